@@ -1,0 +1,36 @@
+# Compiler flags that every target shares: warnings are errors, sanitizers by option, ccache and mold when they are there.
+add_library(pistachio_flags INTERFACE)
+target_compile_options(pistachio_flags INTERFACE
+  $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wshadow -Wnon-virtual-dtor -Wno-missing-field-initializers -Werror>
+  # GCC 12 reports false positives from inlined standard-library code at -O2.
+  $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CXX_COMPILER_ID:GNU>>:-Wno-maybe-uninitialized -Wno-stringop-overflow -Wno-array-bounds -Wno-restrict -Wno-psabi>)
+
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-fcoroutines>)
+endif()
+
+if(PISTACHIO_SANITIZE STREQUAL "address")
+  add_compile_options($<$<COMPILE_LANGUAGE:CXX,C>:-fsanitize=address,undefined> $<$<COMPILE_LANGUAGE:CXX,C>:-fno-omit-frame-pointer>
+                      $<$<COMPILE_LANGUAGE:CXX,C>:-fno-sanitize-recover=all> $<$<COMPILE_LANGUAGE:CXX>:-fno-sanitize=vptr>)
+  add_link_options(-fsanitize=address,undefined)
+elseif(PISTACHIO_SANITIZE STREQUAL "thread")
+  add_compile_options($<$<COMPILE_LANGUAGE:CXX,C>:-fsanitize=thread> $<$<COMPILE_LANGUAGE:CXX,C>:-fno-omit-frame-pointer>)
+  add_link_options(-fsanitize=thread)
+elseif(PISTACHIO_SANITIZE)
+  message(FATAL_ERROR "PISTACHIO_SANITIZE is '${PISTACHIO_SANITIZE}'; it must be '', 'address' or 'thread'")
+endif()
+
+find_program(CCACHE_PROGRAM ccache)
+if(CCACHE_PROGRAM AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros ${CCACHE_PROGRAM})
+  set(CMAKE_C_COMPILER_LAUNCHER ${CCACHE_PROGRAM})
+  add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-fpch-preprocess>)  # lets ccache see through precompiled headers
+endif()
+find_program(MOLD_PROGRAM mold)
+if(MOLD_PROGRAM)
+  add_link_options(-fuse-ld=mold)
+endif()
+
+# Set here and not by CMAKE_POSITION_INDEPENDENT_CODE, which would give programs -fPIE and libraries -fPIC, and a precompiled
+# header serves only files with the same flags.
+add_compile_options($<$<COMPILE_LANGUAGE:CXX,C>:-fPIC>)

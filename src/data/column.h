@@ -1,0 +1,60 @@
+// A column: logical type + tensors. Three forms, chosen by what the scan found:
+//   plain fixed-width   values[rows] (or [rows, 2] for wide types)
+//   plain text          bytes + begins[rows] + ends[rows]: value i is bytes[begins[i], ends[i]). Filtering or gathering text moves only
+//                       begins and ends; the bytes are shared and may hold bytes that belong to no value.
+//   dictionary          codes[rows] (int32) + a dictionary column, shared by the chunks of a row group
+// Any form may have a validity tensor (bool, true = not NULL); none means no NULLs. The value under a NULL is any valid value of its form
+// (codes stay inside the dictionary, begins <= ends), so kernels may compute on it blindly.
+// Immutable after construction and cheap to copy (tensors are shared); safe to read from many threads.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <memory>
+#include <optional>
+
+#include "data/logical_type.h"
+
+namespace pistachio {
+
+class Column {
+ public:
+  static Column fixed(LogicalType type, at::Tensor values, at::Tensor validity = {});
+  static Column text(LogicalType type, at::Tensor bytes, at::Tensor begins, at::Tensor ends, at::Tensor validity = {});
+  static Column dictionary(at::Tensor codes, std::shared_ptr<const Column> dictionary, at::Tensor validity = {});
+
+  LogicalType type() const { return type_; }
+  int64_t rows() const { return rows_; }
+  bool is_dictionary() const { return dictionary_ != nullptr; }
+  bool has_validity() const { return validity_.defined(); }
+
+  // Plain fixed-width: the values.
+  const at::Tensor& values() const;
+  // Plain text.
+  const at::Tensor& bytes() const;
+  const at::Tensor& begins() const;
+  const at::Tensor& ends() const;
+  // Dictionary-coded.
+  const at::Tensor& codes() const;
+  const std::shared_ptr<const Column>& dictionary_column() const;
+  // Undefined tensor when there are no NULLs.
+  const at::Tensor& validity() const { return validity_; }
+
+  // Rows [begin, begin + count) without copying.
+  Column slice(int64_t begin, int64_t count) const;
+  // Bytes of the tensors of this column, a shared dictionary not counted.
+  int64_t memory_bytes() const;
+
+ private:
+  Column(LogicalType type, int64_t rows) : type_(type), rows_(rows) {}
+
+  LogicalType type_;
+  int64_t rows_;
+  at::Tensor main_;  // values, bytes or codes
+  at::Tensor begins_;
+  at::Tensor ends_;
+  at::Tensor validity_;
+  std::shared_ptr<const Column> dictionary_;
+};
+
+}  // namespace pistachio

@@ -1,0 +1,67 @@
+// Logical types: what a value means to the user. How each is held in tensors:
+//   Boolean                      bool
+//   TinyInt .. BigInt            int8 .. int64
+//   Real, Double                 float32, float64
+//   Decimal(p <= 18, s)          int64, scaled by 10^s
+//   Decimal(p <= 38, s)          int64 [rows, 2]: low word (unsigned), high word (signed)
+//   Date                         int32, days since 1970-01-01
+//   Time                         int64, microseconds since midnight
+//   Timestamp, TimestampTz       int64, microseconds since 1970-01-01 (TimestampTz: UTC)
+//   Interval                     int64 [rows, 2]: months and days packed in the first word, microseconds in the second
+//   Varchar, Blob                bytes plus begin and end of each value (data/column.h)
+#pragma once
+
+#include <c10/core/ScalarType.h>
+
+#include <cstdint>
+#include <string>
+
+namespace pistachio {
+
+enum class TypeKind : uint8_t {
+  Boolean,
+  TinyInt,
+  SmallInt,
+  Integer,
+  BigInt,
+  Real,
+  Double,
+  Decimal,
+  Date,
+  Time,
+  Timestamp,
+  TimestampTz,
+  Interval,
+  Varchar,
+  Blob
+};
+
+class LogicalType {
+ public:
+  LogicalType(TypeKind kind) : kind_(kind) {}  // NOLINT: a kind is a type, except for decimals
+  static LogicalType decimal(int precision, int scale);
+
+  TypeKind kind() const { return kind_; }
+  int precision() const { return precision_; }
+  int scale() const { return scale_; }
+
+  bool is_text() const { return kind_ == TypeKind::Varchar || kind_ == TypeKind::Blob; }
+  // Held as two 64-bit words a value.
+  bool is_wide() const { return (kind_ == TypeKind::Decimal && precision_ > 18) || kind_ == TypeKind::Interval; }
+  bool is_floating() const { return kind_ == TypeKind::Real || kind_ == TypeKind::Double; }
+
+  // The element type of the values tensor; for text, of the bytes.
+  c10::ScalarType scalar_type() const;
+  // Bytes of one value in the values tensor; for text, 0.
+  int64_t value_bytes() const;
+
+  std::string to_string() const;
+  bool operator==(const LogicalType&) const = default;
+
+ private:
+  TypeKind kind_;
+  uint8_t precision_ = 0;
+  uint8_t scale_ = 0;
+};
+
+}  // namespace pistachio

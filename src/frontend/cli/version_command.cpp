@@ -1,0 +1,29 @@
+#include "frontend/cli/version_command.h"
+
+#include <arrow/config.h>
+#include <fmt/format.h>
+#include <pg_query.h>
+#include <torch/version.h>
+#include <ucp/api/ucp.h>
+
+namespace pistachio {
+
+int run_version_command() {
+  unsigned ucx_major = 0;
+  unsigned ucx_minor = 0;
+  unsigned ucx_patch = 0;
+  ucp_get_version(&ucx_major, &ucx_minor, &ucx_patch);
+  fmt::print("pistachio {}\n", PISTACHIO_VERSION);
+  fmt::print("  tensors   PyTorch {}\n", TORCH_VERSION);
+  fmt::print("  files     Arrow {}\n", arrow::GetBuildInfo().version_string);
+  fmt::print("  transport UCX {}.{}.{}\n", ucx_major, ucx_minor, ucx_patch);
+  fmt::print("  grammar   PostgreSQL {}\n", PG_VERSION);
+#ifdef PISTACHIO_CUDA
+  fmt::print("  cuda      yes\n");
+#else
+  fmt::print("  cuda      no\n");
+#endif
+  return 0;
+}
+
+}  // namespace pistachio
