@@ -1,0 +1,70 @@
+#include "base/blocking_pool.h"
+
+#include <system_error>
+
+#include "base/check.h"
+
+namespace pistachio {
+
+BlockingPool::BlockingPool(int max_threads) : max_threads_(max_threads) {
+  ENSURE_GE(max_threads, 1);
+}
+
+BlockingPool::~BlockingPool() {
+  {
+    std::lock_guard lock(mutex_);
+    stop_ = true;
+  }
+  changed_.notify_all();
+  for (std::thread& thread : threads_) thread.join();
+}
+
+bool BlockingPool::submit(BlockingJob& job) {
+  std::lock_guard lock(mutex_);
+  if (job.refused_) return false;
+  if (queued_ >= idle_threads_ && static_cast<int>(threads_.size()) < max_threads_) {
+    try {
+      threads_.emplace_back([this] { run_thread(); });
+    } catch (const std::system_error&) {
+      if (threads_.empty()) throw;  // else the threads there are will come to it
+    }
+  }
+  (last_ != nullptr ? last_->next_ : first_) = &job;
+  last_ = &job;
+  ++queued_;
+  changed_.notify_one();
+  return true;
+}
+
+bool BlockingPool::refuse(BlockingJob& job) {
+  std::lock_guard lock(mutex_);
+  job.refused_ = true;
+  BlockingJob* previous = nullptr;
+  for (BlockingJob* queued = first_; queued != nullptr; previous = queued, queued = queued->next_) {
+    if (queued != &job) continue;
+    (previous != nullptr ? previous->next_ : first_) = job.next_;
+    if (last_ == &job) last_ = previous;
+    --queued_;
+    return true;
+  }
+  return false;
+}
+
+void BlockingPool::run_thread() {
+  std::unique_lock lock(mutex_);
+  while (true) {
+    ++idle_threads_;
+    changed_.wait(lock, [&] { return first_ != nullptr || stop_; });
+    --idle_threads_;
+    if (first_ == nullptr) return;
+    BlockingJob* job = first_;
+    first_ = job->next_;
+    if (first_ == nullptr) last_ = nullptr;
+    --queued_;
+    lock.unlock();
+    job->run_job();
+    lock.lock();
+  }
+}
+
+}  // namespace pistachio

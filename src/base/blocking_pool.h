@@ -1,0 +1,52 @@
+// Threads for calls that block (file systems, name lookup, compilers), so that workers never do. Jobs are intrusive: they live in the
+// frame of the task that waits for them (run_blocking.h), so the pool allocates nothing per job. Owned by the scheduler; submit and
+// refuse may be called from any thread. Threads start when a job finds none idle, up to the limit, and end with the pool.
+#pragma once
+
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace pistachio {
+
+class BlockingJob {
+ public:
+  virtual ~BlockingJob() = default;
+  // Called on a thread of the pool. May end the life of the job; must not throw.
+  virtual void run_job() noexcept = 0;
+
+ private:
+  friend class BlockingPool;
+  // Guarded by the pool's lock.
+  BlockingJob* next_ = nullptr;
+  bool refused_ = false;
+};
+
+class BlockingPool {
+ public:
+  explicit BlockingPool(int max_threads);
+  // All jobs must have ended.
+  ~BlockingPool();
+
+  // False if the job was refused before; then nothing happens.
+  bool submit(BlockingJob& job);
+  // Takes the job out of the queue, or makes a submit still to come fail. True if it was in the queue; false also when it runs or ended.
+  bool refuse(BlockingJob& job);
+
+ private:
+  void run_thread();
+
+  const int max_threads_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  // Guarded by mutex_.
+  BlockingJob* first_ = nullptr;
+  BlockingJob* last_ = nullptr;
+  int queued_ = 0;
+  int idle_threads_ = 0;
+  bool stop_ = false;
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace pistachio

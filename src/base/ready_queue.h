@@ -1,0 +1,36 @@
+// The ready tasks of one worker (or, as the injection queue, those that came from other threads). First in, first out, with one place
+// in front for the task woken last, whose data is still in this core's cache. That place is passed over after a few turns in a row, so
+// two tasks that keep waking each other do not starve the rest. Any thread may push and steal; a lock held for a few instructions guards
+// it: tasks work on chunks, far longer than the lock takes.
+#pragma once
+
+#include <coroutine>
+#include <cstddef>
+#include <deque>
+#include <mutex>
+
+namespace pistachio {
+
+class ReadyQueue {
+ public:
+  // In front; the one that was there moves to the end.
+  void push_first(std::coroutine_handle<> handle);
+  void push_last(std::coroutine_handle<> handle);
+  // Null when empty.
+  std::coroutine_handle<> pop();
+  // Moves up to half of the tasks, the oldest ones, to `thief`, except the first, which is returned. Null when empty.
+  std::coroutine_handle<> steal_into(ReadyQueue& thief);
+  bool empty() const;
+
+ private:
+  static constexpr int kMostTurnsInFront = 3;
+  static constexpr size_t kMostStolen = 32;
+
+  mutable std::mutex mutex_;
+  // Guarded by mutex_.
+  std::coroutine_handle<> front_;
+  std::deque<std::coroutine_handle<>> rest_;
+  int turns_in_front_ = 0;
+};
+
+}  // namespace pistachio

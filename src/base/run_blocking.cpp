@@ -1,0 +1,34 @@
+#include "base/run_blocking.h"
+
+#include "base/scheduler.h"
+
+namespace pistachio {
+
+bool BlockingCallBase::await_suspend(SuspendedTask task) {
+  task_ = task;
+  cancel_callback_.emplace(task.context->token, [this] { on_cancel(); });
+  // Once submitted the call may end and the task move on at any moment: nothing of this object may be touched any more.
+  if (task.context->scheduler->blocking_pool().submit(*this)) return true;
+  removed_ = true;
+  return false;
+}
+
+void BlockingCallBase::on_cancel() {
+  if (!task_.context->scheduler->blocking_pool().refuse(*this)) return;
+  removed_ = true;
+  SuspendedTask task = task_;
+  task.schedule();
+}
+
+void BlockingCallBase::run_job() noexcept {
+  call();
+  SuspendedTask task = task_;
+  task.schedule();
+}
+
+void BlockingCallBase::finish_wait() {
+  cancel_callback_.reset();
+  if (removed_) task_.context->token.throw_if_cancelled();
+}
+
+}  // namespace pistachio

@@ -1,0 +1,46 @@
+// What every running task knows about its surroundings: the scheduler that resumes it and the token that may cancel it. A context is
+// owned by the root of a tree of tasks (Scheduler::run, a task group, with_cancel_token) and outlives all tasks that point at it.
+// SuspendedTask is what an awaitable keeps of a task that waits in it. Both are plain values, usable from any thread.
+#pragma once
+
+#include <coroutine>
+
+#include "base/cancel_token.h"
+
+namespace pistachio {
+
+class Scheduler;
+
+struct TaskContext {
+  Scheduler* scheduler = nullptr;
+  CancelToken token;
+};
+
+// A suspended coroutine. Exactly one party may schedule it, once; after that the awaitable it waited in may be gone.
+struct SuspendedTask {
+  const TaskContext* context = nullptr;
+  std::coroutine_handle<> handle;
+
+  // Makes it ready to run on a worker; never runs it inside the call.
+  void schedule() const;
+};
+
+// `const TaskContext& context = co_await current_context();`
+class CurrentContext {
+ public:
+  bool await_ready() const noexcept { return false; }
+  bool await_suspend(SuspendedTask task) noexcept {
+    context_ = task.context;
+    return false;
+  }
+  const TaskContext& await_resume() const noexcept { return *context_; }
+
+ private:
+  const TaskContext* context_ = nullptr;
+};
+
+inline CurrentContext current_context() {
+  return {};
+}
+
+}  // namespace pistachio

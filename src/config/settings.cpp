@@ -1,0 +1,216 @@
+#include "config/settings.h"
+
+#include <fmt/format.h>
+#include <sys/sysinfo.h>
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <cmath>
+#include <cstring>
+#include <thread>
+
+#include "base/error.h"
+
+namespace pistachio {
+
+namespace {
+
+std::string lower(std::string_view text) {
+  std::string result(text);
+  std::transform(result.begin(), result.end(), result.begin(), [](unsigned char c) { return std::tolower(c); });
+  return result;
+}
+
+[[noreturn]] void refuse(std::string_view name, std::string_view text, std::string_view takes) {
+  throw UserError(fmt::format("setting {} cannot be '{}': it takes {}", name, text, takes));
+}
+
+template <auto Member, int64_t Low, int64_t High>
+void assign_integer(Settings& settings, std::string_view name, std::string_view text) {
+  int64_t value = 0;
+  auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (status != std::errc() || end != text.data() + text.size() || value < Low || value > High) {
+    refuse(name, text, fmt::format("an integer from {} to {}", Low, High));
+  }
+  settings.*Member = value;
+}
+
+template <auto Member>
+std::string show_integer(const Settings& settings) {
+  return fmt::format("{}", settings.*Member);
+}
+
+template <auto Member, int64_t Low>
+void assign_size(Settings& settings, std::string_view name, std::string_view text) {
+  int64_t value = 0;
+  try {
+    value = parse_byte_size(text);
+  } catch (const UserError&) {
+    refuse(name, text, "a size such as 64MB, 1.5GB or 4GiB");
+  }
+  if (value != 0 && value < Low) refuse(name, text, fmt::format("0 (the default) or at least {} bytes", Low));
+  settings.*Member = value;
+}
+
+template <auto Member>
+void assign_boolean(Settings& settings, std::string_view name, std::string_view text) {
+  std::string word = lower(text);
+  if (word == "on" || word == "true" || word == "1" || word == "yes") {
+    settings.*Member = true;
+  } else if (word == "off" || word == "false" || word == "0" || word == "no") {
+    settings.*Member = false;
+  } else {
+    refuse(name, text, "on or off");
+  }
+}
+
+template <auto Member>
+std::string show_boolean(const Settings& settings) {
+  return settings.*Member ? "on" : "off";
+}
+
+void assign_reader(Settings& settings, std::string_view name, std::string_view text) {
+  std::string word = lower(text);
+  if (word == "blocking") {
+    settings.reader = ReaderMode::Blocking;
+  } else if (word == "chunked") {
+    settings.reader = ReaderMode::Chunked;
+  } else {
+    refuse(name, text, "blocking or chunked");
+  }
+}
+
+std::string show_reader(const Settings& settings) {
+  return settings.reader == ReaderMode::Blocking ? "blocking" : "chunked";
+}
+
+void assign_progress(Settings& settings, std::string_view name, std::string_view text) {
+  std::string word = lower(text);
+  if (word == "auto") {
+    settings.progress = ProgressMode::Auto;
+  } else if (word == "on") {
+    settings.progress = ProgressMode::On;
+  } else if (word == "off") {
+    settings.progress = ProgressMode::Off;
+  } else {
+    refuse(name, text, "auto, on or off");
+  }
+}
+
+std::string show_progress(const Settings& settings) {
+  return settings.progress == ProgressMode::Auto ? "auto" : settings.progress == ProgressMode::On ? "on" : "off";
+}
+
+constexpr int64_t kLowestMemoryLimit = 16 << 20;
+
+size_t edit_distance(std::string_view left, std::string_view right) {
+  std::vector<size_t> row(right.size() + 1);
+  for (size_t j = 0; j <= right.size(); ++j) row[j] = j;
+  for (size_t i = 1; i <= left.size(); ++i) {
+    size_t diagonal = row[0];
+    row[0] = i;
+    for (size_t j = 1; j <= right.size(); ++j) {
+      size_t substitute = diagonal + (left[i - 1] != right[j - 1]);
+      diagonal = row[j];
+      row[j] = std::min({row[j] + 1, row[j - 1] + 1, substitute});
+    }
+  }
+  return row[right.size()];
+}
+
+const SettingDescription& find_setting(std::string_view name) {
+  std::string wanted = lower(name);
+  const SettingDescription* nearest = nullptr;
+  size_t nearest_distance = 4;
+  for (const SettingDescription& setting : setting_descriptions()) {
+    if (setting.name == wanted) return setting;
+    if (size_t distance = edit_distance(setting.name, wanted); distance < nearest_distance) {
+      nearest = &setting;
+      nearest_distance = distance;
+    }
+  }
+  throw UserError(nearest ? fmt::format("there is no setting '{}'; did you mean {}?", name, nearest->name)
+                          : fmt::format("there is no setting '{}'; `pistachio settings` lists them", name));
+}
+
+}  // namespace
+
+const std::vector<SettingDescription>& setting_descriptions() {
+  using S = Settings;
+  static const std::vector<SettingDescription> table = {
+      {"chunk_rows", "integer", "rows in a chunk that flows from scan to operators, at most", assign_integer<&S::chunk_rows, 1, 1 << 30>,
+       show_integer<&S::chunk_rows>},
+      {"composite_kernels", "boolean", "run the slow reference bodies of all kernels (for testing)", assign_boolean<&S::composite_kernels>,
+       show_boolean<&S::composite_kernels>},
+      {"direct_io", "boolean", "read local files past the page cache", assign_boolean<&S::direct_io>, show_boolean<&S::direct_io>},
+      {"io_threads", "integer", "reads in flight at a time", assign_integer<&S::io_threads, 1, 1024>, show_integer<&S::io_threads>},
+      {"late_materialization", "boolean", "read and decode filter columns first, other columns only where rows are left",
+       assign_boolean<&S::late_materialization>, show_boolean<&S::late_materialization>},
+      {"memory_limit", "size", "the most memory the engine uses; 0: three quarters of the machine's",
+       assign_size<&S::memory_limit, kLowestMemoryLimit>, show_integer<&S::memory_limit>},
+      {"metadata_cache", "boolean", "keep parsed Parquet footers", assign_boolean<&S::metadata_cache>, show_boolean<&S::metadata_cache>},
+      {"metadata_cache_bytes", "size", "the most memory that kept footers take", assign_size<&S::metadata_cache_bytes, 1>,
+       show_integer<&S::metadata_cache_bytes>},
+      {"overlap", "boolean", "read ahead while earlier chunks are decoded", assign_boolean<&S::overlap>, show_boolean<&S::overlap>},
+      {"progress", "auto, on, off", "show a progress line; auto: on a terminal", assign_progress, show_progress},
+      {"reader", "blocking, chunked", "blocking reads a whole file before it decodes; chunked goes row group by row group", assign_reader,
+       show_reader},
+      {"storage_bandwidth_limit", "size", "bytes a second that reads are held to, for evaluation; 0: no limit",
+       assign_size<&S::storage_bandwidth_limit, 1>, show_integer<&S::storage_bandwidth_limit>},
+      {"threads", "integer", "worker threads; 0: one per core", assign_integer<&S::threads, 0, 4096>, show_integer<&S::threads>},
+      {"verify_checksums", "boolean", "check the CRC of pages that have one", assign_boolean<&S::verify_checksums>,
+       show_boolean<&S::verify_checksums>},
+  };
+  return table;
+}
+
+void assign_setting(Settings& settings, std::string_view name, std::string_view text) {
+  const SettingDescription& setting = find_setting(name);
+  setting.assign(settings, setting.name, text);
+}
+
+std::string show_setting(const Settings& settings, std::string_view name) {
+  return find_setting(name).show(settings);
+}
+
+void assign_settings_from_environment(Settings& settings, char** environment) {
+  constexpr std::string_view prefix = "PISTACHIO_";
+  for (char** entry = environment; entry != nullptr && *entry != nullptr; ++entry) {
+    std::string_view text(*entry);
+    size_t equals = text.find('=');
+    if (!text.starts_with(prefix) || equals == std::string_view::npos) continue;
+    assign_setting(settings, text.substr(prefix.size(), equals - prefix.size()), text.substr(equals + 1));
+  }
+}
+
+void complete_settings(Settings& settings) {
+  if (settings.threads == 0) settings.threads = std::max(1u, std::thread::hardware_concurrency());
+  if (settings.memory_limit == 0) {
+    struct sysinfo machine {};
+    int64_t total = sysinfo(&machine) == 0 ? static_cast<int64_t>(machine.totalram) * machine.mem_unit : int64_t{4} << 30;
+    settings.memory_limit = std::max(kLowestMemoryLimit, total / 4 * 3);
+  }
+}
+
+int64_t parse_byte_size(std::string_view text) {
+  double number = 0;
+  auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), number);
+  std::string unit = lower(text.substr(static_cast<size_t>(end - text.data())));
+  unit.erase(0, unit.find_first_not_of(' '));
+  double factor = 0;
+  if (unit.empty() || unit == "b") factor = 1;
+  const char* prefixes = "kmgt";
+  if (const char* prefix = unit.empty() ? nullptr : std::strchr(prefixes, unit[0]); prefix != nullptr && *prefix != 0) {
+    double power = static_cast<double>(prefix - prefixes + 1);
+    std::string rest = unit.substr(1);
+    if (rest.empty() || rest == "b") factor = std::pow(1000.0, power);
+    if (rest == "ib") factor = std::pow(1024.0, power);
+  }
+  if (status != std::errc() || factor == 0 || !(number >= 0) || number * factor > 9e18) {
+    throw UserError(fmt::format("'{}' is no size; write 64MB, 1.5GB or 4GiB", text));
+  }
+  return static_cast<int64_t>(number * factor);
+}
+
+}  // namespace pistachio

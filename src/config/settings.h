@@ -1,0 +1,57 @@
+// Every setting of the engine, described once. `Settings` is a plain value: copied into each session, read by whoever needs it, never
+// global. Names, types, ranges and doc lines are in the table of settings.cpp; SHOW, `-s name=value`, PISTACHIO_NAME and the
+// documentation follow from that table.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace pistachio {
+
+enum class ReaderMode { Blocking, Chunked };
+enum class ProgressMode { Auto, On, Off };
+
+struct Settings {
+  int64_t threads = 0;       // 0: one per core
+  int64_t memory_limit = 0;  // 0: three quarters of the machine's memory
+  int64_t chunk_rows = 131072;
+  int64_t io_threads = 8;
+  ReaderMode reader = ReaderMode::Chunked;
+  bool metadata_cache = true;
+  int64_t metadata_cache_bytes = 256 << 20;
+  bool overlap = true;
+  int64_t storage_bandwidth_limit = 0;  // bytes a second; 0: none
+  bool direct_io = false;
+  bool verify_checksums = true;
+  bool composite_kernels = false;
+  bool late_materialization = true;
+  ProgressMode progress = ProgressMode::Auto;
+};
+
+struct SettingDescription {
+  std::string_view name;
+  std::string_view type;  // how a value is written: integer, size, bandwidth, boolean, or the choices
+  std::string_view documentation;
+  void (*assign)(Settings&, std::string_view name, std::string_view text);
+  std::string (*show)(const Settings&);
+};
+
+// All settings, in alphabetical order.
+const std::vector<SettingDescription>& setting_descriptions();
+
+// Sets one setting from text. Throws UserError that names the setting, what it takes, and for an unknown name the nearest known ones.
+void assign_setting(Settings& settings, std::string_view name, std::string_view text);
+std::string show_setting(const Settings& settings, std::string_view name);
+
+// Applies PISTACHIO_NAME of the environment; called once at start by the front end.
+void assign_settings_from_environment(Settings& settings, char** environment);
+
+// Fills the settings whose default depends on the machine (threads, memory_limit).
+void complete_settings(Settings& settings);
+
+// "64MB", "1.5GB", "4096", "1GiB": units are powers of 1000, with an i of 1024. Throws UserError.
+int64_t parse_byte_size(std::string_view text);
+
+}  // namespace pistachio

@@ -1,0 +1,70 @@
+#include "config/settings.h"
+
+#include <gtest/gtest.h>
+
+#include "base/error.h"
+
+namespace pistachio {
+namespace {
+
+std::string error_of(std::string_view name, std::string_view text) {
+  Settings settings;
+  try {
+    assign_setting(settings, name, text);
+  } catch (const UserError& error) {
+    return error.message();
+  }
+  return "";
+}
+
+TEST(SettingsTest, TakesEachKindOfValue) {
+  Settings settings;
+  assign_setting(settings, "threads", "7");
+  assign_setting(settings, "MEMORY_LIMIT", "64MB");
+  assign_setting(settings, "overlap", "off");
+  assign_setting(settings, "reader", "blocking");
+  EXPECT_EQ(settings.threads, 7);
+  EXPECT_EQ(settings.memory_limit, 64'000'000);
+  EXPECT_FALSE(settings.overlap);
+  EXPECT_EQ(settings.reader, ReaderMode::Blocking);
+  EXPECT_EQ(show_setting(settings, "reader"), "blocking");
+}
+
+TEST(SettingsTest, ErrorsSayWhatTheSettingTakes) {
+  EXPECT_EQ(error_of("threads", "many"), "setting threads cannot be 'many': it takes an integer from 0 to 4096");
+  EXPECT_EQ(error_of("threads", "-1"), "setting threads cannot be '-1': it takes an integer from 0 to 4096");
+  EXPECT_EQ(error_of("memory_limit", "1KB"), "setting memory_limit cannot be '1KB': it takes 0 (the default) or at least 16777216 bytes");
+  EXPECT_EQ(error_of("overlap", "maybe"), "setting overlap cannot be 'maybe': it takes on or off");
+  EXPECT_EQ(error_of("thread", "1"), "there is no setting 'thread'; did you mean threads?");
+  EXPECT_EQ(error_of("colour", "1"), "there is no setting 'colour'; `pistachio settings` lists them");
+}
+
+TEST(SettingsTest, EverySettingShowsWhatItWasGiven) {
+  Settings settings;
+  complete_settings(settings);
+  for (const SettingDescription& setting : setting_descriptions()) {
+    std::string shown = setting.show(settings);
+    EXPECT_NO_THROW(setting.assign(settings, setting.name, shown)) << setting.name;
+    EXPECT_EQ(setting.show(settings), shown);
+    EXPECT_FALSE(setting.documentation.empty());
+  }
+}
+
+TEST(SettingsTest, ByteSizes) {
+  EXPECT_EQ(parse_byte_size("4096"), 4096);
+  EXPECT_EQ(parse_byte_size("1.5GB"), 1'500'000'000);
+  EXPECT_EQ(parse_byte_size("4 GiB"), int64_t{4} << 30);
+  for (const char* wrong : {"", "GB", "1XB", "-5MB", "1e30", "1 GBB", "nan"}) EXPECT_THROW(parse_byte_size(wrong), UserError) << wrong;
+}
+
+TEST(SettingsTest, EnvironmentIsReadByPrefix) {
+  Settings settings;
+  std::string threads = "PISTACHIO_THREADS=3";
+  std::string other = "HOME=/x";
+  char* environment[] = {threads.data(), other.data(), nullptr};
+  assign_settings_from_environment(settings, environment);
+  EXPECT_EQ(settings.threads, 3);
+}
+
+}  // namespace
+}  // namespace pistachio

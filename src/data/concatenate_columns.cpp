@@ -1,0 +1,72 @@
+#include "data/concatenate_columns.h"
+
+#include <ATen/ATen.h>
+
+#include <algorithm>
+
+#include "base/check.h"
+
+namespace pistachio {
+
+namespace {
+
+at::Tensor concatenate_validity(const std::vector<Column>& pieces) {
+  bool any = std::any_of(pieces.begin(), pieces.end(), [](const Column& piece) { return piece.has_validity(); });
+  if (!any) return {};
+  std::vector<at::Tensor> parts;
+  for (const Column& piece : pieces) parts.push_back(piece.has_validity() ? piece.validity() : at::ones({piece.rows()}, at::kBool));
+  return at::cat(parts);
+}
+
+Column concatenate_text(const std::vector<Column>& pieces, at::Tensor validity) {
+  std::vector<at::Tensor> bytes;
+  std::vector<at::Tensor> begins;
+  std::vector<at::Tensor> ends;
+  int64_t shift = 0;
+  for (const Column& piece : pieces) {
+    // Pieces that share their bytes (slices of one page) need no second copy of them.
+    bool shared = !bytes.empty() && bytes.back().is_same(piece.bytes());
+    if (!shared) {
+      if (!bytes.empty()) shift += bytes.back().numel();
+      bytes.push_back(piece.bytes());
+    }
+    begins.push_back(shift == 0 ? piece.begins() : piece.begins() + shift);
+    ends.push_back(shift == 0 ? piece.ends() : piece.ends() + shift);
+  }
+  at::Tensor all_bytes = bytes.size() == 1 ? bytes[0] : at::cat(bytes);
+  return Column::text(pieces[0].type(), all_bytes, at::cat(begins), at::cat(ends), std::move(validity));
+}
+
+}  // namespace
+
+Column decode_dictionary(const Column& column) {
+  if (!column.is_dictionary()) return column;
+  const Column& entries = *column.dictionary_column();
+  const at::Tensor& codes = column.codes();
+  if (entries.type().is_text()) {
+    return Column::text(entries.type(), entries.bytes(), entries.begins().index_select(0, codes), entries.ends().index_select(0, codes),
+                        column.validity());
+  }
+  return Column::fixed(entries.type(), entries.values().index_select(0, codes), column.validity());
+}
+
+Column concatenate_columns(const std::vector<Column>& pieces) {
+  ENSURE(!pieces.empty());
+  if (pieces.size() == 1) return pieces[0];
+  at::Tensor validity = concatenate_validity(pieces);
+  bool one_dictionary = std::all_of(pieces.begin(), pieces.end(), [&](const Column& piece) {
+    return piece.is_dictionary() && pieces[0].is_dictionary() && piece.dictionary_column() == pieces[0].dictionary_column();
+  });
+  std::vector<at::Tensor> parts;
+  if (one_dictionary) {
+    for (const Column& piece : pieces) parts.push_back(piece.codes());
+    return Column::dictionary(at::cat(parts), pieces[0].dictionary_column(), std::move(validity));
+  }
+  std::vector<Column> plain;
+  for (const Column& piece : pieces) plain.push_back(decode_dictionary(piece));
+  if (pieces[0].type().is_text()) return concatenate_text(plain, std::move(validity));
+  for (const Column& piece : plain) parts.push_back(piece.values());
+  return Column::fixed(pieces[0].type(), at::cat(parts), std::move(validity));
+}
+
+}  // namespace pistachio

@@ -1,0 +1,65 @@
+#include "data/concatenate_columns.h"
+
+#include <ATen/ATen.h>
+#include <gtest/gtest.h>
+
+namespace pistachio {
+namespace {
+
+Column text_of(const std::vector<std::string>& values) {
+  std::string all;
+  std::vector<int64_t> begins;
+  std::vector<int64_t> ends;
+  for (const std::string& value : values) {
+    begins.push_back(static_cast<int64_t>(all.size()));
+    all += value;
+    ends.push_back(static_cast<int64_t>(all.size()));
+  }
+  at::Tensor bytes = at::empty({static_cast<int64_t>(all.size())}, at::kByte);
+  std::copy(all.begin(), all.end(), bytes.data_ptr<uint8_t>());
+  return Column::text(TypeKind::Varchar, bytes, at::tensor(begins, at::kLong), at::tensor(ends, at::kLong));
+}
+
+std::vector<std::string> strings_of(const Column& column) {
+  Column plain = decode_dictionary(column);
+  std::vector<std::string> values;
+  for (int64_t row = 0; row < plain.rows(); ++row) {
+    int64_t begin = plain.begins()[row].item<int64_t>();
+    int64_t end = plain.ends()[row].item<int64_t>();
+    values.emplace_back(reinterpret_cast<const char*>(plain.bytes().data_ptr<uint8_t>()) + begin, static_cast<size_t>(end - begin));
+  }
+  return values;
+}
+
+TEST(ConcatenateColumnsTest, DictionaryAndPlainTextBecomePlain) {
+  auto entries = std::make_shared<const Column>(text_of({"red", "green"}));
+  Column coded = Column::dictionary(at::tensor({1, 0, 1}, at::kInt), entries);
+  Column joined = concatenate_columns({coded, text_of({"blue", ""}), coded.slice(0, 1)});
+  EXPECT_FALSE(joined.is_dictionary());
+  EXPECT_EQ(strings_of(joined), (std::vector<std::string>{"green", "red", "green", "blue", "", "green"}));
+}
+
+TEST(ConcatenateColumnsTest, PiecesOfOneDictionaryStayCoded) {
+  auto entries = std::make_shared<const Column>(text_of({"red", "green"}));
+  Column coded = Column::dictionary(at::tensor({1, 0}, at::kInt), entries);
+  Column joined = concatenate_columns({coded, coded});
+  EXPECT_TRUE(joined.is_dictionary());
+  EXPECT_EQ(joined.rows(), 4);
+}
+
+TEST(ConcatenateColumnsTest, SlicesOfOneTextShareItsBytes) {
+  Column text = text_of({"a", "bb", "ccc"});
+  Column joined = concatenate_columns({text.slice(0, 1), text.slice(2, 1)});
+  EXPECT_EQ(joined.bytes().numel(), 6);
+  EXPECT_EQ(strings_of(joined), (std::vector<std::string>{"a", "ccc"}));
+}
+
+TEST(ConcatenateColumnsTest, MissingValidityMeansValid) {
+  Column without = Column::fixed(TypeKind::BigInt, at::tensor({1, 2}, at::kLong));
+  Column with = Column::fixed(TypeKind::BigInt, at::tensor({3}, at::kLong), at::zeros({1}, at::kBool));
+  Column joined = concatenate_columns({without, with});
+  EXPECT_EQ(joined.validity().sum().item<int64_t>(), 2);
+}
+
+}  // namespace
+}  // namespace pistachio

@@ -1,0 +1,347 @@
+#include "data/scalar_value.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <optional>
+
+#include "base/check.h"
+
+namespace pistachio {
+
+namespace {
+
+struct CivilDate {
+  int64_t year;
+  int month;
+  int day;
+};
+
+int64_t floor_divide(int64_t value, int64_t divisor) {
+  int64_t quotient = value / divisor;
+  return quotient - (value % divisor != 0 && (value < 0) != (divisor < 0));
+}
+
+// Proleptic Gregorian calendar, counted in 400-year eras of 146,097 days that start on 1 March.
+CivilDate civil_from_days(int64_t days) {
+  days += 719468;
+  int64_t era = floor_divide(days, 146097);
+  int64_t day_of_era = days - era * 146097;
+  int64_t year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36524 - day_of_era / 146096) / 365;
+  int64_t day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+  int64_t month_index = (5 * day_of_year + 2) / 153;
+  int day = static_cast<int>(day_of_year - (153 * month_index + 2) / 5 + 1);
+  int month = static_cast<int>(month_index < 10 ? month_index + 3 : month_index - 9);
+  return {year_of_era + era * 400 + (month <= 2), month, day};
+}
+
+int64_t days_from_civil(int64_t year, int month, int day) {
+  year -= month <= 2;
+  int64_t era = floor_divide(year, 400);
+  int64_t year_of_era = year - era * 400;
+  int64_t day_of_year = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1;
+  int64_t day_of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
+  return era * 146097 + day_of_era - 719468;
+}
+
+std::string format_time(int64_t micros_of_day) {
+  int64_t seconds = micros_of_day / 1'000'000;
+  int64_t micros = micros_of_day % 1'000'000;
+  std::string text = fmt::format("{:02}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60);
+  if (micros != 0) {
+    std::string fraction = fmt::format("{:06}", micros);
+    text += "." + fraction.substr(0, fraction.find_last_not_of('0') + 1);
+  }
+  return text;
+}
+
+std::string format_interval(Int128 packed) {
+  // Low word: microseconds; high word: months in its upper half, days in its lower.
+  int64_t micros = static_cast<int64_t>(packed);
+  int64_t high = static_cast<int64_t>(packed >> 64);
+  return fmt::format("{} months {} days {} us", high >> 32, static_cast<int32_t>(high), micros);
+}
+
+[[noreturn]] void refuse(LogicalType type, std::string_view text) {
+  throw UserError(fmt::format("'{}' is no {}", text, type.to_string()));
+}
+
+std::optional<int64_t> read_number(std::string_view& text, size_t most_digits) {
+  size_t digits = 0;
+  int64_t value = 0;
+  while (digits < text.size() && digits < most_digits && text[digits] >= '0' && text[digits] <= '9') {
+    value = value * 10 + (text[digits++] - '0');
+  }
+  if (digits == 0) return std::nullopt;
+  text.remove_prefix(digits);
+  return value;
+}
+
+bool read_character(std::string_view& text, char wanted) {
+  if (text.empty() || text[0] != wanted) return false;
+  text.remove_prefix(1);
+  return true;
+}
+
+std::optional<int64_t> read_date(std::string_view& text) {
+  std::optional<int64_t> year = read_number(text, 6);
+  if (!year || !read_character(text, '-')) return std::nullopt;
+  std::optional<int64_t> month = read_number(text, 2);
+  if (!month || !read_character(text, '-')) return std::nullopt;
+  std::optional<int64_t> day = read_number(text, 2);
+  if (!day || *month < 1 || *month > 12 || *day < 1) return std::nullopt;
+  int64_t days = days_from_civil(*year, static_cast<int>(*month), static_cast<int>(*day));
+  CivilDate back = civil_from_days(days);
+  if (back.year != *year || back.month != *month || back.day != *day) return std::nullopt;  // 31 February
+  return days;
+}
+
+// Microseconds since midnight; `exact` turns false when digits beyond microseconds were cut.
+std::optional<int64_t> read_time(std::string_view& text, bool& exact) {
+  std::optional<int64_t> hour = read_number(text, 2);
+  if (!hour || *hour > 24 || !read_character(text, ':')) return std::nullopt;
+  std::optional<int64_t> minute = read_number(text, 2);
+  if (!minute || *minute > 59) return std::nullopt;
+  int64_t second = 0;
+  int64_t micros = 0;
+  if (read_character(text, ':')) {
+    std::optional<int64_t> seconds = read_number(text, 2);
+    if (!seconds || *seconds > 59) return std::nullopt;
+    second = *seconds;
+    if (read_character(text, '.')) {
+      int64_t unit = 100'000;
+      while (!text.empty() && text[0] >= '0' && text[0] <= '9') {
+        if (unit == 0 && text[0] != '0') exact = false;
+        micros += (text[0] - '0') * unit;
+        unit /= 10;
+        text.remove_prefix(1);
+      }
+    }
+  }
+  int64_t total = ((*hour * 60 + *minute) * 60 + second) * 1'000'000 + micros;
+  if (total > int64_t{86'400} * 1'000'000) return std::nullopt;
+  return total;
+}
+
+ParsedConstant parse_date_or_time(LogicalType type, std::string_view text) {
+  std::string_view rest = text;
+  ParsedConstant parsed{ScalarValue::of_integer(type, 0)};
+  if (type.kind() == TypeKind::Time) {
+    std::optional<int64_t> micros = read_time(rest, parsed.exact);
+    if (!micros || !rest.empty()) refuse(type, text);
+    parsed.value.integer = *micros;
+    return parsed;
+  }
+  std::optional<int64_t> days = read_date(rest);
+  if (!days) refuse(type, text);
+  int64_t micros = 0;
+  if (!rest.empty()) {
+    if (!read_character(rest, ' ') && !read_character(rest, 'T')) refuse(type, text);
+    std::optional<int64_t> time = read_time(rest, parsed.exact);
+    if (!time) refuse(type, text);
+    if (type.kind() == TypeKind::TimestampTz && (rest == "Z" || rest == "+00")) rest = {};
+    if (!rest.empty()) refuse(type, text);
+    micros = *time;
+  }
+  if (type.kind() == TypeKind::Date) {
+    parsed.exact = parsed.exact && micros == 0;
+    parsed.value.integer = *days + micros / (int64_t{86'400} * 1'000'000);
+  } else {
+    parsed.value.integer = Int128{*days} * 86'400 * 1'000'000 + micros;
+    if (parsed.value.integer > std::numeric_limits<int64_t>::max()) {
+      parsed.above = true;
+      parsed.value.integer = std::numeric_limits<int64_t>::max();
+    }
+  }
+  return parsed;
+}
+
+Int128 largest_of(LogicalType type) {
+  switch (type.kind()) {
+    case TypeKind::TinyInt: return 127;
+    case TypeKind::SmallInt: return 32767;
+    case TypeKind::Integer: return std::numeric_limits<int32_t>::max();
+    case TypeKind::Decimal: {
+      Int128 power = 1;
+      for (int digit = 0; digit < type.precision(); ++digit) power *= 10;
+      return power - 1;
+    }
+    default: return std::numeric_limits<int64_t>::max();
+  }
+}
+
+// Integers and decimals: [sign] digits [. digits] [e exponent], exactly.
+ParsedConstant parse_exact_number(LogicalType type, std::string_view text) {
+  std::string_view rest = text;
+  bool negative = read_character(rest, '-');
+  if (!negative) read_character(rest, '+');
+  std::string digits;
+  int64_t point = -1;
+  while (!rest.empty() && ((rest[0] >= '0' && rest[0] <= '9') || (rest[0] == '.' && point < 0))) {
+    if (rest[0] == '.') {
+      point = static_cast<int64_t>(digits.size());
+    } else {
+      digits += rest[0];
+    }
+    rest.remove_prefix(1);
+  }
+  if (digits.empty()) refuse(type, text);
+  if (point < 0) point = static_cast<int64_t>(digits.size());
+  if (!rest.empty() && (rest[0] == 'e' || rest[0] == 'E')) {
+    rest.remove_prefix(1);
+    bool down = read_character(rest, '-');
+    if (!down) read_character(rest, '+');
+    std::optional<int64_t> exponent = read_number(rest, 4);
+    if (!exponent) refuse(type, text);
+    point += down ? -*exponent : *exponent;
+  }
+  if (!rest.empty()) refuse(type, text);
+
+  int scale = type.kind() == TypeKind::Decimal ? type.scale() : 0;
+  Int128 largest = largest_of(type);
+  Int128 lowest = type.kind() == TypeKind::Decimal ? -largest : -largest - 1;
+  ParsedConstant parsed{ScalarValue::of_integer(type, 0)};
+  Int128 value = 0;
+  bool beyond = false;
+  int64_t taken = std::max<int64_t>(0, point + scale);
+  for (int64_t position = 0; position < taken; ++position) {
+    int digit = position < static_cast<int64_t>(digits.size()) ? digits[static_cast<size_t>(position)] - '0' : 0;
+    value = value * 10 + digit;
+    if (value > largest + 1) {
+      beyond = true;
+      break;
+    }
+  }
+  for (size_t position = static_cast<size_t>(taken); position < digits.size(); ++position)
+    parsed.exact = parsed.exact && digits[position] == '0';
+  if (negative) value = -value - (parsed.exact ? 0 : 1);  // the lower neighbour
+  if (beyond || value > largest || value < lowest) {
+    (negative ? parsed.below : parsed.above) = true;
+    parsed.exact = false;
+    value = negative ? lowest : largest;
+  }
+  parsed.value.integer = value;
+  return parsed;
+}
+
+ParsedConstant parse_floating(LogicalType type, std::string_view text) {
+  double value = 0;
+  std::string_view digits = text.starts_with('+') ? text.substr(1) : text;
+  auto [end, status] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+  if (status == std::errc::result_out_of_range) value = digits.starts_with('-') ? -HUGE_VAL : HUGE_VAL;
+  if ((status != std::errc() && status != std::errc::result_out_of_range) || end != digits.data() + digits.size()) refuse(type, text);
+  return {ScalarValue::of_floating(type, value)};
+}
+
+}  // namespace
+
+ScalarValue ScalarValue::null(LogicalType type) {
+  ScalarValue value{type};
+  value.is_null = true;
+  return value;
+}
+
+ScalarValue ScalarValue::of_integer(LogicalType type, Int128 integer) {
+  ScalarValue value{type};
+  value.integer = integer;
+  return value;
+}
+
+ScalarValue ScalarValue::of_floating(LogicalType type, double floating) {
+  ScalarValue value{type};
+  value.floating = floating;
+  return value;
+}
+
+ScalarValue ScalarValue::of_text(LogicalType type, std::string text) {
+  ScalarValue value{type};
+  value.text = std::move(text);
+  return value;
+}
+
+std::string format_scaled_integer(Int128 value, int scale) {
+  bool negative = value < 0;
+  unsigned __int128 magnitude = negative ? -static_cast<unsigned __int128>(value) : static_cast<unsigned __int128>(value);
+  std::string digits;
+  do {
+    digits.insert(digits.begin(), static_cast<char>('0' + static_cast<int>(magnitude % 10)));
+    magnitude /= 10;
+  } while (magnitude != 0);
+  if (scale > 0) {
+    if (static_cast<int>(digits.size()) <= scale) digits.insert(0, static_cast<size_t>(scale) + 1 - digits.size(), '0');
+    digits.insert(digits.size() - static_cast<size_t>(scale), ".");
+  }
+  return negative ? "-" + digits : digits;
+}
+
+std::string format_date(int64_t days) {
+  CivilDate date = civil_from_days(days);
+  if (date.year < 1) return fmt::format("{:04}-{:02}-{:02} BC", 1 - date.year, date.month, date.day);
+  return fmt::format("{:04}-{:02}-{:02}", date.year, date.month, date.day);
+}
+
+std::string format_timestamp(int64_t micros) {
+  constexpr int64_t day = int64_t{86'400} * 1'000'000;
+  int64_t days = floor_divide(micros, day);
+  return format_date(days) + " " + format_time(micros - days * day);
+}
+
+std::string ScalarValue::to_string() const {
+  if (is_null) return "NULL";
+  switch (type.kind()) {
+    case TypeKind::Boolean: return integer != 0 ? "true" : "false";
+    case TypeKind::Real: return fmt::format("{}", static_cast<float>(floating));
+    case TypeKind::Double: return fmt::format("{}", floating);
+    case TypeKind::Decimal: return format_scaled_integer(integer, type.scale());
+    case TypeKind::Date: return format_date(static_cast<int64_t>(integer));
+    case TypeKind::Time: return format_time(static_cast<int64_t>(integer));
+    case TypeKind::Timestamp: return format_timestamp(static_cast<int64_t>(integer));
+    case TypeKind::TimestampTz: return format_timestamp(static_cast<int64_t>(integer)) + "+00";
+    case TypeKind::Interval: return format_interval(integer);
+    case TypeKind::Varchar: return text;
+    case TypeKind::Blob: {
+      std::string shown = "\\x";
+      for (unsigned char byte : text) shown += fmt::format("{:02x}", byte);
+      return shown;
+    }
+    default: return format_scaled_integer(integer, 0);
+  }
+}
+
+std::strong_ordering compare(const ScalarValue& left, const ScalarValue& right) {
+  ENSURE(!left.is_null && !right.is_null && left.type == right.type);
+  if (left.is_text()) return left.text.compare(right.text) <=> 0;
+  if (!left.type.is_floating())
+    return left.integer < right.integer   ? std::strong_ordering::less
+           : left.integer > right.integer ? std::strong_ordering::greater
+                                          : std::strong_ordering::equal;
+  bool left_nan = std::isnan(left.floating);
+  bool right_nan = std::isnan(right.floating);
+  if (left_nan || right_nan) return static_cast<int>(left_nan) <=> static_cast<int>(right_nan);
+  return left.floating < right.floating   ? std::strong_ordering::less
+         : left.floating > right.floating ? std::strong_ordering::greater
+                                          : std::strong_ordering::equal;
+}
+
+ParsedConstant parse_constant(LogicalType type, std::string_view text) {
+  switch (type.kind()) {
+    case TypeKind::Boolean:
+      if (text == "true" || text == "t") return {ScalarValue::of_integer(type, 1)};
+      if (text == "false" || text == "f") return {ScalarValue::of_integer(type, 0)};
+      refuse(type, text);
+    case TypeKind::Varchar:
+    case TypeKind::Blob: return {ScalarValue::of_text(type, std::string(text))};
+    case TypeKind::Real:
+    case TypeKind::Double: return parse_floating(type, text);
+    case TypeKind::Date:
+    case TypeKind::Time:
+    case TypeKind::Timestamp:
+    case TypeKind::TimestampTz: return parse_date_or_time(type, text);
+    case TypeKind::Interval: throw UserError("INTERVAL columns cannot be compared with a constant");
+    default: return parse_exact_number(type, text);
+  }
+}
+
+}  // namespace pistachio

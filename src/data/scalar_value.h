@@ -1,0 +1,54 @@
+// One value of a logical type: filter constants, statistics, results of summaries. Not for data paths: those run on tensors.
+// Everything that is held in integers (booleans, integers, decimals by their scaled value, dates, times) sits in `integer`.
+#pragma once
+
+#include <compare>
+#include <string>
+#include <string_view>
+
+#include "data/logical_type.h"
+
+namespace pistachio {
+
+using Int128 = __int128;
+
+struct ScalarValue {
+  LogicalType type;
+  bool is_null = false;
+  Int128 integer = 0;
+  double floating = 0;
+  std::string text;
+
+  static ScalarValue null(LogicalType type);
+  static ScalarValue of_integer(LogicalType type, Int128 value);
+  static ScalarValue of_floating(LogicalType type, double value);
+  static ScalarValue of_text(LogicalType type, std::string value);
+
+  bool is_text() const { return type.is_text(); }
+
+  // As SQL shows it: 12.50, 1995-01-01, 1995-01-01 12:00:00.000001, true.
+  std::string to_string() const;
+};
+
+// Order of two non-null values of the same type: text by bytes, NaN above every number and equal to itself (as PostgreSQL).
+std::strong_ordering compare(const ScalarValue& left, const ScalarValue& right);
+
+// A constant read from text for a type. If the text lies between two values of the type (3.5 for an integer), `value` is the lower
+// neighbour and `exact` is false. Values beyond the type's range give the nearest end and `below` or `above`.
+struct ParsedConstant {
+  ScalarValue value;
+  bool exact = true;
+  bool below = false;
+  bool above = false;
+};
+
+// Throws UserError when the text is no value of the type.
+ParsedConstant parse_constant(LogicalType type, std::string_view text);
+
+// Integer of up to 128 bits with `scale` digits behind the point.
+std::string format_scaled_integer(Int128 value, int scale);
+// Days since 1970-01-01 as YYYY-MM-DD (years below 1 with BC, as PostgreSQL).
+std::string format_date(int64_t days);
+std::string format_timestamp(int64_t micros);
+
+}  // namespace pistachio

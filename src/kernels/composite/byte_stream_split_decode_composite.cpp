@@ -1,0 +1,31 @@
+// The judge of byte_stream_split_decode: stock ATen calls or a plain loop, slow and obviously right, on any device.
+#include <ATen/ATen.h>
+#include <torch/library.h>
+
+#include <vector>
+
+#include "base/error.h"
+
+namespace pistachio::kernels::composite {
+
+namespace {
+
+at::Tensor byte_stream_split_decode(const at::Tensor& bytes, const at::Tensor& pages, int64_t width) {
+  std::vector<at::Tensor> parts;
+  auto rows = pages.accessor<int64_t, 2>();
+  for (int64_t page = 0; page < rows.size(0); ++page) {
+    const int64_t begin = rows[page][0], end = rows[page][1], values = rows[page][2], skip = rows[page][3], take = rows[page][4];
+    if (values < 0 || values > (end - begin) / width) throw DataError("the page is shorter than its streams", {.offset = end});
+    if (skip + take > values) throw DataError("the page has too few values", {.offset = end});
+    parts.push_back(bytes.slice(0, begin, begin + values * width).view({width, values}).t().slice(0, skip, skip + take));
+  }
+  return at::cat(parts).contiguous();
+}
+
+}  // namespace
+
+TORCH_LIBRARY_IMPL(pistachio, CompositeExplicitAutograd, library) {
+  library.impl("byte_stream_split_decode", TORCH_FN(byte_stream_split_decode));
+}
+
+}  // namespace pistachio::kernels::composite

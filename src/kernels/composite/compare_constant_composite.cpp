@@ -1,0 +1,55 @@
+// The judge of compare_constant and compare_wide_constant: stock ATen calls or a plain loop, slow and obviously right, on any device.
+#include <ATen/ATen.h>
+#include <torch/library.h>
+
+#include <cmath>
+#include <limits>
+
+#include "base/error.h"
+#include "kernels/ops/comparison.h"
+
+namespace pistachio::kernels::composite {
+
+namespace {
+
+// The answer from two masks; numbers are ordered, so the third case is what is left.
+at::Tensor answer(const at::Tensor& less, const at::Tensor& equal, int64_t comparison) {
+  switch (static_cast<Comparison>(comparison)) {
+    case Comparison::Equal: return equal;
+    case Comparison::NotEqual: return equal.logical_not();
+    case Comparison::Less: return less;
+    case Comparison::LessEqual: return less.logical_or(equal);
+    case Comparison::Greater: return less.logical_or(equal).logical_not();
+    case Comparison::GreaterEqual: return less.logical_not();
+  }
+  throw InternalError("no such comparison");
+}
+
+at::Tensor compare_constant(const at::Tensor& values, int64_t comparison, const at::Scalar& constant) {
+  if (!values.is_floating_point()) {
+    const at::Tensor wide = values.to(at::kLong);
+    const int64_t right = constant.to<int64_t>();
+    return answer(wide.lt(right), wide.eq(right), comparison);
+  }
+  const at::Tensor wide = values.to(at::kDouble);
+  const double right = constant.to<double>();
+  if (std::isnan(right)) return answer(wide.isnan().logical_not(), wide.isnan(), comparison);
+  return answer(wide.lt(right), wide.eq(right), comparison);
+}
+
+at::Tensor compare_wide_constant(const at::Tensor& values, int64_t comparison, int64_t low, int64_t high) {
+  constexpr int64_t sign = std::numeric_limits<int64_t>::min();  // flips unsigned order into signed
+  const at::Tensor low_words = values.select(1, 0), high_words = values.select(1, 1);
+  const at::Tensor high_equal = high_words.eq(high);
+  const at::Tensor low_less = low_words.bitwise_xor(sign).lt(low ^ sign);
+  return answer(high_words.lt(high).logical_or(high_equal.logical_and(low_less)), high_equal.logical_and(low_words.eq(low)), comparison);
+}
+
+}  // namespace
+
+TORCH_LIBRARY_IMPL(pistachio, CompositeExplicitAutograd, library) {
+  library.impl("compare_constant", TORCH_FN(compare_constant));
+  library.impl("compare_wide_constant", TORCH_FN(compare_wide_constant));
+}
+
+}  // namespace pistachio::kernels::composite

@@ -1,0 +1,24 @@
+// The judge of compress and count_true: stock ATen calls or a plain loop, slow and obviously right, on any device.
+#include <ATen/ATen.h>
+#include <torch/library.h>
+
+namespace pistachio::kernels::composite {
+
+namespace {
+
+at::Tensor compress(const at::Tensor& values, const at::Tensor& mask) {
+  return values.index({mask});
+}
+
+int64_t count_true(const at::Tensor& mask) {
+  return mask.sum().item<int64_t>();
+}
+
+}  // namespace
+
+TORCH_LIBRARY_IMPL(pistachio, CompositeExplicitAutograd, library) {
+  library.impl("compress", TORCH_FN(compress));
+  library.impl("count_true", TORCH_FN(count_true));
+}
+
+}  // namespace pistachio::kernels::composite

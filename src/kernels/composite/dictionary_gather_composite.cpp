@@ -1,0 +1,19 @@
+// The judge of dictionary_gather: stock ATen calls or a plain loop, slow and obviously right, on any device.
+#include <ATen/ATen.h>
+#include <torch/library.h>
+
+namespace pistachio::kernels::composite {
+
+namespace {
+
+at::Tensor dictionary_gather(const at::Tensor& dictionary, const at::Tensor& codes) {
+  return dictionary.index_select(0, codes);
+}
+
+}  // namespace
+
+TORCH_LIBRARY_IMPL(pistachio, CompositeExplicitAutograd, library) {
+  library.impl("dictionary_gather", TORCH_FN(dictionary_gather));
+}
+
+}  // namespace pistachio::kernels::composite

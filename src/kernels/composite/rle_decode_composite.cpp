@@ -1,0 +1,39 @@
+// The judge of rle_decode: stock ATen calls or a plain loop, slow and obviously right, on any device.
+#include <ATen/ATen.h>
+#include <torch/library.h>
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "kernels/composite/rle_reader.h"
+#include "kernels/ops/argument_check.h"
+
+namespace pistachio::kernels::composite {
+
+namespace {
+
+at::Tensor rle_decode(const at::Tensor& bytes, const at::Tensor& pages) {
+  const at::Tensor host_bytes = bytes.cpu();
+  at::Tensor values = at::empty({total_take(pages)}, at::kInt);
+  int32_t* out = values.mutable_data_ptr<int32_t>();
+  auto rows = pages.accessor<int64_t, 2>();
+  for (int64_t page = 0; page < rows.size(0); ++page) {
+    const int64_t limit = rows[page][3];
+    RleReader reader(host_bytes.const_data_ptr<uint8_t>(), rows[page][0], rows[page][1], rows[page][2]);
+    for (int64_t i = 0; i < rows[page][4]; ++i) reader.next();
+    for (int64_t i = 0; i < rows[page][5]; ++i) {
+      const uint32_t value = reader.next();
+      if (limit > 0 && value >= limit) throw DataError(fmt::format("code {} where {} is the limit", value, limit), {.offset = reader.position()});
+      *out++ = static_cast<int32_t>(value);
+    }
+  }
+  return values.to(bytes.device());
+}
+
+}  // namespace
+
+TORCH_LIBRARY_IMPL(pistachio, CompositeExplicitAutograd, library) {
+  library.impl("rle_decode", TORCH_FN(rle_decode));
+}
+
+}  // namespace pistachio::kernels::composite

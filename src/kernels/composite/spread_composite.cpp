@@ -1,0 +1,26 @@
+// The judge of spread: stock ATen calls or a plain loop, slow and obviously right, on any device.
+#include <ATen/ATen.h>
+#include <torch/library.h>
+
+#include "base/check.h"
+
+namespace pistachio::kernels::composite {
+
+namespace {
+
+at::Tensor spread(const at::Tensor& values, const at::Tensor& validity) {
+  ENSURE_EQ(values.size(0), validity.sum().item<int64_t>());
+  at::DimVector shape(values.sizes().begin(), values.sizes().end());
+  shape[0] = validity.size(0);
+  at::Tensor out = at::zeros(shape, values.options());
+  out.index_put_({validity}, values);
+  return out;
+}
+
+}  // namespace
+
+TORCH_LIBRARY_IMPL(pistachio, CompositeExplicitAutograd, library) {
+  library.impl("spread", TORCH_FN(spread));
+}
+
+}  // namespace pistachio::kernels::composite

@@ -1,0 +1,23 @@
+// The judge of text_compact: stock ATen calls or a plain loop, slow and obviously right, on any device.
+#include <ATen/ATen.h>
+#include <torch/library.h>
+
+namespace pistachio::kernels::composite {
+
+namespace {
+
+std::tuple<at::Tensor, at::Tensor> text_compact(const at::Tensor& bytes, const at::Tensor& begins, const at::Tensor& ends) {
+  const at::Tensor lengths = ends - begins;
+  const at::Tensor offsets = at::cat({at::zeros({1}, lengths.options()), lengths.cumsum(0)});
+  const at::Tensor shift = at::repeat_interleave(begins - offsets.slice(0, 0, -1), lengths);
+  const at::Tensor source = at::arange(shift.size(0), shift.options()) + shift;
+  return {bytes.index_select(0, source), offsets};
+}
+
+}  // namespace
+
+TORCH_LIBRARY_IMPL(pistachio, CompositeExplicitAutograd, library) {
+  library.impl("text_compact", TORCH_FN(text_compact));
+}
+
+}  // namespace pistachio::kernels::composite

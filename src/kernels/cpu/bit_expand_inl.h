@@ -1,0 +1,67 @@
+// Expands single bits, lowest first, to bytes of 0 and 1, and counts them. Included once per instruction set by *_simd.cpp files.
+// Never reads past `readable` bytes.
+#if defined(PISTACHIO_BIT_EXPAND_INL_H) == defined(HWY_TARGET_TOGGLE)
+#ifdef PISTACHIO_BIT_EXPAND_INL_H
+#undef PISTACHIO_BIT_EXPAND_INL_H
+#else
+#define PISTACHIO_BIT_EXPAND_INL_H
+#endif
+
+#include <hwy/highway.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+
+HWY_BEFORE_NAMESPACE();
+namespace pistachio::kernels::cpu::HWY_NAMESPACE {
+
+// `count` (at most 64) bits from bit `first` of packed on; the rest of the result is zero.
+HWY_INLINE uint64_t load_bits(const uint8_t* packed, int64_t readable, int64_t first, int64_t count) {
+  const int64_t byte = first >> 3;
+  const int shift = static_cast<int>(first & 7);
+  uint64_t word = 0;
+  if (readable - byte >= 8) {
+    std::memcpy(&word, packed + byte, 8);
+  } else {
+    std::memcpy(&word, packed + byte, static_cast<size_t>(readable - byte));
+  }
+  word >>= shift;
+  if (shift + count > 64) word |= static_cast<uint64_t>(packed[byte + 8]) << (64 - shift);
+  return count == 64 ? word : word & ((uint64_t{1} << count) - 1);
+}
+
+// Eight bits to eight bytes: copy the byte to all eight, keep bit i of byte i, turn what is not zero into one.
+HWY_INLINE uint64_t bits_to_bytes(uint64_t eight_bits) {
+  const uint64_t kept = (eight_bits * 0x0101010101010101) & 0x8040201008040201;
+  return ((kept + 0x7f7f7f7f7f7f7f7f) >> 7) & 0x0101010101010101;
+}
+
+// Writes bits [first, first + count) as bytes and returns how many are set. A null `out` only counts.
+HWY_INLINE int64_t expand_bits(const uint8_t* packed, int64_t readable, int64_t first, int64_t count, uint8_t* out) {
+  int64_t set = 0;
+  for (int64_t done = 0; done < count; done += 64) {
+    const int64_t step = std::min<int64_t>(64, count - done);
+    uint64_t bits = load_bits(packed, readable, first + done, step);
+    set += __builtin_popcountll(bits);
+    if (out == nullptr) continue;
+    if (step == 64) {
+#if HWY_TARGET <= HWY_AVX3
+      _mm512_storeu_si512(out + done, _mm512_maskz_set1_epi8(bits, 1));
+#else
+      for (int64_t i = 0; i < 64; i += 8) {
+        const uint64_t bytes = bits_to_bytes((bits >> i) & 255);
+        std::memcpy(out + done + i, &bytes, 8);
+      }
+#endif
+    } else {
+      for (int64_t i = 0; i < step; ++i) out[done + i] = static_cast<uint8_t>((bits >> i) & 1);
+    }
+  }
+  return set;
+}
+
+}  // namespace pistachio::kernels::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif

@@ -1,0 +1,47 @@
+// CPU body of definition_levels_decode: allocates, walks the page table, turns problems into DataError.
+#include <ATen/ATen.h>
+#include <fmt/format.h>
+#include <torch/library.h>
+
+#include "base/error.h"
+#include "kernels/cpu/boolean_decode_simd.h"
+#include "kernels/cpu/rle_problem.h"
+#include "kernels/ops/argument_check.h"
+
+namespace pistachio::kernels::cpu {
+
+namespace {
+
+std::tuple<at::Tensor, at::Tensor> definition_levels_decode(const at::Tensor& bytes, const at::Tensor& pages) {
+  at::Tensor validity = at::empty({total_take(pages)}, at::kBool);
+  at::Tensor counts = at::empty({pages.size(0), 2}, at::kLong);
+  uint8_t* out = reinterpret_cast<uint8_t*>(validity.mutable_data_ptr<bool>());
+  const uint8_t* data = bytes.const_data_ptr<uint8_t>();
+  auto rows = pages.accessor<int64_t, 2>();
+  auto count = counts.accessor<int64_t, 2>();
+  for (int64_t page = 0; page < rows.size(0); ++page) {
+    const int64_t begin = rows[page][0], max_level = rows[page][2], skip = rows[page][3], take = rows[page][4];
+    LevelsOutcome outcome{.valid_skipped = skip, .valid_taken = take};
+    if (max_level == 0) {
+      std::fill_n(out, take, uint8_t{1});
+    } else {
+      outcome = decode_levels(data + begin, data + rows[page][1], static_cast<uint32_t>(max_level), skip, take, out);
+      if (outcome.problem != RleProblem::None) throw_rle_problem(outcome.problem, begin + outcome.offset);
+      if (outcome.above_max) {
+        throw DataError(fmt::format("a definition level above {}", max_level), {.offset = begin + outcome.offset});
+      }
+    }
+    count[page][0] = outcome.valid_skipped;
+    count[page][1] = outcome.valid_taken;
+    out += take;
+  }
+  return {validity, counts};
+}
+
+}  // namespace
+
+TORCH_LIBRARY_IMPL(pistachio, CPU, library) {
+  library.impl("definition_levels_decode", TORCH_FN(definition_levels_decode));
+}
+
+}  // namespace pistachio::kernels::cpu

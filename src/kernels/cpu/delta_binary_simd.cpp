@@ -1,0 +1,90 @@
+// Delta decoding: each miniblock is unpacked with vectors into a small buffer, then summed up. The sum is a chain of one add a value,
+// which is about as fast as a vector prefix sum with its shuffles.
+#include "kernels/cpu/delta_binary_simd.h"
+
+#include <algorithm>
+
+#include "kernels/cpu/rle_runs.h"
+#include "kernels/cpu/simd_targets.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/cpu/delta_binary_simd.cpp"
+#include <hwy/foreach_target.h>
+
+#include "kernels/cpu/bit_unpack_inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace pistachio::kernels::cpu::HWY_NAMESPACE {
+
+constexpr int64_t delta_buffer = 256;  // values unpacked at a time; a multiple of 8, so that each part starts at a byte
+
+class DeltaDecoder {
+ public:
+  DeltaDecoder(const uint8_t* begin, const uint8_t* end, int64_t skip, int64_t take, bool is_32_bit, int64_t* out)
+      : begin_(begin), position_(begin), end_(end), skip_(skip), needed_(skip + take), is_32_bit_(is_32_bit), out_(out) {}
+
+  DeltaOutcome run() {
+    if (position_ == end_ && needed_ == 0) return {};
+    DeltaProblem problem = read_header();
+    if (problem == DeltaProblem::None && total_ > 0) {
+      put(value_);
+      while (problem == DeltaProblem::None && index_ < total_) problem = read_block();
+    }
+    return {problem, position_ - begin_};
+  }
+
+ private:
+  DeltaProblem read_number(uint64_t& number) {
+    switch (read_varint(position_, end_, number)) {
+      case RleProblem::None: return DeltaProblem::None;
+      case RleProblem::EndsEarly: return DeltaProblem::EndsEarly;
+      default: return DeltaProblem::NumberTooLong;
+    }
+  }
+
+  DeltaProblem read_header() {
+    uint64_t block_size, miniblocks, total, first;
+    for (uint64_t* number : {&block_size, &miniblocks, &total, &first}) {
+      if (const DeltaProblem problem = read_number(*number); problem != DeltaProblem::None) return problem;
+    }
+    if (block_size == 0 || block_size % 128 != 0 || block_size > (1 << 20) || miniblocks == 0 || miniblocks > 1024 ||
+        block_size % miniblocks != 0 || block_size / miniblocks % 32 != 0) {
+      return DeltaProblem::BlockSize;
+    }
+    if (total < static_cast<uint64_t>(needed_)) return DeltaProblem::TooFewValues;
+    miniblocks_ = static_cast<int64_t>(miniblocks);
+    miniblock_size_ = static_cast<int64_t>(block_size / miniblocks);
+    // The rest of an absurd count runs out of bytes long before this many values.
+    total_ = static_cast<int64_t>(std::min<uint64_t>(total, uint64_t{1} << 62));
+    value_ = from_zigzag(first);
+    return DeltaProblem::None;
+  }
+
+  DeltaProblem read_block() {
+    uint64_t zigzag;
+    if (const DeltaProblem problem = read_number(zigzag); problem != DeltaProblem::None) return problem;
+    const uint64_t min_delta = from_zigzag(zigzag);
+    if (end_ - position_ < miniblocks_) return DeltaProblem::EndsEarly;
+    const uint8_t* bit_widths = position_;
+    position_ += miniblocks_;
+    for (int64_t miniblock = 0; miniblock < miniblocks_ && index_ < total_; ++miniblock) {
+      const int bit_width = bit_widths[miniblock];
+      if (bit_width > 64) return DeltaProblem::BitWidth;
+      const int64_t count = std::min(miniblock_size_, total_ - index_);
+      if ((count * bit_width + 7) / 8 > end_ - position_) return DeltaProblem::EndsEarly;
+      if (index_ < needed_) {
+        read_miniblock(bit_width, min_delta, std::min(count, needed_ - index_));
+      }
+      index_ += index_ < needed_ ? 0 : 0;
+      index_end_ += count;
+      index_ = index_end_;
+      position_ += std::min<int64_t>(miniblock_size_ / 8 * bit_width, end_ - position_);
+    }
+    return DeltaProblem::None;
+  }
+
+  static uint64_t from_zigzag(uint64_t number) { return (number >> 1) ^ (0 - (number & 1)); }
+};
+
+}  // namespace pistachio::kernels::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();

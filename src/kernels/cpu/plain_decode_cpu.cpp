@@ -1,0 +1,67 @@
+// CPU bodies of plain_decode, plain_fixed_bytes_decode (both copies) and plain_boolean_decode.
+#include <ATen/ATen.h>
+#include <fmt/format.h>
+#include <torch/library.h>
+
+#include <cstring>
+
+#include "base/error.h"
+#include "kernels/cpu/boolean_decode_simd.h"
+#include "kernels/ops/argument_check.h"
+
+namespace pistachio::kernels::cpu {
+
+namespace {
+
+void need_bytes(int64_t begin, int64_t end, int64_t needed) {
+  if (needed > end - begin) {
+    throw DataError(fmt::format("the page has {} bytes where {} are needed", end - begin, needed), {.offset = end});
+  }
+}
+
+void copy_values(const at::Tensor& bytes, const at::Tensor& pages, int64_t width, uint8_t* out) {
+  const uint8_t* data = bytes.const_data_ptr<uint8_t>();
+  auto rows = pages.accessor<int64_t, 2>();
+  for (int64_t page = 0; page < rows.size(0); ++page) {
+    const int64_t begin = rows[page][0], skip = rows[page][2], take = rows[page][3];
+    need_bytes(begin, rows[page][1], (skip + take) * width);
+    if (take > 0) std::memcpy(out, data + begin + skip * width, static_cast<size_t>(take * width));
+    out += take * width;
+  }
+}
+
+at::Tensor plain_decode(const at::Tensor& bytes, const at::Tensor& pages, c10::ScalarType type) {
+  at::Tensor values = at::empty({total_take(pages)}, at::TensorOptions(type));
+  copy_values(bytes, pages, values.element_size(), static_cast<uint8_t*>(values.mutable_data_ptr()));
+  return values;
+}
+
+at::Tensor plain_fixed_bytes_decode(const at::Tensor& bytes, const at::Tensor& pages, int64_t width) {
+  at::Tensor values = at::empty({total_take(pages), width}, at::kByte);
+  copy_values(bytes, pages, width, values.mutable_data_ptr<uint8_t>());
+  return values;
+}
+
+at::Tensor plain_boolean_decode(const at::Tensor& bytes, const at::Tensor& pages) {
+  at::Tensor values = at::empty({total_take(pages)}, at::kBool);
+  uint8_t* out = reinterpret_cast<uint8_t*>(values.mutable_data_ptr<bool>());
+  const uint8_t* data = bytes.const_data_ptr<uint8_t>();
+  auto rows = pages.accessor<int64_t, 2>();
+  for (int64_t page = 0; page < rows.size(0); ++page) {
+    const int64_t begin = rows[page][0], end = rows[page][1], skip = rows[page][2], take = rows[page][3];
+    need_bytes(begin, end, (skip + take + 7) / 8);
+    decode_bits(data + begin, data + end, skip, take, out);
+    out += take;
+  }
+  return values;
+}
+
+}  // namespace
+
+TORCH_LIBRARY_IMPL(pistachio, CPU, library) {
+  library.impl("plain_decode", TORCH_FN(plain_decode));
+  library.impl("plain_fixed_bytes_decode", TORCH_FN(plain_fixed_bytes_decode));
+  library.impl("plain_boolean_decode", TORCH_FN(plain_boolean_decode));
+}
+
+}  // namespace pistachio::kernels::cpu

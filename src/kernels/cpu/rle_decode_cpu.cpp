@@ -1,0 +1,43 @@
+// CPU body of rle_decode: allocates, walks the page table, turns problems into DataError.
+#include <ATen/ATen.h>
+#include <fmt/format.h>
+#include <torch/library.h>
+
+#include "base/error.h"
+#include "kernels/cpu/rle_decode_simd.h"
+#include "kernels/cpu/rle_problem.h"
+#include "kernels/ops/argument_check.h"
+
+namespace pistachio::kernels::cpu {
+
+namespace {
+
+at::Tensor rle_decode(const at::Tensor& bytes, const at::Tensor& pages) {
+  at::Tensor values = at::empty({total_take(pages)}, at::kInt);
+  uint32_t* out = reinterpret_cast<uint32_t*>(values.mutable_data_ptr<int32_t>());
+  const uint8_t* data = bytes.const_data_ptr<uint8_t>();
+  auto rows = pages.accessor<int64_t, 2>();
+  for (int64_t page = 0; page < rows.size(0); ++page) {
+    const int64_t begin = rows[page][0], bit_width = rows[page][2], limit = rows[page][3], take = rows[page][5];
+    if (bit_width == 0) {
+      std::fill_n(out, take, 0u);
+    } else {
+      const RleOutcome outcome =
+          decode_rle(data + begin, data + rows[page][1], static_cast<int>(bit_width), rows[page][4], take, out);
+      if (outcome.problem != RleProblem::None) throw_rle_problem(outcome.problem, begin + outcome.offset);
+      if (limit > 0 && outcome.max >= limit) {
+        throw DataError(fmt::format("a code of {} in a dictionary of {}", outcome.max, limit), {.offset = begin});
+      }
+    }
+    out += take;
+  }
+  return values;
+}
+
+}  // namespace
+
+TORCH_LIBRARY_IMPL(pistachio, CPU, library) {
+  library.impl("rle_decode", TORCH_FN(rle_decode));
+}
+
+}  // namespace pistachio::kernels::cpu

@@ -1,0 +1,30 @@
+// Schema and front door of byte_stream_split_decode.
+#include "kernels/ops/byte_stream_split_decode.h"
+
+#include <ATen/ATen.h>
+#include <torch/library.h>
+
+#include "base/check.h"
+#include "kernels/ops/argument_check.h"
+#include "kernels/ops/dispatch.h"
+
+namespace pistachio::kernels {
+
+namespace {
+constexpr int64_t max_width = int64_t{1} << 16;
+}
+
+at::Tensor byte_stream_split_decode(const at::Tensor& bytes, const at::Tensor& pages, int64_t width) {
+  ENSURE(width > 0 && width <= max_width, "width {}", width);
+  if (is_empty_table(pages)) return at::empty({0, width}, output_options(bytes, at::kByte));
+  check_page_table(bytes, pages, 5);
+  static const auto operation =
+      find_operation<at::Tensor(const at::Tensor&, const at::Tensor&, int64_t)>("pistachio::byte_stream_split_decode");
+  return operation.redispatch(dispatch_keys(bytes), bytes.contiguous(), pages, width);
+}
+
+TORCH_LIBRARY_FRAGMENT(pistachio, library) {
+  library.def("byte_stream_split_decode(Tensor bytes, Tensor pages, int width) -> Tensor");
+}
+
+}  // namespace pistachio::kernels

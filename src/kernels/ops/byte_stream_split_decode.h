@@ -1,0 +1,15 @@
+// Decodes BYTE_STREAM_SPLIT pages: byte j of all values, for j = 0 .. width - 1, one stream after the other.
+//   bytes  uint8 [..]
+//   pages  int64 CPU [pages, 5], rows {begin, end, values, skip, take}; values = values stored in the page = length of a stream
+//   width  bytes of a value, at most 65536
+// Returns uint8 [sum of take, width], the values as they would be in PLAIN: reinterpret with .view(dtype).
+// DataError: a page is shorter than values * width bytes or has fewer values than skip + take.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+namespace pistachio::kernels {
+
+at::Tensor byte_stream_split_decode(const at::Tensor& bytes, const at::Tensor& pages, int64_t width);
+
+}  // namespace pistachio::kernels

@@ -1,0 +1,32 @@
+// Schema and front door of compress and count_true.
+#include "kernels/ops/compress.h"
+
+#include <ATen/ATen.h>
+#include <torch/library.h>
+
+#include "base/check.h"
+#include "kernels/ops/argument_check.h"
+#include "kernels/ops/dispatch.h"
+
+namespace pistachio::kernels {
+
+at::Tensor compress(const at::Tensor& values, const at::Tensor& mask) {
+  check_values(values);
+  check_mask(mask, values.size(0), values);
+  static const auto operation = find_operation<at::Tensor(const at::Tensor&, const at::Tensor&)>("pistachio::compress");
+  return operation.redispatch(dispatch_keys(values), values.contiguous(), mask.contiguous());
+}
+
+int64_t count_true(const at::Tensor& mask) {
+  ENSURE(mask.defined());
+  check_mask(mask, mask.numel(), mask);
+  static const auto operation = find_operation<int64_t(const at::Tensor&)>("pistachio::count_true");
+  return operation.redispatch(dispatch_keys(mask), mask.contiguous());
+}
+
+TORCH_LIBRARY_FRAGMENT(pistachio, library) {
+  library.def("compress(Tensor values, Tensor mask) -> Tensor");
+  library.def("count_true(Tensor mask) -> int");
+}
+
+}  // namespace pistachio::kernels

@@ -1,0 +1,16 @@
+// Keeps the rows that a mask selects.
+//   values  [n] of any column dtype, or int64 [n, 2]
+//   mask    bool [n]
+// compress returns the selected values in order, [k] or [k, 2]; count_true returns k.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+
+namespace pistachio::kernels {
+
+at::Tensor compress(const at::Tensor& values, const at::Tensor& mask);
+int64_t count_true(const at::Tensor& mask);
+
+}  // namespace pistachio::kernels

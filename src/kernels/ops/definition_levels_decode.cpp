@@ -1,0 +1,35 @@
+// Schema and front door of definition_levels_decode.
+#include "kernels/ops/definition_levels_decode.h"
+
+#include <ATen/ATen.h>
+#include <torch/library.h>
+
+#include "base/check.h"
+#include "kernels/ops/argument_check.h"
+#include "kernels/ops/dispatch.h"
+
+namespace pistachio::kernels {
+
+namespace {
+
+void check_levels(const at::Tensor& pages) {
+  auto rows = pages.accessor<int64_t, 2>();
+  for (int64_t page = 0; page < rows.size(0); ++page) ENSURE(rows[page][2] >= 0 && rows[page][2] <= 32767, "max_level {}", rows[page][2]);
+}
+
+}  // namespace
+
+std::tuple<at::Tensor, at::Tensor> definition_levels_decode(const at::Tensor& bytes, const at::Tensor& pages) {
+  if (is_empty_table(pages)) return {at::empty({0}, output_options(bytes, at::kBool)), at::empty({0, 2}, at::kLong)};
+  check_page_table(bytes, pages, 5);
+  check_levels(pages);
+  static const auto operation =
+      find_operation<std::tuple<at::Tensor, at::Tensor>(const at::Tensor&, const at::Tensor&)>("pistachio::definition_levels_decode");
+  return operation.redispatch(dispatch_keys(bytes), bytes.contiguous(), pages);
+}
+
+TORCH_LIBRARY_FRAGMENT(pistachio, library) {
+  library.def("definition_levels_decode(Tensor bytes, Tensor pages) -> (Tensor validity, Tensor counts)");
+}
+
+}  // namespace pistachio::kernels

@@ -1,0 +1,19 @@
+#include "kernels/ops/instruction_set.h"
+
+namespace pistachio::kernels {
+
+namespace {
+// Constant-initialised, so it is there before any static registration runs; written once by that and only read later.
+constinit InstructionSetName registered_name = nullptr;
+}  // namespace
+
+std::string chosen_instruction_set() {
+  return registered_name ? registered_name() : "none";
+}
+
+bool register_instruction_set(InstructionSetName name) {
+  registered_name = name;
+  return true;
+}
+
+}  // namespace pistachio::kernels

@@ -1,0 +1,27 @@
+// Schema and front door of plain_text_decode.
+#include "kernels/ops/plain_text_decode.h"
+
+#include <ATen/ATen.h>
+#include <torch/library.h>
+
+#include "kernels/ops/argument_check.h"
+#include "kernels/ops/dispatch.h"
+
+namespace pistachio::kernels {
+
+std::tuple<at::Tensor, at::Tensor> plain_text_decode(const at::Tensor& bytes, const at::Tensor& pages) {
+  if (is_empty_table(pages)) {
+    const at::TensorOptions options = output_options(bytes, at::kLong);
+    return {at::empty({0}, options), at::empty({0}, options)};
+  }
+  check_page_table(bytes, pages, 4);
+  static const auto operation =
+      find_operation<std::tuple<at::Tensor, at::Tensor>(const at::Tensor&, const at::Tensor&)>("pistachio::plain_text_decode");
+  return operation.redispatch(dispatch_keys(bytes), bytes.contiguous(), pages);
+}
+
+TORCH_LIBRARY_FRAGMENT(pistachio, library) {
+  library.def("plain_text_decode(Tensor bytes, Tensor pages) -> (Tensor begins, Tensor ends)");
+}
+
+}  // namespace pistachio::kernels

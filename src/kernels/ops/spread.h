@@ -1,0 +1,14 @@
+// Puts the stored values of a column with NULLs into their rows; Parquet stores no value for a NULL.
+//   values    [k] of any column dtype, or int64 [k, 2]
+//   validity  bool [n] with k true elements
+// Returns [n] or [n, 2]: the values in order where validity is true, zeros elsewhere.
+// InternalError: k is not the number of true elements (the storage layer has checked its page counts before).
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+namespace pistachio::kernels {
+
+at::Tensor spread(const at::Tensor& values, const at::Tensor& validity);
+
+}  // namespace pistachio::kernels

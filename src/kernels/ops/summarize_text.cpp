@@ -1,0 +1,48 @@
+// Schema and front door of summarize_text and summarize_text_dictionary.
+#include "kernels/ops/summarize_text.h"
+
+#include <ATen/ATen.h>
+#include <torch/library.h>
+
+#include "base/check.h"
+#include "kernels/ops/argument_check.h"
+#include "kernels/ops/dispatch.h"
+
+namespace pistachio::kernels {
+
+TextSummary summarize_text(const at::Tensor& bytes, const at::Tensor& begins, const at::Tensor& ends, const at::Tensor& validity) {
+  check_text(bytes, begins, ends);
+  std::optional<at::Tensor> mask;
+  if (validity.defined()) {
+    check_mask(validity, begins.size(0), bytes);
+    mask = validity.contiguous();
+  }
+  static const auto operation =
+      find_operation<at::Tensor(const at::Tensor&, const at::Tensor&, const at::Tensor&, const std::optional<at::Tensor>&)>(
+          "pistachio::summarize_text");
+  return unpack_text_summary(
+      operation.redispatch(dispatch_keys(bytes), bytes.contiguous(), begins.contiguous(), ends.contiguous(), mask));
+}
+
+TextSummary summarize_text_dictionary(const at::Tensor& bytes, const at::Tensor& begins, const at::Tensor& ends, const at::Tensor& codes,
+                                      const at::Tensor& validity) {
+  check_text(bytes, begins, ends);
+  check_codes(codes, bytes);
+  ENSURE(codes.numel() == 0 || begins.size(0) > 0, "{} codes for an empty dictionary", codes.numel());
+  std::optional<at::Tensor> mask;
+  if (validity.defined()) {
+    check_mask(validity, codes.size(0), codes);
+    mask = validity.contiguous();
+  }
+  static const auto operation = find_operation<at::Tensor(const at::Tensor&, const at::Tensor&, const at::Tensor&, const at::Tensor&,
+                                                           const std::optional<at::Tensor>&)>("pistachio::summarize_text_dictionary");
+  return unpack_text_summary(operation.redispatch(dispatch_keys(bytes), bytes.contiguous(), begins.contiguous(), ends.contiguous(),
+                                                  codes.contiguous(), mask));
+}
+
+TORCH_LIBRARY_FRAGMENT(pistachio, library) {
+  library.def("summarize_text(Tensor bytes, Tensor begins, Tensor ends, Tensor? validity) -> Tensor");
+  library.def("summarize_text_dictionary(Tensor bytes, Tensor begins, Tensor ends, Tensor codes, Tensor? validity) -> Tensor");
+}
+
+}  // namespace pistachio::kernels

@@ -1,0 +1,14 @@
+// Copies text values back to back, which drops the bytes that belong to no value.
+//   bytes, begins, ends  text of n values; every [begins[i], ends[i]) lies inside bytes
+// Returns (bytes uint8 [sum of lengths], offsets int64 [n + 1]): value i is bytes[offsets[i], offsets[i + 1]).
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <tuple>
+
+namespace pistachio::kernels {
+
+std::tuple<at::Tensor, at::Tensor> text_compact(const at::Tensor& bytes, const at::Tensor& begins, const at::Tensor& ends);
+
+}  // namespace pistachio::kernels

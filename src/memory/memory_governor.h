@@ -1,0 +1,61 @@
+// The memory budget of the process. Whoever is about to hold a large amount of memory reserves it first, in an account of a tree
+// (process -> query -> operator); a reservation that does not fit suspends the task until others release, or is refused with OutOfMemory
+// that names the largest holders. The governor counts bytes, it does not allocate any. Owned by the process, outlives its accounts.
+// Thread-safe: one lock guards all counts (a reservation covers a chunk or a table, not a row); no callback runs under it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "base/task.h"
+#include "memory/memory_account.h"
+#include "memory/pressure_callbacks.h"
+#include "memory/reservation.h"
+#include "memory/reservation_queue.h"
+
+namespace pistachio {
+
+class MemoryGovernor {
+ public:
+  explicit MemoryGovernor(int64_t limit_bytes);
+  // All reservations must be gone.
+  ~MemoryGovernor();
+  MemoryGovernor(const MemoryGovernor&) = delete;
+  MemoryGovernor& operator=(const MemoryGovernor&) = delete;
+
+  // The root of the tree. Queries make their accounts below it.
+  const MemoryAccount& process_account() const { return process_account_; }
+  int64_t limit() const { return *process_account_.limit(); }
+  int64_t used() const { return process_account_.used(); }
+  int64_t peak() const { return process_account_.peak(); }
+  // Tasks that wait for a reservation now.
+  int64_t waiting() const;
+
+  PressureRegistration add_pressure_callback(PressureCallback callback) { return pressure_callbacks_.add(std::move(callback)); }
+
+ private:
+  friend class MemoryAccount;
+  friend class Reservation;
+  friend class ReservationWait;
+
+  enum class Order { AfterWaiters, BeforeWaiters };
+
+  std::shared_ptr<AccountNode> add_account(std::shared_ptr<AccountNode> parent, std::string name, std::optional<int64_t> limit);
+  Task<Reservation> reserve(std::shared_ptr<AccountNode> account, int64_t bytes, ReservationKind kind);
+  bool take_or_relieve(AccountNode& account, int64_t bytes, ReservationKind kind, Order order);
+  bool take(AccountNode& account, int64_t bytes, ReservationKind kind, Order order);
+  void give_back(AccountNode& account, int64_t bytes, ReservationKind kind) noexcept;
+  OutOfMemory make_refusal(const AccountNode& account, int64_t bytes) const;
+
+  mutable std::mutex mutex_;
+  // Guarded by mutex_, with the counts of all accounts.
+  ReservationQueue queue_;
+  AccountList accounts_;
+  PressureCallbacks pressure_callbacks_;
+  MemoryAccount process_account_;
+};
+
+}  // namespace pistachio

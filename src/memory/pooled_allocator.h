@@ -1,0 +1,57 @@
+// A pooled allocator of host memory, made to be c10's CPU allocator: every CPU tensor of the process lives in it. It keeps freed memory
+// (huge pages, touched once) for the next tensor instead of giving it back to the operating system, because first touch of fresh memory
+// costs more than most kernels. Only trim(), or the limit, unmap memory. Blocks are aligned to 64 bytes, blocks of 32 KiB and more to pages.
+// All functions may be called from any thread; a block may be freed by another thread than its allocator's, also after that one ended.
+#pragma once
+
+#include <c10/core/Allocator.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+namespace pistachio {
+
+class BlockPool;
+
+struct PooledAllocatorOptions {
+  // Hard limit of mapped bytes; see set_limit.
+  int64_t limit_bytes = INT64_MAX;
+  // What one thread may keep for itself in free blocks.
+  int64_t thread_cache_bytes = int64_t{32} << 20;
+};
+
+struct PooledAllocatorStatistics {
+  // In blocks that users hold, rounded up to block sizes.
+  int64_t live_bytes = 0;
+  // Mapped but free: in thread caches, in partly used slabs, in free runs.
+  int64_t cached_bytes = 0;
+  int64_t mapped_bytes = 0;
+  int64_t peak_mapped_bytes = 0;
+};
+
+class PooledAllocator final : public c10::Allocator {
+ public:
+  explicit PooledAllocator(PooledAllocatorOptions options = {});
+  // If blocks are still in use their memory stays mapped, for ever.
+  ~PooledAllocator() override;
+
+  // Throws OutOfMemory, naming memory_limit, when live bytes would exceed the limit.
+  c10::DataPtr allocate(size_t bytes) override;
+  void copy_data(void* destination, const void* source, std::size_t count) const override { default_copy_data(destination, source, count); }
+  c10::DeleterFnPtr raw_deleter() const override;
+
+  // Unmaps all free memory, also what other threads keep in their caches. Slabs of small blocks stay while one block in them is in use.
+  void trim();
+  void set_limit(int64_t limit_bytes);
+  PooledAllocatorStatistics statistics() const;
+
+ private:
+  std::shared_ptr<BlockPool> pool_;
+};
+
+// Makes a PooledAllocator c10's CPU allocator for the rest of the process. It is never destroyed: tensors in static variables, and in
+// threads that end after main, are freed after everything that could own it. Call before the first tensor, or at least never twice.
+PooledAllocator& install_pooled_allocator(PooledAllocatorOptions options = {});
+
+}  // namespace pistachio

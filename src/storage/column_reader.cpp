@@ -1,0 +1,190 @@
+#include "storage/column_reader.h"
+
+#include <ATen/ATen.h>
+#include <fmt/format.h>
+
+#include <cstring>
+
+#include "base/check.h"
+#include "data/concatenate_columns.h"
+#include "kernels/ops/definition_levels_decode.h"
+#include "storage/column_selection.h"
+#include "storage/value_decoder.h"
+
+namespace pistachio {
+
+namespace {
+
+bool any_true(const at::Tensor& mask, int64_t begin, int64_t count) {
+  return std::memchr(mask.const_data_ptr<bool>() + begin, 1, static_cast<size_t>(count)) != nullptr;
+}
+
+// Values of each page and, when there are NULLs, the validity of all their rows.
+struct PresentValues {
+  std::vector<int64_t> counts;
+  at::Tensor validity;
+};
+
+PresentValues find_present_values(const ParquetColumn& column, const PageBatch& batch, size_t first, size_t last,
+                                  const DataLocation& where) {
+  PresentValues present;
+  bool any_nulls = false;
+  for (size_t i = first; i < last; ++i) {
+    present.counts.push_back(batch.pages[i].header.values);
+    any_nulls = any_nulls || batch.pages[i].may_have_nulls;
+  }
+  if (!any_nulls) return present;
+  at::Tensor table = at::empty({static_cast<int64_t>(last - first), 5}, at::kLong);
+  int64_t* row = table.mutable_data_ptr<int64_t>();
+  for (size_t i = first; i < last; ++i, row += 5) {
+    const PreparedPage& page = batch.pages[i];
+    row[0] = page.levels_begin;
+    row[1] = page.levels_end;
+    row[2] = column.max_definition;
+    row[3] = 0;
+    row[4] = page.header.values;
+  }
+  auto [validity, counts] = kernels::definition_levels_decode(batch.bytes, table);
+  const int64_t* valid = counts.const_data_ptr<int64_t>();
+  bool all_valid = true;
+  for (size_t i = first; i < last; ++i) {
+    const PageHeader& header = batch.pages[i].header;
+    int64_t there = valid[(i - first) * 2 + 1];
+    if (header.kind == PageKind::DataV2 && there != header.values - header.nulls) {
+      throw DataError("page's definition levels and its count of NULLs differ",
+                      {where.file, where.row_group, where.column, batch.pages[i].file_offset});
+    }
+    present.counts[i - first] = there;
+    all_valid = all_valid && there == header.values;
+  }
+  if (!all_valid) present.validity = validity;
+  return present;
+}
+
+}  // namespace
+
+ColumnReader::ColumnReader(const ParquetColumn& column, const ColumnChunkInfo& chunk, PageDirectory directory, std::vector<FileBytes> bytes,
+                           DataLocation where, Options options)
+    : column_(column), chunk_(chunk), directory_(std::move(directory)), bytes_(std::move(bytes)), decompressor_(chunk.codec, where) {
+  source_ = {&column_, &chunk_, &bytes_, &decompressor_, options.verify_checksums, std::move(where)};
+}
+
+std::shared_ptr<const Column> ColumnReader::dictionary() {
+  if (dictionary_loaded_ || directory_.dictionary.length == 0) return dictionary_;
+  PageBatch batch = prepare_dictionary_page(source_, directory_.dictionary);
+  int64_t count = batch.pages[0].header.values;
+  DataLocation where = source_.where;
+  where.offset = directory_.dictionary.offset;
+  try {
+    dictionary_ = std::make_shared<const Column>(
+        decode_values(column_, PageEncoding::Plain, {&batch.bytes, batch.pages, std::span(&count, 1)}, where));
+  } catch (const DataError& error) {
+    if (!error.location().file.empty()) throw;
+    throw DataError(error.message(), where);
+  }
+  dictionary_loaded_ = true;
+  return dictionary_;
+}
+
+Column ColumnReader::empty_column() const {
+  at::Tensor none = at::empty({0}, at::kLong);
+  if (column_.type.is_text()) return Column::text(column_.type, at::empty({0}, at::kByte), none, none);
+  at::Tensor values = column_.type.is_wide() ? at::empty({0, 2}, at::kLong) : at::empty({0}, column_.type.scalar_type());
+  return Column::fixed(column_.type, std::move(values));
+}
+
+// Pages [first, last) of the batch, all of one encoding.
+Column ColumnReader::decode_group(const PageBatch& batch, size_t first, size_t last) {
+  PresentValues present = find_present_values(column_, batch, first, last, source_.where);
+  std::span<const PreparedPage> pages(batch.pages.data() + first, last - first);
+  EncodedValues values{&batch.bytes, pages, present.counts};
+  DataLocation where = source_.where;
+  where.offset = pages[0].file_offset;
+  std::optional<Column> dense;
+  if (pages[0].header.uses_dictionary()) {
+    std::shared_ptr<const Column> entries = dictionary();
+    at::Tensor codes = decode_codes(values, entries == nullptr ? 0 : entries->rows(), source_.where);
+    // Without entries there are only NULLs, and no code that could stand under them.
+    dense = entries == nullptr || entries->rows() == 0 ? empty_column() : Column::dictionary(std::move(codes), std::move(entries));
+  } else {
+    dense = decode_values(column_, pages[0].header.encoding, values, where);
+  }
+  return present.validity.defined() ? spread_rows(*dense, present.validity) : *dense;
+}
+
+Column ColumnReader::decode_pages(size_t first, size_t last) {
+  PageBatch batch = prepare_data_pages(source_, std::span(directory_.pages).subspan(first, last - first));
+  pages_decoded_ += static_cast<int64_t>(last - first);
+  std::vector<Column> pieces;
+  size_t begin = 0;
+  for (size_t end = 1; end <= batch.pages.size(); ++end) {
+    if (end < batch.pages.size() && batch.pages[end].header.uses_dictionary() == batch.pages[begin].header.uses_dictionary() &&
+        (batch.pages[end].header.uses_dictionary() || batch.pages[end].header.encoding == batch.pages[begin].header.encoding)) {
+      continue;
+    }
+    try {
+      pieces.push_back(decode_group(batch, begin, end));
+    } catch (const DataError& error) {
+      // Kernels know the offset in their bytes only; tell where in the file that is.
+      if (!error.location().file.empty()) throw;
+      DataLocation where = source_.where;
+      where.offset = batch.pages[begin].file_offset;
+      for (size_t i = begin; i < end; ++i) {
+        if (batch.pages[i].levels_begin <= error.location().offset || batch.pages[i].values_begin <= error.location().offset)
+          where.offset = batch.pages[i].file_offset;
+      }
+      throw DataError(error.message(), where);
+    }
+    begin = end;
+  }
+  return concatenate_columns(pieces);
+}
+
+Column ColumnReader::read(int64_t begin, int64_t count, const at::Tensor& mask) {
+  int64_t end = begin + count;
+  std::vector<Column> pieces;
+  auto take = [&](const Column& decoded, int64_t decoded_begin) {
+    int64_t from = std::max(begin, decoded_begin);
+    int64_t to = std::min(end, decoded_begin + decoded.rows());
+    if (from >= to) return;
+    Column part = decoded.slice(from - decoded_begin, to - from);
+    pieces.push_back(mask.defined() ? select_rows(part, mask.narrow(0, from - begin, to - from)) : part);
+  };
+
+  int64_t row = begin;
+  if (leftover_) {
+    int64_t leftover_end = leftover_begin_ + leftover_->rows();
+    if (leftover_end > begin) {
+      ENSURE_LE(leftover_begin_, begin);
+      take(*leftover_, leftover_begin_);
+      row = std::min(end, leftover_end);
+    }
+    if (leftover_end <= end) leftover_.reset();
+  }
+  while (row < end) {
+    // A run of pages that are all wanted; pages without a wanted row are stepped over.
+    auto wanted = [&](const PagePlace& page) {
+      int64_t from = std::max(row, page.first_row);
+      int64_t to = std::min(end, page.end_row());
+      return !mask.defined() || any_true(mask, from - begin, to - from);
+    };
+    size_t first = directory_.page_of(row);
+    size_t last = first;
+    while (last < directory_.pages.size() && directory_.pages[last].first_row < end && wanted(directory_.pages[last])) ++last;
+    if (last == first) {
+      row = directory_.pages[first].end_row();
+      continue;
+    }
+    Column decoded = decode_pages(first, last);
+    int64_t decoded_begin = directory_.pages[first].first_row;
+    take(decoded, decoded_begin);
+    row = directory_.pages[last - 1].end_row();
+    if (row > end) {
+      leftover_ = decoded.slice(end - decoded_begin, row - end);
+      leftover_begin_ = end;
+    }
+  }
+  return pieces.empty() ? empty_column() : concatenate_columns(pieces);
+}
+
+}  // namespace pistachio

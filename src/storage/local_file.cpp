@@ -1,0 +1,103 @@
+// Local files by pread. `read_cached` uses preadv2 with RWF_NOWAIT, so hot data is copied at once on the worker that needs it and
+// only cold data goes to the pool for blocking calls.
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "base/error.h"
+#include "storage/data_file.h"
+
+namespace pistachio {
+
+namespace {
+
+constexpr int64_t kDirectAlignment = 4096;
+
+class LocalFile final : public DataFile {
+ public:
+  LocalFile(std::string path, FileIdentity identity, int descriptor, bool direct)
+      : DataFile(std::move(path), std::move(identity)), descriptor_(descriptor), direct_(direct) {}
+  ~LocalFile() override { ::close(descriptor_); }
+  LocalFile(const LocalFile&) = delete;
+  LocalFile& operator=(const LocalFile&) = delete;
+
+  bool is_remote() const override { return false; }
+
+  int64_t read_cached(int64_t offset, std::span<uint8_t> target) override {
+    if (direct_) return 0;
+    int64_t done = 0;
+    while (done < static_cast<int64_t>(target.size())) {
+      iovec part{target.data() + done, target.size() - static_cast<size_t>(done)};
+      ssize_t got = ::preadv2(descriptor_, &part, 1, offset + done, RWF_NOWAIT);
+      if (got <= 0) break;  // cold, not supported, or an error that the blocking read will report
+      done += got;
+    }
+    return done;
+  }
+
+  void read_blocking(int64_t offset, std::span<uint8_t> target) override {
+    if (direct_) {
+      read_direct(offset, target);
+    } else {
+      read_fully(offset, target);
+    }
+  }
+
+ private:
+  // Fills `target`, or all up to the end of the file when `allow_end`; gives the bytes read.
+  int64_t read_fully(int64_t offset, std::span<uint8_t> target, bool allow_end = false) {
+    int64_t done = 0;
+    while (done < static_cast<int64_t>(target.size())) {
+      ssize_t got = ::pread(descriptor_, target.data() + done, target.size() - static_cast<size_t>(done), offset + done);
+      if (got < 0 && errno == EINTR) continue;
+      if (got < 0) throw DataError(fmt::format("cannot read: {}", std::strerror(errno)), {path(), -1, "", offset + done});
+      if (got == 0) {
+        if (allow_end) return done;
+        throw DataError("the file ends early; it was cut while it was being read", {path(), -1, "", offset + done});
+      }
+      done += got;
+    }
+    return done;
+  }
+
+  // Direct reads need aligned offset, length and memory: read the enclosing blocks and copy the middle.
+  void read_direct(int64_t offset, std::span<uint8_t> target) {
+    int64_t begin = offset / kDirectAlignment * kDirectAlignment;
+    int64_t end = (offset + static_cast<int64_t>(target.size()) + kDirectAlignment - 1) / kDirectAlignment * kDirectAlignment;
+    std::unique_ptr<uint8_t, void (*)(void*)> block(
+        static_cast<uint8_t*>(std::aligned_alloc(kDirectAlignment, static_cast<size_t>(end - begin))), std::free);
+    if (block == nullptr) throw OutOfMemory(fmt::format("no memory for a direct read of {} bytes of {}", end - begin, path()));
+    int64_t got = read_fully(begin, {block.get(), static_cast<size_t>(end - begin)}, true);
+    if (begin + got < offset + static_cast<int64_t>(target.size())) {
+      throw DataError("the file ends early; it was cut while it was being read", {path(), -1, "", begin + got});
+    }
+    std::memcpy(target.data(), block.get() + (offset - begin), target.size());
+  }
+
+  int descriptor_;
+  bool direct_;
+};
+
+}  // namespace
+
+std::shared_ptr<DataFile> open_local_file(const std::string& path, bool direct) {
+  int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | (direct ? O_DIRECT : 0));
+  if (descriptor < 0 && direct && errno == EINVAL) {
+    throw UserError(fmt::format("{}: its file system does not support direct I/O; set direct_io = off", path));
+  }
+  if (descriptor < 0) throw UserError(fmt::format("cannot open {}: {}", path, std::strerror(errno)));
+  struct stat facts {};
+  if (::fstat(descriptor, &facts) != 0 || !S_ISREG(facts.st_mode)) {
+    ::close(descriptor);
+    throw UserError(fmt::format("cannot read {}: it is not a regular file", path));
+  }
+  FileIdentity identity{facts.st_size, fmt::format("{}.{:09}", facts.st_mtim.tv_sec, facts.st_mtim.tv_nsec)};
+  return std::make_shared<LocalFile>(path, std::move(identity), descriptor, direct);
+}
+
+}  // namespace pistachio

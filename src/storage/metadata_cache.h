@@ -1,0 +1,63 @@
+// Parsed footers and page indexes, kept by path and identity (size and modification time or tag): a file that changed is parsed anew.
+// Bounded by bytes, the least recently used goes first. Thread-safe; entries are shared and stay alive while a scan uses them.
+#pragma once
+
+#include <list>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+
+#include "base/task.h"
+#include "storage/data_file.h"
+#include "storage/page_index.h"
+#include "storage/parquet_footer.h"
+#include "storage/read_pool.h"
+
+namespace pistachio {
+
+// A footer with what was loaded of the file's page indexes.
+struct FileMetadata {
+  std::shared_ptr<const ParquetFooter> footer;
+  std::shared_ptr<PageIndexes> page_indexes;
+};
+
+class MetadataCache {
+ public:
+  explicit MetadataCache(int64_t limit_bytes) : limit_bytes_(limit_bytes) {}
+
+  struct Statistics {
+    int64_t hits = 0;
+    int64_t misses = 0;
+    int64_t bytes = 0;
+    int64_t entries = 0;
+  };
+
+  // Nullptr when it is not there, or is of another identity.
+  std::shared_ptr<const FileMetadata> find(const std::string& path, const FileIdentity& identity);
+  void insert(const std::string& path, const FileIdentity& identity, std::shared_ptr<const FileMetadata> metadata);
+  // Drops entries until at least `bytes` are free or nothing is left (memory pressure).
+  void release(int64_t bytes);
+  Statistics statistics() const;
+
+ private:
+  struct Entry {
+    std::string path;
+    FileIdentity identity;
+    std::shared_ptr<const FileMetadata> metadata;
+  };
+
+  void drop_last();
+
+  const int64_t limit_bytes_;
+  mutable std::mutex mutex_;
+  // Guarded by mutex_. Most recently used first.
+  std::list<Entry> entries_;
+  std::unordered_map<std::string, std::list<Entry>::iterator> by_path_;
+  Statistics statistics_;
+};
+
+// Reads and parses a file's footer, past any cache.
+Task<std::shared_ptr<const FileMetadata>> load_file_metadata(ReadPool& pool, std::shared_ptr<DataFile> file);
+
+}  // namespace pistachio

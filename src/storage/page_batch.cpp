@@ -1,0 +1,210 @@
+#include "storage/page_batch.h"
+
+#include <ATen/ATen.h>
+#include <arrow/util/crc32.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/check.h"
+#include "storage/thrift_compact_reader.h"
+
+namespace pistachio {
+
+namespace {
+
+struct RawPage {
+  PageHeader header;
+  const FileBytes* holder;
+  int64_t body_begin;  // in holder->bytes
+  int64_t file_offset;
+};
+
+DataLocation at_page(const PageSource& source, int64_t file_offset) {
+  DataLocation place = source.where;
+  place.offset = file_offset;
+  return place;
+}
+
+const FileBytes& holder_of(const PageSource& source, ByteRange place) {
+  auto after = std::upper_bound(source.bytes->begin(), source.bytes->end(), place.offset,
+                                [](int64_t offset, const FileBytes& piece) { return offset < piece.offset; });
+  ENSURE(after != source.bytes->begin(), "page at {} was not read", place.offset);
+  const FileBytes& holder = *(after - 1);
+  ENSURE(place.end() <= holder.end(), "page at {} was not read as a whole", place.offset);
+  return holder;
+}
+
+RawPage locate_page(const PageSource& source, ByteRange place) {
+  RawPage page;
+  page.holder = &holder_of(source, place);
+  page.file_offset = place.offset;
+  int64_t begin = place.offset - page.holder->offset;
+  std::span<const uint8_t> bytes(page.holder->bytes.const_data_ptr<uint8_t>() + begin, static_cast<size_t>(place.length));
+  try {
+    page.header = parse_page_header(bytes);
+  } catch (const MalformedThrift& problem) {
+    throw DataError(problem.what(), at_page(source, place.offset + static_cast<int64_t>(problem.offset())));
+  }
+  page.body_begin = begin + page.header.header_bytes;
+  const PageHeader& header = page.header;
+  if (int64_t{header.header_bytes} + header.compressed_bytes > place.length)
+    throw DataError("page is longer than its index entry says", at_page(source, place.offset));
+  if (header.uncompressed_bytes > std::max(source.chunk->uncompressed_bytes, source.chunk->pages.length)) {
+    throw DataError(
+        fmt::format("page claims {} bytes, its whole column chunk {}", header.uncompressed_bytes, source.chunk->uncompressed_bytes),
+        at_page(source, place.offset));
+  }
+  if (source.verify_checksums && header.checksum) {
+    uint32_t checksum = arrow::internal::crc32(0, page.holder->bytes.const_data_ptr<uint8_t>() + page.body_begin,
+                                               static_cast<size_t>(header.compressed_bytes));
+    if (checksum != *header.checksum) throw DataError("page is damaged: its checksum does not match", at_page(source, place.offset));
+  }
+  return page;
+}
+
+// Version 2 keeps its levels uncompressed in front of the values.
+int64_t plain_prefix(const PageHeader& header) {
+  return header.kind == PageKind::DataV2 ? int64_t{header.definition_bytes} + header.repetition_bytes : 0;
+}
+
+bool needs_decompression(const PageSource& source, const PageHeader& header) {
+  return !source.decompressor->is_identity() && (header.kind != PageKind::DataV2 || header.is_compressed);
+}
+
+void check_sizes(const PageSource& source, const RawPage& page) {
+  const PageHeader& header = page.header;
+  int64_t prefix = plain_prefix(header);
+  if (needs_decompression(source, header)) {
+    source.decompressor->check_claim(header.compressed_bytes - prefix, header.uncompressed_bytes - prefix,
+                                     at_page(source, page.file_offset));
+  } else if (header.uncompressed_bytes != header.compressed_bytes) {
+    throw DataError(fmt::format("uncompressed page claims {} bytes and has {}", header.uncompressed_bytes, header.compressed_bytes),
+                    at_page(source, page.file_offset));
+  }
+}
+
+// True when the levels are one run of the highest level, which is how writers say that there are no NULLs.
+bool is_single_run_of_values(const uint8_t* levels, int64_t length, int64_t rows, int max_definition) {
+  uint64_t head = 0;
+  int64_t position = 0;
+  for (int shift = 0; shift < 35 && position < length; shift += 7) {
+    uint8_t byte = levels[position++];
+    head |= static_cast<uint64_t>(byte & 0x7f) << shift;
+    if ((byte & 0x80) == 0)
+      return (head & 1) == 0 && static_cast<int64_t>(head >> 1) >= rows && position < length && levels[position] == max_definition &&
+             max_definition < 128;
+  }
+  return false;
+}
+
+void find_levels(const PageSource& source, const at::Tensor& bytes, int64_t begin, PreparedPage& page) {
+  const PageHeader& header = page.header;
+  int64_t end = begin + header.uncompressed_bytes;
+  page.values_begin = begin;
+  page.values_end = end;
+  int max_definition = source.column->max_definition;
+  const uint8_t* data = bytes.const_data_ptr<uint8_t>();
+  if (header.kind == PageKind::DataV2) {
+    if (header.repetition_bytes != 0) throw DataError("page of a flat column has repetition levels", at_page(source, page.file_offset));
+    page.levels_begin = begin;
+    page.levels_end = begin + header.definition_bytes;
+    page.values_begin = page.levels_end;
+    page.may_have_nulls = max_definition > 0 && header.nulls > 0;
+    if (max_definition == 0 && header.nulls > 0) throw DataError("page of a required column has NULLs", at_page(source, page.file_offset));
+    return;
+  }
+  if (max_definition == 0) return;
+  if (header.level_encoding != PageEncoding::Rle) {
+    throw DataError(fmt::format("definition levels are in {}, which is not supported", encoding_name(header.level_encoding)),
+                    at_page(source, page.file_offset));
+  }
+  uint32_t length = 0;
+  if (end - begin < 4) throw DataError("page is too short for its definition levels", at_page(source, page.file_offset));
+  std::memcpy(&length, data + begin, 4);
+  if (length > end - begin - 4)
+    throw DataError(fmt::format("definition levels claim {} bytes, the page has {}", length, end - begin - 4),
+                    at_page(source, page.file_offset));
+  page.levels_begin = begin + 4;
+  page.levels_end = page.levels_begin + length;
+  page.values_begin = page.levels_end;
+  page.may_have_nulls = !is_single_run_of_values(data + page.levels_begin, length, header.values, max_definition);
+}
+
+// Decompresses the pages into one buffer, or points at the bytes as read when nothing is compressed.
+PageBatch assemble(const PageSource& source, const std::vector<RawPage>& raw, std::vector<int64_t>& begins) {
+  PageBatch batch;
+  bool in_place = std::all_of(raw.begin(), raw.end(), [&](const RawPage& page) {
+    return !needs_decompression(source, page.header) && page.holder == raw[0].holder;
+  });
+  int64_t total = 0;
+  for (const RawPage& page : raw) {
+    check_sizes(source, page);
+    begins.push_back(in_place ? page.body_begin : total);
+    total += page.header.uncompressed_bytes;
+  }
+  if (in_place) {
+    batch.bytes = raw[0].holder->bytes;
+    return batch;
+  }
+  batch.bytes = at::empty({total}, at::kByte);
+  uint8_t* target = batch.bytes.mutable_data_ptr<uint8_t>();
+  for (size_t i = 0; i < raw.size(); ++i) {
+    const PageHeader& header = raw[i].header;
+    const uint8_t* body = raw[i].holder->bytes.const_data_ptr<uint8_t>() + raw[i].body_begin;
+    int64_t prefix = needs_decompression(source, header) ? plain_prefix(header) : header.compressed_bytes;
+    if (prefix > 0) std::memcpy(target + begins[i], body, static_cast<size_t>(prefix));
+    if (!needs_decompression(source, header)) continue;
+    source.decompressor->decompress({body + prefix, static_cast<size_t>(header.compressed_bytes - prefix)},
+                                    {target + begins[i] + prefix, static_cast<size_t>(header.uncompressed_bytes - prefix)},
+                                    at_page(source, raw[i].file_offset));
+  }
+  return batch;
+}
+
+}  // namespace
+
+PageBatch prepare_data_pages(const PageSource& source, std::span<const PagePlace> places) {
+  std::vector<RawPage> raw;
+  raw.reserve(places.size());
+  for (const PagePlace& place : places) {
+    RawPage page = locate_page(source, place.bytes);
+    if (page.header.kind != PageKind::Data && page.header.kind != PageKind::DataV2)
+      throw DataError("expected a data page", at_page(source, page.file_offset));
+    if (page.header.values != place.rows) {
+      throw DataError(fmt::format("page holds {} rows, its index entry says {}", page.header.values, place.rows),
+                      at_page(source, page.file_offset));
+    }
+    raw.push_back(page);
+  }
+  std::vector<int64_t> begins;
+  PageBatch batch = assemble(source, raw, begins);
+  batch.pages.resize(raw.size());
+  for (size_t i = 0; i < raw.size(); ++i) {
+    batch.pages[i].header = raw[i].header;
+    batch.pages[i].file_offset = raw[i].file_offset;
+    find_levels(source, batch.bytes, begins[i], batch.pages[i]);
+  }
+  return batch;
+}
+
+PageBatch prepare_dictionary_page(const PageSource& source, ByteRange place) {
+  RawPage page = locate_page(source, place);
+  if (page.header.kind != PageKind::Dictionary) throw DataError("expected a dictionary page", at_page(source, page.file_offset));
+  if (page.header.encoding != PageEncoding::Plain && page.header.encoding != PageEncoding::PlainDictionary) {
+    throw DataError(fmt::format("dictionary in {}, which is not supported", encoding_name(page.header.encoding)),
+                    at_page(source, page.file_offset));
+  }
+  std::vector<int64_t> begins;
+  PageBatch batch = assemble(source, {page}, begins);
+  PreparedPage prepared;
+  prepared.header = page.header;
+  prepared.file_offset = page.file_offset;
+  prepared.values_begin = begins[0];
+  prepared.values_end = begins[0] + page.header.uncompressed_bytes;
+  batch.pages.push_back(prepared);
+  return batch;
+}
+
+}  // namespace pistachio

@@ -1,0 +1,51 @@
+// Consecutive pages of a column chunk, decompressed back to back into one buffer, so that one kernel call can decode all of them.
+// Uncompressed pages are not copied: the buffer is then the bytes as they were read.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <vector>
+
+#include "storage/page_decompressor.h"
+#include "storage/page_directory.h"
+
+namespace pistachio {
+
+// Bytes of a file that are in memory.
+struct FileBytes {
+  int64_t offset = 0;
+  at::Tensor bytes;  // uint8
+
+  int64_t end() const { return offset + bytes.numel(); }
+};
+
+// Places are offsets into PageBatch::bytes.
+struct PreparedPage {
+  PageHeader header;
+  int64_t file_offset = 0;
+  int64_t levels_begin = 0;
+  int64_t levels_end = 0;
+  int64_t values_begin = 0;
+  int64_t values_end = 0;
+  bool may_have_nulls = false;
+};
+
+struct PageBatch {
+  at::Tensor bytes;
+  std::vector<PreparedPage> pages;
+};
+
+struct PageSource {
+  const ParquetColumn* column;
+  const ColumnChunkInfo* chunk;
+  const std::vector<FileBytes>* bytes;  // sorted by offset; every page lies inside one
+  const PageDecompressor* decompressor;
+  bool verify_checksums;
+  DataLocation where;
+};
+
+// `places` are consecutive data pages. Throws DataError.
+PageBatch prepare_data_pages(const PageSource& source, std::span<const PagePlace> places);
+PageBatch prepare_dictionary_page(const PageSource& source, ByteRange place);
+
+}  // namespace pistachio

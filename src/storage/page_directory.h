@@ -1,0 +1,37 @@
+// Where the pages of a column chunk lie and which rows they hold. Made from the chunk's bytes by walking the page headers, or from the
+// file's offset index without reading any page. Checked: pages lie inside the chunk, in order, and hold exactly the row group's rows.
+#pragma once
+
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "base/error.h"
+#include "storage/parquet_footer.h"
+
+namespace pistachio {
+
+struct PagePlace {
+  ByteRange bytes;  // in the file, header included
+  int64_t first_row = 0;
+  int64_t rows = 0;
+
+  int64_t end_row() const { return first_row + rows; }
+};
+
+struct PageDirectory {
+  ByteRange dictionary;  // empty when there is none
+  std::vector<PagePlace> pages;
+
+  // Index of the page that holds `row`.
+  size_t page_of(int64_t row) const;
+};
+
+// `bytes` are the whole chunk. Throws DataError.
+PageDirectory walk_pages(const ColumnChunkInfo& chunk, int64_t rows, std::span<const uint8_t> bytes, const DataLocation& where);
+
+// From a serialized offset index. Throws DataError.
+PageDirectory directory_from_offset_index(const ColumnChunkInfo& chunk, int64_t rows, std::span<const uint8_t> index,
+                                          const DataLocation& where);
+
+}  // namespace pistachio

@@ -1,0 +1,45 @@
+// Page indexes of a file: for a column chunk, where its pages lie (offset index) and what range of values each holds (column index).
+// Loaded when a scan first needs them, then kept with the footer. Thread-safe. A damaged index is an error only where it places
+// pages; damaged value ranges are ignored, since they only save work.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "base/task.h"
+#include "storage/page_directory.h"
+#include "storage/read_pool.h"
+
+namespace pistachio {
+
+// The range of a page's values; none when it holds only NULLs.
+struct PageRange {
+  bool only_nulls = false;
+  std::optional<ScalarValue> minimum;
+  std::optional<ScalarValue> maximum;
+};
+
+class PageIndexes {
+ public:
+  explicit PageIndexes(std::shared_ptr<const ParquetFooter> footer) : footer_(std::move(footer)) {}
+
+  // Nullptr when the file has none for this column chunk.
+  Task<std::shared_ptr<const PageDirectory>> directory(ReadPool& pool, std::shared_ptr<DataFile> file, int row_group, int column);
+  // One entry a page of the directory; nullptr when there is none that can be used.
+  Task<std::shared_ptr<const std::vector<PageRange>>> ranges(ReadPool& pool, std::shared_ptr<DataFile> file, int row_group, int column);
+
+ private:
+  using Key = std::pair<int, int>;
+
+  std::shared_ptr<const ParquetFooter> footer_;
+  std::mutex mutex_;
+  // Guarded by mutex_.
+  std::map<Key, std::shared_ptr<const PageDirectory>> directories_;
+  std::map<Key, std::shared_ptr<const std::vector<PageRange>>> ranges_;
+};
+
+}  // namespace pistachio

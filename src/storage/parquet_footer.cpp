@@ -1,0 +1,196 @@
+#include "storage/parquet_footer.h"
+
+#include <fmt/format.h>
+#include <parquet/exception.h>
+#include <parquet/file_reader.h>
+#include <parquet/metadata.h>
+#include <parquet/statistics.h>
+
+#include <strings.h>
+#include <algorithm>
+#include <cstring>
+
+#include "base/error.h"
+
+namespace pistachio {
+
+namespace {
+
+constexpr int64_t kTrailerBytes = 8;  // length of the footer, "PAR1"
+
+PageCodec codec_of(parquet::Compression::type codec) {
+  switch (codec) {
+    case arrow::Compression::UNCOMPRESSED: return PageCodec::Uncompressed;
+    case arrow::Compression::SNAPPY: return PageCodec::Snappy;
+    case arrow::Compression::GZIP: return PageCodec::Gzip;
+    case arrow::Compression::BROTLI: return PageCodec::Brotli;
+    case arrow::Compression::ZSTD: return PageCodec::Zstd;
+    case arrow::Compression::LZ4: return PageCodec::Lz4Raw;
+    case arrow::Compression::LZ4_HADOOP: return PageCodec::Lz4Hadoop;
+    default: return PageCodec::Unsupported;
+  }
+}
+
+bool inside_file(int64_t offset, int64_t length, int64_t file_size) {
+  return offset >= 0 && length >= 0 && length <= file_size && offset <= file_size - length;
+}
+
+ByteRange checked_index(const std::optional<parquet::IndexLocation>& location, int64_t file_size) {
+  // An index is a help, not data: one that points outside the file is ignored.
+  if (!location || !inside_file(location->offset, location->length, file_size) || location->length == 0) return {};
+  return {location->offset, location->length};
+}
+
+void read_statistics(const parquet::ColumnChunkMetaData& chunk, const ParquetColumn& column, ColumnChunkInfo& info) {
+  if (!column.is_supported() || !chunk.is_stats_set()) return;
+  std::shared_ptr<parquet::EncodedStatistics> statistics = chunk.encoded_statistics();
+  if (statistics == nullptr) return;
+  if (statistics->has_null_count && statistics->null_count >= 0 && statistics->null_count <= info.values)
+    info.nulls = statistics->null_count;
+  if (!statistics->has_min || !statistics->has_max) return;
+  ScalarValue minimum = decode_statistic(column, statistics->min());
+  ScalarValue maximum = decode_statistic(column, statistics->max());
+  if (minimum.is_null || maximum.is_null || compare(minimum, maximum) > 0) return;
+  info.minimum = std::move(minimum);
+  info.maximum = std::move(maximum);
+}
+
+ColumnChunkInfo read_column_chunk(const parquet::ColumnChunkMetaData& chunk, const ParquetColumn& column, const RowGroupInfo& group,
+                                  int64_t file_size, const DataLocation& where) {
+  ColumnChunkInfo info;
+  int64_t begin = chunk.data_page_offset();
+  // Some writers leave a dictionary offset of 0 when there is no dictionary.
+  if (chunk.has_dictionary_page() && chunk.dictionary_page_offset() > 0) begin = std::min(begin, chunk.dictionary_page_offset());
+  info.pages = {begin, chunk.total_compressed_size()};
+  if (!inside_file(info.pages.offset, info.pages.length, file_size)) {
+    throw DataError(fmt::format("column chunk of {} bytes at {} lies outside the file of {} bytes", info.pages.length, begin, file_size),
+                    where);
+  }
+  info.values = chunk.num_values();
+  if (column.is_supported() && info.values != group.rows) {
+    throw DataError(fmt::format("column chunk has {} values for {} rows", info.values, group.rows), where);
+  }
+  info.uncompressed_bytes = chunk.total_uncompressed_size();
+  if (info.uncompressed_bytes < 0) throw DataError("column chunk has a negative size", where);
+  info.codec = codec_of(chunk.compression());
+  for (parquet::Encoding::type encoding : chunk.encodings()) info.encodings.push_back(static_cast<PageEncoding>(encoding));
+  info.offset_index = checked_index(chunk.GetOffsetIndexLocation(), file_size);
+  info.column_index = checked_index(chunk.GetColumnIndexLocation(), file_size);
+  if (std::optional<int64_t> offset = chunk.bloom_filter_offset(); offset && *offset > 0 && *offset < file_size) {
+    info.bloom_filter = {*offset, chunk.bloom_filter_length().value_or(0)};
+    if (!inside_file(*offset, info.bloom_filter.length, file_size)) info.bloom_filter = {};
+  }
+  read_statistics(chunk, column, info);
+  return info;
+}
+
+}  // namespace
+
+std::string_view codec_name(PageCodec codec) {
+  switch (codec) {
+    case PageCodec::Uncompressed: return "UNCOMPRESSED";
+    case PageCodec::Snappy: return "SNAPPY";
+    case PageCodec::Gzip: return "GZIP";
+    case PageCodec::Brotli: return "BROTLI";
+    case PageCodec::Zstd: return "ZSTD";
+    case PageCodec::Lz4Raw: return "LZ4_RAW";
+    case PageCodec::Lz4Hadoop: return "LZ4";
+    case PageCodec::Unsupported: return "UNSUPPORTED";
+  }
+  return "?";
+}
+
+std::string encoding_name(PageEncoding encoding) {
+  switch (encoding) {
+    case PageEncoding::Plain: return "PLAIN";
+    case PageEncoding::PlainDictionary: return "PLAIN_DICTIONARY";
+    case PageEncoding::Rle: return "RLE";
+    case PageEncoding::BitPacked: return "BIT_PACKED";
+    case PageEncoding::DeltaBinaryPacked: return "DELTA_BINARY_PACKED";
+    case PageEncoding::DeltaLengthByteArray: return "DELTA_LENGTH_BYTE_ARRAY";
+    case PageEncoding::DeltaByteArray: return "DELTA_BYTE_ARRAY";
+    case PageEncoding::RleDictionary: return "RLE_DICTIONARY";
+    case PageEncoding::ByteStreamSplit: return "BYTE_STREAM_SPLIT";
+  }
+  return fmt::format("encoding {}", static_cast<int32_t>(encoding));
+}
+
+int ParquetFooter::find_column(std::string_view name) const {
+  for (size_t i = 0; i < columns.size(); ++i) {
+    if (columns[i].name == name) return static_cast<int>(i);
+  }
+  for (size_t i = 0; i < columns.size(); ++i) {
+    if (columns[i].name.size() == name.size() && strncasecmp(columns[i].name.data(), name.data(), name.size()) == 0)
+      return static_cast<int>(i);
+  }
+  return -1;
+}
+
+ByteRange locate_footer(const std::string& path, int64_t file_size, std::span<const uint8_t> last_bytes) {
+  if (file_size < kTrailerBytes + 4 || last_bytes.size() < kTrailerBytes) {
+    throw DataError(fmt::format("a file of {} bytes is too short for Parquet", file_size), {path});
+  }
+  const uint8_t* trailer = last_bytes.data() + last_bytes.size() - kTrailerBytes;
+  if (std::memcmp(trailer + 4, "PARE", 4) == 0) throw DataError("the footer is encrypted, which is not supported", {path});
+  if (std::memcmp(trailer + 4, "PAR1", 4) != 0)
+    throw DataError("not a Parquet file, or cut short: it does not end in PAR1", {path, -1, "", file_size - 4});
+  uint32_t length = 0;
+  std::memcpy(&length, trailer, 4);
+  if (length == 0 || length > file_size - kTrailerBytes - 4) {
+    throw DataError(fmt::format("the footer claims {} bytes in a file of {}", length, file_size),
+                    {path, -1, "", file_size - kTrailerBytes});
+  }
+  return {file_size - kTrailerBytes - length, length};
+}
+
+std::shared_ptr<const ParquetFooter> parse_footer(const std::string& path, int64_t file_size, std::span<const uint8_t> bytes) {
+  auto footer = std::make_shared<ParquetFooter>();
+  footer->path = path;
+  try {
+    // Thrift's own limits keep a lying count from allocating more than the bytes could hold.
+    parquet::ReaderProperties properties;
+    properties.set_thrift_string_size_limit(static_cast<int32_t>(std::min<int64_t>(bytes.size(), INT32_MAX)));
+    properties.set_thrift_container_size_limit(static_cast<int32_t>(std::min<int64_t>(bytes.size(), INT32_MAX)));
+    uint32_t length = static_cast<uint32_t>(bytes.size());
+    std::shared_ptr<parquet::FileMetaData> metadata = parquet::FileMetaData::Make(bytes.data(), &length, properties);
+    if (metadata->is_encryption_algorithm_set()) throw DataError("the file is encrypted, which is not supported", {path});
+    footer->arrow_metadata = metadata;
+    footer->created_by = metadata->created_by();
+    footer->columns = parquet_columns(*metadata->schema());
+    for (int index = 0; index < metadata->num_row_groups(); ++index) {
+      std::unique_ptr<parquet::RowGroupMetaData> arrow_group = metadata->RowGroup(index);
+      RowGroupInfo group;
+      group.rows = arrow_group->num_rows();
+      group.first_row = footer->rows;
+      if (group.rows < 0 || group.rows > INT64_MAX - footer->rows)
+        throw DataError(fmt::format("row group has {} rows", group.rows), {path, index});
+      if (arrow_group->num_columns() != static_cast<int>(footer->columns.size())) {
+        throw DataError(fmt::format("row group has {} columns, the schema {}", arrow_group->num_columns(), footer->columns.size()),
+                        {path, index});
+      }
+      footer->rows += group.rows;
+      group.columns.reserve(footer->columns.size());
+      for (const ParquetColumn& column : footer->columns) {
+        std::unique_ptr<parquet::ColumnChunkMetaData> chunk = arrow_group->ColumnChunk(column.leaf);
+        if (chunk->file_path() != "")
+          throw DataError("column chunk lies in another file, which is not supported", {path, index, column.name});
+        group.columns.push_back(read_column_chunk(*chunk, column, group, file_size, {path, index, column.name}));
+      }
+      footer->row_groups.push_back(std::move(group));
+    }
+    if (footer->rows != metadata->num_rows()) {
+      throw DataError(fmt::format("the footer claims {} rows, its row groups have {}", metadata->num_rows(), footer->rows), {path});
+    }
+  } catch (const parquet::ParquetException& problem) {
+    throw DataError(fmt::format("the footer cannot be read: {}", problem.what()), {path});
+  } catch (const std::length_error&) {
+    throw DataError("the footer cannot be read: a count is too large", {path});
+  } catch (const std::bad_alloc&) {
+    throw DataError("the footer cannot be read: a count is too large", {path});
+  }
+  // Our structs and Arrow's together take about eight times the serialized form.
+  footer->memory_bytes = static_cast<int64_t>(bytes.size()) * 8 + 4096;
+  return footer;
+}
+
+}  // namespace pistachio

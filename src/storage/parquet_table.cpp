@@ -1,0 +1,151 @@
+#include "storage/parquet_table.h"
+
+#include <fmt/format.h>
+#include <strings.h>
+
+#include <algorithm>
+#include <set>
+
+#include "base/check.h"
+#include "base/run_blocking.h"
+#include "base/task_group.h"
+#include "storage/file_discovery.h"
+
+namespace pistachio {
+
+namespace {
+
+constexpr std::string_view kNullPartition = "__HIVE_DEFAULT_PARTITION__";
+
+Task<TableFile> open_one(StorageContext& storage, const FoundFile& found) {
+  TableFile opened;
+  auto open = [&] {
+    return is_object_address(found.path) ? storage.object_stores.open(found.path) : open_local_file(found.path, storage.settings.direct_io);
+  };
+  opened.file = co_await run_blocking(open);
+  if (storage.settings.metadata_cache) opened.metadata = storage.metadata_cache.find(found.path, opened.file->identity());
+  if (opened.metadata == nullptr) {
+    Task<std::shared_ptr<const FileMetadata>> loading = load_file_metadata(storage.read_pool, opened.file);
+    opened.metadata = co_await loading;
+    if (storage.settings.metadata_cache) storage.metadata_cache.insert(found.path, opened.file->identity(), opened.metadata);
+  }
+  co_return opened;
+}
+
+bool all_parse(const std::vector<FoundFile>& found, size_t key, LogicalType type) {
+  return std::all_of(found.begin(), found.end(), [&](const FoundFile& file) {
+    const std::string& text = file.partitions[key].second;
+    if (text == kNullPartition) return true;
+    try {
+      ParsedConstant parsed = parse_constant(type, text);
+      return parsed.exact && parsed.value.to_string() == text;  // 007 stays text
+    } catch (const UserError&) {
+      return false;
+    }
+  });
+}
+
+LogicalType partition_type(const std::vector<FoundFile>& found, size_t key) {
+  for (LogicalType type : {LogicalType(TypeKind::BigInt), LogicalType(TypeKind::Date)}) {
+    if (all_parse(found, key, type)) return type;
+  }
+  return TypeKind::Varchar;
+}
+
+void check_partition_keys(const std::vector<FoundFile>& found) {
+  for (const FoundFile& file : found) {
+    bool same = file.partitions.size() == found[0].partitions.size();
+    for (size_t key = 0; same && key < file.partitions.size(); ++key) same = file.partitions[key].first == found[0].partitions[key].first;
+    if (!same) throw UserError(fmt::format("{} and {} lie in folders with different partition keys", found[0].path, file.path));
+  }
+}
+
+bool same_name(std::string_view left, std::string_view right) {
+  return left.size() == right.size() && strncasecmp(left.data(), right.data(), left.size()) == 0;
+}
+
+bool is_partition_key(const std::vector<FoundFile>& found, std::string_view name) {
+  const auto& keys = found[0].partitions;
+  return std::any_of(keys.begin(), keys.end(), [&](const auto& key) { return same_name(key.first, name); });
+}
+
+// The leaf of a table column in another file, checked to be of the same type.
+int matching_leaf(const TableFile& file, const TableColumn& column, const std::string& first_path) {
+  int leaf = file.footer().find_column(column.name);
+  if (leaf < 0)
+    throw UserError(fmt::format("{} has no column {}, which {} has; the files of one scan must have the same columns", file.file->path(),
+                                column.name, first_path));
+  const ParquetColumn& other = file.footer().columns[static_cast<size_t>(leaf)];
+  if (other.type != column.type) {
+    throw UserError(fmt::format("column {} is {} in {} and {} in {}; the files of one scan must have the same types", column.name,
+                                column.type.to_string(), first_path, other.type.to_string(), file.file->path()));
+  }
+  return leaf;
+}
+
+void bind_file(ParquetTable& table, TableFile& file, const std::vector<FoundFile>& found, size_t index) {
+  const std::string& first_path = table.files[0].file->path();
+  for (const TableColumn& column : table.columns) {
+    file.leaf_of_column.push_back(column.partition >= 0 ? -1 : matching_leaf(file, column, first_path));
+    if (column.partition < 0) continue;
+    const std::string& text = found[index].partitions[static_cast<size_t>(column.partition)].second;
+    file.partition_values.push_back(text == kNullPartition ? ScalarValue::null(column.type) : parse_constant(column.type, text).value);
+  }
+  for (const ParquetColumn& column : file.footer().columns) {
+    bool known =
+        is_partition_key(found, column.name) ||
+        std::any_of(table.columns.begin(), table.columns.end(), [&](const TableColumn& own) { return same_name(own.name, column.name); });
+    if (!known)
+      throw UserError(fmt::format("{} has a column {}, which {} does not have; the files of one scan must have the same columns",
+                                  file.file->path(), column.name, first_path));
+  }
+  table.rows += file.footer().rows;
+}
+
+}  // namespace
+
+const TableColumn& ParquetTable::column(std::string_view name) const {
+  for (const TableColumn& column : columns) {
+    if (column.name == name) return column;
+  }
+  std::string known;
+  std::string below;
+  for (const TableColumn& column : columns) {
+    if (same_name(column.name, name)) return column;
+    known += (known.empty() ? "" : ", ") + column.name;
+    if (column.name.starts_with(std::string(name) + ".")) below = column.name;
+  }
+  if (!below.empty())
+    throw UserError(fmt::format("column {} is nested and cannot be read as a whole; its parts are columns such as {}", name, below));
+  throw UserError(fmt::format("there is no column {}; the columns are {}", name, known));
+}
+
+Task<ParquetTable> open_table(StorageContext& storage, std::vector<std::string> patterns) {
+  std::vector<FoundFile> found;
+  for (const std::string& pattern : patterns) {
+    auto find = [&] { return find_files(storage.object_stores, pattern); };
+    std::vector<FoundFile> more = co_await run_blocking(find);
+    found.insert(found.end(), more.begin(), more.end());
+  }
+  if (found.empty()) throw UserError("no file was named");
+  check_partition_keys(found);
+
+  ParquetTable table;
+  std::vector<Task<TableFile>> opening;
+  opening.reserve(found.size());
+  for (const FoundFile& file : found) opening.push_back(open_one(storage, file));
+  Task<std::vector<TableFile>> all = when_all(std::move(opening));
+  table.files = co_await all;
+
+  for (const ParquetColumn& column : table.files[0].footer().columns) {
+    if (is_partition_key(found, column.name)) continue;  // the folder's value stands above the file's
+    table.columns.push_back({column.name, column.type, column.leaf, -1, column.unsupported});
+  }
+  for (size_t key = 0; key < found[0].partitions.size(); ++key) {
+    table.columns.push_back({found[0].partitions[key].first, partition_type(found, key), -1, static_cast<int>(key), ""});
+  }
+  for (size_t index = 0; index < table.files.size(); ++index) bind_file(table, table.files[index], found, index);
+  co_return table;
+}
+
+}  // namespace pistachio

@@ -1,0 +1,99 @@
+#include "storage/read_pool.h"
+
+#include <ATen/ATen.h>
+
+#include <algorithm>
+
+#include "base/run_blocking.h"
+#include "base/sleep.h"
+#include "base/task_group.h"
+
+namespace pistachio {
+
+namespace {
+
+// A gap is worth reading over when that takes less time than another request: a seek or a round trip.
+constexpr int64_t kLocalGap = 64 << 10;
+constexpr int64_t kRemoteGap = 1 << 20;
+constexpr int64_t kLocalRead = 16 << 20;
+constexpr int64_t kRemoteRead = 8 << 20;
+
+}  // namespace
+
+std::vector<ByteRange> coalesce_ranges(std::vector<ByteRange> ranges, int64_t largest_gap, int64_t largest_read) {
+  std::sort(ranges.begin(), ranges.end(), [](const ByteRange& left, const ByteRange& right) { return left.offset < right.offset; });
+  std::vector<ByteRange> joined;
+  for (const ByteRange& range : ranges) {
+    if (range.length == 0) continue;
+    if (!joined.empty()) {
+      ByteRange& last = joined.back();
+      int64_t end = std::max(last.end(), range.end());
+      bool overlaps = range.offset < last.end();
+      if (overlaps || (range.offset - last.end() <= largest_gap && end - last.offset <= largest_read)) {
+        last.length = end - last.offset;
+        continue;
+      }
+    }
+    joined.push_back(range);
+  }
+  return joined;
+}
+
+std::chrono::steady_clock::time_point ReadPool::reserve_bandwidth(int64_t bytes) {
+  auto duration = std::chrono::duration_cast<std::chrono::steady_clock::duration>(
+      std::chrono::duration<double>(static_cast<double>(bytes) / static_cast<double>(options_.bandwidth_limit)));
+  std::lock_guard lock(mutex_);
+  device_free_ = std::max(device_free_, std::chrono::steady_clock::now()) + duration;
+  return device_free_;
+}
+
+Task<void> ReadPool::fill(DataFile& file, FileBytes& target) {
+  std::span<uint8_t> bytes(target.bytes.mutable_data_ptr<uint8_t>(), static_cast<size_t>(target.bytes.numel()));
+  int64_t length = static_cast<int64_t>(bytes.size());
+  bool limited = options_.bandwidth_limit > 0;
+  std::chrono::steady_clock::time_point done{};
+  if (limited) done = reserve_bandwidth(length);
+  int64_t cached = file.read_cached(target.offset, bytes);
+  if (cached < length) {
+    auto rest = [&] { file.read_blocking(target.offset + cached, bytes.subspan(static_cast<size_t>(cached))); };
+    co_await run_blocking(rest);
+  }
+  if (limited) {
+    Sleep until = sleep_until(done);
+    co_await until;
+  }
+  bytes_ += length;
+  cached_bytes_ += cached;
+  reads_ += 1;
+}
+
+Task<std::vector<FileBytes>> ReadPool::read(std::shared_ptr<DataFile> file, std::vector<ByteRange> ranges) {
+  bool remote = file->is_remote();
+  std::vector<ByteRange> joined = coalesce_ranges(std::move(ranges), remote ? kRemoteGap : kLocalGap, remote ? kRemoteRead : kLocalRead);
+  std::vector<FileBytes> buffers;
+  buffers.reserve(joined.size());
+  for (const ByteRange& range : joined) buffers.push_back({range.offset, at::empty({range.length}, at::kByte)});
+  if (buffers.size() == 1) {
+    Task<void> only = fill(*file, buffers[0]);
+    co_await only;
+  } else if (!buffers.empty()) {
+    std::vector<Task<void>> reads;
+    for (FileBytes& buffer : buffers) reads.push_back(fill(*file, buffer));
+    Task<void> all = when_all(std::move(reads));
+    co_await all;
+  }
+  co_return buffers;
+}
+
+Task<at::Tensor> ReadPool::read_range(std::shared_ptr<DataFile> file, ByteRange range) {
+  FileBytes buffer{range.offset, at::empty({range.length}, at::kByte)};
+  Task<void> reading = fill(*file, buffer);
+  co_await reading;
+  co_return buffer.bytes;
+}
+
+ReadPool::Statistics ReadPool::statistics() const {
+  return {bytes_, reads_, cached_bytes_};
+}
+
+}  // namespace pistachio

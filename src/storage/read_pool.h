@@ -1,0 +1,55 @@
+// The one place that reads file bytes: all scans of a query share it. Near ranges are joined into one read, bytes in the page cache are
+// copied at once by the caller, the rest is read on the scheduler's pool for blocking calls, many at a time, in the order it was asked for.
+// A bandwidth limit (for evaluation) makes reads take as long as a slower device would. Thread-safe. Memory: the buffers it hands out.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "base/task.h"
+#include "storage/data_file.h"
+#include "storage/page_batch.h"
+
+namespace pistachio {
+
+class ReadPool {
+ public:
+  struct Options {
+    int64_t bandwidth_limit = 0;  // bytes a second; 0: none
+  };
+
+  struct Statistics {
+    int64_t bytes = 0;
+    int64_t reads = 0;
+    int64_t cached_bytes = 0;  // of `bytes`, those that were in the page cache
+  };
+
+  explicit ReadPool(Options options) : options_(options) {}
+
+  // Reads the ranges (any order, may touch or overlap); gives buffers sorted by offset, each range inside one of them.
+  // Throws DataError, Cancelled.
+  Task<std::vector<FileBytes>> read(std::shared_ptr<DataFile> file, std::vector<ByteRange> ranges);
+  Task<at::Tensor> read_range(std::shared_ptr<DataFile> file, ByteRange range);
+
+  Statistics statistics() const;
+
+ private:
+  Task<void> fill(DataFile& file, FileBytes& target);
+  // When a read of so many bytes, begun now, would end on a device of the limited bandwidth.
+  std::chrono::steady_clock::time_point reserve_bandwidth(int64_t bytes);
+
+  Options options_;
+  std::atomic<int64_t> bytes_ = 0;
+  std::atomic<int64_t> reads_ = 0;
+  std::atomic<int64_t> cached_bytes_ = 0;
+  std::mutex mutex_;
+  std::chrono::steady_clock::time_point device_free_;  // guarded by mutex_
+};
+
+// Joins ranges whose gap is at most `largest_gap` into ranges of at most `largest_read` (a single longer one stays).
+std::vector<ByteRange> coalesce_ranges(std::vector<ByteRange> ranges, int64_t largest_gap, int64_t largest_read);
+
+}  // namespace pistachio

@@ -1,0 +1,140 @@
+#include "storage/scan_plan.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace pistachio {
+
+namespace {
+
+size_t find_readable_column(const ParquetTable& table, std::string_view name) {
+  const TableColumn& column = table.column(name);
+  if (!column.unsupported.empty()) throw UserError(fmt::format("column {} cannot be read: {}", column.name, column.unsupported));
+  return static_cast<size_t>(&column - table.columns.data());
+}
+
+// Every file must be able to give the column: one file's odd variant is told by file name.
+void check_files(const ParquetTable& table, size_t column) {
+  for (const TableFile& file : table.files) {
+    int leaf = file.leaf_of_column[column];
+    if (leaf < 0) continue;
+    const ParquetColumn& own = file.footer().columns[static_cast<size_t>(leaf)];
+    if (!own.is_supported())
+      throw UserError(fmt::format("column {} of {} cannot be read: {}", own.name, file.file->path(), own.unsupported));
+  }
+}
+
+bool row_group_may_match(const RowGroupInfo& group, const TableFile& file, const std::vector<ScanFilter>& filters) {
+  for (const ScanFilter& filter : filters) {
+    if (filter.filter.kind == ColumnFilter::Kind::Never) return false;
+    const ColumnChunkInfo& chunk = group.columns[static_cast<size_t>(file.leaf_of_column[filter.column])];
+    if (chunk.nulls && *chunk.nulls == chunk.values) return false;
+    if (chunk.minimum && chunk.maximum && !may_match(filter.filter, *chunk.minimum, *chunk.maximum)) return false;
+  }
+  return true;
+}
+
+struct UnitSize {
+  int64_t read_bytes = 0;
+  int64_t encoded_bytes = 0;  // after decompression
+  int64_t decoded_row_bytes = 0;
+};
+
+UnitSize size_of_row_group(const RowGroupInfo& group, const TableFile& file, const ScanPlan& plan) {
+  UnitSize size;
+  std::vector<size_t> columns = plan.output_columns;
+  for (const ScanFilter& filter : plan.filters) columns.push_back(filter.column);
+  std::sort(columns.begin(), columns.end());
+  columns.erase(std::unique(columns.begin(), columns.end()), columns.end());
+  for (size_t column : columns) {
+    int leaf = file.leaf_of_column[column];
+    if (leaf < 0) {
+      size.decoded_row_bytes += 4;
+      continue;
+    }
+    const ColumnChunkInfo& chunk = group.columns[static_cast<size_t>(leaf)];
+    LogicalType type = plan.table->columns[column].type;
+    size.read_bytes += chunk.pages.length;
+    size.encoded_bytes += chunk.codec == PageCodec::Uncompressed ? 0 : chunk.uncompressed_bytes;
+    // Values (or begin and end of text) and validity; dictionary codes are smaller.
+    size.decoded_row_bytes += (type.is_text() ? 16 : type.value_bytes()) + 1;
+  }
+  return size;
+}
+
+// Row groups that are too large for the memory limit, or for their share of a parallel scan, are cut into parts.
+int64_t parts_of(const UnitSize& size, int64_t rows, const Settings& settings) {
+  int64_t most = std::clamp<int64_t>(settings.memory_limit / 4, 4 << 20, 64 << 20);
+  int64_t parts = (size.read_bytes + size.encoded_bytes + most - 1) / most;
+  return std::clamp<int64_t>(parts, 1, std::max<int64_t>(1, rows));
+}
+
+int64_t memory_of(const UnitSize& size, int64_t rows, int64_t row_group_rows, const Settings& settings) {
+  int64_t strip_rows = std::min(rows, settings.chunk_rows);
+  double share = row_group_rows == 0 ? 1.0 : static_cast<double>(rows) / static_cast<double>(row_group_rows);
+  // Decoding needs its output and, while NULLs are spread or pieces joined, half of it again.
+  return static_cast<int64_t>(static_cast<double>(size.read_bytes + size.encoded_bytes) * share) +
+         strip_rows * size.decoded_row_bytes * 3 / 2 + (64 << 10);
+}
+
+void add_units(ScanPlan& plan, size_t file_index, int row_group, const Settings& settings) {
+  const TableFile& file = plan.table->files[file_index];
+  const RowGroupInfo& group = file.footer().row_groups[static_cast<size_t>(row_group)];
+  UnitSize size = size_of_row_group(group, file, plan);
+  int64_t parts = parts_of(size, group.rows, settings);
+  for (int64_t part = 0; part < parts; ++part) {
+    ScanUnit unit;
+    unit.file = file_index;
+    unit.row_group = row_group;
+    unit.first_row = group.rows * part / parts;
+    unit.rows = group.rows * (part + 1) / parts - unit.first_row;
+    unit.is_whole_row_group = parts == 1;
+    unit.memory_bytes = memory_of(size, unit.rows, group.rows, settings);
+    plan.units.push_back(unit);
+  }
+}
+
+}  // namespace
+
+ScanPlan plan_scan(const ParquetTable& table, const ScanRequest& request, const Settings& settings) {
+  ScanPlan plan;
+  plan.table = &table;
+  for (const std::string& name : request.columns) plan.output_columns.push_back(find_readable_column(table, name));
+  if (request.columns.empty()) {
+    for (size_t i = 0; i < table.columns.size(); ++i) {
+      if (table.columns[i].unsupported.empty()) plan.output_columns.push_back(i);
+    }
+    if (plan.output_columns.empty() && !table.columns.empty()) {
+      throw UserError(fmt::format("no column can be read; column {}: {}", table.columns[0].name, table.columns[0].unsupported));
+    }
+  }
+  std::vector<ScanFilter> partition_filters;
+  for (const RangeFilter& filter : request.filters) {
+    size_t column = find_readable_column(table, filter.column);
+    ScanFilter bound{column, bind_filter(filter, table.columns[column].type)};
+    (table.columns[column].partition >= 0 ? partition_filters : plan.filters).push_back(std::move(bound));
+  }
+  for (size_t column : plan.output_columns) check_files(table, column);
+  for (const ScanFilter& filter : plan.filters) check_files(table, filter.column);
+
+  for (size_t index = 0; index < table.files.size(); ++index) {
+    const TableFile& file = table.files[index];
+    bool file_matches = std::all_of(partition_filters.begin(), partition_filters.end(), [&](const ScanFilter& filter) {
+      return matches(filter.filter, file.partition_values[static_cast<size_t>(table.columns[filter.column].partition)]);
+    });
+    const std::vector<RowGroupInfo>& groups = file.footer().row_groups;
+    for (size_t group = 0; group < groups.size(); ++group) {
+      ++plan.row_groups;
+      if (groups[group].rows == 0) continue;
+      if (!file_matches || !row_group_may_match(groups[group], file, plan.filters)) {
+        ++plan.pruned_row_groups;
+        continue;
+      }
+      add_units(plan, index, static_cast<int>(group), settings);
+    }
+  }
+  return plan;
+}
+
+}  // namespace pistachio

@@ -1,0 +1,352 @@
+#include "storage/scan_unit.h"
+
+#include <ATen/ATen.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/check.h"
+#include "kernels/ops/compress.h"
+#include "kernels/ops/spread.h"
+#include "storage/bloom_filter.h"
+#include "storage/column_selection.h"
+#include "storage/thrift_compact_reader.h"
+
+namespace pistachio {
+
+namespace {
+
+// Rows are looked at in blocks of this size to see whether whole pages may be left out.
+constexpr int64_t kBlockRows = 4096;
+// A page header is read in pieces of this size when a file without offset index is walked.
+constexpr int64_t kHeaderBytes = 4096;
+
+}  // namespace
+
+UnitReader::UnitReader(StorageContext& storage, const ScanPlan& plan, const ScanUnit& unit, std::shared_ptr<const Reservation> memory,
+                       ScanCounters& counters)
+    : storage_(storage), plan_(plan), unit_(unit), memory_(std::move(memory)), counters_(counters) {}
+
+DataLocation UnitReader::where(int leaf) const {
+  return {file().file->path(), unit_.row_group, file().footer().columns[static_cast<size_t>(leaf)].name};
+}
+
+std::vector<size_t> UnitReader::filter_columns() const {
+  std::vector<size_t> columns;
+  for (const ScanFilter& filter : plan_.filters) {
+    if (std::find(columns.begin(), columns.end(), filter.column) == columns.end()) columns.push_back(filter.column);
+  }
+  return columns;
+}
+
+std::vector<size_t> UnitReader::other_columns() const {
+  std::vector<size_t> filters = filter_columns();
+  std::vector<size_t> columns;
+  for (size_t column : plan_.output_columns) {
+    bool known = std::find(filters.begin(), filters.end(), column) != filters.end() ||
+                 std::find(columns.begin(), columns.end(), column) != columns.end();
+    if (!known && plan_.table->columns[column].partition < 0) columns.push_back(column);
+  }
+  return columns;
+}
+
+// With the metadata cache off, every unit pays for its own footer, as readers without one do.
+Task<void> UnitReader::reload_metadata() {
+  Task<std::shared_ptr<const FileMetadata>> loading = load_file_metadata(storage_.read_pool, file().file);
+  std::shared_ptr<const FileMetadata> metadata = co_await loading;
+  if (metadata->footer->rows != file().footer().rows) throw DataError("the file changed while it was being read", {file().file->path()});
+}
+
+Task<bool> UnitReader::bloom_filters_may_match() {
+  for (const ScanFilter& filter : plan_.filters) {
+    size_t leaf = static_cast<size_t>(file().leaf_of_column[filter.column]);
+    Task<bool> asking =
+        bloom_filter_may_match(storage_.read_pool, file().file, file().footer().columns[leaf], group().columns[leaf], filter.filter);
+    bool may_match = co_await asking;
+    if (!may_match) co_return false;
+  }
+  co_return true;
+}
+
+// Rows of pages whose value range lets them pass every filter.
+Task<RowRanges> UnitReader::prune_pages() {
+  RowRanges candidates({unit_.first_row, unit_.first_row + unit_.rows});
+  for (const ScanFilter& filter : plan_.filters) {
+    int leaf = file().leaf_of_column[filter.column];
+    Task<std::shared_ptr<const std::vector<PageRange>>> finding =
+        file().metadata->page_indexes->ranges(storage_.read_pool, file().file, unit_.row_group, leaf);
+    std::shared_ptr<const std::vector<PageRange>> ranges = co_await finding;
+    if (ranges == nullptr || ranges->size() < 2) continue;
+    Task<std::shared_ptr<const PageDirectory>> locating =
+        file().metadata->page_indexes->directory(storage_.read_pool, file().file, unit_.row_group, leaf);
+    std::shared_ptr<const PageDirectory> directory = co_await locating;
+    RowRanges passing;
+    for (size_t i = 0; i < ranges->size(); ++i) {
+      const PageRange& range = (*ranges)[i];
+      bool passes = !range.only_nulls && (!range.minimum || may_match(filter.filter, *range.minimum, *range.maximum));
+      if (passes) passing.add(directory->pages[i].first_row, directory->pages[i].end_row());
+    }
+    candidates = candidates.intersect(passing);
+  }
+  co_return candidates;
+}
+
+// Walks the page headers in the file: for chunks too large to read at once, when there is no offset index.
+Task<PageDirectory> UnitReader::walk_file_pages(int leaf) {
+  const ColumnChunkInfo& chunk = group().columns[static_cast<size_t>(leaf)];
+  PageDirectory directory;
+  int64_t position = chunk.pages.offset;
+  int64_t row = 0;
+  int64_t header_bytes = kHeaderBytes;
+  while (row < group().rows) {
+    DataLocation place = where(leaf);
+    place.offset = position;
+    if (position >= chunk.pages.end()) throw DataError("the pages hold fewer rows than the row group", place);
+    ByteRange range{position, std::min(header_bytes, chunk.pages.end() - position)};
+    Task<at::Tensor> reading = storage_.read_pool.read_range(file().file, range);
+    at::Tensor bytes = co_await reading;
+    PageHeader header;
+    try {
+      header = parse_page_header({bytes.const_data_ptr<uint8_t>(), static_cast<size_t>(bytes.numel())});
+    } catch (const MalformedThrift& problem) {
+      // Statistics inside a header can make it long; give it more room before giving up.
+      if (range.end() < chunk.pages.end() && header_bytes < (16 << 20)) {
+        header_bytes *= 8;
+        continue;
+      }
+      throw DataError(problem.what(), place);
+    }
+    ByteRange page{position, int64_t{header.header_bytes} + header.compressed_bytes};
+    if (page.end() > chunk.pages.end()) throw DataError("page does not fit in its column chunk", place);
+    if (header.kind == PageKind::Dictionary) {
+      if (directory.dictionary.length != 0 || !directory.pages.empty()) throw DataError("second dictionary page", place);
+      directory.dictionary = page;
+    } else if (header.kind != PageKind::Other) {
+      if (header.values > group().rows - row) throw DataError("page holds more rows than are left of the row group", place);
+      if (header.values > 0) directory.pages.push_back({page, row, header.values});
+      row += header.values;
+    }
+    position = page.end();
+  }
+  co_return directory;
+}
+
+Task<PageDirectory> UnitReader::page_directory(int leaf) {
+  Task<std::shared_ptr<const PageDirectory>> finding =
+      file().metadata->page_indexes->directory(storage_.read_pool, file().file, unit_.row_group, leaf);
+  std::shared_ptr<const PageDirectory> indexed = co_await finding;
+  if (indexed != nullptr) co_return *indexed;
+  Task<PageDirectory> walking = walk_file_pages(leaf);
+  PageDirectory walked = co_await walking;
+  co_return walked;
+}
+
+// Reads the pages of the columns that hold wanted rows, all in one go, and makes their readers.
+Task<void> UnitReader::load_columns(std::vector<size_t> columns, const RowRanges& wanted) {
+  std::map<size_t, PageDirectory> directories;
+  std::vector<ByteRange> ranges;
+  bool whole = unit_.is_whole_row_group && wanted.covers(0, group().rows);
+  for (size_t column : columns) {
+    int leaf = file().leaf_of_column[column];
+    const ColumnChunkInfo& chunk = group().columns[static_cast<size_t>(leaf)];
+    // Without an offset index, a whole chunk is read rather than walked page by page.
+    if (whole || (unit_.is_whole_row_group && chunk.offset_index.length == 0)) {
+      ranges.push_back(chunk.pages);
+      continue;
+    }
+    Task<PageDirectory> finding = page_directory(leaf);
+    PageDirectory directory = co_await finding;
+    if (directory.dictionary.length > 0) ranges.push_back(directory.dictionary);
+    for (const PagePlace& page : directory.pages) {
+      if (wanted.overlaps(page.first_row, page.end_row())) ranges.push_back(page.bytes);
+    }
+    directories[column] = std::move(directory);
+  }
+  Task<std::vector<FileBytes>> reading = storage_.read_pool.read(file().file, std::move(ranges));
+  std::vector<FileBytes> bytes = co_await reading;
+  for (size_t column : columns) {
+    int leaf = file().leaf_of_column[column];
+    const ColumnChunkInfo& chunk = group().columns[static_cast<size_t>(leaf)];
+    if (!directories.contains(column)) {
+      auto after = std::upper_bound(bytes.begin(), bytes.end(), chunk.pages.offset,
+                                    [](int64_t offset, const FileBytes& piece) { return offset < piece.offset; });
+      if (chunk.pages.length == 0 || after == bytes.begin())
+        throw DataError("column chunk is empty but the row group has rows", where(leaf));
+      const FileBytes& holder = *(after - 1);
+      directories[column] = walk_pages(
+          chunk, group().rows,
+          {holder.bytes.const_data_ptr<uint8_t>() + (chunk.pages.offset - holder.offset), static_cast<size_t>(chunk.pages.length)},
+          where(leaf));
+    }
+    const PageDirectory& directory = directories[column];
+    for (const PagePlace& page : directory.pages)
+      counters_.pages_total += page.first_row < unit_.first_row + unit_.rows && page.end_row() > unit_.first_row;
+    readers_[column] = std::make_unique<ColumnReader>(file().footer().columns[static_cast<size_t>(leaf)], chunk, directory, bytes,
+                                                      where(leaf), ColumnReader::Options{storage_.settings.verify_checksums});
+  }
+}
+
+// Strips end where pages of the first column end, when that is near: fewer pages are then split between two strips.
+void UnitReader::cut_strips(const RowRanges& candidates) {
+  const PageDirectory* pages = readers_.empty() ? nullptr : &readers_.begin()->second->directory();
+  int64_t end = unit_.first_row + unit_.rows;
+  for (int64_t begin = unit_.first_row; begin < end;) {
+    int64_t strip_end = std::min(end, begin + storage_.settings.chunk_rows);
+    if (strip_end < end && pages != nullptr) {
+      int64_t page_begin = pages->pages[pages->page_of(strip_end)].first_row;
+      if (page_begin > begin + storage_.settings.chunk_rows / 2) strip_end = page_begin;
+    }
+    if (candidates.overlaps(begin, strip_end)) {
+      Strip strip;
+      strip.begin = begin;
+      strip.rows = strip_end - begin;
+      strip.mask = candidates.mask(begin, strip_end);
+      strip.selected = strip.mask.defined() ? kernels::count_true(strip.mask) : strip.rows;
+      strips_.push_back(std::move(strip));
+    }
+    begin = strip_end;
+  }
+}
+
+void UnitReader::evaluate_filters(Strip& strip) {
+  for (const ScanFilter& filter : plan_.filters) {
+    auto decoded = strip.decoded.find(filter.column);
+    if (decoded == strip.decoded.end())
+      decoded = strip.decoded.emplace(filter.column, readers_.at(filter.column)->read(strip.begin, strip.rows, strip.mask)).first;
+    FilterOutcome outcome = evaluate_filter(decoded->second, filter.filter);
+    if (outcome.all) continue;
+    int64_t passing = outcome.none ? 0 : kernels::count_true(outcome.mask);
+    if (passing == strip.selected) continue;
+    strip.selected = passing;
+    if (passing == 0) {
+      strip.decoded.clear();
+      return;
+    }
+    for (auto& [column, values] : strip.decoded) values = select_rows(values, outcome.mask);
+    // The outcome is about the rows selected so far; put it back to the places they have in the strip.
+    strip.mask = strip.mask.defined() ? kernels::spread(outcome.mask, strip.mask) : outcome.mask;
+  }
+}
+
+// The rows of the strips that passed, rounded up to blocks; everything when too little could be left out to be worth a look.
+RowRanges UnitReader::selected_ranges() const {
+  RowRanges selected;
+  for (const Strip& strip : strips_) {
+    if (strip.selected == 0) continue;
+    if (!strip.mask.defined()) {
+      selected.add(strip.begin, strip.begin + strip.rows);
+      continue;
+    }
+    const bool* mask = strip.mask.const_data_ptr<bool>();
+    for (int64_t block = 0; block < strip.rows; block += kBlockRows) {
+      int64_t rows = std::min(kBlockRows, strip.rows - block);
+      if (std::memchr(mask + block, 1, static_cast<size_t>(rows)) != nullptr) selected.add(strip.begin + block, strip.begin + block + rows);
+    }
+  }
+  if (unit_.is_whole_row_group && selected.rows() * 4 > unit_.rows * 3) return RowRanges({0, group().rows});
+  return selected;
+}
+
+Task<void> UnitReader::fetch() {
+  if (!storage_.settings.metadata_cache) {
+    Task<void> reloading = reload_metadata();
+    co_await reloading;
+  }
+  RowRanges candidates({unit_.first_row, unit_.first_row + unit_.rows});
+  if (!plan_.filters.empty()) {
+    Task<bool> asking = bloom_filters_may_match();
+    bool may_match = co_await asking;
+    if (!may_match) {
+      if (unit_.first_row == 0) ++counters_.row_groups_pruned;
+      finish();
+      co_return;
+    }
+    Task<RowRanges> pruning = prune_pages();
+    candidates = co_await pruning;
+  }
+  std::vector<size_t> first = filter_columns();
+  std::vector<size_t> others = other_columns();
+  bool in_two_steps = storage_.settings.late_materialization && !first.empty();
+  if (!in_two_steps) {
+    first.insert(first.end(), others.begin(), others.end());
+    others.clear();
+  }
+  if (!first.empty() && !candidates.is_empty()) {
+    Task<void> loading = load_columns(std::move(first), candidates);
+    co_await loading;
+  }
+  cut_strips(candidates);
+  for (Strip& strip : strips_) evaluate_filters(strip);
+  std::erase_if(strips_, [](const Strip& strip) { return strip.selected == 0; });
+  if (!others.empty() && !strips_.empty()) {
+    RowRanges selected = selected_ranges();
+    Task<void> loading = load_columns(std::move(others), selected);
+    co_await loading;
+  }
+  if (strips_.empty()) finish();
+}
+
+// The same value in every row: a dictionary of one entry.
+Column UnitReader::partition_column(size_t column, int64_t rows) const {
+  const TableColumn& described = plan_.table->columns[column];
+  const ScalarValue& value = file().partition_values[static_cast<size_t>(described.partition)];
+  at::Tensor codes = at::zeros({rows}, at::kInt);
+  at::Tensor validity = value.is_null ? at::zeros({rows}, at::kBool) : at::Tensor();
+  std::optional<Column> entry;
+  if (described.type.is_text()) {
+    at::Tensor bytes = at::empty({static_cast<int64_t>(value.text.size())}, at::kByte);
+    std::copy(value.text.begin(), value.text.end(), bytes.mutable_data_ptr<uint8_t>());
+    entry = Column::text(described.type, bytes, at::zeros({1}, at::kLong), at::full({1}, bytes.numel(), at::kLong));
+  } else {
+    entry = Column::fixed(described.type, at::full({1}, static_cast<int64_t>(value.integer), described.type.scalar_type()));
+  }
+  return Column::dictionary(std::move(codes), std::make_shared<const Column>(std::move(*entry)), std::move(validity));
+}
+
+Column UnitReader::read_output_column(size_t column, Strip& strip) {
+  if (plan_.table->columns[column].partition >= 0) return partition_column(column, strip.selected);
+  if (auto decoded = strip.decoded.find(column); decoded != strip.decoded.end()) return decoded->second;
+  at::Tensor mask = strip.selected == strip.rows ? at::Tensor() : strip.mask;
+  if (!storage_.settings.late_materialization && mask.defined())
+    return select_rows(readers_.at(column)->read(strip.begin, strip.rows), mask);
+  return readers_.at(column)->read(strip.begin, strip.rows, mask);
+}
+
+std::optional<Chunk> UnitReader::next() {
+  if (next_strip_ == strips_.size()) {
+    finish();
+    return std::nullopt;
+  }
+  Strip& strip = strips_[next_strip_++];
+  std::map<size_t, Column> by_column;  // a column asked for twice is decoded once
+  std::vector<Column> columns;
+  columns.reserve(plan_.output_columns.size());
+  for (size_t column : plan_.output_columns) {
+    auto found = by_column.find(column);
+    if (found == by_column.end()) found = by_column.emplace(column, read_output_column(column, strip)).first;
+    columns.push_back(found->second);
+  }
+  counters_.rows_selected += strip.selected;
+  Chunk chunk(std::move(columns), strip.selected);
+  strip = Strip();
+  if (next_strip_ == strips_.size()) finish();
+  return chunk;
+}
+
+void UnitReader::finish() {
+  if (finished_) return;
+  finished_ = true;
+  int64_t decoded = 0;
+  int64_t total = 0;
+  for (const auto& [column, reader] : readers_) {
+    decoded += reader->pages_decoded();
+    for (const PagePlace& page : reader->directory().pages)
+      total += page.first_row < unit_.first_row + unit_.rows && page.end_row() > unit_.first_row;
+  }
+  counters_.pages_skipped += std::max<int64_t>(0, total - decoded);
+  counters_.rows_scanned += unit_.rows;
+  counters_.units_done += 1;
+  readers_.clear();
+}
+
+}  // namespace pistachio

@@ -1,0 +1,73 @@
+// One unit of a scan on its way through: fetched (page indexes, filter columns, filters evaluated, the other columns' pages that still
+// have rows), then decoded strip by strip into chunks. One task at a time uses it. Memory: covered by the reservation it owns, which
+// the chunks share: it is given back when the last chunk is gone.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "base/task.h"
+#include "data/chunk.h"
+#include "memory/reservation.h"
+#include "storage/column_reader.h"
+#include "storage/row_ranges.h"
+#include "storage/scan_plan.h"
+#include "storage/scan_statistics.h"
+
+namespace pistachio {
+
+class UnitReader {
+ public:
+  UnitReader(StorageContext& storage, const ScanPlan& plan, const ScanUnit& unit, std::shared_ptr<const Reservation> memory,
+             ScanCounters& counters);
+
+  // Reads what the unit needs and evaluates the filters. Throws DataError.
+  Task<void> fetch();
+  // The next chunk, after fetch(); nothing at the end. Throws DataError.
+  std::optional<Chunk> next();
+
+  const std::shared_ptr<const Reservation>& memory() const { return memory_; }
+
+ private:
+  // A part of the unit's rows that becomes one chunk.
+  struct Strip {
+    int64_t begin = 0;
+    int64_t rows = 0;
+    int64_t selected = 0;
+    at::Tensor mask;                   // undefined: all rows
+    std::map<size_t, Column> decoded;  // filter columns, by table column, selected rows only
+  };
+
+  Task<void> reload_metadata();
+  Task<bool> bloom_filters_may_match();
+  Task<RowRanges> prune_pages();
+  Task<void> load_columns(std::vector<size_t> columns, const RowRanges& wanted);
+  Task<PageDirectory> page_directory(int leaf);
+  Task<PageDirectory> walk_file_pages(int leaf);
+  std::vector<size_t> filter_columns() const;
+  std::vector<size_t> other_columns() const;
+  void cut_strips(const RowRanges& candidates);
+  void evaluate_filters(Strip& strip);
+  RowRanges selected_ranges() const;
+  Column partition_column(size_t column, int64_t rows) const;
+  Column read_output_column(size_t column, Strip& strip);
+  void finish();
+
+  const TableFile& file() const { return plan_.table->files[unit_.file]; }
+  const RowGroupInfo& group() const { return file().footer().row_groups[static_cast<size_t>(unit_.row_group)]; }
+  DataLocation where(int leaf) const;
+
+  StorageContext& storage_;
+  const ScanPlan& plan_;
+  const ScanUnit unit_;
+  std::shared_ptr<const Reservation> memory_;
+  ScanCounters& counters_;
+  std::map<size_t, std::unique_ptr<ColumnReader>> readers_;  // by table column
+  std::vector<Strip> strips_;
+  size_t next_strip_ = 0;
+  bool finished_ = false;
+};
+
+}  // namespace pistachio

@@ -1,0 +1,20 @@
+// What storage needs of its surroundings, passed in by whoever owns it (an engine, a test): settings, caches, pools and the memory account.
+#pragma once
+
+#include "config/settings.h"
+#include "memory/memory_account.h"
+#include "storage/metadata_cache.h"
+#include "storage/object_store.h"
+#include "storage/read_pool.h"
+
+namespace pistachio {
+
+struct StorageContext {
+  Settings settings;
+  ObjectStores& object_stores;
+  MetadataCache& metadata_cache;
+  ReadPool& read_pool;  // one per query
+  MemoryAccount memory;
+};
+
+}  // namespace pistachio

@@ -1,0 +1,162 @@
+#include "storage/table_scan.h"
+
+#include <algorithm>
+
+#include "base/check.h"
+#include "base/task_group.h"
+
+namespace pistachio {
+
+Task<std::optional<ScannedChunk>> ScanLane::next() {
+  while (true) {
+    if (unit_ == nullptr) {
+      Task<std::unique_ptr<UnitReader>> taking = scan_.take_unit();
+      unit_ = co_await taking;
+      if (unit_ == nullptr) co_return std::nullopt;
+    }
+    if (std::optional<Chunk> chunk = unit_->next()) {
+      ScannedChunk scanned{std::move(*chunk), unit_->memory()};
+      co_return scanned;
+    }
+    unit_.reset();
+    Task<void> releasing = scan_.release_window();
+    co_await releasing;
+  }
+}
+
+// Enough units under way to keep every reading thread and every lane busy.
+int64_t TableScan::window() const {
+  return lanes_ + storage_.settings.io_threads;
+}
+
+Task<std::unique_ptr<UnitReader>> TableScan::make_unit(size_t index) {
+  const ScanUnit& unit = plan_.units[index];
+  Task<Reservation> reserving = storage_.memory.reserve(unit.memory_bytes, ReservationKind::Transient);
+  Reservation reservation = co_await reserving;
+  co_return std::make_unique<UnitReader>(storage_, plan_, unit, std::make_shared<const Reservation>(std::move(reservation)), counters_);
+}
+
+Task<std::unique_ptr<UnitReader>> TableScan::take_unit() {
+  if (storage_.settings.reader == ReaderMode::Blocking) {
+    Task<std::unique_ptr<UnitReader>> taking = fetch_all_first();
+    std::unique_ptr<UnitReader> unit = co_await taking;
+    co_return unit;
+  }
+  if (!storage_.settings.overlap) {
+    Task<std::unique_ptr<UnitReader>> taking = fetch_next();
+    std::unique_ptr<UnitReader> unit = co_await taking;
+    co_return unit;
+  }
+  UnitChannel& channel = *ready_[order_ == ScanOrder::File ? next_in_order_++ % ready_.size() : 0];
+  if (order_ == ScanOrder::File && next_in_order_ > plan_.units.size()) co_return nullptr;
+  Task<std::optional<std::unique_ptr<UnitReader>>> receiving = channel.receive();
+  std::optional<std::unique_ptr<UnitReader>> unit = co_await receiving;
+  co_return unit ? std::move(*unit) : nullptr;
+}
+
+Task<std::unique_ptr<UnitReader>> TableScan::fetch_next() {
+  size_t index = next_unit_++;
+  if (index >= plan_.units.size()) co_return nullptr;
+  Task<std::unique_ptr<UnitReader>> making = make_unit(index);
+  std::unique_ptr<UnitReader> unit = co_await making;
+  Task<void> fetching = unit->fetch();
+  co_await fetching;
+  co_return unit;
+}
+
+Task<std::unique_ptr<UnitReader>> TableScan::fetch_all_first() {
+  while (!all_fetched_) {
+    Task<std::unique_ptr<UnitReader>> fetching = fetch_next();
+    std::unique_ptr<UnitReader> unit = co_await fetching;
+    if (unit == nullptr) {
+      all_fetched_ = true;
+      std::reverse(fetched_.begin(), fetched_.end());
+    } else {
+      fetched_.push_back(std::move(unit));
+    }
+  }
+  if (fetched_.empty()) co_return nullptr;
+  std::unique_ptr<UnitReader> unit = std::move(fetched_.back());
+  fetched_.pop_back();
+  co_return unit;
+}
+
+Task<void> TableScan::release_window() {
+  if (in_flight_ == nullptr) co_return;
+  Task<std::optional<int>> releasing = in_flight_->receive();
+  co_await releasing;
+}
+
+Task<void> TableScan::fetch_and_pass(size_t index, std::unique_ptr<UnitReader> unit) {
+  Task<void> fetching = unit->fetch();
+  co_await fetching;
+  UnitChannel& channel = *ready_[order_ == ScanOrder::File ? index % ready_.size() : 0];
+  Task<void> passing = channel.send(std::move(unit), 1);
+  co_await passing;
+  if (--units_to_pass_ == 0) {
+    for (std::unique_ptr<UnitChannel>& each : ready_) each->close();
+  }
+}
+
+// Reservations are made here, one after the other, so an earlier unit always has its memory before a later one: whoever waits for
+// unit i in file order waits for something that can run.
+Task<void> TableScan::dispatch(TaskGroup& group) {
+  for (size_t index = 0; index < plan_.units.size(); ++index) {
+    Task<void> entering = in_flight_->send(0, 1);
+    co_await entering;
+    Task<std::unique_ptr<UnitReader>> making = make_unit(index);
+    std::unique_ptr<UnitReader> unit = co_await making;
+    group.spawn(fetch_and_pass(index, std::move(unit)));
+  }
+}
+
+Task<void> TableScan::run(int lanes, std::function<Task<void>(ScanLane&)> consume) {
+  bool blocking = storage_.settings.reader == ReaderMode::Blocking;
+  lanes_ = blocking || order_ == ScanOrder::File ? 1 : lanes;
+  std::vector<ScanLane> all;
+  for (int lane = 0; lane < lanes_; ++lane) all.emplace_back(*this);
+  auto body = [&](TaskGroup& group) -> Task<void> {
+    if (storage_.settings.overlap && !blocking) {
+      units_to_pass_ = plan_.units.size();
+      size_t channels = order_ == ScanOrder::File ? static_cast<size_t>(window()) : 1;
+      for (size_t i = 0; i < channels; ++i) ready_.push_back(std::make_unique<UnitChannel>(window()));
+      in_flight_ = std::make_unique<Channel<int>>(window());
+      if (plan_.units.empty()) {
+        for (std::unique_ptr<UnitChannel>& channel : ready_) channel->close();
+      }
+      group.spawn(dispatch(group));
+    }
+    for (ScanLane& lane : all) group.spawn(consume(lane));
+    co_return;
+  };
+  Task<void> running = with_task_group(body);
+  co_await running;
+}
+
+Task<void> TableScan::run_into(Channel<ScannedChunk>& output, int lanes, ScanOrder order) {
+  order_ = order;
+  std::exception_ptr error;
+  auto consume = [&](ScanLane& lane) -> Task<void> {
+    while (true) {
+      Task<std::optional<ScannedChunk>> taking = lane.next();
+      std::optional<ScannedChunk> chunk = co_await taking;
+      if (!chunk) co_return;
+      int64_t bytes = std::max<int64_t>(1, chunk->chunk.memory_bytes());
+      Task<void> sending = output.send(std::move(*chunk), bytes);
+      co_await sending;
+    }
+  };
+  try {
+    Task<void> running = run(lanes, consume);
+    co_await running;
+  } catch (...) {
+    error = std::current_exception();
+  }
+  if (error) {
+    output.fail(error);
+    std::rethrow_exception(error);
+  }
+  output.close();
+}
+
+}  // namespace pistachio

@@ -1,0 +1,84 @@
+// Runs a scan plan. Units are fetched ahead by one dispatcher, in the order of the plan, within the memory account and a window; lanes
+// (one per consumer) take fetched units and decode them chunk by chunk right where the chunk is used. `scan_into` offers the same through
+// a bounded channel, in any order or in file order. The settings `overlap` and `reader` give the slower published variants.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <optional>
+
+#include "base/task.h"
+#include "data/chunk.h"
+#include "memory/channel.h"
+#include "storage/scan_plan.h"
+#include "storage/scan_statistics.h"
+#include "storage/scan_unit.h"
+
+namespace pistachio {
+
+// A chunk with the memory it stands in: keep `memory` as long as the chunk's tensors are used.
+struct ScannedChunk {
+  Chunk chunk;
+  std::shared_ptr<const Reservation> memory;
+};
+
+class TableScan;
+
+// One consumer's end of a scan.
+class ScanLane {
+ public:
+  explicit ScanLane(TableScan& scan) : scan_(scan) {}
+
+  // The next chunk; nothing at the end. Chunks come in any order over all lanes.
+  Task<std::optional<ScannedChunk>> next();
+
+ private:
+  TableScan& scan_;
+  std::unique_ptr<UnitReader> unit_;
+};
+
+enum class ScanOrder { Any, File };
+
+class TableScan {
+ public:
+  // `storage`, `plan` and `counters` outlive the scan.
+  TableScan(StorageContext& storage, const ScanPlan& plan, ScanCounters& counters) : storage_(storage), plan_(plan), counters_(counters) {}
+
+  // Runs `consume` on `lanes` lanes at the same time and returns when all have ended. The first error ends all.
+  Task<void> run(int lanes, std::function<Task<void>(ScanLane&)> consume);
+
+  // Sends every chunk into the channel and closes it; an error fails it (and is thrown).
+  Task<void> run_into(Channel<ScannedChunk>& output, int lanes, ScanOrder order);
+
+ private:
+  friend class ScanLane;
+
+  using UnitChannel = Channel<std::unique_ptr<UnitReader>>;
+
+  Task<std::unique_ptr<UnitReader>> take_unit();
+  Task<std::unique_ptr<UnitReader>> fetch_next();
+  Task<std::unique_ptr<UnitReader>> fetch_all_first();
+  Task<void> release_window();
+  Task<void> dispatch(TaskGroup& group);
+  Task<void> fetch_and_pass(size_t index, std::unique_ptr<UnitReader> unit);
+  Task<std::unique_ptr<UnitReader>> make_unit(size_t index);
+  int64_t window() const;
+
+  StorageContext& storage_;
+  const ScanPlan& plan_;
+  ScanCounters& counters_;
+  int lanes_ = 1;
+  ScanOrder order_ = ScanOrder::Any;
+  std::atomic<size_t> next_unit_ = 0;      // without read-ahead: the next to fetch
+  std::atomic<size_t> units_to_pass_ = 0;  // with read-ahead: not yet handed to the lanes
+  size_t next_in_order_ = 0;               // file order: the next to hand over
+  // With read-ahead: fetched units. In file order, unit i passes through channel i modulo their number.
+  std::vector<std::unique_ptr<UnitChannel>> ready_;
+  // A token for every unit between dispatch and the end of its decoding.
+  std::unique_ptr<Channel<int>> in_flight_;
+  std::vector<std::unique_ptr<UnitReader>> fetched_;  // blocking reader: everything, before decoding begins
+  bool all_fetched_ = false;
+};
+
+}  // namespace pistachio

@@ -1,0 +1,28 @@
+// Turns the encoded values of a batch of pages into dense values (NULLs left out) of the column's physical type, by one kernel call
+// per encoding, and those into the column's logical type.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <span>
+#include <vector>
+
+#include "data/column.h"
+#include "storage/page_batch.h"
+
+namespace pistachio {
+
+// Part of a batch: pages of one encoding, each with the number of values that are there.
+struct EncodedValues {
+  const at::Tensor* bytes;
+  std::span<const PreparedPage> pages;
+  std::span<const int64_t> counts;
+};
+
+// Any encoding but the dictionary's. `counts` were checked against the rows. Throws DataError.
+Column decode_values(const ParquetColumn& column, PageEncoding encoding, const EncodedValues& values, const DataLocation& where);
+
+// Dictionary codes (int32), each checked to be below `dictionary_size`.
+at::Tensor decode_codes(const EncodedValues& values, int64_t dictionary_size, const DataLocation& where);
+
+}  // namespace pistachio
