@@ -5,22 +5,22 @@
 // point. Memory: the queued items; their bytes are what the sender says, reservations travel inside the items.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <deque>
 #include <exception>
-#include <memory>
 #include <mutex>
 #include <optional>
 #include <utility>
 
 #include "base/check.h"
 #include "base/task.h"
-#include "memory/channel_waits.h"
+#include "memory/queued_wait.h"
 
 namespace pistachio {
 
-// The receiver wants no more (LIMIT reached, join side empty). A sender that treats this as its normal end catches it.
+// The receiver wants no more (LIMIT reached, other join side empty). A sender for which this is a normal end catches it.
 class ReceiverClosed : public Cancelled {
  public:
   ReceiverClosed() : Cancelled("the receiver of the channel is closed") {}
@@ -38,23 +38,70 @@ struct ChannelStatistics {
 template <typename T>
 class Channel {
  public:
-  explicit Channel(int64_t limit_bytes);
+  explicit Channel(int64_t limit_bytes) : limit_bytes_(limit_bytes) { ENSURE_GE(limit_bytes, 0); }
   Channel(const Channel&) = delete;
   Channel& operator=(const Channel&) = delete;
 
   // Waits while the channel is full. An item larger than the limit passes when the channel is empty. Throws ReceiverClosed or the error.
-  Task<void> send(T value, int64_t bytes);
-  // Waits while the channel is empty. Nothing after the end. Throws the error.
-  Task<std::optional<T>> receive();
+  Task<void> send(T value, int64_t bytes) {
+    ENSURE_GE(bytes, 0);
+    SendWait wait(*this, std::move(value), bytes);
+    co_await wait;
+  }
 
-  // No more sends. What is queued, and sends that wait already, are still delivered.
+  // Waits while the channel is empty. Nothing after the end. Throws the error.
+  Task<std::optional<T>> receive() {
+    ReceiveWait wait(*this);
+    std::optional<T> value = co_await wait;
+    co_return value;
+  }
+
+  // No more sends. What is queued, and what waits to be sent already, is still delivered.
   void close();
-  // Drops what is queued. The first error stays; none after close_receiver().
+  // Drops what is queued. The first error stays; without effect after close_receiver().
   void fail(std::exception_ptr error);
   // No more receives. Drops what is queued.
   void close_receiver();
 
-  ChannelStatistics statistics() const;
+  ChannelStatistics statistics() const {
+    std::lock_guard lock(mutex_);
+    return statistics_;
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  struct Item {
+    T value;
+    int64_t bytes;
+  };
+
+  class SendWait;
+  class ReceiveWait;
+
+  // All under mutex_.
+  bool has_room(int64_t bytes) const { return items_.empty() || bytes <= limit_bytes_ - queued_bytes_; }
+  bool try_send(SendWait& wait, WakeList& woken);
+  bool try_receive(ReceiveWait& wait, WakeList& woken);
+  void deliver(T value, int64_t bytes, WakeList& woken);
+  void admit_senders(WakeList& woken);
+  void wake_sender(SendWait& wait, WakeList& woken);
+  void wake_receiver(ReceiveWait& wait, WakeList& woken);
+  std::deque<Item> drop_items();
+
+  const int64_t limit_bytes_;
+  mutable std::mutex mutex_;
+  // Guarded by mutex_.
+  std::deque<Item> items_;
+  int64_t queued_bytes_ = 0;
+  WaitQueue<SendWait> senders_;
+  WaitQueue<ReceiveWait> receivers_;
+  bool closed_ = false;
+  bool receiver_closed_ = false;
+  std::exception_ptr error_;
+  ChannelStatistics statistics_;
 };
 
 }  // namespace pistachio
+
+#include "memory/channel_implementation.h"

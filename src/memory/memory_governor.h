@@ -9,7 +9,10 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
+#include "base/error.h"
 #include "base/task.h"
 #include "memory/memory_account.h"
 #include "memory/pressure_callbacks.h"
@@ -21,8 +24,6 @@ namespace pistachio {
 class MemoryGovernor {
  public:
   explicit MemoryGovernor(int64_t limit_bytes);
-  // All reservations must be gone.
-  ~MemoryGovernor();
   MemoryGovernor(const MemoryGovernor&) = delete;
   MemoryGovernor& operator=(const MemoryGovernor&) = delete;
 
@@ -34,6 +35,7 @@ class MemoryGovernor {
   // Tasks that wait for a reservation now.
   int64_t waiting() const;
 
+  // Called, in the order of registration and until it is enough, when a reservation has to wait or would be refused.
   PressureRegistration add_pressure_callback(PressureCallback callback) { return pressure_callbacks_.add(std::move(callback)); }
 
  private:
@@ -41,19 +43,24 @@ class MemoryGovernor {
   friend class Reservation;
   friend class ReservationWait;
 
-  enum class Order { AfterWaiters, BeforeWaiters };
+  // Those that overtake the waiting requests take this as their place in the order.
+  static constexpr uint64_t kFirst = 0;
+  static constexpr uint64_t kLast = UINT64_MAX;
 
   std::shared_ptr<AccountNode> add_account(std::shared_ptr<AccountNode> parent, std::string name, std::optional<int64_t> limit);
   Task<Reservation> reserve(std::shared_ptr<AccountNode> account, int64_t bytes, ReservationKind kind);
-  bool take_or_relieve(AccountNode& account, int64_t bytes, ReservationKind kind, Order order);
-  bool take(AccountNode& account, int64_t bytes, ReservationKind kind, Order order);
+  bool take(AccountNode& account, int64_t bytes, ReservationKind kind, uint64_t ticket);
+  // Asks for memory back where take fails.
+  bool take_under_pressure(AccountNode& account, int64_t bytes, ReservationKind kind, uint64_t ticket);
   void give_back(AccountNode& account, int64_t bytes, ReservationKind kind) noexcept;
+  int64_t missing_bytes(const AccountNode& account, int64_t bytes) const;
   OutOfMemory make_refusal(const AccountNode& account, int64_t bytes) const;
 
   mutable std::mutex mutex_;
   // Guarded by mutex_, with the counts of all accounts.
   ReservationQueue queue_;
-  AccountList accounts_;
+  std::vector<std::weak_ptr<AccountNode>> accounts_;
+
   PressureCallbacks pressure_callbacks_;
   MemoryAccount process_account_;
 };

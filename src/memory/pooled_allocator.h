@@ -1,7 +1,8 @@
 // A pooled allocator of host memory, made to be c10's CPU allocator: every CPU tensor of the process lives in it. It keeps freed memory
 // (huge pages, touched once) for the next tensor instead of giving it back to the operating system, because first touch of fresh memory
-// costs more than most kernels. Only trim(), or the limit, unmap memory. Blocks are aligned to 64 bytes, blocks of 32 KiB and more to pages.
-// All functions may be called from any thread; a block may be freed by another thread than its allocator's, also after that one ended.
+// costs more than most kernels. Only trim(), or the limit, unmap memory. Blocks are aligned to 64 bytes, blocks of 32 KiB and more to
+// pages. All functions may be called from any thread; a block may be freed by another thread than its allocator's, also after that one
+// ended.
 #pragma once
 
 #include <c10/core/Allocator.h>

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <utility>
 
 namespace pistachio {
 
@@ -32,12 +33,13 @@ class [[nodiscard]] Reservation {
   void shrink_to(int64_t bytes);
   // Takes `more` bytes on top, or false if they do not fit now (or others wait for memory). Never waits; asks the caches for memory first.
   [[nodiscard]] bool try_grow(int64_t more);
-  // Gives back everything.
+  // Gives back everything; the account stays, so that it may grow again.
   void release() noexcept;
   // Moves `bytes` of these into a reservation of their own.
   Reservation split(int64_t bytes);
 
  private:
+  friend class MemoryAccount;
   friend class MemoryGovernor;
   Reservation(std::shared_ptr<AccountNode> account, int64_t bytes, ReservationKind kind)
       : account_(std::move(account)), bytes_(bytes), kind_(kind) {}

@@ -7,6 +7,7 @@
 namespace pistachio {
 
 struct ScanCounters {
+  std::atomic<int64_t> rows_total = 0;     // rows of all units of the plan
   std::atomic<int64_t> rows_scanned = 0;   // rows of the units done
   std::atomic<int64_t> rows_selected = 0;  // of those, rows that passed the filters
   std::atomic<int64_t> units_done = 0;

@@ -112,6 +112,7 @@ Task<void> TableScan::dispatch(TaskGroup& group) {
 
 Task<void> TableScan::run(int lanes, std::function<Task<void>(ScanLane&)> consume) {
   bool blocking = storage_.settings.reader == ReaderMode::Blocking;
+  for (const ScanUnit& unit : plan_.units) counters_.rows_total += unit.rows;
   lanes_ = blocking || order_ == ScanOrder::File ? 1 : lanes;
   std::vector<ScanLane> all;
   for (int lane = 0; lane < lanes_; ++lane) all.emplace_back(*this);

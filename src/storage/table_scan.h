@@ -17,6 +17,8 @@
 
 namespace pistachio {
 
+class TaskGroup;
+
 // A chunk with the memory it stands in: keep `memory` as long as the chunk's tensors are used.
 struct ScannedChunk {
   Chunk chunk;

@@ -1,19 +1,94 @@
 #include "frontend/cli/command_line.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <cstdio>
 #include <string_view>
 
+#include "frontend/cli/bench_scan_command.h"
+#include "frontend/cli/command_arguments.h"
+#include "frontend/cli/interrupt_watcher.h"
+#include "frontend/cli/scan_command.h"
+#include "frontend/cli/schema_command.h"
+#include "frontend/cli/settings_command.h"
 #include "frontend/cli/version_command.h"
+
+extern char** environ;
 
 namespace pistachio {
 
+namespace {
+
+constexpr int kFailed = 1;
+constexpr int kWrongUsage = 2;
+constexpr int kInterrupted = 130;
+
+struct Command {
+  std::string_view name;
+  std::string_view usage;
+  std::string_view purpose;
+  int (*run)(int argc, char** argv, Settings settings, const CancelToken& token);
+};
+
+int run_help(int argc, char** argv, Settings settings, const CancelToken& token);
+
+constexpr Command kCommands[] = {
+    {"scan", "scan PATH... [--columns a,b] [--where \"column op constant\"]... [--repeat N] [--format box|json]",
+     "read Parquet files and sum up every column", run_scan_command},
+    {"schema", "schema FILE...", "columns, types, encodings and sizes of Parquet files", run_schema_command},
+    {"bench", "bench scan [PATH...] [--columns a,b] [--threads 1,2,4,8] [--repeat N] [--json FILE]", "compare the scan variants",
+     run_bench_command},
+    {"settings", "settings", "every setting with its value and meaning", run_settings_command},
+    {"version", "version", "versions of the engine and its libraries", run_version_command},
+    {"help", "help", "this text", run_help},
+};
+
+void print_usage(std::FILE* target) {
+  fmt::print(target, "Pistachio: SQL on Parquet at the speed of the hardware.\n\nusage:\n");
+  for (const Command& command : kCommands) fmt::print(target, "  pistachio {}\n      {}\n", command.usage, command.purpose);
+  fmt::print(target,
+             "\nPATH is a file, a folder, a glob in quotes, or an object such as s3://bucket/key.\nEvery command takes -s name=value for "
+             "settings; PISTACHIO_NAME in the environment does the same.\n");
+}
+
+int run_help(int, char**, Settings, const CancelToken&) {
+  print_usage(stdout);
+  return 0;
+}
+
+}  // namespace
+
 int run_command_line(int argc, char** argv) {
-  std::string_view command = argc > 1 ? argv[1] : "";
-  if (command == "version") return run_version_command();
-  fmt::print(stderr, "usage: pistachio version\n");
-  return 2;
+  std::string_view name = argc > 1 ? argv[1] : "";
+  if (name == "--help" || name == "-h") name = "help";
+  if (name == "--version") name = "version";
+  for (const Command& command : kCommands) {
+    if (command.name != name) continue;
+    InterruptWatcher interrupts;
+    try {
+      Settings settings;
+      assign_settings_from_environment(settings, environ);
+      int code = command.run(argc - 2, argv + 2, settings, interrupts.token());
+      if (std::fflush(stdout) != 0) throw UserError("cannot write to standard output");
+      return code;
+    } catch (const UsageError& error) {
+      fmt::print(stderr, "error: {}\nusage: pistachio {}\n", error.message(), command.usage);
+      return kWrongUsage;
+    } catch (const Cancelled& error) {
+      fmt::print(stderr, "error: {}\n", error.message());
+      return interrupts.was_interrupted() ? kInterrupted : kFailed;
+    } catch (const Error& error) {
+      fmt::print(stderr, "error: {}\n", error.message());
+      return kFailed;
+    } catch (const std::exception& error) {
+      fmt::print(stderr, "error: {}\n", error.what());
+      return kFailed;
+    }
+  }
+  if (!name.empty()) fmt::print(stderr, "error: there is no command '{}'\n\n", name);
+  print_usage(stderr);
+  return kWrongUsage;
 }
 
 }  // namespace pistachio

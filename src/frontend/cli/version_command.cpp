@@ -6,9 +6,11 @@
 #include <torch/version.h>
 #include <ucp/api/ucp.h>
 
+#include "kernels/ops/instruction_set.h"
+
 namespace pistachio {
 
-int run_version_command() {
+int run_version_command(int, char**, Settings, const CancelToken&) {
   unsigned ucx_major = 0;
   unsigned ucx_minor = 0;
   unsigned ucx_patch = 0;
@@ -18,6 +20,7 @@ int run_version_command() {
   fmt::print("  files     Arrow {}\n", arrow::GetBuildInfo().version_string);
   fmt::print("  transport UCX {}.{}.{}\n", ucx_major, ucx_minor, ucx_patch);
   fmt::print("  grammar   PostgreSQL {}\n", PG_VERSION);
+  fmt::print("  kernels   {}\n", kernels::chosen_instruction_set());
 #ifdef PISTACHIO_CUDA
   fmt::print("  cuda      yes\n");
 #else

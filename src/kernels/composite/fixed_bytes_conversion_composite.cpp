@@ -36,8 +36,8 @@ at::Tensor decimal_from_bytes(const at::Tensor& rows, bool wide) {
 
 at::Tensor int96_to_micros(const at::Tensor& rows) {
   constexpr int64_t julian_day_of_1970 = 2440588, micros_of_a_day = 86400000000;
-  const at::Tensor nanos = rows.slice(1, 0, 8).contiguous().view(at::kLong).view({-1});
-  const at::Tensor days = rows.slice(1, 8, 12).contiguous().view(at::kInt).view({-1}).to(at::kLong);
+  const at::Tensor nanos = rows.slice(1, 0, 8).clone(at::MemoryFormat::Contiguous).view(at::kLong).view({-1});
+  const at::Tensor days = rows.slice(1, 8, 12).clone(at::MemoryFormat::Contiguous).view(at::kInt).view({-1}).to(at::kLong);
   return (days - julian_day_of_1970).mul(micros_of_a_day) + at::div(nanos, 1000, "floor");
 }
 

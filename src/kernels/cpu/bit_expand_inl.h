@@ -45,20 +45,30 @@ HWY_INLINE int64_t expand_bits(const uint8_t* packed, int64_t readable, int64_t 
     uint64_t bits = load_bits(packed, readable, first + done, step);
     set += __builtin_popcountll(bits);
     if (out == nullptr) continue;
-    if (step == 64) {
 #if HWY_TARGET <= HWY_AVX3
-      _mm512_storeu_si512(out + done, _mm512_maskz_set1_epi8(bits, 1));
+    const __mmask64 stored = step == 64 ? ~__mmask64{0} : (__mmask64{1} << step) - 1;
+    _mm512_mask_storeu_epi8(out + done, stored, _mm512_maskz_set1_epi8(bits, 1));
 #else
-      for (int64_t i = 0; i < 64; i += 8) {
-        const uint64_t bytes = bits_to_bytes((bits >> i) & 255);
-        std::memcpy(out + done + i, &bytes, 8);
-      }
-#endif
-    } else {
-      for (int64_t i = 0; i < step; ++i) out[done + i] = static_cast<uint8_t>((bits >> i) & 1);
+    int64_t i = 0;
+    for (; i + 8 <= step; i += 8) {
+      const uint64_t bytes = bits_to_bytes((bits >> i) & 255);
+      std::memcpy(out + done + i, &bytes, 8);
     }
+    for (; i < step; ++i) out[done + i] = static_cast<uint8_t>((bits >> i) & 1);
+#endif
   }
   return set;
+}
+
+// memset, with the many short runs of levels in mind.
+HWY_INLINE void fill_bytes(uint8_t* out, uint8_t value, int64_t count) {
+#if HWY_TARGET <= HWY_AVX3
+  if (count < 64) {
+    _mm512_mask_storeu_epi8(out, (__mmask64{1} << count) - 1, _mm512_set1_epi8(static_cast<char>(value)));
+    return;
+  }
+#endif
+  std::memset(out, value, static_cast<size_t>(count));
 }
 
 }  // namespace pistachio::kernels::cpu::HWY_NAMESPACE

@@ -59,7 +59,7 @@ LevelsOutcome DecodeLevels(const uint8_t* begin, const uint8_t* end, uint32_t ma
         return outcome;
       }
       const bool valid = run.value == max_level;
-      std::memset(out, valid, static_cast<size_t>(taken));
+      fill_bytes(out, valid, taken);
       outcome.valid_skipped += valid ? skipped : 0;
       outcome.valid_taken += valid ? taken : 0;
     } else {

@@ -13,20 +13,25 @@ namespace pistachio::kernels::cpu {
 namespace {
 
 // Steps over `count` values from `position` on, telling `note` where each begins and ends. One check a value: that a whole length can be
-// read. A value that crosses the end leaves a position beyond it, which the next check, or the last, catches.
+// read. A value that crosses the end leaves a position beyond it, which the next check, or the last, catches. The prefetch helps where
+// values are so long that the hardware does not see a stream.
 template <typename Note>
 int64_t walk(const uint8_t* data, int64_t position, int64_t end, int64_t count, const Note& note) {
-  const int64_t last_length = end - 4;
+  if (count == 0) return position;
+  if (end - position < 4) throw DataError("the page ends before its values", {.offset = position});
+  const uint8_t* next = data + position;
+  const uint8_t* const last_length = data + end - 4;
   for (int64_t i = 0; i < count; ++i) {
-    if (position > last_length) [[unlikely]] throw DataError("the page ends before its values", {.offset = position});
+    if (next > last_length) [[unlikely]] throw DataError("the page ends before its values", {.offset = next - data});
     uint32_t length;
-    std::memcpy(&length, data + position, 4);
-    const int64_t begin = position + 4;
-    position = begin + length;
-    note(i, begin, position);
+    std::memcpy(&length, next, 4);
+    __builtin_prefetch(next + 1024);
+    const int64_t begin = next - data + 4;
+    next += 4 + static_cast<int64_t>(length);
+    note(i, begin, next - data);
   }
-  if (position > end) throw DataError("a value crosses the end of the page", {.offset = position});
-  return position;
+  if (next > data + end) throw DataError("a value crosses the end of the page", {.offset = next - data});
+  return next - data;
 }
 
 std::tuple<at::Tensor, at::Tensor> plain_text_decode(const at::Tensor& bytes, const at::Tensor& pages) {

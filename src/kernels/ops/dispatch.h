@@ -1,4 +1,4 @@
-// How a front door reaches a body: through the torch dispatcher, entered below autograd (kernels have no gradients, and the autograd
+// How a front door reaches a body: through the torch dispatcher, entered below autograd (kernels have no gradients, and its
 // fallback would box every call). Only the front doors (ops/*.cpp) include this.
 #pragma once
 

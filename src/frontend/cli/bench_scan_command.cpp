@@ -1,0 +1,174 @@
+#include "frontend/cli/bench_scan_command.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "base/format_bytes.h"
+#include "base/run_blocking.h"
+#include "frontend/cli/command_arguments.h"
+#include "frontend/cli/text_table.h"
+#include "session/summary_scan.h"
+#include "storage/file_discovery.h"
+
+namespace pistachio {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// Cumulative, in the published order. Pinned memory and the removal of hidden synchronisation belong to the GPU reader.
+struct Variant {
+  std::string_view name;
+  void (*apply)(Settings& settings);
+};
+
+constexpr Variant kVariants[] = {
+    {"blocking",
+     [](Settings& settings) {
+       settings.reader = ReaderMode::Blocking;
+       settings.metadata_cache = false;
+       settings.overlap = false;
+     }},
+    {"chunked",
+     [](Settings& settings) {
+       settings.metadata_cache = false;
+       settings.overlap = false;
+     }},
+    {"chunked + metadata cache", [](Settings& settings) { settings.overlap = false; }},
+    {"chunked + metadata cache + overlap", [](Settings&) {}},
+};
+
+struct Case {
+  const Variant* variant;
+  EngineInstance* engine;
+  Settings settings;
+  std::vector<double> seconds;
+  int64_t bytes_read = 0;
+};
+
+double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  size_t middle = values.size() / 2;
+  return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
+}
+
+// Reads the files and does nothing with them: what storage can do without a limit, in bytes a second.
+double measure_storage(EngineInstance& engine, const std::vector<std::string>& paths, const CancelToken& token) {
+  EngineInstance::QueryScope query(engine, engine.settings());
+  double best = 0;
+  for (int round = 0; round < 3; ++round) {
+    auto begin = std::chrono::steady_clock::now();
+    int64_t bytes = 0;
+    for (const std::string& path : paths) {
+      for (const FoundFile& found : find_files(query.storage().object_stores, path)) {
+        if (is_object_address(found.path)) throw UserError("bench scan takes local files");
+        std::shared_ptr<DataFile> file = open_local_file(found.path, engine.settings().direct_io);
+        constexpr int64_t kPiece = 4 << 20;
+        for (int64_t offset = 0; offset < file->size(); offset += kPiece) {
+          ByteRange piece{offset, std::min(kPiece, file->size() - offset)};
+          engine.scheduler().run(query.storage().read_pool.read_range(file, piece), token);
+          bytes += piece.length;
+        }
+      }
+    }
+    double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    best = std::max(best, static_cast<double>(bytes) / seconds);
+  }
+  return best;
+}
+
+std::vector<int64_t> thread_counts(const CommandArguments& arguments) {
+  std::vector<int64_t> counts;
+  for (const std::string& word : split_list(arguments.value("--threads").value_or("1,2,4,8"))) {
+    int64_t count = 0;
+    auto [end, status] = std::from_chars(word.data(), word.data() + word.size(), count);
+    if (status != std::errc() || end != word.data() + word.size() || count < 1 || count > 1024)
+      throw UsageError(fmt::format("--threads takes numbers such as 1,2,4, not '{}'", word));
+    counts.push_back(count);
+  }
+  if (counts.empty()) throw UsageError("--threads needs a number");
+  return counts;
+}
+
+void write_json(const std::string& path, const Json& json) {
+  std::ofstream file(path);
+  file << json.dump(2) << "\n";
+  file.close();
+  if (!file) throw UserError(fmt::format("cannot write {}", path));
+}
+
+int run_bench_scan(const CommandArguments& arguments, const Settings& base, const CancelToken& token) {
+  std::vector<std::string> paths(arguments.positional().begin() + 1, arguments.positional().end());
+  if (paths.empty()) throw UsageError("bench scan needs a path; scripts/demo makes TPC-H data");
+  SummaryRequest request;
+  request.paths = paths;
+  request.scan.columns = split_list(arguments.value("--columns").value_or(""));
+  for (const std::string& filter : arguments.values("--where")) request.scan.filters.push_back(parse_range_filter(filter));
+  int64_t repeat = arguments.count("--repeat", 3);
+
+  std::vector<std::unique_ptr<EngineInstance>> engines;
+  std::vector<Case> cases;
+  for (int64_t threads : thread_counts(arguments)) {
+    Settings settings = base;
+    settings.threads = threads;
+    engines.push_back(std::make_unique<EngineInstance>(settings));
+    for (const Variant& variant : kVariants) {
+      Settings own = engines.back()->settings();
+      variant.apply(own);
+      // The blocking reader is one thread by nature.
+      if (own.reader == ReaderMode::Blocking && threads != 1) continue;
+      cases.push_back({&variant, engines.back().get(), own, {}, 0});
+    }
+  }
+  bool limited = base.storage_bandwidth_limit > 0;
+  double bandwidth = limited ? static_cast<double>(base.storage_bandwidth_limit) : measure_storage(*engines.back(), paths, token);
+  for (int64_t round = -1; round < repeat; ++round) {  // the first round warms up
+    for (Case& own : cases) {
+      SummaryResult result = run_summary_scan(*own.engine, own.settings, request, token);
+      if (round >= 0) own.seconds.push_back(result.seconds);
+      own.bytes_read = result.bytes_read;
+    }
+  }
+
+  TextTable table({{"variant"},
+                   {"threads", TextTable::Align::Right},
+                   {"T", TextTable::Align::Right},
+                   {"T_min", TextTable::Align::Right},
+                   {"T/T_min", TextTable::Align::Right},
+                   {"read", TextTable::Align::Right}});
+  Json json = {{"storage_bandwidth", bandwidth}, {"limited", limited}, {"cases", Json::array()}};
+  // T_min counts the bytes that the best variant reads: the footers that others read again are their loss.
+  for (const Case& own : cases) {
+    double seconds = median(own.seconds);
+    double least = static_cast<double>(cases.back().bytes_read) / bandwidth;
+    table.add({std::string(own.variant->name), fmt::format("{}", own.settings.threads), fmt::format("{:.1f} ms", seconds * 1e3),
+               fmt::format("{:.1f} ms", least * 1e3), fmt::format("{:.2f}", seconds / least),
+               fmt::format("{:.2f} GB/s", static_cast<double>(own.bytes_read) / seconds / 1e9)});
+    json["cases"].push_back({{"variant", own.variant->name},
+                             {"threads", own.settings.threads},
+                             {"t", seconds},
+                             {"t_min", least},
+                             {"ratio", seconds / least},
+                             {"bytes_read", own.bytes_read}});
+  }
+  fmt::print("storage: {:.2f} GB/s ({})\n\n{}", bandwidth / 1e9, limited ? "the limit that was set" : "measured, reading only",
+             table.to_string());
+  if (std::optional<std::string> file = arguments.value("--json")) write_json(*file, json);
+  return 0;
+}
+
+}  // namespace
+
+int run_bench_command(int argc, char** argv, Settings settings, const CancelToken& token) {
+  CommandArguments arguments(argc, argv,
+                             {{"--columns", true}, {"--where", true}, {"--threads", true}, {"--repeat", true}, {"--json", true}}, settings);
+  if (arguments.positional().empty() || arguments.positional()[0] != "scan") throw UsageError("bench needs the word scan");
+  return run_bench_scan(arguments, settings, token);
+}
+
+}  // namespace pistachio

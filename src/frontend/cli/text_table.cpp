@@ -1,0 +1,77 @@
+#include "frontend/cli/text_table.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace pistachio {
+
+namespace {
+
+bool starts_character(char byte) {
+  return (static_cast<unsigned char>(byte) & 0xc0) != 0x80;
+}
+
+size_t characters(const std::string& text) {
+  return static_cast<size_t>(std::count_if(text.begin(), text.end(), starts_character));
+}
+
+// Shown on one line, without control characters, in at most `widest` characters.
+std::string displayed(const std::string& text, size_t widest) {
+  std::string shown;
+  size_t count = 0;
+  for (char byte : text) {
+    if (starts_character(byte) && count++ == widest) return shown.substr(0, shown.size()) + "…";
+    shown += static_cast<unsigned char>(byte) < 0x20 || byte == 0x7f ? ' ' : byte;
+  }
+  return shown;
+}
+
+}  // namespace
+
+void TextTable::add(std::vector<std::string> cells) {
+  rows_.push_back(std::move(cells));
+}
+
+std::string TextTable::to_string(size_t widest) const {
+  std::vector<std::vector<std::string>> lines;
+  std::vector<std::string> names;
+  for (const Heading& heading : headings_) names.push_back(heading.text);
+  lines.push_back(std::move(names));
+  for (const std::vector<std::string>& row : rows_) {
+    std::vector<std::string> cells;
+    for (const std::string& cell : row) cells.push_back(displayed(cell, widest));
+    lines.push_back(std::move(cells));
+  }
+  std::vector<size_t> widths(headings_.size());
+  for (const std::vector<std::string>& line : lines) {
+    for (size_t i = 0; i < widths.size() && i < line.size(); ++i) widths[i] = std::max(widths[i], characters(line[i]));
+  }
+  std::string text;
+  for (size_t index = 0; index < lines.size(); ++index) {
+    std::string line;
+    for (size_t i = 0; i < widths.size() && i < lines[index].size(); ++i) {
+      std::string padding(widths[i] - characters(lines[index][i]), ' ');
+      line += headings_[i].align == Align::Right ? padding + lines[index][i] : lines[index][i] + padding;
+      line += "  ";
+    }
+    line.erase(line.find_last_not_of(' ') + 1);
+    text += line + "\n";
+    if (index == 0) {
+      std::string rule;
+      for (size_t width : widths) rule += std::string(width, '-') + "  ";
+      rule.erase(rule.find_last_not_of(' ') + 1);
+      text += rule + "\n";
+    }
+  }
+  return text;
+}
+
+std::string with_thousands(int64_t number) {
+  std::string digits = fmt::format("{}", number);
+  for (int64_t at = static_cast<int64_t>(digits.size()) - 3; at > (number < 0 ? 1 : 0); at -= 3)
+    digits.insert(static_cast<size_t>(at), ",");
+  return digits;
+}
+
+}  // namespace pistachio

@@ -1,0 +1,32 @@
+// A small table of text for a terminal: column widths from the content, numbers to the right. UTF-8 by code points.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace pistachio {
+
+class TextTable {
+ public:
+  enum class Align { Left, Right };
+
+  struct Heading {
+    std::string text;
+    Align align = Align::Left;
+  };
+
+  explicit TextTable(std::vector<Heading> headings) : headings_(std::move(headings)) {}
+
+  void add(std::vector<std::string> cells);
+  // Cells longer than `widest` are cut with an ellipsis.
+  std::string to_string(size_t widest = 40) const;
+
+ private:
+  std::vector<Heading> headings_;
+  std::vector<std::vector<std::string>> rows_;
+};
+
+// 6001215 -> 6,001,215
+std::string with_thousands(int64_t number);
+
+}  // namespace pistachio

@@ -1,0 +1,26 @@
+// CPU body of dictionary_gather.
+#include <ATen/ATen.h>
+#include <torch/library.h>
+
+#include "kernels/cpu/dictionary_gather_simd.h"
+
+namespace pistachio::kernels::cpu {
+
+namespace {
+
+at::Tensor dictionary_gather(const at::Tensor& dictionary, const at::Tensor& codes) {
+  const bool wide = dictionary.dim() == 2;
+  const int64_t rows = codes.numel();
+  at::Tensor values = wide ? at::empty({rows, 2}, dictionary.options()) : at::empty({rows}, dictionary.options());
+  gather_values(dictionary.const_data_ptr(), dictionary.size(0), dictionary.element_size() * (wide ? 2 : 1),
+                codes.const_data_ptr<int32_t>(), rows, values.mutable_data_ptr());
+  return values;
+}
+
+}  // namespace
+
+TORCH_LIBRARY_IMPL(pistachio, CPU, library) {
+  library.impl("dictionary_gather", TORCH_FN(dictionary_gather));
+}
+
+}  // namespace pistachio::kernels::cpu

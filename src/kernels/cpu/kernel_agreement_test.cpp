@@ -1,0 +1,142 @@
+// The one generated test of all kernels: each operation of the table is called with random arguments on its composite body, which is the
+// judge, and on the tuned body of each instruction set (or device) there is; results must be equal, and so must the kind of error.
+// Damaged streams go the same way: whatever the judge says of them, the tuned body must say too, and under AddressSanitizer neither may
+// read outside its page.
+#include <gtest/gtest.h>
+
+#include "base/error.h"
+#include "kernels/cpu/instruction_set_guard.h"
+#include "kernels/cpu/kernel_cases.h"
+#include "kernels/ops/instruction_set.h"
+#include "kernels/ops/kernel_mode.h"
+#include "kernels/ops/rle_decode.h"
+
+namespace pistachio::kernels {
+namespace {
+
+using kernel_cases::Call;
+using kernel_cases::Draw;
+using kernel_cases::Operation;
+
+struct Outcome {
+  std::string error;  // the class of the error, empty for a result
+  std::string message;
+  std::vector<at::Tensor> tensors;
+};
+
+Outcome run(const Call& call) {
+  try {
+    return {"", "", call()};
+  } catch (const DataError& error) {
+    return {"DataError", error.what(), {}};
+  } catch (const UserError& error) {
+    return {"UserError", error.what(), {}};
+  } catch (const std::exception& error) {
+    return {"another error", error.what(), {}};
+  }
+}
+
+// Equal, NaNs included; doubles that are not finite sums of the exact kind may differ in the last bits.
+bool same(const at::Tensor& left, const at::Tensor& right) {
+  if (left.scalar_type() != right.scalar_type() || left.sizes() != right.sizes() || left.device() != right.device()) return false;
+  if (!left.is_floating_point()) return at::equal(left, right);
+  return at::allclose(left, right, /*rtol=*/left.scalar_type() == at::kDouble ? 1e-12 : 0, /*atol=*/0, /*equal_nan=*/true);
+}
+
+void expect_same(const Outcome& judge, const Outcome& tuned) {
+  ASSERT_EQ(judge.error, tuned.error) << "judge: " << judge.message << ", tuned: " << tuned.message;
+  ASSERT_EQ(judge.tensors.size(), tuned.tensors.size());
+  for (size_t i = 0; i < judge.tensors.size(); ++i) ASSERT_TRUE(same(judge.tensors[i], tuned.tensors[i])) << "result " << i << " differs:\n" << judge.tensors[i].slice(0, 0, 20) << "\n" << tuned.tensors[i].slice(0, 0, 20);
+}
+
+void compare_bodies(const Call& call, at::Device device) {
+  Outcome judge;
+  {
+    KernelModeGuard composite(KernelMode::Composite);
+    judge = run(call);
+  }
+  ASSERT_NE(judge.error, "another error") << judge.message;
+  if (!device.is_cpu()) return expect_same(judge, run(call));
+  for (const int64_t instruction_set : available_instruction_sets()) {
+    SCOPED_TRACE(hwy::TargetName(instruction_set));
+    InstructionSetGuard guard(instruction_set);
+    expect_same(judge, run(call));
+    if (testing::Test::HasFatalFailure()) return;
+  }
+}
+
+std::vector<at::Device> devices() {
+  std::vector<at::Device> all{at::kCPU};
+  if (at::globalContext().hasCUDA()) all.emplace_back(at::kCUDA);
+  return all;
+}
+
+std::vector<Operation> all_operations() {
+  std::vector<Operation> all = kernel_cases::decode_operations();
+  for (Operation& operation : kernel_cases::value_operations()) all.push_back(std::move(operation));
+  for (Operation& operation : kernel_cases::text_operations()) all.push_back(std::move(operation));
+  return all;
+}
+
+class KernelAgreement : public testing::TestWithParam<Operation> {
+ protected:
+  void compare_all(const std::function<Call(Draw&)>& draw_call, const std::vector<int64_t>& sizes, int seeds) {
+    for (const at::Device device : devices()) {
+      for (const int64_t rows : sizes) {
+        for (int seed = 0; seed < seeds; ++seed) {
+          SCOPED_TRACE(testing::Message() << device.str() << ", " << rows << " rows, seed " << seed);
+          test_streams::Random random(static_cast<uint64_t>(seed) * 1000003 + static_cast<uint64_t>(rows));
+          Draw draw{random, rows, device};
+          compare_bodies(draw_call(draw), device);
+          if (HasFatalFailure()) return;
+        }
+      }
+    }
+  }
+};
+
+TEST_P(KernelAgreement, OnFewRows) {
+  compare_all(GetParam().draw, {0, 1, 2, 7, 8, 9, 15, 16, 17, 31, 63, 64, 65}, 60);
+}
+
+TEST_P(KernelAgreement, OnManyRows) {
+  compare_all(GetParam().draw, {100, 1000, 5000}, 40);
+}
+
+TEST_P(KernelAgreement, OnMillionsOfRows) {
+  compare_all(GetParam().draw, {3000000}, 1);
+}
+
+TEST_P(KernelAgreement, OnDamagedBytes) {
+  if (!GetParam().draw_bad) GTEST_SKIP() << "reads no bytes of files";
+  compare_all(GetParam().draw_bad, {1, 5, 20, 100, 600}, 300);
+}
+
+INSTANTIATE_TEST_SUITE_P(Kernels, KernelAgreement, testing::ValuesIn(all_operations()), [](const auto& parameter) { return parameter.param.name; });
+
+TEST(KernelModeTest, HoldsForItsScopeAndThread) {
+  EXPECT_EQ(kernel_mode(), KernelMode::Tuned);
+  {
+    KernelModeGuard guard(KernelMode::Composite);
+    EXPECT_EQ(kernel_mode(), KernelMode::Composite);
+  }
+  EXPECT_EQ(kernel_mode(), KernelMode::Tuned);
+}
+
+TEST(KernelFrontDoorTest, RefusesWrongArguments) {
+  const at::Tensor bytes = at::zeros({4}, at::kByte);
+  EXPECT_THROW(rle_decode(bytes, at::tensor({0, 5, 1, 0, 0, 1}, at::kLong).view({1, 6})), InternalError);   // end behind the bytes
+  EXPECT_THROW(rle_decode(bytes, at::tensor({0, 4, 33, 0, 0, 1}, at::kLong).view({1, 6})), InternalError);  // bit width
+  EXPECT_THROW(rle_decode(bytes, at::tensor({0, 4, 1, 0, -1, 1}, at::kLong).view({1, 6})), InternalError);  // negative skip
+  EXPECT_EQ(rle_decode(bytes, at::Tensor()).numel(), 0);
+}
+
+TEST(InstructionSetTest, FollowsTheChoice) {
+  for (const int64_t instruction_set : available_instruction_sets()) {
+    InstructionSetGuard guard(instruction_set);
+    EXPECT_EQ(chosen_instruction_set(), hwy::TargetName(instruction_set));
+  }
+}
+
+}  // namespace
+}  // namespace pistachio::kernels

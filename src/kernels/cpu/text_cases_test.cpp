@@ -1,0 +1,112 @@
+// Random calls of the operations on text.
+#include <cstring>
+
+#include "kernels/cpu/kernel_cases.h"
+#include "kernels/ops/compare_text_constant.h"
+#include "kernels/ops/hash64.h"
+#include "kernels/ops/summarize_text.h"
+#include "kernels/ops/text_compact.h"
+
+namespace pistachio::kernels::kernel_cases {
+
+namespace {
+
+using test_streams::Bytes;
+using test_streams::Random;
+using test_streams::uniform;
+
+struct TextDraw {
+  at::Tensor bytes, begins, ends;
+  std::vector<std::string> values;
+};
+
+std::string draw_value(Random& random, int64_t kind) {
+  static const std::string pieces[] = {"a", "b", "\xc3\xa9", "\xe2\x82\xac", "\xf0\x9f\x98\x80", std::string(1, '\0'), "z", "\xff"};
+  std::string value = kind == 1 ? "a common prefix that is long" : "";
+  for (int64_t i = uniform(random, 0, random() % 40 == 0 ? 200 : 12); i > 0; --i) value += pieces[random() % (kind == 0 ? 2 : 8)];
+  return value;
+}
+
+// Values with gaps between them, sometimes in another order than in memory.
+TextDraw draw_text(Draw& draw, int64_t rows) {
+  Random& random = draw.random;
+  const int64_t kind = uniform(random, 0, 2), gap = uniform(random, 0, 1) * 4;
+  const bool shuffled = uniform(random, 0, 3) == 0;
+  TextDraw text;
+  Bytes bytes;
+  std::vector<int64_t> begins, ends;
+  for (int64_t i = 0; i < rows; ++i) {
+    if (shuffled && i > 0 && random() % 2 == 0) {  // the same bytes again
+      const size_t other = random() % begins.size();
+      begins.push_back(begins[other]);
+      ends.push_back(ends[other]);
+      text.values.push_back(text.values[other]);
+      continue;
+    }
+    for (int64_t j = 0; j < gap; ++j) bytes.push_back(static_cast<uint8_t>(j == 0 ? random() : 0));
+    text.values.push_back(draw_value(random, kind));
+    begins.push_back(static_cast<int64_t>(bytes.size()));
+    bytes.insert(bytes.end(), text.values.back().begin(), text.values.back().end());
+    ends.push_back(static_cast<int64_t>(bytes.size()));
+  }
+  text.bytes = bytes_tensor(draw, bytes);
+  text.begins = disguise(draw, at::tensor(begins, at::kLong));
+  text.ends = disguise(draw, at::tensor(ends, at::kLong));
+  return text;
+}
+
+std::vector<at::Tensor> summary_tensor(const TextSummary& summary) {
+  return {at::tensor({summary.count, summary.characters, summary.bytes, summary.min_index, summary.max_index}, at::kLong)};
+}
+
+Call draw_compare_text(Draw& draw) {
+  const TextDraw text = draw_text(draw, draw.rows);
+  const Comparison comparison = static_cast<Comparison>(uniform(draw.random, 0, 5));
+  std::string constant = draw_value(draw.random, uniform(draw.random, 0, 2));
+  if (draw.rows > 0 && uniform(draw.random, 0, 1) == 0) constant = text.values[draw.random() % text.values.size()];
+  return [=]() -> std::vector<at::Tensor> { return {compare_text_constant(text.bytes, text.begins, text.ends, comparison, constant)}; };
+}
+
+Call draw_compact(Draw& draw) {
+  const TextDraw text = draw_text(draw, draw.rows);
+  return [=]() -> std::vector<at::Tensor> {
+    auto [bytes, offsets] = text_compact(text.bytes, text.begins, text.ends);
+    return {bytes, offsets};
+  };
+}
+
+Call draw_hash_text(Draw& draw) {
+  const TextDraw text = draw_text(draw, draw.rows);
+  return [=]() -> std::vector<at::Tensor> { return {hash64_text(text.bytes, text.begins, text.ends)}; };
+}
+
+Call draw_summarize_text(Draw& draw) {
+  const TextDraw text = draw_text(draw, draw.rows);
+  const at::Tensor validity = uniform(draw.random, 0, 1) == 0 ? at::Tensor() : random_mask(draw, draw.rows);
+  return [=] { return summary_tensor(summarize_text(text.bytes, text.begins, text.ends, validity)); };
+}
+
+Call draw_summarize_text_dictionary(Draw& draw) {
+  const int64_t sizes[] = {1, 5, 16, 100, 3000};
+  const int64_t entries = sizes[draw.random() % 5];
+  const TextDraw text = draw_text(draw, entries);
+  at::Tensor codes = at::empty({draw.rows}, at::kInt);
+  for (int64_t row = 0; row < draw.rows; ++row) {
+    codes.mutable_data_ptr<int32_t>()[row] = static_cast<int32_t>(draw.random() % static_cast<uint64_t>(entries));
+  }
+  codes = disguise(draw, codes);
+  const at::Tensor validity = uniform(draw.random, 0, 1) == 0 ? at::Tensor() : random_mask(draw, draw.rows);
+  return [=] { return summary_tensor(summarize_text_dictionary(text.bytes, text.begins, text.ends, codes, validity)); };
+}
+
+}  // namespace
+
+std::vector<Operation> text_operations() {
+  return {{"compare_text_constant", draw_compare_text, {}},
+          {"text_compact", draw_compact, {}},
+          {"hash64_text", draw_hash_text, {}},
+          {"summarize_text", draw_summarize_text, {}},
+          {"summarize_text_dictionary", draw_summarize_text_dictionary, {}}};
+}
+
+}  // namespace pistachio::kernels::kernel_cases

@@ -1,0 +1,44 @@
+// CPU body of text_compact. Most values are short: those are copied 16 bytes at once, which may write over what the next value fills.
+#include <ATen/ATen.h>
+#include <torch/library.h>
+
+#include <cstring>
+
+namespace pistachio::kernels::cpu {
+
+namespace {
+
+std::tuple<at::Tensor, at::Tensor> text_compact(const at::Tensor& bytes, const at::Tensor& begins, const at::Tensor& ends) {
+  const int64_t count = begins.numel(), size = bytes.numel();
+  const int64_t* from = begins.const_data_ptr<int64_t>();
+  const int64_t* to = ends.const_data_ptr<int64_t>();
+  at::Tensor offsets = at::empty({count + 1}, at::kLong);
+  int64_t* offset = offsets.mutable_data_ptr<int64_t>();
+  int64_t total = 0;
+  for (int64_t i = 0; i < count; ++i) {
+    offset[i] = total;
+    total += to[i] - from[i];
+  }
+  offset[count] = total;
+
+  at::Tensor compacted = at::empty({total}, at::kByte);
+  uint8_t* out = compacted.mutable_data_ptr<uint8_t>();
+  const uint8_t* data = bytes.const_data_ptr<uint8_t>();
+  for (int64_t i = 0; i < count; ++i) {
+    const int64_t length = to[i] - from[i];
+    if (length <= 16 && from[i] + 16 <= size && offset[i] + 16 <= total) {
+      std::memcpy(out + offset[i], data + from[i], 16);
+    } else if (length > 0) {
+      std::memcpy(out + offset[i], data + from[i], static_cast<size_t>(length));
+    }
+  }
+  return {compacted, offsets};
+}
+
+}  // namespace
+
+TORCH_LIBRARY_IMPL(pistachio, CPU, library) {
+  library.impl("text_compact", TORCH_FN(text_compact));
+}
+
+}  // namespace pistachio::kernels::cpu

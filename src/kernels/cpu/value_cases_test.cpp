@@ -1,0 +1,133 @@
+// Random calls of the operations on fixed-width values.
+#include <cmath>
+#include <limits>
+
+#include "kernels/cpu/kernel_cases.h"
+#include "kernels/ops/argument_check.h"
+#include "kernels/ops/compare_constant.h"
+#include "kernels/ops/compress.h"
+#include "kernels/ops/dictionary_gather.h"
+#include "kernels/ops/hash64.h"
+#include "kernels/ops/spread.h"
+#include "kernels/ops/summarize.h"
+
+namespace pistachio::kernels::kernel_cases {
+
+namespace {
+
+using test_streams::uniform;
+
+std::vector<at::Tensor> summary_tensors(const ColumnSummary& summary) {
+  return {at::tensor({summary.count, int64_t{summary.floating}, low_word(summary.min), high_word(summary.min), low_word(summary.max),
+                      high_word(summary.max), low_word(summary.sum), high_word(summary.sum)},
+                     at::kLong),
+          at::tensor({summary.float_min, summary.float_max, summary.float_sum}, at::kDouble)};
+}
+
+at::Tensor optional_mask(Draw& draw, int64_t rows) {
+  return uniform(draw.random, 0, 1) == 0 ? at::Tensor() : random_mask(draw, rows);
+}
+
+struct Coded {
+  at::Tensor dictionary;
+  at::Tensor codes;
+};
+
+Coded draw_coded(Draw& draw) {
+  const int64_t sizes[] = {1, 3, 8, 9, 16, 17, 32, 33, 1000, 100000};
+  const int64_t entries = sizes[draw.random() % 10];
+  at::Tensor codes = at::empty({draw.rows}, at::kInt);
+  int32_t* out = codes.mutable_data_ptr<int32_t>();
+  for (int64_t row = 0; row < draw.rows; ++row) out[row] = static_cast<int32_t>(draw.random() % static_cast<uint64_t>(entries));
+  return {random_values(draw, entries, true), disguise(draw, codes)};
+}
+
+Call draw_spread(Draw& draw) {
+  const at::Tensor validity = random_mask(draw, draw.rows);
+  const at::Tensor values = random_values(draw, validity.sum().item<int64_t>(), true);
+  return [=]() -> std::vector<at::Tensor> { return {spread(values, validity)}; };
+}
+
+Call draw_compress(Draw& draw) {
+  const at::Tensor values = random_values(draw, draw.rows, true), mask = random_mask(draw, draw.rows);
+  return [=]() -> std::vector<at::Tensor> { return {compress(values, mask), at::tensor({count_true(mask)}, at::kLong)}; };
+}
+
+Call draw_gather(Draw& draw) {
+  const Coded coded = draw_coded(draw);
+  return [=]() -> std::vector<at::Tensor> { return {dictionary_gather(coded.dictionary, coded.codes)}; };
+}
+
+at::Scalar draw_constant(Draw& draw, const at::Tensor& values) {
+  const bool floating = values.is_floating_point();
+  if (values.numel() > 0 && uniform(draw.random, 0, 2) != 0) {
+    const at::Tensor one = values[uniform(draw.random, 0, values.numel() - 1)];
+    return floating ? at::Scalar(one.item<double>()) : at::Scalar(one.to(at::kLong).item<int64_t>());
+  }
+  if (floating) {
+    const double odd[] = {std::nan(""), 0.1, -0.0, 1e300, -1e300, std::numeric_limits<double>::infinity(), 16777217.0};
+    return at::Scalar(odd[draw.random() % 7]);
+  }
+  const int64_t odd[] = {std::numeric_limits<int64_t>::max(), std::numeric_limits<int64_t>::min(), 0, 127, 128, -129, int64_t{1} << 31, 300};
+  return at::Scalar(odd[draw.random() % 8]);
+}
+
+Call draw_compare(Draw& draw) {
+  const at::Tensor values = random_values(draw, draw.rows, true);
+  const Comparison comparison = static_cast<Comparison>(uniform(draw.random, 0, 5));
+  if (is_wide(values)) {
+    int64_t low = static_cast<int64_t>(draw.random()), high = low >> 63;
+    if (draw.rows > 0 && uniform(draw.random, 0, 1) == 0) {
+      low = values[0][0].item<int64_t>();
+      high = values[0][1].item<int64_t>();
+    }
+    return [=]() -> std::vector<at::Tensor> { return {compare_wide_constant(values, comparison, low, high)}; };
+  }
+  const at::Scalar constant = draw_constant(draw, values);
+  return [=]() -> std::vector<at::Tensor> { return {compare_constant(values, comparison, constant)}; };
+}
+
+Call draw_summarize(Draw& draw) {
+  const at::Tensor values = random_values(draw, draw.rows, true), validity = optional_mask(draw, draw.rows);
+  return [=] { return summary_tensors(summarize(values, validity)); };
+}
+
+// Any positive doubles: the order of the additions shows in the last bits.
+Call draw_summarize_rounded(Draw& draw) {
+  at::Tensor values = at::empty({draw.rows}, at::kDouble);
+  for (int64_t row = 0; row < draw.rows; ++row) {
+    values.mutable_data_ptr<double>()[row] = std::uniform_real_distribution<double>(0, 1e6)(draw.random);
+  }
+  values = disguise(draw, values);
+  const at::Tensor validity = optional_mask(draw, draw.rows);
+  return [=] { return summary_tensors(summarize(values, validity)); };
+}
+
+Call draw_summarize_dictionary(Draw& draw) {
+  const Coded coded = draw_coded(draw);
+  const at::Tensor validity = optional_mask(draw, draw.rows);
+  return [=] { return summary_tensors(summarize_dictionary(coded.dictionary, coded.codes, validity)); };
+}
+
+Call draw_hash(Draw& draw) {
+  const at::Tensor first = random_values(draw, draw.rows, true), second = random_values(draw, draw.rows, true);
+  return [=]() -> std::vector<at::Tensor> {
+    const at::Tensor left = hash64(first), right = hash64(second);
+    return {left, right, hash64_combine(left, right)};
+  };
+}
+
+}  // namespace
+
+std::vector<Operation> value_operations() {
+  return {{"spread", draw_spread, {}},
+          {"compress", draw_compress, {}},
+          {"dictionary_gather", draw_gather, {}},
+          {"compare_constant", draw_compare, {}},
+          {"summarize", draw_summarize, {}},
+          {"summarize_rounded", draw_summarize_rounded, {}},
+          {"summarize_dictionary", draw_summarize_dictionary, {}},
+          {"hash64", draw_hash, {}}};
+}
+
+}  // namespace pistachio::kernels::kernel_cases

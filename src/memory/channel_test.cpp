@@ -1,0 +1,336 @@
+#include "memory/channel.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <memory>
+#include <random>
+#include <thread>
+#include <vector>
+
+#include "base/scheduler.h"
+#include "base/sleep.h"
+#include "base/task_group.h"
+#include "memory/channel_guards.h"
+
+namespace pistachio {
+namespace {
+
+using Item = std::unique_ptr<int>;
+
+Task<void> send_numbers(Channel<Item>& channel, int first, int count, int64_t bytes) {
+  for (int i = 0; i < count; ++i) co_await channel.send(std::make_unique<int>(first + i), bytes);
+}
+
+Task<void> collect(Channel<Item>& channel, std::vector<int>& numbers) {
+  while (std::optional<Item> item = co_await channel.receive()) numbers.push_back(**item);
+}
+
+class ChannelTest : public testing::TestWithParam<int> {
+ protected:
+  Scheduler scheduler{SchedulerOptions{.workers = GetParam()}};
+};
+
+TEST_P(ChannelTest, DeliversInOrderAndEndsAfterClose) {
+  Channel<Item> channel(10);
+  std::vector<int> numbers;
+  auto body = [&](TaskGroup& group) -> Task<void> {
+    group.spawn(collect(channel, numbers));
+    SenderGuard<Item> guard(channel);
+    co_await send_numbers(channel, 0, 5'000, 3);
+  };
+  scheduler.run(with_task_group(body));
+  ASSERT_EQ(numbers.size(), 5'000u);
+  for (int i = 0; i < 5'000; ++i) EXPECT_EQ(numbers[static_cast<size_t>(i)], i);
+  EXPECT_EQ(channel.statistics().items, 5'000);
+  EXPECT_EQ(channel.statistics().bytes, 15'000);
+  EXPECT_LE(channel.statistics().peak_bytes, 10);
+}
+
+TEST_P(ChannelTest, ManySendersAndReceivers) {
+  Channel<Item> channel(64);
+  std::atomic<int64_t> sum = 0;
+  std::atomic<int64_t> received = 0;
+  auto receive_all = [&]() -> Task<void> {
+    while (std::optional<Item> item = co_await channel.receive()) {
+      sum += **item;
+      ++received;
+    }
+  };
+  auto senders = [&](TaskGroup& group) -> Task<void> {
+    for (int i = 0; i < 8; ++i) group.spawn(send_numbers(channel, i * 1'000, 1'000, 7));
+    co_return;
+  };
+  auto body = [&](TaskGroup& group) -> Task<void> {
+    for (int i = 0; i < 5; ++i) group.spawn(receive_all());
+    SenderGuard<Item> guard(channel);
+    co_await with_task_group(senders);
+  };
+  scheduler.run(with_task_group(body));
+  EXPECT_EQ(received, 8'000);
+  EXPECT_EQ(sum, int64_t{8'000} * 7'999 / 2);
+  EXPECT_LE(channel.statistics().peak_bytes, 64);
+}
+
+TEST_P(ChannelTest, AnItemLargerThanTheLimitPassesAlone) {
+  Channel<Item> channel(10);
+  std::vector<int> numbers;
+  auto body = [&](TaskGroup& group) -> Task<void> {
+    group.spawn(collect(channel, numbers));
+    SenderGuard<Item> guard(channel);
+    co_await send_numbers(channel, 0, 3, 4);
+    co_await send_numbers(channel, 3, 3, 1'000);
+    co_await send_numbers(channel, 6, 3, 4);
+  };
+  scheduler.run(with_task_group(body));
+  EXPECT_EQ(numbers, (std::vector<int>{0, 1, 2, 3, 4, 5, 6, 7, 8}));
+  EXPECT_LE(channel.statistics().peak_bytes, 1'000);
+}
+
+TEST_P(ChannelTest, AFullChannelStopsTheSender) {
+  Channel<Item> channel(10);
+  std::atomic<int> sent = 0;
+  auto send = [&]() -> Task<void> {
+    for (int i = 0; i < 10; ++i) {
+      co_await channel.send(std::make_unique<int>(i), 5);
+      ++sent;
+    }
+    channel.close();
+  };
+  auto body = [&](TaskGroup& group) -> Task<void> {
+    group.spawn(send());
+    while (sent < 2) co_await reschedule();
+    for (int i = 0; i < 100; ++i) co_await reschedule();
+    EXPECT_EQ(sent, 2);
+    std::optional<Item> first = co_await channel.receive();
+    EXPECT_EQ(**first, 0);
+    while (std::optional<Item> item = co_await channel.receive()) {
+    }
+  };
+  scheduler.run(with_task_group(body));
+  EXPECT_EQ(sent, 10);
+  EXPECT_GT(channel.statistics().senders_stalled.count(), 0);
+}
+
+TEST_P(ChannelTest, WhatWaitsToBeSentIsDeliveredAfterClose) {
+  Channel<Item> channel(1);
+  std::vector<int> numbers;
+  std::atomic<int> started = 0;
+  auto send_one = [&](int number) -> Task<void> {
+    ++started;
+    co_await channel.send(std::make_unique<int>(number), 1);
+  };
+  auto body = [&](TaskGroup& group) -> Task<void> {
+    for (int i = 0; i < 4; ++i) group.spawn(send_one(i));
+    while (started < 4) co_await reschedule();
+    while (channel.statistics().items < 1) co_await reschedule();
+    for (int i = 0; i < 100; ++i) co_await reschedule();
+    co_await sleep_for(std::chrono::milliseconds(20));
+    channel.close();
+    co_await collect(channel, numbers);
+  };
+  scheduler.run(with_task_group(body));
+  EXPECT_EQ(numbers.size(), 4u);
+}
+
+TEST_P(ChannelTest, SendAfterCloseIsABug) {
+  Channel<Item> channel(10);
+  channel.close();
+  EXPECT_THROW(scheduler.run(send_numbers(channel, 0, 1, 1)), InternalError);
+}
+
+TEST_P(ChannelTest, AFailureReachesBothSidesAndDropsTheItems) {
+  Channel<std::shared_ptr<int>> channel(10);
+  auto tracked = std::make_shared<int>(1);
+  std::atomic<int> failed = 0;
+  auto send = [&]() -> Task<void> {
+    try {
+      while (true) {
+        std::shared_ptr<int> copy = tracked;
+        co_await channel.send(std::move(copy), 6);
+      }
+    } catch (const DataError&) {
+      ++failed;
+    }
+  };
+  auto fail = [&]() -> Task<void> {
+    while (channel.statistics().items < 1) co_await reschedule();
+    channel.fail(std::make_exception_ptr(DataError("page is cut short", {"a.parquet"})));
+    channel.fail(std::make_exception_ptr(UserError("later")));
+    try {
+      co_await channel.receive();
+    } catch (const DataError&) {
+      ++failed;
+    }
+  };
+  auto body = [&](TaskGroup& group) -> Task<void> {
+    for (int i = 0; i < 3; ++i) group.spawn(send());
+    group.spawn(fail());
+    co_return;
+  };
+  scheduler.run(with_task_group(body));
+  EXPECT_EQ(failed, 4);
+  EXPECT_EQ(tracked.use_count(), 1);
+}
+
+TEST_P(ChannelTest, AClosedReceiverStopsTheSenders) {
+  Channel<Item> channel(10);
+  std::atomic<int> stopped = 0;
+  auto send = [&]() -> Task<void> {
+    try {
+      co_await send_numbers(channel, 0, 1'000'000'000, 3);
+    } catch (const ReceiverClosed&) {
+      ++stopped;
+    }
+  };
+  auto take_some = [&]() -> Task<void> {
+    ReceiverGuard<Item> guard(channel);
+    for (int i = 0; i < 100; ++i) co_await channel.receive();
+  };
+  auto body = [&](TaskGroup& group) -> Task<void> {
+    for (int i = 0; i < 3; ++i) group.spawn(send());
+    group.spawn(take_some());
+    co_return;
+  };
+  scheduler.run(with_task_group(body));
+  EXPECT_EQ(stopped, 3);
+}
+
+TEST_P(ChannelTest, TheErrorOfASenderIsTheOneThatIsReported) {
+  Channel<Item> channel(10);
+  auto failing_send = [&]() -> Task<void> {
+    SenderGuard<Item> guard(channel);
+    co_await send_numbers(channel, 0, 10, 1);
+    throw DataError("page is cut short", {"a.parquet"});
+  };
+  std::vector<int> numbers;
+  auto body = [&](TaskGroup& group) -> Task<void> {
+    group.spawn(failing_send());
+    group.spawn(collect(channel, numbers));
+    co_return;
+  };
+  EXPECT_THROW(scheduler.run(with_task_group(body)), DataError);
+}
+
+TEST_P(ChannelTest, CloseWhenDonePassesTheErrorItself) {
+  Channel<Item> channel(10);
+  auto failing_send = [&]() -> Task<void> {
+    co_await send_numbers(channel, 0, 3, 1);
+    throw DataError("page is cut short", {"a.parquet"});
+  };
+  auto send = [&]() -> Task<void> {
+    Task<void> sending = failing_send();
+    try {
+      co_await close_when_done(channel, std::move(sending));
+    } catch (const DataError&) {
+    }
+  };
+  bool received_error = false;
+  auto receive = [&]() -> Task<void> {
+    try {
+      while (std::optional<Item> item = co_await channel.receive()) {
+      }
+    } catch (const DataError&) {
+      received_error = true;
+    }
+  };
+  auto body = [&](TaskGroup& group) -> Task<void> {
+    group.spawn(send());
+    group.spawn(receive());
+    co_return;
+  };
+  scheduler.run(with_task_group(body));
+  EXPECT_TRUE(received_error);
+}
+
+TEST_P(ChannelTest, CancellationWakesBothSides) {
+  CancelSource source;
+  Channel<Item> empty(10);
+  Channel<Item> full(10);
+  std::atomic<int> started = 0;
+  auto receive = [&]() -> Task<void> {
+    ++started;
+    co_await empty.receive();
+  };
+  auto send = [&]() -> Task<void> {
+    ++started;
+    co_await send_numbers(full, 0, 5, 10);
+  };
+  auto body = [&](TaskGroup& group) -> Task<void> {
+    for (int i = 0; i < 3; ++i) {
+      group.spawn(receive());
+      group.spawn(send());
+    }
+    while (started < 6) co_await reschedule();
+    source.cancel("enough");
+  };
+  EXPECT_THROW(scheduler.run(with_task_group(body), source.token()), Cancelled);
+}
+
+// A pipeline of three stages, stopped in a random way at a random moment: cancelled, failed, or its receiver closed.
+TEST_P(ChannelTest, RandomEndsOfAPipeline) {
+  for (uint32_t seed = 0; seed < 120; ++seed) {
+    std::mt19937 random(seed);
+    const uint32_t kind = random() % 4;
+    const uint32_t moment = random() % 400;
+    CancelSource source;
+    Channel<Item> first(random() % 40);
+    Channel<Item> second(random() % 40);
+    std::atomic<uint32_t> seen = 0;
+    auto forward = [&](Channel<Item>& from, Channel<Item>& to) -> Task<void> {
+      while (std::optional<Item> item = co_await from.receive()) {
+        if (seen++ == moment && kind == 1) throw UserError("random failure");
+        co_await to.send(std::move(*item), 9);
+      }
+    };
+    auto senders = [&](TaskGroup& group) -> Task<void> {
+      for (int i = 0; i < 3; ++i) group.spawn(send_numbers(first, i * 100, 100, i * 5));
+      co_return;
+    };
+    auto send_all = [&]() -> Task<void> {
+      SenderGuard<Item> guard(first);
+      co_await with_task_group(senders);
+    };
+    auto forwarders = [&](TaskGroup& group) -> Task<void> {
+      for (int i = 0; i < 2; ++i) group.spawn(forward(first, second));
+      co_return;
+    };
+    auto forward_all = [&]() -> Task<void> {
+      ReceiverGuard<Item> receiver(first);
+      SenderGuard<Item> sender(second);
+      co_await with_task_group(forwarders);
+    };
+    std::atomic<int> received = 0;
+    auto receive_all = [&]() -> Task<void> {
+      ReceiverGuard<Item> guard(second);
+      while (std::optional<Item> item = co_await second.receive()) {
+        ++received;
+        if (kind == 2 && seen > moment) co_return;
+        if (kind == 3 && seen > moment) source.cancel("random moment");
+      }
+    };
+    auto body = [&](TaskGroup& group) -> Task<void> {
+      group.spawn(send_all());
+      group.spawn(forward_all());
+      group.spawn(receive_all());
+      co_return;
+    };
+    try {
+      scheduler.run(with_task_group(body), source.token());
+      if (kind == 0) {
+        EXPECT_EQ(received, 300);
+      }
+    } catch (const UserError&) {
+      EXPECT_EQ(kind, 1u) << "seed " << seed;
+    } catch (const Cancelled&) {
+      EXPECT_GE(kind, 2u) << "seed " << seed;
+    }
+    EXPECT_LE(first.statistics().peak_bytes, 40);
+    EXPECT_LE(second.statistics().peak_bytes, 40);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Workers, ChannelTest, testing::Values(1, 2, 4));
+
+}  // namespace
+}  // namespace pistachio

@@ -1,0 +1,45 @@
+#include "memory/pooled_allocator.h"
+
+#include <c10/core/CPUAllocator.h>
+
+#include "memory/block_pool.h"
+
+namespace pistachio {
+
+PooledAllocator::PooledAllocator(PooledAllocatorOptions options) : pool_(std::make_shared<BlockPool>(options)) {}
+
+PooledAllocator::~PooledAllocator() {
+  pool_->close();
+  pool_->trim();
+  // Blocks in use find the pool through their address: it must stay as long as they do, and nobody knows how long that is.
+  if (pool_->statistics().mapped_bytes > 0) pool_->keep_for_ever();
+}
+
+c10::DataPtr PooledAllocator::allocate(size_t bytes) {
+  void* block = bytes > 0 ? pool_->allocate(bytes) : nullptr;
+  return {block, block, &BlockPool::free, c10::Device(c10::DeviceType::CPU)};
+}
+
+c10::DeleterFnPtr PooledAllocator::raw_deleter() const {
+  return &BlockPool::free;
+}
+
+void PooledAllocator::trim() {
+  pool_->trim();
+}
+
+void PooledAllocator::set_limit(int64_t limit_bytes) {
+  pool_->set_limit(limit_bytes);
+}
+
+PooledAllocatorStatistics PooledAllocator::statistics() const {
+  return pool_->statistics();
+}
+
+PooledAllocator& install_pooled_allocator(PooledAllocatorOptions options) {
+  auto* allocator = new PooledAllocator(options);  // never deleted, see the header
+  c10::SetCPUAllocator(allocator, /*priority=*/1);
+  return *allocator;
+}
+
+}  // namespace pistachio

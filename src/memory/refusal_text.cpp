@@ -1,0 +1,31 @@
+#include "memory/refusal_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/format_bytes.h"
+
+namespace pistachio {
+
+namespace {
+
+constexpr size_t kHoldersNamed = 5;
+
+}  // namespace
+
+std::string describe_refusal(MemoryRefusal refusal) {
+  std::string text = fmt::format("out of memory: {} asked for {}, ", refusal.account, format_bytes(refusal.asked));
+  text += refusal.is_process_limit ? fmt::format("memory_limit is {}", format_bytes(refusal.limit))
+                                   : fmt::format("the limit of {} is {}", refusal.limited_account, format_bytes(refusal.limit));
+  text += fmt::format(" and {} is in use", format_bytes(refusal.used));
+  std::sort(refusal.holders.begin(), refusal.holders.end(),
+            [](const MemoryHolder& left, const MemoryHolder& right) { return left.bytes > right.bytes; });
+  if (refusal.holders.size() > kHoldersNamed) refusal.holders.resize(kHoldersNamed);
+  for (size_t i = 0; i < refusal.holders.size(); ++i) {
+    text += fmt::format("{}{} {}", i == 0 ? "; largest holders: " : ", ", refusal.holders[i].path, format_bytes(refusal.holders[i].bytes));
+  }
+  return text + "; raise memory_limit";
+}
+
+}  // namespace pistachio

@@ -1,0 +1,28 @@
+// The text of an OutOfMemory: what was asked, which limit stood in the way, who holds the most, and what to do about it. Pure functions.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace pistachio {
+
+struct MemoryHolder {
+  std::string path;
+  int64_t bytes = 0;
+};
+
+struct MemoryRefusal {
+  std::string account;
+  int64_t asked = 0;
+  // The account whose limit stands in the way: the process, or one below with a limit of its own.
+  std::string limited_account;
+  bool is_process_limit = true;
+  int64_t limit = 0;
+  int64_t used = 0;
+  std::vector<MemoryHolder> holders;
+};
+
+std::string describe_refusal(MemoryRefusal refusal);
+
+}  // namespace pistachio

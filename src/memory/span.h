@@ -1,0 +1,47 @@
+// A span: neighbouring pages of an arena that are in the same state. What the pooled allocator knows about any of its addresses. Spans are
+// made and changed by the PageHeap under its lock; while one is a Run or a Slab, its first four members are read without it.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "memory/size_classes.h"
+
+namespace pistachio {
+
+class Arena;
+
+enum class SpanState : uint8_t {
+  // Address space only.
+  Vacant,
+  // Mapped, free, kept for reuse.
+  Cached,
+  // One block.
+  Run,
+  // Many small blocks of one size (SlabList).
+  Slab,
+};
+
+inline constexpr int kNoSizeClass = -1;
+inline constexpr size_t kMostBlocksInSlab = 1024;
+
+// Which blocks of a slab are free. Guarded by the lock of its SlabList.
+struct SlabState {
+  uint32_t blocks = 0;
+  uint32_t free_blocks = 0;
+  std::array<uint64_t, kMostBlocksInSlab / 64> free_bits = {};
+};
+
+struct Span {
+  Arena* arena = nullptr;
+  uint32_t first_page = 0;
+  uint32_t pages = 0;
+  SpanState state = SpanState::Vacant;
+  int16_t size_class = kNoSizeClass;
+  SlabState slab;
+
+  size_t bytes() const { return size_t{pages} * kPageBytes; }
+};
+
+}  // namespace pistachio

@@ -1,0 +1,58 @@
+#include "session/engine_instance.h"
+
+#include <ATen/Parallel.h>
+#include <fmt/format.h>
+
+#include <mutex>
+
+#include "kernels/ops/kernel_mode.h"
+#include "memory/pooled_allocator.h"
+
+namespace pistachio {
+
+namespace {
+
+Settings completed(Settings settings) {
+  complete_settings(settings);
+  return settings;
+}
+
+// c10 has one CPU allocator per process; all engines of a process share it.
+PooledAllocator& process_allocator() {
+  static PooledAllocator& allocator = install_pooled_allocator();
+  return allocator;
+}
+
+}  // namespace
+
+EngineInstance::EngineInstance(Settings settings)
+    : settings_(completed(std::move(settings))),
+      governor_(settings_.memory_limit),
+      allocator_(&process_allocator()),
+      metadata_cache_(settings_.metadata_cache_bytes) {
+  allocator_->set_limit(settings_.memory_limit);
+  metadata_pressure_ = governor_.add_pressure_callback([this](int64_t wanted) { metadata_cache_.release(wanted); });
+  allocator_pressure_ = governor_.add_pressure_callback([this](int64_t) { allocator_->trim(); });
+  SchedulerOptions options;
+  options.workers = static_cast<int>(settings_.threads);
+  options.blocking_threads = static_cast<int>(settings_.io_threads);
+  bool composite = settings_.composite_kernels;
+  options.on_worker_start = [composite](int) {
+    at::set_num_threads(1);  // our workers are the parallelism
+    if (composite) kernels::set_kernel_mode(kernels::KernelMode::Composite);
+  };
+  scheduler_ = std::make_unique<Scheduler>(std::move(options));
+}
+
+EngineInstance::~EngineInstance() = default;
+
+int64_t EngineInstance::peak_memory() const {
+  return allocator_->statistics().peak_mapped_bytes;
+}
+
+EngineInstance::QueryScope::QueryScope(EngineInstance& engine, Settings settings)
+    : read_pool_({settings.storage_bandwidth_limit}),
+      storage_{settings, engine.object_stores_, engine.metadata_cache_, read_pool_,
+               engine.governor_.process_account().make_child(fmt::format("query {}", ++engine.queries_))} {}
+
+}  // namespace pistachio

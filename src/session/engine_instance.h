@@ -1,0 +1,61 @@
+// The engine as one object: scheduler, memory governor, allocator and caches, made from settings. Nothing of it is global except c10's CPU
+// allocator, which a process has only one of. Thread-safe; must outlive what runs on it.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <string>
+
+#include "base/scheduler.h"
+#include "config/settings.h"
+#include "memory/memory_governor.h"
+#include "storage/metadata_cache.h"
+#include "storage/object_store.h"
+#include "storage/read_pool.h"
+#include "storage/storage_context.h"
+
+namespace pistachio {
+
+class PooledAllocator;
+
+class EngineInstance {
+ public:
+  // Completes the settings that depend on the machine.
+  explicit EngineInstance(Settings settings);
+  ~EngineInstance();
+
+  const Settings& settings() const { return settings_; }
+  Scheduler& scheduler() { return *scheduler_; }
+  MemoryGovernor& governor() { return governor_; }
+  MetadataCache& metadata_cache() { return metadata_cache_; }
+
+  // The most memory that tensors took so far.
+  int64_t peak_memory() const;
+
+  // What one query uses of the engine. `settings` may differ from the engine's in what a query may choose.
+  class QueryScope {
+   public:
+    QueryScope(EngineInstance& engine, Settings settings);
+    StorageContext& storage() { return storage_; }
+    const ReadPool& read_pool() const { return read_pool_; }
+
+   private:
+    ReadPool read_pool_;
+    StorageContext storage_;
+  };
+
+ private:
+  friend class QueryScope;
+
+  Settings settings_;
+  MemoryGovernor governor_;
+  PooledAllocator* allocator_;  // lives as long as the process
+  ObjectStores object_stores_;
+  MetadataCache metadata_cache_;
+  PressureRegistration metadata_pressure_;
+  PressureRegistration allocator_pressure_;
+  std::unique_ptr<Scheduler> scheduler_;
+  std::atomic<int64_t> queries_ = 0;
+};
+
+}  // namespace pistachio

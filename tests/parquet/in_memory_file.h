@@ -1,0 +1,43 @@
+// Reads a Parquet file that lies in memory through the engine's footer, page walk and column readers, without scheduler, files or
+// filters: the shortest way from bytes to columns. Tests of decoding, mutations and the fuzzer use it. Throws what the engine throws.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+#include <arrow/buffer.h>
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "data/column.h"
+#include "storage/parquet_footer.h"
+
+namespace pistachio::test {
+
+struct ReadStrip {
+  int64_t first_row;          // of the row group
+  std::vector<int64_t> rows;  // of the row group, those that the mask kept
+  Column column;
+};
+
+class InMemoryFile {
+ public:
+  // The bytes must outlive this.
+  explicit InMemoryFile(std::span<const uint8_t> bytes);
+  explicit InMemoryFile(const arrow::Buffer& bytes) : InMemoryFile(std::span(bytes.data(), static_cast<size_t>(bytes.size()))) {}
+
+  const ParquetFooter& footer() const { return *footer_; }
+
+  struct Options {
+    int64_t strip_rows = 1 << 20;
+    bool use_offset_index = false;  // find pages by the offset index where there is one, else by walking the page headers
+    uint64_t mask_seed = 0;         // 0: all rows; else random rows in runs, so that whole pages are skipped
+  };
+  std::vector<ReadStrip> read(int column, int row_group, Options options) const;
+
+ private:
+  std::span<const uint8_t> bytes_;
+  std::shared_ptr<const ParquetFooter> footer_;
+};
+
+}  // namespace pistachio::test

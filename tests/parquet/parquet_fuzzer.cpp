@@ -1,0 +1,37 @@
+// libFuzzer target: any bytes as a Parquet file, through footer, page walk and column readers. Built with clang and
+// -DPISTACHIO_FUZZ=ON; run as `parquet_fuzzer CORPUS_FOLDER -rss_limit_mb=2048 -timeout=10`. Only the error classes for bad input may come
+// out.
+#include <algorithm>
+#include <cstdint>
+
+#include "base/error.h"
+#include "tests/parquet/in_memory_file.h"
+
+namespace {
+
+void read_column(const pistachio::test::InMemoryFile& file, int column, int group, bool use_offset_index) {
+  try {
+    file.read(column, group, {.strip_rows = 1000, .use_offset_index = use_offset_index});
+  } catch (const pistachio::DataError&) {
+  } catch (const pistachio::UserError&) {
+  } catch (const pistachio::OutOfMemory&) {
+  }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  try {
+    pistachio::test::InMemoryFile file(std::span(data, size));
+    // A footer may list many row groups; a few are as good as all.
+    int groups = static_cast<int>(std::min<size_t>(file.footer().row_groups.size(), 4));
+    int columns = static_cast<int>(std::min<size_t>(file.footer().columns.size(), 64));
+    for (int group = 0; group < groups; ++group) {
+      for (int column = 0; column < columns; ++column) read_column(file, column, group, (group + column) % 2 == 0);
+    }
+  } catch (const pistachio::DataError&) {
+  } catch (const pistachio::UserError&) {
+  } catch (const pistachio::OutOfMemory&) {
+  }
+  return 0;
+}

@@ -1,0 +1,68 @@
+#include "tests/parquet/scan_harness.h"
+
+#include "base/task_group.h"
+
+namespace pistachio::test {
+
+namespace {
+
+// Counts what arrives and hands it to the test.
+Task<void> receive_all(Channel<ScannedChunk>& channel, const ScanPlan& plan, const ScanHarness::Consume& consume,
+                       ScanHarness::Outcome& outcome) {
+  while (true) {
+    Task<std::optional<ScannedChunk>> receiving = channel.receive();
+    std::optional<ScannedChunk> received = co_await receiving;
+    if (!received) co_return;
+    outcome.rows += received->chunk.rows();
+    ++outcome.chunks;
+    if (consume) consume(plan, received->chunk);
+  }
+}
+
+Task<ScanHarness::Outcome> scan_table(StorageContext& storage, std::vector<std::string> patterns, const ScanRequest& request,
+                                      const ScanHarness::Consume& consume, int lanes) {
+  Task<ParquetTable> opening = open_table(storage, std::move(patterns));
+  ParquetTable table = co_await opening;
+  ScanPlan plan = plan_scan(table, request, storage.settings);
+  ScanCounters counters;
+  TableScan scan(storage, plan, counters);
+  Channel<ScannedChunk> channel(int64_t{1} << 20);
+  ScanHarness::Outcome outcome;
+  auto body = [&](TaskGroup& group) -> Task<void> {
+    group.spawn(scan.run_into(channel, lanes, ScanOrder::File));
+    group.spawn(receive_all(channel, plan, consume, outcome));
+    co_return;
+  };
+  co_await with_task_group(body);
+  outcome.row_groups = plan.row_groups;
+  outcome.pruned_row_groups = plan.pruned_row_groups + counters.row_groups_pruned;
+  outcome.pages = counters.pages_total;
+  outcome.skipped_pages = counters.pages_skipped;
+  co_return outcome;
+}
+
+}  // namespace
+
+Settings scan_test_settings() {
+  Settings settings;
+  settings.threads = 2;
+  settings.memory_limit = 256 << 20;
+  complete_settings(settings);
+  return settings;
+}
+
+ScanHarness::ScanHarness(Settings settings)
+    : settings_(settings),
+      governor_(settings.memory_limit),
+      scheduler_({.workers = static_cast<int>(settings.threads), .blocking_threads = 4}),
+      metadata_cache_(settings.metadata_cache_bytes) {}
+
+ScanHarness::Outcome ScanHarness::scan(std::vector<std::string> patterns, ScanRequest request, Consume consume, CancelToken token) {
+  ReadPool read_pool({.bandwidth_limit = settings_.storage_bandwidth_limit});
+  StorageContext storage{settings_, object_stores_, metadata_cache_, read_pool, governor_.process_account().make_child("scan")};
+  // File order is a promise of one lane: with several, chunks of one unit could overtake another's.
+  Task<Outcome> task = scan_table(storage, std::move(patterns), request, consume, /*lanes=*/1);
+  return scheduler_.run(std::move(task), token);
+}
+
+}  // namespace pistachio::test

@@ -1,0 +1,45 @@
+// A process in small, for tests of scans: scheduler, governor, caches and read pool around one TableScan. Chunks arrive in file order, one
+// at a time, on one worker. Throws what the engine throws.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "base/scheduler.h"
+#include "memory/memory_governor.h"
+#include "storage/table_scan.h"
+
+namespace pistachio::test {
+
+class ScanHarness {
+ public:
+  explicit ScanHarness(Settings settings);
+
+  struct Outcome {
+    int64_t rows = 0;  // selected
+    int64_t chunks = 0;
+    int64_t row_groups = 0;
+    int64_t pruned_row_groups = 0;
+    int64_t pages = 0;
+    int64_t skipped_pages = 0;
+  };
+  using Consume = std::function<void(const ScanPlan&, const Chunk&)>;
+
+  // Scans files, folders or globs; `token` ends it early.
+  Outcome scan(std::vector<std::string> patterns, ScanRequest request, Consume consume = {}, CancelToken token = {});
+  int64_t peak_memory() const { return governor_.peak(); }
+  const Settings& settings() const { return settings_; }
+
+ private:
+  Settings settings_;
+  MemoryGovernor governor_;
+  Scheduler scheduler_;
+  ObjectStores object_stores_;
+  MetadataCache metadata_cache_;
+};
+
+// Two workers, small memory: what most tests want.
+Settings scan_test_settings();
+
+}  // namespace pistachio::test

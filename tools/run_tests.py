@@ -1,0 +1,285 @@
+"""Runs the test suites and ends in one line `N passed, M failed`; the exit status is 0 only when nothing failed.
+
+Suites: the layer check, every GoogleTest binary of the release build, every tests/**/test_*.py, then the GoogleTest binaries again
+under the address (all) and thread (those with threads in them) sanitizers. A build that fails, a binary that crashes or hangs and a
+suite without a single test each count as one failure. scripts/test calls this after scripts/setup.
+"""
+
+import argparse
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+# Generated matrices and mutations: minutes, not seconds. --quick leaves them out.
+LONG_SUITES = {"parquet_matrix_test", "parquet_mutation_test"}
+# The thread sanitizer is worth its time where threads meet; kernels and types are single-threaded code.
+TSAN_SUITES = ("base_test", "memory_test", "storage_test")
+SUITE_LIMIT_SECONDS = 1200
+
+
+@dataclass
+class SuiteResult:
+    name: str
+    passed: int = 0
+    failures: list = field(default_factory=list)  # (title, full text)
+    skipped: int = 0
+    seconds: float = 0.0
+
+    def fail(self, title, text=""):
+        self.failures.append((title, text))
+
+
+class Report:
+    """Prints each suite as it ends and keeps the totals."""
+
+    def __init__(self):
+        self.passed = 0
+        self.failed = []
+
+    def add(self, result):
+        self.passed += result.passed
+        self.failed += [f"{result.name}: {title}" for title, _ in result.failures]
+        state = "FAILED" if result.failures else "ok"
+        skipped = f", {result.skipped} skipped" if result.skipped else ""
+        counts = f"{result.passed} passed, {len(result.failures)} failed{skipped}"
+        print(f"{state:7}{result.name:40}{counts:36}{result.seconds:7.1f} s", flush=True)
+        for title, text in result.failures:
+            print(f"\n----- {result.name}: {title}\n{text.rstrip()}\n-----\n", flush=True)
+
+    def finish(self):
+        if self.passed == 0 and not self.failed:
+            self.failed.append("no test matched")
+        if self.failed:
+            print("\nfailed:")
+            for line in self.failed:
+                print(f"  {line}")
+        print(f"\n{self.passed} passed, {len(self.failed)} failed", flush=True)
+        return 1 if self.failed else 0
+
+
+def run_command(command, environment=None, limit=SUITE_LIMIT_SECONDS):
+    """Returns (exit status, stdout and stderr together, seconds); the status is None when it ran past the limit."""
+    began = time.perf_counter()
+    try:
+        done = subprocess.run(
+            command, cwd=ROOT, env=os.environ | (environment or {}), timeout=limit, check=False,
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        status, output = done.returncode, done.stdout
+    except subprocess.TimeoutExpired as expired:
+        status, output = None, expired.stdout or b""
+    return status, output.decode(errors="replace"), time.perf_counter() - began
+
+
+def run_layer_check():
+    status, output, seconds = run_command([sys.executable, "tools/check_layers.py"])
+    result = SuiteResult("layers", seconds=seconds)
+    if status == 0:
+        result.passed = 1
+    else:
+        result.fail("src/layers.txt and the tree disagree", output)
+    return result
+
+
+def build(preset, report, targets=None):
+    """Configures and builds; returns whether it worked. A success is no test, a failure is one."""
+    began = time.perf_counter()
+    print(f"build  {preset}", flush=True)
+    configured = (ROOT / "build" / preset / "build.ninja").exists()
+    commands = [] if configured else [["cmake", "--preset", preset]]
+    commands.append(["cmake", "--build", "--preset", preset] + (["--target", *targets] if targets else []))
+    for command in commands:
+        status, output, _ = run_command(command, limit=3600)
+        if status != 0:
+            result = SuiteResult(f"build {preset}", seconds=time.perf_counter() - began)
+            result.fail(" ".join(command), output)
+            report.add(result)
+            return False
+    print(f"       done in {time.perf_counter() - began:.1f} s", flush=True)
+    return True
+
+
+def configure(preset, report):
+    """Configures a preset that has no build folder yet, so that its test targets can be listed."""
+    if (ROOT / "build" / preset / "build.ninja").exists():
+        return True
+    status, output, seconds = run_command(["cmake", "--preset", preset])
+    if status != 0:
+        result = SuiteResult(f"configure {preset}", seconds=seconds)
+        result.fail(f"cmake --preset {preset}", output)
+        report.add(result)
+    return status == 0
+
+
+def registered_tests(preset):
+    """Names of the GoogleTest targets that CMake registered: a binary that is left over from an older tree is not run."""
+    status, output, _ = run_command(["ctest", "--test-dir", f"build/{preset}", "--show-only=json-v1"])
+    if status != 0:
+        return []
+    return [test["name"] for test in json.loads(output[output.index("{"):])["tests"]]
+
+
+def matching_tests(binary, environment, pattern):
+    """The tests of a GoogleTest binary whose `binary.Suite.Test` matches, or None when the list cannot be had."""
+    status, output, _ = run_command([str(binary), "--gtest_list_tests"], environment)
+    if status != 0:
+        return None
+    names, suite = [], ""
+    for line in output.splitlines():
+        name = line.split("#")[0].rstrip()
+        if not line.startswith("  "):
+            suite = name
+        elif pattern.search(f"{binary.name}.{suite}{name.strip()}"):
+            names.append(suite + name.strip())
+    return names
+
+
+def part_of_output(output, test):
+    """What one test printed, from its RUN line to its FAILED line."""
+    begin = output.find(f"[ RUN      ] {test}\n")
+    end = output.find(f"[  FAILED  ] {test}", begin)
+    if begin < 0 or end < 0:
+        return output[-20000:]
+    return output[begin:output.find("\n", end) + 1]
+
+
+def run_google_test(name, binary, environment=None, pattern=None):
+    """None when no test of the binary matches the pattern."""
+    result = SuiteResult(name)
+    command = [str(binary)]
+    if pattern:
+        tests = matching_tests(binary, environment, pattern)
+        if tests == []:
+            return None
+        if tests:
+            command.append("--gtest_filter=" + ":".join(tests))
+    with tempfile.TemporaryDirectory() as folder:
+        answer = Path(folder) / "result.json"
+        command.append(f"--gtest_output=json:{answer}")
+        status, output, result.seconds = run_command(command, environment)
+        if "ThreadSanitizer: unexpected memory mapping" in output:
+            # Kernels with more address randomisation than GCC 12's run-time knows: run with a fixed layout.
+            status, output, result.seconds = run_command(["setarch", "--addr-no-randomize", *command], environment)
+        try:
+            tests = json.loads(answer.read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            tests = None
+    if tests is None:
+        result.passed = len(re.findall(r"^\[       OK \] ", output, re.MULTILINE))
+        running = re.findall(r"^\[ RUN      \] (\S+)", output, re.MULTILINE)
+        how = f"ran longer than {SUITE_LIMIT_SECONDS} s" if status is None else f"ended without a result (exit status {status})"
+        result.fail(f"{how}, last test {running[-1] if running else 'none'}", output[-40000:])
+        return result
+    for suite in tests["testsuites"]:
+        for test in suite["testsuite"]:
+            full_name = f"{suite['name']}.{test['name']}"
+            if test.get("failures"):
+                result.fail(full_name, part_of_output(output, full_name))
+            elif test["result"] == "SKIPPED":
+                result.skipped += 1
+            elif test["status"] == "RUN":
+                result.passed += 1
+    if status != 0 and not result.failures:
+        # Every test passed, then the process failed: a leak report, a sanitizer at exit, a crash in a destructor.
+        result.fail(f"exit status {status} after the tests", output[-40000:])
+    if result.passed + len(result.failures) + result.skipped == 0:
+        result.fail("no tests ran", output)
+    return result
+
+
+def run_google_tests(preset, names, report, pattern=None, environment=None, label=""):
+    for name in names:
+        result = run_google_test(label + name, ROOT / "build" / preset / "unit_tests" / name, environment, pattern)
+        if result is not None:
+            report.add(result)
+
+
+def run_python_tests(report, pattern):
+    for path in sorted((ROOT / "tests").rglob("test_*.py")):
+        name = path.relative_to(ROOT).as_posix()
+        result = SuiteResult(name)
+        with tempfile.TemporaryDirectory() as folder:
+            answer = Path(folder) / "result.json"
+            command = [sys.executable, "tools/run_python_suite.py", str(path), str(answer)]
+            if pattern:
+                command.append(pattern.pattern)
+            status, output, result.seconds = run_command(command)
+            try:
+                tests = json.loads(answer.read_text(encoding="utf-8"))
+            except (OSError, ValueError):
+                tests = None
+        if tests is None:
+            result.fail("did not run to its end" if status else "gave no result", output)
+        elif tests["matched"] == 0 and pattern:
+            continue
+        else:
+            result.passed, result.skipped = tests["passed"], tests["skipped"]
+            for title, text in tests["failures"]:
+                result.fail(title, text)
+            if tests["matched"] == 0:
+                result.fail("no tests ran", output)
+        report.add(result)
+
+
+def sanitizer_environment(kind):
+    support = ROOT / "tests" / "support"
+    if kind == "asan":
+        return {
+            # Containers cross the border to libtorch and Arrow, which are not instrumented: their bounds are unknown to us.
+            # The most a test may allocate at once is far above what any needs: a larger request is a length taken from a file.
+            "ASAN_OPTIONS": "detect_leaks=1:detect_container_overflow=0:detect_stack_use_after_return=1:strict_string_checks=1:"
+                            "allocator_may_return_null=0:max_allocation_size_mb=4096:handle_abort=1",
+            "LSAN_OPTIONS": f"suppressions={support / 'lsan_suppressions.txt'}:print_suppressions=0",
+            "UBSAN_OPTIONS": "print_stacktrace=1:halt_on_error=1",
+        }
+    return {
+        "TSAN_OPTIONS": f"suppressions={support / 'tsan_suppressions.txt'}:halt_on_error=0:exitcode=66:second_deadlock_stack=1:"
+                        "history_size=4",
+    }
+
+
+def run_sanitizer(kind, report, pattern):
+    if not configure(kind, report):
+        return
+    names = registered_tests(kind)
+    if kind == "tsan":
+        names = [name for name in TSAN_SUITES if name in names]
+    if build(kind, report, names):
+        run_google_tests(kind, names, report, pattern, sanitizer_environment(kind), label=f"{kind} ")
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="scripts/test", description="Runs the tests; without options all of them.")
+    parser.add_argument("--quick", action="store_true", help="release build only, without the long generated suites")
+    parser.add_argument("--sanitizers", action=argparse.BooleanOptionalAction, default=None,
+                        help="run (or leave out) the address and thread sanitizer builds; default: run, with --quick: not")
+    parser.add_argument("filter", nargs="?", metavar="FILTER",
+                        help="only tests whose `suite.Class.test` matches this regular expression (any case)")
+    options = parser.parse_args()
+    sanitizers = not options.quick if options.sanitizers is None else options.sanitizers
+    try:
+        pattern = re.compile(options.filter, re.IGNORECASE) if options.filter else None
+    except re.error as problem:
+        parser.error(f"FILTER is no regular expression: {problem}")
+
+    report = Report()
+    if pattern is None or pattern.search("layers"):
+        report.add(run_layer_check())
+    if build("release", report):
+        names = [name for name in registered_tests("release") if not (options.quick and name in LONG_SUITES)]
+        run_google_tests("release", names, report, pattern)
+    run_python_tests(report, pattern)
+    if sanitizers:
+        for kind in ("asan", "tsan"):
+            run_sanitizer(kind, report, pattern)
+    return report.finish()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
