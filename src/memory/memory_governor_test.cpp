@@ -325,7 +325,15 @@ TEST_P(ReserveTest, CancellationLeavesTheQueueAndLetsTheNextOnePass) {
   EXPECT_EQ(governor.used(), 0);
 }
 
-// Tasks reserve, hold, grow, and release at random in a tree of accounts until cancelled at a random moment.
+// Counts bytes while it lives; dies before the reservation that they belong to.
+struct CountedBytes {
+  CountedBytes(std::atomic<int64_t>& total_bytes, int64_t own_bytes) : total(total_bytes), bytes(own_bytes) { total += bytes; }
+  ~CountedBytes() { total -= bytes; }
+  std::atomic<int64_t>& total;
+  const int64_t bytes;
+};
+
+// Tasks reserve, hold, and release at random in a tree of accounts until cancelled at a random moment.
 TEST_P(ReserveTest, RandomUseNeverExceedsTheLimitAndGivesEverythingBack) {
   for (uint32_t seed = 0; seed < 60; ++seed) {
     CancelSource source;
@@ -338,11 +346,9 @@ TEST_P(ReserveTest, RandomUseNeverExceedsTheLimitAndGivesEverythingBack) {
         const int64_t bytes = random() % 400;
         try {
           Reservation reservation = co_await own.reserve(bytes, random() % 8 == 0 ? kHeld : kTransient);
-          granted += reservation.bytes();
+          CountedBytes counted(granted, reservation.bytes());
           EXPECT_LE(granted, 1'000);
-          int64_t counted = reservation.bytes();
           if (random() % 4 == 0) co_await reschedule();
-          granted -= counted;
         } catch (const OutOfMemory&) {
         }
       }

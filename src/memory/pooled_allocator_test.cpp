@@ -1,6 +1,7 @@
 #include "memory/pooled_allocator.h"
 
 #include <ATen/ATen.h>
+#include <ATen/Parallel.h>
 #include <c10/core/CPUAllocator.h>
 #include <gtest/gtest.h>
 
@@ -303,6 +304,7 @@ at::Tensor& static_tensor() {
 
 // Last in this file: it changes the allocator of the whole process.
 TEST(PooledAllocatorInstallTest, TensorsUseItToTheEndOfTheProcess) {
+  at::set_num_threads(1);  // as in every worker; ThreadSanitizer cannot see into OpenMP
   at::Tensor before = at::ones({1'000});
   PooledAllocator& allocator = install_pooled_allocator();
   EXPECT_EQ(c10::GetCPUAllocator(), &allocator);

@@ -6,8 +6,8 @@ namespace pistachio {
 
 namespace {
 
-constexpr int64_t kBytesPerClass = int64_t{4} << 20;
-constexpr int64_t kFewestBlocks = 4;
+constexpr int64_t kBytesPerClass = int64_t{16} << 20;
+constexpr int64_t kFewestBlocks = 8;
 constexpr int64_t kMostBlocks = 64;
 
 }  // namespace

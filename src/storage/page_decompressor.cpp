@@ -6,13 +6,14 @@
 
 #include <cstring>
 
+#include "storage/snappy_decompressor.h"
+
 namespace pistachio {
 
 namespace {
 
 arrow::Compression::type arrow_codec(PageCodec codec) {
   switch (codec) {
-    case PageCodec::Snappy: return arrow::Compression::SNAPPY;
     case PageCodec::Gzip: return arrow::Compression::GZIP;
     case PageCodec::Brotli: return arrow::Compression::BROTLI;
     case PageCodec::Zstd: return arrow::Compression::ZSTD;
@@ -39,7 +40,7 @@ int64_t largest_expansion(PageCodec codec) {
 PageDecompressor::PageDecompressor(PageCodec codec, const DataLocation& where) : kind_(codec) {
   if (codec == PageCodec::Unsupported)
     throw DataError("its compression codec is not supported (LZO, or one unknown to this version)", where);
-  if (codec == PageCodec::Uncompressed) return;
+  if (codec == PageCodec::Uncompressed || codec == PageCodec::Snappy) return;
   arrow::Result<std::unique_ptr<arrow::util::Codec>> made = arrow::util::Codec::Create(arrow_codec(codec));
   if (!made.ok()) throw DataError(fmt::format("codec {} is not available: {}", codec_name(codec), made.status().message()), where);
   codec_ = std::move(*made);
@@ -48,7 +49,7 @@ PageDecompressor::PageDecompressor(PageCodec codec, const DataLocation& where) :
 PageDecompressor::~PageDecompressor() = default;
 
 void PageDecompressor::check_claim(int64_t compressed_bytes, int64_t uncompressed_bytes, const DataLocation& where) const {
-  if (codec_ == nullptr) {
+  if (is_identity()) {
     if (uncompressed_bytes != compressed_bytes) {
       throw DataError(fmt::format("uncompressed page claims {} bytes and has {}", uncompressed_bytes, compressed_bytes), where);
     }
@@ -62,12 +63,17 @@ void PageDecompressor::check_claim(int64_t compressed_bytes, int64_t uncompresse
 }
 
 void PageDecompressor::decompress(std::span<const uint8_t> source, std::span<uint8_t> target, const DataLocation& where) const {
-  if (codec_ == nullptr) {
+  if (is_identity()) {
     if (source.size() != target.size()) throw DataError("uncompressed page has the wrong size", where);
     if (!source.empty()) std::memcpy(target.data(), source.data(), source.size());
     return;
   }
   if (target.empty()) return;
+  if (kind_ == PageCodec::Snappy) {
+    if (!snappy_decompress(source, target))
+      throw DataError(fmt::format("page is damaged: its SNAPPY block does not give {} bytes", target.size()), where);
+    return;
+  }
   arrow::Result<int64_t> made =
       codec_->Decompress(static_cast<int64_t>(source.size()), source.data(), static_cast<int64_t>(target.size()), target.data());
   if (!made.ok())

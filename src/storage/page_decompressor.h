@@ -1,4 +1,5 @@
-// Decompresses pages with Arrow's codecs. One per column reader; not for use by several threads at once.
+// Decompresses pages: Snappy with our own decoder, the other codecs with Arrow's. One per column reader; not for use by several threads at
+// once.
 #pragma once
 
 #include <memory>
@@ -19,7 +20,7 @@ class PageDecompressor {
   PageDecompressor(PageCodec codec, const DataLocation& where);
   ~PageDecompressor();
 
-  bool is_identity() const { return codec_ == nullptr; }
+  bool is_identity() const { return kind_ == PageCodec::Uncompressed; }
 
   // Refuses a claimed size that the codec cannot reach from so few bytes, before anything is allocated for it.
   void check_claim(int64_t compressed_bytes, int64_t uncompressed_bytes, const DataLocation& where) const;
@@ -28,7 +29,7 @@ class PageDecompressor {
 
  private:
   PageCodec kind_;
-  std::unique_ptr<arrow::util::Codec> codec_;
+  std::unique_ptr<arrow::util::Codec> codec_;  // none for Snappy
 };
 
 }  // namespace pistachio

@@ -20,7 +20,15 @@ struct FileVariant {
   kernels::KernelMode mode = kernels::KernelMode::Tuned;
 };
 
-// Codec x page version x shape in full; what does not interact with them goes along by turns.
+// The sanitizer is slow; every column is still in some file.
+#if defined(__SANITIZE_ADDRESS__)
+constexpr int kThinning = 4;
+#else
+constexpr int kThinning = 1;
+#endif
+
+// Codec x page version x shape in full; what does not interact with them goes along by turns. How a page was compressed does not
+// matter to its decoding, so the other codecs have a third of the columns each, not always the same.
 std::vector<FileVariant> file_variants() {
   struct Shape {
     std::string name;
@@ -37,7 +45,8 @@ std::vector<FileVariant> file_variants() {
     for (bool pages_v2 : {false, true}) {
       for (const Shape& shape : shapes) {
         FileSpec spec;
-        spec.columns = all_columns();
+        bool all_of_them = codec == parquet::Compression::UNCOMPRESSED || codec == parquet::Compression::SNAPPY;
+        spec.columns = all_columns(kThinning * (all_of_them ? 1 : 3), static_cast<int>(seed) % (all_of_them ? kThinning : 3 * kThinning));
         spec.rows = shape.rows;
         spec.row_group_rows = shape.row_group_rows;
         spec.page_bytes = shape.page_bytes;
@@ -108,7 +117,7 @@ TEST_P(ParquetMatrix, AgreesWithArrow) {
     try {
       Comparison all = compare_column(file, static_cast<int>(i), expected, reading);
       EXPECT_EQ(all.difference, "");
-      if (all.difference.empty()) EXPECT_EQ(all.rows, spec.rows);
+      EXPECT_TRUE(all.rows == spec.rows || !all.difference.empty()) << column.name << ": " << all.rows << " rows were read";
       Comparison some = compare_column(file, static_cast<int>(i), expected, masked);
       EXPECT_EQ(some.difference, "");
       masked_rows += some.rows;

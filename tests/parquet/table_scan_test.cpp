@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <random>
 
 #include "tests/parquet/arrow_compare.h"
@@ -37,6 +38,11 @@ ScalarValue scalar_of(const ExpectedColumn& column, int64_t row) {
   if (column.type().is_text()) return ScalarValue::of_text(column.type(), column.text(row));
   if (column.type().is_floating()) return ScalarValue::of_floating(column.type(), column.floating(row));
   return ScalarValue::of_integer(column.type(), column.number(row));
+}
+
+// Text that names exactly this value. For REAL that takes the digits of a double: a constant is no REAL until it is compared.
+std::string constant_text(const ScalarValue& value) {
+  return value.type.is_floating() && std::isfinite(value.floating) ? fmt::format("{}", value.floating) : value.to_string();
 }
 
 bool passes(Comparison comparison, std::strong_ordering order) {
@@ -150,11 +156,11 @@ TEST_P(TableScanFilters, AgreeWithPlainEvaluation) {
       auto [comparison, text] = kComparisons[(i + turn * 3) % kComparisons.size()];
       if (candidates.empty()) continue;
       ScalarValue constant = scalar_of(columns[i], candidates[random() % candidates.size()]);
-      if (columns[i].type().is_text() && constant.text.find('\'') != std::string::npos) continue;
-      SCOPED_TRACE(fmt::format("{} {} {}", spec.columns[i].name, text, constant.to_string()));
+      if (constant.to_string().find("BC") != std::string::npos && !constant.is_text()) continue;  // no constant is written so
+      SCOPED_TRACE(fmt::format("{} {} {}", spec.columns[i].name, text, constant_text(constant)));
       ScanRequest request;
       request.columns = {spec.columns[i].name, spec.columns[other].name};
-      request.filters = {{spec.columns[i].name, comparison, constant.to_string()}};
+      request.filters = {{spec.columns[i].name, comparison, constant_text(constant)}};
       ChunkChecker checker({&columns[i], &columns[other]}, matching_rows(columns[i], comparison, constant));
       try {
         harness.scan({folder.file("a.parquet")}, request, [&](const ScanPlan&, const Chunk& chunk) { checker.check(chunk); });

@@ -22,7 +22,8 @@ int64_t wrap(uint64_t value, bool is_32_bit) {
 }
 
 // Appends values [skip, skip + take) of the stream at data[begin, end) to `out`; returns the offset behind the stream.
-int64_t decode_page(const uint8_t* data, int64_t begin, int64_t end, int64_t skip, int64_t take, bool is_32_bit, std::vector<int64_t>& out) {
+int64_t decode_page(const uint8_t* data, int64_t begin, int64_t end, int64_t skip, int64_t take, bool is_32_bit,
+                    std::vector<int64_t>& out) {
   int64_t position = begin;
   if (begin == end && skip + take == 0) return begin;
   const uint64_t block_size = read_varint(data, position, end);

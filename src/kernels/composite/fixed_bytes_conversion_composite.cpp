@@ -1,4 +1,5 @@
-// The judge of decimal_from_bytes, int96_to_micros and float16_to_float: stock ATen calls or a plain loop, slow and obviously right, on any device.
+// The judge of decimal_from_bytes, int96_to_micros and float16_to_float: stock ATen calls, slow and obviously right, on any
+// device.
 #include <ATen/ATen.h>
 #include <torch/library.h>
 

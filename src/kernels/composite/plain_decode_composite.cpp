@@ -1,4 +1,5 @@
-// The judge of plain_decode, plain_boolean_decode and plain_fixed_bytes_decode: stock ATen calls or a plain loop, slow and obviously right, on any device.
+// The judge of plain_decode, plain_boolean_decode and plain_fixed_bytes_decode: stock ATen calls, slow and obviously right, on any
+// device.
 #include <ATen/ATen.h>
 #include <torch/library.h>
 

@@ -23,7 +23,9 @@ at::Tensor rle_decode(const at::Tensor& bytes, const at::Tensor& pages) {
     for (int64_t i = 0; i < rows[page][4]; ++i) reader.next();
     for (int64_t i = 0; i < rows[page][5]; ++i) {
       const uint32_t value = reader.next();
-      if (limit > 0 && value >= limit) throw DataError(fmt::format("code {} where {} is the limit", value, limit), {.offset = reader.position()});
+      if (limit > 0 && value >= limit) {
+        throw DataError(fmt::format("code {} where {} is the limit", value, limit), {.offset = reader.position()});
+      }
       *out++ = static_cast<int32_t>(value);
     }
   }

@@ -21,7 +21,9 @@ at::Tensor byte_stream_split_decode(const at::Tensor& bytes, const at::Tensor& p
     if (values < 0 || values > (end - begin) / width) {
       throw DataError(fmt::format("{} values of {} bytes in a page of {} bytes", values, width, end - begin), {.offset = end});
     }
-    if (skip + take > values) throw DataError(fmt::format("the page has {} values where {} are needed", values, skip + take), {.offset = end});
+    if (skip + take > values) {
+      throw DataError(fmt::format("the page has {} values where {} are needed", values, skip + take), {.offset = end});
+    }
     join_byte_streams(data + begin + skip, values, width, take, out);
     out += take * width;
   }

@@ -72,8 +72,10 @@ Table draw_table(Draw& draw, const DrawPage& draw_page, bool damaged) {
   return {bytes_tensor(draw, all), pages};
 }
 
+using CallOnTable = std::function<std::vector<at::Tensor>(const Table&)>;
+
 // An operation from how to draw a page and how to call it on a table.
-Operation page_operation(std::string name, const std::function<std::function<std::vector<at::Tensor>(const Table&)>(Draw&, DrawPage&)>& make) {
+Operation page_operation(std::string name, const std::function<CallOnTable(Draw&, DrawPage&)>& make) {
   const auto draw_call = [make](bool damaged) {
     return [make, damaged](Draw& draw) -> Call {
       DrawPage draw_page;
@@ -228,7 +230,8 @@ Operation delta_binary_operation() {
       Random& random = page_draw.random;
       const std::pair<int64_t, int64_t> sizes[] = {{128, 4}, {128, 1}, {256, 8}, {1024, 2}, {4096, 4}};
       const auto [block_size, miniblocks] = sizes[random() % 5];
-      return {test_streams::encode_delta(draw_delta_values(random, rows, is_32_bit), block_size, miniblocks, is_32_bit, random), {rows}, rows};
+      const std::vector<int64_t> values = draw_delta_values(random, rows, is_32_bit);
+      return {test_streams::encode_delta(values, block_size, miniblocks, is_32_bit, random), {rows}, rows};
     };
     return [is_32_bit](const Table& table) -> std::vector<at::Tensor> {
       auto [values, ends] = delta_binary_decode(table.bytes, table.pages, is_32_bit);
@@ -301,8 +304,10 @@ std::vector<Operation> decode_operations() {
           byte_stream_split_operation(),
           plain_text_operation(),
           delta_binary_operation(),
-          {"delta_text_expand", [](Draw& draw) { return draw_delta_text(draw, false); }, [](Draw& draw) { return draw_delta_text(draw, true); }},
-          {"decimal_from_bytes", [](Draw& draw) { return draw_decimal(draw, false); }, [](Draw& draw) { return draw_decimal(draw, true); }},
+          {"delta_text_expand", [](Draw& draw) { return draw_delta_text(draw, false); },
+           [](Draw& draw) { return draw_delta_text(draw, true); }},
+          {"decimal_from_bytes", [](Draw& draw) { return draw_decimal(draw, false); },
+           [](Draw& draw) { return draw_decimal(draw, true); }},
           {"int96_to_micros",
            [](Draw& draw) -> Call {
              const at::Tensor rows = disguise(draw, random_rows(draw, 12));

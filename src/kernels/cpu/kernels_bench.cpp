@@ -1,4 +1,4 @@
-// Speed of the CPU kernels on one core, as rows a second and, in brackets of the counters, as a share of this machine's memory bandwidth
+// Speed of the CPU kernels on one core, as rows a second and as a share of this machine's memory bandwidth
 // (read + written bytes against a large copy, measured at the start). Batches are the engine's chunk size, so that a kernel's output
 // stays in cache as it does in a query.
 #include <ATen/ATen.h>
@@ -7,8 +7,10 @@
 
 #include <chrono>
 #include <cstring>
+#include <optional>
 #include <string>
 
+#include "kernels/cpu/instruction_set_guard.h"
 #include "kernels/cpu/test_streams.h"
 #include "kernels/ops/byte_stream_split_decode.h"
 #include "kernels/ops/compare_constant.h"
@@ -217,7 +219,9 @@ BENCHMARK(BM_CompareConstant)->ArgName("value_bytes")->Arg(1)->Arg(2)->Arg(4)->A
 void BM_CompareText(benchmark::State& state) {
   const TextTensors text = text_tensors(0, rows);
   const Comparison comparison = state.range(0) == 0 ? Comparison::Equal : Comparison::Less;
-  for (auto _ : state) benchmark::DoNotOptimize(compare_text_constant(text.bytes, text.begins, text.ends, comparison, "Customer#100050000"));
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(compare_text_constant(text.bytes, text.begins, text.ends, comparison, "Customer#100050000"));
+  }
   report(state, rows, text.bytes.numel() + rows * 17);
 }
 BENCHMARK(BM_CompareText)->ArgName("ordered")->Arg(0)->Arg(1);
@@ -272,10 +276,18 @@ BENCHMARK(BM_HashText)->ArgName("kind")->Arg(0)->Arg(1);
 }  // namespace
 }  // namespace pistachio::kernels
 
+// Besides the library's own arguments: --instruction_set=AVX2 runs the bodies of that one (see the names in kernels_cpu_test).
 int main(int argc, char** argv) {
+  using namespace pistachio::kernels;
+  std::optional<InstructionSetGuard> guard;
+  for (int i = 1; i < argc; ++i) {
+    for (const int64_t instruction_set : available_instruction_sets()) {
+      if (std::string(argv[i]) == std::string("--instruction_set=") + hwy::TargetName(instruction_set)) guard.emplace(instruction_set);
+    }
+  }
   benchmark::Initialize(&argc, argv);
   at::set_num_threads(1);
-  benchmark::AddCustomContext("instruction_set", pistachio::kernels::chosen_instruction_set());
-  benchmark::AddCustomContext("copy_gigabytes_per_second", std::to_string(pistachio::kernels::bandwidth() / 1e9));
+  benchmark::AddCustomContext("instruction_set", chosen_instruction_set());
+  benchmark::AddCustomContext("copy_gigabytes_per_second", std::to_string(bandwidth() / 1e9));
   benchmark::RunSpecifiedBenchmarks();
 }

@@ -296,7 +296,8 @@ HWY_INLINE int64_t count_valid(const uint8_t* validity, int64_t rows) {
 }
 
 template <typename T>
-IntegerSummary summarize_typed(const T* values, [[maybe_unused]] int64_t entries, const int32_t* codes, const uint8_t* validity, int64_t rows) {
+IntegerSummary summarize_typed(const T* values, [[maybe_unused]] int64_t entries, const int32_t* codes,
+                               const uint8_t* validity, int64_t rows) {
   constexpr bool halves = sizeof(T) == 8;
   if (codes == nullptr) return summarize_integer_source<halves>(PlainIntegers<T>{values}, validity, rows);
 #if HWY_TARGET <= HWY_AVX3
@@ -310,7 +311,8 @@ IntegerSummary summarize_typed(const T* values, [[maybe_unused]] int64_t entries
 }
 
 template <typename T>
-FloatSummary summarize_typed_floats(const T* values, [[maybe_unused]] int64_t entries, const int32_t* codes, const uint8_t* validity, int64_t rows) {
+FloatSummary summarize_typed_floats(const T* values, [[maybe_unused]] int64_t entries, const int32_t* codes,
+                                    const uint8_t* validity, int64_t rows) {
   if (codes == nullptr) return summarize_float_source(PlainFloats<T>{values}, validity, rows);
 #if HWY_TARGET <= HWY_AVX3
   if (entries <= register_entries) {

@@ -35,7 +35,7 @@ struct Coded {
 
 Coded draw_coded(Draw& draw) {
   const int64_t sizes[] = {1, 3, 8, 9, 16, 17, 32, 33, 1000, 100000};
-  const int64_t entries = sizes[draw.random() % 10];
+  const int64_t entries = sizes[draw.random() % (draw.rows < 1000 ? 9 : 10)];
   at::Tensor codes = at::empty({draw.rows}, at::kInt);
   int32_t* out = codes.mutable_data_ptr<int32_t>();
   for (int64_t row = 0; row < draw.rows; ++row) out[row] = static_cast<int32_t>(draw.random() % static_cast<uint64_t>(entries));
@@ -68,7 +68,8 @@ at::Scalar draw_constant(Draw& draw, const at::Tensor& values) {
     const double odd[] = {std::nan(""), 0.1, -0.0, 1e300, -1e300, std::numeric_limits<double>::infinity(), 16777217.0};
     return at::Scalar(odd[draw.random() % 7]);
   }
-  const int64_t odd[] = {std::numeric_limits<int64_t>::max(), std::numeric_limits<int64_t>::min(), 0, 127, 128, -129, int64_t{1} << 31, 300};
+  using Limits = std::numeric_limits<int64_t>;
+  const int64_t odd[] = {Limits::max(), Limits::min(), 0, 127, 128, -129, int64_t{1} << 31, 300};
   return at::Scalar(odd[draw.random() % 8]);
 }
 

@@ -14,7 +14,8 @@ at::Tensor plain_decode(const at::Tensor& bytes, const at::Tensor& pages, c10::S
   ENSURE(type == at::kInt || type == at::kLong || type == at::kFloat || type == at::kDouble, "type {}", c10::toString(type));
   if (is_empty_table(pages)) return at::empty({0}, output_options(bytes, type));
   check_page_table(bytes, pages, 4);
-  static const auto operation = find_operation<at::Tensor(const at::Tensor&, const at::Tensor&, c10::ScalarType)>("pistachio::plain_decode");
+  static const auto operation =
+      find_operation<at::Tensor(const at::Tensor&, const at::Tensor&, c10::ScalarType)>("pistachio::plain_decode");
   return operation.redispatch(dispatch_keys(bytes), bytes.contiguous(), pages, type);
 }
 

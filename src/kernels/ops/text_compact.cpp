@@ -11,8 +11,8 @@ namespace pistachio::kernels {
 
 std::tuple<at::Tensor, at::Tensor> text_compact(const at::Tensor& bytes, const at::Tensor& begins, const at::Tensor& ends) {
   check_text(bytes, begins, ends);
-  static const auto operation =
-      find_operation<std::tuple<at::Tensor, at::Tensor>(const at::Tensor&, const at::Tensor&, const at::Tensor&)>("pistachio::text_compact");
+  static const auto operation = find_operation<std::tuple<at::Tensor, at::Tensor>(const at::Tensor&, const at::Tensor&, const at::Tensor&)>(
+      "pistachio::text_compact");
   return operation.redispatch(dispatch_keys(bytes), bytes.contiguous(), begins.contiguous(), ends.contiguous());
 }
 
