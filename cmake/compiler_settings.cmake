@@ -34,3 +34,7 @@ endif()
 # Set here and not by CMAKE_POSITION_INDEPENDENT_CODE, which would give programs -fPIE and libraries -fPIC, and a precompiled
 # header serves only files with the same flags.
 add_compile_options($<$<COMPILE_LANGUAGE:CXX,C>:-fPIC>)
+
+if(PISTACHIO_CUDA)
+  target_compile_definitions(pistachio_flags INTERFACE PISTACHIO_CUDA)
+endif()

@@ -174,6 +174,8 @@ def run_google_test(name, binary, environment=None, pattern=None):
         result.passed = len(re.findall(r"^\[       OK \] ", output, re.MULTILINE))
         running = re.findall(r"^\[ RUN      \] (\S+)", output, re.MULTILINE)
         how = f"ran longer than {SUITE_LIMIT_SECONDS} s" if status is None else f"ended without a result (exit status {status})"
+        for test in dict.fromkeys(re.findall(r"^\[  FAILED  \] (\S+?),? ", output, re.MULTILINE)):
+            result.fail(test, part_of_output(output, test))
         result.fail(f"{how}, last test {running[-1] if running else 'none'}", output[-40000:])
         return result
     for suite in tests["testsuites"]:

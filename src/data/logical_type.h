@@ -7,7 +7,7 @@
 //   Date                         int32, days since 1970-01-01
 //   Time                         int64, microseconds since midnight
 //   Timestamp, TimestampTz       int64, microseconds since 1970-01-01 (TimestampTz: UTC)
-//   Interval                     int64 [rows, 2]: months and days packed in the first word, microseconds in the second
+//   Interval                     int64 [rows, 2]: microseconds; months (upper half) and days (lower half)
 //   Varchar, Blob                bytes plus begin and end of each value (data/column.h)
 #pragma once
 

@@ -46,6 +46,15 @@ int64_t days_from_civil(int64_t year, int month, int day) {
   return era * 146097 + day_of_era - 719468;
 }
 
+// There is no year 0: the year before 1 is 1 BC.
+std::string format_civil(const CivilDate& date) {
+  return fmt::format("{:04}-{:02}-{:02}", date.year < 1 ? 1 - date.year : date.year, date.month, date.day);
+}
+
+std::string_view era_of(const CivilDate& date) {
+  return date.year < 1 ? " BC" : "";
+}
+
 std::string format_time(int64_t micros_of_day) {
   int64_t seconds = micros_of_day / 1'000'000;
   int64_t micros = micros_of_day % 1'000'000;
@@ -85,13 +94,14 @@ bool read_character(std::string_view& text, char wanted) {
   return true;
 }
 
-std::optional<int64_t> read_date(std::string_view& text) {
-  std::optional<int64_t> year = read_number(text, 6);
+std::optional<int64_t> read_date(std::string_view& text, bool before_christ) {
+  std::optional<int64_t> year = read_number(text, 7);
   if (!year || !read_character(text, '-')) return std::nullopt;
   std::optional<int64_t> month = read_number(text, 2);
   if (!month || !read_character(text, '-')) return std::nullopt;
   std::optional<int64_t> day = read_number(text, 2);
-  if (!day || *month < 1 || *month > 12 || *day < 1) return std::nullopt;
+  if (!day || *month < 1 || *month > 12 || *day < 1 || *year < 1) return std::nullopt;
+  if (before_christ) year = 1 - *year;
   int64_t days = days_from_civil(*year, static_cast<int>(*month), static_cast<int>(*day));
   CivilDate back = civil_from_days(days);
   if (back.year != *year || back.month != *month || back.day != *day) return std::nullopt;  // 31 February
@@ -134,7 +144,9 @@ ParsedConstant parse_date_or_time(LogicalType type, std::string_view text) {
     parsed.value.integer = *micros;
     return parsed;
   }
-  std::optional<int64_t> days = read_date(rest);
+  bool before_christ = rest.ends_with(" BC");
+  if (before_christ) rest.remove_suffix(3);
+  std::optional<int64_t> days = read_date(rest, before_christ);
   if (!days) refuse(type, text);
   int64_t micros = 0;
   if (!rest.empty()) {
@@ -150,10 +162,11 @@ ParsedConstant parse_date_or_time(LogicalType type, std::string_view text) {
     parsed.value.integer = *days + micros / (int64_t{86'400} * 1'000'000);
   } else {
     parsed.value.integer = Int128{*days} * 86'400 * 1'000'000 + micros;
-    if (parsed.value.integer > std::numeric_limits<int64_t>::max()) {
-      parsed.above = true;
-      parsed.value.integer = std::numeric_limits<int64_t>::max();
-    }
+    constexpr Int128 highest = std::numeric_limits<int64_t>::max();
+    parsed.above = parsed.value.integer > highest;
+    parsed.below = parsed.value.integer < -highest - 1;
+    if (parsed.above) parsed.value.integer = highest;
+    if (parsed.below) parsed.value.integer = -highest - 1;
   }
   return parsed;
 }
@@ -232,6 +245,8 @@ ParsedConstant parse_floating(LogicalType type, std::string_view text) {
   auto [end, status] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
   if (status == std::errc::result_out_of_range) value = digits.starts_with('-') ? -HUGE_VAL : HUGE_VAL;
   if ((status != std::errc() && status != std::errc::result_out_of_range) || end != digits.data() + digits.size()) refuse(type, text);
+  // A constant takes the column's type: a REAL as it was printed compares equal to itself.
+  if (type.kind() == TypeKind::Real) value = static_cast<float>(value);
   return {ScalarValue::of_floating(type, value)};
 }
 
@@ -278,14 +293,14 @@ std::string format_scaled_integer(Int128 value, int scale) {
 
 std::string format_date(int64_t days) {
   CivilDate date = civil_from_days(days);
-  if (date.year < 1) return fmt::format("{:04}-{:02}-{:02} BC", 1 - date.year, date.month, date.day);
-  return fmt::format("{:04}-{:02}-{:02}", date.year, date.month, date.day);
+  return format_civil(date).append(era_of(date));
 }
 
-std::string format_timestamp(int64_t micros) {
+std::string format_timestamp(int64_t micros, std::string_view zone) {
   constexpr int64_t day = int64_t{86'400} * 1'000'000;
   int64_t days = floor_divide(micros, day);
-  return format_date(days) + " " + format_time(micros - days * day);
+  CivilDate date = civil_from_days(days);
+  return format_civil(date) + " " + format_time(micros - days * day).append(zone).append(era_of(date));
 }
 
 std::string ScalarValue::to_string() const {
@@ -298,7 +313,7 @@ std::string ScalarValue::to_string() const {
     case TypeKind::Date: return format_date(static_cast<int64_t>(integer));
     case TypeKind::Time: return format_time(static_cast<int64_t>(integer));
     case TypeKind::Timestamp: return format_timestamp(static_cast<int64_t>(integer));
-    case TypeKind::TimestampTz: return format_timestamp(static_cast<int64_t>(integer)) + "+00";
+    case TypeKind::TimestampTz: return format_timestamp(static_cast<int64_t>(integer), "+00");
     case TypeKind::Interval: return format_interval(integer);
     case TypeKind::Varchar: return text;
     case TypeKind::Blob: {

@@ -23,7 +23,11 @@ TEST(ScalarValueTest, ParsesAndPrintsEachType) {
   EXPECT_EQ(parse_constant(TypeKind::Date, "1992-01-01").value.integer, 8035);
   EXPECT_EQ(round_trip(TypeKind::Timestamp, "1960-02-29 23:59:59.5"), "1960-02-29 23:59:59.5");
   EXPECT_EQ(round_trip(TypeKind::TimestampTz, "2024-02-29T00:00:00Z"), "2024-02-29 00:00:00+00");
+  EXPECT_EQ(round_trip(TypeKind::Timestamp, "0044-03-15 06:27:28 BC"), "0044-03-15 06:27:28 BC");
+  EXPECT_EQ(round_trip(TypeKind::Date, "0001-12-31 BC"), "0001-12-31 BC");
+  EXPECT_EQ(parse_constant(TypeKind::Date, "0001-12-31 BC").value.integer + 1, parse_constant(TypeKind::Date, "0001-01-01").value.integer);
   EXPECT_EQ(round_trip(TypeKind::Time, "12:34"), "12:34:00");
+  EXPECT_EQ(round_trip(TypeKind::Real, "2.2441406"), "2.2441406");
   EXPECT_EQ(round_trip(TypeKind::Boolean, "true"), "true");
   EXPECT_EQ(round_trip(TypeKind::Double, "1e400"), "inf");
 }

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "base/scheduler.h"
-#include "base/sleep.h"
 #include "base/task_group.h"
 
 namespace pistachio {

@@ -113,7 +113,7 @@ const TableColumn& ParquetTable::column(std::string_view name) const {
   for (const TableColumn& column : columns) {
     if (same_name(column.name, name)) return column;
     known += (known.empty() ? "" : ", ") + column.name;
-    if (column.name.starts_with(std::string(name) + ".")) below = column.name;
+    if (below.empty() && column.name.starts_with(std::string(name) + ".")) below = column.name;
   }
   if (!below.empty())
     throw UserError(fmt::format("column {} is nested and cannot be read as a whole; its parts are columns such as {}", name, below));

@@ -43,6 +43,15 @@ ThriftCompactReader::Field ThriftCompactReader::read_field(int16_t last_id) {
   return {static_cast<int16_t>(id), type};
 }
 
+// Elements of lists and maps take a byte at least (booleans do, too), so a lying count ends at the end of the bytes.
+void ThriftCompactReader::skip_element(Type type, int depth) {
+  if (type == Type::True || type == Type::False || type == Type::Stop) {
+    read_byte();
+  } else {
+    skip(type, depth + 1);
+  }
+}
+
 void ThriftCompactReader::skip(Type type, int depth) {
   if (depth > kMostNesting) throw MalformedThrift("header is nested too deep", position_);
   switch (type) {
@@ -66,14 +75,7 @@ void ThriftCompactReader::skip(Type type, int depth) {
       uint64_t count = head >> 4;
       if (count == 15) count = read_varint();
       Type element = static_cast<Type>(head & 0x0f);
-      // Elements take a byte at least (booleans in lists do, too), so a lying count ends at the end of the bytes.
-      for (uint64_t i = 0; i < count; ++i) {
-        if (element == Type::True || element == Type::False || element == Type::Stop) {
-          read_byte();
-        } else {
-          skip(element, depth + 1);
-        }
-      }
+      for (uint64_t i = 0; i < count; ++i) skip_element(element, depth);
       return;
     }
     case Type::Map: {
@@ -81,9 +83,8 @@ void ThriftCompactReader::skip(Type type, int depth) {
       if (count == 0) return;
       uint8_t kinds = read_byte();
       for (uint64_t i = 0; i < count; ++i) {
-        if (position_ >= bytes_.size()) throw MalformedThrift("header is cut short", position_);
-        skip(static_cast<Type>(kinds >> 4), depth + 1);
-        skip(static_cast<Type>(kinds & 0x0f), depth + 1);
+        skip_element(static_cast<Type>(kinds >> 4), depth);
+        skip_element(static_cast<Type>(kinds & 0x0f), depth);
       }
       return;
     }

@@ -53,6 +53,7 @@ class ThriftCompactReader {
   void skip(Type type, int depth = 0);
 
  private:
+  void skip_element(Type type, int depth);
   uint64_t read_varint();
   uint8_t read_byte();
 

@@ -1,0 +1,236 @@
+"""The command line as a user meets it: answers, errors, exit codes, limits, signals."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
+import pistachio_process as pistachio  # noqa: E402
+
+ROWS = 50_000
+
+
+def example_table(rows=ROWS):
+    return pa.table({
+        "id": pa.array(range(rows), pa.int64()),
+        "price": pa.array([i % 1000 / 4 for i in range(rows)], pa.float64()),
+        "word": pa.array([None if i % 7 == 0 else f"word {i % 100}" for i in range(rows)], pa.string()),
+    })
+
+
+class WithFolder(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+        self.file = self.folder / "example.parquet"
+        pq.write_table(example_table(), self.file, row_group_size=10_000, data_page_size=4096, write_page_index=True)
+
+    def assert_error(self, done, code, *parts):
+        self.assertEqual(done.returncode, code, done.stderr)
+        for part in parts:
+            self.assertIn(part, done.stderr)
+        self.assertTrue(done.stderr.startswith("error: "), done.stderr)
+        self.assertEqual(done.stdout, "")
+
+
+class Scan(WithFolder):
+    def test_sums_up_every_column(self):
+        answer = pistachio.scan(self.file)
+        self.assertEqual(answer["rows"], ROWS)
+        columns = answer["columns"]
+        self.assertEqual(columns["id"]["sum"], str(sum(range(ROWS))))
+        self.assertEqual((columns["id"]["min"], columns["id"]["max"]), ("0", str(ROWS - 1)))
+        words = [f"word {i % 100}" for i in range(ROWS) if i % 7]
+        self.assertEqual(columns["word"]["count"], len(words))
+        self.assertEqual(columns["word"]["sum"], str(sum(map(len, words))))
+        self.assertAlmostEqual(float(columns["price"]["sum"]), sum(i % 1000 / 4 for i in range(ROWS)))
+
+    def test_box_names_every_column(self):
+        done = pistachio.run("scan", self.file)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        for word in ("rows", "50,000", "GB/s", "peak memory", "id", "price", "word", "characters"):
+            self.assertIn(word, done.stdout)
+
+    def test_columns_and_filters(self):
+        answer = pistachio.scan(self.file, "--columns", "price", "--where", "id >= 49990", "--where", "id <> 49995")
+        self.assertEqual(answer["rows"], 9)
+        self.assertEqual(list(answer["columns"]), ["price"])
+        self.assertEqual(answer["row_groups_pruned"], 4)
+        self.assertGreater(answer["pages_skipped"], 0)
+
+    def test_filter_constants_in_quotes_and_between_values(self):
+        self.assertEqual(pistachio.scan(self.file, "--where", "word = 'word 3'")["rows"], sum(1 for i in range(ROWS) if i % 7 and i % 100 == 3))
+        self.assertEqual(pistachio.scan(self.file, "--where", "id < 3.5")["rows"], 4)
+
+    def test_every_variant_gives_the_same_answer(self):
+        expected = pistachio.scan(self.file, "--where", "id > 12345")["columns"]
+        for settings in (["reader=blocking"], ["overlap=off"], ["metadata_cache=off"], ["late_materialization=off"], ["threads=1"], ["threads=8"],
+                         ["chunk_rows=7"], ["chunk_rows=1024"], ["composite_kernels=on"], ["direct_io=on"], ["memory_limit=17MB"]):
+            words = [word for setting in settings for word in ("-s", setting)]
+            try:
+                got = pistachio.scan(self.file, "--where", "id > 12345", *words)["columns"]
+            except RuntimeError as problem:
+                if settings == ["direct_io=on"] and "does not support direct I/O" in str(problem):
+                    continue
+                raise
+            got["price"]["sum"] = expected["price"]["sum"]  # the order of additions may differ
+            self.assertEqual(got, expected, settings)
+
+    def test_memory_stays_under_the_limit(self):
+        big = self.folder / "big.parquet"
+        pq.write_table(example_table(400_000), big, row_group_size=400_000, compression="zstd")
+        answer = pistachio.scan(big, "-s", "memory_limit=20MB")
+        self.assertEqual(answer["rows"], 400_000)
+        self.assertLessEqual(answer["peak_memory_bytes"], 20_000_000)
+
+    def test_serve_answers_line_by_line_and_survives_errors(self):
+        requests = [{"files": str(self.file), "columns": ["id"]}, {"files": str(self.folder / "none.parquet")}, "no json",
+                    {"files": [str(self.file)], "columns": ["id"], "where": ["id < 10"], "settings": {"threads": 1}}]
+        text = "".join((r if isinstance(r, str) else json.dumps(r)) + "\n" for r in requests)
+        done = subprocess.run([pistachio.BINARY, "scan", "--serve"], input=text, capture_output=True, text=True, timeout=pistachio.WATCHDOG_SECONDS, check=False)
+        answers = [json.loads(line) for line in done.stdout.splitlines()]
+        self.assertEqual(answers[0]["rows"], ROWS)
+        self.assertIn("does not exist", answers[1]["error"])
+        self.assertIn("error", answers[2])
+        self.assertEqual(answers[3]["columns"]["id"]["sum"], "45")
+
+    def test_interrupt_cancels_with_130(self):
+        # A storage limit of one byte a second never ends by itself.
+        process = subprocess.Popen([pistachio.BINARY, "scan", str(self.file), "-s", "storage_bandwidth_limit=1"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        time.sleep(1.5)
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=pistachio.WATCHDOG_SECONDS)
+        self.assertEqual(process.returncode, 130)
+        self.assertIn("interrupted", errors)
+
+
+class Partitions(WithFolder):
+    def test_hive_folders_become_columns_and_prune(self):
+        root = self.folder / "sales"
+        for year in (2023, 2024):
+            for region in ("north", "__HIVE_DEFAULT_PARTITION__"):
+                place = root / f"year={year}" / f"region={region}"
+                place.mkdir(parents=True)
+                pq.write_table(pa.table({"amount": pa.array([year, year], pa.int32())}), place / "part.parquet")
+        (root / "_SUCCESS").write_text("")
+        answer = pistachio.scan(root)
+        self.assertEqual(answer["rows"], 8)
+        self.assertEqual(answer["columns"]["year"]["type"], "BIGINT")
+        self.assertEqual(answer["columns"]["region"]["count"], 4)
+        pruned = pistachio.scan(root, "--where", "year = 2024")
+        self.assertEqual((pruned["rows"], pruned["row_groups_pruned"]), (4, 2))
+        self.assertEqual(pistachio.scan(f"{root}/year=20*/region=north/*.parquet")["rows"], 4)
+        self.assertEqual(pistachio.scan(f"{root}/**/part.parquet", "--where", "region = north")["rows"], 4)
+
+
+class Errors(WithFolder):
+    def test_wrong_usage_is_two(self):
+        self.assertEqual(pistachio.run().returncode, 2)
+        self.assertEqual(pistachio.run("frobnicate").returncode, 2)
+        self.assert_error(pistachio.run("scan"), 2, "scan needs a path", "usage:")
+        self.assert_error(pistachio.run("scan", self.file, "--frob"), 2, "unknown option --frob")
+        self.assert_error(pistachio.run("scan", self.file, "--repeat", "0"), 2, "--repeat")
+        self.assert_error(pistachio.run("scan", self.file, "--format", "xml"), 2, "xml")
+
+    def test_missing_things(self):
+        self.assert_error(pistachio.run("scan", self.folder / "none.parquet"), 1, "none.parquet does not exist")
+        self.assert_error(pistachio.run("scan", self.folder / "*.pq"), 1, "no file matches")
+        empty = self.folder / "empty"
+        empty.mkdir()
+        self.assert_error(pistachio.run("scan", empty), 1, "has no Parquet files")
+        self.assert_error(pistachio.run("scan", self.file, "--columns", "colour"), 1, "there is no column colour", "id, price, word")
+        self.assert_error(pistachio.run("schema", self.folder / "none.parquet"), 1, "does not exist")
+
+    def test_no_permission(self):
+        if os.geteuid() == 0:
+            self.skipTest("root may read everything")
+        self.file.chmod(0)
+        self.assert_error(pistachio.run("scan", self.file), 1, "cannot open", "Permission denied")
+
+    def test_wrong_filters_and_settings(self):
+        self.assert_error(pistachio.run("scan", self.file, "--where", "id ~ 3"), 1, "'id ~ 3' is no filter")
+        self.assert_error(pistachio.run("scan", self.file, "--where", "id < three"), 1, "column id", "'three' is no BIGINT")
+        self.assert_error(pistachio.run("scan", self.file, "-s", "threads=many"), 1, "threads", "an integer from")
+        self.assert_error(pistachio.run("scan", self.file, "-s", "thread=1"), 1, "did you mean threads?")
+        self.assert_error(pistachio.run("scan", self.file, environment={"PISTACHIO_MEMORY_LIMIT": "1KB"}), 1, "memory_limit")
+
+    def test_damaged_files(self):
+        content = self.file.read_bytes()
+        cut = self.folder / "cut.parquet"
+        cut.write_bytes(content[:-5])
+        self.assert_error(pistachio.run("scan", cut), 1, "cut.parquet", "PAR1")
+        garbage = self.folder / "garbage.parquet"
+        garbage.write_bytes(b"not a parquet file at all")
+        self.assert_error(pistachio.run("scan", garbage), 1, "garbage.parquet")
+        changed = bytearray(content)
+        changed[len(content) // 4: len(content) // 4 + 64] = b"\xff" * 64
+        broken = self.folder / "broken.parquet"
+        broken.write_bytes(changed)
+        self.assert_error(pistachio.run("scan", broken), 1, "broken.parquet, row group", "column", "offset")
+
+    def test_checksums_find_a_flipped_bit(self):
+        checked = self.folder / "checked.parquet"
+        pq.write_table(pa.table({"id": pa.array(range(1000), pa.int64())}), checked, compression="none", use_dictionary=False, write_page_checksum=True)
+        content = bytearray(checked.read_bytes())
+        content[1000] ^= 1
+        checked.write_bytes(content)
+        self.assert_error(pistachio.run("scan", checked), 1, "checksum does not match")
+        self.assertEqual(pistachio.scan(checked, "-s", "verify_checksums=off")["rows"], 1000)
+
+    def test_mixed_schemas(self):
+        pq.write_table(pa.table({"id": pa.array(["a"]), "price": [1.0], "word": ["b"]}), self.folder / "other.parquet")
+        self.assert_error(pistachio.run("scan", self.folder), 1, "column id is BIGINT in", "and VARCHAR in", "other.parquet")
+        pq.write_table(pa.table({"id": pa.array([1], pa.int64())}), self.folder / "other.parquet")
+        self.assert_error(pistachio.run("scan", self.folder), 1, "other.parquet has no column price")
+
+    def test_nested_columns_are_refused_by_name_and_others_stay_readable(self):
+        nested = self.folder / "nested.parquet"
+        pq.write_table(pa.table({"id": [1, 2], "list": [[1], [2, 3]], "pair": pa.array([{"a": 1, "b": "x"}, None])}), nested)
+        self.assertEqual(pistachio.scan(nested)["columns"]["id"]["sum"], "3")
+        self.assertEqual(pistachio.scan(nested, "--columns", "pair.a")["columns"]["pair.a"]["count"], 1)
+        self.assert_error(pistachio.run("scan", nested, "--columns", "list.list.element"), 1, "list.list.element cannot be read", "list")
+        self.assert_error(pistachio.run("scan", nested, "--columns", "pair"), 1, "pair is nested", "pair.a")
+
+    def test_too_little_memory_is_an_error_that_says_what_to_do(self):
+        wide = self.folder / "wide.parquet"
+        pq.write_table(pa.table({"blob": pa.array([b"x" * 40_000_000])}), wide, compression="none", use_dictionary=False)
+        self.assert_error(pistachio.run("scan", wide, "-s", "memory_limit=17MB"), 1, "memory_limit")
+
+
+class OtherCommands(WithFolder):
+    def test_schema_shows_types_and_layout(self):
+        done = pistachio.run("schema", self.file)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        for word in ("50,000 rows", "5 row groups", "BIGINT", "DOUBLE", "VARCHAR", "BYTE_ARRAY", "SNAPPY", "RLE_DICTIONARY", "pages/chunk"):
+            self.assertIn(word, done.stdout)
+
+    def test_version_and_settings(self):
+        version = pistachio.run("version")
+        for word in ("PyTorch", "Arrow", "UCX", "PostgreSQL", "kernels"):
+            self.assertIn(word, version.stdout)
+        settings = pistachio.run("settings", "-s", "threads=3")
+        self.assertRegex(settings.stdout, r"threads +3 ")
+
+    def test_bench_scan_writes_table_and_json(self):
+        figures = self.folder / "figures.json"
+        done = pistachio.run("bench", "scan", self.file, "--threads", "1,2", "--repeat", "1", "--json", figures)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        cases = json.loads(figures.read_text())["cases"]
+        self.assertEqual(len(cases), 7)
+        self.assertEqual(cases[0]["variant"], "blocking")
+        for case in cases:
+            self.assertGreater(case["ratio"], 0)
+
+
+if __name__ == "__main__":
+    unittest.main()

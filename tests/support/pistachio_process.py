@@ -1,0 +1,25 @@
+"""Runs the built `pistachio` binary for the tests in Python. TESTED_BINARY chooses another one than the release build's."""
+
+import json
+import os
+import subprocess
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+BINARY = os.environ.get("TESTED_BINARY", str(ROOT / "build/release/pistachio"))
+# A hang is a failure; no test measures time.
+WATCHDOG_SECONDS = 300
+
+
+def run(*words, environment=None):
+    """Returns the finished process with text output."""
+    return subprocess.run([BINARY, *map(str, words)], capture_output=True, text=True, timeout=WATCHDOG_SECONDS, check=False,
+                          env=os.environ | (environment or {}), stdin=subprocess.DEVNULL)
+
+
+def scan(*words, environment=None):
+    """Runs `scan` and returns its JSON answer; raises with stderr when it failed."""
+    done = run("scan", *words, "--format", "json", environment=environment)
+    if done.returncode != 0:
+        raise RuntimeError(done.stderr)
+    return json.loads(done.stdout)
