@@ -15,8 +15,7 @@ function(pistachio_header_library target header)
   endforeach()
 endfunction()
 
-pistachio_header_library(format_text fmt/core.h)
-target_compile_definitions(format_text INTERFACE FMT_HEADER_ONLY)
+pistachio_header_library(format_text fmt/core.h fmt)  # not header-only: that costs seconds in every file
 pistachio_header_library(highway hwy/highway.h hwy)
 pistachio_header_library(pg_query pg_query.h pg_query)
 pistachio_header_library(json nlohmann/json.hpp)

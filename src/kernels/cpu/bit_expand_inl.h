@@ -68,7 +68,7 @@ HWY_INLINE void fill_bytes(uint8_t* out, uint8_t value, int64_t count) {
     return;
   }
 #endif
-  std::memset(out, value, static_cast<size_t>(count));
+  if (count > 0) std::memset(out, value, static_cast<size_t>(count));
 }
 
 }  // namespace pistachio::kernels::cpu::HWY_NAMESPACE

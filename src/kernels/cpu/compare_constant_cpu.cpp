@@ -3,8 +3,8 @@
 #include <ATen/ATen.h>
 #include <torch/library.h>
 
+#include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <limits>
 
 #include "base/check.h"
@@ -44,7 +44,7 @@ bool answer_for_all(Comparison comparison, bool values_are_less) {
 }
 
 void fill(uint8_t* out, int64_t rows, bool answer) {
-  std::memset(out, answer, static_cast<size_t>(rows));
+  std::fill_n(out, rows, static_cast<uint8_t>(answer));
 }
 
 void compare_integer_tensor(const at::Tensor& values, Comparison comparison, int64_t constant, uint8_t* out) {

@@ -103,12 +103,13 @@ class DeltaDecoder {
   HWY_INLINE void sum_up(int64_t count, int64_t index, const Delta& delta) {
     int64_t i = 0;
     for (; i < count && index + i < skip_; ++i) value_ += delta(i);
-    int64_t* out = out_ + (index - skip_);
+    int64_t* out = out_;
+    const int64_t place = index - skip_;  // of delta 0, negative when it is skipped
     uint64_t value = value_;
     if (is_32_bit_) {
-      for (; i < count; ++i) out[i] = static_cast<int32_t>(static_cast<uint32_t>(value += delta(i)));
+      for (; i < count; ++i) out[place + i] = static_cast<int32_t>(static_cast<uint32_t>(value += delta(i)));
     } else {
-      for (; i < count; ++i) out[i] = static_cast<int64_t>(value += delta(i));
+      for (; i < count; ++i) out[place + i] = static_cast<int64_t>(value += delta(i));
     }
     value_ = value;
   }

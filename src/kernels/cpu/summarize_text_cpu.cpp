@@ -2,6 +2,8 @@
 #include <ATen/ATen.h>
 #include <torch/library.h>
 
+#include <algorithm>
+#include <cstring>
 #include <vector>
 
 #include "kernels/cpu/dictionary_gather_simd.h"
@@ -55,10 +57,17 @@ at::Tensor summarize_text(const at::Tensor& bytes, const at::Tensor& begins, con
 // One byte per entry: whether a valid row uses it. A last entry takes the codes of invalid rows.
 std::vector<uint8_t> used_entries(int64_t entries, const int32_t* codes, const uint8_t* validity, int64_t rows) {
   std::vector<uint8_t> used(static_cast<size_t>(entries) + 1);
-  if (validity == nullptr) {
-    for (int64_t row = 0; row < rows; ++row) used[static_cast<size_t>(codes[row])] = 1;
-  } else {
-    for (int64_t row = 0; row < rows; ++row) used[static_cast<size_t>(validity[row] != 0 ? codes[row] : entries)] = 1;
+  uint8_t* const mark = used.data();  // a local: stores of bytes may alias anything, the vector's own pointer too
+  constexpr int64_t block = 4096;
+  for (int64_t start = 0; start < rows; start += block) {
+    const int64_t stop = std::min(rows, start + block);
+    if (validity == nullptr) {
+      for (int64_t row = start; row < stop; ++row) mark[codes[row]] = 1;
+    } else {
+      for (int64_t row = start; row < stop; ++row) mark[validity[row] != 0 ? codes[row] : entries] = 1;
+    }
+    // Of a small dictionary the first rows mostly use every entry, and the others add nothing.
+    if (entries <= block && std::memchr(mark, 0, static_cast<size_t>(entries)) == nullptr) break;
   }
   return used;
 }
