@@ -15,7 +15,12 @@ function(pistachio_header_library target header)
   endforeach()
 endfunction()
 
-pistachio_header_library(format_text fmt/core.h fmt)  # not header-only: that costs seconds in every file
+# fmt is linked, not header-only: that would cost seconds in every file. PyTorch's headers bring a copy of another version; a folder that
+# holds nothing but ours goes before them.
+pistachio_header_library(format_text fmt/core.h fmt)
+file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/include_first)
+file(CREATE_LINK ${format_text_INCLUDE}/fmt ${CMAKE_BINARY_DIR}/include_first/fmt SYMBOLIC)
+target_include_directories(format_text BEFORE INTERFACE ${CMAKE_BINARY_DIR}/include_first)
 pistachio_header_library(highway hwy/highway.h hwy)
 pistachio_header_library(pg_query pg_query.h pg_query)
 pistachio_header_library(json nlohmann/json.hpp)
