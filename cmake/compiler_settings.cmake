@@ -38,3 +38,8 @@ add_compile_options($<$<COMPILE_LANGUAGE:CXX,C>:-fPIC>)
 if(PISTACHIO_CUDA)
   target_compile_definitions(pistachio_flags INTERFACE PISTACHIO_CUDA)
 endif()
+
+# GCC 13 takes fmt's argument views for dangling references.
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_GREATER_EQUAL 13)
+  target_compile_options(pistachio_flags INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wno-dangling-reference>)
+endif()
