@@ -62,6 +62,7 @@ endfunction()
 function(pistachio_test name)
   cmake_parse_arguments(TEST "" "ATEN" "SOURCES;LIBRARIES" ${ARGN})
   add_executable(${name} ${TEST_SOURCES} ${CMAKE_SOURCE_DIR}/tests/support/test_main.cpp)
+  target_include_directories(${name} PRIVATE ${CMAKE_SOURCE_DIR})  # for tests/support
   target_link_libraries(${name} PRIVATE ${TEST_LIBRARIES} google_test)
   if(TEST_ATEN)
     target_precompile_headers(${name} REUSE_FROM pistachio_data_objects)

@@ -1,11 +1,13 @@
 #include "storage/file_discovery.h"
 
+#include <dirent.h>
 #include <fmt/format.h>
 #include <fnmatch.h>
+#include <sys/stat.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
-#include <filesystem>
 #include <span>
 
 #include "base/error.h"
@@ -13,8 +15,6 @@
 namespace pistachio {
 
 namespace {
-
-namespace fs = std::filesystem;
 
 bool has_wildcard(std::string_view text) {
   return text.find_first_of("*?[") != std::string_view::npos;
@@ -72,29 +72,41 @@ std::string percent_decoded(std::string_view text) {
   return decoded;
 }
 
-void list_folder(const fs::path& folder, std::vector<std::string>& files) {
-  std::error_code problem;
-  fs::recursive_directory_iterator entries(folder, problem);
-  if (problem) throw UserError(fmt::format("cannot list {}: {}", folder.string(), problem.message()));
-  for (auto end = fs::end(entries); entries != end; entries.increment(problem)) {
-    if (problem) throw UserError(fmt::format("cannot list {}: {}", folder.string(), problem.message()));
-    std::string name = entries->path().filename().string();
-    if (is_hidden(name)) {
-      if (entries->is_directory(problem)) entries.disable_recursion_pending();
-      continue;
+// POSIX calls, not std::filesystem: CUDA builds of libtorch export functions of that name that crash when others call them.
+bool is_folder(const std::string& path) {
+  struct stat facts {};
+  return ::stat(path.c_str(), &facts) == 0 && S_ISDIR(facts.st_mode);
+}
+
+// All regular files below a folder, hidden ones left out.
+void list_folder(const std::string& folder, std::vector<std::string>& files) {
+  std::unique_ptr<DIR, int (*)(DIR*)> handle(::opendir(folder.c_str()), ::closedir);
+  if (handle == nullptr) throw UserError(fmt::format("cannot list {}: {}", folder, std::strerror(errno)));
+  errno = 0;
+  while (const dirent* entry = ::readdir(handle.get())) {
+    if (is_hidden(entry->d_name)) continue;
+    std::string path = folder.ends_with('/') ? folder + entry->d_name : folder + "/" + entry->d_name;
+    struct stat facts {};
+    if (::stat(path.c_str(), &facts) != 0) continue;  // gone meanwhile, or a link to nowhere
+    if (S_ISDIR(facts.st_mode)) {
+      list_folder(path, files);
+    } else if (S_ISREG(facts.st_mode)) {
+      files.push_back(std::move(path));
     }
-    if (entries->is_regular_file(problem)) files.push_back(entries->path().string());
+    errno = 0;
   }
-  if (problem) throw UserError(fmt::format("cannot list {}: {}", folder.string(), problem.message()));
+  if (errno != 0) throw UserError(fmt::format("cannot list {}: {}", folder, std::strerror(errno)));
 }
 
 std::vector<std::string> find_local_files(const std::string& pattern) {
-  std::error_code problem;
-  if (!has_wildcard(pattern) || fs::exists(pattern, problem)) {
-    fs::file_status status = fs::status(pattern, problem);
-    if (status.type() == fs::file_type::not_found) throw UserError(fmt::format("{} does not exist", pattern));
-    if (problem) throw UserError(fmt::format("cannot read {}: {}", pattern, problem.message()));
-    if (!fs::is_directory(status)) return {pattern};
+  struct stat facts {};
+  bool exists = ::stat(pattern.c_str(), &facts) == 0;
+  if (!exists && !has_wildcard(pattern)) {
+    if (errno == ENOENT || errno == ENOTDIR) throw UserError(fmt::format("{} does not exist", pattern));
+    throw UserError(fmt::format("cannot read {}: {}", pattern, std::strerror(errno)));
+  }
+  if (exists && !S_ISDIR(facts.st_mode)) return {pattern};
+  if (exists) {
     std::vector<std::string> files;
     list_folder(pattern, files);
     std::erase_if(files, [](const std::string& file) { return !is_parquet_name(file); });
@@ -103,7 +115,7 @@ std::vector<std::string> find_local_files(const std::string& pattern) {
   }
   size_t slash = pattern.rfind('/', pattern.find_first_of("*?["));
   std::string folder = slash == std::string::npos ? "." : slash == 0 ? "/" : pattern.substr(0, slash);
-  if (!fs::is_directory(folder, problem)) throw UserError(fmt::format("{}: the folder {} does not exist", pattern, folder));
+  if (!is_folder(folder)) throw UserError(fmt::format("{}: the folder {} does not exist", pattern, folder));
   std::vector<std::string> files;
   list_folder(folder, files);
   if (slash == std::string::npos) {

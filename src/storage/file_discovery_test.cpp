@@ -2,38 +2,34 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-#include <filesystem>
 #include <fstream>
 
 #include "base/error.h"
+#include "tests/support/temporary_folder.h"
 
 namespace pistachio {
 namespace {
 
-namespace fs = std::filesystem;
-
 class FileDiscoveryTest : public testing::Test {
  protected:
   void SetUp() override {
-    std::string pattern = (fs::temp_directory_path() / "pistachio_discovery_XXXXXX").string();
-    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
-    root_ = pattern;
+    for (const char* folder : {"year=2024/month=1", "year=2024/month=2"}) folder_.make_folder(folder);
     for (const char* name :
          {"b.parquet", "a.parquet", "notes.txt", "_SUCCESS", ".hidden.parquet", "year=2024/month=1/c.parquet", "year=2024/month=2/d.pq"}) {
-      fs::create_directories((root_ / name).parent_path());
-      std::ofstream(root_ / name) << "x";
+      std::ofstream(folder_.file(name)) << "x";
     }
   }
-  void TearDown() override { fs::remove_all(root_); }
 
   std::vector<std::string> find(const std::string& pattern) {
     std::vector<std::string> names;
-    for (const FoundFile& file : find_files(stores_, (root_ / pattern).string())) names.push_back(fs::relative(file.path, root_).string());
+    for (const FoundFile& file : find_files(stores_, folder_.file(pattern))) {
+      size_t skipped = file.path.find_first_not_of('/', folder_.path().size());
+      names.push_back(file.path.substr(skipped));
+    }
     return names;
   }
 
-  fs::path root_;
+  test::TemporaryFolder folder_;
   ObjectStores stores_;
 };
 
@@ -51,7 +47,7 @@ TEST_F(FileDiscoveryTest, StarsStayInTheirFolder) {
 }
 
 TEST_F(FileDiscoveryTest, PartitionsComeFromFolderNames) {
-  std::vector<FoundFile> files = find_files(stores_, (root_ / "year=2024").string());
+  std::vector<FoundFile> files = find_files(stores_, folder_.file("year=2024"));
   ASSERT_EQ(files.size(), 2u);
   EXPECT_EQ(files[0].partitions, (std::vector<std::pair<std::string, std::string>>{{"year", "2024"}, {"month", "1"}}));
   EXPECT_EQ(partitions_of("x/city=New%20York/f.parquet")[0].second, "New York");
@@ -61,7 +57,7 @@ TEST_F(FileDiscoveryTest, NothingToReadIsAnError) {
   EXPECT_THROW(find("none.parquet"), UserError);
   EXPECT_THROW(find("none/*.parquet"), UserError);
   EXPECT_THROW(find("*.orc"), UserError);
-  fs::create_directory(root_ / "empty");
+  folder_.make_folder("empty");
   EXPECT_THROW(find("empty"), UserError);
   EXPECT_THROW(find_files(stores_, ""), UserError);
 }

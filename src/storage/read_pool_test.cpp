@@ -3,13 +3,12 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include <cstdlib>
-#include <filesystem>
 #include <fstream>
 #include <random>
 
 #include "base/error.h"
 #include "base/scheduler.h"
+#include "tests/support/temporary_folder.h"
 
 namespace pistachio {
 namespace {
@@ -36,18 +35,12 @@ TEST(CoalesceRangesTest, OverlapsAlwaysJoinAndEmptyRangesVanish) {
 class ReadPoolTest : public testing::TestWithParam<bool> {
  protected:
   void SetUp() override {
-    path_ = (std::filesystem::temp_directory_path() / "pistachio_read_pool_XXXXXX").string();
-    int descriptor = mkstemp(path_.data());
-    ASSERT_GE(descriptor, 0);
-    close(descriptor);
     std::mt19937 random(4);
     content_.resize(1 << 20);
     for (uint8_t& byte : content_) byte = static_cast<uint8_t>(random());
     std::ofstream(path_, std::ios::binary)
         .write(reinterpret_cast<const char*>(content_.data()), static_cast<std::streamsize>(content_.size()));
   }
-  void TearDown() override { std::filesystem::remove(path_); }
-
   std::shared_ptr<DataFile> open() {
     try {
       return open_local_file(path_, GetParam());
@@ -56,7 +49,8 @@ class ReadPoolTest : public testing::TestWithParam<bool> {
     }
   }
 
-  std::string path_;
+  test::TemporaryFolder folder_;
+  std::string path_ = folder_.file("bytes");
   std::vector<uint8_t> content_;
   Scheduler scheduler_{{.workers = 2, .blocking_threads = 4, .on_worker_start = {}}};
 };
@@ -87,7 +81,7 @@ TEST_P(ReadPoolTest, GivesTheBytesOfEveryRange) {
 TEST_P(ReadPoolTest, AFileThatWasCutIsADataError) {
   std::shared_ptr<DataFile> file = open();
   if (file == nullptr) GTEST_SKIP() << "the file system of the temporary folder has no direct I/O";
-  std::filesystem::resize_file(path_, 1000);
+  ASSERT_EQ(::truncate(path_.c_str(), 1000), 0);
   ReadPool pool({});
   EXPECT_THROW(scheduler_.run(pool.read_range(file, {500, 2000})), DataError);
 }

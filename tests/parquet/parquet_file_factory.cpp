@@ -10,7 +10,6 @@
 #include <stdlib.h>
 
 #include <cstring>
-#include <filesystem>
 #include <fstream>
 #include <random>
 #include <stdexcept>
@@ -275,15 +274,6 @@ void write_file(const std::string& path, const arrow::Buffer& bytes) {
   file.write(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   file.close();
   if (!file) throw std::runtime_error("cannot write " + path);
-}
-
-TemporaryFolder::TemporaryFolder() : path_((std::filesystem::temp_directory_path() / "pistachio_test_XXXXXX").string()) {
-  if (mkdtemp(path_.data()) == nullptr) throw std::runtime_error("cannot make a folder like " + path_);
-}
-
-TemporaryFolder::~TemporaryFolder() {
-  std::error_code ignored;
-  std::filesystem::remove_all(path_, ignored);
 }
 
 }  // namespace pistachio::test

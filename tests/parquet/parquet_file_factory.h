@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "data/logical_type.h"
+#include "tests/support/temporary_folder.h"
 
 namespace pistachio::test {
 
@@ -75,19 +76,5 @@ std::shared_ptr<arrow::Buffer> make_nested_parquet_file(int64_t rows, int64_t ro
 
 // Writes bytes to a file, replacing it.
 void write_file(const std::string& path, const arrow::Buffer& bytes);
-
-// Removes itself and everything in it.
-class TemporaryFolder {
- public:
-  TemporaryFolder();
-  ~TemporaryFolder();
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-
-  std::string file(const std::string& name) const { return path_ + "/" + name; }
-
- private:
-  std::string path_;
-};
 
 }  // namespace pistachio::test
