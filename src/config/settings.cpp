@@ -102,7 +102,7 @@ std::string show_progress(const Settings& settings) {
   return settings.progress == ProgressMode::Auto ? "auto" : settings.progress == ProgressMode::On ? "on" : "off";
 }
 
-constexpr int64_t kLowestMemoryLimit = 16 << 20;
+constexpr int64_t kLowestMemoryLimit = 16'000'000;
 
 size_t edit_distance(std::string_view left, std::string_view right) {
   std::vector<size_t> row(right.size() + 1);

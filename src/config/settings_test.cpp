@@ -33,7 +33,7 @@ TEST(SettingsTest, TakesEachKindOfValue) {
 TEST(SettingsTest, ErrorsSayWhatTheSettingTakes) {
   EXPECT_EQ(error_of("threads", "many"), "setting threads cannot be 'many': it takes an integer from 0 to 4096");
   EXPECT_EQ(error_of("threads", "-1"), "setting threads cannot be '-1': it takes an integer from 0 to 4096");
-  EXPECT_EQ(error_of("memory_limit", "1KB"), "setting memory_limit cannot be '1KB': it takes 0 (the default) or at least 16777216 bytes");
+  EXPECT_EQ(error_of("memory_limit", "1KB"), "setting memory_limit cannot be '1KB': it takes 0 (the default) or at least 16000000 bytes");
   EXPECT_EQ(error_of("overlap", "maybe"), "setting overlap cannot be 'maybe': it takes on or off");
   EXPECT_EQ(error_of("thread", "1"), "there is no setting 'thread'; did you mean threads?");
   EXPECT_EQ(error_of("colour", "1"), "there is no setting 'colour'; `pistachio settings` lists them");

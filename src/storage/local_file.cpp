@@ -86,7 +86,8 @@ class LocalFile final : public DataFile {
 }  // namespace
 
 std::shared_ptr<DataFile> open_local_file(const std::string& path, bool direct) {
-  int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | (direct ? O_DIRECT : 0));
+  // Without waiting: opening a named pipe would otherwise block until somebody writes to it.
+  int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | (direct ? O_DIRECT : 0));
   if (descriptor < 0 && direct && errno == EINVAL) {
     throw UserError(fmt::format("{}: its file system does not support direct I/O; set direct_io = off", path));
   }

@@ -151,6 +151,18 @@ class Errors(WithFolder):
         self.assert_error(pistachio.run("scan", self.file, "--columns", "colour"), 1, "there is no column colour", "id, price, word")
         self.assert_error(pistachio.run("schema", self.folder / "none.parquet"), 1, "does not exist")
 
+    def test_what_is_no_file_is_refused_and_never_waited_for(self):
+        pipe = self.folder / "pipe.parquet"
+        os.mkfifo(pipe)
+        self.assert_error(pistachio.run("scan", pipe), 1, "not a regular file")
+        self.assert_error(pistachio.run("scan", "/dev/null"), 1, "not a regular file")
+
+    def test_output_that_cannot_be_written_is_an_error(self):
+        with open("/dev/full", "w", encoding="utf-8") as full:
+            done = subprocess.run([pistachio.BINARY, "scan", str(self.file)], stdout=full, stderr=subprocess.PIPE, text=True, timeout=pistachio.WATCHDOG_SECONDS, check=False)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("cannot write to standard output", done.stderr)
+
     def test_no_permission(self):
         if os.geteuid() == 0:
             self.skipTest("root may read everything")

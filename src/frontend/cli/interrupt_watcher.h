@@ -1,5 +1,5 @@
 // Turns Ctrl-C into cancellation: SIGINT and SIGTERM are blocked in every thread, and one thread of this object waits for them and cancels
-// the source. Make it before any other thread starts.
+// the source; a second signal ends the process at once. Make it before any other thread starts.
 #pragma once
 
 #include <atomic>

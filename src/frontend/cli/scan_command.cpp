@@ -25,6 +25,10 @@ std::string shown(const std::optional<ScalarValue>& value) {
   return value ? value->to_string() : "NULL";
 }
 
+std::string_view unit_of(LogicalType type) {
+  return type.kind() == TypeKind::Varchar ? " characters" : type.kind() == TypeKind::Blob ? " bytes" : "";
+}
+
 void print_box(const SummaryResult& result, int64_t peak_memory) {
   TextTable facts({{"scan"}, {"", TextTable::Align::Right}, {""}});
   facts.add({"rows", with_thousands(result.selected), result.selected == result.rows ? "" : "of " + with_thousands(result.rows)});
@@ -39,7 +43,7 @@ void print_box(const SummaryResult& result, int64_t peak_memory) {
   TextTable columns({{"column"}, {"type"}, {"values", TextTable::Align::Right}, {"min"}, {"max"}, {"sum", TextTable::Align::Right}});
   for (const ColumnTotals& column : result.columns) {
     columns.add({column.name, column.type.to_string(), with_thousands(column.count), shown(column.minimum), shown(column.maximum),
-                 column.type.is_text() ? column.sum_text() + " characters" : column.sum_text()});
+                 column.sum_text().append(unit_of(column.type))});
   }
   fmt::print("{}", columns.to_string());
 }

@@ -1,0 +1,22 @@
+"""Makes TPC-H lineitem and runs `pistachio bench scan` on it; all options but --sf go through. Started by `scripts/bench variants`."""
+
+import argparse
+import os
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+from tpch_data import ROOT, ensure_tpch  # noqa: E402
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="scripts/bench variants", description="Scan variants of the engine against T_min.")
+    parser.add_argument("--sf", default="1", help="scale factor (default 1)")
+    options, passed_on = parser.parse_known_args()
+    folder = ensure_tpch(options.sf)
+    binary = ROOT / "build/release/pistachio"
+    os.execv(binary, [str(binary), "bench", "scan", str(Path(folder) / "lineitem.parquet"), *passed_on])
+
+
+if __name__ == "__main__":
+    main()
