@@ -27,41 +27,44 @@ size_t PageDirectory::page_of(int64_t row) const {
   return static_cast<size_t>(after - pages.begin()) - 1;
 }
 
-PageDirectory walk_pages(const ColumnChunkInfo& chunk, int64_t rows, std::span<const uint8_t> bytes, const DataLocation& where) {
-  PageDirectory directory;
-  int64_t position = 0;
-  int64_t row = 0;
-  int64_t length = static_cast<int64_t>(bytes.size());
-  while (row < rows) {
-    int64_t offset = chunk.pages.offset + position;
-    if (position >= length) {
-      throw DataError(fmt::format("the pages hold {} of the row group's {} rows", row, rows), at_offset(where, offset));
-    }
-    PageHeader header;
-    try {
-      header = parse_page_header(bytes.subspan(static_cast<size_t>(position)));
-    } catch (const MalformedThrift& problem) {
-      throw DataError(problem.what(), at_offset(where, offset + static_cast<int64_t>(problem.offset())));
-    }
-    int64_t page_bytes = int64_t{header.header_bytes} + header.compressed_bytes;
-    if (page_bytes > length - position) {
-      throw DataError(fmt::format("page of {} bytes does not fit in the {} bytes left of its column chunk", page_bytes, length - position),
-                      at_offset(where, offset));
-    }
-    if (header.kind == PageKind::Dictionary) {
-      if (directory.dictionary.length != 0 || !directory.pages.empty()) throw DataError("second dictionary page", at_offset(where, offset));
-      directory.dictionary = {offset, page_bytes};
-    } else if (header.kind != PageKind::Other) {
-      if (header.values > rows - row) {
-        throw DataError(fmt::format("page holds {} rows, {} are left of the row group", header.values, rows - row),
-                        at_offset(where, offset));
-      }
-      if (header.values > 0) directory.pages.push_back({{offset, page_bytes}, row, header.values});
-      row += header.values;
-    }
-    position += page_bytes;
+PageWalk::PageWalk(const ColumnChunkInfo& chunk, int64_t rows, DataLocation where)
+    : chunk_(chunk), rows_(rows), where_(std::move(where)), position_(chunk.pages.offset) {}
+
+void PageWalk::refuse(const std::string& problem) const {
+  throw DataError(problem, at_offset(where_, position_));
+}
+
+int64_t PageWalk::position() const {
+  if (position_ >= chunk_.pages.end()) refuse(fmt::format("the pages hold {} of the row group's {} rows", row_, rows_));
+  return position_;
+}
+
+void PageWalk::add(const PageHeader& header) {
+  ByteRange page{position_, int64_t{header.header_bytes} + header.compressed_bytes};
+  int64_t left = chunk_.pages.end() - position_;
+  if (page.length > left) refuse(fmt::format("page of {} bytes does not fit in the {} bytes left of its column chunk", page.length, left));
+  if (header.kind == PageKind::Dictionary) {
+    if (directory_.dictionary.length != 0 || !directory_.pages.empty()) refuse("second dictionary page");
+    directory_.dictionary = page;
+  } else if (header.kind != PageKind::Other) {
+    if (header.values > rows_ - row_) refuse(fmt::format("page holds {} rows, {} are left of the row group", header.values, rows_ - row_));
+    if (header.values > 0) directory_.pages.push_back({page, row_, header.values});
+    row_ += header.values;
   }
-  return directory;
+  position_ = page.end();
+}
+
+PageDirectory walk_pages(const ColumnChunkInfo& chunk, int64_t rows, std::span<const uint8_t> bytes, const DataLocation& where) {
+  PageWalk walk(chunk, rows, where);
+  while (!walk.is_complete()) {
+    int64_t position = walk.position();
+    try {
+      walk.add(parse_page_header(bytes.subspan(static_cast<size_t>(position - chunk.pages.offset))));
+    } catch (const MalformedThrift& problem) {
+      throw DataError(problem.what(), at_offset(where, position + static_cast<int64_t>(problem.offset())));
+    }
+  }
+  return walk.finish();
 }
 
 PageDirectory directory_from_offset_index(const ColumnChunkInfo& chunk, int64_t rows, std::span<const uint8_t> index,

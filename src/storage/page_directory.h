@@ -27,6 +27,30 @@ struct PageDirectory {
   size_t page_of(int64_t row) const;
 };
 
+// Walks a chunk page by page: read the header at position(), add it, until the row group's rows are complete.
+class PageWalk {
+ public:
+  // `chunk` outlives the walk.
+  PageWalk(const ColumnChunkInfo& chunk, int64_t rows, DataLocation where);
+
+  bool is_complete() const { return row_ >= rows_; }
+  // Where in the file the next header begins. Throws DataError when the chunk has no more bytes.
+  int64_t position() const;
+  // Throws DataError when the page contradicts chunk or row group.
+  void add(const PageHeader& header);
+  PageDirectory finish() { return std::move(directory_); }
+
+ private:
+  [[noreturn]] void refuse(const std::string& problem) const;
+
+  const ColumnChunkInfo& chunk_;
+  int64_t rows_;
+  DataLocation where_;
+  PageDirectory directory_;
+  int64_t position_;
+  int64_t row_ = 0;
+};
+
 // `bytes` are the whole chunk. Throws DataError.
 PageDirectory walk_pages(const ColumnChunkInfo& chunk, int64_t rows, std::span<const uint8_t> bytes, const DataLocation& where);
 

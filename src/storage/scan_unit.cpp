@@ -20,6 +20,7 @@ namespace {
 constexpr int64_t kBlockRows = 4096;
 // A page header is read in pieces of this size when a file without offset index is walked.
 constexpr int64_t kHeaderBytes = 4096;
+constexpr int64_t kLongestHeader = 16 << 20;
 
 }  // namespace
 
@@ -94,15 +95,10 @@ Task<RowRanges> UnitReader::prune_pages() {
 // Walks the page headers in the file: for chunks too large to read at once, when there is no offset index.
 Task<PageDirectory> UnitReader::walk_file_pages(int leaf) {
   const ColumnChunkInfo& chunk = group().columns[static_cast<size_t>(leaf)];
-  PageDirectory directory;
-  int64_t position = chunk.pages.offset;
-  int64_t row = 0;
+  PageWalk walk(chunk, group().rows, where(leaf));
   int64_t header_bytes = kHeaderBytes;
-  while (row < group().rows) {
-    DataLocation place = where(leaf);
-    place.offset = position;
-    if (position >= chunk.pages.end()) throw DataError("the pages hold fewer rows than the row group", place);
-    ByteRange range{position, std::min(header_bytes, chunk.pages.end() - position)};
+  while (!walk.is_complete()) {
+    ByteRange range{walk.position(), std::min(header_bytes, chunk.pages.end() - walk.position())};
     Task<at::Tensor> reading = storage_.read_pool.read_range(file().file, range);
     at::Tensor bytes = co_await reading;
     PageHeader header;
@@ -110,25 +106,17 @@ Task<PageDirectory> UnitReader::walk_file_pages(int leaf) {
       header = parse_page_header({bytes.const_data_ptr<uint8_t>(), static_cast<size_t>(bytes.numel())});
     } catch (const MalformedThrift& problem) {
       // Statistics inside a header can make it long; give it more room before giving up.
-      if (range.end() < chunk.pages.end() && header_bytes < (16 << 20)) {
+      if (range.end() < chunk.pages.end() && header_bytes < kLongestHeader) {
         header_bytes *= 8;
         continue;
       }
+      DataLocation place = where(leaf);
+      place.offset = range.offset;
       throw DataError(problem.what(), place);
     }
-    ByteRange page{position, int64_t{header.header_bytes} + header.compressed_bytes};
-    if (page.end() > chunk.pages.end()) throw DataError("page does not fit in its column chunk", place);
-    if (header.kind == PageKind::Dictionary) {
-      if (directory.dictionary.length != 0 || !directory.pages.empty()) throw DataError("second dictionary page", place);
-      directory.dictionary = page;
-    } else if (header.kind != PageKind::Other) {
-      if (header.values > group().rows - row) throw DataError("page holds more rows than are left of the row group", place);
-      if (header.values > 0) directory.pages.push_back({page, row, header.values});
-      row += header.values;
-    }
-    position = page.end();
+    walk.add(header);
   }
-  co_return directory;
+  co_return walk.finish();
 }
 
 Task<PageDirectory> UnitReader::page_directory(int leaf) {
