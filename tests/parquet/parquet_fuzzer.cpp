@@ -1,6 +1,6 @@
 // libFuzzer target: any bytes as a Parquet file, through footer, page walk and column readers. Only the error classes for bad input may
-// come out. Needs clang:
-//   cmake -B build/fuzz -G Ninja -DCMAKE_CXX_COMPILER=clang++ -DPISTACHIO_SANITIZE=address -DPISTACHIO_FUZZ=ON
+// come out. Needs clang 16 or newer (coroutines):
+//   cmake -B build/fuzz -G Ninja -DCMAKE_CXX_COMPILER=clang++-16 -DPISTACHIO_SANITIZE=address -DPISTACHIO_FUZZ=ON
 //         -DCMAKE_CXX_FLAGS=-fsanitize=fuzzer-no-link && ninja -C build/fuzz parquet_fuzzer
 //   build/fuzz/parquet_fuzzer CORPUS_FOLDER -rss_limit_mb=2048 -timeout=10
 #include <algorithm>
