@@ -1,5 +1,5 @@
-// Whole scans of generated files: values against Arrow's reader, comparisons on the comparable types (two for each column, in turn) against a plain evaluation, with
-// and without late materialisation, over many chunk sizes; several files, nested files, damaged files.
+// Whole scans of generated files: values against Arrow's reader, comparisons on the comparable types (two for each column, in turn) against
+// a plain evaluation, with and without late materialisation, over many chunk sizes; several files, nested files, damaged files.
 #include "storage/table_scan.h"
 
 #include <arrow/api.h>
