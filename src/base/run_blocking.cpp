@@ -21,7 +21,9 @@ void BlockingCallBase::on_cancel() {
 }
 
 void BlockingCallBase::run_job() noexcept {
-  call();
+  // A token tells its callbacks one after the other: this call may leave the queue for a thread before its own turn to be refused comes.
+  removed_ = task_.context->token.is_cancelled();
+  if (!removed_) call();
   SuspendedTask task = task_;
   task.schedule();
 }
