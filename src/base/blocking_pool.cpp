@@ -29,11 +29,22 @@ bool BlockingPool::submit(BlockingJob& job) {
       if (threads_.empty()) throw;  // else the threads there are will come to it
     }
   }
-  (last_ != nullptr ? last_->next_ : first_) = &job;
-  last_ = &job;
-  ++queued_;
+  enqueue(job);
   changed_.notify_one();
   return true;
+}
+
+void BlockingPool::enqueue(BlockingJob& job) {
+  BlockingJob* previous = last_;
+  if (last_ != nullptr && job.need_ < last_->need_) {
+    previous = nullptr;
+    for (BlockingJob* queued = first_; queued->need_ <= job.need_; queued = queued->next_) previous = queued;
+  }
+  BlockingJob*& link = previous != nullptr ? previous->next_ : first_;
+  job.next_ = link;
+  link = &job;
+  if (job.next_ == nullptr) last_ = &job;
+  ++queued_;
 }
 
 bool BlockingPool::refuse(BlockingJob& job) {

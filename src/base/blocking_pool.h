@@ -1,9 +1,11 @@
 // Threads for calls that block (file systems, name lookup, compilers), so that workers never do. Jobs are intrusive: they live in the
 // frame of the task that waits for them (run_blocking.h), so the pool allocates nothing per job. Owned by the scheduler; submit and
-// refuse may be called from any thread. Threads start when a job finds none idle, up to the limit, and end with the pool.
+// refuse may be called from any thread. Threads start when a job finds none idle, up to the limit, and end with the pool. What is needed
+// first runs first: jobs queue by their need (a place in somebody's order, smaller is sooner), equal ones as they came.
 #pragma once
 
 #include <condition_variable>
+#include <cstdint>
 #include <mutex>
 #include <thread>
 #include <vector>
@@ -12,12 +14,14 @@ namespace pistachio {
 
 class BlockingJob {
  public:
+  explicit BlockingJob(int64_t need = 0) : need_(need) {}
   virtual ~BlockingJob() = default;
   // Called on a thread of the pool. May end the life of the job; must not throw.
   virtual void run_job() noexcept = 0;
 
  private:
   friend class BlockingPool;
+  const int64_t need_;
   // Guarded by the pool's lock.
   BlockingJob* next_ = nullptr;
   bool refused_ = false;
@@ -35,6 +39,7 @@ class BlockingPool {
   bool refuse(BlockingJob& job);
 
  private:
+  void enqueue(BlockingJob& job);
   void run_thread();
 
   const int max_threads_;

@@ -1,7 +1,7 @@
 // `auto read = [&] { return pread(...); }; ssize_t count = co_await run_blocking(read);` runs a call that blocks on the scheduler's
 // blocking pool and resumes the task on a worker with the result (or the exception). Cancelled while still queued, the call does not run;
 // once it runs the task waits for its end, so what it refers to stays valid. A named callable is kept by reference, see
-// callable_argument.h.
+// callable_argument.h. `need` orders the queue: blocking_pool.h.
 #pragma once
 
 #include <exception>
@@ -19,6 +19,7 @@ namespace pistachio {
 // The part that does not depend on the callable: queueing, cancellation, waking.
 class BlockingCallBase : public BlockingJob {
  public:
+  using BlockingJob::BlockingJob;
   bool await_ready() const noexcept { return false; }
   bool await_suspend(SuspendedTask task);
 
@@ -40,7 +41,7 @@ template <typename Callable>
 class BlockingCall final : public BlockingCallBase {
  public:
   using Result = std::invoke_result_t<Callable&>;
-  explicit BlockingCall(Callable&& callable) : callable_(static_cast<Callable&&>(callable)) {}
+  BlockingCall(Callable&& callable, int64_t need) : BlockingCallBase(need), callable_(static_cast<Callable&&>(callable)) {}
   Result await_resume() {
     finish_wait();
     return result_.take();
@@ -64,9 +65,9 @@ class BlockingCall final : public BlockingCallBase {
 };
 
 template <typename Callable>
-BlockingCall<Callable> run_blocking(Callable&& callable) {
+BlockingCall<Callable> run_blocking(Callable&& callable, int64_t need = 0) {
   static_assert(is_safe_in_co_await<Callable>, "name the callable and pass it as an lvalue: GCC 12 would destroy it twice (task.h)");
-  return BlockingCall<Callable>(std::forward<Callable>(callable));
+  return BlockingCall<Callable>(std::forward<Callable>(callable), need);
 }
 
 }  // namespace pistachio

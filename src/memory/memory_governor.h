@@ -1,10 +1,12 @@
 // The memory budget of the process. Whoever is about to hold a large amount of memory reserves it first, in an account of a tree
 // (process -> query -> operator); a reservation that does not fit suspends the task until others release, or is refused with OutOfMemory
-// that names the largest holders. The governor counts bytes, it does not allocate any. Owned by the process, outlives its accounts.
+// that names the largest holders. The governor counts promises; what became of them the allocator of tensors reports, which is held to the
+// same limit, so that what nobody promised cannot grow past it either. Owned by the process, outlives its accounts.
 // Thread-safe: one lock guards all counts (a reservation covers a chunk or a table, not a row); no callback runs under it.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -23,7 +25,8 @@ namespace pistachio {
 
 class MemoryGovernor {
  public:
-  explicit MemoryGovernor(int64_t limit_bytes);
+  // `tensor_bytes`: what the allocator of tensors has mapped; asked from any thread.
+  explicit MemoryGovernor(int64_t limit_bytes, std::function<int64_t()> tensor_bytes = {});
   MemoryGovernor(const MemoryGovernor&) = delete;
   MemoryGovernor& operator=(const MemoryGovernor&) = delete;
 
@@ -32,6 +35,8 @@ class MemoryGovernor {
   int64_t limit() const { return *process_account_.limit(); }
   int64_t used() const { return process_account_.used(); }
   int64_t peak() const { return process_account_.peak(); }
+  // What tensors take in memory now, live or kept for the next ones; 0 without an allocator that reports.
+  int64_t tensor_bytes() const { return tensor_bytes_ ? tensor_bytes_() : 0; }
   // Tasks that wait for a reservation now.
   int64_t waiting() const;
 
@@ -56,6 +61,7 @@ class MemoryGovernor {
   int64_t missing_bytes(const AccountNode& account, int64_t bytes) const;
   OutOfMemory make_refusal(const AccountNode& account, int64_t bytes) const;
 
+  const std::function<int64_t()> tensor_bytes_;
   mutable std::mutex mutex_;
   // Guarded by mutex_, with the counts of all accounts.
   ReservationQueue queue_;

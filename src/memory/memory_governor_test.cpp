@@ -77,7 +77,7 @@ TEST(ReservationTest, OwnLimitsHold) {
 }
 
 TEST(ReservationTest, TheRefusalNamesWhatIsNeededToUnderstandIt) {
-  MemoryGovernor governor(int64_t{1} << 30);
+  MemoryGovernor governor(int64_t{1} << 30, [] { return int64_t{77} << 20; });
   MemoryAccount query = governor.process_account().make_child("query 7");
   std::vector<Reservation> held;
   for (int i = 1; i <= 7; ++i) held.push_back(query.make_child("operator " + std::to_string(i)).reserve_now(int64_t{i} << 20, kHeld));
@@ -88,7 +88,7 @@ TEST(ReservationTest, TheRefusalNamesWhatIsNeededToUnderstandIt) {
     const std::string& text = error.message();
     EXPECT_TRUE(contains(text, "process/query 7/hash join asked for 2.0 GiB")) << text;
     EXPECT_TRUE(contains(text, "memory_limit is 1.0 GiB")) << text;
-    EXPECT_TRUE(contains(text, "28.0 MiB is in use")) << text;
+    EXPECT_TRUE(contains(text, "28.0 MiB is in use, tensors take 77.0 MiB in memory")) << text;
     EXPECT_TRUE(contains(text, "process/query 7/operator 7 7.0 MiB, process/query 7/operator 6 6.0 MiB")) << text;
     EXPECT_TRUE(contains(text, "operator 3")) << text;
     EXPECT_FALSE(contains(text, "operator 2")) << text;

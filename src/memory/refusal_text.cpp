@@ -19,6 +19,7 @@ std::string describe_refusal(MemoryRefusal refusal) {
   text += refusal.is_process_limit ? fmt::format("memory_limit is {}", format_bytes(refusal.limit))
                                    : fmt::format("the limit of {} is {}", refusal.limited_account, format_bytes(refusal.limit));
   text += fmt::format(" and {} is in use", format_bytes(refusal.used));
+  if (refusal.tensor_bytes > 0) text += fmt::format(", tensors take {} in memory", format_bytes(refusal.tensor_bytes));
   std::sort(refusal.holders.begin(), refusal.holders.end(),
             [](const MemoryHolder& left, const MemoryHolder& right) { return left.bytes > right.bytes; });
   if (refusal.holders.size() > kHoldersNamed) refusal.holders.resize(kHoldersNamed);

@@ -15,6 +15,7 @@ struct MemoryHolder {
 struct MemoryRefusal {
   std::string account;
   int64_t asked = 0;
+  int64_t tensor_bytes = 0;  // in memory, whoever promised them
   // The account whose limit stands in the way: the process, or one below with a limit of its own.
   std::string limited_account;
   bool is_process_limit = true;

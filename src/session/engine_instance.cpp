@@ -27,8 +27,8 @@ PooledAllocator& process_allocator() {
 
 EngineInstance::EngineInstance(Settings settings)
     : settings_(completed(std::move(settings))),
-      governor_(settings_.memory_limit),
       allocator_(&process_allocator()),
+      governor_(settings_.memory_limit, [allocator = allocator_] { return allocator->statistics().mapped_bytes; }),
       metadata_cache_(settings_.metadata_cache_bytes) {
   allocator_->set_limit(settings_.memory_limit);
   metadata_pressure_ = governor_.add_pressure_callback([this](int64_t wanted) { metadata_cache_.release(wanted); });

@@ -48,8 +48,8 @@ class EngineInstance {
   friend class QueryScope;
 
   Settings settings_;
-  MemoryGovernor governor_;
   PooledAllocator* allocator_;  // lives as long as the process
+  MemoryGovernor governor_;
   ObjectStores object_stores_;
   MetadataCache metadata_cache_;
   PressureRegistration metadata_pressure_;

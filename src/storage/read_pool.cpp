@@ -47,7 +47,7 @@ std::chrono::steady_clock::time_point ReadPool::reserve_bandwidth(int64_t bytes)
   return device_free_;
 }
 
-Task<void> ReadPool::fill(DataFile& file, FileBytes& target) {
+Task<void> ReadPool::fill(DataFile& file, FileBytes& target, int64_t need) {
   std::span<uint8_t> bytes(target.bytes.mutable_data_ptr<uint8_t>(), static_cast<size_t>(target.bytes.numel()));
   int64_t length = static_cast<int64_t>(bytes.size());
   bool limited = options_.bandwidth_limit > 0;
@@ -56,7 +56,7 @@ Task<void> ReadPool::fill(DataFile& file, FileBytes& target) {
   int64_t cached = file.read_cached(target.offset, bytes);
   if (cached < length) {
     auto rest = [&] { file.read_blocking(target.offset + cached, bytes.subspan(static_cast<size_t>(cached))); };
-    co_await run_blocking(rest);
+    co_await run_blocking(rest, need);
   }
   if (limited) {
     Sleep until = sleep_until(done);
@@ -67,18 +67,18 @@ Task<void> ReadPool::fill(DataFile& file, FileBytes& target) {
   reads_ += 1;
 }
 
-Task<std::vector<FileBytes>> ReadPool::read(std::shared_ptr<DataFile> file, std::vector<ByteRange> ranges) {
+Task<std::vector<FileBytes>> ReadPool::read(std::shared_ptr<DataFile> file, std::vector<ByteRange> ranges, int64_t need) {
   bool remote = file->is_remote();
   std::vector<ByteRange> joined = coalesce_ranges(std::move(ranges), remote ? kRemoteGap : kLocalGap, remote ? kRemoteRead : kLocalRead);
   std::vector<FileBytes> buffers;
   buffers.reserve(joined.size());
   for (const ByteRange& range : joined) buffers.push_back({range.offset, at::empty({range.length}, at::kByte)});
   if (buffers.size() == 1) {
-    Task<void> only = fill(*file, buffers[0]);
+    Task<void> only = fill(*file, buffers[0], need);
     co_await only;
   } else if (!buffers.empty()) {
     std::vector<Task<void>> reads;
-    for (FileBytes& buffer : buffers) reads.push_back(fill(*file, buffer));
+    for (FileBytes& buffer : buffers) reads.push_back(fill(*file, buffer, need));
     Task<void> all = when_all(std::move(reads));
     co_await all;
   }
@@ -87,7 +87,7 @@ Task<std::vector<FileBytes>> ReadPool::read(std::shared_ptr<DataFile> file, std:
 
 Task<at::Tensor> ReadPool::read_range(std::shared_ptr<DataFile> file, ByteRange range) {
   FileBytes buffer{range.offset, at::empty({range.length}, at::kByte)};
-  Task<void> reading = fill(*file, buffer);
+  Task<void> reading = fill(*file, buffer, kMetadataNeed);
   co_await reading;
   co_return buffer.bytes;
 }

@@ -1,6 +1,7 @@
 // The one place that reads file bytes: all scans of a query share it. Near ranges are joined into one read, bytes in the page cache are
-// copied at once by the caller, the rest is read on the scheduler's pool for blocking calls, many at a time, in the order it was asked for.
-// A bandwidth limit (for evaluation) makes reads take as long as a slower device would. Thread-safe. Memory: the buffers it hands out.
+// copied at once by the caller, the rest is read on the scheduler's pool for blocking calls, many at a time, what the plan needs first
+// first. A bandwidth limit (for evaluation) makes reads take as long as a slower device would. Thread-safe. Memory: the buffers it hands
+// out.
 #pragma once
 
 #include <atomic>
@@ -30,14 +31,17 @@ class ReadPool {
   explicit ReadPool(Options options) : options_(options) {}
 
   // Reads the ranges (any order, may touch or overlap); gives buffers sorted by offset, each range inside one of them.
-  // Throws DataError, Cancelled.
-  Task<std::vector<FileBytes>> read(std::shared_ptr<DataFile> file, std::vector<ByteRange> ranges);
+  // `need` is the place of the data in the order of the query's plan. Throws DataError, Cancelled.
+  Task<std::vector<FileBytes>> read(std::shared_ptr<DataFile> file, std::vector<ByteRange> ranges, int64_t need);
+  // For metadata: comes before all data.
   Task<at::Tensor> read_range(std::shared_ptr<DataFile> file, ByteRange range);
 
   Statistics statistics() const;
 
  private:
-  Task<void> fill(DataFile& file, FileBytes& target);
+  static constexpr int64_t kMetadataNeed = -1;
+
+  Task<void> fill(DataFile& file, FileBytes& target, int64_t need);
   // When a read of so many bytes, begun now, would end on a device of the limited bandwidth.
   std::chrono::steady_clock::time_point reserve_bandwidth(int64_t bytes);
 

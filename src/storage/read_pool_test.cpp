@@ -65,7 +65,7 @@ TEST_P(ReadPoolTest, GivesTheBytesOfEveryRange) {
     int64_t offset = random() % (content_.size() - 5000);
     ranges.push_back({offset, static_cast<int64_t>(random() % 5000)});
   }
-  std::vector<FileBytes> buffers = scheduler_.run(pool.read(file, ranges));
+  std::vector<FileBytes> buffers = scheduler_.run(pool.read(file, ranges, 0));
   for (const ByteRange& range : ranges) {
     if (range.length == 0) continue;
     bool found = false;

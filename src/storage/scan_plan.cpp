@@ -63,11 +63,18 @@ UnitSize size_of_row_group(const RowGroupInfo& group, const TableFile& file, con
   return size;
 }
 
-// Row groups that are too large for the memory limit, or for their share of a parallel scan, are cut into parts.
-int64_t parts_of(const UnitSize& size, int64_t rows, const Settings& settings) {
+// A part reads the dictionaries again and the pages at its edges: smaller ones would cost more than another thread gives.
+constexpr int64_t kSmallestPart = 4 << 20;
+
+// Row groups that are too large for the memory limit, or too few for the threads of the scan, are cut into parts.
+int64_t parts_of(const UnitSize& size, int64_t rows, size_t row_groups, const Settings& settings) {
+  int64_t bytes = size.read_bytes + size.encoded_bytes;
   int64_t most = std::clamp<int64_t>(settings.memory_limit / 4, 4 << 20, 64 << 20);
-  int64_t parts = (size.read_bytes + size.encoded_bytes + most - 1) / most;
-  return std::clamp<int64_t>(parts, 1, std::max<int64_t>(1, rows));
+  int64_t for_memory = (bytes + most - 1) / most;
+  // Twice as many as threads, so that the last ones end together.
+  int64_t wanted = (2 * settings.threads + static_cast<int64_t>(row_groups) - 1) / static_cast<int64_t>(row_groups);
+  int64_t for_threads = std::min({wanted, bytes / kSmallestPart, rows / settings.chunk_rows});
+  return std::clamp<int64_t>(std::max(for_memory, for_threads), 1, std::max<int64_t>(1, rows));
 }
 
 int64_t memory_of(const UnitSize& size, int64_t rows, int64_t row_group_rows, const Settings& settings) {
@@ -78,19 +85,25 @@ int64_t memory_of(const UnitSize& size, int64_t rows, int64_t row_group_rows, co
          strip_rows * size.decoded_row_bytes * 3 / 2 + (64 << 10);
 }
 
-void add_units(ScanPlan& plan, size_t file_index, int row_group, const Settings& settings) {
-  const TableFile& file = plan.table->files[file_index];
-  const RowGroupInfo& group = file.footer().row_groups[static_cast<size_t>(row_group)];
+struct RowGroupPlace {
+  size_t file = 0;
+  int row_group = 0;
+};
+
+void add_units(ScanPlan& plan, RowGroupPlace place, size_t row_groups, int64_t first_need, const Settings& settings) {
+  const TableFile& file = plan.table->files[place.file];
+  const RowGroupInfo& group = file.footer().row_groups[static_cast<size_t>(place.row_group)];
   UnitSize size = size_of_row_group(group, file, plan);
-  int64_t parts = parts_of(size, group.rows, settings);
+  int64_t parts = parts_of(size, group.rows, row_groups, settings);
   for (int64_t part = 0; part < parts; ++part) {
     ScanUnit unit;
-    unit.file = file_index;
-    unit.row_group = row_group;
+    unit.file = place.file;
+    unit.row_group = place.row_group;
     unit.first_row = group.rows * part / parts;
     unit.rows = group.rows * (part + 1) / parts - unit.first_row;
     unit.is_whole_row_group = parts == 1;
     unit.memory_bytes = memory_of(size, unit.rows, group.rows, settings);
+    unit.need = first_need + static_cast<int64_t>(plan.units.size());
     plan.units.push_back(unit);
   }
 }
@@ -118,6 +131,7 @@ ScanPlan plan_scan(const ParquetTable& table, const ScanRequest& request, const 
   for (size_t column : plan.output_columns) check_files(table, column);
   for (const ScanFilter& filter : plan.filters) check_files(table, filter.column);
 
+  std::vector<RowGroupPlace> left;
   for (size_t index = 0; index < table.files.size(); ++index) {
     const TableFile& file = table.files[index];
     bool file_matches = std::all_of(partition_filters.begin(), partition_filters.end(), [&](const ScanFilter& filter) {
@@ -131,9 +145,10 @@ ScanPlan plan_scan(const ParquetTable& table, const ScanRequest& request, const 
         ++plan.pruned_row_groups;
         continue;
       }
-      add_units(plan, index, static_cast<int>(group), settings);
+      left.push_back({index, static_cast<int>(group)});
     }
   }
+  for (const RowGroupPlace& place : left) add_units(plan, place, left.size(), request.first_need, settings);
   return plan;
 }
 

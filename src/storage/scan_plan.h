@@ -13,6 +13,7 @@ namespace pistachio {
 struct ScanRequest {
   std::vector<std::string> columns;  // empty: all that can be read
   std::vector<RangeFilter> filters;
+  int64_t first_need = 0;  // where the scan's units stand in the order of a query with several scans; see ReadPool
 };
 
 struct ScanFilter {
@@ -27,6 +28,7 @@ struct ScanUnit {
   int64_t rows = 0;
   bool is_whole_row_group = true;
   int64_t memory_bytes = 0;  // to read and decode it
+  int64_t need = 0;          // its place in the order of reads
 };
 
 struct ScanPlan {

@@ -150,7 +150,7 @@ Task<void> UnitReader::load_columns(std::vector<size_t> columns, const RowRanges
     }
     directories[column] = std::move(directory);
   }
-  Task<std::vector<FileBytes>> reading = storage_.read_pool.read(file().file, std::move(ranges));
+  Task<std::vector<FileBytes>> reading = storage_.read_pool.read(file().file, std::move(ranges), unit_.need);
   std::vector<FileBytes> bytes = co_await reading;
   for (size_t column : columns) {
     int leaf = file().leaf_of_column[column];

@@ -243,6 +243,15 @@ class OtherCommands(WithFolder):
         for case in cases:
             self.assertGreater(case["ratio"], 0)
 
+    def test_bench_scan_makes_its_own_files(self):
+        figures = self.folder / "generated.json"
+        done = pistachio.run("bench", "scan", "--rows", "30000", "--threads", "1", "--repeat", "1", "--json", figures, 
+                             environment={"TMPDIR": str(self.folder)})
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(len(json.loads(figures.read_text())["cases"]), 4)
+        self.assertEqual([path.name for path in self.folder.glob("pistachio_bench_*")], [])
+        self.assertEqual(pistachio.run("bench", "scan", self.file, "--rows", "5").returncode, 2)
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -9,6 +9,8 @@
 #include <cmath>
 #include <random>
 
+#include "data/concatenate_columns.h"
+#include "storage/sample_file.h"
 #include "tests/parquet/arrow_compare.h"
 #include "tests/parquet/file_mutator.h"
 #include "tests/parquet/parquet_file_factory.h"
@@ -194,6 +196,31 @@ TEST(TableScan, SeveralFilesInOrder) {
     ChunkChecker checker({&expected}, all_rows(1500));
     harness.scan({pattern}, {}, [&](const ScanPlan&, const Chunk& chunk) { checker.check(chunk); });
     checker.check_complete();
+  }
+}
+
+// One large row group is no reason for one thread: it is cut into parts, and their rows are those of the file.
+TEST(TableScan, FewLargeRowGroupsAreCutForTheThreads) {
+  TemporaryFolder folder;
+  constexpr int64_t kRows = 600'000;
+  write_sample_file(folder.file("sales.parquet"), {kRows, kRows});
+  Settings settings = scan_test_settings();
+  settings.memory_limit = int64_t{1} << 30;
+  for (auto [threads, parts] : {std::pair{1, 2}, std::pair{2, 4}, std::pair{64, 4}}) {
+    settings.threads = threads;
+    ScanHarness harness(settings);
+    int64_t next = 0;
+    size_t units = 0;
+    ScanRequest request;
+    request.columns = {"id", "amount", "remark"};
+    harness.scan({folder.file("sales.parquet")}, request, [&](const ScanPlan& plan, const Chunk& chunk) {
+      units = plan.units.size();
+      at::Tensor ids = decode_dictionary(chunk.column(0)).values();
+      ASSERT_TRUE(at::equal(ids, at::arange(next, next + chunk.rows(), at::kLong)));
+      next += chunk.rows();
+    });
+    EXPECT_EQ(next, kRows);
+    EXPECT_EQ(units, static_cast<size_t>(parts)) << threads << " threads";
   }
 }
 

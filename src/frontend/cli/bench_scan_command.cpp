@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <stdlib.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <charconv>
 #include <chrono>
@@ -14,6 +17,7 @@
 #include "frontend/cli/text_table.h"
 #include "session/summary_scan.h"
 #include "storage/file_discovery.h"
+#include "storage/sample_file.h"
 
 namespace pistachio {
 
@@ -102,9 +106,43 @@ void write_json(const std::string& path, const Json& json) {
   if (!file) throw UserError(fmt::format("cannot write {}", path));
 }
 
+// Files to scan where none are given: four, removed in the end.
+class GeneratedFiles {
+ public:
+  explicit GeneratedFiles(int64_t rows) {
+    const char* root = std::getenv("TMPDIR");
+    folder_ = std::string(root != nullptr ? root : "/tmp") + "/pistachio_bench_XXXXXX";
+    if (::mkdtemp(folder_.data()) == nullptr) throw UserError(fmt::format("cannot make a folder for generated files at {}", folder_));
+    constexpr int64_t kFiles = 4;
+    for (int64_t i = 0; i < kFiles; ++i) {
+      files_.push_back(fmt::format("{}/sales_{}.parquet", folder_, i));
+      write_sample_file(files_.back(), {rows * (i + 1) / kFiles - rows * i / kFiles, 262'144});
+    }
+  }
+  ~GeneratedFiles() {
+    for (const std::string& file : files_) ::unlink(file.c_str());
+    ::rmdir(folder_.c_str());
+  }
+  GeneratedFiles(const GeneratedFiles&) = delete;
+  GeneratedFiles& operator=(const GeneratedFiles&) = delete;
+
+  const std::vector<std::string>& paths() const { return files_; }
+
+ private:
+  std::string folder_;
+  std::vector<std::string> files_;
+};
+
 int run_bench_scan(const CommandArguments& arguments, const Settings& base, const CancelToken& token) {
   std::vector<std::string> paths(arguments.positional().begin() + 1, arguments.positional().end());
-  if (paths.empty()) throw UsageError("bench scan needs a path; scripts/demo makes TPC-H data");
+  std::optional<GeneratedFiles> generated;
+  if (paths.empty()) {
+    int64_t rows = arguments.count("--rows", 4'000'000);
+    fmt::print(stderr, "no path given: making {} rows of sample data\n", rows);
+    paths = generated.emplace(rows).paths();
+  } else if (arguments.value("--rows")) {
+    throw UsageError("--rows says how much sample data to make; it does not go with a path");
+  }
   SummaryRequest request;
   request.paths = paths;
   request.scan.columns = split_list(arguments.value("--columns").value_or(""));
@@ -165,8 +203,9 @@ int run_bench_scan(const CommandArguments& arguments, const Settings& base, cons
 }  // namespace
 
 int run_bench_command(int argc, char** argv, Settings settings, const CancelToken& token) {
-  CommandArguments arguments(argc, argv,
-                             {{"--columns", true}, {"--where", true}, {"--threads", true}, {"--repeat", true}, {"--json", true}}, settings);
+  CommandArguments arguments(
+      argc, argv, {{"--columns", true}, {"--where", true}, {"--threads", true}, {"--repeat", true}, {"--json", true}, {"--rows", true}},
+      settings);
   if (arguments.positional().empty() || arguments.positional()[0] != "scan") throw UsageError("bench needs the word scan");
   return run_bench_scan(arguments, settings, token);
 }
