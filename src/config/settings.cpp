@@ -102,6 +102,32 @@ std::string show_progress(const Settings& settings) {
   return settings.progress == ProgressMode::Auto ? "auto" : settings.progress == ProgressMode::On ? "on" : "off";
 }
 
+// Names are checked by the optimizer's own table when a session sets them; here they are words.
+void assign_rules(Settings& settings, std::string_view, std::string_view text) {
+  settings.disabled_rules.clear();
+  while (!text.empty()) {
+    size_t comma = std::min(text.find(','), text.size());
+    std::string word = lower(text.substr(0, comma));
+    std::erase(word, ' ');
+    if (!word.empty()) settings.disabled_rules.push_back(word);
+    text.remove_prefix(std::min(text.size(), comma + 1));
+  }
+}
+
+std::string show_rules(const Settings& settings) {
+  return fmt::format("{}", fmt::join(settings.disabled_rules, ","));
+}
+
+void assign_on_error(Settings& settings, std::string_view name, std::string_view text) {
+  std::string word = lower(text);
+  if (word != "stop" && word != "continue") refuse(name, text, "stop or continue");
+  settings.continue_on_error = word == "continue";
+}
+
+std::string show_on_error(const Settings& settings) {
+  return settings.continue_on_error ? "continue" : "stop";
+}
+
 constexpr int64_t kLowestMemoryLimit = 16'000'000;
 
 size_t edit_distance(std::string_view left, std::string_view right) {
@@ -144,6 +170,8 @@ const std::vector<SettingDescription>& setting_descriptions() {
       {"composite_kernels", "boolean", "run the slow reference bodies of all kernels (for testing)", assign_boolean<&S::composite_kernels>,
        show_boolean<&S::composite_kernels>},
       {"direct_io", "boolean", "read local files past the page cache", assign_boolean<&S::direct_io>, show_boolean<&S::direct_io>},
+      {"disabled_rules", "names", "optimizer rules to leave out, separated by commas; all: every one that can be", assign_rules,
+       show_rules},
       {"io_threads", "integer", "reads in flight at a time", assign_integer<&S::io_threads, 1, 1024>, show_integer<&S::io_threads>},
       {"late_materialization", "boolean", "read and decode filter columns first, other columns only where rows are left",
        assign_boolean<&S::late_materialization>, show_boolean<&S::late_materialization>},
@@ -152,6 +180,8 @@ const std::vector<SettingDescription>& setting_descriptions() {
       {"metadata_cache", "boolean", "keep parsed Parquet footers", assign_boolean<&S::metadata_cache>, show_boolean<&S::metadata_cache>},
       {"metadata_cache_bytes", "size", "the most memory that kept footers take", assign_size<&S::metadata_cache_bytes, 1>,
        show_integer<&S::metadata_cache_bytes>},
+      {"on_error", "stop, continue", "continue: print an error in place of the result and go on with the next statement", assign_on_error,
+       show_on_error},
       {"overlap", "boolean", "read ahead while earlier chunks are decoded", assign_boolean<&S::overlap>, show_boolean<&S::overlap>},
       {"progress", "auto, on, off", "show a progress line; auto: on a terminal", assign_progress, show_progress},
       {"reader", "blocking, chunked", "blocking reads a whole file before it decodes; chunked goes row group by row group", assign_reader,
@@ -159,6 +189,7 @@ const std::vector<SettingDescription>& setting_descriptions() {
       {"storage_bandwidth_limit", "size", "bytes a second that reads are held to, for evaluation; 0: no limit",
        assign_size<&S::storage_bandwidth_limit, 1>, show_integer<&S::storage_bandwidth_limit>},
       {"threads", "integer", "worker threads; 0: one per core", assign_integer<&S::threads, 0, 4096>, show_integer<&S::threads>},
+      {"timer", "boolean", "print the engine's time of each statement", assign_boolean<&S::timer>, show_boolean<&S::timer>},
       {"verify_checksums", "boolean", "check the CRC of pages that have one", assign_boolean<&S::verify_checksums>,
        show_boolean<&S::verify_checksums>},
   };

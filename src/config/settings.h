@@ -27,7 +27,10 @@ struct Settings {
   bool verify_checksums = true;
   bool composite_kernels = false;
   bool late_materialization = true;
+  std::vector<std::string> disabled_rules;  // of the optimizer, by name
   ProgressMode progress = ProgressMode::Auto;
+  bool timer = false;
+  bool continue_on_error = false;
 };
 
 struct SettingDescription {

@@ -50,9 +50,10 @@ int64_t EngineInstance::peak_memory() const {
   return allocator_->statistics().peak_mapped_bytes;
 }
 
-EngineInstance::QueryScope::QueryScope(EngineInstance& engine, Settings settings)
+EngineInstance::QueryScope::QueryScope(EngineInstance& engine, Settings settings, Use use)
     : read_pool_({settings.storage_bandwidth_limit}),
+      operator_memory_(engine.governor_.process_account().make_child(fmt::format("query {}", ++engine.queries_))),
       storage_{settings, engine.object_stores_, engine.metadata_cache_, read_pool_,
-               engine.governor_.process_account().make_child(fmt::format("query {}", ++engine.queries_))} {}
+               operator_memory_.make_child("scan", use == Use::Operators ? std::optional(settings.memory_limit / 2) : std::nullopt)} {}
 
 }  // namespace pistachio

@@ -35,12 +35,16 @@ class EngineInstance {
   // What one query uses of the engine. `settings` may differ from the engine's in what a query may choose.
   class QueryScope {
    public:
-    QueryScope(EngineInstance& engine, Settings settings);
+    enum class Use { ScanOnly, Operators };
+    QueryScope(EngineInstance& engine, Settings settings, Use use);
     StorageContext& storage() { return storage_; }
     const ReadPool& read_pool() const { return read_pool_; }
+    // For what operators keep. Beside operators, scans have at most half of the limit: read-ahead must not take what they need.
+    const MemoryAccount& operator_memory() const { return operator_memory_; }
 
    private:
     ReadPool read_pool_;
+    MemoryAccount operator_memory_;
     StorageContext storage_;
   };
 

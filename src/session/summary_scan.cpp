@@ -115,7 +115,7 @@ std::string ColumnTotals::sum_text() const {
 SummaryResult run_summary_scan(EngineInstance& engine, const Settings& settings, const SummaryRequest& request, const CancelToken& token,
                                ScanCounters* progress) {
   auto begin = std::chrono::steady_clock::now();
-  EngineInstance::QueryScope query(engine, settings);
+  EngineInstance::QueryScope query(engine, settings, EngineInstance::QueryScope::Use::ScanOnly);
   ScanCounters own_counters;
   ScanCounters& counters = progress != nullptr ? *progress : own_counters;
   SummaryResult result = engine.scheduler().run(summarize(engine, query.storage(), request, counters), token);

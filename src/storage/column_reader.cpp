@@ -8,7 +8,7 @@
 #include "base/check.h"
 #include "data/concatenate_columns.h"
 #include "kernels/ops/definition_levels_decode.h"
-#include "storage/column_selection.h"
+#include "columns/row_selection.h"
 #include "storage/value_decoder.h"
 
 namespace pistachio {

@@ -6,10 +6,11 @@
 #include <cstring>
 
 #include "base/check.h"
+#include "columns/row_selection.h"
 #include "kernels/ops/compress.h"
 #include "kernels/ops/spread.h"
 #include "storage/bloom_filter.h"
-#include "storage/column_selection.h"
+#include "storage/column_filter.h"
 #include "storage/thrift_compact_reader.h"
 
 namespace pistachio {

@@ -14,7 +14,9 @@ Task<std::optional<ScannedChunk>> ScanLane::next() {
       unit_ = co_await taking;
       if (unit_ == nullptr) co_return std::nullopt;
     }
-    if (std::optional<Chunk> chunk = unit_->next()) {
+    std::optional<Chunk> chunk;
+    if (!scan_.stopped_) chunk = unit_->next();
+    if (chunk) {
       ScannedChunk scanned{std::move(*chunk), unit_->memory()};
       co_return scanned;
     }
@@ -56,7 +58,7 @@ Task<std::unique_ptr<UnitReader>> TableScan::take_unit() {
 
 Task<std::unique_ptr<UnitReader>> TableScan::fetch_next() {
   size_t index = next_unit_++;
-  if (index >= plan_.units.size()) co_return nullptr;
+  if (index >= plan_.units.size() || stopped_) co_return nullptr;
   Task<std::unique_ptr<UnitReader>> making = make_unit(index);
   std::unique_ptr<UnitReader> unit = co_await making;
   Task<void> fetching = unit->fetch();
@@ -93,9 +95,11 @@ Task<void> TableScan::fetch_and_pass(size_t index, std::unique_ptr<UnitReader> u
   UnitChannel& channel = *ready_[order_ == ScanOrder::File ? index % ready_.size() : 0];
   Task<void> passing = channel.send(std::move(unit), 1);
   co_await passing;
-  if (--units_to_pass_ == 0) {
-    for (std::unique_ptr<UnitChannel>& each : ready_) each->close();
-  }
+  if (--units_to_pass_ == 0) close_ready();
+}
+
+void TableScan::close_ready() {
+  for (std::unique_ptr<UnitChannel>& channel : ready_) channel->close();
 }
 
 // Reservations are made here, one after the other, so an earlier unit always has its memory before a later one: whoever waits for
@@ -104,6 +108,10 @@ Task<void> TableScan::dispatch(TaskGroup& group) {
   for (size_t index = 0; index < plan_.units.size(); ++index) {
     Task<void> entering = in_flight_->send(0, 1);
     co_await entering;
+    if (stopped_) {
+      if ((units_to_pass_ -= plan_.units.size() - index) == 0) close_ready();
+      co_return;
+    }
     Task<std::unique_ptr<UnitReader>> making = make_unit(index);
     std::unique_ptr<UnitReader> unit = co_await making;
     group.spawn(fetch_and_pass(index, std::move(unit)));
@@ -122,9 +130,7 @@ Task<void> TableScan::run(int lanes, std::function<Task<void>(ScanLane&)> consum
       size_t channels = order_ == ScanOrder::File ? static_cast<size_t>(window()) : 1;
       for (size_t i = 0; i < channels; ++i) ready_.push_back(std::make_unique<UnitChannel>(window()));
       in_flight_ = std::make_unique<Channel<int>>(window());
-      if (plan_.units.empty()) {
-        for (std::unique_ptr<UnitChannel>& channel : ready_) channel->close();
-      }
+      if (plan_.units.empty()) close_ready();
       group.spawn(dispatch(group));
     }
     for (ScanLane& lane : all) group.spawn(consume(lane));

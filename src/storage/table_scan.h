@@ -50,6 +50,9 @@ class TableScan {
   // Runs `consume` on `lanes` lanes at the same time and returns when all have ended. The first error ends all.
   Task<void> run(int lanes, std::function<Task<void>(ScanLane&)> consume);
 
+  // Nobody wants the rest: no more units are begun, and lanes that go on asking come to the end soon. Any lane may call it.
+  void stop() { stopped_ = true; }
+
   // Sends every chunk into the channel and closes it; an error fails it (and is thrown).
   Task<void> run_into(Channel<ScannedChunk>& output, int lanes, ScanOrder order);
 
@@ -63,6 +66,7 @@ class TableScan {
   Task<std::unique_ptr<UnitReader>> fetch_all_first();
   Task<void> release_window();
   Task<void> dispatch(TaskGroup& group);
+  void close_ready();
   Task<void> fetch_and_pass(size_t index, std::unique_ptr<UnitReader> unit);
   Task<std::unique_ptr<UnitReader>> make_unit(size_t index);
   int64_t window() const;
@@ -70,6 +74,7 @@ class TableScan {
   StorageContext& storage_;
   const ScanPlan& plan_;
   ScanCounters& counters_;
+  std::atomic<bool> stopped_ = false;
   int lanes_ = 1;
   ScanOrder order_ = ScanOrder::Any;
   std::atomic<size_t> next_unit_ = 0;      // without read-ahead: the next to fetch

@@ -63,7 +63,7 @@ double median(std::vector<double> values) {
 
 // Reads the files and does nothing with them: what storage can do without a limit, in bytes a second.
 double measure_storage(EngineInstance& engine, const std::vector<std::string>& paths, const CancelToken& token) {
-  EngineInstance::QueryScope query(engine, engine.settings());
+  EngineInstance::QueryScope query(engine, engine.settings(), EngineInstance::QueryScope::Use::ScanOnly);
   double best = 0;
   for (int round = 0; round < 3; ++round) {
     auto begin = std::chrono::steady_clock::now();

@@ -9,6 +9,7 @@
 #include "frontend/cli/bench_scan_command.h"
 #include "frontend/cli/command_arguments.h"
 #include "frontend/cli/interrupt_watcher.h"
+#include "frontend/cli/query_command.h"
 #include "frontend/cli/scan_command.h"
 #include "frontend/cli/schema_command.h"
 #include "frontend/cli/settings_command.h"
@@ -33,7 +34,11 @@ struct Command {
 
 int run_help(int argc, char** argv, Settings settings, const CancelToken& token);
 
+constexpr std::string_view kQueryCommand = "-c";
+
 constexpr Command kCommands[] = {
+    {kQueryCommand, "[-d DIR] [-c SQL]... [-f FILE]... [--format box|csv|json|jsonl|markdown]",
+     "run SQL; a prompt when there is neither -c nor -f. -d: every NAME.parquet and folder NAME/ in DIR is a table", run_query_command},
     {"scan", "scan PATH... [--columns a,b] [--where \"column op constant\"]... [--repeat N] [--format box|json]",
      "read Parquet files and sum up every column", run_scan_command},
     {"schema", "schema FILE...", "columns, types, encodings and sizes of Parquet files", run_schema_command},
@@ -60,16 +65,19 @@ int run_help(int, char**, Settings, const CancelToken&) {
 }  // namespace
 
 int run_command_line(int argc, char** argv) {
-  std::string_view name = argc > 1 ? argv[1] : "";
+  std::string_view name = argc > 1 ? argv[1] : "-";
   if (name == "--help" || name == "-h") name = "help";
   if (name == "--version") name = "version";
+  // Options without a command: SQL.
+  if (name.starts_with('-')) name = kQueryCommand;
   for (const Command& command : kCommands) {
     if (command.name != name) continue;
+    int skipped = name == kQueryCommand ? 1 : 2;
     InterruptWatcher interrupts;
     try {
       Settings settings;
       assign_settings_from_environment(settings, environ);
-      int code = command.run(argc - 2, argv + 2, settings, interrupts.token());
+      int code = command.run(argc - skipped, argv + skipped, settings, interrupts.token());
       if (std::fflush(stdout) != 0) throw UserError("cannot write to standard output");
       return code;
     } catch (const UsageError& error) {

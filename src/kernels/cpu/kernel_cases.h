@@ -35,6 +35,7 @@ inline void PrintTo(const Operation& operation, std::ostream* out) {
 std::vector<Operation> decode_operations();
 std::vector<Operation> value_operations();
 std::vector<Operation> text_operations();
+std::vector<Operation> relational_operations();
 
 // A tensor with the same elements that lies elsewhere: as it is, behind an offset, or with gaps.
 at::Tensor disguise(Draw& draw, at::Tensor tensor);

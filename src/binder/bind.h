@@ -1,0 +1,40 @@
+// From a parsed query to its first logical plan.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "logical/logical_node.h"
+#include "parser/ast.h"
+
+namespace pistachio {
+
+// A view: a query under a name.
+struct ViewDefinition {
+  std::shared_ptr<const ast::Statement> statement;  // keeps the query alive
+  const ast::Query* query = nullptr;
+  std::vector<std::string> column_aliases;
+};
+
+// How the binder finds what FROM names. May read files; throws UserError (without position, the binder adds it).
+class TableResolver {
+ public:
+  virtual ~TableResolver() = default;
+  // Null if there is none of that name.
+  virtual TablePtr find_table(const std::string& name) = 0;
+  virtual const ViewDefinition* find_view(const std::string& name) = 0;
+  virtual TablePtr open_files(const std::vector<std::string>& patterns) = 0;
+  // For the message about an unknown name.
+  virtual std::vector<std::string> table_names() = 0;
+};
+
+LogicalPlan bind_query(const ast::Query& query, TableResolver& tables);
+
+// The type that a name means. Throws UserError with its position.
+LogicalType resolve_type(const ast::TypeName& name);
+
+// An expression without columns: settings of a table function, VALUES of an INSERT.
+ScalarValue bind_constant(const ast::Expression& expression);
+
+}  // namespace pistachio

@@ -1,0 +1,330 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/check.h"
+#include "base/error.h"
+#include "binder/query_binder.h"
+#include "expr/cast.h"
+#include "expr/expression_evaluator.h"
+#include "expr/function_table.h"
+#include "expr/parse_value.h"
+#include "expr/type_rules.h"
+
+namespace pistachio {
+
+namespace {
+
+// Longer lists of constants are looked up in a hash table.
+constexpr size_t kLongestInList = 16;
+
+bool is_constant_list(const std::vector<ExpressionPtr>& list) {
+  return std::all_of(list.begin(), list.end(), [](const ExpressionPtr& item) { return item->is_constant(); });
+}
+
+const ast::Row* as_row(const ast::Expression& expression) {
+  return std::get_if<ast::Row>(&expression.node);
+}
+
+}  // namespace
+
+void refuse_at(std::string text, int64_t position) {
+  throw UserError(std::move(text), position >= 0 ? std::optional(position) : std::nullopt);
+}
+
+LogicalType common_type_of(const std::vector<ExpressionPtr>& expressions, std::string_view what, int64_t position) {
+  std::optional<LogicalType> common;
+  for (const ExpressionPtr& expression : expressions) {
+    if (expression->is_untyped()) continue;
+    if (!common) {
+      common = expression->type();
+      continue;
+    }
+    std::optional<LogicalType> next = common_type(*common, expression->type());
+    if (!next) {
+      refuse_at(fmt::format("{} has {} and {}: cast one of them", what, common->to_string(), expression->type().to_string()),
+                expression->position() >= 0 ? expression->position() : position);
+    }
+    common = next;
+  }
+  return common.value_or(LogicalType(TypeKind::Varchar));
+}
+
+LogicalType resolve_type(const ast::TypeName& name) {
+  struct Named {
+    std::string_view name;
+    TypeKind kind;
+  };
+  static constexpr Named kNames[] = {{"boolean", TypeKind::Boolean},     {"bool", TypeKind::Boolean},
+                                     {"tinyint", TypeKind::TinyInt},     {"int1", TypeKind::TinyInt},
+                                     {"smallint", TypeKind::SmallInt},   {"int2", TypeKind::SmallInt},
+                                     {"integer", TypeKind::Integer},     {"int", TypeKind::Integer},
+                                     {"int4", TypeKind::Integer},        {"bigint", TypeKind::BigInt},
+                                     {"int8", TypeKind::BigInt},         {"real", TypeKind::Real},
+                                     {"float4", TypeKind::Real},         {"double", TypeKind::Double},
+                                     {"float8", TypeKind::Double},       {"float", TypeKind::Double},
+                                     {"date", TypeKind::Date},           {"time", TypeKind::Time},
+                                     {"timestamp", TypeKind::Timestamp}, {"timestamptz", TypeKind::TimestampTz},
+                                     {"interval", TypeKind::Interval},   {"varchar", TypeKind::Varchar},
+                                     {"text", TypeKind::Varchar},        {"char", TypeKind::Varchar},
+                                     {"bpchar", TypeKind::Varchar},      {"string", TypeKind::Varchar},
+                                     {"blob", TypeKind::Blob},           {"bytea", TypeKind::Blob}};
+  if (name.name == "decimal" || name.name == "numeric" || name.name == "hugeint") {
+    int64_t precision = !name.modifiers.empty() ? name.modifiers[0] : (name.name == "hugeint" ? 38 : 18);
+    int64_t scale = name.modifiers.size() > 1 ? name.modifiers[1] : (name.modifiers.empty() && name.name != "hugeint" ? 3 : 0);
+    if (precision < 1 || precision > 38 || scale < 0 || scale > precision)
+      refuse_at(fmt::format("DECIMAL({}, {}): 1 to 38 digits, and no more behind the point", precision, scale), name.position);
+    return LogicalType::decimal(static_cast<int>(precision), static_cast<int>(scale));
+  }
+  for (const Named& known : kNames) {
+    if (known.name == name.name) return known.kind;
+  }
+  refuse_at(fmt::format("there is no type {}", name.name), name.position);
+}
+
+ExpressionPtr QueryBinder::bind_expression(const ast::Expression& expression, const ExpressionPlace& place) {
+  return bind_node(expression, place);
+}
+
+ExpressionPtr QueryBinder::bind_condition(const ast::Expression& expression, const ExpressionPlace& place, std::string_view clause) {
+  ExpressionPtr bound = bind_expression(expression, place);
+  if (bound->is_untyped()) return coerce(std::move(bound), TypeKind::Boolean);
+  if (bound->type().kind() != TypeKind::Boolean)
+    refuse_at(fmt::format("{} needs a BOOLEAN, not {}", clause, bound->type().to_string()), expression.position);
+  return bound;
+}
+
+ExpressionPtr QueryBinder::bind_node(const ast::Expression& expression, const ExpressionPlace& place) {
+  int64_t position = expression.position;
+  struct Visitor {
+    QueryBinder& binder;
+    int64_t position;
+    const ExpressionPlace& place;
+
+    ExpressionPtr operator()(const ast::Literal& node) { return binder.bind_literal(node, position); }
+    ExpressionPtr operator()(const ast::ColumnName& node) {
+      const ScopeColumn& column = place.scope->find(node.parts, position);
+      return binder.columns_.reference(column.id, position);
+    }
+    ExpressionPtr operator()(const ast::Star&) { refuse_at("* can stand in a select list and in count(*) only", position); }
+    ExpressionPtr operator()(const ast::Operator& node) { return binder.bind_operator(node, position, place); }
+    ExpressionPtr operator()(const ast::Logical& node) { return binder.bind_logical(node, position, place); }
+    ExpressionPtr operator()(const ast::Test& node) { return binder.bind_test(node, position, place); }
+    ExpressionPtr operator()(const ast::Between& node) { return binder.bind_between(node, position, place); }
+    ExpressionPtr operator()(const ast::InList& node) { return binder.bind_in_list(node, position, place); }
+    ExpressionPtr operator()(const ast::Call& node) { return binder.bind_call(node, position, place); }
+    ExpressionPtr operator()(const ast::Cast& node) { return binder.bind_cast(node, position, place); }
+    ExpressionPtr operator()(const ast::Case& node) { return binder.bind_case(node, position, place); }
+    ExpressionPtr operator()(const ast::Subquery& node) { return binder.bind_subquery(node, position, place); }
+    ExpressionPtr operator()(const ast::Row&) { refuse_at("a row of values can only be compared with another row", position); }
+  };
+  return std::visit(Visitor{*this, position, place}, expression.node);
+}
+
+ExpressionPtr QueryBinder::bind_literal(const ast::Literal& literal, int64_t position) {
+  switch (literal.kind) {
+    case ast::Literal::Kind::Null: return Expression::untyped(ScalarValue::null(TypeKind::Varchar), position);
+    case ast::Literal::Kind::Text: return Expression::untyped(ScalarValue::of_text(TypeKind::Varchar, literal.text), position);
+    case ast::Literal::Kind::Boolean:
+      return Expression::constant(ScalarValue::of_integer(TypeKind::Boolean, literal.text == "true" ? 1 : 0), position);
+    case ast::Literal::Kind::Number: break;
+  }
+  std::string_view text = literal.text;
+  if (text.find_first_of("eE") != std::string_view::npos)
+    return Expression::constant(parse_constant(TypeKind::Double, text).value, position);
+  size_t point = text.find('.');
+  size_t digits = text.size() - text.starts_with('-') - (point == std::string_view::npos ? 0 : 1);
+  if (point == std::string_view::npos) {
+    for (TypeKind kind : {TypeKind::Integer, TypeKind::BigInt}) {
+      ParsedConstant parsed = parse_constant(kind, text);
+      if (parsed.exact) return Expression::constant(parsed.value, position);
+    }
+  }
+  size_t scale = point == std::string_view::npos ? 0 : text.size() - point - 1;
+  if (digits > 38) return Expression::constant(parse_constant(TypeKind::Double, text).value, position);
+  LogicalType type = LogicalType::decimal(static_cast<int>(std::max<size_t>({1, digits, scale})), static_cast<int>(scale));
+  return Expression::constant(parse_constant(type, text).value, position);
+}
+
+ExpressionPtr QueryBinder::bind_row_comparison(const ast::Row& left, const std::string& name, const ast::Row& right, int64_t position,
+                                               const ExpressionPlace& place) {
+  if (left.fields.size() != right.fields.size())
+    refuse_at(fmt::format("rows of {} and {} values cannot be compared", left.fields.size(), right.fields.size()), position);
+  if (name != "=" && name != "<>") refuse_at(fmt::format("rows can be compared with = and <> only, not with {}", name), position);
+  std::vector<ExpressionPtr> parts;
+  for (size_t i = 0; i < left.fields.size(); ++i)
+    parts.push_back(make_call(name, {bind_node(*left.fields[i], place), bind_node(*right.fields[i], place)}, position));
+  return Expression::logical(name == "=" ? ExpressionKind::And : ExpressionKind::Or, std::move(parts), position);
+}
+
+ExpressionPtr QueryBinder::bind_operator(const ast::Operator& node, int64_t position, const ExpressionPlace& place) {
+  if (node.operands.size() == 2) {
+    const ast::Row* left = as_row(*node.operands[0]);
+    const ast::Row* right = as_row(*node.operands[1]);
+    if (left != nullptr && right != nullptr) return bind_row_comparison(*left, node.name, *right, position, place);
+  }
+  std::vector<ExpressionPtr> operands;
+  for (const ast::ExpressionPtr& operand : node.operands) operands.push_back(bind_node(*operand, place));
+  return make_call(node.name, std::move(operands), position);
+}
+
+ExpressionPtr QueryBinder::bind_logical(const ast::Logical& node, int64_t position, const ExpressionPlace& place) {
+  std::vector<ExpressionPtr> operands;
+  std::string_view name = node.kind == ast::Logical::Kind::And ? "AND" : node.kind == ast::Logical::Kind::Or ? "OR" : "NOT";
+  for (const ast::ExpressionPtr& operand : node.operands) operands.push_back(bind_condition(*operand, place, name));
+  if (node.kind == ast::Logical::Kind::Not) return make_call("not", std::move(operands), position);
+  return Expression::logical(node.kind == ast::Logical::Kind::And ? ExpressionKind::And : ExpressionKind::Or, std::move(operands),
+                             position);
+}
+
+ExpressionPtr QueryBinder::bind_test(const ast::Test& node, int64_t position, const ExpressionPlace& place) {
+  using Kind = ast::Test::Kind;
+  std::string_view name;
+  switch (node.kind) {
+    case Kind::IsNull: name = "is null"; break;
+    case Kind::IsNotNull: name = "is not null"; break;
+    case Kind::IsTrue: name = "is true"; break;
+    case Kind::IsNotTrue: name = "is not true"; break;
+    case Kind::IsFalse: name = "is false"; break;
+    case Kind::IsNotFalse: name = "is not false"; break;
+    case Kind::IsUnknown: name = "is unknown"; break;
+    case Kind::IsNotUnknown: name = "is not unknown"; break;
+  }
+  return make_call(name, {bind_node(*node.operand, place)}, position);
+}
+
+ExpressionPtr QueryBinder::bind_between(const ast::Between& node, int64_t position, const ExpressionPlace& place) {
+  ExpressionPtr operand = bind_node(*node.operand, place);
+  ExpressionPtr low = bind_node(*node.low, place);
+  ExpressionPtr high = bind_node(*node.high, place);
+  auto between = [&](const ExpressionPtr& from, const ExpressionPtr& to) {
+    return Expression::logical(ExpressionKind::And, {make_call(">=", {operand, from}, position), make_call("<=", {operand, to}, position)},
+                               position);
+  };
+  ExpressionPtr bound = between(low, high);
+  if (node.symmetric) bound = Expression::logical(ExpressionKind::Or, {bound, between(high, low)}, position);
+  return node.negated ? make_call("not", {bound}, position) : bound;
+}
+
+ExpressionPtr QueryBinder::bind_in_list(const ast::InList& node, int64_t position, const ExpressionPlace& place) {
+  std::vector<ExpressionPtr> parts;
+  if (const ast::Row* row = as_row(*node.operand)) {
+    for (const ast::ExpressionPtr& item : node.list) {
+      const ast::Row* other = as_row(*item);
+      if (other == nullptr) refuse_at("a row can only be in a list of rows", item->position);
+      parts.push_back(bind_row_comparison(*row, "=", *other, position, place));
+    }
+  } else {
+    ExpressionPtr operand = bind_node(*node.operand, place);
+    std::vector<ExpressionPtr> list;
+    for (const ast::ExpressionPtr& item : node.list) list.push_back(bind_node(*item, place));
+    if (list.size() > kLongestInList && place.input != nullptr && is_constant_list(list)) {
+      ExpressionPtr found = bind_long_in_list(std::move(operand), list, position, *place.input);
+      return node.negated ? make_call("not", {found}, position) : found;
+    }
+    for (ExpressionPtr& item : list) parts.push_back(make_call("=", {operand, std::move(item)}, position));
+  }
+  ExpressionPtr any = Expression::logical(ExpressionKind::Or, std::move(parts), position);
+  return node.negated ? make_call("not", {any}, position) : any;
+}
+
+ExpressionPtr QueryBinder::bind_cast(const ast::Cast& node, int64_t position, const ExpressionPlace& place) {
+  LogicalType type = resolve_type(node.type);
+  ExpressionPtr operand = bind_node(*node.operand, place);
+  if (type.kind() == TypeKind::Interval && operand->is_untyped() && !operand->value().is_null) {
+    try {
+      return Expression::constant(parse_interval(operand->value().text, node.type.interval_fields), position);
+    } catch (const UserError& error) {
+      refuse_at(error.message(), position);
+    }
+  }
+  if (!operand->is_untyped() && !can_cast(operand->type(), type))
+    refuse_at(fmt::format("{} cannot be cast to {}", operand->type().to_string(), type.to_string()), position);
+  ExpressionPtr cast = coerce(std::move(operand), type);
+  // VARCHAR(n) and CHAR(n) cut longer text.
+  if (type.kind() == TypeKind::Varchar && !node.type.modifiers.empty()) {
+    ExpressionPtr length = Expression::constant(ScalarValue::of_integer(TypeKind::BigInt, node.type.modifiers[0]), position);
+    return make_call("left", {std::move(cast), std::move(length)}, position);
+  }
+  return cast;
+}
+
+ExpressionPtr QueryBinder::bind_case(const ast::Case& node, int64_t position, const ExpressionPlace& place) {
+  ExpressionPtr operand = node.operand ? bind_node(*node.operand, place) : nullptr;
+  std::vector<ExpressionPtr> conditions;
+  std::vector<ExpressionPtr> results;
+  for (const ast::Case::When& when : node.whens) {
+    if (operand) {
+      conditions.push_back(make_call("=", {operand, bind_node(*when.condition, place)}, when.condition->position));
+    } else {
+      conditions.push_back(bind_condition(*when.condition, place, "WHEN"));
+    }
+    results.push_back(bind_node(*when.result, place));
+  }
+  results.push_back(node.otherwise ? bind_node(*node.otherwise, place)
+                                   : Expression::untyped(ScalarValue::null(TypeKind::Varchar), position));
+  LogicalType type = common_type_of(results, "CASE", position);
+  std::vector<ExpressionPtr> children;
+  for (size_t i = 0; i < conditions.size(); ++i) {
+    children.push_back(std::move(conditions[i]));
+    children.push_back(coerce(std::move(results[i]), type));
+  }
+  children.push_back(coerce(std::move(results.back()), type));
+  return Expression::conditional(ExpressionKind::Case, std::move(children), type, position);
+}
+
+ExpressionPtr QueryBinder::bind_call(const ast::Call& node, int64_t position, const ExpressionPlace& place) {
+  if (place.aggregates != nullptr) {
+    auto known = place.aggregates->find(&node);
+    if (known != place.aggregates->end()) return columns_.reference(known->second, position);
+  }
+  if (node.has_over) refuse_at(fmt::format("window functions ({} OVER) are not supported", node.name), position);
+  if (find_aggregate(node.name) != nullptr)
+    refuse_at(fmt::format("the aggregate {} cannot stand {}", node.name, place.no_aggregate), position);
+  if (node.star || node.distinct || node.filter || !node.order_by.empty())
+    refuse_at(fmt::format("{} is no aggregate: it takes no *, DISTINCT, FILTER or ORDER BY", node.name), position);
+  std::vector<ExpressionPtr> arguments;
+  for (const ast::ExpressionPtr& argument : node.arguments) arguments.push_back(bind_node(*argument, place));
+  if (node.name == "coalesce" || node.name == "greatest" || node.name == "least" || node.name == "nullif") {
+    size_t least = node.name == "nullif" ? 2 : 1;
+    if (arguments.size() < least || (least == 2 && arguments.size() > 2))
+      refuse_at(fmt::format("{} takes {}", node.name, least == 2 ? "two arguments" : "at least one argument"), position);
+    if (node.name == "nullif") {
+      // NULL when both are equal, else the first: its type stays.
+      ExpressionPtr equal = make_call("=", {arguments[0], arguments[1]}, position);
+      LogicalType type = arguments[0]->type();
+      ExpressionPtr null = Expression::constant(ScalarValue::null(type), position);
+      return Expression::conditional(ExpressionKind::Case, {equal, null, coerce(arguments[0], type)}, type, position);
+    }
+    LogicalType type = common_type_of(arguments, node.name, position);
+    for (ExpressionPtr& argument : arguments) argument = coerce(std::move(argument), type);
+    if (node.name == "coalesce") return Expression::conditional(ExpressionKind::Coalesce, std::move(arguments), type, position);
+    // NULLs do not count: of two, the better one, and either if the other is NULL.
+    std::string_view better = node.name == "greatest" ? ">=" : "<=";
+    ExpressionPtr best = arguments[0];
+    for (size_t i = 1; i < arguments.size(); ++i) {
+      ExpressionPtr keeps = Expression::logical(
+          ExpressionKind::Or, {make_call(better, {best, arguments[i]}, position), make_call("is null", {arguments[i]}, position)},
+          position);
+      best = Expression::conditional(ExpressionKind::Case, {keeps, best, arguments[i]}, type, position);
+    }
+    return best;
+  }
+  return make_call(node.name, std::move(arguments), position);
+}
+
+ScalarValue bind_constant(const ast::Expression& expression) {
+  class NoTables final : public TableResolver {
+   public:
+    TablePtr find_table(const std::string&) override { return nullptr; }
+    const ViewDefinition* find_view(const std::string&) override { return nullptr; }
+    TablePtr open_files(const std::vector<std::string>&) override { return nullptr; }
+    std::vector<std::string> table_names() override { return {}; }
+  } no_tables;
+  QueryBinder binder(no_tables);
+  NameScope scope;
+  ExpressionPlace place{.scope = &scope, .no_subquery = "in a constant", .no_aggregate = "in a constant"};
+  return evaluate_constant(binder.bind_expression(expression, place));
+}
+
+}  // namespace pistachio

@@ -1,0 +1,23 @@
+// What GROUP BY and the aggregate calls of one SELECT come to.
+#pragma once
+
+#include <map>
+#include <vector>
+
+#include "binder/query_binder.h"
+
+namespace pistachio {
+
+struct QueryBinder::Grouping {
+  const NameScope* scope = nullptr;
+  LogicalPtr* input = nullptr;
+  // SELECT aliases and positions that GROUP BY may name.
+  const std::vector<const ast::SelectItem*>* items = nullptr;
+  bool is_grouped = false;
+
+  std::vector<NamedExpression> groups;
+  std::vector<AggregateCall> calls;
+  std::map<const ast::Call*, ColumnId> by_node;
+};
+
+}  // namespace pistachio

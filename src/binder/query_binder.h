@@ -1,0 +1,117 @@
+// The work of binding one statement. Each method turns one kind of syntax into plan nodes or expressions; the methods are spread over
+// files by what they bind: from_clause_binder, expression_binder, subquery_binder, aggregate_binder, select_binder.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "binder/bind.h"
+#include "binder/name_scope.h"
+
+namespace pistachio {
+
+// A bound query: its plan, and its columns under the names they have outside.
+struct BoundQuery {
+  LogicalPtr plan;
+  std::vector<OutputColumn> output;
+};
+
+struct BoundFrom {
+  LogicalPtr plan;
+  std::vector<ScopeColumn> columns;
+};
+
+// Where an expression stands.
+struct ExpressionPlace {
+  const NameScope* scope = nullptr;
+  // The plan whose rows it is evaluated on. Subqueries are joined to it. Null: subqueries are refused, in the words of `no_subquery`.
+  LogicalPtr* input = nullptr;
+  std::string_view no_subquery = "here";
+  // Aggregate calls that were bound before, by their node; null: aggregates are refused, in the words of `no_aggregate`.
+  const std::map<const ast::Call*, ColumnId>* aggregates = nullptr;
+  std::string_view no_aggregate = "here";
+};
+
+class QueryBinder {
+ public:
+  explicit QueryBinder(TableResolver& tables) : tables_(tables) {}
+
+  LogicalPlan bind(const ast::Query& query);
+  ExpressionPtr bind_expression(const ast::Expression& expression, const ExpressionPlace& place);
+
+ private:
+  struct CommonTableEntry {
+    const ast::CommonTable* definition = nullptr;
+    size_t shared = 0;
+    std::vector<OutputColumn> output;
+    // A common table that refers to an outer query is bound anew at each use.
+    bool correlated = false;
+    const NameScope* scope = nullptr;
+    size_t visible = 0;  // how many entries it sees itself
+  };
+
+  // Queries (select_binder.cpp).
+  BoundQuery bind_query(const ast::Query& query, const NameScope* outer);
+  BoundQuery bind_select(const ast::Query& query, const ast::Select& select, const NameScope* outer);
+  BoundQuery bind_values(const ast::Query& query, const ast::Values& values, const NameScope* outer);
+  BoundQuery bind_set_operation(const ast::Query& query, const ast::SetOperation& operation, const NameScope* outer);
+  void bind_common_tables(const ast::Query& query, const NameScope* outer);
+  void order_output(const ast::Query& query, BoundQuery& bound);
+  void limit_output(const ast::Query& query, BoundQuery& bound);
+  std::optional<int64_t> bind_row_count(const ast::ExpressionPtr& expression, std::string_view clause);
+  LogicalPtr project(LogicalPtr plan, std::vector<NamedExpression> columns) const;
+  NamedExpression name_expression(ExpressionPtr expression, const std::string& name, ColumnSet& taken);
+
+  // FROM (from_clause_binder.cpp).
+  BoundFrom bind_from(const std::vector<ast::TableReferencePtr>& tables, const NameScope* outer);
+  BoundFrom bind_table(const ast::TableReference& table, const NameScope* outer, const BoundFrom* before);
+  BoundFrom bind_named_table(const ast::TableReference& table, const ast::NamedTable& named, const NameScope* outer);
+  BoundFrom bind_scan(const TablePtr& table, const std::string& alias);
+  BoundFrom bind_join(const ast::TableReference& table, const ast::JoinTable& join, const NameScope* outer);
+  BoundFrom bind_common_table_use(CommonTableEntry& entry, const std::string& alias, const NameScope* outer);
+  BoundFrom from_query(BoundQuery bound, const std::string& alias);
+  void rename_columns(BoundFrom& from, const ast::TableReference& table) const;
+  BoundFrom join_tables(BoundFrom left, BoundFrom right);
+
+  // Aggregates (aggregate_binder.cpp).
+  struct Grouping;
+  void collect_aggregates(const ast::Expression& expression, Grouping& grouping);
+  void bind_aggregate(const ast::Call& call, int64_t position, Grouping& grouping);
+  void bind_groups(const ast::Select& select, Grouping& grouping);
+  ExpressionPtr after_grouping(ExpressionPtr expression, const Grouping& grouping) const;
+
+  // Expressions (expression_binder.cpp).
+  ExpressionPtr bind_node(const ast::Expression& expression, const ExpressionPlace& place);
+  ExpressionPtr bind_literal(const ast::Literal& literal, int64_t position);
+  ExpressionPtr bind_operator(const ast::Operator& node, int64_t position, const ExpressionPlace& place);
+  ExpressionPtr bind_logical(const ast::Logical& node, int64_t position, const ExpressionPlace& place);
+  ExpressionPtr bind_test(const ast::Test& node, int64_t position, const ExpressionPlace& place);
+  ExpressionPtr bind_between(const ast::Between& node, int64_t position, const ExpressionPlace& place);
+  ExpressionPtr bind_in_list(const ast::InList& node, int64_t position, const ExpressionPlace& place);
+  ExpressionPtr bind_call(const ast::Call& node, int64_t position, const ExpressionPlace& place);
+  ExpressionPtr bind_cast(const ast::Cast& node, int64_t position, const ExpressionPlace& place);
+  ExpressionPtr bind_case(const ast::Case& node, int64_t position, const ExpressionPlace& place);
+  ExpressionPtr bind_row_comparison(const ast::Row& left, const std::string& name, const ast::Row& right, int64_t position,
+                                    const ExpressionPlace& place);
+  ExpressionPtr bind_condition(const ast::Expression& expression, const ExpressionPlace& place, std::string_view clause);
+
+  // Subqueries (subquery_binder.cpp).
+  ExpressionPtr bind_subquery(const ast::Subquery& node, int64_t position, const ExpressionPlace& place);
+  ExpressionPtr bind_scalar_subquery(BoundQuery bound, int64_t position, LogicalPtr& input);
+  ExpressionPtr bind_mark(LogicalPtr right, std::vector<ExpressionPtr> conditions, int64_t position, LogicalPtr& input);
+  ExpressionPtr bind_long_in_list(ExpressionPtr operand, const std::vector<ExpressionPtr>& list, int64_t position, LogicalPtr& input);
+
+  TableResolver& tables_;
+  ColumnRegistry columns_;
+  std::vector<LogicalPtr> shared_;
+  std::vector<CommonTableEntry> common_tables_;
+  std::vector<std::string> open_views_;  // being bound: a view must not contain itself
+};
+
+// Types that meet in one column: CASE branches, COALESCE, VALUES, set operations. Untyped literals take the others' type.
+LogicalType common_type_of(const std::vector<ExpressionPtr>& expressions, std::string_view what, int64_t position);
+
+[[noreturn]] void refuse_at(std::string text, int64_t position);
+
+}  // namespace pistachio

@@ -1,0 +1,356 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include "base/check.h"
+#include "base/error.h"
+#include "binder/grouping.h"
+#include "expr/expression_evaluator.h"
+#include "expr/type_rules.h"
+
+namespace pistachio {
+
+namespace {
+
+// The name of a column that has no alias, as PostgreSQL chooses it.
+std::string default_name(const ast::Expression& expression) {
+  if (const auto* column = std::get_if<ast::ColumnName>(&expression.node)) return column->parts.back();
+  if (const auto* call = std::get_if<ast::Call>(&expression.node)) return call->name;
+  if (const auto* cast = std::get_if<ast::Cast>(&expression.node)) {
+    std::string inner = default_name(*cast->operand);
+    return inner == "?column?" ? cast->type.name : inner;
+  }
+  if (std::holds_alternative<ast::Case>(expression.node)) return "case";
+  if (const auto* subquery = std::get_if<ast::Subquery>(&expression.node)) {
+    if (subquery->kind == ast::Subquery::Kind::Exists) return "exists";
+    if (subquery->kind == ast::Subquery::Kind::Scalar) {
+      if (const auto* select = std::get_if<ast::Select>(&subquery->query->body)) {
+        if (select->items.size() == 1 && !select->items[0].alias.empty()) return select->items[0].alias;
+        if (select->items.size() == 1) return default_name(*select->items[0].expression);
+      }
+    }
+  }
+  return "?column?";
+}
+
+bool default_nulls_first(const ast::OrderItem& item) {
+  // NULLs count as greater than every value.
+  if (item.nulls == ast::OrderItem::Nulls::Default) return item.descending;
+  return item.nulls == ast::OrderItem::Nulls::First;
+}
+
+std::optional<size_t> ordinal_of(const ast::Expression& expression) {
+  const auto* literal = std::get_if<ast::Literal>(&expression.node);
+  if (literal == nullptr || literal->kind != ast::Literal::Kind::Number) return std::nullopt;
+  size_t number = 0;
+  auto [end, status] = std::from_chars(literal->text.data(), literal->text.data() + literal->text.size(), number);
+  if (status != std::errc() || end != literal->text.data() + literal->text.size()) return 0;
+  return number;
+}
+
+}  // namespace
+
+LogicalPtr QueryBinder::project(LogicalPtr plan, std::vector<NamedExpression> columns) const {
+  return make_node(LogicalProject{std::move(columns)}, std::move(plan));
+}
+
+// A column that is passed on keeps its id, the first time.
+NamedExpression QueryBinder::name_expression(ExpressionPtr expression, const std::string& name, ColumnSet& taken) {
+  if (expression->is_untyped()) expression = coerce(std::move(expression), TypeKind::Varchar);
+  bool keeps = expression->kind() == ExpressionKind::Column && !taken.contains(expression->column_id());
+  ColumnId id = keeps ? expression->column_id() : columns_.add(name, expression->type());
+  taken.insert(id);
+  return {id, std::move(expression)};
+}
+
+void QueryBinder::bind_common_tables(const ast::Query& query, const NameScope* outer) {
+  for (const ast::CommonTable& table : query.with) {
+    BoundQuery bound;
+    try {
+      bound = bind_query(*table.query, outer);
+    } catch (const UserError& error) {
+      bool recursive = query.recursive && error.message().find(fmt::format("there is no table {}", table.name)) != std::string::npos;
+      if (recursive) refuse_at("WITH RECURSIVE is not supported", table.position);
+      throw;
+    }
+    if (table.column_aliases.size() > bound.output.size()) {
+      refuse_at(fmt::format("{} has {} columns, but {} names are given", table.name, bound.output.size(), table.column_aliases.size()),
+                table.position);
+    }
+    for (size_t i = 0; i < table.column_aliases.size(); ++i) bound.output[i].name = table.column_aliases[i];
+    CommonTableEntry entry{.definition = &table, .scope = outer, .visible = common_tables_.size()};
+    entry.correlated = !free_columns(*bound.plan).empty();
+    if (!entry.correlated) {
+      entry.shared = shared_.size();
+      entry.output = bound.output;
+      shared_.push_back(std::move(bound.plan));
+    }
+    common_tables_.push_back(std::move(entry));
+  }
+}
+
+BoundQuery QueryBinder::bind_query(const ast::Query& query, const NameScope* outer) {
+  size_t visible = common_tables_.size();
+  bind_common_tables(query, outer);
+  struct Visitor {
+    QueryBinder& binder;
+    const ast::Query& query;
+    const NameScope* outer;
+    BoundQuery operator()(const ast::Select& select) { return binder.bind_select(query, select, outer); }
+    BoundQuery operator()(const ast::Values& values) { return binder.bind_values(query, values, outer); }
+    BoundQuery operator()(const ast::SetOperation& operation) { return binder.bind_set_operation(query, operation, outer); }
+  };
+  BoundQuery bound = std::visit(Visitor{*this, query, outer}, query.body);
+  common_tables_.resize(visible);
+  return bound;
+}
+
+std::optional<int64_t> QueryBinder::bind_row_count(const ast::ExpressionPtr& expression, std::string_view clause) {
+  if (!expression) return std::nullopt;
+  NameScope empty;
+  ExpressionPlace place{.scope = &empty, .no_subquery = "in LIMIT or OFFSET", .no_aggregate = "in LIMIT or OFFSET"};
+  ExpressionPtr bound = bind_expression(*expression, place);
+  if (!bound->is_untyped() && !is_exact_number(bound->type()))
+    refuse_at(fmt::format("{} needs a whole number", clause), expression->position);
+  ScalarValue value = evaluate_constant(coerce(std::move(bound), TypeKind::BigInt));
+  if (value.is_null) return std::nullopt;
+  if (value.integer < 0) refuse_at(fmt::format("{} must not be negative", clause), expression->position);
+  return static_cast<int64_t>(value.integer);
+}
+
+void QueryBinder::limit_output(const ast::Query& query, BoundQuery& bound) {
+  std::optional<int64_t> limit = bind_row_count(query.limit, "LIMIT");
+  std::optional<int64_t> offset = bind_row_count(query.offset, "OFFSET");
+  if (!limit && offset.value_or(0) == 0) return;
+  bound.plan = make_node(LogicalLimit{limit, offset.value_or(0)}, std::move(bound.plan));
+}
+
+// ORDER BY where only the output columns can be named: set operations and VALUES.
+void QueryBinder::order_output(const ast::Query& query, BoundQuery& bound) {
+  if (query.order_by.empty()) return;
+  NameScope scope;
+  for (const OutputColumn& column : bound.output) scope.add({"", column.name, column.id});
+  LogicalSort sort;
+  for (const ast::OrderItem& item : query.order_by) {
+    ExpressionPtr key;
+    if (std::optional<size_t> place = ordinal_of(*item.expression)) {
+      if (*place < 1 || *place > bound.output.size())
+        refuse_at(fmt::format("ORDER BY {}: there are {} columns", *place, bound.output.size()), item.expression->position);
+      key = columns_.reference(bound.output[*place - 1].id);
+    } else {
+      key = bind_expression(*item.expression,
+                            {.scope = &scope, .no_subquery = "in this ORDER BY", .no_aggregate = "in the ORDER BY of a set operation"});
+    }
+    sort.keys.push_back({std::move(key), item.descending, default_nulls_first(item)});
+  }
+  bound.plan = make_node(std::move(sort), std::move(bound.plan));
+}
+
+BoundQuery QueryBinder::bind_values(const ast::Query& query, const ast::Values& values, const NameScope* outer) {
+  (void)outer;
+  size_t width = values.rows.empty() ? 0 : values.rows[0].size();
+  std::vector<std::vector<ExpressionPtr>> columns(width);
+  NameScope empty;
+  ExpressionPlace place{.scope = &empty, .no_subquery = "in VALUES", .no_aggregate = "in VALUES"};
+  for (const std::vector<ast::ExpressionPtr>& row : values.rows) {
+    if (row.size() != width) refuse_at(fmt::format("VALUES has rows of {} and {} values", width, row.size()), query.position);
+    for (size_t i = 0; i < width; ++i) columns[i].push_back(bind_expression(*row[i], place));
+  }
+  BoundQuery bound;
+  LogicalValues node;
+  node.rows.resize(values.rows.size());
+  for (size_t i = 0; i < width; ++i) {
+    LogicalType type = common_type_of(columns[i], "a column of VALUES", query.position);
+    std::string name = fmt::format("column{}", i + 1);
+    ColumnId id = columns_.add(name, type);
+    node.columns.push_back(id);
+    bound.output.push_back({id, name});
+    for (size_t row = 0; row < columns[i].size(); ++row) node.rows[row].push_back(evaluate_constant(coerce(columns[i][row], type)));
+  }
+  bound.plan = make_node(std::move(node));
+  order_output(query, bound);
+  limit_output(query, bound);
+  return bound;
+}
+
+BoundQuery QueryBinder::bind_set_operation(const ast::Query& query, const ast::SetOperation& operation, const NameScope* outer) {
+  BoundQuery left = bind_query(*operation.left, outer);
+  BoundQuery right = bind_query(*operation.right, outer);
+  std::string_view name = operation.kind == ast::SetOperation::Kind::Union       ? "UNION"
+                          : operation.kind == ast::SetOperation::Kind::Intersect ? "INTERSECT"
+                                                                                 : "EXCEPT";
+  if (left.output.size() != right.output.size())
+    refuse_at(fmt::format("{} of {} and {} columns", name, left.output.size(), right.output.size()), query.position);
+  LogicalSetOperation node;
+  node.all = operation.all;
+  node.kind = operation.kind == ast::SetOperation::Kind::Union       ? LogicalSetOperation::Kind::Union
+              : operation.kind == ast::SetOperation::Kind::Intersect ? LogicalSetOperation::Kind::Intersect
+                                                                     : LogicalSetOperation::Kind::Except;
+  std::vector<NamedExpression> left_columns;
+  std::vector<NamedExpression> right_columns;
+  BoundQuery bound;
+  for (size_t i = 0; i < left.output.size(); ++i) {
+    LogicalType first = columns_.type(left.output[i].id);
+    LogicalType second = columns_.type(right.output[i].id);
+    std::optional<LogicalType> type = common_type(first, second);
+    // A column of NULLs or literals takes the other side's type, as an untyped literal would.
+    if (!type) {
+      refuse_at(fmt::format("{}: column {} is {} on the left and {} on the right", name, i + 1, first.to_string(), second.to_string()),
+                query.position);
+    }
+    auto add = [&](ColumnId source, std::vector<NamedExpression>& columns, std::vector<ColumnId>& ids) {
+      ColumnId id = columns_.add(left.output[i].name, *type);
+      columns.push_back({id, coerce(columns_.reference(source), *type)});
+      ids.push_back(id);
+    };
+    add(left.output[i].id, left_columns, node.left_columns);
+    add(right.output[i].id, right_columns, node.right_columns);
+    ColumnId id = columns_.add(left.output[i].name, *type);
+    node.columns.push_back(id);
+    bound.output.push_back({id, left.output[i].name});
+  }
+  LogicalPtr first = project(std::move(left.plan), std::move(left_columns));
+  LogicalPtr second = project(std::move(right.plan), std::move(right_columns));
+  bound.plan = make_node(std::move(node), std::move(first), std::move(second));
+  order_output(query, bound);
+  limit_output(query, bound);
+  return bound;
+}
+
+BoundQuery QueryBinder::bind_select(const ast::Query& query, const ast::Select& select, const NameScope* outer) {
+  if (!select.distinct_on.empty()) refuse_at("DISTINCT ON is not supported", select.distinct_on[0]->position);
+  BoundFrom from = bind_from(select.from, outer);
+  NameScope scope(outer);
+  scope.columns() = from.columns;
+  LogicalPtr plan = std::move(from.plan);
+
+  if (select.where) {
+    ExpressionPlace place{.scope = &scope, .input = &plan, .no_aggregate = "in WHERE: use HAVING"};
+    ExpressionPtr condition = bind_condition(*select.where, place, "WHERE");
+    plan = make_node(LogicalFilter{conjuncts_of(condition)}, std::move(plan));
+  }
+
+  std::vector<const ast::SelectItem*> items;
+  for (const ast::SelectItem& item : select.items) items.push_back(&item);
+  Grouping grouping{.scope = &scope, .input = &plan, .items = &items};
+  bind_groups(select, grouping);
+  for (const ast::SelectItem& item : select.items) collect_aggregates(*item.expression, grouping);
+  if (select.having) collect_aggregates(*select.having, grouping);
+  for (const ast::OrderItem& item : query.order_by) collect_aggregates(*item.expression, grouping);
+  grouping.is_grouped = !select.group_by.empty() || !grouping.calls.empty() || select.having != nullptr;
+
+  if (grouping.is_grouped) {
+    // Group expressions are computed below, so that the aggregate groups by columns.
+    bool computes = std::any_of(grouping.groups.begin(), grouping.groups.end(),
+                                [](const NamedExpression& group) { return group.expression->kind() != ExpressionKind::Column; });
+    if (computes) {
+      std::vector<NamedExpression> columns;
+      for (ColumnId id : output_columns(*plan)) columns.push_back({id, columns_.reference(id)});
+      for (const NamedExpression& group : grouping.groups) {
+        if (group.expression->kind() != ExpressionKind::Column) columns.push_back(group);
+      }
+      plan = project(std::move(plan), std::move(columns));
+    }
+    LogicalAggregate aggregate;
+    for (const NamedExpression& group : grouping.groups) aggregate.groups.push_back(group.id);
+    aggregate.calls = grouping.calls;
+    plan = make_node(std::move(aggregate), std::move(plan));
+  }
+
+  ExpressionPlace place{.scope = &scope, .input = &plan, .aggregates = &grouping.by_node, .no_aggregate = "here"};
+  auto bind_item = [&](const ast::Expression& expression) {
+    ExpressionPtr bound = bind_expression(expression, place);
+    return grouping.is_grouped ? after_grouping(std::move(bound), grouping) : bound;
+  };
+  if (select.having) {
+    ExpressionPtr condition = after_grouping(bind_condition(*select.having, place, "HAVING"), grouping);
+    plan = make_node(LogicalFilter{conjuncts_of(condition)}, std::move(plan));
+  }
+
+  BoundQuery bound;
+  std::vector<NamedExpression> columns;
+  ColumnSet taken;
+  for (const ast::SelectItem& item : select.items) {
+    if (const auto* star = std::get_if<ast::Star>(&item.expression->node)) {
+      if (!star->qualifier.empty() && !scope.has_table(star->qualifier.back()))
+        refuse_at(fmt::format("there is no table {} in FROM", star->qualifier.back()), item.expression->position);
+      if (star->qualifier.empty() && scope.columns().empty()) refuse_at("SELECT * needs a FROM", item.expression->position);
+      for (const ScopeColumn& column : scope.columns()) {
+        bool wanted = star->qualifier.empty() ? !column.needs_table : column.table == star->qualifier.back();
+        if (!wanted || !column.unsupported.empty()) continue;
+        ExpressionPtr value = columns_.reference(column.id, item.expression->position);
+        if (grouping.is_grouped) value = after_grouping(std::move(value), grouping);
+        columns.push_back(name_expression(std::move(value), column.name, taken));
+        bound.output.push_back({columns.back().id, column.name});
+      }
+      continue;
+    }
+    std::string name = item.alias.empty() ? default_name(*item.expression) : item.alias;
+    columns.push_back(name_expression(bind_item(*item.expression), name, taken));
+    bound.output.push_back({columns.back().id, name});
+  }
+
+  LogicalSort sort;
+  size_t visible = columns.size();
+  for (const ast::OrderItem& item : query.order_by) {
+    std::optional<ColumnId> key;
+    if (std::optional<size_t> ordinal = ordinal_of(*item.expression)) {
+      if (*ordinal < 1 || *ordinal > visible)
+        refuse_at(fmt::format("ORDER BY {}: there are {} columns", *ordinal, visible), item.expression->position);
+      key = bound.output[*ordinal - 1].id;
+    } else if (const auto* name = std::get_if<ast::ColumnName>(&item.expression->node); name != nullptr && name->parts.size() == 1) {
+      // An output column goes before a column of the tables.
+      for (const OutputColumn& column : bound.output) {
+        if (column.name != name->parts[0]) continue;
+        if (key && *key != column.id) refuse_at(fmt::format("ORDER BY {} is ambiguous", column.name), item.expression->position);
+        key = column.id;
+      }
+    }
+    if (!key) {
+      ExpressionPtr expression = bind_item(*item.expression);
+      auto known = std::find_if(columns.begin(), columns.end(),
+                                [&](const NamedExpression& column) { return same_expression(*column.expression, *expression); });
+      if (known == columns.end()) {
+        if (select.distinct) refuse_at("with DISTINCT, ORDER BY can use columns of the select list only", item.expression->position);
+        columns.push_back(name_expression(std::move(expression), "order", taken));
+        known = columns.end() - 1;
+      }
+      key = known->id;
+    }
+    sort.keys.push_back({columns_.reference(*key), item.descending, default_nulls_first(item)});
+  }
+
+  bool has_hidden = columns.size() > visible;
+  plan = project(std::move(plan), std::move(columns));
+  if (select.distinct) {
+    LogicalAggregate distinct;
+    for (const OutputColumn& column : bound.output) distinct.groups.push_back(column.id);
+    plan = make_node(std::move(distinct), std::move(plan));
+  }
+  if (!sort.keys.empty()) plan = make_node(std::move(sort), std::move(plan));
+  bound.plan = std::move(plan);
+  limit_output(query, bound);
+  if (has_hidden) {
+    std::vector<NamedExpression> shown;
+    for (const OutputColumn& column : bound.output) shown.push_back({column.id, columns_.reference(column.id)});
+    bound.plan = project(std::move(bound.plan), std::move(shown));
+  }
+  return bound;
+}
+
+LogicalPlan QueryBinder::bind(const ast::Query& query) {
+  BoundQuery bound = bind_query(query, nullptr);
+  LogicalPlan plan;
+  plan.root = std::move(bound.plan);
+  plan.output = std::move(bound.output);
+  plan.columns = std::move(columns_);
+  plan.shared = std::move(shared_);
+  return plan;
+}
+
+LogicalPlan bind_query(const ast::Query& query, TableResolver& tables) {
+  return QueryBinder(tables).bind(query);
+}
+
+}  // namespace pistachio

@@ -1,0 +1,82 @@
+// Subqueries in expressions. Each becomes a dependent join of the plan the expression is evaluated on: Single for scalars, Mark for
+// EXISTS, IN, ANY and ALL. The expression then is a column of that join. The optimizer takes the dependence out.
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "binder/query_binder.h"
+#include "expr/function_table.h"
+#include "expr/type_rules.h"
+
+namespace pistachio {
+
+namespace {
+
+// What x <op> ALL negates: x > ALL (q) is NOT (x <= ANY (q)).
+std::string_view negated_comparison(std::string_view name) {
+  if (name == "=") return "<>";
+  if (name == "<>") return "=";
+  if (name == "<") return ">=";
+  if (name == "<=") return ">";
+  if (name == ">") return "<=";
+  return "<";
+}
+
+}  // namespace
+
+ExpressionPtr QueryBinder::bind_scalar_subquery(BoundQuery bound, int64_t position, LogicalPtr& input) {
+  if (bound.output.size() != 1)
+    refuse_at(fmt::format("a subquery used as a value must give one column, not {}", bound.output.size()), position);
+  ColumnId value = bound.output[0].id;
+  input = make_node(LogicalJoin{.kind = JoinKind::Single, .dependent = true}, std::move(input), std::move(bound.plan));
+  return columns_.reference(value, position);
+}
+
+ExpressionPtr QueryBinder::bind_mark(LogicalPtr right, std::vector<ExpressionPtr> conditions, int64_t position, LogicalPtr& input) {
+  ColumnId mark = columns_.add("mark", TypeKind::Boolean);
+  LogicalJoin join{.kind = JoinKind::Mark, .comparisons = std::move(conditions), .mark = mark, .dependent = true};
+  input = make_node(std::move(join), std::move(input), std::move(right));
+  return columns_.reference(mark, position);
+}
+
+ExpressionPtr QueryBinder::bind_long_in_list(ExpressionPtr operand, const std::vector<ExpressionPtr>& list, int64_t position,
+                                             LogicalPtr& input) {
+  std::vector<ExpressionPtr> all = list;
+  all.push_back(operand);
+  LogicalType type = common_type_of(all, "IN", position);
+  LogicalValues values;
+  values.columns.push_back(columns_.add("item", type));
+  for (const ExpressionPtr& item : list) values.rows.push_back({coerce(item, type)->value()});
+  ExpressionPtr equal = make_call("=", {coerce(std::move(operand), type), columns_.reference(values.columns[0])}, position);
+  return bind_mark(make_node(std::move(values)), {equal}, position, input);
+}
+
+ExpressionPtr QueryBinder::bind_subquery(const ast::Subquery& node, int64_t position, const ExpressionPlace& place) {
+  using Kind = ast::Subquery::Kind;
+  if (place.input == nullptr) refuse_at(fmt::format("a subquery cannot stand {}", place.no_subquery), position);
+  std::vector<ExpressionPtr> operands;
+  if (node.operand) {
+    if (const auto* row = std::get_if<ast::Row>(&node.operand->node)) {
+      for (const ast::ExpressionPtr& field : row->fields) operands.push_back(bind_node(*field, place));
+    } else {
+      operands.push_back(bind_node(*node.operand, place));
+    }
+  }
+  BoundQuery bound = bind_query(*node.query, place.scope);
+  if (node.kind == Kind::Scalar) return bind_scalar_subquery(std::move(bound), position, *place.input);
+  if (node.kind == Kind::Exists) return bind_mark(std::move(bound.plan), {}, position, *place.input);
+
+  if (bound.output.size() != operands.size())
+    refuse_at(fmt::format("the subquery must give {} column(s) to compare with, not {}", operands.size(), bound.output.size()), position);
+  std::string comparison = node.kind == Kind::In ? "=" : node.comparison;
+  if (operands.size() > 1 && comparison != "=") refuse_at("rows can be compared with a subquery by IN only", position);
+  bool is_all = node.kind == Kind::All;
+  std::vector<ExpressionPtr> conditions;
+  for (size_t i = 0; i < operands.size(); ++i) {
+    std::string_view name = is_all ? negated_comparison(comparison) : std::string_view(comparison);
+    conditions.push_back(make_call(name, {operands[i], columns_.reference(bound.output[i].id)}, position));
+  }
+  ExpressionPtr mark = bind_mark(std::move(bound.plan), std::move(conditions), position, *place.input);
+  return is_all ? make_call("not", {mark}, position) : mark;
+}
+
+}  // namespace pistachio

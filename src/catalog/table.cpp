@@ -1,0 +1,25 @@
+#include "catalog/table.h"
+
+namespace pistachio {
+
+std::shared_ptr<const Table> Table::of_files(std::string name, ParquetTable files) {
+  auto table = std::make_shared<Table>();
+  table->name_ = std::move(name);
+  for (const TableColumn& column : files.columns) table->columns_.push_back({column.name, column.type, column.unsupported});
+  for (const TableFile& file : files.files) table->rows_ += file.footer().rows;
+  table->files_ = std::move(files);
+  return table;
+}
+
+std::shared_ptr<const Table> Table::of_chunks(std::string name, std::vector<TableColumnInfo> columns, std::vector<Chunk> chunks,
+                                              std::vector<std::shared_ptr<const Reservation>> memory) {
+  auto table = std::make_shared<Table>();
+  table->name_ = std::move(name);
+  table->columns_ = std::move(columns);
+  for (const Chunk& chunk : chunks) table->rows_ += chunk.rows();
+  table->chunks_ = std::move(chunks);
+  table->memory_ = std::move(memory);
+  return table;
+}
+
+}  // namespace pistachio

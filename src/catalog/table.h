@@ -1,0 +1,49 @@
+// A table as plans see it: named columns and where the rows are. Either Parquet files that storage opened, or chunks held in memory.
+// Immutable; shared by the plans that read it, so that a replaced table lives on while a query runs on it.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "data/chunk.h"
+#include "memory/reservation.h"
+#include "storage/parquet_table.h"
+
+namespace pistachio {
+
+struct TableColumnInfo {
+  std::string name;
+  LogicalType type;
+  std::string unsupported;  // not empty: why it cannot be read
+};
+
+class Table {
+ public:
+  static std::shared_ptr<const Table> of_files(std::string name, ParquetTable files);
+  static std::shared_ptr<const Table> of_chunks(std::string name, std::vector<TableColumnInfo> columns, std::vector<Chunk> chunks,
+                                                std::vector<std::shared_ptr<const Reservation>> memory);
+
+  const std::string& name() const { return name_; }
+  const std::vector<TableColumnInfo>& columns() const { return columns_; }
+  int64_t rows() const { return rows_; }
+
+  bool is_in_memory() const { return !files_; }
+  const ParquetTable& files() const { return *files_; }
+  const std::vector<Chunk>& chunks() const { return chunks_; }
+  // What pays for the chunks.
+  const std::vector<std::shared_ptr<const Reservation>>& memory() const { return memory_; }
+
+ private:
+  std::string name_;
+  std::vector<TableColumnInfo> columns_;
+  int64_t rows_ = 0;
+  std::optional<ParquetTable> files_;
+  std::vector<Chunk> chunks_;
+  std::vector<std::shared_ptr<const Reservation>> memory_;
+};
+
+using TablePtr = std::shared_ptr<const Table>;
+
+}  // namespace pistachio

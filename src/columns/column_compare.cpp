@@ -1,0 +1,57 @@
+#include "columns/column_compare.h"
+
+#include <ATen/ATen.h>
+
+#include "base/check.h"
+#include "data/concatenate_columns.h"
+#include "kernels/ops/compare_columns.h"
+#include "kernels/ops/compare_constant.h"
+#include "kernels/ops/compare_text_constant.h"
+#include "kernels/ops/dictionary_gather.h"
+
+namespace pistachio {
+
+namespace {
+
+at::Tensor compare_plain(const Column& column, Comparison comparison, const ScalarValue& constant) {
+  if (column.type().is_text())
+    return kernels::compare_text_constant(column.bytes(), column.begins(), column.ends(), comparison, constant.text);
+  if (column.type().is_wide()) {
+    return kernels::compare_wide_constant(column.values(), comparison, static_cast<int64_t>(constant.integer),
+                                          static_cast<int64_t>(constant.integer >> 64));
+  }
+  if (column.type().is_floating()) return kernels::compare_constant(column.values(), comparison, constant.floating);
+  if (column.type().kind() == TypeKind::Boolean) return kernels::compare_constant(column.values(), comparison, constant.integer != 0);
+  return kernels::compare_constant(column.values(), comparison, static_cast<int64_t>(constant.integer));
+}
+
+}  // namespace
+
+at::Tensor compare_columns(const Column& left, Comparison comparison, const Column& right) {
+  ENSURE_EQ(left.rows(), right.rows());
+  ENSURE(left.type().scalar_type() == right.type().scalar_type());
+  Column first = decode_dictionary(left);
+  Column second = decode_dictionary(right);
+  if (first.type().is_text()) {
+    return kernels::compare_text_columns(first.bytes(), first.begins(), first.ends(), comparison, second.bytes(), second.begins(),
+                                         second.ends());
+  }
+  return kernels::compare_columns(first.values(), comparison, second.values());
+}
+
+at::Tensor compare_with_constant(const Column& column, Comparison comparison, const ScalarValue& constant) {
+  ENSURE(!constant.is_null);
+  if (!column.is_dictionary()) return compare_plain(column, comparison, constant);
+  at::Tensor entries = compare_plain(*column.dictionary_column(), comparison, constant);
+  return kernels::dictionary_gather(entries, column.codes());
+}
+
+at::Tensor same_rows(const Column& left, const Column& right) {
+  at::Tensor equal = compare_columns(left, Comparison::Equal, right);
+  if (!left.has_validity() && !right.has_validity()) return equal;
+  at::Tensor left_valid = left.has_validity() ? left.validity() : at::ones_like(equal);
+  at::Tensor right_valid = right.has_validity() ? right.validity() : at::ones_like(equal);
+  return left_valid.eq(right_valid).logical_and_(equal.logical_or(left_valid.logical_not()));
+}
+
+}  // namespace pistachio

@@ -1,0 +1,20 @@
+// Comparisons of columns with columns and with constants, on values: NULLs are the caller's affair (the answer under a NULL means nothing).
+#pragma once
+
+#include "data/column.h"
+#include "data/scalar_value.h"
+#include "kernels/ops/comparison.h"
+
+namespace pistachio {
+
+using kernels::Comparison;
+
+// bool [rows]. Both of the same type and length.
+at::Tensor compare_columns(const Column& left, Comparison comparison, const Column& right);
+// bool [rows]. The constant is not NULL and of the column's type.
+at::Tensor compare_with_constant(const Column& column, Comparison comparison, const ScalarValue& constant);
+
+// bool [rows]: equal, or both NULL.
+at::Tensor same_rows(const Column& left, const Column& right);
+
+}  // namespace pistachio

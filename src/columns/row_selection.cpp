@@ -1,0 +1,84 @@
+#include "columns/row_selection.h"
+
+#include <ATen/ATen.h>
+
+#include "base/check.h"
+#include "kernels/ops/compress.h"
+#include "kernels/ops/gather_rows.h"
+#include "kernels/ops/spread.h"
+
+namespace pistachio {
+
+namespace {
+
+// Applies one tensor operation to the tensors that have a row per value.
+template <typename Operation>
+Column map_rows(const Column& column, const Operation& operation, at::Tensor validity) {
+  if (column.is_dictionary()) return Column::dictionary(operation(column.codes()), column.dictionary_column(), std::move(validity));
+  if (column.type().is_text())
+    return Column::text(column.type(), column.bytes(), operation(column.begins()), operation(column.ends()), std::move(validity));
+  return Column::fixed(column.type(), operation(column.values()), std::move(validity));
+}
+
+}  // namespace
+
+at::Tensor both_valid(const at::Tensor& left, const at::Tensor& right) {
+  if (!left.defined()) return right;
+  if (!right.defined()) return left;
+  return left.logical_and(right);
+}
+
+Column select_rows(const Column& column, const at::Tensor& mask) {
+  at::Tensor validity = column.has_validity() ? kernels::compress(column.validity(), mask) : at::Tensor();
+  return map_rows(
+      column, [&](const at::Tensor& tensor) { return kernels::compress(tensor, mask); }, std::move(validity));
+}
+
+Chunk select_rows(const Chunk& chunk, const at::Tensor& mask) {
+  std::vector<Column> columns;
+  columns.reserve(chunk.column_count());
+  for (const Column& column : chunk.columns()) columns.push_back(select_rows(column, mask));
+  int64_t rows = columns.empty() ? kernels::count_true(mask) : columns[0].rows();
+  return Chunk(std::move(columns), rows);
+}
+
+Column spread_rows(const Column& dense, const at::Tensor& validity) {
+  // Values under NULL must stay valid values of their form: spread fills gaps with zero, which is a code only if there are entries.
+  at::Tensor valid = dense.has_validity() ? kernels::spread(dense.validity(), validity) : validity;
+  if (dense.is_dictionary() && dense.dictionary_column()->rows() == 0) return null_column(dense.type(), validity.numel());
+  return map_rows(
+      dense, [&](const at::Tensor& tensor) { return kernels::spread(tensor, validity); }, std::move(valid));
+}
+
+Column take_rows(const Column& column, const at::Tensor& rows) {
+  at::Tensor validity = column.has_validity() ? kernels::gather_rows(column.validity(), rows) : at::Tensor();
+  return map_rows(
+      column, [&](const at::Tensor& tensor) { return kernels::gather_rows(tensor, rows); }, std::move(validity));
+}
+
+Column take_rows_or_null(const Column& column, const at::Tensor& rows, const at::Tensor& valid) {
+  if (column.rows() == 0 || (column.is_dictionary() && column.dictionary_column()->rows() == 0))
+    return null_column(column.type(), rows.numel());
+  at::Tensor validity = column.has_validity() ? kernels::gather_rows(column.validity(), rows) : valid;
+  return map_rows(
+      column, [&](const at::Tensor& tensor) { return kernels::gather_rows(tensor, rows); }, std::move(validity));
+}
+
+Chunk take_rows(const Chunk& chunk, const at::Tensor& rows) {
+  std::vector<Column> columns;
+  columns.reserve(chunk.column_count());
+  for (const Column& column : chunk.columns()) columns.push_back(take_rows(column, rows));
+  return Chunk(std::move(columns), rows.numel());
+}
+
+Column null_column(LogicalType type, int64_t rows) {
+  at::Tensor validity = at::zeros({rows}, at::kBool);
+  if (type.is_text()) {
+    at::Tensor zeros = at::zeros({rows}, at::kLong);
+    return Column::text(type, at::empty({0}, at::kByte), zeros, zeros, std::move(validity));
+  }
+  at::Tensor values = type.is_wide() ? at::zeros({rows, 2}, at::kLong) : at::zeros({rows}, type.scalar_type());
+  return Column::fixed(type, std::move(values), std::move(validity));
+}
+
+}  // namespace pistachio

@@ -1,0 +1,18 @@
+// Between columns and single values: constants become columns, single rows become values. For constants and results, not for data paths.
+#pragma once
+
+#include <vector>
+
+#include "data/column.h"
+#include "data/scalar_value.h"
+
+namespace pistachio {
+
+// So many rows of one value. Text is stored once.
+Column repeat_value(const ScalarValue& value, int64_t rows);
+ScalarValue value_at(const Column& column, int64_t row);
+
+// The values as a column.
+Column column_of_values(LogicalType type, const std::vector<ScalarValue>& values);
+
+}  // namespace pistachio

@@ -1,0 +1,260 @@
+#include "exec/aggregate_state.h"
+
+#include <ATen/ATen.h>
+
+#include <cmath>
+
+#include "base/check.h"
+#include "base/error.h"
+#include "columns/column_compare.h"
+#include "columns/row_selection.h"
+#include "data/concatenate_columns.h"
+#include "exec/growing_column.h"
+#include "exec/held_chunks.h"
+#include "expr/cast.h"
+#include "expr/wide_numbers.h"
+#include "kernels/ops/compress.h"
+#include "kernels/ops/gather_rows.h"
+#include "kernels/ops/segment_extreme.h"
+#include "kernels/ops/segment_moments.h"
+#include "kernels/ops/segment_sum.h"
+
+namespace pistachio {
+
+namespace {
+
+void grow(at::Tensor& tensor, int64_t groups) {
+  tensor = with_room(tensor, tensor.size(0), groups);
+}
+
+int64_t bytes_of(std::initializer_list<at::Tensor> tensors) {
+  int64_t bytes = 0;
+  for (const at::Tensor& tensor : tensors) bytes += static_cast<int64_t>(tensor.nbytes());
+  return bytes;
+}
+
+// Adds counts of other groups: a sum of int64 values, which cannot leave 64 bits.
+void add_counts(at::Tensor& counts, const at::Tensor& ids, const at::Tensor& more) {
+  counts.index_add_(0, ids, more);
+}
+
+class CountState final : public AggregateState {
+ public:
+  void set_groups(int64_t groups) override { grow(counts_, groups); }
+  void update(const at::Tensor& ids, const Column* argument) override {
+    kernels::segment_count(counts_, ids, argument != nullptr ? argument->validity() : at::Tensor());
+  }
+  void merge(const at::Tensor& ids, const AggregateState& other, const at::Tensor& rows) override {
+    add_counts(counts_, ids, kernels::gather_rows(static_cast<const CountState&>(other).counts_, rows));
+  }
+  Column finish(int64_t groups) const override { return Column::fixed(TypeKind::BigInt, counts_.narrow(0, 0, groups).clone()); }
+  int64_t memory_bytes() const override { return bytes_of({counts_}); }
+
+ private:
+  at::Tensor counts_ = at::zeros({0}, at::kLong);
+};
+
+// Sum and mean of integers and decimals, exact in 128 bits.
+class ExactSumState final : public AggregateState {
+ public:
+  ExactSumState(LogicalType argument, LogicalType result, bool mean) : argument_(argument), result_(result), mean_(mean) {}
+  void set_groups(int64_t groups) override {
+    grow(sums_, groups);
+    grow(counts_, groups);
+  }
+  void update(const at::Tensor& ids, const Column* argument) override {
+    kernels::segment_sum(sums_, ids, argument->values(), argument->validity());
+    kernels::segment_count(counts_, ids, argument->validity());
+  }
+  void merge(const at::Tensor& ids, const AggregateState& other, const at::Tensor& rows) override {
+    const auto& more = static_cast<const ExactSumState&>(other);
+    kernels::segment_sum(sums_, ids, kernels::gather_rows(more.sums_, rows));
+    add_counts(counts_, ids, kernels::gather_rows(more.counts_, rows));
+  }
+  Column finish(int64_t groups) const override {
+    at::Tensor counts = counts_.narrow(0, 0, groups);
+    at::Tensor sums = sums_.narrow(0, 0, groups);
+    at::Tensor valid = counts.gt(0);
+    int scale = argument_.kind() == TypeKind::Decimal ? argument_.scale() : 0;
+    if (mean_) {
+      at::Tensor means = wide_to_double(sums) / (counts.to(at::kDouble) * std::pow(10.0, scale));
+      return Column::fixed(result_, means.masked_fill(valid.logical_not(), 0.0), valid);
+    }
+    Column exact = Column::fixed(LogicalType::decimal(38, scale), sums.clone(), valid);
+    try {
+      if (result_.is_wide()) {
+        check_digits(exact);
+        return Column::fixed(result_, exact.values(), valid);
+      }
+      return cast_column(exact, result_, {});
+    } catch (const UserError&) {
+      throw UserError("a sum is out of range; cast the argument to DOUBLE for an approximate one");
+    }
+  }
+  int64_t memory_bytes() const override { return bytes_of({sums_, counts_}); }
+
+ private:
+  static void check_digits(const Column& sums) {
+    Int128 most = power_of_ten(38) - 1;
+    at::Tensor bad = compare_with_constant(sums, Comparison::Greater, ScalarValue::of_integer(sums.type(), most))
+                         .logical_or_(compare_with_constant(sums, Comparison::Less, ScalarValue::of_integer(sums.type(), -most)));
+    if (kernels::count_true(bad) > 0) throw UserError("sum out of range");
+  }
+
+  LogicalType argument_;
+  LogicalType result_;
+  bool mean_;
+  at::Tensor sums_ = at::zeros({0, 2}, at::kLong);
+  at::Tensor counts_ = at::zeros({0}, at::kLong);
+};
+
+class FloatingSumState final : public AggregateState {
+ public:
+  explicit FloatingSumState(bool mean) : mean_(mean) {}
+  void set_groups(int64_t groups) override {
+    grow(sums_, groups);
+    grow(counts_, groups);
+  }
+  void update(const at::Tensor& ids, const Column* argument) override {
+    kernels::segment_sum_float(sums_, ids, argument->values(), argument->validity());
+    kernels::segment_count(counts_, ids, argument->validity());
+  }
+  void merge(const at::Tensor& ids, const AggregateState& other, const at::Tensor& rows) override {
+    const auto& more = static_cast<const FloatingSumState&>(other);
+    kernels::segment_sum_float(sums_, ids, kernels::gather_rows(more.sums_, rows));
+    add_counts(counts_, ids, kernels::gather_rows(more.counts_, rows));
+  }
+  Column finish(int64_t groups) const override {
+    at::Tensor counts = counts_.narrow(0, 0, groups);
+    at::Tensor values = sums_.narrow(0, 0, groups).clone();
+    at::Tensor valid = counts.gt(0);
+    if (mean_) values = values / counts.to(at::kDouble);
+    return Column::fixed(TypeKind::Double, values.masked_fill(valid.logical_not(), 0.0), valid);
+  }
+  int64_t memory_bytes() const override { return bytes_of({sums_, counts_}); }
+
+ private:
+  bool mean_;
+  at::Tensor sums_ = at::zeros({0}, at::kDouble);
+  at::Tensor counts_ = at::zeros({0}, at::kLong);
+};
+
+class MomentState final : public AggregateState {
+ public:
+  explicit MomentState(AggregateKind kind) : kind_(kind) {}
+  void set_groups(int64_t groups) override { grow(moments_, groups); }
+  void update(const at::Tensor& ids, const Column* argument) override {
+    kernels::segment_moments(moments_, ids, argument->values(), argument->validity());
+  }
+  void merge(const at::Tensor& ids, const AggregateState& other, const at::Tensor& rows) override {
+    kernels::moments_merge(moments_, ids, static_cast<const MomentState&>(other).moments_.index_select(0, rows));
+  }
+  Column finish(int64_t groups) const override {
+    bool sample = kind_ == AggregateKind::VarianceSample || kind_ == AggregateKind::StddevSample;
+    bool root = kind_ == AggregateKind::StddevSample || kind_ == AggregateKind::StddevPopulation;
+    at::Tensor moments = moments_.narrow(0, 0, groups);
+    at::Tensor counts = moments.select(1, 0) - (sample ? 1.0 : 0.0);
+    at::Tensor valid = counts.gt(0);
+    at::Tensor values = (moments.select(1, 2) / counts).masked_fill(valid.logical_not(), 0.0);
+    return Column::fixed(TypeKind::Double, root ? values.sqrt() : values, valid);
+  }
+  int64_t memory_bytes() const override { return bytes_of({moments_}); }
+
+ private:
+  AggregateKind kind_;
+  at::Tensor moments_ = at::zeros({0, 3}, at::kDouble);
+};
+
+class ExtremeState final : public AggregateState {
+ public:
+  ExtremeState(LogicalType type, bool take_max)
+      : type_(type), take_max_(take_max), best_(type.is_wide() ? at::zeros({0, 2}, at::kLong) : at::zeros({0}, type.scalar_type())) {}
+  void set_groups(int64_t groups) override {
+    grow(best_, groups);
+    grow(seen_, groups);
+  }
+  void update(const at::Tensor& ids, const Column* argument) override {
+    kernels::segment_extreme(best_, seen_, ids, argument->values(), take_max_, argument->validity());
+  }
+  void merge(const at::Tensor& ids, const AggregateState& other, const at::Tensor& rows) override {
+    const auto& more = static_cast<const ExtremeState&>(other);
+    kernels::segment_extreme(best_, seen_, ids, kernels::gather_rows(more.best_, rows), take_max_, kernels::gather_rows(more.seen_, rows));
+  }
+  Column finish(int64_t groups) const override {
+    at::Tensor seen = seen_.narrow(0, 0, groups).clone();
+    bool all = kernels::count_true(seen) == groups;
+    return Column::fixed(type_, best_.narrow(0, 0, groups).clone(), all ? at::Tensor() : seen);
+  }
+  int64_t memory_bytes() const override { return bytes_of({best_, seen_}); }
+
+ private:
+  LogicalType type_;
+  bool take_max_;
+  at::Tensor best_;
+  at::Tensor seen_ = at::zeros({0}, at::kBool);
+};
+
+// Text: the best of the batch and the best so far compete as one batch of two rows a group.
+class TextExtremeState final : public AggregateState {
+ public:
+  TextExtremeState(LogicalType type, bool take_max) : type_(type), take_max_(take_max), best_(null_column(type, 0)) {}
+  void set_groups(int64_t groups) override {
+    if (groups > best_.rows()) best_ = concatenate_columns({best_, null_column(type_, groups - best_.rows())});
+  }
+  void update(const at::Tensor& ids, const Column* argument) override { compete(ids, *argument); }
+  void merge(const at::Tensor& ids, const AggregateState& other, const at::Tensor& rows) override {
+    compete(ids, take_rows(static_cast<const TextExtremeState&>(other).best_, rows));
+  }
+  Column finish(int64_t groups) const override { return best_.slice(0, groups); }
+  int64_t memory_bytes() const override { return best_.memory_bytes(); }
+
+ private:
+  void compete(const at::Tensor& ids, const Column& challengers) {
+    int64_t groups = best_.rows();
+    if (groups == 0 || challengers.rows() == 0) return;
+    at::Tensor winners = winners_of(challengers, ids, groups);
+    at::Tensor any = winners.ge(0);
+    Column batch = take_rows_or_null(challengers, winners, any);
+    Column both = concatenate_columns({best_, batch});
+    at::Tensor numbers = at::arange(groups, at::kLong);
+    at::Tensor chosen = winners_of(both, at::cat({numbers, numbers}), groups);
+    best_ = own_column(take_rows_or_null(both, chosen, chosen.ge(0)));
+  }
+
+  at::Tensor winners_of(const Column& column, const at::Tensor& ids, int64_t groups) const {
+    return kernels::segment_extreme_text(column.bytes(), column.begins(), column.ends(), ids, groups, take_max_, column.validity());
+  }
+
+  LogicalType type_;
+  bool take_max_;
+  Column best_;
+};
+
+}  // namespace
+
+std::unique_ptr<AggregateState> make_aggregate_state(AggregateKind kind, LogicalType argument, LogicalType result) {
+  bool is_max = kind == AggregateKind::Max || kind == AggregateKind::BoolOr;
+  switch (kind) {
+    case AggregateKind::CountRows:
+    case AggregateKind::Count: return std::make_unique<CountState>();
+    case AggregateKind::Sum:
+    case AggregateKind::Average: {
+      bool mean = kind == AggregateKind::Average;
+      if (argument.is_floating()) return std::make_unique<FloatingSumState>(mean);
+      return std::make_unique<ExactSumState>(argument, result, mean);
+    }
+    case AggregateKind::Min:
+    case AggregateKind::Max:
+    case AggregateKind::BoolAnd:
+    case AggregateKind::BoolOr:
+      if (argument.is_text()) return std::make_unique<TextExtremeState>(argument, is_max);
+      return std::make_unique<ExtremeState>(argument, is_max);
+    case AggregateKind::VarianceSample:
+    case AggregateKind::VariancePopulation:
+    case AggregateKind::StddevSample:
+    case AggregateKind::StddevPopulation: return std::make_unique<MomentState>(kind);
+  }
+  fail_check(__FILE__, __LINE__, "unknown aggregate");
+}
+
+}  // namespace pistachio

@@ -1,0 +1,27 @@
+// Grouping and aggregation by hash. Every lane first aggregates what it sees into a table of its own (partial aggregation); then the tables
+// are merged by radix partitions of the group hash, all partitions at the same time, each with no lock. DISTINCT arguments are collected as
+// sets of (group, argument) rows and counted after the sets of all lanes were merged. Without groups there is exactly one row.
+#pragma once
+
+#include "exec/operator.h"
+#include "expr/aggregate_function.h"
+
+namespace pistachio {
+
+class HashAggregateOperator final : public Operator {
+ public:
+  HashAggregateOperator(OperatorPtr input, std::vector<ColumnId> groups, std::vector<LogicalType> group_types,
+                        std::vector<AggregateCall> calls);
+  Task<void> produce(RunContext& context, ChunkSink& sink) override;
+
+ private:
+  class Lane;
+  class Partition;
+
+  OperatorPtr input_;
+  std::vector<ColumnId> groups_;
+  std::vector<LogicalType> group_types_;
+  std::vector<AggregateCall> calls_;
+};
+
+}  // namespace pistachio

@@ -1,0 +1,43 @@
+// Chunks that an operator keeps: copied out of the buffers of the scan they came from, and paid for from the operator's memory account.
+// Not thread-safe: one for each lane.
+#pragma once
+
+#include <set>
+#include <vector>
+
+#include "data/chunk.h"
+#include "memory/memory_account.h"
+#include "memory/reservation.h"
+
+namespace pistachio {
+
+class HeldChunks {
+ public:
+  explicit HeldChunks(MemoryAccount account) : account_(std::move(account)) {}
+
+  // Throws OutOfMemory when the account has no room.
+  void add(const Chunk& chunk);
+
+  const std::vector<Chunk>& chunks() const { return chunks_; }
+  int64_t rows() const { return rows_; }
+  int64_t bytes() const { return bytes_; }
+  // The chunks and what pays for them.
+  std::vector<Chunk> take_chunks() { return std::move(chunks_); }
+  std::vector<Reservation> take_memory() { return std::move(memory_); }
+
+ private:
+  MemoryAccount account_;
+  std::vector<Chunk> chunks_;
+  std::vector<Reservation> memory_;
+  std::set<const void*> dictionaries_;  // already paid for
+  int64_t rows_ = 0;
+  int64_t bytes_ = 0;
+};
+
+// A column that shares nothing with a scan's buffers, except whole dictionaries.
+Column own_column(const Column& column);
+
+// All chunks end to end, as one; `layout_types` for the case that there are none.
+Chunk concatenate_chunks(const std::vector<Chunk>& chunks, const std::vector<LogicalType>& types);
+
+}  // namespace pistachio

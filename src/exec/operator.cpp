@@ -1,0 +1,48 @@
+#include "exec/operator.h"
+
+#include <chrono>
+
+#include "base/task_group.h"
+
+namespace pistachio {
+
+namespace {
+
+int64_t now_nanoseconds() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+}  // namespace
+
+WorkTimer::WorkTimer(OperatorMetrics& metrics) : metrics_(metrics), begin_(now_nanoseconds()) {}
+
+WorkTimer::~WorkTimer() {
+  metrics_.nanoseconds += now_nanoseconds() - begin_;
+}
+
+Task<void> pass_on(OperatorMetrics& metrics, ChunkSink& sink, int lane, Chunk chunk) {
+  if (chunk.rows() == 0) co_return;
+  metrics.rows += chunk.rows();
+  metrics.chunks += 1;
+  Task<void> consuming = sink.consume(lane, std::move(chunk));
+  co_await consuming;
+}
+
+Task<void> for_each_lane(RunContext& context, int64_t count, std::function<Task<void>(int lane, int64_t index)> body) {
+  std::atomic<int64_t> next = 0;
+  auto run_lane = [&](int lane) -> Task<void> {
+    while (true) {
+      int64_t index = next++;
+      if (index >= count) co_return;
+      Task<void> one = body(lane, index);
+      co_await one;
+    }
+  };
+  std::vector<Task<void>> lanes;
+  int64_t used = std::min<int64_t>(context.lanes, count);
+  for (int lane = 0; lane < used; ++lane) lanes.push_back(run_lane(lane));
+  Task<void> all = when_all(std::move(lanes));
+  co_await all;
+}
+
+}  // namespace pistachio

@@ -1,0 +1,84 @@
+// The contract between operators. A producer pushes chunks into a sink, on several lanes at the same time; a streaming operator is a sink
+// that passes on what it makes of a chunk, a blocking one takes everything and then produces itself. Operators are immutable plans; what
+// a run needs lives in the coroutine frame of `produce` and in the sinks it makes. All work is kernel calls on whole columns.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <vector>
+
+#include "base/task.h"
+#include "config/settings.h"
+#include "data/chunk.h"
+#include "expr/expression.h"
+#include "memory/memory_account.h"
+#include "storage/storage_context.h"
+
+namespace pistachio {
+
+// What operators share in one run of a query.
+struct RunContext {
+  StorageContext& storage;
+  MemoryAccount memory;
+  int lanes = 1;
+
+  const Settings& settings() const { return storage.settings; }
+};
+
+class ChunkSink {
+ public:
+  virtual ~ChunkSink() = default;
+  // One call at a time for each lane; lanes run at the same time.
+  virtual Task<void> consume(int lane, Chunk chunk) = 0;
+  // Nothing more is wanted: producers may stop early.
+  virtual bool is_full() const { return false; }
+};
+
+// Figures of one operator in one run, for EXPLAIN ANALYZE.
+struct OperatorMetrics {
+  std::atomic<int64_t> rows = 0;
+  std::atomic<int64_t> chunks = 0;
+  std::atomic<int64_t> nanoseconds = 0;  // of work inside it, over all lanes
+  std::atomic<int64_t> bytes = 0;        // read, or held in memory at most
+};
+
+class Operator {
+ public:
+  explicit Operator(std::vector<ColumnId> layout) : layout_(std::move(layout)) {}
+  virtual ~Operator() = default;
+  Operator(const Operator&) = delete;
+  Operator& operator=(const Operator&) = delete;
+
+  // Pushes all chunks into the sink; ends when the last was consumed. Chunks have the columns of layout(), at least one row each.
+  virtual Task<void> produce(RunContext& context, ChunkSink& sink) = 0;
+
+  const std::vector<ColumnId>& layout() const { return layout_; }
+  OperatorMetrics& metrics() { return metrics_; }
+
+ protected:
+  std::vector<ColumnId> layout_;
+  OperatorMetrics metrics_;
+};
+
+using OperatorPtr = std::unique_ptr<Operator>;
+
+// Adds the time until the end of the block to an operator's metrics. Only around work without co_await.
+class WorkTimer {
+ public:
+  explicit WorkTimer(OperatorMetrics& metrics);
+  ~WorkTimer();
+  WorkTimer(const WorkTimer&) = delete;
+  WorkTimer& operator=(const WorkTimer&) = delete;
+
+ private:
+  OperatorMetrics& metrics_;
+  int64_t begin_;
+};
+
+// Hands the chunk on unless it has no rows, and counts it.
+Task<void> pass_on(OperatorMetrics& metrics, ChunkSink& sink, int lane, Chunk chunk);
+
+// Runs body(lane, i) for i in [0, count), spread over the context's lanes; each lane takes the next free i.
+Task<void> for_each_lane(RunContext& context, int64_t count, std::function<Task<void>(int lane, int64_t index)> body);
+
+}  // namespace pistachio

@@ -1,0 +1,45 @@
+#include "exec/shared_rows.h"
+
+namespace pistachio {
+
+Task<void> SharedRows::compute(RunContext& context) {
+  if (computed_) co_return;
+  MemoryAccount account = context.memory.make_child("common table");
+  std::vector<HeldChunks> held;
+  for (int lane = 0; lane < context.lanes; ++lane) held.emplace_back(account);
+  class Collect final : public ChunkSink {
+   public:
+    explicit Collect(std::vector<HeldChunks>& held) : held_(held) {}
+    Task<void> consume(int lane, Chunk chunk) override {
+      held_[static_cast<size_t>(lane)].add(chunk);
+      co_return;
+    }
+
+   private:
+    std::vector<HeldChunks>& held_;
+  } collect(held);
+  Task<void> producing = plan_->produce(context, collect);
+  co_await producing;
+  for (HeldChunks& lane : held) {
+    for (Chunk& chunk : lane.take_chunks()) chunks_.push_back(std::move(chunk));
+    for (Reservation& part : lane.take_memory()) memory_.push_back(std::move(part));
+  }
+  computed_ = true;
+}
+
+Task<void> SharedReadOperator::produce(RunContext& context, ChunkSink& sink) {
+  Task<void> computing = rows_->compute(context);
+  co_await computing;
+  auto produce_one = [&](int lane, int64_t index) -> Task<void> {
+    if (sink.is_full()) co_return;
+    const Chunk& chunk = rows_->chunks()[static_cast<size_t>(index)];
+    std::vector<Column> columns;
+    for (size_t place : places_) columns.push_back(chunk.column(place));
+    Task<void> passing = pass_on(metrics_, sink, lane, Chunk(std::move(columns), chunk.rows()));
+    co_await passing;
+  };
+  Task<void> all = for_each_lane(context, static_cast<int64_t>(rows_->chunks().size()), produce_one);
+  co_await all;
+}
+
+}  // namespace pistachio

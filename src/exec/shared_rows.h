@@ -1,0 +1,40 @@
+// A common table: computed by the first who reads it, kept, and read again by the others.
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "exec/held_chunks.h"
+#include "exec/operator.h"
+
+namespace pistachio {
+
+// The plan and, in a run, the rows. Readers run one after the other (producers are sequential), so there is no lock.
+class SharedRows {
+ public:
+  explicit SharedRows(OperatorPtr plan) : plan_(std::move(plan)) {}
+
+  Task<void> compute(RunContext& context);
+  const std::vector<Chunk>& chunks() const { return chunks_; }
+  Operator& plan() { return *plan_; }
+
+ private:
+  OperatorPtr plan_;
+  bool computed_ = false;
+  std::vector<Chunk> chunks_;
+  std::vector<Reservation> memory_;
+};
+
+class SharedReadOperator final : public Operator {
+ public:
+  // `places[i]` is the column of the shared plan behind layout()[i].
+  SharedReadOperator(std::vector<ColumnId> layout, std::shared_ptr<SharedRows> rows, std::vector<size_t> places)
+      : Operator(std::move(layout)), rows_(std::move(rows)), places_(std::move(places)) {}
+  Task<void> produce(RunContext& context, ChunkSink& sink) override;
+
+ private:
+  std::shared_ptr<SharedRows> rows_;
+  std::vector<size_t> places_;
+};
+
+}  // namespace pistachio

@@ -1,0 +1,27 @@
+// ORDER BY, with or without a limit. Keys become words whose signed order is the wanted one; one kernel call orders them. With a limit each
+// lane keeps only the best rows it has seen.
+#pragma once
+
+#include <optional>
+
+#include "exec/operator.h"
+#include "logical/logical_node.h"
+
+namespace pistachio {
+
+class SortOperator final : public Operator {
+ public:
+  SortOperator(OperatorPtr input, std::vector<SortKey> keys, std::optional<int64_t> limit, std::vector<LogicalType> types);
+  Task<void> produce(RunContext& context, ChunkSink& sink) override;
+
+ private:
+  // The order of the rows by the keys: int64 [rows].
+  at::Tensor order_of(const Chunk& rows) const;
+
+  OperatorPtr input_;
+  std::vector<SortKey> keys_;
+  std::optional<int64_t> limit_;
+  std::vector<LogicalType> types_;
+};
+
+}  // namespace pistachio

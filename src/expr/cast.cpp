@@ -1,0 +1,230 @@
+#include "expr/cast.h"
+
+#include <ATen/ATen.h>
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "base/check.h"
+#include "base/error.h"
+#include "columns/column_compare.h"
+#include "columns/row_selection.h"
+#include "columns/scalar_access.h"
+#include "data/concatenate_columns.h"
+#include "expr/parse_value.h"
+#include "expr/type_rules.h"
+#include "expr/wide_numbers.h"
+#include "kernels/ops/checked_arithmetic.h"
+#include "kernels/ops/compress.h"
+
+namespace pistachio {
+
+namespace {
+
+constexpr int64_t kDayMicros = int64_t{86'400} * 1'000'000;
+
+int scale_of(LogicalType type) {
+  return type.kind() == TypeKind::Decimal ? type.scale() : 0;
+}
+
+// The greatest value of a type held in integers.
+Int128 largest_value(LogicalType type) {
+  switch (type.kind()) {
+    case TypeKind::TinyInt: return INT8_MAX;
+    case TypeKind::SmallInt: return INT16_MAX;
+    case TypeKind::Integer:
+    case TypeKind::Date: return INT32_MAX;
+    case TypeKind::Decimal: return power_of_ten(type.precision()) - 1;
+    default: return INT64_MAX;
+  }
+}
+
+Int128 smallest_value(LogicalType type) {
+  return type.kind() == TypeKind::Decimal ? -largest_value(type) : -largest_value(type) - 1;
+}
+
+[[noreturn]] void refuse_value(const ScalarValue& value, LogicalType to) {
+  throw UserError(fmt::format("{} is out of range for {}", value.to_string(), to.to_string()));
+}
+
+// Throws for the first row that counts and whose value lies outside the range of `to`; both in the scale of `to`.
+void check_range(const Column& scaled, const Column& original, LogicalType to, const at::Tensor& valid) {
+  at::Tensor bad =
+      compare_with_constant(scaled, Comparison::Greater, ScalarValue::of_integer(scaled.type(), largest_value(to)))
+          .logical_or_(compare_with_constant(scaled, Comparison::Less, ScalarValue::of_integer(scaled.type(), smallest_value(to))));
+  if (valid.defined()) bad.logical_and_(valid);
+  if (kernels::count_true(bad) == 0) return;
+  refuse_value(value_at(original, bad.nonzero()[0][0].item<int64_t>()), to);
+}
+
+// Whether every value of an exact type fits the other.
+bool always_fits(LogicalType from, LogicalType to) {
+  LogicalType source = as_decimal(from);
+  LogicalType target = as_decimal(to);
+  if (is_integer(from) && is_integer(to)) return from.value_bytes() <= to.value_bytes();
+  int source_whole = source.precision() - source.scale();
+  // An integer type holds fewer than its digits suggest; rounding may carry into one digit more.
+  int target_whole = target.precision() - target.scale() - (is_integer(to) ? 1 : 0) - (source.scale() > target.scale() ? 1 : 0);
+  return source_whole <= target_whole;
+}
+
+Column fixed_like(LogicalType type, at::Tensor values, const Column& source) {
+  return Column::fixed(type, std::move(values), source.validity());
+}
+
+// Integers and decimals among each other: rescale in the wider of both forms, check, narrow.
+Column cast_exact(const Column& column, LogicalType to, const at::Tensor& valid) {
+  LogicalType from = column.type();
+  int shift = scale_of(to) - scale_of(from);
+  // 64 bits are enough when neither side needs more and multiplying cannot overflow.
+  bool narrow = !from.is_wide() && !to.is_wide() && (shift <= 0 || as_decimal(from).precision() + shift <= 18);
+  if (narrow) {
+    at::Tensor values = column.values().to(at::kLong);
+    if (shift > 0) values = values * static_cast<int64_t>(power_of_ten(shift));
+    if (shift < 0 && -shift <= 18) {
+      at::Tensor divisor = at::full({1}, static_cast<int64_t>(power_of_ten(-shift)), at::kLong);
+      values = kernels::checked_arithmetic(values, kernels::Arithmetic::DivideRounding, divisor, {});
+    } else if (shift < -18) {
+      values = at::zeros_like(values);
+    }
+    if (!always_fits(from, to)) check_range(Column::fixed(TypeKind::BigInt, values), column, to, valid);
+    return fixed_like(to, values.to(to.scalar_type()), column);
+  }
+  at::Tensor words = from.is_wide() ? column.values() : widen(column.values());
+  if (shift != 0) {
+    kernels::Arithmetic operation = shift > 0 ? kernels::Arithmetic::Multiply : kernels::Arithmetic::DivideRounding;
+    words = kernels::wide_arithmetic(words, operation, wide_constant(power_of_ten(std::abs(shift))), valid);
+  }
+  if (!always_fits(from, to)) check_range(Column::fixed(LogicalType::decimal(38, 0), words), column, to, valid);
+  if (to.is_wide()) return fixed_like(to, words, column);
+  return fixed_like(to, words.select(1, 0).contiguous().to(to.scalar_type()), column);
+}
+
+at::Tensor exact_to_double(const Column& column) {
+  at::Tensor values = column.type().is_wide() ? wide_to_double(column.values()) : column.values().to(at::kDouble);
+  int scale = scale_of(column.type());
+  return scale == 0 ? values : values / std::pow(10.0, scale);
+}
+
+Column cast_floating_to_exact(const Column& column, LogicalType to, const at::Tensor& valid) {
+  at::Tensor scaled = column.values().to(at::kDouble);
+  int scale = scale_of(to);
+  // Integers round halves to even, decimals away from zero: both as PostgreSQL.
+  if (scale > 0) scaled = scaled * std::pow(10.0, scale);
+  scaled = to.kind() == TypeKind::Decimal ? scaled.abs().add_(0.5).floor_().mul_(scaled.sign()) : scaled.round();
+  double limit = to.kind() == TypeKind::Decimal ? std::pow(10.0, to.precision()) : static_cast<double>(largest_value(to)) + 1;
+  double lowest = to.kind() == TypeKind::Decimal ? -limit : -limit - (to.kind() == TypeKind::BigInt ? 1025 : 1);
+  at::Tensor bad = scaled.ge(limit).logical_or_(scaled.le(lowest)).logical_or_(scaled.isnan());
+  at::Tensor counted = valid.defined() ? bad.logical_and(valid) : bad;
+  if (kernels::count_true(counted) > 0) refuse_value(value_at(column, counted.nonzero()[0][0].item<int64_t>()), to);
+  scaled = scaled.masked_fill(bad, 0.0);
+  if (to.is_wide()) return fixed_like(to, double_to_wide(scaled), column);
+  return fixed_like(to, scaled.to(to.scalar_type()), column);
+}
+
+Column cast_number(const Column& column, LogicalType to, const at::Tensor& valid) {
+  LogicalType from = column.type();
+  if (to.kind() == TypeKind::Boolean) {
+    if (from.is_wide()) return fixed_like(to, column.values().ne(0).any(1), column);
+    return fixed_like(to, column.values().ne(0), column);
+  }
+  if (from.kind() == TypeKind::Boolean) {
+    Column numbers = fixed_like(TypeKind::TinyInt, column.values().to(at::kChar), column);
+    return cast_number(numbers, to, valid);
+  }
+  if (from.is_floating()) {
+    if (!to.is_floating()) return cast_floating_to_exact(column, to, valid);
+    at::Tensor values = column.values().to(to.scalar_type());
+    if (to.kind() == TypeKind::Real) {
+      at::Tensor bad = values.isinf().logical_and_(column.values().isinf().logical_not());
+      if (valid.defined()) bad.logical_and_(valid);
+      if (kernels::count_true(bad) > 0) refuse_value(value_at(column, bad.nonzero()[0][0].item<int64_t>()), to);
+    }
+    return fixed_like(to, std::move(values), column);
+  }
+  if (to.is_floating()) return fixed_like(to, exact_to_double(column).to(to.scalar_type()), column);
+  return cast_exact(column, to, valid);
+}
+
+at::Tensor floor_days(const at::Tensor& micros) {
+  return at::floor_divide(micros, at::full({1}, kDayMicros, at::kLong));
+}
+
+Column cast_date_like(const Column& column, LogicalType to, const at::Tensor& valid) {
+  LogicalType from = column.type();
+  if (from.kind() == TypeKind::Date) {
+    at::Tensor days = column.values().to(at::kLong);
+    constexpr int64_t most_days = INT64_MAX / kDayMicros;
+    at::Tensor bad = days.abs().gt(most_days);
+    if (valid.defined()) bad.logical_and_(valid);
+    if (kernels::count_true(bad) > 0) refuse_value(value_at(column, bad.nonzero()[0][0].item<int64_t>()), to);
+    return fixed_like(to, days * kDayMicros, column);
+  }
+  if (to.kind() == TypeKind::Date) return fixed_like(to, floor_days(column.values()).to(at::kInt), column);
+  if (to.kind() == TypeKind::Time) return fixed_like(to, column.values() - floor_days(column.values()) * kDayMicros, column);
+  return fixed_like(to, column.values(), column);  // with and without time zone: both UTC
+}
+
+// Text in and out goes value by value; a dictionary is converted once per entry by the evaluator.
+Column convert_values(const Column& column, LogicalType to, const at::Tensor& valid) {
+  std::vector<ScalarValue> values;
+  values.reserve(static_cast<size_t>(column.rows()));
+  const bool* counts = valid.defined() ? valid.const_data_ptr<bool>() : nullptr;
+  for (int64_t row = 0; row < column.rows(); ++row) {
+    bool counted = (counts == nullptr || counts[row]);
+    values.push_back(counted ? cast_value(value_at(column, row), to) : ScalarValue::null(to));
+  }
+  return column_of_values(to, values);
+}
+
+}  // namespace
+
+Int128 power_of_ten(int exponent) {
+  ENSURE(exponent >= 0 && exponent <= 38);
+  Int128 power = 1;
+  for (int i = 0; i < exponent; ++i) power *= 10;
+  return power;
+}
+
+bool can_cast(LogicalType from, LogicalType to) {
+  if (from == to || from.kind() == TypeKind::Varchar) return true;
+  if (to.kind() == TypeKind::Varchar) return true;
+  bool from_number = is_number(from) || from.kind() == TypeKind::Boolean;
+  bool to_number = is_number(to) || to.kind() == TypeKind::Boolean;
+  if (from_number && to_number) return true;
+  if (is_date_like(from)) return is_date_like(to) || (to.kind() == TypeKind::Time && from.kind() != TypeKind::Date);
+  return false;
+}
+
+bool cast_can_raise(LogicalType from, LogicalType to) {
+  if (from == to || to.kind() == TypeKind::Varchar) return false;
+  if (from.is_text()) return true;
+  if (from.kind() == TypeKind::Boolean || to.kind() == TypeKind::Boolean) return false;
+  if (is_exact_number(from) && is_exact_number(to)) return !always_fits(from, to);
+  if (is_number(from)) return !(to.kind() == TypeKind::Double) && !(is_exact_number(from) && to.is_floating());
+  return from.kind() == TypeKind::Date;
+}
+
+Column cast_column(const Column& column, LogicalType to, const at::Tensor& valid) {
+  LogicalType from = column.type();
+  if (from == to) return column;
+  ENSURE(can_cast(from, to), "{} to {}", from.to_string(), to.to_string());
+  if (from.kind() == TypeKind::Varchar && to.kind() == TypeKind::Blob) {
+    return Column::text(to, column.bytes(), column.begins(), column.ends(), column.validity());
+  }
+  Column plain = decode_dictionary(column);
+  at::Tensor counts = both_valid(valid, plain.validity());
+  if (from.is_text() || to.is_text()) return convert_values(plain, to, counts);
+  if (is_date_like(from)) return cast_date_like(plain, to, counts);
+  return cast_number(plain, to, counts);
+}
+
+ScalarValue cast_value(const ScalarValue& value, LogicalType to) {
+  if (value.is_null) return ScalarValue::null(to);
+  if (value.type == to) return value;
+  if (value.type.kind() == TypeKind::Varchar) return parse_value(to, value.text);
+  if (to.kind() == TypeKind::Varchar) return ScalarValue::of_text(to, value.to_string());
+  return value_at(cast_column(repeat_value(value, 1), to, {}), 0);
+}
+
+}  // namespace pistachio

@@ -1,0 +1,21 @@
+// Casts between types, on whole columns. Numbers are checked against the range of their new type, text is parsed. Errors name the value.
+#pragma once
+
+#include "data/column.h"
+#include "data/scalar_value.h"
+
+namespace pistachio {
+
+// Whether CAST(x AS type) exists.
+bool can_cast(LogicalType from, LogicalType to);
+// Whether some value makes it throw.
+bool cast_can_raise(LogicalType from, LogicalType to);
+
+// `valid` (bool, may be undefined: all): rows that count; others raise nothing. Throws UserError.
+Column cast_column(const Column& column, LogicalType to, const at::Tensor& valid);
+ScalarValue cast_value(const ScalarValue& value, LogicalType to);
+
+// 10^exponent; exponent <= 38.
+Int128 power_of_ten(int exponent);
+
+}  // namespace pistachio

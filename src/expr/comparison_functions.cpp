@@ -1,0 +1,155 @@
+// Comparisons and tests for NULL and truth. AND and OR are expression kinds of their own (they skip rows); NOT is here.
+#include <ATen/ATen.h>
+
+#include <array>
+
+#include "columns/column_compare.h"
+#include "columns/row_selection.h"
+#include "expr/function_table.h"
+#include "expr/type_rules.h"
+
+namespace pistachio {
+
+namespace {
+
+using Types = std::span<const LogicalType>;
+using Literals = std::span<const bool>;
+
+std::optional<FunctionTypes> resolve_comparison(Types types, Literals literals) {
+  if (types.size() != 2) return std::nullopt;
+  // An untyped literal becomes what it is compared with; two of them are text.
+  LogicalType left = literals[0] ? types[1] : types[0];
+  LogicalType right = literals[1] ? left : types[1];
+  std::optional<LogicalType> common = common_type(left, right);
+  if (!common) return std::nullopt;
+  return FunctionTypes{{*common, *common}, TypeKind::Boolean};
+}
+
+Comparison mirrored(Comparison comparison) {
+  switch (comparison) {
+    case Comparison::Less: return Comparison::Greater;
+    case Comparison::LessEqual: return Comparison::GreaterEqual;
+    case Comparison::Greater: return Comparison::Less;
+    case Comparison::GreaterEqual: return Comparison::LessEqual;
+    default: return comparison;
+  }
+}
+
+// Intervals compare by length, with months of 30 and days of 24 hours (PostgreSQL).
+Column interval_length(const Column& column) {
+  at::Tensor high = column.values().select(1, 1);
+  at::Tensor months = high.bitwise_right_shift(32);
+  at::Tensor days = high.bitwise_left_shift(32).bitwise_right_shift(32);
+  at::Tensor micros = column.values().select(1, 0) + (months * 30 + days) * (int64_t{86'400} * 1'000'000);
+  return Column::fixed(TypeKind::BigInt, micros, column.validity());
+}
+
+Column comparable(const Column& column) {
+  return column.type().kind() == TypeKind::Interval ? interval_length(column) : column;
+}
+
+template <Comparison comparison>
+Column compare(const FunctionCall& call) {
+  const Argument& left = call.arguments[0];
+  const Argument& right = call.arguments[1];
+  at::Tensor mask;
+  bool is_interval = left.column.type().kind() == TypeKind::Interval;
+  if (!is_interval && right.is_constant && !left.is_constant) {
+    mask = compare_with_constant(left.column, comparison, right.constant());
+  } else if (!is_interval && left.is_constant && !right.is_constant) {
+    mask = compare_with_constant(right.column, mirrored(comparison), left.constant());
+  } else {
+    mask = compare_columns(comparable(left.expanded(call.rows)), comparison, comparable(right.expanded(call.rows)));
+  }
+  return Column::fixed(TypeKind::Boolean, std::move(mask));
+}
+
+template <bool same>
+Column distinct(const FunctionCall& call) {
+  at::Tensor mask = same_rows(comparable(call.arguments[0].expanded(call.rows)), comparable(call.arguments[1].expanded(call.rows)));
+  return Column::fixed(TypeKind::Boolean, same ? mask : mask.logical_not());
+}
+
+std::optional<FunctionTypes> resolve_anything(Types types, Literals) {
+  if (types.size() != 1) return std::nullopt;
+  return FunctionTypes{{types[0]}, TypeKind::Boolean};
+}
+
+std::optional<FunctionTypes> resolve_boolean(Types types, Literals literals) {
+  if (types.size() != 1 || (!literals[0] && types[0].kind() != TypeKind::Boolean)) return std::nullopt;
+  return FunctionTypes{{TypeKind::Boolean}, TypeKind::Boolean};
+}
+
+at::Tensor validity_of(const Column& column) {
+  return column.has_validity() ? column.validity() : at::ones({column.rows()}, at::kBool);
+}
+
+template <bool null>
+Column test_null(const FunctionCall& call) {
+  at::Tensor valid = validity_of(call.arguments[0].expanded(call.rows));
+  return Column::fixed(TypeKind::Boolean, null ? valid.logical_not() : valid);
+}
+
+// IS [NOT] TRUE, IS [NOT] FALSE: never NULL.
+template <bool wanted, bool negated>
+Column test_truth(const FunctionCall& call) {
+  Column column = call.arguments[0].expanded(call.rows);
+  at::Tensor mask = (wanted ? column.values() : column.values().logical_not()).logical_and(validity_of(column));
+  return Column::fixed(TypeKind::Boolean, negated ? mask.logical_not() : mask);
+}
+
+Column negation(const FunctionCall& call) {
+  return Column::fixed(TypeKind::Boolean, call.arguments[0].expanded(call.rows).values().logical_not());
+}
+
+constexpr Function comparison_of(std::string_view name, Column (*evaluate)(const FunctionCall&), std::string_view description) {
+  return {.name = name, .resolve = resolve_comparison, .evaluate = evaluate, .signature = "a OP b", .description = description};
+}
+
+constexpr Function test_of(std::string_view name, std::optional<FunctionTypes> (*resolve)(Types, Literals),
+                           Column (*evaluate)(const FunctionCall&)) {
+  return {.name = name,
+          .resolve = resolve,
+          .evaluate = evaluate,
+          .null_rule = NullRule::Own,
+          .signature = "a IS [NOT] NULL | TRUE | FALSE",
+          .description = "Test that is never NULL itself"};
+}
+
+const std::array kFunctions = {
+    comparison_of("=", compare<Comparison::Equal>, "Equal"),
+    comparison_of("<>", compare<Comparison::NotEqual>, "Not equal"),
+    comparison_of("<", compare<Comparison::Less>, "Less; text by bytes, NaN above all numbers"),
+    comparison_of("<=", compare<Comparison::LessEqual>, "Less or equal"),
+    comparison_of(">", compare<Comparison::Greater>, "Greater"),
+    comparison_of(">=", compare<Comparison::GreaterEqual>, "Greater or equal"),
+    Function{.name = "is distinct from",
+             .resolve = resolve_comparison,
+             .evaluate = distinct<false>,
+             .null_rule = NullRule::Own,
+             .signature = "a IS DISTINCT FROM b",
+             .description = "Not equal, NULL being a value like others"},
+    Function{.name = "is not distinct from",
+             .resolve = resolve_comparison,
+             .evaluate = distinct<true>,
+             .null_rule = NullRule::Own,
+             .signature = "a IS NOT DISTINCT FROM b",
+             .description = "Equal, NULL being a value like others"},
+    test_of("is null", resolve_anything, test_null<true>),
+    test_of("is not null", resolve_anything, test_null<false>),
+    test_of("is unknown", resolve_boolean, test_null<true>),
+    test_of("is not unknown", resolve_boolean, test_null<false>),
+    test_of("is true", resolve_boolean, test_truth<true, false>),
+    test_of("is not true", resolve_boolean, test_truth<true, true>),
+    test_of("is false", resolve_boolean, test_truth<false, false>),
+    test_of("is not false", resolve_boolean, test_truth<false, true>),
+    Function{.name = "not", .resolve = resolve_boolean, .evaluate = negation, .signature = "NOT a", .description = "Negation"},
+};
+
+}  // namespace
+
+std::span<const Function> comparison_functions() {
+  return kFunctions;
+}
+
+}  // namespace pistachio

@@ -1,0 +1,333 @@
+#include "expr/expression_evaluator.h"
+
+#include <ATen/ATen.h>
+
+#include <map>
+#include <memory>
+
+#include "base/check.h"
+#include "base/error.h"
+#include "columns/row_selection.h"
+#include "columns/scalar_access.h"
+#include "data/concatenate_columns.h"
+#include "expr/cast.h"
+#include "kernels/ops/compress.h"
+#include "kernels/ops/dictionary_gather.h"
+#include "kernels/ops/spread.h"
+
+namespace pistachio {
+
+// The rows an expression is evaluated on: a chunk, or the rows of a mask of another frame, whose columns are then selected when needed.
+class ExpressionEvaluator::Frame {
+ public:
+  explicit Frame(const Chunk& chunk) : chunk_(&chunk), rows_(chunk.rows()) {}
+  Frame(Frame& parent, at::Tensor mask) : parent_(&parent), mask_(std::move(mask)), rows_(kernels::count_true(mask_)) {}
+
+  int64_t rows() const { return rows_; }
+  const Column& column(size_t position) {
+    if (parent_ == nullptr) return chunk_->column(position);
+    auto found = selected_.find(position);
+    if (found == selected_.end()) found = selected_.emplace(position, select_rows(parent_->column(position), mask_)).first;
+    return found->second;
+  }
+
+  std::unordered_map<const Expression*, Argument> known;
+
+ private:
+  const Chunk* chunk_ = nullptr;
+  Frame* parent_ = nullptr;
+  at::Tensor mask_;
+  int64_t rows_;
+  std::map<size_t, Column> selected_;
+};
+
+namespace {
+
+struct SameExpression {
+  bool operator()(const Expression* left, const Expression* right) const { return same_expression(*left, *right); }
+};
+struct HashExpression {
+  size_t operator()(const Expression* expression) const { return expression_hash(*expression); }
+};
+
+[[noreturn]] void rethrow_with_position(const UserError& error, const Expression& expression) {
+  if (error.position() || expression.position() < 0) throw error;
+  throw UserError(error.message(), expression.position());
+}
+
+Argument constant_argument(const ScalarValue& value) {
+  return {repeat_value(value, 1), true};
+}
+
+bool is_null_constant(const Argument& argument) {
+  return argument.is_constant && argument.column.has_validity() && !argument.column.validity().item<bool>();
+}
+
+Column with_validity(Column column, const at::Tensor& valid) {
+  if (!valid.defined()) return column;
+  at::Tensor both = both_valid(column.validity(), valid);
+  if (column.is_dictionary()) return Column::dictionary(column.codes(), column.dictionary_column(), both);
+  if (column.type().is_text()) return Column::text(column.type(), column.bytes(), column.begins(), column.ends(), both);
+  return Column::fixed(column.type(), column.values(), both);
+}
+
+// The results of the entries for each code. Text stays dictionary-coded.
+Column spread_entries(const Column& entries, const Column& coded) {
+  if (entries.type().is_text() && !entries.has_validity() && !entries.is_dictionary()) {
+    return Column::dictionary(coded.codes(), std::make_shared<const Column>(entries), coded.validity());
+  }
+  Column spread = take_rows(entries, coded.codes().to(at::kLong));
+  return with_validity(std::move(spread), coded.validity());
+}
+
+// Runs `body` on the entries of a dictionary instead of on rows. An error may come from an entry that no row has: then rows decide.
+template <typename Body>
+std::optional<Column> on_entries(const Column& coded, bool can_raise, const Body& body) {
+  const Column& entries = *coded.dictionary_column();
+  if (entries.rows() > coded.rows() || entries.rows() == 0) return std::nullopt;
+  if (!can_raise) return spread_entries(body(entries), coded);
+  try {
+    return spread_entries(body(entries), coded);
+  } catch (const UserError&) {
+    return std::nullopt;
+  }
+}
+
+// Puts results of parts of the rows together. Each part has a row for each row of its mask, or one row for all.
+class Merger {
+ public:
+  Merger(LogicalType type, int64_t rows) : type_(type), source_(at::full({rows}, -1, at::kLong)) {}
+
+  void add(const Argument& part, const at::Tensor& mask) {
+    int64_t count = part.column.rows();
+    at::Tensor places =
+        part.is_constant ? at::full({kernels::count_true(mask)}, next_, at::kLong) : at::arange(next_, next_ + count, at::kLong);
+    source_.masked_scatter_(mask, places);
+    pieces_.push_back(part.column);
+    next_ += count;
+  }
+
+  Argument finish() const {
+    if (pieces_.empty()) return {null_column(type_, source_.numel()), false};
+    return {take_rows_or_null(concatenate_columns(pieces_), source_, source_.ge(0)), false};
+  }
+
+ private:
+  LogicalType type_;
+  at::Tensor source_;
+  std::vector<Column> pieces_;
+  int64_t next_ = 0;
+};
+
+struct Truth {
+  at::Tensor is_true;
+  at::Tensor is_false;
+};
+
+Truth truth_of(const Argument& argument, int64_t rows) {
+  Column column = decode_dictionary(argument.expanded(rows));
+  if (!column.has_validity()) return {column.values(), column.values().logical_not()};
+  return {column.values().logical_and(column.validity()), column.values().logical_not().logical_and_(column.validity())};
+}
+
+}  // namespace
+
+ExpressionEvaluator::ExpressionEvaluator(std::vector<ExpressionPtr> expressions, const std::vector<ColumnId>& layout)
+    : expressions_(std::move(expressions)) {
+  for (size_t i = 0; i < layout.size(); ++i) positions_.emplace(layout[i].value, i);
+  std::unordered_map<const Expression*, std::vector<const Expression*>, HashExpression, SameExpression> seen;
+  std::function<void(const Expression&)> visit = [&](const Expression& expression) {
+    if (expression.is_constant() || expression.kind() == ExpressionKind::Column) return;
+    std::vector<const Expression*>& same = seen[&expression];
+    same.push_back(&expression);
+    // A second occurrence is not computed, so what is inside it does not count again.
+    if (same.size() > 1) return;
+    for (const ExpressionPtr& child : expression.children()) visit(*child);
+  };
+  for (const ExpressionPtr& expression : expressions_) visit(*expression);
+  for (const auto& [representative, all] : seen) {
+    if (all.size() < 2) continue;
+    for (const Expression* expression : all) shared_.emplace(expression, representative);
+  }
+}
+
+std::vector<Column> ExpressionEvaluator::evaluate(const Chunk& chunk) const {
+  Frame frame(chunk);
+  std::vector<Column> columns;
+  columns.reserve(expressions_.size());
+  for (const ExpressionPtr& expression : expressions_) columns.push_back(evaluate(*expression, frame).expanded(chunk.rows()));
+  return columns;
+}
+
+at::Tensor ExpressionEvaluator::evaluate_condition(const Chunk& chunk) const {
+  ENSURE(expressions_.size() == 1 && expressions_[0]->type().kind() == TypeKind::Boolean);
+  Frame frame(chunk);
+  return truth_of(evaluate(*expressions_[0], frame), chunk.rows()).is_true;
+}
+
+Argument ExpressionEvaluator::evaluate(const Expression& expression, Frame& frame) const {
+  auto shared = shared_.find(&expression);
+  if (shared == shared_.end()) return evaluate_node(expression, frame);
+  auto known = frame.known.find(shared->second);
+  if (known == frame.known.end()) known = frame.known.emplace(shared->second, evaluate_node(expression, frame)).first;
+  return known->second;
+}
+
+Argument ExpressionEvaluator::evaluate_node(const Expression& expression, Frame& frame) const {
+  switch (expression.kind()) {
+    case ExpressionKind::Constant: return constant_argument(expression.value());
+    case ExpressionKind::Column: {
+      auto position = positions_.find(expression.column_id().value);
+      ENSURE(position != positions_.end(), "column #{} is not in the chunk", expression.column_id().value);
+      return {frame.column(position->second), false};
+    }
+    case ExpressionKind::Call: return evaluate_call(expression, frame);
+    case ExpressionKind::Cast: return evaluate_cast(expression, frame);
+    case ExpressionKind::And:
+    case ExpressionKind::Or: return evaluate_logical(expression, frame);
+    case ExpressionKind::Case: return evaluate_case(expression, frame);
+    case ExpressionKind::Coalesce: return evaluate_coalesce(expression, frame);
+  }
+  fail_check(__FILE__, __LINE__, "unknown expression kind");
+}
+
+Argument ExpressionEvaluator::evaluate_call(const Expression& expression, Frame& frame) const {
+  const Function& function = expression.function();
+  std::vector<Argument> arguments;
+  size_t varying = 0;
+  size_t last_varying = 0;
+  for (const ExpressionPtr& child : expression.children()) {
+    arguments.push_back(evaluate(*child, frame));
+    if (arguments.back().is_constant) continue;
+    ++varying;
+    last_varying = arguments.size() - 1;
+  }
+  bool strict = function.null_rule == NullRule::Strict;
+  if (strict) {
+    for (const Argument& argument : arguments) {
+      if (is_null_constant(argument)) return constant_argument(ScalarValue::null(expression.type()));
+    }
+  }
+  try {
+    if (varying == 0 && !arguments.empty() && function.is_stable) {
+      return {function.evaluate({arguments, 1, expression.type(), {}}), true};
+    }
+    if (strict && varying == 1 && function.is_stable && arguments[last_varying].column.is_dictionary()) {
+      Column coded = arguments[last_varying].column;
+      std::optional<Column> result = on_entries(coded, function.can_raise, [&](const Column& entries) {
+        std::vector<Argument> own = arguments;
+        own[last_varying].column = entries;
+        return function.evaluate({own, entries.rows(), expression.type(), {}});
+      });
+      if (result) return {std::move(*result), false};
+    }
+    at::Tensor valid;
+    for (Argument& argument : arguments) {
+      argument.column = decode_dictionary(argument.column);
+      if (!argument.is_constant) valid = both_valid(valid, argument.column.validity());
+    }
+    if (!strict) return {function.evaluate({arguments, frame.rows(), expression.type(), {}}), false};
+    return {with_validity(function.evaluate({arguments, frame.rows(), expression.type(), valid}), valid), false};
+  } catch (const UserError& error) {
+    rethrow_with_position(error, expression);
+  }
+}
+
+Argument ExpressionEvaluator::evaluate_cast(const Expression& expression, Frame& frame) const {
+  Argument argument = evaluate(*expression.children()[0], frame);
+  try {
+    if (argument.column.is_dictionary() && !argument.is_constant) {
+      bool can_raise = cast_can_raise(argument.column.type(), expression.type());
+      std::optional<Column> result =
+          on_entries(argument.column, can_raise, [&](const Column& entries) { return cast_column(entries, expression.type(), {}); });
+      if (result) return {std::move(*result), false};
+    }
+    return {cast_column(argument.column, expression.type(), {}), argument.is_constant};
+  } catch (const UserError& error) {
+    rethrow_with_position(error, expression);
+  }
+}
+
+Argument ExpressionEvaluator::evaluate_selected(const Expression& expression, Frame& frame, const at::Tensor& mask) const {
+  Frame selected(frame, mask);
+  return evaluate(expression, selected);
+}
+
+// AND stops at false, OR at true: rows that are settled are left out where a later operand may raise an error.
+Argument ExpressionEvaluator::evaluate_logical(const Expression& expression, Frame& frame) const {
+  bool is_and = expression.kind() == ExpressionKind::And;
+  at::Tensor settled;  // false for AND, true for OR
+  at::Tensor passed;   // true for AND, false for OR, in all operands so far; the rest is NULL
+  for (const ExpressionPtr& child : expression.children()) {
+    bool skips = child->can_raise() && settled.defined() && kernels::count_true(settled) > 0;
+    Truth truth;
+    if (skips) {
+      at::Tensor open = settled.logical_not();
+      Argument part = evaluate_selected(*child, frame, open);
+      Truth some = truth_of(part, kernels::count_true(open));
+      truth = {kernels::spread(some.is_true.contiguous(), open), kernels::spread(some.is_false.contiguous(), open)};
+    } else {
+      truth = truth_of(evaluate(*child, frame), frame.rows());
+    }
+    const at::Tensor& settles = is_and ? truth.is_false : truth.is_true;
+    const at::Tensor& passes = is_and ? truth.is_true : truth.is_false;
+    settled = settled.defined() ? settled.logical_or(settles) : settles;
+    passed = passed.defined() ? passed.logical_and(passes) : passes;
+  }
+  at::Tensor known = settled.logical_or(passed);
+  at::Tensor values = is_and ? settled.logical_not() : settled;
+  bool has_nulls = kernels::count_true(known) != frame.rows();
+  return {Column::fixed(TypeKind::Boolean, values, has_nulls ? known : at::Tensor()), false};
+}
+
+Argument ExpressionEvaluator::evaluate_case(const Expression& expression, Frame& frame) const {
+  const std::vector<ExpressionPtr>& parts = expression.children();
+  at::Tensor open = at::ones({frame.rows()}, at::kBool);
+  Merger merger(expression.type(), frame.rows());
+  int64_t left = frame.rows();
+  for (size_t i = 0; i + 1 < parts.size() && left > 0; i += 2) {
+    at::Tensor hit;
+    if (left == frame.rows() || !parts[i]->can_raise()) {
+      hit = truth_of(evaluate(*parts[i], frame), frame.rows()).is_true.logical_and(open);
+    } else {
+      Argument condition = evaluate_selected(*parts[i], frame, open);
+      hit = kernels::spread(truth_of(condition, left).is_true.contiguous(), open);
+    }
+    int64_t hits = kernels::count_true(hit);
+    if (hits == 0) continue;
+    merger.add(evaluate_selected(*parts[i + 1], frame, hit), hit);
+    open = open.logical_and(hit.logical_not());
+    left -= hits;
+  }
+  if (left > 0) merger.add(evaluate_selected(*parts.back(), frame, open), open);
+  return merger.finish();
+}
+
+Argument ExpressionEvaluator::evaluate_coalesce(const Expression& expression, Frame& frame) const {
+  at::Tensor open = at::ones({frame.rows()}, at::kBool);
+  Merger merger(expression.type(), frame.rows());
+  int64_t left = frame.rows();
+  for (const ExpressionPtr& child : expression.children()) {
+    if (left == 0) break;
+    Argument part = evaluate_selected(*child, frame, open);
+    if (is_null_constant(part)) continue;
+    if (!part.column.has_validity() || (part.is_constant)) {
+      merger.add(part, open);
+      left = 0;
+      break;
+    }
+    at::Tensor found = kernels::spread(part.column.validity().contiguous(), open);
+    merger.add({select_rows(part.column, part.column.validity()), false}, found);
+    open = open.logical_and(found.logical_not());
+    left = kernels::count_true(open);
+  }
+  return merger.finish();
+}
+
+ScalarValue evaluate_constant(const ExpressionPtr& expression) {
+  if (expression->is_constant()) return expression->value();
+  ExpressionEvaluator evaluator({expression}, {});
+  return value_at(evaluator.evaluate(Chunk({}, 1))[0], 0);
+}
+
+}  // namespace pistachio

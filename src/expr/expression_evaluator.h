@@ -1,0 +1,49 @@
+// Evaluates expressions on chunks as kernel calls over whole columns. What several expressions share is computed once per chunk. NULLs and
+// errors follow SQL: a branch that may raise an error runs only on the rows that reach it. Functions of one dictionary-coded column run
+// once per entry. Immutable after construction; many threads may evaluate at once.
+#pragma once
+
+#include <unordered_map>
+#include <vector>
+
+#include "data/chunk.h"
+#include "expr/expression.h"
+#include "expr/function.h"
+
+namespace pistachio {
+
+class ExpressionEvaluator {
+ public:
+  // `layout[i]` is the column that chunks have at position i.
+  ExpressionEvaluator(std::vector<ExpressionPtr> expressions, const std::vector<ColumnId>& layout);
+
+  // One column for each expression, each as long as the chunk. Throws UserError with the position of the failing expression.
+  std::vector<Column> evaluate(const Chunk& chunk) const;
+  // For one BOOLEAN expression: bool [rows], true where it is true.
+  at::Tensor evaluate_condition(const Chunk& chunk) const;
+
+  const std::vector<ExpressionPtr>& expressions() const { return expressions_; }
+
+ private:
+  class Frame;
+
+  Argument evaluate(const Expression& expression, Frame& frame) const;
+  Argument evaluate_node(const Expression& expression, Frame& frame) const;
+  Argument evaluate_call(const Expression& expression, Frame& frame) const;
+  Argument evaluate_cast(const Expression& expression, Frame& frame) const;
+  Argument evaluate_logical(const Expression& expression, Frame& frame) const;
+  Argument evaluate_case(const Expression& expression, Frame& frame) const;
+  Argument evaluate_coalesce(const Expression& expression, Frame& frame) const;
+  // The expression on the rows of the mask only.
+  Argument evaluate_selected(const Expression& expression, Frame& frame, const at::Tensor& mask) const;
+
+  std::vector<ExpressionPtr> expressions_;
+  std::unordered_map<int32_t, size_t> positions_;
+  // Subexpressions that occur more than once: one representative for each.
+  std::unordered_map<const Expression*, const Expression*> shared_;
+};
+
+// The value of an expression without columns.
+ScalarValue evaluate_constant(const ExpressionPtr& expression);
+
+}  // namespace pistachio

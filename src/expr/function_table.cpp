@@ -1,0 +1,79 @@
+#include "expr/function_table.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <memory>
+
+#include "base/error.h"
+#include "expr/type_rules.h"
+
+namespace pistachio {
+
+namespace {
+
+struct Table {
+  std::map<std::string_view, std::vector<const Function*>> by_name;
+  std::vector<const Function*> sorted;
+
+  Table() {
+    for (std::span<const Function> family :
+         {arithmetic_functions(), comparison_functions(), number_functions(), text_functions(), date_functions()}) {
+      for (const Function& function : family) {
+        by_name[function.name].push_back(&function);
+        sorted.push_back(&function);
+      }
+    }
+    std::stable_sort(sorted.begin(), sorted.end(), [](const Function* left, const Function* right) { return left->name < right->name; });
+  }
+};
+
+const Table& table() {
+  static const Table functions;
+  return functions;
+}
+
+std::string describe_arguments(const std::vector<ExpressionPtr>& arguments) {
+  std::vector<std::string> types;
+  for (const ExpressionPtr& argument : arguments) types.push_back(argument->is_untyped() ? "unknown" : argument->type().to_string());
+  return fmt::format("{}", fmt::join(types, ", "));
+}
+
+}  // namespace
+
+std::span<const Function* const> find_functions(std::string_view name) {
+  auto found = table().by_name.find(name);
+  if (found == table().by_name.end()) return {};
+  return found->second;
+}
+
+const std::vector<const Function*>& all_functions() {
+  return table().sorted;
+}
+
+ExpressionPtr make_call(std::string_view name, std::vector<ExpressionPtr> arguments, int64_t position) {
+  std::optional<int64_t> where = position >= 0 ? std::optional(position) : std::nullopt;
+  std::span<const Function* const> overloads = find_functions(name);
+  if (overloads.empty()) throw UserError(fmt::format("there is no function {}; SHOW FUNCTIONS lists what there is", name), where);
+  bool any_decimal = std::any_of(arguments.begin(), arguments.end(),
+                                 [](const ExpressionPtr& argument) { return argument->type().kind() == TypeKind::Decimal; });
+  std::vector<LogicalType> types;
+  std::unique_ptr<bool[]> literals = std::make_unique<bool[]>(arguments.size());
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    types.push_back(any_decimal ? narrow_constant_type(*arguments[i]) : arguments[i]->type());
+    literals[i] = arguments[i]->is_untyped();
+  }
+  for (const Function* function : overloads) {
+    std::optional<FunctionTypes> match = function->resolve(types, {literals.get(), arguments.size()});
+    if (!match) continue;
+    for (size_t i = 0; i < arguments.size(); ++i) arguments[i] = coerce(std::move(arguments[i]), match->arguments[i]);
+    return Expression::call(*function, std::move(arguments), match->result, position);
+  }
+  std::vector<std::string_view> candidates;
+  for (const Function* function : overloads) candidates.push_back(function->signature);
+  throw UserError(fmt::format("{} does not take ({}); candidates: {}", name, describe_arguments(arguments), fmt::join(candidates, "; ")),
+                  where);
+}
+
+}  // namespace pistachio

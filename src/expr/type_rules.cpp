@@ -1,0 +1,117 @@
+#include "expr/type_rules.h"
+
+#include <algorithm>
+
+#include "base/check.h"
+#include "base/error.h"
+#include "expr/cast.h"
+
+namespace pistachio {
+
+namespace {
+
+constexpr int kMostDigits = 38;
+
+int integer_rank(LogicalType type) {
+  switch (type.kind()) {
+    case TypeKind::TinyInt: return 1;
+    case TypeKind::SmallInt: return 2;
+    case TypeKind::Integer: return 3;
+    case TypeKind::BigInt: return 4;
+    default: return 0;
+  }
+}
+
+int integer_digits(LogicalType type) {
+  constexpr int digits[] = {0, 3, 5, 10, 19};
+  return digits[integer_rank(type)];
+}
+
+}  // namespace
+
+bool is_integer(LogicalType type) {
+  return integer_rank(type) > 0;
+}
+
+bool is_exact_number(LogicalType type) {
+  return is_integer(type) || type.kind() == TypeKind::Decimal;
+}
+
+bool is_number(LogicalType type) {
+  return is_exact_number(type) || type.is_floating();
+}
+
+bool is_date_like(LogicalType type) {
+  return type.kind() == TypeKind::Date || type.kind() == TypeKind::Timestamp || type.kind() == TypeKind::TimestampTz;
+}
+
+LogicalType as_decimal(LogicalType type) {
+  return is_integer(type) ? LogicalType::decimal(integer_digits(type), 0) : type;
+}
+
+std::optional<LogicalType> common_type(LogicalType left, LogicalType right) {
+  if (left == right) return left;
+  if (is_integer(left) && is_integer(right)) return integer_rank(left) >= integer_rank(right) ? left : right;
+  if (is_exact_number(left) && is_exact_number(right)) {
+    LogicalType first = as_decimal(left);
+    LogicalType second = as_decimal(right);
+    int scale = std::max(first.scale(), second.scale());
+    int whole = std::max(first.precision() - first.scale(), second.precision() - second.scale());
+    return LogicalType::decimal(std::min(kMostDigits, std::max(1, whole + scale)), scale);
+  }
+  if (is_number(left) && is_number(right)) return LogicalType(TypeKind::Double);
+  if (is_date_like(left) && is_date_like(right)) {
+    bool zone = left.kind() == TypeKind::TimestampTz || right.kind() == TypeKind::TimestampTz;
+    return LogicalType(zone ? TypeKind::TimestampTz : TypeKind::Timestamp);
+  }
+  return std::nullopt;
+}
+
+LogicalType decimal_sum_type(LogicalType left, LogicalType right) {
+  LogicalType common = *common_type(as_decimal(left), as_decimal(right));
+  return LogicalType::decimal(std::min(kMostDigits, common.precision() + 1), common.scale());
+}
+
+LogicalType decimal_product_type(LogicalType left, LogicalType right) {
+  LogicalType first = as_decimal(left);
+  LogicalType second = as_decimal(right);
+  int scale = first.scale() + second.scale();
+  if (scale > kMostDigits) throw UserError("the product would have more than 38 digits behind the point: cast one side to DOUBLE");
+  return LogicalType::decimal(std::min(kMostDigits, first.precision() + second.precision()), scale);
+}
+
+bool casts_implicitly(LogicalType from, LogicalType to) {
+  if (from == to) return true;
+  if (is_integer(from) && is_integer(to)) return integer_rank(from) <= integer_rank(to);
+  if (is_exact_number(from) && to.kind() == TypeKind::Decimal) {
+    LogicalType own = as_decimal(from);
+    return own.precision() - own.scale() <= to.precision() - to.scale() && own.scale() <= to.scale();
+  }
+  if (is_number(from) && to.kind() == TypeKind::Double) return true;
+  if (is_exact_number(from) && to.kind() == TypeKind::Real) return true;
+  if (from.kind() == TypeKind::Date) return to.kind() == TypeKind::Timestamp || to.kind() == TypeKind::TimestampTz;
+  return from.kind() == TypeKind::Timestamp && to.kind() == TypeKind::TimestampTz;
+}
+
+LogicalType narrow_constant_type(const Expression& expression) {
+  LogicalType type = expression.type();
+  if (!expression.is_constant() || expression.value().is_null || !is_exact_number(type)) return type;
+  Int128 value = expression.value().integer;
+  int digits = 1;
+  for (Int128 rest = value / 10; rest != 0; rest /= 10) ++digits;
+  int scale = type.kind() == TypeKind::Decimal ? type.scale() : 0;
+  return LogicalType::decimal(std::max(digits, std::max(1, scale)), scale);
+}
+
+ExpressionPtr coerce(ExpressionPtr expression, LogicalType type) {
+  if (expression->type() == type && !expression->is_untyped()) return expression;
+  int64_t position = expression->position();
+  if (!expression->is_constant()) return Expression::cast(std::move(expression), type, position);
+  try {
+    return Expression::constant(cast_value(expression->value(), type), position);
+  } catch (const UserError& error) {
+    throw UserError(error.message(), position >= 0 ? std::optional(position) : std::nullopt);
+  }
+}
+
+}  // namespace pistachio

@@ -1,0 +1,45 @@
+#include "expr/wide_numbers.h"
+
+#include <ATen/ATen.h>
+
+namespace pistachio {
+
+namespace {
+
+constexpr double kTwo32 = 4294967296.0;
+constexpr double kTwo64 = kTwo32 * kTwo32;
+
+}  // namespace
+
+at::Tensor widen(const at::Tensor& values) {
+  at::Tensor low = values.to(at::kLong);
+  return at::stack({low, low.bitwise_right_shift(63)}, 1);
+}
+
+at::Tensor wide_to_double(const at::Tensor& words) {
+  // The magnitude first: its two halves have one sign, so that a small negative number does not lose its digits to 2^64.
+  at::Tensor low = words.select(1, 0);
+  at::Tensor high = words.select(1, 1);
+  at::Tensor negative = high.lt(0);
+  at::Tensor low_part = at::where(negative, low.neg(), low);
+  at::Tensor high_part = at::where(negative, high.bitwise_not() + low.eq(0).to(at::kLong), high);
+  at::Tensor upper = low_part.bitwise_right_shift(32).bitwise_and(0xffffffffLL).to(at::kDouble);
+  at::Tensor lower = low_part.bitwise_and(0xffffffffLL).to(at::kDouble);
+  at::Tensor magnitude = high_part.to(at::kDouble) * kTwo64 + (upper * kTwo32 + lower);
+  return at::where(negative, magnitude.neg(), magnitude);
+}
+
+at::Tensor double_to_wide(const at::Tensor& values) {
+  at::Tensor high = (values / kTwo64).floor();
+  at::Tensor rest = values - high * kTwo64;  // in [0, 2^64), exact: both are multiples of the lowest bit of `values`
+  at::Tensor upper = (rest / kTwo32).floor();
+  at::Tensor lower = rest - upper * kTwo32;
+  at::Tensor low = upper.to(at::kLong).bitwise_left_shift(32).bitwise_or(lower.to(at::kLong));
+  return at::stack({low, high.to(at::kLong)}, 1);
+}
+
+at::Tensor wide_constant(Int128 value) {
+  return at::tensor({static_cast<int64_t>(value), static_cast<int64_t>(value >> 64)}, at::kLong).view({1, 2});
+}
+
+}  // namespace pistachio

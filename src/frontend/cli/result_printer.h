@@ -1,0 +1,20 @@
+// Results of statements on a stream, in one of the formats of --format. A printer takes one result after the other.
+#pragma once
+
+#include <cstdio>
+#include <memory>
+#include <string_view>
+
+#include "session/session.h"
+
+namespace pistachio {
+
+enum class ResultFormat { Box, Csv, Json, JsonLines, Markdown };
+
+// Throws UsageError for a name that is none.
+ResultFormat parse_result_format(std::string_view name);
+
+// `width`: columns of the terminal that box output should fit; 0: no limit.
+std::unique_ptr<ResultReceiver> make_result_printer(ResultFormat format, std::FILE* target, int width);
+
+}  // namespace pistachio

@@ -1,0 +1,73 @@
+// The judge of compare_columns and compare_text_columns: stock ATen calls or a plain loop, slow and obviously right, on any device.
+#include <ATen/ATen.h>
+#include <torch/library.h>
+
+#include <limits>
+#include <string_view>
+
+#include "base/error.h"
+#include "kernels/ops/argument_check.h"
+#include "kernels/ops/comparison.h"
+
+namespace pistachio::kernels::composite {
+
+namespace {
+
+// The answer from two masks; values are ordered, so the third case is what is left.
+at::Tensor answer(const at::Tensor& less, const at::Tensor& equal, int64_t comparison) {
+  switch (static_cast<Comparison>(comparison)) {
+    case Comparison::Equal: return equal;
+    case Comparison::NotEqual: return equal.logical_not();
+    case Comparison::Less: return less;
+    case Comparison::LessEqual: return less.logical_or(equal);
+    case Comparison::Greater: return less.logical_or(equal).logical_not();
+    case Comparison::GreaterEqual: return less.logical_not();
+  }
+  throw InternalError("no such comparison");
+}
+
+at::Tensor compare_columns(const at::Tensor& left, int64_t comparison, const at::Tensor& right) {
+  if (is_wide(left)) {
+    constexpr int64_t sign = std::numeric_limits<int64_t>::min();  // flips unsigned order into signed
+    const at::Tensor high_equal = left.select(1, 1).eq(right.select(1, 1)), high_less = left.select(1, 1).lt(right.select(1, 1));
+    const at::Tensor low_less = left.select(1, 0).bitwise_xor(sign).lt(right.select(1, 0).bitwise_xor(sign));
+    const at::Tensor low_equal = left.select(1, 0).eq(right.select(1, 0));
+    return answer(high_less.logical_or(high_equal.logical_and(low_less)), high_equal.logical_and(low_equal), comparison);
+  }
+  if (!left.is_floating_point()) return answer(left.lt(right), left.eq(right), comparison);
+  const at::Tensor less = left.lt(right).logical_or(left.isnan().logical_not().logical_and(right.isnan()));
+  return answer(less, left.eq(right).logical_or(left.isnan().logical_and(right.isnan())), comparison);
+}
+
+// The values of a text, on the CPU.
+struct HostText {
+  HostText(const at::Tensor& text_bytes, const at::Tensor& text_begins, const at::Tensor& text_ends)
+      : bytes(text_bytes.cpu()), begins(text_begins.cpu()), ends(text_ends.cpu()) {}
+  std::string_view operator[](int64_t row) const {
+    const int64_t from = begins.const_data_ptr<int64_t>()[row], to = ends.const_data_ptr<int64_t>()[row];
+    return {reinterpret_cast<const char*>(bytes.const_data_ptr<uint8_t>()) + from, static_cast<size_t>(to - from)};
+  }
+  at::Tensor bytes, begins, ends;
+};
+
+at::Tensor compare_text_columns(const at::Tensor& left_bytes, const at::Tensor& left_begins, const at::Tensor& left_ends,
+                                int64_t comparison, const at::Tensor& right_bytes, const at::Tensor& right_begins,
+                                const at::Tensor& right_ends) {
+  const HostText left(left_bytes, left_begins, left_ends), right(right_bytes, right_begins, right_ends);
+  const int64_t rows = left_begins.size(0);
+  at::Tensor less = at::empty({rows}, at::kBool), equal = at::empty({rows}, at::kBool);
+  for (int64_t row = 0; row < rows; ++row) {
+    less.mutable_data_ptr<bool>()[row] = left[row] < right[row];
+    equal.mutable_data_ptr<bool>()[row] = left[row] == right[row];
+  }
+  return answer(less, equal, comparison).to(left_bytes.device());
+}
+
+}  // namespace
+
+TORCH_LIBRARY_IMPL(pistachio, CompositeExplicitAutograd, library) {
+  library.impl("compare_columns", TORCH_FN(compare_columns));
+  library.impl("compare_text_columns", TORCH_FN(compare_text_columns));
+}
+
+}  // namespace pistachio::kernels::composite

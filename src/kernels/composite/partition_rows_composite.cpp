@@ -1,0 +1,34 @@
+// The judge of partition_rows: stock ATen calls or a plain loop, slow and obviously right, on any device.
+#include <ATen/ATen.h>
+#include <torch/library.h>
+
+#include <algorithm>
+#include <numeric>
+
+namespace pistachio::kernels::composite {
+
+namespace {
+
+std::tuple<at::Tensor, at::Tensor> partition_rows(const at::Tensor& hashes, int64_t bits) {
+  const at::Tensor host = hashes.cpu();
+  const int64_t* words = host.const_data_ptr<int64_t>();
+  const auto partition_of = [&](int64_t row) {
+    return bits == 0 ? 0 : static_cast<int64_t>(static_cast<uint64_t>(words[row]) >> (64 - bits));
+  };
+  at::Tensor order = at::arange(hashes.size(0), at::kLong);
+  int64_t* rows = order.mutable_data_ptr<int64_t>();
+  std::stable_sort(rows, rows + hashes.size(0), [&](int64_t left, int64_t right) { return partition_of(left) < partition_of(right); });
+  at::Tensor offsets = at::zeros({(int64_t{1} << bits) + 1}, at::kLong);
+  int64_t* out = offsets.mutable_data_ptr<int64_t>();
+  for (int64_t row = 0; row < hashes.size(0); ++row) ++out[partition_of(row) + 1];
+  std::partial_sum(out, out + offsets.numel(), out);
+  return {order.to(hashes.device()), offsets.to(hashes.device())};
+}
+
+}  // namespace
+
+TORCH_LIBRARY_IMPL(pistachio, CompositeExplicitAutograd, library) {
+  library.impl("partition_rows", TORCH_FN(partition_rows));
+}
+
+}  // namespace pistachio::kernels::composite

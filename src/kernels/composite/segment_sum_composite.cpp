@@ -1,0 +1,53 @@
+// The judge of segment_count, segment_sum and segment_sum_float: stock ATen calls or a plain loop, slow and obviously right, on any device.
+#include <ATen/ATen.h>
+#include <torch/library.h>
+
+#include "base/error.h"
+#include "kernels/ops/argument_check.h"
+#include "kernels/ops/int128.h"
+
+namespace pistachio::kernels::composite {
+
+namespace {
+
+// The rows that count.
+at::Tensor valid(const at::Tensor& rows, const std::optional<at::Tensor>& validity) {
+  return validity ? rows.index({*validity}) : rows;
+}
+
+void segment_count(at::Tensor& counts, const at::Tensor& ids, const std::optional<at::Tensor>& validity) {
+  const at::Tensor groups = valid(ids, validity);
+  counts.index_add_(0, groups, at::ones_like(groups));
+}
+
+void segment_sum(at::Tensor& sums, const at::Tensor& ids, const at::Tensor& values, const std::optional<at::Tensor>& validity) {
+  const at::Tensor groups = valid(ids, validity).cpu();
+  const at::Tensor addends = valid(values, validity).to(at::kLong).cpu();
+  const at::Tensor host_sums = sums.cpu();
+  const int64_t* group = groups.const_data_ptr<int64_t>();
+  const int64_t* words = addends.const_data_ptr<int64_t>();
+  int64_t* state = host_sums.mutable_data_ptr<int64_t>();
+  for (int64_t row = 0; row < groups.numel(); ++row) {
+    int64_t* sum_words = state + 2 * group[row];
+    const Int128 addend = is_wide(values) ? int128_from_words(words[2 * row], words[2 * row + 1]) : Int128{words[row]};
+    Int128 sum = int128_from_words(sum_words[0], sum_words[1]);
+    if (__builtin_add_overflow(sum, addend, &sum)) throw UserError("sum is out of range");
+    sum_words[0] = low_word(sum);
+    sum_words[1] = high_word(sum);
+  }
+  sums.copy_(host_sums);
+}
+
+void segment_sum_float(at::Tensor& sums, const at::Tensor& ids, const at::Tensor& values, const std::optional<at::Tensor>& validity) {
+  sums.index_add_(0, valid(ids, validity), valid(values, validity).to(at::kDouble));
+}
+
+}  // namespace
+
+TORCH_LIBRARY_IMPL(pistachio, CompositeExplicitAutograd, library) {
+  library.impl("segment_count", TORCH_FN(segment_count));
+  library.impl("segment_sum", TORCH_FN(segment_sum));
+  library.impl("segment_sum_float", TORCH_FN(segment_sum_float));
+}
+
+}  // namespace pistachio::kernels::composite

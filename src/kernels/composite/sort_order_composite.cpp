@@ -1,0 +1,33 @@
+// The judge of sort_order: stock ATen calls or a plain loop, slow and obviously right, on any device.
+#include <ATen/ATen.h>
+#include <torch/library.h>
+
+#include <algorithm>
+#include <vector>
+
+namespace pistachio::kernels::composite {
+
+namespace {
+
+at::Tensor sort_order(at::TensorList words) {
+  std::vector<at::Tensor> host;
+  for (const at::Tensor& word : words) host.push_back(word.cpu());
+  at::Tensor order = at::arange(words[0].size(0), at::kLong);
+  int64_t* rows = order.mutable_data_ptr<int64_t>();
+  std::stable_sort(rows, rows + order.numel(), [&](int64_t left, int64_t right) {
+    for (const at::Tensor& word : host) {
+      const int64_t* keys = word.const_data_ptr<int64_t>();
+      if (keys[left] != keys[right]) return keys[left] < keys[right];
+    }
+    return false;
+  });
+  return order.to(words[0].device());
+}
+
+}  // namespace
+
+TORCH_LIBRARY_IMPL(pistachio, CompositeExplicitAutograd, library) {
+  library.impl("sort_order", TORCH_FN(sort_order));
+}
+
+}  // namespace pistachio::kernels::composite

@@ -1,0 +1,43 @@
+// CPU bodies of group_assign and group_rehash.
+#include <ATen/ATen.h>
+#include <torch/library.h>
+
+#include <algorithm>
+
+#include "kernels/cpu/group_table_simd.h"
+
+namespace pistachio::kernels::cpu {
+
+namespace {
+
+// A view costs nothing but keeps the whole memory: fine unless most of it is waste.
+at::Tensor shrink(const at::Tensor& tensor, int64_t size) {
+  const at::Tensor part = tensor.slice(0, 0, size);
+  return size < tensor.size(0) / 2 ? part.clone() : part;
+}
+
+std::tuple<at::Tensor, at::Tensor> group_assign(at::Tensor& slots, int64_t groups, int64_t most_groups, const at::Tensor& hashes,
+                                                int64_t begin) {
+  const int64_t rows = hashes.numel() - begin;
+  at::Tensor ids = at::empty({rows}, at::kLong), first_rows = at::empty({std::min(rows, most_groups - groups)}, at::kLong);
+  const GroupProgress done =
+      assign_groups(static_cast<GroupSlot*>(slots.mutable_data_ptr()), slots.size(0), groups, most_groups, hashes.const_data_ptr<int64_t>(),
+                    begin, hashes.numel(), ids.mutable_data_ptr<int64_t>(), first_rows.mutable_data_ptr<int64_t>());
+  return {shrink(ids, done.rows), shrink(first_rows, done.groups)};
+}
+
+at::Tensor group_rehash(const at::Tensor& slots, int64_t capacity) {
+  at::Tensor larger = at::zeros({capacity, 2}, at::kLong);
+  enter_slots(static_cast<const GroupSlot*>(slots.const_data_ptr()), slots.size(0), static_cast<GroupSlot*>(larger.mutable_data_ptr()),
+              capacity);
+  return larger;
+}
+
+}  // namespace
+
+TORCH_LIBRARY_IMPL(pistachio, CPU, library) {
+  library.impl("group_assign", TORCH_FN(group_assign));
+  library.impl("group_rehash", TORCH_FN(group_rehash));
+}
+
+}  // namespace pistachio::kernels::cpu

@@ -1,0 +1,129 @@
+// CPU body of join_build: a counting sort by bucket. Beyond the cache it goes in two passes, first into parts of the table that fit the
+// second-level cache, then each part by bucket, so that the scattered writes stay in cache. The first pass writes to where the part will
+// end up and the second copies each part out first: memory for all rows once more would cost more than the copying.
+#include <ATen/ATen.h>
+#include <torch/library.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "kernels/cpu/line_scatter.h"
+
+namespace pistachio::kernels::cpu {
+
+namespace {
+
+// Up to so many buckets (with about a row each: 1.5 MiB of offsets, rows and hashes) one pass is faster.
+constexpr int64_t one_pass_bits = 16;
+// Buckets of a part: the offsets, rows and hashes take a quarter of a megabyte.
+constexpr int64_t part_bits = 13;
+// More parts than this would wear out the address translation; parts then outgrow the cache.
+constexpr int64_t most_parts_bits = 11;
+
+// The top `bits` bits of a hash below its top `above` ones.
+struct TopBits {
+  int64_t above, bits;
+  int64_t operator()(uint64_t hash) const { return bits == 0 ? 0 : static_cast<int64_t>(hash << above >> (64 - bits)); }
+};
+
+// Where the rows come from: all hashes, those that are valid, or a part of them.
+struct AllRows {
+  const uint64_t* hashes;
+  const bool* validity;
+  int64_t rows;
+  template <typename Each>
+  void for_each(const Each& each) const {
+    if (validity == nullptr) {
+      for (int64_t row = 0; row < rows; ++row) each(hashes[row], row);
+    } else {
+      for (int64_t row = 0; row < rows; ++row) {
+        if (validity[row]) each(hashes[row], row);
+      }
+    }
+  }
+};
+struct PartRows {
+  const uint64_t* hashes;
+  const int64_t* part_rows;
+  int64_t count;
+  template <typename Each>
+  void for_each(const Each& each) const {
+    for (int64_t i = 0; i < count; ++i) each(hashes[i], part_rows[i]);
+  }
+};
+
+// Fills cursors[b] with the place of bucket b's first row, counting from `place`; returns the place behind the last.
+template <typename Rows>
+int64_t find_places(const Rows& source, TopBits bucket_of, int64_t place, int64_t* cursors) {
+  const int64_t buckets = int64_t{1} << bucket_of.bits;
+  std::fill_n(cursors, buckets, int64_t{0});
+  source.for_each([&](uint64_t hash, int64_t) { ++cursors[bucket_of(hash)]; });
+  for (int64_t bucket = 0; bucket < buckets; ++bucket) {
+    const int64_t count = cursors[bucket];
+    cursors[bucket] = place;
+    place += count;
+  }
+  return place;
+}
+
+// Sorts rows by bucket from `place` on. offsets[1..] serve as cursors: at the end each has become the end of its bucket.
+template <typename Rows>
+int64_t sort_buckets(const Rows& source, TopBits bucket_of, int64_t place, int64_t* offsets, int64_t* order, uint64_t* ordered_hashes) {
+  int64_t* cursors = offsets + 1;
+  const int64_t end = find_places(source, bucket_of, place, cursors);
+  source.for_each([&](uint64_t hash, int64_t row) {
+    const int64_t at = cursors[bucket_of(hash)]++;
+    order[at] = row;
+    ordered_hashes[at] = hash;
+  });
+  return end;
+}
+
+std::tuple<at::Tensor, at::Tensor, at::Tensor> join_build(const at::Tensor& hashes, const std::optional<at::Tensor>& validity,
+                                                          int64_t bits) {
+  const AllRows all{reinterpret_cast<const uint64_t*>(hashes.const_data_ptr<int64_t>()),
+                    validity ? validity->const_data_ptr<bool>() : nullptr, hashes.numel()};
+  const int64_t rows = validity ? std::count(all.validity, all.validity + all.rows, true) : all.rows;
+  at::Tensor offsets = at::empty({(int64_t{1} << bits) + 1}, at::kLong);
+  at::Tensor order = at::empty({rows}, at::kLong), ordered_hashes = at::empty({rows}, at::kLong);
+  int64_t* offset_words = offsets.mutable_data_ptr<int64_t>();
+  int64_t* order_words = order.mutable_data_ptr<int64_t>();
+  uint64_t* hash_words = reinterpret_cast<uint64_t*>(ordered_hashes.mutable_data_ptr<int64_t>());
+  offset_words[0] = 0;
+  if (bits <= one_pass_bits) {
+    sort_buckets(all, TopBits{0, bits}, 0, offset_words, order_words, hash_words);
+    return {offsets, order, ordered_hashes};
+  }
+
+  const TopBits part_of{0, std::min(bits - part_bits, most_parts_bits)};
+  const TopBits bucket_of{part_of.bits, bits - part_of.bits};
+  std::vector<int64_t> begins(size_t{1} << part_of.bits);
+  find_places(all, part_of, 0, begins.data());
+  LineScatter rows_by_part(reinterpret_cast<uint64_t*>(order_words), begins), hashes_by_part(hash_words, begins);
+  all.for_each([&](uint64_t hash, int64_t row) {
+    const size_t part = static_cast<size_t>(part_of(hash));
+    rows_by_part.put(part, static_cast<uint64_t>(row));
+    hashes_by_part.put(part, hash);
+  });
+  rows_by_part.finish();
+  hashes_by_part.finish();
+  std::vector<uint64_t> part_hashes;
+  std::vector<int64_t> part_rows;
+  int64_t place = 0;
+  for (size_t part = 0; part < begins.size(); ++part) {
+    const int64_t end = part + 1 < begins.size() ? begins[part + 1] : rows;
+    part_hashes.assign(hash_words + place, hash_words + end);
+    part_rows.assign(order_words + place, order_words + end);
+    const PartRows source{part_hashes.data(), part_rows.data(), end - place};
+    place = sort_buckets(source, bucket_of, place, offset_words + (static_cast<int64_t>(part) << bucket_of.bits), order_words, hash_words);
+  }
+  return {offsets, order, ordered_hashes};
+}
+
+}  // namespace
+
+TORCH_LIBRARY_IMPL(pistachio, CPU, library) {
+  library.impl("join_build", TORCH_FN(join_build));
+}
+
+}  // namespace pistachio::kernels::cpu

@@ -1,0 +1,159 @@
+// CPU bodies of join_probe and join_any: batches of rows, the memory for pairs, which grows, and the few cases that the inner loops leave
+// out: buckets of many rows and tables of very few.
+#include <ATen/ATen.h>
+#include <torch/library.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+
+#include "kernels/cpu/join_table_simd.h"
+
+namespace pistachio::kernels::cpu {
+
+namespace {
+
+// Searches and what they touch fit the first-level cache, and the waits for memory of so many overlap.
+constexpr int64_t batch_rows = 256;
+
+JoinTable table_of(const at::Tensor& offsets, const at::Tensor& ordered_hashes) {
+  return {offsets.const_data_ptr<int64_t>(), std::countr_zero(static_cast<uint64_t>(offsets.numel() - 1)),
+          ordered_hashes.const_data_ptr<int64_t>(), ordered_hashes.numel()};
+}
+
+// Pairs of a probe row and, until they are resolved, a place in the table.
+class PairBuffer {
+ public:
+  explicit PairBuffer(int64_t capacity)
+      : capacity_(capacity), probe_rows_(at::empty({capacity}, at::kLong)), build_rows_(at::empty({capacity}, at::kLong)) {}
+
+  int64_t size = 0;
+  int64_t* probe_rows() { return probe_rows_.mutable_data_ptr<int64_t>(); }
+  int64_t* places() { return build_rows_.mutable_data_ptr<int64_t>(); }
+
+  void reserve(int64_t more) {
+    if (size + more <= capacity_) return;
+    capacity_ = std::max(2 * capacity_, size + more);
+    for (at::Tensor* tensor : {&probe_rows_, &build_rows_}) {
+      at::Tensor larger = at::empty({capacity_}, at::kLong);
+      std::copy_n(tensor->const_data_ptr<int64_t>(), size, larger.mutable_data_ptr<int64_t>());
+      *tensor = larger;
+    }
+  }
+
+  // All partners of a row, place by place.
+  void add_pairs(const JoinTable& table, const JoinSearch& search) {
+    reserve(search.last - search.first + 1);
+    int64_t* rows = probe_rows();
+    int64_t* found = places();
+    int64_t count = size;
+    for (int64_t place = search.first; place < search.last; ++place) {
+      rows[count] = search.row;
+      found[count] = place;
+      count += table.hashes[place] == search.hash;
+    }
+    size = count;
+  }
+
+  // Turns the places of the pairs from `first` on into rows.
+  void resolve(const int64_t* order, int64_t first) {
+    int64_t* rows = places();
+    for (int64_t i = first; i < size; ++i) rows[i] = order[rows[i]];
+  }
+
+  std::tuple<at::Tensor, at::Tensor, int64_t> result(int64_t next) const { return {part_of(probe_rows_), part_of(build_rows_), next}; }
+
+ private:
+  // A view costs nothing but keeps the whole memory: fine unless most of it is waste.
+  at::Tensor part_of(const at::Tensor& rows) const {
+    const at::Tensor part = rows.slice(0, 0, size);
+    return size < capacity_ / 2 ? part.clone() : part;
+  }
+
+  int64_t capacity_;
+  at::Tensor probe_rows_, build_rows_;
+};
+
+// The inner loops compare join_width places at once; a table that has fewer is searched place by place.
+bool is_tiny(const JoinTable& table) {
+  return table.rows < join_width;
+}
+
+// Fills the searches of the valid rows in [begin, end); returns how many they are.
+int64_t start_batch(const JoinTable& table, const int64_t* hashes, const bool* validity, int64_t begin, int64_t end, JoinSearch* searches) {
+  if (!is_tiny(table)) return start_searches(table, hashes, validity, begin, end, searches);
+  int64_t count = 0;
+  for (int64_t row = begin; row < end; ++row) {
+    if (validity == nullptr || validity[row]) searches[count++] = {row, hashes[row], 0, table.rows};
+  }
+  return count;
+}
+
+// Runs the searches of a batch; returns how many it did before there were most_pairs.
+int64_t run_batch(const JoinTable& table, const JoinSearch* searches, int64_t count, int64_t most_pairs, PairBuffer& pairs) {
+  int64_t done = 0;
+  while (done < count && pairs.size < most_pairs) {
+    if (!is_tiny(table)) {
+      pairs.reserve(join_width * (count - done) + 1);
+      const JoinProgress progress =
+          find_pairs(table, searches + done, count - done, pairs.size, most_pairs, pairs.probe_rows(), pairs.places());
+      done += progress.searches;
+      pairs.size = progress.pairs;
+      if (done == count || pairs.size >= most_pairs) break;
+    }
+    pairs.add_pairs(table, searches[done++]);
+  }
+  return done;
+}
+
+std::tuple<at::Tensor, at::Tensor, int64_t> join_probe(const at::Tensor& offsets, const at::Tensor& order, const at::Tensor& ordered_hashes,
+                                                       const at::Tensor& probe_hashes, const std::optional<at::Tensor>& probe_validity,
+                                                       int64_t begin, int64_t most_pairs) {
+  const JoinTable table = table_of(offsets, ordered_hashes);
+  const int64_t* hashes = probe_hashes.const_data_ptr<int64_t>();
+  const bool* validity = probe_validity ? probe_validity->const_data_ptr<bool>() : nullptr;
+  const int64_t rows = probe_hashes.numel();
+  PairBuffer pairs(std::min(most_pairs, rows - begin) + join_width * batch_rows + 1);
+  std::array<JoinSearch, batch_rows> searches;
+  int64_t next = begin;
+  while (next < rows && pairs.size < most_pairs) {
+    const int64_t end = std::min(rows, next + batch_rows), former = pairs.size;
+    const int64_t count = start_batch(table, hashes, validity, next, end, searches.data());
+    const int64_t done = run_batch(table, searches.data(), count, most_pairs, pairs);
+    next = pairs.size >= most_pairs ? searches[static_cast<size_t>(done - 1)].row + 1 : end;
+    pairs.resolve(order.const_data_ptr<int64_t>(), former);
+  }
+  return pairs.result(next);
+}
+
+at::Tensor join_any(const at::Tensor& offsets, const at::Tensor&, const at::Tensor& ordered_hashes, const at::Tensor& probe_hashes,
+                    const std::optional<at::Tensor>& probe_validity) {
+  const JoinTable table = table_of(offsets, ordered_hashes);
+  const int64_t* hashes = probe_hashes.const_data_ptr<int64_t>();
+  const bool* validity = probe_validity ? probe_validity->const_data_ptr<bool>() : nullptr;
+  const int64_t rows = probe_hashes.numel();
+  at::Tensor result = at::zeros({rows}, at::kBool);
+  bool* out = result.mutable_data_ptr<bool>();
+  std::array<JoinSearch, batch_rows> searches;
+  for (int64_t begin = 0; begin < rows; begin += batch_rows) {
+    const int64_t count = start_batch(table, hashes, validity, begin, std::min(rows, begin + batch_rows), searches.data());
+    if (!is_tiny(table)) {
+      find_any(table, searches.data(), count, out);
+      continue;
+    }
+    for (int64_t i = 0; i < count; ++i) {
+      const JoinSearch& search = searches[static_cast<size_t>(i)];
+      out[search.row] = std::count(table.hashes, table.hashes + table.rows, search.hash) > 0;
+    }
+  }
+  return result;
+}
+
+}  // namespace
+
+TORCH_LIBRARY_IMPL(pistachio, CPU, library) {
+  library.impl("join_probe", TORCH_FN(join_probe));
+  library.impl("join_any", TORCH_FN(join_any));
+}
+
+}  // namespace pistachio::kernels::cpu

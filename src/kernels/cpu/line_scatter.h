@@ -1,0 +1,77 @@
+// Writes words to many places at a time, each of which goes forward, in an output beyond the second-level cache: collects a cache line of
+// words per place and writes it past the caches. Single words would cost a cache miss and an address translation nearly every time; lines
+// written through the caches would be read first. Plain memory, one thread.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <utility>
+#include <vector>
+
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
+namespace pistachio::kernels::cpu {
+
+class LineScatter {
+ public:
+  // Outputs of up to so many words (1 MiB) are better written word by word.
+  static constexpr int64_t cached_words = int64_t{1} << 17;
+
+  // Part p is written from out[begins[p]] on.
+  LineScatter(uint64_t* out, std::vector<int64_t> begins) : begins_(std::move(begins)), lines_(begins_.size()) {
+    // Words are counted from the start of a line.
+    const int64_t before = static_cast<int64_t>(reinterpret_cast<uintptr_t>(out) / sizeof(uint64_t) % line_words);
+    out_ = out - before;
+    for (int64_t& begin : begins_) begin += before;
+    cursors_ = begins_;
+  }
+
+  void put(size_t part, uint64_t word) {
+    const int64_t at = cursors_[part]++, slot = at % line_words;
+    lines_[part].words[slot] = word;
+    if (slot == line_words - 1) write_line(part, at - slot);
+  }
+
+  // Writes the lines that are not full; the object is used up then.
+  void finish() {
+    for (size_t part = 0; part < lines_.size(); ++part) {
+      const int64_t end = cursors_[part], start = end - end % line_words;
+      for (int64_t at = std::max(start, begins_[part]); at < end; ++at) out_[at] = lines_[part].words[at - start];
+    }
+#ifdef __SSE2__
+    _mm_sfence();  // before another thread is told of the output
+#endif
+  }
+
+ private:
+  static constexpr int64_t line_words = 8;
+  struct alignas(64) Line {
+    uint64_t words[line_words];
+  };
+
+  // A part's first line may begin before the part: those places belong to another.
+  void write_line(size_t part, int64_t start) {
+    const Line& line = lines_[part];
+    const int64_t missing = begins_[part] - start;
+    if (missing > 0) [[unlikely]] {
+      std::copy(line.words + missing, line.words + line_words, out_ + start + missing);
+      return;
+    }
+#ifdef __SSE2__
+    const __m128i* from = reinterpret_cast<const __m128i*>(line.words);
+    __m128i* to = reinterpret_cast<__m128i*>(out_ + start);
+    for (int i = 0; i < 4; ++i) _mm_stream_si128(to + i, _mm_load_si128(from + i));
+#else
+    std::memcpy(out_ + start, line.words, sizeof(Line));
+#endif
+  }
+
+  uint64_t* out_;
+  std::vector<int64_t> begins_, cursors_;
+  std::vector<Line> lines_;
+};
+
+}  // namespace pistachio::kernels::cpu

@@ -1,0 +1,13 @@
+// Sorts numbers that hold a key in their high bits and their position in the low ones: a radix sort moves eight bytes a row for both.
+// Plain memory, one thread.
+#pragma once
+
+#include <cstdint>
+
+namespace pistachio::kernels::cpu {
+
+// Sorts ascending by the bits [low_bit, high_bit) of the numbers; the lower ones ascend already, the higher ones are zero. The result is
+// in `numbers`; `scratch` has room for as many.
+void radix_sort(uint64_t* numbers, uint64_t* scratch, int64_t count, int low_bit, int high_bit);
+
+}  // namespace pistachio::kernels::cpu

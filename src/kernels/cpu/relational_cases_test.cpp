@@ -1,0 +1,338 @@
+// Random calls of the operations that joins, groupings and sorts are made of. States are copied before each call, which changes them.
+#include <cmath>
+#include <limits>
+
+#include "kernels/cpu/kernel_cases.h"
+#include "kernels/ops/argument_check.h"
+#include "kernels/ops/compare_columns.h"
+#include "kernels/ops/gather_rows.h"
+#include "kernels/ops/group_assign.h"
+#include "kernels/ops/join_build.h"
+#include "kernels/ops/join_probe.h"
+#include "kernels/ops/partition_rows.h"
+#include "kernels/ops/segment_extreme.h"
+#include "kernels/ops/segment_moments.h"
+#include "kernels/ops/segment_sum.h"
+#include "kernels/ops/sort_order.h"
+#include "kernels/ops/text_ranks.h"
+
+namespace pistachio::kernels::kernel_cases {
+
+namespace {
+
+using test_streams::Random;
+using test_streams::uniform;
+
+at::Tensor optional_mask(Draw& draw, int64_t rows) {
+  return uniform(draw.random, 0, 1) == 0 ? at::Tensor() : random_mask(draw, rows);
+}
+
+template <typename Next>
+at::Tensor words(Draw& draw, int64_t rows, const Next& next) {
+  at::Tensor tensor = at::empty({rows}, at::kLong);
+  int64_t* out = tensor.mutable_data_ptr<int64_t>();
+  for (int64_t row = 0; row < rows; ++row) out[row] = next(row);
+  return disguise(draw, tensor);
+}
+
+int64_t random_below(Random& random, int64_t limit) {
+  return static_cast<int64_t>(random() % static_cast<uint64_t>(limit));
+}
+
+// As hash64 makes them, of many or few keys; with few rows sometimes of the worst kind: equal in their top or low bits.
+at::Tensor random_hashes(Draw& draw, int64_t rows, int64_t keys) {
+  const int64_t kind = rows <= 5000 ? uniform(draw.random, 0, 5) : 0;
+  const uint64_t seed = uint64_t{0x9e3779b97f4a7c15};
+  return words(draw, rows, [&](int64_t) {
+    const uint64_t key = draw.random() % static_cast<uint64_t>(keys);
+    if (kind == 1) return static_cast<int64_t>(key);
+    if (kind == 2) return static_cast<int64_t>(key << 40);
+    uint64_t hash = (key + 1) * seed;
+    hash = (hash ^ hash >> 32) * seed;
+    return static_cast<int64_t>(hash ^ hash >> 29);
+  });
+}
+
+int64_t draw_key_count(Draw& draw) {
+  const int64_t counts[] = {1, 3, 50, draw.rows / 3 + 1, 8 * draw.rows + 1};
+  return counts[draw.random() % 5];
+}
+
+int64_t draw_group_count(Draw& draw) {
+  const int64_t counts[] = {1, 2, 7, 64, 65, 511, 513, 5000, 100000};
+  return counts[draw.random() % (draw.rows < 1000 ? 7 : 9)];
+}
+
+// At random, or in stretches as sorted input has them.
+at::Tensor random_ids(Draw& draw, int64_t rows, int64_t groups) {
+  const int64_t stretch = uniform(draw.random, 0, 2) == 0 ? 20 : 1;
+  int64_t id = 0;
+  return words(draw, rows, [&](int64_t) {
+    if (random_below(draw.random, stretch) == 0) id = random_below(draw.random, groups);
+    return id;
+  });
+}
+
+Call draw_gather_rows(Draw& draw) {
+  const int64_t sizes[] = {0, 1, 5, 1000, 3000000};
+  const int64_t size = sizes[draw.random() % (draw.rows < 100000 ? 4 : 5)];
+  const at::Tensor values = random_values(draw, size, true);
+  const bool with_none = size == 0 || uniform(draw.random, 0, 1) == 0;
+  const at::Tensor rows = words(
+      draw, draw.rows, [&](int64_t) { return with_none && (size == 0 || draw.random() % 4 == 0) ? -1 : random_below(draw.random, size); });
+  return [=]() -> std::vector<at::Tensor> { return {gather_rows(values, rows)}; };
+}
+
+Call draw_partition(Draw& draw) {
+  const at::Tensor hashes = random_hashes(draw, draw.rows, draw_key_count(draw));
+  const int64_t bits = uniform(draw.random, 0, 12);
+  return [=]() -> std::vector<at::Tensor> {
+    auto [order, offsets] = partition_rows(hashes, bits);
+    return {order, offsets};
+  };
+}
+
+// One call after the other until all rows are done; a table that is full grows.
+Call draw_group_assign(Draw& draw) {
+  const at::Tensor hashes = random_hashes(draw, draw.rows, draw_key_count(draw));
+  const int64_t capacity = int64_t{1} << uniform(draw.random, draw.rows > 100000 ? 8 : 1, 12);
+  const int64_t begin = std::min(draw.rows, uniform(draw.random, 0, 3));
+  const bool to_the_brim = uniform(draw.random, 0, 1) == 0;
+  const at::Device device = draw.device;
+  return [=]() -> std::vector<at::Tensor> {
+    at::Tensor slots = at::zeros({capacity, 2}, at::TensorOptions(at::kLong).device(device));
+    std::vector<at::Tensor> ids, first_rows;
+    int64_t groups = 0;
+    for (int64_t row = begin; row < hashes.size(0);) {
+      const int64_t most_groups = std::max(groups, to_the_brim ? slots.size(0) / 2 : slots.size(0) / 4);
+      auto [some_ids, some_rows] = group_assign(slots, groups, most_groups, hashes, row);
+      ids.push_back(some_ids);
+      first_rows.push_back(some_rows);
+      groups += some_rows.size(0);
+      row += some_ids.size(0);
+      if (row < hashes.size(0)) slots = group_rehash(slots, slots.size(0) * (to_the_brim ? 2 : 8));
+    }
+    if (ids.empty()) return {slots};
+    return {slots, at::cat(ids), at::cat(first_rows)};
+  };
+}
+
+Call draw_segment_count(Draw& draw) {
+  const int64_t groups = draw_group_count(draw);
+  const at::Tensor ids = random_ids(draw, draw.rows, groups), validity = optional_mask(draw, draw.rows);
+  const at::Tensor state = random_ids(draw, groups, 100);
+  return [=]() -> std::vector<at::Tensor> {
+    at::Tensor counts = state.clone(at::MemoryFormat::Contiguous);
+    segment_count(counts, ids, validity);
+    return {counts};
+  };
+}
+
+// Sums of two words that reach the end of 128 bits are an error; of one word they never get near.
+at::Tensor random_sums(Draw& draw, int64_t groups) {
+  at::Tensor sums = at::empty({groups, 2}, at::kLong);
+  for (int64_t group = 0; group < groups; ++group) {
+    sums.mutable_data_ptr<int64_t>()[2 * group] = static_cast<int64_t>(draw.random());
+    sums.mutable_data_ptr<int64_t>()[2 * group + 1] = uniform(draw.random, -2, 2);
+  }
+  return sums.to(draw.device);
+}
+
+Call draw_segment_sum(Draw& draw) {
+  const int64_t groups = draw_group_count(draw);
+  at::Tensor values;
+  do values = random_values(draw, draw.rows, true);
+  while (values.is_floating_point());
+  const at::Tensor ids = random_ids(draw, draw.rows, groups), validity = optional_mask(draw, draw.rows);
+  const at::Tensor state = random_sums(draw, groups);
+  return [=]() -> std::vector<at::Tensor> {
+    at::Tensor sums = state.clone();
+    segment_sum(sums, ids, values, validity);
+    return {sums};
+  };
+}
+
+at::Tensor random_floats_only(Draw& draw, int64_t rows) {
+  at::Tensor values;
+  do values = random_values(draw, rows, false);
+  while (!values.is_floating_point());
+  return values;
+}
+
+Call draw_segment_sum_float(Draw& draw) {
+  const int64_t groups = draw_group_count(draw);
+  const at::Tensor values = random_floats_only(draw, draw.rows);
+  const at::Tensor ids = random_ids(draw, draw.rows, groups), validity = optional_mask(draw, draw.rows);
+  const at::Tensor state = random_ids(draw, groups, 1000).to(at::kDouble).contiguous();
+  return [=]() -> std::vector<at::Tensor> {
+    at::Tensor sums = state.clone();
+    segment_sum_float(sums, ids, values, validity);
+    return {sums};
+  };
+}
+
+Call draw_segment_moments(Draw& draw) {
+  const int64_t groups = draw_group_count(draw);
+  const at::Tensor values = random_floats_only(draw, draw.rows);
+  const at::Tensor ids = random_ids(draw, draw.rows, groups), validity = optional_mask(draw, draw.rows);
+  const at::Tensor group_ids = random_ids(draw, groups, groups);
+  return [=]() -> std::vector<at::Tensor> {
+    at::Tensor moments = at::zeros({groups, 3}, values.options().dtype(at::kDouble));
+    segment_moments(moments, ids, values, validity);
+    at::Tensor merged = moments.clone();
+    moments_merge(merged, group_ids, moments);
+    at::Tensor merged_into_none = at::zeros_like(moments);
+    moments_merge(merged_into_none, group_ids, moments);
+    return {moments, merged, merged_into_none};
+  };
+}
+
+Call draw_segment_extreme(Draw& draw) {
+  const int64_t groups = draw_group_count(draw);
+  const at::Tensor values = random_values(draw, draw.rows, true);
+  const at::Tensor ids = random_ids(draw, draw.rows, groups), validity = optional_mask(draw, draw.rows);
+  const bool take_max = uniform(draw.random, 0, 1) == 1;
+  const at::Tensor already = random_mask(draw, groups);
+  return [=]() -> std::vector<at::Tensor> {
+    at::Tensor best = is_wide(values) ? at::full({groups, 2}, 1, values.options()) : at::full({groups}, 1, values.options());
+    at::Tensor seen = already.clone(at::MemoryFormat::Contiguous);
+    segment_extreme(best, seen, ids, values, take_max, validity);
+    return {best, seen};
+  };
+}
+
+struct TextDraw {
+  at::Tensor bytes, begins, ends;
+};
+
+// Short values of few different bytes, zeros among them, so that many are equal, prefixes of others or differ in their length alone;
+// sometimes behind a long common prefix; sometimes the bytes are those of another row.
+TextDraw draw_text(Draw& draw, int64_t rows) {
+  Random& random = draw.random;
+  const char* prefixes[] = {"", "Customer", "a prefix of 24 characters"};
+  const std::string prefix = prefixes[random() % 3];
+  const int64_t longest = uniform(random, 0, 30), letters = uniform(random, 1, 4);
+  test_streams::Bytes bytes;
+  at::Tensor begins = at::empty({rows}, at::kLong), ends = at::empty({rows}, at::kLong);
+  int64_t* from = begins.mutable_data_ptr<int64_t>();
+  int64_t* to = ends.mutable_data_ptr<int64_t>();
+  for (int64_t row = 0; row < rows; ++row) {
+    if (row > 0 && random() % 8 == 0) {
+      const int64_t other = random_below(random, row);
+      from[row] = from[other];
+      to[row] = to[other];
+      continue;
+    }
+    from[row] = static_cast<int64_t>(bytes.size());
+    if (random() % 16 != 0) bytes.insert(bytes.end(), prefix.begin(), prefix.end());
+    for (int64_t i = uniform(random, 0, longest); i > 0; --i) bytes.push_back(static_cast<uint8_t>(random_below(random, letters) * 85));
+    to[row] = static_cast<int64_t>(bytes.size());
+  }
+  return {bytes_tensor(draw, bytes), disguise(draw, begins), disguise(draw, ends)};
+}
+
+Call draw_segment_extreme_text(Draw& draw) {
+  const int64_t groups = draw_group_count(draw);
+  const TextDraw text = draw_text(draw, draw.rows);
+  const at::Tensor ids = random_ids(draw, draw.rows, groups), validity = optional_mask(draw, draw.rows);
+  const bool take_max = uniform(draw.random, 0, 1) == 1;
+  return [=]() -> std::vector<at::Tensor> {
+    return {segment_extreme_text(text.bytes, text.begins, text.ends, ids, groups, take_max, validity)};
+  };
+}
+
+Call draw_join_build(Draw& draw) {
+  const at::Tensor hashes = random_hashes(draw, draw.rows, draw_key_count(draw)), validity = optional_mask(draw, draw.rows);
+  return [=]() -> std::vector<at::Tensor> {
+    auto [offsets, order, ordered_hashes] = join_build(hashes, validity);
+    return {offsets, order, ordered_hashes};
+  };
+}
+
+Call draw_join_probe(Draw& draw) {
+  const int64_t build_sizes[] = {0, 1, draw.rows / 4, draw.rows};
+  const int64_t build_rows = build_sizes[draw.random() % 4];
+  const int64_t keys = draw.rows > 5000 ? draw.rows / 3 : draw_key_count(draw);
+  const at::Tensor build_hashes = random_hashes(draw, build_rows, keys), probe_hashes = random_hashes(draw, draw.rows, keys);
+  const at::Tensor build_validity = optional_mask(draw, build_rows), probe_validity = optional_mask(draw, draw.rows);
+  const int64_t begin = std::min(draw.rows, uniform(draw.random, 0, 3));
+  const int64_t most_pairs = uniform(draw.random, 1, 1 + draw.rows * 2);
+  return [=]() -> std::vector<at::Tensor> {
+    const auto [offsets, order, ordered_hashes] = join_build(build_hashes, build_validity);
+    auto [left, right, next] = join_probe(offsets, order, ordered_hashes, probe_hashes, probe_validity, begin, most_pairs);
+    return {left, right, at::tensor({next}, at::kLong), join_any(offsets, order, ordered_hashes, probe_hashes, probe_validity)};
+  };
+}
+
+// Words of many shapes: few values, a narrow range far from zero, extremes, doubles' bits, sorted already.
+at::Tensor random_sort_word(Draw& draw, int64_t rows) {
+  using Limits = std::numeric_limits<int64_t>;
+  const int64_t kind = uniform(draw.random, 0, 6);
+  return words(draw, rows, [&](int64_t row) -> int64_t {
+    const uint64_t number = draw.random();
+    switch (kind) {
+      case 0: return 7;
+      case 1: return static_cast<int64_t>(number % 3) - 1;
+      case 2: return (int64_t{1} << 50) + static_cast<int64_t>(number % 5000);
+      case 3: return static_cast<int64_t>(number);
+      case 4: return number % 4 == 0 ? Limits::min() : number % 4 == 1 ? Limits::max() : static_cast<int64_t>(number % 2) - 1;
+      case 5: return static_cast<int64_t>((number % 50) << 52 | (number >> 60));
+      default: return row / 3;
+    }
+  });
+}
+
+Call draw_sort(Draw& draw) {
+  std::vector<at::Tensor> keys;
+  for (int64_t count = uniform(draw.random, 1, 4); count > 0; --count) keys.push_back(random_sort_word(draw, draw.rows));
+  return [=]() -> std::vector<at::Tensor> { return {sort_order(keys)}; };
+}
+
+Call draw_text_ranks(Draw& draw) {
+  const TextDraw text = draw_text(draw, draw.rows);
+  return [=]() -> std::vector<at::Tensor> { return {text_ranks(text.bytes, text.begins, text.ends)}; };
+}
+
+Call draw_compare_columns(Draw& draw) {
+  const at::Tensor left = random_values(draw, draw.rows, true);
+  at::Tensor right;
+  do right = random_values(draw, draw.rows, true);
+  while (right.scalar_type() != left.scalar_type() || right.dim() != left.dim());
+  if (uniform(draw.random, 0, 1) == 0) {  // some rows equal
+    right = right.clone(at::MemoryFormat::Contiguous);
+    right.slice(0, 0, draw.rows / 2).copy_(left.slice(0, 0, draw.rows / 2));
+  }
+  const Comparison comparison = static_cast<Comparison>(uniform(draw.random, 0, 5));
+  return [=]() -> std::vector<at::Tensor> { return {compare_columns(left, comparison, right)}; };
+}
+
+Call draw_compare_text_columns(Draw& draw) {
+  const TextDraw left = draw_text(draw, draw.rows), right = draw_text(draw, draw.rows);
+  const Comparison comparison = static_cast<Comparison>(uniform(draw.random, 0, 5));
+  return [=]() -> std::vector<at::Tensor> {
+    return {compare_text_columns(left.bytes, left.begins, left.ends, comparison, right.bytes, right.begins, right.ends),
+            compare_text_columns(left.bytes, left.begins, left.ends, comparison, left.bytes, left.begins, left.ends)};
+  };
+}
+
+}  // namespace
+
+std::vector<Operation> relational_operations() {
+  return {{"gather_rows", draw_gather_rows, {}},
+          {"partition_rows", draw_partition, {}},
+          {"group_assign", draw_group_assign, {}},
+          {"segment_count", draw_segment_count, {}},
+          {"segment_sum", draw_segment_sum, {}},
+          {"segment_sum_float", draw_segment_sum_float, {}},
+          {"segment_moments", draw_segment_moments, {}},
+          {"segment_extreme", draw_segment_extreme, {}},
+          {"segment_extreme_text", draw_segment_extreme_text, {}},
+          {"join_build", draw_join_build, {}},
+          {"join_probe", draw_join_probe, {}},
+          {"sort_order", draw_sort, {}},
+          {"text_ranks", draw_text_ranks, {}},
+          {"compare_columns", draw_compare_columns, {}},
+          {"compare_text_columns", draw_compare_text_columns, {}}};
+}
+
+}  // namespace pistachio::kernels::kernel_cases

@@ -1,0 +1,103 @@
+// CPU bodies of segment_extreme and segment_extreme_text. A branch per row, as it is seldom taken once a group has seen some values: no
+// row then waits for the store of another.
+#include <ATen/ATen.h>
+#include <torch/library.h>
+
+#include <type_traits>
+#include <vector>
+
+#include "kernels/cpu/text_key.h"
+#include "kernels/cpu/value_kind_of.h"
+#include "kernels/ops/argument_check.h"
+#include "kernels/ops/int128.h"
+
+namespace pistachio::kernels::cpu {
+
+namespace {
+
+struct WideValue {
+  int64_t low, high;
+};
+
+template <typename T>
+bool is_less(T left, T right) {
+  if constexpr (std::is_same_v<T, WideValue>) {
+    return int128_from_words(left.low, left.high) < int128_from_words(right.low, right.high);
+  } else if constexpr (std::is_floating_point_v<T>) {
+    // Not less is greater, equal or with a NaN; of those only a NaN on the right alone makes the left one less.
+    return left < right || (right != right && left == left);
+  } else {
+    return left < right;
+  }
+}
+
+template <bool take_max, typename T>
+void update_rows(T* best, bool* seen, const int64_t* ids, const T* values, const bool* validity, int64_t rows) {
+  for (int64_t row = 0; row < rows; ++row) {
+    const int64_t group = ids[row];
+    const T value = values[row];
+    const bool better = take_max ? is_less(best[group], value) : is_less(value, best[group]);
+    const bool valid = validity == nullptr || validity[row];
+    if (valid & (better | !seen[group])) {  // one branch: whether a row is NULL alone is hard to predict
+      best[group] = value;
+      seen[group] = true;
+    }
+  }
+}
+
+void segment_extreme(at::Tensor& best, at::Tensor& seen, const at::Tensor& ids, const at::Tensor& values, bool take_max,
+                     const std::optional<at::Tensor>& validity) {
+  const auto run = [&](auto type) {
+    using T = decltype(type);
+    const auto update = take_max ? update_rows<true, T> : update_rows<false, T>;
+    update(static_cast<T*>(best.mutable_data_ptr()), seen.mutable_data_ptr<bool>(), ids.const_data_ptr<int64_t>(),
+           static_cast<const T*>(values.const_data_ptr()), validity ? validity->const_data_ptr<bool>() : nullptr, ids.numel());
+  };
+  if (is_wide(values)) return run(WideValue{});
+  with_type(value_kind_of(values), run);
+}
+
+// The best row of a group and the first eight bytes of its text, which settle most comparisons.
+struct TextBest {
+  uint64_t key = 0;
+  int64_t row = -1;
+};
+
+at::Tensor segment_extreme_text(const at::Tensor& bytes, const at::Tensor& begins, const at::Tensor& ends, const at::Tensor& ids,
+                                int64_t groups, bool take_max, const std::optional<at::Tensor>& validity) {
+  const uint8_t* data = bytes.const_data_ptr<uint8_t>();
+  const uint8_t* end = data + bytes.numel();
+  const int64_t* from = begins.const_data_ptr<int64_t>();
+  const int64_t* to = ends.const_data_ptr<int64_t>();
+  const int64_t* group_of = ids.const_data_ptr<int64_t>();
+  const bool* valid = validity ? validity->const_data_ptr<bool>() : nullptr;
+  const auto text = [&](int64_t row) { return TextSpan{data + from[row], to[row] - from[row]}; };
+  // With the order of keys turned round, one loop finds both extremes.
+  const uint64_t flip = take_max ? ~uint64_t{0} : 0;
+  std::vector<TextBest> best(static_cast<size_t>(groups));
+  for (int64_t row = 0; row < ids.numel(); ++row) {
+    if (valid != nullptr && !valid[row]) continue;
+    TextBest& former = best[static_cast<size_t>(group_of[row])];
+    const uint64_t key = text_key(text(row), end) ^ flip;
+    if (former.row >= 0) {
+      if (key > former.key) continue;
+      if (key == former.key) {
+        const int order = compare_text(text(row), text(former.row));
+        if (take_max ? order <= 0 : order >= 0) continue;
+      }
+    }
+    former = {key, row};
+  }
+  at::Tensor rows = at::empty({groups}, at::kLong);
+  for (int64_t group = 0; group < groups; ++group) rows.mutable_data_ptr<int64_t>()[group] = best[static_cast<size_t>(group)].row;
+  return rows;
+}
+
+}  // namespace
+
+TORCH_LIBRARY_IMPL(pistachio, CPU, library) {
+  library.impl("segment_extreme", TORCH_FN(segment_extreme));
+  library.impl("segment_extreme_text", TORCH_FN(segment_extreme_text));
+}
+
+}  // namespace pistachio::kernels::cpu

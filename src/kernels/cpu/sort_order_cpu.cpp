@@ -1,0 +1,126 @@
+// CPU body of sort_order. The keys of real columns span far less than 64 bits: as many leading bits of the words as fit go into one number
+// together with the row's position, and those numbers are sorted. Runs of rows that are equal in those bits, if bits were left over, are
+// sorted by the rest in the same way, short ones by comparison.
+#include <ATen/ATen.h>
+#include <torch/library.h>
+
+#include <algorithm>
+#include <bit>
+#include <numeric>
+#include <vector>
+
+#include "kernels/cpu/radix_sort.h"
+#include "kernels/cpu/sort_keys_simd.h"
+
+namespace pistachio::kernels::cpu {
+
+namespace {
+
+// Runs up to this length are sorted by comparison.
+constexpr int64_t short_run = 64;
+
+class RowSorter {
+ public:
+  // Writes to order[0, count).
+  RowSorter(std::vector<const int64_t*> words, int64_t* order, int64_t count)
+      : words_(std::move(words)), order_(order), numbers_(at::empty({count}, at::kLong)), scratch_(at::empty({count}, at::kLong)) {
+    if (count <= short_run) {
+      std::iota(order, order + count, int64_t{0});
+      sort_short({0, count, 0});
+    } else {
+      sort_long({0, count, 0}, nullptr);
+    }
+    while (!runs_.empty()) {
+      const Run run = runs_.back();
+      runs_.pop_back();
+      if (run.count <= short_run) {
+        sort_short(run);
+      } else {
+        sort_long(run, order_ + run.begin);
+      }
+    }
+  }
+
+ private:
+  // Rows that are equal in all words before `word`, and still in their order.
+  struct Run {
+    int64_t begin, count;
+    size_t word;
+  };
+
+  void sort_short(Run run) {
+    std::sort(order_ + run.begin, order_ + run.begin + run.count, [&](int64_t left, int64_t right) {
+      for (size_t word = run.word; word < words_.size(); ++word) {
+        if (words_[word][left] != words_[word][right]) return words_[word][left] < words_[word][right];
+      }
+      return left < right;
+    });
+  }
+
+  struct Packed {
+    int bits;
+    size_t next_word;
+  };
+  // Puts the position of each row of the run under the leading bits of its words; returns how many bits those are and where the words go
+  // on, which is the same word if it did not fit.
+  Packed pack(Run run, const int64_t* rows, int index_bits, uint64_t* numbers) const {
+    std::fill_n(numbers, run.count, uint64_t{0});
+    int room = 64 - index_bits;
+    size_t word = run.word;
+    for (; word < words_.size() && room > 0; ++word) {
+      const WordRange range = range_of_words(words_[word], rows, run.count);
+      const int width = std::bit_width(static_cast<uint64_t>(range.greatest) - static_cast<uint64_t>(range.least));
+      const int taken = std::min(width, room), dropped = width - taken;
+      if (taken == 0) continue;
+      append_words(words_[word], rows, run.count, range.least, dropped, taken, numbers);
+      room -= taken;
+      if (dropped > 0) break;
+    }
+    append_positions(run.count, index_bits, numbers);
+    return {64 - index_bits - room, word};
+  }
+
+  // `rows` are those of the run, or null for all.
+  void sort_long(Run run, const int64_t* rows) {
+    uint64_t* numbers = reinterpret_cast<uint64_t*>(numbers_.mutable_data_ptr<int64_t>());
+    int64_t* scratch = scratch_.mutable_data_ptr<int64_t>();
+    const int index_bits = std::bit_width(static_cast<uint64_t>(run.count - 1));
+    const Packed packed = pack(run, rows, index_bits, numbers);
+    radix_sort(numbers, reinterpret_cast<uint64_t*>(scratch), run.count, index_bits, index_bits + packed.bits);
+    if (rows == nullptr) {
+      rows_of_positions(numbers, run.count, index_bits, nullptr, order_);
+    } else {
+      rows_of_positions(numbers, run.count, index_bits, rows, scratch);
+      std::copy_n(scratch, run.count, order_ + run.begin);
+    }
+    if (packed.next_word == words_.size()) return;
+    for (int64_t begin = 0; begin < run.count;) {
+      int64_t end = begin + 1;
+      while (end < run.count && numbers[end] >> index_bits == numbers[begin] >> index_bits) ++end;
+      if (end - begin > 1) runs_.push_back({run.begin + begin, end - begin, packed.next_word});
+      begin = end;
+    }
+  }
+
+  std::vector<const int64_t*> words_;
+  int64_t* order_;
+  at::Tensor numbers_, scratch_;
+  std::vector<Run> runs_;  // to be sorted yet
+};
+
+at::Tensor sort_order(at::TensorList words) {
+  std::vector<const int64_t*> keys;
+  for (const at::Tensor& word : words) keys.push_back(word.const_data_ptr<int64_t>());
+  const int64_t rows = words[0].numel();
+  at::Tensor order = at::empty({rows}, at::kLong);
+  RowSorter(std::move(keys), order.mutable_data_ptr<int64_t>(), rows);
+  return order;
+}
+
+}  // namespace
+
+TORCH_LIBRARY_IMPL(pistachio, CPU, library) {
+  library.impl("sort_order", TORCH_FN(sort_order));
+}
+
+}  // namespace pistachio::kernels::cpu

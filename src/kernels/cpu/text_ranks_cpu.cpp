@@ -1,0 +1,157 @@
+// CPU body of text_ranks. Values are sorted by eight bytes at a time: those bytes' leading bits and the value's position make one number,
+// and the numbers are sorted. Runs of values that are equal so far are sorted by their next bytes, short ones by comparison. Bytes beyond
+// a value's end count as zeros, so values that are equal to the end may still differ in their lengths, the last thing they are sorted by.
+#include <ATen/ATen.h>
+#include <torch/library.h>
+
+#include <algorithm>
+#include <bit>
+#include <numeric>
+#include <vector>
+
+#include "kernels/cpu/radix_sort.h"
+#include "kernels/cpu/text_key.h"
+
+namespace pistachio::kernels::cpu {
+
+namespace {
+
+// Runs up to this length are sorted by comparison.
+constexpr int64_t short_run = 32;
+
+class TextSorter {
+ public:
+  TextSorter(const at::Tensor& bytes, const at::Tensor& begins, const at::Tensor& ends)
+      : data_(bytes.const_data_ptr<uint8_t>()),
+        data_end_(data_ + bytes.numel()),
+        begins_(begins.const_data_ptr<int64_t>()),
+        ends_(ends.const_data_ptr<int64_t>()),
+        rows_(static_cast<size_t>(begins.numel())),
+        is_new_(rows_.size()),
+        keys_(rows_.size()),
+        numbers_(rows_.size()),
+        scratch_(rows_.size()) {
+    std::iota(rows_.begin(), rows_.end(), int64_t{0});
+    if (!rows_.empty()) tasks_.push_back({0, begins.numel(), 0});
+  }
+
+  void sort() {
+    while (!tasks_.empty()) {
+      const Run run = tasks_.back();
+      tasks_.pop_back();
+      if (run.count <= short_run) {
+        sort_short(run);
+      } else {
+        sort_long(run);
+      }
+    }
+  }
+
+  // Place 0 has rank 0.
+  void write_ranks(int64_t* ranks) const {
+    int64_t rank = 0;
+    for (size_t place = 0; place < rows_.size(); ++place) {
+      rank += is_new_[place];
+      ranks[rows_[place]] = rank;
+    }
+  }
+
+ private:
+  // Rows whose first `skip` bytes are equal.
+  struct Run {
+    int64_t begin, count, skip;
+  };
+
+  TextSpan text(int64_t row) const { return {data_ + begins_[row], ends_[row] - begins_[row]}; }
+
+  void sort_short(Run run) {
+    const auto first = rows_.begin() + run.begin, last = first + run.count;
+    std::sort(first, last, [&](int64_t left, int64_t right) {
+      const uint64_t left_key = text_key(text(left), data_end_, run.skip), right_key = text_key(text(right), data_end_, run.skip);
+      return left_key != right_key ? left_key < right_key : compare_text(text(left), text(right)) < 0;
+    });
+    for (int64_t place = run.begin + 1; place < run.begin + run.count; ++place) {
+      is_new_[static_cast<size_t>(place)] = compare_text(text(row_at(place - 1)), text(row_at(place))) != 0;
+    }
+  }
+
+  int64_t row_at(int64_t place) const { return rows_[static_cast<size_t>(place)]; }
+
+  // Finds the keys that sort the run and moves its skip on to them: the next bytes that differ or, if none do, the lengths. False: all
+  // values are equal.
+  struct Keys {
+    uint64_t least;
+    int width;  // bits in which the keys differ
+    bool are_lengths;
+  };
+  bool find_keys(Run& run, Keys& found) {
+    int64_t longest = 0;
+    for (int64_t i = 0; i < run.count; ++i) longest = std::max(longest, text(row_at(run.begin + i)).length);
+    while (true) {
+      found.are_lengths = run.skip >= longest;
+      uint64_t least = ~uint64_t{0}, greatest = 0;
+      for (int64_t i = 0; i < run.count; ++i) {
+        const TextSpan value = text(row_at(run.begin + i));
+        const uint64_t key = found.are_lengths ? static_cast<uint64_t>(value.length) : text_key(value, data_end_, run.skip);
+        keys_[static_cast<size_t>(i)] = key;
+        least = std::min(least, key);
+        greatest = std::max(greatest, key);
+      }
+      found.least = least;
+      found.width = std::bit_width(greatest - least);
+      if (found.width > 0) return true;
+      if (found.are_lengths) return false;
+      run.skip += 8;
+    }
+  }
+
+  void sort_long(Run run) {
+    Keys keys;
+    if (!find_keys(run, keys)) return;
+    const int index_bits = std::bit_width(static_cast<uint64_t>(run.count - 1));
+    const int taken = std::min(keys.width, 64 - index_bits), dropped = keys.width - taken;
+    for (size_t i = 0; i < static_cast<size_t>(run.count); ++i) numbers_[i] = (keys_[i] - keys.least) >> dropped << index_bits | i;
+    radix_sort(numbers_.data(), scratch_.data(), run.count, index_bits, index_bits + taken);
+    const uint64_t index_mask = (uint64_t{1} << index_bits) - 1;
+    for (size_t i = 0; i < static_cast<size_t>(run.count); ++i) {
+      scratch_[i] = static_cast<uint64_t>(row_at(run.begin + static_cast<int64_t>(numbers_[i] & index_mask)));
+    }
+    std::copy_n(scratch_.begin(), run.count, rows_.begin() + run.begin);
+
+    const auto key_at = [&](int64_t place) { return numbers_[static_cast<size_t>(place)] >> index_bits; };
+    const bool equal_to_the_end = keys.are_lengths && dropped == 0;
+    const int64_t skip = dropped == 0 ? run.skip + 8 : run.skip;
+    for (int64_t begin = 0; begin < run.count;) {
+      int64_t end = begin + 1;
+      while (end < run.count && key_at(end) == key_at(begin)) ++end;
+      if (begin > 0) is_new_[static_cast<size_t>(run.begin + begin)] = true;
+      if (end - begin > 1 && !equal_to_the_end) tasks_.push_back({run.begin + begin, end - begin, skip});
+      begin = end;
+    }
+  }
+
+  const uint8_t* data_;
+  const uint8_t* data_end_;
+  const int64_t* begins_;
+  const int64_t* ends_;
+  std::vector<int64_t> rows_;
+  std::vector<uint8_t> is_new_;  // whether the value at a place differs from the one before
+  std::vector<uint64_t> keys_, numbers_, scratch_;
+  std::vector<Run> tasks_;
+};
+
+at::Tensor text_ranks(const at::Tensor& bytes, const at::Tensor& begins, const at::Tensor& ends) {
+  at::Tensor ranks = at::empty({begins.numel()}, at::kLong);
+  TextSorter sorter(bytes, begins, ends);
+  sorter.sort();
+  sorter.write_ranks(ranks.mutable_data_ptr<int64_t>());
+  return ranks;
+}
+
+}  // namespace
+
+TORCH_LIBRARY_IMPL(pistachio, CPU, library) {
+  library.impl("text_ranks", TORCH_FN(text_ranks));
+}
+
+}  // namespace pistachio::kernels::cpu

@@ -1,0 +1,26 @@
+// Numbers the distinct hashes of a grouping: an open-addressing table from hash to group id, kept by the caller over many calls. Only
+// hashes are compared; the caller verifies the keys of the rows against those of their groups.
+//   slots        int64 [capacity, 2], contiguous, capacity a power of two; all zeros is an empty table. A slot is {hash, id + 1}. A hash
+//                starts at its low bits (the top ones partition) and goes on to the next slot while that holds another hash
+//   groups       how many ids there are already, which is the next id
+//   most_groups  where to stop, at most capacity / 2
+//   hashes       int64 [n]
+//   begin        the first row to look at
+// group_assign changes slots and returns (ids int64 [k], first_rows int64 [g]): row begin + i belongs to group ids[i]; the new groups,
+// groups .. groups + g - 1, were met first in the rows first_rows. It stops (k < n - begin) before the row that would need more than
+// most_groups groups; the caller then calls it again at begin + k, with a larger table or an empty one.
+// group_rehash returns slots of a larger capacity with the same content, entered in the order of the old slots.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <tuple>
+
+namespace pistachio::kernels {
+
+std::tuple<at::Tensor, at::Tensor> group_assign(at::Tensor& slots, int64_t groups, int64_t most_groups, const at::Tensor& hashes,
+                                                int64_t begin);
+at::Tensor group_rehash(const at::Tensor& slots, int64_t capacity);
+
+}  // namespace pistachio::kernels

@@ -1,0 +1,20 @@
+// The table of a hash join: the rows of the build side sorted into buckets by the top bits of their hashes, so that a radix partition of
+// the hashes is a range of buckets.
+//   hashes    int64 [n], as hash64 makes them
+//   validity  bool [n], or undefined: no NULLs. Rows where it is false are left out, as NULL equals nothing
+// Returns (offsets int64 [2^b + 1], order int64 [k], ordered_hashes int64 [k]) with b = join_bucket_bits(n): bucket h >> (64 - b) of a
+// hash h holds the rows order[offsets[bucket], offsets[bucket + 1]), ascending; ordered_hashes[i] is hashes[order[i]].
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <tuple>
+
+namespace pistachio::kernels {
+
+std::tuple<at::Tensor, at::Tensor, at::Tensor> join_build(const at::Tensor& hashes, const at::Tensor& validity = {});
+// The smallest b with 2^b >= rows, at most 32.
+int64_t join_bucket_bits(int64_t rows);
+
+}  // namespace pistachio::kernels

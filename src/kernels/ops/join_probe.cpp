@@ -1,0 +1,58 @@
+// Schema and front door of join_probe and join_any.
+#include "kernels/ops/join_probe.h"
+
+#include <ATen/ATen.h>
+#include <torch/library.h>
+
+#include "base/check.h"
+#include "kernels/ops/dispatch.h"
+#include "kernels/ops/relational_check.h"
+
+namespace pistachio::kernels {
+
+namespace {
+
+void check_table(const at::Tensor& offsets, const at::Tensor& order, const at::Tensor& ordered_hashes, const at::Tensor& probe_hashes) {
+  check_words(probe_hashes, probe_hashes);
+  check_words(offsets, probe_hashes);
+  check_words(order, probe_hashes);
+  check_words(ordered_hashes, probe_hashes);
+  ENSURE(is_power_of_two(offsets.size(0) - 1), "{} buckets", offsets.size(0) - 1);
+  ENSURE_EQ(order.size(0), ordered_hashes.size(0));
+}
+
+}  // namespace
+
+std::tuple<at::Tensor, at::Tensor, int64_t> join_probe(const at::Tensor& offsets, const at::Tensor& order, const at::Tensor& ordered_hashes,
+                                                       const at::Tensor& probe_hashes, const at::Tensor& probe_validity, int64_t begin,
+                                                       int64_t most_pairs) {
+  check_table(offsets, order, ordered_hashes, probe_hashes);
+  const std::optional<at::Tensor> mask = optional_validity(probe_validity, probe_hashes.size(0), probe_hashes);
+  ENSURE(begin >= 0 && begin <= probe_hashes.size(0), "row {} of {}", begin, probe_hashes.size(0));
+  ENSURE_GE(most_pairs, 1);
+  static const auto operation = find_operation<std::tuple<at::Tensor, at::Tensor, int64_t>(
+      const at::Tensor&, const at::Tensor&, const at::Tensor&, const at::Tensor&, const std::optional<at::Tensor>&, int64_t, int64_t)>(
+      "pistachio::join_probe");
+  return operation.redispatch(dispatch_keys(probe_hashes), offsets.contiguous(), order.contiguous(), ordered_hashes.contiguous(),
+                              probe_hashes.contiguous(), mask, begin, most_pairs);
+}
+
+at::Tensor join_any(const at::Tensor& offsets, const at::Tensor& order, const at::Tensor& ordered_hashes, const at::Tensor& probe_hashes,
+                    const at::Tensor& probe_validity) {
+  check_table(offsets, order, ordered_hashes, probe_hashes);
+  const std::optional<at::Tensor> mask = optional_validity(probe_validity, probe_hashes.size(0), probe_hashes);
+  static const auto operation = find_operation<at::Tensor(const at::Tensor&, const at::Tensor&, const at::Tensor&, const at::Tensor&,
+                                                          const std::optional<at::Tensor>&)>("pistachio::join_any");
+  return operation.redispatch(dispatch_keys(probe_hashes), offsets.contiguous(), order.contiguous(), ordered_hashes.contiguous(),
+                              probe_hashes.contiguous(), mask);
+}
+
+TORCH_LIBRARY_FRAGMENT(pistachio, library) {
+  library.def(
+      "join_probe(Tensor offsets, Tensor order, Tensor ordered_hashes, Tensor probe_hashes, Tensor? probe_validity, int begin, int "
+      "most_pairs) "
+      "-> (Tensor probe_rows, Tensor build_rows, int next)");
+  library.def("join_any(Tensor offsets, Tensor order, Tensor ordered_hashes, Tensor probe_hashes, Tensor? probe_validity) -> Tensor");
+}
+
+}  // namespace pistachio::kernels

@@ -1,0 +1,26 @@
+// Looks rows up in the table of a hash join. Only hashes are compared; the caller verifies the keys of the pairs.
+//   offsets, order, ordered_hashes  as join_build returns them
+//   probe_hashes                    int64 [p]
+//   probe_validity                  bool [p], or undefined: no NULLs. Rows where it is false match nothing
+//   begin                           the first row to look up
+//   most_pairs                      where to stop, at least 1
+// join_probe returns (probe_rows int64 [m], build_rows int64 [m], next): all pairs of rows with equal hashes, by probe row and then by
+// build row. It stops after the row that makes m >= most_pairs, so one row with many partners may go beyond; next is the first row that
+// was not looked up, p at the end.
+// join_any returns bool [p]: whether the row has a partner.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <tuple>
+
+namespace pistachio::kernels {
+
+std::tuple<at::Tensor, at::Tensor, int64_t> join_probe(const at::Tensor& offsets, const at::Tensor& order, const at::Tensor& ordered_hashes,
+                                                       const at::Tensor& probe_hashes, const at::Tensor& probe_validity, int64_t begin,
+                                                       int64_t most_pairs);
+at::Tensor join_any(const at::Tensor& offsets, const at::Tensor& order, const at::Tensor& ordered_hashes, const at::Tensor& probe_hashes,
+                    const at::Tensor& probe_validity = {});
+
+}  // namespace pistachio::kernels

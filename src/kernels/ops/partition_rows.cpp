@@ -1,0 +1,24 @@
+// Schema and front door of partition_rows.
+#include "kernels/ops/partition_rows.h"
+
+#include <ATen/ATen.h>
+#include <torch/library.h>
+
+#include "base/check.h"
+#include "kernels/ops/dispatch.h"
+#include "kernels/ops/relational_check.h"
+
+namespace pistachio::kernels {
+
+std::tuple<at::Tensor, at::Tensor> partition_rows(const at::Tensor& hashes, int64_t bits) {
+  check_words(hashes, hashes);
+  ENSURE(bits >= 0 && bits <= 12, "{} bits", bits);
+  static const auto operation = find_operation<std::tuple<at::Tensor, at::Tensor>(const at::Tensor&, int64_t)>("pistachio::partition_rows");
+  return operation.redispatch(dispatch_keys(hashes), hashes.contiguous(), bits);
+}
+
+TORCH_LIBRARY_FRAGMENT(pistachio, library) {
+  library.def("partition_rows(Tensor hashes, int bits) -> (Tensor order, Tensor offsets)");
+}
+
+}  // namespace pistachio::kernels

@@ -1,0 +1,53 @@
+// Schema and front door of segment_count, segment_sum and segment_sum_float.
+#include "kernels/ops/segment_sum.h"
+
+#include <ATen/ATen.h>
+#include <torch/library.h>
+
+#include "base/check.h"
+#include "kernels/ops/argument_check.h"
+#include "kernels/ops/dispatch.h"
+#include "kernels/ops/relational_check.h"
+
+namespace pistachio::kernels {
+
+void segment_count(at::Tensor& counts, const at::Tensor& ids, const at::Tensor& validity) {
+  check_words(ids, ids);
+  check_state(counts, at::kLong, 0, ids);
+  const std::optional<at::Tensor> mask = optional_validity(validity, ids.size(0), ids);
+  static const auto operation =
+      find_operation<void(at::Tensor&, const at::Tensor&, const std::optional<at::Tensor>&)>("pistachio::segment_count");
+  operation.redispatch(dispatch_keys(ids), counts, ids.contiguous(), mask);
+}
+
+void segment_sum(at::Tensor& sums, const at::Tensor& ids, const at::Tensor& values, const at::Tensor& validity) {
+  check_values(values);
+  ENSURE(!values.is_floating_point(), "floating-point values go to segment_sum_float");
+  check_words(ids, values);
+  ENSURE_EQ(ids.size(0), values.size(0));
+  check_state(sums, at::kLong, 2, values);
+  const std::optional<at::Tensor> mask = optional_validity(validity, ids.size(0), ids);
+  static const auto operation =
+      find_operation<void(at::Tensor&, const at::Tensor&, const at::Tensor&, const std::optional<at::Tensor>&)>("pistachio::segment_sum");
+  operation.redispatch(dispatch_keys(values), sums, ids.contiguous(), values.contiguous(), mask);
+}
+
+void segment_sum_float(at::Tensor& sums, const at::Tensor& ids, const at::Tensor& values, const at::Tensor& validity) {
+  check_values(values);
+  ENSURE(values.is_floating_point(), "integers go to segment_sum");
+  check_words(ids, values);
+  ENSURE_EQ(ids.size(0), values.size(0));
+  check_state(sums, at::kDouble, 0, values);
+  const std::optional<at::Tensor> mask = optional_validity(validity, ids.size(0), ids);
+  static const auto operation = find_operation<void(at::Tensor&, const at::Tensor&, const at::Tensor&, const std::optional<at::Tensor>&)>(
+      "pistachio::segment_sum_float");
+  operation.redispatch(dispatch_keys(values), sums, ids.contiguous(), values.contiguous(), mask);
+}
+
+TORCH_LIBRARY_FRAGMENT(pistachio, library) {
+  library.def("segment_count(Tensor(a!) counts, Tensor ids, Tensor? validity) -> ()");
+  library.def("segment_sum(Tensor(a!) sums, Tensor ids, Tensor values, Tensor? validity) -> ()");
+  library.def("segment_sum_float(Tensor(a!) sums, Tensor ids, Tensor values, Tensor? validity) -> ()");
+}
+
+}  // namespace pistachio::kernels

@@ -1,0 +1,18 @@
+// Counts and sums per group; each call adds a batch of rows to the state.
+//   counts, sums  the state, contiguous and changed: int64 [g]; int64 [g, 2], 128-bit in two words; double [g]
+//   ids           int64 [n], the group of each row, in [0, g): not checked
+//   values        [n] integers, booleans or int64 [n, 2] for segment_sum; float or double for segment_sum_float
+//   validity      bool [n], or undefined: no NULLs. Rows where it is false count and add nothing
+// segment_sum is exact. UserError, with the state half changed: a sum of two-word values leaves 128 bits (64-bit values cannot reach
+// that). segment_sum_float adds in double, in no promised order.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+namespace pistachio::kernels {
+
+void segment_count(at::Tensor& counts, const at::Tensor& ids, const at::Tensor& validity = {});
+void segment_sum(at::Tensor& sums, const at::Tensor& ids, const at::Tensor& values, const at::Tensor& validity = {});
+void segment_sum_float(at::Tensor& sums, const at::Tensor& ids, const at::Tensor& values, const at::Tensor& validity = {});
+
+}  // namespace pistachio::kernels

@@ -1,0 +1,31 @@
+// Schema and front door of sort_order.
+#include "kernels/ops/sort_order.h"
+
+#include <ATen/ATen.h>
+#include <torch/library.h>
+
+#include <vector>
+
+#include "base/check.h"
+#include "kernels/ops/dispatch.h"
+#include "kernels/ops/relational_check.h"
+
+namespace pistachio::kernels {
+
+at::Tensor sort_order(at::TensorList words) {
+  ENSURE_GE(words.size(), size_t{1});
+  std::vector<at::Tensor> contiguous;
+  for (const at::Tensor& word : words) {
+    check_words(word, words[0]);
+    ENSURE_EQ(word.size(0), words[0].size(0));
+    contiguous.push_back(word.contiguous());
+  }
+  static const auto operation = find_operation<at::Tensor(at::TensorList)>("pistachio::sort_order");
+  return operation.redispatch(dispatch_keys(words[0]), contiguous);
+}
+
+TORCH_LIBRARY_FRAGMENT(pistachio, library) {
+  library.def("sort_order(Tensor[] words) -> Tensor");
+}
+
+}  // namespace pistachio::kernels

@@ -1,0 +1,13 @@
+// The order of rows by sort keys.
+//   words  at least one int64 [n], the most significant first; the caller has turned values, NULLs and directions into words whose signed
+//          order is the wanted one
+// Returns int64 [n]: the row numbers in ascending lexicographic order of their words; equal rows keep their order.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+namespace pistachio::kernels {
+
+at::Tensor sort_order(at::TensorList words);
+
+}  // namespace pistachio::kernels

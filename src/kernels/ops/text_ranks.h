@@ -1,0 +1,12 @@
+// Turns text into numbers of the same order, as sort keys.
+//   bytes, begins, ends  text of n values; every [begins[i], ends[i]) lies inside bytes
+// Returns int64 [n]: how many different values are less than value i, byte by byte as unsigned, a proper prefix being less.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+namespace pistachio::kernels {
+
+at::Tensor text_ranks(const at::Tensor& bytes, const at::Tensor& begins, const at::Tensor& ends);
+
+}  // namespace pistachio::kernels

@@ -1,0 +1,119 @@
+#include "logical/logical_node.h"
+
+#include <algorithm>
+
+#include "base/check.h"
+
+namespace pistachio {
+
+namespace {
+
+template <typename... Cases>
+struct Overloaded : Cases... {
+  using Cases::operator()...;
+};
+template <typename... Cases>
+Overloaded(Cases...) -> Overloaded<Cases...>;
+
+std::vector<ColumnId> join_columns(const LogicalNode& node, const LogicalJoin& join) {
+  if (!join.output.empty()) return join.output;
+  std::vector<ColumnId> columns = output_columns(node.left());
+  switch (join.kind) {
+    case JoinKind::Semi:
+    case JoinKind::Anti: return columns;
+    case JoinKind::Mark: columns.push_back(join.mark); return columns;
+    default: break;
+  }
+  std::vector<ColumnId> right = output_columns(node.right());
+  columns.insert(columns.end(), right.begin(), right.end());
+  return columns;
+}
+
+}  // namespace
+
+std::vector<ColumnId> output_columns(const LogicalNode& node) {
+  return std::visit(Overloaded{[](const LogicalScan& scan) {
+                                 std::vector<ColumnId> columns;
+                                 for (const ScanColumn& column : scan.columns) columns.push_back(column.id);
+                                 return columns;
+                               },
+                               [](const LogicalValues& values) { return values.columns; },
+                               [](const LogicalProject& project) {
+                                 std::vector<ColumnId> columns;
+                                 for (const NamedExpression& column : project.columns) columns.push_back(column.id);
+                                 return columns;
+                               },
+                               [&](const LogicalJoin& join) { return join_columns(node, join); },
+                               [](const LogicalAggregate& aggregate) {
+                                 std::vector<ColumnId> columns = aggregate.groups;
+                                 for (const AggregateCall& call : aggregate.calls) columns.push_back(call.id);
+                                 return columns;
+                               },
+                               [](const LogicalSetOperation& operation) { return operation.columns; },
+                               [](const LogicalSharedRead& read) { return read.columns; },
+                               [&](const LogicalRepeat& repeat) {
+                                 std::vector<ColumnId> columns = output_columns(*node.children[0]);
+                                 std::erase(columns, repeat.times);
+                                 return columns;
+                               },
+                               [&](const auto&) { return output_columns(*node.children[0]); }},
+                    node.node);
+}
+
+ColumnSet output_set(const LogicalNode& node) {
+  std::vector<ColumnId> columns = output_columns(node);
+  return {columns.begin(), columns.end()};
+}
+
+void for_each_expression(LogicalNode& node, const std::function<void(ExpressionPtr&)>& visit) {
+  std::visit(Overloaded{[&](LogicalScan& scan) { std::for_each(scan.filters.begin(), scan.filters.end(), visit); },
+                        [&](LogicalFilter& filter) { std::for_each(filter.conditions.begin(), filter.conditions.end(), visit); },
+                        [&](LogicalProject& project) {
+                          for (NamedExpression& column : project.columns) visit(column.expression);
+                        },
+                        [&](LogicalJoin& join) {
+                          std::for_each(join.conditions.begin(), join.conditions.end(), visit);
+                          std::for_each(join.comparisons.begin(), join.comparisons.end(), visit);
+                        },
+                        [&](LogicalAggregate& aggregate) {
+                          for (AggregateCall& call : aggregate.calls) {
+                            if (call.argument) visit(call.argument);
+                            if (call.filter) visit(call.filter);
+                          }
+                        },
+                        [&](LogicalSort& sort) {
+                          for (SortKey& key : sort.keys) visit(key.expression);
+                        },
+                        [](auto&) {}},
+             node.node);
+}
+
+void for_each_expression(const LogicalNode& node, const std::function<void(const ExpressionPtr&)>& visit) {
+  for_each_expression(const_cast<LogicalNode&>(node), [&](ExpressionPtr& expression) { visit(expression); });
+}
+
+ColumnSet free_columns(const LogicalNode& node) {
+  ColumnSet free;
+  ColumnSet own;
+  for (const LogicalPtr& child : node.children) {
+    free.merge(free_columns(*child));
+    own.merge(output_set(*child));
+  }
+  if (const auto* scan = node.as<LogicalScan>()) {
+    for (const ScanColumn& column : scan->columns) own.insert(column.id);
+    for (const ScanColumn& column : scan->hidden) own.insert(column.id);
+  }
+  for_each_expression(node, [&](const ExpressionPtr& expression) { collect_columns(*expression, free); });
+  if (const auto* aggregate = node.as<LogicalAggregate>()) free.insert(aggregate->groups.begin(), aggregate->groups.end());
+  for (ColumnId column : own) free.erase(column);
+  return free;
+}
+
+LogicalPtr clone(const LogicalNode& node) {
+  LogicalPtr copy = std::make_unique<LogicalNode>();
+  copy->node = node.node;
+  for (const LogicalPtr& child : node.children) copy->children.push_back(clone(*child));
+  return copy;
+}
+
+}  // namespace pistachio

@@ -1,0 +1,35 @@
+#include <map>
+
+#include "optimizer/rules.h"
+
+namespace pistachio {
+
+namespace {
+
+void count_reads(const LogicalNode& node, std::map<size_t, int>& reads) {
+  if (const auto* read = node.as<LogicalSharedRead>()) ++reads[read->shared];
+  for (const LogicalPtr& child : node.children) count_reads(*child, reads);
+}
+
+}  // namespace
+
+void inline_shared_plans(LogicalPlan& plan) {
+  std::map<size_t, int> reads;
+  for_each_root(plan, [&](LogicalPtr& root) { count_reads(*root, reads); });
+  auto inline_node = [&](LogicalPtr& node) {
+    auto* read = node->as<LogicalSharedRead>();
+    if (read == nullptr || reads[read->shared] != 1) return;
+    LogicalProject project;
+    for (size_t i = 0; i < read->columns.size(); ++i)
+      project.columns.push_back({read->columns[i], plan.columns.reference(read->sources[i])});
+    LogicalPtr inner = std::move(plan.shared[read->shared]);
+    node = make_node(std::move(project), std::move(inner));
+  };
+  // Later plans read earlier ones: a plan that moves into its reader was itself complete before.
+  for_each_root(plan, [&](LogicalPtr& root) { for_each_node(root, inline_node); });
+  for (size_t i = 0; i < plan.shared.size(); ++i) {
+    if (reads[i] == 0) plan.shared[i] = nullptr;
+  }
+}
+
+}  // namespace pistachio

@@ -1,0 +1,88 @@
+#include "optimizer/optimizer.h"
+
+#include <algorithm>
+
+#include "base/check.h"
+#include "optimizer/rules.h"
+
+namespace pistachio {
+
+const std::vector<OptimizerRule>& optimizer_rules() {
+  static const std::vector<OptimizerRule> rules = {
+      {"inline_common_tables", "a common table that is read once needs no copy, and filters can go into it", inline_shared_plans, false},
+      {"fold_constants", "constants are computed once; later rules see literals", fold_constants, false},
+      {"unnest_subqueries", "dependent joins would run a subquery for each row; after this all joins are plain", unnest_subqueries, true},
+      {"lower_set_operations", "INTERSECT and EXCEPT become grouping, which all ranks and devices can do", lower_set_operations, true},
+      {"push_down_filters", "rows that are dropped early cost nothing later; scans skip row groups and pages", push_down_filters, false},
+      {"order_joins", "the order of joins decides the size of what lies between", order_joins, false},
+      {"push_down_filters_again", "conditions that the new order of joins lets through", push_down_filters, false},
+      {"choose_build_sides", "the smaller side of a join goes into the hash table", choose_build_sides, false},
+      {"push_down_limits", "ORDER BY with LIMIT keeps the first rows only", push_down_limits, false},
+      {"prune_columns", "what nobody uses is not read, gathered or kept", prune_columns, false},
+  };
+  return rules;
+}
+
+void optimize(LogicalPlan& plan, const Settings& settings) {
+  verify_plan(plan, false);
+  bool unnested = false;
+  for (const OptimizerRule& rule : optimizer_rules()) {
+    const std::vector<std::string>& off = settings.disabled_rules;
+    bool disabled = std::any_of(off.begin(), off.end(), [&](const std::string& name) { return name == rule.name || name == "all"; });
+    if (disabled && !rule.required) continue;
+    rule.apply(plan);
+    unnested = unnested || rule.apply == unnest_subqueries;
+    try {
+      verify_plan(plan, unnested);
+    } catch (const InternalError& error) {
+      throw InternalError(fmt::format("rule {}: {}", rule.name, error.message()));
+    }
+  }
+}
+
+namespace {
+
+ColumnSet verify_node(const LogicalNode& node, const ColumnSet& outer, bool is_unnested) {
+  ColumnSet available = outer;
+  const auto* join = node.as<LogicalJoin>();
+  if (join != nullptr && is_unnested) ENSURE(!join->dependent, "a dependent join is left");
+  for (size_t i = 0; i < node.children.size(); ++i) {
+    bool sees_left = join != nullptr && join->dependent && i == 1;
+    ColumnSet given = verify_node(*node.children[i], sees_left ? available : outer, is_unnested);
+    available.insert(given.begin(), given.end());
+  }
+  if (const auto* scan = node.as<LogicalScan>()) {
+    for (const ScanColumn& column : scan->columns) {
+      available.insert(column.id);
+      ENSURE(column.source < scan->table->columns().size());
+    }
+    for (const ScanColumn& column : scan->hidden) available.insert(column.id);
+  }
+  for_each_expression(node, [&](const ExpressionPtr& expression) {
+    for (ColumnId column : columns_of(*expression))
+      ENSURE(available.contains(column), "column #{} is used but not made below", column.value);
+  });
+  if (const auto* aggregate = node.as<LogicalAggregate>()) {
+    for (ColumnId group : aggregate->groups) ENSURE(available.contains(group), "group column #{} is not made below", group.value);
+  }
+  if (const auto* operation = node.as<LogicalSetOperation>()) {
+    ENSURE_EQ(operation->columns.size(), operation->left_columns.size());
+    ENSURE_EQ(operation->columns.size(), operation->right_columns.size());
+  }
+  std::vector<ColumnId> columns = output_columns(node);
+  ColumnSet unique(columns.begin(), columns.end());
+  ENSURE(unique.size() == columns.size(), "a column appears twice");
+  return unique;
+}
+
+}  // namespace
+
+void verify_plan(const LogicalPlan& plan, bool is_unnested) {
+  for (const LogicalPtr& shared : plan.shared) {
+    if (shared) verify_node(*shared, {}, is_unnested);
+  }
+  ColumnSet given = verify_node(*plan.root, {}, is_unnested);
+  for (const OutputColumn& column : plan.output) ENSURE(given.contains(column.id), "output column {} is missing", column.name);
+}
+
+}  // namespace pistachio

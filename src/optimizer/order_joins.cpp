@@ -1,0 +1,230 @@
+// The order of inner joins. A region of inner joins is taken apart into its inputs and conditions and put together again: by dynamic
+// programming over sets of inputs up to twelve of them, greedily beyond. The cost of an order is the sum of the rows between its joins;
+// products without a condition are used only where nothing else connects the inputs.
+#include <algorithm>
+#include <bit>
+#include <limits>
+#include <map>
+
+#include "base/check.h"
+#include "optimizer/cardinality.h"
+#include "optimizer/rules.h"
+
+namespace pistachio {
+
+namespace {
+
+constexpr size_t kMostForDynamicProgramming = 12;
+using Inputs = uint64_t;  // a set of inputs
+
+struct Region {
+  std::vector<LogicalPtr> inputs;
+  std::vector<ExpressionPtr> conditions;
+};
+
+void take_apart(LogicalPtr node, Region& region) {
+  auto* join = node->as<LogicalJoin>();
+  if (join == nullptr || join->kind != JoinKind::Inner || join->dependent || region.inputs.size() > 60) {
+    region.inputs.push_back(std::move(node));
+    return;
+  }
+  region.conditions.insert(region.conditions.end(), join->conditions.begin(), join->conditions.end());
+  LogicalPtr left = std::move(node->children[0]);
+  LogicalPtr right = std::move(node->children[1]);
+  take_apart(std::move(left), region);
+  take_apart(std::move(right), region);
+}
+
+class JoinOrderer {
+ public:
+  JoinOrderer(const LogicalPlan& plan, Region region) : estimator_(plan), region_(std::move(region)) {
+    for (const LogicalPtr& input : region_.inputs) {
+      rows_.push_back(estimator_.rows(*input));
+      given_.push_back(output_set(*input));
+    }
+    std::vector<const LogicalNode*> nodes;
+    for (const LogicalPtr& input : region_.inputs) nodes.push_back(input.get());
+    for (const ExpressionPtr& condition : region_.conditions) {
+      Inputs used = 0;
+      for (ColumnId column : columns_of(*condition)) {
+        for (size_t i = 0; i < given_.size(); ++i) {
+          if (given_[i].contains(column)) used |= Inputs{1} << i;
+        }
+      }
+      used_by_.push_back(used);
+      selectivity_.push_back(estimator_.selectivity(*condition, nodes));
+    }
+  }
+
+  LogicalPtr build() { return region_.inputs.size() <= kMostForDynamicProgramming ? build_tree(best_order()) : build_greedily(); }
+
+ private:
+  struct Choice {
+    double cost = std::numeric_limits<double>::infinity();
+    Inputs left = 0;
+    Inputs right = 0;
+  };
+
+  // Rows of the join of a set of inputs: does not depend on the order.
+  double rows_of(Inputs set) {
+    auto known = set_rows_.find(set);
+    if (known != set_rows_.end()) return known->second;
+    double rows = 1;
+    for (size_t i = 0; i < rows_.size(); ++i) {
+      if ((set >> i & 1) != 0) rows *= rows_[i];
+    }
+    for (size_t i = 0; i < used_by_.size(); ++i) {
+      if ((used_by_[i] & ~set) == 0 && std::popcount(used_by_[i]) > 1) rows *= selectivity_[i];
+    }
+    return set_rows_[set] = std::max(1.0, rows);
+  }
+
+  bool connected(Inputs left, Inputs right) const {
+    return std::any_of(used_by_.begin(), used_by_.end(),
+                       [&](Inputs used) { return (used & left) != 0 && (used & right) != 0 && (used & ~(left | right)) == 0; });
+  }
+
+  std::map<Inputs, Choice> best_order() {
+    std::map<Inputs, Choice> best;
+    size_t count = region_.inputs.size();
+    for (size_t i = 0; i < count; ++i) best[Inputs{1} << i] = {0, 0, 0};
+    Inputs all = (Inputs{1} << count) - 1;
+    for (Inputs set = 1; set <= all; ++set) {
+      if (std::popcount(set) < 2) continue;
+      Choice chosen;
+      for (bool allow_products : {false, true}) {
+        // Each split once: the half with the lowest input is the left one.
+        for (Inputs left = (set - 1) & set; left != 0; left = (left - 1) & set) {
+          Inputs right = set & ~left;
+          if ((left & (set & -set)) == 0) continue;
+          if (!allow_products && !connected(left, right)) continue;
+          auto first = best.find(left);
+          auto second = best.find(right);
+          if (first == best.end() || second == best.end()) continue;
+          // The build side is read and kept before the first row comes out: a small weight breaks ties in its favour.
+          double cost = first->second.cost + second->second.cost + rows_of(set) + 0.1 * std::min(rows_of(left), rows_of(right));
+          if (cost < chosen.cost) chosen = {cost, left, right};
+        }
+        if (chosen.left != 0) break;
+      }
+      if (chosen.left != 0) best[set] = chosen;
+    }
+    return best;
+  }
+
+  LogicalPtr join(LogicalPtr left, Inputs left_set, LogicalPtr right, Inputs right_set) {
+    LogicalJoin node{.kind = JoinKind::Inner};
+    Inputs both = left_set | right_set;
+    for (size_t i = 0; i < used_by_.size(); ++i) {
+      bool fits = (used_by_[i] & ~both) == 0 && (used_by_[i] & left_set) != 0 && (used_by_[i] & right_set) != 0;
+      if (fits) node.conditions.push_back(region_.conditions[i]);
+    }
+    return make_node(std::move(node), std::move(left), std::move(right));
+  }
+
+  LogicalPtr build_tree(const std::map<Inputs, Choice>& best) {
+    Inputs all = (Inputs{1} << region_.inputs.size()) - 1;
+    return with_rest(build_set(best, all));
+  }
+
+  LogicalPtr build_set(const std::map<Inputs, Choice>& best, Inputs set) {
+    if (std::popcount(set) == 1) return std::move(region_.inputs[static_cast<size_t>(std::countr_zero(set))]);
+    const Choice& choice = best.at(set);
+    LogicalPtr left = build_set(best, choice.left);
+    LogicalPtr right = build_set(best, choice.right);
+    return join(std::move(left), choice.left, std::move(right), choice.right);
+  }
+
+  LogicalPtr build_greedily() {
+    struct Part {
+      LogicalPtr plan;
+      Inputs set;
+    };
+    std::vector<Part> parts;
+    for (size_t i = 0; i < region_.inputs.size(); ++i) parts.push_back({std::move(region_.inputs[i]), Inputs{1} << i});
+    while (parts.size() > 1) {
+      size_t first = 0;
+      size_t second = 1;
+      double least = std::numeric_limits<double>::infinity();
+      for (bool allow_products : {false, true}) {
+        for (size_t i = 0; i < parts.size(); ++i) {
+          for (size_t j = i + 1; j < parts.size(); ++j) {
+            if (!allow_products && !connected(parts[i].set, parts[j].set)) continue;
+            double rows = rows_of(parts[i].set | parts[j].set);
+            if (rows < least) {
+              least = rows;
+              first = i;
+              second = j;
+            }
+          }
+        }
+        if (least < std::numeric_limits<double>::infinity()) break;
+      }
+      Inputs both = parts[first].set | parts[second].set;
+      LogicalPtr joined = join(std::move(parts[first].plan), parts[first].set, std::move(parts[second].plan), parts[second].set);
+      parts.erase(parts.begin() + static_cast<std::ptrdiff_t>(second));
+      parts[first] = {std::move(joined), both};
+    }
+    return with_rest(std::move(parts[0].plan));
+  }
+
+  // Conditions on one input or on none.
+  LogicalPtr with_rest(LogicalPtr plan) {
+    std::vector<ExpressionPtr> rest;
+    for (size_t i = 0; i < used_by_.size(); ++i) {
+      if (std::popcount(used_by_[i]) < 2) rest.push_back(region_.conditions[i]);
+    }
+    if (rest.empty()) return plan;
+    return make_node(LogicalFilter{std::move(rest)}, std::move(plan));
+  }
+
+  CardinalityEstimator estimator_;
+  Region region_;
+  std::vector<double> rows_;
+  std::vector<ColumnSet> given_;
+  std::vector<Inputs> used_by_;
+  std::vector<double> selectivity_;
+  std::map<Inputs, double> set_rows_;
+};
+
+LogicalPtr order(const LogicalPlan& plan, LogicalPtr node) {
+  const auto* join = node->as<LogicalJoin>();
+  if (join == nullptr || join->kind != JoinKind::Inner) {
+    for (LogicalPtr& child : node->children) child = order(plan, std::move(child));
+    return node;
+  }
+  Region region;
+  take_apart(std::move(node), region);
+  for (LogicalPtr& input : region.inputs) input = order(plan, std::move(input));
+  return JoinOrderer(plan, std::move(region)).build();
+}
+
+}  // namespace
+
+void order_joins(LogicalPlan& plan) {
+  for_each_root(plan, [&](LogicalPtr& root) {
+    LogicalPtr taken = std::move(root);
+    root = order(plan, std::move(taken));
+  });
+}
+
+void choose_build_sides(LogicalPlan& plan) {
+  CardinalityEstimator estimator(plan);
+  auto choose = [&](LogicalPtr& node) {
+    auto* join = node->as<LogicalJoin>();
+    if (join == nullptr) return;
+    bool swaps =
+        join->kind == JoinKind::Inner || join->kind == JoinKind::Left || join->kind == JoinKind::Right || join->kind == JoinKind::Full;
+    // The right side is built. A right join that is turned round notes matches on its build side, which costs little.
+    if (!swaps || estimator.rows(node->left()) >= estimator.rows(node->right())) return;
+    std::swap(node->children[0], node->children[1]);
+    if (join->kind == JoinKind::Left) {
+      join->kind = JoinKind::Right;
+    } else if (join->kind == JoinKind::Right) {
+      join->kind = JoinKind::Left;
+    }
+  };
+  for_each_root(plan, [&](LogicalPtr& root) { for_each_node(root, choose); });
+}
+
+}  // namespace pistachio

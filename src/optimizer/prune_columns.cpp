@@ -1,0 +1,142 @@
+// Drops columns that nobody above uses: from scans, projections, aggregates and the output of joins.
+#include <algorithm>
+#include <map>
+
+#include "optimizer/rules.h"
+
+namespace pistachio {
+
+namespace {
+
+class ColumnPruner {
+ public:
+  explicit ColumnPruner(LogicalPlan& plan) : plan_(plan) {}
+
+  // Columns of shared plans that readers want; filled while the readers are pruned, before the shared plan itself.
+  std::map<size_t, ColumnSet> wanted_of_shared;
+
+  void prune(LogicalPtr& node, const ColumnSet& wanted) {
+    ColumnSet below = wanted;
+    if (auto* project = node->as<LogicalProject>()) {
+      std::erase_if(project->columns, [&](const NamedExpression& column) { return !wanted.contains(column.id); });
+      below.clear();
+      collect(*node, below);
+    } else if (auto* aggregate = node->as<LogicalAggregate>()) {
+      std::erase_if(aggregate->calls, [&](const AggregateCall& call) { return !wanted.contains(call.id); });
+      below.clear();
+      collect(*node, below);
+      below.insert(aggregate->groups.begin(), aggregate->groups.end());
+    } else if (auto* operation = node->as<LogicalSetOperation>()) {
+      prune_set_operation(*node, *operation, wanted);
+      return;
+    } else if (auto* scan = node->as<LogicalScan>()) {
+      // Storage reads filter columns by itself.
+      ColumnSet filtered;
+      for (const ExpressionPtr& filter : scan->filters) collect_columns(*filter, filtered);
+      scan->hidden.clear();
+      for (const ScanColumn& column : scan->columns) {
+        if (!wanted.contains(column.id) && filtered.contains(column.id)) scan->hidden.push_back(column);
+      }
+      std::erase_if(scan->columns, [&](const ScanColumn& column) { return !wanted.contains(column.id); });
+      return;
+    } else if (auto* read = node->as<LogicalSharedRead>()) {
+      std::vector<ColumnId> columns;
+      std::vector<ColumnId> sources;
+      for (size_t i = 0; i < read->columns.size(); ++i) {
+        if (!wanted.contains(read->columns[i])) continue;
+        columns.push_back(read->columns[i]);
+        sources.push_back(read->sources[i]);
+        wanted_of_shared[read->shared].insert(read->sources[i]);
+      }
+      wanted_of_shared[read->shared];
+      read->columns = std::move(columns);
+      read->sources = std::move(sources);
+      return;
+    } else if (auto* values = node->as<LogicalValues>()) {
+      prune_values(*values, wanted);
+      return;
+    } else if (auto* repeat = node->as<LogicalRepeat>()) {
+      below.insert(repeat->times);
+    } else {
+      collect(*node, below);
+    }
+    for (LogicalPtr& child : node->children) prune(child, intersection(below, output_set(*child)));
+    if (auto* join = node->as<LogicalJoin>()) {
+      join->output.clear();
+      std::vector<ColumnId> all = output_columns(*node);
+      for (ColumnId column : all) {
+        if (wanted.contains(column)) join->output.push_back(column);
+      }
+      // An empty list means all: a join that nobody wants a column of keeps one.
+      if (join->output.empty() && !all.empty()) join->output.push_back(all[0]);
+    }
+  }
+
+ private:
+  static ColumnSet intersection(const ColumnSet& left, const ColumnSet& right) {
+    ColumnSet both;
+    std::set_intersection(left.begin(), left.end(), right.begin(), right.end(), std::inserter(both, both.end()));
+    return both;
+  }
+
+  static void collect(const LogicalNode& node, ColumnSet& columns) {
+    for_each_expression(node, [&](const ExpressionPtr& expression) { collect_columns(*expression, columns); });
+  }
+
+  void prune_set_operation(LogicalNode& node, LogicalSetOperation& operation, const ColumnSet& wanted) {
+    ColumnSet left;
+    ColumnSet right;
+    std::vector<ColumnId> columns;
+    std::vector<ColumnId> left_columns;
+    std::vector<ColumnId> right_columns;
+    for (size_t i = 0; i < operation.columns.size(); ++i) {
+      if (!wanted.contains(operation.columns[i])) continue;
+      columns.push_back(operation.columns[i]);
+      left_columns.push_back(operation.left_columns[i]);
+      right_columns.push_back(operation.right_columns[i]);
+    }
+    left.insert(left_columns.begin(), left_columns.end());
+    right.insert(right_columns.begin(), right_columns.end());
+    operation.columns = std::move(columns);
+    operation.left_columns = std::move(left_columns);
+    operation.right_columns = std::move(right_columns);
+    prune(node.children[0], left);
+    prune(node.children[1], right);
+  }
+
+  static void prune_values(LogicalValues& values, const ColumnSet& wanted) {
+    for (size_t i = values.columns.size(); i-- > 0;) {
+      if (wanted.contains(values.columns[i])) continue;
+      values.columns.erase(values.columns.begin() + static_cast<std::ptrdiff_t>(i));
+      for (std::vector<ScalarValue>& row : values.rows) row.erase(row.begin() + static_cast<std::ptrdiff_t>(i));
+    }
+  }
+
+  LogicalPlan& plan_;
+};
+
+// Shared plans below a node, each after those it reads.
+void visit_reads(const LogicalPlan& plan, const LogicalNode& node, std::vector<bool>& visited, std::vector<size_t>& order) {
+  for (const LogicalPtr& child : node.children) visit_reads(plan, *child, visited, order);
+  const auto* read = node.as<LogicalSharedRead>();
+  if (read == nullptr || visited[read->shared]) return;
+  visited[read->shared] = true;
+  visit_reads(plan, *plan.shared[read->shared], visited, order);
+  order.push_back(read->shared);
+}
+
+}  // namespace
+
+void prune_columns(LogicalPlan& plan) {
+  ColumnPruner pruner(plan);
+  ColumnSet output;
+  for (const OutputColumn& column : plan.output) output.insert(column.id);
+  pruner.prune(plan.root, output);
+  // Readers before what they read.
+  std::vector<size_t> order;
+  std::vector<bool> visited(plan.shared.size());
+  visit_reads(plan, *plan.root, visited, order);
+  for (size_t i = order.size(); i-- > 0;) pruner.prune(plan.shared[order[i]], pruner.wanted_of_shared[order[i]]);
+}
+
+}  // namespace pistachio

@@ -1,0 +1,270 @@
+// Moves every condition as far down as it can go: through projections, to the sides of joins, below grouping, into scans. On the way,
+// conditions between the sides of an inner join become join conditions, outer joins whose missing rows would be dropped become inner
+// ones, and marks that only select rows become semi and anti joins.
+#include <algorithm>
+#include <map>
+
+#include "expr/function.h"
+#include "expr/function_table.h"
+#include "expr/type_rules.h"
+#include "optimizer/rules.h"
+#include "optimizer/scan_filter.h"
+
+namespace pistachio {
+
+namespace {
+
+using Conditions = std::vector<ExpressionPtr>;
+
+bool uses_only(const Expression& expression, const ColumnSet& columns) {
+  ColumnSet used = columns_of(expression);
+  return std::includes(columns.begin(), columns.end(), used.begin(), used.end());
+}
+
+void append(Conditions& target, Conditions more) {
+  for (ExpressionPtr& condition : more) {
+    for (ExpressionPtr& part : conjuncts_of(condition)) {
+      if (!part->is_true_constant()) target.push_back(std::move(part));
+    }
+  }
+}
+
+// Takes those that `test` likes out of the list.
+template <typename Test>
+Conditions take_if(Conditions& conditions, const Test& test) {
+  Conditions taken;
+  auto stays =
+      std::stable_partition(conditions.begin(), conditions.end(), [&](const ExpressionPtr& condition) { return !test(*condition); });
+  taken.assign(stays, conditions.end());
+  conditions.erase(stays, conditions.end());
+  return taken;
+}
+
+// Whether the condition cannot be true when all these columns are NULL.
+bool rejects_null(const Expression& condition, const ColumnSet& columns) {
+  switch (condition.kind()) {
+    case ExpressionKind::Column: return columns.contains(condition.column_id());
+    case ExpressionKind::Cast: return rejects_null(*condition.children()[0], columns);
+    case ExpressionKind::And:
+      return std::any_of(condition.children().begin(), condition.children().end(),
+                         [&](const ExpressionPtr& child) { return rejects_null(*child, columns); });
+    case ExpressionKind::Or:
+      return std::all_of(condition.children().begin(), condition.children().end(),
+                         [&](const ExpressionPtr& child) { return rejects_null(*child, columns); });
+    case ExpressionKind::Call: {
+      if (condition.function().name == "is not null") return rejects_null(*condition.children()[0], columns);
+      if (condition.function().null_rule != NullRule::Strict) return false;
+      return std::any_of(condition.children().begin(), condition.children().end(),
+                         [&](const ExpressionPtr& child) { return rejects_null(*child, columns); });
+    }
+    default: return false;
+  }
+}
+
+class FilterPusher {
+ public:
+  explicit FilterPusher(LogicalPlan& plan) : plan_(plan) {}
+
+  // The node with these conditions on its rows.
+  LogicalPtr push(LogicalPtr node, Conditions conditions) {
+    if (auto* filter = node->as<LogicalFilter>()) {
+      Conditions all;
+      append(all, std::move(filter->conditions));
+      append(all, std::move(conditions));
+      return push(std::move(node->children[0]), std::move(all));
+    }
+    if (node->as<LogicalProject>() != nullptr) return push_project(std::move(node), std::move(conditions));
+    if (node->as<LogicalJoin>() != nullptr) return push_join(std::move(node), std::move(conditions));
+    if (node->as<LogicalAggregate>() != nullptr) return push_aggregate(std::move(node), std::move(conditions));
+    if (node->as<LogicalSetOperation>() != nullptr) return push_union(std::move(node), std::move(conditions));
+    if (node->as<LogicalScan>() != nullptr) return push_scan(std::move(node), std::move(conditions));
+    const auto* sort = node->as<LogicalSort>();
+    if (sort != nullptr && !sort->limit) {
+      node->children[0] = push(std::move(node->children[0]), std::move(conditions));
+      return node;
+    }
+    for (LogicalPtr& child : node->children) child = push(std::move(child), {});
+    return above(std::move(node), std::move(conditions));
+  }
+
+ private:
+  static LogicalPtr above(LogicalPtr node, Conditions conditions) {
+    if (conditions.empty()) return node;
+    return make_node(LogicalFilter{std::move(conditions)}, std::move(node));
+  }
+
+  LogicalPtr push_project(LogicalPtr node, Conditions conditions) {
+    auto& project = *node->as<LogicalProject>();
+    std::map<ColumnId, ExpressionPtr> meanings;
+    for (const NamedExpression& column : project.columns) meanings.emplace(column.id, column.expression);
+    // A condition on something that may raise errors stays: below, it would see rows that others drop first.
+    Conditions stay = take_if(conditions, [&](const Expression& condition) {
+      ColumnSet used = columns_of(condition);
+      return std::any_of(used.begin(), used.end(),
+                         [&](ColumnId id) { return meanings.at(id)->can_raise() || !is_stable(*meanings.at(id)); });
+    });
+    for (ExpressionPtr& condition : conditions) condition = replace_columns(condition, [&](ColumnId id) { return meanings.at(id); });
+    node->children[0] = push(std::move(node->children[0]), std::move(conditions));
+    return above(std::move(node), std::move(stay));
+  }
+
+  static bool is_stable(const Expression& expression) {
+    if (expression.kind() == ExpressionKind::Call && !expression.function().is_stable) return false;
+    return std::all_of(expression.children().begin(), expression.children().end(),
+                       [](const ExpressionPtr& child) { return is_stable(*child); });
+  }
+
+  void simplify_join(LogicalNode& node, const Conditions& conditions) {
+    auto& join = *node.as<LogicalJoin>();
+    auto rejects = [&](const ColumnSet& side) {
+      return std::any_of(conditions.begin(), conditions.end(),
+                         [&](const ExpressionPtr& condition) { return rejects_null(*condition, side); });
+    };
+    if (join.kind == JoinKind::Left && rejects(output_set(node.right()))) join.kind = JoinKind::Inner;
+    if (join.kind == JoinKind::Right && rejects(output_set(node.left()))) join.kind = JoinKind::Inner;
+    if (join.kind == JoinKind::Full) {
+      bool keeps_left = rejects(output_set(node.left()));
+      bool keeps_right = rejects(output_set(node.right()));
+      if (keeps_left && keeps_right) {
+        join.kind = JoinKind::Inner;
+      } else if (keeps_left) {
+        join.kind = JoinKind::Left;
+      } else if (keeps_right) {
+        join.kind = JoinKind::Right;
+      }
+    }
+  }
+
+  // A mark that must be true selects rows with a match; one that must not be and cannot be NULL, rows without.
+  LogicalPtr mark_to_selection(LogicalPtr node, Conditions& conditions) {
+    auto& join = *node->as<LogicalJoin>();
+    ColumnId mark = join.mark;
+    bool is_semi = false;
+    bool is_anti = false;
+    for (const ExpressionPtr& condition : conditions) {
+      is_semi = is_semi || (condition->kind() == ExpressionKind::Column && condition->column_id() == mark);
+      bool negated = condition->kind() == ExpressionKind::Call && condition->function().name == "not";
+      is_anti = is_anti || (negated && join.comparisons.empty() && condition->children()[0]->kind() == ExpressionKind::Column &&
+                            condition->children()[0]->column_id() == mark);
+    }
+    if (!is_semi && !is_anti) return node;
+    join.kind = is_semi ? JoinKind::Semi : JoinKind::Anti;
+    append(join.conditions, std::move(join.comparisons));
+    join.comparisons.clear();
+    LogicalProject project;
+    for (ColumnId column : output_columns(node->left())) project.columns.push_back({column, plan_.columns.reference(column)});
+    ExpressionPtr value = Expression::constant(ScalarValue::of_integer(TypeKind::Boolean, is_semi ? 1 : 0));
+    project.columns.push_back({mark, value});
+    for (ExpressionPtr& condition : conditions)
+      condition = replace_columns(condition, [&](ColumnId id) { return id == mark ? value : nullptr; });
+    take_if(conditions, [&](const Expression& condition) {
+      bool holds = condition.is_true_constant();
+      bool negated =
+          condition.kind() == ExpressionKind::Call && condition.function().name == "not" && is_anti && condition.children()[0] == value;
+      return holds || negated;
+    });
+    return make_node(std::move(project), std::move(node));
+  }
+
+  LogicalPtr push_join(LogicalPtr node, Conditions conditions) {
+    simplify_join(*node, conditions);
+    if (node->as<LogicalJoin>()->kind == JoinKind::Mark) {
+      LogicalPtr changed = mark_to_selection(std::move(node), conditions);
+      if (changed->as<LogicalProject>() != nullptr) return push_project(std::move(changed), std::move(conditions));
+      node = std::move(changed);
+    }
+    auto& join = *node->as<LogicalJoin>();
+    ColumnSet left = output_set(node->left());
+    ColumnSet right = output_set(node->right());
+    auto on_left = [&](const Expression& condition) { return uses_only(condition, left); };
+    auto on_right = [&](const Expression& condition) { return uses_only(condition, right); };
+    Conditions to_left;
+    Conditions to_right;
+    Conditions stay;
+    switch (join.kind) {
+      case JoinKind::Inner: {
+        append(conditions, std::move(join.conditions));
+        join.conditions.clear();
+        to_left = take_if(conditions, on_left);
+        to_right = take_if(conditions, on_right);
+        join.conditions = std::move(conditions);
+        break;
+      }
+      case JoinKind::Left:
+      case JoinKind::Single:
+      case JoinKind::Mark:
+        to_left = take_if(conditions, on_left);
+        to_right = take_if(join.conditions, on_right);
+        stay = std::move(conditions);
+        break;
+      case JoinKind::Semi:
+        to_left = std::move(conditions);
+        append(to_left, take_if(join.conditions, on_left));
+        to_right = take_if(join.conditions, on_right);
+        break;
+      case JoinKind::Anti:
+        to_left = std::move(conditions);
+        to_right = take_if(join.conditions, on_right);
+        break;
+      case JoinKind::Right:
+        to_right = take_if(conditions, on_right);
+        to_left = take_if(join.conditions, on_left);
+        stay = std::move(conditions);
+        break;
+      case JoinKind::Full: stay = std::move(conditions); break;
+    }
+    // A condition that another already implies on the other side of an equation would go here: later, with statistics.
+    node->children[0] = push(std::move(node->children[0]), std::move(to_left));
+    node->children[1] = push(std::move(node->children[1]), std::move(to_right));
+    return above(std::move(node), std::move(stay));
+  }
+
+  LogicalPtr push_aggregate(LogicalPtr node, Conditions conditions) {
+    auto& aggregate = *node->as<LogicalAggregate>();
+    ColumnSet groups(aggregate.groups.begin(), aggregate.groups.end());
+    Conditions below;
+    if (!groups.empty()) below = take_if(conditions, [&](const Expression& condition) { return uses_only(condition, groups); });
+    node->children[0] = push(std::move(node->children[0]), std::move(below));
+    return above(std::move(node), std::move(conditions));
+  }
+
+  LogicalPtr push_union(LogicalPtr node, Conditions conditions) {
+    auto& operation = *node->as<LogicalSetOperation>();
+    auto renamed = [&](const std::vector<ColumnId>& columns) {
+      Conditions own;
+      for (const ExpressionPtr& condition : conditions) {
+        own.push_back(replace_columns(condition, [&](ColumnId id) -> ExpressionPtr {
+          for (size_t i = 0; i < operation.columns.size(); ++i) {
+            if (operation.columns[i] == id) return plan_.columns.reference(columns[i]);
+          }
+          return nullptr;
+        }));
+      }
+      return own;
+    };
+    Conditions left = renamed(operation.left_columns);
+    Conditions right = renamed(operation.right_columns);
+    node->children[0] = push(std::move(node->children[0]), std::move(left));
+    node->children[1] = push(std::move(node->children[1]), std::move(right));
+    return node;
+  }
+
+  LogicalPtr push_scan(LogicalPtr node, Conditions conditions) {
+    auto& scan = *node->as<LogicalScan>();
+    if (scan.table->is_in_memory()) return above(std::move(node), std::move(conditions));
+    Conditions stored = take_if(conditions, [&](const Expression& condition) { return to_range_filter(condition, scan).has_value(); });
+    scan.filters.insert(scan.filters.end(), stored.begin(), stored.end());
+    return above(std::move(node), std::move(conditions));
+  }
+
+  LogicalPlan& plan_;
+};
+
+}  // namespace
+
+void push_down_filters(LogicalPlan& plan) {
+  FilterPusher pusher(plan);
+  for_each_root(plan, [&](LogicalPtr& root) { root = pusher.push(std::move(root), {}); });
+}
+
+}  // namespace pistachio

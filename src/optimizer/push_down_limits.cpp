@@ -1,0 +1,43 @@
+#include <limits>
+
+#include "optimizer/rules.h"
+
+namespace pistachio {
+
+namespace {
+
+// Tells a sort below how many rows are wanted of it; through projections, which change no order.
+void tell_limit(LogicalNode& node, int64_t rows) {
+  if (auto* sort = node.as<LogicalSort>()) {
+    if (!sort->limit || *sort->limit > rows) sort->limit = rows;
+    return;
+  }
+  if (node.as<LogicalProject>() != nullptr) tell_limit(*node.children[0], rows);
+}
+
+// Of each input of a UNION ALL no more rows are wanted than of all.
+void limit_union(LogicalPtr& node, int64_t rows) {
+  if (node->as<LogicalProject>() != nullptr) return limit_union(node->children[0], rows);
+  auto* operation = node->as<LogicalSetOperation>();
+  if (operation == nullptr || operation->kind != LogicalSetOperation::Kind::Union || !operation->all) return;
+  for (LogicalPtr& child : node->children) {
+    limit_union(child, rows);
+    child = make_node(LogicalLimit{rows, 0}, std::move(child));
+  }
+}
+
+}  // namespace
+
+void push_down_limits(LogicalPlan& plan) {
+  auto visit = [](LogicalPtr& node) {
+    auto* limit = node->as<LogicalLimit>();
+    if (limit == nullptr || !limit->limit || *limit->limit > std::numeric_limits<int64_t>::max() - limit->offset) return;
+    int64_t rows = *limit->limit + limit->offset;
+    // A sort that keeps everything is better than one that keeps nearly everything again and again.
+    if (rows <= 1'000'000) tell_limit(*node->children[0], rows);
+    limit_union(node->children[0], rows);
+  };
+  for_each_root(plan, [&](LogicalPtr& root) { for_each_node(root, visit); });
+}
+
+}  // namespace pistachio

@@ -1,0 +1,409 @@
+// Takes the dependence out of dependent joins, for any subquery (after Neumann and Kemper, "Unnesting Arbitrary Queries").
+// First, correlated conditions that stand high enough in the right side are simply pulled into the join. What is left is answered for all
+// outer values at once: the domain D of distinct outer values is joined in at the leaves of the right side and carried up through its
+// operators (grouping by it, joining on it), and the dependent join becomes a plain join on the outer values. Where a filter equates every
+// outer value with a column of the subquery, that column stands for D and no D is made.
+#include <algorithm>
+#include <map>
+#include <optional>
+
+#include "base/check.h"
+#include "base/error.h"
+#include "expr/function.h"
+#include "expr/function_table.h"
+#include "optimizer/rules.h"
+
+namespace pistachio {
+
+namespace {
+
+using Mapping = std::map<ColumnId, ColumnId>;
+
+ColumnSet intersection(const ColumnSet& left, const ColumnSet& right) {
+  ColumnSet both;
+  std::set_intersection(left.begin(), left.end(), right.begin(), right.end(), std::inserter(both, both.end()));
+  return both;
+}
+
+bool uses_any(const Expression& expression, const ColumnSet& columns) {
+  return !intersection(columns_of(expression), columns).empty();
+}
+
+bool is_subset(const ColumnSet& part, const ColumnSet& whole) {
+  return std::includes(whole.begin(), whole.end(), part.begin(), part.end());
+}
+
+class Unnester {
+ public:
+  explicit Unnester(LogicalPlan& plan) : plan_(plan) {}
+
+  void unnest(LogicalPtr& node) {
+    auto* join = node->as<LogicalJoin>();
+    if (join != nullptr && join->dependent) make_plain(*node);
+    for (LogicalPtr& child : node->children) unnest(child);
+  }
+
+ private:
+  struct Pushed {
+    LogicalPtr plan;
+    Mapping mapping;  // outer column -> column of `plan` with the same value
+  };
+
+  // What one dependent join correlates on.
+  struct Domain {
+    std::vector<ColumnId> columns;
+    size_t left = 0;  // the shared plan that is the join's left side; set when first needed
+    bool is_shared = false;
+    LogicalPtr* left_side = nullptr;
+    // An aggregate without groups whose result for an absent outer value may just as well be missing.
+    const LogicalNode* lenient_aggregate = nullptr;
+    ColumnSet set() const { return {columns.begin(), columns.end()}; }
+  };
+
+  ExpressionPtr reference(ColumnId id) const { return plan_.columns.reference(id); }
+
+  ExpressionPtr mapped(const ExpressionPtr& expression, const Mapping& mapping) const {
+    return replace_columns(expression, [&](ColumnId id) {
+      auto found = mapping.find(id);
+      return found == mapping.end() ? nullptr : reference(found->second);
+    });
+  }
+
+  void map_all(std::vector<ExpressionPtr>& expressions, const Mapping& mapping) const {
+    for (ExpressionPtr& expression : expressions) expression = mapped(expression, mapping);
+  }
+
+  ExpressionPtr same_value(ColumnId left, ColumnId right) const {
+    return make_call("is not distinct from", {reference(left), reference(right)});
+  }
+
+  void make_plain(LogicalNode& node) {
+    auto& join = *node.as<LogicalJoin>();
+    join.dependent = false;
+    ColumnSet outer = output_set(node.left());
+    if (join.kind == JoinKind::Mark && join.comparisons.empty()) peel_existence(node.children[1]);
+    if (intersection(free_columns(node.right()), outer).empty()) return;
+    pull_conditions(node.children[1], outer, join.conditions);
+    ColumnSet correlated = intersection(free_columns(node.right()), outer);
+    if (correlated.empty()) return;
+    Domain domain;
+    domain.columns.assign(correlated.begin(), correlated.end());
+    domain.left_side = &node.children[0];
+    if (join.kind == JoinKind::Single) domain.lenient_aggregate = lenient_aggregate(node.right());
+    Pushed pushed = push(std::move(node.children[1]), domain);
+    node.children[1] = std::move(pushed.plan);
+    for (ColumnId column : domain.columns) join.conditions.push_back(same_value(column, pushed.mapping.at(column)));
+  }
+
+  // EXISTS asks for a row only: what the rows hold, their order and their number do not matter.
+  static void peel_existence(LogicalPtr& node) {
+    while (true) {
+      const auto* limit = node->as<LogicalLimit>();
+      const auto* aggregate = node->as<LogicalAggregate>();
+      bool harmless = node->as<LogicalProject>() != nullptr || node->as<LogicalSort>() != nullptr ||
+                      (limit != nullptr && limit->offset == 0 && limit->limit.value_or(1) > 0) ||
+                      (aggregate != nullptr && !aggregate->groups.empty());
+      if (!harmless) return;
+      LogicalPtr child = std::move(node->children[0]);
+      node = std::move(child);
+    }
+  }
+
+  // Moves conditions on outer columns out of the top of a subquery.
+  void pull_conditions(LogicalPtr& node, const ColumnSet& outer, std::vector<ExpressionPtr>& pulled) {
+    auto take = [&](std::vector<ExpressionPtr>& conditions) {
+      auto stays = [&](const ExpressionPtr& condition) { return !uses_any(*condition, outer); };
+      auto first = std::stable_partition(conditions.begin(), conditions.end(), stays);
+      pulled.insert(pulled.end(), first, conditions.end());
+      conditions.erase(first, conditions.end());
+    };
+    if (auto* filter = node->as<LogicalFilter>()) {
+      take(filter->conditions);
+      pull_conditions(node->children[0], outer, pulled);
+      if (filter->conditions.empty()) {
+        LogicalPtr child = std::move(node->children[0]);
+        node = std::move(child);
+      }
+      return;
+    }
+    if (auto* project = node->as<LogicalProject>()) {
+      size_t before = pulled.size();
+      pull_conditions(node->children[0], outer, pulled);
+      ColumnSet below = output_set(*node->children[0]);
+      ColumnSet given = output_set(*node);
+      for (size_t i = before; i < pulled.size(); ++i) {
+        for (ColumnId column : columns_of(*pulled[i])) {
+          if (below.contains(column) && given.insert(column).second) project->columns.push_back({column, reference(column)});
+        }
+      }
+      return;
+    }
+    auto* join = node->as<LogicalJoin>();
+    if (join != nullptr && join->kind == JoinKind::Inner && !join->dependent) {
+      take(join->conditions);
+      for (LogicalPtr& child : node->children) pull_conditions(child, outer, pulled);
+    }
+  }
+
+  static bool is_strict(const Expression& expression) {
+    switch (expression.kind()) {
+      case ExpressionKind::Constant: return !expression.value().is_null;
+      case ExpressionKind::Column: return true;
+      case ExpressionKind::Cast: break;
+      case ExpressionKind::Call:
+        if (expression.function().null_rule != NullRule::Strict) return false;
+        break;
+      default: return false;
+    }
+    return std::all_of(expression.children().begin(), expression.children().end(),
+                       [](const ExpressionPtr& child) { return is_strict(*child); });
+  }
+
+  // A scalar subquery that is NULL where it has no rows: then the missing row of an outer join says the same.
+  static const LogicalNode* lenient_aggregate(const LogicalNode& node) {
+    const LogicalNode* at = &node;
+    while (const auto* project = at->as<LogicalProject>()) {
+      for (const NamedExpression& column : project->columns) {
+        if (!is_strict(*column.expression) || columns_of(*column.expression).empty()) return nullptr;
+      }
+      at = at->children[0].get();
+    }
+    const auto* aggregate = at->as<LogicalAggregate>();
+    if (aggregate == nullptr || !aggregate->groups.empty()) return nullptr;
+    for (const AggregateCall& call : aggregate->calls) {
+      if (call.function->kind == AggregateKind::Count || call.function->kind == AggregateKind::CountRows) return nullptr;
+    }
+    return at;
+  }
+
+  // The distinct outer values, under new ids. The left side is then read twice, so it becomes a shared plan.
+  Pushed instantiate(Domain& domain) {
+    if (!domain.is_shared) {
+      LogicalSharedRead left{.shared = plan_.shared.size()};
+      left.columns = output_columns(**domain.left_side);
+      left.sources = left.columns;
+      plan_.shared.push_back(std::move(*domain.left_side));
+      *domain.left_side = make_node(left);
+      domain.left = left.shared;
+      domain.is_shared = true;
+    }
+    Pushed made;
+    LogicalSharedRead read{.shared = domain.left};
+    LogicalAggregate distinct;
+    for (ColumnId column : domain.columns) {
+      ColumnId id = plan_.columns.add(plan_.columns.name(column), plan_.columns.type(column));
+      read.columns.push_back(id);
+      read.sources.push_back(column);
+      distinct.groups.push_back(id);
+      made.mapping.emplace(column, id);
+    }
+    made.plan = make_node(std::move(distinct), make_node(std::move(read)));
+    return made;
+  }
+
+  Pushed cross_with_domain(LogicalPtr node, Domain& domain) {
+    Pushed made = instantiate(domain);
+    made.plan = make_node(LogicalJoin{.kind = JoinKind::Inner}, std::move(made.plan), std::move(node));
+    return made;
+  }
+
+  bool is_correlated(const LogicalNode& node, const Domain& domain) const {
+    return !intersection(free_columns(node), domain.set()).empty();
+  }
+
+  Pushed push(LogicalPtr node, Domain& domain) {
+    if (!is_correlated(*node, domain)) return cross_with_domain(std::move(node), domain);
+    if (node->as<LogicalFilter>() != nullptr) return push_filter(std::move(node), domain);
+    if (node->as<LogicalProject>() != nullptr) return push_project(std::move(node), domain);
+    if (node->as<LogicalJoin>() != nullptr) return push_join(std::move(node), domain);
+    if (node->as<LogicalAggregate>() != nullptr) return push_aggregate(std::move(node), domain);
+    if (node->as<LogicalSetOperation>() != nullptr) return push_set_operation(std::move(node), domain);
+    const auto* sort = node->as<LogicalSort>();
+    if (sort != nullptr && !sort->limit) return push(std::move(node->children[0]), domain);
+    throw UserError("LIMIT inside a subquery that refers to the outer query is not supported");
+  }
+
+  // If the filter equates every outer column with something of its input: those, by outer column.
+  std::optional<std::map<ColumnId, ExpressionPtr>> equated(const LogicalNode& node, const Domain& domain) const {
+    ColumnSet own = output_set(*node.children[0]);
+    std::map<ColumnId, ExpressionPtr> values;
+    for (const ExpressionPtr& condition : node.as<LogicalFilter>()->conditions) {
+      if (condition->kind() != ExpressionKind::Call || condition->function().name != "=") continue;
+      for (size_t side : {0, 1}) {
+        const ExpressionPtr& outer = condition->children()[side];
+        const ExpressionPtr& inner = condition->children()[1 - side];
+        if (outer->kind() != ExpressionKind::Column || !domain.set().contains(outer->column_id())) continue;
+        if (is_subset(columns_of(*inner), own) && !columns_of(*inner).empty()) values.emplace(outer->column_id(), inner);
+      }
+    }
+    if (values.size() != domain.columns.size()) return std::nullopt;
+    return values;
+  }
+
+  Pushed push_filter(LogicalPtr node, Domain& domain) {
+    auto& filter = *node->as<LogicalFilter>();
+    if (!is_correlated(*node->children[0], domain)) {
+      if (auto values = equated(*node, domain)) {
+        Pushed made;
+        LogicalProject project;
+        for (ColumnId column : output_columns(*node->children[0])) project.columns.push_back({column, reference(column)});
+        for (const auto& [outer, value] : *values) {
+          ColumnId id = plan_.columns.add(plan_.columns.name(outer), value->type());
+          project.columns.push_back({id, value});
+          made.mapping.emplace(outer, id);
+        }
+        std::vector<ExpressionPtr> rest;
+        for (const ExpressionPtr& condition : filter.conditions) {
+          ExpressionPtr own = mapped(condition, made.mapping);
+          // x = x says that x is not NULL; of the equation that gave the value nothing else is left.
+          rest.push_back(std::move(own));
+        }
+        node->children[0] = make_node(std::move(project), std::move(node->children[0]));
+        filter.conditions = std::move(rest);
+        made.plan = std::move(node);
+        return made;
+      }
+    }
+    Pushed made = push(std::move(node->children[0]), domain);
+    map_all(filter.conditions, made.mapping);
+    node->children[0] = std::move(made.plan);
+    made.plan = std::move(node);
+    return made;
+  }
+
+  Pushed push_project(LogicalPtr node, Domain& domain) {
+    Pushed made = push(std::move(node->children[0]), domain);
+    auto& project = *node->as<LogicalProject>();
+    for (NamedExpression& column : project.columns) column.expression = mapped(column.expression, made.mapping);
+    for (const auto& [outer, id] : made.mapping) project.columns.push_back({id, reference(id)});
+    node->children[0] = std::move(made.plan);
+    made.plan = std::move(node);
+    return made;
+  }
+
+  void substitute(LogicalNode& node, const Mapping& mapping) const {
+    for_each_expression(node, [&](ExpressionPtr& expression) { expression = mapped(expression, mapping); });
+    if (auto* aggregate = node.as<LogicalAggregate>()) {
+      for (ColumnId& group : aggregate->groups) {
+        auto found = mapping.find(group);
+        if (found != mapping.end()) group = found->second;
+      }
+    }
+    for (LogicalPtr& child : node.children) substitute(*child, mapping);
+  }
+
+  Pushed push_join(LogicalPtr node, Domain& domain) {
+    auto& join = *node->as<LogicalJoin>();
+    if (join.kind == JoinKind::Full) throw UserError("FULL JOIN inside a subquery that refers to the outer query is not supported");
+    if (join.dependent) {
+      // The subquery inside then depends on its own left side only.
+      Pushed made = push(std::move(node->children[0]), domain);
+      substitute(*node->children[1], made.mapping);
+      map_all(join.conditions, made.mapping);
+      map_all(join.comparisons, made.mapping);
+      node->children[0] = std::move(made.plan);
+      made.plan = std::move(node);
+      return made;
+    }
+    bool in_left = is_correlated(node->left(), domain);
+    bool in_right = is_correlated(node->right(), domain);
+    // The side whose rows all stay must have the domain, or rows without a match would lose their outer value.
+    bool push_left = in_left || (join.kind != JoinKind::Right && !(join.kind == JoinKind::Inner && in_right));
+    bool push_right = in_right || join.kind == JoinKind::Right;
+    Pushed left;
+    Pushed right;
+    if (push_left) {
+      left = push(std::move(node->children[0]), domain);
+      node->children[0] = std::move(left.plan);
+    }
+    if (push_right) {
+      right = push(std::move(node->children[1]), domain);
+      node->children[1] = std::move(right.plan);
+    }
+    Pushed made;
+    made.mapping = push_left && join.kind != JoinKind::Right ? left.mapping : right.mapping;
+    map_all(join.conditions, made.mapping);
+    map_all(join.comparisons, made.mapping);
+    if (push_left && push_right) {
+      for (ColumnId column : domain.columns) join.conditions.push_back(same_value(left.mapping.at(column), right.mapping.at(column)));
+    }
+    made.plan = std::move(node);
+    return made;
+  }
+
+  Pushed push_aggregate(LogicalPtr node, Domain& domain) {
+    bool has_groups = !node->as<LogicalAggregate>()->groups.empty();
+    bool lenient = node.get() == domain.lenient_aggregate;
+    Pushed made = push(std::move(node->children[0]), domain);
+    node->children[0] = std::move(made.plan);
+    auto& aggregate = *node->as<LogicalAggregate>();
+    for (AggregateCall& call : aggregate.calls) {
+      if (call.argument) call.argument = mapped(call.argument, made.mapping);
+      if (call.filter) call.filter = mapped(call.filter, made.mapping);
+    }
+    for (const auto& [outer, id] : made.mapping) aggregate.groups.push_back(id);
+    if (has_groups || lenient) {
+      made.plan = std::move(node);
+      return made;
+    }
+    // Without groups there is a row even for outer values that no row of the input has: with count 0.
+    LogicalProject project;
+    for (AggregateCall& call : aggregate.calls) {
+      bool counts = call.function->kind == AggregateKind::Count || call.function->kind == AggregateKind::CountRows;
+      ExpressionPtr value = reference(call.id);
+      if (counts) {
+        ColumnId original = call.id;
+        call.id = plan_.columns.add("count", call.type);
+        ExpressionPtr zero = Expression::constant(ScalarValue::of_integer(call.type, 0));
+        value = Expression::conditional(ExpressionKind::Coalesce, {reference(call.id), zero}, call.type);
+        project.columns.push_back({original, value});
+      } else {
+        project.columns.push_back({call.id, value});
+      }
+    }
+    Pushed all = instantiate(domain);
+    LogicalJoin join{.kind = JoinKind::Left};
+    for (const auto& [outer, id] : all.mapping) {
+      join.conditions.push_back(same_value(id, made.mapping.at(outer)));
+      project.columns.push_back({id, reference(id)});
+    }
+    all.plan = make_node(std::move(project), make_node(std::move(join), std::move(all.plan), std::move(node)));
+    return all;
+  }
+
+  Pushed push_set_operation(LogicalPtr node, Domain& domain) {
+    Pushed left = push(std::move(node->children[0]), domain);
+    Pushed right = push(std::move(node->children[1]), domain);
+    auto& operation = *node->as<LogicalSetOperation>();
+    Pushed made;
+    for (ColumnId column : domain.columns) {
+      ColumnId id = plan_.columns.add(plan_.columns.name(column), plan_.columns.type(column));
+      operation.columns.push_back(id);
+      operation.left_columns.push_back(left.mapping.at(column));
+      operation.right_columns.push_back(right.mapping.at(column));
+      made.mapping.emplace(column, id);
+    }
+    node->children[0] = std::move(left.plan);
+    node->children[1] = std::move(right.plan);
+    made.plan = std::move(node);
+    return made;
+  }
+
+  LogicalPlan& plan_;
+};
+
+}  // namespace
+
+void unnest_subqueries(LogicalPlan& plan) {
+  Unnester unnester(plan);
+  unnester.unnest(plan.root);
+  // Unnesting makes shared plans, which may have subqueries themselves.
+  for (size_t i = 0; i < plan.shared.size(); ++i) {
+    if (!plan.shared[i]) continue;
+    LogicalPtr shared = std::move(plan.shared[i]);
+    unnester.unnest(shared);
+    plan.shared[i] = std::move(shared);
+  }
+}
+
+}  // namespace pistachio

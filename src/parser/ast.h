@@ -1,0 +1,314 @@
+// The syntax tree: what the user wrote, nothing resolved. A small tree of our own, so that nothing above knows libpg_query. Every node has
+// its position, a byte offset into the text that was parsed (-1: none). Names are folded to lower case unless they were quoted.
+// The position of an operator, of AND, IN, BETWEEN and the like is that of the word or sign; of everything else, where it begins.
+// Value types, owned by whoever holds them; no thread rules. How deep a tree can be: ParseLimits in parse.h.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace pistachio::ast {
+
+struct Expression;
+struct Query;
+struct TableReference;
+
+// Deletes chains (a + a + ..., joins, unions: trees as deep as they are long) without recursion, so that no stack is too small for it.
+// Whatever std::make_unique gives converts to these pointers.
+struct DeleteTree {
+  DeleteTree() = default;
+  template <typename Node>
+  DeleteTree(std::default_delete<Node>) noexcept {}  // NOLINT: the conversion is the point
+  void operator()(Expression* root) const noexcept;
+  void operator()(Query* root) const noexcept;
+  void operator()(TableReference* root) const noexcept;
+};
+using ExpressionPtr = std::unique_ptr<Expression, DeleteTree>;
+using QueryPtr = std::unique_ptr<Query, DeleteTree>;
+using TableReferencePtr = std::unique_ptr<TableReference, DeleteTree>;
+
+// A type as written: "decimal" with modifiers 15, 2. PostgreSQL's internal names are given back as SQL's: "integer", "bigint", "smallint",
+// "real", "double", "boolean", "varchar", "decimal", "date", "time", "timestamp", "timestamptz", "interval", "blob", others as they are.
+struct TypeName {
+  std::string name;
+  std::vector<int64_t> modifiers;
+  // INTERVAL '1' DAY: the fields of the literal, lower case ("day", "year to month"); empty: none given.
+  std::string interval_fields;
+  int64_t position = -1;
+};
+
+// ---- expressions
+
+struct Literal {
+  enum class Kind { Null, Boolean, Number, Text };
+  Kind kind = Kind::Null;
+  std::string text;  // Number: digits as written; Boolean: "true" or "false"
+};
+
+// a, t.a, s.t.a
+struct ColumnName {
+  std::vector<std::string> parts;
+};
+
+// * or t.* ; only in a select list and in count(*)
+struct Star {
+  std::vector<std::string> qualifier;
+};
+
+// One or two operands. Names: + - * / % ^ || = <> < <= > >= ~ ~* !~ !~* and the words "like", "not like", "ilike", "not ilike",
+// "similar to", "not similar to", "is distinct from", "is not distinct from". LIKE with ESCAPE has the escape as third operand.
+struct Operator {
+  std::string name;
+  std::vector<ExpressionPtr> operands;
+};
+
+struct Logical {
+  enum class Kind { And, Or, Not };
+  Kind kind = Kind::And;
+  std::vector<ExpressionPtr> operands;  // AND, OR: two or more
+};
+
+struct Test {
+  enum class Kind { IsNull, IsNotNull, IsTrue, IsNotTrue, IsFalse, IsNotFalse, IsUnknown, IsNotUnknown };
+  Kind kind = Kind::IsNull;
+  ExpressionPtr operand;
+};
+
+struct Between {
+  ExpressionPtr operand;
+  ExpressionPtr low;
+  ExpressionPtr high;
+  bool negated = false;
+  bool symmetric = false;
+};
+
+struct InList {
+  ExpressionPtr operand;
+  std::vector<ExpressionPtr> list;
+  bool negated = false;
+};
+
+struct OrderItem {
+  enum class Nulls { Default, First, Last };
+  ExpressionPtr expression;
+  bool descending = false;
+  Nulls nulls = Nulls::Default;
+};
+
+// Functions and aggregates; also coalesce, nullif, greatest, least, extract(field text, value), current_date, current_timestamp, ...
+// SQL's own spellings arrive as plain calls: position(a IN b) is strpos(b, a); trim is btrim, ltrim, rtrim (value[, characters]);
+// substring(a FROM b FOR c) is substring(a, b, c); overlay(value, new, from[, length]); x AT TIME ZONE z is timezone(z, x);
+// current_timestamp(3) has the precision as argument.
+struct Call {
+  std::string name;
+  std::vector<ExpressionPtr> arguments;
+  bool star = false;  // count(*)
+  bool distinct = false;
+  ExpressionPtr filter;
+  std::vector<OrderItem> order_by;
+  bool has_over = false;  // a window function: refused by the binder, by name
+};
+
+struct Cast {
+  ExpressionPtr operand;
+  TypeName type;
+};
+
+struct Case {
+  struct When {
+    ExpressionPtr condition;  // with an operand: the value compared with it
+    ExpressionPtr result;
+  };
+  ExpressionPtr operand;  // may be null
+  std::vector<When> whens;
+  ExpressionPtr otherwise;  // may be null
+};
+
+struct Subquery {
+  // In is `operand = ANY (query)`. Not In arrives as Logical Not of In.
+  enum class Kind { Scalar, Exists, In, Any, All };
+  Kind kind = Kind::Scalar;
+  ExpressionPtr operand;   // In, Any, All
+  std::string comparison;  // Any, All: = <> < <= > >=
+  QueryPtr query;
+};
+
+// (a, b), ROW(a, b)
+struct Row {
+  std::vector<ExpressionPtr> fields;
+};
+
+struct Expression {
+  std::variant<Literal, ColumnName, Star, Operator, Logical, Test, Between, InList, Call, Cast, Case, Subquery, Row> node;
+  int64_t position = -1;
+};
+
+// ---- tables
+
+struct NamedTable {
+  std::vector<std::string> parts;
+};
+
+// FROM 'file', FROM 'dir/*.parquet'
+struct FileTable {
+  std::string path;
+};
+
+// FROM read_parquet('file'), also with a list: read_parquet(ARRAY['a', 'b']) or read_parquet('a', 'b')
+struct TableFunction {
+  std::string name;
+  std::vector<ExpressionPtr> arguments;
+};
+
+struct SubqueryTable {
+  QueryPtr query;
+  bool lateral = false;
+};
+
+struct JoinTable {
+  enum class Kind { Inner, Left, Right, Full, Cross };
+  Kind kind = Kind::Inner;
+  bool natural = false;
+  std::vector<std::string> using_columns;
+  ExpressionPtr condition;  // may be null
+  TableReferencePtr left;
+  TableReferencePtr right;
+};
+
+struct TableReference {
+  std::variant<NamedTable, FileTable, TableFunction, SubqueryTable, JoinTable> node;
+  std::string alias;
+  std::vector<std::string> column_aliases;
+  int64_t position = -1;
+};
+
+// ---- queries
+
+struct SelectItem {
+  ExpressionPtr expression;
+  std::string alias;
+};
+
+struct Select {
+  bool distinct = false;
+  std::vector<ExpressionPtr> distinct_on;
+  std::vector<SelectItem> items;
+  std::vector<TableReferencePtr> from;  // the comma list
+  ExpressionPtr where;
+  std::vector<ExpressionPtr> group_by;
+  ExpressionPtr having;
+};
+
+struct Values {
+  std::vector<std::vector<ExpressionPtr>> rows;
+};
+
+struct SetOperation {
+  enum class Kind { Union, Intersect, Except };
+  Kind kind = Kind::Union;
+  bool all = false;
+  QueryPtr left;
+  QueryPtr right;
+};
+
+struct CommonTable {
+  std::string name;
+  std::vector<std::string> column_aliases;
+  QueryPtr query;
+  // AS MATERIALIZED, AS NOT MATERIALIZED
+  std::optional<bool> materialized;
+  int64_t position = -1;
+};
+
+struct Query {
+  std::vector<CommonTable> with;
+  bool recursive = false;
+  std::variant<Select, Values, SetOperation> body;
+  std::vector<OrderItem> order_by;
+  ExpressionPtr limit;  // null: none (LIMIT ALL too)
+  ExpressionPtr offset;
+  int64_t position = -1;
+};
+
+// ---- statements
+
+struct Statement;
+using StatementPtr = std::unique_ptr<Statement>;
+
+struct SelectStatement {
+  QueryPtr query;
+};
+
+struct CreateView {
+  std::vector<std::string> name;
+  std::vector<std::string> column_aliases;
+  QueryPtr query;
+  bool or_replace = false;
+  bool temporary = false;
+  std::string query_text;  // as written
+};
+
+struct ColumnDefinition {
+  std::string name;
+  TypeName type;
+  bool not_null = false;
+  int64_t position = -1;
+};
+
+// With a query or with column definitions.
+struct CreateTable {
+  std::vector<std::string> name;
+  std::vector<ColumnDefinition> columns;
+  std::vector<std::string> column_aliases;  // of CREATE TABLE t(a, b) AS
+  QueryPtr query;
+  bool temporary = false;
+  bool if_not_exists = false;
+};
+
+struct Insert {
+  std::vector<std::string> table;
+  std::vector<std::string> columns;
+  QueryPtr query;
+};
+
+struct Drop {
+  enum class Kind { Table, View };
+  Kind kind = Kind::Table;
+  std::vector<std::vector<std::string>> names;
+  bool if_exists = false;
+};
+
+struct Explain {
+  enum class Format { Text, Json };
+  bool analyze = false;
+  Format format = Format::Text;
+  StatementPtr statement;
+};
+
+// SET name = value; RESET name and SET name TO DEFAULT have no value; RESET ALL has the name "all".
+struct Set {
+  std::string name;
+  std::optional<std::string> value;
+};
+
+// SHOW name, SHOW ALL (name "all"), SHOW TABLES (name "tables"), SHOW FUNCTIONS (name "functions")
+struct Show {
+  std::string name;
+};
+
+// DESCRIBE table, DESCRIBE 'file', DESCRIBE SELECT ...: all become a query
+struct Describe {
+  QueryPtr query;
+};
+
+struct Statement {
+  std::variant<SelectStatement, CreateView, CreateTable, Insert, Drop, Explain, Set, Show, Describe> node;
+  int64_t position = -1;
+  std::string text;  // as written, without the semicolon
+};
+
+}  // namespace pistachio::ast

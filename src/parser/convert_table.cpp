@@ -1,0 +1,137 @@
+// What stands in FROM: tables, files, functions, subqueries, joins. See tree_converter.h.
+#include <string_view>
+#include <utility>
+
+#include "base/check.h"
+#include "parser/tree_converter.h"
+
+namespace pistachio {
+
+namespace {
+
+bool is_join_without_alias(const Json& node) {
+  return kind_of(node) == "JoinExpr" && find_field(body_of(node), "alias") == nullptr;
+}
+
+}  // namespace
+
+ast::TableReferencePtr TreeConverter::table(const Json& node) {
+  const Descent descent(*this, 1, 1);
+  return kind_of(node) == "JoinExpr" ? join(node) : join_leaf(node);
+}
+
+ast::TableReferencePtr TreeConverter::join_leaf(const Json& node) {
+  const std::string_view kind = kind_of(node);
+  ENSURE(!kind.empty(), "a table without a node");
+  const Json& body = body_of(node);
+  const auto make_table = [](ast::TableReference reference) { return std::make_unique<ast::TableReference>(std::move(reference)); };
+  if (kind == "RangeVar") return make_table(named_table(body));
+  if (kind == "RangeFunction") return make_table(table_function(body));
+  if (kind == "RangeSubselect") return make_table(subquery_table(body));
+  if (kind == "JoinExpr") return table(node);
+  if (kind == "RangeTableSample") refuse_words({"tablesample"});
+  if (kind == "RangeTableFunc") refuse_words({"xmltable"});
+  refuse("This kind of table", position(body));
+}
+
+// a JOIN b JOIN c is deep on its left side: goes down by a loop and builds upwards.
+ast::TableReferencePtr TreeConverter::join(const Json& node) {
+  std::vector<const Json*> chain = {&body_of(node)};
+  while (is_join_without_alias(chain.back()->at("larg"))) chain.push_back(&body_of(chain.back()->at("larg")));
+  const Descent descent(*this, 0, static_cast<int64_t>(chain.size()));
+  ast::TableReferencePtr result = join_leaf(chain.back()->at("larg"));
+  for (size_t i = chain.size(); i-- > 0;) result = one_join(*chain[i], std::move(result));
+  return result;
+}
+
+ast::TableReferencePtr TreeConverter::one_join(const Json& body, ast::TableReferencePtr left) {
+  using Kind = ast::JoinTable::Kind;
+  const std::string_view kind = text_field(body, "jointype");
+  ast::TableReference result;
+  result.position = left->position;
+  if (const Json* using_alias = find_field(body, "join_using_alias")) {
+    refuse("An alias of USING (" + name(text_field(*using_alias, "aliasname")) + ")", result.position);
+  }
+  ast::JoinTable join;
+  join.natural = flag(body, "isNatural");
+  join.using_columns = names(find_field(body, "usingClause"));
+  join.left = std::move(left);
+  join.right = table(body.at("rarg"));
+  join.condition = optional_expression(find_field(body, "quals"));
+  const bool unconditional = !join.natural && join.using_columns.empty() && join.condition == nullptr;
+  join.kind = kind == "JOIN_LEFT"    ? Kind::Left
+              : kind == "JOIN_RIGHT" ? Kind::Right
+              : kind == "JOIN_FULL"  ? Kind::Full
+              : unconditional        ? Kind::Cross
+                                     : Kind::Inner;
+  result.node = std::move(join);
+  alias(body, result);
+  return std::make_unique<ast::TableReference>(std::move(result));
+}
+
+void TreeConverter::alias(const Json& body, ast::TableReference& result) {
+  const Json* alias = find_field(body, "alias");
+  if (alias == nullptr) return;
+  result.alias = name(text_field(*alias, "aliasname"));
+  result.column_aliases = names(find_field(*alias, "colnames"));
+}
+
+std::vector<std::string> TreeConverter::table_name(const Json& range_variable) const {
+  std::vector<std::string> parts;
+  for (const char* key : {"catalogname", "schemaname", "relname"}) {
+    if (find_field(range_variable, key) != nullptr) parts.push_back(name(text_field(range_variable, key)));
+  }
+  return parts;
+}
+
+ast::TableReference TreeConverter::named_table(const Json& body) {
+  ast::TableReference result;
+  result.position = position(body);
+  if (!flag(body, "inh")) refuse("ONLY", result.position);
+  const Marker* marker = rewritten_.find_marker(text_field(body, "relname"));
+  if (marker != nullptr && marker->kind == Marker::Kind::File && find_field(body, "schemaname") == nullptr) {
+    result.node = ast::FileTable{marker->value};
+  } else {
+    result.node = ast::NamedTable{table_name(body)};
+  }
+  alias(body, result);
+  return result;
+}
+
+// The tree has a list of functions, each with its column definitions, for ROWS FROM, which we do not have.
+ast::TableReference TreeConverter::table_function(const Json& body) {
+  if (flag(body, "is_rowsfrom")) refuse_words({"rows", "from"});
+  if (flag(body, "ordinality")) refuse_words({"with", "ordinality"});
+  const Json& node = body_of(body.at("functions")[0]).at("items")[0];
+  const Json& function = body_of(node);
+  ast::TableReference result;
+  result.position = position(function);
+  if (find_field(body, "coldeflist") != nullptr) refuse("A column definition list", result.position);
+  if (kind_of(node) != "FuncCall") refuse("This function in FROM", result.position);
+  for (const char* key : {"agg_star", "agg_distinct", "agg_order", "agg_filter", "agg_within_group", "over", "func_variadic"}) {
+    if (find_field(function, key) != nullptr) refuse("An aggregate or window function in FROM", result.position);
+  }
+  ast::TableFunction table;
+  table.name = function_name(function);
+  if (const Json* arguments = find_field(function, "args")) {
+    // read_parquet(ARRAY['a', 'b']) means the same as read_parquet('a', 'b').
+    const bool array = arguments->size() == 1 && kind_of(arguments->front()) == "A_ArrayExpr";
+    table.arguments = expressions(array ? find_field(body_of(arguments->front()), "elements") : arguments);
+  }
+  result.node = std::move(table);
+  alias(body, result);
+  return result;
+}
+
+ast::TableReference TreeConverter::subquery_table(const Json& body) {
+  ast::TableReference result;
+  ast::SubqueryTable table;
+  table.query = query(body.at("subquery"));
+  table.lateral = flag(body, "lateral");
+  result.position = table.query->position;
+  result.node = std::move(table);
+  alias(body, result);
+  return result;
+}
+
+}  // namespace pistachio

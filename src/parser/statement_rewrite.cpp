@@ -1,0 +1,124 @@
+// Marker names begin with a control character; a user's quoted name that begins so is itself replaced by a marker, so the two never meet.
+// See statement_rewrite.h.
+#include "parser/statement_rewrite.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include "base/error.h"
+#include "parser/table_texts.h"
+
+namespace pistachio {
+
+namespace {
+
+constexpr char marker_start = '\x01';
+// PostgreSQL cuts longer names off without an error.
+constexpr int64_t longest_name = 63;
+
+class StatementRewriter {
+ public:
+  StatementRewriter(std::string_view text, const std::vector<Token>& tokens) : text_(text), tokens_(tokens) {}
+
+  RewrittenStatement rewrite() {
+    const Token& first = tokens_.front();
+    if (is_word(text_, first, "describe") || is_word(text_, first, "desc")) {
+      rewrite_describe();
+    } else if (is_word(text_, first, "set")) {
+      rewrite_set_value();
+    }
+    mark_table_texts();
+    mark_long_names();
+    mark_lists();
+    std::sort(replacements_.begin(), replacements_.end(), [](const auto& left, const auto& right) { return left.begin < right.begin; });
+    result_.sql = replace_pieces(text_, first.begin, tokens_.back().end, replacements_, result_.positions);
+    return std::move(result_);
+  }
+
+ private:
+  void replace(const Token& token, std::string text) { replacements_.push_back({token.begin, token.end, std::move(text)}); }
+
+  void mark(const Token& token, Marker::Kind kind, std::string value) {
+    replace(token, fmt::format("\"{}{}\"", marker_start, result_.markers.size()));
+    result_.markers.push_back({kind, std::move(value), token.begin});
+  }
+
+  void rewrite_describe() {
+    const Token& word = tokens_.front();
+    if (tokens_.size() == 1) throw UserError("DESCRIBE needs a table, a file or a query", word.begin);
+    const Token& next = tokens_[1];
+    const bool query = is_word(text_, next, "select") || is_word(text_, next, "with") || is_word(text_, next, "values") ||
+                       is_word(text_, next, "table") || is_sign(text_, next, "(");
+    result_.describe = query ? RewrittenStatement::Describe::Query : RewrittenStatement::Describe::Table;
+    replace(word, query ? "" : "SELECT * FROM");
+  }
+
+  // A value that begins with a number and goes on: 4GB, 80%, 1.5 GiB. PostgreSQL wants it quoted.
+  void rewrite_set_value() {
+    size_t value = 1;
+    while (value < tokens_.size() && !is_sign(text_, tokens_[value], "=") && !is_word(text_, tokens_[value], "to")) ++value;
+    ++value;
+    if (value + 1 >= tokens_.size() || tokens_[value].kind != Token::Kind::Number) return;
+    for (size_t i = value + 1; i < tokens_.size(); ++i) {
+      const Token::Kind kind = tokens_[i].kind;
+      if (kind != Token::Kind::Word && kind != Token::Kind::Number && kind != Token::Kind::Operator) return;
+    }
+    const Token whole{Token::Kind::Text, tokens_[value].begin, tokens_.back().end};
+    end_of_names_ = value;
+    replace(whole, fmt::format("'{}'", token_text(text_, whole)));
+  }
+
+  void mark_table_texts() {
+    const bool describe = result_.describe != RewrittenStatement::Describe::No;
+    const bool table = result_.describe == RewrittenStatement::Describe::Table;
+    for (size_t i : find_table_texts(text_, tokens_, describe ? 1 : 0, table)) {
+      auto path = value_of_text_token(text_, tokens_[i]);
+      if (path) mark(tokens_[i], Marker::Kind::File, std::move(*path));
+    }
+  }
+
+  void mark_long_names() {
+    for (size_t i = 0; i < std::min(end_of_names_, tokens_.size()); ++i) {
+      const Token& token = tokens_[i];
+      const bool quoted = token.kind == Token::Kind::QuotedName && text_[static_cast<size_t>(token.begin)] == '"';
+      if (!quoted && token.kind != Token::Kind::Word) continue;
+      const bool like_marker = quoted && text_[static_cast<size_t>(token.begin + 1)] == marker_start;
+      if (token.end - token.begin <= longest_name && !like_marker) continue;
+      mark(token, Marker::Kind::LongName, name_of_token(text_, token));
+    }
+  }
+
+  // DuckDB's list: a bracket after an opening parenthesis or a comma subscripts nothing.
+  void mark_lists() {
+    for (size_t i = 1; i < tokens_.size(); ++i) {
+      if (!is_sign(text_, tokens_[i], "[")) continue;
+      const Token& before = tokens_[i - 1];
+      if (!is_sign(text_, before, "(") && !is_sign(text_, before, ",")) continue;
+      replacements_.push_back({tokens_[i].begin, tokens_[i].begin, "ARRAY"});
+    }
+  }
+
+  std::string_view text_;
+  const std::vector<Token>& tokens_;
+  std::vector<Replacement> replacements_;
+  size_t end_of_names_ = SIZE_MAX;  // tokens from here on are replaced as a whole
+  RewrittenStatement result_;
+};
+
+}  // namespace
+
+const Marker* RewrittenStatement::find_marker(std::string_view name) const {
+  if (name.empty() || name.front() != marker_start) return nullptr;
+  size_t index = 0;
+  const auto parsed = std::from_chars(name.data() + 1, name.data() + name.size(), index);
+  if (parsed.ec != std::errc{} || parsed.ptr != name.data() + name.size() || index >= markers.size()) return nullptr;
+  return &markers[index];
+}
+
+RewrittenStatement rewrite_statement(std::string_view text, const std::vector<Token>& tokens) {
+  return StatementRewriter(text, tokens).rewrite();
+}
+
+}  // namespace pistachio

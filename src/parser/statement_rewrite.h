@@ -1,0 +1,39 @@
+// Turns a statement of ours into one that PostgreSQL's grammar knows, and keeps the way back:
+//   - texts at the place of a table, and names longer than PostgreSQL's 63 bytes, become short marker names;
+//   - DESCRIBE x becomes a query; SET a = 4GB becomes SET a = '4GB'; f(['a', 'b']) becomes f(ARRAY['a', 'b']).
+// A pure function; the result owns its text and is read by one thread.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "parser/position_map.h"
+#include "parser/sql_lexer.h"
+
+namespace pistachio {
+
+struct Marker {
+  enum class Kind { File, LongName };
+  Kind kind = Kind::File;
+  std::string value;
+  int64_t position = 0;
+};
+
+struct RewrittenStatement {
+  enum class Describe { No, Table, Query };
+  std::string sql;
+  PositionMap positions;
+  std::vector<Marker> markers;
+  Describe describe = Describe::No;
+
+  // The marker that a name of the tree stands for; null for the user's own names.
+  const Marker* find_marker(std::string_view name) const;
+};
+
+// `tokens` are those of one statement, without the semicolon, positions in `text`.
+RewrittenStatement rewrite_statement(std::string_view text, const std::vector<Token>& tokens);
+
+}  // namespace pistachio

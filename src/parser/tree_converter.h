@@ -1,0 +1,142 @@
+// Converts PostgreSQL's parse tree of one statement into ours (ast.h), and refuses by name what we do not have. Made for one statement,
+// used once, by one thread, on a large stack; it looks into the text, the tokens and the rewritten statement, which must outlive it.
+// The methods lie in convert_*.cpp, by what they convert.
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "parser/ast.h"
+#include "parser/parse.h"
+#include "parser/postgres_tree.h"
+#include "parser/sql_lexer.h"
+#include "parser/statement_rewrite.h"
+
+namespace pistachio {
+
+class TreeConverter {
+ public:
+  TreeConverter(std::string_view text, const std::vector<Token>& tokens, const RewrittenStatement& rewritten, const ParseLimits& limits)
+      : text_(text), tokens_(tokens), rewritten_(rewritten), limits_(limits) {}
+
+  ast::Statement convert(const Json& node);
+
+ private:
+  // ---- convert_statement.cpp, convert_definition.cpp
+  ast::Statement statement(const Json& node, size_t first_token);
+  ast::Statement describe(const Json& node);
+  ast::Explain explain(const Json& body);
+  size_t explained_token() const;
+  ast::Set set(const Json& body);
+  ast::CreateView create_view(const Json& body);
+  ast::CreateTable create_table(const Json& body);
+  ast::CreateTable create_table_as(const Json& body);
+  ast::ColumnDefinition column_definition(const Json& body);
+  ast::Insert insert(const Json& body);
+  ast::Drop drop(const Json& body);
+  std::string statement_words(size_t first_token) const;
+
+  // ---- convert_query.cpp
+  ast::QueryPtr query(const Json& node);        // {"SelectStmt": body}
+  ast::QueryPtr query_body(const Json& body);   // body of a SelectStmt
+  ast::QueryPtr plain_query(const Json& body);  // no set operation
+  ast::Select select(const Json& body);
+  ast::Values values(const Json& body);
+  ast::SelectItem select_item(const Json& node);
+  void query_clauses(const Json& body, ast::Query& result);
+  void with_clause(const Json& body, ast::Query& result);
+  ast::CommonTable common_table(const Json& body);
+  ast::OrderItem order_item(const Json& node);
+  std::vector<ast::OrderItem> order_items(const Json* list);
+  void refuse_query_parts(const Json& body);
+  int64_t query_position(const Json& body) const;
+
+  // ---- convert_table.cpp
+  ast::TableReferencePtr table(const Json& node);
+  ast::TableReferencePtr join(const Json& node);
+  ast::TableReferencePtr join_leaf(const Json& node);
+  ast::TableReferencePtr one_join(const Json& body, ast::TableReferencePtr left);
+  ast::TableReference named_table(const Json& body);
+  ast::TableReference table_function(const Json& body);
+  ast::TableReference subquery_table(const Json& body);
+  void alias(const Json& body, ast::TableReference& result);
+  std::vector<std::string> table_name(const Json& range_variable) const;
+
+  // ---- convert_expression.cpp
+  ast::ExpressionPtr expression(const Json& node);
+  ast::ExpressionPtr optional_expression(const Json* node);
+  std::vector<ast::ExpressionPtr> expressions(const Json* list);
+  ast::ExpressionPtr column(const Json& body);
+  ast::ExpressionPtr star(const Json& body);  // null: not a star
+  ast::ExpressionPtr logical(const Json& body);
+  ast::ExpressionPtr null_test(const Json& body);
+  ast::ExpressionPtr boolean_test(const Json& body);
+  ast::ExpressionPtr case_expression(const Json& body);
+  ast::ExpressionPtr sublink(const Json& body);
+  ast::ExpressionPtr row(const Json& body);
+  ast::ExpressionPtr collate(const Json& body);
+
+  // ---- convert_operator.cpp: the kinds of A_Expr
+  ast::ExpressionPtr operator_expression(const Json& body);
+  ast::ExpressionPtr plain_operator(const Json& body);
+  ast::ExpressionPtr one_operator(const Json& body, ast::ExpressionPtr left);
+  ast::ExpressionPtr pattern_operator(const Json& body, std::string_view kind);
+  ast::ExpressionPtr between(const Json& body, std::string_view kind);
+  ast::ExpressionPtr in_list(const Json& body);
+  ast::ExpressionPtr any_or_all_of_list(const Json& body, bool any);
+  std::string operator_name(const Json& body, const char* key = "name") const;
+
+  // ---- convert_call.cpp
+  ast::ExpressionPtr call(const Json& body);
+  ast::ExpressionPtr call_of_list(const char* name, const Json& body, const char* key = "args");
+  ast::ExpressionPtr value_function(const Json& body);
+  std::string function_name(const Json& body) const;
+
+  // ---- convert_literal.cpp
+  ast::ExpressionPtr literal(const Json& body);
+  std::string integer_text(const Json& constant) const;
+  ast::ExpressionPtr cast(const Json& body);
+  ast::TypeName type_name(const Json& body);
+  void interval_modifiers(ast::TypeName& type) const;
+
+  // ---- tree_converter.cpp: names, positions, refusals
+  std::string name(std::string_view written) const;
+  std::string name_of_node(const Json& node) const;  // {"String": ...}
+  std::vector<std::string> names(const Json* list) const;
+  int64_t position(const Json& body) const;  // of its "location"
+  size_t token_at(int64_t position) const;   // the first token that ends after it
+  // Where these words stand one after the other, first occurrence; else where the statement begins.
+  int64_t position_of(std::initializer_list<std::string_view> words) const;
+  [[noreturn]] void refuse(std::string_view what, int64_t position) const;
+  [[noreturn]] void refuse_words(std::initializer_list<std::string_view> words) const;
+  template <typename Node>
+  ast::ExpressionPtr make(Node node, int64_t position) const {
+    return std::make_unique<ast::Expression>(ast::Expression{std::move(node), position});
+  }
+
+  // Counts levels while it lives; throws UserError beyond the limits of the tree.
+  class Descent {
+   public:
+    Descent(TreeConverter& converter, int64_t levels, int64_t chain_levels);
+    ~Descent();
+    Descent(const Descent&) = delete;
+    Descent& operator=(const Descent&) = delete;
+
+   private:
+    TreeConverter& converter_;
+    int64_t levels_;
+    int64_t chain_levels_;
+  };
+
+  std::string_view text_;
+  const std::vector<Token>& tokens_;
+  const RewrittenStatement& rewritten_;
+  const ParseLimits& limits_;
+  int64_t depth_ = 0;        // levels that are recursion even for those who loop along chains
+  int64_t chain_depth_ = 0;  // all levels
+};
+
+}  // namespace pistachio

@@ -1,0 +1,208 @@
+#include "session/explain.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "base/format_bytes.h"
+#include "exec/operator.h"
+#include "optimizer/cardinality.h"
+
+namespace pistachio {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct Described {
+  std::string name;
+  std::vector<std::pair<std::string, std::string>> details;
+};
+
+template <typename... Cases>
+struct Overloaded : Cases... {
+  using Cases::operator()...;
+};
+template <typename... Cases>
+Overloaded(Cases...) -> Overloaded<Cases...>;
+
+std::string_view join_name(JoinKind kind) {
+  switch (kind) {
+    case JoinKind::Inner: return "inner";
+    case JoinKind::Left: return "left";
+    case JoinKind::Right: return "right";
+    case JoinKind::Full: return "full";
+    case JoinKind::Semi: return "semi";
+    case JoinKind::Anti: return "anti";
+    case JoinKind::Mark: return "mark";
+    case JoinKind::Single: return "single";
+  }
+  return "";
+}
+
+class Explainer {
+ public:
+  Explainer(const LogicalPlan& plan, const ExplainOptions& options) : plan_(plan), estimator_(plan) {
+    if (options.executed == nullptr) return;
+    for (const ExecutablePlan::Step& step : options.executed->steps) operators_.emplace(step.node, step.op);
+  }
+
+  void text(const LogicalNode& node, int depth, std::vector<std::string>& lines) {
+    Described described = describe(node);
+    std::string indent(static_cast<size_t>(depth) * 2, ' ');
+    std::string line = fmt::format("{}{}  (rows ~{:.0f}", indent, described.name, std::round(estimator_.rows(node)));
+    if (const Operator* op = operator_of(node)) {
+      OperatorMetrics& metrics = const_cast<Operator*>(op)->metrics();
+      line += fmt::format("; actual {}, {:.3f} ms", metrics.rows.load(), static_cast<double>(metrics.nanoseconds.load()) / 1e6);
+      if (metrics.bytes > 0) line += fmt::format(", {}", format_bytes(metrics.bytes));
+    }
+    lines.push_back(line + ")");
+    for (const auto& [name, value] : described.details) lines.push_back(fmt::format("{}    {}: {}", indent, name, value));
+    for (const LogicalPtr& child : node.children) text(*child, depth + 1, lines);
+  }
+
+  Json json(const LogicalNode& node) {
+    Described described = describe(node);
+    Json made = {{"operator", described.name}, {"estimated_rows", std::round(estimator_.rows(node))}};
+    for (const auto& [name, value] : described.details) made[name] = value;
+    if (const Operator* op = operator_of(node)) {
+      OperatorMetrics& metrics = const_cast<Operator*>(op)->metrics();
+      made["rows"] = metrics.rows.load();
+      made["chunks"] = metrics.chunks.load();
+      made["milliseconds"] = static_cast<double>(metrics.nanoseconds.load()) / 1e6;
+      made["bytes"] = metrics.bytes.load();
+    }
+    made["inputs"] = Json::array();
+    for (const LogicalPtr& child : node.children) made["inputs"].push_back(json(*child));
+    return made;
+  }
+
+ private:
+  const Operator* operator_of(const LogicalNode& node) const {
+    auto found = operators_.find(&node);
+    return found == operators_.end() ? nullptr : found->second;
+  }
+
+  std::string name_of(ColumnId id) const { return fmt::format("{}#{}", plan_.columns.name(id), id.value); }
+
+  std::string show(const Expression& expression) const {
+    return expression_text(expression, [&](ColumnId id) { return name_of(id); });
+  }
+  std::string show(const std::vector<ExpressionPtr>& expressions) const {
+    std::vector<std::string> parts;
+    for (const ExpressionPtr& expression : expressions) parts.push_back(show(*expression));
+    return fmt::format("{}", fmt::join(parts, " AND "));
+  }
+  std::string show(const std::vector<ColumnId>& columns) const {
+    std::vector<std::string> parts;
+    for (ColumnId column : columns) parts.push_back(name_of(column));
+    return fmt::format("{}", fmt::join(parts, ", "));
+  }
+
+  Described describe(const LogicalNode& node) const {
+    return std::visit(
+        Overloaded{[&](const LogicalScan& scan) {
+                     Described made{fmt::format("scan {}", scan.table->name()), {{"columns", show(output_columns(node))}}};
+                     if (!scan.filters.empty()) made.details.emplace_back("filters", show(scan.filters));
+                     return made;
+                   },
+                   [&](const LogicalValues& values) {
+                     return Described{"values", {{"columns", show(values.columns)}}};
+                   },
+                   [&](const LogicalFilter& filter) {
+                     return Described{"filter", {{"conditions", show(filter.conditions)}}};
+                   },
+                   [&](const LogicalProject& project) {
+                     std::vector<std::string> parts;
+                     for (const NamedExpression& column : project.columns) {
+                       bool passes = column.expression->kind() == ExpressionKind::Column && column.expression->column_id() == column.id;
+                       parts.push_back(passes ? name_of(column.id) : fmt::format("{} AS {}", show(*column.expression), name_of(column.id)));
+                     }
+                     return Described{"project", {{"columns", fmt::format("{}", fmt::join(parts, ", "))}}};
+                   },
+                   [&](const LogicalJoin& join) {
+                     Described made{fmt::format("{} join", join_name(join.kind)), {}};
+                     if (!join.conditions.empty()) made.details.emplace_back("conditions", show(join.conditions));
+                     if (!join.comparisons.empty()) made.details.emplace_back("comparisons", show(join.comparisons));
+                     return made;
+                   },
+                   [&](const LogicalAggregate& aggregate) {
+                     Described made{"aggregate", {}};
+                     if (!aggregate.groups.empty()) made.details.emplace_back("groups", show(aggregate.groups));
+                     std::vector<std::string> parts;
+                     for (const AggregateCall& call : aggregate.calls) {
+                       std::string text = fmt::format("{}({}{})", call.function->name, call.distinct ? "DISTINCT " : "",
+                                                      call.argument ? show(*call.argument) : "*");
+                       if (call.filter) text += fmt::format(" FILTER (WHERE {})", show(*call.filter));
+                       parts.push_back(fmt::format("{} AS {}", text, name_of(call.id)));
+                     }
+                     if (!parts.empty()) made.details.emplace_back("calls", fmt::format("{}", fmt::join(parts, ", ")));
+                     return made;
+                   },
+                   [&](const LogicalSort& sort) {
+                     std::vector<std::string> parts;
+                     for (const SortKey& key : sort.keys) {
+                       parts.push_back(
+                           fmt::format("{}{}{}", show(*key.expression), key.descending ? " DESC" : "",
+                                       key.nulls_first != key.descending ? (key.nulls_first ? " NULLS FIRST" : " NULLS LAST") : ""));
+                     }
+                     Described made{sort.limit ? fmt::format("top {}", *sort.limit) : "sort", {}};
+                     made.details.emplace_back("keys", fmt::format("{}", fmt::join(parts, ", ")));
+                     return made;
+                   },
+                   [&](const LogicalLimit& limit) {
+                     std::string name = limit.limit ? fmt::format("limit {}", *limit.limit) : "limit";
+                     if (limit.offset > 0) name += fmt::format(" offset {}", limit.offset);
+                     return Described{name, {}};
+                   },
+                   [&](const LogicalSetOperation&) {
+                     return Described{"union all", {}};
+                   },
+                   [&](const LogicalSharedRead& read) {
+                     return Described{fmt::format("read common table {}", read.shared), {}};
+                   },
+                   [&](const LogicalRepeat& repeat) {
+                     return Described{"repeat", {{"times", name_of(repeat.times)}}};
+                   }},
+        node.node);
+  }
+
+  const LogicalPlan& plan_;
+  CardinalityEstimator estimator_;
+  std::map<const LogicalNode*, const Operator*> operators_;
+};
+
+}  // namespace
+
+std::vector<std::string> explain_text(const LogicalPlan& plan, const ExplainOptions& options) {
+  Explainer explainer(plan, options);
+  std::vector<std::string> lines;
+  for (size_t i = 0; i < plan.shared.size(); ++i) {
+    if (!plan.shared[i]) continue;
+    lines.push_back(fmt::format("common table {}:", i));
+    explainer.text(*plan.shared[i], 1, lines);
+  }
+  explainer.text(*plan.root, 0, lines);
+  if (options.executed != nullptr)
+    lines.push_back(fmt::format("time: {:.3f} ms, read {}", options.seconds * 1e3, format_bytes(options.bytes_read)));
+  return lines;
+}
+
+std::string explain_json(const LogicalPlan& plan, const ExplainOptions& options) {
+  Explainer explainer(plan, options);
+  Json made;
+  made["plan"] = explainer.json(*plan.root);
+  made["common_tables"] = Json::array();
+  for (const LogicalPtr& shared : plan.shared) {
+    if (shared) made["common_tables"].push_back(explainer.json(*shared));
+  }
+  if (options.executed != nullptr) {
+    made["milliseconds"] = options.seconds * 1e3;
+    made["bytes_read"] = options.bytes_read;
+  }
+  return made.dump(2);
+}
+
+}  // namespace pistachio

@@ -1,0 +1,75 @@
+#include "session/query_pipeline.h"
+
+#include <chrono>
+
+#include "base/run_blocking.h"
+#include "base/task_group.h"
+#include "memory/channel.h"
+#include "optimizer/optimizer.h"
+
+namespace pistachio {
+
+namespace {
+
+// Results that wait for the receiver.
+constexpr int64_t kResultBytes = 16 << 20;
+
+class ChannelSink final : public ChunkSink {
+ public:
+  explicit ChannelSink(Channel<Chunk>& channel) : channel_(channel) {}
+  Task<void> consume(int, Chunk chunk) override {
+    int64_t bytes = std::max<int64_t>(1, chunk.memory_bytes());
+    Task<void> sending = channel_.send(std::move(chunk), bytes);
+    co_await sending;
+  }
+
+ private:
+  Channel<Chunk>& channel_;
+};
+
+Task<void> deliver(Channel<Chunk>& channel, ResultReceiver& receiver) {
+  while (true) {
+    Task<std::optional<Chunk>> receiving = channel.receive();
+    std::optional<Chunk> chunk = co_await receiving;
+    if (!chunk) co_return;
+    // A receiver writes to files and terminals: it may block.
+    auto add = [&] { receiver.add(*chunk); };
+    co_await run_blocking(add);
+  }
+}
+
+Task<void> produce(ExecutablePlan& plan, RunContext& context, Channel<Chunk>& channel) {
+  ChannelSink sink(channel);
+  Task<void> producing = plan.root->produce(context, sink);
+  co_await producing;
+  channel.close();
+}
+
+Task<void> run(ExecutablePlan& plan, RunContext& context, ResultReceiver& receiver) {
+  Channel<Chunk> channel(kResultBytes);
+  std::vector<Task<void>> both;
+  both.push_back(produce(plan, context, channel));
+  both.push_back(deliver(channel, receiver));
+  Task<void> all = when_all(std::move(both));
+  co_await all;
+}
+
+}  // namespace
+
+PlannedQuery plan_query(const ast::Query& query, TableResolver& tables, const Settings& settings) {
+  auto begin = std::chrono::steady_clock::now();
+  PlannedQuery planned;
+  planned.plan = bind_query(query, tables);
+  for (const OutputColumn& column : planned.plan.output) planned.columns.push_back({column.name, planned.plan.columns.type(column.id)});
+  optimize(planned.plan, settings);
+  planned.planning_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  return planned;
+}
+
+void run_plan(EngineInstance& engine, EngineInstance::QueryScope& scope, ExecutablePlan& plan, ResultReceiver& receiver,
+              const CancelToken& token) {
+  RunContext context{scope.storage(), scope.operator_memory(), engine.scheduler().workers()};
+  engine.scheduler().run(run(plan, context, receiver), token);
+}
+
+}  // namespace pistachio

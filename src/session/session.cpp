@@ -1,0 +1,332 @@
+#include "session/session.h"
+
+#include <dirent.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <set>
+
+#include "base/error.h"
+#include "columns/row_selection.h"
+#include "columns/scalar_access.h"
+#include "exec/held_chunks.h"
+#include "expr/cast.h"
+#include "expr/function_table.h"
+#include "expr/type_rules.h"
+#include "optimizer/optimizer.h"
+#include "session/explain.h"
+#include "session/query_pipeline.h"
+
+namespace pistachio {
+
+namespace {
+
+// Settings that belong to the engine, which is made once.
+constexpr std::string_view kEngineSettings[] = {"threads", "memory_limit", "io_threads", "metadata_cache_bytes", "composite_kernels"};
+
+class Ignore final : public ResultReceiver {
+ public:
+  void begin(const std::vector<ResultColumn>&) override {}
+  void add(const Chunk&) override {}
+  void end() override {}
+};
+
+// Keeps a result as a table in memory.
+class Keep final : public ResultReceiver {
+ public:
+  explicit Keep(MemoryAccount account) : held(std::move(account)) {}
+  void begin(const std::vector<ResultColumn>&) override {}
+  void add(const Chunk& chunk) override { held.add(chunk); }
+  void end() override {}
+
+  HeldChunks held;
+};
+
+void send_rows(ResultReceiver& receiver, const std::vector<ResultColumn>& columns, const std::vector<std::vector<ScalarValue>>& rows) {
+  receiver.begin(columns);
+  std::vector<Column> made;
+  for (size_t i = 0; i < columns.size(); ++i) {
+    std::vector<ScalarValue> cells;
+    for (const std::vector<ScalarValue>& row : rows) cells.push_back(row[i]);
+    made.push_back(column_of_values(columns[i].type, cells));
+  }
+  if (!rows.empty()) receiver.add(Chunk(std::move(made), static_cast<int64_t>(rows.size())));
+  receiver.end();
+}
+
+ScalarValue text_value(std::string text) {
+  return ScalarValue::of_text(TypeKind::Varchar, std::move(text));
+}
+
+std::vector<std::shared_ptr<const Reservation>> share(std::vector<Reservation> parts) {
+  std::vector<std::shared_ptr<const Reservation>> shared;
+  for (Reservation& part : parts) shared.push_back(std::make_shared<const Reservation>(std::move(part)));
+  return shared;
+}
+
+std::string single_name(const std::vector<std::string>& parts) {
+  return parts.back();
+}
+
+}  // namespace
+
+Session::Session(EngineInstance& engine) : engine_(engine), settings_(engine.settings()), defaults_(engine.settings()) {}
+
+void Session::add_folder(const std::string& path) {
+  std::unique_ptr<DIR, int (*)(DIR*)> folder(::opendir(path.c_str()), ::closedir);
+  if (!folder) throw UserError(fmt::format("-d {}: {}", path, std::strerror(errno)));
+  constexpr std::string_view ending = ".parquet";
+  while (dirent* entry = ::readdir(folder.get())) {
+    std::string name = entry->d_name;
+    if (name.starts_with('.') || name.starts_with('_')) continue;
+    std::string full = path + "/" + name;
+    struct stat facts {};
+    if (::stat(full.c_str(), &facts) != 0) continue;
+    if (S_ISDIR(facts.st_mode)) {
+      folder_tables_.emplace(name, full);
+    } else if (name.ends_with(ending)) {
+      folder_tables_[name.substr(0, name.size() - ending.size())] = full;
+    }
+  }
+}
+
+TablePtr Session::find_table(const std::string& name) {
+  auto kept = tables_.find(name);
+  if (kept != tables_.end()) return kept->second;
+  auto stored = folder_tables_.find(name);
+  if (stored == folder_tables_.end()) return nullptr;
+  ParquetTable opened = engine_.scheduler().run(open_table(scope_->storage(), {stored->second}), token_);
+  return Table::of_files(name, std::move(opened));
+}
+
+const ViewDefinition* Session::find_view(const std::string& name) {
+  auto found = views_.find(name);
+  return found == views_.end() ? nullptr : &found->second;
+}
+
+TablePtr Session::open_files(const std::vector<std::string>& patterns) {
+  ParquetTable opened = engine_.scheduler().run(open_table(scope_->storage(), patterns), token_);
+  return Table::of_files(patterns[0], std::move(opened));
+}
+
+std::vector<std::string> Session::table_names() {
+  std::set<std::string> names;
+  for (const auto& [name, table] : tables_) names.insert(name);
+  for (const auto& [name, path] : folder_tables_) names.insert(name);
+  for (const auto& [name, view] : views_) names.insert(name);
+  return {names.begin(), names.end()};
+}
+
+void Session::execute(std::shared_ptr<const ast::Statement> statement, ResultReceiver& receiver, const CancelToken& token) {
+  EngineInstance::QueryScope scope(engine_, settings_, EngineInstance::QueryScope::Use::Operators);
+  scope_ = &scope;
+  token_ = token;
+  struct Forget {
+    Session& session;
+    ~Forget() { session.scope_ = nullptr; }
+  } forget{*this};
+  std::visit([&](const auto& node) { run(statement, node, receiver); }, statement->node);
+}
+
+void Session::run(const std::shared_ptr<const ast::Statement>&, const ast::SelectStatement& node, ResultReceiver& receiver) {
+  PlannedQuery planned = plan_query(*node.query, *this, settings_);
+  ExecutablePlan executable = build_executable(planned.plan);
+  receiver.begin(planned.columns);
+  run_plan(engine_, *scope_, executable, receiver, token_);
+  receiver.end();
+}
+
+void Session::refuse_taken(const std::string& name, int64_t position) const {
+  bool taken = tables_.contains(name) || views_.contains(name);
+  if (taken) throw UserError(fmt::format("there is a table or view {} already; DROP it first", name), position);
+}
+
+void Session::run(const std::shared_ptr<const ast::Statement>& statement, const ast::CreateView& node, ResultReceiver&) {
+  std::string name = single_name(node.name);
+  if (tables_.contains(name) || (views_.contains(name) && !node.or_replace)) refuse_taken(name, statement->position);
+  // Wrong views are refused now, not at their first use.
+  PlannedQuery planned = plan_query(*node.query, *this, settings_);
+  if (node.column_aliases.size() > planned.columns.size())
+    throw UserError(
+        fmt::format("the view {} has {} columns, but {} names are given", name, planned.columns.size(), node.column_aliases.size()),
+        statement->position);
+  views_[name] = ViewDefinition{statement, node.query.get(), node.column_aliases};
+}
+
+void Session::run(const std::shared_ptr<const ast::Statement>& statement, const ast::CreateTable& node, ResultReceiver&) {
+  std::string name = single_name(node.name);
+  if (node.if_not_exists && (tables_.contains(name) || views_.contains(name))) return;
+  refuse_taken(name, statement->position);
+  std::vector<TableColumnInfo> columns;
+  if (!node.query) {
+    for (const ast::ColumnDefinition& column : node.columns) columns.push_back({column.name, resolve_type(column.type), ""});
+    tables_[name] = Table::of_chunks(name, std::move(columns), {}, {});
+    return;
+  }
+  PlannedQuery planned = plan_query(*node.query, *this, settings_);
+  for (size_t i = 0; i < planned.columns.size(); ++i) {
+    bool renamed = i < node.column_aliases.size();
+    columns.push_back({renamed ? node.column_aliases[i] : planned.columns[i].name, planned.columns[i].type, ""});
+  }
+  ExecutablePlan executable = build_executable(planned.plan);
+  Keep keep(engine_.governor().process_account().make_child(fmt::format("table {}", name)));
+  run_plan(engine_, *scope_, executable, keep, token_);
+  tables_[name] = Table::of_chunks(name, std::move(columns), keep.held.take_chunks(), share(keep.held.take_memory()));
+}
+
+void Session::run(const std::shared_ptr<const ast::Statement>& statement, const ast::Insert& node, ResultReceiver&) {
+  std::string name = single_name(node.table);
+  auto found = tables_.find(name);
+  if (found == tables_.end()) {
+    throw UserError(fmt::format("INSERT needs a table in memory, and {} is none; CREATE TABLE {} ... makes one", name, name),
+                    statement->position);
+  }
+  const Table& table = *found->second;
+  PlannedQuery planned = plan_query(*node.query, *this, settings_);
+  // The place of each table column in what is inserted; -1: NULL.
+  std::vector<int> places(table.columns().size(), -1);
+  size_t given = node.columns.empty() ? table.columns().size() : node.columns.size();
+  if (planned.columns.size() != given && !(node.columns.empty() && planned.columns.size() < given)) {
+    throw UserError(fmt::format("INSERT gives {} columns for {}", planned.columns.size(), given), statement->position);
+  }
+  for (size_t i = 0; i < planned.columns.size(); ++i) {
+    size_t target = i;
+    if (!node.columns.empty()) {
+      auto column = std::find_if(table.columns().begin(), table.columns().end(),
+                                 [&](const TableColumnInfo& own) { return own.name == node.columns[i]; });
+      if (column == table.columns().end())
+        throw UserError(fmt::format("the table {} has no column {}", name, node.columns[i]), statement->position);
+      target = static_cast<size_t>(column - table.columns().begin());
+    }
+    if (places[target] >= 0) throw UserError(fmt::format("column {} is given twice", table.columns()[target].name), statement->position);
+    places[target] = static_cast<int>(i);
+    if (!can_cast(planned.columns[i].type, table.columns()[target].type)) {
+      throw UserError(fmt::format("column {} is {}, not {}", table.columns()[target].name, table.columns()[target].type.to_string(),
+                                  planned.columns[i].type.to_string()),
+                      statement->position);
+    }
+  }
+  ExecutablePlan executable = build_executable(planned.plan);
+  Keep keep(scope_->operator_memory().make_child("insert"));
+  run_plan(engine_, *scope_, executable, keep, token_);
+  HeldChunks added(engine_.governor().process_account().make_child(fmt::format("table {}", name)));
+  for (const Chunk& chunk : keep.held.chunks()) {
+    std::vector<Column> columns;
+    for (size_t i = 0; i < places.size(); ++i) {
+      LogicalType type = table.columns()[i].type;
+      columns.push_back(places[i] < 0 ? null_column(type, chunk.rows())
+                                      : cast_column(chunk.column(static_cast<size_t>(places[i])), type, {}));
+    }
+    added.add(Chunk(std::move(columns), chunk.rows()));
+  }
+  std::vector<Chunk> chunks = table.chunks();
+  for (Chunk& chunk : added.take_chunks()) chunks.push_back(std::move(chunk));
+  std::vector<std::shared_ptr<const Reservation>> memory = table.memory();
+  for (std::shared_ptr<const Reservation>& part : share(added.take_memory())) memory.push_back(std::move(part));
+  found->second = Table::of_chunks(name, table.columns(), std::move(chunks), std::move(memory));
+}
+
+void Session::run(const std::shared_ptr<const ast::Statement>& statement, const ast::Drop& node, ResultReceiver&) {
+  for (const std::vector<std::string>& parts : node.names) {
+    std::string name = single_name(parts);
+    bool is_table = node.kind == ast::Drop::Kind::Table;
+    bool done = is_table ? tables_.erase(name) > 0 : views_.erase(name) > 0;
+    if (done || node.if_exists) continue;
+    if (is_table && folder_tables_.contains(name))
+      throw UserError(fmt::format("{} is a table of files: remove the files instead", name), statement->position);
+    throw UserError(fmt::format("there is no {} {}", is_table ? "table" : "view", name), statement->position);
+  }
+}
+
+void Session::run(const std::shared_ptr<const ast::Statement>& statement, const ast::Explain& node, ResultReceiver& receiver) {
+  const auto* select = std::get_if<ast::SelectStatement>(&node.statement->node);
+  if (select == nullptr) throw UserError("EXPLAIN takes a query", statement->position);
+  PlannedQuery planned = plan_query(*select->query, *this, settings_);
+  ExplainOptions options;
+  ExecutablePlan executable;
+  if (node.analyze) {
+    executable = build_executable(planned.plan);
+    auto begin = std::chrono::steady_clock::now();
+    Ignore ignore;
+    run_plan(engine_, *scope_, executable, ignore, token_);
+    options.executed = &executable;
+    options.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    options.bytes_read = scope_->read_pool().statistics().bytes;
+  }
+  std::vector<std::vector<ScalarValue>> rows;
+  if (node.format == ast::Explain::Format::Json) {
+    rows.push_back({text_value(explain_json(planned.plan, options))});
+  } else {
+    for (std::string& line : explain_text(planned.plan, options)) rows.push_back({text_value(std::move(line))});
+  }
+  send_rows(receiver, {{"plan", TypeKind::Varchar}}, rows);
+}
+
+void Session::run(const std::shared_ptr<const ast::Statement>& statement, const ast::Set& node, ResultReceiver&) {
+  try {
+    Settings changed = settings_;
+    if (node.value) {
+      assign_setting(changed, node.name, *node.value);
+    } else {
+      assign_setting(changed, node.name, show_setting(defaults_, node.name));
+    }
+    for (std::string_view name : kEngineSettings) {
+      if (node.name == name && show_setting(changed, name) != show_setting(settings_, name))
+        throw UserError(fmt::format("{} is fixed when the engine starts: use -s {}=... on the command line", name, name));
+    }
+    for (const std::string& rule : changed.disabled_rules) {
+      const std::vector<OptimizerRule>& rules = optimizer_rules();
+      bool known = rule == "all" || std::any_of(rules.begin(), rules.end(), [&](const OptimizerRule& own) { return own.name == rule; });
+      if (!known) throw UserError(fmt::format("there is no optimizer rule {}; SHOW rules lists them", rule));
+    }
+    settings_ = std::move(changed);
+  } catch (const UserError& error) {
+    throw UserError(error.message(), statement->position);
+  }
+}
+
+void Session::run(const std::shared_ptr<const ast::Statement>& statement, const ast::Show& node, ResultReceiver& receiver) {
+  std::vector<std::vector<ScalarValue>> rows;
+  auto add = [&](std::initializer_list<std::string_view> cells) {
+    std::vector<ScalarValue> row;
+    for (std::string_view cell : cells) row.push_back(text_value(std::string(cell)));
+    rows.push_back(std::move(row));
+  };
+  LogicalType text = TypeKind::Varchar;
+  if (node.name == "all") {
+    for (const SettingDescription& setting : setting_descriptions()) add({setting.name, setting.show(settings_), setting.documentation});
+    return send_rows(receiver, {{"name", text}, {"setting", text}, {"description", text}}, rows);
+  }
+  if (node.name == "tables") {
+    for (const std::string& name : table_names()) add({name});
+    return send_rows(receiver, {{"name", text}}, rows);
+  }
+  if (node.name == "functions") {
+    for (const Function* function : all_functions()) add({function->name, function->signature, function->description});
+    for (const AggregateFunction& function : all_aggregates()) add({function.name, function.signature, function.description});
+    return send_rows(receiver, {{"name", text}, {"signature", text}, {"description", text}}, rows);
+  }
+  if (node.name == "rules") {
+    for (const OptimizerRule& rule : optimizer_rules()) add({rule.name, rule.required ? "always" : "can be switched off", rule.reason});
+    return send_rows(receiver, {{"name", text}, {"use", text}, {"reason", text}}, rows);
+  }
+  try {
+    add({show_setting(settings_, node.name)});
+  } catch (const UserError& error) {
+    throw UserError(error.message(), statement->position);
+  }
+  send_rows(receiver, {{node.name, text}}, rows);
+}
+
+void Session::run(const std::shared_ptr<const ast::Statement>&, const ast::Describe& node, ResultReceiver& receiver) {
+  PlannedQuery planned = plan_query(*node.query, *this, settings_);
+  std::vector<std::vector<ScalarValue>> rows;
+  for (const ResultColumn& column : planned.columns) rows.push_back({text_value(column.name), text_value(column.type.to_string())});
+  send_rows(receiver, {{"column_name", TypeKind::Varchar}, {"column_type", TypeKind::Varchar}}, rows);
+}
+
+}  // namespace pistachio

@@ -1,0 +1,71 @@
+// One connection: settings, views and tables in memory of its own, over an engine that many sessions share. Statements run one after the
+// other. Not thread-safe; cancel through the token.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "binder/bind.h"
+#include "parser/ast.h"
+#include "session/engine_instance.h"
+
+namespace pistachio {
+
+struct ResultColumn {
+  std::string name;
+  LogicalType type;
+};
+
+// Takes the result of a statement. Called from one thread at a time, not always the same.
+class ResultReceiver {
+ public:
+  virtual ~ResultReceiver() = default;
+  virtual void begin(const std::vector<ResultColumn>& columns) = 0;
+  virtual void add(const Chunk& chunk) = 0;
+  virtual void end() = 0;
+};
+
+class Session final : private TableResolver {
+ public:
+  explicit Session(EngineInstance& engine);
+
+  // Every NAME.parquet and every folder NAME/ with Parquet files in it becomes a table NAME. Throws UserError.
+  void add_folder(const std::string& path);
+
+  // Throws Error; the session stays usable. The receiver hears nothing of statements without a result.
+  void execute(std::shared_ptr<const ast::Statement> statement, ResultReceiver& receiver, const CancelToken& token);
+
+  const Settings& settings() const { return settings_; }
+
+ private:
+  TablePtr find_table(const std::string& name) override;
+  const ViewDefinition* find_view(const std::string& name) override;
+  TablePtr open_files(const std::vector<std::string>& patterns) override;
+  std::vector<std::string> table_names() override;
+
+  void run(const std::shared_ptr<const ast::Statement>& statement, const ast::SelectStatement& node, ResultReceiver& receiver);
+  void run(const std::shared_ptr<const ast::Statement>& statement, const ast::CreateView& node, ResultReceiver& receiver);
+  void run(const std::shared_ptr<const ast::Statement>& statement, const ast::CreateTable& node, ResultReceiver& receiver);
+  void run(const std::shared_ptr<const ast::Statement>& statement, const ast::Insert& node, ResultReceiver& receiver);
+  void run(const std::shared_ptr<const ast::Statement>& statement, const ast::Drop& node, ResultReceiver& receiver);
+  void run(const std::shared_ptr<const ast::Statement>& statement, const ast::Explain& node, ResultReceiver& receiver);
+  void run(const std::shared_ptr<const ast::Statement>& statement, const ast::Set& node, ResultReceiver& receiver);
+  void run(const std::shared_ptr<const ast::Statement>& statement, const ast::Show& node, ResultReceiver& receiver);
+  void run(const std::shared_ptr<const ast::Statement>& statement, const ast::Describe& node, ResultReceiver& receiver);
+
+  void refuse_taken(const std::string& name, int64_t position) const;
+
+  EngineInstance& engine_;
+  Settings settings_;
+  Settings defaults_;
+  std::map<std::string, std::string> folder_tables_;  // name -> path
+  std::map<std::string, TablePtr> tables_;
+  std::map<std::string, ViewDefinition> views_;
+  // Of the statement that runs.
+  EngineInstance::QueryScope* scope_ = nullptr;
+  CancelToken token_;
+};
+
+}  // namespace pistachio
