@@ -1,0 +1,60 @@
+"""Files that no library writes, read by the built program: old statistics, counts that lie, absurd schemas. Each must be read right or
+refused with an error that names it, and within a small memory limit."""
+
+import struct
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
+import crafted_parquet as crafted  # noqa: E402
+import pistachio_process as pistachio  # noqa: E402
+
+LARGEST_COUNT = 2**31 - 1
+
+
+class CraftedFile(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.path = Path(folder.name) / "crafted.parquet"
+
+    def write(self, *arguments, **more):
+        return crafted.write(self.path, *arguments, **more)
+
+    def assert_refused(self, *parts):
+        done = pistachio.run("scan", self.path, "-s", "memory_limit=64MB")
+        self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
+        for part in ("error: ", "crafted.parquet", *parts):
+            self.assertIn(part, done.stderr)
+
+
+class Statistics(CraftedFile):
+    # Big-endian decimals, whose smallest and greatest an old writer chose by signed bytes: 0x0080 counts as below 0x0001.
+    def write_decimals(self, stats, **more):
+        body = b"".join(struct.pack(">h", value) for value in (128, 1, 256))
+        schema = [crafted.root(), crafted.column(crafted.FIXED_LEN_BYTE_ARRAY, converted=crafted.DECIMAL, length=2, scale=0, precision=4)]
+        self.write(schema, crafted.FIXED_LEN_BYTE_ARRAY, crafted.data_page(body, 3), 3, stats=stats, **more)
+
+    def test_bytes_of_unknown_order_prune_nothing(self):
+        self.write_decimals(crafted.statistics(old_minimum=struct.pack(">h", 128), old_maximum=struct.pack(">h", 256)),
+                            created_by=b"parquet-mr version 1.8.1 (build x)")
+        answer = pistachio.scan(self.path, "--where", "c = 1")
+        self.assertEqual((answer["rows"], answer["row_groups_pruned"]), (1, 0))
+
+    def test_text_of_unknown_order_prunes_nothing(self):
+        words = [b"ab", "aé".encode(), b"c"]
+        body = b"".join(struct.pack("<I", len(word)) + word for word in words)
+        self.write([crafted.root(), crafted.column(crafted.BYTE_ARRAY, converted=crafted.UTF8)], crafted.BYTE_ARRAY, crafted.data_page(body, 3), 3,
+                   stats=crafted.statistics(old_minimum="aé".encode(), old_maximum=b"c"), created_by=b"other-writer version 2.0.0 (build x)")
+        self.assertEqual(pistachio.scan(self.path, "--where", "c = ab")["rows"], 1)
+
+    def test_bytes_in_the_order_of_their_type_prune(self):
+        self.write_decimals(crafted.statistics(minimum=struct.pack(">h", 1), maximum=struct.pack(">h", 256)), ordered=True)
+        self.assertEqual(pistachio.scan(self.path, "--where", "c = 128")["rows"], 1)
+        self.assertEqual(pistachio.scan(self.path, "--where", "c > 256")["row_groups_pruned"], 1)
+
+
+if __name__ == "__main__":
+    unittest.main()
