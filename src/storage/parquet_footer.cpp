@@ -9,6 +9,7 @@
 #include <strings.h>
 #include <algorithm>
 #include <cstring>
+#include <map>
 
 #include "base/error.h"
 
@@ -53,6 +54,15 @@ void read_statistics(const parquet::ColumnChunkMetaData& chunk, const ParquetCol
   if (minimum.is_null || maximum.is_null || compare(minimum, maximum) > 0) return;
   info.minimum = std::move(minimum);
   info.maximum = std::move(maximum);
+}
+
+// A name that stands for two columns could give the wrong one; also a column `a.b` beside the field b of a struct a.
+void refuse_repeated_names(ParquetFooter& footer) {
+  std::map<std::string_view, int> uses;
+  for (const ParquetColumn& column : footer.columns) ++uses[column.name];
+  for (ParquetColumn& column : footer.columns) {
+    if (uses[column.name] > 1) column.unsupported = fmt::format("its name appears twice in {}", footer.path);
+  }
 }
 
 ColumnChunkInfo read_column_chunk(const parquet::ColumnChunkMetaData& chunk, const ParquetColumn& column, const RowGroupInfo& group,
@@ -157,6 +167,7 @@ std::shared_ptr<const ParquetFooter> parse_footer(const std::string& path, int64
     footer->arrow_metadata = metadata;
     footer->created_by = metadata->created_by();
     footer->columns = parquet_columns(*metadata->schema());
+    refuse_repeated_names(*footer);
     for (int index = 0; index < metadata->num_row_groups(); ++index) {
       std::unique_ptr<parquet::RowGroupMetaData> arrow_group = metadata->RowGroup(index);
       RowGroupInfo group;

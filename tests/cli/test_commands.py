@@ -213,6 +213,26 @@ class Errors(WithFolder):
         self.assert_error(pistachio.run("scan", nested, "--columns", "list.list.element"), 1, "list.list.element cannot be read", "list")
         self.assert_error(pistachio.run("scan", nested, "--columns", "pair"), 1, "pair is nested", "pair.a")
 
+    def test_names_that_appear_twice_are_refused_and_others_stay_readable(self):
+        twice = self.folder / "twice.parquet"
+        pq.write_table(pa.Table.from_arrays([pa.array([1, 2]), pa.array(["x", "y"]), pa.array([5, 6])], names=["a", "a", "b"]), twice)
+        answer = pistachio.scan(twice)
+        self.assertEqual({name: column["sum"] for name, column in answer["columns"].items()}, {"b": "11"})
+        self.assert_error(pistachio.run("scan", twice, "--columns", "a"), 1, "column a cannot be read", "appears twice in", "twice.parquet")
+        self.assertIn("appears twice", pistachio.run("schema", twice).stdout)
+        dotted = self.folder / "dotted.parquet"
+        pq.write_table(pa.table({"a.b": [1], "a": pa.array([{"b": 2, "c": 3}])}), dotted)
+        self.assertEqual(list(pistachio.scan(dotted)["columns"]), ["a.c"])
+        self.assert_error(pistachio.run("scan", dotted, "--where", "a.b = 1"), 1, "column a.b cannot be read", "appears twice in")
+
+    def test_names_that_differ_in_case_are_told_apart(self):
+        both = self.folder / "both"
+        both.mkdir()
+        pq.write_table(pa.table({"a": [1], "A": [2]}), both / "1.parquet")
+        self.assertEqual([column["sum"] for column in pistachio.scan(both)["columns"].values()], ["1", "2"])
+        pq.write_table(pa.table({"a": [10]}), both / "2.parquet")
+        self.assert_error(pistachio.run("scan", both), 1, "2.parquet has no column A")
+
     def test_too_little_memory_is_an_error_that_says_what_to_do(self):
         wide = self.folder / "wide.parquet"
         pq.write_table(pa.table({"blob": pa.array([b"x" * 40_000_000])}), wide, compression="none", use_dictionary=False)
