@@ -8,6 +8,7 @@ import sys
 import tempfile
 import time
 import unittest
+from decimal import Decimal
 from pathlib import Path
 
 import pyarrow as pa
@@ -71,6 +72,15 @@ class Scan(WithFolder):
     def test_filter_constants_in_quotes_and_between_values(self):
         self.assertEqual(pistachio.scan(self.file, "--where", "word = 'word 3'")["rows"], sum(1 for i in range(ROWS) if i % 7 and i % 100 == 3))
         self.assertEqual(pistachio.scan(self.file, "--where", "id < 3.5")["rows"], 4)
+
+    def test_sums_without_room_are_an_error(self):
+        wide = self.folder / "wide.parquet"
+        numbers = pa.array([Decimal("9" * 38)] * 2, pa.decimal128(38, 0))
+        for rows in (1, 2):  # the sum is lost between two chunks, or inside one
+            pq.write_table(pa.table({"d": numbers}), wide, row_group_size=rows)
+            for threads in (1, 2):
+                done = pistachio.run("scan", wide, "-s", f"threads={threads}")
+                self.assertEqual((done.returncode, done.stderr), (1, "error: sum of column d is out of range\n"))
 
     def test_every_variant_gives_the_same_answer(self):
         expected = pistachio.scan(self.file, "--where", "id > 12345")["columns"]
