@@ -224,6 +224,19 @@ TEST(TableScan, FewLargeRowGroupsAreCutForTheThreads) {
   }
 }
 
+// It holds all units at once, so what it lacks never comes free by itself. A deadline turns a hang into a failure.
+TEST(TableScan, TheBlockingReaderIsRefusedWhatDoesNotFit) {
+  TemporaryFolder folder;
+  write_sample_file(folder.file("sales.parquet"), {600'000, 50'000});
+  Settings settings = scan_test_settings();
+  settings.reader = ReaderMode::Blocking;
+  settings.memory_limit = 16 << 20;
+  CancelSource deadline({}, std::chrono::steady_clock::now() + std::chrono::seconds(20));
+  EXPECT_THROW(ScanHarness(settings).scan({folder.file("sales.parquet")}, {}, {}, deadline.token()), OutOfMemory);
+  settings.memory_limit = 256 << 20;
+  EXPECT_EQ(ScanHarness(settings).scan({folder.file("sales.parquet")}, {}).rows, 600'000);
+}
+
 TEST(TableScan, NestedColumnsAreRefusedByName) {
   TemporaryFolder folder;
   auto bytes = make_nested_parquet_file(800, 300);
