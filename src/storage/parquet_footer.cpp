@@ -12,12 +12,15 @@
 #include <map>
 
 #include "base/error.h"
+#include "storage/schema_depth.h"
+#include "storage/thrift_compact_reader.h"
 
 namespace pistachio {
 
 namespace {
 
 constexpr int64_t kTrailerBytes = 8;  // length of the footer, "PAR1"
+constexpr int64_t kDeepestSchema = 1'000;
 
 PageCodec codec_of(parquet::Compression::type codec) {
   switch (codec) {
@@ -157,6 +160,8 @@ std::shared_ptr<const ParquetFooter> parse_footer(const std::string& path, int64
   auto footer = std::make_shared<ParquetFooter>();
   footer->path = path;
   try {
+    if (schema_depth(bytes, kDeepestSchema) > kDeepestSchema)
+      throw DataError(fmt::format("the schema has more than {} groups inside each other", kDeepestSchema), {path});
     // Thrift's own limits keep a lying count from allocating more than the bytes could hold.
     parquet::ReaderProperties properties;
     properties.set_thrift_string_size_limit(static_cast<int32_t>(std::min<int64_t>(bytes.size(), INT32_MAX)));
@@ -192,6 +197,8 @@ std::shared_ptr<const ParquetFooter> parse_footer(const std::string& path, int64
     if (footer->rows != metadata->num_rows()) {
       throw DataError(fmt::format("the footer claims {} rows, its row groups have {}", metadata->num_rows(), footer->rows), {path});
     }
+  } catch (const MalformedThrift& problem) {
+    throw DataError(fmt::format("the footer cannot be read: {}", problem.what()), {path});
   } catch (const parquet::ParquetException& problem) {
     throw DataError(fmt::format("the footer cannot be read: {}", problem.what()), {path});
   } catch (const std::length_error&) {

@@ -56,5 +56,17 @@ class Statistics(CraftedFile):
         self.assertEqual(pistachio.scan(self.path, "--where", "c > 256")["row_groups_pruned"], 1)
 
 
+class Schemas(CraftedFile):
+    def test_schemas_that_are_too_deep_are_refused(self):
+        numbers = struct.pack("<3q", 1, 2, 3)
+        for groups in (1_000, 1_001, 200_000):
+            schema = [crafted.root()] + [crafted.schema_element(b"g", repetition=crafted.OPTIONAL, children=1)] * groups
+            self.write(schema + [crafted.column(crafted.INT64)], crafted.INT64, crafted.data_page(numbers, 3), 3)
+            if groups > 1_000:
+                self.assert_refused("more than 1000 groups inside each other")
+            else:
+                self.assertEqual(pistachio.run("schema", self.path).returncode, 0)
+
+
 if __name__ == "__main__":
     unittest.main()
