@@ -34,7 +34,8 @@ TEST(ScalarValueTest, ParsesAndPrintsEachType) {
 
 TEST(ScalarValueTest, NumbersTooNearToZeroAreZero) {
   std::string zeros(400, '0');
-  for (const std::string& text : {std::string("1e-400"), "0." + zeros + "1", zeros + "1.5E-4000", std::string("12345e-99999999999999999999")}) {
+  for (const std::string& text :
+       {std::string("1e-400"), "0." + zeros + "1", zeros + "1.5E-4000", std::string("12345e-99999999999999999999")}) {
     EXPECT_EQ(parse_constant(TypeKind::Double, text).value.floating, 0) << text;
     EXPECT_EQ(parse_constant(TypeKind::Double, "-" + text).value.floating, 0) << text;
   }

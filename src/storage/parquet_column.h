@@ -45,7 +45,7 @@ struct ParquetColumn {
   int max_definition = 0;  // 0: required
   ValueConversion conversion = ValueConversion::None;
   bool has_type_order = true;  // its statistics follow the order of its type; old files do not say by which they were made
-  std::string unsupported;  // why the column cannot be read; empty when it can
+  std::string unsupported;     // why the column cannot be read; empty when it can
 
   bool is_supported() const { return unsupported.empty(); }
 };

@@ -21,6 +21,9 @@ namespace {
 
 constexpr int64_t kTrailerBytes = 8;  // length of the footer, "PAR1"
 constexpr int64_t kDeepestSchema = 1'000;
+// A page has a header of some bytes and counts its rows in 31 bits.
+constexpr int64_t kSmallestPage = 8;
+constexpr int64_t kLargestPageRows = INT32_MAX;
 
 PageCodec codec_of(parquet::Compression::type codec) {
   switch (codec) {
@@ -80,9 +83,12 @@ ColumnChunkInfo read_column_chunk(const parquet::ColumnChunkMetaData& chunk, con
                     where);
   }
   info.values = chunk.num_values();
+  if (info.values < 0) throw DataError(fmt::format("column chunk has {} values", info.values), where);
   if (column.is_supported() && info.values != group.rows) {
     throw DataError(fmt::format("column chunk has {} values for {} rows", info.values, group.rows), where);
   }
+  if (column.is_supported() && group.rows / kLargestPageRows > info.pages.length / kSmallestPage)
+    throw DataError(fmt::format("{} rows do not fit in {} bytes of pages", group.rows, info.pages.length), where);
   info.uncompressed_bytes = chunk.total_uncompressed_size();
   if (info.uncompressed_bytes < 0) throw DataError("column chunk has a negative size", where);
   info.codec = codec_of(chunk.compression());
@@ -173,6 +179,7 @@ std::shared_ptr<const ParquetFooter> parse_footer(const std::string& path, int64
     footer->created_by = metadata->created_by();
     footer->columns = parquet_columns(*metadata->schema());
     refuse_repeated_names(*footer);
+    int64_t page_bytes = 0;
     for (int index = 0; index < metadata->num_row_groups(); ++index) {
       std::unique_ptr<parquet::RowGroupMetaData> arrow_group = metadata->RowGroup(index);
       RowGroupInfo group;
@@ -191,6 +198,10 @@ std::shared_ptr<const ParquetFooter> parse_footer(const std::string& path, int64
         if (chunk->file_path() != "")
           throw DataError("column chunk lies in another file, which is not supported", {path, index, column.name});
         group.columns.push_back(read_column_chunk(*chunk, column, group, file_size, {path, index, column.name}));
+        // Chunks do not share bytes; twice the file leaves room for writers that count a little wrong.
+        page_bytes += group.columns.back().pages.length;
+        if (page_bytes / 2 > file_size)
+          throw DataError(fmt::format("the column chunks claim more than the file's {} bytes", file_size), {path, index, column.name});
       }
       footer->row_groups.push_back(std::move(group));
     }

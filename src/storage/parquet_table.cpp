@@ -107,7 +107,8 @@ void bind_file(ParquetTable& table, TableFile& file, const std::vector<FoundFile
       throw UserError(fmt::format("{} has a column {}, which {} does not have; the files of one scan must have the same columns",
                                   file.file->path(), column.name, first_path));
   }
-  table.rows += file.footer().rows;
+  if (__builtin_add_overflow(table.rows, file.footer().rows, &table.rows))
+    throw DataError(fmt::format("with its {} rows the table has too many to count", file.footer().rows), {file.file->path()});
 }
 
 }  // namespace

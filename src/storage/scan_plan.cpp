@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "storage/page_decompressor.h"
+
 namespace pistachio {
 
 namespace {
@@ -41,6 +43,20 @@ struct UnitSize {
   int64_t decoded_row_bytes = 0;
 };
 
+int64_t add_saturated(int64_t left, int64_t right) {
+  int64_t sum = 0;
+  return __builtin_add_overflow(left, right, &sum) ? INT64_MAX : sum;
+}
+
+// What the chunk takes when decompressed, as far as it can be believed: no more than its codec makes of its bytes.
+int64_t decompressed_bytes(const ColumnChunkInfo& chunk) {
+  constexpr int64_t kMostOfAnyCodec = 64 << 10;
+  int64_t expansion = std::min(largest_expansion(chunk.codec), kMostOfAnyCodec);
+  int64_t most = 0;
+  if (__builtin_mul_overflow(chunk.pages.length, expansion, &most)) most = INT64_MAX;
+  return std::min(chunk.uncompressed_bytes, most);
+}
+
 UnitSize size_of_row_group(const RowGroupInfo& group, const TableFile& file, const ScanPlan& plan) {
   UnitSize size;
   std::vector<size_t> columns = plan.output_columns;
@@ -55,8 +71,8 @@ UnitSize size_of_row_group(const RowGroupInfo& group, const TableFile& file, con
     }
     const ColumnChunkInfo& chunk = group.columns[static_cast<size_t>(leaf)];
     LogicalType type = plan.table->columns[column].type;
-    size.read_bytes += chunk.pages.length;
-    size.encoded_bytes += chunk.codec == PageCodec::Uncompressed ? 0 : chunk.uncompressed_bytes;
+    size.read_bytes = add_saturated(size.read_bytes, chunk.pages.length);
+    if (chunk.codec != PageCodec::Uncompressed) size.encoded_bytes = add_saturated(size.encoded_bytes, decompressed_bytes(chunk));
     // Values (or begin and end of text) and validity; dictionary codes are smaller.
     size.decoded_row_bytes += (type.is_text() ? 16 : type.value_bytes()) + 1;
   }
@@ -65,24 +81,27 @@ UnitSize size_of_row_group(const RowGroupInfo& group, const TableFile& file, con
 
 // A part reads the dictionaries again and the pages at its edges: smaller ones would cost more than another thread gives.
 constexpr int64_t kSmallestPart = 4 << 20;
+// No row group that a writer can make needs more; one that seems to has counts that lie.
+constexpr int64_t kMostParts = 4'096;
 
 // Row groups that are too large for the memory limit, or too few for the threads of the scan, are cut into parts.
 int64_t parts_of(const UnitSize& size, int64_t rows, size_t row_groups, const Settings& settings) {
-  int64_t bytes = size.read_bytes + size.encoded_bytes;
+  int64_t bytes = add_saturated(size.read_bytes, size.encoded_bytes);
   int64_t most = std::clamp<int64_t>(settings.memory_limit / 4, 4 << 20, 64 << 20);
-  int64_t for_memory = (bytes + most - 1) / most;
+  int64_t for_memory = bytes / most + (bytes % most != 0);
   // Twice as many as threads, so that the last ones end together.
   int64_t wanted = (2 * settings.threads + static_cast<int64_t>(row_groups) - 1) / static_cast<int64_t>(row_groups);
   int64_t for_threads = std::min({wanted, bytes / kSmallestPart, rows / settings.chunk_rows});
-  return std::clamp<int64_t>(std::max(for_memory, for_threads), 1, std::max<int64_t>(1, rows));
+  return std::clamp<int64_t>(std::max(for_memory, for_threads), 1, std::clamp<int64_t>(rows, 1, kMostParts));
 }
 
 int64_t memory_of(const UnitSize& size, int64_t rows, int64_t row_group_rows, const Settings& settings) {
   int64_t strip_rows = std::min(rows, settings.chunk_rows);
   double share = row_group_rows == 0 ? 1.0 : static_cast<double>(rows) / static_cast<double>(row_group_rows);
   // Decoding needs its output and, while NULLs are spread or pieces joined, half of it again.
-  return static_cast<int64_t>(static_cast<double>(size.read_bytes + size.encoded_bytes) * share) +
-         strip_rows * size.decoded_row_bytes * 3 / 2 + (64 << 10);
+  double decoded = static_cast<double>(strip_rows) * static_cast<double>(size.decoded_row_bytes) * 1.5;
+  double bytes = static_cast<double>(add_saturated(size.read_bytes, size.encoded_bytes)) * share + decoded + (64 << 10);
+  return static_cast<int64_t>(std::min(bytes, 1e18));
 }
 
 struct RowGroupPlace {
@@ -99,8 +118,8 @@ void add_units(ScanPlan& plan, RowGroupPlace place, size_t row_groups, int64_t f
     ScanUnit unit;
     unit.file = place.file;
     unit.row_group = place.row_group;
-    unit.first_row = group.rows * part / parts;
-    unit.rows = group.rows * (part + 1) / parts - unit.first_row;
+    unit.first_row = static_cast<int64_t>(Int128{group.rows} * part / parts);
+    unit.rows = static_cast<int64_t>(Int128{group.rows} * (part + 1) / parts) - unit.first_row;
     unit.is_whole_row_group = parts == 1;
     unit.memory_bytes = memory_of(size, unit.rows, group.rows, settings);
     unit.need = first_need + static_cast<int64_t>(plan.units.size());

@@ -26,7 +26,7 @@ constexpr int64_t kLongestHeader = 16 << 20;
 
 UnitReader::UnitReader(StorageContext& storage, const ScanPlan& plan, const ScanUnit& unit, std::shared_ptr<const Reservation> memory,
                        ScanCounters& counters)
-    : storage_(storage), plan_(plan), unit_(unit), memory_(std::move(memory)), counters_(counters) {}
+    : storage_(storage), plan_(plan), unit_(unit), memory_(std::move(memory)), counters_(counters), next_row_(unit.first_row) {}
 
 DataLocation UnitReader::where(int leaf) const {
   return {file().file->path(), unit_.row_group, file().footer().columns[static_cast<size_t>(leaf)].name};
@@ -175,25 +175,22 @@ Task<void> UnitReader::load_columns(std::vector<size_t> columns, const RowRanges
 }
 
 // Strips end where pages of the first column end, when that is near: fewer pages are then split between two strips.
-void UnitReader::cut_strips(const RowRanges& candidates) {
-  const PageDirectory* pages = readers_.empty() ? nullptr : &readers_.begin()->second->directory();
+UnitReader::Strip UnitReader::cut_strip(const RowRanges& candidates) {
+  Strip strip;
+  strip.begin = next_row_;
   int64_t end = unit_.first_row + unit_.rows;
-  for (int64_t begin = unit_.first_row; begin < end;) {
-    int64_t strip_end = std::min(end, begin + storage_.settings.chunk_rows);
-    if (strip_end < end && pages != nullptr) {
-      int64_t page_begin = pages->pages[pages->page_of(strip_end)].first_row;
-      if (page_begin > begin + storage_.settings.chunk_rows / 2) strip_end = page_begin;
-    }
-    if (candidates.overlaps(begin, strip_end)) {
-      Strip strip;
-      strip.begin = begin;
-      strip.rows = strip_end - begin;
-      strip.mask = candidates.mask(begin, strip_end);
-      strip.selected = strip.mask.defined() ? kernels::count_true(strip.mask) : strip.rows;
-      strips_.push_back(std::move(strip));
-    }
-    begin = strip_end;
+  next_row_ = std::min(end, strip.begin + storage_.settings.chunk_rows);
+  if (next_row_ < end && !readers_.empty()) {
+    const PageDirectory& pages = readers_.begin()->second->directory();
+    int64_t page_begin = pages.pages[pages.page_of(next_row_)].first_row;
+    if (page_begin > strip.begin + storage_.settings.chunk_rows / 2) next_row_ = page_begin;
   }
+  strip.rows = next_row_ - strip.begin;
+  if (candidates.overlaps(strip.begin, next_row_)) {
+    strip.mask = candidates.mask(strip.begin, next_row_);
+    strip.selected = strip.mask.defined() ? kernels::count_true(strip.mask) : strip.rows;
+  }
+  return strip;
 }
 
 void UnitReader::evaluate_filters(Strip& strip) {
@@ -263,9 +260,12 @@ Task<void> UnitReader::fetch() {
     Task<void> loading = load_columns(std::move(first), candidates);
     co_await loading;
   }
-  cut_strips(candidates);
-  for (Strip& strip : strips_) evaluate_filters(strip);
-  std::erase_if(strips_, [](const Strip& strip) { return strip.selected == 0; });
+  if (plan_.filters.empty()) co_return;
+  while (next_row_ < unit_.first_row + unit_.rows) {
+    Strip strip = cut_strip(candidates);
+    if (strip.selected > 0) evaluate_filters(strip);
+    if (strip.selected > 0) strips_.push_back(std::move(strip));
+  }
   if (!others.empty() && !strips_.empty()) {
     RowRanges selected = selected_ranges();
     Task<void> loading = load_columns(std::move(others), selected);
@@ -300,12 +300,17 @@ Column UnitReader::read_output_column(size_t column, Strip& strip) {
   return readers_.at(column)->read(strip.begin, strip.rows, mask);
 }
 
+bool UnitReader::is_at_end() const {
+  return plan_.filters.empty() ? next_row_ == unit_.first_row + unit_.rows : next_strip_ == strips_.size();
+}
+
 std::optional<Chunk> UnitReader::next() {
-  if (next_strip_ == strips_.size()) {
+  if (is_at_end()) {
     finish();
     return std::nullopt;
   }
-  Strip& strip = strips_[next_strip_++];
+  Strip strip =
+      plan_.filters.empty() ? cut_strip(RowRanges({unit_.first_row, unit_.first_row + unit_.rows})) : std::move(strips_[next_strip_++]);
   std::map<size_t, Column> by_column;  // a column asked for twice is decoded once
   std::vector<Column> columns;
   columns.reserve(plan_.output_columns.size());
@@ -316,8 +321,7 @@ std::optional<Chunk> UnitReader::next() {
   }
   counters_.rows_selected += strip.selected;
   Chunk chunk(std::move(columns), strip.selected);
-  strip = Strip();
-  if (next_strip_ == strips_.size()) finish();
+  if (is_at_end()) finish();
   return chunk;
 }
 

@@ -48,11 +48,12 @@ class UnitReader {
   Task<PageDirectory> walk_file_pages(int leaf);
   std::vector<size_t> filter_columns() const;
   std::vector<size_t> other_columns() const;
-  void cut_strips(const RowRanges& candidates);
+  Strip cut_strip(const RowRanges& candidates);
   void evaluate_filters(Strip& strip);
   RowRanges selected_ranges() const;
   Column partition_column(size_t column, int64_t rows) const;
   Column read_output_column(size_t column, Strip& strip);
+  bool is_at_end() const;
   void finish();
 
   const TableFile& file() const { return plan_.table->files[unit_.file]; }
@@ -65,8 +66,11 @@ class UnitReader {
   std::shared_ptr<const Reservation> memory_;
   ScanCounters& counters_;
   std::map<size_t, std::unique_ptr<ColumnReader>> readers_;  // by table column
+  // With filters: the strips that have rows left, all cut and looked at by fetch(). Without: cut one by one, since a file can claim
+  // more rows than there is memory for their strips.
   std::vector<Strip> strips_;
   size_t next_strip_ = 0;
+  int64_t next_row_;  // where the next strip is cut
   bool finished_ = false;
 };
 

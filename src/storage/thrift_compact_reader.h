@@ -1,5 +1,5 @@
-// Reads Thrift's compact protocol from a span of bytes, as far as page headers and a look into footers need it. Trusts nothing: every read is
-// checked against the span, nesting is bounded, and a problem throws MalformedThrift with the offset.
+// Reads Thrift's compact protocol from a span of bytes, as far as page headers and a look into footers need it. Trusts nothing: every read
+// is checked against the span, nesting is bounded, and a problem throws MalformedThrift with the offset.
 #pragma once
 
 #include <cstdint>

@@ -68,5 +68,29 @@ class Schemas(CraftedFile):
                 self.assertEqual(pistachio.run("schema", self.path).returncode, 0)
 
 
+class Sizes(CraftedFile):
+    def write_numbers(self, rows, page_rows=3, **more):
+        page = crafted.data_page(struct.pack("<3q", 1, 2, 3), page_rows)
+        self.write([crafted.root(), crafted.column(crafted.INT64)], crafted.INT64, page, rows, **more)
+
+    def test_a_lie_about_the_decompressed_size_costs_nothing(self):
+        for codec in (crafted.UNCOMPRESSED, crafted.SNAPPY, crafted.ZSTD):
+            for rows in (200_000_000, LARGEST_COUNT):
+                self.write_numbers(rows, codec=codec, uncompressed=2**61)
+                self.assert_refused("row group 0, column c", f"the pages hold 3 of the row group's {rows} rows")
+        self.write_numbers(3, uncompressed=2**61)
+        self.assertEqual(pistachio.scan(self.path, "-s", "memory_limit=64MB")["columns"]["c"]["sum"], "6")
+
+    def test_rows_that_no_page_can_hold_are_refused(self):
+        self.write_numbers(2**62)
+        self.assert_refused("row group 0, column c", "rows do not fit")
+        self.write_numbers(-1)
+        self.assert_refused("-1 rows")
+
+    def test_sizes_below_zero_are_refused(self):
+        self.write_numbers(3, uncompressed=-1)
+        self.assert_refused("negative size")
+
+
 if __name__ == "__main__":
     unittest.main()
