@@ -187,7 +187,8 @@ UnitReader::Strip UnitReader::cut_strip(const RowRanges& candidates) {
   }
   strip.rows = next_row_ - strip.begin;
   if (candidates.overlaps(strip.begin, next_row_)) {
-    strip.mask = candidates.mask(strip.begin, next_row_);
+    strip.candidates = candidates.mask(strip.begin, next_row_);
+    strip.mask = strip.candidates;
     strip.selected = strip.mask.defined() ? kernels::count_true(strip.mask) : strip.rows;
   }
   return strip;
@@ -295,8 +296,10 @@ Column UnitReader::read_output_column(size_t column, Strip& strip) {
   if (plan_.table->columns[column].partition >= 0) return partition_column(column, strip.selected);
   if (auto decoded = strip.decoded.find(column); decoded != strip.decoded.end()) return decoded->second;
   at::Tensor mask = strip.selected == strip.rows ? at::Tensor() : strip.mask;
-  if (!storage_.settings.late_materialization && mask.defined())
-    return select_rows(readers_.at(column)->read(strip.begin, strip.rows), mask);
+  if (!storage_.settings.late_materialization && mask.defined()) {
+    Column values = readers_.at(column)->read(strip.begin, strip.rows, strip.candidates);
+    return select_rows(values, strip.candidates.defined() ? kernels::compress(mask, strip.candidates) : mask);
+  }
   return readers_.at(column)->read(strip.begin, strip.rows, mask);
 }
 

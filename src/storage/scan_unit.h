@@ -36,7 +36,8 @@ class UnitReader {
     int64_t begin = 0;
     int64_t rows = 0;
     int64_t selected = 0;
-    at::Tensor mask;                   // undefined: all rows
+    at::Tensor candidates;             // rows in pages that were not pruned, the only ones that were read; undefined: all
+    at::Tensor mask;                   // the selected rows, all of them candidates; undefined: all rows
     std::map<size_t, Column> decoded;  // filter columns, by table column, selected rows only
   };
 

@@ -96,6 +96,19 @@ class Scan(WithFolder):
             got["price"]["sum"] = expected["price"]["sum"]  # the order of additions may differ
             self.assertEqual(got, expected, settings)
 
+    def test_pruned_pages_are_not_missed_without_late_materialization(self):
+        # Both columns' pruned pages are more than the gap that a read bridges.
+        indexed = self.folder / "indexed.parquet"
+        rows = 200_000
+        pq.write_table(pa.table({"k": pa.array(range(rows), pa.int64()), "v": pa.array([i * 0.5 for i in range(rows)])}), indexed,
+                       row_group_size=rows, data_page_size=8192, write_batch_size=512, use_dictionary=False, write_page_index=True)
+        for filters in (["k >= 150000", "k < 150010"], ["k < 10"], ["k <> 3", "v < 9.75"]):
+            words = [word for each in filters for word in ("--where", each)]
+            expected = pistachio.scan(indexed, *words)
+            answer = pistachio.scan(indexed, *words, "-s", "late_materialization=off")
+            self.assertEqual(answer["columns"], expected["columns"])
+            self.assertGreater(answer["pages_skipped"], 0)
+
     def test_memory_stays_under_the_limit(self):
         big = self.folder / "big.parquet"
         pq.write_table(example_table(400_000), big, row_group_size=400_000, compression="zstd")
