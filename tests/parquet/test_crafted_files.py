@@ -92,5 +92,26 @@ class Sizes(CraftedFile):
         self.assert_refused("negative size")
 
 
+class Levels(CraftedFile):
+    # Eight rows, the last one NULL, as booleans in runs.
+    def write_booleans(self, nulls, levels=bytes([3, 0x7f])):
+        runs = bytes([3, 0b01010101])
+        page = crafted.data_page_v2(levels, struct.pack("<I", len(runs)) + runs, 8, nulls, crafted.RLE)
+        self.write([crafted.root(), crafted.column(crafted.BOOLEAN, crafted.OPTIONAL)], crafted.BOOLEAN, page, 8)
+
+    def test_pages_whose_levels_and_count_of_nulls_differ_are_refused(self):
+        self.write_booleans(1)
+        column = pistachio.scan(self.path)["columns"]["c"]
+        self.assertEqual((column["count"], column["sum"]), (7, "4"))
+        for nulls in (0, 2):
+            self.write_booleans(nulls)
+            self.assert_refused("column c, offset 4", "definition levels and its count of NULLs differ")
+
+    def test_levels_without_nulls(self):
+        for levels in (b"", bytes([16, 1]), bytes([3, 0xff])):
+            self.write_booleans(0, levels)
+            self.assertEqual(pistachio.scan(self.path)["columns"]["c"]["count"], 8)
+
+
 if __name__ == "__main__":
     unittest.main()
