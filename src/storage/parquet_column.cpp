@@ -6,6 +6,8 @@
 
 #include <cstring>
 
+#include "kernels/ops/plain_fixed_bytes_decode.h"
+
 namespace pistachio {
 
 namespace {
@@ -116,8 +118,8 @@ std::string check_widths(const ParquetColumn& column) {
     case ValueConversion::BytesToInterval: return needs(12);
     default: break;
   }
-  if (column.physical == PhysicalType::FixedBytes && (column.fixed_width < 1 || column.fixed_width > (1 << 20))) {
-    return fmt::format("its values are of {} bytes", column.fixed_width);
+  if (column.physical == PhysicalType::FixedBytes && (column.fixed_width < 1 || column.fixed_width > kernels::kLargestFixedWidth)) {
+    return fmt::format("its values are of {} bytes, which is not between 1 and {}", column.fixed_width, kernels::kLargestFixedWidth);
   }
   return {};
 }

@@ -236,6 +236,17 @@ class Errors(WithFolder):
         self.assert_error(pistachio.run("scan", nested, "--columns", "list.list.element"), 1, "list.list.element cannot be read", "list")
         self.assert_error(pistachio.run("scan", nested, "--columns", "pair"), 1, "pair is nested", "pair.a")
 
+    def test_fixed_values_of_any_width_are_read_or_refused_by_name(self):
+        wide = self.folder / "wide.parquet"
+        for width, encoding in ((65_536, "PLAIN"), (65_536, "BYTE_STREAM_SPLIT"), (65_536, "DELTA_BYTE_ARRAY"), (65_537, "PLAIN"), (70_000, "PLAIN")):
+            pq.write_table(pa.table({"id": [1], "b": pa.array([b"x" * width], pa.binary(width))}), wide, use_dictionary=False,
+                           column_encoding={"b": encoding, "id": "PLAIN"})
+            if width <= 65_536:
+                self.assertEqual(pistachio.scan(wide)["columns"]["b"]["sum"], str(width))
+            else:
+                self.assertEqual(list(pistachio.scan(wide)["columns"]), ["id"])
+                self.assert_error(pistachio.run("scan", wide, "--columns", "b"), 1, "column b cannot be read", f"of {width} bytes")
+
     def test_names_that_appear_twice_are_refused_and_others_stay_readable(self):
         twice = self.folder / "twice.parquet"
         pq.write_table(pa.Table.from_arrays([pa.array([1, 2]), pa.array(["x", "y"]), pa.array([5, 6])], names=["a", "a", "b"]), twice)
