@@ -92,6 +92,16 @@ class Sizes(CraftedFile):
         self.assert_refused("negative size")
 
 
+class Places(CraftedFile):
+    def test_errors_of_kernels_name_the_page_once(self):
+        good, short = (crafted.data_page(struct.pack(f"<{count}q", *range(count)), 3) for count in (3, 2))
+        for pages, offset in ((good + short, 4 + len(good)), (good + short + good, 4 + len(good)), (short + good, 4)):
+            self.write([crafted.root(), crafted.column(crafted.INT64)], crafted.INT64, pages, len(pages) // len(short) * 3)
+            done = pistachio.run("scan", self.path)
+            self.assertEqual(done.stderr, f"error: {self.path}, row group 0, column c, offset {offset}: "
+                                          "the page has 16 bytes where 24 are needed\n")
+
+
 class Levels(CraftedFile):
     # Eight rows, the last one NULL, as booleans in runs.
     def write_booleans(self, nulls, levels=bytes([3, 0x7f])):
