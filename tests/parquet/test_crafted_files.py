@@ -81,6 +81,18 @@ class Sizes(CraftedFile):
         self.write_numbers(3, uncompressed=2**61)
         self.assertEqual(pistachio.scan(self.path, "-s", "memory_limit=64MB")["columns"]["c"]["sum"], "6")
 
+    def test_lying_counts_of_pages_are_bad_data(self):
+        self.write_numbers(LARGEST_COUNT, LARGEST_COUNT)
+        self.assert_refused("column c, offset 4", f"the page has 24 bytes where {8 * LARGEST_COUNT} are needed")
+        codes = crafted.data_page(bytes([1, 3, 0b010]), 3, crafted.RLE_DICTIONARY)
+        for count in (2, LARGEST_COUNT):
+            self.write([crafted.root(), crafted.column(crafted.INT64)], crafted.INT64, codes, 3,
+                       dictionary=crafted.dictionary_page(struct.pack("<2q", 5, 6), count))
+            if count == 2:
+                self.assertEqual(pistachio.scan(self.path)["columns"]["c"]["sum"], "16")
+            else:
+                self.assert_refused("column c, offset 4", f"the page has 16 bytes where {8 * LARGEST_COUNT} are needed")
+
     def test_rows_that_no_page_can_hold_are_refused(self):
         self.write_numbers(2**62)
         self.assert_refused("row group 0, column c", "rows do not fit")
