@@ -104,6 +104,16 @@ class Sizes(CraftedFile):
         self.assert_refused("negative size")
 
 
+class Timestamps(CraftedFile):
+    def test_days_beyond_the_range_of_microseconds_are_refused(self):
+        for day, fits in ((2440588, True), (100_000_000, True), (2**31 - 1, False), (-(2**31), False)):
+            self.write([crafted.root(), crafted.column(crafted.INT96)], crafted.INT96, crafted.data_page(struct.pack("<qi", 0, day), 1), 1)
+            if fits:
+                self.assertEqual(pistachio.scan(self.path)["columns"]["c"]["sum"], str((day - 2440588) * 86_400_000_000))
+            else:
+                self.assert_refused("column c, offset 4", "a timestamp lies outside the range of microseconds")
+
+
 class Places(CraftedFile):
     def test_errors_of_kernels_name_the_page_once(self):
         good, short = (crafted.data_page(struct.pack(f"<{count}q", *range(count)), 3) for count in (3, 2))
