@@ -234,6 +234,12 @@ RowRanges UnitReader::selected_ranges() const {
 }
 
 Task<void> UnitReader::fetch() {
+  Task<void> reading = read_and_filter();
+  co_await reading;
+  if (storage_.settings.metadata_cache) storage_.metadata_cache.recount(file().file->path());
+}
+
+Task<void> UnitReader::read_and_filter() {
   if (!storage_.settings.metadata_cache) {
     Task<void> reloading = reload_metadata();
     co_await reloading;

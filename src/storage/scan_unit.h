@@ -41,6 +41,7 @@ class UnitReader {
     std::map<size_t, Column> decoded;  // filter columns, by table column, selected rows only
   };
 
+  Task<void> read_and_filter();
   Task<void> reload_metadata();
   Task<bool> bloom_filters_may_match();
   Task<RowRanges> prune_pages();

@@ -30,6 +30,7 @@ class ScanHarness {
   Outcome scan(std::vector<std::string> patterns, ScanRequest request, Consume consume = {}, CancelToken token = {});
   int64_t peak_memory() const { return governor_.peak(); }
   const Settings& settings() const { return settings_; }
+  const MetadataCache& metadata_cache() const { return metadata_cache_; }
 
  private:
   Settings settings_;

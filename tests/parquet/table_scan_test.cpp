@@ -224,6 +224,18 @@ TEST(TableScan, FewLargeRowGroupsAreCutForTheThreads) {
   }
 }
 
+TEST(TableScan, PageIndexesCountAsKeptMetadata) {
+  TemporaryFolder folder;
+  write_sample_file(folder.file("sales.parquet"), {200'000, 50'000});
+  ScanHarness harness(scan_test_settings());
+  ScanRequest request;
+  harness.scan({folder.file("sales.parquet")}, request);
+  int64_t footer_alone = harness.metadata_cache().statistics().bytes;
+  request.filters = {{"id", Comparison::Less, "100000"}};
+  harness.scan({folder.file("sales.parquet")}, request);
+  EXPECT_GT(harness.metadata_cache().statistics().bytes, footer_alone);
+}
+
 // It holds all units at once, so what it lacks never comes free by itself. A deadline turns a hang into a failure.
 TEST(TableScan, TheBlockingReaderIsRefusedWhatDoesNotFit) {
   TemporaryFolder folder;
