@@ -171,6 +171,26 @@ ParsedConstant parse_date_or_time(LogicalType type, std::string_view text) {
   return parsed;
 }
 
+int hex_digit(char digit) {
+  if (digit >= '0' && digit <= '9') return digit - '0';
+  if (digit >= 'a' && digit <= 'f') return digit - 'a' + 10;
+  return digit >= 'A' && digit <= 'F' ? digit - 'A' + 10 : -1;
+}
+
+// \x and two digits a byte, as bytes are printed; other text stands for its own bytes.
+std::string parse_bytes(LogicalType type, std::string_view text) {
+  if (!text.starts_with("\\x")) return std::string(text);
+  if (text.size() % 2 != 0) refuse(type, text);
+  std::string bytes;
+  for (size_t i = 2; i < text.size(); i += 2) {
+    int high = hex_digit(text[i]);
+    int low = hex_digit(text[i + 1]);
+    if (high < 0 || low < 0) refuse(type, text);
+    bytes += static_cast<char>(high * 16 + low);
+  }
+  return bytes;
+}
+
 Int128 largest_of(LogicalType type) {
   switch (type.kind()) {
     case TypeKind::TinyInt: return 127;
@@ -364,8 +384,8 @@ ParsedConstant parse_constant(LogicalType type, std::string_view text) {
       if (text == "true" || text == "t") return {ScalarValue::of_integer(type, 1)};
       if (text == "false" || text == "f") return {ScalarValue::of_integer(type, 0)};
       refuse(type, text);
-    case TypeKind::Varchar:
-    case TypeKind::Blob: return {ScalarValue::of_text(type, std::string(text))};
+    case TypeKind::Varchar: return {ScalarValue::of_text(type, std::string(text))};
+    case TypeKind::Blob: return {ScalarValue::of_text(type, parse_bytes(type, text))};
     case TypeKind::Real:
     case TypeKind::Double: return parse_floating(type, text);
     case TypeKind::Date:

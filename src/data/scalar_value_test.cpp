@@ -70,6 +70,17 @@ TEST(ScalarValueTest, ConstantsBeyondTheRangeSayWhichSide) {
   EXPECT_FALSE(parse_constant(longest, "-99999999999999999999999999999999999999").below);
 }
 
+TEST(ScalarValueTest, BytesAreReadAsTheyArePrinted) {
+  EXPECT_EQ(parse_constant(TypeKind::Blob, "\\x6162").value.text, "ab");
+  EXPECT_EQ(parse_constant(TypeKind::Blob, "\\x00fF").value.text, std::string("\0\xff", 2));
+  EXPECT_EQ(parse_constant(TypeKind::Blob, "\\x").value.text, "");
+  EXPECT_EQ(parse_constant(TypeKind::Blob, "x61").value.text, "x61");
+  EXPECT_EQ(round_trip(TypeKind::Blob, "\\x6162"), "\\x6162");
+  EXPECT_THROW(parse_constant(TypeKind::Blob, "\\x616"), UserError);
+  EXPECT_THROW(parse_constant(TypeKind::Blob, "\\x6g"), UserError);
+  EXPECT_EQ(parse_constant(TypeKind::Varchar, "\\x61").value.text, "\\x61");
+}
+
 TEST(ScalarValueTest, RefusesWhatIsNoValue) {
   EXPECT_THROW(parse_constant(TypeKind::Integer, "12x"), UserError);
   EXPECT_THROW(parse_constant(TypeKind::Integer, ""), UserError);
