@@ -6,7 +6,9 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cerrno>
+#include <charconv>
 #include <cstring>
 #include <set>
 #include <span>
@@ -63,13 +65,13 @@ bool match_components(std::span<const std::string> pattern, std::span<const std:
 std::string percent_decoded(std::string_view text) {
   std::string decoded;
   for (size_t i = 0; i < text.size(); ++i) {
-    unsigned value = 0;
-    if (text[i] == '%' && i + 2 < text.size() && std::sscanf(std::string(text.substr(i + 1, 2)).c_str(), "%2x", &value) == 1) {
-      decoded += static_cast<char>(value);
-      i += 2;
-    } else {
-      decoded += text[i];
-    }
+    // Anything but a percent sign with two hex digits stands for itself.
+    const char* digits = text.data() + i + 1;
+    int value = 0;
+    bool is_escape = text[i] == '%' && i + 2 < text.size() && std::isxdigit(static_cast<unsigned char>(digits[0])) &&
+                     std::from_chars(digits, digits + 2, value, 16).ptr == digits + 2;
+    decoded += is_escape ? static_cast<char>(value) : text[i];
+    if (is_escape) i += 2;
   }
   return decoded;
 }

@@ -97,7 +97,18 @@ TEST_F(FileDiscoveryTest, PartitionsComeFromFolderNames) {
   std::vector<FoundFile> files = find_files(stores_, folder_.file("year=2024"));
   ASSERT_EQ(files.size(), 2u);
   EXPECT_EQ(files[0].partitions, (std::vector<std::pair<std::string, std::string>>{{"year", "2024"}, {"month", "1"}}));
-  EXPECT_EQ(partitions_of("x/city=New%20York/f.parquet")[0].second, "New York");
+  for (auto [written, meant] : {std::pair{"New%20York", "New York"},
+                                {"100%", "100%"},
+                                {"%4", "%4"},
+                                {"% 1", "% 1"},
+                                {"%+1", "%+1"},
+                                {"%-1", "%-1"},
+                                {"%1x", "%1x"},
+                                {"%0x41", "%0x41"},
+                                {"%C3%a9", "\xc3\xa9"},
+                                {"%2525", "%25"}}) {
+    EXPECT_EQ(partitions_of(std::string("x/city=") + written + "/f.parquet")[0].second, meant);
+  }
 }
 
 TEST_F(FileDiscoveryTest, NothingToReadIsAnError) {
