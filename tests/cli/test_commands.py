@@ -127,6 +127,25 @@ class Scan(WithFolder):
         self.assertIn("error", answers[2])
         self.assertEqual(answers[3]["columns"]["id"]["sum"], "45")
 
+    def serve(self, requests):
+        text = "".join(json.dumps(request) + "\n" for request in requests)
+        done = subprocess.run([pistachio.BINARY, "scan", "--serve"], input=text, capture_output=True, text=True, timeout=pistachio.WATCHDOG_SECONDS, check=False)
+        return [json.loads(line) for line in done.stdout.splitlines()]
+
+    def test_serve_follows_settings_of_the_engine(self):
+        wide = self.folder / "wide.parquet"
+        pq.write_table(pa.table({"blob": pa.array([b"x" * 40_000_000])}), wide, compression="none", use_dictionary=False)
+        small, large = {"memory_limit": "17MB"}, {"memory_limit": "1GB"}
+        answers = self.serve([{"files": str(wide), "settings": settings} for settings in (large, small, large)])
+        self.assertEqual([answer.get("rows") for answer in answers], [1, None, 1])
+        self.assertIn("memory_limit", answers[1]["error"])
+        self.assertIn("--serve", pistachio.run("help").stdout)
+
+    def test_columns_asked_for_twice_are_told_apart(self):
+        columns = pistachio.scan(self.file, "--columns", "id,price,id")["columns"]
+        self.assertEqual(list(columns), ["id", "price", "id:1"])
+        self.assertEqual(columns["id"], columns["id:1"])
+
     def test_interrupt_cancels_with_130(self):
         # A storage limit of one byte a second never ends by itself.
         process = subprocess.Popen([pistachio.BINARY, "scan", str(self.file), "-s", "storage_bandwidth_limit=1"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)

@@ -35,7 +35,8 @@ int run_help(int argc, char** argv, Settings settings, const CancelToken& token)
 
 constexpr Command kCommands[] = {
     {"scan", "scan PATH... [--columns a,b] [--where \"column op constant\"]... [--repeat N] [--format box|json]",
-     "read Parquet files and sum up every column", run_scan_command},
+     "read Parquet files and sum up every column; `scan --serve` answers requests in JSON, one a line, from standard input",
+     run_scan_command},
     {"schema", "schema FILE...", "columns, types, encodings and sizes of Parquet files", run_schema_command},
     {"bench", "bench scan [PATH...] [--columns a,b] [--threads 1,2,4,8] [--repeat N] [--rows N] [--json FILE]",
      "compare the scan variants, on sample data if no path is given", run_bench_command},
