@@ -11,6 +11,7 @@
 #include "storage/bloom_filter.h"
 #include "storage/column_selection.h"
 #include "storage/thrift_compact_reader.h"
+#include "storage/unit_memory.h"
 
 namespace pistachio {
 
@@ -22,11 +23,20 @@ constexpr int64_t kBlockRows = 4096;
 constexpr int64_t kHeaderBytes = 4096;
 constexpr int64_t kLongestHeader = 16 << 20;
 
+// Of a decoded column, without the bytes of text, which are counted with the pages.
+int64_t kept_bytes(const Column& column) {
+  return column.memory_bytes() - (column.type().is_text() && !column.is_dictionary() ? column.bytes().numel() : 0);
+}
+
 }  // namespace
 
-UnitReader::UnitReader(StorageContext& storage, const ScanPlan& plan, const ScanUnit& unit, std::shared_ptr<const Reservation> memory,
-                       ScanCounters& counters)
-    : storage_(storage), plan_(plan), unit_(unit), memory_(std::move(memory)), counters_(counters), next_row_(unit.first_row) {}
+UnitReader::UnitReader(StorageContext& storage, const ScanPlan& plan, const ScanUnit& unit, Reservation memory, ScanCounters& counters)
+    : storage_(storage),
+      plan_(plan),
+      unit_(unit),
+      memory_(std::make_shared<Reservation>(std::move(memory))),
+      counters_(counters),
+      next_row_(unit.first_row) {}
 
 DataLocation UnitReader::where(int leaf) const {
   return {file().file->path(), unit_.row_group, file().footer().columns[static_cast<size_t>(leaf)].name};
@@ -152,6 +162,7 @@ Task<void> UnitReader::load_columns(std::vector<size_t> columns, const RowRanges
   }
   Task<std::vector<FileBytes>> reading = storage_.read_pool.read(file().file, std::move(ranges), unit_.need);
   std::vector<FileBytes> bytes = co_await reading;
+  for (const FileBytes& piece : bytes) needed_bytes_ += static_cast<double>(piece.bytes.numel());
   for (size_t column : columns) {
     int leaf = file().leaf_of_column[column];
     const ColumnChunkInfo& chunk = group().columns[static_cast<size_t>(leaf)];
@@ -172,6 +183,41 @@ Task<void> UnitReader::load_columns(std::vector<size_t> columns, const RowRanges
     readers_[column] = std::make_unique<ColumnReader>(file().footer().columns[static_cast<size_t>(leaf)], chunk, directory, bytes,
                                                       where(leaf), ColumnReader::Options{storage_.settings.verify_checksums});
   }
+  count_needs(columns, directories, wanted);
+}
+
+// What decompressing and decoding the wanted pages of the columns takes, now that it is known how long they are.
+void UnitReader::count_needs(const std::vector<size_t>& columns, const std::map<size_t, PageDirectory>& directories,
+                             const RowRanges& wanted) {
+  for (size_t column : columns) {
+    size_t leaf = static_cast<size_t>(file().leaf_of_column[column]);
+    const ColumnChunkInfo& chunk = group().columns[leaf];
+    const PageDirectory& directory = directories.at(column);
+    int64_t longest = 0;
+    int64_t bytes = directory.dictionary.length * 3;  // compressed, decompressed, decoded
+    for (const PagePlace& page : directory.pages) {
+      if (!wanted.overlaps(page.first_row, page.end_row())) continue;
+      longest = std::max(longest, page.rows);
+      bytes += page.bytes.length;
+    }
+    if (chunk.codec != PageCodec::Uncompressed)
+      needed_bytes_ +=
+          static_cast<double>(decompressed_bytes(chunk)) * static_cast<double>(bytes) / static_cast<double>(chunk.pages.length);
+    int64_t rows = std::min(group().rows, storage_.settings.chunk_rows + longest);
+    needed_bytes_ += decoding_bytes(file().footer().columns[leaf], chunk, rows);
+  }
+}
+
+void UnitReader::give_back_memory() {
+  double needed = needed_bytes_ + (64 << 10);
+  for (size_t column : plan_.output_columns) {
+    if (plan_.table->columns[column].partition >= 0) needed += 5.0 * static_cast<double>(storage_.settings.chunk_rows);
+  }
+  for (const Strip& strip : strips_) {
+    needed += static_cast<double>(strip.rows) * 2;
+    for (const auto& [column, values] : strip.decoded) needed += static_cast<double>(kept_bytes(values));
+  }
+  if (needed < static_cast<double>(memory_->bytes())) memory_->shrink_to(static_cast<int64_t>(needed));
 }
 
 // Strips end where pages of the first column end, when that is near: fewer pages are then split between two strips.
@@ -212,6 +258,9 @@ void UnitReader::evaluate_filters(Strip& strip) {
     // The outcome is about the rows selected so far; put it back to the places they have in the strip.
     strip.mask = strip.mask.defined() ? kernels::spread(outcome.mask, strip.mask) : outcome.mask;
   }
+  std::erase_if(strip.decoded, [&](const auto& column) {
+    return std::find(plan_.output_columns.begin(), plan_.output_columns.end(), column.first) == plan_.output_columns.end();
+  });
 }
 
 // The rows of the strips that passed, rounded up to blocks; everything when too little could be left out to be worth a look.
@@ -236,6 +285,7 @@ RowRanges UnitReader::selected_ranges() const {
 Task<void> UnitReader::fetch() {
   Task<void> reading = read_and_filter();
   co_await reading;
+  give_back_memory();
   if (storage_.settings.metadata_cache) storage_.metadata_cache.recount(file().file->path());
 }
 

@@ -35,7 +35,7 @@ Task<std::unique_ptr<UnitReader>> TableScan::make_unit(size_t index) {
   ReservationKind kind = storage_.settings.reader == ReaderMode::Blocking ? ReservationKind::Held : ReservationKind::Transient;
   Task<Reservation> reserving = storage_.memory.reserve(unit.memory_bytes, kind);
   Reservation reservation = co_await reserving;
-  co_return std::make_unique<UnitReader>(storage_, plan_, unit, std::make_shared<const Reservation>(std::move(reservation)), counters_);
+  co_return std::make_unique<UnitReader>(storage_, plan_, unit, std::move(reservation), counters_);
 }
 
 Task<std::unique_ptr<UnitReader>> TableScan::take_unit() {

@@ -23,8 +23,8 @@ class CraftedFile(unittest.TestCase):
     def write(self, *arguments, **more):
         return crafted.write(self.path, *arguments, **more)
 
-    def assert_refused(self, *parts):
-        done = pistachio.run("scan", self.path, "-s", "memory_limit=64MB")
+    def assert_refused(self, *parts, words=()):
+        done = pistachio.run("scan", self.path, "-s", "memory_limit=64MB", *words)
         self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
         for part in ("error: ", "crafted.parquet", *parts):
             self.assertIn(part, done.stderr)
@@ -80,6 +80,10 @@ class Sizes(CraftedFile):
                 self.assert_refused("row group 0, column c", f"the pages hold 3 of the row group's {rows} rows")
         self.write_numbers(3, uncompressed=2**61)
         self.assertEqual(pistachio.scan(self.path, "-s", "memory_limit=64MB")["columns"]["c"]["sum"], "6")
+
+    def test_many_row_groups_that_lie_make_a_short_plan(self):
+        self.write_numbers(50_000_000, codec=crafted.SNAPPY, uncompressed=2**61, row_groups=5_000)
+        self.assert_refused("the pages hold 3 of", words=("--where", "c > 0"))
 
     def test_lying_counts_of_pages_are_bad_data(self):
         self.write_numbers(LARGEST_COUNT, LARGEST_COUNT)

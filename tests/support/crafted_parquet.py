@@ -1,6 +1,6 @@
 """Writes Parquet files byte by byte, so that tests can make what no library writes: lying counts, old statistics, absurd schemas.
 
-A file has one row group with one column `c`. Thrift structs are built with `Struct`, pages with `data_page`, `data_page_v2` and
+A file has one column `c`, in one row group or several that are the same. Thrift structs are built with `Struct`, pages with `data_page`, `data_page_v2` and
 `dictionary_page`.
 """
 
@@ -111,8 +111,9 @@ def dictionary_page(body, values):
 
 
 def write(path, schema, physical, pages, rows, dictionary=b"", stats=None, codec=UNCOMPRESSED, uncompressed=None, ordered=False,
-          created_by=b"crafted"):
-    """`ordered`: the footer says that statistics follow the order of the column's type. Without it they are of unknown order."""
+          created_by=b"crafted", row_groups=1):
+    """`ordered`: the footer says that statistics follow the order of the column's type. Without it they are of unknown order.
+    With several row groups, all are the same one."""
     length = len(dictionary) + len(pages)
     facts = Struct().i32(1, physical).list(2, 5, [zigzag(PLAIN)]).list(3, 8, [varint(1) + b"c"]).i32(4, codec).i64(5, rows)
     facts.i64(6, length if uncompressed is None else uncompressed).i64(7, length).i64(9, 4 + len(dictionary))
@@ -121,7 +122,7 @@ def write(path, schema, physical, pages, rows, dictionary=b"", stats=None, codec
     if stats is not None:
         facts.struct(12, stats)
     group = Struct().list(1, 12, [Struct().i64(2, 4).struct(3, facts).bytes()]).i64(2, length).i64(3, rows)
-    footer = Struct().i32(1, 1).list(2, 12, schema).i64(3, rows).list(4, 12, [group.bytes()]).binary(6, created_by)
+    footer = Struct().i32(1, 1).list(2, 12, schema).i64(3, rows * row_groups).list(4, 12, [group.bytes()] * row_groups).binary(6, created_by)
     if ordered:
         footer.list(7, 12, [Struct().struct(1, Struct()).bytes()])
     content = footer.bytes()
