@@ -116,6 +116,31 @@ class Scan(WithFolder):
         self.assertEqual(answer["rows"], 400_000)
         self.assertLessEqual(answer["peak_memory_bytes"], 20_000_000)
 
+    def resident_peak(self, file, *words):
+        """The most memory that a process held which scanned the file, as the system counts it."""
+        with subprocess.Popen([pistachio.BINARY, "scan", "--serve", *words], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+            process.stdin.write(json.dumps({"files": str(file)}) + "\n")
+            process.stdin.flush()
+            self.assertNotIn("error", json.loads(process.stdout.readline()))
+            status = Path(f"/proc/{process.pid}/status").read_text(encoding="utf-8")  # it waits for the next request
+            process.stdin.close()
+        return int(status.split("VmHWM:")[1].split()[0]) * 1024
+
+    def test_the_process_stays_near_the_limit(self):
+        rows = 2_500_000
+        big = self.folder / "big.parquet"
+        pq.write_table(pa.table({
+            "id": pa.array(range(rows), pa.int64()),
+            "remark": pa.array([f"a remark of some length, of which {i} are needed to fill memory" for i in range(rows)]),
+        }), big, row_group_size=100_000, use_dictionary=False, compression="none")
+        libraries = self.resident_peak(self.file)
+        for limit in (64_000_000, 128_000_000):
+            used = self.resident_peak(big, "-s", f"memory_limit={limit}", "-s", "threads=4") - libraries
+            self.assertLess(used, limit + 32_000_000)
+        # The file as a whole, as the blocking reader holds it, takes more than either: the limits mean something.
+        whole = self.resident_peak(big, "-s", "memory_limit=4GB", "-s", "reader=blocking") - libraries
+        self.assertGreater(whole, 128_000_000 + 32_000_000)
+
     def test_serve_answers_line_by_line_and_survives_errors(self):
         requests = [{"files": str(self.file), "columns": ["id"]}, {"files": str(self.folder / "none.parquet")}, "no json",
                     {"files": [str(self.file)], "columns": ["id"], "where": ["id < 10"], "settings": {"threads": 1}}]
