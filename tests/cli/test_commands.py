@@ -126,6 +126,16 @@ class Scan(WithFolder):
             process.stdin.close()
         return int(status.split("VmHWM:")[1].split()[0]) * 1024
 
+    def test_reservations_cover_long_pages_and_kept_filter_columns(self):
+        rows = 2_000_000
+        long_pages = self.folder / "long_pages.parquet"
+        columns = {f"c{i}": pa.array([i, i + 1, i + 2, None] * (rows // 4), pa.int64()) for i in range(4)}
+        pq.write_table(pa.table(columns | {"k": pa.array(range(rows), pa.int64())}), long_pages, row_group_size=rows, data_page_size=1 << 28, max_rows_per_page=rows,
+                       use_dictionary=list(columns))
+        for words in ([], ["--where", "k >= 0"], ["--where", "c0 < 100", "--where", "c1 > 0"]):
+            answer = pistachio.scan(long_pages, *words, "-s", "threads=1", "-s", "memory_limit=4GB")
+            self.assertLess(answer["peak_memory_bytes"], answer["peak_reserved_bytes"] + 8_000_000)
+
     def test_the_process_stays_near_the_limit(self):
         rows = 2_500_000
         big = self.folder / "big.parquet"
