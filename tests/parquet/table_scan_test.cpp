@@ -288,14 +288,14 @@ TEST(TableScan, PageIndexesCountAsKeptMetadata) {
 // It holds all units at once, so what it lacks never comes free by itself. A deadline turns a hang into a failure.
 TEST(TableScan, TheBlockingReaderIsRefusedWhatDoesNotFit) {
   TemporaryFolder folder;
-  write_sample_file(folder.file("sales.parquet"), {600'000, 50'000});
+  write_sample_file(folder.file("sales.parquet"), {300'000, 25'000});
   Settings settings = scan_test_settings();
   settings.reader = ReaderMode::Blocking;
   settings.memory_limit = 16 << 20;
   CancelSource deadline({}, std::chrono::steady_clock::now() + std::chrono::seconds(20));
   EXPECT_THROW(ScanHarness(settings).scan({folder.file("sales.parquet")}, {}, {}, deadline.token()), OutOfMemory);
   settings.memory_limit = 256 << 20;
-  EXPECT_EQ(ScanHarness(settings).scan({folder.file("sales.parquet")}, {}).rows, 600'000);
+  EXPECT_EQ(ScanHarness(settings).scan({folder.file("sales.parquet")}, {}).rows, 300'000);
 }
 
 TEST(TableScan, NestedColumnsAreRefusedByName) {
@@ -324,7 +324,7 @@ TEST(TableScan, NestedColumnsAreRefusedByName) {
 // deadline turns a hang into a failure.
 TEST(TableScan, DamagedFilesAreReadOrRefused) {
   TemporaryFolder folder;
-#if defined(__SANITIZE_ADDRESS__)
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   constexpr uint64_t mutations = 100;
 #else
   constexpr uint64_t mutations = 500;
