@@ -48,10 +48,13 @@ struct DataLocation {
 
 class DataError : public Error {
  public:
-  DataError(const std::string& problem, DataLocation location);
+  DataError(std::string problem, DataLocation location);
+  // What is wrong, without the place: for those who catch the error and know the place better.
+  const std::string& problem() const { return problem_; }
   const DataLocation& location() const { return location_; }
 
  private:
+  std::string problem_;
   DataLocation location_;
 };
 

@@ -20,7 +20,7 @@ void ReadyQueue::push_last(std::coroutine_handle<> handle) {
 std::coroutine_handle<> ReadyQueue::pop() {
   std::lock_guard lock(mutex_);
   if (front_ && (rest_.empty() || turns_in_front_ < kMostTurnsInFront)) {
-    ++turns_in_front_;
+    turns_in_front_ = std::min(turns_in_front_ + 1, kMostTurnsInFront);  // alone, a task may have any number of turns
     return std::exchange(front_, {});
   }
   turns_in_front_ = 0;

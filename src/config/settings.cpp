@@ -178,8 +178,8 @@ const std::vector<SettingDescription>& setting_descriptions() {
       {"memory_limit", "size", "the most memory the engine uses; 0: three quarters of the machine's",
        assign_size<&S::memory_limit, kLowestMemoryLimit>, show_integer<&S::memory_limit>},
       {"metadata_cache", "boolean", "keep parsed Parquet footers", assign_boolean<&S::metadata_cache>, show_boolean<&S::metadata_cache>},
-      {"metadata_cache_bytes", "size", "the most memory that kept footers take", assign_size<&S::metadata_cache_bytes, 1>,
-       show_integer<&S::metadata_cache_bytes>},
+      {"metadata_cache_bytes", "size", "the most memory that kept footers take; 0: a quarter of memory_limit, at most 256 MiB",
+       assign_size<&S::metadata_cache_bytes, 1>, show_integer<&S::metadata_cache_bytes>},
       {"on_error", "stop, continue", "continue: print an error in place of the result and go on with the next statement", assign_on_error,
        show_on_error},
       {"overlap", "boolean", "read ahead while earlier chunks are decoded", assign_boolean<&S::overlap>, show_boolean<&S::overlap>},
@@ -222,6 +222,7 @@ void complete_settings(Settings& settings) {
     int64_t total = sysinfo(&machine) == 0 ? static_cast<int64_t>(machine.totalram) * machine.mem_unit : int64_t{4} << 30;
     settings.memory_limit = std::max(kLowestMemoryLimit, total / 4 * 3);
   }
+  if (settings.metadata_cache_bytes == 0) settings.metadata_cache_bytes = std::min<int64_t>(256 << 20, settings.memory_limit / 4);
 }
 
 int64_t parse_byte_size(std::string_view text) {

@@ -20,7 +20,7 @@ struct Settings {
   int64_t io_threads = 8;
   ReaderMode reader = ReaderMode::Chunked;
   bool metadata_cache = true;
-  int64_t metadata_cache_bytes = 256 << 20;
+  int64_t metadata_cache_bytes = 0;  // 0: a quarter of memory_limit, at most 256 MiB
   bool overlap = true;
   int64_t storage_bandwidth_limit = 0;  // bytes a second; 0: none
   bool direct_io = false;
@@ -51,7 +51,7 @@ std::string show_setting(const Settings& settings, std::string_view name);
 // Applies PISTACHIO_NAME of the environment; called once at start by the front end.
 void assign_settings_from_environment(Settings& settings, char** environment);
 
-// Fills the settings whose default depends on the machine (threads, memory_limit).
+// Fills the settings whose default depends on the machine (threads, memory_limit, and what follows from it).
 void complete_settings(Settings& settings);
 
 // "64MB", "1.5GB", "4096", "1GiB": units are powers of 1000, with an i of 1024. Throws UserError.

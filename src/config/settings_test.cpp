@@ -50,6 +50,19 @@ TEST(SettingsTest, EverySettingShowsWhatItWasGiven) {
   }
 }
 
+TEST(SettingsTest, TheFooterCacheFollowsTheMemoryLimit) {
+  for (auto [limit, cache] : {std::pair{int64_t{64} << 20, int64_t{16} << 20}, std::pair{int64_t{64} << 30, int64_t{256} << 20}}) {
+    Settings settings;
+    settings.memory_limit = limit;
+    complete_settings(settings);
+    EXPECT_EQ(settings.metadata_cache_bytes, cache);
+  }
+  Settings chosen;
+  chosen.metadata_cache_bytes = 77;
+  complete_settings(chosen);
+  EXPECT_EQ(chosen.metadata_cache_bytes, 77);
+}
+
 TEST(SettingsTest, ByteSizes) {
   EXPECT_EQ(parse_byte_size("4096"), 4096);
   EXPECT_EQ(parse_byte_size("1.5GB"), 1'500'000'000);

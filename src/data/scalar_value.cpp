@@ -171,6 +171,26 @@ ParsedConstant parse_date_or_time(LogicalType type, std::string_view text) {
   return parsed;
 }
 
+int hex_digit(char digit) {
+  if (digit >= '0' && digit <= '9') return digit - '0';
+  if (digit >= 'a' && digit <= 'f') return digit - 'a' + 10;
+  return digit >= 'A' && digit <= 'F' ? digit - 'A' + 10 : -1;
+}
+
+// \x and two digits a byte, as bytes are printed; other text stands for its own bytes.
+std::string parse_bytes(LogicalType type, std::string_view text) {
+  if (!text.starts_with("\\x")) return std::string(text);
+  if (text.size() % 2 != 0) refuse(type, text);
+  std::string bytes;
+  for (size_t i = 2; i < text.size(); i += 2) {
+    int high = hex_digit(text[i]);
+    int low = hex_digit(text[i + 1]);
+    if (high < 0 || low < 0) refuse(type, text);
+    bytes += static_cast<char>(high * 16 + low);
+  }
+  return bytes;
+}
+
 Int128 largest_of(LogicalType type) {
   switch (type.kind()) {
     case TypeKind::TinyInt: return 127;
@@ -221,11 +241,10 @@ ParsedConstant parse_exact_number(LogicalType type, std::string_view text) {
   int64_t taken = std::max<int64_t>(0, point + scale);
   for (int64_t position = 0; position < taken; ++position) {
     int digit = position < static_cast<int64_t>(digits.size()) ? digits[static_cast<size_t>(position)] - '0' : 0;
+    // Asked before the step: ten times a decimal of 38 digits does not fit.
+    beyond = value > (largest + 1 - digit) / 10;
+    if (beyond) break;
     value = value * 10 + digit;
-    if (value > largest + 1) {
-      beyond = true;
-      break;
-    }
   }
   for (size_t position = static_cast<size_t>(taken); position < digits.size(); ++position)
     parsed.exact = parsed.exact && digits[position] == '0';
@@ -239,11 +258,30 @@ ParsedConstant parse_exact_number(LogicalType type, std::string_view text) {
   return parsed;
 }
 
+// Of a decimal number: [-] digits [. digits] [e exponent].
+bool is_below_one(std::string_view text) {
+  size_t exponent_begin = std::min(text.find_first_of("eE"), text.size());
+  std::string_view digits = text.substr(0, exponent_begin);
+  size_t first = digits.find_first_of("123456789");
+  if (first == std::string_view::npos) return true;
+  // The first digit's place counted from the point: 0 for the one in front of it.
+  size_t point = std::min(digits.find('.'), digits.size());
+  int64_t place = first < point ? static_cast<int64_t>(point - first) - 1 : -static_cast<int64_t>(first - point);
+  if (exponent_begin == text.size()) return place < 0;
+  std::string_view exponent = text.substr(exponent_begin + 1);
+  if (exponent.starts_with('+')) exponent.remove_prefix(1);
+  int64_t power = 0;
+  auto [end, status] = std::from_chars(exponent.data(), exponent.data() + exponent.size(), power);
+  if (status == std::errc::result_out_of_range) return exponent.starts_with('-');
+  return power < -place;
+}
+
 ParsedConstant parse_floating(LogicalType type, std::string_view text) {
   double value = 0;
   std::string_view digits = text.starts_with('+') ? text.substr(1) : text;
   auto [end, status] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-  if (status == std::errc::result_out_of_range) value = digits.starts_with('-') ? -HUGE_VAL : HUGE_VAL;
+  // Too near to 0 is out of range as well as too far from it.
+  if (status == std::errc::result_out_of_range) value = std::copysign(is_below_one(digits) ? 0.0 : HUGE_VAL, digits[0] == '-' ? -1.0 : 1.0);
   if ((status != std::errc() && status != std::errc::result_out_of_range) || end != digits.data() + digits.size()) refuse(type, text);
   // A constant takes the column's type: a REAL as it was printed compares equal to itself.
   if (type.kind() == TypeKind::Real) value = static_cast<float>(value);
@@ -346,8 +384,8 @@ ParsedConstant parse_constant(LogicalType type, std::string_view text) {
       if (text == "true" || text == "t") return {ScalarValue::of_integer(type, 1)};
       if (text == "false" || text == "f") return {ScalarValue::of_integer(type, 0)};
       refuse(type, text);
-    case TypeKind::Varchar:
-    case TypeKind::Blob: return {ScalarValue::of_text(type, std::string(text))};
+    case TypeKind::Varchar: return {ScalarValue::of_text(type, std::string(text))};
+    case TypeKind::Blob: return {ScalarValue::of_text(type, parse_bytes(type, text))};
     case TypeKind::Real:
     case TypeKind::Double: return parse_floating(type, text);
     case TypeKind::Date:

@@ -32,6 +32,19 @@ TEST(ScalarValueTest, ParsesAndPrintsEachType) {
   EXPECT_EQ(round_trip(TypeKind::Double, "1e400"), "inf");
 }
 
+TEST(ScalarValueTest, NumbersTooNearToZeroAreZero) {
+  std::string zeros(400, '0');
+  for (const std::string& text :
+       {std::string("1e-400"), "0." + zeros + "1", zeros + "1.5E-4000", std::string("12345e-99999999999999999999")}) {
+    EXPECT_EQ(parse_constant(TypeKind::Double, text).value.floating, 0) << text;
+    EXPECT_EQ(parse_constant(TypeKind::Double, "-" + text).value.floating, 0) << text;
+  }
+  for (const std::string& text : {"1" + zeros, "0." + zeros + "1e+900", std::string("1e99999999999999999999")}) {
+    EXPECT_EQ(parse_constant(TypeKind::Double, text).value.floating, INFINITY) << text;
+    EXPECT_EQ(parse_constant(TypeKind::Double, "-" + text).value.floating, -INFINITY) << text;
+  }
+}
+
 TEST(ScalarValueTest, ConstantsBetweenValuesGiveTheLowerNeighbour) {
   ParsedConstant between = parse_constant(TypeKind::Integer, "3.5");
   EXPECT_FALSE(between.exact);
@@ -47,7 +60,25 @@ TEST(ScalarValueTest, ConstantsBeyondTheRangeSayWhichSide) {
   EXPECT_TRUE(parse_constant(TypeKind::TinyInt, "-129").below);
   EXPECT_FALSE(parse_constant(TypeKind::TinyInt, "-128").below);
   EXPECT_TRUE(parse_constant(TypeKind::BigInt, "1e30").above);
-  EXPECT_TRUE(parse_constant(LogicalType::decimal(38, 0), "1e38").above);
+  LogicalType longest = LogicalType::decimal(38, 0);
+  for (const char* text : {"1e38", "1e39", "2e38", "17e38", "1e9999", "340282366920938463463374607431768211457"}) {
+    ParsedConstant above = parse_constant(longest, text);
+    EXPECT_TRUE(above.above && !above.below) << text;
+    ParsedConstant below = parse_constant(longest, std::string("-") + text);
+    EXPECT_TRUE(below.below && !below.above) << text;
+  }
+  EXPECT_FALSE(parse_constant(longest, "-99999999999999999999999999999999999999").below);
+}
+
+TEST(ScalarValueTest, BytesAreReadAsTheyArePrinted) {
+  EXPECT_EQ(parse_constant(TypeKind::Blob, "\\x6162").value.text, "ab");
+  EXPECT_EQ(parse_constant(TypeKind::Blob, "\\x00fF").value.text, std::string("\0\xff", 2));
+  EXPECT_EQ(parse_constant(TypeKind::Blob, "\\x").value.text, "");
+  EXPECT_EQ(parse_constant(TypeKind::Blob, "x61").value.text, "x61");
+  EXPECT_EQ(round_trip(TypeKind::Blob, "\\x6162"), "\\x6162");
+  EXPECT_THROW(parse_constant(TypeKind::Blob, "\\x616"), UserError);
+  EXPECT_THROW(parse_constant(TypeKind::Blob, "\\x6g"), UserError);
+  EXPECT_EQ(parse_constant(TypeKind::Varchar, "\\x61").value.text, "\\x61");
 }
 
 TEST(ScalarValueTest, RefusesWhatIsNoValue) {

@@ -34,13 +34,17 @@ Task<Reservation> MemoryGovernor::reserve(std::shared_ptr<AccountNode> account, 
     std::lock_guard lock(mutex_);
     ticket = queue_.next_ticket();
   }
-  bool was_taken = take_under_pressure(*account, bytes, kind, ticket);
+  bool was_taken = take(*account, bytes, kind, ticket);
+  bool caches_were_asked = false;
   while (!was_taken) {
     ReservationWait wait(*this, *account, bytes, kind, ticket);
     ReservationOutcome outcome = co_await wait;
-    if (outcome == ReservationOutcome::Refused) throw make_refusal(*account, bytes);
-    // Outrun: the caches were asked for less than is missing now.
-    was_taken = outcome == ReservationOutcome::Granted || take_under_pressure(*account, bytes, kind, ticket);
+    if (outcome == ReservationOutcome::Granted) break;
+    if (outcome == ReservationOutcome::Refused && caches_were_asked) throw make_refusal(*account, bytes);
+    // Others' progress will not bring the bytes, so the caches must. A request that only has to wait leaves them alone: they would be
+    // emptied again and again by a scan that runs at the limit.
+    was_taken = take_under_pressure(*account, bytes, kind, ticket);
+    caches_were_asked = true;
   }
   co_return Reservation(std::move(account), bytes, kind);
 }

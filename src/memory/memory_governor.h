@@ -40,7 +40,7 @@ class MemoryGovernor {
   // Tasks that wait for a reservation now.
   int64_t waiting() const;
 
-  // Called, in the order of registration and until it is enough, when a reservation has to wait or would be refused.
+  // Called, in the order of registration and until it is enough, when a reservation would be refused; not when waiting will do.
   PressureRegistration add_pressure_callback(PressureCallback callback) { return pressure_callbacks_.add(std::move(callback)); }
 
  private:

@@ -183,6 +183,40 @@ TEST_P(ReserveTest, WaitsForTransientBytes) {
   EXPECT_EQ(governor.used(), 0);
 }
 
+TEST_P(ReserveTest, CachesAreLeftAloneWhenWaitingIsEnough) {
+  auto body = [&](TaskGroup& group) -> Task<void> {
+    std::atomic<int> calls = 0;
+    PressureRegistration registration = governor.add_pressure_callback([&](int64_t) { ++calls; });
+    Reservation in_flight = account.reserve_now(800, kTransient);
+    std::atomic<bool> served = false;
+    auto wait = [&]() -> Task<void> {
+      Reservation reservation = co_await account.reserve(500, kTransient);
+      served = true;
+    };
+    group.spawn(wait());
+    co_await until_waiting(1);
+    in_flight.release();
+    while (!served) co_await reschedule();
+    EXPECT_EQ(calls, 0);
+    EXPECT_FALSE(account.try_reserve(1'001, kTransient).has_value());
+    EXPECT_EQ(calls, 1) << "who cannot wait asks";
+  };
+  scheduler.run(with_task_group(body));
+}
+
+TEST_P(ReserveTest, CachesAreAskedOnceBeforeARefusal) {
+  Reservation cache = account.reserve_now(600, kHeld);
+  int calls = 0;
+  PressureRegistration registration = governor.add_pressure_callback([&](int64_t) {
+    if (++calls == 1) cache.release();
+  });
+  auto reserve = [&](int64_t bytes) -> Task<void> { Reservation reservation = co_await account.reserve(bytes, kTransient); };
+  scheduler.run(reserve(700));
+  EXPECT_EQ(calls, 1);
+  EXPECT_THROW(scheduler.run(reserve(1'001)), OutOfMemory);
+  EXPECT_EQ(calls, 2);
+}
+
 TEST_P(ReserveTest, RefusesAtOnceWhatWaitingCannotHelp) {
   Reservation held = account.reserve_now(600, kHeld);
   Reservation transient = account.reserve_now(300, kTransient);

@@ -1,6 +1,6 @@
 // The list of those who can release memory when it gets scarce: caches whose content can be rebuilt (metadata cache, free lists of the
-// pooled allocator). Owned by the MemoryGovernor, which calls them on the thread that reserves, outside its lock, when a reservation has
-// to wait or would be refused. Thread-safe. Two threads under pressure do not run the same callback at the same time.
+// pooled allocator). Owned by the MemoryGovernor, which calls them on the thread that reserves, outside its lock, when a reservation would
+// be refused. Thread-safe. Two threads under pressure do not run the same callback at the same time.
 #pragma once
 
 #include <cstdint>
@@ -41,7 +41,7 @@ class PressureCallbacks {
 
  private:
   std::mutex mutex_;
-  // Guarded by mutex_; removed registrations leave dead entries that the next add or call drops.
+  // Guarded by mutex_; removed registrations leave dead entries, which calls pass over and the next add drops.
   std::vector<std::shared_ptr<PressureEntry>> entries_;
 };
 

@@ -12,6 +12,14 @@ namespace pistachio {
 
 namespace {
 
+[[noreturn]] void refuse_sum(const ColumnTotals& totals) {
+  throw UserError(fmt::format("sum of column {} is out of range", totals.name));
+}
+
+void add_to_sum(ColumnTotals& totals, Int128 more) {
+  if (__builtin_add_overflow(totals.sum, more, &totals.sum)) refuse_sum(totals);
+}
+
 void widen_range(ColumnTotals& totals, const ScalarValue& minimum, const ScalarValue& maximum) {
   if (!totals.minimum || compare(minimum, *totals.minimum) < 0) totals.minimum = minimum;
   if (!totals.maximum || compare(maximum, *totals.maximum) > 0) totals.maximum = maximum;
@@ -31,24 +39,31 @@ void add_text(ColumnTotals& totals, const Column& column) {
           ? kernels::summarize_text_dictionary(text.bytes(), text.begins(), text.ends(), column.codes(), column.validity())
           : kernels::summarize_text(text.bytes(), text.begins(), text.ends(), column.validity());
   totals.count += summary.count;
-  totals.sum += totals.type.kind() == TypeKind::Blob ? summary.bytes : summary.characters;
+  add_to_sum(totals, totals.type.kind() == TypeKind::Blob ? summary.bytes : summary.characters);
   totals.text_bytes += summary.bytes;
   if (summary.count > 0) widen_range(totals, text_value(text, summary.min_index), text_value(text, summary.max_index));
+}
+
+kernels::ColumnSummary summarize_column(const ColumnTotals& totals, const Column& column) {
+  try {
+    return column.is_dictionary() ? kernels::summarize_dictionary(column.dictionary_column()->values(), column.codes(), column.validity())
+                                  : kernels::summarize(column.values(), column.validity());
+  } catch (const UserError&) {
+    refuse_sum(totals);  // kernels know no names
+  }
 }
 
 void add_column(ColumnTotals& totals, const Column& column) {
   if (column.rows() == 0) return;
   if (column.type().is_text()) return add_text(totals, column);
-  kernels::ColumnSummary summary =
-      column.is_dictionary() ? kernels::summarize_dictionary(column.dictionary_column()->values(), column.codes(), column.validity())
-                             : kernels::summarize(column.values(), column.validity());
+  kernels::ColumnSummary summary = summarize_column(totals, column);
   totals.count += summary.count;
   if (summary.count == 0) return;
   if (summary.floating) {
     totals.float_sum += summary.float_sum;
     widen_range(totals, ScalarValue::of_floating(totals.type, summary.float_min), ScalarValue::of_floating(totals.type, summary.float_max));
   } else {
-    totals.sum += summary.sum;
+    add_to_sum(totals, summary.sum);
     widen_range(totals, ScalarValue::of_integer(totals.type, summary.min), ScalarValue::of_integer(totals.type, summary.max));
   }
 }
@@ -101,7 +116,7 @@ Task<SummaryResult> summarize(EngineInstance& engine, StorageContext& storage, c
 
 void ColumnTotals::add(const ColumnTotals& other) {
   count += other.count;
-  sum += other.sum;
+  add_to_sum(*this, other.sum);
   float_sum += other.float_sum;
   text_bytes += other.text_bytes;
   if (other.minimum) widen_range(*this, *other.minimum, *other.maximum);

@@ -23,7 +23,7 @@ struct ColumnTotals {
   double float_sum = 0;  // Real and Double
   int64_t text_bytes = 0;
 
-  // Joins what another lane found.
+  // Joins what another lane found. Throws UserError when the sum has no room.
   void add(const ColumnTotals& other);
   std::string sum_text() const;
 };

@@ -80,7 +80,7 @@ std::shared_ptr<const Column> ColumnReader::dictionary() {
         decode_values(column_, PageEncoding::Plain, {&batch.bytes, batch.pages, std::span(&count, 1)}, where));
   } catch (const DataError& error) {
     if (!error.location().file.empty()) throw;
-    throw DataError(error.message(), where);
+    throw DataError(error.problem(), where);
   }
   dictionary_loaded_ = true;
   return dictionary_;
@@ -112,6 +112,25 @@ Column ColumnReader::decode_group(const PageBatch& batch, size_t first, size_t l
   return present.validity.defined() ? spread_rows(*dense, present.validity) : *dense;
 }
 
+// The same, with errors that name the page: kernels know neither file nor page.
+Column ColumnReader::decode_located(const PageBatch& batch, size_t first, size_t last) {
+  std::exception_ptr problem;
+  try {
+    return decode_group(batch, first, last);
+  } catch (const DataError& error) {
+    if (last - first == 1) {
+      if (!error.location().file.empty()) throw;
+      DataLocation where = source_.where;
+      where.offset = batch.pages[first].file_offset;
+      throw DataError(error.problem(), where);
+    }
+    problem = std::current_exception();
+  }
+  // Decoded one by one, the page that is wrong shows itself.
+  for (size_t page = first; page < last; ++page) decode_located(batch, page, page + 1);
+  std::rethrow_exception(problem);
+}
+
 Column ColumnReader::decode_pages(size_t first, size_t last) {
   PageBatch batch = prepare_data_pages(source_, std::span(directory_.pages).subspan(first, last - first));
   pages_decoded_ += static_cast<int64_t>(last - first);
@@ -122,19 +141,7 @@ Column ColumnReader::decode_pages(size_t first, size_t last) {
         (batch.pages[end].header.uses_dictionary() || batch.pages[end].header.encoding == batch.pages[begin].header.encoding)) {
       continue;
     }
-    try {
-      pieces.push_back(decode_group(batch, begin, end));
-    } catch (const DataError& error) {
-      // Kernels know the offset in their bytes only; tell where in the file that is.
-      if (!error.location().file.empty()) throw;
-      DataLocation where = source_.where;
-      where.offset = batch.pages[begin].file_offset;
-      for (size_t i = begin; i < end; ++i) {
-        if (batch.pages[i].levels_begin <= error.location().offset || batch.pages[i].values_begin <= error.location().offset)
-          where.offset = batch.pages[i].file_offset;
-      }
-      throw DataError(error.message(), where);
-    }
+    pieces.push_back(decode_located(batch, begin, end));
     begin = end;
   }
   return concatenate_columns(pieces);

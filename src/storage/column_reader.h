@@ -35,6 +35,7 @@ class ColumnReader {
  private:
   Column decode_pages(size_t first, size_t last);
   Column decode_group(const PageBatch& batch, size_t first, size_t last);
+  Column decode_located(const PageBatch& batch, size_t first, size_t last);
   Column empty_column() const;
 
   const ParquetColumn& column_;

@@ -6,9 +6,13 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cerrno>
+#include <charconv>
 #include <cstring>
+#include <set>
 #include <span>
+#include <tuple>
 
 #include "base/error.h"
 
@@ -61,15 +65,24 @@ bool match_components(std::span<const std::string> pattern, std::span<const std:
 std::string percent_decoded(std::string_view text) {
   std::string decoded;
   for (size_t i = 0; i < text.size(); ++i) {
-    unsigned value = 0;
-    if (text[i] == '%' && i + 2 < text.size() && std::sscanf(std::string(text.substr(i + 1, 2)).c_str(), "%2x", &value) == 1) {
-      decoded += static_cast<char>(value);
-      i += 2;
-    } else {
-      decoded += text[i];
-    }
+    // Anything but a percent sign with two hex digits stands for itself.
+    const char* digits = text.data() + i + 1;
+    int value = 0;
+    bool is_escape = text[i] == '%' && i + 2 < text.size() && std::isxdigit(static_cast<unsigned char>(digits[0])) &&
+                     std::from_chars(digits, digits + 2, value, 16).ptr == digits + 2;
+    decoded += is_escape ? static_cast<char>(value) : text[i];
+    if (is_escape) i += 2;
   }
   return decoded;
+}
+
+// What a wildcard leaves out: hidden names, unless the pattern itself begins as they do (`_old*.parquet`).
+bool is_left_out(std::string_view pattern, std::string_view name) {
+  return is_hidden(name) && (name.empty() || pattern.empty() || pattern[0] != name[0]);
+}
+
+std::string path_in(const std::string& folder, const std::string& name) {
+  return folder.empty() || folder.ends_with('/') ? folder + name : folder + "/" + name;
 }
 
 // POSIX calls, not std::filesystem: CUDA builds of libtorch export functions of that name that crash when others call them.
@@ -78,52 +91,121 @@ bool is_folder(const std::string& path) {
   return ::stat(path.c_str(), &facts) == 0 && S_ISDIR(facts.st_mode);
 }
 
-// All regular files below a folder, hidden ones left out.
-void list_folder(const std::string& folder, std::vector<std::string>& files) {
-  std::unique_ptr<DIR, int (*)(DIR*)> handle(::opendir(folder.c_str()), ::closedir);
+struct FolderEntry {
+  std::string name;
+  bool is_folder = false;
+};
+
+// Files and folders of one folder (empty: the current one), by name, so that a search finds the same every time.
+std::vector<FolderEntry> entries_of(const std::string& folder) {
+  std::unique_ptr<DIR, int (*)(DIR*)> handle(::opendir(folder.empty() ? "." : folder.c_str()), ::closedir);
   if (handle == nullptr) throw UserError(fmt::format("cannot list {}: {}", folder, std::strerror(errno)));
+  std::vector<FolderEntry> entries;
   errno = 0;
   while (const dirent* entry = ::readdir(handle.get())) {
-    if (is_hidden(entry->d_name)) continue;
-    std::string path = folder.ends_with('/') ? folder + entry->d_name : folder + "/" + entry->d_name;
+    std::string name = entry->d_name;
     struct stat facts {};
-    if (::stat(path.c_str(), &facts) != 0) continue;  // gone meanwhile, or a link to nowhere
-    if (S_ISDIR(facts.st_mode)) {
-      list_folder(path, files);
-    } else if (S_ISREG(facts.st_mode)) {
-      files.push_back(std::move(path));
-    }
+    // Entries may be gone meanwhile, or be links to nowhere.
+    bool is_there = name != "." && name != ".." && ::stat(path_in(folder, name).c_str(), &facts) == 0;
+    if (is_there && (S_ISDIR(facts.st_mode) || S_ISREG(facts.st_mode))) entries.push_back({std::move(name), S_ISDIR(facts.st_mode)});
     errno = 0;
   }
   if (errno != 0) throw UserError(fmt::format("cannot list {}: {}", folder, std::strerror(errno)));
+  std::sort(entries.begin(), entries.end(), [](const FolderEntry& left, const FolderEntry& right) { return left.name < right.name; });
+  return entries;
+}
+
+// One search. Folders that it went through are remembered by device and number: links can lead in circles.
+class FileSearch {
+ public:
+  std::vector<std::string> take_files() { return std::move(files_); }
+
+  // All regular files below a folder, hidden ones left out.
+  void add_folder(const std::string& folder) {
+    if (!is_new(folder, 0)) return;
+    for (const FolderEntry& entry : entries_of(folder)) {
+      if (is_hidden(entry.name)) continue;
+      std::string path = path_in(folder, entry.name);
+      if (entry.is_folder) {
+        add_folder(path);
+      } else {
+        files_.push_back(std::move(path));
+      }
+    }
+  }
+
+  // The regular files that match a pattern below a folder. Only folders that the pattern leads through are opened.
+  void add_matches(const std::string& folder, std::span<const std::string> pattern) {
+    if (pattern[0] == "**") return add_matches_at_any_depth(folder, pattern);
+    if (!has_wildcard(pattern[0])) return add_match(path_in(folder, pattern[0]), is_folder(path_in(folder, pattern[0])), pattern);
+    for (const FolderEntry& entry : entries_of(folder)) {
+      if (!is_left_out(pattern[0], entry.name) && ::fnmatch(pattern[0].c_str(), entry.name.c_str(), 0) == 0)
+        add_match(path_in(folder, entry.name), entry.is_folder, pattern);
+    }
+  }
+
+ private:
+  using Place = std::tuple<dev_t, ino_t, size_t>;
+
+  // `pattern_left` tells apart the places of a pattern at which a search may come through the same folder.
+  bool is_new(const std::string& folder, size_t pattern_left) {
+    struct stat facts {};
+    return ::stat(folder.empty() ? "." : folder.c_str(), &facts) == 0 && visited_.insert({facts.st_dev, facts.st_ino, pattern_left}).second;
+  }
+
+  // `path` matches the first component.
+  void add_match(const std::string& path, bool is_folder, std::span<const std::string> pattern) {
+    struct stat facts {};
+    if (pattern.size() > 1) {
+      if (is_folder) add_matches(path, pattern.subspan(1));
+    } else if (!is_folder && ::stat(path.c_str(), &facts) == 0 && S_ISREG(facts.st_mode)) {
+      files_.push_back(path);
+    }
+  }
+
+  void add_matches_at_any_depth(const std::string& folder, std::span<const std::string> pattern) {
+    if (!is_new(folder, pattern.size())) return;
+    add_matches(folder, pattern.subspan(1));
+    for (const FolderEntry& entry : entries_of(folder)) {
+      if (entry.is_folder && !is_hidden(entry.name)) add_matches_at_any_depth(path_in(folder, entry.name), pattern);
+    }
+  }
+
+  std::vector<std::string> files_;
+  std::set<Place> visited_;
+};
+
+std::vector<std::string> find_in_folder(const std::string& folder) {
+  FileSearch search;
+  search.add_folder(folder);
+  std::vector<std::string> files = search.take_files();
+  std::erase_if(files, [](const std::string& file) { return !is_parquet_name(file); });
+  if (files.empty()) throw UserError(fmt::format("the folder {} has no Parquet files (*.parquet, *.parq, *.pq)", folder));
+  return files;
+}
+
+std::vector<std::string> find_by_glob(const std::string& pattern) {
+  size_t slash = pattern.rfind('/', pattern.find_first_of("*?["));
+  std::string folder = slash == std::string::npos ? "" : slash == 0 ? "/" : pattern.substr(0, slash);
+  if (!folder.empty() && !is_folder(folder)) throw UserError(fmt::format("{}: the folder {} does not exist", pattern, folder));
+  std::vector<std::string> components = components_of(std::string_view(pattern).substr(slash == std::string::npos ? 0 : slash + 1));
+  if (components.back() == "**") components.push_back("*");  // every file below
+  FileSearch search;
+  search.add_matches(folder, components);
+  std::vector<std::string> files = search.take_files();
+  std::sort(files.begin(), files.end());
+  files.erase(std::unique(files.begin(), files.end()), files.end());
+  if (files.empty()) throw UserError(fmt::format("no file matches {}", pattern));
+  return files;
 }
 
 std::vector<std::string> find_local_files(const std::string& pattern) {
   struct stat facts {};
   bool exists = ::stat(pattern.c_str(), &facts) == 0;
-  if (!exists && !has_wildcard(pattern)) {
-    if (errno == ENOENT || errno == ENOTDIR) throw UserError(fmt::format("{} does not exist", pattern));
-    throw UserError(fmt::format("cannot read {}: {}", pattern, std::strerror(errno)));
-  }
-  if (exists && !S_ISDIR(facts.st_mode)) return {pattern};
-  if (exists) {
-    std::vector<std::string> files;
-    list_folder(pattern, files);
-    std::erase_if(files, [](const std::string& file) { return !is_parquet_name(file); });
-    if (files.empty()) throw UserError(fmt::format("the folder {} has no Parquet files (*.parquet, *.parq, *.pq)", pattern));
-    return files;
-  }
-  size_t slash = pattern.rfind('/', pattern.find_first_of("*?["));
-  std::string folder = slash == std::string::npos ? "." : slash == 0 ? "/" : pattern.substr(0, slash);
-  if (!is_folder(folder)) throw UserError(fmt::format("{}: the folder {} does not exist", pattern, folder));
-  std::vector<std::string> files;
-  list_folder(folder, files);
-  if (slash == std::string::npos) {
-    for (std::string& file : files) file.erase(0, 2);  // "./"
-  }
-  std::erase_if(files, [&](const std::string& file) { return !matches_glob(pattern, file); });
-  if (files.empty()) throw UserError(fmt::format("no file matches {}", pattern));
-  return files;
+  if (exists) return S_ISDIR(facts.st_mode) ? find_in_folder(pattern) : std::vector<std::string>{pattern};
+  if (has_wildcard(pattern)) return find_by_glob(pattern);
+  if (errno == ENOENT || errno == ENOTDIR) throw UserError(fmt::format("{} does not exist", pattern));
+  throw UserError(fmt::format("cannot read {}: {}", pattern, std::strerror(errno)));
 }
 
 std::vector<std::string> find_objects(ObjectStores& stores, const std::string& pattern) {
@@ -132,8 +214,9 @@ std::vector<std::string> find_objects(ObjectStores& stores, const std::string& p
   std::string wanted = without_options(pattern);
   std::erase_if(addresses, [&](const std::string& address) {
     std::string plain = without_options(address);
-    if (is_hidden(last_component(plain))) return true;
-    return has_wildcard(wanted) ? !matches_glob(wanted, plain) : !is_parquet_name(plain);
+    std::string_view name = last_component(plain);
+    return has_wildcard(wanted) ? is_left_out(last_component(wanted), name) || !matches_glob(wanted, plain)
+                                : is_hidden(name) || !is_parquet_name(plain);
   });
   if (addresses.empty()) throw UserError(fmt::format("no Parquet object matches {}", pattern));
   return addresses;

@@ -46,11 +46,69 @@ TEST_F(FileDiscoveryTest, StarsStayInTheirFolder) {
   EXPECT_EQ(find("**/*.parquet"), (Names{"a.parquet", "b.parquet", "year=2024/month=1/c.parquet"}));
 }
 
+TEST_F(FileDiscoveryTest, HiddenFilesMatchWhenTheyAreAskedFor) {
+  std::ofstream(folder_.file("_old.parquet")) << "x";
+  EXPECT_EQ(find("_o*.parquet"), (Names{"_old.parquet"}));
+  EXPECT_EQ(find(".*.parquet"), (Names{".hidden.parquet"}));
+  EXPECT_THROW(find("*old.parquet"), UserError);
+}
+
+TEST_F(FileDiscoveryTest, LinksInCirclesEnd) {
+  ASSERT_EQ(::symlink(".", folder_.file("self").c_str()), 0);
+  ASSERT_EQ(::symlink("../..", folder_.file("year=2024/month=1/back").c_str()), 0);
+  EXPECT_EQ(find(""), (Names{"a.parquet", "b.parquet", "year=2024/month=1/c.parquet", "year=2024/month=2/d.pq"}));
+  EXPECT_EQ(find("**/*.p*q*"), (Names{"a.parquet", "b.parquet", "year=2024/month=1/c.parquet", "year=2024/month=2/d.pq"}));
+  EXPECT_EQ(find("**/month=2/**"), (Names{"year=2024/month=2/d.pq"}));
+  EXPECT_EQ(find("self/self/*.parquet"), (Names{"self/self/a.parquet", "self/self/b.parquet"}));
+}
+
+// What a search may list as somebody without rights: root may list everything.
+class AsNobody {
+ public:
+  AsNobody() {
+    if (::geteuid() == 0 && ::seteuid(65534) == 0) was_root_ = true;
+  }
+  ~AsNobody() {
+    if (was_root_ && ::seteuid(0) != 0) std::abort();
+  }
+
+ private:
+  bool was_root_ = false;
+};
+
+TEST_F(FileDiscoveryTest, OnlyFoldersThatCanMatchAreOpened) {
+  folder_.make_folder("closed");
+  ::chmod(folder_.path().c_str(), 0755);
+  ::chmod(folder_.file("year=2024").c_str(), 0755);
+  ::chmod(folder_.file("closed").c_str(), 0);
+  {
+    AsNobody nobody;
+    EXPECT_EQ(find("*.parquet"), (Names{"a.parquet", "b.parquet"}));
+    EXPECT_THROW(find("year=*/nothing"), UserError);
+    EXPECT_THROW(find("closed/*.parquet"), UserError);
+    EXPECT_THROW(find("*/*.parquet"), UserError);
+    EXPECT_THROW(find("**/*.parquet"), UserError);
+    EXPECT_THROW(find(""), UserError);
+  }
+  ::chmod(folder_.file("closed").c_str(), 0700);
+}
+
 TEST_F(FileDiscoveryTest, PartitionsComeFromFolderNames) {
   std::vector<FoundFile> files = find_files(stores_, folder_.file("year=2024"));
   ASSERT_EQ(files.size(), 2u);
   EXPECT_EQ(files[0].partitions, (std::vector<std::pair<std::string, std::string>>{{"year", "2024"}, {"month", "1"}}));
-  EXPECT_EQ(partitions_of("x/city=New%20York/f.parquet")[0].second, "New York");
+  for (auto [written, meant] : {std::pair{"New%20York", "New York"},
+                                {"100%", "100%"},
+                                {"%4", "%4"},
+                                {"% 1", "% 1"},
+                                {"%+1", "%+1"},
+                                {"%-1", "%-1"},
+                                {"%1x", "%1x"},
+                                {"%0x41", "%0x41"},
+                                {"%C3%a9", "\xc3\xa9"},
+                                {"%2525", "%25"}}) {
+    EXPECT_EQ(partitions_of(std::string("x/city=") + written + "/f.parquet")[0].second, meant);
+  }
 }
 
 TEST_F(FileDiscoveryTest, NothingToReadIsAnError) {

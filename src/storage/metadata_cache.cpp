@@ -26,19 +26,31 @@ std::shared_ptr<const FileMetadata> MetadataCache::find(const std::string& path,
 void MetadataCache::insert(const std::string& path, const FileIdentity& identity, std::shared_ptr<const FileMetadata> metadata) {
   std::lock_guard lock(mutex_);
   if (auto found = by_path_.find(path); found != by_path_.end()) {
-    statistics_.bytes -= found->second->metadata->footer->memory_bytes;
+    statistics_.bytes -= found->second->bytes;
     entries_.erase(found->second);
     by_path_.erase(found);
   }
-  if (metadata->footer->memory_bytes > limit_bytes_) return;
-  statistics_.bytes += metadata->footer->memory_bytes;
-  entries_.push_front({path, identity, std::move(metadata)});
+  int64_t bytes = metadata->memory_bytes();
+  if (bytes > limit_bytes_) return;
+  statistics_.bytes += bytes;
+  entries_.push_front({path, identity, std::move(metadata), bytes});
   by_path_[path] = entries_.begin();
   while (statistics_.bytes > limit_bytes_) drop_last();
 }
 
+void MetadataCache::recount(const std::string& path) {
+  std::lock_guard lock(mutex_);
+  auto found = by_path_.find(path);
+  if (found == by_path_.end()) return;
+  Entry& entry = *found->second;
+  int64_t bytes = entry.metadata->memory_bytes();
+  statistics_.bytes += bytes - entry.bytes;
+  entry.bytes = bytes;
+  while (statistics_.bytes > limit_bytes_) drop_last();
+}
+
 void MetadataCache::drop_last() {
-  statistics_.bytes -= entries_.back().metadata->footer->memory_bytes;
+  statistics_.bytes -= entries_.back().bytes;
   by_path_.erase(entries_.back().path);
   entries_.pop_back();
 }

@@ -20,6 +20,9 @@ namespace pistachio {
 struct FileMetadata {
   std::shared_ptr<const ParquetFooter> footer;
   std::shared_ptr<PageIndexes> page_indexes;
+
+  // Grows while page indexes are loaded.
+  int64_t memory_bytes() const { return footer->memory_bytes + (page_indexes == nullptr ? 0 : page_indexes->memory_bytes()); }
 };
 
 class MetadataCache {
@@ -36,6 +39,8 @@ class MetadataCache {
   // Nullptr when it is not there, or is of another identity.
   std::shared_ptr<const FileMetadata> find(const std::string& path, const FileIdentity& identity);
   void insert(const std::string& path, const FileIdentity& identity, std::shared_ptr<const FileMetadata> metadata);
+  // After page indexes of a file were loaded: its entry may have grown.
+  void recount(const std::string& path);
   // Drops entries until at least `bytes` are free or nothing is left (memory pressure).
   void release(int64_t bytes);
   Statistics statistics() const;
@@ -45,6 +50,7 @@ class MetadataCache {
     std::string path;
     FileIdentity identity;
     std::shared_ptr<const FileMetadata> metadata;
+    int64_t bytes;  // as counted in the statistics
   };
 
   void drop_last();

@@ -45,6 +45,28 @@ TEST(MetadataCacheTest, AnEntryIsReplacedAndOneTooLargeIsNotKept) {
   EXPECT_NE(cache.find("a", {2, ""}), nullptr);
 }
 
+TEST(MetadataCacheTest, EntriesThatGrewAreCountedAnew) {
+  MetadataCache cache(300);
+  auto footer = std::make_shared<ParquetFooter>();
+  footer->memory_bytes = 100;
+  auto metadata = std::make_shared<FileMetadata>();
+  metadata->footer = footer;
+  cache.insert("a", {}, metadata);
+  cache.insert("b", {}, metadata_of(100));
+  footer->memory_bytes = 150;
+  cache.recount("a");
+  cache.recount("nobody");
+  EXPECT_EQ(cache.statistics().bytes, 250);
+  footer->memory_bytes = 250;
+  cache.recount("a");
+  EXPECT_LE(cache.statistics().bytes, 300);
+  EXPECT_EQ(cache.statistics().entries, 1);
+  footer->memory_bytes = 301;
+  cache.recount("b");
+  cache.recount("a");
+  EXPECT_EQ(cache.statistics().bytes, cache.statistics().entries * 100);
+}
+
 TEST(MetadataCacheTest, PressureReleasesEntriesThatScansKeepAlive) {
   MetadataCache cache(300);
   cache.insert("a", {}, metadata_of(100));

@@ -111,7 +111,10 @@ void find_levels(const PageSource& source, const at::Tensor& bytes, int64_t begi
     page.levels_begin = begin;
     page.levels_end = begin + header.definition_bytes;
     page.values_begin = page.levels_end;
-    page.may_have_nulls = max_definition > 0 && header.nulls > 0;
+    // The header's count alone is not believed; decoding the levels finds one that is wrong. Some writers leave out levels without NULLs.
+    bool levels_may_say_so = header.definition_bytes > 0 &&
+                             !is_single_run_of_values(data + page.levels_begin, header.definition_bytes, header.values, max_definition);
+    page.may_have_nulls = max_definition > 0 && (header.nulls > 0 || levels_may_say_so);
     if (max_definition == 0 && header.nulls > 0) throw DataError("page of a required column has NULLs", at_page(source, page.file_offset));
     return;
   }

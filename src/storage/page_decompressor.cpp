@@ -23,10 +23,12 @@ arrow::Compression::type arrow_codec(PageCodec codec) {
   }
 }
 
-// The most bytes out for a byte in. Snappy: a copy of 64 bytes takes 3; LZ4: 255 a length byte; Deflate: 258 bytes in 2 bits.
-// Zstd and Brotli have no useful bound.
+}  // namespace
+
+// Snappy: a copy of 64 bytes takes 3; LZ4: 255 a length byte; Deflate: 258 bytes in 2 bits. Zstd and Brotli have no useful bound.
 int64_t largest_expansion(PageCodec codec) {
   switch (codec) {
+    case PageCodec::Uncompressed: return 1;
     case PageCodec::Snappy: return 22;
     case PageCodec::Lz4Raw:
     case PageCodec::Lz4Hadoop: return 256;
@@ -34,8 +36,6 @@ int64_t largest_expansion(PageCodec codec) {
     default: return INT64_MAX;
   }
 }
-
-}  // namespace
 
 PageDecompressor::PageDecompressor(PageCodec codec, const DataLocation& where) : kind_(codec) {
   if (codec == PageCodec::Unsupported)

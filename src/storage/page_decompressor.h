@@ -14,6 +14,9 @@ class Codec;
 
 namespace pistachio {
 
+// The most bytes that a codec can make of one; INT64_MAX where there is no useful bound.
+int64_t largest_expansion(PageCodec codec);
+
 class PageDecompressor {
  public:
   // Throws DataError when the codec is not supported.

@@ -37,6 +37,22 @@ std::shared_ptr<const std::vector<PageRange>> parse_ranges(const ParquetFooter& 
   return ranges;
 }
 
+constexpr int64_t kMapEntryBytes = 96;
+
+int64_t memory_of(const PageDirectory& directory) {
+  return kMapEntryBytes + static_cast<int64_t>(sizeof(PageDirectory) + directory.pages.capacity() * sizeof(PagePlace));
+}
+
+int64_t memory_of(const std::vector<PageRange>* ranges) {
+  int64_t bytes = kMapEntryBytes;
+  if (ranges == nullptr) return bytes;
+  bytes += static_cast<int64_t>(ranges->capacity() * sizeof(PageRange));
+  for (const PageRange& range : *ranges) {
+    if (range.minimum) bytes += static_cast<int64_t>(range.minimum->text.size() + range.maximum->text.size());
+  }
+  return bytes;
+}
+
 }  // namespace
 
 Task<std::shared_ptr<const PageDirectory>> PageIndexes::directory(ReadPool& pool, std::shared_ptr<DataFile> file, int row_group,
@@ -54,7 +70,7 @@ Task<std::shared_ptr<const PageDirectory>> PageIndexes::directory(ReadPool& pool
   auto made = std::make_shared<const PageDirectory>(
       directory_from_offset_index(chunk, group.rows, {bytes.const_data_ptr<uint8_t>(), static_cast<size_t>(bytes.numel())}, where));
   std::lock_guard lock(mutex_);
-  directories_[{row_group, column}] = made;
+  if (directories_.emplace(Key{row_group, column}, made).second) memory_bytes_ += memory_of(*made);
   co_return made;
 }
 
@@ -75,7 +91,7 @@ Task<std::shared_ptr<const std::vector<PageRange>>> PageIndexes::ranges(ReadPool
       parse_ranges(*footer_, footer_->columns[static_cast<size_t>(column)],
                    {bytes.const_data_ptr<uint8_t>(), static_cast<size_t>(bytes.numel())}, pages->pages.size());
   std::lock_guard lock(mutex_);
-  ranges_[{row_group, column}] = made;
+  if (ranges_.emplace(Key{row_group, column}, made).second) memory_bytes_ += memory_of(made.get());
   co_return made;
 }
 

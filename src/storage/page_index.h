@@ -3,6 +3,7 @@
 // pages; damaged value ranges are ignored, since they only save work.
 #pragma once
 
+#include <atomic>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -31,6 +32,8 @@ class PageIndexes {
   Task<std::shared_ptr<const PageDirectory>> directory(ReadPool& pool, std::shared_ptr<DataFile> file, int row_group, int column);
   // One entry a page of the directory; nullptr when there is none that can be used.
   Task<std::shared_ptr<const std::vector<PageRange>>> ranges(ReadPool& pool, std::shared_ptr<DataFile> file, int row_group, int column);
+  // What is loaded so far.
+  int64_t memory_bytes() const { return memory_bytes_; }
 
  private:
   using Key = std::pair<int, int>;
@@ -40,6 +43,7 @@ class PageIndexes {
   // Guarded by mutex_.
   std::map<Key, std::shared_ptr<const PageDirectory>> directories_;
   std::map<Key, std::shared_ptr<const std::vector<PageRange>>> ranges_;
+  std::atomic<int64_t> memory_bytes_ = 0;  // changed under mutex_
 };
 
 }  // namespace pistachio

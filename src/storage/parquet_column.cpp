@@ -6,6 +6,8 @@
 
 #include <cstring>
 
+#include "kernels/ops/plain_fixed_bytes_decode.h"
+
 namespace pistachio {
 
 namespace {
@@ -116,8 +118,8 @@ std::string check_widths(const ParquetColumn& column) {
     case ValueConversion::BytesToInterval: return needs(12);
     default: break;
   }
-  if (column.physical == PhysicalType::FixedBytes && (column.fixed_width < 1 || column.fixed_width > (1 << 20))) {
-    return fmt::format("its values are of {} bytes", column.fixed_width);
+  if (column.physical == PhysicalType::FixedBytes && (column.fixed_width < 1 || column.fixed_width > kernels::kLargestFixedWidth)) {
+    return fmt::format("its values are of {} bytes, which is not between 1 and {}", column.fixed_width, kernels::kLargestFixedWidth);
   }
   return {};
 }
@@ -127,6 +129,12 @@ bool read_value(std::string_view bytes, Value& value) {
   if (bytes.size() != sizeof(Value)) return false;
   std::memcpy(&value, bytes.data(), sizeof(Value));
   return true;
+}
+
+// Writers of the time before column orders compared bytes and numbers as signed ones.
+bool is_in_signed_order(const ParquetColumn& column) {
+  return column.physical != PhysicalType::ByteArray && column.physical != PhysicalType::FixedBytes &&
+         column.conversion != ValueConversion::Unsigned32 && column.conversion != ValueConversion::Unsigned64;
 }
 
 Int128 floor_divide(Int128 value, Int128 divisor) {
@@ -161,6 +169,7 @@ std::vector<ParquetColumn> parquet_columns(const parquet::SchemaDescriptor& sche
     column.physical = physical_type_of(descriptor.physical_type());
     column.fixed_width = column.physical == PhysicalType::FixedBytes ? descriptor.type_length() : 0;
     column.max_definition = descriptor.max_definition_level();
+    column.has_type_order = descriptor.column_order().get_order() == parquet::ColumnOrder::TYPE_DEFINED_ORDER;
     Meaning meaning = meaning_of(descriptor, column.physical, column.unsupported);
     column.type = meaning.type;
     column.conversion = meaning.conversion;
@@ -173,6 +182,7 @@ std::vector<ParquetColumn> parquet_columns(const parquet::SchemaDescriptor& sche
 
 ScalarValue decode_statistic(const ParquetColumn& column, std::string_view encoded) {
   ScalarValue none = ScalarValue::null(column.type);
+  if (!column.has_type_order && !is_in_signed_order(column)) return none;
   Int128 integer = 0;
   switch (column.physical) {
     case PhysicalType::Boolean: {

@@ -44,7 +44,8 @@ struct ParquetColumn {
   int fixed_width = 0;     // of FixedBytes
   int max_definition = 0;  // 0: required
   ValueConversion conversion = ValueConversion::None;
-  std::string unsupported;  // why the column cannot be read; empty when it can
+  bool has_type_order = true;  // its statistics follow the order of its type; old files do not say by which they were made
+  std::string unsupported;     // why the column cannot be read; empty when it can
 
   bool is_supported() const { return unsupported.empty(); }
 };
@@ -53,7 +54,8 @@ std::string_view physical_type_name(PhysicalType type);
 
 std::vector<ParquetColumn> parquet_columns(const parquet::SchemaDescriptor& schema);
 
-// A value as statistics and page indexes hold it (PLAIN, without length). Null when the bytes do not fit the type.
+// A value as statistics and page indexes hold it (PLAIN, without length). Null when the bytes do not fit the type, or when the smallest
+// and greatest may have been chosen by another order than the type's.
 ScalarValue decode_statistic(const ParquetColumn& column, std::string_view encoded);
 
 }  // namespace pistachio

@@ -9,14 +9,21 @@
 #include <strings.h>
 #include <algorithm>
 #include <cstring>
+#include <map>
 
 #include "base/error.h"
+#include "storage/schema_depth.h"
+#include "storage/thrift_compact_reader.h"
 
 namespace pistachio {
 
 namespace {
 
 constexpr int64_t kTrailerBytes = 8;  // length of the footer, "PAR1"
+constexpr int64_t kDeepestSchema = 1'000;
+// A page has a header of some bytes and counts its rows in 31 bits.
+constexpr int64_t kSmallestPage = 8;
+constexpr int64_t kLargestPageRows = INT32_MAX;
 
 PageCodec codec_of(parquet::Compression::type codec) {
   switch (codec) {
@@ -55,6 +62,15 @@ void read_statistics(const parquet::ColumnChunkMetaData& chunk, const ParquetCol
   info.maximum = std::move(maximum);
 }
 
+// A name that stands for two columns could give the wrong one; also a column `a.b` beside the field b of a struct a.
+void refuse_repeated_names(ParquetFooter& footer) {
+  std::map<std::string_view, int> uses;
+  for (const ParquetColumn& column : footer.columns) ++uses[column.name];
+  for (ParquetColumn& column : footer.columns) {
+    if (uses[column.name] > 1) column.unsupported = fmt::format("its name appears twice in {}", footer.path);
+  }
+}
+
 ColumnChunkInfo read_column_chunk(const parquet::ColumnChunkMetaData& chunk, const ParquetColumn& column, const RowGroupInfo& group,
                                   int64_t file_size, const DataLocation& where) {
   ColumnChunkInfo info;
@@ -67,9 +83,12 @@ ColumnChunkInfo read_column_chunk(const parquet::ColumnChunkMetaData& chunk, con
                     where);
   }
   info.values = chunk.num_values();
+  if (info.values < 0) throw DataError(fmt::format("column chunk has {} values", info.values), where);
   if (column.is_supported() && info.values != group.rows) {
     throw DataError(fmt::format("column chunk has {} values for {} rows", info.values, group.rows), where);
   }
+  if (column.is_supported() && group.rows / kLargestPageRows > info.pages.length / kSmallestPage)
+    throw DataError(fmt::format("{} rows do not fit in {} bytes of pages", group.rows, info.pages.length), where);
   info.uncompressed_bytes = chunk.total_uncompressed_size();
   if (info.uncompressed_bytes < 0) throw DataError("column chunk has a negative size", where);
   info.codec = codec_of(chunk.compression());
@@ -147,6 +166,8 @@ std::shared_ptr<const ParquetFooter> parse_footer(const std::string& path, int64
   auto footer = std::make_shared<ParquetFooter>();
   footer->path = path;
   try {
+    if (schema_depth(bytes, kDeepestSchema) > kDeepestSchema)
+      throw DataError(fmt::format("the schema has more than {} groups inside each other", kDeepestSchema), {path});
     // Thrift's own limits keep a lying count from allocating more than the bytes could hold.
     parquet::ReaderProperties properties;
     properties.set_thrift_string_size_limit(static_cast<int32_t>(std::min<int64_t>(bytes.size(), INT32_MAX)));
@@ -157,6 +178,8 @@ std::shared_ptr<const ParquetFooter> parse_footer(const std::string& path, int64
     footer->arrow_metadata = metadata;
     footer->created_by = metadata->created_by();
     footer->columns = parquet_columns(*metadata->schema());
+    refuse_repeated_names(*footer);
+    int64_t page_bytes = 0;
     for (int index = 0; index < metadata->num_row_groups(); ++index) {
       std::unique_ptr<parquet::RowGroupMetaData> arrow_group = metadata->RowGroup(index);
       RowGroupInfo group;
@@ -175,12 +198,18 @@ std::shared_ptr<const ParquetFooter> parse_footer(const std::string& path, int64
         if (chunk->file_path() != "")
           throw DataError("column chunk lies in another file, which is not supported", {path, index, column.name});
         group.columns.push_back(read_column_chunk(*chunk, column, group, file_size, {path, index, column.name}));
+        // Chunks do not share bytes; twice the file leaves room for writers that count a little wrong.
+        page_bytes += group.columns.back().pages.length;
+        if (page_bytes / 2 > file_size)
+          throw DataError(fmt::format("the column chunks claim more than the file's {} bytes", file_size), {path, index, column.name});
       }
       footer->row_groups.push_back(std::move(group));
     }
     if (footer->rows != metadata->num_rows()) {
       throw DataError(fmt::format("the footer claims {} rows, its row groups have {}", metadata->num_rows(), footer->rows), {path});
     }
+  } catch (const MalformedThrift& problem) {
+    throw DataError(fmt::format("the footer cannot be read: {}", problem.what()), {path});
   } catch (const parquet::ParquetException& problem) {
     throw DataError(fmt::format("the footer cannot be read: {}", problem.what()), {path});
   } catch (const std::length_error&) {

@@ -70,12 +70,20 @@ bool is_partition_key(const std::vector<FoundFile>& found, std::string_view name
 }
 
 // The leaf of a table column in another file, checked to be of the same type.
-int matching_leaf(const TableFile& file, const TableColumn& column, const std::string& first_path) {
+int matching_leaf(const ParquetTable& table, const TableFile& file, const TableColumn& column) {
+  const std::string& first_path = table.files[0].file->path();
   int leaf = file.footer().find_column(column.name);
-  if (leaf < 0)
+  // A name that differs in case counts only if it is not that of another column: a table may have both `a` and `A`.
+  auto is_taken = [&](const std::string& name) {
+    return name != column.name &&
+           std::any_of(table.columns.begin(), table.columns.end(), [&](const TableColumn& other) { return other.name == name; });
+  };
+  if (leaf < 0 || is_taken(file.footer().columns[static_cast<size_t>(leaf)].name))
     throw UserError(fmt::format("{} has no column {}, which {} has; the files of one scan must have the same columns", file.file->path(),
                                 column.name, first_path));
   const ParquetColumn& other = file.footer().columns[static_cast<size_t>(leaf)];
+  // What cannot be read needs no type; columns of the same name may have two.
+  if (!column.unsupported.empty() || !other.is_supported()) return leaf;
   if (other.type != column.type) {
     throw UserError(fmt::format("column {} is {} in {} and {} in {}; the files of one scan must have the same types", column.name,
                                 column.type.to_string(), first_path, other.type.to_string(), file.file->path()));
@@ -86,7 +94,7 @@ int matching_leaf(const TableFile& file, const TableColumn& column, const std::s
 void bind_file(ParquetTable& table, TableFile& file, const std::vector<FoundFile>& found, size_t index) {
   const std::string& first_path = table.files[0].file->path();
   for (const TableColumn& column : table.columns) {
-    file.leaf_of_column.push_back(column.partition >= 0 ? -1 : matching_leaf(file, column, first_path));
+    file.leaf_of_column.push_back(column.partition >= 0 ? -1 : index == 0 ? column.leaf : matching_leaf(table, file, column));
     if (column.partition < 0) continue;
     const std::string& text = found[index].partitions[static_cast<size_t>(column.partition)].second;
     file.partition_values.push_back(text == kNullPartition ? ScalarValue::null(column.type) : parse_constant(column.type, text).value);
@@ -99,7 +107,8 @@ void bind_file(ParquetTable& table, TableFile& file, const std::vector<FoundFile
       throw UserError(fmt::format("{} has a column {}, which {} does not have; the files of one scan must have the same columns",
                                   file.file->path(), column.name, first_path));
   }
-  table.rows += file.footer().rows;
+  if (__builtin_add_overflow(table.rows, file.footer().rows, &table.rows))
+    throw DataError(fmt::format("with its {} rows the table has too many to count", file.footer().rows), {file.file->path()});
 }
 
 }  // namespace

@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
+
+#include "storage/unit_memory.h"
 
 namespace pistachio {
 
@@ -35,54 +38,78 @@ bool row_group_may_match(const RowGroupInfo& group, const TableFile& file, const
   return true;
 }
 
+// Of a row group, what a scan takes of it.
 struct UnitSize {
   int64_t read_bytes = 0;
-  int64_t encoded_bytes = 0;  // after decompression
-  int64_t decoded_row_bytes = 0;
+  int64_t encoded_bytes = 0;     // after decompression
+  int64_t kept_bytes = 0;        // filter columns that are also wanted: decoded by the filters, kept until they are handed out
+  double decoded_row_bytes = 0;  // while decoding
 };
+
+int64_t add_saturated(int64_t left, int64_t right) {
+  int64_t sum = 0;
+  return __builtin_add_overflow(left, right, &sum) ? INT64_MAX : sum;
+}
+
+int64_t multiply_saturated(int64_t left, int64_t right) {
+  int64_t product = 0;
+  return __builtin_mul_overflow(left, right, &product) ? INT64_MAX : product;
+}
 
 UnitSize size_of_row_group(const RowGroupInfo& group, const TableFile& file, const ScanPlan& plan) {
   UnitSize size;
-  std::vector<size_t> columns = plan.output_columns;
-  for (const ScanFilter& filter : plan.filters) columns.push_back(filter.column);
-  std::sort(columns.begin(), columns.end());
-  columns.erase(std::unique(columns.begin(), columns.end()), columns.end());
+  std::set<size_t> outputs(plan.output_columns.begin(), plan.output_columns.end());
+  std::set<size_t> filters;
+  for (const ScanFilter& filter : plan.filters) filters.insert(filter.column);
+  std::set<size_t> columns = outputs;
+  columns.insert(filters.begin(), filters.end());
   for (size_t column : columns) {
     int leaf = file.leaf_of_column[column];
     if (leaf < 0) {
-      size.decoded_row_bytes += 4;
+      size.decoded_row_bytes += 5;  // codes and validity of a partition column
       continue;
     }
     const ColumnChunkInfo& chunk = group.columns[static_cast<size_t>(leaf)];
-    LogicalType type = plan.table->columns[column].type;
-    size.read_bytes += chunk.pages.length;
-    size.encoded_bytes += chunk.codec == PageCodec::Uncompressed ? 0 : chunk.uncompressed_bytes;
-    // Values (or begin and end of text) and validity; dictionary codes are smaller.
-    size.decoded_row_bytes += (type.is_text() ? 16 : type.value_bytes()) + 1;
+    const ParquetColumn& described = file.footer().columns[static_cast<size_t>(leaf)];
+    size.read_bytes = add_saturated(size.read_bytes, chunk.pages.length);
+    if (chunk.codec != PageCodec::Uncompressed) size.encoded_bytes = add_saturated(size.encoded_bytes, decompressed_bytes(chunk));
+    size.decoded_row_bytes += decoding_bytes(described, chunk, 1);
+    if (filters.contains(column) && outputs.contains(column))
+      size.kept_bytes = add_saturated(size.kept_bytes, multiply_saturated(group.rows, decoded_row_bytes(described)));
   }
+  if (!filters.empty()) size.kept_bytes = add_saturated(size.kept_bytes, group.rows);  // the masks
   return size;
 }
 
 // A part reads the dictionaries again and the pages at its edges: smaller ones would cost more than another thread gives.
 constexpr int64_t kSmallestPart = 4 << 20;
+// No row group that a writer can make needs more parts, and no table so many in all; where it seems so, counts lie.
+constexpr int64_t kMostParts = 4'096;
+constexpr int64_t kMostPartsOfAll = 1 << 20;
 
 // Row groups that are too large for the memory limit, or too few for the threads of the scan, are cut into parts.
 int64_t parts_of(const UnitSize& size, int64_t rows, size_t row_groups, const Settings& settings) {
-  int64_t bytes = size.read_bytes + size.encoded_bytes;
+  int64_t bytes = add_saturated(size.read_bytes, size.encoded_bytes);
+  int64_t held = add_saturated(bytes, size.kept_bytes);
   int64_t most = std::clamp<int64_t>(settings.memory_limit / 4, 4 << 20, 64 << 20);
-  int64_t for_memory = (bytes + most - 1) / most;
+  int64_t for_memory = held / most + (held % most != 0);
   // Twice as many as threads, so that the last ones end together.
   int64_t wanted = (2 * settings.threads + static_cast<int64_t>(row_groups) - 1) / static_cast<int64_t>(row_groups);
   int64_t for_threads = std::min({wanted, bytes / kSmallestPart, rows / settings.chunk_rows});
-  return std::clamp<int64_t>(std::max(for_memory, for_threads), 1, std::max<int64_t>(1, rows));
+  int64_t most_parts = std::clamp<int64_t>(kMostPartsOfAll / static_cast<int64_t>(row_groups), 1, kMostParts);
+  return std::clamp<int64_t>(std::max(for_memory, for_threads), 1, std::min(std::max<int64_t>(rows, 1), most_parts));
 }
 
+// Pages are decoded whole, and what footers say leaves open how long they are: a page may hold all rows of its row group. Memory for that
+// is asked for where it can be had beside another unit; the unit gives back what its pages do not need. Less than for a strip will not do.
 int64_t memory_of(const UnitSize& size, int64_t rows, int64_t row_group_rows, const Settings& settings) {
-  int64_t strip_rows = std::min(rows, settings.chunk_rows);
   double share = row_group_rows == 0 ? 1.0 : static_cast<double>(rows) / static_cast<double>(row_group_rows);
-  // Decoding needs its output and, while NULLs are spread or pieces joined, half of it again.
-  return static_cast<int64_t>(static_cast<double>(size.read_bytes + size.encoded_bytes) * share) +
-         strip_rows * size.decoded_row_bytes * 3 / 2 + (64 << 10);
+  int64_t of_rows = add_saturated(add_saturated(size.read_bytes, size.encoded_bytes), size.kept_bytes);
+  double fixed = static_cast<double>(of_rows) * share + (64 << 10);
+  double least = fixed + static_cast<double>(std::min(rows, settings.chunk_rows)) * size.decoded_row_bytes;
+  double most = fixed + static_cast<double>(row_group_rows) * size.decoded_row_bytes;
+  double bytes = std::max(least, std::min(most, static_cast<double>(settings.memory_limit) / 2));
+  return static_cast<int64_t>(std::min(bytes, 1e18));
 }
 
 struct RowGroupPlace {
@@ -99,8 +126,8 @@ void add_units(ScanPlan& plan, RowGroupPlace place, size_t row_groups, int64_t f
     ScanUnit unit;
     unit.file = place.file;
     unit.row_group = place.row_group;
-    unit.first_row = group.rows * part / parts;
-    unit.rows = group.rows * (part + 1) / parts - unit.first_row;
+    unit.first_row = static_cast<int64_t>(Int128{group.rows} * part / parts);
+    unit.rows = static_cast<int64_t>(Int128{group.rows} * (part + 1) / parts) - unit.first_row;
     unit.is_whole_row_group = parts == 1;
     unit.memory_bytes = memory_of(size, unit.rows, group.rows, settings);
     unit.need = first_need + static_cast<int64_t>(plan.units.size());

@@ -12,6 +12,7 @@
 #include "storage/bloom_filter.h"
 #include "storage/column_filter.h"
 #include "storage/thrift_compact_reader.h"
+#include "storage/unit_memory.h"
 
 namespace pistachio {
 
@@ -23,11 +24,20 @@ constexpr int64_t kBlockRows = 4096;
 constexpr int64_t kHeaderBytes = 4096;
 constexpr int64_t kLongestHeader = 16 << 20;
 
+// Of a decoded column, without the bytes of text, which are counted with the pages.
+int64_t kept_bytes(const Column& column) {
+  return column.memory_bytes() - (column.type().is_text() && !column.is_dictionary() ? column.bytes().numel() : 0);
+}
+
 }  // namespace
 
-UnitReader::UnitReader(StorageContext& storage, const ScanPlan& plan, const ScanUnit& unit, std::shared_ptr<const Reservation> memory,
-                       ScanCounters& counters)
-    : storage_(storage), plan_(plan), unit_(unit), memory_(std::move(memory)), counters_(counters) {}
+UnitReader::UnitReader(StorageContext& storage, const ScanPlan& plan, const ScanUnit& unit, Reservation memory, ScanCounters& counters)
+    : storage_(storage),
+      plan_(plan),
+      unit_(unit),
+      memory_(std::make_shared<Reservation>(std::move(memory))),
+      counters_(counters),
+      next_row_(unit.first_row) {}
 
 DataLocation UnitReader::where(int leaf) const {
   return {file().file->path(), unit_.row_group, file().footer().columns[static_cast<size_t>(leaf)].name};
@@ -153,6 +163,7 @@ Task<void> UnitReader::load_columns(std::vector<size_t> columns, const RowRanges
   }
   Task<std::vector<FileBytes>> reading = storage_.read_pool.read(file().file, std::move(ranges), unit_.need);
   std::vector<FileBytes> bytes = co_await reading;
+  for (const FileBytes& piece : bytes) needed_bytes_ += static_cast<double>(piece.bytes.numel());
   for (size_t column : columns) {
     int leaf = file().leaf_of_column[column];
     const ColumnChunkInfo& chunk = group().columns[static_cast<size_t>(leaf)];
@@ -173,28 +184,61 @@ Task<void> UnitReader::load_columns(std::vector<size_t> columns, const RowRanges
     readers_[column] = std::make_unique<ColumnReader>(file().footer().columns[static_cast<size_t>(leaf)], chunk, directory, bytes,
                                                       where(leaf), ColumnReader::Options{storage_.settings.verify_checksums});
   }
+  count_needs(columns, directories, wanted);
+}
+
+// What decompressing and decoding the wanted pages of the columns takes, now that it is known how long they are.
+void UnitReader::count_needs(const std::vector<size_t>& columns, const std::map<size_t, PageDirectory>& directories,
+                             const RowRanges& wanted) {
+  for (size_t column : columns) {
+    size_t leaf = static_cast<size_t>(file().leaf_of_column[column]);
+    const ColumnChunkInfo& chunk = group().columns[leaf];
+    const PageDirectory& directory = directories.at(column);
+    int64_t longest = 0;
+    int64_t bytes = directory.dictionary.length * 3;  // compressed, decompressed, decoded
+    for (const PagePlace& page : directory.pages) {
+      if (!wanted.overlaps(page.first_row, page.end_row())) continue;
+      longest = std::max(longest, page.rows);
+      bytes += page.bytes.length;
+    }
+    if (chunk.codec != PageCodec::Uncompressed)
+      needed_bytes_ +=
+          static_cast<double>(decompressed_bytes(chunk)) * static_cast<double>(bytes) / static_cast<double>(chunk.pages.length);
+    int64_t rows = std::min(group().rows, storage_.settings.chunk_rows + longest);
+    needed_bytes_ += decoding_bytes(file().footer().columns[leaf], chunk, rows);
+  }
+}
+
+void UnitReader::give_back_memory() {
+  double needed = needed_bytes_ + (64 << 10);
+  for (size_t column : plan_.output_columns) {
+    if (plan_.table->columns[column].partition >= 0) needed += 5.0 * static_cast<double>(storage_.settings.chunk_rows);
+  }
+  for (const Strip& strip : strips_) {
+    needed += static_cast<double>(strip.rows) * 2;
+    for (const auto& [column, values] : strip.decoded) needed += static_cast<double>(kept_bytes(values));
+  }
+  if (needed < static_cast<double>(memory_->bytes())) memory_->shrink_to(static_cast<int64_t>(needed));
 }
 
 // Strips end where pages of the first column end, when that is near: fewer pages are then split between two strips.
-void UnitReader::cut_strips(const RowRanges& candidates) {
-  const PageDirectory* pages = readers_.empty() ? nullptr : &readers_.begin()->second->directory();
+UnitReader::Strip UnitReader::cut_strip(const RowRanges& candidates) {
+  Strip strip;
+  strip.begin = next_row_;
   int64_t end = unit_.first_row + unit_.rows;
-  for (int64_t begin = unit_.first_row; begin < end;) {
-    int64_t strip_end = std::min(end, begin + storage_.settings.chunk_rows);
-    if (strip_end < end && pages != nullptr) {
-      int64_t page_begin = pages->pages[pages->page_of(strip_end)].first_row;
-      if (page_begin > begin + storage_.settings.chunk_rows / 2) strip_end = page_begin;
-    }
-    if (candidates.overlaps(begin, strip_end)) {
-      Strip strip;
-      strip.begin = begin;
-      strip.rows = strip_end - begin;
-      strip.mask = candidates.mask(begin, strip_end);
-      strip.selected = strip.mask.defined() ? kernels::count_true(strip.mask) : strip.rows;
-      strips_.push_back(std::move(strip));
-    }
-    begin = strip_end;
+  next_row_ = std::min(end, strip.begin + storage_.settings.chunk_rows);
+  if (next_row_ < end && !readers_.empty()) {
+    const PageDirectory& pages = readers_.begin()->second->directory();
+    int64_t page_begin = pages.pages[pages.page_of(next_row_)].first_row;
+    if (page_begin > strip.begin + storage_.settings.chunk_rows / 2) next_row_ = page_begin;
   }
+  strip.rows = next_row_ - strip.begin;
+  if (candidates.overlaps(strip.begin, next_row_)) {
+    strip.candidates = candidates.mask(strip.begin, next_row_);
+    strip.mask = strip.candidates;
+    strip.selected = strip.mask.defined() ? kernels::count_true(strip.mask) : strip.rows;
+  }
+  return strip;
 }
 
 void UnitReader::evaluate_filters(Strip& strip) {
@@ -215,6 +259,9 @@ void UnitReader::evaluate_filters(Strip& strip) {
     // The outcome is about the rows selected so far; put it back to the places they have in the strip.
     strip.mask = strip.mask.defined() ? kernels::spread(outcome.mask, strip.mask) : outcome.mask;
   }
+  std::erase_if(strip.decoded, [&](const auto& column) {
+    return std::find(plan_.output_columns.begin(), plan_.output_columns.end(), column.first) == plan_.output_columns.end();
+  });
 }
 
 // The rows of the strips that passed, rounded up to blocks; everything when too little could be left out to be worth a look.
@@ -237,6 +284,13 @@ RowRanges UnitReader::selected_ranges() const {
 }
 
 Task<void> UnitReader::fetch() {
+  Task<void> reading = read_and_filter();
+  co_await reading;
+  give_back_memory();
+  if (storage_.settings.metadata_cache) storage_.metadata_cache.recount(file().file->path());
+}
+
+Task<void> UnitReader::read_and_filter() {
   if (!storage_.settings.metadata_cache) {
     Task<void> reloading = reload_metadata();
     co_await reloading;
@@ -264,9 +318,12 @@ Task<void> UnitReader::fetch() {
     Task<void> loading = load_columns(std::move(first), candidates);
     co_await loading;
   }
-  cut_strips(candidates);
-  for (Strip& strip : strips_) evaluate_filters(strip);
-  std::erase_if(strips_, [](const Strip& strip) { return strip.selected == 0; });
+  if (plan_.filters.empty()) co_return;
+  while (next_row_ < unit_.first_row + unit_.rows) {
+    Strip strip = cut_strip(candidates);
+    if (strip.selected > 0) evaluate_filters(strip);
+    if (strip.selected > 0) strips_.push_back(std::move(strip));
+  }
   if (!others.empty() && !strips_.empty()) {
     RowRanges selected = selected_ranges();
     Task<void> loading = load_columns(std::move(others), selected);
@@ -296,17 +353,24 @@ Column UnitReader::read_output_column(size_t column, Strip& strip) {
   if (plan_.table->columns[column].partition >= 0) return partition_column(column, strip.selected);
   if (auto decoded = strip.decoded.find(column); decoded != strip.decoded.end()) return decoded->second;
   at::Tensor mask = strip.selected == strip.rows ? at::Tensor() : strip.mask;
-  if (!storage_.settings.late_materialization && mask.defined())
-    return select_rows(readers_.at(column)->read(strip.begin, strip.rows), mask);
+  if (!storage_.settings.late_materialization && mask.defined()) {
+    Column values = readers_.at(column)->read(strip.begin, strip.rows, strip.candidates);
+    return select_rows(values, strip.candidates.defined() ? kernels::compress(mask, strip.candidates) : mask);
+  }
   return readers_.at(column)->read(strip.begin, strip.rows, mask);
 }
 
+bool UnitReader::is_at_end() const {
+  return plan_.filters.empty() ? next_row_ == unit_.first_row + unit_.rows : next_strip_ == strips_.size();
+}
+
 std::optional<Chunk> UnitReader::next() {
-  if (next_strip_ == strips_.size()) {
+  if (is_at_end()) {
     finish();
     return std::nullopt;
   }
-  Strip& strip = strips_[next_strip_++];
+  Strip strip =
+      plan_.filters.empty() ? cut_strip(RowRanges({unit_.first_row, unit_.first_row + unit_.rows})) : std::move(strips_[next_strip_++]);
   std::map<size_t, Column> by_column;  // a column asked for twice is decoded once
   std::vector<Column> columns;
   columns.reserve(plan_.output_columns.size());
@@ -317,8 +381,7 @@ std::optional<Chunk> UnitReader::next() {
   }
   counters_.rows_selected += strip.selected;
   Chunk chunk(std::move(columns), strip.selected);
-  strip = Strip();
-  if (next_strip_ == strips_.size()) finish();
+  if (is_at_end()) finish();
   return chunk;
 }
 

@@ -20,15 +20,15 @@ namespace pistachio {
 
 class UnitReader {
  public:
-  UnitReader(StorageContext& storage, const ScanPlan& plan, const ScanUnit& unit, std::shared_ptr<const Reservation> memory,
-             ScanCounters& counters);
+  // `memory` is for the whole unit; fetch() gives back what the pages turn out not to need.
+  UnitReader(StorageContext& storage, const ScanPlan& plan, const ScanUnit& unit, Reservation memory, ScanCounters& counters);
 
   // Reads what the unit needs and evaluates the filters. Throws DataError.
   Task<void> fetch();
   // The next chunk, after fetch(); nothing at the end. Throws DataError.
   std::optional<Chunk> next();
 
-  const std::shared_ptr<const Reservation>& memory() const { return memory_; }
+  std::shared_ptr<const Reservation> memory() const { return memory_; }
 
  private:
   // A part of the unit's rows that becomes one chunk.
@@ -36,10 +36,12 @@ class UnitReader {
     int64_t begin = 0;
     int64_t rows = 0;
     int64_t selected = 0;
-    at::Tensor mask;                   // undefined: all rows
+    at::Tensor candidates;             // rows in pages that were not pruned, the only ones that were read; undefined: all
+    at::Tensor mask;                   // the selected rows, all of them candidates; undefined: all rows
     std::map<size_t, Column> decoded;  // filter columns, by table column, selected rows only
   };
 
+  Task<void> read_and_filter();
   Task<void> reload_metadata();
   Task<bool> bloom_filters_may_match();
   Task<RowRanges> prune_pages();
@@ -48,11 +50,14 @@ class UnitReader {
   Task<PageDirectory> walk_file_pages(int leaf);
   std::vector<size_t> filter_columns() const;
   std::vector<size_t> other_columns() const;
-  void cut_strips(const RowRanges& candidates);
+  Strip cut_strip(const RowRanges& candidates);
   void evaluate_filters(Strip& strip);
   RowRanges selected_ranges() const;
   Column partition_column(size_t column, int64_t rows) const;
   Column read_output_column(size_t column, Strip& strip);
+  bool is_at_end() const;
+  void count_needs(const std::vector<size_t>& columns, const std::map<size_t, PageDirectory>& directories, const RowRanges& wanted);
+  void give_back_memory();
   void finish();
 
   const TableFile& file() const { return plan_.table->files[unit_.file]; }
@@ -62,11 +67,15 @@ class UnitReader {
   StorageContext& storage_;
   const ScanPlan& plan_;
   const ScanUnit unit_;
-  std::shared_ptr<const Reservation> memory_;
+  std::shared_ptr<Reservation> memory_;  // changed by fetch() only, before anybody shares it
   ScanCounters& counters_;
   std::map<size_t, std::unique_ptr<ColumnReader>> readers_;  // by table column
+  // With filters: the strips that have rows left, all cut and looked at by fetch(). Without: cut one by one, since a file can claim
+  // more rows than there is memory for their strips.
   std::vector<Strip> strips_;
   size_t next_strip_ = 0;
+  double needed_bytes_ = 0;  // by the pages loaded so far: their bytes, and decoding them
+  int64_t next_row_;         // where the next strip is cut
   bool finished_ = false;
 };
 

@@ -33,9 +33,11 @@ int64_t TableScan::window() const {
 
 Task<std::unique_ptr<UnitReader>> TableScan::make_unit(size_t index) {
   const ScanUnit& unit = plan_.units[index];
-  Task<Reservation> reserving = storage_.memory.reserve(unit.memory_bytes, ReservationKind::Transient);
+  // The blocking reader gives nothing back before it has everything: whoever waited for its units, itself included, would wait in vain.
+  ReservationKind kind = storage_.settings.reader == ReaderMode::Blocking ? ReservationKind::Held : ReservationKind::Transient;
+  Task<Reservation> reserving = storage_.memory.reserve(unit.memory_bytes, kind);
   Reservation reservation = co_await reserving;
-  co_return std::make_unique<UnitReader>(storage_, plan_, unit, std::make_shared<const Reservation>(std::move(reservation)), counters_);
+  co_return std::make_unique<UnitReader>(storage_, plan_, unit, std::move(reservation), counters_);
 }
 
 Task<std::unique_ptr<UnitReader>> TableScan::take_unit() {

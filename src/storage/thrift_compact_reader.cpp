@@ -43,9 +43,17 @@ ThriftCompactReader::Field ThriftCompactReader::read_field(int16_t last_id) {
   return {static_cast<int16_t>(id), type};
 }
 
+ThriftCompactReader::List ThriftCompactReader::read_list() {
+  uint8_t head = read_byte();
+  uint64_t count = head >> 4;
+  if (count == 15) count = read_varint();
+  return {static_cast<Type>(head & 0x0f), count};
+}
+
 // Elements of lists and maps take a byte at least (booleans do, too), so a lying count ends at the end of the bytes.
 void ThriftCompactReader::skip_element(Type type, int depth) {
-  if (type == Type::True || type == Type::False || type == Type::Stop) {
+  if (type == Type::Stop) throw MalformedThrift("unknown element type in header", position_);
+  if (type == Type::True || type == Type::False) {
     read_byte();
   } else {
     skip(type, depth + 1);
@@ -71,11 +79,8 @@ void ThriftCompactReader::skip(Type type, int depth) {
     }
     case Type::List:
     case Type::Set: {
-      uint8_t head = read_byte();
-      uint64_t count = head >> 4;
-      if (count == 15) count = read_varint();
-      Type element = static_cast<Type>(head & 0x0f);
-      for (uint64_t i = 0; i < count; ++i) skip_element(element, depth);
+      List list = read_list();
+      for (uint64_t i = 0; i < list.count; ++i) skip_element(list.element, depth);
       return;
     }
     case Type::Map: {

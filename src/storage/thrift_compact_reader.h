@@ -1,5 +1,5 @@
-// Reads Thrift's compact protocol from a span of bytes, as far as Parquet page headers need it. Trusts nothing: every read is
-// checked against the span, nesting is bounded, and a problem throws MalformedThrift with the offset.
+// Reads Thrift's compact protocol from a span of bytes, as far as page headers and a look into footers need it. Trusts nothing: every read
+// is checked against the span, nesting is bounded, and a problem throws MalformedThrift with the offset.
 #pragma once
 
 #include <cstdint>
@@ -41,6 +41,11 @@ class ThriftCompactReader {
     Type type;
   };
 
+  struct List {
+    Type element;
+    uint64_t count;
+  };
+
   explicit ThriftCompactReader(std::span<const uint8_t> bytes) : bytes_(bytes) {}
 
   size_t position() const { return position_; }
@@ -48,6 +53,8 @@ class ThriftCompactReader {
   // The next field of the struct being read; type Stop at its end. `last_id` is the id of the field before (0 at the start).
   Field read_field(int16_t last_id);
   int64_t read_integer();
+  // The head of a list; its elements follow. The count may lie.
+  List read_list();
   // A boolean field carries its value in its type.
   static bool boolean_of(Type type) { return type == Type::True; }
   void skip(Type type, int depth = 0);

@@ -8,6 +8,7 @@ import sys
 import tempfile
 import time
 import unittest
+from decimal import Decimal
 from pathlib import Path
 
 import pyarrow as pa
@@ -72,6 +73,15 @@ class Scan(WithFolder):
         self.assertEqual(pistachio.scan(self.file, "--where", "word = 'word 3'")["rows"], sum(1 for i in range(ROWS) if i % 7 and i % 100 == 3))
         self.assertEqual(pistachio.scan(self.file, "--where", "id < 3.5")["rows"], 4)
 
+    def test_sums_without_room_are_an_error(self):
+        wide = self.folder / "wide.parquet"
+        numbers = pa.array([Decimal("9" * 38)] * 2, pa.decimal128(38, 0))
+        for rows in (1, 2):  # the sum is lost between two chunks, or inside one
+            pq.write_table(pa.table({"d": numbers}), wide, row_group_size=rows)
+            for threads in (1, 2):
+                done = pistachio.run("scan", wide, "-s", f"threads={threads}")
+                self.assertEqual((done.returncode, done.stderr), (1, "error: sum of column d is out of range\n"))
+
     def test_every_variant_gives_the_same_answer(self):
         expected = pistachio.scan(self.file, "--where", "id > 12345")["columns"]
         for settings in (["reader=blocking"], ["overlap=off"], ["metadata_cache=off"], ["late_materialization=off"], ["threads=1"], ["threads=8"],
@@ -86,12 +96,60 @@ class Scan(WithFolder):
             got["price"]["sum"] = expected["price"]["sum"]  # the order of additions may differ
             self.assertEqual(got, expected, settings)
 
+    def test_pruned_pages_are_not_missed_without_late_materialization(self):
+        # Both columns' pruned pages are more than the gap that a read bridges.
+        indexed = self.folder / "indexed.parquet"
+        rows = 200_000
+        pq.write_table(pa.table({"k": pa.array(range(rows), pa.int64()), "v": pa.array([i * 0.5 for i in range(rows)])}), indexed,
+                       row_group_size=rows, data_page_size=8192, write_batch_size=512, use_dictionary=False, write_page_index=True)
+        for filters in (["k >= 150000", "k < 150010"], ["k < 10"], ["k <> 3", "v < 9.75"]):
+            words = [word for each in filters for word in ("--where", each)]
+            expected = pistachio.scan(indexed, *words)
+            answer = pistachio.scan(indexed, *words, "-s", "late_materialization=off")
+            self.assertEqual(answer["columns"], expected["columns"])
+            self.assertGreater(answer["pages_skipped"], 0)
+
     def test_memory_stays_under_the_limit(self):
         big = self.folder / "big.parquet"
         pq.write_table(example_table(400_000), big, row_group_size=400_000, compression="zstd")
         answer = pistachio.scan(big, "-s", "memory_limit=20MB")
         self.assertEqual(answer["rows"], 400_000)
         self.assertLessEqual(answer["peak_memory_bytes"], 20_000_000)
+
+    def resident_peak(self, file, *words):
+        """The most memory that a process held which scanned the file, as the system counts it."""
+        with subprocess.Popen([pistachio.BINARY, "scan", "--serve", *words], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+            process.stdin.write(json.dumps({"files": str(file)}) + "\n")
+            process.stdin.flush()
+            self.assertNotIn("error", json.loads(process.stdout.readline()))
+            status = Path(f"/proc/{process.pid}/status").read_text(encoding="utf-8")  # it waits for the next request
+            process.stdin.close()
+        return int(status.split("VmHWM:")[1].split()[0]) * 1024
+
+    def test_reservations_cover_long_pages_and_kept_filter_columns(self):
+        rows = 2_000_000
+        long_pages = self.folder / "long_pages.parquet"
+        columns = {f"c{i}": pa.array([i, i + 1, i + 2, None] * (rows // 4), pa.int64()) for i in range(4)}
+        pq.write_table(pa.table(columns | {"k": pa.array(range(rows), pa.int64())}), long_pages, row_group_size=rows, data_page_size=1 << 28, max_rows_per_page=rows,
+                       use_dictionary=list(columns))
+        for words in ([], ["--where", "k >= 0"], ["--where", "c0 < 100", "--where", "c1 > 0"]):
+            answer = pistachio.scan(long_pages, *words, "-s", "threads=1", "-s", "memory_limit=4GB")
+            self.assertLess(answer["peak_memory_bytes"], answer["peak_reserved_bytes"] + 8_000_000)
+
+    def test_the_process_stays_near_the_limit(self):
+        rows = 2_500_000
+        big = self.folder / "big.parquet"
+        pq.write_table(pa.table({
+            "id": pa.array(range(rows), pa.int64()),
+            "remark": pa.array([f"a remark of some length, of which {i} are needed to fill memory" for i in range(rows)]),
+        }), big, row_group_size=100_000, use_dictionary=False, compression="none")
+        libraries = self.resident_peak(self.file)
+        for limit in (64_000_000, 128_000_000):
+            used = self.resident_peak(big, "-s", f"memory_limit={limit}", "-s", "threads=4") - libraries
+            self.assertLess(used, limit + 32_000_000)
+        # The file as a whole, as the blocking reader holds it, takes more than either: the limits mean something.
+        whole = self.resident_peak(big, "-s", "memory_limit=4GB", "-s", "reader=blocking") - libraries
+        self.assertGreater(whole, 128_000_000 + 32_000_000)
 
     def test_serve_answers_line_by_line_and_survives_errors(self):
         requests = [{"files": str(self.file), "columns": ["id"]}, {"files": str(self.folder / "none.parquet")}, "no json",
@@ -103,6 +161,25 @@ class Scan(WithFolder):
         self.assertIn("does not exist", answers[1]["error"])
         self.assertIn("error", answers[2])
         self.assertEqual(answers[3]["columns"]["id"]["sum"], "45")
+
+    def serve(self, requests):
+        text = "".join(json.dumps(request) + "\n" for request in requests)
+        done = subprocess.run([pistachio.BINARY, "scan", "--serve"], input=text, capture_output=True, text=True, timeout=pistachio.WATCHDOG_SECONDS, check=False)
+        return [json.loads(line) for line in done.stdout.splitlines()]
+
+    def test_serve_follows_settings_of_the_engine(self):
+        wide = self.folder / "wide.parquet"
+        pq.write_table(pa.table({"blob": pa.array([b"x" * 40_000_000])}), wide, compression="none", use_dictionary=False)
+        small, large = {"memory_limit": "17MB"}, {"memory_limit": "1GB"}
+        answers = self.serve([{"files": str(wide), "settings": settings} for settings in (large, small, large)])
+        self.assertEqual([answer.get("rows") for answer in answers], [1, None, 1])
+        self.assertIn("memory_limit", answers[1]["error"])
+        self.assertIn("--serve", pistachio.run("help").stdout)
+
+    def test_columns_asked_for_twice_are_told_apart(self):
+        columns = pistachio.scan(self.file, "--columns", "id,price,id")["columns"]
+        self.assertEqual(list(columns), ["id", "price", "id:1"])
+        self.assertEqual(columns["id"], columns["id:1"])
 
     def test_interrupt_cancels_with_130(self):
         # A storage limit of one byte a second never ends by itself.
@@ -212,6 +289,37 @@ class Errors(WithFolder):
         self.assertEqual(pistachio.scan(nested, "--columns", "pair.a")["columns"]["pair.a"]["count"], 1)
         self.assert_error(pistachio.run("scan", nested, "--columns", "list.list.element"), 1, "list.list.element cannot be read", "list")
         self.assert_error(pistachio.run("scan", nested, "--columns", "pair"), 1, "pair is nested", "pair.a")
+
+    def test_fixed_values_of_any_width_are_read_or_refused_by_name(self):
+        wide = self.folder / "wide.parquet"
+        for width, encoding in ((65_536, "PLAIN"), (65_536, "BYTE_STREAM_SPLIT"), (65_536, "DELTA_BYTE_ARRAY"), (65_537, "PLAIN"), (70_000, "PLAIN")):
+            pq.write_table(pa.table({"id": [1], "b": pa.array([b"x" * width], pa.binary(width))}), wide, use_dictionary=False,
+                           column_encoding={"b": encoding, "id": "PLAIN"})
+            if width <= 65_536:
+                self.assertEqual(pistachio.scan(wide)["columns"]["b"]["sum"], str(width))
+            else:
+                self.assertEqual(list(pistachio.scan(wide)["columns"]), ["id"])
+                self.assert_error(pistachio.run("scan", wide, "--columns", "b"), 1, "column b cannot be read", f"of {width} bytes")
+
+    def test_names_that_appear_twice_are_refused_and_others_stay_readable(self):
+        twice = self.folder / "twice.parquet"
+        pq.write_table(pa.Table.from_arrays([pa.array([1, 2]), pa.array(["x", "y"]), pa.array([5, 6])], names=["a", "a", "b"]), twice)
+        answer = pistachio.scan(twice)
+        self.assertEqual({name: column["sum"] for name, column in answer["columns"].items()}, {"b": "11"})
+        self.assert_error(pistachio.run("scan", twice, "--columns", "a"), 1, "column a cannot be read", "appears twice in", "twice.parquet")
+        self.assertIn("appears twice", pistachio.run("schema", twice).stdout)
+        dotted = self.folder / "dotted.parquet"
+        pq.write_table(pa.table({"a.b": [1], "a": pa.array([{"b": 2, "c": 3}])}), dotted)
+        self.assertEqual(list(pistachio.scan(dotted)["columns"]), ["a.c"])
+        self.assert_error(pistachio.run("scan", dotted, "--where", "a.b = 1"), 1, "column a.b cannot be read", "appears twice in")
+
+    def test_names_that_differ_in_case_are_told_apart(self):
+        both = self.folder / "both"
+        both.mkdir()
+        pq.write_table(pa.table({"a": [1], "A": [2]}), both / "1.parquet")
+        self.assertEqual([column["sum"] for column in pistachio.scan(both)["columns"].values()], ["1", "2"])
+        pq.write_table(pa.table({"a": [10]}), both / "2.parquet")
+        self.assert_error(pistachio.run("scan", both), 1, "2.parquet has no column A")
 
     def test_too_little_memory_is_an_error_that_says_what_to_do(self):
         wide = self.folder / "wide.parquet"

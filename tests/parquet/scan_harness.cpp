@@ -20,7 +20,7 @@ Task<void> receive_all(Channel<ScannedChunk>& channel, const ScanPlan& plan, con
 }
 
 Task<ScanHarness::Outcome> scan_table(StorageContext& storage, std::vector<std::string> patterns, const ScanRequest& request,
-                                      const ScanHarness::Consume& consume, int lanes) {
+                                      const ScanHarness::Consume& consume, int lanes, ScanOrder order) {
   Task<ParquetTable> opening = open_table(storage, std::move(patterns));
   ParquetTable table = co_await opening;
   ScanPlan plan = plan_scan(table, request, storage.settings);
@@ -29,7 +29,7 @@ Task<ScanHarness::Outcome> scan_table(StorageContext& storage, std::vector<std::
   Channel<ScannedChunk> channel(int64_t{1} << 20);
   ScanHarness::Outcome outcome;
   auto body = [&](TaskGroup& group) -> Task<void> {
-    group.spawn(scan.run_into(channel, lanes, ScanOrder::File));
+    group.spawn(scan.run_into(channel, lanes, order));
     group.spawn(receive_all(channel, plan, consume, outcome));
     co_return;
   };
@@ -58,10 +58,21 @@ ScanHarness::ScanHarness(Settings settings)
       metadata_cache_(settings.metadata_cache_bytes) {}
 
 ScanHarness::Outcome ScanHarness::scan(std::vector<std::string> patterns, ScanRequest request, Consume consume, CancelToken token) {
+  // File order is a promise of one lane: with several, chunks of one unit could overtake another's.
+  return run(std::move(patterns), std::move(request), std::move(consume), std::move(token), /*lanes=*/1, ScanOrder::File);
+}
+
+ScanHarness::Outcome ScanHarness::scan_in_any_order(std::vector<std::string> patterns, ScanRequest request, Consume consume,
+                                                    CancelToken token) {
+  return run(std::move(patterns), std::move(request), std::move(consume), std::move(token), static_cast<int>(settings_.threads),
+             ScanOrder::Any);
+}
+
+ScanHarness::Outcome ScanHarness::run(std::vector<std::string> patterns, ScanRequest request, Consume consume, CancelToken token, int lanes,
+                                      ScanOrder order) {
   ReadPool read_pool({.bandwidth_limit = settings_.storage_bandwidth_limit});
   StorageContext storage{settings_, object_stores_, metadata_cache_, read_pool, governor_.process_account().make_child("scan")};
-  // File order is a promise of one lane: with several, chunks of one unit could overtake another's.
-  Task<Outcome> task = scan_table(storage, std::move(patterns), request, consume, /*lanes=*/1);
+  Task<Outcome> task = scan_table(storage, std::move(patterns), request, consume, lanes, order);
   return scheduler_.run(std::move(task), token);
 }
 

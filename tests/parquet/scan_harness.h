@@ -1,5 +1,5 @@
-// A process in small, for tests of scans: scheduler, governor, caches and read pool around one TableScan. Chunks arrive in file order, one
-// at a time, on one worker. Throws what the engine throws.
+// A process in small, for tests of scans: scheduler, governor, caches and read pool around one TableScan. Chunks arrive one at a time, in
+// file order through one lane, or in any order through as many lanes as there are threads. Throws what the engine throws.
 #pragma once
 
 #include <functional>
@@ -28,10 +28,14 @@ class ScanHarness {
 
   // Scans files, folders or globs; `token` ends it early.
   Outcome scan(std::vector<std::string> patterns, ScanRequest request, Consume consume = {}, CancelToken token = {});
+  Outcome scan_in_any_order(std::vector<std::string> patterns, ScanRequest request, Consume consume = {}, CancelToken token = {});
   int64_t peak_memory() const { return governor_.peak(); }
   const Settings& settings() const { return settings_; }
+  const MetadataCache& metadata_cache() const { return metadata_cache_; }
 
  private:
+  Outcome run(std::vector<std::string> patterns, ScanRequest request, Consume consume, CancelToken token, int lanes, ScanOrder order);
+
   Settings settings_;
   MemoryGovernor governor_;
   Scheduler scheduler_;

@@ -148,7 +148,7 @@ TEST_P(TableScanFilters, AgreeWithPlainEvaluation) {
   settings.chunk_rows = 1024;
   ScanHarness harness(settings);
   for (size_t i = 0; i < columns.size(); ++i) {
-    if (columns[i].type().kind() == TypeKind::Interval || columns[i].type().kind() == TypeKind::Blob) continue;
+    if (columns[i].type().kind() == TypeKind::Interval) continue;
     size_t other = random() % columns.size();
     std::vector<int64_t> candidates;
     for (int64_t row = 0; row < columns[i].rows(); ++row) {
@@ -224,6 +224,80 @@ TEST(TableScan, FewLargeRowGroupsAreCutForTheThreads) {
   }
 }
 
+// Through several lanes every row comes once, whatever the order, and without more memory than there is.
+TEST(TableScan, SeveralLanesGiveEveryRowOnce) {
+  TemporaryFolder folder;
+  constexpr int64_t kRows = 200'000;
+  write_sample_file(folder.file("sales.parquet"), {kRows, 15'000});
+  for (bool overlap : {true, false}) {
+    for (int64_t memory_limit : {int64_t{20} << 20, int64_t{1} << 30}) {
+      for (int64_t first : {int64_t{0}, int64_t{77'777}}) {
+        SCOPED_TRACE(fmt::format("overlap {}, memory {}, from {}", overlap, memory_limit, first));
+        Settings settings = scan_test_settings();
+        settings.threads = 4;
+        settings.chunk_rows = 4'000;
+        settings.overlap = overlap;
+        settings.memory_limit = memory_limit;
+        ScanHarness harness(settings);
+        ScanRequest request;
+        request.columns = {"id", "remark"};
+        if (first > 0) request.filters = {{"id", Comparison::GreaterEqual, fmt::format("{}", first)}};
+        at::Tensor seen = at::zeros({kRows}, at::kLong);
+        auto outcome = harness.scan_in_any_order({folder.file("sales.parquet")}, request, [&](const ScanPlan&, const Chunk& chunk) {
+          seen.index_add_(0, decode_dictionary(chunk.column(0)).values(), at::ones({chunk.rows()}, at::kLong));
+        });
+        EXPECT_EQ(outcome.rows, kRows - first);
+        EXPECT_TRUE(seen.slice(0, 0, first).eq(0).all().item<bool>());
+        EXPECT_TRUE(seen.slice(0, first).eq(1).all().item<bool>());
+        EXPECT_LE(harness.peak_memory(), memory_limit);
+      }
+    }
+  }
+}
+
+// One bad page ends all lanes and reaches the receiver; a receiver that fails ends the lanes.
+TEST(TableScan, AnErrorEndsEveryLane) {
+  TemporaryFolder folder;
+  write_sample_file(folder.file("sales.parquet"), {100'000, 5'000});
+  Settings settings = scan_test_settings();
+  settings.threads = 4;
+  ScanHarness harness(settings);
+  CancelSource deadline({}, std::chrono::steady_clock::now() + std::chrono::seconds(60));
+  auto fail = [&](const ScanPlan&, const Chunk&) { throw UserError("enough"); };
+  EXPECT_THROW(harness.scan_in_any_order({folder.file("sales.parquet")}, {}, fail, deadline.token()), UserError);
+  std::FILE* file = std::fopen(folder.file("sales.parquet").c_str(), "r+b");
+  ASSERT_NE(file, nullptr);
+  std::fseek(file, 600'000, SEEK_SET);
+  for (int i = 0; i < 5'000; ++i) std::fputc(0xff, file);
+  std::fclose(file);
+  EXPECT_THROW(harness.scan_in_any_order({folder.file("sales.parquet")}, {}, {}, deadline.token()), DataError);
+}
+
+TEST(TableScan, PageIndexesCountAsKeptMetadata) {
+  TemporaryFolder folder;
+  write_sample_file(folder.file("sales.parquet"), {200'000, 50'000});
+  ScanHarness harness(scan_test_settings());
+  ScanRequest request;
+  harness.scan({folder.file("sales.parquet")}, request);
+  int64_t footer_alone = harness.metadata_cache().statistics().bytes;
+  request.filters = {{"id", Comparison::Less, "100000"}};
+  harness.scan({folder.file("sales.parquet")}, request);
+  EXPECT_GT(harness.metadata_cache().statistics().bytes, footer_alone);
+}
+
+// It holds all units at once, so what it lacks never comes free by itself. A deadline turns a hang into a failure.
+TEST(TableScan, TheBlockingReaderIsRefusedWhatDoesNotFit) {
+  TemporaryFolder folder;
+  write_sample_file(folder.file("sales.parquet"), {300'000, 25'000});
+  Settings settings = scan_test_settings();
+  settings.reader = ReaderMode::Blocking;
+  settings.memory_limit = 16 << 20;
+  CancelSource deadline({}, std::chrono::steady_clock::now() + std::chrono::seconds(20));
+  EXPECT_THROW(ScanHarness(settings).scan({folder.file("sales.parquet")}, {}, {}, deadline.token()), OutOfMemory);
+  settings.memory_limit = 256 << 20;
+  EXPECT_EQ(ScanHarness(settings).scan({folder.file("sales.parquet")}, {}).rows, 300'000);
+}
+
 TEST(TableScan, NestedColumnsAreRefusedByName) {
   TemporaryFolder folder;
   auto bytes = make_nested_parquet_file(800, 300);
@@ -250,7 +324,7 @@ TEST(TableScan, NestedColumnsAreRefusedByName) {
 // deadline turns a hang into a failure.
 TEST(TableScan, DamagedFilesAreReadOrRefused) {
   TemporaryFolder folder;
-#if defined(__SANITIZE_ADDRESS__)
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   constexpr uint64_t mutations = 100;
 #else
   constexpr uint64_t mutations = 500;

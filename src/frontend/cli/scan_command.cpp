@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <iostream>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <tuple>
 
 #include "base/format_bytes.h"
 #include "frontend/cli/command_arguments.h"
@@ -51,11 +53,14 @@ void print_box(const SummaryResult& result, int64_t peak_memory) {
 Json json_of(const SummaryResult& result, int64_t peak_memory) {
   Json columns = Json::object();
   for (const ColumnTotals& column : result.columns) {
-    columns[column.name] = {{"type", column.type.to_string()},
-                            {"count", column.count},
-                            {"min", column.minimum ? Json(column.minimum->to_string()) : Json()},
-                            {"max", column.maximum ? Json(column.maximum->to_string()) : Json()},
-                            {"sum", column.sum_text()}};
+    // A column that was asked for twice is there twice: a, a:1.
+    std::string name = column.name;
+    for (int copy = 1; columns.contains(name); ++copy) name = fmt::format("{}:{}", column.name, copy);
+    columns[name] = {{"type", column.type.to_string()},
+                     {"count", column.count},
+                     {"min", column.minimum ? Json(column.minimum->to_string()) : Json()},
+                     {"max", column.maximum ? Json(column.maximum->to_string()) : Json()},
+                     {"sum", column.sum_text()}};
   }
   return {{"seconds", result.seconds},
           {"rows", result.selected},
@@ -83,8 +88,27 @@ std::vector<std::string> strings_of(const Json& request, const char* name) {
   return request[name].get<std::vector<std::string>>();
 }
 
-Json answer(std::map<int64_t, std::unique_ptr<EngineInstance>>& engines, const Settings& base, const std::string& line,
-            const CancelToken& token) {
+// The engines of `--serve`, one for each combination of what an engine is made from. They share the process's allocator and with it one
+// memory limit: another limit takes the place of all of them.
+class ServedEngines {
+ public:
+  EngineInstance& find(const Settings& settings) {
+    if (settings.memory_limit != memory_limit_) engines_.clear();
+    memory_limit_ = settings.memory_limit;
+    Key key{settings.threads, settings.io_threads, settings.metadata_cache_bytes, settings.composite_kernels};
+    std::unique_ptr<EngineInstance>& engine = engines_[key];
+    if (engine == nullptr) engine = std::make_unique<EngineInstance>(settings);
+    return *engine;
+  }
+
+ private:
+  using Key = std::tuple<int64_t, int64_t, int64_t, bool>;
+
+  int64_t memory_limit_ = 0;
+  std::map<Key, std::unique_ptr<EngineInstance>> engines_;
+};
+
+Json answer(ServedEngines& engines, const Settings& base, const std::string& line, const CancelToken& token) {
   try {
     Json request = Json::parse(line);
     Settings settings = base;
@@ -93,13 +117,12 @@ Json answer(std::map<int64_t, std::unique_ptr<EngineInstance>>& engines, const S
         assign_setting(settings, name, value.is_string() ? value.get<std::string>() : value.dump());
     }
     complete_settings(settings);
-    std::unique_ptr<EngineInstance>& engine = engines[settings.threads];
-    if (engine == nullptr) engine = std::make_unique<EngineInstance>(settings);
+    EngineInstance& engine = engines.find(settings);
     SummaryRequest scan;
     scan.paths = strings_of(request, "files");
     scan.scan.columns = strings_of(request, "columns");
     for (const std::string& filter : strings_of(request, "where")) scan.scan.filters.push_back(parse_range_filter(filter));
-    return json_of(run_summary_scan(*engine, settings, scan, token), engine->peak_memory());
+    return json_of(run_summary_scan(engine, settings, scan, token), engine.peak_memory());
   } catch (const Cancelled&) {
     throw;
   } catch (const std::exception& error) {
@@ -107,8 +130,10 @@ Json answer(std::map<int64_t, std::unique_ptr<EngineInstance>>& engines, const S
   }
 }
 
+// A request a line, as {"files": .., "columns": [..], "where": [..], "settings": {..}}, an answer a line; ends with the input. For
+// programs that scan often and want the engine, its caches and its memory to stay.
 int serve(const Settings& settings, const CancelToken& token) {
-  std::map<int64_t, std::unique_ptr<EngineInstance>> engines;
+  ServedEngines engines;
   std::string line;
   while (std::getline(std::cin, line)) {
     fmt::print("{}\n", dump(answer(engines, settings, line, token)));

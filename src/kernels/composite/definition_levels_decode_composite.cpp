@@ -3,10 +3,10 @@
 #include <torch/library.h>
 
 #include <fmt/format.h>
+#include <vector>
 
 #include "base/error.h"
 #include "kernels/composite/rle_reader.h"
-#include "kernels/ops/argument_check.h"
 
 namespace pistachio::kernels::composite {
 
@@ -20,9 +20,8 @@ int64_t bits_for(int64_t max_level) {
 
 std::tuple<at::Tensor, at::Tensor> definition_levels_decode(const at::Tensor& bytes, const at::Tensor& pages) {
   const at::Tensor host_bytes = bytes.cpu();
-  at::Tensor validity = at::empty({total_take(pages)}, at::kBool);
+  std::vector<uint8_t> validity;  // grows with what is there, not with what a count claims
   at::Tensor counts = at::zeros({pages.size(0), 2}, at::kLong);
-  bool* out = validity.mutable_data_ptr<bool>();
   auto rows = pages.accessor<int64_t, 2>();
   auto count = counts.accessor<int64_t, 2>();
   for (int64_t page = 0; page < rows.size(0); ++page) {
@@ -33,10 +32,10 @@ std::tuple<at::Tensor, at::Tensor> definition_levels_decode(const at::Tensor& by
       if (level > max_level) throw DataError(fmt::format("definition level {} above {}", level, max_level), {.offset = reader.position()});
       const bool valid = level == max_level;
       count[page][i < skip ? 0 : 1] += valid;
-      if (i >= skip) *out++ = valid;
+      if (i >= skip) validity.push_back(valid);
     }
   }
-  return {validity.to(bytes.device()), counts};
+  return {at::tensor(validity, at::kByte).to(at::kBool).to(bytes.device()), counts};
 }
 
 }  // namespace

@@ -39,7 +39,20 @@ at::Tensor int96_to_micros(const at::Tensor& rows) {
   constexpr int64_t julian_day_of_1970 = 2440588, micros_of_a_day = 86400000000;
   const at::Tensor nanos = rows.slice(1, 0, 8).clone(at::MemoryFormat::Contiguous).view(at::kLong).view({-1});
   const at::Tensor days = rows.slice(1, 8, 12).clone(at::MemoryFormat::Contiguous).view(at::kInt).view({-1}).to(at::kLong);
-  return (days - julian_day_of_1970).mul(micros_of_a_day) + at::div(nanos, 1000, "floor");
+  // As whole days and the rest of a day, which is never negative, to compare with the ends of int64 in the same form.
+  const at::Tensor micros = at::div(nanos, 1000, "floor");
+  const at::Tensor more_days = at::div(micros, micros_of_a_day, "floor");
+  const at::Tensor day = days - julian_day_of_1970 + more_days, rest = micros - more_days.mul(micros_of_a_day);
+  constexpr int64_t last_day = INT64_MAX / micros_of_a_day, last_rest = INT64_MAX % micros_of_a_day;
+  constexpr int64_t first_day = -last_day - 1, first_rest = micros_of_a_day - last_rest - 1;
+  const at::Tensor above = day.gt(last_day).logical_or(day.eq(last_day).logical_and(rest.gt(last_rest)));
+  const at::Tensor below = day.lt(first_day).logical_or(day.eq(first_day).logical_and(rest.lt(first_rest)));
+  const at::Tensor wrong = above.logical_or(below);
+  if (wrong.any().item<bool>()) {
+    throw DataError("a timestamp lies outside the range of microseconds", {.offset = wrong.to(at::kInt).argmax().item<int64_t>() * 12});
+  }
+  // On the first day the product alone wraps around; the sum is back in range.
+  return day.mul(micros_of_a_day) + rest;
 }
 
 at::Tensor float16_to_float(const at::Tensor& rows) {

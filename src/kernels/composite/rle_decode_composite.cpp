@@ -3,10 +3,10 @@
 #include <torch/library.h>
 
 #include <fmt/format.h>
+#include <vector>
 
 #include "base/error.h"
 #include "kernels/composite/rle_reader.h"
-#include "kernels/ops/argument_check.h"
 
 namespace pistachio::kernels::composite {
 
@@ -14,8 +14,7 @@ namespace {
 
 at::Tensor rle_decode(const at::Tensor& bytes, const at::Tensor& pages) {
   const at::Tensor host_bytes = bytes.cpu();
-  at::Tensor values = at::empty({total_take(pages)}, at::kInt);
-  int32_t* out = values.mutable_data_ptr<int32_t>();
+  std::vector<int32_t> values;  // grows with what is there, not with what a count claims
   auto rows = pages.accessor<int64_t, 2>();
   for (int64_t page = 0; page < rows.size(0); ++page) {
     const int64_t limit = rows[page][3];
@@ -26,10 +25,10 @@ at::Tensor rle_decode(const at::Tensor& bytes, const at::Tensor& pages) {
       if (limit > 0 && value >= limit) {
         throw DataError(fmt::format("code {} where {} is the limit", value, limit), {.offset = reader.position()});
       }
-      *out++ = static_cast<int32_t>(value);
+      values.push_back(static_cast<int32_t>(value));
     }
   }
-  return values.to(bytes.device());
+  return at::tensor(values, at::kInt).to(bytes.device());
 }
 
 }  // namespace

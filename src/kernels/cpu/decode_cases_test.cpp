@@ -1,4 +1,5 @@
 // Random calls of the decoding operations: valid streams cut into random pages, skips and takes; and the same streams damaged.
+#include <cstring>
 #include <limits>
 
 #include "kernels/cpu/kernel_cases.h"
@@ -293,6 +294,30 @@ Call draw_decimal(Draw& draw, bool damaged) {
   return [=]() -> std::vector<at::Tensor> { return {decimal_from_bytes(rows, wide)}; };
 }
 
+// Random times of the day, also absurd ones, at random days; the ends of the range among them.
+Call draw_int96(Draw& draw, bool damaged) {
+  constexpr int64_t day_of_1970 = 2440588, last_day = 106751991, nanos_of_a_day = 86400000000000;
+  constexpr int64_t last_nanos = INT64_MAX % 86400000000 * 1000 + 999;
+  at::Tensor rows = random_rows(draw, 12);
+  for (int64_t i = 0; i < draw.rows; ++i) {
+    uint8_t* row = rows.mutable_data_ptr<uint8_t>() + i * 12;
+    int64_t day = uniform(draw.random, -100'000'000, 100'000'000), nanos = static_cast<int64_t>(draw.random());
+    const bool at_an_end = uniform(draw.random, 0, 3) == 0, first = uniform(draw.random, 0, 1) == 0;
+    if (at_an_end) {
+      day = first ? -last_day - 1 : last_day;
+      nanos = first ? nanos_of_a_day - last_nanos - 1 : last_nanos;
+      if (damaged && uniform(draw.random, 0, 9) == 0) nanos += first ? -1 : 1;
+    } else if (damaged && uniform(draw.random, 0, 99) == 0) {
+      day = uniform(draw.random, INT32_MIN, INT32_MAX) - day_of_1970;
+    }
+    const int32_t julian = static_cast<int32_t>(day + day_of_1970);
+    std::memcpy(row, &nanos, 8);
+    std::memcpy(row + 8, &julian, 4);
+  }
+  rows = disguise(draw, rows);
+  return [=]() -> std::vector<at::Tensor> { return {int96_to_micros(rows)}; };
+}
+
 }  // namespace
 
 std::vector<Operation> decode_operations() {
@@ -306,14 +331,8 @@ std::vector<Operation> decode_operations() {
           delta_binary_operation(),
           {"delta_text_expand", [](Draw& draw) { return draw_delta_text(draw, false); },
            [](Draw& draw) { return draw_delta_text(draw, true); }},
-          {"decimal_from_bytes", [](Draw& draw) { return draw_decimal(draw, false); },
-           [](Draw& draw) { return draw_decimal(draw, true); }},
-          {"int96_to_micros",
-           [](Draw& draw) -> Call {
-             const at::Tensor rows = disguise(draw, random_rows(draw, 12));
-             return [=]() -> std::vector<at::Tensor> { return {int96_to_micros(rows)}; };
-           },
-           {}},
+          {"decimal_from_bytes", [](Draw& draw) { return draw_decimal(draw, false); }, [](Draw& draw) { return draw_decimal(draw, true); }},
+          {"int96_to_micros", [](Draw& draw) { return draw_int96(draw, false); }, [](Draw& draw) { return draw_int96(draw, true); }},
           {"float16_to_float",
            [](Draw& draw) -> Call {
              const at::Tensor rows = disguise(draw, random_rows(draw, 2));

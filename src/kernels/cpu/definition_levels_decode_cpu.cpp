@@ -12,12 +12,18 @@ namespace pistachio::kernels::cpu {
 
 namespace {
 
+int64_t bits_of(int64_t max_level) {
+  return max_level == 0 ? 0 : 64 - __builtin_clzll(static_cast<uint64_t>(max_level));
+}
+
 std::tuple<at::Tensor, at::Tensor> definition_levels_decode(const at::Tensor& bytes, const at::Tensor& pages) {
+  const uint8_t* data = bytes.const_data_ptr<uint8_t>();
+  auto rows = pages.accessor<int64_t, 2>();
+  for (int64_t page = 0; page < rows.size(0); ++page)
+    check_run_counts(data, rows[page][0], rows[page][1], bits_of(rows[page][2]), rows[page][3] + rows[page][4]);
   at::Tensor validity = at::empty({total_take(pages)}, at::kBool);
   at::Tensor counts = at::empty({pages.size(0), 2}, at::kLong);
   uint8_t* out = reinterpret_cast<uint8_t*>(validity.mutable_data_ptr<bool>());
-  const uint8_t* data = bytes.const_data_ptr<uint8_t>();
-  auto rows = pages.accessor<int64_t, 2>();
   auto count = counts.accessor<int64_t, 2>();
   for (int64_t page = 0; page < rows.size(0); ++page) {
     const int64_t begin = rows[page][0], max_level = rows[page][2], skip = rows[page][3], take = rows[page][4];

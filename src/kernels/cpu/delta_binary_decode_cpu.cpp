@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "kernels/cpu/delta_binary_simd.h"
+#include "kernels/cpu/rle_runs.h"
 #include "kernels/ops/argument_check.h"
 
 namespace pistachio::kernels::cpu {
@@ -22,7 +23,28 @@ const char* problem_text(DeltaProblem problem) {
   return "no problem";
 }
 
+// The most values that a stream can hold by its header and its length: each block has a number and a byte for each miniblock in front.
+// 0 where the header cannot be read.
+int64_t capacity_of(const uint8_t* begin, const uint8_t* end) {
+  uint64_t block_size = 0, miniblocks = 0;
+  if (read_varint(begin, end, block_size) != RleProblem::None || read_varint(begin, end, miniblocks) != RleProblem::None) return 0;
+  constexpr uint64_t most = uint64_t{1} << 20;
+  if (block_size > most || miniblocks > most) return 0;
+  return 1 + (end - begin) / static_cast<int64_t>(1 + miniblocks) * static_cast<int64_t>(block_size) + static_cast<int64_t>(block_size);
+}
+
+// Before memory is taken for counts that lie.
+void check_counts(const uint8_t* data, const at::Tensor& pages) {
+  auto rows = pages.accessor<int64_t, 2>();
+  for (int64_t page = 0; page < rows.size(0); ++page) {
+    const int64_t begin = rows[page][0], needed = rows[page][3] + rows[page][4];
+    if (needed > 0 && needed > capacity_of(data + begin, data + rows[page][1]))
+      throw DataError(problem_text(DeltaProblem::EndsEarly), {.offset = begin});
+  }
+}
+
 std::tuple<at::Tensor, at::Tensor> delta_binary_decode(const at::Tensor& bytes, const at::Tensor& pages, bool is_32_bit) {
+  check_counts(bytes.const_data_ptr<uint8_t>(), pages);
   at::Tensor values = at::empty({total_take(pages)}, at::kLong);
   at::Tensor ends = at::empty({pages.size(0)}, at::kLong);
   int64_t* out = values.mutable_data_ptr<int64_t>();

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "base/error.h"
+#include "kernels/ops/int128.h"
 
 namespace pistachio::kernels::cpu {
 
@@ -57,7 +58,7 @@ at::Tensor decimal_from_bytes(const at::Tensor& rows, bool wide) {
 
 at::Tensor int96_to_micros(const at::Tensor& rows) {
   constexpr int64_t julian_day_of_1970 = 2440588;
-  constexpr uint64_t micros_of_a_day = 86400000000;
+  constexpr Int128 micros_of_a_day = 86400000000;
   const uint8_t* row = rows.const_data_ptr<uint8_t>();
   at::Tensor values = at::empty({rows.size(0)}, at::kLong);
   int64_t* out = values.mutable_data_ptr<int64_t>();
@@ -67,7 +68,9 @@ at::Tensor int96_to_micros(const at::Tensor& rows) {
     std::memcpy(&nanos, row, 8);
     std::memcpy(&day, row + 8, 4);
     const int64_t micros = nanos / 1000 - (nanos % 1000 < 0);
-    out[i] = static_cast<int64_t>(static_cast<uint64_t>(day - julian_day_of_1970) * micros_of_a_day + static_cast<uint64_t>(micros));
+    const Int128 since_1970 = (day - julian_day_of_1970) * micros_of_a_day + micros;
+    out[i] = static_cast<int64_t>(since_1970);
+    if (out[i] != since_1970) throw DataError("a timestamp lies outside the range of microseconds", {.offset = i * 12});
   }
   return values;
 }

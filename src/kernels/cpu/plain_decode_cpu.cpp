@@ -1,4 +1,5 @@
-// CPU bodies of plain_decode, plain_fixed_bytes_decode (both copies) and plain_boolean_decode.
+// CPU bodies of plain_decode, plain_fixed_bytes_decode (both copies) and plain_boolean_decode. All pages are looked at before memory is
+// taken: a count that lies is bad data, not a lack of memory.
 #include <ATen/ATen.h>
 #include <fmt/format.h>
 #include <torch/library.h>
@@ -13,9 +14,15 @@ namespace pistachio::kernels::cpu {
 
 namespace {
 
-void need_bytes(int64_t begin, int64_t end, int64_t needed) {
-  if (needed > end - begin) {
-    throw DataError(fmt::format("the page has {} bytes where {} are needed", end - begin, needed), {.offset = end});
+// Throws when a page is shorter than `bytes_of(values)`.
+template <typename BytesOf>
+void check_lengths(const at::Tensor& pages, const BytesOf& bytes_of) {
+  auto rows = pages.accessor<int64_t, 2>();
+  for (int64_t page = 0; page < rows.size(0); ++page) {
+    const int64_t begin = rows[page][0], end = rows[page][1], needed = bytes_of(rows[page][2] + rows[page][3]);
+    if (needed > end - begin) {
+      throw DataError(fmt::format("the page has {} bytes where {} are needed", end - begin, needed), {.offset = end});
+    }
   }
 }
 
@@ -24,32 +31,34 @@ void copy_values(const at::Tensor& bytes, const at::Tensor& pages, int64_t width
   auto rows = pages.accessor<int64_t, 2>();
   for (int64_t page = 0; page < rows.size(0); ++page) {
     const int64_t begin = rows[page][0], skip = rows[page][2], take = rows[page][3];
-    need_bytes(begin, rows[page][1], (skip + take) * width);
     if (take > 0) std::memcpy(out, data + begin + skip * width, static_cast<size_t>(take * width));
     out += take * width;
   }
 }
 
 at::Tensor plain_decode(const at::Tensor& bytes, const at::Tensor& pages, c10::ScalarType type) {
+  const int64_t width = static_cast<int64_t>(c10::elementSize(type));
+  check_lengths(pages, [width](int64_t values) { return values * width; });
   at::Tensor values = at::empty({total_take(pages)}, at::TensorOptions(type));
-  copy_values(bytes, pages, values.element_size(), static_cast<uint8_t*>(values.mutable_data_ptr()));
+  copy_values(bytes, pages, width, static_cast<uint8_t*>(values.mutable_data_ptr()));
   return values;
 }
 
 at::Tensor plain_fixed_bytes_decode(const at::Tensor& bytes, const at::Tensor& pages, int64_t width) {
+  check_lengths(pages, [width](int64_t values) { return values * width; });
   at::Tensor values = at::empty({total_take(pages), width}, at::kByte);
   copy_values(bytes, pages, width, values.mutable_data_ptr<uint8_t>());
   return values;
 }
 
 at::Tensor plain_boolean_decode(const at::Tensor& bytes, const at::Tensor& pages) {
+  check_lengths(pages, [](int64_t values) { return (values + 7) / 8; });
   at::Tensor values = at::empty({total_take(pages)}, at::kBool);
   uint8_t* out = reinterpret_cast<uint8_t*>(values.mutable_data_ptr<bool>());
   const uint8_t* data = bytes.const_data_ptr<uint8_t>();
   auto rows = pages.accessor<int64_t, 2>();
   for (int64_t page = 0; page < rows.size(0); ++page) {
     const int64_t begin = rows[page][0], end = rows[page][1], skip = rows[page][2], take = rows[page][3];
-    need_bytes(begin, end, (skip + take + 7) / 8);
     decode_bits(data + begin, data + end, skip, take, out);
     out += take;
   }

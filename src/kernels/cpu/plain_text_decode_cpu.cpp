@@ -22,7 +22,8 @@ int64_t walk(const uint8_t* data, int64_t position, int64_t end, int64_t count, 
   const uint8_t* next = data + position;
   const uint8_t* const last_length = data + end - 4;
   for (int64_t i = 0; i < count; ++i) {
-    if (next > last_length) [[unlikely]] throw DataError("the page ends before its values", {.offset = next - data});
+    if (next > last_length) [[unlikely]]
+      throw DataError("the page ends before its values", {.offset = next - data});
     uint32_t length;
     std::memcpy(&length, next, 4);
     __builtin_prefetch(next + 1024);
@@ -34,7 +35,17 @@ int64_t walk(const uint8_t* data, int64_t position, int64_t end, int64_t count, 
   return next - data;
 }
 
+// Every value has a length of four bytes: a count that lies is found before memory is taken for it.
+void check_lengths(const at::Tensor& pages) {
+  auto rows = pages.accessor<int64_t, 2>();
+  for (int64_t page = 0; page < rows.size(0); ++page) {
+    if (rows[page][2] + rows[page][3] > (rows[page][1] - rows[page][0]) / 4)
+      throw DataError("the page ends before its values", {.offset = rows[page][1]});
+  }
+}
+
 std::tuple<at::Tensor, at::Tensor> plain_text_decode(const at::Tensor& bytes, const at::Tensor& pages) {
+  check_lengths(pages);
   const int64_t total = total_take(pages);
   at::Tensor begins = at::empty({total}, at::kLong), ends = at::empty({total}, at::kLong);
   int64_t* begin_out = begins.mutable_data_ptr<int64_t>();

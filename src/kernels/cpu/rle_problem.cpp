@@ -15,4 +15,13 @@ void throw_rle_problem(RleProblem problem, int64_t offset) {
   throw InternalError("no problem to report");
 }
 
+void check_run_counts(const uint8_t* bytes, int64_t begin, int64_t end, int64_t bit_width, int64_t needed) {
+  if (bit_width == 0 || needed <= (end - begin) * 8 / bit_width) return;
+  RleRunReader reader(bytes + begin, bytes + end, static_cast<int>(bit_width));
+  RleRun run;
+  for (; needed > 0; needed -= run.count) {
+    if (const RleProblem problem = reader.next(run); problem != RleProblem::None) throw_rle_problem(problem, reader.position() - bytes);
+  }
+}
+
 }  // namespace pistachio::kernels::cpu

@@ -10,12 +10,8 @@
 
 namespace pistachio::kernels {
 
-namespace {
-constexpr int64_t max_width = int64_t{1} << 16;
-}
-
 at::Tensor plain_fixed_bytes_decode(const at::Tensor& bytes, const at::Tensor& pages, int64_t width) {
-  ENSURE(width > 0 && width <= max_width, "width {}", width);
+  ENSURE(width > 0 && width <= kLargestFixedWidth, "width {}", width);
   if (is_empty_table(pages)) return at::empty({0, width}, output_options(bytes, at::kByte));
   check_page_table(bytes, pages, 4);
   static const auto operation =

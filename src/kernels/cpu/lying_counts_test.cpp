@@ -1,0 +1,54 @@
+// Counts that no page of so few bytes can hold: every body must find the lie before it takes memory for it.
+#include <ATen/ATen.h>
+#include <gtest/gtest.h>
+
+#include "base/error.h"
+#include "kernels/ops/byte_stream_split_decode.h"
+#include "kernels/ops/definition_levels_decode.h"
+#include "kernels/ops/delta_binary_decode.h"
+#include "kernels/ops/kernel_mode.h"
+#include "kernels/ops/plain_boolean_decode.h"
+#include "kernels/ops/plain_decode.h"
+#include "kernels/ops/plain_fixed_bytes_decode.h"
+#include "kernels/ops/plain_text_decode.h"
+#include "kernels/ops/rle_decode.h"
+
+namespace pistachio::kernels {
+namespace {
+
+constexpr int64_t kLie = int64_t{1} << 40;
+
+at::Tensor bytes_of(std::initializer_list<int> values) {
+  return at::tensor(std::vector<int>(values), at::kInt).to(at::kByte);
+}
+
+at::Tensor table(std::initializer_list<int64_t> row) {
+  return at::tensor(std::vector<int64_t>(row), at::kLong).view({1, -1});
+}
+
+class LyingCountsTest : public testing::TestWithParam<KernelMode> {
+ private:
+  KernelModeGuard mode_{GetParam()};
+};
+
+TEST_P(LyingCountsTest, AreBadData) {
+  const at::Tensor zeros = at::zeros({16}, at::kByte);
+  EXPECT_THROW(plain_decode(zeros, table({0, 16, 0, kLie}), at::kLong), DataError);
+  EXPECT_THROW(plain_fixed_bytes_decode(zeros, table({0, 16, 0, kLie}), 12), DataError);
+  EXPECT_THROW(plain_boolean_decode(zeros, table({0, 16, 0, kLie})), DataError);
+  EXPECT_THROW(plain_text_decode(zeros, table({0, 16, 0, kLie})), DataError);
+  EXPECT_THROW(byte_stream_split_decode(zeros, table({0, 16, kLie, 0, kLie}), 8), DataError);
+  // One group of eight bit-packed values, then a run of 63 of the value 1.
+  const at::Tensor runs = bytes_of({3, 0xff, 126, 1});
+  EXPECT_THROW(rle_decode(runs, table({0, 4, 1, 0, 0, kLie})), DataError);
+  EXPECT_THROW(definition_levels_decode(runs, table({0, 4, 1, 0, kLie})), DataError);
+  EXPECT_EQ(rle_decode(runs, table({0, 4, 1, 0, 0, 71})).numel(), 71);
+  // Blocks of 128 values in 4 miniblocks, 2^42 values claimed, the first 0; one block of deltas of no bits.
+  const at::Tensor deltas = bytes_of({0x80, 1, 4, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 1, 0, 0, 0, 0, 0, 0});
+  EXPECT_THROW(delta_binary_decode(deltas, table({0, 16, kLie, 0, kLie}), false), DataError);
+}
+
+INSTANTIATE_TEST_SUITE_P(Bodies, LyingCountsTest, testing::Values(KernelMode::Tuned, KernelMode::Composite));
+
+}  // namespace
+}  // namespace pistachio::kernels
