@@ -114,11 +114,15 @@ void QueryBinder::bind_groups(const ast::Select& select, Grouping& grouping) {
     }
     ExpressionPtr bound = bind_expression(*expression, place);
     if (bound->is_untyped()) bound = coerce(std::move(bound), TypeKind::Varchar);
-    bool known = std::any_of(grouping.groups.begin(), grouping.groups.end(),
-                             [&](const NamedExpression& group) { return same_expression(*group.expression, *bound); });
-    if (known) continue;
+    auto known = std::find_if(grouping.groups.begin(), grouping.groups.end(),
+                              [&](const NamedExpression& group) { return same_expression(*group.expression, *bound); });
+    if (known != grouping.groups.end()) {
+      grouping.by_item.emplace(expression, known->id);
+      continue;
+    }
     bool is_column = bound->kind() == ExpressionKind::Column;
     ColumnId id = is_column ? bound->column_id() : columns_.add("group", bound->type());
+    grouping.by_item.emplace(expression, id);
     grouping.groups.push_back({id, std::move(bound)});
   }
 }

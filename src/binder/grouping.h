@@ -18,6 +18,8 @@ struct QueryBinder::Grouping {
   std::vector<NamedExpression> groups;
   std::vector<AggregateCall> calls;
   std::map<const ast::Call*, ColumnId> by_node;
+  // Items of the select list that GROUP BY names by position or alias.
+  std::map<const ast::Expression*, ColumnId> by_item;
 };
 
 }  // namespace pistachio

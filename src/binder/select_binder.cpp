@@ -260,6 +260,9 @@ BoundQuery QueryBinder::bind_select(const ast::Query& query, const ast::Select& 
 
   ExpressionPlace place{.scope = &scope, .input = &plan, .aggregates = &grouping.by_node, .no_aggregate = "here"};
   auto bind_item = [&](const ast::Expression& expression) {
+    // Not bound again: a subquery in it would be joined a second time, above the grouping.
+    auto grouped = grouping.by_item.find(&expression);
+    if (grouped != grouping.by_item.end()) return columns_.reference(grouped->second, expression.position);
     ExpressionPtr bound = bind_expression(expression, place);
     return grouping.is_grouped ? after_grouping(std::move(bound), grouping) : bound;
   };

@@ -1,5 +1,6 @@
 """DuckDB as the judge: runs the same SQL on the same files and compares the rows."""
 
+import datetime
 import decimal
 import math
 import re
@@ -32,6 +33,9 @@ def kind_of(type_name):
 def text_of(value):
     if isinstance(value, bool):
         return "true" if value else "false"
+    if isinstance(value, datetime.datetime):
+        text = str(value)
+        return text.rstrip("0") if "." in text else text
     if isinstance(value, decimal.Decimal):
         return format(value, "f")
     return str(value)

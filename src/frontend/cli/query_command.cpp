@@ -28,11 +28,6 @@ int terminal_width() {
 }
 
 std::string read_script(const std::string& path) {
-  if (path == "-") {
-    std::ostringstream text;
-    text << std::cin.rdbuf();
-    return text.str();
-  }
   std::ifstream file(path, std::ios::binary);
   std::ostringstream text;
   if (file) text << file.rdbuf();
@@ -120,20 +115,26 @@ class StatementRunner {
   bool failed_ = false;
 };
 
-bool run_prompt(StatementRunner& runner) {
+bool is_goodbye(const std::string& line) {
+  return line == "exit" || line == "quit" || line == "\\q" || line == ".exit" || line == ".quit";
+}
+
+// Statements from standard input, each run as soon as it is complete: a program on the other end of a pipe can wait for the answer before
+// it sends the next. With a prompt, errors do not end the run. False after an error that does.
+bool run_input(StatementRunner& runner, bool prompt) {
   std::string text;
   std::string line;
   while (true) {
-    fmt::print(stderr, "{}", text.empty() ? "pistachio> " : "       ... ");
+    if (prompt) fmt::print(stderr, "{}", text.empty() ? "pistachio> " : "       ... ");
     if (!std::getline(std::cin, line)) break;
-    if (text.empty() && (line == "exit" || line == "quit" || line == "\\q" || line == ".exit" || line == ".quit")) break;
+    if (prompt && text.empty() && is_goodbye(line)) break;
     text += line + "\n";
     if (ends_open(text)) continue;
-    runner.run_text(text);
+    if (!runner.run_text(text) && !prompt) return false;
     text.clear();
   }
-  fmt::print(stderr, "\n");
-  return true;
+  if (prompt) fmt::print(stderr, "\n");
+  return runner.run_text(text) || prompt;
 }
 
 }  // namespace
@@ -184,10 +185,13 @@ int run_query_command(int argc, char** argv, Settings settings, const CancelToke
   std::unique_ptr<ResultReceiver> printer = make_result_printer(chosen, stdout, output_is_terminal ? terminal_width() : 0);
   StatementRunner runner(session, *printer, token);
   for (const Script& script : scripts) {
-    if (!runner.run_text(script.is_file ? read_script(script.text) : script.text)) return 1;
+    bool from_input = script.is_file && script.text == "-";
+    bool goes_on = from_input ? run_input(runner, false) : runner.run_text(script.is_file ? read_script(script.text) : script.text);
+    if (!goes_on) return 1;
   }
-  if (scripts.empty()) run_prompt(runner);
-  return runner.failed() && !terminal ? 1 : runner.failed() && !scripts.empty() ? 1 : 0;
+  if (!scripts.empty()) return runner.failed() ? 1 : 0;
+  run_input(runner, true);
+  return 0;
 }
 
 }  // namespace pistachio

@@ -37,7 +37,7 @@ class SegmentCopies {
   static constexpr int64_t stride = most_groups + 8;
 
   int64_t groups_;
-  std::array<Accumulator, static_cast<size_t>(copies* stride)> accumulators_;
+  std::array<Accumulator, size_t{copies * stride}> accumulators_;
 };
 
 // Calls each(row, copy) for all rows, with the copies in turn.

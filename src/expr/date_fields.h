@@ -1,0 +1,52 @@
+// Parts of dates, times and intervals: EXTRACT and DATE_TRUNC. Whole fields are BIGINT, seconds DECIMAL(8, 6), epochs DECIMAL(20, 6).
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "expr/argument_access.h"
+#include "expr/function.h"
+
+namespace pistachio {
+
+enum class DateField {
+  Microseconds,
+  Milliseconds,
+  Second,
+  Minute,
+  Hour,
+  Day,
+  Week,
+  Month,
+  Quarter,
+  Year,
+  Decade,
+  Century,
+  Millennium,
+  IsoYear,
+  DayOfWeek,
+  IsoDayOfWeek,
+  DayOfYear,
+  Epoch
+};
+
+// Any case, also in the plural and by PostgreSQL's abbreviations.
+std::optional<DateField> find_date_field(std::string_view name);
+// Throws UserError for an unknown name.
+DateField parse_date_field(std::string_view name);
+std::string_view date_field_name(DateField field);
+// The function of one argument that EXTRACT with this constant field is: its result has the field's own type. EXTRACT with a field that is
+// no constant has to give DOUBLE.
+std::string extract_function_name(DateField field);
+
+bool has_field(LogicalType type, DateField field);
+LogicalType field_type(DateField field);
+
+// Of a DATE, TIMESTAMP, TIMESTAMP WITH TIME ZONE, TIME or INTERVAL that has the field; so many rows.
+Column extract_field(DateField field, const Argument& argument, int64_t rows);
+
+// unit, value: TIMESTAMP, TIMESTAMP WITH TIME ZONE or INTERVAL.
+Column truncate_date(const FunctionCall& call);
+
+}  // namespace pistachio

@@ -1,0 +1,97 @@
+#include "expr/letter_case.h"
+
+#ifdef PISTACHIO_UTF8PROC
+#include <utf8proc.h>
+#endif
+
+#include "expr/utf8_text.h"
+
+namespace pistachio {
+
+namespace {
+
+template <LetterCase letter_case>
+char ascii_in_case(char letter) {
+  constexpr unsigned char first = letter_case == LetterCase::Upper ? 'a' : 'A';
+  unsigned char byte = static_cast<unsigned char>(letter);
+  return static_cast<char>(byte ^ (static_cast<unsigned char>(byte - first) < 26 ? 0x20 : 0));
+}
+
+template <LetterCase letter_case>
+void copy_ascii(std::string_view text, char* to) {
+  for (size_t i = 0; i < text.size(); ++i) to[i] = ascii_in_case<letter_case>(text[i]);
+}
+
+#ifdef PISTACHIO_UTF8PROC
+uint32_t in_case(uint32_t code, LetterCase letter_case) {
+  if (code >= kBrokenByte && code < kBrokenByte + 256) return code;
+  int32_t letter = static_cast<int32_t>(code);
+  return static_cast<uint32_t>(letter_case == LetterCase::Upper ? utf8proc_toupper(letter) : utf8proc_tolower(letter));
+}
+
+bool is_word_letter(uint32_t code) {
+  if (code >= kBrokenByte && code < kBrokenByte + 256) return false;
+  utf8proc_category_t category = utf8proc_category(static_cast<int32_t>(code));
+  return (category >= UTF8PROC_CATEGORY_LU && category <= UTF8PROC_CATEGORY_LO) || category == UTF8PROC_CATEGORY_ND ||
+         category == UTF8PROC_CATEGORY_NL;
+}
+#else
+uint32_t in_case(uint32_t code, LetterCase letter_case) {
+  if (code >= 0x80) return code;
+  char letter = static_cast<char>(code);
+  letter = letter_case == LetterCase::Upper ? ascii_in_case<LetterCase::Upper>(letter) : ascii_in_case<LetterCase::Lower>(letter);
+  return static_cast<unsigned char>(letter);
+}
+
+bool is_word_letter(uint32_t code) {
+  return (code >= '0' && code <= '9') || (code >= 'a' && code <= 'z') || (code >= 'A' && code <= 'Z') || code >= 0x80;
+}
+#endif
+
+// A letter in another case takes at most one byte more than it had, and broken bytes stay single.
+int64_t longest_in_case(std::string_view text) {
+  return static_cast<int64_t>(text.size()) * 2 + 4;
+}
+
+int64_t write_in_case(std::string_view text, LetterCase letter_case, char* to) {
+  const char* at = text.data();
+  const char* end = at + text.size();
+  char* out = to;
+  while (at < end) out += write_code_point(in_case(read_code_point(at, end), letter_case), out);
+  return out - to;
+}
+
+}  // namespace
+
+void append_in_case(std::string_view text, LetterCase letter_case, TextBuilder& builder) {
+  if (is_ascii(text)) {
+    char* to = builder.reserve(static_cast<int64_t>(text.size()));
+    letter_case == LetterCase::Upper ? copy_ascii<LetterCase::Upper>(text, to) : copy_ascii<LetterCase::Lower>(text, to);
+    builder.commit(static_cast<int64_t>(text.size()));
+    return;
+  }
+  char* to = builder.reserve(longest_in_case(text));
+  builder.commit(write_in_case(text, letter_case, to));
+}
+
+void append_capitalized(std::string_view text, TextBuilder& builder) {
+  char* to = builder.reserve(longest_in_case(text));
+  char* out = to;
+  const char* at = text.data();
+  const char* end = at + text.size();
+  bool in_word = false;
+  while (at < end) {
+    uint32_t code = read_code_point(at, end);
+    out += write_code_point(in_case(code, in_word ? LetterCase::Lower : LetterCase::Upper), out);
+    in_word = is_word_letter(code);
+  }
+  builder.commit(out - to);
+}
+
+std::string to_lower(std::string_view text) {
+  std::string lower(static_cast<size_t>(longest_in_case(text)), '\0');
+  lower.resize(static_cast<size_t>(write_in_case(text, LetterCase::Lower, lower.data())));
+  return lower;
+}
+
+}  // namespace pistachio

@@ -1,0 +1,19 @@
+// Upper and lower case of text. ASCII goes through a loop over bytes; other letters through utf8proc where it is linked, and stay as they
+// are where it is not.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "expr/text_builder.h"
+
+namespace pistachio {
+
+enum class LetterCase { Upper, Lower };
+
+void append_in_case(std::string_view text, LetterCase letter_case, TextBuilder& builder);
+// The first letter of each word in upper case, the others in lower case; words are letters and digits in a row.
+void append_capitalized(std::string_view text, TextBuilder& builder);
+std::string to_lower(std::string_view text);
+
+}  // namespace pistachio

@@ -1,0 +1,148 @@
+#include "expr/like_pattern.h"
+
+#include "base/error.h"
+#include "expr/letter_case.h"
+#include "expr/utf8_text.h"
+
+namespace pistachio {
+
+LikePattern::LikePattern(std::string_view pattern, std::string_view escape, bool ignores_case) {
+  segments_.emplace_back();
+  auto current = [&]() -> Piece& {
+    if (segments_.back().empty()) segments_.back().emplace_back();
+    return segments_.back().back();
+  };
+  for (size_t i = 0; i < pattern.size();) {
+    if (!escape.empty() && pattern.substr(i).starts_with(escape)) {
+      i += escape.size();
+      if (i == pattern.size()) throw UserError("the LIKE pattern ends in its escape character");
+      current().literal += pattern[i++];
+    } else if (pattern[i] == '%') {
+      segments_.emplace_back();
+      ++i;
+    } else if (pattern[i] == '_') {
+      if (!current().literal.empty()) segments_.back().emplace_back();
+      ++current().skipped;
+      ++i;
+    } else {
+      current().literal += pattern[i++];
+    }
+  }
+  if (ignores_case) {
+    for (Segment& segment : segments_) {
+      for (Piece& piece : segment) piece.literal = to_lower(piece.literal);
+    }
+  }
+  choose_shape();
+}
+
+void LikePattern::choose_shape() {
+  // Percent signs in a row are one.
+  std::vector<Segment> kept;
+  for (size_t i = 0; i < segments_.size(); ++i) {
+    if (i == 0 || i + 1 == segments_.size() || !segments_[i].empty()) kept.push_back(std::move(segments_[i]));
+  }
+  segments_ = std::move(kept);
+  size_t filled = 0;
+  const Segment* only = nullptr;
+  for (const Segment& segment : segments_) {
+    if (segment.empty()) continue;
+    ++filled;
+    only = &segment;
+  }
+  if (filled == 0) {
+    shape_ = segments_.size() == 1 ? Shape::Whole : Shape::Infix;  // '' and '%'
+    return;
+  }
+  if (filled > 1 || only->size() > 1 || only->front().skipped > 0) return;
+  literal_ = only->front().literal;
+  if (segments_.size() == 1) {
+    shape_ = Shape::Whole;
+  } else if (only == &segments_.front()) {
+    shape_ = Shape::Prefix;
+  } else {
+    shape_ = only == &segments_.back() ? Shape::Suffix : Shape::Infix;
+  }
+}
+
+namespace {
+
+bool starts_with_bytes(const char* at, const char* end, const std::string& bytes) {
+  return end - at >= static_cast<int64_t>(bytes.size()) && std::memcmp(at, bytes.data(), bytes.size()) == 0;
+}
+
+// Behind so many characters; null if there are fewer.
+const char* skip_exactly(const char* at, const char* end, int64_t count) {
+  for (; count > 0; --count) {
+    if (at == end) return nullptr;
+    at = next_character(at, end);
+  }
+  return at;
+}
+
+// Behind the pieces from `piece` on, matched at `at`; null if they do not match there.
+template <typename Segment>
+const char* match_here(const Segment& segment, size_t piece, const char* at, const char* end) {
+  for (; piece < segment.size(); ++piece) {
+    at = skip_exactly(at, end, segment[piece].skipped);
+    if (at == nullptr || !starts_with_bytes(at, end, segment[piece].literal)) return nullptr;
+    at += segment[piece].literal.size();
+  }
+  return at;
+}
+
+// Behind the earliest match of the segment; null if there is none.
+template <typename Segment>
+const char* match_later(const Segment& segment, const char* at, const char* end) {
+  at = skip_exactly(at, end, segment[0].skipped);
+  while (at != nullptr) {
+    at = find_bytes(at, end, segment[0].literal);
+    if (at == nullptr) return nullptr;
+    if (const char* behind = match_here(segment, 1, at + segment[0].literal.size(), end)) return behind;
+    at = at < end ? next_character(at, end) : nullptr;
+  }
+  return nullptr;
+}
+
+// Whether the segment matches the end of [at, end).
+template <typename Segment>
+bool match_end(const Segment& segment, const char* at, const char* end) {
+  for (size_t piece = segment.size(); piece-- > 0;) {
+    int64_t length = static_cast<int64_t>(segment[piece].literal.size());
+    if (end - at < length || std::memcmp(end - length, segment[piece].literal.data(), static_cast<size_t>(length)) != 0) return false;
+    end -= length;
+    for (int64_t skipped = segment[piece].skipped; skipped > 0; --skipped) {
+      if (end == at) return false;
+      end = previous_character(end, at);
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
+bool LikePattern::matches_general(std::string_view text) const {
+  const char* at = text.data();
+  const char* end = at + text.size();
+  at = match_here(segments_.front(), 0, at, end);
+  if (at == nullptr) return false;
+  if (segments_.size() == 1) return at == end;
+  for (size_t i = 1; i + 1 < segments_.size(); ++i) {
+    at = match_later(segments_[i], at, end);
+    if (at == nullptr) return false;
+  }
+  return match_end(segments_.back(), at, end);
+}
+
+bool LikePattern::matches(std::string_view text) const {
+  switch (shape_) {
+    case Shape::Whole: return text == literal_;
+    case Shape::Prefix: return text.starts_with(literal_);
+    case Shape::Suffix: return text.ends_with(literal_);
+    case Shape::Infix: return find_bytes(text.data(), text.data() + text.size(), literal_) != nullptr;
+    case Shape::General: return matches_general(text);
+  }
+  return false;
+}
+
+}  // namespace pistachio

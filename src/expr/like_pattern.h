@@ -1,0 +1,42 @@
+// A LIKE pattern made ready for many values: the usual shapes (no wildcard, prefix%, %suffix, %infix%) have their own loops, others are
+// matched segment by segment between the percent signs, in linear time. Immutable after construction.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace pistachio {
+
+class LikePattern {
+ public:
+  // `escape` is one character, or empty for none. Throws UserError for a pattern that ends in it.
+  // `ignores_case`: made for text in lower case.
+  LikePattern(std::string_view pattern, std::string_view escape, bool ignores_case = false);
+
+  // `text.data()` is not null.
+  bool matches(std::string_view text) const;
+
+  enum class Shape { Whole, Prefix, Suffix, Infix, General };
+  Shape shape() const { return shape_; }
+  // Of all shapes but General.
+  std::string_view literal() const { return literal_; }
+
+ private:
+  // So many single characters, then these bytes.
+  struct Piece {
+    int64_t skipped = 0;
+    std::string literal;
+  };
+  using Segment = std::vector<Piece>;
+
+  void choose_shape();
+  bool matches_general(std::string_view text) const;
+
+  std::vector<Segment> segments_;  // between percent signs; the first and the last are anchored
+  Shape shape_ = Shape::General;
+  std::string literal_;
+};
+
+}  // namespace pistachio
