@@ -323,7 +323,7 @@ bool has_field(LogicalType type, DateField field) {
 
 LogicalType field_type(DateField field) {
   if (field == DateField::Second) return LogicalType::decimal(8, 6);
-  if (field == DateField::Epoch) return LogicalType::decimal(20, 6);
+  if (field == DateField::Epoch) return LogicalType::decimal(22, 6);
   return TypeKind::BigInt;
 }
 

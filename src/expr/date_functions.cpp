@@ -394,7 +394,7 @@ const std::array kFunctions = {
                                             "Day of the week; Monday is 1, Sunday 7"),
     field_function<DateField::DayOfYear>("extract doy", "EXTRACT(doy FROM value) -> BIGINT", "Day of the year, from 1"),
     field_function<DateField::Epoch>(
-        "extract epoch", "EXTRACT(epoch FROM value) -> DECIMAL(20, 6)",
+        "extract epoch", "EXTRACT(epoch FROM value) -> DECIMAL(22, 6)",
         "Seconds since 1970-01-01 00:00:00 UTC; of an INTERVAL its length, years of 365.25 and months of 30 days"),
     field_function<DateField::Year>("year", "year(value) -> BIGINT", "Year; 1 BC is -1"),
     field_function<DateField::Month>("month", "month(value) -> BIGINT", "Month, 1 to 12; of an INTERVAL 0 to 11"),

@@ -105,13 +105,6 @@ inline std::vector<std::vector<Form>> all_forms(size_t count) {
   return forms;
 }
 
-inline bool has_null_constant(const Values& values, const std::vector<Form>& forms) {
-  for (size_t i = 0; i < values.size(); ++i) {
-    if (values[i].is_null && forms[i] == Form::Constant) return true;
-  }
-  return false;
-}
-
 inline void check_form(std::string_view name, const Values& values, const std::vector<Form>& forms, const std::string& expected) {
   BoundCall call = bind(name, values, forms);
   Column result = call.evaluate();

@@ -220,7 +220,7 @@ TEST(TextFunctions, Overlay) {
   check("overlay", {text("abcdef"), text("ZZ"), whole(3), whole(0)}, "abZZcdef");
   check("overlay", {text("abcdef"), text("ZZ"), whole(10)}, "abcdefZZ");
   check("overlay", {text("äöü"), text("x"), whole(2)}, "äxü");
-  check("overlay", {text("yabadoo"), text("bb"), whole(4), whole(-2)}, "yababbbadoo");
+  check("overlay", {text("yabadoo"), text("bb"), whole(4), whole(-2)}, "yabbbabadoo");
   check_error("overlay", {text("abc"), text("x"), whole(0)}, "negative");
 }
 

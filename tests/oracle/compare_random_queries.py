@@ -16,9 +16,7 @@ sys.path.insert(0, str(ROOT))
 import duckdb  # noqa: E402
 
 from tests.oracle.query_generator import Generator  # noqa: E402
-from tests.support import duckdb_oracle, pistachio_process  # noqa: E402
-
-MARK = "=== end of result ==="
+from tests.support import duckdb_oracle, sql_script  # noqa: E402
 
 
 def run_seed(seed, count, options):
@@ -33,14 +31,11 @@ def run_seed(seed, count, options):
         for table in generator.tables:
             connection.execute(f"COPY {table} TO '{folder}/{table}.parquet' (FORMAT parquet)")
         queries = [generator.top_query() for _ in range(count)]
-        script = "".join(f"{text};\nSELECT '{MARK}' AS m;\n" for text, _ in queries)
-        file = folder / "queries.sql"
-        file.write_text(script)
-        done = pistachio_process.run("-d", folder, "-f", file, "--format", "csv", "-s", "on_error=continue", *options)
-        parts = done.stdout.split(f"m\n{MARK}\n")
+        try:
+            parts = sql_script.run_statements([text for text, _ in queries], *options, folder=folder)
+        except RuntimeError as error:
+            return [f"seed {seed}: {error}"]
         problems = []
-        if len(parts) != count + 1:
-            return [f"seed {seed}: {len(parts) - 1} results for {count} queries; exit status {done.returncode}: {done.stderr[-500:]}"]
         for (text, ordered), part in zip(queries, parts):
             try:
                 expected, _ = duckdb_oracle.rows_of(connection, text)

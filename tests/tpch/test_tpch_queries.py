@@ -7,8 +7,9 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent))
 
-from tests.support import duckdb_oracle, pistachio_process as pistachio
-from tests.tpch import tpch_data
+from tests.support import duckdb_oracle, sql_script
+from tests.tpch import tpch_queries
+from tools.tpch_data import ensure_tpch
 
 SCALE = os.environ.get("TPCH_SCALE", "0.01")
 SETTINGS = {
@@ -24,16 +25,16 @@ SETTINGS = {
 class TpchQueries(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.folder = tpch_data.data_folder(SCALE)
+        cls.folder = ensure_tpch(SCALE)
         cls.duckdb = duckdb_oracle.connect(cls.folder)
-        cls.expected = {number: duckdb_oracle.rows_of(cls.duckdb, tpch_data.query_text(number))[0] for number in range(1, 23)}
+        cls.expected = {number: duckdb_oracle.rows_of(cls.duckdb, tpch_queries.query_text(number))[0] for number in range(1, 23)}
 
     def check(self, options, numbers=range(1, 23)):
-        for number in numbers:
+        results = sql_script.run_statements([tpch_queries.query_text(number) for number in numbers], *options, folder=self.folder)
+        for number, text in zip(numbers, results):
             with self.subTest(query=number):
-                done = pistachio.run("-d", self.folder, "--format", "csv", "-c", tpch_data.query_text(number), *options)
-                self.assertEqual(done.returncode, 0, done.stderr)
-                problem = duckdb_oracle.difference(duckdb_oracle.parse_csv(done.stdout), self.expected[number])
+                self.assertFalse(text.startswith("error: "), text)
+                problem = duckdb_oracle.difference(duckdb_oracle.parse_csv(text), self.expected[number])
                 self.assertIsNone(problem, problem)
 
 

@@ -16,7 +16,8 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT))
 
 from tests.support import duckdb_oracle  # noqa: E402
-from tests.tpch import tpch_data  # noqa: E402
+from tests.tpch import tpch_queries  # noqa: E402
+from tools.tpch_data import ensure_tpch  # noqa: E402
 
 
 class Pistachio:
@@ -58,13 +59,13 @@ def main():
     parser.add_argument("--binary", type=Path, default=ROOT / "build/release/pistachio")
     arguments = parser.parse_args()
     numbers = [int(word) for word in arguments.queries.split(",")] if arguments.queries else list(range(1, 23))
-    folder = tpch_data.data_folder(arguments.sf)
+    folder = ensure_tpch(arguments.sf)
     duckdb = duckdb_oracle.connect(folder, arguments.threads)
     engine = Pistachio(arguments.binary, folder, arguments.threads)
     cases = []
     print(f"{'query':>5} {'pistachio':>12} {'duckdb':>12} {'ratio':>7}")
     for number in numbers:
-        sql = tpch_data.query_text(number)
+        sql = tpch_queries.query_text(number)
         expected, _ = duckdb_oracle.rows_of(duckdb, sql)
         _, text = engine.run(sql)
         problem = duckdb_oracle.difference(duckdb_oracle.parse_csv(text), expected)

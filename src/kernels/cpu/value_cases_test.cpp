@@ -4,6 +4,7 @@
 
 #include "kernels/cpu/kernel_cases.h"
 #include "kernels/ops/argument_check.h"
+#include "kernels/ops/checked_arithmetic.h"
 #include "kernels/ops/compare_constant.h"
 #include "kernels/ops/compress.h"
 #include "kernels/ops/dictionary_gather.h"
@@ -51,6 +52,42 @@ Call draw_spread(Draw& draw) {
 Call draw_compress(Draw& draw) {
   const at::Tensor values = random_values(draw, draw.rows, true), mask = random_mask(draw, draw.rows);
   return [=]() -> std::vector<at::Tensor> { return {compress(values, mask), at::tensor({count_true(mask)}, at::kLong)}; };
+}
+
+// Small numbers mostly, so that some calls have no overflow at all; the others must end in the same error. Zeros among the divisors.
+at::Tensor draw_integers(Draw& draw, int64_t rows, at::ScalarType type, bool wide) {
+  at::Tensor values = wide ? at::zeros({rows, 2}, at::kLong) : at::zeros({rows}, at::kLong);
+  const bool extremes = uniform(draw.random, 0, 3) == 0;
+  const int64_t most = uniform(draw.random, 0, 1) == 0 ? 5 : 100;
+  const int64_t lowest = uniform(draw.random, 0, 1) == 0 ? 1 : -most;
+  for (int64_t row = 0; row < rows; ++row) {
+    const bool extreme = extremes && draw.random() % 8 == 0;
+    const int64_t value = extreme ? static_cast<int64_t>(draw.random()) : uniform(draw.random, lowest, most);
+    if (!wide) {
+      values.mutable_data_ptr<int64_t>()[row] = value;
+      continue;
+    }
+    values.mutable_data_ptr<int64_t>()[row * 2] = value;
+    values.mutable_data_ptr<int64_t>()[row * 2 + 1] = extreme ? static_cast<int64_t>(draw.random()) : value >> 63;
+  }
+  return disguise(draw, values.to(type));
+}
+
+Call draw_arithmetic(Draw& draw) {
+  const bool wide = draw.random() % 3 == 0;
+  const at::ScalarType types[] = {at::kChar, at::kShort, at::kInt, at::kLong};
+  const at::ScalarType type = wide ? at::kLong : types[draw.random() % 4];
+  const auto operation = static_cast<Arithmetic>(draw.random() % 6);
+  const bool one_left = draw.random() % 4 == 0, one_right = !one_left && draw.random() % 3 == 0;
+  const at::Tensor left = draw_integers(draw, one_left ? 1 : draw.rows, type, wide);
+  const at::Tensor right = draw_integers(draw, one_right ? 1 : draw.rows, type, wide);
+  const int64_t rows = left.size(0) == 1 ? right.size(0) : left.size(0);
+  const at::Tensor valid = optional_mask(draw, rows);
+  return [=]() -> std::vector<at::Tensor> {
+    const at::Tensor result = wide ? wide_arithmetic(left, operation, right, valid) : checked_arithmetic(left, operation, right, valid);
+    // Rows that do not count may hold anything.
+    return {valid.defined() ? result.index({valid}) : result};
+  };
 }
 
 Call draw_gather(Draw& draw) {
@@ -123,6 +160,7 @@ Call draw_hash(Draw& draw) {
 std::vector<Operation> value_operations() {
   return {{"spread", draw_spread, {}},
           {"compress", draw_compress, {}},
+          {"checked_arithmetic", draw_arithmetic, {}},
           {"dictionary_gather", draw_gather, {}},
           {"compare_constant", draw_compare, {}},
           {"summarize", draw_summarize, {}},
