@@ -97,6 +97,17 @@ class CountedRows {
   const bool* data_;
 };
 
+// Whether any row may raise an error. Bodies look at constants that may be wrong only then.
+inline bool any_row_counts(const FunctionCall& call) {
+  return call.rows > 0 && (!call.valid.defined() || call.valid.any().item<bool>());
+}
+
+// What a body returns when no row counts.
+inline Column meaningless_rows(const FunctionCall& call) {
+  return Column::fixed(call.result,
+                       call.result.is_wide() ? at::zeros({call.rows, 2}, at::kLong) : at::zeros({call.rows}, call.result.scalar_type()));
+}
+
 // A column of values `body(row)`, computed for every row.
 template <typename Value, typename Body>
 Column fill_rows(const FunctionCall& call, const Body& body) {
@@ -127,7 +138,7 @@ Column fill_wide_rows(const FunctionCall& call, const Body& body) {
   return Column::fixed(call.result, std::move(values));
 }
 
-// Whether an argument can be taken for a parameter of this type. Among decimals whole constants arrive as DECIMAL(n, 0).
+// Whether an argument can be taken for a parameter of this type. Among decimals whole constants arrive as DECIMAL(n,0).
 inline bool fits_parameter(LogicalType type, bool is_literal, TypeKind wanted) {
   if (is_literal) return true;
   if (wanted == TypeKind::BigInt || wanted == TypeKind::Integer) {

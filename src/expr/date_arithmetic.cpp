@@ -268,6 +268,7 @@ Column age_between(const FunctionCall& call) {
 }
 
 Column count_borders(const FunctionCall& call) {
+  if (!any_row_counts(call)) return meaningless_rows(call);
   ArgumentText units(call.arguments[0]);
   ArgumentValues<int64_t> from(call.arguments[1]);
   ArgumentValues<int64_t> to(call.arguments[2]);

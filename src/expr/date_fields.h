@@ -1,4 +1,4 @@
-// Parts of dates, times and intervals: EXTRACT and DATE_TRUNC. Whole fields are BIGINT, seconds DECIMAL(8, 6), epochs DECIMAL(22, 6).
+// Parts of dates, times and intervals: EXTRACT and DATE_TRUNC. Whole fields are BIGINT, seconds DECIMAL(8,6), epochs DECIMAL(22,6).
 #pragma once
 
 #include <optional>

@@ -11,6 +11,7 @@
 #include "expr/date_fields.h"
 #include "expr/date_text.h"
 #include "expr/function_table.h"
+#include "expr/wide_numbers.h"
 
 namespace pistachio {
 
@@ -140,20 +141,16 @@ std::optional<FunctionTypes> resolve_extract(Types types, Literals literals) {
   return FunctionTypes{{kText, types[1]}, TypeKind::Double};
 }
 
+// Whole fields, or seconds and epochs in millionths.
 Column as_double(const Column& column) {
   if (column.type().kind() == TypeKind::BigInt) return Column::fixed(TypeKind::Double, column.values().to(at::kDouble));
-  // Decimals of six digits; epochs fill one word but for the remotest intervals.
-  at::Tensor micros = column.values().dim() == 2 ? column.values().select(1, 1).to(at::kDouble) * 18446744073709551616.0 +
-                                                       [&] {
-                                                         at::Tensor low = column.values().select(1, 0);
-                                                         return low.to(at::kDouble) + low.lt(0).to(at::kDouble) * 18446744073709551616.0;
-                                                       }()
-                                                 : column.values().to(at::kDouble);
+  at::Tensor micros = column.type().is_wide() ? wide_to_double(column.values()) : column.values().to(at::kDouble);
   return Column::fixed(TypeKind::Double, micros / 1e6);
 }
 
 // The field is usually a constant; otherwise each field that occurs is extracted for all rows.
 Column extract(const FunctionCall& call) {
+  if (!any_row_counts(call)) return meaningless_rows(call);
   ArgumentText names(call.arguments[0]);
   const Argument& value = call.arguments[1];
   if (call.arguments[0].is_constant) return as_double(extract_field(parse_date_field(names[0]), value, call.rows));
@@ -373,7 +370,7 @@ const std::array kFunctions = {
                                             "Seconds of the minute in millionths"),
     field_function<DateField::Milliseconds>("extract milliseconds", "EXTRACT(milliseconds FROM value) -> BIGINT",
                                             "Seconds of the minute in thousandths"),
-    field_function<DateField::Second>("extract second", "EXTRACT(second FROM value) -> DECIMAL(8, 6)",
+    field_function<DateField::Second>("extract second", "EXTRACT(second FROM value) -> DECIMAL(8,6)",
                                       "Seconds of the minute, with six digits behind the point"),
     field_function<DateField::Minute>("extract minute", "EXTRACT(minute FROM value) -> BIGINT", "Minutes of the hour"),
     field_function<DateField::Hour>("extract hour", "EXTRACT(hour FROM value) -> BIGINT", "Hours of the day; of an INTERVAL all hours"),
@@ -394,7 +391,7 @@ const std::array kFunctions = {
                                             "Day of the week; Monday is 1, Sunday 7"),
     field_function<DateField::DayOfYear>("extract doy", "EXTRACT(doy FROM value) -> BIGINT", "Day of the year, from 1"),
     field_function<DateField::Epoch>(
-        "extract epoch", "EXTRACT(epoch FROM value) -> DECIMAL(22, 6)",
+        "extract epoch", "EXTRACT(epoch FROM value) -> DECIMAL(22,6)",
         "Seconds since 1970-01-01 00:00:00 UTC; of an INTERVAL its length, years of 365.25 and months of 30 days"),
     field_function<DateField::Year>("year", "year(value) -> BIGINT", "Year; 1 BC is -1"),
     field_function<DateField::Month>("month", "month(value) -> BIGINT", "Month, 1 to 12; of an INTERVAL 0 to 11"),

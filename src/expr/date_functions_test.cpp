@@ -172,8 +172,8 @@ TEST(DateFunctions, FieldFunctions) {
     check_type(name, {moment}, "BIGINT");
   }
   check("year", {date("1995-03-15")}, "1995");
-  check_type("extract second", {moment}, "DECIMAL(8, 6)");
-  check_type("extract epoch", {moment}, "DECIMAL(22, 6)");
+  check_type("extract second", {moment}, "DECIMAL(8,6)");
+  check_type("extract epoch", {moment}, "DECIMAL(22,6)");
 }
 
 void check_truncation(const char* unit, const char* value, const char* expected) {

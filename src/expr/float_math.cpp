@@ -58,8 +58,11 @@ double square_root(double value) {
   return std::sqrt(value);
 }
 
+// The C library may be one unit of the last digit off (27); a step of Newton's method makes that good.
 double cube_root(double value) {
-  return std::cbrt(value);
+  double root = std::cbrt(value);
+  if (root == 0 || !std::isfinite(root)) return root;
+  return root - (root - value / (root * root)) / 3;
 }
 
 double exponential(double value) {

@@ -76,7 +76,7 @@ struct BoundCall {
   }
 };
 
-inline BoundCall bind(std::string_view name, const Values& values, const std::vector<Form>& forms) {
+inline BoundCall bind_call(std::string_view name, const Values& values, const std::vector<Form>& forms) {
   BoundCall call;
   std::vector<ExpressionPtr> arguments;
   for (size_t i = 0; i < values.size(); ++i) {
@@ -106,7 +106,7 @@ inline std::vector<std::vector<Form>> all_forms(size_t count) {
 }
 
 inline void check_form(std::string_view name, const Values& values, const std::vector<Form>& forms, const std::string& expected) {
-  BoundCall call = bind(name, values, forms);
+  BoundCall call = bind_call(name, values, forms);
   Column result = call.evaluate();
   ASSERT_EQ(result.rows(), 3);
   EXPECT_EQ(value_at(result, 0).to_string(), expected);
@@ -127,14 +127,14 @@ inline void check(std::string_view name, const Values& values, const std::string
 }
 
 inline void check_type(std::string_view name, const Values& values, const std::string& expected) {
-  EXPECT_EQ(bind(name, values, std::vector<Form>(values.size(), Form::Constant)).expression->type().to_string(), expected) << name;
+  EXPECT_EQ(bind_call(name, values, std::vector<Form>(values.size(), Form::Constant)).expression->type().to_string(), expected) << name;
 }
 
 // Rows that count raise the error; rows that are NULL or not there do not.
 inline void check_error(std::string_view name, const Values& values, std::string_view part) {
   for (const std::vector<Form>& forms : all_forms(values.size())) {
     SCOPED_TRACE(name);
-    BoundCall call = bind(name, values, forms);
+    BoundCall call = bind_call(name, values, forms);
     EXPECT_TRUE(call.expression->can_raise());
     try {
       call.evaluate();
@@ -150,7 +150,7 @@ inline void check_error(std::string_view name, const Values& values, std::string
 
 // No overload takes these types.
 inline void check_refused(std::string_view name, const Values& values) {
-  EXPECT_THROW(bind(name, values, std::vector<Form>(values.size(), Form::Constant)), UserError) << name;
+  EXPECT_THROW(bind_call(name, values, std::vector<Form>(values.size(), Form::Constant)), UserError) << name;
 }
 
 }  // namespace pistachio::function_harness

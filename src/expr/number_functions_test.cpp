@@ -35,7 +35,7 @@ TEST(NumberFunctions, RoundToWhole) {
   check("round", {decimal("9.99", 3, 2)}, "10");
   check("round", {decimal("-0.4", 2, 1)}, "0");
   check("round", {decimal("99999999999999999999.5", 21, 1)}, "100000000000000000000");
-  check_type("round", {decimal("9.99", 3, 2)}, "DECIMAL(2, 0)");
+  check_type("round", {decimal("9.99", 3, 2)}, "DECIMAL(2,0)");
   check("round", {number(2.5)}, "2");
   check("round", {number(3.5)}, "4");
   check("round", {number(-1.5)}, "-2");
@@ -77,7 +77,7 @@ TEST(NumberFunctions, RoundToDigits) {
   check("round", {number(0.125), whole(2)}, "0.13");
   check("round", {number(1e300), whole(200)}, "1e+300");
   check("round", {number(kNan), whole(1)}, "nan");
-  check_type("round", {decimal("42.4382", 6, 4), whole(2)}, "DECIMAL(7, 4)");
+  check_type("round", {decimal("42.4382", 6, 4), whole(2)}, "DECIMAL(7,4)");
   check("trunc", {decimal("42.4382", 6, 4), whole(2)}, "42.4300");
   check("trunc", {decimal("-42.4382", 6, 4), whole(-1)}, "-40.0000");
   check("trunc", {number(-2.789), whole(1)}, "-2.7");

@@ -7,9 +7,9 @@
 namespace pistachio {
 
 Column absolute_value(const FunctionCall& call);  // the type stays
-Column sign_of_number(const FunctionCall& call);  // DECIMAL(1, 0) or DOUBLE
+Column sign_of_number(const FunctionCall& call);  // DECIMAL(1,0) or DOUBLE
 
-// To a whole number: DECIMAL(n, 0) or DOUBLE.
+// To a whole number: DECIMAL(n,0) or DOUBLE.
 Column round_number(const FunctionCall& call);
 Column round_up(const FunctionCall& call);
 Column round_down(const FunctionCall& call);

@@ -42,10 +42,6 @@ Column match_constant(const FunctionCall& call, const LikePattern& pattern, cons
   }
 }
 
-bool any_counts(const FunctionCall& call) {
-  return call.rows > 0 && (!call.valid.defined() || call.valid.any().item<bool>());
-}
-
 Argument lower_argument(const Argument& argument) {
   ArgumentText text(argument);
   int64_t rows = argument.column.rows();
@@ -60,7 +56,7 @@ Argument lower_argument(const Argument& argument) {
 template <bool negated, bool ignores_case>
 Column match(const FunctionCall& call) {
   // A bad pattern is no error when there is no value for it.
-  if (!any_counts(call)) return Column::fixed(TypeKind::Boolean, at::zeros({call.rows}, at::kBool));
+  if (!any_row_counts(call)) return meaningless_rows(call);
   ArgumentText text(ignores_case ? lower_argument(call.arguments[0]) : call.arguments[0]);
   ArgumentText pattern(call.arguments[1]);
   std::optional<ArgumentText> escapes;
