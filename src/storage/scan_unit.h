@@ -56,9 +56,11 @@ class UnitReader {
   Column partition_column(size_t column, int64_t rows) const;
   Column read_output_column(size_t column, Strip& strip);
   bool is_at_end() const;
-  void count_needs(const std::vector<size_t>& columns, const std::map<size_t, PageDirectory>& directories, const RowRanges& wanted);
+  void count_needs(size_t column, const PageDirectory& directory, const RowRanges& wanted);
   void give_back_memory();
   void finish();
+  // Which file and column there is too little memory for; without a column, for the columns read together.
+  [[noreturn]] void rethrow_with_place(const OutOfMemory& error, std::optional<size_t> column) const;
 
   const TableFile& file() const { return plan_.table->files[unit_.file]; }
   const RowGroupInfo& group() const { return file().footer().row_groups[static_cast<size_t>(unit_.row_group)]; }
