@@ -12,6 +12,7 @@
 #include <sstream>
 
 #include "frontend/cli/command_arguments.h"
+#include "frontend/cli/input_line.h"
 #include "frontend/cli/result_printer.h"
 #include "parser/parse.h"
 #include "parser/statement_splitter.h"
@@ -120,12 +121,12 @@ class StatementRunner {
   bool failed_ = false;
 };
 
-bool run_prompt(StatementRunner& runner) {
+bool run_prompt(StatementRunner& runner, const CancelToken& token) {
   std::string text;
   std::string line;
   while (true) {
     fmt::print(stderr, "{}", text.empty() ? "pistachio> " : "       ... ");
-    if (!std::getline(std::cin, line)) break;
+    if (!read_input_line(line, token)) break;
     if (text.empty() && (line == "exit" || line == "quit" || line == "\\q" || line == ".exit" || line == ".quit")) break;
     text += line + "\n";
     if (ends_open(text)) continue;
@@ -186,7 +187,7 @@ int run_query_command(int argc, char** argv, Settings settings, const CancelToke
   for (const Script& script : scripts) {
     if (!runner.run_text(script.is_file ? read_script(script.text) : script.text)) return 1;
   }
-  if (scripts.empty()) run_prompt(runner);
+  if (scripts.empty()) run_prompt(runner, token);
   return runner.failed() && !terminal ? 1 : runner.failed() && !scripts.empty() ? 1 : 0;
 }
 
