@@ -233,7 +233,7 @@ void UnitReader::count_needs(size_t column, const PageDirectory& directory, cons
   }
   if (chunk.codec != PageCodec::Uncompressed)
     needed_bytes_ += static_cast<double>(decompressed_bytes(chunk)) * static_cast<double>(bytes) / static_cast<double>(chunk.pages.length);
-  int64_t rows = std::min(group().rows, storage_.settings.chunk_rows + longest);
+  int64_t rows = std::min(group().rows, strip_rows() + longest);
   needed_bytes_ += decoding_bytes(file().footer().columns[leaf], chunk, rows);
   needed_bytes_ += static_cast<double>(directory.pages.capacity() * sizeof(PagePlace));
 }
@@ -250,16 +250,23 @@ void UnitReader::give_back_memory() {
   if (needed < static_cast<double>(memory_->bytes())) memory_->shrink_to(static_cast<int64_t>(needed));
 }
 
+// All strips of a filtered unit are there at once: of very short ones there would be more than memory is reserved for.
+int64_t UnitReader::strip_rows() const {
+  const int64_t rows = storage_.settings.chunk_rows;
+  return plan_.filters.empty() ? rows : std::max(rows, kBlockRows);
+}
+
 // Strips end where pages of the first column end, when that is near: fewer pages are then split between two strips.
 UnitReader::Strip UnitReader::cut_strip(const RowRanges& candidates) {
   Strip strip;
   strip.begin = next_row_;
   int64_t end = unit_.first_row + unit_.rows;
-  next_row_ = std::min(end, strip.begin + storage_.settings.chunk_rows);
+  const int64_t most = strip_rows();
+  next_row_ = std::min(end, strip.begin + most);
   if (next_row_ < end && !readers_.empty()) {
     const PageDirectory& pages = readers_.begin()->second->directory();
     int64_t page_begin = pages.pages[pages.page_of(next_row_)].first_row;
-    if (page_begin > strip.begin + storage_.settings.chunk_rows / 2) next_row_ = page_begin;
+    if (page_begin > strip.begin + most / 2) next_row_ = page_begin;
   }
   strip.rows = next_row_ - strip.begin;
   if (candidates.overlaps(strip.begin, next_row_)) {
@@ -403,13 +410,43 @@ bool UnitReader::is_at_end() const {
   return plan_.filters.empty() ? next_row_ == unit_.first_row + unit_.rows : next_strip_ == strips_.size();
 }
 
+// The next part of the filtered strips that makes a chunk: it has rows, and no more than a chunk may have.
+UnitReader::Strip UnitReader::take_filtered_strip() {
+  const int64_t most = storage_.settings.chunk_rows;
+  while (true) {
+    Strip& strip = strips_[next_strip_];
+    if (strip.rows <= most) return std::move(strips_[next_strip_++]);
+    Strip part;
+    part.begin = strip.begin;
+    part.rows = most;
+    part.selected = most;
+    strip.begin += most;
+    strip.rows -= most;
+    if (strip.candidates.defined()) {
+      part.candidates = strip.candidates.slice(0, 0, most);
+      strip.candidates = strip.candidates.slice(0, most);
+    }
+    if (strip.mask.defined()) {
+      part.mask = strip.mask.slice(0, 0, most);
+      strip.mask = strip.mask.slice(0, most);
+      part.selected = kernels::count_true(part.mask);
+    }
+    strip.selected -= part.selected;
+    for (auto& [column, values] : strip.decoded) {
+      part.decoded.emplace(column, values.slice(0, part.selected));
+      values = values.slice(part.selected, strip.selected);
+    }
+    if (strip.selected == 0) strips_[next_strip_++] = {};
+    if (part.selected > 0) return part;
+  }
+}
+
 std::optional<Chunk> UnitReader::next() {
   if (is_at_end()) {
     finish();
     return std::nullopt;
   }
-  Strip strip =
-      plan_.filters.empty() ? cut_strip(RowRanges({unit_.first_row, unit_.first_row + unit_.rows})) : std::move(strips_[next_strip_++]);
+  Strip strip = plan_.filters.empty() ? cut_strip(RowRanges({unit_.first_row, unit_.first_row + unit_.rows})) : take_filtered_strip();
   std::map<size_t, Column> by_column;  // a column asked for twice is decoded once
   std::vector<Column> columns;
   columns.reserve(plan_.output_columns.size());

@@ -31,7 +31,7 @@ class UnitReader {
   std::shared_ptr<const Reservation> memory() const { return memory_; }
 
  private:
-  // A part of the unit's rows that becomes one chunk.
+  // A part of the unit's rows that becomes one chunk, or with filters and very short chunks a few of them.
   struct Strip {
     int64_t begin = 0;
     int64_t rows = 0;
@@ -50,7 +50,9 @@ class UnitReader {
   Task<PageDirectory> walk_file_pages(int leaf);
   std::vector<size_t> filter_columns() const;
   std::vector<size_t> other_columns() const;
+  int64_t strip_rows() const;
   Strip cut_strip(const RowRanges& candidates);
+  Strip take_filtered_strip();
   void evaluate_filters(Strip& strip);
   RowRanges selected_ranges() const;
   Column partition_column(size_t column, int64_t rows) const;
