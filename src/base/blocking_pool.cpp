@@ -1,8 +1,8 @@
 #include "base/blocking_pool.h"
 
-#include <system_error>
-
 #include "base/check.h"
+#include "base/error.h"
+#include "base/start_thread.h"
 
 namespace pistachio {
 
@@ -24,8 +24,8 @@ bool BlockingPool::submit(BlockingJob& job) {
   if (job.refused_) return false;
   if (queued_ >= idle_threads_ && static_cast<int>(threads_.size()) < max_threads_) {
     try {
-      threads_.emplace_back([this] { run_thread(); });
-    } catch (const std::system_error&) {
+      threads_.push_back(start_thread("reads", "lower the settings threads and io_threads", [this] { run_thread(); }));
+    } catch (const UserError&) {
       if (threads_.empty()) throw;  // else the threads there are will come to it
     }
   }

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "base/start_thread.h"
+
 namespace pistachio {
 
 Timer::Timer(TimerQueue& queue, SteadyTime when, std::function<void()> on_time) : queue_(queue), on_time_(std::move(on_time)) {
@@ -23,7 +25,7 @@ TimerQueue::~TimerQueue() {
 
 void TimerQueue::add(Timer& timer, SteadyTime when) {
   std::lock_guard lock(mutex_);
-  if (!thread_.joinable()) thread_ = std::thread([this] { run_thread(); });
+  if (!thread_.joinable()) thread_ = start_thread("deadlines", "lower the settings threads and io_threads", [this] { run_thread(); });
   timer.position_ = timers_.emplace(when, &timer);
   if (timer.position_ == timers_.begin()) changed_.notify_all();
 }

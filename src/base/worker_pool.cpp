@@ -1,9 +1,13 @@
 #include "base/worker_pool.h"
 
+#include <fmt/format.h>
+
+#include <string>
 #include <utility>
 
 #include "base/check.h"
 #include "base/resume_chain.h"
+#include "base/start_thread.h"
 
 namespace pistachio {
 
@@ -23,16 +27,30 @@ WorkerPool::WorkerPool(int workers, std::function<void(int)> on_worker_start) : 
     workers_.back()->pool = this;
     workers_.back()->number = i;
   }
-  for (std::unique_ptr<Worker>& worker : workers_) worker->thread = std::thread([this, &worker] { run_worker(*worker); });
+  try {
+    for (std::unique_ptr<Worker>& worker : workers_) {
+      const std::string purpose = fmt::format("worker {} of {}", worker->number + 1, workers);
+      worker->thread = start_thread(purpose, "lower the setting threads", [this, &worker] { run_worker(*worker); });
+    }
+  } catch (...) {
+    stop();
+    throw;
+  }
 }
 
 WorkerPool::~WorkerPool() {
+  stop();
+}
+
+void WorkerPool::stop() {
   {
     std::lock_guard lock(idle_mutex_);
     stop_ = true;
   }
   idle_.notify_all();
-  for (std::unique_ptr<Worker>& worker : workers_) worker->thread.join();
+  for (std::unique_ptr<Worker>& worker : workers_) {
+    if (worker->thread.joinable()) worker->thread.join();
+  }
 }
 
 bool WorkerPool::on_worker_thread() {

@@ -19,6 +19,7 @@ namespace pistachio {
 
 class WorkerPool {
  public:
+  // Throws UserError when the machine does not allow so many threads.
   WorkerPool(int workers, std::function<void(int)> on_worker_start);
   // All tasks must have ended.
   ~WorkerPool();
@@ -39,6 +40,8 @@ class WorkerPool {
     std::thread thread;
   };
 
+  // Ends the threads that were started.
+  void stop();
   void run_worker(Worker& worker);
   // Null when the pool stops.
   std::coroutine_handle<> next_task(Worker& worker);

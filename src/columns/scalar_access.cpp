@@ -61,21 +61,38 @@ Column repeat_value(const ScalarValue& value, int64_t rows) {
   return Column::fixed(value.type, std::move(one));
 }
 
+namespace {
+
+// One element, wherever the tensor lies; on the CPU without a call into ATen.
+template <typename Value>
+Value element(const at::Tensor& tensor, int64_t row) {
+  if (tensor.is_cpu()) return tensor.const_data_ptr<Value>()[row * tensor.stride(0)];
+  return tensor[row].item<Value>();
+}
+
+}  // namespace
+
 ScalarValue value_at(const Column& column, int64_t row) {
   ENSURE(row >= 0 && row < column.rows());
-  if (column.has_validity() && !column.validity()[row].item<bool>()) return ScalarValue::null(column.type());
-  if (column.is_dictionary()) return value_at(*column.dictionary_column(), column.codes()[row].item<int64_t>());
+  if (column.has_validity() && !element<bool>(column.validity(), row)) return ScalarValue::null(column.type());
+  if (column.is_dictionary()) return value_at(*column.dictionary_column(), element<int32_t>(column.codes(), row));
   if (column.type().is_text()) {
-    int64_t begin = column.begins()[row].item<int64_t>();
-    int64_t end = column.ends()[row].item<int64_t>();
-    at::Tensor bytes = column.bytes().slice(0, begin, end).cpu().contiguous();
-    return ScalarValue::of_text(
-        column.type(), std::string(reinterpret_cast<const char*>(bytes.const_data_ptr<uint8_t>()), static_cast<size_t>(end - begin)));
+    int64_t begin = element<int64_t>(column.begins(), row);
+    int64_t end = element<int64_t>(column.ends(), row);
+    at::Tensor bytes = column.bytes().is_cpu() ? column.bytes() : column.bytes().slice(0, begin, end).cpu();
+    int64_t from = column.bytes().is_cpu() ? begin : 0;
+    return ScalarValue::of_text(column.type(), std::string(reinterpret_cast<const char*>(bytes.const_data_ptr<uint8_t>()) + from,
+                                                           static_cast<size_t>(end - begin)));
   }
-  at::Tensor one = column.values().slice(0, row, row + 1).cpu().contiguous();
-  if (column.type().kind() == TypeKind::Real) return ScalarValue::of_floating(column.type(), one.const_data_ptr<float>()[0]);
-  if (column.type().kind() == TypeKind::Double) return ScalarValue::of_floating(column.type(), one.const_data_ptr<double>()[0]);
-  return ScalarValue::of_integer(column.type(), integer_at(one, 0, column.type().is_wide()));
+  if (column.type().kind() == TypeKind::Real) return ScalarValue::of_floating(column.type(), element<float>(column.values(), row));
+  if (column.type().kind() == TypeKind::Double) return ScalarValue::of_floating(column.type(), element<double>(column.values(), row));
+  bool wide = column.type().is_wide();
+  at::Tensor values = column.values();
+  if (!values.is_cpu() || !values.is_contiguous()) {
+    values = values.slice(0, row, row + 1).cpu().contiguous();
+    row = 0;
+  }
+  return ScalarValue::of_integer(column.type(), integer_at(values, row, wide));
 }
 
 Column column_of_values(LogicalType type, const std::vector<ScalarValue>& values) {

@@ -211,7 +211,11 @@ void assign_settings_from_environment(Settings& settings, char** environment) {
     std::string_view text(*entry);
     size_t equals = text.find('=');
     if (!text.starts_with(prefix) || equals == std::string_view::npos) continue;
-    assign_setting(settings, text.substr(prefix.size(), equals - prefix.size()), text.substr(equals + 1));
+    try {
+      assign_setting(settings, text.substr(prefix.size(), equals - prefix.size()), text.substr(equals + 1));
+    } catch (const UserError& error) {
+      throw UserError(fmt::format("{} in the environment: {}", text.substr(0, equals), error.message()));
+    }
   }
 }
 

@@ -162,12 +162,12 @@ ParsedConstant parse_date_or_time(LogicalType type, std::string_view text) {
     parsed.value.integer = *days + micros / (int64_t{86'400} * 1'000'000);
   } else {
     parsed.value.integer = Int128{*days} * 86'400 * 1'000'000 + micros;
-    constexpr Int128 highest = std::numeric_limits<int64_t>::max();
-    parsed.above = parsed.value.integer > highest;
-    parsed.below = parsed.value.integer < -highest - 1;
-    if (parsed.above) parsed.value.integer = highest;
-    if (parsed.below) parsed.value.integer = -highest - 1;
   }
+  const Int128 highest = type.kind() == TypeKind::Date ? Int128{std::numeric_limits<int32_t>::max()} : std::numeric_limits<int64_t>::max();
+  parsed.above = parsed.value.integer > highest;
+  parsed.below = parsed.value.integer < -highest - 1;
+  if (parsed.above) parsed.value.integer = highest;
+  if (parsed.below) parsed.value.integer = -highest - 1;
   return parsed;
 }
 

@@ -60,6 +60,9 @@ TEST(ScalarValueTest, ConstantsBeyondTheRangeSayWhichSide) {
   EXPECT_TRUE(parse_constant(TypeKind::TinyInt, "-129").below);
   EXPECT_FALSE(parse_constant(TypeKind::TinyInt, "-128").below);
   EXPECT_TRUE(parse_constant(TypeKind::BigInt, "1e30").above);
+  EXPECT_TRUE(parse_constant(TypeKind::Date, "9999999-01-01").above);
+  EXPECT_TRUE(parse_constant(TypeKind::Date, "9999999-01-01 BC").below);
+  EXPECT_FALSE(parse_constant(TypeKind::Date, "9999-12-31").above);
   LogicalType longest = LogicalType::decimal(38, 0);
   for (const char* text : {"1e38", "1e39", "2e38", "17e38", "1e9999", "340282366920938463463374607431768211457"}) {
     ParsedConstant above = parse_constant(longest, text);

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cctype>
 #include <chrono>
 
 #include "kernels/ops/summarize.h"
@@ -13,7 +15,10 @@ namespace pistachio {
 namespace {
 
 [[noreturn]] void refuse_sum(const ColumnTotals& totals) {
-  throw UserError(fmt::format("sum of column {} is out of range", totals.name));
+  throw UserError(
+      fmt::format("sum of column {} is out of range: the sum of its {} values, or of a part of them, takes more than 128 bits; "
+                  "name the other columns with --columns",
+                  totals.name, totals.type.to_string()));
 }
 
 void add_to_sum(ColumnTotals& totals, Int128 more) {
@@ -77,10 +82,26 @@ std::vector<ColumnTotals> empty_totals(const ScanPlan& plan) {
   return totals;
 }
 
+// UUIDs are stored as bytes and read as text in small letters; a constant may be written either way.
+std::vector<RangeFilter> with_plain_uuids(const ParquetTable& table, std::vector<RangeFilter> filters) {
+  for (RangeFilter& filter : filters) {
+    size_t column = static_cast<size_t>(&table.column(filter.column) - table.columns.data());
+    bool is_uuid = std::all_of(table.files.begin(), table.files.end(), [&](const TableFile& file) {
+      int leaf = file.leaf_of_column[column];
+      return leaf >= 0 && file.footer().columns[static_cast<size_t>(leaf)].conversion == ValueConversion::Uuid;
+    });
+    if (!is_uuid) continue;
+    for (char& letter : filter.constant) letter = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
+  }
+  return filters;
+}
+
 Task<SummaryResult> summarize(EngineInstance& engine, StorageContext& storage, const SummaryRequest& request, ScanCounters& counters) {
   Task<ParquetTable> opening = open_table(storage, request.paths);
   ParquetTable table = co_await opening;
-  ScanPlan plan = plan_scan(table, request.scan, storage.settings);
+  ScanRequest wanted = request.scan;
+  wanted.filters = with_plain_uuids(table, std::move(wanted.filters));
+  ScanPlan plan = plan_scan(table, wanted, storage.settings);
   TableScan scan(storage, plan, counters);
   std::vector<ColumnTotals> totals = empty_totals(plan);
   std::mutex mutex;

@@ -17,6 +17,8 @@ struct FileIdentity {
   bool operator==(const FileIdentity&) const = default;
 };
 
+class OpenFiles;
+
 class DataFile {
  public:
   DataFile(std::string path, FileIdentity identity) : path_(std::move(path)), identity_(std::move(identity)) {}
@@ -38,7 +40,8 @@ class DataFile {
   FileIdentity identity_;
 };
 
-// Opens a local file; with `direct`, past the page cache. Throws UserError with what to do (missing, no permission, a folder).
-std::shared_ptr<DataFile> open_local_file(const std::string& path, bool direct);
+// Opens a local file; with `direct`, past the page cache. `open_files` may close it between two reads; without, it stays open. Throws
+// UserError with what to do (missing, no permission, a folder).
+std::shared_ptr<DataFile> open_local_file(const std::string& path, bool direct, std::shared_ptr<OpenFiles> open_files = nullptr);
 
 }  // namespace pistachio

@@ -53,6 +53,12 @@ TEST_F(FileDiscoveryTest, HiddenFilesMatchWhenTheyAreAskedFor) {
   EXPECT_THROW(find("*old.parquet"), UserError);
 }
 
+TEST_F(FileDiscoveryTest, LinksToNowhereAreLeftOut) {
+  for (const char* name : {"0.parquet", "n.parquet", "zz.parquet"}) ASSERT_EQ(::symlink("/no/such/file", folder_.file(name).c_str()), 0);
+  EXPECT_EQ(find("*.parquet"), (Names{"a.parquet", "b.parquet"}));
+  EXPECT_EQ(find(""), (Names{"a.parquet", "b.parquet", "year=2024/month=1/c.parquet", "year=2024/month=2/d.pq"}));
+}
+
 TEST_F(FileDiscoveryTest, LinksInCirclesEnd) {
   ASSERT_EQ(::symlink(".", folder_.file("self").c_str()), 0);
   ASSERT_EQ(::symlink("../..", folder_.file("year=2024/month=1/back").c_str()), 0);

@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "storage/data_file.h"
+#include "storage/open_files.h"
 
 namespace pistachio {
 
@@ -18,11 +19,31 @@ namespace {
 
 constexpr int64_t kDirectAlignment = 4096;
 
+// Without waiting: opening a named pipe would otherwise block until somebody writes to it.
+std::shared_ptr<const FileDescriptor> open_descriptor(const std::string& path, bool direct) {
+  int number = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | (direct ? O_DIRECT : 0));
+  if (number >= 0) return std::make_shared<const FileDescriptor>(number);
+  if (direct && errno == EINVAL) throw UserError(fmt::format("{}: its file system does not support direct I/O; set direct_io = off", path));
+  if (errno == EMFILE || errno == ENFILE)
+    throw UserError(fmt::format("cannot open {}: {}; raise the limit of open files (ulimit -n)", path, std::strerror(errno)));
+  throw UserError(fmt::format("cannot open {}: {}", path, std::strerror(errno)));
+}
+
+FileIdentity identity_of(const std::string& path, const FileDescriptor& descriptor) {
+  struct stat facts {};
+  if (::fstat(descriptor.number(), &facts) != 0 || !S_ISREG(facts.st_mode))
+    throw UserError(fmt::format("cannot read {}: it is not a regular file", path));
+  return {facts.st_size, fmt::format("{}.{:09}", facts.st_mtim.tv_sec, facts.st_mtim.tv_nsec)};
+}
+
 class LocalFile final : public DataFile {
  public:
-  LocalFile(std::string path, FileIdentity identity, int descriptor, bool direct)
-      : DataFile(std::move(path), std::move(identity)), descriptor_(descriptor), direct_(direct) {}
-  ~LocalFile() override { ::close(descriptor_); }
+  LocalFile(std::string path, FileIdentity identity, std::shared_ptr<const FileDescriptor> descriptor, bool direct,
+            std::shared_ptr<OpenFiles> open_files)
+      : DataFile(std::move(path), std::move(identity)), direct_(direct), open_files_(std::move(open_files)) {
+    open_files_->keep(this, std::move(descriptor));
+  }
+  ~LocalFile() override { open_files_->forget(this); }
   LocalFile(const LocalFile&) = delete;
   LocalFile& operator=(const LocalFile&) = delete;
 
@@ -30,10 +51,12 @@ class LocalFile final : public DataFile {
 
   int64_t read_cached(int64_t offset, std::span<uint8_t> target) override {
     if (direct_) return 0;
+    std::shared_ptr<const FileDescriptor> descriptor = open_files_->find(this);
+    if (descriptor == nullptr) return 0;  // opening it may wait
     int64_t done = 0;
     while (done < static_cast<int64_t>(target.size())) {
       iovec part{target.data() + done, target.size() - static_cast<size_t>(done)};
-      ssize_t got = ::preadv2(descriptor_, &part, 1, offset + done, RWF_NOWAIT);
+      ssize_t got = ::preadv2(descriptor->number(), &part, 1, offset + done, RWF_NOWAIT);
       if (got <= 0) break;  // cold, not supported, or an error that the blocking read will report
       done += got;
     }
@@ -41,19 +64,30 @@ class LocalFile final : public DataFile {
   }
 
   void read_blocking(int64_t offset, std::span<uint8_t> target) override {
+    std::shared_ptr<const FileDescriptor> descriptor = opened();
     if (direct_) {
-      read_direct(offset, target);
+      read_direct(*descriptor, offset, target);
     } else {
-      read_fully(offset, target);
+      read_fully(*descriptor, offset, target);
     }
   }
 
  private:
+  std::shared_ptr<const FileDescriptor> opened() {
+    std::shared_ptr<const FileDescriptor> descriptor = open_files_->find(this);
+    if (descriptor != nullptr) return descriptor;
+    descriptor = open_descriptor(path(), direct_);
+    // Another file may have taken the place of the one whose footer is known.
+    if (identity_of(path(), *descriptor) != identity()) throw DataError("the file changed while it was being read", {path()});
+    open_files_->keep(this, descriptor);
+    return descriptor;
+  }
+
   // Fills `target`, or all up to the end of the file when `allow_end`; gives the bytes read.
-  int64_t read_fully(int64_t offset, std::span<uint8_t> target, bool allow_end = false) {
+  int64_t read_fully(const FileDescriptor& descriptor, int64_t offset, std::span<uint8_t> target, bool allow_end = false) {
     int64_t done = 0;
     while (done < static_cast<int64_t>(target.size())) {
-      ssize_t got = ::pread(descriptor_, target.data() + done, target.size() - static_cast<size_t>(done), offset + done);
+      ssize_t got = ::pread(descriptor.number(), target.data() + done, target.size() - static_cast<size_t>(done), offset + done);
       if (got < 0 && errno == EINTR) continue;
       if (got < 0) throw DataError(fmt::format("cannot read: {}", std::strerror(errno)), {path(), -1, "", offset + done});
       if (got == 0) {
@@ -66,39 +100,30 @@ class LocalFile final : public DataFile {
   }
 
   // Direct reads need aligned offset, length and memory: read the enclosing blocks and copy the middle.
-  void read_direct(int64_t offset, std::span<uint8_t> target) {
+  void read_direct(const FileDescriptor& descriptor, int64_t offset, std::span<uint8_t> target) {
     int64_t begin = offset / kDirectAlignment * kDirectAlignment;
     int64_t end = (offset + static_cast<int64_t>(target.size()) + kDirectAlignment - 1) / kDirectAlignment * kDirectAlignment;
     std::unique_ptr<uint8_t, void (*)(void*)> block(
         static_cast<uint8_t*>(std::aligned_alloc(kDirectAlignment, static_cast<size_t>(end - begin))), std::free);
     if (block == nullptr) throw OutOfMemory(fmt::format("no memory for a direct read of {} bytes of {}", end - begin, path()));
-    int64_t got = read_fully(begin, {block.get(), static_cast<size_t>(end - begin)}, true);
+    int64_t got = read_fully(descriptor, begin, {block.get(), static_cast<size_t>(end - begin)}, true);
     if (begin + got < offset + static_cast<int64_t>(target.size())) {
       throw DataError("the file ends early; it was cut while it was being read", {path(), -1, "", begin + got});
     }
     std::memcpy(target.data(), block.get() + (offset - begin), target.size());
   }
 
-  int descriptor_;
-  bool direct_;
+  const bool direct_;
+  const std::shared_ptr<OpenFiles> open_files_;
 };
 
 }  // namespace
 
-std::shared_ptr<DataFile> open_local_file(const std::string& path, bool direct) {
-  // Without waiting: opening a named pipe would otherwise block until somebody writes to it.
-  int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | (direct ? O_DIRECT : 0));
-  if (descriptor < 0 && direct && errno == EINVAL) {
-    throw UserError(fmt::format("{}: its file system does not support direct I/O; set direct_io = off", path));
-  }
-  if (descriptor < 0) throw UserError(fmt::format("cannot open {}: {}", path, std::strerror(errno)));
-  struct stat facts {};
-  if (::fstat(descriptor, &facts) != 0 || !S_ISREG(facts.st_mode)) {
-    ::close(descriptor);
-    throw UserError(fmt::format("cannot read {}: it is not a regular file", path));
-  }
-  FileIdentity identity{facts.st_size, fmt::format("{}.{:09}", facts.st_mtim.tv_sec, facts.st_mtim.tv_nsec)};
-  return std::make_shared<LocalFile>(path, std::move(identity), descriptor, direct);
+std::shared_ptr<DataFile> open_local_file(const std::string& path, bool direct, std::shared_ptr<OpenFiles> open_files) {
+  std::shared_ptr<const FileDescriptor> descriptor = open_descriptor(path, direct);
+  FileIdentity identity = identity_of(path, *descriptor);
+  if (open_files == nullptr) open_files = std::make_shared<OpenFiles>(1);
+  return std::make_shared<LocalFile>(path, std::move(identity), std::move(descriptor), direct, std::move(open_files));
 }
 
 }  // namespace pistachio

@@ -28,7 +28,12 @@ size_t PageDirectory::page_of(int64_t row) const {
 }
 
 PageWalk::PageWalk(const ColumnChunkInfo& chunk, int64_t rows, DataLocation where)
-    : chunk_(chunk), rows_(rows), where_(std::move(where)), position_(chunk.pages.offset) {}
+    : PageWalk(chunk, rows, std::move(where), {0, rows}, {{}, chunk.pages.offset, 0}) {}
+
+PageWalk::PageWalk(const ColumnChunkInfo& chunk, int64_t rows, DataLocation where, WalkedRows wanted, const PageMark& start)
+    : chunk_(chunk), rows_(rows), where_(std::move(where)), wanted_(wanted), position_(start.offset), row_(start.row) {
+  directory_.dictionary = start.dictionary;
+}
 
 void PageWalk::refuse(const std::string& problem) const {
   throw DataError(problem, at_offset(where_, position_));
@@ -44,11 +49,12 @@ void PageWalk::add(const PageHeader& header) {
   int64_t left = chunk_.pages.end() - position_;
   if (page.length > left) refuse(fmt::format("page of {} bytes does not fit in the {} bytes left of its column chunk", page.length, left));
   if (header.kind == PageKind::Dictionary) {
-    if (directory_.dictionary.length != 0 || !directory_.pages.empty()) refuse("second dictionary page");
+    if (directory_.dictionary.length != 0 || row_ > 0) refuse("second dictionary page");
     directory_.dictionary = page;
   } else if (header.kind != PageKind::Other) {
     if (header.values > rows_ - row_) refuse(fmt::format("page holds {} rows, {} are left of the row group", header.values, rows_ - row_));
-    if (header.values > 0) directory_.pages.push_back({page, row_, header.values});
+    if (header.values > 0 && row_ < wanted_.end && row_ + header.values > wanted_.begin)
+      directory_.pages.push_back({page, row_, header.values});
     row_ += header.values;
   }
   position_ = page.end();

@@ -27,13 +27,30 @@ struct PageDirectory {
   size_t page_of(int64_t row) const;
 };
 
-// Walks a chunk page by page: read the header at position(), add it, until the row group's rows are complete.
+// What an earlier walk found out: where the dictionary is and where a page begins.
+struct PageMark {
+  ByteRange dictionary;
+  int64_t offset = 0;  // in the file
+  int64_t row = 0;     // the first of the page
+};
+
+// The part of a chunk to walk, by rows. The directory holds the pages with rows of it: a row group can have more pages than there is memory
+// for their places.
+struct WalkedRows {
+  int64_t begin = 0;
+  int64_t end = 0;
+};
+
+// Walks a chunk page by page: read the header at position(), add it, until the wanted rows are complete.
 class PageWalk {
  public:
   // `chunk` outlives the walk.
   PageWalk(const ColumnChunkInfo& chunk, int64_t rows, DataLocation where);
+  PageWalk(const ColumnChunkInfo& chunk, int64_t rows, DataLocation where, WalkedRows wanted, const PageMark& start);
 
-  bool is_complete() const { return row_ >= rows_; }
+  bool is_complete() const { return row_ >= wanted_.end; }
+  // Whoever walks on from here skips the pages so far.
+  PageMark mark() const { return {directory_.dictionary, position_, row_}; }
   // Where in the file the next header begins. Throws DataError when the chunk has no more bytes.
   int64_t position() const;
   // Throws DataError when the page contradicts chunk or row group.
@@ -46,6 +63,7 @@ class PageWalk {
   const ColumnChunkInfo& chunk_;
   int64_t rows_;
   DataLocation where_;
+  WalkedRows wanted_;
   PageDirectory directory_;
   int64_t position_;
   int64_t row_ = 0;

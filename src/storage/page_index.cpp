@@ -5,6 +5,8 @@
 #include <parquet/properties.h>
 #include <parquet/schema.h>
 
+#include <iterator>
+
 namespace pistachio {
 
 namespace {
@@ -38,6 +40,8 @@ std::shared_ptr<const std::vector<PageRange>> parse_ranges(const ParquetFooter& 
 }
 
 constexpr int64_t kMapEntryBytes = 96;
+// A directory of more pages is read again when it is needed again, rather than kept.
+constexpr size_t kMostKeptPages = 1 << 16;
 
 int64_t memory_of(const PageDirectory& directory) {
   return kMapEntryBytes + static_cast<int64_t>(sizeof(PageDirectory) + directory.pages.capacity() * sizeof(PagePlace));
@@ -69,9 +73,23 @@ Task<std::shared_ptr<const PageDirectory>> PageIndexes::directory(ReadPool& pool
   DataLocation where{footer_->path, row_group, footer_->columns[static_cast<size_t>(column)].name};
   auto made = std::make_shared<const PageDirectory>(
       directory_from_offset_index(chunk, group.rows, {bytes.const_data_ptr<uint8_t>(), static_cast<size_t>(bytes.numel())}, where));
+  if (made->pages.size() > kMostKeptPages) co_return made;
   std::lock_guard lock(mutex_);
   if (directories_.emplace(Key{row_group, column}, made).second) memory_bytes_ += memory_of(*made);
   co_return made;
+}
+
+PageMark PageIndexes::mark_before(int row_group, int column, int64_t row) {
+  const ColumnChunkInfo& chunk = footer_->row_groups[static_cast<size_t>(row_group)].columns[static_cast<size_t>(column)];
+  std::lock_guard lock(mutex_);
+  std::map<int64_t, PageMark>& marks = marks_[{row_group, column}];
+  auto after = marks.upper_bound(row);
+  return after == marks.begin() ? PageMark{{}, chunk.pages.offset, 0} : std::prev(after)->second;
+}
+
+void PageIndexes::add_mark(int row_group, int column, const PageMark& mark) {
+  std::lock_guard lock(mutex_);
+  if (marks_[{row_group, column}].emplace(mark.row, mark).second) memory_bytes_ += kMapEntryBytes;
 }
 
 Task<std::shared_ptr<const std::vector<PageRange>>> PageIndexes::ranges(ReadPool& pool, std::shared_ptr<DataFile> file, int row_group,

@@ -32,6 +32,10 @@ class PageIndexes {
   Task<std::shared_ptr<const PageDirectory>> directory(ReadPool& pool, std::shared_ptr<DataFile> file, int row_group, int column);
   // One entry a page of the directory; nullptr when there is none that can be used.
   Task<std::shared_ptr<const std::vector<PageRange>>> ranges(ReadPool& pool, std::shared_ptr<DataFile> file, int row_group, int column);
+  // For chunks without an offset index, whose page headers are walked in parts: the last known page that begins at or before a row, and
+  // how to make more of them known. Sparse, so that they take next to no memory.
+  PageMark mark_before(int row_group, int column, int64_t row);
+  void add_mark(int row_group, int column, const PageMark& mark);
   // What is loaded so far.
   int64_t memory_bytes() const { return memory_bytes_; }
 
@@ -43,7 +47,8 @@ class PageIndexes {
   // Guarded by mutex_.
   std::map<Key, std::shared_ptr<const PageDirectory>> directories_;
   std::map<Key, std::shared_ptr<const std::vector<PageRange>>> ranges_;
-  std::atomic<int64_t> memory_bytes_ = 0;  // changed under mutex_
+  std::map<Key, std::map<int64_t, PageMark>> marks_;  // by row
+  std::atomic<int64_t> memory_bytes_ = 0;             // changed under mutex_
 };
 
 }  // namespace pistachio

@@ -4,12 +4,14 @@
 #include <strings.h>
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 
 #include "base/check.h"
 #include "base/run_blocking.h"
 #include "base/task_group.h"
 #include "storage/file_discovery.h"
+#include "storage/open_files.h"
 
 namespace pistachio {
 
@@ -17,10 +19,16 @@ namespace {
 
 constexpr std::string_view kNullPartition = "__HIVE_DEFAULT_PARTITION__";
 
-Task<TableFile> open_one(StorageContext& storage, const FoundFile& found) {
+// A query may use many tables, and 1,024 descriptors are what many systems allow a process.
+constexpr size_t kMostOpenFiles = 64;
+// Files whose footers are loaded at a time: each may hold a buffer while it waits for its read.
+constexpr size_t kMostOpening = 256;
+
+Task<TableFile> open_one(StorageContext& storage, const FoundFile& found, std::shared_ptr<OpenFiles> open_files) {
   TableFile opened;
   auto open = [&] {
-    return is_object_address(found.path) ? storage.object_stores.open(found.path) : open_local_file(found.path, storage.settings.direct_io);
+    return is_object_address(found.path) ? storage.object_stores.open(found.path)
+                                         : open_local_file(found.path, storage.settings.direct_io, open_files);
   };
   opened.file = co_await run_blocking(open);
   if (storage.settings.metadata_cache) opened.metadata = storage.metadata_cache.find(found.path, opened.file->identity());
@@ -38,7 +46,8 @@ bool all_parse(const std::vector<FoundFile>& found, size_t key, LogicalType type
     if (text == kNullPartition) return true;
     try {
       ParsedConstant parsed = parse_constant(type, text);
-      return parsed.exact && parsed.value.to_string() == text;  // 007 stays text
+      // 007 stays text, and so do dates that no value of the type can hold.
+      return parsed.exact && !parsed.below && !parsed.above && parsed.value.to_string() == text;
     } catch (const UserError&) {
       return false;
     }
@@ -100,9 +109,10 @@ void bind_file(ParquetTable& table, TableFile& file, const std::vector<FoundFile
     file.partition_values.push_back(text == kNullPartition ? ScalarValue::null(column.type) : parse_constant(column.type, text).value);
   }
   for (const ParquetColumn& column : file.footer().columns) {
-    bool known =
-        is_partition_key(found, column.name) ||
-        std::any_of(table.columns.begin(), table.columns.end(), [&](const TableColumn& own) { return same_name(own.name, column.name); });
+    // A name that differs from a known one only in case is a column of its own when that one has its leaf already.
+    bool known = is_partition_key(found, column.name) ||
+                 std::find(file.leaf_of_column.begin(), file.leaf_of_column.end(), column.leaf) != file.leaf_of_column.end() ||
+                 std::any_of(table.columns.begin(), table.columns.end(), [&](const TableColumn& own) { return own.name == column.name; });
     if (!known)
       throw UserError(fmt::format("{} has a column {}, which {} does not have; the files of one scan must have the same columns",
                                   file.file->path(), column.name, first_path));
@@ -140,11 +150,15 @@ Task<ParquetTable> open_table(StorageContext& storage, std::vector<std::string> 
   check_partition_keys(found);
 
   ParquetTable table;
-  std::vector<Task<TableFile>> opening;
-  opening.reserve(found.size());
-  for (const FoundFile& file : found) opening.push_back(open_one(storage, file));
-  Task<std::vector<TableFile>> all = when_all(std::move(opening));
-  table.files = co_await all;
+  auto open_files = std::make_shared<OpenFiles>(kMostOpenFiles);
+  for (size_t begin = 0; begin < found.size(); begin += kMostOpening) {
+    std::vector<Task<TableFile>> opening;
+    for (size_t i = begin; i < std::min(begin + kMostOpening, found.size()); ++i)
+      opening.push_back(open_one(storage, found[i], open_files));
+    Task<std::vector<TableFile>> all = when_all(std::move(opening));
+    std::vector<TableFile> opened = co_await all;
+    std::move(opened.begin(), opened.end(), std::back_inserter(table.files));
+  }
 
   for (const ParquetColumn& column : table.files[0].footer().columns) {
     if (is_partition_key(found, column.name)) continue;  // the folder's value stands above the file's

@@ -2,8 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
+#include <cctype>
 #include <cmath>
+#include <optional>
 
 #include "base/error.h"
 
@@ -30,6 +33,61 @@ constexpr std::array<Operator, 7> kOperators = {{{"<=", Comparison::LessEqual},
                                                  {"=", Comparison::Equal},
                                                  {"<", Comparison::Less},
                                                  {">", Comparison::Greater}}};
+
+constexpr std::string_view kOperatorLetters = "<>=!";
+
+[[noreturn]] void refuse_filter(std::string_view text, std::string_view reason) {
+  throw UserError(fmt::format("'{}' is no filter; {}", text, reason));
+}
+
+// Takes a quoted word off the front of `rest`; doubled quotes inside stand for one. Nothing when the closing quote is missing.
+std::optional<std::string> take_quoted(std::string_view& rest) {
+  const char quote = rest.front();
+  std::string word;
+  for (size_t i = 1; i < rest.size(); ++i) {
+    if (rest[i] == quote) {
+      if (i + 1 == rest.size() || rest[i + 1] != quote) {
+        rest = trim(rest.substr(i + 1));
+        return word;
+      }
+      ++i;
+    }
+    word += rest[i];
+  }
+  return std::nullopt;
+}
+
+// Takes the column's name off the front of `rest`, so that the operator is next. Names in double quotes may hold operators.
+std::string take_column(std::string_view& rest, std::string_view text) {
+  if (rest.starts_with('"')) {
+    std::optional<std::string> name = take_quoted(rest);
+    if (!name) refuse_filter(text, "the double quote of the column has no end");
+    return std::move(*name);
+  }
+  const size_t end = std::min(rest.find_first_of(kOperatorLetters), rest.size());
+  std::string name(trim(rest.substr(0, end)));
+  rest.remove_prefix(end);
+  return name;
+}
+
+// Whatever is left after the operator. On a text column every mistake in it would be a constant that just never matches, so it is
+// refused here: two conditions in one, a quote without its other half, an operator that is written twice.
+std::string read_constant(std::string_view rest, std::string_view text) {
+  if (rest.starts_with('\'')) {
+    std::optional<std::string> constant = take_quoted(rest);
+    if (!constant) refuse_filter(text, "the quote of the constant has no end");
+    if (!rest.empty()) refuse_filter(text, fmt::format("'{}' follows the constant; a filter is one comparison", rest));
+    return std::move(*constant);
+  }
+  if (rest.find_first_of(kOperatorLetters) != std::string_view::npos)
+    refuse_filter(text, "it has a second operator; a filter is one comparison, and a constant with < > = ! stands in single quotes");
+  if (rest.find_first_of("'\"") != std::string_view::npos) refuse_filter(text, "put a constant that holds quotes in single quotes");
+  std::string constant(rest);
+  std::string word = constant;
+  std::transform(word.begin(), word.end(), word.begin(), [](unsigned char letter) { return std::tolower(letter); });
+  if (word == "null") refuse_filter(text, "a comparison with NULL is never true; put the text NULL in single quotes");
+  return constant;
+}
 
 bool holds(Comparison comparison, std::strong_ordering order) {
   switch (comparison) {
@@ -58,26 +116,15 @@ ColumnFilter::Kind beyond_range(Comparison comparison, bool above) {
 }  // namespace
 
 RangeFilter parse_range_filter(std::string_view text) {
-  size_t at = text.find_first_of("<>=!");
+  std::string_view rest = trim(text);
+  std::string column = take_column(rest, text);
   for (const Operator& candidate : kOperators) {
-    if (at == std::string_view::npos || text.substr(at, candidate.text.size()) != candidate.text) continue;
-    std::string_view column = trim(text.substr(0, at));
-    std::string_view constant = trim(text.substr(at + candidate.text.size()));
-    if (column.size() >= 2 && column.front() == '"' && column.back() == '"') column = column.substr(1, column.size() - 2);
-    std::string value(constant);
-    if (constant.size() >= 2 && constant.front() == '\'' && constant.back() == '\'') {
-      value.clear();
-      for (size_t i = 1; i + 1 < constant.size(); ++i) {
-        value += constant[i];
-        if (constant[i] == '\'' && i + 2 < constant.size() && constant[i + 1] == '\'') ++i;  // '' stands for one quote
-      }
-    } else if (constant.empty()) {
-      break;
-    }
-    if (column.empty()) break;
-    return {std::string(column), candidate.comparison, std::move(value)};
+    if (!rest.starts_with(candidate.text)) continue;
+    rest = trim(rest.substr(candidate.text.size()));
+    if (column.empty() || rest.empty()) break;
+    return {std::move(column), candidate.comparison, read_constant(rest, text)};
   }
-  throw UserError(fmt::format("'{}' is no filter; write \"column op constant\" with op one of = <> < <= > >=", text));
+  refuse_filter(text, "write \"column op constant\" with op one of = <> < <= > >=");
 }
 
 ColumnFilter bind_filter(const RangeFilter& filter, LogicalType type) {

@@ -32,8 +32,25 @@ TEST(RangeFilterTest, ParsesColumnOperatorAndConstant) {
   EXPECT_EQ(parse_range_filter("a.b != -1").column, "a.b");
 }
 
+TEST(RangeFilterTest, QuotedNamesAndConstantsMayHoldOperators) {
+  EXPECT_EQ(parse_range_filter("\"a<b\" >= '<='").column, "a<b");
+  EXPECT_EQ(parse_range_filter("\"a<b\" >= '<='").comparison, Comparison::GreaterEqual);
+  EXPECT_EQ(parse_range_filter("\"a<b\" >= '<='").constant, "<=");
+  EXPECT_EQ(parse_range_filter("\"a \"\"b\"\"\"='null'").column, "a \"b\"");
+  EXPECT_EQ(parse_range_filter("a = 'null'").constant, "null");
+  EXPECT_EQ(parse_range_filter("a = 'x = 1 AND y = ''2'''").constant, "x = 1 AND y = '2'");
+}
+
+// On a text column each of these would otherwise be a constant that no row has.
+TEST(RangeFilterTest, RefusesConstantsThatWereMeantDifferently) {
+  for (const char* text : {"a = 'PERU' AND b = 1", "a == 'PERU'", "a = 'PERU", "a = PERU'", "a = \"PERU\"", "a = NULL", "a <> null",
+                           "a > > 5", "a = PERU AND b = 1", "a = 'it's'", "a = '", "a = '''", "\"a = 3", "a => 3"})
+    EXPECT_THROW(parse_range_filter(text), UserError) << text;
+}
+
 TEST(RangeFilterTest, RefusesWhatIsNoFilter) {
-  for (const char* text : {"", "a", "a =", "= 3", "a ~ 3", "<"}) EXPECT_THROW(parse_range_filter(text), UserError) << text;
+  for (const char* text : {"", "a", "a =", "= 3", "a ~ 3", "<", "\"a\" b = 3", "\"\" = 3"})
+    EXPECT_THROW(parse_range_filter(text), UserError) << text;
 }
 
 TEST(RangeFilterTest, ConstantsBetweenAndBeyondValuesStayExact) {

@@ -1,6 +1,7 @@
 #include "storage/scan_unit.h"
 
 #include <ATen/ATen.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cstring>
@@ -20,8 +21,10 @@ namespace {
 
 // Rows are looked at in blocks of this size to see whether whole pages may be left out.
 constexpr int64_t kBlockRows = 4096;
-// A page header is read in pieces of this size when a file without offset index is walked.
+// When a file without offset index is walked: what is read for a page header, and at once for many.
 constexpr int64_t kHeaderBytes = 4096;
+constexpr int64_t kWalkWindow = 1 << 20;
+constexpr int64_t kPagesBetweenMarks = 256;
 constexpr int64_t kLongestHeader = 16 << 20;
 
 // Of a decoded column, without the bytes of text, which are counted with the pages.
@@ -103,29 +106,51 @@ Task<RowRanges> UnitReader::prune_pages() {
   co_return candidates;
 }
 
-// Walks the page headers in the file: for chunks too large to read at once, when there is no offset index.
+// Walks the page headers in the file as far as the unit's rows go: for chunks too large to read at once, when there is no offset index.
 Task<PageDirectory> UnitReader::walk_file_pages(int leaf) {
   const ColumnChunkInfo& chunk = group().columns[static_cast<size_t>(leaf)];
-  PageWalk walk(chunk, group().rows, where(leaf));
-  int64_t header_bytes = kHeaderBytes;
+  PageIndexes& indexes = *file().metadata->page_indexes;
+  const WalkedRows wanted{unit_.first_row, unit_.first_row + unit_.rows};
+  PageWalk walk(chunk, group().rows, where(leaf), wanted, indexes.mark_before(unit_.row_group, leaf, unit_.first_row));
+  at::Tensor window;
+  int64_t window_begin = 0;
+  int64_t window_bytes = kHeaderBytes;
+  int64_t headers = 0;  // in this window
+  int64_t walked = 0;
   while (!walk.is_complete()) {
-    ByteRange range{walk.position(), std::min(header_bytes, chunk.pages.end() - walk.position())};
-    Task<at::Tensor> reading = storage_.read_pool.read_range(file().file, range);
-    at::Tensor bytes = co_await reading;
-    PageHeader header;
-    try {
-      header = parse_page_header({bytes.const_data_ptr<uint8_t>(), static_cast<size_t>(bytes.numel())});
-    } catch (const MalformedThrift& problem) {
-      // Statistics inside a header can make it long; give it more room before giving up.
-      if (range.end() < chunk.pages.end() && header_bytes < kLongestHeader) {
-        header_bytes *= 8;
+    const int64_t position = walk.position();
+    const int64_t skipped = position - window_begin;
+    const int64_t left = window.defined() ? window.numel() - skipped : 0;
+    if (left > 0) {
+      try {
+        const PageHeader header = parse_page_header({window.const_data_ptr<uint8_t>() + skipped, static_cast<size_t>(left)});
+        const PageMark mark = walk.mark();
+        walk.add(header);
+        // The next unit may begin inside this unit's last page.
+        if (++walked % kPagesBetweenMarks == 0 || walk.is_complete()) indexes.add_mark(unit_.row_group, leaf, mark);
+        ++headers;
         continue;
+      } catch (const MalformedThrift& problem) {
+        bool has_more = position + left < chunk.pages.end();
+        if (!has_more || (skipped == 0 && window_bytes >= kLongestHeader)) {
+          DataLocation place = where(leaf);
+          place.offset = position;
+          throw DataError(problem.what(), place);
+        }
       }
-      DataLocation place = where(leaf);
-      place.offset = range.offset;
-      throw DataError(problem.what(), place);
     }
-    walk.add(header);
+    // Small pages come many to a window, which grows; between large ones only the headers are read. A header that does not fit a window
+    // of its own is long, by statistics inside it, and gets more room.
+    if (left > 0 && skipped == 0) {
+      window_bytes = std::min(window_bytes * 8, kLongestHeader);
+    } else {
+      window_bytes = headers > 1 ? std::min(window_bytes * 8, kWalkWindow) : kHeaderBytes;
+    }
+    headers = 0;
+    const ByteRange range{position, std::min(window_bytes, chunk.pages.end() - position)};
+    Task<at::Tensor> reading = storage_.read_pool.read_range(file().file, range);
+    window = co_await reading;
+    window_begin = position;
   }
   co_return walk.finish();
 }
@@ -134,10 +159,18 @@ Task<PageDirectory> UnitReader::page_directory(int leaf) {
   Task<std::shared_ptr<const PageDirectory>> finding =
       file().metadata->page_indexes->directory(storage_.read_pool, file().file, unit_.row_group, leaf);
   std::shared_ptr<const PageDirectory> indexed = co_await finding;
-  if (indexed != nullptr) co_return *indexed;
-  Task<PageDirectory> walking = walk_file_pages(leaf);
-  PageDirectory walked = co_await walking;
-  co_return walked;
+  if (indexed == nullptr) {
+    Task<PageDirectory> walking = walk_file_pages(leaf);
+    PageDirectory walked = co_await walking;
+    co_return walked;
+  }
+  // Its own part only: many units may have one at a time.
+  PageDirectory own;
+  own.dictionary = indexed->dictionary;
+  for (const PagePlace& page : indexed->pages) {
+    if (page.first_row < unit_.first_row + unit_.rows && page.end_row() > unit_.first_row) own.pages.push_back(page);
+  }
+  co_return own;
 }
 
 // Reads the pages of the columns that hold wanted rows, all in one go, and makes their readers.
@@ -178,35 +211,31 @@ Task<void> UnitReader::load_columns(std::vector<size_t> columns, const RowRanges
           {holder.bytes.const_data_ptr<uint8_t>() + (chunk.pages.offset - holder.offset), static_cast<size_t>(chunk.pages.length)},
           where(leaf));
     }
-    const PageDirectory& directory = directories[column];
+    PageDirectory& directory = directories[column];
+    count_needs(column, directory, wanted);
     for (const PagePlace& page : directory.pages)
       counters_.pages_total += page.first_row < unit_.first_row + unit_.rows && page.end_row() > unit_.first_row;
-    readers_[column] = std::make_unique<ColumnReader>(file().footer().columns[static_cast<size_t>(leaf)], chunk, directory, bytes,
-                                                      where(leaf), ColumnReader::Options{storage_.settings.verify_checksums});
+    readers_[column] = std::make_unique<ColumnReader>(file().footer().columns[static_cast<size_t>(leaf)], chunk, std::move(directory),
+                                                      bytes, where(leaf), ColumnReader::Options{storage_.settings.verify_checksums});
   }
-  count_needs(columns, directories, wanted);
 }
 
-// What decompressing and decoding the wanted pages of the columns takes, now that it is known how long they are.
-void UnitReader::count_needs(const std::vector<size_t>& columns, const std::map<size_t, PageDirectory>& directories,
-                             const RowRanges& wanted) {
-  for (size_t column : columns) {
-    size_t leaf = static_cast<size_t>(file().leaf_of_column[column]);
-    const ColumnChunkInfo& chunk = group().columns[leaf];
-    const PageDirectory& directory = directories.at(column);
-    int64_t longest = 0;
-    int64_t bytes = directory.dictionary.length * 3;  // compressed, decompressed, decoded
-    for (const PagePlace& page : directory.pages) {
-      if (!wanted.overlaps(page.first_row, page.end_row())) continue;
-      longest = std::max(longest, page.rows);
-      bytes += page.bytes.length;
-    }
-    if (chunk.codec != PageCodec::Uncompressed)
-      needed_bytes_ +=
-          static_cast<double>(decompressed_bytes(chunk)) * static_cast<double>(bytes) / static_cast<double>(chunk.pages.length);
-    int64_t rows = std::min(group().rows, storage_.settings.chunk_rows + longest);
-    needed_bytes_ += decoding_bytes(file().footer().columns[leaf], chunk, rows);
+// What decompressing and decoding the wanted pages of a column takes, now that it is known how long they are.
+void UnitReader::count_needs(size_t column, const PageDirectory& directory, const RowRanges& wanted) {
+  size_t leaf = static_cast<size_t>(file().leaf_of_column[column]);
+  const ColumnChunkInfo& chunk = group().columns[leaf];
+  int64_t longest = 0;
+  int64_t bytes = directory.dictionary.length * 3;  // compressed, decompressed, decoded
+  for (const PagePlace& page : directory.pages) {
+    if (!wanted.overlaps(page.first_row, page.end_row())) continue;
+    longest = std::max(longest, page.rows);
+    bytes += page.bytes.length;
   }
+  if (chunk.codec != PageCodec::Uncompressed)
+    needed_bytes_ += static_cast<double>(decompressed_bytes(chunk)) * static_cast<double>(bytes) / static_cast<double>(chunk.pages.length);
+  int64_t rows = std::min(group().rows, strip_rows() + longest);
+  needed_bytes_ += decoding_bytes(file().footer().columns[leaf], chunk, rows);
+  needed_bytes_ += static_cast<double>(directory.pages.capacity() * sizeof(PagePlace));
 }
 
 void UnitReader::give_back_memory() {
@@ -221,16 +250,23 @@ void UnitReader::give_back_memory() {
   if (needed < static_cast<double>(memory_->bytes())) memory_->shrink_to(static_cast<int64_t>(needed));
 }
 
+// All strips of a filtered unit are there at once: of very short ones there would be more than memory is reserved for.
+int64_t UnitReader::strip_rows() const {
+  const int64_t rows = storage_.settings.chunk_rows;
+  return plan_.filters.empty() ? rows : std::max(rows, kBlockRows);
+}
+
 // Strips end where pages of the first column end, when that is near: fewer pages are then split between two strips.
 UnitReader::Strip UnitReader::cut_strip(const RowRanges& candidates) {
   Strip strip;
   strip.begin = next_row_;
   int64_t end = unit_.first_row + unit_.rows;
-  next_row_ = std::min(end, strip.begin + storage_.settings.chunk_rows);
+  const int64_t most = strip_rows();
+  next_row_ = std::min(end, strip.begin + most);
   if (next_row_ < end && !readers_.empty()) {
     const PageDirectory& pages = readers_.begin()->second->directory();
     int64_t page_begin = pages.pages[pages.page_of(next_row_)].first_row;
-    if (page_begin > strip.begin + storage_.settings.chunk_rows / 2) next_row_ = page_begin;
+    if (page_begin > strip.begin + most / 2) next_row_ = page_begin;
   }
   strip.rows = next_row_ - strip.begin;
   if (candidates.overlaps(strip.begin, next_row_)) {
@@ -283,9 +319,19 @@ RowRanges UnitReader::selected_ranges() const {
   return selected;
 }
 
+void UnitReader::rethrow_with_place(const OutOfMemory& error, std::optional<size_t> column) const {
+  DataLocation place{file().file->path(), unit_.row_group};
+  if (column) place.column = plan_.table->columns[*column].name;
+  throw OutOfMemory(fmt::format("{} (for reading {})", error.message(), place.to_string()));
+}
+
 Task<void> UnitReader::fetch() {
-  Task<void> reading = read_and_filter();
-  co_await reading;
+  try {
+    Task<void> reading = read_and_filter();
+    co_await reading;
+  } catch (const OutOfMemory& error) {
+    rethrow_with_place(error, std::nullopt);
+  }
   give_back_memory();
   if (storage_.settings.metadata_cache) storage_.metadata_cache.recount(file().file->path());
 }
@@ -364,19 +410,53 @@ bool UnitReader::is_at_end() const {
   return plan_.filters.empty() ? next_row_ == unit_.first_row + unit_.rows : next_strip_ == strips_.size();
 }
 
+// The next part of the filtered strips that makes a chunk: it has rows, and no more than a chunk may have.
+UnitReader::Strip UnitReader::take_filtered_strip() {
+  const int64_t most = storage_.settings.chunk_rows;
+  while (true) {
+    Strip& strip = strips_[next_strip_];
+    if (strip.rows <= most) return std::move(strips_[next_strip_++]);
+    Strip part;
+    part.begin = strip.begin;
+    part.rows = most;
+    part.selected = most;
+    strip.begin += most;
+    strip.rows -= most;
+    if (strip.candidates.defined()) {
+      part.candidates = strip.candidates.slice(0, 0, most);
+      strip.candidates = strip.candidates.slice(0, most);
+    }
+    if (strip.mask.defined()) {
+      part.mask = strip.mask.slice(0, 0, most);
+      strip.mask = strip.mask.slice(0, most);
+      part.selected = kernels::count_true(part.mask);
+    }
+    strip.selected -= part.selected;
+    for (auto& [column, values] : strip.decoded) {
+      part.decoded.emplace(column, values.slice(0, part.selected));
+      values = values.slice(part.selected, strip.selected);
+    }
+    if (strip.selected == 0) strips_[next_strip_++] = {};
+    if (part.selected > 0) return part;
+  }
+}
+
 std::optional<Chunk> UnitReader::next() {
   if (is_at_end()) {
     finish();
     return std::nullopt;
   }
-  Strip strip =
-      plan_.filters.empty() ? cut_strip(RowRanges({unit_.first_row, unit_.first_row + unit_.rows})) : std::move(strips_[next_strip_++]);
+  Strip strip = plan_.filters.empty() ? cut_strip(RowRanges({unit_.first_row, unit_.first_row + unit_.rows})) : take_filtered_strip();
   std::map<size_t, Column> by_column;  // a column asked for twice is decoded once
   std::vector<Column> columns;
   columns.reserve(plan_.output_columns.size());
   for (size_t column : plan_.output_columns) {
     auto found = by_column.find(column);
-    if (found == by_column.end()) found = by_column.emplace(column, read_output_column(column, strip)).first;
+    try {
+      if (found == by_column.end()) found = by_column.emplace(column, read_output_column(column, strip)).first;
+    } catch (const OutOfMemory& error) {
+      rethrow_with_place(error, column);
+    }
     columns.push_back(found->second);
   }
   counters_.rows_selected += strip.selected;

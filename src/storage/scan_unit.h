@@ -31,7 +31,7 @@ class UnitReader {
   std::shared_ptr<const Reservation> memory() const { return memory_; }
 
  private:
-  // A part of the unit's rows that becomes one chunk.
+  // A part of the unit's rows that becomes one chunk, or with filters and very short chunks a few of them.
   struct Strip {
     int64_t begin = 0;
     int64_t rows = 0;
@@ -50,15 +50,19 @@ class UnitReader {
   Task<PageDirectory> walk_file_pages(int leaf);
   std::vector<size_t> filter_columns() const;
   std::vector<size_t> other_columns() const;
+  int64_t strip_rows() const;
   Strip cut_strip(const RowRanges& candidates);
+  Strip take_filtered_strip();
   void evaluate_filters(Strip& strip);
   RowRanges selected_ranges() const;
   Column partition_column(size_t column, int64_t rows) const;
   Column read_output_column(size_t column, Strip& strip);
   bool is_at_end() const;
-  void count_needs(const std::vector<size_t>& columns, const std::map<size_t, PageDirectory>& directories, const RowRanges& wanted);
+  void count_needs(size_t column, const PageDirectory& directory, const RowRanges& wanted);
   void give_back_memory();
   void finish();
+  // Which file and column there is too little memory for; without a column, for the columns read together.
+  [[noreturn]] void rethrow_with_place(const OutOfMemory& error, std::optional<size_t> column) const;
 
   const TableFile& file() const { return plan_.table->files[unit_.file]; }
   const RowGroupInfo& group() const { return file().footer().row_groups[static_cast<size_t>(unit_.row_group)]; }

@@ -1,5 +1,7 @@
 #include "storage/table_scan.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "base/check.h"
@@ -35,8 +37,14 @@ Task<std::unique_ptr<UnitReader>> TableScan::make_unit(size_t index) {
   const ScanUnit& unit = plan_.units[index];
   // The blocking reader gives nothing back before it has everything: whoever waited for its units, itself included, would wait in vain.
   ReservationKind kind = storage_.settings.reader == ReaderMode::Blocking ? ReservationKind::Held : ReservationKind::Transient;
-  Task<Reservation> reserving = storage_.memory.reserve(unit.memory_bytes, kind);
-  Reservation reservation = co_await reserving;
+  Reservation reservation;
+  try {
+    Task<Reservation> reserving = storage_.memory.reserve(unit.memory_bytes, kind);
+    reservation = co_await reserving;
+  } catch (const OutOfMemory& error) {
+    const DataLocation place{plan_.table->files[unit.file].file->path(), unit.row_group};
+    throw OutOfMemory(fmt::format("{} (for reading {})", error.message(), place.to_string()));
+  }
   co_return std::make_unique<UnitReader>(storage_, plan_, unit, std::move(reservation), counters_);
 }
 

@@ -2,12 +2,14 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
 import tempfile
 import time
 import unittest
+import uuid
 from decimal import Decimal
 from pathlib import Path
 
@@ -69,6 +71,13 @@ class Scan(WithFolder):
         self.assertEqual(answer["row_groups_pruned"], 4)
         self.assertGreater(answer["pages_skipped"], 0)
 
+    def test_uuids_are_compared_in_capitals_too(self):
+        file = self.folder / "uuid.parquet"
+        value = uuid.UUID("0123abcd-4567-89ab-cdef-0123456789ab")
+        pq.write_table(pa.table({"u": pa.array([value.bytes, bytes(16)], pa.uuid())}), file)
+        self.assertEqual(pistachio.scan(file, "--where", f"u = {str(value).upper()}")["rows"], 1)
+        self.assertEqual(pistachio.scan(file, "--where", f"u = {value}")["rows"], 1)
+
     def test_filter_constants_in_quotes_and_between_values(self):
         self.assertEqual(pistachio.scan(self.file, "--where", "word = 'word 3'")["rows"], sum(1 for i in range(ROWS) if i % 7 and i % 100 == 3))
         self.assertEqual(pistachio.scan(self.file, "--where", "id < 3.5")["rows"], 4)
@@ -80,7 +89,7 @@ class Scan(WithFolder):
             pq.write_table(pa.table({"d": numbers}), wide, row_group_size=rows)
             for threads in (1, 2):
                 done = pistachio.run("scan", wide, "-s", f"threads={threads}")
-                self.assertEqual((done.returncode, done.stderr), (1, "error: sum of column d is out of range\n"))
+                self.assert_error(done, 1, "error: sum of column d is out of range", "--columns")
 
     def test_every_variant_gives_the_same_answer(self):
         expected = pistachio.scan(self.file, "--where", "id > 12345")["columns"]
@@ -95,6 +104,14 @@ class Scan(WithFolder):
                 raise
             got["price"]["sum"] = expected["price"]["sum"]  # the order of additions may differ
             self.assertEqual(got, expected, settings)
+
+    def test_short_chunks_give_the_same_answer(self):
+        for where in ([], ["--where", "word > 'word 3'"], ["--where", "word > 'word 3'", "--where", "id >= 12345"], ["--where", "id < 40000"]):
+            expected = pistachio.scan(self.file, *where)["columns"]
+            for setting in ("chunk_rows=1", "chunk_rows=3", "chunk_rows=4097"):
+                for late in ("on", "off"):
+                    found = pistachio.scan(self.file, *where, "-s", setting, "-s", f"late_materialization={late}")["columns"]
+                    self.assertEqual(found, expected, (where, setting, late))
 
     def test_pruned_pages_are_not_missed_without_late_materialization(self):
         # Both columns' pruned pages are more than the gap that a read bridges.
@@ -190,6 +207,15 @@ class Scan(WithFolder):
         self.assertEqual(process.returncode, 130)
         self.assertIn("interrupted", errors)
 
+    def test_interrupt_ends_a_wait_for_requests(self):
+        process = subprocess.Popen([pistachio.BINARY, "scan", "--serve"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        process.stdin.write(json.dumps({"files": str(self.file)}) + "\n")
+        process.stdin.flush()
+        self.assertEqual(json.loads(process.stdout.readline())["rows"], ROWS)
+        process.send_signal(signal.SIGINT)
+        self.assertEqual(process.wait(timeout=pistachio.WATCHDOG_SECONDS), 130)
+        process.communicate()
+
 
 class Partitions(WithFolder):
     def test_hive_folders_become_columns_and_prune(self):
@@ -209,10 +235,16 @@ class Partitions(WithFolder):
         self.assertEqual(pistachio.scan(f"{root}/year=20*/region=north/*.parquet")["rows"], 4)
         self.assertEqual(pistachio.scan(f"{root}/**/part.parquet", "--where", "region = north")["rows"], 4)
 
+    def test_dates_out_of_range_are_text(self):
+        place = self.folder / "far" / "day=9999999-01-01"
+        place.mkdir(parents=True)
+        pq.write_table(pa.table({"a": [1]}), place / "part.parquet")
+        day = pistachio.scan(self.folder / "far")["columns"]["day"]
+        self.assertEqual((day["type"], day["max"]), ("VARCHAR", "9999999-01-01"))
+
 
 class Errors(WithFolder):
     def test_wrong_usage_is_two(self):
-        self.assertEqual(pistachio.run().returncode, 2)
         self.assertEqual(pistachio.run("frobnicate").returncode, 2)
         self.assert_error(pistachio.run("scan"), 2, "scan needs a path", "usage:")
         self.assert_error(pistachio.run("scan", self.file, "--frob"), 2, "unknown option --frob")
@@ -251,7 +283,11 @@ class Errors(WithFolder):
         self.assert_error(pistachio.run("scan", self.file, "--where", "id < three"), 1, "column id", "'three' is no BIGINT")
         self.assert_error(pistachio.run("scan", self.file, "-s", "threads=many"), 1, "threads", "an integer from")
         self.assert_error(pistachio.run("scan", self.file, "-s", "thread=1"), 1, "did you mean threads?")
-        self.assert_error(pistachio.run("scan", self.file, environment={"PISTACHIO_MEMORY_LIMIT": "1KB"}), 1, "memory_limit")
+        self.assert_error(pistachio.run("scan", self.file, environment={"PISTACHIO_MEMORY_LIMIT": "1KB"}), 1,
+                          "PISTACHIO_MEMORY_LIMIT in the environment", "memory_limit")
+        self.assert_error(pistachio.run("scan", self.file, environment={"PISTACHIO_FOO": "1"}), 1, "PISTACHIO_FOO in the environment", "no setting 'FOO'")
+        self.assert_error(pistachio.run("scan", self.file, "--where", "word = 'word 1' AND id = 1"), 1, "a filter is one comparison")
+        self.assert_error(pistachio.run("scan", self.file, "--where", "word = NULL"), 1, "a comparison with NULL is never true")
 
     def test_damaged_files(self):
         content = self.file.read_bytes()
@@ -320,11 +356,77 @@ class Errors(WithFolder):
         self.assertEqual([column["sum"] for column in pistachio.scan(both)["columns"].values()], ["1", "2"])
         pq.write_table(pa.table({"a": [10]}), both / "2.parquet")
         self.assert_error(pistachio.run("scan", both), 1, "2.parquet has no column A")
+        one = self.folder / "one"
+        one.mkdir()
+        pq.write_table(pa.table({"a": [1]}), one / "1.parquet")
+        pq.write_table(pa.table({"A": [2]}), one / "2.parquet")
+        self.assertEqual(pistachio.scan(one)["columns"]["a"]["sum"], "3")
+        pq.write_table(pa.table({"a": [2], "A": [3]}), one / "2.parquet")
+        self.assert_error(pistachio.run("scan", one), 1, "2.parquet has a column A", "must have the same columns")
 
     def test_too_little_memory_is_an_error_that_says_what_to_do(self):
         wide = self.folder / "wide.parquet"
         pq.write_table(pa.table({"blob": pa.array([b"x" * 40_000_000])}), wide, compression="none", use_dictionary=False)
-        self.assert_error(pistachio.run("scan", wide, "-s", "memory_limit=17MB"), 1, "memory_limit")
+        self.assert_error(pistachio.run("scan", wide, "-s", "memory_limit=17MB"), 1, "memory_limit", "wide.parquet")
+
+    def test_threads_that_cannot_be_started_are_an_error(self):
+        if os.geteuid() != 0 or shutil.which("setpriv") is None:
+            self.skipTest("needs a user without other processes")
+        self.folder.chmod(0o755)
+        for processes in (1, 2, 3, 20):
+            command = f"ulimit -u {processes}; exec setpriv --reuid 54322 --clear-groups {pistachio.BINARY} scan {self.file} -s threads=100"
+            done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=60, check=False)
+            self.assertEqual((done.returncode, done.stdout), (1, ""), done.stderr)
+            self.assertIn("error: cannot start a thread for", done.stderr)
+
+    def test_reads_go_on_with_the_threads_that_could_be_started(self):
+        if os.geteuid() != 0 or shutil.which("setpriv") is None:
+            self.skipTest("needs a user without other processes")
+        self.folder.chmod(0o755)
+        for processes in range(2, 7):
+            command = f"ulimit -u {processes}; exec setpriv --reuid 54323 --clear-groups {pistachio.BINARY} scan {self.file} -s threads=1 -s direct_io=on"
+            done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=60, check=False)
+            if done.returncode != 0:
+                self.assertEqual((done.returncode, done.stdout), (1, ""), done.stderr)
+                self.assertIn("error: cannot start a thread for", done.stderr)
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+
+class ManyFiles(WithFolder):
+    def test_more_files_than_may_be_open(self):
+        many = self.folder / "many"
+        many.mkdir()
+        for i in range(600):
+            pq.write_table(pa.table({"a": [i]}), many / f"{i}.parquet")
+        command = f"ulimit -n 200; exec {pistachio.BINARY} scan {many} --format json"
+        done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=pistachio.WATCHDOG_SECONDS, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(json.loads(done.stdout)["columns"]["a"]["sum"], str(sum(range(600))))
+
+
+class SmallPages(WithFolder):
+    """A row group of very many pages, read in parts under the smallest memory limit."""
+
+    ROWS = 100_000
+
+    def write(self, **options):
+        file = self.folder / "pages.parquet"
+        table = pa.table({"a": pa.array(range(self.ROWS), pa.int64()), "b": pa.array([str(i) for i in range(self.ROWS)])})
+        pq.write_table(table, file, data_page_size=1, write_batch_size=1, row_group_size=self.ROWS, use_dictionary=False, **options)
+        return file
+
+    def test_headers_are_walked_once_and_in_large_reads(self):
+        file = self.write()
+        answer = pistachio.scan(file, "-s", "memory_limit=16MB", "-s", "threads=1", "-s", "overlap=off")
+        self.assertEqual(answer["columns"]["a"]["sum"], str(sum(range(self.ROWS))))
+        self.assertEqual(answer["columns"]["b"]["count"], self.ROWS)
+        self.assertLess(answer["bytes_read"], 3 * file.stat().st_size)
+        filtered = pistachio.scan(file, "--where", "b = 77777", "-s", "memory_limit=16MB")
+        self.assertEqual(filtered["columns"]["a"]["sum"], "77777")
+
+    def test_with_a_page_index(self):
+        answer = pistachio.scan(self.write(write_page_index=True), "-s", "memory_limit=16MB")
+        self.assertEqual(answer["columns"]["a"]["sum"], str(sum(range(self.ROWS))))
 
 
 class OtherCommands(WithFolder):

@@ -23,7 +23,6 @@ namespace {
 
 constexpr int kFailed = 1;
 constexpr int kWrongUsage = 2;
-constexpr int kInterrupted = 130;
 
 struct Command {
   std::string_view name;
@@ -63,6 +62,26 @@ int run_help(int, char**, Settings, const CancelToken&) {
   return 0;
 }
 
+// Runs the command and gives the exit code of how it ended.
+int run_command(const Command& command, int argc, char** argv, const InterruptWatcher& interrupts) {
+  try {
+    Settings settings;
+    assign_settings_from_environment(settings, environ);
+    int code = command.run(argc, argv, settings, interrupts.token());
+    if (std::fflush(stdout) != 0) throw UserError("cannot write to standard output");
+    return code;
+  } catch (const UsageError& error) {
+    fmt::print(stderr, "error: {}\nusage: pistachio {}\n", error.message(), command.usage);
+    return kWrongUsage;
+  } catch (const Cancelled& error) {
+    fmt::print(stderr, "error: {}\n", error.message());
+    return interrupts.was_interrupted() ? kInterruptedExitCode : kFailed;
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "error: {}\n", error.what());
+    return kFailed;
+  }
+}
+
 }  // namespace
 
 int run_command_line(int argc, char** argv) {
@@ -74,24 +93,11 @@ int run_command_line(int argc, char** argv) {
   for (const Command& command : kCommands) {
     if (command.name != name) continue;
     int skipped = name == kQueryCommand ? 1 : 2;
-    InterruptWatcher interrupts;
     try {
-      Settings settings;
-      assign_settings_from_environment(settings, environ);
-      int code = command.run(argc - skipped, argv + skipped, settings, interrupts.token());
-      if (std::fflush(stdout) != 0) throw UserError("cannot write to standard output");
-      return code;
-    } catch (const UsageError& error) {
-      fmt::print(stderr, "error: {}\nusage: pistachio {}\n", error.message(), command.usage);
-      return kWrongUsage;
-    } catch (const Cancelled& error) {
-      fmt::print(stderr, "error: {}\n", error.message());
-      return interrupts.was_interrupted() ? kInterrupted : kFailed;
+      InterruptWatcher interrupts;
+      return run_command(command, argc - skipped, argv + skipped, interrupts);
     } catch (const Error& error) {
       fmt::print(stderr, "error: {}\n", error.message());
-      return kFailed;
-    } catch (const std::exception& error) {
-      fmt::print(stderr, "error: {}\n", error.what());
       return kFailed;
     }
   }

@@ -3,7 +3,11 @@
 #include <pthread.h>
 
 #include <csignal>
+#include <cstdio>
 #include <cstdlib>
+#include <ctime>
+
+#include "base/start_thread.h"
 
 namespace pistachio {
 
@@ -18,21 +22,32 @@ sigset_t watched_signals() {
   return signals;
 }
 
+// The cancelled command lets everything be freed and ends by itself; who asks again wants out at once. Calls into libraries, above all
+// those to object stores, cannot be stopped, so it is not waited for without end.
+void end_soon() {
+  constexpr timespec patience{3, 0};
+  sigset_t waited = watched_signals();
+  int signal = sigtimedwait(&waited, nullptr, &patience);
+  if (signal == SIGUSR2) return;
+  if (signal < 0) std::fputs("error: interrupted\n", stderr);
+  std::_Exit(kInterruptedExitCode);
+}
+
 }  // namespace
 
 InterruptWatcher::InterruptWatcher() {
   std::signal(SIGPIPE, SIG_IGN);
   sigset_t signals = watched_signals();
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
-  thread_ = std::thread([this] {
+  thread_ = start_thread("signals", "the limit on processes (ulimit -u) is too low", [this] {
     sigset_t waited = watched_signals();
     int signal = 0;
     while (sigwait(&waited, &signal) == 0) {
       if (signal == SIGUSR2) return;
-      // The first signal cancels and lets everything be freed; who asks again wants out at once.
-      if (interrupted_) std::_Exit(130);
       interrupted_ = true;
       source_.cancel("interrupted");
+      end_soon();
+      return;
     }
   });
 }

@@ -1,5 +1,6 @@
 // Turns Ctrl-C into cancellation: SIGINT and SIGTERM are blocked in every thread, and one thread of this object waits for them and cancels
-// the source; a second signal ends the process at once. Make it before any other thread starts.
+// the source; a second signal, or a command that has not ended a few seconds after the first, ends the process at once. Make it before any
+// other thread starts.
 #pragma once
 
 #include <atomic>
@@ -8,6 +9,8 @@
 #include "base/cancel_token.h"
 
 namespace pistachio {
+
+constexpr int kInterruptedExitCode = 130;
 
 class InterruptWatcher {
  public:

@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <cstdio>
+#include <system_error>
 
 #include "frontend/cli/text_table.h"
 
@@ -12,7 +13,12 @@ namespace pistachio {
 
 ProgressLine::ProgressLine(ProgressMode mode, const ScanCounters& counters) : counters_(counters) {
   bool wanted = mode == ProgressMode::On || (mode == ProgressMode::Auto && isatty(STDERR_FILENO) == 1);
-  if (wanted) thread_ = std::thread([this] { run(); });
+  if (!wanted) return;
+  try {
+    thread_ = std::thread([this] { run(); });
+  } catch (const std::system_error&) {
+    // The scan matters more than the line.
+  }
 }
 
 ProgressLine::~ProgressLine() {

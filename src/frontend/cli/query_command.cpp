@@ -12,6 +12,7 @@
 #include <sstream>
 
 #include "frontend/cli/command_arguments.h"
+#include "frontend/cli/input_line.h"
 #include "frontend/cli/result_printer.h"
 #include "parser/parse.h"
 #include "parser/statement_splitter.h"
@@ -121,12 +122,12 @@ bool is_goodbye(const std::string& line) {
 
 // Statements from standard input, each run as soon as it is complete: a program on the other end of a pipe can wait for the answer before
 // it sends the next. With a prompt, errors do not end the run. False after an error that does.
-bool run_input(StatementRunner& runner, bool prompt) {
+bool run_input(StatementRunner& runner, bool prompt, const CancelToken& token) {
   std::string text;
   std::string line;
   while (true) {
     if (prompt) fmt::print(stderr, "{}", text.empty() ? "pistachio> " : "       ... ");
-    if (!std::getline(std::cin, line)) break;
+    if (!read_input_line(line, token)) break;
     if (prompt && text.empty() && is_goodbye(line)) break;
     text += line + "\n";
     if (ends_open(text)) continue;
@@ -186,11 +187,11 @@ int run_query_command(int argc, char** argv, Settings settings, const CancelToke
   StatementRunner runner(session, *printer, token);
   for (const Script& script : scripts) {
     bool from_input = script.is_file && script.text == "-";
-    bool goes_on = from_input ? run_input(runner, false) : runner.run_text(script.is_file ? read_script(script.text) : script.text);
+    bool goes_on = from_input ? run_input(runner, false, token) : runner.run_text(script.is_file ? read_script(script.text) : script.text);
     if (!goes_on) return 1;
   }
   if (!scripts.empty()) return runner.failed() ? 1 : 0;
-  run_input(runner, true);
+  run_input(runner, true, token);
   return 0;
 }
 

@@ -2,13 +2,13 @@
 
 #include <fmt/format.h>
 
-#include <iostream>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <tuple>
 
 #include "base/format_bytes.h"
 #include "frontend/cli/command_arguments.h"
+#include "frontend/cli/input_line.h"
 #include "frontend/cli/progress_line.h"
 #include "frontend/cli/text_table.h"
 #include "session/summary_scan.h"
@@ -135,7 +135,7 @@ Json answer(ServedEngines& engines, const Settings& base, const std::string& lin
 int serve(const Settings& settings, const CancelToken& token) {
   ServedEngines engines;
   std::string line;
-  while (std::getline(std::cin, line)) {
+  while (read_input_line(line, token)) {
     fmt::print("{}\n", dump(answer(engines, settings, line, token)));
     std::fflush(stdout);
   }

@@ -1,0 +1,14 @@
+// Lines from standard input. A read that waits cannot be cancelled, so an interrupt that comes meanwhile ends the process: between two
+// requests there is nothing to clean up.
+#pragma once
+
+#include <string>
+
+#include "base/cancel_token.h"
+
+namespace pistachio {
+
+// False at the end of the input. When the token is cancelled while it waits, the process ends with the exit code of an interrupt.
+bool read_input_line(std::string& line, const CancelToken& token);
+
+}  // namespace pistachio
