@@ -24,6 +24,7 @@ target_include_directories(format_text BEFORE INTERFACE ${CMAKE_BINARY_DIR}/incl
 pistachio_header_library(highway hwy/highway.h hwy)
 pistachio_header_library(pg_query pg_query.h pg_query)
 pistachio_header_library(json nlohmann/json.hpp)
+pistachio_header_library(unicode utf8proc.h utf8proc)
 find_package(Threads REQUIRED)
 if(PISTACHIO_TESTS)
   pistachio_header_library(google_test gtest/gtest.h gtest)

@@ -25,6 +25,9 @@ void copy_ascii(std::string_view text, char* to) {
 #ifdef PISTACHIO_UTF8PROC
 uint32_t in_case(uint32_t code, LetterCase letter_case) {
   if (code >= kBrokenByte && code < kBrokenByte + 256) return code;
+  // Unicode has no single capital for it; utf8proc would take one that PostgreSQL does not.
+  constexpr uint32_t sharp_s = 0xDF;
+  if (code == sharp_s) return code;
   int32_t letter = static_cast<int32_t>(code);
   return static_cast<uint32_t>(letter_case == LetterCase::Upper ? utf8proc_toupper(letter) : utf8proc_tolower(letter));
 }
