@@ -68,9 +68,23 @@ std::string format_time(int64_t micros_of_day) {
 
 std::string format_interval(Int128 packed) {
   // Low word: microseconds; high word: months in its upper half, days in its lower.
+  // Shown as PostgreSQL does: 1 year 2 mons 3 days 04:05:06.7
   int64_t micros = static_cast<int64_t>(packed);
   int64_t high = static_cast<int64_t>(packed >> 64);
-  return fmt::format("{} months {} days {} us", high >> 32, static_cast<int32_t>(high), micros);
+  int64_t months = high >> 32;
+  int64_t days = static_cast<int32_t>(high);
+  std::string text;
+  auto add = [&](int64_t amount, std::string_view unit) {
+    if (amount != 0) text += fmt::format("{}{} {}{}", text.empty() ? "" : " ", amount, unit, amount == 1 ? "" : "s");
+  };
+  add(months / 12, "year");
+  add(months % 12, "mon");
+  add(days, "day");
+  if (micros != 0 || text.empty()) {
+    uint64_t magnitude = micros < 0 ? -static_cast<uint64_t>(micros) : static_cast<uint64_t>(micros);
+    text += fmt::format("{}{}{}", text.empty() ? "" : " ", micros < 0 ? "-" : "", format_time(static_cast<int64_t>(magnitude)));
+  }
+  return text;
 }
 
 [[noreturn]] void refuse(LogicalType type, std::string_view text) {

@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "base/error.h"
+#include "expr/date_fields.h"
 #include "expr/type_rules.h"
 
 namespace pistachio {
@@ -54,6 +55,16 @@ const std::vector<const Function*>& all_functions() {
 
 ExpressionPtr make_call(std::string_view name, std::vector<ExpressionPtr> arguments, int64_t position) {
   std::optional<int64_t> where = position >= 0 ? std::optional(position) : std::nullopt;
+  // The field decides the type of the result, so each field is a function of its own.
+  bool takes_field = (name == "extract" || name == "date_part") && arguments.size() == 2 && arguments[0]->is_constant() &&
+                     !arguments[0]->value().is_null && arguments[0]->type().kind() == TypeKind::Varchar;
+  if (takes_field) {
+    try {
+      return make_call(extract_function_name(parse_date_field(arguments[0]->value().text)), {arguments[1]}, position);
+    } catch (const UserError& error) {
+      throw UserError(error.message(), error.position() ? error.position() : where);
+    }
+  }
   std::span<const Function* const> overloads = find_functions(name);
   if (overloads.empty()) throw UserError(fmt::format("there is no function {}; SHOW FUNCTIONS lists what there is", name), where);
   bool any_decimal = std::any_of(arguments.begin(), arguments.end(),

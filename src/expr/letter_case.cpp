@@ -1,8 +1,8 @@
 #include "expr/letter_case.h"
 
-#ifdef PISTACHIO_UTF8PROC
 #include <utf8proc.h>
-#endif
+
+#include <cstring>
 
 #include "expr/utf8_text.h"
 
@@ -17,12 +17,23 @@ char ascii_in_case(char letter) {
   return static_cast<char>(byte ^ (static_cast<unsigned char>(byte - first) < 26 ? 0x20 : 0));
 }
 
+// Eight letters at a time: adding what is missing to 128 sets the highest bit of every byte from the first letter on, and of every byte
+// behind the last one; where only the former is set, bit 5 is the case.
 template <LetterCase letter_case>
 void copy_ascii(std::string_view text, char* to) {
-  for (size_t i = 0; i < text.size(); ++i) to[i] = ascii_in_case<letter_case>(text[i]);
+  constexpr uint64_t ones = 0x0101010101010101ULL;
+  constexpr uint64_t first = letter_case == LetterCase::Upper ? 'a' : 'A';
+  size_t i = 0;
+  for (; i + 8 <= text.size(); i += 8) {
+    uint64_t word;
+    std::memcpy(&word, text.data() + i, 8);
+    uint64_t letters = (word + (128 - first) * ones) & ~(word + (128 - first - 26) * ones) & (128 * ones);
+    word ^= letters >> 2;
+    std::memcpy(to + i, &word, 8);
+  }
+  for (; i < text.size(); ++i) to[i] = ascii_in_case<letter_case>(text[i]);
 }
 
-#ifdef PISTACHIO_UTF8PROC
 uint32_t in_case(uint32_t code, LetterCase letter_case) {
   if (code >= kBrokenByte && code < kBrokenByte + 256) return code;
   // Unicode has no single capital for it; utf8proc would take one that PostgreSQL does not.
@@ -38,18 +49,6 @@ bool is_word_letter(uint32_t code) {
   return (category >= UTF8PROC_CATEGORY_LU && category <= UTF8PROC_CATEGORY_LO) || category == UTF8PROC_CATEGORY_ND ||
          category == UTF8PROC_CATEGORY_NL;
 }
-#else
-uint32_t in_case(uint32_t code, LetterCase letter_case) {
-  if (code >= 0x80) return code;
-  char letter = static_cast<char>(code);
-  letter = letter_case == LetterCase::Upper ? ascii_in_case<LetterCase::Upper>(letter) : ascii_in_case<LetterCase::Lower>(letter);
-  return static_cast<unsigned char>(letter);
-}
-
-bool is_word_letter(uint32_t code) {
-  return (code >= '0' && code <= '9') || (code >= 'a' && code <= 'z') || (code >= 'A' && code <= 'Z') || code >= 0x80;
-}
-#endif
 
 // A letter in another case takes at most one byte more than it had, and broken bytes stay single.
 int64_t longest_in_case(std::string_view text) {

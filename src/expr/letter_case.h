@@ -1,5 +1,5 @@
-// Upper and lower case of text. ASCII goes through a loop over bytes; other letters through utf8proc where it is linked, and stay as they
-// are where it is not.
+// Upper and lower case of text: ASCII eight bytes at a time, other letters by Unicode's simple mappings (utf8proc), which keep the number
+// of characters.
 #pragma once
 
 #include <string>
