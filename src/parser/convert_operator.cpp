@@ -11,8 +11,8 @@ namespace pistachio {
 
 namespace {
 
-constexpr std::array<std::string_view, 17> binary_operators = {"+", "-",  "*", "/",  "%", "^",  "||", "=",  "<>",
-                                                               "<", "<=", ">", ">=", "~", "~*", "!~", "!~*"};
+constexpr std::array<std::string_view, 22> binary_operators = {"+",  "-", "*",  "/", "%",  "^", "||", "&", "|",  "#",  "<<",
+                                                               ">>", "=", "<>", "<", "<=", ">", ">=", "~", "~*", "!~", "!~*"};
 
 // LIKE under its PostgreSQL operator name, and what it is called in our tree.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 4> like_operators = {
@@ -74,9 +74,9 @@ ast::ExpressionPtr TreeConverter::one_operator(const Json& body, ast::Expression
   std::string sign = operator_name(body);
   ast::ExpressionPtr right = expression(body.at("rexpr"));
   if (left == nullptr) {
-    if (sign != "-" && sign != "+") refuse("The prefix operator " + sign, position(body));
+    if (sign != "-" && sign != "+" && sign != "~") refuse("The prefix operator " + sign, position(body));
     // PostgreSQL folds -5 itself, but not +5 and - +5.
-    auto* number = std::get_if<ast::Literal>(&right->node);
+    auto* number = sign == "~" ? nullptr : std::get_if<ast::Literal>(&right->node);
     if (number != nullptr && number->kind == ast::Literal::Kind::Number) {
       if (sign == "-" && number->text != "0") number->text = number->text.starts_with('-') ? number->text.substr(1) : "-" + number->text;
       return right;

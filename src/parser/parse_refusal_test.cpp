@@ -118,7 +118,7 @@ TEST(ParseRefusal, Expressions) {
                   {"select ^x'ff'", "A bit string"},
                   {"select a ^collate \"de_DE\"", "The collation \"de_DE\" (only \"C\")"},
                   {"select a ^@@ b", "The operator @@"},
-                  {"select a ^& b", "The operator &"},
+                  {"select a ^&& b", "The operator &&"},
                   {"select ^@ a", "The prefix operator @"},
                   {"select a ^operator(pg_catalog.+) b", "OPERATOR(schema.name)"},
                   {"select a ^= any (b)", "ANY over an array value"},
