@@ -1,0 +1,110 @@
+"""SQL on the command line: formats, exit codes, errors with their place, scripts and pipes."""
+
+import json
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent))
+
+from tests.support import pistachio_process as pistachio
+
+
+class Formats(unittest.TestCase):
+    SQL = "SELECT 1 AS a, 'x,\"y' AS b, NULL AS c, '' AS d"
+
+    def output(self, *words):
+        done = pistachio.run("-c", *words)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout
+
+    def test_csv(self):
+        self.assertEqual(self.output(self.SQL, "--format", "csv"), 'a,b,c,d\n1,"x,""y",,""\n')
+
+    def test_json(self):
+        self.assertEqual(json.loads(self.output(self.SQL, "--format", "json")), [{"a": 1, "b": 'x,"y', "c": None, "d": ""}])
+        self.assertEqual(json.loads(self.output("SELECT 1 AS a WHERE false", "--format", "json")), [])
+        lines = self.output("VALUES (1), (2)", "--format", "jsonl").splitlines()
+        self.assertEqual([json.loads(line) for line in lines], [{"column1": 1}, {"column1": 2}])
+
+    def test_markdown_and_box(self):
+        self.assertIn("| 1 ", self.output("SELECT 1 AS a, 'b|c' AS d", "--format", "markdown").replace("   1 ", " 1 "))
+        box = self.output("SELECT 1 AS a", "--format", "box")
+        self.assertIn("│   1 │", box)
+        self.assertIn("1 row\n", box)
+
+    def test_results_follow_each_other(self):
+        self.assertEqual(self.output("SELECT 1 AS a; CREATE TABLE t(x INTEGER); SELECT 2 AS b", "--format", "csv"), "a\n1\nb\n2\n")
+
+    def test_unknown_format_is_wrong_usage(self):
+        self.assertEqual(pistachio.run("-c", "SELECT 1", "--format", "xml").returncode, 2)
+
+
+class Statements(unittest.TestCase):
+    def test_errors_show_their_place_and_end_the_run(self):
+        done = pistachio.run("-c", "SELECT 1 AS a;\nSELECT zz;\nSELECT 2")
+        self.assertEqual(done.returncode, 1)
+        self.assertEqual(done.stdout, "a\n1\n")
+        self.assertIn("error: there is no column zz", done.stderr)
+        self.assertIn("SELECT zz\n", done.stderr)
+        self.assertRegex(done.stderr, r"\n +\^\n")
+
+    def test_errors_in_place_of_results(self):
+        done = pistachio.run("-s", "on_error=continue", "-c", "SELECT zz; SELECT 2 AS b", "--format", "csv")
+        self.assertEqual(done.returncode, 1)
+        lines = done.stdout.splitlines()
+        self.assertTrue(lines[0].startswith("error: there is no column zz"))
+        self.assertEqual(lines[1:], ["b", "2"])
+
+    def test_scripts_and_settings(self):
+        with tempfile.TemporaryDirectory() as folder:
+            script = Path(folder) / "script.sql"
+            script.write_text("-- a comment; with a semicolon\nSET timer = on;\nSELECT 1 AS a;\n")
+            done = pistachio.run("-f", script, "-c", "SELECT 2 AS b", "--format", "csv")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual(done.stdout, "a\n1\nb\n2\n")
+            self.assertRegex(done.stderr, r"-- time: [0-9.]+ ms")
+            self.assertEqual(pistachio.run("-f", Path(folder) / "none.sql").returncode, 1)
+
+    def test_tables_of_a_folder(self):
+        with tempfile.TemporaryDirectory() as folder:
+            import pyarrow
+            import pyarrow.parquet
+            pyarrow.parquet.write_table(pyarrow.table({"a": [1, 2, 3]}), Path(folder) / "one.parquet")
+            (Path(folder) / "two").mkdir()
+            for part in range(2):
+                pyarrow.parquet.write_table(pyarrow.table({"b": [part]}), Path(folder) / "two" / f"{part}.parquet")
+            done = pistachio.run("-d", folder, "-c", "SELECT sum(a) AS s FROM one; SELECT count(*) AS n FROM two; SHOW TABLES", "--format", "csv")
+            self.assertEqual(done.stdout, "s\n6\nn\n2\nname\none\ntwo\n", done.stderr)
+            done = pistachio.run("-c", f"SELECT a FROM '{folder}/one.parquet' WHERE a > 1 ORDER BY a", "--format", "csv")
+            self.assertEqual(done.stdout, "a\n2\n3\n", done.stderr)
+
+    def test_a_pipe_gets_each_answer_at_once(self):
+        process = subprocess.Popen([pistachio.BINARY, "--format", "csv"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        for number in range(3):
+            process.stdin.write(f"SELECT {number} AS n;\n")
+            process.stdin.flush()
+            self.assertEqual((process.stdout.readline(), process.stdout.readline()), ("n\n", f"{number}\n"))
+        process.stdin.close()
+        self.assertEqual(process.wait(timeout=60), 0)
+        process.stdout.close()
+
+    def test_explain(self):
+        text = pistachio.run("-c", "EXPLAIN ANALYZE SELECT count(*) FROM (VALUES (1), (2)) v(a) WHERE a > 1", "--format", "csv").stdout
+        self.assertIn("aggregate", text)
+        self.assertIn("actual 1", text)
+        plan = pistachio.run("-c", "EXPLAIN (FORMAT JSON) SELECT 1 AS a", "--format", "csv").stdout
+        self.assertIn("estimated_rows", plan)
+
+    def test_memory_limit_ends_in_an_error(self):
+        sql = "CREATE TABLE t AS SELECT a.n FROM (VALUES (1),(2),(3),(4),(5),(6),(7),(8),(9),(10)) a(n), (VALUES (1),(2),(3),(4),(5),(6),(7),(8),(9),(10)) b(n)"
+        cross = "SELECT count(*), sum(x.n) FROM (SELECT p.n FROM t p, t q, t r ORDER BY p.n) x"
+        done = pistachio.run("-c", f"{sql}; {cross}", "-s", "memory_limit=16MB")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("memory_limit", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
