@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/edit_distance.h"
 #include "base/error.h"
 
 namespace pistachio {
@@ -12,21 +13,6 @@ namespace {
 
 std::string written(const std::vector<std::string>& parts) {
   return fmt::format("{}", fmt::join(parts, "."));
-}
-
-size_t edit_distance(const std::string& left, const std::string& right) {
-  std::vector<size_t> row(right.size() + 1);
-  for (size_t j = 0; j <= right.size(); ++j) row[j] = j;
-  for (size_t i = 1; i <= left.size(); ++i) {
-    size_t diagonal = row[0];
-    row[0] = i;
-    for (size_t j = 1; j <= right.size(); ++j) {
-      size_t above = row[j];
-      row[j] = std::min({row[j] + 1, row[j - 1] + 1, diagonal + (left[i - 1] != right[j - 1])});
-      diagonal = above;
-    }
-  }
-  return row[right.size()];
 }
 
 // Struct leaves are columns whose names have dots: a.b may be table.column or the leaf a.b of some table.
