@@ -188,9 +188,11 @@ TEST_F(CancelTaskTest, AQueuedBlockingCallDoesNotRunAndARunningOneIsWaitedFor) {
   std::atomic<bool> first_runs = false;
   std::atomic<bool> first_ended = false;
   std::atomic<bool> second_ran = false;
+  std::atomic<bool> second_gave_up = false;
+  // Holds the only thread until the other task is gone, so that whatever was queued behind it had no chance to run.
   auto long_call = [&] {
     first_runs = true;
-    while (!source.is_cancelled()) std::this_thread::yield();
+    while (!second_gave_up) std::this_thread::yield();
     first_ended = true;
   };
   auto first = [&]() -> Task<void> {
@@ -200,8 +202,14 @@ TEST_F(CancelTaskTest, AQueuedBlockingCallDoesNotRunAndARunningOneIsWaitedFor) {
     ADD_FAILURE() << "the task should be cancelled here";
   };
   auto second = [&]() -> Task<void> {
-    while (!first_runs) co_await reschedule();
-    co_await run_blocking([&] { second_ran = true; });  // the only thread is busy: it stays queued
+    auto short_call = [&] { second_ran = true; };
+    try {
+      while (!first_runs) co_await reschedule();
+      co_await run_blocking(short_call);
+    } catch (const Cancelled&) {
+      second_gave_up = true;
+      throw;
+    }
   };
   auto cancel = [&]() -> Task<void> {
     while (!first_runs) co_await reschedule();
