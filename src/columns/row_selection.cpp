@@ -45,7 +45,7 @@ Chunk select_rows(const Chunk& chunk, const at::Tensor& mask) {
 Column spread_rows(const Column& dense, const at::Tensor& validity) {
   // Values under NULL must stay valid values of their form: spread fills gaps with zero, which is a code only if there are entries.
   at::Tensor valid = dense.has_validity() ? kernels::spread(dense.validity(), validity) : validity;
-  if (dense.is_dictionary() && dense.dictionary_column()->rows() == 0) return null_column(dense.type(), validity.numel());
+  if (dense.is_dictionary() && dense.dictionary_column()->rows() == 0) return null_column(dense.type(), validity.numel(), validity.device());
   return map_rows(
       dense, [&](const at::Tensor& tensor) { return kernels::spread(tensor, validity); }, std::move(valid));
 }
@@ -71,13 +71,14 @@ Chunk take_rows(const Chunk& chunk, const at::Tensor& rows) {
   return Chunk(std::move(columns), rows.numel());
 }
 
-Column null_column(LogicalType type, int64_t rows) {
-  at::Tensor validity = at::zeros({rows}, at::kBool);
+Column null_column(LogicalType type, int64_t rows, at::Device device) {
+  auto tensors_of = [&](at::ScalarType scalar) { return at::TensorOptions(scalar).device(device); };
+  at::Tensor validity = at::zeros({rows}, tensors_of(at::kBool));
   if (type.is_text()) {
-    at::Tensor zeros = at::zeros({rows}, at::kLong);
-    return Column::text(type, at::empty({0}, at::kByte), zeros, zeros, std::move(validity));
+    at::Tensor zeros = at::zeros({rows}, tensors_of(at::kLong));
+    return Column::text(type, at::empty({0}, tensors_of(at::kByte)), zeros, zeros, std::move(validity));
   }
-  at::Tensor values = type.is_wide() ? at::zeros({rows, 2}, at::kLong) : at::zeros({rows}, type.scalar_type());
+  at::Tensor values = type.is_wide() ? at::zeros({rows, 2}, tensors_of(at::kLong)) : at::zeros({rows}, tensors_of(type.scalar_type()));
   return Column::fixed(type, std::move(values), std::move(validity));
 }
 

@@ -297,14 +297,8 @@ Task<void> HashAggregateOperator::produce(RunContext& context, ChunkSink& sink) 
   if (lanes.empty()) co_return;
 
   int64_t step = context.settings().chunk_rows;
-  auto emit = [&](int lane, Chunk result) -> Task<void> {
-    for (int64_t begin = 0; begin < result.rows() && !sink.is_full(); begin += step) {
-      Task<void> passing = pass_on(metrics_, sink, lane, result.slice(begin, std::min(step, result.rows() - begin)));
-      co_await passing;
-    }
-  };
   if (lanes.size() == 1 && !lanes[0]->has_distinct()) {
-    Task<void> emitting = emit(0, lanes[0]->finish());
+    Task<void> emitting = pass_on_in_steps(metrics_, sink, 0, lanes[0]->finish(), step);
     co_await emitting;
     co_return;
   }
@@ -335,7 +329,7 @@ Task<void> HashAggregateOperator::produce(RunContext& context, ChunkSink& sink) 
   };
   auto merge_and_emit = [&](int lane, int64_t index) -> Task<void> {
     Chunk merged = merge(index);
-    Task<void> emitting = emit(lane, std::move(merged));
+    Task<void> emitting = pass_on_in_steps(metrics_, sink, lane, std::move(merged), step);
     co_await emitting;
   };
   Task<void> all = for_each_lane(context, int64_t{1} << bits, merge_and_emit);

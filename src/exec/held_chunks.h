@@ -37,7 +37,7 @@ class HeldChunks {
 // A column that shares nothing with a scan's buffers, except whole dictionaries.
 Column own_column(const Column& column);
 
-// All chunks end to end, as one; `layout_types` for the case that there are none.
-Chunk concatenate_chunks(const std::vector<Chunk>& chunks, const std::vector<LogicalType>& types);
+// All chunks end to end, as one; types and device for the case that there are none.
+Chunk concatenate_chunks(const std::vector<Chunk>& chunks, const std::vector<LogicalType>& types, at::Device device);
 
 }  // namespace pistachio

@@ -28,6 +28,13 @@ Task<void> pass_on(OperatorMetrics& metrics, ChunkSink& sink, int lane, Chunk ch
   co_await consuming;
 }
 
+Task<void> pass_on_in_steps(OperatorMetrics& metrics, ChunkSink& sink, int lane, Chunk rows, int64_t step) {
+  for (int64_t begin = 0; begin < rows.rows() && !sink.is_full(); begin += step) {
+    Task<void> passing = pass_on(metrics, sink, lane, rows.slice(begin, std::min(step, rows.rows() - begin)));
+    co_await passing;
+  }
+}
+
 Task<void> for_each_lane(RunContext& context, int64_t count, std::function<Task<void>(int lane, int64_t index)> body) {
   std::atomic<int64_t> next = 0;
   auto run_lane = [&](int lane) -> Task<void> {

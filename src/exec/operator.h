@@ -21,8 +21,11 @@ struct RunContext {
   StorageContext& storage;
   MemoryAccount memory;
   int lanes = 1;
+  // Where the tensors of operators are.
+  at::Device device = at::kCPU;
 
   const Settings& settings() const { return storage.settings; }
+  at::TensorOptions tensors_of(at::ScalarType type) const { return at::TensorOptions(type).device(device); }
 };
 
 class ChunkSink {
@@ -77,6 +80,9 @@ class WorkTimer {
 
 // Hands the chunk on unless it has no rows, and counts it.
 Task<void> pass_on(OperatorMetrics& metrics, ChunkSink& sink, int lane, Chunk chunk);
+
+// The same in pieces of at most `step` rows, until the sink is full.
+Task<void> pass_on_in_steps(OperatorMetrics& metrics, ChunkSink& sink, int lane, Chunk rows, int64_t step);
 
 // Runs body(lane, i) for i in [0, count), spread over the context's lanes; each lane takes the next free i.
 Task<void> for_each_lane(RunContext& context, int64_t count, std::function<Task<void>(int lane, int64_t index)> body);

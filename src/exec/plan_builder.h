@@ -1,11 +1,11 @@
-// From an optimized logical plan to operators: the algorithm of each node is chosen here.
+// From a physical plan to operators.
 #pragma once
 
 #include <memory>
 #include <vector>
 
 #include "exec/operator.h"
-#include "logical/logical_node.h"
+#include "physical/physical_node.h"
 
 namespace pistachio {
 
@@ -13,12 +13,12 @@ namespace pistachio {
 struct ExecutablePlan {
   OperatorPtr root;
   struct Step {
-    const LogicalNode* node;
+    const PhysicalNode* node;
     Operator* op;
   };
   std::vector<Step> steps;
 };
 
-ExecutablePlan build_executable(const LogicalPlan& plan);
+ExecutablePlan build_executable(const PhysicalPlan& plan);
 
 }  // namespace pistachio

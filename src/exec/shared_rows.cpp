@@ -1,26 +1,15 @@
 #include "exec/shared_rows.h"
 
+#include "exec/row_collector.h"
+
 namespace pistachio {
 
 Task<void> SharedRows::compute(RunContext& context) {
   if (computed_) co_return;
-  MemoryAccount account = context.memory.make_child("common table");
-  std::vector<HeldChunks> held;
-  for (int lane = 0; lane < context.lanes; ++lane) held.emplace_back(account);
-  class Collect final : public ChunkSink {
-   public:
-    explicit Collect(std::vector<HeldChunks>& held) : held_(held) {}
-    Task<void> consume(int lane, Chunk chunk) override {
-      held_[static_cast<size_t>(lane)].add(chunk);
-      co_return;
-    }
-
-   private:
-    std::vector<HeldChunks>& held_;
-  } collect(held);
-  Task<void> producing = plan_->produce(context, collect);
+  RowCollector collector(context.memory.make_child("common table"), context.lanes);
+  Task<void> producing = plan_->produce(context, collector);
   co_await producing;
-  for (HeldChunks& lane : held) {
+  for (HeldChunks& lane : collector.lanes()) {
     for (Chunk& chunk : lane.take_chunks()) chunks_.push_back(std::move(chunk));
     for (Reservation& part : lane.take_memory()) memory_.push_back(std::move(part));
   }

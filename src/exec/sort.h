@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "exec/operator.h"
-#include "logical/logical_node.h"
+#include "physical/physical_node.h"
 
 namespace pistachio {
 
@@ -17,6 +17,9 @@ class SortOperator final : public Operator {
  private:
   // The order of the rows by the keys: int64 [rows].
   at::Tensor order_of(const Chunk& rows) const;
+  at::Tensor timed_order_of(const Chunk& rows);
+
+  class Collector;
 
   OperatorPtr input_;
   std::vector<SortKey> keys_;

@@ -3,33 +3,33 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "base/overloaded.h"
 
 namespace pistachio {
 
 namespace {
 
-template <typename... Cases>
-struct Overloaded : Cases... {
-  using Cases::operator()...;
-};
-template <typename... Cases>
-Overloaded(Cases...) -> Overloaded<Cases...>;
-
 std::vector<ColumnId> join_columns(const LogicalNode& node, const LogicalJoin& join) {
   if (!join.output.empty()) return join.output;
-  std::vector<ColumnId> columns = output_columns(node.left());
-  switch (join.kind) {
-    case JoinKind::Semi:
-    case JoinKind::Anti: return columns;
-    case JoinKind::Mark: columns.push_back(join.mark); return columns;
-    default: break;
+  std::vector<ColumnId> columns;
+  if (gives_left_columns(join.kind)) columns = output_columns(node.left());
+  if (join.kind == JoinKind::Mark) columns.push_back(join.mark);
+  if (gives_right_columns(join.kind)) {
+    std::vector<ColumnId> right = output_columns(node.right());
+    columns.insert(columns.end(), right.begin(), right.end());
   }
-  std::vector<ColumnId> right = output_columns(node.right());
-  columns.insert(columns.end(), right.begin(), right.end());
   return columns;
 }
 
 }  // namespace
+
+bool gives_left_columns(JoinKind kind) {
+  return kind != JoinKind::RightSemi && kind != JoinKind::RightAnti;
+}
+
+bool gives_right_columns(JoinKind kind) {
+  return kind != JoinKind::Semi && kind != JoinKind::Anti && kind != JoinKind::Mark;
+}
 
 std::vector<ColumnId> output_columns(const LogicalNode& node) {
   return std::visit(Overloaded{[](const LogicalScan& scan) {

@@ -75,11 +75,16 @@ enum class JoinKind {
   Left,
   Right,
   Full,
-  Semi,    // left rows with a match
-  Anti,    // left rows without
-  Mark,    // left rows and a BOOLEAN: whether there is a match; NULL where a comparison with NULL leaves that open
-  Single,  // as Left, and more than one match is an error: scalar subqueries
+  Semi,       // left rows with a match
+  Anti,       // left rows without
+  RightSemi,  // right rows with a match
+  RightAnti,  // right rows without
+  Mark,       // left rows and a BOOLEAN: whether there is a match; NULL where a comparison with NULL leaves that open
+  Single,     // as Left, and more than one match is an error: scalar subqueries
 };
+
+bool gives_left_columns(JoinKind kind);
+bool gives_right_columns(JoinKind kind);
 
 struct LogicalJoin {
   JoinKind kind = JoinKind::Inner;

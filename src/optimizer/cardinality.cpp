@@ -169,7 +169,9 @@ double CardinalityEstimator::join_rows(const LogicalNode& node, const LogicalJoi
     case JoinKind::Right: return std::max(right, matches);
     case JoinKind::Full: return std::max(left, right);
     case JoinKind::Semi: return std::min(left, std::max(1.0, std::min(matches, left * 0.5)));
+    case JoinKind::RightSemi: return std::min(right, std::max(1.0, std::min(matches, right * 0.5)));
     case JoinKind::Anti: return std::max(1.0, left * 0.5);
+    case JoinKind::RightAnti: return std::max(1.0, right * 0.5);
     case JoinKind::Mark: return left;
   }
   return matches;

@@ -208,21 +208,33 @@ void order_joins(LogicalPlan& plan) {
   });
 }
 
+namespace {
+
+// The kind that means the same with the sides swapped.
+std::optional<JoinKind> turned_round(JoinKind kind) {
+  switch (kind) {
+    case JoinKind::Inner: return JoinKind::Inner;
+    case JoinKind::Full: return JoinKind::Full;
+    case JoinKind::Left: return JoinKind::Right;
+    case JoinKind::Right: return JoinKind::Left;
+    case JoinKind::Semi: return JoinKind::RightSemi;
+    case JoinKind::Anti: return JoinKind::RightAnti;
+    default: return std::nullopt;
+  }
+}
+
+}  // namespace
+
 void choose_build_sides(LogicalPlan& plan) {
   CardinalityEstimator estimator(plan);
   auto choose = [&](LogicalPtr& node) {
     auto* join = node->as<LogicalJoin>();
     if (join == nullptr) return;
-    bool swaps =
-        join->kind == JoinKind::Inner || join->kind == JoinKind::Left || join->kind == JoinKind::Right || join->kind == JoinKind::Full;
-    // The right side is built. A right join that is turned round notes matches on its build side, which costs little.
-    if (!swaps || estimator.rows(node->left()) >= estimator.rows(node->right())) return;
+    std::optional<JoinKind> turned = turned_round(join->kind);
+    // The right side is built. A join that is turned round notes matches on its build side, which costs little.
+    if (!turned || estimator.rows(node->left()) >= estimator.rows(node->right())) return;
     std::swap(node->children[0], node->children[1]);
-    if (join->kind == JoinKind::Left) {
-      join->kind = JoinKind::Right;
-    } else if (join->kind == JoinKind::Right) {
-      join->kind = JoinKind::Left;
-    }
+    join->kind = *turned;
   };
   for_each_root(plan, [&](LogicalPtr& root) { for_each_node(root, choose); });
 }

@@ -202,9 +202,18 @@ class FilterPusher {
         append(to_left, take_if(join.conditions, on_left));
         to_right = take_if(join.conditions, on_right);
         break;
+      case JoinKind::RightSemi:
+        to_right = std::move(conditions);
+        append(to_right, take_if(join.conditions, on_right));
+        to_left = take_if(join.conditions, on_left);
+        break;
       case JoinKind::Anti:
         to_left = std::move(conditions);
         to_right = take_if(join.conditions, on_right);
+        break;
+      case JoinKind::RightAnti:
+        to_right = std::move(conditions);
+        to_left = take_if(join.conditions, on_left);
         break;
       case JoinKind::Right:
         to_right = take_if(conditions, on_right);

@@ -7,8 +7,8 @@
 #include <nlohmann/json.hpp>
 
 #include "base/format_bytes.h"
+#include "base/overloaded.h"
 #include "exec/operator.h"
-#include "optimizer/cardinality.h"
 
 namespace pistachio {
 
@@ -21,13 +21,6 @@ struct Described {
   std::vector<std::pair<std::string, std::string>> details;
 };
 
-template <typename... Cases>
-struct Overloaded : Cases... {
-  using Cases::operator()...;
-};
-template <typename... Cases>
-Overloaded(Cases...) -> Overloaded<Cases...>;
-
 std::string_view join_name(JoinKind kind) {
   switch (kind) {
     case JoinKind::Inner: return "inner";
@@ -36,6 +29,8 @@ std::string_view join_name(JoinKind kind) {
     case JoinKind::Full: return "full";
     case JoinKind::Semi: return "semi";
     case JoinKind::Anti: return "anti";
+    case JoinKind::RightSemi: return "right semi";
+    case JoinKind::RightAnti: return "right anti";
     case JoinKind::Mark: return "mark";
     case JoinKind::Single: return "single";
   }
@@ -44,15 +39,15 @@ std::string_view join_name(JoinKind kind) {
 
 class Explainer {
  public:
-  Explainer(const LogicalPlan& plan, const ExplainOptions& options) : plan_(plan), estimator_(plan) {
+  Explainer(const PhysicalPlan& plan, const ExplainOptions& options) : plan_(plan) {
     if (options.executed == nullptr) return;
     for (const ExecutablePlan::Step& step : options.executed->steps) operators_.emplace(step.node, step.op);
   }
 
-  void text(const LogicalNode& node, int depth, std::vector<std::string>& lines) {
+  void text(const PhysicalNode& node, int depth, std::vector<std::string>& lines) {
     Described described = describe(node);
     std::string indent(static_cast<size_t>(depth) * 2, ' ');
-    std::string line = fmt::format("{}{}  (rows ~{:.0f}", indent, described.name, std::round(estimator_.rows(node)));
+    std::string line = fmt::format("{}{}  (rows ~{:.0f}", indent, described.name, std::round(node.estimated_rows));
     if (const Operator* op = operator_of(node)) {
       OperatorMetrics& metrics = const_cast<Operator*>(op)->metrics();
       line += fmt::format("; actual {}, {:.3f} ms", metrics.rows.load(), static_cast<double>(metrics.nanoseconds.load()) / 1e6);
@@ -60,12 +55,12 @@ class Explainer {
     }
     lines.push_back(line + ")");
     for (const auto& [name, value] : described.details) lines.push_back(fmt::format("{}    {}: {}", indent, name, value));
-    for (const LogicalPtr& child : node.children) text(*child, depth + 1, lines);
+    for (const PhysicalPtr& child : node.children) text(*child, depth + 1, lines);
   }
 
-  Json json(const LogicalNode& node) {
+  Json json(const PhysicalNode& node) {
     Described described = describe(node);
-    Json made = {{"operator", described.name}, {"estimated_rows", std::round(estimator_.rows(node))}};
+    Json made = {{"operator", described.name}, {"estimated_rows", std::round(node.estimated_rows)}};
     for (const auto& [name, value] : described.details) made[name] = value;
     if (const Operator* op = operator_of(node)) {
       OperatorMetrics& metrics = const_cast<Operator*>(op)->metrics();
@@ -75,12 +70,12 @@ class Explainer {
       made["bytes"] = metrics.bytes.load();
     }
     made["inputs"] = Json::array();
-    for (const LogicalPtr& child : node.children) made["inputs"].push_back(json(*child));
+    for (const PhysicalPtr& child : node.children) made["inputs"].push_back(json(*child));
     return made;
   }
 
  private:
-  const Operator* operator_of(const LogicalNode& node) const {
+  const Operator* operator_of(const PhysicalNode& node) const {
     auto found = operators_.find(&node);
     return found == operators_.end() ? nullptr : found->second;
   }
@@ -101,82 +96,97 @@ class Explainer {
     return fmt::format("{}", fmt::join(parts, ", "));
   }
 
-  Described describe(const LogicalNode& node) const {
-    return std::visit(
-        Overloaded{[&](const LogicalScan& scan) {
-                     Described made{fmt::format("scan {}", scan.table->name()), {{"columns", show(output_columns(node))}}};
-                     if (!scan.filters.empty()) made.details.emplace_back("filters", show(scan.filters));
-                     return made;
-                   },
-                   [&](const LogicalValues& values) {
-                     return Described{"values", {{"columns", show(values.columns)}}};
-                   },
-                   [&](const LogicalFilter& filter) {
-                     return Described{"filter", {{"conditions", show(filter.conditions)}}};
-                   },
-                   [&](const LogicalProject& project) {
-                     std::vector<std::string> parts;
-                     for (const NamedExpression& column : project.columns) {
-                       bool passes = column.expression->kind() == ExpressionKind::Column && column.expression->column_id() == column.id;
-                       parts.push_back(passes ? name_of(column.id) : fmt::format("{} AS {}", show(*column.expression), name_of(column.id)));
-                     }
-                     return Described{"project", {{"columns", fmt::format("{}", fmt::join(parts, ", "))}}};
-                   },
-                   [&](const LogicalJoin& join) {
-                     Described made{fmt::format("{} join", join_name(join.kind)), {}};
-                     if (!join.conditions.empty()) made.details.emplace_back("conditions", show(join.conditions));
-                     if (!join.comparisons.empty()) made.details.emplace_back("comparisons", show(join.comparisons));
-                     return made;
-                   },
-                   [&](const LogicalAggregate& aggregate) {
-                     Described made{"aggregate", {}};
-                     if (!aggregate.groups.empty()) made.details.emplace_back("groups", show(aggregate.groups));
-                     std::vector<std::string> parts;
-                     for (const AggregateCall& call : aggregate.calls) {
-                       std::string text = fmt::format("{}({}{})", call.function->name, call.distinct ? "DISTINCT " : "",
-                                                      call.argument ? show(*call.argument) : "*");
-                       if (call.filter) text += fmt::format(" FILTER (WHERE {})", show(*call.filter));
-                       parts.push_back(fmt::format("{} AS {}", text, name_of(call.id)));
-                     }
-                     if (!parts.empty()) made.details.emplace_back("calls", fmt::format("{}", fmt::join(parts, ", ")));
-                     return made;
-                   },
-                   [&](const LogicalSort& sort) {
-                     std::vector<std::string> parts;
-                     for (const SortKey& key : sort.keys) {
-                       parts.push_back(
-                           fmt::format("{}{}{}", show(*key.expression), key.descending ? " DESC" : "",
-                                       key.nulls_first != key.descending ? (key.nulls_first ? " NULLS FIRST" : " NULLS LAST") : ""));
-                     }
-                     Described made{sort.limit ? fmt::format("top {}", *sort.limit) : "sort", {}};
-                     made.details.emplace_back("keys", fmt::format("{}", fmt::join(parts, ", ")));
-                     return made;
-                   },
-                   [&](const LogicalLimit& limit) {
-                     std::string name = limit.limit ? fmt::format("limit {}", *limit.limit) : "limit";
-                     if (limit.offset > 0) name += fmt::format(" offset {}", limit.offset);
-                     return Described{name, {}};
-                   },
-                   [&](const LogicalSetOperation&) {
-                     return Described{"union all", {}};
-                   },
-                   [&](const LogicalSharedRead& read) {
-                     return Described{fmt::format("read common table {}", read.shared), {}};
-                   },
-                   [&](const LogicalRepeat& repeat) {
-                     return Described{"repeat", {{"times", name_of(repeat.times)}}};
-                   }},
-        node.node);
+  Described describe(const PhysicalNode& node) const {
+    return std::visit(Overloaded{[&](const PhysicalScan& scan) {
+                                   Described made{fmt::format("scan {}", scan.table->name()), {{"columns", show(node.layout)}}};
+                                   if (!scan.conditions.empty()) made.details.emplace_back("filters", show(scan.conditions));
+                                   return made;
+                                 },
+                                 [&](const PhysicalValues&) {
+                                   return Described{"values", {{"columns", show(node.layout)}}};
+                                 },
+                                 [&](const PhysicalFilter& filter) {
+                                   return Described{"filter", {{"conditions", show(filter.conditions)}}};
+                                 },
+                                 [&](const PhysicalProject& project) { return describe_project(node, project); },
+                                 [&](const PhysicalJoin& join) { return describe_join(join); },
+                                 [&](const PhysicalAggregate& aggregate) { return describe_aggregate(aggregate); },
+                                 [&](const PhysicalSort& sort) { return describe_sort(sort); },
+                                 [&](const PhysicalLimit& limit) {
+                                   std::string name = limit.limit ? fmt::format("limit {}", *limit.limit) : "limit";
+                                   if (limit.offset > 0) name += fmt::format(" offset {}", limit.offset);
+                                   return Described{name, {}};
+                                 },
+                                 [&](const PhysicalUnion&) {
+                                   return Described{"union all", {}};
+                                 },
+                                 [&](const PhysicalSharedRead& read) {
+                                   return Described{fmt::format("read common table {}", read.shared), {}};
+                                 },
+                                 [&](const PhysicalRepeat& repeat) {
+                                   return Described{"repeat", {{"times", name_of(repeat.times)}}};
+                                 }},
+                      node.node);
   }
 
-  const LogicalPlan& plan_;
-  CardinalityEstimator estimator_;
-  std::map<const LogicalNode*, const Operator*> operators_;
+  Described describe_project(const PhysicalNode& node, const PhysicalProject& project) const {
+    std::vector<std::string> parts;
+    for (size_t i = 0; i < project.columns.size(); ++i) {
+      const Expression& column = *project.columns[i];
+      bool passes = column.kind() == ExpressionKind::Column && column.column_id() == node.layout[i];
+      parts.push_back(passes ? name_of(node.layout[i]) : fmt::format("{} AS {}", show(column), name_of(node.layout[i])));
+    }
+    return Described{"project", {{"columns", fmt::format("{}", fmt::join(parts, ", "))}}};
+  }
+
+  Described describe_join(const PhysicalJoin& join) const {
+    std::string_view strategy = !join.keys.empty() ? "hash" : !join.bounds.empty() ? "range" : "loop";
+    Described made{fmt::format("{} {} join", join_name(join.kind), strategy), {}};
+    std::vector<std::string> keys;
+    for (const JoinKey& key : join.keys)
+      keys.push_back(fmt::format("{} {} {}", show(*key.left), key.null_safe ? "IS NOT DISTINCT FROM" : "=", show(*key.right)));
+    if (!keys.empty()) made.details.emplace_back("keys", fmt::format("{}", fmt::join(keys, " AND ")));
+    std::vector<std::string> bounds;
+    for (const JoinBound& bound : join.bounds)
+      bounds.push_back(
+          fmt::format("{} {}{} {}", show(*bound.left), bound.is_upper ? ">" : "<", bound.is_inclusive ? "=" : "", show(*bound.right)));
+    if (!bounds.empty()) made.details.emplace_back("bounds", fmt::format("{}", fmt::join(bounds, " AND ")));
+    if (!join.conditions.empty()) made.details.emplace_back("conditions", show(join.conditions));
+    if (!join.comparisons.empty()) made.details.emplace_back("comparisons", show(join.comparisons));
+    return made;
+  }
+
+  Described describe_aggregate(const PhysicalAggregate& aggregate) const {
+    Described made{"aggregate", {}};
+    if (!aggregate.groups.empty()) made.details.emplace_back("groups", show(aggregate.groups));
+    std::vector<std::string> parts;
+    for (const AggregateCall& call : aggregate.calls) {
+      std::string text =
+          fmt::format("{}({}{})", call.function->name, call.distinct ? "DISTINCT " : "", call.argument ? show(*call.argument) : "*");
+      if (call.filter) text += fmt::format(" FILTER (WHERE {})", show(*call.filter));
+      parts.push_back(fmt::format("{} AS {}", text, name_of(call.id)));
+    }
+    if (!parts.empty()) made.details.emplace_back("calls", fmt::format("{}", fmt::join(parts, ", ")));
+    return made;
+  }
+
+  Described describe_sort(const PhysicalSort& sort) const {
+    std::vector<std::string> parts;
+    for (const SortKey& key : sort.keys) {
+      bool is_usual = key.nulls_first == key.descending;
+      parts.push_back(fmt::format("{}{}{}", show(*key.expression), key.descending ? " DESC" : "",
+                                  is_usual ? "" : (key.nulls_first ? " NULLS FIRST" : " NULLS LAST")));
+    }
+    return {sort.limit ? fmt::format("top {}", *sort.limit) : "sort", {{"keys", fmt::format("{}", fmt::join(parts, ", "))}}};
+  }
+
+  const PhysicalPlan& plan_;
+  std::map<const PhysicalNode*, const Operator*> operators_;
 };
 
 }  // namespace
 
-std::vector<std::string> explain_text(const LogicalPlan& plan, const ExplainOptions& options) {
+std::vector<std::string> explain_text(const PhysicalPlan& plan, const ExplainOptions& options) {
   Explainer explainer(plan, options);
   std::vector<std::string> lines;
   for (size_t i = 0; i < plan.shared.size(); ++i) {
@@ -190,12 +200,12 @@ std::vector<std::string> explain_text(const LogicalPlan& plan, const ExplainOpti
   return lines;
 }
 
-std::string explain_json(const LogicalPlan& plan, const ExplainOptions& options) {
+std::string explain_json(const PhysicalPlan& plan, const ExplainOptions& options) {
   Explainer explainer(plan, options);
   Json made;
   made["plan"] = explainer.json(*plan.root);
   made["common_tables"] = Json::array();
-  for (const LogicalPtr& shared : plan.shared) {
+  for (const PhysicalPtr& shared : plan.shared) {
     if (shared) made["common_tables"].push_back(explainer.json(*shared));
   }
   if (options.executed != nullptr) {

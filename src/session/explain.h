@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "exec/plan_builder.h"
-#include "logical/logical_node.h"
+#include "physical/physical_node.h"
 
 namespace pistachio {
 
@@ -15,7 +15,7 @@ struct ExplainOptions {
   int64_t bytes_read = 0;
 };
 
-std::vector<std::string> explain_text(const LogicalPlan& plan, const ExplainOptions& options);
-std::string explain_json(const LogicalPlan& plan, const ExplainOptions& options);
+std::vector<std::string> explain_text(const PhysicalPlan& plan, const ExplainOptions& options);
+std::string explain_json(const PhysicalPlan& plan, const ExplainOptions& options);
 
 }  // namespace pistachio

@@ -6,6 +6,7 @@
 #include "base/task_group.h"
 #include "memory/channel.h"
 #include "optimizer/optimizer.h"
+#include "physical/physical_planner.h"
 
 namespace pistachio {
 
@@ -59,16 +60,17 @@ Task<void> run(ExecutablePlan& plan, RunContext& context, ResultReceiver& receiv
 PlannedQuery plan_query(const ast::Query& query, TableResolver& tables, const Settings& settings) {
   auto begin = std::chrono::steady_clock::now();
   PlannedQuery planned;
-  planned.plan = bind_query(query, tables);
-  for (const OutputColumn& column : planned.plan.output) planned.columns.push_back({column.name, planned.plan.columns.type(column.id)});
-  optimize(planned.plan, settings);
+  LogicalPlan logical = bind_query(query, tables);
+  for (const OutputColumn& column : logical.output) planned.columns.push_back({column.name, logical.columns.type(column.id)});
+  optimize(logical, settings);
+  planned.plan = plan_physical(logical);
   planned.planning_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   return planned;
 }
 
 void run_plan(EngineInstance& engine, EngineInstance::QueryScope& scope, ExecutablePlan& plan, ResultReceiver& receiver,
               const CancelToken& token) {
-  RunContext context{scope.storage(), scope.operator_memory(), engine.scheduler().workers()};
+  RunContext context{scope.storage(), scope.operator_memory(), engine.scheduler().workers(), at::kCPU};
   engine.scheduler().run(run(plan, context, receiver), token);
 }
 

@@ -11,12 +11,12 @@
 namespace pistachio {
 
 struct PlannedQuery {
-  LogicalPlan plan;
+  PhysicalPlan plan;
   std::vector<ResultColumn> columns;
   double planning_seconds = 0;
 };
 
-// Bind and optimize.
+// Bind, optimize, and choose algorithms.
 PlannedQuery plan_query(const ast::Query& query, TableResolver& tables, const Settings& settings);
 
 // Run; chunks arrive at the receiver as they are made.

@@ -1,0 +1,47 @@
+#include "columns/order_words.h"
+
+#include <ATen/ATen.h>
+
+#include "data/concatenate_columns.h"
+#include "kernels/ops/text_ranks.h"
+
+namespace pistachio {
+
+namespace {
+
+// Doubles as integers of the same order: -0.0 as 0.0, all NaNs alike and above everything.
+at::Tensor floating_word(const at::Tensor& values) {
+  at::Tensor numbers = values.to(at::kDouble) + 0.0;
+  at::Tensor bits = numbers.view(at::kLong);
+  at::Tensor word = at::where(bits.lt(0), bits.bitwise_xor(INT64_MAX), bits);
+  return word.masked_fill(numbers.isnan(), INT64_MAX);
+}
+
+// A month counts as 30 days, a day as 24 hours.
+at::Tensor interval_word(const at::Tensor& values) {
+  at::Tensor high = values.select(1, 1);
+  at::Tensor days = high.bitwise_right_shift(32) * 30 + high.bitwise_left_shift(32).bitwise_right_shift(32);
+  return values.select(1, 0) + days * (int64_t{86'400} * 1'000'000);
+}
+
+at::Tensor text_word(const Column& column) {
+  if (!column.is_dictionary()) return kernels::text_ranks(column.bytes(), column.begins(), column.ends());
+  const Column& entries = *column.dictionary_column();
+  return kernels::text_ranks(entries.bytes(), entries.begins(), entries.ends()).index_select(0, column.codes());
+}
+
+}  // namespace
+
+std::vector<at::Tensor> order_words(const Column& column) {
+  if (column.type().is_text()) return {text_word(column)};
+  Column plain = decode_dictionary(column);
+  if (plain.type().is_floating()) return {floating_word(plain.values())};
+  if (plain.type().kind() == TypeKind::Interval) return {interval_word(plain.values())};
+  if (plain.type().is_wide()) {
+    // The low word is unsigned: its order as signed is that with the top bit flipped.
+    return {plain.values().select(1, 1).contiguous(), plain.values().select(1, 0).bitwise_xor(INT64_MIN)};
+  }
+  return {plain.values().to(at::kLong)};
+}
+
+}  // namespace pistachio

@@ -1,0 +1,14 @@
+// Values as 64-bit words whose signed order is that of the values: what sorting and range joins compare.
+#pragma once
+
+#include <vector>
+
+#include "data/column.h"
+
+namespace pistachio {
+
+// int64 [rows] each, the most significant first; NULLs have any word. Numbers, dates and times of at most 64 bits have one word, and the
+// words of two columns of one type can be compared. Those of text are ranks among the rows of this column.
+std::vector<at::Tensor> order_words(const Column& column);
+
+}  // namespace pistachio

@@ -1,0 +1,38 @@
+// How a join finds the pairs of rows that may match: by hash of the keys, in an ordered build side, or all of them. What remains of the
+// join condition is for the caller to check.
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "exec/operator.h"
+#include "physical/physical_node.h"
+
+namespace pistachio {
+
+struct RowPairs {
+  at::Tensor left;   // rows of the chunk, ascending
+  at::Tensor right;  // rows of the build side
+};
+
+// Made from the rows of the build side. Read-only, used by all lanes at the same time.
+class JoinCandidates {
+ public:
+  // The candidates of one chunk of the left side.
+  class Search {
+   public:
+    virtual ~Search() = default;
+    // About `most` further pairs, possibly none; nothing at the end.
+    virtual std::optional<RowPairs> next(int64_t most) = 0;
+  };
+
+  virtual ~JoinCandidates() = default;
+  virtual std::unique_ptr<Search> search(const Chunk& left) const = 0;
+};
+
+// The strategy that the plan chose. `build` outlives what is made.
+std::unique_ptr<JoinCandidates> make_join_candidates(const PhysicalJoin& join, const std::vector<ColumnId>& left_layout,
+                                                     const std::vector<ColumnId>& right_layout, const Chunk& build,
+                                                     const MemoryAccount& account, at::Device device);
+
+}  // namespace pistachio

@@ -1,0 +1,317 @@
+#include "exec/join_operator.h"
+
+#include <ATen/ATen.h>
+
+#include <algorithm>
+
+#include "base/check.h"
+#include "base/error.h"
+#include "columns/row_selection.h"
+#include "data/concatenate_columns.h"
+#include "exec/join_candidates.h"
+#include "exec/row_collector.h"
+#include "expr/expression_evaluator.h"
+#include "kernels/ops/compress.h"
+
+namespace pistachio {
+
+namespace {
+
+// A condition on pairs, with the places of the columns it uses.
+struct PairCondition {
+  std::vector<size_t> left;
+  std::vector<size_t> right;
+  ExpressionEvaluator evaluator;
+};
+
+std::optional<PairCondition> make_pair_condition(const Operator& left, const Operator& right,
+                                                 const std::vector<ExpressionPtr>& conditions) {
+  if (conditions.empty()) return std::nullopt;
+  ExpressionPtr condition = conjunction_of(conditions);
+  ColumnSet used = columns_of(*condition);
+  std::vector<ColumnId> layout;
+  auto choose = [&](const Operator& side) {
+    std::vector<size_t> places;
+    for (size_t i = 0; i < side.layout().size(); ++i) {
+      if (!used.contains(side.layout()[i])) continue;
+      places.push_back(i);
+      layout.push_back(side.layout()[i]);
+    }
+    return places;
+  };
+  std::vector<size_t> left_places = choose(left);
+  std::vector<size_t> right_places = choose(right);
+  return PairCondition{left_places, right_places, ExpressionEvaluator({condition}, layout)};
+}
+
+bool gives_pairs(JoinKind kind) {
+  return kind == JoinKind::Inner || kind == JoinKind::Left || kind == JoinKind::Right || kind == JoinKind::Full || kind == JoinKind::Single;
+}
+
+// Whether rows of the build side go on according to whether the whole left side matched them.
+bool asks_for_matched_build_rows(JoinKind kind) {
+  return kind == JoinKind::Right || kind == JoinKind::Full || kind == JoinKind::RightSemi || kind == JoinKind::RightAnti;
+}
+
+}  // namespace
+
+// The right input as one chunk, and how to find candidates in it. Read-only once built, except that each lane notes which rows it matched.
+class JoinOperator::BuildSide {
+ public:
+  BuildSide(JoinOperator& owner, RunContext& context) : owner_(owner), account_(context.memory.make_child("join")) {}
+
+  Task<void> read(RunContext& context) {
+    RowCollector collector(account_, context.lanes);
+    Task<void> producing = owner_.right_->produce(context, collector);
+    co_await producing;
+    WorkTimer timer(owner_.metrics_);
+    owner_.metrics_.bytes = collector.bytes();
+    RowCollector::Rows all = collector.take_all(owner_.right_types_, context.device);
+    rows_ = std::move(all.chunk);
+    memory_.push_back(std::move(all.memory));
+    if (asks_for_matched_build_rows(owner_.plan_.kind)) {
+      memory_.push_back(account_.reserve_now(rows_.rows() * context.lanes, ReservationKind::Held));
+      for (int lane = 0; lane < context.lanes; ++lane) matched_.push_back(at::zeros({rows_.rows()}, context.tensors_of(at::kBool)));
+    }
+    candidates_ = make_join_candidates(owner_.plan_, owner_.left_->layout(), owner_.right_->layout(), rows_, account_, context.device);
+  }
+
+  const Chunk& rows() const { return rows_; }
+  const JoinCandidates& candidates() const { return *candidates_; }
+  bool notes_matches() const { return !matched_.empty(); }
+  void note_matches(int lane, const at::Tensor& rows) { matched_[static_cast<size_t>(lane)].index_fill_(0, rows, true); }
+  // The rows that some lane matched, or those that none did.
+  at::Tensor rows_by_match(bool wanted) const {
+    at::Tensor any = matched_[0];
+    for (size_t lane = 1; lane < matched_.size(); ++lane) any = any.logical_or(matched_[lane]);
+    return (wanted ? any : any.logical_not()).nonzero().view({-1});
+  }
+
+ private:
+  JoinOperator& owner_;
+  MemoryAccount account_;
+  std::vector<Reservation> memory_;
+  Chunk rows_;
+  std::unique_ptr<JoinCandidates> candidates_;
+  std::vector<at::Tensor> matched_;  // for each lane
+};
+
+// Streams the left input through the table.
+class JoinOperator::Probe final : public ChunkSink {
+ public:
+  Probe(JoinOperator& owner, BuildSide& build, RunContext& context, ChunkSink& next)
+      : owner_(owner),
+        plan_(owner.plan_),
+        build_(build),
+        next_(next),
+        most_pairs_(std::max<int64_t>(1, context.settings().chunk_rows)),
+        flags_(context.tensors_of(at::kBool)),
+        conditions_(make_pair_condition(*owner.left_, *owner.right_, plan_.conditions)),
+        comparisons_(make_pair_condition(*owner.left_, *owner.right_, plan_.comparisons)) {}
+
+  bool is_full() const override { return next_.is_full(); }
+
+  Task<void> consume(int lane, Chunk chunk) override {
+    State state{at::zeros({chunk.rows()}, flags_), at::zeros({chunk.rows()}, flags_)};
+    std::unique_ptr<JoinCandidates::Search> search = start(chunk);
+    while (true) {
+      std::optional<Pairs> pairs = next_pairs(chunk, *search);
+      if (!pairs) break;
+      note(*pairs, state, lane);
+      bool emits = gives_pairs(plan_.kind) && pairs->left.numel() > 0;
+      if (emits) {
+        Task<void> passing = pass_on(owner_.metrics_, next_, lane, pair_chunk(chunk, *pairs));
+        co_await passing;
+      }
+      if (is_full()) co_return;
+    }
+    Chunk rest = finish(chunk, state);
+    Task<void> passing = pass_on(owner_.metrics_, next_, lane, std::move(rest));
+    co_await passing;
+  }
+
+ private:
+  struct Pairs : RowPairs {
+    // Mark: left rows of pairs whose comparison is unknown.
+    at::Tensor unknown_left;
+  };
+
+  // What is known of the chunk's rows so far.
+  struct State {
+    at::Tensor matched;
+    at::Tensor unknown;
+  };
+
+  std::unique_ptr<JoinCandidates::Search> start(const Chunk& chunk) {
+    WorkTimer timer(owner_.metrics_);
+    return build_.candidates().search(chunk);
+  }
+
+  std::optional<Pairs> next_pairs(const Chunk& chunk, JoinCandidates::Search& search) {
+    WorkTimer timer(owner_.metrics_);
+    std::optional<RowPairs> found = search.next(most_pairs_);
+    if (!found) return std::nullopt;
+    Pairs pairs{std::move(*found), {}};
+    if (pairs.left.numel() == 0) return pairs;
+    if (!plan_.conditions.empty())
+      keep(pairs, conditions_->evaluator.evaluate_condition(gather(chunk, pairs, conditions_->left, conditions_->right)));
+    if (!plan_.comparisons.empty() && pairs.left.numel() > 0) compare(chunk, pairs);
+    return pairs;
+  }
+
+  static void keep(Pairs& pairs, const at::Tensor& mask) {
+    if (kernels::count_true(mask) == mask.numel()) return;
+    pairs.left = kernels::compress(pairs.left, mask);
+    pairs.right = kernels::compress(pairs.right, mask);
+  }
+
+  // Three-valued: true pairs stay, unknown ones are noted.
+  void compare(const Chunk& chunk, Pairs& pairs) {
+    Column outcome = decode_dictionary(comparisons_->evaluator.evaluate(gather(chunk, pairs, comparisons_->left, comparisons_->right))[0]);
+    at::Tensor is_true = outcome.values();
+    if (outcome.has_validity()) {
+      is_true = is_true.logical_and(outcome.validity());
+      pairs.unknown_left = kernels::compress(pairs.left, outcome.validity().logical_not());
+    }
+    keep(pairs, is_true);
+  }
+
+  // The columns that an evaluator uses, gathered for the pairs; the others stay empty.
+  Chunk gather(const Chunk& chunk, const Pairs& pairs, const std::vector<size_t>& left, const std::vector<size_t>& right) {
+    std::vector<Column> columns;
+    columns.reserve(left.size() + right.size());
+    for (size_t place : left) columns.push_back(take_rows(chunk.column(place), pairs.left));
+    for (size_t place : right) columns.push_back(take_rows(build_.rows().column(place), pairs.right));
+    return Chunk(std::move(columns), pairs.left.numel());
+  }
+
+  Chunk pair_chunk(const Chunk& chunk, const Pairs& pairs) {
+    WorkTimer timer(owner_.metrics_);
+    return gather(chunk, pairs, owner_.left_places_, owner_.right_places_);
+  }
+
+  // Left rows that pass by themselves; the places of the right side are empty.
+  std::vector<Column> left_columns(const Chunk& chunk, const at::Tensor& mask) {
+    std::vector<Column> columns;
+    for (size_t place : owner_.left_places_)
+      columns.push_back(mask.defined() ? select_rows(chunk.column(place), mask) : chunk.column(place));
+    return columns;
+  }
+
+  void note(const Pairs& pairs, State& state, int lane) {
+    WorkTimer timer(owner_.metrics_);
+    if (pairs.unknown_left.defined()) state.unknown.index_fill_(0, pairs.unknown_left, true);
+    if (pairs.left.numel() == 0) return;
+    if (plan_.kind == JoinKind::Single) refuse_second_match(pairs, state);
+    if (asks_for_left_matches()) state.matched.index_fill_(0, pairs.left, true);
+    if (build_.notes_matches()) build_.note_matches(lane, pairs.right);
+  }
+
+  bool asks_for_left_matches() const {
+    return plan_.kind != JoinKind::Inner && plan_.kind != JoinKind::Right && plan_.kind != JoinKind::RightSemi &&
+           plan_.kind != JoinKind::RightAnti;
+  }
+
+  // Pairs come by left row: a second match is a neighbour, or a row that matched before.
+  static void refuse_second_match(const Pairs& pairs, const State& state) {
+    int64_t count = pairs.left.numel();
+    bool again = count > 1 && pairs.left.slice(0, 1).eq(pairs.left.slice(0, 0, count - 1)).any().item<bool>();
+    again = again || state.matched.index_select(0, pairs.left).any().item<bool>();
+    if (again) throw UserError("a subquery used as a value gave more than one row");
+  }
+
+  Chunk finish(const Chunk& chunk, const State& state) {
+    WorkTimer timer(owner_.metrics_);
+    switch (plan_.kind) {
+      case JoinKind::Inner:
+      case JoinKind::Right:
+      case JoinKind::RightSemi:
+      case JoinKind::RightAnti: return Chunk();
+      case JoinKind::Semi: return Chunk(left_columns(chunk, state.matched), kernels::count_true(state.matched));
+      case JoinKind::Anti: {
+        at::Tensor alone = state.matched.logical_not();
+        return Chunk(left_columns(chunk, alone), kernels::count_true(alone));
+      }
+      case JoinKind::Mark: {
+        std::vector<Column> columns = left_columns(chunk, {});
+        if (!owner_.gives_mark_) return Chunk(std::move(columns), chunk.rows());
+        at::Tensor open = state.unknown.logical_and(state.matched.logical_not());
+        bool has_nulls = kernels::count_true(open) > 0;
+        columns.push_back(Column::fixed(TypeKind::Boolean, state.matched, has_nulls ? open.logical_not() : at::Tensor()));
+        return Chunk(std::move(columns), chunk.rows());
+      }
+      case JoinKind::Left:
+      case JoinKind::Full:
+      case JoinKind::Single: {
+        at::Tensor alone = state.matched.logical_not();
+        int64_t rows = kernels::count_true(alone);
+        if (rows == 0) return Chunk();
+        std::vector<Column> columns = left_columns(chunk, alone);
+        for (size_t place : owner_.right_places_) columns.push_back(null_column(owner_.right_types_[place], rows, flags_.device()));
+        return Chunk(std::move(columns), rows);
+      }
+    }
+    fail_check(__FILE__, __LINE__, "unknown join kind");
+  }
+
+  JoinOperator& owner_;
+  const PhysicalJoin& plan_;
+  BuildSide& build_;
+  ChunkSink& next_;
+  int64_t most_pairs_;
+  at::TensorOptions flags_;
+  std::optional<PairCondition> conditions_;
+  std::optional<PairCondition> comparisons_;
+};
+
+JoinOperator::JoinOperator(OperatorPtr left, OperatorPtr right, const PhysicalJoin& plan, std::vector<ColumnId> layout,
+                           std::vector<LogicalType> left_types, std::vector<LogicalType> right_types)
+    : Operator(std::move(layout)),
+      left_(std::move(left)),
+      right_(std::move(right)),
+      plan_(plan),
+      left_types_(std::move(left_types)),
+      right_types_(std::move(right_types)) {
+  auto goes_on = [&](ColumnId id) { return std::find(layout_.begin(), layout_.end(), id) != layout_.end(); };
+  auto places_in = [&](const Operator& side) {
+    std::vector<size_t> places;
+    for (size_t i = 0; i < side.layout().size(); ++i) {
+      if (goes_on(side.layout()[i])) places.push_back(i);
+    }
+    return places;
+  };
+  left_places_ = places_in(*left_);
+  right_places_ = places_in(*right_);
+  gives_mark_ = plan_.kind == JoinKind::Mark && goes_on(plan_.mark);
+}
+
+Task<void> JoinOperator::produce(RunContext& context, ChunkSink& sink) {
+  BuildSide build(*this, context);
+  Task<void> reading = build.read(context);
+  co_await reading;
+  bool is_empty = build.rows().rows() == 0;
+  bool gives_rows_without_match = plan_.kind == JoinKind::Left || plan_.kind == JoinKind::Full || plan_.kind == JoinKind::Anti ||
+                                  plan_.kind == JoinKind::Mark || plan_.kind == JoinKind::Single;
+  if (!is_empty || gives_rows_without_match) {
+    Probe probe(*this, build, context, sink);
+    Task<void> probing = left_->produce(context, probe);
+    co_await probing;
+  }
+  if (!build.notes_matches() || is_empty) co_return;
+  Task<void> producing = produce_build_rows(context, build, build.rows_by_match(plan_.kind == JoinKind::RightSemi), sink);
+  co_await producing;
+}
+
+Task<void> JoinOperator::produce_build_rows(RunContext& context, const BuildSide& build, at::Tensor rows, ChunkSink& sink) {
+  int64_t step = context.settings().chunk_rows;
+  for (int64_t begin = 0; begin < rows.numel() && !sink.is_full(); begin += step) {
+    at::Tensor part = rows.slice(0, begin, std::min(begin + step, rows.numel()));
+    std::vector<Column> columns;
+    for (size_t place : left_places_) columns.push_back(null_column(left_types_[place], part.numel(), context.device));
+    for (size_t place : right_places_) columns.push_back(take_rows(build.rows().column(place), part));
+    Task<void> passing = pass_on(metrics_, sink, 0, Chunk(std::move(columns), part.numel()));
+    co_await passing;
+  }
+}
+
+}  // namespace pistachio

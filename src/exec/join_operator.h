@@ -1,0 +1,33 @@
+// Joins of all kinds. The right input is the build side: it is read first and kept; the left input streams through. Candidate pairs come
+// from JoinCandidates; the remaining conditions are evaluated on them, all as kernel calls.
+#pragma once
+
+#include "exec/operator.h"
+#include "physical/physical_node.h"
+
+namespace pistachio {
+
+class JoinOperator final : public Operator {
+ public:
+  JoinOperator(OperatorPtr left, OperatorPtr right, const PhysicalJoin& plan, std::vector<ColumnId> layout,
+               std::vector<LogicalType> left_types, std::vector<LogicalType> right_types);
+  Task<void> produce(RunContext& context, ChunkSink& sink) override;
+
+ private:
+  class BuildSide;
+  class Probe;
+
+  Task<void> produce_build_rows(RunContext& context, const BuildSide& build, at::Tensor rows, ChunkSink& sink);
+
+  OperatorPtr left_;
+  OperatorPtr right_;
+  PhysicalJoin plan_;
+  std::vector<LogicalType> left_types_;
+  std::vector<LogicalType> right_types_;
+  // Which columns of the left, the right and (last) the mark go on, by place.
+  std::vector<size_t> left_places_;
+  std::vector<size_t> right_places_;
+  bool gives_mark_ = false;
+};
+
+}  // namespace pistachio

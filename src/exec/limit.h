@@ -1,0 +1,21 @@
+// LIMIT and OFFSET: rows [offset, offset + limit) in the order they arrive. Once it has them, producers stop.
+#pragma once
+
+#include <optional>
+
+#include "exec/operator.h"
+
+namespace pistachio {
+
+class LimitOperator final : public Operator {
+ public:
+  LimitOperator(OperatorPtr input, std::optional<int64_t> limit, int64_t offset);
+  Task<void> produce(RunContext& context, ChunkSink& sink) override;
+
+ private:
+  OperatorPtr input_;
+  int64_t limit_;
+  int64_t offset_;
+};
+
+}  // namespace pistachio

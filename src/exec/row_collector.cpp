@@ -1,0 +1,30 @@
+#include "exec/row_collector.h"
+
+namespace pistachio {
+
+RowCollector::RowCollector(MemoryAccount account, int lanes) : account_(std::move(account)) {
+  for (int lane = 0; lane < lanes; ++lane) lanes_.emplace_back(account_);
+}
+
+Task<void> RowCollector::consume(int lane, Chunk chunk) {
+  lanes_[static_cast<size_t>(lane)].add(chunk);
+  co_return;
+}
+
+int64_t RowCollector::bytes() const {
+  int64_t bytes = 0;
+  for (const HeldChunks& lane : lanes_) bytes += lane.bytes();
+  return bytes;
+}
+
+RowCollector::Rows RowCollector::take_all(const std::vector<LogicalType>& types, at::Device device) {
+  // While the pieces are joined, both forms are there.
+  Reservation memory = account_.reserve_now(bytes(), ReservationKind::Held);
+  std::vector<Chunk> chunks;
+  for (HeldChunks& lane : lanes_) chunks.insert(chunks.end(), lane.chunks().begin(), lane.chunks().end());
+  Rows rows{concatenate_chunks(chunks, types, device), std::move(memory)};
+  for (HeldChunks& lane : lanes_) lane = HeldChunks(account_);
+  return rows;
+}
+
+}  // namespace pistachio

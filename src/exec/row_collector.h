@@ -1,0 +1,30 @@
+// The sink of operators that must see all rows first: keeps what arrives, for each lane apart.
+#pragma once
+
+#include "exec/held_chunks.h"
+#include "exec/operator.h"
+
+namespace pistachio {
+
+class RowCollector : public ChunkSink {
+ public:
+  RowCollector(MemoryAccount account, int lanes);
+  Task<void> consume(int lane, Chunk chunk) override;
+
+  const MemoryAccount& account() const { return account_; }
+  int64_t bytes() const;
+  std::vector<HeldChunks>& lanes() { return lanes_; }
+
+  // All rows end to end, and what pays for them. Nothing is kept afterwards.
+  struct Rows {
+    Chunk chunk;
+    Reservation memory;
+  };
+  Rows take_all(const std::vector<LogicalType>& types, at::Device device);
+
+ protected:
+  MemoryAccount account_;
+  std::vector<HeldChunks> lanes_;
+};
+
+}  // namespace pistachio

@@ -1,0 +1,87 @@
+#include "exec/scan_operator.h"
+
+#include <algorithm>
+
+#include "base/check.h"
+#include "storage/table_scan.h"
+
+namespace pistachio {
+
+ScanOperator::ScanOperator(std::vector<ColumnId> layout, TablePtr table, std::vector<size_t> sources, std::vector<RangeFilter> filters)
+    : Operator(std::move(layout)), table_(std::move(table)), sources_(std::move(sources)), filters_(std::move(filters)) {}
+
+Task<void> ScanOperator::produce(RunContext& context, ChunkSink& sink) {
+  bool only_counts = sources_.empty() && filters_.empty() && !table_->is_in_memory();
+  Task<void> producing = only_counts              ? produce_counts(context, sink)
+                         : table_->is_in_memory() ? produce_chunks(context, sink)
+                                                  : produce_files(context, sink);
+  co_await producing;
+}
+
+// A scan without columns, as of count(*): the footers know how many rows there are.
+Task<void> ScanOperator::produce_counts(RunContext& context, ChunkSink& sink) {
+  int64_t rows = table_->rows();
+  int64_t step = context.settings().chunk_rows;
+  for (int64_t done = 0; done < rows && !sink.is_full(); done += step) {
+    Task<void> passing = pass_on(metrics_, sink, 0, Chunk({}, std::min(step, rows - done)));
+    co_await passing;
+  }
+}
+
+Task<void> ScanOperator::produce_files(RunContext& context, ChunkSink& sink) {
+  ScanRequest request;
+  request.filters = filters_;
+  for (size_t source : sources_) request.columns.push_back(table_->columns()[source].name);
+  bool only_filters = sources_.empty();
+  if (only_filters) request.columns.push_back(filters_[0].column);
+  ScanPlan plan = plan_scan(table_->files(), request, context.settings());
+  ScanCounters counters;
+  TableScan scan(context.storage, plan, counters);
+  std::atomic<int> next_lane = 0;
+  auto consume = [&](ScanLane& lane) -> Task<void> {
+    int number = next_lane++;
+    while (true) {
+      if (sink.is_full()) scan.stop();
+      Task<std::optional<ScannedChunk>> taking = lane.next();
+      std::optional<ScannedChunk> scanned = co_await taking;
+      if (!scanned) co_return;
+      Chunk chunk = only_filters ? Chunk({}, scanned->chunk.rows()) : std::move(scanned->chunk);
+      metrics_.bytes += chunk.memory_bytes();
+      Task<void> passing = pass_on(metrics_, sink, number, std::move(chunk));
+      co_await passing;
+    }
+  };
+  Task<void> running = scan.run(context.lanes, consume);
+  co_await running;
+}
+
+Task<void> ScanOperator::produce_chunks(RunContext& context, ChunkSink& sink) {
+  ENSURE(filters_.empty());
+  int64_t step = context.settings().chunk_rows;
+  struct Piece {
+    const Chunk* chunk;
+    int64_t begin;
+  };
+  std::vector<Piece> pieces;
+  for (const Chunk& chunk : table_->chunks()) {
+    for (int64_t begin = 0; begin < chunk.rows(); begin += step) pieces.push_back({&chunk, begin});
+  }
+  auto produce_one = [&](int lane, int64_t index) -> Task<void> {
+    if (sink.is_full()) co_return;
+    const Piece& piece = pieces[static_cast<size_t>(index)];
+    int64_t count = std::min(step, piece.chunk->rows() - piece.begin);
+    std::vector<Column> columns;
+    for (size_t source : sources_) columns.push_back(piece.chunk->column(source).slice(piece.begin, count));
+    Task<void> passing = pass_on(metrics_, sink, lane, Chunk(std::move(columns), count));
+    co_await passing;
+  };
+  Task<void> all = for_each_lane(context, static_cast<int64_t>(pieces.size()), produce_one);
+  co_await all;
+}
+
+Task<void> ValuesOperator::produce(RunContext& context, ChunkSink& sink) {
+  Task<void> passing = pass_on_in_steps(metrics_, sink, 0, rows_, context.settings().chunk_rows);
+  co_await passing;
+}
+
+}  // namespace pistachio

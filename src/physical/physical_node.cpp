@@ -1,0 +1,172 @@
+#include "physical/physical_node.h"
+
+#include "base/overloaded.h"
+#include "expr/column_set.h"
+
+namespace pistachio {
+
+namespace {
+
+using Need = Requirement::Kind;
+
+std::vector<std::vector<Requirement>> join_alternatives(const PhysicalJoin& join) {
+  std::vector<std::vector<Requirement>> alternatives = {{{Need::Single, {}}, {Need::Single, {}}}};
+  // Rows of the build side that go on go on once: no rank alone may decide that if all have them.
+  bool gives_build_rows = join.kind == JoinKind::Right || join.kind == JoinKind::Full || !gives_left_columns(join.kind);
+  if (!gives_build_rows) alternatives.push_back({{Need::Once, {}}, {Need::Everywhere, {}}});
+  if (!join.keys.empty()) {
+    std::vector<ExpressionPtr> left;
+    std::vector<ExpressionPtr> right;
+    for (const JoinKey& key : join.keys) {
+      left.push_back(key.left);
+      right.push_back(key.right);
+    }
+    alternatives.push_back({{Need::Paired, std::move(left)}, {Need::Paired, std::move(right)}});
+  }
+  return alternatives;
+}
+
+}  // namespace
+
+std::vector<LogicalType> PhysicalPlan::types_of(const std::vector<ColumnId>& ids) const {
+  std::vector<LogicalType> types;
+  types.reserve(ids.size());
+  for (ColumnId id : ids) types.push_back(columns.type(id));
+  return types;
+}
+
+std::vector<std::vector<Requirement>> input_alternatives(const PhysicalNode& node, const ColumnRegistry& columns) {
+  using Alternatives = std::vector<std::vector<Requirement>>;
+  return std::visit(Overloaded{[](const PhysicalScan&) { return Alternatives{{}}; }, [](const PhysicalValues&) { return Alternatives{{}}; },
+                               [](const PhysicalSharedRead&) { return Alternatives{{}}; },
+                               [](const PhysicalJoin& join) { return join_alternatives(join); },
+                               [&](const PhysicalAggregate& aggregate) {
+                                 Alternatives alternatives = {{{Need::Single, {}}}};
+                                 if (aggregate.groups.empty()) return alternatives;
+                                 std::vector<ExpressionPtr> keys;
+                                 for (ColumnId group : aggregate.groups) keys.push_back(columns.reference(group));
+                                 alternatives.push_back({{Need::Together, std::move(keys)}});
+                                 return alternatives;
+                               },
+                               [](const PhysicalSort&) {
+                                 return Alternatives{{{Need::Single, {}}}};
+                               },
+                               [](const PhysicalLimit&) {
+                                 return Alternatives{{{Need::Single, {}}}};
+                               },
+                               [&](const PhysicalUnion&) {
+                                 return Alternatives{std::vector<Requirement>(node.children.size(), {Need::Single, {}}),
+                                                     std::vector<Requirement>(node.children.size(), {Need::Once, {}})};
+                               },
+                               // Row by row: filter, project, repeat.
+                               [](const auto&) {
+                                 return Alternatives{{{Need::Once, {}}}, {{Need::Everywhere, {}}}};
+                               }},
+                    node.node);
+}
+
+namespace {
+
+// The same place, with each key as a column or expression of the new layout; scattered if a key is lost on the way.
+Distribution renamed(const Distribution& distribution, const std::function<ExpressionPtr(const ExpressionPtr&)>& new_key) {
+  if (distribution.kind != Distribution::Kind::Hashed) return distribution;
+  Distribution made = distribution;
+  for (ExpressionPtr& key : made.keys) {
+    key = new_key(key);
+    if (!key) return {Distribution::Kind::Scattered, {}};
+  }
+  return made;
+}
+
+Distribution kept(const Distribution& distribution, const std::vector<ColumnId>& layout) {
+  ColumnSet columns(layout.begin(), layout.end());
+  return renamed(distribution, [&](const ExpressionPtr& key) { return is_computed_from(*key, columns) ? key : nullptr; });
+}
+
+Distribution projected(const Distribution& distribution, const PhysicalProject& project, const PhysicalNode& node,
+                       const PhysicalPlan& plan) {
+  return renamed(distribution, [&](const ExpressionPtr& key) -> ExpressionPtr {
+    for (size_t i = 0; i < project.columns.size(); ++i) {
+      if (same_expression(*project.columns[i], *key)) return plan.columns.reference(node.layout[i]);
+    }
+    return nullptr;
+  });
+}
+
+Distribution joined(const PhysicalJoin& join, const PhysicalNode& node) {
+  const Distribution& left = node.children[0]->distribution;
+  const Distribution& right = node.children[1]->distribution;
+  // Rows that are filled up with NULL on the left have no left key.
+  bool has_foreign_rows = join.kind == JoinKind::Right || join.kind == JoinKind::Full;
+  bool is_single = left.kind == Distribution::Kind::Single && right.kind == Distribution::Kind::Single;
+  if (!gives_left_columns(join.kind)) return kept(right, node.layout);
+  if (has_foreign_rows && !is_single) return {Distribution::Kind::Scattered, {}};
+  return kept(left, node.layout);
+}
+
+}  // namespace
+
+Distribution given_distribution(const PhysicalNode& node, const PhysicalPlan& plan, Distribution::Kind scanned) {
+  return std::visit(
+      Overloaded{[&](const PhysicalScan&) {
+                   return Distribution{scanned, {}};
+                 },
+                 [](const PhysicalValues&) {
+                   return Distribution{Distribution::Kind::Single, {}};
+                 },
+                 [&](const PhysicalProject& project) { return projected(node.children[0]->distribution, project, node, plan); },
+                 [&](const PhysicalJoin& join) { return joined(join, node); },
+                 [&](const PhysicalUnion&) {
+                   bool is_single = true;
+                   for (const PhysicalPtr& child : node.children)
+                     is_single = is_single && child->distribution.kind == Distribution::Kind::Single;
+                   return Distribution{is_single ? Distribution::Kind::Single : Distribution::Kind::Scattered, {}};
+                 },
+                 [&](const PhysicalSharedRead& read) {
+                   const PhysicalNode& source = *plan.shared[read.shared];
+                   return renamed(source.distribution, [&](const ExpressionPtr& key) -> ExpressionPtr {
+                     if (key->kind() != ExpressionKind::Column) return nullptr;
+                     for (size_t i = 0; i < read.places.size(); ++i) {
+                       if (source.layout[read.places[i]] == key->column_id()) return plan.columns.reference(node.layout[i]);
+                     }
+                     return nullptr;
+                   });
+                 },
+                 // Rows stay where they are: filter, aggregate, sort, limit, repeat.
+                 [&](const auto&) { return kept(node.children[0]->distribution, node.layout); }},
+      node.node);
+}
+
+void for_each_expression(const PhysicalNode& node, const std::function<void(const ExpressionPtr&, int child)>& visit) {
+  std::visit(Overloaded{[&](const PhysicalFilter& filter) {
+                          for (const ExpressionPtr& condition : filter.conditions) visit(condition, 0);
+                        },
+                        [&](const PhysicalProject& project) {
+                          for (const ExpressionPtr& column : project.columns) visit(column, 0);
+                        },
+                        [&](const PhysicalJoin& join) {
+                          for (const JoinKey& key : join.keys) {
+                            visit(key.left, 0);
+                            visit(key.right, 1);
+                          }
+                          for (const JoinBound& bound : join.bounds) {
+                            visit(bound.left, 0);
+                            visit(bound.right, 1);
+                          }
+                          for (const ExpressionPtr& condition : join.conditions) visit(condition, -1);
+                          for (const ExpressionPtr& comparison : join.comparisons) visit(comparison, -1);
+                        },
+                        [&](const PhysicalAggregate& aggregate) {
+                          for (const AggregateCall& call : aggregate.calls) {
+                            if (call.argument) visit(call.argument, 0);
+                            if (call.filter) visit(call.filter, 0);
+                          }
+                        },
+                        [&](const PhysicalSort& sort) {
+                          for (const SortKey& key : sort.keys) visit(key.expression, 0);
+                        },
+                        [](const auto&) {}},
+             node.node);
+}
+
+}  // namespace pistachio

@@ -1,0 +1,127 @@
+// The physical plan: how a query runs. The algorithm of every step is chosen, its columns have places, and it is known where its rows lie
+// over the ranks. Immutable once planned; operators are built from it.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <variant>
+#include <vector>
+
+#include "logical/logical_node.h"
+#include "physical/distribution.h"
+#include "storage/range_filter.h"
+
+namespace pistachio {
+
+struct PhysicalNode;
+using PhysicalPtr = std::unique_ptr<PhysicalNode>;
+
+struct PhysicalScan {
+  TablePtr table;
+  std::vector<size_t> sources;  // the table column behind each column of the layout
+  std::vector<RangeFilter> filters;
+  std::vector<ExpressionPtr> conditions;  // the filters as they were written
+};
+
+struct PhysicalValues {
+  std::vector<std::vector<ScalarValue>> rows;
+};
+
+struct PhysicalFilter {
+  std::vector<ExpressionPtr> conditions;  // all must be true
+};
+
+struct PhysicalProject {
+  std::vector<ExpressionPtr> columns;  // one for each column of the layout
+};
+
+// Left = right: candidates for a match are found by hash.
+struct JoinKey {
+  ExpressionPtr left;
+  ExpressionPtr right;
+  bool null_safe = false;  // NULL equals NULL
+};
+
+// A condition `left < right` (or <=, >, >=): candidates are found in the ordered right side.
+struct JoinBound {
+  ExpressionPtr left;
+  ExpressionPtr right;
+  bool is_upper = false;      // right is below left: left bounds what is taken of the right side from above
+  bool is_inclusive = false;  // equal values match
+};
+
+// The right input is the build side: it is read first and kept; the left input streams through.
+struct PhysicalJoin {
+  JoinKind kind = JoinKind::Inner;
+  // How candidates are found: by keys if there are any, else by bounds, else every pair is one.
+  std::vector<JoinKey> keys;
+  std::vector<JoinBound> bounds;           // without keys; one, or a lower and an upper one
+  std::vector<ExpressionPtr> conditions;   // the rest, evaluated on candidates
+  std::vector<ExpressionPtr> comparisons;  // Mark: what IN compares; may be unknown
+  ColumnId mark;
+};
+
+struct PhysicalAggregate {
+  std::vector<ColumnId> groups;
+  std::vector<AggregateCall> calls;
+};
+
+// With a limit: the first rows only.
+struct PhysicalSort {
+  std::vector<SortKey> keys;
+  std::optional<int64_t> limit;
+};
+
+struct PhysicalLimit {
+  std::optional<int64_t> limit;
+  int64_t offset = 0;
+};
+
+// All rows of its inputs, whose columns it renames by place.
+struct PhysicalUnion {};
+
+struct PhysicalSharedRead {
+  size_t shared = 0;           // place in PhysicalPlan::shared
+  std::vector<size_t> places;  // the column of the shared plan behind each column of the layout
+};
+
+// Each row as often as the column says; that column does not go on.
+struct PhysicalRepeat {
+  ColumnId times;
+};
+
+struct PhysicalNode {
+  std::variant<PhysicalScan, PhysicalValues, PhysicalFilter, PhysicalProject, PhysicalJoin, PhysicalAggregate, PhysicalSort, PhysicalLimit,
+               PhysicalUnion, PhysicalSharedRead, PhysicalRepeat>
+      node;
+  std::vector<PhysicalPtr> children;
+  std::vector<ColumnId> layout;  // the columns it gives, in order
+  Distribution distribution;     // of the rows it gives
+  double estimated_rows = 0;
+
+  template <typename Node>
+  const Node* as() const {
+    return std::get_if<Node>(&node);
+  }
+};
+
+struct PhysicalPlan {
+  PhysicalPtr root;
+  ColumnRegistry columns;
+  // Plans that are computed once and read by PhysicalSharedRead; null where none is left. A later one may read an earlier one.
+  std::vector<PhysicalPtr> shared;
+
+  std::vector<LogicalType> types_of(const std::vector<ColumnId>& ids) const;
+};
+
+// What the node needs of its inputs: one of the alternatives, each with one requirement an input. All rows in one place always is enough.
+std::vector<std::vector<Requirement>> input_alternatives(const PhysicalNode& node, const ColumnRegistry& columns);
+
+// Where the rows of the node lie, given where those of its inputs do; `scanned` is where tables lie. Shared plans are found in `plan`.
+Distribution given_distribution(const PhysicalNode& node, const PhysicalPlan& plan, Distribution::Kind scanned);
+
+// Every expression of the node itself, with the number of the child it is evaluated on; -1: on pairs of both.
+void for_each_expression(const PhysicalNode& node, const std::function<void(const ExpressionPtr&, int child)>& visit);
+
+}  // namespace pistachio

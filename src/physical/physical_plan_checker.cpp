@@ -1,0 +1,137 @@
+#include "physical/physical_plan_checker.h"
+
+#include <algorithm>
+
+#include "base/check.h"
+#include "base/overloaded.h"
+
+namespace pistachio {
+
+namespace {
+
+class Checker {
+ public:
+  explicit Checker(const PhysicalPlan& plan) : plan_(plan) {}
+
+  // Shared plans from `known` on are not there yet.
+  void check(const PhysicalNode& node, size_t known) const {
+    for (const PhysicalPtr& child : node.children) check(*child, known);
+    check_inputs(node);
+    check_layout(node, known);
+    check_expressions(node);
+    check_distribution(node);
+  }
+
+ private:
+  static void check_inputs(const PhysicalNode& node) {
+    size_t wanted = std::visit(Overloaded{[](const PhysicalScan&) { return 0; }, [](const PhysicalValues&) { return 0; },
+                                          [](const PhysicalSharedRead&) { return 0; }, [](const PhysicalJoin&) { return 2; },
+                                          [](const PhysicalUnion&) { return 2; }, [](const auto&) { return 1; }},
+                               node.node);
+    ENSURE_EQ(node.children.size(), wanted);
+  }
+
+  void check_layout(const PhysicalNode& node, size_t known) const {
+    ColumnSet unique(node.layout.begin(), node.layout.end());
+    ENSURE(unique.size() == node.layout.size(), "a column appears twice in the layout");
+    std::visit(
+        Overloaded{[&](const PhysicalScan& scan) {
+                     ENSURE_EQ(scan.sources.size(), node.layout.size());
+                     for (size_t i = 0; i < scan.sources.size(); ++i) {
+                       ENSURE_LT(scan.sources[i], scan.table->columns().size());
+                       check_type(node.layout[i], scan.table->columns()[scan.sources[i]].type);
+                     }
+                   },
+                   [&](const PhysicalValues& values) {
+                     for (const auto& row : values.rows) ENSURE_EQ(row.size(), node.layout.size());
+                   },
+                   [&](const PhysicalProject& project) {
+                     ENSURE_EQ(project.columns.size(), node.layout.size());
+                     for (size_t i = 0; i < project.columns.size(); ++i) check_type(node.layout[i], project.columns[i]->type());
+                   },
+                   [&](const PhysicalJoin& join) {
+                     ENSURE(join.keys.empty() || join.bounds.empty());
+                     for (const JoinKey& key : join.keys) ENSURE(key.left->type() == key.right->type(), "a join key has two types");
+                     ColumnSet given;
+                     if (gives_left_columns(join.kind)) given.merge(set_of(*node.children[0]));
+                     if (gives_right_columns(join.kind)) given.merge(set_of(*node.children[1]));
+                     if (join.kind == JoinKind::Mark) given.insert(join.mark);
+                     check_contained(node.layout, given);
+                   },
+                   [&](const PhysicalAggregate& aggregate) { check_contained(aggregate.groups, set_of(*node.children[0])); },
+                   [&](const PhysicalUnion&) {
+                     for (const PhysicalPtr& child : node.children) {
+                       ENSURE_EQ(child->layout.size(), node.layout.size());
+                       for (size_t i = 0; i < node.layout.size(); ++i) check_type(node.layout[i], plan_.columns.type(child->layout[i]));
+                     }
+                   },
+                   [&](const PhysicalSharedRead& read) {
+                     ENSURE_LT(read.shared, known);
+                     ENSURE(plan_.shared[read.shared] != nullptr);
+                     ENSURE_EQ(read.places.size(), node.layout.size());
+                     const std::vector<ColumnId>& source = plan_.shared[read.shared]->layout;
+                     for (size_t i = 0; i < read.places.size(); ++i) {
+                       ENSURE_LT(read.places[i], source.size());
+                       check_type(node.layout[i], plan_.columns.type(source[read.places[i]]));
+                     }
+                   },
+                   [&](const PhysicalRepeat& repeat) { check_contained({repeat.times}, set_of(*node.children[0])); }, [](const auto&) {}},
+        node.node);
+  }
+
+  void check_expressions(const PhysicalNode& node) const {
+    for_each_expression(node, [&](const ExpressionPtr& expression, int child) {
+      ColumnSet available;
+      for (size_t i = 0; i < node.children.size(); ++i) {
+        if (child < 0 || static_cast<size_t>(child) == i) available.merge(set_of(*node.children[i]));
+      }
+      check_references(*expression, available);
+    });
+  }
+
+  void check_references(const Expression& expression, const ColumnSet& available) const {
+    if (expression.kind() == ExpressionKind::Column) {
+      ENSURE(available.contains(expression.column_id()), "column #{} is used but not given", expression.column_id().value);
+      check_type(expression.column_id(), expression.type());
+    }
+    for (const ExpressionPtr& child : expression.children()) check_references(*child, available);
+  }
+
+  void check_distribution(const PhysicalNode& node) const {
+    std::vector<std::vector<Requirement>> alternatives = input_alternatives(node, plan_.columns);
+    bool is_met = std::any_of(alternatives.begin(), alternatives.end(), [&](const std::vector<Requirement>& needs) {
+      for (size_t i = 0; i < needs.size(); ++i) {
+        if (!satisfies(node.children[i]->distribution, needs[i])) return false;
+      }
+      return true;
+    });
+    ENSURE(is_met, "the rows of an input lie where the step cannot use them");
+  }
+
+  void check_type(ColumnId column, LogicalType type) const {
+    ENSURE(plan_.columns.type(column) == type, "column #{} is {}, used as {}", column.value, plan_.columns.type(column).to_string(),
+           type.to_string());
+  }
+
+  static void check_contained(const std::vector<ColumnId>& columns, const ColumnSet& given) {
+    for (ColumnId column : columns) ENSURE(given.contains(column), "column #{} is not given", column.value);
+  }
+
+  static ColumnSet set_of(const PhysicalNode& node) { return {node.layout.begin(), node.layout.end()}; }
+
+  const PhysicalPlan& plan_;
+};
+
+}  // namespace
+
+void check_physical_plan(const PhysicalPlan& plan) {
+  Checker checker(plan);
+  for (size_t i = 0; i < plan.shared.size(); ++i) {
+    if (plan.shared[i]) checker.check(*plan.shared[i], i);
+  }
+  checker.check(*plan.root, plan.shared.size());
+  ENSURE(plan.root->distribution.kind == Distribution::Kind::Single, "the result is not in one place but {}",
+         plan.root->distribution.name());
+}
+
+}  // namespace pistachio

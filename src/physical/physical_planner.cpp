@@ -1,0 +1,155 @@
+#include "physical/physical_planner.h"
+
+#include <algorithm>
+
+#include "base/check.h"
+#include "optimizer/cardinality.h"
+#include "optimizer/scan_filter.h"
+#include "physical/join_strategy.h"
+#include "physical/physical_plan_checker.h"
+
+namespace pistachio {
+
+namespace {
+
+size_t place_of(ColumnId column, const std::vector<ColumnId>& layout) {
+  auto found = std::find(layout.begin(), layout.end(), column);
+  ENSURE(found != layout.end(), "column #{} is not in the layout", column.value);
+  return static_cast<size_t>(found - layout.begin());
+}
+
+class PhysicalPlanner {
+ public:
+  PhysicalPlanner(const LogicalPlan& plan, PhysicalPlan& made, Distribution::Kind scanned)
+      : plan_(plan), made_(made), scanned_(scanned), estimator_(plan) {}
+
+  PhysicalPtr plan(const LogicalNode& node) {
+    auto planned = std::make_unique<PhysicalNode>();
+    planned->estimated_rows = estimator_.rows(node);
+    for (const LogicalPtr& child : node.children) planned->children.push_back(plan(*child));
+    std::visit([&](const auto& own) { fill(*planned, own); }, node.node);
+    planned->distribution = given_distribution(*planned, made_, scanned_);
+    return planned;
+  }
+
+  // The columns of the input in another order, or fewer of them; the input itself if it gives just these.
+  PhysicalPtr in_order(PhysicalPtr input, const std::vector<ColumnId>& columns) const {
+    if (input->layout == columns) return input;
+    auto made = std::make_unique<PhysicalNode>();
+    PhysicalProject project;
+    for (ColumnId column : columns) project.columns.push_back(plan_.columns.reference(column));
+    made->node = std::move(project);
+    made->layout = columns;
+    made->estimated_rows = input->estimated_rows;
+    made->children.push_back(std::move(input));
+    made->distribution = given_distribution(*made, made_, scanned_);
+    return made;
+  }
+
+ private:
+  void fill(PhysicalNode& planned, const LogicalScan& scan) const {
+    PhysicalScan made{.table = scan.table, .conditions = scan.filters};
+    for (const ScanColumn& column : scan.columns) {
+      planned.layout.push_back(column.id);
+      made.sources.push_back(column.source);
+    }
+    for (const ExpressionPtr& filter : scan.filters) made.filters.push_back(to_range_filter(*filter, scan).value());
+    planned.node = std::move(made);
+  }
+
+  static void fill(PhysicalNode& planned, const LogicalValues& values) {
+    planned.layout = values.columns;
+    planned.node = PhysicalValues{values.rows};
+  }
+
+  static void fill(PhysicalNode& planned, const LogicalFilter& filter) {
+    planned.layout = planned.children[0]->layout;
+    planned.node = PhysicalFilter{filter.conditions};
+  }
+
+  static void fill(PhysicalNode& planned, const LogicalProject& project) {
+    PhysicalProject made;
+    for (const NamedExpression& column : project.columns) {
+      planned.layout.push_back(column.id);
+      made.columns.push_back(column.expression);
+    }
+    planned.node = std::move(made);
+  }
+
+  static void fill(PhysicalNode& planned, const LogicalJoin& join) {
+    ENSURE(!join.dependent);
+    PhysicalJoin made{.kind = join.kind, .comparisons = join.comparisons, .mark = join.mark};
+    const std::vector<ColumnId>& left = planned.children[0]->layout;
+    const std::vector<ColumnId>& right = planned.children[1]->layout;
+    choose_join_strategy(join.conditions, {left.begin(), left.end()}, {right.begin(), right.end()}, made);
+    auto goes_on = [&](ColumnId id) {
+      return join.output.empty() || std::find(join.output.begin(), join.output.end(), id) != join.output.end();
+    };
+    if (gives_left_columns(join.kind)) std::copy_if(left.begin(), left.end(), std::back_inserter(planned.layout), goes_on);
+    if (gives_right_columns(join.kind)) std::copy_if(right.begin(), right.end(), std::back_inserter(planned.layout), goes_on);
+    if (join.kind == JoinKind::Mark && goes_on(join.mark)) planned.layout.push_back(join.mark);
+    planned.node = std::move(made);
+  }
+
+  static void fill(PhysicalNode& planned, const LogicalAggregate& aggregate) {
+    planned.layout = aggregate.groups;
+    for (const AggregateCall& call : aggregate.calls) planned.layout.push_back(call.id);
+    planned.node = PhysicalAggregate{aggregate.groups, aggregate.calls};
+  }
+
+  static void fill(PhysicalNode& planned, const LogicalSort& sort) {
+    planned.layout = planned.children[0]->layout;
+    planned.node = PhysicalSort{sort.keys, sort.limit};
+  }
+
+  static void fill(PhysicalNode& planned, const LogicalLimit& limit) {
+    planned.layout = planned.children[0]->layout;
+    planned.node = PhysicalLimit{limit.limit, limit.offset};
+  }
+
+  void fill(PhysicalNode& planned, const LogicalSetOperation& operation) const {
+    ENSURE(operation.kind == LogicalSetOperation::Kind::Union && operation.all, "INTERSECT and EXCEPT are lowered before");
+    planned.children[0] = in_order(std::move(planned.children[0]), operation.left_columns);
+    planned.children[1] = in_order(std::move(planned.children[1]), operation.right_columns);
+    planned.layout = operation.columns;
+    planned.node = PhysicalUnion{};
+  }
+
+  static void fill(PhysicalNode& planned, const LogicalRepeat& repeat) {
+    planned.layout = planned.children[0]->layout;
+    std::erase(planned.layout, repeat.times);
+    planned.node = PhysicalRepeat{repeat.times};
+  }
+
+  void fill(PhysicalNode& planned, const LogicalSharedRead& read) {
+    ENSURE(made_.shared[read.shared] != nullptr, "common table {} is read before it is planned", read.shared);
+    PhysicalSharedRead made{.shared = read.shared, .places = {}};
+    for (ColumnId source : read.sources) made.places.push_back(place_of(source, made_.shared[read.shared]->layout));
+    planned.layout = read.columns;
+    planned.node = std::move(made);
+  }
+
+  const LogicalPlan& plan_;
+  PhysicalPlan& made_;
+  Distribution::Kind scanned_;
+  CardinalityEstimator estimator_;
+};
+
+}  // namespace
+
+PhysicalPlan plan_physical(const LogicalPlan& plan, Distribution::Kind scanned) {
+  PhysicalPlan made;
+  made.columns = plan.columns;
+  made.shared.resize(plan.shared.size());
+  PhysicalPlanner planner(plan, made, scanned);
+  for (size_t i = 0; i < plan.shared.size(); ++i) {
+    if (plan.shared[i]) made.shared[i] = planner.plan(*plan.shared[i]);
+  }
+  std::vector<ColumnId> output;
+  for (const OutputColumn& column : plan.output) output.push_back(column.id);
+  made.root = planner.in_order(planner.plan(*plan.root), output);
+  check_physical_plan(made);
+  return made;
+}
+
+}  // namespace pistachio

@@ -1,0 +1,12 @@
+// From an optimized logical plan to a physical one: the algorithm of each node is chosen here.
+#pragma once
+
+#include "physical/physical_node.h"
+
+namespace pistachio {
+
+// The root gives exactly the output columns of the plan, in order. Throws InternalError when the result does not hold together.
+// `scanned` is where the rows of tables lie.
+PhysicalPlan plan_physical(const LogicalPlan& plan, Distribution::Kind scanned = Distribution::Kind::Single);
+
+}  // namespace pistachio
