@@ -39,13 +39,14 @@ Chunk select_rows(const Chunk& chunk, const at::Tensor& mask) {
   columns.reserve(chunk.column_count());
   for (const Column& column : chunk.columns()) columns.push_back(select_rows(column, mask));
   int64_t rows = columns.empty() ? kernels::count_true(mask) : columns[0].rows();
-  return Chunk(std::move(columns), rows);
+  return Chunk(std::move(columns), rows, chunk.device());
 }
 
 Column spread_rows(const Column& dense, const at::Tensor& validity) {
   // Values under NULL must stay valid values of their form: spread fills gaps with zero, which is a code only if there are entries.
   at::Tensor valid = dense.has_validity() ? kernels::spread(dense.validity(), validity) : validity;
-  if (dense.is_dictionary() && dense.dictionary_column()->rows() == 0) return null_column(dense.type(), validity.numel(), validity.device());
+  if (dense.is_dictionary() && dense.dictionary_column()->rows() == 0)
+    return null_column(dense.type(), validity.numel(), validity.device());
   return map_rows(
       dense, [&](const at::Tensor& tensor) { return kernels::spread(tensor, validity); }, std::move(valid));
 }
@@ -58,7 +59,7 @@ Column take_rows(const Column& column, const at::Tensor& rows) {
 
 Column take_rows_or_null(const Column& column, const at::Tensor& rows, const at::Tensor& valid) {
   if (column.rows() == 0 || (column.is_dictionary() && column.dictionary_column()->rows() == 0))
-    return null_column(column.type(), rows.numel());
+    return null_column(column.type(), rows.numel(), rows.device());
   at::Tensor validity = column.has_validity() ? kernels::gather_rows(column.validity(), rows) : valid;
   return map_rows(
       column, [&](const at::Tensor& tensor) { return kernels::gather_rows(tensor, rows); }, std::move(validity));
@@ -68,7 +69,7 @@ Chunk take_rows(const Chunk& chunk, const at::Tensor& rows) {
   std::vector<Column> columns;
   columns.reserve(chunk.column_count());
   for (const Column& column : chunk.columns()) columns.push_back(take_rows(column, rows));
-  return Chunk(std::move(columns), rows.numel());
+  return Chunk(std::move(columns), rows.numel(), chunk.device());
 }
 
 Column null_column(LogicalType type, int64_t rows, at::Device device) {

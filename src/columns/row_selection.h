@@ -20,7 +20,7 @@ Column take_rows_or_null(const Column& column, const at::Tensor& rows, const at:
 Chunk take_rows(const Chunk& chunk, const at::Tensor& rows);
 
 // A column of so many NULLs.
-Column null_column(LogicalType type, int64_t rows, at::Device device = at::kCPU);
+Column null_column(LogicalType type, int64_t rows, at::Device device);
 
 // Both at once; undefined means all valid.
 at::Tensor both_valid(const at::Tensor& left, const at::Tensor& right);

@@ -48,15 +48,17 @@ Int128 integer_at(const at::Tensor& values, int64_t row, bool wide) {
 
 }  // namespace
 
-Column repeat_value(const ScalarValue& value, int64_t rows) {
-  if (value.is_null) return null_column(value.type, rows);
+Column repeat_value(const ScalarValue& value, int64_t rows, at::Device device) {
+  if (value.is_null) return null_column(value.type, rows, device);
+  at::TensorOptions places = at::TensorOptions(at::kLong).device(device);
   if (value.is_text()) {
     at::Tensor bytes = at::empty({static_cast<int64_t>(value.text.size())}, at::kByte);
     if (!value.text.empty()) std::memcpy(bytes.mutable_data_ptr<uint8_t>(), value.text.data(), value.text.size());
-    return Column::text(value.type, bytes, at::zeros({rows}, at::kLong), at::full({rows}, bytes.numel(), at::kLong));
+    return Column::text(value.type, bytes.to(device), at::zeros({rows}, places), at::full({rows}, bytes.numel(), places));
   }
   at::Tensor one = value.type.is_wide() ? at::empty({1, 2}, at::kLong) : at::empty({1}, value.type.scalar_type());
   store(value, one, 0);
+  one = one.to(device);
   if (rows != 1) one = (value.type.is_wide() ? one.expand({rows, 2}) : one.expand({rows})).contiguous();
   return Column::fixed(value.type, std::move(one));
 }

@@ -9,7 +9,7 @@
 namespace pistachio {
 
 // So many rows of one value. Text is stored once.
-Column repeat_value(const ScalarValue& value, int64_t rows);
+Column repeat_value(const ScalarValue& value, int64_t rows, at::Device device = at::kCPU);
 ScalarValue value_at(const Column& column, int64_t row);
 
 // The values as a column.

@@ -86,6 +86,23 @@ std::string show_reader(const Settings& settings) {
   return settings.reader == ReaderMode::Blocking ? "blocking" : "chunked";
 }
 
+void assign_device(Settings& settings, std::string_view name, std::string_view text) {
+  std::string word = lower(text);
+  if (word == "cpu") {
+    settings.device = DeviceChoice::Cpu;
+  } else if (word == "cuda") {
+    settings.device = DeviceChoice::Cuda;
+  } else if (word == "auto") {
+    settings.device = DeviceChoice::Auto;
+  } else {
+    refuse(name, text, "cpu, cuda or auto");
+  }
+}
+
+std::string show_device(const Settings& settings) {
+  return settings.device == DeviceChoice::Cpu ? "cpu" : settings.device == DeviceChoice::Cuda ? "cuda" : "auto";
+}
+
 void assign_progress(Settings& settings, std::string_view name, std::string_view text) {
   std::string word = lower(text);
   if (word == "auto") {
@@ -155,6 +172,7 @@ const std::vector<SettingDescription>& setting_descriptions() {
        show_integer<&S::chunk_rows>},
       {"composite_kernels", "boolean", "run the slow reference bodies of all kernels (for testing)", assign_boolean<&S::composite_kernels>,
        show_boolean<&S::composite_kernels>},
+      {"device", "cpu, cuda, auto", "where operators run; auto: on a GPU if there is one", assign_device, show_device},
       {"direct_io", "boolean", "read local files past the page cache", assign_boolean<&S::direct_io>, show_boolean<&S::direct_io>},
       {"disabled_rules", "names", "optimizer rules to leave out, separated by commas; all: every one that can be", assign_rules,
        show_rules},

@@ -11,9 +11,11 @@ namespace pistachio {
 class Chunk {
  public:
   Chunk() = default;
-  Chunk(std::vector<Column> columns, int64_t rows);
+  // The device of a chunk with columns is theirs.
+  Chunk(std::vector<Column> columns, int64_t rows, at::Device device = at::kCPU);
 
   int64_t rows() const { return rows_; }
+  at::Device device() const { return device_; }
   size_t column_count() const { return columns_.size(); }
   const Column& column(size_t index) const { return columns_[index]; }
   const std::vector<Column>& columns() const { return columns_; }
@@ -24,6 +26,7 @@ class Chunk {
  private:
   std::vector<Column> columns_;
   int64_t rows_ = 0;
+  at::Device device_ = at::kCPU;
 };
 
 }  // namespace pistachio

@@ -25,6 +25,8 @@ class Column {
 
   LogicalType type() const { return type_; }
   int64_t rows() const { return rows_; }
+  // Where all its tensors are.
+  at::Device device() const { return main_.device(); }
   bool is_dictionary() const { return dictionary_ != nullptr; }
   bool has_validity() const { return validity_.defined(); }
 

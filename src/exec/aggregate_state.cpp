@@ -23,6 +23,14 @@ namespace pistachio {
 
 namespace {
 
+at::Tensor no_groups(at::ScalarType type, at::Device device) {
+  return at::zeros({0}, at::TensorOptions(type).device(device));
+}
+
+at::Tensor no_groups(int64_t words, at::ScalarType type, at::Device device) {
+  return at::zeros({0, words}, at::TensorOptions(type).device(device));
+}
+
 void grow(at::Tensor& tensor, int64_t groups) {
   tensor = with_room(tensor, tensor.size(0), groups);
 }
@@ -40,6 +48,7 @@ void add_counts(at::Tensor& counts, const at::Tensor& ids, const at::Tensor& mor
 
 class CountState final : public AggregateState {
  public:
+  explicit CountState(at::Device device) : counts_(no_groups(at::kLong, device)) {}
   void set_groups(int64_t groups) override { grow(counts_, groups); }
   void update(const at::Tensor& ids, const Column* argument) override {
     kernels::segment_count(counts_, ids, argument != nullptr ? argument->validity() : at::Tensor());
@@ -51,13 +60,14 @@ class CountState final : public AggregateState {
   int64_t memory_bytes() const override { return bytes_of({counts_}); }
 
  private:
-  at::Tensor counts_ = at::zeros({0}, at::kLong);
+  at::Tensor counts_;
 };
 
 // Sum and mean of integers and decimals, exact in 128 bits.
 class ExactSumState final : public AggregateState {
  public:
-  ExactSumState(LogicalType argument, LogicalType result, bool mean) : argument_(argument), result_(result), mean_(mean) {}
+  ExactSumState(LogicalType argument, LogicalType result, bool mean, at::Device device)
+      : argument_(argument), result_(result), mean_(mean), sums_(no_groups(2, at::kLong, device)), counts_(no_groups(at::kLong, device)) {}
   void set_groups(int64_t groups) override {
     grow(sums_, groups);
     grow(counts_, groups);
@@ -104,13 +114,14 @@ class ExactSumState final : public AggregateState {
   LogicalType argument_;
   LogicalType result_;
   bool mean_;
-  at::Tensor sums_ = at::zeros({0, 2}, at::kLong);
-  at::Tensor counts_ = at::zeros({0}, at::kLong);
+  at::Tensor sums_;
+  at::Tensor counts_;
 };
 
 class FloatingSumState final : public AggregateState {
  public:
-  explicit FloatingSumState(bool mean) : mean_(mean) {}
+  FloatingSumState(bool mean, at::Device device)
+      : mean_(mean), sums_(no_groups(at::kDouble, device)), counts_(no_groups(at::kLong, device)) {}
   void set_groups(int64_t groups) override {
     grow(sums_, groups);
     grow(counts_, groups);
@@ -135,13 +146,13 @@ class FloatingSumState final : public AggregateState {
 
  private:
   bool mean_;
-  at::Tensor sums_ = at::zeros({0}, at::kDouble);
-  at::Tensor counts_ = at::zeros({0}, at::kLong);
+  at::Tensor sums_;
+  at::Tensor counts_;
 };
 
 class MomentState final : public AggregateState {
  public:
-  explicit MomentState(AggregateKind kind) : kind_(kind) {}
+  MomentState(AggregateKind kind, at::Device device) : kind_(kind), moments_(no_groups(3, at::kDouble, device)) {}
   void set_groups(int64_t groups) override { grow(moments_, groups); }
   void update(const at::Tensor& ids, const Column* argument) override {
     kernels::segment_moments(moments_, ids, argument->values(), argument->validity());
@@ -162,13 +173,16 @@ class MomentState final : public AggregateState {
 
  private:
   AggregateKind kind_;
-  at::Tensor moments_ = at::zeros({0, 3}, at::kDouble);
+  at::Tensor moments_;
 };
 
 class ExtremeState final : public AggregateState {
  public:
-  ExtremeState(LogicalType type, bool take_max)
-      : type_(type), take_max_(take_max), best_(type.is_wide() ? at::zeros({0, 2}, at::kLong) : at::zeros({0}, type.scalar_type())) {}
+  ExtremeState(LogicalType type, bool take_max, at::Device device)
+      : type_(type),
+        take_max_(take_max),
+        best_(type.is_wide() ? no_groups(2, at::kLong, device) : no_groups(type.scalar_type(), device)),
+        seen_(no_groups(at::kBool, device)) {}
   void set_groups(int64_t groups) override {
     grow(best_, groups);
     grow(seen_, groups);
@@ -191,15 +205,16 @@ class ExtremeState final : public AggregateState {
   LogicalType type_;
   bool take_max_;
   at::Tensor best_;
-  at::Tensor seen_ = at::zeros({0}, at::kBool);
+  at::Tensor seen_;
 };
 
 // Text: the best of the batch and the best so far compete as one batch of two rows a group.
 class TextExtremeState final : public AggregateState {
  public:
-  TextExtremeState(LogicalType type, bool take_max) : type_(type), take_max_(take_max), best_(null_column(type, 0)) {}
+  TextExtremeState(LogicalType type, bool take_max, at::Device device)
+      : type_(type), take_max_(take_max), best_(null_column(type, 0, device)) {}
   void set_groups(int64_t groups) override {
-    if (groups > best_.rows()) best_ = concatenate_columns({best_, null_column(type_, groups - best_.rows())});
+    if (groups > best_.rows()) best_ = concatenate_columns({best_, null_column(type_, groups - best_.rows(), best_.device())});
   }
   void update(const at::Tensor& ids, const Column* argument) override { compete(ids, *argument); }
   void merge(const at::Tensor& ids, const AggregateState& other, const at::Tensor& rows) override {
@@ -216,7 +231,7 @@ class TextExtremeState final : public AggregateState {
     at::Tensor any = winners.ge(0);
     Column batch = take_rows_or_null(challengers, winners, any);
     Column both = concatenate_columns({best_, batch});
-    at::Tensor numbers = at::arange(groups, at::kLong);
+    at::Tensor numbers = at::arange(groups, ids.options());
     at::Tensor chosen = winners_of(both, at::cat({numbers, numbers}), groups);
     best_ = own_column(take_rows_or_null(both, chosen, chosen.ge(0)));
   }
@@ -232,27 +247,27 @@ class TextExtremeState final : public AggregateState {
 
 }  // namespace
 
-std::unique_ptr<AggregateState> make_aggregate_state(AggregateKind kind, LogicalType argument, LogicalType result) {
+std::unique_ptr<AggregateState> make_aggregate_state(AggregateKind kind, LogicalType argument, LogicalType result, at::Device device) {
   bool is_max = kind == AggregateKind::Max || kind == AggregateKind::BoolOr;
   switch (kind) {
     case AggregateKind::CountRows:
-    case AggregateKind::Count: return std::make_unique<CountState>();
+    case AggregateKind::Count: return std::make_unique<CountState>(device);
     case AggregateKind::Sum:
     case AggregateKind::Average: {
       bool mean = kind == AggregateKind::Average;
-      if (argument.is_floating()) return std::make_unique<FloatingSumState>(mean);
-      return std::make_unique<ExactSumState>(argument, result, mean);
+      if (argument.is_floating()) return std::make_unique<FloatingSumState>(mean, device);
+      return std::make_unique<ExactSumState>(argument, result, mean, device);
     }
     case AggregateKind::Min:
     case AggregateKind::Max:
     case AggregateKind::BoolAnd:
     case AggregateKind::BoolOr:
-      if (argument.is_text()) return std::make_unique<TextExtremeState>(argument, is_max);
-      return std::make_unique<ExtremeState>(argument, is_max);
+      if (argument.is_text()) return std::make_unique<TextExtremeState>(argument, is_max, device);
+      return std::make_unique<ExtremeState>(argument, is_max, device);
     case AggregateKind::VarianceSample:
     case AggregateKind::VariancePopulation:
     case AggregateKind::StddevSample:
-    case AggregateKind::StddevPopulation: return std::make_unique<MomentState>(kind);
+    case AggregateKind::StddevPopulation: return std::make_unique<MomentState>(kind, device);
   }
   fail_check(__FILE__, __LINE__, "unknown aggregate");
 }

@@ -24,6 +24,6 @@ class AggregateState {
 };
 
 // `argument` is the type of the call's argument, or BIGINT for count(*).
-std::unique_ptr<AggregateState> make_aggregate_state(AggregateKind kind, LogicalType argument, LogicalType result);
+std::unique_ptr<AggregateState> make_aggregate_state(AggregateKind kind, LogicalType argument, LogicalType result, at::Device device);
 
 }  // namespace pistachio

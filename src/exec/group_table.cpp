@@ -21,15 +21,16 @@ constexpr int kMostAttempts = 64;
 
 }  // namespace
 
-GroupTable::GroupTable(const std::vector<LogicalType>& types) : slots_(at::zeros({kFirstCapacity, 2}, at::kLong)) {
-  for (LogicalType type : types) keys_.emplace_back(type);
+GroupTable::GroupTable(const std::vector<LogicalType>& types, at::Device device)
+    : slots_(at::zeros({kFirstCapacity, 2}, at::TensorOptions(at::kLong).device(device))) {
+  for (LogicalType type : types) keys_.emplace_back(type, device);
   exact_ = types.size() == 1 && hash_is_exact(types[0]);
 }
 
 at::Tensor GroupTable::assign(const std::vector<Column>& keys, int64_t rows) {
   if (keys_.empty()) {
     groups_ = std::max<int64_t>(groups_, rows > 0 ? 1 : 0);
-    return at::zeros({rows}, at::kLong);
+    return at::zeros({rows}, slots_.options());
   }
   return assign_hashes(keys, hash_rows(keys), 0);
 }
@@ -39,14 +40,14 @@ at::Tensor GroupTable::assign_hashes(const std::vector<Column>& keys, const at::
   at::Tensor ids = find_or_add(keys, hashes);
   // The hash of NULL is not part of the permutation.
   if (exact_ && !keys[0].has_validity() && !keys_[0].view().has_validity()) return ids;
-  at::Tensor equal = at::ones({ids.numel()}, at::kBool);
+  at::Tensor equal = at::ones({ids.numel()}, ids.options().dtype(at::kBool));
   for (size_t i = 0; i < keys.size(); ++i) equal.logical_and_(same_rows(take_rows(keys_[i].view(), ids), keys[i]));
   if (kernels::count_true(equal) == equal.numel()) return ids;
   at::Tensor others = equal.logical_not();
   std::vector<Column> other_keys;
   for (const Column& key : keys) other_keys.push_back(select_rows(key, others));
   at::Tensor other_hashes =
-      kernels::hash64_combine(kernels::compress(hashes, others), at::full({kernels::count_true(others)}, attempt + 1, at::kLong));
+      kernels::hash64_combine(kernels::compress(hashes, others), at::full({kernels::count_true(others)}, attempt + 1, hashes.options()));
   ids.masked_scatter_(others, assign_hashes(other_keys, other_hashes, attempt + 1));
   return ids;
 }

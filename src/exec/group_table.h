@@ -10,7 +10,7 @@ namespace pistachio {
 
 class GroupTable {
  public:
-  explicit GroupTable(const std::vector<LogicalType>& types);
+  GroupTable(const std::vector<LogicalType>& types, at::Device device);
 
   // int64 [rows]: the group of each row.
   at::Tensor assign(const std::vector<Column>& keys, int64_t rows);

@@ -18,11 +18,22 @@ at::Tensor with_room(const at::Tensor& tensor, int64_t used, int64_t rows) {
   return larger;
 }
 
+GrowingColumn::GrowingColumn(LogicalType type, at::Device device) : type_(type) {
+  auto none_of = [&](at::IntArrayRef shape, at::ScalarType scalar) { return at::empty(shape, at::TensorOptions(scalar).device(device)); };
+  if (type_.is_text()) {
+    values_ = none_of({0}, at::kLong);
+    ends_ = none_of({0}, at::kLong);
+    bytes_ = none_of({0}, at::kByte);
+  } else {
+    values_ = type_.is_wide() ? none_of({0, 2}, at::kLong) : none_of({0}, type_.scalar_type());
+  }
+}
+
 void GrowingColumn::append(const Column& column) {
   if (column.rows() == 0) return;
   Column plain = decode_dictionary(column);
   int64_t total = rows_ + plain.rows();
-  if (plain.has_validity() && !validity_.defined()) validity_ = at::ones({total}, at::kBool);
+  if (plain.has_validity() && !validity_.defined()) validity_ = at::ones({total}, plain.validity().options());
   if (validity_.defined()) {
     validity_ = with_room(validity_, rows_, total);
     at::Tensor target = validity_.narrow(0, rows_, plain.rows());
@@ -34,11 +45,6 @@ void GrowingColumn::append(const Column& column) {
   }
   if (type_.is_text()) {
     auto [bytes, offsets] = kernels::text_compact(plain.bytes(), plain.begins(), plain.ends());
-    if (!values_.defined()) {
-      values_ = at::empty({0}, at::kLong);
-      ends_ = at::empty({0}, at::kLong);
-      bytes_ = at::empty({0}, at::kByte);
-    }
     values_ = with_room(values_, rows_, total);
     ends_ = with_room(ends_, rows_, total);
     bytes_ = with_room(bytes_, text_bytes_, text_bytes_ + bytes.numel());
@@ -47,7 +53,6 @@ void GrowingColumn::append(const Column& column) {
     bytes_.narrow(0, text_bytes_, bytes.numel()).copy_(bytes);
     text_bytes_ += bytes.numel();
   } else {
-    if (!values_.defined()) values_ = at::empty_like(plain.values().narrow(0, 0, 0));
     values_ = with_room(values_, rows_, total);
     values_.narrow(0, rows_, plain.rows()).copy_(plain.values());
   }
@@ -57,13 +62,8 @@ void GrowingColumn::append(const Column& column) {
 Column GrowingColumn::view() const {
   at::Tensor validity = validity_.defined() ? validity_.narrow(0, 0, rows_) : at::Tensor();
   if (type_.is_text()) {
-    if (!values_.defined()) {
-      at::Tensor none = at::empty({0}, at::kLong);
-      return Column::text(type_, at::empty({0}, at::kByte), none, none);
-    }
     return Column::text(type_, bytes_.narrow(0, 0, text_bytes_), values_.narrow(0, 0, rows_), ends_.narrow(0, 0, rows_), validity);
   }
-  if (!values_.defined()) return Column::fixed(type_, type_.is_wide() ? at::empty({0, 2}, at::kLong) : at::empty({0}, type_.scalar_type()));
   return Column::fixed(type_, values_.narrow(0, 0, rows_), validity);
 }
 

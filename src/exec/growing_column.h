@@ -7,7 +7,7 @@ namespace pistachio {
 
 class GrowingColumn {
  public:
-  explicit GrowingColumn(LogicalType type) : type_(type) {}
+  GrowingColumn(LogicalType type, at::Device device);
 
   // Dictionary-coded columns are decoded.
   void append(const Column& column);

@@ -32,8 +32,8 @@ LogicalType argument_type(const AggregateCall& call) {
   return call.argument ? call.argument->type() : LogicalType(TypeKind::BigInt);
 }
 
-std::unique_ptr<AggregateState> state_of(const AggregateCall& call) {
-  return make_aggregate_state(call.function->kind, argument_type(call), call.type);
+std::unique_ptr<AggregateState> state_of(const AggregateCall& call, at::Device device) {
+  return make_aggregate_state(call.function->kind, argument_type(call), call.type, device);
 }
 
 // Memory of structures that grow: what they take now is what is reserved.
@@ -92,12 +92,13 @@ at::Tensor truth(const Column& column) {
 // What one lane has aggregated so far.
 class HashAggregateOperator::Lane {
  public:
-  Lane(const HashAggregateOperator& owner, const MemoryAccount& account) : owner_(owner), groups_(owner.group_types_), memory_(account) {
+  Lane(const HashAggregateOperator& owner, const MemoryAccount& account, at::Device device)
+      : owner_(owner), groups_(owner.group_types_, device), memory_(account) {
     for (const AggregateCall& call : owner.calls_) {
-      states_.push_back(state_of(call));
+      states_.push_back(state_of(call, device));
       std::vector<LogicalType> types = owner.group_types_;
       types.push_back(argument_type(call));
-      distinct_.push_back(call.distinct ? std::make_unique<GroupTable>(types) : nullptr);
+      distinct_.push_back(call.distinct ? std::make_unique<GroupTable>(types, device) : nullptr);
     }
   }
 
@@ -159,9 +160,9 @@ class HashAggregateOperator::Lane {
       return order.slice(0, begin, offsets[partition + 1].item<int64_t>());
     }
   };
-  static Split split(std::vector<Column> columns, size_t keys, int64_t rows, int64_t bits) {
+  static Split split(std::vector<Column> columns, size_t keys, int64_t rows, int64_t bits, at::Device device) {
     columns.erase(columns.begin() + static_cast<std::ptrdiff_t>(keys), columns.end());
-    at::Tensor hashes = columns.empty() ? at::zeros({rows}, at::kLong) : hash_rows(columns);
+    at::Tensor hashes = columns.empty() ? at::zeros({rows}, at::TensorOptions(at::kLong).device(device)) : hash_rows(columns);
     auto [order, offsets] = kernels::partition_rows(hashes, bits);
     return {std::move(order), std::move(offsets)};
   }
@@ -177,11 +178,11 @@ class HashAggregateOperator::Lane {
 // One radix partition of all lanes, merged.
 class HashAggregateOperator::Partition {
  public:
-  Partition(const HashAggregateOperator& owner, const MemoryAccount& account)
-      : owner_(owner), groups_(owner.group_types_), memory_(account) {
+  Partition(const HashAggregateOperator& owner, const MemoryAccount& account, at::Device device)
+      : owner_(owner), groups_(owner.group_types_, device), memory_(account) {
     for (const AggregateCall& call : owner.calls_) {
-      states_.push_back(state_of(call));
-      sets_.push_back(call.distinct ? std::make_unique<GroupTable>(std::vector<LogicalType>{TypeKind::BigInt, argument_type(call)})
+      states_.push_back(state_of(call, device));
+      sets_.push_back(call.distinct ? std::make_unique<GroupTable>(std::vector<LogicalType>{TypeKind::BigInt, argument_type(call)}, device)
                                     : nullptr);
     }
   }
@@ -253,7 +254,7 @@ Task<void> HashAggregateOperator::produce(RunContext& context, ChunkSink& sink) 
   CallInputs inputs(groups_, group_types_, calls_);
   ExpressionEvaluator evaluator(inputs.expressions, input_->layout());
   std::vector<std::unique_ptr<Lane>> lanes;
-  for (int lane = 0; lane < context.lanes; ++lane) lanes.push_back(std::make_unique<Lane>(*this, account));
+  for (int lane = 0; lane < context.lanes; ++lane) lanes.push_back(std::make_unique<Lane>(*this, account, context.device));
   class Collect final : public ChunkSink {
    public:
     Collect(HashAggregateOperator& owner, const ExpressionEvaluator& evaluator, const CallInputs& inputs,
@@ -286,7 +287,7 @@ Task<void> HashAggregateOperator::produce(RunContext& context, ChunkSink& sink) 
     // Aggregates of no rows: one row all the same.
     std::vector<Column> columns;
     for (const AggregateCall& call : calls_) {
-      std::unique_ptr<AggregateState> state = state_of(call);
+      std::unique_ptr<AggregateState> state = state_of(call, context.device);
       state->set_groups(1);
       columns.push_back(state->finish(1));
     }
@@ -308,17 +309,17 @@ Task<void> HashAggregateOperator::produce(RunContext& context, ChunkSink& sink) 
   std::vector<std::vector<Lane::Split>> distinct_splits;
   for (const auto& lane : lanes) {
     WorkTimer timer(metrics_);
-    splits.push_back(Lane::split(lane->keys(), groups_.size(), lane->groups(), bits));
+    splits.push_back(Lane::split(lane->keys(), groups_.size(), lane->groups(), bits, context.device));
     std::vector<Lane::Split> sets(calls_.size());
     for (size_t call = 0; call < calls_.size(); ++call) {
       const GroupTable* set = lane->distinct(call);
-      if (set != nullptr) sets[call] = Lane::split(set->keys(), groups_.size(), set->groups(), bits);
+      if (set != nullptr) sets[call] = Lane::split(set->keys(), groups_.size(), set->groups(), bits, context.device);
     }
     distinct_splits.push_back(std::move(sets));
   }
   auto merge = [&](int64_t index) {
     WorkTimer timer(metrics_);
-    Partition partition(*this, account);
+    Partition partition(*this, account, context.device);
     for (size_t lane = 0; lane < lanes.size(); ++lane) {
       partition.add_groups(*lanes[lane], splits[lane].rows(index));
       for (size_t call = 0; call < calls_.size(); ++call) {

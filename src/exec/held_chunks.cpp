@@ -41,7 +41,7 @@ void HeldChunks::add(const Chunk& chunk) {
   int64_t rows = chunk.rows();
   // Not waited for: the lane that is here may hold the very memory it would wait for.
   memory_.push_back(account_.reserve_now(bytes, ReservationKind::Held));
-  chunks_.emplace_back(std::move(columns), rows);
+  chunks_.emplace_back(std::move(columns), rows, chunk.device());
   rows_ += rows;
   bytes_ += bytes;
 }
@@ -55,7 +55,7 @@ Chunk concatenate_chunks(const std::vector<Chunk>& chunks, const std::vector<Log
     for (const Chunk& chunk : chunks) pieces.push_back(chunk.column(i));
     columns.push_back(pieces.empty() ? null_column(types[i], 0, device) : concatenate_columns(pieces));
   }
-  return Chunk(std::move(columns), rows);
+  return Chunk(std::move(columns), rows, device);
 }
 
 }  // namespace pistachio

@@ -182,7 +182,7 @@ class JoinOperator::Probe final : public ChunkSink {
     columns.reserve(left.size() + right.size());
     for (size_t place : left) columns.push_back(take_rows(chunk.column(place), pairs.left));
     for (size_t place : right) columns.push_back(take_rows(build_.rows().column(place), pairs.right));
-    return Chunk(std::move(columns), pairs.left.numel());
+    return Chunk(std::move(columns), pairs.left.numel(), chunk.device());
   }
 
   Chunk pair_chunk(const Chunk& chunk, const Pairs& pairs) {
@@ -227,18 +227,18 @@ class JoinOperator::Probe final : public ChunkSink {
       case JoinKind::Right:
       case JoinKind::RightSemi:
       case JoinKind::RightAnti: return Chunk();
-      case JoinKind::Semi: return Chunk(left_columns(chunk, state.matched), kernels::count_true(state.matched));
+      case JoinKind::Semi: return Chunk(left_columns(chunk, state.matched), kernels::count_true(state.matched), chunk.device());
       case JoinKind::Anti: {
         at::Tensor alone = state.matched.logical_not();
-        return Chunk(left_columns(chunk, alone), kernels::count_true(alone));
+        return Chunk(left_columns(chunk, alone), kernels::count_true(alone), chunk.device());
       }
       case JoinKind::Mark: {
         std::vector<Column> columns = left_columns(chunk, {});
-        if (!owner_.gives_mark_) return Chunk(std::move(columns), chunk.rows());
+        if (!owner_.gives_mark_) return Chunk(std::move(columns), chunk.rows(), chunk.device());
         at::Tensor open = state.unknown.logical_and(state.matched.logical_not());
         bool has_nulls = kernels::count_true(open) > 0;
         columns.push_back(Column::fixed(TypeKind::Boolean, state.matched, has_nulls ? open.logical_not() : at::Tensor()));
-        return Chunk(std::move(columns), chunk.rows());
+        return Chunk(std::move(columns), chunk.rows(), chunk.device());
       }
       case JoinKind::Left:
       case JoinKind::Full:
@@ -248,7 +248,7 @@ class JoinOperator::Probe final : public ChunkSink {
         if (rows == 0) return Chunk();
         std::vector<Column> columns = left_columns(chunk, alone);
         for (size_t place : owner_.right_places_) columns.push_back(null_column(owner_.right_types_[place], rows, flags_.device()));
-        return Chunk(std::move(columns), rows);
+        return Chunk(std::move(columns), rows, chunk.device());
       }
     }
     fail_check(__FILE__, __LINE__, "unknown join kind");
@@ -309,7 +309,7 @@ Task<void> JoinOperator::produce_build_rows(RunContext& context, const BuildSide
     std::vector<Column> columns;
     for (size_t place : left_places_) columns.push_back(null_column(left_types_[place], part.numel(), context.device));
     for (size_t place : right_places_) columns.push_back(take_rows(build.rows().column(place), part));
-    Task<void> passing = pass_on(metrics_, sink, 0, Chunk(std::move(columns), part.numel()));
+    Task<void> passing = pass_on(metrics_, sink, 0, Chunk(std::move(columns), part.numel(), context.device));
     co_await passing;
   }
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "columns/device_copy.h"
 #include "storage/table_scan.h"
 
 namespace pistachio {
@@ -23,7 +24,7 @@ Task<void> ScanOperator::produce_counts(RunContext& context, ChunkSink& sink) {
   int64_t rows = table_->rows();
   int64_t step = context.settings().chunk_rows;
   for (int64_t done = 0; done < rows && !sink.is_full(); done += step) {
-    Task<void> passing = pass_on(metrics_, sink, 0, Chunk({}, std::min(step, rows - done)));
+    Task<void> passing = pass_on(metrics_, sink, 0, Chunk({}, std::min(step, rows - done), context.device));
     co_await passing;
   }
 }
@@ -37,6 +38,8 @@ Task<void> ScanOperator::produce_files(RunContext& context, ChunkSink& sink) {
   ScanPlan plan = plan_scan(table_->files(), request, context.settings());
   ScanCounters counters;
   TableScan scan(context.storage, plan, counters);
+  // Storage decodes on the host.
+  ChunkCopier copier(context.device);
   std::atomic<int> next_lane = 0;
   auto consume = [&](ScanLane& lane) -> Task<void> {
     int number = next_lane++;
@@ -45,7 +48,7 @@ Task<void> ScanOperator::produce_files(RunContext& context, ChunkSink& sink) {
       Task<std::optional<ScannedChunk>> taking = lane.next();
       std::optional<ScannedChunk> scanned = co_await taking;
       if (!scanned) co_return;
-      Chunk chunk = only_filters ? Chunk({}, scanned->chunk.rows()) : std::move(scanned->chunk);
+      Chunk chunk = only_filters ? Chunk({}, scanned->chunk.rows(), context.device) : copier.copy(scanned->chunk);
       metrics_.bytes += chunk.memory_bytes();
       Task<void> passing = pass_on(metrics_, sink, number, std::move(chunk));
       co_await passing;
@@ -66,13 +69,14 @@ Task<void> ScanOperator::produce_chunks(RunContext& context, ChunkSink& sink) {
   for (const Chunk& chunk : table_->chunks()) {
     for (int64_t begin = 0; begin < chunk.rows(); begin += step) pieces.push_back({&chunk, begin});
   }
+  ChunkCopier copier(context.device);
   auto produce_one = [&](int lane, int64_t index) -> Task<void> {
     if (sink.is_full()) co_return;
     const Piece& piece = pieces[static_cast<size_t>(index)];
     int64_t count = std::min(step, piece.chunk->rows() - piece.begin);
     std::vector<Column> columns;
     for (size_t source : sources_) columns.push_back(piece.chunk->column(source).slice(piece.begin, count));
-    Task<void> passing = pass_on(metrics_, sink, lane, Chunk(std::move(columns), count));
+    Task<void> passing = pass_on(metrics_, sink, lane, copier.copy(Chunk(std::move(columns), count)));
     co_await passing;
   };
   Task<void> all = for_each_lane(context, static_cast<int64_t>(pieces.size()), produce_one);
@@ -80,7 +84,7 @@ Task<void> ScanOperator::produce_chunks(RunContext& context, ChunkSink& sink) {
 }
 
 Task<void> ValuesOperator::produce(RunContext& context, ChunkSink& sink) {
-  Task<void> passing = pass_on_in_steps(metrics_, sink, 0, rows_, context.settings().chunk_rows);
+  Task<void> passing = pass_on_in_steps(metrics_, sink, 0, to_device(rows_, context.device), context.settings().chunk_rows);
   co_await passing;
 }
 

@@ -24,7 +24,7 @@ Task<void> SharedReadOperator::produce(RunContext& context, ChunkSink& sink) {
     const Chunk& chunk = rows_->chunks()[static_cast<size_t>(index)];
     std::vector<Column> columns;
     for (size_t place : places_) columns.push_back(chunk.column(place));
-    Task<void> passing = pass_on(metrics_, sink, lane, Chunk(std::move(columns), chunk.rows()));
+    Task<void> passing = pass_on(metrics_, sink, lane, Chunk(std::move(columns), chunk.rows(), chunk.device()));
     co_await passing;
   };
   Task<void> all = for_each_lane(context, static_cast<int64_t>(rows_->chunks().size()), produce_one);

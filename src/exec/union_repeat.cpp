@@ -34,7 +34,7 @@ Task<void> RepeatOperator::produce(RunContext& context, ChunkSink& sink) {
       std::vector<Column> columns = chunk.columns();
       at::Tensor counts = columns[owner_.count_].values();
       columns.erase(columns.begin() + static_cast<std::ptrdiff_t>(owner_.count_));
-      Chunk kept(std::move(columns), chunk.rows());
+      Chunk kept(std::move(columns), chunk.rows(), chunk.device());
       at::Tensor rows = at::repeat_interleave(at::arange(chunk.rows(), counts.options()), counts);
       int64_t step = run_.settings().chunk_rows;
       for (int64_t begin = 0; begin < rows.numel() && !next_.is_full(); begin += step) {

@@ -8,6 +8,7 @@
 #include "base/check.h"
 #include "base/error.h"
 #include "columns/column_compare.h"
+#include "columns/device_copy.h"
 #include "columns/row_selection.h"
 #include "columns/scalar_access.h"
 #include "data/concatenate_columns.h"
@@ -82,7 +83,7 @@ Column cast_exact(const Column& column, LogicalType to, const at::Tensor& valid)
     at::Tensor values = column.values().to(at::kLong);
     if (shift > 0) values = values * static_cast<int64_t>(power_of_ten(shift));
     if (shift < 0 && -shift <= 18) {
-      at::Tensor divisor = at::full({1}, static_cast<int64_t>(power_of_ten(-shift)), at::kLong);
+      at::Tensor divisor = at::full({1}, static_cast<int64_t>(power_of_ten(-shift)), values.options());
       values = kernels::checked_arithmetic(values, kernels::Arithmetic::DivideRounding, divisor, {});
     } else if (shift < -18) {
       values = at::zeros_like(values);
@@ -93,7 +94,7 @@ Column cast_exact(const Column& column, LogicalType to, const at::Tensor& valid)
   at::Tensor words = from.is_wide() ? column.values() : widen(column.values());
   if (shift != 0) {
     kernels::Arithmetic operation = shift > 0 ? kernels::Arithmetic::Multiply : kernels::Arithmetic::DivideRounding;
-    words = kernels::wide_arithmetic(words, operation, wide_constant(power_of_ten(std::abs(shift))), valid);
+    words = kernels::wide_arithmetic(words, operation, wide_constant(power_of_ten(std::abs(shift)), words.device()), valid);
   }
   if (!always_fits(from, to)) check_range(Column::fixed(LogicalType::decimal(38, 0), words), column, to, valid);
   if (to.is_wide()) return fixed_like(to, words, column);
@@ -147,7 +148,7 @@ Column cast_number(const Column& column, LogicalType to, const at::Tensor& valid
 }
 
 at::Tensor floor_days(const at::Tensor& micros) {
-  return at::floor_divide(micros, at::full({1}, kDayMicros, at::kLong));
+  return at::floor_divide(micros, at::full({1}, kDayMicros, micros.options()));
 }
 
 Column cast_date_like(const Column& column, LogicalType to, const at::Tensor& valid) {
@@ -166,7 +167,9 @@ Column cast_date_like(const Column& column, LogicalType to, const at::Tensor& va
 }
 
 // Text in and out goes value by value; a dictionary is converted once per entry by the evaluator.
-Column convert_values(const Column& column, LogicalType to, const at::Tensor& valid) {
+Column convert_values(const Column& source, LogicalType to, const at::Tensor& source_valid) {
+  Column column = to_device(source, at::kCPU);
+  at::Tensor valid = source_valid.defined() ? source_valid.cpu() : source_valid;
   std::vector<ScalarValue> values;
   values.reserve(static_cast<size_t>(column.rows()));
   const bool* counts = valid.defined() ? valid.const_data_ptr<bool>() : nullptr;
@@ -174,7 +177,7 @@ Column convert_values(const Column& column, LogicalType to, const at::Tensor& va
     bool counted = (counts == nullptr || counts[row]);
     values.push_back(counted ? cast_value(value_at(column, row), to) : ScalarValue::null(to));
   }
-  return column_of_values(to, values);
+  return to_device(column_of_values(to, values), source.device());
 }
 
 }  // namespace

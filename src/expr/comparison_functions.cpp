@@ -81,7 +81,7 @@ std::optional<FunctionTypes> resolve_boolean(Types types, Literals literals) {
 }
 
 at::Tensor validity_of(const Column& column) {
-  return column.has_validity() ? column.validity() : at::ones({column.rows()}, at::kBool);
+  return column.has_validity() ? column.validity() : at::ones({column.rows()}, at::TensorOptions(at::kBool).device(column.device()));
 }
 
 template <bool null>

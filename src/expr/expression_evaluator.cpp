@@ -7,6 +7,7 @@
 
 #include "base/check.h"
 #include "base/error.h"
+#include "columns/device_copy.h"
 #include "columns/row_selection.h"
 #include "columns/scalar_access.h"
 #include "data/concatenate_columns.h"
@@ -20,10 +21,12 @@ namespace pistachio {
 // The rows an expression is evaluated on: a chunk, or the rows of a mask of another frame, whose columns are then selected when needed.
 class ExpressionEvaluator::Frame {
  public:
-  explicit Frame(const Chunk& chunk) : chunk_(&chunk), rows_(chunk.rows()) {}
-  Frame(Frame& parent, at::Tensor mask) : parent_(&parent), mask_(std::move(mask)), rows_(kernels::count_true(mask_)) {}
+  explicit Frame(const Chunk& chunk) : chunk_(&chunk), rows_(chunk.rows()), device_(chunk.device()) {}
+  Frame(Frame& parent, at::Tensor mask)
+      : parent_(&parent), mask_(std::move(mask)), rows_(kernels::count_true(mask_)), device_(parent.device_) {}
 
   int64_t rows() const { return rows_; }
+  at::Device device() const { return device_; }
   const Column& column(size_t position) {
     if (parent_ == nullptr) return chunk_->column(position);
     auto found = selected_.find(position);
@@ -38,6 +41,7 @@ class ExpressionEvaluator::Frame {
   Frame* parent_ = nullptr;
   at::Tensor mask_;
   int64_t rows_;
+  at::Device device_;
   std::map<size_t, Column> selected_;
 };
 
@@ -55,8 +59,8 @@ struct HashExpression {
   throw UserError(error.message(), expression.position());
 }
 
-Argument constant_argument(const ScalarValue& value) {
-  return {repeat_value(value, 1), true};
+Argument constant_argument(const ScalarValue& value, at::Device device) {
+  return {repeat_value(value, 1, device), true};
 }
 
 bool is_null_constant(const Argument& argument) {
@@ -96,19 +100,20 @@ std::optional<Column> on_entries(const Column& coded, bool can_raise, const Body
 // Puts results of parts of the rows together. Each part has a row for each row of its mask, or one row for all.
 class Merger {
  public:
-  Merger(LogicalType type, int64_t rows) : type_(type), source_(at::full({rows}, -1, at::kLong)) {}
+  Merger(LogicalType type, int64_t rows, at::Device device)
+      : type_(type), source_(at::full({rows}, -1, at::TensorOptions(at::kLong).device(device))) {}
 
   void add(const Argument& part, const at::Tensor& mask) {
     int64_t count = part.column.rows();
-    at::Tensor places =
-        part.is_constant ? at::full({kernels::count_true(mask)}, next_, at::kLong) : at::arange(next_, next_ + count, at::kLong);
+    at::Tensor places = part.is_constant ? at::full({kernels::count_true(mask)}, next_, source_.options())
+                                         : at::arange(next_, next_ + count, source_.options());
     source_.masked_scatter_(mask, places);
     pieces_.push_back(part.column);
     next_ += count;
   }
 
   Argument finish() const {
-    if (pieces_.empty()) return {null_column(type_, source_.numel()), false};
+    if (pieces_.empty()) return {null_column(type_, source_.numel(), source_.device()), false};
     return {take_rows_or_null(concatenate_columns(pieces_), source_, source_.ge(0)), false};
   }
 
@@ -175,7 +180,7 @@ Argument ExpressionEvaluator::evaluate(const Expression& expression, Frame& fram
 
 Argument ExpressionEvaluator::evaluate_node(const Expression& expression, Frame& frame) const {
   switch (expression.kind()) {
-    case ExpressionKind::Constant: return constant_argument(expression.value());
+    case ExpressionKind::Constant: return constant_argument(expression.value(), frame.device());
     case ExpressionKind::Column: {
       auto position = positions_.find(expression.column_id().value);
       ENSURE(position != positions_.end(), "column #{} is not in the chunk", expression.column_id().value);
@@ -205,19 +210,19 @@ Argument ExpressionEvaluator::evaluate_call(const Expression& expression, Frame&
   bool strict = function.null_rule == NullRule::Strict;
   if (strict) {
     for (const Argument& argument : arguments) {
-      if (is_null_constant(argument)) return constant_argument(ScalarValue::null(expression.type()));
+      if (is_null_constant(argument)) return constant_argument(ScalarValue::null(expression.type()), frame.device());
     }
   }
   try {
     if (varying == 0 && !arguments.empty() && function.is_stable) {
-      return {function.evaluate({arguments, 1, expression.type(), {}}), true};
+      return {call_function(function, {arguments, 1, expression.type(), {}}), true};
     }
     if (strict && varying == 1 && function.is_stable && arguments[last_varying].column.is_dictionary()) {
       Column coded = arguments[last_varying].column;
       std::optional<Column> result = on_entries(coded, function.can_raise, [&](const Column& entries) {
         std::vector<Argument> own = arguments;
         own[last_varying].column = entries;
-        return function.evaluate({own, entries.rows(), expression.type(), {}});
+        return call_function(function, {own, entries.rows(), expression.type(), {}});
       });
       if (result) return {std::move(*result), false};
     }
@@ -226,8 +231,9 @@ Argument ExpressionEvaluator::evaluate_call(const Expression& expression, Frame&
       argument.column = decode_dictionary(argument.column);
       if (!argument.is_constant) valid = both_valid(valid, argument.column.validity());
     }
-    if (!strict) return {function.evaluate({arguments, frame.rows(), expression.type(), {}}), false};
-    return {with_validity(function.evaluate({arguments, frame.rows(), expression.type(), valid}), valid), false};
+    if (arguments.empty()) return {to_device(function.evaluate({arguments, frame.rows(), expression.type(), {}}), frame.device()), false};
+    if (!strict) return {call_function(function, {arguments, frame.rows(), expression.type(), {}}), false};
+    return {with_validity(call_function(function, {arguments, frame.rows(), expression.type(), valid}), valid), false};
   } catch (const UserError& error) {
     rethrow_with_position(error, expression);
   }
@@ -282,8 +288,8 @@ Argument ExpressionEvaluator::evaluate_logical(const Expression& expression, Fra
 
 Argument ExpressionEvaluator::evaluate_case(const Expression& expression, Frame& frame) const {
   const std::vector<ExpressionPtr>& parts = expression.children();
-  at::Tensor open = at::ones({frame.rows()}, at::kBool);
-  Merger merger(expression.type(), frame.rows());
+  at::Tensor open = at::ones({frame.rows()}, at::TensorOptions(at::kBool).device(frame.device()));
+  Merger merger(expression.type(), frame.rows(), frame.device());
   int64_t left = frame.rows();
   for (size_t i = 0; i + 1 < parts.size() && left > 0; i += 2) {
     at::Tensor hit;
@@ -304,8 +310,8 @@ Argument ExpressionEvaluator::evaluate_case(const Expression& expression, Frame&
 }
 
 Argument ExpressionEvaluator::evaluate_coalesce(const Expression& expression, Frame& frame) const {
-  at::Tensor open = at::ones({frame.rows()}, at::kBool);
-  Merger merger(expression.type(), frame.rows());
+  at::Tensor open = at::ones({frame.rows()}, at::TensorOptions(at::kBool).device(frame.device()));
+  Merger merger(expression.type(), frame.rows(), frame.device());
   int64_t left = frame.rows();
   for (const ExpressionPtr& child : expression.children()) {
     if (left == 0) break;

@@ -3,6 +3,7 @@
 #include <ATen/ATen.h>
 
 #include "base/check.h"
+#include "columns/device_copy.h"
 #include "columns/row_selection.h"
 #include "columns/scalar_access.h"
 
@@ -10,12 +11,21 @@ namespace pistachio {
 
 Column Argument::expanded(int64_t rows) const {
   if (!is_constant || rows == 1) return column;
-  return take_rows(column, at::zeros({rows}, at::kLong));
+  return take_rows(column, at::zeros({rows}, at::TensorOptions(at::kLong).device(column.device())));
 }
 
 ScalarValue Argument::constant() const {
   ENSURE(is_constant);
   return value_at(column, 0);
+}
+
+Column call_function(const Function& function, const FunctionCall& call) {
+  at::Device device = call.arguments.empty() ? at::Device(at::kCPU) : call.arguments[0].column.device();
+  if (device.is_cpu() || !runs_on_host(function)) return function.evaluate(call);
+  std::vector<Argument> arguments;
+  for (const Argument& argument : call.arguments) arguments.push_back({to_device(argument.column, at::kCPU), argument.is_constant});
+  FunctionCall on_host{arguments, call.rows, call.result, call.valid.defined() ? call.valid.cpu() : call.valid};
+  return to_device(function.evaluate(on_host), device);
 }
 
 }  // namespace pistachio

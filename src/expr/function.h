@@ -56,4 +56,10 @@ struct Function {
   std::string_view description;
 };
 
+// Whether the body reads values through pointers, so that its arguments must be in host memory. The others call kernels.
+bool runs_on_host(const Function& function);
+
+// Calls the body. Bodies that loop over values do so on the host, wherever the arguments are; the result is where they are.
+Column call_function(const Function& function, const FunctionCall& call);
+
 }  // namespace pistachio

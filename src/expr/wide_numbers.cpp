@@ -38,8 +38,8 @@ at::Tensor double_to_wide(const at::Tensor& values) {
   return at::stack({low, high.to(at::kLong)}, 1);
 }
 
-at::Tensor wide_constant(Int128 value) {
-  return at::tensor({static_cast<int64_t>(value), static_cast<int64_t>(value >> 64)}, at::kLong).view({1, 2});
+at::Tensor wide_constant(Int128 value, at::Device device) {
+  return at::tensor({static_cast<int64_t>(value), static_cast<int64_t>(value >> 64)}, at::kLong).view({1, 2}).to(device);
 }
 
 }  // namespace pistachio

@@ -13,6 +13,6 @@ at::Tensor wide_to_double(const at::Tensor& words);
 // Whole numbers of less than 2^127.
 at::Tensor double_to_wide(const at::Tensor& values);
 // [1, 2]
-at::Tensor wide_constant(Int128 value);
+at::Tensor wide_constant(Int128 value, at::Device device);
 
 }  // namespace pistachio

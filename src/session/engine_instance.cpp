@@ -1,10 +1,12 @@
 #include "session/engine_instance.h"
 
+#include <ATen/Context.h>
 #include <ATen/Parallel.h>
 #include <fmt/format.h>
 
 #include <mutex>
 
+#include "base/error.h"
 #include "kernels/ops/kernel_mode.h"
 #include "memory/pooled_allocator.h"
 
@@ -17,6 +19,15 @@ Settings completed(Settings settings) {
   return settings;
 }
 
+at::Device choose_device(DeviceChoice choice) {
+  if (choice == DeviceChoice::Cpu) return at::kCPU;
+  // Asks the CUDA runtime only if PyTorch was built with it.
+  bool has_cuda = at::hasCUDA() && at::getNumGPUs() > 0;
+  if (choice == DeviceChoice::Cuda && !has_cuda)
+    throw UserError("device=cuda: there is no CUDA device that this build of PyTorch can use; take device=cpu or device=auto");
+  return has_cuda ? at::Device(at::kCUDA, 0) : at::Device(at::kCPU);
+}
+
 // c10 has one CPU allocator per process; all engines of a process share it.
 PooledAllocator& process_allocator() {
   static PooledAllocator& allocator = install_pooled_allocator();
@@ -27,6 +38,7 @@ PooledAllocator& process_allocator() {
 
 EngineInstance::EngineInstance(Settings settings)
     : settings_(completed(std::move(settings))),
+      device_(choose_device(settings_.device)),
       allocator_(&process_allocator()),
       governor_(settings_.memory_limit, [allocator = allocator_] { return allocator->statistics().mapped_bytes; }),
       metadata_cache_(settings_.metadata_cache_bytes) {

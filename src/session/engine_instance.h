@@ -2,6 +2,8 @@
 // allocator, which a process has only one of. Thread-safe; must outlive what runs on it.
 #pragma once
 
+#include <c10/core/Device.h>
+
 #include <atomic>
 #include <memory>
 #include <string>
@@ -20,7 +22,7 @@ class PooledAllocator;
 
 class EngineInstance {
  public:
-  // Completes the settings that depend on the machine.
+  // Completes the settings that depend on the machine. Throws UserError when the device is not there.
   explicit EngineInstance(Settings settings);
   ~EngineInstance();
 
@@ -28,6 +30,9 @@ class EngineInstance {
   Scheduler& scheduler() { return *scheduler_; }
   MemoryGovernor& governor() { return governor_; }
   MetadataCache& metadata_cache() { return metadata_cache_; }
+
+  // Where operators run.
+  at::Device device() const { return device_; }
 
   // The most memory that tensors took so far.
   int64_t peak_memory() const;
@@ -52,6 +57,7 @@ class EngineInstance {
   friend class QueryScope;
 
   Settings settings_;
+  at::Device device_;
   PooledAllocator* allocator_;  // lives as long as the process
   MemoryGovernor governor_;
   ObjectStores object_stores_;

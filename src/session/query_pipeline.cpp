@@ -4,6 +4,7 @@
 
 #include "base/run_blocking.h"
 #include "base/task_group.h"
+#include "columns/device_copy.h"
 #include "memory/channel.h"
 #include "optimizer/optimizer.h"
 #include "physical/physical_planner.h"
@@ -34,7 +35,7 @@ Task<void> deliver(Channel<Chunk>& channel, ResultReceiver& receiver) {
     std::optional<Chunk> chunk = co_await receiving;
     if (!chunk) co_return;
     // A receiver writes to files and terminals: it may block.
-    auto add = [&] { receiver.add(*chunk); };
+    auto add = [&] { receiver.add(to_device(*chunk, at::kCPU)); };
     co_await run_blocking(add);
   }
 }
@@ -70,7 +71,7 @@ PlannedQuery plan_query(const ast::Query& query, TableResolver& tables, const Se
 
 void run_plan(EngineInstance& engine, EngineInstance::QueryScope& scope, ExecutablePlan& plan, ResultReceiver& receiver,
               const CancelToken& token) {
-  RunContext context{scope.storage(), scope.operator_memory(), engine.scheduler().workers(), at::kCPU};
+  RunContext context{scope.storage(), scope.operator_memory(), engine.scheduler().workers(), engine.device()};
   engine.scheduler().run(run(plan, context, receiver), token);
 }
 

@@ -26,7 +26,7 @@ namespace pistachio {
 namespace {
 
 // Settings that belong to the engine, which is made once.
-constexpr std::string_view kEngineSettings[] = {"threads", "memory_limit", "io_threads", "metadata_cache_bytes", "composite_kernels"};
+constexpr std::string_view kEngineSettings[] = {"threads", "memory_limit", "io_threads", "metadata_cache_bytes", "composite_kernels", "device"};
 
 class Ignore final : public ResultReceiver {
  public:
@@ -218,7 +218,7 @@ void Session::run(const std::shared_ptr<const ast::Statement>& statement, const 
     std::vector<Column> columns;
     for (size_t i = 0; i < places.size(); ++i) {
       LogicalType type = table.columns()[i].type;
-      columns.push_back(places[i] < 0 ? null_column(type, chunk.rows())
+      columns.push_back(places[i] < 0 ? null_column(type, chunk.rows(), at::kCPU)
                                       : cast_column(chunk.column(static_cast<size_t>(places[i])), type, {}));
     }
     added.add(Chunk(std::move(columns), chunk.rows()));

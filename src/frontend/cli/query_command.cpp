@@ -163,8 +163,8 @@ int run_query_command(int argc, char** argv, Settings settings, const CancelToke
       folders.push_back(value());
     } else if (word == "--format") {
       format = parse_result_format(value());
-    } else if (word == "-s") {
-      std::string setting = value();
+    } else if (word == "-s" || word == "--device") {
+      std::string setting = word == "-s" ? value() : "device=" + value();
       size_t equals = setting.find('=');
       if (equals == std::string::npos) throw UsageError(fmt::format("-s takes name=value, not '{}'", setting));
       try {

@@ -1,0 +1,60 @@
+#include "columns/device_copy.h"
+
+#include <ATen/ATen.h>
+
+namespace pistachio {
+
+namespace {
+
+at::Tensor moved(const at::Tensor& tensor, at::Device device) {
+  return tensor.defined() ? tensor.to(device) : tensor;
+}
+
+}  // namespace
+
+Column to_device(const Column& column, at::Device device) {
+  if (column.device() == device) return column;
+  at::Tensor validity = moved(column.validity(), device);
+  if (column.is_dictionary()) {
+    auto dictionary = std::make_shared<const Column>(to_device(*column.dictionary_column(), device));
+    return Column::dictionary(moved(column.codes(), device), std::move(dictionary), std::move(validity));
+  }
+  if (column.type().is_text()) {
+    return Column::text(column.type(), moved(column.bytes(), device), moved(column.begins(), device), moved(column.ends(), device),
+                        std::move(validity));
+  }
+  return Column::fixed(column.type(), moved(column.values(), device), std::move(validity));
+}
+
+Chunk to_device(const Chunk& chunk, at::Device device) {
+  if (chunk.device() == device) return chunk;
+  std::vector<Column> columns;
+  columns.reserve(chunk.column_count());
+  for (const Column& column : chunk.columns()) columns.push_back(to_device(column, device));
+  return Chunk(std::move(columns), chunk.rows(), device);
+}
+
+Chunk ChunkCopier::copy(const Chunk& chunk) {
+  if (chunk.device() == device_) return chunk;
+  std::vector<Column> columns;
+  columns.reserve(chunk.column_count());
+  for (const Column& column : chunk.columns()) {
+    if (column.is_dictionary()) {
+      columns.push_back(Column::dictionary(moved(column.codes(), device_), dictionary_copy(column.dictionary_column()),
+                                           moved(column.validity(), device_)));
+    } else {
+      columns.push_back(to_device(column, device_));
+    }
+  }
+  return Chunk(std::move(columns), chunk.rows(), device_);
+}
+
+std::shared_ptr<const Column> ChunkCopier::dictionary_copy(const std::shared_ptr<const Column>& dictionary) {
+  std::lock_guard lock(mutex_);
+  std::erase_if(dictionaries_, [](const auto& known) { return known.second.source.expired(); });
+  Copied& known = dictionaries_[dictionary.get()];
+  if (!known.copy) known = {dictionary, std::make_shared<const Column>(to_device(*dictionary, device_))};
+  return known.copy;
+}
+
+}  // namespace pistachio
