@@ -6,9 +6,7 @@ import argparse
 import json
 import math
 import statistics
-import subprocess
 import sys
-import threading
 import time
 from pathlib import Path
 
@@ -16,37 +14,9 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT))
 
 from tests.support import duckdb_oracle  # noqa: E402
+from tests.support.pistachio_session import PistachioSession  # noqa: E402
 from tests.tpch import tpch_queries  # noqa: E402
 from tools.tpch_data import ensure_tpch  # noqa: E402
-
-
-class Pistachio:
-    """One running engine; statements go in through a pipe, the time of each comes back."""
-
-    def __init__(self, binary, folder, threads):
-        self.process = subprocess.Popen([str(binary), "-d", str(folder), "-f", "-", "--format", "csv", "-s", f"threads={threads}", "-s", "timer=on"],
-                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        self.output = []
-        threading.Thread(target=self._drain, daemon=True).start()
-
-    def _drain(self):
-        for line in self.process.stdout:
-            self.output.append(line)
-
-    def run(self, sql):
-        """Seconds and the CSV text."""
-        self.output.clear()
-        self.process.stdin.write(sql.strip().rstrip(";") + ";\n")
-        self.process.stdin.flush()
-        while True:
-            line = self.process.stderr.readline()
-            if line.startswith("-- time:"):
-                seconds = float(line.split()[2]) / 1e3
-                break
-            if line == "" or line.startswith("error"):
-                raise RuntimeError(f"{line}{self.process.stderr.read() if line else ''}")
-        time.sleep(0.01)  # the pipe of stdout is read by another thread
-        return seconds, "".join(self.output)
 
 
 def main():
@@ -61,19 +31,17 @@ def main():
     numbers = [int(word) for word in arguments.queries.split(",")] if arguments.queries else list(range(1, 23))
     folder = ensure_tpch(arguments.sf)
     duckdb = duckdb_oracle.connect(folder, arguments.threads)
-    engine = Pistachio(arguments.binary, folder, arguments.threads)
+    engine = PistachioSession("-s", f"threads={arguments.threads}", folder=folder, binary=arguments.binary)
     cases = []
     print(f"{'query':>5} {'pistachio':>12} {'duckdb':>12} {'ratio':>7}")
     for number in numbers:
         sql = tpch_queries.query_text(number)
-        expected, _ = duckdb_oracle.rows_of(duckdb, sql)
-        _, text = engine.run(sql)
-        problem = duckdb_oracle.difference(duckdb_oracle.parse_csv(text), expected)
+        problem = tpch_queries.ExpectedAnswer(duckdb, sql).difference(engine.run(sql).csv)
         if problem:
             raise SystemExit(f"query {number} differs: {problem}")
         own, other = [], []
         for _ in range(arguments.repeat):
-            own.append(engine.run(sql)[0])
+            own.append(engine.run(sql).seconds)
             begin = time.perf_counter()
             duckdb.execute(sql).fetchall()
             other.append(time.perf_counter() - begin)
