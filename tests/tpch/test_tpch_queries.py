@@ -15,13 +15,23 @@ from tools.tpch_data import ensure_tpch
 
 SCALE = os.environ.get("TPCH_SCALE", "0.01")
 SEED = 22
+# All but push_down_filters, without which comma joins are products.
+RULES_BESIDES_JOINS = ("inline_common_tables", "fold_constants", "order_joins", "push_down_filters_again", "choose_build_sides", "push_down_limits",
+                       "prune_columns")
 SETTINGS = {
     "default": [],
     "one thread": ["threads=1"],
+    "two threads": ["threads=2"],
     "eight threads": ["threads=8"],
+    "chunks of one row": ["chunk_rows=1"],
+    "chunks of 7 rows": ["chunk_rows=7"],
     "chunks of 1024 rows": ["chunk_rows=1024"],
     "composite kernels": ["composite_kernels=on"],
+    "composite kernels in chunks of 1024 rows": ["composite_kernels=on", "chunk_rows=1024", "threads=2"],
+    "eight threads in chunks of 64 rows": ["threads=8", "chunk_rows=64"],
     "optimizer off": ["disabled_rules=all"],
+    "join conditions as the only optimization": ["disabled_rules=" + ",".join(RULES_BESIDES_JOINS)],
+    "no order of joins": ["disabled_rules=order_joins,choose_build_sides", "chunk_rows=1024", "threads=2"],
 }
 
 
