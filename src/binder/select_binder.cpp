@@ -273,7 +273,11 @@ BoundQuery QueryBinder::bind_select(const ast::Query& query, const ast::Select& 
 
   BoundQuery bound;
   std::vector<NamedExpression> columns;
+  // A column of a query around this one that is only passed on gets an id of its own: the join of the two would have it twice.
   ColumnSet taken;
+  for (const NameScope* around = outer; around != nullptr; around = around->parent()) {
+    for (const ScopeColumn& column : around->columns()) taken.insert(column.id);
+  }
   for (const ast::SelectItem& item : select.items) {
     if (const auto* star = std::get_if<ast::Star>(&item.expression->node)) {
       if (!star->qualifier.empty() && !scope.has_table(star->qualifier.back()))
