@@ -259,6 +259,7 @@ BoundQuery QueryBinder::bind_select(const ast::Query& query, const ast::Select& 
   }
 
   ExpressionPlace place{.scope = &scope, .input = &plan, .aggregates = &grouping.by_node, .no_aggregate = "here"};
+  if (grouping.is_grouped) place.regroup = [&](ExpressionPtr value) { return after_grouping(std::move(value), grouping); };
   auto bind_item = [&](const ast::Expression& expression) {
     // Not bound again: a subquery in it would be joined a second time, above the grouping.
     auto grouped = grouping.by_item.find(&expression);
