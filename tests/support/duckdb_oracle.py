@@ -94,7 +94,8 @@ def same_floating(left, right):
     a, b = float(left), float(right)
     if math.isnan(a) or math.isnan(b):
         return math.isnan(a) and math.isnan(b)
-    return a == b or abs(a - b) <= 1e-9 * max(abs(a), abs(b))
+    # Relative to infinity everything is near.
+    return a == b or (math.isfinite(a) and math.isfinite(b) and abs(a - b) <= 1e-9 * max(abs(a), abs(b)))
 
 
 def exact_form(value, kind):
