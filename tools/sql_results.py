@@ -43,9 +43,8 @@ def shown(value):
     return "(empty)" if value == "" else value
 
 
-def judge_rows(connection, sql):
-    rows, _ = duckdb_oracle.rows_of(connection, sql)
-    return ["\t".join(shown(value) for value in row) for row in rows]
+def shown_rows(answer):
+    return ["\t".join(shown(value) for value in row) for row in answer.rows]
 
 
 def parse_row(line):
@@ -54,7 +53,8 @@ def parse_row(line):
 
 def run(path, fill):
     connection = duckdb.connect()
-    connection.execute("SET default_null_order = 'NULLS_LAST_ON_ASC_FIRST_ON_DESC'; SET threads = 1; SET integer_division = true")
+    connection.execute("SET threads = 1")
+    duckdb_oracle.speak_like_pistachio(connection)
     problems, written = 0, []
     for comments, header, sql_lines, rows in read_cases(path):
         sql = "\n".join(sql_lines)
@@ -64,7 +64,7 @@ def run(path, fill):
         answer = None
         if asked:
             try:
-                answer = judge_rows(connection, sql)
+                answer = duckdb_oracle.answer(connection, sql)
                 if header.startswith("statement error"):
                     print(f"{path.name}: DuckDB accepts: {sql}")
                     problems += 1
@@ -74,10 +74,9 @@ def run(path, fill):
                     problems += 1
         if header and header.startswith("query"):
             if answer is not None and fill:
-                rows = answer if "ordered" in header else sorted(answer)
+                rows = shown_rows(answer) if "ordered" in header else sorted(shown_rows(answer))
             elif answer is not None:
-                difference = duckdb_oracle.difference([parse_row(line) for line in rows], [parse_row(line) for line in answer],
-                                                      ordered="ordered" in header)
+                difference = duckdb_oracle.difference([parse_row(line) for line in rows], answer, ordered="ordered" in header)
                 if difference:
                     print(f"{path.name}: {sql}\n    {difference}")
                     problems += 1

@@ -94,7 +94,7 @@ void QueryBinder::collect_aggregates(const ast::Expression& expression, Grouping
 }
 
 void QueryBinder::bind_groups(const ast::Select& select, Grouping& grouping) {
-  ExpressionPlace place{.scope = grouping.scope, .input = grouping.input, .no_aggregate = "in GROUP BY"};
+  ExpressionPlace place{.scope = grouping.scope, .input = grouping.input, .no_aggregate = "in GROUP BY", .is_group = true};
   for (const ast::ExpressionPtr& item : select.group_by) {
     const ast::Expression* expression = item.get();
     if (const auto* literal = std::get_if<ast::Literal>(&item->node); literal != nullptr && literal->kind == ast::Literal::Kind::Number) {

@@ -218,7 +218,8 @@ ExpressionPtr QueryBinder::bind_in_list(const ast::InList& node, int64_t positio
     ExpressionPtr operand = bind_node(*node.operand, place);
     std::vector<ExpressionPtr> list;
     for (const ast::ExpressionPtr& item : node.list) list.push_back(bind_node(*item, place));
-    if (list.size() > kLongestInList && place.input != nullptr && is_constant_list(list)) {
+    bool may_join = place.input != nullptr && !place.is_group && !place.regroup;
+    if (list.size() > kLongestInList && may_join && is_constant_list(list)) {
       ExpressionPtr found = bind_long_in_list(std::move(operand), list, position, *place.input);
       return node.negated ? make_call("not", {found}, position) : found;
     }

@@ -198,17 +198,22 @@ BoundFrom QueryBinder::bind_table(const ast::TableReference& table, const NameSc
       if (node.lateral && before != nullptr) lateral.columns() = before->columns;
       return binder.from_query(binder.bind_query(*node.query, node.lateral ? &lateral : outer), table.alias);
     }
-    BoundFrom operator()(const ast::JoinTable& node) { return binder.bind_join(table, node, outer); }
+    BoundFrom operator()(const ast::JoinTable& node) { return binder.bind_join(table, node, outer, before); }
   };
   BoundFrom bound = std::visit(Visitor{*this, table, outer, before}, table.node);
   rename_columns(bound, table);
   return bound;
 }
 
-BoundFrom QueryBinder::bind_join(const ast::TableReference& table, const ast::JoinTable& join, const NameScope* outer) {
+BoundFrom QueryBinder::bind_join(const ast::TableReference& table, const ast::JoinTable& join, const NameScope* outer,
+                                 const BoundFrom* before) {
   using Kind = ast::JoinTable::Kind;
-  BoundFrom left = bind_table(*join.left, outer, nullptr);
-  BoundFrom right = bind_table(*join.right, outer, &left);
+  BoundFrom left = bind_table(*join.left, outer, before);
+  // LATERAL on the right sees the left side and what stands before the whole join: FROM a, b JOIN LATERAL (...).
+  BoundFrom visible;
+  visible.columns = left.columns;
+  if (before != nullptr) visible.columns.insert(visible.columns.end(), before->columns.begin(), before->columns.end());
+  BoundFrom right = bind_table(*join.right, outer, &visible);
   for (const ScopeColumn& column : right.columns) {
     bool repeated = !column.table.empty() && std::any_of(left.columns.begin(), left.columns.end(),
                                                          [&](const ScopeColumn& other) { return other.table == column.table; });

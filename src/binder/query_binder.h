@@ -2,6 +2,7 @@
 // files by what they bind: from_clause_binder, expression_binder, subquery_binder, aggregate_binder, select_binder.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -31,6 +32,11 @@ struct ExpressionPlace {
   // Aggregate calls that were bound before, by their node; null: aggregates are refused, in the words of `no_aggregate`.
   const std::map<const ast::Call*, ColumnId>* aggregates = nullptr;
   std::string_view no_aggregate = "here";
+  // Above GROUP BY: turns group expressions into columns of the aggregate and refuses other columns. Operands of subqueries, which go into
+  // joins, pass through it. Empty: nothing is grouped.
+  std::function<ExpressionPtr(ExpressionPtr)> regroup;
+  // In GROUP BY a long IN list stays an expression: as a join of its own it would not be the same as that of the select list.
+  bool is_group = false;
 };
 
 class QueryBinder {
@@ -68,7 +74,7 @@ class QueryBinder {
   BoundFrom bind_table(const ast::TableReference& table, const NameScope* outer, const BoundFrom* before);
   BoundFrom bind_named_table(const ast::TableReference& table, const ast::NamedTable& named, const NameScope* outer);
   BoundFrom bind_scan(const TablePtr& table, const std::string& alias);
-  BoundFrom bind_join(const ast::TableReference& table, const ast::JoinTable& join, const NameScope* outer);
+  BoundFrom bind_join(const ast::TableReference& table, const ast::JoinTable& join, const NameScope* outer, const BoundFrom* before);
   BoundFrom bind_common_table_use(CommonTableEntry& entry, const std::string& alias, const NameScope* outer);
   BoundFrom from_query(BoundQuery bound, const std::string& alias);
   void rename_columns(BoundFrom& from, const ast::TableReference& table) const;

@@ -259,6 +259,7 @@ BoundQuery QueryBinder::bind_select(const ast::Query& query, const ast::Select& 
   }
 
   ExpressionPlace place{.scope = &scope, .input = &plan, .aggregates = &grouping.by_node, .no_aggregate = "here"};
+  if (grouping.is_grouped) place.regroup = [&](ExpressionPtr value) { return after_grouping(std::move(value), grouping); };
   auto bind_item = [&](const ast::Expression& expression) {
     // Not bound again: a subquery in it would be joined a second time, above the grouping.
     auto grouped = grouping.by_item.find(&expression);
@@ -273,7 +274,11 @@ BoundQuery QueryBinder::bind_select(const ast::Query& query, const ast::Select& 
 
   BoundQuery bound;
   std::vector<NamedExpression> columns;
+  // A column of a query around this one that is only passed on gets an id of its own: the join of the two would have it twice.
   ColumnSet taken;
+  for (const NameScope* around = outer; around != nullptr; around = around->parent()) {
+    for (const ScopeColumn& column : around->columns()) taken.insert(column.id);
+  }
   for (const ast::SelectItem& item : select.items) {
     if (const auto* star = std::get_if<ast::Star>(&item.expression->node)) {
       if (!star->qualifier.empty() && !scope.has_table(star->qualifier.back()))

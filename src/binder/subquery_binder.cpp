@@ -54,14 +54,22 @@ ExpressionPtr QueryBinder::bind_subquery(const ast::Subquery& node, int64_t posi
   using Kind = ast::Subquery::Kind;
   if (place.input == nullptr) refuse_at(fmt::format("a subquery cannot stand {}", place.no_subquery), position);
   std::vector<ExpressionPtr> operands;
+  auto add_operand = [&](const ast::Expression& operand) {
+    ExpressionPtr value = bind_node(operand, place);
+    operands.push_back(place.regroup ? place.regroup(std::move(value)) : std::move(value));
+  };
   if (node.operand) {
     if (const auto* row = std::get_if<ast::Row>(&node.operand->node)) {
-      for (const ast::ExpressionPtr& field : row->fields) operands.push_back(bind_node(*field, place));
+      for (const ast::ExpressionPtr& field : row->fields) add_operand(*field);
     } else {
-      operands.push_back(bind_node(*node.operand, place));
+      add_operand(*node.operand);
     }
   }
   BoundQuery bound = bind_query(*node.query, place.scope);
+  if (place.regroup) {
+    // Columns of this query that the subquery uses have to be grouped too.
+    for (ColumnId column : free_columns(*bound.plan)) place.regroup(columns_.reference(column, position));
+  }
   if (node.kind == Kind::Scalar) return bind_scalar_subquery(std::move(bound), position, *place.input);
   if (node.kind == Kind::Exists) return bind_mark(std::move(bound.plan), {}, position, *place.input);
 

@@ -91,6 +91,7 @@ double filter_share(const ExpressionPtr& condition, const LogicalScan& scan) {
 }  // namespace
 
 double CardinalityEstimator::distinct_values(ColumnId column, const LogicalNode& node) const {
+  Question question(*this);
   if (const auto* scan = node.as<LogicalScan>()) {
     const ScanColumn* stored = find_column(*scan, column);
     return stored == nullptr ? rows(node) : std::min(rows(node), stored_distinct(*scan, *stored));
@@ -109,6 +110,7 @@ double CardinalityEstimator::distinct_values(ColumnId column, const LogicalNode&
 }
 
 double CardinalityEstimator::selectivity(const Expression& condition, const std::vector<const LogicalNode*>& inputs) const {
+  Question question(*this);
   switch (condition.kind()) {
     case ExpressionKind::And: {
       double share = 1;
@@ -178,6 +180,15 @@ double CardinalityEstimator::join_rows(const LogicalNode& node, const LogicalJoi
 }
 
 double CardinalityEstimator::rows(const LogicalNode& node) const {
+  Question question(*this);
+  auto known = known_rows_.find(&node);
+  if (known != known_rows_.end()) return known->second;
+  double rows = estimate_rows(node);
+  known_rows_.emplace(&node, rows);
+  return rows;
+}
+
+double CardinalityEstimator::estimate_rows(const LogicalNode& node) const {
   double estimate = 1;
   if (const auto* scan = node.as<LogicalScan>()) {
     estimate = scan_rows(*scan);

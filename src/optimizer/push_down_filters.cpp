@@ -40,24 +40,31 @@ Conditions take_if(Conditions& conditions, const Test& test) {
   return taken;
 }
 
-// Whether the condition cannot be true when all these columns are NULL.
+template <typename Test>
+bool any_child(const Expression& expression, const Test& test) {
+  return std::any_of(expression.children().begin(), expression.children().end(), [&](const ExpressionPtr& child) { return test(*child); });
+}
+
+// Whether the expression is NULL when all these columns are.
+bool becomes_null(const Expression& expression, const ColumnSet& columns) {
+  auto child_does = [&](const Expression& child) { return becomes_null(child, columns); };
+  switch (expression.kind()) {
+    case ExpressionKind::Column: return columns.contains(expression.column_id());
+    case ExpressionKind::Cast: return any_child(expression, child_does);
+    case ExpressionKind::Call: return expression.function().null_rule == NullRule::Strict && any_child(expression, child_does);
+    default: return false;
+  }
+}
+
+// Whether the condition cannot be true when all these columns are NULL. It may be false then: its negation is another question.
 bool rejects_null(const Expression& condition, const ColumnSet& columns) {
   switch (condition.kind()) {
-    case ExpressionKind::Column: return columns.contains(condition.column_id());
-    case ExpressionKind::Cast: return rejects_null(*condition.children()[0], columns);
-    case ExpressionKind::And:
-      return std::any_of(condition.children().begin(), condition.children().end(),
-                         [&](const ExpressionPtr& child) { return rejects_null(*child, columns); });
-    case ExpressionKind::Or:
-      return std::all_of(condition.children().begin(), condition.children().end(),
-                         [&](const ExpressionPtr& child) { return rejects_null(*child, columns); });
-    case ExpressionKind::Call: {
-      if (condition.function().name == "is not null") return rejects_null(*condition.children()[0], columns);
-      if (condition.function().null_rule != NullRule::Strict) return false;
-      return std::any_of(condition.children().begin(), condition.children().end(),
-                         [&](const ExpressionPtr& child) { return rejects_null(*child, columns); });
-    }
-    default: return false;
+    case ExpressionKind::And: return any_child(condition, [&](const Expression& child) { return rejects_null(child, columns); });
+    case ExpressionKind::Or: return !any_child(condition, [&](const Expression& child) { return !rejects_null(child, columns); });
+    case ExpressionKind::Call:
+      if (condition.function().name == "is not null") return becomes_null(*condition.children()[0], columns);
+      return becomes_null(condition, columns);
+    default: return becomes_null(condition, columns);
   }
 }
 

@@ -4,8 +4,19 @@ import datetime
 import decimal
 import math
 import re
+from collections import defaultdict
+from dataclasses import dataclass
 
 import duckdb
+
+
+@dataclass
+class Answer:
+    """Rows are tuples of text or None. A column's kind says how its values are compared: exact, floating or other."""
+
+    names: list
+    kinds: list
+    rows: list
 
 
 def connect(folder=None, threads=2):
@@ -17,17 +28,22 @@ def connect(folder=None, threads=2):
     return connection
 
 
-def rows_of(connection, sql):
-    """Rows as tuples of text or None, with the kinds of the columns: exact, floating or other."""
+def speak_like_pistachio(connection):
+    """Settings under which DuckDB orders NULLs and divides integers as PostgreSQL does."""
+    connection.execute("SET default_null_order = 'NULLS_LAST_ON_ASC_FIRST_ON_DESC'; SET integer_division = true")
+
+
+def answer(connection, sql):
     result = connection.execute(sql)
+    names = [column[0] for column in result.description]
     kinds = [kind_of(str(column[1])) for column in result.description]
-    return [tuple(None if value is None else text_of(value) for value in row) for row in result.fetchall()], kinds
+    return Answer(names, kinds, [tuple(None if value is None else text_of(value) for value in row) for row in result.fetchall()])
 
 
 def kind_of(type_name):
-    if type_name in ("DOUBLE", "FLOAT", "NUMBER"):
-        return "number"
-    return "number" if re.match(r"(U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|DECIMAL)", type_name) else "other"
+    if type_name in ("DOUBLE", "FLOAT"):
+        return "floating"
+    return "exact" if re.match(r"(U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?$|DECIMAL)", type_name) else "other"
 
 
 def text_of(value):
@@ -74,49 +90,83 @@ def split_records(text):
         i += 1
 
 
-def same_number(left, right):
+def same_floating(left, right):
     a, b = float(left), float(right)
     if math.isnan(a) or math.isnan(b):
         return math.isnan(a) and math.isnan(b)
-    return a == b or abs(a - b) <= 1e-9 * max(abs(a), abs(b))
+    # Relative to infinity everything is near.
+    return a == b or (math.isfinite(a) and math.isfinite(b) and abs(a - b) <= 1e-9 * max(abs(a), abs(b)))
 
 
-def looks_exact(text):
-    return re.fullmatch(r"-?\d+(\.\d+)?", text) is not None
+def exact_form(value, kind):
+    """Equal for values that are the same; None for a floating value, which has no exact form."""
+    if value is None or kind == "floating":
+        return None
+    if kind == "exact":
+        try:
+            return decimal.Decimal(value)
+        except decimal.InvalidOperation:
+            return value
+    # DuckDB prints a midnight timestamp with its time, and so do we; dates compare as text.
+    return value.removesuffix(" 00:00:00")
 
 
-def same_value(left, right):
+def same_value(left, right, kind):
     if left is None or right is None:
         return left is None and right is None
-    if left == right:
-        return True
-    try:
-        return same_number(left, right)
-    except ValueError:
-        # DuckDB prints a midnight timestamp with its time, and so do we; dates compare as text.
-        return left.removesuffix(" 00:00:00") == right.removesuffix(" 00:00:00")
-
-
-def sort_key(row):
-    key = []
-    for value in row:
-        if value is None:
-            key.append((2, 0.0, ""))
-            continue
+    if kind == "floating":
         try:
-            key.append((0, round(float(value), 6), ""))
+            return same_floating(left, right)
         except ValueError:
-            key.append((1, 0.0, value))
-    return key
+            return left == right
+    return exact_form(left, kind) == exact_form(right, kind)
 
 
-def difference(ours, theirs, ordered=False):
-    """None when the rows agree, else a text that says where they do not."""
+def same_row(left, right, kinds):
+    return len(left) == len(right) == len(kinds) and all(map(same_value, left, right, kinds))
+
+
+def rows_without_partner(ours, theirs, kinds):
+    """The rows of ours and of theirs that have no equal row on the other side, as bags."""
+    def bucket(row):
+        return tuple((value is None, exact_form(value, kind)) for value, kind in zip(row, kinds))
+
+    candidates = defaultdict(list)
+    for row in theirs:
+        candidates[bucket(row)].append(row)
+    alone = []
+    for row in ours:
+        fitting = candidates[bucket(row)]
+        partner = next((place for place, other in enumerate(fitting) if same_row(row, other, kinds)), None)
+        if partner is None:
+            alone.append(row)
+        else:
+            fitting.pop(partner)
+    return alone, [row for fitting in candidates.values() for row in fitting]
+
+
+def difference(ours, expected, ordered=False):
+    """None when our rows agree with DuckDB's answer, else a text that says where they do not."""
+    theirs = expected.rows
     if len(ours) != len(theirs):
         return f"{len(ours)} rows, DuckDB has {len(theirs)}: {ours[:3]} against {theirs[:3]}"
-    if not ordered:
-        ours, theirs = sorted(ours, key=sort_key), sorted(theirs, key=sort_key)
-    for number, (own, other) in enumerate(zip(ours, theirs)):
-        if len(own) != len(other) or not all(same_value(a, b) for a, b in zip(own, other)):
-            return f"row {number}: {own} against {other}"
-    return None
+    if ordered:
+        for number, (own, other) in enumerate(zip(ours, theirs)):
+            if not same_row(own, other, expected.kinds):
+                return f"row {number}: {own} against {other}"
+        return None
+    only_ours, only_theirs = rows_without_partner(ours, theirs, expected.kinds)
+    return f"{len(only_ours)} rows differ: {only_ours[:3]} against {only_theirs[:3]}" if only_ours or only_theirs else None
+
+
+def ordered_difference(ours, expected, keys, limit=None):
+    """As `difference` for ORDER BY the columns `keys` LIMIT `limit`: the sequence of keys is fixed, rows with the same keys may come in any order,
+    and any of them may be those that the limit keeps. `expected` is DuckDB's answer without the limit."""
+    kept = expected.rows if limit is None else expected.rows[:limit]
+    if len(ours) != len(kept):
+        return f"{len(ours)} rows, DuckDB has {len(kept)}: {ours[:3]} against {kept[:3]}"
+    for number, (own, other) in enumerate(zip(ours, kept)):
+        if len(own) != len(other) or not all(same_value(own[key], other[key], expected.kinds[key]) for key in keys):
+            return f"row {number}: {own} against {other}, ordered by columns {[key + 1 for key in keys]}"
+    only_ours, _ = rows_without_partner(ours, expected.rows, expected.kinds)
+    return f"{len(only_ours)} rows that DuckDB does not have: {only_ours[:3]}" if only_ours else None

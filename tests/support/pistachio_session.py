@@ -1,0 +1,84 @@
+"""One long-lived process of the engine: statements go in through a pipe, the result of each comes back before the next is sent."""
+
+import re
+import subprocess
+import threading
+from dataclasses import dataclass
+
+from tests.support import pistachio_process
+
+MARK = "=== end of result ==="
+
+
+class StatementFailed(RuntimeError):
+    """The engine refused or failed the statement and lives on."""
+
+
+class EngineDied(RuntimeError):
+    """The process ended, or hung and was ended. The next statement starts a new one."""
+
+
+@dataclass
+class Result:
+    csv: str
+    seconds: float  # by the engine's own clock
+
+
+class PistachioSession:
+    """Not thread-safe. Tables in memory live as long as the process; files of `folder` are tables in every process."""
+
+    def __init__(self, *options, folder=None, binary=None, watchdog_seconds=pistachio_process.WATCHDOG_SECONDS):
+        words = ["-d", folder] if folder else []
+        # The timer's line after a result tells a result from an error that came in the middle of its rows.
+        self.command = list(map(str, [binary or pistachio_process.BINARY, *words, "-f", "-", "--format", "csv", "-s", "on_error=continue",
+                                      "-s", "timer=on", *options]))
+        self.watchdog_seconds = watchdog_seconds
+        self.process = None
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    def close(self):
+        """Ends the process, whatever it is doing."""
+        if self.process:
+            self.process.kill()
+            self.process.communicate()
+            self.process = None
+
+    def run(self, sql):
+        """Raises StatementFailed or EngineDied."""
+        if self.process is None:
+            # One pipe for both streams keeps their order.
+            self.process = subprocess.Popen(self.command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                                            encoding="utf-8", errors="replace")
+        watchdog = threading.Timer(self.watchdog_seconds, self.process.kill)
+        watchdog.start()
+        try:
+            lines = self._exchange(sql)
+        finally:
+            watchdog.cancel()
+        time = re.fullmatch(r"-- time: ([0-9.]+) ms\n", lines[-1]) if lines else None
+        if time is None:
+            errors = [number for number, line in enumerate(lines) if line.startswith("error: ")]
+            raise StatementFailed("".join(lines[errors[-1]:] if errors else lines).removeprefix("error: ").strip())
+        return Result("".join(lines[:-1]), float(time[1]) / 1e3)
+
+    def _exchange(self, sql):
+        """The lines that the statement printed."""
+        lines = []
+        try:
+            self.process.stdin.write(f"{sql.strip().rstrip(';')};\nSELECT '{MARK}' AS m;\n")
+            self.process.stdin.flush()
+        except BrokenPipeError:
+            pass  # what it said before it ended is still in the other pipe
+        for line in self.process.stdout:
+            lines.append(line)
+            if line == f"{MARK}\n":
+                self.process.stdout.readline()  # the time of the mark
+                return lines[:-2]
+        status = self.process.wait()
+        self.close()
+        raise EngineDied(f"the process ended with status {status}: {''.join(lines)[-500:].strip()}")
