@@ -20,6 +20,7 @@
 #include "optimizer/optimizer.h"
 #include "session/explain.h"
 #include "session/query_pipeline.h"
+#include "session/late_begin.h"
 
 namespace pistachio {
 
@@ -135,9 +136,15 @@ void Session::execute(std::shared_ptr<const ast::Statement> statement, ResultRec
 void Session::run(const std::shared_ptr<const ast::Statement>&, const ast::SelectStatement& node, ResultReceiver& receiver) {
   PlannedQuery planned = plan_query(*node.query, *this, settings_);
   ExecutablePlan executable = build_executable(planned.plan);
-  receiver.begin(planned.columns);
-  run_plan(engine_, *scope_, executable, receiver, token_);
-  receiver.end();
+  LateBegin result(receiver);
+  result.begin(planned.columns);
+  try {
+    run_plan(engine_, *scope_, executable, result, token_);
+  } catch (...) {
+    result.break_off();
+    throw;
+  }
+  result.end();
 }
 
 void Session::refuse_taken(const std::string& name, int64_t position) const {

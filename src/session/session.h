@@ -18,13 +18,16 @@ struct ResultColumn {
   LogicalType type;
 };
 
-// Takes the result of a statement. Called from one thread at a time, not always the same.
+// Takes the result of a statement: begin, chunks, then end or, after an error, break_off. Called from one thread at a time, not always the
+// same. A statement that fails before its first row calls nothing.
 class ResultReceiver {
  public:
   virtual ~ResultReceiver() = default;
   virtual void begin(const std::vector<ResultColumn>& columns) = 0;
   virtual void add(const Chunk& chunk) = 0;
   virtual void end() = 0;
+  // No more will come. What was given so far may be out already; whatever is written next must be told apart from it.
+  virtual void break_off() {}
 };
 
 class Session final : private TableResolver {

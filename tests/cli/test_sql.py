@@ -58,6 +58,29 @@ class Statements(unittest.TestCase):
         self.assertTrue(lines[0].startswith("error: there is no column zz"))
         self.assertEqual(lines[1:], ["b", "2"])
 
+    def test_a_query_that_fails_while_it_runs_leaves_nothing_but_its_error(self):
+        for form in ("csv", "json", "jsonl", "box", "markdown"):
+            done = pistachio.run("-s", "on_error=continue", "-c", "SELECT 1 / a AS x FROM (VALUES (0)) v(a)", "--format", form)
+            self.assertEqual((done.returncode, done.stdout), (1, "error: division by zero\n"), form)
+            done = pistachio.run("-c", "SELECT 1 / a AS x FROM (VALUES (0)) v(a)", "--format", form)
+            self.assertEqual((done.returncode, done.stdout), (1, ""), form)
+
+    def test_an_error_behind_rows_has_a_line_of_its_own(self):
+        with tempfile.TemporaryDirectory() as folder:
+            import pyarrow
+            import pyarrow.parquet
+            # More than the engine keeps ready for a slow reader, so that rows are out before the last one fails.
+            rows = 3000
+            table = pyarrow.table({"a": [1] * (rows - 1) + [0], "t": [f"{i:020}" * 1000 for i in range(rows)]})
+            pyarrow.parquet.write_table(table, Path(folder) / "t.parquet", row_group_size=100, use_dictionary=False)
+            for form, first in (("json", "["), ("jsonl", '{"x":1,'), ("csv", "x,t")):
+                done = pistachio.run("-d", folder, "-s", "on_error=continue", "-s", "threads=1", "-c", "SELECT 1 / a AS x, t FROM t; SELECT 2 AS b", "--format", form)
+                lines = done.stdout.splitlines()
+                self.assertTrue(lines[0].startswith(first), form)
+                self.assertEqual(lines.count("error: division by zero"), 1, form)
+                after = "\n".join(lines[lines.index("error: division by zero") + 1:])
+                self.assertEqual(after, {"json": '[\n{"b":2}\n]', "jsonl": '{"b":2}', "csv": "b\n2"}[form])
+
     def test_scripts_and_settings(self):
         with tempfile.TemporaryDirectory() as folder:
             script = Path(folder) / "script.sql"

@@ -113,6 +113,9 @@ class JsonPrinter final : public ResultReceiver {
   void end() override {
     if (!lines_) write(target_, first_ ? "]\n" : "\n]\n");
   }
+  void break_off() override {
+    if (!lines_) write(target_, "\n");
+  }
 
  private:
   // Numbers that JSON can hold exactly are numbers; the others, and everything else, are text.
