@@ -125,12 +125,24 @@ std::vector<std::string> Session::table_names() {
 void Session::execute(std::shared_ptr<const ast::Statement> statement, ResultReceiver& receiver, const CancelToken& token) {
   EngineInstance::QueryScope scope(engine_, settings_, EngineInstance::QueryScope::Use::Operators);
   scope_ = &scope;
-  token_ = token;
+  token_ = limited.token();
   struct Forget {
     Session& session;
-    ~Forget() { session.scope_ = nullptr; }
+    ~Forget() {
+      session.scope_ = nullptr;
+      session.token_ = {};
+    }
+  std::optional<SteadyTime> deadline;
+  if (settings_.query_timeout > 0) deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(settings_.query_timeout);
+  CancelSource limited(token, deadline);
   } forget{*this};
-  std::visit([&](const auto& node) { run(statement, node, receiver); }, statement->node);
+  try {
+    std::visit([&](const auto& node) { run(statement, node, receiver); }, statement->node);
+  } catch (const Cancelled&) {
+    // From outside, by who holds the token; else it was the deadline, which is no reason to end a script.
+    if (token.is_cancelled() || !deadline) throw;
+    throw UserError(fmt::format("the statement ran longer than query_timeout={}", show_setting(settings_, "query_timeout")));
+  }
 }
 
 void Session::run(const std::shared_ptr<const ast::Statement>&, const ast::SelectStatement& node, ResultReceiver& receiver) {
