@@ -28,10 +28,10 @@ struct Command {
   std::string_view name;
   std::string_view usage;
   std::string_view purpose;
-  int (*run)(int argc, char** argv, Settings settings, const CancelToken& token);
+  int (*run)(int argc, char** argv, Settings settings, InterruptWatcher& interrupts);
 };
 
-int run_help(int argc, char** argv, Settings settings, const CancelToken& token);
+int run_help(int argc, char** argv, Settings settings, InterruptWatcher& interrupts);
 
 constexpr std::string_view kQueryCommand = "-c";
 
@@ -57,17 +57,17 @@ void print_usage(std::FILE* target) {
              "settings; PISTACHIO_NAME in the environment does the same.\n");
 }
 
-int run_help(int, char**, Settings, const CancelToken&) {
+int run_help(int, char**, Settings, InterruptWatcher&) {
   print_usage(stdout);
   return 0;
 }
 
 // Runs the command and gives the exit code of how it ended.
-int run_command(const Command& command, int argc, char** argv, const InterruptWatcher& interrupts) {
+int run_command(const Command& command, int argc, char** argv, InterruptWatcher& interrupts) {
   try {
     Settings settings;
     assign_settings_from_environment(settings, environ);
-    int code = command.run(argc, argv, settings, interrupts.token());
+    int code = command.run(argc, argv, settings, interrupts);
     if (std::fflush(stdout) != 0) throw UserError("cannot write to standard output");
     return code;
   } catch (const UsageError& error) {

@@ -10,7 +10,7 @@
 
 namespace pistachio {
 
-int run_version_command(int, char**, Settings, const CancelToken&) {
+int run_version_command(int, char**, Settings, InterruptWatcher&) {
   unsigned ucx_major = 0;
   unsigned ucx_minor = 0;
   unsigned ucx_patch = 0;
