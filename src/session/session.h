@@ -41,12 +41,13 @@ class Session final : private TableResolver {
   void execute(std::shared_ptr<const ast::Statement> statement, ResultReceiver& receiver, const CancelToken& token);
 
   const Settings& settings() const { return settings_; }
+  // Tables and views, in alphabetical order.
+  std::vector<std::string> table_names() override;
 
  private:
   TablePtr find_table(const std::string& name) override;
   const ViewDefinition* find_view(const std::string& name) override;
   TablePtr open_files(const std::vector<std::string>& patterns) override;
-  std::vector<std::string> table_names() override;
 
   void run(const std::shared_ptr<const ast::Statement>& statement, const ast::SelectStatement& node, ResultReceiver& receiver);
   void run(const std::shared_ptr<const ast::Statement>& statement, const ast::CreateView& node, ResultReceiver& receiver);

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <cstdlib>
 
 #include "base/error.h"
 #include "frontend/cli/line_prompt.h"
@@ -19,10 +20,12 @@ bool is_goodbye(const std::string& line) {
 
 }  // namespace
 
-void run_interactive_shell(StatementRunner& runner, Session&, InterruptWatcher& interrupts) {
+void run_interactive_shell(StatementRunner& runner, Session& session, InterruptWatcher& interrupts) {
   InterruptScope scope(interrupts);
   TerminalInput input(STDIN_FILENO, scope);
-  std::unique_ptr<LinePrompt> prompt = make_plain_prompt(input);
+  PromptHistory history(history_file_path(std::getenv("XDG_STATE_HOME"), std::getenv("HOME")));
+  SqlCompletion completion([&] { return session.table_names(); });
+  std::unique_ptr<LinePrompt> prompt = make_line_prompt(input, history, completion);
   std::string text;
   std::string line;
   while (true) {

@@ -21,6 +21,11 @@ int run_version_command(int, char**, Settings, InterruptWatcher&) {
   fmt::print("  transport UCX {}.{}.{}\n", ucx_major, ucx_minor, ucx_patch);
   fmt::print("  grammar   PostgreSQL {}\n", PG_VERSION);
   fmt::print("  kernels   {}\n", kernels::chosen_instruction_set());
+#ifdef PISTACHIO_LINE_EDITING
+  fmt::print("  editing   yes\n");
+#else
+  fmt::print("  editing   no\n");
+#endif
 #ifdef PISTACHIO_CUDA
   fmt::print("  cuda      yes\n");
 #else
