@@ -90,11 +90,13 @@ int run_query_command(int argc, char** argv, Settings settings, InterruptWatcher
   bool output_is_terminal = ::isatty(STDOUT_FILENO) != 0;
   if (scripts.empty() && !terminal) scripts.push_back({true, "-"});
   ResultFormat chosen = format.value_or(output_is_terminal ? ResultFormat::Box : ResultFormat::Csv);
+  if (is_binary(chosen) && output_is_terminal)
+    throw UsageError("--format parquet and arrow are not for a terminal: send the output to a file or a program");
   EngineInstance engine(settings);
   Session session(engine);
   for (const std::string& folder : folders) session.add_folder(folder);
   std::unique_ptr<ResultReceiver> printer = make_result_printer(chosen, stdout, output_is_terminal ? terminal_width() : 0);
-  StatementRunner runner(session, *printer);
+  StatementRunner runner(session, *printer, !is_binary(chosen));
   if (scripts.empty()) {
     run_interactive_shell(runner, session, interrupts);
     return 0;

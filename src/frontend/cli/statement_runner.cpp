@@ -70,7 +70,7 @@ bool StatementRunner::run_statement(const StatementText& piece, const CancelToke
 
 void StatementRunner::report(const std::string& message, const std::string& place) {
   failed_ = true;
-  if (session_.settings().continue_on_error) {
+  if (session_.settings().continue_on_error && results_are_text_) {
     fmt::print("error: {}\n", message);
     flush_output();
     return;

@@ -12,7 +12,9 @@ namespace pistachio {
 
 class StatementRunner {
  public:
-  StatementRunner(Session& session, ResultReceiver& printer) : session_(session), printer_(printer) {}
+  // `results_are_text`: stdout can take error messages too, where the settings want them there.
+  StatementRunner(Session& session, ResultReceiver& printer, bool results_are_text)
+      : session_(session), printer_(printer), results_are_text_(results_are_text) {}
 
   // False after an error that ends the run. Throws Cancelled.
   bool run_text(std::string_view text, const CancelToken& token);
@@ -25,6 +27,7 @@ class StatementRunner {
 
   Session& session_;
   ResultReceiver& printer_;
+  bool results_are_text_;
   bool failed_ = false;
 };
 
