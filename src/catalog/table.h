@@ -17,6 +17,7 @@ struct TableColumnInfo {
   std::string name;
   LogicalType type;
   std::string unsupported;  // not empty: why it cannot be read
+  bool not_null = false;    // who adds rows must refuse NULLs
 };
 
 class Table {

@@ -17,6 +17,13 @@ namespace pistachio {
 
 namespace {
 
+struct TimeUnit {
+  std::string_view name;
+  int64_t milliseconds;
+};
+
+constexpr TimeUnit kTimeUnits[] = {{"h", 3'600'000}, {"min", 60'000}, {"s", 1'000}, {"ms", 1}};
+
 std::string lower(std::string_view text) {
   std::string result(text);
   std::transform(result.begin(), result.end(), result.begin(), [](unsigned char c) { return std::tolower(c); });
@@ -146,6 +153,26 @@ std::string show_on_error(const Settings& settings) {
   return settings.continue_on_error ? "continue" : "stop";
 }
 
+template <auto Member>
+void assign_time(Settings& settings, std::string_view name, std::string_view text) {
+  try {
+    settings.*Member = parse_milliseconds(text);
+  } catch (const UserError&) {
+    refuse(name, text, "a time such as 500ms, 30s, 5min or 1h, or off");
+  }
+}
+
+// In the largest unit that has no fraction.
+template <auto Member>
+std::string show_time(const Settings& settings) {
+  int64_t value = settings.*Member;
+  if (value == 0) return "off";
+  for (const TimeUnit& unit : kTimeUnits) {
+    if (value % unit.milliseconds == 0) return fmt::format("{}{}", value / unit.milliseconds, unit.name);
+  }
+  return fmt::format("{}ms", value);
+}
+
 constexpr int64_t kLowestMemoryLimit = 16'000'000;
 
 const SettingDescription& find_setting(std::string_view name) {
@@ -188,6 +215,8 @@ const std::vector<SettingDescription>& setting_descriptions() {
        show_on_error},
       {"overlap", "boolean", "read ahead while earlier chunks are decoded", assign_boolean<&S::overlap>, show_boolean<&S::overlap>},
       {"progress", "auto, on, off", "show a progress line; auto: on a terminal", assign_progress, show_progress},
+      {"query_timeout", "time", "how long a statement may run before it is cancelled, such as 500ms, 30s or 5min; off: no limit",
+       assign_time<&S::query_timeout>, show_time<&S::query_timeout>},
       {"reader", "blocking, chunked", "blocking reads a whole file before it decodes; chunked goes row group by row group", assign_reader,
        show_reader},
       {"storage_bandwidth_limit", "size", "bytes a second that reads are held to, for evaluation; 0: no limit",
@@ -251,6 +280,23 @@ int64_t parse_byte_size(std::string_view text) {
     throw UserError(fmt::format("'{}' is no size; write 64MB, 1.5GB or 4GiB", text));
   }
   return static_cast<int64_t>(number * factor);
+}
+
+int64_t parse_milliseconds(std::string_view text) {
+  std::string word = lower(text);
+  if (word == "off" || word == "0") return 0;
+  double number = 0;
+  auto [end, status] = std::from_chars(word.data(), word.data() + word.size(), number);
+  std::string_view name = std::string_view(word).substr(static_cast<size_t>(end - word.data()));
+  name.remove_prefix(std::min(name.find_first_not_of(' '), name.size()));
+  const auto* unit = std::find_if(std::begin(kTimeUnits), std::end(kTimeUnits), [&](const TimeUnit& own) { return own.name == name; });
+  if (status == std::errc() && unit != std::end(kTimeUnits)) {
+    double value = number * static_cast<double>(unit->milliseconds);
+    // Above: more than a century, which a clock may not be able to add. Below: 0, which would mean something else.
+    if (number == 0) return 0;
+    if (value >= 1 && value < 4e12) return static_cast<int64_t>(value);
+  }
+  throw UserError(fmt::format("'{}' is no time; write 500ms, 30s, 5min or 1h", text));
 }
 
 }  // namespace pistachio

@@ -33,11 +33,12 @@ struct Settings {
   ProgressMode progress = ProgressMode::Auto;
   bool timer = false;
   bool continue_on_error = false;
+  int64_t query_timeout = 0;  // milliseconds a statement may run; 0: no limit
 };
 
 struct SettingDescription {
   std::string_view name;
-  std::string_view type;  // how a value is written: integer, size, bandwidth, boolean, or the choices
+  std::string_view type;  // how a value is written: integer, size, time, boolean, names, or the choices
   std::string_view documentation;
   void (*assign)(Settings&, std::string_view name, std::string_view text);
   std::string (*show)(const Settings&);
@@ -58,5 +59,8 @@ void complete_settings(Settings& settings);
 
 // "64MB", "1.5GB", "4096", "1GiB": units are powers of 1000, with an i of 1024. Throws UserError.
 int64_t parse_byte_size(std::string_view text);
+
+// "500ms", "30s", "1.5min", "2h" in milliseconds; "off" and "0" are 0. Throws UserError.
+int64_t parse_milliseconds(std::string_view text);
 
 }  // namespace pistachio

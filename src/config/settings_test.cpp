@@ -39,6 +39,19 @@ TEST(SettingsTest, ErrorsSayWhatTheSettingTakes) {
   EXPECT_EQ(error_of("colour", "1"), "there is no setting 'colour'; `pistachio settings` lists them");
 }
 
+TEST(SettingsTest, TimesHaveUnits) {
+  Settings settings;
+  for (auto [text, shown] : {std::pair("500ms", "500ms"), std::pair("1.5S", "1500ms"), std::pair("90 s", "90s"), std::pair("120s", "2min"),
+                             std::pair("1h", "1h"), std::pair("off", "off"), std::pair("0", "off"), std::pair("0s", "off")}) {
+    assign_setting(settings, "query_timeout", text);
+    EXPECT_EQ(show_setting(settings, "query_timeout"), shown);
+  }
+  for (const char* text : {"", "5", "ms", "-1s", "0.5ms", "1e300h", "5 weeks", "nan s", "infs"}) {
+    EXPECT_EQ(error_of("query_timeout", text),
+              std::string("setting query_timeout cannot be '") + text + "': it takes a time such as 500ms, 30s, 5min or 1h, or off");
+  }
+}
+
 TEST(SettingsTest, EverySettingShowsWhatItWasGiven) {
   Settings settings;
   complete_settings(settings);

@@ -1,5 +1,6 @@
 #include "session/session.h"
 
+#include <ATen/ATen.h>
 #include <dirent.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -19,6 +20,7 @@
 #include "expr/type_rules.h"
 #include "optimizer/optimizer.h"
 #include "session/explain.h"
+#include "session/late_begin.h"
 #include "session/query_pipeline.h"
 
 namespace pistachio {
@@ -66,6 +68,10 @@ std::vector<std::shared_ptr<const Reservation>> share(std::vector<Reservation> p
   std::vector<std::shared_ptr<const Reservation>> shared;
   for (Reservation& part : parts) shared.push_back(std::make_shared<const Reservation>(std::move(part)));
   return shared;
+}
+
+bool has_nulls(const Column& column) {
+  return column.has_validity() && !column.validity().all().item<bool>();
 }
 
 std::string single_name(const std::vector<std::string>& parts) {
@@ -123,21 +129,39 @@ std::vector<std::string> Session::table_names() {
 
 void Session::execute(std::shared_ptr<const ast::Statement> statement, ResultReceiver& receiver, const CancelToken& token) {
   EngineInstance::QueryScope scope(engine_, settings_, EngineInstance::QueryScope::Use::Operators);
+  std::optional<SteadyTime> deadline;
+  if (settings_.query_timeout > 0) deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(settings_.query_timeout);
+  CancelSource limited(token, deadline);
   scope_ = &scope;
-  token_ = token;
+  token_ = limited.token();
   struct Forget {
     Session& session;
-    ~Forget() { session.scope_ = nullptr; }
+    ~Forget() {
+      session.scope_ = nullptr;
+      session.token_ = {};
+    }
   } forget{*this};
-  std::visit([&](const auto& node) { run(statement, node, receiver); }, statement->node);
+  try {
+    std::visit([&](const auto& node) { run(statement, node, receiver); }, statement->node);
+  } catch (const Cancelled&) {
+    // From outside, by who holds the token; else it was the deadline, which is no reason to end a script.
+    if (token.is_cancelled() || !deadline) throw;
+    throw UserError(fmt::format("the statement ran longer than query_timeout={}", show_setting(settings_, "query_timeout")));
+  }
 }
 
 void Session::run(const std::shared_ptr<const ast::Statement>&, const ast::SelectStatement& node, ResultReceiver& receiver) {
   PlannedQuery planned = plan_query(*node.query, *this, settings_);
   ExecutablePlan executable = build_executable(planned.plan);
-  receiver.begin(planned.columns);
-  run_plan(engine_, *scope_, executable, receiver, token_);
-  receiver.end();
+  LateBegin result(receiver);
+  result.begin(planned.columns);
+  try {
+    run_plan(engine_, *scope_, executable, result, token_);
+  } catch (...) {
+    result.break_off();
+    throw;
+  }
+  result.end();
 }
 
 void Session::refuse_taken(const std::string& name, int64_t position) const {
@@ -163,7 +187,8 @@ void Session::run(const std::shared_ptr<const ast::Statement>& statement, const 
   refuse_taken(name, statement->position);
   std::vector<TableColumnInfo> columns;
   if (!node.query) {
-    for (const ast::ColumnDefinition& column : node.columns) columns.push_back({column.name, resolve_type(column.type), ""});
+    for (const ast::ColumnDefinition& column : node.columns)
+      columns.push_back({column.name, resolve_type(column.type), "", column.not_null});
     tables_[name] = Table::of_chunks(name, std::move(columns), {}, {});
     return;
   }
@@ -210,6 +235,11 @@ void Session::run(const std::shared_ptr<const ast::Statement>& statement, const 
                       statement->position);
     }
   }
+  for (size_t i = 0; i < places.size(); ++i) {
+    if (places[i] < 0 && table.columns()[i].not_null)
+      throw UserError(fmt::format("column {} of table {} is NOT NULL, and INSERT gives it no value", table.columns()[i].name, name),
+                      statement->position);
+  }
   ExecutablePlan executable = build_executable(planned.plan);
   Keep keep(scope_->operator_memory().make_child("insert"));
   run_plan(engine_, *scope_, executable, keep, token_);
@@ -220,6 +250,9 @@ void Session::run(const std::shared_ptr<const ast::Statement>& statement, const 
       LogicalType type = table.columns()[i].type;
       columns.push_back(places[i] < 0 ? null_column(type, chunk.rows(), at::kCPU)
                                       : cast_column(chunk.column(static_cast<size_t>(places[i])), type, {}));
+      if (table.columns()[i].not_null && has_nulls(columns.back()))
+        throw UserError(fmt::format("column {} of table {} is NOT NULL, and INSERT gives it a NULL", table.columns()[i].name, name),
+                        statement->position);
     }
     added.add(Chunk(std::move(columns), chunk.rows()));
   }

@@ -18,13 +18,16 @@ struct ResultColumn {
   LogicalType type;
 };
 
-// Takes the result of a statement. Called from one thread at a time, not always the same.
+// Takes the result of a statement: begin, chunks, then end or, after an error, break_off. Called from one thread at a time, not always the
+// same. A statement that fails before its first row calls nothing.
 class ResultReceiver {
  public:
   virtual ~ResultReceiver() = default;
   virtual void begin(const std::vector<ResultColumn>& columns) = 0;
   virtual void add(const Chunk& chunk) = 0;
   virtual void end() = 0;
+  // No more will come. What was given so far may be out already; whatever is written next must be told apart from it.
+  virtual void break_off() {}
 };
 
 class Session final : private TableResolver {
@@ -38,12 +41,13 @@ class Session final : private TableResolver {
   void execute(std::shared_ptr<const ast::Statement> statement, ResultReceiver& receiver, const CancelToken& token);
 
   const Settings& settings() const { return settings_; }
+  // Tables and views, in alphabetical order.
+  std::vector<std::string> table_names() override;
 
  private:
   TablePtr find_table(const std::string& name) override;
   const ViewDefinition* find_view(const std::string& name) override;
   TablePtr open_files(const std::vector<std::string>& patterns) override;
-  std::vector<std::string> table_names() override;
 
   void run(const std::shared_ptr<const ast::Statement>& statement, const ast::SelectStatement& node, ResultReceiver& receiver);
   void run(const std::shared_ptr<const ast::Statement>& statement, const ast::CreateView& node, ResultReceiver& receiver);

@@ -58,6 +58,51 @@ class Statements(unittest.TestCase):
         self.assertTrue(lines[0].startswith("error: there is no column zz"))
         self.assertEqual(lines[1:], ["b", "2"])
 
+    def test_a_query_that_fails_while_it_runs_leaves_nothing_but_its_error(self):
+        for form in ("csv", "json", "jsonl", "box", "markdown"):
+            done = pistachio.run("-s", "on_error=continue", "-c", "SELECT 1 / a AS x FROM (VALUES (0)) v(a)", "--format", form)
+            self.assertEqual((done.returncode, done.stdout), (1, "error: division by zero\n"), form)
+            done = pistachio.run("-c", "SELECT 1 / a AS x FROM (VALUES (0)) v(a)", "--format", form)
+            self.assertEqual((done.returncode, done.stdout), (1, ""), form)
+
+    def test_an_error_behind_rows_has_a_line_of_its_own(self):
+        with tempfile.TemporaryDirectory() as folder:
+            import pyarrow
+            import pyarrow.parquet
+            # More than the engine keeps ready for a slow reader, so that rows are out before the last one fails.
+            rows = 3000
+            table = pyarrow.table({"a": [1] * (rows - 1) + [0], "t": [f"{i:020}" * 1000 for i in range(rows)]})
+            pyarrow.parquet.write_table(table, Path(folder) / "t.parquet", row_group_size=100, use_dictionary=False)
+            for form, first in (("json", "["), ("jsonl", '{"x":1,'), ("csv", "x,t")):
+                done = pistachio.run("-d", folder, "-s", "on_error=continue", "-s", "threads=1", "-c", "SELECT 1 / a AS x, t FROM t; SELECT 2 AS b", "--format", form)
+                lines = done.stdout.splitlines()
+                self.assertTrue(lines[0].startswith(first), form)
+                self.assertEqual(lines.count("error: division by zero"), 1, form)
+                after = "\n".join(lines[lines.index("error: division by zero") + 1:])
+                self.assertEqual(after, {"json": '[\n{"b":2}\n]', "jsonl": '{"b":2}', "csv": "b\n2"}[form])
+
+    ENDLESS = ("CREATE TABLE t AS SELECT a.n FROM (VALUES (1),(2),(3),(4),(5),(6),(7),(8),(9),(10)) a(n), (VALUES (1),(2),(3),(4),(5),(6),(7),(8),(9),(10)) b(n);"
+               "CREATE TABLE u AS SELECT a.n FROM t a, t b;")
+
+    def test_query_timeout_ends_the_statement_only(self):
+        sql = (self.ENDLESS + "SET query_timeout = '200ms'; SELECT count(*) AS c FROM u a, u b, u c, u d; SET query_timeout = off; SELECT count(*) AS n FROM u;"
+               "SHOW query_timeout")
+        done = pistachio.run("-s", "on_error=continue", "-s", "memory_limit=200MB", "-c", sql, "--format", "csv")
+        self.assertEqual(done.stdout, "error: the statement ran longer than query_timeout=200ms\nn\n10000\nquery_timeout\noff\n", done.stderr)
+        done = pistachio.run("-s", "query_timeout=200ms", "-c", self.ENDLESS + "SELECT count(*) AS c FROM u a, u b, u c, u d")
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (1, "", "error: the statement ran longer than query_timeout=200ms\n"))
+
+    def test_query_timeout_gives_memory_back(self):
+        # What each statement keeps while it runs is most of the limit: without it back, the later ones would be refused.
+        sorting = "SELECT a.n FROM u a, u b ORDER BY a.n LIMIT 5 OFFSET 99999990;"
+        done = pistachio.run("-s", "on_error=continue", "-s", "memory_limit=4GB", "-s", "query_timeout=300ms", "-c", self.ENDLESS + sorting * 3, "--format", "csv")
+        self.assertEqual(done.stdout, "error: the statement ran longer than query_timeout=300ms\n" * 3, done.stderr)
+
+    def test_wrong_timeouts_are_refused(self):
+        done = pistachio.run("-s", "query_timeout=soon", "-c", "SELECT 1")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("it takes a time such as 500ms", done.stderr)
+
     def test_scripts_and_settings(self):
         with tempfile.TemporaryDirectory() as folder:
             script = Path(folder) / "script.sql"

@@ -202,12 +202,12 @@ int run_bench_scan(const CommandArguments& arguments, const Settings& base, cons
 
 }  // namespace
 
-int run_bench_command(int argc, char** argv, Settings settings, const CancelToken& token) {
+int run_bench_command(int argc, char** argv, Settings settings, InterruptWatcher& interrupts) {
   CommandArguments arguments(
       argc, argv, {{"--columns", true}, {"--where", true}, {"--threads", true}, {"--repeat", true}, {"--json", true}, {"--rows", true}},
       settings);
   if (arguments.positional().empty() || arguments.positional()[0] != "scan") throw UsageError("bench needs the word scan");
-  return run_bench_scan(arguments, settings, token);
+  return run_bench_scan(arguments, settings, interrupts.token());
 }
 
 }  // namespace pistachio

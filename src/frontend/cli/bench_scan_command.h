@@ -2,11 +2,11 @@
 // time that storage alone needs for the bytes.
 #pragma once
 
-#include "base/cancel_token.h"
 #include "config/settings.h"
+#include "frontend/cli/interrupt_watcher.h"
 
 namespace pistachio {
 
-int run_bench_command(int argc, char** argv, Settings settings, const CancelToken& token);
+int run_bench_command(int argc, char** argv, Settings settings, InterruptWatcher& interrupts);
 
 }  // namespace pistachio

@@ -28,15 +28,16 @@ struct Command {
   std::string_view name;
   std::string_view usage;
   std::string_view purpose;
-  int (*run)(int argc, char** argv, Settings settings, const CancelToken& token);
+  int (*run)(int argc, char** argv, Settings settings, InterruptWatcher& interrupts);
 };
 
-int run_help(int argc, char** argv, Settings settings, const CancelToken& token);
+int run_help(int argc, char** argv, Settings settings, InterruptWatcher& interrupts);
 
 constexpr std::string_view kQueryCommand = "-c";
 
 constexpr Command kCommands[] = {
-    {kQueryCommand, "[-d DIR] [-c SQL]... [-f FILE]... [--format box|csv|json|jsonl|markdown] [--device cpu|cuda|auto]",
+    {kQueryCommand,
+     "[-d DIR] [-c SQL]... [-f FILE]... [--format box|csv|json|jsonl|markdown|parquet|arrow] [--device cpu|cuda|auto]",
      "run SQL; a prompt when there is neither -c nor -f. -d: every NAME.parquet and folder NAME/ in DIR is a table", run_query_command},
     {"scan", "scan PATH... [--columns a,b] [--where \"column op constant\"]... [--repeat N] [--format box|json]",
      "read Parquet files and sum up every column; `scan --serve` answers requests in JSON, one a line, from standard input",
@@ -57,17 +58,17 @@ void print_usage(std::FILE* target) {
              "settings; PISTACHIO_NAME in the environment does the same.\n");
 }
 
-int run_help(int, char**, Settings, const CancelToken&) {
+int run_help(int, char**, Settings, InterruptWatcher&) {
   print_usage(stdout);
   return 0;
 }
 
 // Runs the command and gives the exit code of how it ended.
-int run_command(const Command& command, int argc, char** argv, const InterruptWatcher& interrupts) {
+int run_command(const Command& command, int argc, char** argv, InterruptWatcher& interrupts) {
   try {
     Settings settings;
     assign_settings_from_environment(settings, environ);
-    int code = command.run(argc, argv, settings, interrupts.token());
+    int code = command.run(argc, argv, settings, interrupts);
     if (std::fflush(stdout) != 0) throw UserError("cannot write to standard output");
     return code;
   } catch (const UsageError& error) {

@@ -39,22 +39,50 @@ InterruptWatcher::InterruptWatcher() {
   std::signal(SIGPIPE, SIG_IGN);
   sigset_t signals = watched_signals();
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
-  thread_ = start_thread("signals", "the limit on processes (ulimit -u) is too low", [this] {
-    sigset_t waited = watched_signals();
-    int signal = 0;
-    while (sigwait(&waited, &signal) == 0) {
-      if (signal == SIGUSR2) return;
-      interrupted_ = true;
-      source_.cancel("interrupted");
-      end_soon();
-      return;
-    }
-  });
+  thread_ = start_thread("signals", "the limit on processes (ulimit -u) is too low", [this] { run_thread(); });
 }
 
 InterruptWatcher::~InterruptWatcher() {
   pthread_kill(thread_.native_handle(), SIGUSR2);
   thread_.join();
+}
+
+void InterruptWatcher::run_thread() {
+  sigset_t waited = watched_signals();
+  int signal = 0;
+  while (sigwait(&waited, &signal) == 0) {
+    if (signal == SIGUSR2) return;
+    std::optional<CancelSource> piece = signal == SIGINT ? scope_source() : std::nullopt;
+    if (piece) {
+      piece->cancel("interrupted");
+      continue;
+    }
+    interrupted_ = true;
+    source_.cancel("interrupted");
+    end_soon();
+    return;
+  }
+}
+
+std::optional<CancelSource> InterruptWatcher::scope_source() {
+  std::lock_guard lock(mutex_);
+  return scope_source_;
+}
+
+InterruptScope::InterruptScope(InterruptWatcher& watcher) : watcher_(watcher) {
+  next_token();
+}
+
+InterruptScope::~InterruptScope() {
+  std::lock_guard lock(watcher_.mutex_);
+  watcher_.scope_source_.reset();
+}
+
+CancelToken InterruptScope::next_token() {
+  CancelSource fresh(watcher_.token());
+  std::lock_guard lock(watcher_.mutex_);
+  watcher_.scope_source_ = fresh;
+  return fresh.token();
 }
 
 }  // namespace pistachio

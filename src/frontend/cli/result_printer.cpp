@@ -9,6 +9,7 @@
 
 #include "columns/scalar_access.h"
 #include "data/concatenate_columns.h"
+#include "frontend/cli/binary_printer.h"
 #include "frontend/cli/command_arguments.h"
 
 namespace pistachio {
@@ -16,7 +17,7 @@ namespace pistachio {
 namespace {
 
 void write(std::FILE* target, std::string_view text) {
-  if (std::fwrite(text.data(), 1, text.size(), target) != text.size()) throw UserError("cannot write the result");
+  write_result_bytes(target, text);
 }
 
 // Characters on the screen: bytes that do not continue a UTF-8 character.
@@ -112,6 +113,9 @@ class JsonPrinter final : public ResultReceiver {
   }
   void end() override {
     if (!lines_) write(target_, first_ ? "]\n" : "\n]\n");
+  }
+  void break_off() override {
+    if (!lines_) write(target_, "\n");
   }
 
  private:
@@ -291,7 +295,13 @@ ResultFormat parse_result_format(std::string_view name) {
   if (name == "json") return ResultFormat::Json;
   if (name == "jsonl") return ResultFormat::JsonLines;
   if (name == "markdown") return ResultFormat::Markdown;
-  throw UsageError(fmt::format("--format takes box, csv, json, jsonl or markdown, not '{}'", name));
+  if (name == "parquet") return ResultFormat::Parquet;
+  if (name == "arrow") return ResultFormat::Arrow;
+  throw UsageError(fmt::format("--format takes box, csv, json, jsonl, markdown, parquet or arrow, not '{}'", name));
+}
+
+bool is_binary(ResultFormat format) {
+  return format == ResultFormat::Parquet || format == ResultFormat::Arrow;
 }
 
 std::unique_ptr<ResultReceiver> make_result_printer(ResultFormat format, std::FILE* target, int width) {
@@ -301,6 +311,8 @@ std::unique_ptr<ResultReceiver> make_result_printer(ResultFormat format, std::FI
     case ResultFormat::JsonLines: return std::make_unique<JsonPrinter>(target, true);
     case ResultFormat::Box: return std::make_unique<TablePrinter>(target, true, width);
     case ResultFormat::Markdown: return std::make_unique<TablePrinter>(target, false, 0);
+    case ResultFormat::Parquet: return make_parquet_printer(target);
+    case ResultFormat::Arrow: return make_arrow_printer(target);
   }
   return nullptr;
 }

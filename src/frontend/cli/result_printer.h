@@ -9,10 +9,13 @@
 
 namespace pistachio {
 
-enum class ResultFormat { Box, Csv, Json, JsonLines, Markdown };
+enum class ResultFormat { Box, Csv, Json, JsonLines, Markdown, Parquet, Arrow };
 
 // Throws UsageError for a name that is none.
 ResultFormat parse_result_format(std::string_view name);
+
+// Not for people's eyes: no terminal, and no messages in between.
+bool is_binary(ResultFormat format);
 
 // `width`: columns of the terminal that box output should fit; 0: no limit.
 std::unique_ptr<ResultReceiver> make_result_printer(ResultFormat format, std::FILE* target, int width);

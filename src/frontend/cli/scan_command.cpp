@@ -144,10 +144,10 @@ int serve(const Settings& settings, const CancelToken& token) {
 
 }  // namespace
 
-int run_scan_command(int argc, char** argv, Settings settings, const CancelToken& token) {
+int run_scan_command(int argc, char** argv, Settings settings, InterruptWatcher& interrupts) {
   CommandArguments arguments(
       argc, argv, {{"--columns", true}, {"--where", true}, {"--repeat", true}, {"--format", true}, {"--serve", false}}, settings);
-  if (arguments.has("--serve")) return serve(settings, token);
+  if (arguments.has("--serve")) return serve(settings, interrupts.token());
   if (arguments.positional().empty()) throw UsageError("scan needs a path");
   std::string format = arguments.value("--format").value_or("box");
   if (format != "box" && format != "json") throw UsageError(fmt::format("--format is box or json, not '{}'", format));
@@ -164,7 +164,7 @@ int run_scan_command(int argc, char** argv, Settings settings, const CancelToken
     SummaryResult result;
     {
       ProgressLine progress(settings.progress, counters);
-      result = run_summary_scan(engine, engine.settings(), request, token, &counters);
+      result = run_summary_scan(engine, engine.settings(), request, interrupts.token(), &counters);
     }
     if (format == "json") {
       fmt::print("{}\n", dump(json_of(result, engine.peak_memory())));

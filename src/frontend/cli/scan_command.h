@@ -2,11 +2,11 @@
 // answers one JSON request a line, for benchmarks that compare long-lived processes.
 #pragma once
 
-#include "base/cancel_token.h"
 #include "config/settings.h"
+#include "frontend/cli/interrupt_watcher.h"
 
 namespace pistachio {
 
-int run_scan_command(int argc, char** argv, Settings settings, const CancelToken& token);
+int run_scan_command(int argc, char** argv, Settings settings, InterruptWatcher& interrupts);
 
 }  // namespace pistachio

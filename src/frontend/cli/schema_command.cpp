@@ -102,12 +102,12 @@ void print_facts(const FileFacts& facts) {
 
 }  // namespace
 
-int run_schema_command(int argc, char** argv, Settings settings, const CancelToken& token) {
+int run_schema_command(int argc, char** argv, Settings settings, InterruptWatcher& interrupts) {
   CommandArguments arguments(argc, argv, {}, settings);
   if (arguments.positional().empty()) throw UsageError("schema needs a path");
   EngineInstance engine(settings);
   EngineInstance::QueryScope query(engine, engine.settings(), EngineInstance::QueryScope::Use::ScanOnly);
-  std::vector<FileFacts> all = engine.scheduler().run(read_facts(query.storage(), arguments.positional()), token);
+  std::vector<FileFacts> all = engine.scheduler().run(read_facts(query.storage(), arguments.positional()), interrupts.token());
   for (const FileFacts& facts : all) print_facts(facts);
   return 0;
 }

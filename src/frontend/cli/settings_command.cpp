@@ -7,7 +7,7 @@
 
 namespace pistachio {
 
-int run_settings_command(int argc, char** argv, Settings settings, const CancelToken&) {
+int run_settings_command(int argc, char** argv, Settings settings, InterruptWatcher&) {
   CommandArguments arguments(argc, argv, {}, settings);
   if (!arguments.positional().empty()) throw UsageError("settings takes no words");
   complete_settings(settings);

@@ -1,11 +1,11 @@
 // `pistachio settings`: every setting with its value and meaning.
 #pragma once
 
-#include "base/cancel_token.h"
 #include "config/settings.h"
+#include "frontend/cli/interrupt_watcher.h"
 
 namespace pistachio {
 
-int run_settings_command(int argc, char** argv, Settings settings, const CancelToken& token);
+int run_settings_command(int argc, char** argv, Settings settings, InterruptWatcher& interrupts);
 
 }  // namespace pistachio

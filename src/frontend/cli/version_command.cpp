@@ -10,7 +10,7 @@
 
 namespace pistachio {
 
-int run_version_command(int, char**, Settings, const CancelToken&) {
+int run_version_command(int, char**, Settings, InterruptWatcher&) {
   unsigned ucx_major = 0;
   unsigned ucx_minor = 0;
   unsigned ucx_patch = 0;
@@ -21,6 +21,11 @@ int run_version_command(int, char**, Settings, const CancelToken&) {
   fmt::print("  transport UCX {}.{}.{}\n", ucx_major, ucx_minor, ucx_patch);
   fmt::print("  grammar   PostgreSQL {}\n", PG_VERSION);
   fmt::print("  kernels   {}\n", kernels::chosen_instruction_set());
+#ifdef PISTACHIO_LINE_EDITING
+  fmt::print("  editing   yes\n");
+#else
+  fmt::print("  editing   no\n");
+#endif
 #ifdef PISTACHIO_CUDA
   fmt::print("  cuda      yes\n");
 #else

@@ -1,11 +1,11 @@
 // `pistachio version`: the version of the engine and of every library it was linked with.
 #pragma once
 
-#include "base/cancel_token.h"
 #include "config/settings.h"
+#include "frontend/cli/interrupt_watcher.h"
 
 namespace pistachio {
 
-int run_version_command(int argc, char** argv, Settings settings, const CancelToken& token);
+int run_version_command(int argc, char** argv, Settings settings, InterruptWatcher& interrupts);
 
 }  // namespace pistachio

@@ -1,0 +1,55 @@
+#include "frontend/cli/binary_printer.h"
+
+#include "base/error.h"
+#include "storage/chunk_writer.h"
+
+namespace pistachio {
+
+namespace {
+
+class BinaryPrinter final : public ResultReceiver {
+ public:
+  using MakeWriter = std::unique_ptr<ChunkWriter> (*)(const std::vector<NamedType>& columns, ByteSink sink);
+
+  BinaryPrinter(std::FILE* target, MakeWriter make_writer, bool one_result)
+      : target_(target), make_writer_(make_writer), one_result_(one_result) {}
+
+  void begin(const std::vector<ResultColumn>& columns) override {
+    if (one_result_ && has_result_)
+      throw UserError(
+          "a Parquet file holds one result, and this run has written one already: give each query a run of its own, or use --format arrow");
+    std::vector<NamedType> types;
+    for (const ResultColumn& column : columns) types.push_back({column.name, column.type});
+    has_result_ = true;
+    writer_ = make_writer_(types, [target = target_](std::string_view bytes) { write_result_bytes(target, bytes); });
+  }
+  void add(const Chunk& chunk) override { writer_->write(chunk); }
+  void end() override {
+    writer_->finish();
+    writer_.reset();
+  }
+  void break_off() override { writer_.reset(); }
+
+ private:
+  std::FILE* target_;
+  MakeWriter make_writer_;
+  bool one_result_;
+  bool has_result_ = false;
+  std::unique_ptr<ChunkWriter> writer_;
+};
+
+}  // namespace
+
+std::unique_ptr<ResultReceiver> make_parquet_printer(std::FILE* target) {
+  return std::make_unique<BinaryPrinter>(target, make_parquet_writer, true);
+}
+
+std::unique_ptr<ResultReceiver> make_arrow_printer(std::FILE* target) {
+  return std::make_unique<BinaryPrinter>(target, make_arrow_stream_writer, false);
+}
+
+void write_result_bytes(std::FILE* target, std::string_view bytes) {
+  if (std::fwrite(bytes.data(), 1, bytes.size(), target) != bytes.size()) throw UserError("cannot write the result");
+}
+
+}  // namespace pistachio

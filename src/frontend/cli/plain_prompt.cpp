@@ -1,0 +1,43 @@
+#include <fmt/format.h>
+
+#include <cstdio>
+
+#include "frontend/cli/line_prompt.h"
+
+namespace pistachio {
+
+namespace {
+
+class PlainPrompt final : public LinePrompt {
+ public:
+  explicit PlainPrompt(TerminalInput& input) : input_(input) {}
+
+  Outcome read(const std::string& prompt, std::string& line) override {
+    fmt::print(stderr, "{}", prompt);
+    line.clear();
+    input_.start_line();
+    while (true) {
+      char byte = 0;
+      switch (input_.next(byte)) {
+        case TerminalInput::Event::Interrupt: fmt::print(stderr, "\n"); return Outcome::Dropped;
+        case TerminalInput::Event::End:
+          if (line.empty()) return Outcome::End;
+          continue;  // Ctrl-D behind text only hands the text over
+        case TerminalInput::Event::Byte: break;
+      }
+      if (byte == '\n') return Outcome::Line;
+      line += byte;
+    }
+  }
+
+ private:
+  TerminalInput& input_;
+};
+
+}  // namespace
+
+std::unique_ptr<LinePrompt> make_plain_prompt(TerminalInput& input) {
+  return std::make_unique<PlainPrompt>(input);
+}
+
+}  // namespace pistachio

@@ -1,0 +1,34 @@
+// Runs SQL text statement by statement for the command line: results go to the printer, errors to where the settings say, with their place
+// in the text. One thread.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "parser/statement_splitter.h"
+#include "session/session.h"
+
+namespace pistachio {
+
+class StatementRunner {
+ public:
+  // `results_are_text`: stdout can take error messages too, where the settings want them there.
+  StatementRunner(Session& session, ResultReceiver& printer, bool results_are_text)
+      : session_(session), printer_(printer), results_are_text_(results_are_text) {}
+
+  // False after an error that ends the run. Throws Cancelled.
+  bool run_text(std::string_view text, const CancelToken& token);
+
+  bool failed() const { return failed_; }
+
+ private:
+  bool run_statement(const StatementText& piece, const CancelToken& token);
+  void report(const std::string& message, const std::string& place);
+
+  Session& session_;
+  ResultReceiver& printer_;
+  bool results_are_text_;
+  bool failed_ = false;
+};
+
+}  // namespace pistachio

@@ -1,0 +1,12 @@
+// UTF-8 to and from wide characters (code points), without regard to the locale. Bytes and code points that are none become U+FFFD.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace pistachio {
+
+std::wstring to_wide(std::string_view text);
+std::string to_utf8(std::wstring_view text);
+
+}  // namespace pistachio

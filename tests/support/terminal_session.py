@@ -1,0 +1,76 @@
+"""The program at a terminal, as a person sits before it: a pseudo terminal, keys that are typed, text that is waited for."""
+
+import os
+import pty
+import select
+import signal
+import subprocess
+import time
+
+from tests.support import pistachio_process as pistachio
+
+CTRL_C, CTRL_D, TAB, UP = "\x03", "\x04", "\t", "\x1b[A"
+PROMPT = "pistachio> "
+
+
+class TerminalSession:
+    """Ends the program when the block ends. `shown` is everything the terminal has shown so far."""
+
+    def __init__(self, *words, environment=None):
+        self.shown = ""
+        self.read_to = 0
+        self.terminal, other = pty.openpty()
+        self.process = subprocess.Popen([pistachio.BINARY, *map(str, words)], stdin=other, stdout=other, stderr=other, close_fds=True,
+                                        preexec_fn=_take_terminal, env=os.environ | {"TERM": "xterm"} | (environment or {}))
+        os.close(other)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGKILL)
+        self.process.wait()
+        os.close(self.terminal)
+
+    def type(self, keys):
+        os.write(self.terminal, keys.encode())
+
+    def wait_for(self, text):
+        """Waits until the text was shown after what the last wait found; gives everything up to its end."""
+        end = time.monotonic() + pistachio.WATCHDOG_SECONDS
+        while text not in self.shown[self.read_to:]:
+            ready, _, _ = select.select([self.terminal], [], [], max(0, end - time.monotonic()))
+            try:
+                piece = os.read(self.terminal, 65536) if ready else b""
+            except OSError:  # the program has closed the terminal
+                piece = b""
+            if not piece:
+                raise AssertionError(f"waited for {text!r} in vain; shown: {self.shown!r}")
+            self.shown += piece.decode(errors="replace")
+        begin = self.read_to
+        self.read_to = self.shown.index(text, begin) + len(text)
+        return self.shown[begin:self.read_to]
+
+    def ask(self, line):
+        """Types a line at the prompt; gives what is shown until the next prompt."""
+        self.type(line + "\n")
+        return self.wait_for("\n") and self.wait_for(PROMPT)
+
+    def end(self):
+        """The exit code, once the program has ended."""
+        while True:
+            try:
+                if not os.read(self.terminal, 65536):
+                    break
+            except OSError:
+                break
+        return self.process.wait(timeout=pistachio.WATCHDOG_SECONDS)
+
+
+def _take_terminal():
+    # A session of its own, whose terminal this is: then Ctrl-C is a signal.
+    os.setsid()
+    import fcntl
+    import termios
+    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
