@@ -15,6 +15,12 @@ namespace pistachio {
 struct BoundQuery {
   LogicalPtr plan;
   std::vector<OutputColumn> output;
+  // Output columns that are nothing but a text literal or NULL. They are VARCHAR, but a set operation gives them its other side's type.
+  ColumnSet untyped_texts;
+  ColumnSet untyped_nulls;
+
+  bool is_untyped(ColumnId id) const { return untyped_texts.contains(id) || untyped_nulls.contains(id); }
+  void note_untyped(ColumnId id, bool is_null) { (is_null ? untyped_nulls : untyped_texts).insert(id); }
 };
 
 struct BoundFrom {

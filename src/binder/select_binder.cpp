@@ -166,6 +166,10 @@ BoundQuery QueryBinder::bind_values(const ast::Query& query, const ast::Values& 
     ColumnId id = columns_.add(name, type);
     node.columns.push_back(id);
     bound.output.push_back({id, name});
+    auto is_untyped = [](const ExpressionPtr& value) { return value->is_untyped(); };
+    auto is_null = [](const ExpressionPtr& value) { return value->is_null_constant(); };
+    if (std::all_of(columns[i].begin(), columns[i].end(), is_untyped))
+      bound.note_untyped(id, std::all_of(columns[i].begin(), columns[i].end(), is_null));
     for (size_t row = 0; row < columns[i].size(); ++row) node.rows[row].push_back(evaluate_constant(coerce(columns[i][row], type)));
   }
   bound.plan = make_node(std::move(node));
@@ -193,22 +197,28 @@ BoundQuery QueryBinder::bind_set_operation(const ast::Query& query, const ast::S
   for (size_t i = 0; i < left.output.size(); ++i) {
     LogicalType first = columns_.type(left.output[i].id);
     LogicalType second = columns_.type(right.output[i].id);
+    bool left_is_open = left.is_untyped(left.output[i].id);
+    bool right_is_open = right.is_untyped(right.output[i].id);
     std::optional<LogicalType> type = common_type(first, second);
-    // A column of NULLs or literals takes the other side's type, as an untyped literal would.
+    if (left_is_open != right_is_open) type = left_is_open ? second : first;
     if (!type) {
       refuse_at(fmt::format("{}: column {} is {} on the left and {} on the right", name, i + 1, first.to_string(), second.to_string()),
                 query.position);
     }
-    auto add = [&](ColumnId source, std::vector<NamedExpression>& columns, std::vector<ColumnId>& ids) {
+    auto add = [&](const BoundQuery& side, std::vector<NamedExpression>& columns, std::vector<ColumnId>& ids) {
+      ColumnId source = side.output[i].id;
       ColumnId id = columns_.add(left.output[i].name, *type);
       columns.push_back({id, coerce(columns_.reference(source), *type)});
       ids.push_back(id);
     };
-    add(left.output[i].id, left_columns, node.left_columns);
-    add(right.output[i].id, right_columns, node.right_columns);
+    add(left, left_columns, node.left_columns);
+    add(right, right_columns, node.right_columns);
     ColumnId id = columns_.add(left.output[i].name, *type);
     node.columns.push_back(id);
     bound.output.push_back({id, left.output[i].name});
+    // NULL UNION NULL is still open; two literals are text.
+    bool is_null = left.untyped_nulls.contains(left.output[i].id) && right.untyped_nulls.contains(right.output[i].id);
+    if (is_null) bound.note_untyped(id, true);
   }
   LogicalPtr first = project(std::move(left.plan), std::move(left_columns));
   LogicalPtr second = project(std::move(right.plan), std::move(right_columns));
@@ -290,8 +300,11 @@ BoundQuery QueryBinder::bind_select(const ast::Query& query, const ast::Select& 
       continue;
     }
     std::string name = item.alias.empty() ? default_name(*item.expression) : item.alias;
-    columns.push_back(name_expression(bind_item(*item.expression), name, taken));
+    ExpressionPtr value = bind_item(*item.expression);
+    bool is_untyped = value->is_untyped();
+    columns.push_back(name_expression(std::move(value), name, taken));
     bound.output.push_back({columns.back().id, name});
+    if (is_untyped) bound.note_untyped(columns.back().id, columns.back().expression->is_null_constant());
   }
 
   LogicalSort sort;
