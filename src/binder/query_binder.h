@@ -67,7 +67,7 @@ class QueryBinder {
   void limit_output(const ast::Query& query, BoundQuery& bound);
   std::optional<int64_t> bind_row_count(const ast::ExpressionPtr& expression, std::string_view clause);
   LogicalPtr project(LogicalPtr plan, std::vector<NamedExpression> columns) const;
-  NamedExpression name_expression(ExpressionPtr expression, const std::string& name, ColumnSet& taken);
+  NamedExpression name_expression(ExpressionPtr expression, const std::string& name, const ColumnSet& input, ColumnSet& taken);
 
   // FROM (from_clause_binder.cpp).
   BoundFrom bind_from(const std::vector<ast::TableReferencePtr>& tables, const NameScope* outer);

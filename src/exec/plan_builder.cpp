@@ -5,6 +5,7 @@
 
 #include "base/check.h"
 #include "columns/scalar_access.h"
+#include "exec/group_limit.h"
 #include "exec/hash_aggregate.h"
 #include "exec/hash_join.h"
 #include "exec/shared_rows.h"
@@ -113,7 +114,11 @@ class PlanBuilder {
   }
 
   OperatorPtr build_node(const LogicalNode& node, const LogicalLimit& limit) {
-    return std::make_unique<LimitOperator>(build(*node.children[0]), limit.limit, limit.offset);
+    OperatorPtr input = build(*node.children[0]);
+    if (limit.groups.empty()) return std::make_unique<LimitOperator>(std::move(input), limit.limit, limit.offset);
+    std::vector<LogicalType> types = types_of(input->layout());
+    GroupLimitPlan made{.groups = limit.groups, .keys = limit.keys, .limit = limit.limit, .offset = limit.offset};
+    return std::make_unique<GroupLimitOperator>(std::move(input), std::move(made), std::move(types));
   }
 
   OperatorPtr build_node(const LogicalNode& node, const LogicalSetOperation& operation) {

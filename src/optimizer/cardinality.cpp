@@ -196,7 +196,9 @@ double CardinalityEstimator::rows(const LogicalNode& node) const {
     if (sort->limit) estimate = std::min(estimate, static_cast<double>(*sort->limit));
   } else if (const auto* limit = node.as<LogicalLimit>()) {
     estimate = rows(*node.children[0]);
-    if (limit->limit) estimate = std::min(estimate, static_cast<double>(*limit->limit));
+    double groups = 1;
+    for (ColumnId group : limit->groups) groups *= distinct_values(group, *node.children[0]);
+    if (limit->limit) estimate = std::min(estimate, groups * static_cast<double>(*limit->limit));
   } else if (node.as<LogicalSetOperation>() != nullptr) {
     estimate = rows(node.left()) + rows(node.right());
   } else if (const auto* read = node.as<LogicalSharedRead>()) {

@@ -65,6 +65,9 @@ ColumnSet verify_node(const LogicalNode& node, const ColumnSet& outer, bool is_u
   if (const auto* aggregate = node.as<LogicalAggregate>()) {
     for (ColumnId group : aggregate->groups) ENSURE(available.contains(group), "group column #{} is not made below", group.value);
   }
+  if (const auto* limit = node.as<LogicalLimit>()) {
+    for (ColumnId group : limit->groups) ENSURE(available.contains(group), "group column #{} is not made below", group.value);
+  }
   if (const auto* operation = node.as<LogicalSetOperation>()) {
     ENSURE_EQ(operation->columns.size(), operation->left_columns.size());
     ENSURE_EQ(operation->columns.size(), operation->right_columns.size());

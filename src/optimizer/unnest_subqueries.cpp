@@ -218,9 +218,11 @@ class Unnester {
     if (node->as<LogicalJoin>() != nullptr) return push_join(std::move(node), domain);
     if (node->as<LogicalAggregate>() != nullptr) return push_aggregate(std::move(node), domain);
     if (node->as<LogicalSetOperation>() != nullptr) return push_set_operation(std::move(node), domain);
+    if (node->as<LogicalLimit>() != nullptr) return push_limit(std::move(node), domain);
+    // Rows in order are asked for by LIMIT only, which takes the keys along.
     const auto* sort = node->as<LogicalSort>();
-    if (sort != nullptr && !sort->limit) return push(std::move(node->children[0]), domain);
-    throw UserError("LIMIT inside a subquery that refers to the outer query is not supported");
+    ENSURE(sort != nullptr && !sort->limit);
+    return push(std::move(node->children[0]), domain);
   }
 
   // If the filter equates every outer column with something of its input: those, by outer column.
@@ -285,6 +287,12 @@ class Unnester {
     for_each_expression(node, [&](ExpressionPtr& expression) { expression = mapped(expression, mapping); });
     if (auto* aggregate = node.as<LogicalAggregate>()) {
       for (ColumnId& group : aggregate->groups) {
+        auto found = mapping.find(group);
+        if (found != mapping.end()) group = found->second;
+      }
+    }
+    if (auto* limit = node.as<LogicalLimit>()) {
+      for (ColumnId& group : limit->groups) {
         auto found = mapping.find(group);
         if (found != mapping.end()) group = found->second;
       }
@@ -369,6 +377,39 @@ class Unnester {
     }
     all.plan = make_node(std::move(project), make_node(std::move(join), std::move(all.plan), std::move(node)));
     return all;
+  }
+
+  // The keys of the sort that orders the rows of a node, which goes away; none if nothing does.
+  std::vector<SortKey> take_order(LogicalPtr& node) const {
+    if (auto* sort = node->as<LogicalSort>()) {
+      std::vector<SortKey> keys = std::move(sort->keys);
+      LogicalPtr child = std::move(node->children[0]);
+      node = std::move(child);
+      return keys;
+    }
+    auto* project = node->as<LogicalProject>();
+    if (project == nullptr) return {};
+    std::vector<SortKey> keys = take_order(node->children[0]);
+    ColumnSet below = output_set(*node->children[0]);
+    ColumnSet given = output_set(*node);
+    for (const SortKey& key : keys) {
+      for (ColumnId column : columns_of(*key.expression)) {
+        if (below.contains(column) && given.insert(column).second) project->columns.push_back({column, reference(column)});
+      }
+    }
+    return keys;
+  }
+
+  // LIMIT counts the rows of each outer value by itself.
+  Pushed push_limit(LogicalPtr node, Domain& domain) {
+    if (node->as<LogicalLimit>()->groups.empty()) node->as<LogicalLimit>()->keys = take_order(node->children[0]);
+    Pushed made = push(std::move(node->children[0]), domain);
+    node->children[0] = std::move(made.plan);
+    auto& limit = *node->as<LogicalLimit>();
+    for (SortKey& key : limit.keys) key.expression = mapped(key.expression, made.mapping);
+    for (const auto& [outer, id] : made.mapping) limit.groups.push_back(id);
+    made.plan = std::move(node);
+    return made;
   }
 
   Pushed push_set_operation(LogicalPtr node, Domain& domain) {
