@@ -8,7 +8,6 @@
 #include <optional>
 
 #include "base/check.h"
-#include "base/error.h"
 #include "expr/function.h"
 #include "expr/function_table.h"
 #include "optimizer/rules.h"
@@ -302,7 +301,6 @@ class Unnester {
 
   Pushed push_join(LogicalPtr node, Domain& domain) {
     auto& join = *node->as<LogicalJoin>();
-    if (join.kind == JoinKind::Full) throw UserError("FULL JOIN inside a subquery that refers to the outer query is not supported");
     if (join.dependent) {
       // The subquery inside then depends on its own left side only.
       Pushed made = push(std::move(node->children[0]), domain);
@@ -317,7 +315,7 @@ class Unnester {
     bool in_right = is_correlated(node->right(), domain);
     // The side whose rows all stay must have the domain, or rows without a match would lose their outer value.
     bool push_left = in_left || (join.kind != JoinKind::Right && !(join.kind == JoinKind::Inner && in_right));
-    bool push_right = in_right || join.kind == JoinKind::Right;
+    bool push_right = in_right || join.kind == JoinKind::Right || join.kind == JoinKind::Full;
     Pushed left;
     Pushed right;
     if (push_left) {
@@ -336,7 +334,22 @@ class Unnester {
       for (ColumnId column : domain.columns) join.conditions.push_back(same_value(left.mapping.at(column), right.mapping.at(column)));
     }
     made.plan = std::move(node);
+    if (join.kind == JoinKind::Full) coalesce_domain(made, right.mapping);
     return made;
+  }
+
+  // A row of a full join has its outer value on the side that is there. On one that is missing it is NULL, and where it is NULL itself, it
+  // is NULL on the other side too: the first of both that is not NULL is right in all cases.
+  void coalesce_domain(Pushed& joined, const Mapping& right) {
+    LogicalProject project;
+    for (ColumnId column : output_columns(*joined.plan)) project.columns.push_back({column, reference(column)});
+    for (auto& [outer, id] : joined.mapping) {
+      LogicalType type = plan_.columns.type(id);
+      ExpressionPtr either = Expression::conditional(ExpressionKind::Coalesce, {reference(id), reference(right.at(outer))}, type);
+      id = plan_.columns.add(plan_.columns.name(outer), type);
+      project.columns.push_back({id, std::move(either)});
+    }
+    joined.plan = make_node(std::move(project), std::move(joined.plan));
   }
 
   Pushed push_aggregate(LogicalPtr node, Domain& domain) {
