@@ -8,6 +8,7 @@
 
 #include "base/check.h"
 #include "optimizer/cardinality.h"
+#include "optimizer/column_classes.h"
 #include "optimizer/rules.h"
 
 namespace pistachio {
@@ -52,7 +53,7 @@ class JoinOrderer {
         }
       }
       used_by_.push_back(used);
-      selectivity_.push_back(estimator_.selectivity(*condition, nodes));
+      estimates_.push_back(estimator_.estimate(*condition, nodes));
     }
   }
 
@@ -73,10 +74,11 @@ class JoinOrderer {
     for (size_t i = 0; i < rows_.size(); ++i) {
       if ((set >> i & 1) != 0) rows *= rows_[i];
     }
+    std::vector<const ConditionEstimate*> inside;
     for (size_t i = 0; i < used_by_.size(); ++i) {
-      if ((used_by_[i] & ~set) == 0 && std::popcount(used_by_[i]) > 1) rows *= selectivity_[i];
+      if ((used_by_[i] & ~set) == 0 && std::popcount(used_by_[i]) > 1) inside.push_back(&estimates_[i]);
     }
-    return set_rows_[set] = std::max(1.0, rows);
+    return set_rows_[set] = std::max(1.0, rows * joint_share(std::move(inside)));
   }
 
   bool connected(Inputs left, Inputs right) const {
@@ -115,9 +117,17 @@ class JoinOrderer {
   LogicalPtr join(LogicalPtr left, Inputs left_set, LogicalPtr right, Inputs right_set) {
     LogicalJoin node{.kind = JoinKind::Inner};
     Inputs both = left_set | right_set;
+    // Equalities inside each side hold already, and those that follow from them and each other need not be checked.
+    ColumnClasses classes;
+    for (size_t i = 0; i < used_by_.size(); ++i) {
+      bool holds = (used_by_[i] & ~left_set) == 0 || (used_by_[i] & ~right_set) == 0;
+      if (holds && estimates_[i].is_equality) classes.unite(estimates_[i].left, estimates_[i].right);
+    }
     for (size_t i = 0; i < used_by_.size(); ++i) {
       bool fits = (used_by_[i] & ~both) == 0 && (used_by_[i] & left_set) != 0 && (used_by_[i] & right_set) != 0;
-      if (fits) node.conditions.push_back(region_.conditions[i]);
+      if (!fits) continue;
+      if (estimates_[i].is_equality && !classes.unite(estimates_[i].left, estimates_[i].right)) continue;
+      node.conditions.push_back(region_.conditions[i]);
     }
     return make_node(std::move(node), std::move(left), std::move(right));
   }
@@ -183,7 +193,7 @@ class JoinOrderer {
   std::vector<double> rows_;
   std::vector<ColumnSet> given_;
   std::vector<Inputs> used_by_;
-  std::vector<double> selectivity_;
+  std::vector<ConditionEstimate> estimates_;
   std::map<Inputs, double> set_rows_;
 };
 

@@ -241,6 +241,18 @@ class Unnester {
     return values;
   }
 
+  // If the condition is the one that equates an outer column with its value: the value.
+  static ExpressionPtr equated_value(const Expression& condition, const std::map<ColumnId, ExpressionPtr>& values) {
+    if (condition.kind() != ExpressionKind::Call || condition.function().name != "=") return nullptr;
+    for (size_t side : {0, 1}) {
+      const ExpressionPtr& outer = condition.children()[side];
+      if (outer->kind() != ExpressionKind::Column) continue;
+      auto found = values.find(outer->column_id());
+      if (found != values.end() && found->second == condition.children()[1 - side]) return found->second;
+    }
+    return nullptr;
+  }
+
   Pushed push_filter(LogicalPtr node, Domain& domain) {
     auto& filter = *node->as<LogicalFilter>();
     if (!is_correlated(*node->children[0], domain)) {
@@ -255,9 +267,9 @@ class Unnester {
         }
         std::vector<ExpressionPtr> rest;
         for (const ExpressionPtr& condition : filter.conditions) {
-          ExpressionPtr own = mapped(condition, made.mapping);
-          // x = x says that x is not NULL; of the equation that gave the value nothing else is left.
-          rest.push_back(std::move(own));
+          // Of the equation that gave the value it is left that the value is not NULL.
+          ExpressionPtr value = equated_value(*condition, *values);
+          rest.push_back(value ? make_call("is not null", {value}) : mapped(condition, made.mapping));
         }
         node->children[0] = make_node(std::move(project), std::move(node->children[0]));
         filter.conditions = std::move(rest);
