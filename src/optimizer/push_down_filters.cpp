@@ -220,7 +220,6 @@ class FilterPusher {
         break;
       case JoinKind::Full: stay = std::move(conditions); break;
     }
-    // A condition that another already implies on the other side of an equation would go here: later, with statistics.
     node->children[0] = push(std::move(node->children[0]), std::move(to_left));
     node->children[1] = push(std::move(node->children[1]), std::move(to_right));
     return above(std::move(node), std::move(stay));
