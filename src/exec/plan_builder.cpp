@@ -8,6 +8,7 @@
 #include "exec/group_limit.h"
 #include "exec/hash_aggregate.h"
 #include "exec/hash_join.h"
+#include "exec/left_build_join.h"
 #include "exec/shared_rows.h"
 #include "exec/simple_operators.h"
 #include "exec/sort.h"
@@ -98,6 +99,8 @@ class PlanBuilder {
       }
     }
     std::vector<LogicalType> left_types = types_of(left->layout());
+    if (join.builds_left && !made.keys.empty())
+      return std::make_unique<LeftBuildJoinOperator>(std::move(left), std::move(right), std::move(made), std::move(left_types));
     std::vector<LogicalType> right_types = types_of(right->layout());
     return std::make_unique<HashJoinOperator>(std::move(left), std::move(right), std::move(made), std::move(left_types),
                                               std::move(right_types));

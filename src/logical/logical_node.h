@@ -90,6 +90,8 @@ struct LogicalJoin {
   ColumnId mark;  // Mark
   // The columns that go on; empty: all.
   std::vector<ColumnId> output;
+  // Semi, Anti: the left side goes into the hash table instead of the right one.
+  bool builds_left = false;
   // The right side refers to columns of the left: a subquery or LATERAL as it was bound. Gone after unnesting.
   bool dependent = false;
 };

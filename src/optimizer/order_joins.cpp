@@ -16,6 +16,7 @@ namespace pistachio {
 namespace {
 
 constexpr size_t kMostForDynamicProgramming = 12;
+constexpr double kMuchSmaller = 4;
 using Inputs = uint64_t;  // a set of inputs
 
 struct Region {
@@ -223,6 +224,9 @@ void choose_build_sides(LogicalPlan& plan) {
   auto choose = [&](LogicalPtr& node) {
     auto* join = node->as<LogicalJoin>();
     if (join == nullptr) return;
+    // These keep their sides. A left side that is built gives its rows only when the right one has come to its end: it must be worth it.
+    if (join->kind == JoinKind::Semi || join->kind == JoinKind::Anti)
+      join->builds_left = estimator.rows(node->left()) * kMuchSmaller < estimator.rows(node->right());
     bool swaps =
         join->kind == JoinKind::Inner || join->kind == JoinKind::Left || join->kind == JoinKind::Right || join->kind == JoinKind::Full;
     // The right side is built. A right join that is turned round notes matches on its build side, which costs little.
