@@ -120,7 +120,7 @@ void QueryBinder::bind_groups(const ast::Select& select, Grouping& grouping) {
       grouping.by_item.emplace(expression, known->id);
       continue;
     }
-    bool is_column = bound->kind() == ExpressionKind::Column;
+    bool is_column = bound->kind() == ExpressionKind::Column && output_set(**grouping.input).contains(bound->column_id());
     ColumnId id = is_column ? bound->column_id() : columns_.add("group", bound->type());
     grouping.by_item.emplace(expression, id);
     grouping.groups.push_back({id, std::move(bound)});

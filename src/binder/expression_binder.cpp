@@ -218,9 +218,11 @@ ExpressionPtr QueryBinder::bind_in_list(const ast::InList& node, int64_t positio
     ExpressionPtr operand = bind_node(*node.operand, place);
     std::vector<ExpressionPtr> list;
     for (const ast::ExpressionPtr& item : node.list) list.push_back(bind_node(*item, place));
-    bool may_join = place.input != nullptr && !place.is_group && !place.regroup;
+    ColumnSet used = columns_of(*operand);
+    LogicalPtr* input = place.sides != nullptr && place.sides->uses_both(used) ? nullptr : place.input_for(used);
+    bool may_join = input != nullptr && !place.is_group && !place.regroup;
     if (list.size() > kLongestInList && may_join && is_constant_list(list)) {
-      ExpressionPtr found = bind_long_in_list(std::move(operand), list, position, *place.input);
+      ExpressionPtr found = bind_long_in_list(std::move(operand), list, position, *input);
       return node.negated ? make_call("not", {found}, position) : found;
     }
     for (ExpressionPtr& item : list) parts.push_back(make_call("=", {operand, std::move(item)}, position));

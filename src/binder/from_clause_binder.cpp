@@ -29,10 +29,17 @@ auto with_position(int64_t position, const Body& body) {
   }
 }
 
+// Whether a plan uses columns of another one beside it.
+bool refers_to(const LogicalNode& plan, const LogicalNode& other) {
+  ColumnSet free = free_columns(plan);
+  std::vector<ColumnId> given = output_columns(other);
+  return std::any_of(given.begin(), given.end(), [&](ColumnId column) { return free.contains(column); });
+}
+
 }  // namespace
 
 BoundFrom QueryBinder::join_tables(BoundFrom left, BoundFrom right) {
-  bool dependent = !free_columns(*right.plan).empty();
+  bool dependent = refers_to(*right.plan, *left.plan);
   BoundFrom joined;
   joined.columns = std::move(left.columns);
   joined.columns.insert(joined.columns.end(), right.columns.begin(), right.columns.end());
@@ -205,6 +212,25 @@ BoundFrom QueryBinder::bind_table(const ast::TableReference& table, const NameSc
   return bound;
 }
 
+LogicalPtr QueryBinder::bind_outer_join(const ast::JoinTable& join, const NameScope& scope, LogicalJoin node, LogicalPtr left,
+                                        LogicalPtr right) {
+  if (join.condition) {
+    OuterJoinSides sides{.left = &left, .right = &right};
+    if (node.kind == JoinKind::Left) sides.optional = &right;
+    if (node.kind == JoinKind::Right) sides.optional = &left;
+    ExpressionPlace place{.scope = &scope, .sides = &sides, .no_aggregate = "in an ON clause"};
+    std::vector<ExpressionPtr> own = conjuncts_of(bind_condition(*join.condition, place, "ON"));
+    node.conditions.insert(node.conditions.end(), own.begin(), own.end());
+  }
+  // A subquery that refers to both sides made one of them depend on the other: it then is as if it were LATERAL, which stands on the right.
+  if (node.kind == JoinKind::Right && refers_to(*left, *right)) {
+    std::swap(left, right);
+    node.kind = JoinKind::Left;
+  }
+  node.dependent = refers_to(*right, *left);
+  return make_node(std::move(node), std::move(left), std::move(right));
+}
+
 BoundFrom QueryBinder::bind_join(const ast::TableReference& table, const ast::JoinTable& join, const NameScope* outer,
                                  const BoundFrom* before) {
   using Kind = ast::JoinTable::Kind;
@@ -266,28 +292,21 @@ BoundFrom QueryBinder::bind_join(const ast::TableReference& table, const ast::Jo
     case Kind::Full: node.kind = JoinKind::Full; break;
     default: node.kind = JoinKind::Inner; break;
   }
-  node.dependent = !free_columns(*right.plan).empty();
+  node.dependent = refers_to(*right.plan, *left.plan);
   if (node.dependent && node.kind != JoinKind::Inner && node.kind != JoinKind::Left)
     refuse_at("LATERAL can be joined with JOIN, LEFT JOIN and CROSS JOIN only", join.right->position);
-  bool is_inner = node.kind == JoinKind::Inner;
-  std::vector<ExpressionPtr> conditions = std::move(node.conditions);
-  if (!is_inner) node.conditions = conditions;
-  bound.plan = make_node(std::move(node), std::move(left.plan), std::move(right.plan));
-  if (join.condition) {
-    // Below an outer join there is no place where a subquery of the ON clause could see both sides.
-    ExpressionPlace place{.scope = &scope,
-                          .input = is_inner ? &bound.plan : nullptr,
-                          .no_subquery = "in the ON clause of an outer join",
-                          .no_aggregate = "in an ON clause"};
-    std::vector<ExpressionPtr> own = conjuncts_of(bind_condition(*join.condition, place, "ON"));
-    if (is_inner) {
+  if (node.kind == JoinKind::Inner) {
+    std::vector<ExpressionPtr> conditions = std::move(node.conditions);
+    bound.plan = make_node(std::move(node), std::move(left.plan), std::move(right.plan));
+    if (join.condition) {
+      ExpressionPlace place{.scope = &scope, .input = &bound.plan, .no_aggregate = "in an ON clause"};
+      std::vector<ExpressionPtr> own = conjuncts_of(bind_condition(*join.condition, place, "ON"));
       conditions.insert(conditions.end(), own.begin(), own.end());
-    } else {
-      std::vector<ExpressionPtr>& target = bound.plan->as<LogicalJoin>()->conditions;
-      target.insert(target.end(), own.begin(), own.end());
     }
+    if (!conditions.empty()) bound.plan = make_node(LogicalFilter{std::move(conditions)}, std::move(bound.plan));
+    return bound;
   }
-  if (is_inner && !conditions.empty()) bound.plan = make_node(LogicalFilter{std::move(conditions)}, std::move(bound.plan));
+  bound.plan = bind_outer_join(join, scope, std::move(node), std::move(left.plan), std::move(right.plan));
   if (!coalesced.empty()) {
     for (ColumnId id : output_columns(*bound.plan)) coalesced.push_back({id, columns_.reference(id)});
     bound.plan = project(std::move(bound.plan), std::move(coalesced));

@@ -16,6 +16,12 @@ namespace pistachio {
 struct BoundQuery {
   LogicalPtr plan;
   std::vector<OutputColumn> output;
+  // Output columns that are nothing but a text literal or NULL. They are VARCHAR, but a set operation gives them its other side's type.
+  ColumnSet untyped_texts;
+  ColumnSet untyped_nulls;
+
+  bool is_untyped(ColumnId id) const { return untyped_texts.contains(id) || untyped_nulls.contains(id); }
+  void note_untyped(ColumnId id, bool is_null) { (is_null ? untyped_nulls : untyped_texts).insert(id); }
 };
 
 struct BoundFrom {
@@ -23,11 +29,26 @@ struct BoundFrom {
   std::vector<ScopeColumn> columns;
 };
 
+// The inputs of an outer join whose ON clause is bound. A subquery there cannot be joined above, where rows without a match are already
+// filled up: it is joined to the input it refers to, before the outer join.
+struct OuterJoinSides {
+  LogicalPtr* left = nullptr;
+  LogicalPtr* right = nullptr;
+  // The side whose rows go when nothing matches them. It may be another one for each row of the other side, so that subqueries that refer
+  // to both sides can be joined to it. Null: FULL JOIN, which has none.
+  LogicalPtr* optional = nullptr;
+
+  bool uses_both(const ColumnSet& columns) const;
+  LogicalPtr* side_of(const ColumnSet& columns) const;
+};
+
 // Where an expression stands.
 struct ExpressionPlace {
   const NameScope* scope = nullptr;
-  // The plan whose rows it is evaluated on. Subqueries are joined to it. Null: subqueries are refused, in the words of `no_subquery`.
+  // The plan whose rows it is evaluated on. Subqueries are joined to it. Null: to one of the `sides`; without those, they are refused in
+  // the words of `no_subquery`.
   LogicalPtr* input = nullptr;
+  const OuterJoinSides* sides = nullptr;
   std::string_view no_subquery = "here";
   // Aggregate calls that were bound before, by their node; null: aggregates are refused, in the words of `no_aggregate`.
   const std::map<const ast::Call*, ColumnId>* aggregates = nullptr;
@@ -37,6 +58,9 @@ struct ExpressionPlace {
   std::function<ExpressionPtr(ExpressionPtr)> regroup;
   // In GROUP BY a long IN list stays an expression: as a join of its own it would not be the same as that of the select list.
   bool is_group = false;
+
+  // What a subquery that uses these columns is joined to; null: nothing.
+  LogicalPtr* input_for(const ColumnSet& columns) const { return sides != nullptr ? sides->side_of(columns) : input; }
 };
 
 class QueryBinder {
@@ -67,7 +91,7 @@ class QueryBinder {
   void limit_output(const ast::Query& query, BoundQuery& bound);
   std::optional<int64_t> bind_row_count(const ast::ExpressionPtr& expression, std::string_view clause);
   LogicalPtr project(LogicalPtr plan, std::vector<NamedExpression> columns) const;
-  NamedExpression name_expression(ExpressionPtr expression, const std::string& name, ColumnSet& taken);
+  NamedExpression name_expression(ExpressionPtr expression, const std::string& name, const ColumnSet& input, ColumnSet& taken);
 
   // FROM (from_clause_binder.cpp).
   BoundFrom bind_from(const std::vector<ast::TableReferencePtr>& tables, const NameScope* outer);
@@ -75,6 +99,7 @@ class QueryBinder {
   BoundFrom bind_named_table(const ast::TableReference& table, const ast::NamedTable& named, const NameScope* outer);
   BoundFrom bind_scan(const TablePtr& table, const std::string& alias);
   BoundFrom bind_join(const ast::TableReference& table, const ast::JoinTable& join, const NameScope* outer, const BoundFrom* before);
+  LogicalPtr bind_outer_join(const ast::JoinTable& join, const NameScope& scope, LogicalJoin node, LogicalPtr left, LogicalPtr right);
   BoundFrom bind_common_table_use(CommonTableEntry& entry, const std::string& alias, const NameScope* outer);
   BoundFrom from_query(BoundQuery bound, const std::string& alias);
   void rename_columns(BoundFrom& from, const ast::TableReference& table) const;

@@ -55,10 +55,11 @@ LogicalPtr QueryBinder::project(LogicalPtr plan, std::vector<NamedExpression> co
   return make_node(LogicalProject{std::move(columns)}, std::move(plan));
 }
 
-// A column that is passed on keeps its id, the first time.
-NamedExpression QueryBinder::name_expression(ExpressionPtr expression, const std::string& name, ColumnSet& taken) {
+// A column of the input that is passed on keeps its id, the first time. One of an outer query does not: there it is another column.
+NamedExpression QueryBinder::name_expression(ExpressionPtr expression, const std::string& name, const ColumnSet& input, ColumnSet& taken) {
   if (expression->is_untyped()) expression = coerce(std::move(expression), TypeKind::Varchar);
-  bool keeps = expression->kind() == ExpressionKind::Column && !taken.contains(expression->column_id());
+  bool keeps =
+      expression->kind() == ExpressionKind::Column && input.contains(expression->column_id()) && !taken.contains(expression->column_id());
   ColumnId id = keeps ? expression->column_id() : columns_.add(name, expression->type());
   taken.insert(id);
   return {id, std::move(expression)};
@@ -166,6 +167,10 @@ BoundQuery QueryBinder::bind_values(const ast::Query& query, const ast::Values& 
     ColumnId id = columns_.add(name, type);
     node.columns.push_back(id);
     bound.output.push_back({id, name});
+    auto is_untyped = [](const ExpressionPtr& value) { return value->is_untyped(); };
+    auto is_null = [](const ExpressionPtr& value) { return value->is_null_constant(); };
+    if (std::all_of(columns[i].begin(), columns[i].end(), is_untyped))
+      bound.note_untyped(id, std::all_of(columns[i].begin(), columns[i].end(), is_null));
     for (size_t row = 0; row < columns[i].size(); ++row) node.rows[row].push_back(evaluate_constant(coerce(columns[i][row], type)));
   }
   bound.plan = make_node(std::move(node));
@@ -193,22 +198,28 @@ BoundQuery QueryBinder::bind_set_operation(const ast::Query& query, const ast::S
   for (size_t i = 0; i < left.output.size(); ++i) {
     LogicalType first = columns_.type(left.output[i].id);
     LogicalType second = columns_.type(right.output[i].id);
+    bool left_is_open = left.is_untyped(left.output[i].id);
+    bool right_is_open = right.is_untyped(right.output[i].id);
     std::optional<LogicalType> type = common_type(first, second);
-    // A column of NULLs or literals takes the other side's type, as an untyped literal would.
+    if (left_is_open != right_is_open) type = left_is_open ? second : first;
     if (!type) {
       refuse_at(fmt::format("{}: column {} is {} on the left and {} on the right", name, i + 1, first.to_string(), second.to_string()),
                 query.position);
     }
-    auto add = [&](ColumnId source, std::vector<NamedExpression>& columns, std::vector<ColumnId>& ids) {
+    auto add = [&](const BoundQuery& side, std::vector<NamedExpression>& columns, std::vector<ColumnId>& ids) {
+      ColumnId source = side.output[i].id;
       ColumnId id = columns_.add(left.output[i].name, *type);
       columns.push_back({id, coerce(columns_.reference(source), *type)});
       ids.push_back(id);
     };
-    add(left.output[i].id, left_columns, node.left_columns);
-    add(right.output[i].id, right_columns, node.right_columns);
+    add(left, left_columns, node.left_columns);
+    add(right, right_columns, node.right_columns);
     ColumnId id = columns_.add(left.output[i].name, *type);
     node.columns.push_back(id);
     bound.output.push_back({id, left.output[i].name});
+    // NULL UNION NULL is still open; two literals are text.
+    bool is_null = left.untyped_nulls.contains(left.output[i].id) && right.untyped_nulls.contains(right.output[i].id);
+    if (is_null) bound.note_untyped(id, true);
   }
   LogicalPtr first = project(std::move(left.plan), std::move(left_columns));
   LogicalPtr second = project(std::move(right.plan), std::move(right_columns));
@@ -219,7 +230,6 @@ BoundQuery QueryBinder::bind_set_operation(const ast::Query& query, const ast::S
 }
 
 BoundQuery QueryBinder::bind_select(const ast::Query& query, const ast::Select& select, const NameScope* outer) {
-  if (!select.distinct_on.empty()) refuse_at("DISTINCT ON is not supported", select.distinct_on[0]->position);
   BoundFrom from = bind_from(select.from, outer);
   NameScope scope(outer);
   scope.columns() = from.columns;
@@ -231,6 +241,7 @@ BoundQuery QueryBinder::bind_select(const ast::Query& query, const ast::Select& 
     plan = make_node(LogicalFilter{conjuncts_of(condition)}, std::move(plan));
   }
 
+  bool is_distinct = select.distinct && select.distinct_on.empty();
   std::vector<const ast::SelectItem*> items;
   for (const ast::SelectItem& item : select.items) items.push_back(&item);
   Grouping grouping{.scope = &scope, .input = &plan, .items = &items};
@@ -238,17 +249,19 @@ BoundQuery QueryBinder::bind_select(const ast::Query& query, const ast::Select& 
   for (const ast::SelectItem& item : select.items) collect_aggregates(*item.expression, grouping);
   if (select.having) collect_aggregates(*select.having, grouping);
   for (const ast::OrderItem& item : query.order_by) collect_aggregates(*item.expression, grouping);
+  for (const ast::ExpressionPtr& item : select.distinct_on) collect_aggregates(*item, grouping);
   grouping.is_grouped = !select.group_by.empty() || !grouping.calls.empty() || select.having != nullptr;
 
   if (grouping.is_grouped) {
     // Group expressions are computed below, so that the aggregate groups by columns.
-    bool computes = std::any_of(grouping.groups.begin(), grouping.groups.end(),
-                                [](const NamedExpression& group) { return group.expression->kind() != ExpressionKind::Column; });
-    if (computes) {
+    auto is_computed = [](const NamedExpression& group) {
+      return group.expression->kind() != ExpressionKind::Column || group.expression->column_id() != group.id;
+    };
+    if (std::any_of(grouping.groups.begin(), grouping.groups.end(), is_computed)) {
       std::vector<NamedExpression> columns;
       for (ColumnId id : output_columns(*plan)) columns.push_back({id, columns_.reference(id)});
       for (const NamedExpression& group : grouping.groups) {
-        if (group.expression->kind() != ExpressionKind::Column) columns.push_back(group);
+        if (is_computed(group)) columns.push_back(group);
       }
       plan = project(std::move(plan), std::move(columns));
     }
@@ -289,52 +302,64 @@ BoundQuery QueryBinder::bind_select(const ast::Query& query, const ast::Select& 
         if (!wanted || !column.unsupported.empty()) continue;
         ExpressionPtr value = columns_.reference(column.id, item.expression->position);
         if (grouping.is_grouped) value = after_grouping(std::move(value), grouping);
-        columns.push_back(name_expression(std::move(value), column.name, taken));
+        columns.push_back(name_expression(std::move(value), column.name, output_set(*plan), taken));
         bound.output.push_back({columns.back().id, column.name});
       }
       continue;
     }
     std::string name = item.alias.empty() ? default_name(*item.expression) : item.alias;
-    columns.push_back(name_expression(bind_item(*item.expression), name, taken));
+    ExpressionPtr value = bind_item(*item.expression);
+    bool is_untyped = value->is_untyped();
+    columns.push_back(name_expression(std::move(value), name, output_set(*plan), taken));
     bound.output.push_back({columns.back().id, name});
+    if (is_untyped) bound.note_untyped(columns.back().id, columns.back().expression->is_null_constant());
   }
 
-  LogicalSort sort;
+  // What ORDER BY and DISTINCT ON name: an output column by place or name, or else an expression, which may become a hidden column.
   size_t visible = columns.size();
-  for (const ast::OrderItem& item : query.order_by) {
+  auto bind_key = [&](const ast::Expression& item, std::string_view clause) {
     std::optional<ColumnId> key;
-    if (std::optional<size_t> ordinal = ordinal_of(*item.expression)) {
+    if (std::optional<size_t> ordinal = ordinal_of(item)) {
       if (*ordinal < 1 || *ordinal > visible)
-        refuse_at(fmt::format("ORDER BY {}: there are {} columns", *ordinal, visible), item.expression->position);
+        refuse_at(fmt::format("{} {}: there are {} columns", clause, *ordinal, visible), item.position);
       key = bound.output[*ordinal - 1].id;
-    } else if (const auto* name = std::get_if<ast::ColumnName>(&item.expression->node); name != nullptr && name->parts.size() == 1) {
+    } else if (const auto* name = std::get_if<ast::ColumnName>(&item.node); name != nullptr && name->parts.size() == 1) {
       // An output column goes before a column of the tables.
       for (const OutputColumn& column : bound.output) {
         if (column.name != name->parts[0]) continue;
-        if (key && *key != column.id) refuse_at(fmt::format("ORDER BY {} is ambiguous", column.name), item.expression->position);
+        if (key && *key != column.id) refuse_at(fmt::format("{} {} is ambiguous", clause, column.name), item.position);
         key = column.id;
       }
     }
-    if (!key) {
-      ExpressionPtr expression = bind_item(*item.expression);
-      auto known = std::find_if(columns.begin(), columns.end(),
-                                [&](const NamedExpression& column) { return same_expression(*column.expression, *expression); });
-      if (known == columns.end()) {
-        if (select.distinct) refuse_at("with DISTINCT, ORDER BY can use columns of the select list only", item.expression->position);
-        columns.push_back(name_expression(std::move(expression), "order", taken));
-        known = columns.end() - 1;
-      }
-      key = known->id;
+    if (key) return *key;
+    ExpressionPtr expression = bind_item(item);
+    auto known = std::find_if(columns.begin(), columns.end(),
+                              [&](const NamedExpression& column) { return same_expression(*column.expression, *expression); });
+    if (known == columns.end()) {
+      if (is_distinct) refuse_at("with DISTINCT, ORDER BY can use columns of the select list only", item.position);
+      columns.push_back(name_expression(std::move(expression), "order", output_set(*plan), taken));
+      known = columns.end() - 1;
     }
-    sort.keys.push_back({columns_.reference(*key), item.descending, default_nulls_first(item)});
+    return known->id;
+  };
+  LogicalLimit first_of_each{.limit = 1};
+  for (const ast::ExpressionPtr& item : select.distinct_on) first_of_each.groups.push_back(bind_key(*item, "DISTINCT ON"));
+  LogicalSort sort;
+  for (const ast::OrderItem& item : query.order_by) {
+    ColumnId key = bind_key(*item.expression, "ORDER BY");
+    sort.keys.push_back({columns_.reference(key), item.descending, default_nulls_first(item)});
   }
 
   bool has_hidden = columns.size() > visible;
   plan = project(std::move(plan), std::move(columns));
-  if (select.distinct) {
+  if (is_distinct) {
     LogicalAggregate distinct;
     for (const OutputColumn& column : bound.output) distinct.groups.push_back(column.id);
     plan = make_node(std::move(distinct), std::move(plan));
+  }
+  if (!first_of_each.groups.empty()) {
+    first_of_each.keys = sort.keys;
+    plan = make_node(std::move(first_of_each), std::move(plan));
   }
   if (!sort.keys.empty()) plan = make_node(std::move(sort), std::move(plan));
   bound.plan = std::move(plan);

@@ -2,6 +2,8 @@
 // EXISTS, IN, ANY and ALL. The expression then is a column of that join. The optimizer takes the dependence out.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/error.h"
 #include "binder/query_binder.h"
 #include "expr/function_table.h"
@@ -21,7 +23,20 @@ std::string_view negated_comparison(std::string_view name) {
   return "<";
 }
 
+bool uses_any(const ColumnSet& columns, const ColumnSet& of) {
+  return std::any_of(columns.begin(), columns.end(), [&](ColumnId column) { return of.contains(column); });
+}
+
 }  // namespace
+
+bool OuterJoinSides::uses_both(const ColumnSet& columns) const {
+  return uses_any(columns, output_set(**left)) && uses_any(columns, output_set(**right));
+}
+
+LogicalPtr* OuterJoinSides::side_of(const ColumnSet& columns) const {
+  if (uses_both(columns)) return optional;
+  return uses_any(columns, output_set(**left)) ? left : right;
+}
 
 ExpressionPtr QueryBinder::bind_scalar_subquery(BoundQuery bound, int64_t position, LogicalPtr& input) {
   if (bound.output.size() != 1)
@@ -52,7 +67,7 @@ ExpressionPtr QueryBinder::bind_long_in_list(ExpressionPtr operand, const std::v
 
 ExpressionPtr QueryBinder::bind_subquery(const ast::Subquery& node, int64_t position, const ExpressionPlace& place) {
   using Kind = ast::Subquery::Kind;
-  if (place.input == nullptr) refuse_at(fmt::format("a subquery cannot stand {}", place.no_subquery), position);
+  if (place.input == nullptr && place.sides == nullptr) refuse_at(fmt::format("a subquery cannot stand {}", place.no_subquery), position);
   std::vector<ExpressionPtr> operands;
   auto add_operand = [&](const ast::Expression& operand) {
     ExpressionPtr value = bind_node(operand, place);
@@ -70,8 +85,12 @@ ExpressionPtr QueryBinder::bind_subquery(const ast::Subquery& node, int64_t posi
     // Columns of this query that the subquery uses have to be grouped too.
     for (ColumnId column : free_columns(*bound.plan)) place.regroup(columns_.reference(column, position));
   }
-  if (node.kind == Kind::Scalar) return bind_scalar_subquery(std::move(bound), position, *place.input);
-  if (node.kind == Kind::Exists) return bind_mark(std::move(bound.plan), {}, position, *place.input);
+  ColumnSet used = free_columns(*bound.plan);
+  for (const ExpressionPtr& operand : operands) collect_columns(*operand, used);
+  LogicalPtr* input = place.input_for(used);
+  if (input == nullptr) refuse_at("a subquery in the ON clause of a FULL JOIN cannot refer to both sides of the join", position);
+  if (node.kind == Kind::Scalar) return bind_scalar_subquery(std::move(bound), position, *input);
+  if (node.kind == Kind::Exists) return bind_mark(std::move(bound.plan), {}, position, *input);
 
   if (bound.output.size() != operands.size())
     refuse_at(fmt::format("the subquery must give {} column(s) to compare with, not {}", operands.size(), bound.output.size()), position);
@@ -83,7 +102,7 @@ ExpressionPtr QueryBinder::bind_subquery(const ast::Subquery& node, int64_t posi
     std::string_view name = is_all ? negated_comparison(comparison) : std::string_view(comparison);
     conditions.push_back(make_call(name, {operands[i], columns_.reference(bound.output[i].id)}, position));
   }
-  ExpressionPtr mark = bind_mark(std::move(bound.plan), std::move(conditions), position, *place.input);
+  ExpressionPtr mark = bind_mark(std::move(bound.plan), std::move(conditions), position, *input);
   return is_all ? make_call("not", {mark}, position) : mark;
 }
 

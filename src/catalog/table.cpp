@@ -1,5 +1,7 @@
 #include "catalog/table.h"
 
+#include "catalog/distinct_texts.h"
+
 namespace pistachio {
 
 std::shared_ptr<const Table> Table::of_files(std::string name, ParquetTable files) {
@@ -7,6 +9,8 @@ std::shared_ptr<const Table> Table::of_files(std::string name, ParquetTable file
   table->name_ = std::move(name);
   for (const TableColumn& column : files.columns) table->columns_.push_back({column.name, column.type, column.unsupported});
   for (const TableFile& file : files.files) table->rows_ += file.footer().rows;
+  for (size_t i = 0; i < files.columns.size(); ++i)
+    table->distinct_texts_.push_back(files.columns[i].type.is_text() ? estimate_distinct_texts(files, i) : std::nullopt);
   table->files_ = std::move(files);
   return table;
 }

@@ -32,6 +32,8 @@ class Table {
 
   bool is_in_memory() const { return !files_; }
   const ParquetTable& files() const { return *files_; }
+  // About how many different values a text column of files has; nothing if that is not known, or for other columns.
+  std::optional<double> distinct_texts(size_t column) const { return distinct_texts_.empty() ? std::nullopt : distinct_texts_[column]; }
   const std::vector<Chunk>& chunks() const { return chunks_; }
   // What pays for the chunks.
   const std::vector<std::shared_ptr<const Reservation>>& memory() const { return memory_; }
@@ -41,6 +43,7 @@ class Table {
   std::vector<TableColumnInfo> columns_;
   int64_t rows_ = 0;
   std::optional<ParquetTable> files_;
+  std::vector<std::optional<double>> distinct_texts_;
   std::vector<Chunk> chunks_;
   std::vector<std::shared_ptr<const Reservation>> memory_;
 };

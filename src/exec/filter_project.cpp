@@ -26,7 +26,8 @@ ProjectOperator::ProjectOperator(OperatorPtr input, std::vector<ColumnId> layout
     : Operator(std::move(layout)), input_(std::move(input)), columns_(columns, input_->layout()) {}
 
 Task<void> ProjectOperator::produce(RunContext& context, ChunkSink& sink) {
-  TransformSink project(metrics_, sink, [this](const Chunk& chunk) { return Chunk(columns_.evaluate(chunk), chunk.rows(), chunk.device()); });
+  TransformSink project(metrics_, sink,
+                        [this](const Chunk& chunk) { return Chunk(columns_.evaluate(chunk), chunk.rows(), chunk.device()); });
   Task<void> producing = input_->produce(context, project);
   co_await producing;
 }

@@ -4,6 +4,7 @@
 
 #include "columns/scalar_access.h"
 #include "exec/filter_project.h"
+#include "exec/group_limit.h"
 #include "exec/hash_aggregate.h"
 #include "exec/join_operator.h"
 #include "exec/limit.h"
@@ -72,6 +73,10 @@ class PlanBuilder {
 
   OperatorPtr build_node(const PhysicalNode& node, const PhysicalLimit& limit) {
     return std::make_unique<LimitOperator>(input(node), limit.limit, limit.offset);
+  }
+
+  OperatorPtr build_node(const PhysicalNode& node, const PhysicalGroupLimit& limit) {
+    return std::make_unique<GroupLimitOperator>(input(node), limit, plan_.types_of(node.layout));
   }
 
   OperatorPtr build_node(const PhysicalNode& node, const PhysicalUnion&) {

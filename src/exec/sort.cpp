@@ -4,30 +4,13 @@
 
 #include <algorithm>
 
-#include "columns/order_words.h"
 #include "columns/row_selection.h"
 #include "exec/row_collector.h"
+#include "exec/sort_words.h"
 #include "expr/expression_evaluator.h"
 #include "kernels/ops/sort_order.h"
 
 namespace pistachio {
-
-namespace {
-
-void add_words(const Column& column, const SortKey& key, std::vector<at::Tensor>& words) {
-  if (column.has_validity()) {
-    // 1 for what comes later.
-    at::Tensor later = key.nulls_first ? column.validity() : column.validity().logical_not();
-    words.push_back(later.to(at::kLong));
-  }
-  for (at::Tensor& word : order_words(column)) {
-    if (key.descending) word = word.bitwise_not();
-    if (column.has_validity()) word = word.masked_fill(column.validity().logical_not(), 0);
-    words.push_back(std::move(word));
-  }
-}
-
-}  // namespace
 
 SortOperator::SortOperator(OperatorPtr input, std::vector<SortKey> keys, std::optional<int64_t> limit, std::vector<LogicalType> types)
     : Operator(input->layout()), input_(std::move(input)), keys_(std::move(keys)), limit_(limit), types_(std::move(types)) {}
@@ -37,7 +20,7 @@ at::Tensor SortOperator::order_of(const Chunk& rows) const {
   for (const SortKey& key : keys_) expressions.push_back(key.expression);
   std::vector<Column> columns = ExpressionEvaluator(expressions, layout_).evaluate(rows);
   std::vector<at::Tensor> words;
-  for (size_t i = 0; i < keys_.size(); ++i) add_words(columns[i], keys_[i], words);
+  for (size_t i = 0; i < keys_.size(); ++i) append_sort_words(columns[i], keys_[i].descending, keys_[i].nulls_first, words);
   return kernels::sort_order(words);
 }
 

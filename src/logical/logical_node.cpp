@@ -84,6 +84,9 @@ void for_each_expression(LogicalNode& node, const std::function<void(ExpressionP
                         [&](LogicalSort& sort) {
                           for (SortKey& key : sort.keys) visit(key.expression);
                         },
+                        [&](LogicalLimit& limit) {
+                          for (SortKey& key : limit.keys) visit(key.expression);
+                        },
                         [](auto&) {}},
              node.node);
 }
@@ -93,19 +96,26 @@ void for_each_expression(const LogicalNode& node, const std::function<void(const
 }
 
 ColumnSet free_columns(const LogicalNode& node) {
-  ColumnSet free;
+  ColumnSet outer;
   ColumnSet own;
+  const auto* join = node.as<LogicalJoin>();
   for (const LogicalPtr& child : node.children) {
-    free.merge(free_columns(*child));
+    bool sees_left = join != nullptr && join->dependent && child == node.children[1];
+    for (ColumnId column : free_columns(*child)) {
+      if (!sees_left || !own.contains(column)) outer.insert(column);
+    }
     own.merge(output_set(*child));
   }
+  ColumnSet free;
   if (const auto* scan = node.as<LogicalScan>()) {
     for (const ScanColumn& column : scan->columns) own.insert(column.id);
     for (const ScanColumn& column : scan->hidden) own.insert(column.id);
   }
   for_each_expression(node, [&](const ExpressionPtr& expression) { collect_columns(*expression, free); });
   if (const auto* aggregate = node.as<LogicalAggregate>()) free.insert(aggregate->groups.begin(), aggregate->groups.end());
+  if (const auto* limit = node.as<LogicalLimit>()) free.insert(limit->groups.begin(), limit->groups.end());
   for (ColumnId column : own) free.erase(column);
+  free.merge(outer);
   return free;
 }
 

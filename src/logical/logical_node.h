@@ -117,9 +117,12 @@ struct LogicalSort {
   std::optional<int64_t> limit;
 };
 
+// With groups: so many rows of each group of rows that agree in these columns (NULL equals NULL), counted in the order of the keys.
 struct LogicalLimit {
   std::optional<int64_t> limit;
   int64_t offset = 0;
+  std::vector<ColumnId> groups = {};
+  std::vector<SortKey> keys = {};  // only with groups
 };
 
 // Its columns are those of the children by place, under new ids.

@@ -2,10 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <optional>
+#include <map>
 
 #include "expr/function.h"
-#include "optimizer/scan_filter.h"
+#include "optimizer/column_classes.h"
+#include "optimizer/column_statistics.h"
 
 namespace pistachio {
 
@@ -17,84 +18,84 @@ constexpr double kEqualShare = 0.05;
 constexpr double kPatternShare = 0.1;
 constexpr double kOtherShare = 0.25;
 
-struct ValueRange {
-  double least = 0;
-  double greatest = 0;
+bool gives(const LogicalNode& node, ColumnId column) {
+  std::vector<ColumnId> columns = output_columns(node);
+  return std::find(columns.begin(), columns.end(), column) != columns.end();
+}
+
+struct ColumnSource {
+  const LogicalNode* node;
+  ColumnId column;  // its id there
 };
 
-double as_number(const ScalarValue& value) {
-  if (value.type.is_floating()) return value.floating;
-  double number = static_cast<double>(value.integer);
-  return value.type.kind() == TypeKind::Decimal ? number / std::pow(10.0, value.type.scale()) : number;
-}
-
-// From the statistics of all row groups; nothing if one has none, or for text.
-std::optional<ValueRange> range_of(const Table& table, size_t column) {
-  if (table.is_in_memory() || table.columns()[column].type.is_text()) return std::nullopt;
-  std::optional<ValueRange> range;
-  for (const TableFile& file : table.files().files) {
-    int leaf = file.leaf_of_column[column];
-    if (leaf < 0) return std::nullopt;
-    for (const RowGroupInfo& group : file.footer().row_groups) {
-      const ColumnChunkInfo& chunk = group.columns[static_cast<size_t>(leaf)];
-      if (!chunk.minimum || !chunk.maximum) return std::nullopt;
-      double least = as_number(*chunk.minimum);
-      double greatest = as_number(*chunk.maximum);
-      if (!range) range = ValueRange{least, greatest};
-      range->least = std::min(range->least, least);
-      range->greatest = std::max(range->greatest, greatest);
+// The node that makes a column, seen through what only passes it on.
+ColumnSource source_of(ColumnId column, const LogicalNode& node) {
+  if (const auto* project = node.as<LogicalProject>()) {
+    for (const NamedExpression& own : project->columns) {
+      if (own.id == column && own.expression->kind() == ExpressionKind::Column)
+        return source_of(own.expression->column_id(), *node.children[0]);
     }
+    return {&node, column};
   }
-  return range;
-}
-
-const ScanColumn* find_column(const LogicalScan& scan, ColumnId id) {
-  for (const std::vector<ScanColumn>* columns : {&scan.columns, &scan.hidden}) {
-    auto found = std::find_if(columns->begin(), columns->end(), [&](const ScanColumn& column) { return column.id == id; });
-    if (found != columns->end()) return &*found;
+  if (node.as<LogicalAggregate>() != nullptr || node.as<LogicalSetOperation>() != nullptr) return {&node, column};
+  for (const LogicalPtr& child : node.children) {
+    if (gives(*child, column)) return source_of(column, *child);
   }
-  return nullptr;
+  return {&node, column};
 }
 
-// Different values of a stored column: no more than rows, nor than whole numbers between least and greatest.
-double stored_distinct(const LogicalScan& scan, const ScanColumn& column) {
-  double rows = static_cast<double>(std::max<int64_t>(1, scan.table->rows()));
-  LogicalType type = scan.table->columns()[column.source].type;
-  if (type.kind() == TypeKind::Boolean) return 2;
-  if (type.is_text()) return std::max(10.0, std::sqrt(rows));
-  std::optional<ValueRange> range = range_of(*scan.table, column.source);
-  if (!range || type.is_floating()) return rows;
-  double steps = (range->greatest - range->least) * (type.kind() == TypeKind::Decimal ? std::pow(10.0, type.scale()) : 1) + 1;
-  return std::clamp(steps, 1.0, rows);
+const LogicalNode* input_with(ColumnId column, const std::vector<const LogicalNode*>& inputs) {
+  auto found = std::find_if(inputs.begin(), inputs.end(), [&](const LogicalNode* input) { return gives(*input, column); });
+  return found == inputs.end() ? nullptr : *found;
 }
 
-double filter_share(const ExpressionPtr& condition, const LogicalScan& scan) {
-  std::optional<RangeFilter> filter = to_range_filter(*condition, scan);
-  if (!filter) return kOtherShare;
-  const Expression* column = condition->children()[0]->is_constant() ? condition->children()[1].get() : condition->children()[0].get();
-  const Expression* constant = condition->children()[0]->is_constant() ? condition->children()[0].get() : condition->children()[1].get();
-  if (column->kind() == ExpressionKind::Cast) column = column->children()[0].get();
-  const ScanColumn* stored = find_column(scan, column->column_id());
-  if (stored == nullptr) return kOtherShare;
-  if (filter->comparison == Comparison::Equal) return 1.0 / stored_distinct(scan, *stored);
-  if (filter->comparison == Comparison::NotEqual) return 1.0 - 1.0 / stored_distinct(scan, *stored);
-  std::optional<ValueRange> range = range_of(*scan.table, stored->source);
-  if (!range || range->greatest <= range->least) return kRangeShare;
-  double value = as_number(constant->value());
-  // Dates compared as timestamps: back to days.
-  if (column->type().kind() == TypeKind::Date && constant->type().kind() == TypeKind::Timestamp) value /= 86'400e6;
-  double below = std::clamp((value - range->least) / (range->greatest - range->least), 0.0, 1.0);
-  bool wants_less = filter->comparison == Comparison::Less || filter->comparison == Comparison::LessEqual;
-  return std::max(1e-6, wants_less ? below : 1.0 - below);
+// Of the source itself, without filters above it or in it.
+DistinctValues source_values(const ColumnSource& source, const CardinalityEstimator& estimator) {
+  if (const auto* scan = source.node->as<LogicalScan>()) {
+    if (const ScanColumn* stored = find_scan_column(*scan, source.column)) return stored_values(*scan, *stored);
+  }
+  return {estimator.distinct_values(source.column, *source.node), true};
+}
+
+double source_rows(const ColumnSource& source, const CardinalityEstimator& estimator) {
+  if (const auto* scan = source.node->as<LogicalScan>()) return static_cast<double>(std::max<int64_t>(1, scan->table->rows()));
+  return estimator.rows(*source.node);
 }
 
 }  // namespace
 
+double joint_share(std::vector<const ConditionEstimate*> conditions) {
+  // Those that say most come first, so that the ones that follow from them are those that say least.
+  std::stable_sort(conditions.begin(), conditions.end(),
+                   [](const ConditionEstimate* left, const ConditionEstimate* right) { return left->share < right->share; });
+  struct Key {
+    double combinations = 1;
+    double most = 0;
+    double largest = 0;
+  };
+  std::map<std::pair<const LogicalNode*, const LogicalNode*>, Key> keys;
+  ColumnClasses classes;
+  double share = 1;
+  for (const ConditionEstimate* condition : conditions) {
+    if (!condition->is_equality) {
+      share *= condition->share;
+      continue;
+    }
+    if (!classes.unite(condition->left, condition->right)) continue;
+    Key& key = keys[std::minmax(condition->left_source, condition->right_source)];
+    key.combinations /= condition->share;
+    key.most = condition->most_combinations;
+    key.largest = std::max(key.largest, 1 / condition->share);
+  }
+  for (const auto& [sources, key] : keys) share /= std::max(key.largest, std::min(key.combinations, key.most));
+  return share;
+}
+
 double CardinalityEstimator::distinct_values(ColumnId column, const LogicalNode& node) const {
-  Question question(*this);
   if (const auto* scan = node.as<LogicalScan>()) {
-    const ScanColumn* stored = find_column(*scan, column);
-    return stored == nullptr ? rows(node) : std::min(rows(node), stored_distinct(*scan, *stored));
+    const ScanColumn* stored = find_scan_column(*scan, column);
+    if (stored == nullptr) return rows(node);
+    return std::clamp(stored_values(*scan, *stored).count * filter_share(*scan, column), 1.0, rows(node));
   }
   if (const auto* project = node.as<LogicalProject>()) {
     for (const NamedExpression& own : project->columns) {
@@ -103,23 +104,91 @@ double CardinalityEstimator::distinct_values(ColumnId column, const LogicalNode&
     }
     return rows(node);
   }
+  if (const auto* aggregate = node.as<LogicalAggregate>()) {
+    if (std::find(aggregate->groups.begin(), aggregate->groups.end(), column) == aggregate->groups.end()) return rows(node);
+  }
   for (const LogicalPtr& child : node.children) {
-    if (output_set(*child).contains(column)) return std::min(rows(node), distinct_values(column, *child));
+    if (!gives(*child, column)) continue;
+    double values = distinct_values(column, *child);
+    if (const auto* filter = node.as<LogicalFilter>()) {
+      for (const ExpressionPtr& condition : filter->conditions) {
+        if (columns_of(*condition) == ColumnSet{column}) values *= selectivity(*condition, {child.get()});
+      }
+    }
+    return std::clamp(values, 1.0, rows(node));
   }
   return rows(node);
 }
 
-double CardinalityEstimator::selectivity(const Expression& condition, const std::vector<const LogicalNode*>& inputs) const {
-  Question question(*this);
+// The values of the smaller side are taken to be among those of the larger one. How many that has may be known as a bound only; then it is
+// taken for a foreign key, with no more values than the other side has in its table.
+ConditionEstimate CardinalityEstimator::column_equality(ColumnId left, ColumnId right, const Nodes& inputs) const {
+  ConditionEstimate made;
+  const LogicalNode* left_input = input_with(left, inputs);
+  const LogicalNode* right_input = input_with(right, inputs);
+  if (left_input == nullptr || right_input == nullptr) return {.share = kEqualShare};
+  ColumnSource left_source = source_of(left, *left_input);
+  ColumnSource right_source = source_of(right, *right_input);
+  DistinctValues left_values = source_values(left_source, *this);
+  DistinctValues right_values = source_values(right_source, *this);
+  double most = std::max(left_values.count, right_values.count);
+  if (left_values.count > right_values.count && left_values.is_bound) most = right_values.count;
+  if (right_values.count > left_values.count && right_values.is_bound) most = left_values.count;
+  double values = std::max(distinct_values(left, *left_input), distinct_values(right, *right_input));
+  made.share = 1 / std::max(1.0, std::min(values, most));
+  made.is_equality = true;
+  made.left = left;
+  made.right = right;
+  made.left_source = left_source.node;
+  made.right_source = right_source.node;
+  made.most_combinations = std::min(source_rows(left_source, *this), source_rows(right_source, *this));
+  return made;
+}
+
+ConditionEstimate CardinalityEstimator::estimate(const Expression& condition, const Nodes& inputs) const {
+  bool is_call = condition.kind() == ExpressionKind::Call && condition.children().size() == 2;
+  if (is_call && (condition.function().name == "=" || condition.function().name == "is not distinct from")) {
+    const Expression& left = *condition.children()[0];
+    const Expression& right = *condition.children()[1];
+    bool are_columns = left.kind() == ExpressionKind::Column && right.kind() == ExpressionKind::Column;
+    if (are_columns && left.column_id() != right.column_id()) return column_equality(left.column_id(), right.column_id(), inputs);
+  }
+  return {.share = selectivity(condition, inputs)};
+}
+
+double CardinalityEstimator::equality_share(const Expression& condition, const Nodes& inputs) const {
+  const Expression& left = *condition.children()[0];
+  const Expression& right = *condition.children()[1];
+  if (same_expression(left, right)) return 1;
+  if (columns_of(left).empty() || columns_of(right).empty()) {
+    const Expression& side = columns_of(left).empty() ? right : left;
+    const LogicalNode* input = side.kind() == ExpressionKind::Column ? input_with(side.column_id(), inputs) : nullptr;
+    return input == nullptr ? kEqualShare : 1 / distinct_values(side.column_id(), *input);
+  }
+  double most = 0;
+  for (const Expression* side : {&left, &right}) {
+    for (const LogicalNode* input : inputs) {
+      double values = 1;
+      ColumnSet columns = columns_of(*side);
+      bool is_here = std::all_of(columns.begin(), columns.end(), [&](ColumnId column) { return gives(*input, column); });
+      if (!is_here) continue;
+      for (ColumnId column : columns) values *= distinct_values(column, *input);
+      most = std::max(most, std::min(values, rows(*input)));
+    }
+  }
+  return most > 0 ? 1 / most : kEqualShare;
+}
+
+double CardinalityEstimator::selectivity(const Expression& condition, const Nodes& inputs) const {
   switch (condition.kind()) {
     case ExpressionKind::And: {
       double share = 1;
-      for (const ExpressionPtr& child : condition.children()) share *= selectivity(*child, inputs);
+      for (const ExpressionPtr& child : condition.children()) share *= estimate(*child, inputs).share;
       return share;
     }
     case ExpressionKind::Or: {
       double none = 1;
-      for (const ExpressionPtr& child : condition.children()) none *= 1 - selectivity(*child, inputs);
+      for (const ExpressionPtr& child : condition.children()) none *= 1 - estimate(*child, inputs).share;
       return 1 - none;
     }
     case ExpressionKind::Call: break;
@@ -127,23 +196,7 @@ double CardinalityEstimator::selectivity(const Expression& condition, const std:
   }
   std::string_view name = condition.function().name;
   if (name == "not") return 1 - selectivity(*condition.children()[0], inputs);
-  if (name == "=" || name == "is not distinct from") {
-    double most = 0;
-    for (const ExpressionPtr& side : condition.children()) {
-      ColumnSet columns = columns_of(*side);
-      for (const LogicalNode* input : inputs) {
-        ColumnSet given = output_set(*input);
-        double values = 1;
-        bool is_here = !columns.empty();
-        for (ColumnId column : columns) {
-          is_here = is_here && given.contains(column);
-          if (is_here) values *= distinct_values(column, *input);
-        }
-        if (is_here) most = std::max(most, std::min(values, rows(*input)));
-      }
-    }
-    return most > 0 ? 1 / most : kEqualShare;
-  }
+  if (name == "=" || name == "is not distinct from") return equality_share(condition, inputs);
   if (name == "<" || name == "<=" || name == ">" || name == ">=") return kRangeShare;
   if (name == "<>") return 1 - kEqualShare;
   if (name == "like" || name == "ilike") return kPatternShare;
@@ -153,71 +206,60 @@ double CardinalityEstimator::selectivity(const Expression& condition, const std:
   return kOtherShare;
 }
 
-double CardinalityEstimator::scan_rows(const LogicalScan& scan) const {
-  double rows = static_cast<double>(scan.table->rows());
-  for (const ExpressionPtr& filter : scan.filters) rows *= filter_share(filter, scan);
-  return rows;
+double CardinalityEstimator::share_of_all(const std::vector<ExpressionPtr>& conditions, const Nodes& inputs) const {
+  std::vector<ConditionEstimate> estimates;
+  for (const ExpressionPtr& condition : conditions) estimates.push_back(estimate(*condition, inputs));
+  std::vector<const ConditionEstimate*> all;
+  for (const ConditionEstimate& one : estimates) all.push_back(&one);
+  return joint_share(std::move(all));
 }
 
 double CardinalityEstimator::join_rows(const LogicalNode& node, const LogicalJoin& join) const {
   double left = rows(node.left());
   double right = rows(node.right());
-  double matches = left * right;
-  for (const ExpressionPtr& condition : join.conditions) matches *= selectivity(*condition, {&node.left(), &node.right()});
+  double matches = left * right * share_of_all(join.conditions, {&node.left(), &node.right()});
   switch (join.kind) {
     case JoinKind::Inner: return matches;
-    case JoinKind::Left:
-    case JoinKind::Single: return std::max(left, matches);
+    case JoinKind::Left: return std::max(left, matches);
     case JoinKind::Right: return std::max(right, matches);
-    case JoinKind::Full: return std::max(left, right);
+    case JoinKind::Full: return std::max({left, right, matches});
     case JoinKind::Semi: return std::min(left, std::max(1.0, std::min(matches, left * 0.5)));
     case JoinKind::RightSemi: return std::min(right, std::max(1.0, std::min(matches, right * 0.5)));
     case JoinKind::Anti: return std::max(1.0, left * 0.5);
     case JoinKind::RightAnti: return std::max(1.0, right * 0.5);
+    case JoinKind::Single:
     case JoinKind::Mark: return left;
   }
   return matches;
 }
 
 double CardinalityEstimator::rows(const LogicalNode& node) const {
-  Question question(*this);
   auto known = known_rows_.find(&node);
   if (known != known_rows_.end()) return known->second;
-  double rows = estimate_rows(node);
-  known_rows_.emplace(&node, rows);
-  return rows;
+  double estimate = std::max(1.0, estimate_rows(node));
+  known_rows_.emplace(&node, estimate);
+  return estimate;
 }
 
 double CardinalityEstimator::estimate_rows(const LogicalNode& node) const {
-  double estimate = 1;
-  if (const auto* scan = node.as<LogicalScan>()) {
-    estimate = scan_rows(*scan);
-  } else if (const auto* values = node.as<LogicalValues>()) {
-    estimate = static_cast<double>(values->rows.size());
-  } else if (const auto* filter = node.as<LogicalFilter>()) {
-    estimate = rows(*node.children[0]);
-    for (const ExpressionPtr& condition : filter->conditions) estimate *= selectivity(*condition, {node.children[0].get()});
-  } else if (const auto* join = node.as<LogicalJoin>()) {
-    estimate = join_rows(node, *join);
-  } else if (const auto* aggregate = node.as<LogicalAggregate>()) {
-    double input = rows(*node.children[0]);
-    double groups = 1;
-    for (ColumnId group : aggregate->groups) groups *= distinct_values(group, *node.children[0]);
-    estimate = aggregate->groups.empty() ? 1 : std::min(input, groups);
-  } else if (const auto* sort = node.as<LogicalSort>()) {
-    estimate = rows(*node.children[0]);
-    if (sort->limit) estimate = std::min(estimate, static_cast<double>(*sort->limit));
-  } else if (const auto* limit = node.as<LogicalLimit>()) {
-    estimate = rows(*node.children[0]);
-    if (limit->limit) estimate = std::min(estimate, static_cast<double>(*limit->limit));
-  } else if (node.as<LogicalSetOperation>() != nullptr) {
-    estimate = rows(node.left()) + rows(node.right());
-  } else if (const auto* read = node.as<LogicalSharedRead>()) {
-    estimate = plan_.shared[read->shared] ? rows(*plan_.shared[read->shared]) : 1000;
-  } else {
-    estimate = rows(*node.children[0]);
-  }
-  return std::max(1.0, estimate);
+  if (const auto* scan = node.as<LogicalScan>()) return static_cast<double>(scan->table->rows()) * filter_share(*scan);
+  if (const auto* values = node.as<LogicalValues>()) return static_cast<double>(values->rows.size());
+  if (const auto* join = node.as<LogicalJoin>()) return join_rows(node, *join);
+  if (const auto* read = node.as<LogicalSharedRead>()) return plan_.shared[read->shared] ? rows(*plan_.shared[read->shared]) : 1000;
+  if (node.as<LogicalSetOperation>() != nullptr) return rows(node.left()) + rows(node.right());
+  const LogicalNode& child = *node.children[0];
+  double input = rows(child);
+  auto groups_of = [&](const std::vector<ColumnId>& groups) {
+    double combinations = 1;
+    for (ColumnId group : groups) combinations *= distinct_values(group, child);
+    return combinations;
+  };
+  if (const auto* filter = node.as<LogicalFilter>()) return input * share_of_all(filter->conditions, {&child});
+  if (const auto* aggregate = node.as<LogicalAggregate>()) return std::min(input, groups_of(aggregate->groups));
+  if (const auto* sort = node.as<LogicalSort>()) return sort->limit ? std::min(input, static_cast<double>(*sort->limit)) : input;
+  if (const auto* limit = node.as<LogicalLimit>())
+    return limit->limit ? std::min(input, groups_of(limit->groups) * static_cast<double>(*limit->limit)) : input;
+  return input;
 }
 
 }  // namespace pistachio

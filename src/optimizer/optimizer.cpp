@@ -14,8 +14,13 @@ const std::vector<OptimizerRule>& optimizer_rules() {
       {"unnest_subqueries", "dependent joins would run a subquery for each row; after this all joins are plain", unnest_subqueries, true},
       {"lower_set_operations", "INTERSECT and EXCEPT become grouping, which all ranks and devices can do", lower_set_operations, true},
       {"push_down_filters", "rows that are dropped early cost nothing later; scans skip row groups and pages", push_down_filters, false},
+      {"imply_conditions", "what holds for a column holds for those equal to it: more scans are filtered, more joins connected",
+       imply_conditions, false},
+      {"push_down_implied_conditions", "the new conditions reach the scans before joins are ordered by their rows", push_down_filters,
+       false},
       {"order_joins", "the order of joins decides the size of what lies between", order_joins, false},
       {"push_down_filters_again", "conditions that the new order of joins lets through", push_down_filters, false},
+      {"push_down_semi_joins", "rows without a match need not be joined with others first", push_down_semi_joins, false},
       {"choose_build_sides", "the smaller side of a join goes into the hash table", choose_build_sides, false},
       {"push_down_limits", "ORDER BY with LIMIT keeps the first rows only", push_down_limits, false},
       {"prune_columns", "what nobody uses is not read, gathered or kept", prune_columns, false},
@@ -64,6 +69,9 @@ ColumnSet verify_node(const LogicalNode& node, const ColumnSet& outer, bool is_u
   });
   if (const auto* aggregate = node.as<LogicalAggregate>()) {
     for (ColumnId group : aggregate->groups) ENSURE(available.contains(group), "group column #{} is not made below", group.value);
+  }
+  if (const auto* limit = node.as<LogicalLimit>()) {
+    for (ColumnId group : limit->groups) ENSURE(available.contains(group), "group column #{} is not made below", group.value);
   }
   if (const auto* operation = node.as<LogicalSetOperation>()) {
     ENSURE_EQ(operation->columns.size(), operation->left_columns.size());

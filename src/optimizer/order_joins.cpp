@@ -8,6 +8,7 @@
 
 #include "base/check.h"
 #include "optimizer/cardinality.h"
+#include "optimizer/column_classes.h"
 #include "optimizer/rules.h"
 
 namespace pistachio {
@@ -15,6 +16,7 @@ namespace pistachio {
 namespace {
 
 constexpr size_t kMostForDynamicProgramming = 12;
+constexpr double kMuchSmaller = 4;
 using Inputs = uint64_t;  // a set of inputs
 
 struct Region {
@@ -52,7 +54,7 @@ class JoinOrderer {
         }
       }
       used_by_.push_back(used);
-      selectivity_.push_back(estimator_.selectivity(*condition, nodes));
+      estimates_.push_back(estimator_.estimate(*condition, nodes));
     }
   }
 
@@ -73,10 +75,11 @@ class JoinOrderer {
     for (size_t i = 0; i < rows_.size(); ++i) {
       if ((set >> i & 1) != 0) rows *= rows_[i];
     }
+    std::vector<const ConditionEstimate*> inside;
     for (size_t i = 0; i < used_by_.size(); ++i) {
-      if ((used_by_[i] & ~set) == 0 && std::popcount(used_by_[i]) > 1) rows *= selectivity_[i];
+      if ((used_by_[i] & ~set) == 0 && std::popcount(used_by_[i]) > 1) inside.push_back(&estimates_[i]);
     }
-    return set_rows_[set] = std::max(1.0, rows);
+    return set_rows_[set] = std::max(1.0, rows * joint_share(std::move(inside)));
   }
 
   bool connected(Inputs left, Inputs right) const {
@@ -115,9 +118,17 @@ class JoinOrderer {
   LogicalPtr join(LogicalPtr left, Inputs left_set, LogicalPtr right, Inputs right_set) {
     LogicalJoin node{.kind = JoinKind::Inner};
     Inputs both = left_set | right_set;
+    // Equalities inside each side hold already, and those that follow from them and each other need not be checked.
+    ColumnClasses classes;
+    for (size_t i = 0; i < used_by_.size(); ++i) {
+      bool holds = (used_by_[i] & ~left_set) == 0 || (used_by_[i] & ~right_set) == 0;
+      if (holds && estimates_[i].is_equality) classes.unite(estimates_[i].left, estimates_[i].right);
+    }
     for (size_t i = 0; i < used_by_.size(); ++i) {
       bool fits = (used_by_[i] & ~both) == 0 && (used_by_[i] & left_set) != 0 && (used_by_[i] & right_set) != 0;
-      if (fits) node.conditions.push_back(region_.conditions[i]);
+      if (!fits) continue;
+      if (estimates_[i].is_equality && !classes.unite(estimates_[i].left, estimates_[i].right)) continue;
+      node.conditions.push_back(region_.conditions[i]);
     }
     return make_node(std::move(node), std::move(left), std::move(right));
   }
@@ -183,7 +194,7 @@ class JoinOrderer {
   std::vector<double> rows_;
   std::vector<ColumnSet> given_;
   std::vector<Inputs> used_by_;
-  std::vector<double> selectivity_;
+  std::vector<ConditionEstimate> estimates_;
   std::map<Inputs, double> set_rows_;
 };
 
@@ -231,8 +242,11 @@ void choose_build_sides(LogicalPlan& plan) {
     auto* join = node->as<LogicalJoin>();
     if (join == nullptr) return;
     std::optional<JoinKind> turned = turned_round(join->kind);
-    // The right side is built. A join that is turned round notes matches on its build side, which costs little.
-    if (!turned || estimator.rows(node->left()) >= estimator.rows(node->right())) return;
+    // The right side is built. A join that is turned round notes matches on its build side, which costs little. One that only gives rows of
+    // the build side gives them when the other side has come to its end: that must be worth it.
+    bool gives_one_side = join->kind == JoinKind::Semi || join->kind == JoinKind::Anti;
+    double factor = gives_one_side ? kMuchSmaller : 1;
+    if (!turned || estimator.rows(node->left()) * factor >= estimator.rows(node->right())) return;
     std::swap(node->children[0], node->children[1]);
     join->kind = *turned;
   };

@@ -59,6 +59,7 @@ class ColumnPruner {
       below.insert(repeat->times);
     } else {
       collect(*node, below);
+      if (const auto* limit = node->as<LogicalLimit>()) below.insert(limit->groups.begin(), limit->groups.end());
     }
     for (LogicalPtr& child : node->children) prune(child, intersection(below, output_set(*child)));
     if (auto* join = node->as<LogicalJoin>()) {

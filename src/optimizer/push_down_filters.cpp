@@ -90,6 +90,13 @@ class FilterPusher {
       node->children[0] = push(std::move(node->children[0]), std::move(conditions));
       return node;
     }
+    if (const auto* limit = node->as<LogicalLimit>(); limit != nullptr && !limit->groups.empty()) {
+      // A condition on the groups keeps or drops whole groups.
+      ColumnSet groups(limit->groups.begin(), limit->groups.end());
+      Conditions below = take_if(conditions, [&](const Expression& condition) { return uses_only(condition, groups); });
+      node->children[0] = push(std::move(node->children[0]), std::move(below));
+      return above(std::move(node), std::move(conditions));
+    }
     for (LogicalPtr& child : node->children) child = push(std::move(child), {});
     return above(std::move(node), std::move(conditions));
   }
@@ -229,7 +236,6 @@ class FilterPusher {
         break;
       case JoinKind::Full: stay = std::move(conditions); break;
     }
-    // A condition that another already implies on the other side of an equation would go here: later, with statistics.
     node->children[0] = push(std::move(node->children[0]), std::move(to_left));
     node->children[1] = push(std::move(node->children[1]), std::move(to_right));
     return above(std::move(node), std::move(stay));

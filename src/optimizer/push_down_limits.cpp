@@ -31,7 +31,8 @@ void limit_union(LogicalPtr& node, int64_t rows) {
 void push_down_limits(LogicalPlan& plan) {
   auto visit = [](LogicalPtr& node) {
     auto* limit = node->as<LogicalLimit>();
-    if (limit == nullptr || !limit->limit || *limit->limit > std::numeric_limits<int64_t>::max() - limit->offset) return;
+    if (limit == nullptr || !limit->groups.empty() || !limit->limit || *limit->limit > std::numeric_limits<int64_t>::max() - limit->offset)
+      return;
     int64_t rows = *limit->limit + limit->offset;
     // A sort that keeps everything is better than one that keeps nearly everything again and again.
     if (rows <= 1'000'000) tell_limit(*node->children[0], rows);

@@ -8,7 +8,6 @@
 #include <optional>
 
 #include "base/check.h"
-#include "base/error.h"
 #include "expr/function.h"
 #include "expr/function_table.h"
 #include "optimizer/rules.h"
@@ -218,9 +217,11 @@ class Unnester {
     if (node->as<LogicalJoin>() != nullptr) return push_join(std::move(node), domain);
     if (node->as<LogicalAggregate>() != nullptr) return push_aggregate(std::move(node), domain);
     if (node->as<LogicalSetOperation>() != nullptr) return push_set_operation(std::move(node), domain);
+    if (node->as<LogicalLimit>() != nullptr) return push_limit(std::move(node), domain);
+    // Rows in order are asked for by LIMIT only, which takes the keys along.
     const auto* sort = node->as<LogicalSort>();
-    if (sort != nullptr && !sort->limit) return push(std::move(node->children[0]), domain);
-    throw UserError("LIMIT inside a subquery that refers to the outer query is not supported");
+    ENSURE(sort != nullptr && !sort->limit);
+    return push(std::move(node->children[0]), domain);
   }
 
   // If the filter equates every outer column with something of its input: those, by outer column.
@@ -240,6 +241,18 @@ class Unnester {
     return values;
   }
 
+  // If the condition is the one that equates an outer column with its value: the value.
+  static ExpressionPtr equated_value(const Expression& condition, const std::map<ColumnId, ExpressionPtr>& values) {
+    if (condition.kind() != ExpressionKind::Call || condition.function().name != "=") return nullptr;
+    for (size_t side : {0, 1}) {
+      const ExpressionPtr& outer = condition.children()[side];
+      if (outer->kind() != ExpressionKind::Column) continue;
+      auto found = values.find(outer->column_id());
+      if (found != values.end() && found->second == condition.children()[1 - side]) return found->second;
+    }
+    return nullptr;
+  }
+
   Pushed push_filter(LogicalPtr node, Domain& domain) {
     auto& filter = *node->as<LogicalFilter>();
     if (!is_correlated(*node->children[0], domain)) {
@@ -254,9 +267,9 @@ class Unnester {
         }
         std::vector<ExpressionPtr> rest;
         for (const ExpressionPtr& condition : filter.conditions) {
-          ExpressionPtr own = mapped(condition, made.mapping);
-          // x = x says that x is not NULL; of the equation that gave the value nothing else is left.
-          rest.push_back(std::move(own));
+          // Of the equation that gave the value it is left that the value is not NULL.
+          ExpressionPtr value = equated_value(*condition, *values);
+          rest.push_back(value ? make_call("is not null", {value}) : mapped(condition, made.mapping));
         }
         node->children[0] = make_node(std::move(project), std::move(node->children[0]));
         filter.conditions = std::move(rest);
@@ -289,12 +302,17 @@ class Unnester {
         if (found != mapping.end()) group = found->second;
       }
     }
+    if (auto* limit = node.as<LogicalLimit>()) {
+      for (ColumnId& group : limit->groups) {
+        auto found = mapping.find(group);
+        if (found != mapping.end()) group = found->second;
+      }
+    }
     for (LogicalPtr& child : node.children) substitute(*child, mapping);
   }
 
   Pushed push_join(LogicalPtr node, Domain& domain) {
     auto& join = *node->as<LogicalJoin>();
-    if (join.kind == JoinKind::Full) throw UserError("FULL JOIN inside a subquery that refers to the outer query is not supported");
     if (join.dependent) {
       // The subquery inside then depends on its own left side only.
       Pushed made = push(std::move(node->children[0]), domain);
@@ -309,7 +327,7 @@ class Unnester {
     bool in_right = is_correlated(node->right(), domain);
     // The side whose rows all stay must have the domain, or rows without a match would lose their outer value.
     bool push_left = in_left || (join.kind != JoinKind::Right && !(join.kind == JoinKind::Inner && in_right));
-    bool push_right = in_right || join.kind == JoinKind::Right;
+    bool push_right = in_right || join.kind == JoinKind::Right || join.kind == JoinKind::Full;
     Pushed left;
     Pushed right;
     if (push_left) {
@@ -328,7 +346,22 @@ class Unnester {
       for (ColumnId column : domain.columns) join.conditions.push_back(same_value(left.mapping.at(column), right.mapping.at(column)));
     }
     made.plan = std::move(node);
+    if (join.kind == JoinKind::Full) coalesce_domain(made, right.mapping);
     return made;
+  }
+
+  // A row of a full join has its outer value on the side that is there. On one that is missing it is NULL, and where it is NULL itself, it
+  // is NULL on the other side too: the first of both that is not NULL is right in all cases.
+  void coalesce_domain(Pushed& joined, const Mapping& right) {
+    LogicalProject project;
+    for (ColumnId column : output_columns(*joined.plan)) project.columns.push_back({column, reference(column)});
+    for (auto& [outer, id] : joined.mapping) {
+      LogicalType type = plan_.columns.type(id);
+      ExpressionPtr either = Expression::conditional(ExpressionKind::Coalesce, {reference(id), reference(right.at(outer))}, type);
+      id = plan_.columns.add(plan_.columns.name(outer), type);
+      project.columns.push_back({id, std::move(either)});
+    }
+    joined.plan = make_node(std::move(project), std::move(joined.plan));
   }
 
   Pushed push_aggregate(LogicalPtr node, Domain& domain) {
@@ -369,6 +402,39 @@ class Unnester {
     }
     all.plan = make_node(std::move(project), make_node(std::move(join), std::move(all.plan), std::move(node)));
     return all;
+  }
+
+  // The keys of the sort that orders the rows of a node, which goes away; none if nothing does.
+  std::vector<SortKey> take_order(LogicalPtr& node) const {
+    if (auto* sort = node->as<LogicalSort>()) {
+      std::vector<SortKey> keys = std::move(sort->keys);
+      LogicalPtr child = std::move(node->children[0]);
+      node = std::move(child);
+      return keys;
+    }
+    auto* project = node->as<LogicalProject>();
+    if (project == nullptr) return {};
+    std::vector<SortKey> keys = take_order(node->children[0]);
+    ColumnSet below = output_set(*node->children[0]);
+    ColumnSet given = output_set(*node);
+    for (const SortKey& key : keys) {
+      for (ColumnId column : columns_of(*key.expression)) {
+        if (below.contains(column) && given.insert(column).second) project->columns.push_back({column, reference(column)});
+      }
+    }
+    return keys;
+  }
+
+  // LIMIT counts the rows of each outer value by itself.
+  Pushed push_limit(LogicalPtr node, Domain& domain) {
+    if (node->as<LogicalLimit>()->groups.empty()) node->as<LogicalLimit>()->keys = take_order(node->children[0]);
+    Pushed made = push(std::move(node->children[0]), domain);
+    node->children[0] = std::move(made.plan);
+    auto& limit = *node->as<LogicalLimit>();
+    for (SortKey& key : limit.keys) key.expression = mapped(key.expression, made.mapping);
+    for (const auto& [outer, id] : made.mapping) limit.groups.push_back(id);
+    made.plan = std::move(node);
+    return made;
   }
 
   Pushed push_set_operation(LogicalPtr node, Domain& domain) {

@@ -26,6 +26,15 @@ std::vector<std::vector<Requirement>> join_alternatives(const PhysicalJoin& join
   return alternatives;
 }
 
+std::vector<std::vector<Requirement>> group_alternatives(const std::vector<ColumnId>& groups, const ColumnRegistry& columns) {
+  std::vector<std::vector<Requirement>> alternatives = {{{Need::Single, {}}}};
+  if (groups.empty()) return alternatives;
+  std::vector<ExpressionPtr> keys;
+  for (ColumnId group : groups) keys.push_back(columns.reference(group));
+  alternatives.push_back({{Need::Together, std::move(keys)}});
+  return alternatives;
+}
+
 }  // namespace
 
 std::vector<LogicalType> PhysicalPlan::types_of(const std::vector<ColumnId>& ids) const {
@@ -40,14 +49,8 @@ std::vector<std::vector<Requirement>> input_alternatives(const PhysicalNode& nod
   return std::visit(Overloaded{[](const PhysicalScan&) { return Alternatives{{}}; }, [](const PhysicalValues&) { return Alternatives{{}}; },
                                [](const PhysicalSharedRead&) { return Alternatives{{}}; },
                                [](const PhysicalJoin& join) { return join_alternatives(join); },
-                               [&](const PhysicalAggregate& aggregate) {
-                                 Alternatives alternatives = {{{Need::Single, {}}}};
-                                 if (aggregate.groups.empty()) return alternatives;
-                                 std::vector<ExpressionPtr> keys;
-                                 for (ColumnId group : aggregate.groups) keys.push_back(columns.reference(group));
-                                 alternatives.push_back({{Need::Together, std::move(keys)}});
-                                 return alternatives;
-                               },
+                               [&](const PhysicalAggregate& aggregate) { return group_alternatives(aggregate.groups, columns); },
+                               [&](const PhysicalGroupLimit& limit) { return group_alternatives(limit.groups, columns); },
                                [](const PhysicalSort&) {
                                  return Alternatives{{{Need::Single, {}}}};
                                },
@@ -132,7 +135,7 @@ Distribution given_distribution(const PhysicalNode& node, const PhysicalPlan& pl
                      return nullptr;
                    });
                  },
-                 // Rows stay where they are: filter, aggregate, sort, limit, repeat.
+                 // Rows stay where they are: filter, aggregate, sort, limits, repeat.
                  [&](const auto&) { return kept(node.children[0]->distribution, node.layout); }},
       node.node);
 }
@@ -164,6 +167,9 @@ void for_each_expression(const PhysicalNode& node, const std::function<void(cons
                         },
                         [&](const PhysicalSort& sort) {
                           for (const SortKey& key : sort.keys) visit(key.expression, 0);
+                        },
+                        [&](const PhysicalGroupLimit& limit) {
+                          for (const SortKey& key : limit.keys) visit(key.expression, 0);
                         },
                         [](const auto&) {}},
              node.node);

@@ -78,6 +78,14 @@ struct PhysicalLimit {
   int64_t offset = 0;
 };
 
+// Rows [offset, offset + limit) of each group, counted in the order of the keys.
+struct PhysicalGroupLimit {
+  std::vector<ColumnId> groups;  // at least one; NULL equals NULL
+  std::vector<SortKey> keys;     // none: any rows of the group
+  std::optional<int64_t> limit;
+  int64_t offset = 0;
+};
+
 // All rows of its inputs, whose columns it renames by place.
 struct PhysicalUnion {};
 
@@ -93,7 +101,7 @@ struct PhysicalRepeat {
 
 struct PhysicalNode {
   std::variant<PhysicalScan, PhysicalValues, PhysicalFilter, PhysicalProject, PhysicalJoin, PhysicalAggregate, PhysicalSort, PhysicalLimit,
-               PhysicalUnion, PhysicalSharedRead, PhysicalRepeat>
+               PhysicalGroupLimit, PhysicalUnion, PhysicalSharedRead, PhysicalRepeat>
       node;
   std::vector<PhysicalPtr> children;
   std::vector<ColumnId> layout;  // the columns it gives, in order

@@ -104,7 +104,11 @@ class PhysicalPlanner {
 
   static void fill(PhysicalNode& planned, const LogicalLimit& limit) {
     planned.layout = planned.children[0]->layout;
-    planned.node = PhysicalLimit{limit.limit, limit.offset};
+    if (limit.groups.empty()) {
+      planned.node = PhysicalLimit{limit.limit, limit.offset};
+    } else {
+      planned.node = PhysicalGroupLimit{limit.groups, limit.keys, limit.limit, limit.offset};
+    }
   }
 
   void fill(PhysicalNode& planned, const LogicalSetOperation& operation) const {

@@ -111,11 +111,21 @@ class Explainer {
                                  [&](const PhysicalProject& project) { return describe_project(node, project); },
                                  [&](const PhysicalJoin& join) { return describe_join(join); },
                                  [&](const PhysicalAggregate& aggregate) { return describe_aggregate(aggregate); },
-                                 [&](const PhysicalSort& sort) { return describe_sort(sort); },
+                                 [&](const PhysicalSort& sort) {
+                                   return Described{sort.limit ? fmt::format("top {}", *sort.limit) : "sort", {{"keys", show(sort.keys)}}};
+                                 },
                                  [&](const PhysicalLimit& limit) {
                                    std::string name = limit.limit ? fmt::format("limit {}", *limit.limit) : "limit";
                                    if (limit.offset > 0) name += fmt::format(" offset {}", limit.offset);
                                    return Described{name, {}};
+                                 },
+                                 [&](const PhysicalGroupLimit& limit) {
+                                   std::string name =
+                                       limit.limit ? fmt::format("limit {} of each group", *limit.limit) : "limit of each group";
+                                   if (limit.offset > 0) name += fmt::format(" offset {}", limit.offset);
+                                   Described made{name, {{"groups", show(limit.groups)}}};
+                                   if (!limit.keys.empty()) made.details.emplace_back("keys", show(limit.keys));
+                                   return made;
                                  },
                                  [&](const PhysicalUnion&) {
                                    return Described{"union all", {}};
@@ -170,14 +180,14 @@ class Explainer {
     return made;
   }
 
-  Described describe_sort(const PhysicalSort& sort) const {
+  std::string show(const std::vector<SortKey>& keys) const {
     std::vector<std::string> parts;
-    for (const SortKey& key : sort.keys) {
+    for (const SortKey& key : keys) {
       bool is_usual = key.nulls_first == key.descending;
       parts.push_back(fmt::format("{}{}{}", show(*key.expression), key.descending ? " DESC" : "",
                                   is_usual ? "" : (key.nulls_first ? " NULLS FIRST" : " NULLS LAST")));
     }
-    return {sort.limit ? fmt::format("top {}", *sort.limit) : "sort", {{"keys", fmt::format("{}", fmt::join(parts, ", "))}}};
+    return fmt::format("{}", fmt::join(parts, ", "));
   }
 
   const PhysicalPlan& plan_;

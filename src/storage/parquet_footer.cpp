@@ -82,6 +82,7 @@ ColumnChunkInfo read_column_chunk(const parquet::ColumnChunkMetaData& chunk, con
     throw DataError(fmt::format("column chunk of {} bytes at {} lies outside the file of {} bytes", info.pages.length, begin, file_size),
                     where);
   }
+  info.dictionary_bytes = std::clamp<int64_t>(chunk.data_page_offset() - begin, 0, info.pages.length);
   info.values = chunk.num_values();
   if (info.values < 0) throw DataError(fmt::format("column chunk has {} values", info.values), where);
   if (column.is_supported() && info.values != group.rows) {

@@ -34,7 +34,8 @@ struct ByteRange {
 
 // A column's data in one row group.
 struct ColumnChunkInfo {
-  ByteRange pages;  // dictionary page first, if there is one
+  ByteRange pages;               // dictionary page first, if there is one
+  int64_t dictionary_bytes = 0;  // of the dictionary page in the file; 0: there is none
   int64_t uncompressed_bytes = 0;
   int64_t values = 0;
   PageCodec codec = PageCodec::Uncompressed;

@@ -36,8 +36,7 @@ int run_help(int argc, char** argv, Settings settings, InterruptWatcher& interru
 constexpr std::string_view kQueryCommand = "-c";
 
 constexpr Command kCommands[] = {
-    {kQueryCommand,
-     "[-d DIR] [-c SQL]... [-f FILE]... [--format box|csv|json|jsonl|markdown|parquet|arrow] [--device cpu|cuda|auto]",
+    {kQueryCommand, "[-d DIR] [-c SQL]... [-f FILE]... [--format box|csv|json|jsonl|markdown|parquet|arrow] [--device cpu|cuda|auto]",
      "run SQL; a prompt when there is neither -c nor -f. -d: every NAME.parquet and folder NAME/ in DIR is a table", run_query_command},
     {"scan", "scan PATH... [--columns a,b] [--where \"column op constant\"]... [--repeat N] [--format box|json]",
      "read Parquet files and sum up every column; `scan --serve` answers requests in JSON, one a line, from standard input",

@@ -1,0 +1,36 @@
+// Columns that are known to be equal, as classes.
+#pragma once
+
+#include <map>
+
+#include "expr/expression.h"
+
+namespace pistachio {
+
+class ColumnClasses {
+ public:
+  // Makes one class of the classes of both. False: they were in one already.
+  bool unite(ColumnId left, ColumnId right) {
+    ColumnId first = find(left);
+    ColumnId second = find(right);
+    if (first == second) return false;
+    parent_[second] = first;
+    return true;
+  }
+
+  bool are_equal(ColumnId left, ColumnId right) { return find(left) == find(right); }
+
+  // One column that stands for the class.
+  ColumnId find(ColumnId column) {
+    auto found = parent_.find(column);
+    if (found == parent_.end() || found->second == column) return column;
+    ColumnId root = find(found->second);
+    parent_[column] = root;
+    return root;
+  }
+
+ private:
+  std::map<ColumnId, ColumnId> parent_;
+};
+
+}  // namespace pistachio

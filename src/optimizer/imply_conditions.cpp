@@ -1,0 +1,231 @@
+// Conditions that follow from others. Of columns that are equal, what holds for one holds for all: a = b and b = c give a = c, a = b and
+// a < 5 give b < 5. Filters so reach more scans, and the order of joins sees every edge. Bottom-up, each node tells what holds for all its
+// rows; where nodes meet, what follows is added. On outer joins only towards the side whose rows may go when nothing matches them: there
+// a row that cannot match is not missed. A filter on the kept side would drop rows that must stay.
+#include <algorithm>
+#include <map>
+
+#include "expr/function.h"
+#include "expr/function_table.h"
+#include "optimizer/column_classes.h"
+#include "optimizer/rules.h"
+
+namespace pistachio {
+
+namespace {
+
+using Conditions = std::vector<ExpressionPtr>;
+
+// Pairs of a class grow with its square: larger ones have enough edges.
+constexpr size_t kLargestClass = 8;
+
+struct ColumnPair {
+  ColumnId left;
+  ColumnId right;
+};
+
+// a = b of plain columns, which have one type: a cast would be in between otherwise.
+std::optional<ColumnPair> as_column_equality(const Expression& condition) {
+  if (condition.kind() != ExpressionKind::Call || condition.function().name != "=") return std::nullopt;
+  const Expression& left = *condition.children()[0];
+  const Expression& right = *condition.children()[1];
+  if (left.kind() != ExpressionKind::Column || right.kind() != ExpressionKind::Column) return std::nullopt;
+  if (left.type() != right.type() || left.column_id() == right.column_id()) return std::nullopt;
+  return ColumnPair{left.column_id(), right.column_id()};
+}
+
+// Comparisons of a column with constants, also several of them under AND and OR (IN lists): true for every value that is equal.
+bool is_comparison(const Expression& expression) {
+  switch (expression.kind()) {
+    case ExpressionKind::Constant:
+    case ExpressionKind::Column: return true;
+    case ExpressionKind::Cast: return !expression.can_raise() && is_comparison(*expression.children()[0]);
+    case ExpressionKind::Call: {
+      std::string_view name = expression.function().name;
+      if (name != "=" && name != "<" && name != "<=" && name != ">" && name != ">=") return false;
+      break;
+    }
+    case ExpressionKind::And:
+    case ExpressionKind::Or: break;
+    default: return false;
+  }
+  return std::all_of(expression.children().begin(), expression.children().end(),
+                     [](const ExpressionPtr& child) { return is_comparison(*child); });
+}
+
+// The column, if the condition is about that one only.
+std::optional<ColumnId> compared_column(const Expression& condition) {
+  bool is_whole = condition.kind() == ExpressionKind::Call || condition.kind() == ExpressionKind::Or;
+  if (!is_whole || !is_comparison(condition)) return std::nullopt;
+  ColumnSet columns = columns_of(condition);
+  return columns.size() == 1 ? std::optional(*columns.begin()) : std::nullopt;
+}
+
+bool is_subset(const ColumnSet& part, const ColumnSet& whole) {
+  return std::includes(whole.begin(), whole.end(), part.begin(), part.end());
+}
+
+class Implier {
+ public:
+  explicit Implier(const LogicalPlan& plan) : plan_(plan) {}
+
+  // Adds what follows, below the node and in it. Returns what holds for all its rows.
+  Conditions visit(LogicalPtr& node) {
+    if (auto* filter = node->as<LogicalFilter>()) {
+      Conditions known = visit(node->children[0]);
+      append(known, filter->conditions);
+      append(filter->conditions, implied_comparisons(known, output_set(*node)), known);
+      return known;
+    }
+    if (auto* join = node->as<LogicalJoin>()) return join->kind == JoinKind::Inner ? visit_region(*node) : visit_join(*node, *join);
+    std::vector<Conditions> known;
+    for (LogicalPtr& child : node->children) known.push_back(visit(child));
+    if (const auto* scan = node->as<LogicalScan>()) return scan->filters;
+    if (const auto* project = node->as<LogicalProject>()) return renamed(known[0], *project);
+    if (const auto* aggregate = node->as<LogicalAggregate>()) {
+      ColumnSet groups(aggregate->groups.begin(), aggregate->groups.end());
+      std::erase_if(known[0], [&](const ExpressionPtr& one) { return columns_of(*one).empty() || !is_subset(columns_of(*one), groups); });
+      return known[0];
+    }
+    bool passes = node->as<LogicalSort>() != nullptr || node->as<LogicalLimit>() != nullptr;
+    return passes ? known[0] : Conditions{};
+  }
+
+ private:
+  static bool contains(const Conditions& conditions, const Expression& wanted) {
+    return std::any_of(conditions.begin(), conditions.end(), [&](const ExpressionPtr& one) { return same_expression(*one, wanted); });
+  }
+
+  static void append(Conditions& target, const Conditions& more) { target.insert(target.end(), more.begin(), more.end()); }
+  static void append(Conditions& target, const Conditions& more, Conditions& known) {
+    append(target, more);
+    append(known, more);
+  }
+
+  // Equal columns, by class.
+  static std::vector<std::vector<ColumnId>> classes_of(const Conditions& known) {
+    ColumnClasses equal;
+    ColumnSet columns;
+    for (const ExpressionPtr& condition : known) {
+      std::optional<ColumnPair> pair = as_column_equality(*condition);
+      if (!pair) continue;
+      equal.unite(pair->left, pair->right);
+      columns.insert({pair->left, pair->right});
+    }
+    std::map<ColumnId, std::vector<ColumnId>> classes;
+    for (ColumnId column : columns) classes[equal.find(column)].push_back(column);
+    std::vector<std::vector<ColumnId>> made;
+    for (auto& [root, members] : classes) made.push_back(std::move(members));
+    return made;
+  }
+
+  // Comparisons that hold for columns of `wanted`, because they do for an equal one, and are not known.
+  Conditions implied_comparisons(const Conditions& known, const ColumnSet& wanted) const {
+    Conditions made;
+    for (const std::vector<ColumnId>& members : classes_of(known)) {
+      for (const ExpressionPtr& condition : known) {
+        std::optional<ColumnId> column = compared_column(*condition);
+        if (!column || std::find(members.begin(), members.end(), *column) == members.end()) continue;
+        for (ColumnId other : members) {
+          if (other == *column || !wanted.contains(other)) continue;
+          ExpressionPtr same = replace_columns(condition, [&](ColumnId) { return plan_.columns.reference(other); });
+          if (!contains(known, *same) && !contains(made, *same)) made.push_back(std::move(same));
+        }
+      }
+    }
+    return made;
+  }
+
+  // Edges between inputs that are not there, of columns that are equal by way of others.
+  Conditions implied_equalities(const Conditions& known, const std::vector<ColumnSet>& inputs) const {
+    auto input_of = [&](ColumnId column) {
+      return std::find_if(inputs.begin(), inputs.end(), [&](const ColumnSet& input) { return input.contains(column); });
+    };
+    Conditions made;
+    for (const std::vector<ColumnId>& members : classes_of(known)) {
+      if (members.size() > kLargestClass) continue;
+      for (size_t i = 0; i < members.size(); ++i) {
+        for (size_t j = i + 1; j < members.size(); ++j) {
+          if (input_of(members[i]) == input_of(members[j]) || are_equated(known, members[i], members[j])) continue;
+          made.push_back(make_call("=", {plan_.columns.reference(members[i]), plan_.columns.reference(members[j])}));
+        }
+      }
+    }
+    return made;
+  }
+
+  static bool are_equated(const Conditions& known, ColumnId left, ColumnId right) {
+    return std::any_of(known.begin(), known.end(), [&](const ExpressionPtr& condition) {
+      std::optional<ColumnPair> pair = as_column_equality(*condition);
+      return pair && ((pair->left == left && pair->right == right) || (pair->left == right && pair->right == left));
+    });
+  }
+
+  // The inputs of neighbouring inner joins, and what the joins demand.
+  void take_region(LogicalNode& node, std::vector<ColumnSet>& inputs, Conditions& known) {
+    append(known, node.as<LogicalJoin>()->conditions);
+    for (LogicalPtr& child : node.children) {
+      const auto* join = child->as<LogicalJoin>();
+      if (join != nullptr && join->kind == JoinKind::Inner) {
+        take_region(*child, inputs, known);
+      } else {
+        append(known, visit(child));
+        inputs.push_back(output_set(*child));
+      }
+    }
+  }
+
+  Conditions visit_region(LogicalNode& node) {
+    std::vector<ColumnSet> inputs;
+    Conditions known;
+    take_region(node, inputs, known);
+    Conditions& target = node.as<LogicalJoin>()->conditions;
+    append(target, implied_comparisons(known, output_set(node)), known);
+    append(target, implied_equalities(known, inputs), known);
+    return known;
+  }
+
+  Conditions visit_join(LogicalNode& node, LogicalJoin& join) {
+    Conditions left = visit(node.children[0]);
+    Conditions right = visit(node.children[1]);
+    if (join.kind == JoinKind::Full) return {};
+    bool keeps_left = join.kind != JoinKind::Right;
+    Conditions known = left;
+    append(known, right);
+    append(known, join.conditions);
+    ColumnSet optional = output_set(keeps_left ? node.right() : node.left());
+    append(join.conditions, implied_comparisons(known, optional), known);
+    if (join.kind != JoinKind::Semi) return keeps_left ? left : right;
+    // Its rows all have a match.
+    Conditions more = implied_comparisons(known, output_set(node.left()));
+    append(join.conditions, more, left);
+    return left;
+  }
+
+  // What is known of a projection's input, for its output.
+  Conditions renamed(const Conditions& known, const LogicalProject& project) const {
+    std::map<ColumnId, ColumnId> names;
+    for (const NamedExpression& column : project.columns) {
+      if (column.expression->kind() == ExpressionKind::Column) names.emplace(column.expression->column_id(), column.id);
+    }
+    Conditions made;
+    for (const ExpressionPtr& condition : known) {
+      ColumnSet columns = columns_of(*condition);
+      bool passes = std::all_of(columns.begin(), columns.end(), [&](ColumnId column) { return names.contains(column); });
+      if (!passes) continue;
+      made.push_back(replace_columns(condition, [&](ColumnId column) { return plan_.columns.reference(names.at(column)); }));
+    }
+    return made;
+  }
+
+  const LogicalPlan& plan_;
+};
+
+}  // namespace
+
+void imply_conditions(LogicalPlan& plan) {
+  Implier implier(plan);
+  for_each_root(plan, [&](LogicalPtr& root) { implier.visit(root); });
+}
+
+}  // namespace pistachio

@@ -1,0 +1,60 @@
+// Semi and anti joins below other joins. One that asks about columns of one input only can select that input's rows before the join
+// instead of the joined rows after it. It does where the input has no more rows than the join: then fewer rows are looked up, and fewer
+// reach the join.
+#include <algorithm>
+
+#include "optimizer/cardinality.h"
+#include "optimizer/rules.h"
+
+namespace pistachio {
+
+namespace {
+
+// The columns of the left side that the conditions use.
+ColumnSet used_of_left(const LogicalNode& node, const LogicalJoin& join) {
+  ColumnSet left = output_set(node.left());
+  ColumnSet used;
+  for (const ExpressionPtr& condition : join.conditions) {
+    for (ColumnId column : columns_of(*condition)) {
+      if (left.contains(column)) used.insert(column);
+    }
+  }
+  return used;
+}
+
+// The input of the join below that the selection can move to: one whose rows are kept or dropped together with the joined ones.
+std::optional<size_t> input_to_select(const LogicalPlan& plan, const LogicalNode& selection) {
+  const LogicalNode& below = selection.left();
+  const auto* join = below.as<LogicalJoin>();
+  if (join == nullptr || (join->kind != JoinKind::Inner && join->kind != JoinKind::Left)) return std::nullopt;
+  ColumnSet used = used_of_left(selection, *selection.as<LogicalJoin>());
+  if (used.empty()) return std::nullopt;
+  CardinalityEstimator estimator(plan);
+  size_t inputs = join->kind == JoinKind::Inner ? 2 : 1;
+  for (size_t i = 0; i < inputs; ++i) {
+    ColumnSet given = output_set(*below.children[i]);
+    bool is_inside = std::includes(given.begin(), given.end(), used.begin(), used.end());
+    if (is_inside && estimator.rows(*below.children[i]) <= estimator.rows(below)) return i;
+  }
+  return std::nullopt;
+}
+
+void push_down(const LogicalPlan& plan, LogicalPtr& node) {
+  const auto* join = node->as<LogicalJoin>();
+  if (join == nullptr || (join->kind != JoinKind::Semi && join->kind != JoinKind::Anti)) return;
+  std::optional<size_t> input = input_to_select(plan, *node);
+  if (!input) return;
+  LogicalPtr selection = std::move(node);
+  node = std::move(selection->children[0]);
+  selection->children[0] = std::move(node->children[*input]);
+  node->children[*input] = std::move(selection);
+  push_down(plan, node->children[*input]);
+}
+
+}  // namespace
+
+void push_down_semi_joins(LogicalPlan& plan) {
+  for_each_root(plan, [&](LogicalPtr& root) { for_each_node(root, [&](LogicalPtr& node) { push_down(plan, node); }); });
+}
+
+}  // namespace pistachio
