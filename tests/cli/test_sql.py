@@ -133,7 +133,7 @@ class Statements(unittest.TestCase):
         self.assertEqual((done.returncode, done.stdout, done.stderr), (1, "", "error: the statement ran longer than query_timeout=200ms\n"))
 
     def test_query_timeout_gives_memory_back(self):
-        # What each statement keeps while it runs is most of the limit: without it back, the later ones would be refused.
+        # Each statement keeps rows as long as it runs: what one did not give back, the next ones would miss.
         sorting = "SELECT a.n FROM u a, u b ORDER BY a.n LIMIT 5 OFFSET 99999990;"
         done = pistachio.run("-s", "on_error=continue", "-s", "memory_limit=4GB", "-s", "query_timeout=300ms", "-c", self.ENDLESS + sorting * 3, "--format", "csv")
         self.assertEqual(done.stdout, "error: the statement ran longer than query_timeout=300ms\n" * 3, done.stderr)
