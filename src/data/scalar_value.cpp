@@ -8,84 +8,12 @@
 #include <optional>
 
 #include "base/check.h"
+#include "data/civil_date.h"
+#include "data/value_text.h"
 
 namespace pistachio {
 
 namespace {
-
-struct CivilDate {
-  int64_t year;
-  int month;
-  int day;
-};
-
-int64_t floor_divide(int64_t value, int64_t divisor) {
-  int64_t quotient = value / divisor;
-  return quotient - (value % divisor != 0 && (value < 0) != (divisor < 0));
-}
-
-// Proleptic Gregorian calendar, counted in 400-year eras of 146,097 days that start on 1 March.
-CivilDate civil_from_days(int64_t days) {
-  days += 719468;
-  int64_t era = floor_divide(days, 146097);
-  int64_t day_of_era = days - era * 146097;
-  int64_t year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36524 - day_of_era / 146096) / 365;
-  int64_t day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-  int64_t month_index = (5 * day_of_year + 2) / 153;
-  int day = static_cast<int>(day_of_year - (153 * month_index + 2) / 5 + 1);
-  int month = static_cast<int>(month_index < 10 ? month_index + 3 : month_index - 9);
-  return {year_of_era + era * 400 + (month <= 2), month, day};
-}
-
-int64_t days_from_civil(int64_t year, int month, int day) {
-  year -= month <= 2;
-  int64_t era = floor_divide(year, 400);
-  int64_t year_of_era = year - era * 400;
-  int64_t day_of_year = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1;
-  int64_t day_of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
-  return era * 146097 + day_of_era - 719468;
-}
-
-// There is no year 0: the year before 1 is 1 BC.
-std::string format_civil(const CivilDate& date) {
-  return fmt::format("{:04}-{:02}-{:02}", date.year < 1 ? 1 - date.year : date.year, date.month, date.day);
-}
-
-std::string_view era_of(const CivilDate& date) {
-  return date.year < 1 ? " BC" : "";
-}
-
-std::string format_time(int64_t micros_of_day) {
-  int64_t seconds = micros_of_day / 1'000'000;
-  int64_t micros = micros_of_day % 1'000'000;
-  std::string text = fmt::format("{:02}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60);
-  if (micros != 0) {
-    std::string fraction = fmt::format("{:06}", micros);
-    text += "." + fraction.substr(0, fraction.find_last_not_of('0') + 1);
-  }
-  return text;
-}
-
-std::string format_interval(Int128 packed) {
-  // Low word: microseconds; high word: months in its upper half, days in its lower.
-  // Shown as PostgreSQL does: 1 year 2 mons 3 days 04:05:06.7
-  int64_t micros = static_cast<int64_t>(packed);
-  int64_t high = static_cast<int64_t>(packed >> 64);
-  int64_t months = high >> 32;
-  int64_t days = static_cast<int32_t>(high);
-  std::string text;
-  auto add = [&](int64_t amount, std::string_view unit) {
-    if (amount != 0) text += fmt::format("{}{} {}{}", text.empty() ? "" : " ", amount, unit, amount == 1 ? "" : "s");
-  };
-  add(months / 12, "year");
-  add(months % 12, "mon");
-  add(days, "day");
-  if (micros != 0 || text.empty()) {
-    uint64_t magnitude = micros < 0 ? -static_cast<uint64_t>(micros) : static_cast<uint64_t>(micros);
-    text += fmt::format("{}{}{}", text.empty() ? "" : " ", micros < 0 ? "-" : "", format_time(static_cast<int64_t>(magnitude)));
-  }
-  return text;
-}
 
 [[noreturn]] void refuse(LogicalType type, std::string_view text) {
   throw UserError(fmt::format("'{}' is no {}", text, type.to_string()));
@@ -116,8 +44,8 @@ std::optional<int64_t> read_date(std::string_view& text, bool before_christ) {
   std::optional<int64_t> day = read_number(text, 2);
   if (!day || *month < 1 || *month > 12 || *day < 1 || *year < 1) return std::nullopt;
   if (before_christ) year = 1 - *year;
-  int64_t days = days_from_civil(*year, static_cast<int>(*month), static_cast<int>(*day));
-  CivilDate back = civil_from_days(days);
+  int64_t days = civil::to_days(*year, static_cast<int>(*month), static_cast<int>(*day));
+  civil::Date back = civil::from_days(days);
   if (back.year != *year || back.month != *month || back.day != *day) return std::nullopt;  // 31 February
   return days;
 }
@@ -329,52 +257,42 @@ ScalarValue ScalarValue::of_text(LogicalType type, std::string text) {
 }
 
 std::string format_scaled_integer(Int128 value, int scale) {
-  bool negative = value < 0;
-  unsigned __int128 magnitude = negative ? -static_cast<unsigned __int128>(value) : static_cast<unsigned __int128>(value);
-  std::string digits;
-  do {
-    digits.insert(digits.begin(), static_cast<char>('0' + static_cast<int>(magnitude % 10)));
-    magnitude /= 10;
-  } while (magnitude != 0);
-  if (scale > 0) {
-    if (static_cast<int>(digits.size()) <= scale) digits.insert(0, static_cast<size_t>(scale) + 1 - digits.size(), '0');
-    digits.insert(digits.size() - static_cast<size_t>(scale), ".");
-  }
-  return negative ? "-" + digits : digits;
+  std::string text;
+  append_scaled_integer(text, value, scale);
+  return text;
 }
 
 std::string format_date(int64_t days) {
-  CivilDate date = civil_from_days(days);
-  return format_civil(date).append(era_of(date));
+  std::string text;
+  append_date(text, days);
+  return text;
 }
 
 std::string format_timestamp(int64_t micros, std::string_view zone) {
-  constexpr int64_t day = int64_t{86'400} * 1'000'000;
-  int64_t days = floor_divide(micros, day);
-  CivilDate date = civil_from_days(days);
-  return format_civil(date) + " " + format_time(micros - days * day).append(zone).append(era_of(date));
+  std::string text;
+  append_timestamp(text, micros, zone);
+  return text;
 }
 
 std::string ScalarValue::to_string() const {
   if (is_null) return "NULL";
+  std::string shown;
+  int64_t small = static_cast<int64_t>(integer);
   switch (type.kind()) {
     case TypeKind::Boolean: return integer != 0 ? "true" : "false";
-    case TypeKind::Real: return fmt::format("{}", static_cast<float>(floating));
-    case TypeKind::Double: return fmt::format("{}", floating);
-    case TypeKind::Decimal: return format_scaled_integer(integer, type.scale());
-    case TypeKind::Date: return format_date(static_cast<int64_t>(integer));
-    case TypeKind::Time: return format_time(static_cast<int64_t>(integer));
-    case TypeKind::Timestamp: return format_timestamp(static_cast<int64_t>(integer));
-    case TypeKind::TimestampTz: return format_timestamp(static_cast<int64_t>(integer), "+00");
-    case TypeKind::Interval: return format_interval(integer);
+    case TypeKind::Real: append_real(shown, static_cast<float>(floating)); break;
+    case TypeKind::Double: append_double(shown, floating); break;
+    case TypeKind::Decimal: append_scaled_integer(shown, integer, type.scale()); break;
+    case TypeKind::Date: append_date(shown, small); break;
+    case TypeKind::Time: append_time(shown, small); break;
+    case TypeKind::Timestamp: append_timestamp(shown, small, ""); break;
+    case TypeKind::TimestampTz: append_timestamp(shown, small, "+00"); break;
+    case TypeKind::Interval: append_interval(shown, integer); break;
     case TypeKind::Varchar: return text;
-    case TypeKind::Blob: {
-      std::string shown = "\\x";
-      for (unsigned char byte : text) shown += fmt::format("{:02x}", byte);
-      return shown;
-    }
-    default: return format_scaled_integer(integer, 0);
+    case TypeKind::Blob: append_bytes(shown, text); break;
+    default: append_scaled_integer(shown, integer, 0); break;
   }
+  return shown;
 }
 
 std::strong_ordering compare(const ScalarValue& left, const ScalarValue& right) {

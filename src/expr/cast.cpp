@@ -112,7 +112,13 @@ Column cast_floating_to_exact(const Column& column, LogicalType to, const at::Te
   int scale = scale_of(to);
   // Integers round halves to even, decimals away from zero: both as PostgreSQL.
   if (scale > 0) scaled = scaled * std::pow(10.0, scale);
-  scaled = to.kind() == TypeKind::Decimal ? scaled.abs().add_(0.5).floor_().mul_(scaled.sign()) : scaled.round();
+  if (to.kind() == TypeKind::Decimal) {
+    // Not by adding a half: a double above 2^52, or right below a half, has no room for the sum.
+    at::Tensor whole = scaled.trunc();
+    scaled = whole + (scaled - whole).abs().ge(0.5).to(at::kDouble) * scaled.sign();
+  } else {
+    scaled = scaled.round();
+  }
   double limit = to.kind() == TypeKind::Decimal ? std::pow(10.0, to.precision()) : static_cast<double>(largest_value(to)) + 1;
   double lowest = to.kind() == TypeKind::Decimal ? -limit : -limit - (to.kind() == TypeKind::BigInt ? 1025 : 1);
   at::Tensor bad = scaled.ge(limit).logical_or_(scaled.le(lowest)).logical_or_(scaled.isnan());

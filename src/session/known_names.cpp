@@ -17,9 +17,30 @@ bool is_called_by_name(std::string_view name) {
   return std::all_of(name.begin(), name.end(), [](unsigned char letter) { return std::isalnum(letter) != 0 || letter == '_'; });
 }
 
+std::string_view null_rule_text(NullRule rule) {
+  switch (rule) {
+    case NullRule::Strict: return "NULL if an argument is";
+    case NullRule::Own: return "as described";
+  }
+  return "";
+}
+
 constexpr std::array<std::string_view, 4> kShownLists = {"all", "functions", "rules", "tables"};
 
 }  // namespace
+
+std::vector<FunctionFacts> function_facts() {
+  std::vector<FunctionFacts> facts;
+  for (const Function* function : all_functions()) {
+    facts.push_back({function->name, is_called_by_name(function->name) ? "function" : "operator", function->signature,
+                     null_rule_text(function->null_rule), function->description});
+  }
+  const AggregateFunction& rows = count_rows_aggregate();
+  facts.push_back({rows.name, "aggregate", rows.signature, "counted", rows.description});
+  for (const AggregateFunction& function : all_aggregates())
+    facts.push_back({function.name, "aggregate", function.signature, "left out", function.description});
+  return facts;
+}
 
 std::vector<std::string> function_names() {
   std::set<std::string> names;

@@ -1,4 +1,5 @@
-// Names that a person may want to be reminded of, from the tables that the engine itself works with.
+// What a person may want to be reminded of, from the tables that the engine itself works with: for SHOW, completion and the reference
+// pages.
 #pragma once
 
 #include <span>
@@ -7,6 +8,17 @@
 #include <vector>
 
 namespace pistachio {
+
+struct FunctionFacts {
+  std::string_view name;
+  std::string_view kind;  // operator, function or aggregate
+  std::string_view signature;
+  std::string_view nulls;  // what becomes of NULLs
+  std::string_view description;
+};
+
+// Functions by name, then aggregates.
+std::vector<FunctionFacts> function_facts();
 
 // Functions and aggregates that are called by name, in alphabetical order, each once.
 std::vector<std::string> function_names();

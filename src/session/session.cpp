@@ -16,10 +16,10 @@
 #include "columns/scalar_access.h"
 #include "exec/held_chunks.h"
 #include "expr/cast.h"
-#include "expr/function_table.h"
 #include "expr/type_rules.h"
 #include "optimizer/optimizer.h"
 #include "session/explain.h"
+#include "session/known_names.h"
 #include "session/late_begin.h"
 #include "session/query_pipeline.h"
 
@@ -331,17 +331,18 @@ void Session::run(const std::shared_ptr<const ast::Statement>& statement, const 
   };
   LogicalType text = TypeKind::Varchar;
   if (node.name == "all") {
-    for (const SettingDescription& setting : setting_descriptions()) add({setting.name, setting.show(settings_), setting.documentation});
-    return send_rows(receiver, {{"name", text}, {"setting", text}, {"description", text}}, rows);
+    const Settings untouched;
+    for (const SettingDescription& setting : setting_descriptions())
+      add({setting.name, setting.show(settings_), setting.type, setting.show(untouched), setting.documentation});
+    return send_rows(receiver, {{"name", text}, {"setting", text}, {"takes", text}, {"default", text}, {"description", text}}, rows);
   }
   if (node.name == "tables") {
     for (const std::string& name : table_names()) add({name});
     return send_rows(receiver, {{"name", text}}, rows);
   }
   if (node.name == "functions") {
-    for (const Function* function : all_functions()) add({function->name, function->signature, function->description});
-    for (const AggregateFunction& function : all_aggregates()) add({function.name, function.signature, function.description});
-    return send_rows(receiver, {{"name", text}, {"signature", text}, {"description", text}}, rows);
+    for (const FunctionFacts& facts : function_facts()) add({facts.name, facts.kind, facts.signature, facts.nulls, facts.description});
+    return send_rows(receiver, {{"name", text}, {"kind", text}, {"signature", text}, {"nulls", text}, {"description", text}}, rows);
   }
   if (node.name == "rules") {
     for (const OptimizerRule& rule : optimizer_rules()) add({rule.name, rule.required ? "always" : "can be switched off", rule.reason});

@@ -3,6 +3,7 @@
 #include <arrow/api.h>
 #include <arrow/io/interfaces.h>
 #include <arrow/ipc/writer.h>
+#include <arrow/util/byte_size.h>
 #include <fmt/format.h>
 #include <parquet/arrow/schema.h>
 #include <parquet/arrow/writer.h>
@@ -128,7 +129,7 @@ class ParquetWriter final : public ChunkWriter {
         }
         return writer_->WriteRecordBatch(*batch);
       });
-      group_bytes_ += chunk.memory_bytes();
+      group_bytes_ += arrow::util::TotalBufferSize(*batch);
     }
   }
   void finish() override {

@@ -7,7 +7,6 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 import unittest
 import uuid
 from decimal import Decimal
@@ -201,7 +200,7 @@ class Scan(WithFolder):
     def test_interrupt_cancels_with_130(self):
         # A storage limit of one byte a second never ends by itself.
         process = subprocess.Popen([pistachio.BINARY, "scan", str(self.file), "-s", "storage_bandwidth_limit=1"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        time.sleep(1.5)
+        pistachio.wait_until_it_watches_signals(process)
         process.send_signal(signal.SIGINT)
         _, errors = process.communicate(timeout=pistachio.WATCHDOG_SECONDS)
         self.assertEqual(process.returncode, 130)

@@ -35,6 +35,46 @@ class Formats(unittest.TestCase):
         self.assertIn("│   1 │", box)
         self.assertIn("1 row\n", box)
 
+    def test_values_of_every_type(self):
+        sql = """SELECT true AS b, CAST(-128 AS TINYINT) AS t, -9223372036854775807 - 1 AS l, CAST(1.5 AS REAL) AS r, CAST('-inf' AS DOUBLE) AS i,
+                        CAST(-0.05 AS DECIMAL(5,2)) AS d, CAST(-99999999999999999999999999999999999999 AS DECIMAL(38,0)) AS w,
+                        DATE '0044-03-15 BC' AS bc, DATE '12345-01-01' AS far, TIME '24:00:00' AS time, TIMESTAMP '1969-12-31 23:59:59.5' AS ts,
+                        TIMESTAMP WITH TIME ZONE '2024-02-29 12:00:00+00' AS tz, INTERVAL '-14 months 3 days -4.5 seconds' AS iv, CAST('ab' AS BLOB) AS bl"""
+        shown = ["true", "-128", "-9223372036854775808", "1.5", "-inf", "-0.05", "-99999999999999999999999999999999999999", "0044-03-15 BC", "12345-01-01",
+                 "24:00:00", "1969-12-31 23:59:59.5", "2024-02-29 12:00:00+00", "-1 years -2 mons 3 days -00:00:04.5", "\\x6162"]
+        self.assertEqual(self.output(sql, "--format", "csv").splitlines()[1], ",".join(shown))
+        numbers = shown[:4] + shown[5:7]
+        values = [text if text in numbers else json.dumps(text) for text in shown]
+        names = "b t l r i d w bc far time ts tz iv bl".split()
+        self.assertEqual(self.output(sql, "--format", "jsonl"), "{" + ",".join(f'"{name}":{value}' for name, value in zip(names, values)) + "}\n")
+        cells = [cell.strip() for cell in self.output(sql, "--format", "markdown").splitlines()[2].split("|")[1:-1]]
+        self.assertEqual(cells, shown)
+
+    def test_texts_that_need_care(self):
+        sql = "SELECT 'a\"b\\c' AS a, 'l\nm' AS b, 't\tu' AS c, 'x|y' AS d, 'Grüße' AS e, chr(1) AS f, NULL AS g, '' AS h"
+        self.assertEqual(self.output(sql, "--format", "csv"), 'a,b,c,d,e,f,g,h\n"a""b\\c","l\nm",t\tu,x|y,Grüße,\x01,,""\n')
+        line = '{"a":"a\\"b\\\\c","b":"l\\nm","c":"t\\tu","d":"x|y","e":"Grüße","f":"\\u0001","g":null,"h":""}\n'
+        self.assertEqual(self.output(sql, "--format", "jsonl"), line)
+        self.assertEqual(self.output(sql, "--format", "markdown").splitlines()[2],
+                         '| a"b\\c | l\\nm | t\\tu | x\\|y | Grüße | \\x01 | NULL |     |')
+
+    def test_long_results_with_dictionaries_and_nulls(self):
+        with tempfile.TemporaryDirectory() as folder:
+            import pyarrow
+            import pyarrow.parquet
+            rows = [(i, None if i % 7 == 0 else f"word {i % 50}", None if i % 11 == 0 else f"a,{i}") for i in range(20_000)]
+            table = pyarrow.table({"n": [row[0] for row in rows], "word": [row[1] for row in rows], "text": [row[2] for row in rows]})
+            pyarrow.parquet.write_table(table, Path(folder) / "t.parquet", row_group_size=7000)
+            for chunk_rows in (20, 1000, 131072):
+                words = ("SELECT * FROM t ORDER BY n", "-d", folder, "-s", f"chunk_rows={chunk_rows}", "--format")
+                expected = "".join(f"{n},{word or ''}," + (f'"{text}"' if text else "") + "\n" for n, word, text in rows)
+                self.assertEqual(self.output(*words, "csv"), "n,word,text\n" + expected)
+                self.assertEqual([tuple(row.values()) for row in json.loads(self.output(*words, "json"))], rows)
+                box = self.output(*words, "box").splitlines()
+                self.assertEqual(len(box), 3 + 40 + 1 + 20 + 2)
+                self.assertIn("│ 19999 │ NULL    │ a,19999 │", box[-3])
+                self.assertEqual(box[-1], "20000 rows, 19940 not shown")
+
     def test_results_follow_each_other(self):
         self.assertEqual(self.output("SELECT 1 AS a; CREATE TABLE t(x INTEGER); SELECT 2 AS b", "--format", "csv"), "a\n1\nb\n2\n")
 
@@ -93,7 +133,7 @@ class Statements(unittest.TestCase):
         self.assertEqual((done.returncode, done.stdout, done.stderr), (1, "", "error: the statement ran longer than query_timeout=200ms\n"))
 
     def test_query_timeout_gives_memory_back(self):
-        # What each statement keeps while it runs is most of the limit: without it back, the later ones would be refused.
+        # Each statement keeps rows as long as it runs: what one did not give back, the next ones would miss.
         sorting = "SELECT a.n FROM u a, u b ORDER BY a.n LIMIT 5 OFFSET 99999990;"
         done = pistachio.run("-s", "on_error=continue", "-s", "memory_limit=4GB", "-s", "query_timeout=300ms", "-c", self.ENDLESS + sorting * 3, "--format", "csv")
         self.assertEqual(done.stdout, "error: the statement ran longer than query_timeout=300ms\n" * 3, done.stderr)

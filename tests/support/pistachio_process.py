@@ -2,7 +2,9 @@
 
 import json
 import os
+import signal
 import subprocess
+import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -23,3 +25,15 @@ def scan(*words, environment=None):
     if done.returncode != 0:
         raise RuntimeError(done.stderr)
     return json.loads(done.stdout)
+
+
+def wait_until_it_watches_signals(process):
+    """A signal that comes while the program is still being loaded kills it, as it would any program."""
+    end = time.monotonic() + WATCHDOG_SECONDS
+    while time.monotonic() < end:
+        status = Path(f"/proc/{process.pid}/status").read_text(encoding="utf-8")
+        blocked = int(next(line for line in status.splitlines() if line.startswith("SigBlk:")).split()[1], 16)
+        if blocked >> (signal.SIGINT - 1) & 1:
+            return
+        time.sleep(0.01)
+    raise AssertionError("the program does not watch for signals")

@@ -72,6 +72,8 @@ class EditingPrompt final : public LinePrompt {
     is_interrupted_ = false;
     problem_ = nullptr;
     input_.start_line();
+    // Before the prompt is shown: what is typed right behind it is for the editor, not for the terminal's own editing.
+    ::el_wset(editor_.get(), EL_PREP_TERM, 1);
     int count = 0;
     const wchar_t* text = ::el_wgets(editor_.get(), &count);
     if (problem_) std::rethrow_exception(problem_);

@@ -4,11 +4,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
-#include <filesystem>
 #include <fstream>
 
 namespace pistachio {
@@ -22,6 +20,22 @@ constexpr size_t kLongestLine = 16 << 10;
 // One write call, so that lines of several sessions do not mix.
 bool write_all(int descriptor, std::string_view text) {
   return descriptor >= 0 && ::write(descriptor, text.data(), text.size()) == static_cast<ssize_t>(text.size());
+}
+
+// Those above a file, for its owner only. POSIX calls, not std::filesystem: CUDA builds of libtorch export functions of that name that
+// crash when others call them.
+bool make_folders(const std::string& file) {
+  struct stat facts {};
+  for (size_t end = file.find('/', 1); end != std::string::npos; end = file.find('/', end + 1)) {
+    std::string folder = file.substr(0, end);
+    if (::mkdir(folder.c_str(), S_IRWXU) != 0 && errno != EEXIST) return false;
+    if (::stat(folder.c_str(), &facts) != 0) return false;
+    if (!S_ISDIR(facts.st_mode)) {
+      errno = ENOTDIR;
+      return false;
+    }
+  }
+  return true;
 }
 
 // Closes it as well.
@@ -41,14 +55,7 @@ PromptHistory::PromptHistory(std::string path, Logger logger) : path_(std::move(
 
 void PromptHistory::load() {
   if (path_.empty()) return;
-  std::error_code problem;
-  std::filesystem::path folder = std::filesystem::path(path_).parent_path();
-  bool made = std::filesystem::create_directories(folder, problem);
-  if (problem) {
-    errno = problem.value();
-    return give_up("make the folder of");
-  }
-  if (made) std::filesystem::permissions(folder, std::filesystem::perms::owner_all, problem);
+  if (!make_folders(path_)) return give_up("make the folder of");
   std::ifstream file(path_, std::ios::binary);
   for (std::string line; std::getline(file, line);) {
     if (!line.empty() && line.size() <= kLongestLine) lines_.push_back(std::move(line));

@@ -1,15 +1,12 @@
 #include "frontend/cli/result_printer.h"
 
-#include <ATen/ATen.h>
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "columns/scalar_access.h"
-#include "data/concatenate_columns.h"
 #include "frontend/cli/binary_printer.h"
+#include "frontend/cli/column_text.h"
 #include "frontend/cli/command_arguments.h"
 
 namespace pistachio {
@@ -37,117 +34,165 @@ std::string cut_to_width(const std::string& text, size_t width) {
   return text.substr(0, end) + "…";
 }
 
-// Gives the rows of a chunk as values, a column at a time.
-std::vector<std::vector<ScalarValue>> values_of(const Chunk& chunk) {
-  std::vector<std::vector<ScalarValue>> columns;
-  for (const Column& column : chunk.columns()) {
-    Column plain = decode_dictionary(column);
-    std::vector<ScalarValue> values;
-    values.reserve(static_cast<size_t>(chunk.rows()));
-    for (int64_t row = 0; row < chunk.rows(); ++row) values.push_back(value_at(plain, row));
-    columns.push_back(std::move(values));
+// The columns of a chunk as text. The buffers stay for the next chunk.
+class ChunkText {
+ public:
+  explicit ChunkText(const ValueStyle& style) : style_(style) {}
+
+  void assign(const Chunk& chunk) {
+    columns_.resize(chunk.column_count(), ColumnText(style_));
+    for (size_t i = 0; i < columns_.size(); ++i) columns_[i].assign(chunk.column(i));
   }
-  return columns;
+  // Lets go of dictionaries, which belong to the query.
+  void clear() { columns_.clear(); }
+  const std::vector<ColumnText>& columns() const { return columns_; }
+  size_t total_bytes() const {
+    size_t total = 0;
+    for (const ColumnText& column : columns_) total += column.total_bytes();
+    return total;
+  }
+
+ private:
+  ValueStyle style_;
+  std::vector<ColumnText> columns_;
+};
+
+// NULL is empty, an empty text is "".
+void append_csv_text(std::string& target, std::string_view text) {
+  if (!text.empty() && text.find_first_of(",\"\r\n") == std::string_view::npos) {
+    target += text;
+    return;
+  }
+  target += '"';
+  for (char letter : text) {
+    if (letter == '"') target += '"';
+    target += letter;
+  }
+  target += '"';
 }
 
 class CsvPrinter final : public ResultReceiver {
  public:
   explicit CsvPrinter(std::FILE* target) : target_(target) {}
   void begin(const std::vector<ResultColumn>& columns) override {
-    std::string line;
-    for (const ResultColumn& column : columns) line += (line.empty() && &column == columns.data() ? "" : ",") + quoted(column.name);
-    write(target_, line + "\n");
+    text_.clear();
+    for (size_t i = 0; i < columns.size(); ++i) {
+      if (i > 0) text_ += ',';
+      append_csv_text(text_, columns[i].name);
+    }
+    text_ += '\n';
+    write(target_, text_);
   }
   void add(const Chunk& chunk) override {
-    std::vector<std::vector<ScalarValue>> columns = values_of(chunk);
-    std::string text;
-    for (size_t row = 0; row < static_cast<size_t>(chunk.rows()); ++row) {
-      for (size_t i = 0; i < columns.size(); ++i) {
-        if (i > 0) text += ',';
-        if (!columns[i][row].is_null) text += quoted(columns[i][row].to_string());
+    values_.assign(chunk);
+    size_t rows = static_cast<size_t>(chunk.rows());
+    text_.clear();
+    text_.reserve(values_.total_bytes() + rows * std::max<size_t>(1, chunk.column_count()));
+    for (size_t row = 0; row < rows; ++row) {
+      for (const ColumnText& column : values_.columns()) {
+        text_ += column[row];
+        text_ += ',';
       }
-      text += '\n';
+      if (chunk.column_count() > 0) text_.pop_back();
+      text_ += '\n';
     }
-    write(target_, text);
+    write(target_, text_);
   }
-  void end() override {}
+  void end() override { values_.clear(); }
+  void break_off() override { values_.clear(); }
 
  private:
-  // NULL is empty, an empty text is "".
-  static std::string quoted(const std::string& text) {
-    if (!text.empty() && text.find_first_of(",\"\r\n") == std::string::npos) return text;
-    std::string made = "\"";
-    for (char letter : text) {
-      if (letter == '"') made += '"';
-      made += letter;
-    }
-    return made + '"';
-  }
-
   std::FILE* target_;
+  ChunkText values_{ValueStyle{"", "", append_csv_text}};
+  std::string text_;
 };
 
+// Bytes that are no UTF-8 become U+FFFD.
+void append_json_text(std::string& target, std::string_view text) {
+  bool is_plain = std::all_of(text.begin(), text.end(), [](char letter) { return letter >= ' ' && letter != '"' && letter != '\\'; });
+  if (is_plain) {
+    ((target += '"') += text) += '"';
+  } else {
+    target += nlohmann::json(std::string(text)).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  }
+}
+
+// Numbers that JSON can hold exactly are numbers; the others, and everything else, are text.
 class JsonPrinter final : public ResultReceiver {
  public:
   JsonPrinter(std::FILE* target, bool lines) : target_(target), lines_(lines) {}
   void begin(const std::vector<ResultColumn>& columns) override {
-    columns_ = columns;
+    keys_.clear();
+    for (const ResultColumn& column : columns) {
+      keys_.emplace_back(keys_.empty() ? "{" : ",");
+      append_json_text(keys_.back(), column.name);
+      keys_.back() += ':';
+    }
     first_ = true;
     if (!lines_) write(target_, "[");
   }
   void add(const Chunk& chunk) override {
-    std::vector<std::vector<ScalarValue>> columns = values_of(chunk);
-    std::string text;
+    values_.assign(chunk);
+    text_.clear();
     for (size_t row = 0; row < static_cast<size_t>(chunk.rows()); ++row) {
-      if (!lines_) text += first_ ? "\n" : ",\n";
+      if (!lines_) text_ += first_ ? "\n" : ",\n";
       first_ = false;
-      text += "{";
-      for (size_t i = 0; i < columns.size(); ++i) {
-        if (i > 0) text += ",";
-        text +=
-            nlohmann::json(columns_[i].name).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + ":" + shown(columns[i][row]);
-      }
-      text += lines_ ? "}\n" : "}";
+      if (keys_.empty()) text_ += '{';
+      for (size_t i = 0; i < keys_.size(); ++i) (text_ += keys_[i]) += values_.columns()[i][row];
+      text_ += lines_ ? "}\n" : "}";
     }
-    write(target_, text);
+    write(target_, text_);
   }
   void end() override {
+    values_.clear();
     if (!lines_) write(target_, first_ ? "]\n" : "\n]\n");
   }
   void break_off() override {
+    values_.clear();
     if (!lines_) write(target_, "\n");
   }
 
  private:
-  // Numbers that JSON can hold exactly are numbers; the others, and everything else, are text.
-  static std::string shown(const ScalarValue& value) {
-    if (value.is_null) return "null";
-    switch (value.type.kind()) {
-      case TypeKind::Boolean:
-      case TypeKind::TinyInt:
-      case TypeKind::SmallInt:
-      case TypeKind::Integer:
-      case TypeKind::BigInt:
-      case TypeKind::Decimal: return value.to_string();
-      case TypeKind::Real:
-      case TypeKind::Double:
-        if (std::isfinite(value.floating)) return value.to_string();
-        break;
-      default: break;
-    }
-    return nlohmann::json(value.to_string()).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-  }
-
   std::FILE* target_;
   bool lines_;
   bool first_ = true;
-  std::vector<ResultColumn> columns_;
+  std::vector<std::string> keys_;  // with what goes before and behind them
+  ChunkText values_{ValueStyle{"null", "\"", append_json_text}};
+  std::string text_;
 };
+
+// On one line, without control characters.
+void append_box_text(std::string& target, std::string_view text) {
+  for (char letter : text) {
+    if (letter == '\n') {
+      target += "\\n";
+    } else if (letter == '\t') {
+      target += "\\t";
+    } else if (static_cast<unsigned char>(letter) < 0x20 || letter == 0x7f) {
+      target += fmt::format("\\x{:02x}", static_cast<unsigned char>(letter));
+    } else {
+      target += letter;
+    }
+  }
+}
+
+void append_markdown_text(std::string& target, std::string_view text) {
+  for (size_t begin = 0; begin <= text.size();) {
+    size_t bar = std::min(text.find('|', begin), text.size());
+    append_box_text(target, text.substr(begin, bar - begin));
+    if (bar < text.size()) target += "\\|";
+    begin = bar + 1;
+  }
+}
 
 // Box and Markdown need all rows before the first line: the widths. Box shows the first and last rows of a long result.
 class TablePrinter final : public ResultReceiver {
  public:
-  TablePrinter(std::FILE* target, bool box, int width) : target_(target), box_(box), width_(static_cast<size_t>(std::max(0, width))) {}
+  TablePrinter(std::FILE* target, bool box, int width)
+      : target_(target),
+        box_(box),
+        width_(static_cast<size_t>(std::max(0, width))),
+        values_(ValueStyle{"NULL", "", box ? append_box_text : append_markdown_text}) {}
   void begin(const std::vector<ResultColumn>& columns) override {
     columns_ = columns;
     head_.clear();
@@ -155,23 +200,18 @@ class TablePrinter final : public ResultReceiver {
     rows_ = 0;
   }
   void add(const Chunk& chunk) override {
-    // Of chunks in the middle of a long result only the last rows can be seen.
-    int64_t begin = 0;
-    if (box_ && rows_ >= kHeadRows) begin = std::max<int64_t>(0, chunk.rows() - kTailRows);
-    std::vector<std::vector<ScalarValue>> columns = values_of(chunk.slice(begin, chunk.rows() - begin));
-    for (size_t row = 0; row < static_cast<size_t>(chunk.rows() - begin); ++row) {
-      std::vector<std::string> cells;
-      for (const std::vector<ScalarValue>& column : columns) cells.push_back(cell(column[row]));
-      if (!box_ || static_cast<int64_t>(head_.size()) < kHeadRows) {
-        head_.push_back(std::move(cells));
-      } else {
-        tail_.push_back(std::move(cells));
-        if (static_cast<int64_t>(tail_.size()) > kTailRows) tail_.erase(tail_.begin());
-      }
-    }
-    rows_ += chunk.rows();
+    int64_t rows = chunk.rows();
+    int64_t head = box_ ? std::min(rows, std::max<int64_t>(0, kHeadRows - rows_)) : rows;
+    // Of what follows the head of a long result only the last rows can be seen.
+    int64_t tail = std::min(rows - head, kTailRows);
+    keep(chunk.slice(0, head), head_);
+    keep(chunk.slice(rows - tail, tail), tail_);
+    if (static_cast<int64_t>(tail_.size()) > kTailRows) tail_.erase(tail_.begin(), tail_.end() - kTailRows);
+    rows_ += rows;
   }
+  void break_off() override { values_.clear(); }
   void end() override {
+    values_.clear();
     std::vector<size_t> widths;
     for (size_t i = 0; i < columns_.size(); ++i) {
       size_t widest = std::max<size_t>(3, display_width(columns_[i].name));
@@ -202,24 +242,12 @@ class TablePrinter final : public ResultReceiver {
   static constexpr int64_t kHeadRows = 40;
   static constexpr int64_t kTailRows = 20;
 
-  std::string cell(const ScalarValue& value) const {
-    if (value.is_null) return "NULL";
-    std::string text = value.to_string();
-    std::string safe;
-    for (char letter : text) {
-      if (letter == '\n') {
-        safe += "\\n";
-      } else if (letter == '\t') {
-        safe += "\\t";
-      } else if (letter == '|' && !box_) {
-        safe += "\\|";
-      } else if (static_cast<unsigned char>(letter) < 0x20 || letter == 0x7f) {
-        safe += fmt::format("\\x{:02x}", static_cast<unsigned char>(letter));
-      } else {
-        safe += letter;
-      }
+  void keep(const Chunk& chunk, std::vector<std::vector<std::string>>& kept) {
+    values_.assign(chunk);
+    for (size_t row = 0; row < static_cast<size_t>(chunk.rows()); ++row) {
+      std::vector<std::string>& cells = kept.emplace_back();
+      for (const ColumnText& column : values_.columns()) cells.emplace_back(column[row]);
     }
-    return safe;
   }
 
   // Takes from the widest columns until the table fits the terminal.
@@ -281,6 +309,7 @@ class TablePrinter final : public ResultReceiver {
   std::FILE* target_;
   bool box_;
   size_t width_;
+  ChunkText values_;
   std::vector<ResultColumn> columns_;
   std::vector<std::vector<std::string>> head_;
   std::vector<std::vector<std::string>> tail_;
