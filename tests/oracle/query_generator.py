@@ -112,59 +112,97 @@ class Generator(ExpressionGenerator):
         return f"(SELECT {', '.join(name for name, _ in columns)} FROM {text}) {naming}", scope
 
     def lateral(self, scope):
-        text, own = self.source(0)
+        text, own, conditions = self.subquery_source(scope, 0)
         common = self.common_kind(scope, own)
-        where = f" WHERE {self.column(own, common)} {self.one_of('=', '=', '<')} {self.column(scope, common)}"
-        if self.chance(0.4):
-            items, kinds = ["count(*)"], ["integer"]
+        conditions.append(f"{self.column(own, common)} {self.one_of('=', '=', '<')} {self.column(scope, common)}")
+        where = f" WHERE {' AND '.join(conditions)}"
+        kind = self.kind_in(own)
+        pick = self.random.randrange(4)
+        if pick == 0:
+            query, kinds = f"SELECT count(*) FROM {text}{where}", ["integer"]
+        elif pick == 1 and any(column == kind for _, column in own):
+            group = self.column(own, kind)
+            query, kinds = f"SELECT {group}, count(*), max({self.argument(own, scope, 'integer')}) FROM {text}{where} GROUP BY {group}", [kind, "integer", "integer"]
+        elif pick == 2:
+            query, kinds = self.value_subquery(text, own, scope, conditions, kind), [kind]
         else:
             kinds = [self.kind_in(own) for _ in range(2)]
-            items = [self.expression(own + scope, kind, 1) for kind in kinds]
+            query = f"SELECT {', '.join(self.expression(own + scope, each, 1) for each in kinds)} FROM {text}{where}"
         naming, made = named_columns(self.name(), kinds)
-        return f"LATERAL (SELECT {', '.join(items)} FROM {text}{where}) {naming}", made
+        return f"LATERAL ({query}) {naming}", made
 
     # ---- subqueries
 
-    def subquery_condition(self, scope, depth):
-        r = self.random
-        text, own = self.source(0)
-        kind = self.common_kind(scope, own)
-        inner, outer = self.column(own, kind), self.column(scope, kind)
+    def subquery_source(self, scope, depth):
+        """FROM, its scope and the conditions of a subquery that may refer to the scope around it."""
+        text, own = self.source(0) if self.chance(0.7) else self.from_clause(0)
         conditions = []
-        if self.chance(0.4):
-            conditions.append(self.condition(own, 1))
         if self.chance(0.3):
+            conditions.append(self.condition(own, 1))
+        if self.chance(0.4):
             common = self.common_kind(scope, own)
-            conditions.append(f"{self.column(own, common)} {r.choice(COMPARISONS)} {self.column(scope, common)}")
+            conditions.append(f"{self.column(own, common)} {self.random.choice(COMPARISONS)} {self.column(scope, common)}")
+        if self.chance(0.2):
+            conditions.append(self.condition(own + scope, 1))
         if depth > 0 and self.chance(0.3):
             conditions.append(self.subquery_condition(own + scope, depth - 1))
+        return text, own, conditions
+
+    def argument(self, own, scope, kind):
+        """The argument of an aggregate in a subquery. With columns of the query around it alone, the aggregate would be that query's."""
+        text = self.expression(own + scope, kind, 1)
+        return text if any(name in text for name, _ in own) else self.column(own, kind)
+
+    def value_subquery(self, text, own, scope, conditions, kind):
+        """A subquery with one column of the kind and any number of rows."""
         where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
+        inner = self.column(own, kind)
+        if self.chance(0.5):
+            return f"SELECT {inner} FROM {text}{where}"
+        if self.chance(0.3):
+            return f"SELECT {self.one_of('', 'DISTINCT ')}{self.expression(own + scope, kind, 1)} FROM {text}{where}"
+        if self.chance(0.5) and any(inner == name for name, _ in own):
+            return f"SELECT {inner} FROM {text}{where} GROUP BY {inner} HAVING count(*) {self.one_of('=', '>')} 1"
+        if self.chance(0.5) and kind != "boolean":
+            return f"SELECT {self.one_of('min', 'max')}({self.argument(own, scope, kind)}) FROM {text}{where}"
+        other, columns = self.source(0)
+        return f"SELECT {inner} FROM {text}{where} {self.random.choice(SET_OPERATIONS)} SELECT {self.column(columns, kind)} FROM {other}"
+
+    def subquery_condition(self, scope, depth):
+        r = self.random
+        text, own, conditions = self.subquery_source(scope, depth)
+        kind = self.common_kind(scope, own)
+        inner, outer = self.column(own, kind), self.column(scope, kind)
         negation = self.one_of("", "NOT ")
         pick = r.random()
         if pick < 0.25:
-            return f"{outer} {negation}IN (SELECT {inner} FROM {text}{where})"
+            return f"{outer} {negation}IN ({self.value_subquery(text, own, scope, conditions, kind)})"
         if pick < 0.40:
-            return f"{outer} {r.choice(COMPARISONS)} {self.one_of('ANY', 'ALL')} (SELECT {inner} FROM {text}{where})"
-        if pick < 0.70:
+            return f"{outer} {r.choice(COMPARISONS)} {self.one_of('ANY', 'ALL')} ({self.value_subquery(text, own, scope, conditions, kind)})"
+        if pick < 0.60:
             return f"{negation}EXISTS (SELECT 1 FROM {text} WHERE {' AND '.join([f'{inner} = {outer}'] + conditions)})"
+        if pick < 0.70:
+            return f"{negation}EXISTS ({self.value_subquery(text, own, scope, conditions, kind)})"
         if pick < 0.85:
             matching = f"{self.column(own, 'integer')} = {self.column(scope, 'integer')}"
             call = f"{self.one_of('min', 'max')}({inner})" if kind != "boolean" else f"bool_or({inner})"
             return f"{outer} {r.choice(COMPARISONS)} (SELECT {call} FROM {text} WHERE {' AND '.join([matching] + conditions)})"
-        return f"(SELECT count({self.one_of('*', inner, 'DISTINCT ' + inner)}) FROM {text} WHERE {inner} = {outer}) {r.choice(COMPARISONS)} {r.randint(0, 3)}"
+        counted = self.one_of("*", inner, "DISTINCT " + inner)
+        return f"(SELECT count({counted}) FROM {text} WHERE {' AND '.join([f'{inner} = {outer}'] + conditions)}) {r.choice(COMPARISONS)} {r.randint(0, 3)}"
 
     def scalar_subquery(self, scope):
         """Text and kind of a subquery with one value."""
-        text, own = self.source(0)
+        text, own, conditions = self.subquery_source(scope, 1)
         kind = self.kind_in([column for column in own if column[1] != "boolean"] or [("", "integer")])
-        inner = self.column(own, kind)
-        if self.chance(0.3):
-            return f"(SELECT {inner} FROM {text} ORDER BY 1 {self.one_of('ASC', 'DESC')} LIMIT 1)", kind
-        common = self.common_kind(scope, own)
-        where = self.one_of("", f" WHERE {self.column(own, common)} {self.one_of('=', '=', '>')} {self.column(scope, common)}")
+        if self.chance(0.2):
+            other, columns = self.source(0)
+            return f"(SELECT {self.column(columns, kind)} FROM {other} ORDER BY 1 {self.one_of('ASC', 'DESC')} LIMIT 1)", kind
+        where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
         if self.chance(0.3):
             return f"(SELECT count(*) FROM {text}{where})", "integer"
-        return f"(SELECT {self.one_of('min', 'max')}({inner}) FROM {text}{where})", kind
+        if self.chance(0.2) and kind == "integer":
+            return f"(SELECT COALESCE(sum({self.argument(own, scope, kind)}), 0) FROM {text}{where})", kind
+        return f"(SELECT {self.one_of('min', 'max')}({self.argument(own, scope, kind)}) FROM {text}{where})", kind
 
     # ---- queries
 
