@@ -35,7 +35,8 @@ class Generator(ExpressionGenerator):
             self.tables[name] = columns
             statements.append(f"CREATE TABLE {name}({', '.join(f'{column} {TYPES[kind]}' for column, kind in columns)})")
             rows = []
-            for _ in range(self.one_of(0, 1, 5, 12, 12, 12, 20, 30, 30, 30)):
+            # Few enough that the product of several tables takes no minutes in chunks of one row.
+            for _ in range(self.one_of(0, 1, 4, 6, 6, 9, 9, 12, 12, 15)):
                 repeated = rows and self.chance(0.15)
                 rows.append(self.random.choice(rows) if repeated else f"({', '.join(self.value(kind) for _, kind in columns)})")
             if rows:
@@ -85,7 +86,7 @@ class Generator(ExpressionGenerator):
                 return f"{text}, {other}", scope + own
             else:
                 other, own = self.source(depth)
-                kind = self.one_of(*JOINS, "CROSS JOIN")
+                kind = "CROSS JOIN" if self.chance(0.1) else self.random.choice(JOINS)
                 text += f" CROSS JOIN {other}" if kind == "CROSS JOIN" else f" {kind} {other} ON {self.join_condition(kind, scope, own)}"
             scope = scope + own
         return text, scope
