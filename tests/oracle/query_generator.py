@@ -123,7 +123,8 @@ class Generator(ExpressionGenerator):
             query, kinds = f"SELECT count(*) FROM {text}{where}", ["integer"]
         elif pick == 1 and any(column == kind for _, column in own):
             group = self.column(own, kind)
-            query, kinds = f"SELECT {group}, count(*), max({self.argument(own, scope, 'integer')}) FROM {text}{where} GROUP BY {group}", [kind, "integer", "integer"]
+            query = f"SELECT {group}, count(*), max({self.argument(own, scope, 'integer')}) FROM {text}{where} GROUP BY {group}"
+            kinds = [kind, "integer", "integer"]
         elif pick == 2:
             query, kinds = self.value_subquery(text, own, scope, conditions, kind), [kind]
         else:
