@@ -1,19 +1,28 @@
-"""Random data and random queries over it, for a comparison with DuckDB. Everything follows from the seed.
+"""Random tables and random queries over them, for a comparison with DuckDB. Everything follows from the seed.
 
-Queries stay where both engines mean the same: no division by zero, no overflow, no order without ORDER BY, comparisons within one kind."""
+Queries stay where both engines mean the same: no order without ORDER BY over all columns where rows are cut off, and nothing computed from results that
+may differ in the last digit. Kinds and scopes are explained in expression_generator.py."""
 
-import random
+from tests.oracle.expression_generator import COMPARISONS, KINDS, SHOWN, TYPES, ExpressionGenerator
 
-KINDS = ("integer", "text", "decimal", "double", "date", "boolean")
-TYPES = {"integer": "INTEGER", "text": "VARCHAR", "decimal": "DECIMAL(9,2)", "double": "DOUBLE", "date": "DATE", "boolean": "BOOLEAN"}
-WORDS = ("", "a", "b", "ab", "abc", "B", "zebra", "ä", "%", "under_score", "long text with several words")
+SET_OPERATIONS = ("UNION", "UNION", "UNION ALL", "UNION ALL", "INTERSECT", "EXCEPT", "INTERSECT ALL", "EXCEPT ALL")
+JOINS = ("JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN")
 
 
-class Generator:
+def named_columns(alias, kinds):
+    """What follows a FROM item that is a query, and its scope."""
+    return f"{alias}({', '.join(f'x{i}' for i in range(len(kinds)))})", [(f"{alias}.x{i}", kind) for i, kind in enumerate(kinds)]
+
+
+class Generator(ExpressionGenerator):
     def __init__(self, seed):
-        self.random = random.Random(seed)
-        self.tables = {}
+        super().__init__(seed)
+        self.tables = {}  # name: [(column, kind)]; common tables too, while the query that has them is made
         self.alias = 0
+
+    def name(self):
+        self.alias += 1
+        return f"r{self.alias}"
 
     # ---- data
 
@@ -22,183 +31,287 @@ class Generator:
         statements = []
         for number in range(self.random.randint(2, 4)):
             columns = [("k", "integer")] + [(f"c{i}", self.random.choice(KINDS)) for i in range(self.random.randint(1, 4))]
-            rows = self.random.choice((0, 1, 5, 12, 30))
             name = f"t{number}"
             self.tables[name] = columns
             statements.append(f"CREATE TABLE {name}({', '.join(f'{column} {TYPES[kind]}' for column, kind in columns)})")
+            rows = []
+            # Few enough that the product of several tables takes no minutes in chunks of one row.
+            for _ in range(self.one_of(0, 1, 4, 6, 6, 9, 9, 12, 12, 15)):
+                repeated = rows and self.chance(0.15)
+                rows.append(self.random.choice(rows) if repeated else f"({', '.join(self.value(kind) for _, kind in columns)})")
             if rows:
-                values = ", ".join("(" + ", ".join(self.value(kind) for _, kind in columns) + ")" for _ in range(rows))
-                statements.append(f"INSERT INTO {name} VALUES {values}")
+                statements.append(f"INSERT INTO {name} VALUES {', '.join(rows)}")
         return statements
 
-    def value(self, kind):
-        if self.random.random() < 0.15:
-            return "NULL"
-        return self.literal(kind)
-
-    def literal(self, kind):
-        r = self.random
-        if kind == "integer":
-            return str(r.choice((0, 1, 2, 3, 5, 7, -1, -4, 10, 100, r.randint(-50, 50), r.randint(-50, 50), 2000000, -2000000)))
-        if kind == "text":
-            return "'" + r.choice(WORDS) + "'"
-        if kind == "decimal":
-            return f"{r.randint(-9999, 9999) / 100:.2f}"
-        if kind == "double":
-            return r.choice(("0.0", "1.5", "-2.25", "1e3", "0.125", f"{r.randint(-1000, 1000) / 8}")) + "::DOUBLE"
-        if kind == "date":
-            return f"DATE '{r.randint(1995, 2005)}-{r.randint(1, 12):02}-{r.randint(1, 28):02}'"
-        return r.choice(("true", "false"))
-
-    # ---- expressions: text of a kind, over columns of a scope [(text, kind)]
-
-    def column(self, scope, kind):
-        fitting = [text for text, own in scope if own == kind]
-        return self.random.choice(fitting) if fitting else self.literal(kind)
-
-    def expression(self, scope, kind, depth=2):
-        r = self.random
-        if depth == 0 or r.random() < 0.35:
-            return self.column(scope, kind) if r.random() < 0.8 else self.literal(kind)
-        pick = r.random()
-        if pick < 0.12:
-            return f"CASE WHEN {self.condition(scope, depth - 1)} THEN {self.expression(scope, kind, depth - 1)} ELSE {self.expression(scope, kind, depth - 1)} END"
-        if pick < 0.22:
-            return f"COALESCE({self.expression(scope, kind, depth - 1)}, {self.expression(scope, kind, depth - 1)})"
-        if pick < 0.27:
-            return f"NULLIF({self.expression(scope, kind, depth - 1)}, {self.expression(scope, kind, 0)})"
-        if kind == "integer":
-            return f"({self.expression(scope, kind, depth - 1)} {r.choice('+-')} {self.expression(scope, kind, 0)})"
-        if kind == "decimal":
-            return f"({self.expression(scope, kind, depth - 1)} {r.choice('+-')} {self.expression(scope, kind, 0)})"
-        if kind == "double":
-            return f"({self.expression(scope, kind, depth - 1)} {r.choice('+-*')} {self.literal(kind)})"
-        if kind == "text":
-            return f"{r.choice(('upper', 'lower'))}({self.expression(scope, kind, depth - 1)})" if r.random() < 0.5 else \
-                f"({self.expression(scope, kind, depth - 1)} || {self.expression(scope, kind, 0)})"
-        if kind == "boolean":
-            return f"({self.condition(scope, depth - 1)})"
-        return self.column(scope, kind)
-
-    def condition(self, scope, depth=2):
-        r = self.random
-        if depth > 0 and r.random() < 0.35:
-            return f"({self.condition(scope, depth - 1)} {r.choice(('AND', 'OR'))} {self.condition(scope, depth - 1)})"
-        if depth > 0 and r.random() < 0.1:
-            return f"NOT ({self.condition(scope, depth - 1)})"
-        kind = r.choice([own for _, own in scope] or list(KINDS))
-        left = self.expression(scope, kind, depth and 1)
-        pick = r.random()
-        if pick < 0.12:
-            return f"{left} IS {r.choice(('', 'NOT '))}NULL"
-        if pick < 0.22:
-            return f"{left} {r.choice(('', 'NOT '))}IN ({', '.join(self.value(kind) for _ in range(r.choice((1, 2, 3, 20))))})"
-        if pick < 0.30:
-            return f"{left} BETWEEN {self.literal(kind)} AND {self.literal(kind)}"
-        if pick < 0.36:
-            return f"{left} IS {r.choice(('', 'NOT '))}DISTINCT FROM {self.expression(scope, kind, 0)}"
-        if pick < 0.44 and kind == "text":
-            return f"{left} {r.choice(('', 'NOT '))}LIKE '{r.choice(('a%', '%b%', '_', '%e', '%', 'ab', '%a%b%'))}'"
-        return f"{left} {r.choice(('=', '<>', '<', '<=', '>', '>='))} {self.expression(scope, kind, 1)}"
-
-    # ---- queries
-
-    def name(self):
-        self.alias += 1
-        return f"r{self.alias}"
+    # ---- FROM
 
     def source(self, depth):
         """FROM item and its scope."""
         alias = self.name()
-        if depth > 0 and self.random.random() < 0.25:
-            query, kinds = self.query(depth - 1)
-            return f"({query}) {alias}({', '.join(f'x{i}' for i in range(len(kinds)))})", [(f"{alias}.x{i}", kind) for i, kind in enumerate(kinds)]
+        if depth > 0 and self.chance(0.25):
+            query, kinds = self.query(depth - 1) if self.chance(0.8) else self.first_rows(depth - 1)
+            naming, scope = named_columns(alias, kinds)
+            return f"({query}) {naming}", scope
+        if self.chance(0.07):
+            kinds = [self.random.choice(KINDS) for _ in range(self.random.randint(1, 3))]
+            # The first row decides the types, so it has no NULL.
+            rows = [[self.literal(kind) for kind in kinds]] + [[self.value(kind) for kind in kinds] for _ in range(self.random.randint(0, 4))]
+            naming, scope = named_columns(alias, kinds)
+            return f"(VALUES {', '.join('(' + ', '.join(row) + ')' for row in rows)}) {naming}", scope
         table = self.random.choice(list(self.tables))
         return f"{table} {alias}", [(f"{alias}.{column}", kind) for column, kind in self.tables[table]]
 
+    def join_condition(self, kind, scope, own):
+        common = self.common_kind(scope, own)
+        condition = f"{self.column(own, common)} = {self.column(scope, common)}"
+        if kind == "FULL JOIN":
+            return condition
+        if self.chance(0.1):
+            return f"{self.column(own, common)} {self.random.choice(COMPARISONS)} {self.column(scope, common)}"
+        if self.chance(0.3):
+            condition += f" AND {self.condition(scope + own, 1)}"
+        if self.chance(0.05):
+            condition += f" OR {self.condition(own, 0)}"
+        return condition
+
     def from_clause(self, depth):
-        r = self.random
-        text, scope = self.source(depth)
-        for _ in range(r.choice((0, 0, 1, 1, 2))):
-            other, own = self.source(depth)
-            kind = r.choice(("JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN", "CROSS JOIN"))
-            if kind == "CROSS JOIN":
-                text += f" CROSS JOIN {other}"
+        text, scope = self.merged_join() if self.chance(0.12) else self.source(depth)
+        for _ in range(self.one_of(0, 0, 1, 1, 2)):
+            if depth > 0 and self.chance(0.08):
+                other, own = self.lateral(scope)
+                text += self.one_of(f" CROSS JOIN {other}", f" LEFT JOIN {other} ON true")
+            elif self.chance(0.1):
+                # The last one: in the ON clause of a join behind a comma, DuckDB also sees what stands before the comma.
+                other, own = self.lateral(scope) if depth > 0 else self.source(depth)
+                return f"{text}, {other}", scope + own
             else:
-                common = r.choice([k for _, k in own])
-                condition = f"{self.column(own, common)} = {self.column(scope, common)}"
-                if kind in ("JOIN", "LEFT JOIN") and r.random() < 0.3:
-                    condition += f" AND {self.condition(scope + own, 1)}"
-                text += f" {kind} {other} ON {condition}"
+                other, own = self.source(depth)
+                kind = "CROSS JOIN" if self.chance(0.1) else self.random.choice(JOINS)
+                text += f" CROSS JOIN {other}" if kind == "CROSS JOIN" else f" {kind} {other} ON {self.join_condition(kind, scope, own)}"
             scope = scope + own
         return text, scope
 
+    def merged_join(self):
+        """A join with USING or NATURAL. It stands in a query of its own: its common columns have no table, and could mean others further inside."""
+        plain = [name for name, columns in self.tables.items() if columns[0] == ("k", "integer")]
+        first, second, third = (self.random.choice(plain) for _ in range(3))
+        left, right = dict(self.tables[first]), dict(self.tables[second])
+        common = [column for column in left if column in right]
+        natural = self.chance(0.4) and all(left[column] == right[column] for column in common)
+        merged = common if natural else ["k"]
+        columns = [(column, left[column]) for column in merged]
+        columns += [(f"a.{column}", kind) for column, kind in left.items() if column not in merged]
+        columns += [(f"b.{column}", kind) for column, kind in right.items() if column not in merged]
+        if natural:
+            text = f"{first} a NATURAL {self.random.choice(JOINS)} {second} b"
+        else:
+            text = f"{first} a {self.random.choice(JOINS)} {second} b USING (k)"
+            if self.chance(0.3):
+                text += f" {self.random.choice(JOINS)} {third} c USING (k)"
+                columns += [(f"c.{column}", kind) for column, kind in self.tables[third][1:]]
+        naming, scope = named_columns(self.name(), [kind for _, kind in columns])
+        return f"(SELECT {', '.join(name for name, _ in columns)} FROM {text}) {naming}", scope
+
+    def lateral(self, scope):
+        text, own, conditions = self.subquery_source(scope, 0)
+        common = self.common_kind(scope, own)
+        conditions.append(f"{self.column(own, common)} {self.one_of('=', '=', '<')} {self.column(scope, common)}")
+        where = f" WHERE {' AND '.join(conditions)}"
+        kind = self.kind_in(own)
+        pick = self.random.randrange(4)
+        if pick == 0:
+            query, kinds = f"SELECT count(*) FROM {text}{where}", ["integer"]
+        elif pick == 1 and any(column == kind for _, column in own):
+            group = self.column(own, kind)
+            query = f"SELECT {group}, count(*), max({self.argument(own, scope, 'integer')}) FROM {text}{where} GROUP BY {group}"
+            kinds = [kind, "integer", "integer"]
+        elif pick == 2:
+            query, kinds = self.value_subquery(text, own, scope, conditions, kind), [kind]
+        else:
+            kinds = [self.kind_in(own) for _ in range(2)]
+            query = f"SELECT {', '.join(self.expression(own + scope, each, 1) for each in kinds)} FROM {text}{where}"
+        naming, made = named_columns(self.name(), kinds)
+        return f"LATERAL ({query}) {naming}", made
+
+    # ---- subqueries
+
+    def subquery_source(self, scope, depth):
+        """FROM, its scope and the conditions of a subquery that may refer to the scope around it."""
+        text, own = self.source(0) if self.chance(0.7) else self.from_clause(0)
+        conditions = []
+        if self.chance(0.3):
+            conditions.append(self.condition(own, 1))
+        if self.chance(0.4):
+            common = self.common_kind(scope, own)
+            conditions.append(f"{self.column(own, common)} {self.random.choice(COMPARISONS)} {self.column(scope, common)}")
+        if self.chance(0.2):
+            conditions.append(self.condition(own + scope, 1))
+        if depth > 0 and self.chance(0.3):
+            conditions.append(self.subquery_condition(own + scope, depth - 1))
+        return text, own, conditions
+
+    def argument(self, own, scope, kind):
+        """The argument of an aggregate in a subquery. With columns of the query around it alone, the aggregate would be that query's."""
+        text = self.expression(own + scope, kind, 1)
+        return text if any(name in text for name, _ in own) else self.column(own, kind)
+
+    def value_subquery(self, text, own, scope, conditions, kind):
+        """A subquery with one column of the kind and any number of rows."""
+        where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
+        inner = self.column(own, kind)
+        if self.chance(0.5):
+            return f"SELECT {inner} FROM {text}{where}"
+        if self.chance(0.3):
+            return f"SELECT {self.one_of('', 'DISTINCT ')}{self.expression(own + scope, kind, 1)} FROM {text}{where}"
+        if self.chance(0.5) and any(inner == name for name, _ in own):
+            return f"SELECT {inner} FROM {text}{where} GROUP BY {inner} HAVING count(*) {self.one_of('=', '>')} 1"
+        if self.chance(0.5) and kind != "boolean":
+            return f"SELECT {self.one_of('min', 'max')}({self.argument(own, scope, kind)}) FROM {text}{where}"
+        other, columns = self.source(0)
+        return f"SELECT {inner} FROM {text}{where} {self.random.choice(SET_OPERATIONS)} SELECT {self.column(columns, kind)} FROM {other}"
+
     def subquery_condition(self, scope, depth):
         r = self.random
-        text, own = self.source(0)
-        kind = r.choice([k for _, k in own])
-        inner = self.column(own, kind)
-        outer = self.column(scope, kind)
-        where = f" WHERE {self.condition(own, 1)}" if r.random() < 0.4 else ""
+        text, own, conditions = self.subquery_source(scope, depth)
+        kind = self.common_kind(scope, own)
+        inner, outer = self.column(own, kind), self.column(scope, kind)
+        negation = self.one_of("", "NOT ")
         pick = r.random()
-        if pick < 0.3:
-            return f"{outer} {r.choice(('', 'NOT '))}IN (SELECT {inner} FROM {text}{where})"
-        if pick < 0.7:
-            return f"{r.choice(('', 'NOT '))}EXISTS (SELECT 1 FROM {text} WHERE {inner} = {outer}{' AND ' + self.condition(own + scope, 1) if r.random() < 0.5 else ''})"
+        if pick < 0.25:
+            return f"{outer} {negation}IN ({self.value_subquery(text, own, scope, conditions, kind)})"
+        if pick < 0.40:
+            return f"{outer} {r.choice(COMPARISONS)} {self.one_of('ANY', 'ALL')} ({self.value_subquery(text, own, scope, conditions, kind)})"
+        if pick < 0.60:
+            return f"{negation}EXISTS (SELECT 1 FROM {text} WHERE {' AND '.join([f'{inner} = {outer}'] + conditions)})"
+        if pick < 0.70:
+            return f"{negation}EXISTS ({self.value_subquery(text, own, scope, conditions, kind)})"
         if pick < 0.85:
-            return f"{outer} {r.choice(('<', '>=', '='))} (SELECT {r.choice(('min', 'max'))}({inner}) FROM {text} WHERE {self.column(own, 'integer')} = {self.column(scope, 'integer')})"
-        return f"(SELECT count(*) FROM {text} WHERE {inner} = {outer}) {r.choice(('=', '>', '<='))} {r.randint(0, 3)}"
+            matching = f"{self.column(own, 'integer')} = {self.column(scope, 'integer')}"
+            call = f"{self.one_of('min', 'max')}({inner})" if kind != "boolean" else f"bool_or({inner})"
+            return f"{outer} {r.choice(COMPARISONS)} (SELECT {call} FROM {text} WHERE {' AND '.join([matching] + conditions)})"
+        counted = self.one_of("*", inner, "DISTINCT " + inner)
+        return f"(SELECT count({counted}) FROM {text} WHERE {' AND '.join([f'{inner} = {outer}'] + conditions)}) {r.choice(COMPARISONS)} {r.randint(0, 3)}"
 
-    def aggregate(self, scope):
-        r = self.random
-        kind = r.choice([k for _, k in scope])
+    def scalar_subquery(self, scope):
+        """Text and kind of a subquery with one value."""
+        text, own, conditions = self.subquery_source(scope, 1)
+        kind = self.kind_in([column for column in own if column[1] != "boolean"] or [("", "integer")])
+        if self.chance(0.2):
+            other, columns = self.source(0)
+            return f"(SELECT {self.column(columns, kind)} FROM {other} ORDER BY 1 {self.one_of('ASC', 'DESC')} LIMIT 1)", kind
+        where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
+        if self.chance(0.3):
+            return f"(SELECT count(*) FROM {text}{where})", "integer"
+        if self.chance(0.2) and kind == "integer":
+            return f"(SELECT COALESCE(sum({self.argument(own, scope, kind)}), 0) FROM {text}{where})", kind
+        return f"(SELECT {self.one_of('min', 'max')}({self.argument(own, scope, kind)}) FROM {text}{where})", kind
+
+    # ---- queries
+
+    def aggregate(self, scope, shown):
+        """Text and kind of a call."""
+        kind = self.kind_in(scope)
         argument = self.expression(scope, kind, 1)
-        distinct = "DISTINCT " if r.random() < 0.25 else ""
-        condition = f" FILTER (WHERE {self.condition(scope, 1)})" if r.random() < 0.2 else ""
-        if r.random() < 0.2:
+        distinct = "DISTINCT " if self.chance(0.25) else ""
+        condition = f" FILTER (WHERE {self.condition(scope, 1)})" if self.chance(0.2) else ""
+        if self.chance(0.2):
             return f"count(*){condition}", "integer"
-        if kind in ("integer", "decimal") and r.random() < 0.6:
+        if shown and kind in ("integer", "decimal") and self.chance(0.3):
+            call = self.one_of("avg", "stddev", "stddev_pop", "variance", "var_pop")
+            return f"{call}({distinct if call == 'avg' else ''}{argument}){condition}", SHOWN
+        if shown and kind == "big" and self.chance(0.5):
+            return f"sum({distinct}{argument}){condition}", SHOWN
+        if kind in ("integer", "decimal") and self.chance(0.6):
             return f"sum({distinct}{argument}){condition}", kind
         if kind == "boolean":
-            return f"{r.choice(('bool_and', 'bool_or'))}({argument}){condition}", "boolean"
-        if r.random() < 0.4:
+            return f"{self.one_of('bool_and', 'bool_or')}({argument}){condition}", "boolean"
+        if self.chance(0.4):
             return f"count({distinct}{argument}){condition}", "integer"
-        return f"{r.choice(('min', 'max'))}({argument}){condition}", kind
+        return f"{self.one_of('min', 'max')}({distinct}{argument}){condition}", kind
 
-    def query(self, depth):
-        """Text and the kinds of its columns."""
-        r = self.random
-        if depth > 0 and r.random() < 0.15:
-            left, kinds = self.query(depth - 1)
-            text, scope = self.source(0)
-            right = f"SELECT {', '.join(self.expression(scope, kind if kind in KINDS else 'integer', 1) for kind in kinds)} FROM {text}"
-            return f"({left}) {r.choice(('UNION', 'UNION ALL', 'INTERSECT', 'EXCEPT', 'INTERSECT ALL', 'EXCEPT ALL'))} ({right})", kinds
+    def grouped_query(self, text, scope, where, shown):
+        groups, kinds = [], []
+        for _ in range(self.one_of(0, 1, 1, 2)):
+            kind = self.kind_in(scope)
+            group = self.column(scope, kind) if self.chance(0.6) else self.expression(scope, kind, 1)
+            # A constant would be a position, or nothing to group by.
+            if group not in groups and any(name in group for name, _ in scope):
+                groups.append(group)
+                kinds.append(kind)
+        calls = [self.aggregate(scope, shown) for _ in range(self.random.randint(1, 3))]
+        items = groups + [call for call, _ in calls]
+        having = ""
+        if self.chance(0.3):
+            call, kind = self.aggregate(scope, False)
+            table, own = self.source(0)
+            having = " HAVING " + self.one_of(
+                f"count(*) > {self.random.randint(0, 2)}", f"{call} {self.random.choice(COMPARISONS)} {self.literal(kind)}",
+                f"count(*) >= (SELECT count(*) / 4 FROM {table})",
+                f"{groups[0]} IN (SELECT {self.column(own, kinds[0])} FROM {table})" if groups else "count(*) > 1")
+        positions = ", ".join(str(place + 1) for place in range(len(groups))) if self.chance(0.3) else ", ".join(groups)
+        group = f" GROUP BY {positions}" if groups else ""
+        return f"SELECT {', '.join(items)} FROM {text}{where}{group}{having}", kinds + [kind for _, kind in calls]
+
+    def plain_query(self, depth, wanted=None):
+        """SELECT with WHERE, with columns of the wanted kinds."""
         text, scope = self.from_clause(depth)
+        items, kinds = [], []
+        for kind in wanted or [self.kind_in(scope) for _ in range(self.random.randint(1, 3))]:
+            item = self.expression(scope, kind)
+            if depth > 0 and not wanted and self.chance(0.08):
+                item, kind = self.scalar_subquery(scope)
+            items.append(item)
+            kinds.append(kind)
+        distinct = "DISTINCT " if self.chance(0.2) else ""
+        where = self.where(scope, depth)
+        order = ""
+        if not distinct and self.chance(0.1):
+            key = self.expression(scope, self.kind_in(scope), 1)
+            # A constant would be a position or an error.
+            order = f" ORDER BY {key}{self.one_of('', ' DESC')}" if any(name in key for name, _ in scope) else ""
+        return f"SELECT {distinct}{', '.join(items)} FROM {text}{where}{order}", kinds
+
+    def where(self, scope, depth):
         conditions = []
-        if r.random() < 0.6:
+        if self.chance(0.4):
             conditions.append(self.condition(scope))
-        if depth > 0 and r.random() < 0.3:
+        if depth > 0 and self.chance(0.3):
             conditions.append(self.subquery_condition(scope, depth - 1))
-        where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
-        if r.random() < 0.4:
-            groups = [self.column(scope, r.choice([k for _, k in scope])) for _ in range(r.choice((0, 1, 1, 2)))]
-            groups = [group for group in dict.fromkeys(groups) if "." in group and not group.startswith(("'", "DATE"))]
-            kinds_of = dict(scope)
-            groups = [group for group in groups if group in kinds_of]
-            calls = [self.aggregate(scope) for _ in range(r.randint(1, 3))]
-            items = groups + [call for call, _ in calls]
-            kinds = [kinds_of[group] for group in groups] + [kind for _, kind in calls]
-            having = f" HAVING count(*) > {r.randint(0, 2)}" if r.random() < 0.25 else ""
-            group = f" GROUP BY {', '.join(groups)}" if groups else ""
-            return f"SELECT {', '.join(items)} FROM {text}{where}{group}{having}", kinds
-        kinds = [r.choice([k for _, k in scope]) for _ in range(r.randint(1, 3))]
-        distinct = "DISTINCT " if r.random() < 0.2 else ""
-        return f"SELECT {distinct}{', '.join(self.expression(scope, kind) for kind in kinds)} FROM {text}{where}", kinds
+        if len(conditions) == 2 and self.chance(0.2):
+            return f" WHERE {conditions[0]} OR {conditions[1]}"
+        return f" WHERE {' AND '.join(conditions)}" if conditions else ""
+
+    def query(self, depth, shown=False):
+        """Text and the kinds of its columns. `shown`: columns may be of the kind that nothing is computed from."""
+        if depth > 0 and self.chance(0.15):
+            left, kinds = self.query(depth - 1)
+            right, _ = self.plain_query(depth - 1, kinds)
+            return f"({left}) {self.random.choice(SET_OPERATIONS)} ({right})", kinds
+        if self.chance(0.4):
+            text, scope = self.from_clause(depth)
+            return self.grouped_query(text, scope, self.where(scope, depth), shown)
+        return self.plain_query(depth)
+
+    def first_rows(self, depth):
+        """A query that keeps some rows of a total order."""
+        text, kinds = self.query(depth)
+        order = ", ".join(f"{i + 1}{self.one_of(' ASC', ' DESC', '')}{self.one_of(' NULLS FIRST', ' NULLS LAST', '')}" for i in range(len(kinds)))
+        limit = self.one_of("", f" LIMIT {self.one_of(0, 1, 5, 5, 100, 100)}")
+        offset = f" OFFSET {self.one_of(0, 1, 1, 3, 20)}" if self.chance(0.3) else ""
+        naming, _ = named_columns("s", kinds)
+        return f"SELECT * FROM ({text}) {naming} ORDER BY {order}{limit}{offset}", kinds
 
     def top_query(self):
-        text, kinds = self.query(2)
-        if self.random.random() < 0.3:
-            order = ", ".join(f"{i + 1}{self.random.choice((' ASC', ' DESC'))}{self.random.choice((' NULLS FIRST', ' NULLS LAST'))}" for i in range(len(kinds)))
-            limit = f" LIMIT {self.random.choice((0, 1, 5, 100))}" if self.random.random() < 0.5 else ""
-            return f"SELECT * FROM ({text}) s({', '.join(f'y{i}' for i in range(len(kinds)))}) ORDER BY {order}{limit}", True
-        return text, False
+        """Text, and whether the order of the rows counts."""
+        tables, self.tables = self.tables, dict(self.tables)
+        common = []
+        for _ in range(self.one_of(0, 0, 0, 1, 2)):
+            text, kinds = self.query(1)
+            name = f"w{len(common)}"
+            columns = [f"x{i}" for i in range(len(kinds))]
+            common.append(f"{name}({', '.join(columns)}) AS ({text})")
+            self.tables[name] = list(zip(columns, kinds))
+        ordered = self.chance(0.3)
+        text, _ = self.first_rows(2) if ordered else self.query(2, shown=True)
+        self.tables = tables
+        return (f"WITH {', '.join(common)} " if common else "") + text, ordered

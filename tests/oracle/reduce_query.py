@@ -3,9 +3,9 @@
     tests/oracle/reduce_query.py --seed 17 --index 3 -s chunk_rows=7
     tests/oracle/reduce_query.py --sql FILE.sql --tables FOLDER
 
-The case comes from compare_random_queries.py (seed and index), or is a file with one query and a folder with Parquet files that are its tables. What stays is the
-kind of difference: other rows, an error on one side with the same words, or the end of the process. Prints a script that makes the
-tables and runs the query; the exit status is 1 when there was no difference to begin with."""
+The case comes from compare_random_queries.py (seed and index), or is a file with one query and a folder with Parquet files that are its tables; with --sql and
+--seed the tables are those of the seed. What stays is the kind of difference: other rows, an error on one side with the same words, or the end of the
+process. Prints a script that makes the tables and runs the query; the exit status is 1 when there was no difference to begin with."""
 
 import argparse
 import re
@@ -138,12 +138,15 @@ def main():
     parser.add_argument("--quiet", action="store_true", help="do not show the steps")
     parser.add_argument("-s", dest="settings", action="append", default=[], metavar="name=value")
     arguments = parser.parse_args()
-    if arguments.sql:
-        sql, connection = arguments.sql.read_text(), new_judge()
+    if arguments.seed is not None:
+        generator, connection = tables_of_seed(arguments.seed)
+    else:
+        connection = new_judge()
         for file in sorted(arguments.tables.glob("*.parquet")) if arguments.tables else ():
             connection.execute(f"CREATE TABLE {file.stem} AS SELECT * FROM read_parquet('{file}')")
+    if arguments.sql:
+        sql = arguments.sql.read_text()
     elif arguments.seed is not None and arguments.index is not None:
-        generator, connection = tables_of_seed(arguments.seed)
         sql = [generator.top_query() for _ in range(arguments.index + 1)][-1][0]
     else:
         parser.error("give --seed and --index, or --sql")

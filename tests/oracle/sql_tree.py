@@ -4,8 +4,8 @@ A level is a tuple of units; a unit is a token (text) or, for a parenthesis, the
 
 import re
 
-TOKEN = re.compile(r"""'(?:[^']|'')*' | "(?:[^"]|"")*" | \d+(?:\.\d+)?(?:[eE][-+]?\d+)? | [A-Za-z_]\w*(?:\.[A-Za-z_]\w*)* | <= | >= | <> | != | \|\| | :: | \S""",
-                   re.VERBOSE)
+TOKEN = re.compile(r"""
+    '(?:[^']|'')*' | "(?:[^"]|"")*" | \d+(?:\.\d+)?(?:[eE][-+]?\d+)? | [A-Za-z_]\w*(?:\.[A-Za-z_]\w*)* | <= | >= | <> | != | \|\| | :: | \S""", re.VERBOSE)
 # Nothing is gained by replacing these, so they weigh less than other tokens.
 SIMPLE = ("NULL", "1", "true")
 

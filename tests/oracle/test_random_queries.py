@@ -9,21 +9,33 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent))
 from tests.oracle.compare_random_queries import run_seed
 
 
+SETTINGS = {
+    "default": [],
+    "chunks_of_one_row": ["chunk_rows=1"],
+    "chunks_of_7_rows_in_three_threads": ["chunk_rows=7", "threads=3"],
+    "composite_kernels_in_small_chunks": ["composite_kernels=on", "chunk_rows=5"],
+    "optimizer_off": ["disabled_rules=all"],
+}
+SEEDS_OF_EACH = 8
+QUERIES_OF_A_SEED = 20
+
+
 class RandomQueries(unittest.TestCase):
-    def test_agree_with_duckdb(self):
-        for seed in range(25):
+    def check(self, first_seed, settings):
+        options = [word for setting in settings for word in ("-s", setting)]
+        for seed in range(first_seed, first_seed + SEEDS_OF_EACH):
             with self.subTest(seed=seed):
-                self.assertEqual(run_seed(seed, 20, []), [])
+                self.assertEqual(run_seed(seed, QUERIES_OF_A_SEED, options), [])
 
-    def test_agree_in_small_chunks(self):
-        for seed in range(25, 32):
-            with self.subTest(seed=seed):
-                self.assertEqual(run_seed(seed, 20, ["-s", "chunk_rows=7", "-s", "threads=3"]), [])
 
-    def test_agree_without_optimizer(self):
-        for seed in range(32, 38):
-            with self.subTest(seed=seed):
-                self.assertEqual(run_seed(seed, 20, ["-s", "disabled_rules=all"]), [])
+def make_test(first_seed, settings):
+    def test(self):
+        self.check(first_seed, settings)
+    return test
+
+
+for number, (name, own_settings) in enumerate(SETTINGS.items()):
+    setattr(RandomQueries, "test_" + name, make_test(number * SEEDS_OF_EACH, own_settings))
 
 
 if __name__ == "__main__":
