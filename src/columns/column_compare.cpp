@@ -54,4 +54,9 @@ at::Tensor same_rows(const Column& left, const Column& right) {
   return left_valid.eq(right_valid).logical_and_(equal.logical_or(left_valid.logical_not()));
 }
 
+at::Tensor is_outside(const Column& column, Int128 least, Int128 greatest) {
+  return compare_with_constant(column, Comparison::Greater, ScalarValue::of_integer(column.type(), greatest))
+      .logical_or_(compare_with_constant(column, Comparison::Less, ScalarValue::of_integer(column.type(), least)));
+}
+
 }  // namespace pistachio

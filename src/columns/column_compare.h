@@ -17,4 +17,7 @@ at::Tensor compare_with_constant(const Column& column, Comparison comparison, co
 // bool [rows]: equal, or both NULL.
 at::Tensor same_rows(const Column& left, const Column& right);
 
+// bool [rows]: values below the one or above the other limit. Exact types.
+at::Tensor is_outside(const Column& column, Int128 least, Int128 greatest);
+
 }  // namespace pistachio

@@ -14,7 +14,9 @@ at::Tensor concatenate_validity(const std::vector<Column>& pieces) {
   bool any = std::any_of(pieces.begin(), pieces.end(), [](const Column& piece) { return piece.has_validity(); });
   if (!any) return {};
   std::vector<at::Tensor> parts;
-  for (const Column& piece : pieces) parts.push_back(piece.has_validity() ? piece.validity() : at::ones({piece.rows()}, at::TensorOptions(at::kBool).device(piece.device())));
+  for (const Column& piece : pieces)
+    parts.push_back(piece.has_validity() ? piece.validity()
+                                         : at::ones({piece.rows()}, at::TensorOptions(at::kBool).device(piece.device())));
   return at::cat(parts);
 }
 

@@ -4,7 +4,7 @@
 
 #include <limits>
 
-#include "data/civil_date.h"
+#include "data/calendar.h"
 
 namespace pistachio {
 
@@ -34,7 +34,7 @@ void append_two_digits(std::string& text, int value) {
 }
 
 // There is no year 0: the year before 1 is 1 BC.
-void append_civil(std::string& text, const civil::Date& date) {
+void append_civil(std::string& text, const CivilDate& date) {
   char buffer[kMostDigits];
   text += write_digits(buffer, static_cast<UnsignedInt128>(date.year < 1 ? 1 - date.year : date.year), 4);
   text += '-';
@@ -43,7 +43,7 @@ void append_civil(std::string& text, const civil::Date& date) {
   append_two_digits(text, date.day);
 }
 
-std::string_view era_of(const civil::Date& date) {
+std::string_view era_of(const CivilDate& date) {
   return date.year < 1 ? " BC" : "";
 }
 
@@ -94,7 +94,7 @@ void append_double(std::string& text, double value) {
 }
 
 void append_date(std::string& text, int64_t days) {
-  civil::Date date = civil::from_days(days);
+  CivilDate date = civil_from_days(days);
   append_civil(text, date);
   text += era_of(date);
 }
@@ -105,8 +105,8 @@ void append_time(std::string& text, int64_t micros) {
 
 void append_timestamp(std::string& text, int64_t micros, std::string_view zone) {
   constexpr int64_t day = int64_t{86'400} * 1'000'000;
-  int64_t days = civil::floor_divide(micros, day);
-  civil::Date date = civil::from_days(days);
+  int64_t days = floor_divide(micros, day);
+  CivilDate date = civil_from_days(days);
   append_civil(text, date);
   text += ' ';
   append_time(text, micros - days * day);

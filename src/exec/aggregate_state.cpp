@@ -106,9 +106,7 @@ class ExactSumState final : public AggregateState {
  private:
   static void check_digits(const Column& sums) {
     Int128 most = power_of_ten(38) - 1;
-    at::Tensor bad = compare_with_constant(sums, Comparison::Greater, ScalarValue::of_integer(sums.type(), most))
-                         .logical_or_(compare_with_constant(sums, Comparison::Less, ScalarValue::of_integer(sums.type(), -most)));
-    if (kernels::count_true(bad) > 0) throw UserError("sum out of range");
+    if (kernels::count_true(is_outside(sums, -most, most)) > 0) throw UserError("sum out of range");
   }
 
   LogicalType argument_;

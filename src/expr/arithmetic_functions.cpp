@@ -95,10 +95,8 @@ void check_floats(const at::Tensor& result, const FunctionCall& call) {
 // Decimals of 38 digits do not use all of 128 bits.
 void check_digits(const at::Tensor& words, const FunctionCall& call) {
   if (call.result.precision() < 38) return;
-  Column column = Column::fixed(call.result, words);
   Int128 most = power_of_ten(38) - 1;
-  at::Tensor bad = compare_with_constant(column, Comparison::Greater, ScalarValue::of_integer(call.result, most))
-                       .logical_or_(compare_with_constant(column, Comparison::Less, ScalarValue::of_integer(call.result, -most)));
+  at::Tensor bad = is_outside(Column::fixed(call.result, words), -most, most);
   if (call.valid.defined()) bad.logical_and_(call.valid);
   if (kernels::count_true(bad) > 0) throw UserError("number out of range for DECIMAL(38)");
 }

@@ -50,9 +50,7 @@ Int128 smallest_value(LogicalType type) {
 
 // Throws for the first row that counts and whose value lies outside the range of `to`; both in the scale of `to`.
 void check_range(const Column& scaled, const Column& original, LogicalType to, const at::Tensor& valid) {
-  at::Tensor bad =
-      compare_with_constant(scaled, Comparison::Greater, ScalarValue::of_integer(scaled.type(), largest_value(to)))
-          .logical_or_(compare_with_constant(scaled, Comparison::Less, ScalarValue::of_integer(scaled.type(), smallest_value(to))));
+  at::Tensor bad = is_outside(scaled, smallest_value(to), largest_value(to));
   if (valid.defined()) bad.logical_and_(valid);
   if (kernels::count_true(bad) == 0) return;
   refuse_value(value_at(original, bad.nonzero()[0][0].item<int64_t>()), to);

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "columns/column_compare.h"
+#include "columns/order_words.h"
 #include "columns/row_selection.h"
 #include "expr/function_table.h"
 #include "expr/type_rules.h"
@@ -35,13 +36,9 @@ Comparison mirrored(Comparison comparison) {
   }
 }
 
-// Intervals compare by length, with months of 30 and days of 24 hours (PostgreSQL).
+// Intervals compare by length, with months of 30 and days of 24 hours (PostgreSQL): by their order word.
 Column interval_length(const Column& column) {
-  at::Tensor high = column.values().select(1, 1);
-  at::Tensor months = high.bitwise_right_shift(32);
-  at::Tensor days = high.bitwise_left_shift(32).bitwise_right_shift(32);
-  at::Tensor micros = column.values().select(1, 0) + (months * 30 + days) * (int64_t{86'400} * 1'000'000);
-  return Column::fixed(TypeKind::BigInt, micros, column.validity());
+  return Column::fixed(TypeKind::BigInt, order_words(column)[0], column.validity());
 }
 
 Column comparable(const Column& column) {

@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "data/scalar_value.h"
 #include "expr/argument_access.h"
-#include "expr/calendar.h"
+#include "data/calendar.h"
 #include "expr/date_fields.h"
 #include "expr/interval_value.h"
 

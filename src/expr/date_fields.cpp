@@ -10,7 +10,7 @@
 #include "base/check.h"
 #include "base/error.h"
 #include "data/scalar_value.h"
-#include "expr/calendar.h"
+#include "data/calendar.h"
 #include "expr/interval_value.h"
 
 namespace pistachio {

@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "columns/scalar_access.h"
 #include "expr/argument_access.h"
-#include "expr/calendar.h"
+#include "data/calendar.h"
 #include "expr/cast.h"
 #include "expr/date_arithmetic.h"
 #include "expr/date_fields.h"

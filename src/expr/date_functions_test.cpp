@@ -2,7 +2,7 @@
 
 #include <random>
 
-#include "expr/calendar.h"
+#include "data/calendar.h"
 #include "expr/date_fields.h"
 #include "expr/function_harness.h"
 

@@ -8,7 +8,7 @@
 
 #include "columns/scalar_access.h"
 #include "expr/argument_access.h"
-#include "expr/calendar.h"
+#include "data/calendar.h"
 #include "expr/text_builder.h"
 
 namespace pistachio {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "expr/column_set.h"
 #include "expr/function.h"
 #include "expr/function_table.h"
 #include "optimizer/column_classes.h"
@@ -59,10 +60,6 @@ std::optional<ColumnId> compared_column(const Expression& condition) {
   if (!is_whole || !is_comparison(condition)) return std::nullopt;
   ColumnSet columns = columns_of(condition);
   return columns.size() == 1 ? std::optional(*columns.begin()) : std::nullopt;
-}
-
-bool is_subset(const ColumnSet& part, const ColumnSet& whole) {
-  return std::includes(whole.begin(), whole.end(), part.begin(), part.end());
 }
 
 class Implier {

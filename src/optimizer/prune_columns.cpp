@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <map>
 
+#include "expr/column_set.h"
 #include "optimizer/rules.h"
 
 namespace pistachio {
@@ -74,12 +75,6 @@ class ColumnPruner {
   }
 
  private:
-  static ColumnSet intersection(const ColumnSet& left, const ColumnSet& right) {
-    ColumnSet both;
-    std::set_intersection(left.begin(), left.end(), right.begin(), right.end(), std::inserter(both, both.end()));
-    return both;
-  }
-
   static void collect(const LogicalNode& node, ColumnSet& columns) {
     for_each_expression(node, [&](const ExpressionPtr& expression) { collect_columns(*expression, columns); });
   }

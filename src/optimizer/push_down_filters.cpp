@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 
+#include "expr/column_set.h"
 #include "expr/function.h"
 #include "expr/function_table.h"
 #include "expr/type_rules.h"
@@ -15,11 +16,6 @@ namespace pistachio {
 namespace {
 
 using Conditions = std::vector<ExpressionPtr>;
-
-bool uses_only(const Expression& expression, const ColumnSet& columns) {
-  ColumnSet used = columns_of(expression);
-  return std::includes(columns.begin(), columns.end(), used.begin(), used.end());
-}
 
 void append(Conditions& target, Conditions more) {
   for (ExpressionPtr& condition : more) {

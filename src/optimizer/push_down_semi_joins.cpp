@@ -3,6 +3,7 @@
 // reach the join.
 #include <algorithm>
 
+#include "expr/column_set.h"
 #include "optimizer/cardinality.h"
 #include "optimizer/rules.h"
 
@@ -32,8 +33,7 @@ std::optional<size_t> input_to_select(const LogicalPlan& plan, const LogicalNode
   CardinalityEstimator estimator(plan);
   size_t inputs = join->kind == JoinKind::Inner ? 2 : 1;
   for (size_t i = 0; i < inputs; ++i) {
-    ColumnSet given = output_set(*below.children[i]);
-    bool is_inside = std::includes(given.begin(), given.end(), used.begin(), used.end());
+    bool is_inside = is_subset(used, output_set(*below.children[i]));
     if (is_inside && estimator.rows(*below.children[i]) <= estimator.rows(below)) return i;
   }
   return std::nullopt;

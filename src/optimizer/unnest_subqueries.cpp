@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "base/check.h"
+#include "expr/column_set.h"
 #include "expr/function.h"
 #include "expr/function_table.h"
 #include "optimizer/rules.h"
@@ -17,20 +18,6 @@ namespace pistachio {
 namespace {
 
 using Mapping = std::map<ColumnId, ColumnId>;
-
-ColumnSet intersection(const ColumnSet& left, const ColumnSet& right) {
-  ColumnSet both;
-  std::set_intersection(left.begin(), left.end(), right.begin(), right.end(), std::inserter(both, both.end()));
-  return both;
-}
-
-bool uses_any(const Expression& expression, const ColumnSet& columns) {
-  return !intersection(columns_of(expression), columns).empty();
-}
-
-bool is_subset(const ColumnSet& part, const ColumnSet& whole) {
-  return std::includes(whole.begin(), whole.end(), part.begin(), part.end());
-}
 
 class Unnester {
  public:
@@ -111,7 +98,7 @@ class Unnester {
   // Moves conditions on outer columns out of the top of a subquery.
   void pull_conditions(LogicalPtr& node, const ColumnSet& outer, std::vector<ExpressionPtr>& pulled) {
     auto take = [&](std::vector<ExpressionPtr>& conditions) {
-      auto stays = [&](const ExpressionPtr& condition) { return !uses_any(*condition, outer); };
+      auto stays = [&](const ExpressionPtr& condition) { return !uses_any_of(*condition, outer); };
       auto first = std::stable_partition(conditions.begin(), conditions.end(), stays);
       pulled.insert(pulled.end(), first, conditions.end());
       conditions.erase(first, conditions.end());

@@ -5,26 +5,12 @@
 #include <limits>
 #include <string_view>
 
-#include "base/error.h"
+#include "kernels/composite/comparison_answer.h"
 #include "kernels/ops/argument_check.h"
-#include "kernels/ops/comparison.h"
 
 namespace pistachio::kernels::composite {
 
 namespace {
-
-// The answer from two masks; values are ordered, so the third case is what is left.
-at::Tensor answer(const at::Tensor& less, const at::Tensor& equal, int64_t comparison) {
-  switch (static_cast<Comparison>(comparison)) {
-    case Comparison::Equal: return equal;
-    case Comparison::NotEqual: return equal.logical_not();
-    case Comparison::Less: return less;
-    case Comparison::LessEqual: return less.logical_or(equal);
-    case Comparison::Greater: return less.logical_or(equal).logical_not();
-    case Comparison::GreaterEqual: return less.logical_not();
-  }
-  throw InternalError("no such comparison");
-}
 
 at::Tensor compare_columns(const at::Tensor& left, int64_t comparison, const at::Tensor& right) {
   if (is_wide(left)) {

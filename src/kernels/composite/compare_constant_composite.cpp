@@ -5,25 +5,11 @@
 #include <cmath>
 #include <limits>
 
-#include "base/error.h"
-#include "kernels/ops/comparison.h"
+#include "kernels/composite/comparison_answer.h"
 
 namespace pistachio::kernels::composite {
 
 namespace {
-
-// The answer from two masks; numbers are ordered, so the third case is what is left.
-at::Tensor answer(const at::Tensor& less, const at::Tensor& equal, int64_t comparison) {
-  switch (static_cast<Comparison>(comparison)) {
-    case Comparison::Equal: return equal;
-    case Comparison::NotEqual: return equal.logical_not();
-    case Comparison::Less: return less;
-    case Comparison::LessEqual: return less.logical_or(equal);
-    case Comparison::Greater: return less.logical_or(equal).logical_not();
-    case Comparison::GreaterEqual: return less.logical_not();
-  }
-  throw InternalError("no such comparison");
-}
 
 at::Tensor compare_constant(const at::Tensor& values, int64_t comparison, const at::Scalar& constant) {
   if (!values.is_floating_point()) {

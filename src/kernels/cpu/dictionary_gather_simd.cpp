@@ -5,6 +5,8 @@
 
 #include <cstring>
 
+#include "kernels/cpu/value16.h"
+
 #include "kernels/cpu/simd_targets.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -16,10 +18,6 @@ HWY_BEFORE_NAMESPACE();
 namespace pistachio::kernels::cpu::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
-
-struct Value16 {
-  uint64_t words[2];
-};
 
 template <typename T>
 HWY_INLINE void gather_plain(const T* dictionary, const int32_t* codes, int64_t first, int64_t rows, T* out) {

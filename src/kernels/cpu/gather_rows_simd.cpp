@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "kernels/cpu/value16.h"
+
 #include "kernels/cpu/simd_targets.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -13,10 +15,6 @@
 
 HWY_BEFORE_NAMESPACE();
 namespace pistachio::kernels::cpu::HWY_NAMESPACE {
-
-struct Value16 {
-  uint64_t words[2];
-};
 
 template <typename T>
 HWY_INLINE T masked(T value, int64_t keep) {

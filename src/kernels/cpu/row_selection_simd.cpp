@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "kernels/cpu/value16.h"
+
 #include "kernels/cpu/simd_targets.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -22,10 +24,6 @@ int64_t CountTrue(const uint8_t* mask, int64_t rows) {
   for (; row + 64 <= rows; row += 64) count += __builtin_popcountll(mask_word(mask + row));
   return count + __builtin_popcountll(mask_word(mask + row, rows - row));
 }
-
-struct Value16 {
-  uint64_t words[2];
-};
 
 #if HWY_TARGET <= HWY_AVX3
 
