@@ -9,6 +9,7 @@
 #include "exec/hash_aggregate.h"
 #include "exec/hash_join.h"
 #include "exec/left_build_join.h"
+#include "exec/recursion.h"
 #include "exec/shared_rows.h"
 #include "exec/simple_operators.h"
 #include "exec/sort.h"
@@ -125,11 +126,33 @@ class PlanBuilder {
   }
 
   OperatorPtr build_node(const LogicalNode& node, const LogicalSetOperation& operation) {
+    if (operation.working_table) return build_recursion(node, operation);
     ENSURE(operation.kind == LogicalSetOperation::Kind::Union && operation.all);
     std::vector<OperatorPtr> inputs;
     inputs.push_back(in_order(build(node.left()), operation.left_columns));
     inputs.push_back(in_order(build(node.right()), operation.right_columns));
     return std::make_unique<UnionOperator>(operation.columns, std::move(inputs));
+  }
+
+  OperatorPtr build_recursion(const LogicalNode& node, const LogicalSetOperation& operation) {
+    size_t number = *operation.working_table;
+    RecursionPlan made{.keeps_all = operation.all, .working = std::make_shared<WorkingRows>(), .types = types_of(operation.columns)};
+    working_.emplace(number, WorkingTable{made.working, operation.columns});
+    made.first = in_order(build(node.left()), operation.left_columns);
+    made.next = in_order(build(node.right()), operation.right_columns);
+    for (const auto& [shared, rows] : shared_) {
+      if (reads_working_table(*plan_.shared[shared], number)) made.in_rounds.push_back(rows);
+    }
+    return std::make_unique<RecursionOperator>(operation.columns, std::move(made));
+  }
+
+  // Also by way of other common tables.
+  bool reads_working_table(const LogicalNode& node, size_t number) const {
+    const auto* read = node.as<LogicalSharedRead>();
+    if (read != nullptr && read->is_working_table) return read->shared == number;
+    if (read != nullptr) return reads_working_table(*plan_.shared[read->shared], number);
+    return std::any_of(node.children.begin(), node.children.end(),
+                       [&](const LogicalPtr& child) { return reads_working_table(*child, number); });
   }
 
   // The columns of an input in the order that a union wants them.
@@ -145,20 +168,37 @@ class PlanBuilder {
   }
 
   OperatorPtr build_node(const LogicalNode&, const LogicalSharedRead& read) {
-    std::shared_ptr<SharedRows>& rows = shared_[read.shared];
-    if (!rows) rows = std::make_shared<SharedRows>(build(*plan_.shared[read.shared]));
+    if (read.is_working_table) {
+      const WorkingTable& table = working_.at(read.shared);
+      return std::make_unique<WorkingReadOperator>(read.columns, table.rows, places_in(table.layout, read.sources));
+    }
+    auto known = shared_.find(read.shared);
+    if (known == shared_.end()) {
+      // Built first: it may have common tables in it.
+      auto rows = std::make_shared<SharedRows>(build(*plan_.shared[read.shared]));
+      known = shared_.emplace(read.shared, std::move(rows)).first;
+    }
+    return std::make_unique<SharedReadOperator>(read.columns, known->second, places_in(known->second->plan().layout(), read.sources));
+  }
+
+  static std::vector<size_t> places_in(const std::vector<ColumnId>& layout, const std::vector<ColumnId>& columns) {
     std::vector<size_t> places;
-    const std::vector<ColumnId>& layout = rows->plan().layout();
-    for (ColumnId source : read.sources) {
-      auto found = std::find(layout.begin(), layout.end(), source);
+    for (ColumnId column : columns) {
+      auto found = std::find(layout.begin(), layout.end(), column);
       ENSURE(found != layout.end());
       places.push_back(static_cast<size_t>(found - layout.begin()));
     }
-    return std::make_unique<SharedReadOperator>(read.columns, rows, std::move(places));
+    return places;
   }
+
+  struct WorkingTable {
+    std::shared_ptr<WorkingRows> rows;
+    std::vector<ColumnId> layout;
+  };
 
   const LogicalPlan& plan_;
   std::map<size_t, std::shared_ptr<SharedRows>> shared_;
+  std::map<size_t, WorkingTable> working_;
 };
 
 }  // namespace

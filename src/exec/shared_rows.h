@@ -15,6 +15,12 @@ class SharedRows {
   explicit SharedRows(OperatorPtr plan) : plan_(std::move(plan)) {}
 
   Task<void> compute(RunContext& context);
+  // The next reader computes them anew.
+  void forget() {
+    computed_ = false;
+    chunks_.clear();
+    memory_.clear();
+  }
   const std::vector<Chunk>& chunks() const { return chunks_; }
   Operator& plan() { return *plan_; }
 
