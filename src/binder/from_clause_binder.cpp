@@ -94,38 +94,12 @@ BoundFrom QueryBinder::from_query(BoundQuery bound, const std::string& alias) {
   return from;
 }
 
-BoundFrom QueryBinder::bind_common_table_use(CommonTableEntry& entry, const std::string& alias, const NameScope* outer) {
-  if (entry.correlated) {
-    std::vector<CommonTableEntry> all = common_tables_;
-    size_t visible = entry.visible;
-    const ast::CommonTable* definition = entry.definition;
-    const NameScope* scope = entry.scope;
-    common_tables_.resize(visible);
-    BoundQuery bound = bind_query(*definition->query, scope);
-    common_tables_ = std::move(all);
-    for (size_t i = 0; i < definition->column_aliases.size() && i < bound.output.size(); ++i)
-      bound.output[i].name = definition->column_aliases[i];
-    return from_query(std::move(bound), alias);
-  }
-  (void)outer;
-  LogicalSharedRead read{.shared = entry.shared};
-  BoundFrom from;
-  for (const OutputColumn& column : entry.output) {
-    ColumnId id = columns_.add(column.name, columns_.type(column.id));
-    read.columns.push_back(id);
-    read.sources.push_back(column.id);
-    from.columns.push_back({alias, column.name, id});
-  }
-  from.plan = make_node(std::move(read));
-  return from;
-}
-
-BoundFrom QueryBinder::bind_named_table(const ast::TableReference& table, const ast::NamedTable& named, const NameScope* outer) {
+BoundFrom QueryBinder::bind_named_table(const ast::TableReference& table, const ast::NamedTable& named) {
   const std::string& name = named.parts.back();
   const std::string& alias = table.alias.empty() ? name : table.alias;
   if (named.parts.size() == 1) {
     for (size_t i = common_tables_.size(); i-- > 0;) {
-      if (common_tables_[i].definition->name == name) return bind_common_table_use(common_tables_[i], alias, outer);
+      if (common_tables_[i].definition->name == name) return bind_common_table_use(common_tables_[i], alias);
     }
   } else if (named.parts.size() > 2 || (named.parts[0] != "main" && named.parts[0] != "public")) {
     refuse_at(fmt::format("there is no schema {}: tables have plain names", named.parts[0]), table.position);
@@ -182,7 +156,7 @@ BoundFrom QueryBinder::bind_table(const ast::TableReference& table, const NameSc
     const NameScope* outer;
     const BoundFrom* before;
 
-    BoundFrom operator()(const ast::NamedTable& node) { return binder.bind_named_table(table, node, outer); }
+    BoundFrom operator()(const ast::NamedTable& node) { return binder.bind_named_table(table, node); }
     BoundFrom operator()(const ast::FileTable& node) {
       TablePtr opened = with_position(table.position, [&] { return binder.tables_.open_files({node.path}); });
       return binder.bind_scan(opened, table.alias.empty() ? name_of_path(node.path) : table.alias);

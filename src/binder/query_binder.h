@@ -1,9 +1,10 @@
 // The work of binding one statement. Each method turns one kind of syntax into plan nodes or expressions; the methods are spread over
-// files by what they bind: from_clause_binder, expression_binder, subquery_binder, aggregate_binder, select_binder.
+// files by what they bind: from_clause_binder, common_table_binder, expression_binder, subquery_binder, aggregate_binder, select_binder.
 #pragma once
 
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -74,6 +75,8 @@ class QueryBinder {
   struct CommonTableEntry {
     const ast::CommonTable* definition = nullptr;
     size_t shared = 0;
+    // The table itself inside a recursive one: `shared` is the number of its working table.
+    bool is_working_table = false;
     std::vector<OutputColumn> output;
     // A common table that refers to an outer query is bound anew at each use.
     bool correlated = false;
@@ -86,7 +89,6 @@ class QueryBinder {
   BoundQuery bind_select(const ast::Query& query, const ast::Select& select, const NameScope* outer);
   BoundQuery bind_values(const ast::Query& query, const ast::Values& values, const NameScope* outer);
   BoundQuery bind_set_operation(const ast::Query& query, const ast::SetOperation& operation, const NameScope* outer);
-  void bind_common_tables(const ast::Query& query, const NameScope* outer);
   void order_output(const ast::Query& query, BoundQuery& bound);
   void limit_output(const ast::Query& query, BoundQuery& bound);
   std::optional<int64_t> bind_row_count(const ast::ExpressionPtr& expression, std::string_view clause);
@@ -96,14 +98,19 @@ class QueryBinder {
   // FROM (from_clause_binder.cpp).
   BoundFrom bind_from(const std::vector<ast::TableReferencePtr>& tables, const NameScope* outer);
   BoundFrom bind_table(const ast::TableReference& table, const NameScope* outer, const BoundFrom* before);
-  BoundFrom bind_named_table(const ast::TableReference& table, const ast::NamedTable& named, const NameScope* outer);
+  BoundFrom bind_named_table(const ast::TableReference& table, const ast::NamedTable& named);
   BoundFrom bind_scan(const TablePtr& table, const std::string& alias);
   BoundFrom bind_join(const ast::TableReference& table, const ast::JoinTable& join, const NameScope* outer, const BoundFrom* before);
   LogicalPtr bind_outer_join(const ast::JoinTable& join, const NameScope& scope, LogicalJoin node, LogicalPtr left, LogicalPtr right);
-  BoundFrom bind_common_table_use(CommonTableEntry& entry, const std::string& alias, const NameScope* outer);
   BoundFrom from_query(BoundQuery bound, const std::string& alias);
   void rename_columns(BoundFrom& from, const ast::TableReference& table) const;
   BoundFrom join_tables(BoundFrom left, BoundFrom right);
+
+  // WITH (common_table_binder.cpp).
+  void bind_common_tables(const ast::Query& query, const NameScope* outer);
+  // Nothing if the table does not read itself.
+  std::optional<BoundQuery> bind_recursive_table(const ast::CommonTable& table, const NameScope* outer);
+  BoundFrom bind_common_table_use(CommonTableEntry& entry, const std::string& alias);
 
   // Aggregates (aggregate_binder.cpp).
   struct Grouping;
@@ -137,6 +144,7 @@ class QueryBinder {
   ColumnRegistry columns_;
   std::vector<LogicalPtr> shared_;
   std::vector<CommonTableEntry> common_tables_;
+  std::set<size_t> read_working_tables_;
   std::vector<std::string> open_views_;  // being bound: a view must not contain itself
 };
 

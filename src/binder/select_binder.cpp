@@ -65,32 +65,6 @@ NamedExpression QueryBinder::name_expression(ExpressionPtr expression, const std
   return {id, std::move(expression)};
 }
 
-void QueryBinder::bind_common_tables(const ast::Query& query, const NameScope* outer) {
-  for (const ast::CommonTable& table : query.with) {
-    BoundQuery bound;
-    try {
-      bound = bind_query(*table.query, outer);
-    } catch (const UserError& error) {
-      bool recursive = query.recursive && error.message().find(fmt::format("there is no table {}", table.name)) != std::string::npos;
-      if (recursive) refuse_at("WITH RECURSIVE is not supported", table.position);
-      throw;
-    }
-    if (table.column_aliases.size() > bound.output.size()) {
-      refuse_at(fmt::format("{} has {} columns, but {} names are given", table.name, bound.output.size(), table.column_aliases.size()),
-                table.position);
-    }
-    for (size_t i = 0; i < table.column_aliases.size(); ++i) bound.output[i].name = table.column_aliases[i];
-    CommonTableEntry entry{.definition = &table, .scope = outer, .visible = common_tables_.size()};
-    entry.correlated = !free_columns(*bound.plan).empty();
-    if (!entry.correlated) {
-      entry.shared = shared_.size();
-      entry.output = bound.output;
-      shared_.push_back(std::move(bound.plan));
-    }
-    common_tables_.push_back(std::move(entry));
-  }
-}
-
 BoundQuery QueryBinder::bind_query(const ast::Query& query, const NameScope* outer) {
   size_t visible = common_tables_.size();
   bind_common_tables(query, outer);

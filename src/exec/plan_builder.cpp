@@ -1,5 +1,6 @@
 #include "exec/plan_builder.h"
 
+#include <algorithm>
 #include <map>
 
 #include "columns/scalar_access.h"
@@ -8,6 +9,7 @@
 #include "exec/hash_aggregate.h"
 #include "exec/join_operator.h"
 #include "exec/limit.h"
+#include "exec/recursion.h"
 #include "exec/scan_operator.h"
 #include "exec/shared_rows.h"
 #include "exec/sort.h"
@@ -90,13 +92,41 @@ class PlanBuilder {
   }
 
   OperatorPtr build_node(const PhysicalNode& node, const PhysicalSharedRead& read) {
-    std::shared_ptr<SharedRows>& rows = shared_[read.shared];
-    if (!rows) rows = std::make_shared<SharedRows>(build(*plan_.shared[read.shared]));
-    return std::make_unique<SharedReadOperator>(node.layout, rows, read.places);
+    auto known = shared_.find(read.shared);
+    if (known == shared_.end()) {
+      // Built first: it may have common tables in it.
+      auto rows = std::make_shared<SharedRows>(build(*plan_.shared[read.shared]));
+      known = shared_.emplace(read.shared, std::move(rows)).first;
+    }
+    return std::make_unique<SharedReadOperator>(node.layout, known->second, read.places);
+  }
+
+  OperatorPtr build_node(const PhysicalNode& node, const PhysicalRecursion& recursion) {
+    RecursionPlan made{.keeps_all = recursion.keeps_all, .working = std::make_shared<WorkingRows>(), .types = plan_.types_of(node.layout)};
+    working_.emplace(recursion.working_table, made.working);
+    made.first = build(*node.children[0]);
+    made.next = build(*node.children[1]);
+    for (const auto& [shared, rows] : shared_) {
+      if (reads_working_table(*plan_.shared[shared], recursion.working_table)) made.in_rounds.push_back(rows);
+    }
+    return std::make_unique<RecursionOperator>(node.layout, std::move(made));
+  }
+
+  OperatorPtr build_node(const PhysicalNode& node, const PhysicalWorkingRead& read) {
+    return std::make_unique<WorkingReadOperator>(node.layout, working_.at(read.working_table), read.places);
+  }
+
+  // Also by way of other common tables.
+  bool reads_working_table(const PhysicalNode& node, size_t number) const {
+    if (const auto* read = node.as<PhysicalWorkingRead>()) return read->working_table == number;
+    if (const auto* read = node.as<PhysicalSharedRead>()) return reads_working_table(*plan_.shared[read->shared], number);
+    return std::any_of(node.children.begin(), node.children.end(),
+                       [&](const PhysicalPtr& child) { return reads_working_table(*child, number); });
   }
 
   const PhysicalPlan& plan_;
   std::map<size_t, std::shared_ptr<SharedRows>> shared_;
+  std::map<size_t, std::shared_ptr<WorkingRows>> working_;
 };
 
 }  // namespace

@@ -16,19 +16,25 @@ Task<void> SharedRows::compute(RunContext& context) {
   computed_ = true;
 }
 
+Task<void> pass_kept(OperatorMetrics& metrics, RunContext& context, ChunkSink& sink, const std::vector<Chunk>& chunks,
+                     const std::vector<size_t>& places) {
+  auto pass_one = [&](int lane, int64_t index) -> Task<void> {
+    if (sink.is_full()) co_return;
+    const Chunk& chunk = chunks[static_cast<size_t>(index)];
+    std::vector<Column> columns;
+    for (size_t place : places) columns.push_back(chunk.column(place));
+    Task<void> passing = pass_on(metrics, sink, lane, Chunk(std::move(columns), chunk.rows(), chunk.device()));
+    co_await passing;
+  };
+  Task<void> all = for_each_lane(context, static_cast<int64_t>(chunks.size()), pass_one);
+  co_await all;
+}
+
 Task<void> SharedReadOperator::produce(RunContext& context, ChunkSink& sink) {
   Task<void> computing = rows_->compute(context);
   co_await computing;
-  auto produce_one = [&](int lane, int64_t index) -> Task<void> {
-    if (sink.is_full()) co_return;
-    const Chunk& chunk = rows_->chunks()[static_cast<size_t>(index)];
-    std::vector<Column> columns;
-    for (size_t place : places_) columns.push_back(chunk.column(place));
-    Task<void> passing = pass_on(metrics_, sink, lane, Chunk(std::move(columns), chunk.rows(), chunk.device()));
-    co_await passing;
-  };
-  Task<void> all = for_each_lane(context, static_cast<int64_t>(rows_->chunks().size()), produce_one);
-  co_await all;
+  Task<void> passing = pass_kept(metrics_, context, sink, rows_->chunks(), places_);
+  co_await passing;
 }
 
 }  // namespace pistachio

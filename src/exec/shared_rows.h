@@ -15,6 +15,12 @@ class SharedRows {
   explicit SharedRows(OperatorPtr plan) : plan_(std::move(plan)) {}
 
   Task<void> compute(RunContext& context);
+  // The next reader computes them anew.
+  void forget() {
+    computed_ = false;
+    chunks_.clear();
+    memory_.clear();
+  }
   const std::vector<Chunk>& chunks() const { return chunks_; }
   Operator& plan() { return *plan_; }
 
@@ -24,6 +30,10 @@ class SharedRows {
   std::vector<Chunk> chunks_;
   std::vector<Reservation> memory_;
 };
+
+// Hands kept chunks on, spread over the lanes: of each the columns at these places.
+Task<void> pass_kept(OperatorMetrics& metrics, RunContext& context, ChunkSink& sink, const std::vector<Chunk>& chunks,
+                     const std::vector<size_t>& places);
 
 class SharedReadOperator final : public Operator {
  public:

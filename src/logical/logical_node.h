@@ -130,16 +130,20 @@ struct LogicalSetOperation {
   enum class Kind { Union, Intersect, Except };
   Kind kind = Kind::Union;
   bool all = false;
-  std::vector<ColumnId> columns;
-  std::vector<ColumnId> left_columns;
-  std::vector<ColumnId> right_columns;
+  std::vector<ColumnId> columns = {};
+  std::vector<ColumnId> left_columns = {};
+  std::vector<ColumnId> right_columns = {};
+  // WITH RECURSIVE: the right side runs in rounds and reads the rows of the round before from the working table of this number, until it
+  // gives no rows any more; without `all`, no new ones.
+  std::optional<size_t> working_table = std::nullopt;
 };
 
 // A common table that is computed once and read several times.
 struct LogicalSharedRead {
-  size_t shared = 0;              // place in LogicalPlan::shared
-  std::vector<ColumnId> columns;  // own ids
-  std::vector<ColumnId> sources;  // the columns of the shared plan, by place
+  size_t shared = 0;                   // place in LogicalPlan::shared
+  std::vector<ColumnId> columns = {};  // own ids
+  std::vector<ColumnId> sources = {};  // the columns of the shared plan, by place
+  bool is_working_table = false;       // there is no plan at that place: the rows come from the recursion around
 };
 
 // Each row as often as the column says, without that column: INTERSECT ALL and EXCEPT ALL.

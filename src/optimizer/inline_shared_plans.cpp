@@ -7,7 +7,7 @@ namespace pistachio {
 namespace {
 
 void count_reads(const LogicalNode& node, std::map<size_t, int>& reads) {
-  if (const auto* read = node.as<LogicalSharedRead>()) ++reads[read->shared];
+  if (const auto* read = node.as<LogicalSharedRead>(); read != nullptr && !read->is_working_table) ++reads[read->shared];
   for (const LogicalPtr& child : node.children) count_reads(*child, reads);
 }
 
@@ -18,7 +18,7 @@ void inline_shared_plans(LogicalPlan& plan) {
   for_each_root(plan, [&](LogicalPtr& root) { count_reads(*root, reads); });
   auto inline_node = [&](LogicalPtr& node) {
     auto* read = node->as<LogicalSharedRead>();
-    if (read == nullptr || reads[read->shared] != 1) return;
+    if (read == nullptr || read->is_working_table || reads[read->shared] != 1) return;
     LogicalProject project;
     for (size_t i = 0; i < read->columns.size(); ++i)
       project.columns.push_back({read->columns[i], plan.columns.reference(read->sources[i])});

@@ -26,7 +26,7 @@ LogicalPtr with_flag(LogicalPlan& plan, LogicalPtr node, const std::vector<Colum
 
 void lower(LogicalPlan& plan, LogicalPtr& node) {
   auto* operation = node->as<LogicalSetOperation>();
-  if (operation == nullptr || (operation->kind == Kind::Union && operation->all)) return;
+  if (operation == nullptr || operation->working_table || (operation->kind == Kind::Union && operation->all)) return;
   if (operation->kind == Kind::Union) {
     LogicalAggregate distinct{.groups = operation->columns};
     operation->all = true;

@@ -49,7 +49,7 @@ class ColumnPruner {
         sources.push_back(read->sources[i]);
         wanted_of_shared[read->shared].insert(read->sources[i]);
       }
-      wanted_of_shared[read->shared];
+      if (!read->is_working_table) wanted_of_shared[read->shared];
       read->columns = std::move(columns);
       read->sources = std::move(sources);
       return;
@@ -86,7 +86,8 @@ class ColumnPruner {
     std::vector<ColumnId> left_columns;
     std::vector<ColumnId> right_columns;
     for (size_t i = 0; i < operation.columns.size(); ++i) {
-      if (!wanted.contains(operation.columns[i])) continue;
+      // The next round may use what nobody outside does, and UNION tells rows apart by all columns.
+      if (!wanted.contains(operation.columns[i]) && !operation.working_table) continue;
       columns.push_back(operation.columns[i]);
       left_columns.push_back(operation.left_columns[i]);
       right_columns.push_back(operation.right_columns[i]);
@@ -115,7 +116,7 @@ class ColumnPruner {
 void visit_reads(const LogicalPlan& plan, const LogicalNode& node, std::vector<bool>& visited, std::vector<size_t>& order) {
   for (const LogicalPtr& child : node.children) visit_reads(plan, *child, visited, order);
   const auto* read = node.as<LogicalSharedRead>();
-  if (read == nullptr || visited[read->shared]) return;
+  if (read == nullptr || read->is_working_table || visited[read->shared]) return;
   visited[read->shared] = true;
   visit_reads(plan, *plan.shared[read->shared], visited, order);
   order.push_back(read->shared);

@@ -248,6 +248,11 @@ class FilterPusher {
 
   LogicalPtr push_union(LogicalPtr node, Conditions conditions) {
     auto& operation = *node->as<LogicalSetOperation>();
+    if (operation.working_table) {
+      // A row that is not wanted may be the only way to one that is.
+      for (LogicalPtr& child : node->children) child = push(std::move(child), {});
+      return above(std::move(node), std::move(conditions));
+    }
     auto renamed = [&](const std::vector<ColumnId>& columns) {
       Conditions own;
       for (const ExpressionPtr& condition : conditions) {

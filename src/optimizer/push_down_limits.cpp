@@ -19,7 +19,7 @@ void tell_limit(LogicalNode& node, int64_t rows) {
 void limit_union(LogicalPtr& node, int64_t rows) {
   if (node->as<LogicalProject>() != nullptr) return limit_union(node->children[0], rows);
   auto* operation = node->as<LogicalSetOperation>();
-  if (operation == nullptr || operation->kind != LogicalSetOperation::Kind::Union || !operation->all) return;
+  if (operation == nullptr || operation->working_table || operation->kind != LogicalSetOperation::Kind::Union || !operation->all) return;
   for (LogicalPtr& child : node->children) {
     limit_union(child, rows);
     child = make_node(LogicalLimit{rows, 0}, std::move(child));

@@ -428,6 +428,7 @@ class Unnester {
     Pushed left = push(std::move(node->children[0]), domain);
     Pushed right = push(std::move(node->children[1]), domain);
     auto& operation = *node->as<LogicalSetOperation>();
+    ENSURE(!operation.working_table);
     Pushed made;
     for (ColumnId column : domain.columns) {
       ColumnId id = plan_.columns.add(plan_.columns.name(column), plan_.columns.type(column));

@@ -46,26 +46,31 @@ std::vector<LogicalType> PhysicalPlan::types_of(const std::vector<ColumnId>& ids
 
 std::vector<std::vector<Requirement>> input_alternatives(const PhysicalNode& node, const ColumnRegistry& columns) {
   using Alternatives = std::vector<std::vector<Requirement>>;
-  return std::visit(Overloaded{[](const PhysicalScan&) { return Alternatives{{}}; }, [](const PhysicalValues&) { return Alternatives{{}}; },
-                               [](const PhysicalSharedRead&) { return Alternatives{{}}; },
-                               [](const PhysicalJoin& join) { return join_alternatives(join); },
-                               [&](const PhysicalAggregate& aggregate) { return group_alternatives(aggregate.groups, columns); },
-                               [&](const PhysicalGroupLimit& limit) { return group_alternatives(limit.groups, columns); },
-                               [](const PhysicalSort&) {
-                                 return Alternatives{{{Need::Single, {}}}};
-                               },
-                               [](const PhysicalLimit&) {
-                                 return Alternatives{{{Need::Single, {}}}};
-                               },
-                               [&](const PhysicalUnion&) {
-                                 return Alternatives{std::vector<Requirement>(node.children.size(), {Need::Single, {}}),
-                                                     std::vector<Requirement>(node.children.size(), {Need::Once, {}})};
-                               },
-                               // Row by row: filter, project, repeat.
-                               [](const auto&) {
-                                 return Alternatives{{{Need::Once, {}}}, {{Need::Everywhere, {}}}};
-                               }},
-                    node.node);
+  return std::visit(
+      Overloaded{[](const PhysicalScan&) { return Alternatives{{}}; }, [](const PhysicalValues&) { return Alternatives{{}}; },
+                 [](const PhysicalSharedRead&) { return Alternatives{{}}; }, [](const PhysicalWorkingRead&) { return Alternatives{{}}; },
+                 // The end of a round is for all rows to know.
+                 [](const PhysicalRecursion&) {
+                   return Alternatives{{{Need::Single, {}}, {Need::Single, {}}}};
+                 },
+                 [](const PhysicalJoin& join) { return join_alternatives(join); },
+                 [&](const PhysicalAggregate& aggregate) { return group_alternatives(aggregate.groups, columns); },
+                 [&](const PhysicalGroupLimit& limit) { return group_alternatives(limit.groups, columns); },
+                 [](const PhysicalSort&) {
+                   return Alternatives{{{Need::Single, {}}}};
+                 },
+                 [](const PhysicalLimit&) {
+                   return Alternatives{{{Need::Single, {}}}};
+                 },
+                 [&](const PhysicalUnion&) {
+                   return Alternatives{std::vector<Requirement>(node.children.size(), {Need::Single, {}}),
+                                       std::vector<Requirement>(node.children.size(), {Need::Once, {}})};
+                 },
+                 // Row by row: filter, project, repeat.
+                 [](const auto&) {
+                   return Alternatives{{{Need::Once, {}}}, {{Need::Everywhere, {}}}};
+                 }},
+      node.node);
 }
 
 namespace {
@@ -115,6 +120,12 @@ Distribution given_distribution(const PhysicalNode& node, const PhysicalPlan& pl
                    return Distribution{scanned, {}};
                  },
                  [](const PhysicalValues&) {
+                   return Distribution{Distribution::Kind::Single, {}};
+                 },
+                 [](const PhysicalRecursion&) {
+                   return Distribution{Distribution::Kind::Single, {}};
+                 },
+                 [](const PhysicalWorkingRead&) {
                    return Distribution{Distribution::Kind::Single, {}};
                  },
                  [&](const PhysicalProject& project) { return projected(node.children[0]->distribution, project, node, plan); },

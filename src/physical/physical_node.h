@@ -94,6 +94,18 @@ struct PhysicalSharedRead {
   std::vector<size_t> places;  // the column of the shared plan behind each column of the layout
 };
 
+// WITH RECURSIVE: the rows of the first input, then those the second one makes of the rows of the round before, until a round gives none.
+struct PhysicalRecursion {
+  size_t working_table = 0;  // its number in the query
+  bool keeps_all = true;     // false: rows that were there before are dropped
+};
+
+// The rows of the last round.
+struct PhysicalWorkingRead {
+  size_t working_table = 0;
+  std::vector<size_t> places;  // the column of the recursion behind each column of the layout
+};
+
 // Each row as often as the column says; that column does not go on.
 struct PhysicalRepeat {
   ColumnId times;
@@ -101,7 +113,7 @@ struct PhysicalRepeat {
 
 struct PhysicalNode {
   std::variant<PhysicalScan, PhysicalValues, PhysicalFilter, PhysicalProject, PhysicalJoin, PhysicalAggregate, PhysicalSort, PhysicalLimit,
-               PhysicalGroupLimit, PhysicalUnion, PhysicalSharedRead, PhysicalRepeat>
+               PhysicalGroupLimit, PhysicalUnion, PhysicalSharedRead, PhysicalRecursion, PhysicalWorkingRead, PhysicalRepeat>
       node;
   std::vector<PhysicalPtr> children;
   std::vector<ColumnId> layout;  // the columns it gives, in order

@@ -25,7 +25,8 @@ class Checker {
  private:
   static void check_inputs(const PhysicalNode& node) {
     size_t wanted = std::visit(Overloaded{[](const PhysicalScan&) { return 0; }, [](const PhysicalValues&) { return 0; },
-                                          [](const PhysicalSharedRead&) { return 0; }, [](const PhysicalJoin&) { return 2; },
+                                          [](const PhysicalSharedRead&) { return 0; }, [](const PhysicalWorkingRead&) { return 0; },
+                                          [](const PhysicalRecursion&) { return 2; }, [](const PhysicalJoin&) { return 2; },
                                           [](const PhysicalUnion&) { return 2; }, [](const auto&) { return 1; }},
                                node.node);
     ENSURE_EQ(node.children.size(), wanted);
@@ -59,12 +60,8 @@ class Checker {
                      check_contained(node.layout, given);
                    },
                    [&](const PhysicalAggregate& aggregate) { check_contained(aggregate.groups, set_of(*node.children[0])); },
-                   [&](const PhysicalUnion&) {
-                     for (const PhysicalPtr& child : node.children) {
-                       ENSURE_EQ(child->layout.size(), node.layout.size());
-                       for (size_t i = 0; i < node.layout.size(); ++i) check_type(node.layout[i], plan_.columns.type(child->layout[i]));
-                     }
-                   },
+                   [&](const PhysicalUnion&) { check_same_columns(node); }, [&](const PhysicalRecursion&) { check_same_columns(node); },
+                   [&](const PhysicalWorkingRead& read) { ENSURE_EQ(read.places.size(), node.layout.size()); },
                    [&](const PhysicalSharedRead& read) {
                      ENSURE_LT(read.shared, known);
                      ENSURE(plan_.shared[read.shared] != nullptr);
@@ -77,6 +74,14 @@ class Checker {
                    },
                    [&](const PhysicalRepeat& repeat) { check_contained({repeat.times}, set_of(*node.children[0])); }, [](const auto&) {}},
         node.node);
+  }
+
+  // By place, under other names.
+  void check_same_columns(const PhysicalNode& node) const {
+    for (const PhysicalPtr& child : node.children) {
+      ENSURE_EQ(child->layout.size(), node.layout.size());
+      for (size_t i = 0; i < node.layout.size(); ++i) check_type(node.layout[i], plan_.columns.type(child->layout[i]));
+    }
   }
 
   void check_expressions(const PhysicalNode& node) const {

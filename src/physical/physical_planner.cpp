@@ -1,6 +1,7 @@
 #include "physical/physical_planner.h"
 
 #include <algorithm>
+#include <map>
 
 #include "base/check.h"
 #include "optimizer/cardinality.h"
@@ -21,7 +22,12 @@ size_t place_of(ColumnId column, const std::vector<ColumnId>& layout) {
 class PhysicalPlanner {
  public:
   PhysicalPlanner(const LogicalPlan& plan, PhysicalPlan& made, Distribution::Kind scanned)
-      : plan_(plan), made_(made), scanned_(scanned), estimator_(plan) {}
+      : plan_(plan), made_(made), scanned_(scanned), estimator_(plan) {
+    for (const LogicalPtr& shared : plan.shared) {
+      if (shared) note_working_layouts(*shared);
+    }
+    note_working_layouts(*plan.root);
+  }
 
   PhysicalPtr plan(const LogicalNode& node) {
     auto planned = std::make_unique<PhysicalNode>();
@@ -47,6 +53,13 @@ class PhysicalPlanner {
   }
 
  private:
+  // A common table may read the rows of a recursion that is planned after it.
+  void note_working_layouts(const LogicalNode& node) {
+    const auto* operation = node.as<LogicalSetOperation>();
+    if (operation != nullptr && operation->working_table) working_layouts_.emplace(*operation->working_table, operation->columns);
+    for (const LogicalPtr& child : node.children) note_working_layouts(*child);
+  }
+
   void fill(PhysicalNode& planned, const LogicalScan& scan) const {
     PhysicalScan made{.table = scan.table, .conditions = scan.filters};
     for (const ScanColumn& column : scan.columns) {
@@ -112,11 +125,17 @@ class PhysicalPlanner {
   }
 
   void fill(PhysicalNode& planned, const LogicalSetOperation& operation) const {
-    ENSURE(operation.kind == LogicalSetOperation::Kind::Union && operation.all, "INTERSECT and EXCEPT are lowered before");
+    bool is_recursion = operation.working_table.has_value();
+    ENSURE(is_recursion || (operation.kind == LogicalSetOperation::Kind::Union && operation.all),
+           "INTERSECT and EXCEPT are lowered before");
     planned.children[0] = in_order(std::move(planned.children[0]), operation.left_columns);
     planned.children[1] = in_order(std::move(planned.children[1]), operation.right_columns);
     planned.layout = operation.columns;
-    planned.node = PhysicalUnion{};
+    if (is_recursion) {
+      planned.node = PhysicalRecursion{*operation.working_table, operation.all};
+    } else {
+      planned.node = PhysicalUnion{};
+    }
   }
 
   static void fill(PhysicalNode& planned, const LogicalRepeat& repeat) {
@@ -126,10 +145,16 @@ class PhysicalPlanner {
   }
 
   void fill(PhysicalNode& planned, const LogicalSharedRead& read) {
+    planned.layout = read.columns;
+    if (read.is_working_table) {
+      PhysicalWorkingRead made{.working_table = read.shared, .places = {}};
+      for (ColumnId source : read.sources) made.places.push_back(place_of(source, working_layouts_.at(read.shared)));
+      planned.node = std::move(made);
+      return;
+    }
     ENSURE(made_.shared[read.shared] != nullptr, "common table {} is read before it is planned", read.shared);
     PhysicalSharedRead made{.shared = read.shared, .places = {}};
     for (ColumnId source : read.sources) made.places.push_back(place_of(source, made_.shared[read.shared]->layout));
-    planned.layout = read.columns;
     planned.node = std::move(made);
   }
 
@@ -137,6 +162,7 @@ class PhysicalPlanner {
   PhysicalPlan& made_;
   Distribution::Kind scanned_;
   CardinalityEstimator estimator_;
+  std::map<size_t, std::vector<ColumnId>> working_layouts_;
 };
 
 }  // namespace

@@ -97,46 +97,52 @@ class Explainer {
   }
 
   Described describe(const PhysicalNode& node) const {
-    return std::visit(Overloaded{[&](const PhysicalScan& scan) {
-                                   Described made{fmt::format("scan {}", scan.table->name()), {{"columns", show(node.layout)}}};
-                                   if (!scan.conditions.empty()) made.details.emplace_back("filters", show(scan.conditions));
-                                   return made;
-                                 },
-                                 [&](const PhysicalValues&) {
-                                   return Described{"values", {{"columns", show(node.layout)}}};
-                                 },
-                                 [&](const PhysicalFilter& filter) {
-                                   return Described{"filter", {{"conditions", show(filter.conditions)}}};
-                                 },
-                                 [&](const PhysicalProject& project) { return describe_project(node, project); },
-                                 [&](const PhysicalJoin& join) { return describe_join(join); },
-                                 [&](const PhysicalAggregate& aggregate) { return describe_aggregate(aggregate); },
-                                 [&](const PhysicalSort& sort) {
-                                   return Described{sort.limit ? fmt::format("top {}", *sort.limit) : "sort", {{"keys", show(sort.keys)}}};
-                                 },
-                                 [&](const PhysicalLimit& limit) {
-                                   std::string name = limit.limit ? fmt::format("limit {}", *limit.limit) : "limit";
-                                   if (limit.offset > 0) name += fmt::format(" offset {}", limit.offset);
-                                   return Described{name, {}};
-                                 },
-                                 [&](const PhysicalGroupLimit& limit) {
-                                   std::string name =
-                                       limit.limit ? fmt::format("limit {} of each group", *limit.limit) : "limit of each group";
-                                   if (limit.offset > 0) name += fmt::format(" offset {}", limit.offset);
-                                   Described made{name, {{"groups", show(limit.groups)}}};
-                                   if (!limit.keys.empty()) made.details.emplace_back("keys", show(limit.keys));
-                                   return made;
-                                 },
-                                 [&](const PhysicalUnion&) {
-                                   return Described{"union all", {}};
-                                 },
-                                 [&](const PhysicalSharedRead& read) {
-                                   return Described{fmt::format("read common table {}", read.shared), {}};
-                                 },
-                                 [&](const PhysicalRepeat& repeat) {
-                                   return Described{"repeat", {{"times", name_of(repeat.times)}}};
-                                 }},
-                      node.node);
+    return std::visit(
+        Overloaded{[&](const PhysicalScan& scan) {
+                     Described made{fmt::format("scan {}", scan.table->name()), {{"columns", show(node.layout)}}};
+                     if (!scan.conditions.empty()) made.details.emplace_back("filters", show(scan.conditions));
+                     return made;
+                   },
+                   [&](const PhysicalValues&) {
+                     return Described{"values", {{"columns", show(node.layout)}}};
+                   },
+                   [&](const PhysicalFilter& filter) {
+                     return Described{"filter", {{"conditions", show(filter.conditions)}}};
+                   },
+                   [&](const PhysicalProject& project) { return describe_project(node, project); },
+                   [&](const PhysicalJoin& join) { return describe_join(join); },
+                   [&](const PhysicalAggregate& aggregate) { return describe_aggregate(aggregate); },
+                   [&](const PhysicalSort& sort) {
+                     return Described{sort.limit ? fmt::format("top {}", *sort.limit) : "sort", {{"keys", show(sort.keys)}}};
+                   },
+                   [&](const PhysicalLimit& limit) {
+                     std::string name = limit.limit ? fmt::format("limit {}", *limit.limit) : "limit";
+                     if (limit.offset > 0) name += fmt::format(" offset {}", limit.offset);
+                     return Described{name, {}};
+                   },
+                   [&](const PhysicalGroupLimit& limit) {
+                     std::string name = limit.limit ? fmt::format("limit {} of each group", *limit.limit) : "limit of each group";
+                     if (limit.offset > 0) name += fmt::format(" offset {}", limit.offset);
+                     Described made{name, {{"groups", show(limit.groups)}}};
+                     if (!limit.keys.empty()) made.details.emplace_back("keys", show(limit.keys));
+                     return made;
+                   },
+                   [&](const PhysicalUnion&) {
+                     return Described{"union all", {}};
+                   },
+                   [&](const PhysicalSharedRead& read) {
+                     return Described{fmt::format("read common table {}", read.shared), {}};
+                   },
+                   [&](const PhysicalRecursion& recursion) {
+                     return Described{fmt::format("recursion {}{}", recursion.working_table, recursion.keeps_all ? "" : " distinct"), {}};
+                   },
+                   [&](const PhysicalWorkingRead& read) {
+                     return Described{fmt::format("read recursion {}", read.working_table), {}};
+                   },
+                   [&](const PhysicalRepeat& repeat) {
+                     return Described{"repeat", {{"times", name_of(repeat.times)}}};
+                   }},
+        node.node);
   }
 
   Described describe_project(const PhysicalNode& node, const PhysicalProject& project) const {

@@ -1,0 +1,117 @@
+// WITH: common tables, also those that read themselves.
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "binder/query_binder.h"
+#include "expr/type_rules.h"
+
+namespace pistachio {
+
+namespace {
+
+void check_aliases(const ast::CommonTable& table, size_t columns) {
+  if (table.column_aliases.size() <= columns) return;
+  refuse_at(fmt::format("{} has {} columns, but {} names are given", table.name, columns, table.column_aliases.size()), table.position);
+}
+
+}  // namespace
+
+void QueryBinder::bind_common_tables(const ast::Query& query, const NameScope* outer) {
+  for (const ast::CommonTable& table : query.with) {
+    std::optional<BoundQuery> recursive;
+    if (query.recursive) recursive = bind_recursive_table(table, outer);
+    BoundQuery bound = recursive ? std::move(*recursive) : bind_query(*table.query, outer);
+    check_aliases(table, bound.output.size());
+    for (size_t i = 0; i < table.column_aliases.size(); ++i) bound.output[i].name = table.column_aliases[i];
+    CommonTableEntry entry{.definition = &table, .scope = outer, .visible = common_tables_.size()};
+    entry.correlated = !free_columns(*bound.plan).empty();
+    if (entry.correlated && recursive) refuse_at("WITH RECURSIVE cannot refer to the outer query", table.position);
+    if (!entry.correlated) {
+      entry.shared = shared_.size();
+      entry.output = bound.output;
+      shared_.push_back(std::move(bound.plan));
+    }
+    common_tables_.push_back(std::move(entry));
+  }
+}
+
+// `first UNION [ALL] next`, where next reads the table itself: there it means the rows of the round before. The first part alone decides
+// the types of the columns.
+std::optional<BoundQuery> QueryBinder::bind_recursive_table(const ast::CommonTable& table, const NameScope* outer) {
+  const ast::Query& query = *table.query;
+  const auto* operation = std::get_if<ast::SetOperation>(&query.body);
+  if (operation == nullptr || operation->kind != ast::SetOperation::Kind::Union) return std::nullopt;
+  size_t visible = common_tables_.size();
+  bind_common_tables(query, outer);
+  BoundQuery first = bind_query(*operation->left, outer);
+  check_aliases(table, first.output.size());
+
+  LogicalSetOperation node{.kind = LogicalSetOperation::Kind::Union, .all = operation->all, .working_table = shared_.size()};
+  shared_.push_back(nullptr);
+  BoundQuery bound;
+  for (size_t i = 0; i < first.output.size(); ++i) {
+    const std::string& name = i < table.column_aliases.size() ? table.column_aliases[i] : first.output[i].name;
+    ColumnId id = columns_.add(name, columns_.type(first.output[i].id));
+    node.columns.push_back(id);
+    bound.output.push_back({id, name});
+  }
+  CommonTableEntry itself{.definition = &table, .shared = *node.working_table, .is_working_table = true, .output = bound.output};
+  common_tables_.push_back(std::move(itself));
+  BoundQuery next = bind_query(*operation->right, outer);
+  common_tables_.resize(visible);
+  if (!read_working_tables_.contains(*node.working_table)) return std::nullopt;
+
+  if (!query.order_by.empty() || query.limit || query.offset)
+    refuse_at("ORDER BY, LIMIT and OFFSET cannot stand in the UNION of WITH RECURSIVE", table.position);
+  if (next.output.size() != first.output.size())
+    refuse_at(fmt::format("{}: UNION of {} and {} columns", table.name, first.output.size(), next.output.size()), table.position);
+  std::vector<NamedExpression> first_columns;
+  std::vector<NamedExpression> next_columns;
+  for (size_t i = 0; i < node.columns.size(); ++i) {
+    LogicalType type = columns_.type(node.columns[i]);
+    LogicalType next_type = columns_.type(next.output[i].id);
+    if (!next.is_untyped(next.output[i].id) && !casts_implicitly(next_type, type)) {
+      refuse_at(fmt::format("{}: column {} is {} in the first part and {} in the recursive one: cast one of them", table.name, i + 1,
+                            type.to_string(), next_type.to_string()),
+                table.position);
+    }
+    auto add = [&](ColumnId source, std::vector<NamedExpression>& columns, std::vector<ColumnId>& ids) {
+      ids.push_back(columns_.add(bound.output[i].name, type));
+      columns.push_back({ids.back(), coerce(columns_.reference(source), type)});
+    };
+    add(first.output[i].id, first_columns, node.left_columns);
+    add(next.output[i].id, next_columns, node.right_columns);
+  }
+  LogicalPtr left = project(std::move(first.plan), std::move(first_columns));
+  LogicalPtr right = project(std::move(next.plan), std::move(next_columns));
+  bound.plan = make_node(std::move(node), std::move(left), std::move(right));
+  return bound;
+}
+
+BoundFrom QueryBinder::bind_common_table_use(CommonTableEntry& entry, const std::string& alias) {
+  if (entry.correlated) {
+    std::vector<CommonTableEntry> all = common_tables_;
+    size_t visible = entry.visible;
+    const ast::CommonTable* definition = entry.definition;
+    const NameScope* scope = entry.scope;
+    common_tables_.resize(visible);
+    BoundQuery bound = bind_query(*definition->query, scope);
+    common_tables_ = std::move(all);
+    for (size_t i = 0; i < definition->column_aliases.size() && i < bound.output.size(); ++i)
+      bound.output[i].name = definition->column_aliases[i];
+    return from_query(std::move(bound), alias);
+  }
+  if (entry.is_working_table) read_working_tables_.insert(entry.shared);
+  LogicalSharedRead read{.shared = entry.shared, .is_working_table = entry.is_working_table};
+  BoundFrom from;
+  for (const OutputColumn& column : entry.output) {
+    ColumnId id = columns_.add(column.name, columns_.type(column.id));
+    read.columns.push_back(id);
+    read.sources.push_back(column.id);
+    from.columns.push_back({alias, column.name, id});
+  }
+  from.plan = make_node(std::move(read));
+  return from;
+}
+
+}  // namespace pistachio

@@ -1,0 +1,49 @@
+// WITH RECURSIVE: the rows of a first query, then again and again those that a second one makes of the rows of the round before, until a
+// round gives none. UNION drops rows that were there before, UNION ALL keeps all. Nothing bounds the rounds but a sink that wants no more
+// and cancellation.
+#pragma once
+
+#include <memory>
+
+#include "exec/operator.h"
+#include "exec/shared_rows.h"
+
+namespace pistachio {
+
+// The rows of the last round. Written between rounds, read by the second query in a round.
+struct WorkingRows {
+  std::vector<Chunk> chunks;
+};
+
+class WorkingReadOperator final : public Operator {
+ public:
+  // `places[i]` is the column of the working rows behind layout()[i].
+  WorkingReadOperator(std::vector<ColumnId> layout, std::shared_ptr<WorkingRows> rows, std::vector<size_t> places)
+      : Operator(std::move(layout)), rows_(std::move(rows)), places_(std::move(places)) {}
+  Task<void> produce(RunContext& context, ChunkSink& sink) override;
+
+ private:
+  std::shared_ptr<WorkingRows> rows_;
+  std::vector<size_t> places_;
+};
+
+struct RecursionPlan {
+  OperatorPtr first;
+  OperatorPtr next;
+  bool keeps_all = true;
+  std::shared_ptr<WorkingRows> working;
+  // Common tables that read the working rows: computed anew in each round.
+  std::vector<std::shared_ptr<SharedRows>> in_rounds;
+  std::vector<LogicalType> types;
+};
+
+class RecursionOperator final : public Operator {
+ public:
+  RecursionOperator(std::vector<ColumnId> layout, RecursionPlan plan) : Operator(std::move(layout)), plan_(std::move(plan)) {}
+  Task<void> produce(RunContext& context, ChunkSink& sink) override;
+
+ private:
+  RecursionPlan plan_;
+};
+
+}  // namespace pistachio
