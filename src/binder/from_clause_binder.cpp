@@ -179,7 +179,7 @@ BoundFrom QueryBinder::bind_table(const ast::TableReference& table, const NameSc
       if (node.lateral && before != nullptr) lateral.columns() = before->columns;
       return binder.from_query(binder.bind_query(*node.query, node.lateral ? &lateral : outer), table.alias);
     }
-    BoundFrom operator()(const ast::JoinTable& node) { return binder.bind_join(table, node, outer); }
+    BoundFrom operator()(const ast::JoinTable& node) { return binder.bind_join(table, node, outer, before); }
   };
   BoundFrom bound = std::visit(Visitor{*this, table, outer, before}, table.node);
   rename_columns(bound, table);
@@ -205,10 +205,15 @@ LogicalPtr QueryBinder::bind_outer_join(const ast::JoinTable& join, const NameSc
   return make_node(std::move(node), std::move(left), std::move(right));
 }
 
-BoundFrom QueryBinder::bind_join(const ast::TableReference& table, const ast::JoinTable& join, const NameScope* outer) {
+BoundFrom QueryBinder::bind_join(const ast::TableReference& table, const ast::JoinTable& join, const NameScope* outer,
+                                 const BoundFrom* before) {
   using Kind = ast::JoinTable::Kind;
-  BoundFrom left = bind_table(*join.left, outer, nullptr);
-  BoundFrom right = bind_table(*join.right, outer, &left);
+  BoundFrom left = bind_table(*join.left, outer, before);
+  // LATERAL on the right sees what stands before the whole join, too.
+  BoundFrom seen;
+  if (before != nullptr) seen.columns = before->columns;
+  seen.columns.insert(seen.columns.end(), left.columns.begin(), left.columns.end());
+  BoundFrom right = bind_table(*join.right, outer, &seen);
   for (const ScopeColumn& column : right.columns) {
     bool repeated = !column.table.empty() && std::any_of(left.columns.begin(), left.columns.end(),
                                                          [&](const ScopeColumn& other) { return other.table == column.table; });

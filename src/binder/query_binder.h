@@ -94,7 +94,7 @@ class QueryBinder {
   BoundFrom bind_table(const ast::TableReference& table, const NameScope* outer, const BoundFrom* before);
   BoundFrom bind_named_table(const ast::TableReference& table, const ast::NamedTable& named);
   BoundFrom bind_scan(const TablePtr& table, const std::string& alias);
-  BoundFrom bind_join(const ast::TableReference& table, const ast::JoinTable& join, const NameScope* outer);
+  BoundFrom bind_join(const ast::TableReference& table, const ast::JoinTable& join, const NameScope* outer, const BoundFrom* before);
   LogicalPtr bind_outer_join(const ast::JoinTable& join, const NameScope& scope, LogicalJoin node, LogicalPtr left, LogicalPtr right);
   BoundFrom from_query(BoundQuery bound, const std::string& alias);
   void rename_columns(BoundFrom& from, const ast::TableReference& table) const;
