@@ -20,6 +20,9 @@ at::Tensor own_tensor(const at::Tensor& tensor) {
 }  // namespace
 
 Column own_column(const Column& column) {
+  // A few rows must not keep a large dictionary alive.
+  bool is_sparse = column.is_dictionary() && column.dictionary_column()->rows() > column.rows();
+  if (is_sparse) return own_column(decode_dictionary(column));
   at::Tensor validity = own_tensor(column.validity());
   if (column.is_dictionary()) return Column::dictionary(own_tensor(column.codes()), column.dictionary_column(), validity);
   if (column.type().is_text()) {

@@ -34,7 +34,7 @@ class HeldChunks {
   int64_t bytes_ = 0;
 };
 
-// A column that shares nothing with a scan's buffers, except whole dictionaries.
+// A column that shares nothing with a scan's buffers, except dictionaries that have no more entries than it has rows.
 Column own_column(const Column& column);
 
 // All chunks end to end, as one; types and device for the case that there are none.

@@ -13,6 +13,8 @@ namespace {
 // Where nothing is known.
 constexpr double kRangeShare = 0.3;
 constexpr double kLeastShare = 1e-6;
+// Whole numbers with fewer rows to each may well have gaps.
+constexpr double kRowsOfSparseValue = 4;
 
 struct ValueRange {
   double least = 0;
@@ -105,7 +107,7 @@ DistinctValues stored_values(const LogicalScan& scan, const ScanColumn& column) 
   std::optional<ValueRange> range = range_of(*scan.table, column.source);
   if (!range || type.is_floating()) return {rows, true};
   double steps = (range->greatest - range->least) * (type.kind() == TypeKind::Decimal ? std::pow(10.0, type.scale()) : 1) + 1;
-  return {std::clamp(steps, 1.0, rows), steps >= rows};
+  return {std::clamp(steps, 1.0, rows), steps * kRowsOfSparseValue >= rows};
 }
 
 double filter_share(const LogicalScan& scan, std::optional<ColumnId> only) {

@@ -9,7 +9,7 @@ namespace pistachio {
 
 struct DistinctValues {
   double count = 1;
-  // Only known not to be more: a column whose values lie so far apart that each row could have its own.
+  // Only known not to be more: a column whose values lie so far apart that few rows share one, if any.
   bool is_bound = false;
 };
 
