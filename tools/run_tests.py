@@ -20,7 +20,9 @@ ROOT = Path(__file__).resolve().parent.parent
 # Generated matrices and mutations: minutes, not seconds. --quick leaves them out.
 LONG_SUITES = {"parquet_matrix_test", "parquet_mutation_test"}
 # The thread sanitizer is worth its time where threads meet; kernels and types are single-threaded code.
-TSAN_SUITES = ("base_test", "memory_test", "storage_test", "table_scan_test")
+TSAN_SUITES = ("base_test", "memory_test", "storage_test", "table_scan_test", "sql_test")
+# Of these suites only the tests with many threads.
+TSAN_TESTS = {"sql_test": re.compile("eight_threads")}
 SUITE_LIMIT_SECONDS = 1200
 
 
@@ -252,8 +254,11 @@ def run_sanitizer(kind, report, pattern):
     names = registered_tests(kind)
     if kind == "tsan":
         names = [name for name in TSAN_SUITES if name in names]
-    if build(kind, report, names):
-        run_google_tests(kind, names, report, pattern, sanitizer_environment(kind), label=f"{kind} ")
+    if not build(kind, report, names):
+        return
+    for name in names:
+        chosen = pattern or (TSAN_TESTS.get(name) if kind == "tsan" else None)
+        run_google_tests(kind, [name], report, chosen, sanitizer_environment(kind), label=f"{kind} ")
 
 
 def main():
