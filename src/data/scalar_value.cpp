@@ -44,10 +44,8 @@ std::optional<int64_t> read_date(std::string_view& text, bool before_christ) {
   std::optional<int64_t> day = read_number(text, 2);
   if (!day || *month < 1 || *month > 12 || *day < 1 || *year < 1) return std::nullopt;
   if (before_christ) year = 1 - *year;
-  int64_t days = days_from_civil(*year, *month, *day);
-  CivilDate back = civil_from_days(days);
-  if (back.year != *year || back.month != *month || back.day != *day) return std::nullopt;  // 31 February
-  return days;
+  if (*day > days_in_month(*year, *month)) return std::nullopt;
+  return days_from_civil(*year, *month, *day);
 }
 
 // Microseconds since midnight; `exact` turns false when digits beyond microseconds were cut.

@@ -199,7 +199,7 @@ struct LogicalPlan {
   LogicalPtr root;
   std::vector<OutputColumn> output;
   ColumnRegistry columns;
-  // Plans that LogicalSharedRead reads; a later one may read an earlier one.
+  // Plans that LogicalSharedRead reads; one may read another, never in a circle.
   std::vector<LogicalPtr> shared;
 };
 

@@ -129,7 +129,7 @@ struct PhysicalNode {
 struct PhysicalPlan {
   PhysicalPtr root;
   ColumnRegistry columns;
-  // Plans that are computed once and read by PhysicalSharedRead; null where none is left. A later one may read an earlier one.
+  // Plans that are computed once and read by PhysicalSharedRead; null where none is left. One may read another.
   std::vector<PhysicalPtr> shared;
 
   std::vector<LogicalType> types_of(const std::vector<ColumnId>& ids) const;

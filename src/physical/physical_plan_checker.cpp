@@ -13,11 +13,10 @@ class Checker {
  public:
   explicit Checker(const PhysicalPlan& plan) : plan_(plan) {}
 
-  // Shared plans from `known` on are not there yet.
-  void check(const PhysicalNode& node, size_t known) const {
-    for (const PhysicalPtr& child : node.children) check(*child, known);
+  void check(const PhysicalNode& node) const {
+    for (const PhysicalPtr& child : node.children) check(*child);
     check_inputs(node);
-    check_layout(node, known);
+    check_layout(node);
     check_expressions(node);
     check_distribution(node);
   }
@@ -32,7 +31,7 @@ class Checker {
     ENSURE_EQ(node.children.size(), wanted);
   }
 
-  void check_layout(const PhysicalNode& node, size_t known) const {
+  void check_layout(const PhysicalNode& node) const {
     ColumnSet unique(node.layout.begin(), node.layout.end());
     ENSURE(unique.size() == node.layout.size(), "a column appears twice in the layout");
     std::visit(
@@ -63,7 +62,7 @@ class Checker {
                    [&](const PhysicalUnion&) { check_same_columns(node); }, [&](const PhysicalRecursion&) { check_same_columns(node); },
                    [&](const PhysicalWorkingRead& read) { ENSURE_EQ(read.places.size(), node.layout.size()); },
                    [&](const PhysicalSharedRead& read) {
-                     ENSURE_LT(read.shared, known);
+                     ENSURE_LT(read.shared, plan_.shared.size());
                      ENSURE(plan_.shared[read.shared] != nullptr);
                      ENSURE_EQ(read.places.size(), node.layout.size());
                      const std::vector<ColumnId>& source = plan_.shared[read.shared]->layout;
@@ -131,10 +130,10 @@ class Checker {
 
 void check_physical_plan(const PhysicalPlan& plan) {
   Checker checker(plan);
-  for (size_t i = 0; i < plan.shared.size(); ++i) {
-    if (plan.shared[i]) checker.check(*plan.shared[i], i);
+  for (const PhysicalPtr& shared : plan.shared) {
+    if (shared) checker.check(*shared);
   }
-  checker.check(*plan.root, plan.shared.size());
+  checker.check(*plan.root);
   ENSURE(plan.root->distribution.kind == Distribution::Kind::Single, "the result is not in one place but {}",
          plan.root->distribution.name());
 }

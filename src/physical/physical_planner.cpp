@@ -52,6 +52,11 @@ class PhysicalPlanner {
     return made;
   }
 
+  // Common tables may read each other in any order, though never in a circle.
+  void plan_shared(size_t number) {
+    if (made_.shared[number] == nullptr && plan_.shared[number] != nullptr) made_.shared[number] = plan(*plan_.shared[number]);
+  }
+
  private:
   // A common table may read the rows of a recursion that is planned after it.
   void note_working_layouts(const LogicalNode& node) {
@@ -152,7 +157,7 @@ class PhysicalPlanner {
       planned.node = std::move(made);
       return;
     }
-    ENSURE(made_.shared[read.shared] != nullptr, "common table {} is read before it is planned", read.shared);
+    plan_shared(read.shared);
     PhysicalSharedRead made{.shared = read.shared, .places = {}};
     for (ColumnId source : read.sources) made.places.push_back(place_of(source, made_.shared[read.shared]->layout));
     planned.node = std::move(made);
@@ -172,9 +177,7 @@ PhysicalPlan plan_physical(const LogicalPlan& plan, Distribution::Kind scanned) 
   made.columns = plan.columns;
   made.shared.resize(plan.shared.size());
   PhysicalPlanner planner(plan, made, scanned);
-  for (size_t i = 0; i < plan.shared.size(); ++i) {
-    if (plan.shared[i]) made.shared[i] = planner.plan(*plan.shared[i]);
-  }
+  for (size_t i = 0; i < plan.shared.size(); ++i) planner.plan_shared(i);
   std::vector<ColumnId> output;
   for (const OutputColumn& column : plan.output) output.push_back(column.id);
   made.root = planner.in_order(planner.plan(*plan.root), output);
