@@ -3,6 +3,7 @@
 #include <ATen/ATen.h>
 
 #include "base/check.h"
+#include "columns/order_words.h"
 #include "data/concatenate_columns.h"
 #include "kernels/ops/compare_columns.h"
 #include "kernels/ops/compare_constant.h"
@@ -36,6 +37,8 @@ at::Tensor compare_columns(const Column& left, Comparison comparison, const Colu
     return kernels::compare_text_columns(first.bytes(), first.begins(), first.ends(), comparison, second.bytes(), second.begins(),
                                          second.ends());
   }
+  if (first.type().kind() == TypeKind::Interval)
+    return kernels::compare_columns(order_words(first)[0].contiguous(), comparison, order_words(second)[0].contiguous());
   return kernels::compare_columns(first.values(), comparison, second.values());
 }
 

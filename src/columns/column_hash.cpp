@@ -3,6 +3,7 @@
 #include <ATen/ATen.h>
 
 #include "base/check.h"
+#include "columns/order_words.h"
 #include "kernels/ops/dictionary_gather.h"
 #include "kernels/ops/hash64.h"
 
@@ -15,6 +16,8 @@ constexpr int64_t kNullHash = 0x5bf03635d4a1c4bd;
 
 at::Tensor hash_values(const Column& column) {
   if (column.type().is_text()) return kernels::hash64_text(column.bytes(), column.begins(), column.ends());
+  // Intervals of different form are equal if they are equally long: 1 month, 30 days.
+  if (column.type().kind() == TypeKind::Interval) return kernels::hash64(order_words(column)[0].contiguous());
   return kernels::hash64(column.values());
 }
 

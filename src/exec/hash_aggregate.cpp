@@ -60,6 +60,13 @@ class GrowingReservation {
   int64_t covered_ = 0;
 };
 
+// A row that FILTER leaves out must not raise an error. What stands in its place is never looked at.
+ExpressionPtr guarded_argument(const AggregateCall& call) {
+  if (!call.filter || !call.argument || !call.argument->can_raise()) return call.argument;
+  ExpressionPtr nothing = Expression::constant(ScalarValue::null(call.argument->type()));
+  return Expression::conditional(ExpressionKind::Case, {call.filter, call.argument, nothing}, call.argument->type());
+}
+
 // The expressions that all calls need, evaluated together.
 struct CallInputs {
   std::vector<ExpressionPtr> expressions;
@@ -69,7 +76,7 @@ struct CallInputs {
   CallInputs(const std::vector<ColumnId>& groups, const std::vector<LogicalType>& types, const std::vector<AggregateCall>& calls) {
     for (size_t i = 0; i < groups.size(); ++i) expressions.push_back(Expression::column(groups[i], types[i]));
     for (const AggregateCall& call : calls) {
-      argument.push_back(add(call.argument));
+      argument.push_back(add(guarded_argument(call)));
       filter.push_back(add(call.filter));
     }
   }

@@ -49,6 +49,12 @@ class HashCandidates final : public JoinCandidates {
         memory_(account.reserve_now(build.rows() * 40, ReservationKind::Held)) {  // hashes, order, buckets
     build_keys_ = ExpressionEvaluator(side_of(join.keys, &JoinKey::right), right_layout).evaluate(build);
     exact_ = hashes_decide(build_keys_, keys_);
+    int64_t key_bytes = 0;
+    for (size_t i = 0; i < keys_.size(); ++i) {
+      bool is_kept_anyway = keys_[i].right->kind() == ExpressionKind::Column && !build_keys_[i].is_dictionary();
+      if (!is_kept_anyway) key_bytes += build_keys_[i].memory_bytes();
+    }
+    key_memory_ = account.reserve_now(key_bytes, ReservationKind::Held);
     std::tie(offsets_, order_, hashes_) = kernels::join_build(hash_rows(build_keys_), matchable(build_keys_, keys_));
     if (!exact_) std::transform(build_keys_.begin(), build_keys_.end(), build_keys_.begin(), decode_dictionary);
   }
@@ -100,6 +106,7 @@ class HashCandidates final : public JoinCandidates {
   const std::vector<JoinKey>& keys_;
   ExpressionEvaluator left_;
   Reservation memory_;
+  Reservation key_memory_;
   std::vector<Column> build_keys_;
   bool exact_ = false;
   at::Tensor offsets_;

@@ -6,6 +6,7 @@
 
 #include "base/check.h"
 #include "base/error.h"
+#include "base/scheduler.h"
 #include "columns/row_selection.h"
 #include "data/concatenate_columns.h"
 #include "exec/join_candidates.h"
@@ -68,7 +69,7 @@ class JoinOperator::BuildSide {
     owner_.metrics_.bytes = collector.bytes();
     RowCollector::Rows all = collector.take_all(owner_.right_types_, context.device);
     rows_ = std::move(all.chunk);
-    memory_.push_back(std::move(all.memory));
+    memory_ = std::move(all.memory);
     if (asks_for_matched_build_rows(owner_.plan_.kind)) {
       memory_.push_back(account_.reserve_now(rows_.rows() * context.lanes, ReservationKind::Held));
       for (int lane = 0; lane < context.lanes; ++lane) matched_.push_back(at::zeros({rows_.rows()}, context.tensors_of(at::kBool)));
@@ -124,6 +125,8 @@ class JoinOperator::Probe final : public ChunkSink {
         co_await passing;
       }
       if (is_full()) co_return;
+      // A chunk may have any number of candidates: others get their turn, and cancellation is noticed.
+      co_await reschedule();
     }
     Chunk rest = finish(chunk, state);
     Task<void> passing = pass_on(owner_.metrics_, next_, lane, std::move(rest));

@@ -19,10 +19,15 @@ int64_t RowCollector::bytes() const {
 
 RowCollector::Rows RowCollector::take_all(const std::vector<LogicalType>& types, at::Device device) {
   // While the pieces are joined, both forms are there.
-  Reservation memory = account_.reserve_now(bytes(), ReservationKind::Held);
+  int64_t kept = bytes();
+  std::vector<Reservation> memory;
+  memory.push_back(account_.reserve_now(kept, ReservationKind::Held));
   std::vector<Chunk> chunks;
   for (HeldChunks& lane : lanes_) chunks.insert(chunks.end(), lane.chunks().begin(), lane.chunks().end());
   Rows rows{concatenate_chunks(chunks, types, device), std::move(memory)};
+  // Dictionaries that differ are decoded on the way.
+  int64_t more = rows.chunk.memory_bytes() - kept;
+  if (more > 0) rows.memory.push_back(account_.reserve_now(more, ReservationKind::Held));
   for (HeldChunks& lane : lanes_) lane = HeldChunks(account_);
   return rows;
 }

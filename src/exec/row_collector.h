@@ -18,7 +18,7 @@ class RowCollector : public ChunkSink {
   // All rows end to end, and what pays for them. Nothing is kept afterwards.
   struct Rows {
     Chunk chunk;
-    Reservation memory;
+    std::vector<Reservation> memory;
   };
   Rows take_all(const std::vector<LogicalType>& types, at::Device device);
 

@@ -151,7 +151,11 @@ ConditionEstimate CardinalityEstimator::estimate(const Expression& condition, co
     const Expression& left = *condition.children()[0];
     const Expression& right = *condition.children()[1];
     bool are_columns = left.kind() == ExpressionKind::Column && right.kind() == ExpressionKind::Column;
-    if (are_columns && left.column_id() != right.column_id()) return column_equality(left.column_id(), right.column_id(), inputs);
+    if (are_columns && left.column_id() != right.column_id()) {
+      ConditionEstimate made = column_equality(left.column_id(), right.column_id(), inputs);
+      made.is_null_safe = condition.function().name != "=";
+      return made;
+    }
   }
   return {.share = selectivity(condition, inputs)};
 }

@@ -12,6 +12,7 @@ struct ConditionEstimate {
   double share = 1;  // of the pairs for which it is true, taken by itself
   // column = column: what several of them have in common.
   bool is_equality = false;
+  bool is_null_safe = false;  // IS NOT DISTINCT FROM
   ColumnId left;
   ColumnId right;
   const LogicalNode* left_source = nullptr;  // where the column comes from: a scan, a grouping, ...

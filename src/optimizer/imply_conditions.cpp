@@ -40,7 +40,8 @@ bool is_comparison(const Expression& expression) {
   switch (expression.kind()) {
     case ExpressionKind::Constant:
     case ExpressionKind::Column: return true;
-    case ExpressionKind::Cast: return !expression.can_raise() && is_comparison(*expression.children()[0]);
+    // Equal values may read differently as text: 0.0 and -0.0, 1 month and 30 days.
+    case ExpressionKind::Cast: return !expression.can_raise() && !expression.type().is_text() && is_comparison(*expression.children()[0]);
     case ExpressionKind::Call: {
       std::string_view name = expression.function().name;
       if (name != "=" && name != "<" && name != "<=" && name != ">" && name != ">=") return false;

@@ -24,9 +24,20 @@ struct Region {
   std::vector<ExpressionPtr> conditions;
 };
 
+constexpr size_t kMostInputs = 60;
+
+bool is_inside_region(const LogicalNode& node) {
+  const auto* join = node.as<LogicalJoin>();
+  return join != nullptr && join->kind == JoinKind::Inner && !join->dependent;
+}
+
+size_t count_inputs(const LogicalNode& node) {
+  return is_inside_region(node) ? count_inputs(node.left()) + count_inputs(node.right()) : 1;
+}
+
 void take_apart(LogicalPtr node, Region& region) {
   auto* join = node->as<LogicalJoin>();
-  if (join == nullptr || join->kind != JoinKind::Inner || join->dependent || region.inputs.size() > 60) {
+  if (!is_inside_region(*node)) {
     region.inputs.push_back(std::move(node));
     return;
   }
@@ -36,6 +47,21 @@ void take_apart(LogicalPtr node, Region& region) {
   take_apart(std::move(left), region);
   take_apart(std::move(right), region);
 }
+
+// Equalities of columns and what follows from them. `=` also says that there is no NULL, so it only follows from its like.
+class KnownEqualities {
+ public:
+  // False if the condition is an equality that follows from those before.
+  bool add(const ConditionEstimate& condition) {
+    if (!condition.is_equality) return true;
+    bool is_new = all_.unite(condition.left, condition.right);
+    return condition.is_null_safe ? is_new : strict_.unite(condition.left, condition.right);
+  }
+
+ private:
+  ColumnClasses strict_;
+  ColumnClasses all_;
+};
 
 class JoinOrderer {
  public:
@@ -119,15 +145,15 @@ class JoinOrderer {
     LogicalJoin node{.kind = JoinKind::Inner};
     Inputs both = left_set | right_set;
     // Equalities inside each side hold already, and those that follow from them and each other need not be checked.
-    ColumnClasses classes;
+    KnownEqualities known;
     for (size_t i = 0; i < used_by_.size(); ++i) {
       bool holds = (used_by_[i] & ~left_set) == 0 || (used_by_[i] & ~right_set) == 0;
-      if (holds && estimates_[i].is_equality) classes.unite(estimates_[i].left, estimates_[i].right);
+      if (holds) known.add(estimates_[i]);
     }
     for (size_t i = 0; i < used_by_.size(); ++i) {
       bool fits = (used_by_[i] & ~both) == 0 && (used_by_[i] & left_set) != 0 && (used_by_[i] & right_set) != 0;
       if (!fits) continue;
-      if (estimates_[i].is_equality && !classes.unite(estimates_[i].left, estimates_[i].right)) continue;
+      if (!known.add(estimates_[i])) continue;
       node.conditions.push_back(region_.conditions[i]);
     }
     return make_node(std::move(node), std::move(left), std::move(right));
@@ -199,8 +225,8 @@ class JoinOrderer {
 };
 
 LogicalPtr order(const LogicalPlan& plan, LogicalPtr node) {
-  const auto* join = node->as<LogicalJoin>();
-  if (join == nullptr || join->kind != JoinKind::Inner) {
+  // A larger region keeps its outer joins as they are written; the regions inside it are ordered.
+  if (!is_inside_region(*node) || count_inputs(*node) > kMostInputs) {
     for (LogicalPtr& child : node->children) child = order(plan, std::move(child));
     return node;
   }

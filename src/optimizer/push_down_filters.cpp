@@ -70,6 +70,9 @@ class FilterPusher {
 
   // The node with these conditions on its rows.
   LogicalPtr push(LogicalPtr node, Conditions conditions) {
+    // What gives another answer each time is asked for each row that is here, not for rows of some input.
+    Conditions unstable = take_if(conditions, [](const Expression& condition) { return !is_stable(condition); });
+    if (!unstable.empty()) return above(push(std::move(node), std::move(conditions)), std::move(unstable));
     if (auto* filter = node->as<LogicalFilter>()) {
       Conditions all;
       append(all, std::move(filter->conditions));
@@ -170,7 +173,7 @@ class FilterPusher {
     take_if(conditions, [&](const Expression& condition) {
       bool holds = condition.is_true_constant();
       bool negated =
-          condition.kind() == ExpressionKind::Call && condition.function().name == "not" && is_anti && condition.children()[0] == value;
+          condition.kind() == ExpressionKind::Call && condition.function().name == "not" && !is_semi && condition.children()[0] == value;
       return holds || negated;
     });
     return make_node(std::move(project), std::move(node));

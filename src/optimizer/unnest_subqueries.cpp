@@ -149,8 +149,10 @@ class Unnester {
   static const LogicalNode* lenient_aggregate(const LogicalNode& node) {
     const LogicalNode* at = &node;
     while (const auto* project = at->as<LogicalProject>()) {
+      // Each value must come from below: an outer column is there without a row, too.
+      ColumnSet below = output_set(*at->children[0]);
       for (const NamedExpression& column : project->columns) {
-        if (!is_strict(*column.expression) || columns_of(*column.expression).empty()) return nullptr;
+        if (!is_strict(*column.expression) || !uses_any_of(*column.expression, below)) return nullptr;
       }
       at = at->children[0].get();
     }

@@ -31,8 +31,6 @@ std::optional<JoinKey> as_key(const Expression& condition, const ColumnSet& left
   std::string_view name = condition.function().name;
   bool null_safe = name == "is not distinct from";
   if (name != "=" && !null_safe) return std::nullopt;
-  // Intervals of different form can be equal (1 month, 30 days): their hashes are not.
-  if (sides->left->type().kind() == TypeKind::Interval) return std::nullopt;
   return JoinKey{sides->left, sides->right, null_safe};
 }
 
