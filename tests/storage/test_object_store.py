@@ -1,5 +1,7 @@
 """Scans objects of a local S3 endpoint (moto's server) and compares with the same files on disk."""
 
+import os
+import signal
 import socket
 import subprocess
 import sys
@@ -72,6 +74,20 @@ class ObjectStore(unittest.TestCase):
             done = pistachio.run("scan", path, environment=CREDENTIALS)
             self.assertEqual(done.returncode, 1, done.stderr)
             self.assertIn(part, done.stderr)
+
+    def test_interrupt_ends_a_scan_of_a_store_that_never_answers(self):
+        with socket.socket() as store:
+            store.bind(("127.0.0.1", 0))
+            store.listen()
+            place = f"s3://lake/x.parquet?endpoint_override=127.0.0.1:{store.getsockname()[1]}&scheme=http&region=us-east-1"
+            for words in (("scan", place), ("-c", f"SELECT * FROM '{place}'")):
+                process = subprocess.Popen([str(pistachio.BINARY), *words], env=os.environ | CREDENTIALS, stdout=subprocess.PIPE,
+                                           stderr=subprocess.PIPE, text=True)
+                connection, _ = store.accept()
+                with connection:
+                    process.send_signal(signal.SIGINT)
+                    _, errors = process.communicate()
+                self.assertEqual(process.returncode, 130, errors)
 
 
 if __name__ == "__main__":
