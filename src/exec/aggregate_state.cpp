@@ -56,7 +56,9 @@ class CountState final : public AggregateState {
   void merge(const at::Tensor& ids, const AggregateState& other, const at::Tensor& rows) override {
     add_counts(counts_, ids, kernels::gather_rows(static_cast<const CountState&>(other).counts_, rows));
   }
-  Column finish(int64_t groups) const override { return Column::fixed(TypeKind::BigInt, counts_.narrow(0, 0, groups).clone()); }
+  Column finish(const AggregateCall&, int64_t groups) const override {
+    return Column::fixed(TypeKind::BigInt, counts_.narrow(0, 0, groups).clone());
+  }
   int64_t memory_bytes() const override { return bytes_of({counts_}); }
 
  private:
@@ -66,8 +68,8 @@ class CountState final : public AggregateState {
 // Sum and mean of integers and decimals, exact in 128 bits.
 class ExactSumState final : public AggregateState {
  public:
-  ExactSumState(LogicalType argument, LogicalType result, bool mean, at::Device device)
-      : argument_(argument), result_(result), mean_(mean), sums_(no_groups(2, at::kLong, device)), counts_(no_groups(at::kLong, device)) {}
+  ExactSumState(LogicalType argument, at::Device device)
+      : argument_(argument), sums_(no_groups(2, at::kLong, device)), counts_(no_groups(at::kLong, device)) {}
   void set_groups(int64_t groups) override {
     grow(sums_, groups);
     grow(counts_, groups);
@@ -81,22 +83,23 @@ class ExactSumState final : public AggregateState {
     kernels::segment_sum(sums_, ids, kernels::gather_rows(more.sums_, rows));
     add_counts(counts_, ids, kernels::gather_rows(more.counts_, rows));
   }
-  Column finish(int64_t groups) const override {
+  Column finish(const AggregateCall& call, int64_t groups) const override {
     at::Tensor counts = counts_.narrow(0, 0, groups);
+    if (call.function->kind == AggregateKind::Count) return Column::fixed(TypeKind::BigInt, counts.clone());
     at::Tensor sums = sums_.narrow(0, 0, groups);
     at::Tensor valid = counts.gt(0);
     int scale = argument_.kind() == TypeKind::Decimal ? argument_.scale() : 0;
-    if (mean_) {
+    if (call.function->kind == AggregateKind::Average) {
       at::Tensor means = wide_to_double(sums) / (counts.to(at::kDouble) * std::pow(10.0, scale));
-      return Column::fixed(result_, means.masked_fill(valid.logical_not(), 0.0), valid);
+      return Column::fixed(call.type, means.masked_fill(valid.logical_not(), 0.0), valid);
     }
     Column exact = Column::fixed(LogicalType::decimal(38, scale), sums.clone(), valid);
     try {
-      if (result_.is_wide()) {
+      if (call.type.is_wide()) {
         check_digits(exact);
-        return Column::fixed(result_, exact.values(), valid);
+        return Column::fixed(call.type, exact.values(), valid);
       }
-      return cast_column(exact, result_, {});
+      return cast_column(exact, call.type, {});
     } catch (const UserError&) {
       throw UserError("a sum is out of range; cast the argument to DOUBLE for an approximate one");
     }
@@ -110,16 +113,13 @@ class ExactSumState final : public AggregateState {
   }
 
   LogicalType argument_;
-  LogicalType result_;
-  bool mean_;
   at::Tensor sums_;
   at::Tensor counts_;
 };
 
 class FloatingSumState final : public AggregateState {
  public:
-  FloatingSumState(bool mean, at::Device device)
-      : mean_(mean), sums_(no_groups(at::kDouble, device)), counts_(no_groups(at::kLong, device)) {}
+  explicit FloatingSumState(at::Device device) : sums_(no_groups(at::kDouble, device)), counts_(no_groups(at::kLong, device)) {}
   void set_groups(int64_t groups) override {
     grow(sums_, groups);
     grow(counts_, groups);
@@ -133,17 +133,17 @@ class FloatingSumState final : public AggregateState {
     kernels::segment_sum_float(sums_, ids, kernels::gather_rows(more.sums_, rows));
     add_counts(counts_, ids, kernels::gather_rows(more.counts_, rows));
   }
-  Column finish(int64_t groups) const override {
+  Column finish(const AggregateCall& call, int64_t groups) const override {
     at::Tensor counts = counts_.narrow(0, 0, groups);
+    if (call.function->kind == AggregateKind::Count) return Column::fixed(TypeKind::BigInt, counts.clone());
     at::Tensor values = sums_.narrow(0, 0, groups).clone();
     at::Tensor valid = counts.gt(0);
-    if (mean_) values = values / counts.to(at::kDouble);
+    if (call.function->kind == AggregateKind::Average) values = values / counts.to(at::kDouble);
     return Column::fixed(TypeKind::Double, values.masked_fill(valid.logical_not(), 0.0), valid);
   }
   int64_t memory_bytes() const override { return bytes_of({sums_, counts_}); }
 
  private:
-  bool mean_;
   at::Tensor sums_;
   at::Tensor counts_;
 };
@@ -158,7 +158,7 @@ class MomentState final : public AggregateState {
   void merge(const at::Tensor& ids, const AggregateState& other, const at::Tensor& rows) override {
     kernels::moments_merge(moments_, ids, static_cast<const MomentState&>(other).moments_.index_select(0, rows));
   }
-  Column finish(int64_t groups) const override {
+  Column finish(const AggregateCall&, int64_t groups) const override {
     bool sample = kind_ == AggregateKind::VarianceSample || kind_ == AggregateKind::StddevSample;
     bool root = kind_ == AggregateKind::StddevSample || kind_ == AggregateKind::StddevPopulation;
     at::Tensor moments = moments_.narrow(0, 0, groups);
@@ -192,7 +192,7 @@ class ExtremeState final : public AggregateState {
     const auto& more = static_cast<const ExtremeState&>(other);
     kernels::segment_extreme(best_, seen_, ids, kernels::gather_rows(more.best_, rows), take_max_, kernels::gather_rows(more.seen_, rows));
   }
-  Column finish(int64_t groups) const override {
+  Column finish(const AggregateCall&, int64_t groups) const override {
     at::Tensor seen = seen_.narrow(0, 0, groups).clone();
     bool all = kernels::count_true(seen) == groups;
     return Column::fixed(type_, best_.narrow(0, 0, groups).clone(), all ? at::Tensor() : seen);
@@ -218,7 +218,7 @@ class TextExtremeState final : public AggregateState {
   void merge(const at::Tensor& ids, const AggregateState& other, const at::Tensor& rows) override {
     compete(ids, take_rows(static_cast<const TextExtremeState&>(other).best_, rows));
   }
-  Column finish(int64_t groups) const override { return best_.slice(0, groups); }
+  Column finish(const AggregateCall&, int64_t groups) const override { return best_.slice(0, groups); }
   int64_t memory_bytes() const override { return best_.memory_bytes(); }
 
  private:
@@ -245,17 +245,31 @@ class TextExtremeState final : public AggregateState {
 
 }  // namespace
 
-std::unique_ptr<AggregateState> make_aggregate_state(AggregateKind kind, LogicalType argument, LogicalType result, at::Device device) {
+LogicalType argument_type(const AggregateCall& call) {
+  return call.argument ? call.argument->type() : LogicalType(TypeKind::BigInt);
+}
+
+bool state_serves(const AggregateCall& first, const AggregateCall& second) {
+  auto same = [](const ExpressionPtr& one, const ExpressionPtr& other) {
+    return one == other || (one && other && same_expression(*one, *other));
+  };
+  bool sums = first.function->kind == AggregateKind::Sum || first.function->kind == AggregateKind::Average;
+  bool is_part = second.function->kind == AggregateKind::Sum || second.function->kind == AggregateKind::Average ||
+                 second.function->kind == AggregateKind::Count;
+  return sums && is_part && first.distinct == second.distinct && same(first.argument, second.argument) && same(first.filter, second.filter);
+}
+
+std::unique_ptr<AggregateState> make_aggregate_state(const AggregateCall& call, at::Device device) {
+  AggregateKind kind = call.function->kind;
+  LogicalType argument = argument_type(call);
   bool is_max = kind == AggregateKind::Max || kind == AggregateKind::BoolOr;
   switch (kind) {
     case AggregateKind::CountRows:
     case AggregateKind::Count: return std::make_unique<CountState>(device);
     case AggregateKind::Sum:
-    case AggregateKind::Average: {
-      bool mean = kind == AggregateKind::Average;
-      if (argument.is_floating()) return std::make_unique<FloatingSumState>(mean, device);
-      return std::make_unique<ExactSumState>(argument, result, mean, device);
-    }
+    case AggregateKind::Average:
+      if (argument.is_floating()) return std::make_unique<FloatingSumState>(device);
+      return std::make_unique<ExactSumState>(argument, device);
     case AggregateKind::Min:
     case AggregateKind::Max:
     case AggregateKind::BoolAnd:

@@ -19,11 +19,17 @@ class AggregateState {
   virtual void update(const at::Tensor& ids, const Column* argument) = 0;
   // Adds the groups `rows` of another state of the same call to the groups `ids` of this one.
   virtual void merge(const at::Tensor& ids, const AggregateState& other, const at::Tensor& rows) = 0;
-  virtual Column finish(int64_t groups) const = 0;
+  // The result of a call that this state serves.
+  virtual Column finish(const AggregateCall& call, int64_t groups) const = 0;
   virtual int64_t memory_bytes() const = 0;
 };
 
-// `argument` is the type of the call's argument, or BIGINT for count(*).
-std::unique_ptr<AggregateState> make_aggregate_state(AggregateKind kind, LogicalType argument, LogicalType result, at::Device device);
+std::unique_ptr<AggregateState> make_aggregate_state(const AggregateCall& call, at::Device device);
+
+// The type of the call's argument, or BIGINT for count(*).
+LogicalType argument_type(const AggregateCall& call);
+
+// Whether the state of the first call can serve the second one, too: sum(x), avg(x) and count(x) need the same sums and counts.
+bool state_serves(const AggregateCall& first, const AggregateCall& second);
 
 }  // namespace pistachio

@@ -28,12 +28,17 @@ std::vector<ColumnId> aggregate_layout(const std::vector<ColumnId>& groups, cons
   return layout;
 }
 
-LogicalType argument_type(const AggregateCall& call) {
-  return call.argument ? call.argument->type() : LogicalType(TypeKind::BigInt);
-}
-
-std::unique_ptr<AggregateState> state_of(const AggregateCall& call, at::Device device) {
-  return make_aggregate_state(call.function->kind, argument_type(call), call.type, device);
+// Those whose states are kept; the others are served by one of them.
+std::vector<AggregateCall> calls_with_state(const std::vector<AggregateCall>& calls) {
+  std::vector<AggregateCall> kept;
+  for (const AggregateCall& call : calls) {
+    auto serves = [&](const AggregateCall& other) { return &other != &call && state_serves(other, call); };
+    bool is_served = std::any_of(kept.begin(), kept.end(), serves);
+    // A count is served by a sum that comes after it.
+    if (call.function->kind == AggregateKind::Count) is_served = is_served || std::any_of(calls.begin(), calls.end(), serves);
+    if (!is_served) kept.push_back(call);
+  }
+  return kept;
 }
 
 // Memory of structures that grow: what they take now is what is reserved.
@@ -101,8 +106,8 @@ class HashAggregateOperator::Lane {
  public:
   Lane(const HashAggregateOperator& owner, const MemoryAccount& account, at::Device device)
       : owner_(owner), groups_(owner.group_types_, device), memory_(account) {
-    for (const AggregateCall& call : owner.calls_) {
-      states_.push_back(state_of(call, device));
+    for (const AggregateCall& call : owner.running_) {
+      states_.push_back(make_aggregate_state(call, device));
       std::vector<LogicalType> types = owner.group_types_;
       types.push_back(argument_type(call));
       distinct_.push_back(call.distinct ? std::make_unique<GroupTable>(types, device) : nullptr);
@@ -149,14 +154,7 @@ class HashAggregateOperator::Lane {
   const GroupTable* distinct(size_t call) const { return distinct_[call].get(); }
   int64_t memory_bytes() const { return memory_.covered(); }
 
-  Chunk finish() const {
-    std::vector<Column> columns = keys();
-    for (const auto& state : states_) {
-      state->set_groups(groups());
-      columns.push_back(state->finish(groups()));
-    }
-    return Chunk(std::move(columns), groups());
-  }
+  Chunk finish() const { return owner_.results(keys(), states_, groups()); }
 
   // Rows by partition of the group hash; for the groups themselves (call < 0) or a DISTINCT set.
   struct Split {
@@ -187,8 +185,8 @@ class HashAggregateOperator::Partition {
  public:
   Partition(const HashAggregateOperator& owner, const MemoryAccount& account, at::Device device)
       : owner_(owner), groups_(owner.group_types_, device), memory_(account) {
-    for (const AggregateCall& call : owner.calls_) {
-      states_.push_back(state_of(call, device));
+    for (const AggregateCall& call : owner.running_) {
+      states_.push_back(make_aggregate_state(call, device));
       sets_.push_back(call.distinct ? std::make_unique<GroupTable>(std::vector<LogicalType>{TypeKind::BigInt, argument_type(call)}, device)
                                     : nullptr);
     }
@@ -224,14 +222,7 @@ class HashAggregateOperator::Partition {
     cover();
   }
 
-  Chunk finish() const {
-    std::vector<Column> columns = groups_.keys();
-    for (const auto& state : states_) {
-      state->set_groups(groups_.groups());
-      columns.push_back(state->finish(groups_.groups()));
-    }
-    return Chunk(std::move(columns), groups_.groups());
-  }
+  Chunk finish() const { return owner_.results(groups_.keys(), states_, groups_.groups()); }
 
  private:
   void cover() {
@@ -254,11 +245,28 @@ HashAggregateOperator::HashAggregateOperator(OperatorPtr input, std::vector<Colu
       input_(std::move(input)),
       groups_(std::move(groups)),
       group_types_(std::move(group_types)),
-      calls_(std::move(calls)) {}
+      calls_(std::move(calls)),
+      running_(calls_with_state(calls_)) {
+  for (const AggregateCall& call : calls_) {
+    auto serves = [&](const AggregateCall& other) { return state_serves(other, call); };
+    // Its own state, if it has one.
+    auto found = std::find_if(running_.begin(), running_.end(), [&](const AggregateCall& other) { return other.id == call.id; });
+    if (found == running_.end()) found = std::find_if(running_.begin(), running_.end(), serves);
+    ENSURE(found != running_.end());
+    state_of_call_.push_back(static_cast<size_t>(found - running_.begin()));
+  }
+}
+
+Chunk HashAggregateOperator::results(std::vector<Column> keys, const std::vector<std::unique_ptr<AggregateState>>& states,
+                                     int64_t groups) const {
+  for (const auto& state : states) state->set_groups(groups);
+  for (size_t i = 0; i < calls_.size(); ++i) keys.push_back(states[state_of_call_[i]]->finish(calls_[i], groups));
+  return Chunk(std::move(keys), groups);
+}
 
 Task<void> HashAggregateOperator::produce(RunContext& context, ChunkSink& sink) {
   MemoryAccount account = context.memory.make_child("aggregate");
-  CallInputs inputs(groups_, group_types_, calls_);
+  CallInputs inputs(groups_, group_types_, running_);
   ExpressionEvaluator evaluator(inputs.expressions, input_->layout());
   std::vector<std::unique_ptr<Lane>> lanes;
   for (int lane = 0; lane < context.lanes; ++lane) lanes.push_back(std::make_unique<Lane>(*this, account, context.device));
@@ -292,13 +300,9 @@ Task<void> HashAggregateOperator::produce(RunContext& context, ChunkSink& sink) 
   std::erase_if(lanes, [](const std::unique_ptr<Lane>& lane) { return lane->groups() == 0; });
   if (lanes.empty() && groups_.empty()) {
     // Aggregates of no rows: one row all the same.
-    std::vector<Column> columns;
-    for (const AggregateCall& call : calls_) {
-      std::unique_ptr<AggregateState> state = state_of(call, context.device);
-      state->set_groups(1);
-      columns.push_back(state->finish(1));
-    }
-    Task<void> passing = pass_on(metrics_, sink, 0, Chunk(std::move(columns), 1));
+    std::vector<std::unique_ptr<AggregateState>> states;
+    for (const AggregateCall& call : running_) states.push_back(make_aggregate_state(call, context.device));
+    Task<void> passing = pass_on(metrics_, sink, 0, results({}, states, 1));
     co_await passing;
     co_return;
   }
@@ -317,8 +321,8 @@ Task<void> HashAggregateOperator::produce(RunContext& context, ChunkSink& sink) 
   for (const auto& lane : lanes) {
     WorkTimer timer(metrics_);
     splits.push_back(Lane::split(lane->keys(), groups_.size(), lane->groups(), bits, context.device));
-    std::vector<Lane::Split> sets(calls_.size());
-    for (size_t call = 0; call < calls_.size(); ++call) {
+    std::vector<Lane::Split> sets(running_.size());
+    for (size_t call = 0; call < running_.size(); ++call) {
       const GroupTable* set = lane->distinct(call);
       if (set != nullptr) sets[call] = Lane::split(set->keys(), groups_.size(), set->groups(), bits, context.device);
     }
@@ -329,7 +333,7 @@ Task<void> HashAggregateOperator::produce(RunContext& context, ChunkSink& sink) 
     Partition partition(*this, account, context.device);
     for (size_t lane = 0; lane < lanes.size(); ++lane) {
       partition.add_groups(*lanes[lane], splits[lane].rows(index));
-      for (size_t call = 0; call < calls_.size(); ++call) {
+      for (size_t call = 0; call < running_.size(); ++call) {
         if (lanes[lane]->distinct(call) != nullptr) partition.add_distinct(*lanes[lane], call, distinct_splits[lane][call].rows(index));
       }
     }

@@ -3,6 +3,7 @@
 // sets of (group, argument) rows and counted after the sets of all lanes were merged. Without groups there is exactly one row.
 #pragma once
 
+#include "exec/aggregate_state.h"
 #include "exec/operator.h"
 #include "expr/aggregate_function.h"
 
@@ -18,10 +19,15 @@ class HashAggregateOperator final : public Operator {
   class Lane;
   class Partition;
 
+  // One row for each group: the keys, then the results of the calls.
+  Chunk results(std::vector<Column> keys, const std::vector<std::unique_ptr<AggregateState>>& states, int64_t groups) const;
+
   OperatorPtr input_;
   std::vector<ColumnId> groups_;
   std::vector<LogicalType> group_types_;
   std::vector<AggregateCall> calls_;
+  std::vector<AggregateCall> running_;  // those that have a state of their own
+  std::vector<size_t> state_of_call_;   // place in running_
 };
 
 }  // namespace pistachio
