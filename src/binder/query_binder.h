@@ -108,8 +108,8 @@ class QueryBinder {
 
   // WITH (common_table_binder.cpp).
   void bind_common_tables(const ast::Query& query, const NameScope* outer);
-  // Nothing if the table does not read itself.
-  std::optional<BoundQuery> bind_recursive_table(const ast::CommonTable& table, const NameScope* outer);
+  // Only for a table that reads itself.
+  BoundQuery bind_recursive_table(const ast::CommonTable& table, const NameScope* outer);
   BoundFrom bind_common_table_use(CommonTableEntry& entry, const std::string& alias);
 
   // Aggregates (aggregate_binder.cpp).
