@@ -1,10 +1,12 @@
 // The work of binding one statement. Each method turns one kind of syntax into plan nodes or expressions; the methods are spread over
-// files by what they bind: from_clause_binder, common_table_binder, expression_binder, subquery_binder, aggregate_binder, select_binder.
+// files by what they bind: from_clause_binder, common_table_binder, expression_binder, subquery_binder, aggregate_binder, values_binder,
+// select_binder.
 #pragma once
 
 #include <functional>
 #include <map>
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -87,13 +89,20 @@ class QueryBinder {
   // Queries (select_binder.cpp).
   BoundQuery bind_query(const ast::Query& query, const NameScope* outer);
   BoundQuery bind_select(const ast::Query& query, const ast::Select& select, const NameScope* outer);
-  BoundQuery bind_values(const ast::Query& query, const ast::Values& values, const NameScope* outer);
   BoundQuery bind_set_operation(const ast::Query& query, const ast::SetOperation& operation, const NameScope* outer);
   void order_output(const ast::Query& query, BoundQuery& bound);
   void limit_output(const ast::Query& query, BoundQuery& bound);
   std::optional<int64_t> bind_row_count(const ast::ExpressionPtr& expression, std::string_view clause);
   LogicalPtr project(LogicalPtr plan, std::vector<NamedExpression> columns) const;
   NamedExpression name_expression(ExpressionPtr expression, const std::string& name, const ColumnSet& input, ColumnSet& taken);
+
+  // VALUES (values_binder.cpp).
+  struct ValuesPiece {
+    LogicalPtr plan;
+    std::vector<ColumnId> columns;
+  };
+  BoundQuery bind_values(const ast::Query& query, const ast::Values& values, const NameScope* outer);
+  ValuesPiece unite_values(std::span<ValuesPiece> pieces);
 
   // FROM (from_clause_binder.cpp).
   BoundFrom bind_from(const std::vector<ast::TableReferencePtr>& tables, const NameScope* outer);

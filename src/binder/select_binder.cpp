@@ -122,37 +122,6 @@ void QueryBinder::order_output(const ast::Query& query, BoundQuery& bound) {
   bound.plan = make_node(std::move(sort), std::move(bound.plan));
 }
 
-BoundQuery QueryBinder::bind_values(const ast::Query& query, const ast::Values& values, const NameScope* outer) {
-  (void)outer;
-  size_t width = values.rows.empty() ? 0 : values.rows[0].size();
-  std::vector<std::vector<ExpressionPtr>> columns(width);
-  NameScope empty;
-  ExpressionPlace place{.scope = &empty, .no_subquery = "in VALUES", .no_aggregate = "in VALUES"};
-  for (const std::vector<ast::ExpressionPtr>& row : values.rows) {
-    if (row.size() != width) refuse_at(fmt::format("VALUES has rows of {} and {} values", width, row.size()), query.position);
-    for (size_t i = 0; i < width; ++i) columns[i].push_back(bind_expression(*row[i], place));
-  }
-  BoundQuery bound;
-  LogicalValues node;
-  node.rows.resize(values.rows.size());
-  for (size_t i = 0; i < width; ++i) {
-    LogicalType type = common_type_of(columns[i], "a column of VALUES", query.position);
-    std::string name = fmt::format("column{}", i + 1);
-    ColumnId id = columns_.add(name, type);
-    node.columns.push_back(id);
-    bound.output.push_back({id, name});
-    auto is_untyped = [](const ExpressionPtr& value) { return value->is_untyped(); };
-    auto is_null = [](const ExpressionPtr& value) { return value->is_null_constant(); };
-    if (std::all_of(columns[i].begin(), columns[i].end(), is_untyped))
-      bound.note_untyped(id, std::all_of(columns[i].begin(), columns[i].end(), is_null));
-    for (size_t row = 0; row < columns[i].size(); ++row) node.rows[row].push_back(evaluate_constant(coerce(columns[i][row], type)));
-  }
-  bound.plan = make_node(std::move(node));
-  order_output(query, bound);
-  limit_output(query, bound);
-  return bound;
-}
-
 BoundQuery QueryBinder::bind_set_operation(const ast::Query& query, const ast::SetOperation& operation, const NameScope* outer) {
   BoundQuery left = bind_query(*operation.left, outer);
   BoundQuery right = bind_query(*operation.right, outer);
