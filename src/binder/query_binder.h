@@ -123,7 +123,15 @@ class QueryBinder {
 
   // Aggregates (aggregate_binder.cpp).
   struct Grouping;
+  // A SELECT whose expressions are being bound. Its subqueries may have aggregates in them that are its own.
+  struct SelectLevel {
+    const NameScope* scope = nullptr;
+    Grouping* grouping = nullptr;  // null: aggregates cannot stand where it is now, in the words of `no_aggregate`
+    std::string_view no_aggregate;
+  };
   void collect_aggregates(const ast::Expression& expression, Grouping& grouping);
+  const NameScope* find_outer_owner(const ast::Call& call, int64_t position, const NameScope& scope) const;
+  ExpressionPtr bind_outer_aggregate(const ast::Call& call, int64_t position, const NameScope& owner);
   void bind_aggregate(const ast::Call& call, int64_t position, Grouping& grouping);
   void bind_groups(const ast::Select& select, Grouping& grouping);
   ExpressionPtr after_grouping(ExpressionPtr expression, const Grouping& grouping) const;
@@ -154,6 +162,9 @@ class QueryBinder {
   std::vector<LogicalPtr> shared_;
   std::vector<CommonTableEntry> common_tables_;
   std::set<size_t> read_working_tables_;
+  std::vector<SelectLevel> levels_;  // the innermost last
+  // Bound already, with the outcome that an aggregate in one of their subqueries is their own.
+  std::set<const ast::Select*> grouped_by_subqueries_;
   std::vector<std::string> open_views_;  // being bound: a view must not contain itself
 };
 

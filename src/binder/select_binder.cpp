@@ -173,9 +173,11 @@ BoundQuery QueryBinder::bind_set_operation(const ast::Query& query, const ast::S
 }
 
 BoundQuery QueryBinder::bind_select(const ast::Query& query, const ast::Select& select, const NameScope* outer) {
+  size_t shared_around = shared_.size();
   BoundFrom from = bind_from(select.from, outer);
   NameScope scope(outer);
   scope.columns() = from.columns;
+  levels_.push_back({.scope = &scope, .no_aggregate = "in WHERE"});
   LogicalPtr plan = std::move(from.plan);
 
   if (select.where) {
@@ -188,12 +190,15 @@ BoundQuery QueryBinder::bind_select(const ast::Query& query, const ast::Select& 
   std::vector<const ast::SelectItem*> items;
   for (const ast::SelectItem& item : select.items) items.push_back(&item);
   Grouping grouping{.scope = &scope, .input = &plan, .items = &items};
+  levels_.back().no_aggregate = "in GROUP BY";
   bind_groups(select, grouping);
+  levels_.back().no_aggregate = "inside another aggregate";
   for (const ast::SelectItem& item : select.items) collect_aggregates(*item.expression, grouping);
   if (select.having) collect_aggregates(*select.having, grouping);
   for (const ast::OrderItem& item : query.order_by) collect_aggregates(*item.expression, grouping);
   for (const ast::ExpressionPtr& item : select.distinct_on) collect_aggregates(*item, grouping);
-  grouping.is_grouped = !select.group_by.empty() || !grouping.calls.empty() || select.having != nullptr;
+  grouping.is_grouped =
+      !select.group_by.empty() || !grouping.calls.empty() || select.having != nullptr || grouped_by_subqueries_.contains(&select);
 
   if (grouping.is_grouped) {
     // Group expressions are computed below, so that the aggregate groups by columns.
@@ -212,7 +217,10 @@ BoundQuery QueryBinder::bind_select(const ast::Query& query, const ast::Select& 
     for (const NamedExpression& group : grouping.groups) aggregate.groups.push_back(group.id);
     aggregate.calls = grouping.calls;
     plan = make_node(std::move(aggregate), std::move(plan));
+    grouping.aggregate = plan->as<LogicalAggregate>();
+    grouping.input = &plan->children[0];
   }
+  levels_.back().grouping = &grouping;
 
   ExpressionPlace place{.scope = &scope, .input = &plan, .aggregates = &grouping.by_node, .no_aggregate = "here"};
   if (grouping.is_grouped) place.regroup = [&](ExpressionPtr value) { return after_grouping(std::move(value), grouping); };
@@ -291,6 +299,14 @@ BoundQuery QueryBinder::bind_select(const ast::Query& query, const ast::Select& 
   for (const ast::OrderItem& item : query.order_by) {
     ColumnId key = bind_key(*item.expression, "ORDER BY");
     sort.keys.push_back({columns_.reference(key), item.descending, default_nulls_first(item)});
+  }
+
+  levels_.pop_back();
+  // It is known only now that an aggregate in a subquery belongs to this query: it is bound anew, as one that groups.
+  if (!grouping.is_grouped && !grouping.calls.empty()) {
+    grouped_by_subqueries_.insert(&select);
+    shared_.resize(shared_around);
+    return bind_select(query, select, outer);
   }
 
   bool has_hidden = columns.size() > visible;
