@@ -5,9 +5,26 @@
 
 #include "base/error.h"
 #include "binder/grouping.h"
+#include "binder/syntax_walk.h"
 #include "expr/type_rules.h"
 
 namespace pistachio {
+
+namespace {
+
+// The columns that the argument and the filter of an aggregate name themselves.
+struct ArgumentNames {
+  std::vector<const ast::Expression*> columns;
+  bool has_subquery = false;
+
+  void collect(const ast::Expression& expression) {
+    if (std::holds_alternative<ast::ColumnName>(expression.node)) columns.push_back(&expression);
+    if (std::holds_alternative<ast::Subquery>(expression.node)) has_subquery = true;
+    for_each_child(expression, [&](const ast::Expression& child) { collect(child); });
+  }
+};
+
+}  // namespace
 
 void QueryBinder::bind_aggregate(const ast::Call& call, int64_t position, Grouping& grouping) {
   if (call.has_over) refuse_at(fmt::format("window functions ({} OVER) are not supported", call.name), position);
@@ -43,54 +60,50 @@ void QueryBinder::bind_aggregate(const ast::Call& call, int64_t position, Groupi
   }
   bound.id = columns_.add(call.name, bound.type);
   grouping.by_node.emplace(&call, bound.id);
+  if (grouping.aggregate != nullptr) grouping.aggregate->calls.push_back(bound);
   grouping.calls.push_back(std::move(bound));
 }
 
-// Finds aggregate calls of this query level; those inside subqueries belong to the subqueries.
+// Finds aggregate calls of this query level. Those inside subqueries are looked at when the subqueries are bound.
 void QueryBinder::collect_aggregates(const ast::Expression& expression, Grouping& grouping) {
-  auto visit = [&](const ast::ExpressionPtr& child) {
-    if (child) collect_aggregates(*child, grouping);
-  };
-  auto visit_all = [&](const std::vector<ast::ExpressionPtr>& children) { std::for_each(children.begin(), children.end(), visit); };
-  struct Visitor {
-    QueryBinder& binder;
-    Grouping& grouping;
-    int64_t position;
-    const decltype(visit)& one;
-    const decltype(visit_all)& all;
+  const auto* call = std::get_if<ast::Call>(&expression.node);
+  if (call != nullptr && find_aggregate(call->name) != nullptr && !call->has_over) {
+    bool is_own = find_outer_owner(*call, expression.position, *grouping.scope) == nullptr;
+    if (is_own) bind_aggregate(*call, expression.position, grouping);
+    return;
+  }
+  for_each_child(expression, [&](const ast::Expression& child) { collect_aggregates(child, grouping); });
+}
 
-    void operator()(const ast::Call& call) {
-      if (find_aggregate(call.name) != nullptr && !call.has_over) return binder.bind_aggregate(call, position, grouping);
-      all(call.arguments);
-    }
-    void operator()(const ast::Operator& node) { all(node.operands); }
-    void operator()(const ast::Logical& node) { all(node.operands); }
-    void operator()(const ast::Test& node) { one(node.operand); }
-    void operator()(const ast::Between& node) {
-      one(node.operand);
-      one(node.low);
-      one(node.high);
-    }
-    void operator()(const ast::InList& node) {
-      one(node.operand);
-      all(node.list);
-    }
-    void operator()(const ast::Cast& node) { one(node.operand); }
-    void operator()(const ast::Case& node) {
-      one(node.operand);
-      for (const ast::Case::When& when : node.whens) {
-        one(when.condition);
-        one(when.result);
-      }
-      one(node.otherwise);
-    }
-    void operator()(const ast::Subquery& node) { one(node.operand); }
-    void operator()(const ast::Row& node) { all(node.fields); }
-    void operator()(const ast::Literal&) {}
-    void operator()(const ast::ColumnName&) {}
-    void operator()(const ast::Star&) {}
-  };
-  std::visit(Visitor{*this, grouping, expression.position, visit, visit_all}, expression.node);
+// An aggregate belongs to the innermost of the queries whose columns it uses; without columns to the query it stands in. Null: the latter.
+const NameScope* QueryBinder::find_outer_owner(const ast::Call& call, int64_t position, const NameScope& scope) const {
+  if (scope.parent() == nullptr) return nullptr;
+  ArgumentNames names;
+  for (const ast::ExpressionPtr& argument : call.arguments) names.collect(*argument);
+  if (call.filter) names.collect(*call.filter);
+  for (const NameScope* owner = &scope; owner != nullptr; owner = owner->parent()) {
+    bool uses = std::any_of(names.columns.begin(), names.columns.end(), [&](const ast::Expression* column) {
+      return owner->find_here(std::get<ast::ColumnName>(column->node).parts, column->position) != nullptr;
+    });
+    if (!uses) continue;
+    if (owner == &scope) return nullptr;
+    if (names.has_subquery)
+      refuse_at(fmt::format("a subquery inside {} is not supported here: its columns are those of an outer query", call.name), position);
+    return owner;
+  }
+  return nullptr;
+}
+
+ExpressionPtr QueryBinder::bind_outer_aggregate(const ast::Call& call, int64_t position, const NameScope& owner) {
+  auto level = std::find_if(levels_.rbegin(), levels_.rend(), [&](const SelectLevel& other) { return other.scope == &owner; });
+  std::string_view place = level == levels_.rend() ? "in the FROM clause" : level->no_aggregate;
+  if (level == levels_.rend() || level->grouping == nullptr)
+    refuse_at(
+        fmt::format("the aggregate {} belongs to the outer query whose columns it uses, and there it cannot stand {}", call.name, place),
+        position);
+  Grouping& grouping = *level->grouping;
+  bind_aggregate(call, position, grouping);
+  return columns_.reference(grouping.by_node.at(&call), position);
 }
 
 void QueryBinder::bind_groups(const ast::Select& select, Grouping& grouping) {

@@ -1,8 +1,10 @@
 // WITH: common tables, also those that read themselves.
 #include <fmt/format.h>
 
+#include "base/check.h"
 #include "base/error.h"
 #include "binder/query_binder.h"
+#include "binder/syntax_walk.h"
 #include "expr/type_rules.h"
 
 namespace pistachio {
@@ -14,13 +16,18 @@ void check_aliases(const ast::CommonTable& table, size_t columns) {
   refuse_at(fmt::format("{} has {} columns, but {} names are given", table.name, columns, table.column_aliases.size()), table.position);
 }
 
+// `first UNION [ALL] next`, where next reads the table itself.
+bool is_recursive(const ast::CommonTable& table) {
+  const auto* operation = std::get_if<ast::SetOperation>(&table.query->body);
+  return operation != nullptr && operation->kind == ast::SetOperation::Kind::Union && reads_table(*operation->right, table.name);
+}
+
 }  // namespace
 
 void QueryBinder::bind_common_tables(const ast::Query& query, const NameScope* outer) {
   for (const ast::CommonTable& table : query.with) {
-    std::optional<BoundQuery> recursive;
-    if (query.recursive) recursive = bind_recursive_table(table, outer);
-    BoundQuery bound = recursive ? std::move(*recursive) : bind_query(*table.query, outer);
+    bool recursive = query.recursive && is_recursive(table);
+    BoundQuery bound = recursive ? bind_recursive_table(table, outer) : bind_query(*table.query, outer);
     check_aliases(table, bound.output.size());
     for (size_t i = 0; i < table.column_aliases.size(); ++i) bound.output[i].name = table.column_aliases[i];
     CommonTableEntry entry{.definition = &table, .scope = outer, .visible = common_tables_.size()};
@@ -35,12 +42,11 @@ void QueryBinder::bind_common_tables(const ast::Query& query, const NameScope* o
   }
 }
 
-// `first UNION [ALL] next`, where next reads the table itself: there it means the rows of the round before. The first part alone decides
-// the types of the columns.
-std::optional<BoundQuery> QueryBinder::bind_recursive_table(const ast::CommonTable& table, const NameScope* outer) {
+// In the second part of the UNION the table itself means the rows of the round before. The first part alone decides the types of the
+// columns.
+BoundQuery QueryBinder::bind_recursive_table(const ast::CommonTable& table, const NameScope* outer) {
   const ast::Query& query = *table.query;
   const auto* operation = std::get_if<ast::SetOperation>(&query.body);
-  if (operation == nullptr || operation->kind != ast::SetOperation::Kind::Union) return std::nullopt;
   size_t visible = common_tables_.size();
   bind_common_tables(query, outer);
   BoundQuery first = bind_query(*operation->left, outer);
@@ -59,7 +65,8 @@ std::optional<BoundQuery> QueryBinder::bind_recursive_table(const ast::CommonTab
   common_tables_.push_back(std::move(itself));
   BoundQuery next = bind_query(*operation->right, outer);
   common_tables_.resize(visible);
-  if (!read_working_tables_.contains(*node.working_table)) return std::nullopt;
+  // Rounds that do not depend on each other would never end.
+  ENSURE(read_working_tables_.contains(*node.working_table), "{} does not read itself", table.name);
 
   if (!query.order_by.empty() || query.limit || query.offset)
     refuse_at("ORDER BY, LIMIT and OFFSET cannot stand in the UNION of WITH RECURSIVE", table.position);

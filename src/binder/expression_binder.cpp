@@ -282,8 +282,10 @@ ExpressionPtr QueryBinder::bind_call(const ast::Call& node, int64_t position, co
     if (known != place.aggregates->end()) return columns_.reference(known->second, position);
   }
   if (node.has_over) refuse_at(fmt::format("window functions ({} OVER) are not supported", node.name), position);
-  if (find_aggregate(node.name) != nullptr)
+  if (find_aggregate(node.name) != nullptr) {
+    if (const NameScope* owner = find_outer_owner(node, position, *place.scope)) return bind_outer_aggregate(node, position, *owner);
     refuse_at(fmt::format("the aggregate {} cannot stand {}", node.name, place.no_aggregate), position);
+  }
   if (node.star || node.distinct || node.filter || !node.order_by.empty())
     refuse_at(fmt::format("{} is no aggregate: it takes no *, DISTINCT, FILTER or ORDER BY", node.name), position);
   std::vector<ExpressionPtr> arguments;

@@ -140,6 +140,9 @@ BoundFrom QueryBinder::bind_named_table(const ast::TableReference& table, const 
 
 void QueryBinder::rename_columns(BoundFrom& from, const ast::TableReference& table) const {
   if (!table.alias.empty()) {
+    // Of a join with USING the alias names the merged columns. Those of its tables were reachable by the tables' names, which are hidden
+    // now.
+    std::erase_if(from.columns, [](const ScopeColumn& column) { return column.needs_table; });
     for (ScopeColumn& column : from.columns) column.table = table.alias;
   }
   if (table.column_aliases.size() > from.columns.size()) {

@@ -10,7 +10,7 @@ namespace pistachio {
 
 struct QueryBinder::Grouping {
   const NameScope* scope = nullptr;
-  LogicalPtr* input = nullptr;
+  LogicalPtr* input = nullptr;  // what is grouped
   // SELECT aliases and positions that GROUP BY may name.
   const std::vector<const ast::SelectItem*>* items = nullptr;
   bool is_grouped = false;
@@ -18,6 +18,8 @@ struct QueryBinder::Grouping {
   std::vector<NamedExpression> groups;
   std::vector<AggregateCall> calls;
   std::map<const ast::Call*, ColumnId> by_node;
+  // Once it is made. Calls that are found later, in subqueries above it, are added to it.
+  LogicalAggregate* aggregate = nullptr;
   // Items of the select list that GROUP BY names by position or alias.
   std::map<const ast::Expression*, ColumnId> by_item;
 };

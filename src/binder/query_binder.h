@@ -1,10 +1,12 @@
 // The work of binding one statement. Each method turns one kind of syntax into plan nodes or expressions; the methods are spread over
-// files by what they bind: from_clause_binder, common_table_binder, expression_binder, subquery_binder, aggregate_binder, select_binder.
+// files by what they bind: from_clause_binder, common_table_binder, expression_binder, subquery_binder, aggregate_binder, values_binder,
+// select_binder.
 #pragma once
 
 #include <functional>
 #include <map>
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -87,13 +89,20 @@ class QueryBinder {
   // Queries (select_binder.cpp).
   BoundQuery bind_query(const ast::Query& query, const NameScope* outer);
   BoundQuery bind_select(const ast::Query& query, const ast::Select& select, const NameScope* outer);
-  BoundQuery bind_values(const ast::Query& query, const ast::Values& values, const NameScope* outer);
   BoundQuery bind_set_operation(const ast::Query& query, const ast::SetOperation& operation, const NameScope* outer);
   void order_output(const ast::Query& query, BoundQuery& bound);
   void limit_output(const ast::Query& query, BoundQuery& bound);
   std::optional<int64_t> bind_row_count(const ast::ExpressionPtr& expression, std::string_view clause);
   LogicalPtr project(LogicalPtr plan, std::vector<NamedExpression> columns) const;
   NamedExpression name_expression(ExpressionPtr expression, const std::string& name, const ColumnSet& input, ColumnSet& taken);
+
+  // VALUES (values_binder.cpp).
+  struct ValuesPiece {
+    LogicalPtr plan;
+    std::vector<ColumnId> columns;
+  };
+  BoundQuery bind_values(const ast::Query& query, const ast::Values& values, const NameScope* outer);
+  ValuesPiece unite_values(std::span<ValuesPiece> pieces);
 
   // FROM (from_clause_binder.cpp).
   BoundFrom bind_from(const std::vector<ast::TableReferencePtr>& tables, const NameScope* outer);
@@ -108,13 +117,21 @@ class QueryBinder {
 
   // WITH (common_table_binder.cpp).
   void bind_common_tables(const ast::Query& query, const NameScope* outer);
-  // Nothing if the table does not read itself.
-  std::optional<BoundQuery> bind_recursive_table(const ast::CommonTable& table, const NameScope* outer);
+  // Only for a table that reads itself.
+  BoundQuery bind_recursive_table(const ast::CommonTable& table, const NameScope* outer);
   BoundFrom bind_common_table_use(CommonTableEntry& entry, const std::string& alias);
 
   // Aggregates (aggregate_binder.cpp).
   struct Grouping;
+  // A SELECT whose expressions are being bound. Its subqueries may have aggregates in them that are its own.
+  struct SelectLevel {
+    const NameScope* scope = nullptr;
+    Grouping* grouping = nullptr;  // null: aggregates cannot stand where it is now, in the words of `no_aggregate`
+    std::string_view no_aggregate;
+  };
   void collect_aggregates(const ast::Expression& expression, Grouping& grouping);
+  const NameScope* find_outer_owner(const ast::Call& call, int64_t position, const NameScope& scope) const;
+  ExpressionPtr bind_outer_aggregate(const ast::Call& call, int64_t position, const NameScope& owner);
   void bind_aggregate(const ast::Call& call, int64_t position, Grouping& grouping);
   void bind_groups(const ast::Select& select, Grouping& grouping);
   ExpressionPtr after_grouping(ExpressionPtr expression, const Grouping& grouping) const;
@@ -145,6 +162,9 @@ class QueryBinder {
   std::vector<LogicalPtr> shared_;
   std::vector<CommonTableEntry> common_tables_;
   std::set<size_t> read_working_tables_;
+  std::vector<SelectLevel> levels_;  // the innermost last
+  // Bound already, with the outcome that an aggregate in one of their subqueries is their own.
+  std::set<const ast::Select*> grouped_by_subqueries_;
   std::vector<std::string> open_views_;  // being bound: a view must not contain itself
 };
 

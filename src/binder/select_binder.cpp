@@ -122,37 +122,6 @@ void QueryBinder::order_output(const ast::Query& query, BoundQuery& bound) {
   bound.plan = make_node(std::move(sort), std::move(bound.plan));
 }
 
-BoundQuery QueryBinder::bind_values(const ast::Query& query, const ast::Values& values, const NameScope* outer) {
-  (void)outer;
-  size_t width = values.rows.empty() ? 0 : values.rows[0].size();
-  std::vector<std::vector<ExpressionPtr>> columns(width);
-  NameScope empty;
-  ExpressionPlace place{.scope = &empty, .no_subquery = "in VALUES", .no_aggregate = "in VALUES"};
-  for (const std::vector<ast::ExpressionPtr>& row : values.rows) {
-    if (row.size() != width) refuse_at(fmt::format("VALUES has rows of {} and {} values", width, row.size()), query.position);
-    for (size_t i = 0; i < width; ++i) columns[i].push_back(bind_expression(*row[i], place));
-  }
-  BoundQuery bound;
-  LogicalValues node;
-  node.rows.resize(values.rows.size());
-  for (size_t i = 0; i < width; ++i) {
-    LogicalType type = common_type_of(columns[i], "a column of VALUES", query.position);
-    std::string name = fmt::format("column{}", i + 1);
-    ColumnId id = columns_.add(name, type);
-    node.columns.push_back(id);
-    bound.output.push_back({id, name});
-    auto is_untyped = [](const ExpressionPtr& value) { return value->is_untyped(); };
-    auto is_null = [](const ExpressionPtr& value) { return value->is_null_constant(); };
-    if (std::all_of(columns[i].begin(), columns[i].end(), is_untyped))
-      bound.note_untyped(id, std::all_of(columns[i].begin(), columns[i].end(), is_null));
-    for (size_t row = 0; row < columns[i].size(); ++row) node.rows[row].push_back(evaluate_constant(coerce(columns[i][row], type)));
-  }
-  bound.plan = make_node(std::move(node));
-  order_output(query, bound);
-  limit_output(query, bound);
-  return bound;
-}
-
 BoundQuery QueryBinder::bind_set_operation(const ast::Query& query, const ast::SetOperation& operation, const NameScope* outer) {
   BoundQuery left = bind_query(*operation.left, outer);
   BoundQuery right = bind_query(*operation.right, outer);
@@ -204,9 +173,11 @@ BoundQuery QueryBinder::bind_set_operation(const ast::Query& query, const ast::S
 }
 
 BoundQuery QueryBinder::bind_select(const ast::Query& query, const ast::Select& select, const NameScope* outer) {
+  size_t shared_around = shared_.size();
   BoundFrom from = bind_from(select.from, outer);
   NameScope scope(outer);
   scope.columns() = from.columns;
+  levels_.push_back({.scope = &scope, .no_aggregate = "in WHERE"});
   LogicalPtr plan = std::move(from.plan);
 
   if (select.where) {
@@ -219,12 +190,15 @@ BoundQuery QueryBinder::bind_select(const ast::Query& query, const ast::Select& 
   std::vector<const ast::SelectItem*> items;
   for (const ast::SelectItem& item : select.items) items.push_back(&item);
   Grouping grouping{.scope = &scope, .input = &plan, .items = &items};
+  levels_.back().no_aggregate = "in GROUP BY";
   bind_groups(select, grouping);
+  levels_.back().no_aggregate = "inside another aggregate";
   for (const ast::SelectItem& item : select.items) collect_aggregates(*item.expression, grouping);
   if (select.having) collect_aggregates(*select.having, grouping);
   for (const ast::OrderItem& item : query.order_by) collect_aggregates(*item.expression, grouping);
   for (const ast::ExpressionPtr& item : select.distinct_on) collect_aggregates(*item, grouping);
-  grouping.is_grouped = !select.group_by.empty() || !grouping.calls.empty() || select.having != nullptr;
+  grouping.is_grouped =
+      !select.group_by.empty() || !grouping.calls.empty() || select.having != nullptr || grouped_by_subqueries_.contains(&select);
 
   if (grouping.is_grouped) {
     // Group expressions are computed below, so that the aggregate groups by columns.
@@ -243,7 +217,10 @@ BoundQuery QueryBinder::bind_select(const ast::Query& query, const ast::Select& 
     for (const NamedExpression& group : grouping.groups) aggregate.groups.push_back(group.id);
     aggregate.calls = grouping.calls;
     plan = make_node(std::move(aggregate), std::move(plan));
+    grouping.aggregate = plan->as<LogicalAggregate>();
+    grouping.input = &plan->children[0];
   }
+  levels_.back().grouping = &grouping;
 
   ExpressionPlace place{.scope = &scope, .input = &plan, .aggregates = &grouping.by_node, .no_aggregate = "here"};
   if (grouping.is_grouped) place.regroup = [&](ExpressionPtr value) { return after_grouping(std::move(value), grouping); };
@@ -322,6 +299,14 @@ BoundQuery QueryBinder::bind_select(const ast::Query& query, const ast::Select& 
   for (const ast::OrderItem& item : query.order_by) {
     ColumnId key = bind_key(*item.expression, "ORDER BY");
     sort.keys.push_back({columns_.reference(key), item.descending, default_nulls_first(item)});
+  }
+
+  levels_.pop_back();
+  // It is known only now that an aggregate in a subquery belongs to this query: it is bound anew, as one that groups.
+  if (!grouping.is_grouped && !grouping.calls.empty()) {
+    grouped_by_subqueries_.insert(&select);
+    shared_.resize(shared_around);
+    return bind_select(query, select, outer);
   }
 
   bool has_hidden = columns.size() > visible;

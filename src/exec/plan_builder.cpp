@@ -106,8 +106,9 @@ class PlanBuilder {
     working_.emplace(recursion.working_table, made.working);
     made.first = build(*node.children[0]);
     made.next = build(*node.children[1]);
+    std::map<size_t, bool> known;
     for (const auto& [shared, rows] : shared_) {
-      if (reads_working_table(*plan_.shared[shared], recursion.working_table)) made.in_rounds.push_back(rows);
+      if (shared_reads_working_table(shared, recursion.working_table, known)) made.in_rounds.push_back(rows);
     }
     return std::make_unique<RecursionOperator>(node.layout, std::move(made));
   }
@@ -116,12 +117,18 @@ class PlanBuilder {
     return std::make_unique<WorkingReadOperator>(node.layout, working_.at(read.working_table), read.places);
   }
 
-  // Also by way of other common tables.
-  bool reads_working_table(const PhysicalNode& node, size_t number) const {
+  // Also by way of other common tables; what is known of those is kept, as one may be read many times.
+  bool reads_working_table(const PhysicalNode& node, size_t number, std::map<size_t, bool>& known) const {
     if (const auto* read = node.as<PhysicalWorkingRead>()) return read->working_table == number;
-    if (const auto* read = node.as<PhysicalSharedRead>()) return reads_working_table(*plan_.shared[read->shared], number);
+    if (const auto* read = node.as<PhysicalSharedRead>()) return shared_reads_working_table(read->shared, number, known);
     return std::any_of(node.children.begin(), node.children.end(),
-                       [&](const PhysicalPtr& child) { return reads_working_table(*child, number); });
+                       [&](const PhysicalPtr& child) { return reads_working_table(*child, number, known); });
+  }
+
+  bool shared_reads_working_table(size_t shared, size_t number, std::map<size_t, bool>& known) const {
+    auto found = known.find(shared);
+    if (found != known.end()) return found->second;
+    return known[shared] = reads_working_table(*plan_.shared[shared], number, known);
   }
 
   const PhysicalPlan& plan_;

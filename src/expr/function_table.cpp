@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "expr/date_fields.h"
+#include "expr/decimal_comparison.h"
 #include "expr/type_rules.h"
 
 namespace pistachio {
@@ -76,6 +77,9 @@ ExpressionPtr make_call(std::string_view name, std::vector<ExpressionPtr> argume
   if (overloads.empty()) throw UserError(fmt::format("there is no function {}; SHOW FUNCTIONS lists what there is", name), where);
   bool any_decimal = std::any_of(arguments.begin(), arguments.end(),
                                  [](const ExpressionPtr& argument) { return argument->type().kind() == TypeKind::Decimal; });
+  if (any_decimal) {
+    if (ExpressionPtr comparison = compare_with_long_constant(name, arguments, position)) return comparison;
+  }
   std::vector<LogicalType> types;
   std::unique_ptr<bool[]> literals = std::make_unique<bool[]>(arguments.size());
   for (size_t i = 0; i < arguments.size(); ++i) {

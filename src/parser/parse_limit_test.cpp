@@ -152,7 +152,7 @@ TEST(ParseFuzz, TokenSoupsNeverCrash) {
       if (random() % 8 != 0) sql += ' ';
     }
     split_statements(sql);
-    ends_open(sql);
+    StatementLines().add(sql);
     try {
       for (const ast::Statement& statement : parse_statements(sql)) {
         to_text(statement);

@@ -11,6 +11,16 @@ StatementText piece(std::string_view text, int64_t begin, int64_t end) {
   return {text.substr(static_cast<size_t>(begin), static_cast<size_t>(end - begin)), begin};
 }
 
+// Of a quote, with or without its letters before it, or a comment.
+std::string_view sign_that_closes(std::string_view open) {
+  if (open.front() == '/') return "*/";
+  switch (open[open.find_first_of("'\"$")]) {
+    case '\'': return "'";
+    case '"': return "\"";
+    default: return "$";
+  }
+}
+
 }  // namespace
 
 std::vector<StatementText> split_statements(std::string_view text) {
@@ -36,12 +46,25 @@ std::vector<StatementText> split_statements(std::string_view text) {
   return statements;
 }
 
-bool ends_open(std::string_view text) {
-  SqlLexer lexer(text);
+void StatementLines::add(std::string_view line) {
+  text_.append(line).push_back('\n');
+  if (!closing_sign_.empty() && line.find(closing_sign_) == std::string_view::npos) return;
+  SqlLexer lexer(text_, unread_);
   Token token;
-  bool finished = true;
-  while (lexer.next(token)) finished = is_sign(text, token, ";");
-  return !finished || lexer.open_end().has_value();
+  // A text may go on behind the end of its line, so that it is read again with the next one. No other token does.
+  bool may_go_on = false;
+  while (lexer.next(token)) {
+    ends_statement_ = is_sign(text_, token, ";");
+    may_go_on = token.kind == Token::Kind::Text;
+    if (may_go_on) unread_ = token.begin;
+  }
+  closing_sign_ = {};
+  if (lexer.open_end()) {
+    unread_ = lexer.open_end()->position;
+    closing_sign_ = sign_that_closes(std::string_view(text_).substr(static_cast<size_t>(unread_)));
+  } else if (!may_go_on) {
+    unread_ = static_cast<int64_t>(text_.size());
+  }
 }
 
 }  // namespace pistachio

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <vector>
 
 namespace pistachio {
 namespace {
@@ -34,6 +35,12 @@ TEST(StatementSplitter, KeepsTheUnfinishedRest) {
   EXPECT_EQ(split("'a"), "['a]");
 }
 
+bool ends_open(std::string_view text) {
+  StatementLines lines;
+  lines.add(text);
+  return lines.is_open();
+}
+
 TEST(StatementSplitter, KnowsWhetherMoreMustFollow) {
   EXPECT_FALSE(ends_open(""));
   EXPECT_FALSE(ends_open("  -- comment"));
@@ -47,6 +54,33 @@ TEST(StatementSplitter, KnowsWhetherMoreMustFollow) {
   EXPECT_TRUE(ends_open("select $$a;"));
   EXPECT_TRUE(ends_open("select 1; /* not yet;"));
   EXPECT_TRUE(ends_open("select E'\\';"));
+}
+
+// Line by line the answer is that of the whole text.
+TEST(StatementSplitter, ReadsLineByLine) {
+  const std::vector<std::string_view> kTexts[] = {
+      {"select 1", "", "-- ; no", ";", "-- yes"},
+      {"select 'a", "b;", "it''s", "c';"},
+      {"select 'a'", "-- ' between", "  'b;", "';"},
+      {"select E'a\\", "';", "\\';", "';"},
+      {"select U&\"a;", "b\"\"", "\";"},
+      {"select $a$ ;", "$$;", "$b$;", "$a$;"},
+      {"select 1; /* a", "/* ; b */", "c", "*/ -- d", "; /*", "*/"},
+      {"/* a;", "*/ ;", "select", "$", "1;", ";", "'"},
+  };
+  for (const std::vector<std::string_view>& text : kTexts) {
+    StatementLines lines;
+    std::string whole;
+    for (std::string_view line : text) {
+      lines.add(line);
+      whole += std::string(line) + "\n";
+      EXPECT_EQ(lines.text(), whole);
+      EXPECT_EQ(lines.is_open(), ends_open(whole)) << whole;
+    }
+    lines.clear();
+    EXPECT_FALSE(lines.is_open());
+    EXPECT_EQ(lines.text(), "");
+  }
 }
 
 }  // namespace

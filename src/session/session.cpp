@@ -28,7 +28,8 @@ namespace pistachio {
 namespace {
 
 // Settings that belong to the engine, which is made once.
-constexpr std::string_view kEngineSettings[] = {"threads", "memory_limit", "io_threads", "metadata_cache_bytes", "composite_kernels", "device"};
+constexpr std::string_view kEngineSettings[] = {"threads",           "memory_limit", "io_threads", "metadata_cache_bytes",
+                                                "composite_kernels", "device"};
 
 class Ignore final : public ResultReceiver {
  public:
@@ -72,6 +73,11 @@ std::vector<std::shared_ptr<const Reservation>> share(std::vector<Reservation> p
 
 bool has_nulls(const Column& column) {
   return column.has_validity() && !column.validity().all().item<bool>();
+}
+
+void refuse_surplus_names(std::string_view what, const std::string& name, size_t columns, size_t names, int64_t position) {
+  if (names <= columns) return;
+  throw UserError(fmt::format("the {} {} has {} columns, but {} names are given", what, name, columns, names), position);
 }
 
 std::string single_name(const std::vector<std::string>& parts) {
@@ -172,13 +178,16 @@ void Session::refuse_taken(const std::string& name, int64_t position) const {
 void Session::run(const std::shared_ptr<const ast::Statement>& statement, const ast::CreateView& node, ResultReceiver&) {
   std::string name = single_name(node.name);
   if (tables_.contains(name) || (views_.contains(name) && !node.or_replace)) refuse_taken(name, statement->position);
-  // Wrong views are refused now, not at their first use.
-  PlannedQuery planned = plan_query(*node.query, *this, settings_);
-  if (node.column_aliases.size() > planned.columns.size())
-    throw UserError(
-        fmt::format("the view {} has {} columns, but {} names are given", name, planned.columns.size(), node.column_aliases.size()),
-        statement->position);
+  // Wrong views are refused now, not at their first use. The new one is in its place already, so that one that contains itself is found.
+  std::map<std::string, ViewDefinition> views_before = views_;
   views_[name] = ViewDefinition{statement, node.query.get(), node.column_aliases};
+  try {
+    PlannedQuery planned = plan_query(*node.query, *this, settings_);
+    refuse_surplus_names("view", name, planned.columns.size(), node.column_aliases.size(), statement->position);
+  } catch (...) {
+    views_ = std::move(views_before);
+    throw;
+  }
 }
 
 void Session::run(const std::shared_ptr<const ast::Statement>& statement, const ast::CreateTable& node, ResultReceiver&) {
@@ -193,6 +202,7 @@ void Session::run(const std::shared_ptr<const ast::Statement>& statement, const 
     return;
   }
   PlannedQuery planned = plan_query(*node.query, *this, settings_);
+  refuse_surplus_names("table", name, planned.columns.size(), node.column_aliases.size(), statement->position);
   for (size_t i = 0; i < planned.columns.size(); ++i) {
     bool renamed = i < node.column_aliases.size();
     columns.push_back({renamed ? node.column_aliases[i] : planned.columns[i].name, planned.columns[i].type, ""});

@@ -24,8 +24,8 @@ class AtThePrompt(unittest.TestCase):
         self.folder = Path(folder.name)
         self.history = self.folder / "pistachio" / "history"
 
-    def session(self, *words, **environment):
-        session = TerminalSession("--format", "csv", *words, environment={"XDG_STATE_HOME": str(self.folder), "HOME": str(self.folder)} | environment)
+    def session(self, *words, ignores_hangup=False, **environment):
+        session = TerminalSession("--format", "csv", *words, ignores_hangup=ignores_hangup, environment={"XDG_STATE_HOME": str(self.folder), "HOME": str(self.folder)} | environment)
         self.addCleanup(session.__exit__)
         session.wait_for(PROMPT)
         return session
@@ -77,6 +77,21 @@ class Interrupts(AtThePrompt):
                 session.wait_for("begun")
             session.process.terminate()
             self.assertEqual(session.end(), 130)
+
+    def test_a_terminal_that_is_gone_ends_it(self):
+        for terminal in ["dumb", "xterm"]:
+            session = self.session(TERM=terminal, ignores_hangup=True)
+            session.type("SELECT 1 + 1")
+            session.wait_for("1 + 1")
+            session.hang_up()
+            session.process.wait(timeout=pistachio.WATCHDOG_SECONDS)
+
+    def test_text_behind_ctrl_d_goes_on(self):
+        session = self.session(TERM="dumb")
+        session.type("SELECT 40" + CTRL_D)
+        self.assertIn("42", session.ask(" + 2;"))
+        session.type("SELECT 50" + CTRL_D + CTRL_D)
+        self.assertIn("52", session.ask(" + 2;"))
 
     def test_without_a_prompt_ctrl_c_ends_the_run(self):
         with TerminalSession("-c", MAKE_TABLE + ENDLESS, "-c", "SELECT 'not ' || 'reached'") as session:

@@ -176,6 +176,14 @@ class Statements(unittest.TestCase):
         self.assertEqual(process.wait(timeout=60), 0)
         process.stdout.close()
 
+    def test_a_statement_of_many_lines_is_read_once(self):
+        rows = 30_000
+        values = ",\n".join(f"({number}, 'row; {number}')" for number in range(rows))
+        script = f"CREATE TABLE t(a BIGINT, b VARCHAR);\nINSERT INTO t VALUES\n{values}\n;\nSELECT count(*) AS n FROM t;\n"
+        # Read again for each line, the statement takes a minute.
+        done = subprocess.run([pistachio.BINARY, "--format", "csv"], input=script, capture_output=True, text=True, timeout=30)
+        self.assertEqual(done.stdout, f"n\n{rows}\n", done.stderr)
+
     def test_explain(self):
         text = pistachio.run("-c", "EXPLAIN ANALYZE SELECT count(*) FROM (VALUES (1), (2)) v(a) WHERE a > 1", "--format", "csv").stdout
         self.assertIn("aggregate", text)

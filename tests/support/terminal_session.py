@@ -16,12 +16,12 @@ PROMPT = "pistachio> "
 class TerminalSession:
     """Ends the program when the block ends. `shown` is everything the terminal has shown so far."""
 
-    def __init__(self, *words, environment=None):
+    def __init__(self, *words, environment=None, ignores_hangup=False):
         self.shown = ""
         self.read_to = 0
         self.terminal, other = pty.openpty()
         self.process = subprocess.Popen([pistachio.BINARY, *map(str, words)], stdin=other, stdout=other, stderr=other, close_fds=True,
-                                        preexec_fn=_take_terminal, env=os.environ | {"TERM": "xterm"} | (environment or {}))
+                                        preexec_fn=lambda: _take_terminal(ignores_hangup), env=os.environ | {"TERM": "xterm"} | (environment or {}))
         os.close(other)
 
     def __enter__(self):
@@ -31,7 +31,13 @@ class TerminalSession:
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGKILL)
         self.process.wait()
+        if self.terminal is not None:
+            os.close(self.terminal)
+
+    def hang_up(self):
+        """The terminal is gone."""
         os.close(self.terminal)
+        self.terminal = None
 
     def type(self, keys):
         os.write(self.terminal, keys.encode())
@@ -68,7 +74,9 @@ class TerminalSession:
         return self.process.wait(timeout=pistachio.WATCHDOG_SECONDS)
 
 
-def _take_terminal():
+def _take_terminal(ignores_hangup):
+    if ignores_hangup:
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)
     # A session of its own, whose terminal this is: then Ctrl-C is a signal.
     os.setsid()
     import fcntl

@@ -26,25 +26,25 @@ void run_interactive_shell(StatementRunner& runner, Session& session, InterruptW
   PromptHistory history(history_file_path(std::getenv("XDG_STATE_HOME"), std::getenv("HOME")));
   SqlCompletion completion([&] { return session.table_names(); });
   std::unique_ptr<LinePrompt> prompt = make_line_prompt(input, history, completion);
-  std::string text;
+  StatementLines lines;
   std::string line;
   while (true) {
-    LinePrompt::Outcome outcome = prompt->read(text.empty() ? "pistachio> " : "       ... ", line);
+    LinePrompt::Outcome outcome = prompt->read(lines.text().empty() ? "pistachio> " : "       ... ", line);
     if (outcome == LinePrompt::Outcome::End) break;
     if (outcome == LinePrompt::Outcome::Dropped) {
-      text.clear();
+      lines.clear();
       continue;
     }
-    if (text.empty() && is_goodbye(line)) return;
-    text += line + "\n";
-    if (ends_open(text)) continue;
+    if (lines.text().empty() && is_goodbye(line)) return;
+    lines.add(line);
+    if (lines.is_open()) continue;
     try {
-      runner.run_text(text, scope.next_token());
+      runner.run_text(lines.text(), scope.next_token());
     } catch (const Cancelled& error) {
       interrupts.token().throw_if_cancelled();
       fmt::print(stderr, "error: {}\n", error.message());
     }
-    text.clear();
+    lines.clear();
   }
   // Ctrl-D leaves the cursor behind the prompt.
   fmt::print(stderr, "\n");

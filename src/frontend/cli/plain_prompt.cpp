@@ -16,15 +16,20 @@ class PlainPrompt final : public LinePrompt {
     fmt::print(stderr, "{}", prompt);
     line.clear();
     input_.start_line();
+    bool ended = false;
     while (true) {
       char byte = 0;
       switch (input_.next(byte)) {
         case TerminalInput::Event::Interrupt: fmt::print(stderr, "\n"); return Outcome::Dropped;
         case TerminalInput::Event::End:
           if (line.empty()) return Outcome::End;
-          continue;  // Ctrl-D behind text only hands the text over
+          // Ctrl-D behind text only hands the text over. A terminal that is gone says End for ever.
+          if (ended) return Outcome::Line;
+          ended = true;
+          continue;
         case TerminalInput::Event::Byte: break;
       }
+      ended = false;
       if (byte == '\n') return Outcome::Line;
       line += byte;
     }

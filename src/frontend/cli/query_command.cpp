@@ -37,15 +37,15 @@ std::string read_script(const std::string& path) {
 // Statements from standard input, each run as soon as it is complete: a program on the other end of a pipe can wait for the answer before
 // it sends the next. False after an error that ends the run.
 bool run_input(StatementRunner& runner, const CancelToken& token) {
-  std::string text;
+  StatementLines lines;
   std::string line;
   while (read_input_line(line, token)) {
-    text += line + "\n";
-    if (ends_open(text)) continue;
-    if (!runner.run_text(text, token)) return false;
-    text.clear();
+    lines.add(line);
+    if (lines.is_open()) continue;
+    if (!runner.run_text(lines.text(), token)) return false;
+    lines.clear();
   }
-  return runner.run_text(text, token);
+  return runner.run_text(lines.text(), token);
 }
 
 }  // namespace

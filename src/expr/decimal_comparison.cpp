@@ -1,0 +1,79 @@
+#include "expr/decimal_comparison.h"
+
+#include <algorithm>
+
+#include "expr/cast.h"
+#include "expr/function_table.h"
+#include "expr/type_rules.h"
+
+namespace pistachio {
+
+namespace {
+
+constexpr int kMostDigits = 38;
+
+bool is_number_constant(const Expression& expression) {
+  return expression.is_constant() && !expression.is_untyped() && !expression.value().is_null && is_exact_number(expression.type());
+}
+
+// The name with its sides exchanged; empty: no comparison.
+std::string_view mirrored_comparison(std::string_view name) {
+  if (name == "<") return ">";
+  if (name == "<=") return ">=";
+  if (name == ">") return "<";
+  if (name == ">=") return "<=";
+  bool is_symmetric = name == "=" || name == "<>" || name == "is distinct from" || name == "is not distinct from";
+  return is_symmetric ? name : std::string_view();
+}
+
+Int128 floor_divide(Int128 value, Int128 divisor) {
+  Int128 quotient = value / divisor;
+  return value % divisor < 0 ? quotient - 1 : quotient;
+}
+
+// `always` TRUE or FALSE, but NULL where the value is.
+ExpressionPtr where_known(ExpressionPtr value, bool always, int64_t position) {
+  return make_call(always ? "=" : "<>", {value, value}, position);
+}
+
+// With a constant that no value is equal to.
+ExpressionPtr compare_unequal(std::string_view name, const ExpressionPtr& value, int64_t position) {
+  if (name == "is distinct from" || name == "is not distinct from")
+    return Expression::constant(ScalarValue::of_integer(TypeKind::Boolean, name == "is distinct from" ? 1 : 0), position);
+  return where_known(value, name == "<>", position);
+}
+
+}  // namespace
+
+ExpressionPtr compare_with_long_constant(std::string_view name, const std::vector<ExpressionPtr>& arguments, int64_t position) {
+  std::string_view mirrored = mirrored_comparison(name);
+  if (mirrored.empty() || arguments.size() != 2) return nullptr;
+  if (!is_number_constant(*arguments[1]))
+    return is_number_constant(*arguments[0]) ? compare_with_long_constant(mirrored, {arguments[1], arguments[0]}, position) : nullptr;
+  const ExpressionPtr& value = arguments[0];
+  if (value->is_untyped() || !is_exact_number(value->type())) return nullptr;
+  LogicalType type = as_decimal(narrow_constant_type(*value));
+  LogicalType constant_type = narrow_constant_type(*arguments[1]);
+  int whole = std::max(type.precision() - type.scale(), constant_type.precision() - constant_type.scale());
+  if (whole + std::max(type.scale(), constant_type.scale()) <= kMostDigits) return nullptr;
+
+  Int128 constant = arguments[1]->value().integer;
+  bool is_less = name == "<" || name == "<=";
+  bool is_ordered = is_less || name == ">" || name == ">=";
+  int longer = constant_type.scale() - type.scale();
+  if (longer <= 0) {
+    // Digits before the point, more than any value has.
+    if (is_ordered) return where_known(value, is_less == (constant > 0), position);
+    return compare_unequal(name, value, position);
+  }
+  Int128 divisor = power_of_ten(longer);
+  Int128 below = floor_divide(constant, divisor);
+  bool is_exact = below * divisor == constant;
+  if (!is_exact && !is_ordered) return compare_unequal(name, value, position);
+  if (!is_exact) name = is_less ? "<=" : ">";
+  ExpressionPtr shorter =
+      Expression::constant(ScalarValue::of_integer(LogicalType::decimal(kMostDigits, type.scale()), below), arguments[1]->position());
+  return make_call(name, {value, std::move(shorter)}, position);
+}
+
+}  // namespace pistachio
