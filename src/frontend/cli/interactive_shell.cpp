@@ -46,8 +46,8 @@ void run_interactive_shell(StatementRunner& runner, Session& session, InterruptW
     }
     lines.clear();
   }
-  // Ctrl-D leaves the cursor behind the prompt.
-  fmt::print(stderr, "\n");
+  // Ctrl-D leaves the cursor behind the prompt. A terminal that is gone is no error here, as it would be to fmt::print.
+  std::fputs("\n", stderr);
 }
 
 }  // namespace pistachio

@@ -1,5 +1,3 @@
-#include <fmt/format.h>
-
 #include <cstdio>
 
 #include "frontend/cli/line_prompt.h"
@@ -13,14 +11,15 @@ class PlainPrompt final : public LinePrompt {
   explicit PlainPrompt(TerminalInput& input) : input_(input) {}
 
   Outcome read(const std::string& prompt, std::string& line) override {
-    fmt::print(stderr, "{}", prompt);
+    // Not by fmt::print, which throws when the terminal is gone.
+    std::fputs(prompt.c_str(), stderr);
     line.clear();
     input_.start_line();
     bool ended = false;
     while (true) {
       char byte = 0;
       switch (input_.next(byte)) {
-        case TerminalInput::Event::Interrupt: fmt::print(stderr, "\n"); return Outcome::Dropped;
+        case TerminalInput::Event::Interrupt: std::fputs("\n", stderr); return Outcome::Dropped;
         case TerminalInput::Event::End:
           if (line.empty()) return Outcome::End;
           // Ctrl-D behind text only hands the text over. A terminal that is gone says End for ever.
