@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <span>
 
 #include "base/check.h"
 #include "base/error.h"
@@ -20,6 +21,17 @@ constexpr size_t kLongestInList = 16;
 
 bool is_constant_list(const std::vector<ExpressionPtr>& list) {
   return std::all_of(list.begin(), list.end(), [](const ExpressionPtr& item) { return item->is_constant(); });
+}
+
+// GREATEST and LEAST. NULLs do not count: of two, the better one, and either if the other is NULL. Each value stands several times in the
+// expression for a pair of them, so pairs are nested as little as can be.
+ExpressionPtr best_of(std::span<const ExpressionPtr> values, std::string_view better, LogicalType type, int64_t position) {
+  if (values.size() == 1) return values[0];
+  ExpressionPtr left = best_of(values.first(values.size() / 2), better, type, position);
+  ExpressionPtr right = best_of(values.subspan(values.size() / 2), better, type, position);
+  ExpressionPtr keeps = Expression::logical(
+      ExpressionKind::Or, {make_call(better, {left, right}, position), make_call("is null", {right}, position)}, position);
+  return Expression::conditional(ExpressionKind::Case, {keeps, left, right}, type, position);
 }
 
 const ast::Row* as_row(const ast::Expression& expression) {
@@ -304,16 +316,8 @@ ExpressionPtr QueryBinder::bind_call(const ast::Call& node, int64_t position, co
     LogicalType type = common_type_of(arguments, node.name, position);
     for (ExpressionPtr& argument : arguments) argument = coerce(std::move(argument), type);
     if (node.name == "coalesce") return Expression::conditional(ExpressionKind::Coalesce, std::move(arguments), type, position);
-    // NULLs do not count: of two, the better one, and either if the other is NULL.
     std::string_view better = node.name == "greatest" ? ">=" : "<=";
-    ExpressionPtr best = arguments[0];
-    for (size_t i = 1; i < arguments.size(); ++i) {
-      ExpressionPtr keeps = Expression::logical(
-          ExpressionKind::Or, {make_call(better, {best, arguments[i]}, position), make_call("is null", {arguments[i]}, position)},
-          position);
-      best = Expression::conditional(ExpressionKind::Case, {keeps, best, arguments[i]}, type, position);
-    }
-    return best;
+    return best_of(arguments, better, type, position);
   }
   return make_call(node.name, std::move(arguments), position);
 }

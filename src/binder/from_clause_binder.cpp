@@ -275,12 +275,11 @@ BoundFrom QueryBinder::bind_join(const ast::TableReference& table, const ast::Jo
   if (node.kind == JoinKind::Inner) {
     std::vector<ExpressionPtr> conditions = std::move(node.conditions);
     bound.plan = make_node(std::move(node), std::move(left.plan), std::move(right.plan));
+    if (!conditions.empty()) bound.plan = make_node(LogicalFilter{std::move(conditions)}, std::move(bound.plan));
     if (join.condition) {
       ExpressionPlace place{.scope = &scope, .input = &bound.plan, .no_aggregate = "in an ON clause"};
-      std::vector<ExpressionPtr> own = conjuncts_of(bind_condition(*join.condition, place, "ON"));
-      conditions.insert(conditions.end(), own.begin(), own.end());
+      bind_filter(*join.condition, place, "ON");
     }
-    if (!conditions.empty()) bound.plan = make_node(LogicalFilter{std::move(conditions)}, std::move(bound.plan));
     return bound;
   }
   bound.plan = bind_outer_join(join, scope, std::move(node), std::move(left.plan), std::move(right.plan));

@@ -182,8 +182,7 @@ BoundQuery QueryBinder::bind_select(const ast::Query& query, const ast::Select& 
 
   if (select.where) {
     ExpressionPlace place{.scope = &scope, .input = &plan, .no_aggregate = "in WHERE: use HAVING"};
-    ExpressionPtr condition = bind_condition(*select.where, place, "WHERE");
-    plan = make_node(LogicalFilter{conjuncts_of(condition)}, std::move(plan));
+    bind_filter(*select.where, place, "WHERE");
   }
 
   bool is_distinct = select.distinct && select.distinct_on.empty();
@@ -231,10 +230,7 @@ BoundQuery QueryBinder::bind_select(const ast::Query& query, const ast::Select& 
     ExpressionPtr bound = bind_expression(expression, place);
     return grouping.is_grouped ? after_grouping(std::move(bound), grouping) : bound;
   };
-  if (select.having) {
-    ExpressionPtr condition = after_grouping(bind_condition(*select.having, place, "HAVING"), grouping);
-    plan = make_node(LogicalFilter{conjuncts_of(condition)}, std::move(plan));
-  }
+  if (select.having) bind_filter(*select.having, place, "HAVING");
 
   BoundQuery bound;
   std::vector<NamedExpression> columns;

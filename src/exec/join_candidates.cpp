@@ -4,15 +4,12 @@
 
 #include <algorithm>
 
-#include "columns/column_compare.h"
-#include "columns/column_hash.h"
 #include "columns/order_words.h"
 #include "columns/row_selection.h"
-#include "data/concatenate_columns.h"
+#include "exec/key_table.h"
+#include "exec/mark_candidates.h"
 #include "expr/expression_evaluator.h"
 #include "kernels/ops/compress.h"
-#include "kernels/ops/join_build.h"
-#include "kernels/ops/join_probe.h"
 #include "kernels/ops/sort_order.h"
 
 namespace pistachio {
@@ -26,92 +23,18 @@ std::vector<ExpressionPtr> side_of(const std::vector<Condition>& conditions, Exp
   return expressions;
 }
 
-// Rows whose keys can match at all: no NULL among those that are not null-safe. Undefined: all.
-at::Tensor matchable(const std::vector<Column>& columns, const std::vector<JoinKey>& keys) {
-  at::Tensor valid;
-  for (size_t i = 0; i < keys.size(); ++i) {
-    if (!keys[i].null_safe) valid = both_valid(valid, columns[i].validity());
-  }
-  return valid;
-}
-
-// Whether equal hashes mean equal keys. NULLs that cannot match are left out of both sides and do not count.
-bool hashes_decide(const std::vector<Column>& columns, const std::vector<JoinKey>& keys) {
-  return columns.size() == 1 && hash_is_exact(columns[0].type()) && !(keys[0].null_safe && columns[0].has_validity());
-}
-
 class HashCandidates final : public JoinCandidates {
  public:
   HashCandidates(const PhysicalJoin& join, const std::vector<ColumnId>& left_layout, const std::vector<ColumnId>& right_layout,
                  const Chunk& build, const MemoryAccount& account)
-      : keys_(join.keys),
-        left_(side_of(join.keys, &JoinKey::left), left_layout),
-        memory_(account.reserve_now(build.rows() * 40, ReservationKind::Held)) {  // hashes, order, buckets
-    build_keys_ = ExpressionEvaluator(side_of(join.keys, &JoinKey::right), right_layout).evaluate(build);
-    exact_ = hashes_decide(build_keys_, keys_);
-    int64_t key_bytes = 0;
-    for (size_t i = 0; i < keys_.size(); ++i) {
-      bool is_kept_anyway = keys_[i].right->kind() == ExpressionKind::Column && !build_keys_[i].is_dictionary();
-      if (!is_kept_anyway) key_bytes += build_keys_[i].memory_bytes();
-    }
-    key_memory_ = account.reserve_now(key_bytes, ReservationKind::Held);
-    std::tie(offsets_, order_, hashes_) = kernels::join_build(hash_rows(build_keys_), matchable(build_keys_, keys_));
-    if (!exact_) std::transform(build_keys_.begin(), build_keys_.end(), build_keys_.begin(), decode_dictionary);
-  }
+      : left_(side_of(join.keys, &JoinKey::left), left_layout),
+        table_(join.keys, ExpressionEvaluator(side_of(join.keys, &JoinKey::right), right_layout).evaluate(build), account) {}
 
-  std::unique_ptr<Search> search(const Chunk& left) const override { return std::make_unique<HashSearch>(*this, left); }
+  std::unique_ptr<Search> search(const Chunk& left) const override { return table_.search(left_.evaluate(left)); }
 
  private:
-  class HashSearch final : public Search {
-   public:
-    HashSearch(const HashCandidates& owner, const Chunk& left) : owner_(owner), rows_(left.rows()), keys_(owner.left_.evaluate(left)) {
-      hashes_ = hash_rows(keys_);
-      valid_ = matchable(keys_, owner.keys_);
-      exact_ = owner.exact_ && hashes_decide(keys_, owner.keys_);
-      if (!exact_) std::transform(keys_.begin(), keys_.end(), keys_.begin(), decode_dictionary);
-    }
-
-    std::optional<RowPairs> next(int64_t most) override {
-      if (next_ >= rows_) return std::nullopt;
-      RowPairs pairs;
-      std::tie(pairs.left, pairs.right, next_) =
-          kernels::join_probe(owner_.offsets_, owner_.order_, owner_.hashes_, hashes_, valid_, next_, most);
-      if (exact_ || pairs.left.numel() == 0) return pairs;
-      at::Tensor equal = verify(pairs);
-      if (kernels::count_true(equal) == equal.numel()) return pairs;
-      return RowPairs{kernels::compress(pairs.left, equal), kernels::compress(pairs.right, equal)};
-    }
-
-   private:
-    at::Tensor verify(const RowPairs& pairs) const {
-      at::Tensor equal;
-      for (size_t i = 0; i < keys_.size(); ++i) {
-        Column left = take_rows(keys_[i], pairs.left);
-        Column right = take_rows(owner_.build_keys_[i], pairs.right);
-        at::Tensor same = owner_.keys_[i].null_safe ? same_rows(left, right) : compare_columns(left, Comparison::Equal, right);
-        equal = equal.defined() ? equal.logical_and(same) : same;
-      }
-      return equal;
-    }
-
-    const HashCandidates& owner_;
-    int64_t rows_;
-    std::vector<Column> keys_;
-    at::Tensor hashes_;
-    at::Tensor valid_;
-    bool exact_ = false;
-    int64_t next_ = 0;
-  };
-
-  const std::vector<JoinKey>& keys_;
   ExpressionEvaluator left_;
-  Reservation memory_;
-  Reservation key_memory_;
-  std::vector<Column> build_keys_;
-  bool exact_ = false;
-  at::Tensor offsets_;
-  at::Tensor order_;
-  at::Tensor hashes_;
+  KeyTable table_;
 };
 
 // Gives the pairs of each left row with the build rows at [begin, begin + count) of an order.
@@ -197,22 +120,27 @@ class RangeCandidates final : public JoinCandidates {
 
 class AllCandidates final : public JoinCandidates {
  public:
-  AllCandidates(int64_t rows, at::Device device) : rows_(rows), options_(at::TensorOptions(at::kLong).device(device)) {}
+  AllCandidates(int64_t rows, at::Device device) : rows_(rows), device_(device) {}
 
-  std::unique_ptr<Search> search(const Chunk& left) const override {
-    return std::make_unique<SpanSearch>(at::zeros({left.rows()}, options_), at::full({left.rows()}, rows_, options_), at::Tensor());
-  }
+  std::unique_ptr<Search> search(const Chunk& left) const override { return search_all(left.rows(), rows_, device_); }
 
  private:
   int64_t rows_;
-  at::TensorOptions options_;
+  at::Device device_;
 };
 
 }  // namespace
 
+std::unique_ptr<JoinCandidates::Search> search_all(int64_t left_rows, int64_t build_rows, at::Device device) {
+  at::TensorOptions options = at::TensorOptions(at::kLong).device(device);
+  return std::make_unique<SpanSearch>(at::zeros({left_rows}, options), at::full({left_rows}, build_rows, options), at::Tensor());
+}
+
 std::unique_ptr<JoinCandidates> make_join_candidates(const PhysicalJoin& join, const std::vector<ColumnId>& left_layout,
                                                      const std::vector<ColumnId>& right_layout, const Chunk& build,
                                                      const MemoryAccount& account, at::Device device) {
+  // Without rows on the build side nothing is compared, and no compared value may raise an error.
+  if (!join.compared_keys.empty() && build.rows() > 0) return make_mark_candidates(join, left_layout, right_layout, build, account, device);
   if (!join.keys.empty()) return std::make_unique<HashCandidates>(join, left_layout, right_layout, build, account);
   if (!join.bounds.empty()) return std::make_unique<RangeCandidates>(join, left_layout, right_layout, build, account);
   return std::make_unique<AllCandidates>(build.rows(), device);

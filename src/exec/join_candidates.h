@@ -13,6 +13,8 @@ namespace pistachio {
 struct RowPairs {
   at::Tensor left;   // rows of the chunk, ascending
   at::Tensor right;  // rows of the build side
+  // Of a join with compared keys: these pairs do not match, but a NULL leaves open whether their compared values are equal.
+  bool is_unknown = false;
 };
 
 // Made from the rows of the build side. Read-only, used by all lanes at the same time.
@@ -29,6 +31,9 @@ class JoinCandidates {
   virtual ~JoinCandidates() = default;
   virtual std::unique_ptr<Search> search(const Chunk& left) const = 0;
 };
+
+// Every pair of so many rows.
+std::unique_ptr<JoinCandidates::Search> search_all(int64_t left_rows, int64_t build_rows, at::Device device);
 
 // The strategy that the plan chose. `build` outlives what is made.
 std::unique_ptr<JoinCandidates> make_join_candidates(const PhysicalJoin& join, const std::vector<ColumnId>& left_layout,

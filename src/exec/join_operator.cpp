@@ -159,7 +159,14 @@ class JoinOperator::Probe final : public ChunkSink {
     if (!plan_.conditions.empty())
       keep(pairs, conditions_->evaluator.evaluate_condition(gather(chunk, pairs, conditions_->left, conditions_->right)));
     if (!plan_.comparisons.empty() && pairs.left.numel() > 0) compare(chunk, pairs);
+    if (pairs.is_unknown) note_unknown(pairs);
     return pairs;
+  }
+
+  static void note_unknown(Pairs& pairs) {
+    pairs.unknown_left = pairs.left;
+    pairs.left = pairs.left.slice(0, 0, 0);
+    pairs.right = pairs.right.slice(0, 0, 0);
   }
 
   static void keep(Pairs& pairs, const at::Tensor& mask) {

@@ -7,36 +7,56 @@
 
 namespace pistachio {
 
+namespace {
+
+// A rule that does not ask the token: it ends soon by itself.
+template <void (*rule)(LogicalPlan&)>
+void brief(LogicalPlan& plan, const CancelToken&) {
+  rule(plan);
+}
+
+}  // namespace
+
+void stop_if_cancelled(const CancelToken& token) {
+  std::optional<SteadyTime> deadline = token.deadline();
+  if (deadline && std::chrono::steady_clock::now() >= *deadline) token.expire();
+  token.throw_if_cancelled();
+}
+
 const std::vector<OptimizerRule>& optimizer_rules() {
   static const std::vector<OptimizerRule> rules = {
-      {"inline_common_tables", "a common table that is read once needs no copy, and filters can go into it", inline_shared_plans, false},
-      {"fold_constants", "constants are computed once; later rules see literals", fold_constants, false},
-      {"unnest_subqueries", "dependent joins would run a subquery for each row; after this all joins are plain", unnest_subqueries, true},
-      {"lower_set_operations", "INTERSECT and EXCEPT become grouping, which all ranks and devices can do", lower_set_operations, true},
+      {"inline_common_tables", "a common table that is read once needs no copy, and filters can go into it", brief<inline_shared_plans>,
+       false},
+      {"fold_constants", "constants are computed once; later rules see literals", brief<fold_constants>, false},
+      {"unnest_subqueries", "dependent joins would run a subquery for each row; after this all joins are plain", brief<unnest_subqueries>,
+       true},
+      {"lower_set_operations", "INTERSECT and EXCEPT become grouping, which all ranks and devices can do", brief<lower_set_operations>,
+       true},
       {"push_down_filters", "rows that are dropped early cost nothing later; scans skip row groups and pages", push_down_filters, false},
       {"imply_conditions", "what holds for a column holds for those equal to it: more scans are filtered, more joins connected",
-       imply_conditions, false},
+       brief<imply_conditions>, false},
       {"push_down_implied_conditions", "the new conditions reach the scans before joins are ordered by their rows", push_down_filters,
        false},
-      {"order_joins", "the order of joins decides the size of what lies between", order_joins, false},
+      {"order_joins", "the order of joins decides the size of what lies between", brief<order_joins>, false},
       {"push_down_filters_again", "conditions that the new order of joins lets through", push_down_filters, false},
-      {"push_down_semi_joins", "rows without a match need not be joined with others first", push_down_semi_joins, false},
-      {"choose_build_sides", "the smaller side of a join goes into the hash table", choose_build_sides, false},
-      {"push_down_limits", "ORDER BY with LIMIT keeps the first rows only", push_down_limits, false},
-      {"prune_columns", "what nobody uses is not read, gathered or kept", prune_columns, false},
+      {"push_down_semi_joins", "rows without a match need not be joined with others first", brief<push_down_semi_joins>, false},
+      {"choose_build_sides", "the smaller side of a join goes into the hash table", brief<choose_build_sides>, false},
+      {"push_down_limits", "ORDER BY with LIMIT keeps the first rows only", brief<push_down_limits>, false},
+      {"prune_columns", "what nobody uses is not read, gathered or kept", brief<prune_columns>, false},
   };
   return rules;
 }
 
-void optimize(LogicalPlan& plan, const Settings& settings) {
+void optimize(LogicalPlan& plan, const Settings& settings, const CancelToken& token) {
   verify_plan(plan, false);
   bool unnested = false;
   for (const OptimizerRule& rule : optimizer_rules()) {
     const std::vector<std::string>& off = settings.disabled_rules;
     bool disabled = std::any_of(off.begin(), off.end(), [&](const std::string& name) { return name == rule.name || name == "all"; });
     if (disabled && !rule.required) continue;
-    rule.apply(plan);
-    unnested = unnested || rule.apply == unnest_subqueries;
+    stop_if_cancelled(token);
+    rule.apply(plan, token);
+    unnested = unnested || rule.apply == brief<unnest_subqueries>;
     try {
       verify_plan(plan, unnested);
     } catch (const InternalError& error) {

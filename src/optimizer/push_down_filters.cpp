@@ -64,12 +64,40 @@ bool rejects_null(const Expression& condition, const ColumnSet& columns) {
   }
 }
 
+using Meanings = std::map<ColumnId, ExpressionPtr>;
+
+// The parts that a condition may get more when projected expressions take the place of columns.
+constexpr int64_t kMostGrowth = 64;
+
+// How many parts the expression has below itself, counted until there are more than `most`: expressions share parts, and a walk through
+// all of them as a tree may take very long.
+int64_t parts_below(const Expression& expression, int64_t most) {
+  int64_t parts = 0;
+  for (const ExpressionPtr& child : expression.children()) {
+    if (parts > most) break;
+    parts += 1 + parts_below(*child, most - parts);
+  }
+  return parts;
+}
+
+// By how many parts the condition grows, counted in the same way.
+int64_t growth(const Expression& condition, const Meanings& meanings, int64_t most) {
+  if (condition.kind() == ExpressionKind::Column) return parts_below(*meanings.at(condition.column_id()), most);
+  int64_t parts = 0;
+  for (const ExpressionPtr& child : condition.children()) {
+    if (parts > most) break;
+    parts += growth(*child, meanings, most - parts);
+  }
+  return parts;
+}
+
 class FilterPusher {
  public:
-  explicit FilterPusher(LogicalPlan& plan) : plan_(plan) {}
+  FilterPusher(LogicalPlan& plan, const CancelToken& token) : plan_(plan), token_(token) {}
 
   // The node with these conditions on its rows.
   LogicalPtr push(LogicalPtr node, Conditions conditions) {
+    stop_if_cancelled(token_);
     // What gives another answer each time is asked for each row that is here, not for rows of some input.
     Conditions unstable = take_if(conditions, [](const Expression& condition) { return !is_stable(condition); });
     if (!unstable.empty()) return above(push(std::move(node), std::move(conditions)), std::move(unstable));
@@ -108,13 +136,15 @@ class FilterPusher {
 
   LogicalPtr push_project(LogicalPtr node, Conditions conditions) {
     auto& project = *node->as<LogicalProject>();
-    std::map<ColumnId, ExpressionPtr> meanings;
+    Meanings meanings;
     for (const NamedExpression& column : project.columns) meanings.emplace(column.id, column.expression);
-    // A condition on something that may raise errors stays: below, it would see rows that others drop first.
+    // A condition on something that may raise errors stays: below, it would see rows that others drop first. So does one that would grow
+    // too much: through many projections it could grow without bound.
     Conditions stay = take_if(conditions, [&](const Expression& condition) {
       ColumnSet used = columns_of(condition);
-      return std::any_of(used.begin(), used.end(),
-                         [&](ColumnId id) { return meanings.at(id)->can_raise() || !is_stable(*meanings.at(id)); });
+      bool is_tied =
+          std::any_of(used.begin(), used.end(), [&](ColumnId id) { return meanings.at(id)->can_raise() || !is_stable(*meanings.at(id)); });
+      return is_tied || growth(condition, meanings, kMostGrowth) > kMostGrowth;
     });
     for (ExpressionPtr& condition : conditions) condition = replace_columns(condition, [&](ColumnId id) { return meanings.at(id); });
     node->children[0] = push(std::move(node->children[0]), std::move(conditions));
@@ -284,12 +314,13 @@ class FilterPusher {
   }
 
   LogicalPlan& plan_;
+  const CancelToken& token_;
 };
 
 }  // namespace
 
-void push_down_filters(LogicalPlan& plan) {
-  FilterPusher pusher(plan);
+void push_down_filters(LogicalPlan& plan, const CancelToken& token) {
+  FilterPusher pusher(plan, token);
   for_each_root(plan, [&](LogicalPtr& root) { root = pusher.push(std::move(root), {}); });
 }
 

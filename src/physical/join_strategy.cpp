@@ -34,6 +34,33 @@ std::optional<JoinKey> as_key(const Expression& condition, const ColumnSet& left
   return JoinKey{sides->left, sides->right, null_safe};
 }
 
+// There are up to four to the power of this many tables, though hardly ever more than two to it.
+constexpr size_t kMostComparedKeys = 4;
+
+std::optional<JoinKey> as_compared_key(const Expression& comparison, const ColumnSet& left, const ColumnSet& right) {
+  if (comparison.kind() != ExpressionKind::Call || comparison.function().name != "=") return std::nullopt;
+  ExpressionPtr first = comparison.children()[0];
+  ExpressionPtr second = comparison.children()[1];
+  // Constants, which use no column, may stand on either side.
+  if (!uses_only(*first, left) || !uses_only(*second, right)) std::swap(first, second);
+  if (!uses_only(*first, left) || !uses_only(*second, right)) return std::nullopt;
+  if (first->type() != second->type()) return std::nullopt;
+  return JoinKey{first, second, false};
+}
+
+// All comparisons as keys, or none.
+std::vector<JoinKey> compared_keys(const PhysicalJoin& join, bool has_conditions, const ColumnSet& left, const ColumnSet& right) {
+  if (join.comparisons.size() > kMostComparedKeys) return {};
+  std::vector<JoinKey> keys;
+  for (const ExpressionPtr& comparison : join.comparisons) {
+    std::optional<JoinKey> key = as_compared_key(*comparison, left, right);
+    // As a key it is computed for rows that meet no condition, too.
+    if (!key || (has_conditions && comparison->can_raise())) return {};
+    keys.push_back(std::move(*key));
+  }
+  return keys;
+}
+
 // Types whose order is that of one 64-bit word.
 bool has_order_word(LogicalType type) {
   return !type.is_text() && !type.is_wide() && type.kind() != TypeKind::Interval;
@@ -74,7 +101,9 @@ void choose_join_strategy(const std::vector<ExpressionPtr>& conditions, const Co
       join.conditions.push_back(condition);
     }
   }
-  if (!join.keys.empty()) return;
+  join.compared_keys = compared_keys(join, !conditions.empty(), left, right);
+  if (!join.compared_keys.empty()) join.comparisons.clear();
+  if (!join.keys.empty() || !join.compared_keys.empty()) return;
   std::vector<std::optional<JoinBound>> bounds;
   for (const ExpressionPtr& condition : join.conditions) bounds.push_back(as_bound(*condition, left, right));
   std::vector<size_t> chosen = choose_bounds(bounds);

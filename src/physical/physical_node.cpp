@@ -163,6 +163,10 @@ void for_each_expression(const PhysicalNode& node, const std::function<void(cons
                             visit(key.left, 0);
                             visit(key.right, 1);
                           }
+                          for (const JoinKey& key : join.compared_keys) {
+                            visit(key.left, 0);
+                            visit(key.right, 1);
+                          }
                           for (const JoinBound& bound : join.bounds) {
                             visit(bound.left, 0);
                             visit(bound.right, 1);

@@ -58,7 +58,9 @@ struct PhysicalJoin {
   std::vector<JoinKey> keys;
   std::vector<JoinBound> bounds;           // without keys; one, or a lower and an upper one
   std::vector<ExpressionPtr> conditions;   // the rest, evaluated on candidates
-  std::vector<ExpressionPtr> comparisons;  // Mark: what IN compares; may be unknown
+  std::vector<ExpressionPtr> comparisons;  // Mark: what IN compares; may be unknown; evaluated on candidates
+  // Mark: the comparisons, if they can be found by hash; then there are no bounds. Here a NULL makes a pair unknown.
+  std::vector<JoinKey> compared_keys;
   ColumnId mark;
 };
 

@@ -52,6 +52,7 @@ class Checker {
                    [&](const PhysicalJoin& join) {
                      ENSURE(join.keys.empty() || join.bounds.empty());
                      for (const JoinKey& key : join.keys) ENSURE(key.left->type() == key.right->type(), "a join key has two types");
+                     ENSURE(join.compared_keys.empty() || (join.kind == JoinKind::Mark && join.comparisons.empty() && join.bounds.empty()));
                      ColumnSet given;
                      if (gives_left_columns(join.kind)) given.merge(set_of(*node.children[0]));
                      if (gives_right_columns(join.kind)) given.merge(set_of(*node.children[1]));

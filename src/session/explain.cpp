@@ -156,7 +156,8 @@ class Explainer {
   }
 
   Described describe_join(const PhysicalJoin& join) const {
-    std::string_view strategy = !join.keys.empty() ? "hash" : !join.bounds.empty() ? "range" : "loop";
+    bool is_hashed = !join.keys.empty() || !join.compared_keys.empty();
+    std::string_view strategy = is_hashed ? "hash" : !join.bounds.empty() ? "range" : "loop";
     Described made{fmt::format("{} {} join", join_name(join.kind), strategy), {}};
     std::vector<std::string> keys;
     for (const JoinKey& key : join.keys)
@@ -169,6 +170,9 @@ class Explainer {
     if (!bounds.empty()) made.details.emplace_back("bounds", fmt::format("{}", fmt::join(bounds, " AND ")));
     if (!join.conditions.empty()) made.details.emplace_back("conditions", show(join.conditions));
     if (!join.comparisons.empty()) made.details.emplace_back("comparisons", show(join.comparisons));
+    std::vector<std::string> compared;
+    for (const JoinKey& key : join.compared_keys) compared.push_back(fmt::format("{} = {}", show(*key.left), show(*key.right)));
+    if (!compared.empty()) made.details.emplace_back("comparisons", fmt::format("{}", fmt::join(compared, " AND ")));
     return made;
   }
 

@@ -58,12 +58,12 @@ Task<void> run(ExecutablePlan& plan, RunContext& context, ResultReceiver& receiv
 
 }  // namespace
 
-PlannedQuery plan_query(const ast::Query& query, TableResolver& tables, const Settings& settings) {
+PlannedQuery plan_query(const ast::Query& query, TableResolver& tables, const Settings& settings, const CancelToken& token) {
   auto begin = std::chrono::steady_clock::now();
   PlannedQuery planned;
   LogicalPlan logical = bind_query(query, tables);
   for (const OutputColumn& column : logical.output) planned.columns.push_back({column.name, logical.columns.type(column.id)});
-  optimize(logical, settings);
+  optimize(logical, settings, token);
   planned.plan = plan_physical(logical);
   planned.planning_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   return planned;

@@ -17,7 +17,7 @@ struct PlannedQuery {
 };
 
 // Bind, optimize, and choose algorithms.
-PlannedQuery plan_query(const ast::Query& query, TableResolver& tables, const Settings& settings);
+PlannedQuery plan_query(const ast::Query& query, TableResolver& tables, const Settings& settings, const CancelToken& token);
 
 // Run; chunks arrive at the receiver as they are made.
 void run_plan(EngineInstance& engine, EngineInstance::QueryScope& scope, ExecutablePlan& plan, ResultReceiver& receiver,

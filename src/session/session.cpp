@@ -157,7 +157,7 @@ void Session::execute(std::shared_ptr<const ast::Statement> statement, ResultRec
 }
 
 void Session::run(const std::shared_ptr<const ast::Statement>&, const ast::SelectStatement& node, ResultReceiver& receiver) {
-  PlannedQuery planned = plan_query(*node.query, *this, settings_);
+  PlannedQuery planned = plan_query(*node.query, *this, settings_, token_);
   ExecutablePlan executable = build_executable(planned.plan);
   LateBegin result(receiver);
   result.begin(planned.columns);
@@ -182,7 +182,7 @@ void Session::run(const std::shared_ptr<const ast::Statement>& statement, const 
   std::map<std::string, ViewDefinition> views_before = views_;
   views_[name] = ViewDefinition{statement, node.query.get(), node.column_aliases};
   try {
-    PlannedQuery planned = plan_query(*node.query, *this, settings_);
+    PlannedQuery planned = plan_query(*node.query, *this, settings_, token_);
     refuse_surplus_names("view", name, planned.columns.size(), node.column_aliases.size(), statement->position);
   } catch (...) {
     views_ = std::move(views_before);
@@ -201,7 +201,7 @@ void Session::run(const std::shared_ptr<const ast::Statement>& statement, const 
     tables_[name] = Table::of_chunks(name, std::move(columns), {}, {});
     return;
   }
-  PlannedQuery planned = plan_query(*node.query, *this, settings_);
+  PlannedQuery planned = plan_query(*node.query, *this, settings_, token_);
   refuse_surplus_names("table", name, planned.columns.size(), node.column_aliases.size(), statement->position);
   for (size_t i = 0; i < planned.columns.size(); ++i) {
     bool renamed = i < node.column_aliases.size();
@@ -221,7 +221,7 @@ void Session::run(const std::shared_ptr<const ast::Statement>& statement, const 
                     statement->position);
   }
   const Table& table = *found->second;
-  PlannedQuery planned = plan_query(*node.query, *this, settings_);
+  PlannedQuery planned = plan_query(*node.query, *this, settings_, token_);
   // The place of each table column in what is inserted; -1: NULL.
   std::vector<int> places(table.columns().size(), -1);
   size_t given = node.columns.empty() ? table.columns().size() : node.columns.size();
@@ -288,7 +288,7 @@ void Session::run(const std::shared_ptr<const ast::Statement>& statement, const 
 void Session::run(const std::shared_ptr<const ast::Statement>& statement, const ast::Explain& node, ResultReceiver& receiver) {
   const auto* select = std::get_if<ast::SelectStatement>(&node.statement->node);
   if (select == nullptr) throw UserError("EXPLAIN takes a query", statement->position);
-  PlannedQuery planned = plan_query(*select->query, *this, settings_);
+  PlannedQuery planned = plan_query(*select->query, *this, settings_, token_);
   ExplainOptions options;
   ExecutablePlan executable;
   if (node.analyze) {
@@ -367,7 +367,7 @@ void Session::run(const std::shared_ptr<const ast::Statement>& statement, const 
 }
 
 void Session::run(const std::shared_ptr<const ast::Statement>&, const ast::Describe& node, ResultReceiver& receiver) {
-  PlannedQuery planned = plan_query(*node.query, *this, settings_);
+  PlannedQuery planned = plan_query(*node.query, *this, settings_, token_);
   std::vector<std::vector<ScalarValue>> rows;
   for (const ResultColumn& column : planned.columns) rows.push_back({text_value(column.name), text_value(column.type.to_string())});
   send_rows(receiver, {{"column_name", TypeKind::Varchar}, {"column_type", TypeKind::Varchar}}, rows);

@@ -1,0 +1,68 @@
+// Conditions that choose rows. A subquery in one becomes a join of the plan, and where it is correlated it is computed for the values that
+// the left side of that join has. So the fewer rows are there the better: conditions without a subquery filter the plan below all such
+// joins, and each one with a subquery filters it right above its own, below those of the conditions behind it.
+#include <algorithm>
+
+#include "binder/query_binder.h"
+#include "expr/column_set.h"
+#include "expr/function.h"
+
+namespace pistachio {
+
+namespace {
+
+bool is_stable(const Expression& expression) {
+  if (expression.kind() == ExpressionKind::Call && !expression.function().is_stable) return false;
+  return std::all_of(expression.children().begin(), expression.children().end(),
+                     [](const ExpressionPtr& child) { return is_stable(*child); });
+}
+
+// The operands of nested ANDs, as they were written.
+void collect_conjuncts(const ast::Expression& condition, std::vector<const ast::Expression*>& conjuncts) {
+  const auto* logical = std::get_if<ast::Logical>(&condition.node);
+  if (logical == nullptr || logical->kind != ast::Logical::Kind::And) {
+    conjuncts.push_back(&condition);
+    return;
+  }
+  for (const ast::ExpressionPtr& operand : logical->operands) collect_conjuncts(*operand, conjuncts);
+}
+
+void filter(LogicalPtr& plan, std::vector<ExpressionPtr> conditions) {
+  if (!conditions.empty()) plan = make_node(LogicalFilter{std::move(conditions)}, std::move(plan));
+}
+
+}  // namespace
+
+void QueryBinder::bind_filter(const ast::Expression& condition, const ExpressionPlace& place, std::string_view clause) {
+  LogicalPtr& plan = *place.input;
+  const LogicalNode* unjoined = plan.get();
+  ColumnSet own = output_set(*plan);
+  std::vector<const ast::Expression*> conjuncts;
+  collect_conjuncts(condition, conjuncts);
+  std::vector<ExpressionPtr> below;
+  // What refers to an outer query stands on top, where unnesting finds it first; what is not stable sees all rows.
+  std::vector<ExpressionPtr> above;
+  for (const ast::Expression* conjunct : conjuncts) {
+    ExpressionPtr bound = bind_condition(*conjunct, place, conjuncts.size() > 1 ? "AND" : clause);
+    if (place.regroup) bound = place.regroup(std::move(bound));
+    std::vector<ExpressionPtr> here;
+    for (const ExpressionPtr& part : conjuncts_of(bound)) {
+      bool moves = is_stable(*part);
+      if (moves && uses_only(*part, own)) {
+        below.push_back(part);
+      } else if (moves && uses_only(*part, output_set(*plan))) {
+        here.push_back(part);
+      } else {
+        above.push_back(part);
+      }
+    }
+    filter(plan, std::move(here));
+  }
+  filter(plan, std::move(above));
+  // Joins and filters were put on the plan: it is at the end of their left sides.
+  LogicalPtr* inner = &plan;
+  while (inner->get() != unjoined) inner = &(*inner)->children[0];
+  filter(*inner, std::move(below));
+}
+
+}  // namespace pistachio

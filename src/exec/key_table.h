@@ -1,0 +1,30 @@
+// The build side of a join in a hash table of its keys: finds the pairs of rows whose keys are equal. Read-only once made, used by all
+// lanes at the same time. Its memory is reserved when it is made.
+#pragma once
+
+#include "exec/join_candidates.h"
+
+namespace pistachio {
+
+class KeyTable {
+ public:
+  // `build_keys` are the values of the keys' right sides, one column a key; there is at least one.
+  KeyTable(std::vector<JoinKey> keys, std::vector<Column> build_keys, const MemoryAccount& account);
+
+  // The pairs for rows with these values of the keys' left sides. The table must outlive the search.
+  std::unique_ptr<JoinCandidates::Search> search(std::vector<Column> left_keys) const;
+
+ private:
+  class KeySearch;
+
+  std::vector<JoinKey> keys_;
+  Reservation memory_;
+  Reservation key_memory_;  // of keys that are computed or decoded
+  std::vector<Column> build_keys_;
+  bool exact_ = false;
+  at::Tensor offsets_;
+  at::Tensor order_;
+  at::Tensor hashes_;
+};
+
+}  // namespace pistachio
