@@ -25,7 +25,9 @@ bool is_recursive(const ast::CommonTable& table) {
 }  // namespace
 
 void QueryBinder::bind_common_tables(const ast::Query& query, const NameScope* outer) {
+  std::set<std::string_view> names;
   for (const ast::CommonTable& table : query.with) {
+    if (!names.insert(table.name).second) refuse_at(fmt::format("WITH names {} twice", table.name), table.position);
     bool recursive = query.recursive && is_recursive(table);
     BoundQuery bound = recursive ? bind_recursive_table(table, outer) : bind_query(*table.query, outer);
     check_aliases(table, bound.output.size());

@@ -48,6 +48,25 @@ std::optional<int64_t> read_date(std::string_view& text, bool before_christ) {
   return days_from_civil(*year, *month, *day);
 }
 
+// Microseconds that a zone is ahead of UTC: nothing, Z, +hh, -hh:mm, +hhmm.
+std::optional<int64_t> read_zone_offset(std::string_view& text) {
+  while (read_character(text, ' ')) {
+  }
+  if (text.empty() || read_character(text, 'Z')) return 0;
+  bool is_behind = read_character(text, '-');
+  if (!is_behind && !read_character(text, '+')) return std::nullopt;
+  std::optional<int64_t> hours = read_number(text, 2);
+  int64_t minutes = 0;
+  if (!hours || *hours > 15) return std::nullopt;
+  if (read_character(text, ':') || !text.empty()) {
+    std::optional<int64_t> read = read_number(text, 2);
+    if (!read || *read > 59) return std::nullopt;
+    minutes = *read;
+  }
+  int64_t offset = (*hours * 60 + minutes) * 60 * 1'000'000;
+  return is_behind ? -offset : offset;
+}
+
 // Microseconds since midnight; `exact` turns false when digits beyond microseconds were cut.
 std::optional<int64_t> read_time(std::string_view& text, bool& exact) {
   std::optional<int64_t> hour = read_number(text, 2);
@@ -93,9 +112,13 @@ ParsedConstant parse_date_or_time(LogicalType type, std::string_view text) {
     if (!read_character(rest, ' ') && !read_character(rest, 'T')) refuse(type, text);
     std::optional<int64_t> time = read_time(rest, parsed.exact);
     if (!time) refuse(type, text);
-    if (type.kind() == TypeKind::TimestampTz && (rest == "Z" || rest == "+00")) rest = {};
-    if (!rest.empty()) refuse(type, text);
     micros = *time;
+    if (type.kind() == TypeKind::TimestampTz) {
+      std::optional<int64_t> offset = read_zone_offset(rest);
+      if (!offset) refuse(type, text);
+      micros -= *offset;
+    }
+    if (!rest.empty()) refuse(type, text);
   }
   if (type.kind() == TypeKind::Date) {
     parsed.exact = parsed.exact && micros == 0;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <limits>
 
 #include "data/calendar.h"
@@ -85,12 +86,13 @@ void append_scaled_integer(std::string& text, Int128 value, int scale) {
   if (scale > 0) (text += '.') += digits.substr(whole);
 }
 
+// The sign of NaN means nothing.
 void append_real(std::string& text, float value) {
-  append_formatted(text, value);
+  append_formatted(text, std::isnan(value) ? std::abs(value) : value);
 }
 
 void append_double(std::string& text, double value) {
-  append_formatted(text, value);
+  append_formatted(text, std::isnan(value) ? std::abs(value) : value);
 }
 
 void append_date(std::string& text, int64_t days) {

@@ -160,13 +160,18 @@ class IntervalReader {
     double whole = std::trunc(amount);
     double fraction = amount - whole;
     if (std::abs(amount) > 1e12) throw UserError(fmt::format("'{}' is out of range for INTERVAL", whole_));
-    months_ += static_cast<int64_t>(whole) * unit.months + static_cast<int64_t>(std::round(fraction * static_cast<double>(unit.months)));
+    months_ += static_cast<int64_t>(whole) * unit.months;
+    if (unit.months > 1) months_ += static_cast<int64_t>(std::round(fraction * static_cast<double>(unit.months)));
     days_ += static_cast<int64_t>(whole) * unit.days;
-    if (unit.days > 0) micros_ += static_cast<int64_t>(std::round(fraction * static_cast<double>(unit.days) * 86'400e6));
+    // A part of a month is so many days of 30, a part of a day so many hours.
+    double part_days = fraction * static_cast<double>(unit.months == 1 ? 30 : unit.days);
+    int64_t part_micros = static_cast<int64_t>(std::round(part_days * 86'400e6));
+    days_ += part_micros / (86'400 * kSecond);
+    micros_ += part_micros % (86'400 * kSecond);
     if (unit.micros > 0) micros_ += static_cast<int64_t>(std::round(amount * static_cast<double>(unit.micros)));
   }
 
-  // h:m[:s]
+  // h:m[:s]; m:s where the fields behind the literal say so
   void read_clock(double hours) {
     bool negative = std::signbit(hours);
     double minutes = 0;
@@ -178,6 +183,10 @@ class IntervalReader {
       ++at_;
       if (at_ >= text_.size()) refuse(TypeKind::Interval, whole_);
       seconds = read_amount();
+    } else if (fields_.starts_with("minute")) {
+      seconds = minutes;
+      minutes = std::abs(hours);
+      hours = 0;
     }
     double total = (std::abs(hours) * 3600 + minutes * 60 + seconds) * 1e6;
     micros_ += static_cast<int64_t>(std::round(negative ? -total : total));
@@ -202,7 +211,9 @@ class IntervalReader {
       return;
     }
     std::string word = read_word();
-    // A number alone takes the last field behind the literal, or seconds.
+    // A number alone takes the last field behind the literal, or seconds; before a clock or another number it counts days.
+    skip_spaces();
+    if (word.empty() && at_ < text_.size() && std::isalpha(static_cast<unsigned char>(text_[at_])) == 0) word = "day";
     if (word.empty()) word = fields_.empty() ? "second" : std::string(fields_.substr(fields_.rfind(' ') + 1));
     const IntervalUnit* unit = find_unit(word);
     if (unit == nullptr) refuse(TypeKind::Interval, whole_);

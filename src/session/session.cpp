@@ -84,9 +84,19 @@ std::string single_name(const std::vector<std::string>& parts) {
   return parts.back();
 }
 
+void refuse_unknown_rules(const Settings& settings) {
+  const std::vector<OptimizerRule>& rules = optimizer_rules();
+  for (const std::string& rule : settings.disabled_rules) {
+    bool known = rule == "all" || std::any_of(rules.begin(), rules.end(), [&](const OptimizerRule& own) { return own.name == rule; });
+    if (!known) throw UserError(fmt::format("disabled_rules: there is no optimizer rule {}; SHOW rules lists them", rule));
+  }
+}
+
 }  // namespace
 
-Session::Session(EngineInstance& engine) : engine_(engine), settings_(engine.settings()), defaults_(engine.settings()) {}
+Session::Session(EngineInstance& engine) : engine_(engine), settings_(engine.settings()), defaults_(engine.settings()) {
+  refuse_unknown_rules(settings_);
+}
 
 void Session::add_folder(const std::string& path) {
   std::unique_ptr<DIR, int (*)(DIR*)> folder(::opendir(path.c_str()), ::closedir);
@@ -321,11 +331,7 @@ void Session::run(const std::shared_ptr<const ast::Statement>& statement, const 
       if (node.name == name && show_setting(changed, name) != show_setting(settings_, name))
         throw UserError(fmt::format("{} is fixed when the engine starts: use -s {}=... on the command line", name, name));
     }
-    for (const std::string& rule : changed.disabled_rules) {
-      const std::vector<OptimizerRule>& rules = optimizer_rules();
-      bool known = rule == "all" || std::any_of(rules.begin(), rules.end(), [&](const OptimizerRule& own) { return own.name == rule; });
-      if (!known) throw UserError(fmt::format("there is no optimizer rule {}; SHOW rules lists them", rule));
-    }
+    refuse_unknown_rules(changed);
     settings_ = std::move(changed);
   } catch (const UserError& error) {
     throw UserError(error.message(), statement->position);

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -27,11 +28,16 @@ int terminal_width() {
 }
 
 std::string read_script(const std::string& path) {
+  struct stat facts {};
+  if (::stat(path.c_str(), &facts) == 0 && S_ISDIR(facts.st_mode)) throw UserError(fmt::format("cannot read {}: it is a folder", path));
   std::ifstream file(path, std::ios::binary);
   std::ostringstream text;
   if (file) text << file.rdbuf();
   if (!file) throw UserError(fmt::format("cannot read {}: {}", path, std::strerror(errno)));
-  return text.str();
+  std::string script = text.str();
+  constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
+  if (script.starts_with(byte_order_mark)) script.erase(0, byte_order_mark.size());
+  return script;
 }
 
 // Statements from standard input, each run as soon as it is complete: a program on the other end of a pipe can wait for the answer before
