@@ -13,7 +13,6 @@ namespace pistachio {
 namespace {
 
 // Where nothing is known.
-constexpr double kRangeShare = 0.3;
 constexpr double kEqualShare = 0.05;
 constexpr double kPatternShare = 0.1;
 constexpr double kOtherShare = 0.25;

@@ -10,8 +10,6 @@ namespace pistachio {
 
 namespace {
 
-// Where nothing is known.
-constexpr double kRangeShare = 0.3;
 constexpr double kLeastShare = 1e-6;
 // Whole numbers with fewer rows to each may well have gaps.
 constexpr double kRowsOfSparseValue = 4;

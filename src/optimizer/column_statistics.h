@@ -7,6 +7,9 @@
 
 namespace pistachio {
 
+// Of the rows, by a comparison without equality, where nothing is known.
+constexpr double kRangeShare = 0.3;
+
 struct DistinctValues {
   double count = 1;
   // Only known not to be more: a column whose values lie so far apart that few rows share one, if any.
