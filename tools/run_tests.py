@@ -21,8 +21,11 @@ ROOT = Path(__file__).resolve().parent.parent
 LONG_SUITES = {"parquet_matrix_test", "parquet_mutation_test"}
 # The thread sanitizer is worth its time where threads meet; kernels and types are single-threaded code.
 TSAN_SUITES = ("base_test", "memory_test", "storage_test", "table_scan_test", "sql_test")
-# Of these suites only the tests with many threads.
-TSAN_TESTS = {"sql_test": re.compile("eight_threads")}
+# Of these suites a sanitizer runs only some tests: those with many threads, or those whose configurations take other paths through memory.
+SANITIZED_TESTS = {
+    ("tsan", "sql_test"): re.compile("eight_threads"),
+    ("asan", "sql_test"): re.compile("_default|chunks_of|eight_threads|no_optimizer|composite"),
+}
 SUITE_LIMIT_SECONDS = 1200
 
 
@@ -257,7 +260,7 @@ def run_sanitizer(kind, report, pattern):
     if not build(kind, report, names):
         return
     for name in names:
-        chosen = pattern or (TSAN_TESTS.get(name) if kind == "tsan" else None)
+        chosen = pattern or SANITIZED_TESTS.get((kind, name))
         run_google_tests(kind, [name], report, chosen, sanitizer_environment(kind), label=f"{kind} ")
 
 

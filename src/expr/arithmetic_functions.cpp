@@ -164,7 +164,8 @@ Column modulo(const FunctionCall& call) {
 Column negate(const FunctionCall& call) {
   const at::Tensor& values = values_of(call.arguments[0]);
   if (call.result.is_floating()) return finish(call, values.neg());
-  if (call.result.is_wide()) return finish(call, kernels::wide_arithmetic(wide_constant(0, values.device()), Arithmetic::Subtract, values, call.valid));
+  if (call.result.is_wide())
+    return finish(call, kernels::wide_arithmetic(wide_constant(0, values.device()), Arithmetic::Subtract, values, call.valid));
   return finish(call, kernels::checked_arithmetic(at::zeros({1}, values.options()), Arithmetic::Subtract, values, call.valid));
 }
 

@@ -7,9 +7,9 @@
 
 #include "base/check.h"
 #include "base/error.h"
+#include "data/calendar.h"
 #include "data/scalar_value.h"
 #include "expr/argument_access.h"
-#include "data/calendar.h"
 #include "expr/date_fields.h"
 #include "expr/interval_value.h"
 

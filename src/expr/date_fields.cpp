@@ -9,8 +9,8 @@
 
 #include "base/check.h"
 #include "base/error.h"
-#include "data/scalar_value.h"
 #include "data/calendar.h"
+#include "data/scalar_value.h"
 #include "expr/interval_value.h"
 
 namespace pistachio {

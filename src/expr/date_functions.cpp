@@ -4,8 +4,8 @@
 
 #include "base/error.h"
 #include "columns/scalar_access.h"
-#include "expr/argument_access.h"
 #include "data/calendar.h"
+#include "expr/argument_access.h"
 #include "expr/cast.h"
 #include "expr/date_arithmetic.h"
 #include "expr/date_fields.h"

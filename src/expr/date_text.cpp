@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "columns/scalar_access.h"
-#include "expr/argument_access.h"
 #include "data/calendar.h"
+#include "expr/argument_access.h"
 #include "expr/text_builder.h"
 
 namespace pistachio {
