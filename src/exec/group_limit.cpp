@@ -55,7 +55,7 @@ class GroupLimitOperator::Collector final : public RowCollector {
     size_t own = static_cast<size_t>(lane);
     lanes_[own].add(chunk);
     if (wanted_ && lanes_[own].rows() > most_[own]) {
-      drop_unwanted(lanes_[own]);
+      keep_only(lanes_[own], owner_.types_, device_, [this](const Chunk& all) { return owner_.rows_at(all, 0, wanted_); });
       // Twice what is left: the work stays in proportion to the rows that arrive.
       most_[own] = std::max(least_, 2 * lanes_[own].rows());
     }
@@ -63,13 +63,6 @@ class GroupLimitOperator::Collector final : public RowCollector {
   }
 
  private:
-  void drop_unwanted(HeldChunks& held) {
-    Chunk all = concatenate_chunks(held.chunks(), owner_.types_, device_);
-    Chunk kept = take_rows(all, owner_.rows_at(all, 0, wanted_));
-    held = HeldChunks(account_);
-    held.add(kept);
-  }
-
   GroupLimitOperator& owner_;
   at::Device device_;
   int64_t least_;

@@ -1,5 +1,7 @@
 #include "exec/row_collector.h"
 
+#include "columns/row_selection.h"
+
 namespace pistachio {
 
 RowCollector::RowCollector(MemoryAccount account, int lanes) : account_(std::move(account)) {
@@ -15,6 +17,14 @@ int64_t RowCollector::bytes() const {
   int64_t bytes = 0;
   for (const HeldChunks& lane : lanes_) bytes += lane.bytes();
   return bytes;
+}
+
+void RowCollector::keep_only(HeldChunks& lane, const std::vector<LogicalType>& types, at::Device device,
+                             const std::function<at::Tensor(const Chunk&)>& choose) {
+  Chunk all = concatenate_chunks(lane.chunks(), types, device);
+  Chunk kept = take_rows(all, choose(all));
+  lane = HeldChunks(account_);
+  lane.add(kept);
 }
 
 RowCollector::Rows RowCollector::take_all(const std::vector<LogicalType>& types, at::Device device) {

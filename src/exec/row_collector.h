@@ -1,6 +1,8 @@
 // The sink of operators that must see all rows first: keeps what arrives, for each lane apart.
 #pragma once
 
+#include <functional>
+
 #include "exec/held_chunks.h"
 #include "exec/operator.h"
 
@@ -23,6 +25,10 @@ class RowCollector : public ChunkSink {
   Rows take_all(const std::vector<LogicalType>& types, at::Device device);
 
  protected:
+  // Of what a lane holds only the rows that `choose` gives (int64) stay.
+  void keep_only(HeldChunks& lane, const std::vector<LogicalType>& types, at::Device device,
+                 const std::function<at::Tensor(const Chunk&)>& choose);
+
   MemoryAccount account_;
   std::vector<HeldChunks> lanes_;
 };

@@ -37,19 +37,12 @@ class SortOperator::Collector final : public RowCollector {
     WorkTimer timer(owner_.metrics_);
     HeldChunks& own = lanes_[static_cast<size_t>(lane)];
     own.add(chunk);
-    if (owner_.limit_ && own.rows() > most_) keep_best(own);
+    auto best = [this](const Chunk& all) { return owner_.order_of(all).slice(0, 0, *owner_.limit_); };
+    if (owner_.limit_ && own.rows() > most_) keep_only(own, owner_.types_, device_, best);
     co_return;
   }
 
  private:
-  void keep_best(HeldChunks& own) {
-    Chunk all = concatenate_chunks(own.chunks(), owner_.types_, device_);
-    at::Tensor best = owner_.order_of(all).slice(0, 0, *owner_.limit_);
-    Chunk kept = take_rows(all, best);
-    own = HeldChunks(account_);
-    own.add(kept);
-  }
-
   SortOperator& owner_;
   at::Device device_;
   int64_t most_;
