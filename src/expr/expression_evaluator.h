@@ -1,6 +1,6 @@
 // Evaluates expressions on chunks as kernel calls over whole columns. What several expressions share is computed once per chunk. NULLs and
-// errors follow SQL: a branch that may raise an error runs only on the rows that reach it. Functions of one dictionary-coded column run
-// once per entry. Immutable after construction; many threads may evaluate at once.
+// errors follow SQL: a branch that may raise an error runs only on the rows that reach it (subqueries are joins and ran before). Functions
+// of one dictionary-coded column run once per entry. Immutable after construction; many threads may evaluate at once.
 #pragma once
 
 #include <unordered_map>
