@@ -1,4 +1,4 @@
-# pistachio_folder(NAME ... USES a b c LIBRARIES x y [ATEN] [OPTIMIZE_HARD] [WHOLE])
+# pistachio_folder(NAME ... USES a b c LIBRARIES x y [ATEN] [OPTIMIZE_HARD] [WHOLE] [TOGETHER])
 # Makes the library pistachio_NAME from every .cpp of the calling folder, NAME_test from its *_test.cpp files and
 # NAME_bench from its *_bench.cpp files. A new file needs no CMake edit; a file in no folder cannot exist.
 #   USES          folders it depends on (checked against src/layers.txt by tools/check_layers.py)
@@ -6,10 +6,11 @@
 #   ATEN          includes ATen: use the shared precompiled header
 #   OPTIMIZE_HARD kernels: -O3
 #   WHOLE         keep every object file when linking (static registration with the torch dispatcher)
+#   TOGETHER      compile several files at a time: where most of a file's cost is what headers instantiate
 set_property(GLOBAL PROPERTY PISTACHIO_TEST_TARGETS "")
 
 function(pistachio_folder)
-  cmake_parse_arguments(FOLDER "ATEN;OPTIMIZE_HARD;WHOLE" "NAME" "USES;LIBRARIES" ${ARGN})
+  cmake_parse_arguments(FOLDER "ATEN;OPTIMIZE_HARD;WHOLE;TOGETHER" "NAME" "USES;LIBRARIES" ${ARGN})
   set(target pistachio_${FOLDER_NAME})
   file(GLOB sources CONFIGURE_DEPENDS *.cpp)
   file(GLOB cuda_sources CONFIGURE_DEPENDS *.cu)
@@ -35,6 +36,9 @@ function(pistachio_folder)
     endif()
     if(FOLDER_OPTIMIZE_HARD)
       target_compile_options(${target}_objects PRIVATE $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<NOT:$<CONFIG:Debug>>>:-O3>)
+    endif()
+    if(FOLDER_TOGETHER)
+      set_target_properties(${target}_objects PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 10)
     endif()
     add_library(${target} INTERFACE)
     if(FOLDER_WHOLE)

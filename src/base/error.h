@@ -71,6 +71,8 @@ class Cancelled : public Error {
 class PeerError : public Error {
  public:
   PeerError(int rank, const std::string& problem);
+  // It is not known here which rank it was.
+  explicit PeerError(std::string problem) : Error(std::move(problem)), rank_(-1) {}
   int rank() const { return rank_; }
 
  private:

@@ -46,6 +46,10 @@ void add_counts(at::Tensor& counts, const at::Tensor& ids, const at::Tensor& mor
   counts.index_add_(0, ids, more);
 }
 
+Column bigints(at::Tensor values) {
+  return Column::fixed(TypeKind::BigInt, std::move(values));
+}
+
 class CountState final : public AggregateState {
  public:
   explicit CountState(at::Device device) : counts_(no_groups(at::kLong, device)) {}
@@ -53,9 +57,8 @@ class CountState final : public AggregateState {
   void update(const at::Tensor& ids, const Column* argument) override {
     kernels::segment_count(counts_, ids, argument != nullptr ? argument->validity() : at::Tensor());
   }
-  void merge(const at::Tensor& ids, const AggregateState& other, const at::Tensor& rows) override {
-    add_counts(counts_, ids, kernels::gather_rows(static_cast<const CountState&>(other).counts_, rows));
-  }
+  std::vector<Column> columns_of(const at::Tensor& rows) const override { return {bigints(kernels::gather_rows(counts_, rows))}; }
+  void add(const at::Tensor& ids, const std::vector<Column>& columns) override { add_counts(counts_, ids, columns[0].values()); }
   Column finish(const AggregateCall&, int64_t groups) const override {
     return Column::fixed(TypeKind::BigInt, counts_.narrow(0, 0, groups).clone());
   }
@@ -78,10 +81,12 @@ class ExactSumState final : public AggregateState {
     kernels::segment_sum(sums_, ids, argument->values(), argument->validity());
     kernels::segment_count(counts_, ids, argument->validity());
   }
-  void merge(const at::Tensor& ids, const AggregateState& other, const at::Tensor& rows) override {
-    const auto& more = static_cast<const ExactSumState&>(other);
-    kernels::segment_sum(sums_, ids, kernels::gather_rows(more.sums_, rows));
-    add_counts(counts_, ids, kernels::gather_rows(more.counts_, rows));
+  std::vector<Column> columns_of(const at::Tensor& rows) const override {
+    return {Column::fixed(LogicalType::decimal(38, 0), kernels::gather_rows(sums_, rows)), bigints(kernels::gather_rows(counts_, rows))};
+  }
+  void add(const at::Tensor& ids, const std::vector<Column>& columns) override {
+    kernels::segment_sum(sums_, ids, columns[0].values());
+    add_counts(counts_, ids, columns[1].values());
   }
   Column finish(const AggregateCall& call, int64_t groups) const override {
     at::Tensor counts = counts_.narrow(0, 0, groups);
@@ -128,10 +133,12 @@ class FloatingSumState final : public AggregateState {
     kernels::segment_sum_float(sums_, ids, argument->values(), argument->validity());
     kernels::segment_count(counts_, ids, argument->validity());
   }
-  void merge(const at::Tensor& ids, const AggregateState& other, const at::Tensor& rows) override {
-    const auto& more = static_cast<const FloatingSumState&>(other);
-    kernels::segment_sum_float(sums_, ids, kernels::gather_rows(more.sums_, rows));
-    add_counts(counts_, ids, kernels::gather_rows(more.counts_, rows));
+  std::vector<Column> columns_of(const at::Tensor& rows) const override {
+    return {Column::fixed(TypeKind::Double, kernels::gather_rows(sums_, rows)), bigints(kernels::gather_rows(counts_, rows))};
+  }
+  void add(const at::Tensor& ids, const std::vector<Column>& columns) override {
+    kernels::segment_sum_float(sums_, ids, columns[0].values());
+    add_counts(counts_, ids, columns[1].values());
   }
   Column finish(const AggregateCall& call, int64_t groups) const override {
     at::Tensor counts = counts_.narrow(0, 0, groups);
@@ -155,8 +162,14 @@ class MomentState final : public AggregateState {
   void update(const at::Tensor& ids, const Column* argument) override {
     kernels::segment_moments(moments_, ids, argument->values(), argument->validity());
   }
-  void merge(const at::Tensor& ids, const AggregateState& other, const at::Tensor& rows) override {
-    kernels::moments_merge(moments_, ids, static_cast<const MomentState&>(other).moments_.index_select(0, rows));
+  std::vector<Column> columns_of(const at::Tensor& rows) const override {
+    at::Tensor chosen = moments_.index_select(0, rows);
+    std::vector<Column> columns;
+    for (int64_t i = 0; i < 3; ++i) columns.push_back(Column::fixed(TypeKind::Double, chosen.select(1, i).contiguous()));
+    return columns;
+  }
+  void add(const at::Tensor& ids, const std::vector<Column>& columns) override {
+    kernels::moments_merge(moments_, ids, at::stack({columns[0].values(), columns[1].values(), columns[2].values()}, 1));
   }
   Column finish(const AggregateCall&, int64_t groups) const override {
     bool sample = kind_ == AggregateKind::VarianceSample || kind_ == AggregateKind::StddevSample;
@@ -188,10 +201,10 @@ class ExtremeState final : public AggregateState {
   void update(const at::Tensor& ids, const Column* argument) override {
     kernels::segment_extreme(best_, seen_, ids, argument->values(), take_max_, argument->validity());
   }
-  void merge(const at::Tensor& ids, const AggregateState& other, const at::Tensor& rows) override {
-    const auto& more = static_cast<const ExtremeState&>(other);
-    kernels::segment_extreme(best_, seen_, ids, kernels::gather_rows(more.best_, rows), take_max_, kernels::gather_rows(more.seen_, rows));
+  std::vector<Column> columns_of(const at::Tensor& rows) const override {
+    return {Column::fixed(type_, kernels::gather_rows(best_, rows), kernels::gather_rows(seen_, rows))};
   }
+  void add(const at::Tensor& ids, const std::vector<Column>& columns) override { update(ids, &columns[0]); }
   Column finish(const AggregateCall&, int64_t groups) const override {
     at::Tensor seen = seen_.narrow(0, 0, groups).clone();
     bool all = kernels::count_true(seen) == groups;
@@ -215,9 +228,8 @@ class TextExtremeState final : public AggregateState {
     if (groups > best_.rows()) best_ = concatenate_columns({best_, null_column(type_, groups - best_.rows(), best_.device())});
   }
   void update(const at::Tensor& ids, const Column* argument) override { compete(ids, *argument); }
-  void merge(const at::Tensor& ids, const AggregateState& other, const at::Tensor& rows) override {
-    compete(ids, take_rows(static_cast<const TextExtremeState&>(other).best_, rows));
-  }
+  std::vector<Column> columns_of(const at::Tensor& rows) const override { return {take_rows(best_, rows)}; }
+  void add(const at::Tensor& ids, const std::vector<Column>& columns) override { compete(ids, columns[0]); }
   Column finish(const AggregateCall&, int64_t groups) const override { return best_.slice(0, groups); }
   int64_t memory_bytes() const override { return best_.memory_bytes(); }
 
@@ -244,20 +256,6 @@ class TextExtremeState final : public AggregateState {
 };
 
 }  // namespace
-
-LogicalType argument_type(const AggregateCall& call) {
-  return call.argument ? call.argument->type() : LogicalType(TypeKind::BigInt);
-}
-
-bool state_serves(const AggregateCall& first, const AggregateCall& second) {
-  auto same = [](const ExpressionPtr& one, const ExpressionPtr& other) {
-    return one == other || (one && other && same_expression(*one, *other));
-  };
-  bool sums = first.function->kind == AggregateKind::Sum || first.function->kind == AggregateKind::Average;
-  bool is_part = second.function->kind == AggregateKind::Sum || second.function->kind == AggregateKind::Average ||
-                 second.function->kind == AggregateKind::Count;
-  return sums && is_part && first.distinct == second.distinct && same(first.argument, second.argument) && same(first.filter, second.filter);
-}
 
 std::unique_ptr<AggregateState> make_aggregate_state(const AggregateCall& call, at::Device device) {
   AggregateKind kind = call.function->kind;

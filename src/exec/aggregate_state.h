@@ -3,9 +3,10 @@
 #pragma once
 
 #include <memory>
+#include <vector>
 
 #include "data/column.h"
-#include "expr/aggregate_function.h"
+#include "physical/aggregate_stages.h"
 
 namespace pistachio {
 
@@ -17,19 +18,15 @@ class AggregateState {
   virtual void set_groups(int64_t groups) = 0;
   // ids int64 [rows]; `argument` has no rows for count(*).
   virtual void update(const at::Tensor& ids, const Column* argument) = 0;
-  // Adds the groups `rows` of another state of the same call to the groups `ids` of this one.
-  virtual void merge(const at::Tensor& ids, const AggregateState& other, const at::Tensor& rows) = 0;
+  // What another state of the same call needs to take over the groups `rows` (int64): columns of state_types(call).
+  virtual std::vector<Column> columns_of(const at::Tensor& rows) const = 0;
+  // Adds such columns to the groups `ids` of this state.
+  virtual void add(const at::Tensor& ids, const std::vector<Column>& columns) = 0;
   // The result of a call that this state serves.
   virtual Column finish(const AggregateCall& call, int64_t groups) const = 0;
   virtual int64_t memory_bytes() const = 0;
 };
 
 std::unique_ptr<AggregateState> make_aggregate_state(const AggregateCall& call, at::Device device);
-
-// The type of the call's argument, or BIGINT for count(*).
-LogicalType argument_type(const AggregateCall& call);
-
-// Whether the state of the first call can serve the second one, too: sum(x), avg(x) and count(x) need the same sums and counts.
-bool state_serves(const AggregateCall& first, const AggregateCall& second);
 
 }  // namespace pistachio

@@ -22,25 +22,6 @@ namespace {
 constexpr int64_t kSmallMerge = 4096;
 constexpr int64_t kPartitionBits = 6;
 
-std::vector<ColumnId> aggregate_layout(const std::vector<ColumnId>& groups, const std::vector<AggregateCall>& calls) {
-  std::vector<ColumnId> layout = groups;
-  for (const AggregateCall& call : calls) layout.push_back(call.id);
-  return layout;
-}
-
-// Those whose states are kept; the others are served by one of them.
-std::vector<AggregateCall> calls_with_state(const std::vector<AggregateCall>& calls) {
-  std::vector<AggregateCall> kept;
-  for (const AggregateCall& call : calls) {
-    auto serves = [&](const AggregateCall& other) { return &other != &call && state_serves(other, call); };
-    bool is_served = std::any_of(kept.begin(), kept.end(), serves);
-    // A count is served by a sum that comes after it.
-    if (call.function->kind == AggregateKind::Count) is_served = is_served || std::any_of(calls.begin(), calls.end(), serves);
-    if (!is_served) kept.push_back(call);
-  }
-  return kept;
-}
-
 // Memory of structures that grow: what they take now is what is reserved.
 class GrowingReservation {
  public:
@@ -77,13 +58,23 @@ struct CallInputs {
   std::vector<ExpressionPtr> expressions;
   std::vector<int> argument;  // place of the call's argument among the expressions; -1: none
   std::vector<int> filter;
+  std::vector<std::vector<size_t>> states;  // Final: places of the columns of each call's state
 
-  CallInputs(const std::vector<ColumnId>& groups, const std::vector<LogicalType>& types, const std::vector<AggregateCall>& calls) {
+  CallInputs(const std::vector<ColumnId>& groups, const std::vector<LogicalType>& types) {
     for (size_t i = 0; i < groups.size(); ++i) expressions.push_back(Expression::column(groups[i], types[i]));
-    for (const AggregateCall& call : calls) {
-      argument.push_back(add(guarded_argument(call)));
-      filter.push_back(add(call.filter));
+  }
+  void add_call(const AggregateCall& call) {
+    argument.push_back(add(guarded_argument(call)));
+    filter.push_back(add(call.filter));
+  }
+  void add_state(const AggregateCall& call, const std::vector<ColumnId>& columns) {
+    std::vector<LogicalType> types = state_types(call);
+    std::vector<size_t> places;
+    for (size_t i = 0; i < columns.size(); ++i) {
+      places.push_back(expressions.size());
+      expressions.push_back(Expression::column(columns[i], types[i]));
     }
+    states.push_back(std::move(places));
   }
 
  private:
@@ -105,7 +96,7 @@ at::Tensor truth(const Column& column) {
 class HashAggregateOperator::Lane {
  public:
   Lane(const HashAggregateOperator& owner, const MemoryAccount& account, at::Device device)
-      : owner_(owner), groups_(owner.group_types_, device), memory_(account) {
+      : owner_(owner), device_(device), groups_(owner.group_types_, device), memory_(account) {
     for (const AggregateCall& call : owner.running_) {
       states_.push_back(make_aggregate_state(call, device));
       std::vector<LogicalType> types = owner.group_types_;
@@ -121,6 +112,12 @@ class HashAggregateOperator::Lane {
     at::Tensor ids = groups_.assign(key_columns, chunk.rows());
     for (size_t i = 0; i < states_.size(); ++i) {
       states_[i]->set_groups(groups_.groups());
+      if (owner_.stage_ == AggregateStage::Final) {
+        std::vector<Column> state;
+        for (size_t place : inputs.states[i]) state.push_back(decode_dictionary(columns[place]));
+        states_[i]->add(ids, state);
+        continue;
+      }
       at::Tensor mask = inputs.filter[i] >= 0 ? truth(columns[static_cast<size_t>(inputs.filter[i])]) : at::Tensor();
       at::Tensor own_ids = mask.defined() ? kernels::compress(ids, mask) : ids;
       if (inputs.argument[i] < 0) {
@@ -154,7 +151,7 @@ class HashAggregateOperator::Lane {
   const GroupTable* distinct(size_t call) const { return distinct_[call].get(); }
   int64_t memory_bytes() const { return memory_.covered(); }
 
-  Chunk finish() const { return owner_.results(keys(), states_, groups()); }
+  Chunk finish() const { return owner_.results(keys(), states_, groups(), device_); }
 
   // Rows by partition of the group hash; for the groups themselves (call < 0) or a DISTINCT set.
   struct Split {
@@ -174,6 +171,7 @@ class HashAggregateOperator::Lane {
 
  private:
   const HashAggregateOperator& owner_;
+  at::Device device_;
   GroupTable groups_;
   std::vector<std::unique_ptr<AggregateState>> states_;
   std::vector<std::unique_ptr<GroupTable>> distinct_;
@@ -184,7 +182,7 @@ class HashAggregateOperator::Lane {
 class HashAggregateOperator::Partition {
  public:
   Partition(const HashAggregateOperator& owner, const MemoryAccount& account, at::Device device)
-      : owner_(owner), groups_(owner.group_types_, device), memory_(account) {
+      : owner_(owner), device_(device), groups_(owner.group_types_, device), memory_(account) {
     for (const AggregateCall& call : owner.running_) {
       states_.push_back(make_aggregate_state(call, device));
       sets_.push_back(call.distinct ? std::make_unique<GroupTable>(std::vector<LogicalType>{TypeKind::BigInt, argument_type(call)}, device)
@@ -199,7 +197,7 @@ class HashAggregateOperator::Partition {
     at::Tensor ids = groups_.assign(keys, rows.numel());
     for (size_t i = 0; i < states_.size(); ++i) {
       states_[i]->set_groups(groups_.groups());
-      if (!sets_[i]) states_[i]->merge(ids, lane.state(i), rows);
+      if (!sets_[i]) states_[i]->add(ids, lane.state(i).columns_of(rows));
     }
     cover();
   }
@@ -222,7 +220,7 @@ class HashAggregateOperator::Partition {
     cover();
   }
 
-  Chunk finish() const { return owner_.results(groups_.keys(), states_, groups_.groups()); }
+  Chunk finish() const { return owner_.results(groups_.keys(), states_, groups_.groups(), device_); }
 
  private:
   void cover() {
@@ -233,19 +231,22 @@ class HashAggregateOperator::Partition {
   }
 
   const HashAggregateOperator& owner_;
+  at::Device device_;
   GroupTable groups_;
   std::vector<std::unique_ptr<AggregateState>> states_;
   std::vector<std::unique_ptr<GroupTable>> sets_;
   GrowingReservation memory_;
 };
 
-HashAggregateOperator::HashAggregateOperator(OperatorPtr input, std::vector<ColumnId> groups, std::vector<LogicalType> group_types,
-                                             std::vector<AggregateCall> calls)
-    : Operator(aggregate_layout(groups, calls)),
+HashAggregateOperator::HashAggregateOperator(OperatorPtr input, std::vector<ColumnId> layout, const PhysicalAggregate& plan,
+                                             std::vector<LogicalType> group_types)
+    : Operator(std::move(layout)),
       input_(std::move(input)),
-      groups_(std::move(groups)),
+      stage_(plan.stage),
+      groups_(plan.groups),
       group_types_(std::move(group_types)),
-      calls_(std::move(calls)),
+      calls_(plan.calls),
+      state_columns_(plan.states),
       running_(calls_with_state(calls_)) {
   for (const AggregateCall& call : calls_) {
     auto serves = [&](const AggregateCall& other) { return state_serves(other, call); };
@@ -258,15 +259,28 @@ HashAggregateOperator::HashAggregateOperator(OperatorPtr input, std::vector<Colu
 }
 
 Chunk HashAggregateOperator::results(std::vector<Column> keys, const std::vector<std::unique_ptr<AggregateState>>& states,
-                                     int64_t groups) const {
+                                     int64_t groups, at::Device device) const {
   for (const auto& state : states) state->set_groups(groups);
+  if (stage_ == AggregateStage::Partial) {
+    for (const auto& state : states) {
+      for (Column& column : state->columns_of(at::arange(groups, at::TensorOptions(at::kLong).device(device)))) keys.push_back(std::move(column));
+    }
+    return Chunk(std::move(keys), groups, device);
+  }
   for (size_t i = 0; i < calls_.size(); ++i) keys.push_back(states[state_of_call_[i]]->finish(calls_[i], groups));
-  return Chunk(std::move(keys), groups);
+  return Chunk(std::move(keys), groups, device);
 }
 
 Task<void> HashAggregateOperator::produce(RunContext& context, ChunkSink& sink) {
   MemoryAccount account = context.memory.make_child("aggregate");
-  CallInputs inputs(groups_, group_types_, running_);
+  CallInputs inputs(groups_, group_types_);
+  for (size_t i = 0; i < running_.size(); ++i) {
+    if (stage_ == AggregateStage::Final) {
+      inputs.add_state(running_[i], state_columns_[i]);
+    } else {
+      inputs.add_call(running_[i]);
+    }
+  }
   ExpressionEvaluator evaluator(inputs.expressions, input_->layout());
   std::vector<std::unique_ptr<Lane>> lanes;
   for (int lane = 0; lane < context.lanes; ++lane) lanes.push_back(std::make_unique<Lane>(*this, account, context.device));
@@ -298,11 +312,11 @@ Task<void> HashAggregateOperator::produce(RunContext& context, ChunkSink& sink) 
   }
   metrics_.bytes = bytes;
   std::erase_if(lanes, [](const std::unique_ptr<Lane>& lane) { return lane->groups() == 0; });
-  if (lanes.empty() && groups_.empty()) {
+  if (lanes.empty() && groups_.empty() && stage_ != AggregateStage::Partial) {
     // Aggregates of no rows: one row all the same.
     std::vector<std::unique_ptr<AggregateState>> states;
     for (const AggregateCall& call : running_) states.push_back(make_aggregate_state(call, context.device));
-    Task<void> passing = pass_on(metrics_, sink, 0, results({}, states, 1));
+    Task<void> passing = pass_on(metrics_, sink, 0, results({}, states, 1, context.device));
     co_await passing;
     co_return;
   }

@@ -5,27 +5,29 @@
 
 #include "exec/aggregate_state.h"
 #include "exec/operator.h"
-#include "expr/aggregate_function.h"
+#include "physical/physical_node.h"
 
 namespace pistachio {
 
 class HashAggregateOperator final : public Operator {
  public:
-  HashAggregateOperator(OperatorPtr input, std::vector<ColumnId> groups, std::vector<LogicalType> group_types,
-                        std::vector<AggregateCall> calls);
+  HashAggregateOperator(OperatorPtr input, std::vector<ColumnId> layout, const PhysicalAggregate& plan, std::vector<LogicalType> group_types);
   Task<void> produce(RunContext& context, ChunkSink& sink) override;
 
  private:
   class Lane;
   class Partition;
 
-  // One row for each group: the keys, then the results of the calls.
-  Chunk results(std::vector<Column> keys, const std::vector<std::unique_ptr<AggregateState>>& states, int64_t groups) const;
+  // One row for each group: the keys, then the results of the calls (Partial: the columns of the states).
+  Chunk results(std::vector<Column> keys, const std::vector<std::unique_ptr<AggregateState>>& states, int64_t groups,
+                at::Device device) const;
 
   OperatorPtr input_;
+  AggregateStage stage_;
   std::vector<ColumnId> groups_;
   std::vector<LogicalType> group_types_;
   std::vector<AggregateCall> calls_;
+  std::vector<std::vector<ColumnId>> state_columns_;  // Partial and Final: those of running_
   std::vector<AggregateCall> running_;  // those that have a state of their own
   std::vector<size_t> state_of_call_;   // place in running_
 };

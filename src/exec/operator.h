@@ -16,6 +16,8 @@
 
 namespace pistachio {
 
+class QueryExchanges;
+
 // What operators share in one run of a query.
 struct RunContext {
   StorageContext& storage;
@@ -23,6 +25,10 @@ struct RunContext {
   int lanes = 1;
   // Where the tensors of operators are.
   at::Device device = at::kCPU;
+  // Where other ranks send to and are sent to; null if the query runs on one rank alone.
+  QueryExchanges* exchanges = nullptr;
+  // Rows for another rank are gathered until they are so large.
+  int64_t message_bytes = 1 << 20;
 
   const Settings& settings() const { return storage.settings; }
   at::TensorOptions tensors_of(at::ScalarType type) const { return at::TensorOptions(type).device(device); }

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "columns/scalar_access.h"
+#include "exec/exchange_read.h"
 #include "exec/filter_project.h"
 #include "exec/group_limit.h"
 #include "exec/hash_aggregate.h"
@@ -21,21 +23,55 @@ namespace {
 
 class PlanBuilder {
  public:
-  explicit PlanBuilder(const PhysicalPlan& plan) : plan_(plan) {}
+  PlanBuilder(const PhysicalPlan& plan, int rank) : plan_(plan), rank_(rank) {}
 
+  ExecutablePlan build() {
+    made_.root = build_if_here(*plan_.root);
+    made_.root_reads = {reads_.begin(), reads_.end()};
+    return std::move(made_);
+  }
+
+ private:
   OperatorPtr build(const PhysicalNode& node) {
     OperatorPtr made = std::visit([&](const auto& own) { return build_node(node, own); }, node.node);
-    steps.push_back({&node, made.get()});
+    made_.steps.push_back({&node, made.get()});
     return made;
   }
 
-  std::vector<ExecutablePlan::Step> steps;
+  // Null if the node runs on another rank. What is below it may run here all the same.
+  OperatorPtr build_if_here(const PhysicalNode& node) {
+    if (rank_ == 0 || node.distribution.kind != Distribution::Kind::Single) return build(node);
+    build_stages_below(node);
+    return nullptr;
+  }
 
- private:
+  void build_stages_below(const PhysicalNode& node) {
+    if (node.as<PhysicalExchange>() != nullptr) return build_stage(node);
+    if (const auto* read = node.as<PhysicalSharedRead>()) {
+      if (visited_.insert(read->shared).second) build_stages_below(*plan_.shared[read->shared]);
+    }
+    for (const PhysicalPtr& child : node.children) build_stages_below(*child);
+  }
+
+  void build_stage(const PhysicalNode& node) {
+    const PhysicalNode& child = *node.children[0];
+    std::set<size_t> outer = std::exchange(reads_, {});
+    ExecutablePlan::Stage stage{.exchange = &node, .input = build_if_here(child), .types = plan_.types_of(child.layout), .reads = {}};
+    stage.reads = {reads_.begin(), reads_.end()};
+    reads_ = std::move(outer);
+    made_.stages.push_back(std::move(stage));
+  }
+
+  OperatorPtr build_node(const PhysicalNode& node, const PhysicalExchange& exchange) {
+    build_stage(node);
+    reads_.insert(exchange.number);
+    return std::make_unique<ExchangeReadOperator>(node.layout, exchange.number);
+  }
+
   OperatorPtr input(const PhysicalNode& node) { return build(*node.children[0]); }
 
   OperatorPtr build_node(const PhysicalNode& node, const PhysicalScan& scan) {
-    return std::make_unique<ScanOperator>(node.layout, scan.table, scan.sources, scan.filters);
+    return std::make_unique<ScanOperator>(node.layout, scan.table, scan.sources, scan.filters, scan.is_split);
   }
 
   OperatorPtr build_node(const PhysicalNode& node, const PhysicalValues& values) {
@@ -66,7 +102,7 @@ class PlanBuilder {
   }
 
   OperatorPtr build_node(const PhysicalNode& node, const PhysicalAggregate& aggregate) {
-    return std::make_unique<HashAggregateOperator>(input(node), aggregate.groups, plan_.types_of(aggregate.groups), aggregate.calls);
+    return std::make_unique<HashAggregateOperator>(input(node), node.layout, aggregate, plan_.types_of(aggregate.groups));
   }
 
   OperatorPtr build_node(const PhysicalNode& node, const PhysicalSort& sort) {
@@ -95,9 +131,14 @@ class PlanBuilder {
     auto known = shared_.find(read.shared);
     if (known == shared_.end()) {
       // Built first: it may have common tables in it.
+      std::set<size_t> outer = std::exchange(reads_, {});
       auto rows = std::make_shared<SharedRows>(build(*plan_.shared[read.shared]));
       known = shared_.emplace(read.shared, std::move(rows)).first;
+      shared_reads_.emplace(read.shared, std::exchange(reads_, std::move(outer)));
     }
+    // Whichever stage comes first reads for all.
+    const std::set<size_t>& read_below = shared_reads_.at(read.shared);
+    reads_.insert(read_below.begin(), read_below.end());
     return std::make_unique<SharedReadOperator>(node.layout, known->second, read.places);
   }
 
@@ -132,18 +173,19 @@ class PlanBuilder {
   }
 
   const PhysicalPlan& plan_;
+  const int rank_;
+  ExecutablePlan made_;
+  std::set<size_t> reads_;    // of the stage that is being built
+  std::set<size_t> visited_;  // common tables whose stages are built, though they themselves are on another rank
   std::map<size_t, std::shared_ptr<SharedRows>> shared_;
+  std::map<size_t, std::set<size_t>> shared_reads_;
   std::map<size_t, std::shared_ptr<WorkingRows>> working_;
 };
 
 }  // namespace
 
-ExecutablePlan build_executable(const PhysicalPlan& plan) {
-  PlanBuilder builder(plan);
-  ExecutablePlan made;
-  made.root = builder.build(*plan.root);
-  made.steps = std::move(builder.steps);
-  return made;
+ExecutablePlan build_executable(const PhysicalPlan& plan, int rank) {
+  return PlanBuilder(plan, rank).build();
 }
 
 }  // namespace pistachio

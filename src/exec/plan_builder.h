@@ -1,4 +1,5 @@
-// From a physical plan to operators.
+// From a physical plan to operators. An exchange cuts the plan into stages: what is below it sends, what is above it reads; on a rank all
+// stages run at the same time. Nodes that run on the first rank alone have no operators on the others.
 #pragma once
 
 #include <memory>
@@ -11,7 +12,19 @@ namespace pistachio {
 
 // Operators of a plan, with the node each was made from, for EXPLAIN ANALYZE. The plan outlives it.
 struct ExecutablePlan {
-  OperatorPtr root;
+  OperatorPtr root;                // null on ranks that have no part in the result
+  std::vector<size_t> root_reads;  // the exchanges that the root stage may read
+
+  // What is below an exchange.
+  struct Stage {
+    const PhysicalNode* exchange;
+    OperatorPtr input;  // null if this rank has nothing to send
+    std::vector<LogicalType> types;
+    std::vector<size_t> reads;
+    std::unique_ptr<OperatorMetrics> metrics = std::make_unique<OperatorMetrics>();
+  };
+  std::vector<Stage> stages;
+
   struct Step {
     const PhysicalNode* node;
     Operator* op;
@@ -19,6 +32,9 @@ struct ExecutablePlan {
   std::vector<Step> steps;
 };
 
-ExecutablePlan build_executable(const PhysicalPlan& plan);
+ExecutablePlan build_executable(const PhysicalPlan& plan, int rank = 0);
+
+// Runs all stages; the rows of the root go into the sink.
+Task<void> run_stages(ExecutablePlan& plan, RunContext& context, ChunkSink& sink);
 
 }  // namespace pistachio

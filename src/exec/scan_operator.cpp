@@ -4,12 +4,14 @@
 
 #include "base/check.h"
 #include "columns/device_copy.h"
+#include "network/exchange_hub.h"
 #include "storage/table_scan.h"
 
 namespace pistachio {
 
-ScanOperator::ScanOperator(std::vector<ColumnId> layout, TablePtr table, std::vector<size_t> sources, std::vector<RangeFilter> filters)
-    : Operator(std::move(layout)), table_(std::move(table)), sources_(std::move(sources)), filters_(std::move(filters)) {}
+ScanOperator::ScanOperator(std::vector<ColumnId> layout, TablePtr table, std::vector<size_t> sources, std::vector<RangeFilter> filters,
+                           bool is_split)
+    : Operator(std::move(layout)), table_(std::move(table)), sources_(std::move(sources)), filters_(std::move(filters)), is_split_(is_split) {}
 
 Task<void> ScanOperator::produce(RunContext& context, ChunkSink& sink) {
   bool only_counts = sources_.empty() && filters_.empty() && !table_->is_in_memory();
@@ -22,6 +24,11 @@ Task<void> ScanOperator::produce(RunContext& context, ChunkSink& sink) {
 // A scan without columns, as of count(*): the footers know how many rows there are.
 Task<void> ScanOperator::produce_counts(RunContext& context, ChunkSink& sink) {
   int64_t rows = table_->rows();
+  if (is_split_) {
+    int64_t rank = context.exchanges->rank();
+    int64_t ranks = context.exchanges->ranks();
+    rows = rows / ranks + (rank < rows % ranks ? 1 : 0);
+  }
   int64_t step = context.settings().chunk_rows;
   for (int64_t done = 0; done < rows && !sink.is_full(); done += step) {
     Task<void> passing = pass_on(metrics_, sink, 0, Chunk({}, std::min(step, rows - done), context.device));
@@ -36,6 +43,7 @@ Task<void> ScanOperator::produce_files(RunContext& context, ChunkSink& sink) {
   bool only_filters = sources_.empty();
   if (only_filters) request.columns.push_back(filters_[0].column);
   ScanPlan plan = plan_scan(table_->files(), request, context.settings());
+  if (is_split_) keep_share(plan, context.exchanges->rank(), context.exchanges->ranks());
   ScanCounters counters;
   TableScan scan(context.storage, plan, counters);
   // Storage decodes on the host.

@@ -10,7 +10,8 @@ namespace pistachio {
 class ScanOperator final : public Operator {
  public:
   // `sources[i]` is the table column behind layout()[i].
-  ScanOperator(std::vector<ColumnId> layout, TablePtr table, std::vector<size_t> sources, std::vector<RangeFilter> filters);
+  ScanOperator(std::vector<ColumnId> layout, TablePtr table, std::vector<size_t> sources, std::vector<RangeFilter> filters,
+               bool is_split);
   Task<void> produce(RunContext& context, ChunkSink& sink) override;
 
  private:
@@ -21,6 +22,7 @@ class ScanOperator final : public Operator {
   TablePtr table_;
   std::vector<size_t> sources_;
   std::vector<RangeFilter> filters_;
+  bool is_split_;  // this rank reads its share of the files
 };
 
 class ValuesOperator final : public Operator {

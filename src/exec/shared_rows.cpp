@@ -5,7 +5,22 @@
 namespace pistachio {
 
 Task<void> SharedRows::compute(RunContext& context) {
-  if (computed_) co_return;
+  if (begun_.exchange(true)) {
+    Task<std::optional<int>> waiting = computed_->receive();
+    co_await waiting;
+    co_return;
+  }
+  Task<void> collecting = collect(context);
+  try {
+    co_await collecting;
+  } catch (...) {
+    computed_->fail(std::current_exception());
+    throw;
+  }
+  computed_->close();
+}
+
+Task<void> SharedRows::collect(RunContext& context) {
   RowCollector collector(context.memory.make_child("common table"), context.lanes);
   Task<void> producing = plan_->produce(context, collector);
   co_await producing;
@@ -13,7 +28,6 @@ Task<void> SharedRows::compute(RunContext& context) {
     for (Chunk& chunk : lane.take_chunks()) chunks_.push_back(std::move(chunk));
     for (Reservation& part : lane.take_memory()) memory_.push_back(std::move(part));
   }
-  computed_ = true;
 }
 
 Task<void> pass_kept(OperatorMetrics& metrics, RunContext& context, ChunkSink& sink, const std::vector<Chunk>& chunks,

@@ -1,23 +1,27 @@
 // A common table: computed by the first who reads it, kept, and read again by the others.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <optional>
 
 #include "exec/held_chunks.h"
 #include "exec/operator.h"
+#include "memory/channel.h"
 
 namespace pistachio {
 
-// The plan and, in a run, the rows. Readers run one after the other (producers are sequential), so there is no lock.
+// The plan and, in a run, the rows. The first reader computes them; others wait.
 class SharedRows {
  public:
   explicit SharedRows(OperatorPtr plan) : plan_(std::move(plan)) {}
 
+  // Returns when the rows are there.
   Task<void> compute(RunContext& context);
-  // The next reader computes them anew.
+  // The next reader computes them anew. Not while there are readers.
   void forget() {
-    computed_ = false;
+    begun_ = false;
+    computed_ = std::make_unique<Channel<int>>(0);
     chunks_.clear();
     memory_.clear();
   }
@@ -25,8 +29,12 @@ class SharedRows {
   Operator& plan() { return *plan_; }
 
  private:
+  Task<void> collect(RunContext& context);
+
   OperatorPtr plan_;
-  bool computed_ = false;
+  std::atomic<bool> begun_ = false;
+  // Closed when the rows are there, failed when they could not be computed.
+  std::unique_ptr<Channel<int>> computed_ = std::make_unique<Channel<int>>(0);
   std::vector<Chunk> chunks_;
   std::vector<Reservation> memory_;
 };

@@ -24,6 +24,7 @@ class ColumnRegistry {
     columns_.push_back({std::move(name), type});
     return ColumnId{static_cast<int32_t>(columns_.size()) - 1};
   }
+  size_t size() const { return columns_.size(); }
   const std::string& name(ColumnId id) const { return columns_[static_cast<size_t>(id.value)].name; }
   LogicalType type(ColumnId id) const { return columns_[static_cast<size_t>(id.value)].type; }
   ExpressionPtr reference(ColumnId id, int64_t position = -1) const { return Expression::column(id, type(id), position); }

@@ -49,6 +49,10 @@ class Channel {
     co_await wait;
   }
 
+  // For senders that something else keeps in bounds (credit from the receiver) and that cannot wait: takes the item even if the channel is
+  // full. Dropped once the receiver is closed or the channel has failed. Any thread.
+  void push(T value, int64_t bytes);
+
   // Waits while the channel is empty. Nothing after the end. Throws the error.
   Task<std::optional<T>> receive() {
     ReceiveWait wait(*this);

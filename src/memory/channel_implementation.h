@@ -111,6 +111,18 @@ bool Channel<T>::try_send(SendWait& wait, WakeList& woken) {
 }
 
 template <typename T>
+void Channel<T>::push(T value, int64_t bytes) {
+  WakeList woken;
+  std::unique_lock lock(mutex_);
+  if (error_ || receiver_closed_) {
+    lock.unlock();  // the value is destroyed outside
+    return;
+  }
+  ENSURE(!closed_, "push on a channel that its sending side has closed");
+  deliver(std::move(value), bytes, woken);
+}
+
+template <typename T>
 bool Channel<T>::try_receive(ReceiveWait& wait, WakeList& woken) {
   if (error_) {
     wait.error_ = error_;

@@ -1,5 +1,6 @@
 #include "physical/physical_node.h"
 
+#include "base/check.h"
 #include "base/overloaded.h"
 #include "expr/column_set.h"
 
@@ -37,6 +38,16 @@ std::vector<std::vector<Requirement>> group_alternatives(const std::vector<Colum
 
 }  // namespace
 
+std::string_view exchange_name(PhysicalExchange::Kind kind) {
+  switch (kind) {
+    case PhysicalExchange::Kind::Gather: return "gather";
+    case PhysicalExchange::Kind::Broadcast: return "broadcast";
+    case PhysicalExchange::Kind::Repartition: return "repartition";
+    case PhysicalExchange::Kind::Scatter: return "scatter";
+  }
+  return "";
+}
+
 std::vector<LogicalType> PhysicalPlan::types_of(const std::vector<ColumnId>& ids) const {
   std::vector<LogicalType> types;
   types.reserve(ids.size());
@@ -54,13 +65,19 @@ std::vector<std::vector<Requirement>> input_alternatives(const PhysicalNode& nod
                    return Alternatives{{{Need::Single, {}}, {Need::Single, {}}}};
                  },
                  [](const PhysicalJoin& join) { return join_alternatives(join); },
-                 [&](const PhysicalAggregate& aggregate) { return group_alternatives(aggregate.groups, columns); },
-                 [&](const PhysicalGroupLimit& limit) { return group_alternatives(limit.groups, columns); },
-                 [](const PhysicalSort&) {
-                   return Alternatives{{{Need::Single, {}}}};
+                 [&](const PhysicalAggregate& aggregate) {
+                   if (aggregate.stage == AggregateStage::Partial) return Alternatives{{{Need::Once, {}}}};
+                   return group_alternatives(aggregate.groups, columns);
                  },
-                 [](const PhysicalLimit&) {
-                   return Alternatives{{{Need::Single, {}}}};
+                 [&](const PhysicalGroupLimit& limit) { return group_alternatives(limit.groups, columns); },
+                 [](const PhysicalSort& sort) {
+                   return Alternatives{{{sort.on_each_rank ? Need::Once : Need::Single, {}}}};
+                 },
+                 [](const PhysicalLimit& limit) {
+                   return Alternatives{{{limit.on_each_rank ? Need::Once : Need::Single, {}}}};
+                 },
+                 [](const PhysicalExchange&) {
+                   return Alternatives{{{Need::Once, {}}}};
                  },
                  [&](const PhysicalUnion&) {
                    return Alternatives{std::vector<Requirement>(node.children.size(), {Need::Single, {}}),
@@ -101,6 +118,16 @@ Distribution projected(const Distribution& distribution, const PhysicalProject& 
   });
 }
 
+Distribution exchanged(const PhysicalExchange& exchange) {
+  switch (exchange.kind) {
+    case PhysicalExchange::Kind::Gather: return {Distribution::Kind::Single, {}};
+    case PhysicalExchange::Kind::Broadcast: return {Distribution::Kind::Replicated, {}};
+    case PhysicalExchange::Kind::Repartition: return {Distribution::Kind::Hashed, exchange.keys};
+    case PhysicalExchange::Kind::Scatter: return {Distribution::Kind::Scattered, {}};
+  }
+  fail_check(__FILE__, __LINE__, "unknown exchange");
+}
+
 Distribution joined(const PhysicalJoin& join, const PhysicalNode& node) {
   const Distribution& left = node.children[0]->distribution;
   const Distribution& right = node.children[1]->distribution;
@@ -114,11 +141,12 @@ Distribution joined(const PhysicalJoin& join, const PhysicalNode& node) {
 
 }  // namespace
 
-Distribution given_distribution(const PhysicalNode& node, const PhysicalPlan& plan, Distribution::Kind scanned) {
+Distribution given_distribution(const PhysicalNode& node, const PhysicalPlan& plan) {
   return std::visit(
-      Overloaded{[&](const PhysicalScan&) {
-                   return Distribution{scanned, {}};
+      Overloaded{[&](const PhysicalScan& scan) {
+                   return Distribution{scan.is_split ? Distribution::Kind::Scattered : Distribution::Kind::Single, {}};
                  },
+                 [](const PhysicalExchange& exchange) { return exchanged(exchange); },
                  [](const PhysicalValues&) {
                    return Distribution{Distribution::Kind::Single, {}};
                  },
@@ -175,6 +203,7 @@ void for_each_expression(const PhysicalNode& node, const std::function<void(cons
                           for (const ExpressionPtr& comparison : join.comparisons) visit(comparison, -1);
                         },
                         [&](const PhysicalAggregate& aggregate) {
+                          if (aggregate.stage == AggregateStage::Final) return;
                           for (const AggregateCall& call : aggregate.calls) {
                             if (call.argument) visit(call.argument, 0);
                             if (call.filter) visit(call.filter, 0);
@@ -185,6 +214,9 @@ void for_each_expression(const PhysicalNode& node, const std::function<void(cons
                         },
                         [&](const PhysicalGroupLimit& limit) {
                           for (const SortKey& key : limit.keys) visit(key.expression, 0);
+                        },
+                        [&](const PhysicalExchange& exchange) {
+                          for (const ExpressionPtr& key : exchange.keys) visit(key, 0);
                         },
                         [](const auto&) {}},
              node.node);

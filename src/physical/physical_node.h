@@ -19,6 +19,7 @@ using PhysicalPtr = std::unique_ptr<PhysicalNode>;
 
 struct PhysicalScan {
   TablePtr table;
+  bool is_split = false;        // every rank reads a share of the files; otherwise one rank reads all of the table
   std::vector<size_t> sources;  // the table column behind each column of the layout
   std::vector<RangeFilter> filters;
   std::vector<ExpressionPtr> conditions;  // the filters as they were written
@@ -64,20 +65,28 @@ struct PhysicalJoin {
   ColumnId mark;
 };
 
+// In one go, or in two: each rank adds up its own rows, and what came out of that is merged where the rows of a group meet.
+enum class AggregateStage { Whole, Partial, Final };
+
 struct PhysicalAggregate {
   std::vector<ColumnId> groups;
   std::vector<AggregateCall> calls;
+  AggregateStage stage = AggregateStage::Whole;
+  // What Partial gives and Final takes behind the groups: the columns of each state of calls_with_state(calls).
+  std::vector<std::vector<ColumnId>> states;
 };
 
 // With a limit: the first rows only.
 struct PhysicalSort {
   std::vector<SortKey> keys;
   std::optional<int64_t> limit;
+  bool on_each_rank = false;  // its own rows, for a sort of what all ranks leave over
 };
 
 struct PhysicalLimit {
   std::optional<int64_t> limit;
   int64_t offset = 0;
+  bool on_each_rank = false;  // as above
 };
 
 // Rows [offset, offset + limit) of each group, counted in the order of the keys.
@@ -113,9 +122,24 @@ struct PhysicalRepeat {
   ColumnId times;
 };
 
+// Moves rows between ranks.
+struct PhysicalExchange {
+  enum class Kind {
+    Gather,       // all to the first rank
+    Broadcast,    // all to every rank
+    Repartition,  // each to the rank that the hash of its keys gives
+    Scatter,      // evenly to all
+  };
+  Kind kind = Kind::Gather;
+  std::vector<ExpressionPtr> keys;  // Repartition
+  size_t number = 0;                // among the exchanges of the plan
+};
+
+std::string_view exchange_name(PhysicalExchange::Kind kind);
+
 struct PhysicalNode {
   std::variant<PhysicalScan, PhysicalValues, PhysicalFilter, PhysicalProject, PhysicalJoin, PhysicalAggregate, PhysicalSort, PhysicalLimit,
-               PhysicalGroupLimit, PhysicalUnion, PhysicalSharedRead, PhysicalRecursion, PhysicalWorkingRead, PhysicalRepeat>
+               PhysicalGroupLimit, PhysicalUnion, PhysicalSharedRead, PhysicalRecursion, PhysicalWorkingRead, PhysicalRepeat, PhysicalExchange>
       node;
   std::vector<PhysicalPtr> children;
   std::vector<ColumnId> layout;  // the columns it gives, in order
@@ -133,6 +157,7 @@ struct PhysicalPlan {
   ColumnRegistry columns;
   // Plans that are computed once and read by PhysicalSharedRead; null where none is left. One may read another.
   std::vector<PhysicalPtr> shared;
+  size_t exchanges = 0;
 
   std::vector<LogicalType> types_of(const std::vector<ColumnId>& ids) const;
 };
@@ -140,8 +165,8 @@ struct PhysicalPlan {
 // What the node needs of its inputs: one of the alternatives, each with one requirement an input. All rows in one place always is enough.
 std::vector<std::vector<Requirement>> input_alternatives(const PhysicalNode& node, const ColumnRegistry& columns);
 
-// Where the rows of the node lie, given where those of its inputs do; `scanned` is where tables lie. Shared plans are found in `plan`.
-Distribution given_distribution(const PhysicalNode& node, const PhysicalPlan& plan, Distribution::Kind scanned);
+// Where the rows of the node lie, given where those of its inputs do. Shared plans are found in `plan`.
+Distribution given_distribution(const PhysicalNode& node, const PhysicalPlan& plan);
 
 // Every expression of the node itself, with the number of the child it is evaluated on; -1: on pairs of both.
 void for_each_expression(const PhysicalNode& node, const std::function<void(const ExpressionPtr&, int child)>& visit);

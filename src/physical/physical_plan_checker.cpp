@@ -4,6 +4,7 @@
 
 #include "base/check.h"
 #include "base/overloaded.h"
+#include "physical/aggregate_stages.h"
 
 namespace pistachio {
 
@@ -59,7 +60,8 @@ class Checker {
                      if (join.kind == JoinKind::Mark) given.insert(join.mark);
                      check_contained(node.layout, given);
                    },
-                   [&](const PhysicalAggregate& aggregate) { check_contained(aggregate.groups, set_of(*node.children[0])); },
+                   [&](const PhysicalAggregate& aggregate) { check_aggregate(node, aggregate); },
+                   [&](const PhysicalExchange&) { ENSURE(node.layout == node.children[0]->layout, "an exchange changes the layout"); },
                    [&](const PhysicalUnion&) { check_same_columns(node); }, [&](const PhysicalRecursion&) { check_same_columns(node); },
                    [&](const PhysicalWorkingRead& read) { ENSURE_EQ(read.places.size(), node.layout.size()); },
                    [&](const PhysicalSharedRead& read) {
@@ -74,6 +76,21 @@ class Checker {
                    },
                    [&](const PhysicalRepeat& repeat) { check_contained({repeat.times}, set_of(*node.children[0])); }, [](const auto&) {}},
         node.node);
+  }
+
+  void check_aggregate(const PhysicalNode& node, const PhysicalAggregate& aggregate) const {
+    ColumnSet given = set_of(*node.children[0]);
+    check_contained(aggregate.groups, given);
+    if (aggregate.stage == AggregateStage::Whole) return;
+    std::vector<AggregateCall> kept = calls_with_state(aggregate.calls);
+    ENSURE_EQ(aggregate.states.size(), kept.size());
+    ColumnSet gives = set_of(node);
+    for (size_t i = 0; i < kept.size(); ++i) {
+      std::vector<LogicalType> types = state_types(kept[i]);
+      ENSURE_EQ(aggregate.states[i].size(), types.size());
+      for (size_t j = 0; j < types.size(); ++j) check_type(aggregate.states[i][j], types[j]);
+      check_contained(aggregate.states[i], aggregate.stage == AggregateStage::Partial ? gives : given);
+    }
   }
 
   // By place, under other names.

@@ -21,8 +21,8 @@ size_t place_of(ColumnId column, const std::vector<ColumnId>& layout) {
 
 class PhysicalPlanner {
  public:
-  PhysicalPlanner(const LogicalPlan& plan, PhysicalPlan& made, Distribution::Kind scanned)
-      : plan_(plan), made_(made), scanned_(scanned), estimator_(plan) {
+  PhysicalPlanner(const LogicalPlan& plan, PhysicalPlan& made)
+      : plan_(plan), made_(made), estimator_(plan) {
     for (const LogicalPtr& shared : plan.shared) {
       if (shared) note_working_layouts(*shared);
     }
@@ -34,7 +34,7 @@ class PhysicalPlanner {
     planned->estimated_rows = estimator_.rows(node);
     for (const LogicalPtr& child : node.children) planned->children.push_back(plan(*child));
     std::visit([&](const auto& own) { fill(*planned, own); }, node.node);
-    planned->distribution = given_distribution(*planned, made_, scanned_);
+    planned->distribution = given_distribution(*planned, made_);
     return planned;
   }
 
@@ -48,7 +48,7 @@ class PhysicalPlanner {
     made->layout = columns;
     made->estimated_rows = input->estimated_rows;
     made->children.push_back(std::move(input));
-    made->distribution = given_distribution(*made, made_, scanned_);
+    made->distribution = given_distribution(*made, made_);
     return made;
   }
 
@@ -165,18 +165,17 @@ class PhysicalPlanner {
 
   const LogicalPlan& plan_;
   PhysicalPlan& made_;
-  Distribution::Kind scanned_;
   CardinalityEstimator estimator_;
   std::map<size_t, std::vector<ColumnId>> working_layouts_;
 };
 
 }  // namespace
 
-PhysicalPlan plan_physical(const LogicalPlan& plan, Distribution::Kind scanned) {
+PhysicalPlan plan_physical(const LogicalPlan& plan) {
   PhysicalPlan made;
   made.columns = plan.columns;
   made.shared.resize(plan.shared.size());
-  PhysicalPlanner planner(plan, made, scanned);
+  PhysicalPlanner planner(plan, made);
   for (size_t i = 0; i < plan.shared.size(); ++i) planner.plan_shared(i);
   std::vector<ColumnId> output;
   for (const OutputColumn& column : plan.output) output.push_back(column.id);

@@ -6,7 +6,7 @@
 namespace pistachio {
 
 // The root gives exactly the output columns of the plan, in order. Throws InternalError when the result does not hold together.
-// `scanned` is where the rows of tables lie.
-PhysicalPlan plan_physical(const LogicalPlan& plan, Distribution::Kind scanned = Distribution::Kind::Single);
+// Everything is on one rank; exchange_placement.h spreads it.
+PhysicalPlan plan_physical(const LogicalPlan& plan);
 
 }  // namespace pistachio

@@ -113,11 +113,14 @@ class Explainer {
                    [&](const PhysicalJoin& join) { return describe_join(join); },
                    [&](const PhysicalAggregate& aggregate) { return describe_aggregate(aggregate); },
                    [&](const PhysicalSort& sort) {
-                     return Described{sort.limit ? fmt::format("top {}", *sort.limit) : "sort", {{"keys", show(sort.keys)}}};
+                     std::string name = sort.limit ? fmt::format("top {}", *sort.limit) : "sort";
+                     if (sort.on_each_rank) name += " of each rank";
+                     return Described{name, {{"keys", show(sort.keys)}}};
                    },
                    [&](const PhysicalLimit& limit) {
                      std::string name = limit.limit ? fmt::format("limit {}", *limit.limit) : "limit";
                      if (limit.offset > 0) name += fmt::format(" offset {}", limit.offset);
+                     if (limit.on_each_rank) name += " of each rank";
                      return Described{name, {}};
                    },
                    [&](const PhysicalGroupLimit& limit) {
@@ -141,6 +144,13 @@ class Explainer {
                    },
                    [&](const PhysicalRepeat& repeat) {
                      return Described{"repeat", {{"times", name_of(repeat.times)}}};
+                   },
+                   [&](const PhysicalExchange& exchange) {
+                     Described made{std::string(exchange_name(exchange.kind)), {}};
+                     std::vector<std::string> keys;
+                     for (const ExpressionPtr& key : exchange.keys) keys.push_back(show(*key));
+                     if (!keys.empty()) made.details.emplace_back("keys", fmt::format("{}", fmt::join(keys, ", ")));
+                     return made;
                    }},
         node.node);
   }
@@ -177,7 +187,10 @@ class Explainer {
   }
 
   Described describe_aggregate(const PhysicalAggregate& aggregate) const {
-    Described made{"aggregate", {}};
+    std::string_view stage = aggregate.stage == AggregateStage::Partial ? "partial "
+                             : aggregate.stage == AggregateStage::Final ? "final "
+                                                                        : "";
+    Described made{fmt::format("{}aggregate", stage), {}};
     if (!aggregate.groups.empty()) made.details.emplace_back("groups", show(aggregate.groups));
     std::vector<std::string> parts;
     for (const AggregateCall& call : aggregate.calls) {

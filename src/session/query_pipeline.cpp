@@ -42,36 +42,38 @@ Task<void> deliver(Channel<Chunk>& channel, ResultReceiver& receiver) {
 
 Task<void> produce(ExecutablePlan& plan, RunContext& context, Channel<Chunk>& channel) {
   ChannelSink sink(channel);
-  Task<void> producing = plan.root->produce(context, sink);
+  Task<void> producing = run_stages(plan, context, sink);
   co_await producing;
   channel.close();
 }
 
-Task<void> run(ExecutablePlan& plan, RunContext& context, ResultReceiver& receiver) {
+Task<void> run(ExecutablePlan& plan, RunContext& context, ResultReceiver* receiver) {
   Channel<Chunk> channel(kResultBytes);
   std::vector<Task<void>> both;
   both.push_back(produce(plan, context, channel));
-  both.push_back(deliver(channel, receiver));
+  if (receiver != nullptr) both.push_back(deliver(channel, *receiver));
   Task<void> all = when_all(std::move(both));
   co_await all;
 }
 
 }  // namespace
 
-PlannedQuery plan_query(const ast::Query& query, TableResolver& tables, const Settings& settings, const CancelToken& token) {
+PlannedQuery plan_query(const ast::Query& query, TableResolver& tables, const Settings& settings, const CancelToken& token,
+                        const PlacementOptions& placement) {
   auto begin = std::chrono::steady_clock::now();
   PlannedQuery planned;
   LogicalPlan logical = bind_query(query, tables);
   for (const OutputColumn& column : logical.output) planned.columns.push_back({column.name, logical.columns.type(column.id)});
   optimize(logical, settings, token);
   planned.plan = plan_physical(logical);
+  if (placement.ranks > 1) place_exchanges(planned.plan, placement);
   planned.planning_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   return planned;
 }
 
-void run_plan(EngineInstance& engine, EngineInstance::QueryScope& scope, ExecutablePlan& plan, ResultReceiver& receiver,
-              const CancelToken& token) {
-  RunContext context{scope.storage(), scope.operator_memory(), engine.scheduler().workers(), engine.device()};
+void run_plan(EngineInstance& engine, EngineInstance::QueryScope& scope, ExecutablePlan& plan, ResultReceiver* receiver,
+              const CancelToken& token, QueryExchanges* exchanges) {
+  RunContext context{scope.storage(), scope.operator_memory(), engine.scheduler().workers(), engine.device(), exchanges};
   engine.scheduler().run(run(plan, context, receiver), token);
 }
 

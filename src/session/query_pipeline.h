@@ -6,6 +6,8 @@
 
 #include "binder/bind.h"
 #include "exec/plan_builder.h"
+#include "network/exchange_hub.h"
+#include "physical/exchange_placement.h"
 #include "session/session.h"
 
 namespace pistachio {
@@ -16,11 +18,13 @@ struct PlannedQuery {
   double planning_seconds = 0;
 };
 
-// Bind, optimize, and choose algorithms.
-PlannedQuery plan_query(const ast::Query& query, TableResolver& tables, const Settings& settings, const CancelToken& token);
+// Bind, optimize, choose algorithms, and spread the plan over the ranks.
+PlannedQuery plan_query(const ast::Query& query, TableResolver& tables, const Settings& settings, const CancelToken& token,
+                        const PlacementOptions& placement);
 
-// Run; chunks arrive at the receiver as they are made.
-void run_plan(EngineInstance& engine, EngineInstance::QueryScope& scope, ExecutablePlan& plan, ResultReceiver& receiver,
-              const CancelToken& token);
+// Run on this rank, with others if there are exchanges; chunks arrive at the receiver as they are made. Without a receiver this rank only
+// does its part for others.
+void run_plan(EngineInstance& engine, EngineInstance::QueryScope& scope, ExecutablePlan& plan, ResultReceiver* receiver,
+              const CancelToken& token, QueryExchanges* exchanges = nullptr);
 
 }  // namespace pistachio

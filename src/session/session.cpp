@@ -22,6 +22,7 @@
 #include "session/known_names.h"
 #include "session/late_begin.h"
 #include "session/query_pipeline.h"
+#include "session/rank_service.h"
 
 namespace pistachio {
 
@@ -94,7 +95,8 @@ void refuse_unknown_rules(const Settings& settings) {
 
 }  // namespace
 
-Session::Session(EngineInstance& engine) : engine_(engine), settings_(engine.settings()), defaults_(engine.settings()) {
+Session::Session(EngineInstance& engine, RankService* ranks)
+    : engine_(engine), ranks_(ranks), settings_(engine.settings()), defaults_(engine.settings()) {
   refuse_unknown_rules(settings_);
 }
 
@@ -167,17 +169,26 @@ void Session::execute(std::shared_ptr<const ast::Statement> statement, ResultRec
 }
 
 void Session::run(const std::shared_ptr<const ast::Statement>&, const ast::SelectStatement& node, ResultReceiver& receiver) {
-  PlannedQuery planned = plan_query(*node.query, *this, settings_, token_);
+  PlannedQuery planned = plan_query(*node.query, *this, settings_, token_, placement());
   ExecutablePlan executable = build_executable(planned.plan);
   LateBegin result(receiver);
   result.begin(planned.columns);
   try {
-    run_plan(engine_, *scope_, executable, result, token_);
+    run_planned(planned, executable, result);
   } catch (...) {
     result.break_off();
     throw;
   }
   result.end();
+}
+
+PlacementOptions Session::placement() const {
+  return {.ranks = ranks_ == nullptr ? 1 : ranks_->ranks(), .spread_everything = settings_.spread_tables};
+}
+
+void Session::run_planned(const PlannedQuery& planned, ExecutablePlan& executable, ResultReceiver& receiver) {
+  if (planned.plan.exchanges == 0) return run_plan(engine_, *scope_, executable, &receiver, token_);
+  ranks_->run(planned.plan, executable, *scope_, receiver, token_);
 }
 
 void Session::refuse_taken(const std::string& name, int64_t position) const {
@@ -192,7 +203,7 @@ void Session::run(const std::shared_ptr<const ast::Statement>& statement, const 
   std::map<std::string, ViewDefinition> views_before = views_;
   views_[name] = ViewDefinition{statement, node.query.get(), node.column_aliases};
   try {
-    PlannedQuery planned = plan_query(*node.query, *this, settings_, token_);
+    PlannedQuery planned = plan_query(*node.query, *this, settings_, token_, placement());
     refuse_surplus_names("view", name, planned.columns.size(), node.column_aliases.size(), statement->position);
   } catch (...) {
     views_ = std::move(views_before);
@@ -211,7 +222,7 @@ void Session::run(const std::shared_ptr<const ast::Statement>& statement, const 
     tables_[name] = Table::of_chunks(name, std::move(columns), {}, {});
     return;
   }
-  PlannedQuery planned = plan_query(*node.query, *this, settings_, token_);
+  PlannedQuery planned = plan_query(*node.query, *this, settings_, token_, placement());
   refuse_surplus_names("table", name, planned.columns.size(), node.column_aliases.size(), statement->position);
   for (size_t i = 0; i < planned.columns.size(); ++i) {
     bool renamed = i < node.column_aliases.size();
@@ -219,7 +230,7 @@ void Session::run(const std::shared_ptr<const ast::Statement>& statement, const 
   }
   ExecutablePlan executable = build_executable(planned.plan);
   Keep keep(engine_.governor().process_account().make_child(fmt::format("table {}", name)));
-  run_plan(engine_, *scope_, executable, keep, token_);
+  run_planned(planned, executable, keep);
   tables_[name] = Table::of_chunks(name, std::move(columns), keep.held.take_chunks(), share(keep.held.take_memory()));
 }
 
@@ -231,7 +242,7 @@ void Session::run(const std::shared_ptr<const ast::Statement>& statement, const 
                     statement->position);
   }
   const Table& table = *found->second;
-  PlannedQuery planned = plan_query(*node.query, *this, settings_, token_);
+  PlannedQuery planned = plan_query(*node.query, *this, settings_, token_, placement());
   // The place of each table column in what is inserted; -1: NULL.
   std::vector<int> places(table.columns().size(), -1);
   size_t given = node.columns.empty() ? table.columns().size() : node.columns.size();
@@ -262,7 +273,7 @@ void Session::run(const std::shared_ptr<const ast::Statement>& statement, const 
   }
   ExecutablePlan executable = build_executable(planned.plan);
   Keep keep(scope_->operator_memory().make_child("insert"));
-  run_plan(engine_, *scope_, executable, keep, token_);
+  run_planned(planned, executable, keep);
   HeldChunks added(engine_.governor().process_account().make_child(fmt::format("table {}", name)));
   for (const Chunk& chunk : keep.held.chunks()) {
     std::vector<Column> columns;
@@ -298,14 +309,14 @@ void Session::run(const std::shared_ptr<const ast::Statement>& statement, const 
 void Session::run(const std::shared_ptr<const ast::Statement>& statement, const ast::Explain& node, ResultReceiver& receiver) {
   const auto* select = std::get_if<ast::SelectStatement>(&node.statement->node);
   if (select == nullptr) throw UserError("EXPLAIN takes a query", statement->position);
-  PlannedQuery planned = plan_query(*select->query, *this, settings_, token_);
+  PlannedQuery planned = plan_query(*select->query, *this, settings_, token_, placement());
   ExplainOptions options;
   ExecutablePlan executable;
   if (node.analyze) {
     executable = build_executable(planned.plan);
     auto begin = std::chrono::steady_clock::now();
     Ignore ignore;
-    run_plan(engine_, *scope_, executable, ignore, token_);
+    run_planned(planned, executable, ignore);
     options.executed = &executable;
     options.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     options.bytes_read = scope_->read_pool().statistics().bytes;
@@ -373,7 +384,7 @@ void Session::run(const std::shared_ptr<const ast::Statement>& statement, const 
 }
 
 void Session::run(const std::shared_ptr<const ast::Statement>&, const ast::Describe& node, ResultReceiver& receiver) {
-  PlannedQuery planned = plan_query(*node.query, *this, settings_, token_);
+  PlannedQuery planned = plan_query(*node.query, *this, settings_, token_, placement());
   std::vector<std::vector<ScalarValue>> rows;
   for (const ResultColumn& column : planned.columns) rows.push_back({text_value(column.name), text_value(column.type.to_string())});
   send_rows(receiver, {{"column_name", TypeKind::Varchar}, {"column_type", TypeKind::Varchar}}, rows);

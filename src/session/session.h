@@ -13,6 +13,11 @@
 
 namespace pistachio {
 
+struct ExecutablePlan;
+struct PlacementOptions;
+struct PlannedQuery;
+class RankService;
+
 struct ResultColumn {
   std::string name;
   LogicalType type;
@@ -32,7 +37,8 @@ class ResultReceiver {
 
 class Session final : private TableResolver {
  public:
-  explicit Session(EngineInstance& engine);
+  // Queries run on all ranks of the service if there is one. It outlives the session.
+  explicit Session(EngineInstance& engine, RankService* ranks = nullptr);
 
   // Every NAME.parquet and every folder NAME/ with Parquet files in it becomes a table NAME. Throws UserError.
   void add_folder(const std::string& path);
@@ -59,9 +65,12 @@ class Session final : private TableResolver {
   void run(const std::shared_ptr<const ast::Statement>& statement, const ast::Show& node, ResultReceiver& receiver);
   void run(const std::shared_ptr<const ast::Statement>& statement, const ast::Describe& node, ResultReceiver& receiver);
 
+  PlacementOptions placement() const;
+  void run_planned(const PlannedQuery& planned, ExecutablePlan& executable, ResultReceiver& receiver);
   void refuse_taken(const std::string& name, int64_t position) const;
 
   EngineInstance& engine_;
+  RankService* ranks_;
   Settings settings_;
   Settings defaults_;
   std::map<std::string, std::string> folder_tables_;  // name -> path

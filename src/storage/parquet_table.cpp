@@ -150,6 +150,7 @@ Task<ParquetTable> open_table(StorageContext& storage, std::vector<std::string> 
   check_partition_keys(found);
 
   ParquetTable table;
+  table.patterns = patterns;
   auto open_files = std::make_shared<OpenFiles>(kMostOpenFiles);
   for (size_t begin = 0; begin < found.size(); begin += kMostOpening) {
     std::vector<Task<TableFile>> opening;

@@ -30,6 +30,7 @@ struct TableFile {
 };
 
 struct ParquetTable {
+  std::vector<std::string> patterns;  // what it was opened by
   std::vector<TableColumn> columns;
   std::vector<TableFile> files;
   int64_t rows = 0;

@@ -12,6 +12,7 @@
 #include "parser/parse.h"
 #include "session/session.h"
 #include "storage/sample_file.h"
+#include "tests/support/local_ranks.h"
 #include "tests/sql/slt_file.h"
 #include "tests/support/temporary_folder.h"
 
@@ -108,7 +109,9 @@ TEST_P(SqlTest, GivesWhatTheFileSays) {
   for (const auto& [name, value] : described.at("settings").items()) assign_setting(settings, name, value.get<std::string>());
   write_sample_file(folder_.file("sales.parquet"), {3000, 700});
   EngineInstance engine(settings);
-  Session session(engine);
+  std::unique_ptr<LocalRanks> ranks;
+  if (described.contains("ranks")) ranks = std::make_unique<LocalRanks>(engine, described.at("ranks").get<int>());
+  Session session(engine, ranks ? &ranks->first() : nullptr);
   session.add_folder(folder_.path());
   for (const SltCase& own : read_slt_file(kRoot + "/tests/sql/" + GetParam().file + ".slt")) run_case(session, own);
 }

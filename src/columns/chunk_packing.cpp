@@ -1,0 +1,188 @@
+#include "columns/chunk_packing.h"
+
+#include <ATen/ATen.h>
+
+#include <cstring>
+
+#include "base/byte_stream.h"
+#include "base/check.h"
+#include "columns/device_copy.h"
+#include "data/concatenate_columns.h"
+#include "kernels/ops/text_compact.h"
+
+namespace pistachio {
+
+namespace {
+
+constexpr int64_t kAlignment = 64;
+
+int64_t aligned(int64_t bytes) {
+  return (bytes + kAlignment - 1) / kAlignment * kAlignment;
+}
+
+enum class Form : uint8_t { Fixed, Text, Dictionary };
+
+// First the description of all columns with the lengths of their buffers, then the buffers.
+class Packer {
+ public:
+  at::Tensor pack(const Chunk& chunk) {
+    description_.put<int64_t>(chunk.rows());
+    description_.put<uint64_t>(chunk.column_count());
+    for (const Column& column : chunk.columns()) add(column);
+    int64_t front = aligned(static_cast<int64_t>(sizeof(uint64_t) + description_.bytes().size()));
+    int64_t total = front;
+    for (const at::Tensor& buffer : buffers_) total += aligned(static_cast<int64_t>(buffer.nbytes()));
+    at::Tensor block = at::empty({total}, at::kByte);
+    auto* out = block.mutable_data_ptr<uint8_t>();
+    uint64_t length = description_.bytes().size();
+    std::memcpy(out, &length, sizeof length);
+    std::memcpy(out + sizeof length, description_.bytes().data(), length);
+    int64_t place = front;
+    for (const at::Tensor& buffer : buffers_) {
+      if (buffer.nbytes() > 0) std::memcpy(out + place, buffer.const_data_ptr(), buffer.nbytes());
+      place += aligned(static_cast<int64_t>(buffer.nbytes()));
+    }
+    return block;
+  }
+
+ private:
+  void add(const Column& column) {
+    if (column.is_dictionary() && column.dictionary_column()->rows() > column.rows()) return add(decode_dictionary(column));
+    LogicalType type = column.type();
+    description_.put(static_cast<uint8_t>(type.kind()));
+    description_.put(static_cast<uint8_t>(type.precision()));
+    description_.put(static_cast<uint8_t>(type.scale()));
+    Form form = column.is_dictionary() ? Form::Dictionary : type.is_text() ? Form::Text : Form::Fixed;
+    description_.put(form);
+    description_.put<uint8_t>(column.has_validity() ? 1 : 0);
+    description_.put<int64_t>(column.rows());
+    if (column.has_validity()) add_buffer(column.validity());
+    switch (form) {
+      case Form::Fixed: add_buffer(column.values()); break;
+      case Form::Text: {
+        auto [bytes, offsets] = kernels::text_compact(column.bytes(), column.begins(), column.ends());
+        add_buffer(offsets);
+        add_buffer(bytes);
+        break;
+      }
+      case Form::Dictionary:
+        add_buffer(column.codes());
+        add(*column.dictionary_column());
+        break;
+    }
+  }
+
+  void add_buffer(const at::Tensor& buffer) {
+    buffers_.push_back(buffer.contiguous());
+    description_.put<uint64_t>(buffers_.back().nbytes());
+  }
+
+  ByteWriter description_;
+  std::vector<at::Tensor> buffers_;
+};
+
+class Unpacker {
+ public:
+  explicit Unpacker(const at::Tensor& block) : block_(block), description_(description_of(block)) {
+    place_ = aligned(static_cast<int64_t>(sizeof(uint64_t) + description_.left()));
+  }
+
+  Chunk unpack() {
+    auto rows = description_.get<int64_t>();
+    require(rows >= 0);
+    size_t count = description_.get_count();
+    std::vector<Column> columns;
+    for (size_t i = 0; i < count; ++i) {
+      columns.push_back(column(true));
+      require(columns.back().rows() == rows);
+    }
+    return Chunk(std::move(columns), rows);
+  }
+
+ private:
+  static std::string_view description_of(const at::Tensor& block) {
+    require(block.dim() == 1 && block.scalar_type() == at::kByte && block.is_contiguous() && block.numel() >= kAlignment);
+    const char* bytes = reinterpret_cast<const char*>(block.const_data_ptr<uint8_t>());
+    uint64_t length = 0;
+    std::memcpy(&length, bytes, sizeof length);
+    require(length <= static_cast<uint64_t>(block.numel()) - sizeof length);
+    return {bytes + sizeof length, length};
+  }
+
+  static void require(bool holds) {
+    if (!holds) throw PeerError("rows from another rank are damaged: the block does not describe itself");
+  }
+
+  Column column(bool may_be_coded) {
+    auto kind = description_.get<uint8_t>();
+    auto precision = description_.get<uint8_t>();
+    auto scale = description_.get<uint8_t>();
+    require(kind <= static_cast<uint8_t>(TypeKind::Blob) && precision <= 38 && scale <= precision);
+    bool is_decimal = static_cast<TypeKind>(kind) == TypeKind::Decimal;
+    require(is_decimal == (precision > 0));
+    LogicalType type = is_decimal ? LogicalType::decimal(precision, scale) : LogicalType(static_cast<TypeKind>(kind));
+    auto form = description_.get<Form>();
+    bool has_validity = description_.get<uint8_t>() != 0;
+    auto rows = description_.get<int64_t>();
+    require(rows >= 0 && rows <= block_.numel());
+    at::Tensor validity = has_validity ? buffer(rows, at::kBool) : at::Tensor();
+    switch (form) {
+      case Form::Fixed: {
+        require(!type.is_text());
+        at::Tensor values = buffer(type.is_wide() ? rows * 2 : rows, type.scalar_type());
+        return Column::fixed(type, type.is_wide() ? values.view({rows, 2}) : values, validity);
+      }
+      case Form::Text: {
+        require(type.is_text());
+        at::Tensor offsets = buffer(rows + 1, at::kLong);
+        at::Tensor bytes = buffer(-1, at::kByte);
+        const int64_t* place = offsets.const_data_ptr<int64_t>();
+        bool ascends = place[0] == 0 && place[rows] == bytes.numel();
+        for (int64_t i = 0; i < rows; ++i) ascends &= place[i] <= place[i + 1];
+        require(ascends);
+        return Column::text(type, bytes, offsets.slice(0, 0, rows), offsets.slice(0, 1), validity);
+      }
+      case Form::Dictionary: {
+        require(may_be_coded);
+        at::Tensor codes = buffer(rows, at::kInt);
+        auto entries = std::make_shared<Column>(column(false));
+        require(entries->type() == type);
+        const int32_t* code = codes.const_data_ptr<int32_t>();
+        bool inside = true;
+        for (int64_t i = 0; i < rows; ++i) inside &= code[i] >= 0 && code[i] < entries->rows();
+        require(inside);
+        return Column::dictionary(codes, std::move(entries), validity);
+      }
+    }
+    require(false);
+    fail_check(__FILE__, __LINE__, "not reached");
+  }
+
+  // With -1 as many elements as the block says.
+  at::Tensor buffer(int64_t elements, at::ScalarType type) {
+    auto bytes = description_.get<uint64_t>();
+    require(bytes <= static_cast<uint64_t>(block_.numel() - place_));
+    auto size = static_cast<int64_t>(c10::elementSize(type));
+    require(elements < 0 || static_cast<int64_t>(bytes) == elements * size);
+    at::Tensor made = block_.narrow(0, place_, static_cast<int64_t>(bytes)).view(type);
+    place_ += aligned(static_cast<int64_t>(bytes));
+    require(place_ <= block_.numel());
+    return made;
+  }
+
+  const at::Tensor& block_;
+  ByteReader description_;
+  int64_t place_ = 0;
+};
+
+}  // namespace
+
+at::Tensor pack_chunk(const Chunk& chunk) {
+  return Packer().pack(to_device(chunk, at::kCPU));
+}
+
+Chunk unpack_chunk(const at::Tensor& block) {
+  return Unpacker(block).unpack();
+}
+
+}  // namespace pistachio

@@ -1,0 +1,72 @@
+// The stages of a plan on one rank, at the same time.
+#include "base/task_group.h"
+#include "exec/exchange_write.h"
+#include "exec/plan_builder.h"
+
+namespace pistachio {
+
+namespace {
+
+// Tells senders that nothing more is wanted as soon as no stage is left that could read what they send.
+class Readers {
+ public:
+  Readers(const ExecutablePlan& plan, QueryExchanges* exchanges) : exchanges_(exchanges) {
+    if (exchanges_ == nullptr) return;
+    left_ = std::vector<std::atomic<int>>(exchanges_->count());
+    for (const ExecutablePlan::Stage& stage : plan.stages) count(stage.reads);
+    count(plan.root_reads);
+  }
+  void ended(const std::vector<size_t>& reads) {
+    for (size_t number : reads) {
+      if (--left_[number] == 0) exchanges_->input(number).close();
+    }
+  }
+
+ private:
+  void count(const std::vector<size_t>& reads) {
+    for (size_t number : reads) ++left_[number];
+  }
+
+  QueryExchanges* exchanges_;
+  std::vector<std::atomic<int>> left_;
+};
+
+Task<void> send_rows(ExecutablePlan::Stage& stage, RunContext& context, Readers& readers) {
+  const auto& exchange = *stage.exchange->as<PhysicalExchange>();
+  if (stage.input) {
+    ExchangeSink sink(context, exchange, stage.exchange->layout, stage.types, *stage.metrics);
+    Task<void> producing = stage.input->produce(context, sink);
+    co_await producing;
+    readers.ended(stage.reads);
+    Task<void> flushing = sink.flush();
+    co_await flushing;
+  }
+  context.exchanges->output(exchange.number).finish();
+}
+
+Task<void> run_stage(ExecutablePlan::Stage& stage, RunContext& context, Readers& readers) {
+  std::vector<Task<void>> both;
+  both.push_back(send_rows(stage, context, readers));
+  both.push_back(context.exchanges->output(stage.exchange->as<PhysicalExchange>()->number).carry());
+  Task<void> running = when_all(std::move(both));
+  co_await running;
+}
+
+Task<void> run_root(ExecutablePlan& plan, RunContext& context, ChunkSink& sink, Readers& readers) {
+  Task<void> producing = plan.root->produce(context, sink);
+  co_await producing;
+  readers.ended(plan.root_reads);
+}
+
+}  // namespace
+
+Task<void> run_stages(ExecutablePlan& plan, RunContext& context, ChunkSink& sink) {
+  Readers readers(plan, context.exchanges);
+  std::vector<Task<void>> all;
+  for (ExecutablePlan::Stage& stage : plan.stages) all.push_back(run_stage(stage, context, readers));
+  if (plan.root) all.push_back(run_root(plan, context, sink, readers));
+  Task<void> running = when_all(std::move(all));
+  co_await running;
+}
+
+}  // namespace pistachio

@@ -1,0 +1,173 @@
+// Where the messages of exchanges arrive on a rank, and the two ends that operators see of one: an ExchangeInput gives the rows that all
+// ranks sent here, an ExchangeOutput takes rows for any rank.
+//
+// Flow control: a sender may have `window` bytes under way to a receiver and gets them back as the receiver works them up, for each
+// exchange and each pair of ranks apart. So a slow receiver slows its senders and never fills memory, and no exchange waits for another.
+// Nothing here depends on the order of messages: the end says how many there were.
+// The hub lives as long as the rank; QueryExchanges is one query's share of it. Thread-safe.
+#pragma once
+
+#include <atomic>
+#include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <vector>
+
+#include "base/task.h"
+#include "data/chunk.h"
+#include "memory/channel.h"
+#include "network/message_kind.h"
+#include "network/transport.h"
+
+namespace pistachio {
+
+struct ExchangeLimits {
+  int64_t window_bytes = 8 << 20;   // under way from one rank to another
+  int64_t outgoing_bytes = 2 << 20;  // packed and waiting to be sent to one rank
+
+  // What one exchange may hold on a rank.
+  int64_t memory_bytes(int ranks) const { return (window_bytes + outgoing_bytes) * ranks; }
+};
+
+// What an exchange moved on this rank.
+struct ExchangeCounters {
+  std::atomic<int64_t> bytes_sent = 0;
+  std::atomic<int64_t> bytes_received = 0;
+  std::atomic<int64_t> messages_sent = 0;
+  std::atomic<int64_t> messages_received = 0;
+};
+
+class QueryExchanges;
+
+class ExchangeInput {
+ public:
+  // Rows of this rank are a chunk, rows of others a block that is still to be unpacked.
+  struct Rows {
+    Chunk chunk;
+    at::Tensor block;
+    int source = 0;
+    int64_t bytes = 0;
+  };
+
+  ExchangeInput(QueryExchanges& owner, uint32_t number, ExchangeLimits limits);
+
+  // Waits; nothing after the end. Any number of lanes.
+  Task<std::optional<Rows>> receive() { return queue_.receive(); }
+  // The rows are worked up: their sender may send as many again.
+  void release(const Rows& rows);
+  // Nothing more is wanted: senders hear of it.
+  void close();
+
+  // From this rank. False: nothing more is wanted.
+  Task<bool> put(Chunk chunk);
+  void on_rows(int source, at::Tensor block);
+  void on_end(int source, int64_t messages);
+
+ private:
+  struct Source {
+    int64_t received = 0;
+    int64_t expected = -1;      // messages; -1: not known yet
+    int64_t to_give_back = 0;   // worked up, but not told yet
+  };
+  void close_if_complete();
+
+  QueryExchanges& owner_;
+  const uint32_t number_;
+  const ExchangeLimits limits_;
+  Channel<Rows> queue_;
+  std::mutex mutex_;
+  // Guarded by mutex_.
+  std::vector<Source> sources_;
+  bool closed_ = false;
+  bool complete_ = false;
+};
+
+class ExchangeOutput {
+ public:
+  ExchangeOutput(QueryExchanges& owner, uint32_t number, ExchangeLimits limits);
+
+  // Waits while there is no room. False: that rank wants nothing more.
+  Task<bool> send(int rank, Chunk chunk);
+  bool is_wanted(int rank) const { return !peers_[static_cast<size_t>(rank)]->enough; }
+  bool is_wanted_anywhere() const;
+  // No more sends will come.
+  void finish();
+  // Carries what send() was given to the other ranks, until finish(). To be run beside the senders.
+  Task<void> carry();
+  const ExchangeCounters& counters() const { return counters_; }
+
+  void on_credit(int rank, int64_t bytes);
+  void on_enough(int rank);
+
+ private:
+  struct Peer {
+    explicit Peer(int64_t outgoing_bytes) : waiting(outgoing_bytes), credit(0) {}
+    Channel<at::Tensor> waiting;
+    Channel<int64_t> credit;
+    std::atomic<bool> enough = false;
+  };
+  Task<void> carry_to(int rank);
+
+  QueryExchanges& owner_;
+  const uint32_t number_;
+  const ExchangeLimits limits_;
+  std::vector<std::unique_ptr<Peer>> peers_;
+  ExchangeCounters counters_;
+};
+
+class ExchangeHub {
+ public:
+  explicit ExchangeHub(Transport& transport) : transport_(transport) {}
+
+  Transport& transport() { return transport_; }
+  // Whether the message was one of an exchange. Called by the transport's thread.
+  bool take(int source, Message& message);
+
+ private:
+  friend class QueryExchanges;
+  struct Early {
+    int source;
+    Message message;
+  };
+
+  void open(int64_t query, QueryExchanges& exchanges);
+  void close(int64_t query);
+
+  Transport& transport_;
+  std::mutex mutex_;
+  // Guarded by mutex_.
+  std::map<int64_t, QueryExchanges*> open_;
+  std::map<int64_t, std::vector<Early>> early_;  // of queries that are not open yet; senders' windows bound it
+  std::set<int64_t> ended_;                      // the latest: what still comes of them is dropped
+};
+
+// The exchanges of one query on this rank.
+class QueryExchanges {
+ public:
+  QueryExchanges(ExchangeHub& hub, int64_t query, size_t count, ExchangeLimits limits);
+  ~QueryExchanges();
+  QueryExchanges(const QueryExchanges&) = delete;
+  QueryExchanges& operator=(const QueryExchanges&) = delete;
+
+  int rank() const { return hub_.transport().rank(); }
+  int ranks() const { return hub_.transport().ranks(); }
+  ExchangeInput& input(size_t number) { return *inputs_[number]; }
+  ExchangeOutput& output(size_t number) { return *outputs_[number]; }
+  size_t count() const { return inputs_.size(); }
+
+  void send(int rank, MessageKind kind, uint32_t number, int64_t value, at::Tensor payload = {});
+
+ private:
+  friend class ExchangeHub;
+  void dispatch(int source, Message message);
+
+  ExchangeHub& hub_;
+  const int64_t query_;
+  std::vector<std::unique_ptr<ExchangeInput>> inputs_;
+  std::vector<std::unique_ptr<ExchangeOutput>> outputs_;
+};
+
+}  // namespace pistachio

@@ -1,0 +1,20 @@
+// What the messages between ranks are. Numbers, so that a rank can name one that it does not know.
+#pragma once
+
+#include <cstdint>
+
+namespace pistachio {
+
+enum class MessageKind : uint16_t {
+  // Of exchanges (exchange_hub.h). The head is ExchangeHead, the payload of Rows a packed chunk.
+  Rows = 1,
+  Credit = 2,  // the receiver has worked up so many bytes
+  End = 3,     // the sender has nothing more; says how many messages of rows it has sent
+  Enough = 4,  // the receiver wants nothing more
+  // Of queries (session/rank_service.h).
+  Plan = 16,      // run this
+  Finished = 17,  // a rank's part of a query has ended, well or not
+  Cancel = 18,    // stop
+};
+
+}  // namespace pistachio

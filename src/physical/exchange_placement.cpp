@@ -1,0 +1,237 @@
+#include "physical/exchange_placement.h"
+
+#include <algorithm>
+#include <limits>
+#include <set>
+
+#include "base/check.h"
+#include "physical/aggregate_stages.h"
+#include "physical/physical_plan_checker.h"
+
+namespace pistachio {
+
+namespace {
+
+using Move = PhysicalExchange::Kind;
+using Place = Distribution::Kind;
+
+// Results of so few groups are merged on the first rank, where they mostly have to go anyway.
+constexpr double kFewGroups = 10'000;
+// Ranks add up their own rows first if that leaves less than this share of the bytes.
+constexpr double kWorthwhileShare = 0.8;
+// What a byte costs that is worked on, against one that is received.
+constexpr double kWorkShare = 0.25;
+constexpr double kTextBytes = 24;
+
+class ExchangePlacement {
+ public:
+  ExchangePlacement(PhysicalPlan& plan, const PlacementOptions& options) : plan_(plan), options_(options), ranks_(options.ranks) {}
+
+  void run() {
+    for (const PhysicalPtr& shared : plan_.shared) {
+      if (shared) note_rounds(*shared, false);
+    }
+    note_rounds(*plan_.root, false);
+    for (size_t i = 0; i < plan_.shared.size(); ++i) place_shared(i);
+    PhysicalPtr root = place(std::move(plan_.root), true);
+    plan_.root = moved(std::move(root), {Requirement::Kind::Single, {}});
+  }
+
+ private:
+  // What a recursion reads in every round stays on the first rank: an exchange runs once.
+  void note_rounds(const PhysicalNode& node, bool in_rounds) {
+    if (const auto* read = node.as<PhysicalSharedRead>(); read != nullptr && in_rounds) {
+      if (in_rounds_.insert(read->shared).second) note_rounds(*plan_.shared[read->shared], true);
+    }
+    for (size_t i = 0; i < node.children.size(); ++i)
+      note_rounds(*node.children[i], in_rounds || (i == 1 && node.as<PhysicalRecursion>() != nullptr));
+  }
+
+  void place_shared(size_t number) {
+    if (plan_.shared[number] == nullptr || !placed_.insert(number).second) return;
+    plan_.shared[number] = place(std::move(plan_.shared[number]), !in_rounds_.contains(number));
+  }
+
+  // With `spread` off everything is left on the first rank.
+  PhysicalPtr place(PhysicalPtr node, bool spread) {
+    bool is_recursion = node->as<PhysicalRecursion>() != nullptr;
+    for (size_t i = 0; i < node->children.size(); ++i) {
+      PhysicalPtr child = place(std::move(node->children[i]), spread && !(is_recursion && i == 1));
+      node->children[i] = std::move(child);
+    }
+    if (const auto* read = node->as<PhysicalSharedRead>()) place_shared(read->shared);
+    if (auto* scan = std::get_if<PhysicalScan>(&node->node)) scan->is_split = spread && !scan->table->is_in_memory();
+    if (auto* aggregate = std::get_if<PhysicalAggregate>(&node->node)) return place_aggregate(std::move(node), *aggregate);
+    if (auto* sort = std::get_if<PhysicalSort>(&node->node); sort != nullptr && sort->limit) place_on_each_rank(*node, PhysicalSort{*sort});
+    if (auto* limit = std::get_if<PhysicalLimit>(&node->node); limit != nullptr && limit->limit) {
+      PhysicalLimit first{.limit = *limit->limit + limit->offset};
+      if (*limit->limit <= std::numeric_limits<int64_t>::max() - limit->offset) place_on_each_rank(*node, first);
+    }
+    choose_moves(*node);
+    node->distribution = given_distribution(*node, plan_);
+    return is_constant_source(*node) && spread && options_.spread_everything ? exchange(std::move(node), Move::Scatter, {}) : std::move(node);
+  }
+
+  static bool is_constant_source(const PhysicalNode& node) {
+    const auto* scan = node.as<PhysicalScan>();
+    return (scan != nullptr && !scan->is_split) || node.as<PhysicalValues>() != nullptr;
+  }
+
+  // The alternative that costs least, and what it needs.
+  void choose_moves(PhysicalNode& node) {
+    if (node.children.empty()) return;
+    std::vector<std::vector<Requirement>> alternatives = input_alternatives(node, plan_.columns);
+    double least = std::numeric_limits<double>::infinity();
+    const std::vector<Requirement>* chosen = nullptr;
+    for (const std::vector<Requirement>& alternative : alternatives) {
+      double cost = cost_of(node, alternative);
+      if (cost < least) {
+        least = cost;
+        chosen = &alternative;
+      }
+    }
+    ENSURE(chosen != nullptr, "no way to run a step over ranks");
+    for (size_t i = 0; i < node.children.size(); ++i) {
+      PhysicalPtr child = moved(std::move(node.children[i]), (*chosen)[i]);
+      node.children[i] = std::move(child);
+    }
+  }
+
+  // Of the rank that has most to do.
+  double cost_of(const PhysicalNode& node, const std::vector<Requirement>& alternative) const {
+    double cost = 0;
+    bool on_one_rank = false;
+    for (size_t i = 0; i < alternative.size(); ++i) {
+      const PhysicalNode& child = *node.children[i];
+      if (satisfies(child.distribution, alternative[i])) {
+        on_one_rank = on_one_rank || child.distribution.kind == Place::Single;
+        continue;
+      }
+      if (child.distribution.kind == Place::Replicated) return std::numeric_limits<double>::infinity();
+      double bytes = bytes_of(child);
+      double others = (ranks_ - 1.0) / ranks_;
+      bool from_one = child.distribution.kind == Place::Single;
+      switch (alternative[i].kind) {
+        case Requirement::Kind::Single:
+          cost += bytes * others;
+          on_one_rank = true;
+          break;
+        case Requirement::Kind::Once: break;
+        case Requirement::Kind::Together:
+        case Requirement::Kind::Paired: cost += bytes * others / (from_one ? 1 : ranks_); break;
+        case Requirement::Kind::Everywhere: cost += from_one ? bytes * (ranks_ - 1) : bytes * others; break;
+      }
+    }
+    for (size_t i = 0; i < alternative.size(); ++i) {
+      bool all_here = on_one_rank || alternative[i].kind == Requirement::Kind::Everywhere;
+      cost += kWorkShare * bytes_of(*node.children[i]) / (all_here ? 1 : ranks_);
+    }
+    return cost;
+  }
+
+  double bytes_of(const PhysicalNode& node) const {
+    double width = 1;
+    for (ColumnId column : node.layout) {
+      LogicalType type = plan_.columns.type(column);
+      width += type.is_text() ? kTextBytes : static_cast<double>(type.value_bytes());
+    }
+    return std::max(1.0, node.estimated_rows) * width;
+  }
+
+  // The node, or an exchange above it that meets the requirement.
+  PhysicalPtr moved(PhysicalPtr node, const Requirement& requirement) {
+    if (satisfies(node->distribution, requirement)) return node;
+    switch (requirement.kind) {
+      case Requirement::Kind::Single: return exchange(std::move(node), Move::Gather, {});
+      case Requirement::Kind::Together:
+      case Requirement::Kind::Paired: return exchange(std::move(node), Move::Repartition, requirement.keys);
+      case Requirement::Kind::Everywhere: return exchange(std::move(node), Move::Broadcast, {});
+      case Requirement::Kind::Once: break;
+    }
+    fail_check(__FILE__, __LINE__, "rows that every rank has cannot be taken back");
+  }
+
+  PhysicalPtr exchange(PhysicalPtr child, Move kind, std::vector<ExpressionPtr> keys) {
+    auto made = std::make_unique<PhysicalNode>();
+    made->layout = child->layout;
+    made->estimated_rows = child->estimated_rows;
+    made->node = PhysicalExchange{kind, std::move(keys), plan_.exchanges++};
+    made->children.push_back(std::move(child));
+    made->distribution = given_distribution(*made, plan_);
+    return made;
+  }
+
+  // What each rank can do with its own rows before they are moved: a step of the same kind below the node.
+  template <typename Step>
+  void place_on_each_rank(PhysicalNode& node, Step step) {
+    PhysicalNode& child = *node.children[0];
+    if (child.distribution.kind == Place::Single) return;
+    step.on_each_rank = true;
+    auto made = std::make_unique<PhysicalNode>();
+    made->layout = child.layout;
+    made->estimated_rows = std::min(child.estimated_rows, static_cast<double>(*step.limit) * ranks_);
+    made->node = std::move(step);
+    made->children.push_back(std::move(node.children[0]));
+    made->distribution = given_distribution(*made, plan_);
+    node.children[0] = std::move(made);
+  }
+
+  PhysicalPtr place_aggregate(PhysicalPtr node, PhysicalAggregate& aggregate) {
+    Requirement together{aggregate.groups.empty() ? Requirement::Kind::Single : Requirement::Kind::Together, {}};
+    for (ColumnId group : aggregate.groups) together.keys.push_back(plan_.columns.reference(group));
+    PhysicalNode& child = *node->children[0];
+    if (!satisfies(child.distribution, together)) {
+      bool few = node->estimated_rows <= kFewGroups;
+      Requirement meeting = few ? Requirement{Requirement::Kind::Single, {}} : together;
+      PhysicalPtr input = std::move(node->children[0]);
+      if (can_aggregate_in_stages(aggregate.calls)) {
+        PhysicalPtr partial = partial_aggregate(*node, aggregate, *input);
+        if (bytes_of(*partial) < kWorthwhileShare * bytes_of(*input) || aggregate.groups.empty()) {
+          aggregate.stage = AggregateStage::Final;
+          aggregate.states = partial->as<PhysicalAggregate>()->states;
+          partial->children.push_back(std::move(input));
+          partial->distribution = given_distribution(*partial, plan_);
+          input = std::move(partial);
+        } else {
+          meeting = together;
+        }
+      } else {
+        meeting = together;
+      }
+      node->children[0] = moved(std::move(input), meeting);
+    }
+    node->distribution = given_distribution(*node, plan_);
+    return node;
+  }
+
+  // Without its input.
+  PhysicalPtr partial_aggregate(const PhysicalNode& node, const PhysicalAggregate& aggregate, const PhysicalNode& input) {
+    auto made = std::make_unique<PhysicalNode>();
+    PhysicalAggregate partial{.groups = aggregate.groups, .calls = aggregate.calls, .stage = AggregateStage::Partial, .states = {}};
+    made->layout = aggregate.groups;
+    for (const AggregateCall& call : calls_with_state(aggregate.calls)) {
+      std::vector<ColumnId> columns;
+      for (LogicalType type : state_types(call)) columns.push_back(plan_.columns.add(plan_.columns.name(call.id), type));
+      made->layout.insert(made->layout.end(), columns.begin(), columns.end());
+      partial.states.push_back(std::move(columns));
+    }
+    made->estimated_rows = std::min(input.estimated_rows, node.estimated_rows * ranks_);
+    made->node = std::move(partial);
+    return made;
+  }
+
+  PhysicalPlan& plan_;
+  const PlacementOptions& options_;
+  double ranks_;
+  std::set<size_t> in_rounds_;
+  std::set<size_t> placed_;
+};
+
+}  // namespace
+
+void place_exchanges(PhysicalPlan& plan, const PlacementOptions& options) {
+  ExchangePlacement(plan, options).run();
+  check_physical_plan(plan);
+}
+
+}  // namespace pistachio

@@ -1,0 +1,309 @@
+#include "session/rank_service.h"
+
+#include <ATen/ATen.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "base/byte_stream.h"
+#include "base/check.h"
+#include "base/start_thread.h"
+#include "physical/plan_serializer.h"
+#include "session/query_pipeline.h"
+
+namespace pistachio {
+
+namespace {
+
+constexpr int64_t kSmallestWindow = 256 << 10;
+
+at::Tensor payload_of(const std::string& bytes) {
+  at::Tensor payload = at::empty({static_cast<int64_t>(bytes.size())}, at::kByte);
+  if (!bytes.empty()) std::memcpy(payload.mutable_data_ptr<uint8_t>(), bytes.data(), bytes.size());
+  return payload;
+}
+
+std::string bytes_of(const at::Tensor& payload) {
+  if (!payload.defined()) return {};
+  return {reinterpret_cast<const char*>(payload.const_data_ptr<uint8_t>()), static_cast<size_t>(payload.numel())};
+}
+
+void put_settings(ByteWriter& writer, const Settings& settings) {
+  writer.put<uint64_t>(setting_descriptions().size());
+  for (const SettingDescription& setting : setting_descriptions()) {
+    writer.put_text(setting.name);
+    writer.put_text(setting.show(settings));
+  }
+}
+
+Settings get_settings(ByteReader& reader) {
+  Settings settings;
+  size_t count = reader.get_count();
+  for (size_t i = 0; i < count; ++i) {
+    std::string name = reader.get_text();
+    assign_setting(settings, name, reader.get_text());
+  }
+  return settings;
+}
+
+}  // namespace
+
+RemoteError RemoteError::of(std::exception_ptr error, int rank) {
+  RemoteError made;
+  made.rank = rank;
+  try {
+    std::rethrow_exception(error);
+  } catch (const UserError& user) {
+    made.kind = Kind::User;
+    made.position = user.position().value_or(-1);
+    made.message = user.message();
+  } catch (const DataError& data) {
+    made.kind = Kind::Data;
+    made.message = data.message();
+  } catch (const OutOfMemory& memory) {
+    made.kind = Kind::OutOfMemory;
+    made.message = memory.message();
+  } catch (const Cancelled& cancelled) {
+    made.kind = Kind::Cancelled;
+    made.message = cancelled.message();
+  } catch (const PeerError& peer) {
+    made.kind = Kind::Peer;
+    made.message = peer.message();
+  } catch (const std::exception& other) {
+    made.message = other.what();
+  }
+  return made;
+}
+
+void RemoteError::raise() const {
+  std::string text = rank == 0 ? message : fmt::format("{} (on rank {})", message, rank);
+  switch (kind) {
+    case Kind::User: throw UserError(text, position < 0 ? std::nullopt : std::optional(position));
+    case Kind::Data: throw DataError(text, {});
+    case Kind::OutOfMemory: throw OutOfMemory(text);
+    case Kind::Cancelled: throw Cancelled(text);
+    case Kind::Peer: throw PeerError(message);
+    case Kind::Internal: break;
+  }
+  throw InternalError(text);
+}
+
+RankService::RankService(EngineInstance& engine, Transport& transport) : engine_(engine), transport_(transport), hub_(transport) {
+  transport_.start(*this);
+}
+
+RankService::~RankService() {
+  std::vector<std::thread> threads;
+  {
+    std::lock_guard lock(mutex_);
+    is_stopping_ = true;
+    for (auto& [number, query] : queries_) {
+      query->source.cancel("the rank is shutting down");
+      if (query->thread.joinable()) threads.push_back(std::move(query->thread));
+    }
+  }
+  for (std::thread& thread : threads) thread.join();
+  transport_.stop();
+}
+
+void RankService::send(int rank, MessageKind kind, int64_t number, const std::string& body) {
+  ByteWriter head;
+  head.put(number);
+  transport_.send(rank, Message{static_cast<uint16_t>(kind), head.take(), body.empty() ? at::Tensor() : payload_of(body)});
+}
+
+ExchangeLimits RankService::limits(const Settings& settings, size_t exchanges) const {
+  // All exchanges of a query together leave most of the memory to operators.
+  int64_t share = engine_.settings().memory_limit / 4 / static_cast<int64_t>(std::max<size_t>(1, exchanges));
+  int64_t window = std::max(kSmallestWindow, std::min(settings.queue_limit, share) / ranks());
+  return {.window_bytes = window, .outgoing_bytes = std::max(kSmallestWindow, window / 4)};
+}
+
+void RankService::run(const PhysicalPlan& plan, ExecutablePlan& executable, EngineInstance::QueryScope& scope, ResultReceiver& receiver,
+                      const CancelToken& token) {
+  ENSURE_EQ(rank(), 0);
+  const Settings& settings = scope.storage().settings;
+  ByteWriter body;
+  put_settings(body, settings);
+  body.put_text(serialize_plan(plan));
+  std::string bytes = body.take();
+
+  int64_t number = 0;
+  Query* query = nullptr;
+  {
+    std::lock_guard lock(mutex_);
+    if (!lost_.empty()) throw PeerError(lost_.begin()->first, lost_.begin()->second);
+    number = next_number_++;
+    query = queries_.emplace(number, std::make_unique<Query>(token)).first->second.get();
+    for (int other = 1; other < ranks(); ++other) query->running.insert(other);
+  }
+  // The query is taken off the list whatever happens; messages that come later find nothing.
+  struct Removal {
+    RankService& service;
+    int64_t number;
+    ~Removal() {
+      std::lock_guard lock(service.mutex_);
+      service.queries_.erase(number);
+    }
+  } removal{*this, number};
+
+  std::exception_ptr own_error;
+  {
+    QueryExchanges exchanges(hub_, number, plan.exchanges, limits(settings, plan.exchanges));
+    for (int other = 1; other < ranks(); ++other) send(other, MessageKind::Plan, number, bytes);
+    try {
+      run_plan(engine_, scope, executable, &receiver, query->source.token(), &exchanges);
+    } catch (...) {
+      own_error = std::current_exception();
+    }
+  }
+  if (own_error) cancel_everywhere(number, "another rank has failed");
+  std::unique_lock lock(mutex_);
+  auto all_ended = [&] { return query->running.empty(); };
+  // A cancellation has to reach ranks that are still busy.
+  while (!all_ended()) {
+    if (token.is_cancelled() && !query->source.is_cancelled()) query->source.cancel(token.reason());
+    bool is_cancelled = query->source.is_cancelled() || own_error;
+    if (is_cancelled) {
+      std::string reason = query->source.token().reason();
+      lock.unlock();
+      cancel_everywhere(number, reason);
+      lock.lock();
+      auto patience = std::chrono::milliseconds(settings.peer_timeout);
+      if (!changed_.wait_for(lock, patience, all_ended)) break;
+    } else {
+      changed_.wait_for(lock, std::chrono::milliseconds(50));
+    }
+  }
+  std::optional<RemoteError> remote = query->error;
+  lock.unlock();
+  bool own_is_cancellation = false;
+  if (own_error) own_is_cancellation = RemoteError::of(own_error, 0).kind == RemoteError::Kind::Cancelled;
+  if (own_error && !own_is_cancellation) std::rethrow_exception(own_error);
+  if (remote && (remote->kind != RemoteError::Kind::Cancelled || !own_error)) remote->raise();
+  if (own_error) std::rethrow_exception(own_error);
+}
+
+void RankService::cancel_everywhere(int64_t number, const std::string& reason) {
+  for (int other = 1; other < ranks(); ++other) send(other, MessageKind::Cancel, number, reason);
+}
+
+std::string RankService::wait() {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [&] { return lost_.contains(0); });
+  return lost_.at(0);
+}
+
+void RankService::on_message(int source, Message message) noexcept {
+  try {
+    if (hub_.take(source, message)) return;
+    ByteReader head(message.head);
+    auto number = head.get<int64_t>();
+    switch (static_cast<MessageKind>(message.kind)) {
+      case MessageKind::Plan: start_query(number, std::move(message)); break;
+      case MessageKind::Finished: note_finished(number, source, bytes_of(message.payload)); break;
+      case MessageKind::Cancel: {
+        std::lock_guard lock(mutex_);
+        auto found = queries_.find(number);
+        if (found != queries_.end()) {
+          found->second->source.cancel(bytes_of(message.payload));
+        } else {
+          cancelled_early_.insert(number);
+          if (cancelled_early_.size() > 64) cancelled_early_.erase(cancelled_early_.begin());
+        }
+        break;
+      }
+      default: break;
+    }
+  } catch (const std::exception&) {
+    // Not made by this code. Whoever waits for something else notices that it does not come.
+  }
+}
+
+void RankService::start_query(int64_t number, Message message) {
+  std::lock_guard lock(mutex_);
+  if (is_stopping_ || queries_.contains(number)) return;
+  for (auto it = queries_.begin(); it != queries_.end();) {
+    bool has_ended = it->second->has_ended;
+    if (has_ended && it->second->thread.joinable()) it->second->thread.join();
+    it = has_ended ? queries_.erase(it) : std::next(it);
+  }
+  auto query = std::make_unique<Query>(CancelToken());
+  if (cancelled_early_.erase(number) > 0) query->source.cancel("the query was cancelled");
+  CancelToken token = query->source.token();
+  auto part = [this, number, bytes = bytes_of(message.payload), token] {
+    std::string outcome;
+    try {
+      take_part(number, bytes, token);
+    } catch (...) {
+      RemoteError error = RemoteError::of(std::current_exception(), rank());
+      ByteWriter writer;
+      writer.put(error.kind);
+      writer.put(error.position);
+      writer.put_text(error.message);
+      outcome = writer.take();
+    }
+    send(0, MessageKind::Finished, number, outcome);
+    std::lock_guard ending(mutex_);
+    auto found = queries_.find(number);
+    if (found != queries_.end()) found->second->has_ended = true;
+  };
+  query->thread = start_thread("a query of another rank", "raise the limit on processes", part);
+  queries_.emplace(number, std::move(query));
+}
+
+void RankService::take_part(int64_t number, const std::string& bytes, const CancelToken& token) {
+  ByteReader reader(bytes);
+  Settings settings = get_settings(reader);
+  EngineInstance::QueryScope scope(engine_, settings, EngineInstance::QueryScope::Use::Operators);
+  auto open = [&](const std::string& name, const std::vector<std::string>& patterns) {
+    return Table::of_files(name, engine_.scheduler().run(open_table(scope.storage(), patterns), token));
+  };
+  PhysicalPlan plan = deserialize_plan(reader.get_text(), open);
+  ExecutablePlan executable = build_executable(plan, rank());
+  QueryExchanges exchanges(hub_, number, plan.exchanges, limits(settings, plan.exchanges));
+  run_plan(engine_, scope, executable, nullptr, token, &exchanges);
+}
+
+void RankService::note_finished(int64_t number, int rank, const std::string& bytes) {
+  std::optional<RemoteError> error;
+  if (!bytes.empty()) {
+    ByteReader reader(bytes);
+    error.emplace();
+    error->kind = reader.get<RemoteError::Kind>();
+    error->position = reader.get<int64_t>();
+    error->message = reader.get_text();
+    error->rank = rank;
+  }
+  std::lock_guard lock(mutex_);
+  auto found = queries_.find(number);
+  if (found == queries_.end()) return;
+  found->second->running.erase(rank);
+  if (error) fail(*found->second, std::move(*error));
+  changed_.notify_all();
+}
+
+void RankService::fail(Query& query, RemoteError error) {
+  // One that is not a cancellation goes before one that is: a rank that was stopped because another failed never hides the failure.
+  bool is_better = !query.error || (query.error->kind == RemoteError::Kind::Cancelled && error.kind != RemoteError::Kind::Cancelled);
+  if (is_better) query.error = std::move(error);
+  query.source.cancel(fmt::format("rank {} has failed", query.error->rank));
+}
+
+void RankService::on_peer_lost(int peer, std::string why) noexcept {
+  try {
+    std::lock_guard lock(mutex_);
+    lost_.emplace(peer, why);
+    for (auto& [number, query] : queries_) {
+      query->running.erase(peer);
+      RemoteError error{.kind = RemoteError::Kind::Peer, .message = why, .position = -1, .rank = peer};
+      fail(*query, std::move(error));
+    }
+    changed_.notify_all();
+  } catch (const std::exception&) {
+    // Out of memory for a text: the query ends all the same, by its deadline or its user.
+  }
+}
+
+}  // namespace pistachio

@@ -1,0 +1,90 @@
+// One rank of a cluster. The first rank runs queries on all of them; the others wait for plans and do their part.
+// The protocol: Plan to all, everybody runs the stages of the plan that are on its rank, Finished from all to the first rank, with the error
+// if there was one; Cancel to all when the query is cancelled or a rank has failed. A rank that is lost fails every query it takes part in.
+// Threads: one for each query on ranks other than the first; messages arrive on the transport's thread.
+#pragma once
+
+#include <condition_variable>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "exec/plan_builder.h"
+#include "network/exchange_hub.h"
+#include "network/transport.h"
+#include "session/session.h"
+
+namespace pistachio {
+
+// An error as it travels: its class and what it says.
+struct RemoteError {
+  enum class Kind : uint8_t { User, Data, OutOfMemory, Cancelled, Peer, Internal };
+  Kind kind = Kind::Internal;
+  std::string message;
+  int64_t position = -1;
+  int rank = 0;
+
+  static RemoteError of(std::exception_ptr error, int rank);
+  // Throws it as what it was, with the rank in its text.
+  [[noreturn]] void raise() const;
+};
+
+class RankService final : private MessageReceiver {
+ public:
+  // Both outlive the service.
+  RankService(EngineInstance& engine, Transport& transport);
+  // Cancels what runs and waits for it.
+  ~RankService();
+
+  int rank() const { return transport_.rank(); }
+  int ranks() const { return transport_.ranks(); }
+
+  // On the first rank: runs the plan on all ranks and gives its rows to the receiver. Throws the first error of any rank.
+  void run(const PhysicalPlan& plan, ExecutablePlan& executable, EngineInstance::QueryScope& scope, ResultReceiver& receiver,
+           const CancelToken& token);
+
+  // On the others: returns when the first rank is gone; the reason.
+  std::string wait();
+
+ private:
+  // A query that this rank takes part in.
+  struct Query {
+    explicit Query(const CancelToken& parent) : source(parent) {}
+    CancelSource source;
+    std::thread thread;  // not on the first rank
+    bool has_ended = false;
+    // On the first rank.
+    std::set<int> running;  // ranks whose Finished has not come
+    std::optional<RemoteError> error;
+  };
+
+  void on_message(int source, Message message) noexcept override;
+  void on_peer_lost(int peer, std::string why) noexcept override;
+  void start_query(int64_t number, Message message);
+  void take_part(int64_t number, const std::string& bytes, const CancelToken& token);
+  void note_finished(int64_t number, int rank, const std::string& bytes);
+  void join_ended();
+  void fail(Query& query, RemoteError error);
+  void cancel_everywhere(int64_t number, const std::string& reason);
+  void send(int rank, MessageKind kind, int64_t number, const std::string& body);
+  ExchangeLimits limits(const Settings& settings, size_t exchanges) const;
+
+  EngineInstance& engine_;
+  Transport& transport_;
+  ExchangeHub hub_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  // Guarded by mutex_.
+  std::map<int64_t, std::unique_ptr<Query>> queries_;
+  std::map<int, std::string> lost_;  // ranks, and why
+  std::set<int64_t> cancelled_early_;  // before their plan came
+  int64_t next_number_ = 1;
+  bool is_stopping_ = false;
+};
+
+}  // namespace pistachio
