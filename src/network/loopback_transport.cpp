@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <atomic>
 #include <condition_variable>
 #include <cstring>
 #include <deque>
@@ -44,6 +45,7 @@ class LoopbackRank final : public Transport {
   LoopbackRank(int rank, int ranks, const Peers& peers, LoopbackOptions options)
       : rank_(rank), count_(ranks), peers_(peers), options_(options), random_(options.seed * 1000003 + rank), links_(ranks), lost_(ranks) {
     thread_ = start_thread("a loopback transport", "use fewer ranks", [this] { run(); });
+    thread_id_ = thread_.get_id();
   }
   ~LoopbackRank() override { stop(); }
 
@@ -102,10 +104,11 @@ class LoopbackRank final : public Transport {
   std::vector<bool> lost_;  // by peer: the receiver was told. Used by thread_ only.
   std::mutex joining_;      // stop() may be called by several threads
   std::thread thread_;
+  std::atomic<std::thread::id> thread_id_;
 };
 
 void LoopbackRank::stop() {
-  ENSURE(std::this_thread::get_id() != thread_.get_id(), "stop() was called by the receiver");
+  ENSURE(std::this_thread::get_id() != thread_id_.load(), "stop() was called by the receiver");
   {
     std::lock_guard lock(mutex_);
     stopping_ = true;
