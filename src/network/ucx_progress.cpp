@@ -247,14 +247,13 @@ void UcxProgress::wind_up() {
     TimePoint deadline = Clock::now() + kPatienceAtStop;
     while (!done() && Clock::now() < deadline) {
       if (!progress()) std::this_thread::yield();
-      for (Peer& peer : peers_) {
-        if (!peer.lost && !peer.broken.empty()) close_endpoint(peer);
-      }
+      lose_broken_peers();
     }
   };
-  auto nothing_under_way = [&] { return outgoing_pieces_.empty(); };
+  auto nothing_under_way = [&] { return outgoing_pieces_.empty() && incoming_pieces_.empty(); };
 
   take_queue();
+  leaving_ = true;
   receiver_ = nullptr;
   kept_.clear();
   for (Peer& peer : peers_) {

@@ -172,6 +172,7 @@ class UcxProgress {
   TimePoint loop_began_;
   TimePoint next_tick_;
   bool holding_back_ = false;  // by the bandwidth limit
+  bool leaving_ = false;       // nothing new is received
 
   // After everything that UCX's callbacks use, so that it goes first.
   UcxContext context_;

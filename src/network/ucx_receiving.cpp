@@ -47,7 +47,7 @@ std::optional<Frame> UcxProgress::accept_frame(const void* header, size_t header
   }
   Frame& frame = std::get<Frame>(answer);
   Peer& peer = peers_[frame.header.source];
-  if (peer.lost || !peer.broken.empty()) return std::nullopt;
+  if (peer.lost || !peer.broken.empty() || leaving_) return std::nullopt;
   peer.last_heard = loop_began_;
   peer.was_heard = true;
   return std::move(frame);
