@@ -120,4 +120,19 @@ void UcxWorker::set_handler(unsigned id, ucp_am_recv_callback_t handler, void* a
   require(ucp_worker_set_am_recv_handler(worker_, &parameters), "receive messages");
 }
 
+std::string route_of(ucp_ep_h endpoint) {
+  ucp_transport_entry_t entries[16] = {};
+  ucp_ep_attr_t attributes{};
+  attributes.field_mask = UCP_EP_ATTR_FIELD_TRANSPORTS;
+  attributes.transports.entries = entries;
+  attributes.transports.num_entries = std::size(entries);
+  attributes.transports.entry_size = sizeof(ucp_transport_entry_t);
+  if (ucp_ep_query(endpoint, &attributes) != UCS_OK) return "unknown";
+  std::string text;
+  for (unsigned i = 0; i < attributes.transports.num_entries; ++i) {
+    text += fmt::format("{}{}/{}", i == 0 ? "" : ",", entries[i].transport_name, entries[i].device_name);
+  }
+  return text;
+}
+
 }  // namespace pistachio

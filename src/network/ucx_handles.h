@@ -54,4 +54,7 @@ class UcxWorker {
   int event_descriptor_ = -1;  // UCX's own
 };
 
+// The transports of an endpoint: `sysv/memory`, several joined with a comma.
+std::string route_of(ucp_ep_h endpoint);
+
 }  // namespace pistachio

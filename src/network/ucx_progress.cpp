@@ -56,6 +56,7 @@ void UcxProgress::connect(const std::vector<RankInfo>& job, const std::string& s
     peer.info = info;
     peer.last_heard = peer.last_sent = loop_began_;
   }
+  routes_.resize(job.size());
   for (Peer& peer : peers_) {
     if (peer.info.rank == options_.rank) continue;
     ucp_ep_params_t parameters{};
@@ -68,6 +69,7 @@ void UcxProgress::connect(const std::vector<RankInfo>& job, const std::string& s
     if (status != UCS_OK) {
       throw PeerError(peer.info.rank, fmt::format("{} cannot be reached: {}", peer.info.to_string(), ucx_text(status)));
     }
+    routes_[static_cast<size_t>(peer.info.rank)] = route_of(peer.endpoint);
   }
   thread_ = start_thread("the network", "raise the limit on processes (ulimit -u)", [this] { run(); });
   thread_id_ = thread_.get_id();

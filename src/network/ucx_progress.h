@@ -35,6 +35,7 @@ class UcxProgress {
   const UcxWorker& worker() const { return worker_; }
   const MessageTrace& trace() const { return trace_; }
   TransportStatistics statistics() const;
+  std::string route(int rank) const { return routes_.empty() ? "" : routes_.at(static_cast<size_t>(rank)); }
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -143,6 +144,7 @@ class UcxProgress {
 
   const UcxOptions options_;
   MessageTrace trace_;
+  std::vector<std::string> routes_;  // by rank, set by connect()
   std::atomic<int64_t> messages_sent_ = 0;
   std::atomic<int64_t> messages_received_ = 0;
   std::atomic<int64_t> bytes_sent_ = 0;

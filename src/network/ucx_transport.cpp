@@ -40,6 +40,10 @@ TransportStatistics UcxTransport::statistics() const {
   return progress_->statistics();
 }
 
+std::string UcxTransport::route(int rank) const {
+  return progress_->route(rank);
+}
+
 std::string UcxTransport::recent_messages() const {
   return progress_->trace().to_text();
 }

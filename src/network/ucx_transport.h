@@ -60,6 +60,8 @@ class UcxTransport final : public Transport {
   void send(int peer, Message message, SentCallback on_sent = {}) override;
   TransportStatistics statistics() const override;
 
+  // What UCX chose for the way to a rank, `sysv/memory` or `tcp/eth0`; empty for this rank itself and before connect().
+  std::string route(int rank) const;
   // The last messages, one a line, for the log of a job that hangs.
   std::string recent_messages() const;
 
