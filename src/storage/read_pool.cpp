@@ -39,26 +39,16 @@ std::vector<ByteRange> coalesce_ranges(std::vector<ByteRange> ranges, int64_t la
   return joined;
 }
 
-std::chrono::steady_clock::time_point ReadPool::reserve_bandwidth(int64_t bytes) {
-  auto duration = std::chrono::duration_cast<std::chrono::steady_clock::duration>(
-      std::chrono::duration<double>(static_cast<double>(bytes) / static_cast<double>(options_.bandwidth_limit)));
-  std::lock_guard lock(mutex_);
-  device_free_ = std::max(device_free_, std::chrono::steady_clock::now()) + duration;
-  return device_free_;
-}
-
 Task<void> ReadPool::fill(DataFile& file, FileBytes& target, int64_t need) {
   std::span<uint8_t> bytes(target.bytes.mutable_data_ptr<uint8_t>(), static_cast<size_t>(target.bytes.numel()));
   int64_t length = static_cast<int64_t>(bytes.size());
-  bool limited = options_.bandwidth_limit > 0;
-  std::chrono::steady_clock::time_point done{};
-  if (limited) done = reserve_bandwidth(length);
+  BandwidthLimit::TimePoint done = limit_.reserve(length);
   int64_t cached = file.read_cached(target.offset, bytes);
   if (cached < length) {
     auto rest = [&] { file.read_blocking(target.offset + cached, bytes.subspan(static_cast<size_t>(cached))); };
     co_await run_blocking(rest, need);
   }
-  if (limited) {
+  if (limit_.is_on()) {
     Sleep until = sleep_until(done);
     co_await until;
   }

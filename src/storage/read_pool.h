@@ -5,11 +5,10 @@
 #pragma once
 
 #include <atomic>
-#include <chrono>
 #include <memory>
-#include <mutex>
 #include <vector>
 
+#include "base/bandwidth_limit.h"
 #include "base/task.h"
 #include "storage/data_file.h"
 #include "storage/page_batch.h"
@@ -28,7 +27,7 @@ class ReadPool {
     int64_t cached_bytes = 0;  // of `bytes`, those that were in the page cache
   };
 
-  explicit ReadPool(Options options) : options_(options) {}
+  explicit ReadPool(Options options) : limit_(options.bandwidth_limit) {}
 
   // Reads the ranges (any order, may touch or overlap); gives buffers sorted by offset, each range inside one of them.
   // `need` is the place of the data in the order of the query's plan. Throws DataError, Cancelled.
@@ -42,15 +41,11 @@ class ReadPool {
   static constexpr int64_t kMetadataNeed = -1;
 
   Task<void> fill(DataFile& file, FileBytes& target, int64_t need);
-  // When a read of so many bytes, begun now, would end on a device of the limited bandwidth.
-  std::chrono::steady_clock::time_point reserve_bandwidth(int64_t bytes);
 
-  Options options_;
+  BandwidthLimit limit_;
   std::atomic<int64_t> bytes_ = 0;
   std::atomic<int64_t> reads_ = 0;
   std::atomic<int64_t> cached_bytes_ = 0;
-  std::mutex mutex_;
-  std::chrono::steady_clock::time_point device_free_;  // guarded by mutex_
 };
 
 // Joins ranges whose gap is at most `largest_gap` into ranges of at most `largest_read` (a single longer one stays).

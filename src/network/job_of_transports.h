@@ -1,0 +1,71 @@
+// For tests: all ranks of a job in one process, over any transport, behind one interface.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "network/loopback_transport.h"
+#include "network/ucx_transport.h"
+
+namespace pistachio {
+
+enum class TransportKind { Loopback, UcxTcp, UcxSharedMemory };
+
+inline UcxOptions test_options(TransportKind kind, int rank, int ranks) {
+  UcxOptions options;
+  options.rank = rank;
+  options.ranks = ranks;
+  options.peer_timeout = std::chrono::seconds(30);  // for slow machines and sanitizers; tests of the time limit set their own
+  options.ucx_settings = {{"TLS", kind == TransportKind::UcxTcp ? "tcp" : "sm"}};
+  return options;
+}
+
+inline RankInfo test_rank(int rank, const std::string& address) {
+  return {.rank = rank, .host = "testhost", .host_index = 0, .pid = 4711, .cores = 1, .address = address};
+}
+
+class JobOfTransports {
+ public:
+  JobOfTransports(TransportKind kind, int ranks) {
+    if (kind == TransportKind::Loopback) {
+      loopback_ = std::make_unique<LoopbackNetwork>(ranks);
+      return;
+    }
+    std::vector<UcxOptions> options;
+    for (int rank = 0; rank < ranks; ++rank) options.push_back(test_options(kind, rank, ranks));
+    connect_all(std::move(options));
+  }
+  explicit JobOfTransports(std::vector<UcxOptions> options) { connect_all(std::move(options)); }
+
+  Transport& operator[](int rank) {
+    if (loopback_ != nullptr) return loopback_->transport(rank);
+    return *ucx_[rank];
+  }
+  UcxTransport& ucx(int rank) { return *ucx_[rank]; }
+  const std::vector<RankInfo>& ranks() const { return ranks_; }
+
+  // Before receivers die.
+  void stop_all() {
+    if (loopback_ != nullptr) loopback_.reset();
+    for (auto& transport : ucx_) transport->stop();
+  }
+
+  static constexpr const char* kSecret = "the secret of the test";
+
+ private:
+  void connect_all(std::vector<UcxOptions> options) {
+    for (UcxOptions& one : options) {
+      int rank = one.rank;
+      ucx_.push_back(std::make_unique<UcxTransport>(std::move(one)));
+      ranks_.push_back(test_rank(rank, ucx_.back()->address()));
+    }
+    for (auto& transport : ucx_) transport->connect(ranks_, kSecret);
+  }
+
+  std::unique_ptr<LoopbackNetwork> loopback_;
+  std::vector<std::unique_ptr<UcxTransport>> ucx_;
+  std::vector<RankInfo> ranks_;
+};
+
+}  // namespace pistachio

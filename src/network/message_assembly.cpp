@@ -1,0 +1,59 @@
+#include "network/message_assembly.h"
+
+#include <ATen/ops/empty.h>
+#include <fmt/format.h>
+
+#include "base/error.h"
+
+namespace pistachio {
+namespace {
+
+std::shared_ptr<IncomingMessage> new_message(const FrameHeader& header) {
+  auto incoming = std::make_shared<IncomingMessage>();
+  incoming->number = header.message;
+  incoming->message.kind = header.kind;
+  if (header.payload_length >= 0) {
+    incoming->message.payload = at::empty({header.payload_length}, at::kByte);
+    incoming->missing = header.payload_length;
+  }
+  return incoming;
+}
+
+}  // namespace
+
+std::shared_ptr<IncomingMessage> MessageAssembly::begin_piece(Frame& frame) {
+  const FrameHeader& header = frame.header;
+  int64_t whole = header.payload_length < 0 ? 0 : header.payload_length;
+  std::shared_ptr<IncomingMessage> incoming;
+  if (header.piece_length == whole) {
+    incoming = new_message(header);  // the usual case: complete at once, never in the map
+  } else {
+    std::shared_ptr<IncomingMessage>& kept = incomplete_[header.message];
+    if (kept == nullptr) kept = new_message(header);
+    incoming = kept;
+    const Message& message = incoming->message;
+    if (message.kind != header.kind || message.payload.numel() != whole || incoming->missing < header.piece_length) {
+      throw DataError(fmt::format("the pieces of message {} contradict each other", header.message), {});
+    }
+  }
+  if (header.piece_offset == 0) {
+    incoming->message.head = std::move(frame.head);
+    incoming->has_head = true;
+  }
+  return incoming;
+}
+
+std::optional<Message> MessageAssembly::finish_piece(IncomingMessage& incoming, const FrameHeader& piece) {
+  incoming.missing -= piece.piece_length;
+  if (incoming.missing > 0 || !incoming.has_head) return std::nullopt;
+  Message message = std::move(incoming.message);
+  incomplete_.erase(incoming.number);
+  return message;
+}
+
+uint8_t* MessageAssembly::place_of(IncomingMessage& incoming, const FrameHeader& piece) {
+  if (piece.piece_length == 0) return nullptr;
+  return incoming.message.payload.mutable_data_ptr<uint8_t>() + piece.piece_offset;
+}
+
+}  // namespace pistachio

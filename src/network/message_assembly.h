@@ -1,0 +1,36 @@
+// Puts the pieces of messages from one peer together: gives each piece its place in fresh memory, and the message when all have come, in
+// whatever order. One thread. Memory: the messages that are not complete.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <unordered_map>
+
+#include "network/frame.h"
+#include "network/transport.h"
+
+namespace pistachio {
+
+struct IncomingMessage {
+  uint64_t number = 0;
+  Message message;
+  int64_t missing = 0;  // bytes of payload
+  bool has_head = false;
+};
+
+class MessageAssembly {
+ public:
+  // The message a piece belongs to, with memory for the whole payload. Throws DataError when the pieces of one message contradict each
+  // other, and what the tensor allocator throws.
+  std::shared_ptr<IncomingMessage> begin_piece(Frame& frame);
+  // Call when the bytes of the piece are in place.
+  std::optional<Message> finish_piece(IncomingMessage& incoming, const FrameHeader& piece);
+
+  static uint8_t* place_of(IncomingMessage& incoming, const FrameHeader& piece);
+
+ private:
+  std::unordered_map<uint64_t, std::shared_ptr<IncomingMessage>> incomplete_;
+};
+
+}  // namespace pistachio

@@ -1,0 +1,71 @@
+#include "network/message_assembly.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <random>
+#include <vector>
+
+#include "base/error.h"
+#include "network/message_collector.h"
+
+namespace pistachio {
+namespace {
+
+Frame piece_of(uint64_t number, int64_t whole, int64_t offset, int64_t length) {
+  Frame frame;
+  frame.header.message = number;
+  frame.header.kind = 9;
+  frame.header.payload_length = whole;
+  frame.header.piece_offset = offset;
+  frame.header.piece_length = length;
+  if (offset == 0) frame.head = "head";
+  return frame;
+}
+
+std::optional<Message> receive(MessageAssembly& assembly, Frame frame, const at::Tensor& payload) {
+  std::shared_ptr<IncomingMessage> incoming = assembly.begin_piece(frame);
+  if (uint8_t* place = MessageAssembly::place_of(*incoming, frame.header)) {
+    std::memcpy(place, payload.const_data_ptr<uint8_t>() + frame.header.piece_offset, frame.header.piece_length);
+  }
+  return assembly.finish_piece(*incoming, frame.header);
+}
+
+TEST(MessageAssemblyTest, PiecesInAnyOrderGiveTheMessage) {
+  at::Tensor payload = numbered_bytes(1000);
+  std::mt19937 random(3);
+  MessageAssembly assembly;
+  for (int round = 0; round < 50; ++round) {
+    std::vector<int64_t> offsets{0, 100, 200, 300, 400, 500, 600, 700, 800, 900};
+    std::shuffle(offsets.begin(), offsets.end(), random);
+    for (size_t i = 0; i < offsets.size(); ++i) {
+      std::optional<Message> message = receive(assembly, piece_of(round, 1000, offsets[i], 100), payload);
+      ASSERT_EQ(message.has_value(), i + 1 == offsets.size());
+      if (!message) continue;
+      EXPECT_EQ(message->head, "head");
+      EXPECT_EQ(message->kind, 9);
+      EXPECT_TRUE(message->payload.equal(payload));
+      EXPECT_EQ(reinterpret_cast<uintptr_t>(message->payload.const_data_ptr()) % 64, 0u);
+    }
+  }
+}
+
+TEST(MessageAssemblyTest, NoPayloadAndAnEmptyOneAreTwoThings) {
+  MessageAssembly assembly;
+  EXPECT_FALSE(receive(assembly, piece_of(1, -1, 0, 0), {})->payload.defined());
+  std::optional<Message> empty = receive(assembly, piece_of(2, 0, 0, 0), {});
+  ASSERT_TRUE(empty->payload.defined());
+  EXPECT_EQ(empty->payload.numel(), 0);
+}
+
+TEST(MessageAssemblyTest, PiecesThatContradictEachOtherAreRefused) {
+  at::Tensor payload = numbered_bytes(1000);
+  MessageAssembly assembly;
+  receive(assembly, piece_of(1, 1000, 0, 900), payload);
+  EXPECT_THROW(receive(assembly, piece_of(1, 999, 900, 99), payload), DataError);
+  EXPECT_THROW(receive(assembly, piece_of(1, 1000, 0, 900), payload), DataError);  // more bytes than the message has
+}
+
+}  // namespace
+}  // namespace pistachio

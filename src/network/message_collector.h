@@ -1,0 +1,120 @@
+// For tests of transports: receivers and callbacks that write down what came and let a test wait for it. The wait ends in an exception
+// after a minute, so that a lost message fails the test and does not hang it.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "network/transport.h"
+
+namespace pistachio {
+
+constexpr std::chrono::seconds kTestPatience{60};
+
+class MessageCollector : public MessageReceiver {
+ public:
+  struct Received {
+    int source = 0;
+    Message message;
+  };
+  using Lost = std::vector<std::pair<int, std::string>>;
+
+  void on_message(int source, Message message) noexcept override {
+    std::lock_guard lock(mutex_);
+    messages_.push_back({source, std::move(message)});
+    changed_.notify_all();
+  }
+  void on_peer_lost(int peer, std::string why) noexcept override {
+    std::lock_guard lock(mutex_);
+    lost_.emplace_back(peer, std::move(why));
+    changed_.notify_all();
+  }
+
+  std::vector<Received> wait_for_messages(size_t count) {
+    std::unique_lock lock(mutex_);
+    if (!changed_.wait_for(lock, kTestPatience, [&] { return messages_.size() >= count; })) {
+      throw std::runtime_error("only " + std::to_string(messages_.size()) + " of " + std::to_string(count) + " messages came");
+    }
+    return messages_;
+  }
+  Lost wait_for_lost(size_t count) {
+    std::unique_lock lock(mutex_);
+    if (!changed_.wait_for(lock, kTestPatience, [&] { return lost_.size() >= count; })) {
+      throw std::runtime_error("only " + std::to_string(lost_.size()) + " of " + std::to_string(count) + " peers were lost");
+    }
+    return lost_;
+  }
+  std::vector<Received> messages() const {
+    std::lock_guard lock(mutex_);
+    return messages_;
+  }
+  Lost lost() const {
+    std::lock_guard lock(mutex_);
+    return lost_;
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<Received> messages_;
+  Lost lost_;
+};
+
+class SentCounter {
+ public:
+  Transport::SentCallback callback() {
+    return [this](std::exception_ptr error) {
+      std::lock_guard lock(mutex_);
+      ended_ += 1;
+      if (error) failed_ += 1;
+      if (error) error_ = error;
+      changed_.notify_all();
+    };
+  }
+  int wait_for(int count) {
+    std::unique_lock lock(mutex_);
+    if (!changed_.wait_for(lock, kTestPatience, [&] { return ended_ >= count; })) {
+      throw std::runtime_error("only " + std::to_string(ended_) + " of " + std::to_string(count) + " sends ended");
+    }
+    return ended_;
+  }
+  int ended() const {
+    std::lock_guard lock(mutex_);
+    return ended_;
+  }
+  int failed() const {
+    std::lock_guard lock(mutex_);
+    return failed_;
+  }
+  std::string error_text() const {
+    std::lock_guard lock(mutex_);
+    try {
+      if (error_) std::rethrow_exception(error_);
+    } catch (const std::exception& error) {
+      return error.what();
+    }
+    return "";
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  int ended_ = 0;
+  int failed_ = 0;
+  std::exception_ptr error_;
+};
+
+// 0, 1, 2, ... so that a misplaced byte is seen.
+inline at::Tensor numbered_bytes(int64_t bytes, int seed = 0) {
+  at::Tensor tensor = at::empty({bytes}, at::kByte);
+  uint8_t* values = tensor.mutable_data_ptr<uint8_t>();
+  for (int64_t i = 0; i < bytes; ++i) values[i] = static_cast<uint8_t>((i * 2654435761u + static_cast<uint32_t>(seed)) >> 11);
+  return tensor;
+}
+
+}  // namespace pistachio

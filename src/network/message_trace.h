@@ -1,0 +1,38 @@
+// The last messages that left or came, for the moment when a job hangs and one wants to know what was said. Thread-safe; fixed memory.
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <mutex>
+#include <string>
+
+namespace pistachio {
+
+enum class MessageDirection : uint8_t { Sent, Received };
+
+class MessageTrace {
+ public:
+  static constexpr size_t kKept = 64;
+
+  void record(MessageDirection direction, int peer, uint16_t kind, int64_t bytes);
+  // One line a message, oldest first: `0.125 s ago  to 3  kind 7  1.5 KiB`.
+  std::string to_text() const;
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  struct Entry {
+    Clock::time_point time;
+    MessageDirection direction = MessageDirection::Sent;
+    int peer = 0;
+    uint16_t kind = 0;
+    int64_t bytes = 0;
+  };
+
+  mutable std::mutex mutex_;
+  // Guarded by mutex_.
+  std::array<Entry, kKept> entries_;
+  uint64_t count_ = 0;
+};
+
+}  // namespace pistachio

@@ -1,0 +1,31 @@
+// What a rank tells the others about itself when they meet, and the comparison of all. Pure functions, any thread.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "network/rank_info.h"
+
+namespace pistachio {
+
+struct RankCard {
+  RankInfo info;        // host_index is found when all cards are there
+  std::string machine;  // the same for ranks that share a machine and a view of it
+  std::string version;
+  std::vector<std::pair<std::string, std::string>> settings;
+};
+
+// Host, process and cores of this process.
+RankCard card_of_this_process();
+
+std::string pack_card(const RankCard& card);
+// Throws UserError: bytes that no rank of this version wrote.
+RankCard unpack_card(int rank, const std::string& bytes);
+
+// Throws UserError that names the first rank whose version or settings differ from those of rank 0.
+void compare_cards(const std::vector<RankCard>& cards);
+std::vector<RankInfo> number_hosts(const std::vector<RankCard>& cards);
+
+}  // namespace pistachio

@@ -1,0 +1,23 @@
+// What every rank knows about each rank of its job once they have met. Plain data.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <string>
+
+namespace pistachio {
+
+struct RankInfo {
+  int rank = 0;
+  std::string host;
+  int host_index = 0;  // ranks with the same one share a machine; numbered in the order of their first ranks
+  int64_t pid = 0;
+  int cores = 0;
+  std::string address;  // where its transport is reached: bytes that only the transport understands
+
+  // `rank 3 (host left, process 4711)`
+  std::string to_string() const { return fmt::format("rank {} (host {}, process {})", rank, host, pid); }
+};
+
+}  // namespace pistachio

@@ -1,0 +1,12 @@
+// Waits until somebody listens at an address of a network, quietly: c10d's own attempts fill the terminal. Blocks; any thread.
+#pragma once
+
+#include <chrono>
+#include <string>
+
+namespace pistachio {
+
+// Empty when a connection could be made (it is closed again), else what was wrong at the last attempt.
+std::string reach_address(const std::string& host, int port, std::chrono::steady_clock::time_point deadline);
+
+}  // namespace pistachio

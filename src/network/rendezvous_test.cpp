@@ -1,0 +1,161 @@
+#include "network/rendezvous.h"
+
+#include <gtest/gtest.h>
+
+#include <future>
+#include <thread>
+
+#include "base/error.h"
+#include "network/rank_card.h"
+
+namespace pistachio {
+namespace {
+
+using namespace std::chrono_literals;
+
+struct Outcome {
+  Meeting meeting;
+  std::string error;
+};
+
+// Runs the ranks as threads; `change` may alter what one of them says.
+std::vector<Outcome> meet_all(int ranks, int present, const std::function<void(int, RendezvousOptions&)>& change = {},
+                              std::chrono::milliseconds timeout = 30s) {
+  std::vector<Outcome> outcomes(present);
+  std::promise<int> port;
+  std::shared_future<int> known_port = port.get_future();
+  std::vector<std::thread> threads;
+  for (int rank = 0; rank < present; ++rank) {
+    threads.emplace_back([&, rank] {
+      JobIdentity identity{.rank = rank, .ranks = ranks, .local_rank = rank, .master_address = "127.0.0.1", .master_port = 0};
+      RendezvousOptions options{.timeout = timeout, .version = "1.0", .settings = {{"chunk_rows", "65536"}, {"overlap", "on"}}};
+      if (change) change(rank, options);
+      try {
+        if (rank != 0) identity.master_port = known_port.get();
+        Rendezvous rendezvous(identity, options);
+        if (rank == 0) port.set_value(rendezvous.port());
+        outcomes[rank].meeting = rendezvous.meet("address of " + std::to_string(rank) + std::string(1, '\0'));
+      } catch (const UserError& error) {
+        outcomes[rank].error = error.what();
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  return outcomes;
+}
+
+TEST(RendezvousTest, EveryRankLearnsAboutEveryRank) {
+  constexpr int kRanks = 5;
+  std::vector<Outcome> outcomes = meet_all(kRanks, kRanks);
+  for (const Outcome& outcome : outcomes) {
+    ASSERT_EQ(outcome.error, "");
+    ASSERT_EQ(outcome.meeting.ranks.size(), static_cast<size_t>(kRanks));
+    EXPECT_EQ(outcome.meeting.secret, outcomes[0].meeting.secret);
+    EXPECT_EQ(outcome.meeting.secret.size(), 32u);
+    for (int rank = 0; rank < kRanks; ++rank) {
+      const RankInfo& info = outcome.meeting.ranks[rank];
+      EXPECT_EQ(info.rank, rank);
+      EXPECT_EQ(info.address, "address of " + std::to_string(rank) + std::string(1, '\0'));
+      EXPECT_EQ(info.pid, getpid());
+      EXPECT_EQ(info.host_index, 0);
+      EXPECT_FALSE(info.host.empty());
+      EXPECT_GE(info.cores, 1);
+    }
+  }
+  EXPECT_NE(meet_all(1, 1)[0].meeting.secret, outcomes[0].meeting.secret);
+}
+
+TEST(RendezvousTest, MissingRanksAreNamed) {
+  std::vector<Outcome> outcomes = meet_all(4, 2, {}, 2s);
+  for (const Outcome& outcome : outcomes)
+    EXPECT_NE(outcome.error.find("2 of 4 ranks are missing: 2, 3"), std::string::npos) << outcome.error;
+}
+
+TEST(RendezvousTest, AnotherVersionIsNamed) {
+  auto change = [](int rank, RendezvousOptions& options) {
+    if (rank == 2) options.version = "1.1";
+  };
+  for (const Outcome& outcome : meet_all(3, 3, change)) {
+    EXPECT_NE(outcome.error.find("rank 2 (host "), std::string::npos) << outcome.error;
+    EXPECT_NE(outcome.error.find("runs version 1.1"), std::string::npos) << outcome.error;
+  }
+}
+
+TEST(RendezvousTest, ASettingThatDiffersIsNamed) {
+  auto change = [](int rank, RendezvousOptions& options) {
+    if (rank == 1) options.settings[0].second = "1024";
+  };
+  for (const Outcome& outcome : meet_all(3, 3, change)) {
+    EXPECT_NE(outcome.error.find("chunk_rows is 1024 on rank 1"), std::string::npos) << outcome.error;
+  }
+}
+
+TEST(RendezvousTest, TwoProcessesOfOneRankAreNoticed) {
+  RendezvousOptions options{.timeout = 2s, .version = "1.0", .settings = {}};
+  Rendezvous first(JobIdentity{.rank = 0, .ranks = 2, .master_port = 0}, options);
+  auto meet_as_one = [&] {
+    try {
+      Rendezvous again(JobIdentity{.rank = 1, .ranks = 2, .master_port = first.port()}, options);
+      again.meet("x");
+    } catch (const UserError& error) {
+      return std::string(error.what());
+    }
+    return std::string("met");
+  };
+  auto one = std::async(std::launch::async, meet_as_one);
+  auto other = std::async(std::launch::async, meet_as_one);
+  std::string texts = one.get() + other.get();
+  EXPECT_NE(texts.find("two processes say they are rank 1"), std::string::npos) << texts;
+}
+
+TEST(RendezvousTest, NobodyAtTheAddress) {
+  RendezvousOptions options{.timeout = 1s, .version = "1.0", .settings = {}};
+  try {
+    Rendezvous rendezvous(JobIdentity{.rank = 1, .ranks = 2, .master_address = "127.0.0.1", .master_port = 1}, options);
+    FAIL() << "there is nobody";
+  } catch (const UserError& error) {
+    EXPECT_NE(std::string(error.what()).find("rank 1 cannot reach rank 0 at 127.0.0.1:1"), std::string::npos) << error.what();
+  }
+}
+
+TEST(RendezvousTest, APortThatIsTakenIsNamed) {
+  RendezvousOptions options{.timeout = 2s, .version = "1.0", .settings = {}};
+  Rendezvous first(JobIdentity{.rank = 0, .ranks = 2, .master_port = 0}, options);
+  try {
+    Rendezvous second(JobIdentity{.rank = 0, .ranks = 2, .master_port = first.port()}, options);
+    FAIL() << "the port is taken";
+  } catch (const UserError& error) {
+    EXPECT_NE(std::string(error.what()).find("cannot listen on port"), std::string::npos) << error.what();
+  }
+}
+
+TEST(RankCardTest, WhatWasPackedIsUnpackedAndGarbageIsRefused) {
+  RankCard card = card_of_this_process();
+  card.version = "1.0";
+  card.info.address = std::string("\0:7:x", 5);
+  card.settings = {{"a", ""}, {"b", "1:2"}};
+  std::string bytes = pack_card(card);
+  RankCard copy = unpack_card(3, bytes);
+  EXPECT_EQ(copy.info.rank, 3);
+  EXPECT_EQ(copy.info.address, card.info.address);
+  EXPECT_EQ(copy.settings, card.settings);
+  EXPECT_EQ(copy.machine, card.machine);
+  for (std::string garbage :
+       {std::string(), std::string("x"), std::string("99:a"), std::string("-1:a"), bytes.substr(0, bytes.size() - 1)}) {
+    EXPECT_THROW(unpack_card(3, garbage), UserError) << garbage;
+  }
+}
+
+TEST(RankCardTest, HostsAreNumberedByMachine) {
+  std::vector<RankCard> cards(4);
+  cards[0].machine = cards[2].machine = "left/1";
+  cards[1].machine = cards[3].machine = "right/2";
+  std::vector<RankInfo> ranks = number_hosts(cards);
+  EXPECT_EQ(ranks[0].host_index, 0);
+  EXPECT_EQ(ranks[1].host_index, 1);
+  EXPECT_EQ(ranks[2].host_index, 0);
+  EXPECT_EQ(ranks[3].host_index, 1);
+}
+
+}  // namespace
+}  // namespace pistachio

@@ -1,0 +1,61 @@
+// Moves messages between the ranks of a job: the one interface over UCX (ucx_transport.h) and over memory of one process
+// (loopback_transport.h). Point to point, any pair at any time, no order between messages is promised. What a message means is the affair
+// of the layers above; flow control too: a transport takes everything it is given, so only senders that hold credit may give it much.
+// send() may be called by any thread and never blocks. The receiver is called on the transport's own thread, one call at a time.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <string>
+
+namespace pistachio {
+
+// Small things travel in the head (at most kLargestHead bytes), rows in the payload.
+struct Message {
+  uint16_t kind = 0;
+  std::string head;
+  at::Tensor payload;  // uint8 [bytes] on the host, contiguous; undefined: none. A received one is aligned to 64 bytes and owned alone.
+};
+
+constexpr size_t kLargestHead = 4096;
+
+class MessageReceiver {
+ public:
+  virtual ~MessageReceiver() = default;
+  // Must be short and must not throw or block; may call send().
+  virtual void on_message(int source, Message message) noexcept = 0;
+  // Once for each peer at most: nothing can be sent to it and nothing more will come. `why` is a sentence for the user.
+  virtual void on_peer_lost(int peer, std::string why) noexcept = 0;
+};
+
+struct TransportStatistics {
+  int64_t messages_sent = 0;
+  int64_t messages_received = 0;
+  int64_t bytes_sent = 0;  // heads and payloads
+  int64_t bytes_received = 0;
+};
+
+class Transport {
+ public:
+  virtual ~Transport() = default;
+
+  virtual int rank() const = 0;
+  virtual int ranks() const = 0;
+
+  // Messages that arrive before this are kept. The receiver must live until stop() has returned.
+  virtual void start(MessageReceiver& receiver) = 0;
+  // Ends all traffic: what is not sent yet is dropped, callbacks run with an error. No call to the receiver afterwards.
+  virtual void stop() = 0;
+
+  // To oneself as well. `on_sent` runs once, on the transport's thread: when the payload's memory may be used again (null), or with what
+  // went wrong. The payload is kept alive until then.
+  using SentCallback = std::function<void(std::exception_ptr error)>;
+  virtual void send(int peer, Message message, SentCallback on_sent = {}) = 0;
+
+  virtual TransportStatistics statistics() const = 0;
+};
+
+}  // namespace pistachio

@@ -1,0 +1,10 @@
+// The numbers under which UCX hands incoming frames to us. Part of the protocol.
+#pragma once
+
+namespace pistachio {
+
+constexpr unsigned kMessageHandler = 1;
+constexpr unsigned kHeartbeatHandler = 2;  // says nothing but that the sender is alive
+constexpr unsigned kGoodbyeHandler = 3;    // the sender leaves the job
+
+}  // namespace pistachio

@@ -1,0 +1,138 @@
+#include "network/ucx_handles.h"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+#include <ucs/debug/debug.h>
+#include <ucs/debug/log_def.h>
+
+#include <csignal>
+#include <cstdarg>
+#include <cstdio>
+#include <memory>
+#include <mutex>
+#include <string_view>
+
+#include "base/error.h"
+#include "base/log.h"
+
+namespace pistachio {
+namespace {
+
+LogLevel level_of(ucs_log_level_t level) {
+  if (level <= UCS_LOG_LEVEL_ERROR) return LogLevel::Error;
+  if (level <= UCS_LOG_LEVEL_WARN) return LogLevel::Warning;
+  if (level <= UCS_LOG_LEVEL_INFO) return LogLevel::Info;
+  return LogLevel::Debug;
+}
+
+ucs_log_func_rc_t log_to_stderr(const char*, unsigned, const char*, ucs_log_level_t level, const ucs_log_component_config_t*,
+                                const char* format, va_list arguments) {
+  char text[1024];
+  std::vsnprintf(text, sizeof(text), format, arguments);
+  write_to_stderr({std::chrono::system_clock::now(), level_of(level), fmt::format("UCX: {}", text), {}});
+  return UCS_LOG_FUNC_RC_STOP;
+}
+
+bool is_handled_by_ucx(int signal) {
+  struct sigaction action {};
+  Dl_info place{};
+  return sigaction(signal, nullptr, &action) == 0 && action.sa_handler != SIG_DFL && action.sa_handler != SIG_IGN &&
+         dladdr(reinterpret_cast<const void*>(action.sa_handler), &place) != 0 && place.dli_fname != nullptr &&
+         std::string_view(place.dli_fname).find("libucs") != std::string_view::npos;
+}
+
+void require(ucs_status_t status, const char* what) {
+  if (status != UCS_OK) throw UserError(fmt::format("UCX cannot {}: {}", what, ucx_text(status)));
+}
+
+}  // namespace
+
+void tame_ucx() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    ucs_log_push_handler(log_to_stderr);
+    for (int signal : {SIGHUP, SIGILL, SIGSEGV, SIGBUS, SIGFPE}) {
+      if (is_handled_by_ucx(signal)) ucs_debug_disable_signal(signal);
+    }
+  });
+}
+
+std::string ucx_text(ucs_status_t status) {
+  return ucs_status_string(status);
+}
+
+UcxContext::UcxContext(int ranks, const UcxSettings& settings) {
+  tame_ucx();
+  ucp_config_t* config = nullptr;
+  require(ucp_config_read(nullptr, nullptr, &config), "read its settings");
+  std::unique_ptr<ucp_config_t, decltype(&ucp_config_release)> owner(config, ucp_config_release);
+  // Without this UCX takes TCP between processes of one machine: it thinks that shared memory cannot tell when a peer dies. It can, and our
+  // heartbeats can too. Older versions do not know the name.
+  ucp_config_modify(config, "MM_ERROR_HANDLING", "y");
+  ucp_config_modify(config, "KEEPALIVE_INTERVAL", "1s");
+  for (const auto& [name, value] : settings) {
+    ucs_status_t status = ucp_config_modify(config, name.c_str(), value.c_str());
+    if (status != UCS_OK) throw UserError(fmt::format("UCX refuses the setting {}={}: {}", name, value, ucx_text(status)));
+  }
+  ucp_params_t parameters{};
+  parameters.field_mask = UCP_PARAM_FIELD_FEATURES | UCP_PARAM_FIELD_ESTIMATED_NUM_EPS;
+  parameters.features = UCP_FEATURE_AM | UCP_FEATURE_WAKEUP;
+  parameters.estimated_num_eps = static_cast<size_t>(ranks);
+  require(ucp_init(&parameters, config, &context_), "start");
+}
+
+UcxWorker::UcxWorker(const UcxContext& context) {
+  ucp_worker_params_t parameters{};
+  parameters.field_mask = UCP_WORKER_PARAM_FIELD_THREAD_MODE;
+  parameters.thread_mode = UCS_THREAD_MODE_SERIALIZED;  // made by one thread, used by another
+  require(ucp_worker_create(context.get(), &parameters, &worker_), "make a worker");
+  ucs_status_t status = ucp_worker_get_efd(worker_, &event_descriptor_);
+  if (status != UCS_OK) {
+    ucp_worker_destroy(worker_);
+    require(status, "wait for events with these transports");
+  }
+}
+
+std::string UcxWorker::address() const {
+  ucp_address_t* address = nullptr;
+  size_t length = 0;
+  require(ucp_worker_get_address(worker_, &address, &length), "give its address");
+  std::string bytes(reinterpret_cast<const char*>(address), length);
+  ucp_worker_release_address(worker_, address);
+  return bytes;
+}
+
+size_t UcxWorker::largest_header() const {
+  ucp_worker_attr_t attributes{};
+  attributes.field_mask = UCP_WORKER_ATTR_FIELD_MAX_AM_HEADER;
+  require(ucp_worker_query(worker_, &attributes), "tell its limits");
+  return attributes.max_am_header;
+}
+
+void UcxWorker::set_handler(unsigned id, ucp_am_recv_callback_t handler, void* argument) {
+  ucp_am_handler_param_t parameters{};
+  parameters.field_mask =
+      UCP_AM_HANDLER_PARAM_FIELD_ID | UCP_AM_HANDLER_PARAM_FIELD_FLAGS | UCP_AM_HANDLER_PARAM_FIELD_CB | UCP_AM_HANDLER_PARAM_FIELD_ARG;
+  parameters.id = id;
+  parameters.flags = UCP_AM_FLAG_WHOLE_MSG;
+  parameters.cb = handler;
+  parameters.arg = argument;
+  require(ucp_worker_set_am_recv_handler(worker_, &parameters), "receive messages");
+}
+
+std::string route_of(ucp_ep_h endpoint) {
+  ucp_transport_entry_t entries[16] = {};
+  ucp_ep_attr_t attributes{};
+  attributes.field_mask = UCP_EP_ATTR_FIELD_TRANSPORTS;
+  attributes.transports.entries = entries;
+  attributes.transports.num_entries = std::size(entries);
+  attributes.transports.entry_size = sizeof(ucp_transport_entry_t);
+  if (ucp_ep_query(endpoint, &attributes) != UCS_OK) return "unknown";
+  std::string text;
+  for (unsigned i = 0; i < attributes.transports.num_entries; ++i) {
+    text += fmt::format("{}{}/{}", i == 0 ? "" : ",", entries[i].transport_name, entries[i].device_name);
+  }
+  return text;
+}
+
+}  // namespace pistachio

@@ -1,0 +1,60 @@
+// Owners of UCX's C handles, and its statuses as text. A worker and its endpoints are used by one thread at a time.
+#pragma once
+
+#include <ucp/api/ucp.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace pistachio {
+
+// Settings of UCX by name without the prefix UCX_ ("TLS", "tcp"). They win over its environment variables.
+using UcxSettings = std::vector<std::pair<std::string, std::string>>;
+
+// UCX takes SIGHUP when it is loaded and prints to stdout; this gives the signal back and sends what it prints to stderr. The state is that
+// of the library and so of the process: a program that is linked with UCX calls this first in main. Later calls do nothing.
+void tame_ucx();
+
+std::string ucx_text(ucs_status_t status);
+inline std::string ucx_text(ucs_status_ptr_t status) {
+  return ucx_text(UCS_PTR_STATUS(status));
+}
+
+class UcxContext {
+ public:
+  // Throws UserError: no transport can be used, or a setting is wrong.
+  UcxContext(int ranks, const UcxSettings& settings);
+  ~UcxContext() { ucp_cleanup(context_); }
+  UcxContext(const UcxContext&) = delete;
+  UcxContext& operator=(const UcxContext&) = delete;
+
+  ucp_context_h get() const { return context_; }
+
+ private:
+  ucp_context_h context_ = nullptr;
+};
+
+class UcxWorker {
+ public:
+  explicit UcxWorker(const UcxContext& context);
+  ~UcxWorker() { ucp_worker_destroy(worker_); }
+  UcxWorker(const UcxWorker&) = delete;
+  UcxWorker& operator=(const UcxWorker&) = delete;
+
+  ucp_worker_h get() const { return worker_; }
+  std::string address() const;
+  size_t largest_header() const;
+  int event_descriptor() const { return event_descriptor_; }
+
+  void set_handler(unsigned id, ucp_am_recv_callback_t handler, void* argument);
+
+ private:
+  ucp_worker_h worker_ = nullptr;
+  int event_descriptor_ = -1;  // UCX's own
+};
+
+// The transports of an endpoint: `sysv/memory`, several joined with a comma.
+std::string route_of(ucp_ep_h endpoint);
+
+}  // namespace pistachio

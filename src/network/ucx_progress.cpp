@@ -1,0 +1,300 @@
+// The loop, the clock and the peers; ucx_sending.cpp and ucx_receiving.cpp have the rest of the class.
+#include "network/ucx_progress.h"
+
+#include <fmt/format.h>
+#include <poll.h>
+
+#include <algorithm>
+
+#include "base/check.h"
+#include "base/start_thread.h"
+#include "network/message_limits.h"
+#include "network/ucx_handlers.h"
+
+namespace pistachio {
+namespace {
+
+using namespace std::chrono_literals;
+
+// After work the thread looks for more before it sleeps: an answer often comes sooner than sleeping and waking take.
+constexpr auto kLookBeforeSleep = 30us;
+// How long a rank that stops waits for pieces under way and for its goodbye.
+constexpr auto kPatienceAtStop = 2s;
+
+double seconds(std::chrono::steady_clock::duration time) {
+  return std::chrono::duration<double>(time).count();
+}
+
+}  // namespace
+
+UcxProgress::UcxProgress(UcxOptions options)
+    : options_(std::move(options)),
+      limit_(options_.link_bandwidth_limit),
+      context_(options_.ranks, options_.ucx_settings),
+      worker_(context_) {
+  ENSURE(options_.rank >= 0 && options_.rank < options_.ranks, "rank {} of {}", options_.rank, options_.ranks);
+  ENSURE_GT(options_.piece_bytes, 0);
+  if (worker_.largest_header() < sizeof(FrameHeader) + kLargestHead) {
+    throw UserError(fmt::format("the transports UCX chose carry only {} bytes in front of a message; leave UCX_TLS at its default",
+                                worker_.largest_header()));
+  }
+  worker_.set_handler(kMessageHandler, on_message_frame, this);
+  worker_.set_handler(kHeartbeatHandler, on_control_frame, this);
+  worker_.set_handler(kGoodbyeHandler, on_goodbye_frame, this);
+}
+
+void UcxProgress::connect(const std::vector<RankInfo>& job, const std::string& secret) {
+  ENSURE(peers_.empty(), "connect() was called twice");
+  ENSURE_EQ(static_cast<int>(job.size()), options_.ranks);
+  secret_ = payload_checksum({reinterpret_cast<const uint8_t*>(secret.data()), secret.size()});
+  expected_ = {.secret = secret_, .ranks = options_.ranks, .self = options_.rank};
+  loop_began_ = Clock::now();
+  next_tick_ = loop_began_;
+  for (const RankInfo& info : job) {
+    Peer& peer = peers_.emplace_back();
+    peer.owner = this;
+    peer.info = info;
+    peer.last_heard = peer.last_sent = loop_began_;
+  }
+  routes_.resize(job.size());
+  for (Peer& peer : peers_) {
+    if (peer.info.rank == options_.rank) continue;
+    ucp_ep_params_t parameters{};
+    parameters.field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS | UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE | UCP_EP_PARAM_FIELD_ERR_HANDLER;
+    parameters.address = reinterpret_cast<const ucp_address_t*>(peer.info.address.data());
+    parameters.err_mode = UCP_ERR_HANDLING_MODE_PEER;
+    parameters.err_handler.cb = on_endpoint_error;
+    parameters.err_handler.arg = &peer;
+    ucs_status_t status = ucp_ep_create(worker_.get(), &parameters, &peer.endpoint);
+    if (status != UCS_OK) {
+      throw PeerError(peer.info.rank, fmt::format("{} cannot be reached: {}", peer.info.to_string(), ucx_text(status)));
+    }
+    routes_[static_cast<size_t>(peer.info.rank)] = route_of(peer.endpoint);
+  }
+  thread_ = start_thread("the network", "raise the limit on processes (ulimit -u)", [this] { run(); });
+  thread_id_ = thread_.get_id();
+}
+
+void UcxProgress::start(MessageReceiver& receiver) {
+  std::lock_guard lock(mutex_);
+  ENSURE(new_receiver_ == nullptr, "start() was called twice");
+  new_receiver_ = &receiver;
+  if (!ended_) ucp_worker_signal(worker_.get());
+}
+
+void UcxProgress::stop() {
+  ENSURE(std::this_thread::get_id() != thread_id_.load(), "stop() was called by the receiver");
+  {
+    std::lock_guard lock(mutex_);
+    stopping_ = true;
+    if (!ended_) ucp_worker_signal(worker_.get());
+  }
+  std::lock_guard lock(joining_);
+  if (thread_.joinable()) {
+    thread_.join();
+  } else {
+    end_queue();  // never connected
+  }
+}
+
+void UcxProgress::send(int peer, Message message, Transport::SentCallback on_sent) {
+  auto outgoing = std::make_shared<OutgoingMessage>();
+  outgoing->peer = peer;
+  outgoing->message = std::move(message);
+  outgoing->on_sent = std::move(on_sent);
+  {
+    std::lock_guard lock(mutex_);
+    if (!ended_) {
+      queue_.push_back(std::move(outgoing));
+      // Waking costs a system call: only a sleeper needs it. Under the lock, because the worker lives until ended_ is set.
+      if (std::exchange(asleep_, false)) ucp_worker_signal(worker_.get());
+      return;
+    }
+  }
+  if (outgoing->on_sent) outgoing->on_sent(std::make_exception_ptr(Cancelled("the transport was stopped")));
+}
+
+TransportStatistics UcxProgress::statistics() const {
+  return {messages_sent_, messages_received_, bytes_sent_, bytes_received_};
+}
+
+void UcxProgress::run() {
+  TimePoint last_work = Clock::now();
+  loop_began_ = last_work;
+  while (true) {
+    if (notice_own_stall()) lose_broken_peers();
+    {
+      std::lock_guard lock(mutex_);
+      if (stopping_) break;
+    }
+    bool worked = take_queue();
+    worked |= begin_pieces();
+    worked |= progress();
+    worked |= lose_broken_peers();
+    if (loop_began_ >= next_tick_) tick(loop_began_);
+    if (worked) {
+      last_work = loop_began_;
+    } else if (loop_began_ - last_work > kLookBeforeSleep) {
+      sleep();
+    }
+  }
+  wind_up();
+}
+
+// Gives up all peers if this process did not run for so long that they have given it up: they may have reused memory that UCX lets this
+// one still read, so nothing that comes now may be believed. True if so. Shorter pauses are not held against the peers.
+bool UcxProgress::notice_own_stall() {
+  TimePoint now = Clock::now();
+  auto pause = now - loop_began_;
+  loop_began_ = now;
+  if (pause <= options_.heartbeat_interval * 2) return false;
+  bool too_long = pause > options_.peer_timeout;
+  for (Peer& peer : peers_) {
+    peer.last_heard += pause;
+    if (too_long && peer.info.rank != options_.rank) {
+      mark_broken(peer, fmt::format("this process (rank {}) did not run for {:.1f} s, so {} has given it up", options_.rank, seconds(pause),
+                                    peer.info.to_string()));
+    }
+  }
+  return too_long;
+}
+
+bool UcxProgress::take_queue() {
+  std::vector<std::shared_ptr<OutgoingMessage>> taken;
+  {
+    std::lock_guard lock(mutex_);
+    taken.swap(queue_);
+    if (receiver_ == nullptr) receiver_ = new_receiver_;
+  }
+  for (auto& message : taken) accept_outgoing(std::move(message));
+  if (receiver_ != nullptr && !kept_.empty()) deliver_kept();
+  return !taken.empty();
+}
+
+bool UcxProgress::progress() {
+  bool worked = false;
+  for (int i = 0; i < 16 && ucp_worker_progress(worker_.get()) != 0; ++i) worked = true;
+  return worked;
+}
+
+void UcxProgress::sleep() {
+  {
+    std::lock_guard lock(mutex_);
+    if (!queue_.empty() || stopping_ || receiver_ != new_receiver_) return;
+    asleep_ = true;
+  }
+  ucs_status_t status = ucp_worker_arm(worker_.get());
+  if (status == UCS_OK) {
+    TimePoint until = holding_back_ ? std::min(next_tick_, limit_.free_at()) : next_tick_;
+    auto wait = std::max<Clock::duration>(until - Clock::now(), 0ns);
+    pollfd descriptor{worker_.event_descriptor(), POLLIN, 0};
+    timespec timeout{};
+    timeout.tv_sec = std::chrono::duration_cast<std::chrono::seconds>(wait).count();
+    timeout.tv_nsec = (std::chrono::duration_cast<std::chrono::nanoseconds>(wait) % 1s).count();
+    ppoll(&descriptor, 1, &timeout, nullptr);
+  }
+  std::lock_guard lock(mutex_);
+  asleep_ = false;
+}
+
+void UcxProgress::tick(TimePoint now) {
+  next_tick_ = now + options_.heartbeat_interval / 2;
+  for (Peer& peer : peers_) {
+    if (peer.lost || peer.endpoint == nullptr) continue;
+    auto silent = now - peer.last_heard;
+    if (silent > (peer.was_heard ? options_.peer_timeout : options_.connect_timeout)) {
+      mark_broken(peer, fmt::format("{} has sent nothing for {:.1f} s: it has stopped, or the network to it is down", peer.info.to_string(),
+                                    seconds(silent)));
+    } else if (now - peer.last_sent >= options_.heartbeat_interval && peer.heartbeats_under_way == 0) {
+      send_control(peer, kHeartbeatHandler);
+    }
+  }
+  lose_broken_peers();
+}
+
+void UcxProgress::mark_broken(Peer& peer, std::string why) {
+  if (!peer.lost && peer.broken.empty()) peer.broken = std::move(why);
+}
+
+bool UcxProgress::lose_broken_peers() {
+  bool any = false;
+  for (Peer& peer : peers_) {
+    if (peer.lost || peer.broken.empty()) continue;
+    lose(peer, peer.broken);
+    any = true;
+  }
+  return any;
+}
+
+void UcxProgress::lose(Peer& peer, std::string why) {
+  peer.lost = true;
+  peer.lost_because = why;
+  close_endpoint(peer);
+  fail_waiting(peer, std::make_exception_ptr(PeerError(peer.info.rank, "a message was not sent: " + why)));
+  peer.assembly = {};
+  hand_to_receiver({peer.info.rank, {}, std::move(why)});
+}
+
+void UcxProgress::close_endpoint(Peer& peer) {
+  if (peer.endpoint == nullptr) return;
+  ucp_request_param_t parameters{};
+  parameters.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS;
+  parameters.flags = UCP_EP_CLOSE_FLAG_FORCE;
+  ucs_status_ptr_t request = ucp_ep_close_nbx(std::exchange(peer.endpoint, nullptr), &parameters);
+  if (UCS_PTR_IS_PTR(request)) closing_.push_back(request);
+}
+
+void UcxProgress::wind_up() {
+  auto progress_until = [&](auto done) {
+    TimePoint deadline = Clock::now() + kPatienceAtStop;
+    while (!done() && Clock::now() < deadline) {
+      if (!progress()) std::this_thread::yield();
+      lose_broken_peers();
+    }
+  };
+  auto nothing_under_way = [&] { return outgoing_pieces_.empty() && incoming_pieces_.empty(); };
+
+  take_queue();
+  leaving_ = true;
+  receiver_ = nullptr;
+  kept_.clear();
+  for (Peer& peer : peers_) {
+    fail_waiting(peer, std::make_exception_ptr(Cancelled(fmt::format("stopped before a message to {} was sent", peer.info.to_string()))));
+  }
+  // A peer may be reading the memory of pieces under way: it is given time, or it would read what comes there next.
+  progress_until(nothing_under_way);
+  for (Peer& peer : peers_) {
+    if (peer.endpoint != nullptr && peer.broken.empty()) send_control(peer, kGoodbyeHandler);
+  }
+  progress_until(nothing_under_way);
+  for (Peer& peer : peers_) close_endpoint(peer);
+  progress_until([&] {
+    std::erase_if(closing_, [](void* request) {
+      bool done = ucp_request_check_status(request) != UCS_INPROGRESS;
+      if (done) ucp_request_free(request);
+      return done;
+    });
+    return closing_.empty() && nothing_under_way();
+  });
+  end_queue();
+  for (OutgoingPiece& piece : outgoing_pieces_) {  // UCX did not give them back in time
+    if (piece.message == nullptr || !piece.message->on_sent) continue;
+    piece.message->error = std::make_exception_ptr(Cancelled("the transport was stopped"));
+    finish_outgoing(*piece.message);
+  }
+}
+
+void UcxProgress::end_queue() {
+  std::vector<std::shared_ptr<OutgoingMessage>> late;
+  {
+    std::lock_guard lock(mutex_);
+    ended_ = true;
+    late.swap(queue_);
+  }
+  for (auto& message : late) {
+    message->error = std::make_exception_ptr(Cancelled("the transport was stopped"));
+    finish_outgoing(*message);
+  }
+}
+
+}  // namespace pistachio

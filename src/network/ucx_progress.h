@@ -1,0 +1,188 @@
+// The thread behind a UcxTransport: takes messages to send from its queue, hands them to UCX piece by piece, receives, keeps the heart
+// beating and finds lost peers. Everything below "Used by the thread" is touched by it alone (and by connect(), before it starts).
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <deque>
+#include <list>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <thread>
+#include <vector>
+
+#include "base/bandwidth_limit.h"
+#include "network/frame.h"
+#include "network/message_assembly.h"
+#include "network/message_trace.h"
+#include "network/ucx_handles.h"
+#include "network/ucx_transport.h"
+
+namespace pistachio {
+
+class UcxProgress {
+ public:
+  explicit UcxProgress(UcxOptions options);
+  ~UcxProgress() { stop(); }
+
+  void connect(const std::vector<RankInfo>& job, const std::string& secret);
+  void start(MessageReceiver& receiver);
+  void stop();
+  void send(int peer, Message message, Transport::SentCallback on_sent);
+
+  const UcxOptions& options() const { return options_; }
+  const UcxWorker& worker() const { return worker_; }
+  const MessageTrace& trace() const { return trace_; }
+  TransportStatistics statistics() const;
+  std::string route(int rank) const { return routes_.empty() ? "" : routes_.at(static_cast<size_t>(rank)); }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  using TimePoint = Clock::time_point;
+
+  // A message from send() to the end of its last piece.
+  struct OutgoingMessage {
+    int peer = 0;
+    Message message;
+    Transport::SentCallback on_sent;
+    uint64_t number = 0;
+    int64_t begun = 0;  // bytes of payload handed to UCX
+    bool first_begun = false;
+    int pieces_under_way = 0;
+    std::exception_ptr error;
+
+    bool all_begun() const;
+  };
+  // What UCX's callbacks get: they stay in their lists, and so alive, until UCX is done with them or gone.
+  struct OutgoingPiece {
+    UcxProgress& owner;
+    std::shared_ptr<OutgoingMessage> message;  // null: a heartbeat or a goodbye
+    int peer = 0;
+    std::string frame;
+    int64_t length = 0;
+    std::list<OutgoingPiece>::iterator place;
+  };
+  struct IncomingPiece {
+    UcxProgress& owner;
+    std::shared_ptr<IncomingMessage> message;
+    FrameHeader header;
+    std::list<IncomingPiece>::iterator place;
+  };
+  struct Peer {
+    UcxProgress* owner = nullptr;
+    RankInfo info;
+    ucp_ep_h endpoint = nullptr;
+    // Not handed to UCX yet or only in part. Small messages need not wait for large ones: the two take turns.
+    std::deque<std::shared_ptr<OutgoingMessage>> waiting_small;
+    std::deque<std::shared_ptr<OutgoingMessage>> waiting_large;
+    bool large_has_turn = false;
+    int pieces_under_way = 0;
+    int64_t bytes_under_way = 0;
+    int heartbeats_under_way = 0;
+    TimePoint last_sent;
+    TimePoint last_heard;
+    bool was_heard = false;
+    MessageAssembly assembly;
+    std::string broken;  // found in a callback of UCX, where nothing can be closed: why the peer is to be lost
+    bool lost = false;
+    std::string lost_because;
+  };
+  // What waits for start().
+  struct Event {
+    int peer = 0;
+    Message message;
+    std::string lost_because;  // not empty: no message
+  };
+
+  void run();
+  bool take_queue();
+  bool progress();
+  void sleep();
+  void tick(TimePoint now);
+  bool notice_own_stall();
+  void wind_up();
+  void end_queue();
+
+  // Sending (ucx_sending.cpp).
+  void accept_outgoing(std::shared_ptr<OutgoingMessage> message);
+  void deliver_to_self(OutgoingMessage& message);
+  bool begin_pieces();
+  bool begin_next_piece(Peer& peer);
+  void begin_piece(Peer& peer, const std::shared_ptr<OutgoingMessage>& message);
+  void send_control(Peer& peer, unsigned handler);
+  void hand_to_ucx(Peer& peer, OutgoingPiece& piece, unsigned handler, const uint8_t* data);
+  void piece_sent(OutgoingPiece& piece, ucs_status_t status);
+  void finish_outgoing(OutgoingMessage& message);
+  void fail_waiting(Peer& peer, const std::exception_ptr& error);
+  int64_t piece_limit() const;
+  static void on_piece_sent(void* request, ucs_status_t status, void* argument);
+
+  // Receiving (ucx_receiving.cpp).
+  static ucs_status_t on_message_frame(void* argument, const void* header, size_t header_length, void* data, size_t length,
+                                       const ucp_am_recv_param_t* parameters);
+  static ucs_status_t on_control_frame(void* argument, const void* header, size_t header_length, void* data, size_t length,
+                                       const ucp_am_recv_param_t* parameters);
+  static ucs_status_t on_goodbye_frame(void* argument, const void* header, size_t header_length, void* data, size_t length,
+                                       const ucp_am_recv_param_t* parameters);
+  static void on_piece_received(void* request, ucs_status_t status, size_t length, void* argument);
+  static void on_endpoint_error(void* argument, ucp_ep_h endpoint, ucs_status_t status);
+  std::optional<Frame> accept_frame(const void* header, size_t header_length, size_t length);
+  ucs_status_t receive_piece(Frame& frame, void* data, bool announced_only);
+  void receive_announced(std::shared_ptr<IncomingMessage> incoming, const FrameHeader& header, void* data);
+  void piece_received(IncomingMessage& incoming, const FrameHeader& header);
+  void deliver(Event event);
+  void hand_to_receiver(Event event);
+  void deliver_kept();
+  void refuse(const FrameRefusal& refusal);
+
+  // Peers.
+  void mark_broken(Peer& peer, std::string why);
+  bool lose_broken_peers();
+  void lose(Peer& peer, std::string why);
+  void close_endpoint(Peer& peer);
+
+  const UcxOptions options_;
+  MessageTrace trace_;
+  std::vector<std::string> routes_;  // by rank, set by connect()
+  std::atomic<int64_t> messages_sent_ = 0;
+  std::atomic<int64_t> messages_received_ = 0;
+  std::atomic<int64_t> bytes_sent_ = 0;
+  std::atomic<int64_t> bytes_received_ = 0;
+
+  mutable std::mutex mutex_;
+  // Guarded by mutex_.
+  std::vector<std::shared_ptr<OutgoingMessage>> queue_;
+  MessageReceiver* new_receiver_ = nullptr;
+  bool asleep_ = false;
+  bool stopping_ = false;
+  bool ended_ = false;
+
+  // Used by the thread.
+  std::deque<Peer> peers_;  // by rank
+  FrameExpectation expected_;
+  uint64_t secret_ = 0;
+  MessageReceiver* receiver_ = nullptr;
+  std::deque<Event> kept_;
+  std::list<OutgoingPiece> outgoing_pieces_;
+  std::list<IncomingPiece> incoming_pieces_;
+  std::vector<void*> closing_;  // requests of UCX
+  std::set<std::string> refusals_logged_;
+  BandwidthLimit limit_;
+  uint64_t next_number_ = 0;
+  size_t next_peer_ = 0;
+  TimePoint loop_began_;
+  TimePoint next_tick_;
+  bool holding_back_ = false;  // by the bandwidth limit
+  bool leaving_ = false;       // nothing new is received
+
+  // After everything that UCX's callbacks use, so that it goes first.
+  UcxContext context_;
+  UcxWorker worker_;
+
+  std::mutex joining_;  // stop() may be called by several threads
+  std::thread thread_;
+  std::atomic<std::thread::id> thread_id_;
+};
+
+}  // namespace pistachio

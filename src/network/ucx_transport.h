@@ -1,0 +1,73 @@
+// Messages between the ranks of a job over UCX: RDMA, TCP, or shared memory inside a host, whatever UCX finds best for each pair. Large
+// payloads travel in pieces straight into the memory they are received in. A peer that dies or falls silent is noticed within seconds.
+// Threads: one, which alone uses UCX once connected; send() queues and wakes it. Beside it UCX has a thread of its own.
+// Memory: payloads until they are sent; incomplete messages; what UCX needs for its connections.
+//   UcxTransport transport(options);
+//   ... tell the others transport.address(), learn theirs (rendezvous.h) ...
+//   transport.connect(job, secret);
+//   transport.start(receiver);
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/log.h"
+#include "network/rank_info.h"
+#include "network/transport.h"
+
+namespace pistachio {
+
+struct UcxOptions {
+  int rank = 0;
+  int ranks = 1;
+  // A peer that has been heard of and from which nothing comes for this long is lost; an idle one sends a heartbeat in each interval.
+  std::chrono::milliseconds peer_timeout{5'000};
+  std::chrono::milliseconds heartbeat_interval{500};
+  // How long a peer that was never heard of may take.
+  std::chrono::milliseconds connect_timeout{30'000};
+  // Bytes of payload a second that may leave this rank, for evaluation; 0: no limit.
+  int64_t link_bandwidth_limit = 0;
+  bool checksum = false;
+  // Largest piece of a payload: small enough to pass in far less than peer_timeout, large enough for full bandwidth.
+  int64_t piece_bytes = int64_t{4} << 20;
+  // Settings of UCX by name without the prefix UCX_; they win over its environment variables.
+  std::vector<std::pair<std::string, std::string>> ucx_settings;
+  Logger logger{LogLevel::Warning};
+};
+
+class UcxProgress;
+
+class UcxTransport final : public Transport {
+ public:
+  // Throws UserError if UCX cannot start.
+  explicit UcxTransport(UcxOptions options);
+  // stop() comes first: a receiver must not outlive its last call.
+  ~UcxTransport() override;
+
+  // What the others need to reach this rank: bytes for RankInfo::address.
+  const std::string& address() const { return address_; }
+  // `job` has all ranks in order, this one too. Messages flow from here on. Throws PeerError: a rank cannot be reached at all.
+  void connect(const std::vector<RankInfo>& job, const std::string& secret);
+
+  int rank() const override;
+  int ranks() const override;
+  void start(MessageReceiver& receiver) override;
+  void stop() override;
+  void send(int peer, Message message, SentCallback on_sent = {}) override;
+  TransportStatistics statistics() const override;
+
+  // What UCX chose for the way to a rank, `sysv/memory` or `tcp/eth0`; empty for this rank itself and before connect().
+  std::string route(int rank) const;
+  // The last messages, one a line, for the log of a job that hangs.
+  std::string recent_messages() const;
+
+ private:
+  std::unique_ptr<UcxProgress> progress_;
+  std::string address_;
+};
+
+}  // namespace pistachio
