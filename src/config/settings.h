@@ -33,12 +33,12 @@ struct Settings {
   ProgressMode progress = ProgressMode::Auto;
   bool timer = false;
   bool continue_on_error = false;
-  bool spread_tables = false;  // also tables in memory are spread over the ranks
+  bool spread_tables = false;      // also tables in memory are spread over the ranks
   int64_t queue_limit = 32 << 20;  // bytes that wait on a rank, for each exchange
   bool dynamic_buffering = true;
   int64_t message_bytes = 1 << 20;
   int64_t peer_timeout = 5000;  // milliseconds
-  int64_t query_timeout = 0;  // milliseconds a statement may run; 0: no limit
+  int64_t query_timeout = 0;    // milliseconds a statement may run; 0: no limit
 };
 
 struct SettingDescription {

@@ -258,12 +258,13 @@ HashAggregateOperator::HashAggregateOperator(OperatorPtr input, std::vector<Colu
   }
 }
 
-Chunk HashAggregateOperator::results(std::vector<Column> keys, const std::vector<std::unique_ptr<AggregateState>>& states,
-                                     int64_t groups, at::Device device) const {
+Chunk HashAggregateOperator::results(std::vector<Column> keys, const std::vector<std::unique_ptr<AggregateState>>& states, int64_t groups,
+                                     at::Device device) const {
   for (const auto& state : states) state->set_groups(groups);
   if (stage_ == AggregateStage::Partial) {
     for (const auto& state : states) {
-      for (Column& column : state->columns_of(at::arange(groups, at::TensorOptions(at::kLong).device(device)))) keys.push_back(std::move(column));
+      for (Column& column : state->columns_of(at::arange(groups, at::TensorOptions(at::kLong).device(device))))
+        keys.push_back(std::move(column));
     }
     return Chunk(std::move(keys), groups, device);
   }

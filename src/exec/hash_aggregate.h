@@ -11,7 +11,8 @@ namespace pistachio {
 
 class HashAggregateOperator final : public Operator {
  public:
-  HashAggregateOperator(OperatorPtr input, std::vector<ColumnId> layout, const PhysicalAggregate& plan, std::vector<LogicalType> group_types);
+  HashAggregateOperator(OperatorPtr input, std::vector<ColumnId> layout, const PhysicalAggregate& plan,
+                        std::vector<LogicalType> group_types);
   Task<void> produce(RunContext& context, ChunkSink& sink) override;
 
  private:
@@ -28,8 +29,8 @@ class HashAggregateOperator final : public Operator {
   std::vector<LogicalType> group_types_;
   std::vector<AggregateCall> calls_;
   std::vector<std::vector<ColumnId>> state_columns_;  // Partial and Final: those of running_
-  std::vector<AggregateCall> running_;  // those that have a state of their own
-  std::vector<size_t> state_of_call_;   // place in running_
+  std::vector<AggregateCall> running_;                // those that have a state of their own
+  std::vector<size_t> state_of_call_;                 // place in running_
 };
 
 }  // namespace pistachio

@@ -11,7 +11,11 @@ namespace pistachio {
 
 ScanOperator::ScanOperator(std::vector<ColumnId> layout, TablePtr table, std::vector<size_t> sources, std::vector<RangeFilter> filters,
                            bool is_split)
-    : Operator(std::move(layout)), table_(std::move(table)), sources_(std::move(sources)), filters_(std::move(filters)), is_split_(is_split) {}
+    : Operator(std::move(layout)),
+      table_(std::move(table)),
+      sources_(std::move(sources)),
+      filters_(std::move(filters)),
+      is_split_(is_split) {}
 
 Task<void> ScanOperator::produce(RunContext& context, ChunkSink& sink) {
   bool only_counts = sources_.empty() && filters_.empty() && !table_->is_in_memory();

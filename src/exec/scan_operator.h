@@ -10,8 +10,7 @@ namespace pistachio {
 class ScanOperator final : public Operator {
  public:
   // `sources[i]` is the table column behind layout()[i].
-  ScanOperator(std::vector<ColumnId> layout, TablePtr table, std::vector<size_t> sources, std::vector<RangeFilter> filters,
-               bool is_split);
+  ScanOperator(std::vector<ColumnId> layout, TablePtr table, std::vector<size_t> sources, std::vector<RangeFilter> filters, bool is_split);
   Task<void> produce(RunContext& context, ChunkSink& sink) override;
 
  private:

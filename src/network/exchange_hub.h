@@ -25,7 +25,7 @@
 namespace pistachio {
 
 struct ExchangeLimits {
-  int64_t window_bytes = 8 << 20;   // under way from one rank to another
+  int64_t window_bytes = 8 << 20;    // under way from one rank to another
   int64_t outgoing_bytes = 2 << 20;  // packed and waiting to be sent to one rank
 
   // What one exchange may hold on a rank.
@@ -69,8 +69,8 @@ class ExchangeInput {
  private:
   struct Source {
     int64_t received = 0;
-    int64_t expected = -1;      // messages; -1: not known yet
-    int64_t to_give_back = 0;   // worked up, but not told yet
+    int64_t expected = -1;     // messages; -1: not known yet
+    int64_t to_give_back = 0;  // worked up, but not told yet
   };
   void close_if_complete();
 

@@ -69,7 +69,8 @@ class ExchangePlacement {
     }
     choose_moves(*node);
     node->distribution = given_distribution(*node, plan_);
-    return is_constant_source(*node) && spread && options_.spread_everything ? exchange(std::move(node), Move::Scatter, {}) : std::move(node);
+    return is_constant_source(*node) && spread && options_.spread_everything ? exchange(std::move(node), Move::Scatter, {})
+                                                                             : std::move(node);
   }
 
   static bool is_constant_source(const PhysicalNode& node) {

@@ -1,4 +1,5 @@
-// Spreads a physical plan over ranks: scans are dealt out, and exchanges are put where a node needs its input to lie otherwise than it does.
+// Spreads a physical plan over ranks: scans are dealt out, and exchanges are put where a node needs its input to lie otherwise than it
+// does.
 #pragma once
 
 #include "physical/physical_node.h"
@@ -11,8 +12,8 @@ struct PlacementOptions {
   bool spread_everything = false;
 };
 
-// The plan is one for a single rank (plan_physical). Of the ways a node can run, the one that moves the fewest bytes is taken; an input that
-// lies right already moves none. Throws InternalError when the result does not hold together.
+// The plan is one for a single rank (plan_physical). Of the ways a node can run, the one that moves the fewest bytes is taken; an input
+// that lies right already moves none. Throws InternalError when the result does not hold together.
 void place_exchanges(PhysicalPlan& plan, const PlacementOptions& options);
 
 }  // namespace pistachio

@@ -139,7 +139,8 @@ std::string_view exchange_name(PhysicalExchange::Kind kind);
 
 struct PhysicalNode {
   std::variant<PhysicalScan, PhysicalValues, PhysicalFilter, PhysicalProject, PhysicalJoin, PhysicalAggregate, PhysicalSort, PhysicalLimit,
-               PhysicalGroupLimit, PhysicalUnion, PhysicalSharedRead, PhysicalRecursion, PhysicalWorkingRead, PhysicalRepeat, PhysicalExchange>
+               PhysicalGroupLimit, PhysicalUnion, PhysicalSharedRead, PhysicalRecursion, PhysicalWorkingRead, PhysicalRepeat,
+               PhysicalExchange>
       node;
   std::vector<PhysicalPtr> children;
   std::vector<ColumnId> layout;  // the columns it gives, in order

@@ -21,8 +21,7 @@ size_t place_of(ColumnId column, const std::vector<ColumnId>& layout) {
 
 class PhysicalPlanner {
  public:
-  PhysicalPlanner(const LogicalPlan& plan, PhysicalPlan& made)
-      : plan_(plan), made_(made), estimator_(plan) {
+  PhysicalPlanner(const LogicalPlan& plan, PhysicalPlan& made) : plan_(plan), made_(made), estimator_(plan) {
     for (const LogicalPtr& shared : plan.shared) {
       if (shared) note_working_layouts(*shared);
     }

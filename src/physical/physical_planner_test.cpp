@@ -27,11 +27,19 @@ class PhysicalPlanTest : public ::testing::Test {
   }
   ColumnId add(const std::string& name, LogicalType type = TypeKind::Integer) { return plan_.columns.add(name, type); }
   ExpressionPtr column(ColumnId id) { return plan_.columns.reference(id); }
-  PhysicalPlan plan(LogicalPtr root, const std::vector<ColumnId>& output, Kind scanned = Kind::Single) {
+  PhysicalPlan plan(LogicalPtr root, const std::vector<ColumnId>& output) {
     plan_.root = std::move(root);
     plan_.output.clear();
     for (ColumnId id : output) plan_.output.push_back({id, plan_.columns.name(id)});
-    return plan_physical(plan_, scanned);
+    return plan_physical(plan_);
+  }
+  // The same with the rows of the scan below the root's first inputs scattered over ranks, and no exchange.
+  void check_scattered(LogicalPtr root, const std::vector<ColumnId>& output) {
+    PhysicalPlan made = plan(std::move(root), output);
+    PhysicalNode* node = made.root.get();
+    while (!node->children.empty()) node = node->children[0].get();
+    node->distribution = {Kind::Scattered, {}};
+    check_physical_plan(made);
   }
 
   LogicalPlan plan_;
@@ -49,11 +57,11 @@ TEST_F(PhysicalPlanTest, RootGivesTheOutputInOrder) {
 
 TEST_F(PhysicalPlanTest, ScatteredRowsNeedAnExchangeBeforeGroupingSortingAndTheResult) {
   ColumnId a = add("a");
-  EXPECT_THROW(plan(scan({a}), {a}, Kind::Scattered), InternalError);
-  EXPECT_THROW(plan(make_node(LogicalAggregate{{a}, {}}, scan({a})), {a}, Kind::Scattered), InternalError);
-  EXPECT_THROW(plan(make_node(LogicalSort{{{column(a)}}, {}}, scan({a})), {a}, Kind::Scattered), InternalError);
-  EXPECT_THROW(plan(make_node(LogicalLimit{1, 0}, scan({a})), {a}, Kind::Scattered), InternalError);
-  EXPECT_NO_THROW(plan(make_node(LogicalAggregate{{a}, {}}, scan({a})), {a}, Kind::Single));
+  EXPECT_THROW(check_scattered(scan({a}), {a}), InternalError);
+  EXPECT_THROW(check_scattered(make_node(LogicalAggregate{{a}, {}}, scan({a})), {a}), InternalError);
+  EXPECT_THROW(check_scattered(make_node(LogicalSort{{{column(a)}}, {}}, scan({a})), {a}), InternalError);
+  EXPECT_THROW(check_scattered(make_node(LogicalLimit{1, 0}, scan({a})), {a}), InternalError);
+  EXPECT_NO_THROW(plan(make_node(LogicalAggregate{{a}, {}}, scan({a})), {a}));
 }
 
 TEST_F(PhysicalPlanTest, CheckerRefusesColumnsThatAreNotGiven) {
@@ -109,12 +117,12 @@ TEST_F(PhysicalPlanTest, DistributionSurvivesOnlyWhileItsKeysDo) {
   PhysicalPlan made = plan(make_node(LogicalProject{{{renamed, column(a)}, {b, column(b)}}}, scan({a, b})), {renamed, b});
   PhysicalNode& project = *made.root;
   project.children[0]->distribution = {Kind::Hashed, {column(a)}};
-  Distribution kept = given_distribution(project, made, Kind::Scattered);
+  Distribution kept = given_distribution(project, made);
   ASSERT_EQ(kept.kind, Kind::Hashed);
   EXPECT_TRUE(same_expression(*kept.keys[0], *column(renamed)));
   ColumnId other = add("other");
   project.children[0]->distribution = {Kind::Hashed, {column(other)}};
-  EXPECT_EQ(given_distribution(project, made, Kind::Scattered).kind, Kind::Scattered);
+  EXPECT_EQ(given_distribution(project, made).kind, Kind::Scattered);
 }
 
 TEST_F(PhysicalPlanTest, RequirementsAreMetByWhatIsStronger) {

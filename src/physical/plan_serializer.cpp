@@ -34,16 +34,16 @@ void walk_all(Walker& walker, Parts&&... parts) {
   (walker.part(parts), ...);
 }
 
-#define PISTACHIO_PARTS(Struct, ...)                     \
-  template <typename Walker>                             \
-  void walk(Walker& walker, Struct& s) {                 \
-    walk_all(walker __VA_OPT__(, ) __VA_ARGS__);         \
-    (void)s;                                             \
-  }                                                      \
-  template <typename Walker>                             \
-  void walk(Walker& walker, const Struct& s) {           \
-    walk_all(walker __VA_OPT__(, ) __VA_ARGS__);         \
-    (void)s;                                             \
+#define PISTACHIO_PARTS(Struct, ...)             \
+  template <typename Walker>                     \
+  void walk(Walker& walker, Struct& s) {         \
+    walk_all(walker __VA_OPT__(, ) __VA_ARGS__); \
+    (void)s;                                     \
+  }                                              \
+  template <typename Walker>                     \
+  void walk(Walker& walker, const Struct& s) {   \
+    walk_all(walker __VA_OPT__(, ) __VA_ARGS__); \
+    (void)s;                                     \
   }
 
 PISTACHIO_PARTS(Distribution, s.kind, s.keys)
@@ -97,10 +97,8 @@ class PlanWriter {
   void part(const ColumnId& id) { out_.put(id.value); }
   void part(const std::string& text) { out_.put_text(text); }
   template <typename Choice>
-    requires std::is_enum_v<Choice>
-  void part(const Choice& choice) {
-    out_.put(static_cast<int32_t>(choice));
-  }
+  requires std::is_enum_v<Choice>
+  void part(const Choice& choice) { out_.put(static_cast<int32_t>(choice)); }
   void part(const LogicalType& type) {
     part(type.kind());
     out_.put(static_cast<uint8_t>(type.precision()));
@@ -131,10 +129,8 @@ class PlanWriter {
     out_.put<int32_t>(found == all.end() ? -1 : static_cast<int32_t>(found - all.begin()));
   }
   template <typename Struct>
-    requires requires(PlanWriter& writer, const Struct& value) { walk(writer, value); }
-  void part(const Struct& value) {
-    walk(*this, value);
-  }
+  requires requires(PlanWriter& writer, const Struct& value) { walk(writer, value); }
+  void part(const Struct& value) { walk(*this, value); }
 
  private:
   void node(const PhysicalNode& written) {
@@ -179,10 +175,8 @@ class PlanReader {
   void part(ColumnId& id) { id.value = in_.get<int32_t>(); }
   void part(std::string& text) { text = in_.get_text(); }
   template <typename Choice>
-    requires std::is_enum_v<Choice>
-  void part(Choice& choice) {
-    choice = static_cast<Choice>(in_.get<int32_t>());
-  }
+  requires std::is_enum_v<Choice>
+  void part(Choice& choice) { choice = static_cast<Choice>(in_.get<int32_t>()); }
   void part(LogicalType& type) {
     TypeKind kind{};
     part(kind);
@@ -221,10 +215,8 @@ class PlanReader {
     function = place < 0 ? &count_rows_aggregate() : &all[static_cast<size_t>(place)];
   }
   template <typename Struct>
-    requires requires(PlanReader& reader, Struct& value) { walk(reader, value); }
-  void part(Struct& value) {
-    walk(*this, value);
-  }
+  requires requires(PlanReader& reader, Struct& value) { walk(reader, value); }
+  void part(Struct& value) { walk(*this, value); }
 
  private:
   using Node = decltype(PhysicalNode::node);

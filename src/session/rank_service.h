@@ -1,7 +1,7 @@
 // One rank of a cluster. The first rank runs queries on all of them; the others wait for plans and do their part.
-// The protocol: Plan to all, everybody runs the stages of the plan that are on its rank, Finished from all to the first rank, with the error
-// if there was one; Cancel to all when the query is cancelled or a rank has failed. A rank that is lost fails every query it takes part in.
-// Threads: one for each query on ranks other than the first; messages arrive on the transport's thread.
+// The protocol: Plan to all, everybody runs the stages of the plan that are on its rank, Finished from all to the first rank, with the
+// error if there was one; Cancel to all when the query is cancelled or a rank has failed. A rank that is lost fails every query it takes
+// part in. Threads: one for each query on ranks other than the first; messages arrive on the transport's thread.
 #pragma once
 
 #include <condition_variable>
@@ -81,7 +81,7 @@ class RankService final : private MessageReceiver {
   std::condition_variable changed_;
   // Guarded by mutex_.
   std::map<int64_t, std::unique_ptr<Query>> queries_;
-  std::map<int, std::string> lost_;  // ranks, and why
+  std::map<int, std::string> lost_;    // ranks, and why
   std::set<int64_t> cancelled_early_;  // before their plan came
   int64_t next_number_ = 1;
   bool is_stopping_ = false;

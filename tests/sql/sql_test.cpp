@@ -12,8 +12,8 @@
 #include "parser/parse.h"
 #include "session/session.h"
 #include "storage/sample_file.h"
-#include "tests/support/local_ranks.h"
 #include "tests/sql/slt_file.h"
+#include "tests/support/local_ranks.h"
 #include "tests/support/temporary_folder.h"
 
 namespace pistachio::test {
@@ -116,9 +116,8 @@ TEST_P(SqlTest, GivesWhatTheFileSays) {
   for (const SltCase& own : read_slt_file(kRoot + "/tests/sql/" + GetParam().file + ".slt")) run_case(session, own);
 }
 
-INSTANTIATE_TEST_SUITE_P(Files, SqlTest, testing::ValuesIn(all_runs()), [](const testing::TestParamInfo<Run>& run) {
-  return run.param.file + "_" + run.param.config;
-});
+INSTANTIATE_TEST_SUITE_P(Files, SqlTest, testing::ValuesIn(all_runs()),
+                         [](const testing::TestParamInfo<Run>& run) { return run.param.file + "_" + run.param.config; });
 
 }  // namespace
 }  // namespace pistachio::test

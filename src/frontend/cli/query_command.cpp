@@ -56,15 +56,8 @@ bool run_input(StatementRunner& runner, const CancelToken& token) {
 
 }  // namespace
 
-int run_query_command(int argc, char** argv, Settings settings, InterruptWatcher& interrupts) {
-  // -c and -f run in the order they are given, which options by name would lose.
-  struct Script {
-    bool is_file = false;
-    std::string text;
-  };
-  std::vector<Script> scripts;
-  std::vector<std::string> folders;
-  std::optional<ResultFormat> format;
+QueryArguments parse_query_arguments(int argc, char** argv, Settings& settings) {
+  QueryArguments arguments;
   for (int i = 0; i < argc; ++i) {
     std::string word = argv[i];
     auto value = [&]() -> std::string {
@@ -72,13 +65,13 @@ int run_query_command(int argc, char** argv, Settings settings, InterruptWatcher
       return argv[++i];
     };
     if (word == "-c") {
-      scripts.push_back({false, value()});
+      arguments.scripts.push_back({false, value()});
     } else if (word == "-f") {
-      scripts.push_back({true, value()});
+      arguments.scripts.push_back({true, value()});
     } else if (word == "-d") {
-      folders.push_back(value());
+      arguments.folders.push_back(value());
     } else if (word == "--format") {
-      format = parse_result_format(value());
+      arguments.format = parse_result_format(value());
     } else if (word == "-s" || word == "--device") {
       std::string setting = word == "-s" ? value() : "device=" + value();
       size_t equals = setting.find('=');
@@ -92,15 +85,25 @@ int run_query_command(int argc, char** argv, Settings settings, InterruptWatcher
       throw UsageError(fmt::format("there is no command or option '{}'", word));
     }
   }
+  return arguments;
+}
+
+int run_query_command(int argc, char** argv, Settings settings, InterruptWatcher& interrupts) {
+  QueryArguments arguments = parse_query_arguments(argc, argv, settings);
+  EngineInstance engine(settings);
+  return run_queries(arguments, engine, nullptr, interrupts);
+}
+
+int run_queries(const QueryArguments& arguments, EngineInstance& engine, RankService* ranks, InterruptWatcher& interrupts) {
   bool terminal = ::isatty(STDIN_FILENO) != 0;
   bool output_is_terminal = ::isatty(STDOUT_FILENO) != 0;
+  std::vector<QueryArguments::Script> scripts = arguments.scripts;
   if (scripts.empty() && !terminal) scripts.push_back({true, "-"});
-  ResultFormat chosen = format.value_or(output_is_terminal ? ResultFormat::Box : ResultFormat::Csv);
+  ResultFormat chosen = arguments.format.value_or(output_is_terminal ? ResultFormat::Box : ResultFormat::Csv);
   if (is_binary(chosen) && output_is_terminal)
     throw UsageError("--format parquet and arrow are not for a terminal: send the output to a file or a program");
-  EngineInstance engine(settings);
-  Session session(engine);
-  for (const std::string& folder : folders) session.add_folder(folder);
+  Session session(engine, ranks);
+  for (const std::string& folder : arguments.folders) session.add_folder(folder);
   std::unique_ptr<ResultReceiver> printer = make_result_printer(chosen, stdout, output_is_terminal ? terminal_width() : 0);
   StatementRunner runner(session, *printer, !is_binary(chosen));
   if (scripts.empty()) {
@@ -108,7 +111,7 @@ int run_query_command(int argc, char** argv, Settings settings, InterruptWatcher
     return 0;
   }
   CancelToken token = interrupts.token();
-  for (const Script& script : scripts) {
+  for (const QueryArguments::Script& script : scripts) {
     bool from_input = script.is_file && script.text == "-";
     bool goes_on = from_input ? run_input(runner, token) : runner.run_text(script.is_file ? read_script(script.text) : script.text, token);
     if (!goes_on) return 1;

@@ -1,0 +1,116 @@
+#include "physical/exchange_placement.h"
+
+#include <gtest/gtest.h>
+
+#include "base/error.h"
+#include "expr/function_table.h"
+#include "physical/physical_planner.h"
+#include "physical/plan_serializer.h"
+
+namespace pistachio {
+namespace {
+
+using Move = PhysicalExchange::Kind;
+
+class ExchangePlacementTest : public ::testing::Test {
+ protected:
+  ColumnId add(const std::string& name, LogicalType type = TypeKind::Integer) { return logical_.columns.add(name, type); }
+  ExpressionPtr column(ColumnId id) { return logical_.columns.reference(id); }
+
+  LogicalPtr scan(const std::vector<ColumnId>& ids) {
+    std::vector<TableColumnInfo> columns;
+    std::vector<ScanColumn> scanned;
+    for (ColumnId id : ids) {
+      scanned.push_back({id, columns.size()});
+      columns.push_back({logical_.columns.name(id), TypeKind::Integer, ""});
+    }
+    return make_node(LogicalScan{Table::of_chunks("t", columns, {}, {}), scanned, {}, {}});
+  }
+
+  PhysicalPlan place(LogicalPtr root, const std::vector<ColumnId>& output, bool spread = true) {
+    logical_.root = std::move(root);
+    logical_.output.clear();
+    for (ColumnId id : output) logical_.output.push_back({id, logical_.columns.name(id)});
+    PhysicalPlan made = plan_physical(logical_);
+    place_exchanges(made, {.ranks = 3, .spread_everything = spread});
+    return made;
+  }
+
+  // The exchanges in depth-first order, the uppermost first.
+  static void collect(const PhysicalNode& node, std::vector<Move>& moves) {
+    if (const auto* exchange = node.as<PhysicalExchange>()) moves.push_back(exchange->kind);
+    for (const PhysicalPtr& child : node.children) collect(*child, moves);
+  }
+  static std::vector<Move> moves_of(const PhysicalPlan& plan) {
+    std::vector<Move> moves;
+    collect(*plan.root, moves);
+    return moves;
+  }
+
+  LogicalPlan logical_;
+};
+
+TEST_F(ExchangePlacementTest, TablesInMemoryStayOnTheFirstRank) {
+  ColumnId a = add("a");
+  EXPECT_TRUE(moves_of(place(scan({a}), {a}, false)).empty());
+  EXPECT_EQ(moves_of(place(scan({a}), {a})), (std::vector<Move>{Move::Gather, Move::Scatter}));
+}
+
+TEST_F(ExchangePlacementTest, FirstRowsAreTakenOnEachRankFirst) {
+  ColumnId a = add("a");
+  PhysicalPlan made = place(make_node(LogicalSort{{{column(a)}}, 5}, scan({a})), {a});
+  EXPECT_EQ(moves_of(made), (std::vector<Move>{Move::Gather, Move::Scatter}));
+  const PhysicalNode& gather = *made.root->children[0];
+  const auto* below = gather.children[0]->as<PhysicalSort>();
+  ASSERT_NE(below, nullptr);
+  EXPECT_TRUE(below->on_each_rank);
+  EXPECT_EQ(below->limit, 5);
+  PhysicalPlan limited = place(make_node(LogicalLimit{3, 4}, scan({a})), {a});
+  const auto* first = limited.root->children[0]->children[0]->as<PhysicalLimit>();
+  ASSERT_NE(first, nullptr);
+  EXPECT_EQ(first->limit, 7);
+  EXPECT_EQ(first->offset, 0);
+}
+
+TEST_F(ExchangePlacementTest, DistinctValuesMeetBeforeTheyAreCounted) {
+  ColumnId a = add("a");
+  ColumnId b = add("b");
+  ColumnId count = add("count", TypeKind::BigInt);
+  AggregateCall call{.id = count, .function = find_aggregate("count"), .argument = column(b), .distinct = true};
+  PhysicalPlan made = place(make_node(LogicalAggregate{{a}, {call}}, scan({a, b})), {a, count});
+  EXPECT_EQ(moves_of(made), (std::vector<Move>{Move::Gather, Move::Repartition, Move::Scatter}));
+}
+
+TEST_F(ExchangePlacementTest, SumsAreAddedUpInTwoStages) {
+  ColumnId a = add("a");
+  ColumnId sum = add("sum", TypeKind::BigInt);
+  AggregateCall call{.id = sum, .function = find_aggregate("count"), .argument = column(a)};
+  PhysicalPlan made = place(make_node(LogicalAggregate{{}, {call}}, scan({a})), {sum});
+  EXPECT_EQ(made.root->as<PhysicalAggregate>()->stage, AggregateStage::Final);
+  const PhysicalNode& gather = *made.root->children[0];
+  EXPECT_EQ(gather.children[0]->as<PhysicalAggregate>()->stage, AggregateStage::Partial);
+}
+
+TEST_F(ExchangePlacementTest, APlanArrivesAsItWasSent) {
+  ColumnId a = add("a");
+  ColumnId b = add("b");
+  ColumnId text = add("text", TypeKind::Varchar);
+  LogicalPtr joined = make_node(LogicalJoin{JoinKind::Inner, {make_call("=", {column(a), column(b)})}}, scan({a}), scan({b}));
+  ExpressionPtr shared = make_call("+", {column(a), column(b)});
+  LogicalPtr filtered = make_node(LogicalFilter{{make_call(">", {shared, shared})}}, std::move(joined));
+  LogicalPtr root =
+      make_node(LogicalProject{{{a, column(a)}, {text, Expression::constant(ScalarValue::of_text(TypeKind::Varchar, "pistachio"))}}},
+                std::move(filtered));
+  PhysicalPlan made = place(std::move(root), {a, text});
+  std::string bytes = serialize_plan(made);
+  auto open = [](const std::string&, const std::vector<std::string>&) -> TablePtr { throw UserError("no files here"); };
+  PhysicalPlan read = deserialize_plan(bytes, open);
+  EXPECT_EQ(serialize_plan(read), bytes);
+  EXPECT_EQ(moves_of(read), moves_of(made));
+  // A plan that was cut off anywhere is refused.
+  for (size_t length = 0; length < bytes.size(); ++length)
+    EXPECT_THROW(deserialize_plan(std::string_view(bytes).substr(0, length), open), PeerError) << length;
+}
+
+}  // namespace
+}  // namespace pistachio
