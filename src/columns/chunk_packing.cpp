@@ -161,12 +161,11 @@ class Unpacker {
   // With -1 as many elements as the block says.
   at::Tensor buffer(int64_t elements, at::ScalarType type) {
     auto bytes = description_.get<uint64_t>();
-    require(bytes <= static_cast<uint64_t>(block_.numel() - place_));
+    require(place_ <= block_.numel() && bytes <= static_cast<uint64_t>(block_.numel() - place_));
     auto size = static_cast<int64_t>(c10::elementSize(type));
     require(elements < 0 || static_cast<int64_t>(bytes) == elements * size);
     at::Tensor made = block_.narrow(0, place_, static_cast<int64_t>(bytes)).view(type);
     place_ += aligned(static_cast<int64_t>(bytes));
-    require(place_ <= block_.numel());
     return made;
   }
 
