@@ -1,6 +1,6 @@
 // The work of binding one statement. Each method turns one kind of syntax into plan nodes or expressions; the methods are spread over
-// files by what they bind: from_clause_binder, common_table_binder, expression_binder, subquery_binder, aggregate_binder, values_binder,
-// filter_binder, select_binder.
+// files by what they bind: from_clause_binder, common_table_binder, expression_binder, row_comparison_binder, subquery_binder,
+// aggregate_binder, values_binder, filter_binder, select_binder.
 #pragma once
 
 #include <functional>
@@ -147,9 +147,12 @@ class QueryBinder {
   ExpressionPtr bind_call(const ast::Call& node, int64_t position, const ExpressionPlace& place);
   ExpressionPtr bind_cast(const ast::Cast& node, int64_t position, const ExpressionPlace& place);
   ExpressionPtr bind_case(const ast::Case& node, int64_t position, const ExpressionPlace& place);
+  ExpressionPtr bind_condition(const ast::Expression& expression, const ExpressionPlace& place, std::string_view clause);
+
+  // Rows of values (row_comparison_binder.cpp).
   ExpressionPtr bind_row_comparison(const ast::Row& left, const std::string& name, const ast::Row& right, int64_t position,
                                     const ExpressionPlace& place);
-  ExpressionPtr bind_condition(const ast::Expression& expression, const ExpressionPlace& place, std::string_view clause);
+  ExpressionPtr bind_row_test(const ast::Row& row, std::string_view name, int64_t position, const ExpressionPlace& place);
 
   // WHERE, HAVING and the ON of inner joins: filters the input of the place (filter_binder.cpp).
   void bind_filter(const ast::Expression& condition, const ExpressionPlace& place, std::string_view clause);

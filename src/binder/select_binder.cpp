@@ -196,8 +196,8 @@ BoundQuery QueryBinder::bind_select(const ast::Query& query, const ast::Select& 
   if (select.having) collect_aggregates(*select.having, grouping);
   for (const ast::OrderItem& item : query.order_by) collect_aggregates(*item.expression, grouping);
   for (const ast::ExpressionPtr& item : select.distinct_on) collect_aggregates(*item, grouping);
-  grouping.is_grouped =
-      !select.group_by.empty() || !grouping.calls.empty() || select.having != nullptr || grouped_by_subqueries_.contains(&select);
+  grouping.is_grouped = !select.group_by.empty() || select.group_by_nothing || !grouping.calls.empty() || select.having != nullptr ||
+                        grouped_by_subqueries_.contains(&select);
 
   if (grouping.is_grouped) {
     // Group expressions are computed below, so that the aggregate groups by columns.

@@ -85,7 +85,6 @@ TEST(ParseRefusal, PartsOfQueries) {
                   {"select a from t group by ^rollup (a)", "ROLLUP"},
                   {"select a from t group by ^cube (a)", "CUBE"},
                   {"select a from t group by ^grouping sets (a)", "GROUPING SETS"},
-                  {"select a from t group by ^()", "GROUP BY ()"},
                   {"select a from t ^group by distinct a", "GROUP BY DISTINCT"},
                   {"select a from t order by 1 fetch first 3 rows ^with ties", "WITH TIES"},
                   {"select a from t ^for update", "FOR UPDATE"},
