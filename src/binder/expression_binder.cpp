@@ -38,6 +38,14 @@ const ast::Row* as_row(const ast::Expression& expression) {
   return std::get_if<ast::Row>(&expression.node);
 }
 
+ExpressionPtr double_constant(std::string_view text, int64_t position) {
+  try {
+    return Expression::constant(parse_value(TypeKind::Double, text), position);
+  } catch (const UserError& error) {
+    refuse_at(error.message(), position);
+  }
+}
+
 }  // namespace
 
 void refuse_at(std::string text, int64_t position) {
@@ -142,8 +150,7 @@ ExpressionPtr QueryBinder::bind_literal(const ast::Literal& literal, int64_t pos
     case ast::Literal::Kind::Number: break;
   }
   std::string_view text = literal.text;
-  if (text.find_first_of("eE") != std::string_view::npos)
-    return Expression::constant(parse_constant(TypeKind::Double, text).value, position);
+  if (text.find_first_of("eE") != std::string_view::npos) return double_constant(text, position);
   size_t point = text.find('.');
   size_t digits = text.size() - text.starts_with('-') - (point == std::string_view::npos ? 0 : 1);
   if (point == std::string_view::npos) {
@@ -153,7 +160,7 @@ ExpressionPtr QueryBinder::bind_literal(const ast::Literal& literal, int64_t pos
     }
   }
   size_t scale = point == std::string_view::npos ? 0 : text.size() - point - 1;
-  if (digits > 38) return Expression::constant(parse_constant(TypeKind::Double, text).value, position);
+  if (digits > 38) return double_constant(text, position);
   LogicalType type = LogicalType::decimal(static_cast<int>(std::max<size_t>({1, digits, scale})), static_cast<int>(scale));
   return Expression::constant(parse_constant(type, text).value, position);
 }
