@@ -11,6 +11,8 @@ namespace pistachio {
 
 namespace {
 
+constexpr size_t kMostTables = 10'000;
+
 // The name a file gets without an alias: its own, without folders and ending.
 std::string name_of_path(const std::string& path) {
   std::string name = path.substr(path.find_last_of('/') + 1);
@@ -90,6 +92,9 @@ BoundFrom QueryBinder::from_query(BoundQuery bound, const std::string& alias) {
     columns.push_back({id, columns_.reference(column.id)});
     from.columns.push_back({alias, column.name, id});
   }
+  // Whoever names one of these is told why it is not there.
+  for (const LeftOutColumn& column : bound.left_out)
+    from.columns.push_back({alias, column.name, columns_.add(column.name, TypeKind::Varchar), false, column.reason});
   from.plan = repeated ? project(std::move(bound.plan), std::move(columns)) : std::move(bound.plan);
   return from;
 }
@@ -115,7 +120,7 @@ BoundFrom QueryBinder::bind_named_table(const ast::TableReference& table, const 
       try {
         return bind_query(*view->query, nullptr);
       } catch (const UserError& error) {
-        throw UserError(fmt::format("view {}: {}", name, error.message()));
+        throw UserError(bound_tables_ > kMostTables ? error.message() : fmt::format("view {}: {}", name, error.message()));
       }
     });
     std::swap(around, common_tables_);
@@ -152,6 +157,15 @@ void QueryBinder::rename_columns(BoundFrom& from, const ast::TableReference& tab
   for (size_t i = 0; i < table.column_aliases.size(); ++i) from.columns[i].name = table.column_aliases[i];
 }
 
+// A text has no more tables than words, but each use of a view is bound anew: views over views can double every time.
+void QueryBinder::count_table(const ast::TableReference& table) {
+  options_.token.throw_if_cancelled();
+  if (std::holds_alternative<ast::JoinTable>(table.node) || ++bound_tables_ <= kMostTables) return;
+  std::string views = open_views_.empty() ? "" : fmt::format(", counting those that the view {} is made of", open_views_.front());
+  refuse_at(fmt::format("the statement reads more than {} tables and views{}; keep parts of it with CREATE TABLE AS", kMostTables, views),
+            table.position);
+}
+
 BoundFrom QueryBinder::bind_table(const ast::TableReference& table, const NameScope* outer, const BoundFrom* before) {
   struct Visitor {
     QueryBinder& binder;
@@ -184,6 +198,7 @@ BoundFrom QueryBinder::bind_table(const ast::TableReference& table, const NameSc
     }
     BoundFrom operator()(const ast::JoinTable& node) { return binder.bind_join(table, node, outer, before); }
   };
+  count_table(table);
   BoundFrom bound = std::visit(Visitor{*this, table, outer, before}, table.node);
   rename_columns(bound, table);
   return bound;

@@ -22,6 +22,7 @@ struct BoundQuery {
   // Output columns that are nothing but a text literal or NULL. They are VARCHAR, but a set operation gives them its other side's type.
   ColumnSet untyped_texts;
   ColumnSet untyped_nulls;
+  std::vector<LeftOutColumn> left_out;
 
   bool is_untyped(ColumnId id) const { return untyped_texts.contains(id) || untyped_nulls.contains(id); }
   void note_untyped(ColumnId id, bool is_null) { (is_null ? untyped_nulls : untyped_texts).insert(id); }
@@ -68,7 +69,7 @@ struct ExpressionPlace {
 
 class QueryBinder {
  public:
-  explicit QueryBinder(TableResolver& tables) : tables_(tables) {}
+  explicit QueryBinder(TableResolver& tables, BindOptions options = {}) : tables_(tables), options_(std::move(options)) {}
 
   LogicalPlan bind(const ast::Query& query);
   ExpressionPtr bind_expression(const ast::Expression& expression, const ExpressionPlace& place);
@@ -102,10 +103,12 @@ class QueryBinder {
     std::vector<ColumnId> columns;
   };
   BoundQuery bind_values(const ast::Query& query, const ast::Values& values, const NameScope* outer);
+  LogicalType type_of_values(const std::vector<ExpressionPtr>& column, std::optional<LogicalType> inserted, int64_t position) const;
   ValuesPiece unite_values(std::span<ValuesPiece> pieces);
 
   // FROM (from_clause_binder.cpp).
   BoundFrom bind_from(const std::vector<ast::TableReferencePtr>& tables, const NameScope* outer);
+  void count_table(const ast::TableReference& table);
   BoundFrom bind_table(const ast::TableReference& table, const NameScope* outer, const BoundFrom* before);
   BoundFrom bind_named_table(const ast::TableReference& table, const ast::NamedTable& named);
   BoundFrom bind_scan(const TablePtr& table, const std::string& alias);
@@ -164,6 +167,7 @@ class QueryBinder {
   ExpressionPtr bind_long_in_list(ExpressionPtr operand, const std::vector<ExpressionPtr>& list, int64_t position, LogicalPtr& input);
 
   TableResolver& tables_;
+  BindOptions options_;
   ColumnRegistry columns_;
   std::vector<LogicalPtr> shared_;
   std::vector<CommonTableEntry> common_tables_;
@@ -172,6 +176,8 @@ class QueryBinder {
   // Bound already, with the outcome that an aggregate in one of their subqueries is their own.
   std::set<const ast::Select*> grouped_by_subqueries_;
   std::vector<std::string> open_views_;  // being bound: a view must not contain itself
+  size_t bound_tables_ = 0;
+  const ast::Values* inserted_values_ = nullptr;  // the VALUES that INSERT fills a table from
 };
 
 // Types that meet in one column: CASE branches, COALESCE, VALUES, set operations. Untyped literals take the others' type.

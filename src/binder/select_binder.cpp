@@ -246,7 +246,11 @@ BoundQuery QueryBinder::bind_select(const ast::Query& query, const ast::Select& 
       if (star->qualifier.empty() && scope.columns().empty()) refuse_at("SELECT * needs a FROM", item.expression->position);
       for (const ScopeColumn& column : scope.columns()) {
         bool wanted = star->qualifier.empty() ? !column.needs_table : column.table == star->qualifier.back();
-        if (!wanted || !column.unsupported.empty()) continue;
+        if (!wanted) continue;
+        if (!column.unsupported.empty()) {
+          bound.left_out.push_back({column.name, column.unsupported, bound.output.size()});
+          continue;
+        }
         ExpressionPtr value = columns_.reference(column.id, item.expression->position);
         if (grouping.is_grouped) value = after_grouping(std::move(value), grouping);
         columns.push_back(name_expression(std::move(value), column.name, output_set(*plan), taken));
@@ -328,17 +332,19 @@ BoundQuery QueryBinder::bind_select(const ast::Query& query, const ast::Select& 
 }
 
 LogicalPlan QueryBinder::bind(const ast::Query& query) {
+  if (!options_.inserted.empty()) inserted_values_ = std::get_if<ast::Values>(&query.body);
   BoundQuery bound = bind_query(query, nullptr);
   LogicalPlan plan;
   plan.root = std::move(bound.plan);
   plan.output = std::move(bound.output);
+  plan.left_out = std::move(bound.left_out);
   plan.columns = std::move(columns_);
   plan.shared = std::move(shared_);
   return plan;
 }
 
-LogicalPlan bind_query(const ast::Query& query, TableResolver& tables) {
-  return QueryBinder(tables).bind(query);
+LogicalPlan bind_query(const ast::Query& query, TableResolver& tables, const BindOptions& options) {
+  return QueryBinder(tables, options).bind(query);
 }
 
 }  // namespace pistachio

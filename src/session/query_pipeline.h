@@ -13,11 +13,12 @@ namespace pistachio {
 struct PlannedQuery {
   PhysicalPlan plan;
   std::vector<ResultColumn> columns;
+  std::vector<LeftOutColumn> left_out;
   double planning_seconds = 0;
 };
 
 // Bind, optimize, and choose algorithms.
-PlannedQuery plan_query(const ast::Query& query, TableResolver& tables, const Settings& settings, const CancelToken& token);
+PlannedQuery plan_query(const ast::Query& query, TableResolver& tables, const Settings& settings, const BindOptions& options);
 
 // Run; chunks arrive at the receiver as they are made.
 void run_plan(EngineInstance& engine, EngineInstance::QueryScope& scope, ExecutablePlan& plan, ResultReceiver& receiver,

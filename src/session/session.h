@@ -30,6 +30,8 @@ class ResultReceiver {
   virtual void break_off() {}
 };
 
+struct PlannedQuery;
+
 class Session final : private TableResolver {
  public:
   explicit Session(EngineInstance& engine);
@@ -41,6 +43,8 @@ class Session final : private TableResolver {
   void execute(std::shared_ptr<const ast::Statement> statement, ResultReceiver& receiver, const CancelToken& token);
 
   const Settings& settings() const { return settings_; }
+  // What the user should know about the statement that ran last, beside its result.
+  const std::vector<std::string>& notes() const { return notes_; }
   // Tables and views, in alphabetical order.
   std::vector<std::string> table_names() override;
 
@@ -59,6 +63,8 @@ class Session final : private TableResolver {
   void run(const std::shared_ptr<const ast::Statement>& statement, const ast::Show& node, ResultReceiver& receiver);
   void run(const std::shared_ptr<const ast::Statement>& statement, const ast::Describe& node, ResultReceiver& receiver);
 
+  // For a statement that runs it; `inserted` as in BindOptions.
+  PlannedQuery plan(const ast::Query& query, std::vector<LogicalType> inserted = {});
   void refuse_taken(const std::string& name, int64_t position) const;
 
   EngineInstance& engine_;
@@ -67,6 +73,7 @@ class Session final : private TableResolver {
   std::map<std::string, std::string> folder_tables_;  // name -> path
   std::map<std::string, TablePtr> tables_;
   std::map<std::string, ViewDefinition> views_;
+  std::vector<std::string> notes_;
   // Of the statement that runs.
   EngineInstance::QueryScope* scope_ = nullptr;
   CancelToken token_;

@@ -153,6 +153,13 @@ class Statements(unittest.TestCase):
             self.assertRegex(done.stderr, r"-- time: [0-9.]+ ms")
             self.assertEqual(pistachio.run("-f", Path(folder) / "none.sql").returncode, 1)
 
+    def test_reset_all_goes_back_to_the_settings_of_the_command_line(self):
+        done = pistachio.run("-s", "query_timeout=7min", "-c", "SET query_timeout = '5min'; RESET ALL; SHOW query_timeout",
+                             "-c", "SET chunk_rows = 100; RESET ALL; SHOW chunk_rows")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        default = pistachio.run("-c", "SHOW chunk_rows").stdout
+        self.assertEqual(done.stdout, pistachio.run("-s", "query_timeout=7min", "-c", "SHOW query_timeout").stdout + default)
+
     def test_tables_of_a_folder(self):
         with tempfile.TemporaryDirectory() as folder:
             import pyarrow

@@ -55,6 +55,7 @@ bool StatementRunner::run_statement(const StatementText& piece, const CancelToke
       session_.execute(std::make_shared<const ast::Statement>(std::move(statement)), printer_, token);
       double milliseconds = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
       flush_output();
+      for (const std::string& note : session_.notes()) fmt::print(stderr, "note: {}\n", note);
       if (session_.settings().timer) fmt::print(stderr, "-- time: {:.3f} ms\n", milliseconds);
     }
     return true;
