@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
 #include "columns/scalar_access.h"
 #include "exec/filter_project.h"
@@ -98,6 +99,7 @@ class PlanBuilder {
       auto rows = std::make_shared<SharedRows>(build(*plan_.shared[read.shared]));
       known = shared_.emplace(read.shared, std::move(rows)).first;
     }
+    known->second->add_reader(in_rounds_);
     return std::make_unique<SharedReadOperator>(node.layout, known->second, read.places);
   }
 
@@ -105,7 +107,9 @@ class PlanBuilder {
     RecursionPlan made{.keeps_all = recursion.keeps_all, .working = std::make_shared<WorkingRows>(), .types = plan_.types_of(node.layout)};
     working_.emplace(recursion.working_table, made.working);
     made.first = build(*node.children[0]);
+    bool around = std::exchange(in_rounds_, true);
     made.next = build(*node.children[1]);
+    in_rounds_ = around;
     std::map<size_t, bool> known;
     for (const auto& [shared, rows] : shared_) {
       if (shared_reads_working_table(shared, recursion.working_table, known)) made.in_rounds.push_back(rows);
@@ -134,6 +138,7 @@ class PlanBuilder {
   const PhysicalPlan& plan_;
   std::map<size_t, std::shared_ptr<SharedRows>> shared_;
   std::map<size_t, std::shared_ptr<WorkingRows>> working_;
+  bool in_rounds_ = false;  // inside the part of a recursion that runs in every round
 };
 
 }  // namespace

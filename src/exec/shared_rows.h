@@ -1,4 +1,5 @@
-// A common table: computed by the first who reads it, kept, and read again by the others.
+// A common table: computed by the first who reads it, kept, and read again by the others. One that is read once is not kept: its rows go
+// to the reader as they are made, and making them ends when the reader wants no more.
 #pragma once
 
 #include <memory>
@@ -14,6 +15,10 @@ class SharedRows {
  public:
   explicit SharedRows(OperatorPtr plan) : plan_(std::move(plan)) {}
 
+  // While the plan is built. `often`: what has the reader in it runs more than once.
+  void add_reader(bool often) { reads_ += often ? 2 : 1; }
+  bool is_read_once() const { return reads_ == 1; }
+
   Task<void> compute(RunContext& context);
   // The next reader computes them anew.
   void forget() {
@@ -26,6 +31,7 @@ class SharedRows {
 
  private:
   OperatorPtr plan_;
+  int reads_ = 0;
   bool computed_ = false;
   std::vector<Chunk> chunks_;
   std::vector<Reservation> memory_;
