@@ -332,7 +332,9 @@ BoundQuery QueryBinder::bind_select(const ast::Query& query, const ast::Select& 
 }
 
 LogicalPlan QueryBinder::bind(const ast::Query& query) {
-  if (!options_.inserted.empty()) inserted_values_ = std::get_if<ast::Values>(&query.body);
+  // More values than columns are an error of their own.
+  const auto* values = std::get_if<ast::Values>(&query.body);
+  if (values != nullptr && !values->rows.empty() && values->rows[0].size() <= options_.inserted.size()) inserted_values_ = values;
   BoundQuery bound = bind_query(query, nullptr);
   LogicalPlan plan;
   plan.root = std::move(bound.plan);

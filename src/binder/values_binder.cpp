@@ -73,7 +73,7 @@ BoundQuery QueryBinder::bind_values(const ast::Query& query, const ast::Values& 
   for (size_t i = 0; i < width; ++i) {
     Row column;
     for (const Row& row : rows) column.push_back(row[i]);
-    bool is_inserted = &values == inserted_values_ && i < options_.inserted.size();
+    bool is_inserted = &values == inserted_values_;
     types.push_back(type_of_values(column, is_inserted ? std::optional(options_.inserted[i]) : std::nullopt, query.position));
     are_untyped.push_back(!is_inserted &&
                           std::all_of(column.begin(), column.end(), [](const ExpressionPtr& value) { return value->is_untyped(); }));
