@@ -77,6 +77,12 @@ BoundFrom QueryBinder::bind_scan(const TablePtr& table, const std::string& alias
   return bound;
 }
 
+// Whoever names one of these is told why it is not there.
+void QueryBinder::add_left_out(const std::vector<LeftOutColumn>& left_out, const std::string& alias, BoundFrom& from) {
+  for (const LeftOutColumn& column : left_out)
+    from.columns.push_back({alias, column.name, columns_.add(column.name, TypeKind::Varchar), false, column.reason});
+}
+
 BoundFrom QueryBinder::from_query(BoundQuery bound, const std::string& alias) {
   BoundFrom from;
   // One column given twice (SELECT a, a) needs two ids.
@@ -92,9 +98,7 @@ BoundFrom QueryBinder::from_query(BoundQuery bound, const std::string& alias) {
     columns.push_back({id, columns_.reference(column.id)});
     from.columns.push_back({alias, column.name, id});
   }
-  // Whoever names one of these is told why it is not there.
-  for (const LeftOutColumn& column : bound.left_out)
-    from.columns.push_back({alias, column.name, columns_.add(column.name, TypeKind::Varchar), false, column.reason});
+  add_left_out(bound.left_out, alias, from);
   from.plan = repeated ? project(std::move(bound.plan), std::move(columns)) : std::move(bound.plan);
   return from;
 }
@@ -240,9 +244,10 @@ BoundFrom QueryBinder::bind_join(const ast::TableReference& table, const ast::Jo
   std::vector<std::string> shared = join.using_columns;
   if (join.natural) {
     for (const ScopeColumn& column : left.columns) {
+      auto is_joined = [](const ScopeColumn& own) { return !own.needs_table && own.unsupported.empty(); };
       bool in_right = std::any_of(right.columns.begin(), right.columns.end(),
-                                  [&](const ScopeColumn& other) { return other.name == column.name && !other.needs_table; });
-      if (in_right && !column.needs_table) shared.push_back(column.name);
+                                  [&](const ScopeColumn& other) { return other.name == column.name && is_joined(other); });
+      if (in_right && is_joined(column)) shared.push_back(column.name);
     }
   }
   NameScope left_scope(outer);
@@ -257,6 +262,10 @@ BoundFrom QueryBinder::bind_join(const ast::TableReference& table, const ast::Jo
     const ScopeColumn* second = right_scope.find_here({name}, table.position);
     if (first == nullptr || second == nullptr)
       refuse_at(fmt::format("USING ({}): the {} side has no such column", name, first == nullptr ? "left" : "right"), table.position);
+    for (const ScopeColumn* side : {first, second}) {
+      if (!side->unsupported.empty())
+        refuse_at(fmt::format("USING ({}): the column cannot be read: {}", name, side->unsupported), table.position);
+    }
     ExpressionPtr left_value = columns_.reference(first->id);
     ExpressionPtr right_value = columns_.reference(second->id);
     node.conditions.push_back(make_call("=", {left_value, right_value}, table.position));

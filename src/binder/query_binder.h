@@ -81,6 +81,7 @@ class QueryBinder {
     // The table itself inside a recursive one: `shared` is the number of its working table.
     bool is_working_table = false;
     std::vector<OutputColumn> output;
+    std::vector<LeftOutColumn> left_out;
     // A common table that refers to an outer query is bound anew at each use.
     bool correlated = false;
     const NameScope* scope = nullptr;
@@ -115,6 +116,7 @@ class QueryBinder {
   BoundFrom bind_join(const ast::TableReference& table, const ast::JoinTable& join, const NameScope* outer, const BoundFrom* before);
   LogicalPtr bind_outer_join(const ast::JoinTable& join, const NameScope& scope, LogicalJoin node, LogicalPtr left, LogicalPtr right);
   BoundFrom from_query(BoundQuery bound, const std::string& alias);
+  void add_left_out(const std::vector<LeftOutColumn>& left_out, const std::string& alias, BoundFrom& from);
   void rename_columns(BoundFrom& from, const ast::TableReference& table) const;
   BoundFrom join_tables(BoundFrom left, BoundFrom right);
 

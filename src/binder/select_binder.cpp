@@ -164,6 +164,14 @@ BoundQuery QueryBinder::bind_set_operation(const ast::Query& query, const ast::S
     bool is_null = left.untyped_nulls.contains(left.output[i].id) && right.untyped_nulls.contains(right.output[i].id);
     if (is_null) bound.note_untyped(id, true);
   }
+  bound.left_out = std::move(left.left_out);
+  for (LeftOutColumn& column : right.left_out) {
+    bool is_known = std::any_of(bound.left_out.begin(), bound.left_out.end(),
+                                [&](const LeftOutColumn& own) { return own.name == column.name && own.place == column.place; });
+    if (!is_known) bound.left_out.push_back(std::move(column));
+  }
+  std::stable_sort(bound.left_out.begin(), bound.left_out.end(),
+                   [](const LeftOutColumn& one, const LeftOutColumn& other) { return one.place < other.place; });
   LogicalPtr first = project(std::move(left.plan), std::move(left_columns));
   LogicalPtr second = project(std::move(right.plan), std::move(right_columns));
   bound.plan = make_node(std::move(node), std::move(first), std::move(second));

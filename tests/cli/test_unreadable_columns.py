@@ -41,7 +41,8 @@ class UnreadableColumns(unittest.TestCase):
             self.assertIn("a,cannot be read: its name appears twice in", line)
 
     def test_a_star_leaves_them_out_and_says_so_once(self):
-        for sql in ("SELECT * FROM nested", "SELECT n.* FROM nested n", "SELECT * FROM (SELECT * FROM nested) q"):
+        for sql in ("SELECT * FROM nested", "SELECT n.* FROM nested n", "SELECT * FROM (SELECT * FROM nested) q",
+                    "WITH q AS (SELECT * FROM nested) SELECT * FROM q", "SELECT * FROM nested INTERSECT SELECT * FROM nested ORDER BY id"):
             done = self.run_sql(sql)
             self.assertEqual((done.returncode, done.stdout), (0, "id,pair.a,pair.b,last\n1,1,x,5\n2,,,6\n"), done.stderr)
             self.assertEqual(done.stderr, "note: * leaves out columns that cannot be read: list.list.element (DESCRIBE says why)\n")
@@ -57,6 +58,9 @@ class UnreadableColumns(unittest.TestCase):
         for name in ("list", "nested.list", "list.list.element"):
             self.assert_refused(f"SELECT {name} FROM nested", f"column {name} cannot be read: it is nested in a list or map")
         self.assert_refused("SELECT list FROM (SELECT * FROM nested) q", "column list cannot be read")
+        self.assert_refused("WITH q AS (SELECT * FROM nested) SELECT list FROM q", "column list cannot be read")
+        self.assert_refused('SELECT id FROM nested a JOIN nested b USING ("list.list.element")', "cannot be read: it is nested")
+        self.assertEqual(self.run_sql("SELECT count(*) FROM nested NATURAL JOIN (SELECT * FROM nested) q").stdout, "count\n1\n")
         self.assert_refused("SELECT pair FROM nested", "column pair is nested; its parts can be read: pair.a, pair.b")
         for name in ("a", "twice.a"):
             self.assert_refused(f"SELECT {name} FROM twice", f"column {name} cannot be read: its name appears twice in")
