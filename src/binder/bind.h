@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/cancel_token.h"
 #include "logical/logical_node.h"
 #include "parser/ast.h"
 
@@ -29,7 +30,15 @@ class TableResolver {
   virtual std::vector<std::string> table_names() = 0;
 };
 
-LogicalPlan bind_query(const ast::Query& query, TableResolver& tables);
+struct BindOptions {
+  // Asked while it binds: views over views can make a short text large.
+  CancelToken token;
+  // INSERT: the types of the columns that are filled, in order. VALUES take them, each value by itself.
+  std::vector<LogicalType> inserted;
+};
+
+// Throws UserError, Cancelled.
+LogicalPlan bind_query(const ast::Query& query, TableResolver& tables, const BindOptions& options);
 
 // The type that a name means. Throws UserError with its position.
 LogicalType resolve_type(const ast::TypeName& name);

@@ -38,6 +38,7 @@ void QueryBinder::bind_common_tables(const ast::Query& query, const NameScope* o
     if (!entry.correlated) {
       entry.shared = shared_.size();
       entry.output = bound.output;
+      entry.left_out = std::move(bound.left_out);
       shared_.push_back(std::move(bound.plan));
     }
     common_tables_.push_back(std::move(entry));
@@ -119,6 +120,7 @@ BoundFrom QueryBinder::bind_common_table_use(CommonTableEntry& entry, const std:
     read.sources.push_back(column.id);
     from.columns.push_back({alias, column.name, id});
   }
+  add_left_out(entry.left_out, alias, from);
   from.plan = make_node(std::move(read));
   return from;
 }

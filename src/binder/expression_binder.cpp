@@ -38,6 +38,14 @@ const ast::Row* as_row(const ast::Expression& expression) {
   return std::get_if<ast::Row>(&expression.node);
 }
 
+ExpressionPtr double_constant(std::string_view text, int64_t position) {
+  try {
+    return Expression::constant(parse_value(TypeKind::Double, text), position);
+  } catch (const UserError& error) {
+    refuse_at(error.message(), position);
+  }
+}
+
 }  // namespace
 
 void refuse_at(std::string text, int64_t position) {
@@ -142,8 +150,7 @@ ExpressionPtr QueryBinder::bind_literal(const ast::Literal& literal, int64_t pos
     case ast::Literal::Kind::Number: break;
   }
   std::string_view text = literal.text;
-  if (text.find_first_of("eE") != std::string_view::npos)
-    return Expression::constant(parse_constant(TypeKind::Double, text).value, position);
+  if (text.find_first_of("eE") != std::string_view::npos) return double_constant(text, position);
   size_t point = text.find('.');
   size_t digits = text.size() - text.starts_with('-') - (point == std::string_view::npos ? 0 : 1);
   if (point == std::string_view::npos) {
@@ -153,20 +160,9 @@ ExpressionPtr QueryBinder::bind_literal(const ast::Literal& literal, int64_t pos
     }
   }
   size_t scale = point == std::string_view::npos ? 0 : text.size() - point - 1;
-  if (digits > 38) return Expression::constant(parse_constant(TypeKind::Double, text).value, position);
+  if (digits > 38) return double_constant(text, position);
   LogicalType type = LogicalType::decimal(static_cast<int>(std::max<size_t>({1, digits, scale})), static_cast<int>(scale));
   return Expression::constant(parse_constant(type, text).value, position);
-}
-
-ExpressionPtr QueryBinder::bind_row_comparison(const ast::Row& left, const std::string& name, const ast::Row& right, int64_t position,
-                                               const ExpressionPlace& place) {
-  if (left.fields.size() != right.fields.size())
-    refuse_at(fmt::format("rows of {} and {} values cannot be compared", left.fields.size(), right.fields.size()), position);
-  if (name != "=" && name != "<>") refuse_at(fmt::format("rows can be compared with = and <> only, not with {}", name), position);
-  std::vector<ExpressionPtr> parts;
-  for (size_t i = 0; i < left.fields.size(); ++i)
-    parts.push_back(make_call(name, {bind_node(*left.fields[i], place), bind_node(*right.fields[i], place)}, position));
-  return Expression::logical(name == "=" ? ExpressionKind::And : ExpressionKind::Or, std::move(parts), position);
 }
 
 ExpressionPtr QueryBinder::bind_operator(const ast::Operator& node, int64_t position, const ExpressionPlace& place) {
@@ -202,19 +198,25 @@ ExpressionPtr QueryBinder::bind_test(const ast::Test& node, int64_t position, co
     case Kind::IsUnknown: name = "is unknown"; break;
     case Kind::IsNotUnknown: name = "is not unknown"; break;
   }
+  if (const ast::Row* row = as_row(*node.operand)) return bind_row_test(*row, name, position, place);
   return make_call(name, {bind_node(*node.operand, place)}, position);
 }
 
 ExpressionPtr QueryBinder::bind_between(const ast::Between& node, int64_t position, const ExpressionPlace& place) {
-  ExpressionPtr operand = bind_node(*node.operand, place);
-  ExpressionPtr low = bind_node(*node.low, place);
-  ExpressionPtr high = bind_node(*node.high, place);
-  auto between = [&](const ExpressionPtr& from, const ExpressionPtr& to) {
-    return Expression::logical(ExpressionKind::And, {make_call(">=", {operand, from}, position), make_call("<=", {operand, to}, position)},
-                               position);
+  const ast::Row* row = as_row(*node.operand);
+  ExpressionPtr operand = row == nullptr ? bind_node(*node.operand, place) : nullptr;
+  auto compare = [&](std::string_view name, const ast::Expression& other) {
+    const ast::Row* bound = as_row(other);
+    if (row != nullptr && bound != nullptr) return bind_row_comparison(*row, std::string(name), *bound, position, place);
+    if (row != nullptr) refuse_at("a row can only be between rows", other.position);
+    return make_call(name, {operand, bind_node(other, place)}, position);
   };
-  ExpressionPtr bound = between(low, high);
-  if (node.symmetric) bound = Expression::logical(ExpressionKind::Or, {bound, between(high, low)}, position);
+  auto between = [&](const ast::Expression& from, const ast::Expression& to) {
+    ExpressionPtr low = compare(">=", from);
+    return Expression::logical(ExpressionKind::And, {std::move(low), compare("<=", to)}, position);
+  };
+  ExpressionPtr bound = between(*node.low, *node.high);
+  if (node.symmetric) bound = Expression::logical(ExpressionKind::Or, {bound, between(*node.high, *node.low)}, position);
   return node.negated ? make_call("not", {bound}, position) : bound;
 }
 

@@ -11,6 +11,8 @@ namespace pistachio {
 
 namespace {
 
+constexpr size_t kMostTables = 10'000;
+
 // The name a file gets without an alias: its own, without folders and ending.
 std::string name_of_path(const std::string& path) {
   std::string name = path.substr(path.find_last_of('/') + 1);
@@ -75,6 +77,12 @@ BoundFrom QueryBinder::bind_scan(const TablePtr& table, const std::string& alias
   return bound;
 }
 
+// Whoever names one of these is told why it is not there.
+void QueryBinder::add_left_out(const std::vector<LeftOutColumn>& left_out, const std::string& alias, BoundFrom& from) {
+  for (const LeftOutColumn& column : left_out)
+    from.columns.push_back({alias, column.name, columns_.add(column.name, TypeKind::Varchar), false, column.reason});
+}
+
 BoundFrom QueryBinder::from_query(BoundQuery bound, const std::string& alias) {
   BoundFrom from;
   // One column given twice (SELECT a, a) needs two ids.
@@ -90,6 +98,7 @@ BoundFrom QueryBinder::from_query(BoundQuery bound, const std::string& alias) {
     columns.push_back({id, columns_.reference(column.id)});
     from.columns.push_back({alias, column.name, id});
   }
+  add_left_out(bound.left_out, alias, from);
   from.plan = repeated ? project(std::move(bound.plan), std::move(columns)) : std::move(bound.plan);
   return from;
 }
@@ -115,7 +124,7 @@ BoundFrom QueryBinder::bind_named_table(const ast::TableReference& table, const 
       try {
         return bind_query(*view->query, nullptr);
       } catch (const UserError& error) {
-        throw UserError(fmt::format("view {}: {}", name, error.message()));
+        throw UserError(bound_tables_ > kMostTables ? error.message() : fmt::format("view {}: {}", name, error.message()));
       }
     });
     std::swap(around, common_tables_);
@@ -152,6 +161,15 @@ void QueryBinder::rename_columns(BoundFrom& from, const ast::TableReference& tab
   for (size_t i = 0; i < table.column_aliases.size(); ++i) from.columns[i].name = table.column_aliases[i];
 }
 
+// A text has no more tables than words, but each use of a view is bound anew: views over views can double every time.
+void QueryBinder::count_table(const ast::TableReference& table) {
+  options_.token.throw_if_cancelled();
+  if (std::holds_alternative<ast::JoinTable>(table.node) || ++bound_tables_ <= kMostTables) return;
+  std::string views = open_views_.empty() ? "" : fmt::format(", counting those that the view {} is made of", open_views_.front());
+  refuse_at(fmt::format("the statement reads more than {} tables and views{}; keep parts of it with CREATE TABLE AS", kMostTables, views),
+            table.position);
+}
+
 BoundFrom QueryBinder::bind_table(const ast::TableReference& table, const NameScope* outer, const BoundFrom* before) {
   struct Visitor {
     QueryBinder& binder;
@@ -184,6 +202,7 @@ BoundFrom QueryBinder::bind_table(const ast::TableReference& table, const NameSc
     }
     BoundFrom operator()(const ast::JoinTable& node) { return binder.bind_join(table, node, outer, before); }
   };
+  count_table(table);
   BoundFrom bound = std::visit(Visitor{*this, table, outer, before}, table.node);
   rename_columns(bound, table);
   return bound;
@@ -225,9 +244,10 @@ BoundFrom QueryBinder::bind_join(const ast::TableReference& table, const ast::Jo
   std::vector<std::string> shared = join.using_columns;
   if (join.natural) {
     for (const ScopeColumn& column : left.columns) {
+      auto is_joined = [](const ScopeColumn& own) { return !own.needs_table && own.unsupported.empty(); };
       bool in_right = std::any_of(right.columns.begin(), right.columns.end(),
-                                  [&](const ScopeColumn& other) { return other.name == column.name && !other.needs_table; });
-      if (in_right && !column.needs_table) shared.push_back(column.name);
+                                  [&](const ScopeColumn& other) { return other.name == column.name && is_joined(other); });
+      if (in_right && is_joined(column)) shared.push_back(column.name);
     }
   }
   NameScope left_scope(outer);
@@ -242,6 +262,10 @@ BoundFrom QueryBinder::bind_join(const ast::TableReference& table, const ast::Jo
     const ScopeColumn* second = right_scope.find_here({name}, table.position);
     if (first == nullptr || second == nullptr)
       refuse_at(fmt::format("USING ({}): the {} side has no such column", name, first == nullptr ? "left" : "right"), table.position);
+    for (const ScopeColumn* side : {first, second}) {
+      if (!side->unsupported.empty())
+        refuse_at(fmt::format("USING ({}): the column cannot be read: {}", name, side->unsupported), table.position);
+    }
     ExpressionPtr left_value = columns_.reference(first->id);
     ExpressionPtr right_value = columns_.reference(second->id);
     node.conditions.push_back(make_call("=", {left_value, right_value}, table.position));

@@ -28,7 +28,9 @@ const ScopeColumn* NameScope::find_here(const std::vector<std::string>& parts, i
   const ScopeColumn* found = nullptr;
   for (const ScopeColumn& column : columns_) {
     if (!matches(column, parts)) continue;
-    if (found != nullptr && found->id != column.id) {
+    // Of columns that cannot be read, such as two of one name in a file, any one says why.
+    bool is_same = found != nullptr && (found->id == column.id || (!found->unsupported.empty() && !column.unsupported.empty()));
+    if (found != nullptr && !is_same) {
       throw UserError(fmt::format("column {} is ambiguous: it is in {} and {}; write the table's name before it", written(parts),
                                   found->table.empty() ? "a join" : found->table, column.table.empty() ? "a join" : column.table),
                       position);
@@ -36,6 +38,22 @@ const ScopeColumn* NameScope::find_here(const std::vector<std::string>& parts, i
     found = &column;
   }
   return found;
+}
+
+void NameScope::refuse_nested(const std::vector<std::string>& parts, int64_t position) const {
+  std::string unsupported;
+  std::vector<std::string_view> leaves;
+  for (const ScopeColumn& column : columns_) {
+    bool is_leaf = column.name.starts_with(written(parts) + ".");
+    if (parts.size() > 1 && column.table == parts[0])
+      is_leaf = is_leaf || column.name.starts_with(written({parts.begin() + 1, parts.end()}) + ".");
+    if (!is_leaf) continue;
+    if (column.unsupported.empty()) leaves.push_back(column.name);
+    unsupported = column.unsupported;
+  }
+  if (!leaves.empty())
+    throw UserError(fmt::format("column {} is nested; its parts can be read: {}", written(parts), fmt::join(leaves, ", ")), position);
+  if (!unsupported.empty()) throw UserError(fmt::format("column {} cannot be read: {}", written(parts), unsupported), position);
 }
 
 const ScopeColumn& NameScope::find(const std::vector<std::string>& parts, int64_t position) const {
@@ -46,6 +64,7 @@ const ScopeColumn& NameScope::find(const std::vector<std::string>& parts, int64_
       throw UserError(fmt::format("column {} cannot be read: {}", written(parts), found->unsupported), position);
     return *found;
   }
+  for (const NameScope* scope = this; scope != nullptr; scope = scope->parent_) scope->refuse_nested(parts, position);
   std::string text = fmt::format("there is no column {}", written(parts));
   const ScopeColumn* nearest = nullptr;
   size_t least = 4;

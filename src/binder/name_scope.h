@@ -33,6 +33,9 @@ class NameScope {
   bool has_table(const std::string& table) const;
 
  private:
+  // The struct, list or map whose parts are columns: its own name means nothing here.
+  void refuse_nested(const std::vector<std::string>& parts, int64_t position) const;
+
   std::vector<ScopeColumn> columns_;
   const NameScope* parent_;
 };

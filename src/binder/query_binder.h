@@ -1,6 +1,6 @@
 // The work of binding one statement. Each method turns one kind of syntax into plan nodes or expressions; the methods are spread over
-// files by what they bind: from_clause_binder, common_table_binder, expression_binder, subquery_binder, aggregate_binder, values_binder,
-// filter_binder, select_binder.
+// files by what they bind: from_clause_binder, common_table_binder, expression_binder, row_comparison_binder, subquery_binder,
+// aggregate_binder, values_binder, filter_binder, select_binder.
 #pragma once
 
 #include <functional>
@@ -22,6 +22,7 @@ struct BoundQuery {
   // Output columns that are nothing but a text literal or NULL. They are VARCHAR, but a set operation gives them its other side's type.
   ColumnSet untyped_texts;
   ColumnSet untyped_nulls;
+  std::vector<LeftOutColumn> left_out;
 
   bool is_untyped(ColumnId id) const { return untyped_texts.contains(id) || untyped_nulls.contains(id); }
   void note_untyped(ColumnId id, bool is_null) { (is_null ? untyped_nulls : untyped_texts).insert(id); }
@@ -68,7 +69,7 @@ struct ExpressionPlace {
 
 class QueryBinder {
  public:
-  explicit QueryBinder(TableResolver& tables) : tables_(tables) {}
+  explicit QueryBinder(TableResolver& tables, BindOptions options = {}) : tables_(tables), options_(std::move(options)) {}
 
   LogicalPlan bind(const ast::Query& query);
   ExpressionPtr bind_expression(const ast::Expression& expression, const ExpressionPlace& place);
@@ -80,6 +81,7 @@ class QueryBinder {
     // The table itself inside a recursive one: `shared` is the number of its working table.
     bool is_working_table = false;
     std::vector<OutputColumn> output;
+    std::vector<LeftOutColumn> left_out;
     // A common table that refers to an outer query is bound anew at each use.
     bool correlated = false;
     const NameScope* scope = nullptr;
@@ -102,16 +104,19 @@ class QueryBinder {
     std::vector<ColumnId> columns;
   };
   BoundQuery bind_values(const ast::Query& query, const ast::Values& values, const NameScope* outer);
+  LogicalType type_of_values(const std::vector<ExpressionPtr>& column, std::optional<LogicalType> inserted, int64_t position) const;
   ValuesPiece unite_values(std::span<ValuesPiece> pieces);
 
   // FROM (from_clause_binder.cpp).
   BoundFrom bind_from(const std::vector<ast::TableReferencePtr>& tables, const NameScope* outer);
+  void count_table(const ast::TableReference& table);
   BoundFrom bind_table(const ast::TableReference& table, const NameScope* outer, const BoundFrom* before);
   BoundFrom bind_named_table(const ast::TableReference& table, const ast::NamedTable& named);
   BoundFrom bind_scan(const TablePtr& table, const std::string& alias);
   BoundFrom bind_join(const ast::TableReference& table, const ast::JoinTable& join, const NameScope* outer, const BoundFrom* before);
   LogicalPtr bind_outer_join(const ast::JoinTable& join, const NameScope& scope, LogicalJoin node, LogicalPtr left, LogicalPtr right);
   BoundFrom from_query(BoundQuery bound, const std::string& alias);
+  void add_left_out(const std::vector<LeftOutColumn>& left_out, const std::string& alias, BoundFrom& from);
   void rename_columns(BoundFrom& from, const ast::TableReference& table) const;
   BoundFrom join_tables(BoundFrom left, BoundFrom right);
 
@@ -147,9 +152,12 @@ class QueryBinder {
   ExpressionPtr bind_call(const ast::Call& node, int64_t position, const ExpressionPlace& place);
   ExpressionPtr bind_cast(const ast::Cast& node, int64_t position, const ExpressionPlace& place);
   ExpressionPtr bind_case(const ast::Case& node, int64_t position, const ExpressionPlace& place);
+  ExpressionPtr bind_condition(const ast::Expression& expression, const ExpressionPlace& place, std::string_view clause);
+
+  // Rows of values (row_comparison_binder.cpp).
   ExpressionPtr bind_row_comparison(const ast::Row& left, const std::string& name, const ast::Row& right, int64_t position,
                                     const ExpressionPlace& place);
-  ExpressionPtr bind_condition(const ast::Expression& expression, const ExpressionPlace& place, std::string_view clause);
+  ExpressionPtr bind_row_test(const ast::Row& row, std::string_view name, int64_t position, const ExpressionPlace& place);
 
   // WHERE, HAVING and the ON of inner joins: filters the input of the place (filter_binder.cpp).
   void bind_filter(const ast::Expression& condition, const ExpressionPlace& place, std::string_view clause);
@@ -161,6 +169,7 @@ class QueryBinder {
   ExpressionPtr bind_long_in_list(ExpressionPtr operand, const std::vector<ExpressionPtr>& list, int64_t position, LogicalPtr& input);
 
   TableResolver& tables_;
+  BindOptions options_;
   ColumnRegistry columns_;
   std::vector<LogicalPtr> shared_;
   std::vector<CommonTableEntry> common_tables_;
@@ -169,6 +178,8 @@ class QueryBinder {
   // Bound already, with the outcome that an aggregate in one of their subqueries is their own.
   std::set<const ast::Select*> grouped_by_subqueries_;
   std::vector<std::string> open_views_;  // being bound: a view must not contain itself
+  size_t bound_tables_ = 0;
+  const ast::Values* inserted_values_ = nullptr;  // the VALUES that INSERT fills a table from
 };
 
 // Types that meet in one column: CASE branches, COALESCE, VALUES, set operations. Untyped literals take the others' type.

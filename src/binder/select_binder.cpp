@@ -164,6 +164,14 @@ BoundQuery QueryBinder::bind_set_operation(const ast::Query& query, const ast::S
     bool is_null = left.untyped_nulls.contains(left.output[i].id) && right.untyped_nulls.contains(right.output[i].id);
     if (is_null) bound.note_untyped(id, true);
   }
+  bound.left_out = std::move(left.left_out);
+  for (LeftOutColumn& column : right.left_out) {
+    bool is_known = std::any_of(bound.left_out.begin(), bound.left_out.end(),
+                                [&](const LeftOutColumn& own) { return own.name == column.name && own.place == column.place; });
+    if (!is_known) bound.left_out.push_back(std::move(column));
+  }
+  std::stable_sort(bound.left_out.begin(), bound.left_out.end(),
+                   [](const LeftOutColumn& one, const LeftOutColumn& other) { return one.place < other.place; });
   LogicalPtr first = project(std::move(left.plan), std::move(left_columns));
   LogicalPtr second = project(std::move(right.plan), std::move(right_columns));
   bound.plan = make_node(std::move(node), std::move(first), std::move(second));
@@ -196,8 +204,8 @@ BoundQuery QueryBinder::bind_select(const ast::Query& query, const ast::Select& 
   if (select.having) collect_aggregates(*select.having, grouping);
   for (const ast::OrderItem& item : query.order_by) collect_aggregates(*item.expression, grouping);
   for (const ast::ExpressionPtr& item : select.distinct_on) collect_aggregates(*item, grouping);
-  grouping.is_grouped =
-      !select.group_by.empty() || !grouping.calls.empty() || select.having != nullptr || grouped_by_subqueries_.contains(&select);
+  grouping.is_grouped = !select.group_by.empty() || select.group_by_nothing || !grouping.calls.empty() || select.having != nullptr ||
+                        grouped_by_subqueries_.contains(&select);
 
   if (grouping.is_grouped) {
     // Group expressions are computed below, so that the aggregate groups by columns.
@@ -246,7 +254,11 @@ BoundQuery QueryBinder::bind_select(const ast::Query& query, const ast::Select& 
       if (star->qualifier.empty() && scope.columns().empty()) refuse_at("SELECT * needs a FROM", item.expression->position);
       for (const ScopeColumn& column : scope.columns()) {
         bool wanted = star->qualifier.empty() ? !column.needs_table : column.table == star->qualifier.back();
-        if (!wanted || !column.unsupported.empty()) continue;
+        if (!wanted) continue;
+        if (!column.unsupported.empty()) {
+          bound.left_out.push_back({column.name, column.unsupported, bound.output.size()});
+          continue;
+        }
         ExpressionPtr value = columns_.reference(column.id, item.expression->position);
         if (grouping.is_grouped) value = after_grouping(std::move(value), grouping);
         columns.push_back(name_expression(std::move(value), column.name, output_set(*plan), taken));
@@ -328,17 +340,21 @@ BoundQuery QueryBinder::bind_select(const ast::Query& query, const ast::Select& 
 }
 
 LogicalPlan QueryBinder::bind(const ast::Query& query) {
+  // More values than columns are an error of their own.
+  const auto* values = std::get_if<ast::Values>(&query.body);
+  if (values != nullptr && !values->rows.empty() && values->rows[0].size() <= options_.inserted.size()) inserted_values_ = values;
   BoundQuery bound = bind_query(query, nullptr);
   LogicalPlan plan;
   plan.root = std::move(bound.plan);
   plan.output = std::move(bound.output);
+  plan.left_out = std::move(bound.left_out);
   plan.columns = std::move(columns_);
   plan.shared = std::move(shared_);
   return plan;
 }
 
-LogicalPlan bind_query(const ast::Query& query, TableResolver& tables) {
-  return QueryBinder(tables).bind(query);
+LogicalPlan bind_query(const ast::Query& query, TableResolver& tables, const BindOptions& options) {
+  return QueryBinder(tables, options).bind(query);
 }
 
 }  // namespace pistachio

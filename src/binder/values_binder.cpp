@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "binder/query_binder.h"
+#include "expr/cast.h"
 #include "expr/expression_evaluator.h"
 #include "expr/type_rules.h"
 
@@ -40,6 +41,17 @@ QueryBinder::ValuesPiece QueryBinder::unite_values(std::span<ValuesPiece> pieces
   return united;
 }
 
+LogicalType QueryBinder::type_of_values(const std::vector<ExpressionPtr>& column, std::optional<LogicalType> inserted,
+                                        int64_t position) const {
+  if (!inserted) return common_type_of(column, "a column of VALUES", position);
+  for (const ExpressionPtr& value : column) {
+    if (!value->is_untyped() && !can_cast(value->type(), *inserted))
+      refuse_at(fmt::format("{} cannot be inserted into a column of {}", value->type().to_string(), inserted->to_string()),
+                value->position());
+  }
+  return *inserted;
+}
+
 BoundQuery QueryBinder::bind_values(const ast::Query& query, const ast::Values& values, const NameScope* outer) {
   size_t width = values.rows.empty() ? 0 : values.rows[0].size();
   NameScope scope(outer);
@@ -61,8 +73,10 @@ BoundQuery QueryBinder::bind_values(const ast::Query& query, const ast::Values& 
   for (size_t i = 0; i < width; ++i) {
     Row column;
     for (const Row& row : rows) column.push_back(row[i]);
-    types.push_back(common_type_of(column, "a column of VALUES", query.position));
-    are_untyped.push_back(std::all_of(column.begin(), column.end(), [](const ExpressionPtr& value) { return value->is_untyped(); }));
+    bool is_inserted = &values == inserted_values_;
+    types.push_back(type_of_values(column, is_inserted ? std::optional(options_.inserted[i]) : std::nullopt, query.position));
+    are_untyped.push_back(!is_inserted &&
+                          std::all_of(column.begin(), column.end(), [](const ExpressionPtr& value) { return value->is_untyped(); }));
     are_null.push_back(std::all_of(column.begin(), column.end(), [](const ExpressionPtr& value) { return value->is_null_constant(); }));
   }
   std::vector<ValuesPiece> pieces;

@@ -18,10 +18,13 @@ at::Tensor floating_word(const at::Tensor& values) {
 }
 
 // A month counts as 30 days, a day as 24 hours.
+at::Tensor micros_of_days(const at::Tensor& months_and_days) {
+  at::Tensor days = months_and_days.bitwise_right_shift(32) * 30 + months_and_days.bitwise_left_shift(32).bitwise_right_shift(32);
+  return days * (int64_t{86'400} * 1'000'000);
+}
+
 at::Tensor interval_word(const at::Tensor& values) {
-  at::Tensor high = values.select(1, 1);
-  at::Tensor days = high.bitwise_right_shift(32) * 30 + high.bitwise_left_shift(32).bitwise_right_shift(32);
-  return values.select(1, 0) + days * (int64_t{86'400} * 1'000'000);
+  return values.select(1, 0) + micros_of_days(values.select(1, 1));
 }
 
 at::Tensor text_word(const Column& column) {
@@ -31,6 +34,16 @@ at::Tensor text_word(const Column& column) {
 }
 
 }  // namespace
+
+at::Tensor ordered_intervals(const at::Tensor& intervals) {
+  return at::stack({intervals.select(1, 1), interval_word(intervals)}, 1);
+}
+
+// The length and the days say how many microseconds there were.
+at::Tensor intervals_of_ordered(const at::Tensor& ordered) {
+  at::Tensor months_and_days = ordered.select(1, 0);
+  return at::stack({ordered.select(1, 1) - micros_of_days(months_and_days), months_and_days}, 1);
+}
 
 std::vector<at::Tensor> order_words(const Column& column) {
   if (column.type().is_text()) return {text_word(column)};

@@ -11,4 +11,9 @@ namespace pistachio {
 // words of two columns of one type can be compared. Those of text are ranks among the rows of this column.
 std::vector<at::Tensor> order_words(const Column& column);
 
+// Intervals [rows, 2] as 128-bit numbers [rows, 2] in their order, and back. Among those of equal length, such as 1 month and 30 days,
+// the order is any, but always the same.
+at::Tensor ordered_intervals(const at::Tensor& intervals);
+at::Tensor intervals_of_ordered(const at::Tensor& ordered);
+
 }  // namespace pistachio

@@ -140,9 +140,31 @@ int hex_digit(char digit) {
   return digit >= 'A' && digit <= 'F' ? digit - 'A' + 10 : -1;
 }
 
-// \x and two digits a byte, as bytes are printed; other text stands for its own bytes.
+// Text stands for its own bytes, but \\ is one backslash and \123 the byte of these octal digits.
+std::string parse_escaped_bytes(LogicalType type, std::string_view text) {
+  std::string bytes;
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (text[i] != '\\') {
+      bytes += text[i];
+    } else if (i + 1 < text.size() && text[i + 1] == '\\') {
+      bytes += text[++i];
+    } else {
+      int value = 0;
+      for (size_t digit = i + 1; digit <= i + 3; ++digit) {
+        if (digit >= text.size() || text[digit] < '0' || text[digit] > '7') refuse(type, text);
+        value = value * 8 + (text[digit] - '0');
+      }
+      if (value > 255) refuse(type, text);
+      bytes += static_cast<char>(value);
+      i += 3;
+    }
+  }
+  return bytes;
+}
+
+// Both forms of PostgreSQL's bytea: \x and two digits a byte, as bytes are printed, or text with escapes.
 std::string parse_bytes(LogicalType type, std::string_view text) {
-  if (!text.starts_with("\\x")) return std::string(text);
+  if (!text.starts_with("\\x")) return parse_escaped_bytes(type, text);
   if (text.size() % 2 != 0) refuse(type, text);
   std::string bytes;
   for (size_t i = 2; i < text.size(); i += 2) {

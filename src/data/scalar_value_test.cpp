@@ -81,6 +81,10 @@ TEST(ScalarValueTest, BytesAreReadAsTheyArePrinted) {
   EXPECT_EQ(round_trip(TypeKind::Blob, "\\x6162"), "\\x6162");
   EXPECT_THROW(parse_constant(TypeKind::Blob, "\\x616"), UserError);
   EXPECT_THROW(parse_constant(TypeKind::Blob, "\\x6g"), UserError);
+  EXPECT_EQ(parse_constant(TypeKind::Blob, "a\\\\\\000\\377b").value.text, std::string("a\\\0\xff"
+                                                                                       "b",
+                                                                                       5));
+  for (const char* text : {"\\", "a\\b", "\\00", "\\400", "\\08a"}) EXPECT_THROW(parse_constant(TypeKind::Blob, text), UserError) << text;
   EXPECT_EQ(parse_constant(TypeKind::Varchar, "\\x61").value.text, "\\x61");
 }
 

@@ -7,6 +7,7 @@
 #include "base/check.h"
 #include "base/error.h"
 #include "columns/column_compare.h"
+#include "columns/order_words.h"
 #include "columns/row_selection.h"
 #include "data/concatenate_columns.h"
 #include "exec/growing_column.h"
@@ -199,23 +200,29 @@ class ExtremeState final : public AggregateState {
     grow(seen_, groups);
   }
   void update(const at::Tensor& ids, const Column* argument) override {
-    kernels::segment_extreme(best_, seen_, ids, argument->values(), take_max_, argument->validity());
+    at::Tensor values = is_interval() ? ordered_intervals(argument->values()) : argument->values();
+    kernels::segment_extreme(best_, seen_, ids, values, take_max_, argument->validity());
   }
   std::vector<Column> columns_of(const at::Tensor& rows) const override {
     return {Column::fixed(type_, kernels::gather_rows(best_, rows), kernels::gather_rows(seen_, rows))};
   }
-  void add(const at::Tensor& ids, const std::vector<Column>& columns) override { update(ids, &columns[0]); }
+  void add(const at::Tensor& ids, const std::vector<Column>& columns) override {
+    kernels::segment_extreme(best_, seen_, ids, columns[0].values(), take_max_, columns[0].validity());
+  }
   Column finish(const AggregateCall&, int64_t groups) const override {
     at::Tensor seen = seen_.narrow(0, 0, groups).clone();
     bool all = kernels::count_true(seen) == groups;
-    return Column::fixed(type_, best_.narrow(0, 0, groups).clone(), all ? at::Tensor() : seen);
+    at::Tensor best = best_.narrow(0, 0, groups);
+    return Column::fixed(type_, is_interval() ? intervals_of_ordered(best) : best.clone(), all ? at::Tensor() : seen);
   }
   int64_t memory_bytes() const override { return bytes_of({best_, seen_}); }
 
  private:
+  bool is_interval() const { return type_.kind() == TypeKind::Interval; }
+
   LogicalType type_;
   bool take_max_;
-  at::Tensor best_;
+  at::Tensor best_;  // intervals as 128-bit numbers of their order
   at::Tensor seen_;
 };
 

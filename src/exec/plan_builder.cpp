@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <utility>
 
 #include "columns/scalar_access.h"
 #include "exec/exchange_read.h"
@@ -139,6 +140,7 @@ class PlanBuilder {
     // Whichever stage comes first reads for all.
     const std::set<size_t>& read_below = shared_reads_.at(read.shared);
     reads_.insert(read_below.begin(), read_below.end());
+    known->second->add_reader(in_rounds_);
     return std::make_unique<SharedReadOperator>(node.layout, known->second, read.places);
   }
 
@@ -146,7 +148,9 @@ class PlanBuilder {
     RecursionPlan made{.keeps_all = recursion.keeps_all, .working = std::make_shared<WorkingRows>(), .types = plan_.types_of(node.layout)};
     working_.emplace(recursion.working_table, made.working);
     made.first = build(*node.children[0]);
+    bool around = std::exchange(in_rounds_, true);
     made.next = build(*node.children[1]);
+    in_rounds_ = around;
     std::map<size_t, bool> known;
     for (const auto& [shared, rows] : shared_) {
       if (shared_reads_working_table(shared, recursion.working_table, known)) made.in_rounds.push_back(rows);
@@ -180,6 +184,7 @@ class PlanBuilder {
   std::map<size_t, std::shared_ptr<SharedRows>> shared_;
   std::map<size_t, std::set<size_t>> shared_reads_;
   std::map<size_t, std::shared_ptr<WorkingRows>> working_;
+  bool in_rounds_ = false;  // inside the part of a recursion that runs in every round
 };
 
 }  // namespace

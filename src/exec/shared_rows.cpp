@@ -1,8 +1,19 @@
 #include "exec/shared_rows.h"
 
 #include "exec/row_collector.h"
+#include "exec/transform_sink.h"
 
 namespace pistachio {
+
+namespace {
+
+Chunk take_columns(const Chunk& chunk, const std::vector<size_t>& places) {
+  std::vector<Column> columns;
+  for (size_t place : places) columns.push_back(chunk.column(place));
+  return Chunk(std::move(columns), chunk.rows(), chunk.device());
+}
+
+}  // namespace
 
 Task<void> SharedRows::compute(RunContext& context) {
   if (begun_.exchange(true)) {
@@ -34,10 +45,7 @@ Task<void> pass_kept(OperatorMetrics& metrics, RunContext& context, ChunkSink& s
                      const std::vector<size_t>& places) {
   auto pass_one = [&](int lane, int64_t index) -> Task<void> {
     if (sink.is_full()) co_return;
-    const Chunk& chunk = chunks[static_cast<size_t>(index)];
-    std::vector<Column> columns;
-    for (size_t place : places) columns.push_back(chunk.column(place));
-    Task<void> passing = pass_on(metrics, sink, lane, Chunk(std::move(columns), chunk.rows(), chunk.device()));
+    Task<void> passing = pass_on(metrics, sink, lane, take_columns(chunks[static_cast<size_t>(index)], places));
     co_await passing;
   };
   Task<void> all = for_each_lane(context, static_cast<int64_t>(chunks.size()), pass_one);
@@ -45,6 +53,12 @@ Task<void> pass_kept(OperatorMetrics& metrics, RunContext& context, ChunkSink& s
 }
 
 Task<void> SharedReadOperator::produce(RunContext& context, ChunkSink& sink) {
+  if (rows_->is_read_once()) {
+    TransformSink choose(metrics_, sink, [this](const Chunk& chunk) { return take_columns(chunk, places_); });
+    Task<void> producing = rows_->plan().produce(context, choose);
+    co_await producing;
+    co_return;
+  }
   Task<void> computing = rows_->compute(context);
   co_await computing;
   Task<void> passing = pass_kept(metrics_, context, sink, rows_->chunks(), places_);

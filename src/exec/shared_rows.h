@@ -1,4 +1,5 @@
-// A common table: computed by the first who reads it, kept, and read again by the others.
+// A common table: computed by the first who reads it, kept, and read again by the others. One that is read once is not kept: its rows go
+// to the reader as they are made, and making them ends when the reader wants no more.
 #pragma once
 
 #include <atomic>
@@ -16,6 +17,10 @@ class SharedRows {
  public:
   explicit SharedRows(OperatorPtr plan) : plan_(std::move(plan)) {}
 
+  // While the plan is built. `often`: what has the reader in it runs more than once.
+  void add_reader(bool often) { reads_ += often ? 2 : 1; }
+  bool is_read_once() const { return reads_ == 1; }
+
   // Returns when the rows are there.
   Task<void> compute(RunContext& context);
   // The next reader computes them anew. Not while there are readers.
@@ -32,6 +37,7 @@ class SharedRows {
   Task<void> collect(RunContext& context);
 
   OperatorPtr plan_;
+  int reads_ = 0;
   std::atomic<bool> begun_ = false;
   // Closed when the rows are there, failed when they could not be computed.
   std::unique_ptr<Channel<int>> computed_ = std::make_unique<Channel<int>>(0);

@@ -30,7 +30,6 @@ Resolved resolve_average(LogicalType argument) {
 }
 
 Resolved resolve_extreme(LogicalType argument) {
-  if (argument.kind() == TypeKind::Interval) return std::nullopt;
   return std::pair(argument, argument);
 }
 

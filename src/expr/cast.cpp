@@ -216,9 +216,6 @@ Column cast_column(const Column& column, LogicalType to, const at::Tensor& valid
   LogicalType from = column.type();
   if (from == to) return column;
   ENSURE(can_cast(from, to), "{} to {}", from.to_string(), to.to_string());
-  if (from.kind() == TypeKind::Varchar && to.kind() == TypeKind::Blob) {
-    return Column::text(to, column.bytes(), column.begins(), column.ends(), column.validity());
-  }
   Column plain = decode_dictionary(column);
   at::Tensor counts = both_valid(valid, plain.validity());
   if (from.is_text() || to.is_text()) return convert_values(plain, to, counts);

@@ -483,7 +483,7 @@ const std::array kFunctions = {
              .evaluate = format_dates,
              .signature = "to_char(TIMESTAMP, format VARCHAR) -> VARCHAR",
              .description = "Text by a format: YYYY MM DD HH24 HH12 MI SS MS US Mon Month Dy Day Q AM and others; FM leaves out padding, "
-                            "other characters stay"},
+                            "TH and th behind a number make it 1ST and 1st, other characters stay"},
     Function{.name = "current_date",
              .resolve = resolve_as<TypeKind::Date>,
              .evaluate = this_moment,

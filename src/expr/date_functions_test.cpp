@@ -342,6 +342,10 @@ TEST(DateFunctions, ToChar) {
   check("to_char", {moment, text("IYYY-\"W\"IW-ID")}, "2002-W16-6");
   check("to_char", {date("2024-01-05"), text("yyyy/mm/dd, é")}, "2024/01/05, é");
   check("to_char", {moment, text("")}, "");
+  check("to_char", {moment, text("Y,YYY FMY,YYY Y,YYYth")}, "2,002 2,002 2,002nd");
+  check("to_char", {date("0044-03-15 BC"), text("Y,YYY")}, "0,044");
+  check("to_char", {date("2021-11-01"), text("DDth DDTH FMDDth MMth DDDth FMMonthth Thth")}, "01st 01ST 1st 11th 305th November Thth");
+  check("to_char", {date("2022-12-13"), text("DDth FMDDTH MMth YYth CCth Q Qth")}, "13th 13TH 12th 22nd 21st 4 4th");
   check("to_char", {date("0044-03-15 BC"), text("YYYY BC")}, "0044 BC");
   check("to_char", {timestamp("2002-04-20 00:00:00"), text("HH12 HH24 SSSS")}, "12 00 0");
 }

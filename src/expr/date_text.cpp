@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cctype>
+#include <cstdlib>
 #include <optional>
 #include <string>
 #include <vector>
@@ -37,6 +38,7 @@ Column coded_names(const FunctionCall& call, const std::array<std::string_view, 
 
 enum class Pattern {
   Literal,
+  YearWithComma,
   Year4,
   Year3,
   Year2,
@@ -75,6 +77,7 @@ struct PatternName {
 
 // Longer names first where one begins with another.
 constexpr PatternName kPatterns[] = {{"IYYY", Pattern::IsoYear},
+                                     {"Y,YYY", Pattern::YearWithComma},
                                      {"YYYY", Pattern::Year4},
                                      {"YYY", Pattern::Year3},
                                      {"YY", Pattern::Year2},
@@ -117,6 +120,9 @@ struct Token {
   NameCase name_case = NameCase::AsWritten;
   bool padded = true;
   std::string literal;
+  // TH or th behind the pattern: 1st, 2nd. Names have no such ending, but take the suffix.
+  bool is_ordinal = false;
+  bool is_upper_ordinal = false;
 };
 
 char upper(char letter) {
@@ -168,11 +174,16 @@ std::vector<Token> parse_format(std::string_view format) {
       format.remove_prefix(1);
       continue;
     }
-    Token token{found->pattern, NameCase::AsWritten, padded, {}};
+    Token token{.pattern = found->pattern, .padded = padded};
     if (found->name.size() > 1) token.name_case = case_of(format);
+    format.remove_prefix(found->name.size());
+    if (format.starts_with("TH") || format.starts_with("th")) {
+      token.is_ordinal = true;
+      token.is_upper_ordinal = format[0] == 'T';
+      format.remove_prefix(2);
+    }
     tokens.push_back(std::move(token));
     padded = true;
-    format.remove_prefix(found->name.size());
   }
   return tokens;
 }
@@ -189,6 +200,13 @@ void append_number(TextBuilder& builder, int64_t value, int width, bool padded) 
   if (negative) builder.append('-');
   for (int i = count; padded && i < width; ++i) builder.append('0');
   while (count > 0) builder.append(digits[--count]);
+}
+
+void append_ordinal_ending(TextBuilder& builder, int64_t value, bool is_upper) {
+  int64_t tens = std::abs(value) % 100;
+  int64_t ones = tens >= 10 && tens < 20 ? 0 : tens % 10;
+  constexpr std::array<std::string_view, 4> kEndings = {"th", "st", "nd", "rd"};
+  for (char letter : kEndings[ones > 3 ? 0 : static_cast<size_t>(ones)]) builder.append(is_upper ? upper(letter) : letter);
 }
 
 void append_name(TextBuilder& builder, std::string_view name, const Token& token, size_t width) {
@@ -212,7 +230,10 @@ void append_pattern(TextBuilder& builder, const Token& token, const Moment& mome
   int64_t year = moment.date.year > 0 ? moment.date.year : 1 - int64_t{moment.date.year};
   int64_t day_of_year = moment.days - days_from_civil(moment.date.year, 1, 1) + 1;
   int64_t hour = moment.time / kHourMicros;
-  auto number = [&](int64_t value, int width) { append_number(builder, value, width, token.padded); };
+  auto number = [&](int64_t value, int width) {
+    append_number(builder, value, width, token.padded);
+    if (token.is_ordinal) append_ordinal_ending(builder, value, token.is_upper_ordinal);
+  };
   auto name = [&](std::string_view text, size_t width) { append_name(builder, text, token, width); };
   std::string_view month = kMonths[static_cast<size_t>(moment.date.month - 1)];
   std::string_view day = kDays[static_cast<size_t>(weekday_of(moment.days))];
@@ -221,6 +242,12 @@ void append_pattern(TextBuilder& builder, const Token& token, const Moment& mome
   if (marker.name_case == NameCase::AsWritten) marker.name_case = NameCase::Upper;
   switch (token.pattern) {
     case Pattern::Literal: return builder.append(token.literal);
+    case Pattern::YearWithComma:
+      append_number(builder, year / 1'000, 1, true);
+      builder.append(',');
+      append_number(builder, year % 1'000, 3, true);
+      if (token.is_ordinal) append_ordinal_ending(builder, year, token.is_upper_ordinal);
+      return;
     case Pattern::Year4: return number(year, 4);
     case Pattern::Year3: return number(year % 1'000, 3);
     case Pattern::Year2: return number(year % 100, 2);

@@ -75,6 +75,18 @@ ScalarValue parse_integer(LogicalType type, std::string_view text) {
   return parsed.value;
 }
 
+// A number that no value of the type comes near to is refused, as in PostgreSQL; infinity has words of its own.
+ScalarValue parse_floating(LogicalType type, std::string_view text) {
+  std::string word = lowered(text);
+  if (word == "infinity" || word == "+infinity") word = "inf";
+  if (word == "-infinity") word = "-inf";
+  ScalarValue value = parse_constant(type, word).value;
+  bool is_infinite = std::isinf(value.floating) && word.find("inf") == std::string::npos;
+  bool is_lost = value.floating == 0 && std::min(word.find_first_of("123456789"), word.size()) < std::min(word.find('e'), word.size());
+  if (is_infinite || is_lost) throw UserError(fmt::format("'{}' is out of range for {}", text, type.to_string()));
+  return value;
+}
+
 struct IntervalUnit {
   std::string_view name;
   int64_t months;
@@ -248,7 +260,7 @@ ScalarValue parse_interval(std::string_view text, std::string_view fields) {
 }
 
 ScalarValue parse_value(LogicalType type, std::string_view text) {
-  if (type.is_text()) return ScalarValue::of_text(type, std::string(text));
+  if (type.is_text()) return parse_constant(type, text).value;
   std::string_view inner = trimmed(text);
   switch (type.kind()) {
     case TypeKind::Boolean: return parse_boolean(inner);
@@ -259,12 +271,7 @@ ScalarValue parse_value(LogicalType type, std::string_view text) {
     case TypeKind::Decimal: return parse_decimal(type, inner);
     case TypeKind::Interval: return parse_interval(inner, "");
     case TypeKind::Real:
-    case TypeKind::Double: {
-      std::string word = lowered(inner);
-      if (word == "infinity" || word == "+infinity") word = "inf";
-      if (word == "-infinity") word = "-inf";
-      return parse_constant(type, word).value;
-    }
+    case TypeKind::Double: return parse_floating(type, inner);
     default: {
       ParsedConstant parsed = parse_constant(type, inner);
       if (parsed.above || parsed.below) throw UserError(fmt::format("'{}' is out of range for {}", text, type.to_string()));

@@ -196,9 +196,17 @@ struct OutputColumn {
   std::string name;
 };
 
+// A column that a * does not give, since it cannot be read.
+struct LeftOutColumn {
+  std::string name;
+  std::string reason;
+  size_t place = 0;  // so many columns of the output stand before it
+};
+
 struct LogicalPlan {
   LogicalPtr root;
   std::vector<OutputColumn> output;
+  std::vector<LeftOutColumn> left_out;
   ColumnRegistry columns;
   // Plans that LogicalSharedRead reads; one may read another, never in a circle.
   std::vector<LogicalPtr> shared;

@@ -200,6 +200,7 @@ struct Select {
   std::vector<TableReferencePtr> from;  // the comma list
   ExpressionPtr where;
   std::vector<ExpressionPtr> group_by;
+  bool group_by_nothing = false;  // GROUP BY (): one group, even of no rows
   ExpressionPtr having;
 };
 

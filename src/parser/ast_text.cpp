@@ -397,6 +397,8 @@ void AstWriter::write_node(const ast::Select& node) {
   if (!node.group_by.empty()) {
     add(" GROUP BY ");
     write_expressions(node.group_by);
+  } else if (node.group_by_nothing) {
+    add(" GROUP BY ()");
   }
   if (node.having != nullptr) {
     add(" HAVING ");

@@ -70,7 +70,14 @@ ast::ExpressionPtr TreeConverter::literal(const Json& body) {
   if (const Json* truth = find_field(body, "boolval")) {
     return make(ast::Literal{Kind::Boolean, flag(*truth, "boolval") ? "true" : "false"}, at);
   }
-  refuse("A bit string", at);
+  // X'0aff' are bytes; what else is left is B'101'.
+  const std::string_view bits = text_field(body.at("bsval"), "bsval");
+  if (!bits.starts_with('x')) refuse("A bit string", at);
+  ast::Cast bytes;
+  bytes.operand = make(ast::Literal{Kind::Text, "\\" + std::string(bits)}, at);
+  bytes.type.name = "blob";
+  bytes.type.position = at;
+  return make(std::move(bytes), at);
 }
 
 // DATE '...' has no location of its own: it begins with the type.

@@ -110,10 +110,14 @@ ast::Select TreeConverter::select(const Json& body) {
         const int64_t at = position(body_of(node));
         if (kind == "GROUPING_SET_ROLLUP") refuse("ROLLUP", at);
         if (kind == "GROUPING_SET_CUBE") refuse("CUBE", at);
-        if (kind == "GROUPING_SET_EMPTY") refuse("GROUP BY ()", at);
-        refuse("GROUPING SETS", at);
+        if (kind != "GROUPING_SET_EMPTY") refuse("GROUPING SETS", at);
+        result.group_by_nothing = true;
+      } else if (kind_of(node) == "RowExpr" && text_field(body_of(node), "row_format") == "COERCE_IMPLICIT_CAST") {
+        // GROUP BY (a, b) is GROUP BY a, b.
+        for (ast::ExpressionPtr& field : expressions(find_field(body_of(node), "args"))) result.group_by.push_back(std::move(field));
+      } else {
+        result.group_by.push_back(expression(node));
       }
-      result.group_by.push_back(expression(node));
     }
   }
   result.having = optional_expression(find_field(body, "havingClause"));

@@ -22,6 +22,8 @@ TEST(ParseQuery, Clauses) {
             "SELECT DISTINCT a FROM t; SELECT DISTINCT ON (a, b) c FROM t; SELECT a FROM t");
   EXPECT_EQ(canonical("select 1 limit all; select 1 limit null; select 1 fetch first 3 rows only; select 1 fetch next row only"),
             "SELECT 1; SELECT 1; SELECT 1 LIMIT 3; SELECT 1 LIMIT 1");
+  EXPECT_EQ(canonical("select 1 from t group by (); select 1 from t group by (a, b), (), c; select 1 from t group by row(a, b)"),
+            "SELECT 1 FROM t GROUP BY (); SELECT 1 FROM t GROUP BY a, b, c; SELECT 1 FROM t GROUP BY ROW(a, b)");
   EXPECT_EQ(canonical("table t; values (1, 'a'), (2, null)"), "SELECT * FROM t; VALUES (1, 'a'), (2, NULL)");
 }
 

@@ -58,13 +58,14 @@ Task<void> run(ExecutablePlan& plan, RunContext& context, ResultReceiver* receiv
 
 }  // namespace
 
-PlannedQuery plan_query(const ast::Query& query, TableResolver& tables, const Settings& settings, const CancelToken& token,
+PlannedQuery plan_query(const ast::Query& query, TableResolver& tables, const Settings& settings, const BindOptions& options,
                         const PlacementOptions& placement) {
   auto begin = std::chrono::steady_clock::now();
   PlannedQuery planned;
-  LogicalPlan logical = bind_query(query, tables);
+  LogicalPlan logical = bind_query(query, tables, options);
   for (const OutputColumn& column : logical.output) planned.columns.push_back({column.name, logical.columns.type(column.id)});
-  optimize(logical, settings, token);
+  planned.left_out = std::move(logical.left_out);
+  optimize(logical, settings, options.token);
   planned.plan = plan_physical(logical);
   if (placement.ranks > 1) place_exchanges(planned.plan, placement);
   planned.planning_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();

@@ -15,11 +15,12 @@ namespace pistachio {
 struct PlannedQuery {
   PhysicalPlan plan;
   std::vector<ResultColumn> columns;
+  std::vector<LeftOutColumn> left_out;
   double planning_seconds = 0;
 };
 
 // Bind, optimize, choose algorithms, and spread the plan over the ranks.
-PlannedQuery plan_query(const ast::Query& query, TableResolver& tables, const Settings& settings, const CancelToken& token,
+PlannedQuery plan_query(const ast::Query& query, TableResolver& tables, const Settings& settings, const BindOptions& options,
                         const PlacementOptions& placement);
 
 // Run on this rank, with others if there are exchanges; chunks arrive at the receiver as they are made. Without a receiver this rank only

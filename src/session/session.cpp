@@ -85,6 +85,24 @@ std::string single_name(const std::vector<std::string>& parts) {
   return parts.back();
 }
 
+// The table's column that each value of an inserted row is for.
+std::vector<size_t> inserted_columns(const ast::Insert& node, const Table& table, int64_t position) {
+  std::vector<size_t> targets;
+  if (node.columns.empty()) {
+    for (size_t i = 0; i < table.columns().size(); ++i) targets.push_back(i);
+    return targets;
+  }
+  for (const std::string& name : node.columns) {
+    auto column =
+        std::find_if(table.columns().begin(), table.columns().end(), [&](const TableColumnInfo& own) { return own.name == name; });
+    if (column == table.columns().end()) throw UserError(fmt::format("the table {} has no column {}", table.name(), name), position);
+    targets.push_back(static_cast<size_t>(column - table.columns().begin()));
+    if (std::count(targets.begin(), targets.end(), targets.back()) > 1)
+      throw UserError(fmt::format("column {} is given twice", name), position);
+  }
+  return targets;
+}
+
 void refuse_unknown_rules(const Settings& settings) {
   const std::vector<OptimizerRule>& rules = optimizer_rules();
   for (const std::string& rule : settings.disabled_rules) {
@@ -150,6 +168,7 @@ void Session::execute(std::shared_ptr<const ast::Statement> statement, ResultRec
   std::optional<SteadyTime> deadline;
   if (settings_.query_timeout > 0) deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(settings_.query_timeout);
   CancelSource limited(token, deadline);
+  notes_.clear();
   scope_ = &scope;
   token_ = limited.token();
   struct Forget {
@@ -168,8 +187,18 @@ void Session::execute(std::shared_ptr<const ast::Statement> statement, ResultRec
   }
 }
 
+PlannedQuery Session::plan(const ast::Query& query, std::vector<LogicalType> inserted) {
+  PlannedQuery planned = plan_query(query, *this, settings_, {.token = token_, .inserted = std::move(inserted)}, placement());
+  if (!planned.left_out.empty()) {
+    std::set<std::string_view> names;
+    for (const LeftOutColumn& column : planned.left_out) names.insert(column.name);
+    notes_.push_back(fmt::format("* leaves out columns that cannot be read: {} (DESCRIBE says why)", fmt::join(names, ", ")));
+  }
+  return planned;
+}
+
 void Session::run(const std::shared_ptr<const ast::Statement>&, const ast::SelectStatement& node, ResultReceiver& receiver) {
-  PlannedQuery planned = plan_query(*node.query, *this, settings_, token_, placement());
+  PlannedQuery planned = plan(*node.query);
   ExecutablePlan executable = build_executable(planned.plan);
   LateBegin result(receiver);
   result.begin(planned.columns);
@@ -203,7 +232,7 @@ void Session::run(const std::shared_ptr<const ast::Statement>& statement, const 
   std::map<std::string, ViewDefinition> views_before = views_;
   views_[name] = ViewDefinition{statement, node.query.get(), node.column_aliases};
   try {
-    PlannedQuery planned = plan_query(*node.query, *this, settings_, token_, placement());
+    PlannedQuery planned = plan(*node.query);
     refuse_surplus_names("view", name, planned.columns.size(), node.column_aliases.size(), statement->position);
   } catch (...) {
     views_ = std::move(views_before);
@@ -222,7 +251,7 @@ void Session::run(const std::shared_ptr<const ast::Statement>& statement, const 
     tables_[name] = Table::of_chunks(name, std::move(columns), {}, {});
     return;
   }
-  PlannedQuery planned = plan_query(*node.query, *this, settings_, token_, placement());
+  PlannedQuery planned = plan(*node.query);
   refuse_surplus_names("table", name, planned.columns.size(), node.column_aliases.size(), statement->position);
   for (size_t i = 0; i < planned.columns.size(); ++i) {
     bool renamed = i < node.column_aliases.size();
@@ -242,23 +271,17 @@ void Session::run(const std::shared_ptr<const ast::Statement>& statement, const 
                     statement->position);
   }
   const Table& table = *found->second;
-  PlannedQuery planned = plan_query(*node.query, *this, settings_, token_, placement());
+  std::vector<size_t> targets = inserted_columns(node, table, statement->position);
+  std::vector<LogicalType> types;
+  for (size_t target : targets) types.push_back(table.columns()[target].type);
+  PlannedQuery planned = plan(*node.query, std::move(types));
   // The place of each table column in what is inserted; -1: NULL.
   std::vector<int> places(table.columns().size(), -1);
-  size_t given = node.columns.empty() ? table.columns().size() : node.columns.size();
-  if (planned.columns.size() != given && !(node.columns.empty() && planned.columns.size() < given)) {
-    throw UserError(fmt::format("INSERT gives {} columns for {}", planned.columns.size(), given), statement->position);
+  if (planned.columns.size() != targets.size() && !(node.columns.empty() && planned.columns.size() < targets.size())) {
+    throw UserError(fmt::format("INSERT gives {} columns for {}", planned.columns.size(), targets.size()), statement->position);
   }
   for (size_t i = 0; i < planned.columns.size(); ++i) {
-    size_t target = i;
-    if (!node.columns.empty()) {
-      auto column = std::find_if(table.columns().begin(), table.columns().end(),
-                                 [&](const TableColumnInfo& own) { return own.name == node.columns[i]; });
-      if (column == table.columns().end())
-        throw UserError(fmt::format("the table {} has no column {}", name, node.columns[i]), statement->position);
-      target = static_cast<size_t>(column - table.columns().begin());
-    }
-    if (places[target] >= 0) throw UserError(fmt::format("column {} is given twice", table.columns()[target].name), statement->position);
+    size_t target = targets[i];
     places[target] = static_cast<int>(i);
     if (!can_cast(planned.columns[i].type, table.columns()[target].type)) {
       throw UserError(fmt::format("column {} is {}, not {}", table.columns()[target].name, table.columns()[target].type.to_string(),
@@ -309,7 +332,7 @@ void Session::run(const std::shared_ptr<const ast::Statement>& statement, const 
 void Session::run(const std::shared_ptr<const ast::Statement>& statement, const ast::Explain& node, ResultReceiver& receiver) {
   const auto* select = std::get_if<ast::SelectStatement>(&node.statement->node);
   if (select == nullptr) throw UserError("EXPLAIN takes a query", statement->position);
-  PlannedQuery planned = plan_query(*select->query, *this, settings_, token_, placement());
+  PlannedQuery planned = plan(*select->query);
   ExplainOptions options;
   ExecutablePlan executable;
   if (node.analyze) {
@@ -333,7 +356,9 @@ void Session::run(const std::shared_ptr<const ast::Statement>& statement, const 
 void Session::run(const std::shared_ptr<const ast::Statement>& statement, const ast::Set& node, ResultReceiver&) {
   try {
     Settings changed = settings_;
-    if (node.value) {
+    if (!node.value && node.name == "all") {
+      changed = defaults_;
+    } else if (node.value) {
       assign_setting(changed, node.name, *node.value);
     } else {
       assign_setting(changed, node.name, show_setting(defaults_, node.name));
@@ -384,9 +409,15 @@ void Session::run(const std::shared_ptr<const ast::Statement>& statement, const 
 }
 
 void Session::run(const std::shared_ptr<const ast::Statement>&, const ast::Describe& node, ResultReceiver& receiver) {
-  PlannedQuery planned = plan_query(*node.query, *this, settings_, token_, placement());
+  PlannedQuery planned = plan_query(*node.query, *this, settings_, {.token = token_}, placement());
   std::vector<std::vector<ScalarValue>> rows;
-  for (const ResultColumn& column : planned.columns) rows.push_back({text_value(column.name), text_value(column.type.to_string())});
+  auto left_out = planned.left_out.begin();
+  for (size_t i = 0; i <= planned.columns.size(); ++i) {
+    for (; left_out != planned.left_out.end() && left_out->place == i; ++left_out)
+      rows.push_back({text_value(left_out->name), text_value("cannot be read: " + left_out->reason)});
+    if (i == planned.columns.size()) break;
+    rows.push_back({text_value(planned.columns[i].name), text_value(planned.columns[i].type.to_string())});
+  }
   send_rows(receiver, {{"column_name", TypeKind::Varchar}, {"column_type", TypeKind::Varchar}}, rows);
 }
 

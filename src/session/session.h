@@ -47,6 +47,8 @@ class Session final : private TableResolver {
   void execute(std::shared_ptr<const ast::Statement> statement, ResultReceiver& receiver, const CancelToken& token);
 
   const Settings& settings() const { return settings_; }
+  // What the user should know about the statement that ran last, beside its result.
+  const std::vector<std::string>& notes() const { return notes_; }
   // Tables and views, in alphabetical order.
   std::vector<std::string> table_names() override;
 
@@ -67,6 +69,8 @@ class Session final : private TableResolver {
 
   PlacementOptions placement() const;
   void run_planned(const PlannedQuery& planned, ExecutablePlan& executable, ResultReceiver& receiver);
+  // For a statement that runs it; `inserted` as in BindOptions.
+  PlannedQuery plan(const ast::Query& query, std::vector<LogicalType> inserted = {});
   void refuse_taken(const std::string& name, int64_t position) const;
 
   EngineInstance& engine_;
@@ -76,6 +80,7 @@ class Session final : private TableResolver {
   std::map<std::string, std::string> folder_tables_;  // name -> path
   std::map<std::string, TablePtr> tables_;
   std::map<std::string, ViewDefinition> views_;
+  std::vector<std::string> notes_;
   // Of the statement that runs.
   EngineInstance::QueryScope* scope_ = nullptr;
   CancelToken token_;

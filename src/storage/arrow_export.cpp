@@ -137,7 +137,12 @@ std::shared_ptr<arrow::Array> arrow_array(const arrow::Field& field, const Colum
   } else {
     buffers.push_back(fixed_values(field.name(), column, intervals));
   }
-  return arrow::MakeArray(arrow::ArrayData::Make(field.type(), column.rows(), std::move(buffers), nulls));
+  std::shared_ptr<arrow::Array> made = arrow::MakeArray(arrow::ArrayData::Make(field.type(), column.rows(), std::move(buffers), nulls));
+  // Files may have broken text, and nothing here minds; but who reads ours may trust it to be UTF-8.
+  if (column.type().kind() == TypeKind::Varchar && !static_cast<const arrow::StringArray&>(*made).ValidateUTF8().ok())
+    throw UserError(
+        fmt::format("column {} has text that is no UTF-8, which Parquet and Arrow do not allow; cast it to BLOB", field.name()));
+  return made;
 }
 
 // Rows [begin, begin + count), halved until the text of each column fits 32-bit offsets.

@@ -154,6 +154,18 @@ class BinaryFormats(unittest.TestCase):
             self.assertIn(b"column i has an INTERVAL that Parquet", done.stderr)
             self.assertEqual(self.arrow("-c", f"SELECT INTERVAL '{text}' AS i").num_rows, 1)
 
+    def test_text_that_is_no_utf8_is_refused_and_can_be_bytes(self):
+        broken = b"a\xff"
+        text = pa.Array.from_buffers(pa.utf8(), 2, [None, pa.array([0, 1, 3], pa.int32()).buffers()[1], pa.py_buffer(b"x" + broken)])
+        with tempfile.TemporaryDirectory() as folder:
+            pq.write_table(pa.table({"t": text}), Path(folder) / "t.parquet")
+            for form in ("parquet", "arrow"):
+                done = run("--format", form, "-d", folder, "-c", "SELECT t FROM t")
+                self.assertEqual(done.returncode, 1)
+                self.assertIn(b"column t has text that is no UTF-8, which Parquet and Arrow do not allow; cast it to BLOB", done.stderr)
+                self.assertEqual(run("--format", form, "-d", folder, "-c", "SELECT t FROM t WHERE t = 'x'").returncode, 0)
+            self.assertEqual(self.arrow("-d", folder, "-c", "SELECT t::blob AS t FROM t")["t"].to_pylist(), [b"x", broken])
+
     def test_output_that_cannot_be_written_is_an_error(self):
         for form in ("parquet", "arrow"):
             with open("/dev/full", "wb") as full:

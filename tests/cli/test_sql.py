@@ -1,6 +1,7 @@
 """SQL on the command line: formats, exit codes, errors with their place, scripts and pipes."""
 
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -91,6 +92,41 @@ class Statements(unittest.TestCase):
         self.assertIn("SELECT zz\n", done.stderr)
         self.assertRegex(done.stderr, r"\n +\^\n")
 
+    def test_errors_count_the_lines_of_the_script(self):
+        script = "-- first\nSELECT 1 AS a; SELECT\n  2 AS b;\n\n/* a\ncomment */ SELECT 3,\n\n  zz;\n"
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "script.sql"
+            path.write_text(script)
+            from_file = pistachio.run("-f", path)
+        self.assertEqual(from_file.stderr, "error: there is no column zz; there is no FROM\nline 8:   zz\n          ^\n")
+        self.assertEqual(pistachio.run("-c", script).stderr, from_file.stderr)
+        piped = subprocess.run([pistachio.BINARY], input=script, capture_output=True, text=True, timeout=pistachio.WATCHDOG_SECONDS, check=False)
+        self.assertEqual(piped.stderr, from_file.stderr)
+        same_line = pistachio.run("-c", "SELECT 1;\nSELECT 2; SELECT zz")
+        self.assertEqual(same_line.stderr, "error: there is no column zz; there is no FROM\nline 2: SELECT zz\n               ^\n")
+
+    def test_a_reader_that_leaves_is_no_error(self):
+        many = "WITH RECURSIVE r AS (SELECT 1 AS i UNION ALL SELECT i + 1 FROM r WHERE i < 100000) SELECT * FROM r"
+        for words in ([*("--format", form), "-c", sql] for form in ("csv", "json", "jsonl", "markdown", "parquet", "arrow") for sql in ("SELECT 1", many)):
+            self.assertEqual(self.run_without_reader(words), (141, ""), words)
+        self.assertEqual(self.run_without_reader(["-s", "on_error=continue", "-c", "SELECT zz", "-c", "SELECT 1"]), (141, ""))
+        self.assertEqual(self.run_without_reader(["help"]), (141, ""))
+        self.assertEqual(self.run_without_reader(["settings"]), (141, ""))
+        # What is wrong otherwise is still told.
+        code, message = self.run_without_reader(["-c", "SELECT zz"])
+        self.assertEqual(code, 1)
+        self.assertIn("there is no column zz", message)
+
+    def run_without_reader(self, words):
+        reading, writing = os.pipe()
+        os.close(reading)
+        try:
+            done = subprocess.run([pistachio.BINARY, *words], stdout=writing, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True,
+                                  timeout=pistachio.WATCHDOG_SECONDS, check=False)
+        finally:
+            os.close(writing)
+        return done.returncode, done.stderr
+
     def test_errors_in_place_of_results(self):
         done = pistachio.run("-s", "on_error=continue", "-c", "SELECT zz; SELECT 2 AS b", "--format", "csv")
         self.assertEqual(done.returncode, 1)
@@ -152,6 +188,13 @@ class Statements(unittest.TestCase):
             self.assertEqual(done.stdout, "a\n1\nb\n2\n")
             self.assertRegex(done.stderr, r"-- time: [0-9.]+ ms")
             self.assertEqual(pistachio.run("-f", Path(folder) / "none.sql").returncode, 1)
+
+    def test_reset_all_goes_back_to_the_settings_of_the_command_line(self):
+        done = pistachio.run("-s", "query_timeout=7min", "-c", "SET query_timeout = '5min'; RESET ALL; SHOW query_timeout",
+                             "-c", "SET chunk_rows = 100; RESET ALL; SHOW chunk_rows")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        default = pistachio.run("-c", "SHOW chunk_rows").stdout
+        self.assertEqual(done.stdout, pistachio.run("-s", "query_timeout=7min", "-c", "SHOW query_timeout").stdout + default)
 
     def test_tables_of_a_folder(self):
         with tempfile.TemporaryDirectory() as folder:

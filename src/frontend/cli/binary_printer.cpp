@@ -1,6 +1,7 @@
 #include "frontend/cli/binary_printer.h"
 
 #include "base/error.h"
+#include "frontend/cli/standard_output.h"
 #include "storage/chunk_writer.h"
 
 namespace pistachio {
@@ -46,10 +47,6 @@ std::unique_ptr<ResultReceiver> make_parquet_printer(std::FILE* target) {
 
 std::unique_ptr<ResultReceiver> make_arrow_printer(std::FILE* target) {
   return std::make_unique<BinaryPrinter>(target, make_arrow_stream_writer, false);
-}
-
-void write_result_bytes(std::FILE* target, std::string_view bytes) {
-  if (std::fwrite(bytes.data(), 1, bytes.size(), target) != bytes.size()) throw UserError("cannot write the result");
 }
 
 }  // namespace pistachio

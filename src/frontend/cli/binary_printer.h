@@ -4,7 +4,6 @@
 
 #include <cstdio>
 #include <memory>
-#include <string_view>
 
 #include "session/session.h"
 
@@ -12,8 +11,5 @@ namespace pistachio {
 
 std::unique_ptr<ResultReceiver> make_parquet_printer(std::FILE* target);
 std::unique_ptr<ResultReceiver> make_arrow_printer(std::FILE* target);
-
-// Throws UserError when the stream does not take them.
-void write_result_bytes(std::FILE* target, std::string_view bytes);
 
 }  // namespace pistachio

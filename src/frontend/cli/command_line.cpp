@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdio>
 #include <string_view>
+#include <system_error>
 
 #include "frontend/cli/bench_scan_command.h"
 #include "frontend/cli/cluster_command.h"
@@ -14,6 +16,7 @@
 #include "frontend/cli/scan_command.h"
 #include "frontend/cli/schema_command.h"
 #include "frontend/cli/settings_command.h"
+#include "frontend/cli/standard_output.h"
 #include "frontend/cli/version_command.h"
 
 extern char** environ;
@@ -72,14 +75,21 @@ int run_command(const Command& command, int argc, char** argv, InterruptWatcher&
     Settings settings;
     assign_settings_from_environment(settings, environ);
     int code = command.run(argc, argv, settings, interrupts);
-    if (std::fflush(stdout) != 0) throw UserError("cannot write to standard output");
+    flush_standard_output();
     return code;
+  } catch (const ReaderGone&) {
+    return kReaderGoneExitCode;
   } catch (const UsageError& error) {
     fmt::print(stderr, "error: {}\nusage: pistachio {}\n", error.message(), command.usage);
     return kWrongUsage;
   } catch (const Cancelled& error) {
     fmt::print(stderr, "error: {}\n", error.message());
     return interrupts.was_interrupted() ? kInterruptedExitCode : kFailed;
+  } catch (const std::system_error& error) {
+    // This is how fmt::print says it.
+    if (error.code().value() == EPIPE) return kReaderGoneExitCode;
+    fmt::print(stderr, "error: {}\n", error.what());
+    return kFailed;
   } catch (const std::exception& error) {
     fmt::print(stderr, "error: {}\n", error.what());
     return kFailed;

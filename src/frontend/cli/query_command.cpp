@@ -45,13 +45,17 @@ std::string read_script(const std::string& path) {
 bool run_input(StatementRunner& runner, const CancelToken& token) {
   StatementLines lines;
   std::string line;
+  size_t lines_read = 0;
+  size_t first_line = 1;
   while (read_input_line(line, token)) {
+    ++lines_read;
     lines.add(line);
     if (lines.is_open()) continue;
-    if (!runner.run_text(lines.text(), token)) return false;
+    if (!runner.run_text(lines.text(), token, first_line)) return false;
     lines.clear();
+    first_line = lines_read + 1;
   }
-  return runner.run_text(lines.text(), token);
+  return runner.run_text(lines.text(), token, first_line);
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "frontend/cli/binary_printer.h"
 #include "frontend/cli/column_text.h"
 #include "frontend/cli/command_arguments.h"
+#include "frontend/cli/standard_output.h"
 
 namespace pistachio {
 

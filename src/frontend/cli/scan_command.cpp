@@ -10,6 +10,7 @@
 #include "frontend/cli/command_arguments.h"
 #include "frontend/cli/input_line.h"
 #include "frontend/cli/progress_line.h"
+#include "frontend/cli/standard_output.h"
 #include "frontend/cli/text_table.h"
 #include "session/summary_scan.h"
 
@@ -137,7 +138,7 @@ int serve(const Settings& settings, const CancelToken& token) {
   std::string line;
   while (read_input_line(line, token)) {
     fmt::print("{}\n", dump(answer(engines, settings, line, token)));
-    std::fflush(stdout);
+    flush_standard_output();
   }
   return 0;
 }

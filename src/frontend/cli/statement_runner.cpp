@@ -7,21 +7,25 @@
 #include <cstdio>
 
 #include "base/error.h"
+#include "frontend/cli/standard_output.h"
 #include "parser/parse.h"
 
 namespace pistachio {
 
 namespace {
 
-// The line of the text that the position is in, with a caret below it.
-std::string show_position(std::string_view text, int64_t position) {
+size_t line_ends(std::string_view text) {
+  return static_cast<size_t>(std::count(text.begin(), text.end(), '\n'));
+}
+
+// The line of the text that the position is in, with a caret below it. The text's own first line is that of `first_line`.
+std::string show_position(std::string_view text, int64_t position, size_t first_line) {
   size_t at = std::min(static_cast<size_t>(position), text.size());
   size_t begin = text.rfind('\n', at == 0 ? 0 : at - 1);
   begin = begin == std::string_view::npos || begin >= at ? 0 : begin + 1;
   size_t end = std::min(text.find('\n', at), text.size());
   std::string_view before = text.substr(begin, at - begin);
-  size_t line = static_cast<size_t>(std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '\n')) + 1;
-  std::string prefix = fmt::format("line {}: ", line);
+  std::string prefix = fmt::format("line {}: ", first_line + line_ends(text.substr(0, at)));
   // Very long lines are shown around the position only.
   constexpr size_t kShown = 100;
   std::string_view shown = text.substr(begin, end - begin);
@@ -34,34 +38,35 @@ std::string show_position(std::string_view text, int64_t position) {
   return fmt::format("{}{}\n{:>{}}", prefix, shown, "^", prefix.size() + column + 1);
 }
 
-void flush_output() {
-  if (std::fflush(stdout) != 0) throw UserError("cannot write to standard output");
-}
-
 }  // namespace
 
-bool StatementRunner::run_text(std::string_view text, const CancelToken& token) {
+bool StatementRunner::run_text(std::string_view text, const CancelToken& token, size_t first_line) {
+  size_t counted = 0;
   for (const StatementText& piece : split_statements(text)) {
-    if (!run_statement(piece, token)) return false;
+    size_t offset = static_cast<size_t>(piece.offset);
+    first_line += line_ends(text.substr(counted, offset - counted));
+    counted = offset;
+    if (!run_statement(piece.text, token, first_line)) return false;
   }
   return true;
 }
 
-bool StatementRunner::run_statement(const StatementText& piece, const CancelToken& token) {
+bool StatementRunner::run_statement(std::string_view text, const CancelToken& token, size_t first_line) {
   try {
-    std::vector<ast::Statement> parsed = parse_statements(piece.text);
+    std::vector<ast::Statement> parsed = parse_statements(text);
     for (ast::Statement& statement : parsed) {
       auto begin = std::chrono::steady_clock::now();
       session_.execute(std::make_shared<const ast::Statement>(std::move(statement)), printer_, token);
       double milliseconds = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
-      flush_output();
+      flush_standard_output();
+      for (const std::string& note : session_.notes()) fmt::print(stderr, "note: {}\n", note);
       if (session_.settings().timer) fmt::print(stderr, "-- time: {:.3f} ms\n", milliseconds);
     }
     return true;
   } catch (const Cancelled&) {
     throw;
   } catch (const UserError& error) {
-    report(error.message(), error.position() ? show_position(piece.text, *error.position()) : "");
+    report(error.message(), error.position() ? show_position(text, *error.position(), first_line) : "");
   } catch (const Error& error) {
     report(error.message(), "");
   }
@@ -72,10 +77,10 @@ void StatementRunner::report(const std::string& message, const std::string& plac
   failed_ = true;
   if (session_.settings().continue_on_error && results_are_text_) {
     fmt::print("error: {}\n", message);
-    flush_output();
+    flush_standard_output();
     return;
   }
-  flush_output();
+  flush_standard_output();
   fmt::print(stderr, "error: {}\n", message);
   if (!place.empty()) fmt::print(stderr, "{}\n", place);
 }

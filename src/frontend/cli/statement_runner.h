@@ -16,13 +16,14 @@ class StatementRunner {
   StatementRunner(Session& session, ResultReceiver& printer, bool results_are_text)
       : session_(session), printer_(printer), results_are_text_(results_are_text) {}
 
-  // False after an error that ends the run. Throws Cancelled.
-  bool run_text(std::string_view text, const CancelToken& token);
+  // False after an error that ends the run. Errors count lines from `first_line` on, that of the text in the script it is from. Throws
+  // Cancelled, ReaderGone.
+  bool run_text(std::string_view text, const CancelToken& token, size_t first_line = 1);
 
   bool failed() const { return failed_; }
 
  private:
-  bool run_statement(const StatementText& piece, const CancelToken& token);
+  bool run_statement(std::string_view text, const CancelToken& token, size_t first_line);
   void report(const std::string& message, const std::string& place);
 
   Session& session_;

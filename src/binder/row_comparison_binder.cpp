@@ -1,0 +1,67 @@
+// Rows of values, (a, b): compared with each other field by field, and tested for NULL. There are no rows as values of their own.
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "binder/query_binder.h"
+#include "expr/function_table.h"
+
+namespace pistachio {
+
+namespace {
+
+bool is_order_comparison(std::string_view name) {
+  return name == "<" || name == "<=" || name == ">" || name == ">=";
+}
+
+using FieldPair = std::pair<ExpressionPtr, ExpressionPtr>;
+
+// The first pair that is not equal decides, and NULL is not equal. A list of cases and no nested ORs: a row may have many fields. That the
+// first fields are in order goes before the cases, since scans and joins can use it.
+ExpressionPtr order_of_rows(const std::vector<FieldPair>& pairs, std::string_view name, int64_t position) {
+  std::string_view strict = name.substr(0, 1);
+  auto compare = [&](const FieldPair& pair, std::string_view with) { return make_call(with, {pair.first, pair.second}, position); };
+  if (pairs.size() == 1) return compare(pairs[0], name);
+  std::vector<ExpressionPtr> cases;
+  for (size_t i = 0; i + 1 < pairs.size(); ++i) {
+    cases.push_back(make_call("is not true", {compare(pairs[i], "=")}, position));
+    cases.push_back(compare(pairs[i], strict));
+  }
+  cases.push_back(compare(pairs.back(), name));
+  ExpressionPtr order = Expression::conditional(ExpressionKind::Case, std::move(cases), TypeKind::Boolean, position);
+  ExpressionPtr first = compare(pairs[0], strict == "<" ? "<=" : ">=");
+  return Expression::logical(ExpressionKind::And, {std::move(first), std::move(order)}, position);
+}
+
+}  // namespace
+
+ExpressionPtr QueryBinder::bind_row_comparison(const ast::Row& left, const std::string& name, const ast::Row& right, int64_t position,
+                                               const ExpressionPlace& place) {
+  bool is_all = name == "=" || name == "is not distinct from";
+  bool is_any = name == "<>" || name == "is distinct from";
+  if (!is_all && !is_any && !is_order_comparison(name))
+    refuse_at(fmt::format("rows of values do not have the operator {}", name), position);
+  if (left.fields.size() != right.fields.size())
+    refuse_at(fmt::format("rows of {} and {} values cannot be compared", left.fields.size(), right.fields.size()), position);
+  if (left.fields.empty()) refuse_at("rows without values cannot be compared", position);
+  std::vector<FieldPair> pairs;
+  for (size_t i = 0; i < left.fields.size(); ++i) {
+    ExpressionPtr first = bind_node(*left.fields[i], place);
+    pairs.emplace_back(std::move(first), bind_node(*right.fields[i], place));
+  }
+  if (!is_all && !is_any) return order_of_rows(pairs, name, position);
+  std::vector<ExpressionPtr> parts;
+  for (const FieldPair& pair : pairs) parts.push_back(make_call(name, {pair.first, pair.second}, position));
+  return Expression::logical(is_all ? ExpressionKind::And : ExpressionKind::Or, std::move(parts), position);
+}
+
+// IS NULL: every field is; IS NOT NULL: no field is. Neither is the opposite of the other, as in PostgreSQL.
+ExpressionPtr QueryBinder::bind_row_test(const ast::Row& row, std::string_view name, int64_t position, const ExpressionPlace& place) {
+  if (name != "is null" && name != "is not null") refuse_at("a row of values is no BOOLEAN", position);
+  if (row.fields.empty()) refuse_at("a row without values cannot be tested", position);
+  std::vector<ExpressionPtr> parts;
+  for (const ast::ExpressionPtr& field : row.fields) parts.push_back(make_call(name, {bind_node(*field, place)}, position));
+  return Expression::logical(ExpressionKind::And, std::move(parts), position);
+}
+
+}  // namespace pistachio

@@ -1,0 +1,29 @@
+#include "frontend/cli/standard_output.h"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "base/error.h"
+
+namespace pistachio {
+
+namespace {
+
+[[noreturn]] void refuse_write(std::string_view what) {
+  if (errno == EPIPE) throw ReaderGone();
+  throw UserError(fmt::format("cannot write {}: {}", what, std::strerror(errno)));
+}
+
+}  // namespace
+
+void write_result_bytes(std::FILE* target, std::string_view bytes) {
+  if (std::fwrite(bytes.data(), 1, bytes.size(), target) != bytes.size()) refuse_write("the result");
+}
+
+void flush_standard_output() {
+  if (std::fflush(stdout) != 0) refuse_write("to standard output");
+}
+
+}  // namespace pistachio
