@@ -5,6 +5,8 @@
 #include <benchmark/benchmark.h>
 
 #include <condition_variable>
+#include <cstdio>
+#include <cstdlib>
 #include <mutex>
 
 #include "network/job_of_transports.h"
@@ -19,7 +21,10 @@ class ArrivalCounter : public MessageReceiver {
     count_ += 1;
     if (count_ >= wanted_) changed_.notify_one();
   }
-  void on_peer_lost(int, std::string) noexcept override {}
+  void on_peer_lost(int, std::string why) noexcept override {
+    std::fprintf(stderr, "%s\n", why.c_str());
+    std::abort();  // else the benchmark would wait for ever
+  }
 
   void wait_for(int64_t more) {
     std::unique_lock lock(mutex_);
@@ -58,6 +63,7 @@ void bandwidth(benchmark::State& state, TransportKind kind) {
     receiver.wait_for(messages);
   }
   state.SetBytesProcessed(state.iterations() * messages * bytes);
+  job[1].stop();  // first, or it would lose its peer
   job.stop_all();
 }
 

@@ -19,6 +19,7 @@ using namespace std::chrono_literals;
 
 // After work the thread looks for more before it sleeps: an answer often comes sooner than sleeping and waking take.
 constexpr auto kLookBeforeSleep = 30us;
+constexpr auto kLookForRoom = 50us;
 // How long the last messages of a process that has ended are awaited: they may still lie in shared memory.
 constexpr auto kPatienceWithTheDead = 200ms;
 // How long a rank that stops waits for pieces under way, and for its goodbye, which a peer that is gone too never takes.
@@ -193,6 +194,8 @@ void UcxProgress::sleep() {
   if (status == UCS_OK) {
     TimePoint until = holding_back_ ? std::min(next_tick_, limit_.free_at()) : next_tick_;
     auto wait = std::max<Clock::duration>(until - Clock::now(), 0ns);
+    // Room in a queue of shared memory comes without an event.
+    if (!outgoing_pieces_.empty()) wait = std::min<Clock::duration>(wait, kLookForRoom);
     std::vector<pollfd> descriptors{{worker_.event_descriptor(), POLLIN, 0}};
     for (const Peer& peer : peers_) {
       if (peer.process.descriptor() >= 0 && !peer.ended_at) descriptors.push_back({peer.process.descriptor(), POLLIN, 0});
