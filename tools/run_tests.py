@@ -248,6 +248,8 @@ def sanitizer_environment(kind):
     return {
         "TSAN_OPTIONS": f"suppressions={support / 'tsan_suppressions.txt'}:halt_on_error=0:exitcode=66:second_deadlock_stack=1:"
                         "history_size=4",
+        # UCX patches madvise and munmap, which a thread calls after the sanitizer has forgotten it.
+        "UCX_MEM_EVENTS": "n",
     }
 
 
