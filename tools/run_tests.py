@@ -20,7 +20,7 @@ ROOT = Path(__file__).resolve().parent.parent
 # Generated matrices and mutations: minutes, not seconds. --quick leaves them out.
 LONG_SUITES = {"parquet_matrix_test", "parquet_mutation_test"}
 # The thread sanitizer is worth its time where threads meet; kernels and types are single-threaded code.
-TSAN_SUITES = ("base_test", "memory_test", "storage_test", "table_scan_test", "sql_test")
+TSAN_SUITES = ("base_test", "memory_test", "storage_test", "network_test", "table_scan_test", "sql_test")
 # Of these suites a sanitizer runs only some tests: those with many threads, or those whose configurations take other paths through memory.
 SANITIZED_TESTS = {
     ("tsan", "sql_test"): re.compile("eight_threads"),
@@ -248,6 +248,8 @@ def sanitizer_environment(kind):
     return {
         "TSAN_OPTIONS": f"suppressions={support / 'tsan_suppressions.txt'}:halt_on_error=0:exitcode=66:second_deadlock_stack=1:"
                         "history_size=4",
+        # UCX patches madvise and munmap, which a thread calls after the sanitizer has forgotten it.
+        "UCX_MEM_EVENTS": "n",
     }
 
 

@@ -1,6 +1,8 @@
 // For tests: all ranks of a job in one process, over any transport, behind one interface.
 #pragma once
 
+#include <unistd.h>
+
 #include <memory>
 #include <string>
 #include <vector>
@@ -22,7 +24,7 @@ inline UcxOptions test_options(TransportKind kind, int rank, int ranks) {
 }
 
 inline RankInfo test_rank(int rank, const std::string& address) {
-  return {.rank = rank, .host = "testhost", .host_index = 0, .pid = 4711, .cores = 1, .address = address};
+  return {.rank = rank, .host = "testhost", .host_index = 0, .pid = getpid(), .cores = 1, .address = address};
 }
 
 class JobOfTransports {

@@ -33,7 +33,7 @@ std::shared_ptr<IncomingMessage> MessageAssembly::begin_piece(Frame& frame) {
     incoming = kept;
     const Message& message = incoming->message;
     if (message.kind != header.kind || message.payload.numel() != whole || incoming->missing < header.piece_length) {
-      throw DataError(fmt::format("the pieces of message {} contradict each other", header.message), {});
+      throw PeerError(header.source, fmt::format("the pieces of message {} contradict each other", header.message));
     }
   }
   if (header.piece_offset == 0) {

@@ -21,7 +21,7 @@ struct IncomingMessage {
 
 class MessageAssembly {
  public:
-  // The message a piece belongs to, with memory for the whole payload. Throws DataError when the pieces of one message contradict each
+  // The message a piece belongs to, with memory for the whole payload. Throws PeerError when the pieces of one message contradict each
   // other, and what the tensor allocator throws.
   std::shared_ptr<IncomingMessage> begin_piece(Frame& frame);
   // Call when the bytes of the piece are in place.

@@ -63,8 +63,8 @@ TEST(MessageAssemblyTest, PiecesThatContradictEachOtherAreRefused) {
   at::Tensor payload = numbered_bytes(1000);
   MessageAssembly assembly;
   receive(assembly, piece_of(1, 1000, 0, 900), payload);
-  EXPECT_THROW(receive(assembly, piece_of(1, 999, 900, 99), payload), DataError);
-  EXPECT_THROW(receive(assembly, piece_of(1, 1000, 0, 900), payload), DataError);  // more bytes than the message has
+  EXPECT_THROW(receive(assembly, piece_of(1, 999, 900, 99), payload), PeerError);
+  EXPECT_THROW(receive(assembly, piece_of(1, 1000, 0, 900), payload), PeerError);  // more bytes than the message has
 }
 
 }  // namespace

@@ -56,12 +56,14 @@ std::string host_name() {
   return name;
 }
 
-// Two machines may have the same name; two containers of one machine need not share memory.
+// Two machines may have the same name; two containers of one machine need not share memory and see other process numbers.
 std::string machine_identity(const std::string& host) {
   std::ifstream file("/proc/sys/kernel/random/boot_id");
   std::string boot;
   std::getline(file, boot);
-  return host + "/" + boot;
+  char space[64] = {};
+  [[maybe_unused]] ssize_t length = readlink("/proc/self/ns/pid", space, sizeof(space) - 1);
+  return host + "/" + boot + "/" + space;
 }
 
 int usable_cores() {

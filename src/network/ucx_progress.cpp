@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 #include <poll.h>
+#include <unistd.h>
 
 #include <algorithm>
 
@@ -18,8 +19,12 @@ using namespace std::chrono_literals;
 
 // After work the thread looks for more before it sleeps: an answer often comes sooner than sleeping and waking take.
 constexpr auto kLookBeforeSleep = 30us;
-// How long a rank that stops waits for pieces under way and for its goodbye.
-constexpr auto kPatienceAtStop = 2s;
+constexpr auto kLookForRoom = 50us;
+// How long the last messages of a process that has ended are awaited: they may still lie in shared memory.
+constexpr auto kPatienceWithTheDead = 200ms;
+// How long a rank that stops waits for pieces under way, and for its goodbye, which a peer that is gone too never takes.
+constexpr auto kPatienceForPieces = 2s;
+constexpr auto kPatienceForGoodbye = 300ms;
 
 double seconds(std::chrono::steady_clock::duration time) {
   return std::chrono::duration<double>(time).count();
@@ -69,6 +74,8 @@ void UcxProgress::connect(const std::vector<RankInfo>& job, const std::string& s
     if (status != UCS_OK) {
       throw PeerError(peer.info.rank, fmt::format("{} cannot be reached: {}", peer.info.to_string(), ucx_text(status)));
     }
+    bool same_machine = peer.info.host_index == job[static_cast<size_t>(options_.rank)].host_index;
+    if (same_machine && peer.info.pid != getpid()) peer.process = ProcessWatch(peer.info.pid);
     routes_[static_cast<size_t>(peer.info.rank)] = route_of(peer.endpoint);
   }
   thread_ = start_thread("the network", "raise the limit on processes (ulimit -u)", [this] { run(); });
@@ -187,11 +194,18 @@ void UcxProgress::sleep() {
   if (status == UCS_OK) {
     TimePoint until = holding_back_ ? std::min(next_tick_, limit_.free_at()) : next_tick_;
     auto wait = std::max<Clock::duration>(until - Clock::now(), 0ns);
-    pollfd descriptor{worker_.event_descriptor(), POLLIN, 0};
+    // Room in a queue of shared memory comes without an event.
+    if (!outgoing_pieces_.empty()) wait = std::min<Clock::duration>(wait, kLookForRoom);
+    std::vector<pollfd> descriptors{{worker_.event_descriptor(), POLLIN, 0}};
+    for (const Peer& peer : peers_) {
+      if (peer.process.descriptor() >= 0 && !peer.ended_at) descriptors.push_back({peer.process.descriptor(), POLLIN, 0});
+    }
     timespec timeout{};
     timeout.tv_sec = std::chrono::duration_cast<std::chrono::seconds>(wait).count();
     timeout.tv_nsec = (std::chrono::duration_cast<std::chrono::nanoseconds>(wait) % 1s).count();
-    ppoll(&descriptor, 1, &timeout, nullptr);
+    ppoll(descriptors.data(), descriptors.size(), &timeout, nullptr);
+    bool any_ended = std::any_of(descriptors.begin() + 1, descriptors.end(), [](const pollfd& one) { return one.revents != 0; });
+    if (any_ended) next_tick_ = Clock::now();
   }
   std::lock_guard lock(mutex_);
   asleep_ = false;
@@ -199,6 +213,7 @@ void UcxProgress::sleep() {
 
 void UcxProgress::tick(TimePoint now) {
   next_tick_ = now + options_.heartbeat_interval / 2;
+  notice_ended_processes(now);
   for (Peer& peer : peers_) {
     if (peer.lost || peer.endpoint == nullptr) continue;
     auto silent = now - peer.last_heard;
@@ -210,6 +225,19 @@ void UcxProgress::tick(TimePoint now) {
     }
   }
   lose_broken_peers();
+}
+
+void UcxProgress::notice_ended_processes(TimePoint now) {
+  for (Peer& peer : peers_) {
+    if (peer.lost || peer.process.descriptor() < 0) continue;
+    if (!peer.ended_at && peer.process.has_ended()) peer.ended_at = now;
+    if (!peer.ended_at) continue;
+    if (now - *peer.ended_at >= kPatienceWithTheDead) {
+      mark_broken(peer, fmt::format("{} has ended without a goodbye: it crashed or was killed", peer.info.to_string()));
+    } else {
+      next_tick_ = std::min(next_tick_, *peer.ended_at + kPatienceWithTheDead);
+    }
+  }
 }
 
 void UcxProgress::mark_broken(Peer& peer, std::string why) {
@@ -229,8 +257,11 @@ bool UcxProgress::lose_broken_peers() {
 void UcxProgress::lose(Peer& peer, std::string why) {
   peer.lost = true;
   peer.lost_because = why;
+  peer.process.stop();
   close_endpoint(peer);
-  fail_waiting(peer, std::make_exception_ptr(PeerError(peer.info.rank, "a message was not sent: " + why)));
+  std::exception_ptr error = std::make_exception_ptr(PeerError(peer.info.rank, "a message was not sent: " + why));
+  abandon_pieces(peer, error);
+  fail_waiting(peer, error);
   peer.assembly = {};
   hand_to_receiver({peer.info.rank, {}, std::move(why)});
 }
@@ -244,9 +275,27 @@ void UcxProgress::close_endpoint(Peer& peer) {
   if (UCS_PTR_IS_PTR(request)) closing_.push_back(request);
 }
 
+void UcxProgress::abandon_pieces(const Peer& peer, const std::exception_ptr& error) {
+  for (auto next = outgoing_pieces_.begin(); next != outgoing_pieces_.end();) {
+    auto piece = next++;
+    if (piece->peer != peer.info.rank) continue;
+    piece->abandoned = true;
+    abandoned_outgoing_.splice(abandoned_outgoing_.end(), outgoing_pieces_, piece);
+    if (piece->message == nullptr) continue;
+    if (piece->message->error == nullptr) piece->message->error = error;
+    finish_outgoing(*piece->message);
+  }
+  for (auto next = incoming_pieces_.begin(); next != incoming_pieces_.end();) {
+    auto piece = next++;
+    if (piece->header.source != peer.info.rank) continue;
+    piece->abandoned = true;
+    abandoned_incoming_.splice(abandoned_incoming_.end(), incoming_pieces_, piece);
+  }
+}
+
 void UcxProgress::wind_up() {
-  auto progress_until = [&](auto done) {
-    TimePoint deadline = Clock::now() + kPatienceAtStop;
+  auto progress_until = [&](auto patience, auto done) {
+    TimePoint deadline = Clock::now() + patience;
     while (!done() && Clock::now() < deadline) {
       if (!progress()) std::this_thread::yield();
       lose_broken_peers();
@@ -262,26 +311,25 @@ void UcxProgress::wind_up() {
     fail_waiting(peer, std::make_exception_ptr(Cancelled(fmt::format("stopped before a message to {} was sent", peer.info.to_string()))));
   }
   // A peer may be reading the memory of pieces under way: it is given time, or it would read what comes there next.
-  progress_until(nothing_under_way);
+  progress_until(kPatienceForPieces, nothing_under_way);
   for (Peer& peer : peers_) {
     if (peer.endpoint != nullptr && peer.broken.empty()) send_control(peer, kGoodbyeHandler);
   }
-  progress_until(nothing_under_way);
-  for (Peer& peer : peers_) close_endpoint(peer);
-  progress_until([&] {
+  progress_until(kPatienceForGoodbye, nothing_under_way);
+  std::exception_ptr stopped = std::make_exception_ptr(Cancelled("the transport was stopped while a message was under way"));
+  for (Peer& peer : peers_) {
+    close_endpoint(peer);
+    abandon_pieces(peer, stopped);
+  }
+  progress_until(kPatienceForPieces, [&] {
     std::erase_if(closing_, [](void* request) {
       bool done = ucp_request_check_status(request) != UCS_INPROGRESS;
       if (done) ucp_request_free(request);
       return done;
     });
-    return closing_.empty() && nothing_under_way();
+    return closing_.empty();
   });
   end_queue();
-  for (OutgoingPiece& piece : outgoing_pieces_) {  // UCX did not give them back in time
-    if (piece.message == nullptr || !piece.message->on_sent) continue;
-    piece.message->error = std::make_exception_ptr(Cancelled("the transport was stopped"));
-    finish_outgoing(*piece.message);
-  }
 }
 
 void UcxProgress::end_queue() {

@@ -16,6 +16,7 @@
 #include "network/frame.h"
 #include "network/message_assembly.h"
 #include "network/message_trace.h"
+#include "network/process_watch.h"
 #include "network/ucx_handles.h"
 #include "network/ucx_transport.h"
 
@@ -61,12 +62,14 @@ class UcxProgress {
     int peer = 0;
     std::string frame;
     int64_t length = 0;
+    bool abandoned = false;
     std::list<OutgoingPiece>::iterator place;
   };
   struct IncomingPiece {
     UcxProgress& owner;
     std::shared_ptr<IncomingMessage> message;
     FrameHeader header;
+    bool abandoned = false;
     std::list<IncomingPiece>::iterator place;
   };
   struct Peer {
@@ -83,6 +86,8 @@ class UcxProgress {
     TimePoint last_sent;
     TimePoint last_heard;
     bool was_heard = false;
+    ProcessWatch process;  // of a peer on this machine
+    std::optional<TimePoint> ended_at;
     MessageAssembly assembly;
     std::string broken;  // found in a callback of UCX, where nothing can be closed: why the peer is to be lost
     bool lost = false;
@@ -141,6 +146,8 @@ class UcxProgress {
   bool lose_broken_peers();
   void lose(Peer& peer, std::string why);
   void close_endpoint(Peer& peer);
+  void abandon_pieces(const Peer& peer, const std::exception_ptr& error);
+  void notice_ended_processes(TimePoint now);
 
   const UcxOptions options_;
   MessageTrace trace_;
@@ -166,6 +173,9 @@ class UcxProgress {
   std::deque<Event> kept_;
   std::list<OutgoingPiece> outgoing_pieces_;
   std::list<IncomingPiece> incoming_pieces_;
+  // Of lost peers: UCX does not always give back what was under way to a process that died, so its memory stays until UCX goes.
+  std::list<OutgoingPiece> abandoned_outgoing_;
+  std::list<IncomingPiece> abandoned_incoming_;
   std::vector<void*> closing_;  // requests of UCX
   std::set<std::string> refusals_logged_;
   BandwidthLimit limit_;

@@ -81,7 +81,7 @@ ucs_status_t UcxProgress::receive_piece(Frame& frame, void* data, bool announced
 }
 
 void UcxProgress::receive_announced(std::shared_ptr<IncomingMessage> incoming, const FrameHeader& header, void* data) {
-  IncomingPiece& piece = incoming_pieces_.emplace_back(IncomingPiece{*this, std::move(incoming), header, {}});
+  IncomingPiece& piece = incoming_pieces_.emplace_back(IncomingPiece{*this, std::move(incoming), header, false, {}});
   piece.place = std::prev(incoming_pieces_.end());
   ucp_request_param_t parameters{};
   parameters.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA | UCP_OP_ATTR_FIELD_MEMORY_TYPE;
@@ -99,7 +99,7 @@ void UcxProgress::on_piece_received(void* request, ucs_status_t status, size_t, 
   if (request != nullptr) ucp_request_free(request);
   std::shared_ptr<IncomingMessage> incoming = std::move(piece.message);
   FrameHeader header = piece.header;
-  self.incoming_pieces_.erase(piece.place);
+  (piece.abandoned ? self.abandoned_incoming_ : self.incoming_pieces_).erase(piece.place);
   Peer& peer = self.peers_[header.source];
   if (peer.lost || !peer.broken.empty()) return;
   if (status != UCS_OK)

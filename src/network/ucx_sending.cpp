@@ -103,7 +103,7 @@ void UcxProgress::begin_piece(Peer& peer, const std::shared_ptr<OutgoingMessage>
   if (options_.checksum) header.checksum = payload_checksum({data, static_cast<size_t>(header.piece_length)});
   header.head_length = message->first_begun ? 0 : static_cast<uint32_t>(content.head.size());
 
-  OutgoingPiece& piece = outgoing_pieces_.emplace_back(OutgoingPiece{*this, message, message->peer, {}, header.piece_length, {}});
+  OutgoingPiece& piece = outgoing_pieces_.emplace_back(OutgoingPiece{*this, message, message->peer, {}, header.piece_length, false, {}});
   piece.place = std::prev(outgoing_pieces_.end());
   piece.frame = frame_bytes(header, message->first_begun ? std::string() : content.head);
   message->first_begun = true;
@@ -117,7 +117,8 @@ void UcxProgress::send_control(Peer& peer, unsigned handler) {
   FrameHeader header;
   header.secret = secret_;
   header.source = options_.rank;
-  OutgoingPiece& piece = outgoing_pieces_.emplace_back(OutgoingPiece{*this, nullptr, peer.info.rank, frame_bytes(header, ""), 0, {}});
+  OutgoingPiece& piece =
+      outgoing_pieces_.emplace_back(OutgoingPiece{*this, nullptr, peer.info.rank, frame_bytes(header, ""), 0, false, {}});
   piece.place = std::prev(outgoing_pieces_.end());
   peer.heartbeats_under_way += 1;
   hand_to_ucx(peer, piece, handler, nullptr);
@@ -148,7 +149,7 @@ void UcxProgress::piece_sent(OutgoingPiece& piece, ucs_status_t status) {
   peer.pieces_under_way -= 1;
   peer.bytes_under_way -= piece.length;
   std::shared_ptr<OutgoingMessage> message = std::move(piece.message);
-  outgoing_pieces_.erase(piece.place);  // `piece` is gone
+  (piece.abandoned ? abandoned_outgoing_ : outgoing_pieces_).erase(piece.place);  // `piece` is gone
   if (status != UCS_OK && !peer.lost) {
     mark_broken(peer, fmt::format("the connection to {} broke: {}", peer.info.to_string(), ucx_text(status)));
   }

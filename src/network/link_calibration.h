@@ -1,0 +1,60 @@
+// Measures how fast messages of which size go from this rank to another, to choose how large the buffers of an exchange must get before
+// they are sent. Every rank has a LinkCalibrator that gets the messages with its kinds from whoever is the transport's receiver.
+// Threads: measure() blocks its caller, which must not be the transport's thread; on_message() and on_peer_lost() are called by that one.
+// Memory: one payload of the largest size while measuring; received payloads die at once.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "network/transport.h"
+
+namespace pistachio {
+
+struct LinkSpeed {
+  int64_t message_bytes = 0;
+  double bytes_per_second = 0;
+};
+
+// The smallest size at which the link reaches this share of its best speed, and from which on it keeps it; 0 for an empty table.
+int64_t smallest_fast_size(const std::vector<LinkSpeed>& table, double share = 0.95);
+
+class LinkCalibrator : public MessageReceiver {
+ public:
+  static constexpr uint16_t kDataKind = 100;
+  static constexpr uint16_t kAnswerKind = 101;
+  static constexpr int64_t kSmallestMessage = int64_t{4} << 10;
+  static constexpr int64_t kLargestMessage = int64_t{64} << 20;
+
+  explicit LinkCalibrator(Transport& transport) : transport_(transport) {}
+
+  static bool handles(uint16_t kind) { return kind == kDataKind || kind == kAnswerKind; }
+
+  // Sizes from kSmallestMessage to kLargestMessage, each four times the one before, a few milliseconds each. One call at a time.
+  // Throws PeerError: the peer was lost or does not answer.
+  std::vector<LinkSpeed> measure(int peer);
+
+  void on_message(int source, Message message) noexcept override;
+  void on_peer_lost(int peer, std::string why) noexcept override;
+
+ private:
+  // Seconds that so many messages take, until the peer has all of them.
+  double time_batch(int peer, const at::Tensor& payload, int messages);
+  void count_data(int source, const Message& message);
+
+  Transport& transport_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  // Guarded by mutex_.
+  uint64_t next_batch_ = 1;
+  uint64_t answered_batch_ = 0;
+  std::map<int, std::string> lost_;
+  std::map<std::pair<int, uint64_t>, uint32_t> received_;  // by source and batch: messages so far
+};
+
+}  // namespace pistachio

@@ -1,0 +1,25 @@
+// Notices at once when another process of this machine ends, however it ends. One thread. Memory: a descriptor.
+#pragma once
+
+#include <cstdint>
+
+namespace pistachio {
+
+class ProcessWatch {
+ public:
+  // Watches nothing if there is no such process, or the kernel cannot tell.
+  explicit ProcessWatch(int64_t process = 0);
+  ~ProcessWatch();
+  ProcessWatch(ProcessWatch&& other) noexcept;
+  ProcessWatch& operator=(ProcessWatch&& other) noexcept;
+
+  // Readable (for poll) once the process has ended; -1: nothing is watched.
+  int descriptor() const { return descriptor_; }
+  bool has_ended() const;
+  void stop();
+
+ private:
+  int descriptor_ = -1;
+};
+
+}  // namespace pistachio
