@@ -113,6 +113,14 @@ class Unpacker {
     if (!holds) throw PeerError("rows from another rank are damaged: the block does not describe itself");
   }
 
+  // Any other byte in a tensor of booleans has no meaning.
+  static bool are_booleans(const at::Tensor& raw) {
+    const uint8_t* byte = raw.const_data_ptr<uint8_t>();
+    uint8_t all = 0;
+    for (int64_t i = 0; i < raw.numel(); ++i) all |= byte[i];
+    return all <= 1;
+  }
+
   Column column(bool may_be_coded) {
     auto kind = description_.get<uint8_t>();
     auto precision = description_.get<uint8_t>();
@@ -164,7 +172,9 @@ class Unpacker {
     require(place_ <= block_.numel() && bytes <= static_cast<uint64_t>(block_.numel() - place_));
     auto size = static_cast<int64_t>(c10::elementSize(type));
     require(elements < 0 || static_cast<int64_t>(bytes) == elements * size);
-    at::Tensor made = block_.narrow(0, place_, static_cast<int64_t>(bytes)).view(type);
+    at::Tensor raw = block_.narrow(0, place_, static_cast<int64_t>(bytes));
+    if (type == at::kBool) require(are_booleans(raw));
+    at::Tensor made = raw.view(type);
     place_ += aligned(static_cast<int64_t>(bytes));
     return made;
   }

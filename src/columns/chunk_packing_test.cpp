@@ -68,9 +68,7 @@ TEST(ChunkPacking, SurvivesDamage) {
     try {
       Chunk made = unpack_chunk(damaged);
       for (const Column& column : made.columns()) {
-        for (int64_t row = 0; row < std::min<int64_t>(made.rows(), 5); ++row) {
-          if (column.type().kind() != TypeKind::Boolean) value_at(column, row).to_string();
-        }
+        for (int64_t row = 0; row < std::min<int64_t>(made.rows(), 5); ++row) value_at(column, row).to_string();
       }
     } catch (const Error&) {
     }
