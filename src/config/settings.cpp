@@ -93,6 +93,31 @@ std::string show_reader(const Settings& settings) {
   return settings.reader == ReaderMode::Blocking ? "blocking" : "chunked";
 }
 
+void assign_join_schedule(Settings& settings, std::string_view name, std::string_view text) {
+  std::string word = lower(text);
+  if (word == "blocking") {
+    settings.join_schedule = JoinSchedule::Blocking;
+  } else if (word == "tuned") {
+    settings.join_schedule = JoinSchedule::Tuned;
+  } else if (word == "chunked") {
+    settings.join_schedule = JoinSchedule::Chunked;
+  } else if (word == "deferred") {
+    settings.join_schedule = JoinSchedule::Deferred;
+  } else {
+    refuse(name, text, "blocking, tuned, chunked or deferred");
+  }
+}
+
+std::string show_join_schedule(const Settings& settings) {
+  switch (settings.join_schedule) {
+    case JoinSchedule::Blocking: return "blocking";
+    case JoinSchedule::Tuned: return "tuned";
+    case JoinSchedule::Chunked: return "chunked";
+    case JoinSchedule::Deferred: return "deferred";
+  }
+  return "";
+}
+
 void assign_device(Settings& settings, std::string_view name, std::string_view text) {
   std::string word = lower(text);
   if (word == "cpu") {
@@ -206,6 +231,10 @@ const std::vector<SettingDescription>& setting_descriptions() {
       {"dynamic_buffering", "boolean", "gather rows for another rank until they fill a message", assign_boolean<&S::dynamic_buffering>,
        show_boolean<&S::dynamic_buffering>},
       {"io_threads", "integer", "reads in flight at a time", assign_integer<&S::io_threads, 1, 1024>, show_integer<&S::io_threads>},
+      {"join_schedule", "blocking, tuned, chunked, deferred",
+       "how the steps of joins over ranks follow each other: blocking and tuned one after the other (tuned with messages of a good size), "
+       "chunked reads the probe side when the build side is there, deferred at once",
+       assign_join_schedule, show_join_schedule},
       {"late_materialization", "boolean", "read and decode filter columns first, other columns only where rows are left",
        assign_boolean<&S::late_materialization>, show_boolean<&S::late_materialization>},
       {"memory_limit", "size", "the most memory the engine uses; 0: three quarters of the machine's",
@@ -217,7 +246,8 @@ const std::vector<SettingDescription>& setting_descriptions() {
        assign_size<&S::metadata_cache_bytes, 1>, show_integer<&S::metadata_cache_bytes>},
       {"on_error", "stop, continue", "continue: print an error in place of the result and go on with the next statement", assign_on_error,
        show_on_error},
-      {"overlap", "boolean", "read ahead while earlier chunks are decoded", assign_boolean<&S::overlap>, show_boolean<&S::overlap>},
+      {"overlap", "boolean", "read ahead while earlier chunks are decoded, and send rows to other ranks while more are made",
+       assign_boolean<&S::overlap>, show_boolean<&S::overlap>},
       {"peer_timeout", "time", "how long another rank may be silent before it counts as lost", assign_time<&S::peer_timeout>,
        show_time<&S::peer_timeout>},
       {"progress", "auto, on, off", "show a progress line; auto: on a terminal", assign_progress, show_progress},
@@ -227,6 +257,8 @@ const std::vector<SettingDescription>& setting_descriptions() {
        assign_size<&S::queue_limit, 1>, show_integer<&S::queue_limit>},
       {"reader", "blocking, chunked", "blocking reads a whole file before it decodes; chunked goes row group by row group", assign_reader,
        show_reader},
+      {"reader_combining", "boolean", "all scans of a query over ranks read at the same time; off: those of a build side first",
+       assign_boolean<&S::reader_combining>, show_boolean<&S::reader_combining>},
       {"spread_tables", "boolean", "spread also tables in memory over the ranks, however small: for tests",
        assign_boolean<&S::spread_tables>, show_boolean<&S::spread_tables>},
       {"storage_bandwidth_limit", "size", "bytes a second that reads are held to, for evaluation; 0: no limit",

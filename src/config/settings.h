@@ -13,6 +13,13 @@ namespace pistachio {
 enum class ReaderMode { Blocking, Chunked };
 enum class ProgressMode { Auto, On, Off };
 enum class DeviceChoice { Cpu, Cuda, Auto };
+// How the steps of distributed joins follow each other, in the published order.
+enum class JoinSchedule {
+  Blocking,  // partition, send, build, partition, send, probe: each when the one before has ended, all rows of a step in one message
+  Tuned,     // the same with messages of the size that links are fast with
+  Chunked,   // rows flow chunk by chunk, but those to be probed only when the build side is there
+  Deferred,  // everything that can run runs
+};
 
 struct Settings {
   int64_t threads = 0;       // 0: one per core
@@ -36,6 +43,8 @@ struct Settings {
   bool spread_tables = false;      // also tables in memory are spread over the ranks
   int64_t queue_limit = 32 << 20;  // bytes that wait on a rank, for each exchange
   bool dynamic_buffering = true;
+  bool reader_combining = true;
+  JoinSchedule join_schedule = JoinSchedule::Deferred;
   int64_t message_bytes = 1 << 20;
   int64_t peer_timeout = 5000;  // milliseconds
   int64_t query_timeout = 0;    // milliseconds a statement may run; 0: no limit

@@ -4,6 +4,7 @@
 #include "base/task_group.h"
 #include "columns/chunk_packing.h"
 #include "columns/device_copy.h"
+#include "exec/held_chunks.h"
 #include "network/exchange_hub.h"
 
 namespace pistachio {
@@ -17,6 +18,24 @@ Task<void> ExchangeReadOperator::produce(RunContext& context, ChunkSink& sink) {
     metrics_.bytes += rows.bytes;
     return to_device(rows.block.defined() ? unpack_chunk(rows.block) : std::move(rows.chunk), context.device);
   };
+  MemoryAccount account = context.memory.make_child("exchange");
+  std::vector<HeldChunks> held;
+  for (int lane = 0; lane < context.lanes; ++lane) held.emplace_back(account);
+  auto hold_lane = [&](int lane) -> Task<void> {
+    while (true) {
+      Task<std::optional<ExchangeInput::Rows>> receiving = input.receive();
+      std::optional<ExchangeInput::Rows> rows = co_await receiving;
+      if (!rows) co_return;
+      held[static_cast<size_t>(lane)].add(unpacked(*rows));
+      input.release(*rows);
+    }
+  };
+  auto pass_lane = [&](int lane) -> Task<void> {
+    for (const Chunk& chunk : held[static_cast<size_t>(lane)].chunks()) {
+      Task<void> passing = pass_on_in_steps(metrics_, sink, lane, chunk, step);
+      co_await passing;
+    }
+  };
   auto run_lane = [&](int lane) -> Task<void> {
     while (!sink.is_full()) {
       Task<std::optional<ExchangeInput::Rows>> receiving = input.receive();
@@ -29,10 +48,20 @@ Task<void> ExchangeReadOperator::produce(RunContext& context, ChunkSink& sink) {
     }
     input.close();
   };
-  std::vector<Task<void>> lanes;
-  for (int lane = 0; lane < context.lanes; ++lane) lanes.push_back(run_lane(lane));
-  Task<void> all = when_all(std::move(lanes));
-  co_await all;
+  auto on_all_lanes = [&](auto& body) {
+    std::vector<Task<void>> lanes;
+    for (int lane = 0; lane < context.lanes; ++lane) lanes.push_back(body(lane));
+    return when_all(std::move(lanes));
+  };
+  if (!context.schedule.hold_rows) {
+    Task<void> running = on_all_lanes(run_lane);
+    co_await running;
+    co_return;
+  }
+  Task<void> holding = on_all_lanes(hold_lane);
+  co_await holding;
+  Task<void> passing = on_all_lanes(pass_lane);
+  co_await passing;
 }
 
 }  // namespace pistachio

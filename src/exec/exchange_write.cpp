@@ -36,7 +36,8 @@ ExchangeSink::ExchangeSink(RunContext& context, const PhysicalExchange& exchange
       exchange_(exchange),
       types_(std::move(types)),
       metrics_(metrics),
-      output_(context.exchanges->output(exchange.number)) {
+      output_(context.exchanges->output(exchange.number)),
+      memory_(context.memory.make_child("exchange")) {
   if (!exchange.keys.empty()) keys_ = std::make_unique<ExpressionEvaluator>(exchange.keys, layout);
   for (int rank = 0; rank < context.exchanges->ranks(); ++rank) buffers_.push_back(std::make_unique<Buffer>());
 }
@@ -65,9 +66,17 @@ Task<void> ExchangeSink::flush() {
       std::lock_guard lock(buffer.mutex);
       rest = std::move(buffer.pieces);
     }
-    if (rest.empty()) continue;
-    Task<void> sending = send(rank, std::move(rest));
-    co_await sending;
+    std::vector<Chunk> message;
+    int64_t bytes = 0;
+    for (size_t i = 0; i < rest.size(); ++i) {
+      bytes += rest[i].memory_bytes();
+      message.push_back(std::move(rest[i]));
+      bool is_full = !context_.schedule.one_message && bytes >= context_.message_bytes;
+      if (!is_full && i + 1 < rest.size()) continue;
+      Task<void> sending = send(rank, std::exchange(message, {}));
+      co_await sending;
+      bytes = 0;
+    }
   }
 }
 
@@ -121,6 +130,10 @@ std::vector<Chunk> ExchangeSink::add(int rank, const Chunk& piece) {
   std::lock_guard lock(buffer.mutex);
   buffer.pieces.push_back(std::move(own));
   buffer.bytes += bytes;
+  if (context_.schedule.hold_rows) {
+    buffer.memory.push_back(memory_.reserve_now(bytes, ReservationKind::Held));
+    return {};
+  }
   if (buffer.bytes < context_.message_bytes) return {};
   buffer.bytes = 0;
   return std::exchange(buffer.pieces, {});

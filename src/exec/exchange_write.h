@@ -20,15 +20,16 @@ class ExchangeSink final : public ChunkSink {
   Task<void> consume(int lane, Chunk chunk) override;
   // No rank wants more.
   bool is_full() const override;
-  // Sends what is left.
+  // Sends what is left, or, with schedule.hold_rows, everything.
   Task<void> flush();
 
  private:
   // Pieces that share nothing with the chunks they came from.
   struct Buffer {
     std::mutex mutex;
-    std::vector<Chunk> pieces;  // guarded by mutex
-    int64_t bytes = 0;          // of the pieces; guarded by mutex
+    std::vector<Chunk> pieces;        // guarded by mutex
+    int64_t bytes = 0;                // of the pieces; guarded by mutex
+    std::vector<Reservation> memory;  // for pieces that wait for the end of the input; guarded by mutex
   };
 
   // The rows of the chunk for each rank.
@@ -44,6 +45,7 @@ class ExchangeSink final : public ChunkSink {
   std::vector<LogicalType> types_;
   OperatorMetrics& metrics_;
   ExchangeOutput& output_;
+  MemoryAccount memory_;
   std::unique_ptr<ExpressionEvaluator> keys_;
   std::vector<std::unique_ptr<Buffer>> buffers_;
   std::atomic<int64_t> scattered_ = 0;  // chunks; the next one begins at another rank

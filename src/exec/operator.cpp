@@ -14,6 +14,14 @@ int64_t now_nanoseconds() {
 
 }  // namespace
 
+ExchangeSchedule ExchangeSchedule::of(const Settings& settings) {
+  ExchangeSchedule made;
+  made.one_message = settings.join_schedule == JoinSchedule::Blocking;
+  made.hold_rows = made.one_message || settings.join_schedule == JoinSchedule::Tuned || !settings.overlap;
+  made.build_first = made.hold_rows || settings.join_schedule == JoinSchedule::Chunked || !settings.reader_combining;
+  return made;
+}
+
 WorkTimer::WorkTimer(OperatorMetrics& metrics) : metrics_(metrics), begin_(now_nanoseconds()) {}
 
 WorkTimer::~WorkTimer() {

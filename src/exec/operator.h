@@ -18,6 +18,15 @@ namespace pistachio {
 
 class QueryExchanges;
 
+// How the steps of a query over ranks follow each other; what is off is slower, and there to be compared.
+struct ExchangeSchedule {
+  bool build_first = false;  // the probe side of a join is read when the build side has been sent
+  bool hold_rows = false;    // rows are sent when all of them are there, and given on when all have come
+  bool one_message = false;  // all rows for a rank go at once, however large that is
+
+  static ExchangeSchedule of(const Settings& settings);
+};
+
 // What operators share in one run of a query.
 struct RunContext {
   StorageContext& storage;
@@ -29,6 +38,7 @@ struct RunContext {
   QueryExchanges* exchanges = nullptr;
   // Rows for another rank are gathered until they are so large.
   int64_t message_bytes = 1 << 20;
+  ExchangeSchedule schedule;
 
   const Settings& settings() const { return storage.settings; }
   at::TensorOptions tensors_of(at::ScalarType type) const { return at::TensorOptions(type).device(device); }

@@ -49,7 +49,11 @@ class PlanBuilder {
   void build_stages_below(const PhysicalNode& node) {
     if (node.as<PhysicalExchange>() != nullptr) return build_stage(node);
     if (const auto* read = node.as<PhysicalSharedRead>()) {
-      if (visited_.insert(read->shared).second) build_stages_below(*plan_.shared[read->shared]);
+      if (visited_.insert(read->shared).second) {
+        bool was_in_shared = std::exchange(in_shared_, true);
+        build_stages_below(*plan_.shared[read->shared]);
+        in_shared_ = was_in_shared;
+      }
     }
     for (const PhysicalPtr& child : node.children) build_stages_below(*child);
   }
@@ -60,6 +64,7 @@ class PlanBuilder {
     ExecutablePlan::Stage stage{.exchange = &node, .input = build_if_here(child), .types = plan_.types_of(child.layout), .reads = {}};
     stage.reads = {reads_.begin(), reads_.end()};
     reads_ = std::move(outer);
+    stage.is_shared = in_shared_;
     made_.stages.push_back(std::move(stage));
   }
 
@@ -94,8 +99,14 @@ class PlanBuilder {
   }
 
   OperatorPtr build_node(const PhysicalNode& node, const PhysicalJoin& join) {
+    size_t first = made_.stages.size();
     OperatorPtr left = build(*node.children[0]);
+    size_t middle = made_.stages.size();
     OperatorPtr right = build(*node.children[1]);
+    for (size_t probe = first; probe < middle; ++probe) {
+      if (made_.stages[probe].is_shared) continue;
+      for (size_t built = middle; built < made_.stages.size(); ++built) made_.stages[probe].build_sides.push_back(built);
+    }
     std::vector<LogicalType> left_types = plan_.types_of(left->layout());
     std::vector<LogicalType> right_types = plan_.types_of(right->layout());
     return std::make_unique<JoinOperator>(std::move(left), std::move(right), join, node.layout, std::move(left_types),
@@ -133,7 +144,9 @@ class PlanBuilder {
     if (known == shared_.end()) {
       // Built first: it may have common tables in it.
       std::set<size_t> outer = std::exchange(reads_, {});
+      bool was_in_shared = std::exchange(in_shared_, true);
       auto rows = std::make_shared<SharedRows>(build(*plan_.shared[read.shared]));
+      in_shared_ = was_in_shared;
       known = shared_.emplace(read.shared, std::move(rows)).first;
       shared_reads_.emplace(read.shared, std::exchange(reads_, std::move(outer)));
     }
@@ -184,6 +197,7 @@ class PlanBuilder {
   std::map<size_t, std::shared_ptr<SharedRows>> shared_;
   std::map<size_t, std::set<size_t>> shared_reads_;
   std::map<size_t, std::shared_ptr<WorkingRows>> working_;
+  bool in_shared_ = false;  // inside a common table
   bool in_rounds_ = false;  // inside the part of a recursion that runs in every round
 };
 

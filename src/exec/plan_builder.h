@@ -21,6 +21,10 @@ struct ExecutablePlan {
     OperatorPtr input;  // null if this rank has nothing to send
     std::vector<LogicalType> types;
     std::vector<size_t> reads;
+    // Stages (places in `stages`) on the build side of a join whose probe side this one is on. Schedules that go step by step run them
+    // first.
+    std::vector<size_t> build_sides;
+    bool is_shared = false;  // below a common table: others may need its rows at any time
     std::unique_ptr<OperatorMetrics> metrics = std::make_unique<OperatorMetrics>();
   };
   std::vector<Stage> stages;

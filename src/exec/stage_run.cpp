@@ -2,6 +2,7 @@
 #include "base/task_group.h"
 #include "exec/exchange_write.h"
 #include "exec/plan_builder.h"
+#include "memory/channel.h"
 
 namespace pistachio {
 
@@ -44,12 +45,36 @@ Task<void> send_rows(ExecutablePlan::Stage& stage, RunContext& context, Readers&
   context.exchanges->output(exchange.number).finish();
 }
 
-Task<void> run_stage(ExecutablePlan::Stage& stage, RunContext& context, Readers& readers) {
+// Waits until a stage has sent everything.
+class StageEnds {
+ public:
+  explicit StageEnds(size_t stages) {
+    for (size_t i = 0; i < stages; ++i) ends_.push_back(std::make_unique<Channel<int>>(0));
+  }
+  Task<void> wait(std::vector<size_t> stages) {
+    for (size_t stage : stages) {
+      Task<std::optional<int>> waiting = ends_[stage]->receive();
+      co_await waiting;
+    }
+  }
+  void set(size_t stage) { ends_[stage]->close(); }
+
+ private:
+  std::vector<std::unique_ptr<Channel<int>>> ends_;  // closed at the end
+};
+
+Task<void> run_stage(ExecutablePlan& plan, size_t number, RunContext& context, Readers& readers, StageEnds& ends) {
+  ExecutablePlan::Stage& stage = plan.stages[number];
+  if (context.schedule.build_first) {
+    Task<void> waiting = ends.wait(stage.build_sides);
+    co_await waiting;
+  }
   std::vector<Task<void>> both;
   both.push_back(send_rows(stage, context, readers));
   both.push_back(context.exchanges->output(stage.exchange->as<PhysicalExchange>()->number).carry());
   Task<void> running = when_all(std::move(both));
   co_await running;
+  ends.set(number);
 }
 
 Task<void> run_root(ExecutablePlan& plan, RunContext& context, ChunkSink& sink, Readers& readers) {
@@ -62,8 +87,9 @@ Task<void> run_root(ExecutablePlan& plan, RunContext& context, ChunkSink& sink, 
 
 Task<void> run_stages(ExecutablePlan& plan, RunContext& context, ChunkSink& sink) {
   Readers readers(plan, context.exchanges);
+  StageEnds ends(plan.stages.size());
   std::vector<Task<void>> all;
-  for (ExecutablePlan::Stage& stage : plan.stages) all.push_back(run_stage(stage, context, readers));
+  for (size_t i = 0; i < plan.stages.size(); ++i) all.push_back(run_stage(plan, i, context, readers, ends));
   if (plan.root) all.push_back(run_root(plan, context, sink, readers));
   Task<void> running = when_all(std::move(all));
   co_await running;
