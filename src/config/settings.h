@@ -13,6 +13,7 @@ namespace pistachio {
 enum class ReaderMode { Blocking, Chunked };
 enum class ProgressMode { Auto, On, Off };
 enum class DeviceChoice { Cpu, Cuda, Auto };
+enum class ThreadBinding { Auto, Off };
 
 struct Settings {
   int64_t threads = 0;       // 0: one per core
@@ -27,6 +28,7 @@ struct Settings {
   bool direct_io = false;
   bool verify_checksums = true;
   bool composite_kernels = false;
+  ThreadBinding bind_threads = ThreadBinding::Auto;
   DeviceChoice device = DeviceChoice::Cpu;
   bool late_materialization = true;
   std::vector<std::string> disabled_rules;  // of the optimizer, by name

@@ -157,5 +157,17 @@ TEST(RankCardTest, HostsAreNumberedByMachine) {
   EXPECT_EQ(ranks[3].host_index, 1);
 }
 
+TEST(RankCardTest, OneMachineMayPlaySeveralHosts) {
+  std::vector<RankCard> cards(4);
+  for (RankCard& card : cards) card.machine = "left/1";
+  cards[0].info.host = cards[1].info.host = "one";
+  cards[2].info.host = cards[3].info.host = "two";
+  std::vector<RankInfo> ranks = number_hosts(cards);
+  EXPECT_EQ(ranks[1].host_index, 0);
+  EXPECT_EQ(ranks[2].host_index, 1);
+  EXPECT_EQ(ranks[3].host_index, 1);
+  for (const RankInfo& rank : ranks) EXPECT_EQ(rank.machine_index, 0);
+}
+
 }  // namespace
 }  // namespace pistachio
