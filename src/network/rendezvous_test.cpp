@@ -71,6 +71,13 @@ TEST(RendezvousTest, MissingRanksAreNamed) {
     EXPECT_NE(outcome.error.find("2 of 4 ranks are missing: 2, 3"), std::string::npos) << outcome.error;
 }
 
+TEST(RendezvousTest, WhoeverKeepsTheStoreCanEndTheMeeting) {
+  auto change = [](int rank, RendezvousOptions& options) {
+    if (rank == 0) options.while_waiting = [] { throw UserError("rank 3 has ended"); };
+  };
+  for (const Outcome& outcome : meet_all(4, 3, change)) EXPECT_EQ(outcome.error, "rank 3 has ended");
+}
+
 TEST(RendezvousTest, AnotherVersionIsNamed) {
   auto change = [](int rank, RendezvousOptions& options) {
     if (rank == 2) options.version = "1.1";

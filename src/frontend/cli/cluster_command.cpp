@@ -130,6 +130,7 @@ int run_cluster_command(int argc, char** argv, Settings settings, InterruptWatch
   network.peer_timeout = std::chrono::milliseconds(settings.peer_timeout);
   UcxTransport transport(network);
   Meeting meeting = rendezvous.meet(transport.address());
+  if (processes) processes->have_met();
   MachineShare share = share_of_machine(meeting.ranks, identity->rank);
   bool only_topology = arguments.has("--topology");
   if (only_topology && identity->rank == 0) {

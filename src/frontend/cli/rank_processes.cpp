@@ -8,7 +8,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <set>
@@ -22,7 +21,6 @@ namespace pistachio {
 
 namespace {
 
-constexpr std::chrono::seconds kPatience{5};
 constexpr std::chrono::milliseconds kStep{5};
 constexpr std::chrono::milliseconds kLookInterval{50};
 
@@ -72,7 +70,6 @@ RankProcesses::RankProcesses(int ranks, int master_port, std::vector<std::string
   posix_spawnattr_destroy(&attributes);
   posix_spawn_file_actions_destroy(&actions);
   if (problem != 0) {
-    for (pid_t process : processes_) ::kill(process, SIGKILL);
     end_all();
     throw UserError(fmt::format("cannot start the process of rank {}: {}", processes_.size() + 1, std::strerror(problem)));
   }
@@ -83,7 +80,7 @@ RankProcesses::~RankProcesses() {
 }
 
 void RankProcesses::end_all() {
-  auto deadline = std::chrono::steady_clock::now() + kPatience;
+  auto deadline = std::chrono::steady_clock::now() + patience_;
   for (pid_t process : processes_) {
     int status = 0;
     while (::waitpid(process, &status, WNOHANG | WUNTRACED) == 0 || WIFSTOPPED(status)) {

@@ -4,6 +4,7 @@
 
 #include <sys/types.h>
 
+#include <chrono>
 #include <condition_variable>
 #include <functional>
 #include <mutex>
@@ -17,13 +18,14 @@ class RankProcesses {
  public:
   // Starts this program again with the arguments for ranks 1 .. ranks - 1. Throws UserError.
   RankProcesses(int ranks, int master_port, std::vector<std::string> arguments);
-  // Waits for them for a while; those that do not end by themselves are killed.
+  // Those that have met the first rank are given time to end by themselves; the others are killed.
   ~RankProcesses();
   RankProcesses(const RankProcesses&) = delete;
   RankProcesses& operator=(const RankProcesses&) = delete;
 
   // Throws UserError that names a process which has ended.
   void require_all() const;
+  void have_met() { patience_ = std::chrono::seconds(5); }
 
   // Tells of each process that ends, once, on a thread of its own: its rank, and how it ended.
   class Watch {
@@ -51,6 +53,7 @@ class RankProcesses {
   void end_all();
 
   std::vector<pid_t> processes_;  // of rank 1 and up
+  std::chrono::milliseconds patience_{0};
 };
 
 // In a process that RankProcesses has started: it is killed when its parent is gone, also while it is stopped.
