@@ -14,7 +14,9 @@ std::string DataLocation::to_string() const {
 }
 
 DataError::DataError(std::string problem, DataLocation location)
-    : Error(fmt::format("{}: {}", location.to_string(), problem)), problem_(std::move(problem)), location_(std::move(location)) {}
+    : Error(location.to_string().empty() ? problem : fmt::format("{}: {}", location.to_string(), problem)),
+      problem_(std::move(problem)),
+      location_(std::move(location)) {}
 
 PeerError::PeerError(int rank, const std::string& problem) : Error(fmt::format("rank {}: {}", rank, problem)), rank_(rank) {}
 

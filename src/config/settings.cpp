@@ -135,6 +135,16 @@ std::string show_device(const Settings& settings) {
   return settings.device == DeviceChoice::Cpu ? "cpu" : settings.device == DeviceChoice::Cuda ? "cuda" : "auto";
 }
 
+void assign_binding(Settings& settings, std::string_view name, std::string_view text) {
+  std::string word = lower(text);
+  if (word != "auto" && word != "off") refuse(name, text, "auto or off");
+  settings.bind_threads = word == "auto" ? ThreadBinding::Auto : ThreadBinding::Off;
+}
+
+std::string show_binding(const Settings& settings) {
+  return settings.bind_threads == ThreadBinding::Auto ? "auto" : "off";
+}
+
 void assign_progress(Settings& settings, std::string_view name, std::string_view text) {
   std::string word = lower(text);
   if (word == "auto") {
@@ -220,6 +230,8 @@ const SettingDescription& find_setting(std::string_view name) {
 const std::vector<SettingDescription>& setting_descriptions() {
   using S = Settings;
   static const std::vector<SettingDescription> table = {
+      {"bind_threads", "auto, off", "auto: ranks that share a machine keep their workers on cores of their own if there are enough",
+       assign_binding, show_binding},
       {"chunk_rows", "integer", "rows in a chunk that flows from scan to operators, at most", assign_integer<&S::chunk_rows, 1, 1 << 30>,
        show_integer<&S::chunk_rows>},
       {"composite_kernels", "boolean", "run the slow reference bodies of all kernels (for testing)", assign_boolean<&S::composite_kernels>,

@@ -13,6 +13,7 @@ namespace pistachio {
 enum class ReaderMode { Blocking, Chunked };
 enum class ProgressMode { Auto, On, Off };
 enum class DeviceChoice { Cpu, Cuda, Auto };
+enum class ThreadBinding { Auto, Off };
 // How the steps of distributed joins follow each other, in the published order.
 enum class JoinSchedule {
   Blocking,  // partition, send, build, partition, send, probe: each when the one before has ended, all rows of a step in one message
@@ -34,6 +35,7 @@ struct Settings {
   bool direct_io = false;
   bool verify_checksums = true;
   bool composite_kernels = false;
+  ThreadBinding bind_threads = ThreadBinding::Auto;
   DeviceChoice device = DeviceChoice::Cpu;
   bool late_materialization = true;
   std::vector<std::string> disabled_rules;  // of the optimizer, by name

@@ -130,8 +130,11 @@ class PlanBuilder {
   }
 
   OperatorPtr build_node(const PhysicalNode& node, const PhysicalUnion&) {
+    // The one node that may run on all ranks over an input that runs on the first rank alone.
     std::vector<OperatorPtr> inputs;
-    for (const PhysicalPtr& child : node.children) inputs.push_back(build(*child));
+    for (const PhysicalPtr& child : node.children) {
+      if (OperatorPtr made = build_if_here(*child)) inputs.push_back(std::move(made));
+    }
     return std::make_unique<UnionOperator>(node.layout, std::move(inputs));
   }
 

@@ -16,6 +16,7 @@ class Readers {
     left_ = std::vector<std::atomic<int>>(exchanges_->count());
     for (const ExecutablePlan::Stage& stage : plan.stages) count(stage.reads);
     count(plan.root_reads);
+    close_unread(plan);
   }
   void ended(const std::vector<size_t>& reads) {
     for (size_t number : reads) {
@@ -26,6 +27,14 @@ class Readers {
  private:
   void count(const std::vector<size_t>& reads) {
     for (size_t number : reads) ++left_[number];
+  }
+  // Rows for all ranks may be of use on the first one only: the others must not keep their senders waiting. Gathered rows come to the
+  // first rank anyway.
+  void close_unread(const ExecutablePlan& plan) {
+    for (const ExecutablePlan::Stage& stage : plan.stages) {
+      const auto& exchange = *stage.exchange->as<PhysicalExchange>();
+      if (exchange.kind != PhysicalExchange::Kind::Gather && left_[exchange.number] == 0) exchanges_->input(exchange.number).close();
+    }
   }
 
   QueryExchanges* exchanges_;

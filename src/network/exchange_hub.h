@@ -125,6 +125,8 @@ class ExchangeHub {
   Transport& transport() { return transport_; }
   // Whether the message was one of an exchange. Called by the transport's thread.
   bool take(int source, Message& message);
+  // What has come and still comes for the query is dropped: it has ended here, or never begins.
+  void forget(int64_t query) { close(query); }
 
  private:
   friend class QueryExchanges;

@@ -1,7 +1,6 @@
 #include "network/rank_card.h"
 
 #include <fmt/format.h>
-#include <sched.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -66,21 +65,16 @@ std::string machine_identity(const std::string& host) {
   return host + "/" + boot + "/" + space;
 }
 
-int usable_cores() {
-  cpu_set_t cores;
-  CPU_ZERO(&cores);
-  if (sched_getaffinity(0, sizeof(cores), &cores) != 0) return 1;
-  return std::max(1, CPU_COUNT(&cores));
-}
-
 }  // namespace
 
-RankCard card_of_this_process() {
+RankCard card_of_this_process(const std::string& host) {
   RankCard card;
-  card.info.host = host_name();
+  std::string name = host_name();
+  card.info.host = host.empty() ? name : host;
   card.info.pid = getpid();
-  card.info.cores = usable_cores();
-  card.machine = machine_identity(card.info.host);
+  card.info.core_set = usable_cores();
+  card.info.cores = static_cast<int>(card.info.core_set.size());
+  card.machine = machine_identity(name);
   return card;
 }
 
@@ -90,7 +84,7 @@ std::string pack_card(const RankCard& card) {
   add_text(bytes, card.info.host);
   add_text(bytes, card.machine);
   add_text(bytes, std::to_string(card.info.pid));
-  add_text(bytes, std::to_string(card.info.cores));
+  add_text(bytes, to_text(card.info.core_set));
   add_text(bytes, card.info.address);
   for (const auto& [name, value] : card.settings) {
     add_text(bytes, name);
@@ -107,7 +101,8 @@ RankCard unpack_card(int rank, const std::string& bytes) {
   card.info.host = reader.text();
   card.machine = reader.text();
   card.info.pid = reader.number();
-  card.info.cores = static_cast<int>(std::min<int64_t>(reader.number(), 1 << 20));
+  card.info.core_set = core_set_of(reader.text());
+  card.info.cores = static_cast<int>(card.info.core_set.size());
   card.info.address = reader.text();
   while (!reader.at_end()) {
     std::string name = reader.text();
@@ -136,11 +131,13 @@ void compare_cards(const std::vector<RankCard>& cards) {
 }
 
 std::vector<RankInfo> number_hosts(const std::vector<RankCard>& cards) {
-  std::map<std::string, int> numbers;
+  std::map<std::pair<std::string, std::string>, int> hosts;
+  std::map<std::string, int> machines;
   std::vector<RankInfo> ranks;
   for (const RankCard& card : cards) {
     ranks.push_back(card.info);
-    ranks.back().host_index = numbers.emplace(card.machine, static_cast<int>(numbers.size())).first->second;
+    ranks.back().host_index = hosts.emplace(std::pair(card.machine, card.info.host), static_cast<int>(hosts.size())).first->second;
+    ranks.back().machine_index = machines.emplace(card.machine, static_cast<int>(machines.size())).first->second;
   }
   return ranks;
 }

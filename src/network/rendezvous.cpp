@@ -41,8 +41,10 @@ std::string unreachable(const JobIdentity& identity, const std::string& why) {
 // c10d's store with our keys, our deadline and our errors.
 class RendezvousStore {
  public:
-  RendezvousStore(const JobIdentity& identity, std::chrono::milliseconds timeout)
-      : prefix_(fmt::format("pistachio/{}/", identity.attempt)), deadline_(Clock::now() + timeout) {
+  RendezvousStore(const JobIdentity& identity, std::chrono::milliseconds timeout, std::function<void()> while_waiting)
+      : prefix_(fmt::format("pistachio/{}/", identity.attempt)),
+        while_waiting_(std::move(while_waiting)),
+        deadline_(Clock::now() + timeout) {
     listens_ = identity.rank == 0 && !identity.launcher_has_store;
     c10d::TCPStoreOptions options;
     options.port = static_cast<uint16_t>(identity.master_port);
@@ -98,22 +100,31 @@ class RendezvousStore {
       bool there = false;
       talk([&] { there = store_->check(full); });
       if (there) return true;
-      if (!listens_ && has(kRefusal)) throw UserError(get(kRefusal));
+      if (has(kRefusal)) throw UserError(get(kRefusal));
+      if (while_waiting_) watch();
       if (Clock::now() >= deadline_) return false;
       std::this_thread::sleep_for(pause);
       pause = std::min(pause * 2, kLongestPause);
     }
   }
-  // For the one that keeps the store: it must not take it away before the others have seen why.
+  // All who wait end with this. The one that keeps the store must not take it away before the others have seen why.
   void refuse_all(const std::string& why) {
-    if (!listens_) return;
     put(kRefusal, why);
-    std::this_thread::sleep_for(kLongestPause * 5);
+    if (listens_) std::this_thread::sleep_for(kLongestPause * 5);
   }
 
  private:
   static constexpr const char* kRefusal = "refusal";
   static constexpr std::chrono::milliseconds kLongestPause{100};
+
+  void watch() {
+    try {
+      while_waiting_();
+    } catch (const std::exception& problem) {
+      if (listens_) refuse_all(problem.what());
+      throw;
+    }
+  }
 
   template <typename Work>
   void talk(Work work) {
@@ -126,13 +137,14 @@ class RendezvousStore {
   }
 
   std::string prefix_;
+  std::function<void()> while_waiting_;
   Clock::time_point deadline_;
   bool listens_ = false;
   c10::intrusive_ptr<c10d::TCPStore> store_;
 };
 
 Rendezvous::Rendezvous(JobIdentity identity, RendezvousOptions options) : identity_(std::move(identity)), options_(std::move(options)) {
-  store_ = std::make_unique<RendezvousStore>(identity_, options_.timeout);
+  store_ = std::make_unique<RendezvousStore>(identity_, options_.timeout, options_.while_waiting);
 }
 
 Rendezvous::~Rendezvous() = default;
@@ -141,13 +153,32 @@ int Rendezvous::port() const {
   return store_->port();
 }
 
+// A rank of a job of another size would be waited for in vain, or never be asked.
+void Rendezvous::compare_sizes() {
+  if (identity_.rank == 0 || !store_->wait_for({"ranks"})) return;
+  std::string ranks = store_->get("ranks");
+  if (ranks == std::to_string(identity_.ranks)) return;
+  std::string why = fmt::format(
+      "rank {} was started for a job of {} ranks, rank 0 at {}:{} for one of {}: WORLD_SIZE must be the same for all, "
+      "and each job needs a MASTER_PORT of its own",
+      identity_.rank, identity_.ranks, identity_.master_address, identity_.master_port, ranks);
+  store_->refuse_all(why);
+  throw UserError(why);
+}
+
 Meeting Rendezvous::meet(const std::string& address) {
   int rank = identity_.rank;
   if (store_->count(fmt::format("claim/{}", rank)) > 1) {
-    throw UserError(fmt::format("two processes say they are rank {}: each must have a RANK of its own", rank));
+    throw UserError(
+        fmt::format("two processes say they are rank {}: each must have a RANK of its own, and each job a MASTER_PORT (here {})", rank,
+                    identity_.master_port));
   }
-  if (rank == 0) store_->put("secret", random_secret());
-  RankCard own = card_of_this_process();
+  if (rank == 0) {
+    store_->put("secret", random_secret());
+    store_->put("ranks", std::to_string(identity_.ranks));
+  }
+  compare_sizes();
+  RankCard own = card_of_this_process(options_.host);
   own.version = options_.version;
   own.settings = options_.settings;
   own.info.address = address;
@@ -163,7 +194,7 @@ Meeting Rendezvous::meet(const std::string& address) {
     }
     std::string why = fmt::format("after {} s {} of {} ranks are missing: {}; see what those say, or whether they were started",
                                   options_.timeout.count() / 1000, missing.size(), identity_.ranks, fmt::join(missing, ", "));
-    store_->refuse_all(why);
+    if (store_->listens()) store_->refuse_all(why);
     throw UserError(why);
   }
   std::vector<std::string> bytes;

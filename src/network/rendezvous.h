@@ -4,6 +4,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -18,6 +19,9 @@ struct RendezvousOptions {
   std::chrono::milliseconds timeout{60'000};
   std::string version;                                        // of the program; must be the same everywhere
   std::vector<std::pair<std::string, std::string>> settings;  // name and value of those that must agree
+  std::string host;                                           // not empty: what this rank calls its host
+  // Called again and again while this rank waits for others. What it throws ends the waiting, on all ranks if this one keeps the store.
+  std::function<void()> while_waiting;
 };
 
 struct Meeting {
@@ -41,6 +45,8 @@ class Rendezvous {
   Meeting meet(const std::string& address);
 
  private:
+  void compare_sizes();
+
   JobIdentity identity_;
   RendezvousOptions options_;
   std::unique_ptr<RendezvousStore> store_;

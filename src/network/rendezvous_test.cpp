@@ -71,6 +71,13 @@ TEST(RendezvousTest, MissingRanksAreNamed) {
     EXPECT_NE(outcome.error.find("2 of 4 ranks are missing: 2, 3"), std::string::npos) << outcome.error;
 }
 
+TEST(RendezvousTest, WhoeverKeepsTheStoreCanEndTheMeeting) {
+  auto change = [](int rank, RendezvousOptions& options) {
+    if (rank == 0) options.while_waiting = [] { throw UserError("rank 3 has ended"); };
+  };
+  for (const Outcome& outcome : meet_all(4, 3, change)) EXPECT_EQ(outcome.error, "rank 3 has ended");
+}
+
 TEST(RendezvousTest, AnotherVersionIsNamed) {
   auto change = [](int rank, RendezvousOptions& options) {
     if (rank == 2) options.version = "1.1";
@@ -155,6 +162,18 @@ TEST(RankCardTest, HostsAreNumberedByMachine) {
   EXPECT_EQ(ranks[1].host_index, 1);
   EXPECT_EQ(ranks[2].host_index, 0);
   EXPECT_EQ(ranks[3].host_index, 1);
+}
+
+TEST(RankCardTest, OneMachineMayPlaySeveralHosts) {
+  std::vector<RankCard> cards(4);
+  for (RankCard& card : cards) card.machine = "left/1";
+  cards[0].info.host = cards[1].info.host = "one";
+  cards[2].info.host = cards[3].info.host = "two";
+  std::vector<RankInfo> ranks = number_hosts(cards);
+  EXPECT_EQ(ranks[1].host_index, 0);
+  EXPECT_EQ(ranks[2].host_index, 1);
+  EXPECT_EQ(ranks[3].host_index, 1);
+  for (const RankInfo& rank : ranks) EXPECT_EQ(rank.machine_index, 0);
 }
 
 }  // namespace

@@ -36,7 +36,7 @@ PooledAllocator& process_allocator() {
 
 }  // namespace
 
-EngineInstance::EngineInstance(Settings settings)
+EngineInstance::EngineInstance(Settings settings, const CoreSet& cores)
     : settings_(completed(std::move(settings))),
       device_(choose_device(settings_.device)),
       allocator_(&process_allocator()),
@@ -49,7 +49,10 @@ EngineInstance::EngineInstance(Settings settings)
   options.workers = static_cast<int>(settings_.threads);
   options.blocking_threads = static_cast<int>(settings_.io_threads);
   bool composite = settings_.composite_kernels;
-  options.on_worker_start = [composite](int) {
+  CoreSet own_cores = settings_.bind_threads == ThreadBinding::Off ? CoreSet() : cores;
+  options.on_worker_start = [composite, own_cores](int) {
+    // A kernel that refuses costs speed at most.
+    if (!own_cores.empty()) bind_this_thread(own_cores);
     at::set_num_threads(1);  // our workers are the parallelism
     if (composite) kernels::set_kernel_mode(kernels::KernelMode::Composite);
   };

@@ -8,6 +8,7 @@
 #include <memory>
 #include <string>
 
+#include "base/core_set.h"
 #include "base/scheduler.h"
 #include "config/settings.h"
 #include "memory/memory_governor.h"
@@ -22,8 +23,9 @@ class PooledAllocator;
 
 class EngineInstance {
  public:
-  // Completes the settings that depend on the machine. Throws UserError when the device is not there.
-  explicit EngineInstance(Settings settings);
+  // Completes the settings that depend on the machine. Workers stay on the cores if there are any and bind_threads allows it. Throws
+  // UserError when the device is not there.
+  explicit EngineInstance(Settings settings, const CoreSet& cores = {});
   ~EngineInstance();
 
   const Settings& settings() const { return settings_; }

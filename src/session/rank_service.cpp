@@ -76,6 +76,24 @@ RemoteError RemoteError::of(std::exception_ptr error, int rank) {
   return made;
 }
 
+std::string RemoteError::to_bytes() const {
+  ByteWriter writer;
+  writer.put(kind);
+  writer.put(position);
+  writer.put_text(message);
+  return writer.take();
+}
+
+RemoteError RemoteError::of_bytes(const std::string& bytes, int rank) {
+  ByteReader reader(bytes);
+  RemoteError error;
+  error.kind = reader.get<Kind>();
+  error.position = reader.get<int64_t>();
+  error.message = reader.get_text();
+  error.rank = rank;
+  return error;
+}
+
 void RemoteError::raise() const {
   std::string text = rank == 0 ? message : fmt::format("{} (on rank {})", message, rank);
   switch (kind) {
@@ -133,7 +151,10 @@ void RankService::run(const PhysicalPlan& plan, ExecutablePlan& executable, Engi
   Query* query = nullptr;
   {
     std::lock_guard lock(mutex_);
-    if (!lost_.empty()) throw PeerError(lost_.begin()->first, lost_.begin()->second);
+    if (!lost_.empty()) {
+      throw PeerError(fmt::format("rank {} is lost, and this statement needs all ranks: {}; start the cluster again", lost_.begin()->first,
+                                  lost_.begin()->second));
+    }
     number = next_number_++;
     query = queries_.emplace(number, std::make_unique<Query>(token)).first->second.get();
     for (int other = 1; other < ranks(); ++other) query->running.insert(other);
@@ -163,6 +184,8 @@ void RankService::run(const PhysicalPlan& plan, ExecutablePlan& executable, Engi
   auto all_ended = [&] { return query->running.empty(); };
   // A cancellation has to reach ranks that are still busy.
   while (!all_ended()) {
+    // Nothing runs here any more whose timer would see to that.
+    if (token.deadline() && *token.deadline() < std::chrono::steady_clock::now()) token.expire();
     if (token.is_cancelled() && !query->source.is_cancelled()) query->source.cancel(token.reason());
     bool is_cancelled = query->source.is_cancelled() || own_error;
     if (is_cancelled) {
@@ -189,9 +212,14 @@ void RankService::cancel_everywhere(int64_t number, const std::string& reason) {
   for (int other = 1; other < ranks(); ++other) send(other, MessageKind::Cancel, number, reason);
 }
 
-std::string RankService::wait() {
+std::string RankService::wait(const CancelToken& token) {
+  CancelCallback wake(token, [&] {
+    std::lock_guard lock(mutex_);
+    changed_.notify_all();
+  });
   std::unique_lock lock(mutex_);
-  changed_.wait(lock, [&] { return lost_.contains(0); });
+  changed_.wait(lock, [&] { return lost_.contains(0) || token.is_cancelled(); });
+  token.throw_if_cancelled();
   return lost_.at(0);
 }
 
@@ -201,7 +229,7 @@ void RankService::on_message(int source, Message message) noexcept {
     ByteReader head(message.head);
     auto number = head.get<int64_t>();
     switch (static_cast<MessageKind>(message.kind)) {
-      case MessageKind::Plan: start_query(number, std::move(message)); break;
+      case MessageKind::Plan: start_query(number, message); break;
       case MessageKind::Finished: note_finished(number, source, bytes_of(message.payload)); break;
       case MessageKind::Cancel: {
         std::lock_guard lock(mutex_);
@@ -221,7 +249,7 @@ void RankService::on_message(int source, Message message) noexcept {
   }
 }
 
-void RankService::start_query(int64_t number, Message message) {
+void RankService::start_query(int64_t number, const Message& message) {
   std::lock_guard lock(mutex_);
   if (is_stopping_ || queries_.contains(number)) return;
   for (auto it = queries_.begin(); it != queries_.end();) {
@@ -229,28 +257,41 @@ void RankService::start_query(int64_t number, Message message) {
     if (has_ended && it->second->thread.joinable()) it->second->thread.join();
     it = has_ended ? queries_.erase(it) : std::next(it);
   }
-  auto query = std::make_unique<Query>(CancelToken());
-  if (cancelled_early_.erase(number) > 0) query->source.cancel("the query was cancelled");
-  CancelToken token = query->source.token();
-  auto part = [this, number, bytes = bytes_of(message.payload), token] {
-    std::string outcome;
-    try {
-      take_part(number, bytes, token);
-    } catch (...) {
-      RemoteError error = RemoteError::of(std::current_exception(), rank());
-      ByteWriter writer;
-      writer.put(error.kind);
-      writer.put(error.position);
-      writer.put_text(error.message);
-      outcome = writer.take();
-    }
-    send(0, MessageKind::Finished, number, outcome);
-    std::lock_guard ending(mutex_);
+  try {
+    auto query = std::make_unique<Query>(CancelToken());
+    if (cancelled_early_.erase(number) > 0) query->source.cancel("the query was cancelled");
+    for (const auto& [peer, why] : lost_) fail(*query, {.kind = RemoteError::Kind::Peer, .message = why, .position = -1, .rank = peer});
+    auto part = [this, number, bytes = bytes_of(message.payload), token = query->source.token()] { run_part(number, bytes, token); };
+    query->thread = start_thread("a query of another rank", "raise the limit on processes", part);
+    queries_.emplace(number, std::move(query));
+  } catch (...) {
+    hub_.forget(number);
+    send(0, MessageKind::Finished, number, RemoteError::of(std::current_exception(), rank()).to_bytes());
+  }
+}
+
+void RankService::run_part(int64_t number, const std::string& bytes, const CancelToken& token) {
+  std::optional<RemoteError> error;
+  try {
+    take_part(number, bytes, token);
+  } catch (...) {
+    error = RemoteError::of(std::current_exception(), rank());
+  }
+  hub_.forget(number);
+  {
+    std::lock_guard lock(mutex_);
     auto found = queries_.find(number);
-    if (found != queries_.end()) found->second->has_ended = true;
-  };
-  query->thread = start_thread("a query of another rank", "raise the limit on processes", part);
-  queries_.emplace(number, std::move(query));
+    bool was_stopped = error && error->kind == RemoteError::Kind::Cancelled;
+    if (was_stopped && found != queries_.end() && found->second->error) {
+      // The first rank may not know yet that a rank is lost, or reach it all the same.
+      error = found->second->error;
+      error->message += fmt::format(" (seen by rank {})", rank());
+    }
+  }
+  send(0, MessageKind::Finished, number, error ? error->to_bytes() : "");
+  std::lock_guard lock(mutex_);
+  auto found = queries_.find(number);
+  if (found != queries_.end()) found->second->has_ended = true;
 }
 
 void RankService::take_part(int64_t number, const std::string& bytes, const CancelToken& token) {
@@ -268,14 +309,7 @@ void RankService::take_part(int64_t number, const std::string& bytes, const Canc
 
 void RankService::note_finished(int64_t number, int rank, const std::string& bytes) {
   std::optional<RemoteError> error;
-  if (!bytes.empty()) {
-    ByteReader reader(bytes);
-    error.emplace();
-    error->kind = reader.get<RemoteError::Kind>();
-    error->position = reader.get<int64_t>();
-    error->message = reader.get_text();
-    error->rank = rank;
-  }
+  if (!bytes.empty()) error = RemoteError::of_bytes(bytes, rank);
   std::lock_guard lock(mutex_);
   auto found = queries_.find(number);
   if (found == queries_.end()) return;

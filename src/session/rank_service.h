@@ -30,6 +30,8 @@ struct RemoteError {
   int rank = 0;
 
   static RemoteError of(std::exception_ptr error, int rank);
+  std::string to_bytes() const;
+  static RemoteError of_bytes(const std::string& bytes, int rank);
   // Throws it as what it was, with the rank in its text.
   [[noreturn]] void raise() const;
 };
@@ -48,8 +50,11 @@ class RankService final : private MessageReceiver {
   void run(const PhysicalPlan& plan, ExecutablePlan& executable, EngineInstance::QueryScope& scope, ResultReceiver& receiver,
            const CancelToken& token);
 
-  // On the others: returns when the first rank is gone; the reason.
-  std::string wait();
+  // On the others: returns when the first rank is gone; the reason. Throws Cancelled.
+  std::string wait(const CancelToken& token);
+
+  // As when the transport loses the rank: for those who learn sooner that it is gone.
+  void lose(int rank, std::string why) noexcept { on_peer_lost(rank, std::move(why)); }
 
  private:
   // A query that this rank takes part in.
@@ -58,17 +63,16 @@ class RankService final : private MessageReceiver {
     CancelSource source;
     std::thread thread;  // not on the first rank
     bool has_ended = false;
-    // On the first rank.
-    std::set<int> running;  // ranks whose Finished has not come
-    std::optional<RemoteError> error;
+    std::optional<RemoteError> error;  // of another rank
+    std::set<int> running;             // on the first rank: those whose Finished has not come
   };
 
   void on_message(int source, Message message) noexcept override;
   void on_peer_lost(int peer, std::string why) noexcept override;
-  void start_query(int64_t number, Message message);
+  void start_query(int64_t number, const Message& message);
+  void run_part(int64_t number, const std::string& bytes, const CancelToken& token);
   void take_part(int64_t number, const std::string& bytes, const CancelToken& token);
   void note_finished(int64_t number, int rank, const std::string& bytes);
-  void join_ended();
   void fail(Query& query, RemoteError error);
   void cancel_everywhere(int64_t number, const std::string& reason);
   void send(int rank, MessageKind kind, int64_t number, const std::string& body);

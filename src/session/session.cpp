@@ -29,8 +29,8 @@ namespace pistachio {
 namespace {
 
 // Settings that belong to the engine, which is made once.
-constexpr std::string_view kEngineSettings[] = {"threads",           "memory_limit", "io_threads", "metadata_cache_bytes",
-                                                "composite_kernels", "device"};
+constexpr std::string_view kEngineSettings[] = {"threads",           "memory_limit", "io_threads",  "metadata_cache_bytes",
+                                                "composite_kernels", "device",       "bind_threads"};
 
 class Ignore final : public ResultReceiver {
  public:

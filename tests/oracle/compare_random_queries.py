@@ -1,6 +1,7 @@
 """Random queries, Pistachio against DuckDB.
 
     tests/oracle/compare_random_queries.py --seeds 0:50 --queries 20 -s chunk_rows=7
+    tests/oracle/compare_random_queries.py --ranks 3 -s spread_tables=on
 
 Each seed makes its own tables (Parquet files that both engines read) and queries. Differences are printed with seed and index, which reduce_query.py takes;
 the exit status is 1. Queries that only DuckDB refuses are counted, and printed on demand."""
@@ -26,11 +27,11 @@ def tables_of_seed(seed):
     return generator, connection
 
 
-def run_seed(seed, count, options, counts=None, shown=("rows", "error", "died")):
+def run_seed(seed, count, options, counts=None, shown=("rows", "error", "died"), **session_options):
     """Texts of the verdicts to show, differences by default. `counts` takes how many verdicts of each kind there were."""
     generator, connection = tables_of_seed(seed)
     problems = []
-    with TwoEngines(connection, *options) as engines:
+    with TwoEngines(connection, *options, **session_options) as engines:
         for index in range(count):
             sql, ordered = generator.top_query()
             verdict = engines.verdict(sql, ordered)
@@ -46,16 +47,17 @@ def main():
     parser.add_argument("--seeds", default="0:20", help="FIRST:END")
     parser.add_argument("--queries", type=int, default=20, help="for each seed")
     parser.add_argument("--show", action="append", default=["rows", "error", "died"], help="one more kind of verdict to print: accepted, refused, unsupported")
+    parser.add_argument("--ranks", type=int, help="run on a cluster of so many processes")
     parser.add_argument("-s", dest="settings", action="append", default=[], metavar="name=value")
     arguments = parser.parse_args()
     first, end = map(int, arguments.seeds.split(":"))
     options = [word for setting in arguments.settings for word in ("-s", setting)]
     counts = Counter()
     for seed in range(first, end):
-        for problem in run_seed(seed, arguments.queries, options, counts, arguments.show):
+        for problem in run_seed(seed, arguments.queries, options, counts, arguments.show, ranks=arguments.ranks):
             print(problem, flush=True)
     differences = counts["rows"] + counts["error"] + counts["died"]
-    print(f"seeds {arguments.seeds}, settings {' '.join(arguments.settings) or 'default'}: {counts.total()} queries, {differences} differences "
+    print(f"seeds {arguments.seeds}, {arguments.ranks or 'no'} ranks, settings {' '.join(arguments.settings) or 'default'}: {counts.total()} queries, {differences} differences "
           f"({', '.join(f'{number} {kind}' for kind, number in sorted(counts.items()))})")
     return 1 if differences else 0
 

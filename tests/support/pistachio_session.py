@@ -25,10 +25,12 @@ class Result:
 
 
 class PistachioSession:
-    """Not thread-safe. Tables in memory live as long as the process; files of `folder` are tables in every process."""
+    """Not thread-safe. Tables in memory live as long as the process; files of `folder` are tables in every process. With `ranks` the process is the first
+    rank of a cluster on this machine."""
 
-    def __init__(self, *options, folder=None, binary=None, watchdog_seconds=pistachio_process.WATCHDOG_SECONDS):
-        words = ["-d", folder] if folder else []
+    def __init__(self, *options, folder=None, binary=None, ranks=None, watchdog_seconds=pistachio_process.WATCHDOG_SECONDS):
+        words = ["cluster", "-n", ranks, "--"] if ranks else []
+        words += ["-d", folder] if folder else []
         # The timer's line after a result tells a result from an error that came in the middle of its rows.
         self.command = list(map(str, [binary or pistachio_process.BINARY, *words, "-f", "-", "--format", "csv", "-s", "on_error=continue",
                                       "-s", "timer=on", *options]))

@@ -2,6 +2,7 @@
 
     tests/tpch/compare_variants.py --sf 0.1 --variants 50 --seed 7
     tests/tpch/compare_variants.py --sf 10 --variants 0 -s threads=2
+    tests/tpch/compare_variants.py --sf 0.1 --variants 0 --ranks 3
 
 Without variants the queries run with the validation parameters. Differences are printed with the query; the exit status is 1."""
 
@@ -63,15 +64,16 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--queries", help="numbers, separated by commas; all 22 if left out")
     parser.add_argument("--pistachio", type=Path, help="another binary than the release build's")
+    parser.add_argument("--ranks", type=int, help="run on a cluster of so many processes")
     parser.add_argument("-s", "--settings", nargs="+", action="extend", default=[], metavar="name=value")
     arguments = parser.parse_args()
     numbers = [int(word) for word in arguments.queries.split(",")] if arguments.queries else tpch_queries.NUMBERS
     folder = ensure_tpch(arguments.sf)
     options = [word for setting in arguments.settings for word in ("-s", setting)]
-    with PistachioSession(*options, folder=folder, binary=arguments.pistachio) as session:
+    with PistachioSession(*options, folder=folder, binary=arguments.pistachio, ranks=arguments.ranks) as session:
         texts = variant_texts(arguments.seed, arguments.variants, arguments.sf, numbers)
         comparison = compare(texts, duckdb_oracle.connect(folder), session, lambda text: print(text, flush=True))
-    print(f"scale factor {arguments.sf}, seed {arguments.seed}, settings {' '.join(arguments.settings) or 'default'}: {comparison.queries} queries, "
+    print(f"scale factor {arguments.sf}, seed {arguments.seed}, {arguments.ranks or 'no'} ranks, settings {' '.join(arguments.settings) or 'default'}: {comparison.queries} queries, "
           f"{comparison.rows} rows, {comparison.empty} empty answers, {len(comparison.problems)} differences")
     return 1 if comparison.problems else 0
 

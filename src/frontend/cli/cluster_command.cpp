@@ -2,14 +2,16 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <unistd.h>
+
 #include <cstdlib>
 #include <optional>
-#include <thread>
 
 #include "frontend/cli/command_arguments.h"
+#include "frontend/cli/machine_share.h"
 #include "frontend/cli/query_command.h"
 #include "frontend/cli/rank_processes.h"
+#include "frontend/cli/text_table.h"
 #include "network/job_identity.h"
 #include "network/rendezvous.h"
 #include "network/ucx_transport.h"
@@ -19,25 +21,58 @@ namespace pistachio {
 
 namespace {
 
+// Ranks of a local cluster get it from the first one, which started them.
+constexpr const char* kParentOption = "--parent";
+
 // Plans and rows must mean the same on all ranks.
 std::vector<std::pair<std::string, std::string>> settings_that_must_agree(const Settings& settings) {
   return {{"composite_kernels", show_setting(settings, "composite_kernels")}, {"device", show_setting(settings, "device")}};
 }
 
-int64_t ranks_on_host(const Meeting& meeting, int rank) {
-  int host = meeting.ranks[static_cast<size_t>(rank)].host_index;
-  return std::count_if(meeting.ranks.begin(), meeting.ranks.end(), [&](const RankInfo& other) { return other.host_index == host; });
-}
-
 // The machine's cores and memory are shared by the ranks on it, whatever other launchers say about threads.
-void share_machine(Settings& settings, const Meeting& meeting, int rank) {
-  int64_t sharing = ranks_on_host(meeting, rank);
-  if (settings.threads == 0) settings.threads = std::max<int64_t>(1, static_cast<int64_t>(std::thread::hardware_concurrency()) / sharing);
+void share_machine(Settings& settings, const MachineShare& share) {
+  if (settings.threads == 0) settings.threads = share.threads();
   if (settings.memory_limit == 0) {
     complete_settings(settings);
-    settings.memory_limit /= sharing;
+    settings.memory_limit /= share.ranks;
     settings.metadata_cache_bytes = 0;
   }
+}
+
+// Ranks that play to be on several hosts are dealt out in blocks, as launchers do it.
+std::string host_played(const CommandArguments& arguments, const JobIdentity& identity) {
+  if (!arguments.has("--hosts")) return "";
+  int64_t hosts = arguments.count("--hosts", 1);
+  if (hosts > identity.ranks) throw UsageError(fmt::format("--hosts {}: {} ranks cannot be on so many hosts", hosts, identity.ranks));
+  return fmt::format("host-{}", identity.rank * hosts / identity.ranks);
+}
+
+void print_topology(const Meeting& meeting, const Settings& settings, const UcxTransport& transport) {
+  using Align = TextTable::Align;
+  TextTable table({{"rank", Align::Right},
+                   {"host", Align::Left},
+                   {"process", Align::Right},
+                   {"cores", Align::Left},
+                   {"threads", Align::Right},
+                   {"route to rank 0", Align::Left}});
+  for (const RankInfo& rank : meeting.ranks) {
+    MachineShare share = share_of_machine(meeting.ranks, rank.rank);
+    int64_t threads = settings.threads == 0 ? share.threads() : settings.threads;
+    std::string cores = to_text(share.cores) + (share.is_exclusive ? "" : " (shared)");
+    std::string route = rank.rank == 0 ? "(itself)" : transport.route(rank.rank);
+    table.add({std::to_string(rank.rank), rank.host, std::to_string(rank.pid), cores, std::to_string(threads), route});
+  }
+  fmt::print("{}", table.to_string(120));
+}
+
+// Of a process that its launcher does not know as one of a job: the first rank of one that it starts itself.
+JobIdentity local_identity(const CommandArguments& arguments) {
+  if (!arguments.has("-n"))
+    throw UsageError("-n says how many ranks to start; without it the command joins a job of torchrun, mpirun or srun, and this is none");
+  JobIdentity identity;
+  identity.ranks = static_cast<int>(arguments.count("-n", 1));
+  identity.master_port = 0;
+  return identity;
 }
 
 // Everything behind `--`.
@@ -57,7 +92,8 @@ int run_cluster_command(int argc, char** argv, Settings settings, InterruptWatch
   std::vector<std::string> own_words = {"pistachio", "cluster"};
   auto [query_argc, query_argv] = split_at_dashes(argc, argv);
   for (int i = 0; i < argc; ++i) own_words.emplace_back(argv[i]);
-  CommandArguments arguments(argc, argv, {{"-n", true}}, settings);
+  CommandArguments arguments(argc, argv, {{"-n", true}, {"--hosts", true}, {"--topology", false}, {kParentOption, true}}, settings);
+  if (arguments.has(kParentOption)) end_with_parent(static_cast<pid_t>(arguments.count(kParentOption, 1)));
   if (!arguments.positional().empty())
     throw UsageError(fmt::format("put '--' before what the first rank is to run: there is no option '{}'", arguments.positional()[0]));
   QueryArguments query = parse_query_arguments(query_argc, query_argv, settings);
@@ -65,27 +101,28 @@ int run_cluster_command(int argc, char** argv, Settings settings, InterruptWatch
   std::optional<JobIdentity> identity = job_identity([](const char* name) { return std::getenv(name); });
   bool is_local = !identity;
   if (is_local) {
-    if (!arguments.has("-n"))
-      throw UsageError("-n says how many ranks to start; without it the command joins a job of torchrun, mpirun or srun, and this is none");
-    identity.emplace();
-    identity->ranks = static_cast<int>(arguments.count("-n", 1));
-    identity->master_port = 0;
+    identity = local_identity(arguments);
   } else if (arguments.has("-n") && arguments.count("-n", 1) != identity->ranks) {
     throw UsageError(fmt::format("-n {} contradicts the job that this process is part of, which has {} ranks", arguments.count("-n", 1),
                                  identity->ranks));
   }
 
+  std::optional<RankProcesses> processes;
   RendezvousOptions options;
   options.version = PISTACHIO_VERSION;
   options.settings = settings_that_must_agree(settings);
+  options.host = host_played(arguments, *identity);
+  options.while_waiting = [&] {
+    interrupts.token().throw_if_cancelled();
+    if (processes) processes->require_all();
+  };
   Rendezvous rendezvous(*identity, options);
-  std::optional<RankProcesses> processes;
   if (is_local) {
+    own_words.insert(own_words.end(), {kParentOption, std::to_string(::getpid())});
     // They take the same settings, so what stands behind `--` goes along.
     own_words.emplace_back("--");
     for (int i = 0; i < query_argc; ++i) own_words.emplace_back(query_argv[i]);
-    processes.emplace(identity->ranks, rendezvous.port(), std::move(own_words),
-                      std::vector<std::vector<std::string>>(static_cast<size_t>(identity->ranks)));
+    processes.emplace(identity->ranks, rendezvous.port(), std::move(own_words));
   }
   UcxOptions network;
   network.rank = identity->rank;
@@ -93,13 +130,29 @@ int run_cluster_command(int argc, char** argv, Settings settings, InterruptWatch
   network.peer_timeout = std::chrono::milliseconds(settings.peer_timeout);
   UcxTransport transport(network);
   Meeting meeting = rendezvous.meet(transport.address());
-  share_machine(settings, meeting, identity->rank);
-  EngineInstance engine(settings);
+  if (processes) processes->have_met();
+  MachineShare share = share_of_machine(meeting.ranks, identity->rank);
+  bool only_topology = arguments.has("--topology");
+  if (only_topology && identity->rank == 0) {
+    transport.connect(meeting.ranks, meeting.secret);
+    print_topology(meeting, settings, transport);
+    return 0;
+  }
+  share_machine(settings, share);
+  EngineInstance engine(settings, share.is_exclusive && share.ranks > 1 ? share.cores : CoreSet());
   transport.connect(meeting.ranks, meeting.secret);
   RankService ranks(engine, transport);
-  if (identity->rank == 0) return run_queries(query, engine, &ranks, interrupts);
-  ranks.wait();
-  return 0;
+  if (identity->rank != 0) {
+    ranks.wait(interrupts.token());
+    return 0;
+  }
+  std::optional<RankProcesses::Watch> watch;
+  if (processes) {
+    watch.emplace(*processes, [&](int rank, const std::string& how) {
+      ranks.lose(rank, fmt::format("{} {}", meeting.ranks[static_cast<size_t>(rank)].to_string(), how));
+    });
+  }
+  return run_queries(query, engine, &ranks, interrupts);
 }
 
 }  // namespace pistachio

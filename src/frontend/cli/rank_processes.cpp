@@ -4,14 +4,16 @@
 #include <fmt/format.h>
 #include <signal.h>
 #include <spawn.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <chrono>
+#include <cstdlib>
 #include <cstring>
-#include <thread>
+#include <set>
 
 #include "base/error.h"
+#include "base/start_thread.h"
 
 extern char** environ;
 
@@ -19,8 +21,8 @@ namespace pistachio {
 
 namespace {
 
-constexpr std::chrono::seconds kPatience{5};
 constexpr std::chrono::milliseconds kStep{5};
+constexpr std::chrono::milliseconds kLookInterval{50};
 
 std::vector<char*> pointers(std::vector<std::string>& texts) {
   std::vector<char*> made;
@@ -39,8 +41,7 @@ bool is_of_a_job(std::string_view variable) {
 
 }  // namespace
 
-RankProcesses::RankProcesses(int ranks, int master_port, std::vector<std::string> arguments,
-                             std::vector<std::vector<std::string>> variables) {
+RankProcesses::RankProcesses(int ranks, int master_port, std::vector<std::string> arguments) {
   std::vector<char*> words = pointers(arguments);
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
@@ -61,7 +62,6 @@ RankProcesses::RankProcesses(int ranks, int master_port, std::vector<std::string
     environment.push_back(fmt::format("WORLD_SIZE={}", ranks));
     environment.push_back("MASTER_ADDR=127.0.0.1");
     environment.push_back(fmt::format("MASTER_PORT={}", master_port));
-    for (const std::string& variable : variables[static_cast<size_t>(rank)]) environment.push_back(variable);
     std::vector<char*> block = pointers(environment);
     pid_t process = 0;
     problem = ::posix_spawn(&process, "/proc/self/exe", &actions, &attributes, words.data(), block.data());
@@ -69,14 +69,23 @@ RankProcesses::RankProcesses(int ranks, int master_port, std::vector<std::string
   }
   posix_spawnattr_destroy(&attributes);
   posix_spawn_file_actions_destroy(&actions);
-  if (problem != 0) throw UserError(fmt::format("cannot start a process for a rank: {}", std::strerror(problem)));
+  if (problem != 0) {
+    end_all();
+    throw UserError(fmt::format("cannot start the process of rank {}: {}", processes_.size() + 1, std::strerror(problem)));
+  }
 }
 
 RankProcesses::~RankProcesses() {
-  auto deadline = std::chrono::steady_clock::now() + kPatience;
+  end_all();
+}
+
+void RankProcesses::end_all() {
+  auto deadline = std::chrono::steady_clock::now() + patience_;
   for (pid_t process : processes_) {
-    while (::waitpid(process, nullptr, WNOHANG) == 0) {
-      if (std::chrono::steady_clock::now() > deadline) {
+    int status = 0;
+    while (::waitpid(process, &status, WNOHANG | WUNTRACED) == 0 || WIFSTOPPED(status)) {
+      // One that is stopped hears of nothing.
+      if (WIFSTOPPED(status) || std::chrono::steady_clock::now() > deadline) {
         ::kill(process, SIGKILL);
         ::waitpid(process, nullptr, 0);
         break;
@@ -84,6 +93,55 @@ RankProcesses::~RankProcesses() {
       std::this_thread::sleep_for(kStep);
     }
   }
+}
+
+std::string RankProcesses::how_it_ended(int rank) const {
+  siginfo_t facts{};
+  pid_t process = processes_[static_cast<size_t>(rank) - 1];
+  // It stays to be waited for: its number must not go to another process before the end.
+  if (::waitid(P_PID, static_cast<id_t>(process), &facts, WEXITED | WNOHANG | WNOWAIT) != 0 || facts.si_pid == 0) return "";
+  if (facts.si_code == CLD_EXITED) return fmt::format("ended with exit status {}", facts.si_status);
+  return fmt::format("was ended by signal {} ({})", facts.si_status, ::strsignal(facts.si_status));
+}
+
+void RankProcesses::require_all() const {
+  for (int rank = 1; rank <= static_cast<int>(processes_.size()); ++rank) {
+    std::string how = how_it_ended(rank);
+    if (how.empty()) continue;
+    throw UserError(fmt::format("rank {} (process {}) {} before the ranks had met; if it had something to say, it stands above", rank,
+                                processes_[static_cast<size_t>(rank) - 1], how));
+  }
+}
+
+RankProcesses::Watch::Watch(const RankProcesses& processes, Callback on_end) : processes_(processes), on_end_(std::move(on_end)) {
+  thread_ = start_thread("the ranks of a local cluster", "raise the limit on processes (ulimit -u)", [this] { run(); });
+}
+
+RankProcesses::Watch::~Watch() {
+  {
+    std::lock_guard lock(mutex_);
+    is_stopping_ = true;
+  }
+  stopping_changed_.notify_all();
+  thread_.join();
+}
+
+void RankProcesses::Watch::run() {
+  std::set<int> running;
+  for (size_t i = 0; i < processes_.processes_.size(); ++i) running.insert(static_cast<int>(i) + 1);
+  std::unique_lock lock(mutex_);
+  while (!stopping_changed_.wait_for(lock, kLookInterval, [&] { return is_stopping_; })) {
+    std::erase_if(running, [&](int rank) {
+      std::string how = processes_.how_it_ended(rank);
+      if (!how.empty()) on_end_(rank, how);
+      return !how.empty();
+    });
+  }
+}
+
+void end_with_parent(pid_t parent) {
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (::getppid() != parent) std::_Exit(1);  // it was sooner
 }
 
 }  // namespace pistachio

@@ -1,0 +1,148 @@
+"""Ranks that meet, and everything that can keep them from it."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import unittest
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent))
+
+from tests.support import pistachio_process as pistachio
+from tests.support.pistachio_cluster import PistachioCluster, rank_processes, wait_until
+from tools.tpch_data import ensure_tpch
+
+COUNT = "SELECT count(*) FROM lineitem JOIN orders ON l_orderkey = o_orderkey"
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def is_listening(port):
+    try:
+        socket.create_connection(("127.0.0.1", port), timeout=pistachio.WATCHDOG_SECONDS).close()
+    except ConnectionRefusedError:
+        return False
+    return True
+
+
+class Job:
+    """Processes that are started one by one, as torchrun does it."""
+
+    def __init__(self, port=None):
+        self.port = port or free_port()
+        self.processes = []
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        for process in self.processes:
+            process.kill()
+            process.communicate()
+
+    def start(self, rank, ranks, *words, **variables):
+        environment = os.environ | {"RANK": str(rank), "WORLD_SIZE": str(ranks), "LOCAL_RANK": str(rank), "MASTER_ADDR": "127.0.0.1",
+                                    "MASTER_PORT": str(self.port)} | variables
+        process = subprocess.Popen([pistachio.BINARY, "cluster", *map(str, words)], env=environment, text=True, stdin=subprocess.DEVNULL,
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.processes.append(process)
+        return process
+
+
+def ending(process):
+    """(exit status, output, errors)"""
+    output, errors = process.communicate(timeout=pistachio.WATCHDOG_SECONDS)
+    return process.returncode, output, errors
+
+
+def held_cores(pid, cores):
+    """The cores of the threads that may not use all of them."""
+    held = set()
+    for thread in os.listdir(f"/proc/{pid}/task"):
+        allowed = os.sched_getaffinity(int(thread))
+        held |= allowed if allowed != set(cores) else set()
+    return held
+
+
+class LocalCluster(unittest.TestCase):
+    def test_a_rank_that_ends_before_the_ranks_have_met(self):
+        process = subprocess.Popen([pistachio.BINARY, "cluster", "-n", "3", "--", "-c", "SELECT 1"], text=True, stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE)
+        ranks = rank_processes(process.pid, 2)
+        os.kill(ranks[2], signal.SIGKILL)
+        status, output, errors = ending(process)
+        self.assertEqual((status, output), (1, ""))
+        self.assertIn(f"error: rank 2 (process {ranks[2]}) was ended by signal 9 (Killed) before the ranks had met", errors)
+
+    def test_topology(self):
+        done = pistachio.run("cluster", "-n", 4, "--hosts", 2, "--topology")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        heading, _, *rows = done.stdout.splitlines()
+        self.assertEqual(heading.split(), ["rank", "host", "process", "cores", "threads", "route", "to", "rank", "0"])
+        self.assertEqual([row.split()[:2] for row in rows], [["0", "host-0"], ["1", "host-0"], ["2", "host-1"], ["3", "host-1"]])
+        self.assertEqual(len({row.split()[2] for row in rows}), 4)
+
+    def test_workers_stay_on_cores_of_their_rank(self):
+        cores = sorted(os.sched_getaffinity(0))
+        if len(cores) < 2:
+            self.skipTest("there is only one core")
+        for binding, held in (("auto", True), ("off", False)):
+            with self.subTest(binding=binding), PistachioCluster(2, "-s", f"bind_threads={binding}") as cluster:
+                first, second = (held_cores(pid, cores) for pid in (cluster.process.pid, cluster.ranks[1]))
+                self.assertEqual(first, set(cores[:len(cores) // 2]) if held else set())
+                self.assertEqual(second, set(cores[len(cores) // 2:]) if held else set())
+
+    def test_wrong_usage(self):
+        for words, text in ((["cluster"], "-n says how many ranks"), (["cluster", "-n", "0"], "at least 1"),
+                            (["cluster", "-n", "2", "--hosts", "3"], "2 ranks cannot be on so many hosts"),
+                            (["cluster", "-n", "2", "-c", "SELECT 1"], "unknown option -c")):
+            with self.subTest(words=words):
+                done = pistachio.run(*words)
+                self.assertEqual((done.returncode, done.stdout), (2, ""))
+                self.assertIn(text, done.stderr)
+
+
+class StartedByHand(unittest.TestCase):
+    def test_a_job(self):
+        with Job() as job:
+            words = ("--", "-d", ensure_tpch("0.01"), "-c", COUNT)
+            others = [job.start(rank, 3, *words, OMP_NUM_THREADS="1") for rank in (2, 1)]
+            self.assertEqual(ending(job.start(0, 3, *words)), (0, "count\n60175\n", ""))
+            for process in others:
+                self.assertEqual(ending(process), (0, "", ""))
+
+    def test_another_world_size(self):
+        with Job() as job:
+            first, other = job.start(0, 2), job.start(2, 3)
+            for process in (other, first):
+                status, _, errors = ending(process)
+                self.assertEqual(status, 1)
+                self.assertIn("rank 2 was started for a job of 3 ranks, rank 0 at 127.0.0.1", errors)
+
+    def test_a_second_job_on_the_same_port(self):
+        with Job() as job, Job(job.port) as second:
+            job.start(0, 2)  # waits for rank 1
+            wait_until(lambda: is_listening(job.port), "the store of the first job")
+            status, _, errors = ending(second.start(0, 2))
+            self.assertEqual(status, 1)
+            self.assertIn(f"rank 0 cannot listen on port {job.port}", errors)
+            self.assertIn("set MASTER_PORT to a free one", errors)
+
+    def test_variables_that_are_missing_or_wrong(self):
+        for variables, text in (({"RANK": "1"}, "RANK is set but WORLD_SIZE is not"),
+                                ({"RANK": "2", "WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1"}, "RANK is '2'"),
+                                ({"RANK": "1", "WORLD_SIZE": "2"}, "MASTER_ADDR is not set")):
+            with self.subTest(variables=variables):
+                done = pistachio.run("cluster", environment=variables)
+                self.assertEqual((done.returncode, done.stdout), (1, ""))
+                self.assertIn(text, done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
