@@ -256,6 +256,10 @@ HashAggregateOperator::HashAggregateOperator(OperatorPtr input, std::vector<Colu
     ENSURE(found != running_.end());
     state_of_call_.push_back(static_cast<size_t>(found - running_.begin()));
   }
+  // The states that arrive are of different values already.
+  if (stage_ == AggregateStage::Final) {
+    for (AggregateCall& call : running_) call.distinct = false;
+  }
 }
 
 Chunk HashAggregateOperator::results(std::vector<Column> keys, const std::vector<std::unique_ptr<AggregateState>>& states, int64_t groups,

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 #include <set>
 
 #include "base/check.h"
@@ -197,12 +198,48 @@ class ExchangePlacement {
           meeting = together;
         }
       } else {
+        std::optional<ColumnId> argument = only_distinct_argument(aggregate);
+        if (argument) input = without_duplicates(std::move(input), aggregate.groups, *argument, *node);
+        if (argument && aggregate.groups.empty()) {
+          // Each rank counts the values that belong to it, and no value belongs to two.
+          input = moved(std::move(input), {Requirement::Kind::Together, {plan_.columns.reference(*argument)}});
+          PhysicalPtr partial = partial_aggregate(*node, aggregate, *input);
+          aggregate.stage = AggregateStage::Final;
+          aggregate.states = partial->as<PhysicalAggregate>()->states;
+          partial->children.push_back(std::move(input));
+          partial->distribution = given_distribution(*partial, plan_);
+          input = std::move(partial);
+        }
         meeting = together;
       }
       node->children[0] = moved(std::move(input), meeting);
     }
     node->distribution = given_distribution(*node, plan_);
     return node;
+  }
+
+  // The column that all calls aggregate the different values of.
+  static std::optional<ColumnId> only_distinct_argument(const PhysicalAggregate& aggregate) {
+    std::optional<ColumnId> only;
+    for (const AggregateCall& call : aggregate.calls) {
+      bool is_plain = call.distinct && !call.filter && call.argument->kind() == ExpressionKind::Column;
+      if (!is_plain || (only && *only != call.argument->column_id())) return std::nullopt;
+      only = call.argument->column_id();
+    }
+    return only;
+  }
+
+  // Of rows that agree in the groups and the argument one is enough: fewer travel.
+  PhysicalPtr without_duplicates(PhysicalPtr input, std::vector<ColumnId> columns, ColumnId argument, const PhysicalNode& node) {
+    if (std::find(columns.begin(), columns.end(), argument) == columns.end()) columns.push_back(argument);
+    auto made = std::make_unique<PhysicalNode>();
+    made->layout = columns;
+    // How many different values there are is not known here; at least one for each group.
+    made->estimated_rows = std::max(input->estimated_rows / 2, std::min(input->estimated_rows, node.estimated_rows));
+    made->node = PhysicalAggregate{.groups = columns, .calls = {}, .stage = AggregateStage::Partial, .states = {}};
+    made->children.push_back(std::move(input));
+    made->distribution = given_distribution(*made, plan_);
+    return made;
   }
 
   // Without its input.

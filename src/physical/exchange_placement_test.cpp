@@ -79,6 +79,10 @@ TEST_F(ExchangePlacementTest, DistinctValuesMeetBeforeTheyAreCounted) {
   AggregateCall call{.id = count, .function = find_aggregate("count"), .argument = column(b), .distinct = true};
   PhysicalPlan made = place(make_node(LogicalAggregate{{a}, {call}}, scan({a, b})), {a, count});
   EXPECT_EQ(moves_of(made), (std::vector<Move>{Move::Gather, Move::Repartition, Move::Scatter}));
+  // Without groups the values themselves are dealt out, and only counts travel to the first rank.
+  PhysicalPlan all = place(make_node(LogicalAggregate{{}, {call}}, scan({a, b})), {count});
+  EXPECT_EQ(moves_of(all), (std::vector<Move>{Move::Gather, Move::Repartition, Move::Scatter}));
+  EXPECT_EQ(all.root->as<PhysicalAggregate>()->stage, AggregateStage::Final);
 }
 
 TEST_F(ExchangePlacementTest, SumsAreAddedUpInTwoStages) {
