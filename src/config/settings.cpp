@@ -93,6 +93,28 @@ std::string show_reader(const Settings& settings) {
   return settings.reader == ReaderMode::Blocking ? "blocking" : "chunked";
 }
 
+void assign_join_distribution(Settings& settings, std::string_view name, std::string_view text) {
+  std::string word = lower(text);
+  if (word == "auto") {
+    settings.join_distribution = JoinDistribution::Auto;
+  } else if (word == "repartition") {
+    settings.join_distribution = JoinDistribution::Repartition;
+  } else if (word == "broadcast") {
+    settings.join_distribution = JoinDistribution::Broadcast;
+  } else {
+    refuse(name, text, "auto, repartition or broadcast");
+  }
+}
+
+std::string show_join_distribution(const Settings& settings) {
+  switch (settings.join_distribution) {
+    case JoinDistribution::Auto: return "auto";
+    case JoinDistribution::Repartition: return "repartition";
+    case JoinDistribution::Broadcast: return "broadcast";
+  }
+  return "";
+}
+
 void assign_join_schedule(Settings& settings, std::string_view name, std::string_view text) {
   std::string word = lower(text);
   if (word == "blocking") {
@@ -243,6 +265,10 @@ const std::vector<SettingDescription>& setting_descriptions() {
       {"dynamic_buffering", "boolean", "gather rows for another rank until they fill a message", assign_boolean<&S::dynamic_buffering>,
        show_boolean<&S::dynamic_buffering>},
       {"io_threads", "integer", "reads in flight at a time", assign_integer<&S::io_threads, 1, 1024>, show_integer<&S::io_threads>},
+      {"join_distribution", "auto, repartition, broadcast",
+       "how the sides of a join over ranks come together: rows of both go where their keys belong, or those of the build side to every "
+       "rank; auto: what moves fewer bytes",
+       assign_join_distribution, show_join_distribution},
       {"join_schedule", "blocking, tuned, chunked, deferred",
        "how the steps of joins over ranks follow each other: blocking and tuned one after the other (tuned with messages of a good size), "
        "chunked reads the probe side when the build side is there, deferred at once",

@@ -22,6 +22,8 @@ enum class JoinSchedule {
   Deferred,  // everything that can run runs
 };
 
+enum class JoinDistribution { Auto, Repartition, Broadcast };
+
 struct Settings {
   int64_t threads = 0;       // 0: one per core
   int64_t memory_limit = 0;  // 0: three quarters of the machine's memory
@@ -46,6 +48,7 @@ struct Settings {
   int64_t queue_limit = 32 << 20;  // bytes that wait on a rank, for each exchange
   bool dynamic_buffering = true;
   bool reader_combining = true;
+  JoinDistribution join_distribution = JoinDistribution::Auto;
   JoinSchedule join_schedule = JoinSchedule::Deferred;
   int64_t message_bytes = 1 << 20;
   int64_t peer_timeout = 5000;  // milliseconds

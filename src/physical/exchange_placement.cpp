@@ -23,6 +23,8 @@ constexpr double kWorthwhileShare = 0.8;
 // What a byte costs that is worked on, against one that is received.
 constexpr double kWorkShare = 0.25;
 constexpr double kTextBytes = 24;
+// Above every difference between ways to run a join.
+constexpr double kUnwantedFactor = 1e12;
 
 class ExchangePlacement {
  public:
@@ -85,8 +87,12 @@ class ExchangePlacement {
     std::vector<std::vector<Requirement>> alternatives = input_alternatives(node, plan_.columns);
     double least = std::numeric_limits<double>::infinity();
     const std::vector<Requirement>* chosen = nullptr;
+    // What is in one place already stays there.
+    bool is_spread = std::any_of(node.children.begin(), node.children.end(),
+                                 [](const PhysicalPtr& child) { return child->distribution.kind != Place::Single; });
+    bool is_join = node.as<PhysicalJoin>() != nullptr && is_spread;
     for (const std::vector<Requirement>& alternative : alternatives) {
-      double cost = cost_of(node, alternative);
+      double cost = cost_of(node, alternative) * (is_join && !is_preferred(alternative[1].kind) ? kUnwantedFactor : 1);
       if (cost < least) {
         least = cost;
         chosen = &alternative;
@@ -97,6 +103,13 @@ class ExchangePlacement {
       PhysicalPtr child = moved(std::move(node.children[i]), (*chosen)[i]);
       node.children[i] = std::move(child);
     }
+  }
+
+  // By the setting; others are taken only where there is no choice.
+  bool is_preferred(Requirement::Kind build_side) const {
+    if (options_.joins == JoinDistribution::Repartition) return build_side == Requirement::Kind::Paired;
+    if (options_.joins == JoinDistribution::Broadcast) return build_side == Requirement::Kind::Everywhere;
+    return true;
   }
 
   // Of the rank that has most to do.

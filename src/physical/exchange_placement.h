@@ -2,6 +2,7 @@
 // does.
 #pragma once
 
+#include "config/settings.h"
 #include "physical/physical_node.h"
 
 namespace pistachio {
@@ -10,6 +11,7 @@ struct PlacementOptions {
   int ranks = 1;
   // Also tables in memory and constants are spread, however few rows they have: for tests.
   bool spread_everything = false;
+  JoinDistribution joins = JoinDistribution::Auto;
 };
 
 // The plan is one for a single rank (plan_physical). Of the ways a node can run, the one that moves the fewest bytes is taken; an input

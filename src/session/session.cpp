@@ -212,7 +212,8 @@ void Session::run(const std::shared_ptr<const ast::Statement>&, const ast::Selec
 }
 
 PlacementOptions Session::placement() const {
-  return {.ranks = ranks_ == nullptr ? 1 : ranks_->ranks(), .spread_everything = settings_.spread_tables};
+  return {
+      .ranks = ranks_ == nullptr ? 1 : ranks_->ranks(), .spread_everything = settings_.spread_tables, .joins = settings_.join_distribution};
 }
 
 void Session::run_planned(const PlannedQuery& planned, ExecutablePlan& executable, ResultReceiver& receiver) {
