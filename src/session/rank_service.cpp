@@ -152,8 +152,8 @@ void RankService::run(const PhysicalPlan& plan, ExecutablePlan& executable, Engi
   {
     std::lock_guard lock(mutex_);
     if (!lost_.empty()) {
-      throw PeerError(fmt::format("rank {} is lost, and this statement needs all ranks: {}; start the cluster again", lost_.begin()->first,
-                                  lost_.begin()->second));
+      throw PeerError(fmt::format("rank {} is lost, and this statement needs all ranks: {}; start the cluster again", lost_.front().rank,
+                                  lost_.front().why));
     }
     number = next_number_++;
     query = queries_.emplace(number, std::make_unique<Query>(token)).first->second.get();
@@ -218,9 +218,14 @@ std::string RankService::wait(const CancelToken& token) {
     changed_.notify_all();
   });
   std::unique_lock lock(mutex_);
-  changed_.wait(lock, [&] { return lost_.contains(0) || token.is_cancelled(); });
+  changed_.wait(lock, [&] { return find_lost(0) != nullptr || token.is_cancelled(); });
   token.throw_if_cancelled();
-  return lost_.at(0);
+  return find_lost(0)->why;
+}
+
+const RankService::LostRank* RankService::find_lost(int rank) const {
+  auto found = std::find_if(lost_.begin(), lost_.end(), [&](const LostRank& lost) { return lost.rank == rank; });
+  return found == lost_.end() ? nullptr : &*found;
 }
 
 void RankService::on_message(int source, Message message) noexcept {
@@ -328,7 +333,7 @@ void RankService::fail(Query& query, RemoteError error) {
 void RankService::on_peer_lost(int peer, std::string why) noexcept {
   try {
     std::lock_guard lock(mutex_);
-    lost_.emplace(peer, why);
+    if (find_lost(peer) == nullptr) lost_.push_back({peer, why});
     for (auto& [number, query] : queries_) {
       query->running.erase(peer);
       RemoteError error{.kind = RemoteError::Kind::Peer, .message = why, .position = -1, .rank = peer};

@@ -67,6 +67,12 @@ class RankService final : private MessageReceiver {
     std::set<int> running;             // on the first rank: those whose Finished has not come
   };
 
+  struct LostRank {
+    int rank = 0;
+    std::string why;
+  };
+
+  const LostRank* find_lost(int rank) const;
   void on_message(int source, Message message) noexcept override;
   void on_peer_lost(int peer, std::string why) noexcept override;
   void start_query(int64_t number, const Message& message);
@@ -85,7 +91,7 @@ class RankService final : private MessageReceiver {
   std::condition_variable changed_;
   // Guarded by mutex_.
   std::map<int64_t, std::unique_ptr<Query>> queries_;
-  std::map<int, std::string> lost_;    // ranks, and why
+  std::vector<LostRank> lost_;         // in the order of their loss: the first may have taken the others with it
   std::set<int64_t> cancelled_early_;  // before their plan came
   int64_t next_number_ = 1;
   bool is_stopping_ = false;
