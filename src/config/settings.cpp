@@ -195,6 +195,8 @@ const SettingDescription& find_setting(std::string_view name) {
 const std::vector<SettingDescription>& setting_descriptions() {
   using S = Settings;
   static const std::vector<SettingDescription> table = {
+      {"calibrate_links", "boolean", "measure the links between ranks before the first query that moves rows, to choose message_bytes",
+       assign_boolean<&S::calibrate_links>, show_boolean<&S::calibrate_links>},
       {"chunk_rows", "integer", "rows in a chunk that flows from scan to operators, at most", assign_integer<&S::chunk_rows, 1, 1 << 30>,
        show_integer<&S::chunk_rows>},
       {"composite_kernels", "boolean", "run the slow reference bodies of all kernels (for testing)", assign_boolean<&S::composite_kernels>,
@@ -208,13 +210,17 @@ const std::vector<SettingDescription>& setting_descriptions() {
       {"io_threads", "integer", "reads in flight at a time", assign_integer<&S::io_threads, 1, 1024>, show_integer<&S::io_threads>},
       {"late_materialization", "boolean", "read and decode filter columns first, other columns only where rows are left",
        assign_boolean<&S::late_materialization>, show_boolean<&S::late_materialization>},
+      {"link_bandwidth_limit", "size", "bytes a second that a rank may send to others, for evaluation; 0: no limit",
+       assign_size<&S::link_bandwidth_limit, 1>, show_integer<&S::link_bandwidth_limit>},
       {"memory_limit", "size", "the most memory the engine uses; 0: three quarters of the machine's",
        assign_size<&S::memory_limit, kLowestMemoryLimit>, show_integer<&S::memory_limit>},
-      {"message_bytes", "size", "how large a message between ranks is meant to be", assign_size<&S::message_bytes, 1>,
-       show_integer<&S::message_bytes>},
+      {"message_bytes", "size", "how large a message between ranks is meant to be; 0: as large as the links need for their full speed",
+       assign_size<&S::message_bytes, 1>, show_integer<&S::message_bytes>},
       {"metadata_cache", "boolean", "keep parsed Parquet footers", assign_boolean<&S::metadata_cache>, show_boolean<&S::metadata_cache>},
       {"metadata_cache_bytes", "size", "the most memory that kept footers take; 0: a quarter of memory_limit, at most 256 MiB",
        assign_size<&S::metadata_cache_bytes, 1>, show_integer<&S::metadata_cache_bytes>},
+      {"network_checksum", "boolean", "check every message between ranks against a checksum", assign_boolean<&S::network_checksum>,
+       show_boolean<&S::network_checksum>},
       {"on_error", "stop, continue", "continue: print an error in place of the result and go on with the next statement", assign_on_error,
        show_on_error},
       {"overlap", "boolean", "read ahead while earlier chunks are decoded", assign_boolean<&S::overlap>, show_boolean<&S::overlap>},

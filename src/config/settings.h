@@ -36,7 +36,10 @@ struct Settings {
   bool spread_tables = false;      // also tables in memory are spread over the ranks
   int64_t queue_limit = 32 << 20;  // bytes that wait on a rank, for each exchange
   bool dynamic_buffering = true;
-  int64_t message_bytes = 1 << 20;
+  int64_t message_bytes = 0;  // 0: what the links between the ranks need
+  bool calibrate_links = true;
+  int64_t link_bandwidth_limit = 0;  // bytes a second; 0: none
+  bool network_checksum = false;
   int64_t peer_timeout = 5000;  // milliseconds
   int64_t query_timeout = 0;    // milliseconds a statement may run; 0: no limit
 };

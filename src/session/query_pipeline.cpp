@@ -73,8 +73,8 @@ PlannedQuery plan_query(const ast::Query& query, TableResolver& tables, const Se
 }
 
 void run_plan(EngineInstance& engine, EngineInstance::QueryScope& scope, ExecutablePlan& plan, ResultReceiver* receiver,
-              const CancelToken& token, QueryExchanges* exchanges) {
-  RunContext context{scope.storage(), scope.operator_memory(), engine.scheduler().workers(), engine.device(), exchanges};
+              const CancelToken& token, QueryExchanges* exchanges, int64_t message_bytes) {
+  RunContext context{scope.storage(), scope.operator_memory(), engine.scheduler().workers(), engine.device(), exchanges, message_bytes};
   engine.scheduler().run(run(plan, context, receiver), token);
 }
 

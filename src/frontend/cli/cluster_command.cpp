@@ -40,6 +40,14 @@ void share_machine(Settings& settings, const Meeting& meeting, int rank) {
   }
 }
 
+LinkSurveyOptions link_survey(const Meeting& meeting, UcxTransport& transport, const Settings& settings) {
+  LinkSurveyOptions options;
+  for (const RankInfo& rank : meeting.ranks) options.hosts.push_back(rank.host_index);
+  options.route = [&transport](int rank) { return transport.route(rank); };
+  options.largest_message = std::min(options.largest_message, settings.memory_limit / 16);
+  return options;
+}
+
 // Everything behind `--`.
 std::pair<int, char**> split_at_dashes(int& argc, char** argv) {
   for (int i = 0; i < argc; ++i) {
@@ -91,12 +99,14 @@ int run_cluster_command(int argc, char** argv, Settings settings, InterruptWatch
   network.rank = identity->rank;
   network.ranks = identity->ranks;
   network.peer_timeout = std::chrono::milliseconds(settings.peer_timeout);
+  network.link_bandwidth_limit = settings.link_bandwidth_limit;
+  network.checksum = settings.network_checksum;
   UcxTransport transport(network);
   Meeting meeting = rendezvous.meet(transport.address());
   share_machine(settings, meeting, identity->rank);
   EngineInstance engine(settings);
   transport.connect(meeting.ranks, meeting.secret);
-  RankService ranks(engine, transport);
+  RankService ranks(engine, transport, link_survey(meeting, transport, engine.settings()));
   if (identity->rank == 0) return run_queries(query, engine, &ranks, interrupts);
   ranks.wait();
   return 0;
