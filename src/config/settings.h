@@ -50,7 +50,10 @@ struct Settings {
   bool reader_combining = true;
   JoinDistribution join_distribution = JoinDistribution::Auto;
   JoinSchedule join_schedule = JoinSchedule::Deferred;
-  int64_t message_bytes = 1 << 20;
+  int64_t message_bytes = 0;  // 0: what the links between the ranks need
+  bool calibrate_links = true;
+  int64_t link_bandwidth_limit = 0;  // bytes a second; 0: none
+  bool network_checksum = false;
   int64_t peer_timeout = 5000;  // milliseconds
   int64_t query_timeout = 0;    // milliseconds a statement may run; 0: no limit
 };

@@ -90,6 +90,8 @@ void ExchangeInput::on_rows(int source, at::Tensor block) {
   std::lock_guard lock(mutex_);
   Source& from = sources_[static_cast<size_t>(source)];
   ++from.received;
+  bytes_received_ += bytes;
+  ++messages_received_;
   if (complete_) return;
   if (!closed_) queue_.push(Rows{{}, std::move(block), source, bytes}, bytes);
   close_if_complete();
@@ -106,6 +108,15 @@ void ExchangeInput::close_if_complete() {
   complete_ = std::all_of(sources_.begin(), sources_.end(),
                           [](const Source& source) { return source.expected >= 0 && source.received >= source.expected; });
   if (complete_) queue_.close();
+}
+
+void ExchangeInput::add_figures(ExchangeFigures& figures) {
+  ChannelStatistics queue = queue_.statistics();
+  figures.senders_stalled += queue.senders_stalled;  // of this rank: other ranks' rows are pushed
+  figures.receivers_stalled += queue.receivers_stalled;
+  std::lock_guard lock(mutex_);
+  figures.bytes_received += bytes_received_;
+  figures.messages_received += messages_received_;
 }
 
 ExchangeOutput::ExchangeOutput(QueryExchanges& owner, uint32_t number, ExchangeLimits limits)
@@ -165,14 +176,23 @@ Task<void> ExchangeOutput::carry_to(int rank) {
     if (peer.enough) break;
     under_way += bytes;
     ++messages;
-    counters_.bytes_sent += bytes;
-    ++counters_.messages_sent;
+    bytes_sent_ += bytes;
+    ++messages_sent_;
     owner_.send(rank, MessageKind::Rows, number_, 0, std::move(*block));
   }
   if (rank == owner_.rank()) {
     owner_.input(number_).on_end(rank, 0);
   } else {
     owner_.send(rank, MessageKind::End, number_, messages);
+  }
+}
+
+void ExchangeOutput::add_figures(ExchangeFigures& figures) const {
+  figures.bytes_sent += bytes_sent_;
+  figures.messages_sent += messages_sent_;
+  for (const std::unique_ptr<Peer>& peer : peers_) {
+    figures.senders_stalled += peer->waiting.statistics().senders_stalled;
+    figures.credit_stalled += peer->credit.statistics().receivers_stalled;
   }
 }
 
@@ -236,6 +256,13 @@ QueryExchanges::QueryExchanges(ExchangeHub& hub, int64_t query, size_t count, Ex
 
 QueryExchanges::~QueryExchanges() {
   hub_.close(query_);
+}
+
+ExchangeFigures QueryExchanges::figures(size_t number) const {
+  ExchangeFigures figures;
+  inputs_[number]->add_figures(figures);
+  outputs_[number]->add_figures(figures);
+  return figures;
 }
 
 void QueryExchanges::send(int rank, MessageKind kind, uint32_t number, int64_t value, at::Tensor payload) {

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <deque>
 #include <map>
 #include <memory>
@@ -32,12 +33,15 @@ struct ExchangeLimits {
   int64_t memory_bytes(int ranks) const { return (window_bytes + outgoing_bytes) * ranks; }
 };
 
-// What an exchange moved on this rank.
-struct ExchangeCounters {
-  std::atomic<int64_t> bytes_sent = 0;
-  std::atomic<int64_t> bytes_received = 0;
-  std::atomic<int64_t> messages_sent = 0;
-  std::atomic<int64_t> messages_received = 0;
+// What an exchange moved between this rank and others, and how long tasks of this rank waited for it: times are sums over tasks.
+struct ExchangeFigures {
+  int64_t bytes_sent = 0;
+  int64_t messages_sent = 0;
+  int64_t bytes_received = 0;
+  int64_t messages_received = 0;
+  std::chrono::nanoseconds senders_stalled{0};    // for room, their receivers being slower
+  std::chrono::nanoseconds credit_stalled{0};     // what was packed already, for credit from its receivers
+  std::chrono::nanoseconds receivers_stalled{0};  // for rows
 };
 
 class QueryExchanges;
@@ -65,6 +69,7 @@ class ExchangeInput {
   Task<bool> put(Chunk chunk);
   void on_rows(int source, at::Tensor block);
   void on_end(int source, int64_t messages);
+  void add_figures(ExchangeFigures& figures);
 
  private:
   struct Source {
@@ -81,6 +86,8 @@ class ExchangeInput {
   std::mutex mutex_;
   // Guarded by mutex_.
   std::vector<Source> sources_;
+  int64_t bytes_received_ = 0;
+  int64_t messages_received_ = 0;
   bool closed_ = false;
   bool complete_ = false;
 };
@@ -97,7 +104,7 @@ class ExchangeOutput {
   void finish();
   // Carries what send() was given to the other ranks, until finish(). To be run beside the senders.
   Task<void> carry();
-  const ExchangeCounters& counters() const { return counters_; }
+  void add_figures(ExchangeFigures& figures) const;
 
   void on_credit(int rank, int64_t bytes);
   void on_enough(int rank);
@@ -115,7 +122,8 @@ class ExchangeOutput {
   const uint32_t number_;
   const ExchangeLimits limits_;
   std::vector<std::unique_ptr<Peer>> peers_;
-  ExchangeCounters counters_;
+  std::atomic<int64_t> bytes_sent_ = 0;
+  std::atomic<int64_t> messages_sent_ = 0;
 };
 
 class ExchangeHub {
@@ -159,6 +167,7 @@ class QueryExchanges {
   ExchangeInput& input(size_t number) { return *inputs_[number]; }
   ExchangeOutput& output(size_t number) { return *outputs_[number]; }
   size_t count() const { return inputs_.size(); }
+  ExchangeFigures figures(size_t number) const;
 
   void send(int rank, MessageKind kind, uint32_t number, int64_t value, at::Tensor payload = {});
 

@@ -4,6 +4,7 @@
 // Memory: one payload of the largest size while measuring; received payloads die at once.
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <map>
@@ -35,9 +36,9 @@ class LinkCalibrator : public MessageReceiver {
 
   static bool handles(uint16_t kind) { return kind == kDataKind || kind == kAnswerKind; }
 
-  // Sizes from kSmallestMessage to kLargestMessage, each four times the one before, a few milliseconds each. One call at a time.
-  // Throws PeerError: the peer was lost or does not answer.
-  std::vector<LinkSpeed> measure(int peer);
+  // Sizes from kSmallestMessage to `largest`, each four times the one before, a few milliseconds each; no more of them after one of which
+  // a single message took longer than `patience`. One call at a time. Throws PeerError: the peer was lost or does not answer.
+  std::vector<LinkSpeed> measure(int peer, int64_t largest = kLargestMessage, std::chrono::milliseconds patience = std::chrono::hours(1));
 
   void on_message(int source, Message message) noexcept override;
   void on_peer_lost(int peer, std::string why) noexcept override;

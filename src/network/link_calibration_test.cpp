@@ -47,6 +47,17 @@ TEST_P(LinkMeasurementTest, EverySizeGetsASpeed) {
   job.stop_all();
 }
 
+TEST(LinkCalibrationTest, LargeMessagesAreLeftOutIfWished) {
+  JobOfTransports job(TransportKind::Loopback, 2);
+  LinkCalibrator here(job[0]), there(job[1]);
+  job[0].start(here);
+  job[1].start(there);
+  EXPECT_EQ(here.measure(1, 20'000).back().message_bytes, 16384);
+  // Any message takes longer than no time.
+  EXPECT_EQ(here.measure(1, 20'000, std::chrono::milliseconds(0)).size(), 1u);
+  job.stop_all();
+}
+
 TEST(LinkCalibrationTest, ALostPeerEndsTheMeasurement) {
   LoopbackNetwork network(2);
   LinkCalibrator here(network.transport(0));

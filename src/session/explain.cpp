@@ -6,9 +6,8 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "base/format_bytes.h"
 #include "base/overloaded.h"
-#include "exec/operator.h"
+#include "session/profile_text.h"
 
 namespace pistachio {
 
@@ -39,22 +38,19 @@ std::string_view join_name(JoinKind kind) {
 
 class Explainer {
  public:
-  Explainer(const PhysicalPlan& plan, const ExplainOptions& options) : plan_(plan) {
-    if (options.executed == nullptr) return;
-    for (const ExecutablePlan::Step& step : options.executed->steps) operators_.emplace(step.node, step.op);
-  }
+  Explainer(const PhysicalPlan& plan, const QueryProfile* profile) : plan_(plan), profile_(profile), numbers_(step_numbers(plan)) {}
 
   void text(const PhysicalNode& node, int depth, std::vector<std::string>& lines) {
     Described described = describe(node);
     std::string indent(static_cast<size_t>(depth) * 2, ' ');
     std::string line = fmt::format("{}{}  (rows ~{:.0f}", indent, described.name, std::round(node.estimated_rows));
-    if (const Operator* op = operator_of(node)) {
-      OperatorMetrics& metrics = const_cast<Operator*>(op)->metrics();
-      line += fmt::format("; actual {}, {:.3f} ms", metrics.rows.load(), static_cast<double>(metrics.nanoseconds.load()) / 1e6);
-      if (metrics.bytes > 0) line += fmt::format(", {}", format_bytes(metrics.bytes));
-    }
+    std::optional<StepProfile> step = profile_of(node);
+    if (step) line += step->total_text();
     lines.push_back(line + ")");
     for (const auto& [name, value] : described.details) lines.push_back(fmt::format("{}    {}: {}", indent, name, value));
+    if (step) {
+      for (const std::string& more : step->rank_lines()) lines.push_back(fmt::format("{}    {}", indent, more));
+    }
     for (const PhysicalPtr& child : node.children) text(*child, depth + 1, lines);
   }
 
@@ -62,22 +58,16 @@ class Explainer {
     Described described = describe(node);
     Json made = {{"operator", described.name}, {"estimated_rows", std::round(node.estimated_rows)}};
     for (const auto& [name, value] : described.details) made[name] = value;
-    if (const Operator* op = operator_of(node)) {
-      OperatorMetrics& metrics = const_cast<Operator*>(op)->metrics();
-      made["rows"] = metrics.rows.load();
-      made["chunks"] = metrics.chunks.load();
-      made["milliseconds"] = static_cast<double>(metrics.nanoseconds.load()) / 1e6;
-      made["bytes"] = metrics.bytes.load();
-    }
+    if (std::optional<StepProfile> step = profile_of(node)) step->add_to(made);
     made["inputs"] = Json::array();
     for (const PhysicalPtr& child : node.children) made["inputs"].push_back(json(*child));
     return made;
   }
 
  private:
-  const Operator* operator_of(const PhysicalNode& node) const {
-    auto found = operators_.find(&node);
-    return found == operators_.end() ? nullptr : found->second;
+  std::optional<StepProfile> profile_of(const PhysicalNode& node) const {
+    if (profile_ == nullptr) return std::nullopt;
+    return StepProfile(profile_->step(numbers_.at(&node)), node.as<PhysicalExchange>() != nullptr);
   }
 
   std::string name_of(ColumnId id) const { return fmt::format("{}#{}", plan_.columns.name(id), id.value); }
@@ -214,13 +204,14 @@ class Explainer {
   }
 
   const PhysicalPlan& plan_;
-  std::map<const PhysicalNode*, const Operator*> operators_;
+  const QueryProfile* profile_;
+  std::map<const PhysicalNode*, uint32_t> numbers_;
 };
 
 }  // namespace
 
-std::vector<std::string> explain_text(const PhysicalPlan& plan, const ExplainOptions& options) {
-  Explainer explainer(plan, options);
+std::vector<std::string> explain_text(const PhysicalPlan& plan, const QueryProfile* profile) {
+  Explainer explainer(plan, profile);
   std::vector<std::string> lines;
   for (size_t i = 0; i < plan.shared.size(); ++i) {
     if (!plan.shared[i]) continue;
@@ -228,23 +219,19 @@ std::vector<std::string> explain_text(const PhysicalPlan& plan, const ExplainOpt
     explainer.text(*plan.shared[i], 1, lines);
   }
   explainer.text(*plan.root, 0, lines);
-  if (options.executed != nullptr)
-    lines.push_back(fmt::format("time: {:.3f} ms, read {}", options.seconds * 1e3, format_bytes(options.bytes_read)));
+  if (profile != nullptr) add_query_text(*profile, lines);
   return lines;
 }
 
-std::string explain_json(const PhysicalPlan& plan, const ExplainOptions& options) {
-  Explainer explainer(plan, options);
+std::string explain_json(const PhysicalPlan& plan, const QueryProfile* profile) {
+  Explainer explainer(plan, profile);
   Json made;
   made["plan"] = explainer.json(*plan.root);
   made["common_tables"] = Json::array();
   for (const PhysicalPtr& shared : plan.shared) {
     if (shared) made["common_tables"].push_back(explainer.json(*shared));
   }
-  if (options.executed != nullptr) {
-    made["milliseconds"] = options.seconds * 1e3;
-    made["bytes_read"] = options.bytes_read;
-  }
+  if (profile != nullptr) add_query_json(*profile, made);
   return made.dump(2);
 }
 

@@ -4,18 +4,13 @@
 #include <string>
 #include <vector>
 
-#include "exec/plan_builder.h"
 #include "physical/physical_node.h"
+#include "session/query_profile.h"
 
 namespace pistachio {
 
-struct ExplainOptions {
-  const ExecutablePlan* executed = nullptr;  // with figures of a run
-  double seconds = 0;                        // of the run
-  int64_t bytes_read = 0;
-};
-
-std::vector<std::string> explain_text(const PhysicalPlan& plan, const ExplainOptions& options);
-std::string explain_json(const PhysicalPlan& plan, const ExplainOptions& options);
+// With a profile: what the run of the plan did, on each rank.
+std::vector<std::string> explain_text(const PhysicalPlan& plan, const QueryProfile* profile);
+std::string explain_json(const PhysicalPlan& plan, const QueryProfile* profile);
 
 }  // namespace pistachio

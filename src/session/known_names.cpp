@@ -25,7 +25,7 @@ std::string_view null_rule_text(NullRule rule) {
   return "";
 }
 
-constexpr std::array<std::string_view, 4> kShownLists = {"all", "functions", "rules", "tables"};
+constexpr std::array<std::string_view, 5> kShownLists = {"all", "functions", "links", "rules", "tables"};
 
 }  // namespace
 

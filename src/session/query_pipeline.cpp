@@ -73,11 +73,9 @@ PlannedQuery plan_query(const ast::Query& query, TableResolver& tables, const Se
 }
 
 void run_plan(EngineInstance& engine, EngineInstance::QueryScope& scope, ExecutablePlan& plan, ResultReceiver* receiver,
-              const CancelToken& token, QueryExchanges* exchanges) {
-  RunContext context{scope.storage(), scope.operator_memory(), engine.scheduler().workers(), engine.device(), exchanges};
-  const Settings& settings = scope.storage().settings;
-  context.message_bytes = settings.dynamic_buffering ? settings.message_bytes : 0;
-  context.schedule = ExchangeSchedule::of(settings);
+              const CancelToken& token, QueryExchanges* exchanges, int64_t message_bytes) {
+  RunContext context{scope.storage(), scope.operator_memory(), engine.scheduler().workers(), engine.device(), exchanges, message_bytes};
+  context.schedule = ExchangeSchedule::of(scope.storage().settings);
   engine.scheduler().run(run(plan, context, receiver), token);
 }
 

@@ -24,8 +24,8 @@ PlannedQuery plan_query(const ast::Query& query, TableResolver& tables, const Se
                         const PlacementOptions& placement);
 
 // Run on this rank, with others if there are exchanges; chunks arrive at the receiver as they are made. Without a receiver this rank only
-// does its part for others.
+// does its part for others. Rows for another rank are gathered until they have `message_bytes`.
 void run_plan(EngineInstance& engine, EngineInstance::QueryScope& scope, ExecutablePlan& plan, ResultReceiver* receiver,
-              const CancelToken& token, QueryExchanges* exchanges = nullptr);
+              const CancelToken& token, QueryExchanges* exchanges = nullptr, int64_t message_bytes = 0);
 
 }  // namespace pistachio

@@ -17,6 +17,25 @@ namespace pistachio {
 namespace {
 
 constexpr int64_t kSmallestWindow = 256 << 10;
+constexpr int64_t kSmallestMessage = 256 << 10;
+constexpr int64_t kLargestMessage = 8 << 20;
+constexpr int64_t kUnmeasuredMessage = 1 << 20;
+
+// What the body of Finished begins with.
+enum class Outcome : uint8_t { Success, Failure };
+
+std::string failure(const RemoteError& error) {
+  ByteWriter writer;
+  writer.put(Outcome::Failure);
+  return writer.take() + error.to_bytes();
+}
+
+std::string success(const RankProfile& profile) {
+  ByteWriter writer;
+  writer.put(Outcome::Success);
+  put_profile(writer, profile);
+  return writer.take();
+}
 
 at::Tensor payload_of(const std::string& bytes) {
   at::Tensor payload = at::empty({static_cast<int64_t>(bytes.size())}, at::kByte);
@@ -27,6 +46,11 @@ at::Tensor payload_of(const std::string& bytes) {
 std::string bytes_of(const at::Tensor& payload) {
   if (!payload.defined()) return {};
   return {reinterpret_cast<const char*>(payload.const_data_ptr<uint8_t>()), static_cast<size_t>(payload.numel())};
+}
+
+// Rows for another rank are gathered until they are so large.
+int64_t message_bytes(const Settings& settings) {
+  return settings.dynamic_buffering ? settings.message_bytes : 0;
 }
 
 void put_settings(ByteWriter& writer, const Settings& settings) {
@@ -107,7 +131,8 @@ void RemoteError::raise() const {
   throw InternalError(text);
 }
 
-RankService::RankService(EngineInstance& engine, Transport& transport) : engine_(engine), transport_(transport), hub_(transport) {
+RankService::RankService(EngineInstance& engine, Transport& transport, LinkSurveyOptions links)
+    : engine_(engine), transport_(transport), hub_(transport), links_(transport, std::move(links)) {
   transport_.start(*this);
 }
 
@@ -122,6 +147,7 @@ RankService::~RankService() {
     }
   }
   for (std::thread& thread : threads) thread.join();
+  links_.stop();
   transport_.stop();
 }
 
@@ -138,10 +164,30 @@ ExchangeLimits RankService::limits(const Settings& settings, size_t exchanges) c
   return {.window_bytes = window, .outgoing_bytes = std::max(kSmallestWindow, window / 4)};
 }
 
-void RankService::run(const PhysicalPlan& plan, ExecutablePlan& executable, EngineInstance::QueryScope& scope, ResultReceiver& receiver,
-                      const CancelToken& token) {
+int64_t RankService::suitable_message_bytes(const ExchangeLimits& limits) const {
+  int64_t needed = message_bytes_for(links_.known());
+  if (needed == 0) needed = kUnmeasuredMessage;
+  // Two fit into the window: one is under way while another is worked up.
+  return std::min(std::clamp(needed, kSmallestMessage, kLargestMessage), limits.window_bytes / 2);
+}
+
+void RankService::prepare_links(const Settings& settings, const CancelToken& token) {
+  if (!settings.calibrate_links || !settings.dynamic_buffering || settings.message_bytes != 0) return;
+  try {
+    links_.measure(token);
+  } catch (const Cancelled&) {
+    throw;
+  } catch (const Error&) {
+    // A rank that is lost fails the query; without memory for this, messages get a usual size.
+  }
+}
+
+std::vector<RankProfile> RankService::run(const PhysicalPlan& plan, ExecutablePlan& executable, EngineInstance::QueryScope& scope,
+                                          ResultReceiver& receiver, const CancelToken& token) {
   ENSURE_EQ(rank(), 0);
-  const Settings& settings = scope.storage().settings;
+  Settings settings = scope.storage().settings;
+  ExchangeLimits exchange_limits = limits(settings, plan.exchanges);
+  if (settings.message_bytes == 0) settings.message_bytes = suitable_message_bytes(exchange_limits);
   ByteWriter body;
   put_settings(body, settings);
   body.put_text(serialize_plan(plan));
@@ -170,11 +216,13 @@ void RankService::run(const PhysicalPlan& plan, ExecutablePlan& executable, Engi
   } removal{*this, number};
 
   std::exception_ptr own_error;
+  std::vector<RankProfile> profiles(static_cast<size_t>(ranks()));
   {
-    QueryExchanges exchanges(hub_, number, plan.exchanges, limits(settings, plan.exchanges));
+    QueryExchanges exchanges(hub_, number, plan.exchanges, exchange_limits);
     for (int other = 1; other < ranks(); ++other) send(other, MessageKind::Plan, number, bytes);
     try {
-      run_plan(engine_, scope, executable, &receiver, query->source.token(), &exchanges);
+      run_plan(engine_, scope, executable, &receiver, query->source.token(), &exchanges, message_bytes(settings));
+      profiles[0] = profile_of(plan, executable, &exchanges, scope.read_pool().statistics().bytes);
     } catch (...) {
       own_error = std::current_exception();
     }
@@ -200,12 +248,14 @@ void RankService::run(const PhysicalPlan& plan, ExecutablePlan& executable, Engi
     }
   }
   std::optional<RemoteError> remote = query->error;
+  for (auto& [other, profile] : query->profiles) profiles[static_cast<size_t>(other)] = std::move(profile);
   lock.unlock();
   bool own_is_cancellation = false;
   if (own_error) own_is_cancellation = RemoteError::of(own_error, 0).kind == RemoteError::Kind::Cancelled;
   if (own_error && !own_is_cancellation) std::rethrow_exception(own_error);
   if (remote && (remote->kind != RemoteError::Kind::Cancelled || !own_error)) remote->raise();
   if (own_error) std::rethrow_exception(own_error);
+  return profiles;
 }
 
 void RankService::cancel_everywhere(int64_t number, const std::string& reason) {
@@ -230,7 +280,7 @@ const RankService::LostRank* RankService::find_lost(int rank) const {
 
 void RankService::on_message(int source, Message message) noexcept {
   try {
-    if (hub_.take(source, message)) return;
+    if (hub_.take(source, message) || links_.take(source, message)) return;
     ByteReader head(message.head);
     auto number = head.get<int64_t>();
     switch (static_cast<MessageKind>(message.kind)) {
@@ -271,14 +321,15 @@ void RankService::start_query(int64_t number, const Message& message) {
     queries_.emplace(number, std::move(query));
   } catch (...) {
     hub_.forget(number);
-    send(0, MessageKind::Finished, number, RemoteError::of(std::current_exception(), rank()).to_bytes());
+    send(0, MessageKind::Finished, number, failure(RemoteError::of(std::current_exception(), rank())));
   }
 }
 
 void RankService::run_part(int64_t number, const std::string& bytes, const CancelToken& token) {
   std::optional<RemoteError> error;
+  RankProfile profile;
   try {
-    take_part(number, bytes, token);
+    profile = take_part(number, bytes, token);
   } catch (...) {
     error = RemoteError::of(std::current_exception(), rank());
   }
@@ -293,13 +344,13 @@ void RankService::run_part(int64_t number, const std::string& bytes, const Cance
       error->message += fmt::format(" (seen by rank {})", rank());
     }
   }
-  send(0, MessageKind::Finished, number, error ? error->to_bytes() : "");
+  send(0, MessageKind::Finished, number, error ? failure(*error) : success(profile));
   std::lock_guard lock(mutex_);
   auto found = queries_.find(number);
   if (found != queries_.end()) found->second->has_ended = true;
 }
 
-void RankService::take_part(int64_t number, const std::string& bytes, const CancelToken& token) {
+RankProfile RankService::take_part(int64_t number, const std::string& bytes, const CancelToken& token) {
   ByteReader reader(bytes);
   Settings settings = get_settings(reader);
   EngineInstance::QueryScope scope(engine_, settings, EngineInstance::QueryScope::Use::Operators);
@@ -309,16 +360,24 @@ void RankService::take_part(int64_t number, const std::string& bytes, const Canc
   PhysicalPlan plan = deserialize_plan(reader.get_text(), open);
   ExecutablePlan executable = build_executable(plan, rank());
   QueryExchanges exchanges(hub_, number, plan.exchanges, limits(settings, plan.exchanges));
-  run_plan(engine_, scope, executable, nullptr, token, &exchanges);
+  run_plan(engine_, scope, executable, nullptr, token, &exchanges, message_bytes(settings));
+  return profile_of(plan, executable, &exchanges, scope.read_pool().statistics().bytes);
 }
 
 void RankService::note_finished(int64_t number, int rank, const std::string& bytes) {
   std::optional<RemoteError> error;
-  if (!bytes.empty()) error = RemoteError::of_bytes(bytes, rank);
+  RankProfile profile;
+  ByteReader reader(bytes);
+  if (reader.get<Outcome>() == Outcome::Success) {
+    profile = get_profile(reader);
+  } else {
+    error = RemoteError::of_bytes(bytes.substr(sizeof(Outcome)), rank);
+  }
   std::lock_guard lock(mutex_);
   auto found = queries_.find(number);
   if (found == queries_.end()) return;
   found->second->running.erase(rank);
+  found->second->profiles.emplace(rank, std::move(profile));
   if (error) fail(*found->second, std::move(*error));
   changed_.notify_all();
 }
@@ -332,6 +391,7 @@ void RankService::fail(Query& query, RemoteError error) {
 
 void RankService::on_peer_lost(int peer, std::string why) noexcept {
   try {
+    links_.on_peer_lost(peer, why);
     std::lock_guard lock(mutex_);
     if (find_lost(peer) == nullptr) lost_.push_back({peer, why});
     for (auto& [number, query] : queries_) {

@@ -1,6 +1,6 @@
 // One rank of a cluster. The first rank runs queries on all of them; the others wait for plans and do their part.
-// The protocol: Plan to all, everybody runs the stages of the plan that are on its rank, Finished from all to the first rank, with the
-// error if there was one; Cancel to all when the query is cancelled or a rank has failed. A rank that is lost fails every query it takes
+// The protocol: Plan to all, everybody runs the stages of the plan that are on its rank, Finished from all to the first rank, with what
+// they did or the error; Cancel to all when the query is cancelled or a rank has failed. A rank that is lost fails every query it takes
 // part in. Threads: one for each query on ranks other than the first; messages arrive on the transport's thread.
 #pragma once
 
@@ -16,7 +16,9 @@
 
 #include "exec/plan_builder.h"
 #include "network/exchange_hub.h"
+#include "network/link_survey.h"
 #include "network/transport.h"
+#include "session/query_profile.h"
 #include "session/session.h"
 
 namespace pistachio {
@@ -39,16 +41,22 @@ struct RemoteError {
 class RankService final : private MessageReceiver {
  public:
   // Both outlive the service.
-  RankService(EngineInstance& engine, Transport& transport);
+  RankService(EngineInstance& engine, Transport& transport, LinkSurveyOptions links = {});
   // Cancels what runs and waits for it.
   ~RankService();
 
   int rank() const { return transport_.rank(); }
   int ranks() const { return transport_.ranks(); }
 
-  // On the first rank: runs the plan on all ranks and gives its rows to the receiver. Throws the first error of any rank.
-  void run(const PhysicalPlan& plan, ExecutablePlan& executable, EngineInstance::QueryScope& scope, ResultReceiver& receiver,
-           const CancelToken& token);
+  // On the first rank: runs the plan on all ranks and gives its rows to the receiver; what it did on each. Throws the first error of any
+  // rank.
+  std::vector<RankProfile> run(const PhysicalPlan& plan, ExecutablePlan& executable, EngineInstance::QueryScope& scope,
+                               ResultReceiver& receiver, const CancelToken& token);
+
+  // Measures the links between the ranks unless that is done already or the settings make it needless. What goes wrong with that is left to
+  // the query to say, except a cancellation.
+  void prepare_links(const Settings& settings, const CancelToken& token);
+  LinkSurvey& links() { return links_; }
 
   // On the others: returns when the first rank is gone; the reason. Throws Cancelled.
   std::string wait(const CancelToken& token);
@@ -65,6 +73,7 @@ class RankService final : private MessageReceiver {
     bool has_ended = false;
     std::optional<RemoteError> error;  // of another rank
     std::set<int> running;             // on the first rank: those whose Finished has not come
+    std::map<int, RankProfile> profiles;
   };
 
   struct LostRank {
@@ -77,16 +86,19 @@ class RankService final : private MessageReceiver {
   void on_peer_lost(int peer, std::string why) noexcept override;
   void start_query(int64_t number, const Message& message);
   void run_part(int64_t number, const std::string& bytes, const CancelToken& token);
-  void take_part(int64_t number, const std::string& bytes, const CancelToken& token);
+  RankProfile take_part(int64_t number, const std::string& bytes, const CancelToken& token);
   void note_finished(int64_t number, int rank, const std::string& bytes);
   void fail(Query& query, RemoteError error);
   void cancel_everywhere(int64_t number, const std::string& reason);
   void send(int rank, MessageKind kind, int64_t number, const std::string& body);
   ExchangeLimits limits(const Settings& settings, size_t exchanges) const;
+  // How large messages are meant to be, if the settings leave it open.
+  int64_t suitable_message_bytes(const ExchangeLimits& limits) const;
 
   EngineInstance& engine_;
   Transport& transport_;
   ExchangeHub hub_;
+  LinkSurvey links_;
   std::mutex mutex_;
   std::condition_variable changed_;
   // Guarded by mutex_.

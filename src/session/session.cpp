@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <cmath>
 #include <cstring>
 #include <set>
 
@@ -22,6 +23,7 @@
 #include "session/known_names.h"
 #include "session/late_begin.h"
 #include "session/query_pipeline.h"
+#include "session/query_profile.h"
 #include "session/rank_service.h"
 
 namespace pistachio {
@@ -29,8 +31,9 @@ namespace pistachio {
 namespace {
 
 // Settings that belong to the engine, which is made once.
-constexpr std::string_view kEngineSettings[] = {"threads",           "memory_limit", "io_threads",  "metadata_cache_bytes",
-                                                "composite_kernels", "device",       "bind_threads"};
+constexpr std::string_view kEngineSettings[] = {"threads",           "memory_limit", "io_threads",           "metadata_cache_bytes",
+                                                "composite_kernels", "device",       "link_bandwidth_limit", "network_checksum",
+                                                "bind_threads"};
 
 class Ignore final : public ResultReceiver {
  public:
@@ -216,9 +219,22 @@ PlacementOptions Session::placement() const {
       .ranks = ranks_ == nullptr ? 1 : ranks_->ranks(), .spread_everything = settings_.spread_tables, .joins = settings_.join_distribution};
 }
 
-void Session::run_planned(const PlannedQuery& planned, ExecutablePlan& executable, ResultReceiver& receiver) {
-  if (planned.plan.exchanges == 0) return run_plan(engine_, *scope_, executable, &receiver, token_);
-  ranks_->run(planned.plan, executable, *scope_, receiver, token_);
+QueryProfile Session::run_planned(const PlannedQuery& planned, ExecutablePlan& executable, ResultReceiver& receiver) {
+  // Not part of the query's time.
+  if (planned.plan.exchanges > 0) ranks_->prepare_links(settings_, token_);
+  auto begin = std::chrono::steady_clock::now();
+  QueryProfile profile;
+  profile.bandwidths.storage = static_cast<double>(settings_.storage_bandwidth_limit);
+  if (planned.plan.exchanges == 0) {
+    run_plan(engine_, *scope_, executable, &receiver, token_);
+    profile.ranks.push_back(profile_of(planned.plan, executable, nullptr, scope_->read_pool().statistics().bytes));
+  } else {
+    profile.ranks = ranks_->run(planned.plan, executable, *scope_, receiver, token_);
+    bool is_limited = settings_.link_bandwidth_limit > 0;
+    profile.bandwidths.link = is_limited ? static_cast<double>(settings_.link_bandwidth_limit) : slowest_speed(ranks_->links().known());
+  }
+  profile.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  return profile;
 }
 
 void Session::refuse_taken(const std::string& name, int64_t position) const {
@@ -334,22 +350,18 @@ void Session::run(const std::shared_ptr<const ast::Statement>& statement, const 
   const auto* select = std::get_if<ast::SelectStatement>(&node.statement->node);
   if (select == nullptr) throw UserError("EXPLAIN takes a query", statement->position);
   PlannedQuery planned = plan(*select->query);
-  ExplainOptions options;
-  ExecutablePlan executable;
+  std::optional<QueryProfile> profile;
   if (node.analyze) {
-    executable = build_executable(planned.plan);
-    auto begin = std::chrono::steady_clock::now();
+    ExecutablePlan executable = build_executable(planned.plan);
     Ignore ignore;
-    run_planned(planned, executable, ignore);
-    options.executed = &executable;
-    options.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-    options.bytes_read = scope_->read_pool().statistics().bytes;
+    profile = run_planned(planned, executable, ignore);
   }
+  const QueryProfile* shown = profile ? &*profile : nullptr;
   std::vector<std::vector<ScalarValue>> rows;
   if (node.format == ast::Explain::Format::Json) {
-    rows.push_back({text_value(explain_json(planned.plan, options))});
+    rows.push_back({text_value(explain_json(planned.plan, shown))});
   } else {
-    for (std::string& line : explain_text(planned.plan, options)) rows.push_back({text_value(std::move(line))});
+    for (std::string& line : explain_text(planned.plan, shown)) rows.push_back({text_value(std::move(line))});
   }
   send_rows(receiver, {{"plan", TypeKind::Varchar}}, rows);
 }
@@ -401,12 +413,36 @@ void Session::run(const std::shared_ptr<const ast::Statement>& statement, const 
     for (const OptimizerRule& rule : optimizer_rules()) add({rule.name, rule.required ? "always" : "can be switched off", rule.reason});
     return send_rows(receiver, {{"name", text}, {"use", text}, {"reason", text}}, rows);
   }
+  if (node.name == "links") return show_links(receiver);
   try {
     add({show_setting(settings_, node.name)});
   } catch (const UserError& error) {
     throw UserError(error.message(), statement->position);
   }
   send_rows(receiver, {{node.name, text}}, rows);
+}
+
+void Session::show_links(ResultReceiver& receiver) {
+  std::vector<std::vector<ScalarValue>> rows;
+  // One rank has no links.
+  std::vector<MeasuredLink> links = ranks_ == nullptr ? std::vector<MeasuredLink>() : ranks_->links().measure(token_);
+  for (const MeasuredLink& link : links) {
+    int64_t chosen = smallest_fast_size(link.speeds);
+    for (const LinkSpeed& speed : link.speeds) {
+      rows.push_back({ScalarValue::of_integer(TypeKind::Integer, link.from), ScalarValue::of_integer(TypeKind::Integer, link.to),
+                      text_value(link.route), ScalarValue::of_integer(TypeKind::BigInt, speed.message_bytes),
+                      ScalarValue::of_floating(TypeKind::Double, std::round(speed.bytes_per_second / 1e6) / 1e3),
+                      ScalarValue::of_integer(TypeKind::Boolean, speed.message_bytes == chosen ? 1 : 0)});
+    }
+  }
+  send_rows(receiver,
+            {{"from", TypeKind::Integer},
+             {"to", TypeKind::Integer},
+             {"route", TypeKind::Varchar},
+             {"message_bytes", TypeKind::BigInt},
+             {"gb_per_second", TypeKind::Double},
+             {"chosen", TypeKind::Boolean}},
+            rows);
 }
 
 void Session::run(const std::shared_ptr<const ast::Statement>&, const ast::Describe& node, ResultReceiver& receiver) {

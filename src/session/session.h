@@ -16,6 +16,7 @@ namespace pistachio {
 struct ExecutablePlan;
 struct PlacementOptions;
 struct PlannedQuery;
+struct QueryProfile;
 class RankService;
 
 struct ResultColumn {
@@ -67,8 +68,9 @@ class Session final : private TableResolver {
   void run(const std::shared_ptr<const ast::Statement>& statement, const ast::Show& node, ResultReceiver& receiver);
   void run(const std::shared_ptr<const ast::Statement>& statement, const ast::Describe& node, ResultReceiver& receiver);
 
+  void show_links(ResultReceiver& receiver);
   PlacementOptions placement() const;
-  void run_planned(const PlannedQuery& planned, ExecutablePlan& executable, ResultReceiver& receiver);
+  QueryProfile run_planned(const PlannedQuery& planned, ExecutablePlan& executable, ResultReceiver& receiver);
   // For a statement that runs it; `inserted` as in BindOptions.
   PlannedQuery plan(const ast::Query& query, std::vector<LogicalType> inserted = {});
   void refuse_taken(const std::string& name, int64_t position) const;

@@ -206,6 +206,14 @@ class Scan(WithFolder):
         self.assertEqual(process.returncode, 130)
         self.assertIn("interrupted", errors)
 
+    def test_a_hangup_ends_the_program(self):
+        # A library for the network takes the signal for itself when it is loaded.
+        process = subprocess.Popen([pistachio.BINARY, "scan", str(self.file), "-s", "storage_bandwidth_limit=1"], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        pistachio.wait_until_it_watches_signals(process)
+        process.send_signal(signal.SIGHUP)
+        process.communicate(timeout=pistachio.WATCHDOG_SECONDS)
+        self.assertEqual(process.returncode, -signal.SIGHUP)
+
     def test_interrupt_ends_a_wait_for_requests(self):
         process = subprocess.Popen([pistachio.BINARY, "scan", "--serve"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         process.stdin.write(json.dumps({"files": str(self.file)}) + "\n")

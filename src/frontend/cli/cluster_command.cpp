@@ -75,6 +75,14 @@ JobIdentity local_identity(const CommandArguments& arguments) {
   return identity;
 }
 
+LinkSurveyOptions link_survey(const Meeting& meeting, UcxTransport& transport, const Settings& settings) {
+  LinkSurveyOptions options;
+  for (const RankInfo& rank : meeting.ranks) options.hosts.push_back(rank.host_index);
+  options.route = [&transport](int rank) { return transport.route(rank); };
+  options.largest_message = std::min(options.largest_message, settings.memory_limit / 16);
+  return options;
+}
+
 // Everything behind `--`.
 std::pair<int, char**> split_at_dashes(int& argc, char** argv) {
   for (int i = 0; i < argc; ++i) {
@@ -128,6 +136,8 @@ int run_cluster_command(int argc, char** argv, Settings settings, InterruptWatch
   network.rank = identity->rank;
   network.ranks = identity->ranks;
   network.peer_timeout = std::chrono::milliseconds(settings.peer_timeout);
+  network.link_bandwidth_limit = settings.link_bandwidth_limit;
+  network.checksum = settings.network_checksum;
   UcxTransport transport(network);
   Meeting meeting = rendezvous.meet(transport.address());
   if (processes) processes->have_met();
@@ -141,7 +151,7 @@ int run_cluster_command(int argc, char** argv, Settings settings, InterruptWatch
   share_machine(settings, share);
   EngineInstance engine(settings, share.is_exclusive && share.ranks > 1 ? share.cores : CoreSet());
   transport.connect(meeting.ranks, meeting.secret);
-  RankService ranks(engine, transport);
+  RankService ranks(engine, transport, link_survey(meeting, transport, engine.settings()));
   if (identity->rank != 0) {
     ranks.wait(interrupts.token());
     return 0;

@@ -1,0 +1,100 @@
+// How fast the links of a job are, and how large messages have to be for that. Any rank may ask; each link is measured once, by the rank it
+// begins at, and never two at the same time. Ranks on the same pair of hosts share a link, so one pair of them stands for all: for each
+// host its own link (if it has two ranks) and the one to the next host. Every rank has a LinkSurvey, which gets its messages from whoever
+// is the transport's receiver. Threads: one, begun by the first measurement; measure() blocks its caller; take() and on_peer_lost() are
+// called by the transport's thread. Memory: that of LinkCalibrator.
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "base/cancel_token.h"
+#include "network/link_calibration.h"
+#include "network/transport.h"
+
+namespace pistachio {
+
+struct LinkSurveyOptions {
+  std::vector<int> hosts;                      // the number of each rank's host; empty: nothing is measured
+  std::function<std::string(int rank)> route;  // how messages go from here to there; may be empty
+  int64_t largest_message = int64_t{16} << 20;
+  std::chrono::milliseconds patience{50};  // as in LinkCalibrator::measure
+};
+
+struct MeasuredLink {
+  int from = 0;
+  int to = 0;
+  std::string route;
+  std::vector<LinkSpeed> speeds;
+};
+
+// The pairs of ranks to measure, in order.
+std::vector<std::pair<int, int>> links_between(const std::vector<int>& hosts);
+
+// So large must messages be that every link reaches its speed; 0 without links.
+int64_t message_bytes_for(const std::vector<MeasuredLink>& links);
+
+// Bytes a second of the slowest link at its best; 0 without links.
+double slowest_speed(const std::vector<MeasuredLink>& links);
+
+class LinkSurvey {
+ public:
+  static constexpr uint16_t kMeasureKind = 102;   // from, to: measure this link
+  static constexpr uint16_t kMeasuredKind = 103;  // the answer
+
+  LinkSurvey(Transport& transport, LinkSurveyOptions options);
+  ~LinkSurvey() { stop(); }
+
+  // Breaks off what is being measured here; before the transport stops.
+  void stop();
+
+  // All links, measured now if they are not known yet: some 50 ms a link. Throws PeerError, Cancelled, UserError.
+  std::vector<MeasuredLink> measure(const CancelToken& token);
+  // What is known so far.
+  std::vector<MeasuredLink> known() const;
+
+  // Whether the message was one of a measurement.
+  bool take(int source, Message& message);
+  void on_peer_lost(int peer, const std::string& why);
+
+ private:
+  struct Request {
+    int asker = 0;
+    int64_t number = 0;
+    int to = 0;
+  };
+  struct Answer {
+    std::string error;  // empty: none
+    MeasuredLink link;
+  };
+
+  MeasuredLink ask(int from, int to, const CancelToken& token);
+  void note_request(int source, const std::string& head);
+  void note_answer(int source, const std::string& head);
+  void serve();
+  Answer measure_from_here(int to);
+
+  Transport& transport_;
+  const LinkSurveyOptions options_;
+  LinkCalibrator calibrator_;
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  std::thread thread_;
+  // Guarded by mutex_.
+  std::map<std::pair<int, int>, MeasuredLink> known_;
+  std::deque<Request> requests_;
+  std::map<int64_t, std::optional<Answer>> asked_;  // by number; answers that nobody waits for any more are dropped
+  std::map<int, std::string> lost_;
+  int64_t next_number_ = 1;
+  bool is_stopping_ = false;
+};
+
+}  // namespace pistachio

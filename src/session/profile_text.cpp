@@ -1,0 +1,170 @@
+#include "session/profile_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "base/format_bytes.h"
+
+namespace pistachio {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+double milliseconds(int64_t nanoseconds) {
+  return static_cast<double>(nanoseconds) / 1e6;
+}
+
+// One entry a rank: what `show` makes of its figures, `-` where `has_part` says that it has none.
+template <typename HasPart, typename Show>
+std::string each_rank(const std::vector<std::optional<StepFigures>>& ranks, HasPart has_part, Show show) {
+  std::vector<std::string> parts;
+  for (const std::optional<StepFigures>& rank : ranks) parts.push_back(rank && has_part(*rank) ? show(*rank) : std::string("-"));
+  return fmt::format("{}", fmt::join(parts, "/"));
+}
+
+bool gives_rows(const StepFigures& step) {
+  return step.gives_rows;
+}
+
+bool is_there(const StepFigures&) {
+  return true;
+}
+
+// The number over the ranks that have a part, and how far it is from even.
+template <typename HasPart>
+std::vector<int64_t> shares_of(const std::vector<std::optional<StepFigures>>& ranks, HasPart has_part, int64_t StepFigures::*figure) {
+  std::vector<int64_t> shares;
+  for (const std::optional<StepFigures>& rank : ranks) {
+    if (rank && has_part(*rank)) shares.push_back((*rank).*figure);
+  }
+  return shares;
+}
+
+std::string imbalance_text(const std::vector<int64_t>& shares) {
+  return shares.size() < 2 ? "" : fmt::format(" (imbalance {:.1f})", imbalance(shares));
+}
+
+std::string count(int64_t number, std::string_view what) {
+  return fmt::format("{} {}{}", number, what, number == 1 ? "" : "s");
+}
+
+std::string bandwidth_text(double bytes_per_second) {
+  return fmt::format("{:.3g} GB/s", bytes_per_second / 1e9);
+}
+
+}  // namespace
+
+StepProfile::StepProfile(std::vector<std::optional<StepFigures>> ranks, bool is_exchange)
+    : ranks_(std::move(ranks)), total_(total_of(ranks_)), is_exchange_(is_exchange) {}
+
+bool StepProfile::is_on_several_ranks() const {
+  return std::any_of(ranks_.begin() + (ranks_.empty() ? 0 : 1), ranks_.end(), [](const auto& rank) { return rank.has_value(); });
+}
+
+std::string StepProfile::total_text() const {
+  if (!total_.gives_rows) return "";
+  std::string text = fmt::format("; actual {}, {:.3f} ms", total_.rows, milliseconds(total_.nanoseconds));
+  if (total_.bytes > 0) text += fmt::format(", {}", format_bytes(total_.bytes));
+  return text;
+}
+
+std::vector<std::string> StepProfile::rank_lines() const {
+  if (!is_on_several_ranks()) return {};
+  std::string rows = each_rank(ranks_, gives_rows, [](const StepFigures& step) { return fmt::format("{}", step.rows); });
+  std::string times =
+      each_rank(ranks_, is_there, [](const StepFigures& step) { return fmt::format("{:.1f}", milliseconds(step.nanoseconds)); });
+  std::string line = fmt::format("ranks: rows {}{}, ms {}", rows, imbalance_text(shares_of(ranks_, gives_rows, &StepFigures::rows)), times);
+  if (total_.bytes > 0)
+    line += fmt::format(", bytes {}", each_rank(ranks_, gives_rows, [](const StepFigures& step) { return format_bytes(step.bytes); }));
+  std::vector<std::string> lines = {line};
+  if (is_exchange_) lines.push_back(exchange_line());
+  return lines;
+}
+
+std::string StepProfile::exchange_line() const {
+  std::string rows = each_rank(ranks_, is_there, [](const StepFigures& step) { return fmt::format("{}", step.rows_sent); });
+  return fmt::format(
+      "moved: rows {}{}, sent {} in {}, received {} in {}, stalled {:.1f} ms sending, {:.1f} ms for credit, {:.1f} ms receiving", rows,
+      imbalance_text(shares_of(ranks_, is_there, &StepFigures::rows_sent)), format_bytes(total_.bytes_sent),
+      count(total_.messages_sent, "message"), format_bytes(total_.bytes_received), count(total_.messages_received, "message"),
+      milliseconds(total_.senders_stalled), milliseconds(total_.credit_stalled), milliseconds(total_.receivers_stalled));
+}
+
+void StepProfile::add_to(Json& made) const {
+  if (total_.gives_rows) {
+    made["rows"] = total_.rows;
+    made["chunks"] = total_.chunks;
+    made["milliseconds"] = milliseconds(total_.nanoseconds);
+    made["bytes"] = total_.bytes;
+  }
+  if (ranks_.size() < 2) return;
+  auto arrays = [&](const auto& has_part, const auto& show) {
+    Json array = Json::array();
+    for (const std::optional<StepFigures>& rank : ranks_) array.push_back(rank && has_part(*rank) ? Json(show(*rank)) : Json());
+    return array;
+  };
+  Json ranks;
+  ranks["rows"] = arrays(gives_rows, [](const StepFigures& step) { return step.rows; });
+  ranks["chunks"] = arrays(is_there, [](const StepFigures& step) { return step.chunks; });
+  ranks["milliseconds"] = arrays(is_there, [](const StepFigures& step) { return milliseconds(step.nanoseconds); });
+  ranks["bytes"] = arrays(gives_rows, [](const StepFigures& step) { return step.bytes; });
+  ranks["imbalance"] = imbalance(shares_of(ranks_, gives_rows, &StepFigures::rows));
+  if (is_exchange_) {
+    ranks["rows_sent"] = arrays(is_there, [](const StepFigures& step) { return step.rows_sent; });
+    ranks["imbalance_sent"] = imbalance(shares_of(ranks_, is_there, &StepFigures::rows_sent));
+    ranks["bytes_sent"] = arrays(is_there, [](const StepFigures& step) { return step.bytes_sent; });
+    ranks["messages_sent"] = arrays(is_there, [](const StepFigures& step) { return step.messages_sent; });
+    ranks["bytes_received"] = arrays(is_there, [](const StepFigures& step) { return step.bytes_received; });
+    ranks["messages_received"] = arrays(is_there, [](const StepFigures& step) { return step.messages_received; });
+    ranks["milliseconds_stalled_sending"] = arrays(is_there, [](const StepFigures& step) { return milliseconds(step.senders_stalled); });
+    ranks["milliseconds_stalled_for_credit"] = arrays(is_there, [](const StepFigures& step) { return milliseconds(step.credit_stalled); });
+    ranks["milliseconds_stalled_receiving"] =
+        arrays(is_there, [](const StepFigures& step) { return milliseconds(step.receivers_stalled); });
+  }
+  made["ranks"] = std::move(ranks);
+}
+
+void add_query_text(const QueryProfile& profile, std::vector<std::string>& lines) {
+  lines.push_back(fmt::format("time: {:.3f} ms, read {}", profile.seconds * 1e3, format_bytes(profile.bytes_read())));
+  if (profile.ranks.size() < 2) return;
+  std::vector<std::string> received;
+  for (const RankProfile& rank : profile.ranks) received.push_back(format_bytes(rank.bytes_received()));
+  lines.push_back(fmt::format("received by ranks: {}", fmt::join(received, "/")));
+  const Bandwidths& known = profile.bandwidths;
+  std::string storage = known.storage > 0 ? fmt::format("storage at {} a rank", bandwidth_text(known.storage))
+                                          : "storage not known (storage_bandwidth_limit)";
+  std::string link = known.link > 0 ? fmt::format("link at {}", bandwidth_text(known.link)) : "link not known (SHOW links)";
+  std::optional<double> shortest = profile.shortest_seconds();
+  if (!shortest) {
+    lines.push_back(fmt::format("T_min: {}, {}", storage, link));
+  } else if (*shortest <= 0) {
+    lines.push_back(fmt::format("T_min: 0.000 ms ({}, {})", storage, link));
+  } else {
+    lines.push_back(
+        fmt::format("T_min: {:.3f} ms ({}, {}), T / T_min {:.2f}", *shortest * 1e3, storage, link, profile.seconds / *shortest));
+  }
+}
+
+void add_query_json(const QueryProfile& profile, Json& made) {
+  made["milliseconds"] = profile.seconds * 1e3;
+  made["bytes_read"] = profile.bytes_read();
+  if (profile.ranks.size() < 2) return;
+  Json read = Json::array();
+  Json received = Json::array();
+  for (const RankProfile& rank : profile.ranks) {
+    read.push_back(rank.bytes_read);
+    received.push_back(rank.bytes_received());
+  }
+  std::optional<double> shortest = profile.shortest_seconds();
+  auto if_known = [](double number) { return number > 0 ? Json(number) : Json(); };
+  made["ranks"] = {{"bytes_read", std::move(read)}, {"bytes_received", std::move(received)}};
+  made["storage_bytes_per_second"] = if_known(profile.bandwidths.storage);
+  made["link_bytes_per_second"] = if_known(profile.bandwidths.link);
+  made["t_min_milliseconds"] = shortest ? Json(*shortest * 1e3) : Json();
+  made["t_over_t_min"] = shortest && *shortest > 0 ? Json(profile.seconds / *shortest) : Json();
+}
+
+}  // namespace pistachio

@@ -1,0 +1,38 @@
+// The figures of a run as EXPLAIN ANALYZE shows them: lines of text, members of JSON objects. Pure.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "session/query_profile.h"
+
+namespace pistachio {
+
+// One step of a plan on all ranks.
+class StepProfile {
+ public:
+  StepProfile(std::vector<std::optional<StepFigures>> ranks, bool is_exchange);
+
+  // `; actual 10, 1.234 ms, 5.0 KiB`: sums over all ranks. Empty if the step ran nowhere.
+  std::string total_text() const;
+  // None if there is only one rank or only the first one has a part in the step.
+  std::vector<std::string> rank_lines() const;
+  // Sums, and arrays with a number for each rank: null where it has no part.
+  void add_to(nlohmann::ordered_json& made) const;
+
+ private:
+  bool is_on_several_ranks() const;
+  std::string exchange_line() const;
+
+  std::vector<std::optional<StepFigures>> ranks_;
+  StepFigures total_;
+  bool is_exchange_;
+};
+
+// The query as a whole: time, bytes, T_min.
+void add_query_text(const QueryProfile& profile, std::vector<std::string>& lines);
+void add_query_json(const QueryProfile& profile, nlohmann::ordered_json& made);
+
+}  // namespace pistachio

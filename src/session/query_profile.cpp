@@ -1,0 +1,143 @@
+#include "session/query_profile.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace pistachio {
+
+namespace {
+
+// All numbers of a step: one list for adding up and for both directions of the travel.
+constexpr int64_t StepFigures::*kFigures[] = {&StepFigures::rows,
+                                              &StepFigures::chunks,
+                                              &StepFigures::nanoseconds,
+                                              &StepFigures::bytes,
+                                              &StepFigures::rows_sent,
+                                              &StepFigures::bytes_sent,
+                                              &StepFigures::messages_sent,
+                                              &StepFigures::bytes_received,
+                                              &StepFigures::messages_received,
+                                              &StepFigures::senders_stalled,
+                                              &StepFigures::credit_stalled,
+                                              &StepFigures::receivers_stalled};
+
+void number_steps(const PhysicalNode& node, std::map<const PhysicalNode*, uint32_t>& numbers) {
+  numbers.emplace(&node, static_cast<uint32_t>(numbers.size()));
+  for (const PhysicalPtr& child : node.children) number_steps(*child, numbers);
+}
+
+void add_work(StepFigures& step, const OperatorMetrics& metrics) {
+  step.chunks += metrics.chunks;
+  step.nanoseconds += metrics.nanoseconds;
+}
+
+void add_exchange(StepFigures& step, const ExchangeFigures& figures) {
+  step.bytes_sent = figures.bytes_sent;
+  step.messages_sent = figures.messages_sent;
+  step.bytes_received = figures.bytes_received;
+  step.messages_received = figures.messages_received;
+  step.senders_stalled = figures.senders_stalled.count();
+  step.credit_stalled = figures.credit_stalled.count();
+  step.receivers_stalled = figures.receivers_stalled.count();
+}
+
+}  // namespace
+
+int64_t RankProfile::bytes_received() const {
+  return std::accumulate(steps.begin(), steps.end(), int64_t{0},
+                         [](int64_t sum, const auto& one) { return sum + one.second.bytes_received; });
+}
+
+std::map<const PhysicalNode*, uint32_t> step_numbers(const PhysicalPlan& plan) {
+  std::map<const PhysicalNode*, uint32_t> numbers;
+  number_steps(*plan.root, numbers);
+  for (const PhysicalPtr& shared : plan.shared) {
+    if (shared) number_steps(*shared, numbers);
+  }
+  return numbers;
+}
+
+RankProfile profile_of(const PhysicalPlan& plan, const ExecutablePlan& executed, const QueryExchanges* exchanges, int64_t bytes_read) {
+  RankProfile profile{.bytes_read = bytes_read, .steps = {}};
+  std::map<const PhysicalNode*, uint32_t> numbers = step_numbers(plan);
+  for (const ExecutablePlan::Step& one : executed.steps) {
+    StepFigures& step = profile.steps[numbers.at(one.node)];
+    const OperatorMetrics& metrics = one.op->metrics();
+    step.gives_rows = true;
+    step.rows = metrics.rows;
+    step.bytes = metrics.bytes;
+    add_work(step, metrics);
+  }
+  for (const ExecutablePlan::Stage& stage : executed.stages) {
+    StepFigures& step = profile.steps[numbers.at(stage.exchange)];
+    step.rows_sent = stage.metrics->rows;
+    add_work(step, *stage.metrics);
+    if (exchanges != nullptr) add_exchange(step, exchanges->figures(stage.exchange->as<PhysicalExchange>()->number));
+  }
+  return profile;
+}
+
+void put_profile(ByteWriter& writer, const RankProfile& profile) {
+  writer.put(profile.bytes_read);
+  writer.put<uint64_t>(profile.steps.size());
+  for (const auto& [number, step] : profile.steps) {
+    writer.put(number);
+    writer.put<uint8_t>(step.gives_rows ? 1 : 0);
+    for (int64_t StepFigures::*figure : kFigures) writer.put(step.*figure);
+  }
+}
+
+RankProfile get_profile(ByteReader& reader) {
+  RankProfile profile;
+  profile.bytes_read = reader.get<int64_t>();
+  size_t count = reader.get_count();
+  for (size_t i = 0; i < count; ++i) {
+    StepFigures& step = profile.steps[reader.get<uint32_t>()];
+    step.gives_rows = reader.get<uint8_t>() != 0;
+    for (int64_t StepFigures::*figure : kFigures) step.*figure = reader.get<int64_t>();
+  }
+  return profile;
+}
+
+int64_t QueryProfile::bytes_read() const {
+  return std::accumulate(ranks.begin(), ranks.end(), int64_t{0},
+                         [](int64_t sum, const RankProfile& rank) { return sum + rank.bytes_read; });
+}
+
+std::vector<std::optional<StepFigures>> QueryProfile::step(uint32_t number) const {
+  std::vector<std::optional<StepFigures>> figures;
+  for (const RankProfile& rank : ranks) {
+    auto found = rank.steps.find(number);
+    figures.push_back(found == rank.steps.end() ? std::nullopt : std::optional(found->second));
+  }
+  return figures;
+}
+
+std::optional<double> QueryProfile::shortest_seconds() const {
+  if (bandwidths.storage <= 0 && bandwidths.link <= 0) return std::nullopt;
+  double shortest = 0;
+  if (bandwidths.storage > 0) shortest = static_cast<double>(bytes_read()) / (bandwidths.storage * static_cast<double>(ranks.size()));
+  if (bandwidths.link > 0) {
+    for (const RankProfile& rank : ranks) shortest = std::max(shortest, static_cast<double>(rank.bytes_received()) / bandwidths.link);
+  }
+  return shortest;
+}
+
+StepFigures total_of(const std::vector<std::optional<StepFigures>>& ranks) {
+  StepFigures total;
+  for (const std::optional<StepFigures>& rank : ranks) {
+    if (!rank) continue;
+    total.gives_rows = total.gives_rows || rank->gives_rows;
+    for (int64_t StepFigures::*figure : kFigures) total.*figure += (*rank).*figure;
+  }
+  return total;
+}
+
+double imbalance(const std::vector<int64_t>& shares) {
+  int64_t sum = std::accumulate(shares.begin(), shares.end(), int64_t{0});
+  if (sum == 0) return 1;
+  int64_t largest = *std::max_element(shares.begin(), shares.end());
+  return static_cast<double>(largest) * static_cast<double>(shares.size()) / static_cast<double>(sum);
+}
+
+}  // namespace pistachio

@@ -1,0 +1,129 @@
+"""What EXPLAIN ANALYZE and SHOW links say about queries on several ranks."""
+
+import json
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent))
+
+from tests.support import pistachio_process as pistachio
+
+RANKS = 3
+ROWS = 60_000
+GROUPED = "SELECT word, count(*), sum(price) FROM example GROUP BY word"
+
+
+def steps_of(plan):
+    yield plan
+    for child in plan["inputs"]:
+        yield from steps_of(child)
+
+
+class ProfileOfRanks(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(folder.cleanup)
+        cls.folder = Path(folder.name)
+        table = pa.table({"price": pa.array([i / 4 for i in range(ROWS)]), "word": pa.array([f"word {i % 5000}" for i in range(ROWS)])})
+        pq.write_table(table, cls.folder / "example.parquet", row_group_size=5_000)
+
+    def output(self, *statements, settings=(), ranks=RANKS, form="json"):
+        words = [part for setting in settings for part in ("-s", setting)]
+        commands = [part for statement in statements for part in ("-c", statement)]
+        done = pistachio.run("cluster", "-n", ranks, *words, "--", "-d", self.folder, "--format", form, *commands)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout
+
+    def profile(self, sql, **options):
+        return json.loads(json.loads(self.output(f"EXPLAIN (ANALYZE, FORMAT JSON) {sql}", **options))[0]["plan"])
+
+    def text(self, sql, **options):
+        return "\n".join(row["plan"] for row in json.loads(self.output(f"EXPLAIN ANALYZE {sql}", **options)))
+
+    def test_json_has_an_array_for_each_rank(self):
+        profile = self.profile(GROUPED)
+        steps = list(steps_of(profile["plan"]))
+        scan = next(step for step in steps if step["operator"].startswith("scan"))
+        self.assertEqual(len(scan["ranks"]["rows"]), RANKS)
+        self.assertEqual(sum(scan["ranks"]["rows"]), ROWS)
+        self.assertEqual(scan["rows"], ROWS)
+        self.assertAlmostEqual(scan["ranks"]["imbalance"], max(scan["ranks"]["rows"]) * RANKS / ROWS)
+        exchanges = [step for step in steps if "rows_sent" in step.get("ranks", {})]
+        self.assertGreaterEqual(len(exchanges), 2)
+        received = [0] * RANKS
+        for exchange in exchanges:
+            figures = exchange["ranks"]
+            for name in ("rows", "milliseconds", "bytes", "bytes_sent", "bytes_received", "messages_sent", "messages_received",
+                         "milliseconds_stalled_sending", "milliseconds_stalled_for_credit", "milliseconds_stalled_receiving"):
+                self.assertEqual(len(figures[name]), RANKS, name)
+            # Nothing is lost on the way, and rows that came in went out.
+            self.assertEqual(sum(figures["bytes_sent"]), sum(figures["bytes_received"]))
+            self.assertEqual(sum(figures["messages_sent"]), sum(figures["messages_received"]))
+            self.assertEqual(sum(figures["rows_sent"]), sum(rows or 0 for rows in figures["rows"]))
+            self.assertGreater(sum(figures["bytes_sent"]), 0)
+            received = [one + more for one, more in zip(received, figures["bytes_received"])]
+        gather = next(step for step in exchanges if step["operator"] == "gather")
+        self.assertEqual(gather["ranks"]["rows"], [5000, None, None])
+        self.assertEqual(profile["ranks"]["bytes_received"], received)
+        self.assertEqual(len(profile["ranks"]["bytes_read"]), RANKS)
+        self.assertEqual(profile["bytes_read"], sum(profile["ranks"]["bytes_read"]))
+        # Nobody said how fast storage is; the link was measured.
+        self.assertIsNone(profile["storage_bytes_per_second"])
+        self.assertGreater(profile["link_bytes_per_second"], 0)
+        self.assertAlmostEqual(profile["t_min_milliseconds"], max(received) / profile["link_bytes_per_second"] * 1e3)
+
+    def test_text_has_lines_for_ranks(self):
+        text = self.text(GROUPED, settings=["storage_bandwidth_limit=1GB", "link_bandwidth_limit=2GB"])
+        self.assertRegex(text, r"ranks: rows \d+/\d+/\d+ \(imbalance \d+\.\d\), ms [\d.]+/[\d.]+/[\d.]+")
+        self.assertRegex(text, r"ranks: rows 5000/-/-, ms ")
+        self.assertRegex(text, r"moved: rows \d+/\d+/\d+ \(imbalance [\d.]+\), sent [\d.]+ \w+ in \d+ messages?, received [\d.]+ \w+ in \d+ messages?, "
+                               r"stalled [\d.]+ ms sending, [\d.]+ ms for credit, [\d.]+ ms receiving")
+        self.assertRegex(text, r"received by ranks: [\d.]+ \w+/[\d.]+ \w+/[\d.]+ \w+\n")
+        self.assertRegex(text, r"T_min: [\d.]+ ms \(storage at 1 GB/s a rank, link at 2 GB/s\), T / T_min [\d.]+$")
+
+    def test_one_rank_has_none_of_it(self):
+        text = self.text(GROUPED, ranks=1)
+        self.assertIn("actual 5000", text)
+        self.assertNotIn("ranks", text)
+
+    def test_unknown_bandwidths_are_said(self):
+        text = self.text(GROUPED, settings=["calibrate_links=off"])
+        self.assertIn("T_min: storage not known (storage_bandwidth_limit), link not known (SHOW links)", text)
+
+    def test_small_messages_are_more_messages(self):
+        def messages(*settings):
+            plan = self.profile("SELECT * FROM example ORDER BY price", settings=settings)["plan"]
+            return sum(sum(step["ranks"]["messages_sent"]) for step in steps_of(plan) if "messages_sent" in step.get("ranks", {}))
+
+        gathered = messages("message_bytes=1GB")
+        self.assertGreater(messages("message_bytes=4KB"), gathered)
+        self.assertGreater(messages("dynamic_buffering=off"), gathered)
+
+    def test_checksums_and_limits_of_the_network_change_no_answer(self):
+        sql = "SELECT count(*) AS n, sum(length(word)) AS s FROM (SELECT DISTINCT word, price FROM example) AS rows"
+        expected = json.loads(self.output(sql))
+        self.assertEqual(json.loads(self.output(sql, settings=["network_checksum=on", "link_bandwidth_limit=100MB"])), expected)
+
+    def test_show_links(self):
+        links = json.loads(self.output("SHOW links"))
+        self.assertEqual({(row["from"], row["to"]) for row in links}, {(0, 1)})  # one host: one pair stands for all
+        self.assertEqual(sum(row["chosen"] for row in links), 1)
+        self.assertEqual([row["message_bytes"] for row in links], sorted(row["message_bytes"] for row in links))
+        self.assertTrue(all(row["gb_per_second"] >= 0 and row["route"] for row in links))
+        self.assertEqual(json.loads(self.output("SHOW links", ranks=1)), [])
+        self.assertEqual(json.loads(pistachio.run("-c", "SHOW links", "--format", "json").stdout), [])
+
+    def test_settings_of_the_network_are_fixed(self):
+        done = pistachio.run("-c", "SET link_bandwidth_limit = '1GB'")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("fixed when the engine starts", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
