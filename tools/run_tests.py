@@ -20,11 +20,11 @@ ROOT = Path(__file__).resolve().parent.parent
 # Generated matrices and mutations: minutes, not seconds. --quick leaves them out.
 LONG_SUITES = {"parquet_matrix_test", "parquet_mutation_test"}
 # The thread sanitizer is worth its time where threads meet; kernels and types are single-threaded code.
-TSAN_SUITES = ("base_test", "memory_test", "storage_test", "network_test", "table_scan_test", "sql_test")
+TSAN_SUITES = ("base_test", "memory_test", "storage_test", "network_test", "session_test", "table_scan_test", "sql_test")
 # Of these suites a sanitizer runs only some tests: those with many threads, or those whose configurations take other paths through memory.
 SANITIZED_TESTS = {
-    ("tsan", "sql_test"): re.compile("eight_threads"),
-    ("asan", "sql_test"): re.compile("_default|chunks_of|eight_threads|no_optimizer|composite"),
+    ("tsan", "sql_test"): re.compile("eight_threads|ranks_3$"),
+    ("asan", "sql_test"): re.compile("_default|chunks_of_seven|eight_threads|no_optimizer|ranks_7$|ranks_2_blocking"),
 }
 SUITE_LIMIT_SECONDS = 1200
 

@@ -367,11 +367,16 @@ RankProfile RankService::take_part(int64_t number, const std::string& bytes, con
 void RankService::note_finished(int64_t number, int rank, const std::string& bytes) {
   std::optional<RemoteError> error;
   RankProfile profile;
-  ByteReader reader(bytes);
-  if (reader.get<Outcome>() == Outcome::Success) {
-    profile = get_profile(reader);
-  } else {
-    error = RemoteError::of_bytes(bytes.substr(sizeof(Outcome)), rank);
+  try {
+    ByteReader reader(bytes);
+    if (reader.get<Outcome>() == Outcome::Success) {
+      profile = get_profile(reader);
+    } else {
+      error = RemoteError::of_bytes(bytes.substr(sizeof(Outcome)), rank);
+    }
+  } catch (const PeerError& damaged) {
+    // It has ended, whatever it wanted to say of that.
+    error = RemoteError{.kind = RemoteError::Kind::Internal, .message = damaged.message(), .position = -1, .rank = rank};
   }
   std::lock_guard lock(mutex_);
   auto found = queries_.find(number);

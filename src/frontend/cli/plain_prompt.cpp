@@ -11,10 +11,11 @@ class PlainPrompt final : public LinePrompt {
   explicit PlainPrompt(TerminalInput& input) : input_(input) {}
 
   Outcome read(const std::string& prompt, std::string& line) override {
+    line.clear();
+    // Before the prompt is shown: whoever sees it may press Ctrl-C at once.
+    input_.start_line();
     // Not by fmt::print, which throws when the terminal is gone.
     std::fputs(prompt.c_str(), stderr);
-    line.clear();
-    input_.start_line();
     bool ended = false;
     while (true) {
       char byte = 0;
