@@ -78,110 +78,53 @@ std::string show_boolean(const Settings& settings) {
   return settings.*Member ? "on" : "off";
 }
 
-void assign_reader(Settings& settings, std::string_view name, std::string_view text) {
-  std::string word = lower(text);
-  if (word == "blocking") {
-    settings.reader = ReaderMode::Blocking;
-  } else if (word == "chunked") {
-    settings.reader = ReaderMode::Chunked;
-  } else {
-    refuse(name, text, "blocking or chunked");
+// The words of a setting that takes one of a few.
+template <typename Choice>
+struct Word {
+  std::string_view text;
+  Choice choice;
+};
+
+constexpr Word<ReaderMode> kReaders[] = {{"blocking", ReaderMode::Blocking}, {"chunked", ReaderMode::Chunked}};
+constexpr Word<DeviceChoice> kDevices[] = {{"cpu", DeviceChoice::Cpu}, {"cuda", DeviceChoice::Cuda}, {"auto", DeviceChoice::Auto}};
+constexpr Word<ThreadBinding> kBindings[] = {{"auto", ThreadBinding::Auto}, {"off", ThreadBinding::Off}};
+constexpr Word<ProgressMode> kProgressModes[] = {{"auto", ProgressMode::Auto}, {"on", ProgressMode::On}, {"off", ProgressMode::Off}};
+constexpr Word<bool> kErrorRules[] = {{"stop", false}, {"continue", true}};
+constexpr Word<JoinDistribution> kJoinDistributions[] = {
+    {"auto", JoinDistribution::Auto}, {"repartition", JoinDistribution::Repartition}, {"broadcast", JoinDistribution::Broadcast}};
+constexpr Word<JoinSchedule> kJoinSchedules[] = {{"blocking", JoinSchedule::Blocking},
+                                                 {"tuned", JoinSchedule::Tuned},
+                                                 {"chunked", JoinSchedule::Chunked},
+                                                 {"deferred", JoinSchedule::Deferred}};
+
+// `blocking, tuned or chunked`
+template <const auto& Words>
+std::string list_words() {
+  std::string list;
+  for (size_t i = 0; i < std::size(Words); ++i) {
+    if (i > 0) list += i + 1 == std::size(Words) ? " or " : ", ";
+    list += Words[i].text;
   }
+  return list;
 }
 
-std::string show_reader(const Settings& settings) {
-  return settings.reader == ReaderMode::Blocking ? "blocking" : "chunked";
-}
-
-void assign_join_distribution(Settings& settings, std::string_view name, std::string_view text) {
-  std::string word = lower(text);
-  if (word == "auto") {
-    settings.join_distribution = JoinDistribution::Auto;
-  } else if (word == "repartition") {
-    settings.join_distribution = JoinDistribution::Repartition;
-  } else if (word == "broadcast") {
-    settings.join_distribution = JoinDistribution::Broadcast;
-  } else {
-    refuse(name, text, "auto, repartition or broadcast");
+template <auto Member, const auto& Words>
+void assign_choice(Settings& settings, std::string_view name, std::string_view text) {
+  std::string wanted = lower(text);
+  for (const auto& word : Words) {
+    if (word.text != wanted) continue;
+    settings.*Member = word.choice;
+    return;
   }
+  refuse(name, text, list_words<Words>());
 }
 
-std::string show_join_distribution(const Settings& settings) {
-  switch (settings.join_distribution) {
-    case JoinDistribution::Auto: return "auto";
-    case JoinDistribution::Repartition: return "repartition";
-    case JoinDistribution::Broadcast: return "broadcast";
-  }
-  return "";
-}
-
-void assign_join_schedule(Settings& settings, std::string_view name, std::string_view text) {
-  std::string word = lower(text);
-  if (word == "blocking") {
-    settings.join_schedule = JoinSchedule::Blocking;
-  } else if (word == "tuned") {
-    settings.join_schedule = JoinSchedule::Tuned;
-  } else if (word == "chunked") {
-    settings.join_schedule = JoinSchedule::Chunked;
-  } else if (word == "deferred") {
-    settings.join_schedule = JoinSchedule::Deferred;
-  } else {
-    refuse(name, text, "blocking, tuned, chunked or deferred");
-  }
-}
-
-std::string show_join_schedule(const Settings& settings) {
-  switch (settings.join_schedule) {
-    case JoinSchedule::Blocking: return "blocking";
-    case JoinSchedule::Tuned: return "tuned";
-    case JoinSchedule::Chunked: return "chunked";
-    case JoinSchedule::Deferred: return "deferred";
+template <auto Member, const auto& Words>
+std::string show_choice(const Settings& settings) {
+  for (const auto& word : Words) {
+    if (settings.*Member == word.choice) return std::string(word.text);
   }
   return "";
-}
-
-void assign_device(Settings& settings, std::string_view name, std::string_view text) {
-  std::string word = lower(text);
-  if (word == "cpu") {
-    settings.device = DeviceChoice::Cpu;
-  } else if (word == "cuda") {
-    settings.device = DeviceChoice::Cuda;
-  } else if (word == "auto") {
-    settings.device = DeviceChoice::Auto;
-  } else {
-    refuse(name, text, "cpu, cuda or auto");
-  }
-}
-
-std::string show_device(const Settings& settings) {
-  return settings.device == DeviceChoice::Cpu ? "cpu" : settings.device == DeviceChoice::Cuda ? "cuda" : "auto";
-}
-
-void assign_binding(Settings& settings, std::string_view name, std::string_view text) {
-  std::string word = lower(text);
-  if (word != "auto" && word != "off") refuse(name, text, "auto or off");
-  settings.bind_threads = word == "auto" ? ThreadBinding::Auto : ThreadBinding::Off;
-}
-
-std::string show_binding(const Settings& settings) {
-  return settings.bind_threads == ThreadBinding::Auto ? "auto" : "off";
-}
-
-void assign_progress(Settings& settings, std::string_view name, std::string_view text) {
-  std::string word = lower(text);
-  if (word == "auto") {
-    settings.progress = ProgressMode::Auto;
-  } else if (word == "on") {
-    settings.progress = ProgressMode::On;
-  } else if (word == "off") {
-    settings.progress = ProgressMode::Off;
-  } else {
-    refuse(name, text, "auto, on or off");
-  }
-}
-
-std::string show_progress(const Settings& settings) {
-  return settings.progress == ProgressMode::Auto ? "auto" : settings.progress == ProgressMode::On ? "on" : "off";
 }
 
 // Names are checked by the optimizer's own table when a session sets them; here they are words.
@@ -198,16 +141,6 @@ void assign_rules(Settings& settings, std::string_view, std::string_view text) {
 
 std::string show_rules(const Settings& settings) {
   return fmt::format("{}", fmt::join(settings.disabled_rules, ","));
-}
-
-void assign_on_error(Settings& settings, std::string_view name, std::string_view text) {
-  std::string word = lower(text);
-  if (word != "stop" && word != "continue") refuse(name, text, "stop or continue");
-  settings.continue_on_error = word == "continue";
-}
-
-std::string show_on_error(const Settings& settings) {
-  return settings.continue_on_error ? "continue" : "stop";
 }
 
 template <auto Member>
@@ -253,14 +186,15 @@ const std::vector<SettingDescription>& setting_descriptions() {
   using S = Settings;
   static const std::vector<SettingDescription> table = {
       {"bind_threads", "auto, off", "auto: ranks that share a machine keep their workers on cores of their own if there are enough",
-       assign_binding, show_binding},
+       assign_choice<&S::bind_threads, kBindings>, show_choice<&S::bind_threads, kBindings>},
       {"calibrate_links", "boolean", "measure the links between ranks before the first query that moves rows, to choose message_bytes",
        assign_boolean<&S::calibrate_links>, show_boolean<&S::calibrate_links>},
       {"chunk_rows", "integer", "rows in a chunk that flows from scan to operators, at most", assign_integer<&S::chunk_rows, 1, 1 << 30>,
        show_integer<&S::chunk_rows>},
       {"composite_kernels", "boolean", "run the slow reference bodies of all kernels (for testing)", assign_boolean<&S::composite_kernels>,
        show_boolean<&S::composite_kernels>},
-      {"device", "cpu, cuda, auto", "where operators run; auto: on a GPU if there is one", assign_device, show_device},
+      {"device", "cpu, cuda, auto", "where operators run; auto: on a GPU if there is one", assign_choice<&S::device, kDevices>,
+       show_choice<&S::device, kDevices>},
       {"direct_io", "boolean", "read local files past the page cache", assign_boolean<&S::direct_io>, show_boolean<&S::direct_io>},
       {"disabled_rules", "names", "optimizer rules to leave out, separated by commas; all: every one that can be", assign_rules,
        show_rules},
@@ -270,11 +204,11 @@ const std::vector<SettingDescription>& setting_descriptions() {
       {"join_distribution", "auto, repartition, broadcast",
        "how the sides of a join over ranks come together: rows of both go where their keys belong, or those of the build side to every "
        "rank; auto: what moves fewer bytes",
-       assign_join_distribution, show_join_distribution},
+       assign_choice<&S::join_distribution, kJoinDistributions>, show_choice<&S::join_distribution, kJoinDistributions>},
       {"join_schedule", "blocking, tuned, chunked, deferred",
        "how the steps of joins over ranks follow each other: blocking and tuned one after the other (tuned with messages of a good size), "
        "chunked reads the probe side when the build side is there, deferred at once",
-       assign_join_schedule, show_join_schedule},
+       assign_choice<&S::join_schedule, kJoinSchedules>, show_choice<&S::join_schedule, kJoinSchedules>},
       {"late_materialization", "boolean", "read and decode filter columns first, other columns only where rows are left",
        assign_boolean<&S::late_materialization>, show_boolean<&S::late_materialization>},
       {"link_bandwidth_limit", "size", "bytes a second that a rank may send to others, for evaluation; 0: no limit",
@@ -288,19 +222,20 @@ const std::vector<SettingDescription>& setting_descriptions() {
        assign_size<&S::metadata_cache_bytes, 1>, show_integer<&S::metadata_cache_bytes>},
       {"network_checksum", "boolean", "check every message between ranks against a checksum", assign_boolean<&S::network_checksum>,
        show_boolean<&S::network_checksum>},
-      {"on_error", "stop, continue", "continue: print an error in place of the result and go on with the next statement", assign_on_error,
-       show_on_error},
+      {"on_error", "stop, continue", "continue: print an error in place of the result and go on with the next statement",
+       assign_choice<&S::continue_on_error, kErrorRules>, show_choice<&S::continue_on_error, kErrorRules>},
       {"overlap", "boolean", "read ahead while earlier chunks are decoded, and send rows to other ranks while more are made",
        assign_boolean<&S::overlap>, show_boolean<&S::overlap>},
       {"peer_timeout", "time", "how long another rank may be silent before it counts as lost", assign_time<&S::peer_timeout>,
        show_time<&S::peer_timeout>},
-      {"progress", "auto, on, off", "show a progress line; auto: on a terminal", assign_progress, show_progress},
+      {"progress", "auto, on, off", "show a progress line; auto: on a terminal", assign_choice<&S::progress, kProgressModes>,
+       show_choice<&S::progress, kProgressModes>},
       {"query_timeout", "time", "how long a statement may run before it is cancelled, such as 500ms, 30s or 5min; off: no limit",
        assign_time<&S::query_timeout>, show_time<&S::query_timeout>},
       {"queue_limit", "size", "bytes that may wait on a rank for each exchange; senders wait when they are used up",
        assign_size<&S::queue_limit, 1>, show_integer<&S::queue_limit>},
-      {"reader", "blocking, chunked", "blocking reads a whole file before it decodes; chunked goes row group by row group", assign_reader,
-       show_reader},
+      {"reader", "blocking, chunked", "blocking reads a whole file before it decodes; chunked goes row group by row group",
+       assign_choice<&S::reader, kReaders>, show_choice<&S::reader, kReaders>},
       {"reader_combining", "boolean", "all scans of a query over ranks read at the same time; off: those of a build side first",
        assign_boolean<&S::reader_combining>, show_boolean<&S::reader_combining>},
       {"spread_tables", "boolean", "spread also tables in memory over the ranks, however small: for tests",
