@@ -208,7 +208,9 @@ class Scan(WithFolder):
 
     def test_a_hangup_ends_the_program(self):
         # A library for the network takes the signal for itself when it is loaded.
-        process = subprocess.Popen([pistachio.BINARY, "scan", str(self.file), "-s", "storage_bandwidth_limit=1"], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        # Whoever runs the tests may be under nohup, and that is inherited.
+        process = subprocess.Popen([pistachio.BINARY, "scan", str(self.file), "-s", "storage_bandwidth_limit=1"], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                   preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL))
         pistachio.wait_until_it_watches_signals(process)
         process.send_signal(signal.SIGHUP)
         process.communicate(timeout=pistachio.WATCHDOG_SECONDS)
