@@ -153,7 +153,12 @@ int run_cluster_command(int argc, char** argv, Settings settings, InterruptWatch
   transport.connect(meeting.ranks, meeting.secret);
   RankService ranks(engine, transport, link_survey(meeting, transport, engine.settings()));
   if (identity->rank != 0) {
-    ranks.wait(interrupts.token());
+    try {
+      ranks.wait(interrupts.token());
+    } catch (const Cancelled&) {
+      // Asked to end: the first rank says so, where its user looks.
+      return kInterruptedExitCode;
+    }
     return 0;
   }
   std::optional<RankProcesses::Watch> watch;
