@@ -24,7 +24,7 @@ TSAN_SUITES = ("base_test", "memory_test", "storage_test", "network_test", "sess
 # Of these suites a sanitizer runs only some tests: those with many threads, or those whose configurations take other paths through memory.
 SANITIZED_TESTS = {
     ("tsan", "sql_test"): re.compile("eight_threads|ranks_3$"),
-    ("asan", "sql_test"): re.compile("_default|chunks_of_seven|eight_threads|no_optimizer|ranks_7$|ranks_2_blocking"),
+    ("asan", "sql_test"): re.compile("_default|chunks_of_seven|eight_threads|ranks_7$"),
 }
 SUITE_LIMIT_SECONDS = 1200
 
