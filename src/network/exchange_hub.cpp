@@ -167,7 +167,9 @@ Task<void> ExchangeOutput::carry_to(int rank) {
     std::optional<at::Tensor> block = co_await taking;
     if (!block) break;
     int64_t bytes = block->numel();
-    while (under_way > 0 && under_way + bytes > limits_.window_bytes && !peer.enough) {
+    // Not: until this block fits as well. The receiver keeps back up to a share of the window before it tells of credit, and a large block
+    // behind a small one would wait for ever.
+    while (under_way >= limits_.window_bytes && !peer.enough) {
       Task<std::optional<int64_t>> waiting = peer.credit.receive();
       std::optional<int64_t> credit = co_await waiting;
       if (!credit) break;

@@ -26,11 +26,8 @@
 namespace pistachio {
 
 struct ExchangeLimits {
-  int64_t window_bytes = 8 << 20;    // under way from one rank to another
+  int64_t window_bytes = 8 << 20;    // under way from one rank to another, and one message more; the same on all ranks
   int64_t outgoing_bytes = 2 << 20;  // packed and waiting to be sent to one rank
-
-  // What one exchange may hold on a rank.
-  int64_t memory_bytes(int ranks) const { return (window_bytes + outgoing_bytes) * ranks; }
 };
 
 // What an exchange moved between this rank and others, and how long tasks of this rank waited for it: times are sums over tasks.

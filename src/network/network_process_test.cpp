@@ -79,6 +79,7 @@ class PeerRank : public MessageReceiver {
   int status_ = -1;
 };
 
+// No test but the program that the tests below start as other ranks; disabled so that it runs only when it is asked for by name.
 TEST(NetworkPeerProcess, DISABLED_IsARankOfAJob) {
   std::optional<JobIdentity> identity = job_identity([](const char* name) -> const char* { return std::getenv(name); });
   const char* transports = std::getenv(kTransports);

@@ -73,64 +73,6 @@ Settings get_settings(ByteReader& reader) {
 
 }  // namespace
 
-RemoteError RemoteError::of(std::exception_ptr error, int rank) {
-  RemoteError made;
-  made.rank = rank;
-  try {
-    std::rethrow_exception(error);
-  } catch (const UserError& user) {
-    made.kind = Kind::User;
-    made.position = user.position().value_or(-1);
-    made.message = user.message();
-  } catch (const DataError& data) {
-    made.kind = Kind::Data;
-    made.message = data.message();
-  } catch (const OutOfMemory& memory) {
-    made.kind = Kind::OutOfMemory;
-    made.message = memory.message();
-  } catch (const Cancelled& cancelled) {
-    made.kind = Kind::Cancelled;
-    made.message = cancelled.message();
-  } catch (const PeerError& peer) {
-    made.kind = Kind::Peer;
-    made.message = peer.message();
-  } catch (const std::exception& other) {
-    made.message = other.what();
-  }
-  return made;
-}
-
-std::string RemoteError::to_bytes() const {
-  ByteWriter writer;
-  writer.put(kind);
-  writer.put(position);
-  writer.put_text(message);
-  return writer.take();
-}
-
-RemoteError RemoteError::of_bytes(const std::string& bytes, int rank) {
-  ByteReader reader(bytes);
-  RemoteError error;
-  error.kind = reader.get<Kind>();
-  error.position = reader.get<int64_t>();
-  error.message = reader.get_text();
-  error.rank = rank;
-  return error;
-}
-
-void RemoteError::raise() const {
-  std::string text = rank == 0 ? message : fmt::format("{} (on rank {})", message, rank);
-  switch (kind) {
-    case Kind::User: throw UserError(text, position < 0 ? std::nullopt : std::optional(position));
-    case Kind::Data: throw DataError(text, {});
-    case Kind::OutOfMemory: throw OutOfMemory(text);
-    case Kind::Cancelled: throw Cancelled(text);
-    case Kind::Peer: throw PeerError(message);
-    case Kind::Internal: break;
-  }
-  throw InternalError(text);
-}
-
 RankService::RankService(EngineInstance& engine, Transport& transport, LinkSurveyOptions links)
     : engine_(engine), transport_(transport), hub_(transport), links_(transport, std::move(links)) {
   transport_.start(*this);
@@ -158,8 +100,9 @@ void RankService::send(int rank, MessageKind kind, int64_t number, const std::st
 }
 
 ExchangeLimits RankService::limits(const Settings& settings, size_t exchanges) const {
-  // All exchanges of a query together leave most of the memory to operators.
-  int64_t share = engine_.settings().memory_limit / 4 / static_cast<int64_t>(std::max<size_t>(1, exchanges));
+  // All exchanges of a query together leave most of the memory to operators. By the settings that came with the query: both ends of an
+  // exchange must count with the same window.
+  int64_t share = settings.memory_limit / 4 / static_cast<int64_t>(std::max<size_t>(1, exchanges));
   int64_t window = std::max(kSmallestWindow, std::min(settings.queue_limit, share) / ranks());
   return {.window_bytes = window, .outgoing_bytes = std::max(kSmallestWindow, window / 4)};
 }

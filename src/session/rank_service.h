@@ -19,24 +19,10 @@
 #include "network/link_survey.h"
 #include "network/transport.h"
 #include "session/query_profile.h"
+#include "session/remote_error.h"
 #include "session/session.h"
 
 namespace pistachio {
-
-// An error as it travels: its class and what it says.
-struct RemoteError {
-  enum class Kind : uint8_t { User, Data, OutOfMemory, Cancelled, Peer, Internal };
-  Kind kind = Kind::Internal;
-  std::string message;
-  int64_t position = -1;
-  int rank = 0;
-
-  static RemoteError of(std::exception_ptr error, int rank);
-  std::string to_bytes() const;
-  static RemoteError of_bytes(const std::string& bytes, int rank);
-  // Throws it as what it was, with the rank in its text.
-  [[noreturn]] void raise() const;
-};
 
 class RankService final : private MessageReceiver {
  public:

@@ -1,0 +1,24 @@
+// An error as it travels between ranks: its class and what it says.
+#pragma once
+
+#include <cstdint>
+#include <exception>
+#include <string>
+
+namespace pistachio {
+
+struct RemoteError {
+  enum class Kind : uint8_t { User, Data, OutOfMemory, Cancelled, Peer, Internal };
+  Kind kind = Kind::Internal;
+  std::string message;
+  int64_t position = -1;
+  int rank = 0;
+
+  static RemoteError of(std::exception_ptr error, int rank);
+  std::string to_bytes() const;
+  static RemoteError of_bytes(const std::string& bytes, int rank);
+  // Throws it as what it was, with the rank in its text.
+  [[noreturn]] void raise() const;
+};
+
+}  // namespace pistachio
