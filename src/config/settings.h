@@ -24,6 +24,16 @@ enum class JoinSchedule {
 
 enum class JoinDistribution { Auto, Repartition, Broadcast };
 
+// How ORDER BY over ranks comes into one order.
+enum class SortDistribution {
+  Auto,
+  Gather,  // the first rank sorts all rows
+  Merge,   // every rank sorts its own, the first one merges
+  Range,   // every rank sorts the rows of a range, the first one takes them in turn
+};
+
+enum class NetworkCompression { Auto, On, Off };
+
 struct Settings {
   int64_t threads = 0;       // 0: one per core
   int64_t memory_limit = 0;  // 0: three quarters of the machine's memory
@@ -50,11 +60,20 @@ struct Settings {
   bool reader_combining = true;
   JoinDistribution join_distribution = JoinDistribution::Auto;
   JoinSchedule join_schedule = JoinSchedule::Deferred;
+  SortDistribution sort_distribution = SortDistribution::Auto;
+  bool spread_keys = true;   // frequent keys of a join over ranks are worked on by all of them
+  bool join_filters = true;  // what the build sides hold is known to scans of probe sides
+  bool scan_help = true;     // a rank that has read its share reads for others
+  bool local_files = false;  // every rank has files of its own
   int64_t message_bytes = 0;  // 0: what the links between the ranks need
   bool calibrate_links = true;
   int64_t link_bandwidth_limit = 0;  // bytes a second; 0: none
   bool network_checksum = false;
+  NetworkCompression network_compression = NetworkCompression::Auto;
   int64_t peer_timeout = 5000;  // milliseconds
+  bool restart_ranks = false;   // the launcher starts a lost rank again
+  bool retry_queries = true;    // a query that failed for a lost rank is run again when that rank is back
+  std::string fault_at;         // for tests: where a rank fails, and how
   int64_t query_timeout = 0;    // milliseconds a statement may run; 0: no limit
 };
 
