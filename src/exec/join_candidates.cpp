@@ -6,6 +6,7 @@
 
 #include "columns/order_words.h"
 #include "columns/row_selection.h"
+#include "exec/key_groups.h"
 #include "exec/key_table.h"
 #include "exec/mark_candidates.h"
 #include "expr/expression_evaluator.h"
@@ -23,18 +24,39 @@ std::vector<ExpressionPtr> side_of(const std::vector<Condition>& conditions, Exp
   return expressions;
 }
 
+// From so many candidates a row on, a join that asks only whether there is one takes the rows of a key as one: pairs of two sides with
+// the same frequent key would be too many to walk through.
+constexpr double kManyCandidates = 8;
+
+bool asks_for_any_match(const PhysicalJoin& join) {
+  bool is_question = join.kind == JoinKind::Semi || join.kind == JoinKind::Anti || join.kind == JoinKind::RightSemi ||
+                     join.kind == JoinKind::RightAnti;
+  return is_question && join.conditions.empty();
+}
+
 class HashCandidates final : public JoinCandidates {
  public:
   HashCandidates(const PhysicalJoin& join, const std::vector<ColumnId>& left_layout, const std::vector<ColumnId>& right_layout,
-                 const Chunk& build, const MemoryAccount& account)
-      : left_(side_of(join.keys, &JoinKey::left), left_layout),
-        table_(join.keys, ExpressionEvaluator(side_of(join.keys, &JoinKey::right), right_layout).evaluate(build), account) {}
+                 const Chunk& build, const MemoryAccount& account, at::Device device)
+      : left_(side_of(join.keys, &JoinKey::left), left_layout) {
+    std::vector<Column> keys = ExpressionEvaluator(side_of(join.keys, &JoinKey::right), right_layout).evaluate(build);
+    table_.emplace(join.keys, keys, account);
+    if (!asks_for_any_match(join) || table_->mean_candidates() < kManyCandidates) return;
+    KeyGroups groups = group_rows(keys, build.rows(), device, account);
+    memory_ = account.reserve_now(build.rows() * 8, ReservationKind::Held);
+    groups_ = std::move(groups.group_of);
+    for (Column& key : keys) key = take_rows(key, groups.row_of);
+    table_.emplace(join.keys, std::move(keys), account);
+  }
 
-  std::unique_ptr<Search> search(const Chunk& left) const override { return table_.search(left_.evaluate(left)); }
+  std::unique_ptr<Search> search(const Chunk& left) const override { return table_->search(left_.evaluate(left)); }
+  at::Tensor groups() const override { return groups_; }
 
  private:
   ExpressionEvaluator left_;
-  KeyTable table_;
+  std::optional<KeyTable> table_;
+  Reservation memory_;
+  at::Tensor groups_;  // undefined: rows are apart
 };
 
 // Gives the pairs of each left row with the build rows at [begin, begin + count) of an order.
@@ -141,7 +163,7 @@ std::unique_ptr<JoinCandidates> make_join_candidates(const PhysicalJoin& join, c
                                                      const MemoryAccount& account, at::Device device) {
   // Without rows on the build side nothing is compared, and no compared value may raise an error.
   if (!join.compared_keys.empty() && build.rows() > 0) return make_mark_candidates(join, left_layout, right_layout, build, account, device);
-  if (!join.keys.empty()) return std::make_unique<HashCandidates>(join, left_layout, right_layout, build, account);
+  if (!join.keys.empty()) return std::make_unique<HashCandidates>(join, left_layout, right_layout, build, account, device);
   if (!join.bounds.empty()) return std::make_unique<RangeCandidates>(join, left_layout, right_layout, build, account);
   return std::make_unique<AllCandidates>(build.rows(), device);
 }

@@ -85,6 +85,7 @@ class JoinOperator::BuildSide {
   at::Tensor rows_by_match(bool wanted) const {
     at::Tensor any = matched_[0];
     for (size_t lane = 1; lane < matched_.size(); ++lane) any = any.logical_or(matched_[lane]);
+    if (at::Tensor groups = candidates_->groups(); groups.defined()) any = any.index_select(0, groups);
     return (wanted ? any : any.logical_not()).nonzero().view({-1});
   }
 
@@ -94,7 +95,7 @@ class JoinOperator::BuildSide {
   std::vector<Reservation> memory_;
   Chunk rows_;
   std::unique_ptr<JoinCandidates> candidates_;
-  std::vector<at::Tensor> matched_;  // for each lane
+  std::vector<at::Tensor> matched_;  // for each lane: rows, or groups of them
 };
 
 // Streams the left input through the table.

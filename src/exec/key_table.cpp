@@ -92,4 +92,11 @@ std::unique_ptr<JoinCandidates::Search> KeyTable::search(std::vector<Column> lef
   return std::make_unique<KeySearch>(*this, std::move(left_keys));
 }
 
+double KeyTable::mean_candidates() const {
+  int64_t rows = order_.numel();
+  if (rows == 0) return 0;
+  at::Tensor counts = offsets_.diff().to(at::kDouble);
+  return counts.mul(counts).sum().item<double>() / static_cast<double>(rows);
+}
+
 }  // namespace pistachio

@@ -14,6 +14,9 @@ class KeyTable {
   // The pairs for rows with these values of the keys' left sides. The table must outlive the search.
   std::unique_ptr<JoinCandidates::Search> search(std::vector<Column> left_keys) const;
 
+  // How many rows a row finds on the average if it is one of the table's own.
+  double mean_candidates() const;
+
  private:
   class KeySearch;
 

@@ -11,7 +11,7 @@
 #include <set>
 
 #include "columns/row_selection.h"
-#include "exec/group_table.h"
+#include "exec/key_groups.h"
 #include "exec/key_table.h"
 #include "expr/expression_evaluator.h"
 
@@ -46,14 +46,8 @@ at::Tensor rows_of_rows(const at::Tensor& rows, const at::Tensor& places) {
 
 // One row for each distinct combination of keys; undefined if they are all different.
 at::Tensor first_of_each(const std::vector<Column>& keys, int64_t rows, at::Device device, const MemoryAccount& account) {
-  Reservation memory = account.reserve_now(rows * 48, ReservationKind::Held);  // groups, slots, row numbers
-  std::vector<LogicalType> types;
-  for (const Column& key : keys) types.push_back(key.type());
-  GroupTable groups(types, device);
-  at::Tensor ids = groups.assign(keys, rows);
-  if (groups.groups() == rows) return {};
-  at::Tensor row_of = at::zeros({groups.groups()}, ids.options());
-  return row_of.scatter_(0, ids, at::arange(rows, ids.options()));
+  KeyGroups groups = group_rows(keys, rows, device, account);
+  return groups.row_of.numel() == rows ? at::Tensor() : groups.row_of;
 }
 
 class MarkCandidates final : public JoinCandidates {
