@@ -92,6 +92,10 @@ constexpr Word<ProgressMode> kProgressModes[] = {{"auto", ProgressMode::Auto}, {
 constexpr Word<bool> kErrorRules[] = {{"stop", false}, {"continue", true}};
 constexpr Word<JoinDistribution> kJoinDistributions[] = {
     {"auto", JoinDistribution::Auto}, {"repartition", JoinDistribution::Repartition}, {"broadcast", JoinDistribution::Broadcast}};
+constexpr Word<SortDistribution> kSortDistributions[] = {{"auto", SortDistribution::Auto},
+                                                         {"gather", SortDistribution::Gather},
+                                                         {"merge", SortDistribution::Merge},
+                                                         {"range", SortDistribution::Range}};
 constexpr Word<JoinSchedule> kJoinSchedules[] = {{"blocking", JoinSchedule::Blocking},
                                                  {"tuned", JoinSchedule::Tuned},
                                                  {"chunked", JoinSchedule::Chunked},
@@ -238,6 +242,12 @@ const std::vector<SettingDescription>& setting_descriptions() {
        assign_choice<&S::reader, kReaders>, show_choice<&S::reader, kReaders>},
       {"reader_combining", "boolean", "all scans of a query over ranks read at the same time; off: those of a build side first",
        assign_boolean<&S::reader_combining>, show_boolean<&S::reader_combining>},
+      {"sort_distribution", "auto, gather, merge, range",
+       "how ORDER BY over ranks comes into one order: the first rank sorts all rows, or merges what every rank has sorted, or every rank "
+       "sorts a range; auto: merge, or range if there is much to sort",
+       assign_choice<&S::sort_distribution, kSortDistributions>, show_choice<&S::sort_distribution, kSortDistributions>},
+      {"spread_keys", "boolean", "rows of a join over ranks that share a frequent key are worked on by all ranks",
+       assign_boolean<&S::spread_keys>, show_boolean<&S::spread_keys>},
       {"spread_tables", "boolean", "spread also tables in memory over the ranks, however small: for tests",
        assign_boolean<&S::spread_tables>, show_boolean<&S::spread_tables>},
       {"storage_bandwidth_limit", "size", "bytes a second that reads are held to, for evaluation; 0: no limit",

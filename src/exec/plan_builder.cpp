@@ -12,6 +12,7 @@
 #include "exec/hash_aggregate.h"
 #include "exec/join_operator.h"
 #include "exec/limit.h"
+#include "exec/ordered_read.h"
 #include "exec/recursion.h"
 #include "exec/scan_operator.h"
 #include "exec/shared_rows.h"
@@ -71,6 +72,10 @@ class PlanBuilder {
   OperatorPtr build_node(const PhysicalNode& node, const PhysicalExchange& exchange) {
     build_stage(node);
     reads_.insert(exchange.number);
+    if (exchange.kind == PhysicalExchange::Kind::Merge)
+      return std::make_unique<MergeReadOperator>(node.layout, exchange.number, exchange.order, plan_.types_of(node.layout));
+    if (exchange.kind == PhysicalExchange::Kind::RankByRank)
+      return std::make_unique<RankByRankReadOperator>(node.layout, exchange.number);
     return std::make_unique<ExchangeReadOperator>(node.layout, exchange.number);
   }
 

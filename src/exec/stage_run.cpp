@@ -1,5 +1,6 @@
 // The stages of a plan on one rank, at the same time.
 #include "base/task_group.h"
+#include "exec/bucket_spread.h"
 #include "exec/exchange_write.h"
 #include "exec/plan_builder.h"
 #include "memory/channel.h"
@@ -33,7 +34,7 @@ class Readers {
   void close_unread(const ExecutablePlan& plan) {
     for (const ExecutablePlan::Stage& stage : plan.stages) {
       const auto& exchange = *stage.exchange->as<PhysicalExchange>();
-      if (exchange.kind != PhysicalExchange::Kind::Gather && left_[exchange.number] == 0) exchanges_->input(exchange.number).close();
+      if (!goes_to_first_rank(exchange.kind) && left_[exchange.number] == 0) exchanges_->input(exchange.number).close();
     }
   }
 
@@ -41,16 +42,26 @@ class Readers {
   std::vector<std::atomic<int>> left_;
 };
 
-Task<void> send_rows(ExecutablePlan::Stage& stage, RunContext& context, Readers& readers) {
-  const auto& exchange = *stage.exchange->as<PhysicalExchange>();
+Task<void> produce_rows(ExecutablePlan::Stage& stage, RunContext& context, Readers& readers, ExchangeSink& sink) {
   if (stage.input) {
-    ExchangeSink sink(context, exchange, stage.exchange->layout, stage.types, *stage.metrics);
     Task<void> producing = stage.input->produce(context, sink);
     co_await producing;
     readers.ended(stage.reads);
-    Task<void> flushing = sink.flush();
-    co_await flushing;
   }
+  sink.end_input();
+}
+
+Task<void> send_rows(ExecutablePlan::Stage& stage, RunContext& context, Readers& readers) {
+  const auto& exchange = *stage.exchange->as<PhysicalExchange>();
+  ExchangeSink sink(context, exchange, stage.exchange->layout, stage.types, *stage.metrics);
+  // Also without rows of its own a rank has to tell the others so.
+  std::vector<Task<void>> both;
+  both.push_back(produce_rows(stage, context, readers, sink));
+  both.push_back(sink.settle());
+  Task<void> producing = when_all(std::move(both));
+  co_await producing;
+  Task<void> flushing = sink.flush();
+  co_await flushing;
   context.exchanges->output(exchange.number).finish();
 }
 
@@ -97,6 +108,12 @@ Task<void> run_root(ExecutablePlan& plan, RunContext& context, ChunkSink& sink, 
 Task<void> run_stages(ExecutablePlan& plan, RunContext& context, ChunkSink& sink) {
   Readers readers(plan, context.exchanges);
   StageEnds ends(plan.stages.size());
+  std::map<size_t, std::unique_ptr<BucketSpread>> spreads;
+  for (const ExecutablePlan::Stage& stage : plan.stages) {
+    const auto& exchange = *stage.exchange->as<PhysicalExchange>();
+    if (exchange.spreads) spreads.emplace(exchange.number, std::make_unique<BucketSpread>());
+  }
+  context.spreads = &spreads;
   std::vector<Task<void>> all;
   for (size_t i = 0; i < plan.stages.size(); ++i) all.push_back(run_stage(plan, i, context, readers, ends));
   if (plan.root) all.push_back(run_root(plan, context, sink, readers));

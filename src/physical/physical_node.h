@@ -20,6 +20,7 @@ using PhysicalPtr = std::unique_ptr<PhysicalNode>;
 struct PhysicalScan {
   TablePtr table;
   bool is_split = false;        // every rank reads a share of the files; otherwise one rank reads all of the table
+  bool is_everywhere = false;   // every rank reads all of it
   std::vector<size_t> sources;  // the table column behind each column of the layout
   std::vector<RangeFilter> filters;
   std::vector<ExpressionPtr> conditions;  // the filters as they were written
@@ -129,11 +130,22 @@ struct PhysicalExchange {
     Broadcast,    // all to every rank
     Repartition,  // each to the rank that the hash of its keys gives
     Scatter,      // evenly to all
+    Merge,        // all to the first rank, which makes one order of those that every rank has in `order`
+    Range,        // by `order`: the first rows of it to the first rank, the last ones to the last
+    RankByRank,   // all to the first rank, which takes those of one rank after the other
+    SpreadBuild,  // rows of keys that are frequent on the probe side of their join to every rank; others stay
   };
   Kind kind = Kind::Gather;
-  std::vector<ExpressionPtr> keys;  // Repartition
+  std::vector<ExpressionPtr> keys;  // Repartition, SpreadBuild
   size_t number = 0;                // among the exchanges of the plan
+  std::vector<SortKey> order;       // Merge, Range
+  // Repartition of the probe side of a join: rows of frequent keys stay where they are; SpreadBuild on the other side brings them their
+  // partners.
+  bool spreads = false;
+  size_t partner = 0;  // SpreadBuild: the number of the probe side's exchange
 };
+
+bool goes_to_first_rank(PhysicalExchange::Kind kind);
 
 std::string_view exchange_name(PhysicalExchange::Kind kind);
 

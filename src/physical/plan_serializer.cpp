@@ -53,7 +53,7 @@ PISTACHIO_PARTS(JoinBound, s.left, s.right, s.is_upper, s.is_inclusive)
 PISTACHIO_PARTS(AggregateCall, s.id, s.function, s.argument, s.distinct, s.filter, s.type)
 PISTACHIO_PARTS(SortKey, s.expression, s.descending, s.nulls_first)
 PISTACHIO_PARTS(TableColumnInfo, s.name, s.type, s.unsupported, s.not_null)
-PISTACHIO_PARTS(PhysicalScan, s.table, s.is_split, s.sources, s.filters, s.conditions)
+PISTACHIO_PARTS(PhysicalScan, s.table, s.is_split, s.is_everywhere, s.sources, s.filters, s.conditions)
 PISTACHIO_PARTS(PhysicalValues, s.rows)
 PISTACHIO_PARTS(PhysicalFilter, s.conditions)
 PISTACHIO_PARTS(PhysicalProject, s.columns)
@@ -67,7 +67,7 @@ PISTACHIO_PARTS(PhysicalSharedRead, s.shared, s.places)
 PISTACHIO_PARTS(PhysicalRecursion, s.working_table, s.keeps_all)
 PISTACHIO_PARTS(PhysicalWorkingRead, s.working_table, s.places)
 PISTACHIO_PARTS(PhysicalRepeat, s.times)
-PISTACHIO_PARTS(PhysicalExchange, s.kind, s.keys, s.number)
+PISTACHIO_PARTS(PhysicalExchange, s.kind, s.keys, s.number, s.order, s.spreads, s.partner)
 
 #undef PISTACHIO_PARTS
 

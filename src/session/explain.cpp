@@ -136,10 +136,13 @@ class Explainer {
                      return Described{"repeat", {{"times", name_of(repeat.times)}}};
                    },
                    [&](const PhysicalExchange& exchange) {
-                     Described made{std::string(exchange_name(exchange.kind)), {}};
+                     std::string name(exchange_name(exchange.kind));
+                     if (exchange.spreads) name += ", frequent keys stay";
+                     Described made{name, {}};
                      std::vector<std::string> keys;
                      for (const ExpressionPtr& key : exchange.keys) keys.push_back(show(*key));
                      if (!keys.empty()) made.details.emplace_back("keys", fmt::format("{}", fmt::join(keys, ", ")));
+                     if (!exchange.order.empty()) made.details.emplace_back("keys", show(exchange.order));
                      return made;
                    }},
         node.node);

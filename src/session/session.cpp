@@ -215,8 +215,11 @@ void Session::run(const std::shared_ptr<const ast::Statement>&, const ast::Selec
 }
 
 PlacementOptions Session::placement() const {
-  return {
-      .ranks = ranks_ == nullptr ? 1 : ranks_->ranks(), .spread_everything = settings_.spread_tables, .joins = settings_.join_distribution};
+  return {.ranks = ranks_ == nullptr ? 1 : ranks_->ranks(),
+          .spread_everything = settings_.spread_tables,
+          .joins = settings_.join_distribution,
+          .sorts = settings_.sort_distribution,
+          .spread_keys = settings_.spread_keys && !ExchangeSchedule::of(settings_).build_first};
 }
 
 QueryProfile Session::run_planned(const PlannedQuery& planned, ExecutablePlan& executable, ResultReceiver& receiver) {
