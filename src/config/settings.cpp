@@ -209,6 +209,9 @@ const std::vector<SettingDescription>& setting_descriptions() {
        "how the sides of a join over ranks come together: rows of both go where their keys belong, or those of the build side to every "
        "rank; auto: what moves fewer bytes",
        assign_choice<&S::join_distribution, kJoinDistributions>, show_choice<&S::join_distribution, kJoinDistributions>},
+      {"join_filters", "boolean",
+       "scans wait for the build side of a selective join, and read and send only rows that may find a partner there",
+       assign_boolean<&S::join_filters>, show_boolean<&S::join_filters>},
       {"join_schedule", "blocking, tuned, chunked, deferred",
        "how the steps of joins over ranks follow each other: blocking and tuned one after the other (tuned with messages of a good size), "
        "chunked reads the probe side when the build side is there, deferred at once",

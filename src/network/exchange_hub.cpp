@@ -261,10 +261,10 @@ void ExchangeHub::close(int64_t query) {
   if (ended_.size() > kEndedQueries) ended_.erase(ended_.begin());
 }
 
-QueryExchanges::QueryExchanges(ExchangeHub& hub, int64_t query, size_t count, ExchangeLimits limits)
+QueryExchanges::QueryExchanges(ExchangeHub& hub, int64_t query, size_t count, ExchangeLimits limits, size_t further_topics)
     : hub_(hub),
       query_(query),
-      notes_(hub.transport().rank(), hub.transport().ranks(), static_cast<uint32_t>(count),
+      notes_(hub.transport().rank(), hub.transport().ranks(), static_cast<uint32_t>(count + further_topics),
              [this](int rank, uint32_t topic, const std::string& note) { send(rank, MessageKind::Note, topic, 0, payload_of(note)); }) {
   for (size_t i = 0; i < count; ++i) {
     inputs_.push_back(std::make_unique<ExchangeInput>(*this, static_cast<uint32_t>(i), limits));

@@ -166,7 +166,8 @@ class ExchangeHub {
 // The exchanges of one query on this rank.
 class QueryExchanges {
  public:
-  QueryExchanges(ExchangeHub& hub, int64_t query, size_t count, ExchangeLimits limits);
+  // Notes may be about each exchange, and about so many further topics.
+  QueryExchanges(ExchangeHub& hub, int64_t query, size_t count, ExchangeLimits limits, size_t further_topics = 0);
   ~QueryExchanges();
   QueryExchanges(const QueryExchanges&) = delete;
   QueryExchanges& operator=(const QueryExchanges&) = delete;

@@ -17,6 +17,12 @@ namespace pistachio {
 struct PhysicalNode;
 using PhysicalPtr = std::unique_ptr<PhysicalNode>;
 
+// The scan waits for the build side of a join, and drops rows that find no partner there (exec/join_filter.h).
+struct ScanJoinFilter {
+  size_t number = 0;            // PhysicalJoin::filter
+  std::vector<size_t> columns;  // of the layout
+};
+
 struct PhysicalScan {
   TablePtr table;
   bool is_split = false;        // every rank reads a share of the files; otherwise one rank reads all of the table
@@ -24,6 +30,7 @@ struct PhysicalScan {
   std::vector<size_t> sources;  // the table column behind each column of the layout
   std::vector<RangeFilter> filters;
   std::vector<ExpressionPtr> conditions;  // the filters as they were written
+  std::vector<ScanJoinFilter> join_filters;
 };
 
 struct PhysicalValues {
@@ -53,6 +60,13 @@ struct JoinBound {
   bool is_inclusive = false;  // equal values match
 };
 
+// What a join tells scans below its left input of its right one.
+struct BuildSideFilter {
+  size_t number = 0;         // among the filters of the plan
+  std::vector<size_t> keys;  // places in PhysicalJoin::keys
+  int64_t expected_keys = 0;
+};
+
 // The right input is the build side: it is read first and kept; the left input streams through.
 struct PhysicalJoin {
   JoinKind kind = JoinKind::Inner;
@@ -64,6 +78,7 @@ struct PhysicalJoin {
   // Mark: the comparisons, if they can be found by hash; then there are no bounds. Here a NULL makes a pair unknown.
   std::vector<JoinKey> compared_keys;
   ColumnId mark;
+  std::optional<BuildSideFilter> filter;
 };
 
 // In one go, or in two: each rank adds up its own rows, and what came out of that is merged where the rows of a group meet.
@@ -171,6 +186,7 @@ struct PhysicalPlan {
   // Plans that are computed once and read by PhysicalSharedRead; null where none is left. One may read another.
   std::vector<PhysicalPtr> shared;
   size_t exchanges = 0;
+  size_t filters = 0;
 
   std::vector<LogicalType> types_of(const std::vector<ColumnId>& ids) const;
 };

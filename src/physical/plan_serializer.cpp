@@ -53,11 +53,13 @@ PISTACHIO_PARTS(JoinBound, s.left, s.right, s.is_upper, s.is_inclusive)
 PISTACHIO_PARTS(AggregateCall, s.id, s.function, s.argument, s.distinct, s.filter, s.type)
 PISTACHIO_PARTS(SortKey, s.expression, s.descending, s.nulls_first)
 PISTACHIO_PARTS(TableColumnInfo, s.name, s.type, s.unsupported, s.not_null)
-PISTACHIO_PARTS(PhysicalScan, s.table, s.is_split, s.is_everywhere, s.sources, s.filters, s.conditions)
+PISTACHIO_PARTS(ScanJoinFilter, s.number, s.columns)
+PISTACHIO_PARTS(BuildSideFilter, s.number, s.keys, s.expected_keys)
+PISTACHIO_PARTS(PhysicalScan, s.table, s.is_split, s.is_everywhere, s.sources, s.filters, s.conditions, s.join_filters)
 PISTACHIO_PARTS(PhysicalValues, s.rows)
 PISTACHIO_PARTS(PhysicalFilter, s.conditions)
 PISTACHIO_PARTS(PhysicalProject, s.columns)
-PISTACHIO_PARTS(PhysicalJoin, s.kind, s.keys, s.bounds, s.conditions, s.comparisons, s.compared_keys, s.mark)
+PISTACHIO_PARTS(PhysicalJoin, s.kind, s.keys, s.bounds, s.conditions, s.comparisons, s.compared_keys, s.mark, s.filter)
 PISTACHIO_PARTS(PhysicalAggregate, s.groups, s.calls, s.stage, s.states)
 PISTACHIO_PARTS(PhysicalSort, s.keys, s.limit, s.on_each_rank)
 PISTACHIO_PARTS(PhysicalLimit, s.limit, s.offset, s.on_each_rank)
@@ -81,6 +83,7 @@ class PlanWriter {
       part(plan.columns.type(id));
     }
     out_.put<uint64_t>(plan.exchanges);
+    out_.put<uint64_t>(plan.filters);
     out_.put<uint64_t>(plan.shared.size());
     for (const PhysicalPtr& shared : plan.shared) {
       out_.put<bool>(shared != nullptr);
@@ -161,6 +164,7 @@ class PlanReader {
       plan.columns.add(std::move(name), type);
     }
     plan.exchanges = in_.get<uint64_t>();
+    plan.filters = in_.get<uint64_t>();
     size_t shared = in_.get_count();
     for (size_t i = 0; i < shared; ++i) plan.shared.push_back(in_.get<bool>() ? node() : nullptr);
     plan.root = node();

@@ -161,7 +161,7 @@ std::vector<RankProfile> RankService::run(const PhysicalPlan& plan, ExecutablePl
   std::exception_ptr own_error;
   std::vector<RankProfile> profiles(static_cast<size_t>(ranks()));
   {
-    QueryExchanges exchanges(hub_, number, plan.exchanges, exchange_limits);
+    QueryExchanges exchanges(hub_, number, plan.exchanges, exchange_limits, plan.filters);
     for (int other = 1; other < ranks(); ++other) send(other, MessageKind::Plan, number, bytes);
     try {
       run_plan(engine_, scope, executable, &receiver, query->source.token(), &exchanges, message_bytes(settings));
@@ -302,7 +302,7 @@ RankProfile RankService::take_part(int64_t number, const std::string& bytes, con
   };
   PhysicalPlan plan = deserialize_plan(reader.get_text(), open);
   ExecutablePlan executable = build_executable(plan, rank());
-  QueryExchanges exchanges(hub_, number, plan.exchanges, limits(settings, plan.exchanges));
+  QueryExchanges exchanges(hub_, number, plan.exchanges, limits(settings, plan.exchanges), plan.filters);
   run_plan(engine_, scope, executable, nullptr, token, &exchanges, message_bytes(settings));
   return profile_of(plan, executable, &exchanges, scope.read_pool().statistics().bytes);
 }
