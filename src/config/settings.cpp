@@ -220,6 +220,8 @@ const std::vector<SettingDescription>& setting_descriptions() {
        assign_boolean<&S::late_materialization>, show_boolean<&S::late_materialization>},
       {"link_bandwidth_limit", "size", "bytes a second that a rank may send to others, for evaluation; 0: no limit",
        assign_size<&S::link_bandwidth_limit, 1>, show_integer<&S::link_bandwidth_limit>},
+      {"local_files", "boolean", "every rank reads files of its own, all of them; {rank} in a path stands for its number",
+       assign_boolean<&S::local_files>, show_boolean<&S::local_files>},
       {"memory_limit", "size", "the most memory the engine uses; 0: three quarters of the machine's",
        assign_size<&S::memory_limit, kLowestMemoryLimit>, show_integer<&S::memory_limit>},
       {"message_bytes", "size", "how large a message between ranks is meant to be; 0: as large as the links need for their full speed",

@@ -49,7 +49,7 @@ Chunk ScanOperator::passing(RunContext& context, Chunk chunk) {
 // A scan without columns, as of count(*): the footers know how many rows there are.
 Task<void> ScanOperator::produce_counts(RunContext& context, ChunkSink& sink) {
   int64_t rows = table_->rows();
-  if (is_split_) {
+  if (is_split_ && !context.settings().local_files) {
     int64_t rank = context.exchanges->rank();
     int64_t ranks = context.exchanges->ranks();
     rows = rows / ranks + (rank < rows % ranks ? 1 : 0);
@@ -70,7 +70,7 @@ Task<void> ScanOperator::produce_files(RunContext& context, ChunkSink& sink) {
   bool only_filters = sources_.empty();
   if (only_filters) request.columns.push_back(filters_[0].column);
   ScanPlan plan = plan_scan(table_->files(), request, context.settings());
-  if (is_split_) keep_share(plan, context.exchanges->rank(), context.exchanges->ranks());
+  if (is_split_ && !context.settings().local_files) keep_share(plan, context.exchanges->rank(), context.exchanges->ranks());
   ScanCounters counters;
   TableScan scan(context.storage, plan, counters);
   // Storage decodes on the host.

@@ -1,11 +1,14 @@
 #include "physical/exchange_placement.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <limits>
 #include <optional>
 #include <set>
 
 #include "base/check.h"
+#include "base/error.h"
 #include "physical/aggregate_stages.h"
 #include "physical/physical_plan_checker.h"
 #include "physical/small_tables.h"
@@ -22,8 +25,10 @@ using Place = Distribution::Kind;
 constexpr double kFewGroups = 10'000;
 // Ranks add up their own rows first if that leaves less than this share of the bytes.
 constexpr double kWorthwhileShare = 0.8;
-// What a byte costs that is worked on, against one that is received.
+// What a byte costs that is worked on, against one that is received: if links are not measured, and from how many bytes a second a rank
+// works up.
 constexpr double kWorkShare = 0.25;
+constexpr double kWorkSpeed = 4e9;
 constexpr double kTextBytes = 24;
 // Above, one rank alone would be too long about merging what the others have sorted; rows rather travel twice.
 constexpr double kBytesToSortByRange = 64 << 20;
@@ -34,7 +39,13 @@ constexpr double kUnwantedFactor = 1e12;
 
 class ExchangePlacement {
  public:
-  ExchangePlacement(PhysicalPlan& plan, const PlacementOptions& options) : plan_(plan), options_(options), ranks_(options.ranks) {}
+  ExchangePlacement(PhysicalPlan& plan, const PlacementOptions& options)
+      : plan_(plan),
+        options_(options),
+        ranks_(options.ranks),
+        work_share_(options.link_speed > 0 ? std::clamp(options.link_speed / kWorkSpeed, 0.01, 1.0) : kWorkShare) {
+    plan_.local_files = options.local_files;
+  }
 
   void run() {
     for (const PhysicalPtr& shared : plan_.shared) {
@@ -69,7 +80,13 @@ class ExchangePlacement {
       node->children[i] = std::move(child);
     }
     if (const auto* read = node->as<PhysicalSharedRead>()) place_shared(read->shared);
-    if (auto* scan = std::get_if<PhysicalScan>(&node->node)) scan->is_split = spread && !scan->table->is_in_memory();
+    if (auto* scan = std::get_if<PhysicalScan>(&node->node)) {
+      scan->is_split = spread && !scan->table->is_in_memory();
+      if (!spread && options_.local_files && !scan->table->is_in_memory())
+        throw UserError(fmt::format("the rounds of WITH RECURSIVE cannot read {} with local_files=on: put its rows into a table first "
+                                    "(CREATE TABLE ... AS)",
+                                    scan->table->name()));
+    }
     if (auto* aggregate = std::get_if<PhysicalAggregate>(&node->node)) return place_aggregate(std::move(node), *aggregate);
     if (auto* sort = std::get_if<PhysicalSort>(&node->node)) {
       bool keeps_order = !sort->limit && options_.sorts != SortDistribution::Gather && !sort->keys.empty();
@@ -145,13 +162,13 @@ class ExchangePlacement {
         case Requirement::Kind::Together:
         case Requirement::Kind::Paired: cost += bytes * others / (from_one ? 1 : ranks_); break;
         case Requirement::Kind::Everywhere:
-          if (!is_read_everywhere(child)) cost += from_one ? bytes * (ranks_ - 1) : bytes * others;
+          if (!can_be_read_everywhere(child)) cost += from_one ? bytes * (ranks_ - 1) : bytes * others;
           break;
       }
     }
     for (size_t i = 0; i < alternative.size(); ++i) {
       bool all_here = on_one_rank || alternative[i].kind == Requirement::Kind::Everywhere;
-      cost += kWorkShare * bytes_of(*node.children[i]) / (all_here ? 1 : ranks_);
+      cost += work_share_ * bytes_of(*node.children[i]) / (all_here ? 1 : ranks_);
     }
     return cost;
   }
@@ -173,7 +190,7 @@ class ExchangePlacement {
       case Requirement::Kind::Together:
       case Requirement::Kind::Paired: return exchange(std::move(node), Move::Repartition, requirement.keys);
       case Requirement::Kind::Everywhere:
-        if (is_read_everywhere(*node)) {
+        if (can_be_read_everywhere(*node)) {
           read_everywhere(*node, plan_);
           return node;
         }
@@ -182,6 +199,8 @@ class ExchangePlacement {
     }
     fail_check(__FILE__, __LINE__, "rows that every rank has cannot be taken back");
   }
+
+  bool can_be_read_everywhere(const PhysicalNode& node) const { return !options_.local_files && is_small_table(node); }
 
   PhysicalPtr exchange(PhysicalPtr child, Move kind, std::vector<ExpressionPtr> keys, std::vector<SortKey> order = {}) {
     auto made = std::make_unique<PhysicalNode>();
@@ -306,6 +325,7 @@ class ExchangePlacement {
   PhysicalPlan& plan_;
   const PlacementOptions& options_;
   double ranks_;
+  double work_share_;
   std::set<size_t> in_rounds_;
   std::set<size_t> placed_;
 };

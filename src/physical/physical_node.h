@@ -187,6 +187,7 @@ struct PhysicalPlan {
   std::vector<PhysicalPtr> shared;
   size_t exchanges = 0;
   size_t filters = 0;
+  bool local_files = false;  // tables are other files on every rank, of the same columns
 
   std::vector<LogicalType> types_of(const std::vector<ColumnId>& ids) const;
 };

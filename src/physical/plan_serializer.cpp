@@ -28,6 +28,18 @@ uint64_t fingerprint(const ParquetTable& table) {
   return made;
 }
 
+// The files of ranks differ, but a table has the same columns on all.
+void require_same_columns(const std::string& table, const std::vector<TableColumnInfo>& first, const std::vector<TableColumnInfo>& own) {
+  auto describe = [](const std::vector<TableColumnInfo>& columns, size_t i) {
+    return i < columns.size() ? fmt::format("{} {}", columns[i].name, columns[i].type.to_string()) : std::string("nothing");
+  };
+  for (size_t i = 0; i < std::max(first.size(), own.size()); ++i) {
+    if (describe(first, i) == describe(own, i)) continue;
+    throw UserError(fmt::format("the files of table {} have other columns here than on rank 0: column {} is {}, there it is {}", table, i + 1,
+                                describe(own, i), describe(first, i)));
+  }
+}
+
 // The parts of each struct, listed once for the writer and the reader.
 template <typename Walker, typename... Parts>
 void walk_all(Walker& walker, Parts&&... parts) {
@@ -84,6 +96,7 @@ class PlanWriter {
     }
     out_.put<uint64_t>(plan.exchanges);
     out_.put<uint64_t>(plan.filters);
+    out_.put<bool>(local_files_ = plan.local_files);
     out_.put<uint64_t>(plan.shared.size());
     for (const PhysicalPtr& shared : plan.shared) {
       out_.put<bool>(shared != nullptr);
@@ -147,6 +160,7 @@ class PlanWriter {
   }
 
   ByteWriter out_;
+  bool local_files_ = false;
   std::map<const Expression*, uint32_t> known_;  // expressions share parts: each goes once
 };
 
@@ -165,6 +179,7 @@ class PlanReader {
     }
     plan.exchanges = in_.get<uint64_t>();
     plan.filters = in_.get<uint64_t>();
+    plan.local_files = local_files_ = in_.get<bool>();
     size_t shared = in_.get_count();
     for (size_t i = 0; i < shared; ++i) plan.shared.push_back(in_.get<bool>() ? node() : nullptr);
     plan.root = node();
@@ -248,6 +263,7 @@ class PlanReader {
   }
 
   ByteReader in_;
+  bool local_files_ = false;
   const TableOpener& open_;
   std::vector<ExpressionPtr> known_;
 };
@@ -341,6 +357,7 @@ void PlanWriter::part(const TablePtr& table) {
   }
   part(patterns);
   out_.put(fingerprint(table->files()));
+  if (local_files_) part(table->columns());
 }
 
 void PlanReader::part(TablePtr& table) {
@@ -356,6 +373,12 @@ void PlanReader::part(TablePtr& table) {
   part(patterns);
   auto expected = in_.get<uint64_t>();
   table = open_(name, patterns);
+  if (local_files_) {
+    std::vector<TableColumnInfo> columns;
+    size_t count = in_.get_count();
+    for (size_t i = 0; i < count; ++i) part(columns.emplace_back(TableColumnInfo{"", TypeKind::BigInt, "", false}));
+    return require_same_columns(name, columns, table->columns());
+  }
   if (fingerprint(table->files()) != expected)
     throw UserError(fmt::format("the files of table {} are not those that rank 0 sees; {} must be the same files for all ranks", name,
                                 patterns.empty() ? "they" : patterns[0]));

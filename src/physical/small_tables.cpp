@@ -10,7 +10,7 @@ constexpr int64_t kSmallFileBytes = 1 << 20;
 
 }  // namespace
 
-bool is_read_everywhere(const PhysicalNode& node) {
+bool is_small_table(const PhysicalNode& node) {
   if (const auto* scan = node.as<PhysicalScan>()) {
     if (!scan->is_split || scan->table->is_in_memory()) return false;
     int64_t bytes = 0;
@@ -20,7 +20,7 @@ bool is_read_everywhere(const PhysicalNode& node) {
   if (node.as<PhysicalFilter>() == nullptr && node.as<PhysicalProject>() == nullptr) return false;
   bool gives_the_same = true;
   for_each_expression(node, [&](const ExpressionPtr& expression, int) { gives_the_same = gives_the_same && is_stable(*expression); });
-  return gives_the_same && is_read_everywhere(*node.children[0]);
+  return gives_the_same && is_small_table(*node.children[0]);
 }
 
 void read_everywhere(PhysicalNode& node, const PhysicalPlan& plan) {

@@ -11,6 +11,7 @@
 #include "base/start_thread.h"
 #include "physical/plan_serializer.h"
 #include "session/query_pipeline.h"
+#include "session/rank_files.h"
 
 namespace pistachio {
 
@@ -298,7 +299,7 @@ RankProfile RankService::take_part(int64_t number, const std::string& bytes, con
   Settings settings = get_settings(reader);
   EngineInstance::QueryScope scope(engine_, settings, EngineInstance::QueryScope::Use::Operators);
   auto open = [&](const std::string& name, const std::vector<std::string>& patterns) {
-    return Table::of_files(name, engine_.scheduler().run(open_table(scope.storage(), patterns), token));
+    return Table::of_files(name, engine_.scheduler().run(open_rank_table(scope.storage(), patterns, rank()), token));
   };
   PhysicalPlan plan = deserialize_plan(reader.get_text(), open);
   ExecutablePlan executable = build_executable(plan, rank());

@@ -70,6 +70,8 @@ class Session final : private TableResolver {
 
   void show_links(ResultReceiver& receiver);
   PlacementOptions placement() const;
+  // Of the slowest link, bytes a second: as limited, else as measured; 0 if that is not known.
+  double link_speed() const;
   QueryProfile run_planned(const PlannedQuery& planned, ExecutablePlan& executable, ResultReceiver& receiver);
   // For a statement that runs it; `inserted` as in BindOptions.
   PlannedQuery plan(const ast::Query& query, std::vector<LogicalType> inserted = {});
