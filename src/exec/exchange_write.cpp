@@ -1,6 +1,8 @@
 #include "exec/exchange_write.h"
 
 #include "exec/held_chunks.h"
+#include "exec/join_filter.h"
+#include "expr/expression_evaluator.h"
 
 namespace pistachio {
 
@@ -18,6 +20,7 @@ ExchangeSink::ExchangeSink(RunContext& context, const PhysicalExchange& exchange
                            std::vector<LogicalType> types, OperatorMetrics& metrics)
     : context_(context),
       exchange_(exchange),
+      layout_(layout),
       types_(std::move(types)),
       metrics_(metrics),
       output_(context.exchanges->output(exchange.number)),
@@ -49,7 +52,25 @@ bool ExchangeSink::keep(const Chunk& chunk) {
   return true;
 }
 
+void ExchangeSink::tell_filter(const BuildSideFilter& made) {
+  WorkTimer timer(metrics_);
+  JoinFilter& filter = *context_.filters->at(made.number);
+  std::lock_guard lock(kept_mutex_);
+  if (is_settled_) return filter.tell_nothing(false);  // rows have gone already
+  std::vector<ExpressionPtr> keys;
+  std::vector<LogicalType> types;
+  for (size_t key : made.keys) {
+    keys.push_back(exchange_.keys[key]);
+    types.push_back(keys.back()->type());
+  }
+  ExpressionEvaluator evaluator(keys, layout_);
+  std::vector<Chunk> values;
+  for (const Chunk& chunk : kept_.chunks()) values.emplace_back(evaluator.evaluate(chunk), chunk.rows(), chunk.device());
+  filter.tell_own(concatenate_chunks(values, types, context_.device).columns());
+}
+
 void ExchangeSink::end_input() {
+  if (exchange_.filter) tell_filter(*exchange_.filter);
   enough_seen_.close();
 }
 

@@ -24,7 +24,7 @@ class ExchangeSink final : public ChunkSink {
   bool is_full() const override;
   // Beside the producer: settles the router if it must be, and sends what was kept until then.
   Task<void> settle();
-  // Nothing more will be consumed. What is left is sent by flush().
+  // Nothing more will be consumed. What is left is sent by flush(). If the exchange makes a join filter, it is told now.
   void end_input();
   // After both: sends what is left, or, with schedule.hold_rows, everything.
   Task<void> flush();
@@ -40,6 +40,7 @@ class ExchangeSink final : public ChunkSink {
 
   // Whether the chunk was kept, as the router is not settled yet.
   bool keep(const Chunk& chunk);
+  void tell_filter(const BuildSideFilter& made);
   Task<void> route(Chunk chunk);
   std::vector<Chunk> parts_of(const Chunk& chunk);
   // Puts the piece into the rank's buffer; gives everything in there when it fills a message.
@@ -48,6 +49,7 @@ class ExchangeSink final : public ChunkSink {
 
   RunContext& context_;
   const PhysicalExchange& exchange_;
+  const std::vector<ColumnId>& layout_;
   std::vector<LogicalType> types_;
   OperatorMetrics& metrics_;
   ExchangeOutput& output_;

@@ -55,6 +55,9 @@ class PlanBuilder {
   void collect_filters(const PhysicalNode& node) {
     if (const auto* join = node.as<PhysicalJoin>(); join != nullptr && join->filter)
       made_.filters.push_back({join->filter->number, join->filter->expected_keys, false});
+    // Every rank has a stage for every exchange.
+    if (const auto* exchange = node.as<PhysicalExchange>(); exchange != nullptr && exchange->filter)
+      made_.filters.push_back({exchange->filter->number, exchange->filter->expected_keys, true});
     for (const PhysicalPtr& child : node.children) collect_filters(*child);
   }
 

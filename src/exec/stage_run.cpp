@@ -68,9 +68,9 @@ Task<void> produce_rows(ExecutablePlan::Stage& stage, RunContext& context, Reade
     Task<void> producing = stage.input->produce(context, sink);
     co_await producing;
     readers.ended(stage.reads);
-    give_up_filters(stage.makes_filters, context);
   }
   sink.end_input();
+  give_up_filters(stage.makes_filters, context);
 }
 
 Task<void> send_rows(ExecutablePlan::Stage& stage, RunContext& context, Readers& readers) {

@@ -77,10 +77,13 @@ class FilterPlacement {
       return std::pair(left.second.size(), left.second[0].second.rows) < std::pair(right.second.size(), right.second[0].second.rows);
     });
     if (best == origins.end()) return;
-    join.filter = BuildSideFilter{.number = plan_.filters++, .keys = {}, .expected_keys = static_cast<int64_t>(build.estimated_rows)};
-    ScanJoinFilter filter{.number = join.filter->number, .columns = {}};
+    auto* spread = std::get_if<PhysicalExchange>(&node.children[1]->node);
+    bool is_spread = spread != nullptr && spread->kind == PhysicalExchange::Kind::SpreadBuild;
+    std::optional<BuildSideFilter>& made = is_spread ? spread->filter : join.filter;
+    made = BuildSideFilter{.number = plan_.filters++, .keys = {}, .expected_keys = static_cast<int64_t>(build.estimated_rows)};
+    ScanJoinFilter filter{.number = made->number, .columns = {}};
     for (const auto& [key, origin] : best->second) {
-      join.filter->keys.push_back(key);
+      made->keys.push_back(key);
       filter.columns.push_back(origin.place);
     }
     best->first->join_filters.push_back(std::move(filter));

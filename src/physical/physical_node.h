@@ -158,6 +158,8 @@ struct PhysicalExchange {
   // partners.
   bool spreads = false;
   size_t partner = 0;  // SpreadBuild: the number of the probe side's exchange
+  // SpreadBuild: made here instead of by the join. The rows wait here for the probe side, which may wait for the filter.
+  std::optional<BuildSideFilter> filter;
 };
 
 bool goes_to_first_rank(PhysicalExchange::Kind kind);

@@ -147,6 +147,7 @@ class Explainer {
                      std::vector<std::string> keys;
                      for (const ExpressionPtr& key : exchange.keys) keys.push_back(show(*key));
                      if (!keys.empty()) made.details.emplace_back("keys", fmt::format("{}", fmt::join(keys, ", ")));
+                     if (exchange.filter) made.details.emplace_back("gives join filter", fmt::format("{}", exchange.filter->number));
                      if (!exchange.order.empty()) made.details.emplace_back("keys", show(exchange.order));
                      return made;
                    }},
