@@ -39,14 +39,43 @@ struct ExchangeHead {
   }
 };
 
+bool is_of_exchanges(MessageKind kind) {
+  switch (kind) {
+    case MessageKind::Rows:
+    case MessageKind::CompressedRows:
+    case MessageKind::Credit:
+    case MessageKind::End:
+    case MessageKind::Enough:
+    case MessageKind::Note: return true;
+    default: return false;
+  }
+}
+
 }  // namespace
 
 ExchangeInput::ExchangeInput(QueryExchanges& owner, uint32_t number, ExchangeLimits limits)
     : owner_(owner), number_(number), limits_(limits), queue_(limits.window_bytes), sources_(static_cast<size_t>(owner.ranks())) {}
 
+void ExchangeInput::make_plain(Rows& rows) {
+  try {
+    if (rows.is_compressed) rows.block = decompress_block(rows.block);
+    rows.is_compressed = false;
+  } catch (const PeerError& error) {
+    throw PeerError(rows.source, error.message());
+  }
+}
+
+Task<std::optional<ExchangeInput::Rows>> ExchangeInput::receive_with_ends() {
+  Task<std::optional<Rows>> receiving = queue_.receive();
+  std::optional<Rows> rows = co_await receiving;
+  // Here, on the lane that wants them: the transport's thread has other things to do, and what waits in the queue stays small.
+  if (rows) make_plain(*rows);
+  co_return rows;
+}
+
 Task<std::optional<ExchangeInput::Rows>> ExchangeInput::receive() {
   while (true) {
-    Task<std::optional<Rows>> receiving = queue_.receive();
+    Task<std::optional<Rows>> receiving = receive_with_ends();
     std::optional<Rows> rows = co_await receiving;
     if (!rows || !rows->is_end) co_return rows;
   }
@@ -110,7 +139,7 @@ void ExchangeInput::note_progress(int number) {
   Source& source = sources_[static_cast<size_t>(number)];
   if (source.has_ended || source.expected < 0 || source.received < source.expected) return;
   source.has_ended = true;
-  if (!closed_) queue_.push(Rows{{}, {}, number, 0, source.expected, true}, 0);
+  if (!closed_) queue_.push(Rows{.source = number, .number = source.expected, .is_end = true}, 0);
   complete_ = std::all_of(sources_.begin(), sources_.end(), [](const Source& one) { return one.has_ended; });
   if (complete_) queue_.close();
 }
@@ -125,7 +154,7 @@ void ExchangeInput::add_figures(ExchangeFigures& figures) {
 }
 
 ExchangeOutput::ExchangeOutput(QueryExchanges& owner, uint32_t number, ExchangeLimits limits)
-    : owner_(owner), number_(number), limits_(limits) {
+    : owner_(owner), number_(number), limits_(limits), compressor_(limits.compress) {
   for (int rank = 0; rank < owner.ranks(); ++rank) peers_.push_back(std::make_unique<Peer>(limits.outgoing_bytes));
 }
 
@@ -136,8 +165,8 @@ Task<bool> ExchangeOutput::send(int rank, Chunk chunk) {
     rows.bytes = std::max<int64_t>(1, chunk.memory_bytes());
     rows.chunk = std::move(chunk);
   } else {
-    rows.block = pack_chunk(chunk);
-    rows.bytes = rows.block.numel();
+    rows.block = compressor_.wire_form(pack_chunk(chunk));
+    rows.bytes = rows.block.bytes.numel();
   }
   int64_t bytes = rows.bytes;
   Task<void> sending = peers_[static_cast<size_t>(rank)]->waiting.send(std::move(rows), bytes);
@@ -193,12 +222,13 @@ Task<void> ExchangeOutput::carry_to(int rank) {
 
 void ExchangeOutput::hand_over(int rank, Outgoing rows, int64_t number) {
   if (rank == owner_.rank()) {
-    owner_.input(number_).on_rows({std::move(rows.chunk), {}, rank, rows.bytes, number});
+    owner_.input(number_).on_rows({.chunk = std::move(rows.chunk), .source = rank, .bytes = rows.bytes, .number = number});
     return;
   }
   bytes_sent_ += rows.bytes;
   ++messages_sent_;
-  owner_.send(rank, MessageKind::Rows, number_, number, std::move(rows.block));
+  MessageKind kind = rows.block.is_compressed ? MessageKind::CompressedRows : MessageKind::Rows;
+  owner_.send(rank, kind, number_, number, std::move(rows.block.bytes));
 }
 
 void ExchangeOutput::add_figures(ExchangeFigures& figures) const {
@@ -223,9 +253,7 @@ void ExchangeOutput::on_enough(int rank) {
 
 bool ExchangeHub::take(int source, Message& message) {
   auto kind = static_cast<MessageKind>(message.kind);
-  bool is_ours = kind == MessageKind::Rows || kind == MessageKind::Credit || kind == MessageKind::End || kind == MessageKind::Enough ||
-                 kind == MessageKind::Note;
-  if (!is_ours) return false;
+  if (!is_of_exchanges(kind)) return false;
   int64_t query = 0;
   try {
     query = ExchangeHead::of(message.head).query;
@@ -293,11 +321,15 @@ void QueryExchanges::dispatch(int source, Message message) {
   ExchangeHead head = ExchangeHead::of(message.head);
   if (static_cast<MessageKind>(message.kind) == MessageKind::Note) return notes_.on_note(source, head.number, text_of(message.payload));
   if (head.number >= inputs_.size() || source < 0 || source >= ranks()) return;  // of no exchange of this plan
-  switch (static_cast<MessageKind>(message.kind)) {
-    case MessageKind::Rows: {
+  auto kind = static_cast<MessageKind>(message.kind);
+  switch (kind) {
+    case MessageKind::Rows:
+    case MessageKind::CompressedRows: {
       if (!message.payload.defined()) return;
-      int64_t bytes = message.payload.numel();
-      inputs_[head.number]->on_rows({{}, std::move(message.payload), source, bytes, head.value});
+      ExchangeInput::Rows rows{.block = std::move(message.payload), .source = source, .number = head.value};
+      rows.bytes = rows.block.numel();
+      rows.is_compressed = kind == MessageKind::CompressedRows;
+      inputs_[head.number]->on_rows(std::move(rows));
       break;
     }
     case MessageKind::End: inputs_[head.number]->on_end(source, head.value); break;

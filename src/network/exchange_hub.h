@@ -21,6 +21,7 @@
 #include "base/task.h"
 #include "data/chunk.h"
 #include "memory/channel.h"
+#include "network/block_compression.h"
 #include "network/message_kind.h"
 #include "network/query_notes.h"
 #include "network/transport.h"
@@ -30,6 +31,7 @@ namespace pistachio {
 struct ExchangeLimits {
   int64_t window_bytes = 8 << 20;    // under way from one rank to another, and one message more; the same on all ranks
   int64_t outgoing_bytes = 2 << 20;  // packed and waiting to be sent to one rank
+  bool compress = false;             // rows, where that makes them smaller; all byte counts are of what travels
 };
 
 // What an exchange moved between this rank and others, and how long tasks of this rank waited for it: times are sums over tasks.
@@ -52,17 +54,18 @@ class ExchangeInput {
     Chunk chunk;
     at::Tensor block;
     int source = 0;
-    int64_t bytes = 0;
-    int64_t number = 0;   // among those of its source
-    bool is_end = false;  // no rows: all of the source have come
+    int64_t bytes = 0;           // of what travelled
+    int64_t number = 0;          // among those of its source
+    bool is_end = false;         // no rows: all of the source have come
+    bool is_compressed = false;  // the block; never in what a receiver gets
   };
 
   ExchangeInput(QueryExchanges& owner, uint32_t number, ExchangeLimits limits);
 
-  // Waits; nothing after the end. Any number of lanes.
+  // Waits; nothing after the end. Any number of lanes. Throws PeerError for rows that are damaged.
   Task<std::optional<Rows>> receive();
   // The same, and tells of the end of each source: for one lane that goes by source.
-  Task<std::optional<Rows>> receive_with_ends() { return queue_.receive(); }
+  Task<std::optional<Rows>> receive_with_ends();
   // The rows are worked up: their sender may send as many again.
   void release(const Rows& rows);
   // Nothing more is wanted: senders hear of it.
@@ -79,6 +82,7 @@ class ExchangeInput {
     int64_t to_give_back = 0;  // worked up, but not told yet
     bool has_ended = false;
   };
+  static void make_plain(Rows& rows);
   void note_progress(int source);
 
   QueryExchanges& owner_;
@@ -115,7 +119,7 @@ class ExchangeOutput {
   // For this rank a chunk, for others a packed block.
   struct Outgoing {
     Chunk chunk;
-    at::Tensor block;
+    WireBlock block;
     int64_t bytes = 0;
   };
   struct Peer {
@@ -130,6 +134,7 @@ class ExchangeOutput {
   QueryExchanges& owner_;
   const uint32_t number_;
   const ExchangeLimits limits_;
+  BlockCompressor compressor_;
   std::vector<std::unique_ptr<Peer>> peers_;
   std::atomic<int64_t> bytes_sent_ = 0;
   std::atomic<int64_t> messages_sent_ = 0;

@@ -44,10 +44,11 @@ class ExchangeHubTest : public testing::Test {
   }
 
   // Sends the chunks from rank 1 to rank 0, gives their rows as they arrive.
-  std::vector<int64_t> move_rows(std::vector<int64_t> sizes) {
-    ExchangeLimits limits{.window_bytes = kWindow, .outgoing_bytes = kWindow};
-    QueryExchanges receiving(first_.hub, 1, 1, limits);
-    QueryExchanges sending(second_.hub, 1, 1, limits);
+  std::vector<int64_t> move_rows(std::vector<int64_t> sizes, bool compress = false) {
+    ExchangeLimits limits{.window_bytes = kWindow, .outgoing_bytes = kWindow, .compress = compress};
+    int64_t query = next_query_++;
+    QueryExchanges receiving(first_.hub, query, 1, limits);
+    QueryExchanges sending(second_.hub, query, 1, limits);
     std::vector<int64_t> received;
     auto send = [&]() -> Task<void> {
       for (int64_t size : sizes) {
@@ -72,6 +73,8 @@ class ExchangeHubTest : public testing::Test {
     all.push_back(receiving.output(0).carry());
     all.push_back(receive());
     run(when_all(std::move(all)));
+    sent_ = sending.figures(0);
+    received_ = receiving.figures(0);
     return received;
   }
 
@@ -79,6 +82,8 @@ class ExchangeHubTest : public testing::Test {
   LoopbackNetwork network_{2};
   HubReceiver first_{network_.transport(0)};
   HubReceiver second_{network_.transport(1)};
+  ExchangeFigures sent_, received_;  // by the latest move_rows
+  int64_t next_query_ = 1;
 };
 
 TEST_F(ExchangeHubTest, RowsArriveUntilAllSendersHaveEnded) {
@@ -95,6 +100,35 @@ TEST_F(ExchangeHubTest, MoreThanAWindowPassesAsTheReceiverWorksItUp) {
 TEST_F(ExchangeHubTest, ALargeMessagePassesBehindASmallOne) {
   int64_t large = kWindow / 8 - 40;
   EXPECT_EQ(move_rows({100, large, 100, large, 3 * large, 1, large}).size(), 7U);
+}
+
+// Each message is larger than the window before it is compressed: credit is about what travels.
+TEST_F(ExchangeHubTest, CompressedRowsArriveWholeAndCountAsTheyTravel) {
+  std::vector<int64_t> sizes(30, 3 * kWindow / 8);
+  EXPECT_EQ(move_rows(sizes), sizes);
+  int64_t raw_bytes = sent_.bytes_sent;
+  EXPECT_EQ(move_rows(sizes, true), sizes);
+  EXPECT_GT(sent_.bytes_sent, 0);
+  EXPECT_LT(sent_.bytes_sent, raw_bytes * 9 / 10);
+  EXPECT_EQ(sent_.bytes_sent, received_.bytes_received);
+  EXPECT_EQ(sent_.messages_sent, 30);
+}
+
+TEST_F(ExchangeHubTest, DamagedCompressedRowsAreAnErrorOfTheirSender) {
+  ExchangeLimits limits{.window_bytes = kWindow, .outgoing_bytes = kWindow};
+  QueryExchanges receiving(first_.hub, 1, 1, limits);
+  QueryExchanges sending(second_.hub, 1, 1, limits);
+  sending.send(0, MessageKind::CompressedRows, 0, 0, at::full({1000}, 9, at::kByte));
+  auto receive = [&]() -> Task<void> {
+    Task<std::optional<ExchangeInput::Rows>> next = receiving.input(0).receive();
+    co_await next;
+  };
+  try {
+    run(receive());
+    FAIL() << "damaged rows were taken";
+  } catch (const PeerError& error) {
+    EXPECT_EQ(error.rank(), 1);
+  }
 }
 
 TEST_F(ExchangeHubTest, SendersHearThatNothingMoreIsWanted) {
