@@ -123,7 +123,7 @@ class ProfileOfRanks(unittest.TestCase):
         # A link that is slower than the codec.
         self.assertLess(bytes_sent("link_bandwidth_limit=100MB"), 0.8 * raw)
         # One that is not, as far as anybody knows.
-        self.assertEqual(bytes_sent("calibrate_links=off"), raw)
+        self.assertGreater(bytes_sent("calibrate_links=off"), 0.9 * raw)
 
     def test_compression_changes_no_answer(self):
         sql = "SELECT word, price FROM example WHERE price < 2000 ORDER BY price"
