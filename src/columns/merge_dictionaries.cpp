@@ -111,7 +111,8 @@ std::shared_ptr<const Column> DictionaryMerger::made_dictionary(LogicalType type
   }
   at::Tensor offsets = at::zeros({entries + 1}, at::kLong);
   std::copy(ends_.begin(), ends_.end(), offsets.mutable_data_ptr<int64_t>() + 1);
-  return std::make_shared<const Column>(Column::text(type, tensor_of(values_, at::kByte), offsets.slice(0, 0, entries), offsets.slice(0, 1)));
+  Column made = Column::text(type, tensor_of(values_, at::kByte), offsets.slice(0, 0, entries), offsets.slice(0, 1));
+  return std::make_shared<const Column>(std::move(made));
 }
 
 std::vector<Chunk> ChunkDictionaryMerger::merge(const std::vector<Chunk>& pieces) {

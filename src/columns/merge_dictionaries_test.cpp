@@ -55,8 +55,10 @@ TEST(MergeDictionaries, WideNumbersAreMergedAndNarrowOnesAreNot) {
     return std::vector<Column>{coded(first, {0, 5, 5, 2}), coded(second, {0, 1, 2, 3})};
   };
   const at::Tensor numbers = at::arange(8, at::kLong) * 1000000007;
-  for (auto& [type, values] : std::vector<std::pair<LogicalType, at::Tensor>>{
-           {TypeKind::BigInt, numbers}, {TypeKind::Double, numbers.to(at::kDouble)}, {LogicalType::decimal(38, 2), numbers.view({8, 1}).repeat({1, 2})}}) {
+  const std::vector<std::pair<LogicalType, at::Tensor>> wide{{TypeKind::BigInt, numbers},
+                                                             {TypeKind::Double, numbers.to(at::kDouble)},
+                                                             {LogicalType::decimal(38, 2), numbers.view({8, 1}).repeat({1, 2})}};
+  for (const auto& [type, values] : wide) {
     DictionaryMerger merger;
     std::vector<Column> pieces = pieces_of(type, values), merged = merger.merge(pieces);
     expect_same_rows(merged, pieces);

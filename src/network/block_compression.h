@@ -1,4 +1,4 @@
-// Packed rows made smaller for slow links, with LZ4. A block is compressed in pieces, each on its own, so that no piece is too large for the
+// Packed rows made smaller for slow links, with LZ4. A block is compressed in pieces, each on its own, so that none is too large for the
 // codec and a part of the block that does not shrink travels as it is.
 //   raw bytes: uint64 | for each piece of 256 KiB uncompressed (the last may be smaller) its length: uint32 | the pieces
 // The top bit of a length says that the piece is not compressed. Pure functions and one counter; any thread. Memory: the result, and one
