@@ -74,31 +74,22 @@ bool is_of_exchanges(MessageKind kind) {
 ExchangeInput::ExchangeInput(QueryExchanges& owner, uint32_t number, ExchangeLimits limits)
     : owner_(owner), number_(number), limits_(limits), queue_(limits.window_bytes), sources_(static_cast<size_t>(owner.ranks())) {}
 
-void ExchangeInput::make_plain(Rows& rows) {
+Chunk ExchangeInput::unpack(Rows& rows) {
+  at::Tensor block = std::exchange(rows.block, at::Tensor());
+  if (!block.defined()) return std::exchange(rows.chunk, {});
   try {
-    if (rows.is_compressed) rows.block = decompress_block(rows.block);
-    rows.is_compressed = false;
-    if (rows.dictionaries.empty()) return;
+    if (rows.is_compressed) block = decompress_block(block);
     SharedDictionaries columns;
     for (const std::shared_ptr<ReceivedDictionary>& dictionary : rows.dictionaries) columns.push_back(dictionary->column());
-    rows.chunk = unpack_chunk(rows.block, columns);
-    rows.block = at::Tensor();
+    return unpack_chunk(block, columns);
   } catch (const PeerError& error) {
     throw PeerError(rows.source, error.message());
   }
 }
 
-Task<std::optional<ExchangeInput::Rows>> ExchangeInput::receive_with_ends() {
-  Task<std::optional<Rows>> receiving = queue_.receive();
-  std::optional<Rows> rows = co_await receiving;
-  // Here, on the lane that wants them: the transport's thread has other things to do, and what waits in the queue stays small.
-  if (rows) make_plain(*rows);
-  co_return rows;
-}
-
 Task<std::optional<ExchangeInput::Rows>> ExchangeInput::receive() {
   while (true) {
-    Task<std::optional<Rows>> receiving = receive_with_ends();
+    Task<std::optional<Rows>> receiving = queue_.receive();
     std::optional<Rows> rows = co_await receiving;
     if (!rows || !rows->is_end) co_return rows;
   }

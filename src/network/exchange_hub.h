@@ -55,7 +55,7 @@ class QueryExchanges;
 
 class ExchangeInput {
  public:
-  // A chunk, or, from another rank, a block that is still to be unpacked.
+  // What unpack() makes a chunk of: one already, or, from another rank, a block.
   struct Rows {
     Chunk chunk;
     at::Tensor block;
@@ -63,18 +63,21 @@ class ExchangeInput {
     int64_t bytes = 0;           // of what travelled, dictionaries not counted
     int64_t number = 0;          // among those of its source
     bool is_end = false;         // no rows: all of the source have come
-    bool is_compressed = false;  // the block; never in what a receiver gets
-    // What the block refers to; a receiver gets a chunk if there are some.
+    bool is_compressed = false;  // the block
+    // What the block refers to.
     std::vector<DictionaryNumber> dictionary_numbers;
     std::vector<std::shared_ptr<ReceivedDictionary>> dictionaries;
   };
 
   ExchangeInput(QueryExchanges& owner, uint32_t number, ExchangeLimits limits);
 
-  // Waits; nothing after the end. Any number of lanes. Throws PeerError for rows that are damaged.
+  // Waits; nothing after the end. Any number of lanes. Throws PeerError when a message makes no sense.
   Task<std::optional<Rows>> receive();
   // The same, and tells of the end of each source: for one lane that goes by source.
-  Task<std::optional<Rows>> receive_with_ends();
+  Task<std::optional<Rows>> receive_with_ends() { return queue_.receive(); }
+  // For the lane that wants them, when it does: rows that wait stay as small as they came. Leaves what release() needs. Throws PeerError
+  // for rows that are damaged.
+  static Chunk unpack(Rows& rows);
   // The rows are worked up: their sender may send as many again.
   void release(const Rows& rows);
   // Nothing more is wanted: senders hear of it.
@@ -97,7 +100,6 @@ class ExchangeInput {
     std::vector<Rows> early;  // before a dictionary they refer to
     bool has_ended = false;
   };
-  static void make_plain(Rows& rows);
   void tell_credit(int source, int64_t bytes);
   // Under mutex_.
   int64_t take_credit_to_tell(Source& source);

@@ -69,7 +69,7 @@ class ExchangeHubTest : public testing::Test {
         Task<std::optional<ExchangeInput::Rows>> taking = receiving.input(0).receive();
         std::optional<ExchangeInput::Rows> rows = co_await taking;
         if (!rows) co_return;
-        Chunk chunk = rows->block.defined() ? unpack_chunk(rows->block) : rows->chunk;
+        Chunk chunk = ExchangeInput::unpack(*rows);
         receiving.input(0).release(*rows);
         std::lock_guard lock(mutex);
         received.push_back(std::move(chunk));
@@ -108,7 +108,8 @@ class ExchangeHubTest : public testing::Test {
     send(sending);
     auto receive = [&]() -> Task<void> {
       Task<std::optional<ExchangeInput::Rows>> taking = receiving.input(0).receive();
-      co_await taking;
+      std::optional<ExchangeInput::Rows> rows = co_await taking;
+      ExchangeInput::unpack(*rows);
     };
     try {
       run(receive());
