@@ -2,7 +2,9 @@
 
 #include <ATen/ATen.h>
 
+#include <algorithm>
 #include <cstring>
+#include <optional>
 
 #include "base/byte_stream.h"
 #include "base/check.h"
@@ -20,15 +22,28 @@ int64_t aligned(int64_t bytes) {
   return (bytes + kAlignment - 1) / kAlignment * kAlignment;
 }
 
-enum class Form : uint8_t { Fixed, Text, Dictionary };
+enum class Form : uint8_t { Fixed, Text, Dictionary, ApartDictionary };
 
 // First the description of all columns with the lengths of their buffers, then the buffers.
 class Packer {
  public:
-  at::Tensor pack(const Chunk& chunk) {
+  explicit Packer(ApartSizes apart) : apart_(apart) {}
+
+  PackedChunk pack(const Chunk& chunk) {
     description_.put<int64_t>(chunk.rows());
     description_.put<uint64_t>(chunk.column_count());
-    for (const Column& column : chunk.columns()) add(column);
+    for (const Column& column : chunk.columns()) {
+      if (std::optional<uint32_t> place = place_apart(column)) {
+        add_apart(column, *place);
+      } else {
+        add(to_device(column, at::kCPU));
+      }
+    }
+    return {block(), std::move(dictionaries_)};
+  }
+
+ private:
+  at::Tensor block() {
     int64_t front = aligned(static_cast<int64_t>(sizeof(uint64_t) + description_.bytes().size()));
     int64_t total = front;
     for (const at::Tensor& buffer : buffers_) total += aligned(static_cast<int64_t>(buffer.nbytes()));
@@ -45,18 +60,43 @@ class Packer {
     return block;
   }
 
- private:
-  void add(const Column& column) {
-    if (column.is_dictionary() && column.dictionary_column()->rows() > column.rows()) return add(decode_dictionary(column));
+  static bool is_sparse(const Column& column) { return column.dictionary_column()->rows() > column.rows(); }
+
+  // Where the column's dictionary is among those that stay out of the block; nothing if it does not.
+  std::optional<uint32_t> place_apart(const Column& column) {
+    if (!column.is_dictionary() || is_sparse(column)) return std::nullopt;
+    const std::shared_ptr<const Column>& dictionary = column.dictionary_column();
+    int64_t bytes = dictionary->memory_bytes();
+    if (bytes < apart_.least || bytes > apart_.most) return std::nullopt;
+    auto found = std::find(dictionaries_.begin(), dictionaries_.end(), dictionary);
+    if (found == dictionaries_.end()) {
+      if (dictionaries_.size() == kMostApart) return std::nullopt;
+      found = dictionaries_.insert(found, dictionary);
+    }
+    return static_cast<uint32_t>(found - dictionaries_.begin());
+  }
+
+  void describe(const Column& column, Form form) {
     LogicalType type = column.type();
     description_.put(static_cast<uint8_t>(type.kind()));
     description_.put(static_cast<uint8_t>(type.precision()));
     description_.put(static_cast<uint8_t>(type.scale()));
-    Form form = column.is_dictionary() ? Form::Dictionary : type.is_text() ? Form::Text : Form::Fixed;
     description_.put(form);
     description_.put<uint8_t>(column.has_validity() ? 1 : 0);
     description_.put<int64_t>(column.rows());
     if (column.has_validity()) add_buffer(column.validity());
+  }
+
+  void add_apart(const Column& column, uint32_t place) {
+    describe(column, Form::ApartDictionary);
+    add_buffer(column.codes());
+    description_.put(place);
+  }
+
+  void add(const Column& column) {
+    if (column.is_dictionary() && is_sparse(column)) return add(decode_dictionary(column));
+    Form form = column.is_dictionary() ? Form::Dictionary : column.type().is_text() ? Form::Text : Form::Fixed;
+    describe(column, form);
     switch (form) {
       case Form::Fixed: add_buffer(column.values()); break;
       case Form::Text: {
@@ -69,21 +109,25 @@ class Packer {
         add_buffer(column.codes());
         add(*column.dictionary_column());
         break;
+      case Form::ApartDictionary: break;  // never asked for here
     }
   }
 
   void add_buffer(const at::Tensor& buffer) {
-    buffers_.push_back(buffer.contiguous());
+    buffers_.push_back(buffer.to(at::kCPU).contiguous());
     description_.put<uint64_t>(buffers_.back().nbytes());
   }
 
+  const ApartSizes apart_;
   ByteWriter description_;
   std::vector<at::Tensor> buffers_;
+  SharedDictionaries dictionaries_;
 };
 
 class Unpacker {
  public:
-  explicit Unpacker(const at::Tensor& block) : block_(block), description_(description_of(block)) {
+  Unpacker(const at::Tensor& block, const SharedDictionaries& dictionaries)
+      : block_(block), dictionaries_(dictionaries), description_(description_of(block)) {
     place_ = aligned(static_cast<int64_t>(sizeof(uint64_t) + description_.left()));
   }
 
@@ -153,17 +197,28 @@ class Unpacker {
       case Form::Dictionary: {
         require(may_be_coded);
         at::Tensor codes = buffer(rows, at::kInt);
-        auto entries = std::make_shared<Column>(column(false));
-        require(entries->type() == type);
-        const int32_t* code = codes.const_data_ptr<int32_t>();
-        bool inside = true;
-        for (int64_t i = 0; i < rows; ++i) inside &= code[i] >= 0 && code[i] < entries->rows();
-        require(inside);
-        return Column::dictionary(codes, std::move(entries), validity);
+        return coded(type, codes, std::make_shared<const Column>(column(false)), validity);
+      }
+      case Form::ApartDictionary: {
+        require(may_be_coded);
+        at::Tensor codes = buffer(rows, at::kInt);
+        auto place = description_.get<uint32_t>();
+        require(place < dictionaries_.size());
+        return coded(type, codes, dictionaries_[place], validity);
       }
     }
     require(false);
     fail_check(__FILE__, __LINE__, "not reached");
+  }
+
+  static Column coded(LogicalType type, const at::Tensor& codes, std::shared_ptr<const Column> entries, const at::Tensor& validity) {
+    require(entries->type() == type);
+    const int32_t* code = codes.const_data_ptr<int32_t>();
+    const int64_t most = entries->rows();
+    bool inside = true;
+    for (int64_t i = 0; i < codes.numel(); ++i) inside &= code[i] >= 0 && code[i] < most;
+    require(inside);
+    return Column::dictionary(codes, std::move(entries), validity);
   }
 
   // With -1 as many elements as the block says.
@@ -180,18 +235,23 @@ class Unpacker {
   }
 
   const at::Tensor& block_;
+  const SharedDictionaries& dictionaries_;
   ByteReader description_;
   int64_t place_ = 0;
 };
 
 }  // namespace
 
-at::Tensor pack_chunk(const Chunk& chunk) {
-  return Packer().pack(to_device(chunk, at::kCPU));
+PackedChunk pack_chunk(const Chunk& chunk, ApartSizes apart) {
+  return Packer(apart).pack(chunk);
 }
 
-Chunk unpack_chunk(const at::Tensor& block) {
-  return Unpacker(block).unpack();
+at::Tensor pack_chunk(const Chunk& chunk) {
+  return pack_chunk(chunk, {}).block;
+}
+
+Chunk unpack_chunk(const at::Tensor& block, const SharedDictionaries& dictionaries) {
+  return Unpacker(block, dictionaries).unpack();
 }
 
 }  // namespace pistachio

@@ -54,6 +54,31 @@ TEST(ChunkPacking, KeepsSmallDictionaries) {
   EXPECT_FALSE(made.column(4).is_dictionary());
 }
 
+TEST(ChunkPacking, SharedDictionariesMayTravelApart) {
+  Chunk chunk = sample_chunk();
+  // A second column with the same dictionary, and one that is too small to stay out.
+  auto large = std::make_shared<const Column>(Column::fixed(TypeKind::BigInt, at::arange(5, at::kLong)));
+  std::vector<Column> columns = chunk.columns();
+  columns.push_back(Column::dictionary(at::tensor({4, 3, 2, 1, 0}, at::kInt), large, at::tensor({1, 1, 0, 1, 1}).to(at::kBool)));
+  columns.push_back(Column::dictionary(at::tensor({0, 0, 0, 1, 4}, at::kInt), large));
+  auto small = std::make_shared<const Column>(Column::fixed(TypeKind::Integer, at::arange(2, at::kInt)));
+  columns.push_back(Column::dictionary(at::tensor({0, 1, 0, 1, 1}, at::kInt), small));
+  chunk = Chunk(columns, 5);
+  PackedChunk packed = pack_chunk(chunk, {.least = 40, .most = 40});
+  ASSERT_EQ(packed.dictionaries.size(), 1U);
+  EXPECT_EQ(packed.dictionaries[0], large);
+  Chunk made = unpack_chunk(packed.block, packed.dictionaries);
+  expect_same(made, chunk);
+  EXPECT_EQ(made.column(6).dictionary_column(), large);
+  EXPECT_EQ(made.column(7).dictionary_column(), large);
+  EXPECT_LT(packed.block.numel(), pack_chunk(chunk).numel());
+  EXPECT_TRUE(pack_chunk(chunk, {}).dictionaries.empty());
+  // Without it, with another that is too short, and with one of another type.
+  EXPECT_THROW(unpack_chunk(packed.block), PeerError);
+  EXPECT_THROW(unpack_chunk(packed.block, {std::make_shared<const Column>(large->slice(0, 4))}), PeerError);
+  EXPECT_THROW(unpack_chunk(packed.block, {small}), PeerError);
+}
+
 // Whatever the bytes are: rows or an error, never a read outside of the block.
 TEST(ChunkPacking, SurvivesDamage) {
   at::Tensor block = pack_chunk(sample_chunk());

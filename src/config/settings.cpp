@@ -89,6 +89,8 @@ constexpr Word<ReaderMode> kReaders[] = {{"blocking", ReaderMode::Blocking}, {"c
 constexpr Word<DeviceChoice> kDevices[] = {{"cpu", DeviceChoice::Cpu}, {"cuda", DeviceChoice::Cuda}, {"auto", DeviceChoice::Auto}};
 constexpr Word<ThreadBinding> kBindings[] = {{"auto", ThreadBinding::Auto}, {"off", ThreadBinding::Off}};
 constexpr Word<ProgressMode> kProgressModes[] = {{"auto", ProgressMode::Auto}, {"on", ProgressMode::On}, {"off", ProgressMode::Off}};
+constexpr Word<NetworkCompression> kCompressions[] = {
+    {"auto", NetworkCompression::Auto}, {"on", NetworkCompression::On}, {"off", NetworkCompression::Off}};
 constexpr Word<bool> kErrorRules[] = {{"stop", false}, {"continue", true}};
 constexpr Word<JoinDistribution> kJoinDistributions[] = {
     {"auto", JoinDistribution::Auto}, {"repartition", JoinDistribution::Repartition}, {"broadcast", JoinDistribution::Broadcast}};
@@ -231,6 +233,8 @@ const std::vector<SettingDescription>& setting_descriptions() {
        assign_size<&S::metadata_cache_bytes, 1>, show_integer<&S::metadata_cache_bytes>},
       {"network_checksum", "boolean", "check every message between ranks against a checksum", assign_boolean<&S::network_checksum>,
        show_boolean<&S::network_checksum>},
+      {"network_compression", "auto, on, off", "compress rows between ranks; auto: when the link is slower than the codec",
+       assign_choice<&S::network_compression, kCompressions>, show_choice<&S::network_compression, kCompressions>},
       {"on_error", "stop, continue", "continue: print an error in place of the result and go on with the next statement",
        assign_choice<&S::continue_on_error, kErrorRules>, show_choice<&S::continue_on_error, kErrorRules>},
       {"overlap", "boolean", "read ahead while earlier chunks are decoded, and send rows to other ranks while more are made",

@@ -2,7 +2,6 @@
 
 #include "base/check.h"
 #include "base/task_group.h"
-#include "columns/chunk_packing.h"
 #include "columns/device_copy.h"
 #include "exec/held_chunks.h"
 #include "network/exchange_hub.h"
@@ -16,7 +15,7 @@ Task<void> ExchangeReadOperator::produce(RunContext& context, ChunkSink& sink) {
   auto unpacked = [&](ExchangeInput::Rows& rows) {
     WorkTimer timer(metrics_);
     metrics_.bytes += rows.bytes;
-    return to_device(rows.block.defined() ? unpack_chunk(rows.block) : std::move(rows.chunk), context.device);
+    return to_device(ExchangeInput::unpack(rows), context.device);
   };
   MemoryAccount account = context.memory.make_child("exchange");
   std::vector<HeldChunks> held;

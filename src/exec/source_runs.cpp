@@ -1,6 +1,5 @@
 #include "exec/source_runs.h"
 
-#include "columns/chunk_packing.h"
 #include "columns/device_copy.h"
 
 namespace pistachio {
@@ -20,7 +19,7 @@ Task<std::optional<Chunk>> SourceRuns::next(int rank) {
   run.waiting.erase(found);
   WorkTimer timer(metrics_);
   metrics_.bytes += run.given->bytes;
-  Chunk rows = run.given->block.defined() ? unpack_chunk(run.given->block) : std::move(run.given->chunk);
+  Chunk rows = ExchangeInput::unpack(*run.given);
   co_return to_device(rows, device_);
 }
 

@@ -5,7 +5,6 @@
 #include "base/byte_stream.h"
 #include "base/check.h"
 #include "base/task_group.h"
-#include "columns/chunk_packing.h"
 #include "network/message_payload.h"
 
 namespace pistachio {
@@ -16,18 +15,24 @@ namespace {
 constexpr size_t kEndedQueries = 256;
 // Credit is told in steps of this share of the window, so that it costs few messages.
 constexpr int64_t kCreditSteps = 4;
+// Dictionaries that a receiver keeps for a sender take up to this share of the window: beside them and the credit that is not told yet,
+// there must be room for messages, or the sender would wait for ever.
+constexpr int64_t kDictionaryShare = 4;
+// Smaller dictionaries travel with their rows: as much as they would save is lost by a message more.
+constexpr int64_t kSmallDictionary = 4 << 10;
 
 struct ExchangeHead {
   int64_t query = 0;
   uint32_t number = 0;
   int64_t value = 0;
+  std::string_view more;  // what follows, of the bytes that it was read from
 
   std::string to_bytes() const {
     ByteWriter writer;
     writer.put(query);
     writer.put(number);
     writer.put(value);
-    return writer.take();
+    return writer.take().append(more);
   }
   static ExchangeHead of(const std::string& bytes) {
     ByteReader reader(bytes);
@@ -35,14 +40,52 @@ struct ExchangeHead {
     head.query = reader.get<int64_t>();
     head.number = reader.get<uint32_t>();
     head.value = reader.get<int64_t>();
+    head.more = std::string_view(bytes).substr(bytes.size() - reader.left());
     return head;
   }
 };
+
+std::string count_to_bytes(int64_t count) {
+  ByteWriter writer;
+  writer.put(count);
+  return writer.take();
+}
+
+int64_t count_of_bytes(std::string_view bytes) {
+  return ByteReader(bytes).get<int64_t>();
+}
+
+bool is_of_exchanges(MessageKind kind) {
+  switch (kind) {
+    case MessageKind::Rows:
+    case MessageKind::CompressedRows:
+    case MessageKind::Dictionary:
+    case MessageKind::CompressedDictionary:
+    case MessageKind::Credit:
+    case MessageKind::End:
+    case MessageKind::Enough:
+    case MessageKind::Note: return true;
+    default: return false;
+  }
+}
 
 }  // namespace
 
 ExchangeInput::ExchangeInput(QueryExchanges& owner, uint32_t number, ExchangeLimits limits)
     : owner_(owner), number_(number), limits_(limits), queue_(limits.window_bytes), sources_(static_cast<size_t>(owner.ranks())) {}
+
+Chunk ExchangeInput::unpack(Rows& rows) {
+  at::Tensor block = std::exchange(rows.block, at::Tensor());
+  if (!block.defined()) return std::exchange(rows.chunk, {});
+  try {
+    if (rows.is_compressed) block = decompress_block(block);
+    SharedDictionaries columns;
+    for (const std::shared_ptr<ReceivedDictionary>& dictionary : rows.dictionaries) columns.push_back(dictionary->column());
+    return unpack_chunk(block, columns);
+  } catch (const PeerError& error) {
+    throw PeerError(rows.source, error.message());
+  }
+}
 
 Task<std::optional<ExchangeInput::Rows>> ExchangeInput::receive() {
   while (true) {
@@ -57,15 +100,23 @@ void ExchangeInput::release(const Rows& rows) {
   {
     std::lock_guard lock(mutex_);
     Source& source = sources_[static_cast<size_t>(rows.source)];
-    source.to_give_back += rows.bytes;
-    bool is_enough = source.to_give_back >= limits_.window_bytes / kCreditSteps;
-    if (is_enough && source.expected < 0) give_back = std::exchange(source.to_give_back, 0);
+    source.to_give_back += rows.bytes + source.dictionaries.release(rows.dictionary_numbers);
+    give_back = take_credit_to_tell(source);
   }
-  if (give_back == 0) return;
-  if (rows.source == owner_.rank()) {
-    owner_.output(number_).on_credit(rows.source, give_back);
+  tell_credit(rows.source, give_back);
+}
+
+int64_t ExchangeInput::take_credit_to_tell(Source& source) {
+  bool is_enough = source.to_give_back >= limits_.window_bytes / kCreditSteps;
+  return is_enough && source.expected < 0 ? std::exchange(source.to_give_back, 0) : 0;
+}
+
+void ExchangeInput::tell_credit(int source, int64_t bytes) {
+  if (bytes == 0) return;
+  if (source == owner_.rank()) {
+    owner_.output(number_).on_credit(source, bytes);
   } else {
-    owner_.send(rows.source, MessageKind::Credit, number_, give_back);
+    owner_.send(source, MessageKind::Credit, number_, bytes);
   }
 }
 
@@ -74,6 +125,7 @@ void ExchangeInput::close() {
     std::lock_guard lock(mutex_);
     if (closed_) return;
     closed_ = true;
+    for (Source& source : sources_) source.early.clear();
   }
   queue_.close_receiver();
   for (int rank = 0; rank < owner_.ranks(); ++rank) {
@@ -87,30 +139,81 @@ void ExchangeInput::close() {
 
 void ExchangeInput::on_rows(Rows rows) {
   std::lock_guard lock(mutex_);
-  int source = rows.source;
-  ++sources_[static_cast<size_t>(source)].received;
-  if (source != owner_.rank()) {
+  int number = rows.source;
+  Source& source = sources_[static_cast<size_t>(number)];
+  ++source.received;
+  if (number != owner_.rank()) {
     bytes_received_ += rows.bytes;
     ++messages_received_;
   }
   if (complete_) return;
-  int64_t bytes = rows.bytes;
-  if (!closed_) queue_.push(std::move(rows), bytes);
+  if (!closed_) {
+    source.early.push_back(std::move(rows));
+    queue_those_with_dictionaries(source);
+  }
+  note_progress(number);
+}
+
+void ExchangeInput::on_dictionary(int source, DictionaryNumber number, WireBlock block, const std::vector<RetiredDictionary>& retired) {
+  int64_t give_back = 0;
+  {
+    std::lock_guard lock(mutex_);
+    Source& from = sources_[static_cast<size_t>(source)];
+    bytes_received_ += block.bytes.defined() ? block.bytes.numel() : 0;
+    ++messages_received_;
+    if (complete_ || closed_) return;
+    from.dictionaries.add(number, std::move(block));
+    from.to_give_back += from.dictionaries.retire(retired);
+    queue_those_with_dictionaries(from);
+    give_back = take_credit_to_tell(from);
+    note_progress(source);
+  }
+  tell_credit(source, give_back);
+}
+
+void ExchangeInput::queue_those_with_dictionaries(Source& source) {
+  std::vector<Rows> still_early;
+  for (Rows& rows : source.early) {
+    std::optional<std::vector<std::shared_ptr<ReceivedDictionary>>> found = source.dictionaries.find(rows.dictionary_numbers);
+    if (!found) {
+      still_early.push_back(std::move(rows));
+      continue;
+    }
+    rows.dictionaries = std::move(*found);
+    int64_t bytes = rows.bytes;
+    queue_.push(std::move(rows), bytes);
+  }
+  source.early = std::move(still_early);
+}
+
+void ExchangeInput::on_end(int source, int64_t messages, int64_t dictionaries) {
+  std::lock_guard lock(mutex_);
+  Source& from = sources_[static_cast<size_t>(source)];
+  from.expected = messages;
+  from.expected_dictionaries = dictionaries;
   note_progress(source);
 }
 
-void ExchangeInput::on_end(int source, int64_t messages) {
+void ExchangeInput::on_damage(int source, const std::string& problem) {
   std::lock_guard lock(mutex_);
-  sources_[static_cast<size_t>(source)].expected = messages;
-  note_progress(source);
+  if (!complete_) fail(source, problem);
+}
+
+void ExchangeInput::fail(int source, const std::string& problem) {
+  complete_ = true;
+  queue_.fail(std::make_exception_ptr(PeerError(source, problem)));
 }
 
 void ExchangeInput::note_progress(int number) {
   if (complete_) return;
   Source& source = sources_[static_cast<size_t>(number)];
   if (source.has_ended || source.expected < 0 || source.received < source.expected) return;
+  if (!source.early.empty()) {
+    if (source.dictionaries.count() < source.expected_dictionaries) return;
+    return fail(number, "a message is damaged: it refers to a dictionary that was never sent");
+  }
   source.has_ended = true;
-  if (!closed_) queue_.push(Rows{{}, {}, number, 0, source.expected, true}, 0);
+  if (!closed_) queue_.push(Rows{.source = number, .number = source.expected, .is_end = true}, 0);
   complete_ = std::all_of(sources_.begin(), sources_.end(), [](const Source& one) { return one.has_ended; });
   if (complete_) queue_.close();
 }
@@ -125,8 +228,9 @@ void ExchangeInput::add_figures(ExchangeFigures& figures) {
 }
 
 ExchangeOutput::ExchangeOutput(QueryExchanges& owner, uint32_t number, ExchangeLimits limits)
-    : owner_(owner), number_(number), limits_(limits) {
-  for (int rank = 0; rank < owner.ranks(); ++rank) peers_.push_back(std::make_unique<Peer>(limits.outgoing_bytes));
+    : owner_(owner), number_(number), limits_(limits), compressor_(limits.compress) {
+  int64_t dictionary_bytes = limits.window_bytes / kDictionaryShare;
+  for (int rank = 0; rank < owner.ranks(); ++rank) peers_.push_back(std::make_unique<Peer>(limits.outgoing_bytes, dictionary_bytes));
 }
 
 Task<bool> ExchangeOutput::send(int rank, Chunk chunk) {
@@ -136,8 +240,10 @@ Task<bool> ExchangeOutput::send(int rank, Chunk chunk) {
     rows.bytes = std::max<int64_t>(1, chunk.memory_bytes());
     rows.chunk = std::move(chunk);
   } else {
-    rows.block = pack_chunk(chunk);
-    rows.bytes = rows.block.numel();
+    PackedChunk packed = pack_chunk(chunk, {.least = kSmallDictionary, .most = limits_.window_bytes / kDictionaryShare});
+    rows.block = compressor_.wire_form(std::move(packed.block));
+    rows.dictionaries = std::move(packed.dictionaries);
+    rows.bytes = rows.block.bytes.numel();
   }
   int64_t bytes = rows.bytes;
   Task<void> sending = peers_[static_cast<size_t>(rank)]->waiting.send(std::move(rows), bytes);
@@ -181,24 +287,47 @@ Task<void> ExchangeOutput::carry_to(int rank) {
       under_way -= *credit;
     }
     if (peer.enough) break;
-    under_way += rows->bytes;
-    hand_over(rank, std::move(*rows), messages++);
+    under_way += hand_over(rank, std::move(*rows), messages++);
   }
   if (rank == owner_.rank()) {
-    owner_.input(number_).on_end(rank, messages);
+    owner_.input(number_).on_end(rank, messages, 0);
   } else {
-    owner_.send(rank, MessageKind::End, number_, messages);
+    owner_.send(rank, MessageKind::End, number_, messages, {}, count_to_bytes(peer.dictionaries.count()));
   }
 }
 
-void ExchangeOutput::hand_over(int rank, Outgoing rows, int64_t number) {
+int64_t ExchangeOutput::hand_over(int rank, Outgoing rows, int64_t number) {
+  int64_t bytes = rows.bytes;
   if (rank == owner_.rank()) {
-    owner_.input(number_).on_rows({std::move(rows.chunk), {}, rank, rows.bytes, number});
-    return;
+    owner_.input(number_).on_rows({.chunk = std::move(rows.chunk), .source = rank, .bytes = bytes, .number = number});
+    return bytes;
   }
-  bytes_sent_ += rows.bytes;
+  // Only one task sends to the rank, so a dictionary always goes before the first rows that refer to it: what has come there never waits
+  // for what waits for credit here.
+  SentDictionaries& sent = peers_[static_cast<size_t>(rank)]->dictionaries;
+  std::vector<DictionaryNumber> numbers;
+  for (const std::shared_ptr<const Column>& dictionary : rows.dictionaries) {
+    std::optional<DictionaryNumber> known = sent.refer(dictionary);
+    if (!known) {
+      WireBlock block = compressor_.wire_form(pack_dictionary(*dictionary));
+      SentDictionaries::Added added = sent.add(dictionary, block.bytes.numel());
+      MessageKind kind = block.is_compressed ? MessageKind::CompressedDictionary : MessageKind::Dictionary;
+      bytes += dispatch(rank, kind, added.number, std::move(block.bytes), retired_to_bytes(added.retired));
+      known = added.number;
+    }
+    numbers.push_back(*known);
+  }
+  MessageKind kind = rows.block.is_compressed ? MessageKind::CompressedRows : MessageKind::Rows;
+  dispatch(rank, kind, number, std::move(rows.block.bytes), numbers_to_bytes(numbers));
+  return bytes;
+}
+
+int64_t ExchangeOutput::dispatch(int rank, MessageKind kind, int64_t value, at::Tensor payload, const std::string& more) {
+  int64_t bytes = payload.numel();
+  bytes_sent_ += bytes;
   ++messages_sent_;
-  owner_.send(rank, MessageKind::Rows, number_, number, std::move(rows.block));
+  owner_.send(rank, kind, number_, value, std::move(payload), more);
+  return bytes;
 }
 
 void ExchangeOutput::add_figures(ExchangeFigures& figures) const {
@@ -223,9 +352,7 @@ void ExchangeOutput::on_enough(int rank) {
 
 bool ExchangeHub::take(int source, Message& message) {
   auto kind = static_cast<MessageKind>(message.kind);
-  bool is_ours = kind == MessageKind::Rows || kind == MessageKind::Credit || kind == MessageKind::End || kind == MessageKind::Enough ||
-                 kind == MessageKind::Note;
-  if (!is_ours) return false;
+  if (!is_of_exchanges(kind)) return false;
   int64_t query = 0;
   try {
     query = ExchangeHead::of(message.head).query;
@@ -284,8 +411,8 @@ ExchangeFigures QueryExchanges::figures(size_t number) const {
   return figures;
 }
 
-void QueryExchanges::send(int rank, MessageKind kind, uint32_t number, int64_t value, at::Tensor payload) {
-  ExchangeHead head{query_, number, value};
+void QueryExchanges::send(int rank, MessageKind kind, uint32_t number, int64_t value, at::Tensor payload, const std::string& more) {
+  ExchangeHead head{query_, number, value, more};
   hub_.transport().send(rank, Message{static_cast<uint16_t>(kind), head.to_bytes(), std::move(payload)});
 }
 
@@ -293,17 +420,34 @@ void QueryExchanges::dispatch(int source, Message message) {
   ExchangeHead head = ExchangeHead::of(message.head);
   if (static_cast<MessageKind>(message.kind) == MessageKind::Note) return notes_.on_note(source, head.number, text_of(message.payload));
   if (head.number >= inputs_.size() || source < 0 || source >= ranks()) return;  // of no exchange of this plan
-  switch (static_cast<MessageKind>(message.kind)) {
-    case MessageKind::Rows: {
-      if (!message.payload.defined()) return;
-      int64_t bytes = message.payload.numel();
-      inputs_[head.number]->on_rows({{}, std::move(message.payload), source, bytes, head.value});
-      break;
+  ExchangeInput& input = *inputs_[head.number];
+  ExchangeOutput& output = *outputs_[head.number];
+  auto kind = static_cast<MessageKind>(message.kind);
+  bool is_compressed = kind == MessageKind::CompressedRows || kind == MessageKind::CompressedDictionary;
+  try {
+    switch (kind) {
+      case MessageKind::Rows:
+      case MessageKind::CompressedRows: {
+        if (!message.payload.defined()) throw PeerError("a message is damaged: it has no rows");
+        ExchangeInput::Rows rows{.block = std::move(message.payload), .source = source, .number = head.value};
+        rows.bytes = rows.block.numel();
+        rows.is_compressed = is_compressed;
+        rows.dictionary_numbers = numbers_of_bytes(head.more);
+        input.on_rows(std::move(rows));
+        break;
+      }
+      case MessageKind::Dictionary:
+      case MessageKind::CompressedDictionary:
+        input.on_dictionary(source, static_cast<DictionaryNumber>(head.value), {std::move(message.payload), is_compressed},
+                            retired_of_bytes(head.more));
+        break;
+      case MessageKind::End: input.on_end(source, head.value, count_of_bytes(head.more)); break;
+      case MessageKind::Credit: output.on_credit(source, head.value); break;
+      case MessageKind::Enough: output.on_enough(source); break;
+      default: break;
     }
-    case MessageKind::End: inputs_[head.number]->on_end(source, head.value); break;
-    case MessageKind::Credit: outputs_[head.number]->on_credit(source, head.value); break;
-    case MessageKind::Enough: outputs_[head.number]->on_enough(source); break;
-    default: break;
+  } catch (const PeerError& error) {
+    input.on_damage(source, error.message());
   }
 }
 

@@ -5,6 +5,8 @@
 // exchange and each pair of ranks apart. So a slow receiver slows its senders and never fills memory, and no exchange waits for another.
 // A rank's own rows go the same way, unpacked.
 // Nothing here depends on the order of messages: the end says how many there were, and each has a number for readers that need the order.
+// A dictionary travels to a rank once for many messages (travelling_dictionaries.h); rows that come before theirs are put by until it is
+// there.
 // The hub lives as long as the rank; QueryExchanges is one query's share of it. Thread-safe.
 #pragma once
 
@@ -16,20 +18,26 @@
 #include <mutex>
 #include <optional>
 #include <set>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/task.h"
+#include "columns/chunk_packing.h"
 #include "data/chunk.h"
 #include "memory/channel.h"
+#include "network/block_compression.h"
 #include "network/message_kind.h"
 #include "network/query_notes.h"
 #include "network/transport.h"
+#include "network/travelling_dictionaries.h"
 
 namespace pistachio {
 
 struct ExchangeLimits {
   int64_t window_bytes = 8 << 20;    // under way from one rank to another, and one message more; the same on all ranks
   int64_t outgoing_bytes = 2 << 20;  // packed and waiting to be sent to one rank
+  bool compress = false;             // rows, where that makes them smaller; all byte counts are of what travels
 };
 
 // What an exchange moved between this rank and others, and how long tasks of this rank waited for it: times are sums over tasks.
@@ -47,29 +55,39 @@ class QueryExchanges;
 
 class ExchangeInput {
  public:
-  // Rows of this rank are a chunk, rows of others a block that is still to be unpacked.
+  // What unpack() makes a chunk of: one already, or, from another rank, a block.
   struct Rows {
     Chunk chunk;
     at::Tensor block;
     int source = 0;
-    int64_t bytes = 0;
-    int64_t number = 0;   // among those of its source
-    bool is_end = false;  // no rows: all of the source have come
+    int64_t bytes = 0;           // of what travelled, dictionaries not counted
+    int64_t number = 0;          // among those of its source
+    bool is_end = false;         // no rows: all of the source have come
+    bool is_compressed = false;  // the block
+    // What the block refers to.
+    std::vector<DictionaryNumber> dictionary_numbers;
+    std::vector<std::shared_ptr<ReceivedDictionary>> dictionaries;
   };
 
   ExchangeInput(QueryExchanges& owner, uint32_t number, ExchangeLimits limits);
 
-  // Waits; nothing after the end. Any number of lanes.
+  // Waits; nothing after the end. Any number of lanes. Throws PeerError when a message makes no sense.
   Task<std::optional<Rows>> receive();
   // The same, and tells of the end of each source: for one lane that goes by source.
   Task<std::optional<Rows>> receive_with_ends() { return queue_.receive(); }
+  // For the lane that wants them, when it does: rows that wait stay as small as they came. Leaves what release() needs. Throws PeerError
+  // for rows that are damaged.
+  static Chunk unpack(Rows& rows);
   // The rows are worked up: their sender may send as many again.
   void release(const Rows& rows);
   // Nothing more is wanted: senders hear of it.
   void close();
 
   void on_rows(Rows rows);
-  void on_end(int source, int64_t messages);
+  void on_dictionary(int source, DictionaryNumber number, WireBlock block, const std::vector<RetiredDictionary>& retired);
+  void on_end(int source, int64_t messages, int64_t dictionaries);
+  // What came from there makes no sense: whoever receives gets PeerError.
+  void on_damage(int source, const std::string& problem);
   void add_figures(ExchangeFigures& figures);
 
  private:
@@ -77,8 +95,16 @@ class ExchangeInput {
     int64_t received = 0;
     int64_t expected = -1;     // messages; -1: not known yet
     int64_t to_give_back = 0;  // worked up, but not told yet
+    int64_t expected_dictionaries = 0;
+    ReceivedDictionaries dictionaries;
+    std::vector<Rows> early;  // before a dictionary they refer to
     bool has_ended = false;
   };
+  void tell_credit(int source, int64_t bytes);
+  // Under mutex_.
+  int64_t take_credit_to_tell(Source& source);
+  void queue_those_with_dictionaries(Source& source);
+  void fail(int source, const std::string& problem);
   void note_progress(int source);
 
   QueryExchanges& owner_;
@@ -115,21 +141,26 @@ class ExchangeOutput {
   // For this rank a chunk, for others a packed block.
   struct Outgoing {
     Chunk chunk;
-    at::Tensor block;
+    WireBlock block;
+    SharedDictionaries dictionaries;  // that the block refers to
     int64_t bytes = 0;
   };
   struct Peer {
-    explicit Peer(int64_t outgoing_bytes) : waiting(outgoing_bytes), credit(0) {}
+    Peer(int64_t outgoing_bytes, int64_t dictionary_bytes) : waiting(outgoing_bytes), credit(0), dictionaries(dictionary_bytes) {}
     Channel<Outgoing> waiting;
     Channel<int64_t> credit;
     std::atomic<bool> enough = false;
+    SentDictionaries dictionaries;  // of carry_to()
   };
   Task<void> carry_to(int rank);
-  void hand_over(int rank, Outgoing rows, int64_t number);
+  // Both give the bytes that are under way because of it.
+  int64_t hand_over(int rank, Outgoing rows, int64_t number);
+  int64_t dispatch(int rank, MessageKind kind, int64_t value, at::Tensor payload, const std::string& more);
 
   QueryExchanges& owner_;
   const uint32_t number_;
   const ExchangeLimits limits_;
+  BlockCompressor compressor_;
   std::vector<std::unique_ptr<Peer>> peers_;
   std::atomic<int64_t> bytes_sent_ = 0;
   std::atomic<int64_t> messages_sent_ = 0;
@@ -180,7 +211,8 @@ class QueryExchanges {
   ExchangeFigures figures(size_t number) const;
   QueryNotes& notes() { return notes_; }
 
-  void send(int rank, MessageKind kind, uint32_t number, int64_t value, at::Tensor payload = {});
+  // `more` follows the head.
+  void send(int rank, MessageKind kind, uint32_t number, int64_t value, at::Tensor payload = {}, const std::string& more = {});
 
  private:
   friend class ExchangeHub;

@@ -5,11 +5,15 @@
 
 #include <algorithm>
 #include <atomic>
+#include <functional>
+#include <mutex>
 
+#include "base/byte_stream.h"
 #include "base/error.h"
 #include "base/scheduler.h"
 #include "base/task_group.h"
 #include "columns/chunk_packing.h"
+#include "data/concatenate_columns.h"
 #include "network/loopback_transport.h"
 
 namespace pistachio {
@@ -33,6 +37,7 @@ class HubReceiver final : public MessageReceiver {
 
 class ExchangeHubTest : public testing::Test {
  protected:
+  explicit ExchangeHubTest(LoopbackOptions options = {}) : network_(2, options) {}
   ~ExchangeHubTest() override {
     for (int rank = 0; rank < 2; ++rank) network_.transport(rank).stop();
   }
@@ -43,42 +48,90 @@ class ExchangeHubTest : public testing::Test {
     scheduler_.run(std::move(task), watchdog.token());
   }
 
-  // Sends the chunks from rank 1 to rank 0, gives their rows as they arrive.
-  std::vector<int64_t> move_rows(std::vector<int64_t> sizes) {
-    ExchangeLimits limits{.window_bytes = kWindow, .outgoing_bytes = kWindow};
-    QueryExchanges receiving(first_.hub, 1, 1, limits);
-    QueryExchanges sending(second_.hub, 1, 1, limits);
-    std::vector<int64_t> received;
+  // Sends the chunks from rank 1 to rank 0, from two tasks to two tasks; what arrived, in any order.
+  std::vector<Chunk> move_chunks(const std::vector<Chunk>& chunks, ExchangeLimits limits) {
+    int64_t query = next_query_++;
+    QueryExchanges receiving(first_.hub, query, 1, limits);
+    QueryExchanges sending(second_.hub, query, 1, limits);
+    std::mutex mutex;
+    std::vector<Chunk> received;
+    std::atomic<size_t> next = 0;
+    std::atomic<int> sending_tasks = 2;
     auto send = [&]() -> Task<void> {
-      for (int64_t size : sizes) {
-        Task<bool> one = sending.output(0).send(0, numbers(size));
+      for (size_t i = next++; i < chunks.size(); i = next++) {
+        Task<bool> one = sending.output(0).send(0, chunks[i]);
         co_await one;
       }
-      sending.output(0).finish();
+      if (--sending_tasks == 0) sending.output(0).finish();
     };
     auto receive = [&]() -> Task<void> {
       while (true) {
-        Task<std::optional<ExchangeInput::Rows>> next = receiving.input(0).receive();
-        std::optional<ExchangeInput::Rows> rows = co_await next;
+        Task<std::optional<ExchangeInput::Rows>> taking = receiving.input(0).receive();
+        std::optional<ExchangeInput::Rows> rows = co_await taking;
         if (!rows) co_return;
-        received.push_back(unpack_chunk(rows->block).rows());
+        Chunk chunk = ExchangeInput::unpack(*rows);
         receiving.input(0).release(*rows);
+        std::lock_guard lock(mutex);
+        received.push_back(std::move(chunk));
       }
     };
     receiving.output(0).finish();
     std::vector<Task<void>> all;
     all.push_back(send());
+    all.push_back(send());
     all.push_back(sending.output(0).carry());
     all.push_back(receiving.output(0).carry());
     all.push_back(receive());
+    all.push_back(receive());
     run(when_all(std::move(all)));
+    sent_ = sending.figures(0);
+    received_ = receiving.figures(0);
     return received;
   }
 
+  // Of chunks of such sizes.
+  std::vector<int64_t> move_rows(const std::vector<int64_t>& sizes, bool compress = false) {
+    std::vector<Chunk> chunks;
+    for (int64_t size : sizes) chunks.push_back(numbers(size));
+    std::vector<int64_t> rows;
+    ExchangeLimits limits{.window_bytes = kWindow, .outgoing_bytes = kWindow, .compress = compress};
+    for (const Chunk& chunk : move_chunks(chunks, limits)) rows.push_back(chunk.rows());
+    return rows;
+  }
+
+  // What rank 0 gets to see of messages that rank 1 makes up.
+  std::string error_of_messages(const std::function<void(QueryExchanges&)>& send) {
+    ExchangeLimits limits{.window_bytes = kWindow, .outgoing_bytes = kWindow};
+    int64_t query = next_query_++;
+    QueryExchanges receiving(first_.hub, query, 1, limits);
+    QueryExchanges sending(second_.hub, query, 1, limits);
+    send(sending);
+    auto receive = [&]() -> Task<void> {
+      Task<std::optional<ExchangeInput::Rows>> taking = receiving.input(0).receive();
+      std::optional<ExchangeInput::Rows> rows = co_await taking;
+      ExchangeInput::unpack(*rows);
+    };
+    try {
+      run(receive());
+    } catch (const PeerError& error) {
+      EXPECT_EQ(error.rank(), 1);
+      return error.message();
+    }
+    return "";
+  }
+
   Scheduler scheduler_{SchedulerOptions{.workers = 2}};
-  LoopbackNetwork network_{2};
+  LoopbackNetwork network_;
   HubReceiver first_{network_.transport(0)};
   HubReceiver second_{network_.transport(1)};
+  ExchangeFigures sent_, received_;  // by the latest move_chunks
+  int64_t next_query_ = 1;
+};
+
+// Messages overtake each other.
+class DisorderedExchangeHubTest : public ExchangeHubTest {
+ protected:
+  DisorderedExchangeHubTest() : ExchangeHubTest({.largest_delay = std::chrono::milliseconds(2)}) {}
 };
 
 TEST_F(ExchangeHubTest, RowsArriveUntilAllSendersHaveEnded) {
@@ -95,6 +148,112 @@ TEST_F(ExchangeHubTest, MoreThanAWindowPassesAsTheReceiverWorksItUp) {
 TEST_F(ExchangeHubTest, ALargeMessagePassesBehindASmallOne) {
   int64_t large = kWindow / 8 - 40;
   EXPECT_EQ(move_rows({100, large, 100, large, 3 * large, 1, large}).size(), 7U);
+}
+
+// Each message is larger than the window before it is compressed: credit is about what travels.
+TEST_F(ExchangeHubTest, CompressedRowsArriveWholeAndCountAsTheyTravel) {
+  std::vector<int64_t> sizes(30, 3 * kWindow / 8);
+  EXPECT_EQ(move_rows(sizes), sizes);
+  int64_t raw_bytes = sent_.bytes_sent;
+  EXPECT_EQ(move_rows(sizes, true), sizes);
+  EXPECT_GT(sent_.bytes_sent, 0);
+  EXPECT_LT(sent_.bytes_sent, raw_bytes * 9 / 10);
+  EXPECT_EQ(sent_.bytes_sent, received_.bytes_received);
+  EXPECT_EQ(sent_.messages_sent, 30);
+}
+
+TEST_F(ExchangeHubTest, DamagedMessagesAreErrorsOfTheirSender) {
+  at::Tensor nonsense = at::full({1000}, 9, at::kByte);
+  std::string no_numbers = numbers_to_bytes({});
+  auto compressed = [&](QueryExchanges& peer) { peer.send(0, MessageKind::CompressedRows, 0, 0, nonsense, no_numbers); };
+  EXPECT_NE(error_of_messages(compressed).find("compressed rows"), std::string::npos);
+  auto headless = [&](QueryExchanges& peer) { peer.send(0, MessageKind::Rows, 0, 0, nonsense, "x"); };
+  EXPECT_NE(error_of_messages(headless).find("damaged"), std::string::npos);
+  auto twice = [&](QueryExchanges& peer) {
+    for (int i = 0; i < 2; ++i) peer.send(0, MessageKind::Dictionary, 0, 3, nonsense, retired_to_bytes({}));
+  };
+  EXPECT_NE(error_of_messages(twice).find("dictionary"), std::string::npos);
+  auto endless = [&](QueryExchanges& peer) { peer.send(0, MessageKind::End, 0, 1); };
+  EXPECT_NE(error_of_messages(endless).find("damaged"), std::string::npos);
+}
+
+TEST_F(ExchangeHubTest, RowsThatReferToADictionaryThatNeverComesDoNotWaitForEver) {
+  auto send = [](QueryExchanges& peer) {
+    peer.send(0, MessageKind::Rows, 0, 0, pack_chunk(numbers(3)), numbers_to_bytes({5}));
+    ByteWriter count;
+    count.put<int64_t>(0);
+    peer.send(0, MessageKind::End, 0, 1, {}, count.take());
+  };
+  EXPECT_NE(error_of_messages(send).find("never sent"), std::string::npos);
+}
+
+std::shared_ptr<const Column> dictionary_of(int64_t entries, int64_t first) {
+  return std::make_shared<const Column>(Column::fixed(TypeKind::BigInt, at::arange(first, first + entries, at::kLong)));
+}
+
+// The number of the chunk, and values that can be told from it.
+Chunk coded_chunk(int64_t number, const std::shared_ptr<const Column>& dictionary) {
+  int64_t rows = dictionary->rows();
+  return Chunk({Column::fixed(TypeKind::BigInt, at::full({rows}, number, at::kLong)),
+                Column::dictionary(at::arange(rows, at::kInt).flip(0).contiguous(), dictionary)},
+               rows);
+}
+
+void expect_same_chunks(std::vector<Chunk> received, const std::vector<Chunk>& sent) {
+  ASSERT_EQ(received.size(), sent.size());
+  auto number = [](const Chunk& chunk) { return chunk.column(0).values()[0].item<int64_t>(); };
+  std::sort(received.begin(), received.end(), [&](const Chunk& left, const Chunk& right) { return number(left) < number(right); });
+  for (size_t i = 0; i < sent.size(); ++i) {
+    ASSERT_EQ(number(received[i]), number(sent[i]));
+    ASSERT_TRUE(received[i].column(1).is_dictionary());
+    ASSERT_TRUE(at::equal(decode_dictionary(received[i].column(1)).values(), decode_dictionary(sent[i].column(1)).values())) << i;
+  }
+}
+
+TEST_F(ExchangeHubTest, ADictionaryTravelsOnce) {
+  constexpr int64_t entries = 1000;
+  auto dictionary = dictionary_of(entries, 5);
+  std::vector<Chunk> chunks;
+  for (int64_t i = 0; i < 40; ++i) chunks.push_back(coded_chunk(i, dictionary));
+  for (bool compress : {false, true}) {
+    std::vector<Chunk> received = move_chunks(chunks, {.window_bytes = kWindow, .outgoing_bytes = kWindow, .compress = compress});
+    expect_same_chunks(received, chunks);
+    for (const Chunk& chunk : received) EXPECT_EQ(chunk.column(1).dictionary_column(), received[0].column(1).dictionary_column());
+    EXPECT_EQ(sent_.messages_sent, 41);
+    EXPECT_EQ(sent_.messages_sent, received_.messages_received);
+    EXPECT_EQ(sent_.bytes_sent, received_.bytes_received);
+    // Numbers of chunks, codes, and one dictionary.
+    EXPECT_LT(sent_.bytes_sent, 40 * (entries * 12 + 300) + entries * 8 + 300);
+  }
+}
+
+// More dictionaries than the receiver is to keep, each used in several messages that overtake each other.
+TEST_F(DisorderedExchangeHubTest, DictionariesComeAndGo) {
+  std::vector<std::shared_ptr<const Column>> dictionaries;
+  for (int64_t i = 0; i < 12; ++i) dictionaries.push_back(dictionary_of(600 + 50 * i, 1000 * i));
+  std::vector<Chunk> chunks;
+  for (int64_t i = 0; i < 300; ++i) chunks.push_back(coded_chunk(i, dictionaries[static_cast<size_t>(i * i / 50 % 12)]));
+  for (bool compress : {false, true}) {
+    std::vector<Chunk> received = move_chunks(chunks, {.window_bytes = kWindow, .outgoing_bytes = kWindow, .compress = compress});
+    expect_same_chunks(received, chunks);
+    EXPECT_GT(sent_.messages_sent, 312);  // some were retired and sent again
+    EXPECT_LT(sent_.messages_sent, 600);
+    EXPECT_EQ(sent_.bytes_sent, received_.bytes_received);
+  }
+}
+
+// Several in one chunk that are more together than the receiver is to keep.
+TEST_F(DisorderedExchangeHubTest, AMessageMayNeedMoreDictionariesThanAreKept) {
+  std::vector<Chunk> chunks;
+  for (int64_t i = 0; i < 20; ++i) {
+    std::vector<Column> columns{Column::fixed(TypeKind::BigInt, at::full({2000}, i, at::kLong))};
+    for (int64_t c = 0; c < 8; ++c)
+      columns.push_back(Column::dictionary(at::arange(2000, at::kInt), dictionary_of(2000, 10000 * i + 100 * c)));
+    chunks.emplace_back(std::move(columns), 2000);
+  }
+  std::vector<Chunk> received = move_chunks(chunks, {.window_bytes = kWindow, .outgoing_bytes = kWindow});
+  expect_same_chunks(received, chunks);
+  EXPECT_EQ(sent_.messages_sent, 180);
 }
 
 TEST_F(ExchangeHubTest, SendersHearThatNothingMoreIsWanted) {

@@ -6,12 +6,16 @@
 namespace pistachio {
 
 enum class MessageKind : uint16_t {
-  // Of exchanges (exchange_hub.h). The head is ExchangeHead, the payload of Rows a packed chunk.
+  // Of exchanges (exchange_hub.h). The head is ExchangeHead, the payload of Rows a packed chunk; behind the head of Rows are the numbers of
+  // the dictionaries it refers to, behind that of a dictionary those that are retired, behind that of End the number of dictionaries.
   Rows = 1,
-  Credit = 2,  // the receiver has worked up so many bytes
-  End = 3,     // the sender has nothing more; says how many messages of rows it has sent
-  Enough = 4,  // the receiver wants nothing more
-  Note = 5,    // what a rank tells all others about its rows (query_notes.h)
+  Credit = 2,          // the receiver has worked up so many bytes
+  End = 3,             // the sender has nothing more; says how many messages of rows it has sent
+  Enough = 4,          // the receiver wants nothing more
+  Note = 5,            // what a rank tells all others about its rows (query_notes.h)
+  CompressedRows = 6,  // as Rows, the payload compressed (block_compression.h)
+  Dictionary = 7,      // one that messages of rows refer to by its number (travelling_dictionaries.h)
+  CompressedDictionary = 8,
   // Of queries (session/rank_service.h).
   Plan = 16,      // run this
   Finished = 17,  // a rank's part of a query has ended, well or not

@@ -105,7 +105,9 @@ ExchangeLimits RankService::limits(const Settings& settings, size_t exchanges) c
   // exchange must count with the same window.
   int64_t share = settings.memory_limit / 4 / static_cast<int64_t>(std::max<size_t>(1, exchanges));
   int64_t window = std::max(kSmallestWindow, std::min(settings.queue_limit, share) / ranks());
-  return {.window_bytes = window, .outgoing_bytes = std::max(kSmallestWindow, window / 4)};
+  return {.window_bytes = window,
+          .outgoing_bytes = std::max(kSmallestWindow, window / 4),
+          .compress = settings.network_compression == NetworkCompression::On};
 }
 
 int64_t RankService::suitable_message_bytes(const ExchangeLimits& limits) const {
@@ -113,6 +115,13 @@ int64_t RankService::suitable_message_bytes(const ExchangeLimits& limits) const 
   if (needed == 0) needed = kUnmeasuredMessage;
   // Two fit into the window: one is under way while another is worked up.
   return std::min(std::clamp(needed, kSmallestMessage, kLargestMessage), limits.window_bytes / 2);
+}
+
+NetworkCompression RankService::suitable_compression(const Settings& settings) const {
+  double link = slowest_speed(links_.known());
+  auto limit = static_cast<double>(settings.link_bandwidth_limit);
+  if (limit > 0) link = link > 0 ? std::min(link, limit) : limit;
+  return compression_pays(link) ? NetworkCompression::On : NetworkCompression::Off;
 }
 
 void RankService::prepare_links(const Settings& settings, const CancelToken& token) {
@@ -130,6 +139,7 @@ std::vector<RankProfile> RankService::run(const PhysicalPlan& plan, ExecutablePl
                                           ResultReceiver& receiver, const CancelToken& token) {
   ENSURE_EQ(rank(), 0);
   Settings settings = scope.storage().settings;
+  if (settings.network_compression == NetworkCompression::Auto) settings.network_compression = suitable_compression(settings);
   ExchangeLimits exchange_limits = limits(settings, plan.exchanges);
   if (settings.message_bytes == 0) settings.message_bytes = suitable_message_bytes(exchange_limits);
   ByteWriter body;

@@ -80,6 +80,8 @@ class RankService final : private MessageReceiver {
   ExchangeLimits limits(const Settings& settings, size_t exchanges) const;
   // How large messages are meant to be, if the settings leave it open.
   int64_t suitable_message_bytes(const ExchangeLimits& limits) const;
+  // On or off, likewise.
+  NetworkCompression suitable_compression(const Settings& settings) const;
 
   EngineInstance& engine_;
   Transport& transport_;

@@ -110,6 +110,23 @@ class ProfileOfRanks(unittest.TestCase):
         expected = json.loads(self.output(sql))
         self.assertEqual(json.loads(self.output(sql, settings=["network_checksum=on", "link_bandwidth_limit=100MB"])), expected)
 
+    def test_compression_moves_fewer_bytes(self):
+        def bytes_sent(*settings):
+            plan = self.profile("SELECT * FROM example ORDER BY price", settings=settings)["plan"]
+            figures = [step["ranks"] for step in steps_of(plan) if "bytes_sent" in step.get("ranks", {})]
+            sent, received = (sum(sum(one[name]) for one in figures) for name in ("bytes_sent", "bytes_received"))
+            self.assertEqual(sent, received)
+            return sent
+
+        # A link that is slower than the codec.
+        raw = bytes_sent("network_compression=off", "link_bandwidth_limit=100MB")
+        self.assertLess(bytes_sent("link_bandwidth_limit=100MB"), 0.8 * raw)
+
+    def test_compression_changes_no_answer(self):
+        rows = json.loads(self.output("SELECT word, price FROM example WHERE price < 2000 ORDER BY price",
+                                      settings=["network_compression=on", "message_bytes=16KB"]))
+        self.assertEqual(rows, [{"word": f"word {i % 5000}", "price": i / 4} for i in range(8000)])
+
     def test_show_links(self):
         links = json.loads(self.output("SHOW links"))
         self.assertEqual({(row["from"], row["to"]) for row in links}, {(0, 1)})  # one host: one pair stands for all

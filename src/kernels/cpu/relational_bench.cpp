@@ -13,6 +13,7 @@
 #include "kernels/ops/join_probe.h"
 #include "kernels/ops/key_filter.h"
 #include "kernels/ops/partition_rows.h"
+#include "kernels/ops/route_rows.h"
 #include "kernels/ops/segment_extreme.h"
 #include "kernels/ops/segment_moments.h"
 #include "kernels/ops/segment_sum.h"
@@ -67,6 +68,15 @@ void BM_KeyFilterTest(benchmark::State& state) {
   report(state, chunk_rows);
 }
 BENCHMARK(BM_KeyFilterTest)->ArgName("keys")->Arg(1000)->Arg(100000)->Arg(4000000);
+
+// With as many buckets for each rank as exchanges have.
+void BM_RouteRows(benchmark::State& state) {
+  const int64_t ranks = state.range(0);
+  const at::Tensor hashes = hash64(random_keys(chunk_rows, 1000000)), owners = at::arange(32 * ranks, at::kLong).remainder(ranks);
+  for (auto _ : state) benchmark::DoNotOptimize(route_rows(hashes, owners, ranks));
+  report(state, chunk_rows);
+}
+BENCHMARK(BM_RouteRows)->ArgName("ranks")->Arg(1)->Arg(2)->Arg(8)->Arg(64);
 
 // The groups are all there already.
 void BM_GroupAssign(benchmark::State& state) {

@@ -11,6 +11,7 @@
 #include "kernels/ops/join_probe.h"
 #include "kernels/ops/key_filter.h"
 #include "kernels/ops/partition_rows.h"
+#include "kernels/ops/route_rows.h"
 #include "kernels/ops/segment_extreme.h"
 #include "kernels/ops/segment_moments.h"
 #include "kernels/ops/segment_sum.h"
@@ -102,6 +103,25 @@ Call draw_key_filter(Draw& draw) {
     at::Tensor filter = at::zeros({count}, at::TensorOptions(at::kLong).device(device));
     key_filter_add(filter, added);
     return {filter, key_filter_test(filter, added), key_filter_test(filter, tested)};
+  };
+}
+
+// Owners in turn, in stretches, at random or a single one; some ranks get nothing.
+Call draw_route(Draw& draw) {
+  const at::Tensor hashes = random_hashes(draw, draw.rows, draw_key_count(draw));
+  const int64_t bits = uniform(draw.random, 0, 16), kind = uniform(draw.random, 0, 3);
+  const int64_t counts[] = {1, 2, 3, 8, 500, 65536};
+  const int64_t ranks = counts[draw.random() % 6];
+  const int64_t only = random_below(draw.random, ranks);
+  at::Tensor owners = words(draw, int64_t{1} << bits, [&](int64_t bucket) {
+    if (kind == 0) return bucket % ranks;
+    if (kind == 1) return bucket * ranks >> bits;
+    return kind == 2 ? random_below(draw.random, ranks) : only;
+  });
+  if (uniform(draw.random, 0, 1) == 0) owners = owners.to(at::kInt);
+  return [=]() -> std::vector<at::Tensor> {
+    auto [order, offsets] = route_rows(hashes, owners, ranks);
+    return {order, offsets};
   };
 }
 
@@ -334,6 +354,7 @@ std::vector<Operation> relational_operations() {
   return {{"gather_rows", draw_gather_rows, {}},
           {"partition_rows", draw_partition, {}},
           {"key_filter", draw_key_filter, {}},
+          {"route_rows", draw_route, {}},
           {"group_assign", draw_group_assign, {}},
           {"segment_count", draw_segment_count, {}},
           {"segment_sum", draw_segment_sum, {}},

@@ -13,6 +13,7 @@
 #include "kernels/ops/join_probe.h"
 #include "kernels/ops/kernel_mode.h"
 #include "kernels/ops/partition_rows.h"
+#include "kernels/ops/route_rows.h"
 #include "kernels/ops/segment_extreme.h"
 #include "kernels/ops/segment_moments.h"
 #include "kernels/ops/segment_sum.h"
@@ -135,6 +136,29 @@ TEST_P(RelationalKernels, PartitionsAreRangesOfTheJoinTable) {
   for (int64_t partition = 0; partition <= 16; ++partition) {
     EXPECT_EQ(bounds[partition].item<int64_t>(), offsets[partition * buckets].item<int64_t>());
   }
+}
+
+TEST_P(RelationalKernels, RowsGoToTheOwnersOfTheirBuckets) {
+  const at::Tensor hashes = hash64(at::arange(5000, at::kLong)), owners = at::tensor({2, 0, 2, 3}, at::kInt);
+  const auto [order, offsets] = route_rows(hashes, owners, 5);
+  std::vector<std::vector<int64_t>> expected(5);
+  for (int64_t row = 0; row < 5000; ++row) {
+    const auto bucket = static_cast<int64_t>(static_cast<uint64_t>(hashes[row].item<int64_t>()) >> 62);
+    expected[static_cast<size_t>(owners[bucket].item<int>())].push_back(row);
+  }
+  ASSERT_EQ(offsets.size(0), 6);
+  for (int64_t rank = 0; rank < 5; ++rank) {
+    const at::Tensor part = order.slice(0, offsets[rank].item<int64_t>(), offsets[rank + 1].item<int64_t>());
+    EXPECT_EQ(list(part), expected[static_cast<size_t>(rank)]) << "rank " << rank;
+  }
+}
+
+TEST_P(RelationalKernels, OwnersOutsideOfTheRanksAreRefused) {
+  const at::Tensor hashes = hash64(at::arange(10, at::kLong));
+  EXPECT_THROW(route_rows(hashes, words({0, 1, 2, 0}), 2), InternalError);
+  EXPECT_THROW(route_rows(hashes, words({0, -1, 1, 0}), 2), InternalError);
+  EXPECT_THROW(route_rows(hashes, words({0, 1, 0}), 2), InternalError);  // no power of two
+  EXPECT_THROW(route_rows(hashes, words({}), 2), InternalError);
 }
 
 TEST_P(RelationalKernels, SortsKeepTheOrderOfEqualRows) {

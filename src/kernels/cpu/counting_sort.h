@@ -1,0 +1,54 @@
+// A stable counting sort of row numbers into parts: what partition_rows and route_rows are made of. Reads the part of every row twice, once
+// to count and once to place. Plain memory, one thread.
+#pragma once
+
+#include <ATen/ATen.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <numeric>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "kernels/cpu/line_scatter.h"
+
+namespace pistachio::kernels::cpu {
+
+// Rows of one part that follow each other would wait for each other's counts: two counters take them in turn.
+template <typename PartOf>
+std::vector<int64_t> count_rows_of_parts(int64_t rows, int64_t parts, const PartOf& part_of) {
+  std::vector<int64_t> counts(static_cast<size_t>(parts)), others(static_cast<size_t>(parts));
+  int64_t row = 0;
+  for (; row + 2 <= rows; row += 2) {
+    ++counts[part_of(row)];
+    ++others[part_of(row + 1)];
+  }
+  if (row < rows) ++counts[part_of(row)];
+  for (size_t i = 0; i < counts.size(); ++i) counts[i] += others[i];
+  return counts;
+}
+
+// part_of(row), in [0, parts), is the part of a row, as size_t. Returns (order int64 [rows], offsets int64 [parts + 1]): part p holds the
+// rows order[offsets[p], offsets[p + 1]), ascending.
+template <typename PartOf>
+std::tuple<at::Tensor, at::Tensor> sort_into_parts(int64_t rows, int64_t parts, const PartOf& part_of) {
+  std::vector<int64_t> cursors = count_rows_of_parts(rows, parts, part_of);
+  at::Tensor order = at::empty({rows}, at::kLong), offsets = at::empty({parts + 1}, at::kLong);
+  int64_t* bounds = offsets.mutable_data_ptr<int64_t>();
+  std::exclusive_scan(cursors.begin(), cursors.end(), cursors.begin(), int64_t{0});
+  std::copy(cursors.begin(), cursors.end(), bounds);
+  bounds[parts] = rows;
+  int64_t* out = order.mutable_data_ptr<int64_t>();
+  if (rows > LineScatter::cached_words) {
+    LineScatter lines(reinterpret_cast<uint64_t*>(out), std::move(cursors));
+    for (int64_t row = 0; row < rows; ++row) lines.put(part_of(row), static_cast<uint64_t>(row));
+    lines.finish();
+    return {order, offsets};
+  }
+  int64_t* places = cursors.data();
+  for (int64_t row = 0; row < rows; ++row) out[places[part_of(row)]++] = row;
+  return {order, offsets};
+}
+
+}  // namespace pistachio::kernels::cpu

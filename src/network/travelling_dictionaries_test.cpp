@@ -1,0 +1,126 @@
+#include "network/travelling_dictionaries.h"
+
+#include <ATen/ATen.h>
+#include <gtest/gtest.h>
+
+#include "base/error.h"
+
+namespace pistachio {
+namespace {
+
+std::shared_ptr<const Column> numbers(int64_t count) {
+  return std::make_shared<const Column>(Column::fixed(TypeKind::BigInt, at::arange(count, at::kLong)));
+}
+
+std::vector<std::pair<DictionaryNumber, uint32_t>> pairs(const std::vector<RetiredDictionary>& retired) {
+  std::vector<std::pair<DictionaryNumber, uint32_t>> all;
+  for (const RetiredDictionary& one : retired) all.emplace_back(one.number, one.references);
+  return all;
+}
+
+using Pairs = std::vector<std::pair<DictionaryNumber, uint32_t>>;
+
+TEST(SentDictionaries, ADictionaryIsSentOnce) {
+  SentDictionaries sent(1000);
+  auto first = numbers(5), second = numbers(5);
+  EXPECT_FALSE(sent.refer(first));
+  EXPECT_EQ(sent.add(first, 100).number, 0U);
+  EXPECT_FALSE(sent.refer(second));
+  EXPECT_EQ(sent.add(second, 100).number, 1U);
+  EXPECT_EQ(sent.refer(first), 0U);
+  EXPECT_EQ(sent.refer(second), 1U);
+  EXPECT_EQ(sent.count(), 2);
+}
+
+TEST(SentDictionaries, TheOneNotUsedForLongestMakesRoom) {
+  SentDictionaries sent(300);
+  auto first = numbers(1), second = numbers(1), third = numbers(1), fourth = numbers(1), large = numbers(1);
+  for (const auto& one : {first, second, third}) EXPECT_TRUE(sent.add(one, 100).retired.empty());
+  EXPECT_EQ(sent.refer(first), 0U);
+  SentDictionaries::Added added = sent.add(fourth, 150);
+  EXPECT_EQ(added.number, 3U);
+  EXPECT_EQ(pairs(added.retired), (Pairs{{1, 1}, {2, 1}}));
+  EXPECT_FALSE(sent.refer(second));
+  EXPECT_EQ(sent.refer(first), 0U);
+  // Too large for the bound: alone it may be.
+  EXPECT_EQ(pairs(sent.add(large, 1000).retired), (Pairs{{3, 1}, {0, 3}}));
+  EXPECT_EQ(sent.refer(large), 4U);
+}
+
+TEST(SentDictionaries, OneThatIsGoneIsRetiredAndNeverMistakenForAnother) {
+  SentDictionaries sent(1 << 20);
+  auto first = numbers(3);
+  sent.add(first, 100);
+  first.reset();
+  for (int i = 0; i < 100; ++i) {
+    auto next = numbers(3);  // likely where another was
+    ASSERT_FALSE(sent.refer(next));
+    SentDictionaries::Added added = sent.add(next, 100);
+    ASSERT_EQ(pairs(added.retired), (Pairs{{added.number - 1, 1}}));
+  }
+}
+
+TEST(SentDictionaries, TheirNumberIsBounded) {
+  SentDictionaries sent(1 << 20);
+  std::vector<std::shared_ptr<const Column>> all;
+  size_t retired = 0;
+  for (int i = 0; i < 100; ++i) {
+    all.push_back(numbers(1));
+    retired += sent.add(all.back(), 1).retired.size();
+  }
+  EXPECT_EQ(retired, 36U);
+}
+
+WireBlock block_of(int64_t count) {
+  return {pack_dictionary(*numbers(count)), false};
+}
+
+TEST(ReceivedDictionaries, AreThereUntilAllReferencesToARetiredOneAreWorkedUp) {
+  ReceivedDictionaries received;
+  EXPECT_FALSE(received.find({0}));
+  received.add(0, block_of(3));
+  EXPECT_FALSE(received.find({0, 1}));
+  received.add(1, block_of(4));
+  ASSERT_TRUE(received.find({0, 1}));
+  EXPECT_EQ((*received.find({1}))[0]->column()->rows(), 4);
+  EXPECT_EQ((*received.find({1}))[0]->column(), (*received.find({1}))[0]->column());
+  EXPECT_EQ(received.release({0, 1}), 0);
+  EXPECT_EQ(received.retire({{0, 3}}), 0);
+  EXPECT_EQ(received.release({0}), 0);
+  EXPECT_TRUE(received.find({0}));
+  EXPECT_EQ(received.release({0}), block_of(3).bytes.numel());
+  EXPECT_FALSE(received.find({0}));
+  EXPECT_EQ(received.retire({{1, 1}}), block_of(4).bytes.numel());
+  EXPECT_EQ(received.count(), 2);
+}
+
+TEST(ReceivedDictionaries, ARetirementMayComeFirst) {
+  ReceivedDictionaries received;
+  EXPECT_EQ(received.retire({{7, 2}}), 0);
+  EXPECT_FALSE(received.find({7}));
+  received.add(7, block_of(2));
+  EXPECT_TRUE(received.find({7}));
+  EXPECT_EQ(received.release({7}), 0);
+  EXPECT_GT(received.release({7}), 0);
+}
+
+TEST(ReceivedDictionaries, DamageIsAnErrorOfThePeer) {
+  ReceivedDictionaries received;
+  received.add(0, block_of(2));
+  EXPECT_THROW(received.add(0, block_of(2)), PeerError);
+  EXPECT_THROW(received.add(1, {}), PeerError);
+  received.add(2, {at::full({100}, 3, at::kByte), true});
+  EXPECT_THROW((*received.find({2}))[0]->column(), PeerError);
+  EXPECT_EQ(received.release({99}), 0);
+}
+
+TEST(TravellingDictionaries, HeadsAreReadAsTheyWereWritten) {
+  EXPECT_EQ(numbers_of_bytes(numbers_to_bytes({1, 5, 4000000000U})), (std::vector<DictionaryNumber>{1, 5, 4000000000U}));
+  EXPECT_EQ(pairs(retired_of_bytes(retired_to_bytes({{1, 2}, {3, 4}}))), (Pairs{{1, 2}, {3, 4}}));
+  EXPECT_THROW(numbers_of_bytes("xy"), PeerError);
+  EXPECT_THROW(numbers_of_bytes(numbers_to_bytes({1, 2}).substr(0, 12)), PeerError);
+  EXPECT_THROW(retired_of_bytes(retired_to_bytes({{1, 2}}).substr(0, 12)), PeerError);
+}
+
+}  // namespace
+}  // namespace pistachio
