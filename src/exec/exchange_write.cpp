@@ -28,7 +28,8 @@ ExchangeSink::ExchangeSink(RunContext& context, const PhysicalExchange& exchange
       router_(make_row_router(context, exchange, layout)),
       is_settled_(!router_->must_settle()),
       kept_(memory_),
-      enough_seen_(0) {
+      enough_seen_(0),
+      dictionaries_(layout.size()) {
   for (int rank = 0; rank < context.exchanges->ranks(); ++rank) buffers_.push_back(std::make_unique<Buffer>());
 }
 
@@ -153,7 +154,7 @@ std::vector<Chunk> ExchangeSink::add(int rank, const Chunk& piece) {
 }
 
 Task<void> ExchangeSink::send(int rank, std::vector<Chunk> pieces) {
-  Chunk rows = concatenate_chunks(pieces, types_, context_.device);
+  Chunk rows = concatenate_chunks(dictionaries_.merge(pieces), types_, context_.device);
   metrics_.bytes += rows.memory_bytes();
   Task<bool> sending = output_.send(rank, std::move(rows));
   co_await sending;

@@ -6,6 +6,7 @@
 #include <mutex>
 #include <vector>
 
+#include "columns/merge_dictionaries.h"
 #include "exec/held_chunks.h"
 #include "exec/operator.h"
 #include "exec/row_router.h"
@@ -61,6 +62,7 @@ class ExchangeSink final : public ChunkSink {
   std::mutex kept_mutex_;
   HeldChunks kept_;           // until the router is settled; guarded by kept_mutex_
   Channel<int> enough_seen_;  // closed when the router can be settled
+  ChunkDictionaryMerger dictionaries_;
 };
 
 }  // namespace pistachio

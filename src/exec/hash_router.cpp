@@ -6,7 +6,7 @@
 #include "exec/bucket_spread.h"
 #include "expr/expression_evaluator.h"
 #include "kernels/ops/compress.h"
-#include "kernels/ops/sort_order.h"
+#include "kernels/ops/route_rows.h"
 #include "network/exchange_hub.h"
 
 namespace pistachio {
@@ -57,17 +57,11 @@ class HashRouter final : public RowRouter {
   }
 
   std::vector<Chunk> parts_of(const Chunk& chunk) override {
-    at::Tensor hashes = routing_hashes(keys_.evaluate(chunk));
-    at::Tensor rank_of = owners_there_.index_select(0, buckets_of(hashes));
-    at::Tensor order = kernels::sort_order({rank_of});
-    at::Tensor counts = at::bincount(rank_of, {}, ranks_).to(at::kCPU);
-    const int64_t* count = counts.const_data_ptr<int64_t>();
+    auto [order, offsets] = kernels::route_rows(routing_hashes(keys_.evaluate(chunk)), owners_there_, ranks_);
+    at::Tensor places = offsets.to(at::kCPU);
+    const int64_t* place = places.const_data_ptr<int64_t>();
     std::vector<Chunk> parts;
-    int64_t begin = 0;
-    for (int rank = 0; rank < ranks_; ++rank) {
-      parts.push_back(take_rows(chunk, order.slice(0, begin, begin + count[rank])));
-      begin += count[rank];
-    }
+    for (int rank = 0; rank < ranks_; ++rank) parts.push_back(take_rows(chunk, order.slice(0, place[rank], place[rank + 1])));
     return parts;
   }
 
