@@ -5,7 +5,7 @@
 
 #include "data/chunk.h"
 #include "expr/expression_evaluator.h"
-#include "logical/logical_node.h"
+#include "physical/physical_node.h"
 
 namespace pistachio {
 
