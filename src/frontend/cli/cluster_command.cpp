@@ -2,42 +2,17 @@
 
 #include <fmt/format.h>
 
-#include <unistd.h>
-
 #include <cstdlib>
 #include <optional>
 
 #include "frontend/cli/command_arguments.h"
-#include "frontend/cli/machine_share.h"
 #include "frontend/cli/query_command.h"
-#include "frontend/cli/rank_processes.h"
+#include "frontend/cli/rank_job.h"
 #include "frontend/cli/text_table.h"
-#include "network/job_identity.h"
-#include "network/rendezvous.h"
-#include "network/ucx_transport.h"
-#include "session/rank_service.h"
 
 namespace pistachio {
 
 namespace {
-
-// Ranks of a local cluster get it from the first one, which started them.
-constexpr const char* kParentOption = "--parent";
-
-// Plans and rows must mean the same on all ranks.
-std::vector<std::pair<std::string, std::string>> settings_that_must_agree(const Settings& settings) {
-  return {{"composite_kernels", show_setting(settings, "composite_kernels")}, {"device", show_setting(settings, "device")}};
-}
-
-// The machine's cores and memory are shared by the ranks on it, whatever other launchers say about threads.
-void share_machine(Settings& settings, const MachineShare& share) {
-  if (settings.threads == 0) settings.threads = share.threads();
-  if (settings.memory_limit == 0) {
-    complete_settings(settings);
-    settings.memory_limit /= share.ranks;
-    settings.metadata_cache_bytes = 0;
-  }
-}
 
 // Ranks that play to be on several hosts are dealt out in blocks, as launchers do it.
 std::string host_played(const CommandArguments& arguments, const JobIdentity& identity) {
@@ -69,18 +44,7 @@ void print_topology(const Meeting& meeting, const Settings& settings, const UcxT
 JobIdentity local_identity(const CommandArguments& arguments) {
   if (!arguments.has("-n"))
     throw UsageError("-n says how many ranks to start; without it the command joins a job of torchrun, mpirun or srun, and this is none");
-  JobIdentity identity;
-  identity.ranks = static_cast<int>(arguments.count("-n", 1));
-  identity.master_port = 0;
-  return identity;
-}
-
-LinkSurveyOptions link_survey(const Meeting& meeting, UcxTransport& transport, const Settings& settings) {
-  LinkSurveyOptions options;
-  for (const RankInfo& rank : meeting.ranks) options.hosts.push_back(rank.host_index);
-  options.route = [&transport](int rank) { return transport.route(rank); };
-  options.largest_message = std::min(options.largest_message, settings.memory_limit / 16);
-  return options;
+  return identity_of_local_job(static_cast<int>(arguments.count("-n", 1)));
 }
 
 // Everything behind `--`.
@@ -115,59 +79,29 @@ int run_cluster_command(int argc, char** argv, Settings settings, InterruptWatch
                                  identity->ranks));
   }
 
-  std::optional<RankProcesses> processes;
-  RendezvousOptions options;
-  options.version = PISTACHIO_VERSION;
-  options.settings = settings_that_must_agree(settings);
-  options.host = host_played(arguments, *identity);
-  options.while_waiting = [&] {
-    interrupts.token().throw_if_cancelled();
-    if (processes) processes->require_all();
-  };
-  Rendezvous rendezvous(*identity, options);
+  RankJob::Options options{.identity = *identity, .host = host_played(arguments, *identity), .others = {}, .query_words = {}};
   if (is_local) {
-    own_words.insert(own_words.end(), {kParentOption, std::to_string(::getpid())});
-    // They take the same settings, so what stands behind `--` goes along.
-    own_words.emplace_back("--");
-    for (int i = 0; i < query_argc; ++i) own_words.emplace_back(query_argv[i]);
-    processes.emplace(identity->ranks, rendezvous.port(), std::move(own_words));
+    options.others = std::move(own_words);
+    for (int i = 0; i < query_argc; ++i) options.query_words.emplace_back(query_argv[i]);
   }
-  UcxOptions network;
-  network.rank = identity->rank;
-  network.ranks = identity->ranks;
-  network.peer_timeout = std::chrono::milliseconds(settings.peer_timeout);
-  network.link_bandwidth_limit = settings.link_bandwidth_limit;
-  network.checksum = settings.network_checksum;
-  UcxTransport transport(network);
-  Meeting meeting = rendezvous.meet(transport.address());
-  if (processes) processes->have_met();
-  MachineShare share = share_of_machine(meeting.ranks, identity->rank);
+  RankJob job(std::move(options), settings, interrupts);
   bool only_topology = arguments.has("--topology");
   if (only_topology && identity->rank == 0) {
-    transport.connect(meeting.ranks, meeting.secret);
-    print_topology(meeting, settings, transport);
+    job.connect();
+    print_topology(job.meeting(), settings, job.transport());
     return 0;
   }
-  share_machine(settings, share);
-  EngineInstance engine(settings, share.is_exclusive && share.ranks > 1 ? share.cores : CoreSet());
-  transport.connect(meeting.ranks, meeting.secret);
-  RankService ranks(engine, transport, link_survey(meeting, transport, engine.settings()));
+  RankEngine rank(job, settings);
   if (identity->rank != 0) {
     try {
-      ranks.wait(interrupts.token());
+      rank.ranks().wait(interrupts.token());
     } catch (const Cancelled&) {
       // Asked to end: the first rank says so, where its user looks.
       return kInterruptedExitCode;
     }
     return 0;
   }
-  std::optional<RankProcesses::Watch> watch;
-  if (processes) {
-    watch.emplace(*processes, [&](int rank, const std::string& how) {
-      ranks.lose(rank, fmt::format("{} {}", meeting.ranks[static_cast<size_t>(rank)].to_string(), how));
-    });
-  }
-  return run_queries(query, engine, &ranks, interrupts);
+  return run_queries(query, rank.engine(), &rank.ranks(), interrupts);
 }
 
 }  // namespace pistachio
