@@ -87,6 +87,16 @@ class ProfileOfRanks(unittest.TestCase):
                                r"stalled [\d.]+ ms sending, [\d.]+ ms for credit, [\d.]+ ms receiving")
         self.assertRegex(text, r"received by ranks: [\d.]+ \w+/[\d.]+ \w+/[\d.]+ \w+\n")
         self.assertRegex(text, r"T_min: [\d.]+ ms \(storage at 1 GB/s a rank, link at 2 GB/s\), T / T_min [\d.]+\n")
+        self.check_timelines(text.split("\n"))
+
+    def check_timelines(self, lines):
+        first = next(place for place, line in enumerate(lines) if re.fullmatch(r"use over time, \d+ slots of [\d.]+ ms:", line))
+        timelines = lines[first + 1:]
+        self.assertEqual(len(timelines), 3 * RANKS)
+        for place, line in enumerate(timelines):
+            resource = ("storage", "network", "cores")[place % 3]
+            self.assertRegex(line, rf"^    rank {place // 3} {resource} *\|[ ▁▂▃▄▅▆▇█]{{32,64}}\| peak [\d.e+-]+ (GB/s|busy)$")
+        self.assertTrue(all("█" in line for line in timelines if " cores " in line))
 
     def test_json_has_timelines(self):
         # The limits make the query so long that its beginning and end do not matter.
@@ -106,16 +116,6 @@ class ProfileOfRanks(unittest.TestCase):
                 self.assertGreater(moved, total * 0.5)
         self.assertTrue(all(0 <= busy for rank in timeline["busy_cores"] for busy in rank))
         self.assertTrue(all(sum(rank) > 0 for rank in timeline["busy_cores"]))
-
-    def test_text_has_timelines(self):
-        lines = self.text(GROUPED).split("\n")
-        first = next(place for place, line in enumerate(lines) if re.fullmatch(r"use over time, \d+ slots of [\d.]+ ms:", line))
-        timelines = lines[first + 1:]
-        self.assertEqual(len(timelines), 3 * RANKS)
-        for place, line in enumerate(timelines):
-            resource = ("storage", "network", "cores")[place % 3]
-            self.assertRegex(line, rf"^    rank {place // 3} {resource} *\|[ ▁▂▃▄▅▆▇█]{{32,64}}\| peak [\d.e+-]+ (GB/s|busy)$")
-        self.assertTrue(all("█" in line for line in timelines if " cores " in line))
 
     def test_one_rank_has_none_of_it(self):
         text = self.text(GROUPED, ranks=1)

@@ -7,11 +7,14 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <filesystem>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
 #include <functional>
 #include <random>
 
 #include "base/error.h"
+#include "frontend/bench/file_paths.h"
 
 namespace pistachio {
 
@@ -77,13 +80,10 @@ void write_table(const std::string& path, const std::string& prefix, int64_t row
   // A run that is broken off leaves nothing that looks complete, and two at the same time do not meet.
   std::string unfinished = fmt::format("{}.{}", path, ::getpid());
   arrow::Status status = write(unfinished, prefix, rows, columns, make_key, random);
-  std::error_code problem;
-  if (status.ok()) std::filesystem::rename(unfinished, path, problem);
-  if (!status.ok() || problem) {
-    std::error_code ignored;
-    std::filesystem::remove(unfinished, ignored);
-    throw UserError(fmt::format("cannot write {}: {}", path, status.ok() ? problem.message() : status.message()));
-  }
+  if (status.ok() && std::rename(unfinished.c_str(), path.c_str()) == 0) return;
+  std::string problem = status.ok() ? std::strerror(errno) : status.message();
+  ::unlink(unfinished.c_str());
+  throw UserError(fmt::format("cannot write {}: {}", path, problem));
 }
 
 std::string quoted(const std::string& path) {
@@ -100,17 +100,16 @@ std::string quoted(const std::string& path) {
 JoinTablePaths ensure_join_tables(const std::string& folder, const JoinTables& tables) {
   std::string name = fmt::format("join_{}_{}_{}_{:g}", tables.build_rows, tables.probe_rows, tables.columns, tables.hit);
   if (tables.skew > 0) name += fmt::format("_skew_{:g}", tables.skew);
-  std::filesystem::path home = std::filesystem::absolute(folder) / name;
-  std::error_code problem;
-  std::filesystem::create_directories(home, problem);
-  if (problem) throw UserError(fmt::format("cannot make the folder {}: {}", home.string(), problem.message()));
-  JoinTablePaths paths{(home / "build.parquet").string(), (home / "probe.parquet").string()};
-  if (!std::filesystem::exists(paths.build)) {
+  std::string home = fmt::format("{}/{}", absolute_path(folder), name);
+  make_folders(home);
+  JoinTablePaths paths{home + "/build.parquet", home + "/probe.parquet"};
+  auto is_missing = [](const std::string& path) { return ::access(path.c_str(), F_OK) != 0; };
+  if (is_missing(paths.build)) {
     std::mt19937_64 random(1);
     ScatteredNumbers keys(tables.build_rows);
     write_table(paths.build, "b", tables.build_rows, tables.columns, [&](int64_t row) { return keys.at(row); }, random);
   }
-  if (!std::filesystem::exists(paths.probe)) {
+  if (is_missing(paths.probe)) {
     std::mt19937_64 random(2);
     std::mt19937_64 key_random(3);
     std::uniform_real_distribution<double> share(0, 1);

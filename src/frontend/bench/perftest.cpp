@@ -13,14 +13,16 @@
 
 #include <algorithm>
 #include <chrono>
+#include <climits>
+#include <cstdlib>
 #include <cstring>
-#include <filesystem>
 #include <sstream>
 #include <thread>
 #include <utility>
 #include <vector>
 
 #include "base/error.h"
+#include "frontend/bench/file_paths.h"
 
 extern char** environ;
 
@@ -34,18 +36,19 @@ constexpr auto kLongestRun = 120s;
 constexpr auto kStep = 5ms;
 constexpr double kBytesOfItsUnit = 1 << 20;
 
-std::filesystem::path folder_of_ucx() {
+// Empty if it is not known.
+std::string folder_of_ucx() {
   Dl_info place{};
   // A function that is surely in the library: ucp_init is an inline one of its header.
   if (dladdr(reinterpret_cast<const void*>(&ucp_get_version_string), &place) == 0 || place.dli_fname == nullptr) return {};
-  std::error_code problem;
-  return std::filesystem::canonical(place.dli_fname, problem).parent_path();
+  char path[PATH_MAX];
+  return ::realpath(place.dli_fname, path) == nullptr ? "" : folder_above(path);
 }
 
 // The program finds its library only if it is told where: that of a wheel lies where the loader does not look.
 std::vector<std::string> environment_with_libraries(const std::string& program) {
   constexpr std::string_view name = "LD_LIBRARY_PATH=";
-  std::string folders = (std::filesystem::path(program).parent_path().parent_path() / "lib").string();
+  std::string folders = folder_above(folder_above(program)) + "/lib";
   std::vector<std::string> made;
   for (char** one = environ; *one != nullptr; ++one) {
     if (std::string_view(*one).starts_with(name)) {
@@ -168,10 +171,11 @@ std::optional<double> bandwidth_in(const std::string& output) {
 }  // namespace
 
 std::optional<std::string> find_perftest() {
-  std::filesystem::path folder = folder_of_ucx();
-  for (const char* below : {"bin", "../bin"}) {
-    std::filesystem::path program = folder.parent_path() / below / "ucx_perftest";
-    if (::access(program.c_str(), X_OK) == 0) return program.lexically_normal().string();
+  std::string above = folder_above(folder_of_ucx());
+  // Beside lib/, or beside lib/x86_64-linux-gnu/ one level up.
+  for (const std::string& folder : {above, folder_above(above)}) {
+    std::string program = folder + "/bin/ucx_perftest";
+    if (::access(program.c_str(), X_OK) == 0) return program;
   }
   return std::nullopt;
 }

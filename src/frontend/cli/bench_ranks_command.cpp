@@ -1,13 +1,14 @@
 #include "frontend/cli/bench_ranks_command.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
 
+#include "frontend/bench/file_paths.h"
 #include "frontend/bench/svg_chart.h"
 #include "frontend/cli/bench_arguments.h"
 #include "frontend/cli/bench_output.h"
@@ -52,20 +53,20 @@ struct NamedQuery {
 NamedQuery read_query(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-  if (!file || std::filesystem::is_directory(path)) throw UserError(fmt::format("there is no query file {}", path));
-  return {std::filesystem::path(path).stem().string(), text};
+  if (!file || is_folder(path)) throw UserError(fmt::format("there is no query file {}", path));
+  return {name_without_ending(path), text};
 }
 
 std::vector<NamedQuery> queries_of(const CommandArguments& arguments) {
   std::vector<NamedQuery> queries;
   for (const std::string& path : arguments.positional()) queries.push_back(read_query(path));
   if (queries.empty() || arguments.has("--queries")) {
-    std::filesystem::path folder = arguments.value("--query-folder").value_or("tests/tpch/queries");
+    std::string folder = arguments.value("--query-folder").value_or("tests/tpch/queries");
     for (int64_t number : number_list(arguments, "--queries", "3", 99)) {
-      std::filesystem::path file = folder / fmt::format("q{:02}.sql", number);
-      if (!std::filesystem::exists(file))
-        throw UserError(fmt::format("there is no query {}: no file {}; --query-folder says where the queries are", number, file.string()));
-      queries.push_back(read_query(file.string()));
+      std::string file = fmt::format("{}/q{:02}.sql", folder, number);
+      if (::access(file.c_str(), R_OK) != 0)
+        throw UserError(fmt::format("there is no query {}: no file {}; --query-folder says where the queries are", number, file));
+      queries.push_back(read_query(file));
     }
   }
   return queries;
@@ -75,7 +76,7 @@ std::vector<std::string> data_folders(const CommandArguments& arguments) {
   std::vector<std::string> folders = split_list(arguments.value("--data").value_or(""));
   if (folders.empty()) throw UsageError("--data says which folder has the tables, NAME.parquet or NAME/");
   for (const std::string& folder : folders) {
-    if (!std::filesystem::is_directory(folder)) throw UserError(fmt::format("--data {}: there is no such folder", folder));
+    if (!is_folder(folder)) throw UserError(fmt::format("--data {}: there is no such folder", folder));
   }
   return folders;
 }
@@ -166,7 +167,7 @@ int run_bench_overlap_command(int argc, char** argv, Settings settings, Interrup
   std::vector<BenchCase> cases;
   for (const std::string& folder : folders) {
     for (const NamedQuery& query : queries) {
-      std::string title = folders.size() == 1 ? query.name : fmt::format("{} {}", query.name, std::filesystem::path(folder).filename().string());
+      std::string title = folders.size() == 1 ? query.name : fmt::format("{} {}", query.name, last_name(folder));
       BenchCase what{.title = title, .folder = folder, .variants = {}};
       for (const auto& [name, values] : query_variants()) what.variants.push_back({name, values, query.sql});
       cases.push_back(std::move(what));
@@ -192,7 +193,7 @@ int run_bench_scaling_command(int argc, char** argv, Settings settings, Interrup
     std::vector<BenchCase> cases;
     for (const std::string& folder : folders) {
       for (const NamedQuery& query : queries) {
-        std::string title = fmt::format("{} {}", query.name, std::filesystem::path(folder).lexically_normal().filename().string());
+        std::string title = fmt::format("{} {}", query.name, last_name(folder));
         cases.push_back({title, folder, {{fmt::format("{} rank{}", ranks, ranks == 1 ? "" : "s"), {}, query.sql}}});
       }
     }

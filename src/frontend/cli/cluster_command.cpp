@@ -2,12 +2,15 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdlib>
+#include <map>
 #include <optional>
 
 #include "frontend/cli/command_arguments.h"
 #include "frontend/cli/query_command.h"
 #include "frontend/cli/rank_job.h"
+#include "frontend/cli/standard_output.h"
 #include "frontend/cli/text_table.h"
 
 namespace pistachio {
@@ -22,22 +25,60 @@ std::string host_played(const CommandArguments& arguments, const JobIdentity& id
   return fmt::format("host-{}", identity.rank * hosts / identity.ranks);
 }
 
-void print_topology(const Meeting& meeting, const Settings& settings, const UcxTransport& transport) {
+std::string node_text(int node) {
+  return node < 0 ? "-" : std::to_string(node);
+}
+
+// NUMA nodes, GPUs and network devices of this machine.
+void print_devices(const std::string& host, const MachineTopology& topology) {
+  TextTable table({{"host"}, {"kind"}, {"name"}, {"PCI address"}, {"node", TextTable::Align::Right}, {"cores"}});
+  for (const MachineTopology::NumaNode& node : topology.nodes)
+    table.add({host, "NUMA node", std::to_string(node.number), "-", std::to_string(node.number), to_text(node.cores)});
+  auto add = [&](const char* kind, const std::vector<MachineDevice>& devices) {
+    for (const MachineDevice& device : devices)
+      table.add({host, kind, device.name, device.address.empty() ? "-" : device.address, node_text(device.numa_node), "-"});
+  };
+  add("GPU", topology.gpus);
+  add("RDMA", topology.rdma);
+  add("network", topology.nets);
+  fmt::print("{}", table.to_string(120));
+}
+
+// Which devices a rank uses: the near ones of several, else the only one, else what others choose.
+std::vector<std::string> device_texts(const RankJob& job, const RankInfo& rank, int place) {
+  bool is_here = rank.machine_index == job.meeting().ranks[static_cast<size_t>(job.rank())].machine_index;
+  if (!is_here || static_cast<size_t>(place) >= job.places().size()) return {"?", "?", "?"};
+  const RankPlace& own = job.places()[static_cast<size_t>(place)];
+  auto name = [](const std::optional<size_t>& chosen, const std::vector<MachineDevice>& devices) {
+    if (chosen) return devices[*chosen].name;
+    return devices.size() == 1 ? devices[0].name : std::string("-");
+  };
+  return {node_text(own.numa_node), name(own.gpu, job.topology().gpus), name(own.rdma, job.topology().rdma)};
+}
+
+void print_topology(RankJob& job, const Settings& settings) {
   using Align = TextTable::Align;
   TextTable table({{"rank", Align::Right},
                    {"host", Align::Left},
                    {"process", Align::Right},
                    {"cores", Align::Left},
                    {"threads", Align::Right},
+                   {"node", Align::Right},
+                   {"GPU", Align::Left},
+                   {"RDMA", Align::Left},
                    {"route to rank 0", Align::Left}});
-  for (const RankInfo& rank : meeting.ranks) {
-    MachineShare share = share_of_machine(meeting.ranks, rank.rank);
+  std::map<int, int> ranks_so_far;  // by machine
+  for (const RankInfo& rank : job.meeting().ranks) {
+    MachineShare share = share_of_machine(job.meeting().ranks, rank.rank);
     int64_t threads = settings.threads == 0 ? share.threads() : settings.threads;
     std::string cores = to_text(share.cores) + (share.is_exclusive ? "" : " (shared)");
-    std::string route = rank.rank == 0 ? "(itself)" : transport.route(rank.rank);
-    table.add({std::to_string(rank.rank), rank.host, std::to_string(rank.pid), cores, std::to_string(threads), route});
+    std::string route = rank.rank == 0 ? "(itself)" : job.transport().route(rank.rank);
+    std::vector<std::string> devices = device_texts(job, rank, ranks_so_far[rank.machine_index]++);
+    table.add({std::to_string(rank.rank), rank.host, std::to_string(rank.pid), cores, std::to_string(threads), devices[0], devices[1], devices[2],
+               route});
   }
-  fmt::print("{}", table.to_string(120));
+  fmt::print("{}\n", table.to_string(120));
+  print_devices(job.meeting().ranks[0].host, job.topology());
 }
 
 // Of a process that its launcher does not know as one of a job: the first rank of one that it starts itself.
@@ -85,11 +126,19 @@ int run_cluster_command(int argc, char** argv, Settings settings, InterruptWatch
     for (int i = 0; i < query_argc; ++i) options.query_words.emplace_back(query_argv[i]);
   }
   RankJob job(std::move(options), settings, interrupts);
-  bool only_topology = arguments.has("--topology");
-  if (only_topology && identity->rank == 0) {
-    job.connect();
-    print_topology(job.meeting(), settings, job.transport());
-    return 0;
+  if (arguments.has("--topology")) {
+    const RankInfo& own = job.meeting().ranks[static_cast<size_t>(job.rank())];
+    bool is_first_of_machine =
+        std::none_of(job.meeting().ranks.begin(), job.meeting().ranks.begin() + job.rank(),
+                     [&](const RankInfo& other) { return other.machine_index == own.machine_index; });
+    if (job.rank() == 0) {
+      job.connect();
+      print_topology(job, settings);
+      return 0;
+    }
+    // The first rank cannot see devices of other machines.
+    if (is_first_of_machine) print_devices(own.host, job.topology());
+    flush_standard_output();
   }
   RankEngine rank(job, settings);
   if (identity->rank != 0) {

@@ -44,7 +44,7 @@ constexpr Command kCommands[] = {
      "run SQL; a prompt when there is neither -c nor -f. -d: every NAME.parquet and folder NAME/ in DIR is a table", run_query_command},
     {"cluster", "cluster [-n RANKS] [--hosts H] [--topology] [-- -d DIR -c SQL ...]",
      "run SQL on several ranks: -n starts them on this machine; under torchrun, mpirun or srun each process joins as one.\n"
-     "      --hosts: as if they were on so many hosts; --topology: show where each rank is and how it is reached, and end",
+     "      --hosts: as if they were on so many hosts; --topology: show where each rank is, its devices and how it is reached, and end",
      run_cluster_command},
     {"scan", "scan PATH... [--columns a,b] [--where \"column op constant\"]... [--repeat N] [--format box|json]",
      "read Parquet files and sum up every column; `scan --serve` answers requests in JSON, one a line, from standard input",

@@ -1,13 +1,17 @@
 #include "frontend/cli/rank_job.h"
 
+#include <c10/util/Logging.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 
 namespace pistachio {
 
 namespace {
+
+constexpr int kLogOnlyErrors = 2;  // of c10's levels
 
 // Plans and rows must mean the same on all ranks.
 std::vector<std::pair<std::string, std::string>> settings_that_must_agree(const Settings& settings) {
@@ -32,6 +36,17 @@ LinkSurveyOptions link_survey(const Meeting& meeting, UcxTransport& transport, c
   return options;
 }
 
+// Ranks of this job on this machine, from what launchers say; 0: they do not.
+int local_ranks(const JobIdentity& identity, bool is_local) {
+  if (is_local) return identity.ranks;
+  for (const char* name : {"LOCAL_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", "SLURM_NTASKS_PER_NODE"}) {
+    const char* text = std::getenv(name);
+    int count = text == nullptr ? 0 : std::atoi(text);
+    if (count > identity.local_rank && count <= identity.ranks) return count;
+  }
+  return 0;
+}
+
 }  // namespace
 
 JobIdentity identity_of_local_job(int ranks) {
@@ -41,7 +56,12 @@ JobIdentity identity_of_local_job(int ranks) {
   return identity;
 }
 
-RankJob::RankJob(Options options, const Settings& settings, InterruptWatcher& interrupts) : identity_(options.identity) {
+RankJob::RankJob(Options options, const Settings& settings, InterruptWatcher& interrupts)
+    : identity_(options.identity),
+      topology_(read_topology()),
+      places_(place_ranks(topology_, local_ranks(identity_, !options.others.empty()))) {
+  // The store warns of every host that has no name in DNS, which ranks do not need; its errors come as exceptions.
+  FLAGS_caffe2_log_level = std::max(FLAGS_caffe2_log_level, kLogOnlyErrors);
   RendezvousOptions meeting;
   meeting.version = PISTACHIO_VERSION;
   meeting.settings = settings_that_must_agree(settings);
@@ -65,9 +85,22 @@ RankJob::RankJob(Options options, const Settings& settings, InterruptWatcher& in
   network.peer_timeout = std::chrono::milliseconds(settings.peer_timeout);
   network.link_bandwidth_limit = settings.link_bandwidth_limit;
   network.checksum = settings.network_checksum;
+  choose_devices(settings, network);
   transport_ = std::make_unique<UcxTransport>(network);
   meeting_ = rendezvous_->meet(transport_->address());
   if (processes_) processes_->have_met();
+}
+
+void RankJob::choose_devices(const Settings& settings, UcxOptions& network) const {
+  if (places_.empty()) return;
+  const RankPlace& place = places_[static_cast<size_t>(identity_.local_rank)];
+  if (place.rdma && std::getenv("UCX_NET_DEVICES") == nullptr)
+    network.ucx_settings.emplace_back("NET_DEVICES", topology_.rdma[*place.rdma].name);
+  if (place.gpu && settings.device != DeviceChoice::Cpu && std::getenv("CUDA_VISIBLE_DEVICES") == nullptr) {
+    // CUDA reads them when it is first used, which is later; its own order is not that of the bus.
+    ::setenv("CUDA_DEVICE_ORDER", "PCI_BUS_ID", 1);
+    ::setenv("CUDA_VISIBLE_DEVICES", std::to_string(*place.gpu).c_str(), 1);
+  }
 }
 
 std::unique_ptr<RankProcesses::Watch> RankJob::watch_others(std::function<void(int rank, const std::string& why)> on_end) {

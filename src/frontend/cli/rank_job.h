@@ -12,6 +12,7 @@
 #include "config/settings.h"
 #include "frontend/cli/interrupt_watcher.h"
 #include "frontend/cli/machine_share.h"
+#include "frontend/cli/machine_topology.h"
 #include "frontend/cli/rank_processes.h"
 #include "network/job_identity.h"
 #include "network/rendezvous.h"
@@ -40,6 +41,9 @@ class RankJob {
   const Meeting& meeting() const { return meeting_; }
   UcxTransport& transport() { return *transport_; }
   MachineShare share() const { return share_of_machine(meeting_.ranks, rank()); }
+  const MachineTopology& topology() const { return topology_; }
+  // Of the ranks on this machine; empty if the launcher does not say how many there are.
+  const std::vector<RankPlace>& places() const { return places_; }
   // Messages flow from here on.
   void connect() { transport_->connect(meeting_.ranks, meeting_.secret); }
 
@@ -47,7 +51,12 @@ class RankJob {
   std::unique_ptr<RankProcesses::Watch> watch_others(std::function<void(int rank, const std::string& why)> on_end);
 
  private:
+  // Devices that are near this rank: what the user has not chosen already.
+  void choose_devices(const Settings& settings, UcxOptions& network) const;
+
   JobIdentity identity_;
+  MachineTopology topology_;
+  std::vector<RankPlace> places_;
   std::optional<RankProcesses> processes_;  // ends last: the others end when the transport does
   std::unique_ptr<Rendezvous> rendezvous_;
   std::unique_ptr<UcxTransport> transport_;
