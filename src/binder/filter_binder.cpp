@@ -6,16 +6,11 @@
 #include "binder/query_binder.h"
 #include "expr/column_set.h"
 #include "expr/function.h"
+#include "expr/stability.h"
 
 namespace pistachio {
 
 namespace {
-
-bool is_stable(const Expression& expression) {
-  if (expression.kind() == ExpressionKind::Call && !expression.function().is_stable) return false;
-  return std::all_of(expression.children().begin(), expression.children().end(),
-                     [](const ExpressionPtr& child) { return is_stable(*child); });
-}
 
 // The operands of nested ANDs, as they were written.
 void collect_conjuncts(const ast::Expression& condition, std::vector<const ast::Expression*>& conjuncts) {

@@ -92,6 +92,10 @@ constexpr Word<ProgressMode> kProgressModes[] = {{"auto", ProgressMode::Auto}, {
 constexpr Word<bool> kErrorRules[] = {{"stop", false}, {"continue", true}};
 constexpr Word<JoinDistribution> kJoinDistributions[] = {
     {"auto", JoinDistribution::Auto}, {"repartition", JoinDistribution::Repartition}, {"broadcast", JoinDistribution::Broadcast}};
+constexpr Word<SortDistribution> kSortDistributions[] = {{"auto", SortDistribution::Auto},
+                                                         {"gather", SortDistribution::Gather},
+                                                         {"merge", SortDistribution::Merge},
+                                                         {"range", SortDistribution::Range}};
 constexpr Word<JoinSchedule> kJoinSchedules[] = {{"blocking", JoinSchedule::Blocking},
                                                  {"tuned", JoinSchedule::Tuned},
                                                  {"chunked", JoinSchedule::Chunked},
@@ -205,6 +209,9 @@ const std::vector<SettingDescription>& setting_descriptions() {
        "how the sides of a join over ranks come together: rows of both go where their keys belong, or those of the build side to every "
        "rank; auto: what moves fewer bytes",
        assign_choice<&S::join_distribution, kJoinDistributions>, show_choice<&S::join_distribution, kJoinDistributions>},
+      {"join_filters", "boolean",
+       "scans wait for the build side of a selective join, and read and send only rows that may find a partner there",
+       assign_boolean<&S::join_filters>, show_boolean<&S::join_filters>},
       {"join_schedule", "blocking, tuned, chunked, deferred",
        "how the steps of joins over ranks follow each other: blocking and tuned one after the other (tuned with messages of a good size), "
        "chunked reads the probe side when the build side is there, deferred at once",
@@ -213,6 +220,8 @@ const std::vector<SettingDescription>& setting_descriptions() {
        assign_boolean<&S::late_materialization>, show_boolean<&S::late_materialization>},
       {"link_bandwidth_limit", "size", "bytes a second that a rank may send to others, for evaluation; 0: no limit",
        assign_size<&S::link_bandwidth_limit, 1>, show_integer<&S::link_bandwidth_limit>},
+      {"local_files", "boolean", "every rank reads files of its own, all of them; {rank} in a path stands for its number",
+       assign_boolean<&S::local_files>, show_boolean<&S::local_files>},
       {"memory_limit", "size", "the most memory the engine uses; 0: three quarters of the machine's",
        assign_size<&S::memory_limit, kLowestMemoryLimit>, show_integer<&S::memory_limit>},
       {"message_bytes", "size", "how large a message between ranks is meant to be; 0: as large as the links need for their full speed",
@@ -238,6 +247,12 @@ const std::vector<SettingDescription>& setting_descriptions() {
        assign_choice<&S::reader, kReaders>, show_choice<&S::reader, kReaders>},
       {"reader_combining", "boolean", "all scans of a query over ranks read at the same time; off: those of a build side first",
        assign_boolean<&S::reader_combining>, show_boolean<&S::reader_combining>},
+      {"sort_distribution", "auto, gather, merge, range",
+       "how ORDER BY over ranks comes into one order: the first rank sorts all rows, or merges what every rank has sorted, or every rank "
+       "sorts a range; auto: merge, or range if there is much to sort",
+       assign_choice<&S::sort_distribution, kSortDistributions>, show_choice<&S::sort_distribution, kSortDistributions>},
+      {"spread_keys", "boolean", "rows of a join over ranks that share a frequent key are worked on by all ranks",
+       assign_boolean<&S::spread_keys>, show_boolean<&S::spread_keys>},
       {"spread_tables", "boolean", "spread also tables in memory over the ranks, however small: for tests",
        assign_boolean<&S::spread_tables>, show_boolean<&S::spread_tables>},
       {"storage_bandwidth_limit", "size", "bytes a second that reads are held to, for evaluation; 0: no limit",

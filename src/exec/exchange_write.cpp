@@ -1,26 +1,10 @@
 #include "exec/exchange_write.h"
 
-#include <ATen/ATen.h>
-
-#include "columns/column_hash.h"
-#include "columns/row_selection.h"
 #include "exec/held_chunks.h"
-#include "kernels/ops/hash64.h"
-#include "kernels/ops/partition_rows.h"
 
 namespace pistachio {
 
 namespace {
-
-// More partitions than ranks by this factor: ranks get shares that differ by little even if their number is no power of two.
-constexpr int64_t kPartitionsPerRank = 32;
-constexpr int64_t kMostBits = 12;
-
-int64_t partition_bits(int ranks) {
-  int64_t bits = 0;
-  while ((int64_t{1} << bits) < kPartitionsPerRank * ranks && bits < kMostBits) ++bits;
-  return bits;
-}
 
 Chunk own_chunk(const Chunk& chunk) {
   std::vector<Column> columns;
@@ -37,16 +21,59 @@ ExchangeSink::ExchangeSink(RunContext& context, const PhysicalExchange& exchange
       types_(std::move(types)),
       metrics_(metrics),
       output_(context.exchanges->output(exchange.number)),
-      memory_(context.memory.make_child("exchange")) {
-  if (!exchange.keys.empty()) keys_ = std::make_unique<ExpressionEvaluator>(exchange.keys, layout);
+      memory_(context.memory.make_child("exchange")),
+      router_(make_row_router(context, exchange, layout)),
+      is_settled_(!router_->must_settle()),
+      kept_(memory_),
+      enough_seen_(0) {
   for (int rank = 0; rank < context.exchanges->ranks(); ++rank) buffers_.push_back(std::make_unique<Buffer>());
 }
 
 bool ExchangeSink::is_full() const {
-  return exchange_.kind == PhysicalExchange::Kind::Gather ? !output_.is_wanted(0) : !output_.is_wanted_anywhere();
+  return goes_to_first_rank(exchange_.kind) ? !output_.is_wanted(0) : !output_.is_wanted_anywhere();
 }
 
 Task<void> ExchangeSink::consume(int, Chunk chunk) {
+  if (!is_settled_ && keep(chunk)) co_return;
+  Task<void> routing = route(std::move(chunk));
+  co_await routing;
+}
+
+// Never waits: a rank that is not through with the rows it must look at may need rows that this one makes of others.
+bool ExchangeSink::keep(const Chunk& chunk) {
+  WorkTimer timer(metrics_);
+  std::lock_guard lock(kept_mutex_);
+  if (is_settled_) return false;
+  kept_.add(chunk);
+  if (router_->look_at(chunk)) enough_seen_.close();
+  return true;
+}
+
+void ExchangeSink::end_input() {
+  enough_seen_.close();
+}
+
+Task<void> ExchangeSink::settle() {
+  if (is_settled_) co_return;
+  Task<std::optional<int>> waiting = enough_seen_.receive();
+  co_await waiting;
+  Task<void> settling = router_->settle();
+  co_await settling;
+  std::vector<Chunk> chunks;
+  std::vector<Reservation> memory;
+  {
+    std::lock_guard lock(kept_mutex_);
+    chunks = kept_.take_chunks();
+    memory = kept_.take_memory();
+    is_settled_ = true;
+  }
+  for (Chunk& chunk : chunks) {
+    Task<void> routing = route(std::move(chunk));
+    co_await routing;
+  }
+}
+
+Task<void> ExchangeSink::route(Chunk chunk) {
   std::vector<Chunk> parts = parts_of(chunk);
   for (int rank = 0; rank < static_cast<int>(parts.size()); ++rank) {
     const Chunk& part = parts[static_cast<size_t>(rank)];
@@ -84,42 +111,7 @@ std::vector<Chunk> ExchangeSink::parts_of(const Chunk& chunk) {
   WorkTimer timer(metrics_);
   metrics_.rows += chunk.rows();
   metrics_.chunks += 1;
-  switch (exchange_.kind) {
-    case PhysicalExchange::Kind::Gather: return {chunk};
-    case PhysicalExchange::Kind::Broadcast: return std::vector<Chunk>(buffers_.size(), chunk);
-    case PhysicalExchange::Kind::Repartition: return hashed_parts(chunk);
-    case PhysicalExchange::Kind::Scatter: return even_parts(chunk);
-  }
-  return {};
-}
-
-std::vector<Chunk> ExchangeSink::hashed_parts(const Chunk& chunk) const {
-  auto ranks = static_cast<int64_t>(buffers_.size());
-  // Hashed once more: joins and groupings on the rank use the bits of the first hash, and must find all of them in use.
-  at::Tensor hashes = kernels::hash64(hash_rows(keys_->evaluate(chunk)));
-  int64_t bits = partition_bits(static_cast<int>(ranks));
-  auto [order, offsets] = kernels::partition_rows(hashes, bits);
-  at::Tensor places = offsets.to(at::kCPU);
-  const int64_t* place = places.const_data_ptr<int64_t>();
-  std::vector<Chunk> parts;
-  for (int64_t rank = 0; rank < ranks; ++rank) {
-    int64_t begin = place[(rank << bits) / ranks];
-    int64_t end = place[((rank + 1) << bits) / ranks];
-    parts.push_back(take_rows(chunk, order.slice(0, begin, end)));
-  }
-  return parts;
-}
-
-std::vector<Chunk> ExchangeSink::even_parts(const Chunk& chunk) {
-  auto ranks = static_cast<int64_t>(buffers_.size());
-  std::vector<Chunk> parts(buffers_.size());
-  int64_t first = scattered_++;
-  for (int64_t i = 0; i < ranks; ++i) {
-    int64_t begin = chunk.rows() * i / ranks;
-    int64_t end = chunk.rows() * (i + 1) / ranks;
-    parts[static_cast<size_t>((first + i) % ranks)] = chunk.slice(begin, end - begin);
-  }
-  return parts;
+  return router_->parts_of(chunk);
 }
 
 std::vector<Chunk> ExchangeSink::add(int rank, const Chunk& piece) {

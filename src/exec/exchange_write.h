@@ -1,12 +1,14 @@
-// The sending end of an exchange: decides which rank each row goes to and gathers what goes to a rank until it fills a message.
+// The sending end of an exchange: gathers the rows for a rank, which a router chooses, until they fill a message.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <vector>
 
+#include "exec/held_chunks.h"
 #include "exec/operator.h"
-#include "expr/expression_evaluator.h"
+#include "exec/row_router.h"
 #include "network/exchange_hub.h"
 #include "physical/physical_node.h"
 
@@ -20,7 +22,11 @@ class ExchangeSink final : public ChunkSink {
   Task<void> consume(int lane, Chunk chunk) override;
   // No rank wants more.
   bool is_full() const override;
-  // Sends what is left, or, with schedule.hold_rows, everything.
+  // Beside the producer: settles the router if it must be, and sends what was kept until then.
+  Task<void> settle();
+  // Nothing more will be consumed. What is left is sent by flush().
+  void end_input();
+  // After both: sends what is left, or, with schedule.hold_rows, everything.
   Task<void> flush();
 
  private:
@@ -32,10 +38,10 @@ class ExchangeSink final : public ChunkSink {
     std::vector<Reservation> memory;  // for pieces that wait for the end of the input; guarded by mutex
   };
 
-  // The rows of the chunk for each rank.
+  // Whether the chunk was kept, as the router is not settled yet.
+  bool keep(const Chunk& chunk);
+  Task<void> route(Chunk chunk);
   std::vector<Chunk> parts_of(const Chunk& chunk);
-  std::vector<Chunk> hashed_parts(const Chunk& chunk) const;
-  std::vector<Chunk> even_parts(const Chunk& chunk);
   // Puts the piece into the rank's buffer; gives everything in there when it fills a message.
   std::vector<Chunk> add(int rank, const Chunk& piece);
   Task<void> send(int rank, std::vector<Chunk> pieces);
@@ -46,9 +52,13 @@ class ExchangeSink final : public ChunkSink {
   OperatorMetrics& metrics_;
   ExchangeOutput& output_;
   MemoryAccount memory_;
-  std::unique_ptr<ExpressionEvaluator> keys_;
+  std::unique_ptr<RowRouter> router_;
   std::vector<std::unique_ptr<Buffer>> buffers_;
-  std::atomic<int64_t> scattered_ = 0;  // chunks; the next one begins at another rank
+
+  std::atomic<bool> is_settled_;
+  std::mutex kept_mutex_;
+  HeldChunks kept_;           // until the router is settled; guarded by kept_mutex_
+  Channel<int> enough_seen_;  // closed when the router can be settled
 };
 
 }  // namespace pistachio

@@ -10,6 +10,7 @@
 #include "columns/row_selection.h"
 #include "data/concatenate_columns.h"
 #include "exec/join_candidates.h"
+#include "exec/join_filter.h"
 #include "exec/row_collector.h"
 #include "expr/expression_evaluator.h"
 #include "kernels/ops/compress.h"
@@ -74,6 +75,7 @@ class JoinOperator::BuildSide {
       memory_.push_back(account_.reserve_now(rows_.rows() * context.lanes, ReservationKind::Held));
       for (int lane = 0; lane < context.lanes; ++lane) matched_.push_back(at::zeros({rows_.rows()}, context.tensors_of(at::kBool)));
     }
+    if (owner_.plan_.filter && context.filters != nullptr) tell_filter(context);
     candidates_ = make_join_candidates(owner_.plan_, owner_.left_->layout(), owner_.right_->layout(), rows_, account_, context.device);
   }
 
@@ -90,6 +92,13 @@ class JoinOperator::BuildSide {
   }
 
  private:
+  void tell_filter(RunContext& context) {
+    std::vector<ExpressionPtr> keys;
+    for (size_t key : owner_.plan_.filter->keys) keys.push_back(owner_.plan_.keys[key].right);
+    JoinFilter& filter = *context.filters->at(owner_.plan_.filter->number);
+    filter.tell_own(ExpressionEvaluator(keys, owner_.right_->layout()).evaluate(rows_));
+  }
+
   JoinOperator& owner_;
   MemoryAccount account_;
   std::vector<Reservation> memory_;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <atomic>
+#include <map>
 #include <memory>
 #include <vector>
 
@@ -16,6 +17,8 @@
 
 namespace pistachio {
 
+class BucketSpread;
+class JoinFilter;
 class QueryExchanges;
 
 // How the steps of a query over ranks follow each other; what is off is slower, and there to be compared.
@@ -39,6 +42,10 @@ struct RunContext {
   // Rows for another rank are gathered until they are so large.
   int64_t message_bytes = 1 << 20;
   ExchangeSchedule schedule;
+  // Of joins whose frequent keys are worked on by all ranks, by the number of the exchange of their probe side.
+  const std::map<size_t, std::unique_ptr<BucketSpread>>* spreads = nullptr;
+  // What scans know of the build sides of joins, by the number of the filter.
+  const std::map<size_t, std::unique_ptr<JoinFilter>>* filters = nullptr;
 
   const Settings& settings() const { return storage.settings; }
   at::TensorOptions tensors_of(at::ScalarType type) const { return at::TensorOptions(type).device(device); }

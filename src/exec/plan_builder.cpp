@@ -12,6 +12,7 @@
 #include "exec/hash_aggregate.h"
 #include "exec/join_operator.h"
 #include "exec/limit.h"
+#include "exec/ordered_read.h"
 #include "exec/recursion.h"
 #include "exec/scan_operator.h"
 #include "exec/shared_rows.h"
@@ -27,8 +28,13 @@ class PlanBuilder {
   PlanBuilder(const PhysicalPlan& plan, int rank) : plan_(plan), rank_(rank) {}
 
   ExecutablePlan build() {
+    collect_filters(*plan_.root);
+    for (const PhysicalPtr& shared : plan_.shared) {
+      if (shared) collect_filters(*shared);
+    }
     made_.root = build_if_here(*plan_.root);
     made_.root_reads = {reads_.begin(), reads_.end()};
+    made_.root_makes_filters = {makes_filters_.begin(), makes_filters_.end()};
     return std::move(made_);
   }
 
@@ -46,6 +52,12 @@ class PlanBuilder {
     return nullptr;
   }
 
+  void collect_filters(const PhysicalNode& node) {
+    if (const auto* join = node.as<PhysicalJoin>(); join != nullptr && join->filter)
+      made_.filters.push_back({join->filter->number, join->filter->expected_keys, false});
+    for (const PhysicalPtr& child : node.children) collect_filters(*child);
+  }
+
   void build_stages_below(const PhysicalNode& node) {
     if (node.as<PhysicalExchange>() != nullptr) return build_stage(node);
     if (const auto* read = node.as<PhysicalSharedRead>()) {
@@ -61,9 +73,12 @@ class PlanBuilder {
   void build_stage(const PhysicalNode& node) {
     const PhysicalNode& child = *node.children[0];
     std::set<size_t> outer = std::exchange(reads_, {});
+    std::set<size_t> outer_filters = std::exchange(makes_filters_, {});
     ExecutablePlan::Stage stage{.exchange = &node, .input = build_if_here(child), .types = plan_.types_of(child.layout), .reads = {}};
     stage.reads = {reads_.begin(), reads_.end()};
+    stage.makes_filters = {makes_filters_.begin(), makes_filters_.end()};
     reads_ = std::move(outer);
+    makes_filters_ = std::move(outer_filters);
     stage.is_shared = in_shared_;
     made_.stages.push_back(std::move(stage));
   }
@@ -71,13 +86,17 @@ class PlanBuilder {
   OperatorPtr build_node(const PhysicalNode& node, const PhysicalExchange& exchange) {
     build_stage(node);
     reads_.insert(exchange.number);
+    if (exchange.kind == PhysicalExchange::Kind::Merge)
+      return std::make_unique<MergeReadOperator>(node.layout, exchange.number, exchange.order, plan_.types_of(node.layout));
+    if (exchange.kind == PhysicalExchange::Kind::RankByRank)
+      return std::make_unique<RankByRankReadOperator>(node.layout, exchange.number);
     return std::make_unique<ExchangeReadOperator>(node.layout, exchange.number);
   }
 
   OperatorPtr input(const PhysicalNode& node) { return build(*node.children[0]); }
 
   OperatorPtr build_node(const PhysicalNode& node, const PhysicalScan& scan) {
-    return std::make_unique<ScanOperator>(node.layout, scan.table, scan.sources, scan.filters, scan.is_split);
+    return std::make_unique<ScanOperator>(node.layout, scan);
   }
 
   OperatorPtr build_node(const PhysicalNode& node, const PhysicalValues& values) {
@@ -106,6 +125,10 @@ class PlanBuilder {
     for (size_t probe = first; probe < middle; ++probe) {
       if (made_.stages[probe].is_shared) continue;
       for (size_t built = middle; built < made_.stages.size(); ++built) made_.stages[probe].build_sides.push_back(built);
+    }
+    if (join.filter) {
+      makes_filters_.insert(join.filter->number);
+      for (ExecutablePlan::Filter& filter : made_.filters) filter.is_made_here = filter.is_made_here || filter.number == join.filter->number;
     }
     std::vector<LogicalType> left_types = plan_.types_of(left->layout());
     std::vector<LogicalType> right_types = plan_.types_of(right->layout());
@@ -147,15 +170,19 @@ class PlanBuilder {
     if (known == shared_.end()) {
       // Built first: it may have common tables in it.
       std::set<size_t> outer = std::exchange(reads_, {});
+      std::set<size_t> outer_filters = std::exchange(makes_filters_, {});
       bool was_in_shared = std::exchange(in_shared_, true);
       auto rows = std::make_shared<SharedRows>(build(*plan_.shared[read.shared]));
       in_shared_ = was_in_shared;
       known = shared_.emplace(read.shared, std::move(rows)).first;
       shared_reads_.emplace(read.shared, std::exchange(reads_, std::move(outer)));
+      shared_filters_.emplace(read.shared, std::exchange(makes_filters_, std::move(outer_filters)));
     }
     // Whichever stage comes first reads for all.
     const std::set<size_t>& read_below = shared_reads_.at(read.shared);
     reads_.insert(read_below.begin(), read_below.end());
+    const std::set<size_t>& filters_below = shared_filters_.at(read.shared);
+    makes_filters_.insert(filters_below.begin(), filters_below.end());
     known->second->add_reader(in_rounds_);
     return std::make_unique<SharedReadOperator>(node.layout, known->second, read.places);
   }
@@ -196,9 +223,11 @@ class PlanBuilder {
   const int rank_;
   ExecutablePlan made_;
   std::set<size_t> reads_;    // of the stage that is being built
+  std::set<size_t> makes_filters_;  // the same
   std::set<size_t> visited_;  // common tables whose stages are built, though they themselves are on another rank
   std::map<size_t, std::shared_ptr<SharedRows>> shared_;
   std::map<size_t, std::set<size_t>> shared_reads_;
+  std::map<size_t, std::set<size_t>> shared_filters_;
   std::map<size_t, std::shared_ptr<WorkingRows>> working_;
   bool in_shared_ = false;  // inside a common table
   bool in_rounds_ = false;  // inside the part of a recursion that runs in every round

@@ -25,9 +25,19 @@ struct ExecutablePlan {
     // first.
     std::vector<size_t> build_sides;
     bool is_shared = false;  // below a common table: others may need its rows at any time
+    std::vector<size_t> makes_filters;
     std::unique_ptr<OperatorMetrics> metrics = std::make_unique<OperatorMetrics>();
   };
   std::vector<Stage> stages;
+  std::vector<size_t> root_makes_filters;
+
+  // What joins tell scans of their build sides; all of the plan, whether their join is on this rank or not.
+  struct Filter {
+    size_t number = 0;
+    int64_t expected_keys = 0;
+    bool is_made_here = false;
+  };
+  std::vector<Filter> filters;
 
   struct Step {
     const PhysicalNode* node;

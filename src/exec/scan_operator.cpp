@@ -4,18 +4,19 @@
 
 #include "base/check.h"
 #include "columns/device_copy.h"
+#include "exec/join_filter.h"
 #include "network/exchange_hub.h"
 #include "storage/table_scan.h"
 
 namespace pistachio {
 
-ScanOperator::ScanOperator(std::vector<ColumnId> layout, TablePtr table, std::vector<size_t> sources, std::vector<RangeFilter> filters,
-                           bool is_split)
+ScanOperator::ScanOperator(std::vector<ColumnId> layout, const PhysicalScan& scan)
     : Operator(std::move(layout)),
-      table_(std::move(table)),
-      sources_(std::move(sources)),
-      filters_(std::move(filters)),
-      is_split_(is_split) {}
+      table_(scan.table),
+      sources_(scan.sources),
+      filters_(scan.filters),
+      is_split_(scan.is_split),
+      join_filters_(scan.join_filters) {}
 
 Task<void> ScanOperator::produce(RunContext& context, ChunkSink& sink) {
   bool only_counts = sources_.empty() && filters_.empty() && !table_->is_in_memory();
@@ -25,10 +26,30 @@ Task<void> ScanOperator::produce(RunContext& context, ChunkSink& sink) {
   co_await producing;
 }
 
+Task<bool> ScanOperator::wait_for_joins(RunContext& context, std::vector<RangeFilter>& bounds) {
+  bool may_match = true;
+  for (const ScanJoinFilter& wanted : join_filters_) {
+    JoinFilter& filter = *context.filters->at(wanted.number);
+    Task<void> waiting = filter.wait();
+    co_await waiting;
+    may_match = may_match && !filter.is_empty();
+    const TableColumnInfo& column = table_->columns()[sources_[wanted.columns[0]]];
+    for (RangeFilter& bound : filter.bounds(column.name, column.type)) bounds.push_back(std::move(bound));
+  }
+  co_return may_match;
+}
+
+Chunk ScanOperator::passing(RunContext& context, Chunk chunk) {
+  if (join_filters_.empty()) return chunk;
+  WorkTimer timer(metrics_);
+  for (const ScanJoinFilter& wanted : join_filters_) chunk = context.filters->at(wanted.number)->passing(chunk, wanted.columns);
+  return chunk;
+}
+
 // A scan without columns, as of count(*): the footers know how many rows there are.
 Task<void> ScanOperator::produce_counts(RunContext& context, ChunkSink& sink) {
   int64_t rows = table_->rows();
-  if (is_split_) {
+  if (is_split_ && !context.settings().local_files) {
     int64_t rank = context.exchanges->rank();
     int64_t ranks = context.exchanges->ranks();
     rows = rows / ranks + (rank < rows % ranks ? 1 : 0);
@@ -43,11 +64,13 @@ Task<void> ScanOperator::produce_counts(RunContext& context, ChunkSink& sink) {
 Task<void> ScanOperator::produce_files(RunContext& context, ChunkSink& sink) {
   ScanRequest request;
   request.filters = filters_;
+  Task<bool> waiting = wait_for_joins(context, request.filters);
+  if (!co_await waiting) co_return;
   for (size_t source : sources_) request.columns.push_back(table_->columns()[source].name);
   bool only_filters = sources_.empty();
   if (only_filters) request.columns.push_back(filters_[0].column);
   ScanPlan plan = plan_scan(table_->files(), request, context.settings());
-  if (is_split_) keep_share(plan, context.exchanges->rank(), context.exchanges->ranks());
+  if (is_split_ && !context.settings().local_files) keep_share(plan, context.exchanges->rank(), context.exchanges->ranks());
   ScanCounters counters;
   TableScan scan(context.storage, plan, counters);
   // Storage decodes on the host.
@@ -62,8 +85,9 @@ Task<void> ScanOperator::produce_files(RunContext& context, ChunkSink& sink) {
       if (!scanned) co_return;
       Chunk chunk = only_filters ? Chunk({}, scanned->chunk.rows(), context.device) : copier.copy(scanned->chunk);
       metrics_.bytes += chunk.memory_bytes();
-      Task<void> passing = pass_on(metrics_, sink, number, std::move(chunk));
-      co_await passing;
+      chunk = passing(context, std::move(chunk));
+      Task<void> handing = pass_on(metrics_, sink, number, std::move(chunk));
+      co_await handing;
     }
   };
   Task<void> running = scan.run(context.lanes, consume);
@@ -72,6 +96,9 @@ Task<void> ScanOperator::produce_files(RunContext& context, ChunkSink& sink) {
 
 Task<void> ScanOperator::produce_chunks(RunContext& context, ChunkSink& sink) {
   ENSURE(filters_.empty());
+  std::vector<RangeFilter> bounds;  // not worth their time where nothing is read
+  Task<bool> waiting = wait_for_joins(context, bounds);
+  if (!co_await waiting) co_return;
   int64_t step = context.settings().chunk_rows;
   struct Piece {
     const Chunk* chunk;
@@ -88,8 +115,8 @@ Task<void> ScanOperator::produce_chunks(RunContext& context, ChunkSink& sink) {
     int64_t count = std::min(step, piece.chunk->rows() - piece.begin);
     std::vector<Column> columns;
     for (size_t source : sources_) columns.push_back(piece.chunk->column(source).slice(piece.begin, count));
-    Task<void> passing = pass_on(metrics_, sink, lane, copier.copy(Chunk(std::move(columns), count)));
-    co_await passing;
+    Task<void> handing = pass_on(metrics_, sink, lane, passing(context, copier.copy(Chunk(std::move(columns), count))));
+    co_await handing;
   };
   Task<void> all = for_each_lane(context, static_cast<int64_t>(pieces.size()), produce_one);
   co_await all;

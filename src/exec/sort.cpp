@@ -6,23 +6,11 @@
 
 #include "columns/row_selection.h"
 #include "exec/row_collector.h"
-#include "exec/sort_words.h"
-#include "expr/expression_evaluator.h"
-#include "kernels/ops/sort_order.h"
 
 namespace pistachio {
 
 SortOperator::SortOperator(OperatorPtr input, std::vector<SortKey> keys, std::optional<int64_t> limit, std::vector<LogicalType> types)
-    : Operator(input->layout()), input_(std::move(input)), keys_(std::move(keys)), limit_(limit), types_(std::move(types)) {}
-
-at::Tensor SortOperator::order_of(const Chunk& rows) const {
-  std::vector<ExpressionPtr> expressions;
-  for (const SortKey& key : keys_) expressions.push_back(key.expression);
-  std::vector<Column> columns = ExpressionEvaluator(expressions, layout_).evaluate(rows);
-  std::vector<at::Tensor> words;
-  for (size_t i = 0; i < keys_.size(); ++i) append_sort_words(columns[i], keys_[i].descending, keys_[i].nulls_first, words);
-  return kernels::sort_order(words);
-}
+    : Operator(input->layout()), input_(std::move(input)), order_(std::move(keys), layout_), limit_(limit), types_(std::move(types)) {}
 
 // Keeps all rows, or of each lane at least the best ones.
 class SortOperator::Collector final : public RowCollector {
@@ -37,7 +25,7 @@ class SortOperator::Collector final : public RowCollector {
     WorkTimer timer(owner_.metrics_);
     HeldChunks& own = lanes_[static_cast<size_t>(lane)];
     own.add(chunk);
-    auto best = [this](const Chunk& all) { return owner_.order_of(all).slice(0, 0, *owner_.limit_); };
+    auto best = [this](const Chunk& all) { return owner_.order_.order_of(all).slice(0, 0, *owner_.limit_); };
     if (owner_.limit_ && own.rows() > most_) keep_only(own, owner_.types_, device_, best);
     co_return;
   }
@@ -56,7 +44,7 @@ Task<void> SortOperator::produce(RunContext& context, ChunkSink& sink) {
   RowCollector::Rows all = collector.take_all(types_, context.device);
   if (all.chunk.rows() == 0) co_return;
   // Words of the keys and the order.
-  Reservation words = collector.account().reserve_now(all.chunk.rows() * 16 * static_cast<int64_t>(keys_.size()), ReservationKind::Held);
+  Reservation words = collector.account().reserve_now(all.chunk.rows() * 16 * static_cast<int64_t>(order_.key_count()), ReservationKind::Held);
   at::Tensor order = timed_order_of(all.chunk);
   if (limit_) order = order.slice(0, 0, *limit_);
   int64_t step = context.settings().chunk_rows;
@@ -69,7 +57,7 @@ Task<void> SortOperator::produce(RunContext& context, ChunkSink& sink) {
 
 at::Tensor SortOperator::timed_order_of(const Chunk& rows) {
   WorkTimer timer(metrics_);
-  return order_of(rows);
+  return order_.order_of(rows);
 }
 
 }  // namespace pistachio

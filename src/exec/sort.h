@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "exec/operator.h"
+#include "exec/row_order.h"
 #include "physical/physical_node.h"
 
 namespace pistachio {
@@ -15,14 +16,12 @@ class SortOperator final : public Operator {
   Task<void> produce(RunContext& context, ChunkSink& sink) override;
 
  private:
-  // The order of the rows by the keys: int64 [rows].
-  at::Tensor order_of(const Chunk& rows) const;
   at::Tensor timed_order_of(const Chunk& rows);
 
   class Collector;
 
   OperatorPtr input_;
-  std::vector<SortKey> keys_;
+  RowOrder order_;
   std::optional<int64_t> limit_;
   std::vector<LogicalType> types_;
 };

@@ -1,7 +1,10 @@
 // The stages of a plan on one rank, at the same time.
 #include "base/task_group.h"
+#include "exec/bucket_spread.h"
 #include "exec/exchange_write.h"
+#include "exec/join_filter.h"
 #include "exec/plan_builder.h"
+#include "kernels/ops/key_filter.h"
 #include "memory/channel.h"
 
 namespace pistachio {
@@ -33,7 +36,7 @@ class Readers {
   void close_unread(const ExecutablePlan& plan) {
     for (const ExecutablePlan::Stage& stage : plan.stages) {
       const auto& exchange = *stage.exchange->as<PhysicalExchange>();
-      if (exchange.kind != PhysicalExchange::Kind::Gather && left_[exchange.number] == 0) exchanges_->input(exchange.number).close();
+      if (!goes_to_first_rank(exchange.kind) && left_[exchange.number] == 0) exchanges_->input(exchange.number).close();
     }
   }
 
@@ -41,16 +44,46 @@ class Readers {
   std::vector<std::atomic<int>> left_;
 };
 
-Task<void> send_rows(ExecutablePlan::Stage& stage, RunContext& context, Readers& readers) {
-  const auto& exchange = *stage.exchange->as<PhysicalExchange>();
+// Joins that were not needed in the end have told nothing, and scans must not wait for them.
+void give_up_filters(const std::vector<size_t>& filters, RunContext& context) {
+  for (size_t number : filters) context.filters->at(number)->tell_nothing(false);
+}
+
+// What all ranks know of the build side of a join becomes what scans know.
+Task<void> unite_filter(JoinFilter& filter, uint32_t topic, RunContext& context) {
+  Task<std::string> telling = filter.own();
+  std::string own = co_await telling;
+  std::vector<std::string> notes;
+  if (context.exchanges == nullptr) {
+    notes.push_back(std::move(own));
+  } else {
+    Task<std::vector<std::string>> sharing = context.exchanges->notes().share(topic, std::move(own));
+    notes = co_await sharing;
+  }
+  filter.unite(notes, context.device);
+}
+
+Task<void> produce_rows(ExecutablePlan::Stage& stage, RunContext& context, Readers& readers, ExchangeSink& sink) {
   if (stage.input) {
-    ExchangeSink sink(context, exchange, stage.exchange->layout, stage.types, *stage.metrics);
     Task<void> producing = stage.input->produce(context, sink);
     co_await producing;
     readers.ended(stage.reads);
-    Task<void> flushing = sink.flush();
-    co_await flushing;
+    give_up_filters(stage.makes_filters, context);
   }
+  sink.end_input();
+}
+
+Task<void> send_rows(ExecutablePlan::Stage& stage, RunContext& context, Readers& readers) {
+  const auto& exchange = *stage.exchange->as<PhysicalExchange>();
+  ExchangeSink sink(context, exchange, stage.exchange->layout, stage.types, *stage.metrics);
+  // Also without rows of its own a rank has to tell the others so.
+  std::vector<Task<void>> both;
+  both.push_back(produce_rows(stage, context, readers, sink));
+  both.push_back(sink.settle());
+  Task<void> producing = when_all(std::move(both));
+  co_await producing;
+  Task<void> flushing = sink.flush();
+  co_await flushing;
   context.exchanges->output(exchange.number).finish();
 }
 
@@ -90,6 +123,7 @@ Task<void> run_root(ExecutablePlan& plan, RunContext& context, ChunkSink& sink, 
   Task<void> producing = plan.root->produce(context, sink);
   co_await producing;
   readers.ended(plan.root_reads);
+  give_up_filters(plan.root_makes_filters, context);
 }
 
 }  // namespace
@@ -97,8 +131,24 @@ Task<void> run_root(ExecutablePlan& plan, RunContext& context, ChunkSink& sink, 
 Task<void> run_stages(ExecutablePlan& plan, RunContext& context, ChunkSink& sink) {
   Readers readers(plan, context.exchanges);
   StageEnds ends(plan.stages.size());
+  std::map<size_t, std::unique_ptr<BucketSpread>> spreads;
+  for (const ExecutablePlan::Stage& stage : plan.stages) {
+    const auto& exchange = *stage.exchange->as<PhysicalExchange>();
+    if (exchange.spreads) spreads.emplace(exchange.number, std::make_unique<BucketSpread>());
+  }
+  context.spreads = &spreads;
+  JoinFilters filters;
+  for (const ExecutablePlan::Filter& filter : plan.filters) {
+    // Estimates may be low.
+    int64_t words = kernels::key_filter_words(2 * filter.expected_keys + 64);
+    JoinFilter& made = *filters.emplace(filter.number, std::make_unique<JoinFilter>(words)).first->second;
+    if (!filter.is_made_here) made.tell_nothing(true);
+  }
+  context.filters = &filters;
   std::vector<Task<void>> all;
   for (size_t i = 0; i < plan.stages.size(); ++i) all.push_back(run_stage(plan, i, context, readers, ends));
+  size_t exchanges = context.exchanges == nullptr ? 0 : context.exchanges->count();
+  for (const auto& [number, filter] : filters) all.push_back(unite_filter(*filter, static_cast<uint32_t>(exchanges + number), context));
   if (plan.root) all.push_back(run_root(plan, context, sink, readers));
   Task<void> running = when_all(std::move(all));
   co_await running;

@@ -6,6 +6,7 @@
 #include "base/check.h"
 #include "base/task_group.h"
 #include "columns/chunk_packing.h"
+#include "network/message_payload.h"
 
 namespace pistachio {
 
@@ -43,8 +44,15 @@ struct ExchangeHead {
 ExchangeInput::ExchangeInput(QueryExchanges& owner, uint32_t number, ExchangeLimits limits)
     : owner_(owner), number_(number), limits_(limits), queue_(limits.window_bytes), sources_(static_cast<size_t>(owner.ranks())) {}
 
+Task<std::optional<ExchangeInput::Rows>> ExchangeInput::receive() {
+  while (true) {
+    Task<std::optional<Rows>> receiving = queue_.receive();
+    std::optional<Rows> rows = co_await receiving;
+    if (!rows || !rows->is_end) co_return rows;
+  }
+}
+
 void ExchangeInput::release(const Rows& rows) {
-  if (rows.source == owner_.rank()) return;  // the queue itself is its window
   int64_t give_back = 0;
   {
     std::lock_guard lock(mutex_);
@@ -53,7 +61,12 @@ void ExchangeInput::release(const Rows& rows) {
     bool is_enough = source.to_give_back >= limits_.window_bytes / kCreditSteps;
     if (is_enough && source.expected < 0) give_back = std::exchange(source.to_give_back, 0);
   }
-  if (give_back > 0) owner_.send(rows.source, MessageKind::Credit, number_, give_back);
+  if (give_back == 0) return;
+  if (rows.source == owner_.rank()) {
+    owner_.output(number_).on_credit(rows.source, give_back);
+  } else {
+    owner_.send(rows.source, MessageKind::Credit, number_, give_back);
+  }
 }
 
 void ExchangeInput::close() {
@@ -72,41 +85,33 @@ void ExchangeInput::close() {
   }
 }
 
-Task<bool> ExchangeInput::put(Chunk chunk) {
-  int64_t bytes = std::max<int64_t>(1, chunk.memory_bytes());
-  Rows rows{std::move(chunk), {}, owner_.rank(), bytes};
-  Task<void> sending = queue_.send(std::move(rows), bytes);
-  try {
-    co_await sending;
-  } catch (const ReceiverClosed&) {
-    co_return false;
-  }
-  co_return true;
-}
-
-void ExchangeInput::on_rows(int source, at::Tensor block) {
-  if (!block.defined()) return;
-  int64_t bytes = block.numel();
+void ExchangeInput::on_rows(Rows rows) {
   std::lock_guard lock(mutex_);
-  Source& from = sources_[static_cast<size_t>(source)];
-  ++from.received;
-  bytes_received_ += bytes;
-  ++messages_received_;
+  int source = rows.source;
+  ++sources_[static_cast<size_t>(source)].received;
+  if (source != owner_.rank()) {
+    bytes_received_ += rows.bytes;
+    ++messages_received_;
+  }
   if (complete_) return;
-  if (!closed_) queue_.push(Rows{{}, std::move(block), source, bytes}, bytes);
-  close_if_complete();
+  int64_t bytes = rows.bytes;
+  if (!closed_) queue_.push(std::move(rows), bytes);
+  note_progress(source);
 }
 
 void ExchangeInput::on_end(int source, int64_t messages) {
   std::lock_guard lock(mutex_);
   sources_[static_cast<size_t>(source)].expected = messages;
-  close_if_complete();
+  note_progress(source);
 }
 
-void ExchangeInput::close_if_complete() {
+void ExchangeInput::note_progress(int number) {
   if (complete_) return;
-  complete_ = std::all_of(sources_.begin(), sources_.end(),
-                          [](const Source& source) { return source.expected >= 0 && source.received >= source.expected; });
+  Source& source = sources_[static_cast<size_t>(number)];
+  if (source.has_ended || source.expected < 0 || source.received < source.expected) return;
+  source.has_ended = true;
+  if (!closed_) queue_.push(Rows{{}, {}, number, 0, source.expected, true}, 0);
+  complete_ = std::all_of(sources_.begin(), sources_.end(), [](const Source& one) { return one.has_ended; });
   if (complete_) queue_.close();
 }
 
@@ -126,14 +131,16 @@ ExchangeOutput::ExchangeOutput(QueryExchanges& owner, uint32_t number, ExchangeL
 
 Task<bool> ExchangeOutput::send(int rank, Chunk chunk) {
   if (!is_wanted(rank)) co_return false;
+  Outgoing rows;
   if (rank == owner_.rank()) {
-    Task<bool> putting = owner_.input(number_).put(std::move(chunk));
-    bool is_taken = co_await putting;
-    co_return is_taken;
+    rows.bytes = std::max<int64_t>(1, chunk.memory_bytes());
+    rows.chunk = std::move(chunk);
+  } else {
+    rows.block = pack_chunk(chunk);
+    rows.bytes = rows.block.numel();
   }
-  at::Tensor block = pack_chunk(chunk);
-  int64_t bytes = block.numel();
-  Task<void> sending = peers_[static_cast<size_t>(rank)]->waiting.send(std::move(block), bytes);
+  int64_t bytes = rows.bytes;
+  Task<void> sending = peers_[static_cast<size_t>(rank)]->waiting.send(std::move(rows), bytes);
   try {
     co_await sending;
   } catch (const ReceiverClosed&) {
@@ -162,11 +169,9 @@ Task<void> ExchangeOutput::carry_to(int rank) {
   int64_t under_way = 0;
   int64_t messages = 0;
   while (true) {
-    // Rows of this rank go into the input directly; here it is only about the end.
-    Task<std::optional<at::Tensor>> taking = peer.waiting.receive();
-    std::optional<at::Tensor> block = co_await taking;
-    if (!block) break;
-    int64_t bytes = block->numel();
+    Task<std::optional<Outgoing>> taking = peer.waiting.receive();
+    std::optional<Outgoing> rows = co_await taking;
+    if (!rows) break;
     // Not: until this block fits as well. The receiver keeps back up to a share of the window before it tells of credit, and a large block
     // behind a small one would wait for ever.
     while (under_way >= limits_.window_bytes && !peer.enough) {
@@ -176,17 +181,24 @@ Task<void> ExchangeOutput::carry_to(int rank) {
       under_way -= *credit;
     }
     if (peer.enough) break;
-    under_way += bytes;
-    ++messages;
-    bytes_sent_ += bytes;
-    ++messages_sent_;
-    owner_.send(rank, MessageKind::Rows, number_, 0, std::move(*block));
+    under_way += rows->bytes;
+    hand_over(rank, std::move(*rows), messages++);
   }
   if (rank == owner_.rank()) {
-    owner_.input(number_).on_end(rank, 0);
+    owner_.input(number_).on_end(rank, messages);
   } else {
     owner_.send(rank, MessageKind::End, number_, messages);
   }
+}
+
+void ExchangeOutput::hand_over(int rank, Outgoing rows, int64_t number) {
+  if (rank == owner_.rank()) {
+    owner_.input(number_).on_rows({std::move(rows.chunk), {}, rank, rows.bytes, number});
+    return;
+  }
+  bytes_sent_ += rows.bytes;
+  ++messages_sent_;
+  owner_.send(rank, MessageKind::Rows, number_, number, std::move(rows.block));
 }
 
 void ExchangeOutput::add_figures(ExchangeFigures& figures) const {
@@ -211,7 +223,8 @@ void ExchangeOutput::on_enough(int rank) {
 
 bool ExchangeHub::take(int source, Message& message) {
   auto kind = static_cast<MessageKind>(message.kind);
-  bool is_ours = kind == MessageKind::Rows || kind == MessageKind::Credit || kind == MessageKind::End || kind == MessageKind::Enough;
+  bool is_ours = kind == MessageKind::Rows || kind == MessageKind::Credit || kind == MessageKind::End || kind == MessageKind::Enough ||
+                 kind == MessageKind::Note;
   if (!is_ours) return false;
   int64_t query = 0;
   try {
@@ -248,7 +261,11 @@ void ExchangeHub::close(int64_t query) {
   if (ended_.size() > kEndedQueries) ended_.erase(ended_.begin());
 }
 
-QueryExchanges::QueryExchanges(ExchangeHub& hub, int64_t query, size_t count, ExchangeLimits limits) : hub_(hub), query_(query) {
+QueryExchanges::QueryExchanges(ExchangeHub& hub, int64_t query, size_t count, ExchangeLimits limits, size_t further_topics)
+    : hub_(hub),
+      query_(query),
+      notes_(hub.transport().rank(), hub.transport().ranks(), static_cast<uint32_t>(count + further_topics),
+             [this](int rank, uint32_t topic, const std::string& note) { send(rank, MessageKind::Note, topic, 0, payload_of(note)); }) {
   for (size_t i = 0; i < count; ++i) {
     inputs_.push_back(std::make_unique<ExchangeInput>(*this, static_cast<uint32_t>(i), limits));
     outputs_.push_back(std::make_unique<ExchangeOutput>(*this, static_cast<uint32_t>(i), limits));
@@ -274,9 +291,15 @@ void QueryExchanges::send(int rank, MessageKind kind, uint32_t number, int64_t v
 
 void QueryExchanges::dispatch(int source, Message message) {
   ExchangeHead head = ExchangeHead::of(message.head);
+  if (static_cast<MessageKind>(message.kind) == MessageKind::Note) return notes_.on_note(source, head.number, text_of(message.payload));
   if (head.number >= inputs_.size() || source < 0 || source >= ranks()) return;  // of no exchange of this plan
   switch (static_cast<MessageKind>(message.kind)) {
-    case MessageKind::Rows: inputs_[head.number]->on_rows(source, std::move(message.payload)); break;
+    case MessageKind::Rows: {
+      if (!message.payload.defined()) return;
+      int64_t bytes = message.payload.numel();
+      inputs_[head.number]->on_rows({{}, std::move(message.payload), source, bytes, head.value});
+      break;
+    }
     case MessageKind::End: inputs_[head.number]->on_end(source, head.value); break;
     case MessageKind::Credit: outputs_[head.number]->on_credit(source, head.value); break;
     case MessageKind::Enough: outputs_[head.number]->on_enough(source); break;

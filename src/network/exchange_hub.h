@@ -3,7 +3,8 @@
 //
 // Flow control: a sender may have `window` bytes under way to a receiver and gets them back as the receiver works them up, for each
 // exchange and each pair of ranks apart. So a slow receiver slows its senders and never fills memory, and no exchange waits for another.
-// Nothing here depends on the order of messages: the end says how many there were.
+// A rank's own rows go the same way, unpacked.
+// Nothing here depends on the order of messages: the end says how many there were, and each has a number for readers that need the order.
 // The hub lives as long as the rank; QueryExchanges is one query's share of it. Thread-safe.
 #pragma once
 
@@ -21,6 +22,7 @@
 #include "data/chunk.h"
 #include "memory/channel.h"
 #include "network/message_kind.h"
+#include "network/query_notes.h"
 #include "network/transport.h"
 
 namespace pistachio {
@@ -51,20 +53,22 @@ class ExchangeInput {
     at::Tensor block;
     int source = 0;
     int64_t bytes = 0;
+    int64_t number = 0;   // among those of its source
+    bool is_end = false;  // no rows: all of the source have come
   };
 
   ExchangeInput(QueryExchanges& owner, uint32_t number, ExchangeLimits limits);
 
   // Waits; nothing after the end. Any number of lanes.
-  Task<std::optional<Rows>> receive() { return queue_.receive(); }
+  Task<std::optional<Rows>> receive();
+  // The same, and tells of the end of each source: for one lane that goes by source.
+  Task<std::optional<Rows>> receive_with_ends() { return queue_.receive(); }
   // The rows are worked up: their sender may send as many again.
   void release(const Rows& rows);
   // Nothing more is wanted: senders hear of it.
   void close();
 
-  // From this rank. False: nothing more is wanted.
-  Task<bool> put(Chunk chunk);
-  void on_rows(int source, at::Tensor block);
+  void on_rows(Rows rows);
   void on_end(int source, int64_t messages);
   void add_figures(ExchangeFigures& figures);
 
@@ -73,8 +77,9 @@ class ExchangeInput {
     int64_t received = 0;
     int64_t expected = -1;     // messages; -1: not known yet
     int64_t to_give_back = 0;  // worked up, but not told yet
+    bool has_ended = false;
   };
-  void close_if_complete();
+  void note_progress(int source);
 
   QueryExchanges& owner_;
   const uint32_t number_;
@@ -107,13 +112,20 @@ class ExchangeOutput {
   void on_enough(int rank);
 
  private:
+  // For this rank a chunk, for others a packed block.
+  struct Outgoing {
+    Chunk chunk;
+    at::Tensor block;
+    int64_t bytes = 0;
+  };
   struct Peer {
     explicit Peer(int64_t outgoing_bytes) : waiting(outgoing_bytes), credit(0) {}
-    Channel<at::Tensor> waiting;
+    Channel<Outgoing> waiting;
     Channel<int64_t> credit;
     std::atomic<bool> enough = false;
   };
   Task<void> carry_to(int rank);
+  void hand_over(int rank, Outgoing rows, int64_t number);
 
   QueryExchanges& owner_;
   const uint32_t number_;
@@ -154,7 +166,8 @@ class ExchangeHub {
 // The exchanges of one query on this rank.
 class QueryExchanges {
  public:
-  QueryExchanges(ExchangeHub& hub, int64_t query, size_t count, ExchangeLimits limits);
+  // Notes may be about each exchange, and about so many further topics.
+  QueryExchanges(ExchangeHub& hub, int64_t query, size_t count, ExchangeLimits limits, size_t further_topics = 0);
   ~QueryExchanges();
   QueryExchanges(const QueryExchanges&) = delete;
   QueryExchanges& operator=(const QueryExchanges&) = delete;
@@ -165,6 +178,7 @@ class QueryExchanges {
   ExchangeOutput& output(size_t number) { return *outputs_[number]; }
   size_t count() const { return inputs_.size(); }
   ExchangeFigures figures(size_t number) const;
+  QueryNotes& notes() { return notes_; }
 
   void send(int rank, MessageKind kind, uint32_t number, int64_t value, at::Tensor payload = {});
 
@@ -174,6 +188,7 @@ class QueryExchanges {
 
   ExchangeHub& hub_;
   const int64_t query_;
+  QueryNotes notes_;
   std::vector<std::unique_ptr<ExchangeInput>> inputs_;
   std::vector<std::unique_ptr<ExchangeOutput>> outputs_;
 };

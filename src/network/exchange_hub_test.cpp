@@ -3,6 +3,9 @@
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <atomic>
+
 #include "base/error.h"
 #include "base/scheduler.h"
 #include "base/task_group.h"
@@ -112,6 +115,73 @@ TEST_F(ExchangeHubTest, SendersHearThatNothingMoreIsWanted) {
   all.push_back(sending.output(0).carry());
   run(when_all(std::move(all)));
   EXPECT_FALSE(sending.output(0).is_wanted(0));
+}
+
+// A rank's own rows wait for a slow reader like those of others, and the end of each source is told.
+TEST_F(ExchangeHubTest, OwnRowsKeepToTheWindowToo) {
+  ExchangeLimits limits{.window_bytes = kWindow, .outgoing_bytes = kWindow};
+  QueryExchanges own(first_.hub, 1, 1, limits);
+  QueryExchanges other(second_.hub, 1, 1, limits);
+  std::atomic<int> sent = 0;
+  auto send = [&]() -> Task<void> {
+    for (int i = 0; i < 100; ++i) {
+      Task<bool> one = own.output(0).send(0, numbers(1000));
+      co_await one;
+      ++sent;
+    }
+    own.output(0).finish();
+  };
+  int most_ahead = 0;
+  std::vector<int64_t> order;
+  std::vector<int> ended;
+  auto receive = [&]() -> Task<void> {
+    while (true) {
+      Task<std::optional<ExchangeInput::Rows>> next = own.input(0).receive_with_ends();
+      std::optional<ExchangeInput::Rows> rows = co_await next;
+      if (!rows) co_return;
+      if (rows->is_end) {
+        ended.push_back(rows->source);
+        continue;
+      }
+      order.push_back(rows->number);
+      most_ahead = std::max(most_ahead, sent - static_cast<int>(order.size()));
+      own.input(0).release(*rows);
+    }
+  };
+  other.output(0).finish();
+  std::vector<Task<void>> all;
+  all.push_back(send());
+  all.push_back(own.output(0).carry());
+  all.push_back(other.output(0).carry());
+  all.push_back(receive());
+  run(when_all(std::move(all)));
+  ASSERT_EQ(order.size(), 100U);
+  EXPECT_TRUE(std::is_sorted(order.begin(), order.end()));
+  std::sort(ended.begin(), ended.end());
+  EXPECT_EQ(ended, (std::vector<int>{0, 1}));
+  // Waiting to be carried, under way, and one each in a hand.
+  EXPECT_LE(most_ahead, 2 * kWindow / 8000 + 4);
+}
+
+TEST_F(ExchangeHubTest, NotesReachAllRanks) {
+  ExchangeLimits limits{.window_bytes = kWindow, .outgoing_bytes = kWindow};
+  QueryExchanges one(first_.hub, 1, 2, limits);
+  QueryExchanges two(second_.hub, 1, 2, limits);
+  std::vector<std::vector<std::string>> read(4);
+  auto share = [&](QueryExchanges& own, uint32_t topic, std::string note, size_t place) -> Task<void> {
+    Task<std::vector<std::string>> sharing = own.notes().share(topic, std::move(note));
+    read[place] = co_await sharing;
+  };
+  std::vector<Task<void>> all;
+  all.push_back(share(one, 0, "a", 0));
+  all.push_back(share(two, 1, "", 1));
+  all.push_back(share(two, 0, "b", 2));
+  all.push_back(share(one, 1, "d", 3));
+  run(when_all(std::move(all)));
+  EXPECT_EQ(read[0], (std::vector<std::string>{"a", "b"}));
+  EXPECT_EQ(read[2], read[0]);
+  EXPECT_EQ(read[1], (std::vector<std::string>{"d", ""}));
+  EXPECT_EQ(read[3], read[1]);
 }
 
 }  // namespace

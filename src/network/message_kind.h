@@ -11,6 +11,7 @@ enum class MessageKind : uint16_t {
   Credit = 2,  // the receiver has worked up so many bytes
   End = 3,     // the sender has nothing more; says how many messages of rows it has sent
   Enough = 4,  // the receiver wants nothing more
+  Note = 5,    // what a rank tells all others about its rows (query_notes.h)
   // Of queries (session/rank_service.h).
   Plan = 16,      // run this
   Finished = 17,  // a rank's part of a query has ended, well or not

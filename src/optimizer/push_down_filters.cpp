@@ -7,6 +7,7 @@
 #include "expr/column_set.h"
 #include "expr/function.h"
 #include "expr/function_table.h"
+#include "expr/stability.h"
 #include "expr/type_rules.h"
 #include "optimizer/rules.h"
 #include "optimizer/scan_filter.h"
@@ -149,12 +150,6 @@ class FilterPusher {
     for (ExpressionPtr& condition : conditions) condition = replace_columns(condition, [&](ColumnId id) { return meanings.at(id); });
     node->children[0] = push(std::move(node->children[0]), std::move(conditions));
     return above(std::move(node), std::move(stay));
-  }
-
-  static bool is_stable(const Expression& expression) {
-    if (expression.kind() == ExpressionKind::Call && !expression.function().is_stable) return false;
-    return std::all_of(expression.children().begin(), expression.children().end(),
-                       [](const ExpressionPtr& child) { return is_stable(*child); });
   }
 
   void simplify_join(LogicalNode& node, const Conditions& conditions) {

@@ -31,13 +31,18 @@ std::string_view Distribution::name() const {
 
 bool satisfies(const Distribution& given, const Requirement& required) {
   using Given = Distribution::Kind;
+  auto fits = [&](auto test) {
+    if (given.kind != Given::Hashed) return false;
+    return test(given.keys) || std::any_of(given.equal_keys.begin(), given.equal_keys.end(), test);
+  };
   switch (required.kind) {
     case Requirement::Kind::Single: return given.kind == Given::Single;
     case Requirement::Kind::Once: return given.kind != Given::Replicated;
     case Requirement::Kind::Together:
       // Rows that agree in all required keys agree in the fewer keys they were hashed by.
-      return given.kind == Given::Single || (given.kind == Given::Hashed && contains_all(required.keys, given.keys));
-    case Requirement::Kind::Paired: return given.kind == Given::Hashed && same_keys(given.keys, required.keys);
+      return given.kind == Given::Single ||
+             fits([&](const std::vector<ExpressionPtr>& keys) { return contains_all(required.keys, keys); });
+    case Requirement::Kind::Paired: return fits([&](const std::vector<ExpressionPtr>& keys) { return same_keys(keys, required.keys); });
     case Requirement::Kind::Everywhere: return given.kind == Given::Replicated;
   }
   return false;

@@ -16,6 +16,8 @@ struct Distribution {
   };
   Kind kind = Kind::Single;
   std::vector<ExpressionPtr> keys;  // Hashed
+  // Hashed: other keys that have the same values in every row, such as those of the other side of an inner join.
+  std::vector<std::vector<ExpressionPtr>> equal_keys;
 
   std::string_view name() const;
 };

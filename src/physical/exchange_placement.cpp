@@ -1,13 +1,18 @@
 #include "physical/exchange_placement.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <limits>
 #include <optional>
 #include <set>
 
 #include "base/check.h"
+#include "base/error.h"
 #include "physical/aggregate_stages.h"
 #include "physical/physical_plan_checker.h"
+#include "physical/small_tables.h"
+#include "physical/spread_keys.h"
 
 namespace pistachio {
 
@@ -20,15 +25,27 @@ using Place = Distribution::Kind;
 constexpr double kFewGroups = 10'000;
 // Ranks add up their own rows first if that leaves less than this share of the bytes.
 constexpr double kWorthwhileShare = 0.8;
-// What a byte costs that is worked on, against one that is received.
+// What a byte costs that is worked on, against one that is received: if links are not measured, and from how many bytes a second a rank
+// works up.
 constexpr double kWorkShare = 0.25;
+constexpr double kWorkSpeed = 4e9;
 constexpr double kTextBytes = 24;
+// Above, one rank alone would be too long about merging what the others have sorted; rows rather travel twice.
+constexpr double kBytesToSortByRange = 64 << 20;
+// Fewer rows on the probe side of a join are worked off soon, wherever they are.
+constexpr double kRowsWorthSpreading = 1'000'000;
 // Above every difference between ways to run a join.
 constexpr double kUnwantedFactor = 1e12;
 
 class ExchangePlacement {
  public:
-  ExchangePlacement(PhysicalPlan& plan, const PlacementOptions& options) : plan_(plan), options_(options), ranks_(options.ranks) {}
+  ExchangePlacement(PhysicalPlan& plan, const PlacementOptions& options)
+      : plan_(plan),
+        options_(options),
+        ranks_(options.ranks),
+        work_share_(options.link_speed > 0 ? std::clamp(options.link_speed / kWorkSpeed, 0.01, 1.0) : kWorkShare) {
+    plan_.local_files = options.local_files;
+  }
 
   void run() {
     for (const PhysicalPtr& shared : plan_.shared) {
@@ -63,9 +80,19 @@ class ExchangePlacement {
       node->children[i] = std::move(child);
     }
     if (const auto* read = node->as<PhysicalSharedRead>()) place_shared(read->shared);
-    if (auto* scan = std::get_if<PhysicalScan>(&node->node)) scan->is_split = spread && !scan->table->is_in_memory();
+    if (auto* scan = std::get_if<PhysicalScan>(&node->node)) {
+      scan->is_split = spread && !scan->table->is_in_memory();
+      if (!spread && options_.local_files && !scan->table->is_in_memory())
+        throw UserError(fmt::format("the rounds of WITH RECURSIVE cannot read {} with local_files=on: put its rows into a table first "
+                                    "(CREATE TABLE ... AS)",
+                                    scan->table->name()));
+    }
     if (auto* aggregate = std::get_if<PhysicalAggregate>(&node->node)) return place_aggregate(std::move(node), *aggregate);
-    if (auto* sort = std::get_if<PhysicalSort>(&node->node); sort != nullptr && sort->limit) place_on_each_rank(*node, PhysicalSort{*sort});
+    if (auto* sort = std::get_if<PhysicalSort>(&node->node)) {
+      bool keeps_order = !sort->limit && options_.sorts != SortDistribution::Gather && !sort->keys.empty();
+      if (keeps_order && node->children[0]->distribution.kind != Place::Single) return place_sort(std::move(node), *sort);
+      if (sort->limit) place_on_each_rank(*node, PhysicalSort{*sort});
+    }
     if (auto* limit = std::get_if<PhysicalLimit>(&node->node); limit != nullptr && limit->limit) {
       PhysicalLimit first{.limit = *limit->limit + limit->offset};
       if (*limit->limit <= std::numeric_limits<int64_t>::max() - limit->offset) place_on_each_rank(*node, first);
@@ -134,12 +161,14 @@ class ExchangePlacement {
         case Requirement::Kind::Once: break;
         case Requirement::Kind::Together:
         case Requirement::Kind::Paired: cost += bytes * others / (from_one ? 1 : ranks_); break;
-        case Requirement::Kind::Everywhere: cost += from_one ? bytes * (ranks_ - 1) : bytes * others; break;
+        case Requirement::Kind::Everywhere:
+          if (!can_be_read_everywhere(child)) cost += from_one ? bytes * (ranks_ - 1) : bytes * others;
+          break;
       }
     }
     for (size_t i = 0; i < alternative.size(); ++i) {
       bool all_here = on_one_rank || alternative[i].kind == Requirement::Kind::Everywhere;
-      cost += kWorkShare * bytes_of(*node.children[i]) / (all_here ? 1 : ranks_);
+      cost += work_share_ * bytes_of(*node.children[i]) / (all_here ? 1 : ranks_);
     }
     return cost;
   }
@@ -160,20 +189,42 @@ class ExchangePlacement {
       case Requirement::Kind::Single: return exchange(std::move(node), Move::Gather, {});
       case Requirement::Kind::Together:
       case Requirement::Kind::Paired: return exchange(std::move(node), Move::Repartition, requirement.keys);
-      case Requirement::Kind::Everywhere: return exchange(std::move(node), Move::Broadcast, {});
+      case Requirement::Kind::Everywhere:
+        if (can_be_read_everywhere(*node)) {
+          read_everywhere(*node, plan_);
+          return node;
+        }
+        return exchange(std::move(node), Move::Broadcast, {});
       case Requirement::Kind::Once: break;
     }
     fail_check(__FILE__, __LINE__, "rows that every rank has cannot be taken back");
   }
 
-  PhysicalPtr exchange(PhysicalPtr child, Move kind, std::vector<ExpressionPtr> keys) {
+  bool can_be_read_everywhere(const PhysicalNode& node) const { return !options_.local_files && is_small_table(node); }
+
+  PhysicalPtr exchange(PhysicalPtr child, Move kind, std::vector<ExpressionPtr> keys, std::vector<SortKey> order = {}) {
     auto made = std::make_unique<PhysicalNode>();
     made->layout = child->layout;
     made->estimated_rows = child->estimated_rows;
-    made->node = PhysicalExchange{kind, std::move(keys), plan_.exchanges++};
+    made->node = PhysicalExchange{.kind = kind, .keys = std::move(keys), .number = plan_.exchanges++, .order = std::move(order)};
     made->children.push_back(std::move(child));
     made->distribution = given_distribution(*made, plan_);
     return made;
+  }
+
+  // Each rank sorts rows of its own, and the first one only has to put them together.
+  PhysicalPtr place_sort(PhysicalPtr node, PhysicalSort& sort) {
+    std::vector<SortKey> keys = sort.keys;
+    if (node->children[0]->distribution.kind == Place::Replicated) fail_check(__FILE__, __LINE__, "a sort of rows that every rank has");
+    bool by_range = options_.sorts == SortDistribution::Range ||
+                    (options_.sorts == SortDistribution::Auto && bytes_of(*node) > kBytesToSortByRange);
+    if (by_range) {
+      PhysicalPtr input = exchange(std::move(node->children[0]), Move::Range, {}, keys);
+      node->children[0] = std::move(input);
+    }
+    sort.on_each_rank = true;
+    node->distribution = given_distribution(*node, plan_);
+    return by_range ? exchange(std::move(node), Move::RankByRank, {}) : exchange(std::move(node), Move::Merge, {}, std::move(keys));
   }
 
   // What each rank can do with its own rows before they are moved: a step of the same kind below the node.
@@ -274,6 +325,7 @@ class ExchangePlacement {
   PhysicalPlan& plan_;
   const PlacementOptions& options_;
   double ranks_;
+  double work_share_;
   std::set<size_t> in_rounds_;
   std::set<size_t> placed_;
 };
@@ -282,6 +334,7 @@ class ExchangePlacement {
 
 void place_exchanges(PhysicalPlan& plan, const PlacementOptions& options) {
   ExchangePlacement(plan, options).run();
+  if (options.spread_keys) spread_frequent_keys(plan, options.spread_everything ? 0 : kRowsWorthSpreading);
   check_physical_plan(plan);
 }
 

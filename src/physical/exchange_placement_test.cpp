@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "base/error.h"
 #include "expr/function_table.h"
 #include "physical/physical_planner.h"
@@ -28,11 +30,14 @@ class ExchangePlacementTest : public ::testing::Test {
   }
 
   PhysicalPlan place(LogicalPtr root, const std::vector<ColumnId>& output, bool spread = true) {
+    return place(std::move(root), output, PlacementOptions{.ranks = 3, .spread_everything = spread});
+  }
+  PhysicalPlan place(LogicalPtr root, const std::vector<ColumnId>& output, const PlacementOptions& options) {
     logical_.root = std::move(root);
     logical_.output.clear();
     for (ColumnId id : output) logical_.output.push_back({id, logical_.columns.name(id)});
     PhysicalPlan made = plan_physical(logical_);
-    place_exchanges(made, {.ranks = 3, .spread_everything = spread});
+    place_exchanges(made, options);
     return made;
   }
 
@@ -93,6 +98,58 @@ TEST_F(ExchangePlacementTest, SumsAreAddedUpInTwoStages) {
   EXPECT_EQ(made.root->as<PhysicalAggregate>()->stage, AggregateStage::Final);
   const PhysicalNode& gather = *made.root->children[0];
   EXPECT_EQ(gather.children[0]->as<PhysicalAggregate>()->stage, AggregateStage::Partial);
+}
+
+TEST_F(ExchangePlacementTest, RanksSortAndTheFirstPutsTogether) {
+  ColumnId a = add("a");
+  auto sorted = [&] { return make_node(LogicalSort{{{column(a)}}, {}}, scan({a})); };
+  auto moves = [&](SortDistribution sorts) {
+    return moves_of(place(sorted(), {a}, PlacementOptions{.ranks = 3, .spread_everything = true, .sorts = sorts}));
+  };
+  EXPECT_EQ(moves(SortDistribution::Auto), (std::vector<Move>{Move::Merge, Move::Scatter}));
+  EXPECT_EQ(moves(SortDistribution::Gather), (std::vector<Move>{Move::Gather, Move::Scatter}));
+  EXPECT_EQ(moves(SortDistribution::Range), (std::vector<Move>{Move::RankByRank, Move::Range, Move::Scatter}));
+}
+
+TEST_F(ExchangePlacementTest, TheKeysOfBothSidesOfAnInnerJoinCount) {
+  ColumnId a = add("a");
+  ColumnId b = add("b");
+  ColumnId c = add("c");
+  auto equal = [&](ColumnId left, ColumnId right) { return std::vector<ExpressionPtr>{make_call("=", {column(left), column(right)})}; };
+  PlacementOptions options{.ranks = 3, .spread_everything = true, .joins = JoinDistribution::Repartition};
+  auto moves_with = [&](JoinKind kind) {
+    // The rows of a and b lie by b as well as by a, if none of them is filled up with NULLs.
+    LogicalPtr first = make_node(LogicalJoin{kind, equal(a, b)}, scan({a}), scan({b}));
+    LogicalPtr both = make_node(LogicalJoin{JoinKind::Inner, equal(b, c)}, std::move(first), scan({c}));
+    std::vector<Move> moves = moves_of(place(std::move(both), {a, b, c}, options));
+    return std::count(moves.begin(), moves.end(), Move::Repartition);
+  };
+  EXPECT_EQ(moves_with(JoinKind::Inner), 3);
+  EXPECT_EQ(moves_with(JoinKind::Left), 4);
+}
+
+TEST_F(ExchangePlacementTest, FrequentKeysAreSpreadWhereNobodyCountsOnTheirPlace) {
+  ColumnId a = add("a");
+  ColumnId b = add("b");
+  ColumnId count = add("count", TypeKind::BigInt);
+  AggregateCall call{.id = count, .function = find_aggregate("count"), .argument = column(a)};
+  AggregateCall distinct{.id = count, .function = find_aggregate("count"), .argument = column(a), .distinct = true};
+  PlacementOptions options{
+      .ranks = 3, .spread_everything = true, .joins = JoinDistribution::Repartition, .spread_keys = true};
+  auto joined = [&](JoinKind kind) {
+    return make_node(LogicalJoin{kind, {make_call("=", {column(a), column(b)})}}, scan({a}), scan({b}));
+  };
+  auto spreads = [&](LogicalPtr root, const std::vector<ColumnId>& output) {
+    std::vector<Move> moves = moves_of(place(std::move(root), output, options));
+    return std::count(moves.begin(), moves.end(), Move::SpreadBuild) == 1;
+  };
+  EXPECT_TRUE(spreads(joined(JoinKind::Inner), {a, b}));
+  EXPECT_TRUE(spreads(joined(JoinKind::Anti), {a}));
+  // Rows of the build side would go on from every rank.
+  EXPECT_FALSE(spreads(joined(JoinKind::Right), {a, b}));
+  // What is added up on each rank is added up again; the groups of a key and its different values must be on one rank.
+  EXPECT_TRUE(spreads(make_node(LogicalAggregate{{}, {call}}, joined(JoinKind::Inner)), {count}));
+  EXPECT_FALSE(spreads(make_node(LogicalAggregate{{}, {distinct}}, joined(JoinKind::Inner)), {count}));
 }
 
 TEST_F(ExchangePlacementTest, APlanArrivesAsItWasSent) {

@@ -44,8 +44,16 @@ std::string_view exchange_name(PhysicalExchange::Kind kind) {
     case PhysicalExchange::Kind::Broadcast: return "broadcast";
     case PhysicalExchange::Kind::Repartition: return "repartition";
     case PhysicalExchange::Kind::Scatter: return "scatter";
+    case PhysicalExchange::Kind::Merge: return "merge";
+    case PhysicalExchange::Kind::Range: return "range";
+    case PhysicalExchange::Kind::RankByRank: return "rank by rank";
+    case PhysicalExchange::Kind::SpreadBuild: return "spread";
   }
   return "";
+}
+
+bool goes_to_first_rank(PhysicalExchange::Kind kind) {
+  return kind == PhysicalExchange::Kind::Gather || kind == PhysicalExchange::Kind::Merge || kind == PhysicalExchange::Kind::RankByRank;
 }
 
 std::vector<LogicalType> PhysicalPlan::types_of(const std::vector<ColumnId>& ids) const {
@@ -92,14 +100,24 @@ std::vector<std::vector<Requirement>> input_alternatives(const PhysicalNode& nod
 
 namespace {
 
+using Keys = std::vector<ExpressionPtr>;
+
 // The same place, with each key as a column or expression of the new layout; scattered if a key is lost on the way.
 Distribution renamed(const Distribution& distribution, const std::function<ExpressionPtr(const ExpressionPtr&)>& new_key) {
   if (distribution.kind != Distribution::Kind::Hashed) return distribution;
-  Distribution made = distribution;
-  for (ExpressionPtr& key : made.keys) {
-    key = new_key(key);
-    if (!key) return {Distribution::Kind::Scattered, {}};
-  }
+  std::vector<Keys> left;
+  auto rename = [&](Keys keys) {
+    for (ExpressionPtr& key : keys) {
+      key = new_key(key);
+      if (!key) return;
+    }
+    left.push_back(std::move(keys));
+  };
+  rename(distribution.keys);
+  for (const Keys& keys : distribution.equal_keys) rename(keys);
+  if (left.empty()) return {Distribution::Kind::Scattered, {}, {}};
+  Distribution made{Distribution::Kind::Hashed, std::move(left.front()), {}};
+  made.equal_keys.assign(left.begin() + 1, left.end());
   return made;
 }
 
@@ -120,12 +138,23 @@ Distribution projected(const Distribution& distribution, const PhysicalProject& 
 
 Distribution exchanged(const PhysicalExchange& exchange) {
   switch (exchange.kind) {
-    case PhysicalExchange::Kind::Gather: return {Distribution::Kind::Single, {}};
-    case PhysicalExchange::Kind::Broadcast: return {Distribution::Kind::Replicated, {}};
-    case PhysicalExchange::Kind::Repartition: return {Distribution::Kind::Hashed, exchange.keys};
-    case PhysicalExchange::Kind::Scatter: return {Distribution::Kind::Scattered, {}};
+    case PhysicalExchange::Kind::Gather:
+    case PhysicalExchange::Kind::Merge:
+    case PhysicalExchange::Kind::RankByRank: return {Distribution::Kind::Single, {}, {}};
+    case PhysicalExchange::Kind::Broadcast: return {Distribution::Kind::Replicated, {}, {}};
+    // Of frequent keys only the join above knows (spreads_keys).
+    case PhysicalExchange::Kind::Repartition:
+    case PhysicalExchange::Kind::SpreadBuild: return {Distribution::Kind::Hashed, exchange.keys, {}};
+    case PhysicalExchange::Kind::Scatter:
+    case PhysicalExchange::Kind::Range: return {Distribution::Kind::Scattered, {}, {}};
   }
   fail_check(__FILE__, __LINE__, "unknown exchange");
+}
+
+// Rows of frequent keys are on all ranks.
+bool spreads_keys(const PhysicalNode& node) {
+  const auto* exchange = node.children[0]->as<PhysicalExchange>();
+  return exchange != nullptr && exchange->spreads;
 }
 
 Distribution joined(const PhysicalJoin& join, const PhysicalNode& node) {
@@ -135,8 +164,15 @@ Distribution joined(const PhysicalJoin& join, const PhysicalNode& node) {
   bool has_foreign_rows = join.kind == JoinKind::Right || join.kind == JoinKind::Full;
   bool is_single = left.kind == Distribution::Kind::Single && right.kind == Distribution::Kind::Single;
   if (!gives_left_columns(join.kind)) return kept(right, node.layout);
-  if (has_foreign_rows && !is_single) return {Distribution::Kind::Scattered, {}};
-  return kept(left, node.layout);
+  if ((has_foreign_rows || spreads_keys(node)) && !is_single) return {Distribution::Kind::Scattered, {}, {}};
+  Distribution both = left;
+  bool are_paired = left.kind == Distribution::Kind::Hashed && right.kind == Distribution::Kind::Hashed;
+  if (join.kind == JoinKind::Inner && are_paired) {
+    // Both sides were hashed by the keys of the join, so these agree in every row.
+    both.equal_keys.push_back(right.keys);
+    both.equal_keys.insert(both.equal_keys.end(), right.equal_keys.begin(), right.equal_keys.end());
+  }
+  return kept(both, node.layout);
 }
 
 }  // namespace
@@ -144,17 +180,18 @@ Distribution joined(const PhysicalJoin& join, const PhysicalNode& node) {
 Distribution given_distribution(const PhysicalNode& node, const PhysicalPlan& plan) {
   return std::visit(
       Overloaded{[&](const PhysicalScan& scan) {
-                   return Distribution{scan.is_split ? Distribution::Kind::Scattered : Distribution::Kind::Single, {}};
+                   if (scan.is_everywhere) return Distribution{Distribution::Kind::Replicated, {}, {}};
+                   return Distribution{scan.is_split ? Distribution::Kind::Scattered : Distribution::Kind::Single, {}, {}};
                  },
                  [](const PhysicalExchange& exchange) { return exchanged(exchange); },
                  [](const PhysicalValues&) {
-                   return Distribution{Distribution::Kind::Single, {}};
+                   return Distribution{Distribution::Kind::Single, {}, {}};
                  },
                  [](const PhysicalRecursion&) {
-                   return Distribution{Distribution::Kind::Single, {}};
+                   return Distribution{Distribution::Kind::Single, {}, {}};
                  },
                  [](const PhysicalWorkingRead&) {
-                   return Distribution{Distribution::Kind::Single, {}};
+                   return Distribution{Distribution::Kind::Single, {}, {}};
                  },
                  [&](const PhysicalProject& project) { return projected(node.children[0]->distribution, project, node, plan); },
                  [&](const PhysicalJoin& join) { return joined(join, node); },
@@ -162,7 +199,7 @@ Distribution given_distribution(const PhysicalNode& node, const PhysicalPlan& pl
                    bool is_single = true;
                    for (const PhysicalPtr& child : node.children)
                      is_single = is_single && child->distribution.kind == Distribution::Kind::Single;
-                   return Distribution{is_single ? Distribution::Kind::Single : Distribution::Kind::Scattered, {}};
+                   return Distribution{is_single ? Distribution::Kind::Single : Distribution::Kind::Scattered, {}, {}};
                  },
                  [&](const PhysicalSharedRead& read) {
                    const PhysicalNode& source = *plan.shared[read.shared];
@@ -217,6 +254,7 @@ void for_each_expression(const PhysicalNode& node, const std::function<void(cons
                         },
                         [&](const PhysicalExchange& exchange) {
                           for (const ExpressionPtr& key : exchange.keys) visit(key, 0);
+                          for (const SortKey& key : exchange.order) visit(key.expression, 0);
                         },
                         [](const auto&) {}},
              node.node);

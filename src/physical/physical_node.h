@@ -17,12 +17,20 @@ namespace pistachio {
 struct PhysicalNode;
 using PhysicalPtr = std::unique_ptr<PhysicalNode>;
 
+// The scan waits for the build side of a join, and drops rows that find no partner there (exec/join_filter.h).
+struct ScanJoinFilter {
+  size_t number = 0;            // PhysicalJoin::filter
+  std::vector<size_t> columns;  // of the layout
+};
+
 struct PhysicalScan {
   TablePtr table;
   bool is_split = false;        // every rank reads a share of the files; otherwise one rank reads all of the table
+  bool is_everywhere = false;   // every rank reads all of it
   std::vector<size_t> sources;  // the table column behind each column of the layout
   std::vector<RangeFilter> filters;
   std::vector<ExpressionPtr> conditions;  // the filters as they were written
+  std::vector<ScanJoinFilter> join_filters;
 };
 
 struct PhysicalValues {
@@ -52,6 +60,13 @@ struct JoinBound {
   bool is_inclusive = false;  // equal values match
 };
 
+// What a join tells scans below its left input of its right one.
+struct BuildSideFilter {
+  size_t number = 0;         // among the filters of the plan
+  std::vector<size_t> keys;  // places in PhysicalJoin::keys
+  int64_t expected_keys = 0;
+};
+
 // The right input is the build side: it is read first and kept; the left input streams through.
 struct PhysicalJoin {
   JoinKind kind = JoinKind::Inner;
@@ -63,6 +78,7 @@ struct PhysicalJoin {
   // Mark: the comparisons, if they can be found by hash; then there are no bounds. Here a NULL makes a pair unknown.
   std::vector<JoinKey> compared_keys;
   ColumnId mark;
+  std::optional<BuildSideFilter> filter;
 };
 
 // In one go, or in two: each rank adds up its own rows, and what came out of that is merged where the rows of a group meet.
@@ -129,11 +145,22 @@ struct PhysicalExchange {
     Broadcast,    // all to every rank
     Repartition,  // each to the rank that the hash of its keys gives
     Scatter,      // evenly to all
+    Merge,        // all to the first rank, which makes one order of those that every rank has in `order`
+    Range,        // by `order`: the first rows of it to the first rank, the last ones to the last
+    RankByRank,   // all to the first rank, which takes those of one rank after the other
+    SpreadBuild,  // rows of keys that are frequent on the probe side of their join to every rank; others stay
   };
   Kind kind = Kind::Gather;
-  std::vector<ExpressionPtr> keys;  // Repartition
+  std::vector<ExpressionPtr> keys;  // Repartition, SpreadBuild
   size_t number = 0;                // among the exchanges of the plan
+  std::vector<SortKey> order;       // Merge, Range
+  // Repartition of the probe side of a join: rows of frequent keys stay where they are; SpreadBuild on the other side brings them their
+  // partners.
+  bool spreads = false;
+  size_t partner = 0;  // SpreadBuild: the number of the probe side's exchange
 };
+
+bool goes_to_first_rank(PhysicalExchange::Kind kind);
 
 std::string_view exchange_name(PhysicalExchange::Kind kind);
 
@@ -159,6 +186,8 @@ struct PhysicalPlan {
   // Plans that are computed once and read by PhysicalSharedRead; null where none is left. One may read another.
   std::vector<PhysicalPtr> shared;
   size_t exchanges = 0;
+  size_t filters = 0;
+  bool local_files = false;  // tables are other files on every rank, of the same columns
 
   std::vector<LogicalType> types_of(const std::vector<ColumnId>& ids) const;
 };

@@ -28,6 +28,18 @@ uint64_t fingerprint(const ParquetTable& table) {
   return made;
 }
 
+// The files of ranks differ, but a table has the same columns on all.
+void require_same_columns(const std::string& table, const std::vector<TableColumnInfo>& first, const std::vector<TableColumnInfo>& own) {
+  auto describe = [](const std::vector<TableColumnInfo>& columns, size_t i) {
+    return i < columns.size() ? fmt::format("{} {}", columns[i].name, columns[i].type.to_string()) : std::string("nothing");
+  };
+  for (size_t i = 0; i < std::max(first.size(), own.size()); ++i) {
+    if (describe(first, i) == describe(own, i)) continue;
+    throw UserError(fmt::format("the files of table {} have other columns here than on rank 0: column {} is {}, there it is {}", table, i + 1,
+                                describe(own, i), describe(first, i)));
+  }
+}
+
 // The parts of each struct, listed once for the writer and the reader.
 template <typename Walker, typename... Parts>
 void walk_all(Walker& walker, Parts&&... parts) {
@@ -53,11 +65,13 @@ PISTACHIO_PARTS(JoinBound, s.left, s.right, s.is_upper, s.is_inclusive)
 PISTACHIO_PARTS(AggregateCall, s.id, s.function, s.argument, s.distinct, s.filter, s.type)
 PISTACHIO_PARTS(SortKey, s.expression, s.descending, s.nulls_first)
 PISTACHIO_PARTS(TableColumnInfo, s.name, s.type, s.unsupported, s.not_null)
-PISTACHIO_PARTS(PhysicalScan, s.table, s.is_split, s.sources, s.filters, s.conditions)
+PISTACHIO_PARTS(ScanJoinFilter, s.number, s.columns)
+PISTACHIO_PARTS(BuildSideFilter, s.number, s.keys, s.expected_keys)
+PISTACHIO_PARTS(PhysicalScan, s.table, s.is_split, s.is_everywhere, s.sources, s.filters, s.conditions, s.join_filters)
 PISTACHIO_PARTS(PhysicalValues, s.rows)
 PISTACHIO_PARTS(PhysicalFilter, s.conditions)
 PISTACHIO_PARTS(PhysicalProject, s.columns)
-PISTACHIO_PARTS(PhysicalJoin, s.kind, s.keys, s.bounds, s.conditions, s.comparisons, s.compared_keys, s.mark)
+PISTACHIO_PARTS(PhysicalJoin, s.kind, s.keys, s.bounds, s.conditions, s.comparisons, s.compared_keys, s.mark, s.filter)
 PISTACHIO_PARTS(PhysicalAggregate, s.groups, s.calls, s.stage, s.states)
 PISTACHIO_PARTS(PhysicalSort, s.keys, s.limit, s.on_each_rank)
 PISTACHIO_PARTS(PhysicalLimit, s.limit, s.offset, s.on_each_rank)
@@ -67,7 +81,7 @@ PISTACHIO_PARTS(PhysicalSharedRead, s.shared, s.places)
 PISTACHIO_PARTS(PhysicalRecursion, s.working_table, s.keeps_all)
 PISTACHIO_PARTS(PhysicalWorkingRead, s.working_table, s.places)
 PISTACHIO_PARTS(PhysicalRepeat, s.times)
-PISTACHIO_PARTS(PhysicalExchange, s.kind, s.keys, s.number)
+PISTACHIO_PARTS(PhysicalExchange, s.kind, s.keys, s.number, s.order, s.spreads, s.partner)
 
 #undef PISTACHIO_PARTS
 
@@ -81,6 +95,8 @@ class PlanWriter {
       part(plan.columns.type(id));
     }
     out_.put<uint64_t>(plan.exchanges);
+    out_.put<uint64_t>(plan.filters);
+    out_.put<bool>(local_files_ = plan.local_files);
     out_.put<uint64_t>(plan.shared.size());
     for (const PhysicalPtr& shared : plan.shared) {
       out_.put<bool>(shared != nullptr);
@@ -144,6 +160,7 @@ class PlanWriter {
   }
 
   ByteWriter out_;
+  bool local_files_ = false;
   std::map<const Expression*, uint32_t> known_;  // expressions share parts: each goes once
 };
 
@@ -161,6 +178,8 @@ class PlanReader {
       plan.columns.add(std::move(name), type);
     }
     plan.exchanges = in_.get<uint64_t>();
+    plan.filters = in_.get<uint64_t>();
+    plan.local_files = local_files_ = in_.get<bool>();
     size_t shared = in_.get_count();
     for (size_t i = 0; i < shared; ++i) plan.shared.push_back(in_.get<bool>() ? node() : nullptr);
     plan.root = node();
@@ -244,6 +263,7 @@ class PlanReader {
   }
 
   ByteReader in_;
+  bool local_files_ = false;
   const TableOpener& open_;
   std::vector<ExpressionPtr> known_;
 };
@@ -337,6 +357,7 @@ void PlanWriter::part(const TablePtr& table) {
   }
   part(patterns);
   out_.put(fingerprint(table->files()));
+  if (local_files_) part(table->columns());
 }
 
 void PlanReader::part(TablePtr& table) {
@@ -352,6 +373,12 @@ void PlanReader::part(TablePtr& table) {
   part(patterns);
   auto expected = in_.get<uint64_t>();
   table = open_(name, patterns);
+  if (local_files_) {
+    std::vector<TableColumnInfo> columns;
+    size_t count = in_.get_count();
+    for (size_t i = 0; i < count; ++i) part(columns.emplace_back(TableColumnInfo{"", TypeKind::BigInt, "", false}));
+    return require_same_columns(name, columns, table->columns());
+  }
   if (fingerprint(table->files()) != expected)
     throw UserError(fmt::format("the files of table {} are not those that rank 0 sees; {} must be the same files for all ranks", name,
                                 patterns.empty() ? "they" : patterns[0]));

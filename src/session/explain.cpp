@@ -91,6 +91,11 @@ class Explainer {
         Overloaded{[&](const PhysicalScan& scan) {
                      Described made{fmt::format("scan {}", scan.table->name()), {{"columns", show(node.layout)}}};
                      if (!scan.conditions.empty()) made.details.emplace_back("filters", show(scan.conditions));
+                     for (const ScanJoinFilter& filter : scan.join_filters) {
+                       std::vector<ColumnId> columns;
+                       for (size_t place : filter.columns) columns.push_back(node.layout[place]);
+                       made.details.emplace_back("join filter", fmt::format("{} on {}", filter.number, show(columns)));
+                     }
                      return made;
                    },
                    [&](const PhysicalValues&) {
@@ -136,10 +141,13 @@ class Explainer {
                      return Described{"repeat", {{"times", name_of(repeat.times)}}};
                    },
                    [&](const PhysicalExchange& exchange) {
-                     Described made{std::string(exchange_name(exchange.kind)), {}};
+                     std::string name(exchange_name(exchange.kind));
+                     if (exchange.spreads) name += ", frequent keys stay";
+                     Described made{name, {}};
                      std::vector<std::string> keys;
                      for (const ExpressionPtr& key : exchange.keys) keys.push_back(show(*key));
                      if (!keys.empty()) made.details.emplace_back("keys", fmt::format("{}", fmt::join(keys, ", ")));
+                     if (!exchange.order.empty()) made.details.emplace_back("keys", show(exchange.order));
                      return made;
                    }},
         node.node);
@@ -163,6 +171,7 @@ class Explainer {
     for (const JoinKey& key : join.keys)
       keys.push_back(fmt::format("{} {} {}", show(*key.left), key.null_safe ? "IS NOT DISTINCT FROM" : "=", show(*key.right)));
     if (!keys.empty()) made.details.emplace_back("keys", fmt::format("{}", fmt::join(keys, " AND ")));
+    if (join.filter) made.details.emplace_back("gives join filter", fmt::format("{}", join.filter->number));
     std::vector<std::string> bounds;
     for (const JoinBound& bound : join.bounds)
       bounds.push_back(

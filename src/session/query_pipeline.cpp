@@ -7,6 +7,7 @@
 #include "columns/device_copy.h"
 #include "memory/channel.h"
 #include "optimizer/optimizer.h"
+#include "physical/join_filters.h"
 #include "physical/physical_planner.h"
 
 namespace pistachio {
@@ -15,6 +16,8 @@ namespace {
 
 // Results that wait for the receiver.
 constexpr int64_t kResultBytes = 16 << 20;
+// A scan of fewer rows rather begins at once than wait for the build side of a join.
+constexpr double kRowsWorthFiltering = 200'000;
 
 class ChannelSink final : public ChunkSink {
  public:
@@ -68,6 +71,7 @@ PlannedQuery plan_query(const ast::Query& query, TableResolver& tables, const Se
   optimize(logical, settings, options.token);
   planned.plan = plan_physical(logical);
   if (placement.ranks > 1) place_exchanges(planned.plan, placement);
+  if (settings.join_filters) place_join_filters(planned.plan, settings.spread_tables ? 0 : kRowsWorthFiltering);
   planned.planning_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   return planned;
 }

@@ -11,6 +11,7 @@
 #include "base/start_thread.h"
 #include "physical/plan_serializer.h"
 #include "session/query_pipeline.h"
+#include "session/rank_files.h"
 
 namespace pistachio {
 
@@ -162,7 +163,7 @@ std::vector<RankProfile> RankService::run(const PhysicalPlan& plan, ExecutablePl
   std::exception_ptr own_error;
   std::vector<RankProfile> profiles(static_cast<size_t>(ranks()));
   {
-    QueryExchanges exchanges(hub_, number, plan.exchanges, exchange_limits);
+    QueryExchanges exchanges(hub_, number, plan.exchanges, exchange_limits, plan.filters);
     for (int other = 1; other < ranks(); ++other) send(other, MessageKind::Plan, number, bytes);
     try {
       std::optional<UseSampler> use;
@@ -303,11 +304,11 @@ RankProfile RankService::take_part(int64_t number, const std::string& bytes, con
   bool watched = reader.get<uint8_t>() != 0;
   EngineInstance::QueryScope scope(engine_, settings, EngineInstance::QueryScope::Use::Operators);
   auto open = [&](const std::string& name, const std::vector<std::string>& patterns) {
-    return Table::of_files(name, engine_.scheduler().run(open_table(scope.storage(), patterns), token));
+    return Table::of_files(name, engine_.scheduler().run(open_rank_table(scope.storage(), patterns, rank()), token));
   };
   PhysicalPlan plan = deserialize_plan(reader.get_text(), open);
   ExecutablePlan executable = build_executable(plan, rank());
-  QueryExchanges exchanges(hub_, number, plan.exchanges, limits(settings, plan.exchanges));
+  QueryExchanges exchanges(hub_, number, plan.exchanges, limits(settings, plan.exchanges), plan.filters);
   std::optional<UseSampler> use;
   if (watched) use.emplace(scope.read_pool(), exchanges);
   run_plan(engine_, scope, executable, nullptr, token, &exchanges, message_bytes(settings));

@@ -24,6 +24,7 @@
 #include "session/late_begin.h"
 #include "session/query_pipeline.h"
 #include "session/query_profile.h"
+#include "session/rank_files.h"
 #include "session/rank_service.h"
 
 namespace pistachio {
@@ -122,7 +123,9 @@ Session::Session(EngineInstance& engine, RankService* ranks)
 }
 
 void Session::add_folder(const std::string& path) {
-  std::unique_ptr<DIR, int (*)(DIR*)> folder(::opendir(path.c_str()), ::closedir);
+  // Which tables there are, the first rank's folder says.
+  std::string own = settings_.local_files ? path_for_rank(path, 0) : path;
+  std::unique_ptr<DIR, int (*)(DIR*)> folder(::opendir(own.c_str()), ::closedir);
   if (!folder) throw UserError(fmt::format("-d {}: {}", path, std::strerror(errno)));
   constexpr std::string_view ending = ".parquet";
   while (dirent* entry = ::readdir(folder.get())) {
@@ -130,7 +133,7 @@ void Session::add_folder(const std::string& path) {
     if (name.starts_with('.') || name.starts_with('_')) continue;
     std::string full = path + "/" + name;
     struct stat facts {};
-    if (::stat(full.c_str(), &facts) != 0) continue;
+    if (::stat((own + "/" + name).c_str(), &facts) != 0) continue;
     if (S_ISDIR(facts.st_mode)) {
       folder_tables_.emplace(name, full);
     } else if (name.ends_with(ending)) {
@@ -144,7 +147,7 @@ TablePtr Session::find_table(const std::string& name) {
   if (kept != tables_.end()) return kept->second;
   auto stored = folder_tables_.find(name);
   if (stored == folder_tables_.end()) return nullptr;
-  ParquetTable opened = engine_.scheduler().run(open_table(scope_->storage(), {stored->second}), token_);
+  ParquetTable opened = engine_.scheduler().run(open_rank_table(scope_->storage(), {stored->second}, 0), token_);
   return Table::of_files(name, std::move(opened));
 }
 
@@ -154,7 +157,7 @@ const ViewDefinition* Session::find_view(const std::string& name) {
 }
 
 TablePtr Session::open_files(const std::vector<std::string>& patterns) {
-  ParquetTable opened = engine_.scheduler().run(open_table(scope_->storage(), patterns), token_);
+  ParquetTable opened = engine_.scheduler().run(open_rank_table(scope_->storage(), patterns, 0), token_);
   return Table::of_files(patterns[0], std::move(opened));
 }
 
@@ -191,7 +194,13 @@ void Session::execute(std::shared_ptr<const ast::Statement> statement, ResultRec
 }
 
 PlannedQuery Session::plan(const ast::Query& query, std::vector<LogicalType> inserted) {
-  PlannedQuery planned = plan_query(query, *this, settings_, {.token = token_, .inserted = std::move(inserted)}, placement());
+  BindOptions options{.token = token_, .inserted = std::move(inserted)};
+  PlannedQuery planned = plan_query(query, *this, settings_, options, placement());
+  if (planned.plan.exchanges > 0 && link_speed() == 0) {
+    // What is best depends on how fast the links are.
+    ranks_->prepare_links(settings_, token_);
+    if (link_speed() > 0) planned = plan_query(query, *this, settings_, options, placement());
+  }
   if (!planned.left_out.empty()) {
     std::set<std::string_view> names;
     for (const LeftOutColumn& column : planned.left_out) names.insert(column.name);
@@ -214,13 +223,23 @@ void Session::run(const std::shared_ptr<const ast::Statement>&, const ast::Selec
   result.end();
 }
 
+double Session::link_speed() const {
+  if (settings_.link_bandwidth_limit > 0) return static_cast<double>(settings_.link_bandwidth_limit);
+  return ranks_ == nullptr ? 0 : slowest_speed(ranks_->links().known());
+}
+
 PlacementOptions Session::placement() const {
-  return {
-      .ranks = ranks_ == nullptr ? 1 : ranks_->ranks(), .spread_everything = settings_.spread_tables, .joins = settings_.join_distribution};
+  return {.ranks = ranks_ == nullptr ? 1 : ranks_->ranks(),
+          .spread_everything = settings_.spread_tables,
+          .joins = settings_.join_distribution,
+          .sorts = settings_.sort_distribution,
+          .spread_keys = settings_.spread_keys && !ExchangeSchedule::of(settings_).build_first,
+          .local_files = settings_.local_files,
+          .link_speed = link_speed()};
 }
 
 void Session::run_planned(const PlannedQuery& planned, ExecutablePlan& executable, ResultReceiver& receiver, bool watched) {
-  // Not part of the query's time.
+  // Not part of the query's time; usually done before planning.
   if (planned.plan.exchanges > 0) ranks_->prepare_links(settings_, token_);
   auto begin = std::chrono::steady_clock::now();
   QueryProfile profile;
@@ -230,8 +249,7 @@ void Session::run_planned(const PlannedQuery& planned, ExecutablePlan& executabl
     profile.ranks.push_back(profile_of(planned.plan, executable, nullptr, scope_->read_pool().statistics().bytes));
   } else {
     profile.ranks = ranks_->run(planned.plan, executable, *scope_, receiver, token_, watched);
-    bool is_limited = settings_.link_bandwidth_limit > 0;
-    profile.bandwidths.link = is_limited ? static_cast<double>(settings_.link_bandwidth_limit) : slowest_speed(ranks_->links().known());
+    profile.bandwidths.link = link_speed();
   }
   profile.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   profile_ = std::make_shared<const QueryProfile>(std::move(profile));

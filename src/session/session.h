@@ -72,6 +72,8 @@ class Session final : private TableResolver {
 
   void show_links(ResultReceiver& receiver);
   PlacementOptions placement() const;
+  // Of the slowest link, bytes a second: as limited, else as measured; 0 if that is not known.
+  double link_speed() const;
   // `watched`: the profile says what was used over time.
   void run_planned(const PlannedQuery& planned, ExecutablePlan& executable, ResultReceiver& receiver, bool watched = false);
   // For a statement that runs it; `inserted` as in BindOptions.

@@ -11,6 +11,7 @@
 #include "kernels/ops/hash64.h"
 #include "kernels/ops/join_build.h"
 #include "kernels/ops/join_probe.h"
+#include "kernels/ops/key_filter.h"
 #include "kernels/ops/partition_rows.h"
 #include "kernels/ops/segment_extreme.h"
 #include "kernels/ops/segment_moments.h"
@@ -57,6 +58,15 @@ void BM_PartitionRows(benchmark::State& state) {
   report(state, chunk_rows);
 }
 BENCHMARK(BM_PartitionRows)->ArgName("bits")->Arg(1)->Arg(5)->Arg(8)->Arg(12);
+
+void BM_KeyFilterTest(benchmark::State& state) {
+  at::Tensor words = at::zeros({key_filter_words(state.range(0))}, at::kLong);
+  key_filter_add(words, hash64(at::arange(state.range(0), at::kLong)));
+  const at::Tensor hashes = hash64(random_keys(chunk_rows, 4 * state.range(0)));
+  for (auto _ : state) benchmark::DoNotOptimize(key_filter_test(words, hashes));
+  report(state, chunk_rows);
+}
+BENCHMARK(BM_KeyFilterTest)->ArgName("keys")->Arg(1000)->Arg(100000)->Arg(4000000);
 
 // The groups are all there already.
 void BM_GroupAssign(benchmark::State& state) {

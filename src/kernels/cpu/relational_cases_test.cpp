@@ -9,6 +9,7 @@
 #include "kernels/ops/group_assign.h"
 #include "kernels/ops/join_build.h"
 #include "kernels/ops/join_probe.h"
+#include "kernels/ops/key_filter.h"
 #include "kernels/ops/partition_rows.h"
 #include "kernels/ops/segment_extreme.h"
 #include "kernels/ops/segment_moments.h"
@@ -89,6 +90,18 @@ Call draw_partition(Draw& draw) {
   return [=]() -> std::vector<at::Tensor> {
     auto [order, offsets] = partition_rows(hashes, bits);
     return {order, offsets};
+  };
+}
+
+Call draw_key_filter(Draw& draw) {
+  const at::Tensor added = random_hashes(draw, draw.rows, draw_key_count(draw));
+  const at::Tensor tested = random_hashes(draw, draw.rows, draw_key_count(draw));
+  const int64_t count = int64_t{1} << uniform(draw.random, 1, 12);
+  const at::Device device = draw.device;
+  return [=]() -> std::vector<at::Tensor> {
+    at::Tensor filter = at::zeros({count}, at::TensorOptions(at::kLong).device(device));
+    key_filter_add(filter, added);
+    return {filter, key_filter_test(filter, added), key_filter_test(filter, tested)};
   };
 }
 
@@ -320,6 +333,7 @@ Call draw_compare_text_columns(Draw& draw) {
 std::vector<Operation> relational_operations() {
   return {{"gather_rows", draw_gather_rows, {}},
           {"partition_rows", draw_partition, {}},
+          {"key_filter", draw_key_filter, {}},
           {"group_assign", draw_group_assign, {}},
           {"segment_count", draw_segment_count, {}},
           {"segment_sum", draw_segment_sum, {}},

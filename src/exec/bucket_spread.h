@@ -1,0 +1,47 @@
+// Which rank a row of a repartition goes to: the hash of its keys gives a bucket, and a bucket belongs to a rank. A bucket that holds far
+// more rows than others (a frequent key) would keep one rank busy while the others wait. In a join over ranks such buckets belong to all:
+// rows of the probe side stay where they are, and those of the build side go to every rank. What the probe sides of all ranks begin with
+// decides it, and every rank decides alike.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/task.h"
+#include "data/column.h"
+#include "memory/channel.h"
+
+namespace pistachio {
+
+inline constexpr int64_t kBucketBits = 10;
+inline constexpr int64_t kBuckets = int64_t{1} << kBucketBits;
+
+// int64 [rows]: hashes whose top bits are the bucket. Hashed once more than for tables: joins and groupings on a rank use the bits of the
+// first hash, and must find all of them in use.
+at::Tensor routing_hashes(const std::vector<Column>& keys);
+// The rank that has the bucket.
+int owner_of(int64_t bucket, int ranks);
+
+// The decision for one join, on one rank.
+class BucketSpread {
+ public:
+  // Buckets that belong to all ranks, given the loads (rows) of each bucket on each rank, as notes; empty notes count as no rows.
+  static std::vector<bool> choose(const std::vector<std::string>& loads, int ranks);
+  static std::string note_of(const std::vector<int64_t>& loads);
+
+  void decide(std::vector<bool> of_all);
+  // Waits until decide() was called.
+  Task<void> wait();
+  // Once decided: whether any belongs to all, and which.
+  bool is_needed() const { return is_needed_; }
+  const std::vector<bool>& of_all() const { return of_all_; }
+
+ private:
+  std::vector<bool> of_all_;
+  bool is_needed_ = false;
+  Channel<int> decided_{0};  // closed then
+};
+
+}  // namespace pistachio

@@ -1,0 +1,35 @@
+// The receiving end of exchanges that keep an order: MergeRead makes one order of the rows that every rank sent in that order, RankByRankRead
+// gives all rows of the first rank, then those of the second, and so on. Both on one lane, as their rows are for one.
+#pragma once
+
+#include "exec/operator.h"
+#include "exec/row_order.h"
+
+namespace pistachio {
+
+class MergeReadOperator final : public Operator {
+ public:
+  MergeReadOperator(std::vector<ColumnId> layout, size_t number, const std::vector<SortKey>& order, std::vector<LogicalType> types)
+      : Operator(std::move(layout)), number_(number), order_(order, layout_), types_(std::move(types)) {}
+  Task<void> produce(RunContext& context, ChunkSink& sink) override;
+
+ private:
+  struct Head;
+  struct Merged;
+  Merged merge(std::vector<Head>& heads, at::Device device);
+
+  size_t number_;
+  RowOrder order_;
+  std::vector<LogicalType> types_;
+};
+
+class RankByRankReadOperator final : public Operator {
+ public:
+  RankByRankReadOperator(std::vector<ColumnId> layout, size_t number) : Operator(std::move(layout)), number_(number) {}
+  Task<void> produce(RunContext& context, ChunkSink& sink) override;
+
+ private:
+  size_t number_;
+};
+
+}  // namespace pistachio

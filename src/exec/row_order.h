@@ -1,0 +1,30 @@
+// The order of rows by sort keys.
+#pragma once
+
+#include <vector>
+
+#include "data/chunk.h"
+#include "expr/expression_evaluator.h"
+#include "logical/logical_node.h"
+
+namespace pistachio {
+
+class RowOrder {
+ public:
+  RowOrder(std::vector<SortKey> keys, const std::vector<ColumnId>& layout);
+
+  // int64 [rows]: the row numbers in the wanted order; equal rows keep theirs.
+  at::Tensor order_of(const Chunk& rows) const;
+  // The values of the keys, as a chunk: enough to compare rows by.
+  Chunk key_values(const Chunk& rows) const;
+  // Words (int64 [rows] each, the most significant first) whose order is the wanted one. Comparable only inside one call: those of text
+  // are ranks.
+  std::vector<at::Tensor> words_of(const Chunk& key_values) const;
+  size_t key_count() const { return keys_.size(); }
+
+ private:
+  std::vector<SortKey> keys_;
+  ExpressionEvaluator evaluator_;
+};
+
+}  // namespace pistachio

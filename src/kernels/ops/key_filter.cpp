@@ -1,0 +1,49 @@
+// Schema and front door of key_filter_add and key_filter_test.
+#include "kernels/ops/key_filter.h"
+
+#include <ATen/ATen.h>
+#include <torch/library.h>
+
+#include "base/check.h"
+#include "kernels/ops/dispatch.h"
+#include "kernels/ops/relational_check.h"
+
+namespace pistachio::kernels {
+
+namespace {
+
+constexpr int64_t kHashesPerWord = 4;
+constexpr int64_t kMostWords = int64_t{1} << 18;
+
+void check_filter(const at::Tensor& words, const at::Tensor& hashes) {
+  check_words(hashes, hashes);
+  check_state(words, at::kLong, 0, hashes);
+  ENSURE(is_power_of_two(words.size(0)) && words.size(0) >= 2, "{} words", words.size(0));
+}
+
+}  // namespace
+
+void key_filter_add(at::Tensor& words, const at::Tensor& hashes) {
+  check_filter(words, hashes);
+  static const auto operation = find_operation<void(at::Tensor&, const at::Tensor&)>("pistachio::key_filter_add");
+  operation.redispatch(dispatch_keys(hashes), words, hashes.contiguous());
+}
+
+at::Tensor key_filter_test(const at::Tensor& words, const at::Tensor& hashes) {
+  check_filter(words, hashes);
+  static const auto operation = find_operation<at::Tensor(const at::Tensor&, const at::Tensor&)>("pistachio::key_filter_test");
+  return operation.redispatch(dispatch_keys(hashes), words, hashes.contiguous());
+}
+
+int64_t key_filter_words(int64_t hashes) {
+  int64_t words = 2;
+  while (words < kMostWords && words * kHashesPerWord < hashes) words *= 2;
+  return words;
+}
+
+TORCH_LIBRARY_FRAGMENT(pistachio, library) {
+  library.def("key_filter_add(Tensor(a!) words, Tensor hashes) -> ()");
+  library.def("key_filter_test(Tensor words, Tensor hashes) -> Tensor");
+}
+
+}  // namespace pistachio::kernels

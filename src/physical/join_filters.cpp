@@ -1,0 +1,117 @@
+#include "physical/join_filters.h"
+
+#include <algorithm>
+#include <map>
+
+namespace pistachio {
+
+namespace {
+
+// A filter pays off if at most this share of the rows is expected to find a partner.
+constexpr double kWorthwhileShare = 0.5;
+// With more keys too little is dropped for what it takes to tell all ranks of them.
+constexpr double kMostKeys = 2'000'000;
+
+// Where a column comes from: a scan that gives it, and its place there.
+struct Origin {
+  PhysicalScan* scan = nullptr;
+  size_t place = 0;
+  double rows = 0;
+};
+
+std::optional<size_t> place_in(const std::vector<ColumnId>& layout, ColumnId column) {
+  auto found = std::find(layout.begin(), layout.end(), column);
+  if (found == layout.end()) return std::nullopt;
+  return static_cast<size_t>(found - layout.begin());
+}
+
+// Only through steps for which a row less below means just those rows less above that have its value in the column.
+Origin origin_of(PhysicalNode& node, ColumnId column) {
+  std::optional<size_t> place = place_in(node.layout, column);
+  if (auto* scan = std::get_if<PhysicalScan>(&node.node))
+    return place ? Origin{scan, *place, node.estimated_rows} : Origin{};
+  if (const auto* project = node.as<PhysicalProject>()) {
+    if (!place || project->columns[*place]->kind() != ExpressionKind::Column) return {};
+    return origin_of(*node.children[0], project->columns[*place]->column_id());
+  }
+  if (node.as<PhysicalFilter>() != nullptr || node.as<PhysicalExchange>() != nullptr) return origin_of(*node.children[0], column);
+  if (const auto* sort = node.as<PhysicalSort>()) return sort->limit ? Origin{} : origin_of(*node.children[0], column);
+  if (const auto* aggregate = node.as<PhysicalAggregate>()) {
+    // Whole groups are left out.
+    return place_in(aggregate->groups, column) ? origin_of(*node.children[0], column) : Origin{};
+  }
+  if (const auto* join = node.as<PhysicalJoin>()) {
+    bool keeps_left = join->kind == JoinKind::Inner || join->kind == JoinKind::Left || join->kind == JoinKind::Semi ||
+                      join->kind == JoinKind::Anti || join->kind == JoinKind::Mark || join->kind == JoinKind::Single;
+    if (keeps_left && place_in(node.children[0]->layout, column)) return origin_of(*node.children[0], column);
+    if (join->kind == JoinKind::Inner && place_in(node.children[1]->layout, column)) return origin_of(*node.children[1], column);
+  }
+  return {};
+}
+
+class FilterPlacement {
+ public:
+  FilterPlacement(PhysicalPlan& plan, double least_rows) : plan_(plan), least_rows_(least_rows) {}
+
+  void visit(PhysicalNode& node) {
+    if (auto* join = std::get_if<PhysicalJoin>(&node.node)) place(node, *join);
+    for (const PhysicalPtr& child : node.children) visit(*child);
+  }
+
+ private:
+  void place(PhysicalNode& node, PhysicalJoin& join) {
+    // Left rows without a partner do not go on, and do not change what else does.
+    bool drops_left_rows = join.kind == JoinKind::Inner || join.kind == JoinKind::Semi || join.kind == JoinKind::RightSemi ||
+                           join.kind == JoinKind::RightAnti;
+    const PhysicalNode& build = *node.children[1];
+    if (!drops_left_rows || join.keys.empty() || build.estimated_rows > kMostKeys || !is_selective(node, join)) return;
+    std::map<PhysicalScan*, std::vector<std::pair<size_t, Origin>>> origins;
+    for (size_t i = 0; i < join.keys.size(); ++i) {
+      const JoinKey& key = join.keys[i];
+      if (key.null_safe || key.left->kind() != ExpressionKind::Column) continue;
+      Origin origin = origin_of(*node.children[0], key.left->column_id());
+      if (origin.scan != nullptr && origin.rows >= least_rows_) origins[origin.scan].emplace_back(i, origin);
+    }
+    // The scan with most of the keys; of those the one with most rows.
+    auto best = std::max_element(origins.begin(), origins.end(), [](const auto& left, const auto& right) {
+      return std::pair(left.second.size(), left.second[0].second.rows) < std::pair(right.second.size(), right.second[0].second.rows);
+    });
+    if (best == origins.end()) return;
+    join.filter = BuildSideFilter{.number = plan_.filters++, .keys = {}, .expected_keys = static_cast<int64_t>(build.estimated_rows)};
+    ScanJoinFilter filter{.number = join.filter->number, .columns = {}};
+    for (const auto& [key, origin] : best->second) {
+      join.filter->keys.push_back(key);
+      filter.columns.push_back(origin.place);
+    }
+    best->first->join_filters.push_back(std::move(filter));
+  }
+
+  // Of a join that gives rows of the right side nothing is known of how many on the left find a partner.
+  bool is_selective(const PhysicalNode& node, const PhysicalJoin& join) const {
+    if (least_rows_ == 0 || !gives_left_columns(join.kind)) return true;
+    return node.estimated_rows <= kWorthwhileShare * node.children[0]->estimated_rows;
+  }
+
+  PhysicalPlan& plan_;
+  double least_rows_;
+};
+
+bool has_recursion(const PhysicalNode& node) {
+  return node.as<PhysicalRecursion>() != nullptr ||
+         std::any_of(node.children.begin(), node.children.end(), [](const PhysicalPtr& child) { return has_recursion(*child); });
+}
+
+}  // namespace
+
+void place_join_filters(PhysicalPlan& plan, double least_rows) {
+  auto recurs = [](const PhysicalPtr& part) { return part && has_recursion(*part); };
+  // What runs in rounds has another build side in each.
+  if (recurs(plan.root) || std::any_of(plan.shared.begin(), plan.shared.end(), recurs)) return;
+  FilterPlacement placement(plan, least_rows);
+  for (const PhysicalPtr& shared : plan.shared) {
+    if (shared) placement.visit(*shared);
+  }
+  placement.visit(*plan.root);
+}
+
+}  // namespace pistachio

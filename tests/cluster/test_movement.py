@@ -1,0 +1,172 @@
+"""How rows move between ranks: ORDER BY, frequent keys, join filters, small tables, files that every rank has for itself. One cluster each, answers
+checked against DuckDB."""
+
+import csv
+import io
+import json
+import random
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+import duckdb
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent))
+
+from tests.support.pistachio_cluster import PistachioCluster
+from tests.support.pistachio_session import StatementFailed
+
+RANKS = 3
+PROBE_ROWS = 1_500_000
+
+
+def write_tables(folder):
+    chance = random.Random(11)
+    # Half of the rows have one key, which comes in every row group.
+    keys = [7 if i % 2 else chance.randrange(20_000) for i in range(PROBE_ROWS)]
+    probe = pa.table({"k": pa.array(keys, pa.int32()), "v": pa.array(range(PROBE_ROWS), pa.int64())})
+    pq.write_table(probe, folder / "probe.parquet", row_group_size=100_000)
+    names = [f"name {i % 977}" for i in range(40_000)]
+    build = pa.table({"k": pa.array([i % 20_000 for i in range(40_000)], pa.int32()), "name": pa.array(names),
+                      "price": pa.array([None if i % 11 == 0 else i % 1000 / 8 for i in range(40_000)])})
+    pq.write_table(build, folder / "build.parquet", row_group_size=5_000)
+    pq.write_table(pa.table({"name": pa.array(["name 1", "name 5", "name 900"])}), folder / "few.parquet")
+
+
+def steps_of(plan):
+    yield plan
+    for child in plan["inputs"]:
+        yield from steps_of(child)
+
+
+class Movement(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        temporary = tempfile.TemporaryDirectory(prefix="pistachio_movement_")
+        cls.addClassCleanup(temporary.cleanup)
+        cls.folder = Path(temporary.name)
+        write_tables(cls.folder)
+        cls.duckdb = duckdb.connect()
+        for name in ("probe", "build", "few"):
+            cls.duckdb.execute(f"CREATE VIEW {name} AS SELECT * FROM '{cls.folder / name}.parquet'")
+        cls.cluster = PistachioCluster(RANKS, folder=cls.folder)
+        cls.addClassCleanup(cls.cluster.close)
+
+    def tearDown(self):
+        self.cluster.run("RESET ALL")
+
+    def set(self, **settings):
+        for name, value in settings.items():
+            self.cluster.run(f"SET {name} = '{value}'")
+
+    def rows(self, sql):
+        return list(csv.reader(io.StringIO(self.cluster.run(sql).csv)))[1:]
+
+    def expected(self, sql):
+        return [["" if value is None else str(value) for value in row] for row in self.duckdb.execute(sql).fetchall()]
+
+    def profile(self, sql):
+        return json.loads(self.rows(f"EXPLAIN (ANALYZE, FORMAT JSON) {sql}")[0][0])
+
+    def steps(self, sql):
+        return list(steps_of(self.profile(sql)["plan"]))
+
+    def names(self, sql):
+        return [step["operator"] for step in self.steps(sql)]
+
+    def test_order_by_is_the_same_in_all_ways(self):
+        for order in ("name DESC, price NULLS FIRST, k", "price DESC NULLS LAST, k, name"):
+            sql = f"SELECT k, name, price FROM build WHERE k % 3 = 0 ORDER BY {order}"
+            expected = self.expected(sql)
+            for way, step in (("gather", "gather"), ("merge", "merge"), ("range", "rank by rank"), ("auto", "merge")):
+                with self.subTest(way=way, order=order):
+                    self.set(sort_distribution=way)
+                    self.assertIn(step, self.names(sql))
+                    self.assertEqual(self.rows(sql), expected)
+
+    def test_a_sort_by_ranges_is_shared_evenly(self):
+        self.set(sort_distribution="range")
+        sort = next(step for step in self.steps("SELECT v, k FROM probe ORDER BY k * 0.5 + v % 1000, v") if step["operator"].startswith("sort"))
+        self.assertLess(sort["ranks"]["imbalance"], 1.5)
+
+    def test_a_limit_ends_what_is_merged(self):
+        sql = "SELECT k, name FROM (SELECT k, name, price FROM build ORDER BY k, name, price) LIMIT 5"
+        self.assertEqual(self.rows(sql), self.expected(sql))
+
+    def test_a_frequent_key_is_shared_by_all_ranks(self):
+        sql = "SELECT count(*), sum(v), count(price) FROM probe JOIN build ON probe.k = build.k"
+        self.set(join_distribution="repartition", join_filters="off")
+        expected = self.expected(sql)
+        work = {}
+        for spread in ("off", "on"):
+            self.set(spread_keys=spread)
+            self.assertEqual(self.rows(sql), expected)
+            steps = self.steps(sql)
+            join = next(step for step in steps if "join" in step["operator"])
+            work[spread] = join["ranks"]["imbalance"]
+            self.assertEqual("spread" in [step["operator"] for step in steps], spread == "on")
+        self.assertGreater(work["off"], 1.4)
+        self.assertLess(work["on"], 1.15)
+
+    def test_values_of_a_frequent_key_are_counted_once(self):
+        sql = "SELECT count(DISTINCT probe.k), count(DISTINCT name) FROM probe JOIN build ON probe.k = build.k"
+        self.set(join_distribution="repartition")
+        self.assertEqual(self.rows(sql), self.expected(sql))
+        sql = "SELECT probe.k, count(*) FROM probe LEFT JOIN build ON probe.k = build.k AND price > 100 GROUP BY probe.k ORDER BY 2 DESC, 1 LIMIT 20"
+        self.assertEqual(self.rows(sql), self.expected(sql))
+
+    def test_a_scan_sends_only_rows_that_may_find_a_partner(self):
+        sql = "SELECT count(*), sum(v) FROM probe JOIN build ON probe.k = build.k WHERE build.name IN ('name 3', 'name 4') AND build.price > 3"
+        self.set(join_distribution="repartition")
+        expected = self.expected(sql)
+        moved = {}
+        for filters in ("off", "on"):
+            self.set(join_filters=filters)
+            self.assertEqual(self.rows(sql), expected)
+            moved[filters] = sum(self.profile(sql)["ranks"]["bytes_received"])
+        self.assertLess(moved["on"] * 20, moved["off"])
+
+    def test_nothing_is_read_for_an_empty_build_side(self):
+        self.set(join_distribution="repartition")
+        sql = "SELECT count(*) FROM probe JOIN build ON probe.k = build.k WHERE build.name = 'nobody'"
+        scan = next(step for step in self.steps(sql) if step["operator"] == "scan probe")
+        self.assertEqual(scan["rows"], 0)
+        self.assertEqual(self.rows(sql), [["0"]])
+
+    def test_small_tables_are_read_by_every_rank(self):
+        sql = "SELECT count(*) FROM build JOIN few ON build.name = few.name"
+        self.assertEqual(self.rows(sql), self.expected(sql))
+        self.assertNotIn("broadcast", self.names(sql))
+        # Rows that every rank would make otherwise are made once.
+        self.assertIn("broadcast", self.names("SELECT count(*) FROM build JOIN (SELECT name FROM few WHERE random() < 2) f ON build.name = f.name"))
+
+
+class LocalFiles(unittest.TestCase):
+    def test_every_rank_reads_its_own(self):
+        with tempfile.TemporaryDirectory(prefix="pistachio_local_") as name:
+            folder = Path(name)
+            for rank in range(RANKS):
+                (folder / f"rank{rank}").mkdir()
+                numbers = pa.table({"n": pa.array(range(rank * 1000, rank * 1000 + 500 * (rank + 1)), pa.int64())})
+                pq.write_table(numbers, folder / f"rank{rank}" / "numbers.parquet")
+                kind = pa.int64() if rank < 2 else pa.string()
+                pq.write_table(pa.table({"odd": pa.array([1], pa.int64()).cast(kind)}), folder / f"rank{rank}" / "odd.parquet")
+            with PistachioCluster(RANKS, "-s", "local_files=on", folder=folder / "rank{rank}") as cluster:
+                self.assertEqual(cluster.run("SELECT count(*), sum(n), max(n) FROM numbers").csv.split()[1], "3000,5748500,3499")
+                self.assertEqual(cluster.run("SELECT count(*) FROM numbers").csv.split()[1], "3000")
+                joined = cluster.run("SELECT count(*) FROM numbers a JOIN numbers b ON a.n = b.n").csv.split()[1]
+                self.assertEqual(joined, "3000")
+                path = folder / "rank{rank}" / "numbers.parquet"
+                self.assertEqual(cluster.run(f"SELECT count(*) FROM '{path}' WHERE n >= 2000").csv.split()[1], "1500")
+                with self.assertRaisesRegex(StatementFailed, "column 1 is odd VARCHAR, there it is odd BIGINT"):
+                    cluster.run("SELECT count(odd) FROM odd")
+                with self.assertRaisesRegex(StatementFailed, "local_files"):
+                    cluster.run("WITH RECURSIVE r(n) AS (SELECT 1 UNION SELECT numbers.n FROM r JOIN numbers ON numbers.n = r.n + 1) SELECT count(*) FROM r")
+                self.assertEqual(cluster.run("SELECT count(*) FROM numbers").csv.split()[1], "3000")
+
+
+if __name__ == "__main__":
+    unittest.main()
