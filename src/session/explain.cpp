@@ -229,7 +229,10 @@ std::vector<std::string> explain_text(const PhysicalPlan& plan, const QueryProfi
     explainer.text(*plan.shared[i], 1, lines);
   }
   explainer.text(*plan.root, 0, lines);
-  if (profile != nullptr) add_query_text(*profile, lines);
+  if (profile != nullptr) {
+    add_query_text(*profile, lines);
+    add_timeline_text(*profile, lines);
+  }
   return lines;
 }
 

@@ -55,6 +55,30 @@ std::string bandwidth_text(double bytes_per_second) {
   return fmt::format("{:.3g} GB/s", bytes_per_second / 1e9);
 }
 
+// Of a timeline, in text and in JSON.
+constexpr size_t kSlots = 48;
+
+bool was_watched(const QueryProfile& profile) {
+  return std::any_of(profile.ranks.begin(), profile.ranks.end(), [](const RankProfile& rank) { return !rank.use.empty(); });
+}
+
+void add_timeline_json(const QueryProfile& profile, Json& made) {
+  if (!was_watched(profile)) return;
+  Json storage = Json::array();
+  Json network = Json::array();
+  Json cores = Json::array();
+  for (const RankProfile& rank : profile.ranks) {
+    UseTimeline timeline = timeline_of(rank.use, profile.seconds, kSlots);
+    storage.push_back(std::move(timeline.storage));
+    network.push_back(std::move(timeline.network));
+    cores.push_back(std::move(timeline.cores));
+  }
+  made["timeline"] = {{"slot_milliseconds", profile.seconds * 1e3 / static_cast<double>(kSlots)},
+                      {"storage_bytes_per_second", std::move(storage)},
+                      {"network_bytes_per_second", std::move(network)},
+                      {"busy_cores", std::move(cores)}};
+}
+
 }  // namespace
 
 StepProfile::StepProfile(std::vector<std::optional<StepFigures>> ranks, bool is_exchange)
@@ -148,6 +172,21 @@ void add_query_text(const QueryProfile& profile, std::vector<std::string>& lines
   }
 }
 
+void add_timeline_text(const QueryProfile& profile, std::vector<std::string>& lines) {
+  if (!was_watched(profile)) return;
+  lines.push_back(fmt::format("use over time, {} slots of {:.3f} ms:", kSlots, profile.seconds * 1e3 / static_cast<double>(kSlots)));
+  for (size_t rank = 0; rank < profile.ranks.size(); ++rank) {
+    UseTimeline timeline = timeline_of(profile.ranks[rank].use, profile.seconds, kSlots);
+    auto add = [&](std::string_view resource, const std::vector<double>& values, const std::string& peak) {
+      lines.push_back(fmt::format("    rank {} {:<7} |{}| peak {}", rank, resource, block_line(values), peak));
+    };
+    auto peak = [](const std::vector<double>& values) { return *std::max_element(values.begin(), values.end()); };
+    add("storage", timeline.storage, bandwidth_text(peak(timeline.storage)));
+    add("network", timeline.network, bandwidth_text(peak(timeline.network)));
+    add("cores", timeline.cores, fmt::format("{:.2g} busy", peak(timeline.cores)));
+  }
+}
+
 void add_query_json(const QueryProfile& profile, Json& made) {
   made["milliseconds"] = profile.seconds * 1e3;
   made["bytes_read"] = profile.bytes_read();
@@ -165,6 +204,7 @@ void add_query_json(const QueryProfile& profile, Json& made) {
   made["link_bytes_per_second"] = if_known(profile.bandwidths.link);
   made["t_min_milliseconds"] = shortest ? Json(*shortest * 1e3) : Json();
   made["t_over_t_min"] = shortest && *shortest > 0 ? Json(profile.seconds / *shortest) : Json();
+  add_timeline_json(profile, made);
 }
 
 }  // namespace pistachio

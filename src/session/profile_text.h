@@ -33,6 +33,8 @@ class StepProfile {
 
 // The query as a whole: time, bytes, T_min.
 void add_query_text(const QueryProfile& profile, std::vector<std::string>& lines);
+// A line for each rank and resource; none if no rank was watched.
+void add_timeline_text(const QueryProfile& profile, std::vector<std::string>& lines);
 void add_query_json(const QueryProfile& profile, nlohmann::ordered_json& made);
 
 }  // namespace pistachio

@@ -85,6 +85,8 @@ void put_profile(ByteWriter& writer, const RankProfile& profile) {
     writer.put<uint8_t>(step.gives_rows ? 1 : 0);
     for (int64_t StepFigures::*figure : kFigures) writer.put(step.*figure);
   }
+  writer.put<uint64_t>(profile.use.size());
+  for (const UseSample& sample : profile.use) writer.put(sample);
 }
 
 RankProfile get_profile(ByteReader& reader) {
@@ -96,6 +98,8 @@ RankProfile get_profile(ByteReader& reader) {
     step.gives_rows = reader.get<uint8_t>() != 0;
     for (int64_t StepFigures::*figure : kFigures) step.*figure = reader.get<int64_t>();
   }
+  size_t samples = reader.get_count(sizeof(UseSample));
+  for (size_t i = 0; i < samples; ++i) profile.use.push_back(reader.get<UseSample>());
   return profile;
 }
 

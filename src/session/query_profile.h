@@ -11,6 +11,7 @@
 #include "exec/plan_builder.h"
 #include "network/exchange_hub.h"
 #include "physical/physical_node.h"
+#include "session/use_timeline.h"
 
 namespace pistachio {
 
@@ -35,6 +36,7 @@ struct StepFigures {
 struct RankProfile {
   int64_t bytes_read = 0;
   std::map<uint32_t, StepFigures> steps;  // by their numbers in the plan; those that have a part on this rank
+  std::vector<UseSample> use = {};        // over the time of the query; empty unless it was asked for
 
   int64_t bytes_received() const;
 };

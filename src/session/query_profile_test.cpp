@@ -30,6 +30,7 @@ TEST(QueryProfileTest, ProfilesTravel) {
   sent.steps[3] = rows(5);
   sent.steps[9] = moved(4, 100, 200);
   sent.steps[9].receivers_stalled = 6;
+  sent.use = {{0, 0, 0, 0}, {10, 20, 30, 40}};
   ByteWriter writer;
   put_profile(writer, sent);
   ByteReader reader(writer.bytes());
@@ -44,6 +45,9 @@ TEST(QueryProfileTest, ProfilesTravel) {
   EXPECT_EQ(received.steps[9].bytes_sent, 100);
   EXPECT_EQ(received.steps[9].receivers_stalled, 6);
   EXPECT_EQ(received.bytes_received(), 200);
+  ASSERT_EQ(received.use.size(), 2u);
+  EXPECT_EQ(received.use[1].bytes_received, 30);
+  EXPECT_EQ(received.use[1].core_nanoseconds, 40);
   ByteReader cut(std::string_view(writer.bytes()).substr(0, writer.bytes().size() - 1));
   EXPECT_THROW(get_profile(cut), PeerError);
 }
@@ -148,6 +152,33 @@ TEST(ProfileTextTest, TheQueryEndsWithItsShortestTime) {
   EXPECT_EQ(made["t_over_t_min"], 3.0);
   EXPECT_EQ(made["storage_bytes_per_second"], nullptr);
   EXPECT_EQ(made["ranks"]["bytes_received"], (nlohmann::ordered_json{0, 1'000'000}));
+}
+
+TEST(ProfileTextTest, EachRankHasALineForEachResource) {
+  QueryProfile profile;
+  profile.seconds = 2;
+  profile.ranks.resize(2);
+  std::vector<std::string> lines;
+  add_timeline_text(profile, lines);
+  EXPECT_TRUE(lines.empty());  // nobody asked
+  profile.ranks[0].use = {{0, 0, 0, 0}, {1'000'000'000, 3'000'000'000, 0, 500'000'000}, {2'000'000'000, 3'000'000'000, 0, 500'000'000}};
+  profile.ranks[1].use = {{0, 0, 0, 0}, {2'000'000'000, 0, 8'000'000, 0}};
+  add_timeline_text(profile, lines);
+  ASSERT_EQ(lines.size(), 7u);
+  EXPECT_EQ(lines[0], "use over time, 48 slots of 41.667 ms:");
+  std::string half;
+  for (int i = 0; i < 24; ++i) half += "█";
+  EXPECT_EQ(lines[1], "    rank 0 storage |" + half + std::string(24, ' ') + "| peak 3 GB/s");
+  EXPECT_EQ(lines[2], "    rank 0 network |" + std::string(48, ' ') + "| peak 0 GB/s");
+  EXPECT_EQ(lines[3], "    rank 0 cores   |" + half + std::string(24, ' ') + "| peak 0.5 busy");
+  EXPECT_EQ(lines[5], "    rank 1 network |" + half + half + "| peak 0.004 GB/s");
+  nlohmann::ordered_json made;
+  add_query_json(profile, made);
+  EXPECT_NEAR(made["timeline"]["slot_milliseconds"].get<double>(), 2e3 / 48, 1e-9);
+  ASSERT_EQ(made["timeline"]["storage_bytes_per_second"].size(), 2u);
+  EXPECT_EQ(made["timeline"]["storage_bytes_per_second"][0].size(), 48u);
+  EXPECT_NEAR(made["timeline"]["busy_cores"][0][3].get<double>(), 0.5, 1e-9);
+  EXPECT_NEAR(made["timeline"]["network_bytes_per_second"][1][47].get<double>(), 4e6, 1);
 }
 
 }  // namespace

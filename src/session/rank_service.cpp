@@ -136,7 +136,7 @@ void RankService::prepare_links(const Settings& settings, const CancelToken& tok
 }
 
 std::vector<RankProfile> RankService::run(const PhysicalPlan& plan, ExecutablePlan& executable, EngineInstance::QueryScope& scope,
-                                          ResultReceiver& receiver, const CancelToken& token) {
+                                          ResultReceiver& receiver, const CancelToken& token, bool watched) {
   ENSURE_EQ(rank(), 0);
   Settings settings = scope.storage().settings;
   if (settings.network_compression == NetworkCompression::Auto) settings.network_compression = suitable_compression(settings);
@@ -144,6 +144,7 @@ std::vector<RankProfile> RankService::run(const PhysicalPlan& plan, ExecutablePl
   if (settings.message_bytes == 0) settings.message_bytes = suitable_message_bytes(exchange_limits);
   ByteWriter body;
   put_settings(body, settings);
+  body.put<uint8_t>(watched ? 1 : 0);
   body.put_text(serialize_plan(plan));
   std::string bytes = body.take();
 
@@ -175,8 +176,11 @@ std::vector<RankProfile> RankService::run(const PhysicalPlan& plan, ExecutablePl
     QueryExchanges exchanges(hub_, number, plan.exchanges, exchange_limits, plan.filters);
     for (int other = 1; other < ranks(); ++other) send(other, MessageKind::Plan, number, bytes);
     try {
+      std::optional<UseSampler> use;
+      if (watched) use.emplace(scope.read_pool(), exchanges);
       run_plan(engine_, scope, executable, &receiver, query->source.token(), &exchanges, message_bytes(settings));
       profiles[0] = profile_of(plan, executable, &exchanges, scope.read_pool().statistics().bytes);
+      if (use) profiles[0].use = use->finish();
     } catch (...) {
       own_error = std::current_exception();
     }
@@ -307,6 +311,7 @@ void RankService::run_part(int64_t number, const std::string& bytes, const Cance
 RankProfile RankService::take_part(int64_t number, const std::string& bytes, const CancelToken& token) {
   ByteReader reader(bytes);
   Settings settings = get_settings(reader);
+  bool watched = reader.get<uint8_t>() != 0;
   EngineInstance::QueryScope scope(engine_, settings, EngineInstance::QueryScope::Use::Operators);
   auto open = [&](const std::string& name, const std::vector<std::string>& patterns) {
     return Table::of_files(name, engine_.scheduler().run(open_rank_table(scope.storage(), patterns, rank()), token));
@@ -314,8 +319,12 @@ RankProfile RankService::take_part(int64_t number, const std::string& bytes, con
   PhysicalPlan plan = deserialize_plan(reader.get_text(), open);
   ExecutablePlan executable = build_executable(plan, rank());
   QueryExchanges exchanges(hub_, number, plan.exchanges, limits(settings, plan.exchanges), plan.filters);
+  std::optional<UseSampler> use;
+  if (watched) use.emplace(scope.read_pool(), exchanges);
   run_plan(engine_, scope, executable, nullptr, token, &exchanges, message_bytes(settings));
-  return profile_of(plan, executable, &exchanges, scope.read_pool().statistics().bytes);
+  RankProfile profile = profile_of(plan, executable, &exchanges, scope.read_pool().statistics().bytes);
+  if (use) profile.use = use->finish();
+  return profile;
 }
 
 void RankService::note_finished(int64_t number, int rank, const std::string& bytes) {

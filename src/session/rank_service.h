@@ -34,10 +34,10 @@ class RankService final : private MessageReceiver {
   int rank() const { return transport_.rank(); }
   int ranks() const { return transport_.ranks(); }
 
-  // On the first rank: runs the plan on all ranks and gives its rows to the receiver; what it did on each. Throws the first error of any
-  // rank.
+  // On the first rank: runs the plan on all ranks and gives its rows to the receiver; what it did on each, over time too if it is
+  // `watched`. Throws the first error of any rank.
   std::vector<RankProfile> run(const PhysicalPlan& plan, ExecutablePlan& executable, EngineInstance::QueryScope& scope,
-                               ResultReceiver& receiver, const CancelToken& token);
+                               ResultReceiver& receiver, const CancelToken& token, bool watched = false);
 
   // Measures the links between the ranks unless that is done already or the settings make it needless. What goes wrong with that is left to
   // the query to say, except a cancellation.

@@ -238,7 +238,7 @@ PlacementOptions Session::placement() const {
           .link_speed = link_speed()};
 }
 
-QueryProfile Session::run_planned(const PlannedQuery& planned, ExecutablePlan& executable, ResultReceiver& receiver) {
+void Session::run_planned(const PlannedQuery& planned, ExecutablePlan& executable, ResultReceiver& receiver, bool watched) {
   // Not part of the query's time; usually done before planning.
   if (planned.plan.exchanges > 0) ranks_->prepare_links(settings_, token_);
   auto begin = std::chrono::steady_clock::now();
@@ -248,11 +248,11 @@ QueryProfile Session::run_planned(const PlannedQuery& planned, ExecutablePlan& e
     run_plan(engine_, *scope_, executable, &receiver, token_);
     profile.ranks.push_back(profile_of(planned.plan, executable, nullptr, scope_->read_pool().statistics().bytes));
   } else {
-    profile.ranks = ranks_->run(planned.plan, executable, *scope_, receiver, token_);
+    profile.ranks = ranks_->run(planned.plan, executable, *scope_, receiver, token_, watched);
     profile.bandwidths.link = link_speed();
   }
   profile.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  return profile;
+  profile_ = std::make_shared<const QueryProfile>(std::move(profile));
 }
 
 void Session::refuse_taken(const std::string& name, int64_t position) const {
@@ -368,13 +368,12 @@ void Session::run(const std::shared_ptr<const ast::Statement>& statement, const 
   const auto* select = std::get_if<ast::SelectStatement>(&node.statement->node);
   if (select == nullptr) throw UserError("EXPLAIN takes a query", statement->position);
   PlannedQuery planned = plan(*select->query);
-  std::optional<QueryProfile> profile;
   if (node.analyze) {
     ExecutablePlan executable = build_executable(planned.plan);
     Ignore ignore;
-    profile = run_planned(planned, executable, ignore);
+    run_planned(planned, executable, ignore, true);
   }
-  const QueryProfile* shown = profile ? &*profile : nullptr;
+  const QueryProfile* shown = node.analyze ? profile_.get() : nullptr;
   std::vector<std::vector<ScalarValue>> rows;
   if (node.format == ast::Explain::Format::Json) {
     rows.push_back({text_value(explain_json(planned.plan, shown))});

@@ -50,6 +50,8 @@ class Session final : private TableResolver {
   const Settings& settings() const { return settings_; }
   // What the user should know about the statement that ran last, beside its result.
   const std::vector<std::string>& notes() const { return notes_; }
+  // What the query that ran last did on each rank; null before the first.
+  std::shared_ptr<const QueryProfile> profile() const { return profile_; }
   // Tables and views, in alphabetical order.
   std::vector<std::string> table_names() override;
 
@@ -72,7 +74,8 @@ class Session final : private TableResolver {
   PlacementOptions placement() const;
   // Of the slowest link, bytes a second: as limited, else as measured; 0 if that is not known.
   double link_speed() const;
-  QueryProfile run_planned(const PlannedQuery& planned, ExecutablePlan& executable, ResultReceiver& receiver);
+  // `watched`: the profile says what was used over time.
+  void run_planned(const PlannedQuery& planned, ExecutablePlan& executable, ResultReceiver& receiver, bool watched = false);
   // For a statement that runs it; `inserted` as in BindOptions.
   PlannedQuery plan(const ast::Query& query, std::vector<LogicalType> inserted = {});
   void refuse_taken(const std::string& name, int64_t position) const;
@@ -85,6 +88,7 @@ class Session final : private TableResolver {
   std::map<std::string, TablePtr> tables_;
   std::map<std::string, ViewDefinition> views_;
   std::vector<std::string> notes_;
+  std::shared_ptr<const QueryProfile> profile_;
   // Of the statement that runs.
   EngineInstance::QueryScope* scope_ = nullptr;
   CancelToken token_;

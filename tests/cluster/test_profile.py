@@ -1,6 +1,7 @@
 """What EXPLAIN ANALYZE and SHOW links say about queries on several ranks."""
 
 import json
+import re
 import sys
 import tempfile
 import unittest
@@ -85,7 +86,36 @@ class ProfileOfRanks(unittest.TestCase):
         self.assertRegex(text, r"moved: rows \d+/\d+/\d+ \(imbalance [\d.]+\), sent [\d.]+ \w+ in \d+ messages?, received [\d.]+ \w+ in \d+ messages?, "
                                r"stalled [\d.]+ ms sending, [\d.]+ ms for credit, [\d.]+ ms receiving")
         self.assertRegex(text, r"received by ranks: [\d.]+ \w+/[\d.]+ \w+/[\d.]+ \w+\n")
-        self.assertRegex(text, r"T_min: [\d.]+ ms \(storage at 1 GB/s a rank, link at 2 GB/s\), T / T_min [\d.]+$")
+        self.assertRegex(text, r"T_min: [\d.]+ ms \(storage at 1 GB/s a rank, link at 2 GB/s\), T / T_min [\d.]+\n")
+        self.check_timelines(text.split("\n"))
+
+    def check_timelines(self, lines):
+        first = next(place for place, line in enumerate(lines) if re.fullmatch(r"use over time, \d+ slots of [\d.]+ ms:", line))
+        timelines = lines[first + 1:]
+        self.assertEqual(len(timelines), 3 * RANKS)
+        for place, line in enumerate(timelines):
+            resource = ("storage", "network", "cores")[place % 3]
+            self.assertRegex(line, rf"^    rank {place // 3} {resource} *\|[ ▁▂▃▄▅▆▇█]{{32,64}}\| peak [\d.e+-]+ (GB/s|busy)$")
+        self.assertTrue(all("█" in line for line in timelines if " cores " in line))
+
+    def test_json_has_timelines(self):
+        # The limits make the query so long that its beginning and end do not matter.
+        limits = ["storage_bandwidth_limit=500KB", "link_bandwidth_limit=5MB"]
+        profile = self.profile(GROUPED, settings=limits)
+        timeline = profile["timeline"]
+        slots = len(timeline["busy_cores"][0])
+        self.assertGreaterEqual(slots, 32)
+        self.assertAlmostEqual(timeline["slot_milliseconds"] * slots, profile["milliseconds"], places=3)
+        for name, totals in (("storage_bytes_per_second", profile["ranks"]["bytes_read"]),
+                             ("network_bytes_per_second", profile["ranks"]["bytes_received"])):
+            self.assertEqual([len(rank) for rank in timeline[name]], [slots] * RANKS)
+            for rank, total in zip(timeline[name], totals):
+                # Footers are read before the clock starts.
+                moved = sum(rank) * timeline["slot_milliseconds"] / 1e3
+                self.assertLessEqual(moved, total * 1.001)
+                self.assertGreater(moved, total * 0.5)
+        self.assertTrue(all(0 <= busy for rank in timeline["busy_cores"] for busy in rank))
+        self.assertTrue(all(sum(rank) > 0 for rank in timeline["busy_cores"]))
 
     def test_one_rank_has_none_of_it(self):
         text = self.text(GROUPED, ranks=1)

@@ -1,6 +1,7 @@
 """Ranks that meet, and everything that can keep them from it."""
 
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -12,15 +13,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent))
 
 from tests.support import pistachio_process as pistachio
 from tests.support.pistachio_cluster import PistachioCluster, rank_processes, wait_until
+from tests.support.started_ranks import Job, ending
 from tools.tpch_data import ensure_tpch
 
 COUNT = "SELECT count(*) FROM lineitem JOIN orders ON l_orderkey = o_orderkey"
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 def is_listening(port):
@@ -29,36 +25,6 @@ def is_listening(port):
     except ConnectionRefusedError:
         return False
     return True
-
-
-class Job:
-    """Processes that are started one by one, as torchrun does it."""
-
-    def __init__(self, port=None):
-        self.port = port or free_port()
-        self.processes = []
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        for process in self.processes:
-            process.kill()
-            process.communicate()
-
-    def start(self, rank, ranks, *words, **variables):
-        environment = os.environ | {"RANK": str(rank), "WORLD_SIZE": str(ranks), "LOCAL_RANK": str(rank), "MASTER_ADDR": "127.0.0.1",
-                                    "MASTER_PORT": str(self.port)} | variables
-        process = subprocess.Popen([pistachio.BINARY, "cluster", *map(str, words)], env=environment, text=True, stdin=subprocess.DEVNULL,
-                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        self.processes.append(process)
-        return process
-
-
-def ending(process):
-    """(exit status, output, errors)"""
-    output, errors = process.communicate(timeout=pistachio.WATCHDOG_SECONDS)
-    return process.returncode, output, errors
 
 
 def held_cores(pid, cores):
@@ -83,10 +49,18 @@ class LocalCluster(unittest.TestCase):
     def test_topology(self):
         done = pistachio.run("cluster", "-n", 4, "--hosts", 2, "--topology")
         self.assertEqual((done.returncode, done.stderr), (0, ""))
-        heading, _, *rows = done.stdout.splitlines()
-        self.assertEqual(heading.split(), ["rank", "host", "process", "cores", "threads", "route", "to", "rank", "0"])
+        ranks, devices = (part.splitlines() for part in done.stdout.split("\n\n"))
+        heading, _, *rows = ranks
+        self.assertEqual(heading.split(), ["rank", "host", "process", "cores", "threads", "node", "GPU", "RDMA", "route", "to", "rank", "0"])
         self.assertEqual([row.split()[:2] for row in rows], [["0", "host-0"], ["1", "host-0"], ["2", "host-1"], ["3", "host-1"]])
         self.assertEqual(len({row.split()[2] for row in rows}), 4)
+        # What the machine has: its cores, and every network device that is hardware.
+        self.assertEqual(devices[0].split(), ["host", "kind", "name", "PCI", "address", "node", "cores"])
+        if Path("/sys/devices/system/node/node0/cpulist").exists():
+            cores = Path("/sys/devices/system/node/node0/cpulist").read_text(encoding="utf-8").strip()
+            self.assertTrue(any(re.match(rf"host-0 +NUMA node +0 +- +0 +{cores}$", row) for row in devices), devices)
+        hardware = {folder.parent.name for folder in Path("/sys/class/net").glob("*/device")}
+        self.assertEqual({row.split()[2] for row in devices if row.split()[1] == "network"}, hardware)
 
     def test_workers_stay_on_cores_of_their_rank(self):
         cores = sorted(os.sched_getaffinity(0))

@@ -8,11 +8,12 @@
 #include <algorithm>
 #include <charconv>
 #include <chrono>
-#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "base/format_bytes.h"
 #include "base/run_blocking.h"
+#include "frontend/bench/rank_figures.h"
+#include "frontend/cli/bench_output.h"
 #include "frontend/cli/command_arguments.h"
 #include "frontend/cli/text_table.h"
 #include "session/summary_scan.h"
@@ -55,12 +56,6 @@ struct Case {
   int64_t bytes_read = 0;
 };
 
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  size_t middle = values.size() / 2;
-  return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
-}
-
 // Reads the files and does nothing with them: what storage can do without a limit, in bytes a second.
 double measure_storage(EngineInstance& engine, const std::vector<std::string>& paths, const CancelToken& token) {
   EngineInstance::QueryScope query(engine, engine.settings(), EngineInstance::QueryScope::Use::ScanOnly);
@@ -99,13 +94,6 @@ std::vector<int64_t> thread_counts(const CommandArguments& arguments) {
   return counts;
 }
 
-void write_json(const std::string& path, const Json& json) {
-  std::ofstream file(path);
-  file << json.dump(2) << "\n";
-  file.close();
-  if (!file) throw UserError(fmt::format("cannot write {}", path));
-}
-
 // Files to scan where none are given: four, removed in the end.
 class GeneratedFiles {
  public:
@@ -134,7 +122,8 @@ class GeneratedFiles {
 };
 
 int run_bench_scan(const CommandArguments& arguments, const Settings& base, const CancelToken& token) {
-  std::vector<std::string> paths(arguments.positional().begin() + 1, arguments.positional().end());
+  std::vector<std::string> paths = arguments.positional();
+  BenchOutput output(arguments);
   std::optional<GeneratedFiles> generated;
   if (paths.empty()) {
     int64_t rows = arguments.count("--rows", 4'000'000);
@@ -196,17 +185,16 @@ int run_bench_scan(const CommandArguments& arguments, const Settings& base, cons
   }
   fmt::print("storage: {:.2f} GB/s ({})\n\n{}", bandwidth / 1e9, limited ? "the limit that was set" : "measured, reading only",
              table.to_string());
-  if (std::optional<std::string> file = arguments.value("--json")) write_json(*file, json);
+  output.write(json, "");
   return 0;
 }
 
 }  // namespace
 
-int run_bench_command(int argc, char** argv, Settings settings, InterruptWatcher& interrupts) {
+int run_bench_scan_command(int argc, char** argv, Settings settings, InterruptWatcher& interrupts) {
   CommandArguments arguments(
       argc, argv, {{"--columns", true}, {"--where", true}, {"--threads", true}, {"--repeat", true}, {"--json", true}, {"--rows", true}},
       settings);
-  if (arguments.positional().empty() || arguments.positional()[0] != "scan") throw UsageError("bench needs the word scan");
   return run_bench_scan(arguments, settings, interrupts.token());
 }
 

@@ -7,6 +7,6 @@
 
 namespace pistachio {
 
-int run_bench_command(int argc, char** argv, Settings settings, InterruptWatcher& interrupts);
+int run_bench_scan_command(int argc, char** argv, Settings settings, InterruptWatcher& interrupts);
 
 }  // namespace pistachio

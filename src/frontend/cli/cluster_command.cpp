@@ -2,42 +2,20 @@
 
 #include <fmt/format.h>
 
-#include <unistd.h>
-
+#include <algorithm>
 #include <cstdlib>
+#include <map>
 #include <optional>
 
 #include "frontend/cli/command_arguments.h"
-#include "frontend/cli/machine_share.h"
 #include "frontend/cli/query_command.h"
-#include "frontend/cli/rank_processes.h"
+#include "frontend/cli/rank_job.h"
+#include "frontend/cli/standard_output.h"
 #include "frontend/cli/text_table.h"
-#include "network/job_identity.h"
-#include "network/rendezvous.h"
-#include "network/ucx_transport.h"
-#include "session/rank_service.h"
 
 namespace pistachio {
 
 namespace {
-
-// Ranks of a local cluster get it from the first one, which started them.
-constexpr const char* kParentOption = "--parent";
-
-// Plans and rows must mean the same on all ranks.
-std::vector<std::pair<std::string, std::string>> settings_that_must_agree(const Settings& settings) {
-  return {{"composite_kernels", show_setting(settings, "composite_kernels")}, {"device", show_setting(settings, "device")}};
-}
-
-// The machine's cores and memory are shared by the ranks on it, whatever other launchers say about threads.
-void share_machine(Settings& settings, const MachineShare& share) {
-  if (settings.threads == 0) settings.threads = share.threads();
-  if (settings.memory_limit == 0) {
-    complete_settings(settings);
-    settings.memory_limit /= share.ranks;
-    settings.metadata_cache_bytes = 0;
-  }
-}
 
 // Ranks that play to be on several hosts are dealt out in blocks, as launchers do it.
 std::string host_played(const CommandArguments& arguments, const JobIdentity& identity) {
@@ -47,40 +25,67 @@ std::string host_played(const CommandArguments& arguments, const JobIdentity& id
   return fmt::format("host-{}", identity.rank * hosts / identity.ranks);
 }
 
-void print_topology(const Meeting& meeting, const Settings& settings, const UcxTransport& transport) {
+std::string node_text(int node) {
+  return node < 0 ? "-" : std::to_string(node);
+}
+
+// NUMA nodes, GPUs and network devices of this machine.
+void print_devices(const std::string& host, const MachineTopology& topology) {
+  TextTable table({{"host"}, {"kind"}, {"name"}, {"PCI address"}, {"node", TextTable::Align::Right}, {"cores"}});
+  for (const MachineTopology::NumaNode& node : topology.nodes)
+    table.add({host, "NUMA node", std::to_string(node.number), "-", std::to_string(node.number), to_text(node.cores)});
+  auto add = [&](const char* kind, const std::vector<MachineDevice>& devices) {
+    for (const MachineDevice& device : devices)
+      table.add({host, kind, device.name, device.address.empty() ? "-" : device.address, node_text(device.numa_node), "-"});
+  };
+  add("GPU", topology.gpus);
+  add("RDMA", topology.rdma);
+  add("network", topology.nets);
+  fmt::print("{}", table.to_string(120));
+}
+
+// Which devices a rank uses: the near ones of several, else the only one, else what others choose.
+std::vector<std::string> device_texts(const RankJob& job, const RankInfo& rank, int place) {
+  bool is_here = rank.machine_index == job.meeting().ranks[static_cast<size_t>(job.rank())].machine_index;
+  if (!is_here || static_cast<size_t>(place) >= job.places().size()) return {"?", "?", "?"};
+  const RankPlace& own = job.places()[static_cast<size_t>(place)];
+  auto name = [](const std::optional<size_t>& chosen, const std::vector<MachineDevice>& devices) {
+    if (chosen) return devices[*chosen].name;
+    return devices.size() == 1 ? devices[0].name : std::string("-");
+  };
+  return {node_text(own.numa_node), name(own.gpu, job.topology().gpus), name(own.rdma, job.topology().rdma)};
+}
+
+void print_topology(RankJob& job, const Settings& settings) {
   using Align = TextTable::Align;
   TextTable table({{"rank", Align::Right},
                    {"host", Align::Left},
                    {"process", Align::Right},
                    {"cores", Align::Left},
                    {"threads", Align::Right},
+                   {"node", Align::Right},
+                   {"GPU", Align::Left},
+                   {"RDMA", Align::Left},
                    {"route to rank 0", Align::Left}});
-  for (const RankInfo& rank : meeting.ranks) {
-    MachineShare share = share_of_machine(meeting.ranks, rank.rank);
+  std::map<int, int> ranks_so_far;  // by machine
+  for (const RankInfo& rank : job.meeting().ranks) {
+    MachineShare share = share_of_machine(job.meeting().ranks, rank.rank);
     int64_t threads = settings.threads == 0 ? share.threads() : settings.threads;
     std::string cores = to_text(share.cores) + (share.is_exclusive ? "" : " (shared)");
-    std::string route = rank.rank == 0 ? "(itself)" : transport.route(rank.rank);
-    table.add({std::to_string(rank.rank), rank.host, std::to_string(rank.pid), cores, std::to_string(threads), route});
+    std::string route = rank.rank == 0 ? "(itself)" : job.transport().route(rank.rank);
+    std::vector<std::string> devices = device_texts(job, rank, ranks_so_far[rank.machine_index]++);
+    table.add({std::to_string(rank.rank), rank.host, std::to_string(rank.pid), cores, std::to_string(threads), devices[0], devices[1], devices[2],
+               route});
   }
-  fmt::print("{}", table.to_string(120));
+  fmt::print("{}\n", table.to_string(120));
+  print_devices(job.meeting().ranks[0].host, job.topology());
 }
 
 // Of a process that its launcher does not know as one of a job: the first rank of one that it starts itself.
 JobIdentity local_identity(const CommandArguments& arguments) {
   if (!arguments.has("-n"))
     throw UsageError("-n says how many ranks to start; without it the command joins a job of torchrun, mpirun or srun, and this is none");
-  JobIdentity identity;
-  identity.ranks = static_cast<int>(arguments.count("-n", 1));
-  identity.master_port = 0;
-  return identity;
-}
-
-LinkSurveyOptions link_survey(const Meeting& meeting, UcxTransport& transport, const Settings& settings) {
-  LinkSurveyOptions options;
-  for (const RankInfo& rank : meeting.ranks) options.hosts.push_back(rank.host_index);
-  options.route = [&transport](int rank) { return transport.route(rank); };
-  options.largest_message = std::min(options.largest_message, settings.memory_limit / 16);
-  return options;
+  return identity_of_local_job(static_cast<int>(arguments.count("-n", 1)));
 }
 
 // Everything behind `--`.
@@ -115,59 +120,37 @@ int run_cluster_command(int argc, char** argv, Settings settings, InterruptWatch
                                  identity->ranks));
   }
 
-  std::optional<RankProcesses> processes;
-  RendezvousOptions options;
-  options.version = PISTACHIO_VERSION;
-  options.settings = settings_that_must_agree(settings);
-  options.host = host_played(arguments, *identity);
-  options.while_waiting = [&] {
-    interrupts.token().throw_if_cancelled();
-    if (processes) processes->require_all();
-  };
-  Rendezvous rendezvous(*identity, options);
+  RankJob::Options options{.identity = *identity, .host = host_played(arguments, *identity), .others = {}, .query_words = {}};
   if (is_local) {
-    own_words.insert(own_words.end(), {kParentOption, std::to_string(::getpid())});
-    // They take the same settings, so what stands behind `--` goes along.
-    own_words.emplace_back("--");
-    for (int i = 0; i < query_argc; ++i) own_words.emplace_back(query_argv[i]);
-    processes.emplace(identity->ranks, rendezvous.port(), std::move(own_words));
+    options.others = std::move(own_words);
+    for (int i = 0; i < query_argc; ++i) options.query_words.emplace_back(query_argv[i]);
   }
-  UcxOptions network;
-  network.rank = identity->rank;
-  network.ranks = identity->ranks;
-  network.peer_timeout = std::chrono::milliseconds(settings.peer_timeout);
-  network.link_bandwidth_limit = settings.link_bandwidth_limit;
-  network.checksum = settings.network_checksum;
-  UcxTransport transport(network);
-  Meeting meeting = rendezvous.meet(transport.address());
-  if (processes) processes->have_met();
-  MachineShare share = share_of_machine(meeting.ranks, identity->rank);
-  bool only_topology = arguments.has("--topology");
-  if (only_topology && identity->rank == 0) {
-    transport.connect(meeting.ranks, meeting.secret);
-    print_topology(meeting, settings, transport);
-    return 0;
+  RankJob job(std::move(options), settings, interrupts);
+  if (arguments.has("--topology")) {
+    const RankInfo& own = job.meeting().ranks[static_cast<size_t>(job.rank())];
+    bool is_first_of_machine =
+        std::none_of(job.meeting().ranks.begin(), job.meeting().ranks.begin() + job.rank(),
+                     [&](const RankInfo& other) { return other.machine_index == own.machine_index; });
+    if (job.rank() == 0) {
+      job.connect();
+      print_topology(job, settings);
+      return 0;
+    }
+    // The first rank cannot see devices of other machines.
+    if (is_first_of_machine) print_devices(own.host, job.topology());
+    flush_standard_output();
   }
-  share_machine(settings, share);
-  EngineInstance engine(settings, share.is_exclusive && share.ranks > 1 ? share.cores : CoreSet());
-  transport.connect(meeting.ranks, meeting.secret);
-  RankService ranks(engine, transport, link_survey(meeting, transport, engine.settings()));
+  RankEngine rank(job, settings);
   if (identity->rank != 0) {
     try {
-      ranks.wait(interrupts.token());
+      rank.ranks().wait(interrupts.token());
     } catch (const Cancelled&) {
       // Asked to end: the first rank says so, where its user looks.
       return kInterruptedExitCode;
     }
     return 0;
   }
-  std::optional<RankProcesses::Watch> watch;
-  if (processes) {
-    watch.emplace(*processes, [&](int rank, const std::string& how) {
-      ranks.lose(rank, fmt::format("{} {}", meeting.ranks[static_cast<size_t>(rank)].to_string(), how));
-    });
-  }
-  return run_queries(query, engine, &ranks, interrupts);
+  return run_queries(query, rank.engine(), &rank.ranks(), interrupts);
 }
 
 }  // namespace pistachio

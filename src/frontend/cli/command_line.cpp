@@ -8,7 +8,7 @@
 #include <string_view>
 #include <system_error>
 
-#include "frontend/cli/bench_scan_command.h"
+#include "frontend/cli/bench_command.h"
 #include "frontend/cli/cluster_command.h"
 #include "frontend/cli/command_arguments.h"
 #include "frontend/cli/interrupt_watcher.h"
@@ -44,14 +44,23 @@ constexpr Command kCommands[] = {
      "run SQL; a prompt when there is neither -c nor -f. -d: every NAME.parquet and folder NAME/ in DIR is a table", run_query_command},
     {"cluster", "cluster [-n RANKS] [--hosts H] [--topology] [-- -d DIR -c SQL ...]",
      "run SQL on several ranks: -n starts them on this machine; under torchrun, mpirun or srun each process joins as one.\n"
-     "      --hosts: as if they were on so many hosts; --topology: show where each rank is and how it is reached, and end",
+     "      --hosts: as if they were on so many hosts; --topology: show where each rank is, its devices and how it is reached, and end",
      run_cluster_command},
     {"scan", "scan PATH... [--columns a,b] [--where \"column op constant\"]... [--repeat N] [--format box|json]",
      "read Parquet files and sum up every column; `scan --serve` answers requests in JSON, one a line, from standard input",
      run_scan_command},
     {"schema", "schema FILE...", "columns, types, encodings and sizes of Parquet files", run_schema_command},
-    {"bench", "bench scan [PATH...] [--columns a,b] [--threads 1,2,4,8] [--repeat N] [--rows N] [--json FILE]",
-     "compare the scan variants, on sample data if no path is given", run_bench_command},
+    {"bench",
+     "bench scan [PATH...] [--columns a,b] [--threads 1,2,4,8] [--repeat N] [--rows N] [--json FILE]\n"
+     "  pistachio bench join|skew [--ranks 2] [--columns 1,4,8] [--build N] [--probe N] [--hit 0.5] [--skew 0.5] [--cache DIR]\n"
+     "  pistachio bench overlap --data DIR [--ranks 2] [FILE.sql...] [--queries 3,5] [--query-folder DIR]\n"
+     "  pistachio bench scaling --data DIR[,DIR...] [--ranks 4 | --ranks 1,2,4] [FILE.sql...] [--queries 3,5]\n"
+     "  pistachio bench alltoall [--ranks 2] [--sizes 4KiB,64KiB,1MiB] [--bytes 64MiB] [--rows N] [--perftest PATH]",
+     "compare variants, each with T_min. scan: of reading files, sample data if no path is given; join: the schedules of a join over ranks;\n"
+     "      skew: one key with a share of the rows against even ones; overlap: queries, from blocking to everything at once; scaling: over\n"
+     "      ranks and folders of data; alltoall: bandwidth over the size of messages. All of them: [--repeat N] [--json FILE]; over ranks:\n"
+     "      [--plot FILE.svg|FILE.png] [--balance io|all] (limits under which storage and link, or the cores too, need the same time)",
+     run_bench_command},
     {"settings", "settings", "every setting with its value and meaning", run_settings_command},
     {"version", "version", "versions of the engine and its libraries", run_version_command},
     {"help", "help", "this text", run_help},

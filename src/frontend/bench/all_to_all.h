@@ -1,0 +1,72 @@
+// Messages between all ranks without any other work: what the network gives an exchange at best. The first rank says how many messages of
+// which size everybody sends to everybody, each rank reports when it has all of its own. It is the transport's receiver on every rank.
+// Threads: run() and wait() block their callers; messages come on the transport's thread. Memory: one message, sent again and again.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <condition_variable>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "base/cancel_token.h"
+#include "network/transport.h"
+
+namespace pistachio {
+
+class AllToAll final : public MessageReceiver {
+ public:
+  enum class Pattern : uint8_t {
+    AllPairs,
+    FirstLink,  // from the first rank to the second only
+  };
+
+  explicit AllToAll(Transport& transport) : transport_(transport) {}
+
+  // On the first rank: so many messages from each sender to each receiver; the seconds until everybody has all. One call at a time. Throws
+  // PeerError, Cancelled.
+  double run(Pattern pattern, int64_t message_bytes, int64_t messages, const CancelToken& token);
+
+  // On the others: returns when the first rank is gone. Throws Cancelled.
+  void wait(const CancelToken& token);
+
+  void on_message(int source, Message message) noexcept override;
+  void on_peer_lost(int peer, std::string why) noexcept override;
+
+ private:
+  struct Round {
+    int64_t number = 0;
+    int64_t message_bytes = 0;
+    int64_t messages = 0;
+    Pattern pattern = Pattern::AllPairs;
+  };
+  // How far a round is on this rank. Messages may come before the word to begin.
+  struct Progress {
+    bool has_begun = false;
+    int64_t received = 0;
+  };
+
+  static std::string pack(const Round& round);
+  static std::optional<Round> unpack(const std::string& bytes);
+  bool sends(const Round& round, int from, int to) const;
+  int64_t expected(const Round& round) const;
+  void begin(const Round& round);
+  // After a change, without the lock: says so to the first rank if the round is complete here.
+  void report_if_complete(const Round& round);
+
+  Transport& transport_;
+  at::Tensor payload_;  // of the transport's thread
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  // Guarded by mutex_.
+  std::map<int64_t, Progress> rounds_;
+  std::map<int, std::string> lost_;
+  std::set<int> finished_;  // on the first rank: those that are done with round number_
+  int64_t number_ = 0;
+};
+
+}  // namespace pistachio

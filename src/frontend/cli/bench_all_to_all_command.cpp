@@ -1,0 +1,246 @@
+#include "frontend/cli/bench_all_to_all_command.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+
+#include "base/format_bytes.h"
+#include "frontend/bench/all_to_all.h"
+#include "frontend/bench/perftest.h"
+#include "frontend/bench/svg_chart.h"
+#include "frontend/cli/bench_arguments.h"
+#include "frontend/cli/bench_output.h"
+#include "frontend/cli/bench_report.h"
+#include "frontend/cli/text_table.h"
+
+namespace pistachio {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr int64_t kColumns = 4;
+// More messages say nothing new.
+constexpr int64_t kMostMessages = 4096;
+
+// Bytes a second into one rank; nothing where it was not measured.
+struct SizeFigures {
+  int64_t message_bytes = 0;
+  std::optional<double> one_link;
+  std::optional<double> perftest;
+  std::optional<double> all_to_all;
+  std::optional<double> partition;
+  std::optional<double> join;
+
+  std::optional<double> ratio() const {
+    if (!one_link || !perftest) return std::nullopt;
+    return *one_link / *perftest;
+  }
+};
+
+std::vector<int64_t> message_sizes(const CommandArguments& arguments) {
+  std::vector<int64_t> sizes;
+  for (const std::string& word : split_list(arguments.value("--sizes").value_or("4KiB,16KiB,64KiB,256KiB,1MiB,4MiB,16MiB"))) {
+    int64_t bytes = 0;
+    try {
+      bytes = parse_byte_size(word);
+    } catch (const UserError& error) {
+      throw UsageError(fmt::format("--sizes: {}", error.message()));
+    }
+    if (bytes < 1 || bytes > (int64_t{1} << 30)) throw UsageError(fmt::format("--sizes takes sizes up to 1GiB, not '{}'", word));
+    sizes.push_back(bytes);
+  }
+  if (sizes.empty()) throw UsageError("--sizes needs a size such as 64KiB");
+  return sizes;
+}
+
+int64_t messages_of(int64_t message_bytes, int64_t bytes) {
+  return std::clamp<int64_t>(bytes / message_bytes, 2, kMostMessages);
+}
+
+// What the other ranks do.
+int take_part(const Settings& settings, pid_t parent, InterruptWatcher& interrupts) {
+  end_with_parent(parent);
+  std::optional<JobIdentity> identity = job_identity([](const char* name) { return std::getenv(name); });
+  if (!identity) throw UsageError(fmt::format("{} is for ranks that the benchmark has started", kParentOption));
+  RankJob job({.identity = *identity, .host = "", .others = {}, .query_words = {}}, settings, interrupts);
+  AllToAll messages(job.transport());
+  job.connect();
+  job.transport().start(messages);
+  try {
+    messages.wait(interrupts.token());
+  } catch (const Cancelled&) {
+    // The first rank says so.
+  }
+  job.transport().stop();
+  return 0;
+}
+
+void measure_messages(std::vector<SizeFigures>& figures, const BenchRun& run, int64_t bytes, const Settings& settings,
+                      InterruptWatcher& interrupts) {
+  RankJob::Options options{.identity = identity_of_local_job(run.ranks), .host = "", .others = {"pistachio", "bench", "alltoall"}, .query_words = {}};
+  for (std::string& word : words_of_settings(settings)) options.others.push_back(std::move(word));
+  RankJob job(std::move(options), settings, interrupts);
+  AllToAll messages(job.transport());
+  job.connect();
+  job.transport().start(messages);
+  struct Stop {
+    Transport& transport;
+    ~Stop() { transport.stop(); }
+  } stop{job.transport()};
+  std::unique_ptr<RankProcesses::Watch> watch =
+      job.watch_others([&](int rank, const std::string& why) { messages.on_peer_lost(rank, why); });
+  CancelToken token = interrupts.token();
+  for (SizeFigures& own : figures) {
+    int64_t count = messages_of(own.message_bytes, bytes);
+    auto speed = [&](AllToAll::Pattern pattern, int senders) {
+      messages.run(pattern, own.message_bytes, std::max<int64_t>(1, count / 8), token);
+      std::vector<double> seconds;
+      for (int64_t i = 0; i < run.repeat; ++i) seconds.push_back(messages.run(pattern, own.message_bytes, count, token));
+      return static_cast<double>(own.message_bytes * count * senders) / median(seconds);
+    };
+    own.one_link = speed(AllToAll::Pattern::FirstLink, 1);
+    own.all_to_all = speed(AllToAll::Pattern::AllPairs, run.ranks - 1);
+  }
+}
+
+void measure_perftest(std::vector<SizeFigures>& figures, const std::string& program, const BenchRun& run, int64_t bytes,
+                      const CancelToken& token) {
+  for (SizeFigures& own : figures) {
+    std::vector<double> speeds;
+    for (int64_t i = 0; i < run.repeat; ++i)
+      speeds.push_back(perftest_bandwidth(program, own.message_bytes, messages_of(own.message_bytes, bytes), token));
+    own.perftest = median(speeds);
+  }
+}
+
+// Rows that find hardly any partner are partitioned and sent; those of the join are probed too.
+void measure_queries(std::vector<SizeFigures>& figures, const CommandArguments& arguments, const BenchRun& run, const Settings& settings,
+                     InterruptWatcher& interrupts) {
+  JoinTables tables{.build_rows = arguments.count("--rows", 800'000) / 3 + 1, .probe_rows = arguments.count("--rows", 800'000), .columns = kColumns};
+  JoinTablePaths paths = join_tables_for(arguments, tables);
+  JoinTablePaths few = join_tables_for(arguments, {.build_rows = 1'000, .probe_rows = 1'000, .columns = kColumns});
+  BenchMeasurement measurement(run, settings, interrupts);
+  for (SizeFigures& own : figures) {
+    std::vector<std::pair<std::string, std::string>> size = {{"message_bytes", std::to_string(own.message_bytes)}};
+    BenchCase what{.title = format_bytes(own.message_bytes), .folder = "", .variants = {}};
+    what.variants.push_back({"with partitioning", size, join_query({few.build, paths.probe}, kColumns)});
+    what.variants.push_back({"with join", size, join_query(paths, kColumns)});
+    std::vector<VariantFigures> measured = measurement.measure(what);
+    auto speed = [](const VariantFigures& variant) { return static_cast<double>(variant.bytes_received) / variant.t(); };
+    own.partition = speed(measured[0]);
+    own.join = speed(measured[1]);
+  }
+}
+
+std::string speed_text(const std::optional<double>& speed) {
+  return speed ? fmt::format("{:.3f} GB/s", *speed / 1e9) : "-";
+}
+
+struct Column {
+  const char* name;
+  const char* json_name;
+  std::optional<double> SizeFigures::*figure;
+};
+
+constexpr Column kColumnsShown[] = {{"one link", "one_link", &SizeFigures::one_link},
+                                    {"ucx_perftest", "perftest", &SizeFigures::perftest},
+                                    {"all to all", "all_to_all", &SizeFigures::all_to_all},
+                                    {"with partitioning", "partition", &SizeFigures::partition},
+                                    {"with join", "join", &SizeFigures::join}};
+
+std::string table_of(const std::vector<SizeFigures>& figures) {
+  using Align = TextTable::Align;
+  std::vector<TextTable::Heading> headings = {{"message", Align::Right}};
+  for (const Column& column : kColumnsShown) headings.push_back({column.name, Align::Right});
+  headings.push_back({"one link / perftest", Align::Right});
+  TextTable table(std::move(headings));
+  for (const SizeFigures& own : figures) {
+    std::vector<std::string> cells = {format_bytes(own.message_bytes)};
+    for (const Column& column : kColumnsShown) cells.push_back(speed_text(own.*column.figure));
+    cells.push_back(own.ratio() ? fmt::format("{:.2f}", *own.ratio()) : "-");
+    table.add(std::move(cells));
+  }
+  return table.to_string();
+}
+
+Json json_of(const std::vector<SizeFigures>& figures, const BenchRun& run, const Settings& settings) {
+  Json made = {{"kind", "alltoall"}, {"figure", "7"}, {"ranks", run.ranks}, {"settings", json_of_settings(settings)}, {"sizes", Json::array()}};
+  for (const SizeFigures& own : figures) {
+    Json size = {{"message_bytes", own.message_bytes}};
+    for (const Column& column : kColumnsShown) size[column.json_name] = own.*column.figure ? Json(*(own.*column.figure)) : Json();
+    size["ratio"] = own.ratio() ? Json(*own.ratio()) : Json();
+    made["sizes"].push_back(std::move(size));
+  }
+  return made;
+}
+
+std::string lines_of(const std::vector<SizeFigures>& figures, const BenchRun& run) {
+  LineChart chart{.title = fmt::format("Bandwidth over the size of messages, {} ranks (published figure 7)", run.ranks),
+                  .x_title = "size of messages",
+                  .y_title = "GB/s into one rank",
+                  .doubling_x = true,
+                  .x_ticks = {},
+                  .series = {}};
+  for (const SizeFigures& own : figures) chart.x_ticks.push_back({static_cast<double>(own.message_bytes), format_bytes(own.message_bytes)});
+  for (const Column& column : kColumnsShown) {
+    LineChart::Series series{column.name, {}};
+    for (const SizeFigures& own : figures) {
+      if (own.*column.figure) series.points.emplace_back(own.message_bytes, *(own.*column.figure) / 1e9);
+    }
+    if (!series.points.empty()) chart.series.push_back(std::move(series));
+  }
+  return draw(chart);
+}
+
+// Where it is and may be used; empty: it is left out.
+std::string chosen_perftest(const CommandArguments& arguments, const Settings& settings) {
+  std::optional<std::string> named = arguments.value("--perftest");
+  if (named && *named == "off") return "";
+  if (named && ::access(named->c_str(), X_OK) != 0) throw UserError(fmt::format("--perftest {}: there is no such program", *named));
+  std::optional<std::string> found = named ? named : find_perftest();
+  if (found && settings.link_bandwidth_limit > 0) {
+    fmt::print(stderr, "ucx_perftest is left out: it knows nothing of link_bandwidth_limit\n");
+    return "";
+  }
+  if (!found) fmt::print(stderr, "ucx_perftest is left out: it is not beside the UCX library; --perftest says where it is\n");
+  return found.value_or("");
+}
+
+}  // namespace
+
+int run_bench_all_to_all_command(int argc, char** argv, Settings settings, InterruptWatcher& interrupts) {
+  assign_for_comparison(settings);
+  CommandArguments arguments(argc, argv,
+                             {{"--ranks", true},
+                              {"--repeat", true},
+                              {"--json", true},
+                              {"--plot", true},
+                              {"--sizes", true},
+                              {"--bytes", true},
+                              {"--rows", true},
+                              {"--cache", true},
+                              {"--perftest", true},
+                              {kParentOption, true}},
+                             settings);
+  refuse_words(arguments);
+  if (arguments.has(kParentOption)) return take_part(settings, static_cast<pid_t>(arguments.count(kParentOption, 1)), interrupts);
+  BenchRun run = bench_run(arguments, rank_count(arguments));
+  if (run.ranks < 2) throw UsageError("alltoall needs at least 2 ranks");
+  int64_t bytes = parse_byte_size(arguments.value("--bytes").value_or("64MiB"));
+  std::vector<SizeFigures> figures;
+  for (int64_t size : message_sizes(arguments)) figures.push_back({.message_bytes = size});
+  std::string perftest = chosen_perftest(arguments, settings);
+  BenchOutput output(arguments);
+  measure_messages(figures, run, bytes, settings, interrupts);
+  if (!perftest.empty()) measure_perftest(figures, perftest, run, bytes, interrupts.token());
+  measure_queries(figures, arguments, run, settings, interrupts);
+  fmt::print("{}", table_of(figures));
+  output.write(json_of(figures, run, settings), lines_of(figures, run));
+  return 0;
+}
+
+}  // namespace pistachio

@@ -1,0 +1,38 @@
+#include "frontend/cli/bench_command.h"
+
+#include <fmt/format.h>
+
+#include <string_view>
+
+#include "frontend/cli/bench_all_to_all_command.h"
+#include "frontend/cli/bench_ranks_command.h"
+#include "frontend/cli/bench_scan_command.h"
+#include "frontend/cli/command_arguments.h"
+
+namespace pistachio {
+
+namespace {
+
+struct Benchmark {
+  std::string_view name;
+  int (*run)(int argc, char** argv, Settings settings, InterruptWatcher& interrupts);
+};
+
+constexpr Benchmark kBenchmarks[] = {
+    {"scan", run_bench_scan_command},       {"join", run_bench_join_command},           {"skew", run_bench_skew_command},
+    {"overlap", run_bench_overlap_command}, {"alltoall", run_bench_all_to_all_command}, {"scaling", run_bench_scaling_command},
+};
+
+}  // namespace
+
+int run_bench_command(int argc, char** argv, Settings settings, InterruptWatcher& interrupts) {
+  std::string names;
+  for (const Benchmark& benchmark : kBenchmarks) {
+    if (argc > 0 && benchmark.name == argv[0]) return benchmark.run(argc - 1, argv + 1, std::move(settings), interrupts);
+    names += fmt::format("{}{}", names.empty() ? "" : ", ", benchmark.name);
+  }
+  if (argc == 0) throw UsageError(fmt::format("bench needs a word that says what: {}", names));
+  throw UsageError(fmt::format("there is no benchmark '{}'; there are {}", argv[0], names));
+}
+
+}  // namespace pistachio

@@ -1,0 +1,141 @@
+#include "frontend/cli/bench_ranks.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <random>
+
+#include "base/format_bytes.h"
+#include "parser/parse.h"
+
+namespace pistachio {
+
+namespace {
+
+class Discard final : public ResultReceiver {
+ public:
+  void begin(const std::vector<ResultColumn>&) override {}
+  void add(const Chunk&) override {}
+  void end() override {}
+};
+
+void execute(Session& session, const std::string& sql, const CancelToken& token) {
+  Discard discard;
+  for (ast::Statement& statement : parse_statements(sql))
+    session.execute(std::make_shared<const ast::Statement>(std::move(statement)), discard, token);
+}
+
+void apply(Session& session, const std::vector<std::pair<std::string, std::string>>& settings, const CancelToken& token) {
+  for (const auto& [name, value] : settings) execute(session, fmt::format("SET {} = '{}'", name, value), token);
+}
+
+bool is_known(std::string_view name) {
+  const std::vector<SettingDescription>& all = setting_descriptions();
+  return std::any_of(all.begin(), all.end(), [&](const SettingDescription& setting) { return setting.name == name; });
+}
+
+RankJob::Options local_job(int ranks, const Settings& settings) {
+  RankJob::Options options{.identity = identity_of_local_job(ranks), .host = "", .others = {"pistachio", "cluster"}, .query_words = {}};
+  for (std::string& word : words_of_settings(settings)) options.others.push_back(std::move(word));
+  return options;
+}
+
+}  // namespace
+
+std::vector<std::string> words_of_settings(const Settings& settings) {
+  std::vector<std::string> words;
+  for (const SettingDescription& setting : setting_descriptions()) {
+    std::string value = setting.show(settings);
+    if (!value.empty()) words.insert(words.end(), {"-s", fmt::format("{}={}", setting.name, value)});
+  }
+  return words;
+}
+
+void assign_for_comparison(Settings& settings, const std::vector<std::string>& except) {
+  constexpr std::pair<std::string_view, std::string_view> kChosen[] = {
+      {"join_distribution", "repartition"}, {"network_compression", "off"}, {"join_filters", "off"}, {"spread_keys", "off"}};
+  for (const auto& [name, value] : kChosen) {
+    if (!is_known(name) || std::find(except.begin(), except.end(), name) != except.end()) continue;
+    bool is_default = show_setting(settings, name) == show_setting(Settings(), name);
+    if (is_default) assign_setting(settings, name, value);
+  }
+}
+
+BenchRanks::BenchRanks(int ranks, const Settings& settings, InterruptWatcher& interrupts)
+    : token_(interrupts.token()),
+      job_(std::make_unique<RankJob>(local_job(ranks, settings), settings, interrupts)),
+      rank_(std::make_unique<RankEngine>(*job_, settings)) {}
+
+std::unique_ptr<Session> BenchRanks::open_session(const std::string& folder) {
+  auto session = std::make_unique<Session>(rank_->engine(), &rank_->ranks());
+  if (!folder.empty()) session->add_folder(folder);
+  return session;
+}
+
+std::shared_ptr<const QueryProfile> BenchRanks::run(Session& session, const std::string& sql) {
+  execute(session, sql, token_);
+  std::shared_ptr<const QueryProfile> profile = session.profile();
+  if (!profile) throw UserError("a benchmark takes a query, and this is none");
+  return profile;
+}
+
+BenchRanks& BenchMeasurement::ranks_with(const Settings& settings) {
+  std::vector<std::string> words = words_of_settings(settings);
+  if (!ranks_ || words != words_) {
+    ranks_.reset();  // before the next ones: they share the machine
+    ranks_ = std::make_unique<BenchRanks>(run_.ranks, settings, interrupts_);
+    words_ = std::move(words);
+  }
+  return *ranks_;
+}
+
+// Variants differ in what they do at the same time, hardly in how much they do: the last one, which is the fastest, stands for all.
+Settings BenchMeasurement::balanced(const BenchCase& what) {
+  Settings free = settings_;
+  free.storage_bandwidth_limit = 0;
+  free.link_bandwidth_limit = 0;
+  BenchRanks& ranks = ranks_with(free);
+  std::unique_ptr<Session> session = ranks.open_session(what.folder);
+  const BenchVariant& variant = what.variants.back();
+  apply(*session, variant.settings, interrupts_.token());
+  ranks.run(*session, variant.sql);
+  RunFigures least = figures_of(*ranks.run(*session, variant.sql), ranks.threads());
+  for (int64_t i = 1; i < run_.repeat; ++i) {
+    RunFigures again = figures_of(*ranks.run(*session, variant.sql), ranks.threads());
+    least.core_seconds = std::min(least.core_seconds, again.core_seconds);
+  }
+  BalancedLimits limits = balance(*run_.balance, least, run_.ranks);
+  fmt::print("{}: storage_bandwidth_limit={} and link_bandwidth_limit={}: each needs {:.3f} s, the cores {:.3f} s\n", what.title,
+             limits.storage, limits.link, limits.seconds, least.core_seconds);
+  std::fflush(stdout);
+  Settings made = settings_;
+  made.storage_bandwidth_limit = limits.storage;
+  made.link_bandwidth_limit = limits.link;
+  return made;
+}
+
+std::vector<VariantFigures> BenchMeasurement::measure(const BenchCase& what) {
+  Settings settings = run_.balance ? balanced(what) : settings_;
+  BenchRanks& ranks = ranks_with(settings);
+  std::unique_ptr<Session> session = ranks.open_session(what.folder);
+  std::vector<VariantFigures> figures;
+  for (const BenchVariant& variant : what.variants) {
+    VariantFigures& own = figures.emplace_back(what.title, variant.name, run_.ranks);
+    own.storage_limit = settings.storage_bandwidth_limit;
+    own.link_limit = settings.link_bandwidth_limit;
+  }
+  std::mt19937 random(1);
+  std::vector<size_t> order(what.variants.size());
+  for (size_t i = 0; i < order.size(); ++i) order[i] = i;
+  for (int64_t round = -1; round < run_.repeat; ++round) {  // the first round warms up
+    std::shuffle(order.begin(), order.end(), random);
+    for (size_t i : order) {
+      apply(*session, what.variants[i].settings, interrupts_.token());
+      std::shared_ptr<const QueryProfile> profile = ranks.run(*session, what.variants[i].sql);
+      if (round >= 0) figures[i].add(*profile, ranks.threads());
+    }
+  }
+  return figures;
+}
+
+}  // namespace pistachio

@@ -1,0 +1,123 @@
+#include "frontend/cli/rank_job.h"
+
+#include <c10/util/Logging.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+namespace pistachio {
+
+namespace {
+
+constexpr int kLogOnlyErrors = 2;  // of c10's levels
+
+// Plans and rows must mean the same on all ranks.
+std::vector<std::pair<std::string, std::string>> settings_that_must_agree(const Settings& settings) {
+  return {{"composite_kernels", show_setting(settings, "composite_kernels")}, {"device", show_setting(settings, "device")}};
+}
+
+// The machine's cores and memory are shared by the ranks on it, whatever other launchers say about threads.
+void share_machine(Settings& settings, const MachineShare& share) {
+  if (settings.threads == 0) settings.threads = share.threads();
+  if (settings.memory_limit == 0) {
+    complete_settings(settings);
+    settings.memory_limit /= share.ranks;
+    settings.metadata_cache_bytes = 0;
+  }
+}
+
+LinkSurveyOptions link_survey(const Meeting& meeting, UcxTransport& transport, const Settings& settings) {
+  LinkSurveyOptions options;
+  for (const RankInfo& rank : meeting.ranks) options.hosts.push_back(rank.host_index);
+  options.route = [&transport](int rank) { return transport.route(rank); };
+  options.largest_message = std::min(options.largest_message, settings.memory_limit / 16);
+  return options;
+}
+
+// Ranks of this job on this machine, from what launchers say; 0: they do not.
+int local_ranks(const JobIdentity& identity, bool is_local) {
+  if (is_local) return identity.ranks;
+  for (const char* name : {"LOCAL_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", "SLURM_NTASKS_PER_NODE"}) {
+    const char* text = std::getenv(name);
+    int count = text == nullptr ? 0 : std::atoi(text);
+    if (count > identity.local_rank && count <= identity.ranks) return count;
+  }
+  return 0;
+}
+
+}  // namespace
+
+JobIdentity identity_of_local_job(int ranks) {
+  JobIdentity identity;
+  identity.ranks = ranks;
+  identity.master_port = 0;
+  return identity;
+}
+
+RankJob::RankJob(Options options, const Settings& settings, InterruptWatcher& interrupts)
+    : identity_(options.identity),
+      topology_(read_topology()),
+      places_(place_ranks(topology_, local_ranks(identity_, !options.others.empty()))) {
+  // The store warns of every host that has no name in DNS, which ranks do not need; its errors come as exceptions.
+  FLAGS_caffe2_log_level = std::max(FLAGS_caffe2_log_level, kLogOnlyErrors);
+  RendezvousOptions meeting;
+  meeting.version = PISTACHIO_VERSION;
+  meeting.settings = settings_that_must_agree(settings);
+  meeting.host = options.host;
+  meeting.while_waiting = [&] {
+    interrupts.token().throw_if_cancelled();
+    if (processes_) processes_->require_all();
+  };
+  rendezvous_ = std::make_unique<Rendezvous>(identity_, meeting);
+  if (!options.others.empty()) {
+    std::vector<std::string> words = options.others;
+    words.insert(words.end(), {kParentOption, std::to_string(::getpid())});
+    // They take the same settings, so what stands behind `--` goes along.
+    words.emplace_back("--");
+    words.insert(words.end(), options.query_words.begin(), options.query_words.end());
+    processes_.emplace(identity_.ranks, rendezvous_->port(), std::move(words));
+  }
+  UcxOptions network;
+  network.rank = identity_.rank;
+  network.ranks = identity_.ranks;
+  network.peer_timeout = std::chrono::milliseconds(settings.peer_timeout);
+  network.link_bandwidth_limit = settings.link_bandwidth_limit;
+  network.checksum = settings.network_checksum;
+  choose_devices(settings, network);
+  transport_ = std::make_unique<UcxTransport>(network);
+  meeting_ = rendezvous_->meet(transport_->address());
+  if (processes_) processes_->have_met();
+}
+
+void RankJob::choose_devices(const Settings& settings, UcxOptions& network) const {
+  if (places_.empty()) return;
+  const RankPlace& place = places_[static_cast<size_t>(identity_.local_rank)];
+  if (place.rdma && std::getenv("UCX_NET_DEVICES") == nullptr)
+    network.ucx_settings.emplace_back("NET_DEVICES", topology_.rdma[*place.rdma].name);
+  if (place.gpu && settings.device != DeviceChoice::Cpu && std::getenv("CUDA_VISIBLE_DEVICES") == nullptr) {
+    // CUDA reads them when it is first used, which is later; its own order is not that of the bus.
+    ::setenv("CUDA_DEVICE_ORDER", "PCI_BUS_ID", 1);
+    ::setenv("CUDA_VISIBLE_DEVICES", std::to_string(*place.gpu).c_str(), 1);
+  }
+}
+
+std::unique_ptr<RankProcesses::Watch> RankJob::watch_others(std::function<void(int rank, const std::string& why)> on_end) {
+  if (!processes_) return nullptr;
+  auto tell = [this, on_end = std::move(on_end)](int rank, const std::string& how) {
+    on_end(rank, fmt::format("{} {}", meeting_.ranks[static_cast<size_t>(rank)].to_string(), how));
+  };
+  return std::make_unique<RankProcesses::Watch>(*processes_, std::move(tell));
+}
+
+RankEngine::RankEngine(RankJob& job, Settings settings) {
+  MachineShare share = job.share();
+  share_machine(settings, share);
+  engine_ = std::make_unique<EngineInstance>(settings, share.is_exclusive && share.ranks > 1 ? share.cores : CoreSet());
+  job.connect();
+  ranks_ = std::make_unique<RankService>(*engine_, job.transport(), link_survey(job.meeting(), job.transport(), engine_->settings()));
+  if (job.rank() == 0) watch_ = job.watch_others([this](int rank, const std::string& why) { ranks_->lose(rank, why); });
+}
+
+}  // namespace pistachio

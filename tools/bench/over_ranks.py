@@ -1,0 +1,42 @@
+"""Makes the data that `pistachio bench join|skew|overlap|alltoall|scaling` needs and runs it; all options but --sf go through.
+
+Started by `scripts/bench join` and so on. overlap and scaling take TPC-H data of the scale factors of --sf unless --data names folders."""
+
+import os
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+from tpch_data import ROOT, ensure_tpch  # noqa: E402
+
+ON_GENERATED_TABLES = {"join", "skew", "alltoall"}
+
+
+def taken_option(words, name, otherwise):
+    """(its value, the other words)"""
+    for place, word in enumerate(words):
+        if word == name and place + 1 < len(words):
+            return words[place + 1], words[:place] + words[place + 2:]
+        if word.startswith(f"{name}="):
+            return word.split("=", 1)[1], words[:place] + words[place + 1:]
+    return otherwise, words
+
+
+def main():
+    kind, *words = sys.argv[1:]
+    binary = ROOT / "build/release/pistachio"
+    given = {word.split("=", 1)[0] for word in words}
+    if given & {"-h", "--help"}:
+        os.execv(binary, [str(binary), "help"])
+    if kind in ON_GENERATED_TABLES:
+        own = [] if "--cache" in given else ["--cache", str(ROOT / "data")]
+    else:
+        scale_factors, words = taken_option(words, "--sf", "1")
+        own = [] if "--query-folder" in given else ["--query-folder", str(ROOT / "tests/tpch/queries")]
+        if "--data" not in given:
+            own += ["--data", ",".join(str(ensure_tpch(factor)) for factor in scale_factors.split(","))]
+    os.execv(binary, [str(binary), "bench", kind, *own, *words])
+
+
+if __name__ == "__main__":
+    main()
