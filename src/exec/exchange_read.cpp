@@ -4,8 +4,8 @@
 #include "base/task_group.h"
 #include "columns/chunk_packing.h"
 #include "columns/device_copy.h"
+#include "exec/fault_hook.h"
 #include "exec/held_chunks.h"
-#include "network/exchange_hub.h"
 
 namespace pistachio {
 
@@ -16,6 +16,7 @@ Task<void> ExchangeReadOperator::produce(RunContext& context, ChunkSink& sink) {
   auto unpacked = [&](ExchangeInput::Rows& rows) {
     WorkTimer timer(metrics_);
     metrics_.bytes += rows.bytes;
+    reach(context, FaultPoint::RowsUnpacked);
     return to_device(rows.block.defined() ? unpack_chunk(rows.block) : std::move(rows.chunk), context.device);
   };
   MemoryAccount account = context.memory.make_child("exchange");

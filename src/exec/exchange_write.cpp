@@ -4,6 +4,7 @@
 
 #include "columns/column_hash.h"
 #include "columns/row_selection.h"
+#include "exec/fault_hook.h"
 #include "exec/held_chunks.h"
 #include "kernels/ops/hash64.h"
 #include "kernels/ops/partition_rows.h"
@@ -48,6 +49,7 @@ bool ExchangeSink::is_full() const {
 
 Task<void> ExchangeSink::consume(int, Chunk chunk) {
   std::vector<Chunk> parts = parts_of(chunk);
+  reach(context_, FaultPoint::RowsPartitioned);
   for (int rank = 0; rank < static_cast<int>(parts.size()); ++rank) {
     const Chunk& part = parts[static_cast<size_t>(rank)];
     if (part.rows() == 0 || !output_.is_wanted(rank)) continue;

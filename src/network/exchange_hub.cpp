@@ -1,9 +1,12 @@
 #include "network/exchange_hub.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "base/byte_stream.h"
 #include "base/check.h"
+#include "base/format_bytes.h"
 #include "base/task_group.h"
 #include "columns/chunk_packing.h"
 
@@ -90,6 +93,7 @@ void ExchangeInput::on_rows(int source, at::Tensor block) {
   std::lock_guard lock(mutex_);
   Source& from = sources_[static_cast<size_t>(source)];
   ++from.received;
+  from.bytes += bytes;
   bytes_received_ += bytes;
   ++messages_received_;
   if (complete_) return;
@@ -119,6 +123,19 @@ void ExchangeInput::add_figures(ExchangeFigures& figures) {
   figures.messages_received += messages_received_;
 }
 
+std::string ExchangeInput::describe() {
+  std::string text;
+  std::lock_guard lock(mutex_);
+  for (size_t rank = 0; rank < sources_.size(); ++rank) {
+    if (static_cast<int>(rank) == owner_.rank()) continue;
+    const Source& source = sources_[rank];
+    std::string expected = source.expected < 0 ? "more may come" : fmt::format("of {}", source.expected);
+    text += fmt::format("  from {}: {} messages ({}), {}, {} worked up and not told\n", rank, source.received, expected,
+                        format_bytes(source.bytes), format_bytes(source.to_give_back));
+  }
+  return text;
+}
+
 ExchangeOutput::ExchangeOutput(QueryExchanges& owner, uint32_t number, ExchangeLimits limits)
     : owner_(owner), number_(number), limits_(limits) {
   for (int rank = 0; rank < owner.ranks(); ++rank) peers_.push_back(std::make_unique<Peer>(limits.outgoing_bytes));
@@ -132,6 +149,7 @@ Task<bool> ExchangeOutput::send(int rank, Chunk chunk) {
     co_return is_taken;
   }
   at::Tensor block = pack_chunk(chunk);
+  owner_.reach(FaultPoint::BlockPacked);
   int64_t bytes = block.numel();
   Task<void> sending = peers_[static_cast<size_t>(rank)]->waiting.send(std::move(block), bytes);
   try {
@@ -159,8 +177,6 @@ Task<void> ExchangeOutput::carry() {
 
 Task<void> ExchangeOutput::carry_to(int rank) {
   Peer& peer = *peers_[static_cast<size_t>(rank)];
-  int64_t under_way = 0;
-  int64_t messages = 0;
   while (true) {
     // Rows of this rank go into the input directly; here it is only about the end.
     Task<std::optional<at::Tensor>> taking = peer.waiting.receive();
@@ -169,15 +185,17 @@ Task<void> ExchangeOutput::carry_to(int rank) {
     int64_t bytes = block->numel();
     // Not: until this block fits as well. The receiver keeps back up to a share of the window before it tells of credit, and a large block
     // behind a small one would wait for ever.
-    while (under_way >= limits_.window_bytes && !peer.enough) {
+    while (peer.under_way >= limits_.window_bytes && !peer.enough) {
+      owner_.reach(FaultPoint::CreditAwaited);
       Task<std::optional<int64_t>> waiting = peer.credit.receive();
       std::optional<int64_t> credit = co_await waiting;
       if (!credit) break;
-      under_way -= *credit;
+      peer.under_way -= *credit;
     }
     if (peer.enough) break;
-    under_way += bytes;
-    ++messages;
+    peer.under_way += bytes;
+    peer.bytes += bytes;
+    ++peer.messages;
     bytes_sent_ += bytes;
     ++messages_sent_;
     owner_.send(rank, MessageKind::Rows, number_, 0, std::move(*block));
@@ -185,8 +203,21 @@ Task<void> ExchangeOutput::carry_to(int rank) {
   if (rank == owner_.rank()) {
     owner_.input(number_).on_end(rank, 0);
   } else {
-    owner_.send(rank, MessageKind::End, number_, messages);
+    owner_.send(rank, MessageKind::End, number_, peer.messages);
   }
+  peer.ended = true;
+}
+
+std::string ExchangeOutput::describe() const {
+  std::string text;
+  for (size_t rank = 0; rank < peers_.size(); ++rank) {
+    if (static_cast<int>(rank) == owner_.rank()) continue;
+    const Peer& peer = *peers_[rank];
+    text += fmt::format("  to {}: {} messages, {}, {} without credit of a window of {}{}{}\n", rank, peer.messages.load(),
+                        format_bytes(peer.bytes), format_bytes(peer.under_way), format_bytes(limits_.window_bytes),
+                        peer.ended ? ", all sent" : "", peer.enough ? ", it wants no more" : "");
+  }
+  return text;
 }
 
 void ExchangeOutput::add_figures(ExchangeFigures& figures) const {
@@ -221,7 +252,7 @@ bool ExchangeHub::take(int source, Message& message) {
   }
   // Held while dispatching: a query that ends waits for it.
   std::lock_guard lock(mutex_);
-  if (ended_.contains(query)) return true;
+  if (query < first_query_ || ended_.contains(query)) return true;
   auto found = open_.find(query);
   if (found == open_.end()) {
     early_[query].push_back({source, std::move(message)});
@@ -231,12 +262,23 @@ bool ExchangeHub::take(int source, Message& message) {
   return true;
 }
 
+void ExchangeHub::begin_at(int64_t query) {
+  std::lock_guard lock(mutex_);
+  first_query_ = query;
+  early_.erase(early_.begin(), early_.lower_bound(query));
+}
+
 void ExchangeHub::open(int64_t query, QueryExchanges& exchanges) {
   std::lock_guard lock(mutex_);
   ENSURE(open_.emplace(query, &exchanges).second, "query {} runs twice on a rank", query);
   auto found = early_.find(query);
   if (found == early_.end()) return;
-  for (Early& early : found->second) exchanges.dispatch(early.source, std::move(early.message));
+  try {
+    for (Early& early : found->second) exchanges.dispatch(early.source, std::move(early.message));
+  } catch (...) {
+    open_.erase(query);  // the exchanges never come to life
+    throw;
+  }
   early_.erase(found);
 }
 
@@ -248,7 +290,8 @@ void ExchangeHub::close(int64_t query) {
   if (ended_.size() > kEndedQueries) ended_.erase(ended_.begin());
 }
 
-QueryExchanges::QueryExchanges(ExchangeHub& hub, int64_t query, size_t count, ExchangeLimits limits) : hub_(hub), query_(query) {
+QueryExchanges::QueryExchanges(ExchangeHub& hub, int64_t query, size_t count, ExchangeLimits limits, FaultPlan* faults)
+    : hub_(hub), query_(query), faults_(faults) {
   for (size_t i = 0; i < count; ++i) {
     inputs_.push_back(std::make_unique<ExchangeInput>(*this, static_cast<uint32_t>(i), limits));
     outputs_.push_back(std::make_unique<ExchangeOutput>(*this, static_cast<uint32_t>(i), limits));
@@ -267,7 +310,21 @@ ExchangeFigures QueryExchanges::figures(size_t number) const {
   return figures;
 }
 
+std::string QueryExchanges::describe() const {
+  std::string text;
+  for (size_t number = 0; number < inputs_.size(); ++number)
+    text += fmt::format("exchange {}\n{}{}", number, outputs_[number]->describe(), inputs_[number]->describe());
+  return text;
+}
+
 void QueryExchanges::send(int rank, MessageKind kind, uint32_t number, int64_t value, at::Tensor payload) {
+  switch (kind) {
+    case MessageKind::Rows: reach(FaultPoint::RowsSent); break;
+    case MessageKind::End: reach(FaultPoint::EndSent); break;
+    case MessageKind::Credit: reach(FaultPoint::CreditSent); break;
+    case MessageKind::Enough: reach(FaultPoint::EnoughSent); break;
+    default: break;
+  }
   ExchangeHead head{query_, number, value};
   hub_.transport().send(rank, Message{static_cast<uint16_t>(kind), head.to_bytes(), std::move(payload)});
 }
@@ -276,10 +333,22 @@ void QueryExchanges::dispatch(int source, Message message) {
   ExchangeHead head = ExchangeHead::of(message.head);
   if (head.number >= inputs_.size() || source < 0 || source >= ranks()) return;  // of no exchange of this plan
   switch (static_cast<MessageKind>(message.kind)) {
-    case MessageKind::Rows: inputs_[head.number]->on_rows(source, std::move(message.payload)); break;
-    case MessageKind::End: inputs_[head.number]->on_end(source, head.value); break;
-    case MessageKind::Credit: outputs_[head.number]->on_credit(source, head.value); break;
-    case MessageKind::Enough: outputs_[head.number]->on_enough(source); break;
+    case MessageKind::Rows:
+      reach(FaultPoint::RowsReceived);
+      inputs_[head.number]->on_rows(source, std::move(message.payload));
+      break;
+    case MessageKind::End:
+      reach(FaultPoint::EndReceived);
+      inputs_[head.number]->on_end(source, head.value);
+      break;
+    case MessageKind::Credit:
+      reach(FaultPoint::CreditReceived);
+      outputs_[head.number]->on_credit(source, head.value);
+      break;
+    case MessageKind::Enough:
+      reach(FaultPoint::EnoughReceived);
+      outputs_[head.number]->on_enough(source);
+      break;
     default: break;
   }
 }

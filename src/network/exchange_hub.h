@@ -17,6 +17,7 @@
 #include <set>
 #include <vector>
 
+#include "base/fault_plan.h"
 #include "base/task.h"
 #include "data/chunk.h"
 #include "memory/channel.h"
@@ -67,10 +68,13 @@ class ExchangeInput {
   void on_rows(int source, at::Tensor block);
   void on_end(int source, int64_t messages);
   void add_figures(ExchangeFigures& figures);
+  // What has come of what, for the file that is written when a rank is lost.
+  std::string describe();
 
  private:
   struct Source {
     int64_t received = 0;
+    int64_t bytes = 0;
     int64_t expected = -1;     // messages; -1: not known yet
     int64_t to_give_back = 0;  // worked up, but not told yet
   };
@@ -102,6 +106,7 @@ class ExchangeOutput {
   // Carries what send() was given to the other ranks, until finish(). To be run beside the senders.
   Task<void> carry();
   void add_figures(ExchangeFigures& figures) const;
+  std::string describe() const;
 
   void on_credit(int rank, int64_t bytes);
   void on_enough(int rank);
@@ -112,6 +117,11 @@ class ExchangeOutput {
     Channel<at::Tensor> waiting;
     Channel<int64_t> credit;
     std::atomic<bool> enough = false;
+    // To this rank so far, and of that not worked up there yet.
+    std::atomic<int64_t> bytes = 0;
+    std::atomic<int64_t> messages = 0;
+    std::atomic<int64_t> under_way = 0;
+    std::atomic<bool> ended = false;
   };
   Task<void> carry_to(int rank);
 
@@ -132,6 +142,8 @@ class ExchangeHub {
   bool take(int source, Message& message);
   // What has come and still comes for the query is dropped: it has ended here, or never begins.
   void forget(int64_t query) { close(query); }
+  // Of queries before this one nothing is wanted: they began before this rank was there.
+  void begin_at(int64_t query);
 
  private:
   friend class QueryExchanges;
@@ -149,12 +161,14 @@ class ExchangeHub {
   std::map<int64_t, QueryExchanges*> open_;
   std::map<int64_t, std::vector<Early>> early_;  // of queries that are not open yet; senders' windows bound it
   std::set<int64_t> ended_;                      // the latest: what still comes of them is dropped
+  int64_t first_query_ = 0;
 };
 
 // The exchanges of one query on this rank.
 class QueryExchanges {
  public:
-  QueryExchanges(ExchangeHub& hub, int64_t query, size_t count, ExchangeLimits limits);
+  // The faults, if any, outlive it.
+  QueryExchanges(ExchangeHub& hub, int64_t query, size_t count, ExchangeLimits limits, FaultPlan* faults = nullptr);
   ~QueryExchanges();
   QueryExchanges(const QueryExchanges&) = delete;
   QueryExchanges& operator=(const QueryExchanges&) = delete;
@@ -165,6 +179,11 @@ class QueryExchanges {
   ExchangeOutput& output(size_t number) { return *outputs_[number]; }
   size_t count() const { return inputs_.size(); }
   ExchangeFigures figures(size_t number) const;
+  // One line for each exchange and other rank.
+  std::string describe() const;
+  void reach(FaultPoint point) {
+    if (faults_ != nullptr) faults_->reach(point);
+  }
 
   void send(int rank, MessageKind kind, uint32_t number, int64_t value, at::Tensor payload = {});
 
@@ -174,6 +193,7 @@ class QueryExchanges {
 
   ExchangeHub& hub_;
   const int64_t query_;
+  FaultPlan* const faults_;
   std::vector<std::unique_ptr<ExchangeInput>> inputs_;
   std::vector<std::unique_ptr<ExchangeOutput>> outputs_;
 };

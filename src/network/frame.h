@@ -11,7 +11,7 @@ namespace pistachio {
 
 constexpr uint32_t kFrameMagic = 0x50495354;  // "PIST"
 // Raise this with every change of FrameHeader or of what the layers above put into heads.
-constexpr uint16_t kProtocolVersion = 1;
+constexpr uint16_t kProtocolVersion = 2;
 
 // As it lies in memory; all machines of a job have the same byte order (a swapped magic is refused).
 struct FrameHeader {
@@ -25,7 +25,8 @@ struct FrameHeader {
   int64_t piece_length = 0;
   uint64_t checksum = 0;  // of the piece, 0: not made
   int32_t source = 0;
-  uint32_t head_length = 0;  // the head follows the header in the frame of the first piece
+  uint16_t head_length = 0;  // the head follows the header in the frame of the first piece
+  uint16_t incarnation = 0;  // of the sender: RankInfo::incarnation
 };
 static_assert(sizeof(FrameHeader) == 64);
 
@@ -39,6 +40,7 @@ struct FrameRefusal {
   std::string why;
   // Known only if magic, version and secret were right, else -1: a stranger must not be able to blame a rank.
   int source = -1;
+  int incarnation = 0;  // of the source
 };
 
 struct Frame {

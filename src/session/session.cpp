@@ -33,13 +33,32 @@ namespace {
 // Settings that belong to the engine, which is made once.
 constexpr std::string_view kEngineSettings[] = {"threads",           "memory_limit", "io_threads",           "metadata_cache_bytes",
                                                 "composite_kernels", "device",       "link_bandwidth_limit", "network_checksum",
-                                                "bind_threads"};
+                                                "bind_threads",      "restart_ranks"};
 
 class Ignore final : public ResultReceiver {
  public:
   void begin(const std::vector<ResultColumn>&) override {}
   void add(const Chunk&) override {}
   void end() override {}
+};
+
+// Notes whether rows went through: then a query cannot be run again.
+class RowWitness final : public ResultReceiver {
+ public:
+  explicit RowWitness(ResultReceiver& receiver) : receiver_(receiver) {}
+  void begin(const std::vector<ResultColumn>& columns) override { receiver_.begin(columns); }
+  void add(const Chunk& chunk) override {
+    saw_rows_ = saw_rows_ || chunk.rows() > 0;
+    receiver_.add(chunk);
+  }
+  void end() override { receiver_.end(); }
+  void break_off() override { receiver_.break_off(); }
+
+  bool saw_rows() const { return saw_rows_; }
+
+ private:
+  ResultReceiver& receiver_;
+  bool saw_rows_ = false;
 };
 
 // Keeps a result as a table in memory.
@@ -220,6 +239,31 @@ PlacementOptions Session::placement() const {
 }
 
 QueryProfile Session::run_planned(const PlannedQuery& planned, ExecutablePlan& executable, ResultReceiver& receiver) {
+  if (planned.plan.exchanges == 0) return run_once(planned, executable, receiver);
+  RowWitness witness(receiver);
+  RankRoll& roll = ranks_->roll();
+  uint64_t losses = roll.losses();
+  roll.wait_for_all(token_);
+  std::optional<QueryProfile> profile;
+  try {
+    profile = run_once(planned, executable, witness);
+  } catch (const PeerError& error) {
+    bool was_loss = roll.losses() != losses && roll.expects_returns();
+    if (!was_loss || !settings_.retry_queries) throw;
+    if (witness.saw_rows()) throw PeerError(error.message() + "; rows of the result were given already, so it was not run again");
+  }
+  bool runs_again = !profile;
+  if (runs_again) {
+    roll.wait_for_all(token_);
+    executable = build_executable(planned.plan);
+    scope_->storage().settings.fault_at.clear();  // it had its fault
+    profile = run_once(planned, executable, witness);
+  }
+  for (const std::string& news : roll.take_news()) notes_.push_back(runs_again ? news + "; the query was run again" : news);
+  return std::move(*profile);
+}
+
+QueryProfile Session::run_once(const PlannedQuery& planned, ExecutablePlan& executable, ResultReceiver& receiver) {
   // Not part of the query's time.
   if (planned.plan.exchanges > 0) ranks_->prepare_links(settings_, token_);
   auto begin = std::chrono::steady_clock::now();
@@ -414,12 +458,34 @@ void Session::run(const std::shared_ptr<const ast::Statement>& statement, const 
     return send_rows(receiver, {{"name", text}, {"use", text}, {"reason", text}}, rows);
   }
   if (node.name == "links") return show_links(receiver);
+  if (node.name == "memory") return show_memory(receiver);
   try {
     add({show_setting(settings_, node.name)});
   } catch (const UserError& error) {
     throw UserError(error.message(), statement->position);
   }
   send_rows(receiver, {{node.name, text}}, rows);
+}
+
+void Session::show_memory(ResultReceiver& receiver) {
+  std::vector<std::optional<MemoryFigures>> ranks = {memory_figures(engine_.governor(), name_of_this_host())};
+  if (ranks_ != nullptr) ranks = ranks_->memory(token_, settings_);
+  std::vector<std::vector<ScalarValue>> rows;
+  for (size_t rank = 0; rank < ranks.size(); ++rank) {
+    std::vector<ScalarValue> row{ScalarValue::of_integer(TypeKind::Integer, static_cast<int64_t>(rank))};
+    const std::optional<MemoryFigures>& figures = ranks[rank];
+    row.push_back(figures ? text_value(figures->host) : ScalarValue::null(TypeKind::Varchar));
+    for (auto figure : {&MemoryFigures::used, &MemoryFigures::peak, &MemoryFigures::limit})
+      row.push_back(figures ? ScalarValue::of_integer(TypeKind::BigInt, *figures.*figure) : ScalarValue::null(TypeKind::BigInt));
+    rows.push_back(std::move(row));
+  }
+  send_rows(receiver,
+            {{"rank", TypeKind::Integer},
+             {"host", TypeKind::Varchar},
+             {"used", TypeKind::BigInt},
+             {"peak", TypeKind::BigInt},
+             {"limit", TypeKind::BigInt}},
+            rows);
 }
 
 void Session::show_links(ResultReceiver& receiver) {

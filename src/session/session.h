@@ -69,8 +69,11 @@ class Session final : private TableResolver {
   void run(const std::shared_ptr<const ast::Statement>& statement, const ast::Describe& node, ResultReceiver& receiver);
 
   void show_links(ResultReceiver& receiver);
+  void show_memory(ResultReceiver& receiver);
   PlacementOptions placement() const;
+  // Once more, with fresh operators, if a rank was lost and is back, and no row was given yet.
   QueryProfile run_planned(const PlannedQuery& planned, ExecutablePlan& executable, ResultReceiver& receiver);
+  QueryProfile run_once(const PlannedQuery& planned, ExecutablePlan& executable, ResultReceiver& receiver);
   // For a statement that runs it; `inserted` as in BindOptions.
   PlannedQuery plan(const ast::Query& query, std::vector<LogicalType> inserted = {});
   void refuse_taken(const std::string& name, int64_t position) const;

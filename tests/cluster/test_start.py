@@ -46,10 +46,10 @@ class Job:
             process.kill()
             process.communicate()
 
-    def start(self, rank, ranks, *words, **variables):
+    def start(self, rank, ranks, *words, stdin=subprocess.DEVNULL, **variables):
         environment = os.environ | {"RANK": str(rank), "WORLD_SIZE": str(ranks), "LOCAL_RANK": str(rank), "MASTER_ADDR": "127.0.0.1",
                                     "MASTER_PORT": str(self.port)} | variables
-        process = subprocess.Popen([pistachio.BINARY, "cluster", *map(str, words)], env=environment, text=True, stdin=subprocess.DEVNULL,
+        process = subprocess.Popen([pistachio.BINARY, "cluster", *map(str, words)], env=environment, text=True, stdin=stdin,
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         self.processes.append(process)
         return process

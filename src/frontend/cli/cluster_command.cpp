@@ -10,6 +10,7 @@
 #include "frontend/cli/command_arguments.h"
 #include "frontend/cli/machine_share.h"
 #include "frontend/cli/query_command.h"
+#include "frontend/cli/rank_keeper.h"
 #include "frontend/cli/rank_processes.h"
 #include "frontend/cli/text_table.h"
 #include "network/job_identity.h"
@@ -83,6 +84,19 @@ LinkSurveyOptions link_survey(const Meeting& meeting, UcxTransport& transport, c
   return options;
 }
 
+RankServiceOptions service_options(const Meeting& meeting, UcxTransport& transport, const Settings& settings) {
+  const RankInfo& own = meeting.ranks[static_cast<size_t>(transport.rank())];
+  const char* temporary = std::getenv("TMPDIR");
+  RankServiceOptions options;
+  options.links = link_survey(meeting, transport, settings);
+  options.host = own.host;
+  options.ranks_return = settings.restart_ranks;
+  options.incarnation = own.incarnation;
+  options.first_query = meeting.first_query;
+  options.report_folder = temporary == nullptr || *temporary == '\0' ? "/tmp" : temporary;
+  return options;
+}
+
 // Everything behind `--`.
 std::pair<int, char**> split_at_dashes(int& argc, char** argv) {
   for (int i = 0; i < argc; ++i) {
@@ -120,6 +134,7 @@ int run_cluster_command(int argc, char** argv, Settings settings, InterruptWatch
   options.version = PISTACHIO_VERSION;
   options.settings = settings_that_must_agree(settings);
   options.host = host_played(arguments, *identity);
+  options.may_return = settings.restart_ranks;
   options.while_waiting = [&] {
     interrupts.token().throw_if_cancelled();
     if (processes) processes->require_all();
@@ -150,8 +165,8 @@ int run_cluster_command(int argc, char** argv, Settings settings, InterruptWatch
   }
   share_machine(settings, share);
   EngineInstance engine(settings, share.is_exclusive && share.ranks > 1 ? share.cores : CoreSet());
-  transport.connect(meeting.ranks, meeting.secret);
-  RankService ranks(engine, transport, link_survey(meeting, transport, engine.settings()));
+  transport.connect(meeting.ranks, meeting.secret, meeting.lost);
+  RankService ranks(engine, transport, service_options(meeting, transport, engine.settings()));
   if (identity->rank != 0) {
     try {
       ranks.wait(interrupts.token());
@@ -161,11 +176,10 @@ int run_cluster_command(int argc, char** argv, Settings settings, InterruptWatch
     }
     return 0;
   }
-  std::optional<RankProcesses::Watch> watch;
-  if (processes) {
-    watch.emplace(*processes, [&](int rank, const std::string& how) {
-      ranks.lose(rank, fmt::format("{} {}", meeting.ranks[static_cast<size_t>(rank)].to_string(), how));
-    });
+  std::optional<RankKeeper> keeper;
+  if (processes || settings.restart_ranks) {
+    RankKeeper::Options keeping{.restarts = settings.restart_ranks};
+    keeper.emplace(ranks, rendezvous, processes ? &*processes : nullptr, meeting.ranks, keeping);
   }
   return run_queries(query, engine, &ranks, interrupts);
 }
