@@ -10,7 +10,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent))
 
-from tests.cluster.test_start import Job
+from tests.cluster.test_start import Job, ending
 from tests.support import pistachio_process as pistachio
 from tests.support.pistachio_cluster import PistachioCluster, children_of, environment_of, is_running, wait_until
 from tests.support.pistachio_session import StatementFailed
@@ -60,7 +60,7 @@ class Restart(unittest.TestCase):
 
     def lose_in_statement(self, rank, action):
         old = self.cluster.ranks[rank]
-        self.cluster.run(f"SET fault_at = 'probe_chunk:{rank}={action}'")
+        self.cluster.run(f"SET fault_at = 'stage_begun:{rank}={action}'")
         result = self.cluster.run(SHORT)
         self.cluster.run("SET fault_at = ''")
         self.assertEqual(result.csv, ANSWER)
@@ -76,7 +76,7 @@ class Restart(unittest.TestCase):
 
     def test_without_retries_the_statement_fails_and_the_next_one_works(self):
         self.cluster.run("SET retry_queries = off")
-        self.cluster.run("SET fault_at = 'scan_chunk:2=kill'")
+        self.cluster.run("SET fault_at = 'tables_opened:2=kill'")
         try:
             with self.assertRaisesRegex(StatementFailed, f"process {self.cluster.ranks[2]}"):
                 self.cluster.run(SHORT)
@@ -111,7 +111,7 @@ class GivenUp(unittest.TestCase):
 class ExitStatus(unittest.TestCase):
     def run_with_fault(self, *options):
         """UCX says nothing of its own, whatever a process that dies leaves behind."""
-        done = pistachio.run("cluster", "-n", "3", "--", "-d", ensure_tpch("0.01"), "-s", "peer_timeout=2s", "-s", "fault_at=probe_chunk:1=kill", *options,
+        done = pistachio.run("cluster", "-n", "3", "--", "-d", ensure_tpch("0.01"), "-s", "peer_timeout=2s", "-s", "fault_at=stage_begun:1=kill", *options,
                              "-c", SHORT, "--format", "csv")
         self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
         return done
@@ -148,9 +148,8 @@ class StartedByHand(unittest.TestCase):
                 other.wait()
                 other = job.start(1, 2, *words)
                 self.assertEqual(answer(), ANSWER)
-            first.stdin.close()
-            self.assertEqual(first.wait(pistachio.WATCHDOG_SECONDS), 0)
-            self.assertEqual(other.wait(pistachio.WATCHDOG_SECONDS), 0)
+            self.assertEqual(ending(first)[0], 0)
+            self.assertEqual(ending(other), (0, "", ""))
 
 
 if __name__ == "__main__":
