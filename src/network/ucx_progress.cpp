@@ -78,7 +78,7 @@ void UcxProgress::connect(const std::vector<RankInfo>& job, const std::string& s
     if (status == UCS_OK) continue;
     std::string why = fmt::format("{} cannot be reached: {}", peer.info.to_string(), ucx_text(status));
     // Who joins a job that runs may meet the address of a rank that has just died and will be replaced too.
-    if (!joins_later) throw PeerError(peer.info.rank, why);
+    if (!joins_later) throw PeerError(why);
     mark_broken(peer, why);
   }
   thread_ = start_thread("the network", "raise the limit on processes (ulimit -u)", [this] { run(); });

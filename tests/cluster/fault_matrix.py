@@ -33,6 +33,12 @@ POINT_OPTIONS = (*OPTIONS, "-s", "restart_ranks=on", "-s", "message_bytes=16KiB"
                  "-s", "join_distribution=repartition")
 WATCHDOG_SECONDS = 60
 LOSSES = ("kill", "stop", "cut")
+# Points that only the first rank passes, or only the others.
+OF_THE_FIRST = {"plan_sent", "finished_received", "cancel_sent", "sort_rows"}
+OF_OTHERS = {"plan_received", "tables_opened", "part_ended", "finished_sent", "cancel_received"}
+# Passed by queries that are cancelled.
+OF_CANCELLED = {"cancel_sent", "cancel_received"}
+TOO_LATE = "the statement ran longer than query_timeout"
 LACKS = {"nospace": "No space left on device", "nomemory": "out of memory"}
 # A rank that is lost five times within a minute is given up.
 MOST_LOSSES_OF_A_CLUSTER = 4
@@ -40,7 +46,7 @@ MOST_LOSSES_OF_A_CLUSTER = 4
 
 @dataclass
 class Outcome:
-    kind: str  # answered, run again, failed, lacked, ended, not started; what is worth a look: wrong, hung, unclear, leaked
+    kind: str  # answered, run again, failed, lacked, cancelled, ended, not started; what is worth a look: wrong, hung, unclear, leaked
     text: str = ""
 
     @property
@@ -68,6 +74,9 @@ def fault_in_query(randomness, ranks, folder, expected, seconds):
     rank = randomness.randrange(1, ranks)
     number = randomness.choice((signal.SIGKILL, signal.SIGSTOP))
     with PistachioCluster(ranks, *OPTIONS, folder=folder, watchdog_seconds=WATCHDOG_SECONDS * 2) as cluster:
+        # A rank that no other has heard of yet has half a minute before it is missed: not every run is to take so long.
+        if randomness.random() < 0.9:
+            cluster.run(QUERY)
         statement = cluster.begin(QUERY)
         time.sleep(randomness.uniform(0, 1.2 * seconds))
         cluster.signal(rank, number)
@@ -132,17 +141,26 @@ class FaultPoints:
         raise AssertionError("a point without a name was taken")
 
     def run(self, randomness, points):
-        self.open()
         point = randomness.choice(points)
-        action = randomness.choice((*LOSSES, *LACKS, "delay"))
-        rank = randomness.randrange(1 if action in ("stop", "cut") else 0, self.ranks)
-        fault = f"{point}:{rank}:{randomness.choice((1, 1, 1, 2, 3, 7))}={action}"
+        # The first rank cannot be stopped or cut off: it is the one that has to notice.
+        rank = 0 if point in OF_THE_FIRST else randomness.randrange(1 if point in OF_OTHERS else 0, self.ranks)
+        action = randomness.choice(("kill", *LACKS, "delay") if rank == 0 else (*LOSSES, *LACKS, "delay"))
+        fault = f"{point}:{rank}:{randomness.choice((1, 1, 1, 1, 2, 3))}={action}"
+        return fault, self.check(fault)
+
+    def check(self, fault):
+        """Of the form POINT:RANK:NTH=ACTION."""
+        point, rank, _, action = re.fullmatch(r"(\w+):(\d+):(\d+)=(\w+)", fault).groups()
+        rank = int(rank)
+        self.open()
+        if point in OF_CANCELLED:
+            self.cluster.run("SET query_timeout = '20ms'")
         outcome = self.outcome(fault, action, rank)
         if outcome.kind != "ended" and not outcome.is_wrong:
             outcome = self.check_after(outcome)
         if outcome.is_wrong or outcome.kind == "ended":
             self.close()
-        return fault, outcome
+        return outcome
 
     def outcome(self, fault, action, rank):
         pid = self.cluster.process.pid
@@ -150,6 +168,8 @@ class FaultPoints:
         self.losses += action in LOSSES
         statement = self.cluster.begin(QUERY)
         outcome = outcome_of(statement, self.expected, rank)
+        if outcome.kind == "unclear" and TOO_LATE in outcome.text:
+            return Outcome("cancelled")
         if outcome.kind == "unclear" and action in LACKS and LACKS[action] in outcome.text:
             return Outcome("lacked", outcome.text)
         if outcome.kind == "unclear" and action == "kill" and rank == 0 and isinstance(statement.crash, EngineDied):
@@ -159,6 +179,7 @@ class FaultPoints:
 
     def check_after(self, outcome):
         self.cluster.run("SET fault_at = ''")
+        self.cluster.run("SET query_timeout = off")
         after = outcome_of(self.cluster.begin(QUERY), self.expected, 0)
         if after.kind not in ("answered", "run again"):
             return Outcome("wrong" if after.kind == "failed" else after.kind, f"the next query: {after.text}")
