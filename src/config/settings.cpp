@@ -12,6 +12,7 @@
 
 #include "base/edit_distance.h"
 #include "base/error.h"
+#include "base/fault_plan.h"
 
 namespace pistachio {
 
@@ -149,6 +150,19 @@ std::string show_rules(const Settings& settings) {
   return fmt::format("{}", fmt::join(settings.disabled_rules, ","));
 }
 
+void assign_fault(Settings& settings, std::string_view name, std::string_view text) {
+  try {
+    FaultPlan::check(text);
+  } catch (const UserError& error) {
+    throw UserError(fmt::format("{}: {}", name, error.message()));
+  }
+  settings.fault_at = text;
+}
+
+std::string show_fault(const Settings& settings) {
+  return settings.fault_at;
+}
+
 template <auto Member>
 void assign_time(Settings& settings, std::string_view name, std::string_view text) {
   try {
@@ -206,6 +220,10 @@ const std::vector<SettingDescription>& setting_descriptions() {
        show_rules},
       {"dynamic_buffering", "boolean", "gather rows for another rank until they fill a message", assign_boolean<&S::dynamic_buffering>,
        show_boolean<&S::dynamic_buffering>},
+      {"fault_at", "text",
+       "for tests: where a rank of a query fails and how, as POINT[:RANK][:NTH]=ACTION, such as scan_chunk:1:3=kill; a wrong word is "
+       "answered with all that there are",
+       assign_fault, show_fault},
       {"io_threads", "integer", "reads in flight at a time", assign_integer<&S::io_threads, 1, 1024>, show_integer<&S::io_threads>},
       {"join_distribution", "auto, repartition, broadcast",
        "how the sides of a join over ranks come together: rows of both go where their keys belong, or those of the build side to every "
@@ -251,6 +269,12 @@ const std::vector<SettingDescription>& setting_descriptions() {
        assign_choice<&S::reader, kReaders>, show_choice<&S::reader, kReaders>},
       {"reader_combining", "boolean", "all scans of a query over ranks read at the same time; off: those of a build side first",
        assign_boolean<&S::reader_combining>, show_boolean<&S::reader_combining>},
+      {"restart_ranks", "boolean",
+       "a rank other than the first that dies or falls silent is started again (by `pistachio cluster -n`; those of other launchers may "
+       "come back by themselves); statements wait for it",
+       assign_boolean<&S::restart_ranks>, show_boolean<&S::restart_ranks>},
+      {"retry_queries", "boolean", "a query that failed for a lost rank and has given no row yet is run again when that rank is back",
+       assign_boolean<&S::retry_queries>, show_boolean<&S::retry_queries>},
       {"sort_distribution", "auto, gather, merge, range",
        "how ORDER BY over ranks comes into one order: the first rank sorts all rows, or merges what every rank has sorted, or every rank "
        "sorts a range; auto: merge, or range if there is much to sort",

@@ -3,8 +3,8 @@
 #include "base/check.h"
 #include "base/task_group.h"
 #include "columns/device_copy.h"
+#include "exec/fault_hook.h"
 #include "exec/held_chunks.h"
-#include "network/exchange_hub.h"
 
 namespace pistachio {
 
@@ -15,6 +15,7 @@ Task<void> ExchangeReadOperator::produce(RunContext& context, ChunkSink& sink) {
   auto unpacked = [&](ExchangeInput::Rows& rows) {
     WorkTimer timer(metrics_);
     metrics_.bytes += rows.bytes;
+    reach(context, FaultPoint::RowsUnpacked);
     return to_device(ExchangeInput::unpack(rows), context.device);
   };
   MemoryAccount account = context.memory.make_child("exchange");

@@ -1,5 +1,6 @@
 #include "exec/exchange_write.h"
 
+#include "exec/fault_hook.h"
 #include "exec/held_chunks.h"
 #include "exec/join_filter.h"
 #include "expr/expression_evaluator.h"
@@ -97,6 +98,7 @@ Task<void> ExchangeSink::settle() {
 
 Task<void> ExchangeSink::route(Chunk chunk) {
   std::vector<Chunk> parts = parts_of(chunk);
+  reach(context_, FaultPoint::RowsPartitioned);
   for (int rank = 0; rank < static_cast<int>(parts.size()); ++rank) {
     const Chunk& part = parts[static_cast<size_t>(rank)];
     if (part.rows() == 0 || !output_.is_wanted(rank)) continue;

@@ -9,6 +9,7 @@
 #include "columns/row_selection.h"
 #include "data/concatenate_columns.h"
 #include "exec/aggregate_state.h"
+#include "exec/fault_hook.h"
 #include "exec/group_table.h"
 #include "expr/expression_evaluator.h"
 #include "kernels/ops/compress.h"
@@ -291,10 +292,11 @@ Task<void> HashAggregateOperator::produce(RunContext& context, ChunkSink& sink) 
   for (int lane = 0; lane < context.lanes; ++lane) lanes.push_back(std::make_unique<Lane>(*this, account, context.device));
   class Collect final : public ChunkSink {
    public:
-    Collect(HashAggregateOperator& owner, const ExpressionEvaluator& evaluator, const CallInputs& inputs,
+    Collect(HashAggregateOperator& owner, const RunContext& context, const ExpressionEvaluator& evaluator, const CallInputs& inputs,
             std::vector<std::unique_ptr<Lane>>& lanes)
-        : owner_(owner), evaluator_(evaluator), inputs_(inputs), lanes_(lanes) {}
+        : owner_(owner), context_(context), evaluator_(evaluator), inputs_(inputs), lanes_(lanes) {}
     Task<void> consume(int lane, Chunk chunk) override {
+      reach(context_, FaultPoint::AggregateUpdate);
       WorkTimer timer(owner_.metrics_);
       lanes_[static_cast<size_t>(lane)]->add(evaluator_, inputs_, chunk);
       co_return;
@@ -302,12 +304,14 @@ Task<void> HashAggregateOperator::produce(RunContext& context, ChunkSink& sink) 
 
    private:
     HashAggregateOperator& owner_;
+    const RunContext& context_;
     const ExpressionEvaluator& evaluator_;
     const CallInputs& inputs_;
     std::vector<std::unique_ptr<Lane>>& lanes_;
-  } collect(*this, evaluator, inputs, lanes);
+  } collect(*this, context, evaluator, inputs, lanes);
   Task<void> reading = input_->produce(context, collect);
   co_await reading;
+  reach(context, FaultPoint::AggregateMerge);
 
   int64_t total = 0;
   int64_t bytes = 0;

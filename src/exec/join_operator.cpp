@@ -9,6 +9,7 @@
 #include "base/scheduler.h"
 #include "columns/row_selection.h"
 #include "data/concatenate_columns.h"
+#include "exec/fault_hook.h"
 #include "exec/join_candidates.h"
 #include "exec/join_filter.h"
 #include "exec/row_collector.h"
@@ -66,6 +67,7 @@ class JoinOperator::BuildSide {
     RowCollector collector(account_, context.lanes);
     Task<void> producing = owner_.right_->produce(context, collector);
     co_await producing;
+    reach(context, FaultPoint::BuildCollected);
     WorkTimer timer(owner_.metrics_);
     owner_.metrics_.bytes = collector.bytes();
     RowCollector::Rows all = collector.take_all(owner_.right_types_, context.device);
@@ -77,6 +79,7 @@ class JoinOperator::BuildSide {
     }
     if (owner_.plan_.filter && context.filters != nullptr) tell_filter(context);
     candidates_ = make_join_candidates(owner_.plan_, owner_.left_->layout(), owner_.right_->layout(), rows_, account_, context.device);
+    reach(context, FaultPoint::BuildFinished);
   }
 
   const Chunk& rows() const { return rows_; }
@@ -114,6 +117,7 @@ class JoinOperator::Probe final : public ChunkSink {
       : owner_(owner),
         plan_(owner.plan_),
         build_(build),
+        context_(context),
         next_(next),
         most_pairs_(std::max<int64_t>(1, context.settings().chunk_rows)),
         flags_(context.tensors_of(at::kBool)),
@@ -123,6 +127,7 @@ class JoinOperator::Probe final : public ChunkSink {
   bool is_full() const override { return next_.is_full(); }
 
   Task<void> consume(int lane, Chunk chunk) override {
+    reach(context_, FaultPoint::ProbeChunk);
     State state{at::zeros({chunk.rows()}, flags_), at::zeros({chunk.rows()}, flags_)};
     std::unique_ptr<JoinCandidates::Search> search = start(chunk);
     while (true) {
@@ -277,6 +282,7 @@ class JoinOperator::Probe final : public ChunkSink {
   JoinOperator& owner_;
   const PhysicalJoin& plan_;
   BuildSide& build_;
+  const RunContext& context_;
   ChunkSink& next_;
   int64_t most_pairs_;
   at::TensorOptions flags_;

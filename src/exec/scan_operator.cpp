@@ -4,6 +4,7 @@
 
 #include "base/check.h"
 #include "columns/device_copy.h"
+#include "exec/fault_hook.h"
 #include "exec/join_filter.h"
 #include "network/exchange_hub.h"
 #include "storage/table_scan.h"
@@ -83,6 +84,7 @@ Task<void> ScanOperator::produce_files(RunContext& context, ChunkSink& sink) {
       Task<std::optional<ScannedChunk>> taking = lane.next();
       std::optional<ScannedChunk> scanned = co_await taking;
       if (!scanned) co_return;
+      reach(context, FaultPoint::ScanChunk);
       Chunk chunk = only_filters ? Chunk({}, scanned->chunk.rows(), context.device) : copier.copy(scanned->chunk);
       metrics_.bytes += chunk.memory_bytes();
       chunk = passing(context, std::move(chunk));

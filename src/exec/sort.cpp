@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "columns/row_selection.h"
+#include "exec/fault_hook.h"
 #include "exec/row_collector.h"
 
 namespace pistachio {
@@ -43,6 +44,7 @@ Task<void> SortOperator::produce(RunContext& context, ChunkSink& sink) {
   metrics_.bytes = collector.bytes();
   RowCollector::Rows all = collector.take_all(types_, context.device);
   if (all.chunk.rows() == 0) co_return;
+  reach(context, FaultPoint::SortRows);
   // Words of the keys and the order.
   Reservation words = collector.account().reserve_now(all.chunk.rows() * 16 * static_cast<int64_t>(order_.key_count()), ReservationKind::Held);
   at::Tensor order = timed_order_of(all.chunk);

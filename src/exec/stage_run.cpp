@@ -2,6 +2,7 @@
 #include "base/task_group.h"
 #include "exec/bucket_spread.h"
 #include "exec/exchange_write.h"
+#include "exec/fault_hook.h"
 #include "exec/join_filter.h"
 #include "exec/plan_builder.h"
 #include "kernels/ops/key_filter.h"
@@ -111,11 +112,13 @@ Task<void> run_stage(ExecutablePlan& plan, size_t number, RunContext& context, R
     Task<void> waiting = ends.wait(stage.build_sides);
     co_await waiting;
   }
+  reach(context, FaultPoint::StageBegun);
   std::vector<Task<void>> both;
   both.push_back(send_rows(stage, context, readers));
   both.push_back(context.exchanges->output(stage.exchange->as<PhysicalExchange>()->number).carry());
   Task<void> running = when_all(std::move(both));
   co_await running;
+  reach(context, FaultPoint::StageEnded);
   ends.set(number);
 }
 

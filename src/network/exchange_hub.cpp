@@ -1,9 +1,12 @@
 #include "network/exchange_hub.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "base/byte_stream.h"
 #include "base/check.h"
+#include "base/format_bytes.h"
 #include "base/task_group.h"
 #include "network/message_payload.h"
 
@@ -142,6 +145,7 @@ void ExchangeInput::on_rows(Rows rows) {
   int number = rows.source;
   Source& source = sources_[static_cast<size_t>(number)];
   ++source.received;
+  source.bytes += rows.bytes;
   if (number != owner_.rank()) {
     bytes_received_ += rows.bytes;
     ++messages_received_;
@@ -159,7 +163,9 @@ void ExchangeInput::on_dictionary(int source, DictionaryNumber number, WireBlock
   {
     std::lock_guard lock(mutex_);
     Source& from = sources_[static_cast<size_t>(source)];
-    bytes_received_ += block.bytes.defined() ? block.bytes.numel() : 0;
+    int64_t bytes = block.bytes.defined() ? block.bytes.numel() : 0;
+    from.bytes += bytes;
+    bytes_received_ += bytes;
     ++messages_received_;
     if (complete_ || closed_) return;
     from.dictionaries.add(number, std::move(block));
@@ -227,6 +233,19 @@ void ExchangeInput::add_figures(ExchangeFigures& figures) {
   figures.messages_received += messages_received_;
 }
 
+std::string ExchangeInput::describe() {
+  std::string text;
+  std::lock_guard lock(mutex_);
+  for (size_t rank = 0; rank < sources_.size(); ++rank) {
+    if (static_cast<int>(rank) == owner_.rank()) continue;
+    const Source& source = sources_[rank];
+    std::string expected = source.expected < 0 ? "more may come" : fmt::format("of {}", source.expected);
+    text += fmt::format("  from {}: {} messages ({}), {}, {} worked up and not told\n", rank, source.received, expected,
+                        format_bytes(source.bytes), format_bytes(source.to_give_back));
+  }
+  return text;
+}
+
 ExchangeOutput::ExchangeOutput(QueryExchanges& owner, uint32_t number, ExchangeLimits limits)
     : owner_(owner), number_(number), limits_(limits), compressor_(limits.compress) {
   int64_t dictionary_bytes = limits.window_bytes / kDictionaryShare;
@@ -245,6 +264,7 @@ Task<bool> ExchangeOutput::send(int rank, Chunk chunk) {
     rows.dictionaries = std::move(packed.dictionaries);
     rows.bytes = rows.block.bytes.numel();
   }
+  owner_.reach(FaultPoint::BlockPacked);
   int64_t bytes = rows.bytes;
   Task<void> sending = peers_[static_cast<size_t>(rank)]->waiting.send(std::move(rows), bytes);
   try {
@@ -272,28 +292,43 @@ Task<void> ExchangeOutput::carry() {
 
 Task<void> ExchangeOutput::carry_to(int rank) {
   Peer& peer = *peers_[static_cast<size_t>(rank)];
-  int64_t under_way = 0;
-  int64_t messages = 0;
   while (true) {
     Task<std::optional<Outgoing>> taking = peer.waiting.receive();
     std::optional<Outgoing> rows = co_await taking;
     if (!rows) break;
     // Not: until this block fits as well. The receiver keeps back up to a share of the window before it tells of credit, and a large block
     // behind a small one would wait for ever.
-    while (under_way >= limits_.window_bytes && !peer.enough) {
+    while (peer.under_way >= limits_.window_bytes && !peer.enough) {
+      owner_.reach(FaultPoint::CreditAwaited);
       Task<std::optional<int64_t>> waiting = peer.credit.receive();
       std::optional<int64_t> credit = co_await waiting;
       if (!credit) break;
-      under_way -= *credit;
+      peer.under_way -= *credit;
     }
     if (peer.enough) break;
-    under_way += hand_over(rank, std::move(*rows), messages++);
+    int64_t number = peer.messages++;
+    int64_t bytes = hand_over(rank, std::move(*rows), number);
+    peer.under_way += bytes;
+    peer.bytes += bytes;
   }
   if (rank == owner_.rank()) {
-    owner_.input(number_).on_end(rank, messages, 0);
+    owner_.input(number_).on_end(rank, peer.messages, 0);
   } else {
-    owner_.send(rank, MessageKind::End, number_, messages, {}, count_to_bytes(peer.dictionaries.count()));
+    owner_.send(rank, MessageKind::End, number_, peer.messages, {}, count_to_bytes(peer.dictionaries.count()));
   }
+  peer.ended = true;
+}
+
+std::string ExchangeOutput::describe() const {
+  std::string text;
+  for (size_t rank = 0; rank < peers_.size(); ++rank) {
+    if (static_cast<int>(rank) == owner_.rank()) continue;
+    const Peer& peer = *peers_[rank];
+    text += fmt::format("  to {}: {} messages, {}, {} without credit of a window of {}{}{}\n", rank, peer.messages.load(),
+                        format_bytes(peer.bytes), format_bytes(peer.under_way), format_bytes(limits_.window_bytes),
+                        peer.ended ? ", all sent" : "", peer.enough ? ", it wants no more" : "");
+  }
+  return text;
 }
 
 int64_t ExchangeOutput::hand_over(int rank, Outgoing rows, int64_t number) {
@@ -361,7 +396,7 @@ bool ExchangeHub::take(int source, Message& message) {
   }
   // Held while dispatching: a query that ends waits for it.
   std::lock_guard lock(mutex_);
-  if (ended_.contains(query)) return true;
+  if (query < first_query_ || ended_.contains(query)) return true;
   auto found = open_.find(query);
   if (found == open_.end()) {
     early_[query].push_back({source, std::move(message)});
@@ -371,12 +406,23 @@ bool ExchangeHub::take(int source, Message& message) {
   return true;
 }
 
+void ExchangeHub::begin_at(int64_t query) {
+  std::lock_guard lock(mutex_);
+  first_query_ = query;
+  early_.erase(early_.begin(), early_.lower_bound(query));
+}
+
 void ExchangeHub::open(int64_t query, QueryExchanges& exchanges) {
   std::lock_guard lock(mutex_);
   ENSURE(open_.emplace(query, &exchanges).second, "query {} runs twice on a rank", query);
   auto found = early_.find(query);
   if (found == early_.end()) return;
-  for (Early& early : found->second) exchanges.dispatch(early.source, std::move(early.message));
+  try {
+    for (Early& early : found->second) exchanges.dispatch(early.source, std::move(early.message));
+  } catch (...) {
+    open_.erase(query);  // the exchanges never come to life
+    throw;
+  }
   early_.erase(found);
 }
 
@@ -388,9 +434,11 @@ void ExchangeHub::close(int64_t query) {
   if (ended_.size() > kEndedQueries) ended_.erase(ended_.begin());
 }
 
-QueryExchanges::QueryExchanges(ExchangeHub& hub, int64_t query, size_t count, ExchangeLimits limits, size_t further_topics)
+QueryExchanges::QueryExchanges(ExchangeHub& hub, int64_t query, size_t count, ExchangeLimits limits, size_t further_topics,
+                               FaultPlan* faults)
     : hub_(hub),
       query_(query),
+      faults_(faults),
       notes_(hub.transport().rank(), hub.transport().ranks(), static_cast<uint32_t>(count + further_topics),
              [this](int rank, uint32_t topic, const std::string& note) { send(rank, MessageKind::Note, topic, 0, payload_of(note)); }) {
   for (size_t i = 0; i < count; ++i) {
@@ -411,7 +459,22 @@ ExchangeFigures QueryExchanges::figures(size_t number) const {
   return figures;
 }
 
+std::string QueryExchanges::describe() const {
+  std::string text;
+  for (size_t number = 0; number < inputs_.size(); ++number)
+    text += fmt::format("exchange {}\n{}{}", number, outputs_[number]->describe(), inputs_[number]->describe());
+  return text;
+}
+
 void QueryExchanges::send(int rank, MessageKind kind, uint32_t number, int64_t value, at::Tensor payload, const std::string& more) {
+  switch (kind) {
+    case MessageKind::Rows:
+    case MessageKind::CompressedRows: reach(FaultPoint::RowsSent); break;
+    case MessageKind::End: reach(FaultPoint::EndSent); break;
+    case MessageKind::Credit: reach(FaultPoint::CreditSent); break;
+    case MessageKind::Enough: reach(FaultPoint::EnoughSent); break;
+    default: break;
+  }
   ExchangeHead head{query_, number, value, more};
   hub_.transport().send(rank, Message{static_cast<uint16_t>(kind), head.to_bytes(), std::move(payload)});
 }
@@ -428,6 +491,7 @@ void QueryExchanges::dispatch(int source, Message message) {
     switch (kind) {
       case MessageKind::Rows:
       case MessageKind::CompressedRows: {
+        reach(FaultPoint::RowsReceived);
         if (!message.payload.defined()) throw PeerError("a message is damaged: it has no rows");
         ExchangeInput::Rows rows{.block = std::move(message.payload), .source = source, .number = head.value};
         rows.bytes = rows.block.numel();
@@ -441,9 +505,18 @@ void QueryExchanges::dispatch(int source, Message message) {
         input.on_dictionary(source, static_cast<DictionaryNumber>(head.value), {std::move(message.payload), is_compressed},
                             retired_of_bytes(head.more));
         break;
-      case MessageKind::End: input.on_end(source, head.value, count_of_bytes(head.more)); break;
-      case MessageKind::Credit: output.on_credit(source, head.value); break;
-      case MessageKind::Enough: output.on_enough(source); break;
+      case MessageKind::End:
+        reach(FaultPoint::EndReceived);
+        input.on_end(source, head.value, count_of_bytes(head.more));
+        break;
+      case MessageKind::Credit:
+        reach(FaultPoint::CreditReceived);
+        output.on_credit(source, head.value);
+        break;
+      case MessageKind::Enough:
+        reach(FaultPoint::EnoughReceived);
+        output.on_enough(source);
+        break;
       default: break;
     }
   } catch (const PeerError& error) {

@@ -22,6 +22,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/fault_plan.h"
 #include "base/task.h"
 #include "columns/chunk_packing.h"
 #include "data/chunk.h"
@@ -89,10 +90,13 @@ class ExchangeInput {
   // What came from there makes no sense: whoever receives gets PeerError.
   void on_damage(int source, const std::string& problem);
   void add_figures(ExchangeFigures& figures);
+  // What has come of what, for the file that is written when a rank is lost.
+  std::string describe();
 
  private:
   struct Source {
     int64_t received = 0;
+    int64_t bytes = 0;
     int64_t expected = -1;     // messages; -1: not known yet
     int64_t to_give_back = 0;  // worked up, but not told yet
     int64_t expected_dictionaries = 0;
@@ -133,6 +137,7 @@ class ExchangeOutput {
   // Carries what send() was given to the other ranks, until finish(). To be run beside the senders.
   Task<void> carry();
   void add_figures(ExchangeFigures& figures) const;
+  std::string describe() const;
 
   void on_credit(int rank, int64_t bytes);
   void on_enough(int rank);
@@ -151,6 +156,11 @@ class ExchangeOutput {
     Channel<int64_t> credit;
     std::atomic<bool> enough = false;
     SentDictionaries dictionaries;  // of carry_to()
+    // To this rank so far, and of that not worked up there yet.
+    std::atomic<int64_t> bytes = 0;
+    std::atomic<int64_t> messages = 0;
+    std::atomic<int64_t> under_way = 0;
+    std::atomic<bool> ended = false;
   };
   Task<void> carry_to(int rank);
   // Both give the bytes that are under way because of it.
@@ -175,6 +185,8 @@ class ExchangeHub {
   bool take(int source, Message& message);
   // What has come and still comes for the query is dropped: it has ended here, or never begins.
   void forget(int64_t query) { close(query); }
+  // Of queries before this one nothing is wanted: they began before this rank was there.
+  void begin_at(int64_t query);
 
  private:
   friend class QueryExchanges;
@@ -192,13 +204,14 @@ class ExchangeHub {
   std::map<int64_t, QueryExchanges*> open_;
   std::map<int64_t, std::vector<Early>> early_;  // of queries that are not open yet; senders' windows bound it
   std::set<int64_t> ended_;                      // the latest: what still comes of them is dropped
+  int64_t first_query_ = 0;
 };
 
 // The exchanges of one query on this rank.
 class QueryExchanges {
  public:
-  // Notes may be about each exchange, and about so many further topics.
-  QueryExchanges(ExchangeHub& hub, int64_t query, size_t count, ExchangeLimits limits, size_t further_topics = 0);
+  // Notes may be about each exchange, and about so many further topics. The faults, if any, outlive it.
+  QueryExchanges(ExchangeHub& hub, int64_t query, size_t count, ExchangeLimits limits, size_t further_topics = 0, FaultPlan* faults = nullptr);
   ~QueryExchanges();
   QueryExchanges(const QueryExchanges&) = delete;
   QueryExchanges& operator=(const QueryExchanges&) = delete;
@@ -210,6 +223,11 @@ class QueryExchanges {
   size_t count() const { return inputs_.size(); }
   ExchangeFigures figures(size_t number) const;
   QueryNotes& notes() { return notes_; }
+  // One line for each exchange and other rank.
+  std::string describe() const;
+  void reach(FaultPoint point) {
+    if (faults_ != nullptr) faults_->reach(point);
+  }
 
   // `more` follows the head.
   void send(int rank, MessageKind kind, uint32_t number, int64_t value, at::Tensor payload = {}, const std::string& more = {});
@@ -220,6 +238,7 @@ class QueryExchanges {
 
   ExchangeHub& hub_;
   const int64_t query_;
+  FaultPlan* const faults_;
   QueryNotes notes_;
   std::vector<std::unique_ptr<ExchangeInput>> inputs_;
   std::vector<std::unique_ptr<ExchangeOutput>> outputs_;

@@ -57,7 +57,7 @@ std::variant<Frame, FrameRefusal> parse_frame(std::span<const uint8_t> header, u
     return FrameRefusal{fmt::format("a frame says it is from rank {} of {}", fields.source, expected.ranks)};
   }
   std::string wrong = refuse_lengths(fields, header.size() - sizeof(FrameHeader), piece_length);
-  if (!wrong.empty()) return FrameRefusal{"a frame is damaged: " + wrong, fields.source};
+  if (!wrong.empty()) return FrameRefusal{"a frame is damaged: " + wrong, fields.source, fields.incarnation};
   frame.head.assign(reinterpret_cast<const char*>(header.data()) + sizeof(FrameHeader), fields.head_length);
   return frame;
 }

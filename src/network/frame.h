@@ -25,7 +25,8 @@ struct FrameHeader {
   int64_t piece_length = 0;
   uint64_t checksum = 0;  // of the piece, 0: not made
   int32_t source = 0;
-  uint32_t head_length = 0;  // the head follows the header in the frame of the first piece
+  uint16_t head_length = 0;  // the head follows the header in the frame of the first piece
+  uint16_t incarnation = 0;  // of the sender: RankInfo::incarnation
 };
 static_assert(sizeof(FrameHeader) == 64);
 
@@ -39,6 +40,7 @@ struct FrameRefusal {
   std::string why;
   // Known only if magic, version and secret were right, else -1: a stranger must not be able to blame a rank.
   int source = -1;
+  int incarnation = 0;  // of the source
 };
 
 struct Frame {

@@ -41,6 +41,15 @@ TEST(FrameTest, WhatWasWrittenIsRead) {
   EXPECT_EQ(std::get<Frame>(answer).header.payload_length, 1000);
 }
 
+TEST(FrameTest, ADamagedFrameIsOfAnIncarnation) {
+  FrameHeader header = good_header();
+  header.incarnation = 3;
+  header.piece_length = -1;
+  FrameRefusal refusal = refusal_of(parse(header));
+  EXPECT_EQ(refusal.source, 2);
+  EXPECT_EQ(refusal.incarnation, 3);
+}
+
 TEST(FrameTest, StrangersAreRefusedAndNobodyIsBlamed) {
   std::vector<std::pair<std::string, FrameHeader>> cases(4, {"", good_header()});
   cases[0].first = "no Pistachio";

@@ -5,6 +5,7 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "network/loopback_transport.h"
@@ -23,13 +24,19 @@ inline UcxOptions test_options(TransportKind kind, int rank, int ranks) {
   return options;
 }
 
-inline RankInfo test_rank(int rank, const std::string& address) {
-  return {.rank = rank, .host = "testhost", .host_index = 0, .pid = getpid(), .cores = 1, .address = address};
+inline RankInfo test_rank(int rank, const std::string& address, int incarnation = 0) {
+  return {.rank = rank,
+          .host = "testhost",
+          .host_index = 0,
+          .pid = getpid(),
+          .cores = 1,
+          .address = address,
+          .incarnation = incarnation};
 }
 
 class JobOfTransports {
  public:
-  JobOfTransports(TransportKind kind, int ranks) {
+  JobOfTransports(TransportKind kind, int ranks) : kind_(kind) {
     if (kind == TransportKind::Loopback) {
       loopback_ = std::make_unique<LoopbackNetwork>(ranks);
       return;
@@ -47,10 +54,25 @@ class JobOfTransports {
   UcxTransport& ucx(int rank) { return *ucx_[rank]; }
   const std::vector<RankInfo>& ranks() const { return ranks_; }
 
+  // A new process in the place of the rank, which knows all others; those have to be told with replace(what this gives). The old one lives
+  // on, and may still talk, until the end (over loopback: it is stopped).
+  RankInfo restart(int rank) {
+    if (loopback_ != nullptr) return loopback_->restart(rank);
+    UcxOptions options = test_options(kind_, rank, static_cast<int>(ranks_.size()));
+    auto fresh = std::make_unique<UcxTransport>(options);
+    RankInfo& info = ranks_[static_cast<size_t>(rank)];
+    info = test_rank(rank, fresh->address(), info.incarnation + 1);
+    fresh->connect(ranks_, kSecret);
+    replaced_.push_back(std::exchange(ucx_[static_cast<size_t>(rank)], std::move(fresh)));
+    return info;
+  }
+  Transport& replaced(size_t place) { return *replaced_[place]; }
+
   // Before receivers die.
   void stop_all() {
     if (loopback_ != nullptr) loopback_.reset();
     for (auto& transport : ucx_) transport->stop();
+    for (auto& transport : replaced_) transport->stop();
   }
 
   static constexpr const char* kSecret = "the secret of the test";
@@ -65,8 +87,10 @@ class JobOfTransports {
     for (auto& transport : ucx_) transport->connect(ranks_, kSecret);
   }
 
+  TransportKind kind_ = TransportKind::Loopback;
   std::unique_ptr<LoopbackNetwork> loopback_;
   std::vector<std::unique_ptr<UcxTransport>> ucx_;
+  std::vector<std::unique_ptr<UcxTransport>> replaced_;
   std::vector<RankInfo> ranks_;
 };
 

@@ -77,16 +77,18 @@ std::vector<LinkSpeed> LinkCalibrator::measure(int peer, int64_t largest, std::c
 
 double LinkCalibrator::time_batch(int peer, const at::Tensor& payload, int messages) {
   BatchHead head{0, static_cast<uint32_t>(messages)};
+  uint64_t losses_before = 0;
   {
     std::lock_guard lock(mutex_);
     head.batch = next_batch_++;
+    losses_before = losses_.count(peer);
   }
   Clock::time_point begin = Clock::now();
   for (int i = 0; i < messages; ++i) transport_.send(peer, {kDataKind, pack(head), payload});
   std::unique_lock lock(mutex_);
-  bool woken = changed_.wait_for(lock, kLongestWait, [&] { return answered_batch_ == head.batch || lost_.count(peer) != 0; });
+  bool woken = changed_.wait_for(lock, kLongestWait, [&] { return answered_batch_ == head.batch || losses_.is_gone(peer, losses_before); });
   if (answered_batch_ == head.batch) return std::chrono::duration<double>(Clock::now() - begin).count();
-  throw PeerError(peer, woken ? "the link could not be measured: " + lost_.at(peer)
+  throw PeerError(peer, woken ? "the link could not be measured: " + losses_.why(peer)
                               : fmt::format("the link could not be measured: no answer for {} s", kLongestWait.count()));
 }
 
@@ -111,8 +113,13 @@ void LinkCalibrator::count_data(int source, const Message& message) {
 
 void LinkCalibrator::on_peer_lost(int peer, std::string why) noexcept {
   std::lock_guard lock(mutex_);
-  lost_[peer] = std::move(why);
+  losses_.lose(peer, std::move(why));
   changed_.notify_all();
+}
+
+void LinkCalibrator::on_peer_replaced(const RankInfo& peer) noexcept {
+  std::lock_guard lock(mutex_);
+  losses_.restore(peer.rank);
 }
 
 }  // namespace pistachio

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "network/peer_losses.h"
 #include "network/transport.h"
 
 namespace pistachio {
@@ -42,6 +43,7 @@ class LinkCalibrator : public MessageReceiver {
 
   void on_message(int source, Message message) noexcept override;
   void on_peer_lost(int peer, std::string why) noexcept override;
+  void on_peer_replaced(const RankInfo& peer) noexcept override;
 
  private:
   // Seconds that so many messages take, until the peer has all of them.
@@ -54,7 +56,7 @@ class LinkCalibrator : public MessageReceiver {
   // Guarded by mutex_.
   uint64_t next_batch_ = 1;
   uint64_t answered_batch_ = 0;
-  std::map<int, std::string> lost_;
+  PeerLosses losses_;
   std::map<std::pair<int, uint64_t>, uint32_t> received_;  // by source and batch: messages so far
 };
 

@@ -93,6 +93,8 @@ MeasuredLink LinkSurvey::ask(int from, int to, const CancelToken& token) {
   std::unique_lock lock(mutex_);
   int64_t number = next_number_++;
   asked_.emplace(number, std::nullopt);
+  uint64_t from_losses = losses_.count(from);
+  uint64_t to_losses = losses_.count(to);
   lock.unlock();
   ByteWriter head;
   head.put(number);
@@ -106,9 +108,8 @@ MeasuredLink LinkSurvey::ask(int from, int to, const CancelToken& token) {
   } removal{*this, number};  // under the lock, which is older and so released later
   while (!asked_.at(number)) {
     throw_if_over(token);
-    auto lost = lost_.find(from);
-    if (lost == lost_.end()) lost = lost_.find(to);
-    if (lost != lost_.end()) throw PeerError(lost->first, lost->second);
+    if (losses_.is_gone(from, from_losses)) throw PeerError(from, losses_.why(from));
+    if (losses_.is_gone(to, to_losses)) throw PeerError(to, losses_.why(to));
     changed_.wait_for(lock, kStep);
   }
   Answer answer = std::move(*asked_.at(number));
@@ -135,8 +136,14 @@ bool LinkSurvey::take(int source, Message& message) {
 void LinkSurvey::on_peer_lost(int peer, const std::string& why) {
   calibrator_.on_peer_lost(peer, why);
   std::lock_guard lock(mutex_);
-  lost_.emplace(peer, why);
+  losses_.lose(peer, why);
   changed_.notify_all();
+}
+
+void LinkSurvey::on_peer_replaced(const RankInfo& peer) {
+  calibrator_.on_peer_replaced(peer);
+  std::lock_guard lock(mutex_);
+  losses_.restore(peer.rank);
 }
 
 void LinkSurvey::note_request(int source, const std::string& head) {

@@ -64,6 +64,7 @@ class LinkSurvey {
   // Whether the message was one of a measurement.
   bool take(int source, Message& message);
   void on_peer_lost(int peer, const std::string& why);
+  void on_peer_replaced(const RankInfo& peer);
 
  private:
   struct Request {
@@ -92,7 +93,7 @@ class LinkSurvey {
   std::map<std::pair<int, int>, MeasuredLink> known_;
   std::deque<Request> requests_;
   std::map<int64_t, std::optional<Answer>> asked_;  // by number; answers that nobody waits for any more are dropped
-  std::map<int, std::string> lost_;
+  PeerLosses losses_;
   int64_t next_number_ = 1;
   bool is_stopping_ = false;
 };

@@ -8,12 +8,14 @@
 #include <deque>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <random>
 #include <thread>
 
 #include "base/check.h"
 #include "base/start_thread.h"
 #include "network/message_limits.h"
+#include "network/message_trace.h"
 
 namespace pistachio {
 namespace {
@@ -22,14 +24,17 @@ using Clock = std::chrono::steady_clock;
 
 struct Outgoing {
   int peer = 0;
+  int incarnation = 0;  // of the peer that it is meant for
   Message message;
   Transport::SentCallback on_sent;
 };
 
 struct Incoming {
   int source = 0;
+  int incarnation = 0;  // of the source
   Message message;
-  std::string lost_because;  // not empty: no message, the source is gone
+  std::string lost_because;             // not empty: no message, the source is gone
+  std::optional<RankInfo> replacement;  // the same: there is a new process
 };
 
 void run_callback(const Transport::SentCallback& on_sent, std::exception_ptr error) {
@@ -40,10 +45,17 @@ void run_callback(const Transport::SentCallback& on_sent, std::exception_ptr err
 
 class LoopbackRank final : public Transport {
  public:
-  using Peers = std::vector<std::unique_ptr<LoopbackRank>>;
-
-  LoopbackRank(int rank, int ranks, const Peers& peers, LoopbackOptions options)
-      : rank_(rank), count_(ranks), peers_(peers), options_(options), random_(options.seed * 1000003 + rank), links_(ranks), lost_(ranks) {
+  LoopbackRank(int rank, std::vector<int> incarnations, const LoopbackDirectory& directory, LoopbackOptions options)
+      : rank_(rank),
+        count_(static_cast<int>(incarnations.size())),
+        incarnation_(incarnations[static_cast<size_t>(rank)]),
+        directory_(directory),
+        options_(options),
+        random_(options.seed * 1000003 + rank),
+        links_(incarnations.size()),
+        lost_(incarnations.size()),
+        known_(std::move(incarnations)) {
+    for (size_t peer = 0; peer < links_.size(); ++peer) links_[peer].incarnation = known_[peer];
     thread_ = start_thread("a loopback transport", "use fewer ranks", [this] { run(); });
     thread_id_ = thread_.get_id();
   }
@@ -51,6 +63,7 @@ class LoopbackRank final : public Transport {
 
   int rank() const override { return rank_; }
   int ranks() const override { return count_; }
+  int incarnation() const { return incarnation_; }
 
   void start(MessageReceiver& receiver) override {
     std::lock_guard lock(mutex_);
@@ -61,6 +74,9 @@ class LoopbackRank final : public Transport {
 
   void stop() override;
   void send(int peer, Message message, SentCallback on_sent) override;
+  void replace(RankInfo peer) override;
+  void cut() override;
+  std::string recent_messages() const override { return trace_.to_text(); }
 
   TransportStatistics statistics() const override {
     std::lock_guard lock(mutex_);
@@ -75,7 +91,8 @@ class LoopbackRank final : public Transport {
   struct Link {
     bool held = false;
     std::vector<Outgoing> waiting;
-    std::string broken;  // why nothing can be sent any more, or empty
+    std::string broken;   // why nothing can be sent any more, or empty
+    int incarnation = 0;  // of the peer that sends go to
   };
 
   void run();
@@ -86,7 +103,8 @@ class LoopbackRank final : public Transport {
 
   const int rank_;
   const int count_;
-  const Peers& peers_;  // complete before the first send, never changed after
+  const int incarnation_;
+  const LoopbackDirectory& directory_;
   const LoopbackOptions options_;
 
   mutable std::mutex mutex_;
@@ -101,8 +119,12 @@ class LoopbackRank final : public Transport {
   bool stopping_ = false;
   bool ended_ = false;
 
-  std::vector<bool> lost_;  // by peer: the receiver was told. Used by thread_ only.
-  std::mutex joining_;      // stop() may be called by several threads
+  MessageTrace trace_;
+  // By peer, used by thread_ only.
+  std::vector<bool> lost_;  // the receiver was told
+  std::vector<int> known_;  // the incarnation whose messages are taken
+
+  std::mutex joining_;  // stop() may be called by several threads
   std::thread thread_;
   std::atomic<std::thread::id> thread_id_;
 };
@@ -123,12 +145,33 @@ void LoopbackRank::send(int peer, Message message, SentCallback on_sent) {
   {
     std::lock_guard lock(mutex_);
     if (!ended_) {
-      outgoing_.push_back({peer, std::move(message), std::move(on_sent)});
+      outgoing_.push_back({peer, links_[static_cast<size_t>(peer)].incarnation, std::move(message), std::move(on_sent)});
       changed_.notify_one();
       return;
     }
   }
   run_callback(on_sent, std::make_exception_ptr(Cancelled("the transport was stopped")));
+}
+
+void LoopbackRank::replace(RankInfo peer) {
+  {
+    std::lock_guard lock(mutex_);
+    Link& link = links_.at(static_cast<size_t>(peer.rank));
+    if (peer.incarnation <= link.incarnation) return;
+    link.incarnation = peer.incarnation;
+    link.broken.clear();
+    release(link);  // to fail: they were for the old process
+  }
+  deliver({peer.rank, peer.incarnation, {}, {}, peer}, true);
+}
+
+// There is no time limit here that would have to pass first.
+void LoopbackRank::cut() {
+  for (const std::shared_ptr<LoopbackRank>& peer : directory_.all()) {
+    if (peer.get() == this) continue;
+    peer->deliver({rank_, incarnation_, {}, fmt::format("rank {} has fallen silent", rank_), {}}, true);
+    deliver({peer->rank(), peer->incarnation(), {}, fmt::format("rank {} has fallen silent", peer->rank()), {}}, true);
+  }
 }
 
 void LoopbackRank::hold(int peer, bool held) {
@@ -149,7 +192,8 @@ void LoopbackRank::deliver(Incoming incoming, bool at_once) {
   if (ended_) return;
   bool leaves = !incoming.lost_because.empty();
   if (leaves) {
-    Link& link = links_[incoming.source];
+    Link& link = links_[static_cast<size_t>(incoming.source)];
+    if (incoming.incarnation < link.incarnation) return;  // its successor is known already
     if (link.broken.empty()) link.broken = incoming.lost_because;
     release(link);  // to fail
   }
@@ -175,8 +219,9 @@ void LoopbackRank::run() {
       Outgoing next = std::move(outgoing_.front());
       outgoing_.pop_front();
       Link& link = links_[next.peer];
-      if (!link.broken.empty()) {
-        auto error = std::make_exception_ptr(PeerError(next.peer, "a message was not sent: " + link.broken));
+      if (!link.broken.empty() || next.incarnation != link.incarnation) {
+        std::string why = link.broken.empty() ? fmt::format("rank {} was started again", next.peer) : link.broken;
+        auto error = std::make_exception_ptr(PeerError(next.peer, "a message was not sent: " + why));
         lock.unlock();
         run_callback(next.on_sent, error);
         lock.lock();
@@ -212,17 +257,19 @@ void LoopbackRank::run() {
 }
 
 void LoopbackRank::transmit(Outgoing outgoing) {
-  auto& [peer, message, on_sent] = outgoing;
+  auto& [peer, incarnation, message, on_sent] = outgoing;
   try {
     int64_t bytes = message_bytes(message);
-    Incoming copy{rank_, {message.kind, message.head, {}}, {}};
+    Incoming copy{rank_, incarnation_, {message.kind, message.head, {}}, {}, {}};
     if (message.payload.defined()) {
       copy.message.payload = at::empty({message.payload.numel()}, at::kByte);
       if (message.payload.numel() > 0) {
         std::memcpy(copy.message.payload.mutable_data_ptr(), message.payload.const_data_ptr(), message.payload.numel());
       }
     }
-    peers_[peer]->deliver(std::move(copy));
+    trace_.record(MessageDirection::Sent, peer, message.kind, bytes);
+    std::shared_ptr<LoopbackRank> receiver = directory_.at(peer);
+    if (receiver->incarnation() == incarnation) receiver->deliver(std::move(copy));
     message = {};
     std::lock_guard lock(mutex_);
     statistics_.messages_sent += 1;
@@ -234,12 +281,20 @@ void LoopbackRank::transmit(Outgoing outgoing) {
 }
 
 void LoopbackRank::receive(Incoming incoming, MessageReceiver& receiver) {
-  auto& [source, message, lost_because] = incoming;
-  if (lost_[source]) return;  // once lost, nothing more comes
+  auto& [source, incarnation, message, lost_because, replacement] = incoming;
+  auto place = static_cast<size_t>(source);
+  if (replacement) {
+    if (!lost_[place]) receiver.on_peer_lost(source, fmt::format("rank {} was started again", source));
+    lost_[place] = false;
+    known_[place] = incarnation;
+    return receiver.on_peer_replaced(*replacement);
+  }
+  if (lost_[place] || incarnation != known_[place]) return;  // once lost, nothing more comes
   if (!lost_because.empty()) {
-    lost_[source] = true;
+    lost_[place] = true;
     return receiver.on_peer_lost(source, std::move(lost_because));
   }
+  trace_.record(MessageDirection::Received, source, message.kind, message_bytes(message));
   {
     std::lock_guard lock(mutex_);
     statistics_.messages_received += 1;
@@ -264,36 +319,75 @@ void LoopbackRank::end() {
   for (const Outgoing& one : dropped) {
     run_callback(one.on_sent, std::make_exception_ptr(Cancelled(fmt::format("stopped before a message to rank {} was sent", one.peer))));
   }
-  for (const auto& peer : peers_) {
-    if (peer != nullptr && peer.get() != this) peer->deliver({rank_, {}, fmt::format("rank {} has left the job", rank_)});
+  for (const auto& peer : directory_.all()) {
+    if (peer != nullptr && peer.get() != this && peer->rank() != rank_)
+      peer->deliver({rank_, incarnation_, {}, fmt::format("rank {} has left the job", rank_), {}});
   }
 }
 
-LoopbackNetwork::LoopbackNetwork(int ranks, LoopbackOptions options) {
+std::shared_ptr<LoopbackRank> LoopbackDirectory::at(int rank) const {
+  std::lock_guard lock(mutex_);
+  return ranks_.at(static_cast<size_t>(rank));
+}
+
+std::vector<std::shared_ptr<LoopbackRank>> LoopbackDirectory::all() const {
+  std::lock_guard lock(mutex_);
+  return ranks_;
+}
+
+std::shared_ptr<LoopbackRank> LoopbackDirectory::put(int rank, std::shared_ptr<LoopbackRank> process) {
+  std::lock_guard lock(mutex_);
+  return std::exchange(ranks_.at(static_cast<size_t>(rank)), std::move(process));
+}
+
+LoopbackNetwork::LoopbackNetwork(int ranks, LoopbackOptions options)
+    : options_(options), directory_(ranks), lost_(static_cast<size_t>(ranks)) {
   ENSURE_GT(ranks, 0);
-  ranks_.resize(ranks);
-  for (int rank = 0; rank < ranks; ++rank) ranks_[rank] = std::make_unique<LoopbackRank>(rank, ranks, ranks_, options);
+  std::vector<int> incarnations(static_cast<size_t>(ranks));
+  for (int rank = 0; rank < ranks; ++rank)
+    directory_.put(rank, std::make_shared<LoopbackRank>(rank, incarnations, directory_, options_));
 }
 
 LoopbackNetwork::~LoopbackNetwork() {
   // All threads end before the first rank goes: each may still talk to the others.
-  for (const auto& rank : ranks_) rank->stop();
+  for (const auto& rank : directory_.all()) rank->stop();
 }
 
 Transport& LoopbackNetwork::transport(int rank) {
-  return *ranks_.at(rank);
+  return *directory_.at(rank);
 }
 
 void LoopbackNetwork::lose(int rank) {
-  for (int peer = 0; peer < static_cast<int>(ranks_.size()); ++peer) {
-    if (peer == rank) continue;
-    ranks_[peer]->deliver({rank, {}, fmt::format("rank {} was lost", rank)}, true);
-    ranks_.at(rank)->deliver({peer, {}, fmt::format("rank {} was lost: this rank is cut off", peer)}, true);
+  lost_.at(static_cast<size_t>(rank)) = true;
+  std::shared_ptr<LoopbackRank> victim = directory_.at(rank);
+  for (const std::shared_ptr<LoopbackRank>& peer : directory_.all()) {
+    if (peer == victim) continue;
+    peer->deliver({rank, victim->incarnation(), {}, fmt::format("rank {} was lost", rank), {}}, true);
+    victim->deliver({peer->rank(), peer->incarnation(), {}, fmt::format("rank {} was lost: this rank is cut off", peer->rank()), {}}, true);
   }
 }
 
+RankInfo LoopbackNetwork::restart(int rank) {
+  std::vector<int> incarnations;
+  for (const std::shared_ptr<LoopbackRank>& peer : directory_.all()) incarnations.push_back(peer->incarnation());
+  int incarnation = ++incarnations[static_cast<size_t>(rank)];
+  auto fresh = std::make_shared<LoopbackRank>(rank, incarnations, directory_, options_);
+  lost_[static_cast<size_t>(rank)] = false;
+  for (size_t peer = 0; peer < lost_.size(); ++peer) {
+    if (!lost_[peer]) continue;
+    fresh->deliver({static_cast<int>(peer), incarnations[peer], {}, fmt::format("rank {} was lost before this rank joined", peer), {}});
+  }
+  std::shared_ptr<LoopbackRank> old = directory_.put(rank, fresh);
+  old->stop();
+  replaced_.push_back(std::move(old));
+  RankInfo info;
+  info.rank = rank;
+  info.incarnation = incarnation;
+  return info;
+}
+
 void LoopbackNetwork::hold(int from, int to, bool held) {
-  ranks_.at(from)->hold(to, held);
+  directory_.at(from)->hold(to, held);
 }
 
 }  // namespace pistachio

@@ -1,6 +1,6 @@
 // All ranks of a job inside one process, joined by memory: for tests of what stands above a transport, and for trying several ranks
 // without a network. Payloads are copied, so sender and receiver share nothing. The faults of a real network can be had on demand: a rank
-// that vanishes, a link that stalls, messages that overtake each other.
+// that vanishes and is started again, a link that stalls, messages that overtake each other.
 // Threads: one per rank, which takes in what send() gave, makes the copies and calls receiver and callbacks. All methods from any thread.
 // Memory: the messages under way.
 #pragma once
@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <vector>
 
 #include "network/transport.h"
@@ -22,6 +23,21 @@ struct LoopbackOptions {
 
 class LoopbackRank;
 
+// Who is which rank now. Thread-safe.
+class LoopbackDirectory {
+ public:
+  explicit LoopbackDirectory(int ranks) : ranks_(static_cast<size_t>(ranks)) {}
+
+  std::shared_ptr<LoopbackRank> at(int rank) const;
+  std::vector<std::shared_ptr<LoopbackRank>> all() const;
+  // The one that was there before; null: none.
+  std::shared_ptr<LoopbackRank> put(int rank, std::shared_ptr<LoopbackRank> process);
+
+ private:
+  mutable std::mutex mutex_;
+  std::vector<std::shared_ptr<LoopbackRank>> ranks_;  // guarded by mutex_
+};
+
 class LoopbackNetwork {
  public:
   explicit LoopbackNetwork(int ranks, LoopbackOptions options = {});
@@ -30,15 +46,23 @@ class LoopbackNetwork {
   LoopbackNetwork(const LoopbackNetwork&) = delete;
   LoopbackNetwork& operator=(const LoopbackNetwork&) = delete;
 
+  // Of the process that is this rank now.
   Transport& transport(int rank);
 
   // The rank vanishes at once, with what it had under way: the others lose it, and it loses all others.
   void lose(int rank);
+  // A process in the place of one that was lost or has stopped; the others take to it with Transport::replace(what this gives). Those that
+  // are lost themselves are lost for it too.
+  RankInfo restart(int rank);
   // While held, messages from one rank to the other stay with the sender, not sent.
   void hold(int from, int to, bool held);
 
  private:
-  std::vector<std::unique_ptr<LoopbackRank>> ranks_;
+  const LoopbackOptions options_;
+  LoopbackDirectory directory_;
+  // By one thread, that of the test.
+  std::vector<bool> lost_;
+  std::vector<std::shared_ptr<LoopbackRank>> replaced_;  // others may still talk to them
 };
 
 }  // namespace pistachio

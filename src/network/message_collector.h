@@ -35,6 +35,19 @@ class MessageCollector : public MessageReceiver {
     changed_.notify_all();
   }
 
+  void on_peer_replaced(const RankInfo& peer) noexcept override {
+    std::lock_guard lock(mutex_);
+    replaced_.push_back(peer);
+    changed_.notify_all();
+  }
+
+  std::vector<RankInfo> wait_for_replaced(size_t count) {
+    std::unique_lock lock(mutex_);
+    if (!changed_.wait_for(lock, kTestPatience, [&] { return replaced_.size() >= count; })) {
+      throw std::runtime_error("only " + std::to_string(replaced_.size()) + " of " + std::to_string(count) + " peers were replaced");
+    }
+    return replaced_;
+  }
   std::vector<Received> wait_for_messages(size_t count) {
     std::unique_lock lock(mutex_);
     if (!changed_.wait_for(lock, kTestPatience, [&] { return messages_.size() >= count; })) {
@@ -63,6 +76,7 @@ class MessageCollector : public MessageReceiver {
   std::condition_variable changed_;
   std::vector<Received> messages_;
   Lost lost_;
+  std::vector<RankInfo> replaced_;
 };
 
 class SentCounter {

@@ -20,6 +20,11 @@ enum class MessageKind : uint16_t {
   Plan = 16,      // run this
   Finished = 17,  // a rank's part of a query has ended, well or not
   Cancel = 18,    // stop
+  // Of ranks that come and go (session/rank_roll.h).
+  Replaced = 19,  // a lost rank was started again: this is its new card
+  Met = 20,       // the sender has taken to it, or is it
+  AskMemory = 21,
+  TellMemory = 22,
 };
 
 }  // namespace pistachio

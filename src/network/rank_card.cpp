@@ -84,6 +84,7 @@ std::string pack_card(const RankCard& card) {
   add_text(bytes, card.info.host);
   add_text(bytes, card.machine);
   add_text(bytes, std::to_string(card.info.pid));
+  add_text(bytes, std::to_string(card.info.incarnation));
   add_text(bytes, to_text(card.info.core_set));
   add_text(bytes, card.info.address);
   for (const auto& [name, value] : card.settings) {
@@ -101,6 +102,7 @@ RankCard unpack_card(int rank, const std::string& bytes) {
   card.info.host = reader.text();
   card.machine = reader.text();
   card.info.pid = reader.number();
+  card.info.incarnation = static_cast<int>(reader.number());
   card.info.core_set = core_set_of(reader.text());
   card.info.cores = static_cast<int>(card.info.core_set.size());
   card.info.address = reader.text();

@@ -20,6 +20,7 @@ struct RankInfo {
   // As host_index, by what is true: ranks that only play to be on several hosts share a machine all the same.
   int machine_index = 0;
   CoreSet core_set = {};
+  int incarnation = 0;  // how often the rank was started before: what an earlier process of it sent late is not mistaken for news
 
   // `rank 3 (host left, process 4711)`
   std::string to_string() const { return fmt::format("rank {} (host {}, process {})", rank, host, pid); }

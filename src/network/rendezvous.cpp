@@ -8,8 +8,8 @@
 #include <thread>
 #include <torch/csrc/distributed/c10d/TCPStore.hpp>
 
+#include "base/byte_stream.h"
 #include "base/error.h"
-#include "network/rank_card.h"
 #include "network/reach_address.h"
 
 namespace pistachio {
@@ -30,6 +30,45 @@ std::string random_secret() {
 std::string card_key(int rank) {
   return fmt::format("rank/{}", rank);
 }
+
+std::string return_key(int rank, int incarnation) {
+  return fmt::format("return/{}/{}", rank, incarnation);
+}
+
+std::string answer_key(int rank, int incarnation) {
+  return fmt::format("answer/{}/{}", rank, incarnation);
+}
+
+// What the first rank says to one that was started again.
+struct ReturnAnswer {
+  std::string refusal;  // empty: it is welcome
+  std::string secret;
+  std::vector<std::string> cards;  // packed
+  std::vector<int> lost;
+  int64_t first_query = 0;
+
+  std::string to_bytes() const {
+    ByteWriter writer;
+    writer.put_text(refusal);
+    writer.put_text(secret);
+    writer.put(first_query);
+    writer.put<uint64_t>(lost.size());
+    for (int rank : lost) writer.put<int32_t>(rank);
+    for (const std::string& card : cards) writer.put_text(card);
+    return writer.take();
+  }
+  static ReturnAnswer of(const std::string& bytes) {
+    ByteReader reader(bytes);
+    ReturnAnswer answer;
+    answer.refusal = reader.get_text();
+    answer.secret = reader.get_text();
+    answer.first_query = reader.get<int64_t>();
+    size_t lost = reader.get_count(sizeof(int32_t));
+    for (size_t i = 0; i < lost; ++i) answer.lost.push_back(reader.get<int32_t>());
+    while (reader.left() > 0) answer.cards.push_back(reader.get_text());
+    return answer;
+  }
+};
 
 std::string unreachable(const JobIdentity& identity, const std::string& why) {
   return fmt::format("rank {} cannot reach rank 0 at {}:{}: {}; are MASTER_ADDR and MASTER_PORT right, and is rank 0 running?",
@@ -81,9 +120,9 @@ class RendezvousStore {
     });
     return value;
   }
-  int64_t count(const std::string& key) {
+  int64_t count(const std::string& key, int64_t more = 1) {
     int64_t value = 0;
-    talk([&] { value = store_->add(prefix_ + key, 1); });
+    talk([&] { value = store_->add(prefix_ + key, more); });
     return value;
   }
   bool has(const std::string& key) {
@@ -166,9 +205,68 @@ void Rendezvous::compare_sizes() {
   throw UserError(why);
 }
 
+RankCard Rendezvous::own_card(const std::string& address, int incarnation) const {
+  RankCard card = card_of_this_process(options_.host);
+  card.version = options_.version;
+  card.settings = options_.settings;
+  card.info.rank = identity_.rank;
+  card.info.address = address;
+  card.info.incarnation = incarnation;
+  return card;
+}
+
+Meeting Rendezvous::meet_again(const std::string& address, int incarnation) {
+  int rank = identity_.rank;
+  store_->put(return_key(rank, incarnation), pack_card(own_card(address, incarnation)));
+  std::string key = answer_key(rank, incarnation);
+  if (!store_->wait_for({key})) {
+    throw UserError(fmt::format("rank {} was started again, but rank 0 has not let it in for {} s: the job counts rank {} as running", rank,
+                                options_.timeout.count() / 1000, rank));
+  }
+  ReturnAnswer answer = ReturnAnswer::of(store_->get(key));
+  if (!answer.refusal.empty()) throw UserError(answer.refusal);
+  std::vector<RankCard> cards;
+  for (const std::string& card : answer.cards) cards.push_back(unpack_card(static_cast<int>(cards.size()), card));
+  return {number_hosts(cards), std::move(answer.secret), std::move(answer.lost), answer.first_query};
+}
+
+std::optional<RankCard> Rendezvous::find_return(int rank) {
+  auto place = static_cast<size_t>(rank);
+  int newest = static_cast<int>(store_->count(fmt::format("claim/{}", rank), 0)) - 1;
+  if (newest <= cards_.at(place).info.incarnation || !store_->has(return_key(rank, newest))) return std::nullopt;
+  return unpack_card(rank, store_->get(return_key(rank, newest)));
+}
+
+RankInfo Rendezvous::check_return(const RankCard& card) {
+  std::vector<RankCard> cards = cards_;
+  cards.at(static_cast<size_t>(card.info.rank)) = card;
+  compare_cards(cards);
+  return number_hosts(cards).at(static_cast<size_t>(card.info.rank));
+}
+
+void Rendezvous::welcome(const RankCard& card, const std::vector<int>& lost, int64_t first_query) {
+  cards_.at(static_cast<size_t>(card.info.rank)) = card;
+  ReturnAnswer answer{.refusal = "", .secret = secret_, .cards = {}, .lost = lost, .first_query = first_query};
+  for (const RankCard& own : cards_) answer.cards.push_back(pack_card(own));
+  store_->put(answer_key(card.info.rank, card.info.incarnation), answer.to_bytes());
+}
+
+void Rendezvous::refuse_return(const RankCard& card, const std::string& why) {
+  // Not asked for again.
+  cards_.at(static_cast<size_t>(card.info.rank)).info.incarnation = card.info.incarnation;
+  ReturnAnswer answer;
+  answer.refusal = why;
+  store_->put(answer_key(card.info.rank, card.info.incarnation), answer.to_bytes());
+}
+
 Meeting Rendezvous::meet(const std::string& address) {
   int rank = identity_.rank;
-  if (store_->count(fmt::format("claim/{}", rank)) > 1) {
+  int64_t claims = store_->count(fmt::format("claim/{}", rank));
+  if (claims > 1 && rank != 0 && options_.may_return && store_->has("all_met")) {
+    compare_sizes();
+    return meet_again(address, static_cast<int>(claims) - 1);
+  }
+  if (claims > 1) {
     throw UserError(
         fmt::format("two processes say they are rank {}: each must have a RANK of its own, and each job a MASTER_PORT (here {})", rank,
                     identity_.master_port));
@@ -178,11 +276,7 @@ Meeting Rendezvous::meet(const std::string& address) {
     store_->put("ranks", std::to_string(identity_.ranks));
   }
   compare_sizes();
-  RankCard own = card_of_this_process(options_.host);
-  own.version = options_.version;
-  own.settings = options_.settings;
-  own.info.address = address;
-  store_->put(card_key(rank), pack_card(own));
+  store_->put(card_key(rank), pack_card(own_card(address, 0)));
 
   std::vector<std::string> keys;
   for (int peer = 0; peer < identity_.ranks; ++peer) keys.push_back(card_key(peer));
@@ -199,16 +293,15 @@ Meeting Rendezvous::meet(const std::string& address) {
   }
   std::vector<std::string> bytes;
   for (int peer = 0; peer < identity_.ranks; ++peer) bytes.push_back(store_->get(card_key(peer)));
-  std::string secret = store_->get("secret");
+  secret_ = store_->get("secret");
 
   // The store must live until all have read it, also when they are about to find that they do not fit.
   if (store_->count("met") == identity_.ranks) store_->put("all_met", "yes");
   if (store_->listens()) store_->wait_for({"all_met"});
 
-  std::vector<RankCard> cards;
-  for (int peer = 0; peer < identity_.ranks; ++peer) cards.push_back(unpack_card(peer, bytes[peer]));
-  compare_cards(cards);
-  return {number_hosts(cards), std::move(secret)};
+  for (int peer = 0; peer < identity_.ranks; ++peer) cards_.push_back(unpack_card(peer, bytes[static_cast<size_t>(peer)]));
+  compare_cards(cards_);
+  return {number_hosts(cards_), secret_};
 }
 
 }  // namespace pistachio

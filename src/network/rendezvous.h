@@ -1,16 +1,18 @@
 // How the ranks of a job find each other: rank 0 (or torchrun) keeps a small store, everyone puts a card of itself there and reads those
-// of the others. Blocks the caller; used once at start, by one thread. Ranks that are missing, of another version or with other settings
-// are named.
+// of the others. Blocks the caller; used by one thread at a time. Ranks that are missing, of another version or with other settings are
+// named. A rank that is started again while the others run leaves its card too; the first rank finds it there and lets it in.
 #pragma once
 
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "network/job_identity.h"
+#include "network/rank_card.h"
 #include "network/rank_info.h"
 
 namespace pistachio {
@@ -20,6 +22,7 @@ struct RendezvousOptions {
   std::string version;                                        // of the program; must be the same everywhere
   std::vector<std::pair<std::string, std::string>> settings;  // name and value of those that must agree
   std::string host;                                           // not empty: what this rank calls its host
+  bool may_return = false;  // a second process with the number of a rank is that rank, started again; else a mistake
   // Called again and again while this rank waits for others. What it throws ends the waiting, on all ranks if this one keeps the store.
   std::function<void()> while_waiting;
 };
@@ -27,6 +30,9 @@ struct RendezvousOptions {
 struct Meeting {
   std::vector<RankInfo> ranks;  // in order
   std::string secret;           // known to the ranks of this job only
+  // For a rank that was started again: those that are not there now, and the first query that it takes part in.
+  std::vector<int> lost = {};
+  int64_t first_query = 0;
 };
 
 class RendezvousStore;
@@ -42,14 +48,27 @@ class Rendezvous {
 
   // `address` is that of this rank's transport. Returns when all ranks have met. Throws UserError that names the ranks which are missing
   // or do not fit.
+  // Of a rank that was started again: returns when the first rank has let it in.
   Meeting meet(const std::string& address);
+
+  // On the first rank, once all have met. The card of a new process of this rank, if there is one that is newer than what is known.
+  std::optional<RankCard> find_return(int rank);
+  // What the others are to know of it. Throws UserError: it does not fit.
+  RankInfo check_return(const RankCard& card);
+  // It may come: see Meeting.
+  void welcome(const RankCard& card, const std::vector<int>& lost, int64_t first_query);
+  void refuse_return(const RankCard& card, const std::string& why);
 
  private:
   void compare_sizes();
+  RankCard own_card(const std::string& address, int incarnation) const;
+  Meeting meet_again(const std::string& address, int incarnation);
 
   JobIdentity identity_;
   RendezvousOptions options_;
   std::unique_ptr<RendezvousStore> store_;
+  std::vector<RankCard> cards_;  // of all ranks, once they have met
+  std::string secret_;
 };
 
 }  // namespace pistachio

@@ -78,6 +78,84 @@ TEST(RendezvousTest, WhoeverKeepsTheStoreCanEndTheMeeting) {
   for (const Outcome& outcome : meet_all(4, 3, change)) EXPECT_EQ(outcome.error, "rank 3 has ended");
 }
 
+// A job of two, whose rank 1 is started again.
+class ReturnTest : public testing::Test {
+ protected:
+  ReturnTest() : first_(identity(0, 0), options("1.0")) {
+    identity_ = identity(1, first_.port());
+    std::thread other([&] {
+      Rendezvous second(identity_, options("1.0"));
+      second.meet("old address");
+    });
+    meeting_ = first_.meet("first address");
+    other.join();
+  }
+  static JobIdentity identity(int rank, int port) {
+    return {.rank = rank, .ranks = 2, .local_rank = rank, .master_address = "127.0.0.1", .master_port = port};
+  }
+  static RendezvousOptions options(const std::string& version) {
+    return {.timeout = 30s, .version = version, .settings = {{"overlap", "on"}}, .may_return = true};
+  }
+  std::future<Outcome> start_again(RendezvousOptions how) {
+    return std::async(std::launch::async, [this, how] {
+      Outcome outcome;
+      try {
+        Rendezvous again(identity_, how);
+        outcome.meeting = again.meet("new address");
+      } catch (const UserError& error) {
+        outcome.error = error.what();
+      }
+      return outcome;
+    });
+  }
+  RankCard wait_for_card() {
+    while (true) {
+      if (std::optional<RankCard> card = first_.find_return(1)) return *card;
+      std::this_thread::sleep_for(5ms);
+    }
+  }
+
+  JobIdentity identity_;
+  Rendezvous first_;
+  Meeting meeting_;
+};
+
+TEST_F(ReturnTest, ARankThatIsStartedAgainIsLetIn) {
+  EXPECT_FALSE(first_.find_return(1));
+  for (int incarnation = 1; incarnation <= 2; ++incarnation) {
+    std::future<Outcome> again = start_again(options("1.0"));
+    RankCard card = wait_for_card();
+    RankInfo info = first_.check_return(card);
+    EXPECT_EQ(info.incarnation, incarnation);
+    EXPECT_EQ(info.address, "new address");
+    EXPECT_EQ(info.host_index, 0);
+    first_.welcome(card, {0}, 17);
+    Outcome outcome = again.get();
+    EXPECT_EQ(outcome.error, "");
+    EXPECT_EQ(outcome.meeting.secret, meeting_.secret);
+    EXPECT_EQ(outcome.meeting.first_query, 17);
+    EXPECT_EQ(outcome.meeting.lost, std::vector<int>{0});
+    EXPECT_EQ(outcome.meeting.ranks.at(0).address, "first address");
+    EXPECT_EQ(outcome.meeting.ranks.at(1).incarnation, incarnation);
+    EXPECT_FALSE(first_.find_return(1)) << "it is known now";
+  }
+}
+
+TEST_F(ReturnTest, OneThatDoesNotFitIsRefused) {
+  std::future<Outcome> again = start_again(options("1.1"));
+  RankCard card = wait_for_card();
+  EXPECT_THROW(first_.check_return(card), UserError);
+  first_.refuse_return(card, "run the same version everywhere");
+  EXPECT_EQ(again.get().error, "run the same version everywhere");
+  EXPECT_FALSE(first_.find_return(1));
+}
+
+TEST_F(ReturnTest, WithoutReturnsASecondProcessIsAMistake) {
+  RendezvousOptions strict = options("1.0");
+  strict.may_return = false;
+  EXPECT_NE(start_again(strict).get().error.find("two processes say they are rank 1"), std::string::npos);
+}
+
 TEST(RendezvousTest, AnotherVersionIsNamed) {
   auto change = [](int rank, RendezvousOptions& options) {
     if (rank == 2) options.version = "1.1";

@@ -11,6 +11,8 @@
 #include <functional>
 #include <string>
 
+#include "network/rank_info.h"
+
 namespace pistachio {
 
 // Small things travel in the head (at most kLargestHead bytes), rows in the payload.
@@ -27,8 +29,10 @@ class MessageReceiver {
   virtual ~MessageReceiver() = default;
   // Must be short and must not throw or block; may call send().
   virtual void on_message(int source, Message message) noexcept = 0;
-  // Once for each peer at most: nothing can be sent to it and nothing more will come. `why` is a sentence for the user.
+  // Once for each process of a peer at most: nothing can be sent to it and nothing more will come. `why` is a sentence for the user.
   virtual void on_peer_lost(int peer, std::string why) noexcept = 0;
+  // Transport::replace() has taken effect: what comes from here on is of the new process. The loss of the old one was told before.
+  virtual void on_peer_replaced(const RankInfo&) noexcept {}
 };
 
 struct TransportStatistics {
@@ -55,7 +59,15 @@ class Transport {
   using SentCallback = std::function<void(std::exception_ptr error)>;
   virtual void send(int peer, Message message, SentCallback on_sent = {}) = 0;
 
+  // A lost peer was started again: messages that are sent from here on go to the new process, and only those of the new one are taken. A
+  // peer that still counts as alive is lost first. News that is older than what is known (by incarnation) changes nothing. Never blocks.
+  virtual void replace(RankInfo peer) = 0;
+  // Falls silent for good, as if its network were gone: for tests of what this rank and the others make of that.
+  virtual void cut() = 0;
+
   virtual TransportStatistics statistics() const = 0;
+  // The last messages, one a line, for a job that hangs or has lost a rank.
+  virtual std::string recent_messages() const = 0;
 };
 
 }  // namespace pistachio

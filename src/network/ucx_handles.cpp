@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 #include <fmt/format.h>
+#include <ucs/config/global_opts.h>
 #include <ucs/debug/debug.h>
 #include <ucs/debug/log_def.h>
 
@@ -51,9 +52,10 @@ void require(ucs_status_t status, const char* what) {
 
 }  // namespace
 
-void tame_ucx() {
+void tame_ucx(bool keeps_log_level) {
   static std::once_flag once;
-  std::call_once(once, [] {
+  std::call_once(once, [&] {
+    if (!keeps_log_level) ucs_global_opts.log_component.log_level = UCS_LOG_LEVEL_FATAL;
     ucs_log_push_handler(log_to_stderr);
     for (int signal : {SIGHUP, SIGILL, SIGSEGV, SIGBUS, SIGFPE}) {
       if (is_handled_by_ucx(signal)) ucs_debug_disable_signal(signal);

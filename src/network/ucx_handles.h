@@ -13,8 +13,9 @@ namespace pistachio {
 using UcxSettings = std::vector<std::pair<std::string, std::string>>;
 
 // UCX takes SIGHUP when it is loaded and prints to stdout; this gives the signal back and sends what it prints to stderr. The state is that
-// of the library and so of the process: a program that is linked with UCX calls this first in main. Later calls do nothing.
-void tame_ucx();
+// of the library and so of the process: a program that is linked with UCX calls this first in main. Later calls do nothing. Without
+// `keeps_log_level` UCX says nothing itself: what goes wrong is told by our own errors.
+void tame_ucx(bool keeps_log_level = true);
 
 std::string ucx_text(ucs_status_t status);
 inline std::string ucx_text(ucs_status_ptr_t status) {

@@ -48,7 +48,7 @@ UcxProgress::UcxProgress(UcxOptions options)
   worker_.set_handler(kGoodbyeHandler, on_goodbye_frame, this);
 }
 
-void UcxProgress::connect(const std::vector<RankInfo>& job, const std::string& secret) {
+void UcxProgress::connect(const std::vector<RankInfo>& job, const std::string& secret, const std::vector<int>& lost) {
   ENSURE(peers_.empty(), "connect() was called twice");
   ENSURE_EQ(static_cast<int>(job.size()), options_.ranks);
   secret_ = payload_checksum({reinterpret_cast<const uint8_t*>(secret.data()), secret.size()});
@@ -61,25 +61,54 @@ void UcxProgress::connect(const std::vector<RankInfo>& job, const std::string& s
     peer.info = info;
     peer.last_heard = peer.last_sent = loop_began_;
   }
-  routes_.resize(job.size());
+  {
+    std::lock_guard lock(mutex_);
+    routes_.resize(job.size());
+  }
+  bool joins_later = peers_[static_cast<size_t>(options_.rank)].info.incarnation > 0;
   for (Peer& peer : peers_) {
     if (peer.info.rank == options_.rank) continue;
-    ucp_ep_params_t parameters{};
-    parameters.field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS | UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE | UCP_EP_PARAM_FIELD_ERR_HANDLER;
-    parameters.address = reinterpret_cast<const ucp_address_t*>(peer.info.address.data());
-    parameters.err_mode = UCP_ERR_HANDLING_MODE_PEER;
-    parameters.err_handler.cb = on_endpoint_error;
-    parameters.err_handler.arg = &peer;
-    ucs_status_t status = ucp_ep_create(worker_.get(), &parameters, &peer.endpoint);
-    if (status != UCS_OK) {
-      throw PeerError(peer.info.rank, fmt::format("{} cannot be reached: {}", peer.info.to_string(), ucx_text(status)));
+    if (std::find(lost.begin(), lost.end(), peer.info.rank) != lost.end()) {
+      peer.lost = true;
+      peer.lost_because = fmt::format("{} was lost before this rank joined", peer.info.to_string());
+      hand_to_receiver({peer.info.rank, {}, peer.lost_because, {}});
+      continue;
     }
-    bool same_machine = peer.info.host_index == job[static_cast<size_t>(options_.rank)].host_index;
-    if (same_machine && peer.info.pid != getpid()) peer.process = ProcessWatch(peer.info.pid);
-    routes_[static_cast<size_t>(peer.info.rank)] = route_of(peer.endpoint);
+    ucs_status_t status = open_endpoint(peer);
+    if (status == UCS_OK) continue;
+    std::string why = fmt::format("{} cannot be reached: {}", peer.info.to_string(), ucx_text(status));
+    // Who joins a job that runs may meet the address of a rank that has just died and will be replaced too.
+    if (!joins_later) throw PeerError(why);
+    mark_broken(peer, why);
   }
   thread_ = start_thread("the network", "raise the limit on processes (ulimit -u)", [this] { run(); });
   thread_id_ = thread_.get_id();
+}
+
+// Also watches the process if it is one of this machine.
+ucs_status_t UcxProgress::open_endpoint(Peer& peer) {
+  ucp_ep_params_t parameters{};
+  parameters.field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS | UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE | UCP_EP_PARAM_FIELD_ERR_HANDLER;
+  parameters.address = reinterpret_cast<const ucp_address_t*>(peer.info.address.data());
+  parameters.err_mode = UCP_ERR_HANDLING_MODE_PEER;
+  parameters.err_handler.cb = on_endpoint_error;
+  parameters.err_handler.arg = &peer;
+  ucs_status_t status = ucp_ep_create(worker_.get(), &parameters, &peer.endpoint);
+  if (status != UCS_OK) {
+    peer.endpoint = nullptr;
+    return status;
+  }
+  bool same_machine = peer.info.host_index == peers_[static_cast<size_t>(options_.rank)].info.host_index;
+  if (same_machine && peer.info.pid != getpid()) peer.process = ProcessWatch(peer.info.pid);
+  std::string route = route_of(peer.endpoint);
+  std::lock_guard lock(mutex_);
+  routes_[static_cast<size_t>(peer.info.rank)] = std::move(route);
+  return status;
+}
+
+std::string UcxProgress::route(int rank) const {
+  std::lock_guard lock(mutex_);
+  return routes_.empty() ? "" : routes_.at(static_cast<size_t>(rank));
 }
 
 void UcxProgress::start(MessageReceiver& receiver) {
@@ -109,16 +138,25 @@ void UcxProgress::send(int peer, Message message, Transport::SentCallback on_sen
   outgoing->peer = peer;
   outgoing->message = std::move(message);
   outgoing->on_sent = std::move(on_sent);
-  {
-    std::lock_guard lock(mutex_);
-    if (!ended_) {
-      queue_.push_back(std::move(outgoing));
-      // Waking costs a system call: only a sleeper needs it. Under the lock, because the worker lives until ended_ is set.
-      if (std::exchange(asleep_, false)) ucp_worker_signal(worker_.get());
-      return;
-    }
-  }
+  if (queue(outgoing)) return;
   if (outgoing->on_sent) outgoing->on_sent(std::make_exception_ptr(Cancelled("the transport was stopped")));
+}
+
+void UcxProgress::replace(RankInfo peer) {
+  auto news = std::make_shared<OutgoingMessage>();
+  news->peer = peer.rank;
+  news->replacement = std::move(peer);
+  queue(news);
+}
+
+// False: the transport has ended.
+bool UcxProgress::queue(std::shared_ptr<OutgoingMessage>& message) {
+  std::lock_guard lock(mutex_);
+  if (ended_) return false;
+  queue_.push_back(std::move(message));
+  // Waking costs a system call: only a sleeper needs it. Under the lock, because the worker lives until ended_ is set.
+  if (std::exchange(asleep_, false)) ucp_worker_signal(worker_.get());
+  return true;
 }
 
 TransportStatistics UcxProgress::statistics() const {
@@ -214,13 +252,14 @@ void UcxProgress::sleep() {
 void UcxProgress::tick(TimePoint now) {
   next_tick_ = now + options_.heartbeat_interval / 2;
   notice_ended_processes(now);
+  free_closed();
   for (Peer& peer : peers_) {
     if (peer.lost || peer.endpoint == nullptr) continue;
     auto silent = now - peer.last_heard;
     if (silent > (peer.was_heard ? options_.peer_timeout : options_.connect_timeout)) {
       mark_broken(peer, fmt::format("{} has sent nothing for {:.1f} s: it has stopped, or the network to it is down", peer.info.to_string(),
                                     seconds(silent)));
-    } else if (now - peer.last_sent >= options_.heartbeat_interval && peer.heartbeats_under_way == 0) {
+    } else if (now - peer.last_sent >= options_.heartbeat_interval && peer.heartbeats_under_way == 0 && !cut_) {
       send_control(peer, kHeartbeatHandler);
     }
   }
@@ -263,7 +302,28 @@ void UcxProgress::lose(Peer& peer, std::string why) {
   abandon_pieces(peer, error);
   fail_waiting(peer, error);
   peer.assembly = {};
-  hand_to_receiver({peer.info.rank, {}, std::move(why)});
+  hand_to_receiver({peer.info.rank, {}, std::move(why), {}});
+}
+
+void UcxProgress::replace_peer(const RankInfo& info) {
+  Peer& peer = peers_[static_cast<size_t>(info.rank)];
+  if (info.incarnation <= peer.info.incarnation) return;
+  if (!peer.lost) lose(peer, peer.broken.empty() ? fmt::format("{} was started again", peer.info.to_string()) : peer.broken);
+  peer.info = info;
+  peer.large_has_turn = false;
+  // What is still under way to the old process no longer counts (abandon_pieces).
+  peer.pieces_under_way = 0;
+  peer.bytes_under_way = 0;
+  peer.heartbeats_under_way = 0;
+  peer.last_heard = peer.last_sent = Clock::now();
+  peer.was_heard = false;
+  peer.ended_at.reset();
+  peer.broken.clear();
+  peer.lost = false;
+  peer.lost_because.clear();
+  ucs_status_t status = open_endpoint(peer);
+  if (status != UCS_OK) mark_broken(peer, fmt::format("{} cannot be reached: {}", info.to_string(), ucx_text(status)));
+  hand_to_receiver({info.rank, {}, {}, info});
 }
 
 void UcxProgress::close_endpoint(Peer& peer) {
@@ -313,7 +373,7 @@ void UcxProgress::wind_up() {
   // A peer may be reading the memory of pieces under way: it is given time, or it would read what comes there next.
   progress_until(kPatienceForPieces, nothing_under_way);
   for (Peer& peer : peers_) {
-    if (peer.endpoint != nullptr && peer.broken.empty()) send_control(peer, kGoodbyeHandler);
+    if (peer.endpoint != nullptr && peer.broken.empty() && !cut_) send_control(peer, kGoodbyeHandler);
   }
   progress_until(kPatienceForGoodbye, nothing_under_way);
   std::exception_ptr stopped = std::make_exception_ptr(Cancelled("the transport was stopped while a message was under way"));
@@ -322,14 +382,18 @@ void UcxProgress::wind_up() {
     abandon_pieces(peer, stopped);
   }
   progress_until(kPatienceForPieces, [&] {
-    std::erase_if(closing_, [](void* request) {
-      bool done = ucp_request_check_status(request) != UCS_INPROGRESS;
-      if (done) ucp_request_free(request);
-      return done;
-    });
+    free_closed();
     return closing_.empty();
   });
   end_queue();
+}
+
+void UcxProgress::free_closed() {
+  std::erase_if(closing_, [](void* request) {
+    bool done = ucp_request_check_status(request) != UCS_INPROGRESS;
+    if (done) ucp_request_free(request);
+    return done;
+  });
 }
 
 void UcxProgress::end_queue() {

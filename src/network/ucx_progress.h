@@ -27,16 +27,18 @@ class UcxProgress {
   explicit UcxProgress(UcxOptions options);
   ~UcxProgress() { stop(); }
 
-  void connect(const std::vector<RankInfo>& job, const std::string& secret);
+  void connect(const std::vector<RankInfo>& job, const std::string& secret, const std::vector<int>& lost);
   void start(MessageReceiver& receiver);
   void stop();
   void send(int peer, Message message, Transport::SentCallback on_sent);
+  void replace(RankInfo peer);
+  void cut() { cut_ = true; }
 
   const UcxOptions& options() const { return options_; }
   const UcxWorker& worker() const { return worker_; }
   const MessageTrace& trace() const { return trace_; }
   TransportStatistics statistics() const;
-  std::string route(int rank) const { return routes_.empty() ? "" : routes_.at(static_cast<size_t>(rank)); }
+  std::string route(int rank) const;
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -52,6 +54,8 @@ class UcxProgress {
     bool first_begun = false;
     int pieces_under_way = 0;
     std::exception_ptr error;
+    // Not a message but, at its place among them, the news that the peer was started again.
+    std::optional<RankInfo> replacement;
 
     bool all_begun() const;
   };
@@ -97,10 +101,12 @@ class UcxProgress {
   struct Event {
     int peer = 0;
     Message message;
-    std::string lost_because;  // not empty: no message
+    std::string lost_because;             // not empty: no message
+    std::optional<RankInfo> replacement;  // the same
   };
 
   void run();
+  bool queue(std::shared_ptr<OutgoingMessage>& message);
   bool take_queue();
   bool progress();
   void sleep();
@@ -145,13 +151,16 @@ class UcxProgress {
   void mark_broken(Peer& peer, std::string why);
   bool lose_broken_peers();
   void lose(Peer& peer, std::string why);
+  ucs_status_t open_endpoint(Peer& peer);
   void close_endpoint(Peer& peer);
+  void free_closed();
+  void replace_peer(const RankInfo& info);
   void abandon_pieces(const Peer& peer, const std::exception_ptr& error);
   void notice_ended_processes(TimePoint now);
 
   const UcxOptions options_;
   MessageTrace trace_;
-  std::vector<std::string> routes_;  // by rank, set by connect()
+  std::atomic<bool> cut_ = false;
   std::atomic<int64_t> messages_sent_ = 0;
   std::atomic<int64_t> messages_received_ = 0;
   std::atomic<int64_t> bytes_sent_ = 0;
@@ -161,6 +170,7 @@ class UcxProgress {
   // Guarded by mutex_.
   std::vector<std::shared_ptr<OutgoingMessage>> queue_;
   MessageReceiver* new_receiver_ = nullptr;
+  std::vector<std::string> routes_;  // by rank, from connect() on
   bool asleep_ = false;
   bool stopping_ = false;
   bool ended_ = false;

@@ -34,8 +34,9 @@ ucs_status_t UcxProgress::on_goodbye_frame(void* argument, const void* header, s
   return UCS_OK;
 }
 
-void UcxProgress::on_endpoint_error(void* argument, ucp_ep_h, ucs_status_t status) {
+void UcxProgress::on_endpoint_error(void* argument, ucp_ep_h endpoint, ucs_status_t status) {
   Peer& peer = *static_cast<Peer*>(argument);
+  if (endpoint != peer.endpoint) return;  // closed already; the peer may have a new one
   peer.owner->mark_broken(peer, fmt::format("the connection to {} broke: {}", peer.info.to_string(), ucx_text(status)));
 }
 
@@ -47,7 +48,9 @@ std::optional<Frame> UcxProgress::accept_frame(const void* header, size_t header
   }
   Frame& frame = std::get<Frame>(answer);
   Peer& peer = peers_[frame.header.source];
-  if (peer.lost || !peer.broken.empty() || leaving_) return std::nullopt;
+  if (peer.lost || !peer.broken.empty() || leaving_ || cut_) return std::nullopt;
+  // Late words of a process that was replaced, or early ones of one that this rank has not heard of: neither is the peer that is known.
+  if (frame.header.incarnation != peer.info.incarnation) return std::nullopt;
   peer.last_heard = loop_began_;
   peer.was_heard = true;
   return std::move(frame);
@@ -59,6 +62,7 @@ void UcxProgress::refuse(const FrameRefusal& refusal) {
   }
   if (refusal.source >= 0) {
     Peer& peer = peers_[refusal.source];
+    if (refusal.incarnation != peer.info.incarnation) return;
     mark_broken(peer, fmt::format("the connection to {} was closed: {}", peer.info.to_string(), refusal.why));
   }
 }
@@ -75,7 +79,8 @@ ucs_status_t UcxProgress::receive_piece(Frame& frame, void* data, bool announced
     if (header.piece_length > 0) std::memcpy(MessageAssembly::place_of(*incoming, header), data, static_cast<size_t>(header.piece_length));
     piece_received(*incoming, header);
   } catch (const std::exception& error) {
-    refuse({fmt::format("a message of {} could not be received: {}", format_bytes(header.payload_length), error.what()), header.source});
+    refuse({fmt::format("a message of {} could not be received: {}", format_bytes(header.payload_length), error.what()), header.source,
+            header.incarnation});
   }
   return UCS_OK;
 }
@@ -99,7 +104,11 @@ void UcxProgress::on_piece_received(void* request, ucs_status_t status, size_t, 
   if (request != nullptr) ucp_request_free(request);
   std::shared_ptr<IncomingMessage> incoming = std::move(piece.message);
   FrameHeader header = piece.header;
-  (piece.abandoned ? self.abandoned_incoming_ : self.incoming_pieces_).erase(piece.place);
+  if (piece.abandoned) {
+    self.abandoned_incoming_.erase(piece.place);
+    return;
+  }
+  self.incoming_pieces_.erase(piece.place);
   Peer& peer = self.peers_[header.source];
   if (peer.lost || !peer.broken.empty()) return;
   if (status != UCS_OK)
@@ -113,11 +122,11 @@ void UcxProgress::piece_received(IncomingMessage& incoming, const FrameHeader& h
   if (header.checksum != 0) {
     const uint8_t* bytes = MessageAssembly::place_of(incoming, header);
     if (payload_checksum({bytes, static_cast<size_t>(header.piece_length)}) != header.checksum) {
-      return refuse({"the checksum of a payload is wrong: it was damaged on its way", header.source});
+      return refuse({"the checksum of a payload is wrong: it was damaged on its way", header.source, header.incarnation});
     }
   }
   std::optional<Message> message = peer.assembly.finish_piece(incoming, header);
-  if (message) deliver({header.source, std::move(*message), {}});
+  if (message) deliver({header.source, std::move(*message), {}, {}});
 }
 
 void UcxProgress::deliver(Event event) {
@@ -133,10 +142,12 @@ void UcxProgress::deliver(Event event) {
 void UcxProgress::hand_to_receiver(Event event) {
   if (receiver_ == nullptr) {
     kept_.push_back(std::move(event));
-  } else if (event.lost_because.empty()) {
-    receiver_->on_message(event.peer, std::move(event.message));
-  } else {
+  } else if (event.replacement) {
+    receiver_->on_peer_replaced(*event.replacement);
+  } else if (!event.lost_because.empty()) {
     receiver_->on_peer_lost(event.peer, std::move(event.lost_because));
+  } else {
+    receiver_->on_message(event.peer, std::move(event.message));
   }
 }
 

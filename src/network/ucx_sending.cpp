@@ -33,6 +33,7 @@ int64_t UcxProgress::piece_limit() const {
 }
 
 void UcxProgress::accept_outgoing(std::shared_ptr<OutgoingMessage> message) {
+  if (message->replacement) return replace_peer(*message->replacement);
   Peer& peer = peers_[message->peer];
   if (peer.lost) {
     message->error = std::make_exception_ptr(PeerError(message->peer, "a message was not sent: " + peer.lost_because));
@@ -55,7 +56,7 @@ void UcxProgress::deliver_to_self(OutgoingMessage& message) {
   }
   bool copied = message.error == nullptr;
   finish_outgoing(message);
-  if (copied) deliver({options_.rank, std::move(copy), {}});
+  if (copied) deliver({options_.rank, std::move(copy), {}, {}});
 }
 
 bool UcxProgress::begin_pieces() {
@@ -73,7 +74,7 @@ bool UcxProgress::begin_pieces() {
 }
 
 bool UcxProgress::begin_next_piece(Peer& peer) {
-  if (peer.lost || !peer.broken.empty() || (peer.waiting_small.empty() && peer.waiting_large.empty())) return false;
+  if (cut_ || peer.lost || !peer.broken.empty() || (peer.waiting_small.empty() && peer.waiting_large.empty())) return false;
   if (peer.pieces_under_way >= kPiecesUnderWay || peer.bytes_under_way >= kBytesUnderWay) return false;
   bool large = peer.waiting_small.empty() || (peer.large_has_turn && !peer.waiting_large.empty());
   auto& waiting = large ? peer.waiting_large : peer.waiting_small;
@@ -99,9 +100,10 @@ void UcxProgress::begin_piece(Peer& peer, const std::shared_ptr<OutgoingMessage>
   header.piece_offset = message->begun;
   header.piece_length = std::min(payload_bytes(content) - message->begun, piece_limit());
   header.source = options_.rank;
+  header.incarnation = static_cast<uint16_t>(peers_[static_cast<size_t>(options_.rank)].info.incarnation);
   const uint8_t* data = header.piece_length > 0 ? content.payload.const_data_ptr<uint8_t>() + message->begun : nullptr;
   if (options_.checksum) header.checksum = payload_checksum({data, static_cast<size_t>(header.piece_length)});
-  header.head_length = message->first_begun ? 0 : static_cast<uint32_t>(content.head.size());
+  header.head_length = message->first_begun ? 0 : static_cast<uint16_t>(content.head.size());
 
   OutgoingPiece& piece = outgoing_pieces_.emplace_back(OutgoingPiece{*this, message, message->peer, {}, header.piece_length, false, {}});
   piece.place = std::prev(outgoing_pieces_.end());
@@ -117,6 +119,7 @@ void UcxProgress::send_control(Peer& peer, unsigned handler) {
   FrameHeader header;
   header.secret = secret_;
   header.source = options_.rank;
+  header.incarnation = static_cast<uint16_t>(peers_[static_cast<size_t>(options_.rank)].info.incarnation);
   OutgoingPiece& piece =
       outgoing_pieces_.emplace_back(OutgoingPiece{*this, nullptr, peer.info.rank, frame_bytes(header, ""), 0, false, {}});
   piece.place = std::prev(outgoing_pieces_.end());
@@ -146,10 +149,15 @@ void UcxProgress::on_piece_sent(void* request, ucs_status_t status, void* argume
 
 void UcxProgress::piece_sent(OutgoingPiece& piece, ucs_status_t status) {
   Peer& peer = peers_[piece.peer];
+  std::shared_ptr<OutgoingMessage> message = std::move(piece.message);
+  if (piece.abandoned) {
+    // It was to a process that is lost; the peer may have a new one by now, which this says nothing about.
+    abandoned_outgoing_.erase(piece.place);
+    return;
+  }
   peer.pieces_under_way -= 1;
   peer.bytes_under_way -= piece.length;
-  std::shared_ptr<OutgoingMessage> message = std::move(piece.message);
-  (piece.abandoned ? abandoned_outgoing_ : outgoing_pieces_).erase(piece.place);  // `piece` is gone
+  outgoing_pieces_.erase(piece.place);  // `piece` is gone
   if (status != UCS_OK && !peer.lost) {
     mark_broken(peer, fmt::format("the connection to {} broke: {}", peer.info.to_string(), ucx_text(status)));
   }

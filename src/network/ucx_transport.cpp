@@ -1,5 +1,6 @@
 #include "network/ucx_transport.h"
 
+#include "base/check.h"
 #include "network/message_limits.h"
 #include "network/ucx_progress.h"
 
@@ -11,8 +12,8 @@ UcxTransport::UcxTransport(UcxOptions options) : progress_(std::make_unique<UcxP
 
 UcxTransport::~UcxTransport() = default;
 
-void UcxTransport::connect(const std::vector<RankInfo>& job, const std::string& secret) {
-  progress_->connect(job, secret);
+void UcxTransport::connect(const std::vector<RankInfo>& job, const std::string& secret, const std::vector<int>& lost) {
+  progress_->connect(job, secret, lost);
 }
 
 int UcxTransport::rank() const {
@@ -34,6 +35,15 @@ void UcxTransport::stop() {
 void UcxTransport::send(int peer, Message message, SentCallback on_sent) {
   check_message(message, peer, ranks());
   progress_->send(peer, std::move(message), std::move(on_sent));
+}
+
+void UcxTransport::replace(RankInfo peer) {
+  ENSURE(peer.rank >= 0 && peer.rank < ranks() && peer.rank != rank(), "rank {} of {} cannot be replaced here", peer.rank, ranks());
+  progress_->replace(std::move(peer));
+}
+
+void UcxTransport::cut() {
+  progress_->cut();
 }
 
 TransportStatistics UcxTransport::statistics() const {

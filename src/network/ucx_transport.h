@@ -50,20 +50,22 @@ class UcxTransport final : public Transport {
 
   // What the others need to reach this rank: bytes for RankInfo::address.
   const std::string& address() const { return address_; }
-  // `job` has all ranks in order, this one too. Messages flow from here on. Throws PeerError: a rank cannot be reached at all.
-  void connect(const std::vector<RankInfo>& job, const std::string& secret);
+  // `job` has all ranks in order, this one too. Messages flow from here on. Throws PeerError: a rank cannot be reached at all. Those in
+  // `lost` are not there now and may be replaced later.
+  void connect(const std::vector<RankInfo>& job, const std::string& secret, const std::vector<int>& lost = {});
 
   int rank() const override;
   int ranks() const override;
   void start(MessageReceiver& receiver) override;
   void stop() override;
   void send(int peer, Message message, SentCallback on_sent = {}) override;
+  void replace(RankInfo peer) override;
+  void cut() override;
   TransportStatistics statistics() const override;
+  std::string recent_messages() const override;
 
   // What UCX chose for the way to a rank, `sysv/memory` or `tcp/eth0`; empty for this rank itself and before connect().
   std::string route(int rank) const;
-  // The last messages, one a line, for the log of a job that hangs.
-  std::string recent_messages() const;
 
  private:
   std::unique_ptr<UcxProgress> progress_;

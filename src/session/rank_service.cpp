@@ -9,7 +9,9 @@
 #include "base/byte_stream.h"
 #include "base/check.h"
 #include "base/start_thread.h"
+#include "network/message_payload.h"
 #include "physical/plan_serializer.h"
+#include "session/loss_report.h"
 #include "session/query_pipeline.h"
 #include "session/rank_files.h"
 
@@ -38,17 +40,6 @@ std::string success(const RankProfile& profile) {
   return writer.take();
 }
 
-at::Tensor payload_of(const std::string& bytes) {
-  at::Tensor payload = at::empty({static_cast<int64_t>(bytes.size())}, at::kByte);
-  if (!bytes.empty()) std::memcpy(payload.mutable_data_ptr<uint8_t>(), bytes.data(), bytes.size());
-  return payload;
-}
-
-std::string bytes_of(const at::Tensor& payload) {
-  if (!payload.defined()) return {};
-  return {reinterpret_cast<const char*>(payload.const_data_ptr<uint8_t>()), static_cast<size_t>(payload.numel())};
-}
-
 // Rows for another rank are gathered until they are so large.
 int64_t message_bytes(const Settings& settings) {
   return settings.dynamic_buffering ? settings.message_bytes : 0;
@@ -72,11 +63,54 @@ Settings get_settings(ByteReader& reader) {
   return settings;
 }
 
+std::string pack_rank(const RankInfo& info) {
+  ByteWriter writer;
+  for (int number : {info.rank, info.incarnation, info.host_index, info.machine_index, info.cores}) writer.put<int32_t>(number);
+  writer.put(info.pid);
+  writer.put_text(info.host);
+  writer.put_text(info.address);
+  return writer.take();
+}
+
+RankInfo unpack_rank(const std::string& bytes) {
+  ByteReader reader(bytes);
+  RankInfo info;
+  for (int* number : {&info.rank, &info.incarnation, &info.host_index, &info.machine_index, &info.cores}) *number = reader.get<int32_t>();
+  info.pid = reader.get<int64_t>();
+  info.host = reader.get_text();
+  info.address = reader.get_text();
+  return info;
+}
+
+std::string pack_incarnation(int incarnation) {
+  ByteWriter writer;
+  writer.put<int32_t>(incarnation);
+  return writer.take();
+}
+
+RemoteError loss_of(int rank, const std::string& why) {
+  return {.kind = RemoteError::Kind::Peer, .message = why, .position = -1, .rank = rank, .lost_rank = rank};
+}
+
+// Messages of exchanges and queries begin with the number of their query; -1: this is none of them.
+int64_t query_of(const Message& message) {
+  bool is_of_query = message.kind <= static_cast<uint16_t>(MessageKind::Cancel) && message.head.size() >= sizeof(int64_t);
+  return is_of_query ? ByteReader(message.head).get<int64_t>() : -1;
+}
+
 }  // namespace
 
-RankService::RankService(EngineInstance& engine, Transport& transport, LinkSurveyOptions links)
-    : engine_(engine), transport_(transport), hub_(transport), links_(transport, std::move(links)) {
+RankService::RankService(EngineInstance& engine, Transport& transport, RankServiceOptions options)
+    : engine_(engine),
+      transport_(transport),
+      options_(std::move(options)),
+      roll_(transport.ranks(), options_.ranks_return, options_.patience),
+      hub_(transport),
+      links_(transport, options_.links),
+      memory_(transport, engine.governor(), options_.host) {
+  hub_.begin_at(options_.first_query);
   transport_.start(*this);
+  if (options_.incarnation > 0) send(0, MessageKind::Met, rank(), pack_incarnation(options_.incarnation));
 }
 
 RankService::~RankService() {
@@ -148,16 +182,16 @@ std::vector<RankProfile> RankService::run(const PhysicalPlan& plan, ExecutablePl
   body.put_text(serialize_plan(plan));
   std::string bytes = body.take();
 
+  std::shared_ptr<FaultPlan> faults = faults_of(settings);
   int64_t number = 0;
   Query* query = nullptr;
   {
     std::lock_guard lock(mutex_);
-    if (!lost_.empty()) {
-      throw PeerError(fmt::format("rank {} is lost, and this statement needs all ranks: {}; start the cluster again", lost_.front().rank,
-                                  lost_.front().why));
-    }
+    roll_.require_all();
     number = next_number_++;
     query = queries_.emplace(number, std::make_unique<Query>(token)).first->second.get();
+    query->faults = faults;
+    query->losses_before = roll_.losses();
     for (int other = 1; other < ranks(); ++other) query->running.insert(other);
   }
   // The query is taken off the list whatever happens; messages that come later find nothing.
@@ -171,11 +205,16 @@ std::vector<RankProfile> RankService::run(const PhysicalPlan& plan, ExecutablePl
   } removal{*this, number};
 
   std::exception_ptr own_error;
+  std::string progress;  // of the exchanges when it failed
   std::vector<RankProfile> profiles(static_cast<size_t>(ranks()));
   {
-    QueryExchanges exchanges(hub_, number, plan.exchanges, exchange_limits, plan.filters);
-    for (int other = 1; other < ranks(); ++other) send(other, MessageKind::Plan, number, bytes);
+    QueryExchanges exchanges(hub_, number, plan.exchanges, exchange_limits, plan.filters, faults.get());
+    int told = 1;
     try {
+      for (; told < ranks(); ++told) {
+        faults->reach(FaultPoint::PlanSent);
+        send(told, MessageKind::Plan, number, bytes);
+      }
       std::optional<UseSampler> use;
       if (watched) use.emplace(scope.read_pool(), exchanges);
       run_plan(engine_, scope, executable, &receiver, query->source.token(), &exchanges, message_bytes(settings));
@@ -183,9 +222,13 @@ std::vector<RankProfile> RankService::run(const PhysicalPlan& plan, ExecutablePl
       if (use) profiles[0].use = use->finish();
     } catch (...) {
       own_error = std::current_exception();
+      progress = exchanges.describe();
     }
+    // Those that know nothing of the query do not say that it has ended.
+    std::lock_guard lock(mutex_);
+    for (; told < ranks(); ++told) query->running.erase(told);
   }
-  if (own_error) cancel_everywhere(number, "another rank has failed");
+  if (own_error) cancel_everywhere(number, "another rank has failed", *faults);
   std::unique_lock lock(mutex_);
   auto all_ended = [&] { return query->running.empty(); };
   // A cancellation has to reach ranks that are still busy.
@@ -197,7 +240,7 @@ std::vector<RankProfile> RankService::run(const PhysicalPlan& plan, ExecutablePl
     if (is_cancelled) {
       std::string reason = query->source.token().reason();
       lock.unlock();
-      cancel_everywhere(number, reason);
+      cancel_everywhere(number, reason, *faults);
       lock.lock();
       auto patience = std::chrono::milliseconds(settings.peer_timeout);
       if (!changed_.wait_for(lock, patience, all_ended)) break;
@@ -206,18 +249,61 @@ std::vector<RankProfile> RankService::run(const PhysicalPlan& plan, ExecutablePl
     }
   }
   std::optional<RemoteError> remote = query->error;
+  query->losses_before = UINT64_MAX;  // what comes from here on is no news of this query
   for (auto& [other, profile] : query->profiles) profiles[static_cast<size_t>(other)] = std::move(profile);
   lock.unlock();
   bool own_is_cancellation = false;
   if (own_error) own_is_cancellation = RemoteError::of(own_error, 0).kind == RemoteError::Kind::Cancelled;
   if (own_error && !own_is_cancellation) std::rethrow_exception(own_error);
+  if (remote && remote->kind == RemoteError::Kind::Peer) add_report(*remote, progress);
   if (remote && (remote->kind != RemoteError::Kind::Cancelled || !own_error)) remote->raise();
   if (own_error) std::rethrow_exception(own_error);
   return profiles;
 }
 
-void RankService::cancel_everywhere(int64_t number, const std::string& reason) {
-  for (int other = 1; other < ranks(); ++other) send(other, MessageKind::Cancel, number, reason);
+void RankService::cancel_everywhere(int64_t number, const std::string& reason, FaultPlan& faults) {
+  for (int other = 1; other < ranks(); ++other) {
+    try {
+      faults.reach(FaultPoint::CancelSent);
+      send(other, MessageKind::Cancel, number, reason);
+    } catch (const std::exception&) {
+      // Without memory for the message: who waits for the end of the query says it again.
+    }
+  }
+}
+
+std::shared_ptr<FaultPlan> RankService::faults_of(const Settings& settings) {
+  return std::make_shared<FaultPlan>(settings.fault_at, rank(), [this] { transport_.cut(); });
+}
+
+void RankService::add_report(RemoteError& error, const std::string& progress) const {
+  if (options_.report_folder.empty()) return;
+  std::string messages = transport_.recent_messages();
+  std::string text = fmt::format("{}\n\nmessages of rank {}, oldest first\n{}\n{}", error.message, rank(), messages, progress);
+  std::string path = write_loss_report(options_.report_folder, rank(), text);
+  if (!path.empty()) error.message += fmt::format("; the last messages of rank {} are in {}", rank(), path);
+}
+
+int64_t RankService::next_query() const {
+  std::lock_guard lock(mutex_);
+  return next_number_;
+}
+
+std::vector<std::optional<MemoryFigures>> RankService::memory(const CancelToken& token, const Settings& settings) {
+  std::vector<int> lost;
+  for (const LostRank& one : roll_.lost()) lost.push_back(one.rank);
+  return memory_.ask(token, lost, std::chrono::milliseconds(settings.peer_timeout));
+}
+
+void RankService::begin_return(const RankInfo& info) {
+  std::vector<LostRank> lost = roll_.lost();
+  roll_.begin_return(info.rank, info.incarnation);
+  transport_.replace(info);
+  std::string body = pack_rank(info);
+  for (int other = 1; other < ranks(); ++other) {
+    bool is_there = other != info.rank && std::none_of(lost.begin(), lost.end(), [&](const LostRank& one) { return one.rank == other; });
+    if (is_there) send(other, MessageKind::Replaced, info.rank, body);
+  }
 }
 
 std::string RankService::wait(const CancelToken& token) {
@@ -226,39 +312,73 @@ std::string RankService::wait(const CancelToken& token) {
     changed_.notify_all();
   });
   std::unique_lock lock(mutex_);
-  changed_.wait(lock, [&] { return find_lost(0) != nullptr || token.is_cancelled(); });
+  changed_.wait(lock, [&] { return roll_.is_lost(0) || token.is_cancelled(); });
   token.throw_if_cancelled();
-  return find_lost(0)->why;
-}
-
-const RankService::LostRank* RankService::find_lost(int rank) const {
-  auto found = std::find_if(lost_.begin(), lost_.end(), [&](const LostRank& lost) { return lost.rank == rank; });
-  return found == lost_.end() ? nullptr : &*found;
+  return roll_.why_lost(0);
 }
 
 void RankService::on_message(int source, Message message) noexcept {
+  int64_t query = -1;
   try {
-    if (hub_.take(source, message) || links_.take(source, message)) return;
-    ByteReader head(message.head);
-    auto number = head.get<int64_t>();
-    switch (static_cast<MessageKind>(message.kind)) {
-      case MessageKind::Plan: start_query(number, message); break;
-      case MessageKind::Finished: note_finished(number, source, bytes_of(message.payload)); break;
-      case MessageKind::Cancel: {
-        std::lock_guard lock(mutex_);
-        auto found = queries_.find(number);
-        if (found != queries_.end()) {
-          found->second->source.cancel(bytes_of(message.payload));
-        } else {
-          cancelled_early_.insert(number);
-          if (cancelled_early_.size() > 64) cancelled_early_.erase(cancelled_early_.begin());
-        }
-        break;
-      }
-      default: break;
-    }
+    query = query_of(message);
+    dispatch(source, message);
   } catch (const std::exception&) {
-    // Not made by this code. Whoever waits for something else notices that it does not come.
+    // Not made by this code, or there is no memory for it: the message is gone, so the query cannot end well.
+    RemoteError error = RemoteError::of(std::current_exception(), rank());
+    if (query >= 0) fail_query(query, std::move(error));
+  }
+}
+
+void RankService::dispatch(int source, Message& message) {
+  if (hub_.take(source, message) || links_.take(source, message) || memory_.take(source, message)) return;
+  ByteReader head(message.head);
+  auto number = head.get<int64_t>();
+  switch (static_cast<MessageKind>(message.kind)) {
+    case MessageKind::Plan: start_query(number, message); break;
+    case MessageKind::Finished: note_finished(number, source, text_of(message.payload)); break;
+    case MessageKind::Cancel: note_cancel(number, text_of(message.payload)); break;
+    case MessageKind::Replaced: note_replaced(source, text_of(message.payload)); break;
+    case MessageKind::Met: {
+      std::string body = text_of(message.payload);
+      roll_.note_met(static_cast<int>(number), ByteReader(body).get<int32_t>(), source);
+      break;
+    }
+    default: break;
+  }
+}
+
+void RankService::note_cancel(int64_t number, const std::string& reason) {
+  std::shared_ptr<FaultPlan> faults;
+  {
+    std::lock_guard lock(mutex_);
+    auto found = queries_.find(number);
+    if (found == queries_.end()) {
+      cancelled_early_.insert(number);
+      if (cancelled_early_.size() > 64) cancelled_early_.erase(cancelled_early_.begin());
+      return;
+    }
+    faults = found->second->faults;
+  }
+  faults->reach(FaultPoint::CancelReceived);
+  std::lock_guard lock(mutex_);
+  auto found = queries_.find(number);
+  if (found != queries_.end()) found->second->source.cancel(reason);
+}
+
+void RankService::note_replaced(int source, const std::string& bytes) {
+  RankInfo info = unpack_rank(bytes);
+  bool is_possible = source == 0 && info.rank > 0 && info.rank < ranks() && info.rank != rank();
+  if (is_possible) transport_.replace(std::move(info));
+}
+
+void RankService::on_peer_replaced(const RankInfo& peer) noexcept {
+  try {
+    links_.on_peer_replaced(peer);
+    if (rank() == 0) return roll_.note_met(peer.rank, peer.incarnation, 0);
+    roll_.restore(peer.rank);
+    send(0, MessageKind::Met, peer.rank, pack_incarnation(peer.incarnation));
+  } catch (const std::exception&) {
+    // Out of memory for a message: the first rank does not hear that this one has met the other, and gives it up in time.
   }
 }
 
@@ -273,8 +393,8 @@ void RankService::start_query(int64_t number, const Message& message) {
   try {
     auto query = std::make_unique<Query>(CancelToken());
     if (cancelled_early_.erase(number) > 0) query->source.cancel("the query was cancelled");
-    for (const auto& [peer, why] : lost_) fail(*query, {.kind = RemoteError::Kind::Peer, .message = why, .position = -1, .rank = peer});
-    auto part = [this, number, bytes = bytes_of(message.payload), token = query->source.token()] { run_part(number, bytes, token); };
+    for (const LostRank& lost : roll_.lost()) fail(*query, loss_of(lost.rank, lost.why));
+    auto part = [this, number, bytes = text_of(message.payload), token = query->source.token()] { run_part(number, bytes, token); };
     query->thread = start_thread("a query of another rank", "raise the limit on processes", part);
     queries_.emplace(number, std::move(query));
   } catch (...) {
@@ -286,21 +406,30 @@ void RankService::start_query(int64_t number, const Message& message) {
 void RankService::run_part(int64_t number, const std::string& bytes, const CancelToken& token) {
   std::optional<RemoteError> error;
   RankProfile profile;
+  std::string progress;
   try {
-    profile = take_part(number, bytes, token);
+    profile = take_part(number, bytes, token, progress);
   } catch (...) {
     error = RemoteError::of(std::current_exception(), rank());
   }
   hub_.forget(number);
+  std::shared_ptr<FaultPlan> faults;
   {
     std::lock_guard lock(mutex_);
-    auto found = queries_.find(number);
+    Query& query = *queries_.at(number);  // it goes when this thread has ended
+    faults = query.faults;
     bool was_stopped = error && error->kind == RemoteError::Kind::Cancelled;
-    if (was_stopped && found != queries_.end() && found->second->error) {
-      // The first rank may not know yet that a rank is lost, or reach it all the same.
-      error = found->second->error;
-      error->message += fmt::format(" (seen by rank {})", rank());
-    }
+    if (was_stopped && query.error) error = query.error;
+  }
+  if (error && error->kind == RemoteError::Kind::Peer) {
+    // The first rank may not know yet that a rank is lost, or reach it all the same.
+    error->message += fmt::format(" (seen by rank {})", rank());
+    add_report(*error, progress);
+  }
+  try {
+    faults->reach(FaultPoint::FinishedSent);
+  } catch (...) {
+    if (!error) error = RemoteError::of(std::current_exception(), rank());
   }
   send(0, MessageKind::Finished, number, error ? failure(*error) : success(profile));
   std::lock_guard lock(mutex_);
@@ -308,20 +437,33 @@ void RankService::run_part(int64_t number, const std::string& bytes, const Cance
   if (found != queries_.end()) found->second->has_ended = true;
 }
 
-RankProfile RankService::take_part(int64_t number, const std::string& bytes, const CancelToken& token) {
+RankProfile RankService::take_part(int64_t number, const std::string& bytes, const CancelToken& token, std::string& progress) {
   ByteReader reader(bytes);
   Settings settings = get_settings(reader);
   bool watched = reader.get<uint8_t>() != 0;
+  std::shared_ptr<FaultPlan> faults = faults_of(settings);
+  {
+    std::lock_guard lock(mutex_);
+    queries_.at(number)->faults = faults;
+  }
+  faults->reach(FaultPoint::PlanReceived);
   EngineInstance::QueryScope scope(engine_, settings, EngineInstance::QueryScope::Use::Operators);
   auto open = [&](const std::string& name, const std::vector<std::string>& patterns) {
     return Table::of_files(name, engine_.scheduler().run(open_rank_table(scope.storage(), patterns, rank()), token));
   };
   PhysicalPlan plan = deserialize_plan(reader.get_text(), open);
   ExecutablePlan executable = build_executable(plan, rank());
-  QueryExchanges exchanges(hub_, number, plan.exchanges, limits(settings, plan.exchanges), plan.filters);
+  faults->reach(FaultPoint::TablesOpened);
+  QueryExchanges exchanges(hub_, number, plan.exchanges, limits(settings, plan.exchanges), plan.filters, faults.get());
   std::optional<UseSampler> use;
   if (watched) use.emplace(scope.read_pool(), exchanges);
-  run_plan(engine_, scope, executable, nullptr, token, &exchanges, message_bytes(settings));
+  try {
+    run_plan(engine_, scope, executable, nullptr, token, &exchanges, message_bytes(settings));
+  } catch (...) {
+    progress = exchanges.describe();
+    throw;
+  }
+  faults->reach(FaultPoint::PartEnded);
   RankProfile profile = profile_of(plan, executable, &exchanges, scope.read_pool().statistics().bytes);
   if (use) profile.use = use->finish();
   return profile;
@@ -341,13 +483,31 @@ void RankService::note_finished(int64_t number, int rank, const std::string& byt
     // It has ended, whatever it wanted to say of that.
     error = RemoteError{.kind = RemoteError::Kind::Internal, .message = damaged.message(), .position = -1, .rank = rank};
   }
+  std::shared_ptr<FaultPlan> faults;
+  std::optional<int> unknown_loss;
+  {
+    std::lock_guard lock(mutex_);
+    auto found = queries_.find(number);
+    if (found == queries_.end()) return;
+    Query& query = *found->second;
+    faults = query.faults;
+    // This rank has lost nobody since the query began, but another one has: the two do not reach each other.
+    bool is_news = error && error->lost_rank > 0 && error->lost_rank < ranks() && query.losses_before == roll_.losses();
+    if (is_news && roll_.expects_returns()) unknown_loss = error->lost_rank;
+    query.running.erase(rank);
+    query.profiles.emplace(rank, std::move(profile));
+    if (error) fail(query, std::move(*error));
+    changed_.notify_all();
+  }
+  // Only a new process can bring them together again.
+  if (unknown_loss) note_loss(*unknown_loss, fmt::format("rank {} has lost it", rank), RankRoll::Witness::Launcher);
+  faults->reach(FaultPoint::FinishedReceived);
+}
+
+void RankService::fail_query(int64_t number, RemoteError error) {
   std::lock_guard lock(mutex_);
   auto found = queries_.find(number);
-  if (found == queries_.end()) return;
-  found->second->running.erase(rank);
-  found->second->profiles.emplace(rank, std::move(profile));
-  if (error) fail(*found->second, std::move(*error));
-  changed_.notify_all();
+  if (found != queries_.end()) fail(*found->second, std::move(error));
 }
 
 void RankService::fail(Query& query, RemoteError error) {
@@ -357,15 +517,15 @@ void RankService::fail(Query& query, RemoteError error) {
   query.source.cancel(fmt::format("rank {} has failed", query.error->rank));
 }
 
-void RankService::on_peer_lost(int peer, std::string why) noexcept {
+void RankService::note_loss(int peer, const std::string& why, RankRoll::Witness witness) noexcept {
   try {
     links_.on_peer_lost(peer, why);
+    memory_.on_peer_lost(peer);
+    roll_.lose(peer, why, witness);
     std::lock_guard lock(mutex_);
-    if (find_lost(peer) == nullptr) lost_.push_back({peer, why});
     for (auto& [number, query] : queries_) {
       query->running.erase(peer);
-      RemoteError error{.kind = RemoteError::Kind::Peer, .message = why, .position = -1, .rank = peer};
-      fail(*query, std::move(error));
+      fail(*query, loss_of(peer, why));
     }
     changed_.notify_all();
   } catch (const std::exception&) {

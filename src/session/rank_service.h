@@ -1,7 +1,9 @@
 // One rank of a cluster. The first rank runs queries on all of them; the others wait for plans and do their part.
 // The protocol: Plan to all, everybody runs the stages of the plan that are on its rank, Finished from all to the first rank, with what
 // they did or the error; Cancel to all when the query is cancelled or a rank has failed. A rank that is lost fails every query it takes
-// part in. Threads: one for each query on ranks other than the first; messages arrive on the transport's thread.
+// part in. A lost rank that was started again is taken back: the first rank tells all others (Replaced), who connect to the new process and
+// say so (Met), as the new process itself does; then the next query may begin.
+// Threads: one for each query on ranks other than the first; messages arrive on the transport's thread.
 #pragma once
 
 #include <condition_variable>
@@ -14,20 +16,35 @@
 #include <thread>
 #include <vector>
 
+#include "base/fault_plan.h"
 #include "exec/plan_builder.h"
 #include "network/exchange_hub.h"
 #include "network/link_survey.h"
 #include "network/transport.h"
 #include "session/query_profile.h"
+#include "session/rank_memory.h"
+#include "session/rank_roll.h"
 #include "session/remote_error.h"
 #include "session/session.h"
 
 namespace pistachio {
 
+struct RankServiceOptions {
+  LinkSurveyOptions links = {};
+  std::string host = {};      // what this rank calls its host; empty: the machine's name
+  bool ranks_return = false;  // lost ranks are started again
+  // How long a statement waits for a rank to come back.
+  std::chrono::milliseconds patience{30'000};
+  // Of a rank that was started again itself: how often, and the first query that it takes part in.
+  int incarnation = 0;
+  int64_t first_query = 0;
+  std::string report_folder = {};  // for loss_report.h; empty: no reports
+};
+
 class RankService final : private MessageReceiver {
  public:
   // Both outlive the service.
-  RankService(EngineInstance& engine, Transport& transport, LinkSurveyOptions links = {});
+  RankService(EngineInstance& engine, Transport& transport, RankServiceOptions options = {});
   // Cancels what runs and waits for it.
   ~RankService();
 
@@ -48,7 +65,17 @@ class RankService final : private MessageReceiver {
   std::string wait(const CancelToken& token);
 
   // As when the transport loses the rank: for those who learn sooner that it is gone.
-  void lose(int rank, std::string why) noexcept { on_peer_lost(rank, std::move(why)); }
+  void lose(int rank, const std::string& why) noexcept { note_loss(rank, why, RankRoll::Witness::Launcher); }
+  // Who is there. On the first rank, statements wait for all with roll().wait_for_all().
+  RankRoll& roll() { return roll_; }
+  const RankRoll& roll() const { return roll_; }
+  // On the first rank: the lost rank has this new process. It is back when roll() says so.
+  void begin_return(const RankInfo& info);
+  // The number that the next query gets.
+  int64_t next_query() const;
+
+  // By rank; nothing for those that are lost.
+  std::vector<std::optional<MemoryFigures>> memory(const CancelToken& token, const Settings& settings);
 
  private:
   // A query that this rank takes part in.
@@ -60,22 +87,27 @@ class RankService final : private MessageReceiver {
     std::optional<RemoteError> error;  // of another rank
     std::set<int> running;             // on the first rank: those whose Finished has not come
     std::map<int, RankProfile> profiles;
+    std::shared_ptr<FaultPlan> faults = std::make_shared<FaultPlan>();
+    uint64_t losses_before = 0;  // on the first rank: that were known when it began
   };
 
-  struct LostRank {
-    int rank = 0;
-    std::string why;
-  };
-
-  const LostRank* find_lost(int rank) const;
   void on_message(int source, Message message) noexcept override;
-  void on_peer_lost(int peer, std::string why) noexcept override;
+  void on_peer_lost(int peer, std::string why) noexcept override { note_loss(peer, why, RankRoll::Witness::Network); }
+  void on_peer_replaced(const RankInfo& peer) noexcept override;
+  void dispatch(int source, Message& message);
+  void note_loss(int peer, const std::string& why, RankRoll::Witness witness) noexcept;
+  void note_cancel(int64_t number, const std::string& reason);
+  void note_replaced(int source, const std::string& bytes);
   void start_query(int64_t number, const Message& message);
   void run_part(int64_t number, const std::string& bytes, const CancelToken& token);
-  RankProfile take_part(int64_t number, const std::string& bytes, const CancelToken& token);
+  RankProfile take_part(int64_t number, const std::string& bytes, const CancelToken& token, std::string& progress);
   void note_finished(int64_t number, int rank, const std::string& bytes);
   void fail(Query& query, RemoteError error);
-  void cancel_everywhere(int64_t number, const std::string& reason);
+  void fail_query(int64_t number, RemoteError error);
+  void cancel_everywhere(int64_t number, const std::string& reason, FaultPlan& faults);
+  std::shared_ptr<FaultPlan> faults_of(const Settings& settings);
+  // Writes what this rank knows of a query that failed for a lost rank, and names the file in the error.
+  void add_report(RemoteError& error, const std::string& progress) const;
   void send(int rank, MessageKind kind, int64_t number, const std::string& body);
   ExchangeLimits limits(const Settings& settings, size_t exchanges) const;
   // How large messages are meant to be, if the settings leave it open.
@@ -85,13 +117,15 @@ class RankService final : private MessageReceiver {
 
   EngineInstance& engine_;
   Transport& transport_;
+  const RankServiceOptions options_;
+  RankRoll roll_;
   ExchangeHub hub_;
   LinkSurvey links_;
-  std::mutex mutex_;
+  RankMemory memory_;
+  mutable std::mutex mutex_;
   std::condition_variable changed_;
   // Guarded by mutex_.
   std::map<int64_t, std::unique_ptr<Query>> queries_;
-  std::vector<LostRank> lost_;         // in the order of their loss: the first may have taken the others with it
   std::set<int64_t> cancelled_early_;  // before their plan came
   int64_t next_number_ = 1;
   bool is_stopping_ = false;

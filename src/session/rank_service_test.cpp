@@ -31,8 +31,9 @@ class RankServiceTest : public testing::Test {
  protected:
   static constexpr int kRanks = 3;
 
-  RankServiceTest() : engine_(small_engine()), network_(kRanks) {
-    for (int rank = 0; rank < kRanks; ++rank) services_.push_back(std::make_unique<RankService>(engine_, network_.transport(rank)));
+  explicit RankServiceTest(const RankServiceOptions& options = {}) : engine_(small_engine()), network_(kRanks) {
+    for (int rank = 0; rank < kRanks; ++rank)
+      services_.push_back(std::make_unique<RankService>(engine_, network_.transport(rank), options));
     session_ = std::make_unique<Session>(engine_, services_[0].get());
     run("CREATE TABLE t(a BIGINT)");
     run("INSERT INTO t VALUES (1), (2), (3), (4), (5), (6), (7), (8)");
@@ -93,6 +94,142 @@ TEST_F(RankServiceTest, AnErrorOfARankIsFollowedByGoodAnswers) {
     EXPECT_NE(error.find("zero"), std::string::npos) << error;
     EXPECT_EQ(run(kJoin), 8);
   }
+}
+
+// What an error of a rank leaves behind: nothing.
+TEST_F(RankServiceTest, AFaultAtEveryPointIsFollowedByGoodAnswers) {
+  int64_t faults = 0;
+  run(kJoin);
+  int64_t used = engine_.governor().used();
+  for (std::string_view point : FaultPlan::point_names()) {
+    for (const char* where : {":0", ":1"}) {
+      for (auto [action, text] : {std::pair("nomemory", "out of memory"), std::pair("nospace", "No space left")}) {
+        run(fmt::format("SET fault_at = '{}{}={}'", point, where, action));
+        std::string error = error_of("SELECT x.a, count(*) FROM t x JOIN t y ON x.a = y.a GROUP BY x.a ORDER BY 1");
+        if (!error.empty()) {
+          ++faults;
+          EXPECT_NE(error.find(text), std::string::npos) << point << where << " " << error;
+        }
+        run("SET fault_at = ''");
+        EXPECT_EQ(run(kJoin), 8) << point << where;
+      }
+    }
+  }
+  EXPECT_GE(faults, 20);
+  EXPECT_EQ(engine_.governor().used(), used);
+}
+
+TEST_F(RankServiceTest, MemoryOfAllRanksIsShown) {
+  EXPECT_EQ(run("SHOW memory"), kRanks);
+  network_.lose(2);
+  while (!services_[0]->roll().is_lost(2)) std::this_thread::yield();
+  EXPECT_EQ(run("SHOW memory"), kRanks);
+  std::vector<std::optional<MemoryFigures>> figures = services_[0]->memory({}, engine_.settings());
+  ASSERT_EQ(figures.size(), static_cast<size_t>(kRanks));
+  EXPECT_TRUE(figures[0] && figures[1]);
+  EXPECT_FALSE(figures[2]);
+  EXPECT_EQ(figures[1]->limit, int64_t{256} << 20);
+}
+
+// Lost ranks are started again; the test is the launcher.
+class ReturningRanksTest : public RankServiceTest {
+ protected:
+  ReturningRanksTest() : RankServiceTest({.ranks_return = true}) {}
+
+  void restart(int rank) {
+    auto place = static_cast<size_t>(rank);
+    services_[place].reset();
+    RankInfo info = network_.restart(rank);
+    services_[0]->begin_return(info);
+    RankServiceOptions options{.ranks_return = true, .incarnation = info.incarnation, .first_query = services_[0]->next_query()};
+    services_[place] = std::make_unique<RankService>(engine_, network_.transport(rank), options);
+  }
+};
+
+TEST_F(ReturningRanksTest, AStatementWaitsForARankThatWasLostBefore) {
+  EXPECT_EQ(run(kJoin), 8);
+  network_.lose(2);
+  while (!services_[0]->roll().is_lost(2)) std::this_thread::yield();
+  auto statement = std::async(std::launch::async, [&] { return run(kJoin); });
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  restart(2);
+  EXPECT_EQ(statement.get(), 8);
+  EXPECT_EQ(session_->notes(), std::vector<std::string>{"rank 2 was lost (rank 2 was lost) and started again"});
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(run(kJoin), 8);
+  EXPECT_TRUE(session_->notes().empty());
+}
+
+TEST_F(ReturningRanksTest, AStatementThatLosesARankIsRunAgain) {
+  for (int lost : {2, 1}) {
+    network_.hold(lost, 0, true);  // so it cannot have ended before
+    auto statement = std::async(std::launch::async, [&] { return run(kJoin); });
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    network_.lose(lost);
+    while (!services_[0]->roll().is_lost(lost)) std::this_thread::yield();
+    restart(lost);
+    EXPECT_EQ(statement.get(), 8);
+    ASSERT_EQ(session_->notes().size(), 1u);
+    EXPECT_EQ(session_->notes()[0], fmt::format("rank {0} was lost (rank {0} was lost) and started again; the query was run again", lost));
+  }
+}
+
+TEST_F(ReturningRanksTest, WithoutRetriesAStatementThatLosesARankFails) {
+  run("SET retry_queries = off");
+  network_.hold(2, 0, true);
+  auto statement = std::async(std::launch::async, [&] { return error_of(kJoin); });
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  network_.lose(2);
+  EXPECT_EQ(statement.get(), "rank 2 was lost");
+  restart(2);
+  EXPECT_EQ(run(kJoin), 8);
+}
+
+// Rows that were given cannot be taken back.
+TEST_F(ReturningRanksTest, AStatementThatHasGivenRowsIsNotRunAgain) {
+  class WithFirstRows final : public ResultReceiver {
+   public:
+    explicit WithFirstRows(std::function<void()> action) : action_(std::move(action)) {}
+    void begin(const std::vector<ResultColumn>&) override {}
+    void add(const Chunk&) override { std::exchange(action_, [] {})(); }
+    void end() override {}
+
+   private:
+    std::function<void()> action_;
+  } receiver([&] {
+    network_.lose(2);
+    while (!services_[0]->roll().is_lost(2)) std::this_thread::yield();
+  });
+  std::string message;
+  try {
+    std::vector<ast::Statement> parsed = parse_statements(kJoin);
+    session_->execute(std::make_shared<const ast::Statement>(std::move(parsed[0])), receiver, {});
+  } catch (const PeerError& error) {
+    message = error.message();
+  }
+  EXPECT_EQ(message, "rank 2 was lost; rows of the result were given already, so it was not run again");
+  restart(2);
+  EXPECT_EQ(run(kJoin), 8);
+}
+
+TEST_F(ReturningRanksTest, TwoRanksComeBackOneAfterTheOther) {
+  network_.lose(1);
+  network_.lose(2);
+  for (int rank : {1, 2}) {
+    while (!services_[0]->roll().is_lost(rank)) std::this_thread::yield();
+  }
+  restart(1);
+  while (services_[0]->roll().returning()) std::this_thread::yield();
+  EXPECT_TRUE(services_[0]->roll().is_lost(2));
+  restart(2);
+  EXPECT_EQ(run(kJoin), 8);
+}
+
+TEST_F(ReturningRanksTest, ARankThatAnotherDoesNotReachIsLostForAll) {
+  services_[1]->lose(2, "rank 2 (host left, process 4711) is silent");
+  auto statement = std::async(std::launch::async, [&] { return run(kJoin); });
+  while (!services_[0]->roll().is_lost(2)) std::this_thread::yield();
+  restart(2);
+  EXPECT_EQ(statement.get(), 8);
 }
 
 TEST_F(RankServiceTest, WaitingForTheFirstRankCanBeCancelled) {

@@ -30,6 +30,7 @@ RemoteError RemoteError::of(std::exception_ptr error, int rank) {
   } catch (const PeerError& peer) {
     made.kind = Kind::Peer;
     made.message = peer.message();
+    made.lost_rank = peer.rank();
   } catch (const std::exception& other) {
     made.message = other.what();
   }
@@ -40,6 +41,7 @@ std::string RemoteError::to_bytes() const {
   ByteWriter writer;
   writer.put(kind);
   writer.put(position);
+  writer.put<int32_t>(lost_rank);
   writer.put_text(message);
   return writer.take();
 }
@@ -49,6 +51,7 @@ RemoteError RemoteError::of_bytes(const std::string& bytes, int rank) {
   RemoteError error;
   error.kind = reader.get<Kind>();
   error.position = reader.get<int64_t>();
+  error.lost_rank = reader.get<int32_t>();
   error.message = reader.get_text();
   error.rank = rank;
   return error;

@@ -12,7 +12,8 @@ struct RemoteError {
   Kind kind = Kind::Internal;
   std::string message;
   int64_t position = -1;
-  int rank = 0;
+  int rank = 0;       // where it happened
+  int lost_rank = -1;  // Peer: the rank that was lost, if it is known
 
   static RemoteError of(std::exception_ptr error, int rank);
   std::string to_bytes() const;

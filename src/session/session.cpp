@@ -34,13 +34,32 @@ namespace {
 // Settings that belong to the engine, which is made once.
 constexpr std::string_view kEngineSettings[] = {"threads",           "memory_limit", "io_threads",           "metadata_cache_bytes",
                                                 "composite_kernels", "device",       "link_bandwidth_limit", "network_checksum",
-                                                "bind_threads"};
+                                                "bind_threads",      "restart_ranks"};
 
 class Ignore final : public ResultReceiver {
  public:
   void begin(const std::vector<ResultColumn>&) override {}
   void add(const Chunk&) override {}
   void end() override {}
+};
+
+// Notes whether rows went through: then a query cannot be run again.
+class RowWitness final : public ResultReceiver {
+ public:
+  explicit RowWitness(ResultReceiver& receiver) : receiver_(receiver) {}
+  void begin(const std::vector<ResultColumn>& columns) override { receiver_.begin(columns); }
+  void add(const Chunk& chunk) override {
+    saw_rows_ = saw_rows_ || chunk.rows() > 0;
+    receiver_.add(chunk);
+  }
+  void end() override { receiver_.end(); }
+  void break_off() override { receiver_.break_off(); }
+
+  bool saw_rows() const { return saw_rows_; }
+
+ private:
+  ResultReceiver& receiver_;
+  bool saw_rows_ = false;
 };
 
 // Keeps a result as a table in memory.
@@ -239,6 +258,30 @@ PlacementOptions Session::placement() const {
 }
 
 void Session::run_planned(const PlannedQuery& planned, ExecutablePlan& executable, ResultReceiver& receiver, bool watched) {
+  if (planned.plan.exchanges == 0) return run_once(planned, executable, receiver, watched);
+  RowWitness witness(receiver);
+  RankRoll& roll = ranks_->roll();
+  uint64_t losses = roll.losses();
+  roll.wait_for_all(token_);
+  bool runs_again = false;
+  try {
+    run_once(planned, executable, witness, watched);
+  } catch (const PeerError& error) {
+    bool was_loss = roll.losses() != losses && roll.expects_returns();
+    if (!was_loss || !settings_.retry_queries) throw;
+    if (witness.saw_rows()) throw PeerError(error.message() + "; rows of the result were given already, so it was not run again");
+    runs_again = true;
+  }
+  if (runs_again) {
+    roll.wait_for_all(token_);
+    executable = build_executable(planned.plan);
+    scope_->storage().settings.fault_at.clear();  // it had its fault
+    run_once(planned, executable, witness, watched);
+  }
+  for (const std::string& news : roll.take_news()) notes_.push_back(runs_again ? news + "; the query was run again" : news);
+}
+
+void Session::run_once(const PlannedQuery& planned, ExecutablePlan& executable, ResultReceiver& receiver, bool watched) {
   // Not part of the query's time; usually done before planning.
   if (planned.plan.exchanges > 0) ranks_->prepare_links(settings_, token_);
   auto begin = std::chrono::steady_clock::now();
@@ -431,6 +474,7 @@ void Session::run(const std::shared_ptr<const ast::Statement>& statement, const 
     return send_rows(receiver, {{"name", text}, {"use", text}, {"reason", text}}, rows);
   }
   if (node.name == "links") return show_links(receiver);
+  if (node.name == "memory") return show_memory(receiver);
   try {
     add({show_setting(settings_, node.name)});
   } catch (const UserError& error) {
@@ -439,8 +483,30 @@ void Session::run(const std::shared_ptr<const ast::Statement>& statement, const 
   send_rows(receiver, {{node.name, text}}, rows);
 }
 
+void Session::show_memory(ResultReceiver& receiver) {
+  std::vector<std::optional<MemoryFigures>> ranks = {memory_figures(engine_.governor(), name_of_this_host())};
+  if (ranks_ != nullptr) ranks = ranks_->memory(token_, settings_);
+  std::vector<std::vector<ScalarValue>> rows;
+  for (size_t rank = 0; rank < ranks.size(); ++rank) {
+    std::vector<ScalarValue> row{ScalarValue::of_integer(TypeKind::Integer, static_cast<int64_t>(rank))};
+    const std::optional<MemoryFigures>& figures = ranks[rank];
+    row.push_back(figures ? text_value(figures->host) : ScalarValue::null(TypeKind::Varchar));
+    for (auto figure : {&MemoryFigures::used, &MemoryFigures::peak, &MemoryFigures::limit})
+      row.push_back(figures ? ScalarValue::of_integer(TypeKind::BigInt, *figures.*figure) : ScalarValue::null(TypeKind::BigInt));
+    rows.push_back(std::move(row));
+  }
+  send_rows(receiver,
+            {{"rank", TypeKind::Integer},
+             {"host", TypeKind::Varchar},
+             {"used", TypeKind::BigInt},
+             {"peak", TypeKind::BigInt},
+             {"limit", TypeKind::BigInt}},
+            rows);
+}
+
 void Session::show_links(ResultReceiver& receiver) {
   std::vector<std::vector<ScalarValue>> rows;
+  if (ranks_ != nullptr) ranks_->roll().wait_for_all(token_);
   // One rank has no links.
   std::vector<MeasuredLink> links = ranks_ == nullptr ? std::vector<MeasuredLink>() : ranks_->links().measure(token_);
   for (const MeasuredLink& link : links) {

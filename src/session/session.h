@@ -71,11 +71,14 @@ class Session final : private TableResolver {
   void run(const std::shared_ptr<const ast::Statement>& statement, const ast::Describe& node, ResultReceiver& receiver);
 
   void show_links(ResultReceiver& receiver);
+  void show_memory(ResultReceiver& receiver);
   PlacementOptions placement() const;
   // Of the slowest link, bytes a second: as limited, else as measured; 0 if that is not known.
   double link_speed() const;
-  // `watched`: the profile says what was used over time.
+  // `watched`: the profile says what was used over time. Once more, with fresh operators, if a rank was lost and is back, and no row was
+  // given yet.
   void run_planned(const PlannedQuery& planned, ExecutablePlan& executable, ResultReceiver& receiver, bool watched = false);
+  void run_once(const PlannedQuery& planned, ExecutablePlan& executable, ResultReceiver& receiver, bool watched);
   // For a statement that runs it; `inserted` as in BindOptions.
   PlannedQuery plan(const ast::Query& query, std::vector<LogicalType> inserted = {});
   void refuse_taken(const std::string& name, int64_t position) const;

@@ -1,13 +1,15 @@
-"""Kills or stops one rank of a cluster at a random moment of a distributed query, again and again.
+"""Lets one rank of a cluster fail in a distributed query, again and again: killed, stopped or cut off the network, without memory or space, at a named point
+of the query or at a random moment.
 
     tests/cluster/fault_matrix.py --seeds 0:200
 
-Each run must end within the watchdog's time in the right rows or in one error that names the rank, and a new cluster must answer right. The exit status is
-1 if one did not. What happened is counted."""
+Each run must end within the watchdog's time in the right rows or in one error that names the rank or the lack; after it the next query must be right on all
+ranks, and every rank must have given back its memory. The exit status is 1 if one did not. What happened is counted."""
 
 import argparse
 import os
 import random
+import re
 import signal
 import sys
 import time
@@ -26,17 +28,30 @@ QUERY = ("SELECT o_orderpriority, l_shipmode, count(*) AS lines, sum(l_extendedp
          "FROM lineitem JOIN orders ON l_orderkey = o_orderkey JOIN customer ON o_custkey = c_custkey GROUP BY 1, 2 ORDER BY 1, 2")
 # Tables of files are spread anyway, and the session's marks must not be.
 OPTIONS = ("-s", "peer_timeout=2s")
-WATCHDOG_SECONDS = 30
+# Many small messages and windows that fill, so that there is something to fail at.
+POINT_OPTIONS = (*OPTIONS, "-s", "restart_ranks=on", "-s", "message_bytes=16KiB", "-s", "queue_limit=64KiB", "-s", "chunk_rows=4096",
+                 "-s", "join_distribution=repartition")
+WATCHDOG_SECONDS = 60
+LOSSES = ("kill", "stop", "cut")
+# Points that only the first rank passes, or only the others.
+OF_THE_FIRST = {"plan_sent", "finished_received", "cancel_sent", "sort_rows"}
+OF_OTHERS = {"plan_received", "tables_opened", "part_ended", "finished_sent", "cancel_received"}
+# Passed by queries that are cancelled.
+OF_CANCELLED = {"cancel_sent", "cancel_received"}
+TOO_LATE = "the statement ran longer than query_timeout"
+LACKS = {"nospace": "No space left on device", "nomemory": "out of memory"}
+# A rank that is lost five times within a minute is given up.
+MOST_LOSSES_OF_A_CLUSTER = 4
 
 
 @dataclass
 class Outcome:
-    kind: str  # answered, failed, not started; what is worth a look: wrong, hung, unclear
+    kind: str  # answered, run again, failed, lacked, cancelled, ended, not started; what is worth a look: wrong, hung, unclear, leaked
     text: str = ""
 
     @property
     def is_wrong(self):
-        return self.kind in ("wrong", "hung", "unclear")
+        return self.kind in ("wrong", "hung", "unclear", "leaked")
 
 
 def outcome_of(statement, expected, rank):
@@ -51,13 +66,17 @@ def outcome_of(statement, expected, rank):
     if statement.error:
         names_rank = f"rank {rank} (host" in statement.error and statement.error.count("\n") == 0
         return Outcome("failed" if names_rank else "unclear", statement.error)
-    return Outcome("answered" if statement.result.csv == expected else "wrong", statement.result.csv)
+    kind = "run again" if any("run again" in note for note in statement.result.notes) else "answered"
+    return Outcome(kind if statement.result.csv == expected else "wrong", statement.result.csv if statement.result.csv != expected else "")
 
 
 def fault_in_query(randomness, ranks, folder, expected, seconds):
     rank = randomness.randrange(1, ranks)
     number = randomness.choice((signal.SIGKILL, signal.SIGSTOP))
     with PistachioCluster(ranks, *OPTIONS, folder=folder, watchdog_seconds=WATCHDOG_SECONDS * 2) as cluster:
+        # A rank that no other has heard of yet has half a minute before it is missed: not every run is to take so long.
+        if randomness.random() < 0.9:
+            cluster.run(QUERY)
         statement = cluster.begin(QUERY)
         time.sleep(randomness.uniform(0, 1.2 * seconds))
         cluster.signal(rank, number)
@@ -67,7 +86,8 @@ def fault_in_query(randomness, ranks, folder, expected, seconds):
             after = outcome_of(cluster.begin(QUERY), expected, rank)
             outcome = after if after.is_wrong or after.kind == "answered" and number == signal.SIGKILL else outcome
         processes = [cluster.process.pid, *cluster.ranks.values()] if cluster.process else []
-    return f"{number.name} of rank {rank} in a query", outcome, processes
+    wait_until(lambda: not any(map(is_running, processes)), "the end of all processes", WATCHDOG_SECONDS)
+    return f"{number.name} of rank {rank} in a query", outcome
 
 
 def fault_at_start(randomness, ranks, folder, expected):
@@ -81,7 +101,99 @@ def fault_at_start(randomness, ranks, folder, expected):
         victim = sorted(processes[1:])[rank - 1]  # they are started in order
         os.kill(victim, signal.SIGKILL)
         outcome = outcome_of(statement, expected, rank)
-    return f"SIGKILL of rank {rank} at the start", outcome, processes
+    wait_until(lambda: not any(map(is_running, processes)), "the end of all processes", WATCHDOG_SECONDS)
+    return f"SIGKILL of rank {rank} at the start", outcome
+
+
+class FaultPoints:
+    """Faults at named points of queries on a cluster that starts lost ranks again: one cluster for many of them."""
+
+    def __init__(self, ranks, folder, expected):
+        self.ranks, self.folder, self.expected = ranks, folder, expected
+        self.cluster = None
+        self.losses = 0
+        self.used = None
+
+    def close(self):
+        if self.cluster:
+            processes = [self.cluster.process.pid, *children_of(self.cluster.process.pid)] if self.cluster.process else []
+            self.cluster.close()
+            self.cluster = None
+            wait_until(lambda: not any(map(is_running, processes)), "the end of all processes", WATCHDOG_SECONDS)
+
+    def open(self):
+        """A cluster that has run the query once, so that what it keeps (metadata) is there."""
+        if self.cluster and self.losses < MOST_LOSSES_OF_A_CLUSTER:
+            return
+        self.close()
+        self.losses = 0
+        self.cluster = PistachioCluster(self.ranks, *POINT_OPTIONS, folder=self.folder, watchdog_seconds=WATCHDOG_SECONDS * 2)
+        if self.cluster.run(QUERY).csv != self.expected:
+            raise AssertionError("a healthy cluster gave a wrong answer")
+        self.used = max(self.cluster.memory())
+
+    def points(self):
+        self.open()
+        try:
+            self.cluster.run("SET fault_at = '?=kill'")
+        except StatementFailed as refusal:
+            return re.search("there are (.*)", str(refusal))[1].split(", ")
+        raise AssertionError("a point without a name was taken")
+
+    def run(self, randomness, points):
+        point = randomness.choice(points)
+        # The first rank cannot be stopped or cut off: it is the one that has to notice.
+        rank = 0 if point in OF_THE_FIRST else randomness.randrange(1 if point in OF_OTHERS else 0, self.ranks)
+        action = randomness.choice(("kill", *LACKS, "delay") if rank == 0 else (*LOSSES, *LACKS, "delay"))
+        fault = f"{point}:{rank}:{randomness.choice((1, 1, 1, 1, 2, 3))}={action}"
+        return fault, self.check(fault)
+
+    def check(self, fault):
+        """Of the form POINT:RANK:NTH=ACTION."""
+        point, rank, _, action = re.fullmatch(r"(\w+):(\d+):(\d+)=(\w+)", fault).groups()
+        rank = int(rank)
+        self.open()
+        if point in OF_CANCELLED:
+            self.cluster.run("SET query_timeout = '20ms'")
+        outcome = self.outcome(fault, action, rank)
+        if outcome.kind != "ended" and not outcome.is_wrong:
+            outcome = self.check_after(outcome)
+        if outcome.is_wrong or outcome.kind == "ended":
+            self.close()
+        return outcome
+
+    def outcome(self, fault, action, rank):
+        pid = self.cluster.process.pid
+        self.cluster.run(f"SET fault_at = '{fault}'")
+        self.losses += action in LOSSES
+        statement = self.cluster.begin(QUERY)
+        outcome = outcome_of(statement, self.expected, rank)
+        if outcome.kind == "unclear" and TOO_LATE in outcome.text:
+            return Outcome("cancelled")
+        if outcome.kind == "unclear" and action in LACKS and LACKS[action] in outcome.text:
+            return Outcome("lacked", outcome.text)
+        if outcome.kind == "unclear" and action == "kill" and rank == 0 and isinstance(statement.crash, EngineDied):
+            wait_until(lambda: not children_of(pid), "the end of all ranks", WATCHDOG_SECONDS)
+            return Outcome("ended")
+        return outcome
+
+    def check_after(self, outcome):
+        self.cluster.run("SET fault_at = ''")
+        self.cluster.run("SET query_timeout = off")
+        after = outcome_of(self.cluster.begin(QUERY), self.expected, 0)
+        if after.kind not in ("answered", "run again"):
+            return Outcome("wrong" if after.kind == "failed" else after.kind, f"the next query: {after.text}")
+        memory = None
+
+        def is_free():
+            nonlocal memory
+            memory = self.cluster.memory()
+            return None not in memory and max(memory) <= self.used
+        try:
+            wait_until(is_free, "the memory of all ranks", WATCHDOG_SECONDS)
+        except AssertionError:
+            return Outcome("leaked", f"{memory} bytes in use, {self.used} before")
+        return outcome
 
 
 def run_seeds(seeds, ranks, scale, report):
@@ -92,25 +204,25 @@ def run_seeds(seeds, ranks, scale, report):
     with PistachioSession(*OPTIONS, folder=folder, ranks=ranks) as healthy:
         seconds = min(healthy.run(QUERY).seconds for _ in range(3))
     counts, problems = Counter(), []
-    for seed in seeds:
-        randomness = random.Random(seed)
-        at_start = randomness.random() < 0.25
-        began = time.monotonic()
-        title, outcome, processes = (fault_at_start(randomness, ranks, folder, expected) if at_start
-                                     else fault_in_query(randomness, ranks, folder, expected, seconds))
-        counts[outcome.kind] += 1
-        wait_until(lambda: not any(map(is_running, processes)), "the end of all processes", WATCHDOG_SECONDS)
-        if outcome.is_wrong:
-            problems.append(f"seed {seed}, {title}: {outcome.kind} {outcome.text}")
-        report(f"seed {seed}, {title}: {outcome.kind} after {time.monotonic() - began:.1f} s {outcome.text.splitlines()[0] if outcome.text else ''}")
-        if seed % 10 == 0:
-            with PistachioSession(*OPTIONS, folder=folder, ranks=ranks) as again:
-                try:
-                    is_right = again.run(QUERY).csv == expected
-                except (StatementFailed, EngineDied):
-                    is_right = False
-            if not is_right:
-                problems.append(f"seed {seed}: a new cluster gave a wrong answer")
+    faults = FaultPoints(ranks, folder, expected)
+    points = faults.points()
+    try:
+        for seed in seeds:
+            randomness = random.Random(seed)
+            where = randomness.random()
+            began = time.monotonic()
+            if where < 0.1:
+                title, outcome = fault_at_start(randomness, ranks, folder, expected)
+            elif where < 0.25:
+                title, outcome = fault_in_query(randomness, ranks, folder, expected, seconds)
+            else:
+                title, outcome = faults.run(randomness, points)
+            counts[outcome.kind] += 1
+            if outcome.is_wrong:
+                problems.append(f"seed {seed}, {title}: {outcome.kind} {outcome.text}")
+            report(f"seed {seed}, {title}: {outcome.kind} after {time.monotonic() - began:.1f} s {outcome.text.splitlines()[0] if outcome.text else ''}")
+    finally:
+        faults.close()
     return counts, problems
 
 

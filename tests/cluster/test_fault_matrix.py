@@ -1,21 +1,45 @@
 """A handful of the runs of fault_matrix.py, which makes as many as wanted."""
 
+import random
 import sys
 import unittest
+from collections import Counter
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent))
 
-from tests.cluster.fault_matrix import run_seeds
+from tests.cluster.fault_matrix import QUERY, FaultPoints, fault_in_query
+from tests.support.pistachio_session import PistachioSession
+from tools.tpch_data import ensure_tpch
 
-SEEDS = (0, 1, 7)  # a rank is killed, killed at the start, stopped
+RANKS = 3
+FAULTS = ("block_packed:2:1=cut", "rows_sent:1:1=kill", "rows_received:2:1=stop", "end_received:1:1=nomemory", "aggregate_merge:2:1=nomemory",
+          "build_collected:0:1=nospace", "build_finished:2:1=nospace", "rows_unpacked:1:2=delay", "plan_sent:0:2=nomemory", "finished_sent:1:1=nomemory",
+          "stage_begun:0:1=kill")
 
 
 class FaultMatrix(unittest.TestCase):
-    def test_a_rank_is_lost_at_a_random_moment(self):
-        counts, problems = run_seeds(SEEDS, ranks=3, scale="0.1", report=print)
-        self.assertEqual(problems, [])
-        self.assertEqual(counts.total(), len(SEEDS))
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = ensure_tpch("0.1")
+        with PistachioSession(folder=cls.folder) as alone:
+            cls.expected = alone.run(QUERY).csv
+
+    def test_faults_at_points_of_a_query(self):
+        faults = FaultPoints(RANKS, self.folder, self.expected)
+        try:
+            outcomes = {fault: faults.check(fault) for fault in FAULTS}
+        finally:
+            faults.close()
+        self.assertEqual({fault: outcome for fault, outcome in outcomes.items() if outcome.is_wrong}, {})
+        # They were met.
+        kinds = Counter(outcome.kind for outcome in outcomes.values())
+        self.assertEqual((kinds["run again"], kinds["lacked"], kinds["ended"]), (3, 6, 1), outcomes)
+
+    def test_a_rank_is_lost_at_a_random_moment_without_restarts(self):
+        seed = random.randrange(1000)
+        title, outcome = fault_in_query(random.Random(seed), RANKS, self.folder, self.expected, seconds=1)
+        self.assertFalse(outcome.is_wrong, f"seed {seed}, {title}: {outcome}")
 
 
 if __name__ == "__main__":

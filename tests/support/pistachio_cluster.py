@@ -106,6 +106,16 @@ class PistachioCluster(PistachioSession):
     def signal(self, rank, number):
         os.kill(self.ranks[rank], number)
 
+    def find_ranks(self):
+        """After ranks were started again."""
+        self.ranks = rank_processes(self.process.pid, len(self.ranks))
+        return self.ranks
+
+    def memory(self):
+        """Bytes that each rank has reserved, by rank; None for one that is lost."""
+        rows = [line.split(",") for line in self.run("SHOW memory").csv.splitlines()[1:]]
+        return [int(row[2]) if row[2] else None for row in rows]
+
     def close(self):
         if self.process:
             for pid in getattr(self, "ranks", {}).values():  # none must outlive its test, least of all a stopped one

@@ -22,6 +22,7 @@ class EngineDied(RuntimeError):
 class Result:
     csv: str
     seconds: float  # by the engine's own clock
+    notes: tuple = ()  # what the engine said beside the result
 
 
 class PistachioSession:
@@ -66,7 +67,8 @@ class PistachioSession:
         if time is None:
             errors = [number for number, line in enumerate(lines) if line.startswith("error: ")]
             raise StatementFailed("".join(lines[errors[-1]:] if errors else lines).removeprefix("error: ").strip())
-        return Result("".join(lines[:-1]), float(time[1]) / 1e3)
+        notes = tuple(line.removeprefix("note: ").strip() for line in lines if line.startswith("note: "))
+        return Result("".join(line for line in lines[:-1] if not line.startswith("note: ")), float(time[1]) / 1e3, notes)
 
     def _exchange(self, sql):
         """The lines that the statement printed."""

@@ -34,8 +34,8 @@ class Job:
             process.kill()
             process.communicate()
 
-    def start(self, rank, ranks, *words, **variables):
-        return self.start_with({"RANK": rank, "WORLD_SIZE": ranks, "LOCAL_RANK": rank} | variables, *words)
+    def start(self, rank, ranks, *words, stdin=subprocess.DEVNULL, **variables):
+        return self.start_with({"RANK": rank, "WORLD_SIZE": ranks, "LOCAL_RANK": rank} | variables, *words, stdin=stdin)
 
     def start_with(self, variables, *words, before=(), **more):
         """With other variables than those of torchrun, `before` the words that run it elsewhere."""

@@ -36,6 +36,19 @@ LinkSurveyOptions link_survey(const Meeting& meeting, UcxTransport& transport, c
   return options;
 }
 
+RankServiceOptions service_options(const Meeting& meeting, UcxTransport& transport, const Settings& settings) {
+  const RankInfo& own = meeting.ranks[static_cast<size_t>(transport.rank())];
+  const char* temporary = std::getenv("TMPDIR");
+  RankServiceOptions options;
+  options.links = link_survey(meeting, transport, settings);
+  options.host = own.host;
+  options.ranks_return = settings.restart_ranks;
+  options.incarnation = own.incarnation;
+  options.first_query = meeting.first_query;
+  options.report_folder = temporary == nullptr || *temporary == '\0' ? "/tmp" : temporary;
+  return options;
+}
+
 // Ranks of this job on this machine, from what launchers say; 0: they do not.
 int local_ranks(const JobIdentity& identity, bool is_local) {
   if (is_local) return identity.ranks;
@@ -66,6 +79,7 @@ RankJob::RankJob(Options options, const Settings& settings, InterruptWatcher& in
   meeting.version = PISTACHIO_VERSION;
   meeting.settings = settings_that_must_agree(settings);
   meeting.host = options.host;
+  meeting.may_return = settings.restart_ranks;
   meeting.while_waiting = [&] {
     interrupts.token().throw_if_cancelled();
     if (processes_) processes_->require_all();
@@ -103,12 +117,10 @@ void RankJob::choose_devices(const Settings& settings, UcxOptions& network) cons
   }
 }
 
-std::unique_ptr<RankProcesses::Watch> RankJob::watch_others(std::function<void(int rank, const std::string& why)> on_end) {
-  if (!processes_) return nullptr;
-  auto tell = [this, on_end = std::move(on_end)](int rank, const std::string& how) {
-    on_end(rank, fmt::format("{} {}", meeting_.ranks[static_cast<size_t>(rank)].to_string(), how));
-  };
-  return std::make_unique<RankProcesses::Watch>(*processes_, std::move(tell));
+std::unique_ptr<RankKeeper> RankJob::keep_others(RankService& service, bool restarts) {
+  if (!processes_ && !restarts) return nullptr;
+  RankKeeper::Options options{.restarts = restarts};
+  return std::make_unique<RankKeeper>(service, *rendezvous_, processes_ ? &*processes_ : nullptr, meeting_.ranks, options);
 }
 
 RankEngine::RankEngine(RankJob& job, Settings settings) {
@@ -116,8 +128,8 @@ RankEngine::RankEngine(RankJob& job, Settings settings) {
   share_machine(settings, share);
   engine_ = std::make_unique<EngineInstance>(settings, share.is_exclusive && share.ranks > 1 ? share.cores : CoreSet());
   job.connect();
-  ranks_ = std::make_unique<RankService>(*engine_, job.transport(), link_survey(job.meeting(), job.transport(), engine_->settings()));
-  if (job.rank() == 0) watch_ = job.watch_others([this](int rank, const std::string& why) { ranks_->lose(rank, why); });
+  ranks_ = std::make_unique<RankService>(*engine_, job.transport(), service_options(job.meeting(), job.transport(), engine_->settings()));
+  if (job.rank() == 0) keeper_ = job.keep_others(*ranks_, settings.restart_ranks);
 }
 
 }  // namespace pistachio

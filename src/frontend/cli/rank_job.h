@@ -13,6 +13,7 @@
 #include "frontend/cli/interrupt_watcher.h"
 #include "frontend/cli/machine_share.h"
 #include "frontend/cli/machine_topology.h"
+#include "frontend/cli/rank_keeper.h"
 #include "frontend/cli/rank_processes.h"
 #include "network/job_identity.h"
 #include "network/rendezvous.h"
@@ -45,10 +46,10 @@ class RankJob {
   // Of the ranks on this machine; empty if the launcher does not say how many there are.
   const std::vector<RankPlace>& places() const { return places_; }
   // Messages flow from here on.
-  void connect() { transport_->connect(meeting_.ranks, meeting_.secret); }
+  void connect() { transport_->connect(meeting_.ranks, meeting_.secret, meeting_.lost); }
 
-  // Calls for each process of another rank that ends, once, as long as what is given back lives; null where a launcher has started them.
-  std::unique_ptr<RankProcesses::Watch> watch_others(std::function<void(int rank, const std::string& why)> on_end);
+  // Who looks after the other ranks on behalf of the service of the first, as long as it lives; null where nobody has to.
+  std::unique_ptr<RankKeeper> keep_others(RankService& service, bool restarts);
 
  private:
   // Devices that are near this rank: what the user has not chosen already.
@@ -78,7 +79,7 @@ class RankEngine {
  private:
   std::unique_ptr<EngineInstance> engine_;
   std::unique_ptr<RankService> ranks_;
-  std::unique_ptr<RankProcesses::Watch> watch_;
+  std::unique_ptr<RankKeeper> keeper_;
 };
 
 }  // namespace pistachio

@@ -10,10 +10,9 @@
 
 #include <cstdlib>
 #include <cstring>
-#include <set>
+#include <thread>
 
 #include "base/error.h"
-#include "base/start_thread.h"
 
 extern char** environ;
 
@@ -22,7 +21,6 @@ namespace pistachio {
 namespace {
 
 constexpr std::chrono::milliseconds kStep{5};
-constexpr std::chrono::milliseconds kLookInterval{50};
 
 std::vector<char*> pointers(std::vector<std::string>& texts) {
   std::vector<char*> made;
@@ -41,8 +39,18 @@ bool is_of_a_job(std::string_view variable) {
 
 }  // namespace
 
-RankProcesses::RankProcesses(int ranks, int master_port, std::vector<std::string> arguments) {
-  std::vector<char*> words = pointers(arguments);
+RankProcesses::RankProcesses(int ranks, int master_port, std::vector<std::string> arguments)
+    : ranks_(ranks), master_port_(master_port), arguments_(std::move(arguments)) {
+  try {
+    for (int rank = 1; rank < ranks; ++rank) processes_.push_back(start(rank));
+  } catch (...) {
+    end_all();
+    throw;
+  }
+}
+
+pid_t RankProcesses::start(int rank) {
+  std::vector<char*> words = pointers(arguments_);
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
@@ -51,28 +59,30 @@ RankProcesses::RankProcesses(int ranks, int master_port, std::vector<std::string
   posix_spawnattr_init(&attributes);
   posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
   posix_spawnattr_setpgroup(&attributes, 0);
-  int problem = 0;
-  for (int rank = 1; rank < ranks && problem == 0; ++rank) {
-    std::vector<std::string> environment;
-    for (char** one = environ; *one != nullptr; ++one) {
-      if (!is_of_a_job(*one)) environment.emplace_back(*one);
-    }
-    environment.push_back(fmt::format("RANK={}", rank));
-    environment.push_back(fmt::format("LOCAL_RANK={}", rank));
-    environment.push_back(fmt::format("WORLD_SIZE={}", ranks));
-    environment.push_back("MASTER_ADDR=127.0.0.1");
-    environment.push_back(fmt::format("MASTER_PORT={}", master_port));
-    std::vector<char*> block = pointers(environment);
-    pid_t process = 0;
-    problem = ::posix_spawn(&process, "/proc/self/exe", &actions, &attributes, words.data(), block.data());
-    if (problem == 0) processes_.push_back(process);
+  std::vector<std::string> environment;
+  for (char** one = environ; *one != nullptr; ++one) {
+    if (!is_of_a_job(*one)) environment.emplace_back(*one);
   }
+  environment.push_back(fmt::format("RANK={}", rank));
+  environment.push_back(fmt::format("LOCAL_RANK={}", rank));
+  environment.push_back(fmt::format("WORLD_SIZE={}", ranks_));
+  environment.push_back("MASTER_ADDR=127.0.0.1");
+  environment.push_back(fmt::format("MASTER_PORT={}", master_port_));
+  std::vector<char*> block = pointers(environment);
+  pid_t process = 0;
+  int problem = ::posix_spawn(&process, "/proc/self/exe", &actions, &attributes, words.data(), block.data());
   posix_spawnattr_destroy(&attributes);
   posix_spawn_file_actions_destroy(&actions);
-  if (problem != 0) {
-    end_all();
-    throw UserError(fmt::format("cannot start the process of rank {}: {}", processes_.size() + 1, std::strerror(problem)));
-  }
+  if (problem != 0) throw UserError(fmt::format("cannot start the process of rank {}: {}", rank, std::strerror(problem)));
+  return process;
+}
+
+void RankProcesses::restart(int rank) {
+  pid_t& process = processes_[static_cast<size_t>(rank) - 1];
+  // It may be stopped, and what it still has to say must not come in between.
+  ::kill(process, SIGKILL);
+  ::waitpid(process, nullptr, 0);
+  process = start(rank);
 }
 
 RankProcesses::~RankProcesses() {
@@ -110,32 +120,6 @@ void RankProcesses::require_all() const {
     if (how.empty()) continue;
     throw UserError(fmt::format("rank {} (process {}) {} before the ranks had met; if it had something to say, it stands above", rank,
                                 processes_[static_cast<size_t>(rank) - 1], how));
-  }
-}
-
-RankProcesses::Watch::Watch(const RankProcesses& processes, Callback on_end) : processes_(processes), on_end_(std::move(on_end)) {
-  thread_ = start_thread("the ranks of a local cluster", "raise the limit on processes (ulimit -u)", [this] { run(); });
-}
-
-RankProcesses::Watch::~Watch() {
-  {
-    std::lock_guard lock(mutex_);
-    is_stopping_ = true;
-  }
-  stopping_changed_.notify_all();
-  thread_.join();
-}
-
-void RankProcesses::Watch::run() {
-  std::set<int> running;
-  for (size_t i = 0; i < processes_.processes_.size(); ++i) running.insert(static_cast<int>(i) + 1);
-  std::unique_lock lock(mutex_);
-  while (!stopping_changed_.wait_for(lock, kLookInterval, [&] { return is_stopping_; })) {
-    std::erase_if(running, [&](int rank) {
-      std::string how = processes_.how_it_ended(rank);
-      if (!how.empty()) on_end_(rank, how);
-      return !how.empty();
-    });
   }
 }
 

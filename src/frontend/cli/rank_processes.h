@@ -1,15 +1,11 @@
 // The processes of a local cluster: one for each rank but the first, which is this process. They are out of reach of the terminal's Ctrl-C
-// (the first rank tells them what to cancel) and end when the first rank is gone, whatever ended it.
+// (the first rank tells them what to cancel) and end when the first rank is gone, whatever ended it. One thread at a time.
 #pragma once
 
 #include <sys/types.h>
 
 #include <chrono>
-#include <condition_variable>
-#include <functional>
-#include <mutex>
 #include <string>
-#include <thread>
 #include <vector>
 
 namespace pistachio {
@@ -27,31 +23,19 @@ class RankProcesses {
   void require_all() const;
   void have_met() { patience_ = std::chrono::seconds(5); }
 
-  // Tells of each process that ends, once, on a thread of its own: its rank, and how it ended.
-  class Watch {
-   public:
-    using Callback = std::function<void(int rank, const std::string& how)>;
-    Watch(const RankProcesses& processes, Callback on_end);
-    ~Watch();
-    Watch(const Watch&) = delete;
-    Watch& operator=(const Watch&) = delete;
-
-   private:
-    void run();
-
-    const RankProcesses& processes_;
-    const Callback on_end_;
-    std::mutex mutex_;
-    std::condition_variable stopping_changed_;
-    bool is_stopping_ = false;  // guarded by mutex_
-    std::thread thread_;
-  };
-
- private:
   // How the process of a rank ended; empty while it runs.
   std::string how_it_ended(int rank) const;
+  pid_t process(int rank) const { return processes_[static_cast<size_t>(rank) - 1]; }
+  // Kills the process of the rank if it still runs and starts a new one, which dies with the calling thread. Throws UserError.
+  void restart(int rank);
+
+ private:
+  pid_t start(int rank);
   void end_all();
 
+  const int ranks_;
+  const int master_port_;
+  std::vector<std::string> arguments_;
   std::vector<pid_t> processes_;  // of rank 1 and up
   std::chrono::milliseconds patience_{0};
 };

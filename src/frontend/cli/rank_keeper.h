@@ -1,0 +1,70 @@
+// Looks after the other ranks of a job on its first one: tells the rank service of processes of this machine that have ended, sooner than
+// the network can, and, with restart_ranks, starts lost ranks again and lets new processes in that their launcher has started.
+// A rank that is lost again and again is given up. One thread, which looks every few milliseconds and may block on the store of the job.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <vector>
+
+#include "frontend/cli/rank_processes.h"
+#include "network/rendezvous.h"
+#include "session/rank_service.h"
+
+namespace pistachio {
+
+class RankKeeper {
+ public:
+  struct Options {
+    bool restarts = false;
+    // So many losses of a rank within this time, and it is given up.
+    size_t most_losses = 5;
+    std::chrono::milliseconds losses_within{60'000};
+    // How long a new process may take to come, and the others to meet it.
+    std::chrono::milliseconds patience{60'000};
+  };
+
+  // `processes` is null in a job that another launcher has started. All outlive the keeper.
+  RankKeeper(RankService& service, Rendezvous& rendezvous, RankProcesses* processes, std::vector<RankInfo> ranks, Options options);
+  ~RankKeeper();
+  RankKeeper(const RankKeeper&) = delete;
+  RankKeeper& operator=(const RankKeeper&) = delete;
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  using TimePoint = Clock::time_point;
+
+  struct Rank {
+    RankInfo info;
+    bool end_was_told = false;                 // of its process, to the service
+    bool loss_was_noted = false;               // in `losses`
+    std::deque<TimePoint> losses;              // the latest
+    std::optional<TimePoint> started;          // a new process that has not come back yet
+    std::optional<RankCard> waits_for_answer;  // it may come as soon as this rank's network knows it
+  };
+
+  void run();
+  void look();
+  void note_ends();
+  void note_losses(const std::vector<LostRank>& lost);
+  void restart(const LostRank& lost);
+  void let_in(const std::vector<LostRank>& lost);
+  void answer(Rank& rank, const std::vector<LostRank>& lost);
+  void give_up(int rank, const std::string& why);
+
+  RankService& service_;
+  Rendezvous& rendezvous_;
+  RankProcesses* const processes_;
+  const Options options_;
+  std::vector<Rank> ranks_;  // used by the thread
+  std::mutex mutex_;
+  std::condition_variable stopping_changed_;
+  bool is_stopping_ = false;  // guarded by mutex_
+  std::thread thread_;
+};
+
+}  // namespace pistachio

@@ -1,0 +1,48 @@
+// Which peers are lost, for those who wait for an answer of one: a peer that is lost and soon replaced must not leave them waiting, so
+// losses are counted. No lock of its own.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+namespace pistachio {
+
+class PeerLosses {
+ public:
+  void lose(int peer, std::string why) {
+    Loss& loss = losses_[peer];
+    ++loss.count;
+    loss.is_lost = true;
+    loss.why = std::move(why);
+  }
+  void restore(int peer) {
+    auto found = losses_.find(peer);
+    if (found != losses_.end()) found->second.is_lost = false;
+  }
+
+  uint64_t count(int peer) const {
+    auto found = losses_.find(peer);
+    return found == losses_.end() ? 0 : found->second.count;
+  }
+  // Whether nothing more can be hoped for from the process that was there when `count` was asked for.
+  bool is_gone(int peer, uint64_t count_before) const {
+    auto found = losses_.find(peer);
+    return found != losses_.end() && (found->second.is_lost || found->second.count != count_before);
+  }
+  // Of the last loss.
+  std::string why(int peer) const {
+    auto found = losses_.find(peer);
+    return found == losses_.end() ? "" : found->second.why;
+  }
+
+ private:
+  struct Loss {
+    uint64_t count = 0;
+    bool is_lost = false;
+    std::string why;
+  };
+  std::map<int, Loss> losses_;
+};
+
+}  // namespace pistachio

@@ -1,0 +1,154 @@
+#include "session/rank_roll.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/check.h"
+#include "base/error.h"
+
+namespace pistachio {
+
+namespace {
+
+// News that nobody asks for is not kept for ever.
+constexpr size_t kMostNews = 16;
+// How often a caller that waits looks at its deadline, which nobody else drives.
+constexpr std::chrono::milliseconds kStep{20};
+
+}  // namespace
+
+const LostRank* RankRoll::find(int rank) const {
+  auto found = std::find_if(lost_.begin(), lost_.end(), [&](const LostRank& lost) { return lost.rank == rank; });
+  return found == lost_.end() ? nullptr : &*found;
+}
+
+void RankRoll::lose(int rank, const std::string& why, Witness witness) {
+  std::lock_guard lock(mutex_);
+  bool is_returning = return_ && return_->rank == rank;
+  // While this rank still awaits the new process, its network speaks of the old one.
+  if (is_returning && witness == Witness::Network && return_->awaited.contains(0)) return;
+  if (is_returning) return_.reset();
+  auto found = std::find_if(lost_.begin(), lost_.end(), [&](const LostRank& lost) { return lost.rank == rank; });
+  if (found == lost_.end()) {
+    lost_.push_back({rank, why, ""});
+    ++losses_;
+  } else if (is_returning) {
+    found->why = why;
+  }
+  if (return_) {
+    return_->awaited.erase(rank);
+    finish_return_if_met();
+  }
+  changed_.notify_all();
+}
+
+bool RankRoll::is_lost(int rank) const {
+  std::lock_guard lock(mutex_);
+  return find(rank) != nullptr;
+}
+
+std::string RankRoll::why_lost(int rank) const {
+  std::lock_guard lock(mutex_);
+  const LostRank* lost = find(rank);
+  return lost == nullptr ? "" : lost->why;
+}
+
+std::vector<LostRank> RankRoll::lost() const {
+  std::lock_guard lock(mutex_);
+  return lost_;
+}
+
+uint64_t RankRoll::losses() const {
+  std::lock_guard lock(mutex_);
+  return losses_;
+}
+
+void RankRoll::restore(int rank) {
+  std::lock_guard lock(mutex_);
+  std::erase_if(lost_, [&](const LostRank& lost) { return lost.rank == rank; });
+  changed_.notify_all();
+}
+
+void RankRoll::begin_return(int rank, int incarnation) {
+  std::lock_guard lock(mutex_);
+  ENSURE(!return_, "rank {} is coming back already", return_->rank);
+  ENSURE(find(rank) != nullptr, "rank {} is not lost", rank);
+  return_ = Return{rank, incarnation, {}};
+  for (int other = 0; other < ranks_; ++other) {
+    if (other == rank || find(other) == nullptr) return_->awaited.insert(other);
+  }
+}
+
+void RankRoll::note_met(int rank, int incarnation, int by) {
+  std::lock_guard lock(mutex_);
+  if (!return_ || return_->rank != rank || return_->incarnation != incarnation) return;
+  return_->awaited.erase(by);
+  finish_return_if_met();
+}
+
+void RankRoll::finish_return_if_met() {
+  if (!return_->awaited.empty()) return;
+  int rank = return_->rank;
+  return_.reset();
+  if (news_.size() < kMostNews) news_.push_back(fmt::format("rank {} was lost ({}) and started again", rank, find(rank)->why));
+  std::erase_if(lost_, [&](const LostRank& lost) { return lost.rank == rank; });
+  changed_.notify_all();
+}
+
+std::optional<int> RankRoll::returning() const {
+  std::lock_guard lock(mutex_);
+  return return_ ? std::optional(return_->rank) : std::nullopt;
+}
+
+void RankRoll::give_up(int rank, std::string why) {
+  std::lock_guard lock(mutex_);
+  for (LostRank& lost : lost_) {
+    if (lost.rank == rank) lost.given_up = why;
+  }
+  changed_.notify_all();
+}
+
+bool RankRoll::awaits(int by) const {
+  std::lock_guard lock(mutex_);
+  return return_ && return_->awaited.contains(by);
+}
+
+const LostRank* RankRoll::find_given_up() const {
+  auto found = std::find_if(lost_.begin(), lost_.end(), [](const LostRank& lost) { return !lost.given_up.empty(); });
+  return found == lost_.end() ? nullptr : &*found;
+}
+
+void RankRoll::throw_lost(const LostRank& lost, const std::string& hint) const {
+  throw PeerError(fmt::format("rank {} is lost, and this statement needs all ranks: {}; {}", lost.rank, lost.why, hint));
+}
+
+void RankRoll::require_all() const {
+  std::lock_guard lock(mutex_);
+  if (lost_.empty()) return;
+  if (const LostRank* lost = find_given_up()) throw_lost(*lost, lost->given_up + "; start the cluster again");
+  throw_lost(lost_.front(), returns_ ? "it is expected back" : "start the cluster again");
+}
+
+void RankRoll::wait_for_all(const CancelToken& token) const {
+  using Clock = std::chrono::steady_clock;
+  Clock::time_point end = Clock::now() + patience_;
+  while (true) {
+    if (!returns_) return require_all();
+    std::unique_lock lock(mutex_);
+    if (lost_.empty()) return;
+    if (const LostRank* lost = find_given_up()) throw_lost(*lost, lost->given_up + "; start the cluster again");
+    if (token.deadline() && Clock::now() >= *token.deadline()) token.expire();
+    token.throw_if_cancelled();
+    if (Clock::now() >= end)
+      throw_lost(lost_.front(), fmt::format("it has not come back for {:.1f} s", std::chrono::duration<double>(patience_).count()));
+    changed_.wait_for(lock, kStep);
+  }
+}
+
+std::vector<std::string> RankRoll::take_news() {
+  std::lock_guard lock(mutex_);
+  return std::exchange(news_, {});
+}
+
+}  // namespace pistachio
