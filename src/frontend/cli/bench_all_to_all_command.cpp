@@ -91,8 +91,6 @@ void measure_messages(std::vector<SizeFigures>& figures, const BenchRun& run, in
     Transport& transport;
     ~Stop() { transport.stop(); }
   } stop{job.transport()};
-  std::unique_ptr<RankProcesses::Watch> watch =
-      job.watch_others([&](int rank, const std::string& why) { messages.on_peer_lost(rank, why); });
   CancelToken token = interrupts.token();
   for (SizeFigures& own : figures) {
     int64_t count = messages_of(own.message_bytes, bytes);
