@@ -97,7 +97,8 @@ UseTimeline timeline_of(const std::vector<UseSample>& samples, double seconds, s
   for (size_t slot = 0; slot < slots; ++slot) {
     double begin = static_cast<double>(slot) * width;
     // What comes after the last slot by a hair still belongs to it.
-    double end = slot + 1 == slots && !samples.empty() ? std::max(begin + width, static_cast<double>(samples.back().nanoseconds)) : begin + width;
+    bool is_last = slot + 1 == slots && !samples.empty();
+    double end = is_last ? std::max(begin + width, static_cast<double>(samples.back().nanoseconds)) : begin + width;
     auto growth = [&](int64_t UseSample::*counter) { return value_at(samples, counter, end) - value_at(samples, counter, begin); };
     double slot_seconds = std::max(timeline.slot_seconds, 1e-9);
     timeline.storage.push_back(growth(&UseSample::bytes_read) / slot_seconds);

@@ -2,7 +2,9 @@
 
 import json
 import re
+import signal
 import stat
+import subprocess
 import sys
 import tempfile
 import unittest
@@ -14,6 +16,7 @@ import pyarrow.parquet as pq
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent))
 
 from tests.support import pistachio_process as pistachio
+from tests.support.pistachio_cluster import is_running, rank_processes, wait_until
 from tools.tpch_data import ensure_tpch
 
 QUERIES = pistachio.ROOT / "tests/tpch/queries"
@@ -155,6 +158,30 @@ class BenchOfRanks(unittest.TestCase):
                              environment={"PATH": str(self.folder)})
         self.assertEqual((done.returncode, done.stdout), (1, ""))
         self.assertIn("a PNG needs the program rsvg-convert", done.stderr)
+
+    def test_a_png_is_converted(self):
+        programs = self.folder / "programs"
+        programs.mkdir()
+        # In place of rsvg-convert, which need not be there: -o TARGET SOURCE.
+        converter = programs / "rsvg-convert"
+        converter.write_text('#!/bin/sh\nexec /bin/cp "$3" "$2"\n')
+        converter.chmod(converter.stat().st_mode | stat.S_IXUSR)
+        picture = self.folder / "scaling.png"
+        done = pistachio.run("bench", "scaling", "--data", ensure_tpch("0.01"), "--ranks", 1, QUERIES / "q06.sql", "--repeat", 1, "--plot", picture,
+                             environment={"PATH": str(programs)})
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(xml.etree.ElementTree.parse(picture).getroot().tag, f"{SVG}svg")
+        self.assertFalse(Path(f"{picture}.svg").exists())
+
+    def test_ctrl_c_ends_it_and_its_ranks(self):
+        words = ["bench", "overlap", "--data", ensure_tpch("0.01"), QUERIES / "q03.sql", "-s", "storage_bandwidth_limit=1KB"]
+        with subprocess.Popen([pistachio.BINARY, *map(str, words)], text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+            pistachio.wait_until_it_watches_signals(process)
+            rank = rank_processes(process.pid, 1)[1]
+            process.send_signal(signal.SIGINT)
+            output, _ = process.communicate(timeout=pistachio.WATCHDOG_SECONDS)
+            self.assertEqual((process.returncode, output), (130, ""))
+        wait_until(lambda: not is_running(rank), "the end of the other rank")
 
     def test_a_query_that_fails_is_said(self):
         query = self.folder / "wrong.sql"

@@ -53,6 +53,8 @@ class Launchers(unittest.TestCase):
         return done.stdout
 
     def torchrun(self, ranks, **variables):
+        if not TORCHRUN.exists():
+            self.skipTest(f"there is no {TORCHRUN}")
         return self.launch(TORCHRUN, "--nproc-per-node", ranks, "--master-addr", "127.0.0.1", "--master-port", free_port(), "--no-python",
                            pistachio.BINARY, "cluster", *self.words, **variables)
 

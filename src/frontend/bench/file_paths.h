@@ -1,5 +1,5 @@
-// The few things that benchmarks do with paths. POSIX calls, not std::filesystem: CUDA builds of libtorch export functions of that name that
-// crash when others call them.
+// The few things that benchmarks do with paths. POSIX calls, not std::filesystem: CUDA builds of libtorch export functions of that name
+// that crash when others call them.
 #pragma once
 
 #include <string>

@@ -187,8 +187,9 @@ double perftest_bandwidth(const std::string& program, int64_t message_bytes, int
   std::string last_words;
   // The server needs a moment until it listens: a client that comes too early ends at once, and another one tries.
   while (true) {
-    Child client(program, {"127.0.0.1", "-p", port, "-t", "ucp_am_bw", "-s", std::to_string(message_bytes), "-n", std::to_string(messages), "-w",
-                           std::to_string(std::max<int64_t>(1, messages / 10)), "-f", "-v"});
+    std::string warm_up = std::to_string(std::max<int64_t>(1, messages / 10));
+    Child client(program, {"127.0.0.1", "-p", port, "-t", "ucp_am_bw", "-s", std::to_string(message_bytes), "-n", std::to_string(messages),
+                           "-w", warm_up, "-f", "-v"});
     while (!client.ended()) {
       token.throw_if_cancelled();
       if (std::chrono::steady_clock::now() > deadline)

@@ -149,7 +149,8 @@ std::string draw(const LineChart& chart) {
   double width = kWidth - kLeft - kRight;
   auto at_x = [&](double x) { return kLeft + (place(x) - least_x) / (most_x - least_x) * width; };
   auto at_y = [&](double y) { return kTop + kHeight * (1 - y / most_y); };
-  std::string body = line(kLeft, kTop, kLeft, kTop + kHeight, "#444", 1) + line(kLeft, kTop + kHeight, kLeft + width, kTop + kHeight, "#444", 1);
+  std::string body = line(kLeft, kTop, kLeft, kTop + kHeight, "#444", 1);
+  body += line(kLeft, kTop + kHeight, kLeft + width, kTop + kHeight, "#444", 1);
   double step = step_for(most_y, 6);
   for (double y = 0; y <= most_y * 1.0001; y += step) {
     body += line(kLeft, at_y(y), kLeft + width, at_y(y), "#ddd", 1);

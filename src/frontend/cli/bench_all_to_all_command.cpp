@@ -81,7 +81,8 @@ int take_part(const Settings& settings, pid_t parent, InterruptWatcher& interrup
 
 void measure_messages(std::vector<SizeFigures>& figures, const BenchRun& run, int64_t bytes, const Settings& settings,
                       InterruptWatcher& interrupts) {
-  RankJob::Options options{.identity = identity_of_local_job(run.ranks), .host = "", .others = {"pistachio", "bench", "alltoall"}, .query_words = {}};
+  RankJob::Options options{
+      .identity = identity_of_local_job(run.ranks), .host = "", .others = {"pistachio", "bench", "alltoall"}, .query_words = {}};
   for (std::string& word : words_of_settings(settings)) options.others.push_back(std::move(word));
   RankJob job(std::move(options), settings, interrupts);
   AllToAll messages(job.transport());
@@ -118,7 +119,8 @@ void measure_perftest(std::vector<SizeFigures>& figures, const std::string& prog
 // Rows that find hardly any partner are partitioned and sent; those of the join are probed too.
 void measure_queries(std::vector<SizeFigures>& figures, const CommandArguments& arguments, const BenchRun& run, const Settings& settings,
                      InterruptWatcher& interrupts) {
-  JoinTables tables{.build_rows = arguments.count("--rows", 800'000) / 3 + 1, .probe_rows = arguments.count("--rows", 800'000), .columns = kColumns};
+  int64_t rows = arguments.count("--rows", 800'000);
+  JoinTables tables{.build_rows = rows / 3 + 1, .probe_rows = rows, .columns = kColumns};
   JoinTablePaths paths = join_tables_for(arguments, tables);
   JoinTablePaths few = join_tables_for(arguments, {.build_rows = 1'000, .probe_rows = 1'000, .columns = kColumns});
   BenchMeasurement measurement(run, settings, interrupts);
@@ -166,7 +168,8 @@ std::string table_of(const std::vector<SizeFigures>& figures) {
 }
 
 Json json_of(const std::vector<SizeFigures>& figures, const BenchRun& run, const Settings& settings) {
-  Json made = {{"kind", "alltoall"}, {"figure", "7"}, {"ranks", run.ranks}, {"settings", json_of_settings(settings)}, {"sizes", Json::array()}};
+  Json made = {{"kind", "alltoall"}, {"figure", "7"}, {"ranks", run.ranks}, {"settings", json_of_settings(settings)}};
+  made["sizes"] = Json::array();
   for (const SizeFigures& own : figures) {
     Json size = {{"message_bytes", own.message_bytes}};
     for (const Column& column : kColumnsShown) size[column.json_name] = own.*column.figure ? Json(*(own.*column.figure)) : Json();

@@ -1,5 +1,5 @@
-// `pistachio bench alltoall`: bandwidth over the size of messages (published figure 7): of messages alone, of rows that are partitioned, of a
-// join, and beside them UCX's own benchmark.
+// `pistachio bench alltoall`: bandwidth over the size of messages (published figure 7): of messages alone, of rows that are partitioned, of
+// a join, and beside them UCX's own benchmark.
 #pragma once
 
 #include "config/settings.h"

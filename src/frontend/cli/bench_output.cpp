@@ -67,7 +67,8 @@ BenchOutput::BenchOutput(const CommandArguments& arguments) : json_(arguments.va
   if (plot_->ends_with(".png")) {
     converter_ = find_program(kConverter);
     if (converter_.empty())
-      throw UserError(fmt::format("--plot {}: a PNG needs the program {}, which is not there; take a name that ends in .svg", *plot_, kConverter));
+      throw UserError(
+          fmt::format("--plot {}: a PNG needs the program {}, which is not there; take a name that ends in .svg", *plot_, kConverter));
   } else if (!plot_->ends_with(".svg")) {
     throw UsageError(fmt::format("--plot takes a name that ends in .svg or .png, not '{}'", *plot_));
   }

@@ -1,5 +1,5 @@
-// Measures queries on ranks of this machine: starts the ranks, runs variants of a query by turns and keeps the figures that the engine's own
-// profile gives. Used by one thread.
+// Measures queries on ranks of this machine: starts the ranks, runs variants of a query by turns and keeps the figures that the engine's
+// own profile gives. Used by one thread.
 #pragma once
 
 #include <memory>

@@ -25,7 +25,11 @@ using SettingValues = std::vector<std::pair<std::string, std::string>>;
 const std::vector<std::pair<std::string, SettingValues>>& query_variants() {
   static const std::vector<std::pair<std::string, SettingValues>> variants = {
       {"fully blocking",
-       {{"join_schedule", "blocking"}, {"overlap", "off"}, {"reader", "blocking"}, {"reader_combining", "off"}, {"dynamic_buffering", "off"}}},
+       {{"join_schedule", "blocking"},
+        {"overlap", "off"},
+        {"reader", "blocking"},
+        {"reader_combining", "off"},
+        {"dynamic_buffering", "off"}}},
       {"fast network and storage",
        {{"join_schedule", "tuned"}, {"overlap", "off"}, {"reader", "chunked"}, {"reader_combining", "off"}, {"dynamic_buffering", "off"}}},
       {"+ reader combining and dynamic buffering",
@@ -34,6 +38,12 @@ const std::vector<std::pair<std::string, SettingValues>>& query_variants() {
        {{"join_schedule", "deferred"}, {"overlap", "on"}, {"reader", "chunked"}, {"reader_combining", "on"}, {"dynamic_buffering", "on"}}},
   };
   return variants;
+}
+
+std::vector<OptionDescription> join_options() {
+  std::vector<OptionDescription> own;
+  for (const char* name : {"--columns", "--build", "--probe", "--hit", "--skew", "--cache"}) own.push_back({name, true});
+  return with_common_options(std::move(own));
 }
 
 JoinTables join_tables(const CommandArguments& arguments, int64_t columns) {
@@ -102,9 +112,7 @@ int report(const BenchTitle& title, const std::string& caption, const Settings& 
 
 int run_bench_join_command(int argc, char** argv, Settings settings, InterruptWatcher& interrupts) {
   assign_for_comparison(settings);
-  CommandArguments arguments(argc, argv,
-                             with_common_options({{"--columns", true}, {"--build", true}, {"--probe", true}, {"--hit", true}, {"--cache", true}}),
-                             settings);
+  CommandArguments arguments(argc, argv, join_options(), settings);
   refuse_words(arguments);
   BenchRun run = bench_run(arguments, rank_count(arguments));
   std::vector<int64_t> columns = number_list(arguments, "--columns", "1,4,8", 100);
@@ -112,6 +120,7 @@ int run_bench_join_command(int argc, char** argv, Settings settings, InterruptWa
   std::vector<BenchCase> cases;
   for (int64_t count : columns) {
     JoinTables tables = join_tables(arguments, count);
+    tables.skew = share_option(arguments, "--skew", 0);
     std::string sql = join_query(join_tables_for(arguments, tables), count);
     BenchCase what{.title = fmt::format("{} column{}", count, count == 1 ? "" : "s"), .folder = "", .variants = {}};
     for (const char* schedule : {"blocking", "tuned", "chunked", "deferred"})
@@ -119,15 +128,13 @@ int run_bench_join_command(int argc, char** argv, Settings settings, InterruptWa
     cases.push_back(std::move(what));
   }
   std::vector<VariantFigures> figures = measure_all(run, settings, cases, interrupts);
-  return report({"join", "5, 8"}, fmt::format("Join over columns, {} ranks (published figures 5 and 8)", run.ranks), settings, figures, output);
+  std::string caption = fmt::format("Join over columns, {} ranks (published figures 5 and 8)", run.ranks);
+  return report({"join", "5, 8"}, caption, settings, figures, output);
 }
 
 int run_bench_skew_command(int argc, char** argv, Settings settings, InterruptWatcher& interrupts) {
   assign_for_comparison(settings, {"spread_keys"});
-  CommandArguments arguments(
-      argc, argv,
-      with_common_options({{"--columns", true}, {"--build", true}, {"--probe", true}, {"--hit", true}, {"--skew", true}, {"--cache", true}}),
-      settings);
+  CommandArguments arguments(argc, argv, join_options(), settings);
   refuse_words(arguments);
   BenchRun run = bench_run(arguments, rank_count(arguments));
   std::vector<int64_t> columns = number_list(arguments, "--columns", "4", 100);

@@ -44,8 +44,9 @@ std::string table_of(const std::vector<VariantFigures>& figures) {
     double possible = own.phases.possible_gain();
     table.add({own.title, own.variant, std::to_string(own.ranks), seconds_text(own.t()), seconds_text(own.t_min),
                own.ratio() ? fmt::format("{:.2f}", *own.ratio()) : "-", share_text(own.link_use()), fmt::format("{:.2f}x", gained[i]),
-               seconds_text(own.phases.storage), seconds_text(own.phases.link), seconds_text(own.phases.cores), seconds_text(own.phases.sum()),
-               seconds_text(own.phases.longest()), fmt::format("{:.2f}x", possible), share_text(gained[i] / possible)});
+               seconds_text(own.phases.storage), seconds_text(own.phases.link), seconds_text(own.phases.cores),
+               seconds_text(own.phases.sum()), seconds_text(own.phases.longest()), fmt::format("{:.2f}x", possible),
+               share_text(gained[i] / possible)});
   }
   return table.to_string(60);
 }
@@ -96,7 +97,12 @@ Json json_of(const BenchTitle& title, const Settings& settings, const std::vecto
 std::string bars_of(const std::string& title, const std::vector<VariantFigures>& figures) {
   BarChart chart{.title = title, .mark_name = "T_min", .bars = {}};
   for (const VariantFigures& own : figures) {
-    BarChart::Bar bar{.group = own.title, .label = own.variant, .value = own.t(), .value_text = seconds_text(own.t()), .mark = own.t_min, .parts = {}};
+    BarChart::Bar bar{.group = own.title,
+                      .label = own.variant,
+                      .value = own.t(),
+                      .value_text = seconds_text(own.t()),
+                      .mark = own.t_min,
+                      .parts = {}};
     if (own.phases.storage) bar.parts.push_back({"storage alone", *own.phases.storage});
     if (own.phases.link) bar.parts.push_back({"link alone", *own.phases.link});
     if (own.phases.cores) bar.parts.push_back({"cores alone", *own.phases.cores});

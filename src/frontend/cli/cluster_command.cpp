@@ -74,8 +74,8 @@ void print_topology(RankJob& job, const Settings& settings) {
     std::string cores = to_text(share.cores) + (share.is_exclusive ? "" : " (shared)");
     std::string route = rank.rank == 0 ? "(itself)" : job.transport().route(rank.rank);
     std::vector<std::string> devices = device_texts(job, rank, ranks_so_far[rank.machine_index]++);
-    table.add({std::to_string(rank.rank), rank.host, std::to_string(rank.pid), cores, std::to_string(threads), devices[0], devices[1], devices[2],
-               route});
+    table.add({std::to_string(rank.rank), rank.host, std::to_string(rank.pid), cores, std::to_string(threads), devices[0], devices[1],
+               devices[2], route});
   }
   fmt::print("{}\n", table.to_string(120));
   print_devices(job.meeting().ranks[0].host, job.topology());

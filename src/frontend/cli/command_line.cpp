@@ -56,10 +56,11 @@ constexpr Command kCommands[] = {
      "  pistachio bench overlap --data DIR [--ranks 2] [FILE.sql...] [--queries 3,5] [--query-folder DIR]\n"
      "  pistachio bench scaling --data DIR[,DIR...] [--ranks 4 | --ranks 1,2,4] [FILE.sql...] [--queries 3,5]\n"
      "  pistachio bench alltoall [--ranks 2] [--sizes 4KiB,64KiB,1MiB] [--bytes 64MiB] [--rows N] [--perftest PATH]",
-     "compare variants, each with T_min. scan: of reading files, sample data if no path is given; join: the schedules of a join over ranks;\n"
-     "      skew: one key with a share of the rows against even ones; overlap: queries, from blocking to everything at once; scaling: over\n"
-     "      ranks and folders of data; alltoall: bandwidth over the size of messages. All of them: [--repeat N] [--json FILE]; over ranks:\n"
-     "      [--plot FILE.svg|FILE.png] [--balance io|all] (limits under which storage and link, or the cores too, need the same time)",
+     "compare variants, each with T_min. scan: of reading files, sample data if no path is given; join: schedules of a join over ranks;\n"
+     "      skew: one key with a share of the rows against even ones; overlap: queries, from blocking to everything at once;\n"
+     "      scaling: over ranks and folders of data; alltoall: bandwidth over the size of messages. All of them: [--repeat N]\n"
+     "      [--json FILE]; over ranks: [--plot FILE.svg|FILE.png] [--balance io|all] (limits under which storage and link, or the cores\n"
+     "      too, need the same time)",
      run_bench_command},
     {"settings", "settings", "every setting with its value and meaning", run_settings_command},
     {"version", "version", "versions of the engine and its libraries", run_version_command},

@@ -1,6 +1,6 @@
-// What a machine has for its ranks, as the kernel shows it under /sys: cores by NUMA node, GPUs, network devices; and which of them is nearest
-// to a rank. Every rank of a machine comes to the same answer for all of them without asking the others. Reading looks at files once;
-// placing is pure.
+// What a machine has for its ranks, as the kernel shows it under /sys: cores by NUMA node, GPUs, network devices; and which of them is
+// nearest to a rank. Every rank of a machine comes to the same answer for all of them without asking the others. Reading looks at files
+// once; placing is pure.
 #pragma once
 
 #include <optional>
