@@ -9,6 +9,9 @@ namespace pistachio {
 
 namespace {
 
+// Producers that may wait do so when this much is kept.
+constexpr int64_t kMostKept = 32 << 20;
+
 Chunk own_chunk(const Chunk& chunk) {
   std::vector<Column> columns;
   for (const Column& column : chunk.columns()) columns.push_back(own_column(column));
@@ -18,7 +21,7 @@ Chunk own_chunk(const Chunk& chunk) {
 }  // namespace
 
 ExchangeSink::ExchangeSink(RunContext& context, const PhysicalExchange& exchange, const std::vector<ColumnId>& layout,
-                           std::vector<LogicalType> types, OperatorMetrics& metrics)
+                           std::vector<LogicalType> types, OperatorMetrics& metrics, bool may_wait)
     : context_(context),
       exchange_(exchange),
       layout_(layout),
@@ -30,6 +33,7 @@ ExchangeSink::ExchangeSink(RunContext& context, const PhysicalExchange& exchange
       is_settled_(!router_->must_settle()),
       kept_(memory_),
       enough_seen_(0),
+      may_wait_(may_wait),
       dictionaries_(layout.size()) {
   for (int rank = 0; rank < context.exchanges->ranks(); ++rank) buffers_.push_back(std::make_unique<Buffer>());
 }
@@ -39,9 +43,19 @@ bool ExchangeSink::is_full() const {
 }
 
 Task<void> ExchangeSink::consume(int, Chunk chunk) {
-  if (!is_settled_ && keep(chunk)) co_return;
+  if (!is_settled_ && keep(chunk)) {
+    if (!may_wait_ || !is_too_much_kept()) co_return;
+    Task<std::optional<int>> waiting = settled_.receive();
+    co_await waiting;
+    co_return;
+  }
   Task<void> routing = route(std::move(chunk));
   co_await routing;
+}
+
+bool ExchangeSink::is_too_much_kept() {
+  std::lock_guard lock(kept_mutex_);
+  return !is_settled_ && kept_.bytes() > kMostKept;
 }
 
 // Never waits: a rank that is not through with the rows it must look at may need rows that this one makes of others.
@@ -50,7 +64,8 @@ bool ExchangeSink::keep(const Chunk& chunk) {
   std::lock_guard lock(kept_mutex_);
   if (is_settled_) return false;
   kept_.add(chunk);
-  if (router_->look_at(chunk)) enough_seen_.close();
+  // The router settles by what it has seen until then.
+  if (!has_seen_enough_ && (router_->look_at(chunk) || kept_.bytes() > kMostKept)) see_enough();
   return true;
 }
 
@@ -73,6 +88,12 @@ void ExchangeSink::tell_filter(const BuildSideFilter& made) {
 
 void ExchangeSink::end_input() {
   if (exchange_.filter) tell_filter(*exchange_.filter);
+  std::lock_guard lock(kept_mutex_);
+  see_enough();
+}
+
+void ExchangeSink::see_enough() {
+  has_seen_enough_ = true;
   enough_seen_.close();
 }
 
@@ -90,6 +111,7 @@ Task<void> ExchangeSink::settle() {
     memory = kept_.take_memory();
     is_settled_ = true;
   }
+  settled_.close();
   for (Chunk& chunk : chunks) {
     Task<void> routing = route(std::move(chunk));
     co_await routing;

@@ -17,8 +17,9 @@ namespace pistachio {
 
 class ExchangeSink final : public ChunkSink {
  public:
+  // `may_wait`: nothing that comes here depends on other ranks, so a producer may wait until the router is settled.
   ExchangeSink(RunContext& context, const PhysicalExchange& exchange, const std::vector<ColumnId>& layout, std::vector<LogicalType> types,
-               OperatorMetrics& metrics);
+               OperatorMetrics& metrics, bool may_wait = false);
 
   Task<void> consume(int lane, Chunk chunk) override;
   // No rank wants more.
@@ -41,6 +42,8 @@ class ExchangeSink final : public ChunkSink {
 
   // Whether the chunk was kept, as the router is not settled yet.
   bool keep(const Chunk& chunk);
+  bool is_too_much_kept();
+  void see_enough();  // under kept_mutex_
   void tell_filter(const BuildSideFilter& made);
   Task<void> route(Chunk chunk);
   std::vector<Chunk> parts_of(const Chunk& chunk);
@@ -61,7 +64,10 @@ class ExchangeSink final : public ChunkSink {
   std::atomic<bool> is_settled_;
   std::mutex kept_mutex_;
   HeldChunks kept_;           // until the router is settled; guarded by kept_mutex_
+  bool has_seen_enough_ = false;  // guarded by kept_mutex_
   Channel<int> enough_seen_;  // closed when the router can be settled
+  const bool may_wait_;
+  Channel<int> settled_{0};  // closed then
   ChunkDictionaryMerger dictionaries_;
 };
 

@@ -24,11 +24,16 @@ constexpr int64_t kMostKeysPerWord = 16;
 constexpr int64_t kRowsToJudgeBy = 1 << 18;
 constexpr double kUselessShare = 0.8;
 
-// Types whose values are integers of up to 64 bits in their order.
+// Types whose values are integers in their order, and that every column of files compares with as they are.
 bool has_integer_bounds(const Column& key) {
-  if (key.is_dictionary() || key.type().is_text()) return false;
-  const at::Tensor& values = key.values();
-  return values.dim() == 1 && at::isIntegralType(values.scalar_type(), false);
+  if (key.is_dictionary()) return false;
+  switch (key.type().kind()) {
+    case TypeKind::SmallInt:
+    case TypeKind::Integer:
+    case TypeKind::BigInt:
+    case TypeKind::Date: return true;
+    default: return false;
+  }
 }
 
 }  // namespace

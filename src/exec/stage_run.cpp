@@ -76,7 +76,8 @@ Task<void> produce_rows(ExecutablePlan::Stage& stage, RunContext& context, Reade
 
 Task<void> send_rows(ExecutablePlan::Stage& stage, RunContext& context, Readers& readers) {
   const auto& exchange = *stage.exchange->as<PhysicalExchange>();
-  ExchangeSink sink(context, exchange, stage.exchange->layout, stage.types, *stage.metrics);
+  bool may_wait = stage.reads.empty();
+  ExchangeSink sink(context, exchange, stage.exchange->layout, stage.types, *stage.metrics, may_wait);
   // Also without rows of its own a rank has to tell the others so.
   std::vector<Task<void>> both;
   both.push_back(produce_rows(stage, context, readers, sink));
