@@ -31,7 +31,7 @@ SANITIZED_TESTS = {
 # it does not see, so that memory that is used again looks like a race; it has no room for our arenas; and its process_vm_readv crashes under UCX.
 ARM_TSAN_SUITES = ("base_test", "memory_test")
 ARM_TSAN_MEMORY_TESTS = re.compile("^(?!.*PooledAllocator)")
-SUITE_LIMIT_SECONDS = 1200
+SUITE_LIMIT_SECONDS = 2400  # a watchdog: sanitizers on a slow machine take their time
 
 
 @dataclass
