@@ -8,19 +8,13 @@
 #include "base/check.h"
 #include "columns/row_selection.h"
 #include "exec/row_collector.h"
+#include "exec/row_order.h"
 #include "exec/sort_words.h"
-#include "expr/expression_evaluator.h"
 #include "kernels/ops/sort_order.h"
 
 namespace pistachio {
 
 namespace {
-
-std::vector<ExpressionPtr> expressions_of(const std::vector<SortKey>& keys) {
-  std::vector<ExpressionPtr> expressions;
-  for (const SortKey& key : keys) expressions.push_back(key.expression);
-  return expressions;
-}
 
 // bool [n]: where another group begins, of rows in order.
 at::Tensor group_begins(const std::vector<at::Tensor>& group_words, const at::Tensor& order) {
@@ -84,8 +78,8 @@ at::Tensor GroupLimitOperator::rows_at(const Chunk& rows, int64_t first, std::op
   std::vector<at::Tensor> words;
   for (size_t place : group_places_) append_sort_words(rows.column(place), false, false, words);
   std::vector<at::Tensor> group_words = words;
-  std::vector<Column> keys = ExpressionEvaluator(expressions_of(plan_.keys), layout_).evaluate(rows);
-  for (size_t i = 0; i < keys.size(); ++i) append_sort_words(keys[i], plan_.keys[i].descending, plan_.keys[i].nulls_first, words);
+  RowOrder by_keys(plan_.keys, layout_);
+  for (at::Tensor& word : by_keys.words_of(by_keys.key_values(rows))) words.push_back(std::move(word));
   at::Tensor order = kernels::sort_order(words);
   at::Tensor numbers = at::arange(order.numel(), order.options());
   at::Tensor first_of_group = std::get<0>(numbers.masked_fill(group_begins(group_words, order).logical_not(), 0).cummax(0));
