@@ -125,7 +125,7 @@ TEST(ParseStatement, SeveralAndNone) {
 
 // The canonical text of a query is SQL, and parsing it changes nothing.
 TEST(ParseQuery, TpchQueriesParse) {
-  const auto folder = std::filesystem::path(__FILE__).parent_path() / "../../tests/tpch/queries";
+  const auto folder = std::filesystem::path(PISTACHIO_SOURCE_FOLDER) / "tests/tpch/queries";
   for (int number = 1; number <= 22; ++number) {
     std::ifstream file(folder / fmt::format("q{:02}.sql", number));
     std::stringstream text;
