@@ -22,11 +22,9 @@ elseif(PISTACHIO_SANITIZE)
   message(FATAL_ERROR "PISTACHIO_SANITIZE is '${PISTACHIO_SANITIZE}'; it must be '', 'address' or 'thread'")
 endif()
 
-# What was compiled in one clone serves another: paths below the source folder count from there.
 find_program(CCACHE_PROGRAM ccache)
 if(CCACHE_PROGRAM AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros CCACHE_BASEDIR=${CMAKE_SOURCE_DIR}
-      CCACHE_NOHASHDIR=1 ${CCACHE_PROGRAM})
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_CURRENT_LIST_DIR}/cached_compile ${CMAKE_SOURCE_DIR} ${CCACHE_PROGRAM})
   set(CMAKE_C_COMPILER_LAUNCHER ${CCACHE_PROGRAM})
   add_compile_options($<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CXX_COMPILER_ID:GNU>>:-fpch-preprocess>)  # lets ccache see through precompiled headers
 endif()

@@ -2,13 +2,12 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <signal.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <chrono>
+#include <csignal>
 #include <cstring>
 #include <optional>
 #include <thread>
@@ -138,8 +137,9 @@ std::vector<std::string_view> FaultPlan::point_names() {
 void FaultPlan::count_and_act() {
   if (point_ == FaultPoint::None || ++passed_ != nth_) return;
   switch (action_) {
-    case FaultAction::Kill: ::kill(::getpid(), SIGKILL); return;
-    case FaultAction::Stop: ::kill(::getpid(), SIGSTOP); return;
+    // To this thread: a signal to the process may be for another one to take, and this one would go on until that runs.
+    case FaultAction::Kill: std::raise(SIGKILL); return;
+    case FaultAction::Stop: std::raise(SIGSTOP); return;
     case FaultAction::Cut:
       if (cut_) cut_();
       return;

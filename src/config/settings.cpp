@@ -238,7 +238,8 @@ const std::vector<SettingDescription>& setting_descriptions() {
        assign_choice<&S::join_schedule, kJoinSchedules>, show_choice<&S::join_schedule, kJoinSchedules>},
       {"late_materialization", "boolean", "read and decode filter columns first, other columns only where rows are left",
        assign_boolean<&S::late_materialization>, show_boolean<&S::late_materialization>},
-      {"link_bandwidth_limit", "size", "bytes a second that a rank may send to others, for evaluation; 0: no limit",
+      {"link_bandwidth_limit", "size",
+       "bytes a second that a rank may send to others, and as many that it takes from them, for evaluation; 0: no limit",
        assign_size<&S::link_bandwidth_limit, 1>, show_integer<&S::link_bandwidth_limit>},
       {"local_files", "boolean", "every rank reads files of its own, all of them; {rank} in a path stands for its number",
        assign_boolean<&S::local_files>, show_boolean<&S::local_files>},
@@ -275,6 +276,8 @@ const std::vector<SettingDescription>& setting_descriptions() {
        assign_boolean<&S::restart_ranks>, show_boolean<&S::restart_ranks>},
       {"retry_queries", "boolean", "a query that failed for a lost rank and has given no row yet is run again when that rank is back",
        assign_boolean<&S::retry_queries>, show_boolean<&S::retry_queries>},
+      {"scan_help", "boolean", "a rank that has read its share of a table reads row groups that other ranks have not begun with",
+       assign_boolean<&S::scan_help>, show_boolean<&S::scan_help>},
       {"sort_distribution", "auto, gather, merge, range",
        "how ORDER BY over ranks comes into one order: the first rank sorts all rows, or merges what every rank has sorted, or every rank "
        "sorts a range; auto: merge, or range if there is much to sort",

@@ -66,6 +66,7 @@ struct OperatorMetrics {
   std::atomic<int64_t> chunks = 0;
   std::atomic<int64_t> nanoseconds = 0;  // of work inside it, over all lanes
   std::atomic<int64_t> bytes = 0;        // read, or held in memory at most
+  std::atomic<int64_t> from_others = 0;  // of a scan: units that were dealt to other ranks
 };
 
 class Operator {

@@ -32,6 +32,7 @@ class PlanBuilder {
     for (const PhysicalPtr& shared : plan_.shared) {
       if (shared) collect_filters(*shared);
     }
+    number_scans();
     made_.root = build_if_here(*plan_.root);
     made_.root_reads = {reads_.begin(), reads_.end()};
     made_.root_makes_filters = {makes_filters_.begin(), makes_filters_.end()};
@@ -59,6 +60,19 @@ class PlanBuilder {
     if (const auto* exchange = node.as<PhysicalExchange>(); exchange != nullptr && exchange->filter)
       made_.filters.push_back({exchange->filter->number, exchange->filter->expected_keys, true});
     for (const PhysicalPtr& child : node.children) collect_filters(*child);
+  }
+
+  // Also of those that are not built here: on all ranks a number is to mean the same scan.
+  void number_scans() {
+    number_scans(*plan_.root);
+    for (const PhysicalPtr& shared : plan_.shared) {
+      if (shared) number_scans(*shared);
+    }
+  }
+
+  void number_scans(const PhysicalNode& node) {
+    if (node.as<PhysicalScan>() != nullptr) scan_numbers_.emplace(&node, static_cast<uint32_t>(scan_numbers_.size()));
+    for (const PhysicalPtr& child : node.children) number_scans(*child);
   }
 
   void build_stages_below(const PhysicalNode& node) {
@@ -99,7 +113,7 @@ class PlanBuilder {
   OperatorPtr input(const PhysicalNode& node) { return build(*node.children[0]); }
 
   OperatorPtr build_node(const PhysicalNode& node, const PhysicalScan& scan) {
-    return std::make_unique<ScanOperator>(node.layout, scan);
+    return std::make_unique<ScanOperator>(node.layout, scan, scan_numbers_.at(&node));
   }
 
   OperatorPtr build_node(const PhysicalNode& node, const PhysicalValues& values) {
@@ -225,6 +239,7 @@ class PlanBuilder {
   const PhysicalPlan& plan_;
   const int rank_;
   ExecutablePlan made_;
+  std::map<const PhysicalNode*, uint32_t> scan_numbers_;
   std::set<size_t> reads_;    // of the stage that is being built
   std::set<size_t> makes_filters_;  // the same
   std::set<size_t> visited_;  // common tables whose stages are built, though they themselves are on another rank

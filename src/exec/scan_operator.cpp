@@ -11,13 +11,14 @@
 
 namespace pistachio {
 
-ScanOperator::ScanOperator(std::vector<ColumnId> layout, const PhysicalScan& scan)
+ScanOperator::ScanOperator(std::vector<ColumnId> layout, const PhysicalScan& scan, uint32_t number)
     : Operator(std::move(layout)),
       table_(scan.table),
       sources_(scan.sources),
       filters_(scan.filters),
       is_split_(scan.is_split),
-      join_filters_(scan.join_filters) {}
+      join_filters_(scan.join_filters),
+      number_(number) {}
 
 Task<void> ScanOperator::produce(RunContext& context, ChunkSink& sink) {
   bool only_counts = sources_.empty() && filters_.empty() && !table_->is_in_memory();
@@ -62,6 +63,13 @@ Task<void> ScanOperator::produce_counts(RunContext& context, ChunkSink& sink) {
   }
 }
 
+std::unique_ptr<SharedUnits> ScanOperator::share_units(RunContext& context, const ScanPlan& plan) {
+  if (!is_split_ || context.settings().local_files) return nullptr;
+  return std::make_unique<SharedUnits>(context.exchanges->scan_shares(), number_, deal_units(plan, context.exchanges->ranks()),
+                                       context.exchanges->rank(), context.settings().scan_help,
+                                       TableScan::window(context.lanes, context.settings()));
+}
+
 Task<void> ScanOperator::produce_files(RunContext& context, ChunkSink& sink) {
   ScanRequest request;
   request.filters = filters_;
@@ -71,9 +79,9 @@ Task<void> ScanOperator::produce_files(RunContext& context, ChunkSink& sink) {
   bool only_filters = sources_.empty();
   if (only_filters) request.columns.push_back(filters_[0].column);
   ScanPlan plan = plan_scan(table_->files(), request, context.settings());
-  if (is_split_ && !context.settings().local_files) keep_share(plan, context.exchanges->rank(), context.exchanges->ranks());
+  std::unique_ptr<SharedUnits> units = share_units(context, plan);
   ScanCounters counters;
-  TableScan scan(context.storage, plan, counters);
+  TableScan scan(context.storage, plan, counters, units.get());
   // Storage decodes on the host.
   ChunkCopier copier(context.device);
   std::atomic<int> next_lane = 0;
@@ -94,6 +102,7 @@ Task<void> ScanOperator::produce_files(RunContext& context, ChunkSink& sink) {
   };
   Task<void> running = scan.run(context.lanes, consume);
   co_await running;
+  if (units) metrics_.from_others += units->from_others();
 }
 
 Task<void> ScanOperator::produce_chunks(RunContext& context, ChunkSink& sink) {

@@ -3,6 +3,7 @@
 
 #include "catalog/table.h"
 #include "exec/operator.h"
+#include "exec/shared_units.h"
 #include "physical/physical_node.h"
 #include "storage/scan_plan.h"
 
@@ -10,13 +11,15 @@ namespace pistachio {
 
 class ScanOperator final : public Operator {
  public:
-  // `sources[i]` is the table column behind layout()[i].
-  ScanOperator(std::vector<ColumnId> layout, const PhysicalScan& scan);
+  // `sources[i]` is the table column behind layout()[i]. `number` is the scan's among all of the plan, on all ranks.
+  ScanOperator(std::vector<ColumnId> layout, const PhysicalScan& scan, uint32_t number);
   Task<void> produce(RunContext& context, ChunkSink& sink) override;
 
  private:
   Task<void> produce_counts(RunContext& context, ChunkSink& sink);
   Task<void> produce_files(RunContext& context, ChunkSink& sink);
+  // What this rank reads of a table that is dealt to all ranks.
+  std::unique_ptr<SharedUnits> share_units(RunContext& context, const ScanPlan& plan);
   Task<void> produce_chunks(RunContext& context, ChunkSink& sink);
   // Waits until it is known what the build sides of joins hold. False: no row can find a partner.
   Task<bool> wait_for_joins(RunContext& context, std::vector<RangeFilter>& bounds);
@@ -27,6 +30,7 @@ class ScanOperator final : public Operator {
   std::vector<RangeFilter> filters_;
   bool is_split_;  // this rank reads its share of the files
   std::vector<ScanJoinFilter> join_filters_;
+  const uint32_t number_;
 };
 
 class ValuesOperator final : public Operator {

@@ -42,4 +42,9 @@ PooledAllocator& install_pooled_allocator(PooledAllocatorOptions options) {
   return *allocator;
 }
 
+PooledAllocator& process_allocator() {
+  static PooledAllocator& allocator = install_pooled_allocator();
+  return allocator;
+}
+
 }  // namespace pistachio

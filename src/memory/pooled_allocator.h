@@ -55,4 +55,7 @@ class PooledAllocator final : public c10::Allocator {
 // threads that end after main, are freed after everything that could own it. Call before the first tensor, or at least never twice.
 PooledAllocator& install_pooled_allocator(PooledAllocatorOptions options = {});
 
+// The installed one of this process, installed by the first call: c10 has one CPU allocator, so all engines and transports share it.
+PooledAllocator& process_allocator();
+
 }  // namespace pistachio

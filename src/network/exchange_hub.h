@@ -10,171 +10,25 @@
 // The hub lives as long as the rank; QueryExchanges is one query's share of it. Thread-safe.
 #pragma once
 
-#include <atomic>
-#include <chrono>
-#include <deque>
 #include <map>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <set>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "base/fault_plan.h"
-#include "base/task.h"
-#include "columns/chunk_packing.h"
-#include "data/chunk.h"
-#include "memory/channel.h"
-#include "network/block_compression.h"
+#include "network/exchange_input.h"
+#include "network/exchange_limits.h"
+#include "network/exchange_output.h"
 #include "network/message_kind.h"
 #include "network/query_notes.h"
+#include "network/scan_shares.h"
 #include "network/transport.h"
-#include "network/travelling_dictionaries.h"
 
 namespace pistachio {
 
-struct ExchangeLimits {
-  int64_t window_bytes = 8 << 20;    // under way from one rank to another, and one message more; the same on all ranks
-  int64_t outgoing_bytes = 2 << 20;  // packed and waiting to be sent to one rank
-  bool compress = false;             // rows, where that makes them smaller; all byte counts are of what travels
-};
-
-// What an exchange moved between this rank and others, and how long tasks of this rank waited for it: times are sums over tasks.
-struct ExchangeFigures {
-  int64_t bytes_sent = 0;
-  int64_t messages_sent = 0;
-  int64_t bytes_received = 0;
-  int64_t messages_received = 0;
-  std::chrono::nanoseconds senders_stalled{0};    // for room, their receivers being slower
-  std::chrono::nanoseconds credit_stalled{0};     // what was packed already, for credit from its receivers
-  std::chrono::nanoseconds receivers_stalled{0};  // for rows
-};
-
 class QueryExchanges;
-
-class ExchangeInput {
- public:
-  // What unpack() makes a chunk of: one already, or, from another rank, a block.
-  struct Rows {
-    Chunk chunk;
-    at::Tensor block;
-    int source = 0;
-    int64_t bytes = 0;           // of what travelled, dictionaries not counted
-    int64_t number = 0;          // among those of its source
-    bool is_end = false;         // no rows: all of the source have come
-    bool is_compressed = false;  // the block
-    // What the block refers to.
-    std::vector<DictionaryNumber> dictionary_numbers;
-    std::vector<std::shared_ptr<ReceivedDictionary>> dictionaries;
-  };
-
-  ExchangeInput(QueryExchanges& owner, uint32_t number, ExchangeLimits limits);
-
-  // Waits; nothing after the end. Any number of lanes. Throws PeerError when a message makes no sense.
-  Task<std::optional<Rows>> receive();
-  // The same, and tells of the end of each source: for one lane that goes by source.
-  Task<std::optional<Rows>> receive_with_ends() { return queue_.receive(); }
-  // For the lane that wants them, when it does: rows that wait stay as small as they came. Leaves what release() needs. Throws PeerError
-  // for rows that are damaged.
-  static Chunk unpack(Rows& rows);
-  // The rows are worked up: their sender may send as many again.
-  void release(const Rows& rows);
-  // Nothing more is wanted: senders hear of it.
-  void close();
-
-  void on_rows(Rows rows);
-  void on_dictionary(int source, DictionaryNumber number, WireBlock block, const std::vector<RetiredDictionary>& retired);
-  void on_end(int source, int64_t messages, int64_t dictionaries);
-  // What came from there makes no sense: whoever receives gets PeerError.
-  void on_damage(int source, const std::string& problem);
-  void add_figures(ExchangeFigures& figures);
-  // What has come of what, for the file that is written when a rank is lost.
-  std::string describe();
-
- private:
-  struct Source {
-    int64_t received = 0;
-    int64_t bytes = 0;
-    int64_t expected = -1;     // messages; -1: not known yet
-    int64_t to_give_back = 0;  // worked up, but not told yet
-    int64_t expected_dictionaries = 0;
-    ReceivedDictionaries dictionaries;
-    std::vector<Rows> early;  // before a dictionary they refer to
-    bool has_ended = false;
-  };
-  void tell_credit(int source, int64_t bytes);
-  // Under mutex_.
-  int64_t take_credit_to_tell(Source& source);
-  void queue_those_with_dictionaries(Source& source);
-  void fail(int source, const std::string& problem);
-  void note_progress(int source);
-
-  QueryExchanges& owner_;
-  const uint32_t number_;
-  const ExchangeLimits limits_;
-  Channel<Rows> queue_;
-  std::mutex mutex_;
-  // Guarded by mutex_.
-  std::vector<Source> sources_;
-  int64_t bytes_received_ = 0;
-  int64_t messages_received_ = 0;
-  bool closed_ = false;
-  bool complete_ = false;
-};
-
-class ExchangeOutput {
- public:
-  ExchangeOutput(QueryExchanges& owner, uint32_t number, ExchangeLimits limits);
-
-  // Waits while there is no room. False: that rank wants nothing more.
-  Task<bool> send(int rank, Chunk chunk);
-  bool is_wanted(int rank) const { return !peers_[static_cast<size_t>(rank)]->enough; }
-  bool is_wanted_anywhere() const;
-  // No more sends will come.
-  void finish();
-  // Carries what send() was given to the other ranks, until finish(). To be run beside the senders.
-  Task<void> carry();
-  void add_figures(ExchangeFigures& figures) const;
-  std::string describe() const;
-
-  void on_credit(int rank, int64_t bytes);
-  void on_enough(int rank);
-
- private:
-  // For this rank a chunk, for others a packed block.
-  struct Outgoing {
-    Chunk chunk;
-    WireBlock block;
-    SharedDictionaries dictionaries;  // that the block refers to
-    int64_t bytes = 0;
-  };
-  struct Peer {
-    Peer(int64_t outgoing_bytes, int64_t dictionary_bytes) : waiting(outgoing_bytes), credit(0), dictionaries(dictionary_bytes) {}
-    Channel<Outgoing> waiting;
-    Channel<int64_t> credit;
-    std::atomic<bool> enough = false;
-    SentDictionaries dictionaries;  // of carry_to()
-    // To this rank so far, and of that not worked up there yet.
-    std::atomic<int64_t> bytes = 0;
-    std::atomic<int64_t> messages = 0;
-    std::atomic<int64_t> under_way = 0;
-    std::atomic<bool> ended = false;
-  };
-  Task<void> carry_to(int rank);
-  // Both give the bytes that are under way because of it.
-  int64_t hand_over(int rank, Outgoing rows, int64_t number);
-  int64_t dispatch(int rank, MessageKind kind, int64_t value, at::Tensor payload, const std::string& more);
-
-  QueryExchanges& owner_;
-  const uint32_t number_;
-  const ExchangeLimits limits_;
-  BlockCompressor compressor_;
-  std::vector<std::unique_ptr<Peer>> peers_;
-  std::atomic<int64_t> bytes_sent_ = 0;
-  std::atomic<int64_t> messages_sent_ = 0;
-};
 
 class ExchangeHub {
  public:
@@ -197,6 +51,7 @@ class ExchangeHub {
 
   void open(int64_t query, QueryExchanges& exchanges);
   void close(int64_t query);
+  void answer_none(int source, const Message& question);
 
   Transport& transport_;
   std::mutex mutex_;
@@ -223,6 +78,7 @@ class QueryExchanges {
   size_t count() const { return inputs_.size(); }
   ExchangeFigures figures(size_t number) const;
   QueryNotes& notes() { return notes_; }
+  ScanShares& scan_shares() { return scan_shares_; }
   // One line for each exchange and other rank.
   std::string describe() const;
   void reach(FaultPoint point) {
@@ -240,6 +96,7 @@ class QueryExchanges {
   const int64_t query_;
   FaultPlan* const faults_;
   QueryNotes notes_;
+  ScanShares scan_shares_;
   std::vector<std::unique_ptr<ExchangeInput>> inputs_;
   std::vector<std::unique_ptr<ExchangeOutput>> outputs_;
 };

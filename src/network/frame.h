@@ -11,7 +11,7 @@ namespace pistachio {
 
 constexpr uint32_t kFrameMagic = 0x50495354;  // "PIST"
 // Raise this with every change of FrameHeader or of what the layers above put into heads.
-constexpr uint16_t kProtocolVersion = 2;
+constexpr uint16_t kProtocolVersion = 3;
 
 // As it lies in memory; all machines of a job have the same byte order (a swapped magic is refused).
 struct FrameHeader {

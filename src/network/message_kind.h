@@ -16,6 +16,8 @@ enum class MessageKind : uint16_t {
   CompressedRows = 6,  // as Rows, the payload compressed (block_compression.h)
   Dictionary = 7,      // one that messages of rows refer to by its number (travelling_dictionaries.h)
   CompressedDictionary = 8,
+  AskUnit = 9,    // the sender has read its share of a scan: is there something left to read (scan_shares.h)
+  TellUnit = 10,  // the answer
   // Of queries (session/rank_service.h).
   Plan = 16,      // run this
   Finished = 17,  // a rank's part of a query has ended, well or not

@@ -35,6 +35,7 @@ double seconds(std::chrono::steady_clock::duration time) {
 UcxProgress::UcxProgress(UcxOptions options)
     : options_(std::move(options)),
       limit_(options_.link_bandwidth_limit),
+      incoming_limit_(options_.link_bandwidth_limit),
       context_(options_.ranks, options_.ucx_settings),
       worker_(context_) {
   ENSURE(options_.rank >= 0 && options_.rank < options_.ranks, "rank {} of {}", options_.rank, options_.ranks);
@@ -175,6 +176,7 @@ void UcxProgress::run() {
     bool worked = take_queue();
     worked |= begin_pieces();
     worked |= progress();
+    worked |= deliver_held();
     worked |= lose_broken_peers();
     if (loop_began_ >= next_tick_) tick(loop_began_);
     if (worked) {
@@ -230,7 +232,7 @@ void UcxProgress::sleep() {
   }
   ucs_status_t status = ucp_worker_arm(worker_.get());
   if (status == UCS_OK) {
-    TimePoint until = holding_back_ ? std::min(next_tick_, limit_.free_at()) : next_tick_;
+    TimePoint until = std::min(next_tick_, next_due());
     auto wait = std::max<Clock::duration>(until - Clock::now(), 0ns);
     // Room in a queue of shared memory comes without an event.
     if (!outgoing_pieces_.empty()) wait = std::min<Clock::duration>(wait, kLookForRoom);
@@ -247,6 +249,14 @@ void UcxProgress::sleep() {
   }
   std::lock_guard lock(mutex_);
   asleep_ = false;
+}
+
+// When a bandwidth limit lets something pass.
+UcxProgress::TimePoint UcxProgress::next_due() const {
+  TimePoint due = TimePoint::max();
+  if (holding_back_) due = std::min(due, limit_.free_at());
+  if (!held_.empty()) due = std::min(due, incoming_limit_.free_at() - kIncomingSlack);
+  return due;
 }
 
 void UcxProgress::tick(TimePoint now) {
@@ -301,6 +311,7 @@ void UcxProgress::lose(Peer& peer, std::string why) {
   std::exception_ptr error = std::make_exception_ptr(PeerError(peer.info.rank, "a message was not sent: " + why));
   abandon_pieces(peer, error);
   fail_waiting(peer, error);
+  std::erase_if(held_, [&](const Event& event) { return event.peer == peer.info.rank; });
   peer.assembly = {};
   hand_to_receiver({peer.info.rank, {}, std::move(why), {}});
 }

@@ -143,6 +143,9 @@ class UcxProgress {
   void receive_announced(std::shared_ptr<IncomingMessage> incoming, const FrameHeader& header, void* data);
   void piece_received(IncomingMessage& incoming, const FrameHeader& header);
   void deliver(Event event);
+  bool deliver_held();
+  void count_and_hand_over(Event event);
+  TimePoint next_due() const;
   void hand_to_receiver(Event event);
   void deliver_kept();
   void refuse(const FrameRefusal& refusal);
@@ -181,6 +184,9 @@ class UcxProgress {
   uint64_t secret_ = 0;
   MessageReceiver* receiver_ = nullptr;
   std::deque<Event> kept_;
+  // A receiver may be so far ahead of its limit: senders do not keep their pace to the microsecond, and what one was late for is caught up.
+  static constexpr std::chrono::milliseconds kIncomingSlack{20};
+  std::deque<Event> held_;  // by the bandwidth limit; the windows of their senders bound it
   std::list<OutgoingPiece> outgoing_pieces_;
   std::list<IncomingPiece> incoming_pieces_;
   // Of lost peers: UCX does not always give back what was under way to a process that died, so its memory stays until UCX goes.
@@ -189,6 +195,7 @@ class UcxProgress {
   std::vector<void*> closing_;  // requests of UCX
   std::set<std::string> refusals_logged_;
   BandwidthLimit limit_;
+  BandwidthLimit incoming_limit_;
   uint64_t next_number_ = 0;
   size_t next_peer_ = 0;
   TimePoint loop_began_;

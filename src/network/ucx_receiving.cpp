@@ -132,6 +132,29 @@ void UcxProgress::piece_received(IncomingMessage& incoming, const FrameHeader& h
 void UcxProgress::deliver(Event event) {
   // See notice_own_stall(): what a process receives after it was stopped for long is not to be believed.
   if (event.peer != options_.rank && Clock::now() - loop_began_ > options_.peer_timeout) return;
+  bool is_limited = incoming_limit_.is_on() && event.peer != options_.rank && payload_bytes(event.message) > 0;
+  if (is_limited) {
+    held_.push_back(std::move(event));
+    deliver_held();
+  } else {
+    count_and_hand_over(std::move(event));
+  }
+}
+
+// A limit holds for what comes in as well: several ranks may send to this one at once, each of them within its own limit.
+bool UcxProgress::deliver_held() {
+  bool any = false;
+  while (!held_.empty() && incoming_limit_.free_at() - kIncomingSlack <= Clock::now()) {
+    Event event = std::move(held_.front());
+    held_.pop_front();
+    incoming_limit_.reserve(payload_bytes(event.message));
+    count_and_hand_over(std::move(event));
+    any = true;
+  }
+  return any;
+}
+
+void UcxProgress::count_and_hand_over(Event event) {
   int64_t bytes = message_bytes(event.message);
   messages_received_.fetch_add(1, std::memory_order_relaxed);
   bytes_received_.fetch_add(bytes, std::memory_order_relaxed);

@@ -277,6 +277,25 @@ TEST(UcxTransportTest, TheBandwidthLimitHoldsPayloadsBackAndNothingElse) {
   job.stop_all();
 }
 
+TEST(UcxTransportTest, TheBandwidthLimitHoldsForAllThatComesToARank) {
+  std::vector<UcxOptions> options;
+  for (int rank = 0; rank < 3; ++rank) {
+    options.push_back(test_options(TransportKind::UcxTcp, rank, 3));
+    options.back().link_bandwidth_limit = 10'000'000;
+  }
+  MessageCollector receiver;
+  JobOfTransports job(std::move(options));
+  job[0].start(receiver);
+  auto begin = std::chrono::steady_clock::now();
+  for (int i = 0; i < 8; ++i) {
+    for (int sender : {1, 2}) job[sender].send(0, {7, "", numbered_bytes(500'000)});
+  }
+  receiver.wait_for_messages(16);
+  // Each of the senders alone would be through in 350 ms.
+  EXPECT_GE(std::chrono::steady_clock::now() - begin, std::chrono::milliseconds(700));
+  job.stop_all();
+}
+
 TEST(UcxTransportTest, TheLastMessagesCanBeShown) {
   LogCollector log;
   MessageCollector receiver;

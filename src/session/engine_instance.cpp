@@ -28,12 +28,6 @@ at::Device choose_device(DeviceChoice choice) {
   return has_cuda ? at::Device(at::kCUDA, 0) : at::Device(at::kCPU);
 }
 
-// c10 has one CPU allocator per process; all engines of a process share it.
-PooledAllocator& process_allocator() {
-  static PooledAllocator& allocator = install_pooled_allocator();
-  return allocator;
-}
-
 }  // namespace
 
 EngineInstance::EngineInstance(Settings settings, const CoreSet& cores)

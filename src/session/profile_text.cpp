@@ -103,6 +103,9 @@ std::vector<std::string> StepProfile::rank_lines() const {
   std::string line = fmt::format("ranks: rows {}{}, ms {}", rows, imbalance_text(shares_of(ranks_, gives_rows, &StepFigures::rows)), times);
   if (total_.bytes > 0)
     line += fmt::format(", bytes {}", each_rank(ranks_, gives_rows, [](const StepFigures& step) { return format_bytes(step.bytes); }));
+  if (total_.from_others > 0)
+    line += fmt::format(", read for others {}",
+                        each_rank(ranks_, gives_rows, [](const StepFigures& step) { return fmt::format("{}", step.from_others); }));
   std::vector<std::string> lines = {line};
   if (is_exchange_) lines.push_back(exchange_line());
   return lines;
@@ -136,6 +139,7 @@ void StepProfile::add_to(Json& made) const {
   ranks["milliseconds"] = arrays(is_there, [](const StepFigures& step) { return milliseconds(step.nanoseconds); });
   ranks["bytes"] = arrays(gives_rows, [](const StepFigures& step) { return step.bytes; });
   ranks["imbalance"] = imbalance(shares_of(ranks_, gives_rows, &StepFigures::rows));
+  if (total_.from_others > 0) ranks["read_for_others"] = arrays(gives_rows, [](const StepFigures& step) { return step.from_others; });
   if (is_exchange_) {
     ranks["rows_sent"] = arrays(is_there, [](const StepFigures& step) { return step.rows_sent; });
     ranks["imbalance_sent"] = imbalance(shares_of(ranks_, is_there, &StepFigures::rows_sent));

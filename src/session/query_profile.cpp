@@ -12,6 +12,7 @@ constexpr int64_t StepFigures::*kFigures[] = {&StepFigures::rows,
                                               &StepFigures::chunks,
                                               &StepFigures::nanoseconds,
                                               &StepFigures::bytes,
+                                              &StepFigures::from_others,
                                               &StepFigures::rows_sent,
                                               &StepFigures::bytes_sent,
                                               &StepFigures::messages_sent,
@@ -66,6 +67,7 @@ RankProfile profile_of(const PhysicalPlan& plan, const ExecutablePlan& executed,
     step.gives_rows = true;
     step.rows = metrics.rows;
     step.bytes = metrics.bytes;
+    step.from_others = metrics.from_others;
     add_work(step, metrics);
   }
   for (const ExecutablePlan::Stage& stage : executed.stages) {

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 
 #include "base/byte_stream.h"
 #include "base/check.h"
@@ -14,6 +13,7 @@
 #include "session/loss_report.h"
 #include "session/query_pipeline.h"
 #include "session/rank_files.h"
+#include "session/rank_messages.h"
 
 namespace pistachio {
 
@@ -23,70 +23,6 @@ constexpr int64_t kSmallestWindow = 256 << 10;
 constexpr int64_t kSmallestMessage = 256 << 10;
 constexpr int64_t kLargestMessage = 8 << 20;
 constexpr int64_t kUnmeasuredMessage = 1 << 20;
-
-// What the body of Finished begins with.
-enum class Outcome : uint8_t { Success, Failure };
-
-std::string failure(const RemoteError& error) {
-  ByteWriter writer;
-  writer.put(Outcome::Failure);
-  return writer.take() + error.to_bytes();
-}
-
-std::string success(const RankProfile& profile) {
-  ByteWriter writer;
-  writer.put(Outcome::Success);
-  put_profile(writer, profile);
-  return writer.take();
-}
-
-// Rows for another rank are gathered until they are so large.
-int64_t message_bytes(const Settings& settings) {
-  return settings.dynamic_buffering ? settings.message_bytes : 0;
-}
-
-void put_settings(ByteWriter& writer, const Settings& settings) {
-  writer.put<uint64_t>(setting_descriptions().size());
-  for (const SettingDescription& setting : setting_descriptions()) {
-    writer.put_text(setting.name);
-    writer.put_text(setting.show(settings));
-  }
-}
-
-Settings get_settings(ByteReader& reader) {
-  Settings settings;
-  size_t count = reader.get_count();
-  for (size_t i = 0; i < count; ++i) {
-    std::string name = reader.get_text();
-    assign_setting(settings, name, reader.get_text());
-  }
-  return settings;
-}
-
-std::string pack_rank(const RankInfo& info) {
-  ByteWriter writer;
-  for (int number : {info.rank, info.incarnation, info.host_index, info.machine_index, info.cores}) writer.put<int32_t>(number);
-  writer.put(info.pid);
-  writer.put_text(info.host);
-  writer.put_text(info.address);
-  return writer.take();
-}
-
-RankInfo unpack_rank(const std::string& bytes) {
-  ByteReader reader(bytes);
-  RankInfo info;
-  for (int* number : {&info.rank, &info.incarnation, &info.host_index, &info.machine_index, &info.cores}) *number = reader.get<int32_t>();
-  info.pid = reader.get<int64_t>();
-  info.host = reader.get_text();
-  info.address = reader.get_text();
-  return info;
-}
-
-std::string pack_incarnation(int incarnation) {
-  ByteWriter writer;
-  writer.put<int32_t>(incarnation);
-  return writer.take();
-}
 
 RemoteError loss_of(int rank, const std::string& why) {
   return {.kind = RemoteError::Kind::Peer, .message = why, .position = -1, .rank = rank, .lost_rank = rank};
@@ -134,6 +70,10 @@ void RankService::send(int rank, MessageKind kind, int64_t number, const std::st
   transport_.send(rank, Message{static_cast<uint16_t>(kind), head.take(), body.empty() ? at::Tensor() : payload_of(body)});
 }
 
+int64_t RankService::gathered_bytes(const Settings& settings) {
+  return settings.dynamic_buffering ? settings.message_bytes : 0;
+}
+
 ExchangeLimits RankService::limits(const Settings& settings, size_t exchanges) const {
   // All exchanges of a query together leave most of the memory to operators. By the settings that came with the query: both ends of an
   // exchange must count with the same window.
@@ -166,109 +106,6 @@ void RankService::prepare_links(const Settings& settings, const CancelToken& tok
     throw;
   } catch (const Error&) {
     // A rank that is lost fails the query; without memory for this, messages get a usual size.
-  }
-}
-
-std::vector<RankProfile> RankService::run(const PhysicalPlan& plan, ExecutablePlan& executable, EngineInstance::QueryScope& scope,
-                                          ResultReceiver& receiver, const CancelToken& token, bool watched) {
-  ENSURE_EQ(rank(), 0);
-  Settings settings = scope.storage().settings;
-  if (settings.network_compression == NetworkCompression::Auto) settings.network_compression = suitable_compression(settings);
-  ExchangeLimits exchange_limits = limits(settings, plan.exchanges);
-  if (settings.message_bytes == 0) settings.message_bytes = suitable_message_bytes(exchange_limits);
-  ByteWriter body;
-  put_settings(body, settings);
-  body.put<uint8_t>(watched ? 1 : 0);
-  body.put_text(serialize_plan(plan));
-  std::string bytes = body.take();
-
-  std::shared_ptr<FaultPlan> faults = faults_of(settings);
-  int64_t number = 0;
-  Query* query = nullptr;
-  {
-    std::lock_guard lock(mutex_);
-    roll_.require_all();
-    number = next_number_++;
-    query = queries_.emplace(number, std::make_unique<Query>(token)).first->second.get();
-    query->faults = faults;
-    query->losses_before = roll_.losses();
-    for (int other = 1; other < ranks(); ++other) query->running.insert(other);
-  }
-  // The query is taken off the list whatever happens; messages that come later find nothing.
-  struct Removal {
-    RankService& service;
-    int64_t number;
-    ~Removal() {
-      std::lock_guard lock(service.mutex_);
-      service.queries_.erase(number);
-    }
-  } removal{*this, number};
-
-  std::exception_ptr own_error;
-  std::string progress;  // of the exchanges when it failed
-  std::vector<RankProfile> profiles(static_cast<size_t>(ranks()));
-  {
-    QueryExchanges exchanges(hub_, number, plan.exchanges, exchange_limits, plan.filters, faults.get());
-    int told = 1;
-    try {
-      for (; told < ranks(); ++told) {
-        faults->reach(FaultPoint::PlanSent);
-        send(told, MessageKind::Plan, number, bytes);
-      }
-      std::optional<UseSampler> use;
-      if (watched) use.emplace(scope.read_pool(), exchanges);
-      run_plan(engine_, scope, executable, &receiver, query->source.token(), &exchanges, message_bytes(settings));
-      profiles[0] = profile_of(plan, executable, &exchanges, scope.read_pool().statistics().bytes);
-      if (use) profiles[0].use = use->finish();
-    } catch (...) {
-      own_error = std::current_exception();
-      progress = exchanges.describe();
-    }
-    // Those that know nothing of the query do not say that it has ended.
-    std::lock_guard lock(mutex_);
-    for (; told < ranks(); ++told) query->running.erase(told);
-  }
-  if (own_error) cancel_everywhere(number, "another rank has failed", *faults);
-  std::unique_lock lock(mutex_);
-  auto all_ended = [&] { return query->running.empty(); };
-  // A cancellation has to reach ranks that are still busy.
-  while (!all_ended()) {
-    // Nothing runs here any more whose timer would see to that.
-    if (token.deadline() && *token.deadline() < std::chrono::steady_clock::now()) token.expire();
-    if (token.is_cancelled() && !query->source.is_cancelled()) query->source.cancel(token.reason());
-    bool is_cancelled = query->source.is_cancelled() || own_error;
-    if (is_cancelled) {
-      std::string reason = query->source.token().reason();
-      lock.unlock();
-      cancel_everywhere(number, reason, *faults);
-      lock.lock();
-      auto patience = std::chrono::milliseconds(settings.peer_timeout);
-      if (!changed_.wait_for(lock, patience, all_ended)) break;
-    } else {
-      changed_.wait_for(lock, std::chrono::milliseconds(50));
-    }
-  }
-  std::optional<RemoteError> remote = query->error;
-  query->losses_before = UINT64_MAX;  // what comes from here on is no news of this query
-  for (auto& [other, profile] : query->profiles) profiles[static_cast<size_t>(other)] = std::move(profile);
-  lock.unlock();
-  bool own_is_cancellation = false;
-  if (own_error) own_is_cancellation = RemoteError::of(own_error, 0).kind == RemoteError::Kind::Cancelled;
-  if (own_error && !own_is_cancellation) std::rethrow_exception(own_error);
-  if (remote && remote->kind == RemoteError::Kind::Peer) add_report(*remote, progress);
-  if (remote && (remote->kind != RemoteError::Kind::Cancelled || !own_error)) remote->raise();
-  if (own_error) std::rethrow_exception(own_error);
-  return profiles;
-}
-
-void RankService::cancel_everywhere(int64_t number, const std::string& reason, FaultPlan& faults) {
-  for (int other = 1; other < ranks(); ++other) {
-    try {
-      faults.reach(FaultPoint::CancelSent);
-      send(other, MessageKind::Cancel, number, reason);
-    } catch (const std::exception&) {
-      // Without memory for the message: who waits for the end of the query says it again.
-    }
   }
 }
 
@@ -338,11 +175,9 @@ void RankService::dispatch(int source, Message& message) {
     case MessageKind::Finished: note_finished(number, source, text_of(message.payload)); break;
     case MessageKind::Cancel: note_cancel(number, text_of(message.payload)); break;
     case MessageKind::Replaced: note_replaced(source, text_of(message.payload)); break;
-    case MessageKind::Met: {
-      std::string body = text_of(message.payload);
-      roll_.note_met(static_cast<int>(number), ByteReader(body).get<int32_t>(), source);
+    case MessageKind::Met:
+      roll_.note_met(static_cast<int>(number), unpack_incarnation(text_of(message.payload)), source);
       break;
-    }
     default: break;
   }
 }
@@ -399,16 +234,16 @@ void RankService::start_query(int64_t number, const Message& message) {
     queries_.emplace(number, std::move(query));
   } catch (...) {
     hub_.forget(number);
-    send(0, MessageKind::Finished, number, failure(RemoteError::of(std::current_exception(), rank())));
+    send(0, MessageKind::Finished, number, PartResult{RemoteError::of(std::current_exception(), rank()), {}}.to_bytes());
   }
 }
 
 void RankService::run_part(int64_t number, const std::string& bytes, const CancelToken& token) {
-  std::optional<RemoteError> error;
-  RankProfile profile;
+  PartResult result;
+  std::optional<RemoteError>& error = result.error;
   std::string progress;
   try {
-    profile = take_part(number, bytes, token, progress);
+    result.profile = take_part(number, bytes, token, progress);
   } catch (...) {
     error = RemoteError::of(std::current_exception(), rank());
   }
@@ -431,7 +266,7 @@ void RankService::run_part(int64_t number, const std::string& bytes, const Cance
   } catch (...) {
     if (!error) error = RemoteError::of(std::current_exception(), rank());
   }
-  send(0, MessageKind::Finished, number, error ? failure(*error) : success(profile));
+  send(0, MessageKind::Finished, number, result.to_bytes());
   std::lock_guard lock(mutex_);
   auto found = queries_.find(number);
   if (found != queries_.end()) found->second->has_ended = true;
@@ -458,7 +293,7 @@ RankProfile RankService::take_part(int64_t number, const std::string& bytes, con
   std::optional<UseSampler> use;
   if (watched) use.emplace(scope.read_pool(), exchanges);
   try {
-    run_plan(engine_, scope, executable, nullptr, token, &exchanges, message_bytes(settings));
+    run_plan(engine_, scope, executable, nullptr, token, &exchanges, gathered_bytes(settings));
   } catch (...) {
     progress = exchanges.describe();
     throw;
@@ -467,41 +302,6 @@ RankProfile RankService::take_part(int64_t number, const std::string& bytes, con
   RankProfile profile = profile_of(plan, executable, &exchanges, scope.read_pool().statistics().bytes);
   if (use) profile.use = use->finish();
   return profile;
-}
-
-void RankService::note_finished(int64_t number, int rank, const std::string& bytes) {
-  std::optional<RemoteError> error;
-  RankProfile profile;
-  try {
-    ByteReader reader(bytes);
-    if (reader.get<Outcome>() == Outcome::Success) {
-      profile = get_profile(reader);
-    } else {
-      error = RemoteError::of_bytes(bytes.substr(sizeof(Outcome)), rank);
-    }
-  } catch (const PeerError& damaged) {
-    // It has ended, whatever it wanted to say of that.
-    error = RemoteError{.kind = RemoteError::Kind::Internal, .message = damaged.message(), .position = -1, .rank = rank};
-  }
-  std::shared_ptr<FaultPlan> faults;
-  std::optional<int> unknown_loss;
-  {
-    std::lock_guard lock(mutex_);
-    auto found = queries_.find(number);
-    if (found == queries_.end()) return;
-    Query& query = *found->second;
-    faults = query.faults;
-    // This rank has lost nobody since the query began, but another one has: the two do not reach each other.
-    bool is_news = error && error->lost_rank > 0 && error->lost_rank < ranks() && query.losses_before == roll_.losses();
-    if (is_news && roll_.expects_returns()) unknown_loss = error->lost_rank;
-    query.running.erase(rank);
-    query.profiles.emplace(rank, std::move(profile));
-    if (error) fail(query, std::move(*error));
-    changed_.notify_all();
-  }
-  // Only a new process can bring them together again.
-  if (unknown_loss) note_loss(*unknown_loss, fmt::format("rank {} has lost it", rank), RankRoll::Witness::Launcher);
-  faults->reach(FaultPoint::FinishedReceived);
 }
 
 void RankService::fail_query(int64_t number, RemoteError error) {

@@ -109,6 +109,8 @@ class RankService final : private MessageReceiver {
   // Writes what this rank knows of a query that failed for a lost rank, and names the file in the error.
   void add_report(RemoteError& error, const std::string& progress) const;
   void send(int rank, MessageKind kind, int64_t number, const std::string& body);
+  // Rows for another rank are gathered until they are so large.
+  static int64_t gathered_bytes(const Settings& settings);
   ExchangeLimits limits(const Settings& settings, size_t exchanges) const;
   // How large messages are meant to be, if the settings leave it open.
   int64_t suitable_message_bytes(const ExchangeLimits& limits) const;

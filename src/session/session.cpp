@@ -1,6 +1,5 @@
 #include "session/session.h"
 
-#include <ATen/ATen.h>
 #include <dirent.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -8,19 +7,11 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
-#include <cmath>
 #include <cstring>
 #include <set>
 
 #include "base/error.h"
-#include "columns/row_selection.h"
-#include "columns/scalar_access.h"
-#include "exec/held_chunks.h"
-#include "expr/cast.h"
-#include "expr/type_rules.h"
 #include "optimizer/optimizer.h"
-#include "session/explain.h"
-#include "session/known_names.h"
 #include "session/late_begin.h"
 #include "session/query_pipeline.h"
 #include "session/query_profile.h"
@@ -35,13 +26,6 @@ namespace {
 constexpr std::string_view kEngineSettings[] = {"threads",           "memory_limit", "io_threads",           "metadata_cache_bytes",
                                                 "composite_kernels", "device",       "link_bandwidth_limit", "network_checksum",
                                                 "bind_threads",      "restart_ranks"};
-
-class Ignore final : public ResultReceiver {
- public:
-  void begin(const std::vector<ResultColumn>&) override {}
-  void add(const Chunk&) override {}
-  void end() override {}
-};
 
 // Notes whether rows went through: then a query cannot be run again.
 class RowWitness final : public ResultReceiver {
@@ -61,70 +45,6 @@ class RowWitness final : public ResultReceiver {
   ResultReceiver& receiver_;
   bool saw_rows_ = false;
 };
-
-// Keeps a result as a table in memory.
-class Keep final : public ResultReceiver {
- public:
-  explicit Keep(MemoryAccount account) : held(std::move(account)) {}
-  void begin(const std::vector<ResultColumn>&) override {}
-  void add(const Chunk& chunk) override { held.add(chunk); }
-  void end() override {}
-
-  HeldChunks held;
-};
-
-void send_rows(ResultReceiver& receiver, const std::vector<ResultColumn>& columns, const std::vector<std::vector<ScalarValue>>& rows) {
-  receiver.begin(columns);
-  std::vector<Column> made;
-  for (size_t i = 0; i < columns.size(); ++i) {
-    std::vector<ScalarValue> cells;
-    for (const std::vector<ScalarValue>& row : rows) cells.push_back(row[i]);
-    made.push_back(column_of_values(columns[i].type, cells));
-  }
-  if (!rows.empty()) receiver.add(Chunk(std::move(made), static_cast<int64_t>(rows.size())));
-  receiver.end();
-}
-
-ScalarValue text_value(std::string text) {
-  return ScalarValue::of_text(TypeKind::Varchar, std::move(text));
-}
-
-std::vector<std::shared_ptr<const Reservation>> share(std::vector<Reservation> parts) {
-  std::vector<std::shared_ptr<const Reservation>> shared;
-  for (Reservation& part : parts) shared.push_back(std::make_shared<const Reservation>(std::move(part)));
-  return shared;
-}
-
-bool has_nulls(const Column& column) {
-  return column.has_validity() && !column.validity().all().item<bool>();
-}
-
-void refuse_surplus_names(std::string_view what, const std::string& name, size_t columns, size_t names, int64_t position) {
-  if (names <= columns) return;
-  throw UserError(fmt::format("the {} {} has {} columns, but {} names are given", what, name, columns, names), position);
-}
-
-std::string single_name(const std::vector<std::string>& parts) {
-  return parts.back();
-}
-
-// The table's column that each value of an inserted row is for.
-std::vector<size_t> inserted_columns(const ast::Insert& node, const Table& table, int64_t position) {
-  std::vector<size_t> targets;
-  if (node.columns.empty()) {
-    for (size_t i = 0; i < table.columns().size(); ++i) targets.push_back(i);
-    return targets;
-  }
-  for (const std::string& name : node.columns) {
-    auto column =
-        std::find_if(table.columns().begin(), table.columns().end(), [&](const TableColumnInfo& own) { return own.name == name; });
-    if (column == table.columns().end()) throw UserError(fmt::format("the table {} has no column {}", table.name(), name), position);
-    targets.push_back(static_cast<size_t>(column - table.columns().begin()));
-    if (std::count(targets.begin(), targets.end(), targets.back()) > 1)
-      throw UserError(fmt::format("column {} is given twice", name), position);
-  }
-  return targets;
-}
 
 void refuse_unknown_rules(const Settings& settings) {
   const std::vector<OptimizerRule>& rules = optimizer_rules();
@@ -298,134 +218,6 @@ void Session::run_once(const PlannedQuery& planned, ExecutablePlan& executable, 
   profile_ = std::make_shared<const QueryProfile>(std::move(profile));
 }
 
-void Session::refuse_taken(const std::string& name, int64_t position) const {
-  bool taken = tables_.contains(name) || views_.contains(name);
-  if (taken) throw UserError(fmt::format("there is a table or view {} already; DROP it first", name), position);
-}
-
-void Session::run(const std::shared_ptr<const ast::Statement>& statement, const ast::CreateView& node, ResultReceiver&) {
-  std::string name = single_name(node.name);
-  if (tables_.contains(name) || (views_.contains(name) && !node.or_replace)) refuse_taken(name, statement->position);
-  // Wrong views are refused now, not at their first use. The new one is in its place already, so that one that contains itself is found.
-  std::map<std::string, ViewDefinition> views_before = views_;
-  views_[name] = ViewDefinition{statement, node.query.get(), node.column_aliases};
-  try {
-    PlannedQuery planned = plan(*node.query);
-    refuse_surplus_names("view", name, planned.columns.size(), node.column_aliases.size(), statement->position);
-  } catch (...) {
-    views_ = std::move(views_before);
-    throw;
-  }
-}
-
-void Session::run(const std::shared_ptr<const ast::Statement>& statement, const ast::CreateTable& node, ResultReceiver&) {
-  std::string name = single_name(node.name);
-  if (node.if_not_exists && (tables_.contains(name) || views_.contains(name))) return;
-  refuse_taken(name, statement->position);
-  std::vector<TableColumnInfo> columns;
-  if (!node.query) {
-    for (const ast::ColumnDefinition& column : node.columns)
-      columns.push_back({column.name, resolve_type(column.type), "", column.not_null});
-    tables_[name] = Table::of_chunks(name, std::move(columns), {}, {});
-    return;
-  }
-  PlannedQuery planned = plan(*node.query);
-  refuse_surplus_names("table", name, planned.columns.size(), node.column_aliases.size(), statement->position);
-  for (size_t i = 0; i < planned.columns.size(); ++i) {
-    bool renamed = i < node.column_aliases.size();
-    columns.push_back({renamed ? node.column_aliases[i] : planned.columns[i].name, planned.columns[i].type, ""});
-  }
-  ExecutablePlan executable = build_executable(planned.plan);
-  Keep keep(engine_.governor().process_account().make_child(fmt::format("table {}", name)));
-  run_planned(planned, executable, keep);
-  tables_[name] = Table::of_chunks(name, std::move(columns), keep.held.take_chunks(), share(keep.held.take_memory()));
-}
-
-void Session::run(const std::shared_ptr<const ast::Statement>& statement, const ast::Insert& node, ResultReceiver&) {
-  std::string name = single_name(node.table);
-  auto found = tables_.find(name);
-  if (found == tables_.end()) {
-    throw UserError(fmt::format("INSERT needs a table in memory, and {} is none; CREATE TABLE {} ... makes one", name, name),
-                    statement->position);
-  }
-  const Table& table = *found->second;
-  std::vector<size_t> targets = inserted_columns(node, table, statement->position);
-  std::vector<LogicalType> types;
-  for (size_t target : targets) types.push_back(table.columns()[target].type);
-  PlannedQuery planned = plan(*node.query, std::move(types));
-  // The place of each table column in what is inserted; -1: NULL.
-  std::vector<int> places(table.columns().size(), -1);
-  if (planned.columns.size() != targets.size() && !(node.columns.empty() && planned.columns.size() < targets.size())) {
-    throw UserError(fmt::format("INSERT gives {} columns for {}", planned.columns.size(), targets.size()), statement->position);
-  }
-  for (size_t i = 0; i < planned.columns.size(); ++i) {
-    size_t target = targets[i];
-    places[target] = static_cast<int>(i);
-    if (!can_cast(planned.columns[i].type, table.columns()[target].type)) {
-      throw UserError(fmt::format("column {} is {}, not {}", table.columns()[target].name, table.columns()[target].type.to_string(),
-                                  planned.columns[i].type.to_string()),
-                      statement->position);
-    }
-  }
-  for (size_t i = 0; i < places.size(); ++i) {
-    if (places[i] < 0 && table.columns()[i].not_null)
-      throw UserError(fmt::format("column {} of table {} is NOT NULL, and INSERT gives it no value", table.columns()[i].name, name),
-                      statement->position);
-  }
-  ExecutablePlan executable = build_executable(planned.plan);
-  Keep keep(scope_->operator_memory().make_child("insert"));
-  run_planned(planned, executable, keep);
-  HeldChunks added(engine_.governor().process_account().make_child(fmt::format("table {}", name)));
-  for (const Chunk& chunk : keep.held.chunks()) {
-    std::vector<Column> columns;
-    for (size_t i = 0; i < places.size(); ++i) {
-      LogicalType type = table.columns()[i].type;
-      columns.push_back(places[i] < 0 ? null_column(type, chunk.rows(), at::kCPU)
-                                      : cast_column(chunk.column(static_cast<size_t>(places[i])), type, {}));
-      if (table.columns()[i].not_null && has_nulls(columns.back()))
-        throw UserError(fmt::format("column {} of table {} is NOT NULL, and INSERT gives it a NULL", table.columns()[i].name, name),
-                        statement->position);
-    }
-    added.add(Chunk(std::move(columns), chunk.rows()));
-  }
-  std::vector<Chunk> chunks = table.chunks();
-  for (Chunk& chunk : added.take_chunks()) chunks.push_back(std::move(chunk));
-  std::vector<std::shared_ptr<const Reservation>> memory = table.memory();
-  for (std::shared_ptr<const Reservation>& part : share(added.take_memory())) memory.push_back(std::move(part));
-  found->second = Table::of_chunks(name, table.columns(), std::move(chunks), std::move(memory));
-}
-
-void Session::run(const std::shared_ptr<const ast::Statement>& statement, const ast::Drop& node, ResultReceiver&) {
-  for (const std::vector<std::string>& parts : node.names) {
-    std::string name = single_name(parts);
-    bool is_table = node.kind == ast::Drop::Kind::Table;
-    bool done = is_table ? tables_.erase(name) > 0 : views_.erase(name) > 0;
-    if (done || node.if_exists) continue;
-    if (is_table && folder_tables_.contains(name))
-      throw UserError(fmt::format("{} is a table of files: remove the files instead", name), statement->position);
-    throw UserError(fmt::format("there is no {} {}", is_table ? "table" : "view", name), statement->position);
-  }
-}
-
-void Session::run(const std::shared_ptr<const ast::Statement>& statement, const ast::Explain& node, ResultReceiver& receiver) {
-  const auto* select = std::get_if<ast::SelectStatement>(&node.statement->node);
-  if (select == nullptr) throw UserError("EXPLAIN takes a query", statement->position);
-  PlannedQuery planned = plan(*select->query);
-  if (node.analyze) {
-    ExecutablePlan executable = build_executable(planned.plan);
-    Ignore ignore;
-    run_planned(planned, executable, ignore, true);
-  }
-  const QueryProfile* shown = node.analyze ? profile_.get() : nullptr;
-  std::vector<std::vector<ScalarValue>> rows;
-  if (node.format == ast::Explain::Format::Json) {
-    rows.push_back({text_value(explain_json(planned.plan, shown))});
-  } else {
-    for (std::string& line : explain_text(planned.plan, shown)) rows.push_back({text_value(std::move(line))});
-  }
-  send_rows(receiver, {{"plan", TypeKind::Varchar}}, rows);
-}
-
 void Session::run(const std::shared_ptr<const ast::Statement>& statement, const ast::Set& node, ResultReceiver&) {
   try {
     Settings changed = settings_;
@@ -445,100 +237,6 @@ void Session::run(const std::shared_ptr<const ast::Statement>& statement, const 
   } catch (const UserError& error) {
     throw UserError(error.message(), statement->position);
   }
-}
-
-void Session::run(const std::shared_ptr<const ast::Statement>& statement, const ast::Show& node, ResultReceiver& receiver) {
-  std::vector<std::vector<ScalarValue>> rows;
-  auto add = [&](std::initializer_list<std::string_view> cells) {
-    std::vector<ScalarValue> row;
-    for (std::string_view cell : cells) row.push_back(text_value(std::string(cell)));
-    rows.push_back(std::move(row));
-  };
-  LogicalType text = TypeKind::Varchar;
-  if (node.name == "all") {
-    const Settings untouched;
-    for (const SettingDescription& setting : setting_descriptions())
-      add({setting.name, setting.show(settings_), setting.type, setting.show(untouched), setting.documentation});
-    return send_rows(receiver, {{"name", text}, {"setting", text}, {"takes", text}, {"default", text}, {"description", text}}, rows);
-  }
-  if (node.name == "tables") {
-    for (const std::string& name : table_names()) add({name});
-    return send_rows(receiver, {{"name", text}}, rows);
-  }
-  if (node.name == "functions") {
-    for (const FunctionFacts& facts : function_facts()) add({facts.name, facts.kind, facts.signature, facts.nulls, facts.description});
-    return send_rows(receiver, {{"name", text}, {"kind", text}, {"signature", text}, {"nulls", text}, {"description", text}}, rows);
-  }
-  if (node.name == "rules") {
-    for (const OptimizerRule& rule : optimizer_rules()) add({rule.name, rule.required ? "always" : "can be switched off", rule.reason});
-    return send_rows(receiver, {{"name", text}, {"use", text}, {"reason", text}}, rows);
-  }
-  if (node.name == "links") return show_links(receiver);
-  if (node.name == "memory") return show_memory(receiver);
-  try {
-    add({show_setting(settings_, node.name)});
-  } catch (const UserError& error) {
-    throw UserError(error.message(), statement->position);
-  }
-  send_rows(receiver, {{node.name, text}}, rows);
-}
-
-void Session::show_memory(ResultReceiver& receiver) {
-  std::vector<std::optional<MemoryFigures>> ranks = {memory_figures(engine_.governor(), name_of_this_host())};
-  if (ranks_ != nullptr) ranks = ranks_->memory(token_, settings_);
-  std::vector<std::vector<ScalarValue>> rows;
-  for (size_t rank = 0; rank < ranks.size(); ++rank) {
-    std::vector<ScalarValue> row{ScalarValue::of_integer(TypeKind::Integer, static_cast<int64_t>(rank))};
-    const std::optional<MemoryFigures>& figures = ranks[rank];
-    row.push_back(figures ? text_value(figures->host) : ScalarValue::null(TypeKind::Varchar));
-    for (auto figure : {&MemoryFigures::used, &MemoryFigures::peak, &MemoryFigures::limit})
-      row.push_back(figures ? ScalarValue::of_integer(TypeKind::BigInt, *figures.*figure) : ScalarValue::null(TypeKind::BigInt));
-    rows.push_back(std::move(row));
-  }
-  send_rows(receiver,
-            {{"rank", TypeKind::Integer},
-             {"host", TypeKind::Varchar},
-             {"used", TypeKind::BigInt},
-             {"peak", TypeKind::BigInt},
-             {"limit", TypeKind::BigInt}},
-            rows);
-}
-
-void Session::show_links(ResultReceiver& receiver) {
-  std::vector<std::vector<ScalarValue>> rows;
-  if (ranks_ != nullptr) ranks_->roll().wait_for_all(token_);
-  // One rank has no links.
-  std::vector<MeasuredLink> links = ranks_ == nullptr ? std::vector<MeasuredLink>() : ranks_->links().measure(token_);
-  for (const MeasuredLink& link : links) {
-    int64_t chosen = smallest_fast_size(link.speeds);
-    for (const LinkSpeed& speed : link.speeds) {
-      rows.push_back({ScalarValue::of_integer(TypeKind::Integer, link.from), ScalarValue::of_integer(TypeKind::Integer, link.to),
-                      text_value(link.route), ScalarValue::of_integer(TypeKind::BigInt, speed.message_bytes),
-                      ScalarValue::of_floating(TypeKind::Double, std::round(speed.bytes_per_second / 1e6) / 1e3),
-                      ScalarValue::of_integer(TypeKind::Boolean, speed.message_bytes == chosen ? 1 : 0)});
-    }
-  }
-  send_rows(receiver,
-            {{"from", TypeKind::Integer},
-             {"to", TypeKind::Integer},
-             {"route", TypeKind::Varchar},
-             {"message_bytes", TypeKind::BigInt},
-             {"gb_per_second", TypeKind::Double},
-             {"chosen", TypeKind::Boolean}},
-            rows);
-}
-
-void Session::run(const std::shared_ptr<const ast::Statement>&, const ast::Describe& node, ResultReceiver& receiver) {
-  PlannedQuery planned = plan_query(*node.query, *this, settings_, {.token = token_}, placement());
-  std::vector<std::vector<ScalarValue>> rows;
-  auto left_out = planned.left_out.begin();
-  for (size_t i = 0; i <= planned.columns.size(); ++i) {
-    for (; left_out != planned.left_out.end() && left_out->place == i; ++left_out)
-      rows.push_back({text_value(left_out->name), text_value("cannot be read: " + left_out->reason)});
-    if (i == planned.columns.size()) break;
-    rows.push_back({text_value(planned.columns[i].name), text_value(planned.columns[i].type.to_string())});
-  }
-  send_rows(receiver, {{"column_name", TypeKind::Varchar}, {"column_type", TypeKind::Varchar}}, rows);
 }
 
 }  // namespace pistachio

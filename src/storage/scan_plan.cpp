@@ -180,23 +180,21 @@ ScanPlan plan_scan(const ParquetTable& table, const ScanRequest& request, const 
   return plan;
 }
 
-void keep_share(ScanPlan& plan, int rank, int ranks) {
+std::vector<std::vector<size_t>> deal_units(const ScanPlan& plan, int ranks) {
   // The largest first, each to the rank that has least so far.
   std::vector<size_t> order(plan.units.size());
   std::iota(order.begin(), order.end(), size_t{0});
   std::stable_sort(order.begin(), order.end(),
                    [&](size_t left, size_t right) { return plan.units[left].memory_bytes > plan.units[right].memory_bytes; });
   std::vector<int64_t> loads(static_cast<size_t>(ranks), 0);
-  std::vector<size_t> mine;
+  std::vector<std::vector<size_t>> shares(static_cast<size_t>(ranks));
   for (size_t unit : order) {
     auto least = std::min_element(loads.begin(), loads.end());
     *least += std::max<int64_t>(1, plan.units[unit].memory_bytes);
-    if (least - loads.begin() == rank) mine.push_back(unit);
+    shares[static_cast<size_t>(least - loads.begin())].push_back(unit);
   }
-  std::sort(mine.begin(), mine.end());
-  std::vector<ScanUnit> units;
-  for (size_t unit : mine) units.push_back(plan.units[unit]);
-  plan.units = std::move(units);
+  for (std::vector<size_t>& share : shares) std::sort(share.begin(), share.end());
+  return shares;
 }
 
 }  // namespace pistachio

@@ -43,9 +43,9 @@ struct ScanPlan {
   const std::string& output_name(size_t index) const { return table->columns[output_columns[index]].name; }
 };
 
-// Leaves the units that are the share of one rank, where every rank makes the same plan: the shares are about as large as each other in
-// bytes and together are all.
-void keep_share(ScanPlan& plan, int rank, int ranks);
+// The places of the units that are the share of each rank, where every rank makes the same plan: the shares are about as large as each
+// other in bytes and together are all.
+std::vector<std::vector<size_t>> deal_units(const ScanPlan& plan, int ranks);
 
 // `table` outlives the plan. Throws UserError for unknown or unreadable columns and constants of the wrong type.
 ScanPlan plan_scan(const ParquetTable& table, const ScanRequest& request, const Settings& settings);

@@ -28,9 +28,15 @@ Task<std::optional<ScannedChunk>> ScanLane::next() {
   }
 }
 
-// Enough units under way to keep every reading thread and every lane busy.
-int64_t TableScan::window() const {
-  return lanes_ + storage_.settings.io_threads;
+Task<std::optional<size_t>> TableScan::choose_unit() {
+  if (source_ != nullptr) {
+    Task<std::optional<size_t>> asking = source_->next();
+    std::optional<size_t> unit = co_await asking;
+    if (unit) counters_.rows_total += plan_.units[*unit].rows;
+    co_return unit;
+  }
+  size_t index = next_unit_++;
+  co_return index < plan_.units.size() ? std::optional(index) : std::nullopt;
 }
 
 Task<std::unique_ptr<UnitReader>> TableScan::make_unit(size_t index) {
@@ -67,9 +73,11 @@ Task<std::unique_ptr<UnitReader>> TableScan::take_unit() {
 }
 
 Task<std::unique_ptr<UnitReader>> TableScan::fetch_next() {
-  size_t index = next_unit_++;
-  if (index >= plan_.units.size() || stopped_) co_return nullptr;
-  Task<std::unique_ptr<UnitReader>> making = make_unit(index);
+  if (stopped_) co_return nullptr;
+  Task<std::optional<size_t>> choosing = choose_unit();
+  std::optional<size_t> index = co_await choosing;
+  if (!index) co_return nullptr;
+  Task<std::unique_ptr<UnitReader>> making = make_unit(*index);
   std::unique_ptr<UnitReader> unit = co_await making;
   Task<void> fetching = unit->fetch();
   co_await fetching;
@@ -99,10 +107,10 @@ Task<void> TableScan::release_window() {
   co_await releasing;
 }
 
-Task<void> TableScan::fetch_and_pass(size_t index, std::unique_ptr<UnitReader> unit) {
+Task<void> TableScan::fetch_and_pass(size_t place, std::unique_ptr<UnitReader> unit) {
   Task<void> fetching = unit->fetch();
   co_await fetching;
-  UnitChannel& channel = *ready_[order_ == ScanOrder::File ? index % ready_.size() : 0];
+  UnitChannel& channel = *ready_[order_ == ScanOrder::File ? place % ready_.size() : 0];
   Task<void> passing = channel.send(std::move(unit), 1);
   co_await passing;
   if (--units_to_pass_ == 0) close_ready();
@@ -115,32 +123,35 @@ void TableScan::close_ready() {
 // Reservations are made here, one after the other, so an earlier unit always has its memory before a later one: whoever waits for
 // unit i in file order waits for something that can run.
 Task<void> TableScan::dispatch(TaskGroup& group) {
-  for (size_t index = 0; index < plan_.units.size(); ++index) {
+  for (size_t place = 0; true; ++place) {
     Task<void> entering = in_flight_->send(0, 1);
     co_await entering;
-    if (stopped_) {
-      if ((units_to_pass_ -= plan_.units.size() - index) == 0) close_ready();
-      co_return;
-    }
-    Task<std::unique_ptr<UnitReader>> making = make_unit(index);
+    if (stopped_) break;
+    Task<std::optional<size_t>> choosing = choose_unit();
+    std::optional<size_t> index = co_await choosing;
+    if (!index) break;
+    Task<std::unique_ptr<UnitReader>> making = make_unit(*index);
     std::unique_ptr<UnitReader> unit = co_await making;
-    group.spawn(fetch_and_pass(index, std::move(unit)));
+    ++units_to_pass_;
+    group.spawn(fetch_and_pass(place, std::move(unit)));
   }
+  if (--units_to_pass_ == 0) close_ready();
 }
 
 Task<void> TableScan::run(int lanes, std::function<Task<void>(ScanLane&)> consume) {
   bool blocking = storage_.settings.reader == ReaderMode::Blocking;
-  for (const ScanUnit& unit : plan_.units) counters_.rows_total += unit.rows;
+  if (source_ == nullptr) {
+    for (const ScanUnit& unit : plan_.units) counters_.rows_total += unit.rows;
+  }
   lanes_ = blocking || order_ == ScanOrder::File ? 1 : lanes;
   std::vector<ScanLane> all;
   for (int lane = 0; lane < lanes_; ++lane) all.emplace_back(*this);
   auto body = [&](TaskGroup& group) -> Task<void> {
     if (storage_.settings.overlap && !blocking) {
-      units_to_pass_ = plan_.units.size();
+      units_to_pass_ = 1;
       size_t channels = order_ == ScanOrder::File ? static_cast<size_t>(window()) : 1;
       for (size_t i = 0; i < channels; ++i) ready_.push_back(std::make_unique<UnitChannel>(window()));
       in_flight_ = std::make_unique<Channel<int>>(window());
-      if (plan_.units.empty()) close_ready();
       group.spawn(dispatch(group));
     }
     for (ScanLane& lane : all) group.spawn(consume(lane));
@@ -151,6 +162,7 @@ Task<void> TableScan::run(int lanes, std::function<Task<void>(ScanLane&)> consum
 }
 
 Task<void> TableScan::run_into(Channel<ScannedChunk>& output, int lanes, ScanOrder order) {
+  ENSURE(source_ == nullptr || order == ScanOrder::Any);
   order_ = order;
   std::exception_ptr error;
   auto consume = [&](ScanLane& lane) -> Task<void> {

@@ -14,6 +14,7 @@
 #include "storage/scan_plan.h"
 #include "storage/scan_statistics.h"
 #include "storage/scan_unit.h"
+#include "storage/unit_source.h"
 
 namespace pistachio {
 
@@ -44,8 +45,12 @@ enum class ScanOrder { Any, File };
 
 class TableScan {
  public:
-  // `storage`, `plan` and `counters` outlive the scan.
-  TableScan(StorageContext& storage, const ScanPlan& plan, ScanCounters& counters) : storage_(storage), plan_(plan), counters_(counters) {}
+  // `storage`, `plan`, `counters` and `source` outlive the scan. Without a source all units of the plan are read, in its order.
+  TableScan(StorageContext& storage, const ScanPlan& plan, ScanCounters& counters, UnitSource* source = nullptr)
+      : storage_(storage), plan_(plan), counters_(counters), source_(source) {}
+
+  // How many units are under way at once: enough to keep every reading thread and every lane busy.
+  static int64_t window(int lanes, const Settings& settings) { return lanes + settings.io_threads; }
 
   // Runs `consume` on `lanes` lanes at the same time and returns when all have ended. The first error ends all.
   Task<void> run(int lanes, std::function<Task<void>(ScanLane&)> consume);
@@ -53,7 +58,7 @@ class TableScan {
   // Nobody wants the rest: no more units are begun, and lanes that go on asking come to the end soon. Any lane may call it.
   void stop() { stopped_ = true; }
 
-  // Sends every chunk into the channel and closes it; an error fails it (and is thrown).
+  // Sends every chunk into the channel and closes it; an error fails it (and is thrown). Not in file order with a source.
   Task<void> run_into(Channel<ScannedChunk>& output, int lanes, ScanOrder order);
 
  private:
@@ -61,24 +66,26 @@ class TableScan {
 
   using UnitChannel = Channel<std::unique_ptr<UnitReader>>;
 
+  Task<std::optional<size_t>> choose_unit();
   Task<std::unique_ptr<UnitReader>> take_unit();
   Task<std::unique_ptr<UnitReader>> fetch_next();
   Task<std::unique_ptr<UnitReader>> fetch_all_first();
   Task<void> release_window();
   Task<void> dispatch(TaskGroup& group);
   void close_ready();
-  Task<void> fetch_and_pass(size_t index, std::unique_ptr<UnitReader> unit);
+  Task<void> fetch_and_pass(size_t place, std::unique_ptr<UnitReader> unit);
   Task<std::unique_ptr<UnitReader>> make_unit(size_t index);
-  int64_t window() const;
+  int64_t window() const { return window(lanes_, storage_.settings); }
 
   StorageContext& storage_;
   const ScanPlan& plan_;
   ScanCounters& counters_;
+  UnitSource* const source_;
   std::atomic<bool> stopped_ = false;
   int lanes_ = 1;
   ScanOrder order_ = ScanOrder::Any;
-  std::atomic<size_t> next_unit_ = 0;      // without read-ahead: the next to fetch
-  std::atomic<size_t> units_to_pass_ = 0;  // with read-ahead: not yet handed to the lanes
+  std::atomic<size_t> next_unit_ = 0;      // without a source: the next to fetch
+  std::atomic<size_t> units_to_pass_ = 0;  // with read-ahead: begun and not yet handed to the lanes, and the dispatcher while it runs
   size_t next_in_order_ = 0;               // file order: the next to hand over
   // With read-ahead: fetched units. In file order, unit i passes through channel i modulo their number.
   std::vector<std::unique_ptr<UnitChannel>> ready_;

@@ -145,6 +145,30 @@ class Movement(unittest.TestCase):
         self.assertIn("broadcast", self.names("SELECT count(*) FROM build JOIN (SELECT name FROM few WHERE random() < 2) f ON build.name = f.name"))
 
 
+class ScanHelp(unittest.TestCase):
+    """Rank 1 sleeps at its first chunk, with one thread: the others read what it has not begun with."""
+
+    def test_ranks_that_are_done_read_for_a_slow_one(self):
+        with tempfile.TemporaryDirectory(prefix="pistachio_help_") as name:
+            folder = Path(name)
+            rows = 150_000
+            pq.write_table(pa.table({"n": pa.array(range(rows), pa.int64())}), folder / "numbers.parquet", row_group_size=500)
+            with PistachioCluster(RANKS, "-s", "threads=1", "-s", "io_threads=2", folder=folder) as cluster:
+                cluster.run("SET fault_at = 'scan_chunk:1=delay'")
+                sql = "SELECT count(*) AS rows, sum(n) AS n FROM numbers WHERE n >= 0"
+                read_for_others = {}
+                for helping in ("on", "off"):
+                    cluster.run(f"SET scan_help = {helping}")
+                    self.assertEqual(cluster.run(sql).csv.split()[1], f"{rows},{rows * (rows - 1) // 2}")
+                    text = list(csv.reader(io.StringIO(cluster.run(f"EXPLAIN (ANALYZE, FORMAT JSON) {sql}").csv)))[1][0]
+                    scan = next(step for step in steps_of(json.loads(text)["plan"]) if step["operator"] == "scan numbers")
+                    self.assertEqual(sum(scan["ranks"]["rows"]), rows)
+                    read_for_others[helping] = scan["ranks"].get("read_for_others")
+                self.assertGreater(read_for_others["on"][0] + read_for_others["on"][2], 10)
+                self.assertEqual(read_for_others["on"][1], 0)
+                self.assertIsNone(read_for_others["off"])
+
+
 class LocalFiles(unittest.TestCase):
     def test_every_rank_reads_its_own(self):
         with tempfile.TemporaryDirectory(prefix="pistachio_local_") as name:

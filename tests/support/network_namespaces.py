@@ -7,6 +7,8 @@ import os
 import shutil
 import subprocess
 
+from tests.support.pistachio_cluster import wait_until
+
 DEVICE = "link0"
 _numbers = itertools.count()
 
@@ -49,6 +51,9 @@ class TwoHosts:
                 self._must("ip", "-n", name, "link", "set", "lo", "up")
                 self._must("ip", "-n", name, "addr", "add", f"{address}/24", "dev", DEVICE)
                 self._must("ip", "-n", name, "link", "set", DEVICE, "up")
+            # The kernel says a moment later that a link runs, and transports leave out devices that do not.
+            for host in range(len(self.names)):
+                wait_until(lambda side=host: self._of_device(side, "operstate") == "up", "a link that is up")
         except BaseException:
             self.__exit__()
             raise
@@ -88,6 +93,8 @@ class TwoHosts:
 
     def bytes_sent(self, host):
         """Over the link since it was made."""
-        done = subprocess.run(self.inside(host, "cat", f"/sys/class/net/{DEVICE}/statistics/tx_bytes"), capture_output=True, text=True, timeout=60,
-                              check=True)
-        return int(done.stdout)
+        return int(self._of_device(host, "statistics/tx_bytes"))
+
+    def _of_device(self, host, what):
+        done = subprocess.run(self.inside(host, "cat", f"/sys/class/net/{DEVICE}/{what}"), capture_output=True, text=True, timeout=60, check=True)
+        return done.stdout.strip()

@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "memory/pooled_allocator.h"
+
 namespace pistachio {
 
 namespace {
@@ -73,6 +75,7 @@ RankJob::RankJob(Options options, const Settings& settings, InterruptWatcher& in
     : identity_(options.identity),
       topology_(read_topology()),
       places_(place_ranks(topology_, local_ranks(identity_, !options.others.empty()))) {
+  process_allocator();  // before the first message: they live in it
   // The store warns of every host that has no name in DNS, which ranks do not need; its errors come as exceptions.
   FLAGS_caffe2_log_level = std::max(FLAGS_caffe2_log_level, kLogOnlyErrors);
   RendezvousOptions meeting;

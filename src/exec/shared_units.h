@@ -1,0 +1,34 @@
+// The units that a rank reads of a scan whose files are dealt to all ranks: its own share, then what others have left. A rank that is
+// slower, or whose units turned out to be more work, so hands over what it has not begun.
+#pragma once
+
+#include <atomic>
+#include <vector>
+
+#include "network/scan_shares.h"
+#include "storage/unit_source.h"
+
+namespace pistachio {
+
+class SharedUnits final : public UnitSource {
+ public:
+  // `dealt` says for each rank what is its share. Ranks are asked that have more than `under_way` units, which is what they begin at once.
+  SharedUnits(ScanShares& shares, uint32_t scan, const std::vector<std::vector<size_t>>& dealt, int rank, bool ask_others, int64_t under_way);
+  // Others get nothing any more.
+  ~SharedUnits() override;
+  SharedUnits(const SharedUnits&) = delete;
+  SharedUnits& operator=(const SharedUnits&) = delete;
+
+  Task<std::optional<size_t>> next() override;
+  // Units that were dealt to other ranks.
+  int64_t from_others() const { return from_others_; }
+
+ private:
+  ScanShares& shares_;
+  const uint32_t scan_;
+  std::vector<int> others_;                  // worth asking, in order
+  std::vector<std::atomic<bool>> has_none_;  // by rank
+  std::atomic<int64_t> from_others_ = 0;
+};
+
+}  // namespace pistachio

@@ -1,0 +1,91 @@
+// The end of an exchange that gives rows: those that all ranks sent to this one. Made by QueryExchanges (exchange_hub.h), which says how
+// the ends work together. Thread-safe.
+#pragma once
+
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/task.h"
+#include "data/chunk.h"
+#include "memory/channel.h"
+#include "network/block_compression.h"
+#include "network/exchange_limits.h"
+#include "network/travelling_dictionaries.h"
+
+namespace pistachio {
+
+class QueryExchanges;
+
+class ExchangeInput {
+ public:
+  // What unpack() makes a chunk of: one already, or, from another rank, a block.
+  struct Rows {
+    Chunk chunk;
+    at::Tensor block;
+    int source = 0;
+    int64_t bytes = 0;           // of what travelled, dictionaries not counted
+    int64_t number = 0;          // among those of its source
+    bool is_end = false;         // no rows: all of the source have come
+    bool is_compressed = false;  // the block
+    // What the block refers to.
+    std::vector<DictionaryNumber> dictionary_numbers;
+    std::vector<std::shared_ptr<ReceivedDictionary>> dictionaries;
+  };
+
+  ExchangeInput(QueryExchanges& owner, uint32_t number, ExchangeLimits limits);
+
+  // Waits; nothing after the end. Any number of lanes. Throws PeerError when a message makes no sense.
+  Task<std::optional<Rows>> receive();
+  // The same, and tells of the end of each source: for one lane that goes by source.
+  Task<std::optional<Rows>> receive_with_ends() { return queue_.receive(); }
+  // For the lane that wants them, when it does: rows that wait stay as small as they came. Leaves what release() needs. Throws PeerError
+  // for rows that are damaged.
+  static Chunk unpack(Rows& rows);
+  // The rows are worked up: their sender may send as many again.
+  void release(const Rows& rows);
+  // Nothing more is wanted: senders hear of it.
+  void close();
+
+  void on_rows(Rows rows);
+  void on_dictionary(int source, DictionaryNumber number, WireBlock block, const std::vector<RetiredDictionary>& retired);
+  void on_end(int source, int64_t messages, int64_t dictionaries);
+  // What came from there makes no sense: whoever receives gets PeerError.
+  void on_damage(int source, const std::string& problem);
+  void add_figures(ExchangeFigures& figures);
+  // What has come of what, for the file that is written when a rank is lost.
+  std::string describe();
+
+ private:
+  struct Source {
+    int64_t received = 0;
+    int64_t bytes = 0;
+    int64_t expected = -1;     // messages; -1: not known yet
+    int64_t to_give_back = 0;  // worked up, but not told yet
+    int64_t expected_dictionaries = 0;
+    ReceivedDictionaries dictionaries;
+    std::vector<Rows> early;  // before a dictionary they refer to
+    bool has_ended = false;
+  };
+  void tell_credit(int source, int64_t bytes);
+  // Under mutex_.
+  int64_t take_credit_to_tell(Source& source);
+  void queue_those_with_dictionaries(Source& source);
+  void fail(int source, const std::string& problem);
+  void note_progress(int source);
+
+  QueryExchanges& owner_;
+  const uint32_t number_;
+  const ExchangeLimits limits_;
+  Channel<Rows> queue_;
+  std::mutex mutex_;
+  // Guarded by mutex_.
+  std::vector<Source> sources_;
+  int64_t bytes_received_ = 0;
+  int64_t messages_received_ = 0;
+  bool closed_ = false;
+  bool complete_ = false;
+};
+
+}  // namespace pistachio

@@ -1,0 +1,75 @@
+// The end of an exchange that takes rows, for any rank. Made by QueryExchanges (exchange_hub.h), which says how the ends work together.
+// Thread-safe.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/task.h"
+#include "columns/chunk_packing.h"
+#include "data/chunk.h"
+#include "memory/channel.h"
+#include "network/block_compression.h"
+#include "network/exchange_limits.h"
+#include "network/message_kind.h"
+#include "network/travelling_dictionaries.h"
+
+namespace pistachio {
+
+class QueryExchanges;
+
+class ExchangeOutput {
+ public:
+  ExchangeOutput(QueryExchanges& owner, uint32_t number, ExchangeLimits limits);
+
+  // Waits while there is no room. False: that rank wants nothing more.
+  Task<bool> send(int rank, Chunk chunk);
+  bool is_wanted(int rank) const { return !peers_[static_cast<size_t>(rank)]->enough; }
+  bool is_wanted_anywhere() const;
+  // No more sends will come.
+  void finish();
+  // Carries what send() was given to the other ranks, until finish(). To be run beside the senders.
+  Task<void> carry();
+  void add_figures(ExchangeFigures& figures) const;
+  std::string describe() const;
+
+  void on_credit(int rank, int64_t bytes);
+  void on_enough(int rank);
+
+ private:
+  // For this rank a chunk, for others a packed block.
+  struct Outgoing {
+    Chunk chunk;
+    WireBlock block;
+    SharedDictionaries dictionaries;  // that the block refers to
+    int64_t bytes = 0;
+  };
+  struct Peer {
+    Peer(int64_t outgoing_bytes, int64_t dictionary_bytes) : waiting(outgoing_bytes), credit(0), dictionaries(dictionary_bytes) {}
+    Channel<Outgoing> waiting;
+    Channel<int64_t> credit;
+    std::atomic<bool> enough = false;
+    SentDictionaries dictionaries;  // of carry_to()
+    // To this rank so far, and of that not worked up there yet.
+    std::atomic<int64_t> bytes = 0;
+    std::atomic<int64_t> messages = 0;
+    std::atomic<int64_t> under_way = 0;
+    std::atomic<bool> ended = false;
+  };
+  Task<void> carry_to(int rank);
+  // Both give the bytes that are under way because of it.
+  int64_t hand_over(int rank, Outgoing rows, int64_t number);
+  int64_t dispatch(int rank, MessageKind kind, int64_t value, at::Tensor payload, const std::string& more);
+
+  QueryExchanges& owner_;
+  const uint32_t number_;
+  const ExchangeLimits limits_;
+  BlockCompressor compressor_;
+  std::vector<std::unique_ptr<Peer>> peers_;
+  std::atomic<int64_t> bytes_sent_ = 0;
+  std::atomic<int64_t> messages_sent_ = 0;
+};
+
+}  // namespace pistachio

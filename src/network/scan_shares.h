@@ -1,0 +1,58 @@
+// Units of a query's scans that this rank is still to read. A rank that has read its own share asks others for some of theirs; whoever is
+// asked gives one from the end of its list, or says at once that it has none: a question is always answered, by the hub where the query has
+// ended already or has not begun (exchange_hub.h). Units are numbers in a scan plan that all ranks make alike. Thread-safe.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "base/task.h"
+#include "memory/channel.h"
+
+namespace pistachio {
+
+class ScanShares {
+ public:
+  using Asker = std::function<void(int rank, uint32_t scan)>;
+  using Teller = std::function<void(int rank, uint32_t scan, int64_t unit)>;
+  // Told instead of a unit.
+  static constexpr int64_t kNone = -1;
+
+  ScanShares(Asker ask, Teller tell) : ask_(std::move(ask)), tell_(std::move(tell)) {}
+
+  // This rank's share, in the order in which it will read it.
+  void offer(uint32_t scan, const std::vector<size_t>& units);
+  // The next one of this rank's share that no other rank has got.
+  std::optional<size_t> take(uint32_t scan);
+  // Nothing more is given to others.
+  void withdraw(uint32_t scan);
+
+  struct Answer {
+    int rank = 0;
+    std::optional<size_t> unit;
+  };
+  // Asks another rank and waits for an answer: where several tasks ask for a scan, any of their answers. A unit in it is now this rank's to
+  // read.
+  Task<Answer> ask(int rank, uint32_t scan);
+
+  void on_question(int source, uint32_t scan);
+  void on_answer(int source, uint32_t scan, int64_t unit);
+
+ private:
+  Channel<Answer>& answers(uint32_t scan);
+
+  const Asker ask_;
+  const Teller tell_;
+  std::mutex mutex_;
+  // Guarded by mutex_.
+  std::map<uint32_t, std::deque<size_t>> left_;
+  std::map<uint32_t, std::unique_ptr<Channel<Answer>>> answers_;
+};
+
+}  // namespace pistachio

@@ -1,0 +1,121 @@
+#include "network/scan_shares.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <numeric>
+#include <set>
+
+#include "base/scheduler.h"
+#include "base/task_group.h"
+#include "network/exchange_hub.h"
+#include "network/loopback_transport.h"
+
+namespace pistachio {
+namespace {
+
+constexpr uint32_t kScan = 3;
+
+class HubOfRank final : public MessageReceiver {
+ public:
+  explicit HubOfRank(Transport& transport) : hub(transport) { transport.start(*this); }
+  void on_message(int source, Message message) noexcept override { hub.take(source, message); }
+  void on_peer_lost(int, std::string) noexcept override {}
+
+  ExchangeHub hub;
+};
+
+class ScanSharesTest : public testing::Test {
+ protected:
+  ~ScanSharesTest() override {
+    for (int rank = 0; rank < 2; ++rank) network_.transport(rank).stop();
+  }
+
+  // A stall becomes an error.
+  void run(Task<void> task) {
+    CancelSource watchdog({}, std::chrono::steady_clock::now() + std::chrono::seconds(60));
+    scheduler_.run(std::move(task), watchdog.token());
+  }
+
+  std::optional<size_t> ask_first(QueryExchanges& second) {
+    std::optional<size_t> unit;
+    auto ask = [&]() -> Task<void> {
+      Task<ScanShares::Answer> asking = second.scan_shares().ask(0, kScan);
+      ScanShares::Answer answer = co_await asking;
+      EXPECT_EQ(answer.rank, 0);
+      unit = answer.unit;
+    };
+    run(ask());
+    return unit;
+  }
+
+  Scheduler scheduler_{SchedulerOptions{.workers = 4}};
+  LoopbackNetwork network_{2, {}};
+  HubOfRank first_{network_.transport(0)};
+  HubOfRank second_{network_.transport(1)};
+};
+
+TEST_F(ScanSharesTest, OthersGetWhatComesLast) {
+  QueryExchanges first(first_.hub, 1, 0, {});
+  QueryExchanges second(second_.hub, 1, 0, {});
+  first.scan_shares().offer(kScan, {4, 8, 9});
+  EXPECT_EQ(ask_first(second), 9u);
+  EXPECT_EQ(first.scan_shares().take(kScan), 4u);
+  EXPECT_EQ(ask_first(second), 8u);
+  EXPECT_EQ(first.scan_shares().take(kScan), std::nullopt);
+  EXPECT_EQ(ask_first(second), std::nullopt);
+}
+
+TEST_F(ScanSharesTest, WhatIsWithdrawnIsNotGiven) {
+  QueryExchanges first(first_.hub, 1, 0, {});
+  QueryExchanges second(second_.hub, 1, 0, {});
+  first.scan_shares().offer(kScan, {1, 2});
+  first.scan_shares().withdraw(kScan);
+  EXPECT_EQ(ask_first(second), std::nullopt);
+}
+
+// Whoever asks waits, so there must be an answer whatever state the query is in.
+TEST_F(ScanSharesTest, ARankWhereTheQueryDoesNotRunAnswers) {
+  QueryExchanges second(second_.hub, 1, 0, {});
+  EXPECT_EQ(ask_first(second), std::nullopt);  // not begun
+  { QueryExchanges first(first_.hub, 1, 0, {}); }
+  EXPECT_EQ(ask_first(second), std::nullopt);  // ended
+  first_.hub.begin_at(5);
+  EXPECT_EQ(ask_first(second), std::nullopt);  // from before its time
+}
+
+TEST_F(ScanSharesTest, EveryUnitIsReadOnce) {
+  constexpr size_t kUnits = 2000;
+  QueryExchanges first(first_.hub, 1, 0, {});
+  QueryExchanges second(second_.hub, 1, 0, {});
+  std::vector<size_t> units(kUnits);
+  std::iota(units.begin(), units.end(), size_t{0});
+  first.scan_shares().offer(kScan, units);
+  std::vector<std::atomic<int>> times(kUnits);
+  std::atomic<int64_t> stolen = 0;
+  auto read_own = [&]() -> Task<void> {
+    while (stolen == 0) co_await reschedule();
+    while (std::optional<size_t> unit = first.scan_shares().take(kScan)) {
+      ++times[*unit];
+      co_await reschedule();
+    }
+  };
+  auto read_for_others = [&]() -> Task<void> {
+    while (true) {
+      Task<ScanShares::Answer> asking = second.scan_shares().ask(0, kScan);
+      ScanShares::Answer answer = co_await asking;
+      if (!answer.unit) co_return;
+      ++times[*answer.unit];
+      ++stolen;
+    }
+  };
+  std::vector<Task<void>> all;
+  for (int i = 0; i < 3; ++i) all.push_back(read_for_others());
+  for (int i = 0; i < 2; ++i) all.push_back(read_own());
+  run(when_all(std::move(all)));
+  for (size_t unit = 0; unit < kUnits; ++unit) EXPECT_EQ(times[unit], 1) << unit;
+  EXPECT_GT(stolen, 0);
+}
+
+}  // namespace
+}  // namespace pistachio

@@ -1,0 +1,37 @@
+// The bodies of messages by which ranks work together on queries: settings, how a rank's part ended, who a rank is.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "base/byte_stream.h"
+#include "config/settings.h"
+#include "network/rank_info.h"
+#include "session/query_profile.h"
+#include "session/remote_error.h"
+
+namespace pistachio {
+
+void put_settings(ByteWriter& writer, const Settings& settings);
+// Throws PeerError, and UserError for a setting that is not known.
+Settings get_settings(ByteReader& reader);
+
+std::string pack_rank(const RankInfo& info);
+// Throws PeerError.
+RankInfo unpack_rank(const std::string& bytes);
+
+std::string pack_incarnation(int incarnation);
+// Throws PeerError.
+int unpack_incarnation(const std::string& bytes);
+
+// How a rank's part of a query ended.
+struct PartResult {
+  std::optional<RemoteError> error;
+  RankProfile profile;
+
+  std::string to_bytes() const;
+  // Damaged bytes are an error of that rank: it has ended, whatever it wanted to say of that.
+  static PartResult of_bytes(const std::string& bytes, int rank);
+};
+
+}  // namespace pistachio
