@@ -1,18 +1,8 @@
 #include "exec/operator.h"
 
-#include <chrono>
-
 #include "base/task_group.h"
 
 namespace pistachio {
-
-namespace {
-
-int64_t now_nanoseconds() {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
-}  // namespace
 
 ExchangeSchedule ExchangeSchedule::of(const Settings& settings) {
   ExchangeSchedule made;
@@ -20,12 +10,6 @@ ExchangeSchedule ExchangeSchedule::of(const Settings& settings) {
   made.hold_rows = made.one_message || settings.join_schedule == JoinSchedule::Tuned || !settings.overlap;
   made.build_first = made.hold_rows || settings.join_schedule == JoinSchedule::Chunked || !settings.reader_combining;
   return made;
-}
-
-WorkTimer::WorkTimer(OperatorMetrics& metrics) : metrics_(metrics), begin_(now_nanoseconds()) {}
-
-WorkTimer::~WorkTimer() {
-  metrics_.nanoseconds += now_nanoseconds() - begin_;
 }
 
 Task<void> pass_on(OperatorMetrics& metrics, ChunkSink& sink, int lane, Chunk chunk) {

@@ -8,6 +8,7 @@
 #include <memory>
 #include <vector>
 
+#include "base/added_time.h"
 #include "base/task.h"
 #include "config/settings.h"
 #include "data/chunk.h"
@@ -89,17 +90,13 @@ class Operator {
 
 using OperatorPtr = std::unique_ptr<Operator>;
 
-// Adds the time until the end of the block to an operator's metrics. Only around work without co_await.
+// Adds the time until the end of the block to an operator's metrics.
 class WorkTimer {
  public:
-  explicit WorkTimer(OperatorMetrics& metrics);
-  ~WorkTimer();
-  WorkTimer(const WorkTimer&) = delete;
-  WorkTimer& operator=(const WorkTimer&) = delete;
+  explicit WorkTimer(OperatorMetrics& metrics) : added_(metrics.nanoseconds) {}
 
  private:
-  OperatorMetrics& metrics_;
-  int64_t begin_;
+  AddedTime added_;
 };
 
 // Hands the chunk on unless it has no rows, and counts it.

@@ -102,6 +102,7 @@ Task<void> ScanOperator::produce_files(RunContext& context, ChunkSink& sink) {
   };
   Task<void> running = scan.run(context.lanes, consume);
   co_await running;
+  metrics_.nanoseconds += counters.nanoseconds;
   if (units) metrics_.from_others += units->from_others();
 }
 

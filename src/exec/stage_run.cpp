@@ -113,6 +113,8 @@ Task<void> run_stage(ExecutablePlan& plan, size_t number, RunContext& context, R
     Task<void> waiting = ends.wait(stage.build_sides);
     co_await waiting;
   }
+  // Rows for build sides go first: until they are there, those for the probe side can only wait.
+  context.exchanges->output(stage.exchange->as<PhysicalExchange>()->number).set_urgency(-static_cast<int>(stage.build_sides.size()));
   reach(context, FaultPoint::StageBegun);
   std::vector<Task<void>> both;
   both.push_back(send_rows(stage, context, readers));

@@ -155,7 +155,8 @@ std::string QueryExchanges::describe() const {
   return text;
 }
 
-void QueryExchanges::send(int rank, MessageKind kind, uint32_t number, int64_t value, at::Tensor payload, const std::string& more) {
+void QueryExchanges::send(int rank, MessageKind kind, uint32_t number, int64_t value, at::Tensor payload, const std::string& more,
+                          int urgency) {
   switch (kind) {
     case MessageKind::Rows:
     case MessageKind::CompressedRows: reach(FaultPoint::RowsSent); break;
@@ -165,7 +166,7 @@ void QueryExchanges::send(int rank, MessageKind kind, uint32_t number, int64_t v
     default: break;
   }
   ExchangeHead head{query_, number, value, more};
-  hub_.transport().send(rank, Message{static_cast<uint16_t>(kind), head.to_bytes(), std::move(payload)});
+  hub_.transport().send(rank, Message{static_cast<uint16_t>(kind), head.to_bytes(), std::move(payload), urgency});
 }
 
 void QueryExchanges::dispatch(int source, Message message) {

@@ -86,7 +86,8 @@ class QueryExchanges {
   }
 
   // `more` follows the head.
-  void send(int rank, MessageKind kind, uint32_t number, int64_t value, at::Tensor payload = {}, const std::string& more = {});
+  void send(int rank, MessageKind kind, uint32_t number, int64_t value, at::Tensor payload = {}, const std::string& more = {},
+            int urgency = 0);
 
  private:
   friend class ExchangeHub;

@@ -143,7 +143,7 @@ int64_t ExchangeOutput::dispatch(int rank, MessageKind kind, int64_t value, at::
   int64_t bytes = payload.numel();
   bytes_sent_ += bytes;
   ++messages_sent_;
-  owner_.send(rank, kind, number_, value, std::move(payload), more);
+  owner_.send(rank, kind, number_, value, std::move(payload), more, urgency_);
   return bytes;
 }
 

@@ -28,6 +28,8 @@ class ExchangeOutput {
   Task<bool> send(int rank, Chunk chunk);
   bool is_wanted(int rank) const { return !peers_[static_cast<size_t>(rank)]->enough; }
   bool is_wanted_anywhere() const;
+  // Of its rows against those of other exchanges (Message::urgency). Before the first send.
+  void set_urgency(int urgency) { urgency_ = urgency; }
   // No more sends will come.
   void finish();
   // Carries what send() was given to the other ranks, until finish(). To be run beside the senders.
@@ -67,6 +69,7 @@ class ExchangeOutput {
   const uint32_t number_;
   const ExchangeLimits limits_;
   BlockCompressor compressor_;
+  int urgency_ = 0;
   std::vector<std::unique_ptr<Peer>> peers_;
   std::atomic<int64_t> bytes_sent_ = 0;
   std::atomic<int64_t> messages_sent_ = 0;

@@ -20,6 +20,7 @@ struct Message {
   uint16_t kind = 0;
   std::string head;
   at::Tensor payload;  // uint8 [bytes] on the host, contiguous; undefined: none. A received one is aligned to 64 bytes and owned alone.
+  int urgency = 0;     // where messages wait for the link, those of more go first; does not travel
 };
 
 constexpr size_t kLargestHead = 4096;

@@ -42,7 +42,10 @@ void UcxProgress::accept_outgoing(std::shared_ptr<OutgoingMessage> message) {
   if (message->peer == options_.rank) return deliver_to_self(*message);
   message->number = next_number_++;
   auto& waiting = payload_bytes(message->message) <= kSmallMessage ? peer.waiting_small : peer.waiting_large;
-  waiting.push_back(std::move(message));
+  auto before = std::find_if(waiting.rbegin(), waiting.rend(), [&](const std::shared_ptr<OutgoingMessage>& other) {
+    return other->message.urgency >= message->message.urgency;
+  });
+  waiting.insert(before.base(), std::move(message));
 }
 
 void UcxProgress::deliver_to_self(OutgoingMessage& message) {

@@ -277,6 +277,26 @@ TEST(UcxTransportTest, TheBandwidthLimitHoldsPayloadsBackAndNothingElse) {
   job.stop_all();
 }
 
+TEST(UcxTransportTest, WhatIsUrgentGoesBeforeWhatWaits) {
+  LogCollector log;
+  std::vector<UcxOptions> options = two_ranks(log);
+  options[0].link_bandwidth_limit = 20'000'000;
+  MessageCollector receiver;
+  JobOfTransports job(std::move(options));
+  job[1].start(receiver);
+  for (int i = 0; i < 4; ++i) job[0].send(1, {7, std::to_string(i), numbered_bytes(2'000'000)});
+  job[0].send(1, {8, "", numbered_bytes(1'000'000), 1});
+  std::vector<std::string> order;
+  for (const auto& [source, message] : receiver.wait_for_messages(5)) {
+    EXPECT_TRUE(message.payload.equal(numbered_bytes(message.payload.numel())));
+    order.push_back(message.kind == 8 ? "urgent" : message.head);
+  }
+  // One may be on its way already.
+  EXPECT_LE(std::find(order.begin(), order.end(), "urgent") - order.begin(), 1);
+  EXPECT_EQ(order.back(), "3");
+  job.stop_all();
+}
+
 TEST(UcxTransportTest, TheBandwidthLimitHoldsForAllThatComesToARank) {
   std::vector<UcxOptions> options;
   for (int rank = 0; rank < 3; ++rank) {

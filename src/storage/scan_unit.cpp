@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/added_time.h"
 #include "base/check.h"
 #include "columns/row_selection.h"
 #include "kernels/ops/compress.h"
@@ -365,10 +366,13 @@ Task<void> UnitReader::read_and_filter() {
     co_await loading;
   }
   if (plan_.filters.empty()) co_return;
-  while (next_row_ < unit_.first_row + unit_.rows) {
-    Strip strip = cut_strip(candidates);
-    if (strip.selected > 0) evaluate_filters(strip);
-    if (strip.selected > 0) strips_.push_back(std::move(strip));
+  {
+    AddedTime filtering(counters_.nanoseconds);
+    while (next_row_ < unit_.first_row + unit_.rows) {
+      Strip strip = cut_strip(candidates);
+      if (strip.selected > 0) evaluate_filters(strip);
+      if (strip.selected > 0) strips_.push_back(std::move(strip));
+    }
   }
   if (!others.empty() && !strips_.empty()) {
     RowRanges selected = selected_ranges();
@@ -442,6 +446,7 @@ UnitReader::Strip UnitReader::take_filtered_strip() {
 }
 
 std::optional<Chunk> UnitReader::next() {
+  AddedTime decoding(counters_.nanoseconds);
   if (is_at_end()) {
     finish();
     return std::nullopt;
