@@ -172,6 +172,15 @@ void assign_time(Settings& settings, std::string_view name, std::string_view tex
   }
 }
 
+// Ranks tell each other that they live every half second, and look every quarter.
+void assign_peer_timeout(Settings& settings, std::string_view name, std::string_view text) {
+  int64_t before = settings.peer_timeout;
+  assign_time<&Settings::peer_timeout>(settings, name, text);
+  if (settings.peer_timeout >= 1000) return;
+  settings.peer_timeout = before;
+  refuse(name, text, "a time of at least 1s, such as 5s or 1min");
+}
+
 // In the largest unit that has no fraction.
 template <auto Member>
 std::string show_time(const Settings& settings) {
@@ -250,7 +259,7 @@ const std::vector<SettingDescription>& setting_descriptions() {
       {"metadata_cache", "boolean", "keep parsed Parquet footers", assign_boolean<&S::metadata_cache>, show_boolean<&S::metadata_cache>},
       {"metadata_cache_bytes", "size", "the most memory that kept footers take; 0: a quarter of memory_limit, at most 256 MiB",
        assign_size<&S::metadata_cache_bytes, 1>, show_integer<&S::metadata_cache_bytes>},
-      {"network_checksum", "boolean", "check every message between ranks against a checksum", assign_boolean<&S::network_checksum>,
+      {"network_checksum", "boolean", "check the payload of every message between ranks against a checksum", assign_boolean<&S::network_checksum>,
        show_boolean<&S::network_checksum>},
       {"network_compression", "auto, on, off", "compress rows between ranks; auto: when the link is slower than the codec",
        assign_choice<&S::network_compression, kCompressions>, show_choice<&S::network_compression, kCompressions>},
@@ -258,7 +267,7 @@ const std::vector<SettingDescription>& setting_descriptions() {
        assign_choice<&S::continue_on_error, kErrorRules>, show_choice<&S::continue_on_error, kErrorRules>},
       {"overlap", "boolean", "read ahead while earlier chunks are decoded, and send rows to other ranks while more are made",
        assign_boolean<&S::overlap>, show_boolean<&S::overlap>},
-      {"peer_timeout", "time", "how long another rank may be silent before it counts as lost", assign_time<&S::peer_timeout>,
+      {"peer_timeout", "time", "how long another rank may be silent before it counts as lost; at least 1s", assign_peer_timeout,
        show_time<&S::peer_timeout>},
       {"progress", "auto, on, off", "show a progress line; auto: on a terminal", assign_choice<&S::progress, kProgressModes>,
        show_choice<&S::progress, kProgressModes>},

@@ -50,6 +50,13 @@ TEST(SettingsTest, TimesHaveUnits) {
     EXPECT_EQ(error_of("query_timeout", text),
               std::string("setting query_timeout cannot be '") + text + "': it takes a time such as 500ms, 30s, 5min or 1h, or off");
   }
+  // Shorter than what ranks need to hear of each other.
+  for (const char* text : {"off", "0", "999ms"}) {
+    EXPECT_EQ(error_of("peer_timeout", text),
+              std::string("setting peer_timeout cannot be '") + text + "': it takes a time of at least 1s, such as 5s or 1min");
+  }
+  assign_setting(settings, "peer_timeout", "1s");
+  EXPECT_EQ(settings.peer_timeout, 1000);
 }
 
 TEST(SettingsTest, EverySettingShowsWhatItWasGiven) {

@@ -11,6 +11,9 @@ namespace {
 
 // Producers that may wait do so when this much is kept.
 constexpr int64_t kMostKept = 32 << 20;
+// Wide rows are cut: what travels at once must fit into memory, and into a message of the transport.
+constexpr int64_t kLargestMessage = 64 << 20;
+constexpr int64_t kLargestWholeMessage = 512 << 20;  // of schedules that send everything at once
 
 Chunk own_chunk(const Chunk& chunk) {
   std::vector<Column> columns;
@@ -179,9 +182,21 @@ std::vector<Chunk> ExchangeSink::add(int rank, const Chunk& piece) {
 
 Task<void> ExchangeSink::send(int rank, std::vector<Chunk> pieces) {
   Chunk rows = concatenate_chunks(dictionaries_.merge(pieces), types_, context_.device);
-  metrics_.bytes += rows.memory_bytes();
-  Task<bool> sending = output_.send(rank, std::move(rows));
-  co_await sending;
+  int64_t bytes = rows.memory_bytes();
+  metrics_.bytes += bytes;
+  int64_t limit = context_.schedule.one_message ? kLargestWholeMessage : std::max(context_.message_bytes, kLargestMessage);
+  int64_t parts = std::min(rows.rows(), bytes / limit + 1);
+  if (parts <= 1) {
+    Task<bool> sending = output_.send(rank, std::move(rows));
+    co_await sending;
+    co_return;
+  }
+  for (int64_t part = 0; part < parts; ++part) {
+    int64_t begin = rows.rows() * part / parts;
+    int64_t end = rows.rows() * (part + 1) / parts;
+    Task<bool> sending = output_.send(rank, own_chunk(rows.slice(begin, end - begin)));
+    co_await sending;
+  }
 }
 
 }  // namespace pistachio

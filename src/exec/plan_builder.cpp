@@ -84,7 +84,22 @@ class PlanBuilder {
         in_shared_ = was_in_shared;
       }
     }
+    if (node.as<PhysicalJoin>() != nullptr) {
+      size_t first = made_.stages.size();
+      build_stages_below(*node.children[0]);
+      size_t middle = made_.stages.size();
+      build_stages_below(*node.children[1]);
+      return note_build_sides(first, middle);
+    }
     for (const PhysicalPtr& child : node.children) build_stages_below(*child);
+  }
+
+  // The stages from `first` on are of the probe side of a join, those from `middle` on of its build side.
+  void note_build_sides(size_t first, size_t middle) {
+    for (size_t probe = first; probe < middle; ++probe) {
+      if (made_.stages[probe].is_shared) continue;
+      for (size_t built = middle; built < made_.stages.size(); ++built) made_.stages[probe].build_sides.push_back(built);
+    }
   }
 
   void build_stage(const PhysicalNode& node) {
@@ -113,7 +128,7 @@ class PlanBuilder {
   OperatorPtr input(const PhysicalNode& node) { return build(*node.children[0]); }
 
   OperatorPtr build_node(const PhysicalNode& node, const PhysicalScan& scan) {
-    return std::make_unique<ScanOperator>(node.layout, scan, scan_numbers_.at(&node));
+    return std::make_unique<ScanOperator>(node.layout, scan, scan_numbers_.at(&node), scan_numbers_.size());
   }
 
   OperatorPtr build_node(const PhysicalNode& node, const PhysicalValues& values) {
@@ -139,10 +154,7 @@ class PlanBuilder {
     OperatorPtr left = build(*node.children[0]);
     size_t middle = made_.stages.size();
     OperatorPtr right = build(*node.children[1]);
-    for (size_t probe = first; probe < middle; ++probe) {
-      if (made_.stages[probe].is_shared) continue;
-      for (size_t built = middle; built < made_.stages.size(); ++built) made_.stages[probe].build_sides.push_back(built);
-    }
+    note_build_sides(first, middle);
     if (join.filter) {
       makes_filters_.insert(join.filter->number);
       for (ExecutablePlan::Filter& filter : made_.filters) filter.is_made_here = filter.is_made_here || filter.number == join.filter->number;

@@ -11,14 +11,15 @@
 
 namespace pistachio {
 
-ScanOperator::ScanOperator(std::vector<ColumnId> layout, const PhysicalScan& scan, uint32_t number)
+ScanOperator::ScanOperator(std::vector<ColumnId> layout, const PhysicalScan& scan, uint32_t number, size_t scans)
     : Operator(std::move(layout)),
       table_(scan.table),
       sources_(scan.sources),
       filters_(scan.filters),
       is_split_(scan.is_split),
       join_filters_(scan.join_filters),
-      number_(number) {}
+      number_(number),
+      scans_(scans) {}
 
 Task<void> ScanOperator::produce(RunContext& context, ChunkSink& sink) {
   bool only_counts = sources_.empty() && filters_.empty() && !table_->is_in_memory();
@@ -63,11 +64,27 @@ Task<void> ScanOperator::produce_counts(RunContext& context, ChunkSink& sink) {
   }
 }
 
+// On several ranks all scans of a query run at the same time, and one on the probe side of a join may have to wait, with rows in its
+// hands, for the build side: if it could take all of the memory, that could not be read.
+int64_t ScanOperator::memory_share(const RunContext& context, int64_t whole) const {
+  return context.exchanges == nullptr ? whole : whole / static_cast<int64_t>(scans_);
+}
+
+void ScanOperator::limit_memory(StorageContext& storage, const ScanPlan& plan, const RunContext& context) const {
+  std::optional<int64_t> whole = storage.memory.limit();
+  if (context.exchanges == nullptr || scans_ < 2 || !whole) return;
+  int64_t limit = memory_share(context, *whole);
+  for (const ScanUnit& unit : plan.units) limit = std::max(limit, unit.memory_bytes);  // one at a time is always possible
+  storage.memory = storage.memory.make_child(table_->name(), limit);
+}
+
 std::unique_ptr<SharedUnits> ScanOperator::share_units(RunContext& context, const ScanPlan& plan) {
   if (!is_split_ || context.settings().local_files) return nullptr;
+  const Settings& settings = context.settings();
+  // A reader that takes everything before it goes on has nothing to give away, and should not take more.
+  bool asks_others = settings.scan_help && settings.reader != ReaderMode::Blocking;
   return std::make_unique<SharedUnits>(context.exchanges->scan_shares(), number_, deal_units(plan, context.exchanges->ranks()),
-                                       context.exchanges->rank(), context.settings().scan_help,
-                                       TableScan::window(context.lanes, context.settings()));
+                                       context.exchanges->rank(), asks_others, TableScan::window(context.lanes, settings));
 }
 
 Task<void> ScanOperator::produce_files(RunContext& context, ChunkSink& sink) {
@@ -78,10 +95,13 @@ Task<void> ScanOperator::produce_files(RunContext& context, ChunkSink& sink) {
   for (size_t source : sources_) request.columns.push_back(table_->columns()[source].name);
   bool only_filters = sources_.empty();
   if (only_filters) request.columns.push_back(filters_[0].column);
-  ScanPlan plan = plan_scan(table_->files(), request, context.settings());
+  StorageContext storage = context.storage;
+  storage.settings.memory_limit = memory_share(context, storage.settings.memory_limit);
+  ScanPlan plan = plan_scan(table_->files(), request, storage.settings);
+  limit_memory(storage, plan, context);
   std::unique_ptr<SharedUnits> units = share_units(context, plan);
   ScanCounters counters;
-  TableScan scan(context.storage, plan, counters, units.get());
+  TableScan scan(storage, plan, counters, units.get());
   // Storage decodes on the host.
   ChunkCopier copier(context.device);
   std::atomic<int> next_lane = 0;

@@ -11,13 +11,16 @@ namespace pistachio {
 
 class ScanOperator final : public Operator {
  public:
-  // `sources[i]` is the table column behind layout()[i]. `number` is the scan's among all of the plan, on all ranks.
-  ScanOperator(std::vector<ColumnId> layout, const PhysicalScan& scan, uint32_t number);
+  // `sources[i]` is the table column behind layout()[i]. `number` is the scan's among the `scans` of the plan, on all ranks.
+  ScanOperator(std::vector<ColumnId> layout, const PhysicalScan& scan, uint32_t number, size_t scans);
   Task<void> produce(RunContext& context, ChunkSink& sink) override;
 
  private:
   Task<void> produce_counts(RunContext& context, ChunkSink& sink);
   Task<void> produce_files(RunContext& context, ChunkSink& sink);
+  // The part of a query's memory for scans that is for this one.
+  int64_t memory_share(const RunContext& context, int64_t whole) const;
+  void limit_memory(StorageContext& storage, const ScanPlan& plan, const RunContext& context) const;
   // What this rank reads of a table that is dealt to all ranks.
   std::unique_ptr<SharedUnits> share_units(RunContext& context, const ScanPlan& plan);
   Task<void> produce_chunks(RunContext& context, ChunkSink& sink);
@@ -31,6 +34,7 @@ class ScanOperator final : public Operator {
   bool is_split_;  // this rank reads its share of the files
   std::vector<ScanJoinFilter> join_filters_;
   const uint32_t number_;
+  const size_t scans_;
 };
 
 class ValuesOperator final : public Operator {

@@ -26,6 +26,7 @@ class SharedUnits final : public UnitSource {
  private:
   ScanShares& shares_;
   const uint32_t scan_;
+  std::vector<int> owners_;                  // of all units: to whom each was dealt
   std::vector<int> others_;                  // worth asking, in order
   std::vector<std::atomic<bool>> has_none_;  // by rank
   std::atomic<int64_t> from_others_ = 0;

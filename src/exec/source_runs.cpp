@@ -1,5 +1,6 @@
 #include "exec/source_runs.h"
 
+#include "base/error.h"
 #include "columns/device_copy.h"
 
 namespace pistachio {
@@ -10,6 +11,7 @@ SourceRuns::SourceRuns(ExchangeInput& input, int ranks, at::Device device, Opera
 Task<std::optional<Chunk>> SourceRuns::next(int rank) {
   Run& run = runs_[static_cast<size_t>(rank)];
   while (!run.waiting.contains(run.next_number)) {
+    if (run.has_ended && !run.waiting.empty()) throw PeerError(rank, "a message is missing: those of a sorted run are not without gaps");
     if (run.has_ended) co_return std::nullopt;
     Task<bool> receiving = receive_one();
     if (!co_await receiving) co_return std::nullopt;
@@ -40,7 +42,9 @@ Task<bool> SourceRuns::receive_one() {
     run.has_ended = true;
   } else {
     int64_t number = rows->number;
-    run.waiting.emplace(number, std::move(*rows));
+    int source = rows->source;
+    bool is_new = number >= run.next_number && run.waiting.emplace(number, std::move(*rows)).second;
+    if (!is_new) throw PeerError(source, "a message is damaged: its number was there before");
   }
   co_return true;
 }

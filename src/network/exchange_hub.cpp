@@ -86,7 +86,7 @@ bool ExchangeHub::take(int source, Message& message) {
   return true;
 }
 
-// Whoever asks waits for the answer, and a query that is not open has nothing to read.
+// Whoever asks waits for the answer, and a query that has ended, or has not begun, has nothing to give.
 void ExchangeHub::answer_none(int source, const Message& question) {
   ExchangeHead head = ExchangeHead::of(question.head);
   head.value = ScanShares::kNone;
@@ -199,10 +199,12 @@ void QueryExchanges::dispatch(int source, Message message) {
         break;
       case MessageKind::End:
         reach(FaultPoint::EndReceived);
+        if (head.value < 0) throw PeerError("a message is damaged: it ends an exchange before its beginning");
         input.on_end(source, head.value, count_of_bytes(head.more));
         break;
       case MessageKind::Credit:
         reach(FaultPoint::CreditReceived);
+        if (head.value < 0) throw PeerError("a message is damaged: it takes credit back");
         output.on_credit(source, head.value);
         break;
       case MessageKind::Enough:

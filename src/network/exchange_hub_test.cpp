@@ -175,6 +175,10 @@ TEST_F(ExchangeHubTest, DamagedMessagesAreErrorsOfTheirSender) {
   EXPECT_NE(error_of_messages(twice).find("dictionary"), std::string::npos);
   auto endless = [&](QueryExchanges& peer) { peer.send(0, MessageKind::End, 0, 1); };
   EXPECT_NE(error_of_messages(endless).find("damaged"), std::string::npos);
+  auto before_the_beginning = [&](QueryExchanges& peer) { peer.send(0, MessageKind::End, 0, -1, {}, std::string(8, '\0')); };
+  EXPECT_NE(error_of_messages(before_the_beginning).find("before its beginning"), std::string::npos);
+  auto greedy = [&](QueryExchanges& peer) { peer.send(0, MessageKind::Credit, 0, -5); };
+  EXPECT_NE(error_of_messages(greedy).find("takes credit back"), std::string::npos);
 }
 
 TEST_F(ExchangeHubTest, RowsThatReferToADictionaryThatNeverComesDoNotWaitForEver) {

@@ -14,7 +14,7 @@ std::shared_ptr<IncomingMessage> new_message(const FrameHeader& header) {
   incoming->message.kind = header.kind;
   if (header.payload_length >= 0) {
     incoming->message.payload = at::empty({header.payload_length}, at::kByte);
-    incoming->missing = header.payload_length;
+    incoming->missing = incoming->unclaimed = header.payload_length;
   }
   return incoming;
 }
@@ -32,10 +32,11 @@ std::shared_ptr<IncomingMessage> MessageAssembly::begin_piece(Frame& frame) {
     if (kept == nullptr) kept = new_message(header);
     incoming = kept;
     const Message& message = incoming->message;
-    if (message.kind != header.kind || message.payload.numel() != whole || incoming->missing < header.piece_length) {
+    if (message.kind != header.kind || message.payload.numel() != whole || incoming->unclaimed < header.piece_length) {
       throw PeerError(header.source, fmt::format("the pieces of message {} contradict each other", header.message));
     }
   }
+  incoming->unclaimed -= header.piece_length;
   if (header.piece_offset == 0) {
     incoming->message.head = std::move(frame.head);
     incoming->has_head = true;

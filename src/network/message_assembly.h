@@ -15,7 +15,8 @@ namespace pistachio {
 struct IncomingMessage {
   uint64_t number = 0;
   Message message;
-  int64_t missing = 0;  // bytes of payload
+  int64_t missing = 0;    // bytes of payload
+  int64_t unclaimed = 0;  // of them, those that no piece under way is for
   bool has_head = false;
 };
 

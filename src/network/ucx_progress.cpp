@@ -255,7 +255,7 @@ void UcxProgress::sleep() {
 UcxProgress::TimePoint UcxProgress::next_due() const {
   TimePoint due = TimePoint::max();
   if (holding_back_) due = std::min(due, limit_.free_at());
-  if (!held_.empty()) due = std::min(due, incoming_limit_.free_at() - kIncomingSlack);
+  if (is_holding()) due = std::min(due, incoming_limit_.free_at() - kIncomingSlack);
   return due;
 }
 
@@ -311,7 +311,8 @@ void UcxProgress::lose(Peer& peer, std::string why) {
   std::exception_ptr error = std::make_exception_ptr(PeerError(peer.info.rank, "a message was not sent: " + why));
   abandon_pieces(peer, error);
   fail_waiting(peer, error);
-  std::erase_if(held_, [&](const Event& event) { return event.peer == peer.info.rank; });
+  for (std::deque<Event>* held : {&held_small_, &held_large_})
+    std::erase_if(*held, [&](const Event& event) { return event.peer == peer.info.rank; });
   peer.assembly = {};
   hand_to_receiver({peer.info.rank, {}, std::move(why), {}});
 }

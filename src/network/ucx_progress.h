@@ -144,6 +144,7 @@ class UcxProgress {
   void piece_received(IncomingMessage& incoming, const FrameHeader& header);
   void deliver(Event event);
   bool deliver_held();
+  bool is_holding() const { return !held_small_.empty() || !held_large_.empty(); }
   void count_and_hand_over(Event event);
   TimePoint next_due() const;
   void hand_to_receiver(Event event);
@@ -184,9 +185,14 @@ class UcxProgress {
   uint64_t secret_ = 0;
   MessageReceiver* receiver_ = nullptr;
   std::deque<Event> kept_;
+  // Up to this size a message need not wait for larger ones.
+  static constexpr int64_t kSmallMessage = 64 << 10;
   // A receiver may be so far ahead of its limit: senders do not keep their pace to the microsecond, and what one was late for is caught up.
   static constexpr std::chrono::milliseconds kIncomingSlack{20};
-  std::deque<Event> held_;  // by the bandwidth limit; the windows of their senders bound it
+  // By the bandwidth limit; the windows of their senders bound both.
+  std::deque<Event> held_small_;
+  std::deque<Event> held_large_;
+  bool held_large_has_turn_ = false;
   std::list<OutgoingPiece> outgoing_pieces_;
   std::list<IncomingPiece> incoming_pieces_;
   // Of lost peers: UCX does not always give back what was under way to a process that died, so its memory stays until UCX goes.

@@ -132,21 +132,26 @@ void UcxProgress::piece_received(IncomingMessage& incoming, const FrameHeader& h
 void UcxProgress::deliver(Event event) {
   // See notice_own_stall(): what a process receives after it was stopped for long is not to be believed.
   if (event.peer != options_.rank && Clock::now() - loop_began_ > options_.peer_timeout) return;
-  bool is_limited = incoming_limit_.is_on() && event.peer != options_.rank && payload_bytes(event.message) > 0;
+  int64_t bytes = payload_bytes(event.message);
+  bool is_limited = incoming_limit_.is_on() && event.peer != options_.rank && bytes > 0;
   if (is_limited) {
-    held_.push_back(std::move(event));
+    (bytes <= kSmallMessage ? held_small_ : held_large_).push_back(std::move(event));
     deliver_held();
   } else {
     count_and_hand_over(std::move(event));
   }
 }
 
-// A limit holds for what comes in as well: several ranks may send to this one at once, each of them within its own limit.
+// A limit holds for what comes in as well: several ranks may send to this one at once, each of them within its own limit. As where they are
+// sent, small messages take turns with large ones: they tell of ends and cancel queries.
 bool UcxProgress::deliver_held() {
   bool any = false;
-  while (!held_.empty() && incoming_limit_.free_at() - kIncomingSlack <= Clock::now()) {
-    Event event = std::move(held_.front());
-    held_.pop_front();
+  while (is_holding() && incoming_limit_.free_at() - kIncomingSlack <= Clock::now()) {
+    bool large = held_small_.empty() || (held_large_has_turn_ && !held_large_.empty());
+    held_large_has_turn_ = !large;
+    std::deque<Event>& held = large ? held_large_ : held_small_;
+    Event event = std::move(held.front());
+    held.pop_front();
     incoming_limit_.reserve(payload_bytes(event.message));
     count_and_hand_over(std::move(event));
     any = true;

@@ -13,8 +13,6 @@
 namespace pistachio {
 namespace {
 
-// Up to this size a message need not wait for larger ones.
-constexpr int64_t kSmallMessage = 64 << 10;
 // What may be under way to one peer: enough to hide the answers of the rendezvous, little enough for heartbeats to pass in time.
 constexpr int64_t kBytesUnderWay = int64_t{32} << 20;
 constexpr int kPiecesUnderWay = 256;

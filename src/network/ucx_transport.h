@@ -29,7 +29,7 @@ struct UcxOptions {
   std::chrono::milliseconds heartbeat_interval{500};
   // How long a peer that was never heard of may take.
   std::chrono::milliseconds connect_timeout{30'000};
-  // Bytes of payload a second that may leave this rank, for evaluation; 0: no limit.
+  // Bytes of payload a second that may leave this rank, and as many that may come to it, for evaluation; 0: no limit.
   int64_t link_bandwidth_limit = 0;
   bool checksum = false;
   // Largest piece of a payload: small enough to pass in far less than peer_timeout, large enough for full bandwidth.

@@ -13,7 +13,6 @@
 #include "session/loss_report.h"
 #include "session/query_pipeline.h"
 #include "session/rank_files.h"
-#include "session/rank_messages.h"
 
 namespace pistachio {
 
@@ -171,9 +170,13 @@ void RankService::dispatch(int source, Message& message) {
   ByteReader head(message.head);
   auto number = head.get<int64_t>();
   switch (static_cast<MessageKind>(message.kind)) {
-    case MessageKind::Plan: start_query(number, message); break;
+    case MessageKind::Plan:
+      if (source == 0) start_query(number, message);
+      break;
     case MessageKind::Finished: note_finished(number, source, text_of(message.payload)); break;
-    case MessageKind::Cancel: note_cancel(number, text_of(message.payload)); break;
+    case MessageKind::Cancel:
+      if (source == 0) note_cancel(number, text_of(message.payload));
+      break;
     case MessageKind::Replaced: note_replaced(source, text_of(message.payload)); break;
     case MessageKind::Met:
       roll_.note_met(static_cast<int>(number), unpack_incarnation(text_of(message.payload)), source);
@@ -190,6 +193,7 @@ void RankService::note_cancel(int64_t number, const std::string& reason) {
     if (found == queries_.end()) {
       cancelled_early_.insert(number);
       if (cancelled_early_.size() > 64) cancelled_early_.erase(cancelled_early_.begin());
+      hub_.forget(number);  // its plan may never come, and rows of other ranks have
       return;
     }
     faults = found->second->faults;
@@ -234,7 +238,16 @@ void RankService::start_query(int64_t number, const Message& message) {
     queries_.emplace(number, std::move(query));
   } catch (...) {
     hub_.forget(number);
-    send(0, MessageKind::Finished, number, PartResult{RemoteError::of(std::current_exception(), rank()), {}}.to_bytes());
+    finish_part(number, PartResult{RemoteError::of(std::current_exception(), rank()), {}});
+  }
+}
+
+void RankService::finish_part(int64_t number, const PartResult& result) {
+  try {
+    send(0, MessageKind::Finished, number, result.to_bytes());
+  } catch (const std::exception&) {
+    // There is no memory for that. Without a body it needs none; the first rank knows at least that something went wrong.
+    send(0, MessageKind::Finished, number, "");
   }
 }
 
@@ -266,7 +279,7 @@ void RankService::run_part(int64_t number, const std::string& bytes, const Cance
   } catch (...) {
     if (!error) error = RemoteError::of(std::current_exception(), rank());
   }
-  send(0, MessageKind::Finished, number, result.to_bytes());
+  finish_part(number, result);
   std::lock_guard lock(mutex_);
   auto found = queries_.find(number);
   if (found != queries_.end()) found->second->has_ended = true;

@@ -23,6 +23,7 @@
 #include "network/transport.h"
 #include "session/query_profile.h"
 #include "session/rank_memory.h"
+#include "session/rank_messages.h"
 #include "session/rank_roll.h"
 #include "session/remote_error.h"
 #include "session/session.h"
@@ -99,6 +100,7 @@ class RankService final : private MessageReceiver {
   void note_cancel(int64_t number, const std::string& reason);
   void note_replaced(int source, const std::string& bytes);
   void start_query(int64_t number, const Message& message);
+  void finish_part(int64_t number, const PartResult& result);
   void run_part(int64_t number, const std::string& bytes, const CancelToken& token);
   RankProfile take_part(int64_t number, const std::string& bytes, const CancelToken& token, std::string& progress);
   void note_finished(int64_t number, int rank, const std::string& bytes);

@@ -25,7 +25,7 @@ namespace {
 // Settings that belong to the engine, which is made once.
 constexpr std::string_view kEngineSettings[] = {"threads",           "memory_limit", "io_threads",           "metadata_cache_bytes",
                                                 "composite_kernels", "device",       "link_bandwidth_limit", "network_checksum",
-                                                "bind_threads",      "restart_ranks"};
+                                                "bind_threads",      "restart_ranks", "peer_timeout"};
 
 // Notes whether rows went through: then a query cannot be run again.
 class RowWitness final : public ResultReceiver {

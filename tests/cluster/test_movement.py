@@ -169,6 +169,38 @@ class ScanHelp(unittest.TestCase):
                 self.assertIsNone(read_for_others["off"])
 
 
+class LittleMemory(unittest.TestCase):
+    def test_a_probe_side_leaves_memory_for_the_build_side(self):
+        """Both sides are larger than the memory for scans, and the probe side cannot go on before all of the build side is there."""
+        with tempfile.TemporaryDirectory(prefix="pistachio_little_") as name:
+            folder = Path(name)
+            chance = random.Random(3)
+            for table, rows in (("probe", 600_000), ("build", 400_000)):
+                texts = [chance.randbytes(50).hex() for _ in range(rows)]
+                keys = pa.array([i * 7919 % rows for i in range(rows)], pa.int64())
+                pq.write_table(pa.table({f"{table}_key": keys, f"{table}_text": pa.array(texts)}), folder / f"{table}.parquet", row_group_size=50_000,
+                               use_dictionary=False)
+            with PistachioCluster(2, "-s", "memory_limit=160MB", "-s", "join_distribution=repartition", "-s", "join_filters=off", folder=folder) as cluster:
+                sql = "SELECT count(*), sum(length(probe_text)), sum(length(build_text)) FROM probe JOIN build ON probe_key = build_key"
+                self.assertEqual(cluster.run(sql).csv.split()[1], "400000,40000000,40000000")
+
+
+class WideRows(unittest.TestCase):
+    def test_large_texts_travel_in_several_messages(self):
+        with tempfile.TemporaryDirectory(prefix="pistachio_wide_") as name:
+            folder = Path(name)
+            rows, length = 20_000, 8_000
+            texts = [f"{i:08}".ljust(length, "x") for i in range(rows)]
+            table = pa.table({"n": pa.array(range(rows), pa.int32()), "text": pa.array(texts)})
+            pq.write_table(table, folder / "wide.parquet", row_group_size=10_000, use_dictionary=False)
+            with PistachioCluster(2, "-s", "sort_distribution=merge", "-s", "network_compression=off", folder=folder) as cluster:
+                sql = "SELECT count(*), sum(length(text)) FROM (SELECT * FROM wide ORDER BY n DESC OFFSET 0) AS sorted"
+                self.assertEqual(cluster.run(sql).csv.split()[1], f"{rows},{rows * length}")
+                text = list(csv.reader(io.StringIO(cluster.run("EXPLAIN (ANALYZE, FORMAT JSON) SELECT * FROM wide ORDER BY n DESC").csv)))[1][0]
+                merge = next(step for step in steps_of(json.loads(text)["plan"]) if step["operator"] == "merge")
+                self.assertGreaterEqual(merge["ranks"]["messages_sent"][1], 2)
+
+
 class LocalFiles(unittest.TestCase):
     def test_every_rank_reads_its_own(self):
         with tempfile.TemporaryDirectory(prefix="pistachio_local_") as name:
