@@ -3,7 +3,9 @@
 #include <ATen/ops/empty.h>
 #include <fmt/format.h>
 
+#include "base/byte_stream.h"
 #include "base/error.h"
+#include "network/message_limits.h"
 
 namespace pistachio {
 namespace {
@@ -13,8 +15,12 @@ std::shared_ptr<IncomingMessage> new_message(const FrameHeader& header) {
   incoming->number = header.message;
   incoming->message.kind = header.kind;
   if (header.payload_length >= 0) {
-    incoming->message.payload = at::empty({header.payload_length}, at::kByte);
-    incoming->missing = incoming->unclaimed = header.payload_length;
+    incoming->length = incoming->missing = incoming->unclaimed = header.payload_length;
+    try {
+      incoming->message.payload = at::empty({header.payload_length}, at::kByte);
+    } catch (const std::exception&) {
+      incoming->is_refused = true;
+    }
   }
   return incoming;
 }
@@ -32,7 +38,7 @@ std::shared_ptr<IncomingMessage> MessageAssembly::begin_piece(Frame& frame) {
     if (kept == nullptr) kept = new_message(header);
     incoming = kept;
     const Message& message = incoming->message;
-    if (message.kind != header.kind || message.payload.numel() != whole || incoming->unclaimed < header.piece_length) {
+    if (message.kind != header.kind || incoming->length != whole || incoming->unclaimed < header.piece_length) {
       throw PeerError(header.source, fmt::format("the pieces of message {} contradict each other", header.message));
     }
   }
@@ -48,12 +54,17 @@ std::optional<Message> MessageAssembly::finish_piece(IncomingMessage& incoming, 
   incoming.missing -= piece.piece_length;
   if (incoming.missing > 0 || !incoming.has_head) return std::nullopt;
   Message message = std::move(incoming.message);
+  if (incoming.is_refused) {
+    ByteWriter kind;
+    kind.put(message.kind);
+    message = {kUnreceivedKind, kind.take() + message.head, {}};
+  }
   incomplete_.erase(incoming.number);
   return message;
 }
 
 uint8_t* MessageAssembly::place_of(IncomingMessage& incoming, const FrameHeader& piece) {
-  if (piece.piece_length == 0) return nullptr;
+  if (piece.piece_length == 0 || incoming.is_refused) return nullptr;
   return incoming.message.payload.mutable_data_ptr<uint8_t>() + piece.piece_offset;
 }
 

@@ -15,19 +15,22 @@ namespace pistachio {
 struct IncomingMessage {
   uint64_t number = 0;
   Message message;
-  int64_t missing = 0;    // bytes of payload
-  int64_t unclaimed = 0;  // of them, those that no piece under way is for
+  int64_t length = 0;       // of the payload
+  bool is_refused = false;  // there is no memory for it: its pieces are dropped
+  int64_t missing = 0;      // bytes of payload
+  int64_t unclaimed = 0;    // of them, those that no piece under way is for
   bool has_head = false;
 };
 
 class MessageAssembly {
  public:
-  // The message a piece belongs to, with memory for the whole payload. Throws PeerError when the pieces of one message contradict each
-  // other, and what the tensor allocator throws.
+  // The message a piece belongs to, with memory for the whole payload unless it is refused. Throws PeerError when the pieces of one message
+  // contradict each other.
   std::shared_ptr<IncomingMessage> begin_piece(Frame& frame);
-  // Call when the bytes of the piece are in place.
+  // Call when the bytes of the piece are in place. One that was refused comes as kUnreceivedKind when all of its pieces have.
   std::optional<Message> finish_piece(IncomingMessage& incoming, const FrameHeader& piece);
 
+  // Null for a piece without bytes, and where the message is refused.
   static uint8_t* place_of(IncomingMessage& incoming, const FrameHeader& piece);
 
  private:

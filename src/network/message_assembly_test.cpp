@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "network/message_collector.h"
+#include "network/message_limits.h"
 
 namespace pistachio {
 namespace {
@@ -57,6 +58,19 @@ TEST(MessageAssemblyTest, NoPayloadAndAnEmptyOneAreTwoThings) {
   std::optional<Message> empty = receive(assembly, piece_of(2, 0, 0, 0), {});
   ASSERT_TRUE(empty->payload.defined());
   EXPECT_EQ(empty->payload.numel(), 0);
+}
+
+TEST(MessageAssemblyTest, WhatThereIsNoMemoryForComesWithoutItsPayload) {
+  MessageAssembly assembly;
+  int64_t whole = int64_t{1} << 60;
+  EXPECT_FALSE(receive(assembly, piece_of(1, whole, whole / 2, whole / 2), {}));
+  std::optional<Message> message = receive(assembly, piece_of(1, whole, 0, whole / 2), {});
+  ASSERT_TRUE(message);
+  EXPECT_EQ(message->kind, kUnreceivedKind);
+  EXPECT_EQ(message->head, std::string("\x09\0head", 6));
+  EXPECT_FALSE(message->payload.defined());
+  // The next one that fits is received as ever.
+  EXPECT_EQ(receive(assembly, piece_of(2, 100, 0, 100), numbered_bytes(100))->kind, 9);
 }
 
 TEST(MessageAssemblyTest, PiecesThatContradictEachOtherAreRefused) {

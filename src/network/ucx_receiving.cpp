@@ -72,6 +72,10 @@ ucs_status_t UcxProgress::receive_piece(Frame& frame, void* data, bool announced
   Peer& peer = peers_[header.source];
   try {
     std::shared_ptr<IncomingMessage> incoming = peer.assembly.begin_piece(frame);
+    if (incoming->is_refused) {
+      piece_received(*incoming, header);
+      return UCS_OK;
+    }
     if (announced_only) {
       receive_announced(std::move(incoming), header, data);
       return UCS_INPROGRESS;
@@ -119,7 +123,7 @@ void UcxProgress::on_piece_received(void* request, ucs_status_t status, size_t, 
 
 void UcxProgress::piece_received(IncomingMessage& incoming, const FrameHeader& header) {
   Peer& peer = peers_[header.source];
-  if (header.checksum != 0) {
+  if (header.checksum != 0 && !incoming.is_refused) {
     const uint8_t* bytes = MessageAssembly::place_of(incoming, header);
     if (payload_checksum({bytes, static_cast<size_t>(header.piece_length)}) != header.checksum) {
       return refuse({"the checksum of a payload is wrong: it was damaged on its way", header.source, header.incarnation});

@@ -8,6 +8,7 @@
 #include "base/byte_stream.h"
 #include "base/check.h"
 #include "base/start_thread.h"
+#include "network/message_limits.h"
 #include "network/message_payload.h"
 #include "physical/plan_serializer.h"
 #include "session/loss_report.h"
@@ -22,6 +23,9 @@ constexpr int64_t kSmallestWindow = 256 << 10;
 constexpr int64_t kSmallestMessage = 256 << 10;
 constexpr int64_t kLargestMessage = 8 << 20;
 constexpr int64_t kUnmeasuredMessage = 1 << 20;
+
+// Of those that failed or were cancelled before their plan came.
+constexpr size_t kRememberedQueries = 64;
 
 RemoteError loss_of(int rank, const std::string& why) {
   return {.kind = RemoteError::Kind::Peer, .message = why, .position = -1, .rank = rank, .lost_rank = rank};
@@ -165,7 +169,24 @@ void RankService::on_message(int source, Message message) noexcept {
   }
 }
 
+// A message came that there was no memory for: its query cannot end well.
+void RankService::note_unreceived(int source, const std::string& head) {
+  ByteReader reader(head);
+  auto kind = reader.get<MessageKind>();
+  if (kind > MessageKind::Cancel) return;  // of no query; who waits for it has patience
+  auto number = reader.get<int64_t>();
+  OutOfMemory refusal(fmt::format("out of memory: a message of rank {} does not fit; raise memory_limit", source));
+  RemoteError error = RemoteError::of(std::make_exception_ptr(refusal), rank());
+  if (kind == MessageKind::Plan) {
+    hub_.forget(number);
+    return finish_part(number, {std::move(error), {}});
+  }
+  if (kind == MessageKind::Finished) return note_finished(number, source, PartResult{std::move(error), {}}.to_bytes());
+  fail_query(number, std::move(error));
+}
+
 void RankService::dispatch(int source, Message& message) {
+  if (message.kind == kUnreceivedKind) return note_unreceived(source, message.head);
   if (hub_.take(source, message) || links_.take(source, message) || memory_.take(source, message)) return;
   ByteReader head(message.head);
   auto number = head.get<int64_t>();
@@ -192,7 +213,7 @@ void RankService::note_cancel(int64_t number, const std::string& reason) {
     auto found = queries_.find(number);
     if (found == queries_.end()) {
       cancelled_early_.insert(number);
-      if (cancelled_early_.size() > 64) cancelled_early_.erase(cancelled_early_.begin());
+      if (cancelled_early_.size() > kRememberedQueries) cancelled_early_.erase(cancelled_early_.begin());
       hub_.forget(number);  // its plan may never come, and rows of other ranks have
       return;
     }
@@ -233,6 +254,7 @@ void RankService::start_query(int64_t number, const Message& message) {
     auto query = std::make_unique<Query>(CancelToken());
     if (cancelled_early_.erase(number) > 0) query->source.cancel("the query was cancelled");
     for (const LostRank& lost : roll_.lost()) fail(*query, loss_of(lost.rank, lost.why));
+    if (auto early = failed_early_.extract(number)) fail(*query, std::move(early.mapped()));
     auto part = [this, number, bytes = text_of(message.payload), token = query->source.token()] { run_part(number, bytes, token); };
     query->thread = start_thread("a query of another rank", "raise the limit on processes", part);
     queries_.emplace(number, std::move(query));
@@ -320,7 +342,10 @@ RankProfile RankService::take_part(int64_t number, const std::string& bytes, con
 void RankService::fail_query(int64_t number, RemoteError error) {
   std::lock_guard lock(mutex_);
   auto found = queries_.find(number);
-  if (found != queries_.end()) fail(*found->second, std::move(error));
+  if (found != queries_.end()) return fail(*found->second, std::move(error));
+  // Its plan may still come.
+  failed_early_.emplace(number, std::move(error));
+  if (failed_early_.size() > kRememberedQueries) failed_early_.erase(failed_early_.begin());
 }
 
 void RankService::fail(Query& query, RemoteError error) {

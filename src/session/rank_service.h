@@ -106,6 +106,7 @@ class RankService final : private MessageReceiver {
   void note_finished(int64_t number, int rank, const std::string& bytes);
   void fail(Query& query, RemoteError error);
   void fail_query(int64_t number, RemoteError error);
+  void note_unreceived(int source, const std::string& head);
   void cancel_everywhere(int64_t number, const std::string& reason, FaultPlan& faults);
   std::shared_ptr<FaultPlan> faults_of(const Settings& settings);
   // Writes what this rank knows of a query that failed for a lost rank, and names the file in the error.
@@ -130,7 +131,8 @@ class RankService final : private MessageReceiver {
   std::condition_variable changed_;
   // Guarded by mutex_.
   std::map<int64_t, std::unique_ptr<Query>> queries_;
-  std::set<int64_t> cancelled_early_;  // before their plan came
+  std::set<int64_t> cancelled_early_;            // before their plan came
+  std::map<int64_t, RemoteError> failed_early_;  // the same
   int64_t next_number_ = 1;
   bool is_stopping_ = false;
 };

@@ -185,6 +185,18 @@ class LittleMemory(unittest.TestCase):
                 self.assertEqual(cluster.run(sql).csv.split()[1], "400000,40000000,40000000")
 
 
+    def test_a_message_that_there_is_no_room_for_ends_the_query_and_nothing_else(self):
+        with tempfile.TemporaryDirectory(prefix="pistachio_no_room_") as name:
+            folder = Path(name)
+            texts = [chr(97 + i % 26) * (2_000_000 if i % 10 == 0 else 20_000) for i in range(200)]
+            pq.write_table(pa.table({"k": pa.array(range(200), pa.int64()), "s": pa.array(texts)}), folder / "longs.parquet", row_group_size=20)
+            with PistachioCluster(RANKS, "-s", "memory_limit=24MB", "-s", "join_distribution=repartition", folder=folder) as cluster:
+                for _ in range(5):
+                    with self.assertRaisesRegex(StatementFailed, "out of memory.*raise memory_limit"):
+                        cluster.run("SELECT count(*) FROM (SELECT a.*, b.s AS s2 FROM longs a FULL JOIN longs b ON a.s = b.s) x WHERE length(s) + length(s2) > 0")
+                    self.assertEqual(cluster.run("SELECT count(*), sum(k) FROM longs WHERE k >= 0").csv.split()[1], "200,19900")
+
+
 class WideRows(unittest.TestCase):
     def test_large_texts_travel_in_several_messages(self):
         with tempfile.TemporaryDirectory(prefix="pistachio_wide_") as name:

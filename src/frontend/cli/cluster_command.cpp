@@ -17,6 +17,9 @@ namespace pistachio {
 
 namespace {
 
+// Processes that one machine can be asked for.
+constexpr int64_t kMostLocalRanks = 1024;
+
 // Ranks that play to be on several hosts are dealt out in blocks, as launchers do it.
 std::string host_played(const CommandArguments& arguments, const JobIdentity& identity) {
   if (!arguments.has("--hosts")) return "";
@@ -85,7 +88,9 @@ void print_topology(RankJob& job, const Settings& settings) {
 JobIdentity local_identity(const CommandArguments& arguments) {
   if (!arguments.has("-n"))
     throw UsageError("-n says how many ranks to start; without it the command joins a job of torchrun, mpirun or srun, and this is none");
-  return identity_of_local_job(static_cast<int>(arguments.count("-n", 1)));
+  int64_t ranks = arguments.count("-n", 1);
+  if (ranks > kMostLocalRanks) throw UsageError(fmt::format("option -n takes a whole number from 1 to {}, not {}", kMostLocalRanks, ranks));
+  return identity_of_local_job(static_cast<int>(ranks));
 }
 
 // Everything behind `--`.
