@@ -27,9 +27,10 @@ SANITIZED_TESTS = {
     ("tsan", "sql_test"): re.compile("eight_threads|ranks_3$"),
     ("asan", "sql_test"): re.compile("_default|chunks_of_seven|eight_threads|ranks_7$"),
 }
-# Suites of plain functions, many of them deep or called for every row. Looking for uses of a stack frame after its return is worth its time
-# where coroutines are; here it made up nearly all of the time (a search for a free frame at every call: kernels_cpu_test 1000 s instead of 90).
-SUITES_WITHOUT_COROUTINES = ("kernels_cpu_test", "parser_test", "expr_test", "columns_test", "data_test")
+# Looking for uses of a stack frame after its return is worth its time where coroutines are. In suites of plain functions, many of them deep or
+# called for every row, it made up nearly all of the time (a search for a free frame at every call: kernels_cpu_test 1000 s instead of 90), and in
+# sql_test too: there the suites of the layers below look for it.
+SUITES_THAT_TRUST_FRAMES = ("kernels_cpu_test", "parser_test", "expr_test", "columns_test", "data_test", "sql_test")
 # On 64-bit ARM the thread sanitizer of GCC 12 is of use only where no tensors are: libtorch brings an allocator of its own there (mimalloc), which
 # it does not see, so that memory that is used again looks like a race; it has no room for our arenas; and its process_vm_readv crashes under UCX.
 ARM_TSAN_SUITES = ("base_test", "memory_test")
@@ -245,7 +246,7 @@ def run_python_tests(report, pattern):
 def sanitizer_environment(kind, suite):
     support = ROOT / "tests" / "support"
     if kind == "asan":
-        after_return = 0 if suite in SUITES_WITHOUT_COROUTINES else 1
+        after_return = 0 if suite in SUITES_THAT_TRUST_FRAMES else 1
         return {
             # Containers cross the border to libtorch and Arrow, which are not instrumented: their bounds are unknown to us.
             # The most a test may allocate at once is far above what any needs: a larger request is a length taken from a file.
