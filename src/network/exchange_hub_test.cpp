@@ -14,6 +14,7 @@
 #include "base/task_group.h"
 #include "columns/chunk_packing.h"
 #include "data/concatenate_columns.h"
+#include "network/hub_receiver.h"
 #include "network/loopback_transport.h"
 
 namespace pistachio {
@@ -24,16 +25,6 @@ constexpr int64_t kWindow = 64 << 10;
 Chunk numbers(int64_t rows) {
   return Chunk({Column::fixed(TypeKind::BigInt, at::arange(rows, at::kLong))}, rows);
 }
-
-// Hands on to the hub what arrives on a rank.
-class HubReceiver final : public MessageReceiver {
- public:
-  explicit HubReceiver(Transport& transport) : hub(transport) { transport.start(*this); }
-  void on_message(int source, Message message) noexcept override { hub.take(source, message); }
-  void on_peer_lost(int, std::string) noexcept override {}
-
-  ExchangeHub hub;
-};
 
 class ExchangeHubTest : public testing::Test {
  protected:

@@ -9,21 +9,13 @@
 #include "base/scheduler.h"
 #include "base/task_group.h"
 #include "network/exchange_hub.h"
+#include "network/hub_receiver.h"
 #include "network/loopback_transport.h"
 
 namespace pistachio {
 namespace {
 
 constexpr uint32_t kScan = 3;
-
-class HubOfRank final : public MessageReceiver {
- public:
-  explicit HubOfRank(Transport& transport) : hub(transport) { transport.start(*this); }
-  void on_message(int source, Message message) noexcept override { hub.take(source, message); }
-  void on_peer_lost(int, std::string) noexcept override {}
-
-  ExchangeHub hub;
-};
 
 class ScanSharesTest : public testing::Test {
  protected:
@@ -51,8 +43,8 @@ class ScanSharesTest : public testing::Test {
 
   Scheduler scheduler_{SchedulerOptions{.workers = 4}};
   LoopbackNetwork network_{2, {}};
-  HubOfRank first_{network_.transport(0)};
-  HubOfRank second_{network_.transport(1)};
+  HubReceiver first_{network_.transport(0)};
+  HubReceiver second_{network_.transport(1)};
 };
 
 TEST_F(ScanSharesTest, OthersGetWhatComesLast) {

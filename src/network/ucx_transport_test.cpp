@@ -51,6 +51,15 @@ std::vector<UcxOptions> two_ranks(LogCollector& log) {
   return options;
 }
 
+std::vector<UcxOptions> ranks_with_limit(int ranks, int64_t link_bandwidth_limit) {
+  std::vector<UcxOptions> options;
+  for (int rank = 0; rank < ranks; ++rank) {
+    options.push_back(test_options(TransportKind::UcxTcp, rank, ranks));
+    options.back().link_bandwidth_limit = link_bandwidth_limit;
+  }
+  return options;
+}
+
 // Somebody who knows the address of a rank but not our ways: sends any bytes as a frame.
 class Stranger {
  public:
@@ -262,11 +271,8 @@ TEST(UcxTransportTest, ChecksumsAndSmallPiecesChangeNothing) {
 }
 
 TEST(UcxTransportTest, TheBandwidthLimitHoldsPayloadsBackAndNothingElse) {
-  LogCollector log;
-  std::vector<UcxOptions> options = two_ranks(log);
-  options[0].link_bandwidth_limit = 10'000'000;
   MessageCollector receiver;
-  JobOfTransports job(std::move(options));
+  JobOfTransports job(ranks_with_limit(2, 10'000'000));
   job[1].start(receiver);
   auto begin = std::chrono::steady_clock::now();
   for (int i = 0; i < 4; ++i) job[0].send(1, {7, "", numbered_bytes(2'000'000)});
@@ -278,11 +284,8 @@ TEST(UcxTransportTest, TheBandwidthLimitHoldsPayloadsBackAndNothingElse) {
 }
 
 TEST(UcxTransportTest, WhatIsUrgentGoesBeforeWhatWaits) {
-  LogCollector log;
-  std::vector<UcxOptions> options = two_ranks(log);
-  options[0].link_bandwidth_limit = 20'000'000;
   MessageCollector receiver;
-  JobOfTransports job(std::move(options));
+  JobOfTransports job(ranks_with_limit(2, 20'000'000));
   job[1].start(receiver);
   for (int i = 0; i < 4; ++i) job[0].send(1, {7, std::to_string(i), numbered_bytes(2'000'000)});
   job[0].send(1, {8, "", numbered_bytes(1'000'000), 1});
@@ -298,13 +301,8 @@ TEST(UcxTransportTest, WhatIsUrgentGoesBeforeWhatWaits) {
 }
 
 TEST(UcxTransportTest, TheBandwidthLimitHoldsForAllThatComesToARank) {
-  std::vector<UcxOptions> options;
-  for (int rank = 0; rank < 3; ++rank) {
-    options.push_back(test_options(TransportKind::UcxTcp, rank, 3));
-    options.back().link_bandwidth_limit = 10'000'000;
-  }
   MessageCollector receiver;
-  JobOfTransports job(std::move(options));
+  JobOfTransports job(ranks_with_limit(3, 10'000'000));
   job[0].start(receiver);
   auto begin = std::chrono::steady_clock::now();
   for (int i = 0; i < 8; ++i) {

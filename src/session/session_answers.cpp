@@ -8,6 +8,7 @@
 #include "optimizer/optimizer.h"
 #include "session/answer_rows.h"
 #include "session/explain.h"
+#include "session/ignored_result.h"
 #include "session/known_names.h"
 #include "session/query_pipeline.h"
 #include "session/query_profile.h"
@@ -16,25 +17,14 @@
 
 namespace pistachio {
 
-namespace {
-
-class Ignore final : public ResultReceiver {
- public:
-  void begin(const std::vector<ResultColumn>&) override {}
-  void add(const Chunk&) override {}
-  void end() override {}
-};
-
-}  // namespace
-
 void Session::run(const std::shared_ptr<const ast::Statement>& statement, const ast::Explain& node, ResultReceiver& receiver) {
   const auto* select = std::get_if<ast::SelectStatement>(&node.statement->node);
   if (select == nullptr) throw UserError("EXPLAIN takes a query", statement->position);
   PlannedQuery planned = plan(*select->query);
   if (node.analyze) {
     ExecutablePlan executable = build_executable(planned.plan);
-    Ignore ignore;
-    run_planned(planned, executable, ignore, true);
+    IgnoredResult ignored;
+    run_planned(planned, executable, ignored, true);
   }
   const QueryProfile* shown = node.analyze ? profile_.get() : nullptr;
   std::vector<std::vector<ScalarValue>> rows;

@@ -7,22 +7,16 @@
 
 #include "base/format_bytes.h"
 #include "parser/parse.h"
+#include "session/ignored_result.h"
 
 namespace pistachio {
 
 namespace {
 
-class Discard final : public ResultReceiver {
- public:
-  void begin(const std::vector<ResultColumn>&) override {}
-  void add(const Chunk&) override {}
-  void end() override {}
-};
-
 void execute(Session& session, const std::string& sql, const CancelToken& token) {
-  Discard discard;
+  IgnoredResult ignored;
   for (ast::Statement& statement : parse_statements(sql))
-    session.execute(std::make_shared<const ast::Statement>(std::move(statement)), discard, token);
+    session.execute(std::make_shared<const ast::Statement>(std::move(statement)), ignored, token);
 }
 
 void apply(Session& session, const std::vector<std::pair<std::string, std::string>>& settings, const CancelToken& token) {

@@ -1,0 +1,21 @@
+// For tests: a hub over a transport, which hears all that arrives on its rank.
+#pragma once
+
+#include <string>
+#include <utility>
+
+#include "network/exchange_hub.h"
+#include "network/transport.h"
+
+namespace pistachio {
+
+class HubReceiver final : public MessageReceiver {
+ public:
+  explicit HubReceiver(Transport& transport) : hub(transport) { transport.start(*this); }
+  void on_message(int source, Message message) noexcept override { hub.take(source, message); }
+  void on_peer_lost(int, std::string) noexcept override {}
+
+  ExchangeHub hub;
+};
+
+}  // namespace pistachio

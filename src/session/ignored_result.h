@@ -1,0 +1,17 @@
+// For statements that are run for their time or their profile.
+#pragma once
+
+#include <vector>
+
+#include "session/session.h"
+
+namespace pistachio {
+
+class IgnoredResult final : public ResultReceiver {
+ public:
+  void begin(const std::vector<ResultColumn>&) override {}
+  void add(const Chunk&) override {}
+  void end() override {}
+};
+
+}  // namespace pistachio
