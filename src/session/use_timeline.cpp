@@ -40,13 +40,14 @@ double value_at(const std::vector<UseSample>& samples, int64_t UseSample::*count
 }  // namespace
 
 void SampleSeries::add(const UseSample& sample) {
+  if (samples_.size() == kMostSamples) {
+    // The first stays, it is the origin; so does the new one, which may be the last and then holds all that was done.
+    size_t kept = 0;
+    for (size_t i = 0; i < samples_.size(); i += 2) samples_[kept++] = samples_[i];
+    samples_.resize(kept);
+    interval_ *= 2;
+  }
   samples_.push_back(sample);
-  if (samples_.size() < kMostSamples) return;
-  // The first stays: it is the origin.
-  size_t kept = 0;
-  for (size_t i = 0; i < samples_.size(); i += 2) samples_[kept++] = samples_[i];
-  samples_.resize(kept);
-  interval_ *= 2;
 }
 
 UseSampler::UseSampler(const ReadPool& reads, const QueryExchanges& exchanges) : reads_(reads), exchanges_(exchanges) {

@@ -30,6 +30,17 @@ TEST(SampleSeriesTest, ALongTimeHasNoMoreSamplesThanAShortOne) {
   for (size_t i = 1; i < samples.size(); ++i) EXPECT_GT(samples[i].nanoseconds, samples[i - 1].nanoseconds);
 }
 
+TEST(SampleSeriesTest, TheFirstAndTheLastSampleStay) {
+  for (int64_t count = 1; count <= 600; ++count) {
+    SampleSeries series;
+    for (int64_t now = 0; now < count; ++now) series.add({.nanoseconds = now});
+    std::vector<UseSample> samples = series.take();
+    EXPECT_LE(samples.size(), SampleSeries::kMostSamples);
+    EXPECT_EQ(samples.front().nanoseconds, 0);
+    EXPECT_EQ(samples.back().nanoseconds, count - 1);
+  }
+}
+
 TEST(UseTimelineTest, SlotsHoldWhatWasDoneInThem) {
   // 1 s of reading 1000 bytes, 1 s of receiving 500, then nothing for 2 s; one core busy in the first half of it all.
   std::vector<UseSample> samples = {{0, 0, 0, 0},
