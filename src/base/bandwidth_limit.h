@@ -18,7 +18,9 @@ class BandwidthLimit {
   int64_t bytes_per_second() const { return bytes_per_second_; }
 
   // When the bytes, given to the device now, would have passed it: behind all that were given before.
-  TimePoint reserve(int64_t bytes);
+  TimePoint reserve(int64_t bytes) { return reserve(bytes, std::chrono::steady_clock::now()); }
+  // The same for bytes that were given to it at an earlier moment.
+  TimePoint reserve(int64_t bytes, TimePoint given);
   // When the device has passed everything; in the past or now: it is idle.
   TimePoint free_at() const;
 

@@ -15,6 +15,7 @@
 #include "exec/ordered_read.h"
 #include "exec/recursion.h"
 #include "exec/scan_operator.h"
+#include "exec/scan_order.h"
 #include "exec/shared_rows.h"
 #include "exec/sort.h"
 #include "exec/union_repeat.h"
@@ -25,14 +26,13 @@ namespace {
 
 class PlanBuilder {
  public:
-  PlanBuilder(const PhysicalPlan& plan, int rank) : plan_(plan), rank_(rank) {}
+  PlanBuilder(const PhysicalPlan& plan, int rank) : plan_(plan), rank_(rank), scan_numbers_(scans_in_order_of_need(plan)) {}
 
   ExecutablePlan build() {
     collect_filters(*plan_.root);
     for (const PhysicalPtr& shared : plan_.shared) {
       if (shared) collect_filters(*shared);
     }
-    number_scans();
     made_.root = build_if_here(*plan_.root);
     made_.root_reads = {reads_.begin(), reads_.end()};
     made_.root_makes_filters = {makes_filters_.begin(), makes_filters_.end()};
@@ -53,26 +53,18 @@ class PlanBuilder {
     return nullptr;
   }
 
+  // On every rank.
+  static bool has_all_build_rows(const PhysicalNode& join) {
+    return join.distribution.kind != Distribution::Kind::Single && join.children[1]->distribution.kind == Distribution::Kind::Replicated;
+  }
+
   void collect_filters(const PhysicalNode& node) {
     if (const auto* join = node.as<PhysicalJoin>(); join != nullptr && join->filter)
-      made_.filters.push_back({join->filter->number, join->filter->expected_keys, false});
+      made_.filters.push_back({join->filter->number, join->filter->expected_keys, false, has_all_build_rows(node)});
     // Every rank has a stage for every exchange.
     if (const auto* exchange = node.as<PhysicalExchange>(); exchange != nullptr && exchange->filter)
-      made_.filters.push_back({exchange->filter->number, exchange->filter->expected_keys, true});
+      made_.filters.push_back({exchange->filter->number, exchange->filter->expected_keys, true, false});
     for (const PhysicalPtr& child : node.children) collect_filters(*child);
-  }
-
-  // Also of those that are not built here: on all ranks a number is to mean the same scan.
-  void number_scans() {
-    number_scans(*plan_.root);
-    for (const PhysicalPtr& shared : plan_.shared) {
-      if (shared) number_scans(*shared);
-    }
-  }
-
-  void number_scans(const PhysicalNode& node) {
-    if (node.as<PhysicalScan>() != nullptr) scan_numbers_.emplace(&node, static_cast<uint32_t>(scan_numbers_.size()));
-    for (const PhysicalPtr& child : node.children) number_scans(*child);
   }
 
   void build_stages_below(const PhysicalNode& node) {
@@ -125,10 +117,15 @@ class PlanBuilder {
     return std::make_unique<ExchangeReadOperator>(node.layout, exchange.number);
   }
 
+  size_t scans_of_files() const {
+    auto is_of_files = [](const auto& scan) { return !scan.first->template as<PhysicalScan>()->table->is_in_memory(); };
+    return static_cast<size_t>(std::count_if(scan_numbers_.begin(), scan_numbers_.end(), is_of_files));
+  }
+
   OperatorPtr input(const PhysicalNode& node) { return build(*node.children[0]); }
 
   OperatorPtr build_node(const PhysicalNode& node, const PhysicalScan& scan) {
-    return std::make_unique<ScanOperator>(node.layout, scan, scan_numbers_.at(&node), scan_numbers_.size());
+    return std::make_unique<ScanOperator>(node.layout, scan, scan_numbers_.at(&node), scans_of_files());
   }
 
   OperatorPtr build_node(const PhysicalNode& node, const PhysicalValues& values) {
@@ -251,7 +248,7 @@ class PlanBuilder {
   const PhysicalPlan& plan_;
   const int rank_;
   ExecutablePlan made_;
-  std::map<const PhysicalNode*, uint32_t> scan_numbers_;
+  const ScanNumbers scan_numbers_;  // also of those that are not built here
   std::set<size_t> reads_;    // of the stage that is being built
   std::set<size_t> makes_filters_;  // the same
   std::set<size_t> visited_;  // common tables whose stages are built, though they themselves are on another rank

@@ -36,6 +36,7 @@ struct ExecutablePlan {
     size_t number = 0;
     int64_t expected_keys = 0;
     bool is_made_here = false;
+    bool is_same_everywhere = false;  // each rank has all build rows
   };
   std::vector<Filter> filters;
 

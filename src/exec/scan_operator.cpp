@@ -11,7 +11,7 @@
 
 namespace pistachio {
 
-ScanOperator::ScanOperator(std::vector<ColumnId> layout, const PhysicalScan& scan, uint32_t number, size_t scans)
+ScanOperator::ScanOperator(std::vector<ColumnId> layout, const PhysicalScan& scan, uint32_t number, size_t scans_of_files)
     : Operator(std::move(layout)),
       table_(scan.table),
       sources_(scan.sources),
@@ -19,7 +19,7 @@ ScanOperator::ScanOperator(std::vector<ColumnId> layout, const PhysicalScan& sca
       is_split_(scan.is_split),
       join_filters_(scan.join_filters),
       number_(number),
-      scans_(scans) {}
+      scans_of_files_(scans_of_files) {}
 
 Task<void> ScanOperator::produce(RunContext& context, ChunkSink& sink) {
   bool only_counts = sources_.empty() && filters_.empty() && !table_->is_in_memory();
@@ -67,12 +67,12 @@ Task<void> ScanOperator::produce_counts(RunContext& context, ChunkSink& sink) {
 // On several ranks all scans of a query run at the same time, and one on the probe side of a join may have to wait, with rows in its
 // hands, for the build side: if it could take all of the memory, that could not be read.
 int64_t ScanOperator::memory_share(const RunContext& context, int64_t whole) const {
-  return context.exchanges == nullptr ? whole : whole / static_cast<int64_t>(scans_);
+  return context.exchanges == nullptr ? whole : whole / static_cast<int64_t>(scans_of_files_);
 }
 
 void ScanOperator::limit_memory(StorageContext& storage, const ScanPlan& plan, const RunContext& context) const {
   std::optional<int64_t> whole = storage.memory.limit();
-  if (context.exchanges == nullptr || scans_ < 2 || !whole) return;
+  if (context.exchanges == nullptr || scans_of_files_ < 2 || !whole) return;
   int64_t limit = memory_share(context, *whole);
   for (const ScanUnit& unit : plan.units) limit = std::max(limit, unit.memory_bytes);  // one at a time is always possible
   storage.memory = storage.memory.make_child(table_->name(), limit);
@@ -90,6 +90,7 @@ std::unique_ptr<SharedUnits> ScanOperator::share_units(RunContext& context, cons
 Task<void> ScanOperator::produce_files(RunContext& context, ChunkSink& sink) {
   ScanRequest request;
   request.filters = filters_;
+  request.first_need = int64_t{number_} << 32;
   Task<bool> waiting = wait_for_joins(context, request.filters);
   if (!co_await waiting) co_return;
   for (size_t source : sources_) request.columns.push_back(table_->columns()[source].name);

@@ -11,8 +11,9 @@ namespace pistachio {
 
 class ScanOperator final : public Operator {
  public:
-  // `sources[i]` is the table column behind layout()[i]. `number` is the scan's among the `scans` of the plan, on all ranks.
-  ScanOperator(std::vector<ColumnId> layout, const PhysicalScan& scan, uint32_t number, size_t scans);
+  // `sources[i]` is the table column behind layout()[i]. `number` is the scan's among those of the plan, on all ranks, in
+  // the order in which they are needed; `scans_of_files` share the memory for scans.
+  ScanOperator(std::vector<ColumnId> layout, const PhysicalScan& scan, uint32_t number, size_t scans_of_files);
   Task<void> produce(RunContext& context, ChunkSink& sink) override;
 
  private:
@@ -34,7 +35,7 @@ class ScanOperator final : public Operator {
   bool is_split_;  // this rank reads its share of the files
   std::vector<ScanJoinFilter> join_filters_;
   const uint32_t number_;
-  const size_t scans_;
+  const size_t scans_of_files_;
 };
 
 class ValuesOperator final : public Operator {

@@ -50,15 +50,15 @@ void give_up_filters(const std::vector<size_t>& filters, RunContext& context) {
   for (size_t number : filters) context.filters->at(number)->tell_nothing(false);
 }
 
-// What all ranks know of the build side of a join becomes what scans know.
-Task<void> unite_filter(JoinFilter& filter, uint32_t topic, RunContext& context) {
+// What all ranks know of the build side of a join becomes what scans know. Without a topic this rank knows all of it.
+Task<void> unite_filter(JoinFilter& filter, std::optional<uint32_t> topic, RunContext& context) {
   Task<std::string> telling = filter.own();
   std::string own = co_await telling;
   std::vector<std::string> notes;
-  if (context.exchanges == nullptr) {
+  if (context.exchanges == nullptr || !topic) {
     notes.push_back(std::move(own));
   } else {
-    Task<std::vector<std::string>> sharing = context.exchanges->notes().share(topic, std::move(own));
+    Task<std::vector<std::string>> sharing = context.exchanges->notes().share(*topic, std::move(own));
     notes = co_await sharing;
   }
   filter.unite(notes, context.device);
@@ -154,7 +154,11 @@ Task<void> run_stages(ExecutablePlan& plan, RunContext& context, ChunkSink& sink
   std::vector<Task<void>> all;
   for (size_t i = 0; i < plan.stages.size(); ++i) all.push_back(run_stage(plan, i, context, readers, ends));
   size_t exchanges = context.exchanges == nullptr ? 0 : context.exchanges->count();
-  for (const auto& [number, filter] : filters) all.push_back(unite_filter(*filter, static_cast<uint32_t>(exchanges + number), context));
+  for (const ExecutablePlan::Filter& filter : plan.filters) {
+    std::optional<uint32_t> topic;
+    if (!filter.is_same_everywhere) topic = static_cast<uint32_t>(exchanges + filter.number);
+    all.push_back(unite_filter(*filters.at(filter.number), topic, context));
+  }
   if (plan.root) all.push_back(run_root(plan, context, sink, readers));
   Task<void> running = when_all(std::move(all));
   co_await running;

@@ -8,24 +8,25 @@
 #include "network/message_limits.h"
 
 namespace pistachio {
-namespace {
 
-std::shared_ptr<IncomingMessage> new_message(const FrameHeader& header) {
+at::Tensor MessageAssembly::ordinary_memory(int64_t bytes) {
+  return at::empty({bytes}, at::kByte);
+}
+
+std::shared_ptr<IncomingMessage> MessageAssembly::new_message(const FrameHeader& header) const {
   auto incoming = std::make_shared<IncomingMessage>();
   incoming->number = header.message;
   incoming->message.kind = header.kind;
   if (header.payload_length >= 0) {
     incoming->length = incoming->missing = incoming->unclaimed = header.payload_length;
     try {
-      incoming->message.payload = at::empty({header.payload_length}, at::kByte);
+      incoming->message.payload = new_payload_(header.payload_length);
     } catch (const std::exception&) {
       incoming->is_refused = true;
     }
   }
   return incoming;
 }
-
-}  // namespace
 
 std::shared_ptr<IncomingMessage> MessageAssembly::begin_piece(Frame& frame) {
   const FrameHeader& header = frame.header;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <unordered_map>
@@ -24,6 +25,11 @@ struct IncomingMessage {
 
 class MessageAssembly {
  public:
+  // Memory for a payload of so many bytes; throws if there is none.
+  using NewPayload = std::function<at::Tensor(int64_t)>;
+  MessageAssembly() : MessageAssembly(ordinary_memory) {}
+  explicit MessageAssembly(NewPayload new_payload) : new_payload_(std::move(new_payload)) {}
+
   // The message a piece belongs to, with memory for the whole payload unless it is refused. Throws PeerError when the pieces of one message
   // contradict each other.
   std::shared_ptr<IncomingMessage> begin_piece(Frame& frame);
@@ -34,6 +40,10 @@ class MessageAssembly {
   static uint8_t* place_of(IncomingMessage& incoming, const FrameHeader& piece);
 
  private:
+  static at::Tensor ordinary_memory(int64_t bytes);
+  std::shared_ptr<IncomingMessage> new_message(const FrameHeader& header) const;
+
+  NewPayload new_payload_;
   std::unordered_map<uint64_t, std::shared_ptr<IncomingMessage>> incomplete_;
 };
 

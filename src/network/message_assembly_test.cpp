@@ -1,9 +1,11 @@
 #include "network/message_assembly.h"
 
+#include <ATen/ops/empty.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cstring>
+#include <new>
 #include <random>
 #include <vector>
 
@@ -61,8 +63,11 @@ TEST(MessageAssemblyTest, NoPayloadAndAnEmptyOneAreTwoThings) {
 }
 
 TEST(MessageAssemblyTest, WhatThereIsNoMemoryForComesWithoutItsPayload) {
-  MessageAssembly assembly;
-  int64_t whole = int64_t{1} << 60;
+  MessageAssembly assembly([](int64_t bytes) -> at::Tensor {
+    if (bytes > 1000) throw std::bad_alloc();
+    return at::empty({bytes}, at::kByte);
+  });
+  int64_t whole = 2000;
   EXPECT_FALSE(receive(assembly, piece_of(1, whole, whole / 2, whole / 2), {}));
   std::optional<Message> message = receive(assembly, piece_of(1, whole, 0, whole / 2), {});
   ASSERT_TRUE(message);

@@ -53,11 +53,13 @@ std::string try_once(const std::string& host, int port, Clock::time_point deadli
 
 }  // namespace
 
-std::string reach_address(const std::string& host, int port, Clock::time_point deadline) {
+std::string reach_address(const std::string& host, int port, Clock::time_point deadline,
+                          const std::function<void(const std::string&)>& after_attempt) {
   Clock::duration pause = 10ms;
   while (true) {
     std::string wrong = try_once(host, port, deadline);
     if (wrong.empty() || Clock::now() + pause > deadline) return wrong;
+    after_attempt(wrong);
     std::this_thread::sleep_for(pause);
     pause = std::min<Clock::duration>(pause * 2, 500ms);
   }

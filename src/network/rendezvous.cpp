@@ -80,23 +80,24 @@ std::string unreachable(const JobIdentity& identity, const std::string& why) {
 // c10d's store with our keys, our deadline and our errors.
 class RendezvousStore {
  public:
-  RendezvousStore(const JobIdentity& identity, std::chrono::milliseconds timeout, std::function<void()> while_waiting)
-      : prefix_(fmt::format("pistachio/{}/", identity.attempt)),
-        while_waiting_(std::move(while_waiting)),
-        deadline_(Clock::now() + timeout) {
+  RendezvousStore(const JobIdentity& identity, const RendezvousOptions& options)
+      : prefix_(fmt::format("pistachio/{}/", identity.attempt)), options_(options), begin_(Clock::now()), deadline_(begin_ + options.timeout) {
     listens_ = identity.rank == 0 && !identity.launcher_has_store;
-    c10d::TCPStoreOptions options;
-    options.port = static_cast<uint16_t>(identity.master_port);
-    options.isServer = listens_;
-    options.waitWorkers = false;
-    options.timeout = timeout;
+    c10d::TCPStoreOptions own;
+    own.port = static_cast<uint16_t>(identity.master_port);
+    own.isServer = listens_;
+    own.waitWorkers = false;
+    own.timeout = options_.timeout;
     std::string address = listens_ ? "127.0.0.1" : identity.master_address;  // the server listens on all addresses
     if (!listens_) {
-      std::string wrong = reach_address(identity.master_address, identity.master_port, deadline_);
+      auto after_attempt = [&](const std::string& wrong) {
+        watch([&] { return fmt::format("rank 0 at {}:{} ({})", identity.master_address, identity.master_port, wrong); });
+      };
+      std::string wrong = reach_address(identity.master_address, identity.master_port, deadline_, after_attempt);
       if (!wrong.empty()) throw UserError(unreachable(identity, wrong));
     }
     try {
-      store_ = c10::make_intrusive<c10d::TCPStore>(address, options);
+      store_ = c10::make_intrusive<c10d::TCPStore>(address, own);
     } catch (const std::exception& problem) {
       if (listens_) {
         throw UserError(fmt::format("rank 0 cannot listen on port {}: {}; set MASTER_PORT to a free one", identity.master_port,
@@ -130,8 +131,9 @@ class RendezvousStore {
     talk([&] { there = store_->check({prefix_ + key}); });
     return there;
   }
-  // False: the time was up. Asks again and again: c10d's own waiting fills the terminal when it takes long.
-  bool wait_for(const std::vector<std::string>& keys) {
+  // False: the time was up. Asks again and again: c10d's own waiting fills the terminal when it takes long. `for_what` is for the notice.
+  template <typename ForWhat>
+  bool wait_for(const std::vector<std::string>& keys, ForWhat for_what) {
     std::vector<std::string> full;
     for (const std::string& key : keys) full.push_back(prefix_ + key);
     std::chrono::milliseconds pause = 2ms;
@@ -139,30 +141,42 @@ class RendezvousStore {
       bool there = false;
       talk([&] { there = store_->check(full); });
       if (there) return true;
-      if (has(kRefusal)) throw UserError(get(kRefusal));
-      if (while_waiting_) watch();
+      if (has(kRefusal)) {
+        std::string why = get(kRefusal);
+        if (listens_) let_others_see();
+        throw UserError(why);
+      }
+      watch(for_what);
       if (Clock::now() >= deadline_) return false;
       std::this_thread::sleep_for(pause);
       pause = std::min(pause * 2, kLongestPause);
     }
   }
-  // All who wait end with this. The one that keeps the store must not take it away before the others have seen why.
+  // All who wait end with this.
   void refuse_all(const std::string& why) {
     put(kRefusal, why);
-    if (listens_) std::this_thread::sleep_for(kLongestPause * 5);
+    if (listens_) let_others_see();
   }
 
  private:
   static constexpr const char* kRefusal = "refusal";
   static constexpr std::chrono::milliseconds kLongestPause{100};
 
-  void watch() {
+  // The one that keeps the store must not take it away before the others have seen why they are refused.
+  static void let_others_see() { std::this_thread::sleep_for(kLongestPause * 5); }
+
+  template <typename ForWhat>
+  void watch(ForWhat for_what) {
     try {
-      while_waiting_();
+      if (options_.while_waiting) options_.while_waiting();
     } catch (const std::exception& problem) {
       if (listens_) refuse_all(problem.what());
       throw;
     }
+    if (!options_.notice || notice_was_given_ || Clock::now() < begin_ + options_.notice_after) return;
+    notice_was_given_ = true;
+    options_.notice(fmt::format("waiting for {}; giving up in {} s", for_what(),
+                                std::chrono::duration_cast<std::chrono::seconds>(deadline_ - Clock::now()).count()));
   }
 
   template <typename Work>
@@ -176,14 +190,16 @@ class RendezvousStore {
   }
 
   std::string prefix_;
-  std::function<void()> while_waiting_;
-  Clock::time_point deadline_;
+  const RendezvousOptions options_;
+  const Clock::time_point begin_;
+  const Clock::time_point deadline_;
+  bool notice_was_given_ = false;
   bool listens_ = false;
   c10::intrusive_ptr<c10d::TCPStore> store_;
 };
 
 Rendezvous::Rendezvous(JobIdentity identity, RendezvousOptions options) : identity_(std::move(identity)), options_(std::move(options)) {
-  store_ = std::make_unique<RendezvousStore>(identity_, options_.timeout, options_.while_waiting);
+  store_ = std::make_unique<RendezvousStore>(identity_, options_);
 }
 
 Rendezvous::~Rendezvous() = default;
@@ -194,7 +210,7 @@ int Rendezvous::port() const {
 
 // A rank of a job of another size would be waited for in vain, or never be asked.
 void Rendezvous::compare_sizes() {
-  if (identity_.rank == 0 || !store_->wait_for({"ranks"})) return;
+  if (identity_.rank == 0 || !store_->wait_for({"ranks"}, [] { return "rank 0"; })) return;
   std::string ranks = store_->get("ranks");
   if (ranks == std::to_string(identity_.ranks)) return;
   std::string why = fmt::format(
@@ -219,7 +235,7 @@ Meeting Rendezvous::meet_again(const std::string& address, int incarnation) {
   int rank = identity_.rank;
   store_->put(return_key(rank, incarnation), pack_card(own_card(address, incarnation)));
   std::string key = answer_key(rank, incarnation);
-  if (!store_->wait_for({key})) {
+  if (!store_->wait_for({key}, [] { return "rank 0 to let this one in again"; })) {
     throw UserError(fmt::format("rank {} was started again, but rank 0 has not let it in for {} s: the job counts rank {} as running", rank,
                                 options_.timeout.count() / 1000, rank));
   }
@@ -259,6 +275,14 @@ void Rendezvous::refuse_return(const RankCard& card, const std::string& why) {
   store_->put(answer_key(card.info.rank, card.info.incarnation), answer.to_bytes());
 }
 
+std::vector<int> Rendezvous::missing_ranks() {
+  std::vector<int> missing;
+  for (int rank = 0; rank < identity_.ranks; ++rank) {
+    if (!store_->has(card_key(rank))) missing.push_back(rank);
+  }
+  return missing;
+}
+
 Meeting Rendezvous::meet(const std::string& address) {
   int rank = identity_.rank;
   int64_t claims = store_->count(fmt::format("claim/{}", rank));
@@ -267,9 +291,11 @@ Meeting Rendezvous::meet(const std::string& address) {
     return meet_again(address, static_cast<int>(claims) - 1);
   }
   if (claims > 1) {
-    throw UserError(
-        fmt::format("two processes say they are rank {}: each must have a RANK of its own, and each job a MASTER_PORT (here {})", rank,
-                    identity_.master_port));
+    std::string why = fmt::format("two processes say they are rank {}: each must have a RANK of its own, and each job a MASTER_PORT (here {})",
+                                  rank, identity_.master_port);
+    // In a job that runs it is the newcomer who is wrong; one whose ranks have not met will lack another rank.
+    if (!store_->has("all_met")) store_->refuse_all(why);
+    throw UserError(why);
   }
   if (rank == 0) {
     store_->put("secret", random_secret());
@@ -281,11 +307,9 @@ Meeting Rendezvous::meet(const std::string& address) {
   std::vector<std::string> keys;
   for (int peer = 0; peer < identity_.ranks; ++peer) keys.push_back(card_key(peer));
   keys.push_back("secret");
-  if (!store_->wait_for(keys)) {
-    std::vector<int> missing;
-    for (int peer = 0; peer < identity_.ranks; ++peer) {
-      if (!store_->has(card_key(peer))) missing.push_back(peer);
-    }
+  auto for_what = [&] { return fmt::format("ranks {} of {}", fmt::join(missing_ranks(), ", "), identity_.ranks); };
+  if (!store_->wait_for(keys, for_what)) {
+    std::vector<int> missing = missing_ranks();
     std::string why = fmt::format("after {} s {} of {} ranks are missing: {}; see what those say, or whether they were started",
                                   options_.timeout.count() / 1000, missing.size(), identity_.ranks, fmt::join(missing, ", "));
     if (store_->listens()) store_->refuse_all(why);
@@ -297,7 +321,7 @@ Meeting Rendezvous::meet(const std::string& address) {
 
   // The store must live until all have read it, also when they are about to find that they do not fit.
   if (store_->count("met") == identity_.ranks) store_->put("all_met", "yes");
-  if (store_->listens()) store_->wait_for({"all_met"});
+  if (store_->listens()) store_->wait_for({"all_met"}, [] { return "all ranks to meet"; });
 
   for (int peer = 0; peer < identity_.ranks; ++peer) cards_.push_back(unpack_card(peer, bytes[static_cast<size_t>(peer)]));
   compare_cards(cards_);

@@ -25,6 +25,9 @@ struct RendezvousOptions {
   bool may_return = false;  // a second process with the number of a rank is that rank, started again; else a mistake
   // Called again and again while this rank waits for others. What it throws ends the waiting, on all ranks if this one keeps the store.
   std::function<void()> while_waiting;
+  // Told once what is waited for, when that takes so long that a user might wonder.
+  std::function<void(const std::string&)> notice;
+  std::chrono::milliseconds notice_after{5'000};
 };
 
 struct Meeting {
@@ -61,6 +64,7 @@ class Rendezvous {
 
  private:
   void compare_sizes();
+  std::vector<int> missing_ranks();
   RankCard own_card(const std::string& address, int incarnation) const;
   Meeting meet_again(const std::string& address, int incarnation);
 

@@ -10,6 +10,7 @@
 #include "base/start_thread.h"
 #include "network/message_limits.h"
 #include "network/message_payload.h"
+#include "physical/physical_plan_checker.h"
 #include "physical/plan_serializer.h"
 #include "session/loss_report.h"
 #include "session/query_pipeline.h"
@@ -322,6 +323,7 @@ RankProfile RankService::take_part(int64_t number, const std::string& bytes, con
     return Table::of_files(name, engine_.scheduler().run(open_rank_table(scope.storage(), patterns, rank()), token));
   };
   PhysicalPlan plan = deserialize_plan(reader.get_text(), open);
+  check_physical_plan(plan);
   ExecutablePlan executable = build_executable(plan, rank());
   faults->reach(FaultPoint::TablesOpened);
   QueryExchanges exchanges(hub_, number, plan.exchanges, limits(settings, plan.exchanges), plan.filters, faults.get());

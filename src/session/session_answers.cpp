@@ -93,6 +93,17 @@ void Session::show_memory(ResultReceiver& receiver) {
             rows);
 }
 
+namespace {
+
+// Also links that are slow are not 0.
+double three_digits(double value) {
+  if (value <= 0) return 0;
+  double unit = std::pow(10, 2 - std::floor(std::log10(value)));
+  return std::round(value * unit) / unit;
+}
+
+}  // namespace
+
 void Session::show_links(ResultReceiver& receiver) {
   std::vector<std::vector<ScalarValue>> rows;
   if (ranks_ != nullptr) ranks_->roll().wait_for_all(token_);
@@ -103,7 +114,7 @@ void Session::show_links(ResultReceiver& receiver) {
     for (const LinkSpeed& speed : link.speeds) {
       rows.push_back({ScalarValue::of_integer(TypeKind::Integer, link.from), ScalarValue::of_integer(TypeKind::Integer, link.to),
                       text_value(link.route), ScalarValue::of_integer(TypeKind::BigInt, speed.message_bytes),
-                      ScalarValue::of_floating(TypeKind::Double, std::round(speed.bytes_per_second / 1e6) / 1e3),
+                      ScalarValue::of_floating(TypeKind::Double, three_digits(speed.bytes_per_second / 1e9)),
                       ScalarValue::of_integer(TypeKind::Boolean, speed.message_bytes == chosen ? 1 : 0)});
     }
   }

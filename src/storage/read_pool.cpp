@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "base/run_blocking.h"
-#include "base/sleep.h"
 #include "base/task_group.h"
 
 namespace pistachio {
@@ -42,16 +41,14 @@ std::vector<ByteRange> coalesce_ranges(std::vector<ByteRange> ranges, int64_t la
 Task<void> ReadPool::fill(DataFile& file, FileBytes& target, int64_t need) {
   std::span<uint8_t> bytes(target.bytes.mutable_data_ptr<uint8_t>(), static_cast<size_t>(target.bytes.numel()));
   int64_t length = static_cast<int64_t>(bytes.size());
-  BandwidthLimit::TimePoint done = limit_.reserve(length);
+  auto asked = std::chrono::steady_clock::now();
   int64_t cached = file.read_cached(target.offset, bytes);
   if (cached < length) {
     auto rest = [&] { file.read_blocking(target.offset + cached, bytes.subspan(static_cast<size_t>(cached))); };
     co_await run_blocking(rest, need);
   }
-  if (limit_.is_on()) {
-    Sleep until = sleep_until(done);
-    co_await until;
-  }
+  Task<void> passing = device_.pass(length, need, asked);
+  co_await passing;
   bytes_ += length;
   cached_bytes_ += cached;
   reads_ += 1;

@@ -8,9 +8,9 @@
 #include <memory>
 #include <vector>
 
-#include "base/bandwidth_limit.h"
 #include "base/task.h"
 #include "storage/data_file.h"
+#include "storage/limited_device.h"
 #include "storage/page_batch.h"
 
 namespace pistachio {
@@ -27,7 +27,7 @@ class ReadPool {
     int64_t cached_bytes = 0;  // of `bytes`, those that were in the page cache
   };
 
-  explicit ReadPool(Options options) : limit_(options.bandwidth_limit) {}
+  explicit ReadPool(Options options) : device_(options.bandwidth_limit) {}
 
   // Reads the ranges (any order, may touch or overlap); gives buffers sorted by offset, each range inside one of them.
   // `need` is the place of the data in the order of the query's plan. Throws DataError, Cancelled.
@@ -42,7 +42,7 @@ class ReadPool {
 
   Task<void> fill(DataFile& file, FileBytes& target, int64_t need);
 
-  BandwidthLimit limit_;
+  LimitedDevice device_;
   std::atomic<int64_t> bytes_ = 0;
   std::atomic<int64_t> reads_ = 0;
   std::atomic<int64_t> cached_bytes_ = 0;

@@ -206,6 +206,28 @@ class Scan(WithFolder):
         self.assertEqual(process.returncode, 130)
         self.assertIn("interrupted", errors)
 
+    def test_termination_cancels_with_143(self):
+        for words in (["scan", str(self.file), "-s", "storage_bandwidth_limit=1"], ["scan", "--serve"]):
+            process = subprocess.Popen([pistachio.BINARY, *words], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            pistachio.wait_until_it_watches_signals(process)
+            process.terminate()
+            _, errors = process.communicate(timeout=pistachio.WATCHDOG_SECONDS)
+            self.assertEqual((process.returncode, errors), (143, "error: terminated\n"))
+
+    def test_every_command_explains_itself(self):
+        for command in ("cluster", "scan", "schema", "bench", "settings", "version"):
+            for words in ([command, "--help"], [command, "-h"], [command, "any", "--help"]):
+                done = pistachio.run(*words)
+                self.assertEqual((done.returncode, done.stderr), (0, ""), words)
+                self.assertIn(f"pistachio {command}", done.stdout)
+
+    def test_a_wrong_setting_is_wrong_usage_wherever_it_stands(self):
+        for words in (["scan", self.file, "-s", "threads=many"], ["-s", "threads=many", "-c", "SELECT 1"], ["bench", "scan", "-s", "thread=1"],
+                      ["cluster", "-n", 2, "-s", "threads=many", "--", "-c", "SELECT 1"], ["cluster", "-n", 2, "--", "-s", "threads=many"]):
+            done = pistachio.run(*words)
+            self.assertEqual((done.returncode, done.stdout), (2, ""), words)
+            self.assertIn("thread", done.stderr)
+
     def test_a_hangup_ends_the_program(self):
         # A library for the network takes the signal for itself when it is loaded.
         # Whoever runs the tests may be under nohup, and that is inherited.

@@ -75,7 +75,8 @@ class LocalCluster(unittest.TestCase):
     def test_wrong_usage(self):
         for words, text in ((["cluster"], "-n says how many ranks"), (["cluster", "-n", "0"], "at least 1"),
                             (["cluster", "-n", "2", "--hosts", "3"], "2 ranks cannot be on so many hosts"),
-                            (["cluster", "-n", "2", "-c", "SELECT 1"], "unknown option -c")):
+                            (["cluster", "-n", "2", "-c", "SELECT 1"], "unknown option -c"),
+                            (["cluster", "-n", "2", "--topology", "--", "-c", "SELECT 1"], "--topology runs no SQL")):
             with self.subTest(words=words):
                 done = pistachio.run(*words)
                 self.assertEqual((done.returncode, done.stdout), (2, ""))
@@ -107,6 +108,33 @@ class StartedByHand(unittest.TestCase):
             self.assertEqual(status, 1)
             self.assertIn(f"rank 0 cannot listen on port {job.port}", errors)
             self.assertIn("set MASTER_PORT to a free one", errors)
+
+    def test_two_processes_of_one_rank(self):
+        with Job() as job:
+            first = job.start(0, 3)
+            wait_until(lambda: is_listening(job.port), "the store")
+            # Whichever of the two comes second tells all, also those that would wait for the rank that is missing.
+            for process in (job.start(1, 3), job.start(1, 3), first):
+                status, _, errors = ending(process)
+                self.assertEqual(status, 1)
+                self.assertIn("two processes say they are rank 1: each must have a RANK of its own", errors)
+
+    def test_a_long_wait_is_explained(self):
+        with Job() as job:
+            lonely = job.start(0, 3)
+            self.assertRegex(lonely.stderr.readline(), r"^rank 0 is waiting for ranks 1, 2 of 3; giving up in \d+ s$")
+            stray = job.start(1, 3, MASTER_ADDR="there-is-no-such-host.invalid")
+            self.assertRegex(stray.stderr.readline(),
+                             r"^rank 1 is waiting for rank 0 at there-is-no-such-host\.invalid:\d+ \(.+\); giving up in \d+ s$")
+
+    def test_ranks_that_are_still_starting_end_with_the_job(self):
+        process = subprocess.Popen([pistachio.BINARY, "cluster", "-n", "12", "--", "-c", "SELECT 1"], text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        ranks = rank_processes(process.pid, 11)
+        process.send_signal(signal.SIGINT)
+        status, output, errors = ending(process)
+        self.assertEqual((status, output, errors), (130, "", "error: interrupted\n"))
+        for rank in ranks.values():
+            self.assertFalse(Path(f"/proc/{rank}").exists(), rank)
 
     def test_variables_that_are_missing_or_wrong(self):
         for variables, text in (({"RANK": "1"}, "RANK is set but WORLD_SIZE is not"),

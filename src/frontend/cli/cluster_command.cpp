@@ -115,6 +115,8 @@ int run_cluster_command(int argc, char** argv, Settings settings, InterruptWatch
   if (!arguments.positional().empty())
     throw UsageError(fmt::format("put '--' before what the first rank is to run: there is no option '{}'", arguments.positional()[0]));
   QueryArguments query = parse_query_arguments(query_argc, query_argv, settings);
+  if (arguments.has("--topology") && !(query.scripts.empty() && query.folders.empty()))
+    throw UsageError("--topology runs no SQL: leave out what stands behind '--'");
 
   std::optional<JobIdentity> identity = job_identity([](const char* name) { return std::getenv(name); });
   bool is_local = !identity;
@@ -151,7 +153,7 @@ int run_cluster_command(int argc, char** argv, Settings settings, InterruptWatch
       rank.ranks().wait(interrupts.token());
     } catch (const Cancelled&) {
       // Asked to end: the first rank says so, where its user looks.
-      return kInterruptedExitCode;
+      return exit_code_of(interrupts.token());
     }
     return 0;
   }

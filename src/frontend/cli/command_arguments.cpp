@@ -7,6 +7,16 @@
 
 namespace pistachio {
 
+void assign_from_words(Settings& settings, const std::string& words) {
+  size_t equals = words.find('=');
+  if (equals == std::string::npos) throw UsageError(fmt::format("-s takes name=value, not '{}'", words));
+  try {
+    assign_setting(settings, words.substr(0, equals), words.substr(equals + 1));
+  } catch (const UserError& error) {
+    throw UsageError(error.message());
+  }
+}
+
 CommandArguments::CommandArguments(int argc, char** argv, const std::vector<OptionDescription>& options, Settings& settings) {
   bool only_positional = false;
   for (int i = 0; i < argc; ++i) {
@@ -34,9 +44,7 @@ CommandArguments::CommandArguments(int argc, char** argv, const std::vector<Opti
       value = argv[i];
     }
     if (is_setting) {
-      size_t at = value.find('=');
-      if (at == std::string::npos) throw UsageError(fmt::format("-s takes name=value, not '{}'", value));
-      assign_setting(settings, value.substr(0, at), value.substr(at + 1));
+      assign_from_words(settings, value);
       continue;
     }
     values_[std::string(name)].push_back(std::move(value));

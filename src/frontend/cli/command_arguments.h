@@ -40,6 +40,9 @@ class CommandArguments {
   std::map<std::string, std::vector<std::string>, std::less<>> values_;
 };
 
+// What stands behind -s: `name=value`. Throws UsageError.
+void assign_from_words(Settings& settings, const std::string& words);
+
 // "a,b,c" without empty parts.
 std::vector<std::string> split_list(std::string_view text);
 

@@ -80,6 +80,20 @@ int run_help(int, char**, Settings, InterruptWatcher&) {
   return 0;
 }
 
+void print_usage(std::FILE* target, const Command& command) {
+  fmt::print(target, "usage:\n  pistachio {}\n      {}\n", command.usage, command.purpose);
+}
+
+// As in `pistachio bench join --help`. What stands behind `--` is not for the command itself.
+bool asks_for_help(int argc, char** argv) {
+  for (int i = 0; i < argc; ++i) {
+    std::string_view word = argv[i];
+    if (word == "--") return false;
+    if (word == "--help" || word == "-h") return true;
+  }
+  return false;
+}
+
 // Runs the command and gives the exit code of how it ended.
 int run_command(const Command& command, int argc, char** argv, InterruptWatcher& interrupts) {
   try {
@@ -95,7 +109,7 @@ int run_command(const Command& command, int argc, char** argv, InterruptWatcher&
     return kWrongUsage;
   } catch (const Cancelled& error) {
     fmt::print(stderr, "error: {}\n", error.message());
-    return interrupts.was_interrupted() ? kInterruptedExitCode : kFailed;
+    return interrupts.token().is_cancelled() ? exit_code_of(interrupts.token()) : kFailed;
   } catch (const std::system_error& error) {
     // This is how fmt::print says it.
     if (error.code().value() == EPIPE) return kReaderGoneExitCode;
@@ -118,6 +132,10 @@ int run_command_line(int argc, char** argv) {
   for (const Command& command : kCommands) {
     if (command.name != name) continue;
     int skipped = name == kQueryCommand ? 1 : 2;
+    if (name != kQueryCommand && asks_for_help(argc - skipped, argv + skipped)) {
+      print_usage(stdout, command);
+      return 0;
+    }
     try {
       InterruptWatcher interrupts;
       return run_command(command, argc - skipped, argv + skipped, interrupts);

@@ -10,9 +10,9 @@ namespace pistachio {
 
 bool read_input_line(std::string& line, const CancelToken& token) {
   std::fflush(stdout);
-  CancelCallback leave(token, [] {
-    std::fputs("error: interrupted\n", stderr);
-    std::_Exit(kInterruptedExitCode);
+  CancelCallback leave(token, [&token] {
+    std::fprintf(stderr, "error: %s\n", token.reason().c_str());
+    std::_Exit(exit_code_of(token));
   });
   return static_cast<bool>(std::getline(std::cin, line));
 }

@@ -13,6 +13,8 @@ namespace pistachio {
 
 namespace {
 
+constexpr const char* kTerminated = "terminated";
+
 sigset_t watched_signals() {
   sigset_t signals;
   sigemptyset(&signals);
@@ -24,16 +26,20 @@ sigset_t watched_signals() {
 
 // The cancelled command lets everything be freed and ends by itself; who asks again wants out at once. Calls into libraries, above all
 // those to object stores, cannot be stopped, so it is not waited for without end.
-void end_soon() {
+void end_soon(const CancelToken& token) {
   constexpr timespec patience{3, 0};
   sigset_t waited = watched_signals();
   int signal = sigtimedwait(&waited, nullptr, &patience);
   if (signal == SIGUSR2) return;
-  if (signal < 0) std::fputs("error: interrupted\n", stderr);
-  std::_Exit(kInterruptedExitCode);
+  if (signal < 0) std::fprintf(stderr, "error: %s\n", token.reason().c_str());
+  std::_Exit(exit_code_of(token));
 }
 
 }  // namespace
+
+int exit_code_of(const CancelToken& cancelled) {
+  return cancelled.reason() == kTerminated ? kTerminatedExitCode : kInterruptedExitCode;
+}
 
 InterruptWatcher::InterruptWatcher() {
   std::signal(SIGPIPE, SIG_IGN);
@@ -57,9 +63,8 @@ void InterruptWatcher::run_thread() {
       piece->cancel("interrupted");
       continue;
     }
-    interrupted_ = true;
-    source_.cancel("interrupted");
-    end_soon();
+    source_.cancel(signal == SIGTERM ? kTerminated : "interrupted");
+    end_soon(source_.token());
     return;
   }
 }

@@ -4,7 +4,6 @@
 // thread starts.
 #pragma once
 
-#include <atomic>
 #include <mutex>
 #include <optional>
 #include <thread>
@@ -13,7 +12,11 @@
 
 namespace pistachio {
 
+// How a process ends that was asked to: 128 and the number of the signal.
 constexpr int kInterruptedExitCode = 130;
+constexpr int kTerminatedExitCode = 143;
+// Of a command that was cancelled by this watcher, from the reason its token gives.
+int exit_code_of(const CancelToken& cancelled);
 
 class InterruptWatcher {
  public:
@@ -24,7 +27,6 @@ class InterruptWatcher {
 
   // Of the whole command.
   CancelToken token() const { return source_.token(); }
-  bool was_interrupted() const { return interrupted_; }
 
  private:
   friend class InterruptScope;
@@ -34,7 +36,6 @@ class InterruptWatcher {
   std::optional<CancelSource> scope_source();
 
   CancelSource source_;
-  std::atomic<bool> interrupted_ = false;
   std::mutex mutex_;
   std::optional<CancelSource> scope_source_;  // guarded by mutex_
   std::thread thread_;

@@ -77,14 +77,7 @@ QueryArguments parse_query_arguments(int argc, char** argv, Settings& settings) 
     } else if (word == "--format") {
       arguments.format = parse_result_format(value());
     } else if (word == "-s" || word == "--device") {
-      std::string setting = word == "-s" ? value() : "device=" + value();
-      size_t equals = setting.find('=');
-      if (equals == std::string::npos) throw UsageError(fmt::format("-s takes name=value, not '{}'", setting));
-      try {
-        assign_setting(settings, setting.substr(0, equals), setting.substr(equals + 1));
-      } catch (const UserError& error) {
-        throw UsageError(error.message());
-      }
+      assign_from_words(settings, word == "-s" ? value() : "device=" + value());
     } else {
       throw UsageError(fmt::format("there is no command or option '{}'", word));
     }

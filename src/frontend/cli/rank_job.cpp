@@ -87,6 +87,7 @@ RankJob::RankJob(Options options, const Settings& settings, InterruptWatcher& in
     interrupts.token().throw_if_cancelled();
     if (processes_) processes_->require_all();
   };
+  meeting.notice = [&](const std::string& text) { fmt::print(stderr, "rank {} is {}\n", identity_.rank, text); };
   rendezvous_ = std::make_unique<Rendezvous>(identity_, meeting);
   if (!options.others.empty()) {
     std::vector<std::string> words = options.others;

@@ -90,18 +90,19 @@ RankProcesses::~RankProcesses() {
 }
 
 void RankProcesses::end_all() {
+  std::vector<pid_t> left = processes_;
   auto deadline = std::chrono::steady_clock::now() + patience_;
-  for (pid_t process : processes_) {
-    int status = 0;
-    while (::waitpid(process, &status, WNOHANG | WUNTRACED) == 0 || WIFSTOPPED(status)) {
-      // One that is stopped hears of nothing.
-      if (WIFSTOPPED(status) || std::chrono::steady_clock::now() > deadline) {
-        ::kill(process, SIGKILL);
-        ::waitpid(process, nullptr, 0);
-        break;
-      }
-      std::this_thread::sleep_for(kStep);
-    }
+  while (!left.empty()) {
+    bool is_late = std::chrono::steady_clock::now() > deadline;
+    std::erase_if(left, [&](pid_t process) {
+      int status = 0;
+      pid_t changed = ::waitpid(process, &status, WNOHANG | WUNTRACED);
+      bool is_stopped = changed > 0 && WIFSTOPPED(status);
+      // One that is stopped hears of nothing. It takes a while until a killed process is gone; the others must not wait for that.
+      if (is_stopped || (is_late && changed == 0)) ::kill(process, SIGKILL);
+      return changed != 0 && !is_stopped;
+    });
+    if (!left.empty()) std::this_thread::sleep_for(kStep);
   }
 }
 

@@ -1,0 +1,46 @@
+#include "storage/limited_device.h"
+
+#include "base/sleep.h"
+
+namespace pistachio {
+
+LimitedDevice::Ticket::Ticket(LimitedDevice& device, int64_t need) : device_(device) {
+  std::lock_guard lock(device_.mutex_);
+  place_ = {need, device_.tickets_++};
+  if (!std::exchange(device_.is_taken_, true)) return;
+  turn_ = std::make_shared<Channel<int>>(0);
+  device_.waiting_.emplace(place_, turn_);
+}
+
+Task<void> LimitedDevice::Ticket::wait() {
+  if (turn_ == nullptr) co_return;
+  Task<std::optional<int>> waiting = turn_->receive();
+  co_await waiting;
+}
+
+LimitedDevice::Ticket::~Ticket() {
+  Turn next;
+  {
+    std::lock_guard lock(device_.mutex_);
+    if (device_.waiting_.erase(place_) > 0) return;  // cancelled before its turn came
+    if (device_.waiting_.empty()) {
+      device_.is_taken_ = false;
+      return;
+    }
+    next = std::move(device_.waiting_.begin()->second);
+    device_.waiting_.erase(device_.waiting_.begin());
+  }
+  next->close();
+}
+
+Task<void> LimitedDevice::pass(int64_t bytes, int64_t need, TimePoint asked) {
+  if (!limit_.is_on()) co_return;
+  Ticket ticket(*this, need);
+  Task<void> waiting = ticket.wait();
+  co_await waiting;
+  // Counted from when the device was free: that tasks wake a little late costs no bandwidth.
+  Sleep until = sleep_until(limit_.reserve(bytes, asked));
+  co_await until;
+}
+
+}  // namespace pistachio

@@ -1,0 +1,55 @@
+// A storage device that passes no more than so many bytes a second, for evaluation: the real one is faster, reads wait here for as long as the
+// slower one would take. One read passes at a time; of those that wait, what is needed first goes first, as in the queue of the threads that
+// read. Thread-safe.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <utility>
+
+#include "base/bandwidth_limit.h"
+#include "base/task.h"
+#include "memory/channel.h"
+
+namespace pistachio {
+
+class LimitedDevice {
+ public:
+  using TimePoint = BandwidthLimit::TimePoint;
+
+  // 0: no limit.
+  explicit LimitedDevice(int64_t bytes_per_second) : limit_(bytes_per_second) {}
+
+  // Returns when bytes that the device was `asked` for would be there. Throws Cancelled.
+  Task<void> pass(int64_t bytes, int64_t need, TimePoint asked);
+
+ private:
+  using Place = std::pair<int64_t, uint64_t>;  // need, then order of coming
+  // Closed when it is the turn of the one that waits. Shared: that one may be gone before close() has returned.
+  using Turn = std::shared_ptr<Channel<int>>;
+
+  // One that waits or has its turn. Goes on to the next at the end of its life, cancelled or not.
+  class Ticket {
+   public:
+    Ticket(LimitedDevice& device, int64_t need);
+    ~Ticket();
+    Ticket(const Ticket&) = delete;
+    Ticket& operator=(const Ticket&) = delete;
+    Task<void> wait();
+
+   private:
+    LimitedDevice& device_;
+    Place place_;
+    Turn turn_;  // null: it did not have to wait
+  };
+
+  BandwidthLimit limit_;
+  std::mutex mutex_;
+  // Guarded by mutex_.
+  uint64_t tickets_ = 0;
+  bool is_taken_ = false;
+  std::map<Place, Turn> waiting_;
+};
+
+}  // namespace pistachio

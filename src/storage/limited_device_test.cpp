@@ -1,0 +1,87 @@
+#include "storage/limited_device.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <vector>
+
+#include "base/error.h"
+#include "base/scheduler.h"
+#include "base/sleep.h"
+#include "base/task_group.h"
+#include "base/with_cancel_token.h"
+
+namespace pistachio {
+namespace {
+
+using namespace std::chrono_literals;
+using Clock = std::chrono::steady_clock;
+
+class LimitedDeviceTest : public testing::Test {
+ protected:
+  Scheduler scheduler_{{.workers = 2, .blocking_threads = 1, .on_worker_start = {}}};
+};
+
+Task<void> pass_and_note(LimitedDevice& device, int64_t bytes, int64_t need, std::vector<int64_t>& order) {
+  Task<void> passing = device.pass(bytes, need, Clock::now());
+  co_await passing;
+  order.push_back(need);  // one at a time has its turn, but the next may already be through: the sizes keep them apart
+}
+
+TEST_F(LimitedDeviceTest, WhatIsNeededFirstGoesFirst) {
+  LimitedDevice device(100'000);
+  std::vector<int64_t> order;
+  auto run = [&]() -> Task<void> {
+    std::vector<Task<void>> reads;
+    // The first one finds the device free.
+    for (int64_t need : {9, 5, 7, -1, 6}) reads.push_back(pass_and_note(device, 3000, need, order));
+    Task<void> all = when_all(std::move(reads));
+    co_await all;
+  };
+  scheduler_.run(run());
+  EXPECT_EQ(order, (std::vector<int64_t>{9, -1, 5, 6, 7}));
+}
+
+TEST_F(LimitedDeviceTest, BytesPassAtTheSpeedOfTheDevice) {
+  LimitedDevice device(1'000'000);
+  std::vector<int64_t> order;
+  auto begin = Clock::now();
+  auto run = [&]() -> Task<void> {
+    std::vector<Task<void>> reads;
+    for (int64_t i = 0; i < 50; ++i) reads.push_back(pass_and_note(device, 2000, 0, order));
+    Task<void> all = when_all(std::move(reads));
+    co_await all;
+  };
+  scheduler_.run(run());
+  EXPECT_GE(Clock::now() - begin, 100ms);
+}
+
+TEST_F(LimitedDeviceTest, TimeSinceTheDeviceWasAskedCounts) {
+  LimitedDevice device(1000);
+  // 20,000 bytes that take 20 s were asked for 21 s ago: they are there.
+  scheduler_.run(device.pass(20'000, 0, Clock::now() - 21s));
+}
+
+TEST_F(LimitedDeviceTest, WithoutALimitNobodyWaits) {
+  LimitedDevice device(0);
+  scheduler_.run(device.pass(INT64_MAX, 0, Clock::now()));
+}
+
+TEST_F(LimitedDeviceTest, CancelledOnesLeaveTheirPlace) {
+  LimitedDevice device(1'000'000);
+  std::vector<int64_t> order;
+  CancelSource source;
+  source.cancel("enough");
+  // One waits behind a read of two hours and one has its turn; both go.
+  auto cancelled = [&]() -> Task<void> {
+    std::vector<Task<void>> reads;
+    for (int64_t need : {1, 2}) reads.push_back(pass_and_note(device, int64_t{7200} * 1'000'000, need, order));
+    Task<void> all = when_all(std::move(reads));
+    co_await all;
+  };
+  EXPECT_THROW(scheduler_.run(cancelled(), source.token()), Cancelled);
+  EXPECT_TRUE(order.empty());
+}
+
+}  // namespace
+}  // namespace pistachio
