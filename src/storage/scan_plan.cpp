@@ -193,7 +193,12 @@ std::vector<std::vector<size_t>> deal_units(const ScanPlan& plan, int ranks) {
     *least += std::max<int64_t>(1, plan.units[unit].memory_bytes);
     shares[static_cast<size_t>(least - loads.begin())].push_back(unit);
   }
-  for (std::vector<size_t>& share : shares) std::sort(share.begin(), share.end());
+  for (size_t rank = 0; rank < shares.size(); ++rank) {
+    std::vector<size_t>& share = shares[rank];
+    std::sort(share.begin(), share.end());
+    // Each begins at another part of the table: what all ranks read first is then a sample of it, also of one that is sorted.
+    std::rotate(share.begin(), share.begin() + static_cast<std::ptrdiff_t>(rank * share.size() / shares.size()), share.end());
+  }
   return shares;
 }
 

@@ -43,8 +43,8 @@ struct ScanPlan {
   const std::string& output_name(size_t index) const { return table->columns[output_columns[index]].name; }
 };
 
-// The places of the units that are the share of each rank, where every rank makes the same plan: the shares are about as large as each
-// other in bytes and together are all.
+// The places of the units that are the share of each rank, in the order of reading, where every rank makes the same plan: the shares are about
+// as large as each other in bytes and together are all.
 std::vector<std::vector<size_t>> deal_units(const ScanPlan& plan, int ranks);
 
 // `table` outlives the plan. Throws UserError for unknown or unreadable columns and constants of the wrong type.

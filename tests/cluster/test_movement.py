@@ -29,6 +29,9 @@ def write_tables(folder):
     keys = [7 if i % 2 else chance.randrange(20_000) for i in range(PROBE_ROWS)]
     probe = pa.table({"k": pa.array(keys, pa.int32()), "v": pa.array(range(PROBE_ROWS), pa.int64())})
     pq.write_table(probe, folder / "probe.parquet", row_group_size=100_000)
+    # Here it is the greatest one of a sorted table.
+    keys = sorted(19_999 if i % 2 else chance.randrange(20_000) for i in range(PROBE_ROWS))
+    pq.write_table(probe.set_column(0, "k", pa.array(keys, pa.int32())), folder / "sorted_probe.parquet", row_group_size=100_000)
     names = [f"name {i % 977}" for i in range(40_000)]
     build = pa.table({"k": pa.array([i % 20_000 for i in range(40_000)], pa.int32()), "name": pa.array(names),
                       "price": pa.array([None if i % 11 == 0 else i % 1000 / 8 for i in range(40_000)])})
@@ -50,7 +53,7 @@ class Movement(unittest.TestCase):
         cls.folder = Path(temporary.name)
         write_tables(cls.folder)
         cls.duckdb = duckdb.connect()
-        for name in ("probe", "build", "few"):
+        for name in ("probe", "sorted_probe", "build", "few"):
             cls.duckdb.execute(f"CREATE VIEW {name} AS SELECT * FROM '{cls.folder / name}.parquet'")
         cls.cluster = PistachioCluster(RANKS, folder=cls.folder)
         cls.addClassCleanup(cls.cluster.close)
@@ -97,8 +100,8 @@ class Movement(unittest.TestCase):
         sql = "SELECT k, name FROM (SELECT k, name, price FROM build ORDER BY k, name, price) AS sorted LIMIT 5"
         self.assertEqual(self.rows(sql), self.expected(sql))
 
-    def test_a_frequent_key_is_shared_by_all_ranks(self):
-        sql = "SELECT count(*), sum(v), count(price) FROM probe JOIN build ON probe.k = build.k"
+    def check_frequent_key(self, table):
+        sql = f"SELECT count(*), sum(v), count(price) FROM {table} AS probe JOIN build ON probe.k = build.k"
         self.set(join_distribution="repartition", join_filters="off")
         expected = self.expected(sql)
         work = {}
@@ -111,6 +114,12 @@ class Movement(unittest.TestCase):
             self.assertEqual("spread" in [step["operator"] for step in steps], spread == "on")
         self.assertGreater(work["off"], 1.4)
         self.assertLess(work["on"], 1.15)
+
+    def test_a_frequent_key_is_shared_by_all_ranks(self):
+        self.check_frequent_key("probe")
+
+    def test_a_frequent_key_in_a_sorted_table_is_found_too(self):
+        self.check_frequent_key("sorted_probe")
 
     def test_values_of_a_frequent_key_are_counted_once(self):
         sql = "SELECT count(DISTINCT probe.k), count(DISTINCT name) FROM probe JOIN build ON probe.k = build.k"
