@@ -1,4 +1,7 @@
 // The stages of a plan on one rank, at the same time.
+#include <algorithm>
+#include <numeric>
+
 #include "base/task_group.h"
 #include "exec/bucket_spread.h"
 #include "exec/exchange_write.h"
@@ -125,6 +128,15 @@ Task<void> run_stage(ExecutablePlan& plan, size_t number, RunContext& context, R
   ends.set(number);
 }
 
+// All of them start at the same time, but the first reads are those of the first ones.
+std::vector<size_t> build_sides_first(const ExecutablePlan& plan) {
+  std::vector<size_t> order(plan.stages.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](size_t left, size_t right) { return plan.stages[left].build_sides.size() < plan.stages[right].build_sides.size(); });
+  return order;
+}
+
 Task<void> run_root(ExecutablePlan& plan, RunContext& context, ChunkSink& sink, Readers& readers) {
   Task<void> producing = plan.root->produce(context, sink);
   co_await producing;
@@ -152,7 +164,7 @@ Task<void> run_stages(ExecutablePlan& plan, RunContext& context, ChunkSink& sink
   }
   context.filters = &filters;
   std::vector<Task<void>> all;
-  for (size_t i = 0; i < plan.stages.size(); ++i) all.push_back(run_stage(plan, i, context, readers, ends));
+  for (size_t stage : build_sides_first(plan)) all.push_back(run_stage(plan, stage, context, readers, ends));
   size_t exchanges = context.exchanges == nullptr ? 0 : context.exchanges->count();
   for (const ExecutablePlan::Filter& filter : plan.filters) {
     std::optional<uint32_t> topic;

@@ -50,6 +50,7 @@ class UcxProgress {
     Message message;
     Transport::SentCallback on_sent;
     uint64_t number = 0;
+    TimePoint accepted;
     int64_t begun = 0;  // bytes of payload handed to UCX
     bool first_begun = false;
     int pieces_under_way = 0;
@@ -103,6 +104,7 @@ class UcxProgress {
     Message message;
     std::string lost_because;             // not empty: no message
     std::optional<RankInfo> replacement;  // the same
+    TimePoint held_since = {};            // by the bandwidth limit
   };
 
   void run();
@@ -189,6 +191,10 @@ class UcxProgress {
   static constexpr int64_t kSmallMessage = 64 << 10;
   // A receiver may be so far ahead of its limit: senders do not keep their pace to the microsecond, and what one was late for is caught up.
   static constexpr std::chrono::milliseconds kIncomingSlack{20};
+  // A link works while this thread sleeps a little too long: bytes that waited all the time are counted from when the link was free, but no
+  // longer ago than this.
+  static constexpr std::chrono::milliseconds kMostLateness{50};
+  TimePoint given_to_link(TimePoint waiting_since) const { return std::max(waiting_since, Clock::now() - kMostLateness); }
   // By the bandwidth limit; the windows of their senders bound both.
   std::deque<Event> held_small_;
   std::deque<Event> held_large_;

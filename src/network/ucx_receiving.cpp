@@ -139,6 +139,7 @@ void UcxProgress::deliver(Event event) {
   int64_t bytes = payload_bytes(event.message);
   bool is_limited = incoming_limit_.is_on() && event.peer != options_.rank && bytes > 0;
   if (is_limited) {
+    event.held_since = Clock::now();
     (bytes <= kSmallMessage ? held_small_ : held_large_).push_back(std::move(event));
     deliver_held();
   } else {
@@ -156,7 +157,7 @@ bool UcxProgress::deliver_held() {
     std::deque<Event>& held = large ? held_large_ : held_small_;
     Event event = std::move(held.front());
     held.pop_front();
-    incoming_limit_.reserve(payload_bytes(event.message));
+    incoming_limit_.reserve(payload_bytes(event.message), given_to_link(event.held_since));
     count_and_hand_over(std::move(event));
     any = true;
   }

@@ -39,6 +39,7 @@ void UcxProgress::accept_outgoing(std::shared_ptr<OutgoingMessage> message) {
   }
   if (message->peer == options_.rank) return deliver_to_self(*message);
   message->number = next_number_++;
+  message->accepted = Clock::now();
   auto& waiting = payload_bytes(message->message) <= kSmallMessage ? peer.waiting_small : peer.waiting_large;
   auto before = std::find_if(waiting.rbegin(), waiting.rend(), [&](const std::shared_ptr<OutgoingMessage>& other) {
     return other->message.urgency >= message->message.urgency;
@@ -112,7 +113,7 @@ void UcxProgress::begin_piece(Peer& peer, const std::shared_ptr<OutgoingMessage>
   message->first_begun = true;
   message->begun += header.piece_length;
   message->pieces_under_way += 1;
-  if (header.piece_length > 0) limit_.reserve(header.piece_length);
+  if (header.piece_length > 0) limit_.reserve(header.piece_length, given_to_link(message->accepted));
   hand_to_ucx(peer, piece, kMessageHandler, data);
 }
 
