@@ -58,7 +58,7 @@ void walk_all(Walker& walker, Parts&&... parts) {
     (void)s;                                     \
   }
 
-PISTACHIO_PARTS(Distribution, s.kind, s.keys)
+PISTACHIO_PARTS(Distribution, s.kind, s.keys, s.equal_keys)
 PISTACHIO_PARTS(RangeFilter, s.column, s.comparison, s.constant)
 PISTACHIO_PARTS(JoinKey, s.left, s.right, s.null_safe)
 PISTACHIO_PARTS(JoinBound, s.left, s.right, s.is_upper, s.is_inclusive)
