@@ -22,6 +22,10 @@ at::Tensor routing_hashes(const std::vector<Column>& keys) {
   return kernels::hash64(hash_rows(keys));
 }
 
+at::Tensor buckets_of(const at::Tensor& hashes) {
+  return hashes.bitwise_right_shift(64 - kBucketBits).bitwise_and_(kBuckets - 1);
+}
+
 int owner_of(int64_t bucket, int ranks) {
   return static_cast<int>(bucket * ranks / kBuckets);
 }

@@ -21,6 +21,8 @@ inline constexpr int64_t kBuckets = int64_t{1} << kBucketBits;
 // int64 [rows]: hashes whose top bits are the bucket. Hashed once more than for tables: joins and groupings on a rank use the bits of the
 // first hash, and must find all of them in use.
 at::Tensor routing_hashes(const std::vector<Column>& keys);
+// int64 [rows]
+at::Tensor buckets_of(const at::Tensor& hashes);
 // The rank that has the bucket.
 int owner_of(int64_t bucket, int ranks);
 

@@ -91,6 +91,7 @@ void ExchangeSink::tell_filter(const BuildSideFilter& made) {
 
 void ExchangeSink::end_input() {
   if (exchange_.filter) tell_filter(*exchange_.filter);
+  router_->end_of_rows();
   std::lock_guard lock(kept_mutex_);
   see_enough();
 }

@@ -3,6 +3,7 @@
 #include <ATen/ATen.h>
 
 #include "columns/row_selection.h"
+#include "exec/bucket_help.h"
 #include "exec/bucket_spread.h"
 #include "expr/expression_evaluator.h"
 #include "kernels/ops/compress.h"
@@ -16,26 +17,21 @@ namespace {
 // Frequent keys are looked for in so many rows of each rank.
 constexpr int64_t kRowsLookedAt = 1 << 17;
 
-// int64 [rows]
-at::Tensor buckets_of(const at::Tensor& hashes) {
-  return hashes.bitwise_right_shift(64 - kBucketBits).bitwise_and_(kBuckets - 1);
-}
-
 class HashRouter final : public RowRouter {
  public:
   HashRouter(RunContext& context, const PhysicalExchange& exchange, const std::vector<ColumnId>& layout)
       : context_(context),
         number_(static_cast<uint32_t>(exchange.number)),
         ranks_(context.exchanges->ranks()),
-        spread_(exchange.spreads ? context.spreads->at(exchange.number).get() : nullptr),
+        shared_(exchange.spreads ? context.spreads->at(exchange.number).get() : nullptr),
         keys_(exchange.keys, layout),
-        loads_(kBuckets),
-        owners_(at::empty({kBuckets}, at::kLong)) {
-    for (int64_t bucket = 0; bucket < kBuckets; ++bucket) owner(bucket) = owner_of(bucket, ranks_);
-    place_owners();
+        loads_(kBuckets) {
+    at::Tensor owners = at::empty({kBuckets}, at::kLong);
+    for (int64_t bucket = 0; bucket < kBuckets; ++bucket) owners.mutable_data_ptr<int64_t>()[bucket] = owner_of(bucket, ranks_);
+    owners_ = owners.to(context_.device);
   }
 
-  bool must_settle() const override { return spread_ != nullptr; }
+  bool must_settle() const override { return shared_ != nullptr; }
 
   bool look_at(const Chunk& chunk) override {
     at::Tensor counts = at::bincount(buckets_of(routing_hashes(keys_.evaluate(chunk))), {}, kBuckets).to(at::kCPU);
@@ -49,15 +45,19 @@ class HashRouter final : public RowRouter {
     Task<std::vector<std::string>> sharing = context_.exchanges->notes().share(number_, BucketSpread::note_of(loads_));
     std::vector<std::string> all = co_await sharing;
     std::vector<bool> of_all = BucketSpread::choose(all, ranks_);
-    for (int64_t bucket = 0; bucket < kBuckets; ++bucket) {
-      if (of_all[static_cast<size_t>(bucket)]) owner(bucket) = context_.exchanges->rank();
-    }
-    place_owners();
-    spread_->decide(std::move(of_all));
+    shared_->help.begin(of_all);
+    shared_->spread.decide(std::move(of_all));
+  }
+
+  void end_of_rows() override {
+    if (shared_ != nullptr) shared_->help.end_of_rows();
   }
 
   std::vector<Chunk> parts_of(const Chunk& chunk) override {
-    auto [order, offsets] = kernels::route_rows(routing_hashes(keys_.evaluate(chunk)), owners_there_, ranks_);
+    at::Tensor hashes = routing_hashes(keys_.evaluate(chunk));
+    if (shared_ != nullptr) shared_->help.count(buckets_of(hashes));
+    at::Tensor owners = shared_ == nullptr ? owners_ : shared_->help.owners().to(context_.device);
+    auto [order, offsets] = kernels::route_rows(hashes, owners, ranks_);
     at::Tensor places = offsets.to(at::kCPU);
     const int64_t* place = places.const_data_ptr<int64_t>();
     std::vector<Chunk> parts;
@@ -66,24 +66,20 @@ class HashRouter final : public RowRouter {
   }
 
  private:
-  int64_t& owner(int64_t bucket) { return owners_.mutable_data_ptr<int64_t>()[bucket]; }
-  void place_owners() { owners_there_ = owners_.to(context_.device); }
-
   RunContext& context_;
   const uint32_t number_;
   const int ranks_;
-  BucketSpread* spread_;  // null: every bucket belongs to one rank
+  SharedBuckets* shared_;  // null: every bucket belongs to one rank
   ExpressionEvaluator keys_;
   std::vector<int64_t> loads_;
   int64_t seen_ = 0;
-  at::Tensor owners_;  // the rank of each bucket
-  at::Tensor owners_there_;
+  at::Tensor owners_;  // the rank of each bucket, where that never changes
 };
 
 class SpreadBuildRouter final : public RowRouter {
  public:
   SpreadBuildRouter(RunContext& context, const PhysicalExchange& exchange, const std::vector<ColumnId>& layout)
-      : context_(context), spread_(*context.spreads->at(exchange.partner)), keys_(exchange.keys, layout) {}
+      : context_(context), spread_(context.spreads->at(exchange.partner)->spread), keys_(exchange.keys, layout) {}
 
   bool must_settle() const override { return true; }
 

@@ -3,14 +3,18 @@
 #include <ATen/ATen.h>
 
 #include <algorithm>
+#include <mutex>
 
 #include "base/check.h"
 #include "base/error.h"
 #include "base/scheduler.h"
 #include "columns/row_selection.h"
+#include "columns/device_copy.h"
 #include "data/concatenate_columns.h"
+#include "exec/bucket_help.h"
 #include "exec/fault_hook.h"
 #include "exec/join_candidates.h"
+#include "exec/held_chunks.h"
 #include "exec/join_filter.h"
 #include "exec/row_collector.h"
 #include "expr/expression_evaluator.h"
@@ -80,6 +84,17 @@ class JoinOperator::BuildSide {
     if (owner_.plan_.filter && context.filters != nullptr) tell_filter(context);
     candidates_ = make_join_candidates(owner_.plan_, owner_.left_->layout(), owner_.right_->layout(), rows_, account_, context.device);
     reach(context, FaultPoint::BuildFinished);
+  }
+
+  // Build rows of another rank's buckets.
+  void take(RunContext& context, const std::vector<Chunk>& chunks) {
+    int64_t bytes = 0;
+    for (const Chunk& chunk : chunks) bytes += chunk.memory_bytes();
+    memory_.push_back(account_.reserve_now(2 * bytes, ReservationKind::Held));
+    std::vector<Chunk> here;
+    for (const Chunk& chunk : chunks) here.push_back(to_device(chunk, context.device));
+    rows_ = concatenate_chunks(here, owner_.right_types_, context.device);
+    candidates_ = make_join_candidates(owner_.plan_, owner_.left_->layout(), owner_.right_->layout(), rows_, account_, context.device);
   }
 
   const Chunk& rows() const { return rows_; }
@@ -290,14 +305,100 @@ class JoinOperator::Probe final : public ChunkSink {
   std::optional<PairCondition> comparisons_;
 };
 
+// A probe that may take over buckets of other ranks while it runs. Each time brings a table of its own.
+class JoinOperator::HelpingProbe final : public ChunkSink, public BucketHelp::Join {
+ public:
+  HelpingProbe(JoinOperator& owner, BuildSide& build, RunContext& context, ChunkSink& next)
+      : owner_(owner),
+        context_(context),
+        next_(next),
+        build_(build),
+        probe_keys_(owner.spread_->probe, owner.left_->layout()),
+        build_keys_(owner.spread_->build, owner.right_->layout()),
+        table_of_bucket_(at::zeros({kBuckets}, at::kLong)) {
+    probes_.push_back(std::make_unique<Probe>(owner, build, context, next));
+  }
+
+  bool is_full() const override { return next_.is_full(); }
+
+  Task<void> consume(int lane, Chunk chunk) override {
+    Tables tables = this->tables();
+    if (tables.probes.size() == 1) {
+      Task<void> probing = tables.probes[0]->consume(lane, std::move(chunk));
+      co_await probing;
+      co_return;
+    }
+    at::Tensor table = tables.of_bucket.index_select(0, buckets_of(routing_hashes(probe_keys_.evaluate(chunk))));
+    for (size_t i = 0; i < tables.probes.size(); ++i) {
+      at::Tensor mask = table.eq(static_cast<int64_t>(i));
+      if (kernels::count_true(mask) == 0) continue;
+      Task<void> probing = tables.probes[i]->consume(lane, select_rows(chunk, mask));
+      co_await probing;
+    }
+  }
+
+  std::optional<Chunk> build_rows(const BucketHelp::Buckets& buckets) override {
+    at::Tensor wanted = at::zeros({kBuckets}, at::kBool);
+    for (size_t bucket = 0; bucket < buckets.size(); ++bucket) wanted.mutable_data_ptr<bool>()[bucket] = buckets[bucket];
+    at::Tensor mask =
+        wanted.to(context_.device).index_select(0, buckets_of(routing_hashes(build_keys_.evaluate(build_.rows()))));
+    Chunk rows = select_rows(build_.rows(), mask);
+    return rows.memory_bytes() <= kMostToldBytes ? std::optional(std::move(rows)) : std::nullopt;
+  }
+
+  void take_over(const BucketHelp::Buckets& buckets, std::vector<Chunk> rows) override {
+    auto build = std::make_unique<BuildSide>(owner_, context_);
+    build->take(context_, rows);
+    auto probe = std::make_unique<Probe>(owner_, *build, context_, next_);
+    std::lock_guard lock(mutex_);
+    at::Tensor tables = table_of_bucket_.clone();
+    for (size_t bucket = 0; bucket < buckets.size(); ++bucket) {
+      if (buckets[bucket]) tables.mutable_data_ptr<int64_t>()[bucket] = static_cast<int64_t>(probes_.size());
+    }
+    table_of_bucket_ = tables;
+    builds_.push_back(std::move(build));
+    probes_.push_back(std::move(probe));
+    owner_.metrics_.from_others += std::count(buckets.begin(), buckets.end(), true);
+  }
+
+ private:
+  // More build rows than this are not worth sending to everyone.
+  static constexpr int64_t kMostToldBytes = 8 << 20;
+
+  struct Tables {
+    at::Tensor of_bucket;
+    std::vector<Probe*> probes;
+  };
+  Tables tables() {
+    std::lock_guard lock(mutex_);
+    Tables made;
+    for (const std::unique_ptr<Probe>& probe : probes_) made.probes.push_back(probe.get());
+    if (probes_.size() > 1) made.of_bucket = table_of_bucket_.to(context_.device);
+    return made;
+  }
+
+  JoinOperator& owner_;
+  RunContext& context_;
+  ChunkSink& next_;
+  BuildSide& build_;
+  ExpressionEvaluator probe_keys_;
+  ExpressionEvaluator build_keys_;
+  std::mutex mutex_;
+  // Guarded by mutex_; what is in the lists stays.
+  at::Tensor table_of_bucket_;  // int64 [kBuckets]: which probe
+  std::vector<std::unique_ptr<BuildSide>> builds_;
+  std::vector<std::unique_ptr<Probe>> probes_;  // the first one is of this rank's own build rows
+};
+
 JoinOperator::JoinOperator(OperatorPtr left, OperatorPtr right, const PhysicalJoin& plan, std::vector<ColumnId> layout,
-                           std::vector<LogicalType> left_types, std::vector<LogicalType> right_types)
+                           std::vector<LogicalType> left_types, std::vector<LogicalType> right_types, std::optional<SpreadKeys> spread)
     : Operator(std::move(layout)),
       left_(std::move(left)),
       right_(std::move(right)),
       plan_(plan),
       left_types_(std::move(left_types)),
-      right_types_(std::move(right_types)) {
+      right_types_(std::move(right_types)),
+      spread_(std::move(spread)) {
   auto goes_on = [&](ColumnId id) { return std::find(layout_.begin(), layout_.end(), id) != layout_.end(); };
   auto places_in = [&](const Operator& side) {
     std::vector<size_t> places;
@@ -319,13 +420,32 @@ Task<void> JoinOperator::produce(RunContext& context, ChunkSink& sink) {
   bool gives_rows_without_match = plan_.kind == JoinKind::Left || plan_.kind == JoinKind::Full || plan_.kind == JoinKind::Anti ||
                                   plan_.kind == JoinKind::Mark || plan_.kind == JoinKind::Single;
   if (!is_empty || gives_rows_without_match) {
-    Probe probe(*this, build, context, sink);
-    Task<void> probing = left_->produce(context, probe);
+    Task<void> probing = probe(context, build, sink);
     co_await probing;
+  } else if (spread_) {
+    context.spreads->at(spread_->exchange)->help.join_ends();
   }
   if (!build.notes_matches() || is_empty) co_return;
   Task<void> producing = produce_build_rows(context, build, build.rows_by_match(plan_.kind == JoinKind::RightSemi), sink);
   co_await producing;
+}
+
+Task<void> JoinOperator::probe(RunContext& context, BuildSide& build, ChunkSink& sink) {
+  if (!spread_) {
+    Probe probe(*this, build, context, sink);
+    Task<void> probing = left_->produce(context, probe);
+    co_await probing;
+    co_return;
+  }
+  HelpingProbe probe(*this, build, context, sink);
+  BucketHelp& help = context.spreads->at(spread_->exchange)->help;
+  struct Taking {
+    BucketHelp& help;
+    ~Taking() { help.join_ends(); }
+  } taking{help};
+  help.join_begins(probe);
+  Task<void> probing = left_->produce(context, probe);
+  co_await probing;
 }
 
 Task<void> JoinOperator::produce_build_rows(RunContext& context, const BuildSide& build, at::Tensor rows, ChunkSink& sink) {

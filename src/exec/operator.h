@@ -18,7 +18,7 @@
 
 namespace pistachio {
 
-class BucketSpread;
+struct SharedBuckets;
 class JoinFilter;
 class QueryExchanges;
 
@@ -44,7 +44,7 @@ struct RunContext {
   int64_t message_bytes = 1 << 20;
   ExchangeSchedule schedule;
   // Of joins whose frequent keys are worked on by all ranks, by the number of the exchange of their probe side.
-  const std::map<size_t, std::unique_ptr<BucketSpread>>* spreads = nullptr;
+  const std::map<size_t, std::unique_ptr<SharedBuckets>>* spreads = nullptr;
   // What scans know of the build sides of joins, by the number of the filter.
   const std::map<size_t, std::unique_ptr<JoinFilter>>* filters = nullptr;
 
@@ -67,7 +67,7 @@ struct OperatorMetrics {
   std::atomic<int64_t> chunks = 0;
   std::atomic<int64_t> nanoseconds = 0;  // of work inside it, over all lanes
   std::atomic<int64_t> bytes = 0;        // read, or held in memory at most
-  std::atomic<int64_t> from_others = 0;  // of a scan: units that were dealt to other ranks
+  std::atomic<int64_t> from_others = 0;  // of a scan: units that were dealt to other ranks; of a join: their buckets
 };
 
 class Operator {

@@ -33,6 +33,7 @@ class PlanBuilder {
     for (const PhysicalPtr& shared : plan_.shared) {
       if (shared) collect_filters(*shared);
     }
+    made_.filter_numbers = plan_.filters;
     made_.root = build_if_here(*plan_.root);
     made_.root_reads = {reads_.begin(), reads_.end()};
     made_.root_makes_filters = {makes_filters_.begin(), makes_filters_.end()};
@@ -146,6 +147,14 @@ class PlanBuilder {
     return std::make_unique<ProjectOperator>(input(node), node.layout, project.columns);
   }
 
+  // Of a join whose frequent keys are worked on by all ranks.
+  static std::optional<SpreadKeys> spread_keys_of(const PhysicalNode& join) {
+    const auto* probe = join.children[0]->as<PhysicalExchange>();
+    const auto* build = join.children[1]->as<PhysicalExchange>();
+    if (probe == nullptr || !probe->spreads || build == nullptr) return std::nullopt;
+    return SpreadKeys{probe->number, probe->keys, build->keys};
+  }
+
   OperatorPtr build_node(const PhysicalNode& node, const PhysicalJoin& join) {
     size_t first = made_.stages.size();
     OperatorPtr left = build(*node.children[0]);
@@ -159,7 +168,7 @@ class PlanBuilder {
     std::vector<LogicalType> left_types = plan_.types_of(left->layout());
     std::vector<LogicalType> right_types = plan_.types_of(right->layout());
     return std::make_unique<JoinOperator>(std::move(left), std::move(right), join, node.layout, std::move(left_types),
-                                          std::move(right_types));
+                                          std::move(right_types), spread_keys_of(node));
   }
 
   OperatorPtr build_node(const PhysicalNode& node, const PhysicalAggregate& aggregate) {

@@ -39,6 +39,7 @@ struct ExecutablePlan {
     bool is_same_everywhere = false;  // each rank has all build rows
   };
   std::vector<Filter> filters;
+  size_t filter_numbers = 0;  // all are below
 
   struct Step {
     const PhysicalNode* node;
@@ -48,6 +49,9 @@ struct ExecutablePlan {
 };
 
 ExecutablePlan build_executable(const PhysicalPlan& plan, int rank = 0);
+
+// What ranks tell each other about besides each exchange, for QueryExchanges.
+size_t further_note_topics(const PhysicalPlan& plan);
 
 // Runs all stages; the rows of the root go into the sink.
 Task<void> run_stages(ExecutablePlan& plan, RunContext& context, ChunkSink& sink);

@@ -22,6 +22,8 @@ class RowRouter {
   virtual bool look_at(const Chunk&) { return true; }
   // Called once, on every rank: when enough rows were looked at, or all. Waits for other ranks, which must not wait for rows of this one.
   virtual Task<void> settle();
+  // Nothing more will be routed but what is kept.
+  virtual void end_of_rows() {}
 };
 
 std::unique_ptr<RowRouter> make_row_router(RunContext& context, const PhysicalExchange& exchange, const std::vector<ColumnId>& layout);

@@ -3,7 +3,7 @@
 #include <numeric>
 
 #include "base/task_group.h"
-#include "exec/bucket_spread.h"
+#include "exec/bucket_help.h"
 #include "exec/exchange_write.h"
 #include "exec/fault_hook.h"
 #include "exec/join_filter.h"
@@ -128,6 +128,27 @@ Task<void> run_stage(ExecutablePlan& plan, size_t number, RunContext& context, R
   ends.set(number);
 }
 
+using SpreadJoins = std::map<size_t, std::unique_ptr<SharedBuckets>>;
+
+// When no stage runs any more, neither does any join: who waits for one to begin waits in vain.
+class RunningStages {
+ public:
+  RunningStages(size_t stages, SpreadJoins& joins) : left_(stages), joins_(joins) {}
+  void note_end() {
+    if (--left_ > 0) return;
+    for (auto& [number, shared] : joins_) shared->help.join_ends();
+  }
+
+ private:
+  std::atomic<size_t> left_;
+  SpreadJoins& joins_;
+};
+
+Task<void> then_note(Task<void> stage, RunningStages& running) {
+  co_await stage;
+  running.note_end();
+}
+
 // All of them start at the same time, but the first reads are those of the first ones.
 std::vector<size_t> build_sides_first(const ExecutablePlan& plan) {
   std::vector<size_t> order(plan.stages.size());
@@ -146,13 +167,19 @@ Task<void> run_root(ExecutablePlan& plan, RunContext& context, ChunkSink& sink, 
 
 }  // namespace
 
+size_t further_note_topics(const PhysicalPlan& plan) {
+  return plan.filters + plan.exchanges * BucketHelp::kTopics;
+}
+
 Task<void> run_stages(ExecutablePlan& plan, RunContext& context, ChunkSink& sink) {
   Readers readers(plan, context.exchanges);
   StageEnds ends(plan.stages.size());
-  std::map<size_t, std::unique_ptr<BucketSpread>> spreads;
+  SpreadJoins spreads;
   for (const ExecutablePlan::Stage& stage : plan.stages) {
     const auto& exchange = *stage.exchange->as<PhysicalExchange>();
-    if (exchange.spreads) spreads.emplace(exchange.number, std::make_unique<BucketSpread>());
+    if (!exchange.spreads) continue;
+    spreads.emplace(exchange.number, std::make_unique<SharedBuckets>(context.exchanges->rank(), context.exchanges->ranks(),
+                                                                     context.settings().rows_before_help));
   }
   context.spreads = &spreads;
   JoinFilters filters;
@@ -164,14 +191,19 @@ Task<void> run_stages(ExecutablePlan& plan, RunContext& context, ChunkSink& sink
   }
   context.filters = &filters;
   std::vector<Task<void>> all;
-  for (size_t stage : build_sides_first(plan)) all.push_back(run_stage(plan, stage, context, readers, ends));
+  RunningStages running_stages(plan.stages.size() + (plan.root ? 1 : 0), spreads);
+  for (size_t stage : build_sides_first(plan)) all.push_back(then_note(run_stage(plan, stage, context, readers, ends), running_stages));
   size_t exchanges = context.exchanges == nullptr ? 0 : context.exchanges->count();
   for (const ExecutablePlan::Filter& filter : plan.filters) {
     std::optional<uint32_t> topic;
     if (!filter.is_same_everywhere) topic = static_cast<uint32_t>(exchanges + filter.number);
     all.push_back(unite_filter(*filters.at(filter.number), topic, context));
   }
-  if (plan.root) all.push_back(run_root(plan, context, sink, readers));
+  for (const auto& [number, shared] : spreads) {
+    auto topic = static_cast<uint32_t>(exchanges + plan.filter_numbers + number * BucketHelp::kTopics);
+    all.push_back(shared->help.run(shared->spread, context.exchanges->notes(), topic));
+  }
+  if (plan.root) all.push_back(then_note(run_root(plan, context, sink, readers), running_stages));
   Task<void> running = when_all(std::move(all));
   co_await running;
 }

@@ -67,7 +67,9 @@ class Explainer {
  private:
   std::optional<StepProfile> profile_of(const PhysicalNode& node) const {
     if (profile_ == nullptr) return std::nullopt;
-    return StepProfile(profile_->step(numbers_.at(&node)), node.as<PhysicalExchange>() != nullptr);
+    using Kind = StepProfile::Kind;
+    Kind kind = node.as<PhysicalExchange>() != nullptr ? Kind::Exchange : node.as<PhysicalJoin>() != nullptr ? Kind::Join : Kind::Other;
+    return StepProfile(profile_->step(numbers_.at(&node)), kind);
   }
 
   std::string name_of(ColumnId id) const { return fmt::format("{}#{}", plan_.columns.name(id), id.value); }

@@ -51,7 +51,7 @@ std::vector<RankProfile> RankService::run(const PhysicalPlan& plan, ExecutablePl
   std::string progress;  // of the exchanges when it failed
   std::vector<RankProfile> profiles(static_cast<size_t>(ranks()));
   {
-    QueryExchanges exchanges(hub_, number, plan.exchanges, exchange_limits, plan.filters, faults.get());
+    QueryExchanges exchanges(hub_, number, plan.exchanges, exchange_limits, further_note_topics(plan), faults.get());
     int told = 1;
     try {
       for (; told < ranks(); ++told) {

@@ -81,8 +81,8 @@ void add_timeline_json(const QueryProfile& profile, Json& made) {
 
 }  // namespace
 
-StepProfile::StepProfile(std::vector<std::optional<StepFigures>> ranks, bool is_exchange)
-    : ranks_(std::move(ranks)), total_(total_of(ranks_)), is_exchange_(is_exchange) {}
+StepProfile::StepProfile(std::vector<std::optional<StepFigures>> ranks, Kind kind)
+    : ranks_(std::move(ranks)), total_(total_of(ranks_)), kind_(kind) {}
 
 bool StepProfile::is_on_several_ranks() const {
   return std::any_of(ranks_.begin() + (ranks_.empty() ? 0 : 1), ranks_.end(), [](const auto& rank) { return rank.has_value(); });
@@ -104,10 +104,10 @@ std::vector<std::string> StepProfile::rank_lines() const {
   if (total_.bytes > 0)
     line += fmt::format(", bytes {}", each_rank(ranks_, gives_rows, [](const StepFigures& step) { return format_bytes(step.bytes); }));
   if (total_.from_others > 0)
-    line += fmt::format(", read for others {}",
+    line += fmt::format(", {} {}", kind_ == Kind::Join ? "buckets taken over" : "read for others",
                         each_rank(ranks_, gives_rows, [](const StepFigures& step) { return fmt::format("{}", step.from_others); }));
   std::vector<std::string> lines = {line};
-  if (is_exchange_) lines.push_back(exchange_line());
+  if (kind_ == Kind::Exchange) lines.push_back(exchange_line());
   return lines;
 }
 
@@ -139,8 +139,9 @@ void StepProfile::add_to(Json& made) const {
   ranks["milliseconds"] = arrays(is_there, [](const StepFigures& step) { return milliseconds(step.nanoseconds); });
   ranks["bytes"] = arrays(gives_rows, [](const StepFigures& step) { return step.bytes; });
   ranks["imbalance"] = imbalance(shares_of(ranks_, gives_rows, &StepFigures::rows));
-  if (total_.from_others > 0) ranks["read_for_others"] = arrays(gives_rows, [](const StepFigures& step) { return step.from_others; });
-  if (is_exchange_) {
+  if (total_.from_others > 0)
+    ranks[kind_ == Kind::Join ? "buckets_taken_over" : "read_for_others"] = arrays(gives_rows, [](const StepFigures& step) { return step.from_others; });
+  if (kind_ == Kind::Exchange) {
     ranks["rows_sent"] = arrays(is_there, [](const StepFigures& step) { return step.rows_sent; });
     ranks["imbalance_sent"] = imbalance(shares_of(ranks_, is_there, &StepFigures::rows_sent));
     ranks["bytes_sent"] = arrays(is_there, [](const StepFigures& step) { return step.bytes_sent; });

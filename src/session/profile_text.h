@@ -13,7 +13,8 @@ namespace pistachio {
 // One step of a plan on all ranks.
 class StepProfile {
  public:
-  StepProfile(std::vector<std::optional<StepFigures>> ranks, bool is_exchange);
+  enum class Kind { Exchange, Join, Other };
+  StepProfile(std::vector<std::optional<StepFigures>> ranks, Kind kind);
 
   // `; actual 10, 1.234 ms, 5.0 KiB`: sums over all ranks. Empty if the step ran nowhere.
   std::string total_text() const;
@@ -28,7 +29,7 @@ class StepProfile {
 
   std::vector<std::optional<StepFigures>> ranks_;
   StepFigures total_;
-  bool is_exchange_;
+  Kind kind_;
 };
 
 // The query as a whole: time, bytes, T_min.

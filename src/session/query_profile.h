@@ -22,7 +22,7 @@ struct StepFigures {
   int64_t chunks = 0;
   int64_t nanoseconds = 0;
   int64_t bytes = 0;
-  int64_t from_others = 0;  // of scans: row groups that were dealt to other ranks
+  int64_t from_others = 0;  // of scans: row groups that were dealt to other ranks; of joins: buckets taken over from them
   // Of exchanges.
   int64_t rows_sent = 0;  // taken from below, also those that stay on this rank
   int64_t bytes_sent = 0;

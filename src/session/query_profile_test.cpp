@@ -91,7 +91,7 @@ TEST(QueryProfileTest, TheShortestTimeIsThatOfTheSlowerPart) {
 }
 
 TEST(ProfileTextTest, OneRankHasOneLine) {
-  StepProfile step({rows(10)}, false);
+  StepProfile step({rows(10)}, StepProfile::Kind::Other);
   EXPECT_EQ(step.total_text(), "; actual 10, 0.000 ms");
   EXPECT_TRUE(step.rank_lines().empty());
   nlohmann::ordered_json made;
@@ -101,11 +101,11 @@ TEST(ProfileTextTest, OneRankHasOneLine) {
 }
 
 TEST(ProfileTextTest, SeveralRanksAreShownSideBySide) {
-  StepProfile step({rows(10), rows(12), rows(11)}, false);
+  StepProfile step({rows(10), rows(12), rows(11)}, StepProfile::Kind::Other);
   EXPECT_EQ(step.total_text(), "; actual 33, 0.000 ms");
   EXPECT_EQ(step.rank_lines(), std::vector<std::string>{"ranks: rows 10/12/11 (imbalance 1.1), ms 0.0/0.0/0.0"});
   // Only the first rank: the total says all.
-  EXPECT_TRUE(StepProfile({rows(10), std::nullopt}, false).rank_lines().empty());
+  EXPECT_TRUE(StepProfile({rows(10), std::nullopt}, StepProfile::Kind::Other).rank_lines().empty());
 }
 
 TEST(ProfileTextTest, AnExchangeSaysWhatWasMoved) {
@@ -117,7 +117,7 @@ TEST(ProfileTextTest, AnExchangeSaysWhatWasMoved) {
   StepFigures second = moved(6, 2048, 0);
   second.messages_sent = 2;
   second.credit_stalled = 400'000;
-  StepProfile step({first, second}, true);
+  StepProfile step({first, second}, StepProfile::Kind::Exchange);
   std::vector<std::string> lines = step.rank_lines();
   ASSERT_EQ(lines.size(), 2u);
   EXPECT_EQ(lines[0], "ranks: rows 9/-, ms 0.0/0.0");

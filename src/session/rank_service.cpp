@@ -326,7 +326,7 @@ RankProfile RankService::take_part(int64_t number, const std::string& bytes, con
   check_physical_plan(plan);
   ExecutablePlan executable = build_executable(plan, rank());
   faults->reach(FaultPoint::TablesOpened);
-  QueryExchanges exchanges(hub_, number, plan.exchanges, limits(settings, plan.exchanges), plan.filters, faults.get());
+  QueryExchanges exchanges(hub_, number, plan.exchanges, limits(settings, plan.exchanges), further_note_topics(plan), faults.get());
   std::optional<UseSampler> use;
   if (watched) use.emplace(scope.read_pool(), exchanges);
   try {

@@ -11,6 +11,7 @@ import unittest
 from pathlib import Path
 
 import duckdb
+import numpy
 import pyarrow as pa
 import pyarrow.parquet as pq
 
@@ -21,6 +22,7 @@ from tests.support.pistachio_session import StatementFailed
 
 RANKS = 3
 PROBE_ROWS = 1_500_000
+LATE_ROWS = 6_000_000
 
 
 def write_tables(folder):
@@ -32,6 +34,12 @@ def write_tables(folder):
     # Here it is the greatest one of a sorted table.
     keys = sorted(19_999 if i % 2 else chance.randrange(20_000) for i in range(PROBE_ROWS))
     pq.write_table(probe.set_column(0, "k", pa.array(keys, pa.int32())), folder / "sorted_probe.parquet", row_group_size=100_000)
+    # And here it comes only after what each of the ranks reads first.
+    places = numpy.arange(LATE_ROWS)
+    is_read_first = (places + LATE_ROWS // RANKS // 5) % (LATE_ROWS // RANKS) < LATE_ROWS // RANKS * 0.6
+    keys = numpy.where(~is_read_first & (places % 8 > 0), 77, numpy.random.default_rng(5).integers(0, 20_000, LATE_ROWS))
+    late_probe = pa.table({"k": pa.array(keys, pa.int32()), "v": pa.array(places, pa.int64())})
+    pq.write_table(late_probe, folder / "late_probe.parquet", row_group_size=20_000)
     names = [f"name {i % 977}" for i in range(40_000)]
     build = pa.table({"k": pa.array([i % 20_000 for i in range(40_000)], pa.int32()), "name": pa.array(names),
                       "price": pa.array([None if i % 11 == 0 else i % 1000 / 8 for i in range(40_000)])})
@@ -53,7 +61,7 @@ class Movement(unittest.TestCase):
         cls.folder = Path(temporary.name)
         write_tables(cls.folder)
         cls.duckdb = duckdb.connect()
-        for name in ("probe", "sorted_probe", "build", "few"):
+        for name in ("probe", "sorted_probe", "late_probe", "build", "few"):
             cls.duckdb.execute(f"CREATE VIEW {name} AS SELECT * FROM '{cls.folder / name}.parquet'")
         cls.cluster = PistachioCluster(RANKS, folder=cls.folder)
         cls.addClassCleanup(cls.cluster.close)
@@ -121,6 +129,29 @@ class Movement(unittest.TestCase):
     def test_a_frequent_key_in_a_sorted_table_is_found_too(self):
         self.check_frequent_key("sorted_probe")
 
+    def test_ranks_help_one_that_gets_far_more_than_its_share_later(self):
+        tables = "late_probe AS probe JOIN build ON probe.k = build.k"
+        self.set(join_distribution="repartition", join_filters="off")
+        work, taken = {}, {}
+        for rows in (0, 400_000):
+            self.set(rows_before_help=rows)
+            for sql in (f"SELECT count(*), sum(v), count(price) FROM {tables}",
+                        f"SELECT probe.k, name, count(*), sum(v) FROM {tables} WHERE price > 100 GROUP BY 1, 2 ORDER BY 1, 2 LIMIT 1000",
+                        "SELECT count(*), sum(v), count(name) FROM late_probe LEFT JOIN build ON late_probe.k = build.k AND price < 10",
+                        "SELECT count(*), sum(v) FROM late_probe WHERE k NOT IN (SELECT k FROM build WHERE price < 90)",
+                        "SELECT count(*), sum(v) FROM late_probe WHERE EXISTS (SELECT 1 FROM build WHERE build.k = late_probe.k AND v % 7 < price)"):
+                self.assertEqual(self.rows(sql), self.expected(sql), (rows, sql))
+            # Slow enough for help to come while there is still much to do.
+            self.set(storage_bandwidth_limit="10MB")
+            join = next(step for step in self.steps(f"SELECT count(*), sum(v), count(price) FROM {tables}") if "join" in step["operator"])
+            self.set(storage_bandwidth_limit=0)
+            work[rows], taken[rows] = join["ranks"]["imbalance"], join["ranks"].get("buckets_taken_over")
+        self.assertGreater(work[0], 1.4)
+        self.assertIsNone(taken[0])
+        self.assertLess(work[400_000], work[0] - 0.2)
+        # All but the owner of the bucket.
+        self.assertEqual(sorted(taken[400_000]), [0] + [1] * (RANKS - 1))
+
     def test_values_of_a_frequent_key_are_counted_once(self):
         sql = "SELECT count(DISTINCT probe.k), count(DISTINCT name) FROM probe JOIN build ON probe.k = build.k"
         self.set(join_distribution="repartition")
@@ -160,7 +191,7 @@ class ScanHelp(unittest.TestCase):
     def test_ranks_that_are_done_read_for_a_slow_one(self):
         with tempfile.TemporaryDirectory(prefix="pistachio_help_") as name:
             folder = Path(name)
-            rows = 150_000
+            rows = 400_000
             pq.write_table(pa.table({"n": pa.array(range(rows), pa.int64())}), folder / "numbers.parquet", row_group_size=500)
             with PistachioCluster(RANKS, "-s", "threads=1", "-s", "io_threads=2", folder=folder) as cluster:
                 cluster.run("SET fault_at = 'scan_chunk:1=delay'")
