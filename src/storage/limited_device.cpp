@@ -1,12 +1,13 @@
 #include "storage/limited_device.h"
 
+#include <algorithm>
+
 #include "base/sleep.h"
 
 namespace pistachio {
 
-LimitedDevice::Ticket::Ticket(LimitedDevice& device, int64_t need) : device_(device) {
+LimitedDevice::Ticket::Ticket(LimitedDevice& device, Place place) : device_(device), place_(place) {
   std::lock_guard lock(device_.mutex_);
-  place_ = {need, device_.tickets_++};
   if (!std::exchange(device_.is_taken_, true)) return;
   turn_ = std::make_shared<Channel<int>>(0);
   device_.waiting_.emplace(place_, turn_);
@@ -33,14 +34,24 @@ LimitedDevice::Ticket::~Ticket() {
   next->close();
 }
 
+int64_t LimitedDevice::most_at_once() const {
+  constexpr int64_t kLeast = 256 << 10;
+  return std::max(kLeast, limit_.bytes_per_second() / 200);
+}
+
 Task<void> LimitedDevice::pass(int64_t bytes, int64_t need, TimePoint asked) {
   if (!limit_.is_on()) co_return;
-  Ticket ticket(*this, need);
-  Task<void> waiting = ticket.wait();
-  co_await waiting;
-  // Counted from when the device was free: that tasks wake a little late costs no bandwidth.
-  Sleep until = sleep_until(limit_.reserve(bytes, asked));
-  co_await until;
+  const Place place{need, reads_++};
+  for (int64_t left = bytes; left > 0;) {
+    int64_t now = std::min(left, most_at_once());
+    left -= now;
+    Ticket ticket(*this, place);
+    Task<void> waiting = ticket.wait();
+    co_await waiting;
+    // Counted from when the device was free: that tasks wake a little late costs no bandwidth.
+    Sleep until = sleep_until(limit_.reserve(now, asked));
+    co_await until;
+  }
 }
 
 }  // namespace pistachio

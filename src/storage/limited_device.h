@@ -1,8 +1,9 @@
 // A storage device that passes no more than so many bytes a second, for evaluation: the real one is faster, reads wait here for as long as the
-// slower one would take. One read passes at a time; of those that wait, what is needed first goes first, as in the queue of the threads that
-// read. Thread-safe.
+// slower one would take. One passes at a time, a little of it; of those that wait, what is needed first goes first, as in the queue of the threads
+// that read. Thread-safe.
 #pragma once
 
+#include <atomic>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -32,7 +33,7 @@ class LimitedDevice {
   // One that waits or has its turn. Goes on to the next at the end of its life, cancelled or not.
   class Ticket {
    public:
-    Ticket(LimitedDevice& device, int64_t need);
+    Ticket(LimitedDevice& device, Place place);
     ~Ticket();
     Ticket(const Ticket&) = delete;
     Ticket& operator=(const Ticket&) = delete;
@@ -40,14 +41,17 @@ class LimitedDevice {
 
    private:
     LimitedDevice& device_;
-    Place place_;
+    const Place place_;
     Turn turn_;  // null: it did not have to wait
   };
 
+  // What passes in one turn: little enough for what is needed sooner to come in between.
+  int64_t most_at_once() const;
+
   BandwidthLimit limit_;
+  std::atomic<uint64_t> reads_ = 0;
   std::mutex mutex_;
   // Guarded by mutex_.
-  uint64_t tickets_ = 0;
   bool is_taken_ = false;
   std::map<Place, Turn> waiting_;
 };
