@@ -9,6 +9,7 @@
 #include <csignal>
 #include <cstdarg>
 #include <cstdio>
+#include <cstdlib>
 #include <memory>
 #include <mutex>
 #include <string_view>
@@ -46,8 +47,18 @@ bool is_handled_by_ucx(int signal) {
          std::string_view(place.dli_fname).find("libucs") != std::string_view::npos;
 }
 
+// What the environment tells UCX is the usual reason.
+std::string ucx_variables() {
+  std::string found;
+  for (const char* name : {"UCX_TLS", "UCX_NET_DEVICES", "UCX_MODULES"}) {
+    if (const char* value = std::getenv(name)) found += fmt::format("{}{}={}", found.empty() ? "" : ", ", name, value);
+  }
+  if (found.empty()) return "see what it says with UCX_LOG_LEVEL=info";
+  return fmt::format("the environment has {}: does this machine have that? UCX_LOG_LEVEL=info says more", found);
+}
+
 void require(ucs_status_t status, const char* what) {
-  if (status != UCS_OK) throw UserError(fmt::format("UCX cannot {}: {}", what, ucx_text(status)));
+  if (status != UCS_OK) throw UserError(fmt::format("UCX cannot {}: {}; {}", what, ucx_text(status), ucx_variables()));
 }
 
 }  // namespace

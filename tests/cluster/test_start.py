@@ -2,6 +2,7 @@
 
 import os
 import re
+import resource
 import signal
 import socket
 import subprocess
@@ -135,6 +136,21 @@ class StartedByHand(unittest.TestCase):
         self.assertEqual((status, output, errors), (130, "", "error: interrupted\n"))
         for rank in ranks.values():
             self.assertFalse(Path(f"/proc/{rank}").exists(), rank)
+
+    def test_too_few_open_files(self):
+        def allow(count):
+            return lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (count, count))
+        words = [pistachio.BINARY, "cluster", "-n", "2", "--", "-c", "SELECT 1"]
+        done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=pistachio.WATCHDOG_SECONDS, preexec_fn=allow(24))
+        self.assertEqual((done.returncode, done.stdout), (1, ""))
+        self.assertIn("a rank of 2 needs 80 open files at least, and the limit is 24: raise it (ulimit -n 1024)", done.stderr)
+        done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=pistachio.WATCHDOG_SECONDS, preexec_fn=allow(80))
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+
+    def test_a_network_that_is_not_there(self):
+        done = pistachio.run("cluster", "-n", 2, "--", "-c", "SELECT 1", environment={"UCX_TLS": "carrier_pigeon"})
+        self.assertEqual((done.returncode, done.stdout), (1, ""))
+        self.assertIn("the environment has UCX_TLS=carrier_pigeon: does this machine have that?", done.stderr)
 
     def test_variables_that_are_missing_or_wrong(self):
         for variables, text in (({"RANK": "1"}, "RANK is set but WORLD_SIZE is not"),

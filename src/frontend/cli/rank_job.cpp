@@ -2,6 +2,7 @@
 
 #include <c10/util/Logging.h>
 #include <fmt/format.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -27,6 +28,21 @@ void share_machine(Settings& settings, const MachineShare& share) {
     complete_settings(settings);
     settings.memory_limit /= share.ranks;
     settings.metadata_cache_bytes = 0;
+  }
+}
+
+// Connections and shared memory take descriptors, and libraries below end the process when there are none.
+void require_descriptors(int ranks) {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  rlim_t needed = 64 + 8 * static_cast<rlim_t>(ranks);
+  if (limit.rlim_cur < needed && limit.rlim_max > limit.rlim_cur) {
+    limit.rlim_cur = limit.rlim_max;
+    ::setrlimit(RLIMIT_NOFILE, &limit);
+  }
+  if (limit.rlim_cur < needed) {
+    throw UserError(fmt::format("a rank of {} needs {} open files at least, and the limit is {}: raise it (ulimit -n {})", ranks, needed,
+                                limit.rlim_cur, std::max<rlim_t>(needed, 1024)));
   }
 }
 
@@ -75,6 +91,7 @@ RankJob::RankJob(Options options, const Settings& settings, InterruptWatcher& in
     : identity_(options.identity),
       topology_(read_topology()),
       places_(place_ranks(topology_, local_ranks(identity_, !options.others.empty()))) {
+  require_descriptors(identity_.ranks);
   process_allocator();  // before the first message: they live in it
   // The store warns of every host that has no name in DNS, which ranks do not need; its errors come as exceptions.
   FLAGS_caffe2_log_level = std::max(FLAGS_caffe2_log_level, kLogOnlyErrors);
