@@ -77,7 +77,7 @@ class Interrupts(AtThePrompt):
                 session.type(ENDLESS + "\n")
                 session.wait_for("begun")
             session.process.terminate()
-            self.assertEqual(session.end(), 130)
+            self.assertEqual(session.end(), 143)
 
     def test_a_terminal_that_is_gone_ends_it(self):
         for terminal in ["dumb", "xterm"]:
