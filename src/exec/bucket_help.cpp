@@ -21,6 +21,8 @@ constexpr double kTooMuch = 1.25;
 constexpr double kHeavyShare = 0.2;
 // So few rows in all are nobody's burden.
 constexpr int64_t kFewRows = 64;
+// Build rows that a rank tells the others, to all of them together: more are not worth it.
+constexpr int64_t kMostToldBytes = 32 << 20;
 
 at::Tensor block_of(std::string_view bytes) {
   at::Tensor block = at::empty({static_cast<int64_t>(bytes.size())}, at::kByte);
@@ -140,6 +142,7 @@ std::string BucketHelp::build_rows_of(const Buckets& chosen) {
     std::optional<Chunk> rows = join_->build_rows(own);
     if (!rows) return "";
     at::Tensor block = pack_chunk(*rows);
+    if (block.numel() > kMostToldBytes / ranks_) return "";
     return std::string(reinterpret_cast<const char*>(block.const_data_ptr<uint8_t>()), static_cast<size_t>(block.numel()));
   } catch (const OutOfMemory&) {
     return "";
@@ -156,10 +159,10 @@ void BucketHelp::take_over(const Buckets& chosen, const std::vector<std::string>
   if (std::find(taken.begin(), taken.end(), true) == taken.end()) return;
   std::lock_guard join_lock(join_mutex_);
   if (join_ == nullptr) return;
-  for (size_t owner = 0; owner < notes.size(); ++owner) {
-    if (static_cast<int>(owner) != rank_ && !notes[owner].empty()) rows.push_back(unpack_chunk(block_of(notes[owner])));
-  }
   try {
+    for (size_t owner = 0; owner < notes.size(); ++owner) {
+      if (static_cast<int>(owner) != rank_ && !notes[owner].empty()) rows.push_back(unpack_chunk(block_of(notes[owner])));
+    }
     join_->take_over(taken, std::move(rows));
   } catch (const OutOfMemory&) {
     return;  // the owners keep the work

@@ -85,7 +85,31 @@ Task<std::string> JoinFilter::own() {
   co_return own_.value_or("");
 }
 
-void JoinFilter::unite(const std::vector<std::string>& notes, at::Device device) {
+std::string JoinFilter::without_words(const std::string& note) {
+  ByteReader reader(note);
+  ByteWriter writer;
+  auto told = reader.get<Told>();
+  writer.put(told);
+  if (told != Told::Keys) return writer.take();
+  bool has_bounds = reader.get<bool>();
+  writer.put<bool>(has_bounds);
+  if (has_bounds) {
+    writer.put(reader.get<int64_t>());
+    writer.put(reader.get<int64_t>());
+  }
+  writer.put<bool>(false);
+  return writer.take();
+}
+
+// The words in a note are behind the rest.
+at::Tensor JoinFilter::words_in(const std::string& note, size_t left) const {
+  if (left != static_cast<size_t>(words_count_) * 8) throw PeerError("a rank told of a join filter of another size");
+  at::Tensor words = at::empty({words_count_}, at::kLong);
+  std::memcpy(words.mutable_data_ptr<int64_t>(), note.data() + (note.size() - left), left);
+  return words;
+}
+
+void JoinFilter::unite(const std::vector<std::string>& notes, const std::string* own_words, at::Device device) {
   at::Tensor words = at::zeros({words_count_}, at::kLong);
   bool has_words = true;
   bool has_bounds = true;
@@ -107,11 +131,16 @@ void JoinFilter::unite(const std::vector<std::string>& notes, at::Device device)
       has_bounds = false;
     }
     has_words = reader.get<bool>() && has_words;
-    if (!has_words) continue;
-    if (reader.left() != static_cast<size_t>(words_count_) * 8) throw PeerError("a rank told of a join filter of another size");
-    at::Tensor theirs = at::empty({words_count_}, at::kLong);
-    std::memcpy(theirs.mutable_data_ptr<int64_t>(), note.data() + (note.size() - reader.left()), reader.left());
-    words.bitwise_or_(theirs);
+    if (has_words) words.bitwise_or_(words_in(note, reader.left()));
+  }
+  if (own_words != nullptr) {
+    ByteReader reader(*own_words);
+    has_words = reader.get<Told>() == Told::Keys;
+    if (has_words) {
+      if (reader.get<bool>()) reader.get<int64_t>(), reader.get<int64_t>();
+      has_words = reader.get<bool>();
+    }
+    if (has_words) words = words_in(*own_words, reader.left());
   }
   is_empty_ = !any_rows;
   if (has_words && any_rows) words_ = words.to(device);

@@ -31,7 +31,11 @@ class JoinFilter {
   // Waits for one of those; what to tell the other ranks.
   Task<std::string> own();
   // What all ranks have told.
-  void unite(const std::vector<std::string>& notes, at::Device device);
+  void unite(const std::vector<std::string>& notes, at::Device device) { unite(notes, nullptr, device); }
+  // The same where each rank has all build rows: the others tell everything but the Bloom filter, which is as good from this rank alone. Bounds
+  // must be the same on all ranks, as they plan their scans with them, and a rank whose join is not needed knows none.
+  void unite_all_but_words(const std::vector<std::string>& notes, const std::string& own, at::Device device) { unite(notes, &own, device); }
+  static std::string without_words(const std::string& note);
 
   // Waits until it is united. The rest is for afterwards.
   Task<void> wait();
@@ -47,6 +51,8 @@ class JoinFilter {
     int64_t greatest = 0;
   };
   void put_own(std::string note);
+  at::Tensor words_in(const std::string& note, size_t left) const;
+  void unite(const std::vector<std::string>& notes, const std::string* own_words, at::Device device);
 
   const int64_t words_count_;
   std::mutex mutex_;

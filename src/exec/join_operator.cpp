@@ -342,7 +342,11 @@ class JoinOperator::HelpingProbe final : public ChunkSink, public BucketHelp::Jo
     for (size_t bucket = 0; bucket < buckets.size(); ++bucket) wanted.mutable_data_ptr<bool>()[bucket] = buckets[bucket];
     at::Tensor mask =
         wanted.to(context_.device).index_select(0, buckets_of(routing_hashes(build_keys_.evaluate(build_.rows()))));
-    Chunk rows = select_rows(build_.rows(), mask);
+    if (kernels::count_true(mask) > kMostToldRows) return std::nullopt;
+    Chunk selected = select_rows(build_.rows(), mask);
+    std::vector<Column> columns;  // without the texts of other rows
+    for (const Column& column : selected.columns()) columns.push_back(own_column(column));
+    Chunk rows(std::move(columns), selected.rows(), selected.device());
     return rows.memory_bytes() <= kMostToldBytes ? std::optional(std::move(rows)) : std::nullopt;
   }
 
@@ -364,6 +368,7 @@ class JoinOperator::HelpingProbe final : public ChunkSink, public BucketHelp::Jo
  private:
   // More build rows than this are not worth sending to everyone.
   static constexpr int64_t kMostToldBytes = 8 << 20;
+  static constexpr int64_t kMostToldRows = 1 << 20;
 
   struct Tables {
     at::Tensor of_bucket;

@@ -53,18 +53,22 @@ void give_up_filters(const std::vector<size_t>& filters, RunContext& context) {
   for (size_t number : filters) context.filters->at(number)->tell_nothing(false);
 }
 
-// What all ranks know of the build side of a join becomes what scans know. Without a topic this rank knows all of it.
-Task<void> unite_filter(JoinFilter& filter, std::optional<uint32_t> topic, RunContext& context) {
+// What all ranks know of the build side of a join becomes what scans know.
+Task<void> unite_filter(JoinFilter& filter, uint32_t topic, bool is_same_everywhere, RunContext& context) {
   Task<std::string> telling = filter.own();
   std::string own = co_await telling;
-  std::vector<std::string> notes;
-  if (context.exchanges == nullptr || !topic) {
-    notes.push_back(std::move(own));
-  } else {
-    Task<std::vector<std::string>> sharing = context.exchanges->notes().share(*topic, std::move(own));
-    notes = co_await sharing;
+  if (context.exchanges == nullptr) {
+    filter.unite({own}, context.device);
+    co_return;
   }
-  filter.unite(notes, context.device);
+  Task<std::vector<std::string>> sharing =
+      context.exchanges->notes().share(topic, is_same_everywhere ? JoinFilter::without_words(own) : own);
+  std::vector<std::string> notes = co_await sharing;
+  if (is_same_everywhere) {
+    filter.unite_all_but_words(notes, own, context.device);
+  } else {
+    filter.unite(notes, context.device);
+  }
 }
 
 Task<void> produce_rows(ExecutablePlan::Stage& stage, RunContext& context, Readers& readers, ExchangeSink& sink) {
@@ -195,9 +199,8 @@ Task<void> run_stages(ExecutablePlan& plan, RunContext& context, ChunkSink& sink
   for (size_t stage : build_sides_first(plan)) all.push_back(then_note(run_stage(plan, stage, context, readers, ends), running_stages));
   size_t exchanges = context.exchanges == nullptr ? 0 : context.exchanges->count();
   for (const ExecutablePlan::Filter& filter : plan.filters) {
-    std::optional<uint32_t> topic;
-    if (!filter.is_same_everywhere) topic = static_cast<uint32_t>(exchanges + filter.number);
-    all.push_back(unite_filter(*filters.at(filter.number), topic, context));
+    auto topic = static_cast<uint32_t>(exchanges + filter.number);
+    all.push_back(unite_filter(*filters.at(filter.number), topic, filter.is_same_everywhere, context));
   }
   for (const auto& [number, shared] : spreads) {
     auto topic = static_cast<uint32_t>(exchanges + plan.filter_numbers + number * BucketHelp::kTopics);
