@@ -57,6 +57,31 @@ TEST(JoinFilterTest, ARankThatKnowsNothingLetsEverythingPass) {
   EXPECT_FALSE(one.is_empty());
 }
 
+TEST(JoinFilterTest, BoundsAreTheSameOnAllRanksAlsoWhereWordsAreNotTold) {
+  JoinFilter one(64);
+  JoinFilter two(64);
+  JoinFilter three(64);
+  one.tell_own({numbers(100, 150)});
+  two.tell_own({numbers(100, 150)});
+  three.tell_nothing(false);  // its join was not needed
+  std::vector<std::string> notes;
+  for (JoinFilter* filter : {&one, &two, &three}) notes.push_back(JoinFilter::without_words(note_of(*filter)));
+  EXPECT_LT(notes[0].size(), 32U);
+  one.unite_all_but_words({notes[0], notes[1]}, note_of(one), at::kCPU);
+  EXPECT_EQ(one.bounds("k", TypeKind::BigInt).size(), 2U);
+  EXPECT_EQ(passing(one, 100, 150).rows(), 50);
+  EXPECT_LT(passing(one, 10'000, 20'000).rows(), 500);
+  // One that knows nothing takes the bounds from all, and not the words.
+  two.unite_all_but_words(notes, note_of(two), at::kCPU);
+  three.unite_all_but_words(notes, note_of(three), at::kCPU);
+  for (JoinFilter* filter : {&two, &three}) {
+    EXPECT_TRUE(filter->bounds("k", TypeKind::BigInt).empty());
+    EXPECT_FALSE(filter->is_empty());
+  }
+  EXPECT_LT(passing(two, 10'000, 20'000).rows(), 500);
+  EXPECT_EQ(passing(three, 0, 1000).rows(), 1000);
+}
+
 TEST(JoinFilterTest, WithoutBuildRowsNothingPasses) {
   JoinFilter one(2);
   one.tell_own({numbers(0, 0)});
