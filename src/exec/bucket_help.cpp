@@ -33,7 +33,13 @@ at::Tensor block_of(std::string_view bytes) {
 }  // namespace
 
 BucketHelp::BucketHelp(int rank, int ranks, int64_t first_rows)
-    : rank_(rank), ranks_(ranks), first_rows_(first_rows), is_counting_(first_rows > 0), loads_(kBuckets), owners_(at::empty({kBuckets}, at::kLong)), settled_(kBuckets) {
+    : rank_(rank),
+      ranks_(ranks),
+      first_rows_(first_rows),
+      is_counting_(first_rows > 0),
+      loads_(kBuckets),
+      owners_(at::empty({kBuckets}, at::kLong)),
+      settled_(kBuckets) {
   for (int64_t bucket = 0; bucket < kBuckets; ++bucket) owners_.mutable_data_ptr<int64_t>()[bucket] = owner_of(bucket, ranks_);
   for (int round = 0; round < kRounds; ++round) reached_.push_back(std::make_unique<Channel<int>>(0));
 }

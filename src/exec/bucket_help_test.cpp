@@ -77,9 +77,10 @@ class BucketHelpOfRanksTest : public testing::Test {
   BucketHelpOfRanksTest() {
     for (int rank = 0; rank < kRanks; ++rank) {
       ranks_.push_back(std::make_unique<SharedBuckets>(rank, kRanks, kFirstRows));
-      notes_.push_back(std::make_unique<QueryNotes>(rank, kRanks, BucketHelp::kTopics, [this, rank](int other, uint32_t topic, const std::string& note) {
+      auto tell = [this, rank](int other, uint32_t topic, const std::string& note) {
         notes_[static_cast<size_t>(other)]->on_note(rank, topic, note);
-      }));
+      };
+      notes_.push_back(std::make_unique<QueryNotes>(rank, kRanks, BucketHelp::kTopics, tell));
       joins_.push_back(std::make_unique<OneRowForEachBucket>());
       ranks_.back()->help.begin(Buckets(kBuckets));
       ranks_.back()->spread.decide(Buckets(kBuckets));
@@ -94,8 +95,7 @@ class BucketHelpOfRanksTest : public testing::Test {
   }
   void send(int rank, int64_t bucket, int64_t rows) { help(rank).count(at::full({rows}, bucket, at::kLong)); }
 
-  void run_all() {
-    std::vector<Task<void>> all;
+  void run_all(std::vector<Task<void>> all = {}) {
     for (int rank = 0; rank < kRanks; ++rank)
       all.push_back(help(rank).run(ranks_[static_cast<size_t>(rank)]->spread, *notes_[static_cast<size_t>(rank)], 0));
     CancelSource watchdog({}, std::chrono::steady_clock::now() + std::chrono::seconds(60));
@@ -112,16 +112,13 @@ TEST_F(BucketHelpOfRanksTest, OthersTakeOverTheHeavyBucketWithItsBuildRows) {
   begin_joins();
   for (int rank = 0; rank < kRanks; ++rank) send(rank, kHeavy, kFirstRows);
   // The first round is reached; the ends of all input end the others.
-  std::vector<Task<void>> all;
   auto end_after_the_first_round = [&]() -> Task<void> {
     while (owner(0, kHeavy) != 0 || owner(1, kHeavy) != 1) co_await reschedule();
     for (int rank = 0; rank < kRanks; ++rank) help(rank).end_of_rows();
   };
-  all.push_back(end_after_the_first_round());
-  for (int rank = 0; rank < kRanks; ++rank)
-    all.push_back(help(rank).run(ranks_[static_cast<size_t>(rank)]->spread, *notes_[static_cast<size_t>(rank)], 0));
-  CancelSource watchdog({}, std::chrono::steady_clock::now() + std::chrono::seconds(60));
-  scheduler_.run(when_all(std::move(all)), watchdog.token());
+  std::vector<Task<void>> beside;
+  beside.push_back(end_after_the_first_round());
+  run_all(std::move(beside));
   EXPECT_EQ(owner(kOwner, kHeavy), kOwner);
   for (int rank : {0, 1}) {
     EXPECT_EQ(owner(rank, kHeavy + 1), kOwner);

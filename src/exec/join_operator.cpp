@@ -337,17 +337,27 @@ class JoinOperator::HelpingProbe final : public ChunkSink, public BucketHelp::Jo
     }
   }
 
+  // Step by step: hashes of all build rows at once would be memory that nobody has reserved.
   std::optional<Chunk> build_rows(const BucketHelp::Buckets& buckets) override {
     at::Tensor wanted = at::zeros({kBuckets}, at::kBool);
     for (size_t bucket = 0; bucket < buckets.size(); ++bucket) wanted.mutable_data_ptr<bool>()[bucket] = buckets[bucket];
-    at::Tensor mask =
-        wanted.to(context_.device).index_select(0, buckets_of(routing_hashes(build_keys_.evaluate(build_.rows()))));
-    if (kernels::count_true(mask) > kMostToldRows) return std::nullopt;
-    Chunk selected = select_rows(build_.rows(), mask);
-    std::vector<Column> columns;  // without the texts of other rows
-    for (const Column& column : selected.columns()) columns.push_back(own_column(column));
-    Chunk rows(std::move(columns), selected.rows(), selected.device());
-    return rows.memory_bytes() <= kMostToldBytes ? std::optional(std::move(rows)) : std::nullopt;
+    wanted = wanted.to(context_.device);
+    std::vector<Chunk> found;
+    int64_t found_rows = 0;
+    int64_t step = context_.settings().chunk_rows;
+    for (int64_t begin = 0; begin < build_.rows().rows(); begin += step) {
+      Chunk part = build_.rows().slice(begin, std::min(step, build_.rows().rows() - begin));
+      at::Tensor mask = wanted.index_select(0, buckets_of(routing_hashes(build_keys_.evaluate(part))));
+      int64_t rows = kernels::count_true(mask);
+      if (rows == 0) continue;
+      found_rows += rows;
+      if (found_rows > kMostToldRows) return std::nullopt;
+      Chunk selected = select_rows(part, mask);
+      std::vector<Column> columns;  // without the texts of other rows
+      for (const Column& column : selected.columns()) columns.push_back(own_column(column));
+      found.emplace_back(std::move(columns), rows, part.device());
+    }
+    return concatenate_chunks(found, owner_.right_types_, context_.device);
   }
 
   void take_over(const BucketHelp::Buckets& buckets, std::vector<Chunk> rows) override {
@@ -367,8 +377,7 @@ class JoinOperator::HelpingProbe final : public ChunkSink, public BucketHelp::Jo
 
  private:
   // More build rows than this are not worth sending to everyone.
-  static constexpr int64_t kMostToldBytes = 8 << 20;
-  static constexpr int64_t kMostToldRows = 1 << 20;
+  static constexpr int64_t kMostToldRows = 1 << 17;
 
   struct Tables {
     at::Tensor of_bucket;
