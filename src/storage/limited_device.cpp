@@ -39,15 +39,24 @@ int64_t LimitedDevice::most_at_once() const {
   return std::max(kLeast, limit_.bytes_per_second() / 200);
 }
 
+bool LimitedDevice::is_sooner_needed(Place place) {
+  std::lock_guard lock(mutex_);
+  return !waiting_.empty() && waiting_.begin()->first < place;
+}
+
 Task<void> LimitedDevice::pass(int64_t bytes, int64_t need, TimePoint asked) {
   if (!limit_.is_on()) co_return;
   const Place place{need, reads_++};
+  std::optional<Ticket> ticket;
   for (int64_t left = bytes; left > 0;) {
+    if (!ticket || is_sooner_needed(place)) {
+      ticket.reset();
+      ticket.emplace(*this, place);
+      Task<void> waiting = ticket->wait();
+      co_await waiting;
+    }
     int64_t now = std::min(left, most_at_once());
     left -= now;
-    Ticket ticket(*this, place);
-    Task<void> waiting = ticket.wait();
-    co_await waiting;
     // Counted from when the device was free: that tasks wake a little late costs no bandwidth.
     Sleep until = sleep_until(limit_.reserve(now, asked));
     co_await until;

@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <utility>
 
 #include "base/bandwidth_limit.h"
@@ -47,6 +48,8 @@ class LimitedDevice {
 
   // What passes in one turn: little enough for what is needed sooner to come in between.
   int64_t most_at_once() const;
+  // Whether one waits that goes before this place.
+  bool is_sooner_needed(Place place);
 
   BandwidthLimit limit_;
   std::atomic<uint64_t> reads_ = 0;

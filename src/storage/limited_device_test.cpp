@@ -56,6 +56,20 @@ TEST_F(LimitedDeviceTest, ALongReadLetsOthersPass) {
   EXPECT_EQ(order, (std::vector<int64_t>{1, 2}));
 }
 
+TEST_F(LimitedDeviceTest, WhatIsNeededLaterWaitsForTheWholeOfALongRead) {
+  LimitedDevice device(10'000'000);
+  std::vector<int64_t> order;
+  auto run = [&]() -> Task<void> {
+    std::vector<Task<void>> reads;
+    reads.push_back(pass_and_note(device, 2'000'000, 1, order));
+    reads.push_back(pass_and_note(device, 1000, 2, order));
+    Task<void> all = when_all(std::move(reads));
+    co_await all;
+  };
+  scheduler_.run(run());
+  EXPECT_EQ(order, (std::vector<int64_t>{1, 2}));
+}
+
 TEST_F(LimitedDeviceTest, BytesPassAtTheSpeedOfTheDevice) {
   LimitedDevice device(1'000'000);
   std::vector<int64_t> order;
