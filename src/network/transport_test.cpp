@@ -95,7 +95,8 @@ TEST_P(TransportTest, SizesAroundEveryBorderArriveWhole) {
   MessageCollector receiver;
   JobOfTransports job(GetParam(), 2);
   job[1].start(receiver);
-  std::vector<int64_t> sizes{0, 1, 63, 64, 4095, 4096, 8191, 8193, 65536, 262143, 262145, 1 << 20, (4 << 20) - 1, 4 << 20, (4 << 20) + 1};
+  std::vector<int64_t> sizes{0,      1,     63,      64,     4095,   4096,    8191,          8193,    61'183,       61'184,
+                             61'185, 65536, 122'368, 262143, 262145, 1 << 20, (4 << 20) - 1, 4 << 20, (4 << 20) + 1};
   for (size_t i = 0; i < sizes.size(); ++i) {
     job[0].send(1, {static_cast<uint16_t>(i), std::string(sizes[i] % (kLargestHead + 1), 'h'), numbered_bytes(sizes[i])});
   }

@@ -87,7 +87,8 @@ UcxContext::UcxContext(int ranks, const UcxSettings& settings) {
   // heartbeats can too. Older versions do not know the name.
   ucp_config_modify(config, "MM_ERROR_HANDLING", "y");
   // Sender and receiver are rarely on a core at the same time while queries run: a longer queue lets each do more per turn (8 MiB a rank).
-  ucp_config_modify(config, "MM_FIFO_SIZE", "1024");
+  ucp_config_modify(config, "MM_FIFO_SIZE", "128");
+  ucp_config_modify(config, "MM_SEG_SIZE", std::to_string(kSharedMemorySegment).c_str());
   ucp_config_modify(config, "TCP_TX_SEG_SIZE", "64k");  // 8 KiB a system call would halve the speed of TCP
   ucp_config_modify(config, "KEEPALIVE_INTERVAL", "1s");
   for (const auto& [name, value] : settings) {
@@ -153,6 +154,10 @@ std::string route_of(ucp_ep_h endpoint) {
     text += fmt::format("{}{}/{}", i == 0 ? "" : ",", entries[i].transport_name, entries[i].device_name);
   }
   return text;
+}
+
+bool goes_through_shared_memory(const std::string& route) {
+  return route.find("sysv/") != std::string::npos || route.find("posix/") != std::string::npos;
 }
 
 }  // namespace pistachio

@@ -58,4 +58,12 @@ class UcxWorker {
 // The transports of an endpoint: `sysv/memory`, several joined with a comma.
 std::string route_of(ucp_ep_h endpoint);
 
+bool goes_through_shared_memory(const std::string& route);
+
+// What UCX carries through shared memory at once, a frame and its piece: the receiver copies such a piece from there to its place. Larger
+// ones UCX puts together in memory of its own first, which is one copy more. Its queue counts bytes in 16 bits.
+constexpr int64_t kSharedMemorySegment = 60 << 10;
+// In front of a piece: UCX's own words.
+constexpr int64_t kSharedMemoryOverhead = 192;
+
 }  // namespace pistachio

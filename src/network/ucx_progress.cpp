@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "base/check.h"
 #include "base/start_thread.h"
@@ -102,6 +103,7 @@ ucs_status_t UcxProgress::open_endpoint(Peer& peer) {
   bool same_machine = peer.info.host_index == peers_[static_cast<size_t>(options_.rank)].info.host_index;
   if (same_machine && peer.info.pid != getpid()) peer.process = ProcessWatch(peer.info.pid);
   std::string route = route_of(peer.endpoint);
+  peer.largest_frame = goes_through_shared_memory(route) ? kSharedMemorySegment - kSharedMemoryOverhead : std::numeric_limits<int64_t>::max();
   std::lock_guard lock(mutex_);
   routes_[static_cast<size_t>(peer.info.rank)] = std::move(route);
   return status;

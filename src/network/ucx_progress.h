@@ -81,6 +81,7 @@ class UcxProgress {
     UcxProgress* owner = nullptr;
     RankInfo info;
     ucp_ep_h endpoint = nullptr;
+    int64_t largest_frame = 0;  // of a piece with all that goes in front of it
     // Not handed to UCX yet or only in part. Small messages need not wait for large ones: the two take turns.
     std::deque<std::shared_ptr<OutgoingMessage>> waiting_small;
     std::deque<std::shared_ptr<OutgoingMessage>> waiting_large;
@@ -128,7 +129,7 @@ class UcxProgress {
   void piece_sent(OutgoingPiece& piece, ucs_status_t status);
   void finish_outgoing(OutgoingMessage& message);
   void fail_waiting(Peer& peer, const std::exception_ptr& error);
-  int64_t piece_limit() const;
+  int64_t piece_limit(const Peer& peer, const OutgoingMessage& message) const;
   static void on_piece_sent(void* request, ucs_status_t status, void* argument);
 
   // Receiving (ucx_receiving.cpp).

@@ -25,9 +25,11 @@ bool UcxProgress::OutgoingMessage::all_begun() const {
 }
 
 // Under a bandwidth limit pieces are what passes in a hundredth of a second, so that bytes flow evenly.
-int64_t UcxProgress::piece_limit() const {
-  if (!limit_.is_on()) return options_.piece_bytes;
-  return std::clamp(limit_.bytes_per_second() / 100, std::min(kLeastPiece, options_.piece_bytes), options_.piece_bytes);
+int64_t UcxProgress::piece_limit(const Peer& peer, const OutgoingMessage& message) const {
+  int64_t head = message.first_begun ? 0 : static_cast<int64_t>(message.message.head.size());
+  int64_t most = std::min(options_.piece_bytes, peer.largest_frame - static_cast<int64_t>(sizeof(FrameHeader)) - head);
+  if (!limit_.is_on()) return most;
+  return std::clamp(limit_.bytes_per_second() / 100, std::min(kLeastPiece, most), most);
 }
 
 void UcxProgress::accept_outgoing(std::shared_ptr<OutgoingMessage> message) {
@@ -86,7 +88,7 @@ bool UcxProgress::begin_next_piece(Peer& peer) {
   }
   peer.large_has_turn = !large;
   std::shared_ptr<OutgoingMessage> message = waiting.front();
-  bool last = payload_bytes(message->message) - message->begun <= piece_limit();
+  bool last = payload_bytes(message->message) - message->begun <= piece_limit(peer, *message);
   if (last) waiting.pop_front();
   begin_piece(peer, message);
   return true;
@@ -100,7 +102,7 @@ void UcxProgress::begin_piece(Peer& peer, const std::shared_ptr<OutgoingMessage>
   header.message = message->number;
   header.payload_length = content.payload.defined() ? content.payload.numel() : -1;
   header.piece_offset = message->begun;
-  header.piece_length = std::min(payload_bytes(content) - message->begun, piece_limit());
+  header.piece_length = std::min(payload_bytes(content) - message->begun, piece_limit(peer, *message));
   header.source = options_.rank;
   header.incarnation = static_cast<uint16_t>(peers_[static_cast<size_t>(options_.rank)].info.incarnation);
   const uint8_t* data = header.piece_length > 0 ? content.payload.const_data_ptr<uint8_t>() + message->begun : nullptr;
