@@ -6,10 +6,9 @@
 
 namespace pistachio {
 
-void MessageTrace::record(MessageDirection direction, int peer, uint16_t kind, int64_t bytes) {
-  Clock::time_point now = Clock::now();
+void MessageTrace::record(MessageDirection direction, int peer, uint16_t kind, int64_t bytes, Clock::time_point when) {
   std::lock_guard lock(mutex_);
-  entries_[count_ % kKept] = {now, direction, peer, kind, bytes};
+  entries_[count_ % kKept] = {when, direction, peer, kind, bytes};
   ++count_;
 }
 

@@ -13,14 +13,14 @@ enum class MessageDirection : uint8_t { Sent, Received };
 
 class MessageTrace {
  public:
+  using Clock = std::chrono::steady_clock;
   static constexpr size_t kKept = 64;
 
-  void record(MessageDirection direction, int peer, uint16_t kind, int64_t bytes);
+  void record(MessageDirection direction, int peer, uint16_t kind, int64_t bytes, Clock::time_point when = Clock::now());
   // One line a message, oldest first: `0.125 s ago  to 3  kind 7  1.5 KiB`.
   std::string to_text() const;
 
  private:
-  using Clock = std::chrono::steady_clock;
   struct Entry {
     Clock::time_point time;
     MessageDirection direction = MessageDirection::Sent;

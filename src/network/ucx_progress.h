@@ -50,7 +50,7 @@ class UcxProgress {
     Message message;
     Transport::SentCallback on_sent;
     uint64_t number = 0;
-    TimePoint accepted;
+    TimePoint accepted;  // under a bandwidth limit
     int64_t begun = 0;  // bytes of payload handed to UCX
     bool first_begun = false;
     int pieces_under_way = 0;

@@ -168,7 +168,7 @@ void UcxProgress::count_and_hand_over(Event event) {
   int64_t bytes = message_bytes(event.message);
   messages_received_.fetch_add(1, std::memory_order_relaxed);
   bytes_received_.fetch_add(bytes, std::memory_order_relaxed);
-  trace_.record(MessageDirection::Received, event.peer, event.message.kind, bytes);
+  trace_.record(MessageDirection::Received, event.peer, event.message.kind, bytes, loop_began_);
   hand_to_receiver(std::move(event));
 }
 

@@ -41,7 +41,7 @@ void UcxProgress::accept_outgoing(std::shared_ptr<OutgoingMessage> message) {
   }
   if (message->peer == options_.rank) return deliver_to_self(*message);
   message->number = next_number_++;
-  message->accepted = Clock::now();
+  if (limit_.is_on()) message->accepted = Clock::now();
   auto& waiting = payload_bytes(message->message) <= kSmallMessage ? peer.waiting_small : peer.waiting_large;
   auto before = std::find_if(waiting.rbegin(), waiting.rend(), [&](const std::shared_ptr<OutgoingMessage>& other) {
     return other->message.urgency >= message->message.urgency;
@@ -115,7 +115,7 @@ void UcxProgress::begin_piece(Peer& peer, const std::shared_ptr<OutgoingMessage>
   message->first_begun = true;
   message->begun += header.piece_length;
   message->pieces_under_way += 1;
-  if (header.piece_length > 0) limit_.reserve(header.piece_length, given_to_link(message->accepted));
+  if (limit_.is_on() && header.piece_length > 0) limit_.reserve(header.piece_length, given_to_link(message->accepted));
   hand_to_ucx(peer, piece, kMessageHandler, data);
 }
 
@@ -194,7 +194,7 @@ void UcxProgress::finish_outgoing(OutgoingMessage& message) {
   if (message.error == nullptr) {
     messages_sent_.fetch_add(1, std::memory_order_relaxed);
     bytes_sent_.fetch_add(bytes, std::memory_order_relaxed);
-    trace_.record(MessageDirection::Sent, message.peer, message.message.kind, bytes);
+    trace_.record(MessageDirection::Sent, message.peer, message.message.kind, bytes, loop_began_);
   }
   Transport::SentCallback on_sent = std::exchange(message.on_sent, nullptr);
   if (on_sent) on_sent(message.error);

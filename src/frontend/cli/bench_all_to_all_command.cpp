@@ -79,8 +79,9 @@ int take_part(const Settings& settings, pid_t parent, InterruptWatcher& interrup
   return 0;
 }
 
-void measure_messages(std::vector<SizeFigures>& figures, const BenchRun& run, int64_t bytes, const Settings& settings,
-                      InterruptWatcher& interrupts) {
+// By turns with ucx_perftest (empty: without), while the ranks wait: what else the machine does hits both alike.
+void measure_messages(std::vector<SizeFigures>& figures, const std::string& perftest, const BenchRun& run, int64_t bytes,
+                      const Settings& settings, InterruptWatcher& interrupts) {
   RankJob::Options options{
       .identity = identity_of_local_job(run.ranks), .host = "", .others = {"pistachio", "bench", "alltoall"}, .query_words = {}};
   for (std::string& word : words_of_settings(settings)) options.others.push_back(std::move(word));
@@ -96,23 +97,21 @@ void measure_messages(std::vector<SizeFigures>& figures, const BenchRun& run, in
   for (SizeFigures& own : figures) {
     int64_t count = messages_of(own.message_bytes, bytes);
     auto speed = [&](AllToAll::Pattern pattern, int senders) {
-      messages.run(pattern, own.message_bytes, std::max<int64_t>(1, count / 8), token);
-      std::vector<double> seconds;
-      for (int64_t i = 0; i < run.repeat; ++i) seconds.push_back(messages.run(pattern, own.message_bytes, count, token));
-      return static_cast<double>(own.message_bytes * count * senders) / median(seconds);
+      messages.run(pattern, own.message_bytes, std::max<int64_t>(1, count / 10), token);  // perftest does the same
+      double seconds = messages.run(pattern, own.message_bytes, count, token);
+      return static_cast<double>(own.message_bytes * count * senders) / seconds;
     };
-    own.one_link = speed(AllToAll::Pattern::FirstLink, 1);
-    own.all_to_all = speed(AllToAll::Pattern::AllPairs, run.ranks - 1);
-  }
-}
-
-void measure_perftest(std::vector<SizeFigures>& figures, const std::string& program, const BenchRun& run, int64_t bytes,
-                      const CancelToken& token) {
-  for (SizeFigures& own : figures) {
-    std::vector<double> speeds;
-    for (int64_t i = 0; i < run.repeat; ++i)
-      speeds.push_back(perftest_bandwidth(program, own.message_bytes, messages_of(own.message_bytes, bytes), token));
-    own.perftest = median(speeds);
+    std::vector<double> one_link;
+    std::vector<double> all_to_all;
+    std::vector<double> by_perftest;
+    for (int64_t i = 0; i < run.repeat; ++i) {
+      one_link.push_back(speed(AllToAll::Pattern::FirstLink, 1));
+      if (!perftest.empty()) by_perftest.push_back(perftest_bandwidth(perftest, own.message_bytes, count, token));
+      all_to_all.push_back(speed(AllToAll::Pattern::AllPairs, run.ranks - 1));
+    }
+    own.one_link = median(one_link);
+    own.all_to_all = median(all_to_all);
+    if (!perftest.empty()) own.perftest = median(by_perftest);
   }
 }
 
@@ -236,8 +235,7 @@ int run_bench_all_to_all_command(int argc, char** argv, Settings settings, Inter
   for (int64_t size : message_sizes(arguments)) figures.push_back({.message_bytes = size});
   std::string perftest = chosen_perftest(arguments, settings);
   BenchOutput output(arguments);
-  measure_messages(figures, run, bytes, settings, interrupts);
-  if (!perftest.empty()) measure_perftest(figures, perftest, run, bytes, interrupts.token());
+  measure_messages(figures, perftest, run, bytes, settings, interrupts);
   measure_queries(figures, arguments, run, settings, interrupts);
   fmt::print("{}", table_of(figures));
   output.write(json_of(figures, run, settings), lines_of(figures, run));
