@@ -89,7 +89,10 @@ class JoinOperator::BuildSide {
   // Build rows of another rank's buckets.
   void take(RunContext& context, const std::vector<Chunk>& chunks) {
     int64_t bytes = 0;
-    for (const Chunk& chunk : chunks) bytes += chunk.memory_bytes();
+    for (const Chunk& chunk : chunks) {
+      bytes += chunk.memory_bytes();
+      for (const Column& column : chunk.columns()) bytes += column.is_dictionary() ? column.dictionary_column()->memory_bytes() : 0;
+    }
     memory_.push_back(account_.reserve_now(2 * bytes, ReservationKind::Held));
     std::vector<Chunk> here;
     for (const Chunk& chunk : chunks) here.push_back(to_device(chunk, context.device));

@@ -78,13 +78,15 @@ void ScanOperator::limit_memory(StorageContext& storage, const ScanPlan& plan, c
   storage.memory = storage.memory.make_child(table_->name(), limit);
 }
 
-std::unique_ptr<SharedUnits> ScanOperator::share_units(RunContext& context, const ScanPlan& plan) {
+std::unique_ptr<SharedUnits> ScanOperator::share_units(RunContext& context, ScanPlan& plan) {
   if (!is_split_ || context.settings().local_files) return nullptr;
   const Settings& settings = context.settings();
   // A reader that takes everything before it goes on has nothing to give away, and should not take more.
   bool asks_others = settings.scan_help && settings.reader != ReaderMode::Blocking;
-  return std::make_unique<SharedUnits>(context.exchanges->scan_shares(), number_, deal_units(plan, context.exchanges->ranks()),
-                                       context.exchanges->rank(), asks_others, TableScan::window(context.lanes, settings));
+  std::vector<std::vector<size_t>> shares = deal_units(plan, context.exchanges->ranks());
+  put_first(plan, shares[static_cast<size_t>(context.exchanges->rank())]);
+  return std::make_unique<SharedUnits>(context.exchanges->scan_shares(), number_, std::move(shares), context.exchanges->rank(), asks_others,
+                                       TableScan::window(context.lanes, settings));
 }
 
 Task<void> ScanOperator::produce_files(RunContext& context, ChunkSink& sink) {

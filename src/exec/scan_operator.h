@@ -23,7 +23,7 @@ class ScanOperator final : public Operator {
   int64_t memory_share(const RunContext& context, int64_t whole) const;
   void limit_memory(StorageContext& storage, const ScanPlan& plan, const RunContext& context) const;
   // What this rank reads of a table that is dealt to all ranks.
-  std::unique_ptr<SharedUnits> share_units(RunContext& context, const ScanPlan& plan);
+  std::unique_ptr<SharedUnits> share_units(RunContext& context, ScanPlan& plan);
   Task<void> produce_chunks(RunContext& context, ChunkSink& sink);
   // Waits until it is known what the build sides of joins hold. False: no row can find a partner.
   Task<bool> wait_for_joins(RunContext& context, std::vector<RangeFilter>& bounds);

@@ -202,4 +202,11 @@ std::vector<std::vector<size_t>> deal_units(const ScanPlan& plan, int ranks) {
   return shares;
 }
 
+void put_first(ScanPlan& plan, const std::vector<size_t>& share) {
+  if (plan.units.empty()) return;
+  int64_t first = plan.units.front().need;
+  for (ScanUnit& unit : plan.units) unit.need += static_cast<int64_t>(plan.units.size());
+  for (size_t i = 0; i < share.size(); ++i) plan.units[share[i]].need = first + static_cast<int64_t>(i);
+}
+
 }  // namespace pistachio

@@ -47,6 +47,9 @@ struct ScanPlan {
 // as large as each other in bytes and together are all.
 std::vector<std::vector<size_t>> deal_units(const ScanPlan& plan, int ranks);
 
+// What a rank reads first is needed first, and the units of others, which it may take over, after its own.
+void put_first(ScanPlan& plan, const std::vector<size_t>& share);
+
 // `table` outlives the plan. Throws UserError for unknown or unreadable columns and constants of the wrong type.
 ScanPlan plan_scan(const ParquetTable& table, const ScanRequest& request, const Settings& settings);
 
