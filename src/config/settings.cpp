@@ -174,11 +174,14 @@ void assign_time(Settings& settings, std::string_view name, std::string_view tex
 
 // Ranks tell each other that they live every half second, and look every quarter.
 void assign_peer_timeout(Settings& settings, std::string_view name, std::string_view text) {
-  int64_t before = settings.peer_timeout;
-  assign_time<&Settings::peer_timeout>(settings, name, text);
-  if (settings.peer_timeout >= 1000) return;
-  settings.peer_timeout = before;
-  refuse(name, text, "a time of at least 1s, such as 5s or 1min");
+  int64_t time = 0;
+  try {
+    time = parse_milliseconds(text);
+  } catch (const UserError&) {
+    // No time at all: refused below.
+  }
+  if (time < 1000) refuse(name, text, "a time of at least 1s, such as 5s or 1min");
+  settings.peer_timeout = time;
 }
 
 // In the largest unit that has no fraction.

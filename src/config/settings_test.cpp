@@ -51,7 +51,7 @@ TEST(SettingsTest, TimesHaveUnits) {
               std::string("setting query_timeout cannot be '") + text + "': it takes a time such as 500ms, 30s, 5min or 1h, or off");
   }
   // Shorter than what ranks need to hear of each other.
-  for (const char* text : {"off", "0", "999ms"}) {
+  for (const char* text : {"off", "0", "999ms", "soon", "999999999h"}) {
     EXPECT_EQ(error_of("peer_timeout", text),
               std::string("setting peer_timeout cannot be '") + text + "': it takes a time of at least 1s, such as 5s or 1min");
   }

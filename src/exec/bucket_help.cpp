@@ -145,7 +145,7 @@ std::string BucketHelp::build_rows_of(const Buckets& chosen) {
   std::lock_guard lock(join_mutex_);
   if (join_ == nullptr || std::find(own.begin(), own.end(), true) == own.end()) return "";
   try {
-    std::optional<Chunk> rows = join_->build_rows(own);
+    std::optional<Chunk> rows = join_->build_rows(own, kMostToldBytes / ranks_);
     if (!rows) return "";
     at::Tensor block = pack_chunk(*rows);
     if (block.numel() > kMostToldBytes / ranks_) return "";

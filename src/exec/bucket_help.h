@@ -34,8 +34,8 @@ class BucketHelp {
   class Join {
    public:
     virtual ~Join() = default;
-    // Build rows of these buckets; nothing if they are too many to be told.
-    virtual std::optional<Chunk> build_rows(const Buckets& buckets) = 0;
+    // Build rows of these buckets; nothing if they are too many to be told. Throws OutOfMemory.
+    virtual std::optional<Chunk> build_rows(const Buckets& buckets, int64_t most_bytes) = 0;
     // From now on probe rows of these buckets may come that were sent to the bucket's owner until now, to be joined with these build rows.
     virtual void take_over(const Buckets& buckets, std::vector<Chunk> build_rows) = 0;
   };

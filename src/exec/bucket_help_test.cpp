@@ -51,7 +51,7 @@ TEST(BucketHelpTest, TheHeaviestBucketsOfARankThatHasTooMuchAreChosen) {
 // Has one build row for each bucket of its rank, whose value is the bucket.
 class OneRowForEachBucket : public BucketHelp::Join {
  public:
-  std::optional<Chunk> build_rows(const Buckets& buckets) override {
+  std::optional<Chunk> build_rows(const Buckets& buckets, int64_t) override {
     if (refuses) return std::nullopt;
     std::vector<int64_t> numbers;
     for (int64_t bucket = 0; bucket < kBuckets; ++bucket) {

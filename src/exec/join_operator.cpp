@@ -341,12 +341,15 @@ class JoinOperator::HelpingProbe final : public ChunkSink, public BucketHelp::Jo
   }
 
   // Step by step: hashes of all build rows at once would be memory that nobody has reserved.
-  std::optional<Chunk> build_rows(const BucketHelp::Buckets& buckets) override {
+  std::optional<Chunk> build_rows(const BucketHelp::Buckets& buckets, int64_t most_bytes) override {
+    MemoryAccount account = context_.memory.make_child("help");
+    Reservation memory = account.reserve_now(2 * most_bytes, ReservationKind::Held);
     at::Tensor wanted = at::zeros({kBuckets}, at::kBool);
     for (size_t bucket = 0; bucket < buckets.size(); ++bucket) wanted.mutable_data_ptr<bool>()[bucket] = buckets[bucket];
     wanted = wanted.to(context_.device);
     std::vector<Chunk> found;
     int64_t found_rows = 0;
+    int64_t found_bytes = 0;
     int64_t step = context_.settings().chunk_rows;
     for (int64_t begin = 0; begin < build_.rows().rows(); begin += step) {
       Chunk part = build_.rows().slice(begin, std::min(step, build_.rows().rows() - begin));
@@ -359,6 +362,8 @@ class JoinOperator::HelpingProbe final : public ChunkSink, public BucketHelp::Jo
       std::vector<Column> columns;  // without the texts of other rows
       for (const Column& column : selected.columns()) columns.push_back(own_column(column));
       found.emplace_back(std::move(columns), rows, part.device());
+      found_bytes += found.back().memory_bytes();
+      if (found_bytes > most_bytes) return std::nullopt;
     }
     return concatenate_chunks(found, owner_.right_types_, context_.device);
   }

@@ -11,6 +11,13 @@
 
 namespace pistachio {
 
+namespace {
+
+// Of rows that are decoded together; fewer would cost more than they save.
+constexpr int64_t kShortestStrip = 4096;
+
+}  // namespace
+
 ScanOperator::ScanOperator(std::vector<ColumnId> layout, const PhysicalScan& scan, uint32_t number, size_t scans_of_files)
     : Operator(std::move(layout)),
       table_(scan.table),
@@ -65,17 +72,24 @@ Task<void> ScanOperator::produce_counts(RunContext& context, ChunkSink& sink) {
 }
 
 // On several ranks all scans of a query run at the same time, and one on the probe side of a join may have to wait, with rows in its
-// hands, for the build side: if it could take all of the memory, that could not be read.
-int64_t ScanOperator::memory_share(const RunContext& context, int64_t whole) const {
-  return context.exchanges == nullptr ? whole : whole / static_cast<int64_t>(scans_of_files_);
+// hands, for the build side: if it could take more than its share of the memory, that might not be read, and both would wait for ever.
+void ScanOperator::take_memory_share(StorageContext& storage, const RunContext& context) const {
+  if (context.exchanges == nullptr || scans_of_files_ < 2) return;
+  auto share = [&](int64_t whole) { return whole / static_cast<int64_t>(scans_of_files_); };
+  storage.settings.memory_limit = share(storage.settings.memory_limit);
+  if (std::optional<int64_t> whole = storage.memory.limit()) storage.memory = storage.memory.make_child(table_->name(), share(*whole));
 }
 
-void ScanOperator::limit_memory(StorageContext& storage, const ScanPlan& plan, const RunContext& context) const {
-  std::optional<int64_t> whole = storage.memory.limit();
-  if (context.exchanges == nullptr || scans_of_files_ < 2 || !whole) return;
-  int64_t limit = memory_share(context, *whole);
-  for (const ScanUnit& unit : plan.units) limit = std::max(limit, unit.memory_bytes);  // one at a time is always possible
-  storage.memory = storage.memory.make_child(table_->name(), limit);
+// Where rows are so wide that a strip of them is too much for the memory of the scan, strips are shorter. From the settings alone, which
+// all ranks have in common: they must make the same plan.
+ScanPlan ScanOperator::plan_within(Settings& settings, const ScanRequest& request) const {
+  while (true) {
+    ScanPlan plan = plan_scan(table_->files(), request, settings);
+    bool fits = std::all_of(plan.units.begin(), plan.units.end(),
+                            [&](const ScanUnit& unit) { return unit.memory_bytes <= settings.memory_limit / 2; });
+    if (fits || settings.chunk_rows <= kShortestStrip) return plan;
+    settings.chunk_rows = std::max(kShortestStrip, settings.chunk_rows / 4);
+  }
 }
 
 std::unique_ptr<SharedUnits> ScanOperator::share_units(RunContext& context, ScanPlan& plan) {
@@ -99,9 +113,8 @@ Task<void> ScanOperator::produce_files(RunContext& context, ChunkSink& sink) {
   bool only_filters = sources_.empty();
   if (only_filters) request.columns.push_back(filters_[0].column);
   StorageContext storage = context.storage;
-  storage.settings.memory_limit = memory_share(context, storage.settings.memory_limit);
-  ScanPlan plan = plan_scan(table_->files(), request, storage.settings);
-  limit_memory(storage, plan, context);
+  take_memory_share(storage, context);
+  ScanPlan plan = plan_within(storage.settings, request);
   std::unique_ptr<SharedUnits> units = share_units(context, plan);
   ScanCounters counters;
   TableScan scan(storage, plan, counters, units.get());

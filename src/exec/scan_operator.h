@@ -19,9 +19,9 @@ class ScanOperator final : public Operator {
  private:
   Task<void> produce_counts(RunContext& context, ChunkSink& sink);
   Task<void> produce_files(RunContext& context, ChunkSink& sink);
-  // The part of a query's memory for scans that is for this one.
-  int64_t memory_share(const RunContext& context, int64_t whole) const;
-  void limit_memory(StorageContext& storage, const ScanPlan& plan, const RunContext& context) const;
+  // Limits the scan to its part of a query's memory for scans.
+  void take_memory_share(StorageContext& storage, const RunContext& context) const;
+  ScanPlan plan_within(Settings& settings, const ScanRequest& request) const;
   // What this rank reads of a table that is dealt to all ranks.
   std::unique_ptr<SharedUnits> share_units(RunContext& context, ScanPlan& plan);
   Task<void> produce_chunks(RunContext& context, ChunkSink& sink);

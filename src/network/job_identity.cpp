@@ -86,8 +86,8 @@ std::optional<JobIdentity> job_identity(const EnvironmentLookup& environment) {
   }
   if (address != nullptr && *address != '\0') identity->master_address = address;
   if (port != nullptr) identity->master_port = read_number("MASTER_PORT", port, 0, 65535);
-  if (identity->master_port == 0 && identity->rank != 0) {
-    throw UserError("MASTER_PORT is 0, which only rank 0 may choose; it must be the port on which rank 0 listens");
+  if (identity->master_port == 0 && identity->ranks > 1) {
+    throw UserError("MASTER_PORT is 0; it must be the port on which rank 0 listens, the same for all ranks");
   }
   const char* agent_store = environment("TORCHELASTIC_USE_AGENT_STORE");
   identity->launcher_has_store = agent_store != nullptr && std::string_view(agent_store) == "True";

@@ -90,7 +90,9 @@ TEST(JobIdentityTest, RefusalsNameTheVariable) {
   refused({{"RANK", "0"}, {"WORLD_SIZE", "0"}}, "WORLD_SIZE is '0'");
   refused({{"RANK", "0"}, {"WORLD_SIZE", "2"}}, "MASTER_ADDR is not set");
   refused({{"RANK", "0"}, {"WORLD_SIZE", "2"}, {"MASTER_ADDR", "a"}, {"MASTER_PORT", "70000"}}, "MASTER_PORT is '70000'");
-  refused({{"RANK", "1"}, {"WORLD_SIZE", "2"}, {"MASTER_ADDR", "a"}, {"MASTER_PORT", "0"}}, "MASTER_PORT is 0");
+  for (const char* rank : {"0", "1"}) {
+    refused({{"RANK", rank}, {"WORLD_SIZE", "2"}, {"MASTER_ADDR", "a"}, {"MASTER_PORT", "0"}}, "MASTER_PORT is 0");
+  }
   refused({{"RANK", "0"}, {"WORLD_SIZE", "2"}, {"LOCAL_RANK", "-1"}, {"MASTER_ADDR", "a"}}, "LOCAL_RANK is '-1'");
   refused({{"RANK", "0"}, {"WORLD_SIZE", "2"}, {"PMI_RANK", "1"}, {"PMI_SIZE", "2"}, {"MASTER_ADDR", "a"}}, "contradicts PMI_RANK=1");
 }

@@ -27,6 +27,7 @@ enum class MessageKind : uint16_t {
   Met = 20,       // the sender has taken to it, or is it
   AskMemory = 21,
   TellMemory = 22,
+  GivenUp = 23,  // the first rank does without the receiver: another rank does not reach it
 };
 
 }  // namespace pistachio

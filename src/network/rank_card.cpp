@@ -9,6 +9,7 @@
 #include <map>
 
 #include "base/error.h"
+#include "network/frame.h"
 
 namespace pistachio {
 namespace {
@@ -139,6 +140,8 @@ std::vector<RankInfo> number_hosts(const std::vector<RankCard>& cards) {
   for (const RankCard& card : cards) {
     ranks.push_back(card.info);
     ranks.back().host_index = hosts.emplace(std::pair(card.machine, card.info.host), static_cast<int>(hosts.size())).first->second;
+    std::string host = card.machine + '\n' + card.info.host;
+    ranks.back().host_key = payload_checksum({reinterpret_cast<const uint8_t*>(host.data()), host.size()});
     ranks.back().machine_index = machines.emplace(card.machine, static_cast<int>(machines.size())).first->second;
   }
   return ranks;

@@ -14,6 +14,8 @@ struct RankInfo {
   int rank = 0;
   std::string host;
   int host_index = 0;  // ranks with the same one are on one host; numbered in the order of their first ranks
+  // Of machine and host: the same on one host, wherever the other ranks are started again.
+  uint64_t host_key = 0;
   int64_t pid = 0;
   int cores = 0;        // that it may use
   std::string address;  // where its transport is reached: bytes that only the transport understands

@@ -254,5 +254,18 @@ TEST(RankCardTest, OneMachineMayPlaySeveralHosts) {
   for (const RankInfo& rank : ranks) EXPECT_EQ(rank.machine_index, 0);
 }
 
+TEST(RankCardTest, TheKeyOfAHostStaysWhenARankIsStartedAgainElsewhere) {
+  std::vector<RankCard> cards(3);
+  cards[0].machine = "left/1";
+  cards[1].machine = cards[2].machine = "right/1";
+  std::vector<RankInfo> before = number_hosts(cards);
+  EXPECT_EQ(before[1].host_key, before[2].host_key);
+  EXPECT_NE(before[0].host_key, before[2].host_key);
+  cards[1].machine = "third/1";
+  std::vector<RankInfo> after = number_hosts(cards);
+  EXPECT_EQ(after[1].host_index, before[2].host_index);  // so an index says nothing to a rank that met the others earlier
+  EXPECT_NE(after[1].host_key, before[2].host_key);
+}
+
 }  // namespace
 }  // namespace pistachio

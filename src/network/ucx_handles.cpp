@@ -53,7 +53,7 @@ std::string ucx_variables() {
   for (const char* name : {"UCX_TLS", "UCX_NET_DEVICES", "UCX_MODULES"}) {
     if (const char* value = std::getenv(name)) found += fmt::format("{}{}={}", found.empty() ? "" : ", ", name, value);
   }
-  if (found.empty()) return "see what it says with UCX_LOG_LEVEL=info";
+  if (found.empty()) return "can /dev/shm be written, and is it large enough? UCX_LOG_LEVEL=info says more";
   return fmt::format("the environment has {}: does this machine have that? UCX_LOG_LEVEL=info says more", found);
 }
 
@@ -86,8 +86,10 @@ UcxContext::UcxContext(int ranks, const UcxSettings& settings) {
   // Without this UCX takes TCP between processes of one machine: it thinks that shared memory cannot tell when a peer dies. It can, and our
   // heartbeats can too. Older versions do not know the name.
   ucp_config_modify(config, "MM_ERROR_HANDLING", "y");
-  // Sender and receiver are rarely on a core at the same time while queries run: a longer queue lets each do more per turn (8 MiB a rank).
+  // Sender and receiver are rarely on a core at the same time while queries run: a longer queue lets each do more per turn. UCX makes it
+  // twice, for both kinds of shared memory, and buffers for as many messages as its memory grows by: 10 MiB of each kind a rank.
   ucp_config_modify(config, "MM_FIFO_SIZE", "128");
+  ucp_config_modify(config, "MM_RX_BUFS_GROW", "160");
   ucp_config_modify(config, "MM_SEG_SIZE", std::to_string(kSharedMemorySegment).c_str());
   ucp_config_modify(config, "TCP_TX_SEG_SIZE", "64k");  // 8 KiB a system call would halve the speed of TCP
   ucp_config_modify(config, "KEEPALIVE_INTERVAL", "1s");

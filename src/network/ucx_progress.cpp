@@ -100,8 +100,8 @@ ucs_status_t UcxProgress::open_endpoint(Peer& peer) {
     peer.endpoint = nullptr;
     return status;
   }
-  bool same_machine = peer.info.host_index == peers_[static_cast<size_t>(options_.rank)].info.host_index;
-  if (same_machine && peer.info.pid != getpid()) peer.process = ProcessWatch(peer.info.pid);
+  bool same_host = peer.info.host_key == peers_[static_cast<size_t>(options_.rank)].info.host_key;
+  if (same_host && peer.info.pid != getpid()) peer.process = ProcessWatch(peer.info.pid);
   std::string route = route_of(peer.endpoint);
   peer.largest_frame = goes_through_shared_memory(route) ? kSharedMemorySegment - kSharedMemoryOverhead : std::numeric_limits<int64_t>::max();
   std::lock_guard lock(mutex_);

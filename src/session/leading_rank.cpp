@@ -47,6 +47,7 @@ std::vector<RankProfile> RankService::run(const PhysicalPlan& plan, ExecutablePl
     }
   } removal{*this, number};
 
+  const int64_t read_before = scope.read_pool().statistics().bytes;  // by an attempt that failed
   std::exception_ptr own_error;
   std::string progress;  // of the exchanges when it failed
   std::vector<RankProfile> profiles(static_cast<size_t>(ranks()));
@@ -61,7 +62,7 @@ std::vector<RankProfile> RankService::run(const PhysicalPlan& plan, ExecutablePl
       std::optional<UseSampler> use;
       if (watched) use.emplace(scope.read_pool(), exchanges);
       run_plan(engine_, scope, executable, &receiver, query->source.token(), &exchanges, gathered_bytes(settings));
-      profiles[0] = profile_of(plan, executable, &exchanges, scope.read_pool().statistics().bytes);
+      profiles[0] = profile_of(plan, executable, &exchanges, scope.read_pool().statistics().bytes - read_before);
       if (use) profiles[0].use = use->finish();
     } catch (...) {
       own_error = std::current_exception();
@@ -134,8 +135,12 @@ void RankService::note_finished(int64_t number, int rank, const std::string& byt
     if (error) fail(query, std::move(*error));
     changed_.notify_all();
   }
-  // Only a new process can bring them together again.
-  if (unknown_loss) note_loss(*unknown_loss, fmt::format("rank {} has lost it", rank), RankRoll::Witness::Launcher);
+  // Only a new process can bring them together again. Whoever started the old one does so when that ends.
+  if (unknown_loss) {
+    std::string why = fmt::format("rank {} has lost it", rank);
+    send(*unknown_loss, MessageKind::GivenUp, *unknown_loss, why);
+    note_loss(*unknown_loss, why, RankRoll::Witness::Launcher);
+  }
   faults->reach(FaultPoint::FinishedReceived);
 }
 

@@ -31,6 +31,7 @@ Settings get_settings(ByteReader& reader) {
 std::string pack_rank(const RankInfo& info) {
   ByteWriter writer;
   for (int number : {info.rank, info.incarnation, info.host_index, info.machine_index, info.cores}) writer.put<int32_t>(number);
+  writer.put(info.host_key);
   writer.put(info.pid);
   writer.put_text(info.host);
   writer.put_text(info.address);
@@ -41,6 +42,7 @@ RankInfo unpack_rank(const std::string& bytes) {
   ByteReader reader(bytes);
   RankInfo info;
   for (int* number : {&info.rank, &info.incarnation, &info.host_index, &info.machine_index, &info.cores}) *number = reader.get<int32_t>();
+  info.host_key = reader.get<uint64_t>();
   info.pid = reader.get<int64_t>();
   info.host = reader.get_text();
   info.address = reader.get_text();

@@ -153,8 +153,9 @@ std::string RankService::wait(const CancelToken& token) {
     changed_.notify_all();
   });
   std::unique_lock lock(mutex_);
-  changed_.wait(lock, [&] { return roll_.is_lost(0) || token.is_cancelled(); });
+  changed_.wait(lock, [&] { return roll_.is_lost(0) || !given_up_.empty() || token.is_cancelled(); });
   token.throw_if_cancelled();
+  if (!given_up_.empty()) throw PeerError(fmt::format("rank 0 has given up rank {}: {}", rank(), given_up_));
   return roll_.why_lost(0);
 }
 
@@ -203,6 +204,9 @@ void RankService::dispatch(int source, Message& message) {
     case MessageKind::Met:
       roll_.note_met(static_cast<int>(number), unpack_incarnation(text_of(message.payload)), source);
       break;
+    case MessageKind::GivenUp:
+      if (source == 0) note_given_up(text_of(message.payload));
+      break;
     default: break;
   }
 }
@@ -224,6 +228,12 @@ void RankService::note_cancel(int64_t number, const std::string& reason) {
   std::lock_guard lock(mutex_);
   auto found = queries_.find(number);
   if (found != queries_.end()) found->second->source.cancel(reason);
+}
+
+void RankService::note_given_up(std::string why) {
+  std::lock_guard lock(mutex_);
+  given_up_ = std::move(why);
+  changed_.notify_all();
 }
 
 void RankService::note_replaced(int source, const std::string& bytes) {

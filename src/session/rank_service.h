@@ -62,7 +62,7 @@ class RankService final : private MessageReceiver {
   void prepare_links(const Settings& settings, const CancelToken& token);
   LinkSurvey& links() { return links_; }
 
-  // On the others: returns when the first rank is gone; the reason. Throws Cancelled.
+  // On the others: returns when the first rank is gone; the reason. Throws Cancelled, and PeerError if the first rank has given this one up.
   std::string wait(const CancelToken& token);
 
   // As when the transport loses the rank: for those who learn sooner that it is gone.
@@ -99,6 +99,7 @@ class RankService final : private MessageReceiver {
   void note_loss(int peer, const std::string& why, RankRoll::Witness witness) noexcept;
   void note_cancel(int64_t number, const std::string& reason);
   void note_replaced(int source, const std::string& bytes);
+  void note_given_up(std::string why);
   void start_query(int64_t number, const Message& message);
   void finish_part(int64_t number, const PartResult& result);
   void run_part(int64_t number, const std::string& bytes, const CancelToken& token);
@@ -132,6 +133,7 @@ class RankService final : private MessageReceiver {
   // Guarded by mutex_.
   std::map<int64_t, std::unique_ptr<Query>> queries_;
   std::set<int64_t> cancelled_early_;            // before their plan came
+  std::string given_up_;                         // why the first rank does without this one
   std::map<int64_t, RemoteError> failed_early_;  // the same
   int64_t next_number_ = 1;
   bool is_stopping_ = false;

@@ -227,6 +227,13 @@ TEST_F(ReturningRanksTest, TwoRanksComeBackOneAfterTheOther) {
 TEST_F(ReturningRanksTest, ARankThatAnotherDoesNotReachIsLostForAll) {
   services_[1]->lose(2, "rank 2 (host left, process 4711) is silent");
   auto statement = std::async(std::launch::async, [&] { return run(kJoin); });
+  // It ends, so that whoever started it sees that.
+  try {
+    services_[2]->wait({});
+    ADD_FAILURE() << "rank 0 is there";
+  } catch (const PeerError& error) {
+    EXPECT_EQ(error.message(), "rank 0 has given up rank 2: rank 1 has lost it");
+  }
   while (!services_[0]->roll().is_lost(2)) std::this_thread::yield();
   restart(2);
   EXPECT_EQ(statement.get(), 8);

@@ -92,7 +92,7 @@ constexpr int64_t kMostPartsOfAll = 1 << 20;
 int64_t parts_of(const UnitSize& size, int64_t rows, size_t row_groups, const Settings& settings) {
   int64_t bytes = add_saturated(size.read_bytes, size.encoded_bytes);
   int64_t held = add_saturated(bytes, size.kept_bytes);
-  int64_t most = std::clamp<int64_t>(settings.memory_limit / 4, 4 << 20, 64 << 20);
+  int64_t most = std::clamp<int64_t>(settings.memory_limit / 4, 256 << 10, 64 << 20);
   int64_t for_memory = held / most + (held % most != 0);
   // Twice as many as threads, so that the last ones end together.
   int64_t wanted = (2 * settings.threads + static_cast<int64_t>(row_groups) - 1) / static_cast<int64_t>(row_groups);

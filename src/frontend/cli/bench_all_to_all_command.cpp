@@ -14,6 +14,7 @@
 #include "frontend/cli/bench_arguments.h"
 #include "frontend/cli/bench_output.h"
 #include "frontend/cli/bench_report.h"
+#include "frontend/cli/standard_output.h"
 #include "frontend/cli/text_table.h"
 
 namespace pistachio {
@@ -203,10 +204,10 @@ std::string chosen_perftest(const CommandArguments& arguments, const Settings& s
   if (named && ::access(named->c_str(), X_OK) != 0) throw UserError(fmt::format("--perftest {}: there is no such program", *named));
   std::optional<std::string> found = named ? named : find_perftest();
   if (found && settings.link_bandwidth_limit > 0) {
-    fmt::print(stderr, "ucx_perftest is left out: it knows nothing of link_bandwidth_limit\n");
+    print_to_standard_error("ucx_perftest is left out: it knows nothing of link_bandwidth_limit\n");
     return "";
   }
-  if (!found) fmt::print(stderr, "ucx_perftest is left out: it is not beside the UCX library; --perftest says where it is\n");
+  if (!found) print_to_standard_error("ucx_perftest is left out: it is not beside the UCX library; --perftest says where it is\n");
   return found.value_or("");
 }
 

@@ -15,6 +15,7 @@
 #include "frontend/bench/rank_figures.h"
 #include "frontend/cli/bench_output.h"
 #include "frontend/cli/command_arguments.h"
+#include "frontend/cli/standard_output.h"
 #include "frontend/cli/text_table.h"
 #include "session/summary_scan.h"
 #include "storage/file_discovery.h"
@@ -127,7 +128,7 @@ int run_bench_scan(const CommandArguments& arguments, const Settings& base, cons
   std::optional<GeneratedFiles> generated;
   if (paths.empty()) {
     int64_t rows = arguments.count("--rows", 4'000'000);
-    fmt::print(stderr, "no path given: making {} rows of sample data\n", rows);
+    print_to_standard_error("no path given: making {} rows of sample data\n", rows);
     paths = generated.emplace(rows).paths();
   } else if (arguments.value("--rows")) {
     throw UsageError("--rows says how much sample data to make; it does not go with a path");

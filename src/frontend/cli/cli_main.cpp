@@ -1,10 +1,26 @@
 // Entry point of the `pistachio` binary.
+#include <fcntl.h>
+
 #include <cstdlib>
 
 #include "frontend/cli/command_line.h"
 #include "network/ucx_handles.h"
 
+namespace {
+
+// Descriptors 0 to 2 may be closed, as daemons like it: what is opened next must not take their place. Nothing comes from there, and
+// writing there fails, as before.
+void occupy_standard_descriptors() {
+  for (int descriptor = 0; descriptor <= 2; ++descriptor) {
+    if (fcntl(descriptor, F_GETFD) >= 0) continue;
+    if (open("/dev/null", O_RDONLY) < 0) return;
+  }
+}
+
+}  // namespace
+
 int main(int argc, char** argv) {
+  occupy_standard_descriptors();
   pistachio::tame_ucx(std::getenv("UCX_LOG_LEVEL") != nullptr);
   return pistachio::run_command_line(argc, argv);
 }

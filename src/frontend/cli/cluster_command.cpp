@@ -104,6 +104,31 @@ std::pair<int, char**> split_at_dashes(int& argc, char** argv) {
   return {0, nullptr};
 }
 
+int take_part(RankJob::Options options, bool shows_topology, const QueryArguments& query, const Settings& settings,
+              InterruptWatcher& interrupts) {
+  RankJob job(std::move(options), settings, interrupts);
+  if (shows_topology) {
+    const RankInfo& own = job.meeting().ranks[static_cast<size_t>(job.rank())];
+    bool is_first_of_machine =
+        std::none_of(job.meeting().ranks.begin(), job.meeting().ranks.begin() + job.rank(),
+                     [&](const RankInfo& other) { return other.machine_index == own.machine_index; });
+    if (job.rank() == 0) {
+      job.connect();
+      print_topology(job, settings);
+      return 0;
+    }
+    // The first rank cannot see devices of other machines.
+    if (is_first_of_machine) print_devices(own.host, job.topology());
+    flush_standard_output();
+  }
+  RankEngine rank(job, settings);
+  if (job.rank() != 0) {
+    rank.ranks().wait(interrupts.token());
+    return 0;
+  }
+  return run_queries(query, rank.engine(), &rank.ranks(), interrupts);
+}
+
 }  // namespace
 
 int run_cluster_command(int argc, char** argv, Settings settings, InterruptWatcher& interrupts) {
@@ -132,32 +157,13 @@ int run_cluster_command(int argc, char** argv, Settings settings, InterruptWatch
     options.others = std::move(own_words);
     for (int i = 0; i < query_argc; ++i) options.query_words.emplace_back(query_argv[i]);
   }
-  RankJob job(std::move(options), settings, interrupts);
-  if (arguments.has("--topology")) {
-    const RankInfo& own = job.meeting().ranks[static_cast<size_t>(job.rank())];
-    bool is_first_of_machine =
-        std::none_of(job.meeting().ranks.begin(), job.meeting().ranks.begin() + job.rank(),
-                     [&](const RankInfo& other) { return other.machine_index == own.machine_index; });
-    if (job.rank() == 0) {
-      job.connect();
-      print_topology(job, settings);
-      return 0;
-    }
-    // The first rank cannot see devices of other machines.
-    if (is_first_of_machine) print_devices(own.host, job.topology());
-    flush_standard_output();
+  try {
+    return take_part(std::move(options), arguments.has("--topology"), query, settings, interrupts);
+  } catch (const std::exception&) {
+    // The first rank says that the job was asked to end, where its user looks.
+    if (identity->rank == 0 || !interrupts.token().is_cancelled()) throw;
+    return exit_code_of(interrupts.token());
   }
-  RankEngine rank(job, settings);
-  if (identity->rank != 0) {
-    try {
-      rank.ranks().wait(interrupts.token());
-    } catch (const Cancelled&) {
-      // Asked to end: the first rank says so, where its user looks.
-      return exit_code_of(interrupts.token());
-    }
-    return 0;
-  }
-  return run_queries(query, rank.engine(), &rank.ranks(), interrupts);
 }
 
 }  // namespace pistachio

@@ -67,21 +67,29 @@ constexpr Command kCommands[] = {
     {"help", "help", "this text", run_help},
 };
 
-void print_usage(std::FILE* target) {
-  fmt::print(target, "Pistachio: SQL on Parquet at the speed of the hardware.\n\nusage:\n");
-  for (const Command& command : kCommands) fmt::print(target, "  pistachio {}\n      {}\n", command.usage, command.purpose);
-  fmt::print(target,
-             "\nPATH is a file, a folder, a glob in quotes, or an object such as s3://bucket/key.\nEvery command takes -s name=value for "
-             "settings; PISTACHIO_NAME in the environment does the same.\n");
+std::string usage_of_all() {
+  std::string text = "Pistachio: SQL on Parquet at the speed of the hardware.\n\nusage:\n";
+  for (const Command& command : kCommands) text += fmt::format("  pistachio {}\n      {}\n", command.usage, command.purpose);
+  return text +
+         "\nPATH is a file, a folder, a glob in quotes, or an object such as s3://bucket/key.\nEvery command takes -s name=value for "
+         "settings; PISTACHIO_NAME in the environment does the same.\n";
 }
 
 int run_help(int, char**, Settings, InterruptWatcher&) {
-  print_usage(stdout);
+  write_result_bytes(stdout, usage_of_all());
   return 0;
 }
 
-void print_usage(std::FILE* target, const Command& command) {
-  fmt::print(target, "usage:\n  pistachio {}\n      {}\n", command.usage, command.purpose);
+void print_usage(const Command& command) {
+  write_result_bytes(stdout, fmt::format("usage:\n  pistachio {}\n      {}\n", command.usage, command.purpose));
+}
+
+void assign_environment(Settings& settings) {
+  try {
+    assign_settings_from_environment(settings, environ);
+  } catch (const UserError& error) {
+    throw UsageError(error.message());
+  }
 }
 
 // As in `pistachio bench join --help`. What stands behind `--` is not for the command itself.
@@ -97,26 +105,36 @@ bool asks_for_help(int argc, char** argv) {
 // Runs the command and gives the exit code of how it ended.
 int run_command(const Command& command, int argc, char** argv, InterruptWatcher& interrupts) {
   try {
+    if (command.name != kQueryCommand && asks_for_help(argc, argv)) {
+      print_usage(command);
+      flush_standard_output();
+      return 0;
+    }
     Settings settings;
-    assign_settings_from_environment(settings, environ);
+    assign_environment(settings);
     int code = command.run(argc, argv, settings, interrupts);
     flush_standard_output();
     return code;
   } catch (const ReaderGone&) {
     return kReaderGoneExitCode;
   } catch (const UsageError& error) {
-    fmt::print(stderr, "error: {}\nusage: pistachio {}\n", error.message(), command.usage);
+    print_to_standard_error("error: {}\nusage: pistachio {}\n", error.message(), command.usage);
     return kWrongUsage;
   } catch (const Cancelled& error) {
-    fmt::print(stderr, "error: {}\n", error.message());
+    print_to_standard_error("error: {}\n", error.message());
     return interrupts.token().is_cancelled() ? exit_code_of(interrupts.token()) : kFailed;
   } catch (const std::system_error& error) {
     // This is how fmt::print says it.
     if (error.code().value() == EPIPE) return kReaderGoneExitCode;
-    fmt::print(stderr, "error: {}\n", error.what());
+    print_to_standard_error("error: {}\n", error.what());
     return kFailed;
   } catch (const std::exception& error) {
-    fmt::print(stderr, "error: {}\n", error.what());
+    // Whatever else does not come to its end then is no news.
+    if (interrupts.token().is_cancelled()) {
+      print_to_standard_error("error: {}\n", interrupts.token().reason());
+      return exit_code_of(interrupts.token());
+    }
+    print_to_standard_error("error: {}\n", error.what());
     return kFailed;
   }
 }
@@ -132,20 +150,16 @@ int run_command_line(int argc, char** argv) {
   for (const Command& command : kCommands) {
     if (command.name != name) continue;
     int skipped = name == kQueryCommand ? 1 : 2;
-    if (name != kQueryCommand && asks_for_help(argc - skipped, argv + skipped)) {
-      print_usage(stdout, command);
-      return 0;
-    }
     try {
       InterruptWatcher interrupts;
       return run_command(command, argc - skipped, argv + skipped, interrupts);
     } catch (const Error& error) {
-      fmt::print(stderr, "error: {}\n", error.message());
+      print_to_standard_error("error: {}\n", error.message());
       return kFailed;
     }
   }
-  if (!name.empty()) fmt::print(stderr, "error: there is no command '{}'\n\n", name);
-  print_usage(stderr);
+  if (!name.empty()) print_to_standard_error("error: there is no command '{}'\n\n", name);
+  write_to_standard_error(usage_of_all());
   return kWrongUsage;
 }
 

@@ -19,6 +19,7 @@
 #include <exception>
 
 #include "base/error.h"
+#include "frontend/cli/standard_output.h"
 #include "frontend/cli/wide_text.h"
 
 namespace pistachio {
@@ -78,7 +79,7 @@ class EditingPrompt final : public LinePrompt {
     const wchar_t* text = ::el_wgets(editor_.get(), &count);
     if (problem_) std::rethrow_exception(problem_);
     if (is_interrupted_) {
-      fmt::print(stderr, "^C\n");
+      print_to_standard_error("^C\n");
       return Outcome::Dropped;
     }
     if (text == nullptr || count <= 0) return Outcome::End;
@@ -164,7 +165,7 @@ class EditingPrompt final : public LinePrompt {
   static void list(const std::vector<std::string>& candidates) {
     constexpr size_t kShown = 60;
     size_t shown = std::min(candidates.size(), kShown);
-    fmt::print(stderr, "\n{}{}\n", fmt::join(candidates.begin(), candidates.begin() + static_cast<std::ptrdiff_t>(shown), "  "),
+    print_to_standard_error("\n{}{}\n", fmt::join(candidates.begin(), candidates.begin() + static_cast<std::ptrdiff_t>(shown), "  "),
                shown < candidates.size() ? fmt::format("  and {} more", candidates.size() - shown) : "");
   }
 

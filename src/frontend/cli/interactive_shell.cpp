@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "frontend/cli/line_prompt.h"
+#include "frontend/cli/standard_output.h"
 #include "frontend/cli/terminal_input.h"
 
 namespace pistachio {
@@ -42,7 +43,7 @@ void run_interactive_shell(StatementRunner& runner, Session& session, InterruptW
       runner.run_text(lines.text(), scope.next_token());
     } catch (const Cancelled& error) {
       interrupts.token().throw_if_cancelled();
-      fmt::print(stderr, "error: {}\n", error.message());
+      print_to_standard_error("error: {}\n", error.message());
     }
     lines.clear();
   }

@@ -43,6 +43,7 @@ int exit_code_of(const CancelToken& cancelled) {
 
 InterruptWatcher::InterruptWatcher() {
   std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow (ulimit -f) is an error of writing it
   sigset_t signals = watched_signals();
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   thread_ = start_thread("signals", "the limit on processes (ulimit -u) is too low", [this] { run_thread(); });

@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <system_error>
 
+#include "frontend/cli/standard_output.h"
 #include "frontend/cli/text_table.h"
 
 namespace pistachio {
@@ -40,12 +41,12 @@ void ProgressLine::run() {
     int64_t rows = counters_.rows_scanned;
     int64_t total = counters_.rows_total;
     double share = total > 0 ? 100.0 * static_cast<double>(rows) / static_cast<double>(total) : 0.0;
-    fmt::print(stderr, "\r\x1b[K{:3.0f} %  {} rows, {:.1f} M rows/s", share, with_thousands(rows),
+    print_to_standard_error("\r\x1b[K{:3.0f} %  {} rows, {:.1f} M rows/s", share, with_thousands(rows),
                static_cast<double>(rows) / seconds / 1e6);
     std::fflush(stderr);
     shown = true;
   }
-  if (shown) fmt::print(stderr, "\r\x1b[K");
+  if (shown) print_to_standard_error("\r\x1b[K");
 }
 
 }  // namespace pistachio

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "frontend/cli/standard_output.h"
 #include "memory/pooled_allocator.h"
 
 namespace pistachio {
@@ -104,7 +105,7 @@ RankJob::RankJob(Options options, const Settings& settings, InterruptWatcher& in
     interrupts.token().throw_if_cancelled();
     if (processes_) processes_->require_all();
   };
-  meeting.notice = [&](const std::string& text) { fmt::print(stderr, "rank {} is {}\n", identity_.rank, text); };
+  meeting.notice = [&](const std::string& text) { print_to_standard_error("rank {} is {}\n", identity_.rank, text); };
   rendezvous_ = std::make_unique<Rendezvous>(identity_, meeting);
   if (!options.others.empty()) {
     std::vector<std::string> words = options.others;

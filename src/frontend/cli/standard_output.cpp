@@ -26,4 +26,9 @@ void flush_standard_output() {
   if (std::fflush(stdout) != 0) refuse_write("to standard output");
 }
 
+void write_to_standard_error(std::string_view text) noexcept {
+  std::fwrite(text.data(), 1, text.size(), stderr);
+  std::fflush(stderr);
+}
+
 }  // namespace pistachio

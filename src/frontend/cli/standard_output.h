@@ -1,9 +1,13 @@
-// Writing to standard output, whose reader may leave before the end: `head`, a pager that was closed. That is no error of anybody.
+// Writing to standard output, whose reader may leave before the end (`head`, a pager that was closed; that is no error of anybody), and to
+// standard error.
 #pragma once
+
+#include <fmt/format.h>
 
 #include <cstdio>
 #include <exception>
 #include <string_view>
+#include <utility>
 
 namespace pistachio {
 
@@ -19,5 +23,13 @@ class ReaderGone final : public std::exception {
 // Both throw ReaderGone, and UserError when it cannot be written for another reason.
 void write_result_bytes(std::FILE* target, std::string_view bytes);
 void flush_standard_output();
+
+// Where standard error cannot be written (closed, a full disk) there is nobody to tell so: the command goes on.
+void write_to_standard_error(std::string_view text) noexcept;
+
+template <typename... T>
+void print_to_standard_error(fmt::format_string<T...> format, T&&... arguments) {
+  write_to_standard_error(fmt::format(format, std::forward<T>(arguments)...));
+}
 
 }  // namespace pistachio

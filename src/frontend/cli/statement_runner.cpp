@@ -59,8 +59,8 @@ bool StatementRunner::run_statement(std::string_view text, const CancelToken& to
       session_.execute(std::make_shared<const ast::Statement>(std::move(statement)), printer_, token);
       double milliseconds = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
       flush_standard_output();
-      for (const std::string& note : session_.notes()) fmt::print(stderr, "note: {}\n", note);
-      if (session_.settings().timer) fmt::print(stderr, "-- time: {:.3f} ms\n", milliseconds);
+      for (const std::string& note : session_.notes()) print_to_standard_error("note: {}\n", note);
+      if (session_.settings().timer) print_to_standard_error("-- time: {:.3f} ms\n", milliseconds);
     }
     return true;
   } catch (const Cancelled&) {
@@ -81,8 +81,8 @@ void StatementRunner::report(const std::string& message, const std::string& plac
     return;
   }
   flush_standard_output();
-  fmt::print(stderr, "error: {}\n", message);
-  if (!place.empty()) fmt::print(stderr, "{}\n", place);
+  print_to_standard_error("error: {}\n", message);
+  if (!place.empty()) print_to_standard_error("{}\n", place);
 }
 
 }  // namespace pistachio
