@@ -304,6 +304,33 @@ class Errors(WithFolder):
         self.assertEqual(done.returncode, 1)
         self.assertIn("cannot write to standard output", done.stderr)
 
+    def in_shell(self, line):
+        """Runs a line of bash in which $0 is the program and $1 a file; status and what was said."""
+        done = subprocess.run(["bash", "-c", line, pistachio.BINARY, str(self.file)], capture_output=True, text=True,
+                              timeout=pistachio.WATCHDOG_SECONDS, check=False, stdin=subprocess.DEVNULL)
+        return done.returncode, done.stderr
+
+    def test_errors_that_cannot_be_printed_change_no_exit_status(self):
+        for where in ("2>/dev/full", "2>&-"):
+            for words, status in (('-c "SELEC"', 1), ('cluster -n 2 -- -c "SELEC"', 1), ("scan --nonsense", 2), ("nonsense", 2), ('-c "SELECT 1" >/dev/full', 1)):
+                with self.subTest(words=words, where=where):
+                    self.assertEqual(self.in_shell(f'"$0" {words} {where}')[0], status)
+
+    def test_closed_standard_descriptors_are_not_taken_by_others(self):
+        status, said = self.in_shell('"$0" cluster -n 2 -- -c "SELECT 1" <&- >&-')
+        self.assertEqual(status, 1)
+        self.assertIn("cannot write to standard output: Bad file descriptor", said)
+
+    def test_a_file_that_may_not_grow_is_an_error(self):
+        status, said = self.in_shell('ulimit -f 1; "$0" -c "SELECT * FROM \'$1\'" --format parquet > "$1.too_large"')
+        self.assertEqual(status, 1, said)
+        self.assertIn("File too large", said)
+
+    def test_a_limit_on_addresses_is_named(self):
+        status, said = self.in_shell('ulimit -v 48000000; "$0" scan "$1"')
+        self.assertEqual(status, 1)
+        self.assertIn("ulimit -v", said)
+
     def test_no_permission(self):
         if os.geteuid() == 0:
             self.skipTest("root may read everything")
@@ -315,9 +342,9 @@ class Errors(WithFolder):
         self.assert_error(pistachio.run("scan", self.file, "--where", "id < three"), 1, "column id", "'three' is no BIGINT")
         self.assert_error(pistachio.run("scan", self.file, "-s", "threads=many"), 2, "threads", "an integer from")
         self.assert_error(pistachio.run("scan", self.file, "-s", "thread=1"), 2, "did you mean threads?")
-        self.assert_error(pistachio.run("scan", self.file, environment={"PISTACHIO_MEMORY_LIMIT": "1KB"}), 1,
+        self.assert_error(pistachio.run("scan", self.file, environment={"PISTACHIO_MEMORY_LIMIT": "1KB"}), 2,
                           "PISTACHIO_MEMORY_LIMIT in the environment", "memory_limit")
-        self.assert_error(pistachio.run("scan", self.file, environment={"PISTACHIO_FOO": "1"}), 1, "PISTACHIO_FOO in the environment", "no setting 'FOO'")
+        self.assert_error(pistachio.run("scan", self.file, environment={"PISTACHIO_FOO": "1"}), 2, "PISTACHIO_FOO in the environment", "no setting 'FOO'")
         self.assert_error(pistachio.run("scan", self.file, "--where", "word = 'word 1' AND id = 1"), 1, "a filter is one comparison")
         self.assert_error(pistachio.run("scan", self.file, "--where", "word = NULL"), 1, "a comparison with NULL is never true")
 
