@@ -228,13 +228,13 @@ class LittleMemory(unittest.TestCase):
         """A strip of either side, of chunk_rows rows, is more than half of the memory for scans."""
         with tempfile.TemporaryDirectory(prefix="pistachio_wide_") as name:
             folder = Path(name)
-            rows = 150_000
+            rows = 300_000
             values = numpy.random.default_rng(8).integers(0, 2**62, rows)
             for table in ("probe", "build"):
                 columns = {f"{table}_key": pa.array(numpy.arange(rows) * 7919 % rows)} | {f"{table}_{i}": pa.array(values + i) for i in range(40)}
-                pq.write_table(pa.table(columns), folder / f"{table}.parquet", row_group_size=rows, use_dictionary=False, compression="none")
+                pq.write_table(pa.table(columns), folder / f"{table}.parquet", row_group_size=75_000, use_dictionary=False, compression="none")
             sums = ", ".join(f"max({table}_{i})" for table in ("probe", "build") for i in range(40))
-            with PistachioCluster(2, "-s", "memory_limit=200MB", "-s", "join_distribution=repartition", folder=folder) as cluster:
+            with PistachioCluster(2, "-s", "memory_limit=80MB", "-s", "join_distribution=repartition", "-s", "queue_limit=1MiB", folder=folder) as cluster:
                 sql = f"SELECT count(*), {sums} FROM probe LEFT JOIN (SELECT * FROM build WHERE build_key % 8 = 0) b ON probe_key = build_key"
                 self.assertEqual(cluster.run(sql).csv.split()[1].split(",")[0], str(rows))
 
