@@ -16,58 +16,49 @@ namespace {
 using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 
-class LimitedDeviceTest : public testing::Test {
- protected:
-  // One worker: what is begun first comes first.
-  Scheduler scheduler_{{.workers = 1, .blocking_threads = 1, .on_worker_start = {}}};
-};
-
 Task<void> pass_and_note(LimitedDevice& device, int64_t bytes, int64_t need, std::vector<int64_t>& order) {
   Task<void> passing = device.pass(bytes, need, Clock::now());
   co_await passing;
   order.push_back(need);
 }
 
+struct Read {
+  int64_t bytes = 0;
+  int64_t need = 0;
+};
+
+class LimitedDeviceTest : public testing::Test {
+ protected:
+  // Of reads that are begun in this order.
+  std::vector<int64_t> needs_in_order_of_end(int64_t bytes_per_second, const std::vector<Read>& reads) {
+    LimitedDevice device(bytes_per_second);
+    std::vector<int64_t> order;
+    auto run = [&]() -> Task<void> {
+      std::vector<Task<void>> tasks;
+      for (const Read& read : reads) tasks.push_back(pass_and_note(device, read.bytes, read.need, order));
+      Task<void> all = when_all(std::move(tasks));
+      co_await all;
+    };
+    scheduler_.run(run());
+    return order;
+  }
+
+  // One worker: what is begun first comes first.
+  Scheduler scheduler_{{.workers = 1, .blocking_threads = 1, .on_worker_start = {}}};
+};
+
 TEST_F(LimitedDeviceTest, WhatIsNeededFirstGoesFirst) {
-  LimitedDevice device(100'000);
-  std::vector<int64_t> order;
-  auto run = [&]() -> Task<void> {
-    std::vector<Task<void>> reads;
-    // The first one finds the device free.
-    for (int64_t need : {9, 5, 7, -1, 6}) reads.push_back(pass_and_note(device, 3000, need, order));
-    Task<void> all = when_all(std::move(reads));
-    co_await all;
-  };
-  scheduler_.run(run());
-  EXPECT_EQ(order, (std::vector<int64_t>{9, -1, 5, 6, 7}));
+  // The first one finds the device free.
+  EXPECT_EQ(needs_in_order_of_end(100'000, {{3000, 9}, {3000, 5}, {3000, 7}, {3000, -1}, {3000, 6}}),
+            (std::vector<int64_t>{9, -1, 5, 6, 7}));
 }
 
 TEST_F(LimitedDeviceTest, ALongReadLetsOthersPass) {
-  LimitedDevice device(10'000'000);
-  std::vector<int64_t> order;
-  auto run = [&]() -> Task<void> {
-    std::vector<Task<void>> reads;
-    reads.push_back(pass_and_note(device, 2'000'000, 2, order));
-    reads.push_back(pass_and_note(device, 1000, 1, order));
-    Task<void> all = when_all(std::move(reads));
-    co_await all;
-  };
-  scheduler_.run(run());
-  EXPECT_EQ(order, (std::vector<int64_t>{1, 2}));
+  EXPECT_EQ(needs_in_order_of_end(10'000'000, {{2'000'000, 2}, {1000, 1}}), (std::vector<int64_t>{1, 2}));
 }
 
 TEST_F(LimitedDeviceTest, WhatIsNeededLaterWaitsForTheWholeOfALongRead) {
-  LimitedDevice device(10'000'000);
-  std::vector<int64_t> order;
-  auto run = [&]() -> Task<void> {
-    std::vector<Task<void>> reads;
-    reads.push_back(pass_and_note(device, 2'000'000, 1, order));
-    reads.push_back(pass_and_note(device, 1000, 2, order));
-    Task<void> all = when_all(std::move(reads));
-    co_await all;
-  };
-  scheduler_.run(run());
-  EXPECT_EQ(order, (std::vector<int64_t>{1, 2}));
+  EXPECT_EQ(needs_in_order_of_end(10'000'000, {{2'000'000, 1}, {1000, 2}}), (std::vector<int64_t>{1, 2}));
 }
 
 TEST_F(LimitedDeviceTest, BytesPassAtTheSpeedOfTheDevice) {
