@@ -79,8 +79,9 @@ void UcxProgress::connect(const std::vector<RankInfo>& job, const std::string& s
     ucs_status_t status = open_endpoint(peer);
     if (status == UCS_OK) continue;
     std::string why = fmt::format("{} cannot be reached: {}", peer.info.to_string(), ucx_text(status));
-    // Who joins a job that runs may meet the address of a rank that has just died and will be replaced too.
-    if (!joins_later) throw PeerError(why);
+    // Who joins a job that runs may meet the address of a rank that has just died and will be replaced too. And a job may be so short that
+    // ranks have left it before others are here: rank 0, where the user is, knows whether that is an error.
+    if (!joins_later && options_.rank == 0) throw PeerError(why);
     mark_broken(peer, why);
   }
   thread_ = start_thread("the network", "raise the limit on processes (ulimit -u)", [this] { run(); });

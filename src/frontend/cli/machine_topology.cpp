@@ -138,7 +138,8 @@ std::vector<RankPlace> place_ranks(const MachineTopology& topology, int ranks) {
     RankPlace& place = places.emplace_back();
     auto share_begin = cores.begin() + static_cast<std::ptrdiff_t>(cores.size() * rank / count);
     auto share_end = cores.begin() + static_cast<std::ptrdiff_t>(cores.size() * (rank + 1) / count);
-    place.numa_node = common_node(topology, CoreSet(share_begin, share_end));
+    // With fewer cores than ranks all have all of them.
+    place.numa_node = common_node(topology, count > cores.size() ? cores : CoreSet(share_begin, share_end));
     const MachineDevice* gpu = nullptr;
     if (topology.gpus.size() > 1) {
       size_t most_users = (count + topology.gpus.size() - 1) / topology.gpus.size();

@@ -113,6 +113,12 @@ TEST_F(MachineTopologyTest, MoreRanksThanDevicesShareThem) {
   EXPECT_EQ(places[1].gpu, 1u);
 }
 
+TEST_F(MachineTopologyTest, MoreRanksThanCoresShareTheirNode) {
+  MachineTopology topology;
+  topology.nodes.push_back({.number = 0, .cores = {0, 1}});
+  for (const RankPlace& place : place_ranks(topology, 5)) EXPECT_EQ(place.numa_node, 0);
+}
+
 TEST_F(MachineTopologyTest, TheSameSwitchIsNearerThanTheSameSocket) {
   MachineTopology topology = read_topology(folder_.path());
   for (auto* devices : {&topology.gpus, &topology.rdma}) {
