@@ -138,7 +138,11 @@ void RankService::note_finished(int64_t number, int rank, const std::string& byt
   // Only a new process can bring them together again. Whoever started the old one does so when that ends.
   if (unknown_loss) {
     std::string why = fmt::format("rank {} has lost it", rank);
-    send(*unknown_loss, MessageKind::GivenUp, *unknown_loss, why);
+    try {
+      send(*unknown_loss, MessageKind::GivenUp, *unknown_loss, why);
+    } catch (const std::exception&) {
+      // Without memory for the message: it is lost for this rank all the same, and stays until somebody ends it.
+    }
     note_loss(*unknown_loss, why, RankRoll::Witness::Launcher);
   }
   faults->reach(FaultPoint::FinishedReceived);

@@ -133,8 +133,8 @@ class RankService final : private MessageReceiver {
   // Guarded by mutex_.
   std::map<int64_t, std::unique_ptr<Query>> queries_;
   std::set<int64_t> cancelled_early_;            // before their plan came
-  std::string given_up_;                         // why the first rank does without this one
   std::map<int64_t, RemoteError> failed_early_;  // the same
+  std::string given_up_;                         // why the first rank does without this one
   int64_t next_number_ = 1;
   bool is_stopping_ = false;
 };
