@@ -35,8 +35,8 @@ target_link_libraries(arrow_parquet INTERFACE -l:libarrow.so.2500 -l:libparquet.
 
 add_library(ucx INTERFACE)
 target_include_directories(ucx SYSTEM INTERFACE ${UCX_FOLDER}/include)
-target_link_directories(ucx INTERFACE ${UCX_FOLDER}/lib)
-target_link_libraries(ucx INTERFACE ucp ucs)
+# Not linked: network/ucx_library.cpp loads it when ranks are used, from the run path below.
+target_link_libraries(ucx INTERFACE ${CMAKE_DL_LIBS})
 
 set(CMAKE_BUILD_RPATH ${TORCH_FOLDER}/lib ${PYARROW_FOLDER} ${UCX_FOLDER}/lib)
 set(CMAKE_INSTALL_RPATH ${CMAKE_BUILD_RPATH})

@@ -1,4 +1,4 @@
-# pistachio_folder(NAME ... USES a b c LIBRARIES x y [ATEN] [OPTIMIZE_HARD] [WHOLE] [TOGETHER])
+# pistachio_folder(NAME ... USES a b c LIBRARIES x y [ATEN] [OPTIMIZE_HARD] [WHOLE])
 # Makes the library pistachio_NAME from every .cpp of the calling folder, NAME_test from its *_test.cpp files and
 # NAME_bench from its *_bench.cpp files. A new file needs no CMake edit; a file in no folder cannot exist.
 #   USES          folders it depends on (checked against src/layers.txt by tools/check_layers.py)
@@ -6,11 +6,10 @@
 #   ATEN          includes ATen: use the shared precompiled header
 #   OPTIMIZE_HARD kernels: -O3
 #   WHOLE         keep every object file when linking (static registration with the torch dispatcher)
-#   TOGETHER      compile several files at a time: where most of a file's cost is what headers instantiate
 set_property(GLOBAL PROPERTY PISTACHIO_TEST_TARGETS "")
 
 function(pistachio_folder)
-  cmake_parse_arguments(FOLDER "ATEN;OPTIMIZE_HARD;WHOLE;TOGETHER" "NAME" "USES;LIBRARIES" ${ARGN})
+  cmake_parse_arguments(FOLDER "ATEN;OPTIMIZE_HARD;WHOLE" "NAME" "USES;LIBRARIES" ${ARGN})
   set(target pistachio_${FOLDER_NAME})
   file(GLOB sources CONFIGURE_DEPENDS *.cpp)
   file(GLOB cuda_sources CONFIGURE_DEPENDS *.cu)
@@ -20,6 +19,8 @@ function(pistachio_folder)
   list(REMOVE_ITEM sources ${tests} ${benchmarks} ${programs} "")
   if(PISTACHIO_CUDA)
     list(APPEND sources ${cuda_sources})
+    # They include no large headers, and nvcc compiles each for every architecture: apart they use all cores.
+    set_source_files_properties(${cuda_sources} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
   endif()
 
   set(uses "")
@@ -37,9 +38,7 @@ function(pistachio_folder)
     if(FOLDER_OPTIMIZE_HARD)
       target_compile_options(${target}_objects PRIVATE $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<NOT:$<CONFIG:Debug>>>:-O3>)
     endif()
-    if(FOLDER_TOGETHER)
-      set_target_properties(${target}_objects PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 10)
-    endif()
+    pistachio_compile_together(${target}_objects)
     add_library(${target} INTERFACE)
     if(FOLDER_WHOLE)
       target_link_libraries(${target} INTERFACE "$<LINK_LIBRARY:WHOLE_ARCHIVE,${target}_objects>")
@@ -56,9 +55,17 @@ function(pistachio_folder)
     pistachio_test(${FOLDER_NAME}_test SOURCES ${tests} LIBRARIES ${target} ATEN ${FOLDER_ATEN})
   endif()
   if(PISTACHIO_TESTS AND benchmarks)
-    add_executable(${FOLDER_NAME}_bench ${benchmarks})
+    add_executable(${FOLDER_NAME}_bench EXCLUDE_FROM_ALL ${benchmarks})
     target_link_libraries(${FOLDER_NAME}_bench PRIVATE ${target} google_benchmark)
     set_target_properties(${FOLDER_NAME}_bench PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bench)
+  endif()
+endfunction()
+
+# Compiles the sources of a target in batches: most of a file's cost is what its headers instantiate. Files that are compiled once per
+# instruction set (*_simd.cpp) stay apart, as does everything with PISTACHIO_TOGETHER=OFF, which makes rebuilds after a small edit shorter.
+function(pistachio_compile_together target)
+  if(PISTACHIO_TOGETHER)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${PISTACHIO_TOGETHER_FILES})
   endif()
 endfunction()
 
@@ -71,6 +78,7 @@ function(pistachio_test name)
   if(TEST_ATEN)
     target_precompile_headers(${name} REUSE_FROM pistachio_data_objects)
   endif()
+  pistachio_compile_together(${name})
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/unit_tests)
   add_test(NAME ${name} COMMAND ${name})
 endfunction()

@@ -1,8 +1,10 @@
 """Runs the test suites and ends in one line `N passed, M failed`; the exit status is 0 only when nothing failed.
 
-Suites: the layer check, every GoogleTest binary of the release build, every tests/**/test_*.py, then the GoogleTest binaries again
-under the address (all) and thread (those with threads in them) sanitizers. A build that fails, a binary that crashes or hangs and a
-suite without a single test each count as one failure. scripts/test calls this after scripts/setup.
+The short round (the default): the layer check, every GoogleTest binary of the release build with the SQL files under the configurations
+that take other paths through the engine, every tests/**/test_*.py, then the suites where memory is at stake under the address sanitizer.
+--full runs all SQL configurations, all suites under the address sanitizer and those with threads under the thread sanitizer. Suites run
+side by side, one a core, the longest first. A build that fails, a binary that crashes or hangs and a suite without a single test each
+count as one failure. scripts/test calls this after scripts/setup.
 """
 
 import argparse
@@ -13,7 +15,9 @@ import re
 import subprocess
 import sys
 import tempfile
+import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -22,11 +26,26 @@ ROOT = Path(__file__).resolve().parent.parent
 LONG_SUITES = {"parquet_matrix_test", "parquet_mutation_test"}
 # The thread sanitizer is worth its time where threads meet; kernels and types are single-threaded code.
 TSAN_SUITES = ("base_test", "memory_test", "storage_test", "network_test", "session_test", "table_scan_test", "sql_test")
+# The address sanitizer in the short round: where bytes of files and messages are read, where memory is shared out, where coroutines end early.
+SHORT_ASAN_SUITES = ("base_test", "memory_test", "columns_test", "kernels_cpu_test", "storage_test", "network_test", "exec_test", "session_test",
+                     "parquet_mutation_test", "table_scan_test", "sql_test")
 # Of these suites a sanitizer runs only some tests: those with many threads, or those whose configurations take other paths through memory.
 SANITIZED_TESTS = {
-    ("tsan", "sql_test"): re.compile("eight_threads|ranks_3$"),
-    ("asan", "sql_test"): re.compile("_default|chunks_of_seven|eight_threads|ranks_7$"),
+    ("tsan", "sql_test"): "eight_threads|ranks_3$",
+    ("asan", "sql_test"): "_default|chunks_of_seven|eight_threads|ranks_7$",
 }
+SHORT_SANITIZED_TESTS = {
+    ("asan", "sql_test"): "_default$|_ranks_3$",
+    ("asan", "kernels_cpu_test"): "^(?!.*OnMillionsOfRows)",
+}
+# The short round takes fewer damaged files; which ones changes with the day, and a failure names its seed.
+SHORT_ENVIRONMENT = {"PISTACHIO_MUTATIONS": "60", "PISTACHIO_FIRST_MUTATION": str(1 + time.time_ns() // (86_400 * 10**9) % 10_000 * 60)}
+# Seconds, roughly, of the suites that take long: they start first, so that none is left alone at the end.
+LONG_RUNS = {"sql_test": 120, "tests/cli/test_commands.py": 110, "tests/tpch/test_tpch_queries.py": 180, "tests/cli/test_sql.py": 60,
+             "parquet_mutation_test": 60, "network_test": 55, "parquet_matrix_test": 50, "kernels_cpu_test": 90,
+             "tests/oracle/test_random_queries.py": 45, "tests/cluster/test_lost_ranks.py": 40, "tests/cluster/test_fault_matrix.py": 40,
+             "tests/cli/test_long_statements.py": 60, "tests/cluster/test_movement.py": 60, "tests/cluster/test_start.py": 50,
+             "tests/parquet/test_crafted_files.py": 50, "pruning_mutation_test": 30, "tests/parquet/test_writer_errors.py": 30}
 # Looking for uses of a stack frame after its return is worth its time where coroutines are. In suites of plain functions, many of them deep or
 # called for every row, it made up nearly all of the time (a search for a free frame at every call: kernels_cpu_test 1000 s instead of 90), and in
 # sql_test too: there the suites of the layers below look for it.
@@ -34,7 +53,7 @@ SUITES_THAT_TRUST_FRAMES = ("kernels_cpu_test", "parser_test", "expr_test", "col
 # On 64-bit ARM the thread sanitizer of GCC 12 is of use only where no tensors are: libtorch brings an allocator of its own there (mimalloc), which
 # it does not see, so that memory that is used again looks like a race; it has no room for our arenas; and its process_vm_readv crashes under UCX.
 ARM_TSAN_SUITES = ("base_test", "memory_test")
-ARM_TSAN_MEMORY_TESTS = re.compile("^(?!.*PooledAllocator)")
+ARM_TSAN_MEMORY_TESTS = "^(?!.*PooledAllocator)"
 SUITE_LIMIT_SECONDS = 2400  # a watchdog: sanitizers on a slow machine take their time
 
 
@@ -51,13 +70,19 @@ class SuiteResult:
 
 
 class Report:
-    """Prints each suite as it ends and keeps the totals."""
+    """Prints each suite as it ends and keeps the totals; suites may end on any thread."""
 
     def __init__(self):
         self.passed = 0
         self.failed = []
+        self.steps = []  # (what, seconds of the clock): where the minutes went
+        self._lock = threading.Lock()
 
     def add(self, result):
+        with self._lock:
+            self._add(result)
+
+    def _add(self, result):
         self.passed += result.passed
         self.failed += [f"{result.name}: {title}" for title, _ in result.failures]
         state = "FAILED" if result.failures else "ok"
@@ -74,6 +99,9 @@ class Report:
             print("\nfailed:")
             for line in self.failed:
                 print(f"  {line}")
+        print("\nwhere the minutes went:")
+        for what, seconds in self.steps:
+            print(f"  {what:32}{seconds / 60:6.1f} min")
         print(f"\n{self.passed} passed, {len(self.failed)} failed", flush=True)
         return 1 if self.failed else 0
 
@@ -101,12 +129,16 @@ def run_layer_check():
     return result
 
 
+def configure_command(preset):
+    return ["cmake", "--preset", preset] + (["-DPISTACHIO_WARNINGS_ARE_ERRORS=ON"] if os.environ.get("CI") else [])
+
+
 def build(preset, report, targets=None):
     """Configures and builds; returns whether it worked. A success is no test, a failure is one."""
     began = time.perf_counter()
     print(f"build  {preset}", flush=True)
     configured = (ROOT / "build" / preset / "build.ninja").exists()
-    commands = [] if configured else [["cmake", "--preset", preset]]
+    commands = [] if configured else [configure_command(preset)]
     commands.append(["cmake", "--build", "--preset", preset] + (["--target", *targets] if targets else []))
     for command in commands:
         status, output, _ = run_command(command, limit=3600)
@@ -115,7 +147,9 @@ def build(preset, report, targets=None):
             result.fail(" ".join(command), output)
             report.add(result)
             return False
-    print(f"       done in {time.perf_counter() - began:.1f} s", flush=True)
+    seconds = time.perf_counter() - began
+    report.steps.append((f"build {preset}", seconds))
+    print(f"       done in {seconds:.1f} s", flush=True)
     return True
 
 
@@ -123,7 +157,7 @@ def configure(preset, report):
     """Configures a preset that has no build folder yet, so that its test targets can be listed."""
     if (ROOT / "build" / preset / "build.ninja").exists():
         return True
-    status, output, seconds = run_command(["cmake", "--preset", preset])
+    status, output, seconds = run_command(configure_command(preset))
     if status != 0:
         result = SuiteResult(f"configure {preset}", seconds=seconds)
         result.fail(f"cmake --preset {preset}", output)
@@ -209,38 +243,56 @@ def run_google_test(name, binary, environment=None, pattern=None):
     return result
 
 
-def run_google_tests(preset, names, report, pattern=None, environment=None, label=""):
-    for name in names:
-        result = run_google_test(label + name, ROOT / "build" / preset / "unit_tests" / name, environment, pattern)
+def run_python_test(path, pattern):
+    """None when no test of the file matches the pattern."""
+    result = SuiteResult(path.relative_to(ROOT).as_posix())
+    with tempfile.TemporaryDirectory() as folder:
+        answer = Path(folder) / "result.json"
+        command = [sys.executable, "tools/run_python_suite.py", str(path), str(answer)]
+        if pattern:
+            command.append(pattern.pattern)
+        status, output, result.seconds = run_command(command)
+        try:
+            tests = json.loads(answer.read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            tests = None
+    if tests is None:
+        result.fail("did not run to its end" if status else "gave no result", output)
+    elif tests["matched"] == 0 and pattern:
+        return None
+    else:
+        result.passed, result.skipped = tests["passed"], tests["skipped"]
+        for title, text in tests["failures"]:
+            result.fail(title, text)
+        if tests["matched"] == 0:
+            result.fail("no tests ran", output)
+    return result
+
+
+def run_side_by_side(what, runs, report):
+    """Runs (name, function) pairs, as many at a time as there are cores; a function returns a SuiteResult or None."""
+    began = time.perf_counter()
+
+    def run(name, function):
+        result = function()
         if result is not None:
             report.add(result)
 
+    with ThreadPoolExecutor(max_workers=max(1, min(8, os.cpu_count() or 1))) as pool:
+        runs = sorted(runs, key=lambda pair: -LONG_RUNS.get(pair[0], 10))
+        for future in [pool.submit(run, *pair) for pair in runs]:
+            future.result()
+    report.steps.append((what, time.perf_counter() - began))
 
-def run_python_tests(report, pattern):
-    for path in sorted((ROOT / "tests").rglob("test_*.py")):
-        name = path.relative_to(ROOT).as_posix()
-        result = SuiteResult(name)
-        with tempfile.TemporaryDirectory() as folder:
-            answer = Path(folder) / "result.json"
-            command = [sys.executable, "tools/run_python_suite.py", str(path), str(answer)]
-            if pattern:
-                command.append(pattern.pattern)
-            status, output, result.seconds = run_command(command)
-            try:
-                tests = json.loads(answer.read_text(encoding="utf-8"))
-            except (OSError, ValueError):
-                tests = None
-        if tests is None:
-            result.fail("did not run to its end" if status else "gave no result", output)
-        elif tests["matched"] == 0 and pattern:
-            continue
-        else:
-            result.passed, result.skipped = tests["passed"], tests["skipped"]
-            for title, text in tests["failures"]:
-                result.fail(title, text)
-            if tests["matched"] == 0:
-                result.fail("no tests ran", output)
-        report.add(result)
+
+def short_sql_pattern():
+    """The runs of the SQL files in the short round: a configuration says in its "short_round" for which files it is run."""
+    runs = []
+    for path in sorted((ROOT / "tests" / "configs").glob("*.json")):
+        files = json.loads(path.read_text(encoding="utf-8")).get("short_round", [])
+        if files:
+            runs.append(f"(?:{'|'.join(files)})_{path.stem}$")
+    return "|".join(runs)
 
 
 def sanitizer_environment(kind, suite):
@@ -265,32 +317,58 @@ def sanitizer_environment(kind, suite):
     }
 
 
-def run_sanitizer(kind, report, pattern):
+def run_release(report, pattern, options):
+    runs = []
+    if build("release", report):
+        for name in registered_tests("release"):
+            if options.quick and name in LONG_SUITES:
+                continue
+            chosen = pattern
+            if name == "sql_test" and not options.full and pattern is None:
+                chosen = re.compile(short_sql_pattern())
+            binary = ROOT / "build" / "release" / "unit_tests" / name
+            environment = None if options.full else SHORT_ENVIRONMENT
+            runs.append((name, lambda n=name, b=binary, e=environment, c=chosen: run_google_test(n, b, e, c)))
+    for path in sorted((ROOT / "tests").rglob("test_*.py")):
+        runs.append((path.relative_to(ROOT).as_posix(), lambda p=path: run_python_test(p, pattern)))
+    run_side_by_side("release suites", runs, report)
+
+
+def run_sanitizer(kind, report, pattern, full):
     if not configure(kind, report):
         return
     names = registered_tests(kind)
-    sanitized = dict(SANITIZED_TESTS)
+    sanitized = SANITIZED_TESTS if full else SHORT_SANITIZED_TESTS
     if kind == "tsan":
         is_arm = platform.machine() == "aarch64"
         if is_arm:
-            sanitized["tsan", "memory_test"] = ARM_TSAN_MEMORY_TESTS
+            sanitized = sanitized | {("tsan", "memory_test"): ARM_TSAN_MEMORY_TESTS}
             print(f"       tsan runs only {' and '.join(ARM_TSAN_SUITES)} on 64-bit ARM (see tools/run_tests.py)", flush=True)
         names = [name for name in (ARM_TSAN_SUITES if is_arm else TSAN_SUITES) if name in names]
+    elif not full:
+        names = [name for name in SHORT_ASAN_SUITES if name in names]
     if not build(kind, report, names):
         return
+    runs = []
     for name in names:
-        chosen = pattern or sanitized.get((kind, name))
-        run_google_tests(kind, [name], report, chosen, sanitizer_environment(kind, name), label=f"{kind} ")
+        chosen = pattern or (re.compile(sanitized[kind, name]) if (kind, name) in sanitized else None)
+        environment = sanitizer_environment(kind, name) | ({} if full else SHORT_ENVIRONMENT)
+        binary = ROOT / "build" / kind / "unit_tests" / name
+        runs.append((name, lambda n=name, b=binary, e=environment, c=chosen: run_google_test(f"{kind} {n}", b, e, c)))
+    run_side_by_side(f"{kind} suites", runs, report)
 
 
 def main():
-    parser = argparse.ArgumentParser(prog="scripts/test", description="Runs the tests; without options all of them.")
+    parser = argparse.ArgumentParser(prog="scripts/test", description="Runs the tests; without options the short round.")
     parser.add_argument("--quick", action="store_true", help="release build only, without the long generated suites")
+    parser.add_argument("--full", action="store_true", help="every test there is, under the address and the thread sanitizer too")
     parser.add_argument("--sanitizers", action=argparse.BooleanOptionalAction, default=None,
-                        help="run (or leave out) the address and thread sanitizer builds; default: run, with --quick: not")
+                        help="run (or leave out) the sanitizer builds; default: run, with --quick: not")
     parser.add_argument("filter", nargs="?", metavar="FILTER",
                         help="only tests whose `suite.Class.test` matches this regular expression (any case)")
     options = parser.parse_args()
+    if options.quick and options.full:
+        parser.error("--quick and --full exclude each other")
     sanitizers = not options.quick if options.sanitizers is None else options.sanitizers
     try:
         pattern = re.compile(options.filter, re.IGNORECASE) if options.filter else None
@@ -300,13 +378,10 @@ def main():
     report = Report()
     if pattern is None or pattern.search("layers"):
         report.add(run_layer_check())
-    if build("release", report):
-        names = [name for name in registered_tests("release") if not (options.quick and name in LONG_SUITES)]
-        run_google_tests("release", names, report, pattern)
-    run_python_tests(report, pattern)
+    run_release(report, pattern, options)
     if sanitizers:
-        for kind in ("asan", "tsan"):
-            run_sanitizer(kind, report, pattern)
+        for kind in ("asan", "tsan") if options.full else ("asan",):
+            run_sanitizer(kind, report, pattern, options.full)
     return report.finish()
 
 

@@ -54,13 +54,24 @@ class RankServiceTest : public testing::Test {
     return "";
   }
 
+  // Starts kJoin on another thread and returns once it is under way. It cannot end: what this rank sends to the first one is held.
+  template <class Run>
+  auto start_join(int held, Run run_join) {
+    run(kJoin);  // measures the links, which held messages would stop
+    int64_t before = services_[0]->next_query();
+    network_.hold(held, 0, true);
+    auto statement = std::async(std::launch::async, run_join);
+    while (services_[0]->next_query() == before) std::this_thread::yield();
+    return statement;
+  }
+
+  static constexpr const char* kJoin = "SELECT x.a, count(*) FROM t x JOIN t y ON x.a = y.a GROUP BY x.a";
+
   EngineInstance engine_;
   LoopbackNetwork network_;
   std::vector<std::unique_ptr<RankService>> services_;
   std::unique_ptr<Session> session_;
 };
-
-constexpr const char* kJoin = "SELECT x.a, count(*) FROM t x JOIN t y ON x.a = y.a GROUP BY x.a";
 
 TEST_F(RankServiceTest, AStatementThatNeedsALostRankSaysSo) {
   EXPECT_EQ(run(kJoin), 8);
@@ -81,9 +92,7 @@ TEST_F(RankServiceTest, ALossThatOnlyAnotherRankSeesIsToldInFull) {
 }
 
 TEST_F(RankServiceTest, ARankThatVanishesEndsTheStatement) {
-  network_.hold(2, 0, true);  // so it cannot have ended before
-  auto statement = std::async(std::launch::async, [&] { return error_of(kJoin); });
-  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  auto statement = start_join(2, [&] { return error_of(kJoin); });
   network_.lose(2);
   EXPECT_NE(statement.get().find("rank 2"), std::string::npos);
 }
@@ -161,9 +170,7 @@ TEST_F(ReturningRanksTest, AStatementWaitsForARankThatWasLostBefore) {
 
 TEST_F(ReturningRanksTest, AStatementThatLosesARankIsRunAgain) {
   for (int lost : {2, 1}) {
-    network_.hold(lost, 0, true);  // so it cannot have ended before
-    auto statement = std::async(std::launch::async, [&] { return run(kJoin); });
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    auto statement = start_join(lost, [&] { return run(kJoin); });
     network_.lose(lost);
     while (!services_[0]->roll().is_lost(lost)) std::this_thread::yield();
     restart(lost);
@@ -175,9 +182,7 @@ TEST_F(ReturningRanksTest, AStatementThatLosesARankIsRunAgain) {
 
 TEST_F(ReturningRanksTest, WithoutRetriesAStatementThatLosesARankFails) {
   run("SET retry_queries = off");
-  network_.hold(2, 0, true);
-  auto statement = std::async(std::launch::async, [&] { return error_of(kJoin); });
-  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  auto statement = start_join(2, [&] { return error_of(kJoin); });
   network_.lose(2);
   EXPECT_EQ(statement.get(), "rank 2 was lost");
   restart(2);
