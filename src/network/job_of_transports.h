@@ -1,6 +1,7 @@
 // For tests: all ranks of a job in one process, over any transport, behind one interface.
 #pragma once
 
+#include <gtest/gtest.h>
 #include <unistd.h>
 
 #include <memory>
@@ -14,6 +15,16 @@
 namespace pistachio {
 
 enum class TransportKind { Loopback, UcxTcp, UcxSharedMemory };
+
+// How tests that are run for each transport are named.
+inline std::string transport_name(const testing::TestParamInfo<TransportKind>& info) {
+  switch (info.param) {
+    case TransportKind::Loopback: return "loopback";
+    case TransportKind::UcxTcp: return "ucx_tcp";
+    case TransportKind::UcxSharedMemory: return "ucx_shared_memory";
+  }
+  return "";
+}
 
 inline UcxOptions test_options(TransportKind kind, int rank, int ranks) {
   UcxOptions options;

@@ -33,17 +33,8 @@ class ReplacementTest : public testing::TestWithParam<TransportKind> {
   JobOfTransports job_;
 };
 
-std::string name_of(const testing::TestParamInfo<TransportKind>& parameter) {
-  switch (parameter.param) {
-    case TransportKind::Loopback: return "loopback";
-    case TransportKind::UcxTcp: return "ucx_tcp";
-    case TransportKind::UcxSharedMemory: return "ucx_shared_memory";
-  }
-  return "";
-}
-
 INSTANTIATE_TEST_SUITE_P(Transports, ReplacementTest,
-                         testing::Values(TransportKind::Loopback, TransportKind::UcxTcp, TransportKind::UcxSharedMemory), name_of);
+                         testing::Values(TransportKind::Loopback, TransportKind::UcxTcp, TransportKind::UcxSharedMemory), transport_name);
 
 TEST_P(ReplacementTest, MessagesGoToTheNewProcessAndComeFromIt) {
   job_[2].stop();

@@ -17,17 +17,8 @@ namespace {
 
 class TransportTest : public testing::TestWithParam<TransportKind> {};
 
-std::string name_of(const testing::TestParamInfo<TransportKind>& info) {
-  switch (info.param) {
-    case TransportKind::Loopback: return "loopback";
-    case TransportKind::UcxTcp: return "ucx_tcp";
-    case TransportKind::UcxSharedMemory: return "ucx_shared_memory";
-  }
-  return "";
-}
-
 INSTANTIATE_TEST_SUITE_P(Transports, TransportTest,
-                         testing::Values(TransportKind::Loopback, TransportKind::UcxTcp, TransportKind::UcxSharedMemory), name_of);
+                         testing::Values(TransportKind::Loopback, TransportKind::UcxTcp, TransportKind::UcxSharedMemory), transport_name);
 
 // Counts messages and bytes and forgets them: for tests with many.
 class MessageCounter : public MessageReceiver {

@@ -8,7 +8,7 @@
 namespace pistachio {
 namespace {
 
-std::shared_ptr<const Column> numbers(int64_t count) {
+std::shared_ptr<const Column> number_dictionary(int64_t count) {
   return std::make_shared<const Column>(Column::fixed(TypeKind::BigInt, at::arange(count, at::kLong)));
 }
 
@@ -18,11 +18,11 @@ std::vector<std::pair<DictionaryNumber, uint32_t>> pairs(const std::vector<Retir
   return all;
 }
 
-using Pairs = std::vector<std::pair<DictionaryNumber, uint32_t>>;
+using NumberedEntries = std::vector<std::pair<DictionaryNumber, uint32_t>>;
 
 TEST(SentDictionaries, ADictionaryIsSentOnce) {
   SentDictionaries sent(1000);
-  auto first = numbers(5), second = numbers(5);
+  auto first = number_dictionary(5), second = number_dictionary(5);
   EXPECT_FALSE(sent.refer(first));
   EXPECT_EQ(sent.add(first, 100).number, 0U);
   EXPECT_FALSE(sent.refer(second));
@@ -34,29 +34,29 @@ TEST(SentDictionaries, ADictionaryIsSentOnce) {
 
 TEST(SentDictionaries, TheOneNotUsedForLongestMakesRoom) {
   SentDictionaries sent(300);
-  auto first = numbers(1), second = numbers(1), third = numbers(1), fourth = numbers(1), large = numbers(1);
+  auto first = number_dictionary(1), second = number_dictionary(1), third = number_dictionary(1), fourth = number_dictionary(1), large = number_dictionary(1);
   for (const auto& one : {first, second, third}) EXPECT_TRUE(sent.add(one, 100).retired.empty());
   EXPECT_EQ(sent.refer(first), 0U);
   SentDictionaries::Added added = sent.add(fourth, 150);
   EXPECT_EQ(added.number, 3U);
-  EXPECT_EQ(pairs(added.retired), (Pairs{{1, 1}, {2, 1}}));
+  EXPECT_EQ(pairs(added.retired), (NumberedEntries{{1, 1}, {2, 1}}));
   EXPECT_FALSE(sent.refer(second));
   EXPECT_EQ(sent.refer(first), 0U);
   // Too large for the bound: alone it may be.
-  EXPECT_EQ(pairs(sent.add(large, 1000).retired), (Pairs{{3, 1}, {0, 3}}));
+  EXPECT_EQ(pairs(sent.add(large, 1000).retired), (NumberedEntries{{3, 1}, {0, 3}}));
   EXPECT_EQ(sent.refer(large), 4U);
 }
 
 TEST(SentDictionaries, OneThatIsGoneIsRetiredAndNeverMistakenForAnother) {
   SentDictionaries sent(1 << 20);
-  auto first = numbers(3);
+  auto first = number_dictionary(3);
   sent.add(first, 100);
   first.reset();
   for (int i = 0; i < 100; ++i) {
-    auto next = numbers(3);  // likely where another was
+    auto next = number_dictionary(3);  // likely where another was
     ASSERT_FALSE(sent.refer(next));
     SentDictionaries::Added added = sent.add(next, 100);
-    ASSERT_EQ(pairs(added.retired), (Pairs{{added.number - 1, 1}}));
+    ASSERT_EQ(pairs(added.retired), (NumberedEntries{{added.number - 1, 1}}));
   }
 }
 
@@ -65,14 +65,14 @@ TEST(SentDictionaries, TheirNumberIsBounded) {
   std::vector<std::shared_ptr<const Column>> all;
   size_t retired = 0;
   for (int i = 0; i < 100; ++i) {
-    all.push_back(numbers(1));
+    all.push_back(number_dictionary(1));
     retired += sent.add(all.back(), 1).retired.size();
   }
   EXPECT_EQ(retired, 36U);
 }
 
 WireBlock block_of(int64_t count) {
-  return {pack_dictionary(*numbers(count)), false};
+  return {pack_dictionary(*number_dictionary(count)), false};
 }
 
 TEST(ReceivedDictionaries, AreThereUntilAllReferencesToARetiredOneAreWorkedUp) {
@@ -116,7 +116,7 @@ TEST(ReceivedDictionaries, DamageIsAnErrorOfThePeer) {
 
 TEST(TravellingDictionaries, HeadsAreReadAsTheyWereWritten) {
   EXPECT_EQ(numbers_of_bytes(numbers_to_bytes({1, 5, 4000000000U})), (std::vector<DictionaryNumber>{1, 5, 4000000000U}));
-  EXPECT_EQ(pairs(retired_of_bytes(retired_to_bytes({{1, 2}, {3, 4}}))), (Pairs{{1, 2}, {3, 4}}));
+  EXPECT_EQ(pairs(retired_of_bytes(retired_to_bytes({{1, 2}, {3, 4}}))), (NumberedEntries{{1, 2}, {3, 4}}));
   EXPECT_THROW(numbers_of_bytes("xy"), PeerError);
   EXPECT_THROW(numbers_of_bytes(numbers_to_bytes({1, 2}).substr(0, 12)), PeerError);
   EXPECT_THROW(retired_of_bytes(retired_to_bytes({{1, 2}}).substr(0, 12)), PeerError);

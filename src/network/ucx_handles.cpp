@@ -1,51 +1,14 @@
 #include "network/ucx_handles.h"
 
-#include <dlfcn.h>
 #include <fmt/format.h>
-#include <ucs/config/global_opts.h>
-#include <ucs/debug/debug.h>
-#include <ucs/debug/log_def.h>
 
-#include <csignal>
-#include <cstdarg>
-#include <cstdio>
 #include <cstdlib>
 #include <memory>
-#include <mutex>
-#include <string_view>
 
 #include "base/error.h"
-#include "base/log.h"
 
 namespace pistachio {
 namespace {
-
-LogLevel level_of(ucs_log_level_t level) {
-  if (level <= UCS_LOG_LEVEL_ERROR) return LogLevel::Error;
-  if (level <= UCS_LOG_LEVEL_WARN) return LogLevel::Warning;
-  if (level <= UCS_LOG_LEVEL_INFO) return LogLevel::Info;
-  return LogLevel::Debug;
-}
-
-ucs_log_func_rc_t log_to_stderr(const char*, unsigned, const char*, ucs_log_level_t level, const ucs_log_component_config_t*,
-                                const char* format, va_list arguments) {
-  char text[1024];
-  std::vsnprintf(text, sizeof(text), format, arguments);
-  // What was under way to a process that died is still there when a worker goes: known, and of no interest to the user.
-  for (const char* known : {"was not returned to mpool", "callbacks were not removed"}) {
-    if (std::string_view(text).find(known) != std::string_view::npos) return UCS_LOG_FUNC_RC_STOP;
-  }
-  write_to_stderr({std::chrono::system_clock::now(), level_of(level), fmt::format("UCX: {}", text), {}});
-  return UCS_LOG_FUNC_RC_STOP;
-}
-
-bool is_handled_by_ucx(int signal) {
-  struct sigaction action {};
-  Dl_info place{};
-  return sigaction(signal, nullptr, &action) == 0 && action.sa_handler != SIG_DFL && action.sa_handler != SIG_IGN &&
-         dladdr(reinterpret_cast<const void*>(action.sa_handler), &place) != 0 && place.dli_fname != nullptr &&
-         std::string_view(place.dli_fname).find("libucs") != std::string_view::npos;
-}
 
 // What the environment tells UCX is the usual reason.
 std::string ucx_variables() {
@@ -63,55 +26,43 @@ void require(ucs_status_t status, const char* what) {
 
 }  // namespace
 
-void tame_ucx(bool keeps_log_level) {
-  static std::once_flag once;
-  std::call_once(once, [&] {
-    if (!keeps_log_level) ucs_global_opts.log_component.log_level = UCS_LOG_LEVEL_FATAL;
-    ucs_log_push_handler(log_to_stderr);
-    for (int signal : {SIGHUP, SIGILL, SIGSEGV, SIGBUS, SIGFPE}) {
-      if (is_handled_by_ucx(signal)) ucs_debug_disable_signal(signal);
-    }
-  });
-}
-
 std::string ucx_text(ucs_status_t status) {
-  return ucs_status_string(status);
+  return ucx().ucs_status_string(status);
 }
 
 UcxContext::UcxContext(int ranks, const UcxSettings& settings) {
-  tame_ucx();
   ucp_config_t* config = nullptr;
-  require(ucp_config_read(nullptr, nullptr, &config), "read its settings");
-  std::unique_ptr<ucp_config_t, decltype(&ucp_config_release)> owner(config, ucp_config_release);
+  require(ucx().ucp_config_read(nullptr, nullptr, &config), "read its settings");
+  std::unique_ptr<ucp_config_t, decltype(&ucp_config_release)> owner(config, ucx().ucp_config_release);
   // Without this UCX takes TCP between processes of one machine: it thinks that shared memory cannot tell when a peer dies. It can, and our
   // heartbeats can too. Older versions do not know the name.
-  ucp_config_modify(config, "MM_ERROR_HANDLING", "y");
+  ucx().ucp_config_modify(config, "MM_ERROR_HANDLING", "y");
   // Sender and receiver are rarely on a core at the same time while queries run: a longer queue lets each do more per turn. UCX makes it
   // twice, for both kinds of shared memory, and buffers for as many messages as its memory grows by: 10 MiB of each kind a rank.
-  ucp_config_modify(config, "MM_FIFO_SIZE", "128");
-  ucp_config_modify(config, "MM_RX_BUFS_GROW", "160");
-  ucp_config_modify(config, "MM_SEG_SIZE", std::to_string(kSharedMemorySegment).c_str());
-  ucp_config_modify(config, "TCP_TX_SEG_SIZE", "64k");  // 8 KiB a system call would halve the speed of TCP
-  ucp_config_modify(config, "KEEPALIVE_INTERVAL", "1s");
+  ucx().ucp_config_modify(config, "MM_FIFO_SIZE", "128");
+  ucx().ucp_config_modify(config, "MM_RX_BUFS_GROW", "160");
+  ucx().ucp_config_modify(config, "MM_SEG_SIZE", std::to_string(kSharedMemorySegment).c_str());
+  ucx().ucp_config_modify(config, "TCP_TX_SEG_SIZE", "64k");  // 8 KiB a system call would halve the speed of TCP
+  ucx().ucp_config_modify(config, "KEEPALIVE_INTERVAL", "1s");
   for (const auto& [name, value] : settings) {
-    ucs_status_t status = ucp_config_modify(config, name.c_str(), value.c_str());
+    ucs_status_t status = ucx().ucp_config_modify(config, name.c_str(), value.c_str());
     if (status != UCS_OK) throw UserError(fmt::format("UCX refuses the setting {}={}: {}", name, value, ucx_text(status)));
   }
   ucp_params_t parameters{};
   parameters.field_mask = UCP_PARAM_FIELD_FEATURES | UCP_PARAM_FIELD_ESTIMATED_NUM_EPS;
   parameters.features = UCP_FEATURE_AM | UCP_FEATURE_WAKEUP;
   parameters.estimated_num_eps = static_cast<size_t>(ranks);
-  require(ucp_init(&parameters, config, &context_), "start");
+  require(ucx().ucp_init_version(UCP_API_MAJOR, UCP_API_MINOR, &parameters, config, &context_), "start");
 }
 
 UcxWorker::UcxWorker(const UcxContext& context) {
   ucp_worker_params_t parameters{};
   parameters.field_mask = UCP_WORKER_PARAM_FIELD_THREAD_MODE;
   parameters.thread_mode = UCS_THREAD_MODE_SERIALIZED;  // made by one thread, used by another
-  require(ucp_worker_create(context.get(), &parameters, &worker_), "make a worker");
-  ucs_status_t status = ucp_worker_get_efd(worker_, &event_descriptor_);
+  require(ucx().ucp_worker_create(context.get(), &parameters, &worker_), "make a worker");
+  ucs_status_t status = ucx().ucp_worker_get_efd(worker_, &event_descriptor_);
   if (status != UCS_OK) {
-    ucp_worker_destroy(worker_);
+    ucx().ucp_worker_destroy(worker_);
     require(status, "wait for events with these transports");
   }
 }
@@ -119,16 +70,16 @@ UcxWorker::UcxWorker(const UcxContext& context) {
 std::string UcxWorker::address() const {
   ucp_address_t* address = nullptr;
   size_t length = 0;
-  require(ucp_worker_get_address(worker_, &address, &length), "give its address");
+  require(ucx().ucp_worker_get_address(worker_, &address, &length), "give its address");
   std::string bytes(reinterpret_cast<const char*>(address), length);
-  ucp_worker_release_address(worker_, address);
+  ucx().ucp_worker_release_address(worker_, address);
   return bytes;
 }
 
 size_t UcxWorker::largest_header() const {
   ucp_worker_attr_t attributes{};
   attributes.field_mask = UCP_WORKER_ATTR_FIELD_MAX_AM_HEADER;
-  require(ucp_worker_query(worker_, &attributes), "tell its limits");
+  require(ucx().ucp_worker_query(worker_, &attributes), "tell its limits");
   return attributes.max_am_header;
 }
 
@@ -140,7 +91,7 @@ void UcxWorker::set_handler(unsigned id, ucp_am_recv_callback_t handler, void* a
   parameters.flags = UCP_AM_FLAG_WHOLE_MSG;
   parameters.cb = handler;
   parameters.arg = argument;
-  require(ucp_worker_set_am_recv_handler(worker_, &parameters), "receive messages");
+  require(ucx().ucp_worker_set_am_recv_handler(worker_, &parameters), "receive messages");
 }
 
 std::string route_of(ucp_ep_h endpoint) {
@@ -150,7 +101,7 @@ std::string route_of(ucp_ep_h endpoint) {
   attributes.transports.entries = entries;
   attributes.transports.num_entries = std::size(entries);
   attributes.transports.entry_size = sizeof(ucp_transport_entry_t);
-  if (ucp_ep_query(endpoint, &attributes) != UCS_OK) return "unknown";
+  if (ucx().ucp_ep_query(endpoint, &attributes) != UCS_OK) return "unknown";
   std::string text;
   for (unsigned i = 0; i < attributes.transports.num_entries; ++i) {
     text += fmt::format("{}{}/{}", i == 0 ? "" : ",", entries[i].transport_name, entries[i].device_name);

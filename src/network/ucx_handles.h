@@ -7,15 +7,12 @@
 #include <utility>
 #include <vector>
 
+#include "network/ucx_library.h"
+
 namespace pistachio {
 
 // Settings of UCX by name without the prefix UCX_ ("TLS", "tcp"). They win over its environment variables.
 using UcxSettings = std::vector<std::pair<std::string, std::string>>;
-
-// UCX takes SIGHUP when it is loaded and prints to stdout; this gives the signal back and sends what it prints to stderr. The state is that
-// of the library and so of the process: a program that is linked with UCX calls this first in main. Later calls do nothing. Without
-// `keeps_log_level` UCX says nothing itself: what goes wrong is told by our own errors.
-void tame_ucx(bool keeps_log_level = true);
 
 std::string ucx_text(ucs_status_t status);
 inline std::string ucx_text(ucs_status_ptr_t status) {
@@ -26,7 +23,7 @@ class UcxContext {
  public:
   // Throws UserError: no transport can be used, or a setting is wrong.
   UcxContext(int ranks, const UcxSettings& settings);
-  ~UcxContext() { ucp_cleanup(context_); }
+  ~UcxContext() { ucx().ucp_cleanup(context_); }
   UcxContext(const UcxContext&) = delete;
   UcxContext& operator=(const UcxContext&) = delete;
 
@@ -39,7 +36,7 @@ class UcxContext {
 class UcxWorker {
  public:
   explicit UcxWorker(const UcxContext& context);
-  ~UcxWorker() { ucp_worker_destroy(worker_); }
+  ~UcxWorker() { ucx().ucp_worker_destroy(worker_); }
   UcxWorker(const UcxWorker&) = delete;
   UcxWorker& operator=(const UcxWorker&) = delete;
 

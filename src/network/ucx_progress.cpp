@@ -96,7 +96,7 @@ ucs_status_t UcxProgress::open_endpoint(Peer& peer) {
   parameters.err_mode = UCP_ERR_HANDLING_MODE_PEER;
   parameters.err_handler.cb = on_endpoint_error;
   parameters.err_handler.arg = &peer;
-  ucs_status_t status = ucp_ep_create(worker_.get(), &parameters, &peer.endpoint);
+  ucs_status_t status = ucx().ucp_ep_create(worker_.get(), &parameters, &peer.endpoint);
   if (status != UCS_OK) {
     peer.endpoint = nullptr;
     return status;
@@ -119,7 +119,7 @@ void UcxProgress::start(MessageReceiver& receiver) {
   std::lock_guard lock(mutex_);
   ENSURE(new_receiver_ == nullptr, "start() was called twice");
   new_receiver_ = &receiver;
-  if (!ended_) ucp_worker_signal(worker_.get());
+  if (!ended_) ucx().ucp_worker_signal(worker_.get());
 }
 
 void UcxProgress::stop() {
@@ -127,7 +127,7 @@ void UcxProgress::stop() {
   {
     std::lock_guard lock(mutex_);
     stopping_ = true;
-    if (!ended_) ucp_worker_signal(worker_.get());
+    if (!ended_) ucx().ucp_worker_signal(worker_.get());
   }
   std::lock_guard lock(joining_);
   if (thread_.joinable()) {
@@ -159,7 +159,7 @@ bool UcxProgress::queue(std::shared_ptr<OutgoingMessage>& message) {
   if (ended_) return false;
   queue_.push_back(std::move(message));
   // Waking costs a system call: only a sleeper needs it. Under the lock, because the worker lives until ended_ is set.
-  if (std::exchange(asleep_, false)) ucp_worker_signal(worker_.get());
+  if (std::exchange(asleep_, false)) ucx().ucp_worker_signal(worker_.get());
   return true;
 }
 
@@ -223,7 +223,7 @@ bool UcxProgress::take_queue() {
 
 bool UcxProgress::progress() {
   bool worked = false;
-  for (int i = 0; i < 16 && ucp_worker_progress(worker_.get()) != 0; ++i) worked = true;
+  for (int i = 0; i < 16 && ucx().ucp_worker_progress(worker_.get()) != 0; ++i) worked = true;
   return worked;
 }
 
@@ -233,7 +233,7 @@ void UcxProgress::sleep() {
     if (!queue_.empty() || stopping_ || receiver_ != new_receiver_) return;
     asleep_ = true;
   }
-  ucs_status_t status = ucp_worker_arm(worker_.get());
+  ucs_status_t status = ucx().ucp_worker_arm(worker_.get());
   if (status == UCS_OK) {
     TimePoint until = std::min(next_tick_, next_due());
     auto wait = std::max<Clock::duration>(until - Clock::now(), 0ns);
@@ -346,7 +346,7 @@ void UcxProgress::close_endpoint(Peer& peer) {
   ucp_request_param_t parameters{};
   parameters.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS;
   parameters.flags = UCP_EP_CLOSE_FLAG_FORCE;
-  ucs_status_ptr_t request = ucp_ep_close_nbx(std::exchange(peer.endpoint, nullptr), &parameters);
+  ucs_status_ptr_t request = ucx().ucp_ep_close_nbx(std::exchange(peer.endpoint, nullptr), &parameters);
   if (UCS_PTR_IS_PTR(request)) closing_.push_back(request);
 }
 
@@ -405,8 +405,8 @@ void UcxProgress::wind_up() {
 
 void UcxProgress::free_closed() {
   std::erase_if(closing_, [](void* request) {
-    bool done = ucp_request_check_status(request) != UCS_INPROGRESS;
-    if (done) ucp_request_free(request);
+    bool done = ucx().ucp_request_check_status(request) != UCS_INPROGRESS;
+    if (done) ucx().ucp_request_free(request);
     return done;
   });
 }

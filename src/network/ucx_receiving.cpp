@@ -97,7 +97,7 @@ void UcxProgress::receive_announced(std::shared_ptr<IncomingMessage> incoming, c
   parameters.cb.recv_am = on_piece_received;
   parameters.user_data = &piece;
   parameters.memory_type = UCS_MEMORY_TYPE_HOST;
-  ucs_status_ptr_t request = ucp_am_recv_data_nbx(worker_.get(), data, MessageAssembly::place_of(*piece.message, header),
+  ucs_status_ptr_t request = ucx().ucp_am_recv_data_nbx(worker_.get(), data, MessageAssembly::place_of(*piece.message, header),
                                                   static_cast<size_t>(header.piece_length), &parameters);
   if (!UCS_PTR_IS_PTR(request)) on_piece_received(nullptr, UCS_PTR_RAW_STATUS(request), 0, &piece);
 }
@@ -105,7 +105,7 @@ void UcxProgress::receive_announced(std::shared_ptr<IncomingMessage> incoming, c
 void UcxProgress::on_piece_received(void* request, ucs_status_t status, size_t, void* argument) {
   IncomingPiece& piece = *static_cast<IncomingPiece*>(argument);
   UcxProgress& self = piece.owner;
-  if (request != nullptr) ucp_request_free(request);
+  if (request != nullptr) ucx().ucp_request_free(request);
   std::shared_ptr<IncomingMessage> incoming = std::move(piece.message);
   FrameHeader header = piece.header;
   if (piece.abandoned) {

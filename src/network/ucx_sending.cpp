@@ -141,13 +141,13 @@ void UcxProgress::hand_to_ucx(Peer& peer, OutgoingPiece& piece, unsigned handler
   parameters.user_data = &piece;
   parameters.memory_type = UCS_MEMORY_TYPE_HOST;
   ucs_status_ptr_t request =
-      ucp_am_send_nbx(peer.endpoint, handler, piece.frame.data(), piece.frame.size(), data, static_cast<size_t>(piece.length), &parameters);
+      ucx().ucp_am_send_nbx(peer.endpoint, handler, piece.frame.data(), piece.frame.size(), data, static_cast<size_t>(piece.length), &parameters);
   if (!UCS_PTR_IS_PTR(request)) piece_sent(piece, UCS_PTR_RAW_STATUS(request));
 }
 
 void UcxProgress::on_piece_sent(void* request, ucs_status_t status, void* argument) {
   OutgoingPiece& piece = *static_cast<OutgoingPiece*>(argument);
-  ucp_request_free(request);
+  ucx().ucp_request_free(request);
   piece.owner.piece_sent(piece, status);
 }
 

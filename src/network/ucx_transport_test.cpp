@@ -68,28 +68,28 @@ class Stranger {
     parameters.field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS | UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE;
     parameters.address = reinterpret_cast<const ucp_address_t*>(address.data());
     parameters.err_mode = UCP_ERR_HANDLING_MODE_PEER;
-    if (ucp_ep_create(worker_.get(), &parameters, &endpoint_) != UCS_OK) throw std::runtime_error("no endpoint");
+    if (ucx().ucp_ep_create(worker_.get(), &parameters, &endpoint_) != UCS_OK) throw std::runtime_error("no endpoint");
   }
   ~Stranger() {
     ucp_request_param_t parameters{};
     parameters.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS;
     parameters.flags = UCP_EP_CLOSE_FLAG_FORCE;
-    finish(ucp_ep_close_nbx(endpoint_, &parameters));
+    finish(ucx().ucp_ep_close_nbx(endpoint_, &parameters));
   }
 
   void send(unsigned handler, const std::string& frame, const std::string& data) {
     ucp_request_param_t parameters{};
-    finish(ucp_am_send_nbx(endpoint_, handler, frame.data(), frame.size(), data.data(), data.size(), &parameters));
-    finish(ucp_ep_flush_nbx(endpoint_, &parameters));
+    finish(ucx().ucp_am_send_nbx(endpoint_, handler, frame.data(), frame.size(), data.data(), data.size(), &parameters));
+    finish(ucx().ucp_ep_flush_nbx(endpoint_, &parameters));
   }
 
  private:
   void finish(ucs_status_ptr_t request) {
     if (!UCS_PTR_IS_PTR(request)) return;
     auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
-    while (ucp_request_check_status(request) == UCS_INPROGRESS && std::chrono::steady_clock::now() < deadline)
-      ucp_worker_progress(worker_.get());
-    ucp_request_free(request);
+    while (ucx().ucp_request_check_status(request) == UCS_INPROGRESS && std::chrono::steady_clock::now() < deadline)
+      ucx().ucp_worker_progress(worker_.get());
+    ucx().ucp_request_free(request);
   }
 
   UcxContext context_;
