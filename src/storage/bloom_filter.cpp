@@ -48,6 +48,16 @@ std::optional<uint64_t> hash_of(const parquet::BloomFilter& filter, const Parque
   }
 }
 
+// The chunk's smallest and greatest value must be in its filter; else the filter is another column's, or the bounds are not values.
+bool holds_bounds(const parquet::BloomFilter& bloom, const ParquetColumn& column, const ColumnChunkInfo& chunk) {
+  for (const std::optional<ScalarValue>* bound : {&chunk.minimum, &chunk.maximum}) {
+    if (!*bound) continue;
+    std::optional<uint64_t> hash = hash_of(bloom, column, **bound);
+    if (hash && !bloom.FindHash(*hash)) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 Task<bool> bloom_filter_may_match(ReadPool& pool, std::shared_ptr<DataFile> file, const ParquetColumn& column, const ColumnChunkInfo& chunk,
@@ -71,7 +81,7 @@ Task<bool> bloom_filter_may_match(ReadPool& pool, std::shared_ptr<DataFile> file
     parquet::BlockSplitBloomFilter bloom =
         parquet::BlockSplitBloomFilter::Deserialize(parquet::default_reader_properties(), &stream, range.length);
     std::optional<uint64_t> hash = hash_of(bloom, column, filter.constant);
-    co_return !hash || bloom.FindHash(*hash);
+    co_return !hash || bloom.FindHash(*hash) || !holds_bounds(bloom, column, chunk);
   } catch (const std::exception&) {
     co_return true;
   }

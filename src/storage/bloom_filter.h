@@ -8,7 +8,8 @@
 
 namespace pistachio {
 
-// True when the chunk has no filter that can answer. A damaged filter answers true: it only saves work.
+// True when the chunk has no filter that can answer. A filter only saves work: a damaged one, or one that lacks the chunk's smallest or
+// greatest value, answers true.
 Task<bool> bloom_filter_may_match(ReadPool& pool, std::shared_ptr<DataFile> file, const ParquetColumn& column, const ColumnChunkInfo& chunk,
                                   const ColumnFilter& filter);
 

@@ -95,6 +95,11 @@ Column ColumnReader::empty_column() const {
 
 // Pages [first, last) of the batch, all of one encoding.
 Column ColumnReader::decode_group(const PageBatch& batch, size_t first, size_t last) {
+  if (column_.only_nulls) {
+    int64_t rows = 0;
+    for (size_t i = first; i < last; ++i) rows += batch.pages[i].header.values;
+    return spread_rows(empty_column(), at::zeros({rows}, at::kBool));
+  }
   PresentValues present = find_present_values(column_, batch, first, last, source_.where);
   std::span<const PreparedPage> pages(batch.pages.data() + first, last - first);
   EncodedValues values{&batch.bytes, pages, present.counts};

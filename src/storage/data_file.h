@@ -12,7 +12,7 @@ namespace pistachio {
 // What tells one content of a path from another.
 struct FileIdentity {
   int64_t size = 0;
-  std::string version;  // modification time, or the store's tag
+  std::string version;  // modification and change time, device and inode; or the store's tag
 
   bool operator==(const FileIdentity&) const = default;
 };

@@ -6,9 +6,11 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <cerrno>
 #include <charconv>
+#include <cstdio>
 #include <cstring>
 #include <set>
 #include <span>
@@ -199,12 +201,58 @@ std::vector<std::string> find_by_glob(const std::string& pattern) {
   return files;
 }
 
+// An address with a scheme that nothing here reads.
+void refuse_unknown_scheme(const std::string& pattern) {
+  size_t colon = pattern.find("://");
+  if (colon == std::string::npos || colon == 0 ||
+      !std::all_of(pattern.begin(), pattern.begin() + static_cast<std::ptrdiff_t>(colon),
+                   [](unsigned char letter) { return std::isalnum(letter) || letter == '+' || letter == '-' || letter == '.'; }))
+    return;
+  throw UserError(fmt::format("{}:// addresses cannot be read; files are named by a path or by file://, s3://, gs:// or abfs://",
+                              pattern.substr(0, colon)));
+}
+
+// file:///data/x.parquet and file://localhost/data/x.parquet.
+std::string path_of_address(const std::string& address) {
+  constexpr std::string_view scheme = "file://";
+  if (!address.starts_with(scheme)) return address;
+  std::string path = percent_decoded(std::string_view(address).substr(scheme.size()));
+  constexpr std::string_view here = "localhost/";
+  if (path.starts_with(here)) path.erase(0, here.size() - 1);
+  if (!path.starts_with('/')) throw UserError(fmt::format("{}: after file:// comes an absolute path, as in file:///data/x.parquet", address));
+  return path;
+}
+
+// Whoever names a CSV or JSON file is told so. The name does not count where the file begins as Parquet does.
+void refuse_text_file(const std::string& path) {
+  struct {
+    std::string_view ending;
+    const char* kind;
+  } constexpr kinds[] = {{".csv", "CSV"}, {".tsv", "CSV"}, {".json", "JSON"}, {".jsonl", "JSON"}, {".ndjson", "JSON"}};
+  std::string_view name = last_component(path);
+  for (std::string_view packed : {".gz", ".zst"}) {
+    if (name.ends_with(packed)) name.remove_suffix(packed.size());
+  }
+  for (const auto& kind : kinds) {
+    if (!name.ends_with(kind.ending)) continue;
+    std::array<char, 4> first{};
+    std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rb"), std::fclose);
+    if (file && std::fread(first.data(), 1, first.size(), file.get()) == first.size() && std::memcmp(first.data(), "PAR1", 4) == 0) return;
+    throw UserError(fmt::format("{} is a {} file; only Parquet files can be read", path, kind.kind));
+  }
+}
+
 std::vector<std::string> find_local_files(const std::string& pattern) {
   struct stat facts {};
   bool exists = ::stat(pattern.c_str(), &facts) == 0;
-  if (exists) return S_ISDIR(facts.st_mode) ? find_in_folder(pattern) : std::vector<std::string>{pattern};
+  if (exists && S_ISDIR(facts.st_mode)) return find_in_folder(pattern);
+  if (exists) {
+    if (S_ISREG(facts.st_mode)) refuse_text_file(pattern);
+    return {pattern};
+  }
+  refuse_unknown_scheme(pattern);
   if (has_wildcard(pattern)) return find_by_glob(pattern);
-  if (errno == ENOENT || errno == ENOTDIR) throw UserError(fmt::format("{} does not exist", pattern));
+  if (::stat(pattern.c_str(), &facts) != 0 && (errno == ENOENT || errno == ENOTDIR)) throw UserError(fmt::format("{} does not exist", pattern));
   throw UserError(fmt::format("cannot read {}: {}", pattern, std::strerror(errno)));
 }
 
@@ -243,7 +291,7 @@ std::vector<std::pair<std::string, std::string>> partitions_of(std::string_view 
 
 std::vector<FoundFile> find_files(ObjectStores& stores, const std::string& pattern) {
   if (pattern.empty()) throw UserError("an empty path names no file");
-  std::vector<std::string> paths = is_object_address(pattern) ? find_objects(stores, pattern) : find_local_files(pattern);
+  std::vector<std::string> paths = is_object_address(pattern) ? find_objects(stores, pattern) : find_local_files(path_of_address(pattern));
   std::sort(paths.begin(), paths.end());
   std::vector<FoundFile> files;
   files.reserve(paths.size());

@@ -33,7 +33,9 @@ FileIdentity identity_of(const std::string& path, const FileDescriptor& descript
   struct stat facts {};
   if (::fstat(descriptor.number(), &facts) != 0 || !S_ISREG(facts.st_mode))
     throw UserError(fmt::format("cannot read {}: it is not a regular file", path));
-  return {facts.st_size, fmt::format("{}.{:09}", facts.st_mtim.tv_sec, facts.st_mtim.tv_nsec)};
+  // Size and modification time can be the same after the file was replaced; inode and change time cannot be set by a copying tool.
+  return {facts.st_size, fmt::format("{}.{:09} {}.{:09} {}:{}", facts.st_mtim.tv_sec, facts.st_mtim.tv_nsec, facts.st_ctim.tv_sec,
+                                     facts.st_ctim.tv_nsec, facts.st_dev, facts.st_ino)};
 }
 
 class LocalFile final : public DataFile {

@@ -1,4 +1,4 @@
-// Parsed footers and page indexes, kept by path and identity (size and modification time or tag): a file that changed is parsed anew.
+// Parsed footers and page indexes, kept by path and identity (size, times and inode, or tag): a file that changed is parsed anew.
 // Bounded by bytes, the least recently used goes first. Thread-safe; entries are shared and stay alive while a scan uses them.
 #pragma once
 

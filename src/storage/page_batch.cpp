@@ -14,6 +14,9 @@ namespace pistachio {
 
 namespace {
 
+// Of chunks whose footer has no size after decompression.
+constexpr int64_t kMostBelievedCompression = 4096;
+
 struct RawPage {
   PageHeader header;
   const FileBytes* holder;
@@ -51,9 +54,12 @@ RawPage locate_page(const PageSource& source, ByteRange place) {
   const PageHeader& header = page.header;
   if (int64_t{header.header_bytes} + header.compressed_bytes > place.length)
     throw DataError("page is longer than its index entry says", at_page(source, place.offset));
-  if (header.uncompressed_bytes > std::max(source.chunk->uncompressed_bytes, source.chunk->pages.length)) {
+  const ColumnChunkInfo& chunk = *source.chunk;
+  const int64_t most = chunk.has_uncompressed_bytes ? std::max(chunk.uncompressed_bytes, chunk.pages.length)
+                                                    : chunk.pages.length * kMostBelievedCompression;
+  if (header.uncompressed_bytes > most) {
     throw DataError(
-        fmt::format("page claims {} bytes, its whole column chunk {}", header.uncompressed_bytes, source.chunk->uncompressed_bytes),
+        fmt::format("page claims {} bytes, its whole column chunk {}", header.uncompressed_bytes, chunk.uncompressed_bytes),
         at_page(source, place.offset));
   }
   if (source.verify_checksums && header.checksum) {
@@ -107,9 +113,9 @@ void find_levels(const PageSource& source, const at::Tensor& bytes, int64_t begi
   int max_definition = source.column->max_definition;
   const uint8_t* data = bytes.const_data_ptr<uint8_t>();
   if (header.kind == PageKind::DataV2) {
-    if (header.repetition_bytes != 0) throw DataError("page of a flat column has repetition levels", at_page(source, page.file_offset));
-    page.levels_begin = begin;
-    page.levels_end = begin + header.definition_bytes;
+    // Some writers give flat columns repetition levels; all of them are 0.
+    page.levels_begin = begin + header.repetition_bytes;
+    page.levels_end = page.levels_begin + header.definition_bytes;
     page.values_begin = page.levels_end;
     // The header's count alone is not believed; decoding the levels finds one that is wrong. Some writers leave out levels without NULLs.
     bool levels_may_say_so = header.definition_bytes > 0 &&

@@ -1,6 +1,6 @@
 // Page indexes of a file: for a column chunk, where its pages lie (offset index) and what range of values each holds (column index).
-// Loaded when a scan first needs them, then kept with the footer. Thread-safe. A damaged index is an error only where it places
-// pages; damaged value ranges are ignored, since they only save work.
+// Loaded when a scan first needs them, then kept with the footer. Thread-safe. An index only saves work: one that is damaged, or that
+// contradicts the schema, the counts, the chunk's statistics or itself, is ignored.
 #pragma once
 
 #include <atomic>
@@ -17,9 +17,10 @@
 
 namespace pistachio {
 
-// The range of a page's values; none when it holds only NULLs.
+// The range of a page's values; none when it holds only NULLs, or when nothing is known.
 struct PageRange {
   bool only_nulls = false;
+  bool exact = false;  // the bounds are not cut short
   std::optional<ScalarValue> minimum;
   std::optional<ScalarValue> maximum;
 };
@@ -28,7 +29,7 @@ class PageIndexes {
  public:
   explicit PageIndexes(std::shared_ptr<const ParquetFooter> footer) : footer_(std::move(footer)) {}
 
-  // Nullptr when the file has none for this column chunk.
+  // Nullptr when the file has none for this column chunk, or one that contradicts it.
   Task<std::shared_ptr<const PageDirectory>> directory(ReadPool& pool, std::shared_ptr<DataFile> file, int row_group, int column);
   // One entry a page of the directory; nullptr when there is none that can be used.
   Task<std::shared_ptr<const std::vector<PageRange>>> ranges(ReadPool& pool, std::shared_ptr<DataFile> file, int row_group, int column);

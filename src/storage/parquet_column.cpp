@@ -131,10 +131,19 @@ bool read_value(std::string_view bytes, Value& value) {
   return true;
 }
 
-// Writers of the time before column orders compared bytes and numbers as signed ones.
-bool is_in_signed_order(const ParquetColumn& column) {
-  return column.physical != PhysicalType::ByteArray && column.physical != PhysicalType::FixedBytes &&
-         column.conversion != ValueConversion::Unsigned32 && column.conversion != ValueConversion::Unsigned64;
+// A bound that no value of the column's type can have was made for another type or by a mistake.
+bool fits_type(const ParquetColumn& column, Int128 value) {
+  auto between = [&](Int128 least, Int128 greatest) { return value >= least && value <= greatest; };
+  switch (column.conversion) {
+    case ValueConversion::Unsigned8: return between(0, 255);
+    case ValueConversion::Unsigned16: return between(0, 65535);
+    default: break;
+  }
+  switch (column.type.kind()) {
+    case TypeKind::TinyInt: return between(INT8_MIN, INT8_MAX);
+    case TypeKind::SmallInt: return between(INT16_MIN, INT16_MAX);
+    default: return true;
+  }
 }
 
 Int128 floor_divide(Int128 value, Int128 divisor) {
@@ -143,6 +152,11 @@ Int128 floor_divide(Int128 value, Int128 divisor) {
 }
 
 }  // namespace
+
+bool has_signed_order(const ParquetColumn& column) {
+  return column.physical != PhysicalType::ByteArray && column.physical != PhysicalType::FixedBytes &&
+         column.conversion != ValueConversion::Unsigned32 && column.conversion != ValueConversion::Unsigned64;
+}
 
 std::string_view physical_type_name(PhysicalType type) {
   switch (type) {
@@ -170,6 +184,7 @@ std::vector<ParquetColumn> parquet_columns(const parquet::SchemaDescriptor& sche
     column.fixed_width = column.physical == PhysicalType::FixedBytes ? descriptor.type_length() : 0;
     column.max_definition = descriptor.max_definition_level();
     column.has_type_order = descriptor.column_order().get_order() == parquet::ColumnOrder::TYPE_DEFINED_ORDER;
+    column.only_nulls = descriptor.logical_type() != nullptr && descriptor.logical_type()->is_null();
     Meaning meaning = meaning_of(descriptor, column.physical, column.unsupported);
     column.type = meaning.type;
     column.conversion = meaning.conversion;
@@ -182,13 +197,14 @@ std::vector<ParquetColumn> parquet_columns(const parquet::SchemaDescriptor& sche
 
 ScalarValue decode_statistic(const ParquetColumn& column, std::string_view encoded) {
   ScalarValue none = ScalarValue::null(column.type);
-  if (!column.has_type_order && !is_in_signed_order(column)) return none;
+  if (column.only_nulls) return none;
+  if (!column.has_type_order && !has_signed_order(column)) return none;
   Int128 integer = 0;
   switch (column.physical) {
     case PhysicalType::Boolean: {
       uint8_t value = 0;
-      if (!read_value(encoded, value)) return none;
-      return ScalarValue::of_integer(column.type, value != 0);
+      if (!read_value(encoded, value) || value > 1) return none;
+      return ScalarValue::of_integer(column.type, value);
     }
     case PhysicalType::Float: {
       float value = 0;
@@ -218,6 +234,7 @@ ScalarValue decode_statistic(const ParquetColumn& column, std::string_view encod
     case PhysicalType::FixedBytes:
       if (column.conversion == ValueConversion::BytesToDecimal) {
         if (encoded.empty() || encoded.size() > 16) return none;
+        if (column.physical == PhysicalType::FixedBytes && encoded.size() != static_cast<size_t>(column.fixed_width)) return none;
         integer = static_cast<signed char>(encoded[0]);
         for (char byte : encoded.substr(1)) integer = integer * 256 + static_cast<unsigned char>(byte);
         return ScalarValue::of_integer(column.type, integer);
@@ -226,6 +243,7 @@ ScalarValue decode_statistic(const ParquetColumn& column, std::string_view encod
       return ScalarValue::of_text(column.type, std::string(encoded));
     case PhysicalType::Int96: return none;
   }
+  if (!fits_type(column, integer)) return none;
   if (column.conversion == ValueConversion::MillisToMicros) integer *= 1000;
   if (column.conversion == ValueConversion::NanosToMicros) integer = floor_divide(integer, 1000);
   return ScalarValue::of_integer(column.type, integer);

@@ -44,6 +44,7 @@ struct ParquetColumn {
   int fixed_width = 0;     // of FixedBytes
   int max_definition = 0;  // 0: required
   ValueConversion conversion = ValueConversion::None;
+  bool only_nulls = false;     // of logical type UNKNOWN: every value is NULL, whatever is stored
   bool has_type_order = true;  // its statistics follow the order of its type; old files do not say by which they were made
   std::string unsupported;     // why the column cannot be read; empty when it can
 
@@ -53,6 +54,9 @@ struct ParquetColumn {
 std::string_view physical_type_name(PhysicalType type);
 
 std::vector<ParquetColumn> parquet_columns(const parquet::SchemaDescriptor& schema);
+
+// Did writers before column orders, who compared bytes and numbers as signed ones, choose the same smallest and greatest?
+bool has_signed_order(const ParquetColumn& column);
 
 // A value as statistics and page indexes hold it (PLAIN, without length). Null when the bytes do not fit the type, or when the smallest
 // and greatest may have been chosen by another order than the type's.

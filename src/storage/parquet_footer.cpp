@@ -4,14 +4,15 @@
 #include <parquet/exception.h>
 #include <parquet/file_reader.h>
 #include <parquet/metadata.h>
-#include <parquet/statistics.h>
 
 #include <strings.h>
 #include <algorithm>
 #include <cstring>
 #include <map>
+#include <unordered_map>
 
 #include "base/error.h"
+#include "storage/raw_statistics.h"
 #include "storage/schema_depth.h"
 #include "storage/thrift_compact_reader.h"
 
@@ -20,6 +21,8 @@ namespace pistachio {
 namespace {
 
 constexpr int64_t kTrailerBytes = 8;  // length of the footer, "PAR1"
+constexpr int64_t kMagicBytes = 4;    // "PAR1", in front of all data
+constexpr int64_t kGuessedCompression = 8;
 constexpr int64_t kDeepestSchema = 1'000;
 // A page has a header of some bytes and counts its rows in 31 bits.
 constexpr int64_t kSmallestPage = 8;
@@ -48,18 +51,56 @@ ByteRange checked_index(const std::optional<parquet::IndexLocation>& location, i
   return {location->offset, location->length};
 }
 
-void read_statistics(const parquet::ColumnChunkMetaData& chunk, const ParquetColumn& column, ColumnChunkInfo& info) {
+// Statistics are a help, not data: those that contradict the schema, the number of values or themselves are ignored as a whole.
+// Arrow knows which versions of which writers made wrong ones.
+void read_statistics(const parquet::ColumnChunkMetaData& chunk, const RawStatistics& raw, const ParquetColumn& column,
+                     ColumnChunkInfo& info) {
   if (!column.is_supported() || !chunk.is_stats_set()) return;
-  std::shared_ptr<parquet::EncodedStatistics> statistics = chunk.encoded_statistics();
-  if (statistics == nullptr) return;
-  if (statistics->has_null_count && statistics->null_count >= 0 && statistics->null_count <= info.values)
-    info.nulls = statistics->null_count;
-  if (!statistics->has_min || !statistics->has_max) return;
-  ScalarValue minimum = decode_statistic(column, statistics->min());
-  ScalarValue maximum = decode_statistic(column, statistics->max());
-  if (minimum.is_null || maximum.is_null || compare(minimum, maximum) > 0) return;
-  info.minimum = std::move(minimum);
-  info.maximum = std::move(maximum);
+  // Some writers say -1 for a count they did not make.
+  const std::optional<int64_t> nulls = raw.nulls && *raw.nulls >= 0 ? raw.nulls : std::nullopt;
+  const int64_t present = info.values - nulls.value_or(0);
+  if (present < 0 || (column.max_definition == 0 && nulls.value_or(0) > 0)) return;
+  if (raw.distinct && *raw.distinct > present) return;
+  const bool is_current = raw.minimum && raw.maximum;
+  if (!is_current && !(raw.old_minimum && raw.old_maximum)) {
+    info.nulls = nulls;
+    return;
+  }
+  if (present == 0) return;
+  // The deprecated fields were filled by signed comparison, whatever the type.
+  if (is_current || has_signed_order(column)) {
+    ScalarValue minimum = decode_statistic(column, is_current ? *raw.minimum : *raw.old_minimum);
+    ScalarValue maximum = decode_statistic(column, is_current ? *raw.maximum : *raw.old_maximum);
+    if (!minimum.is_null && !maximum.is_null) {
+      if (compare(minimum, maximum) > 0) return;
+      info.minimum = std::move(minimum);
+      info.maximum = std::move(maximum);
+      info.exact_bounds = !column.type.is_text() || (raw.minimum_is_exact && raw.maximum_is_exact);
+    }
+  }
+  info.nulls = nulls;
+}
+
+// None where Arrow and this reader see different row groups in a damaged footer.
+RawStatistics statistics_of(const std::vector<std::vector<RawStatistics>>& all, int row_group, int leaf) {
+  const size_t group = static_cast<size_t>(row_group);
+  const size_t column = static_cast<size_t>(leaf);
+  return group < all.size() && column < all[group].size() ? all[group][column] : RawStatistics{};
+}
+
+// An index or bloom filter that two column chunks point to can belong to only one of them: neither uses it.
+void ignore_shared_places(ParquetFooter& footer, ByteRange ColumnChunkInfo::* place) {
+  std::unordered_map<int64_t, int> uses;
+  for (const RowGroupInfo& group : footer.row_groups) {
+    for (const ColumnChunkInfo& chunk : group.columns) {
+      if ((chunk.*place).offset > 0) ++uses[(chunk.*place).offset];
+    }
+  }
+  for (RowGroupInfo& group : footer.row_groups) {
+    for (ColumnChunkInfo& chunk : group.columns) {
+      if ((chunk.*place).offset > 0 && uses[(chunk.*place).offset] > 1) chunk.*place = {};
+    }
+  }
 }
 
 // A name that stands for two columns could give the wrong one; also a column `a.b` beside the field b of a struct a.
@@ -71,13 +112,47 @@ void refuse_repeated_names(ParquetFooter& footer) {
   }
 }
 
-ColumnChunkInfo read_column_chunk(const parquet::ColumnChunkMetaData& chunk, const ParquetColumn& column, const RowGroupInfo& group,
-                                  int64_t file_size, const DataLocation& where) {
+// Where a chunk's pages begin. An offset inside the magic number in front of all data stands for none: old writers leave a dictionary offset
+// of 0, or one behind the data pages, and the first page tells what it is.
+int64_t first_page_offset(const parquet::ColumnChunkMetaData& chunk) {
+  const int64_t data = chunk.data_page_offset();
+  const int64_t dictionary = chunk.has_dictionary_page() ? chunk.dictionary_page_offset() : 0;
+  if (dictionary < kMagicBytes) return data;
+  return data >= 0 && data < kMagicBytes ? dictionary : std::min(data, dictionary);
+}
+
+// Offsets at which something begins that is not a page of the chunk before it, in order.
+std::vector<int64_t> find_boundaries(const parquet::FileMetaData& metadata, int64_t footer_offset) {
+  std::vector<int64_t> boundaries = {footer_offset};
+  for (int group = 0; group < metadata.num_row_groups(); ++group) {
+    std::unique_ptr<parquet::RowGroupMetaData> row_group = metadata.RowGroup(group);
+    for (int leaf = 0; leaf < row_group->num_columns(); ++leaf) {
+      std::unique_ptr<parquet::ColumnChunkMetaData> chunk = row_group->ColumnChunk(leaf);
+      boundaries.push_back(first_page_offset(*chunk));
+      if (std::optional<parquet::IndexLocation> place = chunk->GetColumnIndexLocation()) boundaries.push_back(place->offset);
+      if (std::optional<parquet::IndexLocation> place = chunk->GetOffsetIndexLocation()) boundaries.push_back(place->offset);
+      if (std::optional<int64_t> place = chunk->bloom_filter_offset()) boundaries.push_back(*place);
+    }
+  }
+  std::sort(boundaries.begin(), boundaries.end());
+  return boundaries;
+}
+
+// A chunk of rows has pages, whatever size the footer gives: one of 0 bytes ends where the next thing in the file begins. Early writers
+// forgot the header of the dictionary page; the walk over the pages stops at the last row, so a few bytes too many do not matter.
+int64_t pages_length(int64_t begin, int64_t claimed, int64_t rows, const std::vector<int64_t>& boundaries) {
+  constexpr int64_t kLongestDictionaryHeader = 100;
+  const auto next = std::upper_bound(boundaries.begin(), boundaries.end(), begin);
+  if (claimed < 0 || rows == 0 || next == boundaries.end() || *next - begin <= claimed) return claimed;
+  return claimed == 0 ? *next - begin : std::min(*next - begin, claimed + kLongestDictionaryHeader);
+}
+
+ColumnChunkInfo read_column_chunk(const parquet::ColumnChunkMetaData& chunk, const RawStatistics& statistics, const ParquetColumn& column,
+                                  const RowGroupInfo& group, const std::vector<int64_t>& boundaries, int64_t file_size,
+                                  const DataLocation& where) {
   ColumnChunkInfo info;
-  int64_t begin = chunk.data_page_offset();
-  // Some writers leave a dictionary offset of 0 when there is no dictionary.
-  if (chunk.has_dictionary_page() && chunk.dictionary_page_offset() > 0) begin = std::min(begin, chunk.dictionary_page_offset());
-  info.pages = {begin, chunk.total_compressed_size()};
+  const int64_t begin = first_page_offset(chunk);
+  info.pages = {begin, pages_length(begin, chunk.total_compressed_size(), group.rows, boundaries)};
   if (!inside_file(info.pages.offset, info.pages.length, file_size)) {
     throw DataError(fmt::format("column chunk of {} bytes at {} lies outside the file of {} bytes", info.pages.length, begin, file_size),
                     where);
@@ -93,6 +168,9 @@ ColumnChunkInfo read_column_chunk(const parquet::ColumnChunkMetaData& chunk, con
   info.uncompressed_bytes = chunk.total_uncompressed_size();
   if (info.uncompressed_bytes < 0) throw DataError("column chunk has a negative size", where);
   info.codec = codec_of(chunk.compression());
+  // Pages that do not compress grow by a little. A size far below the compressed one is wrong, and this is a guess for it.
+  info.has_uncompressed_bytes = info.uncompressed_bytes >= chunk.total_compressed_size() / 2 && info.uncompressed_bytes > 0;
+  if (!info.has_uncompressed_bytes) info.uncompressed_bytes = info.pages.length * kGuessedCompression;
   for (parquet::Encoding::type encoding : chunk.encodings()) info.encodings.push_back(static_cast<PageEncoding>(encoding));
   info.offset_index = checked_index(chunk.GetOffsetIndexLocation(), file_size);
   info.column_index = checked_index(chunk.GetColumnIndexLocation(), file_size);
@@ -100,7 +178,7 @@ ColumnChunkInfo read_column_chunk(const parquet::ColumnChunkMetaData& chunk, con
     info.bloom_filter = {*offset, chunk.bloom_filter_length().value_or(0)};
     if (!inside_file(*offset, info.bloom_filter.length, file_size)) info.bloom_filter = {};
   }
-  read_statistics(chunk, column, info);
+  read_statistics(chunk, statistics, column, info);
   return info;
 }
 
@@ -180,6 +258,8 @@ std::shared_ptr<const ParquetFooter> parse_footer(const std::string& path, int64
     footer->created_by = metadata->created_by();
     footer->columns = parquet_columns(*metadata->schema());
     refuse_repeated_names(*footer);
+    const std::vector<std::vector<RawStatistics>> statistics = read_raw_statistics(bytes);
+    const std::vector<int64_t> boundaries = find_boundaries(*metadata, file_size - kTrailerBytes - static_cast<int64_t>(bytes.size()));
     int64_t page_bytes = 0;
     for (int index = 0; index < metadata->num_row_groups(); ++index) {
       std::unique_ptr<parquet::RowGroupMetaData> arrow_group = metadata->RowGroup(index);
@@ -198,17 +278,21 @@ std::shared_ptr<const ParquetFooter> parse_footer(const std::string& path, int64
         std::unique_ptr<parquet::ColumnChunkMetaData> chunk = arrow_group->ColumnChunk(column.leaf);
         if (chunk->file_path() != "")
           throw DataError("column chunk lies in another file, which is not supported", {path, index, column.name});
-        group.columns.push_back(read_column_chunk(*chunk, column, group, file_size, {path, index, column.name}));
+        group.columns.push_back(read_column_chunk(*chunk, statistics_of(statistics, index, column.leaf), column, group, boundaries, file_size,
+                                                  {path, index, column.name}));
         // Chunks do not share bytes; twice the file leaves room for writers that count a little wrong.
-        page_bytes += group.columns.back().pages.length;
+        page_bytes += chunk->total_compressed_size() > 0 ? chunk->total_compressed_size() : group.columns.back().pages.length;
         if (page_bytes / 2 > file_size)
           throw DataError(fmt::format("the column chunks claim more than the file's {} bytes", file_size), {path, index, column.name});
       }
       footer->row_groups.push_back(std::move(group));
     }
-    if (footer->rows != metadata->num_rows()) {
+    // Some writers leave the total at 0; the row groups have the rows.
+    if (footer->rows != metadata->num_rows() && metadata->num_rows() != 0) {
       throw DataError(fmt::format("the footer claims {} rows, its row groups have {}", metadata->num_rows(), footer->rows), {path});
     }
+    for (ByteRange ColumnChunkInfo::* place : {&ColumnChunkInfo::column_index, &ColumnChunkInfo::offset_index, &ColumnChunkInfo::bloom_filter})
+      ignore_shared_places(*footer, place);
   } catch (const MalformedThrift& problem) {
     throw DataError(fmt::format("the footer cannot be read: {}", problem.what()), {path});
   } catch (const parquet::ParquetException& problem) {

@@ -37,11 +37,13 @@ struct ColumnChunkInfo {
   ByteRange pages;               // dictionary page first, if there is one
   int64_t dictionary_bytes = 0;  // of the dictionary page in the file; 0: there is none
   int64_t uncompressed_bytes = 0;
+  bool has_uncompressed_bytes = true;  // false: the footer's number cannot be, and uncompressed_bytes is a guess
   int64_t values = 0;
   PageCodec codec = PageCodec::Uncompressed;
   std::vector<PageEncoding> encodings;
   std::optional<ScalarValue> minimum;
   std::optional<ScalarValue> maximum;
+  bool exact_bounds = false;  // minimum and maximum are values of the chunk; text bounds may be cut short
   std::optional<int64_t> nulls;
   ByteRange offset_index;  // empty when there is none
   ByteRange column_index;

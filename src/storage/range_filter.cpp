@@ -151,9 +151,14 @@ ColumnFilter bind_filter(const RangeFilter& filter, LogicalType type) {
   return bound;
 }
 
-bool may_match(const ColumnFilter& filter, const ScalarValue& minimum, const ScalarValue& maximum) {
+bool may_match(const ColumnFilter& filter, const ScalarValue& minimum, const ScalarValue& maximum, bool exact) {
   if (filter.kind == ColumnFilter::Kind::Never) return false;
   if (filter.kind == ColumnFilter::Kind::NotNull) return true;
+  if (minimum.is_text() && !exact) {
+    if (filter.comparison == Comparison::NotEqual) return true;
+    // Everything that begins with a cut maximum may be below what it was cut from.
+    if (filter.constant.text.starts_with(maximum.text)) return true;
+  }
   if (minimum.type.is_floating()) {
     if (std::isnan(minimum.floating) || std::isnan(maximum.floating) || std::isnan(filter.constant.floating)) return true;
     if (filter.comparison == Comparison::Greater || filter.comparison == Comparison::GreaterEqual ||

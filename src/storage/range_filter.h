@@ -37,9 +37,10 @@ struct ColumnFilter {
 // stays exact: quantity < 3.5 on integers becomes quantity <= 3. Throws UserError when the constant is no value of the type.
 ColumnFilter bind_filter(const RangeFilter& filter, LogicalType type);
 
-// Can a value between minimum and maximum pass? NaN is above every number and left out of
-// statistics, so the maximum of a floating-point column bounds nothing.
-bool may_match(const ColumnFilter& filter, const ScalarValue& minimum, const ScalarValue& maximum);
+// Can a value between minimum and maximum pass? NaN is above every number and left out of statistics, so the maximum of a floating-point
+// column bounds nothing. Text bounds that are not `exact` may be prefixes of the values they stand for, the maximum, too: some writers cut
+// it without rounding it up.
+bool may_match(const ColumnFilter& filter, const ScalarValue& minimum, const ScalarValue& maximum, bool exact = true);
 
 // Does this value pass?
 bool matches(const ColumnFilter& filter, const ScalarValue& value);

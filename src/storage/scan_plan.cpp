@@ -33,8 +33,8 @@ bool row_group_may_match(const RowGroupInfo& group, const TableFile& file, const
   for (const ScanFilter& filter : filters) {
     if (filter.filter.kind == ColumnFilter::Kind::Never) return false;
     const ColumnChunkInfo& chunk = group.columns[static_cast<size_t>(file.leaf_of_column[filter.column])];
-    if (chunk.nulls && *chunk.nulls == chunk.values) return false;
-    if (chunk.minimum && chunk.maximum && !may_match(filter.filter, *chunk.minimum, *chunk.maximum)) return false;
+    // A count of NULLs is not used: a chunk of nothing but NULLs is a few bytes long, and a wrong count would lose rows.
+    if (chunk.minimum && chunk.maximum && !may_match(filter.filter, *chunk.minimum, *chunk.maximum, chunk.exact_bounds)) return false;
   }
   return true;
 }

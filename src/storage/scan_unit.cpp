@@ -99,7 +99,7 @@ Task<RowRanges> UnitReader::prune_pages() {
     RowRanges passing;
     for (size_t i = 0; i < ranges->size(); ++i) {
       const PageRange& range = (*ranges)[i];
-      bool passes = !range.only_nulls && (!range.minimum || may_match(filter.filter, *range.minimum, *range.maximum));
+      bool passes = !range.only_nulls && (!range.minimum || may_match(filter.filter, *range.minimum, *range.maximum, range.exact));
       if (passes) passing.add(directory->pages[i].first_row, directory->pages[i].end_row());
     }
     candidates = candidates.intersect(passing);

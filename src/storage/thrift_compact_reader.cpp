@@ -31,6 +31,14 @@ int64_t ThriftCompactReader::read_integer() {
   return from_zigzag(read_varint());
 }
 
+std::string_view ThriftCompactReader::read_binary() {
+  uint64_t length = read_varint();
+  if (length > bytes_.size() - position_) throw MalformedThrift("header is cut short", position_);
+  std::string_view value(reinterpret_cast<const char*>(bytes_.data()) + position_, length);
+  position_ += length;
+  return value;
+}
+
 ThriftCompactReader::Field ThriftCompactReader::read_field(int16_t last_id) {
   uint8_t byte = read_byte();
   uint8_t kind = byte & 0x0f;

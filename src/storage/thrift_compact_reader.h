@@ -6,6 +6,7 @@
 #include <span>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 
 namespace pistachio {
 
@@ -53,6 +54,8 @@ class ThriftCompactReader {
   // The next field of the struct being read; type Stop at its end. `last_id` is the id of the field before (0 at the start).
   Field read_field(int16_t last_id);
   int64_t read_integer();
+  // A view into the bytes being read.
+  std::string_view read_binary();
   // The head of a list; its elements follow. The count may lie.
   List read_list();
   // A boolean field carries its value in its type.

@@ -3,8 +3,10 @@
 #include <ATen/ATen.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 #include <numeric>
+#include <optional>
 
 #include "kernels/ops/byte_stream_split_decode.h"
 #include "kernels/ops/delta_binary_decode.h"
@@ -59,6 +61,82 @@ int64_t total_count(const EncodedValues& values) {
   return std::accumulate(values.counts.begin(), values.counts.end(), int64_t{0});
 }
 
+// A page must hold as many values as its definition levels say: else the values stand in rows that are not theirs. Pages with too few are
+// found while they are decoded.
+[[noreturn]] void refuse_surplus(const PreparedPage& page, int64_t count, const DataLocation& where) {
+  throw DataError(fmt::format("the page holds more than the {} values that its levels say", count),
+                  {where.file, where.row_group, where.column, page.file_offset});
+}
+
+// A dictionary has no levels; entries beyond its count have no code.
+bool is_counted(const PreparedPage& page) {
+  return page.header.kind != PageKind::Dictionary;
+}
+
+// `capacity_of(bytes)`: how many values fit; padding that holds no value does not matter.
+template <typename CapacityOf>
+void check_plain_counts(const EncodedValues& values, const DataLocation& where, const CapacityOf& capacity_of) {
+  for (size_t i = 0; i < values.pages.size(); ++i) {
+    const PreparedPage& page = values.pages[i];
+    if (is_counted(page) && capacity_of(page.values_end - page.values_begin) > values.counts[i])
+      refuse_surplus(page, values.counts[i], where);
+  }
+}
+
+// Streams of another length than the count would be joined at the wrong places.
+void check_split_counts(const EncodedValues& values, int64_t width, const DataLocation& where) {
+  for (size_t i = 0; i < values.pages.size(); ++i) {
+    const PreparedPage& page = values.pages[i];
+    if (page.values_end - page.values_begin != values.counts[i] * width) {
+      throw DataError(fmt::format("{} bytes of BYTE_STREAM_SPLIT for {} values of {} bytes", page.values_end - page.values_begin,
+                                  values.counts[i], width),
+                      {where.file, where.row_group, where.column, page.file_offset});
+    }
+  }
+}
+
+// An unsigned number in groups of seven bits; moves `position` behind it. Nothing when it does not end.
+std::optional<uint64_t> read_number(const uint8_t*& position, const uint8_t* end) {
+  uint64_t number = 0;
+  for (int shift = 0; shift < 64 && position < end; shift += 7) {
+    const uint8_t byte = *position++;
+    number |= static_cast<uint64_t>(byte & 0x7f) << shift;
+    if (byte < 0x80) return number;
+  }
+  return std::nullopt;
+}
+
+// A delta stream begins with block size, miniblocks a block, and its number of values.
+void check_delta_count(const at::Tensor& bytes, const PreparedPage& page, int64_t begin, int64_t count, const DataLocation& where) {
+  const uint8_t* position = bytes.const_data_ptr<uint8_t>() + begin;
+  const uint8_t* end = bytes.const_data_ptr<uint8_t>() + page.values_end;
+  for (int number = 0; number < 2; ++number) {
+    if (!read_number(position, end)) return;
+  }
+  const std::optional<uint64_t> stored = read_number(position, end);
+  if (is_counted(page) && stored && *stored > static_cast<uint64_t>(count)) refuse_surplus(page, count, where);
+}
+
+// Runs of the RLE / bit-packed hybrid. The last packed run may be filled up, to eight values by most writers and to 256 by DuckDB; a
+// repeated value is written with its count.
+void check_run_count(const uint8_t* position, const uint8_t* end, int bit_width, const PreparedPage& page, int64_t count,
+                     const DataLocation& where) {
+  if (bit_width == 0) return;
+  int64_t left = count;
+  while (position < end && left > 0) {
+    const std::optional<uint64_t> header = read_number(position, end);
+    if (!header || *header >> 1 > INT32_MAX) return;
+    const int64_t length = static_cast<int64_t>(*header >> 1);
+    const bool is_packed = (*header & 1) != 0;
+    const int64_t run_bytes = is_packed ? length * bit_width : (bit_width + 7) / 8;
+    // A packed run that is cut short at the end of the page holds what is there.
+    if (!is_packed && run_bytes > end - position) return;
+    left -= is_packed ? std::min(length * 8, (end - position) * 8 / bit_width) : length;
+    if (!is_packed && left <= -8) refuse_surplus(page, count, where);
+    position += std::min<int64_t>(run_bytes, end - position);
+  }
+}
+
 // RLE booleans: a length of four bytes, then runs of one-bit values.
 at::Tensor decode_rle_booleans(const EncodedValues& values, const DataLocation& where) {
   const uint8_t* data = values.bytes->const_data_ptr<uint8_t>();
@@ -72,6 +150,7 @@ at::Tensor decode_rle_booleans(const EncodedValues& values, const DataLocation& 
     }
     row[0] = page.values_begin + (count > 0 ? 4 : 0);
     row[1] = row[0] + length;
+    check_run_count(data + row[0], data + row[1], 1, page, count, where);
     row[2] = 1;
     row[3] = 0;
     row[4] = 0;
@@ -97,6 +176,7 @@ EncodedValues one_page(const EncodedValues& values, size_t index) {
 // Lengths first (delta-packed), then all bytes. `begin` is where the lengths start; gives begins and ends inside `bytes`.
 TextPieces decode_delta_lengths(const at::Tensor& bytes, const PreparedPage& page, int64_t begin, int64_t count,
                                 const DataLocation& where) {
+  check_delta_count(bytes, page, begin, count, where);
   at::Tensor table = at::tensor({begin, page.values_end, count, int64_t{0}, count}, at::kLong).view({1, 5});
   auto [lengths, stream_ends] = kernels::delta_binary_decode(bytes, table, true);
   at::Tensor ends = at::cumsum(lengths, 0).add_(stream_ends.item<int64_t>());
@@ -112,6 +192,7 @@ TextPieces decode_delta_text_page(const ParquetColumn& column, PageEncoding enco
   const PreparedPage& page = values.pages[0];
   int64_t count = values.counts[0];
   if (encoding == PageEncoding::DeltaLengthByteArray) return decode_delta_lengths(*values.bytes, page, page.values_begin, count, where);
+  check_delta_count(*values.bytes, page, page.values_begin, count, where);
   auto [prefixes, stream_ends] = kernels::delta_binary_decode(*values.bytes, counted_table(values), true);
   TextPieces suffixes = decode_delta_lengths(*values.bytes, page, stream_ends.item<int64_t>(), count, where);
   // Front coding can expand without bound; what no honest writer makes is refused.
@@ -121,9 +202,21 @@ TextPieces decode_delta_text_page(const ParquetColumn& column, PageEncoding enco
   return {bytes, begins, ends};
 }
 
+// The values of a page end where the page ends; less than a length may follow.
+void check_text_counts(const EncodedValues& values, const at::Tensor& ends, const DataLocation& where) {
+  const int64_t* end = ends.const_data_ptr<int64_t>();
+  for (size_t i = 0; i < values.pages.size(); ++i) {
+    const PreparedPage& page = values.pages[i];
+    end += values.counts[i];
+    const int64_t used_end = values.counts[i] > 0 ? end[-1] : page.values_begin;
+    if (is_counted(page) && page.values_end - used_end >= 4) refuse_surplus(page, values.counts[i], where);
+  }
+}
+
 TextPieces decode_text(const ParquetColumn& column, PageEncoding encoding, const EncodedValues& values, const DataLocation& where) {
   if (encoding == PageEncoding::Plain) {
     auto [begins, ends] = kernels::plain_text_decode(*values.bytes, simple_table(values));
+    check_text_counts(values, ends, where);
     return {*values.bytes, begins, ends};
   }
   if (encoding != PageEncoding::DeltaLengthByteArray && encoding != PageEncoding::DeltaByteArray)
@@ -155,8 +248,12 @@ at::Tensor fixed_rows_of_text(const ParquetColumn& column, const TextPieces& tex
 
 at::Tensor decode_fixed_bytes(const ParquetColumn& column, PageEncoding encoding, const EncodedValues& values, const DataLocation& where) {
   int64_t width = column.physical == PhysicalType::Int96 ? 12 : column.fixed_width;
-  if (encoding == PageEncoding::Plain) return kernels::plain_fixed_bytes_decode(*values.bytes, simple_table(values), width);
+  if (encoding == PageEncoding::Plain) {
+    check_plain_counts(values, where, [width](int64_t bytes) { return bytes / width; });
+    return kernels::plain_fixed_bytes_decode(*values.bytes, simple_table(values), width);
+  }
   if (column.physical == PhysicalType::FixedBytes && encoding == PageEncoding::ByteStreamSplit) {
+    check_split_counts(values, width, where);
     return kernels::byte_stream_split_decode(*values.bytes, counted_table(values), width);
   }
   if (column.physical == PhysicalType::FixedBytes && encoding == PageEncoding::DeltaByteArray) {
@@ -171,12 +268,18 @@ at::Tensor decode_numbers(const ParquetColumn& column, PageEncoding encoding, co
                         : column.physical == PhysicalType::Float ? at::kFloat
                                                                  : at::kDouble;
   bool is_integer = type == at::kInt || type == at::kLong;
-  if (encoding == PageEncoding::Plain) return kernels::plain_decode(*values.bytes, simple_table(values), type);
+  const int64_t width = static_cast<int64_t>(c10::elementSize(type));
+  if (encoding == PageEncoding::Plain) {
+    check_plain_counts(values, where, [width](int64_t bytes) { return bytes / width; });
+    return kernels::plain_decode(*values.bytes, simple_table(values), type);
+  }
   if (encoding == PageEncoding::ByteStreamSplit) {
-    return fixed_bytes_as(
-        kernels::byte_stream_split_decode(*values.bytes, counted_table(values), static_cast<int64_t>(c10::elementSize(type))), type);
+    check_split_counts(values, width, where);
+    return fixed_bytes_as(kernels::byte_stream_split_decode(*values.bytes, counted_table(values), width), type);
   }
   if (encoding == PageEncoding::DeltaBinaryPacked && is_integer) {
+    for (size_t i = 0; i < values.pages.size(); ++i)
+      check_delta_count(*values.bytes, values.pages[i], values.pages[i].values_begin, values.counts[i], where);
     at::Tensor decoded = std::get<0>(kernels::delta_binary_decode(*values.bytes, counted_table(values), type == at::kInt));
     return decoded.to(type);
   }
@@ -188,8 +291,11 @@ at::Tensor decode_numbers(const ParquetColumn& column, PageEncoding encoding, co
 Column decode_values(const ParquetColumn& column, PageEncoding encoding, const EncodedValues& values, const DataLocation& where) {
   switch (column.physical) {
     case PhysicalType::Boolean:
-      if (encoding == PageEncoding::Plain)
+      if (encoding == PageEncoding::Plain) {
+        // The bits of the last byte are filled up.
+        check_plain_counts(values, where, [](int64_t bytes) { return bytes * 8 - 7; });
         return convert_numbers(column, kernels::plain_boolean_decode(*values.bytes, simple_table(values)), where);
+      }
       if (encoding == PageEncoding::Rle) return convert_numbers(column, decode_rle_booleans(values, where), where);
       refuse_encoding(column, encoding, values, where);
     case PhysicalType::Int32:
@@ -217,6 +323,7 @@ at::Tensor decode_codes(const EncodedValues& values, int64_t dictionary_size, co
     if (!empty && dictionary_size == 0) throw DataError("page refers to an empty or missing dictionary", place);
     row[0] = page.values_begin + (empty ? 0 : 1);
     row[1] = page.values_end;
+    if (!empty) check_run_count(data + row[0], data + row[1], width, page, count, where);
     row[2] = width;
     row[3] = dictionary_size;
     row[4] = 0;

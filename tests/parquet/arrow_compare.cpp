@@ -12,20 +12,11 @@
 #include <stdexcept>
 
 #include "data/scalar_value.h"
+#include "tests/parquet/arrow_status.h"
 
 namespace pistachio::test {
 
 namespace {
-
-void check(const arrow::Status& status) {
-  if (!status.ok()) throw std::runtime_error(status.ToString());
-}
-
-template <typename Value>
-Value check(arrow::Result<Value> result) {
-  check(result.status());
-  return std::move(result).ValueUnsafe();
-}
 
 __int128 join_words(int64_t low, int64_t high) {
   return static_cast<__int128>(static_cast<unsigned __int128>(static_cast<uint64_t>(high)) << 64 | static_cast<uint64_t>(low));

@@ -11,7 +11,7 @@ namespace pistachio::test {
 
 namespace {
 
-constexpr int64_t kFooterTail = 8;  // length and magic
+constexpr int64_t kFooterTailBytes = 8;  // length and magic
 
 at::Tensor make_mask(int64_t rows, std::mt19937_64& random) {
   at::Tensor mask = at::empty({rows}, at::kBool);
@@ -28,7 +28,7 @@ at::Tensor make_mask(int64_t rows, std::mt19937_64& random) {
 
 InMemoryFile::InMemoryFile(std::span<const uint8_t> bytes) : bytes_(bytes) {
   auto size = static_cast<int64_t>(bytes.size());
-  int64_t tail = std::min(size, kFooterTail);
+  int64_t tail = std::min(size, kFooterTailBytes);
   ByteRange place = locate_footer("memory", size, bytes.subspan(static_cast<size_t>(size - tail)));
   footer_ = parse_footer("memory", size, bytes.subspan(static_cast<size_t>(place.offset), static_cast<size_t>(place.length)));
 }

@@ -14,21 +14,12 @@
 #include <random>
 #include <stdexcept>
 
+#include "tests/parquet/arrow_status.h"
 #include "tests/parquet/value_pool.h"
 
 namespace pistachio::test {
 
 namespace {
-
-void check(const arrow::Status& status) {
-  if (!status.ok()) throw std::runtime_error(status.ToString());
-}
-
-template <typename Value>
-Value check(arrow::Result<Value> result) {
-  check(result.status());
-  return std::move(result).ValueUnsafe();
-}
 
 std::string_view null_pattern_name(NullPattern pattern) {
   switch (pattern) {

@@ -6,8 +6,13 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <chrono>
 #include <cmath>
 #include <random>
+#include <thread>
 
 #include "data/concatenate_columns.h"
 #include "storage/sample_file.h"
@@ -316,6 +321,32 @@ TEST(TableScan, NestedColumnsAreRefusedByName) {
       ADD_FAILURE() << name << " was read";
     } catch (const UserError& problem) {
       EXPECT_NE(problem.message().find(name), std::string::npos) << problem.message();
+    }
+  }
+}
+
+// The metadata cache must not take the new file for the old one.
+TEST(TableScan, ReplacedFileOfSameSizeAndTimeIsReadAnew) {
+  TemporaryFolder folder;
+  const std::string path = folder.file("r.parquet");
+  ScanHarness harness(scan_test_settings());
+  const timespec times[2] = {{1'700'000'000, 0}, {1'700'000'000, 0}};
+  int64_t size = -1;
+  for (bool in_place : {false, true}) {
+    for (const char* name : {"a", "b", "c"}) {
+      FileSpec spec;
+      spec.columns = {{name, stored_type("int64"), parquet::Encoding::PLAIN, NullPattern::Required, 50}};
+      spec.rows = 100;
+      auto bytes = make_parquet_file(spec);
+      if (size < 0) size = bytes->size();
+      ASSERT_EQ(bytes->size(), size);
+      const std::string target = in_place ? path : path + ".new";
+      write_file(target, *bytes);
+      ASSERT_EQ(::utimensat(AT_FDCWD, target.c_str(), times, 0), 0);
+      ASSERT_EQ(::rename(target.c_str(), path.c_str()), 0);  // nothing to do in place
+      EXPECT_EQ(harness.scan({path}, {.columns = {name}}).rows, 100);
+      // Longer than a tick of the clock that file systems take their times from.
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
     }
   }
 }

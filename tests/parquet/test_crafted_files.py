@@ -128,6 +128,135 @@ class Places(CraftedFile):
                                           "the page has 16 bytes where 24 are needed\n")
 
 
+def varints(*numbers):
+    return b"".join(map(crafted.varint, numbers))
+
+
+def delta(values):
+    """DELTA_BINARY_PACKED of up to 33 numbers that grow by less than two: one block of four miniblocks, the first of one bit each."""
+    steps = [later - earlier for earlier, later in zip(values, values[1:])]
+    packed = sum(step << place for place, step in enumerate(steps)).to_bytes(4, "little")
+    head = varints(128, 4, len(values)) + crafted.zigzag(values[0] if values else 0)
+    return head + (crafted.zigzag(0) + bytes([1, 0, 0, 0]) + packed if steps else b"")
+
+
+class Counts(CraftedFile):
+    """Pages of eight rows whose levels say seven values and whose bytes hold another number."""
+
+    ENCODINGS = {
+        "PLAIN": (crafted.INT64, crafted.PLAIN, lambda count: struct.pack(f"<{count}q", *range(count)), {}),
+        "BYTE_STREAM_SPLIT": (crafted.INT64, crafted.BYTE_STREAM_SPLIT, lambda count: bytes(range(count)) + bytes(7 * count), {}),
+        "DELTA_BINARY_PACKED": (crafted.INT64, crafted.DELTA_BINARY_PACKED, lambda count: delta(list(range(count))), {}),
+        "fixed PLAIN": (crafted.FIXED_LEN_BYTE_ARRAY, crafted.PLAIN, lambda count: b"abc" * count, {"length": 3}),
+        "fixed BYTE_STREAM_SPLIT": (crafted.FIXED_LEN_BYTE_ARRAY, crafted.BYTE_STREAM_SPLIT, lambda count: b"abc" * count, {"length": 3}),
+        "text PLAIN": (crafted.BYTE_ARRAY, crafted.PLAIN, lambda count: struct.pack("<Ic", 1, b"x") * count, {}),
+        "DELTA_LENGTH_BYTE_ARRAY": (crafted.BYTE_ARRAY, 6, lambda count: delta([1] * count) + b"x" * count, {}),
+        "DELTA_BYTE_ARRAY": (crafted.BYTE_ARRAY, 7, lambda count: delta([0] * count) + delta([1] * count) + b"x" * count, {}),
+        "boolean PLAIN": (crafted.BOOLEAN, crafted.PLAIN, lambda count: bytes((count + 7) // 8), {}),
+        "boolean RLE": (crafted.BOOLEAN, crafted.RLE, lambda count: struct.pack("<I", 2) + varints(count << 1, 1), {}),
+        "dictionary": (crafted.INT64, crafted.RLE_DICTIONARY, lambda count: bytes([1]) + varints(count << 1, 1), {}),
+    }
+
+    def write_page(self, name, count, version):
+        physical, encoding, encode, more = self.ENCODINGS[name]
+        levels = bytes([3, 0b1111111])
+        if version == 1:
+            page = crafted.data_page(struct.pack("<I", len(levels)) + levels + encode(count), 8, encoding)
+        else:
+            page = crafted.data_page_v2(levels, encode(count), 8, 1, encoding)
+        dictionary = crafted.dictionary_page(struct.pack("<2q", 5, 6), 2) if encoding == crafted.RLE_DICTIONARY else b""
+        self.write([crafted.root(), crafted.column(physical, crafted.OPTIONAL, **more)], physical, page, 8, dictionary=dictionary)
+
+    def test_pages_hold_as_many_values_as_their_levels_say(self):
+        for place, name in enumerate(self.ENCODINGS):
+            version = 1 + place % 2
+            with self.subTest(name, version=version):
+                self.write_page(name, 7, version)
+                self.assertEqual(pistachio.scan(self.path)["columns"]["c"]["count"], 7)
+                # Bits and runs are filled up to eight values.
+                is_filled_up = name.startswith("boolean") or name == "dictionary"
+                for count in (0 if is_filled_up else 6, 30 if is_filled_up else 8):
+                    self.write_page(name, count, version)
+                    self.assert_refused("row group 0, column c")
+
+
+class UnknownType(CraftedFile):
+    def test_every_value_is_null(self):
+        unknown = crafted.Struct().struct(11, crafted.Struct())  # of the union LogicalType
+        for repetition in (crafted.REQUIRED, crafted.OPTIONAL):
+            element = crafted.Struct().i32(1, crafted.INT32).i32(3, repetition).binary(4, b"c").struct(10, unknown).bytes()
+            page = crafted.optional_page(crafted.INT32, [1, None, 3]) if repetition else crafted.data_page(struct.pack("<3i", 1, 2, 3), 3)
+            self.write([crafted.root(), element], crafted.INT32, page, 3, ordered=True,
+                       stats=crafted.statistics(struct.pack("<i", 1), struct.pack("<i", 3)))
+            done = pistachio.run("-c", f"SELECT count(*), count(c) FROM '{self.path}'", "-c", f"SELECT count(*) FROM '{self.path}' WHERE c = 1")
+            self.assertEqual(done.stdout.splitlines()[1::2], ["3,0", "0"], done.stderr)
+
+
+class WrongFooters(CraftedFile):
+    """What Arrow and DuckDB read past: the pages say what the footer does not."""
+
+    CODES = crafted.data_page(bytes([1, 3, 0b010]), 3, crafted.RLE_DICTIONARY)
+    DICTIONARY = crafted.dictionary_page(struct.pack("<2q", 5, 6), 2)
+    NUMBERS = crafted.data_page(struct.pack("<3q", 1, 2, 3), 3)
+
+    def write_chunks(self, *chunks, rows=None, created_by=b"crafted"):
+        """Two columns, to have something behind the first."""
+        schema = [crafted.root(len(chunks)), *(crafted.schema_element(chunk.name, crafted.INT64, crafted.REQUIRED) for chunk in chunks)]
+        crafted.write_file(self.path, schema, [list(chunks)], rows=rows, created_by=created_by)
+
+    def numbers(self, name=b"c", **claims):
+        return crafted.Chunk(name, crafted.INT64, [(self.NUMBERS, 3)], claims=claims)
+
+    def codes(self, name=b"c", **claims):
+        return crafted.Chunk(name, crafted.INT64, [(self.CODES, 3)], dictionary=self.DICTIONARY, claims=claims)
+
+    def assert_sums(self, **sums):
+        for words in ((), ("--where", "c > 0"), ("-s", "metadata_cache=off")):
+            columns = pistachio.scan(self.path, *words)["columns"]
+            self.assertEqual({name: int(columns[name]["sum"]) for name in sums}, sums)
+
+    def test_sizes_of_zero(self):
+        self.write_chunks(self.numbers(size=0), self.numbers(b"d", size=0))
+        self.assert_sums(c=6, d=6)
+        self.write_chunks(self.codes(size=0, uncompressed=0), self.codes(b"d", uncompressed=0))
+        self.assert_sums(c=16, d=16)
+
+    def test_sizes_without_the_dictionary_header(self):
+        header = len(self.DICTIONARY) - 16
+        self.write_chunks(self.codes(size=len(self.DICTIONARY) + len(self.CODES) - header), self.numbers(b"d"))
+        self.assert_sums(c=16, d=6)
+
+    def test_totals_of_zero_rows(self):
+        self.write_chunks(self.numbers(), self.numbers(b"d"), rows=0)
+        self.assert_sums(c=6, d=6)
+        done = pistachio.run("-c", f"SELECT count(*) FROM '{self.path}'")
+        self.assertEqual(done.stdout, "count\n3\n", done.stderr)
+        self.write_chunks(self.numbers(), self.numbers(b"d"), rows=2)
+        self.assert_refused("the footer claims 2 rows, its row groups have 3")
+
+    def test_dictionary_offsets_of_old_writers(self):
+        begin = 4
+        for claims in (dict(dictionary_offset=0, data_offset=begin), dict(dictionary_offset=None, data_offset=begin),
+                       dict(dictionary_offset=begin + len(self.DICTIONARY), data_offset=begin), dict(data_offset=0), dict(data_offset=begin)):
+            self.write_chunks(self.codes(**claims), self.numbers(b"d"))
+            self.assert_sums(c=16, d=6)
+        for offset in (0, None):
+            self.write_chunks(self.numbers(dictionary_offset=offset), self.numbers(b"d"))
+            self.assert_sums(c=6, d=6)
+
+    def test_repetition_levels_of_flat_columns(self):
+        repetition, definition = bytes([6, 0]), bytes([6, 1])
+        for optional in (False, True):
+            levels = repetition + (definition if optional else b"")
+            body = struct.pack("<3q", 1, 2, 3)
+            size = len(levels) + len(body)
+            header = crafted.Struct().i32(1, 3).i32(2, size).i32(3, size)
+            header.struct(8, crafted.Struct().i32(1, 3).i32(2, 0).i32(3, 3).i32(4, crafted.PLAIN).i32(5, len(levels) - 2).i32(6, 2).boolean(7, False))
+            self.write([crafted.root(), crafted.column(crafted.INT64, crafted.OPTIONAL if optional else crafted.REQUIRED)], crafted.INT64,
+                       header.bytes() + levels + body, 3)
+            self.assert_sums(c=6)
+
+
 class Levels(CraftedFile):
     # Eight rows, the last one NULL, as booleans in runs.
     def write_booleans(self, nulls, levels=bytes([3, 0x7f])):
