@@ -38,7 +38,7 @@ at::Tensor compare_columns(const Column& left, Comparison comparison, const Colu
                                          second.ends());
   }
   if (first.type().kind() == TypeKind::Interval)
-    return kernels::compare_columns(order_words(first)[0].contiguous(), comparison, order_words(second)[0].contiguous());
+    return kernels::compare_columns(interval_lengths(first.values()), comparison, interval_lengths(second.values()));
   return kernels::compare_columns(first.values(), comparison, second.values());
 }
 

@@ -6,8 +6,12 @@ namespace pistachio {
 
 namespace {
 
+// To a GPU by way of pinned memory, which torch keeps and reuses when the copy is done: a copy from pageable memory goes at an eighth of the
+// speed and holds up the thread until it has ended.
 at::Tensor moved(const at::Tensor& tensor, at::Device device) {
-  return tensor.defined() ? tensor.to(device) : tensor;
+  if (!tensor.defined()) return tensor;
+  if (tensor.is_cpu() && device.is_cuda()) return tensor.pin_memory().to(device, /*non_blocking=*/true);
+  return tensor.to(device);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <ATen/ATen.h>
 
+#include "data/calendar.h"
 #include "data/concatenate_columns.h"
 #include "kernels/ops/text_ranks.h"
 
@@ -17,10 +18,13 @@ at::Tensor floating_word(const at::Tensor& values) {
   return word.masked_fill(numbers.isnan(), INT64_MAX);
 }
 
-// A month counts as 30 days, a day as 24 hours.
+// A month counts as 30 days.
+at::Tensor whole_days(const at::Tensor& months_and_days) {
+  return months_and_days.bitwise_right_shift(32) * 30 + months_and_days.bitwise_left_shift(32).bitwise_right_shift(32);
+}
+
 at::Tensor micros_of_days(const at::Tensor& months_and_days) {
-  at::Tensor days = months_and_days.bitwise_right_shift(32) * 30 + months_and_days.bitwise_left_shift(32).bitwise_right_shift(32);
-  return days * (int64_t{86'400} * 1'000'000);
+  return whole_days(months_and_days) * kDayMicros;
 }
 
 at::Tensor interval_word(const at::Tensor& values) {
@@ -34,6 +38,12 @@ at::Tensor text_word(const Column& column) {
 }
 
 }  // namespace
+
+at::Tensor interval_lengths(const at::Tensor& intervals) {
+  at::Tensor micros = intervals.select(1, 0);
+  at::Tensor days = at::floor_divide(micros, at::full({1}, kDayMicros, micros.options()));
+  return at::stack({micros - days * kDayMicros, whole_days(intervals.select(1, 1)) + days}, 1);
+}
 
 at::Tensor ordered_intervals(const at::Tensor& intervals) {
   return at::stack({intervals.select(1, 1), interval_word(intervals)}, 1);
@@ -49,7 +59,10 @@ std::vector<at::Tensor> order_words(const Column& column) {
   if (column.type().is_text()) return {text_word(column)};
   Column plain = decode_dictionary(column);
   if (plain.type().is_floating()) return {floating_word(plain.values())};
-  if (plain.type().kind() == TypeKind::Interval) return {interval_word(plain.values())};
+  if (plain.type().kind() == TypeKind::Interval) {
+    at::Tensor lengths = interval_lengths(plain.values());
+    return {lengths.select(1, 1).contiguous(), lengths.select(1, 0).contiguous()};
+  }
   if (plain.type().is_wide()) {
     // The low word is unsigned: its order as signed is that with the top bit flipped.
     return {plain.values().select(1, 1).contiguous(), plain.values().select(1, 0).bitwise_xor(INT64_MIN)};

@@ -11,8 +11,12 @@ namespace pistachio {
 // words of two columns of one type can be compared. Those of text are ranks among the rows of this column.
 std::vector<at::Tensor> order_words(const Column& column);
 
+// Lengths of intervals [rows, 2] as 128-bit numbers [rows, 2]: days of 24 hours, 30 to the month, above microseconds of the last day. A
+// length of many years needs more than 64 bits.
+at::Tensor interval_lengths(const at::Tensor& intervals);
+
 // Intervals [rows, 2] as 128-bit numbers [rows, 2] in their order, and back. Among those of equal length, such as 1 month and 30 days,
-// the order is any, but always the same.
+// the order is any, but always the same. Only for lengths of up to 292,000 years, which 64 bits of microseconds hold.
 at::Tensor ordered_intervals(const at::Tensor& intervals);
 at::Tensor intervals_of_ordered(const at::Tensor& ordered);
 

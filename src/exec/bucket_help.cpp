@@ -20,7 +20,7 @@ constexpr double kTooMuch = 1.25;
 // Buckets that are worth it: this part of what a rank should have.
 constexpr double kHeavyShare = 0.2;
 // So few rows in all are nobody's burden.
-constexpr int64_t kFewRows = 64;
+constexpr int64_t kFewestRowsToHelp = 64;
 // Build rows that a rank tells the others, to all of them together: more are not worth it.
 constexpr int64_t kMostToldBytes = 32 << 20;
 
@@ -128,7 +128,7 @@ BucketHelp::Buckets BucketHelp::choose(const std::vector<std::string>& notes, co
     }
   }
   Buckets chosen(kBuckets);
-  if (total < kFewRows) return chosen;
+  if (total < kFewestRowsToHelp) return chosen;
   for (int64_t bucket = 0; bucket < kBuckets; ++bucket) {
     auto place = static_cast<size_t>(bucket);
     bool is_too_much = burdens[static_cast<size_t>(owner_of(bucket, ranks))] > kTooMuch * share;

@@ -14,7 +14,7 @@ namespace {
 // A bucket is worth spreading from this share of what a rank should have; below, buckets even out among themselves.
 constexpr double kFrequentShare = 0.2;
 // So few rows in all are nobody's burden.
-constexpr int64_t kFewRows = 64;
+constexpr int64_t kFewestRowsToSpread = 64;
 
 }  // namespace
 
@@ -49,7 +49,7 @@ std::vector<bool> BucketSpread::choose(const std::vector<std::string>& notes, in
     }
   }
   std::vector<bool> of_all(kBuckets);
-  if (total < kFewRows) return of_all;
+  if (total < kFewestRowsToSpread) return of_all;
   double share = static_cast<double>(total) / ranks;
   for (size_t i = 0; i < loads.size(); ++i) of_all[i] = static_cast<double>(loads[i]) > kFrequentShare * share;
   return of_all;

@@ -35,6 +35,8 @@ struct ExchangeSchedule {
 struct RunContext {
   StorageContext& storage;
   MemoryAccount memory;
+  // Tasks that carry chunks through operators at the same time. On a GPU few: each waits for results of its kernels, and many get in
+  // each other's way.
   int lanes = 1;
   // Where the tensors of operators are.
   at::Device device = at::kCPU;
@@ -43,6 +45,8 @@ struct RunContext {
   // Rows for another rank are gathered until they are so large.
   int64_t message_bytes = 1 << 20;
   ExchangeSchedule schedule;
+  // Tasks that decode files on the host at the same time.
+  int decoders = 1;
   // Of joins whose frequent keys are worked on by all ranks, by the number of the exchange of their probe side.
   const std::map<size_t, std::unique_ptr<SharedBuckets>>* spreads = nullptr;
   // What scans know of the build sides of joins, by the number of the filter.

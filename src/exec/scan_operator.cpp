@@ -3,9 +3,11 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "base/task_group.h"
 #include "columns/device_copy.h"
 #include "exec/fault_hook.h"
 #include "exec/join_filter.h"
+#include "memory/channel.h"
 #include "network/exchange_hub.h"
 #include "storage/table_scan.h"
 
@@ -15,6 +17,8 @@ namespace {
 
 // Of rows that are decoded together; fewer would cost more than they save.
 constexpr int64_t kShortestStrip = 4096;
+// Bytes of decoded chunks that wait for the device.
+constexpr int64_t kLeastDecodedAhead = int64_t{16} << 20;
 
 }  // namespace
 
@@ -100,7 +104,7 @@ std::unique_ptr<SharedUnits> ScanOperator::share_units(RunContext& context, Scan
   std::vector<std::vector<size_t>> shares = deal_units(plan, context.exchanges->ranks());
   put_first(plan, shares[static_cast<size_t>(context.exchanges->rank())]);
   return std::make_unique<SharedUnits>(context.exchanges->scan_shares(), number_, std::move(shares), context.exchanges->rank(), asks_others,
-                                       TableScan::window(context.lanes, settings));
+                                       TableScan::window(context.decoders, settings));
 }
 
 Task<void> ScanOperator::produce_files(RunContext& context, ChunkSink& sink) {
@@ -120,6 +124,13 @@ Task<void> ScanOperator::produce_files(RunContext& context, ChunkSink& sink) {
   TableScan scan(storage, plan, counters, units.get());
   // Storage decodes on the host.
   ChunkCopier copier(context.device);
+  auto hand_on = [&](int lane, const Chunk& scanned) -> Task<void> {
+    reach(context, FaultPoint::ScanChunk);
+    Chunk chunk = only_filters ? Chunk({}, scanned.rows(), context.device) : copier.copy(scanned);
+    metrics_.bytes += chunk.memory_bytes();
+    chunk = passing(context, std::move(chunk));
+    return pass_on(metrics_, sink, lane, std::move(chunk));
+  };
   std::atomic<int> next_lane = 0;
   auto consume = [&](ScanLane& lane) -> Task<void> {
     int number = next_lane++;
@@ -128,15 +139,30 @@ Task<void> ScanOperator::produce_files(RunContext& context, ChunkSink& sink) {
       Task<std::optional<ScannedChunk>> taking = lane.next();
       std::optional<ScannedChunk> scanned = co_await taking;
       if (!scanned) co_return;
-      reach(context, FaultPoint::ScanChunk);
-      Chunk chunk = only_filters ? Chunk({}, scanned->chunk.rows(), context.device) : copier.copy(scanned->chunk);
-      metrics_.bytes += chunk.memory_bytes();
-      chunk = passing(context, std::move(chunk));
-      Task<void> handing = pass_on(metrics_, sink, number, std::move(chunk));
+      Task<void> handing = hand_on(number, scanned->chunk);
       co_await handing;
     }
   };
-  Task<void> running = scan.run(context.lanes, consume);
+  // All workers decode, and few tasks drive the device with what they decoded.
+  Channel<ScannedChunk> decoded(std::max(kLeastDecodedAhead, storage.settings.memory_limit / 16));
+  auto drive = [&](int lane) -> Task<void> {
+    while (true) {
+      if (sink.is_full()) scan.stop();
+      Task<std::optional<ScannedChunk>> receiving = decoded.receive();
+      std::optional<ScannedChunk> scanned = co_await receiving;
+      if (!scanned) co_return;
+      Task<void> handing = hand_on(lane, scanned->chunk);
+      co_await handing;
+    }
+  };
+  std::vector<Task<void>> tasks;
+  if (context.device.is_cpu()) {
+    tasks.push_back(scan.run(context.lanes, consume));
+  } else {
+    tasks.push_back(scan.run_into(decoded, context.decoders, ScanOrder::Any));
+    for (int lane = 0; lane < context.lanes; ++lane) tasks.push_back(drive(lane));
+  }
+  Task<void> running = when_all(std::move(tasks));
   co_await running;
   metrics_.nanoseconds += counters.nanoseconds;
   if (units) metrics_.from_others += units->from_others();

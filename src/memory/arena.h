@@ -1,4 +1,5 @@
-// An arena: 64 GiB of address space, aligned to 64 GiB, from which the pooled allocator maps memory piece by piece. Aligned like that, the
+// An arena: up to 64 GiB of address space, aligned to 64 GiB, from which the pooled allocator maps memory piece by piece. Where the process
+// may use few addresses (ulimit -v) it takes half of those that are left. Aligned like that, the
 // arena of an address is found by masking, without any global table: that is how a block freed on any thread, with nothing but its
 // address, finds its allocator (c10's deleters get no more). The first pages hold this object and the map from pages to spans.
 // Owned by a PageHeap, under whose lock it is changed; of() and span_at() are used without it for blocks in use.
@@ -19,7 +20,7 @@ inline constexpr size_t kHugePageBytes = size_t{2} << 20;
 class Arena {
  public:
   static constexpr size_t kBytes = size_t{64} << 30;
-  static constexpr uint32_t kPages = kBytes / kPageBytes;
+  static constexpr uint32_t kMostPages = kBytes / kPageBytes;
   // The map takes 128 MiB of address space; only the parts in use become memory.
   static constexpr uint32_t kFirstDataPage = (size_t{130} << 20) / kPageBytes;
 
@@ -31,6 +32,7 @@ class Arena {
   static Arena* of(const void* address) { return reinterpret_cast<Arena*>(reinterpret_cast<uintptr_t>(address) & ~(kBytes - 1)); }
 
   BlockPool& pool() const { return *pool_; }
+  uint32_t pages() const { return pages_; }
   char* address(uint32_t page) { return reinterpret_cast<char*>(this) + size_t{page} * kPageBytes; }
   Span* span_at(const void* address_in_it) { return map()[page_of(address_in_it)]; }
   Span* span_at_page(uint32_t page) { return map()[page]; }
@@ -44,13 +46,14 @@ class Arena {
   void decommit(uint32_t first_page, uint32_t pages);
 
  private:
-  explicit Arena(BlockPool& pool) : pool_(&pool) {}
+  Arena(BlockPool& pool, uint32_t pages) : pool_(&pool), pages_(pages) {}
   uint32_t page_of(const void* inside) const {
     return static_cast<uint32_t>((reinterpret_cast<uintptr_t>(inside) & (kBytes - 1)) / kPageBytes);
   }
   Span** map() { return reinterpret_cast<Span**>(address(1)); }
 
   BlockPool* const pool_;
+  const uint32_t pages_;
 };
 
 }  // namespace pistachio

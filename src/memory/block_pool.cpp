@@ -16,7 +16,6 @@ namespace {
 
 constexpr size_t kMostBlocksInBatch = 32;
 // To find an aligned place for one arena, twice its size is asked for.
-constexpr int64_t kAddressesWanted = 2 * static_cast<int64_t>(Arena::kBytes);
 
 size_t batch_of(int size_class) {
   return std::clamp((size_t{32} << 10) / size_of_class(size_class), size_t{1}, kMostBlocksInBatch);
@@ -79,9 +78,9 @@ std::string describe_shortage(int64_t bytes, int64_t limit, const PooledAllocato
   if (bytes <= limit - now.mapped_bytes) {
     rlimit address_space{};
     if (getrlimit(RLIMIT_AS, &address_space) == 0 && address_space.rlim_cur != RLIM_INFINITY) {
-      return text + fmt::format(", this process may use addresses of {} only (ulimit -v) and wants {}, most of it for nothing but addresses; "
-                                "lift that limit, memory_limit keeps memory bounded",
-                                format_bytes(static_cast<int64_t>(address_space.rlim_cur)), format_bytes(kAddressesWanted));
+      return text + fmt::format(", this process may use addresses of {} only (ulimit -v), and half of them serve tensors; "
+                                "raise that limit, memory_limit keeps memory bounded",
+                                format_bytes(static_cast<int64_t>(address_space.rlim_cur)));
     }
     return text + ", the operating system gives no more; lower memory_limit or run less beside it";
   }

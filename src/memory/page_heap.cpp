@@ -121,7 +121,7 @@ uint32_t PageHeap::pages_to_commit(const Span& vacant, uint32_t pages) const {
 bool PageHeap::add_arena() {
   Arena* arena = Arena::reserve(pool_);
   if (arena == nullptr) return false;
-  vacant_.insert(new_span(arena, Arena::kFirstDataPage, Arena::kPages - Arena::kFirstDataPage, SpanState::Vacant));
+  vacant_.insert(new_span(arena, Arena::kFirstDataPage, arena->pages() - Arena::kFirstDataPage, SpanState::Vacant));
   return true;
 }
 
@@ -149,7 +149,7 @@ void PageHeap::merge_and_insert(Span& span) {
     Span* before = arena->span_at_page(span.first_page - 1);
     if (before->state == span.state) absorb(span, *before);
   }
-  if (span.first_page + span.pages < Arena::kPages) {
+  if (span.first_page + span.pages < arena->pages()) {
     Span* after = arena->span_at_page(span.first_page + span.pages);
     if (after->state == span.state) absorb(span, *after);
   }
@@ -185,7 +185,7 @@ void PageHeap::decommit(Span& span) {
 
 void PageHeap::unmap_vacant_arenas() {
   std::erase_if(vacant_, [](Span* span) {
-    if (span->pages != Arena::kPages - Arena::kFirstDataPage) return false;
+    if (span->pages != span->arena->pages() - Arena::kFirstDataPage) return false;
     Arena::unmap(span->arena);
     delete span;
     return true;

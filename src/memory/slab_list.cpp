@@ -8,7 +8,7 @@ namespace pistachio {
 namespace {
 
 constexpr size_t kSmallestSlab = size_t{64} << 10;
-constexpr size_t kFewestBlocks = 8;
+constexpr size_t kFewestBlocksOfSlab = 8;
 
 void* take_block(Span& span) {
   const size_t block_bytes = size_of_class(span.size_class);
@@ -32,7 +32,7 @@ void give_block(Span& span, const void* address) {
 }  // namespace
 
 uint32_t SlabList::pages_of_slab(int size_class) {
-  const size_t bytes = std::max(kSmallestSlab, kFewestBlocks * size_of_class(size_class));
+  const size_t bytes = std::max(kSmallestSlab, kFewestBlocksOfSlab * size_of_class(size_class));
   return static_cast<uint32_t>((bytes + kPageBytes - 1) / kPageBytes);
 }
 

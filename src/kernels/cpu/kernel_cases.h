@@ -42,6 +42,8 @@ at::Tensor disguise(Draw& draw, at::Tensor tensor);
 at::Tensor bytes_tensor(Draw& draw, const test_streams::Bytes& bytes);
 // bool [rows]: random, or sometimes all of one kind.
 at::Tensor random_mask(Draw& draw, int64_t rows);
+// Undefined in half of the cases: no NULLs.
+at::Tensor optional_mask(Draw& draw, int64_t rows);
 // Values of a random column dtype (sometimes two-word), with extremes.
 at::Tensor random_values(Draw& draw, int64_t rows, bool allow_wide);
 

@@ -90,6 +90,10 @@ at::Tensor random_floats(Draw& draw, int64_t count, at::ScalarType type) {
 
 }  // namespace
 
+at::Tensor optional_mask(Draw& draw, int64_t rows) {
+  return uniform(draw.random, 0, 1) == 0 ? at::Tensor() : random_mask(draw, rows);
+}
+
 at::Tensor random_values(Draw& draw, int64_t rows, bool allow_wide) {
   switch (uniform(draw.random, 0, allow_wide ? 8 : 7)) {
     case 0: return disguise(draw, random_integers<uint8_t>(draw, rows, at::kBool));

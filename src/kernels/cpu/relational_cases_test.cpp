@@ -25,10 +25,6 @@ namespace {
 using test_streams::Random;
 using test_streams::uniform;
 
-at::Tensor optional_mask(Draw& draw, int64_t rows) {
-  return uniform(draw.random, 0, 1) == 0 ? at::Tensor() : random_mask(draw, rows);
-}
-
 template <typename Next>
 at::Tensor words(Draw& draw, int64_t rows, const Next& next) {
   at::Tensor tensor = at::empty({rows}, at::kLong);

@@ -15,7 +15,7 @@ using test_streams::Bytes;
 using test_streams::Random;
 using test_streams::uniform;
 
-struct TextDraw {
+struct TextWithValues {
   at::Tensor bytes, begins, ends;
   std::vector<std::string> values;
 };
@@ -28,11 +28,11 @@ std::string draw_value(Random& random, int64_t kind) {
 }
 
 // Values with gaps between them, sometimes in another order than in memory.
-TextDraw draw_text(Draw& draw, int64_t rows) {
+TextWithValues draw_text_with_values(Draw& draw, int64_t rows) {
   Random& random = draw.random;
   const int64_t kind = uniform(random, 0, 2), gap = uniform(random, 0, 1) * 4;
   const bool shuffled = uniform(random, 0, 3) == 0;
-  TextDraw text;
+  TextWithValues text;
   Bytes bytes;
   std::vector<int64_t> begins, ends;
   for (int64_t i = 0; i < rows; ++i) {
@@ -60,7 +60,7 @@ std::vector<at::Tensor> summary_tensor(const TextSummary& summary) {
 }
 
 Call draw_compare_text(Draw& draw) {
-  const TextDraw text = draw_text(draw, draw.rows);
+  const TextWithValues text = draw_text_with_values(draw, draw.rows);
   const Comparison comparison = static_cast<Comparison>(uniform(draw.random, 0, 5));
   std::string constant = draw_value(draw.random, uniform(draw.random, 0, 2));
   if (draw.rows > 0 && uniform(draw.random, 0, 1) == 0) constant = text.values[draw.random() % text.values.size()];
@@ -68,7 +68,7 @@ Call draw_compare_text(Draw& draw) {
 }
 
 Call draw_compact(Draw& draw) {
-  const TextDraw text = draw_text(draw, draw.rows);
+  const TextWithValues text = draw_text_with_values(draw, draw.rows);
   return [=]() -> std::vector<at::Tensor> {
     auto [bytes, offsets] = text_compact(text.bytes, text.begins, text.ends);
     return {bytes, offsets};
@@ -76,12 +76,12 @@ Call draw_compact(Draw& draw) {
 }
 
 Call draw_hash_text(Draw& draw) {
-  const TextDraw text = draw_text(draw, draw.rows);
+  const TextWithValues text = draw_text_with_values(draw, draw.rows);
   return [=]() -> std::vector<at::Tensor> { return {hash64_text(text.bytes, text.begins, text.ends)}; };
 }
 
 Call draw_summarize_text(Draw& draw) {
-  const TextDraw text = draw_text(draw, draw.rows);
+  const TextWithValues text = draw_text_with_values(draw, draw.rows);
   const at::Tensor validity = uniform(draw.random, 0, 1) == 0 ? at::Tensor() : random_mask(draw, draw.rows);
   return [=] { return summary_tensor(summarize_text(text.bytes, text.begins, text.ends, validity)); };
 }
@@ -89,7 +89,7 @@ Call draw_summarize_text(Draw& draw) {
 Call draw_summarize_text_dictionary(Draw& draw) {
   const int64_t sizes[] = {1, 5, 16, 100, 3000};
   const int64_t entries = sizes[draw.random() % (draw.rows < 100 ? 4 : 5)];
-  const TextDraw text = draw_text(draw, entries);
+  const TextWithValues text = draw_text_with_values(draw, entries);
   at::Tensor codes = at::empty({draw.rows}, at::kInt);
   for (int64_t row = 0; row < draw.rows; ++row) {
     codes.mutable_data_ptr<int32_t>()[row] = static_cast<int32_t>(draw.random() % static_cast<uint64_t>(entries));

@@ -17,7 +17,7 @@ namespace pistachio::kernels::cpu {
 namespace {
 
 // Runs up to this length are sorted by comparison.
-constexpr int64_t short_run = 32;
+constexpr int64_t short_text_run = 32;
 
 class TextSorter {
  public:
@@ -39,7 +39,7 @@ class TextSorter {
     while (!tasks_.empty()) {
       const Run run = tasks_.back();
       tasks_.pop_back();
-      if (run.count <= short_run) {
+      if (run.count <= short_text_run) {
         sort_short(run);
       } else {
         sort_long(run);

@@ -25,10 +25,6 @@ std::vector<at::Tensor> summary_tensors(const ColumnSummary& summary) {
           at::tensor({summary.float_min, summary.float_max, summary.float_sum}, at::kDouble)};
 }
 
-at::Tensor optional_mask(Draw& draw, int64_t rows) {
-  return uniform(draw.random, 0, 1) == 0 ? at::Tensor() : random_mask(draw, rows);
-}
-
 struct Coded {
   at::Tensor dictionary;
   at::Tensor codes;

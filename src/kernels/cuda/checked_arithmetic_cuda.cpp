@@ -1,0 +1,44 @@
+// CUDA bodies of checked_arithmetic and wide_arithmetic, on torch's current stream. They wait once, for the error flag.
+#include "kernels/cuda/checked_arithmetic_cuda.h"
+
+#include <torch/library.h>
+
+#include "base/error.h"
+#include "kernels/cuda/kernel_call.h"
+#include "kernels/ops/checked_arithmetic.h"
+
+namespace pistachio::kernels::cuda {
+
+namespace {
+
+static_assert(static_cast<int64_t>(ArithmeticOperation::Add) == static_cast<int64_t>(Arithmetic::Add));
+static_assert(static_cast<int64_t>(ArithmeticOperation::Subtract) == static_cast<int64_t>(Arithmetic::Subtract));
+static_assert(static_cast<int64_t>(ArithmeticOperation::Multiply) == static_cast<int64_t>(Arithmetic::Multiply));
+static_assert(static_cast<int64_t>(ArithmeticOperation::Divide) == static_cast<int64_t>(Arithmetic::Divide));
+static_assert(static_cast<int64_t>(ArithmeticOperation::Modulo) == static_cast<int64_t>(Arithmetic::Modulo));
+static_assert(static_cast<int64_t>(ArithmeticOperation::DivideRounding) == static_cast<int64_t>(Arithmetic::DivideRounding));
+
+at::Tensor compute(const at::Tensor& left, int64_t operation, const at::Tensor& right, const std::optional<at::Tensor>& valid) {
+  const KernelCall call(left);
+  ENSURE(left.scalar_type() != at::kByte, "unsigned integers have no checked arithmetic");
+  ENSURE(operation >= 0 && operation <= static_cast<int64_t>(Arithmetic::DivideRounding), "operation {}", operation);
+  const int64_t rows = left.size(0) == 1 ? right.size(0) : left.size(0);
+  at::Tensor results = empty_like_rows(left, rows);
+  if (rows == 0) return results;
+  const DeviceErrorFlag errors(call.stream());
+  compute_rows(static_cast<ArithmeticOperation>(operation), value_kind_of(left), {left.const_data_ptr(), left.size(0) == 1},
+               {right.const_data_ptr(), right.size(0) == 1}, mask_of(valid), rows, results.mutable_data_ptr(), errors, call.stream());
+  if (const std::optional<RowFailure> failure = errors.wait_for_failure()) {
+    throw UserError(failure->reason == division_by_zero ? "division by zero" : "number out of range");
+  }
+  return results;
+}
+
+}  // namespace
+
+TORCH_LIBRARY_IMPL(pistachio, CUDA, library) {
+  library.impl("checked_arithmetic", TORCH_FN(compute));
+  library.impl("wide_arithmetic", TORCH_FN(compute));
+}
+
+}  // namespace pistachio::kernels::cuda

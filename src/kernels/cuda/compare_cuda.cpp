@@ -1,0 +1,97 @@
+// CUDA bodies of compare_constant, compare_wide_constant, compare_columns, compare_text_constant and compare_text_columns: launched on
+// torch's current stream; they do not wait.
+#include "kernels/cuda/compare_cuda.h"
+
+#include <torch/library.h>
+
+#include <algorithm>
+#include <cstring>
+#include <string_view>
+
+#include "kernels/cuda/kernel_call.h"
+#include "kernels/cuda/text_column.h"
+
+namespace pistachio::kernels::cuda {
+
+namespace {
+
+Comparison checked(int64_t comparison) {
+  ENSURE(comparison >= 0 && comparison <= static_cast<int64_t>(Comparison::GreaterEqual), "comparison {}", comparison);
+  return static_cast<Comparison>(comparison);
+}
+
+at::Tensor compare_constant(const at::Tensor& values, int64_t comparison, const at::Scalar& constant) {
+  const KernelCall call(values);
+  const int64_t rows = values.numel();
+  at::Tensor result = empty_flags(values, rows);
+  bool* out = result.mutable_data_ptr<bool>();
+  if (values.is_floating_point()) {
+    compare_floats(value_kind_of(values), values.const_data_ptr(), rows, checked(comparison), constant.to<double>(), out, call.stream());
+  } else {
+    compare_integers(value_kind_of(values), values.const_data_ptr(), rows, checked(comparison), constant.to<int64_t>(), out, call.stream());
+  }
+  return result;
+}
+
+at::Tensor compare_wide_constant(const at::Tensor& values, int64_t comparison, int64_t low, int64_t high) {
+  const KernelCall call(values);
+  at::Tensor result = empty_flags(values, values.size(0));
+  compare_wide(values.const_data_ptr(), values.size(0), checked(comparison), {low, high}, result.mutable_data_ptr<bool>(), call.stream());
+  return result;
+}
+
+at::Tensor compare_columns(const at::Tensor& left, int64_t comparison, const at::Tensor& right) {
+  const KernelCall call(left);
+  at::Tensor result = empty_flags(left, left.size(0));
+  compare_value_columns(value_kind_of(left), left.const_data_ptr(), right.const_data_ptr(), left.size(0), checked(comparison),
+                        result.mutable_data_ptr<bool>(), call.stream());
+  return result;
+}
+
+// Eight bytes from `offset` on, the first one on top, zeros behind the end.
+uint64_t text_key(std::string_view text, size_t offset) {
+  uint64_t key = 0;
+  for (size_t i = 0; i < 8; ++i) key = key << 8 | (offset + i < text.size() ? static_cast<uint8_t>(text[offset + i]) : 0);
+  return key;
+}
+
+// Through pinned memory of torch's cache, which keeps it until the copy has ended.
+at::Tensor copy_to_device(std::string_view text, at::Device device) {
+  const at::Tensor pinned = at::empty({static_cast<int64_t>(text.size())}, at::TensorOptions(at::kByte).pinned_memory(true));
+  std::memcpy(pinned.mutable_data_ptr(), text.data(), text.size());
+  return pinned.to(device, /*non_blocking=*/true);
+}
+
+at::Tensor compare_text_constant(const at::Tensor& bytes, const at::Tensor& begins, const at::Tensor& ends, int64_t comparison,
+                                 std::string_view text) {
+  const KernelCall call(bytes);
+  at::Tensor result = empty_flags(bytes, begins.size(0));
+  const auto length = static_cast<int64_t>(text.size());
+  const at::Tensor copy = length > text_constant_key_bytes ? copy_to_device(text, bytes.device()) : at::Tensor();
+  const TextConstant constant{text_key(text, 0), text_key(text, 8), {copy.defined() ? copy.const_data_ptr<uint8_t>() : nullptr, length}};
+  compare_text_with_constant(text_column(bytes, begins, ends), begins.size(0), checked(comparison), constant,
+                             result.mutable_data_ptr<bool>(), call.stream());
+  return result;
+}
+
+at::Tensor compare_text_columns(const at::Tensor& left_bytes, const at::Tensor& left_begins, const at::Tensor& left_ends,
+                                int64_t comparison, const at::Tensor& right_bytes, const at::Tensor& right_begins,
+                                const at::Tensor& right_ends) {
+  const KernelCall call(left_bytes);
+  at::Tensor result = empty_flags(left_bytes, left_begins.size(0));
+  compare_two_texts(text_column(left_bytes, left_begins, left_ends), text_column(right_bytes, right_begins, right_ends),
+                    left_begins.size(0), checked(comparison), result.mutable_data_ptr<bool>(), call.stream());
+  return result;
+}
+
+}  // namespace
+
+TORCH_LIBRARY_IMPL(pistachio, CUDA, library) {
+  library.impl("compare_constant", TORCH_FN(compare_constant));
+  library.impl("compare_wide_constant", TORCH_FN(compare_wide_constant));
+  library.impl("compare_columns", TORCH_FN(compare_columns));
+  library.impl("compare_text_constant", TORCH_FN(compare_text_constant));
+  library.impl("compare_text_columns", TORCH_FN(compare_text_columns));
+}
+
+}  // namespace pistachio::kernels::cuda

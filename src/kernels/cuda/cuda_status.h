@@ -1,0 +1,10 @@
+// Turns CUDA status codes into InternalError. No torch header: .cu files read this too.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+namespace pistachio::kernels::cuda {
+
+void check_cuda(cudaError_t status);
+
+}  // namespace pistachio::kernels::cuda

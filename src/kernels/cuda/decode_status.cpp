@@ -1,0 +1,87 @@
+#include "kernels/cuda/decode_status.h"
+
+#include <ATen/ATen.h>
+#include <fmt/format.h>
+
+#include <atomic>
+#include <cstring>
+
+#include "base/check.h"
+
+namespace pistachio::kernels::cuda {
+
+namespace {
+
+std::atomic<int64_t> waits{0};
+
+at::TensorOptions on_current_device(at::ScalarType type) {
+  return at::TensorOptions(type).device(at::kCUDA, c10::cuda::current_device());
+}
+
+std::string problem_text(const DecodeFailure& failure, const at::Tensor& pages) {
+  switch (failure.problem) {
+    case DecodeProblem::EndsEarly: return "the page ends before its values";
+    case DecodeProblem::NumberTooLong: return "a number of more than 64 bits";
+    case DecodeProblem::ValueTooWide: return "a repeated value is wider than its bit width";
+    case DecodeProblem::RunTooLong: return "a bit-packed run of absurd length";
+    case DecodeProblem::CodeAboveLimit: return fmt::format("a code beyond a dictionary of {}", pages[failure.page][3].item<int64_t>());
+    case DecodeProblem::LevelAboveMax: return fmt::format("a definition level above {}", pages[failure.page][2].item<int64_t>());
+    case DecodeProblem::TextCrossesEnd: return "a value crosses the end of the page";
+    case DecodeProblem::DeltaBlockSize: return "a delta stream with absurd block sizes";
+    case DecodeProblem::DeltaTooFewValues: return "a delta stream with fewer values than its page";
+    case DecodeProblem::DeltaBitWidth: return "deltas of more than 64 bits";
+    default: return fmt::format("problem {}", static_cast<int>(failure.problem));
+  }
+}
+
+}  // namespace
+
+DecodeStatus::DecodeStatus(int64_t results)
+    : stream_(c10::cuda::getCurrentCUDAStream()), device_words_(at::empty({1 + results}, on_current_device(at::kLong))) {
+  check_launch(cudaMemsetAsync(device_words_.mutable_data_ptr(), 0, device_words_.nbytes(), stream_));
+}
+
+FailureWord DecodeStatus::failure() const {
+  return FailureWord(static_cast<unsigned long long*>(device_words_.mutable_data_ptr()));
+}
+
+int64_t* DecodeStatus::results() {
+  return device_words_.mutable_data_ptr<int64_t>() + 1;
+}
+
+DecodeFailure DecodeStatus::finish() {
+  host_words_ = at::empty({device_words_.numel()}, at::TensorOptions(at::kLong).pinned_memory(true));
+  check_launch(cudaMemcpyAsync(host_words_.mutable_data_ptr(), device_words_.const_data_ptr(), device_words_.nbytes(),
+                               cudaMemcpyDeviceToHost, stream_));
+  stream_.synchronize();
+  waits.fetch_add(1, std::memory_order_relaxed);
+  return FailureWord::unpack(static_cast<unsigned long long>(*host_words_.const_data_ptr<int64_t>()));
+}
+
+at::Tensor DecodeStatus::host_results() const {
+  ENSURE(host_words_.defined());
+  return host_words_.slice(0, 1);
+}
+
+int64_t DecodeStatus::synchronizations() {
+  return waits.load(std::memory_order_relaxed);
+}
+
+void throw_failure(const DecodeFailure& failure, const at::Tensor& pages) {
+  if (failure.problem == DecodeProblem::None) return;
+  ENSURE_LT(failure.page, pages.size(0));
+  throw DataError(problem_text(failure, pages), {.offset = pages[failure.page][0].item<int64_t>() + failure.offset});
+}
+
+void check_launch(cudaError_t error) {
+  ENSURE(error == cudaSuccess, "{}", cudaGetErrorString(error));
+}
+
+at::Tensor upload_bytes(const void* source, int64_t bytes) {
+  at::Tensor pinned = at::empty({bytes}, at::TensorOptions(at::kByte).pinned_memory(true));
+  if (bytes > 0) std::memcpy(pinned.mutable_data_ptr(), source, static_cast<size_t>(bytes));
+  // torch's host allocator keeps the pinned block until the copy is through.
+  return pinned.to(on_current_device(at::kByte), /*non_blocking=*/true);
+}
+
+}  // namespace pistachio::kernels::cuda

@@ -1,0 +1,63 @@
+// How a decode kernel answers to the host: whether a page was bad, and the few numbers that callers want on the CPU (counts, stream ends,
+// output sizes). All of it is one small piece of device memory, copied to pinned memory in one go, and finish() is the only place where
+// decoding waits for the device. One object per call of an operation, on one thread, for the stream current at construction.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+#include <c10/cuda/CUDAStream.h>
+
+#include <cstdint>
+#include <vector>
+
+#include "kernels/cuda/decode_problem.h"
+
+namespace pistachio::kernels::cuda {
+
+class DecodeStatus {
+ public:
+  // The caller has made the device current (CUDAGuard). `results` int64 words start as zeros.
+  explicit DecodeStatus(int64_t results = 0);
+
+  FailureWord failure() const;
+  int64_t* results();  // device memory
+  cudaStream_t stream() const { return stream_; }
+
+  // Copies everything back and waits for the stream.
+  DecodeFailure finish();
+  // int64 CPU [results], valid after finish().
+  at::Tensor host_results() const;
+
+  // Waits of this process so far.
+  static int64_t synchronizations();
+
+ private:
+  c10::cuda::CUDAStream stream_;
+  at::Tensor device_words_;  // the failure word, then the results
+  at::Tensor host_words_;
+};
+
+// Throws DataError for the failure, if there is one, at its offset in the bytes that `pages` describes.
+void throw_failure(const DecodeFailure& failure, const at::Tensor& pages);
+
+// InternalError where a launch failed.
+void check_launch(cudaError_t error);
+
+// Copies `bytes` bytes to the current device without waiting, through pinned memory.
+at::Tensor upload_bytes(const void* source, int64_t bytes);
+
+// Rows of a plain struct, as device memory for a kernel.
+template <typename Row>
+class UploadedTable {
+ public:
+  explicit UploadedTable(const std::vector<Row>& rows)
+      : memory_(upload_bytes(rows.data(), static_cast<int64_t>(rows.size() * sizeof(Row)))), size_(static_cast<int64_t>(rows.size())) {}
+
+  const Row* data() const { return static_cast<const Row*>(memory_.const_data_ptr()); }
+  int64_t size() const { return size_; }
+
+ private:
+  at::Tensor memory_;
+  int64_t size_;
+};
+
+}  // namespace pistachio::kernels::cuda

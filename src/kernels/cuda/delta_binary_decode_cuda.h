@@ -1,0 +1,27 @@
+// The CUDA kernel of delta_binary_decode, for raw device memory and a stream. No torch header: nvcc reads this too.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+
+#include "kernels/cuda/decode_problem.h"
+
+namespace pistachio::kernels::cuda {
+
+// One page, the work of one block.
+struct DeltaPage {
+  int64_t begin;  // the stream is in bytes[begin, end)
+  int64_t end;
+  int64_t skip;
+  int64_t take;
+  int64_t target;  // output row of the first taken value
+  int64_t page;    // for errors and stream ends
+};
+
+// Writes the taken values, and to stream_ends[page] the offset behind the page's stream. A page that takes nothing is still checked to its
+// end. `pages` is device memory. Returns the error of the launch.
+cudaError_t decode_deltas(const uint8_t* bytes, const DeltaPage* pages, int64_t page_count, bool is_32_bit, int64_t* out,
+                          int64_t* stream_ends, FailureWord failure, cudaStream_t stream);
+
+}  // namespace pistachio::kernels::cuda

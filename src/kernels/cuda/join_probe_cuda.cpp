@@ -1,0 +1,76 @@
+// CUDA bodies of join_probe and join_any, on torch's current stream. join_probe waits once per window of rows, mostly once; join_any never.
+#include "kernels/cuda/join_probe_cuda.h"
+
+#include <torch/library.h>
+
+#include <algorithm>
+#include <bit>
+#include <vector>
+
+#include "kernels/cuda/kernel_call.h"
+
+namespace pistachio::kernels::cuda {
+
+namespace {
+
+// Rows that are counted at a time: about as many as give the wanted pairs, so that little is counted in vain.
+constexpr int64_t least_window = int64_t{1} << 16;
+constexpr int64_t greatest_window = int64_t{1} << 24;
+
+JoinProbe view(const at::Tensor& offsets, const at::Tensor& order, const at::Tensor& ordered_hashes, const at::Tensor& probe_hashes,
+               const std::optional<at::Tensor>& probe_validity) {
+  return {offsets.const_data_ptr<int64_t>(),
+          order.const_data_ptr<int64_t>(),
+          ordered_hashes.const_data_ptr<int64_t>(),
+          std::countr_zero(static_cast<uint64_t>(offsets.size(0) - 1)),
+          probe_hashes.const_data_ptr<int64_t>(),
+          mask_of(probe_validity)};
+}
+
+at::Tensor concatenate(const std::vector<at::Tensor>& parts, const at::Tensor& like) {
+  if (parts.empty()) return empty_words(like, 0);
+  return parts.size() == 1 ? parts[0] : at::cat(parts);
+}
+
+std::tuple<at::Tensor, at::Tensor, int64_t> join_probe(const at::Tensor& offsets, const at::Tensor& order, const at::Tensor& ordered_hashes,
+                                                       const at::Tensor& probe_hashes, const std::optional<at::Tensor>& probe_validity,
+                                                       int64_t begin, int64_t most_pairs) {
+  const KernelCall call(probe_hashes);
+  const JoinProbe probe = view(offsets, order, ordered_hashes, probe_hashes, probe_validity);
+  const int64_t rows = order.numel() == 0 ? 0 : probe_hashes.size(0);  // nothing matches an empty table
+  std::vector<at::Tensor> probe_rows, build_rows;
+  int64_t row = begin, left = most_pairs;
+  while (row < rows && left > 0) {
+    ScratchMemory scratch;
+    const int64_t window_rows = std::min(rows - row, std::clamp(left, least_window, greatest_window));
+    const ProbeWindow window = count_pairs(probe, row, window_rows, left, scratch, call.stream());
+    if (window.pairs > 0) {
+      probe_rows.push_back(empty_words(probe_hashes, window.pairs));
+      build_rows.push_back(empty_words(probe_hashes, window.pairs));
+      write_pairs(probe, window, probe_rows.back().mutable_data_ptr<int64_t>(), build_rows.back().mutable_data_ptr<int64_t>(),
+                  call.stream());
+    }
+    row += window.rows;
+    left -= window.pairs;
+  }
+  if (rows == 0) row = probe_hashes.size(0);
+  return {concatenate(probe_rows, probe_hashes), concatenate(build_rows, probe_hashes), row};
+}
+
+at::Tensor join_any(const at::Tensor& offsets, const at::Tensor& order, const at::Tensor& ordered_hashes, const at::Tensor& probe_hashes,
+                    const std::optional<at::Tensor>& probe_validity) {
+  const KernelCall call(probe_hashes);
+  at::Tensor result = empty_flags(probe_hashes, probe_hashes.size(0));
+  find_partners(view(offsets, order, ordered_hashes, probe_hashes, probe_validity), probe_hashes.size(0), result.mutable_data_ptr<bool>(),
+                call.stream());
+  return result;
+}
+
+}  // namespace
+
+TORCH_LIBRARY_IMPL(pistachio, CUDA, library) {
+  library.impl("join_probe", TORCH_FN(join_probe));
+  library.impl("join_any", TORCH_FN(join_any));
+}
+
+}  // namespace pistachio::kernels::cuda

@@ -1,0 +1,39 @@
+// CUDA bodies of key_filter_add and key_filter_test: launched on torch's current stream; they do not wait.
+#include "kernels/cuda/key_filter_cuda.h"
+
+#include <torch/library.h>
+
+#include <bit>
+
+#include "kernels/cuda/kernel_call.h"
+
+namespace pistachio::kernels::cuda {
+
+namespace {
+
+// The front door has checked that the size is a power of two of at least 2.
+int size_bits(const at::Tensor& words) {
+  return std::countr_zero(static_cast<uint64_t>(words.size(0)));
+}
+
+void key_filter_add(at::Tensor& words, const at::Tensor& hashes) {
+  const KernelCall call(hashes);
+  add_to_filter(words.mutable_data_ptr<int64_t>(), size_bits(words), hashes.const_data_ptr<int64_t>(), hashes.size(0), call.stream());
+}
+
+at::Tensor key_filter_test(const at::Tensor& words, const at::Tensor& hashes) {
+  const KernelCall call(hashes);
+  at::Tensor result = empty_flags(hashes, hashes.size(0));
+  test_filter(words.const_data_ptr<int64_t>(), size_bits(words), hashes.const_data_ptr<int64_t>(), hashes.size(0),
+              result.mutable_data_ptr<bool>(), call.stream());
+  return result;
+}
+
+}  // namespace
+
+TORCH_LIBRARY_IMPL(pistachio, CUDA, library) {
+  library.impl("key_filter_add", TORCH_FN(key_filter_add));
+  library.impl("key_filter_test", TORCH_FN(key_filter_test));
+}
+
+}  // namespace pistachio::kernels::cuda

@@ -1,0 +1,45 @@
+// CUDA body of plain_text_decode: one wait, for the verdict on the pages.
+#include <ATen/ATen.h>
+#include <c10/cuda/CUDAGuard.h>
+#include <torch/library.h>
+
+#include <vector>
+
+#include "base/error.h"
+#include "kernels/cuda/decode_status.h"
+#include "kernels/cuda/plain_text_decode_cuda.h"
+#include "kernels/ops/argument_check.h"
+
+namespace pistachio::kernels::cuda {
+
+namespace {
+
+std::tuple<at::Tensor, at::Tensor> plain_text_decode(const at::Tensor& bytes, const at::Tensor& pages) {
+  const c10::cuda::CUDAGuard guard(bytes.device());
+  std::vector<TextPage> table;
+  int64_t total = 0;
+  auto rows = pages.accessor<int64_t, 2>();
+  for (int64_t page = 0; page < rows.size(0); ++page) {
+    const int64_t begin = rows[page][0], end = rows[page][1], skip = rows[page][2], take = rows[page][3];
+    // Every value has a length of four bytes: a count that lies is found before memory is allocated for it.
+    if (skip + take > (end - begin) / 4) throw DataError("the page ends before its values", {.offset = end});
+    table.push_back({begin, end, skip, take, total});
+    total += take;
+  }
+  const at::TensorOptions options = bytes.options().dtype(at::kLong);
+  at::Tensor begins = at::empty({total}, options), ends = at::empty({total}, options);
+  const UploadedTable<TextPage> text_pages(table);
+  DecodeStatus status;
+  check_launch(find_text(bytes.const_data_ptr<uint8_t>(), text_pages.data(), text_pages.size(), begins.mutable_data_ptr<int64_t>(),
+                         ends.mutable_data_ptr<int64_t>(), status.failure(), status.stream()));
+  throw_failure(status.finish(), pages);
+  return {begins, ends};
+}
+
+}  // namespace
+
+TORCH_LIBRARY_IMPL(pistachio, CUDA, library) {
+  library.impl("plain_text_decode", TORCH_FN(plain_text_decode));
+}
+
+}  // namespace pistachio::kernels::cuda

@@ -1,0 +1,49 @@
+// CUDA body of rle_decode: one wait, for the verdict on the pages.
+#include <ATen/ATen.h>
+#include <c10/cuda/CUDAGuard.h>
+#include <torch/library.h>
+
+#include <limits>
+
+#include "kernels/cuda/decode_status.h"
+#include "kernels/cuda/run_parts.h"
+
+namespace pistachio::kernels::cuda {
+
+namespace {
+
+at::Tensor rle_decode(const at::Tensor& bytes, const at::Tensor& pages) {
+  const c10::cuda::CUDAGuard guard(bytes.device());
+  std::vector<RunPart> whole;
+  int64_t total = 0;
+  auto rows = pages.accessor<int64_t, 2>();
+  for (int64_t page = 0; page < rows.size(0); ++page) {
+    const int64_t limit = rows[page][3], take = rows[page][5];
+    whole.push_back({.begin = rows[page][0],
+                     .end = rows[page][1],
+                     .bit_width = rows[page][2],
+                     .max_value = limit > 0 ? limit - 1 : std::numeric_limits<uint32_t>::max(),
+                     .skip = rows[page][4],
+                     .count = take,
+                     .hidden = 0,
+                     .target = total,
+                     .page = page});
+    total += take;
+  }
+  check_run_counts(bytes, pages, whole, total * static_cast<int64_t>(sizeof(int32_t)));
+  at::Tensor values = at::empty({total}, bytes.options().dtype(at::kInt));
+  const UploadedTable<RunPart> parts(cut_run_parts(whole));
+  DecodeStatus status;
+  check_launch(decode_codes(bytes.const_data_ptr<uint8_t>(), parts.data(), parts.size(), values.mutable_data_ptr<int32_t>(),
+                            status.failure(), status.stream()));
+  throw_failure(status.finish(), pages);
+  return values;
+}
+
+}  // namespace
+
+TORCH_LIBRARY_IMPL(pistachio, CUDA, library) {
+  library.impl("rle_decode", TORCH_FN(rle_decode));
+}
+
+}  // namespace pistachio::kernels::cuda

@@ -1,0 +1,45 @@
+// CUDA bodies of compress and count_true, on torch's current stream. Both wait once: the number of selected rows is the result's size.
+#include "kernels/cuda/row_selection_cuda.h"
+
+#include <torch/library.h>
+
+#include "kernels/cuda/device_readback.h"
+#include "kernels/cuda/kernel_call.h"
+
+namespace pistachio::kernels::cuda {
+
+namespace {
+
+int64_t wait_for_count(const at::Tensor& mask, ScratchMemory& scratch, cudaStream_t stream) {
+  if (mask.numel() == 0) return 0;
+  int64_t count = 0;
+  read_back(count_flags(mask.const_data_ptr<bool>(), mask.numel(), scratch, stream), 1, &count, stream);
+  return count;
+}
+
+at::Tensor compress(const at::Tensor& values, const at::Tensor& mask) {
+  const KernelCall call(values);
+  ScratchMemory scratch;
+  const int64_t selected = wait_for_count(mask, scratch, call.stream());
+  if (selected == values.size(0)) return values;
+  at::Tensor kept = empty_like_rows(values, selected);
+  if (selected == 0) return kept;
+  select_values(value_kind_of(values), values.const_data_ptr(), mask.const_data_ptr<bool>(), values.size(0), kept.mutable_data_ptr(),
+                scratch, call.stream());
+  return kept;
+}
+
+int64_t count_true(const at::Tensor& mask) {
+  const KernelCall call(mask);
+  ScratchMemory scratch;
+  return wait_for_count(mask, scratch, call.stream());
+}
+
+}  // namespace
+
+TORCH_LIBRARY_IMPL(pistachio, CUDA, library) {
+  library.impl("compress", TORCH_FN(compress));
+  library.impl("count_true", TORCH_FN(count_true));
+}
+
+}  // namespace pistachio::kernels::cuda

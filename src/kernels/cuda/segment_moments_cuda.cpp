@@ -1,0 +1,37 @@
+// CUDA bodies of segment_moments and moments_merge: launched on torch's current stream; they do not wait.
+#include "kernels/cuda/segment_moments_cuda.h"
+
+#include <torch/library.h>
+
+#include "kernels/cuda/kernel_call.h"
+
+namespace pistachio::kernels::cuda {
+
+namespace {
+
+constexpr int64_t most_groups = (int64_t{1} << 32) - 2;  // sort keys have 32 bits
+
+void segment_moments(at::Tensor& moments, const at::Tensor& ids, const at::Tensor& values, const std::optional<at::Tensor>& validity) {
+  const KernelCall call(values);
+  ENSURE_LE(moments.size(0), most_groups);
+  ScratchMemory scratch;
+  add_values_to_moments(value_kind_of(values), static_cast<Moments*>(moments.mutable_data_ptr()), moments.size(0),
+                        ids.const_data_ptr<int64_t>(), values.const_data_ptr(), mask_of(validity), ids.numel(), scratch, call.stream());
+}
+
+void moments_merge(at::Tensor& moments, const at::Tensor& ids, const at::Tensor& other) {
+  const KernelCall call(other);
+  ENSURE_LE(moments.size(0), most_groups);
+  ScratchMemory scratch;
+  merge_moments(static_cast<Moments*>(moments.mutable_data_ptr()), moments.size(0), ids.const_data_ptr<int64_t>(),
+                static_cast<const Moments*>(other.const_data_ptr()), ids.numel(), scratch, call.stream());
+}
+
+}  // namespace
+
+TORCH_LIBRARY_IMPL(pistachio, CUDA, library) {
+  library.impl("segment_moments", TORCH_FN(segment_moments));
+  library.impl("moments_merge", TORCH_FN(moments_merge));
+}
+
+}  // namespace pistachio::kernels::cuda

@@ -1,0 +1,51 @@
+// CUDA bodies of segment_count, segment_sum and segment_sum_float, on torch's current stream. Only the sum of two-word values waits, as it
+// may leave 128 bits; the state is unchanged then.
+#include "kernels/cuda/segment_sum_cuda.h"
+
+#include <torch/library.h>
+
+#include "base/error.h"
+#include "kernels/cuda/kernel_call.h"
+#include "kernels/cuda/wide_sum_overflow.h"
+
+namespace pistachio::kernels::cuda {
+
+namespace {
+
+void segment_count(at::Tensor& counts, const at::Tensor& ids, const std::optional<at::Tensor>& validity) {
+  const KernelCall call(ids);
+  count_segments(counts.mutable_data_ptr<int64_t>(), counts.size(0), ids.const_data_ptr<int64_t>(), mask_of(validity), ids.numel(),
+                 call.stream());
+}
+
+void segment_sum(at::Tensor& sums, const at::Tensor& ids, const at::Tensor& values, const std::optional<at::Tensor>& validity) {
+  const KernelCall call(values);
+  const int64_t* groups = ids.const_data_ptr<int64_t>();
+  const ValueKind kind = value_kind_of(values);
+  if (kind == ValueKind::Wide) {
+    ENSURE_LT(sums.size(0), int64_t{1} << 32);
+    const auto* state = static_cast<const WideWords*>(sums.const_data_ptr());
+    const auto* words = static_cast<const WideWords*>(values.const_data_ptr());
+    if (wide_sums_overflow(state, sums.size(0), groups, words, mask_of(validity), ids.numel(), call.stream())) {
+      throw UserError("sum is out of range");
+    }
+  }
+  sum_segments(kind, sums.mutable_data_ptr<int64_t>(), sums.size(0), groups, values.const_data_ptr(), mask_of(validity), ids.numel(),
+               call.stream());
+}
+
+void segment_sum_float(at::Tensor& sums, const at::Tensor& ids, const at::Tensor& values, const std::optional<at::Tensor>& validity) {
+  const KernelCall call(values);
+  sum_float_segments(value_kind_of(values), sums.mutable_data_ptr<double>(), sums.size(0), ids.const_data_ptr<int64_t>(),
+                     values.const_data_ptr(), mask_of(validity), ids.numel(), call.stream());
+}
+
+}  // namespace
+
+TORCH_LIBRARY_IMPL(pistachio, CUDA, library) {
+  library.impl("segment_count", TORCH_FN(segment_count));
+  library.impl("segment_sum", TORCH_FN(segment_sum));
+  library.impl("segment_sum_float", TORCH_FN(segment_sum_float));
+}
+
+}  // namespace pistachio::kernels::cuda

@@ -1,0 +1,40 @@
+// CUDA body of spread: one wait, to compare the number of values with the number of valid rows.
+#include <ATen/ATen.h>
+#include <c10/cuda/CUDAGuard.h>
+#include <torch/library.h>
+
+#include "base/check.h"
+#include "kernels/cuda/decode_status.h"
+#include "kernels/cuda/spread_cuda.h"
+
+namespace pistachio::kernels::cuda {
+
+namespace {
+
+at::Tensor spread(const at::Tensor& values, const at::Tensor& validity) {
+  const c10::cuda::CUDAGuard guard(values.device());
+  const bool wide = values.dim() == 2;
+  const int64_t rows = validity.numel();
+  at::Tensor out = wide ? at::empty({rows, values.size(1)}, values.options()) : at::empty({rows}, values.options());
+  if (rows == 0) {
+    ENSURE_EQ(values.size(0), 0);
+    return out;
+  }
+  const size_t scratch_bytes = spread_scratch_bytes(rows);
+  at::Tensor scratch = at::empty({static_cast<int64_t>(scratch_bytes)}, values.options().dtype(at::kByte));
+  DecodeStatus status(1);
+  check_launch(spread_values(values.const_data_ptr(), values.element_size() * (wide ? 2 : 1), values.size(0),
+                             reinterpret_cast<const uint8_t*>(validity.const_data_ptr<bool>()), rows, out.mutable_data_ptr(),
+                             scratch.mutable_data_ptr(), scratch_bytes, status.results(), status.stream()));
+  status.finish();
+  ENSURE_EQ(values.size(0), *status.host_results().const_data_ptr<int64_t>());
+  return out;
+}
+
+}  // namespace
+
+TORCH_LIBRARY_IMPL(pistachio, CUDA, library) {
+  library.impl("spread", TORCH_FN(spread));
+}
+
+}  // namespace pistachio::kernels::cuda

@@ -1,0 +1,22 @@
+// The CUDA kernels of text_compact, for raw device memory and a stream. Two steps, as the caller has to allocate the output in between.
+// No torch header: nvcc reads this too.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace pistachio::kernels::cuda {
+
+size_t text_offsets_scratch_bytes(int64_t count);
+
+// Writes offsets[0 .. count], the sums of the lengths, and the last one to *total too (device memory). count > 0.
+cudaError_t sum_text_lengths(const int64_t* begins, const int64_t* ends, int64_t count, int64_t* offsets, void* scratch,
+                             size_t scratch_bytes, int64_t* total, cudaStream_t stream);
+
+// Copies value i to out[offsets[i], offsets[i + 1]). `out`, of `total` bytes, starts at a multiple of 16.
+cudaError_t copy_text(const uint8_t* bytes, const int64_t* begins, const int64_t* offsets, int64_t count, int64_t total, uint8_t* out,
+                      cudaStream_t stream);
+
+}  // namespace pistachio::kernels::cuda

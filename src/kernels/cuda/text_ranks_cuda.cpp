@@ -1,0 +1,27 @@
+// CUDA body of text_ranks, on torch's current stream. It waits once.
+#include "kernels/cuda/text_ranks_cuda.h"
+
+#include <torch/library.h>
+
+#include "kernels/cuda/kernel_call.h"
+#include "kernels/cuda/text_column.h"
+
+namespace pistachio::kernels::cuda {
+
+namespace {
+
+at::Tensor text_ranks(const at::Tensor& bytes, const at::Tensor& begins, const at::Tensor& ends) {
+  const KernelCall call(bytes);
+  ScratchMemory scratch;
+  at::Tensor ranks = empty_words(bytes, begins.size(0));
+  rank_texts(text_column(bytes, begins, ends), begins.size(0), ranks.mutable_data_ptr<int64_t>(), scratch, call.stream());
+  return ranks;
+}
+
+}  // namespace
+
+TORCH_LIBRARY_IMPL(pistachio, CUDA, library) {
+  library.impl("text_ranks", TORCH_FN(text_ranks));
+}
+
+}  // namespace pistachio::kernels::cuda

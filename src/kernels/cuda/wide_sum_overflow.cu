@@ -1,0 +1,129 @@
+// First a bound: with |value| <= (v + 1) * 2^64 for all rows and |sum| <= (s + 1) * 2^64 before, no prefix reaches 2^127 as long as
+// rows * (v + 1) + s + 1 <= 2^63. Only beyond that the exact prefixes are computed, in 192 bits.
+#include "kernels/cuda/wide_sum_overflow.h"
+
+#include <cub/device/device_scan.cuh>
+#include <thrust/iterator/counting_iterator.h>
+#include <thrust/iterator/transform_iterator.h>
+
+#include "kernels/cuda/device_error_flag.h"
+#include "kernels/cuda/device_readback.h"
+#include "kernels/cuda/row_loop.h"
+#include "kernels/cuda/sorted_keys.h"
+#include "kernels/cuda/wide_number.h"
+
+namespace pistachio::kernels::cuda {
+
+namespace {
+
+// v of |value| <= (v + 1) * 2^64, the greatest of all rows.
+__global__ void __launch_bounds__(threads_per_block)
+    largest_high_word_kernel(const WideWords* __restrict__ values, const bool* __restrict__ valid, int64_t rows, unsigned long long* out) {
+  unsigned long long largest = 0;
+  const int64_t stride = static_cast<int64_t>(gridDim.x) * threads_per_block;
+  for (int64_t row = static_cast<int64_t>(blockIdx.x) * threads_per_block + threadIdx.x; row < rows; row += stride) {
+    if (valid != nullptr && !valid[row]) continue;
+    const int64_t high = values[row].high;
+    largest = max(largest, static_cast<unsigned long long>(high ^ (high >> 63)));
+  }
+  for (int offset = 16; offset > 0; offset /= 2) largest = max(largest, __shfl_down_sync(0xffffffff, largest, offset));
+  if (threadIdx.x % 32 == 0 && largest != 0) atomicMax(out, largest);
+}
+
+struct Int192 {
+  uint64_t low, middle, high;
+};
+
+struct Add192 {
+  __host__ __device__ Int192 operator()(const Int192& left, const Int192& right) const {
+    Int192 sum;
+    sum.low = left.low + right.low;
+    const uint64_t low_carry = sum.low < left.low ? 1 : 0;
+    const uint64_t middle = left.middle + right.middle;
+    const uint64_t first_carry = middle < left.middle ? 1 : 0;
+    sum.middle = middle + low_carry;
+    const uint64_t second_carry = sum.middle < middle ? 1 : 0;
+    sum.high = left.high + right.high + first_carry + second_carry;
+    return sum;
+  }
+};
+
+__host__ __device__ Int192 widen(WideWords value) {
+  return {static_cast<uint64_t>(value.low), static_cast<uint64_t>(value.high), static_cast<uint64_t>(value.high >> 63)};
+}
+
+struct KeyOfRow {
+  const int64_t* ids;
+  __device__ uint32_t operator()(int64_t row) const { return ids == nullptr ? 0 : static_cast<uint32_t>(ids[row]); }
+};
+
+struct AddendOfPlace {
+  const WideWords* values;
+  const bool* valid;
+  const int64_t* order;
+  __host__ __device__ Int192 operator()(int64_t place) const {
+    const int64_t row = order[place];
+    return valid != nullptr && !valid[row] ? Int192{0, 0, 0} : widen(values[row]);
+  }
+};
+
+struct CheckPrefix {
+  const WideWords* sums;
+  const uint32_t* keys;
+  const Int192* prefixes;
+  const int64_t* order;
+  long long* error_word;
+  __device__ void operator()(int64_t place) const {
+    const Int192 sum = Add192()(prefixes[place], widen(sums[keys[place]]));
+    if (static_cast<int64_t>(sum.high) != static_cast<int64_t>(sum.middle) >> 63) report_failure(error_word, order[place], 0);
+  }
+};
+
+void launch_largest(const WideWords* values, const bool* valid, int64_t rows, unsigned long long* out, cudaStream_t stream) {
+  if (rows == 0) return;
+  const unsigned blocks = std::min(blocks_for(rows, 4 * threads_per_block), 2048u);
+  largest_high_word_kernel<<<blocks, threads_per_block, 0, stream>>>(values, valid, rows, out);
+  check_cuda(cudaGetLastError());
+}
+
+bool may_overflow(const WideWords* sums, int64_t groups, const WideWords* values, const bool* valid, int64_t rows, ScratchMemory& scratch,
+                  cudaStream_t stream) {
+  auto* bounds = scratch.take<unsigned long long>(2);
+  check_cuda(cudaMemsetAsync(bounds, 0, 2 * sizeof(*bounds), stream));
+  launch_largest(values, valid, rows, bounds, stream);
+  launch_largest(sums, nullptr, groups, bounds + 1, stream);
+  int64_t words[2];
+  read_back(reinterpret_cast<const int64_t*>(bounds), 2, words, stream);
+  const WideUnsigned per_row = static_cast<WideUnsigned>(words[0]) + 1, before = static_cast<WideUnsigned>(words[1]) + 1;
+  const WideUnsigned total = static_cast<WideUnsigned>(rows) * per_row + before;
+  return total > WideUnsigned{1} << 63;
+}
+
+}  // namespace
+
+bool wide_sums_overflow(const WideWords* sums, int64_t groups, const int64_t* ids, const WideWords* values, const bool* valid, int64_t rows,
+                        cudaStream_t stream) {
+  if (rows == 0) return false;
+  ScratchMemory scratch;
+  if (!may_overflow(sums, groups, values, valid, rows, scratch, stream)) return false;
+  auto* keys = scratch.take<uint32_t>(rows);
+  auto* sorted_keys = scratch.take<uint32_t>(rows);
+  auto* numbers = scratch.take<int64_t>(rows);
+  auto* order = scratch.take<int64_t>(rows);
+  map_rows(rows, keys, KeyOfRow{ids}, stream);
+  fill_row_numbers(numbers, rows, stream);
+  sort_pairs(keys, sorted_keys, numbers, order, rows, 0, bits_of(static_cast<uint64_t>(groups - 1)), scratch, stream);
+  auto* prefixes = scratch.take<Int192>(rows);
+  const auto addends = thrust::make_transform_iterator(thrust::counting_iterator<int64_t>(0), AddendOfPlace{values, valid, order});
+  size_t bytes = 0;
+  check_cuda(cub::DeviceScan::InclusiveScanByKey(nullptr, bytes, sorted_keys, addends, prefixes, Add192{}, rows, ::cuda::std::equal_to<>{},
+                                                 stream));
+  void* temporary = scratch.take_bytes(bytes);
+  check_cuda(cub::DeviceScan::InclusiveScanByKey(temporary, bytes, sorted_keys, addends, prefixes, Add192{}, rows,
+                                                 ::cuda::std::equal_to<>{}, stream));
+  const DeviceErrorFlag errors(stream);
+  for_rows(rows, CheckPrefix{sums, sorted_keys, prefixes, order, errors.device_word()}, stream);
+  return errors.wait_for_failure().has_value();
+}
+
+}  // namespace pistachio::kernels::cuda
