@@ -11,6 +11,11 @@ constexpr int64_t kMinuteMicros = 60 * kSecondMicros;
 constexpr int64_t kHourMicros = 60 * kMinuteMicros;
 constexpr int64_t kDayMicros = 24 * kHourMicros;
 
+// PostgreSQL's calendar: from Julian day 0, 4714-11-24 BC, to 5874897-12-31. Timestamps end where 64 bits of microseconds do, in 294247.
+constexpr int64_t kFirstDay = -2'440'588;
+constexpr int64_t kLastDay = 2'145'042'905;
+constexpr int64_t kFirstMicros = kFirstDay * kDayMicros;
+
 struct CivilDate {
   int32_t year;
   int32_t month;  // 1 to 12

@@ -9,6 +9,7 @@
 
 #include "base/check.h"
 #include "data/calendar.h"
+#include "data/decimal_text.h"
 #include "data/value_text.h"
 
 namespace pistachio {
@@ -37,8 +38,11 @@ bool read_character(std::string_view& text, char wanted) {
 }
 
 std::optional<int64_t> read_date(std::string_view& text, bool before_christ) {
+  size_t length = text.size();
   std::optional<int64_t> year = read_number(text, 7);
-  if (!year || !read_character(text, '-')) return std::nullopt;
+  // PostgreSQL takes 1-2-03 for a month, a day and a year of this century.
+  bool is_short = length - text.size() < 3;
+  if (!year || is_short || !read_character(text, '-')) return std::nullopt;
   std::optional<int64_t> month = read_number(text, 2);
   if (!month || !read_character(text, '-')) return std::nullopt;
   std::optional<int64_t> day = read_number(text, 2);
@@ -52,7 +56,7 @@ std::optional<int64_t> read_date(std::string_view& text, bool before_christ) {
 std::optional<int64_t> read_zone_offset(std::string_view& text) {
   while (read_character(text, ' ')) {
   }
-  if (text.empty() || read_character(text, 'Z')) return 0;
+  if (text.empty() || read_character(text, 'Z') || read_character(text, 'z')) return 0;
   bool is_behind = read_character(text, '-');
   if (!is_behind && !read_character(text, '+')) return std::nullopt;
   std::optional<int64_t> hours = read_number(text, 2);
@@ -77,7 +81,7 @@ std::optional<int64_t> read_time(std::string_view& text, bool& exact) {
   int64_t micros = 0;
   if (read_character(text, ':')) {
     std::optional<int64_t> seconds = read_number(text, 2);
-    if (!seconds || *seconds > 59) return std::nullopt;
+    if (!seconds || *seconds > 60) return std::nullopt;  // 60 is the next minute
     second = *seconds;
     if (read_character(text, '.')) {
       int64_t unit = 100'000;
@@ -99,25 +103,23 @@ ParsedConstant parse_date_or_time(LogicalType type, std::string_view text) {
   ParsedConstant parsed{ScalarValue::of_integer(type, 0)};
   if (type.kind() == TypeKind::Time) {
     std::optional<int64_t> micros = read_time(rest, parsed.exact);
-    if (!micros || !rest.empty()) refuse(type, text);
+    if (!micros || !read_zone_offset(rest) || !rest.empty()) refuse(type, text);
     parsed.value.integer = *micros;
     return parsed;
   }
-  bool before_christ = rest.ends_with(" BC");
+  bool before_christ = rest.ends_with(" BC") || rest.ends_with(" bc");
   if (before_christ) rest.remove_suffix(3);
   std::optional<int64_t> days = read_date(rest, before_christ);
   if (!days) refuse(type, text);
   int64_t micros = 0;
   if (!rest.empty()) {
-    if (!read_character(rest, ' ') && !read_character(rest, 'T')) refuse(type, text);
+    if (!read_character(rest, ' ') && !read_character(rest, 'T') && !read_character(rest, 't')) refuse(type, text);
     std::optional<int64_t> time = read_time(rest, parsed.exact);
     if (!time) refuse(type, text);
     micros = *time;
-    if (type.kind() == TypeKind::TimestampTz) {
-      std::optional<int64_t> offset = read_zone_offset(rest);
-      if (!offset) refuse(type, text);
-      micros -= *offset;
-    }
+    std::optional<int64_t> offset = read_zone_offset(rest);
+    if (!offset) refuse(type, text);
+    if (type.kind() == TypeKind::TimestampTz) micros -= *offset;  // the other types have no use for a zone
     if (!rest.empty()) refuse(type, text);
   }
   if (type.kind() == TypeKind::Date) {
@@ -192,52 +194,18 @@ Int128 largest_of(LogicalType type) {
 
 // Integers and decimals: [sign] digits [. digits] [e exponent], exactly.
 ParsedConstant parse_exact_number(LogicalType type, std::string_view text) {
-  std::string_view rest = text;
-  bool negative = read_character(rest, '-');
-  if (!negative) read_character(rest, '+');
-  std::string digits;
-  int64_t point = -1;
-  while (!rest.empty() && ((rest[0] >= '0' && rest[0] <= '9') || (rest[0] == '.' && point < 0))) {
-    if (rest[0] == '.') {
-      point = static_cast<int64_t>(digits.size());
-    } else {
-      digits += rest[0];
-    }
-    rest.remove_prefix(1);
-  }
-  if (digits.empty()) refuse(type, text);
-  if (point < 0) point = static_cast<int64_t>(digits.size());
-  if (!rest.empty() && (rest[0] == 'e' || rest[0] == 'E')) {
-    rest.remove_prefix(1);
-    bool down = read_character(rest, '-');
-    if (!down) read_character(rest, '+');
-    std::optional<int64_t> exponent = read_number(rest, 4);
-    if (!exponent) refuse(type, text);
-    point += down ? -*exponent : *exponent;
-  }
-  if (!rest.empty()) refuse(type, text);
-
+  std::optional<DecimalText> number = read_decimal_text(text);
+  if (!number) refuse(type, text);
   int scale = type.kind() == TypeKind::Decimal ? type.scale() : 0;
   Int128 largest = largest_of(type);
   Int128 lowest = type.kind() == TypeKind::Decimal ? -largest : -largest - 1;
-  ParsedConstant parsed{ScalarValue::of_integer(type, 0)};
-  Int128 value = 0;
-  bool beyond = false;
-  int64_t taken = std::max<int64_t>(0, point + scale);
-  for (int64_t position = 0; position < taken; ++position) {
-    int digit = position < static_cast<int64_t>(digits.size()) ? digits[static_cast<size_t>(position)] - '0' : 0;
-    // Asked before the step: ten times a decimal of 38 digits does not fit.
-    beyond = value > (largest + 1 - digit) / 10;
-    if (beyond) break;
-    value = value * 10 + digit;
-  }
-  for (size_t position = static_cast<size_t>(taken); position < digits.size(); ++position)
-    parsed.exact = parsed.exact && digits[position] == '0';
-  if (negative) value = -value - (parsed.exact ? 0 : 1);  // the lower neighbour
-  if (beyond || value > largest || value < lowest) {
-    (negative ? parsed.below : parsed.above) = true;
+  CutDecimal cut = cut_decimal(*number, scale, number->is_negative ? -lowest : largest);
+  ParsedConstant parsed{ScalarValue::of_integer(type, 0), cut.is_exact};
+  Int128 value = number->is_negative ? -cut.magnitude - (cut.is_exact ? 0 : 1) : cut.magnitude;  // the lower neighbour
+  if (cut.is_too_large || value < lowest) {
+    (number->is_negative ? parsed.below : parsed.above) = true;
     parsed.exact = false;
-    value = negative ? lowest : largest;
+    value = number->is_negative ? lowest : largest;
   }
   parsed.value.integer = value;
   return parsed;
@@ -261,16 +229,21 @@ bool is_below_one(std::string_view text) {
   return power < -place;
 }
 
-ParsedConstant parse_floating(LogicalType type, std::string_view text) {
-  double value = 0;
+// The nearest number of the type: a REAL is not rounded to DOUBLE first. Infinity and 0 stand for numbers beyond its range.
+template <typename Number>
+ScalarValue nearest_floating(LogicalType type, std::string_view text) {
+  Number value = 0;
   std::string_view digits = text.starts_with('+') ? text.substr(1) : text;
   auto [end, status] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-  // Too near to 0 is out of range as well as too far from it.
-  if (status == std::errc::result_out_of_range) value = std::copysign(is_below_one(digits) ? 0.0 : HUGE_VAL, digits[0] == '-' ? -1.0 : 1.0);
-  if ((status != std::errc() && status != std::errc::result_out_of_range) || end != digits.data() + digits.size()) refuse(type, text);
-  // A constant takes the column's type: a REAL as it was printed compares equal to itself.
-  if (type.kind() == TypeKind::Real) value = static_cast<float>(value);
-  return {ScalarValue::of_floating(type, value)};
+  bool is_out_of_range = status == std::errc::result_out_of_range;
+  if ((status != std::errc() && !is_out_of_range) || end != digits.data() + digits.size()) refuse(type, text);
+  if (!is_out_of_range) return ScalarValue::of_floating(type, value);
+  return ScalarValue::of_floating(type, std::copysign(is_below_one(digits) ? 0.0 : HUGE_VAL, digits[0] == '-' ? -1.0 : 1.0));
+}
+
+ParsedConstant parse_floating(LogicalType type, std::string_view text) {
+  if (type.kind() == TypeKind::Real) return {nearest_floating<float>(type, text)};
+  return {nearest_floating<double>(type, text)};
 }
 
 }  // namespace

@@ -123,13 +123,16 @@ void append_interval(std::string& text, Int128 packed) {
   int64_t months = high >> 32;
   int64_t days = static_cast<int32_t>(high);
   bool is_first = true;
-  auto separate = [&] {
+  bool is_behind_negative = false;  // then a positive field needs its sign
+  auto separate = [&](bool is_negative) {
     if (!is_first) text += ' ';
+    if (is_behind_negative && !is_negative) text += '+';
     is_first = false;
+    is_behind_negative = is_negative;
   };
   auto add = [&](int64_t amount, std::string_view unit) {
     if (amount == 0) return;
-    separate();
+    separate(amount < 0);
     append_integer(text, amount);
     (text += ' ') += unit;
     if (amount != 1) text += 's';
@@ -138,7 +141,7 @@ void append_interval(std::string& text, Int128 packed) {
   add(months % 12, "mon");
   add(days, "day");
   if (micros == 0 && !is_first) return;
-  separate();
+  separate(micros < 0);
   if (micros < 0) text += '-';
   append_clock(text, micros < 0 ? -static_cast<uint64_t>(micros) : static_cast<uint64_t>(micros));
 }

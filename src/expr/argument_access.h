@@ -147,6 +147,12 @@ inline bool fits_parameter(LogicalType type, bool is_literal, TypeKind wanted) {
   return casts_implicitly(type, wanted);
 }
 
+// Short names for the tables of functions.
+constexpr TypeKind kText = TypeKind::Varchar;
+constexpr TypeKind kWhole = TypeKind::BigInt;
+constexpr TypeKind kTruth = TypeKind::Boolean;
+constexpr TypeKind kDouble = TypeKind::Double;
+
 template <TypeKind result, TypeKind... parameters>
 std::optional<FunctionTypes> resolve_as(Types types, Literals literals) {
   constexpr size_t count = sizeof...(parameters);

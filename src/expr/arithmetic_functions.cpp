@@ -141,8 +141,9 @@ Column multiply(const FunctionCall& call) {
   return finish(call, std::move(result));
 }
 
+// NaN divided by zero is NaN.
 void refuse_zero(const FunctionCall& call) {
-  at::Tensor zero = values_of(call.arguments[1]).eq(0);
+  at::Tensor zero = values_of(call.arguments[1]).eq(0).logical_and(values_of(call.arguments[0]).isnan().logical_not());
   if (call.valid.defined()) zero = zero.logical_and(call.valid);
   if (zero.any().item<bool>()) throw UserError("division by zero");
 }
@@ -173,7 +174,7 @@ Column keep(const FunctionCall& call) {
   return finish(call, values_of(call.arguments[0]));
 }
 
-const std::array kFunctions = {
+const std::array kArithmeticFunctions = {
     Function{.name = "+",
              .resolve = resolve_sum,
              .evaluate = add,
@@ -218,7 +219,7 @@ const std::array kFunctions = {
 }  // namespace
 
 std::span<const Function> arithmetic_functions() {
-  return kFunctions;
+  return kArithmeticFunctions;
 }
 
 }  // namespace pistachio

@@ -11,7 +11,9 @@
 #include "columns/device_copy.h"
 #include "columns/row_selection.h"
 #include "columns/scalar_access.h"
+#include "data/calendar.h"
 #include "data/concatenate_columns.h"
+#include "expr/floating_conversion.h"
 #include "expr/parse_value.h"
 #include "expr/type_rules.h"
 #include "expr/wide_numbers.h"
@@ -21,8 +23,6 @@
 namespace pistachio {
 
 namespace {
-
-constexpr int64_t kDayMicros = int64_t{86'400} * 1'000'000;
 
 int scale_of(LogicalType type) {
   return type.kind() == TypeKind::Decimal ? type.scale() : 0;
@@ -99,32 +99,15 @@ Column cast_exact(const Column& column, LogicalType to, const at::Tensor& valid)
   return fixed_like(to, words.select(1, 0).contiguous().to(to.scalar_type()), column);
 }
 
-at::Tensor exact_to_double(const Column& column) {
-  at::Tensor values = column.type().is_wide() ? wide_to_double(column.values()) : column.values().to(at::kDouble);
-  int scale = scale_of(column.type());
-  return scale == 0 ? values : values / std::pow(10.0, scale);
-}
-
-Column cast_floating_to_exact(const Column& column, LogicalType to, const at::Tensor& valid) {
-  at::Tensor scaled = column.values().to(at::kDouble);
-  int scale = scale_of(to);
-  // Integers round halves to even, decimals away from zero: both as PostgreSQL.
-  if (scale > 0) scaled = scaled * std::pow(10.0, scale);
-  if (to.kind() == TypeKind::Decimal) {
-    // Not by adding a half: a double above 2^52, or right below a half, has no room for the sum.
-    at::Tensor whole = scaled.trunc();
-    scaled = whole + (scaled - whole).abs().ge(0.5).to(at::kDouble) * scaled.sign();
-  } else {
-    scaled = scaled.round();
-  }
-  double limit = to.kind() == TypeKind::Decimal ? std::pow(10.0, to.precision()) : static_cast<double>(largest_value(to)) + 1;
-  double lowest = to.kind() == TypeKind::Decimal ? -limit : -limit - (to.kind() == TypeKind::BigInt ? 1025 : 1);
-  at::Tensor bad = scaled.ge(limit).logical_or_(scaled.le(lowest)).logical_or_(scaled.isnan());
+// Halves go to even, as in PostgreSQL.
+Column cast_floating_to_integer(const Column& column, LogicalType to, const at::Tensor& valid) {
+  at::Tensor rounded = column.values().to(at::kDouble).round();
+  double limit = static_cast<double>(largest_value(to)) + 1;
+  double lowest = -limit - (to.kind() == TypeKind::BigInt ? 1025 : 1);
+  at::Tensor bad = rounded.ge(limit).logical_or_(rounded.le(lowest)).logical_or_(rounded.isnan());
   at::Tensor counted = valid.defined() ? bad.logical_and(valid) : bad;
   if (kernels::count_true(counted) > 0) refuse_value(value_at(column, counted.nonzero()[0][0].item<int64_t>()), to);
-  scaled = scaled.masked_fill(bad, 0.0);
-  if (to.is_wide()) return fixed_like(to, double_to_wide(scaled), column);
-  return fixed_like(to, scaled.to(to.scalar_type()), column);
+  return fixed_like(to, rounded.masked_fill(bad, 0.0).to(to.scalar_type()), column);
 }
 
 Column cast_number(const Column& column, LogicalType to, const at::Tensor& valid) {
@@ -138,7 +121,8 @@ Column cast_number(const Column& column, LogicalType to, const at::Tensor& valid
     return cast_number(numbers, to, valid);
   }
   if (from.is_floating()) {
-    if (!to.is_floating()) return cast_floating_to_exact(column, to, valid);
+    if (to.kind() == TypeKind::Decimal) return floating_to_decimal(column, to, valid);
+    if (!to.is_floating()) return cast_floating_to_integer(column, to, valid);
     at::Tensor values = column.values().to(to.scalar_type());
     if (to.kind() == TypeKind::Real) {
       at::Tensor bad = values.isinf().logical_and_(column.values().isinf().logical_not());
@@ -147,7 +131,7 @@ Column cast_number(const Column& column, LogicalType to, const at::Tensor& valid
     }
     return fixed_like(to, std::move(values), column);
   }
-  if (to.is_floating()) return fixed_like(to, exact_to_double(column).to(to.scalar_type()), column);
+  if (to.is_floating()) return fixed_like(to, exact_to_floating(column, to), column);
   return cast_exact(column, to, valid);
 }
 
@@ -168,6 +152,17 @@ Column cast_date_like(const Column& column, LogicalType to, const at::Tensor& va
   if (to.kind() == TypeKind::Date) return fixed_like(to, floor_days(column.values()).to(at::kInt), column);
   if (to.kind() == TypeKind::Time) return fixed_like(to, column.values() - floor_days(column.values()) * kDayMicros, column);
   return fixed_like(to, column.values(), column);  // with and without time zone: both UTC
+}
+
+bool is_time_and_interval(LogicalType one, LogicalType other) {
+  return one.kind() == TypeKind::Time && other.kind() == TypeKind::Interval;
+}
+
+// A time is as long as the time since midnight; of an interval only its time within a day counts.
+Column cast_time_or_interval(const Column& column, LogicalType to) {
+  if (to.kind() == TypeKind::Interval) return fixed_like(to, at::stack({column.values(), at::zeros_like(column.values())}, 1), column);
+  at::Tensor micros = column.values().select(1, 0).contiguous();
+  return fixed_like(to, micros - floor_days(micros) * kDayMicros, column);
 }
 
 // Text in and out goes value by value; a dictionary is converted once per entry by the evaluator.
@@ -199,6 +194,7 @@ bool can_cast(LogicalType from, LogicalType to) {
   bool from_number = is_number(from) || from.kind() == TypeKind::Boolean;
   bool to_number = is_number(to) || to.kind() == TypeKind::Boolean;
   if (from_number && to_number) return true;
+  if (is_time_and_interval(from, to) || is_time_and_interval(to, from)) return true;
   if (is_date_like(from)) return is_date_like(to) || (to.kind() == TypeKind::Time && from.kind() != TypeKind::Date);
   return false;
 }
@@ -220,6 +216,7 @@ Column cast_column(const Column& column, LogicalType to, const at::Tensor& valid
   at::Tensor counts = both_valid(valid, plain.validity());
   if (from.is_text() || to.is_text()) return convert_values(plain, to, counts);
   if (is_date_like(from)) return cast_date_like(plain, to, counts);
+  if (is_time_and_interval(from, to) || is_time_and_interval(to, from)) return cast_time_or_interval(plain, to);
   return cast_number(plain, to, counts);
 }
 

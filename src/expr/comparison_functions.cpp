@@ -6,6 +6,7 @@
 #include "columns/column_compare.h"
 #include "columns/order_words.h"
 #include "columns/row_selection.h"
+#include "data/concatenate_columns.h"
 #include "expr/function_table.h"
 #include "expr/type_rules.h"
 
@@ -36,9 +37,9 @@ Comparison mirrored(Comparison comparison) {
   }
 }
 
-// Intervals compare by length, with months of 30 and days of 24 hours (PostgreSQL): by their order word.
+// Intervals compare by length, with months of 30 and days of 24 hours (PostgreSQL).
 Column interval_length(const Column& column) {
-  return Column::fixed(TypeKind::BigInt, order_words(column)[0], column.validity());
+  return Column::fixed(LogicalType::decimal(38, 0), interval_lengths(decode_dictionary(column).values()), column.validity());
 }
 
 Column comparable(const Column& column) {
@@ -113,7 +114,7 @@ constexpr Function test_of(std::string_view name, std::optional<FunctionTypes> (
           .description = "Test that is never NULL itself"};
 }
 
-const std::array kFunctions = {
+const std::array kComparisonFunctions = {
     comparison_of("=", compare<Comparison::Equal>, "Equal"),
     comparison_of("<>", compare<Comparison::NotEqual>, "Not equal"),
     comparison_of("<", compare<Comparison::Less>, "Less; text by bytes, NaN above all numbers"),
@@ -146,7 +147,7 @@ const std::array kFunctions = {
 }  // namespace
 
 std::span<const Function> comparison_functions() {
-  return kFunctions;
+  return kComparisonFunctions;
 }
 
 }  // namespace pistachio

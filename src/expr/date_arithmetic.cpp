@@ -27,6 +27,16 @@ Value checked(Int128 value, std::string_view what) {
   return static_cast<Value>(value);
 }
 
+int32_t checked_date(Int128 days) {
+  if (days < kFirstDay || days > kLastDay) refuse_range("date");
+  return static_cast<int32_t>(days);
+}
+
+int64_t checked_timestamp(Int128 micros) {
+  if (micros < kFirstMicros) refuse_range("timestamp");
+  return checked<int64_t>(micros, "timestamp");
+}
+
 // The operand of this type and the other one.
 std::pair<const Argument*, const Argument*> ordered(const FunctionCall& call, TypeKind first) {
   const Argument& left = call.arguments[0];
@@ -34,10 +44,12 @@ std::pair<const Argument*, const Argument*> ordered(const FunctionCall& call, Ty
   return left.column.type().kind() == first ? std::pair(&left, &right) : std::pair(&right, &left);
 }
 
+// Months, then days, then time; each step has to stay inside the calendar.
 int64_t shifted_timestamp(int64_t days, int64_t time, Interval interval, int sign) {
   if (interval.months != 0) days = add_months(days, int64_t{interval.months} * sign);
-  Int128 micros = (Int128{days} + int64_t{interval.days} * sign) * kDayMicros + time + Int128{interval.micros} * sign;
-  return checked<int64_t>(micros, "timestamp");
+  int64_t micros = checked_timestamp(Int128{days} * kDayMicros + time);
+  micros = checked_timestamp(Int128{micros} + Int128{interval.days} * sign * kDayMicros);
+  return checked_timestamp(Int128{micros} + Int128{interval.micros} * sign);
 }
 
 Column shift_by_interval(const FunctionCall& call, int sign) {
@@ -172,13 +184,13 @@ Column add_days(const FunctionCall& call) {
   auto [date, count] = ordered(call, TypeKind::Date);
   ArgumentValues<int32_t> days(*date);
   ArgumentValues<int64_t> counts(*count);
-  return fill_counted_rows<int32_t>(call, [&](int64_t row) { return checked<int32_t>(Int128{days[row]} + counts[row], "date"); });
+  return fill_counted_rows<int32_t>(call, [&](int64_t row) { return checked_date(Int128{days[row]} + counts[row]); });
 }
 
 Column subtract_days(const FunctionCall& call) {
   ArgumentValues<int32_t> days(call.arguments[0]);
   ArgumentValues<int64_t> counts(call.arguments[1]);
-  return fill_counted_rows<int32_t>(call, [&](int64_t row) { return checked<int32_t>(Int128{days[row]} - counts[row], "date"); });
+  return fill_counted_rows<int32_t>(call, [&](int64_t row) { return checked_date(Int128{days[row]} - counts[row]); });
 }
 
 Column subtract_dates(const FunctionCall& call) {
@@ -200,7 +212,7 @@ Column add_date_and_time(const FunctionCall& call) {
   ArgumentValues<int32_t> days(*date);
   ArgumentValues<int64_t> micros(*time);
   return fill_counted_rows<int64_t>(
-      call, [&](int64_t row) { return checked<int64_t>(Int128{days[row]} * kDayMicros + micros[row], "timestamp"); });
+      call, [&](int64_t row) { return checked_timestamp(Int128{days[row]} * kDayMicros + micros[row]); });
 }
 
 Column subtract_timestamps(const FunctionCall& call) {
@@ -284,7 +296,7 @@ Column last_day_of_month(const FunctionCall& call) {
   ArgumentValues<int32_t> days(call.arguments[0]);
   return fill_counted_rows<int32_t>(call, [&](int64_t row) {
     CivilDate date = civil_from_days(days[row]);
-    return checked<int32_t>(Int128{days[row]} + days_in_month(date.year, date.month) - date.day, "date");
+    return checked_date(Int128{days[row]} + days_in_month(date.year, date.month) - date.day);
   });
 }
 
@@ -293,7 +305,7 @@ Column make_date(const FunctionCall& call) {
   ArgumentValues<int64_t> month(call.arguments[1]);
   ArgumentValues<int64_t> day(call.arguments[2]);
   return fill_counted_rows<int32_t>(call,
-                                    [&](int64_t row) { return checked<int32_t>(checked_days(year[row], month[row], day[row]), "date"); });
+                                    [&](int64_t row) { return checked_date(checked_days(year[row], month[row], day[row])); });
 }
 
 Column make_timestamp(const FunctionCall& call) {
@@ -308,7 +320,7 @@ Column make_timestamp(const FunctionCall& call) {
     bool known = hour[row] >= 0 && hour[row] <= 24 && minute[row] >= 0 && minute[row] < 60 && second[row] >= 0 && second[row] <= 60;
     int64_t micros = known ? hour[row] * kHourMicros + minute[row] * kMinuteMicros + std::llrint(second[row] * 1e6) : -1;
     if (micros < 0 || micros > kDayMicros) throw UserError(fmt::format("{}:{}:{} is no time", hour[row], minute[row], second[row]));
-    return checked<int64_t>(Int128{days} * kDayMicros + micros, "timestamp");
+    return checked_timestamp(Int128{days} * kDayMicros + micros);
   });
 }
 

@@ -244,7 +244,7 @@ int64_t truncated_micros(int64_t micros) {
     days = truncated_years<field>(days);
   }
   int64_t result;
-  if (__builtin_mul_overflow(days, kDayMicros, &result)) throw UserError("timestamp out of range");
+  if (days < kFirstDay || __builtin_mul_overflow(days, kDayMicros, &result)) throw UserError("timestamp out of range");
   return result;
 }
 

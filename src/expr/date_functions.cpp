@@ -17,9 +17,6 @@ namespace pistachio {
 
 namespace {
 
-constexpr TypeKind kText = TypeKind::Varchar;
-constexpr TypeKind kWhole = TypeKind::BigInt;
-
 bool is_whole(LogicalType type, bool literal) {
   return !literal && fits_parameter(type, false, TypeKind::BigInt);
 }
@@ -143,9 +140,7 @@ std::optional<FunctionTypes> resolve_extract(Types types, Literals literals) {
 
 // Whole fields, or seconds and epochs in millionths.
 Column as_double(const Column& column) {
-  if (column.type().kind() == TypeKind::BigInt) return Column::fixed(TypeKind::Double, column.values().to(at::kDouble));
-  at::Tensor micros = column.type().is_wide() ? wide_to_double(column.values()) : column.values().to(at::kDouble);
-  return Column::fixed(TypeKind::Double, micros / 1e6);
+  return cast_column(column, TypeKind::Double, {});
 }
 
 // The field is usually a constant; otherwise each field that occurs is extracted for all rows.
@@ -259,7 +254,7 @@ constexpr Function field_function(std::string_view name, std::string_view signat
       .name = name, .resolve = resolve_field<field>, .evaluate = extract_one<field>, .signature = signature, .description = description};
 }
 
-const std::array kFunctions = {
+const std::array kDateFunctions = {
     Function{.name = "+",
              .resolve = resolve_date_plus_days,
              .evaluate = add_days,
@@ -539,7 +534,7 @@ const std::array kFunctions = {
 }  // namespace
 
 std::span<const Function> date_functions() {
-  return kFunctions;
+  return kDateFunctions;
 }
 
 }  // namespace pistachio

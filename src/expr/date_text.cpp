@@ -20,6 +20,8 @@ constexpr std::array<std::string_view, 12> kMonths = {"January", "February", "Ma
                                                       "July",    "August",   "September", "October", "November", "December"};
 constexpr std::array<std::string_view, 7> kDays = {"Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"};
 
+constexpr std::array<std::string_view, 12> kRomanMonths = {"I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX", "X", "XI", "XII"};
+
 template <size_t count>
 std::shared_ptr<const Column> column_of_names(const std::array<std::string_view, count>& names) {
   std::vector<ScalarValue> values;
@@ -44,19 +46,26 @@ enum class Pattern {
   Year2,
   Year1,
   IsoYear,
+  IsoYear3,
+  IsoYear2,
+  IsoYear1,
   Century,
   Quarter,
   Month,
   MonthName,
   ShortMonth,
+  RomanMonth,
+  JulianDay,
   Day,
   DayOfYear,
+  IsoDayOfYear,
   DayOfWeek,
   IsoDayOfWeek,
   DayName,
   ShortDay,
   IsoWeek,
   Week,
+  WeekOfMonth,
   Hour24,
   Hour12,
   Minute,
@@ -64,6 +73,12 @@ enum class Pattern {
   SecondOfDay,
   Millisecond,
   Microsecond,
+  Fraction1,
+  Fraction2,
+  Fraction3,
+  Fraction4,
+  Fraction5,
+  Fraction6,
   HalfDay,
   HalfDayDotted,
   Era,
@@ -77,6 +92,9 @@ struct PatternName {
 
 // Longer names first where one begins with another.
 constexpr PatternName kPatterns[] = {{"IYYY", Pattern::IsoYear},
+                                     {"IYY", Pattern::IsoYear3},
+                                     {"IY", Pattern::IsoYear2},
+                                     {"IDDD", Pattern::IsoDayOfYear},
                                      {"Y,YYY", Pattern::YearWithComma},
                                      {"YYYY", Pattern::Year4},
                                      {"YYY", Pattern::Year3},
@@ -96,7 +114,17 @@ constexpr PatternName kPatterns[] = {{"IYYY", Pattern::IsoYear},
                                      {"D", Pattern::DayOfWeek},
                                      {"ID", Pattern::IsoDayOfWeek},
                                      {"IW", Pattern::IsoWeek},
+                                     {"I", Pattern::IsoYear1},
+                                     {"J", Pattern::JulianDay},
+                                     {"RM", Pattern::RomanMonth},
                                      {"WW", Pattern::Week},
+                                     {"W", Pattern::WeekOfMonth},
+                                     {"FF1", Pattern::Fraction1},
+                                     {"FF2", Pattern::Fraction2},
+                                     {"FF3", Pattern::Fraction3},
+                                     {"FF4", Pattern::Fraction4},
+                                     {"FF5", Pattern::Fraction5},
+                                     {"FF6", Pattern::Fraction6},
                                      {"HH24", Pattern::Hour24},
                                      {"HH12", Pattern::Hour12},
                                      {"HH", Pattern::Hour12},
@@ -129,12 +157,22 @@ char upper(char letter) {
   return static_cast<char>(std::toupper(static_cast<unsigned char>(letter)));
 }
 
+// In upper or in lower case; the names of months and days also with a capital first letter.
 bool starts_with_name(std::string_view text, std::string_view name) {
   if (text.size() < name.size()) return false;
+  bool is_upper = true;
+  bool is_lower = true;
+  bool is_capitalized = true;
   for (size_t i = 0; i < name.size(); ++i) {
     if (upper(text[i]) != name[i]) return false;
+    bool is_letter = std::isalpha(static_cast<unsigned char>(text[i])) != 0;
+    bool is_small = text[i] != name[i];
+    is_upper = is_upper && !is_small;
+    is_lower = is_lower && (is_small || !is_letter);
+    is_capitalized = is_capitalized && is_small == (i > 0);
   }
-  return true;
+  bool has_capitalized = name == "MONTH" || name == "MON" || name == "DAY" || name == "DY";
+  return is_upper || is_lower || (has_capitalized && is_capitalized);
 }
 
 NameCase case_of(std::string_view written) {
@@ -160,7 +198,8 @@ std::vector<Token> parse_format(std::string_view format) {
       if (!format.empty()) format.remove_prefix(1);
       continue;
     }
-    if (starts_with_name(format, "FM")) {
+    // TM asks for names in the language of the session, which is English; they are not padded.
+    if (starts_with_name(format, "FM") || starts_with_name(format, "TM")) {
       padded = false;
       format.remove_prefix(2);
       continue;
@@ -226,6 +265,11 @@ struct Moment {
   CivilDate date;
 };
 
+int64_t shown_iso_year(int64_t days) {
+  int64_t year = iso_week(days).year;
+  return year > 0 ? year : 1 - year;
+}
+
 void append_pattern(TextBuilder& builder, const Token& token, const Moment& moment) {
   int64_t year = moment.date.year > 0 ? moment.date.year : 1 - int64_t{moment.date.year};
   int64_t day_of_year = moment.days - days_from_civil(moment.date.year, 1, 1) + 1;
@@ -252,23 +296,27 @@ void append_pattern(TextBuilder& builder, const Token& token, const Moment& mome
     case Pattern::Year3: return number(year % 1'000, 3);
     case Pattern::Year2: return number(year % 100, 2);
     case Pattern::Year1: return number(year % 10, 1);
-    case Pattern::IsoYear: {
-      int64_t own = iso_week(moment.days).year;
-      return number(own > 0 ? own : 1 - own, 4);
-    }
+    case Pattern::IsoYear: return number(shown_iso_year(moment.days), 4);
+    case Pattern::IsoYear3: return number(shown_iso_year(moment.days) % 1'000, 3);
+    case Pattern::IsoYear2: return number(shown_iso_year(moment.days) % 100, 2);
+    case Pattern::IsoYear1: return number(shown_iso_year(moment.days) % 10, 1);
     case Pattern::Century: return number(moment.date.year > 0 ? (year + 99) / 100 : -((year + 99) / 100), 2);
     case Pattern::Quarter: return number((moment.date.month + 2) / 3, 1);
     case Pattern::Month: return number(moment.date.month, 2);
     case Pattern::MonthName: return name(month, 9);
     case Pattern::ShortMonth: return name(month.substr(0, 3), 3);
+    case Pattern::RomanMonth: return append_name(builder, kRomanMonths[static_cast<size_t>(moment.date.month - 1)], marker, 4);
+    case Pattern::JulianDay: return number(moment.days - kFirstDay, 1);
     case Pattern::Day: return number(moment.date.day, 2);
     case Pattern::DayOfYear: return number(day_of_year, 3);
+    case Pattern::IsoDayOfYear: return number((iso_week(moment.days).week - 1) * 7 + weekday_of(moment.days) + 1, 3);
     case Pattern::DayOfWeek: return number(floor_modulo(moment.days + 4, 7) + 1, 1);
     case Pattern::IsoDayOfWeek: return number(weekday_of(moment.days) + 1, 1);
     case Pattern::DayName: return name(day, 9);
     case Pattern::ShortDay: return name(day.substr(0, 3), 3);
     case Pattern::IsoWeek: return number(iso_week(moment.days).week, 2);
     case Pattern::Week: return number((day_of_year - 1) / 7 + 1, 2);
+    case Pattern::WeekOfMonth: return number((moment.date.day - 1) / 7 + 1, 1);
     case Pattern::Hour24: return number(hour, 2);
     case Pattern::Hour12: return number(hour % 12 == 0 ? 12 : hour % 12, 2);
     case Pattern::Minute: return number(moment.time / kMinuteMicros % 60, 2);
@@ -276,6 +324,12 @@ void append_pattern(TextBuilder& builder, const Token& token, const Moment& mome
     case Pattern::SecondOfDay: return number(moment.time / kSecondMicros, 1);
     case Pattern::Millisecond: return number(moment.time % kSecondMicros / 1'000, 3);
     case Pattern::Microsecond: return number(moment.time % kSecondMicros, 6);
+    case Pattern::Fraction1: return number(moment.time % kSecondMicros / 100'000, 1);
+    case Pattern::Fraction2: return number(moment.time % kSecondMicros / 10'000, 2);
+    case Pattern::Fraction3: return number(moment.time % kSecondMicros / 1'000, 3);
+    case Pattern::Fraction4: return number(moment.time % kSecondMicros / 100, 4);
+    case Pattern::Fraction5: return number(moment.time % kSecondMicros / 10, 5);
+    case Pattern::Fraction6: return number(moment.time % kSecondMicros, 6);
     case Pattern::HalfDay: return append_name(builder, hour < 12 ? "AM" : "PM", marker, 0);
     case Pattern::HalfDayDotted: return append_name(builder, hour < 12 ? "A.M." : "P.M.", marker, 0);
     case Pattern::Era: return append_name(builder, moment.date.year > 0 ? "AD" : "BC", marker, 0);

@@ -14,6 +14,7 @@
 #include "expr/cast.h"
 #include "expr/expression_evaluator.h"
 #include "expr/function_table.h"
+#include "expr/interval_text.h"
 #include "expr/parse_value.h"
 
 namespace pistachio::function_harness {

@@ -42,6 +42,13 @@ std::string describe_arguments(const std::vector<ExpressionPtr>& arguments) {
   return fmt::format("{}", fmt::join(types, ", "));
 }
 
+// Comparisons and arithmetic, whose untyped literals are numbers beside a number.
+bool takes_numbers(std::string_view name) {
+  constexpr std::string_view names[] = {"=", "<>", "<", "<=", ">", ">=", "is distinct from", "is not distinct from",
+                                        "+", "-",  "*", "/",  "%", "mod"};
+  return std::find(std::begin(names), std::end(names), name) != std::end(names);
+}
+
 }  // namespace
 
 std::span<const Function* const> find_functions(std::string_view name) {
@@ -78,6 +85,9 @@ ExpressionPtr make_call(std::string_view name, std::vector<ExpressionPtr> argume
   bool any_decimal = std::any_of(arguments.begin(), arguments.end(),
                                  [](const ExpressionPtr& argument) { return argument->type().kind() == TypeKind::Decimal; });
   if (any_decimal) {
+    if (takes_numbers(name)) {
+      for (ExpressionPtr& argument : arguments) argument = as_decimal_literal(std::move(argument));
+    }
     if (ExpressionPtr comparison = compare_with_long_constant(name, arguments, position)) return comparison;
   }
   std::vector<LogicalType> types;

@@ -14,10 +14,6 @@ namespace pistachio {
 
 namespace {
 
-constexpr TypeKind kDouble = TypeKind::Double;
-constexpr TypeKind kWhole = TypeKind::BigInt;
-constexpr TypeKind kTruth = TypeKind::Boolean;
-
 bool is_decimal(LogicalType type, bool literal) {
   return !literal && type.kind() == TypeKind::Decimal;
 }
@@ -84,7 +80,7 @@ constexpr Function double_function(std::string_view name, Column (*evaluate)(con
           .description = description};
 }
 
-const std::array kFunctions = {
+const std::array kNumberFunctions = {
     Function{.name = "abs",
              .resolve = resolve_same,
              .evaluate = absolute_value,
@@ -261,7 +257,7 @@ const std::array kFunctions = {
 }  // namespace
 
 std::span<const Function> number_functions() {
-  return kFunctions;
+  return kNumberFunctions;
 }
 
 }  // namespace pistachio

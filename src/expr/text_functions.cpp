@@ -12,10 +12,6 @@ namespace pistachio {
 
 namespace {
 
-constexpr TypeKind kText = TypeKind::Varchar;
-constexpr TypeKind kWhole = TypeKind::BigInt;
-constexpr TypeKind kTruth = TypeKind::Boolean;
-
 std::optional<FunctionTypes> resolve_join(Types types, Literals) {
   if (types.size() != 2) return std::nullopt;
   if (types[0].kind() == TypeKind::Blob && types[1].kind() == TypeKind::Blob)
@@ -40,7 +36,7 @@ std::optional<FunctionTypes> resolve_hexadecimal(Types types, Literals literals)
 constexpr std::string_view kLike =
     "Whether the whole text fits the pattern: % is any text, _ one character, \\ (or the escape) takes the next one literally";
 
-const std::array kFunctions = {
+const std::array kTextFunctions = {
     Function{.name = "||",
              .resolve = resolve_join,
              .evaluate = join_texts,
@@ -347,7 +343,7 @@ const std::array kFunctions = {
 }  // namespace
 
 std::span<const Function> text_functions() {
-  return kFunctions;
+  return kTextFunctions;
 }
 
 }  // namespace pistachio

@@ -24,7 +24,7 @@ std::string_view between(const char* begin, const char* end) {
 }
 
 // -count, and something larger than any text for the smallest number.
-int64_t magnitude(int64_t count) {
+int64_t absolute_count(int64_t count) {
   return count == INT64_MIN ? INT64_MAX : -count;
 }
 
@@ -97,7 +97,7 @@ std::string_view piece_of(std::string_view text, std::string_view delimiter, int
   if (number < 0) {
     int64_t count = 1;
     for (const char* rest = begin; next_piece(rest, end, delimiter), rest != nullptr;) ++count;
-    if (magnitude(number) > count) return text.substr(0, 0);
+    if (absolute_count(number) > count) return text.substr(0, 0);
     number = count + number + 1;
   }
   const char* rest = begin;
@@ -140,7 +140,7 @@ Column left_part(const FunctionCall& call) {
   return share_text(call, text, [&](int64_t row) {
     const char* begin = text[row].data();
     const char* end = begin + text[row].size();
-    return between(begin, count[row] >= 0 ? skip_characters(begin, end, count[row]) : skip_back(end, begin, magnitude(count[row])));
+    return between(begin, count[row] >= 0 ? skip_characters(begin, end, count[row]) : skip_back(end, begin, absolute_count(count[row])));
   });
 }
 
@@ -150,7 +150,7 @@ Column right_part(const FunctionCall& call) {
   return share_text(call, text, [&](int64_t row) {
     const char* begin = text[row].data();
     const char* end = begin + text[row].size();
-    return between(count[row] >= 0 ? skip_back(end, begin, count[row]) : skip_characters(begin, end, magnitude(count[row])), end);
+    return between(count[row] >= 0 ? skip_back(end, begin, count[row]) : skip_characters(begin, end, absolute_count(count[row])), end);
   });
 }
 

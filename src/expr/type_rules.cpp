@@ -4,6 +4,7 @@
 
 #include "base/check.h"
 #include "base/error.h"
+#include "data/decimal_text.h"
 #include "expr/cast.h"
 
 namespace pistachio {
@@ -101,6 +102,21 @@ LogicalType narrow_constant_type(const Expression& expression) {
   for (Int128 rest = value / 10; rest != 0; rest /= 10) ++digits;
   int scale = type.kind() == TypeKind::Decimal ? type.scale() : 0;
   return LogicalType::decimal(std::max(digits, std::max(1, scale)), scale);
+}
+
+ExpressionPtr as_decimal_literal(ExpressionPtr expression) {
+  if (!expression->is_untyped() || !expression->is_constant() || expression->value().is_null) return expression;
+  std::string_view text = expression->value().text;
+  size_t begin = std::min(text.find_first_not_of(" \t\n\r\f\v"), text.size());
+  text = text.substr(begin, text.find_last_not_of(" \t\n\r\f\v") + 1 - begin);
+  std::optional<DecimalText> number = read_decimal_text(text);
+  if (!number) return expression;
+  int64_t scale = std::max<int64_t>(0, static_cast<int64_t>(number->digits.size()) - number->point);
+  int64_t precision = std::max<int64_t>({1, scale, number->point + scale});
+  if (precision > kMostDigits) return expression;
+  LogicalType type = LogicalType::decimal(static_cast<int>(precision), static_cast<int>(scale));
+  Int128 magnitude = cut_decimal(*number, type.scale(), power_of_ten(type.precision()) - 1).magnitude;
+  return Expression::constant(ScalarValue::of_integer(type, number->is_negative ? -magnitude : magnitude), expression->position());
 }
 
 ExpressionPtr coerce(ExpressionPtr expression, LogicalType type) {

@@ -27,6 +27,10 @@ bool casts_implicitly(LogicalType from, LogicalType to);
 // The smallest type of an exact constant, which keeps decimals small: 1 is DECIMAL(1,0) among decimals.
 LogicalType narrow_constant_type(const Expression& expression);
 
+// An untyped literal that meets a decimal: a DECIMAL of its own digits, so that 1.5 = '1.55' is not rounded. Anything else, and text that
+// is no number of up to 38 digits, stays as it is.
+ExpressionPtr as_decimal_literal(ExpressionPtr expression);
+
 // Casts an expression; constants at once, so that errors and filters see values.
 ExpressionPtr coerce(ExpressionPtr expression, LogicalType type);
 

@@ -81,16 +81,42 @@ def column(physical, repetition=REQUIRED, **more):
     return schema_element(b"c", physical, repetition, **more)
 
 
-def statistics(minimum=None, maximum=None, old_minimum=None, old_maximum=None):
+def statistics(minimum=None, maximum=None, old_minimum=None, old_maximum=None, nulls=0, distinct=None, exact=None):
+    """`nulls` None: not counted. `exact`: whether the bounds are said to be values of the column; None: nothing is said."""
     made = Struct()
     for number, value in ((1, old_maximum), (2, old_minimum)):
         if value is not None:
             made.binary(number, value)
-    made.i64(3, 0)
+    for number, value in ((3, nulls), (4, distinct)):
+        if value is not None:
+            made.i64(number, value)
     for number, value in ((5, maximum), (6, minimum)):
         if value is not None:
             made.binary(number, value)
+    if exact is not None:
+        made.boolean(7, exact).boolean(8, exact)
     return made
+
+
+def boolean_list(values):
+    """The elements of a list of booleans, for Struct.list with kind 1."""
+    return [bytes([1 if value else 2]) for value in values]
+
+
+def column_index(null_pages, minimums, maximums, order=0, null_counts=None):
+    """`order`: 0 unordered, 1 ascending, 2 descending."""
+    made = Struct().list(1, 1, boolean_list(null_pages))
+    for number, bounds in ((2, minimums), (3, maximums)):
+        made.list(number, 8, [varint(len(bound)) + bound for bound in bounds])
+    made.i32(4, order)
+    if null_counts is not None:
+        made.list(5, 6, [zigzag(count) for count in null_counts])
+    return made.bytes()
+
+
+def offset_index(places):
+    """`places`: offset, size and first row of each page."""
+    return Struct().list(1, 12, [Struct().i64(1, offset).i32(2, size).i64(3, row).bytes() for offset, size, row in places]).bytes()
 
 
 def data_page(body, values, encoding=PLAIN, uncompressed=None):
@@ -128,3 +154,119 @@ def write(path, schema, physical, pages, rows, dictionary=b"", stats=None, codec
     content = footer.bytes()
     path.write_bytes(b"PAR1" + dictionary + pages + content + struct.pack("<I", len(content)) + b"PAR1")
     return path
+
+
+def hash_of_int64(value):
+    """XXH64 of the eight bytes of a number, as bloom filters use it."""
+    def rotate(number, bits):
+        return (number << bits | number >> 64 - bits) & 2**64 - 1
+    first, second, third, fourth, fifth = (11400714785074694791, 14029467366897019727, 1609587929392839161, 9650029242287828579,
+                                           2870177450012600261)
+    mixed = rotate((value % 2**64) * second % 2**64, 31) * first % 2**64
+    mixed = (rotate((fifth + 8) ^ mixed, 27) * first + fourth) % 2**64
+    mixed = (mixed ^ mixed >> 33) * second % 2**64
+    mixed = (mixed ^ mixed >> 29) * third % 2**64
+    return mixed ^ mixed >> 32
+
+
+def bloom_filter(values, blocks=4):
+    """A serialized split-block bloom filter over INT64 values."""
+    salts = (0x47b6137b, 0x44974d91, 0x8824ad5b, 0xa2b7289d, 0x705495c7, 0x2df1424b, 0x9efc4947, 0x5c6bfb31)
+    words = [0] * (8 * blocks)
+    for value in values:
+        hashed = hash_of_int64(value)
+        block = (hashed >> 32) * blocks >> 32
+        for i, salt in enumerate(salts):
+            words[8 * block + i] |= 1 << ((hashed & 0xffffffff) * salt % 2**32 >> 27)
+    header = Struct().i32(1, 32 * blocks)
+    for number in (2, 3, 4):
+        header.struct(number, Struct().struct(1, Struct()))
+    return header.bytes() + struct.pack(f"<{len(words)}I", *words)
+
+
+class Chunk:
+    """A column chunk of a file made by `write_file`. `pages` are (bytes, rows) pairs; `index` is a serialized column index; `bloom` is a serialized
+    bloom filter, or the number of the chunk of the row group whose filter is named. `claims` replaces numbers of the footer: `size`,
+    `uncompressed`, `data_offset`, `dictionary_offset`."""
+
+    def __init__(self, name, physical, pages, dictionary=b"", stats=None, index=None, bloom=None, codec=UNCOMPRESSED, claims=None):
+        self.name, self.physical, self.pages, self.dictionary, self.stats = name, physical, pages, dictionary, stats
+        self.index, self.bloom, self.codec, self.claims = index, bloom, codec, claims or {}
+
+    def rows(self):
+        return sum(rows for _, rows in self.pages)
+
+
+def write_file(path, schema, row_groups, ordered=True, created_by=b"crafted", rows=None):
+    """Row groups are lists of chunks, one for each column of the schema. Chunks with a column index get an offset index, too. `rows`: what the
+    footer claims for the whole file."""
+    content = bytearray(b"PAR1")
+    for group in row_groups:
+        for chunk in group:
+            chunk.begin = len(content)
+            content += chunk.dictionary
+            chunk.places = []
+            row = 0
+            for page, page_rows in chunk.pages:
+                chunk.places.append((len(content), len(page), row))
+                content += page
+                row += page_rows
+            chunk.end = len(content)
+    for group in row_groups:
+        for chunk in group:
+            if chunk.index is not None:
+                chunk.index_place = (len(content), len(chunk.index))
+                content += chunk.index
+                offsets = offset_index(chunk.places)
+                chunk.offsets_place = (len(content), len(offsets))
+                content += offsets
+            if isinstance(chunk.bloom, bytes):
+                chunk.bloom_place = (len(content), len(chunk.bloom))
+                content += chunk.bloom
+    groups = []
+    for group in row_groups:
+        columns = []
+        for chunk in group:
+            claims = chunk.claims
+            facts = Struct().i32(1, chunk.physical).list(2, 5, [zigzag(PLAIN)]).list(3, 8, [varint(len(chunk.name)) + chunk.name])
+            facts.i32(4, chunk.codec).i64(5, claims.get("values", chunk.rows()))
+            facts.i64(6, claims.get("uncompressed", chunk.end - chunk.begin)).i64(7, claims.get("size", chunk.end - chunk.begin))
+            facts.i64(9, claims.get("data_offset", chunk.begin + len(chunk.dictionary)))
+            dictionary_offset = claims.get("dictionary_offset", chunk.begin if chunk.dictionary else None)
+            if dictionary_offset is not None:
+                facts.i64(11, dictionary_offset)
+            if chunk.stats is not None:
+                facts.struct(12, chunk.stats)
+            if chunk.bloom is not None:
+                offset, size = (chunk if isinstance(chunk.bloom, bytes) else group[chunk.bloom]).bloom_place
+                facts.i64(14, offset).i32(15, size)
+            described = Struct().i64(2, chunk.begin).struct(3, facts)
+            if chunk.index is not None:
+                described.i64(4, chunk.offsets_place[0]).i32(5, chunk.offsets_place[1])
+                described.i64(6, chunk.index_place[0]).i32(7, chunk.index_place[1])
+            columns.append(described.bytes())
+        size = sum(chunk.end - chunk.begin for chunk in group)
+        groups.append(Struct().list(1, 12, columns).i64(2, size).i64(3, group[0].rows()).bytes())
+    total = sum(group[0].rows() for group in row_groups)
+    footer = Struct().i32(1, 1).list(2, 12, schema).i64(3, total if rows is None else rows).list(4, 12, groups).binary(6, created_by)
+    if ordered:
+        footer.list(7, 12, [Struct().struct(1, Struct()).bytes()] * len(row_groups[0]))
+    footer = footer.bytes()
+    path.write_bytes(bytes(content) + footer + struct.pack("<I", len(footer)) + b"PAR1")
+    return path
+
+
+def plain(physical, values):
+    """Values in PLAIN."""
+    if physical == BYTE_ARRAY:
+        return b"".join(struct.pack("<I", len(value)) + value for value in values)
+    return struct.pack("<" + {INT32: "i", INT64: "q", FLOAT: "f", DOUBLE: "d"}[physical] * len(values), *values)
+
+
+def optional_page(physical, values):
+    """A data page of an OPTIONAL column; None is NULL."""
+    bits = bytearray((len(values) + 7) // 8)
+    for i, value in enumerate(values):
+        bits[i // 8] |= (value is not None) << i % 8
+    levels = varint(len(bits) << 1 | 1) + bytes(bits)
+    return data_page(struct.pack("<I", len(levels)) + levels + plain(physical, [value for value in values if value is not None]), len(values))

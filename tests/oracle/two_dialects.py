@@ -1,0 +1,148 @@
+"""Scalar expressions evaluated by Pistachio and by PostgreSQL, and where the two disagree."""
+
+import decimal
+import math
+import re
+import struct
+import subprocess
+from dataclasses import dataclass
+
+from tests.oracle.scalar_generator import ScalarGenerator
+from tests.support import pistachio_process
+from tests.support.duckdb_oracle import split_records
+
+MARK = "=== end of expression ==="
+BATCH = 2000
+
+
+@dataclass(frozen=True)
+class Difference:
+    seed: int
+    index: int
+    query: str
+    ours: str
+    theirs: str
+
+    def __str__(self):
+        return f"seed {self.seed} index {self.index}: {self.query}\n    Pistachio:  {self.ours}\n    PostgreSQL: {self.theirs}"
+
+
+def evaluate(queries, *options, binary=None):
+    """For each query of one value a tuple of it (text, or None for NULL), or the text of an error (str)."""
+    script = "".join(f"{query};\nSELECT '{MARK}' AS m;\n" for query in queries)
+    command = [str(binary or pistachio_process.BINARY), "-f", "-", "--format", "csv", "-s", "on_error=continue", *options]
+    finished = subprocess.run(command, input=script, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, encoding="utf-8", errors="replace", check=False)
+    answers = finished.stdout.split(f"m\n{MARK}\n")
+    if len(answers) != len(queries) + 1:
+        raise RuntimeError(f"status {finished.returncode} after {len(answers) - 1} of {len(queries)} queries, at {queries[len(answers) - 1]}: {answers[-1][-500:]}")
+    return [answer_of(text) for text in answers[:-1]]
+
+
+def answer_of(text):
+    if "error: " in text:
+        return text.split("error: ", 1)[1].split("\n")[0].strip()
+    records = list(split_records("".join(line for line in text.splitlines(keepends=True) if not line.startswith("note: "))))
+    return (records[1][0],)
+
+
+def as_number(text):
+    return {"inf": math.inf, "-inf": -math.inf, "nan": math.nan, "Infinity": math.inf, "-Infinity": -math.inf, "NaN": math.nan}.get(text) or decimal.Decimal(text)
+
+
+def same_number(left, right, type_name, approximate):
+    try:
+        ours, theirs = as_number(left), as_number(right)
+    except decimal.InvalidOperation:
+        return False
+    if type_name in ("real", "double precision") or approximate:
+        ours, theirs = float(ours), float(theirs)
+        if math.isnan(ours) or math.isnan(theirs):
+            return math.isnan(ours) and math.isnan(theirs)
+        if type_name == "real":
+            # Both write the shortest digits, but not always the same ones.
+            ours, theirs = (struct.unpack("f", struct.pack("f", number))[0] for number in (ours, theirs))
+        if approximate:
+            return ours == theirs or abs(ours - theirs) <= 1e-12 * max(abs(ours), abs(theirs))
+    return ours == theirs
+
+
+def same_answer(ours, theirs, approximate):
+    """`ours` a tuple of the value, `theirs` of value and type, or either an error."""
+    if isinstance(ours, str) or isinstance(theirs, str):
+        return isinstance(ours, str) and isinstance(theirs, str)
+    (value,), (other, type_name) = ours, theirs
+    if value is None or other is None:
+        return value is None and other is None
+    if type_name == "boolean":
+        return value[:1] == other
+    if type_name in ("smallint", "integer", "bigint", "numeric", "real", "double precision"):
+        return same_number(value, other, type_name, approximate)
+    return value == other
+
+
+def is_listed(scalar, ours, theirs):
+    """Whether docs/sql.md lists the difference."""
+    if isinstance(ours, str):
+        return not isinstance(theirs, str) and is_our_limit(scalar, ours, *theirs)
+    return isinstance(theirs, str) and is_their_limit(scalar, theirs)
+
+
+def is_our_limit(scalar, error, value, type_name):
+    """Whether Pistachio may refuse what has this value in PostgreSQL."""
+    # A DECIMAL has 38 digits and no NaN.
+    if "DECIMAL(38" in error or "38 digits" in error or (error == "number out of range" and "decimal(30,10)" in scalar.query):
+        return True
+    if re.search("[eE][+]?[0-9][0-9]' is out of range for DECIMAL", error):
+        return True  # a quoted literal of more digits beside a decimal
+    if type_name == "numeric" and value and (value in ("NaN", "Infinity", "-Infinity") or len(value.lstrip("-").replace(".", "")) > 38):
+        return True
+    # Timestamps end with the 64 bits of microseconds since 1970, there since 2000; later dates have none. Differences wrap in PostgreSQL 15.
+    if (error in ("timestamp out of range", "interval out of range") and re.search("294246|2562047764", scalar.query)) or re.search("-.* is out of range for TIMESTAMP", error):
+        return True
+    if type_name.startswith("timestamp") and re.match("2942(4[789]|[567])", value or ""):
+        return True
+    # A call with a NULL constant is NULL there before its other arguments are computed.
+    is_null = value is None or re.search("greatest|least|coalesce", scalar.text)
+    if is_null and re.search("NULL|nullif", scalar.query) and re.search("out of range|division by zero", error):
+        return True
+    # ISO intervals need a letter behind each number, years a number of months behind the hyphen, hours one of minutes.
+    if re.search(r"('P|[0-9]- |[0-9]:[^0-9]).* is no INTERVAL", error):
+        return True
+    # PostgreSQL 15 takes spaces before the digits of an exponent.
+    if "is no DECIMAL" in error and re.search("[eE] +[-+]?[0-9]", error):
+        return True
+    # Dates and times are read in ISO form only.
+    if re.search("is no (DATE|TIME|TIMESTAMP)", error):
+        return True
+    # Always an error here, there only where the text reaches the end of the pattern.
+    return "LIKE pattern ends in its escape" in error
+
+
+def is_their_limit(scalar, error):
+    """Whether PostgreSQL may refuse what has a value in Pistachio."""
+    # Constant branches that are not taken are computed there.
+    if scalar.has_branches and re.search("cannot cast|syntax error|does not exist", error) is None:
+        return True
+    # Fields of a date need no timestamp here, and items of IN are compared one by one.
+    if error == "date out of range for timestamp" and re.search("date_part| IN [(]", scalar.text):
+        return True
+    # BOOLEAN is cast to and from every number here. Underflow is 0.
+    other = "(smallint|bigint|numeric|real|double precision)"
+    return "underflow" in error or re.fullmatch(f"cannot cast type (boolean to {other}|{other} to boolean)", error) is not None
+
+
+def differences(server, seed, count):
+    """The Differences among `count` expressions of a seed; `server` is a PostgresServer."""
+    generator = ScalarGenerator(seed)
+    found = []
+    for first in range(0, count, BATCH):
+        scalars = [generator.expression() for _ in range(min(BATCH, count - first))]
+        queries = [scalar.query for scalar in scalars]
+        for offset, (scalar, ours, theirs) in enumerate(zip(scalars, evaluate(queries), server.evaluate(queries))):
+            if not same_answer(ours, theirs, scalar.approximate) and not is_listed(scalar, ours, theirs):
+                found.append(Difference(seed, first + offset, scalar.query, shown(ours), shown(theirs)))
+    return found
+
+
+def shown(answer):
+    return f"error: {answer}" if isinstance(answer, str) else " ".join("NULL" if part is None else repr(part) for part in answer)
