@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "binder/grouping.h"
+#include "binder/name_match.h"
 #include "binder/syntax_walk.h"
 #include "expr/type_rules.h"
 
@@ -120,8 +121,10 @@ void QueryBinder::bind_groups(const ast::Select& select, Grouping& grouping) {
     } else if (const auto* name = std::get_if<ast::ColumnName>(&item->node); name != nullptr && name->parts.size() == 1) {
       // A column of the tables goes before an alias of the select list.
       if (grouping.scope->find_here(name->parts, item->position) == nullptr) {
+        const std::string& alias = name->parts[0];
         for (const ast::SelectItem* candidate : *grouping.items) {
-          if (candidate->alias == name->parts[0]) expression = candidate->expression.get();
+          if (candidate->alias == alias || (expression == item.get() && may_be_unquoted(alias) && matches_without_case(alias, candidate->alias)))
+            expression = candidate->expression.get();
         }
       }
     }

@@ -6,9 +6,11 @@
 #include "base/check.h"
 #include "base/error.h"
 #include "binder/query_binder.h"
+#include "data/decimal_text.h"
 #include "expr/cast.h"
 #include "expr/expression_evaluator.h"
 #include "expr/function_table.h"
+#include "expr/interval_text.h"
 #include "expr/parse_value.h"
 #include "expr/type_rules.h"
 
@@ -18,6 +20,8 @@ namespace {
 
 // Longer lists of constants are looked up in a hash table.
 constexpr size_t kLongestInList = 16;
+
+constexpr size_t kMostDigits = 38;
 
 bool is_constant_list(const std::vector<ExpressionPtr>& list) {
   return std::all_of(list.begin(), list.end(), [](const ExpressionPtr& item) { return item->is_constant(); });
@@ -34,22 +38,78 @@ ExpressionPtr best_of(std::span<const ExpressionPtr> values, std::string_view be
   return Expression::conditional(ExpressionKind::Case, {keeps, left, right}, type, position);
 }
 
+// That of the first argument as it is compared with the second, as in PostgreSQL: nullif(3, 2.5) is a DECIMAL. Integers are compared with
+// integers, floats with floats and dates with timestamps as they are.
+LogicalType nullif_type(const ExpressionPtr& first, const ExpressionPtr& second) {
+  LogicalType type = first->type();
+  LogicalType other = second->type();
+  if (second->is_untyped()) return type;
+  if (first->is_untyped()) return other.kind() == TypeKind::Decimal ? as_decimal_literal(first)->type() : other;
+  bool is_kept = (is_integer(type) && is_integer(other)) || (type.is_floating() && other.is_floating()) || !is_number(type);
+  if (is_kept) return type;
+  return is_exact_number(type) && is_exact_number(other) ? as_decimal(type) : common_type(type, other).value_or(type);
+}
+
+// Items of IN without columns are compared in one type, as in PostgreSQL: 0.1::real IN (0.1, 0.2) is true, though 0.1::real = 0.1 is not.
+void compare_as_real(ExpressionPtr& operand, std::vector<ExpressionPtr>& list) {
+  auto is_typed = [](const ExpressionPtr& item) { return !item->is_untyped() && columns_of(*item).empty(); };
+  std::optional<LogicalType> type = operand->is_untyped() ? std::nullopt : std::optional(operand->type());
+  for (const ExpressionPtr& item : list) {
+    if (type && is_typed(item)) type = column_type(*type, item->type());
+  }
+  if (type != LogicalType(TypeKind::Real)) return;
+  operand = coerce(std::move(operand), *type);
+  for (ExpressionPtr& item : list) {
+    if (is_typed(item)) item = coerce(std::move(item), *type);
+  }
+}
+
 const ast::Row* as_row(const ast::Expression& expression) {
   return std::get_if<ast::Row>(&expression.node);
 }
 
-ExpressionPtr double_constant(std::string_view text, int64_t position) {
+// The constant that `parse` gives, or its error at this position.
+template <typename Parse>
+ExpressionPtr parsed_constant(const Parse& parse, int64_t position) {
   try {
-    return Expression::constant(parse_value(TypeKind::Double, text), position);
+    return Expression::constant(parse(), position);
   } catch (const UserError& error) {
     refuse_at(error.message(), position);
   }
+}
+
+ExpressionPtr double_constant(std::string_view text, int64_t position) {
+  return parsed_constant([&] { return parse_value(TypeKind::Double, text); }, position);
+}
+
+// The fields of INTERVAL DAY TO HOUR say what a number without a unit counts and which smaller fields are dropped.
+ExpressionPtr cast_to_interval(ExpressionPtr operand, const ast::TypeName& type, int64_t position) {
+  if (!type.modifiers.empty() && type.modifiers[0] != 6) refuse_at("INTERVAL with a number of digits is not supported: it has 6", position);
+  const std::string& fields = type.interval_fields;
+  bool is_text = operand->type().kind() == TypeKind::Varchar;
+  if (is_text && operand->is_constant() && !operand->value().is_null)
+    return parsed_constant([&] { return parse_interval(operand->value().text, fields); }, position);
+  if (!operand->is_untyped() && !can_cast(operand->type(), TypeKind::Interval))
+    refuse_at(fmt::format("{} cannot be cast to INTERVAL", operand->type().to_string()), position);
+  bool is_null = operand->is_constant() && operand->value().is_null;
+  if (is_text && !is_null && !fields.empty()) refuse_at("only a constant can be cast from text to INTERVAL with fields", position);
+  ExpressionPtr interval = coerce(std::move(operand), TypeKind::Interval);
+  std::string smallest = fields.substr(fields.find_last_of(' ') + 1);
+  if (smallest.empty() || smallest == "second") return interval;
+  ExpressionPtr unit = Expression::constant(ScalarValue::of_text(TypeKind::Varchar, smallest), position);
+  return make_call("date_trunc", {std::move(unit), std::move(interval)}, position);
 }
 
 }  // namespace
 
 void refuse_at(std::string text, int64_t position) {
   throw UserError(std::move(text), position >= 0 ? std::optional(position) : std::nullopt);
+}
+
+std::optional<LogicalType> column_type(LogicalType left, LogicalType right) {
+  bool is_real = left.kind() == TypeKind::Real || right.kind() == TypeKind::Real;
+  if (is_real && (is_exact_number(left) || is_exact_number(right))) return LogicalType(TypeKind::Real);
+  return common_type(left, right);
 }
 
 LogicalType common_type_of(const std::vector<ExpressionPtr>& expressions, std::string_view what, int64_t position) {
@@ -60,12 +120,17 @@ LogicalType common_type_of(const std::vector<ExpressionPtr>& expressions, std::s
       common = expression->type();
       continue;
     }
-    std::optional<LogicalType> next = common_type(*common, expression->type());
+    std::optional<LogicalType> next = column_type(*common, expression->type());
     if (!next) {
       refuse_at(fmt::format("{} has {} and {}: cast one of them", what, common->to_string(), expression->type().to_string()),
                 expression->position() >= 0 ? expression->position() : position);
     }
     common = next;
+  }
+  if (common && common->kind() == TypeKind::Decimal) {
+    for (const ExpressionPtr& expression : expressions) {
+      if (expression->is_untyped()) common = column_type(*common, as_decimal_literal(expression)->type()).value_or(*common);
+    }
   }
   return common.value_or(LogicalType(TypeKind::Varchar));
 }
@@ -160,7 +225,10 @@ ExpressionPtr QueryBinder::bind_literal(const ast::Literal& literal, int64_t pos
     }
   }
   size_t scale = point == std::string_view::npos ? 0 : text.size() - point - 1;
-  if (digits > 38) return double_constant(text, position);
+  // Leading zeros do not count.
+  if (digits > kMostDigits) digits = scale + static_cast<size_t>(std::max<int64_t>(0, read_decimal_text(text)->point));
+  if (digits > kMostDigits)
+    refuse_at(fmt::format("{} has more than 38 digits: write it with an exponent (1e40) or cast it to DOUBLE", text), position);
   LogicalType type = LogicalType::decimal(static_cast<int>(std::max<size_t>({1, digits, scale})), static_cast<int>(scale));
   return Expression::constant(parse_constant(type, text).value, position);
 }
@@ -239,6 +307,7 @@ ExpressionPtr QueryBinder::bind_in_list(const ast::InList& node, int64_t positio
       ExpressionPtr found = bind_long_in_list(std::move(operand), list, position, *input);
       return node.negated ? make_call("not", {found}, position) : found;
     }
+    if (list.size() > 1) compare_as_real(operand, list);
     for (ExpressionPtr& item : list) parts.push_back(make_call("=", {operand, std::move(item)}, position));
   }
   ExpressionPtr any = Expression::logical(ExpressionKind::Or, std::move(parts), position);
@@ -247,14 +316,15 @@ ExpressionPtr QueryBinder::bind_in_list(const ast::InList& node, int64_t positio
 
 ExpressionPtr QueryBinder::bind_cast(const ast::Cast& node, int64_t position, const ExpressionPlace& place) {
   LogicalType type = resolve_type(node.type);
+  // A number of any length has a nearest DOUBLE, also one that is too long for a DECIMAL.
+  const auto* literal = std::get_if<ast::Literal>(&node.operand->node);
+  if (type.is_floating() && literal != nullptr && literal->kind == ast::Literal::Kind::Number)
+    return parsed_constant([&] { return parse_value(type, literal->text); }, position);
   ExpressionPtr operand = bind_node(*node.operand, place);
-  if (type.kind() == TypeKind::Interval && operand->is_untyped() && !operand->value().is_null) {
-    try {
-      return Expression::constant(parse_interval(operand->value().text, node.type.interval_fields), position);
-    } catch (const UserError& error) {
-      refuse_at(error.message(), position);
-    }
-  }
+  if (type.kind() == TypeKind::Interval) return cast_to_interval(std::move(operand), node.type, position);
+  bool has_precision = is_date_like(type) || type.kind() == TypeKind::Time;
+  if (has_precision && !node.type.modifiers.empty() && node.type.modifiers[0] != 6)
+    refuse_at(fmt::format("{}({}) is not supported: seconds have 6 digits", type.to_string(), node.type.modifiers[0]), position);
   if (!operand->is_untyped() && !can_cast(operand->type(), type))
     refuse_at(fmt::format("{} cannot be cast to {}", operand->type().to_string(), type.to_string()), position);
   ExpressionPtr cast = coerce(std::move(operand), type);
@@ -309,9 +379,8 @@ ExpressionPtr QueryBinder::bind_call(const ast::Call& node, int64_t position, co
     if (arguments.size() < least || (least == 2 && arguments.size() > 2))
       refuse_at(fmt::format("{} takes {}", node.name, least == 2 ? "two arguments" : "at least one argument"), position);
     if (node.name == "nullif") {
-      // NULL when both are equal, else the first: its type stays.
       ExpressionPtr equal = make_call("=", {arguments[0], arguments[1]}, position);
-      LogicalType type = arguments[0]->type();
+      LogicalType type = nullif_type(arguments[0], arguments[1]);
       ExpressionPtr null = Expression::constant(ScalarValue::null(type), position);
       return Expression::conditional(ExpressionKind::Case, {equal, null, coerce(arguments[0], type)}, type, position);
     }

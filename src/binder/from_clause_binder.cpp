@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "binder/name_match.h"
 #include "binder/query_binder.h"
 #include "expr/function_table.h"
 #include "expr/type_rules.h"
@@ -103,8 +104,43 @@ BoundFrom QueryBinder::from_query(BoundQuery bound, const std::string& alias) {
   return from;
 }
 
-BoundFrom QueryBinder::bind_named_table(const ast::TableReference& table, const ast::NamedTable& named) {
+// The common table, view or table that an unquoted name without an exact match stands for: the only one that differs in case alone.
+std::string QueryBinder::resolve_table_name(const ast::NamedTable& named, int64_t position) {
   const std::string& name = named.parts.back();
+  std::vector<std::string> names = tables_.table_names();
+  if (named.parts.size() == 1) {
+    for (const CommonTableEntry& entry : common_tables_) names.push_back(entry.definition->name);
+  }
+  if (!may_be_unquoted(name)) return name;
+  std::sort(names.begin(), names.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+  std::erase_if(names, [&](const std::string& other) { return !matches_without_case(name, other); });
+  if (names.size() > 1) {
+    refuse_at(fmt::format("table {} is ambiguous: it may be \"{}\" or \"{}\"; write it in quotes", name, names[0], names[1]), position);
+  }
+  return names.empty() ? name : names[0];
+}
+
+BoundFrom QueryBinder::bind_named_table(const ast::TableReference& table, const ast::NamedTable& named) {
+  if (std::optional<BoundFrom> bound = bind_table_of_name(table, named, named.parts.back())) return std::move(*bound);
+  const std::string& name = named.parts.back();
+  std::string other = resolve_table_name(named, table.position);
+  if (other != name) {
+    if (std::optional<BoundFrom> bound = bind_table_of_name(table, named, other)) return std::move(*bound);
+  }
+  std::vector<std::string> names = tables_.table_names();
+  if (names.size() > 12) {
+    names.resize(12);
+    names.emplace_back("...");
+  }
+  refuse_at(fmt::format("there is no table {}; {}", name,
+                        names.empty() ? "give a folder with -d, or name a file: FROM 'file.parquet'"
+                                      : fmt::format("there are {}", fmt::join(names, ", "))),
+            table.position);
+}
+
+std::optional<BoundFrom> QueryBinder::bind_table_of_name(const ast::TableReference& table, const ast::NamedTable& named,
+                                                         const std::string& name) {
   const std::string& alias = table.alias.empty() ? name : table.alias;
   if (named.parts.size() == 1) {
     for (size_t i = common_tables_.size(); i-- > 0;) {
@@ -133,17 +169,7 @@ BoundFrom QueryBinder::bind_named_table(const ast::TableReference& table, const 
     return from_query(std::move(bound), alias);
   }
   TablePtr found = with_position(table.position, [&] { return tables_.find_table(name); });
-  if (!found) {
-    std::vector<std::string> names = tables_.table_names();
-    if (names.size() > 12) {
-      names.resize(12);
-      names.emplace_back("...");
-    }
-    refuse_at(fmt::format("there is no table {}; {}", name,
-                          names.empty() ? "give a folder with -d, or name a file: FROM 'file.parquet'"
-                                        : fmt::format("there are {}", fmt::join(names, ", "))),
-              table.position);
-  }
+  if (!found) return std::nullopt;
   return bind_scan(found, alias);
 }
 
@@ -197,7 +223,7 @@ BoundFrom QueryBinder::bind_table(const ast::TableReference& table, const NameSc
     }
     BoundFrom operator()(const ast::SubqueryTable& node) {
       NameScope lateral(outer);
-      if (node.lateral && before != nullptr) lateral.columns() = before->columns;
+      if (node.lateral && before != nullptr) lateral.set_columns(before->columns);
       return binder.from_query(binder.bind_query(*node.query, node.lateral ? &lateral : outer), table.alias);
     }
     BoundFrom operator()(const ast::JoinTable& node) { return binder.bind_join(table, node, outer, before); }
@@ -212,7 +238,7 @@ LogicalPtr QueryBinder::bind_outer_join(const ast::JoinTable& join, const NameSc
                                         LogicalPtr right) {
   if (join.condition) {
     OuterJoinSides sides{.left = &left, .right = &right};
-    if (node.kind == JoinKind::Left) sides.optional = &right;
+    if (node.kind == JoinKind::Left || node.kind == JoinKind::Semi || node.kind == JoinKind::Anti) sides.optional = &right;
     if (node.kind == JoinKind::Right) sides.optional = &left;
     ExpressionPlace place{.scope = &scope, .sides = &sides, .no_aggregate = "in an ON clause"};
     std::vector<ExpressionPtr> own = conjuncts_of(bind_condition(*join.condition, place, "ON"));
@@ -242,6 +268,7 @@ BoundFrom QueryBinder::bind_join(const ast::TableReference& table, const ast::Jo
     if (repeated) refuse_at(fmt::format("the table name {} appears twice in FROM: give one an alias", column.table), join.right->position);
   }
   std::vector<std::string> shared = join.using_columns;
+  const bool keeps_left = join.kind == Kind::Semi || join.kind == Kind::Anti;
   if (join.natural) {
     for (const ScopeColumn& column : left.columns) {
       auto is_joined = [](const ScopeColumn& own) { return !own.needs_table && own.unsupported.empty(); };
@@ -251,9 +278,9 @@ BoundFrom QueryBinder::bind_join(const ast::TableReference& table, const ast::Jo
     }
   }
   NameScope left_scope(outer);
-  left_scope.columns() = left.columns;
+  left_scope.set_columns(left.columns);
   NameScope right_scope(outer);
-  right_scope.columns() = right.columns;
+  right_scope.set_columns(right.columns);
   LogicalJoin node;
   std::vector<ScopeColumn> merged;
   std::vector<NamedExpression> coalesced;
@@ -276,9 +303,10 @@ BoundFrom QueryBinder::bind_join(const ast::TableReference& table, const ast::Jo
       column.id = columns_.add(name, type);
       coalesced.push_back({column.id, both});
     }
-    merged.push_back(column);
+    if (!keeps_left) merged.push_back(column);
+    if (keeps_left) continue;  // the left side's columns are the only ones
     for (std::vector<ScopeColumn>* side : {&left.columns, &right.columns}) {
-      for (ScopeColumn& own : *side) own.needs_table = own.needs_table || own.name == name;
+      for (ScopeColumn& own : *side) own.needs_table = own.needs_table || own.id == first->id || own.id == second->id;
     }
   }
   BoundFrom bound;
@@ -286,11 +314,13 @@ BoundFrom QueryBinder::bind_join(const ast::TableReference& table, const ast::Jo
   bound.columns.insert(bound.columns.end(), left.columns.begin(), left.columns.end());
   bound.columns.insert(bound.columns.end(), right.columns.begin(), right.columns.end());
   NameScope scope(outer);
-  scope.columns() = bound.columns;
+  scope.set_columns(bound.columns);
   switch (join.kind) {
     case Kind::Left: node.kind = JoinKind::Left; break;
     case Kind::Right: node.kind = JoinKind::Right; break;
     case Kind::Full: node.kind = JoinKind::Full; break;
+    case Kind::Semi: node.kind = JoinKind::Semi; break;
+    case Kind::Anti: node.kind = JoinKind::Anti; break;
     default: node.kind = JoinKind::Inner; break;
   }
   node.dependent = refers_to(*right.plan, *left.plan);
@@ -307,6 +337,10 @@ BoundFrom QueryBinder::bind_join(const ast::TableReference& table, const ast::Jo
     return bound;
   }
   bound.plan = bind_outer_join(join, scope, std::move(node), std::move(left.plan), std::move(right.plan));
+  if (keeps_left) {
+    bound.columns = std::move(left.columns);
+    return bound;
+  }
   if (!coalesced.empty()) {
     for (ColumnId id : output_columns(*bound.plan)) coalesced.push_back({id, columns_.reference(id)});
     bound.plan = project(std::move(bound.plan), std::move(coalesced));

@@ -6,6 +6,7 @@
 
 #include "base/edit_distance.h"
 #include "base/error.h"
+#include "binder/name_match.h"
 
 namespace pistachio {
 
@@ -15,29 +16,80 @@ std::string written(const std::vector<std::string>& parts) {
   return fmt::format("{}", fmt::join(parts, "."));
 }
 
+std::string end_of(const std::vector<std::string>& parts) {
+  return written({parts.begin() + 1, parts.end()});
+}
+
 // Struct leaves are columns whose names have dots: a.b may be table.column or the leaf a.b of some table.
-bool matches(const ScopeColumn& column, const std::vector<std::string>& parts) {
+bool matches_exactly(const ScopeColumn& column, const std::vector<std::string>& parts) {
   if (column.name == written(parts)) return parts.size() > 1 || !column.needs_table;
-  if (parts.size() < 2 || column.table != parts[0]) return false;
-  return column.name == written({parts.begin() + 1, parts.end()});
+  return parts.size() > 1 && column.table == parts[0] && column.name == end_of(parts);
+}
+
+bool matches_folded(const ScopeColumn& column, const std::vector<std::string>& parts) {
+  if (matches_without_case(written(parts), column.name)) return parts.size() > 1 || !column.needs_table;
+  return parts.size() > 1 && matches_without_case(parts[0], column.table) && matches_without_case(end_of(parts), column.name);
+}
+
+std::string place_of(const ScopeColumn& column) {
+  return column.table.empty() ? "a join" : column.table;
 }
 
 }  // namespace
 
-const ScopeColumn* NameScope::find_here(const std::vector<std::string>& parts, int64_t position) const {
+void NameScope::set_columns(std::vector<ScopeColumn> columns) {
+  columns_ = std::move(columns);
+  by_name_.clear();
+}
+
+std::vector<size_t> NameScope::candidates(const std::vector<std::string>& parts) const {
+  if (by_name_.empty()) {
+    for (size_t i = 0; i < columns_.size(); ++i) by_name_[fold_name(columns_[i].name)].push_back(i);
+  }
+  std::vector<size_t> found;
+  auto add = [&](const std::string& name) {
+    auto known = by_name_.find(fold_name(name));
+    if (known != by_name_.end()) found.insert(found.end(), known->second.begin(), known->second.end());
+  };
+  add(written(parts));
+  if (parts.size() > 1) add(end_of(parts));
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+template <typename Matches>
+const ScopeColumn* NameScope::find_only(const std::vector<std::string>& parts, int64_t position, const Matches& matches) const {
   const ScopeColumn* found = nullptr;
-  for (const ScopeColumn& column : columns_) {
+  for (size_t i : candidates(parts)) {
+    const ScopeColumn& column = columns_[i];
     if (!matches(column, parts)) continue;
     // Of columns that cannot be read, such as two of one name in a file, any one says why.
     bool is_same = found != nullptr && (found->id == column.id || (!found->unsupported.empty() && !column.unsupported.empty()));
-    if (found != nullptr && !is_same) {
-      throw UserError(fmt::format("column {} is ambiguous: it is in {} and {}; write the table's name before it", written(parts),
-                                  found->table.empty() ? "a join" : found->table, column.table.empty() ? "a join" : column.table),
+    if (found != nullptr && !is_same && found->name != column.name)
+      throw UserError(fmt::format("column {} is ambiguous: it may be \"{}\" or \"{}\"; write it in quotes", written(parts), found->name,
+                                  column.name),
                       position);
-    }
+    if (found != nullptr && !is_same)
+      throw UserError(fmt::format("column {} is ambiguous: it is in {} and {}; write the table's name before it", written(parts),
+                                  place_of(*found), place_of(column)),
+                      position);
     found = &column;
   }
   return found;
+}
+
+const ScopeColumn* NameScope::find_exact(const std::vector<std::string>& parts, int64_t position) const {
+  return find_only(parts, position, matches_exactly);
+}
+
+const ScopeColumn* NameScope::find_without_case(const std::vector<std::string>& parts, int64_t position) const {
+  if (!std::all_of(parts.begin(), parts.end(), may_be_unquoted)) return nullptr;
+  return find_only(parts, position, matches_folded);
+}
+
+const ScopeColumn* NameScope::find_here(const std::vector<std::string>& parts, int64_t position) const {
+  const ScopeColumn* found = find_exact(parts, position);
+  return found != nullptr ? found : find_without_case(parts, position);
 }
 
 void NameScope::refuse_nested(const std::vector<std::string>& parts, int64_t position) const {
@@ -57,13 +109,14 @@ void NameScope::refuse_nested(const std::vector<std::string>& parts, int64_t pos
 }
 
 const ScopeColumn& NameScope::find(const std::vector<std::string>& parts, int64_t position) const {
-  for (const NameScope* scope = this; scope != nullptr; scope = scope->parent_) {
-    const ScopeColumn* found = scope->find_here(parts, position);
-    if (found == nullptr) continue;
-    if (!found->unsupported.empty())
-      throw UserError(fmt::format("column {} cannot be read: {}", written(parts), found->unsupported), position);
-    return *found;
-  }
+  const ScopeColumn* found = nullptr;
+  // An exact match in a query around this one goes before a match without regard to case in this one: PostgreSQL knows no others.
+  for (const NameScope* scope = this; scope != nullptr && found == nullptr; scope = scope->parent_) found = scope->find_exact(parts, position);
+  for (const NameScope* scope = this; scope != nullptr && found == nullptr; scope = scope->parent_)
+    found = scope->find_without_case(parts, position);
+  if (found != nullptr && !found->unsupported.empty())
+    throw UserError(fmt::format("column {} cannot be read: {}", written(parts), found->unsupported), position);
+  if (found != nullptr) return *found;
   for (const NameScope* scope = this; scope != nullptr; scope = scope->parent_) scope->refuse_nested(parts, position);
   std::string text = fmt::format("there is no column {}", written(parts));
   const ScopeColumn* nearest = nullptr;
@@ -81,8 +134,16 @@ const ScopeColumn& NameScope::find(const std::vector<std::string>& parts, int64_
   throw UserError(text, position);
 }
 
-bool NameScope::has_table(const std::string& table) const {
-  return std::any_of(columns_.begin(), columns_.end(), [&](const ScopeColumn& column) { return column.table == table; });
+std::optional<std::string> NameScope::find_table(const std::string& name, int64_t position) const {
+  std::optional<std::string> found;
+  for (const ScopeColumn& column : columns_) {
+    if (column.table == name) return name;
+    if (!may_be_unquoted(name) || !matches_without_case(name, column.table)) continue;
+    if (found && *found != column.table)
+      throw UserError(fmt::format("table {} is ambiguous: it may be \"{}\" or \"{}\"; write it in quotes", name, *found, column.table), position);
+    found = column.table;
+  }
+  return found;
 }
 
 }  // namespace pistachio

@@ -1,7 +1,9 @@
 // The columns that names can mean at one place of a query, with the scope of the query around it.
 #pragma once
 
+#include <optional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "logical/logical_node.h"
@@ -21,22 +23,31 @@ class NameScope {
  public:
   explicit NameScope(const NameScope* parent = nullptr) : parent_(parent) {}
 
-  void add(ScopeColumn column) { columns_.push_back(std::move(column)); }
-  std::vector<ScopeColumn>& columns() { return columns_; }
+  void set_columns(std::vector<ScopeColumn> columns);
   const std::vector<ScopeColumn>& columns() const { return columns_; }
   const NameScope* parent() const { return parent_; }
 
-  // `name` or `table.name`, here or in a scope around. Throws UserError: unknown (with near names), ambiguous, not readable.
+  // `name` or `table.name`, here or in a scope around. A name without an exact match means the only one that differs in case alone.
+  // Throws UserError: unknown (with near names), ambiguous, not readable.
   const ScopeColumn& find(const std::vector<std::string>& parts, int64_t position) const;
+  const ScopeColumn* find_exact(const std::vector<std::string>& parts, int64_t position) const;
   // Whether the name means something in this scope itself.
   const ScopeColumn* find_here(const std::vector<std::string>& parts, int64_t position) const;
-  bool has_table(const std::string& table) const;
+  // The table's name as it is written in this scope; nothing when no table matches.
+  std::optional<std::string> find_table(const std::string& name, int64_t position) const;
 
  private:
+  const ScopeColumn* find_without_case(const std::vector<std::string>& parts, int64_t position) const;
+  template <typename Matches>
+  const ScopeColumn* find_only(const std::vector<std::string>& parts, int64_t position, const Matches& matches) const;
+  // Columns whose folded name is that of the whole name or of its end, in their order.
+  std::vector<size_t> candidates(const std::vector<std::string>& parts) const;
   // The struct, list or map whose parts are columns: its own name means nothing here.
   void refuse_nested(const std::vector<std::string>& parts, int64_t position) const;
 
   std::vector<ScopeColumn> columns_;
+  // From folded names to places in columns_. Filled by the first search: most scopes of wide tables are looked into often or never.
+  mutable std::unordered_map<std::string, std::vector<size_t>> by_name_;
   const NameScope* parent_;
 };
 

@@ -1,10 +1,11 @@
 // The work of binding one statement. Each method turns one kind of syntax into plan nodes or expressions; the methods are spread over
 // files by what they bind: from_clause_binder, common_table_binder, expression_binder, row_comparison_binder, subquery_binder,
-// aggregate_binder, values_binder, filter_binder, select_binder.
+// aggregate_binder, values_binder, set_operation_binder, filter_binder, select_binder.
 #pragma once
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -91,12 +92,20 @@ class QueryBinder {
   // Queries (select_binder.cpp).
   BoundQuery bind_query(const ast::Query& query, const NameScope* outer);
   BoundQuery bind_select(const ast::Query& query, const ast::Select& select, const NameScope* outer);
-  BoundQuery bind_set_operation(const ast::Query& query, const ast::SetOperation& operation, const NameScope* outer);
   void order_output(const ast::Query& query, BoundQuery& bound);
   void limit_output(const ast::Query& query, BoundQuery& bound);
   std::optional<int64_t> bind_row_count(const ast::ExpressionPtr& expression, std::string_view clause);
   LogicalPtr project(LogicalPtr plan, std::vector<NamedExpression> columns) const;
   NamedExpression name_expression(ExpressionPtr expression, const std::string& name, const ColumnSet& input, ColumnSet& taken);
+
+  // UNION, INTERSECT, EXCEPT (set_operation_binder.cpp).
+  struct SetOperand {
+    LogicalPtr plan;
+    std::vector<ColumnId> columns;
+  };
+  BoundQuery bind_set_operation(const ast::Query& query, const ast::SetOperation& operation, const NameScope* outer);
+  SetOperand combine_operands(LogicalSetOperation::Kind kind, bool all, std::vector<SetOperand> operands);
+  SetOperand combine_two(LogicalSetOperation::Kind kind, bool all, SetOperand left, SetOperand right);
 
   // VALUES (values_binder.cpp).
   struct ValuesPiece {
@@ -111,6 +120,8 @@ class QueryBinder {
   BoundFrom bind_from(const std::vector<ast::TableReferencePtr>& tables, const NameScope* outer);
   void count_table(const ast::TableReference& table);
   BoundFrom bind_table(const ast::TableReference& table, const NameScope* outer, const BoundFrom* before);
+  std::string resolve_table_name(const ast::NamedTable& named, int64_t position);
+  std::optional<BoundFrom> bind_table_of_name(const ast::TableReference& table, const ast::NamedTable& named, const std::string& name);
   BoundFrom bind_named_table(const ast::TableReference& table, const ast::NamedTable& named);
   BoundFrom bind_scan(const TablePtr& table, const std::string& alias);
   BoundFrom bind_join(const ast::TableReference& table, const ast::JoinTable& join, const NameScope* outer, const BoundFrom* before);
@@ -179,11 +190,19 @@ class QueryBinder {
   std::set<const ast::Select*> grouped_by_subqueries_;
   std::vector<std::string> open_views_;  // being bound: a view must not contain itself
   size_t bound_tables_ = 0;
+  size_t open_queries_ = 0;  // being bound, one inside the other
   const ast::Values* inserted_values_ = nullptr;  // the VALUES that INSERT fills a table from
 };
 
+// As common_type, but REAL and an exact number meet in REAL, as in PostgreSQL: only operators go to DOUBLE.
+std::optional<LogicalType> column_type(LogicalType left, LogicalType right);
+
 // Types that meet in one column: CASE branches, COALESCE, VALUES, set operations. Untyped literals take the others' type.
 LogicalType common_type_of(const std::vector<ExpressionPtr>& expressions, std::string_view what, int64_t position);
+
+// Two rows of values, field by field, by a comparison or IS [NOT] DISTINCT FROM: the first fields that are not equal decide the order.
+using FieldPair = std::pair<ExpressionPtr, ExpressionPtr>;
+ExpressionPtr compare_rows(const std::vector<FieldPair>& pairs, std::string_view name, int64_t position);
 
 [[noreturn]] void refuse_at(std::string text, int64_t position);
 

@@ -14,8 +14,6 @@ bool is_order_comparison(std::string_view name) {
   return name == "<" || name == "<=" || name == ">" || name == ">=";
 }
 
-using FieldPair = std::pair<ExpressionPtr, ExpressionPtr>;
-
 // The first pair that is not equal decides, and NULL is not equal. A list of cases and no nested ORs: a row may have many fields. That the
 // first fields are in order goes before the cases, since scans and joins can use it.
 ExpressionPtr order_of_rows(const std::vector<FieldPair>& pairs, std::string_view name, int64_t position) {
@@ -35,24 +33,28 @@ ExpressionPtr order_of_rows(const std::vector<FieldPair>& pairs, std::string_vie
 
 }  // namespace
 
-ExpressionPtr QueryBinder::bind_row_comparison(const ast::Row& left, const std::string& name, const ast::Row& right, int64_t position,
-                                               const ExpressionPlace& place) {
+ExpressionPtr compare_rows(const std::vector<FieldPair>& pairs, std::string_view name, int64_t position) {
   bool is_all = name == "=" || name == "is not distinct from";
   bool is_any = name == "<>" || name == "is distinct from";
   if (!is_all && !is_any && !is_order_comparison(name))
     refuse_at(fmt::format("rows of values do not have the operator {}", name), position);
+  if (pairs.empty()) refuse_at("rows without values cannot be compared", position);
+  if (!is_all && !is_any) return order_of_rows(pairs, name, position);
+  std::vector<ExpressionPtr> parts;
+  for (const FieldPair& pair : pairs) parts.push_back(make_call(name, {pair.first, pair.second}, position));
+  return Expression::logical(is_all ? ExpressionKind::And : ExpressionKind::Or, std::move(parts), position);
+}
+
+ExpressionPtr QueryBinder::bind_row_comparison(const ast::Row& left, const std::string& name, const ast::Row& right, int64_t position,
+                                               const ExpressionPlace& place) {
   if (left.fields.size() != right.fields.size())
     refuse_at(fmt::format("rows of {} and {} values cannot be compared", left.fields.size(), right.fields.size()), position);
-  if (left.fields.empty()) refuse_at("rows without values cannot be compared", position);
   std::vector<FieldPair> pairs;
   for (size_t i = 0; i < left.fields.size(); ++i) {
     ExpressionPtr first = bind_node(*left.fields[i], place);
     pairs.emplace_back(std::move(first), bind_node(*right.fields[i], place));
   }
-  if (!is_all && !is_any) return order_of_rows(pairs, name, position);
-  std::vector<ExpressionPtr> parts;
-  for (const FieldPair& pair : pairs) parts.push_back(make_call(name, {pair.first, pair.second}, position));
-  return Expression::logical(is_all ? ExpressionKind::And : ExpressionKind::Or, std::move(parts), position);
+  return compare_rows(pairs, name, position);
 }
 
 // IS NULL: every field is; IS NOT NULL: no field is. Neither is the opposite of the other, as in PostgreSQL.

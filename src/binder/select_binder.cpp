@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <charconv>
+#include <utility>
 
 #include "base/check.h"
 #include "base/error.h"
 #include "binder/grouping.h"
+#include "binder/name_match.h"
 #include "expr/expression_evaluator.h"
 #include "expr/type_rules.h"
 
@@ -40,6 +42,9 @@ bool default_nulls_first(const ast::OrderItem& item) {
   return item.nulls == ast::OrderItem::Nulls::First;
 }
 
+// Whatever walks over plans goes as deep as queries are nested, on stacks of ordinary size.
+constexpr size_t kMostNestedQueries = 500;
+
 std::optional<size_t> ordinal_of(const ast::Expression& expression) {
   const auto* literal = std::get_if<ast::Literal>(&expression.node);
   if (literal == nullptr || literal->kind != ast::Literal::Kind::Number) return std::nullopt;
@@ -66,6 +71,11 @@ NamedExpression QueryBinder::name_expression(ExpressionPtr expression, const std
 }
 
 BoundQuery QueryBinder::bind_query(const ast::Query& query, const NameScope* outer) {
+  if (open_queries_ >= kMostNestedQueries) {
+    refuse_at(fmt::format("queries are nested more than {} deep; keep parts of the statement with CREATE TABLE AS", kMostNestedQueries),
+              query.position);
+  }
+  ++open_queries_;
   size_t visible = common_tables_.size();
   bind_common_tables(query, outer);
   struct Visitor {
@@ -78,6 +88,7 @@ BoundQuery QueryBinder::bind_query(const ast::Query& query, const NameScope* out
   };
   BoundQuery bound = std::visit(Visitor{*this, query, outer}, query.body);
   common_tables_.resize(visible);
+  --open_queries_;
   return bound;
 }
 
@@ -105,7 +116,9 @@ void QueryBinder::limit_output(const ast::Query& query, BoundQuery& bound) {
 void QueryBinder::order_output(const ast::Query& query, BoundQuery& bound) {
   if (query.order_by.empty()) return;
   NameScope scope;
-  for (const OutputColumn& column : bound.output) scope.add({"", column.name, column.id});
+  std::vector<ScopeColumn> named;
+  for (const OutputColumn& column : bound.output) named.push_back({"", column.name, column.id});
+  scope.set_columns(std::move(named));
   LogicalSort sort;
   for (const ast::OrderItem& item : query.order_by) {
     ExpressionPtr key;
@@ -122,69 +135,11 @@ void QueryBinder::order_output(const ast::Query& query, BoundQuery& bound) {
   bound.plan = make_node(std::move(sort), std::move(bound.plan));
 }
 
-BoundQuery QueryBinder::bind_set_operation(const ast::Query& query, const ast::SetOperation& operation, const NameScope* outer) {
-  BoundQuery left = bind_query(*operation.left, outer);
-  BoundQuery right = bind_query(*operation.right, outer);
-  std::string_view name = operation.kind == ast::SetOperation::Kind::Union       ? "UNION"
-                          : operation.kind == ast::SetOperation::Kind::Intersect ? "INTERSECT"
-                                                                                 : "EXCEPT";
-  if (left.output.size() != right.output.size())
-    refuse_at(fmt::format("{} of {} and {} columns", name, left.output.size(), right.output.size()), query.position);
-  LogicalSetOperation node;
-  node.all = operation.all;
-  node.kind = operation.kind == ast::SetOperation::Kind::Union       ? LogicalSetOperation::Kind::Union
-              : operation.kind == ast::SetOperation::Kind::Intersect ? LogicalSetOperation::Kind::Intersect
-                                                                     : LogicalSetOperation::Kind::Except;
-  std::vector<NamedExpression> left_columns;
-  std::vector<NamedExpression> right_columns;
-  BoundQuery bound;
-  for (size_t i = 0; i < left.output.size(); ++i) {
-    LogicalType first = columns_.type(left.output[i].id);
-    LogicalType second = columns_.type(right.output[i].id);
-    bool left_is_open = left.is_untyped(left.output[i].id);
-    bool right_is_open = right.is_untyped(right.output[i].id);
-    std::optional<LogicalType> type = common_type(first, second);
-    if (left_is_open != right_is_open) type = left_is_open ? second : first;
-    if (!type) {
-      refuse_at(fmt::format("{}: column {} is {} on the left and {} on the right", name, i + 1, first.to_string(), second.to_string()),
-                query.position);
-    }
-    auto add = [&](const BoundQuery& side, std::vector<NamedExpression>& columns, std::vector<ColumnId>& ids) {
-      ColumnId source = side.output[i].id;
-      ColumnId id = columns_.add(left.output[i].name, *type);
-      columns.push_back({id, coerce(columns_.reference(source), *type)});
-      ids.push_back(id);
-    };
-    add(left, left_columns, node.left_columns);
-    add(right, right_columns, node.right_columns);
-    ColumnId id = columns_.add(left.output[i].name, *type);
-    node.columns.push_back(id);
-    bound.output.push_back({id, left.output[i].name});
-    // NULL UNION NULL is still open; two literals are text.
-    bool is_null = left.untyped_nulls.contains(left.output[i].id) && right.untyped_nulls.contains(right.output[i].id);
-    if (is_null) bound.note_untyped(id, true);
-  }
-  bound.left_out = std::move(left.left_out);
-  for (LeftOutColumn& column : right.left_out) {
-    bool is_known = std::any_of(bound.left_out.begin(), bound.left_out.end(),
-                                [&](const LeftOutColumn& own) { return own.name == column.name && own.place == column.place; });
-    if (!is_known) bound.left_out.push_back(std::move(column));
-  }
-  std::stable_sort(bound.left_out.begin(), bound.left_out.end(),
-                   [](const LeftOutColumn& one, const LeftOutColumn& other) { return one.place < other.place; });
-  LogicalPtr first = project(std::move(left.plan), std::move(left_columns));
-  LogicalPtr second = project(std::move(right.plan), std::move(right_columns));
-  bound.plan = make_node(std::move(node), std::move(first), std::move(second));
-  order_output(query, bound);
-  limit_output(query, bound);
-  return bound;
-}
-
 BoundQuery QueryBinder::bind_select(const ast::Query& query, const ast::Select& select, const NameScope* outer) {
   size_t shared_around = shared_.size();
   BoundFrom from = bind_from(select.from, outer);
   NameScope scope(outer);
-  scope.columns() = from.columns;
+  scope.set_columns(from.columns);
   levels_.push_back({.scope = &scope, .no_aggregate = "in WHERE"});
   LogicalPtr plan = std::move(from.plan);
 
@@ -247,13 +202,23 @@ BoundQuery QueryBinder::bind_select(const ast::Query& query, const ast::Select& 
   for (const NameScope* around = outer; around != nullptr; around = around->parent()) {
     for (const ScopeColumn& column : around->columns()) taken.insert(column.id);
   }
+  // What the plan gives changes only where an item joins a subquery to it.
+  ColumnSet given = output_set(*plan);
+  const LogicalNode* given_by = plan.get();
+  auto columns_of_plan = [&]() -> const ColumnSet& {
+    if (std::exchange(given_by, plan.get()) != plan.get()) given = output_set(*plan);
+    return given;
+  };
   for (const ast::SelectItem& item : select.items) {
     if (const auto* star = std::get_if<ast::Star>(&item.expression->node)) {
-      if (!star->qualifier.empty() && !scope.has_table(star->qualifier.back()))
-        refuse_at(fmt::format("there is no table {} in FROM", star->qualifier.back()), item.expression->position);
+      std::optional<std::string> of_table;
+      if (!star->qualifier.empty()) {
+        of_table = scope.find_table(star->qualifier.back(), item.expression->position);
+        if (!of_table) refuse_at(fmt::format("there is no table {} in FROM", star->qualifier.back()), item.expression->position);
+      }
       if (star->qualifier.empty() && scope.columns().empty()) refuse_at("SELECT * needs a FROM", item.expression->position);
       for (const ScopeColumn& column : scope.columns()) {
-        bool wanted = star->qualifier.empty() ? !column.needs_table : column.table == star->qualifier.back();
+        bool wanted = of_table ? column.table == *of_table : !column.needs_table;
         if (!wanted) continue;
         if (!column.unsupported.empty()) {
           bound.left_out.push_back({column.name, column.unsupported, bound.output.size()});
@@ -261,7 +226,7 @@ BoundQuery QueryBinder::bind_select(const ast::Query& query, const ast::Select& 
         }
         ExpressionPtr value = columns_.reference(column.id, item.expression->position);
         if (grouping.is_grouped) value = after_grouping(std::move(value), grouping);
-        columns.push_back(name_expression(std::move(value), column.name, output_set(*plan), taken));
+        columns.push_back(name_expression(std::move(value), column.name, columns_of_plan(), taken));
         bound.output.push_back({columns.back().id, column.name});
       }
       continue;
@@ -269,7 +234,7 @@ BoundQuery QueryBinder::bind_select(const ast::Query& query, const ast::Select& 
     std::string name = item.alias.empty() ? default_name(*item.expression) : item.alias;
     ExpressionPtr value = bind_item(*item.expression);
     bool is_untyped = value->is_untyped();
-    columns.push_back(name_expression(std::move(value), name, output_set(*plan), taken));
+    columns.push_back(name_expression(std::move(value), name, columns_of_plan(), taken));
     bound.output.push_back({columns.back().id, name});
     if (is_untyped) bound.note_untyped(columns.back().id, columns.back().expression->is_null_constant());
   }
@@ -288,6 +253,14 @@ BoundQuery QueryBinder::bind_select(const ast::Query& query, const ast::Select& 
         if (column.name != name->parts[0]) continue;
         if (key && *key != column.id) refuse_at(fmt::format("{} {} is ambiguous", clause, column.name), item.position);
         key = column.id;
+      }
+      if (!key && may_be_unquoted(name->parts[0]) && scope.find_exact(name->parts, item.position) == nullptr) {
+        for (const OutputColumn& column : bound.output) {
+          if (!matches_without_case(name->parts[0], column.name)) continue;
+          if (key && *key != column.id)
+            refuse_at(fmt::format("{} {} is ambiguous: write the name in quotes", clause, name->parts[0]), item.position);
+          key = column.id;
+        }
       }
     }
     if (key) return *key;

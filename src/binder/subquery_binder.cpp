@@ -95,12 +95,16 @@ ExpressionPtr QueryBinder::bind_subquery(const ast::Subquery& node, int64_t posi
   if (bound.output.size() != operands.size())
     refuse_at(fmt::format("the subquery must give {} column(s) to compare with, not {}", operands.size(), bound.output.size()), position);
   std::string comparison = node.kind == Kind::In ? "=" : node.comparison;
-  if (operands.size() > 1 && comparison != "=") refuse_at("rows can be compared with a subquery by IN only", position);
   bool is_all = node.kind == Kind::All;
+  if (is_all) comparison = negated_comparison(comparison);
+  std::vector<FieldPair> pairs;
+  for (size_t i = 0; i < operands.size(); ++i) pairs.emplace_back(operands[i], columns_.reference(bound.output[i].id));
   std::vector<ExpressionPtr> conditions;
-  for (size_t i = 0; i < operands.size(); ++i) {
-    std::string_view name = is_all ? negated_comparison(comparison) : std::string_view(comparison);
-    conditions.push_back(make_call(name, {operands[i], columns_.reference(bound.output[i].id)}, position));
+  if (comparison == "=" || pairs.size() == 1) {
+    // One condition for each field: joins can use them as keys.
+    for (const FieldPair& pair : pairs) conditions.push_back(make_call(comparison, {pair.first, pair.second}, position));
+  } else {
+    conditions.push_back(compare_rows(pairs, comparison, position));
   }
   ExpressionPtr mark = bind_mark(std::move(bound.plan), std::move(conditions), position, *input);
   return is_all ? make_call("not", {mark}, position) : mark;

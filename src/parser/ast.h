@@ -170,7 +170,7 @@ struct SubqueryTable {
 };
 
 struct JoinTable {
-  enum class Kind { Inner, Left, Right, Full, Cross };
+  enum class Kind { Inner, Left, Right, Full, Cross, Semi, Anti };
   Kind kind = Kind::Inner;
   bool natural = false;
   std::vector<std::string> using_columns;

@@ -329,7 +329,7 @@ void AstWriter::write_node(const ast::JoinTable& node) {
 }
 
 void AstWriter::write_join_end(const ast::JoinTable& node) {
-  constexpr std::array<std::string_view, 5> words = {"", "LEFT ", "RIGHT ", "FULL ", "CROSS "};
+  constexpr std::array<std::string_view, 7> words = {"", "LEFT ", "RIGHT ", "FULL ", "CROSS ", "SEMI ", "ANTI "};
   add(node.natural ? " NATURAL " : " ");
   add(words[static_cast<size_t>(node.kind)]);
   add("JOIN ");

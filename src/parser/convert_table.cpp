@@ -1,4 +1,5 @@
 // What stands in FROM: tables, files, functions, subqueries, joins. See tree_converter.h.
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -40,11 +41,24 @@ ast::TableReferencePtr TreeConverter::join(const Json& node) {
   while (is_join_without_alias(chain.back()->at("larg"))) chain.push_back(&body_of(chain.back()->at("larg")));
   const Descent descent(*this, 0, static_cast<int64_t>(chain.size()));
   ast::TableReferencePtr result = join_leaf(chain.back()->at("larg"));
-  for (size_t i = chain.size(); i-- > 0;) result = one_join(*chain[i], std::move(result));
+  std::optional<ast::JoinTable::Kind> word;  // SEMI or ANTI before the next join, which the rewritten statement has as a join of its own
+  for (size_t i = chain.size(); i-- > 0;) {
+    std::optional<ast::JoinTable::Kind> next_word = join_word(chain[i]->at("rarg"));
+    if (!next_word) result = one_join(*chain[i], std::move(result), word);
+    word = next_word;
+  }
   return result;
 }
 
-ast::TableReferencePtr TreeConverter::one_join(const Json& body, ast::TableReferencePtr left) {
+std::optional<ast::JoinTable::Kind> TreeConverter::join_word(const Json& right) const {
+  if (kind_of(right) != "RangeVar") return std::nullopt;
+  const Marker* marker = rewritten_.find_marker(text_field(body_of(right), "relname"));
+  if (marker != nullptr && marker->kind == Marker::Kind::SemiJoin) return ast::JoinTable::Kind::Semi;
+  if (marker != nullptr && marker->kind == Marker::Kind::AntiJoin) return ast::JoinTable::Kind::Anti;
+  return std::nullopt;
+}
+
+ast::TableReferencePtr TreeConverter::one_join(const Json& body, ast::TableReferencePtr left, std::optional<ast::JoinTable::Kind> word) {
   using Kind = ast::JoinTable::Kind;
   const std::string_view kind = text_field(body, "jointype");
   ast::TableReference result;
@@ -64,6 +78,7 @@ ast::TableReferencePtr TreeConverter::one_join(const Json& body, ast::TableRefer
               : kind == "JOIN_FULL"  ? Kind::Full
               : unconditional        ? Kind::Cross
                                      : Kind::Inner;
+  if (word) join.kind = *word;
   result.node = std::move(join);
   alias(body, result);
   return std::make_unique<ast::TableReference>(std::move(result));
@@ -72,6 +87,8 @@ ast::TableReferencePtr TreeConverter::one_join(const Json& body, ast::TableRefer
 void TreeConverter::alias(const Json& body, ast::TableReference& result) {
   const Json* alias = find_field(body, "alias");
   if (alias == nullptr) return;
+  const Marker* marker = rewritten_.find_marker(text_field(*alias, "aliasname"));
+  if (marker != nullptr && marker->kind == Marker::Kind::NoAlias) return;
   result.alias = name(text_field(*alias, "aliasname"));
   result.column_aliases = names(find_field(*alias, "colnames"));
 }

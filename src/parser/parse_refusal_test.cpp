@@ -149,7 +149,6 @@ TEST(ParseError, SyntaxErrors) {
   expect_failure_at_mark("select 1 from^  -- comment\n ; select 2", "syntax error at end of input");
   expect_failure_at_mark("select (1^", "syntax error at end of input");
   expect_failure_at_mark("select ^4GB", "trailing junk after numeric literal at or near \"4G\"");
-  expect_failure_at_mark("select a from ^(select 1)", "subquery in FROM must have an alias");
   expect_failure_at_mark("select ^'abc", "unterminated quoted string");
   expect_failure_at_mark("select 1; select ^\"abc", "unterminated quoted identifier");
   expect_failure_at_mark("select 1 ^/* abc", "unterminated comment");

@@ -29,7 +29,8 @@ class StatementRewriter {
     } else if (is_word(text_, first, "set")) {
       rewrite_set_value();
     }
-    mark_table_texts();
+    mark_table_places();
+    mark_join_words();
     mark_long_names();
     mark_lists();
     std::sort(replacements_.begin(), replacements_.end(), [](const auto& left, const auto& right) { return left.begin < right.begin; });
@@ -41,9 +42,12 @@ class StatementRewriter {
   void replace(const Token& token, std::string text) { replacements_.push_back({token.begin, token.end, std::move(text)}); }
 
   void mark(const Token& token, Marker::Kind kind, std::string value) {
-    replace(token, fmt::format("\"{}{}\"", marker_start, result_.markers.size()));
+    replace(token, marker_name());
     result_.markers.push_back({kind, std::move(value), token.begin});
   }
+
+  // In quotes, of the marker that is added next.
+  std::string marker_name() const { return fmt::format("\"{}{}\"", marker_start, result_.markers.size()); }
 
   void rewrite_describe() {
     const Token& word = tokens_.front();
@@ -70,13 +74,46 @@ class StatementRewriter {
     replace(whole, fmt::format("'{}'", token_text(text_, whole)));
   }
 
-  void mark_table_texts() {
+  void mark_table_places() {
     const bool describe = result_.describe != RewrittenStatement::Describe::No;
     const bool table = result_.describe == RewrittenStatement::Describe::Table;
-    for (size_t i : find_table_texts(text_, tokens_, describe ? 1 : 0, table)) {
+    TablePlaces places = find_table_places(text_, tokens_, describe ? 1 : 0, table);
+    for (size_t i : places.texts) {
       auto path = value_of_text_token(text_, tokens_[i]);
       if (path) mark(tokens_[i], Marker::Kind::File, std::move(*path));
     }
+    for (size_t i : places.ends_without_alias) {
+      replacements_.push_back({tokens_[i].end, tokens_[i].end, " AS " + marker_name()});
+      result_.markers.push_back({Marker::Kind::NoAlias, "", tokens_[i].begin});
+    }
+  }
+
+  // a SEMI JOIN b ON c becomes a CROSS JOIN <marker> JOIN b ON c: the grammar takes SEMI for an alias. An alias it is after AS or in quotes.
+  void mark_join_words() {
+    for (size_t i = 1; i + 1 < tokens_.size(); ++i) {
+      if (!is_word(text_, tokens_[i + 1], "join") || !can_end_table(tokens_[i - 1])) continue;
+      const bool semi = is_word(text_, tokens_[i], "semi");
+      if (semi || is_word(text_, tokens_[i], "anti")) {
+        replace(tokens_[i], "CROSS JOIN " + marker_name());
+        result_.markers.push_back({semi ? Marker::Kind::SemiJoin : Marker::Kind::AntiJoin, "", tokens_[i].begin});
+      }
+      for (std::string_view refused : {"asof", "positional"}) {
+        if (!is_word(text_, tokens_[i], refused)) continue;
+        throw UserError(fmt::format("{} JOIN is not supported; for an alias of this name write AS {}", refused == "asof" ? "ASOF" : "POSITIONAL", refused),
+                        tokens_[i].begin);
+      }
+    }
+  }
+
+  // Whether a table or a join condition may end with this token.
+  bool can_end_table(const Token& token) const {
+    if (token.kind == Token::Kind::Symbol) return is_sign(text_, token, ")") || is_sign(text_, token, "]");
+    if (token.kind == Token::Kind::Operator) return false;
+    for (std::string_view word : {"from", "join", "as", "lateral", "only", "on", "and", "or", "not", "where", "select", "when", "then", "else",
+                                  "case", "in", "is", "like", "ilike", "between", "distinct", "by", "having", "table", "using"}) {
+      if (is_word(text_, token, word)) return false;
+    }
+    return true;
   }
 
   void mark_long_names() {

@@ -1,5 +1,6 @@
 // Turns a statement of ours into one that PostgreSQL's grammar knows, and keeps the way back:
 //   - texts at the place of a table, and names longer than PostgreSQL's 63 bytes, become short marker names;
+//   - SEMI and ANTI before JOIN become a join with a marker name; a subquery in FROM without an alias gets a marker name for one;
 //   - DESCRIBE x becomes a query; SET a = 4GB becomes SET a = '4GB'; f(['a', 'b']) becomes f(ARRAY['a', 'b']).
 // A pure function; the result owns its text and is read by one thread.
 #pragma once
@@ -16,7 +17,7 @@
 namespace pistachio {
 
 struct Marker {
-  enum class Kind { File, LongName };
+  enum class Kind { File, LongName, SemiJoin, AntiJoin, NoAlias };
   Kind kind = Kind::File;
   std::string value;
   int64_t position = 0;

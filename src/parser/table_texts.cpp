@@ -1,7 +1,9 @@
-// A stack of brackets, each with three facts: has it a SELECT of its own, are we in its FROM list, is a table expected next.
+// A stack of brackets, each with four facts: has it a SELECT of its own, are we in its FROM list, is a table expected next, does it stand
+// where a table was expected.
 // See table_texts.h.
 #include "parser/table_texts.h"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -13,16 +15,22 @@ struct Bracket {
   bool is_query = false;
   bool in_from_list = false;
   bool table_next = false;
+  bool is_table = false;
 };
 
 constexpr std::array<std::string_view, 12> words_that_end_from = {"where",  "group", "having", "window",    "order",  "limit",
                                                                   "offset", "fetch", "union",  "intersect", "except", "for"};
 
-class TableTextFinder {
- public:
-  TableTextFinder(std::string_view text, const std::vector<Token>& tokens) : text_(text), tokens_(tokens), brackets_(1) {}
+// What follows a table in FROM and is no alias; ends of FROM beside.
+constexpr std::array<std::string_view, 14> words_after_table = {"join", "left", "right",      "full",        "inner", "cross", "natural",
+                                                                "semi", "anti", "positional", "tablesample", "asof",  "on",    "using"};
+constexpr std::array<std::string_view, 7> words_that_go_on = {"union", "intersect", "except", "order", "limit", "offset", "fetch"};
 
-  std::vector<size_t> find(size_t start, bool first_is_table) {
+class TablePlaceFinder {
+ public:
+  TablePlaceFinder(std::string_view text, const std::vector<Token>& tokens) : text_(text), tokens_(tokens), brackets_(1) {}
+
+  TablePlaces find(size_t start, bool first_is_table) {
     if (first_is_table) brackets_.back() = Bracket{true, true, true};
     for (size_t i = start; i < tokens_.size(); ++i) visit(i);
     return std::move(found_);
@@ -35,9 +43,9 @@ class TableTextFinder {
     const Token& token = tokens_[i];
     switch (token.kind) {
       case Token::Kind::Text:
-        if (table_next) found_.push_back(i);
+        if (table_next) found_.texts.push_back(i);
         break;
-      case Token::Kind::Symbol: visit_symbol(token, table_next); break;
+      case Token::Kind::Symbol: visit_symbol(i, table_next); break;
       case Token::Kind::Word:
         if (!is_label(i)) visit_word(i, table_next);
         break;
@@ -45,14 +53,18 @@ class TableTextFinder {
     }
   }
 
-  void visit_symbol(const Token& token, bool table_next) {
+  void visit_symbol(size_t i, bool table_next) {
+    const Token& token = tokens_[i];
     if (is_sign(text_, token, "(")) {
       // After FROM this is a subquery or a join in parentheses: the first SELECT, VALUES or WITH decides.
-      brackets_.push_back(Bracket{false, table_next, table_next});
+      brackets_.push_back(Bracket{false, table_next, table_next, table_next});
     } else if (is_sign(text_, token, "[")) {
       brackets_.push_back(Bracket{});
     } else if (is_sign(text_, token, ")") || is_sign(text_, token, "]")) {
-      if (brackets_.size() > 1) brackets_.pop_back();
+      if (brackets_.size() == 1) return;
+      Bracket closed = brackets_.back();
+      brackets_.pop_back();
+      if (closed.is_table && closed.is_query) end_query(i);
     } else if (is_sign(text_, token, ",")) {
       brackets_.back().table_next = brackets_.back().in_from_list;
     }
@@ -62,17 +74,38 @@ class TableTextFinder {
     Bracket& bracket = brackets_.back();
     const Token& token = tokens_[i];
     if (is_word(text_, token, "select") || is_word(text_, token, "values") || (table_next && is_word(text_, token, "with"))) {
-      bracket = Bracket{true, false, false};
+      bracket = Bracket{true, false, false, bracket.is_table};
     } else if (is_word(text_, token, "from")) {
       // Without a SELECT in the same bracket it is extract, substring, trim, overlay.
       if (bracket.is_query && !is_distinct_from(i)) bracket.in_from_list = bracket.table_next = true;
+    } else if (table_next && is_word(text_, token, "lateral")) {
+      bracket.table_next = true;
     } else if (is_word(text_, token, "join")) {
       bracket.table_next = bracket.in_from_list;
     } else {
-      for (std::string_view word : words_that_end_from) {
-        if (is_word(text_, token, word)) bracket.in_from_list = false;
-      }
+      if (is_any_word(token, words_that_end_from)) bracket.in_from_list = false;
     }
+  }
+
+  // A query in brackets ends where a table was expected.
+  void end_query(size_t i) {
+    if (i + 1 < tokens_.size()) {
+      const Token& next = tokens_[i + 1];
+      if (next.kind == Token::Kind::QuotedName || is_word(text_, next, "as")) return;
+      // ((SELECT 1)) and ((SELECT 1) UNION (SELECT 2)): the brackets around it are the query.
+      Bracket& around = brackets_.back();
+      if (around.is_table && !around.is_query && (is_sign(text_, next, ")") || is_any_word(next, words_that_go_on))) {
+        around.is_query = true;
+        return;
+      }
+      if (next.kind == Token::Kind::Word && !is_any_word(next, words_that_end_from) && !is_any_word(next, words_after_table)) return;
+    }
+    found_.ends_without_alias.push_back(i);
+  }
+
+  template <size_t count>
+  bool is_any_word(const Token& token, const std::array<std::string_view, count>& words) const {
+    return std::any_of(words.begin(), words.end(), [&](std::string_view word) { return is_word(text_, token, word); });
   }
 
   // a.from and, in a select list, 1 AS from: any word may be a name there.
@@ -90,13 +123,13 @@ class TableTextFinder {
   std::string_view text_;
   const std::vector<Token>& tokens_;
   std::vector<Bracket> brackets_;
-  std::vector<size_t> found_;
+  TablePlaces found_;
 };
 
 }  // namespace
 
-std::vector<size_t> find_table_texts(std::string_view text, const std::vector<Token>& tokens, size_t start, bool first_is_table) {
-  return TableTextFinder(text, tokens).find(start, first_is_table);
+TablePlaces find_table_places(std::string_view text, const std::vector<Token>& tokens, size_t start, bool first_is_table) {
+  return TablePlaceFinder(text, tokens).find(start, first_is_table);
 }
 
 }  // namespace pistachio

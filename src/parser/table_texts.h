@@ -1,4 +1,5 @@
-// Finds the texts that stand where a table name is expected: FROM 'file', JOIN 'file', FROM a, 'file'. PostgreSQL has no such syntax and
+// Finds the texts that stand where a table name is expected: FROM 'file', JOIN 'file', FROM a, 'file', and the subqueries in FROM that have
+// no alias. PostgreSQL has no such syntax and
 // the same words occur elsewhere (extract(year FROM 'text'), a IS DISTINCT FROM 'text', IN lists), so the context of each text is followed.
 // A pure function over the tokens of one statement; any thread.
 #pragma once
@@ -11,7 +12,12 @@
 
 namespace pistachio {
 
+struct TablePlaces {
+  std::vector<size_t> texts;                // tokens that are a text at the place of a table
+  std::vector<size_t> ends_without_alias;  // tokens that close a subquery or VALUES in FROM that no alias follows
+};
+
 // Positions in `tokens`. `first_is_table`: the statement begins as if after FROM (DESCRIBE 'file').
-std::vector<size_t> find_table_texts(std::string_view text, const std::vector<Token>& tokens, size_t start, bool first_is_table);
+TablePlaces find_table_places(std::string_view text, const std::vector<Token>& tokens, size_t start, bool first_is_table);
 
 }  // namespace pistachio

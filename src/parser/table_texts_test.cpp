@@ -52,6 +52,38 @@ TEST(TableTexts, TextsStayTexts) {
   EXPECT_EQ(canonical("insert into t values ('a', 'b')"), "INSERT INTO t VALUES ('a', 'b')");
 }
 
+TEST(TableTexts, SubqueriesNeedNoAlias) {
+  EXPECT_EQ(canonical("select * from (select 1)"), "SELECT * FROM (SELECT 1)");
+  EXPECT_EQ(canonical("select * from (values (1), (2)) where true"), "SELECT * FROM (VALUES (1), (2)) WHERE true");
+  EXPECT_EQ(canonical("select * from ((select 1))"), "SELECT * FROM (SELECT 1)");
+  EXPECT_EQ(canonical("select * from ((select 1)) x"), "SELECT * FROM (SELECT 1) AS x");
+  EXPECT_EQ(canonical("select * from ((select 1) union (select 2))"), "SELECT * FROM ((SELECT 1) UNION (SELECT 2))");
+  EXPECT_EQ(canonical("select * from (select 1), (select 2) x, lateral (select 3)"),
+            "SELECT * FROM (SELECT 1), (SELECT 2) AS x, LATERAL (SELECT 3)");
+  EXPECT_EQ(canonical("select * from (select 1) join (select 2) on true left join (select (select 3)) using (a)"),
+            "SELECT * FROM (((SELECT 1) JOIN (SELECT 2) ON true) LEFT JOIN (SELECT (SELECT 3)) USING (a))");
+  EXPECT_EQ(canonical("select * from ((select 1) cross join t)"), "SELECT * FROM ((SELECT 1) CROSS JOIN t)");
+  EXPECT_EQ(canonical("select * from (with q as (select 1) select * from (select 2)) limit 1"),
+            "SELECT * FROM (WITH q AS (SELECT 1) SELECT * FROM (SELECT 2)) LIMIT 1");
+  EXPECT_EQ(canonical("select (select 1), x in (select 2) from t where exists (select 3)"),
+            "SELECT (SELECT 1), (x IN (SELECT 2)) FROM t WHERE EXISTS (SELECT 3)");
+}
+
+TEST(TableTexts, SemiAndAntiJoins) {
+  EXPECT_EQ(canonical("select * from a semi join b on a.x = b.x"), "SELECT * FROM (a SEMI JOIN b ON (a.x = b.x))");
+  EXPECT_EQ(canonical("select * from a x ANTI JOIN b using (k) join c on true"),
+            "SELECT * FROM ((a AS x ANTI JOIN b USING (k)) JOIN c ON true)");
+  EXPECT_EQ(canonical("select * from (select 1) semi join 'f' on a = 1 anti join c on true"),
+            "SELECT * FROM (((SELECT 1) SEMI JOIN 'f' ON (a = 1)) ANTI JOIN c ON true)");
+  EXPECT_EQ(canonical("select * from a left join b semi join c on p on q"), "SELECT * FROM (a LEFT JOIN (b SEMI JOIN c ON p) ON q)");
+  // After AS or in quotes, and where a table begins, they are names.
+  EXPECT_EQ(canonical("select * from a as semi join b on true"), "SELECT * FROM (a AS semi JOIN b ON true)");
+  EXPECT_EQ(canonical("select * from a \"anti\" join b on true"), "SELECT * FROM (a AS anti JOIN b ON true)");
+  EXPECT_EQ(canonical("select * from semi join anti on semi.x = anti.x"), "SELECT * FROM (semi JOIN anti ON (semi.x = anti.x))");
+  expect_failure_at_mark("select * from a ^asof join b on true", "ASOF JOIN is not supported; for an alias of this name write AS asof");
+  expect_failure_at_mark("select * from a ^positional join b", "POSITIONAL JOIN is not supported; for an alias of this name write AS positional");
+}
+
 TEST(TableTexts, WordsThatAreNames) {
   EXPECT_EQ(canonical("select a as from, 'x' from 'y'"), "SELECT a AS from, 'x' FROM 'y'");
   EXPECT_EQ(canonical("select t.from, 'x' from 'y' t"), "SELECT t.from, 'x' FROM 'y' AS t");

@@ -58,7 +58,9 @@ class TreeConverter {
   ast::TableReferencePtr table(const Json& node);
   ast::TableReferencePtr join(const Json& node);
   ast::TableReferencePtr join_leaf(const Json& node);
-  ast::TableReferencePtr one_join(const Json& body, ast::TableReferencePtr left);
+  ast::TableReferencePtr one_join(const Json& body, ast::TableReferencePtr left, std::optional<ast::JoinTable::Kind> word);
+  // SEMI or ANTI, if this is the marker that stands for the word.
+  std::optional<ast::JoinTable::Kind> join_word(const Json& right) const;
   ast::TableReference named_table(const Json& body);
   ast::TableReference table_function(const Json& body);
   ast::TableReference subquery_table(const Json& body);

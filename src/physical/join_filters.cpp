@@ -8,7 +8,7 @@ namespace pistachio {
 namespace {
 
 // A filter pays off if at most this share of the rows is expected to find a partner.
-constexpr double kWorthwhileShare = 0.5;
+constexpr double kSelectiveShare = 0.5;
 // With more keys too little is dropped for what it takes to tell all ranks of them.
 constexpr double kMostKeys = 2'000'000;
 
@@ -92,7 +92,7 @@ class FilterPlacement {
   // Of a join that gives rows of the right side nothing is known of how many on the left find a partner.
   bool is_selective(const PhysicalNode& node, const PhysicalJoin& join) const {
     if (least_rows_ == 0 || !gives_left_columns(join.kind)) return true;
-    return node.estimated_rows <= kWorthwhileShare * node.children[0]->estimated_rows;
+    return node.estimated_rows <= kSelectiveShare * node.children[0]->estimated_rows;
   }
 
   PhysicalPlan& plan_;

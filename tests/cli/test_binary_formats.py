@@ -2,6 +2,7 @@
 
 import datetime
 import io
+import json
 import subprocess
 import sys
 import tempfile
@@ -165,6 +166,24 @@ class BinaryFormats(unittest.TestCase):
                 self.assertIn(b"column t has text that is no UTF-8, which Parquet and Arrow do not allow; cast it to BLOB", done.stderr)
                 self.assertEqual(run("--format", form, "-d", folder, "-c", "SELECT t FROM t WHERE t = 'x'").returncode, 0)
             self.assertEqual(self.arrow("-d", folder, "-c", "SELECT t::blob AS t FROM t")["t"].to_pylist(), [b"x", broken])
+
+    def test_repeated_names_are_numbered(self):
+        sql = "SELECT 1 AS a, 2 AS a, 3 AS a_1, sum(4), sum(5), 6 AS a"
+        expected = {"a": 1, "a_2": 2, "a_1": 3, "sum": 4, "sum_1": 5, "a_3": 6}
+        for form in ("parquet", "arrow"):
+            self.assertEqual(self.read(form, "-c", sql).to_pylist(), [expected])
+        for form in ("json", "jsonl"):
+            answer = json.loads(self.output(form, "-c", sql))
+            self.assertEqual(answer if form == "jsonl" else answer[0], expected)
+
+    def test_columns_that_cannot_be_read_are_not_dropped_silently(self):
+        with tempfile.TemporaryDirectory() as folder:
+            pq.write_table(pa.table({"id": [1], "items": [[1, 2]]}), Path(folder) / "t.parquet")
+            for form in ("parquet", "arrow"):
+                done = run("--format", form, "-d", folder, "-c", "SELECT * FROM t")
+                self.assertEqual((done.returncode, done.stdout), (1, b""))
+                self.assertIn(b"column items.list.element cannot be written, since it cannot be read", done.stderr)
+                self.assertEqual(self.read(form, "-d", folder, "-c", "SELECT id FROM t").to_pylist(), [{"id": 1}])
 
     def test_output_that_cannot_be_written_is_an_error(self):
         for form in ("parquet", "arrow"):

@@ -2,11 +2,16 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
 import unittest
+import urllib.parse
 from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent))
 
@@ -42,7 +47,7 @@ class Formats(unittest.TestCase):
                         DATE '0044-03-15 BC' AS bc, DATE '12345-01-01' AS far, TIME '24:00:00' AS time, TIMESTAMP '1969-12-31 23:59:59.5' AS ts,
                         TIMESTAMP WITH TIME ZONE '2024-02-29 12:00:00+00' AS tz, INTERVAL '-14 months 3 days -4.5 seconds' AS iv, CAST('ab' AS BLOB) AS bl"""
         shown = ["true", "-128", "-9223372036854775808", "1.5", "-inf", "-0.05", "-99999999999999999999999999999999999999", "0044-03-15 BC", "12345-01-01",
-                 "24:00:00", "1969-12-31 23:59:59.5", "2024-02-29 12:00:00+00", "-1 years -2 mons 3 days -00:00:04.5", "\\x6162"]
+                 "24:00:00", "1969-12-31 23:59:59.5", "2024-02-29 12:00:00+00", "-1 years -2 mons +3 days -00:00:04.5", "\\x6162"]
         self.assertEqual(self.output(sql, "--format", "csv").splitlines()[1], ",".join(shown))
         numbers = shown[:4] + shown[5:7]
         values = [text if text in numbers else json.dumps(text) for text in shown]
@@ -233,6 +238,31 @@ class Statements(unittest.TestCase):
         self.assertIn("actual 1", text)
         plan = pistachio.run("-c", "EXPLAIN (FORMAT JSON) SELECT 1 AS a", "--format", "csv").stdout
         self.assertIn("estimated_rows", plan)
+
+    def test_plans_in_a_pipe_are_raw(self):
+        lines = pistachio.run("-c", "EXPLAIN SELECT count(*), 'a,b' FROM (VALUES (1), (2)) v(a)").stdout.splitlines()
+        self.assertNotEqual(lines[0], "plan")
+        self.assertFalse(any(line.startswith('"') for line in lines), lines)
+        json.loads(pistachio.run("-c", "EXPLAIN (FORMAT JSON) SELECT 1 AS a").stdout)
+
+    def test_addresses_of_files(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "some file.parquet"
+            pq.write_table(pa.table({"a": [1, 2, 3]}), path)
+            for address in (f"file://{path}", f"file://localhost{path}", "file://" + urllib.parse.quote(str(path))):
+                self.assertEqual(pistachio.run("-c", f"SELECT sum(a) AS s FROM '{address}'").stdout, "s\n6\n")
+            for name, kind in (("x.csv", "CSV"), ("x.tsv.gz", "CSV"), ("x.json", "JSON"), ("x.ndjson", "JSON")):
+                (Path(folder) / name).write_text("a\n1\n", encoding="utf-8")
+                refused = pistachio.run("-c", f"SELECT * FROM '{folder}/{name}'")
+                self.assertEqual(refused.returncode, 1)
+                self.assertIn(f"is a {kind} file; only Parquet files can be read", refused.stderr)
+            # What is in a file counts, not its name.
+            shutil.copy(path, Path(folder) / "really.csv")
+            self.assertEqual(pistachio.run("-c", f"SELECT sum(a) AS s FROM '{folder}/really.csv'").stdout, "s\n6\n")
+        for scheme in ("http", "https", "hdfs", "ftp"):
+            refused = pistachio.run("-c", f"SELECT * FROM '{scheme}://host/x.parquet'")
+            self.assertEqual(refused.returncode, 1)
+            self.assertIn(f"{scheme}:// addresses cannot be read", refused.stderr)
 
     def test_memory_limit_ends_in_an_error(self):
         sql = "CREATE TABLE t AS SELECT a.n FROM (VALUES (1),(2),(3),(4),(5),(6),(7),(8),(9),(10)) a(n), (VALUES (1),(2),(3),(4),(5),(6),(7),(8),(9),(10)) b(n)"

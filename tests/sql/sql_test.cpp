@@ -42,9 +42,15 @@ void PrintTo(const Run& run, std::ostream* out) {
   *out << run.file << " " << run.config;
 }
 
+nlohmann::json read_config(const std::string& name) {
+  std::ifstream config(kRoot + "/tests/configs/" + name + ".json");
+  return nlohmann::json::parse(config);
+}
+
 std::vector<Run> all_runs() {
   std::vector<Run> runs;
   for (const std::string& config : files_with_ending(kRoot + "/tests/configs", ".json")) {
+    if (read_config(config).value("needs_cuda", false) && !at::globalContext().hasCUDA()) continue;
     for (const std::string& file : files_with_ending(kRoot + "/tests/sql", ".slt")) runs.push_back({file, config});
   }
   return runs;
@@ -101,8 +107,7 @@ class SqlTest : public testing::TestWithParam<Run> {
 };
 
 TEST_P(SqlTest, GivesWhatTheFileSays) {
-  std::ifstream config(kRoot + "/tests/configs/" + GetParam().config + ".json");
-  nlohmann::json described = nlohmann::json::parse(config);
+  nlohmann::json described = read_config(GetParam().config);
   Settings settings;
   settings.threads = 2;
   settings.memory_limit = int64_t{1} << 30;

@@ -1,0 +1,32 @@
+// How names are compared without regard to case. PostgreSQL folds unquoted names to lower case; files of other writers have columns such
+// as UserID, so that a folded name without an exact match stands for the only name that differs from it in case alone.
+#pragma once
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+
+namespace pistachio {
+
+inline char fold_letter(char letter) {
+  return letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter - 'A' + 'a') : letter;
+}
+
+inline std::string fold_name(std::string_view name) {
+  std::string folded(name);
+  std::transform(folded.begin(), folded.end(), folded.begin(), fold_letter);
+  return folded;
+}
+
+// A name with a capital letter was quoted: it means itself only.
+inline bool may_be_unquoted(std::string_view name) {
+  return std::none_of(name.begin(), name.end(), [](char letter) { return fold_letter(letter) != letter; });
+}
+
+// Whether an unquoted `name` may stand for `other`.
+inline bool matches_without_case(std::string_view name, std::string_view other) {
+  return name.size() == other.size() &&
+         std::equal(name.begin(), name.end(), other.begin(), [](char one, char letter) { return one == fold_letter(letter); });
+}
+
+}  // namespace pistachio
