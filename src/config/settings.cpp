@@ -227,6 +227,8 @@ const std::vector<SettingDescription>& setting_descriptions() {
        show_boolean<&S::composite_kernels>},
       {"device", "cpu, cuda, auto", "where operators run; auto: on a GPU if there is one", assign_choice<&S::device, kDevices>,
        show_choice<&S::device, kDevices>},
+      {"device_lanes", "integer", "chunks that a GPU works on at the same time; files are decoded on all threads",
+       assign_integer<&S::device_lanes, 1, 64>, show_integer<&S::device_lanes>},
       {"direct_io", "boolean", "read local files past the page cache", assign_boolean<&S::direct_io>, show_boolean<&S::direct_io>},
       {"disabled_rules", "names", "optimizer rules to leave out, separated by commas; all: every one that can be", assign_rules,
        show_rules},
@@ -320,18 +322,27 @@ std::string show_setting(const Settings& settings, std::string_view name) {
   return find_setting(name).show(settings);
 }
 
-void assign_settings_from_environment(Settings& settings, char** environment) {
+std::vector<std::string> assign_settings_from_environment(Settings& settings, char** environment) {
   constexpr std::string_view prefix = "PISTACHIO_";
+  std::vector<std::string> unknown;
   for (char** entry = environment; entry != nullptr && *entry != nullptr; ++entry) {
     std::string_view text(*entry);
     size_t equals = text.find('=');
     if (!text.starts_with(prefix) || equals == std::string_view::npos) continue;
+    const SettingDescription* setting = nullptr;
     try {
-      assign_setting(settings, text.substr(prefix.size(), equals - prefix.size()), text.substr(equals + 1));
+      setting = &find_setting(text.substr(prefix.size(), equals - prefix.size()));
+    } catch (const UserError& error) {
+      unknown.push_back(fmt::format("{} in the environment: {}", text.substr(0, equals), error.message()));
+      continue;
+    }
+    try {
+      setting->assign(settings, setting->name, text.substr(equals + 1));
     } catch (const UserError& error) {
       throw UserError(fmt::format("{} in the environment: {}", text.substr(0, equals), error.message()));
     }
   }
+  return unknown;
 }
 
 void complete_settings(Settings& settings) {

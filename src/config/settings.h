@@ -49,6 +49,7 @@ struct Settings {
   bool composite_kernels = false;
   ThreadBinding bind_threads = ThreadBinding::Auto;
   DeviceChoice device = DeviceChoice::Cpu;
+  int64_t device_lanes = 1;
   bool late_materialization = true;
   std::vector<std::string> disabled_rules;  // of the optimizer, by name
   ProgressMode progress = ProgressMode::Auto;
@@ -93,8 +94,9 @@ const std::vector<SettingDescription>& setting_descriptions();
 void assign_setting(Settings& settings, std::string_view name, std::string_view text);
 std::string show_setting(const Settings& settings, std::string_view name);
 
-// Applies PISTACHIO_NAME of the environment; called once at start by the front end.
-void assign_settings_from_environment(Settings& settings, char** environment);
+// Applies PISTACHIO_NAME of the environment; called once at start by the front end. Returns the variables that name no setting, each with
+// what is wrong: other programs, and other versions of this one, may have such variables too.
+std::vector<std::string> assign_settings_from_environment(Settings& settings, char** environment);
 
 // Fills the settings whose default depends on the machine (threads, memory_limit, and what follows from it).
 void complete_settings(Settings& settings);

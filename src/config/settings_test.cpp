@@ -94,9 +94,12 @@ TEST(SettingsTest, EnvironmentIsReadByPrefix) {
   Settings settings;
   std::string threads = "PISTACHIO_THREADS=3";
   std::string other = "HOME=/x";
-  char* environment[] = {threads.data(), other.data(), nullptr};
-  assign_settings_from_environment(settings, environment);
+  std::string unknown = "PISTACHIO_FOO=1";
+  char* environment[] = {unknown.data(), threads.data(), other.data(), nullptr};
+  const std::vector<std::string> problems = assign_settings_from_environment(settings, environment);
   EXPECT_EQ(settings.threads, 3);
+  ASSERT_EQ(problems.size(), 1u);
+  EXPECT_NE(problems[0].find("PISTACHIO_FOO in the environment"), std::string::npos);
 }
 
 }  // namespace

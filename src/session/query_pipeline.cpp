@@ -1,5 +1,6 @@
 #include "session/query_pipeline.h"
 
+#include <algorithm>
 #include <chrono>
 
 #include "base/run_blocking.h"
@@ -78,7 +79,10 @@ PlannedQuery plan_query(const ast::Query& query, TableResolver& tables, const Se
 
 void run_plan(EngineInstance& engine, EngineInstance::QueryScope& scope, ExecutablePlan& plan, ResultReceiver* receiver,
               const CancelToken& token, QueryExchanges* exchanges, int64_t message_bytes) {
-  RunContext context{scope.storage(), scope.operator_memory(), engine.scheduler().workers(), engine.device(), exchanges, message_bytes};
+  const int workers = engine.scheduler().workers();
+  const int lanes = engine.device().is_cpu() ? workers : std::min(workers, static_cast<int>(scope.storage().settings.device_lanes));
+  RunContext context{scope.storage(), scope.operator_memory(), lanes, engine.device(), exchanges, message_bytes};
+  context.decoders = workers;
   context.schedule = ExchangeSchedule::of(scope.storage().settings);
   engine.scheduler().run(run(plan, context, receiver), token);
 }

@@ -11,7 +11,7 @@ namespace pistachio {
 
 namespace {
 
-constexpr std::chrono::milliseconds kStep{20};
+constexpr std::chrono::milliseconds kMemoryPoll{20};
 
 Message message_of(MessageKind kind, ByteWriter& head) {
   return {static_cast<uint16_t>(kind), head.take(), {}};
@@ -58,7 +58,7 @@ std::vector<std::optional<MemoryFigures>> RankMemory::ask(const CancelToken& tok
   while (!is_complete() && std::chrono::steady_clock::now() < end) {
     if (token.deadline() && std::chrono::steady_clock::now() >= *token.deadline()) token.expire();
     token.throw_if_cancelled();
-    changed_.wait_for(lock, kStep);
+    changed_.wait_for(lock, kMemoryPoll);
   }
   for (auto& [rank, answer] : question.answers) figures[static_cast<size_t>(rank)] = std::move(answer);
   figures[static_cast<size_t>(transport_.rank())] = memory_figures(governor_, host_);

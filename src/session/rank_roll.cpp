@@ -14,7 +14,7 @@ namespace {
 // News that nobody asks for is not kept for ever.
 constexpr size_t kMostNews = 16;
 // How often a caller that waits looks at its deadline, which nobody else drives.
-constexpr std::chrono::milliseconds kStep{20};
+constexpr std::chrono::milliseconds kMembershipPoll{20};
 
 }  // namespace
 
@@ -142,7 +142,7 @@ void RankRoll::wait_for_all(const CancelToken& token) const {
     token.throw_if_cancelled();
     if (Clock::now() >= end)
       throw_lost(lost_.front(), fmt::format("it has not come back for {:.1f} s", std::chrono::duration<double>(patience_).count()));
-    changed_.wait_for(lock, kStep);
+    changed_.wait_for(lock, kMembershipPoll);
   }
 }
 

@@ -150,6 +150,11 @@ PlannedQuery Session::plan(const ast::Query& query, std::vector<LogicalType> ins
 
 void Session::run(const std::shared_ptr<const ast::Statement>&, const ast::SelectStatement& node, ResultReceiver& receiver) {
   PlannedQuery planned = plan(*node.query);
+  if (!planned.left_out.empty() && receiver.needs_every_column()) {
+    const LeftOutColumn& first = planned.left_out.front();
+    throw UserError(fmt::format("column {} cannot be written, since it cannot be read: {}; name the columns to write instead of *",
+                                first.name, first.reason));
+  }
   ExecutablePlan executable = build_executable(planned.plan);
   LateBegin result(receiver);
   result.begin(planned.columns);

@@ -22,6 +22,7 @@ class RankService;
 struct ResultColumn {
   std::string name;
   LogicalType type;
+  bool is_report = false;  // lines for people or for a program, such as a plan: printed as they are where no format is asked for
 };
 
 // Takes the result of a statement: begin, chunks, then end or, after an error, break_off. Called from one thread at a time, not always the
@@ -34,6 +35,8 @@ class ResultReceiver {
   virtual void end() = 0;
   // No more will come. What was given so far may be out already; whatever is written next must be told apart from it.
   virtual void break_off() {}
+  // True: a statement whose * would leave out columns that cannot be read fails.
+  virtual bool needs_every_column() const { return false; }
 };
 
 class Session final : private TableResolver {

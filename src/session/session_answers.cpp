@@ -33,7 +33,7 @@ void Session::run(const std::shared_ptr<const ast::Statement>& statement, const 
   } else {
     for (std::string& line : explain_text(planned.plan, shown)) rows.push_back({text_value(std::move(line))});
   }
-  send_rows(receiver, {{"plan", TypeKind::Varchar}}, rows);
+  send_rows(receiver, {{"plan", TypeKind::Varchar, /*is_report=*/true}}, rows);
 }
 
 void Session::run(const std::shared_ptr<const ast::Statement>& statement, const ast::Show& node, ResultReceiver& receiver) {

@@ -41,7 +41,10 @@ class Cancel(unittest.TestCase):
         words = [pistachio.BINARY, "cluster", "-n", "3", "--", "-d", str(self.folder), "-c", ENDLESS]
         process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         ranks = rank_processes(process.pid, 2)
-        time.sleep(2)
+        # Until the query runs on all of them: starting takes a rank a second of a core at most.
+        end = time.monotonic() + pistachio.WATCHDOG_SECONDS
+        while min(processor_seconds(pid) for pid in ranks.values()) < 2.5 and time.monotonic() < end:
+            time.sleep(0.1)
         process.send_signal(signal.SIGINT)
         output, errors = process.communicate(timeout=pistachio.WATCHDOG_SECONDS)
         self.assertEqual((process.returncode, output, errors), (130, "", "error: interrupted\n"))

@@ -1,6 +1,5 @@
 #include "frontend/bench/perftest.h"
 
-#include <dlfcn.h>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <netinet/in.h>
@@ -8,7 +7,6 @@
 #include <spawn.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
-#include <ucp/api/ucp.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -23,6 +21,7 @@
 
 #include "base/error.h"
 #include "frontend/bench/file_paths.h"
+#include "network/ucx_library.h"
 
 extern char** environ;
 
@@ -38,11 +37,8 @@ constexpr double kBytesOfItsUnit = 1 << 20;
 
 // Empty if it is not known.
 std::string folder_of_ucx() {
-  Dl_info place{};
-  // A function that is surely in the library: ucp_init is an inline one of its header.
-  if (dladdr(reinterpret_cast<const void*>(&ucp_get_version_string), &place) == 0 || place.dli_fname == nullptr) return {};
   char path[PATH_MAX];
-  return ::realpath(place.dli_fname, path) == nullptr ? "" : folder_above(path);
+  return ::realpath(ucx().file.c_str(), path) == nullptr ? "" : folder_above(path);
 }
 
 // The program finds its library only if it is told where: that of a wheel lies where the loader does not look.

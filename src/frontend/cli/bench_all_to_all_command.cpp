@@ -140,27 +140,27 @@ std::string speed_text(const std::optional<double>& speed) {
   return speed ? fmt::format("{:.3f} GB/s", *speed / 1e9) : "-";
 }
 
-struct Column {
+struct ShownFigure {
   const char* name;
   const char* json_name;
   std::optional<double> SizeFigures::*figure;
 };
 
-constexpr Column kColumnsShown[] = {{"one link", "one_link", &SizeFigures::one_link},
-                                    {"ucx_perftest", "perftest", &SizeFigures::perftest},
-                                    {"all to all", "all_to_all", &SizeFigures::all_to_all},
-                                    {"with partitioning", "partition", &SizeFigures::partition},
-                                    {"with join", "join", &SizeFigures::join}};
+constexpr ShownFigure kColumnsShown[] = {{"one link", "one_link", &SizeFigures::one_link},
+                                         {"ucx_perftest", "perftest", &SizeFigures::perftest},
+                                         {"all to all", "all_to_all", &SizeFigures::all_to_all},
+                                         {"with partitioning", "partition", &SizeFigures::partition},
+                                         {"with join", "join", &SizeFigures::join}};
 
 std::string table_of(const std::vector<SizeFigures>& figures) {
   using Align = TextTable::Align;
   std::vector<TextTable::Heading> headings = {{"message", Align::Right}};
-  for (const Column& column : kColumnsShown) headings.push_back({column.name, Align::Right});
+  for (const ShownFigure& column : kColumnsShown) headings.push_back({column.name, Align::Right});
   headings.push_back({"one link / perftest", Align::Right});
   TextTable table(std::move(headings));
   for (const SizeFigures& own : figures) {
     std::vector<std::string> cells = {format_bytes(own.message_bytes)};
-    for (const Column& column : kColumnsShown) cells.push_back(speed_text(own.*column.figure));
+    for (const ShownFigure& column : kColumnsShown) cells.push_back(speed_text(own.*column.figure));
     cells.push_back(own.ratio() ? fmt::format("{:.2f}", *own.ratio()) : "-");
     table.add(std::move(cells));
   }
@@ -172,7 +172,7 @@ Json json_of(const std::vector<SizeFigures>& figures, const BenchRun& run, const
   made["sizes"] = Json::array();
   for (const SizeFigures& own : figures) {
     Json size = {{"message_bytes", own.message_bytes}};
-    for (const Column& column : kColumnsShown) size[column.json_name] = own.*column.figure ? Json(*(own.*column.figure)) : Json();
+    for (const ShownFigure& column : kColumnsShown) size[column.json_name] = own.*column.figure ? Json(*(own.*column.figure)) : Json();
     size["ratio"] = own.ratio() ? Json(*own.ratio()) : Json();
     made["sizes"].push_back(std::move(size));
   }
@@ -187,7 +187,7 @@ std::string lines_of(const std::vector<SizeFigures>& figures, const BenchRun& ru
                   .x_ticks = {},
                   .series = {}};
   for (const SizeFigures& own : figures) chart.x_ticks.push_back({static_cast<double>(own.message_bytes), format_bytes(own.message_bytes)});
-  for (const Column& column : kColumnsShown) {
+  for (const ShownFigure& column : kColumnsShown) {
     LineChart::Series series{column.name, {}};
     for (const SizeFigures& own : figures) {
       if (own.*column.figure) series.points.emplace_back(own.message_bytes, *(own.*column.figure) / 1e9);

@@ -1,6 +1,7 @@
 #include "frontend/cli/binary_printer.h"
 
 #include "base/error.h"
+#include "frontend/cli/output_names.h"
 #include "frontend/cli/standard_output.h"
 #include "storage/chunk_writer.h"
 
@@ -20,7 +21,8 @@ class BinaryPrinter final : public ResultReceiver {
       throw UserError(
           "a Parquet file holds one result, and this run has written one already: give each query a run of its own, or use --format arrow");
     std::vector<NamedType> types;
-    for (const ResultColumn& column : columns) types.push_back({column.name, column.type});
+    std::vector<std::string> names = distinct_names(columns);
+    for (size_t i = 0; i < columns.size(); ++i) types.push_back({std::move(names[i]), columns[i].type});
     has_result_ = true;
     writer_ = make_writer_(types, [target = target_](std::string_view bytes) { write_result_bytes(target, bytes); });
   }
@@ -30,6 +32,8 @@ class BinaryPrinter final : public ResultReceiver {
     writer_.reset();
   }
   void break_off() override { writer_.reset(); }
+  // Nobody who reads the file sees the note that a column is missing.
+  bool needs_every_column() const override { return true; }
 
  private:
   std::FILE* target_;

@@ -1,10 +1,7 @@
 // Entry point of the `pistachio` binary.
 #include <fcntl.h>
 
-#include <cstdlib>
-
 #include "frontend/cli/command_line.h"
-#include "network/ucx_handles.h"
 
 namespace {
 
@@ -21,6 +18,5 @@ void occupy_standard_descriptors() {
 
 int main(int argc, char** argv) {
   occupy_standard_descriptors();
-  pistachio::tame_ucx(std::getenv("UCX_LOG_LEVEL") != nullptr);
   return pistachio::run_command_line(argc, argv);
 }

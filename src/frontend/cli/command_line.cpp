@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <string_view>
@@ -13,6 +14,7 @@
 #include "frontend/cli/command_arguments.h"
 #include "frontend/cli/interrupt_watcher.h"
 #include "frontend/cli/query_command.h"
+#include "frontend/cli/rank_job.h"
 #include "frontend/cli/scan_command.h"
 #include "frontend/cli/schema_command.h"
 #include "frontend/cli/settings_command.h"
@@ -84,12 +86,19 @@ void print_usage(const Command& command) {
   write_result_bytes(stdout, fmt::format("usage:\n  pistachio {}\n      {}\n", command.usage, command.purpose));
 }
 
-void assign_environment(Settings& settings) {
+// The ranks that a cluster starts have the same environment: one warning is enough.
+void assign_environment(Settings& settings, bool warns) {
   try {
-    assign_settings_from_environment(settings, environ);
+    for (const std::string& problem : assign_settings_from_environment(settings, environ)) {
+      if (warns) print_to_standard_error("warning: {}\n", problem);
+    }
   } catch (const UserError& error) {
     throw UsageError(error.message());
   }
+}
+
+bool is_started_rank(int argc, char** argv) {
+  return std::any_of(argv, argv + argc, [](const char* word) { return std::string_view(word) == kParentOption; });
 }
 
 // As in `pistachio bench join --help`. What stands behind `--` is not for the command itself.
@@ -111,7 +120,7 @@ int run_command(const Command& command, int argc, char** argv, InterruptWatcher&
       return 0;
     }
     Settings settings;
-    assign_environment(settings);
+    assign_environment(settings, !is_started_rank(argc, argv));
     int code = command.run(argc, argv, settings, interrupts);
     flush_standard_output();
     return code;
@@ -121,7 +130,8 @@ int run_command(const Command& command, int argc, char** argv, InterruptWatcher&
     print_to_standard_error("error: {}\nusage: pistachio {}\n", error.message(), command.usage);
     return kWrongUsage;
   } catch (const Cancelled& error) {
-    print_to_standard_error("error: {}\n", error.message());
+    // Of a job that is interrupted while its ranks still start, the first rank tells the user.
+    if (!is_started_rank(argc, argv)) print_to_standard_error("error: {}\n", error.message());
     return interrupts.token().is_cancelled() ? exit_code_of(interrupts.token()) : kFailed;
   } catch (const std::system_error& error) {
     // This is how fmt::print says it.

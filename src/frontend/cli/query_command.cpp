@@ -101,7 +101,8 @@ int run_queries(const QueryArguments& arguments, EngineInstance& engine, RankSer
     throw UsageError("--format parquet and arrow are not for a terminal: send the output to a file or a program");
   Session session(engine, ranks);
   for (const std::string& folder : arguments.folders) session.add_folder(folder);
-  std::unique_ptr<ResultReceiver> printer = make_result_printer(chosen, stdout, output_is_terminal ? terminal_width() : 0);
+  std::unique_ptr<ResultReceiver> printer = 
+      make_result_printer(chosen, stdout, output_is_terminal ? terminal_width() : 0, /*reports_as_lines=*/!arguments.format);
   StatementRunner runner(session, *printer, !is_binary(chosen));
   if (scripts.empty()) {
     run_interactive_shell(runner, session, interrupts);

@@ -8,6 +8,7 @@
 #include "frontend/cli/binary_printer.h"
 #include "frontend/cli/column_text.h"
 #include "frontend/cli/command_arguments.h"
+#include "frontend/cli/output_names.h"
 #include "frontend/cli/standard_output.h"
 
 namespace pistachio {
@@ -74,8 +75,11 @@ void append_csv_text(std::string& target, std::string_view text) {
 
 class CsvPrinter final : public ResultReceiver {
  public:
-  explicit CsvPrinter(std::FILE* target) : target_(target) {}
+  CsvPrinter(std::FILE* target, bool reports_as_lines) : target_(target), reports_as_lines_(reports_as_lines) {}
   void begin(const std::vector<ResultColumn>& columns) override {
+    is_report_ = reports_as_lines_ && columns.size() == 1 && columns[0].is_report;
+    values_ = ChunkText(ValueStyle{"", "", is_report_ ? append_line : append_csv_text});
+    if (is_report_) return;
     text_.clear();
     for (size_t i = 0; i < columns.size(); ++i) {
       if (i > 0) text_ += ',';
@@ -103,7 +107,11 @@ class CsvPrinter final : public ResultReceiver {
   void break_off() override { values_.clear(); }
 
  private:
+  static void append_line(std::string& target, std::string_view text) { target += text; }
+
   std::FILE* target_;
+  const bool reports_as_lines_;
+  bool is_report_ = false;
   ChunkText values_{ValueStyle{"", "", append_csv_text}};
   std::string text_;
 };
@@ -124,9 +132,9 @@ class JsonPrinter final : public ResultReceiver {
   JsonPrinter(std::FILE* target, bool lines) : target_(target), lines_(lines) {}
   void begin(const std::vector<ResultColumn>& columns) override {
     keys_.clear();
-    for (const ResultColumn& column : columns) {
+    for (const std::string& name : distinct_names(columns)) {
       keys_.emplace_back(keys_.empty() ? "{" : ",");
-      append_json_text(keys_.back(), column.name);
+      append_json_text(keys_.back(), name);
       keys_.back() += ':';
     }
     first_ = true;
@@ -334,9 +342,9 @@ bool is_binary(ResultFormat format) {
   return format == ResultFormat::Parquet || format == ResultFormat::Arrow;
 }
 
-std::unique_ptr<ResultReceiver> make_result_printer(ResultFormat format, std::FILE* target, int width) {
+std::unique_ptr<ResultReceiver> make_result_printer(ResultFormat format, std::FILE* target, int width, bool reports_as_lines) {
   switch (format) {
-    case ResultFormat::Csv: return std::make_unique<CsvPrinter>(target);
+    case ResultFormat::Csv: return std::make_unique<CsvPrinter>(target, reports_as_lines);
     case ResultFormat::Json: return std::make_unique<JsonPrinter>(target, false);
     case ResultFormat::JsonLines: return std::make_unique<JsonPrinter>(target, true);
     case ResultFormat::Box: return std::make_unique<TablePrinter>(target, true, width);

@@ -17,7 +17,8 @@ ResultFormat parse_result_format(std::string_view name);
 // Not for people's eyes: no terminal, and no messages in between.
 bool is_binary(ResultFormat format);
 
-// `width`: columns of the terminal that box output should fit; 0: no limit.
-std::unique_ptr<ResultReceiver> make_result_printer(ResultFormat format, std::FILE* target, int width);
+// `width`: columns of the terminal that box output should fit; 0: no limit. `reports_as_lines`: in CSV, plans are printed as they are,
+// without a header and quotes.
+std::unique_ptr<ResultReceiver> make_result_printer(ResultFormat format, std::FILE* target, int width, bool reports_as_lines);
 
 }  // namespace pistachio

@@ -4,21 +4,17 @@
 #include <fmt/format.h>
 #include <pg_query.h>
 #include <torch/version.h>
-#include <ucp/api/ucp.h>
+#include <ucp/api/ucp_version.h>
 
 #include "kernels/ops/instruction_set.h"
 
 namespace pistachio {
 
 int run_version_command(int, char**, Settings, InterruptWatcher&) {
-  unsigned ucx_major = 0;
-  unsigned ucx_minor = 0;
-  unsigned ucx_patch = 0;
-  ucp_get_version(&ucx_major, &ucx_minor, &ucx_patch);
   fmt::print("pistachio {}\n", PISTACHIO_VERSION);
   fmt::print("  tensors   PyTorch {}\n", TORCH_VERSION);
   fmt::print("  files     Arrow {}\n", arrow::GetBuildInfo().version_string);
-  fmt::print("  transport UCX {}.{}.{}\n", ucx_major, ucx_minor, ucx_patch);
+  fmt::print("  transport UCX {}.{}\n", UCP_API_MAJOR, UCP_API_MINOR);
   fmt::print("  grammar   PostgreSQL {}\n", PG_VERSION);
   fmt::print("  kernels   {}\n", kernels::chosen_instruction_set());
 #ifdef PISTACHIO_LINE_EDITING

@@ -1,0 +1,26 @@
+#include "frontend/cli/output_names.h"
+
+#include <fmt/format.h>
+
+#include <unordered_map>
+#include <unordered_set>
+
+namespace pistachio {
+
+std::vector<std::string> distinct_names(const std::vector<ResultColumn>& columns) {
+  // Names of the result are kept where they can be: a made-up name yields to one that comes later.
+  std::unordered_set<std::string> taken;
+  for (const ResultColumn& column : columns) taken.insert(column.name);
+  std::unordered_map<std::string, int64_t> uses;
+  std::vector<std::string> names;
+  for (const ResultColumn& column : columns) {
+    int64_t& count = uses[column.name];
+    std::string name = column.name;
+    while (count > 0 && !taken.insert(name = fmt::format("{}_{}", column.name, count)).second) ++count;
+    ++count;
+    names.push_back(std::move(name));
+  }
+  return names;
+}
+
+}  // namespace pistachio
