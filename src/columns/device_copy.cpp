@@ -4,30 +4,26 @@
 
 namespace pistachio {
 
-namespace {
-
 // To a GPU by way of pinned memory, which torch keeps and reuses when the copy is done: a copy from pageable memory goes at an eighth of the
 // speed and holds up the thread until it has ended.
-at::Tensor moved(const at::Tensor& tensor, at::Device device) {
+at::Tensor copied_to(const at::Tensor& tensor, at::Device device) {
   if (!tensor.defined()) return tensor;
   if (tensor.is_cpu() && device.is_cuda()) return tensor.pin_memory().to(device, /*non_blocking=*/true);
   return tensor.to(device);
 }
 
-}  // namespace
-
 Column to_device(const Column& column, at::Device device) {
   if (column.device() == device) return column;
-  at::Tensor validity = moved(column.validity(), device);
+  at::Tensor validity = copied_to(column.validity(), device);
   if (column.is_dictionary()) {
     auto dictionary = std::make_shared<const Column>(to_device(*column.dictionary_column(), device));
-    return Column::dictionary(moved(column.codes(), device), std::move(dictionary), std::move(validity));
+    return Column::dictionary(copied_to(column.codes(), device), std::move(dictionary), std::move(validity));
   }
   if (column.type().is_text()) {
-    return Column::text(column.type(), moved(column.bytes(), device), moved(column.begins(), device), moved(column.ends(), device),
+    return Column::text(column.type(), copied_to(column.bytes(), device), copied_to(column.begins(), device), copied_to(column.ends(), device),
                         std::move(validity));
   }
-  return Column::fixed(column.type(), moved(column.values(), device), std::move(validity));
+  return Column::fixed(column.type(), copied_to(column.values(), device), std::move(validity));
 }
 
 Chunk to_device(const Chunk& chunk, at::Device device) {
@@ -44,8 +40,8 @@ Chunk ChunkCopier::copy(const Chunk& chunk) {
   columns.reserve(chunk.column_count());
   for (const Column& column : chunk.columns()) {
     if (column.is_dictionary()) {
-      columns.push_back(Column::dictionary(moved(column.codes(), device_), dictionary_copy(column.dictionary_column()),
-                                           moved(column.validity(), device_)));
+      columns.push_back(Column::dictionary(copied_to(column.codes(), device_), dictionary_copy(column.dictionary_column()),
+                                           copied_to(column.validity(), device_)));
     } else {
       columns.push_back(to_device(column, device_));
     }
@@ -54,11 +50,17 @@ Chunk ChunkCopier::copy(const Chunk& chunk) {
 }
 
 std::shared_ptr<const Column> ChunkCopier::dictionary_copy(const std::shared_ptr<const Column>& dictionary) {
+  {
+    std::lock_guard lock(mutex_);
+    auto known = dictionaries_.find(dictionary.get());
+    if (known != dictionaries_.end() && !known->second.source.expired()) return known->second.copy;
+  }
+  // Without the lock: others copy meanwhile, now and then the same one.
+  auto copy = std::make_shared<const Column>(to_device(*dictionary, device_));
   std::lock_guard lock(mutex_);
   std::erase_if(dictionaries_, [](const auto& known) { return known.second.source.expired(); });
-  Copied& known = dictionaries_[dictionary.get()];
-  if (!known.copy) known = {dictionary, std::make_shared<const Column>(to_device(*dictionary, device_))};
-  return known.copy;
+  dictionaries_[dictionary.get()] = {dictionary, copy};
+  return copy;
 }
 
 }  // namespace pistachio

@@ -9,6 +9,8 @@
 
 namespace pistachio {
 
+// The tensor on the device, without waiting for the copy; an undefined one stays undefined.
+at::Tensor copied_to(const at::Tensor& tensor, at::Device device);
 // The column itself if it is there already.
 Column to_device(const Column& column, at::Device device);
 Chunk to_device(const Chunk& chunk, at::Device device);

@@ -72,6 +72,15 @@ Chunk take_rows(const Chunk& chunk, const at::Tensor& rows) {
   return Chunk(std::move(columns), rows.numel(), chunk.device());
 }
 
+Column empty_column(LogicalType type, at::Device device) {
+  auto tensors_of = [&](at::ScalarType scalar) { return at::TensorOptions(scalar).device(device); };
+  if (type.is_text()) {
+    at::Tensor none = at::empty({0}, tensors_of(at::kLong));
+    return Column::text(type, at::empty({0}, tensors_of(at::kByte)), none, none);
+  }
+  return Column::fixed(type, type.is_wide() ? at::empty({0, 2}, tensors_of(at::kLong)) : at::empty({0}, tensors_of(type.scalar_type())));
+}
+
 Column null_column(LogicalType type, int64_t rows, at::Device device) {
   auto tensors_of = [&](at::ScalarType scalar) { return at::TensorOptions(scalar).device(device); };
   at::Tensor validity = at::zeros({rows}, tensors_of(at::kBool));

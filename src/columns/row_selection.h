@@ -19,6 +19,8 @@ Column take_rows(const Column& column, const at::Tensor& rows);
 Column take_rows_or_null(const Column& column, const at::Tensor& rows, const at::Tensor& valid);
 Chunk take_rows(const Chunk& chunk, const at::Tensor& rows);
 
+// A column of no rows.
+Column empty_column(LogicalType type, at::Device device);
 // A column of so many NULLs.
 Column null_column(LogicalType type, int64_t rows, at::Device device);
 

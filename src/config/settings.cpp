@@ -227,6 +227,8 @@ const std::vector<SettingDescription>& setting_descriptions() {
        show_boolean<&S::composite_kernels>},
       {"device", "cpu, cuda, auto", "where operators run; auto: on a GPU if there is one", assign_choice<&S::device, kDevices>,
        show_choice<&S::device, kDevices>},
+      {"device_chunk_bytes", "size", "bytes of a chunk on a GPU, about: rows of many row groups go through its operators together",
+       assign_size<&S::device_chunk_bytes, 1>, show_integer<&S::device_chunk_bytes>},
       {"device_lanes", "integer", "chunks that a GPU works on at the same time; files are decoded on all threads",
        assign_integer<&S::device_lanes, 1, 64>, show_integer<&S::device_lanes>},
       {"direct_io", "boolean", "read local files past the page cache", assign_boolean<&S::direct_io>, show_boolean<&S::direct_io>},

@@ -3,6 +3,8 @@
 #include <ATen/ATen.h>
 
 #include <algorithm>
+#include <limits>
+#include <unordered_map>
 
 #include "base/check.h"
 
@@ -69,6 +71,31 @@ Column concatenate_columns(const std::vector<Column>& pieces) {
   if (pieces[0].type().is_text()) return concatenate_text(plain, std::move(validity));
   for (const Column& piece : plain) parts.push_back(piece.values());
   return Column::fixed(pieces[0].type(), at::cat(parts), std::move(validity));
+}
+
+Column concatenate_coded(const std::vector<Column>& pieces) {
+  ENSURE(!pieces.empty());
+  bool all_coded = std::all_of(pieces.begin(), pieces.end(), [](const Column& piece) { return piece.is_dictionary(); });
+  if (pieces.size() == 1 || !all_coded || !pieces[0].type().is_text()) return concatenate_columns(pieces);
+  std::vector<Column> dictionaries;
+  std::unordered_map<const Column*, int64_t> begins;  // where the entries of each lie among all
+  int64_t entries = 0;
+  int64_t rows = 0;
+  for (const Column& piece : pieces) {
+    const Column& dictionary = *piece.dictionary_column();
+    rows += piece.rows();
+    if (!begins.try_emplace(&dictionary, entries).second) continue;
+    dictionaries.push_back(dictionary);
+    entries += dictionary.rows();
+  }
+  if (dictionaries.size() == 1 || entries > rows || entries > std::numeric_limits<int32_t>::max()) return concatenate_columns(pieces);
+  std::vector<at::Tensor> codes;
+  for (const Column& piece : pieces) {
+    int64_t begin = begins.at(piece.dictionary_column().get());
+    codes.push_back(begin == 0 ? piece.codes() : piece.codes() + begin);
+  }
+  auto dictionary = std::make_shared<const Column>(concatenate_columns(dictionaries));
+  return Column::dictionary(at::cat(codes), std::move(dictionary), concatenate_validity(pieces));
 }
 
 }  // namespace pistachio

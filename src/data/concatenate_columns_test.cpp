@@ -47,6 +47,21 @@ TEST(ConcatenateColumnsTest, PiecesOfOneDictionaryStayCoded) {
   EXPECT_EQ(joined.rows(), 4);
 }
 
+TEST(ConcatenateColumnsTest, DictionariesAreLaidEndToEnd) {
+  auto colours = std::make_shared<const Column>(text_of({"red", "green"}));
+  auto more = std::make_shared<const Column>(text_of({"green", "blue", "black"}));
+  Column first = Column::dictionary(at::tensor({1, 0, 1}, at::kInt), colours);
+  Column second = Column::dictionary(at::tensor({2, 0, 1}, at::kInt), more, at::tensor({1, 0, 1}, at::kInt).to(at::kBool));
+  Column joined = concatenate_coded({first, second, first.slice(1, 2), second.slice(0, 1)});
+  ASSERT_TRUE(joined.is_dictionary());
+  EXPECT_EQ(joined.dictionary_column()->rows(), 5);
+  EXPECT_EQ(strings_of(joined), (std::vector<std::string>{"green", "red", "green", "black", "green", "blue", "red", "green", "black"}));
+  EXPECT_EQ(joined.validity().sum().item<int64_t>(), 8);
+  // More entries than rows.
+  EXPECT_FALSE(concatenate_coded({first.slice(0, 1), second.slice(0, 1)}).is_dictionary());
+  EXPECT_FALSE(concatenate_coded({first, text_of({"blue"})}).is_dictionary());
+}
+
 TEST(ConcatenateColumnsTest, SlicesOfOneTextShareItsBytes) {
   Column text = text_of({"a", "bb", "ccc"});
   Column joined = concatenate_columns({text.slice(0, 1), text.slice(2, 1)});

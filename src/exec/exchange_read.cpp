@@ -11,7 +11,7 @@ namespace pistachio {
 Task<void> ExchangeReadOperator::produce(RunContext& context, ChunkSink& sink) {
   ENSURE(context.exchanges != nullptr);
   ExchangeInput& input = context.exchanges->input(number_);
-  int64_t step = context.settings().chunk_rows;
+  int64_t step = context.chunk_rows();
   auto unpacked = [&](ExchangeInput::Rows& rows) {
     WorkTimer timer(metrics_);
     metrics_.bytes += rows.bytes;

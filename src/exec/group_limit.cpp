@@ -38,7 +38,7 @@ class GroupLimitOperator::Collector final : public RowCollector {
       : RowCollector(context.memory.make_child("group limit"), context.lanes),
         owner_(owner),
         device_(context.device),
-        least_(4 * context.settings().chunk_rows),
+        least_(4 * context.chunk_rows()),
         most_(static_cast<size_t>(context.lanes), least_) {
     const PhysicalGroupLimit& plan = owner.plan_;
     if (plan.limit && *plan.limit <= std::numeric_limits<int64_t>::max() - plan.offset) wanted_ = *plan.limit + plan.offset;
@@ -100,7 +100,7 @@ Task<void> GroupLimitOperator::produce(RunContext& context, ChunkSink& sink) {
   int64_t words = static_cast<int64_t>(plan_.groups.size() + plan_.keys.size() + 2);
   Reservation for_words = collector.account().reserve_now(all.chunk.rows() * 16 * words, ReservationKind::Held);
   at::Tensor rows = rows_at(all.chunk, plan_.offset, plan_.limit);
-  int64_t step = context.settings().chunk_rows;
+  int64_t step = context.chunk_rows();
   for (int64_t begin = 0; begin < rows.numel() && !sink.is_full(); begin += step) {
     at::Tensor part = rows.slice(0, begin, std::min(begin + step, rows.numel()));
     Task<void> passing = pass_on(metrics_, sink, 0, take_rows(all.chunk, part));

@@ -331,7 +331,7 @@ Task<void> HashAggregateOperator::produce(RunContext& context, ChunkSink& sink) 
   }
   if (lanes.empty()) co_return;
 
-  int64_t step = context.settings().chunk_rows;
+  int64_t step = context.chunk_rows();
   if (lanes.size() == 1 && !lanes[0]->has_distinct()) {
     Task<void> emitting = pass_on_in_steps(metrics_, sink, 0, lanes[0]->finish(), step);
     co_await emitting;

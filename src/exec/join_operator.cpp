@@ -137,7 +137,7 @@ class JoinOperator::Probe final : public ChunkSink {
         build_(build),
         context_(context),
         next_(next),
-        most_pairs_(std::max<int64_t>(1, context.settings().chunk_rows)),
+        most_pairs_(std::max<int64_t>(1, context.chunk_rows())),
         flags_(context.tensors_of(at::kBool)),
         conditions_(make_pair_condition(*owner.left_, *owner.right_, plan_.conditions)),
         comparisons_(make_pair_condition(*owner.left_, *owner.right_, plan_.comparisons)) {}
@@ -350,7 +350,7 @@ class JoinOperator::HelpingProbe final : public ChunkSink, public BucketHelp::Jo
     std::vector<Chunk> found;
     int64_t found_rows = 0;
     int64_t found_bytes = 0;
-    int64_t step = context_.settings().chunk_rows;
+    int64_t step = context_.chunk_rows();
     for (int64_t begin = 0; begin < build_.rows().rows(); begin += step) {
       Chunk part = build_.rows().slice(begin, std::min(step, build_.rows().rows() - begin));
       at::Tensor mask = wanted.index_select(0, buckets_of(routing_hashes(build_keys_.evaluate(part))));
@@ -471,7 +471,7 @@ Task<void> JoinOperator::probe(RunContext& context, BuildSide& build, ChunkSink&
 }
 
 Task<void> JoinOperator::produce_build_rows(RunContext& context, const BuildSide& build, at::Tensor rows, ChunkSink& sink) {
-  int64_t step = context.settings().chunk_rows;
+  int64_t step = context.chunk_rows();
   for (int64_t begin = 0; begin < rows.numel() && !sink.is_full(); begin += step) {
     at::Tensor part = rows.slice(0, begin, std::min(begin + step, rows.numel()));
     std::vector<Column> columns;

@@ -1,8 +1,22 @@
 #include "exec/operator.h"
 
+#include <algorithm>
+
 #include "base/task_group.h"
 
 namespace pistachio {
+
+namespace {
+
+// Of a row, where rows are counted before their width is known.
+constexpr int64_t kTypicalRowBytes = 64;
+
+}  // namespace
+
+int64_t RunContext::chunk_rows() const {
+  if (device.is_cpu()) return settings().chunk_rows;
+  return std::max(settings().chunk_rows, settings().device_chunk_bytes / kTypicalRowBytes);
+}
 
 ExchangeSchedule ExchangeSchedule::of(const Settings& settings) {
   ExchangeSchedule made;

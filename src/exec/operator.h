@@ -45,7 +45,7 @@ struct RunContext {
   // Rows for another rank are gathered until they are so large.
   int64_t message_bytes = 1 << 20;
   ExchangeSchedule schedule;
-  // Tasks that decode files on the host at the same time.
+  // Tasks that read files on the host at the same time, and decompress or decode them.
   int decoders = 1;
   // Of joins whose frequent keys are worked on by all ranks, by the number of the exchange of their probe side.
   const std::map<size_t, std::unique_ptr<SharedBuckets>>* spreads = nullptr;
@@ -53,6 +53,8 @@ struct RunContext {
   const std::map<size_t, std::unique_ptr<JoinFilter>>* filters = nullptr;
 
   const Settings& settings() const { return storage.settings; }
+  // Rows of a chunk that operators pass on, at most.
+  int64_t chunk_rows() const;
   at::TensorOptions tensors_of(at::ScalarType type) const { return at::TensorOptions(type).device(device); }
 };
 

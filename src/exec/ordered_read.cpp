@@ -59,7 +59,7 @@ Task<void> MergeReadOperator::produce(RunContext& context, ChunkSink& sink) {
   SourceRuns runs(input, ranks, context.device, metrics_);
   std::vector<Head> heads(static_cast<size_t>(ranks));
   MemoryAccount account = context.memory.make_child("merge");
-  int64_t step = context.settings().chunk_rows;
+  int64_t step = context.chunk_rows();
   while (!sink.is_full()) {
     int64_t bytes = 0;
     int64_t rows = 0;
@@ -93,7 +93,7 @@ Task<void> RankByRankReadOperator::produce(RunContext& context, ChunkSink& sink)
   ExchangeInput& input = context.exchanges->input(number_);
   int ranks = context.exchanges->ranks();
   SourceRuns runs(input, ranks, context.device, metrics_);
-  int64_t step = context.settings().chunk_rows;
+  int64_t step = context.chunk_rows();
   for (int rank = 0; rank < ranks; ++rank) {
     while (!sink.is_full()) {
       Task<std::optional<Chunk>> receiving = runs.next(rank);

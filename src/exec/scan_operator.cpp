@@ -3,12 +3,11 @@
 #include <algorithm>
 
 #include "base/check.h"
-#include "base/task_group.h"
 #include "columns/device_copy.h"
 #include "exec/fault_hook.h"
 #include "exec/join_filter.h"
-#include "memory/channel.h"
 #include "network/exchange_hub.h"
+#include "storage/device_scan.h"
 #include "storage/table_scan.h"
 
 namespace pistachio {
@@ -17,8 +16,6 @@ namespace {
 
 // Of rows that are decoded together; fewer would cost more than they save.
 constexpr int64_t kShortestStrip = 4096;
-// Bytes of decoded chunks that wait for the device.
-constexpr int64_t kLeastDecodedAhead = int64_t{16} << 20;
 
 }  // namespace
 
@@ -68,7 +65,7 @@ Task<void> ScanOperator::produce_counts(RunContext& context, ChunkSink& sink) {
     int64_t ranks = context.exchanges->ranks();
     rows = rows / ranks + (rank < rows % ranks ? 1 : 0);
   }
-  int64_t step = context.settings().chunk_rows;
+  int64_t step = context.chunk_rows();
   for (int64_t done = 0; done < rows && !sink.is_full(); done += step) {
     Task<void> passing = pass_on(metrics_, sink, 0, Chunk({}, std::min(step, rows - done), context.device));
     co_await passing;
@@ -121,49 +118,39 @@ Task<void> ScanOperator::produce_files(RunContext& context, ChunkSink& sink) {
   ScanPlan plan = plan_within(storage.settings, request);
   std::unique_ptr<SharedUnits> units = share_units(context, plan);
   ScanCounters counters;
-  TableScan scan(storage, plan, counters, units.get());
-  // Storage decodes on the host.
-  ChunkCopier copier(context.device);
   auto hand_on = [&](int lane, const Chunk& scanned) -> Task<void> {
     reach(context, FaultPoint::ScanChunk);
-    Chunk chunk = only_filters ? Chunk({}, scanned.rows(), context.device) : copier.copy(scanned);
+    Chunk chunk = only_filters ? Chunk({}, scanned.rows(), context.device) : scanned;
     metrics_.bytes += chunk.memory_bytes();
     chunk = passing(context, std::move(chunk));
     return pass_on(metrics_, sink, lane, std::move(chunk));
   };
-  std::atomic<int> next_lane = 0;
-  auto consume = [&](ScanLane& lane) -> Task<void> {
-    int number = next_lane++;
-    while (true) {
-      if (sink.is_full()) scan.stop();
-      Task<std::optional<ScannedChunk>> taking = lane.next();
-      std::optional<ScannedChunk> scanned = co_await taking;
-      if (!scanned) co_return;
-      Task<void> handing = hand_on(number, scanned->chunk);
-      co_await handing;
-    }
-  };
-  // All workers decode, and few tasks drive the device with what they decoded.
-  Channel<ScannedChunk> decoded(std::max(kLeastDecodedAhead, storage.settings.memory_limit / 16));
-  auto drive = [&](int lane) -> Task<void> {
-    while (true) {
-      if (sink.is_full()) scan.stop();
-      Task<std::optional<ScannedChunk>> receiving = decoded.receive();
-      std::optional<ScannedChunk> scanned = co_await receiving;
-      if (!scanned) co_return;
-      Task<void> handing = hand_on(lane, scanned->chunk);
-      co_await handing;
-    }
-  };
-  std::vector<Task<void>> tasks;
   if (context.device.is_cpu()) {
-    tasks.push_back(scan.run(context.lanes, consume));
+    TableScan scan(storage, plan, counters, units.get());
+    std::atomic<int> next_lane = 0;
+    auto consume = [&](ScanLane& lane) -> Task<void> {
+      int number = next_lane++;
+      while (true) {
+        if (sink.is_full()) scan.stop();
+        Task<std::optional<ScannedChunk>> taking = lane.next();
+        std::optional<ScannedChunk> scanned = co_await taking;
+        if (!scanned) co_return;
+        Task<void> handing = hand_on(number, scanned->chunk);
+        co_await handing;
+      }
+    };
+    Task<void> running = scan.run(context.lanes, consume);
+    co_await running;
   } else {
-    tasks.push_back(scan.run_into(decoded, context.decoders, ScanOrder::Any));
-    for (int lane = 0; lane < context.lanes; ++lane) tasks.push_back(drive(lane));
+    DeviceScan scan(storage, plan, counters, units.get(), context.device);
+    auto consume = [&](int lane, Chunk chunk) -> Task<void> {
+      if (sink.is_full()) scan.stop();
+      Task<void> handing = hand_on(lane, chunk);
+      co_await handing;
+    };
+    Task<void> running = scan.run(context.decoders, context.lanes, consume);
+    co_await running;
   }
-  Task<void> running = when_all(std::move(tasks));
-  co_await running;
   metrics_.nanoseconds += counters.nanoseconds;
   if (units) metrics_.from_others += units->from_others();
 }
@@ -173,7 +160,7 @@ Task<void> ScanOperator::produce_chunks(RunContext& context, ChunkSink& sink) {
   std::vector<RangeFilter> bounds;  // not worth their time where nothing is read
   Task<bool> waiting = wait_for_joins(context, bounds);
   if (!co_await waiting) co_return;
-  int64_t step = context.settings().chunk_rows;
+  int64_t step = context.chunk_rows();
   struct Piece {
     const Chunk* chunk;
     int64_t begin;
@@ -197,7 +184,7 @@ Task<void> ScanOperator::produce_chunks(RunContext& context, ChunkSink& sink) {
 }
 
 Task<void> ValuesOperator::produce(RunContext& context, ChunkSink& sink) {
-  Task<void> passing = pass_on_in_steps(metrics_, sink, 0, to_device(rows_, context.device), context.settings().chunk_rows);
+  Task<void> passing = pass_on_in_steps(metrics_, sink, 0, to_device(rows_, context.device), context.chunk_rows());
   co_await passing;
 }
 

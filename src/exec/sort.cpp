@@ -20,7 +20,7 @@ class SortOperator::Collector final : public RowCollector {
       : RowCollector(context.memory.make_child("sort"), context.lanes),
         owner_(owner),
         device_(context.device),
-        most_(std::max<int64_t>(4 * owner.limit_.value_or(0), context.settings().chunk_rows)) {}
+        most_(std::max<int64_t>(4 * owner.limit_.value_or(0), context.chunk_rows())) {}
 
   Task<void> consume(int lane, Chunk chunk) override {
     WorkTimer timer(owner_.metrics_);
@@ -49,7 +49,7 @@ Task<void> SortOperator::produce(RunContext& context, ChunkSink& sink) {
   Reservation words = collector.account().reserve_now(all.chunk.rows() * 16 * static_cast<int64_t>(order_.key_count()), ReservationKind::Held);
   at::Tensor order = timed_order_of(all.chunk);
   if (limit_) order = order.slice(0, 0, *limit_);
-  int64_t step = context.settings().chunk_rows;
+  int64_t step = context.chunk_rows();
   for (int64_t begin = 0; begin < order.numel() && !sink.is_full(); begin += step) {
     at::Tensor rows = order.slice(0, begin, std::min(begin + step, order.numel()));
     Task<void> passing = pass_on(metrics_, sink, 0, take_rows(all.chunk, rows));

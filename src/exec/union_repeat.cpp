@@ -36,7 +36,7 @@ Task<void> RepeatOperator::produce(RunContext& context, ChunkSink& sink) {
       columns.erase(columns.begin() + static_cast<std::ptrdiff_t>(owner_.count_));
       Chunk kept(std::move(columns), chunk.rows(), chunk.device());
       at::Tensor rows = at::repeat_interleave(at::arange(chunk.rows(), counts.options()), counts);
-      int64_t step = run_.settings().chunk_rows;
+      int64_t step = run_.chunk_rows();
       for (int64_t begin = 0; begin < rows.numel() && !next_.is_full(); begin += step) {
         at::Tensor part = rows.slice(0, begin, std::min(begin + step, rows.numel()));
         Task<void> passing = pass_on(owner_.metrics_, next_, lane, take_rows(kept, part));

@@ -60,6 +60,9 @@ class Channel {
     co_return value;
   }
 
+  // What is queued first, without waiting; nothing while the channel is empty. Throws the error. Any thread.
+  std::optional<T> take();
+
   // No more sends. What is queued, and what waits to be sent already, is still delivered.
   void close();
   // Drops what is queued. The first error stays; without effect after close_receiver().

@@ -137,6 +137,19 @@ bool Channel<T>::try_receive(ReceiveWait& wait, WakeList& woken) {
 }
 
 template <typename T>
+std::optional<T> Channel<T>::take() {
+  WakeList woken;
+  std::lock_guard lock(mutex_);
+  if (error_) std::rethrow_exception(error_);
+  if (items_.empty()) return std::nullopt;
+  std::optional<T> value = std::move(items_.front().value);
+  queued_bytes_ -= items_.front().bytes;
+  items_.pop_front();
+  admit_senders(woken);
+  return value;
+}
+
+template <typename T>
 void Channel<T>::deliver(T value, int64_t bytes, WakeList& woken) {
   ++statistics_.items;
   statistics_.bytes += bytes;

@@ -46,6 +46,29 @@ TEST_P(ChannelTest, DeliversInOrderAndEndsAfterClose) {
   EXPECT_LE(channel.statistics().peak_bytes, 10);
 }
 
+TEST_P(ChannelTest, TakesWhatIsQueuedWithoutWaiting) {
+  Channel<Item> channel(5);
+  std::vector<int> numbers;
+  auto body = [&](TaskGroup& group) -> Task<void> {
+    auto send_all = [&]() -> Task<void> {
+      co_await send_numbers(channel, 0, 1'000, 2);
+      channel.close();
+    };
+    group.spawn(send_all());
+    while (std::optional<Item> item = co_await channel.receive()) {
+      numbers.push_back(**item);
+      while (std::optional<Item> more = channel.take()) numbers.push_back(**more);
+    }
+  };
+  EXPECT_FALSE(channel.take());
+  scheduler.run(with_task_group(body));
+  ASSERT_EQ(numbers.size(), 1'000u);
+  for (int i = 0; i < 1'000; ++i) EXPECT_EQ(numbers[static_cast<size_t>(i)], i);
+  Channel<Item> failed(5);
+  failed.fail(std::make_exception_ptr(std::runtime_error("broken")));
+  EXPECT_THROW(failed.take(), std::runtime_error);
+}
+
 TEST_P(ChannelTest, ManySendersAndReceivers) {
   Channel<Item> channel(64);
   std::atomic<int64_t> sum = 0;

@@ -3,12 +3,13 @@
 #include <ATen/ATen.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "base/check.h"
 #include "data/concatenate_columns.h"
-#include "kernels/ops/definition_levels_decode.h"
 #include "columns/row_selection.h"
+#include "storage/present_values.h"
 #include "storage/value_decoder.h"
 
 namespace pistachio {
@@ -19,54 +20,12 @@ bool any_true(const at::Tensor& mask, int64_t begin, int64_t count) {
   return std::memchr(mask.const_data_ptr<bool>() + begin, 1, static_cast<size_t>(count)) != nullptr;
 }
 
-// Values of each page and, when there are NULLs, the validity of all their rows.
-struct PresentValues {
-  std::vector<int64_t> counts;
-  at::Tensor validity;
-};
-
-PresentValues find_present_values(const ParquetColumn& column, const PageBatch& batch, size_t first, size_t last,
-                                  const DataLocation& where) {
-  PresentValues present;
-  bool any_nulls = false;
-  for (size_t i = first; i < last; ++i) {
-    present.counts.push_back(batch.pages[i].header.values);
-    any_nulls = any_nulls || batch.pages[i].may_have_nulls;
-  }
-  if (!any_nulls) return present;
-  at::Tensor table = at::empty({static_cast<int64_t>(last - first), 5}, at::kLong);
-  int64_t* row = table.mutable_data_ptr<int64_t>();
-  for (size_t i = first; i < last; ++i, row += 5) {
-    const PreparedPage& page = batch.pages[i];
-    row[0] = page.levels_begin;
-    row[1] = page.levels_end;
-    row[2] = column.max_definition;
-    row[3] = 0;
-    row[4] = page.header.values;
-  }
-  auto [validity, counts] = kernels::definition_levels_decode(batch.bytes, table);
-  const int64_t* valid = counts.const_data_ptr<int64_t>();
-  bool all_valid = true;
-  for (size_t i = first; i < last; ++i) {
-    const PageHeader& header = batch.pages[i].header;
-    int64_t there = valid[(i - first) * 2 + 1];
-    if (header.kind == PageKind::DataV2 && there != header.values - header.nulls) {
-      throw DataError("page's definition levels and its count of NULLs differ",
-                      {where.file, where.row_group, where.column, batch.pages[i].file_offset});
-    }
-    present.counts[i - first] = there;
-    all_valid = all_valid && there == header.values;
-  }
-  if (!all_valid) present.validity = validity;
-  return present;
-}
-
 }  // namespace
 
 ColumnReader::ColumnReader(const ParquetColumn& column, const ColumnChunkInfo& chunk, PageDirectory directory, std::vector<FileBytes> bytes,
                            DataLocation where, Options options)
     : column_(column), chunk_(chunk), directory_(std::move(directory)), bytes_(std::move(bytes)), decompressor_(chunk.codec, where) {
-  source_ = {&column_, &chunk_, &bytes_, &decompressor_, options.verify_checksums, std::move(where)};
+  source_ = {&column_, &chunk_, &bytes_, &decompressor_, options.verify_checksums, std::move(where), options.is_for_device};
 }
 
 std::shared_ptr<const Column> ColumnReader::dictionary() {
@@ -86,31 +45,25 @@ std::shared_ptr<const Column> ColumnReader::dictionary() {
   return dictionary_;
 }
 
-Column ColumnReader::empty_column() const {
-  at::Tensor none = at::empty({0}, at::kLong);
-  if (column_.type.is_text()) return Column::text(column_.type, at::empty({0}, at::kByte), none, none);
-  at::Tensor values = column_.type.is_wide() ? at::empty({0, 2}, at::kLong) : at::empty({0}, column_.type.scalar_type());
-  return Column::fixed(column_.type, std::move(values));
-}
-
 // Pages [first, last) of the batch, all of one encoding.
 Column ColumnReader::decode_group(const PageBatch& batch, size_t first, size_t last) {
   if (column_.only_nulls) {
     int64_t rows = 0;
     for (size_t i = first; i < last; ++i) rows += batch.pages[i].header.values;
-    return spread_rows(empty_column(), at::zeros({rows}, at::kBool));
+    return null_column(column_.type, rows, at::kCPU);
   }
-  PresentValues present = find_present_values(column_, batch, first, last, source_.where);
   std::span<const PreparedPage> pages(batch.pages.data() + first, last - first);
+  PresentValues present = find_present_values(column_, batch.bytes, pages, source_.where);
   EncodedValues values{&batch.bytes, pages, present.counts};
   DataLocation where = source_.where;
   where.offset = pages[0].file_offset;
   std::optional<Column> dense;
   if (pages[0].header.uses_dictionary()) {
     std::shared_ptr<const Column> entries = dictionary();
-    at::Tensor codes = decode_codes(values, entries == nullptr ? 0 : entries->rows(), source_.where);
+    const std::vector<int64_t> sizes(pages.size(), entries == nullptr ? 0 : entries->rows());
+    at::Tensor codes = decode_codes(values, sizes, source_.where);
     // Without entries there are only NULLs, and no code that could stand under them.
-    dense = entries == nullptr || entries->rows() == 0 ? empty_column() : Column::dictionary(std::move(codes), std::move(entries));
+    dense = entries == nullptr || entries->rows() == 0 ? empty_column(column_.type, at::kCPU) : Column::dictionary(std::move(codes), std::move(entries));
   } else {
     dense = decode_values(column_, pages[0].header.encoding, values, where);
   }
@@ -150,6 +103,29 @@ Column ColumnReader::decode_pages(size_t first, size_t last) {
     begin = end;
   }
   return concatenate_columns(pieces);
+}
+
+ColumnPages ColumnReader::prepare(const RowRanges& wanted) {
+  std::vector<PagePlace> places;
+  std::vector<at::Tensor> masks;
+  bool all_wanted = true;
+  for (const PagePlace& page : directory_.pages) {
+    if (!wanted.overlaps(page.first_row, page.end_row())) continue;
+    places.push_back(page);
+    at::Tensor mask = wanted.mask(page.first_row, page.end_row());
+    all_wanted = all_wanted && !mask.defined();
+    masks.push_back(mask.defined() ? mask : at::ones({page.rows}, at::kBool));
+  }
+  ColumnPages pages;
+  pages.column = &column_;
+  pages.where = source_.where;
+  pages.data = prepare_data_pages(source_, places);
+  pages_decoded_ += static_cast<int64_t>(places.size());
+  bool uses_dictionary = std::any_of(pages.data.pages.begin(), pages.data.pages.end(),
+                                     [](const PreparedPage& page) { return page.header.uses_dictionary(); });
+  if (uses_dictionary && directory_.dictionary.length > 0) pages.dictionary = prepare_dictionary_page(source_, directory_.dictionary);
+  if (!all_wanted) pages.wanted = at::cat(masks);
+  return pages;
 }
 
 Column ColumnReader::read(int64_t begin, int64_t count, const at::Tensor& mask) {
@@ -196,7 +172,7 @@ Column ColumnReader::read(int64_t begin, int64_t count, const at::Tensor& mask) 
       leftover_begin_ = end;
     }
   }
-  return pieces.empty() ? empty_column() : concatenate_columns(pieces);
+  return pieces.empty() ? empty_column(column_.type, at::kCPU) : concatenate_columns(pieces);
 }
 
 }  // namespace pistachio

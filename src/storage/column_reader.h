@@ -8,7 +8,8 @@
 #include <vector>
 
 #include "data/column.h"
-#include "storage/page_batch.h"
+#include "storage/column_pages.h"
+#include "storage/row_ranges.h"
 
 namespace pistachio {
 
@@ -16,6 +17,7 @@ class ColumnReader {
  public:
   struct Options {
     bool verify_checksums = true;
+    bool is_for_device = false;  // prepared pages are going to be copied to a GPU
   };
 
   // `bytes` (sorted by offset) hold the dictionary page and every page that read() will need. `column` and `chunk` outlive the reader.
@@ -29,6 +31,9 @@ class ColumnReader {
   // `begin` never goes back. Throws DataError.
   Column read(int64_t begin, int64_t count, const at::Tensor& mask = {});
 
+  // Instead of read(): the pages that hold rows of `wanted`, to be decoded elsewhere. Throws DataError.
+  ColumnPages prepare(const RowRanges& wanted);
+
   // The whole dictionary, or nullptr when the chunk has none: lets filters run before any page is decoded.
   std::shared_ptr<const Column> dictionary();
 
@@ -36,7 +41,6 @@ class ColumnReader {
   Column decode_pages(size_t first, size_t last);
   Column decode_group(const PageBatch& batch, size_t first, size_t last);
   Column decode_located(const PageBatch& batch, size_t first, size_t last);
-  Column empty_column() const;
 
   const ParquetColumn& column_;
   const ColumnChunkInfo& chunk_;

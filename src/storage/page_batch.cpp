@@ -144,7 +144,7 @@ void find_levels(const PageSource& source, const at::Tensor& bytes, int64_t begi
 // Decompresses the pages into one buffer, or points at the bytes as read when nothing is compressed.
 PageBatch assemble(const PageSource& source, const std::vector<RawPage>& raw, std::vector<int64_t>& begins) {
   PageBatch batch;
-  bool in_place = std::all_of(raw.begin(), raw.end(), [&](const RawPage& page) {
+  bool in_place = !source.is_for_device && std::all_of(raw.begin(), raw.end(), [&](const RawPage& page) {
     return !needs_decompression(source, page.header) && page.holder == raw[0].holder;
   });
   int64_t total = 0;
@@ -155,9 +155,11 @@ PageBatch assemble(const PageSource& source, const std::vector<RawPage>& raw, st
   }
   if (in_place) {
     batch.bytes = raw[0].holder->bytes;
+    batch.host = batch.bytes;
     return batch;
   }
-  batch.bytes = at::empty({total}, at::kByte);
+  batch.bytes = at::empty({total}, at::TensorOptions(at::kByte).pinned_memory(source.is_for_device && at::globalContext().hasCUDA()));
+  batch.host = batch.bytes;
   uint8_t* target = batch.bytes.mutable_data_ptr<uint8_t>();
   for (size_t i = 0; i < raw.size(); ++i) {
     const PageHeader& header = raw[i].header;
@@ -194,6 +196,7 @@ PageBatch prepare_data_pages(const PageSource& source, std::span<const PagePlace
     batch.pages[i].header = raw[i].header;
     batch.pages[i].file_offset = raw[i].file_offset;
     find_levels(source, batch.bytes, begins[i], batch.pages[i]);
+    batch.pages[i].values_data = batch.bytes.const_data_ptr<uint8_t>() + batch.pages[i].values_begin;
   }
   return batch;
 }
@@ -212,6 +215,7 @@ PageBatch prepare_dictionary_page(const PageSource& source, ByteRange place) {
   prepared.file_offset = page.file_offset;
   prepared.values_begin = begins[0];
   prepared.values_end = begins[0] + page.header.uncompressed_bytes;
+  prepared.values_data = batch.bytes.const_data_ptr<uint8_t>() + prepared.values_begin;
   batch.pages.push_back(prepared);
   return batch;
 }

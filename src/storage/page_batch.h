@@ -28,10 +28,12 @@ struct PreparedPage {
   int64_t values_begin = 0;
   int64_t values_end = 0;
   bool may_have_nulls = false;
+  const uint8_t* values_data = nullptr;  // where the values begin in PageBatch::host
 };
 
 struct PageBatch {
-  at::Tensor bytes;
+  at::Tensor bytes;  // where the pages are decoded
+  at::Tensor host;   // the same bytes on the CPU
   std::vector<PreparedPage> pages;
 };
 
@@ -42,9 +44,10 @@ struct PageSource {
   const PageDecompressor* decompressor;
   bool verify_checksums;
   DataLocation where;
+  bool is_for_device = false;  // batches get pinned buffers of their own, to be copied from
 };
 
-// `places` are consecutive data pages. Throws DataError.
+// `places` are data pages in the order of their rows. Throws DataError.
 PageBatch prepare_data_pages(const PageSource& source, std::span<const PagePlace> places);
 PageBatch prepare_dictionary_page(const PageSource& source, ByteRange place);
 

@@ -35,12 +35,15 @@ int64_t kept_bytes(const Column& column) {
 
 }  // namespace
 
-UnitReader::UnitReader(StorageContext& storage, const ScanPlan& plan, const ScanUnit& unit, Reservation memory, ScanCounters& counters)
+UnitReader::UnitReader(StorageContext& storage, const ScanPlan& plan, const ScanUnit& unit, Reservation memory, ScanCounters& counters,
+                       DecodePlace place)
     : storage_(storage),
       plan_(plan),
       unit_(unit),
       memory_(std::make_shared<Reservation>(std::move(memory))),
       counters_(counters),
+      place_(place),
+      candidates_({unit.first_row, unit.first_row + unit.rows}),
       next_row_(unit.first_row) {}
 
 DataLocation UnitReader::where(int leaf) const {
@@ -217,7 +220,7 @@ Task<void> UnitReader::load_columns(std::vector<size_t> columns, const RowRanges
     for (const PagePlace& page : directory.pages)
       counters_.pages_total += page.first_row < unit_.first_row + unit_.rows && page.end_row() > unit_.first_row;
     readers_[column] = std::make_unique<ColumnReader>(file().footer().columns[static_cast<size_t>(leaf)], chunk, std::move(directory),
-                                                      bytes, where(leaf), ColumnReader::Options{storage_.settings.verify_checksums});
+                                                      bytes, where(leaf), ColumnReader::Options{storage_.settings.verify_checksums, place_ == DecodePlace::Device});
   }
 }
 
@@ -342,7 +345,6 @@ Task<void> UnitReader::read_and_filter() {
     Task<void> reloading = reload_metadata();
     co_await reloading;
   }
-  RowRanges candidates({unit_.first_row, unit_.first_row + unit_.rows});
   if (!plan_.filters.empty()) {
     Task<bool> asking = bloom_filters_may_match();
     bool may_match = co_await asking;
@@ -352,24 +354,25 @@ Task<void> UnitReader::read_and_filter() {
       co_return;
     }
     Task<RowRanges> pruning = prune_pages();
-    candidates = co_await pruning;
+    candidates_ = co_await pruning;
   }
   std::vector<size_t> first = filter_columns();
   std::vector<size_t> others = other_columns();
-  bool in_two_steps = storage_.settings.late_materialization && !first.empty();
+  bool in_two_steps = storage_.settings.late_materialization && !first.empty() && place_ == DecodePlace::Host;
   if (!in_two_steps) {
     first.insert(first.end(), others.begin(), others.end());
     others.clear();
   }
-  if (!first.empty() && !candidates.is_empty()) {
-    Task<void> loading = load_columns(std::move(first), candidates);
+  if (!first.empty() && !candidates_.is_empty()) {
+    Task<void> loading = load_columns(std::move(first), candidates_);
     co_await loading;
   }
-  if (plan_.filters.empty()) co_return;
+  if (place_ == DecodePlace::Device && candidates_.is_empty()) finish();
+  if (place_ == DecodePlace::Device || plan_.filters.empty()) co_return;
   {
     AddedTime filtering(counters_.nanoseconds);
     while (next_row_ < unit_.first_row + unit_.rows) {
-      Strip strip = cut_strip(candidates);
+      Strip strip = cut_strip(candidates_);
       if (strip.selected > 0) evaluate_filters(strip);
       if (strip.selected > 0) strips_.push_back(std::move(strip));
     }
@@ -451,7 +454,7 @@ std::optional<Chunk> UnitReader::next() {
     finish();
     return std::nullopt;
   }
-  Strip strip = plan_.filters.empty() ? cut_strip(RowRanges({unit_.first_row, unit_.first_row + unit_.rows})) : take_filtered_strip();
+  Strip strip = plan_.filters.empty() ? cut_strip(candidates_) : take_filtered_strip();
   std::map<size_t, Column> by_column;  // a column asked for twice is decoded once
   std::vector<Column> columns;
   columns.reserve(plan_.output_columns.size());
@@ -468,6 +471,34 @@ std::optional<Chunk> UnitReader::next() {
   Chunk chunk(std::move(columns), strip.selected);
   if (is_at_end()) finish();
   return chunk;
+}
+
+std::optional<UnitPages> UnitReader::take_pages() {
+  AddedTime preparing(counters_.nanoseconds);
+  if (finished_) return std::nullopt;
+  UnitPages taken;
+  taken.rows = candidates_.rows();
+  taken.memory = memory_;
+  for (auto& [column, reader] : readers_) {
+    size_t leaf = static_cast<size_t>(file().leaf_of_column[column]);
+    UnitPages::UnitColumn own{column, {}, {}};
+    try {
+      if (is_decoded_together(group().columns[leaf])) {
+        own.pages = reader->prepare(candidates_);
+      } else {
+        own.decoded = reader->read(unit_.first_row, unit_.rows, candidates_.mask(unit_.first_row, unit_.first_row + unit_.rows));
+      }
+    } catch (const OutOfMemory& error) {
+      rethrow_with_place(error, column);
+    }
+    taken.columns.push_back(std::move(own));
+  }
+  for (size_t column : plan_.output_columns) {
+    if (plan_.table->columns[column].partition < 0) continue;
+    taken.columns.push_back({column, {}, partition_column(column, taken.rows)});
+  }
+  finish();
+  return taken;
 }
 
 void UnitReader::finish() {

@@ -18,15 +18,35 @@
 
 namespace pistachio {
 
+// What a unit brings to where many units are decoded together: rows in pages that were not pruned, filters not looked at yet.
+struct UnitPages {
+  struct UnitColumn {
+    size_t column = 0;  // of the table
+    // One of the two: pages, or what the host has decoded.
+    std::optional<ColumnPages> pages;
+    std::optional<Column> decoded;
+  };
+  int64_t rows = 0;
+  std::vector<UnitColumn> columns;  // of filters and output, each once
+  std::shared_ptr<const Reservation> memory;
+};
+
+// Where the pages of a scan become columns.
+enum class DecodePlace { Host, Device };
+
 class UnitReader {
  public:
   // `memory` is for the whole unit; fetch() gives back what the pages turn out not to need.
-  UnitReader(StorageContext& storage, const ScanPlan& plan, const ScanUnit& unit, Reservation memory, ScanCounters& counters);
+  UnitReader(StorageContext& storage, const ScanPlan& plan, const ScanUnit& unit, Reservation memory, ScanCounters& counters,
+             DecodePlace place = DecodePlace::Host);
 
-  // Reads what the unit needs and evaluates the filters. Throws DataError.
+  // Reads what the unit needs and, if it is decoded on the host, evaluates the filters. Throws DataError.
   Task<void> fetch();
   // The next chunk, after fetch(); nothing at the end. Throws DataError.
   std::optional<Chunk> next();
+
+  // Decoding on a device: the whole unit, instead of next(). Nothing if it has no rows. Throws DataError.
+  std::optional<UnitPages> take_pages();
 
   std::shared_ptr<const Reservation> memory() const { return memory_; }
 
@@ -73,6 +93,8 @@ class UnitReader {
   const ScanUnit unit_;
   std::shared_ptr<Reservation> memory_;  // changed by fetch() only, before anybody shares it
   ScanCounters& counters_;
+  const DecodePlace place_;
+  RowRanges candidates_;  // rows in pages that were not pruned
   std::map<size_t, std::unique_ptr<ColumnReader>> readers_;  // by table column
   // With filters: the strips that have rows left, all cut and looked at by fetch(). Without: cut one by one, since a file can claim
   // more rows than there is memory for their strips.

@@ -35,6 +35,8 @@ class ScanLane {
 
   // The next chunk; nothing at the end. Chunks come in any order over all lanes.
   Task<std::optional<ScannedChunk>> next();
+  // The same for a scan that is decoded on a device: a unit that has rows.
+  Task<std::optional<UnitPages>> next_pages();
 
  private:
   TableScan& scan_;
@@ -46,8 +48,9 @@ enum class ScanOrder { Any, File };
 class TableScan {
  public:
   // `storage`, `plan`, `counters` and `source` outlive the scan. Without a source all units of the plan are read, in its order.
-  TableScan(StorageContext& storage, const ScanPlan& plan, ScanCounters& counters, UnitSource* source = nullptr)
-      : storage_(storage), plan_(plan), counters_(counters), source_(source) {}
+  TableScan(StorageContext& storage, const ScanPlan& plan, ScanCounters& counters, UnitSource* source = nullptr,
+            DecodePlace place = DecodePlace::Host)
+      : storage_(storage), plan_(plan), counters_(counters), source_(source), place_(place) {}
 
   // How many units are under way at once: enough to keep every reading thread and every lane busy.
   static int64_t window(int lanes, const Settings& settings) { return lanes + settings.io_threads; }
@@ -81,6 +84,7 @@ class TableScan {
   const ScanPlan& plan_;
   ScanCounters& counters_;
   UnitSource* const source_;
+  const DecodePlace place_;
   std::atomic<bool> stopped_ = false;
   int lanes_ = 1;
   ScanOrder order_ = ScanOrder::Any;

@@ -50,8 +50,8 @@ Column uuid_text(const ParquetColumn& column, const at::Tensor& rows) {
   at::Tensor halves = at::stack({rows.bitwise_right_shift(4), rows.bitwise_and(15)}, 2).view({count, 32});
   at::Tensor digits = at::empty({16}, at::kByte);
   std::copy(kDigits, kDigits + 16, digits.mutable_data_ptr<uint8_t>());
-  at::Tensor characters = digits.index_select(0, halves.reshape({-1}).to(at::kInt)).view({count, 32});
-  at::Tensor text = at::full({count, 36}, '-', at::kByte);
+  at::Tensor characters = digits.to(rows.device()).index_select(0, halves.reshape({-1}).to(at::kInt)).view({count, 32});
+  at::Tensor text = at::full({count, 36}, '-', rows.options());
   int64_t from = 0;
   int64_t to = 0;
   for (int64_t group : {8, 4, 4, 4, 12}) {
@@ -59,14 +59,14 @@ Column uuid_text(const ParquetColumn& column, const at::Tensor& rows) {
     from += group;
     to += group + 1;
   }
-  at::Tensor begins = at::arange(count, at::kLong) * 36;
+  at::Tensor begins = at::arange(count, rows.options().dtype(at::kLong)) * 36;
   return Column::text(column.type, text.view({-1}), begins, begins + 36);
 }
 
 // Months, days, milliseconds as unsigned 32-bit numbers.
 at::Tensor interval_words(const at::Tensor& rows, const DataLocation& where) {
   at::Tensor parts =
-      rows.numel() == 0 ? at::empty({0, 3}, at::kLong) : rows.contiguous().view(at::kInt).to(at::kLong).bitwise_and(0xffffffff);
+      rows.numel() == 0 ? at::empty({0, 3}, rows.options().dtype(at::kLong)) : rows.contiguous().view(at::kInt).to(at::kLong).bitwise_and(0xffffffff);
   if (parts.numel() > 0) require(parts.narrow(1, 0, 2).max().item<int64_t>() <= INT32_MAX, "an interval is out of range", where);
   at::Tensor high = parts.select(1, 0).bitwise_left_shift(32).bitwise_or(parts.select(1, 1));
   return at::stack({parts.select(1, 2).mul(1000), high}, 1);
@@ -75,12 +75,12 @@ at::Tensor interval_words(const at::Tensor& rows, const DataLocation& where) {
 // Big-endian numbers of any length, right-aligned into rows of one width with their sign in front.
 at::Tensor align_big_endian(const at::Tensor& bytes, const at::Tensor& begins, const at::Tensor& ends, const DataLocation& where) {
   int64_t count = begins.numel();
-  if (count == 0) return at::empty({0, 16}, at::kByte);
+  if (count == 0) return at::empty({0, 16}, bytes.options());
   at::Tensor lengths = ends - begins;
   require(lengths.min().item<int64_t>() > 0, "a decimal has no bytes", where);
   int64_t width = std::max<int64_t>(16, lengths.max().item<int64_t>());
   require(width <= 64, "a decimal has too many bytes", where);
-  at::Tensor positions = ends.unsqueeze(1) - width + at::arange(width, at::kLong).unsqueeze(0);
+  at::Tensor positions = ends.unsqueeze(1) - width + at::arange(width, ends.options()).unsqueeze(0);
   at::Tensor inside = positions.ge(begins.unsqueeze(1));
   at::Tensor taken = bytes.index_select(0, positions.maximum(begins.unsqueeze(1)).reshape({-1})).view({count, width});
   at::Tensor sign = bytes.index_select(0, begins).bitwise_right_shift(7).mul(255).unsqueeze(1).expand({count, width});
@@ -130,7 +130,7 @@ Column convert_fixed_bytes(const ParquetColumn& column, const at::Tensor& rows, 
     }
     case ValueConversion::BytesToInterval: return Column::fixed(column.type, interval_words(rows, where));
     case ValueConversion::BytesToBlob: {
-      at::Tensor begins = at::arange(rows.size(0), at::kLong) * column.fixed_width;
+      at::Tensor begins = at::arange(rows.size(0), rows.options().dtype(at::kLong)) * column.fixed_width;
       return Column::text(column.type, rows.reshape({-1}), begins, begins + column.fixed_width);
     }
     default: throw DataError(fmt::format("{} cannot be stored as {}", column.type.to_string(), physical_type_name(column.physical)), where);

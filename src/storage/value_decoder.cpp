@@ -107,9 +107,9 @@ std::optional<uint64_t> read_number(const uint8_t*& position, const uint8_t* end
 }
 
 // A delta stream begins with block size, miniblocks a block, and its number of values.
-void check_delta_count(const at::Tensor& bytes, const PreparedPage& page, int64_t begin, int64_t count, const DataLocation& where) {
-  const uint8_t* position = bytes.const_data_ptr<uint8_t>() + begin;
-  const uint8_t* end = bytes.const_data_ptr<uint8_t>() + page.values_end;
+void check_delta_count(const PreparedPage& page, int64_t begin, int64_t count, const DataLocation& where) {
+  const uint8_t* position = page.values_data + (begin - page.values_begin);
+  const uint8_t* end = page.values_data + (page.values_end - page.values_begin);
   for (int number = 0; number < 2; ++number) {
     if (!read_number(position, end)) return;
   }
@@ -139,18 +139,18 @@ void check_run_count(const uint8_t* position, const uint8_t* end, int bit_width,
 
 // RLE booleans: a length of four bytes, then runs of one-bit values.
 at::Tensor decode_rle_booleans(const EncodedValues& values, const DataLocation& where) {
-  const uint8_t* data = values.bytes->const_data_ptr<uint8_t>();
   at::Tensor table = page_table<6>(values, [&](const PreparedPage& page, int64_t count, int64_t* row) {
     uint32_t length = 0;
     int64_t room = page.values_end - page.values_begin;
     if (count > 0) {
-      if (room >= 4) std::memcpy(&length, data + page.values_begin, 4);
+      if (room >= 4) std::memcpy(&length, page.values_data, 4);
       if (room < 4 || length > room - 4)
         throw DataError("RLE booleans are cut short", {where.file, where.row_group, where.column, page.file_offset});
     }
     row[0] = page.values_begin + (count > 0 ? 4 : 0);
     row[1] = row[0] + length;
-    check_run_count(data + row[0], data + row[1], 1, page, count, where);
+    const uint8_t* runs = page.values_data + (row[0] - page.values_begin);
+    check_run_count(runs, runs + length, 1, page, count, where);
     row[2] = 1;
     row[3] = 0;
     row[4] = 0;
@@ -160,7 +160,7 @@ at::Tensor decode_rle_booleans(const EncodedValues& values, const DataLocation& 
 }
 
 at::Tensor fixed_bytes_as(const at::Tensor& rows, at::ScalarType type) {
-  return rows.numel() == 0 ? at::empty({0}, type) : rows.view(type).squeeze(1);
+  return rows.numel() == 0 ? at::empty({0}, rows.options().dtype(type)) : rows.view(type).squeeze(1);
 }
 
 struct TextPieces {
@@ -176,7 +176,7 @@ EncodedValues one_page(const EncodedValues& values, size_t index) {
 // Lengths first (delta-packed), then all bytes. `begin` is where the lengths start; gives begins and ends inside `bytes`.
 TextPieces decode_delta_lengths(const at::Tensor& bytes, const PreparedPage& page, int64_t begin, int64_t count,
                                 const DataLocation& where) {
-  check_delta_count(bytes, page, begin, count, where);
+  check_delta_count(page, begin, count, where);
   at::Tensor table = at::tensor({begin, page.values_end, count, int64_t{0}, count}, at::kLong).view({1, 5});
   auto [lengths, stream_ends] = kernels::delta_binary_decode(bytes, table, true);
   at::Tensor ends = at::cumsum(lengths, 0).add_(stream_ends.item<int64_t>());
@@ -192,7 +192,7 @@ TextPieces decode_delta_text_page(const ParquetColumn& column, PageEncoding enco
   const PreparedPage& page = values.pages[0];
   int64_t count = values.counts[0];
   if (encoding == PageEncoding::DeltaLengthByteArray) return decode_delta_lengths(*values.bytes, page, page.values_begin, count, where);
-  check_delta_count(*values.bytes, page, page.values_begin, count, where);
+  check_delta_count(page, page.values_begin, count, where);
   auto [prefixes, stream_ends] = kernels::delta_binary_decode(*values.bytes, counted_table(values), true);
   TextPieces suffixes = decode_delta_lengths(*values.bytes, page, stream_ends.item<int64_t>(), count, where);
   // Front coding can expand without bound; what no honest writer makes is refused.
@@ -204,11 +204,14 @@ TextPieces decode_delta_text_page(const ParquetColumn& column, PageEncoding enco
 
 // The values of a page end where the page ends; less than a length may follow.
 void check_text_counts(const EncodedValues& values, const at::Tensor& ends, const DataLocation& where) {
-  const int64_t* end = ends.const_data_ptr<int64_t>();
+  std::vector<int64_t> last;  // value of each page; any where it has none
+  int64_t total = 0;
+  for (int64_t count : values.counts) last.push_back(std::max<int64_t>(0, (total += count) - 1));
+  if (total == 0) last.clear();
+  at::Tensor last_ends = ends.index_select(0, at::tensor(last, at::kLong).to(ends.device())).cpu();
   for (size_t i = 0; i < values.pages.size(); ++i) {
     const PreparedPage& page = values.pages[i];
-    end += values.counts[i];
-    const int64_t used_end = values.counts[i] > 0 ? end[-1] : page.values_begin;
+    const int64_t used_end = values.counts[i] > 0 ? last_ends.const_data_ptr<int64_t>()[i] : page.values_begin;
     if (is_counted(page) && page.values_end - used_end >= 4) refuse_surplus(page, values.counts[i], where);
   }
 }
@@ -242,7 +245,7 @@ at::Tensor fixed_rows_of_text(const ParquetColumn& column, const TextPieces& tex
   if (text.begins.numel() > 0 && !text.ends.sub(text.begins).eq(column.fixed_width).all().item<bool>()) {
     throw DataError(fmt::format("a value is not of the {} bytes that the schema says", column.fixed_width), where);
   }
-  at::Tensor positions = text.begins.unsqueeze(1) + at::arange(column.fixed_width, at::kLong).unsqueeze(0);
+  at::Tensor positions = text.begins.unsqueeze(1) + at::arange(column.fixed_width, text.begins.options()).unsqueeze(0);
   return text.bytes.index_select(0, positions.reshape({-1})).view({-1, column.fixed_width});
 }
 
@@ -279,7 +282,7 @@ at::Tensor decode_numbers(const ParquetColumn& column, PageEncoding encoding, co
   }
   if (encoding == PageEncoding::DeltaBinaryPacked && is_integer) {
     for (size_t i = 0; i < values.pages.size(); ++i)
-      check_delta_count(*values.bytes, values.pages[i], values.pages[i].values_begin, values.counts[i], where);
+      check_delta_count(values.pages[i], values.pages[i].values_begin, values.counts[i], where);
     at::Tensor decoded = std::get<0>(kernels::delta_binary_decode(*values.bytes, counted_table(values), type == at::kInt));
     return decoded.to(type);
   }
@@ -312,24 +315,25 @@ Column decode_values(const ParquetColumn& column, PageEncoding encoding, const E
   refuse_encoding(column, encoding, values, where);
 }
 
-at::Tensor decode_codes(const EncodedValues& values, int64_t dictionary_size, const DataLocation& where) {
-  const uint8_t* data = values.bytes->const_data_ptr<uint8_t>();
+at::Tensor decode_codes(const EncodedValues& values, std::span<const int64_t> dictionary_sizes, const DataLocation& where) {
+  const int64_t* next_size = dictionary_sizes.data();
   at::Tensor table = page_table<6>(values, [&](const PreparedPage& page, int64_t count, int64_t* row) {
+    const int64_t dictionary_size = *next_size++;
     bool empty = count == 0;
     DataLocation place{where.file, where.row_group, where.column, page.file_offset};
     if (!empty && page.values_end == page.values_begin) throw DataError("page has no dictionary codes", place);
-    int width = empty ? 0 : data[page.values_begin];
+    int width = empty ? 0 : page.values_data[0];
     if (width > 32) throw DataError(fmt::format("dictionary codes of {} bits", width), place);
     if (!empty && dictionary_size == 0) throw DataError("page refers to an empty or missing dictionary", place);
     row[0] = page.values_begin + (empty ? 0 : 1);
     row[1] = page.values_end;
-    if (!empty) check_run_count(data + row[0], data + row[1], width, page, count, where);
+    if (!empty) check_run_count(page.values_data + 1, page.values_data + (row[1] - page.values_begin), width, page, count, where);
     row[2] = width;
     row[3] = dictionary_size;
     row[4] = 0;
     row[5] = count;
   });
-  if (total_count(values) == 0) return at::empty({0}, at::kInt);
+  if (total_count(values) == 0) return at::empty({0}, values.bytes->options().dtype(at::kInt));
   return kernels::rle_decode(*values.bytes, table);
 }
 

@@ -1,5 +1,5 @@
 // Turns the encoded values of a batch of pages into dense values (NULLs left out) of the column's physical type, by one kernel call
-// per encoding, and those into the column's logical type.
+// per encoding, and those into the column's logical type. Runs where the bytes are; what is looked at before is read on the host.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -22,7 +22,7 @@ struct EncodedValues {
 // Any encoding but the dictionary's. `counts` were checked against the rows. Throws DataError.
 Column decode_values(const ParquetColumn& column, PageEncoding encoding, const EncodedValues& values, const DataLocation& where);
 
-// Dictionary codes (int32), each checked to be below `dictionary_size`.
-at::Tensor decode_codes(const EncodedValues& values, int64_t dictionary_size, const DataLocation& where);
+// Dictionary codes (int32), each checked to be below the size of its page's dictionary. `dictionary_sizes` has one for each page.
+at::Tensor decode_codes(const EncodedValues& values, std::span<const int64_t> dictionary_sizes, const DataLocation& where);
 
 }  // namespace pistachio

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "data/column.h"
+#include "storage/column_reader.h"
 #include "storage/parquet_footer.h"
 
 namespace pistachio::test {
@@ -35,7 +36,17 @@ class InMemoryFile {
   };
   std::vector<ReadStrip> read(int column, int row_group, Options options) const;
 
+  // The column of all row groups, decoded together on a device; comes back to the host. `rows` are those of the file that it has: all, or
+  // with a mask seed those in random runs.
+  struct WholeColumn {
+    std::vector<int64_t> rows;
+    Column column;
+  };
+  WholeColumn read_together(int column, Options options, at::Device device) const;
+
  private:
+  std::unique_ptr<ColumnReader> reader_of(int column, int row_group, const Options& options, bool is_for_device) const;
+
   std::span<const uint8_t> bytes_;
   std::shared_ptr<const ParquetFooter> footer_;
 };

@@ -1,5 +1,6 @@
 // Every stored type x encoding x NULL pattern (one column each) in files of every codec, page version and several sizes, read by the
 // engine's column readers and compared with Arrow's own reader. Deterministic; the name of a test says which file it is.
+#include <ATen/Context.h>
 #include <arrow/api.h>
 #include <arrow/util/compression.h>
 #include <fmt/format.h>
@@ -73,6 +74,13 @@ std::vector<FileVariant> file_variants() {
   return variants;
 }
 
+// Where row groups are decoded together.
+std::vector<at::Device> devices() {
+  std::vector<at::Device> all = {at::kCPU};
+  if (at::globalContext().hasCUDA()) all.emplace_back(at::kCUDA);
+  return all;
+}
+
 class ParquetMatrix : public testing::TestWithParam<FileVariant> {};
 
 struct Comparison {
@@ -121,6 +129,13 @@ TEST_P(ParquetMatrix, AgreesWithArrow) {
       Comparison some = compare_column(file, static_cast<int>(i), expected, masked);
       EXPECT_EQ(some.difference, "");
       masked_rows += some.rows;
+      for (at::Device device : devices()) {
+        for (const InMemoryFile::Options& options : {reading, masked}) {
+          InMemoryFile::WholeColumn whole = file.read_together(static_cast<int>(i), options, device);
+          EXPECT_EQ(whole.column.rows(), static_cast<int64_t>(whole.rows.size()));
+          EXPECT_EQ(expected.first_difference(whole.column, whole.rows).value_or(""), "") << column.name << " together";
+        }
+      }
     } catch (const std::exception& problem) {
       ADD_FAILURE() << column.name << ": " << problem.what();
     }

@@ -1,6 +1,8 @@
 #include "tests/parquet/scan_harness.h"
 
 #include "base/task_group.h"
+#include "columns/device_copy.h"
+#include "storage/device_scan.h"
 
 namespace pistachio::test {
 
@@ -41,6 +43,29 @@ Task<ScanHarness::Outcome> scan_table(StorageContext& storage, std::vector<std::
   co_return outcome;
 }
 
+Task<ScanHarness::Outcome> scan_table_together(StorageContext& storage, std::vector<std::string> patterns, const ScanRequest& request,
+                                               const ScanHarness::Consume& consume, at::Device device) {
+  Task<ParquetTable> opening = open_table(storage, std::move(patterns));
+  ParquetTable table = co_await opening;
+  ScanPlan plan = plan_scan(table, request, storage.settings);
+  ScanCounters counters;
+  DeviceScan scan(storage, plan, counters, nullptr, device);
+  ScanHarness::Outcome outcome;
+  auto take = [&](int, Chunk chunk) -> Task<void> {
+    outcome.rows += chunk.rows();
+    ++outcome.chunks;
+    if (consume) consume(plan, to_device(chunk, at::kCPU));
+    co_return;
+  };
+  Task<void> running = scan.run(/*readers=*/1, /*lanes=*/1, take);
+  co_await running;
+  outcome.row_groups = plan.row_groups;
+  outcome.pruned_row_groups = plan.pruned_row_groups + counters.row_groups_pruned;
+  outcome.pages = counters.pages_total;
+  outcome.skipped_pages = counters.pages_skipped;
+  co_return outcome;
+}
+
 }  // namespace
 
 Settings scan_test_settings() {
@@ -74,6 +99,14 @@ ScanHarness::Outcome ScanHarness::run(std::vector<std::string> patterns, ScanReq
   StorageContext storage{settings_, object_stores_, metadata_cache_, read_pool, governor_.process_account().make_child("scan")};
   Task<Outcome> task = scan_table(storage, std::move(patterns), request, consume, lanes, order);
   return scheduler_.run(std::move(task), token);
+}
+
+ScanHarness::Outcome ScanHarness::scan_together(std::vector<std::string> patterns, ScanRequest request, Consume consume, at::Device device) {
+  ReadPool read_pool({});
+  StorageContext storage{settings_, object_stores_, metadata_cache_, read_pool, governor_.process_account().make_child("scan")};
+  storage.settings.overlap = false;  // one unit is read after the other
+  Task<Outcome> task = scan_table_together(storage, std::move(patterns), request, consume, device);
+  return scheduler_.run(std::move(task));
 }
 
 }  // namespace pistachio::test

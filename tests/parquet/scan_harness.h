@@ -29,6 +29,8 @@ class ScanHarness {
   // Scans files, folders or globs; `token` ends it early.
   Outcome scan(std::vector<std::string> patterns, ScanRequest request, Consume consume = {}, CancelToken token = {});
   Outcome scan_in_any_order(std::vector<std::string> patterns, ScanRequest request, Consume consume = {}, CancelToken token = {});
+  // Decoded by DeviceScan, many row groups together, in file order.
+  Outcome scan_together(std::vector<std::string> patterns, ScanRequest request, Consume consume = {}, at::Device device = at::kCPU);
   int64_t peak_memory() const { return governor_.peak(); }
   const Settings& settings() const { return settings_; }
   const MetadataCache& metadata_cache() const { return metadata_cache_; }

@@ -2,6 +2,7 @@
 // a plain evaluation, with and without late materialisation, over many chunk sizes; several files, nested files, damaged files.
 #include "storage/table_scan.h"
 
+#include <ATen/Context.h>
 #include <arrow/api.h>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -112,6 +113,12 @@ std::vector<ExpectedColumn> expected_columns(const FileSpec& spec, const arrow::
   return columns;
 }
 
+std::vector<at::Device> scan_devices() {
+  std::vector<at::Device> all = {at::kCPU};
+  if (at::globalContext().hasCUDA()) all.emplace_back(at::kCUDA);
+  return all;
+}
+
 TEST(TableScan, AllColumnsInEveryChunkSize) {
   TemporaryFolder folder;
   FileSpec spec = scan_file(5, 1);
@@ -168,10 +175,18 @@ TEST_P(TableScanFilters, AgreeWithPlainEvaluation) {
       ScanRequest request;
       request.columns = {spec.columns[i].name, spec.columns[other].name};
       request.filters = {{spec.columns[i].name, comparison, constant_text(constant)}};
-      ChunkChecker checker({&columns[i], &columns[other]}, matching_rows(columns[i], comparison, constant));
+      const std::vector<int64_t> matching = matching_rows(columns[i], comparison, constant);
+      ChunkChecker checker({&columns[i], &columns[other]}, matching);
       try {
         harness.scan({folder.file("a.parquet")}, request, [&](const ScanPlan&, const Chunk& chunk) { checker.check(chunk); });
         checker.check_complete();
+        for (at::Device device : scan_devices()) {
+          ChunkChecker together({&columns[i], &columns[other]}, matching);
+          auto outcome = harness.scan_together(
+              {folder.file("a.parquet")}, request, [&](const ScanPlan&, const Chunk& chunk) { together.check(chunk); }, device);
+          together.check_complete();
+          EXPECT_EQ(outcome.rows, static_cast<int64_t>(matching.size()));
+        }
       } catch (const std::exception& problem) {
         ADD_FAILURE() << problem.what();
       }
@@ -201,6 +216,9 @@ TEST(TableScan, SeveralFilesInOrder) {
     ChunkChecker checker({&expected}, all_rows(1500));
     harness.scan({pattern}, {}, [&](const ScanPlan&, const Chunk& chunk) { checker.check(chunk); });
     checker.check_complete();
+    ChunkChecker together({&expected}, all_rows(1500));
+    harness.scan_together({pattern}, {}, [&](const ScanPlan&, const Chunk& chunk) { together.check(chunk); });
+    together.check_complete();
   }
 }
 

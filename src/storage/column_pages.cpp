@@ -1,0 +1,234 @@
+#include "storage/column_pages.h"
+
+#include <ATen/ATen.h>
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+
+#include "base/check.h"
+#include "columns/device_copy.h"
+#include "columns/row_selection.h"
+#include "data/concatenate_columns.h"
+#include "kernels/ops/dictionary_gather.h"
+#include "storage/present_values.h"
+#include "storage/value_decoder.h"
+
+namespace pistachio {
+
+namespace {
+
+// Pages of all units, their places in one buffer.
+struct JoinedPages {
+  at::Tensor bytes;
+  std::vector<PreparedPage> pages;
+  std::vector<size_t> unit;  // of each page
+};
+
+JoinedPages join_pages(const std::vector<const ColumnPages*>& units, PageBatch ColumnPages::*batch) {
+  JoinedPages joined;
+  std::vector<at::Tensor> bytes;
+  int64_t shift = 0;
+  for (size_t unit = 0; unit < units.size(); ++unit) {
+    const PageBatch& own = units[unit]->*batch;
+    if (own.pages.empty()) continue;
+    for (PreparedPage page : own.pages) {
+      page.levels_begin += shift;
+      page.levels_end += shift;
+      page.values_begin += shift;
+      page.values_end += shift;
+      joined.pages.push_back(page);
+      joined.unit.push_back(unit);
+    }
+    bytes.push_back(own.bytes);
+    shift += own.bytes.numel();
+  }
+  if (!bytes.empty()) joined.bytes = bytes.size() == 1 ? bytes[0] : at::cat(bytes);
+  return joined;
+}
+
+at::Tensor upload(const std::vector<int64_t>& numbers, at::Device device) {
+  return copied_to(at::tensor(numbers, at::kLong), device);
+}
+
+// The dictionaries of all units laid end to end: nothing has to be merged, as equal entries are equal values.
+struct Dictionaries {
+  std::optional<Column> entries;
+  std::vector<int64_t> begins;  // of each unit
+  std::vector<int64_t> sizes;
+};
+
+Dictionaries decode_dictionaries(const std::vector<const ColumnPages*>& units) {
+  Dictionaries all;
+  int64_t total = 0;
+  std::vector<int64_t> counts;
+  for (const ColumnPages* unit : units) {
+    int64_t size = unit->dictionary.pages.empty() ? 0 : unit->dictionary.pages[0].header.values;
+    if (!unit->dictionary.pages.empty()) counts.push_back(size);
+    all.begins.push_back(total);
+    all.sizes.push_back(size);
+    total += size;
+  }
+  if (counts.empty()) return all;
+  JoinedPages joined = join_pages(units, &ColumnPages::dictionary);
+  all.entries = decode_values(*units[0]->column, PageEncoding::Plain, {&joined.bytes, joined.pages, counts}, units[0]->where);
+  return all;
+}
+
+Column decode_coded(const JoinedPages& group, const PresentValues& present, const Dictionaries& dictionaries, const ColumnPages& first) {
+  const LogicalType type = first.column->type;
+  std::vector<int64_t> sizes;
+  std::vector<int64_t> begins;
+  for (size_t unit : group.unit) {
+    sizes.push_back(dictionaries.sizes[unit]);
+    begins.push_back(dictionaries.begins[unit]);
+  }
+  at::Tensor codes = decode_codes({&group.bytes, group.pages, present.counts}, sizes, first.where);
+  // Without entries there are only NULLs.
+  if (!dictionaries.entries || dictionaries.entries->rows() == 0) return empty_column(type, codes.device());
+  if (begins.back() > 0) {
+    ENSURE_LE(dictionaries.begins.back() + dictionaries.sizes.back(), std::numeric_limits<int32_t>::max());
+    at::Tensor counts = upload(present.counts, codes.device());
+    at::Tensor shifts = upload(begins, codes.device()).to(at::kInt);
+    codes.add_(at::repeat_interleave(shifts, counts, 0, codes.numel()));
+  }
+  if (!type.is_text()) return Column::fixed(type, kernels::dictionary_gather(dictionaries.entries->values(), codes));
+  Column coded = Column::dictionary(codes, std::make_shared<const Column>(*dictionaries.entries));
+  return dictionaries.entries->rows() > codes.numel() ? decode_dictionary(coded) : coded;
+}
+
+// Pages of one encoding.
+Column decode_group(const JoinedPages& group, const Dictionaries& dictionaries, const ColumnPages& first) {
+  PresentValues present = find_present_values(*first.column, group.bytes, group.pages, first.where);
+  Column dense = group.pages[0].header.uses_dictionary()
+                     ? decode_coded(group, present, dictionaries, first)
+                     : decode_values(*first.column, group.pages[0].header.encoding, {&group.bytes, group.pages, present.counts}, first.where);
+  return present.validity.defined() ? spread_rows(dense, present.validity) : dense;
+}
+
+// Pages that can be decoded by one call, with the places of their rows among all.
+struct EncodingGroup {
+  JoinedPages pages;
+  std::vector<int64_t> first_rows;
+};
+
+std::vector<EncodingGroup> group_by_encoding(const JoinedPages& all) {
+  std::vector<EncodingGroup> groups;
+  int64_t row = 0;
+  for (size_t i = 0; i < all.pages.size(); ++i) {
+    const PageHeader& header = all.pages[i].header;
+    auto is_alike = [&](const EncodingGroup& group) {
+      const PageHeader& other = group.pages.pages[0].header;
+      return other.uses_dictionary() == header.uses_dictionary() && (header.uses_dictionary() || other.encoding == header.encoding);
+    };
+    auto found = std::find_if(groups.begin(), groups.end(), is_alike);
+    if (found == groups.end()) found = groups.insert(groups.end(), EncodingGroup{{all.bytes, {}, {}}, {}});
+    found->pages.pages.push_back(all.pages[i]);
+    found->pages.unit.push_back(all.unit[i]);
+    found->first_rows.push_back(row);
+    row += header.values;
+  }
+  return groups;
+}
+
+// Groups stand one behind the other in `joined`; gives the rows in the order of the pages.
+Column in_page_order(const Column& joined, const std::vector<EncodingGroup>& groups) {
+  struct Run {
+    int64_t first_row;
+    int64_t place;  // in `joined`
+    int64_t rows;
+  };
+  std::vector<Run> runs;
+  int64_t place = 0;
+  for (const EncodingGroup& group : groups) {
+    for (size_t i = 0; i < group.first_rows.size(); ++i) {
+      const int64_t rows = group.pages.pages[i].header.values;
+      if (!runs.empty() && runs.back().first_row + runs.back().rows == group.first_rows[i] && runs.back().place + runs.back().rows == place) {
+        runs.back().rows += rows;
+      } else {
+        runs.push_back({group.first_rows[i], place, rows});
+      }
+      place += rows;
+    }
+  }
+  std::sort(runs.begin(), runs.end(), [](const Run& left, const Run& right) { return left.first_row < right.first_row; });
+  std::vector<int64_t> shifts;
+  std::vector<int64_t> counts;
+  for (const Run& run : runs) {
+    shifts.push_back(run.place - run.first_row);
+    counts.push_back(run.rows);
+  }
+  at::Tensor order = at::repeat_interleave(upload(shifts, joined.device()), upload(counts, joined.device()), 0, joined.rows());
+  return take_rows(joined, order.add_(at::arange(joined.rows(), order.options())));
+}
+
+Column decode_pages(const std::vector<const ColumnPages*>& units) {
+  const ColumnPages& first = *units[0];
+  JoinedPages all = join_pages(units, &ColumnPages::data);
+  if (all.pages.empty()) return empty_column(first.column->type, first.data.bytes.device());
+  if (first.column->only_nulls) {
+    int64_t rows = 0;
+    for (const PreparedPage& page : all.pages) rows += page.header.values;
+    return null_column(first.column->type, rows, all.bytes.device());
+  }
+  Dictionaries dictionaries = decode_dictionaries(units);
+  std::vector<EncodingGroup> groups = group_by_encoding(all);
+  if (groups.size() == 1) return decode_group(groups[0].pages, dictionaries, first);
+  std::vector<Column> columns;
+  for (const EncodingGroup& group : groups) columns.push_back(decode_group(group.pages, dictionaries, first));
+  return in_page_order(concatenate_columns(columns), groups);
+}
+
+// Decoded one by one, the page that is wrong shows itself: kernels know neither file nor page.
+void find_bad_page(const std::vector<const ColumnPages*>& units) {
+  for (const ColumnPages* unit : units) {
+    for (const PreparedPage& page : unit->data.pages) {
+      ColumnPages alone = *unit;
+      alone.data.pages = {page};
+      try {
+        decode_pages({&alone});
+      } catch (const DataError& error) {
+        DataLocation where = unit->where;
+        where.offset = error.location().file.empty() ? page.file_offset : error.location().offset;
+        throw DataError(error.problem(), where);
+      }
+    }
+  }
+}
+
+}  // namespace
+
+void ColumnPages::copy_to(at::Device device) {
+  for (PageBatch* batch : {&dictionary, &data}) {
+    if (batch->bytes.defined()) batch->bytes = copied_to(batch->bytes, device);
+  }
+  wanted = copied_to(wanted, device);
+}
+
+bool is_decoded_together(const ColumnChunkInfo& chunk) {
+  return std::none_of(chunk.encodings.begin(), chunk.encodings.end(), [](PageEncoding encoding) {
+    return encoding == PageEncoding::DeltaByteArray || encoding == PageEncoding::DeltaLengthByteArray;
+  });
+}
+
+Column decode_together(const std::vector<const ColumnPages*>& units) {
+  ENSURE(!units.empty());
+  std::optional<Column> column;
+  try {
+    column = decode_pages(units);
+  } catch (const DataError&) {
+    find_bad_page(units);
+    throw;
+  }
+  bool all_wanted = std::all_of(units.begin(), units.end(), [](const ColumnPages* unit) { return !unit->wanted.defined(); });
+  if (all_wanted) return *column;
+  std::vector<at::Tensor> masks;
+  for (const ColumnPages* unit : units) {
+    int64_t rows = 0;
+    for (const PreparedPage& page : unit->data.pages) rows += page.header.values;
+    masks.push_back(unit->wanted.defined() ? unit->wanted : at::ones({rows}, at::TensorOptions(at::kBool).device(column->device())));
+  }
+  return select_rows(*column, at::cat(masks));
+}
+
+}  // namespace pistachio

@@ -1,0 +1,195 @@
+#include "storage/device_scan.h"
+
+#include <ATen/ATen.h>
+#include <c10/core/StreamGuard.h>
+#include <c10/core/impl/VirtualGuardImpl.h>
+
+#include <algorithm>
+
+#include "base/check.h"
+#include "base/task_group.h"
+#include "columns/device_copy.h"
+#include "columns/row_selection.h"
+#include "data/concatenate_columns.h"
+#include "kernels/ops/compress.h"
+#include "storage/column_filter.h"
+#include "storage/unit_memory.h"
+
+namespace pistachio {
+
+namespace {
+
+// Tells the allocator that a stream uses memory which was allocated for another one.
+void note_use(const at::Tensor& tensor, const c10::Stream& stream) {
+  if (tensor.defined() && tensor.is_cuda()) tensor.record_stream(stream);
+}
+
+void note_use(const Column& column, const c10::Stream& stream) {
+  note_use(column.validity(), stream);
+  if (column.is_dictionary()) {
+    note_use(column.codes(), stream);
+    note_use(*column.dictionary_column(), stream);
+  } else if (column.type().is_text()) {
+    for (const at::Tensor& tensor : {column.bytes(), column.begins(), column.ends()}) note_use(tensor, stream);
+  } else {
+    note_use(column.values(), stream);
+  }
+}
+
+void note_use(const UnitPages& unit, const c10::Stream& stream) {
+  for (const UnitPages::UnitColumn& column : unit.columns) {
+    if (column.decoded) note_use(*column.decoded, stream);
+    if (!column.pages) continue;
+    for (const at::Tensor& tensor : {column.pages->data.bytes, column.pages->dictionary.bytes, column.pages->wanted}) note_use(tensor, stream);
+  }
+}
+
+const UnitPages::UnitColumn& column_of(const UnitPages& unit, size_t column) {
+  auto found = std::find_if(unit.columns.begin(), unit.columns.end(), [&](const auto& own) { return own.column == column; });
+  ENSURE(found != unit.columns.end());
+  return *found;
+}
+
+// Files of one table may store a column differently.
+bool are_stored_alike(const ParquetColumn& left, const ParquetColumn& right) {
+  return left.physical == right.physical && left.conversion == right.conversion && left.max_definition == right.max_definition &&
+         left.fixed_width == right.fixed_width && left.only_nulls == right.only_nulls && left.type == right.type;
+}
+
+}  // namespace
+
+DeviceScan::DeviceScan(StorageContext& storage, const ScanPlan& plan, ScanCounters& counters, UnitSource* source, at::Device device)
+    : plan_(plan),
+      counters_(counters),
+      device_(device),
+      chunk_bytes_(storage.settings.device_chunk_bytes),
+      scan_(storage, plan, counters, source, DecodePlace::Device),
+      copied_(2 * chunk_bytes_) {
+  if (device_.is_cuda()) copy_stream_ = c10::impl::VirtualGuardImpl(device_.type()).getStreamFromGlobalPool(device_);
+}
+
+int64_t DeviceScan::decoded_bytes(const UnitPages& unit) const {
+  int64_t row_bytes = 1;
+  for (const UnitPages::UnitColumn& own : unit.columns) row_bytes += own.pages ? decoded_row_bytes(*own.pages->column) : 16;
+  return row_bytes * unit.rows;
+}
+
+DeviceScan::CopiedUnit DeviceScan::copy(UnitPages pages) const {
+  CopiedUnit copied{std::move(pages), {}};
+  std::optional<c10::StreamGuard> guard;
+  if (copy_stream_) guard.emplace(*copy_stream_);
+  for (UnitPages::UnitColumn& own : copied.pages.columns) {
+    if (own.pages) own.pages->copy_to(device_);
+    if (own.decoded) own.decoded = to_device(*own.decoded, device_);
+  }
+  if (copy_stream_) {
+    copied.copied.emplace(device_.type());
+    copied.copied->record(*copy_stream_);
+  }
+  return copied;
+}
+
+Task<void> DeviceScan::read_units(ScanLane& lane) {
+  while (true) {
+    Task<std::optional<UnitPages>> taking = lane.next_pages();
+    std::optional<UnitPages> unit = co_await taking;
+    if (!unit) co_return;
+    int64_t bytes = decoded_bytes(*unit);
+    Task<void> sending = copied_.send(copy(std::move(*unit)), bytes);
+    co_await sending;
+  }
+}
+
+Task<void> DeviceScan::read_all(int readers) {
+  Task<void> reading = scan_.run(readers, [this](ScanLane& lane) { return read_units(lane); });
+  co_await reading;
+  copied_.close();
+}
+
+Task<std::optional<Chunk>> DeviceScan::next_chunk() {
+  Task<std::optional<CopiedUnit>> receiving = copied_.receive();
+  std::optional<CopiedUnit> unit = co_await receiving;
+  if (!unit) co_return std::nullopt;
+  // All that came while the device was busy. If that is little, reading is what the query waits for, and waiting for more would not help.
+  std::vector<CopiedUnit> units;
+  for (int64_t bytes = 0; unit;) {
+    bytes += decoded_bytes(unit->pages);
+    units.push_back(std::move(*unit));
+    unit = bytes < chunk_bytes_ ? copied_.take() : std::nullopt;
+  }
+  co_return decode(std::move(units));
+}
+
+Column DeviceScan::decode_column(const std::vector<CopiedUnit>& units, size_t column) const {
+  std::vector<Column> pieces;
+  std::vector<const ColumnPages*> alike;
+  auto decode_alike = [&] {
+    if (!alike.empty()) pieces.push_back(decode_together(alike));
+    alike.clear();
+  };
+  for (const CopiedUnit& unit : units) {
+    const UnitPages::UnitColumn& own = column_of(unit.pages, column);
+    if (own.decoded) {
+      decode_alike();
+      pieces.push_back(*own.decoded);
+      continue;
+    }
+    if (!alike.empty() && !are_stored_alike(*alike[0]->column, *own.pages->column)) decode_alike();
+    alike.push_back(&*own.pages);
+  }
+  decode_alike();
+  return concatenate_coded(pieces);
+}
+
+Chunk DeviceScan::decode(std::vector<CopiedUnit> units) {
+  int64_t rows = 0;
+  for (const CopiedUnit& unit : units) rows += unit.pages.rows;
+  if (copy_stream_) {
+    // Asked for here and not earlier: a coroutine goes on on any thread, and each has a stream of its own.
+    const c10::Stream stream = c10::impl::VirtualGuardImpl(device_.type()).getStream(device_);
+    for (const CopiedUnit& unit : units) {
+      unit.copied->block(stream);
+      note_use(unit.pages, stream);
+    }
+  }
+  std::map<size_t, Column> decoded;
+  at::Tensor mask;  // of the rows that passed; undefined: all
+  auto column = [&](size_t number) -> const Column& {
+    auto found = decoded.find(number);
+    if (found != decoded.end()) return found->second;
+    Column made = decode_column(units, number);
+    return decoded.emplace(number, std::move(made)).first->second;
+  };
+  for (const ScanFilter& filter : plan_.filters) {
+    FilterOutcome outcome = evaluate_filter(column(filter.column), filter.filter);
+    if (outcome.none) return Chunk({}, 0, device_);
+    if (outcome.all) continue;
+    mask = mask.defined() ? mask.logical_and_(outcome.mask) : outcome.mask.clone();
+  }
+  const int64_t selected = mask.defined() ? kernels::count_true(mask) : rows;
+  counters_.rows_selected += selected;
+  std::vector<Column> columns;
+  if (selected == 0) return Chunk({}, 0, device_);
+  for (size_t number : plan_.output_columns) columns.push_back(selected == rows ? column(number) : select_rows(column(number), mask));
+  return Chunk(std::move(columns), selected, device_);
+}
+
+Task<void> DeviceScan::run(int readers, int lanes, std::function<Task<void>(int lane, Chunk chunk)> consume) {
+  auto drive = [&](int lane) -> Task<void> {
+    while (true) {
+      Task<std::optional<Chunk>> taking = next_chunk();
+      std::optional<Chunk> chunk = co_await taking;
+      if (!chunk) co_return;
+      if (chunk->rows() == 0) continue;
+      Task<void> consuming = consume(lane, std::move(*chunk));
+      co_await consuming;
+    }
+  };
+  std::vector<Task<void>> tasks;
+  tasks.push_back(read_all(readers));
+  for (int lane = 0; lane < lanes; ++lane) tasks.push_back(drive(lane));
+  Task<void> running = when_all(std::move(tasks));
+  co_await running;
+}
+
+}  // namespace pistachio
