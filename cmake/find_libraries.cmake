@@ -1,4 +1,4 @@
-# Finds the system libraries (Debian packages in scripts/debian_packages.txt).
+# Finds the system libraries (Debian packages in scripts/packages/debian.txt).
 set(PISTACHIO_LIBRARIES_ROOT "" CACHE PATH "Extra folder with include/ and lib/ for machines without the Debian packages")
 if(PISTACHIO_LIBRARIES_ROOT)
   list(PREPEND CMAKE_PREFIX_PATH ${PISTACHIO_LIBRARIES_ROOT})
