@@ -217,6 +217,8 @@ const SettingDescription& find_setting(std::string_view name) {
 const std::vector<SettingDescription>& setting_descriptions() {
   using S = Settings;
   static const std::vector<SettingDescription> table = {
+      {"allow_faults", "boolean", "for tests: whether fault_at may be set; fixed at start", assign_boolean<&S::allow_faults>,
+       show_boolean<&S::allow_faults>},
       {"bind_threads", "auto, off", "auto: ranks that share a machine keep their workers on cores of their own if there are enough",
        assign_choice<&S::bind_threads, kBindings>, show_choice<&S::bind_threads, kBindings>},
       {"calibrate_links", "boolean", "measure the links between ranks before the first query that moves rows, to choose message_bytes",
@@ -331,6 +333,8 @@ std::vector<std::string> assign_settings_from_environment(Settings& settings, ch
     std::string_view text(*entry);
     size_t equals = text.find('=');
     if (!text.starts_with(prefix) || equals == std::string_view::npos) continue;
+    // The secret of a job of several ranks is no setting: nobody may show it.
+    if (text.starts_with("PISTACHIO_JOB_SECRET")) continue;
     const SettingDescription* setting = nullptr;
     try {
       setting = &find_setting(text.substr(prefix.size(), equals - prefix.size()));

@@ -76,7 +76,8 @@ struct Settings {
   int64_t peer_timeout = 5000;  // milliseconds
   bool restart_ranks = false;   // the launcher starts a lost rank again
   bool retry_queries = true;    // a query that failed for a lost rank is run again when that rank is back
-  std::string fault_at;         // for tests: where a rank fails, and how
+  bool allow_faults = false;    // for tests: fault_at may be set
+  std::string fault_at;         // where a rank fails, and how
   int64_t query_timeout = 0;    // milliseconds a statement may run; 0: no limit
 };
 

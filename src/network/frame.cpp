@@ -52,14 +52,19 @@ std::variant<Frame, FrameRefusal> parse_frame(std::span<const uint8_t> header, u
   if (fields.version != kProtocolVersion) {
     return FrameRefusal{fmt::format("a frame has protocol version {}, this program speaks {}", fields.version, kProtocolVersion)};
   }
-  if (fields.secret != expected.secret) return FrameRefusal{"a frame comes from another job"};
-  if (fields.source < 0 || fields.source >= expected.ranks || fields.source == expected.self) {
-    return FrameRefusal{fmt::format("a frame says it is from rank {} of {}", fields.source, expected.ranks)};
+  const auto ranks = static_cast<int>(expected.tags.size());
+  if (fields.source < 0 || fields.source >= ranks || fields.source == expected.self) {
+    return FrameRefusal{fmt::format("a frame says it is from rank {} of {}", fields.source, ranks)};
   }
+  if (fields.tag != expected.tags[static_cast<size_t>(fields.source)]) return FrameRefusal{"a frame comes from another job"};
   std::string wrong = refuse_lengths(fields, header.size() - sizeof(FrameHeader), piece_length);
   if (!wrong.empty()) return FrameRefusal{"a frame is damaged: " + wrong, fields.source, fields.incarnation};
   frame.head.assign(reinterpret_cast<const char*>(header.data()) + sizeof(FrameHeader), fields.head_length);
   return frame;
+}
+
+uint64_t frame_tag(const JobSecret& key, int from, int to) {
+  return load_word(reinterpret_cast<const uint8_t*>(key.prove("frame", {std::to_string(from), std::to_string(to)}).data()));
 }
 
 std::string frame_bytes(const FrameHeader& header, const std::string& head) {

@@ -6,19 +6,22 @@
 #include <span>
 #include <string>
 #include <variant>
+#include <vector>
+
+#include "network/job_secret.h"
 
 namespace pistachio {
 
 constexpr uint32_t kFrameMagic = 0x50495354;  // "PIST"
 // Raise this with every change of FrameHeader or of what the layers above put into heads.
-constexpr uint16_t kProtocolVersion = 3;
+constexpr uint16_t kProtocolVersion = 4;
 
 // As it lies in memory; all machines of a job have the same byte order (a swapped magic is refused).
 struct FrameHeader {
   uint32_t magic = kFrameMagic;
   uint16_t version = kProtocolVersion;
   uint16_t kind = 0;
-  uint64_t secret = 0;          // of the job: keeps strangers and leftovers of other jobs out
+  uint64_t tag = 0;             // of the job, the sender and the receiver: keeps strangers and leftovers of other jobs out
   uint64_t message = 0;         // number of the message, by sender
   int64_t payload_length = -1;  // of the whole message; -1: it has none
   int64_t piece_offset = 0;     // large payloads travel in pieces
@@ -31,14 +34,16 @@ struct FrameHeader {
 static_assert(sizeof(FrameHeader) == 64);
 
 struct FrameExpectation {
-  uint64_t secret = 0;
-  int ranks = 0;
+  std::vector<uint64_t> tags;  // of frames from each rank
   int self = 0;
 };
 
+// What frames from one rank to another carry: nobody can guess it who does not have the key of the job.
+uint64_t frame_tag(const JobSecret& key, int from, int to);
+
 struct FrameRefusal {
   std::string why;
-  // Known only if magic, version and secret were right, else -1: a stranger must not be able to blame a rank.
+  // Known only if magic, version and tag were right, else -1: a stranger must not be able to blame a rank.
   int source = -1;
   int incarnation = 0;  // of the source
 };

@@ -10,11 +10,11 @@
 namespace pistachio {
 namespace {
 
-constexpr FrameExpectation kExpected{.secret = 77, .ranks = 4, .self = 1};
+const FrameExpectation kExpected{.tags = {76, 0, 77, 78}, .self = 1};
 
 FrameHeader good_header() {
   FrameHeader header;
-  header.secret = 77;
+  header.tag = 77;
   header.kind = 5;
   header.source = 2;
   header.payload_length = 1000;
@@ -57,7 +57,7 @@ TEST(FrameTest, StrangersAreRefusedAndNobodyIsBlamed) {
   cases[1].first = "protocol version";
   cases[1].second.version += 1;
   cases[2].first = "another job";
-  cases[2].second.secret += 1;
+  cases[2].second.tag = 78;  // of another rank
   cases[3].first = "rank 4";
   cases[3].second.source = 4;
   for (const auto& [text, header] : cases) {

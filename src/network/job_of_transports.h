@@ -73,7 +73,7 @@ class JobOfTransports {
     auto fresh = std::make_unique<UcxTransport>(options);
     RankInfo& info = ranks_[static_cast<size_t>(rank)];
     info = test_rank(rank, fresh->address(), info.incarnation + 1);
-    fresh->connect(ranks_, kSecret);
+    fresh->connect(ranks_, key());
     replaced_.push_back(std::exchange(ucx_[static_cast<size_t>(rank)], std::move(fresh)));
     return info;
   }
@@ -86,7 +86,7 @@ class JobOfTransports {
     for (auto& transport : replaced_) transport->stop();
   }
 
-  static constexpr const char* kSecret = "the secret of the test";
+  static JobSecret key() { return JobSecret::from_text("the secret of these tests, and of nobody else", "test"); }
 
  private:
   void connect_all(std::vector<UcxOptions> options) {
@@ -95,7 +95,7 @@ class JobOfTransports {
       ucx_.push_back(std::make_unique<UcxTransport>(std::move(one)));
       ranks_.push_back(test_rank(rank, ucx_.back()->address()));
     }
-    for (auto& transport : ucx_) transport->connect(ranks_, kSecret);
+    for (auto& transport : ucx_) transport->connect(ranks_, key());
   }
 
   TransportKind kind_ = TransportKind::Loopback;

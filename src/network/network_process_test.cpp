@@ -40,7 +40,7 @@ UcxOptions options_for(const JobIdentity& identity, const std::string& transport
 }
 
 RendezvousOptions meeting_options() {
-  return {.timeout = kTestPatience, .version = "test", .settings = {}};
+  return {.timeout = kTestPatience, .secret = JobSecret::from_text("a secret that only these tests have", "test"), .version = "test", .settings = {}};
 }
 
 // What a started rank does: answers until it is told to end or has lost rank 0.
@@ -87,7 +87,7 @@ TEST(NetworkPeerProcess, DISABLED_IsARankOfAJob) {
   Rendezvous rendezvous(*identity, meeting_options());
   UcxTransport transport(options_for(*identity, transports));
   Meeting meeting = rendezvous.meet(transport.address());
-  transport.connect(meeting.ranks, meeting.secret);
+  transport.connect(meeting.ranks, meeting.key);
   PeerRank receiver(transport);
   transport.start(receiver);
   int status = receiver.wait();
@@ -104,7 +104,7 @@ class JobOfProcesses {
     for (int rank = 1; rank < ranks; ++rank) processes_.push_back(start_rank(rank, ranks, rendezvous.port(), transports));
     transport_ = std::make_unique<UcxTransport>(options_for(identity, transports));
     meeting_ = rendezvous.meet(transport_->address());
-    transport_->connect(meeting_.ranks, meeting_.secret);
+    transport_->connect(meeting_.ranks, meeting_.key);
     transport_->start(receiver_);
   }
   ~JobOfProcesses() {

@@ -4,12 +4,13 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <random>
 #include <thread>
-#include <torch/csrc/distributed/c10d/TCPStore.hpp>
 
 #include "base/byte_stream.h"
+#include "base/check.h"
 #include "base/error.h"
+#include "network/launcher_store.h"
+#include "network/meeting_store.h"
 #include "network/reach_address.h"
 
 namespace pistachio {
@@ -17,15 +18,6 @@ namespace {
 
 using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
-
-std::string first_line(const std::string& text) {
-  return text.substr(0, text.find('\n'));
-}
-
-std::string random_secret() {
-  std::random_device device;
-  return fmt::format("{:08x}{:08x}{:08x}{:08x}", device(), device(), device(), device());
-}
 
 std::string card_key(int rank) {
   return fmt::format("rank/{}", rank);
@@ -42,7 +34,7 @@ std::string answer_key(int rank, int incarnation) {
 // What the first rank says to one that was started again.
 struct ReturnAnswer {
   std::string refusal;  // empty: it is welcome
-  std::string secret;
+  std::string nonce;
   std::vector<std::string> cards;  // packed
   std::vector<int> lost;
   int64_t first_query = 0;
@@ -50,7 +42,7 @@ struct ReturnAnswer {
   std::string to_bytes() const {
     ByteWriter writer;
     writer.put_text(refusal);
-    writer.put_text(secret);
+    writer.put_text(nonce);
     writer.put(first_query);
     writer.put<uint64_t>(lost.size());
     for (int rank : lost) writer.put<int32_t>(rank);
@@ -61,7 +53,7 @@ struct ReturnAnswer {
     ByteReader reader(bytes);
     ReturnAnswer answer;
     answer.refusal = reader.get_text();
-    answer.secret = reader.get_text();
+    answer.nonce = reader.get_text();
     answer.first_query = reader.get<int64_t>();
     size_t lost = reader.get_count(sizeof(int32_t));
     for (size_t i = 0; i < lost; ++i) answer.lost.push_back(reader.get<int32_t>());
@@ -77,61 +69,54 @@ std::string unreachable(const JobIdentity& identity, const std::string& why) {
 
 }  // namespace
 
-// c10d's store with our keys, our deadline and our errors.
+// The store with our keys, our deadline and our errors.
 class RendezvousStore {
  public:
   RendezvousStore(const JobIdentity& identity, const RendezvousOptions& options)
       : prefix_(fmt::format("pistachio/{}/", identity.attempt)), options_(options), begin_(Clock::now()), deadline_(begin_ + options.timeout) {
-    listens_ = identity.rank == 0 && !identity.launcher_has_store;
-    c10d::TCPStoreOptions own;
-    own.port = static_cast<uint16_t>(identity.master_port);
-    own.isServer = listens_;
-    own.waitWorkers = false;
-    own.timeout = options_.timeout;
-    std::string address = listens_ ? "127.0.0.1" : identity.master_address;  // the server listens on all addresses
-    if (!listens_) {
-      auto after_attempt = [&](const std::string& wrong) {
-        watch([&] { return fmt::format("rank 0 at {}:{} ({})", identity.master_address, identity.master_port, wrong); });
-      };
-      std::string wrong = reach_address(identity.master_address, identity.master_port, deadline_, after_attempt);
-      if (!wrong.empty()) throw UserError(unreachable(identity, wrong));
+    if (identity.rank == 0) {
+      // torchrun's own store has the port.
+      server_ = std::make_unique<MeetingServer>(identity.launcher_has_store ? 0 : identity.master_port, options_.secret);
+      if (identity.launcher_has_store) publish_meeting_port(identity, options_.secret, server_->port(), launcher_options());
+      client_ = std::make_unique<MeetingClient>("127.0.0.1", server_->port(), options_.secret, deadline_);
+      return;
     }
+    const int port = identity.launcher_has_store ? find_meeting_port(identity, options_.secret, launcher_options()) : identity.master_port;
+    auto after_attempt = [&](const std::string& wrong) {
+      watch([&] { return fmt::format("rank 0 at {}:{} ({})", identity.master_address, port, wrong); });
+    };
+    std::string wrong = reach_address(identity.master_address, port, deadline_, after_attempt);
+    if (!wrong.empty()) throw UserError(unreachable(identity, wrong));
     try {
-      store_ = c10::make_intrusive<c10d::TCPStore>(address, own);
-    } catch (const std::exception& problem) {
-      if (listens_) {
-        throw UserError(fmt::format("rank 0 cannot listen on port {}: {}; set MASTER_PORT to a free one", identity.master_port,
-                                    first_line(problem.what())));
-      }
-      throw UserError(unreachable(identity, first_line(problem.what())));
+      client_ = std::make_unique<MeetingClient>(identity.master_address, port, options_.secret, deadline_);
+    } catch (const UserError& problem) {
+      throw UserError(unreachable(identity, problem.message()));
     }
   }
 
-  bool listens() const { return listens_; }
-  int port() const { return store_->getPort(); }
+  bool listens() const { return server_ != nullptr; }
+  int port() const { return server_->port(); }
 
   void put(const std::string& key, const std::string& value) {
-    talk([&] { store_->set(prefix_ + key, std::vector<uint8_t>(value.begin(), value.end())); });
+    talk([&] { client_->put(prefix_ + key, value); });
   }
   std::string get(const std::string& key) {
-    std::string value;
-    talk([&] {
-      std::vector<uint8_t> bytes = store_->get(prefix_ + key);
-      value.assign(bytes.begin(), bytes.end());
-    });
-    return value;
+    std::optional<std::string> value;
+    talk([&] { value = client_->get(prefix_ + key); });
+    ENSURE(value.has_value(), "the key {} is not there", key);
+    return *value;
   }
   int64_t count(const std::string& key, int64_t more = 1) {
     int64_t value = 0;
-    talk([&] { value = store_->add(prefix_ + key, more); });
+    talk([&] { value = client_->add(prefix_ + key, more); });
     return value;
   }
   bool has(const std::string& key) {
     bool there = false;
-    talk([&] { there = store_->check({prefix_ + key}); });
+    talk([&] { there = client_->has_all({prefix_ + key}); });
     return there;
   }
-  // False: the time was up. Asks again and again: c10d's own waiting fills the terminal when it takes long. `for_what` is for the notice.
+  // False: the time was up. `for_what` is for the notice.
   template <typename ForWhat>
   bool wait_for(const std::vector<std::string>& keys, ForWhat for_what) {
     std::vector<std::string> full;
@@ -139,11 +124,11 @@ class RendezvousStore {
     std::chrono::milliseconds pause = 2ms;
     while (true) {
       bool there = false;
-      talk([&] { there = store_->check(full); });
+      talk([&] { there = client_->has_all(full); });
       if (there) return true;
       if (has(kRefusal)) {
         std::string why = get(kRefusal);
-        if (listens_) let_others_see();
+        if (listens()) let_others_see();
         throw UserError(why);
       }
       watch(for_what);
@@ -155,7 +140,7 @@ class RendezvousStore {
   // All who wait end with this.
   void refuse_all(const std::string& why) {
     put(kRefusal, why);
-    if (listens_) let_others_see();
+    if (listens()) let_others_see();
   }
 
  private:
@@ -165,12 +150,14 @@ class RendezvousStore {
   // The one that keeps the store must not take it away before the others have seen why they are refused.
   static void let_others_see() { std::this_thread::sleep_for(kLongestPause * 5); }
 
+  LauncherStoreOptions launcher_options() const { return {options_.timeout, options_.while_waiting}; }
+
   template <typename ForWhat>
   void watch(ForWhat for_what) {
     try {
       if (options_.while_waiting) options_.while_waiting();
     } catch (const std::exception& problem) {
-      if (listens_) refuse_all(problem.what());
+      if (listens()) refuse_all(problem.what());
       throw;
     }
     if (!options_.notice || notice_was_given_ || Clock::now() < begin_ + options_.notice_after) return;
@@ -185,7 +172,7 @@ class RendezvousStore {
       work();
     } catch (const std::exception& problem) {
       throw UserError(
-          fmt::format("the connection to rank 0 broke while the ranks met: {}; see what rank 0 says", first_line(problem.what())));
+          fmt::format("the connection to rank 0 broke while the ranks met: {}; see what rank 0 says", problem.what()));
     }
   }
 
@@ -194,8 +181,8 @@ class RendezvousStore {
   const Clock::time_point begin_;
   const Clock::time_point deadline_;
   bool notice_was_given_ = false;
-  bool listens_ = false;
-  c10::intrusive_ptr<c10d::TCPStore> store_;
+  std::unique_ptr<MeetingServer> server_;  // of the first rank
+  std::unique_ptr<MeetingClient> client_;
 };
 
 Rendezvous::Rendezvous(JobIdentity identity, RendezvousOptions options) : identity_(std::move(identity)), options_(std::move(options)) {
@@ -243,7 +230,7 @@ Meeting Rendezvous::meet_again(const std::string& address, int incarnation) {
   if (!answer.refusal.empty()) throw UserError(answer.refusal);
   std::vector<RankCard> cards;
   for (const std::string& card : answer.cards) cards.push_back(unpack_card(static_cast<int>(cards.size()), card));
-  return {number_hosts(cards), std::move(answer.secret), std::move(answer.lost), answer.first_query};
+  return {number_hosts(cards), options_.secret.for_job(answer.nonce), std::move(answer.lost), answer.first_query};
 }
 
 std::optional<RankCard> Rendezvous::find_return(int rank) {
@@ -262,7 +249,7 @@ RankInfo Rendezvous::check_return(const RankCard& card) {
 
 void Rendezvous::welcome(const RankCard& card, const std::vector<int>& lost, int64_t first_query) {
   cards_.at(static_cast<size_t>(card.info.rank)) = card;
-  ReturnAnswer answer{.refusal = "", .secret = secret_, .cards = {}, .lost = lost, .first_query = first_query};
+  ReturnAnswer answer{.refusal = "", .nonce = nonce_, .cards = {}, .lost = lost, .first_query = first_query};
   for (const RankCard& own : cards_) answer.cards.push_back(pack_card(own));
   store_->put(answer_key(card.info.rank, card.info.incarnation), answer.to_bytes());
 }
@@ -298,7 +285,7 @@ Meeting Rendezvous::meet(const std::string& address) {
     throw UserError(why);
   }
   if (rank == 0) {
-    store_->put("secret", random_secret());
+    store_->put("nonce", JobSecret::nonce());
     store_->put("ranks", std::to_string(identity_.ranks));
   }
   compare_sizes();
@@ -306,7 +293,7 @@ Meeting Rendezvous::meet(const std::string& address) {
 
   std::vector<std::string> keys;
   for (int peer = 0; peer < identity_.ranks; ++peer) keys.push_back(card_key(peer));
-  keys.push_back("secret");
+  keys.push_back("nonce");
   auto for_what = [&] { return fmt::format("ranks {} of {}", fmt::join(missing_ranks(), ", "), identity_.ranks); };
   if (!store_->wait_for(keys, for_what)) {
     std::vector<int> missing = missing_ranks();
@@ -317,7 +304,7 @@ Meeting Rendezvous::meet(const std::string& address) {
   }
   std::vector<std::string> bytes;
   for (int peer = 0; peer < identity_.ranks; ++peer) bytes.push_back(store_->get(card_key(peer)));
-  secret_ = store_->get("secret");
+  nonce_ = store_->get("nonce");
 
   // The store must live until all have read it, also when they are about to find that they do not fit.
   if (store_->count("met") == identity_.ranks) store_->put("all_met", "yes");
@@ -325,7 +312,7 @@ Meeting Rendezvous::meet(const std::string& address) {
 
   for (int peer = 0; peer < identity_.ranks; ++peer) cards_.push_back(unpack_card(peer, bytes[static_cast<size_t>(peer)]));
   compare_cards(cards_);
-  return {number_hosts(cards_), secret_};
+  return {number_hosts(cards_), options_.secret.for_job(nonce_)};
 }
 
 }  // namespace pistachio

@@ -1,5 +1,5 @@
-// How the ranks of a job find each other: rank 0 (or torchrun) keeps a small store, everyone puts a card of itself there and reads those
-// of the others. Blocks the caller; used by one thread at a time. Ranks that are missing, of another version or with other settings are
+// How the ranks of a job find each other: rank 0 keeps a small store, for those who know the secret of the job; everyone puts a card of
+// itself there and reads those of the others. Blocks the caller; used by one thread at a time. Ranks that are missing, of another version or with other settings are
 // named. A rank that is started again while the others run leaves its card too; the first rank finds it there and lets it in.
 #pragma once
 
@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "network/job_identity.h"
+#include "network/job_secret.h"
 #include "network/rank_card.h"
 #include "network/rank_info.h"
 
@@ -19,6 +20,7 @@ namespace pistachio {
 
 struct RendezvousOptions {
   std::chrono::milliseconds timeout{60'000};
+  JobSecret secret = JobSecret::random();  // all ranks have the same
   std::string version;                                        // of the program; must be the same everywhere
   std::vector<std::pair<std::string, std::string>> settings;  // name and value of those that must agree
   std::string host;                                           // not empty: what this rank calls its host
@@ -32,7 +34,7 @@ struct RendezvousOptions {
 
 struct Meeting {
   std::vector<RankInfo> ranks;  // in order
-  std::string secret;           // known to the ranks of this job only
+  JobSecret key = JobSecret::random();  // known to the ranks of this job only, and made anew for each
   // For a rank that was started again: those that are not there now, and the first query that it takes part in.
   std::vector<int> lost = {};
   int64_t first_query = 0;
@@ -72,7 +74,7 @@ class Rendezvous {
   RendezvousOptions options_;
   std::unique_ptr<RendezvousStore> store_;
   std::vector<RankCard> cards_;  // of all ranks, once they have met
-  std::string secret_;
+  std::string nonce_;            // of the job
 };
 
 }  // namespace pistachio

@@ -13,6 +13,10 @@ namespace {
 
 using namespace std::chrono_literals;
 
+JobSecret test_secret() {
+  return JobSecret::from_text("a secret that only these tests have", "test");
+}
+
 struct Outcome {
   Meeting meeting;
   std::string error;
@@ -28,7 +32,8 @@ std::vector<Outcome> meet_all(int ranks, int present, const std::function<void(i
   for (int rank = 0; rank < present; ++rank) {
     threads.emplace_back([&, rank] {
       JobIdentity identity{.rank = rank, .ranks = ranks, .local_rank = rank, .master_address = "127.0.0.1", .master_port = 0};
-      RendezvousOptions options{.timeout = timeout, .version = "1.0", .settings = {{"chunk_rows", "65536"}, {"overlap", "on"}}};
+      RendezvousOptions options{
+          .timeout = timeout, .secret = test_secret(), .version = "1.0", .settings = {{"chunk_rows", "65536"}, {"overlap", "on"}}};
       if (change) change(rank, options);
       try {
         if (rank != 0) identity.master_port = known_port.get();
@@ -50,8 +55,8 @@ TEST(RendezvousTest, EveryRankLearnsAboutEveryRank) {
   for (const Outcome& outcome : outcomes) {
     ASSERT_EQ(outcome.error, "");
     ASSERT_EQ(outcome.meeting.ranks.size(), static_cast<size_t>(kRanks));
-    EXPECT_EQ(outcome.meeting.secret, outcomes[0].meeting.secret);
-    EXPECT_EQ(outcome.meeting.secret.size(), 32u);
+    EXPECT_EQ(outcome.meeting.key.text(), outcomes[0].meeting.key.text());
+    EXPECT_NE(outcome.meeting.key.text(), test_secret().text());
     for (int rank = 0; rank < kRanks; ++rank) {
       const RankInfo& info = outcome.meeting.ranks[rank];
       EXPECT_EQ(info.rank, rank);
@@ -62,7 +67,7 @@ TEST(RendezvousTest, EveryRankLearnsAboutEveryRank) {
       EXPECT_GE(info.cores, 1);
     }
   }
-  EXPECT_NE(meet_all(1, 1)[0].meeting.secret, outcomes[0].meeting.secret);
+  EXPECT_NE(meet_all(1, 1)[0].meeting.key.text(), outcomes[0].meeting.key.text()) << "the key is made anew for each job";
 }
 
 TEST(RendezvousTest, MissingRanksAreNamed) {
@@ -94,7 +99,7 @@ class ReturnTest : public testing::Test {
     return {.rank = rank, .ranks = 2, .local_rank = rank, .master_address = "127.0.0.1", .master_port = port};
   }
   static RendezvousOptions options(const std::string& version) {
-    return {.timeout = 30s, .version = version, .settings = {{"overlap", "on"}}, .may_return = true};
+    return {.timeout = 30s, .secret = test_secret(), .version = version, .settings = {{"overlap", "on"}}, .may_return = true};
   }
   std::future<Outcome> start_again(RendezvousOptions how) {
     return std::async(std::launch::async, [this, how] {
@@ -132,7 +137,7 @@ TEST_F(ReturnTest, ARankThatIsStartedAgainIsLetIn) {
     first_.welcome(card, {0}, 17);
     Outcome outcome = again.get();
     EXPECT_EQ(outcome.error, "");
-    EXPECT_EQ(outcome.meeting.secret, meeting_.secret);
+    EXPECT_EQ(outcome.meeting.key.text(), meeting_.key.text());
     EXPECT_EQ(outcome.meeting.first_query, 17);
     EXPECT_EQ(outcome.meeting.lost, std::vector<int>{0});
     EXPECT_EQ(outcome.meeting.ranks.at(0).address, "first address");
@@ -176,7 +181,7 @@ TEST(RendezvousTest, ASettingThatDiffersIsNamed) {
 }
 
 TEST(RendezvousTest, TwoProcessesOfOneRankAreNoticed) {
-  RendezvousOptions options{.timeout = 2s, .version = "1.0", .settings = {}};
+  RendezvousOptions options{.timeout = 2s, .secret = test_secret(), .version = "1.0", .settings = {}};
   Rendezvous first(JobIdentity{.rank = 0, .ranks = 2, .master_port = 0}, options);
   auto meet_as_one = [&] {
     try {
@@ -194,7 +199,7 @@ TEST(RendezvousTest, TwoProcessesOfOneRankAreNoticed) {
 }
 
 TEST(RendezvousTest, NobodyAtTheAddress) {
-  RendezvousOptions options{.timeout = 1s, .version = "1.0", .settings = {}};
+  RendezvousOptions options{.timeout = 1s, .secret = test_secret(), .version = "1.0", .settings = {}};
   try {
     Rendezvous rendezvous(JobIdentity{.rank = 1, .ranks = 2, .master_address = "127.0.0.1", .master_port = 1}, options);
     FAIL() << "there is nobody";

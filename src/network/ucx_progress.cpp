@@ -50,17 +50,18 @@ UcxProgress::UcxProgress(UcxOptions options)
   worker_.set_handler(kGoodbyeHandler, on_goodbye_frame, this);
 }
 
-void UcxProgress::connect(const std::vector<RankInfo>& job, const std::string& secret, const std::vector<int>& lost) {
+void UcxProgress::connect(const std::vector<RankInfo>& job, const JobSecret& key, const std::vector<int>& lost) {
   ENSURE(peers_.empty(), "connect() was called twice");
   ENSURE_EQ(static_cast<int>(job.size()), options_.ranks);
-  secret_ = payload_checksum({reinterpret_cast<const uint8_t*>(secret.data()), secret.size()});
-  expected_ = {.secret = secret_, .ranks = options_.ranks, .self = options_.rank};
+  expected_.self = options_.rank;
   loop_began_ = Clock::now();
   next_tick_ = loop_began_;
   for (const RankInfo& info : job) {
     Peer& peer = peers_.emplace_back();
     peer.owner = this;
     peer.info = info;
+    peer.tag = frame_tag(key, options_.rank, info.rank);
+    expected_.tags.push_back(frame_tag(key, info.rank, options_.rank));
     peer.last_heard = peer.last_sent = loop_began_;
   }
   {

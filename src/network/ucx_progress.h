@@ -27,7 +27,7 @@ class UcxProgress {
   explicit UcxProgress(UcxOptions options);
   ~UcxProgress() { stop(); }
 
-  void connect(const std::vector<RankInfo>& job, const std::string& secret, const std::vector<int>& lost);
+  void connect(const std::vector<RankInfo>& job, const JobSecret& key, const std::vector<int>& lost);
   void start(MessageReceiver& receiver);
   void stop();
   void send(int peer, Message message, Transport::SentCallback on_sent);
@@ -81,6 +81,7 @@ class UcxProgress {
     UcxProgress* owner = nullptr;
     RankInfo info;
     ucp_ep_h endpoint = nullptr;
+    uint64_t tag = 0;           // of frames to it
     int64_t largest_frame = 0;  // of a piece with all that goes in front of it
     // Not handed to UCX yet or only in part. Small messages need not wait for large ones: the two take turns.
     std::deque<std::shared_ptr<OutgoingMessage>> waiting_small;
@@ -185,7 +186,6 @@ class UcxProgress {
   // Used by the thread.
   std::deque<Peer> peers_;  // by rank
   FrameExpectation expected_;
-  uint64_t secret_ = 0;
   MessageReceiver* receiver_ = nullptr;
   std::deque<Event> kept_;
   // Up to this size a message need not wait for larger ones.

@@ -98,7 +98,7 @@ void UcxProgress::begin_piece(Peer& peer, const std::shared_ptr<OutgoingMessage>
   const Message& content = message->message;
   FrameHeader header;
   header.kind = content.kind;
-  header.secret = secret_;
+  header.tag = peer.tag;
   header.message = message->number;
   header.payload_length = content.payload.defined() ? content.payload.numel() : -1;
   header.piece_offset = message->begun;
@@ -121,7 +121,7 @@ void UcxProgress::begin_piece(Peer& peer, const std::shared_ptr<OutgoingMessage>
 
 void UcxProgress::send_control(Peer& peer, unsigned handler) {
   FrameHeader header;
-  header.secret = secret_;
+  header.tag = peer.tag;
   header.source = options_.rank;
   header.incarnation = static_cast<uint16_t>(peers_[static_cast<size_t>(options_.rank)].info.incarnation);
   OutgoingPiece& piece =

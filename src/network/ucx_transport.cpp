@@ -12,8 +12,8 @@ UcxTransport::UcxTransport(UcxOptions options) : progress_(std::make_unique<UcxP
 
 UcxTransport::~UcxTransport() = default;
 
-void UcxTransport::connect(const std::vector<RankInfo>& job, const std::string& secret, const std::vector<int>& lost) {
-  progress_->connect(job, secret, lost);
+void UcxTransport::connect(const std::vector<RankInfo>& job, const JobSecret& key, const std::vector<int>& lost) {
+  progress_->connect(job, key, lost);
 }
 
 int UcxTransport::rank() const {

@@ -4,7 +4,7 @@
 // Memory: payloads until they are sent; incomplete messages; what UCX needs for its connections.
 //   UcxTransport transport(options);
 //   ... tell the others transport.address(), learn theirs (rendezvous.h) ...
-//   transport.connect(job, secret);
+//   transport.connect(job, key);
 //   transport.start(receiver);
 #pragma once
 
@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "base/log.h"
+#include "network/job_secret.h"
 #include "network/rank_info.h"
 #include "network/transport.h"
 
@@ -52,7 +53,7 @@ class UcxTransport final : public Transport {
   const std::string& address() const { return address_; }
   // `job` has all ranks in order, this one too. Messages flow from here on. Throws PeerError: a rank cannot be reached at all. Those in
   // `lost` are not there now and may be replaced later.
-  void connect(const std::vector<RankInfo>& job, const std::string& secret, const std::vector<int>& lost = {});
+  void connect(const std::vector<RankInfo>& job, const JobSecret& key, const std::vector<int>& lost = {});
 
   int rank() const override;
   int ranks() const override;

@@ -99,8 +99,7 @@ class Stranger {
 
 FrameHeader frame_from_rank_one() {
   FrameHeader header;
-  std::string secret = JobOfTransports::kSecret;
-  header.secret = payload_checksum({reinterpret_cast<const uint8_t*>(secret.data()), secret.size()});
+  header.tag = frame_tag(JobOfTransports::key(), 1, 0);
   header.source = 1;
   header.kind = 7;
   header.message = 1'000'000;
@@ -124,7 +123,7 @@ TEST(UcxTransportTest, GarbageIsRefusedLoggedOnceAndHarmsNobody) {
     }
   }
   FrameHeader other_job = frame_from_rank_one();
-  other_job.secret += 1;
+  other_job.tag += 1;
   for (int i = 0; i < 5; ++i) stranger.send(kMessageHandler, frame_bytes(other_job, ""), "");
   for (int i = 0; i < 5; ++i) stranger.send(kGoodbyeHandler, frame_bytes(other_job, ""), "");
   job[1].send(0, {7, "the job goes on", {}});
@@ -182,7 +181,7 @@ TEST(UcxTransportTest, AJobWithAnotherSecretIsNotHeard) {
   UcxTransport leftover(test_options(TransportKind::UcxTcp, 1, 2));
   std::vector<RankInfo> ranks = job.ranks();
   ranks[1].address = leftover.address();
-  leftover.connect(ranks, "an older secret");
+  leftover.connect(ranks, JobSecret::random());
   SentCounter sent;
   leftover.send(0, {7, "from another job", numbered_bytes(3'000'000)}, sent.callback());
   sent.wait_for(1);

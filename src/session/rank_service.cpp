@@ -114,7 +114,9 @@ void RankService::prepare_links(const Settings& settings, const CancelToken& tok
 }
 
 std::shared_ptr<FaultPlan> RankService::faults_of(const Settings& settings) {
-  return std::make_shared<FaultPlan>(settings.fault_at, rank(), [this] { transport_.cut(); });
+  // Settings come from the first rank; whether this process may fail on demand was said when it was started.
+  const std::string where = engine_.settings().allow_faults ? settings.fault_at : "";
+  return std::make_shared<FaultPlan>(where, rank(), [this] { transport_.cut(); });
 }
 
 void RankService::add_report(RemoteError& error, const std::string& progress) const {

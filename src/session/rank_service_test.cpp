@@ -24,6 +24,7 @@ Settings small_engine() {
   settings.threads = 2;
   settings.memory_limit = int64_t{256} << 20;
   settings.spread_tables = true;
+  settings.allow_faults = true;
   return settings;
 }
 

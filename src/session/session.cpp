@@ -25,7 +25,7 @@ namespace {
 // Settings that belong to the engine, which is made once.
 constexpr std::string_view kEngineSettings[] = {"threads",           "memory_limit", "io_threads",           "metadata_cache_bytes",
                                                 "composite_kernels", "device",       "link_bandwidth_limit", "network_checksum",
-                                                "bind_threads",      "restart_ranks", "peer_timeout"};
+                                                "bind_threads",      "restart_ranks", "peer_timeout",         "allow_faults"};
 
 // Notes whether rows went through: then a query cannot be run again.
 class RowWitness final : public ResultReceiver {
@@ -54,10 +54,17 @@ void refuse_unknown_rules(const Settings& settings) {
   }
 }
 
+// Whoever can send SQL must not be able to end processes.
+void refuse_faults(const Settings& settings) {
+  if (!settings.fault_at.empty() && !settings.allow_faults)
+    throw UserError("fault_at lets ranks fail, for tests: it can be set only where Pistachio was started with -s allow_faults=on");
+}
+
 }  // namespace
 
 Session::Session(EngineInstance& engine, RankService* ranks)
     : engine_(engine), ranks_(ranks), settings_(engine.settings()), defaults_(engine.settings()) {
+  refuse_faults(settings_);
   refuse_unknown_rules(settings_);
 }
 
@@ -238,6 +245,7 @@ void Session::run(const std::shared_ptr<const ast::Statement>& statement, const 
         throw UserError(fmt::format("{} is fixed when the engine starts: use -s {}=... on the command line", name, name));
     }
     refuse_unknown_rules(changed);
+    refuse_faults(changed);
     settings_ = std::move(changed);
   } catch (const UserError& error) {
     throw UserError(error.message(), statement->position);

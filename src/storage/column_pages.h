@@ -1,5 +1,5 @@
-// The pages of one column of a scan unit, prepared for decoding, and their decoding together with the pages of other units: one kernel call
-// for each encoding, however many row groups there are. Runs on the device that has the bytes; a GPU starves on single row groups.
+// Batched page decoding: the pages of one column from many row groups are decoded with one kernel call per encoding, on the device that holds
+// their bytes.
 #pragma once
 
 #include <optional>
@@ -18,14 +18,14 @@ struct ColumnPages {
   PageBatch data;
   at::Tensor wanted;  // bool, of the rows of the pages: those that are asked for; undefined: all
 
-  // Tensors of both batches on another device; the host's stay, as headers of values are looked at there.
+  // Copies both batches to the device without waiting. The host copies stay, since run headers are parsed on the host.
   void copy_to(at::Device device);
 };
 
-// Whether decoding them together is of use: there are encodings that need a kernel call for each page.
+// False for encodings that need a kernel call per page and gain nothing from batching.
 bool is_decoded_together(const ColumnChunkInfo& chunk);
 
-// One column, of one file schema, of several units in their order: the wanted rows of all. Throws DataError.
+// Decodes one column of several units that store it alike; returns the wanted rows in order. Throws DataError.
 Column decode_together(const std::vector<const ColumnPages*>& units);
 
 }  // namespace pistachio

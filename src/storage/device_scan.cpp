@@ -110,7 +110,7 @@ Task<std::optional<Chunk>> DeviceScan::next_chunk() {
   Task<std::optional<CopiedUnit>> receiving = copied_.receive();
   std::optional<CopiedUnit> unit = co_await receiving;
   if (!unit) co_return std::nullopt;
-  // All that came while the device was busy. If that is little, reading is what the query waits for, and waiting for more would not help.
+  // Take what arrived while the device was busy. A small batch means that the query is bound by reading; waiting would not help.
   std::vector<CopiedUnit> units;
   for (int64_t bytes = 0; unit;) {
     bytes += decoded_bytes(unit->pages);
@@ -145,7 +145,7 @@ Chunk DeviceScan::decode(std::vector<CopiedUnit> units) {
   int64_t rows = 0;
   for (const CopiedUnit& unit : units) rows += unit.pages.rows;
   if (copy_stream_) {
-    // Asked for here and not earlier: a coroutine goes on on any thread, and each has a stream of its own.
+    // The current stream is per thread, and the coroutine may have moved to another thread.
     const c10::Stream stream = c10::impl::VirtualGuardImpl(device_.type()).getStream(device_);
     for (const CopiedUnit& unit : units) {
       unit.copied->block(stream);

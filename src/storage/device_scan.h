@@ -1,6 +1,6 @@
-// A scan whose pages are decoded on a device. Many tasks on the host read and decompress units and start their copies, on a stream of their
-// own; few lanes take the units that have come, up to the size of a large chunk, and decode, filter and hand them on together: kernels on
-// the rows of one row group take hardly longer to run than to launch. Memory: units that wait are bounded by two such chunks.
+// A scan that decodes pages on a device. Host tasks read and decompress row groups and copy their pages on a dedicated stream. A few lanes batch
+// whatever has arrived, up to device_chunk_bytes, and decode and filter it with one kernel per encoding: a single row group is too small to
+// keep a GPU busy. Back-pressure: at most two chunks' worth of row groups wait for the device.
 #pragma once
 
 #include <c10/core/Event.h>

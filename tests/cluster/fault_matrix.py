@@ -29,7 +29,7 @@ QUERY = ("SELECT o_orderpriority, l_shipmode, count(*) AS lines, sum(l_extendedp
 # Tables of files are spread anyway, and the session's marks must not be.
 OPTIONS = ("-s", "peer_timeout=2s")
 # Many small messages and windows that fill, so that there is something to fail at.
-POINT_OPTIONS = (*OPTIONS, "-s", "restart_ranks=on", "-s", "message_bytes=16KiB", "-s", "queue_limit=64KiB", "-s", "chunk_rows=4096",
+POINT_OPTIONS = (*OPTIONS, "-s", "allow_faults=on", "-s", "restart_ranks=on", "-s", "message_bytes=16KiB", "-s", "queue_limit=64KiB", "-s", "chunk_rows=4096",
                  "-s", "join_distribution=repartition")
 WATCHDOG_SECONDS = 60
 LOSSES = ("kill", "stop", "cut")

@@ -11,7 +11,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent))
 
 from tests.support import pistachio_process as pistachio
-from tests.support.started_ranks import Job, ending, free_port
+from tests.support.started_ranks import SECRET, Job, ending, free_port
 from tools.tpch_data import ensure_tpch
 
 QUERY = """SELECT o_orderpriority, count(*) AS n, sum(l_quantity) AS s FROM lineitem JOIN orders ON l_orderkey = o_orderkey
@@ -46,7 +46,7 @@ class Launchers(unittest.TestCase):
         self.assertEqual(int(list(threads[0].values())[-1]), max(1, cores // ranks))
 
     def launch(self, *words, **variables):
-        environment = {name: value for name, value in os.environ.items() if not name.startswith(("OMP_", "MASTER_"))} | variables
+        environment = {name: value for name, value in os.environ.items() if not name.startswith(("OMP_", "MASTER_"))} | {"PISTACHIO_JOB_SECRET": SECRET} | variables
         done = subprocess.run(list(map(str, words)), capture_output=True, text=True, timeout=pistachio.WATCHDOG_SECONDS, check=False, env=environment,
                               stdin=subprocess.DEVNULL)
         self.assertEqual(done.returncode, 0, done.stderr)

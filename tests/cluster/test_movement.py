@@ -193,7 +193,7 @@ class ScanHelp(unittest.TestCase):
             folder = Path(name)
             rows = 400_000
             pq.write_table(pa.table({"n": pa.array(range(rows), pa.int64())}), folder / "numbers.parquet", row_group_size=500)
-            with PistachioCluster(RANKS, "-s", "threads=1", "-s", "io_threads=2", folder=folder) as cluster:
+            with PistachioCluster(RANKS, "-s", "threads=1", "-s", "io_threads=2", "-s", "allow_faults=on", folder=folder) as cluster:
                 cluster.run("SET fault_at = 'scan_chunk:1=delay'")
                 sql = "SELECT count(*) AS rows, sum(n) AS n FROM numbers WHERE n >= 0"
                 read_for_others = {}

@@ -18,7 +18,7 @@ from tools.tpch_data import ensure_tpch
 
 SHORT = "SELECT count(*) FROM lineitem, orders WHERE l_orderkey = o_orderkey"
 ANSWER = "count\n60175\n"
-OPTIONS = ("-s", "restart_ranks=on", "-s", "peer_timeout=2s", "-s", "calibrate_links=off")
+OPTIONS = ("-s", "allow_faults=on", "-s", "restart_ranks=on", "-s", "peer_timeout=2s", "-s", "calibrate_links=off")
 
 
 def process_of(launcher, rank):
@@ -111,7 +111,7 @@ class GivenUp(unittest.TestCase):
 class ExitStatus(unittest.TestCase):
     def run_with_fault(self, *options):
         """UCX says nothing of its own, whatever a process that dies leaves behind."""
-        done = pistachio.run("cluster", "-n", "3", "--", "-d", ensure_tpch("0.01"), "-s", "peer_timeout=2s", "-s", "fault_at=stage_begun:1=kill", *options,
+        done = pistachio.run("cluster", "-n", "3", "--", "-d", ensure_tpch("0.01"), "-s", "peer_timeout=2s", "-s", "allow_faults=on", "-s", "fault_at=stage_begun:1=kill", *options,
                              "-c", SHORT, "--format", "csv")
         self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
         return done

@@ -7,6 +7,9 @@ import subprocess
 from tests.support import pistachio_process
 
 
+SECRET = "a secret that only these tests have"
+
+
 def free_port():
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
@@ -37,9 +40,11 @@ class Job:
     def start(self, rank, ranks, *words, stdin=subprocess.DEVNULL, **variables):
         return self.start_with({"RANK": rank, "WORLD_SIZE": ranks, "LOCAL_RANK": rank} | variables, *words, stdin=stdin)
 
-    def start_with(self, variables, *words, before=(), **more):
+    def start_with(self, variables, *words, before=(), without=(), **more):
         """With other variables than those of torchrun, `before` the words that run it elsewhere."""
-        environment = os.environ | {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(self.port)} | {name: str(value) for name, value in variables.items()}
+        environment = os.environ | {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(self.port), "PISTACHIO_JOB_SECRET": SECRET} | {name: str(value) for name, value in variables.items()}
+        for name in without:
+            environment.pop(name, None)
         channels = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | more
         process = subprocess.Popen([*before, pistachio_process.BINARY, "cluster", *map(str, words)], env=environment, text=True, **channels)
         self.processes.append(process)

@@ -79,6 +79,12 @@ int local_ranks(const JobIdentity& identity, bool is_local) {
   return 0;
 }
 
+// Whoever starts the other ranks tells them; a rank alone has nobody to tell.
+JobSecret secret_of_job(const JobIdentity& identity, bool is_local) {
+  if (is_local || identity.ranks == 1) return JobSecret::random();
+  return JobSecret::from_environment([](const char* name) -> const char* { return std::getenv(name); });
+}
+
 }  // namespace
 
 JobIdentity identity_of_local_job(int ranks) {
@@ -94,9 +100,10 @@ RankJob::RankJob(Options options, const Settings& settings, InterruptWatcher& in
       places_(place_ranks(topology_, local_ranks(identity_, !options.others.empty()))) {
   require_descriptors(identity_.ranks);
   process_allocator();  // before the first message: they live in it
-  // The store warns of every host that has no name in DNS, which ranks do not need; its errors come as exceptions.
+  // torchrun's store warns of every host that has no name in DNS, which ranks do not need; its errors come as exceptions.
   FLAGS_caffe2_log_level = std::max(FLAGS_caffe2_log_level, kLogOnlyErrors);
   RendezvousOptions meeting;
+  meeting.secret = secret_of_job(identity_, !options.others.empty());
   meeting.version = PISTACHIO_VERSION;
   meeting.settings = settings_that_must_agree(settings);
   meeting.host = options.host;
@@ -113,7 +120,7 @@ RankJob::RankJob(Options options, const Settings& settings, InterruptWatcher& in
     // They take the same settings, so what stands behind `--` goes along.
     words.emplace_back("--");
     words.insert(words.end(), options.query_words.begin(), options.query_words.end());
-    processes_.emplace(identity_.ranks, rendezvous_->port(), std::move(words));
+    processes_.emplace(identity_.ranks, rendezvous_->port(), meeting.secret, std::move(words));
   }
   UcxOptions network;
   network.rank = identity_.rank;

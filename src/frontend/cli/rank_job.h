@@ -46,7 +46,7 @@ class RankJob {
   // Of the ranks on this machine; empty if the launcher does not say how many there are.
   const std::vector<RankPlace>& places() const { return places_; }
   // Messages flow from here on.
-  void connect() { transport_->connect(meeting_.ranks, meeting_.secret, meeting_.lost); }
+  void connect() { transport_->connect(meeting_.ranks, meeting_.key, meeting_.lost); }
 
   // Who looks after the other ranks on behalf of the service of the first, as long as it lives; null where nobody has to.
   std::unique_ptr<RankKeeper> keep_others(RankService& service, bool restarts);

@@ -31,7 +31,7 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
 
 // What the launcher of this process said about ranks must not reach the ranks started here.
 bool is_of_a_job(std::string_view variable) {
-  for (std::string_view name : {"RANK=", "WORLD_SIZE=", "LOCAL_RANK=", "MASTER_ADDR=", "MASTER_PORT="}) {
+  for (std::string_view name : {"RANK=", "WORLD_SIZE=", "LOCAL_RANK=", "MASTER_ADDR=", "MASTER_PORT=", "PISTACHIO_JOB_SECRET="}) {
     if (variable.starts_with(name)) return true;
   }
   return false;
@@ -39,8 +39,8 @@ bool is_of_a_job(std::string_view variable) {
 
 }  // namespace
 
-RankProcesses::RankProcesses(int ranks, int master_port, std::vector<std::string> arguments)
-    : ranks_(ranks), master_port_(master_port), arguments_(std::move(arguments)) {
+RankProcesses::RankProcesses(int ranks, int master_port, JobSecret secret, std::vector<std::string> arguments)
+    : ranks_(ranks), master_port_(master_port), secret_(std::move(secret)), arguments_(std::move(arguments)) {
   try {
     for (int rank = 1; rank < ranks; ++rank) processes_.push_back(start(rank));
   } catch (...) {
@@ -68,6 +68,7 @@ pid_t RankProcesses::start(int rank) {
   environment.push_back(fmt::format("WORLD_SIZE={}", ranks_));
   environment.push_back("MASTER_ADDR=127.0.0.1");
   environment.push_back(fmt::format("MASTER_PORT={}", master_port_));
+  environment.push_back(fmt::format("{}={}", kSecretVariable, secret_.text()));
   std::vector<char*> block = pointers(environment);
   pid_t process = 0;
   int problem = ::posix_spawn(&process, "/proc/self/exe", &actions, &attributes, words.data(), block.data());

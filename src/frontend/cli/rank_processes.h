@@ -8,12 +8,14 @@
 #include <string>
 #include <vector>
 
+#include "network/job_secret.h"
+
 namespace pistachio {
 
 class RankProcesses {
  public:
   // Starts this program again with the arguments for ranks 1 .. ranks - 1. Throws UserError.
-  RankProcesses(int ranks, int master_port, std::vector<std::string> arguments);
+  RankProcesses(int ranks, int master_port, JobSecret secret, std::vector<std::string> arguments);
   // Those that have met the first rank are given time to end by themselves; the others are killed.
   ~RankProcesses();
   RankProcesses(const RankProcesses&) = delete;
@@ -35,6 +37,7 @@ class RankProcesses {
 
   const int ranks_;
   const int master_port_;
+  const JobSecret secret_;
   std::vector<std::string> arguments_;
   std::vector<pid_t> processes_;  // of rank 1 and up
   std::chrono::milliseconds patience_{0};

@@ -1,0 +1,178 @@
+"""Strangers who reach the ports of a job: they do not get in, learn nothing and hold nobody up."""
+
+import os
+import random
+import socket
+import sys
+import tempfile
+import threading
+import unittest
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent))
+
+from tests.support import pistachio_process as pistachio
+from tests.support.pistachio_cluster import PistachioCluster, wait_until
+from tests.support.pistachio_session import StatementFailed
+from tests.support.started_ranks import Job, ending
+from tools.tpch_data import ensure_tpch
+
+ANSWER = ("-c", "SELECT count(*) AS n FROM (VALUES (1), (2)) v")
+JOIN = "SELECT count(*) AS n FROM lineitem JOIN orders ON l_orderkey = o_orderkey"
+
+
+def listening_ports(pid):
+    """TCP ports that a process listens on."""
+    sockets = set()
+    for link in Path(f"/proc/{pid}/fd").iterdir():
+        try:
+            target = os.readlink(link)
+        except OSError:  # closed meanwhile
+            continue
+        if target.startswith("socket:["):
+            sockets.add(target[8:-1])
+    ports = set()
+    for table in ("/proc/net/tcp", "/proc/net/tcp6"):
+        for line in Path(table).read_text(encoding="utf-8").splitlines()[1:]:
+            fields = line.split()
+            if fields[3] == "0A" and fields[9] in sockets:
+                ports.add(int(fields[1].rsplit(":", 1)[1], 16))
+    return ports
+
+
+class Secrets(unittest.TestCase):
+    def run_two(self, first, second):
+        """(status, output, errors) of two ranks that were started one by one, with these secrets."""
+        with Job() as job:
+            other = job.start_with({"RANK": 1, "WORLD_SIZE": 2, "LOCAL_RANK": 1, **second})
+            rank0 = job.start_with({"RANK": 0, "WORLD_SIZE": 2, "LOCAL_RANK": 0, **first}, "--", *ANSWER)
+            if first == second:
+                return ending(rank0), ending(other)
+            outcome = ending(other)
+            rank0.kill()
+            return ending(rank0), outcome
+
+    def test_ranks_of_another_launcher_need_one(self):
+        with Job() as job:
+            status, output, errors = ending(job.start_with({"RANK": 1, "WORLD_SIZE": 2, "LOCAL_RANK": 1}, without=("PISTACHIO_JOB_SECRET",)))
+            self.assertEqual((status, output), (1, ""))
+            self.assertIn("share no secret: give all of them the same PISTACHIO_JOB_SECRET", errors)
+
+    def test_a_rank_with_another_one_is_not_let_in(self):
+        _, (status, output, errors) = self.run_two({"PISTACHIO_JOB_SECRET": "a" * 32}, {"PISTACHIO_JOB_SECRET": "b" * 32})
+        self.assertEqual((status, output), (1, ""))
+        self.assertIn("has another secret: PISTACHIO_JOB_SECRET must be the same for all ranks", errors)
+
+    def test_a_file_has_it(self):
+        with tempfile.TemporaryDirectory(prefix="pistachio_trust_") as name:
+            path = Path(name) / "secret"
+            path.write_text("0123456789abcdef" * 4 + "\n", encoding="utf-8")
+            path.chmod(0o600)
+            with Job() as job:
+                variables = {"WORLD_SIZE": 2, "PISTACHIO_JOB_SECRET_FILE": path}
+                without = ("PISTACHIO_JOB_SECRET",)
+                other = job.start_with({"RANK": 1, "LOCAL_RANK": 1} | variables, without=without)
+                status, output, errors = ending(job.start_with({"RANK": 0, "LOCAL_RANK": 0} | variables, "--", *ANSWER, without=without))
+                self.assertEqual((status, errors), (0, ""))
+                self.assertIn("2", output)
+                self.assertEqual(ending(other)[0], 0)
+            path.chmod(0o644)
+            with Job() as job:
+                status, _, errors = ending(job.start_with({"RANK": 1, "LOCAL_RANK": 1} | variables, without=without))
+                self.assertEqual(status, 1)
+                self.assertIn("others can read (mode 644): chmod 600 it", errors)
+
+    def test_it_is_shown_nowhere(self):
+        with PistachioCluster(2) as cluster:
+            shown = cluster.run("SHOW ALL").csv
+            self.assertNotIn("secret", shown.lower())
+
+
+class Strangers(unittest.TestCase):
+    """They talk to every port of every process of a job, while it works."""
+
+    def test_random_bytes_half_open_connections_and_floods(self):
+        randomness = random.Random(7)
+        with PistachioCluster(3, "-s", "peer_timeout=5s", folder=ensure_tpch("0.01")) as cluster:
+            expected = cluster.run(JOIN).csv
+            processes = [cluster.process.pid, *cluster.ranks.values()]
+            ports = sorted(set().union(*map(listening_ports, processes)))
+            self.assertGreaterEqual(len(ports), 1)
+            ended = threading.Event()
+            open_connections = []
+
+            def disturb():
+                while not ended.is_set():
+                    port = randomness.choice(ports)
+                    try:
+                        stranger = socket.create_connection(("127.0.0.1", port), timeout=5)
+                    except OSError:
+                        continue
+                    kind = randomness.randrange(4)
+                    try:
+                        if kind < 2:
+                            stranger.sendall(randomness.randbytes(randomness.choice((1, 8, 64, 200, 5000))))
+                        elif kind == 2:
+                            stranger.sendall(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+                    except OSError:
+                        pass
+                    # Some end at once, others stay and say nothing more.
+                    if randomness.randrange(2) or len(open_connections) > 300:
+                        stranger.close()
+                    else:
+                        open_connections.append(stranger)
+            threads = [threading.Thread(target=disturb, daemon=True) for _ in range(2)]
+            for thread in threads:
+                thread.start()
+            try:
+                for _ in range(15):
+                    self.assertEqual(cluster.run(JOIN).csv, expected)
+            finally:
+                ended.set()
+                for thread in threads:
+                    thread.join()
+            self.assertEqual(cluster.run(JOIN).csv, expected)
+            for stranger in open_connections:
+                stranger.close()
+            self.assertEqual(cluster.run(JOIN).csv, expected)
+            self.assertTrue(all(Path(f"/proc/{process}").exists() for process in processes))
+
+    def test_a_flood_while_the_ranks_meet(self):
+        with Job() as job:
+            rank0 = job.start(0, 2, "--", *ANSWER)
+
+            def connections():
+                try:
+                    return [socket.create_connection(("127.0.0.1", job.port), timeout=5) for _ in range(400)]
+                except ConnectionRefusedError:
+                    return []
+            flood = []
+
+            def flood_is_there():
+                flood.extend(connections())
+                return len(flood) >= 400
+            wait_until(flood_is_there, "the port of rank 0")
+            other = job.start(1, 2)
+            status, output, errors = ending(rank0)
+            self.assertEqual((status, errors), (0, ""))
+            self.assertIn("2", output)
+            self.assertEqual(ending(other)[0], 0)
+            for stranger in flood:
+                stranger.close()
+
+
+class Faults(unittest.TestCase):
+    def test_sql_cannot_switch_them_on(self):
+        with PistachioCluster(2) as cluster:
+            for sql in ("SET fault_at = 'plan_received:1=kill'", "SET allow_faults = on"):
+                with self.assertRaises(StatementFailed) as refusal:
+                    cluster.run(sql)
+                self.assertRegex(str(refusal.exception), "-s allow_faults=")
+            cluster.run("SET fault_at = ''")
+        done = pistachio.run("-s", "fault_at=plan_received=kill", "-c", "SELECT 1")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("allow_faults=on", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
