@@ -1,5 +1,5 @@
-// The running values of one aggregate call for all groups of a table. Fed with rows and their groups, merged with states of other lanes,
-// and turned into a column in the end. One thread at a time.
+// Running state of one aggregate call for all groups of a table: updated with rows and their group ids, merged with the state of other lanes,
+// finally turned into a result column. Not thread-safe.
 #pragma once
 
 #include <memory>

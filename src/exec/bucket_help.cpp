@@ -9,7 +9,7 @@
 #include "base/byte_stream.h"
 #include "base/error.h"
 #include "columns/chunk_packing.h"
-#include "network/query_notes.h"
+#include "network/control_exchange.h"
 
 namespace pistachio {
 
@@ -182,7 +182,7 @@ void BucketHelp::take_over(const Buckets& chosen, const std::vector<std::string>
   owners_ = owners;
 }
 
-Task<void> BucketHelp::run(BucketSpread& spread, QueryNotes& notes, uint32_t first_topic) {
+Task<void> BucketHelp::run(BucketSpread& spread, ControlExchange& notes, uint32_t first_topic) {
   if (first_rows_ == 0) co_return;
   // All ranks must know the same buckets as settled.
   Task<void> deciding = spread.wait();

@@ -1,8 +1,8 @@
-// Help for a rank that gets far more rows of a join's probe side than its share, by keys that became frequent only after BucketSpread had
-// decided. From time to time the ranks tell each other what they have sent of late. Of a rank that has too much, the others take over its heaviest
-// buckets: it tells them its build rows of these, and each keeps its own probe rows of them from then on. A rank that has no memory for them
-// goes on sending; the owner of a bucket always has all of its build rows, so that every probe row finds the same partners wherever it is.
-// One for each join whose frequent keys are spread, on each rank. Thread-safe as described.
+// Rebalances a skewed join while it runs, for keys that became frequent after BucketSpread had decided. The ranks periodically exchange how much
+// they have sent. If one rank is overloaded, the others take over its heaviest buckets: it sends them its build rows of these buckets, and they
+// keep their own probe rows from then on. A rank without memory for the build rows keeps sending; since the owner of a bucket always has all of its
+// build rows, every probe row finds the same matches wherever it is probed.
+// One instance per spread join and rank. Thread-safe as described.
 #pragma once
 
 #include <atomic>
@@ -19,7 +19,7 @@
 
 namespace pistachio {
 
-class QueryNotes;
+class ControlExchange;
 
 class BucketHelp {
  public:
@@ -57,7 +57,7 @@ class BucketHelp {
   void join_ends();
 
   // Beside both, on every rank.
-  Task<void> run(BucketSpread& spread, QueryNotes& notes, uint32_t first_topic);
+  Task<void> run(BucketSpread& spread, ControlExchange& notes, uint32_t first_topic);
 
   // What the ranks decide from their notes of a round: of buckets that are not `settled`, the heaviest of ranks that have too much.
   static Buckets choose(const std::vector<std::string>& notes, const Buckets& settled, int ranks);

@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "base/scheduler.h"
 #include "base/task_group.h"
-#include "network/query_notes.h"
+#include "network/control_exchange.h"
 
 namespace pistachio {
 namespace {
@@ -80,7 +80,7 @@ class BucketHelpOfRanksTest : public testing::Test {
       auto tell = [this, rank](int other, uint32_t topic, const std::string& note) {
         notes_[static_cast<size_t>(other)]->on_note(rank, topic, note);
       };
-      notes_.push_back(std::make_unique<QueryNotes>(rank, kRanks, BucketHelp::kTopics, tell));
+      notes_.push_back(std::make_unique<ControlExchange>(rank, kRanks, BucketHelp::kTopics, tell));
       joins_.push_back(std::make_unique<OneRowForEachBucket>());
       ranks_.back()->help.begin(Buckets(kBuckets));
       ranks_.back()->spread.decide(Buckets(kBuckets));
@@ -104,7 +104,7 @@ class BucketHelpOfRanksTest : public testing::Test {
 
   Scheduler scheduler_{{.workers = 2, .blocking_threads = 1, .on_worker_start = {}}};
   std::vector<std::unique_ptr<SharedBuckets>> ranks_;
-  std::vector<std::unique_ptr<QueryNotes>> notes_;
+  std::vector<std::unique_ptr<ControlExchange>> notes_;
   std::vector<std::unique_ptr<OneRowForEachBucket>> joins_;
 };
 

@@ -1,7 +1,6 @@
-// Which rank a row of a repartition goes to: the hash of its keys gives a bucket, and a bucket belongs to a rank. A bucket that holds far
-// more rows than others (a frequent key) would keep one rank busy while the others wait. In a join over ranks such buckets belong to all:
-// rows of the probe side stay where they are, and those of the build side go to every rank. What the probe sides of all ranks begin with
-// decides it, and every rank decides alike.
+// Maps the rows of a repartition to ranks: the hash of the keys selects a bucket, and a bucket is owned by a rank. A bucket with far more rows than
+// others (a frequent key) would make its owner a straggler. In a join such buckets are spread over all ranks: probe rows stay where they are,
+// build rows are broadcast. The decision is made from a sample of every rank's first probe rows, identically on every rank.
 #pragma once
 
 #include <atomic>

@@ -1,4 +1,4 @@
-// The receiving end of an exchange: gives the rows that all ranks sent here.
+// Receiving end of an exchange: produces the rows that all ranks sent to this one.
 #pragma once
 
 #include "exec/operator.h"

@@ -76,7 +76,7 @@ void ExchangeSink::tell_filter(const BuildSideFilter& made) {
   WorkTimer timer(metrics_);
   JoinFilter& filter = *context_.filters->at(made.number);
   std::lock_guard lock(kept_mutex_);
-  if (is_settled_) return filter.tell_nothing(false);  // rows have gone already
+  if (is_settled_) return filter.publish_nothing(false);  // rows have gone already
   std::vector<ExpressionPtr> keys;
   std::vector<LogicalType> types;
   for (size_t key : made.keys) {
@@ -86,7 +86,7 @@ void ExchangeSink::tell_filter(const BuildSideFilter& made) {
   ExpressionEvaluator evaluator(keys, layout_);
   std::vector<Chunk> values;
   for (const Chunk& chunk : kept_.chunks()) values.emplace_back(evaluator.evaluate(chunk), chunk.rows(), chunk.device());
-  filter.tell_own(concatenate_chunks(values, types, context_.device).columns());
+  filter.publish_local(concatenate_chunks(values, types, context_.device).columns());
 }
 
 void ExchangeSink::end_input() {

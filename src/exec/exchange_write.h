@@ -1,4 +1,4 @@
-// The sending end of an exchange: gathers the rows for a rank, which a router chooses, until they fill a message.
+// Sending end of an exchange: buffers rows per destination, as chosen by a router, until they fill a message.
 #pragma once
 
 #include <atomic>

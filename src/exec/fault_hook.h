@@ -1,5 +1,4 @@
-// One line where an operator passes a point at which a test may let the rank fail (base/fault_plan.h). Nothing happens in queries of one
-// rank.
+// Marks a point in an operator where tests can inject a fault (base/fault_plan.h). Does nothing in single-rank queries.
 #pragma once
 
 #include "exec/operator.h"

@@ -1,4 +1,4 @@
-// Filter and project: expressions over each chunk as it comes.
+// Filter and projection: expressions evaluated on each chunk as it streams by.
 #pragma once
 
 #include "exec/operator.h"

@@ -1,6 +1,6 @@
-// Rows [offset, offset + limit) of each group, counted in the order of sort keys: LIMIT of a subquery that runs for many outer rows at
-// once, and DISTINCT ON. All rows become words (groups first, then keys), one kernel call orders them, and a row's place in its group
-// is its distance from the group's first row. Lanes drop rows that cannot be among the wanted ones while they collect.
+// Rows [offset, offset + limit) of each group in sort order: LIMIT in a correlated subquery, and DISTINCT ON. Groups and sort keys become words,
+// one kernel call sorts them, and a row's position in its group is its distance from the group's first row. While collecting, lanes drop
+// rows that can no longer qualify.
 #pragma once
 
 #include <optional>

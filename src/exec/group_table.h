@@ -1,5 +1,5 @@
-// Numbers the distinct rows of key columns: 0, 1, 2, ... in the order they were first met. NULL equals NULL. Keys are found by hash and
-// verified; the rare different keys with equal hashes get further hashes. One thread at a time.
+// Assigns ids 0, 1, 2, ... to the distinct rows of key columns, in order of first occurrence. NULL equals NULL. Lookup is by hash with
+// verification; distinct keys with equal hashes are rehashed. Not thread-safe.
 #pragma once
 
 #include <vector>

@@ -1,4 +1,4 @@
-// A column that rows are appended to, with room to spare so that appending costs no copy of what is there. One thread at a time.
+// A column with spare capacity, so that appending rows is amortized O(1). Not thread-safe.
 #pragma once
 
 #include "data/column.h"

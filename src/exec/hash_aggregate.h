@@ -1,6 +1,6 @@
-// Grouping and aggregation by hash. Every lane first aggregates what it sees into a table of its own (partial aggregation); then the tables
-// are merged by radix partitions of the group hash, all partitions at the same time, each with no lock. DISTINCT arguments are collected as
-// sets of (group, argument) rows and counted after the sets of all lanes were merged. Without groups there is exactly one row.
+// Hash aggregation. Each lane first aggregates into its own table (partial aggregation); then the tables are merged by radix partition of the
+// group hash, all partitions in parallel and without locks. DISTINCT arguments are collected as sets of (group, argument) rows and counted after
+// the sets of all lanes are merged. Without GROUP BY the result is exactly one row.
 #pragma once
 
 #include "exec/aggregate_state.h"

@@ -1,4 +1,4 @@
-// Rows by the hash of their keys (bucket_spread.h).
+// Routes rows by the hash of their keys (bucket_spread.h).
 #pragma once
 
 #include "exec/row_router.h"

@@ -1,5 +1,5 @@
-// Chunks that an operator keeps: copied out of the buffers of the scan they came from, and paid for from the operator's memory account.
-// Not thread-safe: one for each lane.
+// Chunks that an operator retains: copied out of the scan's buffers and charged to the operator's memory account. Not thread-safe; use one per
+// lane.
 #pragma once
 
 #include <set>

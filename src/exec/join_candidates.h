@@ -1,5 +1,5 @@
-// How a join finds the pairs of rows that may match: by hash of the keys, in an ordered build side, or all of them. What remains of the
-// join condition is for the caller to check.
+// Candidate pairs of a join: by hash of the keys, by range in an ordered build side, or the cross product. The caller evaluates the remaining
+// join condition.
 #pragma once
 
 #include <memory>

@@ -38,8 +38,8 @@ bool has_integer_bounds(const Column& key) {
 
 }  // namespace
 
-void JoinFilter::tell_own(const std::vector<Column>& keys) {
-  if (keys[0].rows() == 0) return tell_nothing(true);
+void JoinFilter::publish_local(const std::vector<Column>& keys) {
+  if (keys[0].rows() == 0) return publish_nothing(true);
   ByteWriter note;
   note.put(Told::Keys);
   at::Tensor values = has_integer_bounds(keys[0]) ? keys[0].values() : at::Tensor();
@@ -65,7 +65,7 @@ void JoinFilter::tell_own(const std::vector<Column>& keys) {
   put_own(std::move(text));
 }
 
-void JoinFilter::tell_nothing(bool has_no_rows) {
+void JoinFilter::publish_nothing(bool has_no_rows) {
   ByteWriter note;
   note.put(has_no_rows ? Told::NoRows : Told::Anything);
   put_own(note.take());
@@ -75,11 +75,11 @@ void JoinFilter::put_own(std::string note) {
   std::lock_guard lock(mutex_);
   if (own_) return;
   own_ = std::move(note);
-  is_told_.close();
+  is_published_.close();
 }
 
 Task<std::string> JoinFilter::own() {
-  Task<std::optional<int>> waiting = is_told_.receive();
+  Task<std::optional<int>> waiting = is_published_.receive();
   co_await waiting;
   std::lock_guard lock(mutex_);
   co_return own_.value_or("");
@@ -109,7 +109,7 @@ at::Tensor JoinFilter::words_in(const std::string& note, size_t left) const {
   return words;
 }
 
-void JoinFilter::unite(const std::vector<std::string>& notes, const std::string* own_words, at::Device device) {
+void JoinFilter::merge(const std::vector<std::string>& notes, const std::string* own_words, at::Device device) {
   at::Tensor words = at::zeros({words_count_}, at::kLong);
   bool has_words = true;
   bool has_bounds = true;
@@ -145,11 +145,11 @@ void JoinFilter::unite(const std::vector<std::string>& notes, const std::string*
   is_empty_ = !any_rows;
   if (has_words && any_rows) words_ = words.to(device);
   if (!has_bounds) bounds_.reset();
-  is_united_.close();
+  is_merged_.close();
 }
 
 Task<void> JoinFilter::wait() {
-  Task<std::optional<int>> waiting = is_united_.receive();
+  Task<std::optional<int>> waiting = is_merged_.receive();
   co_await waiting;
 }
 

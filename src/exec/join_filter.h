@@ -1,7 +1,6 @@
-// What scans know of the build side of a join before they read its probe side: a Bloom filter of the keys, and the least and the greatest
-// one. Every rank makes it of its own build rows; united over all ranks it holds for every row. Rows that cannot find a partner are dropped
-// where they are read, and row groups that hold none are not read at all.
-// One for each filter of a plan on each rank; lives as long as the run. Thread-safe as described.
+// Run-time join filter: a Bloom filter and the min/max of a join's build keys, used by scans of the probe side to skip row groups and drop rows
+// that cannot match. Every rank builds it from its own build rows; merged over all ranks it is valid for every row.
+// One instance per filter of a plan and rank, alive for one run. Thread-safe as described.
 #pragma once
 
 #include <atomic>
@@ -24,25 +23,25 @@ class JoinFilter {
   // `words` is the same on all ranks.
   explicit JoinFilter(int64_t words) : words_count_(words) {}
 
-  // The keys of all build rows of this rank. The first call counts.
-  void tell_own(const std::vector<Column>& keys);
-  // Nothing is known of them: the step was not needed, or is not on this rank (then it has no rows).
-  void tell_nothing(bool has_no_rows);
-  // Waits for one of those; what to tell the other ranks.
+  // Builds the local filter from the keys of all build rows of this rank. Only the first call has an effect.
+  void publish_local(const std::vector<Column>& keys);
+  // There is no local filter: the build side was not run, or is not on this rank (then it has no rows).
+  void publish_nothing(bool has_no_rows);
+  // Waits for either of the above; returns the serialized local filter.
   Task<std::string> own();
-  // What all ranks have told.
-  void unite(const std::vector<std::string>& notes, at::Device device) { unite(notes, nullptr, device); }
-  // The same where each rank has all build rows: the others tell everything but the Bloom filter, which is as good from this rank alone. Bounds
-  // must be the same on all ranks, as they plan their scans with them, and a rank whose join is not needed knows none.
-  void unite_all_but_words(const std::vector<std::string>& notes, const std::string& own, at::Device device) { unite(notes, &own, device); }
+  // Merges the filters of all ranks.
+  void merge(const std::vector<std::string>& notes, at::Device device) { merge(notes, nullptr, device); }
+  // For build sides that every rank has in full: the local Bloom filter suffices, so ranks only exchange the bounds. Those must agree on all ranks,
+  // since scans are planned with them, and a rank whose join was not run has none.
+  void merge_bounds_only(const std::vector<std::string>& notes, const std::string& own, at::Device device) { merge(notes, &own, device); }
   static std::string without_words(const std::string& note);
 
-  // Waits until it is united. The rest is for afterwards.
+  // Waits for the merge. Everything below requires it.
   Task<void> wait();
   bool is_empty() const { return is_empty_; }
   // Bounds of the first key, for a column of its type.
   std::vector<RangeFilter> bounds(const std::string& column, LogicalType type) const;
-  // The rows of the chunk that may find a partner, by these columns of it.
+  // Drops rows of the chunk that cannot match, judging by the key columns at `places`.
   Chunk passing(const Chunk& chunk, const std::vector<size_t>& places);
 
  private:
@@ -52,18 +51,18 @@ class JoinFilter {
   };
   void put_own(std::string note);
   at::Tensor words_in(const std::string& note, size_t left) const;
-  void unite(const std::vector<std::string>& notes, const std::string* own_words, at::Device device);
+  void merge(const std::vector<std::string>& notes, const std::string* own_words, at::Device device);
 
   const int64_t words_count_;
   std::mutex mutex_;
   std::optional<std::string> own_;  // guarded by mutex_
-  Channel<int> is_told_{0};         // closed when own_ is there
-  Channel<int> is_united_{0};       // closed when the following are there
+  Channel<int> is_published_{0};    // closed once own_ is set
+  Channel<int> is_merged_{0};       // closed once the members below are set
 
-  at::Tensor words_;  // undefined: any key may be there
+  at::Tensor words_;  // of the Bloom filter; undefined: passes everything
   std::optional<Bounds> bounds_;
   bool is_empty_ = false;  // no rank has build rows
-  // A filter that lets nearly everything pass is not worth its time.
+  // A filter that passes nearly everything is switched off.
   std::atomic<int64_t> tested_ = 0;
   std::atomic<int64_t> passed_ = 0;
 };

@@ -31,11 +31,11 @@ TEST(JoinFilterTest, HoldsTheKeysOfAllRanks) {
   JoinFilter one(64);
   JoinFilter two(64);
   JoinFilter three(64);
-  one.tell_own({numbers(100, 150)});
-  two.tell_own({numbers(300, 350)});
-  three.tell_nothing(true);
+  one.publish_local({numbers(100, 150)});
+  two.publish_local({numbers(300, 350)});
+  three.publish_nothing(true);
   std::vector<std::string> notes = {note_of(one), note_of(two), note_of(three)};
-  one.unite(notes, at::kCPU);
+  one.merge(notes, at::kCPU);
   EXPECT_EQ(passing(one, 100, 150).rows(), 50);
   EXPECT_EQ(passing(one, 300, 350).rows(), 50);
   EXPECT_LT(passing(one, 10'000, 20'000).rows(), 500);
@@ -48,10 +48,10 @@ TEST(JoinFilterTest, HoldsTheKeysOfAllRanks) {
 TEST(JoinFilterTest, ARankThatKnowsNothingLetsEverythingPass) {
   JoinFilter one(64);
   JoinFilter two(64);
-  one.tell_own({numbers(100, 150)});
-  two.tell_nothing(false);
-  two.tell_own({numbers(1, 2)});  // too late
-  one.unite({note_of(one), note_of(two)}, at::kCPU);
+  one.publish_local({numbers(100, 150)});
+  two.publish_nothing(false);
+  two.publish_local({numbers(1, 2)});  // too late
+  one.merge({note_of(one), note_of(two)}, at::kCPU);
   EXPECT_EQ(passing(one, 0, 1000).rows(), 1000);
   EXPECT_TRUE(one.bounds("k", TypeKind::BigInt).empty());
   EXPECT_FALSE(one.is_empty());
@@ -61,19 +61,19 @@ TEST(JoinFilterTest, BoundsAreTheSameOnAllRanksAlsoWhereWordsAreNotTold) {
   JoinFilter one(64);
   JoinFilter two(64);
   JoinFilter three(64);
-  one.tell_own({numbers(100, 150)});
-  two.tell_own({numbers(100, 150)});
-  three.tell_nothing(false);  // its join was not needed
+  one.publish_local({numbers(100, 150)});
+  two.publish_local({numbers(100, 150)});
+  three.publish_nothing(false);  // its join was not needed
   std::vector<std::string> notes;
   for (JoinFilter* filter : {&one, &two, &three}) notes.push_back(JoinFilter::without_words(note_of(*filter)));
   EXPECT_LT(notes[0].size(), 32U);
-  one.unite_all_but_words({notes[0], notes[1]}, note_of(one), at::kCPU);
+  one.merge_bounds_only({notes[0], notes[1]}, note_of(one), at::kCPU);
   EXPECT_EQ(one.bounds("k", TypeKind::BigInt).size(), 2U);
   EXPECT_EQ(passing(one, 100, 150).rows(), 50);
   EXPECT_LT(passing(one, 10'000, 20'000).rows(), 500);
   // One that knows nothing takes the bounds from all, and not the words.
-  two.unite_all_but_words(notes, note_of(two), at::kCPU);
-  three.unite_all_but_words(notes, note_of(three), at::kCPU);
+  two.merge_bounds_only(notes, note_of(two), at::kCPU);
+  three.merge_bounds_only(notes, note_of(three), at::kCPU);
   for (JoinFilter* filter : {&two, &three}) {
     EXPECT_TRUE(filter->bounds("k", TypeKind::BigInt).empty());
     EXPECT_FALSE(filter->is_empty());
@@ -84,16 +84,16 @@ TEST(JoinFilterTest, BoundsAreTheSameOnAllRanksAlsoWhereWordsAreNotTold) {
 
 TEST(JoinFilterTest, WithoutBuildRowsNothingPasses) {
   JoinFilter one(2);
-  one.tell_own({numbers(0, 0)});
-  one.unite({note_of(one)}, at::kCPU);
+  one.publish_local({numbers(0, 0)});
+  one.merge({note_of(one)}, at::kCPU);
   EXPECT_TRUE(one.is_empty());
   EXPECT_EQ(passing(one, 0, 10).rows(), 0);
 }
 
 TEST(JoinFilterTest, TooManyKeysLeaveTheBounds) {
   JoinFilter one(2);
-  one.tell_own({numbers(10, 1000)});
-  one.unite({note_of(one)}, at::kCPU);
+  one.publish_local({numbers(10, 1000)});
+  one.merge({note_of(one)}, at::kCPU);
   EXPECT_EQ(passing(one, 5000, 6000).rows(), 1000);
   EXPECT_EQ(one.bounds("k", TypeKind::BigInt).size(), 2U);
 }

@@ -117,7 +117,7 @@ class JoinOperator::BuildSide {
     std::vector<ExpressionPtr> keys;
     for (size_t key : owner_.plan_.filter->keys) keys.push_back(owner_.plan_.keys[key].right);
     JoinFilter& filter = *context.filters->at(owner_.plan_.filter->number);
-    filter.tell_own(ExpressionEvaluator(keys, owner_.right_->layout()).evaluate(rows_));
+    filter.publish_local(ExpressionEvaluator(keys, owner_.right_->layout()).evaluate(rows_));
   }
 
   JoinOperator& owner_;

@@ -1,5 +1,5 @@
-// Joins of all kinds. The right input is the build side: it is read first and kept; the left input streams through. Candidate pairs come
-// from JoinCandidates; the remaining conditions are evaluated on them, all as kernel calls.
+// All join kinds. The right input is the build side, read first and retained; the left input is streamed as the probe side. Candidate pairs come from
+// JoinCandidates; the remaining conditions are evaluated on them with kernel calls.
 #pragma once
 
 #include <optional>

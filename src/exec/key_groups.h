@@ -1,4 +1,4 @@
-// Rows with equal keys as one: for joins that ask only whether there is a match, one row stands for all that have the same keys.
+// Deduplicates rows with equal keys, for joins that only ask whether a match exists: one row represents all rows with the same keys.
 #pragma once
 
 #include <vector>

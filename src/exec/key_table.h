@@ -1,5 +1,5 @@
-// The build side of a join in a hash table of its keys: finds the pairs of rows whose keys are equal. Read-only once made, used by all
-// lanes at the same time. Its memory is reserved when it is made.
+// Hash table over the keys of a join's build side; finds pairs of rows with equal keys. Immutable once built and shared by all lanes. Its memory is
+// reserved when it is built.
 #pragma once
 
 #include "exec/join_candidates.h"

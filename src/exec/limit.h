@@ -1,4 +1,4 @@
-// LIMIT and OFFSET: rows [offset, offset + limit) in the order they arrive. Once it has them, producers stop.
+// LIMIT and OFFSET: rows [offset, offset + limit) in arrival order. Stops its producers when it has them.
 #pragma once
 
 #include <optional>

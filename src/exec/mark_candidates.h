@@ -1,5 +1,5 @@
-// IN by hash: candidates of a mark join whose comparisons are all equalities of a value of each side. Pairs whose compared values are
-// equal come as matches; those that a NULL leaves open, as unknown.
+// Hash lookup for IN: candidates of a mark join whose comparisons are all equalities. Pairs with equal values are matches; pairs undecided because
+// of a NULL are reported as unknown.
 #pragma once
 
 #include "exec/join_candidates.h"

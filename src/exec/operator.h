@@ -1,6 +1,6 @@
-// The contract between operators. A producer pushes chunks into a sink, on several lanes at the same time; a streaming operator is a sink
-// that passes on what it makes of a chunk, a blocking one takes everything and then produces itself. Operators are immutable plans; what
-// a run needs lives in the coroutine frame of `produce` and in the sinks it makes. All work is kernel calls on whole columns.
+// The operator contract. Producers push chunks into a sink, on several lanes concurrently. A streaming operator is a sink that forwards
+// transformed chunks; a blocking operator consumes all input, then produces. Operators are immutable plans: run state lives in the coroutine
+// frame of `produce` and in the sinks it creates. All work is kernel calls on whole columns.
 #pragma once
 
 #include <atomic>

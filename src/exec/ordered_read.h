@@ -1,5 +1,5 @@
-// The receiving end of exchanges that keep an order: MergeRead makes one order of the rows that every rank sent in that order, RankByRankRead
-// gives all rows of the first rank, then those of the second, and so on. Both on one lane, as their rows are for one.
+// Receiving ends of order-preserving exchanges: MergeRead merges the sorted rows of all ranks, RankByRankRead concatenates the ranks' rows in rank
+// order. Both run on a single lane.
 #pragma once
 
 #include "exec/operator.h"

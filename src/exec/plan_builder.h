@@ -1,5 +1,5 @@
-// From a physical plan to operators. An exchange cuts the plan into stages: what is below it sends, what is above it reads; on a rank all
-// stages run at the same time. Nodes that run on the first rank alone have no operators on the others.
+// Builds operators from a physical plan. Exchanges cut the plan into stages: the part below sends, the part above reads, and all stages of a
+// rank run concurrently. Nodes that run only on rank 0 have no operators on the other ranks.
 #pragma once
 
 #include <memory>

@@ -1,5 +1,5 @@
-// Rows by ranges of their sort keys: the first rank gets the first rows of the order, the last one the last. The bounds are chosen by a
-// sample of the rows of all ranks, so that the ranges hold about the same number of rows.
+// Routes rows by ranges of their sort keys: rank 0 gets the first rows of the order, the last rank the last. Range bounds come from a sample of all
+// ranks' rows, so that ranges are of similar size.
 #pragma once
 
 #include "exec/row_router.h"

@@ -1,6 +1,5 @@
-// WITH RECURSIVE: the rows of a first query, then again and again those that a second one makes of the rows of the round before, until a
-// round gives none. UNION drops rows that were there before, UNION ALL keeps all. Nothing bounds the rounds but a sink that wants no more
-// and cancellation.
+// WITH RECURSIVE: the rows of the initial query, then repeatedly those that the recursive query derives from the previous round, until a round
+// is empty. UNION drops duplicates of earlier rows, UNION ALL keeps them. The number of rounds is bounded only by LIMIT and cancellation.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,4 @@
-// The sink of operators that must see all rows first: keeps what arrives, for each lane apart.
+// Sink of operators that need all input rows at once: retains what arrives, separately per lane.
 #pragma once
 
 #include <functional>

@@ -1,4 +1,4 @@
-// The order of rows by sort keys.
+// Sorted order of rows by sort keys.
 #pragma once
 
 #include <vector>

@@ -1,4 +1,4 @@
-// Decides which rank each row of an exchange goes to.
+// Chooses the destination rank of each row of an exchange.
 #pragma once
 
 #include <memory>

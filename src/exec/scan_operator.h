@@ -1,4 +1,4 @@
-// The sources of rows: tables of files, tables in memory, and constants.
+// Leaf operators: scans of files and of in-memory tables, and constant rows.
 #pragma once
 
 #include "catalog/table.h"

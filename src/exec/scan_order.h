@@ -1,5 +1,5 @@
-// Numbers for the scans of a plan, the same on all ranks, in the order in which their rows are needed: the build side of a join before its
-// probe side. Reads that wait for storage go in this order.
+// Numbers the scans of a plan, identically on all ranks, in the order in which their rows are needed: the build side of a join before its probe side.
+// Pending reads are served in this order.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// A common table: computed by the first who reads it, kept, and read again by the others. One that is read once is not kept: its rows go
-// to the reader as they are made, and making them ends when the reader wants no more.
+// A CTE that is read several times: computed by its first reader, retained, and replayed for the others. A CTE that is read once is streamed to its reader
+// and stops early when the reader is full.
 #pragma once
 
 #include <atomic>

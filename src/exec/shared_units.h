@@ -1,5 +1,5 @@
-// The units that a rank reads of a scan whose files are dealt to all ranks: its own share, then what others have left. A rank that is
-// slower, or whose units turned out to be more work, so hands over what it has not begun.
+// The row groups that a rank reads of a distributed scan: its own share first, then what other ranks have not started. Stragglers hand over work this
+// way.
 #pragma once
 
 #include <atomic>

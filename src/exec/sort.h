@@ -1,5 +1,5 @@
-// ORDER BY, with or without a limit. Keys become words whose signed order is the wanted one; one kernel call orders them. With a limit each
-// lane keeps only the best rows it has seen.
+// ORDER BY with or without LIMIT. Sort keys become words whose signed order is the requested one, and one kernel call sorts them. With a LIMIT each lane
+// retains only its best rows.
 #pragma once
 
 #include <optional>

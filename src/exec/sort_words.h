@@ -1,5 +1,5 @@
-// Sort keys as words: int64 tensors whose signed order, the most significant word first, is the wanted order of the rows. Rows with equal
-// keys have equal words, and only those.
+// Sort keys as words: int64 tensors whose signed lexicographic order, most significant word first, is the requested order of rows. Rows have
+// equal words if and only if their keys are equal.
 #pragma once
 
 #include <ATen/core/Tensor.h>

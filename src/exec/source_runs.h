@@ -1,5 +1,5 @@
-// The rows of an exchange by the rank they come from, each rank's in the order it sent them. For one reader: it asks for the next rows of a
-// rank, and what comes of others in the meantime waits here, within the windows of its senders.
+// Received rows of an exchange by source rank, in sending order. A single reader asks for the next rows of a given rank; rows of other ranks that arrive
+// meanwhile are buffered, within their senders' windows.
 #pragma once
 
 #include <map>

@@ -50,7 +50,7 @@ class Readers {
 
 // Joins that were not needed in the end have told nothing, and scans must not wait for them.
 void give_up_filters(const std::vector<size_t>& filters, RunContext& context) {
-  for (size_t number : filters) context.filters->at(number)->tell_nothing(false);
+  for (size_t number : filters) context.filters->at(number)->publish_nothing(false);
 }
 
 // What all ranks know of the build side of a join becomes what scans know.
@@ -58,16 +58,16 @@ Task<void> unite_filter(JoinFilter& filter, uint32_t topic, bool is_same_everywh
   Task<std::string> telling = filter.own();
   std::string own = co_await telling;
   if (context.exchanges == nullptr) {
-    filter.unite({own}, context.device);
+    filter.merge({own}, context.device);
     co_return;
   }
   Task<std::vector<std::string>> sharing =
       context.exchanges->notes().share(topic, is_same_everywhere ? JoinFilter::without_words(own) : own);
   std::vector<std::string> notes = co_await sharing;
   if (is_same_everywhere) {
-    filter.unite_all_but_words(notes, own, context.device);
+    filter.merge_bounds_only(notes, own, context.device);
   } else {
-    filter.unite(notes, context.device);
+    filter.merge(notes, context.device);
   }
 }
 
@@ -191,7 +191,7 @@ Task<void> run_stages(ExecutablePlan& plan, RunContext& context, ChunkSink& sink
     // Estimates may be low.
     int64_t words = kernels::key_filter_words(2 * filter.expected_keys + 64);
     JoinFilter& made = *filters.emplace(filter.number, std::make_unique<JoinFilter>(words)).first->second;
-    if (!filter.is_made_here) made.tell_nothing(true);
+    if (!filter.is_made_here) made.publish_nothing(true);
   }
   context.filters = &filters;
   std::vector<Task<void>> all;

@@ -1,4 +1,4 @@
-// The sink of operators that make one chunk out of one chunk and keep nothing.
+// Sink of stateless operators that turn one chunk into one chunk.
 #pragma once
 
 #include "exec/operator.h"

@@ -1,4 +1,4 @@
-// What set operations are made of: all rows of several inputs, and rows repeated.
+// Building blocks of set operations: concatenation of inputs, and repetition of rows.
 #pragma once
 
 #include "exec/operator.h"

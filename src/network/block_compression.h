@@ -1,8 +1,7 @@
-// Packed rows made smaller for slow links, with LZ4. A block is compressed in pieces, each on its own, so that none is too large for the
-// codec and a part of the block that does not shrink travels as it is.
-//   raw bytes: uint64 | for each piece of 256 KiB uncompressed (the last may be smaller) its length: uint32 | the pieces
-// The top bit of a length says that the piece is not compressed. Pure functions and one counter; any thread. Memory: the result, and one
-// piece.
+// LZ4 compression of packed rows for slow links. A block is compressed in independent pieces, so that no piece exceeds the codec's limit and a part
+// that does not shrink stays uncompressed.
+//   raw bytes: uint64 | length of each 256 KiB piece (the last may be shorter): uint32 | the pieces
+// The top bit of a length marks an uncompressed piece. Pure functions and one counter; thread-safe. Memory: the result and one piece.
 #pragma once
 
 #include <ATen/core/Tensor.h>

@@ -1,13 +1,12 @@
-// Where the messages of exchanges arrive on a rank, and the two ends that operators see of one: an ExchangeInput gives the rows that all
-// ranks sent here, an ExchangeOutput takes rows for any rank.
-//
-// Flow control: a sender may have `window` bytes under way to a receiver and gets them back as the receiver works them up, for each
-// exchange and each pair of ranks apart. So a slow receiver slows its senders and never fills memory, and no exchange waits for another.
-// A rank's own rows go the same way, unpacked.
-// Nothing here depends on the order of messages: the end says how many there were, and each has a number for readers that need the order.
-// A dictionary travels to a rank once for many messages (travelling_dictionaries.h); rows that come before theirs are put by until it is
-// there.
-// The hub lives as long as the rank; QueryExchanges is one query's share of it. Thread-safe.
+// Dispatches the messages of exchanges on a rank and creates their two ends: an ExchangeInput returns rows sent to this rank, an ExchangeOutput accepts
+// rows for any rank.
+// 
+// Flow control is by credit: per exchange and pair of ranks, a sender has at most `window` bytes in flight and gets credit back as the receiver
+// consumes them. A slow receiver slows its senders and never fills memory, and exchanges do not block each other. Local rows take the same path,
+// unpacked.
+// Message order is not relied on: the end marker carries the number of messages, and messages are numbered for readers that need the order.
+// A dictionary is sent once per rank (travelling_dictionaries.h); rows that arrive before it are set aside.
+// The hub lives as long as the rank; QueryExchanges is one query's part of it. Thread-safe.
 #pragma once
 
 #include <map>
@@ -22,7 +21,7 @@
 #include "network/exchange_limits.h"
 #include "network/exchange_output.h"
 #include "network/message_kind.h"
-#include "network/query_notes.h"
+#include "network/control_exchange.h"
 #include "network/scan_shares.h"
 #include "network/transport.h"
 
@@ -77,7 +76,7 @@ class QueryExchanges {
   ExchangeOutput& output(size_t number) { return *outputs_[number]; }
   size_t count() const { return inputs_.size(); }
   ExchangeFigures figures(size_t number) const;
-  QueryNotes& notes() { return notes_; }
+  ControlExchange& notes() { return notes_; }
   ScanShares& scan_shares() { return scan_shares_; }
   // One line for each exchange and other rank.
   std::string describe() const;
@@ -96,7 +95,7 @@ class QueryExchanges {
   ExchangeHub& hub_;
   const int64_t query_;
   FaultPlan* const faults_;
-  QueryNotes notes_;
+  ControlExchange notes_;
   ScanShares scan_shares_;
   std::vector<std::unique_ptr<ExchangeInput>> inputs_;
   std::vector<std::unique_ptr<ExchangeOutput>> outputs_;

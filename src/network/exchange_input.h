@@ -1,5 +1,4 @@
-// The end of an exchange that gives rows: those that all ranks sent to this one. Made by QueryExchanges (exchange_hub.h), which says how
-// the ends work together. Thread-safe.
+// Reading end of an exchange: the rows that all ranks sent to this one. Created by QueryExchanges; see exchange_hub.h for the protocol. Thread-safe.
 #pragma once
 
 #include <mutex>

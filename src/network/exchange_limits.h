@@ -1,4 +1,4 @@
-// What the ends of an exchange may keep, and what they count.
+// Buffer limits of exchange ends, and their counters.
 #pragma once
 
 #include <chrono>

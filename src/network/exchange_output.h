@@ -1,5 +1,4 @@
-// The end of an exchange that takes rows, for any rank. Made by QueryExchanges (exchange_hub.h), which says how the ends work together.
-// Thread-safe.
+// Writing end of an exchange: accepts rows for any rank. Created by QueryExchanges; see exchange_hub.h for the protocol. Thread-safe.
 #pragma once
 
 #include <atomic>

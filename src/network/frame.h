@@ -1,5 +1,5 @@
-// What goes over the wire in front of every piece of a message, and the checks that stand between a wire and the memory of this process:
-// nothing in a frame is believed before parse_frame() has accepted it. Pure functions, any thread.
+// Frame header in front of every piece of a message, and its validation: no field of a received frame is used before parse_frame() has accepted it.
+// Pure functions, thread-safe.
 #pragma once
 
 #include <cstdint>

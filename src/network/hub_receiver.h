@@ -1,4 +1,4 @@
-// For tests: a hub over a transport, which hears all that arrives on its rank.
+// Test helper: a hub on top of a transport that receives everything for its rank.
 #pragma once
 
 #include <string>

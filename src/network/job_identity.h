@@ -1,5 +1,5 @@
-// Which rank of which job this process is, from the variables that launchers set: torchrun (and `pistachio cluster`), mpirun, PMI, srun.
-// Pure: the environment is passed in.
+// This process's rank and job, from the variables set by launchers: torchrun (and `pistachio cluster`), mpirun, PMI, srun. Pure: the environment is
+// passed in.
 #pragma once
 
 #include <functional>

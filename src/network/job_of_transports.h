@@ -1,4 +1,4 @@
-// For tests: all ranks of a job in one process, over any transport, behind one interface.
+// Test helper: all ranks of a job in one process, over any transport.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
-// Measures how fast messages of which size go from this rank to another, to choose how large the buffers of an exchange must get before
-// they are sent. Every rank has a LinkCalibrator that gets the messages with its kinds from whoever is the transport's receiver.
-// Threads: measure() blocks its caller, which must not be the transport's thread; on_message() and on_peer_lost() are called by that one.
-// Memory: one payload of the largest size while measuring; received payloads die at once.
+// Measures the bandwidth from this rank to another for different message sizes, to choose the message size of exchanges. Every rank has a
+// LinkCalibrator, which the transport's receiver feeds with its message kinds.
+// Threads: measure() blocks its caller, which must not be the transport's thread; on_message() and on_peer_lost() are called on that thread.
+// Memory: one payload of the largest size while measuring; received payloads are dropped at once.
 #pragma once
 
 #include <chrono>

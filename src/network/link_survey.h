@@ -1,8 +1,8 @@
-// How fast the links of a job are, and how large messages have to be for that. Any rank may ask; each link is measured once, by the rank it
-// begins at, and never two at the same time. Ranks on the same pair of hosts share a link, so one pair of them stands for all: for each
-// host its own link (if it has two ranks) and the one to the next host. Every rank has a LinkSurvey, which gets its messages from whoever
-// is the transport's receiver. Threads: one, begun by the first measurement; measure() blocks its caller; take() and on_peer_lost() are
-// called by the transport's thread. Memory: that of LinkCalibrator.
+// Measured bandwidth of the job's links and the message size they need. Any rank may ask; each link is measured once, by the rank at its start, and
+// never two at the same time. Ranks on the same pair of hosts share a link, so one pair represents all: per host its internal link (if it has two
+// ranks) and the link to the next host. Every rank has a LinkSurvey, fed by the transport's receiver.
+// Threads: one, started by the first measurement; measure() blocks its caller; take() and on_peer_lost() run on the transport's thread. Memory: that of
+// LinkCalibrator.
 #pragma once
 
 #include <condition_variable>

@@ -1,8 +1,8 @@
-// All ranks of a job inside one process, joined by memory: for tests of what stands above a transport, and for trying several ranks
-// without a network. Payloads are copied, so sender and receiver share nothing. The faults of a real network can be had on demand: a rank
-// that vanishes and is started again, a link that stalls, messages that overtake each other.
-// Threads: one per rank, which takes in what send() gave, makes the copies and calls receiver and callbacks. All methods from any thread.
-// Memory: the messages under way.
+// All ranks of a job inside one process, connected through memory: for tests of the layers above, and for running several ranks without a network.
+// Payloads are copied, so sender and receiver share nothing. Network faults can be injected: a rank that disappears and is restarted, a stalled
+// link, reordered messages.
+// Threads: one per rank, which takes queued sends, copies payloads and calls receiver and callbacks. All methods are thread-safe. Memory: messages in
+// flight.
 #pragma once
 
 #include <chrono>

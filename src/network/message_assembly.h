@@ -1,5 +1,5 @@
-// Puts the pieces of messages from one peer together: gives each piece its place in fresh memory, and the message when all have come, in
-// whatever order. One thread. Memory: the messages that are not complete.
+// Reassembles messages of one peer from pieces that arrive in any order: allocates the payload, places each piece, returns the message when it is
+// complete. Single-threaded. Memory: incomplete messages.
 #pragma once
 
 #include <cstdint>

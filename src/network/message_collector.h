@@ -1,5 +1,5 @@
-// For tests of transports: receivers and callbacks that write down what came and let a test wait for it. The wait ends in an exception
-// after a minute, so that a lost message fails the test and does not hang it.
+// Test helpers for transports: receivers and callbacks that record what arrives and let a test wait for it. Waits throw after a minute, so that a lost
+// message fails the test instead of hanging it.
 #pragma once
 
 #include <chrono>

@@ -1,4 +1,4 @@
-// What the messages between ranks are. Numbers, so that a rank can name one that it does not know.
+// Kinds of messages between ranks. Plain numbers, so that a rank can report one it does not know.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ enum class MessageKind : uint16_t {
   Credit = 2,          // the receiver has worked up so many bytes
   End = 3,             // the sender has nothing more; says how many messages of rows it has sent
   Enough = 4,          // the receiver wants nothing more
-  Note = 5,            // what a rank tells all others about its rows (query_notes.h)
+  Note = 5,            // what a rank tells all others about its rows (control_exchange.h)
   CompressedRows = 6,  // as Rows, the payload compressed (block_compression.h)
   Dictionary = 7,      // one that messages of rows refer to by its number (travelling_dictionaries.h)
   CompressedDictionary = 8,
@@ -22,7 +22,7 @@ enum class MessageKind : uint16_t {
   Plan = 16,      // run this
   Finished = 17,  // a rank's part of a query has ended, well or not
   Cancel = 18,    // stop
-  // Of ranks that come and go (session/rank_roll.h).
+  // Of ranks that come and go (session/membership.h).
   Replaced = 19,  // a lost rank was started again: this is its new card
   Met = 20,       // the sender has taken to it, or is it
   AskMemory = 21,

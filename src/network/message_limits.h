@@ -1,4 +1,4 @@
-// What a message may look like, checked at the door of every transport: a wrong one is a bug of the caller. Pure, any thread.
+// Size limits of messages, checked by every transport on send: a violation is a bug of the caller. Pure, thread-safe.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Text as the payload of a message, and back.
+// Conversion between text and message payloads.
 #pragma once
 
 #include <ATen/core/Tensor.h>

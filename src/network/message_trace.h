@@ -1,4 +1,4 @@
-// The last messages that left or came, for the moment when a job hangs and one wants to know what was said. Thread-safe; fixed memory.
+// Ring buffer of recent messages, for diagnosing hangs. Thread-safe; fixed memory.
 #pragma once
 
 #include <array>

@@ -1,5 +1,5 @@
-// Which peers are lost, for those who wait for an answer of one: a peer that is lost and soon replaced must not leave them waiting, so
-// losses are counted. No lock of its own.
+// Lost peers, for callers that wait for an answer from one. Losses are counted, so that a waiter also notices a peer that was lost and quickly
+// replaced. Not synchronized.
 #pragma once
 
 #include <cstdint>

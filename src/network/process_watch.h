@@ -1,4 +1,4 @@
-// Notices at once when another process of this machine ends, however it ends. One thread. Memory: a descriptor.
+// Detects immediately when another process on this machine ends (pidfd). Single-threaded. Memory: one descriptor.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What a rank tells the others about itself when they meet, and the comparison of all. Pure functions, any thread.
+// What a rank announces about itself at startup, and the comparison of all cards. Pure functions, thread-safe.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What every rank knows about each rank of its job once they have met. Plain data.
+// What every rank knows about each rank of its job after startup. Plain data.
 #pragma once
 
 #include <fmt/format.h>

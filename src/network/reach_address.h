@@ -1,4 +1,4 @@
-// Waits until somebody listens at an address of a network, quietly: c10d's own attempts fill the terminal. Blocks; any thread.
+// Waits until a TCP address accepts connections. Blocking; thread-safe.
 #pragma once
 
 #include <chrono>

@@ -1,6 +1,5 @@
-// How the ranks of a job find each other: rank 0 keeps a small store, for those who know the secret of the job; everyone puts a card of
-// itself there and reads those of the others. Blocks the caller; used by one thread at a time. Ranks that are missing, of another version or with other settings are
-// named. A rank that is started again while the others run leaves its card too; the first rank finds it there and lets it in.
+// Startup of a job: every rank puts its card into rank 0's meeting store and reads the cards of all others. Missing ranks and ranks with another version or
+// conflicting settings are named. A rank that is restarted later registers the same way, and rank 0 admits it. Blocks the caller; not thread-safe.
 #pragma once
 
 #include <chrono>

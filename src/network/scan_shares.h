@@ -1,6 +1,6 @@
-// Units of a query's scans that this rank is still to read. A rank that has read its own share asks others for some of theirs; whoever is
-// asked gives one from the end of its list, or says at once that it has none: a question is always answered, by the hub where the query has
-// ended already or has not begun (exchange_hub.h). Units are numbers in a scan plan that all ranks make alike. Thread-safe.
+// Row groups of a query's scans that this rank has not read yet. A rank that has finished its share asks others for some of theirs; the asked rank gives one
+// from the end of its list or answers that it has none. Every request is answered, by the hub if the query has ended or not begun
+// (exchange_hub.h). Units are indices into a scan plan that is identical on all ranks. Thread-safe.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,6 @@
-// Moves messages between the ranks of a job: the one interface over UCX (ucx_transport.h) and over memory of one process
-// (loopback_transport.h). Point to point, any pair at any time, no order between messages is promised. What a message means is the affair
-// of the layers above; flow control too: a transport takes everything it is given, so only senders that hold credit may give it much.
-// send() may be called by any thread and never blocks. The receiver is called on the transport's own thread, one call at a time.
+// Point-to-point messages between the ranks of a job, over UCX (ucx_transport.h) or in-process memory (loopback_transport.h). Messages may be sent between
+// any pair at any time; their order is not guaranteed. Flow control is up to the layers above: a transport queues whatever it is given, so only
+// senders that hold credit may send much. send() is thread-safe and never blocks. The receiver is called on the transport's thread, one call at a time.
 #pragma once
 
 #include <ATen/core/Tensor.h>

@@ -1,8 +1,8 @@
-// Dictionaries that go from one rank to another once for many messages of an exchange. The sender numbers them; a message of rows names
-// those it needs in its head, and one that comes before them waits until they are there (exchange_hub).
-// The sender bounds what the receiver has to keep: before a new one would be too much it retires some, with the number of messages that
-// referred to each. The receiver drops a retired one when so many messages were worked up. So nothing depends on the order of messages.
-// Both ends count a dictionary as under way, for flow control, until the receiver has dropped it.
+// Dictionaries that are sent to a rank once and used by many messages of an exchange. The sender numbers them; a message of rows lists the ones it needs,
+// and waits on the receiver until they have arrived (exchange_hub).
+// The sender bounds the receiver's memory: it retires old dictionaries, together with the number of messages that referred to each, and the
+// receiver drops a retired one when it has consumed that many messages. So message order does not matter. Both ends count a dictionary against the
+// window until the receiver has dropped it.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// The numbers under which UCX hands incoming frames to us. Part of the protocol.
+// Active-message ids of our frames in UCX. Part of the protocol.
 #pragma once
 
 namespace pistachio {

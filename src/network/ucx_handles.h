@@ -1,4 +1,4 @@
-// Owners of UCX's C handles, and its statuses as text. A worker and its endpoints are used by one thread at a time.
+// RAII owners of UCX handles, and status texts. A worker and its endpoints are used by one thread at a time.
 #pragma once
 
 #include <ucp/api/ucp.h>

@@ -1,5 +1,5 @@
-// UCX's functions, loaded when the first rank needs them. Linked into the program, UCX would cost every command 0.4 s at its start (it
-// patches the C library's memory calls while it is loaded) and take over signals of commands that never meet another rank.
+// UCX's functions, loaded with dlopen when the first rank needs them. Linking UCX would add 0.4 s to the start of every command (it patches the C library's
+// memory functions while loading) and install signal handlers in commands that never use it.
 #pragma once
 
 #include <ucp/api/ucp.h>

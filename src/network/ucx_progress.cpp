@@ -22,7 +22,7 @@ using namespace std::chrono_literals;
 constexpr auto kLookBeforeSleep = 30us;
 constexpr auto kLookForRoom = 50us;
 // How long the last messages of a process that has ended are awaited: they may still lie in shared memory.
-constexpr auto kPatienceWithTheDead = 200ms;
+constexpr auto kDeadPeerDrainTime = 200ms;
 // How long a rank that stops waits for pieces under way, and for its goodbye, which a peer that is gone too never takes.
 constexpr auto kPatienceForPieces = 2s;
 constexpr auto kPatienceForGoodbye = 300ms;
@@ -285,10 +285,10 @@ void UcxProgress::notice_ended_processes(TimePoint now) {
     if (peer.lost || peer.process.descriptor() < 0) continue;
     if (!peer.ended_at && peer.process.has_ended()) peer.ended_at = now;
     if (!peer.ended_at) continue;
-    if (now - *peer.ended_at >= kPatienceWithTheDead) {
+    if (now - *peer.ended_at >= kDeadPeerDrainTime) {
       mark_broken(peer, fmt::format("{} has ended without a goodbye: it crashed or was killed", peer.info.to_string()));
     } else {
-      next_tick_ = std::min(next_tick_, *peer.ended_at + kPatienceWithTheDead);
+      next_tick_ = std::min(next_tick_, *peer.ended_at + kDeadPeerDrainTime);
     }
   }
 }

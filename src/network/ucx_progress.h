@@ -1,5 +1,5 @@
-// The thread behind a UcxTransport: takes messages to send from its queue, hands them to UCX piece by piece, receives, keeps the heart
-// beating and finds lost peers. Everything below "Used by the thread" is touched by it alone (and by connect(), before it starts).
+// Progress thread of a UcxTransport: takes queued messages, hands them to UCX piece by piece, receives, sends heartbeats and detects lost peers. Members
+// below "Used by the thread" belong to it alone (and to connect(), before it starts).
 #pragma once
 
 #include <atomic>

@@ -1,7 +1,7 @@
-// Messages between the ranks of a job over UCX: RDMA, TCP, or shared memory inside a host, whatever UCX finds best for each pair. Large
-// payloads travel in pieces straight into the memory they are received in. A peer that dies or falls silent is noticed within seconds.
-// Threads: one, which alone uses UCX once connected; send() queues and wakes it. Beside it UCX has a thread of its own.
-// Memory: payloads until they are sent; incomplete messages; what UCX needs for its connections.
+// Messages between the ranks of a job over UCX: RDMA, TCP, or shared memory within a host, whichever UCX prefers for each pair. Large payloads
+// travel in pieces directly into the receiver's memory. A peer that dies or goes silent is detected within seconds.
+// Threads: one, the only user of UCX after connect(); send() queues and wakes it. UCX has another thread of its own.
+// Memory: payloads until they are sent, incomplete messages, and UCX's connection state.
 //   UcxTransport transport(options);
 //   ... tell the others transport.address(), learn theirs (rendezvous.h) ...
 //   transport.connect(job, key);

@@ -1,4 +1,4 @@
-// Results that are made here and not by a query: the answers of SHOW, DESCRIBE, EXPLAIN.
+// Results that are not produced by a query: the answers to SHOW, DESCRIBE and EXPLAIN.
 #pragma once
 
 #include <string>

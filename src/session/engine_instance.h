@@ -1,5 +1,5 @@
-// The engine as one object: scheduler, memory governor, allocator and caches, made from settings. Nothing of it is global except c10's CPU
-// allocator, which a process has only one of. Thread-safe; must outlive what runs on it.
+// The engine as one object: scheduler, memory governor, allocator and caches, created from settings. Nothing is global except c10's CPU allocator, of
+// which a process has only one. Thread-safe; must outlive everything that runs on it.
 #pragma once
 
 #include <c10/core/Device.h>

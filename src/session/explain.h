@@ -1,4 +1,4 @@
-// Plans as text and JSON, with estimates and, after a run, what really happened.
+// Plans as text and JSON, with estimates and, after a run, actual figures.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// For statements that are run for their time or their profile.
+// Result receiver for statements that are run only for their time or profile.
 #pragma once
 
 #include <vector>

@@ -1,5 +1,4 @@
-// What a person may want to be reminded of, from the tables that the engine itself works with: for SHOW, completion and the reference
-// pages.
+// Names of settings, functions and keywords, from the engine's own tables: for SHOW, completion and the reference pages.
 #pragma once
 
 #include <span>

@@ -1,5 +1,5 @@
-// Tells a receiver of a result only when there is something to tell: with the first rows, or at the end of a query that gave none. A query
-// that fails before its first row has then left no trace, and its error can stand in the place of the result. Called as the receiver is.
+// Defers begin() of a result receiver until the first rows, or the end of an empty result. A query that fails before its first row then leaves no output,
+// and its error can take the place of the result. Same threading as the receiver.
 #pragma once
 
 #include <vector>

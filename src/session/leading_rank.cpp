@@ -30,11 +30,11 @@ std::vector<RankProfile> RankService::run(const PhysicalPlan& plan, ExecutablePl
   Query* query = nullptr;
   {
     std::lock_guard lock(mutex_);
-    roll_.require_all();
+    membership_.require_all();
     number = next_number_++;
     query = queries_.emplace(number, std::make_unique<Query>(token)).first->second.get();
     query->faults = faults;
-    query->losses_before = roll_.losses();
+    query->losses_before = membership_.losses();
     for (int other = 1; other < ranks(); ++other) query->running.insert(other);
   }
   // The query is taken off the list whatever happens; messages that come later find nothing.
@@ -128,8 +128,8 @@ void RankService::note_finished(int64_t number, int rank, const std::string& byt
     Query& query = *found->second;
     faults = query.faults;
     // This rank has lost nobody since the query began, but another one has: the two do not reach each other.
-    bool is_news = error && error->lost_rank > 0 && error->lost_rank < ranks() && query.losses_before == roll_.losses();
-    if (is_news && roll_.expects_returns()) unknown_loss = error->lost_rank;
+    bool is_news = error && error->lost_rank > 0 && error->lost_rank < ranks() && query.losses_before == membership_.losses();
+    if (is_news && membership_.expects_returns()) unknown_loss = error->lost_rank;
     query.running.erase(rank);
     query.profiles.emplace(rank, std::move(result.profile));
     if (error) fail(query, std::move(*error));
@@ -143,7 +143,7 @@ void RankService::note_finished(int64_t number, int rank, const std::string& byt
     } catch (const std::exception&) {
       // Without memory for the message: it is lost for this rank all the same, and stays until somebody ends it.
     }
-    note_loss(*unknown_loss, why, RankRoll::Witness::Launcher);
+    note_loss(*unknown_loss, why, Membership::Witness::Launcher);
   }
   faults->reach(FaultPoint::FinishedReceived);
 }

@@ -1,5 +1,5 @@
-// The file that is written when a query fails because a rank was lost: what this rank sent and received last, and how far each exchange had
-// come. Blocks on the file system: not for the transport's thread or a worker.
+// Report written when a query fails because a rank was lost: the last messages of this rank and the progress of each exchange. Blocks on the file
+// system; do not call it on the transport's thread or a worker.
 #pragma once
 
 #include <string>

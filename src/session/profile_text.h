@@ -1,4 +1,4 @@
-// The figures of a run as EXPLAIN ANALYZE shows them: lines of text, members of JSON objects. Pure.
+// Formats the figures of a run for EXPLAIN ANALYZE: lines of text, members of JSON objects. Pure.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

@@ -1,5 +1,4 @@
-// What a query did on each of its ranks: the figures behind EXPLAIN ANALYZE. Each rank takes its own when it is done and sends them to the
-// first rank, which keeps them side by side. Plain data.
+// Per-rank figures of a query, behind EXPLAIN ANALYZE. Each rank collects its own and sends them to rank 0 when it has finished. Plain data.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Files that every rank has for itself (local_files=on): {rank} in a path stands for the rank's number.
+// Files that are local to each rank (local_files=on): {rank} in a path is replaced by the rank number.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
-// How much memory each rank of a job uses: the question of one rank to all, and the answers. What SHOW memory shows.
-// Threads: ask() blocks its caller; take() and on_peer_lost() are called by the transport's thread.
+// Memory use of every rank, for SHOW memory: the request of one rank to all, and the answers.
+// Threads: ask() blocks its caller; take() and on_peer_lost() run on the transport's thread.
 #pragma once
 
 #include <condition_variable>

@@ -1,4 +1,4 @@
-// The bodies of messages by which ranks work together on queries: settings, how a rank's part ended, who a rank is.
+// Bodies of the messages by which ranks run queries together: settings, outcome of a rank's part, identity.
 #pragma once
 
 #include <optional>

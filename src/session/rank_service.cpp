@@ -44,7 +44,7 @@ RankService::RankService(EngineInstance& engine, Transport& transport, RankServi
     : engine_(engine),
       transport_(transport),
       options_(std::move(options)),
-      roll_(transport.ranks(), options_.ranks_return, options_.patience),
+      membership_(transport.ranks(), options_.ranks_return, options_.patience),
       hub_(transport),
       links_(transport, options_.links),
       memory_(transport, engine.governor(), options_.host) {
@@ -134,13 +134,13 @@ int64_t RankService::next_query() const {
 
 std::vector<std::optional<MemoryFigures>> RankService::memory(const CancelToken& token, const Settings& settings) {
   std::vector<int> lost;
-  for (const LostRank& one : roll_.lost()) lost.push_back(one.rank);
+  for (const LostRank& one : membership_.lost()) lost.push_back(one.rank);
   return memory_.ask(token, lost, std::chrono::milliseconds(settings.peer_timeout));
 }
 
 void RankService::begin_return(const RankInfo& info) {
-  std::vector<LostRank> lost = roll_.lost();
-  roll_.begin_return(info.rank, info.incarnation);
+  std::vector<LostRank> lost = membership_.lost();
+  membership_.begin_return(info.rank, info.incarnation);
   transport_.replace(info);
   std::string body = pack_rank(info);
   for (int other = 1; other < ranks(); ++other) {
@@ -155,10 +155,10 @@ std::string RankService::wait(const CancelToken& token) {
     changed_.notify_all();
   });
   std::unique_lock lock(mutex_);
-  changed_.wait(lock, [&] { return roll_.is_lost(0) || !given_up_.empty() || token.is_cancelled(); });
+  changed_.wait(lock, [&] { return membership_.is_lost(0) || !given_up_.empty() || token.is_cancelled(); });
   token.throw_if_cancelled();
   if (!given_up_.empty()) throw PeerError(fmt::format("rank 0 has given up rank {}: {}", rank(), given_up_));
-  return roll_.why_lost(0);
+  return membership_.why_lost(0);
 }
 
 void RankService::on_message(int source, Message message) noexcept {
@@ -204,7 +204,7 @@ void RankService::dispatch(int source, Message& message) {
       break;
     case MessageKind::Replaced: note_replaced(source, text_of(message.payload)); break;
     case MessageKind::Met:
-      roll_.note_met(static_cast<int>(number), unpack_incarnation(text_of(message.payload)), source);
+      membership_.note_met(static_cast<int>(number), unpack_incarnation(text_of(message.payload)), source);
       break;
     case MessageKind::GivenUp:
       if (source == 0) note_given_up(text_of(message.payload));
@@ -247,8 +247,8 @@ void RankService::note_replaced(int source, const std::string& bytes) {
 void RankService::on_peer_replaced(const RankInfo& peer) noexcept {
   try {
     links_.on_peer_replaced(peer);
-    if (rank() == 0) return roll_.note_met(peer.rank, peer.incarnation, 0);
-    roll_.restore(peer.rank);
+    if (rank() == 0) return membership_.note_met(peer.rank, peer.incarnation, 0);
+    membership_.restore(peer.rank);
     send(0, MessageKind::Met, peer.rank, pack_incarnation(peer.incarnation));
   } catch (const std::exception&) {
     // Out of memory for a message: the first rank does not hear that this one has met the other, and gives it up in time.
@@ -266,7 +266,7 @@ void RankService::start_query(int64_t number, const Message& message) {
   try {
     auto query = std::make_unique<Query>(CancelToken());
     if (cancelled_early_.erase(number) > 0) query->source.cancel("the query was cancelled");
-    for (const LostRank& lost : roll_.lost()) fail(*query, loss_of(lost.rank, lost.why));
+    for (const LostRank& lost : membership_.lost()) fail(*query, loss_of(lost.rank, lost.why));
     if (auto early = failed_early_.extract(number)) fail(*query, std::move(early.mapped()));
     auto part = [this, number, bytes = text_of(message.payload), token = query->source.token()] { run_part(number, bytes, token); };
     query->thread = start_thread("a query of another rank", "raise the limit on processes", part);
@@ -369,11 +369,11 @@ void RankService::fail(Query& query, RemoteError error) {
   query.source.cancel(fmt::format("rank {} has failed", query.error->rank));
 }
 
-void RankService::note_loss(int peer, const std::string& why, RankRoll::Witness witness) noexcept {
+void RankService::note_loss(int peer, const std::string& why, Membership::Witness witness) noexcept {
   try {
     links_.on_peer_lost(peer, why);
     memory_.on_peer_lost(peer);
-    roll_.lose(peer, why, witness);
+    membership_.lose(peer, why, witness);
     std::lock_guard lock(mutex_);
     for (auto& [number, query] : queries_) {
       query->running.erase(peer);

@@ -1,9 +1,8 @@
-// One rank of a cluster. The first rank runs queries on all of them; the others wait for plans and do their part.
-// The protocol: Plan to all, everybody runs the stages of the plan that are on its rank, Finished from all to the first rank, with what
-// they did or the error; Cancel to all when the query is cancelled or a rank has failed. A rank that is lost fails every query it takes
-// part in. A lost rank that was started again is taken back: the first rank tells all others (Replaced), who connect to the new process and
-// say so (Met), as the new process itself does; then the next query may begin.
-// Threads: one for each query on ranks other than the first; messages arrive on the transport's thread.
+// One rank of a cluster. Rank 0 runs queries on all ranks; the others wait for plans and execute their part.
+// Protocol: Plan to all; every rank runs its stages; Finished from each to rank 0, with its profile or error; Cancel to all if the query is cancelled or
+// a rank has failed. Losing a rank fails every query it takes part in. When a lost rank is restarted, rank 0 tells the others (Replaced); they and the new
+// process connect and confirm (Met); then the next query may start.
+// Threads: one per query on ranks other than 0; messages arrive on the transport's thread.
 #pragma once
 
 #include <condition_variable>
@@ -24,7 +23,7 @@
 #include "session/query_profile.h"
 #include "session/rank_memory.h"
 #include "session/rank_messages.h"
-#include "session/rank_roll.h"
+#include "session/membership.h"
 #include "session/remote_error.h"
 #include "session/session.h"
 
@@ -66,11 +65,11 @@ class RankService final : private MessageReceiver {
   std::string wait(const CancelToken& token);
 
   // As when the transport loses the rank: for those who learn sooner that it is gone.
-  void lose(int rank, const std::string& why) noexcept { note_loss(rank, why, RankRoll::Witness::Launcher); }
-  // Who is there. On the first rank, statements wait for all with roll().wait_for_all().
-  RankRoll& roll() { return roll_; }
-  const RankRoll& roll() const { return roll_; }
-  // On the first rank: the lost rank has this new process. It is back when roll() says so.
+  void lose(int rank, const std::string& why) noexcept { note_loss(rank, why, Membership::Witness::Launcher); }
+  // Who is there. On the first rank, statements wait for all with membership().wait_for_all().
+  Membership& membership() { return membership_; }
+  const Membership& membership() const { return membership_; }
+  // On the first rank: the lost rank has this new process. It is back when membership() says so.
   void begin_return(const RankInfo& info);
   // The number that the next query gets.
   int64_t next_query() const;
@@ -93,10 +92,10 @@ class RankService final : private MessageReceiver {
   };
 
   void on_message(int source, Message message) noexcept override;
-  void on_peer_lost(int peer, std::string why) noexcept override { note_loss(peer, why, RankRoll::Witness::Network); }
+  void on_peer_lost(int peer, std::string why) noexcept override { note_loss(peer, why, Membership::Witness::Network); }
   void on_peer_replaced(const RankInfo& peer) noexcept override;
   void dispatch(int source, Message& message);
-  void note_loss(int peer, const std::string& why, RankRoll::Witness witness) noexcept;
+  void note_loss(int peer, const std::string& why, Membership::Witness witness) noexcept;
   void note_cancel(int64_t number, const std::string& reason);
   void note_replaced(int source, const std::string& bytes);
   void note_given_up(std::string why);
@@ -124,7 +123,7 @@ class RankService final : private MessageReceiver {
   EngineInstance& engine_;
   Transport& transport_;
   const RankServiceOptions options_;
-  RankRoll roll_;
+  Membership membership_;
   ExchangeHub hub_;
   LinkSurvey links_;
   RankMemory memory_;

@@ -132,7 +132,7 @@ TEST_F(RankServiceTest, AFaultAtEveryPointIsFollowedByGoodAnswers) {
 TEST_F(RankServiceTest, MemoryOfAllRanksIsShown) {
   EXPECT_EQ(run("SHOW memory"), kRanks);
   network_.lose(2);
-  while (!services_[0]->roll().is_lost(2)) std::this_thread::yield();
+  while (!services_[0]->membership().is_lost(2)) std::this_thread::yield();
   EXPECT_EQ(run("SHOW memory"), kRanks);
   std::vector<std::optional<MemoryFigures>> figures = services_[0]->memory({}, engine_.settings());
   ASSERT_EQ(figures.size(), static_cast<size_t>(kRanks));
@@ -159,7 +159,7 @@ class ReturningRanksTest : public RankServiceTest {
 TEST_F(ReturningRanksTest, AStatementWaitsForARankThatWasLostBefore) {
   EXPECT_EQ(run(kJoin), 8);
   network_.lose(2);
-  while (!services_[0]->roll().is_lost(2)) std::this_thread::yield();
+  while (!services_[0]->membership().is_lost(2)) std::this_thread::yield();
   auto statement = std::async(std::launch::async, [&] { return run(kJoin); });
   std::this_thread::sleep_for(std::chrono::milliseconds(20));
   restart(2);
@@ -173,7 +173,7 @@ TEST_F(ReturningRanksTest, AStatementThatLosesARankIsRunAgain) {
   for (int lost : {2, 1}) {
     auto statement = start_join(lost, [&] { return run(kJoin); });
     network_.lose(lost);
-    while (!services_[0]->roll().is_lost(lost)) std::this_thread::yield();
+    while (!services_[0]->membership().is_lost(lost)) std::this_thread::yield();
     restart(lost);
     EXPECT_EQ(statement.get(), 8);
     ASSERT_EQ(session_->notes().size(), 1u);
@@ -203,7 +203,7 @@ TEST_F(ReturningRanksTest, AStatementThatHasGivenRowsIsNotRunAgain) {
     std::function<void()> action_;
   } receiver([&] {
     network_.lose(2);
-    while (!services_[0]->roll().is_lost(2)) std::this_thread::yield();
+    while (!services_[0]->membership().is_lost(2)) std::this_thread::yield();
   });
   std::string message;
   try {
@@ -221,11 +221,11 @@ TEST_F(ReturningRanksTest, TwoRanksComeBackOneAfterTheOther) {
   network_.lose(1);
   network_.lose(2);
   for (int rank : {1, 2}) {
-    while (!services_[0]->roll().is_lost(rank)) std::this_thread::yield();
+    while (!services_[0]->membership().is_lost(rank)) std::this_thread::yield();
   }
   restart(1);
-  while (services_[0]->roll().returning()) std::this_thread::yield();
-  EXPECT_TRUE(services_[0]->roll().is_lost(2));
+  while (services_[0]->membership().returning()) std::this_thread::yield();
+  EXPECT_TRUE(services_[0]->membership().is_lost(2));
   restart(2);
   EXPECT_EQ(run(kJoin), 8);
 }
@@ -240,7 +240,7 @@ TEST_F(ReturningRanksTest, ARankThatAnotherDoesNotReachIsLostForAll) {
   } catch (const PeerError& error) {
     EXPECT_EQ(error.message(), "rank 0 has given up rank 2: rank 1 has lost it");
   }
-  while (!services_[0]->roll().is_lost(2)) std::this_thread::yield();
+  while (!services_[0]->membership().is_lost(2)) std::this_thread::yield();
   restart(2);
   EXPECT_EQ(statement.get(), 8);
 }

@@ -1,4 +1,4 @@
-// An error as it travels between ranks: its class and what it says.
+// Serialized form of an error: its class and message.
 #pragma once
 
 #include <cstdint>

@@ -192,25 +192,25 @@ PlacementOptions Session::placement() const {
 void Session::run_planned(const PlannedQuery& planned, ExecutablePlan& executable, ResultReceiver& receiver, bool watched) {
   if (planned.plan.exchanges == 0) return run_once(planned, executable, receiver, watched);
   RowWitness witness(receiver);
-  RankRoll& roll = ranks_->roll();
-  uint64_t losses = roll.losses();
-  roll.wait_for_all(token_);
+  Membership& membership = ranks_->membership();
+  uint64_t losses = membership.losses();
+  membership.wait_for_all(token_);
   bool runs_again = false;
   try {
     run_once(planned, executable, witness, watched);
   } catch (const PeerError& error) {
-    bool was_loss = roll.losses() != losses && roll.expects_returns();
+    bool was_loss = membership.losses() != losses && membership.expects_returns();
     if (!was_loss || !settings_.retry_queries) throw;
     if (witness.saw_rows()) throw PeerError(error.message() + "; rows of the result were given already, so it was not run again");
     runs_again = true;
   }
   if (runs_again) {
-    roll.wait_for_all(token_);
+    membership.wait_for_all(token_);
     executable = build_executable(planned.plan);
     scope_->storage().settings.fault_at.clear();  // it had its fault
     run_once(planned, executable, witness, watched);
   }
-  for (const std::string& news : roll.take_news()) notes_.push_back(runs_again ? news + "; the query was run again" : news);
+  for (const std::string& news : membership.take_news()) notes_.push_back(runs_again ? news + "; the query was run again" : news);
 }
 
 void Session::run_once(const PlannedQuery& planned, ExecutablePlan& executable, ResultReceiver& receiver, bool watched) {

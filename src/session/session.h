@@ -1,5 +1,5 @@
-// One connection: settings, views and tables in memory of its own, over an engine that many sessions share. Statements run one after the
-// other. Not thread-safe; cancel through the token.
+// One connection: its own settings, views and in-memory tables, on an engine shared by many sessions. Statements run one at a time. Not thread-safe;
+// cancel through the token.
 #pragma once
 
 #include <map>

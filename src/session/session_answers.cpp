@@ -106,7 +106,7 @@ double three_digits(double value) {
 
 void Session::show_links(ResultReceiver& receiver) {
   std::vector<std::vector<ScalarValue>> rows;
-  if (ranks_ != nullptr) ranks_->roll().wait_for_all(token_);
+  if (ranks_ != nullptr) ranks_->membership().wait_for_all(token_);
   // One rank has no links.
   std::vector<MeasuredLink> links = ranks_ == nullptr ? std::vector<MeasuredLink>() : ranks_->links().measure(token_);
   for (const MeasuredLink& link : links) {

@@ -1,6 +1,5 @@
-// How much of storage, network and cores a rank used over the time of a query, for EXPLAIN ANALYZE. A thread of its own looks at counters
-// that exist anyway, ever more seldom the longer the query runs: a long query costs no more than a short one, and without EXPLAIN ANALYZE
-// there is nothing. Memory: at most kMostSamples samples.
+// Samples the use of storage, network and cores over the duration of a query, for EXPLAIN ANALYZE. A dedicated thread reads existing counters, less and
+// less often as the query runs, so a long query costs no more than a short one. Memory: at most kMostSamples samples.
 #pragma once
 
 #include <condition_variable>

@@ -10,7 +10,7 @@
 
 #include "base/task.h"
 #include "storage/data_file.h"
-#include "storage/limited_device.h"
+#include "storage/read_throttle.h"
 #include "storage/page_batch.h"
 
 namespace pistachio {
@@ -42,7 +42,7 @@ class ReadPool {
 
   Task<void> fill(DataFile& file, FileBytes& target, int64_t need);
 
-  LimitedDevice device_;
+  ReadThrottle device_;
   std::atomic<int64_t> bytes_ = 0;
   std::atomic<int64_t> reads_ = 0;
   std::atomic<int64_t> cached_bytes_ = 0;

@@ -35,14 +35,14 @@ RankKeeper::~RankKeeper() {
 void RankKeeper::run() {
   std::unique_lock lock(mutex_);
   while (true) {
-    auto pause = service_.roll().lost().empty() ? kLookInterval : kShortLookInterval;
+    auto pause = service_.membership().lost().empty() ? kLookInterval : kShortLookInterval;
     if (stopping_changed_.wait_for(lock, pause, [&] { return is_stopping_; })) return;
     lock.unlock();
     try {
       look();
     } catch (const std::exception& problem) {
       // The store is gone or there is no memory: nobody comes back, and those who wait are told so.
-      for (const LostRank& lost : service_.roll().lost()) give_up(lost.rank, fmt::format("it cannot come back: {}", problem.what()));
+      for (const LostRank& lost : service_.membership().lost()) give_up(lost.rank, fmt::format("it cannot come back: {}", problem.what()));
     }
     lock.lock();
   }
@@ -51,7 +51,7 @@ void RankKeeper::run() {
 void RankKeeper::look() {
   if (processes_ != nullptr) note_ends();
   if (!options_.restarts) return;
-  std::vector<LostRank> lost = service_.roll().lost();
+  std::vector<LostRank> lost = service_.membership().lost();
   note_losses(lost);
   if (lost.empty()) return;
   if (processes_ != nullptr) {
@@ -116,9 +116,9 @@ void RankKeeper::restart(const LostRank& lost) {
 }
 
 void RankKeeper::let_in(const std::vector<LostRank>& lost) {
-  if (std::optional<int> returning = service_.roll().returning()) {
+  if (std::optional<int> returning = service_.membership().returning()) {
     Rank& rank = ranks_[static_cast<size_t>(*returning)];
-    if (rank.waits_for_answer && !service_.roll().awaits(0)) answer(rank, lost);
+    if (rank.waits_for_answer && !service_.membership().awaits(0)) answer(rank, lost);
     bool is_late = processes_ == nullptr && rank.started && Clock::now() - *rank.started > options_.patience;
     if (!is_late) return;
     rank.started.reset();
@@ -154,7 +154,7 @@ void RankKeeper::answer(Rank& rank, const std::vector<LostRank>& lost) {
 }
 
 void RankKeeper::give_up(int rank, const std::string& why) {
-  service_.roll().give_up(rank, why);
+  service_.membership().give_up(rank, why);
 }
 
 }  // namespace pistachio

@@ -1,8 +1,8 @@
-#include "network/query_notes.h"
+#include "network/control_exchange.h"
 
 namespace pistachio {
 
-Task<std::vector<std::string>> QueryNotes::share(uint32_t topic, std::string own) {
+Task<std::vector<std::string>> ControlExchange::share(uint32_t topic, std::string own) {
   for (int rank = 0; rank < ranks_; ++rank) {
     if (rank != rank_) send_(rank, topic, own);
   }
@@ -18,13 +18,13 @@ Task<std::vector<std::string>> QueryNotes::share(uint32_t topic, std::string own
   co_return all;
 }
 
-void QueryNotes::on_note(int source, uint32_t topic, std::string note) {
+void ControlExchange::on_note(int source, uint32_t topic, std::string note) {
   if (topic >= topics_) return;  // of no step of this plan
   auto bytes = static_cast<int64_t>(note.size());
   arrivals(topic).push({source, std::move(note)}, bytes);
 }
 
-QueryNotes::Arrivals& QueryNotes::arrivals(uint32_t topic) {
+ControlExchange::Arrivals& ControlExchange::arrivals(uint32_t topic) {
   std::lock_guard lock(mutex_);
   std::unique_ptr<Arrivals>& known = arrivals_[topic];
   if (!known) known = std::make_unique<Arrivals>(0);

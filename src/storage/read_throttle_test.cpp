@@ -1,4 +1,4 @@
-#include "storage/limited_device.h"
+#include "storage/read_throttle.h"
 
 #include <gtest/gtest.h>
 
@@ -16,7 +16,7 @@ namespace {
 using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 
-Task<void> pass_and_note(LimitedDevice& device, int64_t bytes, int64_t need, std::vector<int64_t>& order) {
+Task<void> pass_and_note(ReadThrottle& device, int64_t bytes, int64_t need, std::vector<int64_t>& order) {
   Task<void> passing = device.pass(bytes, need, Clock::now());
   co_await passing;
   order.push_back(need);
@@ -27,11 +27,11 @@ struct Read {
   int64_t need = 0;
 };
 
-class LimitedDeviceTest : public testing::Test {
+class ReadThrottleTest : public testing::Test {
  protected:
   // Of reads that are begun in this order.
   std::vector<int64_t> needs_in_order_of_end(int64_t bytes_per_second, const std::vector<Read>& reads) {
-    LimitedDevice device(bytes_per_second);
+    ReadThrottle device(bytes_per_second);
     std::vector<int64_t> order;
     auto run = [&]() -> Task<void> {
       std::vector<Task<void>> tasks;
@@ -47,22 +47,22 @@ class LimitedDeviceTest : public testing::Test {
   Scheduler scheduler_{{.workers = 1, .blocking_threads = 1, .on_worker_start = {}}};
 };
 
-TEST_F(LimitedDeviceTest, WhatIsNeededFirstGoesFirst) {
+TEST_F(ReadThrottleTest, WhatIsNeededFirstGoesFirst) {
   // The first one finds the device free.
   EXPECT_EQ(needs_in_order_of_end(100'000, {{3000, 9}, {3000, 5}, {3000, 7}, {3000, -1}, {3000, 6}}),
             (std::vector<int64_t>{9, -1, 5, 6, 7}));
 }
 
-TEST_F(LimitedDeviceTest, ALongReadLetsOthersPass) {
+TEST_F(ReadThrottleTest, ALongReadLetsOthersPass) {
   EXPECT_EQ(needs_in_order_of_end(10'000'000, {{2'000'000, 2}, {1000, 1}}), (std::vector<int64_t>{1, 2}));
 }
 
-TEST_F(LimitedDeviceTest, WhatIsNeededLaterWaitsForTheWholeOfALongRead) {
+TEST_F(ReadThrottleTest, WhatIsNeededLaterWaitsForTheWholeOfALongRead) {
   EXPECT_EQ(needs_in_order_of_end(10'000'000, {{2'000'000, 1}, {1000, 2}}), (std::vector<int64_t>{1, 2}));
 }
 
-TEST_F(LimitedDeviceTest, BytesPassAtTheSpeedOfTheDevice) {
-  LimitedDevice device(1'000'000);
+TEST_F(ReadThrottleTest, BytesPassAtTheSpeedOfTheDevice) {
+  ReadThrottle device(1'000'000);
   std::vector<int64_t> order;
   auto begin = Clock::now();
   auto run = [&]() -> Task<void> {
@@ -75,19 +75,19 @@ TEST_F(LimitedDeviceTest, BytesPassAtTheSpeedOfTheDevice) {
   EXPECT_GE(Clock::now() - begin, 100ms);
 }
 
-TEST_F(LimitedDeviceTest, TimeSinceTheDeviceWasAskedCounts) {
-  LimitedDevice device(1000);
+TEST_F(ReadThrottleTest, TimeSinceTheDeviceWasAskedCounts) {
+  ReadThrottle device(1000);
   // 20,000 bytes that take 20 s were asked for 21 s ago: they are there.
   scheduler_.run(device.pass(20'000, 0, Clock::now() - 21s));
 }
 
-TEST_F(LimitedDeviceTest, WithoutALimitNobodyWaits) {
-  LimitedDevice device(0);
+TEST_F(ReadThrottleTest, WithoutALimitNobodyWaits) {
+  ReadThrottle device(0);
   scheduler_.run(device.pass(INT64_MAX, 0, Clock::now()));
 }
 
-TEST_F(LimitedDeviceTest, CancelledOnesLeaveTheirPlace) {
-  LimitedDevice device(1'000'000);
+TEST_F(ReadThrottleTest, CancelledOnesLeaveTheirPlace) {
+  ReadThrottle device(1'000'000);
   std::vector<int64_t> order;
   CancelSource source;
   source.cancel("enough");

@@ -1,5 +1,5 @@
-// What every rank tells all others at one point of a query: loads of buckets, samples of sort keys. A note is small; each rank writes one
-// for each topic and reads those of all. Thread-safe.
+// All-gather of small control messages within a query, such as bucket loads or sort-key samples: for each topic every rank contributes one note
+// and receives the notes of all ranks. Thread-safe.
 #pragma once
 
 #include <functional>
@@ -15,15 +15,15 @@
 
 namespace pistachio {
 
-class QueryNotes {
+class ControlExchange {
  public:
   using Sender = std::function<void(int rank, uint32_t topic, const std::string& note)>;
-  QueryNotes(int rank, int ranks, uint32_t topics, Sender send) : rank_(rank), ranks_(ranks), topics_(topics), send_(std::move(send)) {}
+  ControlExchange(int rank, int ranks, uint32_t topics, Sender send) : rank_(rank), ranks_(ranks), topics_(topics), send_(std::move(send)) {}
 
-  // Tells all other ranks, then waits for what each of them tells; one entry a rank. Once for each topic, on every rank.
+  // Sends `own` to all other ranks and waits for theirs; returns one note per rank. Call once per topic, on every rank.
   Task<std::vector<std::string>> share(uint32_t topic, std::string own);
 
-  // A note of another rank.
+  // Delivers a note from another rank.
   void on_note(int source, uint32_t topic, std::string note);
 
  private:

@@ -1,4 +1,4 @@
-#include "session/rank_roll.h"
+#include "session/membership.h"
 
 #include <fmt/format.h>
 
@@ -18,12 +18,12 @@ constexpr std::chrono::milliseconds kMembershipPoll{20};
 
 }  // namespace
 
-const LostRank* RankRoll::find(int rank) const {
+const LostRank* Membership::find(int rank) const {
   auto found = std::find_if(lost_.begin(), lost_.end(), [&](const LostRank& lost) { return lost.rank == rank; });
   return found == lost_.end() ? nullptr : &*found;
 }
 
-void RankRoll::lose(int rank, const std::string& why, Witness witness) {
+void Membership::lose(int rank, const std::string& why, Witness witness) {
   std::lock_guard lock(mutex_);
   bool is_returning = return_ && return_->rank == rank;
   // While this rank still awaits the new process, its network speaks of the old one.
@@ -43,34 +43,34 @@ void RankRoll::lose(int rank, const std::string& why, Witness witness) {
   changed_.notify_all();
 }
 
-bool RankRoll::is_lost(int rank) const {
+bool Membership::is_lost(int rank) const {
   std::lock_guard lock(mutex_);
   return find(rank) != nullptr;
 }
 
-std::string RankRoll::why_lost(int rank) const {
+std::string Membership::why_lost(int rank) const {
   std::lock_guard lock(mutex_);
   const LostRank* lost = find(rank);
   return lost == nullptr ? "" : lost->why;
 }
 
-std::vector<LostRank> RankRoll::lost() const {
+std::vector<LostRank> Membership::lost() const {
   std::lock_guard lock(mutex_);
   return lost_;
 }
 
-uint64_t RankRoll::losses() const {
+uint64_t Membership::losses() const {
   std::lock_guard lock(mutex_);
   return losses_;
 }
 
-void RankRoll::restore(int rank) {
+void Membership::restore(int rank) {
   std::lock_guard lock(mutex_);
   std::erase_if(lost_, [&](const LostRank& lost) { return lost.rank == rank; });
   changed_.notify_all();
 }
 
-void RankRoll::begin_return(int rank, int incarnation) {
+void Membership::begin_return(int rank, int incarnation) {
   std::lock_guard lock(mutex_);
   ENSURE(!return_, "rank {} is coming back already", return_->rank);
   ENSURE(find(rank) != nullptr, "rank {} is not lost", rank);
@@ -80,14 +80,14 @@ void RankRoll::begin_return(int rank, int incarnation) {
   }
 }
 
-void RankRoll::note_met(int rank, int incarnation, int by) {
+void Membership::note_met(int rank, int incarnation, int by) {
   std::lock_guard lock(mutex_);
   if (!return_ || return_->rank != rank || return_->incarnation != incarnation) return;
   return_->awaited.erase(by);
   finish_return_if_met();
 }
 
-void RankRoll::finish_return_if_met() {
+void Membership::finish_return_if_met() {
   if (!return_->awaited.empty()) return;
   int rank = return_->rank;
   return_.reset();
@@ -96,12 +96,12 @@ void RankRoll::finish_return_if_met() {
   changed_.notify_all();
 }
 
-std::optional<int> RankRoll::returning() const {
+std::optional<int> Membership::returning() const {
   std::lock_guard lock(mutex_);
   return return_ ? std::optional(return_->rank) : std::nullopt;
 }
 
-void RankRoll::give_up(int rank, std::string why) {
+void Membership::give_up(int rank, std::string why) {
   std::lock_guard lock(mutex_);
   for (LostRank& lost : lost_) {
     if (lost.rank == rank) lost.given_up = why;
@@ -109,28 +109,28 @@ void RankRoll::give_up(int rank, std::string why) {
   changed_.notify_all();
 }
 
-bool RankRoll::awaits(int by) const {
+bool Membership::awaits(int by) const {
   std::lock_guard lock(mutex_);
   return return_ && return_->awaited.contains(by);
 }
 
-const LostRank* RankRoll::find_given_up() const {
+const LostRank* Membership::find_given_up() const {
   auto found = std::find_if(lost_.begin(), lost_.end(), [](const LostRank& lost) { return !lost.given_up.empty(); });
   return found == lost_.end() ? nullptr : &*found;
 }
 
-void RankRoll::throw_lost(const LostRank& lost, const std::string& hint) const {
+void Membership::throw_lost(const LostRank& lost, const std::string& hint) const {
   throw PeerError(fmt::format("rank {} is lost, and this statement needs all ranks: {}; {}", lost.rank, lost.why, hint));
 }
 
-void RankRoll::require_all() const {
+void Membership::require_all() const {
   std::lock_guard lock(mutex_);
   if (lost_.empty()) return;
   if (const LostRank* lost = find_given_up()) throw_lost(*lost, lost->given_up + "; start the cluster again");
   throw_lost(lost_.front(), returns_ ? "it is expected back" : "start the cluster again");
 }
 
-void RankRoll::wait_for_all(const CancelToken& token) const {
+void Membership::wait_for_all(const CancelToken& token) const {
   using Clock = std::chrono::steady_clock;
   Clock::time_point end = Clock::now() + patience_;
   while (true) {
@@ -146,7 +146,7 @@ void RankRoll::wait_for_all(const CancelToken& token) const {
   }
 }
 
-std::vector<std::string> RankRoll::take_news() {
+std::vector<std::string> Membership::take_news() {
   std::lock_guard lock(mutex_);
   return std::exchange(news_, {});
 }

@@ -1,4 +1,4 @@
-#include "storage/limited_device.h"
+#include "storage/read_throttle.h"
 
 #include <algorithm>
 
@@ -6,20 +6,20 @@
 
 namespace pistachio {
 
-LimitedDevice::Ticket::Ticket(LimitedDevice& device, Place place) : device_(device), place_(place) {
+ReadThrottle::Ticket::Ticket(ReadThrottle& device, Place place) : device_(device), place_(place) {
   std::lock_guard lock(device_.mutex_);
   if (!std::exchange(device_.is_taken_, true)) return;
   turn_ = std::make_shared<Channel<int>>(0);
   device_.waiting_.emplace(place_, turn_);
 }
 
-Task<void> LimitedDevice::Ticket::wait() {
+Task<void> ReadThrottle::Ticket::wait() {
   if (turn_ == nullptr) co_return;
   Task<std::optional<int>> waiting = turn_->receive();
   co_await waiting;
 }
 
-LimitedDevice::Ticket::~Ticket() {
+ReadThrottle::Ticket::~Ticket() {
   Turn next;
   {
     std::lock_guard lock(device_.mutex_);
@@ -34,17 +34,17 @@ LimitedDevice::Ticket::~Ticket() {
   next->close();
 }
 
-int64_t LimitedDevice::most_at_once() const {
+int64_t ReadThrottle::most_at_once() const {
   constexpr int64_t kLeast = 256 << 10;
   return std::max(kLeast, limit_.bytes_per_second() / 200);
 }
 
-bool LimitedDevice::is_sooner_needed(Place place) {
+bool ReadThrottle::is_sooner_needed(Place place) {
   std::lock_guard lock(mutex_);
   return !waiting_.empty() && waiting_.begin()->first < place;
 }
 
-Task<void> LimitedDevice::pass(int64_t bytes, int64_t need, TimePoint asked) {
+Task<void> ReadThrottle::pass(int64_t bytes, int64_t need, TimePoint asked) {
   if (!limit_.is_on()) co_return;
   const Place place{need, reads_++};
   std::optional<Ticket> ticket;
