@@ -153,7 +153,9 @@ LogicalType resolve_type(const ast::TypeName& name) {
                                      {"interval", TypeKind::Interval},   {"varchar", TypeKind::Varchar},
                                      {"text", TypeKind::Varchar},        {"char", TypeKind::Varchar},
                                      {"bpchar", TypeKind::Varchar},      {"string", TypeKind::Varchar},
-                                     {"blob", TypeKind::Blob},           {"bytea", TypeKind::Blob}};
+                                     {"blob", TypeKind::Blob},           {"bytea", TypeKind::Blob},
+                                     {"time_ns", TypeKind::TimeNs},      {"timestamp_ns", TypeKind::TimestampNs},
+                                     {"timestamptz_ns", TypeKind::TimestampTzNs}};
   if (name.name == "decimal" || name.name == "numeric" || name.name == "hugeint") {
     int64_t precision = !name.modifiers.empty() ? name.modifiers[0] : (name.name == "hugeint" ? 38 : 18);
     int64_t scale = name.modifiers.size() > 1 ? name.modifiers[1] : (name.modifiers.empty() && name.name != "hugeint" ? 3 : 0);
@@ -322,9 +324,10 @@ ExpressionPtr QueryBinder::bind_cast(const ast::Cast& node, int64_t position, co
     return parsed_constant([&] { return parse_value(type, literal->text); }, position);
   ExpressionPtr operand = bind_node(*node.operand, place);
   if (type.kind() == TypeKind::Interval) return cast_to_interval(std::move(operand), node.type, position);
-  bool has_precision = is_date_like(type) || type.kind() == TypeKind::Time;
-  if (has_precision && !node.type.modifiers.empty() && node.type.modifiers[0] != 6)
-    refuse_at(fmt::format("{}({}) is not supported: seconds have 6 digits", type.to_string(), node.type.modifiers[0]), position);
+  bool has_precision = is_date_like(type) || is_time_of_day(type);
+  int64_t digits = type.has_nanoseconds() ? 9 : 6;
+  if (has_precision && !node.type.modifiers.empty() && node.type.modifiers[0] != digits)
+    refuse_at(fmt::format("{}({}) is not supported: seconds have {} digits", type.to_string(), node.type.modifiers[0], digits), position);
   if (!operand->is_untyped() && !can_cast(operand->type(), type))
     refuse_at(fmt::format("{} cannot be cast to {}", operand->type().to_string(), type.to_string()), position);
   ExpressionPtr cast = coerce(std::move(operand), type);

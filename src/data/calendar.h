@@ -11,6 +11,11 @@ constexpr int64_t kMinuteMicros = 60 * kSecondMicros;
 constexpr int64_t kHourMicros = 60 * kMinuteMicros;
 constexpr int64_t kDayMicros = 24 * kHourMicros;
 
+constexpr int64_t kMicroNanos = 1'000;
+constexpr int64_t kSecondNanos = kSecondMicros * kMicroNanos;
+constexpr int64_t kMinuteNanos = kMinuteMicros * kMicroNanos;
+constexpr int64_t kDayNanos = kDayMicros * kMicroNanos;
+
 // PostgreSQL's calendar: from Julian day 0, 4714-11-24 BC, to 5874897-12-31. Timestamps end where 64 bits of microseconds do, in 294247.
 constexpr int64_t kFirstDay = -2'440'588;
 constexpr int64_t kLastDay = 2'145'042'905;

@@ -24,6 +24,9 @@ c10::ScalarType LogicalType::scalar_type() const {
     case TypeKind::Time:
     case TypeKind::Timestamp:
     case TypeKind::TimestampTz:
+    case TypeKind::TimeNs:
+    case TypeKind::TimestampNs:
+    case TypeKind::TimestampTzNs:
     case TypeKind::Interval: return c10::ScalarType::Long;
     case TypeKind::Real: return c10::ScalarType::Float;
     case TypeKind::Double: return c10::ScalarType::Double;
@@ -52,11 +55,32 @@ std::string LogicalType::to_string() const {
     case TypeKind::Time: return "TIME";
     case TypeKind::Timestamp: return "TIMESTAMP";
     case TypeKind::TimestampTz: return "TIMESTAMP WITH TIME ZONE";
+    case TypeKind::TimeNs: return "TIME_NS";
+    case TypeKind::TimestampNs: return "TIMESTAMP_NS";
+    case TypeKind::TimestampTzNs: return "TIMESTAMPTZ_NS";
     case TypeKind::Interval: return "INTERVAL";
     case TypeKind::Varchar: return "VARCHAR";
     case TypeKind::Blob: return "BLOB";
   }
   fail_check(__FILE__, __LINE__, "unknown type kind");
+}
+
+LogicalType in_nanoseconds(LogicalType type) {
+  switch (type.kind()) {
+    case TypeKind::Time: return TypeKind::TimeNs;
+    case TypeKind::Timestamp: return TypeKind::TimestampNs;
+    case TypeKind::TimestampTz: return TypeKind::TimestampTzNs;
+    default: return type;
+  }
+}
+
+LogicalType in_microseconds(LogicalType type) {
+  switch (type.kind()) {
+    case TypeKind::TimeNs: return TypeKind::Time;
+    case TypeKind::TimestampNs: return TypeKind::Timestamp;
+    case TypeKind::TimestampTzNs: return TypeKind::TimestampTz;
+    default: return type;
+  }
 }
 
 }  // namespace pistachio

@@ -7,6 +7,8 @@
 //   Date                         int32, days since 1970-01-01
 //   Time                         int64, microseconds since midnight
 //   Timestamp, TimestampTz       int64, microseconds since 1970-01-01 (TimestampTz: UTC)
+//   TimeNs                       int64, nanoseconds since midnight
+//   TimestampNs, TimestampTzNs   int64, nanoseconds since 1970-01-01 (TimestampTzNs: UTC): 1677-09-21 to 2262-04-11
 //   Interval                     int64 [rows, 2]: microseconds; months (upper half) and days (lower half)
 //   Varchar, Blob                bytes plus begin and end of each value (data/column.h)
 #pragma once
@@ -31,6 +33,9 @@ enum class TypeKind : uint8_t {
   Time,
   Timestamp,
   TimestampTz,
+  TimeNs,
+  TimestampNs,
+  TimestampTzNs,
   Interval,
   Varchar,
   Blob
@@ -49,6 +54,7 @@ class LogicalType {
   // Held as two 64-bit words a value.
   bool is_wide() const { return (kind_ == TypeKind::Decimal && precision_ > 18) || kind_ == TypeKind::Interval; }
   bool is_floating() const { return kind_ == TypeKind::Real || kind_ == TypeKind::Double; }
+  bool has_nanoseconds() const { return kind_ == TypeKind::TimeNs || kind_ == TypeKind::TimestampNs || kind_ == TypeKind::TimestampTzNs; }
 
   // The element type of the values tensor; for text, of the bytes.
   c10::ScalarType scalar_type() const;
@@ -63,5 +69,9 @@ class LogicalType {
   uint8_t precision_ = 0;
   uint8_t scale_ = 0;
 };
+
+// A timestamp or time of day with and without nanoseconds; other types as they are.
+LogicalType in_nanoseconds(LogicalType type);
+LogicalType in_microseconds(LogicalType type);
 
 }  // namespace pistachio

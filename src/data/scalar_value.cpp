@@ -52,7 +52,7 @@ std::optional<int64_t> read_date(std::string_view& text, bool before_christ) {
   return days_from_civil(*year, *month, *day);
 }
 
-// Microseconds that a zone is ahead of UTC: nothing, Z, +hh, -hh:mm, +hhmm.
+// Nanoseconds that a zone is ahead of UTC: nothing, Z, +hh, -hh:mm, +hhmm.
 std::optional<int64_t> read_zone_offset(std::string_view& text) {
   while (read_character(text, ' ')) {
   }
@@ -67,66 +67,78 @@ std::optional<int64_t> read_zone_offset(std::string_view& text) {
     if (!read || *read > 59) return std::nullopt;
     minutes = *read;
   }
-  int64_t offset = (*hours * 60 + minutes) * 60 * 1'000'000;
+  int64_t offset = (*hours * 60 + minutes) * kMinuteNanos;
   return is_behind ? -offset : offset;
 }
 
-// Microseconds since midnight; `exact` turns false when digits beyond microseconds were cut.
+// Nanoseconds since midnight; `exact` turns false when digits beyond them were cut.
 std::optional<int64_t> read_time(std::string_view& text, bool& exact) {
   std::optional<int64_t> hour = read_number(text, 2);
   if (!hour || *hour > 24 || !read_character(text, ':')) return std::nullopt;
   std::optional<int64_t> minute = read_number(text, 2);
   if (!minute || *minute > 59) return std::nullopt;
   int64_t second = 0;
-  int64_t micros = 0;
+  int64_t nanos = 0;
   if (read_character(text, ':')) {
     std::optional<int64_t> seconds = read_number(text, 2);
     if (!seconds || *seconds > 60) return std::nullopt;  // 60 is the next minute
     second = *seconds;
     if (read_character(text, '.')) {
-      int64_t unit = 100'000;
+      int64_t unit = kSecondNanos / 10;
       while (!text.empty() && text[0] >= '0' && text[0] <= '9') {
         if (unit == 0 && text[0] != '0') exact = false;
-        micros += (text[0] - '0') * unit;
+        nanos += (text[0] - '0') * unit;
         unit /= 10;
         text.remove_prefix(1);
       }
     }
   }
-  int64_t total = ((*hour * 60 + *minute) * 60 + second) * 1'000'000 + micros;
-  if (total > int64_t{86'400} * 1'000'000) return std::nullopt;
+  int64_t total = (*hour * 60 + *minute) * kMinuteNanos + second * kSecondNanos + nanos;
+  if (total > kDayNanos) return std::nullopt;
   return total;
+}
+
+// In the unit of the type. What lies between two microseconds gives the lower one and is not exact.
+void set_nanoseconds(ParsedConstant& parsed, Int128 nanos) {
+  if (parsed.value.type.has_nanoseconds()) {
+    parsed.value.integer = nanos;
+    return;
+  }
+  Int128 rest = nanos % kMicroNanos;
+  parsed.value.integer = nanos / kMicroNanos - (rest < 0 ? 1 : 0);
+  parsed.exact = parsed.exact && rest == 0;
 }
 
 ParsedConstant parse_date_or_time(LogicalType type, std::string_view text) {
   std::string_view rest = text;
   ParsedConstant parsed{ScalarValue::of_integer(type, 0)};
-  if (type.kind() == TypeKind::Time) {
-    std::optional<int64_t> micros = read_time(rest, parsed.exact);
-    if (!micros || !read_zone_offset(rest) || !rest.empty()) refuse(type, text);
-    parsed.value.integer = *micros;
+  if (type.kind() == TypeKind::Time || type.kind() == TypeKind::TimeNs) {
+    std::optional<int64_t> nanos = read_time(rest, parsed.exact);
+    if (!nanos || !read_zone_offset(rest) || !rest.empty()) refuse(type, text);
+    set_nanoseconds(parsed, *nanos);
     return parsed;
   }
   bool before_christ = rest.ends_with(" BC") || rest.ends_with(" bc");
   if (before_christ) rest.remove_suffix(3);
   std::optional<int64_t> days = read_date(rest, before_christ);
   if (!days) refuse(type, text);
-  int64_t micros = 0;
+  int64_t nanos = 0;
   if (!rest.empty()) {
     if (!read_character(rest, ' ') && !read_character(rest, 'T') && !read_character(rest, 't')) refuse(type, text);
     std::optional<int64_t> time = read_time(rest, parsed.exact);
     if (!time) refuse(type, text);
-    micros = *time;
+    nanos = *time;
     std::optional<int64_t> offset = read_zone_offset(rest);
     if (!offset) refuse(type, text);
-    if (type.kind() == TypeKind::TimestampTz) micros -= *offset;  // the other types have no use for a zone
+    bool has_zone = type.kind() == TypeKind::TimestampTz || type.kind() == TypeKind::TimestampTzNs;
+    if (has_zone) nanos -= *offset;
     if (!rest.empty()) refuse(type, text);
   }
   if (type.kind() == TypeKind::Date) {
-    parsed.exact = parsed.exact && micros == 0;
-    parsed.value.integer = *days + micros / (int64_t{86'400} * 1'000'000);
+    parsed.exact = parsed.exact && nanos == 0;
+    parsed.value.integer = *days + nanos / kDayNanos;
   } else {
-    parsed.value.integer = Int128{*days} * 86'400 * 1'000'000 + micros;
+    set_nanoseconds(parsed, Int128{*days} * kDayNanos + nanos);
   }
   const Int128 highest = type.kind() == TypeKind::Date ? Int128{std::numeric_limits<int32_t>::max()} : std::numeric_limits<int64_t>::max();
   parsed.above = parsed.value.integer > highest;
@@ -303,6 +315,9 @@ std::string ScalarValue::to_string() const {
     case TypeKind::Time: append_time(shown, small); break;
     case TypeKind::Timestamp: append_timestamp(shown, small, ""); break;
     case TypeKind::TimestampTz: append_timestamp(shown, small, "+00"); break;
+    case TypeKind::TimeNs: append_time_ns(shown, small); break;
+    case TypeKind::TimestampNs: append_timestamp_ns(shown, small, ""); break;
+    case TypeKind::TimestampTzNs: append_timestamp_ns(shown, small, "+00"); break;
     case TypeKind::Interval: append_interval(shown, integer); break;
     case TypeKind::Varchar: return text;
     case TypeKind::Blob: append_bytes(shown, text); break;
@@ -339,7 +354,10 @@ ParsedConstant parse_constant(LogicalType type, std::string_view text) {
     case TypeKind::Date:
     case TypeKind::Time:
     case TypeKind::Timestamp:
-    case TypeKind::TimestampTz: return parse_date_or_time(type, text);
+    case TypeKind::TimestampTz:
+    case TypeKind::TimeNs:
+    case TypeKind::TimestampNs:
+    case TypeKind::TimestampTzNs: return parse_date_or_time(type, text);
     case TypeKind::Interval: throw UserError("INTERVAL columns cannot be compared with a constant");
     default: return parse_exact_number(type, text);
   }

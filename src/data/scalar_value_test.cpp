@@ -88,6 +88,29 @@ TEST(ScalarValueTest, BytesAreReadAsTheyArePrinted) {
   EXPECT_EQ(parse_constant(TypeKind::Varchar, "\\x61").value.text, "\\x61");
 }
 
+TEST(ScalarValueTest, NanosecondsAreKept) {
+  for (const char* text : {"2024-01-01 12:34:56.123456789", "1969-12-31 23:59:59.999999999", "2024-01-01 12:34:56.1", "2024-01-01 00:00:00",
+                           "1677-09-21 00:12:43.145224192", "2262-04-11 23:47:16.854775807"})
+    EXPECT_EQ(round_trip(TypeKind::TimestampNs, text), text);
+  EXPECT_EQ(round_trip(TypeKind::TimestampTzNs, "2024-01-01 12:34:56.000000001+02"), "2024-01-01 10:34:56.000000001+00");
+  EXPECT_EQ(round_trip(TypeKind::TimestampNs, "2024-01-01 12:34:56.000000001+02"), "2024-01-01 12:34:56.000000001");
+  EXPECT_EQ(round_trip(TypeKind::TimeNs, "23:59:59.999999999"), "23:59:59.999999999");
+  EXPECT_EQ(static_cast<int64_t>(parse_constant(TypeKind::TimestampNs, "1969-12-31 23:59:59.999999999").value.integer), -1);
+}
+
+TEST(ScalarValueTest, DigitsBeyondTheTypeGiveTheLowerNeighbour) {
+  ParsedConstant micros = parse_constant(TypeKind::Timestamp, "1969-12-31 23:59:59.999999001");
+  EXPECT_FALSE(micros.exact);
+  EXPECT_EQ(static_cast<int64_t>(micros.value.integer), -1);
+  EXPECT_TRUE(parse_constant(TypeKind::Timestamp, "2024-01-01 00:00:00.123456000").exact);
+  ParsedConstant nanos = parse_constant(TypeKind::TimestampNs, "2024-01-01 00:00:00.1234567891");
+  EXPECT_FALSE(nanos.exact);
+  EXPECT_EQ(nanos.value.to_string(), "2024-01-01 00:00:00.123456789");
+  EXPECT_FALSE(parse_constant(TypeKind::Date, "2024-01-01 00:00:00.000000001").exact);
+  EXPECT_TRUE(parse_constant(TypeKind::TimestampNs, "2262-04-11 23:47:16.854775808").above);
+  EXPECT_TRUE(parse_constant(TypeKind::TimestampNs, "1677-09-21 00:12:43.145224191").below);
+}
+
 TEST(ScalarValueTest, RefusesWhatIsNoValue) {
   EXPECT_THROW(parse_constant(TypeKind::Integer, "12x"), UserError);
   EXPECT_THROW(parse_constant(TypeKind::Integer, ""), UserError);

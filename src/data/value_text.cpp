@@ -48,19 +48,32 @@ std::string_view era_of(const CivilDate& date) {
   return date.year < 1 ? " BC" : "";
 }
 
-// Hours may have any number of digits: intervals do.
-void append_clock(std::string& text, uint64_t micros) {
-  uint64_t seconds = micros / 1'000'000;
+// `units` since midnight, of which a second has 10^digits. Hours may have any number of digits: intervals do.
+template <int digits>
+void append_clock(std::string& text, uint64_t units) {
+  constexpr uint64_t second = digits == 9 ? kSecondNanos : kSecondMicros;
+  uint64_t seconds = units / second;
   char buffer[kMostDigits];
   text += write_digits(buffer, seconds / 3600, 2);
   text += ':';
   append_two_digits(text, static_cast<int>(seconds / 60 % 60));
   text += ':';
   append_two_digits(text, static_cast<int>(seconds % 60));
-  uint64_t fraction = micros % 1'000'000;
+  uint64_t fraction = units % second;
   if (fraction == 0) return;
-  std::string_view digits = write_digits(buffer, fraction, 6);
-  (text += '.') += digits.substr(0, digits.find_last_not_of('0') + 1);
+  std::string_view shown = write_digits(buffer, fraction, digits);
+  (text += '.') += shown.substr(0, shown.find_last_not_of('0') + 1);
+}
+
+template <int digits>
+void append_moment(std::string& text, int64_t units, std::string_view zone) {
+  constexpr int64_t day = digits == 9 ? kDayNanos : kDayMicros;
+  CivilDate date = civil_from_days(floor_divide(units, day));
+  append_civil(text, date);
+  text += ' ';
+  append_clock<digits>(text, static_cast<uint64_t>(floor_modulo(units, day)));
+  text += zone;
+  text += era_of(date);
 }
 
 template <typename Number>
@@ -102,18 +115,19 @@ void append_date(std::string& text, int64_t days) {
 }
 
 void append_time(std::string& text, int64_t micros) {
-  append_clock(text, static_cast<uint64_t>(micros));
+  append_clock<6>(text, static_cast<uint64_t>(micros));
+}
+
+void append_time_ns(std::string& text, int64_t nanos) {
+  append_clock<9>(text, static_cast<uint64_t>(nanos));
 }
 
 void append_timestamp(std::string& text, int64_t micros, std::string_view zone) {
-  constexpr int64_t day = int64_t{86'400} * 1'000'000;
-  int64_t days = floor_divide(micros, day);
-  CivilDate date = civil_from_days(days);
-  append_civil(text, date);
-  text += ' ';
-  append_time(text, micros - days * day);
-  text += zone;
-  text += era_of(date);
+  append_moment<6>(text, micros, zone);
+}
+
+void append_timestamp_ns(std::string& text, int64_t nanos, std::string_view zone) {
+  append_moment<9>(text, nanos, zone);
 }
 
 void append_interval(std::string& text, Int128 packed) {
@@ -143,7 +157,7 @@ void append_interval(std::string& text, Int128 packed) {
   if (micros == 0 && !is_first) return;
   separate(micros < 0);
   if (micros < 0) text += '-';
-  append_clock(text, micros < 0 ? -static_cast<uint64_t>(micros) : static_cast<uint64_t>(micros));
+  append_clock<6>(text, micros < 0 ? -static_cast<uint64_t>(micros) : static_cast<uint64_t>(micros));
 }
 
 void append_bytes(std::string& text, std::string_view bytes) {

@@ -21,6 +21,9 @@ void append_date(std::string& text, int64_t days);
 void append_time(std::string& text, int64_t micros);
 // Microseconds since 1970-01-01: 1995-01-31 12:00:00 and the zone.
 void append_timestamp(std::string& text, int64_t micros, std::string_view zone);
+// The same in nanoseconds, with up to nine digits behind the point.
+void append_time_ns(std::string& text, int64_t nanos);
+void append_timestamp_ns(std::string& text, int64_t nanos, std::string_view zone);
 // As data/logical_type.h packs it: 1 year 2 mons 3 days 04:05:06.7
 void append_interval(std::string& text, Int128 packed);
 // \x and two digits a byte.

@@ -135,34 +135,62 @@ Column cast_number(const Column& column, LogicalType to, const at::Tensor& valid
   return cast_exact(column, to, valid);
 }
 
-at::Tensor floor_days(const at::Tensor& micros) {
-  return at::floor_divide(micros, at::full({1}, kDayMicros, micros.options()));
+at::Tensor floor_days(const at::Tensor& times, int64_t day) {
+  return at::floor_divide(times, at::full({1}, day, times.options()));
+}
+
+int64_t units_of_day(LogicalType type) {
+  return type.has_nanoseconds() ? kDayNanos : kDayMicros;
+}
+
+// Times in the unit of `from`, as those of `to`. Nanoseconds are rounded, halves away from zero, as in DuckDB.
+at::Tensor with_precision(const at::Tensor& times, LogicalType from, LogicalType to, const Column& source, const at::Tensor& valid) {
+  if (from.has_nanoseconds() == to.has_nanoseconds()) return times;
+  if (from.has_nanoseconds()) {
+    at::Tensor divisor = at::full({1}, kMicroNanos, times.options());
+    return kernels::checked_arithmetic(times, kernels::Arithmetic::DivideRounding, divisor, {});
+  }
+  constexpr int64_t most = INT64_MAX / kMicroNanos;
+  at::Tensor bad = times.gt(most).logical_or_(times.lt(-most));
+  if (valid.defined()) bad.logical_and_(valid);
+  if (kernels::count_true(bad) > 0) refuse_value(value_at(source, bad.nonzero()[0][0].item<int64_t>()), to);
+  return times * kMicroNanos;
 }
 
 Column cast_date_like(const Column& column, LogicalType to, const at::Tensor& valid) {
   LogicalType from = column.type();
   if (from.kind() == TypeKind::Date) {
     at::Tensor days = column.values().to(at::kLong);
-    constexpr int64_t most_days = INT64_MAX / kDayMicros;
+    const int64_t most_days = INT64_MAX / units_of_day(to);
     at::Tensor bad = days.abs().gt(most_days);
     if (valid.defined()) bad.logical_and_(valid);
     if (kernels::count_true(bad) > 0) refuse_value(value_at(column, bad.nonzero()[0][0].item<int64_t>()), to);
-    return fixed_like(to, days * kDayMicros, column);
+    return fixed_like(to, days * units_of_day(to), column);
   }
-  if (to.kind() == TypeKind::Date) return fixed_like(to, floor_days(column.values()).to(at::kInt), column);
-  if (to.kind() == TypeKind::Time) return fixed_like(to, column.values() - floor_days(column.values()) * kDayMicros, column);
-  return fixed_like(to, column.values(), column);  // with and without time zone: both UTC
+  const int64_t day = units_of_day(from);
+  if (to.kind() == TypeKind::Date) return fixed_like(to, floor_days(column.values(), day).to(at::kInt), column);
+  if (is_time_of_day(to)) {
+    at::Tensor times = column.values() - floor_days(column.values(), day) * day;
+    return fixed_like(to, with_precision(times, from, to, column, valid), column);
+  }
+  // With and without time zone: both UTC.
+  return fixed_like(to, with_precision(column.values(), from, to, column, valid), column);
 }
 
 bool is_time_and_interval(LogicalType one, LogicalType other) {
-  return one.kind() == TypeKind::Time && other.kind() == TypeKind::Interval;
+  return is_time_of_day(one) && other.kind() == TypeKind::Interval;
 }
 
 // A time is as long as the time since midnight; of an interval only its time within a day counts.
-Column cast_time_or_interval(const Column& column, LogicalType to) {
-  if (to.kind() == TypeKind::Interval) return fixed_like(to, at::stack({column.values(), at::zeros_like(column.values())}, 1), column);
+Column cast_time_or_interval(const Column& column, LogicalType to, const at::Tensor& valid) {
+  LogicalType from = column.type();
+  if (to.kind() == TypeKind::Interval) {
+    at::Tensor micros = with_precision(column.values(), from, TypeKind::Time, column, valid);
+    return fixed_like(to, at::stack({micros, at::zeros_like(micros)}, 1), column);
+  }
   at::Tensor micros = column.values().select(1, 0).contiguous();
-  return fixed_like(to, micros - floor_days(micros) * kDayMicros, column);
+  micros = micros - floor_days(micros, kDayMicros) * kDayMicros;
+  return fixed_like(to, with_precision(micros, TypeKind::Time, to, column, valid), column);
 }
 
 // Text in and out goes value by value; a dictionary is converted once per entry by the evaluator.
@@ -195,7 +223,8 @@ bool can_cast(LogicalType from, LogicalType to) {
   bool to_number = is_number(to) || to.kind() == TypeKind::Boolean;
   if (from_number && to_number) return true;
   if (is_time_and_interval(from, to) || is_time_and_interval(to, from)) return true;
-  if (is_date_like(from)) return is_date_like(to) || (to.kind() == TypeKind::Time && from.kind() != TypeKind::Date);
+  if (is_time_of_day(from) && is_time_of_day(to)) return true;
+  if (is_date_like(from)) return is_date_like(to) || (is_time_of_day(to) && from.kind() != TypeKind::Date);
   return false;
 }
 
@@ -205,7 +234,9 @@ bool cast_can_raise(LogicalType from, LogicalType to) {
   if (from.kind() == TypeKind::Boolean || to.kind() == TypeKind::Boolean) return false;
   if (is_exact_number(from) && is_exact_number(to)) return !always_fits(from, to);
   if (is_number(from)) return !(to.kind() == TypeKind::Double) && !(is_exact_number(from) && to.is_floating());
-  return from.kind() == TypeKind::Date;
+  // Nanoseconds end in 2262.
+  bool narrows = is_date_like(from) && is_date_like(to) && to.has_nanoseconds() && !from.has_nanoseconds();
+  return from.kind() == TypeKind::Date || narrows;
 }
 
 Column cast_column(const Column& column, LogicalType to, const at::Tensor& valid) {
@@ -216,7 +247,8 @@ Column cast_column(const Column& column, LogicalType to, const at::Tensor& valid
   at::Tensor counts = both_valid(valid, plain.validity());
   if (from.is_text() || to.is_text()) return convert_values(plain, to, counts);
   if (is_date_like(from)) return cast_date_like(plain, to, counts);
-  if (is_time_and_interval(from, to) || is_time_and_interval(to, from)) return cast_time_or_interval(plain, to);
+  if (is_time_and_interval(from, to) || is_time_and_interval(to, from)) return cast_time_or_interval(plain, to, counts);
+  if (is_time_of_day(from)) return fixed_like(to, with_precision(plain.values(), from, to, plain, counts), plain);
   return cast_number(plain, to, counts);
 }
 

@@ -52,6 +52,21 @@ int64_t shifted_timestamp(int64_t days, int64_t time, Interval interval, int sig
   return checked_timestamp(Int128{micros} + Int128{interval.micros} * sign);
 }
 
+// The steps may leave the range, which is short; the sum may not.
+int64_t shifted_nanoseconds(int64_t nanos, Interval interval, int sign) {
+  int64_t days = floor_divide(nanos, kDayNanos);
+  int64_t time = floor_modulo(nanos, kDayNanos);
+  if (interval.months != 0) days = add_months(days, int64_t{interval.months} * sign);
+  Int128 shift = Int128{interval.days} * kDayNanos + Int128{interval.micros} * kMicroNanos;
+  return checked<int64_t>(Int128{days} * kDayNanos + time + shift * sign, "timestamp with nanoseconds");
+}
+
+// Halves go away from zero, as in casts.
+int64_t rounded_to_micros(Int128 nanos) {
+  constexpr int64_t half = kMicroNanos / 2;
+  return static_cast<int64_t>((nanos + (nanos < 0 ? -half : half)) / kMicroNanos);
+}
+
 Column shift_by_interval(const FunctionCall& call, int sign) {
   auto [interval, date] = ordered(call, TypeKind::Interval);
   ArgumentValues<WordPair> intervals(*interval);
@@ -61,6 +76,10 @@ Column shift_by_interval(const FunctionCall& call, int sign) {
                                       [&](int64_t row) { return shifted_timestamp(days[row], 0, unpack_interval(intervals[row]), sign); });
   }
   ArgumentValues<int64_t> micros(*date);
+  if (call.result.has_nanoseconds()) {
+    return fill_counted_rows<int64_t>(
+        call, [&](int64_t row) { return shifted_nanoseconds(micros[row], unpack_interval(intervals[row]), sign); });
+  }
   return fill_counted_rows<int64_t>(call, [&](int64_t row) {
     int64_t days = days_of_micros(micros[row]);
     return shifted_timestamp(days, micros[row] - days * kDayMicros, unpack_interval(intervals[row]), sign);
@@ -70,9 +89,11 @@ Column shift_by_interval(const FunctionCall& call, int sign) {
 Column shift_time(const FunctionCall& call, int sign) {
   auto [interval, time] = ordered(call, TypeKind::Interval);
   ArgumentValues<WordPair> intervals(*interval);
-  ArgumentValues<int64_t> micros(*time);
-  return fill_rows<int64_t>(call,
-                            [&](int64_t row) { return floor_modulo(micros[row] + intervals[row].low % kDayMicros * sign, kDayMicros); });
+  ArgumentValues<int64_t> times(*time);
+  const int64_t unit = call.result.has_nanoseconds() ? kMicroNanos : 1;
+  return fill_rows<int64_t>(call, [&](int64_t row) {
+    return floor_modulo(times[row] + intervals[row].low % kDayMicros * unit * sign, kDayMicros * unit);
+  });
 }
 
 WordPair combined(Interval left, Interval right, int sign) {
@@ -144,6 +165,7 @@ WordPair age_of(int64_t end, int64_t begin) {
 int64_t border_number(DateField unit, int64_t micros) {
   int64_t days = days_of_micros(micros);
   switch (unit) {
+    case DateField::Nanoseconds:
     case DateField::Microseconds: return micros;
     case DateField::Milliseconds: return floor_divide(micros, 1'000);
     case DateField::Second: return floor_divide(micros, kSecondMicros);
@@ -210,16 +232,23 @@ Column subtract_interval(const FunctionCall& call) {
 Column add_date_and_time(const FunctionCall& call) {
   auto [date, time] = ordered(call, TypeKind::Date);
   ArgumentValues<int32_t> days(*date);
-  ArgumentValues<int64_t> micros(*time);
+  ArgumentValues<int64_t> times(*time);
+  if (call.result.has_nanoseconds()) {
+    return fill_counted_rows<int64_t>(call, [&](int64_t row) {
+      return checked<int64_t>(Int128{days[row]} * kDayNanos + times[row], "timestamp with nanoseconds");
+    });
+  }
   return fill_counted_rows<int64_t>(
-      call, [&](int64_t row) { return checked_timestamp(Int128{days[row]} * kDayMicros + micros[row]); });
+      call, [&](int64_t row) { return checked_timestamp(Int128{days[row]} * kDayMicros + times[row]); });
 }
 
 Column subtract_timestamps(const FunctionCall& call) {
   ArgumentValues<int64_t> left(call.arguments[0]);
   ArgumentValues<int64_t> right(call.arguments[1]);
+  const bool nanos = call.arguments[0].column.type().has_nanoseconds();
   return fill_wide_rows(call, [&](int64_t row) {
-    int64_t micros = checked<int64_t>(Int128{left[row]} - right[row], "interval");
+    Int128 difference = Int128{left[row]} - right[row];
+    int64_t micros = nanos ? rounded_to_micros(difference) : checked<int64_t>(difference, "interval");
     return pack_interval({0, static_cast<int32_t>(micros / kDayMicros), micros % kDayMicros});
   });
 }
@@ -235,7 +264,11 @@ Column subtract_interval_from_time(const FunctionCall& call) {
 Column subtract_times(const FunctionCall& call) {
   ArgumentValues<int64_t> left(call.arguments[0]);
   ArgumentValues<int64_t> right(call.arguments[1]);
-  return fill_wide_rows(call, [&](int64_t row) { return pack_interval({0, 0, left[row] - right[row]}); });
+  const bool nanos = call.arguments[0].column.type().has_nanoseconds();
+  return fill_wide_rows(call, [&](int64_t row) {
+    int64_t difference = left[row] - right[row];
+    return pack_interval({0, 0, nanos ? rounded_to_micros(difference) : difference});
+  });
 }
 
 Column add_intervals(const FunctionCall& call) {
@@ -282,12 +315,16 @@ Column age_between(const FunctionCall& call) {
 Column count_borders(const FunctionCall& call) {
   if (!any_row_counts(call)) return meaningless_rows(call);
   ArgumentText units(call.arguments[0]);
-  ArgumentValues<int64_t> from(call.arguments[1]);
-  ArgumentValues<int64_t> to(call.arguments[2]);
+  ArgumentValues<int64_t> from(in_whole_microseconds(call.arguments[1]));
+  ArgumentValues<int64_t> to(in_whole_microseconds(call.arguments[2]));
+  ArgumentValues<int64_t> exact_from(call.arguments[1]);
+  ArgumentValues<int64_t> exact_to(call.arguments[2]);
+  const int64_t nanos = call.arguments[1].column.type().has_nanoseconds() ? 1 : kMicroNanos;
   std::optional<DateField> unit;
   if (call.arguments[0].is_constant) unit = parse_date_field(units[0]);
   return fill_counted_rows<int64_t>(call, [&](int64_t row) {
     DateField own = unit ? *unit : parse_date_field(units[row]);
+    if (own == DateField::Nanoseconds) return checked<int64_t>((Int128{exact_to[row]} - exact_from[row]) * nanos, "number");
     return checked<int64_t>(Int128{border_number(own, to[row])} - border_number(own, from[row]), "number");
   });
 }
@@ -331,6 +368,17 @@ Column timestamp_of_epoch(const FunctionCall& call) {
     if (!(std::abs(micros) < std::ldexp(1.0, 63))) refuse_range("timestamp");
     return static_cast<int64_t>(micros);
   });
+}
+
+Column epoch_nanoseconds(const FunctionCall& call) {
+  const Argument& moment = call.arguments[0];
+  if (moment.column.type().has_nanoseconds()) return Column::fixed(call.result, moment.expanded(call.rows).values());
+  ArgumentValues<int64_t> micros(moment);
+  return fill_counted_rows<int64_t>(call, [&](int64_t row) { return checked<int64_t>(Int128{micros[row]} * kMicroNanos, "number"); });
+}
+
+Column timestamp_of_nanoseconds(const FunctionCall& call) {
+  return Column::fixed(call.result, call.arguments[0].expanded(call.rows).values());
 }
 
 }  // namespace pistachio

@@ -23,7 +23,10 @@ struct FieldName {
 };
 
 // The first name of each field is the one shown.
-constexpr FieldName kFieldNames[] = {{"microseconds", DateField::Microseconds},
+constexpr FieldName kFieldNames[] = {{"nanoseconds", DateField::Nanoseconds},
+                                     {"nanosecond", DateField::Nanoseconds},
+                                     {"ns", DateField::Nanoseconds},
+                                     {"microseconds", DateField::Microseconds},
                                      {"microsecond", DateField::Microseconds},
                                      {"us", DateField::Microseconds},
                                      {"usec", DateField::Microseconds},
@@ -93,6 +96,7 @@ using FieldConstant = std::integral_constant<DateField, field>;
 template <typename Body>
 auto with_field(DateField field, const Body& body) {
   switch (field) {
+    case DateField::Nanoseconds: return body(FieldConstant<DateField::Nanoseconds>());
     case DateField::Microseconds: return body(FieldConstant<DateField::Microseconds>());
     case DateField::Milliseconds: return body(FieldConstant<DateField::Milliseconds>());
     case DateField::Second: return body(FieldConstant<DateField::Second>());
@@ -154,8 +158,7 @@ int64_t field_of_day(int64_t days) {
 }
 
 constexpr bool is_time_field(DateField field) {
-  return field == DateField::Microseconds || field == DateField::Milliseconds || field == DateField::Second || field == DateField::Minute ||
-         field == DateField::Hour;
+  return field <= DateField::Hour;
 }
 
 // Of microseconds since midnight; of a negative interval all fields are negative. Seconds in millionths.
@@ -165,6 +168,7 @@ int64_t field_of_time(int64_t micros) {
     case DateField::Hour: return micros / kHourMicros;
     case DateField::Minute: return micros / kMinuteMicros % 60;
     case DateField::Milliseconds: return micros % kMinuteMicros / 1'000;
+    case DateField::Nanoseconds: return micros % kMinuteMicros * kMicroNanos;
     default: return micros % kMinuteMicros;  // Second, Microseconds
   }
 }
@@ -195,8 +199,9 @@ Int128 epoch_of_interval(Interval interval) {
   return months_micros + Int128{interval.days} * kDayMicros + interval.micros;
 }
 
+// Units of 10^-6 seconds, of types with nanoseconds 10^-9.
 Column extract_epoch(const Argument& argument, int64_t rows) {
-  FunctionCall call{{&argument, 1}, rows, field_type(DateField::Epoch), {}};
+  FunctionCall call{{&argument, 1}, rows, field_type(DateField::Epoch, argument.column.type()), {}};
   auto fill = [&](auto source, auto epoch) {
     return fill_wide_rows(call, [&](int64_t row) {
       Int128 micros = epoch(source[row]);
@@ -207,8 +212,15 @@ Column extract_epoch(const Argument& argument, int64_t rows) {
     case TypeKind::Date: return fill(ArgumentValues<int32_t>(argument), [](int32_t days) { return Int128{days} * kDayMicros; });
     case TypeKind::Interval:
       return fill(ArgumentValues<WordPair>(argument), [](WordPair words) { return epoch_of_interval(unpack_interval(words)); });
-    default: return fill(ArgumentValues<int64_t>(argument), [](int64_t micros) { return Int128{micros}; });
+    default: return fill(ArgumentValues<int64_t>(argument), [](int64_t units) { return Int128{units}; });
   }
+}
+
+// The seconds of the minute in 10^-9, of a type with nanoseconds.
+Column nanoseconds_of_minute(DateField field, const Argument& argument, int64_t rows) {
+  FunctionCall call{{&argument, 1}, rows, field_type(field, argument.column.type()), {}};
+  ArgumentValues<int64_t> nanos(argument);
+  return fill_rows<int64_t>(call, [&](int64_t row) { return floor_modulo(nanos[row], kMinuteNanos); });
 }
 
 template <DateField field>
@@ -269,7 +281,7 @@ Interval truncated_interval(Interval interval) {
 
 bool is_truncation_unit(LogicalType type, DateField field) {
   if (type.kind() == TypeKind::Interval && field == DateField::Week) return false;
-  return field <= DateField::Millennium;
+  return field != DateField::Nanoseconds && field <= DateField::Millennium;
 }
 
 DateField parse_unit(std::string_view name, LogicalType type) {
@@ -314,24 +326,39 @@ bool has_field(LogicalType type, DateField field) {
   switch (type.kind()) {
     case TypeKind::Date: return !is_time_field(field);
     case TypeKind::Timestamp:
-    case TypeKind::TimestampTz: return true;
-    case TypeKind::Time: return is_time_field(field) || field == DateField::Epoch;
+    case TypeKind::TimestampTz:
+    case TypeKind::TimestampNs:
+    case TypeKind::TimestampTzNs: return true;
+    case TypeKind::Time:
+    case TypeKind::TimeNs: return is_time_field(field) || field == DateField::Epoch;
     case TypeKind::Interval: return is_time_field(field) || field == DateField::Epoch || of_period;
     default: return false;
   }
 }
 
-LogicalType field_type(DateField field) {
-  if (field == DateField::Second) return LogicalType::decimal(8, 6);
-  if (field == DateField::Epoch) return LogicalType::decimal(22, 6);
+LogicalType field_type(DateField field, LogicalType type) {
+  bool nanos = type.has_nanoseconds();
+  if (field == DateField::Second) return nanos ? LogicalType::decimal(11, 9) : LogicalType::decimal(8, 6);
+  if (field == DateField::Epoch) return nanos ? LogicalType::decimal(19, 9) : LogicalType::decimal(22, 6);
   return TypeKind::BigInt;
+}
+
+Argument in_whole_microseconds(const Argument& argument) {
+  LogicalType type = argument.column.type();
+  if (!type.has_nanoseconds()) return argument;
+  at::Tensor micros = at::div(argument.column.values(), kMicroNanos, "floor");
+  return {Column::fixed(in_microseconds(type), std::move(micros), argument.column.validity()), argument.is_constant};
 }
 
 Column extract_field(DateField field, const Argument& argument, int64_t rows) {
   LogicalType type = argument.column.type();
   if (!has_field(type, field)) throw UserError(fmt::format("{} has no field '{}'", type.to_string(), date_field_name(field)));
   if (field == DateField::Epoch) return extract_epoch(argument, rows);
-  FunctionCall call{{&argument, 1}, rows, field_type(field), {}};
+  if (type.has_nanoseconds()) {
+    if (field == DateField::Second || field == DateField::Nanoseconds) return nanoseconds_of_minute(field, argument, rows);
+    return extract_field(field, in_whole_microseconds(argument), rows);
+  }
+  FunctionCall call{{&argument, 1}, rows, field_type(field, type), {}};
   return with_field(field, [&](auto constant) -> Column {
     constexpr DateField chosen = decltype(constant)::value;
     if (type.kind() == TypeKind::Date) {
@@ -360,7 +387,7 @@ Column truncate_date(const FunctionCall& call) {
             row, [&](auto unit) { return pack_interval(truncated_interval<decltype(unit)::value>(unpack_interval(intervals[row]))); });
       });
     }
-    ArgumentValues<int64_t> micros(call.arguments[1]);
+    ArgumentValues<int64_t> micros(in_whole_microseconds(call.arguments[1]));
     return fill_counted_rows<int64_t>(
         call, [&](int64_t row) { return with_unit(row, [&](auto unit) { return truncated_micros<decltype(unit)::value>(micros[row]); }); });
   };

@@ -1,4 +1,5 @@
-// Parts of dates, times and intervals: EXTRACT and DATE_TRUNC. Whole fields are BIGINT, seconds DECIMAL(8,6), epochs DECIMAL(22,6).
+// Parts of dates, times and intervals: EXTRACT and DATE_TRUNC. Whole fields are BIGINT, seconds DECIMAL(8,6), epochs DECIMAL(22,6); of
+// types with nanoseconds they are DECIMAL(11,9) and DECIMAL(19,9).
 #pragma once
 
 #include <optional>
@@ -11,6 +12,7 @@
 namespace pistachio {
 
 enum class DateField {
+  Nanoseconds,
   Microseconds,
   Milliseconds,
   Second,
@@ -41,12 +43,16 @@ std::string_view date_field_name(DateField field);
 std::string extract_function_name(DateField field);
 
 bool has_field(LogicalType type, DateField field);
-LogicalType field_type(DateField field);
+LogicalType field_type(DateField field, LogicalType type);
 
-// Of a DATE, TIMESTAMP, TIMESTAMP WITH TIME ZONE, TIME or INTERVAL that has the field; so many rows.
+// A value with nanoseconds cut, towards the past, to the microsecond in which it lies: rounding could move it to another day or year. Other
+// values as they are.
+Argument in_whole_microseconds(const Argument& argument);
+
+// Of a date, time or interval of any type that has the field; `rows` values.
 Column extract_field(DateField field, const Argument& argument, int64_t rows);
 
-// unit, value: TIMESTAMP, TIMESTAMP WITH TIME ZONE or INTERVAL.
+// unit, value: INTERVAL or a timestamp. Of one with nanoseconds the result is in microseconds, which hold every unit.
 Column truncate_date(const FunctionCall& call);
 
 }  // namespace pistachio

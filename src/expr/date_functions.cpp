@@ -1,6 +1,7 @@
 // Functions on dates, times and intervals: the table, and which types each takes. All times are UTC.
 #include <array>
 #include <chrono>
+#include <vector>
 
 #include "base/error.h"
 #include "columns/scalar_access.h"
@@ -88,18 +89,34 @@ std::optional<FunctionTypes> resolve_date_interval_sum(Types types, Literals lit
 }
 
 std::optional<FunctionTypes> resolve_time_and_interval(Types types, Literals literals) {
-  return resolve_exactly<TypeKind::Time, TypeKind::Interval, TypeKind::Time>(types, literals);
+  using enum TypeKind;
+  if (std::optional<FunctionTypes> match = resolve_exactly<Time, Interval, Time>(types, literals)) return match;
+  return resolve_exactly<TimeNs, Interval, TimeNs>(types, literals);
 }
 
 std::optional<FunctionTypes> resolve_time_interval_sum(Types types, Literals literals) {
+  using enum TypeKind;
   if (std::optional<FunctionTypes> match = resolve_time_and_interval(types, literals)) return match;
-  return resolve_exactly<TypeKind::Interval, TypeKind::Time, TypeKind::Time>(types, literals);
+  if (std::optional<FunctionTypes> match = resolve_exactly<Interval, Time, Time>(types, literals)) return match;
+  return resolve_exactly<Interval, TimeNs, TimeNs>(types, literals);
 }
 
 std::optional<FunctionTypes> resolve_date_and_time(Types types, Literals literals) {
   using enum TypeKind;
   if (std::optional<FunctionTypes> match = resolve_exactly<Date, Time, Timestamp>(types, literals)) return match;
-  return resolve_exactly<Time, Date, Timestamp>(types, literals);
+  if (std::optional<FunctionTypes> match = resolve_exactly<Time, Date, Timestamp>(types, literals)) return match;
+  if (std::optional<FunctionTypes> match = resolve_exactly<Date, TimeNs, TimestampNs>(types, literals)) return match;
+  return resolve_exactly<TimeNs, Date, TimestampNs>(types, literals);
+}
+
+// A literal on one side is of the other's type.
+std::optional<FunctionTypes> resolve_time_minus_time(Types types, Literals literals) {
+  if (!is_pair(types, literals)) return std::nullopt;
+  LogicalType left = literals[0] ? types[1] : types[0];
+  LogicalType right = literals[1] ? types[0] : types[1];
+  if (!is_time_of_day(left) || !is_time_of_day(right)) return std::nullopt;
+  LogicalType common = *common_type(left, right);
+  return FunctionTypes{{common, common}, TypeKind::Interval};
 }
 
 template <TypeKind kind>
@@ -130,7 +147,7 @@ std::optional<FunctionTypes> resolve_interval_product(Types types, Literals lite
 }
 
 bool has_fields(LogicalType type) {
-  return is_date_like(type) || type.kind() == TypeKind::Time || type.kind() == TypeKind::Interval;
+  return is_date_like(type) || is_time_of_day(type) || type.kind() == TypeKind::Interval;
 }
 
 std::optional<FunctionTypes> resolve_extract(Types types, Literals literals) {
@@ -167,7 +184,7 @@ Column extract(const FunctionCall& call) {
 template <DateField field>
 std::optional<FunctionTypes> resolve_field(Types types, Literals literals) {
   if (types.size() != 1 || literals[0] || !has_field(types[0], field)) return std::nullopt;
-  return FunctionTypes{{types[0]}, field_type(field)};
+  return FunctionTypes{{types[0]}, field_type(field, types[0])};
 }
 
 template <DateField field>
@@ -184,33 +201,69 @@ std::optional<FunctionTypes> resolve_whole_second(Types types, Literals literals
 
 Column whole_second(const FunctionCall& call) {
   Column exact = extract_field(DateField::Second, call.arguments[0], call.rows);
-  return Column::fixed(TypeKind::BigInt, exact.values().div(1'000'000, "trunc"));
+  const int64_t second = exact.type().scale() == 9 ? kSecondNanos : kSecondMicros;
+  return Column::fixed(TypeKind::BigInt, exact.values().div(second, "trunc"));
 }
 
 std::optional<FunctionTypes> resolve_truncation(Types types, Literals literals) {
   if (types.size() != 2 || (!literals[0] && types[0].kind() != kText)) return std::nullopt;
   LogicalType type = literals[1] ? LogicalType(TypeKind::Timestamp) : moment_type(types[1]);
   if (!is_date_like(type) && type.kind() != TypeKind::Interval) return std::nullopt;
-  return FunctionTypes{{kText, type}, type};
+  return FunctionTypes{{kText, type}, in_microseconds(type)};
+}
+
+bool has_nanoseconds(LogicalType type, bool literal) {
+  return !literal && is_date_like(type) && type.has_nanoseconds();
+}
+
+// As resolve_as with a TIMESTAMP in front, or with a timestamp that has nanoseconds, which stay.
+template <TypeKind result, TypeKind... others>
+std::optional<FunctionTypes> resolve_moment(Types types, Literals literals) {
+  std::optional<FunctionTypes> match = resolve_as<result, TypeKind::Timestamp, others...>(types, literals);
+  if (match || types.empty() || !has_nanoseconds(types[0], literals[0])) return match;
+  std::vector<LogicalType> as_micros(types.begin(), types.end());
+  as_micros[0] = TypeKind::Timestamp;
+  match = resolve_as<result, TypeKind::Timestamp, others...>(as_micros, literals);
+  if (match) match->arguments[0] = types[0];
+  return match;
 }
 
 std::optional<FunctionTypes> resolve_difference(Types types, Literals literals) {
+  using enum TypeKind;
+  if (types.size() == 3 && (has_nanoseconds(types[1], literals[1]) || has_nanoseconds(types[2], literals[2]))) {
+    if (std::optional<FunctionTypes> match = resolve_as<kWhole, kText, TimestampNs, TimestampNs>(types, literals)) return match;
+    return resolve_as<kWhole, kText, TimestampTzNs, TimestampTzNs>(types, literals);
+  }
   std::optional<FunctionTypes> match = resolve_as<kWhole, kText, TypeKind::Timestamp, TypeKind::Timestamp>(types, literals);
   if (match || types.size() != 3) return match;
   if (!is_date_like(types[1]) || !is_date_like(types[2])) return std::nullopt;
   return resolve_as<kWhole, kText, TypeKind::TimestampTz, TypeKind::TimestampTz>(types, literals);
 }
 
-std::optional<FunctionTypes> resolve_age(Types types, Literals literals) {
+// The types with nanoseconds replaced by those without: the arguments are rounded.
+std::vector<LogicalType> rounded_types(Types types) {
+  std::vector<LogicalType> rounded;
+  for (LogicalType type : types) rounded.push_back(is_date_like(type) ? in_microseconds(type) : type);
+  return rounded;
+}
+
+std::optional<FunctionTypes> resolve_age(Types given, Literals literals) {
   using enum TypeKind;
+  std::vector<LogicalType> types = rounded_types(given);
   if (std::optional<FunctionTypes> match = resolve_as<Interval, Timestamp, Timestamp>(types, literals)) return match;
   return resolve_as<Interval, TimestampTz, TimestampTz>(types, literals);
 }
 
-std::optional<FunctionTypes> resolve_age_today(Types types, Literals literals) {
+std::optional<FunctionTypes> resolve_age_today(Types given, Literals literals) {
   using enum TypeKind;
+  std::vector<LogicalType> types = rounded_types(given);
   if (std::optional<FunctionTypes> match = resolve_as<Interval, Timestamp>(types, literals)) return match;
   return resolve_as<Interval, TimestampTz>(types, literals);
+}
+
+std::optional<FunctionTypes> resolve_epoch_nanoseconds(Types types, Literals literals) {
+  if (types.size() != 1 || literals[0] || !is_date_like(types[0])) return std::nullopt;
+  return FunctionTypes{{moment_type(types[0])}, TypeKind::BigInt};
 }
 
 int64_t micros_now() {
@@ -308,7 +361,7 @@ const std::array kDateFunctions = {
              .signature = "TIME - INTERVAL -> TIME",
              .description = "Earlier, around midnight; months and days do not count"},
     Function{.name = "-",
-             .resolve = resolve_two_of_kind<TypeKind::Time>,
+             .resolve = resolve_time_minus_time,
              .evaluate = subtract_times,
              .signature = "TIME - TIME -> INTERVAL",
              .description = "Time between"},
@@ -361,12 +414,14 @@ const std::array kDateFunctions = {
              .can_raise = true,
              .signature = "date_trunc(unit VARCHAR, value DATE | TIMESTAMP | INTERVAL) -> TIMESTAMP | INTERVAL",
              .description = "The begin of the microsecond ... millennium in which the moment lies"},
+    field_function<DateField::Nanoseconds>("extract nanoseconds", "EXTRACT(nanoseconds FROM value) -> BIGINT",
+                                           "Seconds of the minute in billionths"),
     field_function<DateField::Microseconds>("extract microseconds", "EXTRACT(microseconds FROM value) -> BIGINT",
                                             "Seconds of the minute in millionths"),
     field_function<DateField::Milliseconds>("extract milliseconds", "EXTRACT(milliseconds FROM value) -> BIGINT",
                                             "Seconds of the minute in thousandths"),
     field_function<DateField::Second>("extract second", "EXTRACT(second FROM value) -> DECIMAL(8,6)",
-                                      "Seconds of the minute, with six digits behind the point"),
+                                      "Seconds of the minute, with six digits behind the point; of types with nanoseconds with nine"),
     field_function<DateField::Minute>("extract minute", "EXTRACT(minute FROM value) -> BIGINT", "Minutes of the hour"),
     field_function<DateField::Hour>("extract hour", "EXTRACT(hour FROM value) -> BIGINT", "Hours of the day; of an INTERVAL all hours"),
     field_function<DateField::Day>("extract day", "EXTRACT(day FROM value) -> BIGINT", "Day of the month; of an INTERVAL its days"),
@@ -395,6 +450,7 @@ const std::array kDateFunctions = {
     field_function<DateField::Minute>("minute", "minute(value) -> BIGINT", "Minutes of the hour"),
     field_function<DateField::Milliseconds>("millisecond", "millisecond(value) -> BIGINT", "Seconds of the minute in thousandths"),
     field_function<DateField::Microseconds>("microsecond", "microsecond(value) -> BIGINT", "Seconds of the minute in millionths"),
+    field_function<DateField::Nanoseconds>("nanosecond", "nanosecond(value) -> BIGINT", "Seconds of the minute in billionths"),
     field_function<DateField::Quarter>("quarter", "quarter(value) -> BIGINT", "Quarter of the year, 1 to 4"),
     field_function<DateField::Week>("week", "week(value) -> BIGINT",
                                     "Number of the ISO week: weeks begin on Monday, the first has the year's first Thursday"),
@@ -441,17 +497,17 @@ const std::array kDateFunctions = {
              .signature = "last_day(DATE) -> DATE",
              .description = "The last day of the month"},
     Function{.name = "last_day",
-             .resolve = resolve_as<TypeKind::Date, TypeKind::Timestamp>,
+             .resolve = resolve_moment<TypeKind::Date>,
              .evaluate = last_day_of_moment,
              .signature = "last_day(TIMESTAMP) -> DATE",
              .description = "The last day of the month"},
     Function{.name = "monthname",
-             .resolve = resolve_as<kText, TypeKind::Timestamp>,
+             .resolve = resolve_moment<kText>,
              .evaluate = name_of_month,
              .signature = "monthname(TIMESTAMP) -> VARCHAR",
              .description = "English name of the month"},
     Function{.name = "dayname",
-             .resolve = resolve_as<kText, TypeKind::Timestamp>,
+             .resolve = resolve_moment<kText>,
              .evaluate = name_of_day,
              .signature = "dayname(TIMESTAMP) -> VARCHAR",
              .description = "English name of the day of the week"},
@@ -473,12 +529,23 @@ const std::array kDateFunctions = {
              .can_raise = true,
              .signature = "to_timestamp(seconds DOUBLE) -> TIMESTAMP WITH TIME ZONE",
              .description = "So many seconds after 1970-01-01 00:00:00 UTC"},
+    Function{.name = "make_timestamp_ns",
+             .resolve = resolve_as<TypeKind::TimestampNs, kWhole>,
+             .evaluate = timestamp_of_nanoseconds,
+             .signature = "make_timestamp_ns(nanoseconds BIGINT) -> TIMESTAMP_NS",
+             .description = "The moment that many nanoseconds after 1970-01-01 00:00:00"},
+    Function{.name = "epoch_ns",
+             .resolve = resolve_epoch_nanoseconds,
+             .evaluate = epoch_nanoseconds,
+             .can_raise = true,
+             .signature = "epoch_ns(value) -> BIGINT",
+             .description = "Nanoseconds since 1970-01-01 00:00:00 UTC"},
     Function{.name = "to_char",
-             .resolve = resolve_as<kText, TypeKind::Timestamp, kText>,
+             .resolve = resolve_moment<kText, kText>,
              .evaluate = format_dates,
              .signature = "to_char(TIMESTAMP, format VARCHAR) -> VARCHAR",
-             .description = "Text by a format: YYYY MM DD HH24 HH12 MI SS MS US Mon Month Dy Day Q AM and others; FM leaves out padding, "
-                            "TH and th behind a number make it 1ST and 1st, other characters stay"},
+             .description = "Text by a format: YYYY MM DD HH24 HH12 MI SS MS US FF1 ... FF9 Mon Month Dy Day Q AM and others; FM leaves "
+                            "out padding, TH and th behind a number make it 1ST and 1st, other characters stay"},
     Function{.name = "current_date",
              .resolve = resolve_as<TypeKind::Date>,
              .evaluate = this_moment,

@@ -363,5 +363,54 @@ TEST(DateFunctions, Now) {
   EXPECT_EQ(make_call("current_date", {})->type().kind(), TypeKind::Date);
 }
 
+ScalarValue timestamp_ns(const char* value) {
+  return parse_value(TypeKind::TimestampNs, value);
+}
+
+TEST(TimestampNs, FieldsAreThoseOfTheMoment) {
+  // Rounded to microseconds this is the next year.
+  ScalarValue last = timestamp_ns("2023-12-31 23:59:59.9999999");
+  check_field("year", last, "2023");
+  check_field("second", last, "59.999999900");
+  check_field("milliseconds", last, "59999");
+  check_field("microseconds", last, "59999999");
+  check_field("nanoseconds", last, "59999999900");
+  check_field("epoch", last, "1704067199.999999900");
+  check_field("nanoseconds", timestamp("2023-12-31 23:59:59.5"), "59500000000");
+  check_field("second", timestamp_ns("1969-12-31 23:59:59.999999999"), "59.999999999");
+  check_field("nanoseconds", parse_value(TypeKind::TimeNs, "10:20:30.123456789"), "30123456789");
+  check("second", {last}, "59");
+  check("date_trunc", {text("second"), last}, "2023-12-31 23:59:59");
+  check("date_trunc", {text("microsecond"), last}, "2023-12-31 23:59:59.999999");
+  check("date_trunc", {text("year"), timestamp_ns("1677-09-21 00:12:43.145224192")}, "1677-01-01 00:00:00");
+  check("monthname", {last}, "December");
+  check("last_day", {last}, "2023-12-31");
+  check("to_char", {last, text("YYYY-MM-DD HH24:MI:SS.FF9 US FF7 FF8")}, "2023-12-31 23:59:59.999999900 999999 9999999 99999990");
+}
+
+TEST(TimestampNs, IntervalsKeepNanoseconds) {
+  ScalarValue moment = timestamp_ns("2024-01-31 12:34:56.123456789");
+  check("+", {moment, interval("1 month 1 microsecond")}, "2024-02-29 12:34:56.123457789");
+  check("-", {moment, interval("1 day 12 hours")}, "2024-01-30 00:34:56.123456789");
+  check("+", {timestamp_ns("1677-09-21 00:12:43.145224192"), interval("0 seconds")}, "1677-09-21 00:12:43.145224192");
+  check_error("+", {timestamp_ns("2262-04-11 23:47:16.854775807"), interval("1 microsecond")}, "out of range");
+  check_error("-", {timestamp_ns("1677-09-21 00:12:43.145224192"), interval("1 month")}, "out of range");
+}
+
+TEST(TimestampNs, DifferencesAreRoundedToMicroseconds) {
+  ScalarValue begin = timestamp_ns("2024-01-01 00:00:00");
+  check("-", {timestamp_ns("2024-01-02 00:00:00.0000005"), begin}, "1 day 00:00:00.000001");
+  check("-", {timestamp_ns("2024-01-01 00:00:00.000000499"), begin}, "00:00:00");
+  check("-", {begin, timestamp_ns("2024-01-01 00:00:00.0000005")}, "-00:00:00.000001");
+  check("-", {timestamp_ns("2262-04-11 23:47:16.854775807"), timestamp_ns("1677-09-21 00:12:43.145224192")},
+        "213503 days 23:34:33.709552");
+  check("date_diff", {text("nanosecond"), begin, timestamp_ns("2024-01-01 00:00:00.000000499")}, "499");
+  check("date_diff", {text("microsecond"), timestamp_ns("2024-01-01 00:00:00.000000999"), timestamp_ns("2024-01-01 00:00:00.000001")}, "1");
+  check("date_diff", {text("year"), begin, timestamp_ns("2024-12-31 23:59:59.999999999")}, "0");
+  check("epoch_ns", {timestamp_ns("1969-12-31 23:59:59.999999999")}, "-1");
+  check("epoch_ns", {timestamp("1970-01-01 00:00:01")}, "1000000000");
+  check_error("epoch_ns", {timestamp("2300-01-01")}, "out of range");
+}
+
 }  // namespace
 }  // namespace pistachio

@@ -10,6 +10,7 @@
 #include "columns/scalar_access.h"
 #include "data/calendar.h"
 #include "expr/argument_access.h"
+#include "expr/date_fields.h"
 #include "expr/text_builder.h"
 
 namespace pistachio {
@@ -31,7 +32,7 @@ std::shared_ptr<const Column> column_of_names(const std::array<std::string_view,
 
 template <size_t count, typename Code>
 Column coded_names(const FunctionCall& call, const std::array<std::string_view, count>& names, const Code& code_of) {
-  ArgumentValues<int64_t> micros(call.arguments[0]);
+  ArgumentValues<int64_t> micros(in_whole_microseconds(call.arguments[0]));
   at::Tensor codes = at::empty({call.rows}, at::kInt);
   int32_t* out = codes.mutable_data_ptr<int32_t>();
   for (int64_t row = 0; row < call.rows; ++row) out[row] = static_cast<int32_t>(code_of(days_of_micros(micros[row])));
@@ -79,6 +80,9 @@ enum class Pattern {
   Fraction4,
   Fraction5,
   Fraction6,
+  Fraction7,
+  Fraction8,
+  Fraction9,
   HalfDay,
   HalfDayDotted,
   Era,
@@ -125,6 +129,9 @@ constexpr PatternName kPatterns[] = {{"IYYY", Pattern::IsoYear},
                                      {"FF4", Pattern::Fraction4},
                                      {"FF5", Pattern::Fraction5},
                                      {"FF6", Pattern::Fraction6},
+                                     {"FF7", Pattern::Fraction7},
+                                     {"FF8", Pattern::Fraction8},
+                                     {"FF9", Pattern::Fraction9},
                                      {"HH24", Pattern::Hour24},
                                      {"HH12", Pattern::Hour12},
                                      {"HH", Pattern::Hour12},
@@ -261,7 +268,8 @@ void append_name(TextBuilder& builder, std::string_view name, const Token& token
 // A moment taken apart once for all patterns.
 struct Moment {
   int64_t days;
-  int64_t time;
+  int64_t time;   // microseconds
+  int64_t nanos;  // of the microsecond
   CivilDate date;
 };
 
@@ -330,6 +338,9 @@ void append_pattern(TextBuilder& builder, const Token& token, const Moment& mome
     case Pattern::Fraction4: return number(moment.time % kSecondMicros / 100, 4);
     case Pattern::Fraction5: return number(moment.time % kSecondMicros / 10, 5);
     case Pattern::Fraction6: return number(moment.time % kSecondMicros, 6);
+    case Pattern::Fraction7: return number(moment.time % kSecondMicros * 10 + moment.nanos / 100, 7);
+    case Pattern::Fraction8: return number(moment.time % kSecondMicros * 100 + moment.nanos / 10, 8);
+    case Pattern::Fraction9: return number(moment.time % kSecondMicros * kMicroNanos + moment.nanos, 9);
     case Pattern::HalfDay: return append_name(builder, hour < 12 ? "AM" : "PM", marker, 0);
     case Pattern::HalfDayDotted: return append_name(builder, hour < 12 ? "A.M." : "P.M.", marker, 0);
     case Pattern::Era: return append_name(builder, moment.date.year > 0 ? "AD" : "BC", marker, 0);
@@ -348,7 +359,9 @@ Column name_of_day(const FunctionCall& call) {
 }
 
 Column format_dates(const FunctionCall& call) {
-  ArgumentValues<int64_t> micros(call.arguments[0]);
+  ArgumentValues<int64_t> exact(call.arguments[0]);
+  ArgumentValues<int64_t> micros(in_whole_microseconds(call.arguments[0]));
+  const bool has_nanos = call.arguments[0].column.type().has_nanoseconds();
   ArgumentText formats(call.arguments[1]);
   std::vector<Token> tokens;
   bool constant = call.arguments[1].is_constant;
@@ -356,7 +369,8 @@ Column format_dates(const FunctionCall& call) {
   return build_text(call, call.rows * 16, [&](int64_t row, TextBuilder& builder) {
     if (!constant) tokens = parse_format(formats[row]);
     int64_t days = days_of_micros(micros[row]);
-    Moment moment{days, micros[row] - days * kDayMicros, civil_from_days(days)};
+    int64_t nanos = has_nanos ? floor_modulo(exact[row], kMicroNanos) : 0;
+    Moment moment{days, micros[row] - days * kDayMicros, nanos, civil_from_days(days)};
     for (const Token& token : tokens) append_pattern(builder, token, moment);
   });
 }

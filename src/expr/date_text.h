@@ -5,7 +5,7 @@
 
 namespace pistachio {
 
-// Of a TIMESTAMP; dictionary-coded.
+// Of a TIMESTAMP or one with nanoseconds; dictionary-coded.
 Column name_of_month(const FunctionCall& call);
 Column name_of_day(const FunctionCall& call);
 

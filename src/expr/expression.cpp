@@ -31,6 +31,9 @@ std::string constant_text(const Expression& expression) {
     case TypeKind::Date: return fmt::format("DATE '{}'", text);
     case TypeKind::Timestamp:
     case TypeKind::TimestampTz: return fmt::format("TIMESTAMP '{}'", text);
+    case TypeKind::TimeNs:
+    case TypeKind::TimestampNs:
+    case TypeKind::TimestampTzNs: return fmt::format("{} '{}'", expression.type().to_string(), text);
     case TypeKind::Interval: return fmt::format("INTERVAL '{}'", text);
     default: return text;
   }

@@ -13,6 +13,7 @@
 #include "data/decimal_text.h"
 #include "expr/cast.h"
 #include "expr/interval_text.h"
+#include "expr/type_rules.h"
 
 namespace pistachio {
 
@@ -90,11 +91,14 @@ int64_t rounding_of_seconds(std::string_view text) {
 
 ScalarValue parse_date_or_clock(LogicalType type, std::string_view text) {
   ParsedConstant parsed = parse_constant(type, text);
-  bool has_more_digits = !parsed.exact && type.kind() != TypeKind::Date;
-  if (has_more_digits) parsed.value.integer += rounding_of_seconds(text);
-  if (type.kind() == TypeKind::Time) return parsed.value;
   bool is_date = type.kind() == TypeKind::Date;
-  bool is_outside = parsed.value.integer < (is_date ? kFirstDay : kFirstMicros) || (is_date && parsed.value.integer > kLastDay);
+  // Microseconds are rounded as in PostgreSQL, nanoseconds cut as in DuckDB.
+  bool rounds = !parsed.exact && !is_date && !type.has_nanoseconds();
+  if (rounds) parsed.value.integer += rounding_of_seconds(text);
+  if (is_time_of_day(type)) return parsed.value;
+  bool is_outside = false;
+  if (is_date) is_outside = parsed.value.integer < kFirstDay || parsed.value.integer > kLastDay;
+  if (!is_date && !type.has_nanoseconds()) is_outside = parsed.value.integer < kFirstMicros;
   if (parsed.above || parsed.below || is_outside) throw UserError(fmt::format("'{}' is out of range for {}", text, type.to_string()));
   return parsed.value;
 }
@@ -125,7 +129,10 @@ ScalarValue parse_value(LogicalType type, std::string_view text) {
     case TypeKind::Date:
     case TypeKind::Time:
     case TypeKind::Timestamp:
-    case TypeKind::TimestampTz: return parse_date_or_clock(type, inner);
+    case TypeKind::TimestampTz:
+    case TypeKind::TimeNs:
+    case TypeKind::TimestampNs:
+    case TypeKind::TimestampTzNs: return parse_date_or_clock(type, inner);
     default: {
       ParsedConstant parsed = parse_constant(type, inner);
       if (parsed.above || parsed.below) throw UserError(fmt::format("'{}' is out of range for {}", text, type.to_string()));

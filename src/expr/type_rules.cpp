@@ -28,6 +28,10 @@ int integer_digits(LogicalType type) {
   return digits[integer_rank(type)];
 }
 
+bool has_time_zone(LogicalType type) {
+  return type.kind() == TypeKind::TimestampTz || type.kind() == TypeKind::TimestampTzNs;
+}
+
 }  // namespace
 
 bool is_integer(LogicalType type) {
@@ -43,7 +47,12 @@ bool is_number(LogicalType type) {
 }
 
 bool is_date_like(LogicalType type) {
-  return type.kind() == TypeKind::Date || type.kind() == TypeKind::Timestamp || type.kind() == TypeKind::TimestampTz;
+  LogicalType micros = in_microseconds(type);
+  return type.kind() == TypeKind::Date || micros.kind() == TypeKind::Timestamp || micros.kind() == TypeKind::TimestampTz;
+}
+
+bool is_time_of_day(LogicalType type) {
+  return type.kind() == TypeKind::Time || type.kind() == TypeKind::TimeNs;
 }
 
 LogicalType as_decimal(LogicalType type) {
@@ -62,9 +71,11 @@ std::optional<LogicalType> common_type(LogicalType left, LogicalType right) {
   }
   if (is_number(left) && is_number(right)) return LogicalType(TypeKind::Double);
   if (is_date_like(left) && is_date_like(right)) {
-    bool zone = left.kind() == TypeKind::TimestampTz || right.kind() == TypeKind::TimestampTz;
-    return LogicalType(zone ? TypeKind::TimestampTz : TypeKind::Timestamp);
+    bool zone = has_time_zone(left) || has_time_zone(right);
+    LogicalType common = zone ? TypeKind::TimestampTz : TypeKind::Timestamp;
+    return left.has_nanoseconds() || right.has_nanoseconds() ? in_nanoseconds(common) : common;
   }
+  if (is_time_of_day(left) && is_time_of_day(right)) return LogicalType(TypeKind::TimeNs);
   return std::nullopt;
 }
 
@@ -90,8 +101,12 @@ bool casts_implicitly(LogicalType from, LogicalType to) {
   }
   if (is_number(from) && to.kind() == TypeKind::Double) return true;
   if (is_exact_number(from) && to.kind() == TypeKind::Real) return true;
-  if (from.kind() == TypeKind::Date) return to.kind() == TypeKind::Timestamp || to.kind() == TypeKind::TimestampTz;
-  return from.kind() == TypeKind::Timestamp && to.kind() == TypeKind::TimestampTz;
+  if (from.kind() == TypeKind::Date) return is_date_like(to);
+  if (is_time_of_day(from)) return to == in_nanoseconds(from);
+  // Neither a time zone nor nanoseconds are dropped.
+  bool keeps_zone = !has_time_zone(from) || has_time_zone(to);
+  bool keeps_digits = !from.has_nanoseconds() || to.has_nanoseconds();
+  return is_date_like(from) && is_date_like(to) && to.kind() != TypeKind::Date && keeps_zone && keeps_digits;
 }
 
 LogicalType narrow_constant_type(const Expression& expression) {

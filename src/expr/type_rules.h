@@ -10,7 +10,8 @@ namespace pistachio {
 bool is_integer(LogicalType type);
 bool is_exact_number(LogicalType type);  // integers and decimals
 bool is_number(LogicalType type);
-bool is_date_like(LogicalType type);  // DATE, TIMESTAMP, TIMESTAMP WITH TIME ZONE
+bool is_date_like(LogicalType type);    // DATE and the timestamps, with and without time zone or nanoseconds
+bool is_time_of_day(LogicalType type);  // TIME and TIME_NS
 
 // Decimal that holds every value of an integer type; a decimal as it is.
 LogicalType as_decimal(LogicalType type);
@@ -21,7 +22,8 @@ std::optional<LogicalType> common_type(LogicalType left, LogicalType right);
 LogicalType decimal_sum_type(LogicalType left, LogicalType right);      // + and -
 LogicalType decimal_product_type(LogicalType left, LogicalType right);  // *
 
-// Whether an argument of this type is cast to the other without being asked (wider numbers, DATE to TIMESTAMP).
+// Whether an argument of this type is cast to the other without being asked (wider numbers, DATE to TIMESTAMP, TIMESTAMP to
+// TIMESTAMP_NS).
 bool casts_implicitly(LogicalType from, LogicalType to);
 
 // The smallest type of an exact constant, which keeps decimals small: 1 is DECIMAL(1,0) among decimals.

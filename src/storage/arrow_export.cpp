@@ -30,6 +30,9 @@ std::shared_ptr<arrow::DataType> arrow_type(LogicalType type, IntervalForm inter
     case TypeKind::Time: return arrow::time64(arrow::TimeUnit::MICRO);
     case TypeKind::Timestamp: return arrow::timestamp(arrow::TimeUnit::MICRO);
     case TypeKind::TimestampTz: return arrow::timestamp(arrow::TimeUnit::MICRO, "UTC");
+    case TypeKind::TimeNs: return arrow::time64(arrow::TimeUnit::NANO);
+    case TypeKind::TimestampNs: return arrow::timestamp(arrow::TimeUnit::NANO);
+    case TypeKind::TimestampTzNs: return arrow::timestamp(arrow::TimeUnit::NANO, "UTC");
     case TypeKind::Interval:
       return intervals == IntervalForm::Parquet ? arrow::fixed_size_binary(kParquetIntervalBytes) : arrow::month_day_nano_interval();
     case TypeKind::Varchar: return arrow::utf8();

@@ -36,7 +36,13 @@ def speak_like_pistachio(connection):
 def answer(connection, sql):
     result = connection.execute(sql)
     names = [column[0] for column in result.description]
-    kinds = [kind_of(str(column[1])) for column in result.description]
+    types = [str(column[1]) for column in result.description]
+    kinds = [kind_of(name) for name in types]
+    if any(name.endswith("_NS") for name in types):
+        # Python has no nanoseconds: those come as text.
+        columns = [f"c{place}" for place in range(len(types))]
+        shown = ", ".join(f"{column}::VARCHAR" if name.endswith("_NS") else column for column, name in zip(columns, types))
+        result = connection.execute(f"SELECT {shown} FROM ({sql}) AS t({', '.join(columns)})")
     return Answer(names, kinds, [tuple(None if value is None else text_of(value) for value in row) for row in result.fetchall()])
 
 

@@ -142,6 +142,9 @@ void ColumnText::format(const Column& plain) {
     case TypeKind::Time: return quoted([&](int64_t row) { append_time(bytes_, longs[row]); });
     case TypeKind::Timestamp: return quoted([&](int64_t row) { append_timestamp(bytes_, longs[row], ""); });
     case TypeKind::TimestampTz: return quoted([&](int64_t row) { append_timestamp(bytes_, longs[row], "+00"); });
+    case TypeKind::TimeNs: return quoted([&](int64_t row) { append_time_ns(bytes_, longs[row]); });
+    case TypeKind::TimestampNs: return quoted([&](int64_t row) { append_timestamp_ns(bytes_, longs[row], ""); });
+    case TypeKind::TimestampTzNs: return quoted([&](int64_t row) { append_timestamp_ns(bytes_, longs[row], "+00"); });
     case TypeKind::Interval: return quoted([&](int64_t row) { append_interval(bytes_, wide_at(row)); });
     default: return;
   }
