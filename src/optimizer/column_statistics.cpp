@@ -4,6 +4,8 @@
 #include <cmath>
 #include <map>
 
+#include "data/calendar.h"
+#include "expr/type_rules.h"
 #include "optimizer/scan_filter.h"
 
 namespace pistachio {
@@ -23,6 +25,13 @@ double as_number(const ScalarValue& value) {
   if (value.type.is_floating()) return value.floating;
   double number = static_cast<double>(value.integer);
   return value.type.kind() == TypeKind::Decimal ? number / std::pow(10.0, value.type.scale()) : number;
+}
+
+// How long the unit of a date or time is; 1 for other types. A column may be compared as a type of another unit.
+double unit_nanos(LogicalType type) {
+  if (type.kind() == TypeKind::Date) return static_cast<double>(kDayNanos);
+  bool has_micros = (is_date_like(type) || is_time_of_day(type)) && !type.has_nanoseconds();
+  return has_micros ? static_cast<double>(kMicroNanos) : 1;
 }
 
 // From the statistics of all row groups; nothing if one has none, or for text.
@@ -72,8 +81,7 @@ void add_filter(const Expression& condition, const LogicalScan& scan, const Scan
   }
   const Expression& constant = condition.children()[0]->is_constant() ? *condition.children()[0] : *condition.children()[1];
   double value = as_number(constant.value());
-  // Dates compared as timestamps: back to days.
-  if (column.type().kind() == TypeKind::Date && constant.type().kind() == TypeKind::Timestamp) value /= 86'400e6;
+  value *= unit_nanos(constant.type()) / unit_nanos(column.type());
   double below = std::clamp((value - range->least) / (range->greatest - range->least), 0.0, 1.0);
   bool wants_less = comparison == Comparison::Less || comparison == Comparison::LessEqual;
   if (wants_less) {

@@ -23,7 +23,7 @@ constexpr Named kComparisons[] = {{"=", Comparison::Equal, Comparison::Equal},  
 
 // A cast that keeps order and loses nothing: comparing before it is comparing after it.
 bool is_exact_cast(LogicalType from, LogicalType to) {
-  if (from.kind() == TypeKind::Date) return to.kind() == TypeKind::Timestamp;
+  if (is_date_like(from) || is_time_of_day(from)) return casts_implicitly(from, to);
   return is_exact_number(from) && is_exact_number(to) && casts_implicitly(from, to);
 }
 
@@ -42,7 +42,7 @@ std::optional<RangeFilter> to_range_filter(const Expression& condition, const Lo
       column = column->children()[0].get();
     if (column->kind() != ExpressionKind::Column) continue;
     TypeKind kind = column->type().kind();
-    if (kind == TypeKind::Interval || kind == TypeKind::Blob || kind == TypeKind::TimestampTz || column->type().is_floating()) continue;
+    if (kind == TypeKind::Interval || kind == TypeKind::Blob || column->type().is_floating()) continue;
     for (const std::vector<ScanColumn>* columns : {&scan.columns, &scan.hidden}) {
       for (const ScanColumn& own : *columns) {
         if (own.id != column->column_id()) continue;

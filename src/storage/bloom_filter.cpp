@@ -39,7 +39,7 @@ std::optional<int64_t> filter_length(std::span<const uint8_t> bytes) {
 }
 
 std::optional<uint64_t> hash_of(const parquet::BloomFilter& filter, const ParquetColumn& column, const ScalarValue& value) {
-  if (column.conversion != ValueConversion::None) return std::nullopt;
+  if (column.conversion != ValueConversion::None || column.micros_to_nanos) return std::nullopt;
   switch (column.physical) {
     case PhysicalType::Int32: return filter.Hash(static_cast<int32_t>(value.integer));
     case PhysicalType::Int64: return filter.Hash(static_cast<int64_t>(value.integer));

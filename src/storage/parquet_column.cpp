@@ -60,11 +60,11 @@ Meaning integer_meaning(const parquet::IntLogicalType& type, PhysicalType physic
   return type.is_signed() ? Meaning{TypeKind::BigInt} : Meaning{LogicalType::decimal(20, 0), ValueConversion::Unsigned64};
 }
 
-ValueConversion time_conversion(parquet::LogicalType::TimeUnit::unit unit) {
+Meaning time_meaning(parquet::LogicalType::TimeUnit::unit unit, TypeKind micros, TypeKind nanos) {
   switch (unit) {
-    case parquet::LogicalType::TimeUnit::MILLIS: return ValueConversion::MillisToMicros;
-    case parquet::LogicalType::TimeUnit::NANOS: return ValueConversion::NanosToMicros;
-    default: return ValueConversion::None;
+    case parquet::LogicalType::TimeUnit::MILLIS: return {micros, ValueConversion::MillisToMicros};
+    case parquet::LogicalType::TimeUnit::NANOS: return {nanos};
+    default: return {micros};
   }
 }
 
@@ -92,10 +92,11 @@ Meaning meaning_of(const parquet::ColumnDescriptor& descriptor, PhysicalType phy
       return decimal_meaning(static_cast<const parquet::DecimalLogicalType&>(*logical), physical, unsupported);
     case parquet::LogicalType::Type::DATE: return {TypeKind::Date};
     case parquet::LogicalType::Type::TIME:
-      return {TypeKind::Time, time_conversion(static_cast<const parquet::TimeLogicalType&>(*logical).time_unit())};
+      return time_meaning(static_cast<const parquet::TimeLogicalType&>(*logical).time_unit(), TypeKind::Time, TypeKind::TimeNs);
     case parquet::LogicalType::Type::TIMESTAMP: {
       const auto& timestamp = static_cast<const parquet::TimestampLogicalType&>(*logical);
-      return {timestamp.is_adjusted_to_utc() ? TypeKind::TimestampTz : TypeKind::Timestamp, time_conversion(timestamp.time_unit())};
+      if (timestamp.is_adjusted_to_utc()) return time_meaning(timestamp.time_unit(), TypeKind::TimestampTz, TypeKind::TimestampTzNs);
+      return time_meaning(timestamp.time_unit(), TypeKind::Timestamp, TypeKind::TimestampNs);
     }
     case parquet::LogicalType::Type::INT: return integer_meaning(static_cast<const parquet::IntLogicalType&>(*logical), physical);
     case parquet::LogicalType::Type::UUID: return {TypeKind::Varchar, ValueConversion::Uuid};
@@ -144,11 +145,6 @@ bool fits_type(const ParquetColumn& column, Int128 value) {
     case TypeKind::SmallInt: return between(INT16_MIN, INT16_MAX);
     default: return true;
   }
-}
-
-Int128 floor_divide(Int128 value, Int128 divisor) {
-  Int128 quotient = value / divisor;
-  return quotient - (value % divisor != 0 && value < 0);
 }
 
 }  // namespace
@@ -245,7 +241,7 @@ ScalarValue decode_statistic(const ParquetColumn& column, std::string_view encod
   }
   if (!fits_type(column, integer)) return none;
   if (column.conversion == ValueConversion::MillisToMicros) integer *= 1000;
-  if (column.conversion == ValueConversion::NanosToMicros) integer = floor_divide(integer, 1000);
+  if (column.micros_to_nanos) integer *= 1000;
   return ScalarValue::of_integer(column.type, integer);
 }
 

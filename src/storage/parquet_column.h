@@ -27,7 +27,6 @@ enum class ValueConversion : uint8_t {
   Unsigned64,      // INT64 to DECIMAL(20,0)
   WidenDecimal,    // INT32 or INT64 to the tensor of a decimal
   MillisToMicros,  // INT32 or INT64
-  NanosToMicros,   // INT64, rounded down
   Int96Timestamp,
   Float16,
   Uuid,             // 16 bytes to text
@@ -44,6 +43,8 @@ struct ParquetColumn {
   int fixed_width = 0;     // of FixedBytes
   int max_definition = 0;  // 0: required
   ValueConversion conversion = ValueConversion::None;
+  // Other files of the table have nanoseconds: what the conversion gives in microseconds is multiplied.
+  bool micros_to_nanos = false;
   bool only_nulls = false;     // of logical type UNKNOWN: every value is NULL, whatever is stored
   bool has_type_order = true;  // its statistics follow the order of its type; old files do not say by which they were made
   std::string unsupported;     // why the column cannot be read; empty when it can

@@ -78,6 +78,52 @@ bool is_partition_key(const std::vector<FoundFile>& found, std::string_view name
   return std::any_of(keys.begin(), keys.end(), [&](const auto& key) { return same_name(key.first, name); });
 }
 
+// The file's metadata with these columns in nanoseconds instead of microseconds. It has page indexes of its own, whose bounds are in
+// nanoseconds, too; the cache does not keep them.
+std::shared_ptr<const FileMetadata> with_nanoseconds(const FileMetadata& metadata, const std::vector<int>& leaves) {
+  auto footer = std::make_shared<ParquetFooter>(*metadata.footer);
+  for (int leaf : leaves) {
+    ParquetColumn& column = footer->columns[static_cast<size_t>(leaf)];
+    column.type = in_nanoseconds(column.type);
+    column.micros_to_nanos = true;
+    for (RowGroupInfo& group : footer->row_groups) {
+      ColumnChunkInfo& chunk = group.columns[static_cast<size_t>(leaf)];
+      for (std::optional<ScalarValue>* bound : {&chunk.minimum, &chunk.maximum}) {
+        if (*bound) *bound = ScalarValue::of_integer(column.type, (*bound)->integer * 1000);
+      }
+    }
+  }
+  auto changed = std::make_shared<FileMetadata>();
+  changed->footer = footer;
+  changed->page_indexes = std::make_shared<PageIndexes>(footer);
+  return changed;
+}
+
+// A column that has nanoseconds in one file of the table has them in all.
+void unify_precision(ParquetTable& table) {
+  std::vector<std::vector<int>> leaves(table.files.size());
+  for (const ParquetColumn& first : table.files[0].footer().columns) {
+    LogicalType wanted = in_nanoseconds(first.type);
+    if (!first.is_supported() || !wanted.has_nanoseconds()) continue;
+    bool any = false;
+    std::vector<int> coarse(table.files.size(), -1);
+    for (size_t file = 0; file < table.files.size(); ++file) {
+      const ParquetFooter& footer = table.files[file].footer();
+      int leaf = footer.find_column(first.name);
+      if (leaf < 0 || in_nanoseconds(footer.columns[static_cast<size_t>(leaf)].type) != wanted) continue;
+      bool has_nanos = footer.columns[static_cast<size_t>(leaf)].type.has_nanoseconds();
+      any = any || has_nanos;
+      if (!has_nanos) coarse[file] = leaf;
+    }
+    for (size_t file = 0; any && file < table.files.size(); ++file) {
+      if (coarse[file] >= 0) leaves[file].push_back(coarse[file]);
+    }
+  }
+  for (size_t file = 0; file < table.files.size(); ++file) {
+    if (!leaves[file].empty()) table.files[file].metadata = with_nanoseconds(*table.files[file].metadata, leaves[file]);
+  }
+}
+
 // The leaf of a table column in another file, checked to be of the same type.
 int matching_leaf(const ParquetTable& table, const TableFile& file, const TableColumn& column) {
   const std::string& first_path = table.files[0].file->path();
@@ -161,6 +207,7 @@ Task<ParquetTable> open_table(StorageContext& storage, std::vector<std::string> 
     std::move(opened.begin(), opened.end(), std::back_inserter(table.files));
   }
 
+  unify_precision(table);
   for (const ParquetColumn& column : table.files[0].footer().columns) {
     if (is_partition_key(found, column.name)) continue;  // the folder's value stands above the file's
     table.columns.push_back({column.name, column.type, column.leaf, -1, column.unsupported});

@@ -33,15 +33,16 @@ at::Tensor widen(const at::Tensor& values) {
   return at::stack({values, values.bitwise_right_shift(63)}, 1);
 }
 
-at::Tensor millis_to_micros(const at::Tensor& values, const DataLocation& where) {
-  at::Tensor millis = values.to(at::kLong);
+// From milliseconds to microseconds and from those to nanoseconds.
+at::Tensor thousandfold(const at::Tensor& values, const char* problem, const DataLocation& where) {
+  at::Tensor times = values.to(at::kLong);
   constexpr int64_t highest = INT64_MAX / 1000;
-  if (millis.numel() > 0) {
-    require(millis.min().item<int64_t>() >= -highest && millis.max().item<int64_t>() <= highest,
-            "a time in milliseconds lies outside the range of microseconds", where);
-  }
-  return millis.mul(1000);
+  if (times.numel() > 0) require(times.min().item<int64_t>() >= -highest && times.max().item<int64_t>() <= highest, problem, where);
+  return times.mul(1000);
 }
+
+constexpr const char* kBeyondMicros = "a time in milliseconds lies outside the range of microseconds";
+constexpr const char* kBeyondNanos = "a timestamp lies outside the range of nanoseconds, which other files of the table have";
 
 Column uuid_text(const ParquetColumn& column, const at::Tensor& rows) {
   // Each of 36 characters is a hyphen or the hex digit of one half of one byte.
@@ -108,10 +109,10 @@ Column convert_numbers(const ParquetColumn& column, at::Tensor values, const Dat
       values = values.to(at::kLong);
       if (column.type.is_wide()) values = widen(values);
       break;
-    case ValueConversion::MillisToMicros: values = millis_to_micros(values, where); break;
-    case ValueConversion::NanosToMicros: values = at::div(values, 1000, "floor"); break;
+    case ValueConversion::MillisToMicros: values = thousandfold(values, kBeyondMicros, where); break;
     default: throw DataError(fmt::format("{} cannot be stored as {}", column.type.to_string(), physical_type_name(column.physical)), where);
   }
+  if (column.micros_to_nanos && values.scalar_type() == at::kLong) values = thousandfold(values, kBeyondNanos, where);
   if (values.scalar_type() != column.type.scalar_type()) {
     throw DataError(fmt::format("{} cannot be stored as {}", column.type.to_string(), physical_type_name(column.physical)), where);
   }
@@ -120,7 +121,10 @@ Column convert_numbers(const ParquetColumn& column, at::Tensor values, const Dat
 
 Column convert_fixed_bytes(const ParquetColumn& column, const at::Tensor& rows, const DataLocation& where) {
   switch (column.conversion) {
-    case ValueConversion::Int96Timestamp: return Column::fixed(column.type, kernels::int96_to_micros(rows));
+    case ValueConversion::Int96Timestamp: {
+      at::Tensor micros = kernels::int96_to_micros(rows);
+      return Column::fixed(column.type, column.micros_to_nanos ? thousandfold(micros, kBeyondNanos, where) : micros);
+    }
     case ValueConversion::Float16: return Column::fixed(column.type, kernels::float16_to_float(rows));
     case ValueConversion::Uuid: return uuid_text(column, rows);
     case ValueConversion::BytesToDecimal: {

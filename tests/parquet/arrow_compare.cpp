@@ -22,16 +22,13 @@ __int128 join_words(int64_t low, int64_t high) {
   return static_cast<__int128>(static_cast<unsigned __int128>(static_cast<uint64_t>(high)) << 64 | static_cast<uint64_t>(low));
 }
 
-int64_t floor_divide(int64_t value, int64_t divisor) {
-  return value / divisor - (value % divisor < 0);
-}
-
-int64_t to_micros(int64_t value, arrow::TimeUnit::type unit) {
+// Microseconds, except that nanoseconds stay.
+int64_t engine_units(int64_t value, arrow::TimeUnit::type unit) {
   switch (unit) {
     case arrow::TimeUnit::SECOND: return value * 1'000'000;
     case arrow::TimeUnit::MILLI: return value * 1000;
-    case arrow::TimeUnit::MICRO: return value;
-    case arrow::TimeUnit::NANO: return floor_divide(value, 1000);
+    case arrow::TimeUnit::MICRO:
+    case arrow::TimeUnit::NANO: return value;
   }
   throw std::runtime_error("no such time unit");
 }
@@ -91,11 +88,11 @@ __int128 number_of(const arrow::Array& values, int64_t row) {
     case Type::DECIMAL128: return decimal_number(values, row);
     case Type::DATE32: return as<arrow::Date32Array>(values).Value(row);
     case Type::TIME32:
-      return to_micros(as<arrow::Time32Array>(values).Value(row), static_cast<const arrow::Time32Type&>(*values.type()).unit());
+      return engine_units(as<arrow::Time32Array>(values).Value(row), static_cast<const arrow::Time32Type&>(*values.type()).unit());
     case Type::TIME64:
-      return to_micros(as<arrow::Time64Array>(values).Value(row), static_cast<const arrow::Time64Type&>(*values.type()).unit());
+      return engine_units(as<arrow::Time64Array>(values).Value(row), static_cast<const arrow::Time64Type&>(*values.type()).unit());
     case Type::TIMESTAMP:
-      return to_micros(as<arrow::TimestampArray>(values).Value(row), static_cast<const arrow::TimestampType&>(*values.type()).unit());
+      return engine_units(as<arrow::TimestampArray>(values).Value(row), static_cast<const arrow::TimestampType&>(*values.type()).unit());
     case Type::FIXED_SIZE_BINARY: return interval_words(as<arrow::FixedSizeBinaryArray>(values).GetView(row));
     default: throw std::runtime_error("numbers cannot come from Arrow's " + values.type()->ToString());
   }

@@ -77,11 +77,11 @@ TEST(ArrowCompare, WideDecimals) {
             "row 1: -1 instead of 18446744073709551615");
 }
 
-TEST(ArrowCompare, NanosecondsRoundDown) {
+TEST(ArrowCompare, NanosecondsStay) {
   arrow::TimestampBuilder builder(arrow::timestamp(arrow::TimeUnit::NANO), arrow::default_memory_pool());
   ASSERT_TRUE(builder.AppendValues({-1, -1000, 1999}).ok());
-  ExpectedColumn expected(*finish(builder), TypeKind::Timestamp);
-  EXPECT_EQ(expected.first_difference(Column::fixed(TypeKind::Timestamp, longs({-1, -1, 1})), 0), std::nullopt);
+  ExpectedColumn expected(*finish(builder), TypeKind::TimestampNs);
+  EXPECT_EQ(expected.first_difference(Column::fixed(TypeKind::TimestampNs, longs({-1, -1000, 1999})), 0), std::nullopt);
 }
 
 TEST(ArrowCompare, FloatsByBitsExceptNan) {
