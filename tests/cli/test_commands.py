@@ -2,11 +2,13 @@
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 import uuid
 from decimal import Decimal
@@ -519,6 +521,23 @@ class OtherCommands(WithFolder):
         self.assertEqual(cases[0]["variant"], "blocking")
         for case in cases:
             self.assertGreater(case["ratio"], 0)
+
+    def test_bench_scan_shows_what_it_has_after_ctrl_c(self):
+        figures = self.folder / "interrupted.json"
+        words = ["bench", "scan", self.file, "--threads", "1", "--repeat", "10000000", "--json", figures]
+        for seconds in (2, 10, 60):
+            with subprocess.Popen([pistachio.BINARY, *map(str, words)], text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+                pistachio.wait_until_it_watches_signals(process)
+                time.sleep(seconds)  # for the first round
+                process.send_signal(signal.SIGINT)
+                shown, _ = process.communicate(timeout=pistachio.WATCHDOG_SECONDS)
+                self.assertEqual(process.returncode, 130)
+            if shown:
+                break
+        report = json.loads(figures.read_text())
+        self.assertTrue(report["interrupted"])
+        self.assertGreaterEqual(len(report["cases"]), 1)
+        self.assertEqual(len(re.findall(r"^(?:blocking|chunked)", shown, re.MULTILINE)), len(report["cases"]))
 
     def test_bench_scan_makes_its_own_files(self):
         figures = self.folder / "generated.json"

@@ -7,6 +7,7 @@ import stat
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 import xml.etree.ElementTree
 from pathlib import Path
@@ -126,7 +127,9 @@ class BenchOfRanks(unittest.TestCase):
             self.assertEqual(size["perftest"], 1000 * 2**20)
             self.assertAlmostEqual(size["ratio"], size["one_link"] / size["perftest"])
         self.assertEqual(len(list(picture.iter(f"{SVG}polyline"))), 5)
-        self.assertEqual(len(re.findall(r"^ *\d+\.0 KiB ", shown, re.MULTILINE)), 2)
+        # A row for each size in the table of messages and in that of queries.
+        self.assertEqual(len(re.findall(r"^ *\d+\.0 KiB ", shown, re.MULTILINE)), 4)
+        self.assertFalse(figures["interrupted"])
 
     def test_wrong_input_is_refused_at_once(self):
         data = ensure_tpch("0.01")
@@ -182,6 +185,50 @@ class BenchOfRanks(unittest.TestCase):
             output, _ = process.communicate(timeout=pistachio.WATCHDOG_SECONDS)
             self.assertEqual((process.returncode, output), (130, ""))
         wait_until(lambda: not is_running(rank), "the end of the other rank")
+
+    def interrupted(self, kind, words, is_time):
+        """(what it printed, its JSON) of a benchmark that gets Ctrl-C when `is_time` of its output so far."""
+        figures = self.folder / "interrupted.json"
+        figures.unlink(missing_ok=True)
+        command = [pistachio.BINARY, "bench", kind, *map(str, words), "--json", str(figures)]
+        with subprocess.Popen(command, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+            pistachio.wait_until_it_watches_signals(process)
+            lines = []
+            while not is_time(lines):
+                line = process.stdout.readline()
+                self.assertNotEqual(line, "", process.stderr.read() if line == "" else "")
+                lines.append(line)
+            process.send_signal(signal.SIGINT)
+            rest, _ = process.communicate(timeout=pistachio.WATCHDOG_SECONDS)
+            self.assertEqual(process.returncode, 130)
+        return "".join(lines) + rest, json.loads(figures.read_text())
+
+    def test_rows_come_when_they_are_measured_and_stay_after_ctrl_c(self):
+        quick, endless = self.folder / "quick.sql", self.folder / "endless.sql"
+        quick.write_text("SELECT count(*) FROM region")
+        endless.write_text("SELECT count(*) FROM lineitem a, lineitem b, lineitem c WHERE a.l_orderkey + b.l_orderkey + c.l_orderkey = 1")
+        shown, figures = self.interrupted("overlap", ["--data", ensure_tpch("0.01"), quick, endless, "--repeat", 2],
+                                          lambda lines: sum(line.startswith("quick ") for line in lines) == 4)
+        self.assertEqual(len(re.findall(r"^quick ", shown, re.MULTILINE)), 4)
+        self.assertNotIn("endless", shown)
+        self.assertTrue(figures["interrupted"])
+        self.check_variants(figures, ["quick"], ["fully blocking", "fast network and storage", "+ reader combining and dynamic buffering", "+ overlap"])
+
+    def test_ctrl_c_shows_variants_that_have_had_some_runs(self):
+        # No row is due before the last round, so this waits for some rounds to pass, longer each time.
+        for seconds in (3, 10, 30, 100):
+            try:
+                shown, figures = self.interrupted("join", ["--columns", 1, "--build", 2_000, "--probe", 2_000, "--repeat", 1_000_000, "--cache", self.folder],
+                                                  lambda lines: not time.sleep(seconds))
+                break
+            except FileNotFoundError:  # nothing was measured yet, so nothing was written
+                continue
+        self.assertTrue(figures["interrupted"])
+        rows = figures["variants"]
+        self.assertEqual(len(re.findall(r"^1 column ", shown, re.MULTILINE)), len(rows))
+        for row in rows:
+            self.assertGreaterEqual(len(row["runs"]), 1)
+            self.assertLess(len(row["runs"]), 1_000_000)
 
     def test_a_query_that_fails_is_said(self):
         query = self.folder / "wrong.sql"

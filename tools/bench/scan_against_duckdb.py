@@ -4,7 +4,7 @@ Cases: the sum of every lineitem column (dates: days since 1992-01-01; text: cha
 1 %, 10 % and 90 % with the sums of three other columns. Minima and maxima would be answered from statistics, sums cannot be.
 Both engines live in one process each for the whole run, so neither pays its start; each times its own query (DuckDB around execute and
 fetchall, Pistachio by its engine timer). Runs alternate A B A B, after one warm-up each; the median counts. Both keep file footers.
-A difference between the answers is an error: exit status 1. Started by `scripts/bench scan`.
+A difference between the answers is an error: exit status 1. After Ctrl-C the cases so far are reported: exit status 130. Started by `scripts/bench scan`.
 """
 
 import argparse
@@ -23,6 +23,7 @@ from importlib import metadata
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+from bench.interruption import EXIT_STATUS, Interruption  # noqa: E402
 from tpch_data import ROOT, ensure_tpch  # noqa: E402
 
 NUMBERS = ("l_orderkey", "l_partkey", "l_suppkey", "l_linenumber", "l_quantity", "l_extendedprice", "l_discount", "l_tax")
@@ -176,13 +177,18 @@ def main():
 
     print(f"{'case':20} {'duckdb ms':>12} {'pistachio ms':>13} {'ratio':>8}")
     results = []
-    for case in cases:
-        theirs, ours = run_case(case, duckdb, pistachio, file, options)
-        results.append({"name": case.name, "where": case.where, "duckdb_seconds": theirs, "pistachio_seconds": ours,
-                        "ratio": theirs / ours})
-        print(f"{case.name:20} {theirs * 1e3:12.2f} {ours * 1e3:13.2f} {theirs / ours:7.2f}x", flush=True)
-    duckdb.close()
-    pistachio.close()
+    with Interruption() as interruption:
+        for case in cases:
+            theirs, ours = run_case(case, duckdb, pistachio, file, options)
+            results.append({"name": case.name, "where": case.where, "duckdb_seconds": theirs, "pistachio_seconds": ours,
+                            "ratio": theirs / ours})
+            print(f"{case.name:20} {theirs * 1e3:12.2f} {ours * 1e3:13.2f} {theirs / ours:7.2f}x", flush=True)
+        duckdb.close()
+        pistachio.close()
+    duckdb.process.kill()  # after an interruption they may still run
+    pistachio.process.kill()
+    if not results:
+        return EXIT_STATUS
 
     geomean = math.exp(statistics.fmean(math.log(result["ratio"]) for result in results))
     print(f"{'geometric mean':20} {'':12} {'':13} {geomean:7.2f}x")
@@ -190,9 +196,10 @@ def main():
     print(f"answers equal in all {len(results)} cases; slower than DuckDB: {', '.join(slower) or 'none'}")
     if options.json:
         report = {"benchmark": "scan", "scale_factor": options.sf, "threads": options.threads, "repeat": options.repeat,
-                  "geomean_ratio": geomean, "cases": results, "machine": machine_facts()}
+                  "geomean_ratio": geomean, "interrupted": interruption.came, "cases": results, "machine": machine_facts()}
         Path(options.json).write_text(json.dumps(report, indent=2) + "\n", encoding="utf-8")
+    return EXIT_STATUS if interruption.came else 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

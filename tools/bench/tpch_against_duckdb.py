@@ -2,7 +2,7 @@
 
 The answers are compared before anything is timed. T_min is the time that storage alone needs for the bytes a query reads: the bytes that the engine counts
 in a process that has read nothing before, over the bandwidth of storage. That is `storage_bandwidth_limit` where it is set, else what reading the same files
-from begin to end gives, out of the page cache unless `direct_io` is on."""
+from begin to end gives, out of the page cache unless `direct_io` is on. After Ctrl-C the queries so far are reported: exit status 130."""
 
 import argparse
 import json
@@ -19,6 +19,7 @@ from tests.support import duckdb_oracle  # noqa: E402
 from tests.support.pistachio_session import PistachioSession  # noqa: E402
 from tests.tpch import tpch_queries  # noqa: E402
 from tools.bench import storage_bandwidth  # noqa: E402
+from tools.bench.interruption import EXIT_STATUS, Interruption  # noqa: E402
 from tools.tpch_data import TABLES, ensure_tpch  # noqa: E402
 
 
@@ -41,6 +42,18 @@ def bytes_to_read(options, folder, binary, sql):
     with PistachioSession(*options, folder=folder, binary=binary) as cold:
         (plan,), = duckdb_oracle.parse_csv(cold.run("EXPLAIN (ANALYZE, FORMAT JSON) " + sql).csv)
     return json.loads(plan)["bytes_read"]
+
+
+def measure(number, engine, duckdb, speed, options, arguments, folder):
+    """The figures of one query; ends the program when the answers differ."""
+    sql = tpch_queries.query_text(number)
+    problem = tpch_queries.ExpectedAnswer(duckdb, sql).difference(engine.run(sql).csv)
+    if problem:
+        raise SystemExit(f"query {number} differs: {problem}")
+    read = bytes_to_read(options, folder, arguments.binary, sql)
+    ours, theirs = time_in_turns(engine, duckdb, sql, arguments.repeat)
+    least = read / speed
+    return {"query": number, "pistachio": ours, "duckdb": theirs, "ratio": theirs / ours, "bytes_read": read, "t_min": least, "t_over_t_min": ours / least}
 
 
 def time_in_turns(engine, duckdb, sql, repeat):
@@ -70,27 +83,25 @@ def main():
     options = [word for setting in [f"threads={arguments.threads}", *arguments.settings] for word in ("-s", setting)]
     engine = PistachioSession(*options, folder=folder, binary=arguments.binary)
     speed, origin = bandwidth(engine, folder)
-    print(f"storage: {speed / 1e9:.2f} GB/s ({origin})\n")
+    print(f"storage: {speed / 1e9:.2f} GB/s ({origin})\n", flush=True)
     cases = []
     print(f"{'query':>5} {'pistachio':>12} {'duckdb':>12} {'ratio':>7} {'T_min':>12} {'T/T_min':>8}")
-    for number in numbers:
-        sql = tpch_queries.query_text(number)
-        problem = tpch_queries.ExpectedAnswer(duckdb, sql).difference(engine.run(sql).csv)
-        if problem:
-            raise SystemExit(f"query {number} differs: {problem}")
-        read = bytes_to_read(options, folder, arguments.binary, sql)
-        ours, theirs = time_in_turns(engine, duckdb, sql, arguments.repeat)
-        least = read / speed
-        cases.append({"query": number, "pistachio": ours, "duckdb": theirs, "ratio": theirs / ours, "bytes_read": read, "t_min": least,
-                      "t_over_t_min": ours / least})
-        print(f"{number:>5} {ours * 1e3:>9.1f} ms {theirs * 1e3:>9.1f} ms {theirs / ours:>6.2f}x {least * 1e3:>9.1f} ms {ours / least:>8.2f}", flush=True)
+    with Interruption() as interruption:
+        for number in numbers:
+            own = measure(number, engine, duckdb, speed, options, arguments, folder)
+            cases.append(own)
+            print(f"{number:>5} {own['pistachio'] * 1e3:>9.1f} ms {own['duckdb'] * 1e3:>9.1f} ms {own['ratio']:>6.2f}x {own['t_min'] * 1e3:>9.1f} ms "
+                  f"{own['t_over_t_min']:>8.2f}", flush=True)
+    if not cases:
+        return EXIT_STATUS
     mean = math.exp(statistics.fmean(math.log(case["ratio"]) for case in cases))
     print(f"geometric mean {mean:.2f}x DuckDB at scale factor {arguments.sf} with {arguments.threads} threads; more is faster")
     if arguments.json:
         report = {"geomean_ratio": mean, "scale_factor": arguments.sf, "threads": arguments.threads, "settings": arguments.settings,
-                  "storage_bandwidth": speed, "storage_bandwidth_origin": origin, "cases": cases}
+                  "storage_bandwidth": speed, "storage_bandwidth_origin": origin, "interrupted": interruption.came, "cases": cases}
         arguments.json.write_text(json.dumps(report, indent=2) + "\n")
+    return EXIT_STATUS if interruption.came else 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -77,12 +77,13 @@ double median(std::vector<double> values) {
   return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
 }
 
-std::vector<double> gains(const std::vector<VariantFigures>& figures) {
-  std::map<std::string, double> first;
-  std::vector<double> made;
+std::vector<std::optional<double>> gains(const std::vector<VariantFigures>& figures) {
+  std::map<std::string, const VariantFigures*> first;
+  std::vector<std::optional<double>> made;
   for (const VariantFigures& own : figures) {
-    double base = first.emplace(own.title, own.t()).first->second;
-    made.push_back(own.t() > 0 ? base / own.t() : 1);
+    const VariantFigures& base = *first.emplace(own.title, &own).first->second;
+    made.emplace_back();
+    if (base.is_measured() && own.is_measured()) made.back() = own.t() > 0 ? base.t() / own.t() : 1;
   }
   return made;
 }

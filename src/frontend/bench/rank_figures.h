@@ -53,6 +53,7 @@ struct VariantFigures {
       : title(std::move(of_case)), variant(std::move(name)), ranks(of_ranks) {}
 
   void add(const QueryProfile& profile, int64_t threads);
+  bool is_measured() const { return !seconds.empty(); }
   double t() const;  // the median
   std::optional<double> ratio() const;
   // Share of its bandwidth that the busiest link was used at over the whole query.
@@ -61,8 +62,8 @@ struct VariantFigures {
 
 double median(std::vector<double> values);
 
-// Each against the first variant of its case.
-std::vector<double> gains(const std::vector<VariantFigures>& figures);
+// Each against the first variant of its case; nothing where one of the two has no runs.
+std::vector<std::optional<double>> gains(const std::vector<VariantFigures>& figures);
 
 enum class Balance {
   InputOutput,  // storage and link need the same time, so long that cores hardly count

@@ -61,7 +61,10 @@ TEST(RankFiguresTest, GainsAreAgainstTheFirstVariantOfTheCase) {
   std::vector<VariantFigures> figures = {{"a", "slow", 2}, {"a", "fast", 2}, {"b", "slow", 2}, {"b", "fast", 2}};
   double seconds[] = {8, 2, 9, 3};
   for (size_t i = 0; i < figures.size(); ++i) figures[i].seconds = {seconds[i]};
-  EXPECT_EQ(gains(figures), (std::vector<double>{1, 4, 1, 3}));
+  EXPECT_EQ(gains(figures), (std::vector<std::optional<double>>{1, 4, 1, 3}));
+  figures[0].seconds = {};  // interrupted before its first run
+  figures[3].seconds = {};
+  EXPECT_EQ(gains(figures), (std::vector<std::optional<double>>{std::nullopt, std::nullopt, 1, std::nullopt}));
 }
 
 TEST(RankFiguresTest, LimitsBalanceTheResources) {

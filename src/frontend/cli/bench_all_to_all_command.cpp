@@ -5,7 +5,11 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <exception>
+#include <functional>
 #include <nlohmann/json.hpp>
+#include <set>
+#include <span>
 
 #include "base/format_bytes.h"
 #include "frontend/bench/all_to_all.h"
@@ -14,8 +18,8 @@
 #include "frontend/cli/bench_arguments.h"
 #include "frontend/cli/bench_output.h"
 #include "frontend/cli/bench_report.h"
+#include "frontend/cli/live_table.h"
 #include "frontend/cli/standard_output.h"
-#include "frontend/cli/text_table.h"
 
 namespace pistachio {
 
@@ -80,9 +84,12 @@ int take_part(const Settings& settings, pid_t parent, InterruptWatcher& interrup
   return 0;
 }
 
+// Called with the figures of a size after its last run.
+using SizeMeasured = std::function<void(const SizeFigures& own)>;
+
 // By turns with ucx_perftest (empty: without), while the ranks wait: what else the machine does hits both alike.
 void measure_messages(std::vector<SizeFigures>& figures, const std::string& perftest, const BenchRun& run, int64_t bytes,
-                      const Settings& settings, InterruptWatcher& interrupts) {
+                      const Settings& settings, InterruptWatcher& interrupts, const SizeMeasured& measured) {
   RankJob::Options options{
       .identity = identity_of_local_job(run.ranks), .host = "", .others = {"pistachio", "bench", "alltoall"}, .query_words = {}};
   for (std::string& word : words_of_settings(settings)) options.others.push_back(std::move(word));
@@ -102,23 +109,26 @@ void measure_messages(std::vector<SizeFigures>& figures, const std::string& perf
       double seconds = messages.run(pattern, own.message_bytes, count, token);
       return static_cast<double>(own.message_bytes * count * senders) / seconds;
     };
+    // Medians of the runs so far, so that an interruption loses none.
     std::vector<double> one_link;
     std::vector<double> all_to_all;
     std::vector<double> by_perftest;
+    auto add = [](std::vector<double>& speeds, std::optional<double>& figure, double value) {
+      speeds.push_back(value);
+      figure = median(speeds);
+    };
     for (int64_t i = 0; i < run.repeat; ++i) {
-      one_link.push_back(speed(AllToAll::Pattern::FirstLink, 1));
-      if (!perftest.empty()) by_perftest.push_back(perftest_bandwidth(perftest, own.message_bytes, count, token));
-      all_to_all.push_back(speed(AllToAll::Pattern::AllPairs, run.ranks - 1));
+      add(one_link, own.one_link, speed(AllToAll::Pattern::FirstLink, 1));
+      if (!perftest.empty()) add(by_perftest, own.perftest, perftest_bandwidth(perftest, own.message_bytes, count, token));
+      add(all_to_all, own.all_to_all, speed(AllToAll::Pattern::AllPairs, run.ranks - 1));
     }
-    own.one_link = median(one_link);
-    own.all_to_all = median(all_to_all);
-    if (!perftest.empty()) own.perftest = median(by_perftest);
+    measured(own);
   }
 }
 
 // Rows that find hardly any partner are partitioned and sent; those of the join are probed too.
 void measure_queries(std::vector<SizeFigures>& figures, const CommandArguments& arguments, const BenchRun& run, const Settings& settings,
-                     InterruptWatcher& interrupts) {
+                     InterruptWatcher& interrupts, const SizeMeasured& measured) {
   int64_t rows = arguments.count("--rows", 800'000);
   JoinTables tables{.build_rows = rows / 3 + 1, .probe_rows = rows, .columns = kColumns};
   JoinTablePaths paths = join_tables_for(arguments, tables);
@@ -129,10 +139,12 @@ void measure_queries(std::vector<SizeFigures>& figures, const CommandArguments& 
     BenchCase what{.title = format_bytes(own.message_bytes), .folder = "", .variants = {}};
     what.variants.push_back({"with partitioning", size, join_query({few.build, paths.probe}, kColumns)});
     what.variants.push_back({"with join", size, join_query(paths, kColumns)});
-    std::vector<VariantFigures> measured = measurement.measure(what);
-    auto speed = [](const VariantFigures& variant) { return static_cast<double>(variant.bytes_received) / variant.t(); };
-    own.partition = speed(measured[0]);
-    own.join = speed(measured[1]);
+    std::vector<VariantFigures> variants;
+    measurement.measure(what, variants, [&](size_t index) {
+      const VariantFigures& variant = variants[index];
+      (index == 0 ? own.partition : own.join) = static_cast<double>(variant.bytes_received) / variant.t();
+    });
+    measured(own);
   }
 }
 
@@ -151,21 +163,44 @@ constexpr ShownFigure kColumnsShown[] = {{"one link", "one_link", &SizeFigures::
                                          {"all to all", "all_to_all", &SizeFigures::all_to_all},
                                          {"with partitioning", "partition", &SizeFigures::partition},
                                          {"with join", "join", &SizeFigures::join}};
+constexpr size_t kMessageColumns = 3;  // the others are of queries
 
-std::string table_of(const std::vector<SizeFigures>& figures) {
-  using Align = TextTable::Align;
-  std::vector<TextTable::Heading> headings = {{"message", Align::Right}};
-  for (const ShownFigure& column : kColumnsShown) headings.push_back({column.name, Align::Right});
-  headings.push_back({"one link / perftest", Align::Right});
-  TextTable table(std::move(headings));
-  for (const SizeFigures& own : figures) {
+// Messages alone and queries have a table each: all sizes of the first are measured before the ranks of the second start.
+class SizeTable {
+ public:
+  SizeTable(std::span<const ShownFigure> columns, bool has_ratio, const std::string& introduction)
+      : columns_(columns), has_ratio_(has_ratio), table_(table_columns(columns, has_ratio), introduction) {}
+
+  void print(const SizeFigures& own) {
     std::vector<std::string> cells = {format_bytes(own.message_bytes)};
-    for (const ShownFigure& column : kColumnsShown) cells.push_back(speed_text(own.*column.figure));
-    cells.push_back(own.ratio() ? fmt::format("{:.2f}", *own.ratio()) : "-");
-    table.add(std::move(cells));
+    for (const ShownFigure& column : columns_) cells.push_back(speed_text(own.*column.figure));
+    if (has_ratio_) cells.push_back(own.ratio() ? fmt::format("{:.2f}", *own.ratio()) : "-");
+    table_.print(cells);
+    printed_.insert(own.message_bytes);
   }
-  return table.to_string();
-}
+
+  // After an interruption: the size that has had some of its runs.
+  void print_rest(const std::vector<SizeFigures>& figures) {
+    for (const SizeFigures& own : figures) {
+      bool has_any = false;
+      for (const ShownFigure& column : columns_) has_any = has_any || (own.*column.figure).has_value();
+      if (has_any && !printed_.contains(own.message_bytes)) print(own);
+    }
+  }
+
+ private:
+  static std::vector<LiveTable::Column> table_columns(std::span<const ShownFigure> shown, bool has_ratio) {
+    std::vector<LiveTable::Column> columns = {{"message", character_count("1023.0 KiB")}};
+    for (const ShownFigure& column : shown) columns.push_back({column.name, character_count("10.000 GB/s")});
+    if (has_ratio) columns.push_back({"one link / perftest"});
+    return columns;
+  }
+
+  std::span<const ShownFigure> columns_;
+  bool has_ratio_;
+  LiveTable table_;
+  std::set<int64_t> printed_;
+};
 
 Json json_of(const std::vector<SizeFigures>& figures, const BenchRun& run, const Settings& settings) {
   Json made = {{"kind", "alltoall"}, {"figure", "7"}, {"ranks", run.ranks}, {"settings", json_of_settings(settings)}};
@@ -236,10 +271,23 @@ int run_bench_all_to_all_command(int argc, char** argv, Settings settings, Inter
   for (int64_t size : message_sizes(arguments)) figures.push_back({.message_bytes = size});
   std::string perftest = chosen_perftest(arguments, settings);
   BenchOutput output(arguments);
-  measure_messages(figures, perftest, run, bytes, settings, interrupts);
-  measure_queries(figures, arguments, run, settings, interrupts);
-  fmt::print("{}", table_of(figures));
-  output.write(json_of(figures, run, settings), lines_of(figures, run));
+  const std::span<const ShownFigure> shown(kColumnsShown);
+  SizeTable messages(shown.first(kMessageColumns), true, "");
+  SizeTable queries(shown.subspan(kMessageColumns), false, "\n");
+  std::exception_ptr interruption;
+  try {
+    measure_messages(figures, perftest, run, bytes, settings, interrupts, [&](const SizeFigures& own) { messages.print(own); });
+    measure_queries(figures, arguments, run, settings, interrupts, [&](const SizeFigures& own) { queries.print(own); });
+  } catch (const std::exception&) {
+    if (!interrupts.token().is_cancelled()) throw;
+    interruption = std::current_exception();
+    messages.print_rest(figures);
+    queries.print_rest(figures);
+  }
+  Json json = json_of(figures, run, settings);
+  json["interrupted"] = interruption != nullptr;
+  if (figures[0].one_link) output.write(json, lines_of(figures, run));
+  if (interruption) std::rethrow_exception(interruption);
   return 0;
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 #include <random>
 
 #include "base/format_bytes.h"
@@ -108,11 +109,11 @@ Settings BenchMeasurement::balanced(const BenchCase& what) {
   return made;
 }
 
-std::vector<VariantFigures> BenchMeasurement::measure(const BenchCase& what) {
+void BenchMeasurement::measure(const BenchCase& what, std::vector<VariantFigures>& figures, const Measured& measured) {
   Settings settings = run_.balance ? balanced(what) : settings_;
   BenchRanks& ranks = ranks_with(settings);
   std::unique_ptr<Session> session = ranks.open_session(what.folder);
-  std::vector<VariantFigures> figures;
+  const size_t first = figures.size();
   for (const BenchVariant& variant : what.variants) {
     VariantFigures& own = figures.emplace_back(what.title, variant.name, run_.ranks);
     own.storage_limit = settings.storage_bandwidth_limit;
@@ -120,16 +121,18 @@ std::vector<VariantFigures> BenchMeasurement::measure(const BenchCase& what) {
   }
   std::mt19937 random(1);
   std::vector<size_t> order(what.variants.size());
-  for (size_t i = 0; i < order.size(); ++i) order[i] = i;
+  std::iota(order.begin(), order.end(), 0);
   for (int64_t round = -1; round < run_.repeat; ++round) {  // the first round warms up
+    const bool is_last = round + 1 == run_.repeat;
     std::shuffle(order.begin(), order.end(), random);
+    if (is_last) std::sort(order.begin(), order.end());
     for (size_t i : order) {
       apply(*session, what.variants[i].settings, interrupts_.token());
       std::shared_ptr<const QueryProfile> profile = ranks.run(*session, what.variants[i].sql);
-      if (round >= 0) figures[i].add(*profile, ranks.threads());
+      if (round >= 0) figures[first + i].add(*profile, ranks.threads());
+      if (is_last) measured(first + i);
     }
   }
-  return figures;
 }
 
 }  // namespace pistachio

@@ -2,6 +2,7 @@
 // own profile gives. Used by one thread.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -58,14 +59,18 @@ struct BenchRun {
   std::optional<Balance> balance;
 };
 
-// Runs the variants of a case by turns, after a round that counts for nothing. With a balance the limits are chosen first, and said.
+// Runs the variants of a case in rounds, after one that warms up; the order changes from round to round and is the listed one in the last.
+// With a balance the limits are chosen first, and said.
 // `ranks` are kept for the next case as long as the settings stay the same.
 class BenchMeasurement {
  public:
   BenchMeasurement(BenchRun run, Settings settings, InterruptWatcher& interrupts)
       : run_(run), settings_(std::move(settings)), interrupts_(interrupts) {}
 
-  std::vector<VariantFigures> measure(const BenchCase& what);
+  // Called with the place of a variant in `figures` after its last run.
+  using Measured = std::function<void(size_t index)>;
+  // Adds the figures of the variants, in their order. When it throws, `figures` has the runs so far.
+  void measure(const BenchCase& what, std::vector<VariantFigures>& figures, const Measured& measured);
 
  private:
   BenchRanks& ranks_with(const Settings& settings);

@@ -4,9 +4,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <exception>
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "frontend/bench/file_paths.h"
 #include "frontend/bench/svg_chart.h"
@@ -91,20 +93,65 @@ std::vector<std::string> data_folders(const CommandArguments& arguments) {
   return folders;
 }
 
-std::vector<VariantFigures> measure_all(const BenchRun& run, const Settings& settings, const std::vector<BenchCase>& cases,
-                                        InterruptWatcher& interrupts) {
-  BenchMeasurement measurement(run, settings, interrupts);
+// Figures of a run that may have been interrupted: then they are reported before the command ends as interrupted.
+struct Outcome {
   std::vector<VariantFigures> figures;
-  for (const BenchCase& what : cases) {
-    for (VariantFigures& own : measurement.measure(what)) figures.push_back(std::move(own));
+  std::exception_ptr interruption;
+
+  bool has_figures() const {
+    return std::any_of(figures.begin(), figures.end(), [](const VariantFigures& own) { return own.is_measured(); });
   }
-  return figures;
+  void rethrow_interruption() const {
+    if (interruption) std::rethrow_exception(interruption);
+  }
+};
+
+FigureTable table_for(const std::vector<BenchCase>& cases) {
+  std::vector<std::string> titles;
+  std::vector<std::string> variants;
+  for (const BenchCase& what : cases) {
+    titles.push_back(what.title);
+    for (const BenchVariant& variant : what.variants) variants.push_back(variant.name);
+  }
+  return {titles, variants};
 }
 
-int report(const BenchTitle& title, const std::string& caption, const Settings& settings, const std::vector<VariantFigures>& figures,
+// Adds to the outcome and prints each variant after its last run, or after the runs it has had when Ctrl-C comes.
+void measure_all(const BenchRun& run, const Settings& settings, const std::vector<BenchCase>& cases, InterruptWatcher& interrupts,
+                 FigureTable& table, Outcome& outcome) {
+  std::set<size_t> printed;
+  const size_t first = outcome.figures.size();
+  auto print = [&](size_t index) {
+    table.print(outcome.figures, index);
+    printed.insert(index);
+  };
+  BenchMeasurement measurement(run, settings, interrupts);
+  try {
+    for (const BenchCase& what : cases) measurement.measure(what, outcome.figures, print);
+  } catch (const std::exception&) {
+    if (!interrupts.token().is_cancelled()) throw;
+    outcome.interruption = std::current_exception();
+    for (size_t i = first; i < outcome.figures.size(); ++i) {
+      if (outcome.figures[i].is_measured() && !printed.contains(i)) print(i);
+    }
+  }
+}
+
+Outcome measure_all(const BenchRun& run, const Settings& settings, const std::vector<BenchCase>& cases, InterruptWatcher& interrupts) {
+  Outcome outcome;
+  FigureTable table = table_for(cases);
+  measure_all(run, settings, cases, interrupts, table, outcome);
+  return outcome;
+}
+
+int report(const BenchTitle& title, const std::string& caption, const Settings& settings, const Outcome& outcome,
            const BenchOutput& output) {
-  fmt::print("{}", table_of(figures));
-  output.write(json_of(title, settings, figures), bars_of(caption, figures));
+  if (outcome.has_figures()) {
+    Json json = json_of(title, settings, outcome.figures);
+    json["interrupted"] = outcome.interruption != nullptr;
+    output.write(json, bars_of(caption, outcome.figures));
+  }
+  outcome.rethrow_interruption();
   return 0;
 }
 
@@ -127,9 +174,9 @@ int run_bench_join_command(int argc, char** argv, Settings settings, InterruptWa
       what.variants.push_back({schedule, {{"join_schedule", schedule}}, sql});
     cases.push_back(std::move(what));
   }
-  std::vector<VariantFigures> figures = measure_all(run, settings, cases, interrupts);
+  Outcome outcome = measure_all(run, settings, cases, interrupts);
   std::string caption = fmt::format("Join over columns, {} ranks (published figures 5 and 8)", run.ranks);
-  return report({"join", "5, 8"}, caption, settings, figures, output);
+  return report({"join", "5, 8"}, caption, settings, outcome, output);
 }
 
 int run_bench_skew_command(int argc, char** argv, Settings settings, InterruptWatcher& interrupts) {
@@ -150,17 +197,20 @@ int run_bench_skew_command(int argc, char** argv, Settings settings, InterruptWa
     what.variants = {{"uniform", {}, uniform}, {"skewed", {}, skewed}};
     cases.push_back(std::move(what));
   }
-  std::vector<VariantFigures> figures = measure_all(run, settings, cases, interrupts);
+  Outcome outcome = measure_all(run, settings, cases, interrupts);
+  const std::vector<VariantFigures>& figures = outcome.figures;
   Json json = json_of({"skew", ""}, settings, figures);
+  json["interrupted"] = outcome.interruption != nullptr;
   json["skew"] = skew;
   json["ratios"] = Json::array();
-  fmt::print("{}", table_of(figures));
   for (size_t i = 0; i + 1 < figures.size(); i += 2) {
+    if (!figures[i].is_measured() || !figures[i + 1].is_measured()) continue;
     double ratio = figures[i + 1].t() / figures[i].t();
     fmt::print("{}: one key with {:.0f} % of the rows takes {:.2f} times as long as even keys\n", figures[i].title, skew * 100, ratio);
     json["ratios"].push_back({{"case", figures[i].title}, {"ratio", ratio}});
   }
-  output.write(json, bars_of(fmt::format("Join with one frequent key, {} ranks", run.ranks), figures));
+  if (outcome.has_figures()) output.write(json, bars_of(fmt::format("Join with one frequent key, {} ranks", run.ranks), figures));
+  outcome.rethrow_interruption();
   return 0;
 }
 
@@ -180,9 +230,9 @@ int run_bench_overlap_command(int argc, char** argv, Settings settings, Interrup
       cases.push_back(std::move(what));
     }
   }
-  std::vector<VariantFigures> figures = measure_all(run, settings, cases, interrupts);
+  Outcome outcome = measure_all(run, settings, cases, interrupts);
   std::string caption = fmt::format("Queries from blocking to everything at once, {} ranks (published figures 14 and 15)", run.ranks);
-  return report({"overlap", "14, 15"}, caption, settings, figures, output);
+  return report({"overlap", "14, 15"}, caption, settings, outcome, output);
 }
 
 int run_bench_scaling_command(int argc, char** argv, Settings settings, InterruptWatcher& interrupts) {
@@ -195,18 +245,23 @@ int run_bench_scaling_command(int argc, char** argv, Settings settings, Interrup
   std::vector<std::string> folders = data_folders(arguments);
   std::vector<NamedQuery> queries = queries_of(arguments);
   BenchOutput output(arguments);
-  std::vector<VariantFigures> figures;
+  std::vector<std::vector<BenchCase>> cases_of_counts;
   for (int64_t ranks : counts) {
-    std::vector<BenchCase> cases;
+    std::vector<BenchCase>& cases = cases_of_counts.emplace_back();
     for (const std::string& folder : folders) {
       for (const NamedQuery& query : queries) {
         std::string title = fmt::format("{} {}", query.name, last_name(folder));
         cases.push_back({title, folder, {{fmt::format("{} rank{}", ranks, ranks == 1 ? "" : "s"), {}, query.sql}}});
       }
     }
-    BenchRun run = bench_run(arguments, static_cast<int>(ranks));
-    for (VariantFigures& own : measure_all(run, settings, cases, interrupts)) figures.push_back(std::move(own));
   }
+  Outcome outcome;
+  FigureTable table = table_for(cases_of_counts.back());
+  for (size_t i = 0; i < counts.size() && !outcome.interruption; ++i) {
+    BenchRun run = bench_run(arguments, static_cast<int>(counts[i]));
+    measure_all(run, settings, cases_of_counts[i], interrupts, table, outcome);
+  }
+  std::vector<VariantFigures>& figures = outcome.figures;
   // Gains are against the fewest ranks on the same data.
   std::stable_sort(figures.begin(), figures.end(), [](const VariantFigures& a, const VariantFigures& b) { return a.title < b.title; });
   LineChart chart{.title = "Queries over ranks and data (published figures 16 and 18)",
@@ -217,11 +272,14 @@ int run_bench_scaling_command(int argc, char** argv, Settings settings, Interrup
                   .series = {}};
   for (int64_t ranks : counts) chart.x_ticks.push_back({static_cast<double>(ranks), std::to_string(ranks)});
   for (const VariantFigures& own : figures) {
+    if (!own.is_measured()) continue;
     if (chart.series.empty() || chart.series.back().name != own.title) chart.series.push_back({own.title, {}});
     chart.series.back().points.emplace_back(own.ranks, own.t());
   }
-  fmt::print("{}", table_of(figures));
-  output.write(json_of({"scaling", "16, 18"}, settings, figures), draw(chart));
+  Json json = json_of({"scaling", "16, 18"}, settings, figures);
+  json["interrupted"] = outcome.interruption != nullptr;
+  if (outcome.has_figures()) output.write(json, draw(chart));
+  outcome.rethrow_interruption();
   return 0;
 }
 

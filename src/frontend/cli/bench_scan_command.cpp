@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <charconv>
 #include <chrono>
+#include <exception>
 #include <nlohmann/json.hpp>
 
 #include "base/format_bytes.h"
@@ -15,8 +16,8 @@
 #include "frontend/bench/rank_figures.h"
 #include "frontend/cli/bench_output.h"
 #include "frontend/cli/command_arguments.h"
+#include "frontend/cli/live_table.h"
 #include "frontend/cli/standard_output.h"
-#include "frontend/cli/text_table.h"
 #include "session/summary_scan.h"
 #include "storage/file_discovery.h"
 #include "storage/sample_file.h"
@@ -55,6 +56,7 @@ struct Case {
   Settings settings;
   std::vector<double> seconds;
   int64_t bytes_read = 0;
+  bool is_printed = false;
 };
 
 // Reads the files and does nothing with them: what storage can do without a limit, in bytes a second.
@@ -122,6 +124,36 @@ class GeneratedFiles {
   std::vector<std::string> files_;
 };
 
+LiveTable scan_table(double bandwidth, bool limited) {
+  size_t longest = 0;
+  for (const Variant& variant : kVariants) longest = std::max(longest, variant.name.size());
+  std::string introduction =
+      fmt::format("storage: {:.2f} GB/s ({})\n\n", bandwidth / 1e9, limited ? "the limit that was set" : "measured, reading only");
+  const size_t milliseconds = character_count("10000.0 ms");
+  return LiveTable({{"variant", longest, TextTable::Align::Left},
+                    {"threads"},
+                    {"T", milliseconds},
+                    {"T_min", milliseconds},
+                    {"T/T_min"},
+                    {"read", character_count("10.00 GB/s")}},
+                   introduction);
+}
+
+// Against the shortest time, in seconds, that storage needs.
+void print_case(LiveTable& table, Case& own, double least) {
+  double seconds = median(own.seconds);
+  table.print({std::string(own.variant->name), fmt::format("{}", own.settings.threads), fmt::format("{:.1f} ms", seconds * 1e3),
+               fmt::format("{:.1f} ms", least * 1e3), fmt::format("{:.2f}", seconds / least),
+               fmt::format("{:.2f} GB/s", static_cast<double>(own.bytes_read) / seconds / 1e9)});
+  own.is_printed = true;
+}
+
+Json json_of_case(const Case& own, double least) {
+  double seconds = median(own.seconds);
+  return {{"variant", own.variant->name}, {"threads", own.settings.threads},  {"t", seconds},
+          {"t_min", least},               {"ratio", seconds / least}, {"bytes_read", own.bytes_read}};
+}
+
 int run_bench_scan(const CommandArguments& arguments, const Settings& base, const CancelToken& token) {
   std::vector<std::string> paths = arguments.positional();
   BenchOutput output(arguments);
@@ -150,43 +182,37 @@ int run_bench_scan(const CommandArguments& arguments, const Settings& base, cons
       variant.apply(own);
       // The blocking reader is one thread by nature.
       if (own.reader == ReaderMode::Blocking && threads != 1) continue;
-      cases.push_back({&variant, engines.back().get(), own, {}, 0});
+      cases.push_back({&variant, engines.back().get(), own, {}, 0, false});
     }
   }
   bool limited = base.storage_bandwidth_limit > 0;
   double bandwidth = limited ? static_cast<double>(base.storage_bandwidth_limit) : measure_storage(*engines.back(), paths, token);
-  for (int64_t round = -1; round < repeat; ++round) {  // the first round warms up
-    for (Case& own : cases) {
-      SummaryResult result = run_summary_scan(*own.engine, own.settings, request, token);
-      if (round >= 0) own.seconds.push_back(result.seconds);
-      own.bytes_read = result.bytes_read;
+  LiveTable table = scan_table(bandwidth, limited);
+  // T_min counts the bytes that the best variant reads, as the round that warms up has shown: the footers that others read again are their
+  // loss.
+  auto least = [&] { return static_cast<double>(cases.back().bytes_read) / bandwidth; };
+  std::exception_ptr interruption;
+  try {
+    for (int64_t round = -1; round < repeat; ++round) {  // the first round warms up
+      for (Case& own : cases) {
+        SummaryResult result = run_summary_scan(*own.engine, own.settings, request, token);
+        if (round >= 0) own.seconds.push_back(result.seconds);
+        own.bytes_read = result.bytes_read;
+        if (round + 1 == repeat) print_case(table, own, least());
+      }
     }
+  } catch (const Cancelled&) {
+    interruption = std::current_exception();
   }
-
-  TextTable table({{"variant"},
-                   {"threads", TextTable::Align::Right},
-                   {"T", TextTable::Align::Right},
-                   {"T_min", TextTable::Align::Right},
-                   {"T/T_min", TextTable::Align::Right},
-                   {"read", TextTable::Align::Right}});
-  Json json = {{"storage_bandwidth", bandwidth}, {"limited", limited}, {"cases", Json::array()}};
-  // T_min counts the bytes that the best variant reads: the footers that others read again are their loss.
-  for (const Case& own : cases) {
-    double seconds = median(own.seconds);
-    double least = static_cast<double>(cases.back().bytes_read) / bandwidth;
-    table.add({std::string(own.variant->name), fmt::format("{}", own.settings.threads), fmt::format("{:.1f} ms", seconds * 1e3),
-               fmt::format("{:.1f} ms", least * 1e3), fmt::format("{:.2f}", seconds / least),
-               fmt::format("{:.2f} GB/s", static_cast<double>(own.bytes_read) / seconds / 1e9)});
-    json["cases"].push_back({{"variant", own.variant->name},
-                             {"threads", own.settings.threads},
-                             {"t", seconds},
-                             {"t_min", least},
-                             {"ratio", seconds / least},
-                             {"bytes_read", own.bytes_read}});
+  Json json = {
+      {"storage_bandwidth", bandwidth}, {"limited", limited}, {"interrupted", interruption != nullptr}, {"cases", Json::array()}};
+  for (Case& own : cases) {
+    if (own.seconds.empty()) continue;
+    if (!own.is_printed) print_case(table, own, least());
+    json["cases"].push_back(json_of_case(own, least()));
   }
-  fmt::print("storage: {:.2f} GB/s ({})\n\n{}", bandwidth / 1e9, limited ? "the limit that was set" : "measured, reading only",
-             table.to_string());
-  output.write(json, "");
+  if (!json["cases"].empty()) output.write(json, "");
+  if (interruption) std::rethrow_exception(interruption);
   return 0;
 }
 

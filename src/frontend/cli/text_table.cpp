@@ -12,10 +12,6 @@ bool starts_character(char byte) {
   return (static_cast<unsigned char>(byte) & 0xc0) != 0x80;
 }
 
-size_t characters(const std::string& text) {
-  return static_cast<size_t>(std::count_if(text.begin(), text.end(), starts_character));
-}
-
 // Shown on one line, without control characters, in at most `widest` characters.
 std::string displayed(const std::string& text, size_t widest) {
   std::string shown;
@@ -27,7 +23,33 @@ std::string displayed(const std::string& text, size_t widest) {
   return shown;
 }
 
+std::string without_trailing_spaces(std::string line) {
+  line.erase(line.find_last_not_of(' ') + 1);
+  return line;
+}
+
 }  // namespace
+
+size_t character_count(const std::string& text) {
+  return static_cast<size_t>(std::count_if(text.begin(), text.end(), starts_character));
+}
+
+std::string table_line(const std::vector<TextTable::Heading>& headings, const std::vector<size_t>& widths,
+                       const std::vector<std::string>& cells) {
+  std::string line;
+  for (size_t i = 0; i < widths.size() && i < cells.size(); ++i) {
+    std::string padding(widths[i] - std::min(widths[i], character_count(cells[i])), ' ');
+    line += headings[i].align == TextTable::Align::Right ? padding + cells[i] : cells[i] + padding;
+    line += "  ";
+  }
+  return without_trailing_spaces(std::move(line)) + "\n";
+}
+
+std::string table_rule(const std::vector<size_t>& widths) {
+  std::string rule;
+  for (size_t width : widths) rule += std::string(width, '-') + "  ";
+  return without_trailing_spaces(std::move(rule)) + "\n";
+}
 
 void TextTable::add(std::vector<std::string> cells) {
   rows_.push_back(std::move(cells));
@@ -45,24 +67,12 @@ std::string TextTable::to_string(size_t widest) const {
   }
   std::vector<size_t> widths(headings_.size());
   for (const std::vector<std::string>& line : lines) {
-    for (size_t i = 0; i < widths.size() && i < line.size(); ++i) widths[i] = std::max(widths[i], characters(line[i]));
+    for (size_t i = 0; i < widths.size() && i < line.size(); ++i) widths[i] = std::max(widths[i], character_count(line[i]));
   }
   std::string text;
   for (size_t index = 0; index < lines.size(); ++index) {
-    std::string line;
-    for (size_t i = 0; i < widths.size() && i < lines[index].size(); ++i) {
-      std::string padding(widths[i] - characters(lines[index][i]), ' ');
-      line += headings_[i].align == Align::Right ? padding + lines[index][i] : lines[index][i] + padding;
-      line += "  ";
-    }
-    line.erase(line.find_last_not_of(' ') + 1);
-    text += line + "\n";
-    if (index == 0) {
-      std::string rule;
-      for (size_t width : widths) rule += std::string(width, '-') + "  ";
-      rule.erase(rule.find_last_not_of(' ') + 1);
-      text += rule + "\n";
-    }
+    text += table_line(headings_, widths, lines[index]);
+    if (index == 0) text += table_rule(widths);
   }
   return text;
 }
