@@ -7,8 +7,8 @@
 #include <memory>
 
 #include "base/error.h"
+#include "expr/constant_comparison.h"
 #include "expr/date_fields.h"
-#include "expr/decimal_comparison.h"
 #include "expr/type_rules.h"
 
 namespace pistachio {
@@ -90,6 +90,7 @@ ExpressionPtr make_call(std::string_view name, std::vector<ExpressionPtr> argume
     }
     if (ExpressionPtr comparison = compare_with_long_constant(name, arguments, position)) return comparison;
   }
+  if (ExpressionPtr comparison = compare_with_distant_moment(name, arguments, position)) return comparison;
   std::vector<LogicalType> types;
   std::unique_ptr<bool[]> literals = std::make_unique<bool[]>(arguments.size());
   for (size_t i = 0; i < arguments.size(); ++i) {

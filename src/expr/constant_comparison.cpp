@@ -1,4 +1,4 @@
-#include "expr/decimal_comparison.h"
+#include "expr/constant_comparison.h"
 
 #include <algorithm>
 
@@ -43,7 +43,35 @@ ExpressionPtr compare_unequal(std::string_view name, const ExpressionPtr& value,
   return where_known(value, name == "<>", position);
 }
 
+// Of a constant, against the range of a type with nanoseconds: -1 before it, 1 behind it, 0 inside or no moment at all.
+int side_of_range(const Expression& constant, LogicalType type) {
+  bool is_moment = constant.is_untyped() || (is_date_like(constant.type()) && !constant.type().has_nanoseconds());
+  if (!constant.is_constant() || constant.value().is_null || !is_moment) return 0;
+  try {
+    ParsedConstant parsed = parse_constant(type, constant.value().to_string());
+    return parsed.above ? 1 : parsed.below ? -1 : 0;
+  } catch (const UserError&) {
+    return 0;  // the usual way says what is wrong with it
+  }
+}
+
 }  // namespace
+
+ExpressionPtr compare_with_distant_moment(std::string_view name, const std::vector<ExpressionPtr>& arguments, int64_t position) {
+  std::string_view mirrored = mirrored_comparison(name);
+  if (mirrored.empty() || arguments.size() != 2) return nullptr;
+  bool has_nanoseconds = is_date_like(arguments[0]->type()) && arguments[0]->type().has_nanoseconds();
+  if (!has_nanoseconds) {
+    bool other_has = is_date_like(arguments[1]->type()) && arguments[1]->type().has_nanoseconds();
+    return other_has ? compare_with_distant_moment(mirrored, {arguments[1], arguments[0]}, position) : nullptr;
+  }
+  int side = side_of_range(*arguments[1], arguments[0]->type());
+  if (side == 0) return nullptr;
+  bool is_less = name == "<" || name == "<=";
+  bool is_greater = name == ">" || name == ">=";
+  if (is_less || is_greater) return where_known(arguments[0], is_less == (side > 0), position);
+  return compare_unequal(name, arguments[0], position);
+}
 
 ExpressionPtr compare_with_long_constant(std::string_view name, const std::vector<ExpressionPtr>& arguments, int64_t position) {
   std::string_view mirrored = mirrored_comparison(name);
