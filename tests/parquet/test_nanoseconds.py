@@ -137,13 +137,27 @@ class Nanoseconds(unittest.TestCase):
     def test_microseconds_beyond_the_range_beside_nanoseconds_are_an_error(self):
         pq.write_table(pa.table({"ts": pa.array([NOON], pa.timestamp("ns"))}), self.folder / "m0.parquet")
         pq.write_table(pa.table({"ts": pa.array([10_413_792_000_000_000], pa.timestamp("us"))}), self.folder / "m1.parquet")
-        self.assertIn("outside the range of nanoseconds", self.error("-c", f"SELECT ts FROM '{self.folder}/m*.parquet'"))
+        message = self.error("-c", f"SELECT ts FROM '{self.folder}/m*.parquet'")
+        self.assertIn("outside the range of nanoseconds", message)
+        self.assertIn("m1.parquet", message)
 
     def test_int96_is_cut_to_microseconds_as_in_duckdb(self):
         values = [value for value in EDGES if value is None or abs(value) < 2**62]
         pq.write_table(pa.table({"ts": pa.array(values, pa.timestamp("ns"))}), self.file, use_deprecated_int96_timestamps=True)
         self.assertEqual(self.sql(f"DESCRIBE SELECT * FROM '{self.file}'"), [("ts", "TIMESTAMP")])
         self.judge(f"SELECT ts FROM '{self.file}'")
+        # Beside a file of nanoseconds, too.
+        pq.write_table(pa.table({"ts": pa.array([NOON], pa.timestamp("ns"))}), self.folder / "other.parquet")
+        self.assertEqual(self.number(f"SELECT count(*) FROM '{self.folder}/*.parquet' WHERE ts = '2024-01-01 12:34:56.123456789'"), 1)
+        self.assertEqual(self.number(f"SELECT count(*) FROM '{self.folder}/*.parquet' WHERE ts = '2024-01-01 12:34:56.123456'"), 3)
+
+    def test_microseconds_with_a_time_zone_are_filtered_exactly(self):
+        values = [value if value is None else value // 1000 for value in moments(4000)]
+        pq.write_table(pa.table({"tz": pa.array(values, pa.timestamp("us", "UTC"))}), self.file, row_group_size=500)
+        for constant in ("'2024-01-01 14:34:56.1236+02'", "'2024-01-01 12:34:56.123600789+00'::timestamptz_ns", "timestamp '2024-01-01 12:34:56.1236'"):
+            pruned, plain = (self.number(f"SELECT count(*) FROM '{self.file}' WHERE {left} < {constant}") for left in ("tz", "tz + interval '0 seconds'"))
+            self.assertEqual(pruned, plain, constant)
+            self.assertGreater(pruned, 0)
 
     def test_a_timestamp_column_against_nanoseconds(self):
         pq.write_table(pa.table({"u": pa.array([0, 1, 2], pa.timestamp("us")), "d": pa.array([0, 1, 2], pa.date32())}), self.file)
