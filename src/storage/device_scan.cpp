@@ -53,7 +53,8 @@ const UnitPages::UnitColumn& column_of(const UnitPages& unit, size_t column) {
 // Files of one table may store a column differently.
 bool are_stored_alike(const ParquetColumn& left, const ParquetColumn& right) {
   return left.physical == right.physical && left.conversion == right.conversion && left.max_definition == right.max_definition &&
-         left.fixed_width == right.fixed_width && left.only_nulls == right.only_nulls && left.type == right.type;
+         left.fixed_width == right.fixed_width && left.only_nulls == right.only_nulls && left.micros_to_nanos == right.micros_to_nanos &&
+         left.type == right.type;
 }
 
 }  // namespace
