@@ -51,14 +51,18 @@ void QueryBinder::bind_aggregate(const ast::Call& call, int64_t position, Groupi
     return (!left && !right) || (left && right && same_expression(*left, *right));
   };
   // The same call twice is computed once.
-  auto known = std::find_if(grouping.calls.begin(), grouping.calls.end(), [&](const AggregateCall& other) {
-    return other.function == bound.function && other.distinct == bound.distinct && same(other.argument, bound.argument) &&
-           same(other.filter, bound.filter);
-  });
-  if (known != grouping.calls.end()) {
-    grouping.by_node.emplace(&call, known->id);
+  size_t hash = std::hash<const void*>()(bound.function) + (bound.argument ? bound.argument->hash() : 0) +
+                3 * (bound.filter ? bound.filter->hash() : 0);
+  auto [first, last] = grouping.calls_by_hash.equal_range(hash);
+  for (auto candidate = first; candidate != last; ++candidate) {
+    const AggregateCall& other = grouping.calls[candidate->second];
+    if (other.function != bound.function || other.distinct != bound.distinct || !same(other.argument, bound.argument) ||
+        !same(other.filter, bound.filter))
+      continue;
+    grouping.by_node.emplace(&call, other.id);
     return;
   }
+  grouping.calls_by_hash.emplace(hash, grouping.calls.size());
   bound.id = columns_.add(call.name, bound.type);
   grouping.by_node.emplace(&call, bound.id);
   if (grouping.aggregate != nullptr) grouping.aggregate->calls.push_back(bound);
@@ -109,6 +113,7 @@ ExpressionPtr QueryBinder::bind_outer_aggregate(const ast::Call& call, int64_t p
 
 void QueryBinder::bind_groups(const ast::Select& select, Grouping& grouping) {
   ExpressionPlace place{.scope = grouping.scope, .input = grouping.input, .no_aggregate = "in GROUP BY", .is_group = true};
+  PlanColumns given(*grouping.input);
   for (const ast::ExpressionPtr& item : select.group_by) {
     const ast::Expression* expression = item.get();
     if (const auto* literal = std::get_if<ast::Literal>(&item->node); literal != nullptr && literal->kind == ast::Literal::Kind::Number) {
@@ -130,30 +135,26 @@ void QueryBinder::bind_groups(const ast::Select& select, Grouping& grouping) {
     }
     ExpressionPtr bound = bind_expression(*expression, place);
     if (bound->is_untyped()) bound = coerce(std::move(bound), TypeKind::Varchar);
-    auto known = std::find_if(grouping.groups.begin(), grouping.groups.end(),
-                              [&](const NamedExpression& group) { return same_expression(*group.expression, *bound); });
-    if (known != grouping.groups.end()) {
-      grouping.by_item.emplace(expression, known->id);
+    auto known = grouping.by_group.find(bound.get());
+    if (known != grouping.by_group.end()) {
+      grouping.by_item.emplace(expression, known->second);
       continue;
     }
-    bool is_column = bound->kind() == ExpressionKind::Column && output_set(**grouping.input).contains(bound->column_id());
+    bool is_column = bound->kind() == ExpressionKind::Column && given.columns().contains(bound->column_id());
     ColumnId id = is_column ? bound->column_id() : columns_.add("group", bound->type());
     grouping.by_item.emplace(expression, id);
+    grouping.by_group.emplace(bound.get(), id);
     grouping.groups.push_back({id, std::move(bound)});
   }
 }
 
 // Group expressions become columns of the aggregate; what is left of the tables' columns then is an error.
 ExpressionPtr QueryBinder::after_grouping(ExpressionPtr expression, const Grouping& grouping) const {
-  for (const NamedExpression& group : grouping.groups) {
-    if (same_expression(*group.expression, *expression)) return columns_.reference(group.id, expression->position());
-  }
+  auto group = grouping.by_group.find(expression.get());
+  if (group != grouping.by_group.end()) return columns_.reference(group->second, expression->position());
   if (expression->kind() == ExpressionKind::Column) {
-    ColumnId id = expression->column_id();
-    for (const ScopeColumn& column : grouping.scope->columns()) {
-      if (column.id == id)
-        refuse_at(fmt::format("column {} must be in GROUP BY or inside an aggregate", column.name), expression->position());
-    }
+    if (const ScopeColumn* column = grouping.scope->find_id(expression->column_id()))
+      refuse_at(fmt::format("column {} must be in GROUP BY or inside an aggregate", column->name), expression->position());
     return expression;
   }
   std::vector<ExpressionPtr> children;

@@ -182,6 +182,7 @@ ExpressionPtr QueryBinder::bind_condition(const ast::Expression& expression, con
 }
 
 ExpressionPtr QueryBinder::bind_node(const ast::Expression& expression, const ExpressionPlace& place) {
+  stop_if_cancelled(options_.token);
   int64_t position = expression.position;
   struct Visitor {
     QueryBinder& binder;

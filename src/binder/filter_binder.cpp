@@ -31,7 +31,14 @@ void filter(LogicalPtr& plan, std::vector<ExpressionPtr> conditions) {
 void QueryBinder::bind_filter(const ast::Expression& condition, const ExpressionPlace& place, std::string_view clause) {
   LogicalPtr& plan = *place.input;
   const LogicalNode* unjoined = plan.get();
-  ColumnSet own = output_set(*plan);
+  PlanColumns given(plan);
+  std::optional<ColumnSet> own_columns;
+  auto uses_own = [&](const Expression& part) {
+    // Without a query around and without subqueries a name can mean nothing else. A chain of joins need not ask for all its columns.
+    if (plan.get() == unjoined && place.scope->parent() == nullptr && !place.regroup) return true;
+    if (!own_columns) own_columns = output_set(*unjoined);
+    return uses_only(part, *own_columns);
+  };
   std::vector<const ast::Expression*> conjuncts;
   collect_conjuncts(condition, conjuncts);
   std::vector<ExpressionPtr> below;
@@ -43,9 +50,9 @@ void QueryBinder::bind_filter(const ast::Expression& condition, const Expression
     std::vector<ExpressionPtr> here;
     for (const ExpressionPtr& part : conjuncts_of(bound)) {
       bool moves = is_stable(*part);
-      if (moves && uses_only(*part, own)) {
+      if (moves && uses_own(*part)) {
         below.push_back(part);
-      } else if (moves && uses_only(*part, output_set(*plan))) {
+      } else if (moves && uses_only(*part, given.columns())) {
         here.push_back(part);
       } else {
         above.push_back(part);

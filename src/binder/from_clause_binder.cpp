@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "base/error.h"
 #include "binder/name_match.h"
@@ -35,34 +36,56 @@ auto with_position(int64_t position, const Body& body) {
 // Whether a plan uses columns of another one beside it.
 bool refers_to(const LogicalNode& plan, const LogicalNode& other) {
   ColumnSet free = free_columns(plan);
+  if (free.empty()) return false;
   std::vector<ColumnId> given = output_columns(other);
   return std::any_of(given.begin(), given.end(), [&](ColumnId column) { return free.contains(column); });
 }
 
+JoinKind kind_of(ast::JoinTable::Kind kind) {
+  switch (kind) {
+    case ast::JoinTable::Kind::Left: return JoinKind::Left;
+    case ast::JoinTable::Kind::Right: return JoinKind::Right;
+    case ast::JoinTable::Kind::Full: return JoinKind::Full;
+    case ast::JoinTable::Kind::Semi: return JoinKind::Semi;
+    case ast::JoinTable::Kind::Anti: return JoinKind::Anti;
+    default: return JoinKind::Inner;
+  }
+}
+
+// A join whose columns keep the names of their tables.
+bool is_bare_join(const ast::TableReference& table) {
+  return std::holds_alternative<ast::JoinTable>(table.node) && table.alias.empty() && table.column_aliases.empty();
+}
+
 }  // namespace
 
-BoundFrom QueryBinder::join_tables(BoundFrom left, BoundFrom right) {
-  bool dependent = refers_to(*right.plan, *left.plan);
-  BoundFrom joined;
-  joined.columns = std::move(left.columns);
-  joined.columns.insert(joined.columns.end(), right.columns.begin(), right.columns.end());
-  joined.plan = make_node(LogicalJoin{.kind = JoinKind::Inner, .dependent = dependent}, std::move(left.plan), std::move(right.plan));
-  return joined;
+void QueryBinder::refuse_repeated_table(const NameScope& scope, const BoundFrom& next, int64_t position) const {
+  const std::string* before = nullptr;
+  for (const ScopeColumn& column : next.columns) {
+    if (column.table.empty() || (before != nullptr && *before == column.table)) continue;
+    before = &column.table;
+    if (scope.has_table(column.table))
+      refuse_at(fmt::format("the table name {} appears twice in FROM: give one an alias", column.table), position);
+  }
 }
 
 BoundFrom QueryBinder::bind_from(const std::vector<ast::TableReferencePtr>& tables, const NameScope* outer) {
-  BoundFrom all;
+  LogicalPtr plan;
+  NameScope scope(outer);
   for (const ast::TableReferencePtr& table : tables) {
-    BoundFrom next = bind_table(*table, outer, all.plan ? &all : nullptr);
-    for (const ScopeColumn& column : next.columns) {
-      bool repeated = !column.table.empty() && std::any_of(all.columns.begin(), all.columns.end(),
-                                                           [&](const ScopeColumn& other) { return other.table == column.table; });
-      if (repeated) refuse_at(fmt::format("the table name {} appears twice in FROM: give one an alias", column.table), table->position);
+    TablesBefore before{&scope.columns()};
+    BoundFrom next = bind_table(*table, outer, plan ? &before : nullptr);
+    refuse_repeated_table(scope, next, table->position);
+    scope.add_columns(std::move(next.columns));
+    if (!plan) {
+      plan = std::move(next.plan);
+      continue;
     }
-    all = all.plan ? join_tables(std::move(all), std::move(next)) : std::move(next);
+    bool dependent = refers_to(*next.plan, *plan);
+    plan = make_node(LogicalJoin{.kind = JoinKind::Inner, .dependent = dependent}, std::move(plan), std::move(next.plan));
   }
-  if (!all.plan) all.plan = make_node(LogicalValues{{}, {{}}});
-  return all;
+  if (!plan) plan = make_node(LogicalValues{{}, {{}}});
+  return {std::move(plan), scope.take_columns()};
 }
 
 BoundFrom QueryBinder::bind_scan(const TablePtr& table, const std::string& alias) {
@@ -92,7 +115,7 @@ BoundFrom QueryBinder::from_query(BoundQuery bound, const std::string& alias) {
   bool repeated = false;
   for (const OutputColumn& column : bound.output) {
     ColumnId id = column.id;
-    if (!taken.insert(id).second) {
+    if (!taken.insert(id)) {
       id = columns_.add(column.name, columns_.type(column.id));
       repeated = true;
     }
@@ -189,19 +212,19 @@ void QueryBinder::rename_columns(BoundFrom& from, const ast::TableReference& tab
 
 // A text has no more tables than words, but each use of a view is bound anew: views over views can double every time.
 void QueryBinder::count_table(const ast::TableReference& table) {
-  options_.token.throw_if_cancelled();
+  stop_if_cancelled(options_.token);
   if (std::holds_alternative<ast::JoinTable>(table.node) || ++bound_tables_ <= kMostTables) return;
   std::string views = open_views_.empty() ? "" : fmt::format(", counting those that the view {} is made of", open_views_.front());
   refuse_at(fmt::format("the statement reads more than {} tables and views{}; keep parts of it with CREATE TABLE AS", kMostTables, views),
             table.position);
 }
 
-BoundFrom QueryBinder::bind_table(const ast::TableReference& table, const NameScope* outer, const BoundFrom* before) {
+BoundFrom QueryBinder::bind_table(const ast::TableReference& table, const NameScope* outer, const TablesBefore* before) {
   struct Visitor {
     QueryBinder& binder;
     const ast::TableReference& table;
     const NameScope* outer;
-    const BoundFrom* before;
+    const TablesBefore* before;
 
     BoundFrom operator()(const ast::NamedTable& node) { return binder.bind_named_table(table, node); }
     BoundFrom operator()(const ast::FileTable& node) {
@@ -223,10 +246,12 @@ BoundFrom QueryBinder::bind_table(const ast::TableReference& table, const NameSc
     }
     BoundFrom operator()(const ast::SubqueryTable& node) {
       NameScope lateral(outer);
-      if (node.lateral && before != nullptr) lateral.set_columns(before->columns);
+      if (node.lateral) {
+        for (const TablesBefore* seen = before; seen != nullptr; seen = seen->around) lateral.add_columns(*seen->columns);
+      }
       return binder.from_query(binder.bind_query(*node.query, node.lateral ? &lateral : outer), table.alias);
     }
-    BoundFrom operator()(const ast::JoinTable& node) { return binder.bind_join(table, node, outer, before); }
+    BoundFrom operator()(const ast::JoinTable&) { return binder.bind_joins(table, outer, before); }
   };
   count_table(table);
   BoundFrom bound = std::visit(Visitor{*this, table, outer, before}, table.node);
@@ -253,39 +278,45 @@ LogicalPtr QueryBinder::bind_outer_join(const ast::JoinTable& join, const NameSc
   return make_node(std::move(node), std::move(left), std::move(right));
 }
 
-BoundFrom QueryBinder::bind_join(const ast::TableReference& table, const ast::JoinTable& join, const NameScope* outer,
-                                 const BoundFrom* before) {
-  using Kind = ast::JoinTable::Kind;
-  BoundFrom left = bind_table(*join.left, outer, before);
-  // LATERAL on the right sees the left side and what stands before the whole join: FROM a, b JOIN LATERAL (...).
-  BoundFrom visible;
-  visible.columns = left.columns;
-  if (before != nullptr) visible.columns.insert(visible.columns.end(), before->columns.begin(), before->columns.end());
-  BoundFrom right = bind_table(*join.right, outer, &visible);
-  for (const ScopeColumn& column : right.columns) {
-    bool repeated = !column.table.empty() && std::any_of(left.columns.begin(), left.columns.end(),
-                                                         [&](const ScopeColumn& other) { return other.table == column.table; });
-    if (repeated) refuse_at(fmt::format("the table name {} appears twice in FROM: give one an alias", column.table), join.right->position);
+// A chain of joins leans to the left: a loop goes down it, and its tables come into one scope one after the other.
+BoundFrom QueryBinder::bind_joins(const ast::TableReference& table, const NameScope* outer, const TablesBefore* before) {
+  std::vector<const ast::TableReference*> joins = {&table};
+  const ast::TableReference* first = std::get<ast::JoinTable>(table.node).left.get();
+  for (; is_bare_join(*first); first = std::get<ast::JoinTable>(first->node).left.get()) joins.push_back(first);
+  BoundFrom left = bind_table(*first, outer, before);
+  LogicalPtr plan = std::move(left.plan);
+  NameScope scope(outer);
+  scope.set_columns(std::move(left.columns));
+  for (size_t i = joins.size(); i-- > 0;) {
+    stop_if_cancelled(options_.token);
+    bind_join(*joins[i], outer, before, scope, plan);
   }
+  return {std::move(plan), scope.take_columns()};
+}
+
+// USING and NATURAL: conditions for the join, and one column for each pair in front of those of both sides, which then need their table's
+// name. Returns what computes those of a FULL JOIN.
+std::vector<NamedExpression> QueryBinder::merge_columns(const ast::TableReference& table, const ast::JoinTable& join,
+                                                        std::vector<ScopeColumn> right, NameScope& scope, LogicalJoin& node) {
+  NameScope right_scope(scope.parent());
+  right_scope.set_columns(std::move(right));
   std::vector<std::string> shared = join.using_columns;
-  const bool keeps_left = join.kind == Kind::Semi || join.kind == Kind::Anti;
   if (join.natural) {
-    for (const ScopeColumn& column : left.columns) {
-      auto is_joined = [](const ScopeColumn& own) { return !own.needs_table && own.unsupported.empty(); };
-      bool in_right = std::any_of(right.columns.begin(), right.columns.end(),
-                                  [&](const ScopeColumn& other) { return other.name == column.name && is_joined(other); });
-      if (in_right && is_joined(column)) shared.push_back(column.name);
+    auto is_joined = [](const ScopeColumn& own) { return !own.needs_table && own.unsupported.empty(); };
+    std::set<std::string_view> in_right;
+    for (const ScopeColumn& column : right_scope.columns()) {
+      if (is_joined(column)) in_right.insert(column.name);
+    }
+    for (const ScopeColumn& column : scope.columns()) {
+      if (is_joined(column) && in_right.contains(column.name)) shared.push_back(column.name);
     }
   }
-  NameScope left_scope(outer);
-  left_scope.set_columns(left.columns);
-  NameScope right_scope(outer);
-  right_scope.set_columns(right.columns);
-  LogicalJoin node;
+  const bool keeps_left = node.kind == JoinKind::Semi || node.kind == JoinKind::Anti;
   std::vector<ScopeColumn> merged;
   std::vector<NamedExpression> coalesced;
+  ColumnSet paired;
   for (const std::string& name : shared) {
-    const ScopeColumn* first = left_scope.find_here({name}, table.position);
+    const ScopeColumn* first = scope.find_here({name}, table.position);
     const ScopeColumn* second = right_scope.find_here({name}, table.position);
     if (first == nullptr || second == nullptr)
       refuse_at(fmt::format("USING ({}): the {} side has no such column", name, first == nullptr ? "left" : "right"), table.position);
@@ -296,56 +327,64 @@ BoundFrom QueryBinder::bind_join(const ast::TableReference& table, const ast::Jo
     ExpressionPtr left_value = columns_.reference(first->id);
     ExpressionPtr right_value = columns_.reference(second->id);
     node.conditions.push_back(make_call("=", {left_value, right_value}, table.position));
-    ScopeColumn column{"", name, join.kind == Kind::Right ? second->id : first->id};
-    if (join.kind == Kind::Full) {
+    ScopeColumn column{"", name, node.kind == JoinKind::Right ? second->id : first->id};
+    if (node.kind == JoinKind::Full) {
       LogicalType type = common_type_of({left_value, right_value}, "USING", table.position);
       ExpressionPtr both = Expression::conditional(ExpressionKind::Coalesce, {coerce(left_value, type), coerce(right_value, type)}, type);
       column.id = columns_.add(name, type);
       coalesced.push_back({column.id, both});
     }
-    if (!keeps_left) merged.push_back(column);
     if (keeps_left) continue;  // the left side's columns are the only ones
-    for (std::vector<ScopeColumn>* side : {&left.columns, &right.columns}) {
-      for (ScopeColumn& own : *side) own.needs_table = own.needs_table || own.id == first->id || own.id == second->id;
+    merged.push_back(column);
+    paired.insert(first->id);
+    paired.insert(second->id);
+  }
+  auto append = [&](std::vector<ScopeColumn> side) {
+    for (ScopeColumn& own : side) {
+      own.needs_table = own.needs_table || paired.contains(own.id);
+      merged.push_back(std::move(own));
     }
+  };
+  append(scope.take_columns());
+  append(right_scope.take_columns());
+  scope.set_columns(std::move(merged));
+  return coalesced;
+}
+
+// `scope` and `plan` are the left side's and become those of the join.
+void QueryBinder::bind_join(const ast::TableReference& table, const NameScope* outer, const TablesBefore* before, NameScope& scope,
+                            LogicalPtr& plan) {
+  const auto& join = std::get<ast::JoinTable>(table.node);
+  // LATERAL on the right sees the left side and what stands before the whole join: FROM a, b JOIN LATERAL (...).
+  TablesBefore visible{&scope.columns(), before};
+  BoundFrom right = bind_table(*join.right, outer, &visible);
+  refuse_repeated_table(scope, right, join.right->position);
+  LogicalJoin node{.kind = kind_of(join.kind)};
+  const bool keeps_left = node.kind == JoinKind::Semi || node.kind == JoinKind::Anti;
+  const size_t left_columns = scope.columns().size();
+  std::vector<NamedExpression> coalesced;
+  if (join.natural || !join.using_columns.empty()) {
+    coalesced = merge_columns(table, join, std::move(right.columns), scope, node);
+  } else {
+    scope.add_columns(std::move(right.columns));
   }
-  BoundFrom bound;
-  bound.columns = merged;
-  bound.columns.insert(bound.columns.end(), left.columns.begin(), left.columns.end());
-  bound.columns.insert(bound.columns.end(), right.columns.begin(), right.columns.end());
-  NameScope scope(outer);
-  scope.set_columns(bound.columns);
-  switch (join.kind) {
-    case Kind::Left: node.kind = JoinKind::Left; break;
-    case Kind::Right: node.kind = JoinKind::Right; break;
-    case Kind::Full: node.kind = JoinKind::Full; break;
-    case Kind::Semi: node.kind = JoinKind::Semi; break;
-    case Kind::Anti: node.kind = JoinKind::Anti; break;
-    default: node.kind = JoinKind::Inner; break;
-  }
-  node.dependent = refers_to(*right.plan, *left.plan);
+  node.dependent = refers_to(*right.plan, *plan);
   if (node.dependent && node.kind != JoinKind::Inner && node.kind != JoinKind::Left)
     refuse_at("LATERAL can be joined with JOIN, LEFT JOIN and CROSS JOIN only", join.right->position);
   if (node.kind == JoinKind::Inner) {
     std::vector<ExpressionPtr> conditions = std::move(node.conditions);
-    bound.plan = make_node(std::move(node), std::move(left.plan), std::move(right.plan));
-    if (!conditions.empty()) bound.plan = make_node(LogicalFilter{std::move(conditions)}, std::move(bound.plan));
-    if (join.condition) {
-      ExpressionPlace place{.scope = &scope, .input = &bound.plan, .no_aggregate = "in an ON clause"};
-      bind_filter(*join.condition, place, "ON");
-    }
-    return bound;
+    plan = make_node(std::move(node), std::move(plan), std::move(right.plan));
+    if (!conditions.empty()) plan = make_node(LogicalFilter{std::move(conditions)}, std::move(plan));
+    if (!join.condition) return;
+    ExpressionPlace place{.scope = &scope, .input = &plan, .no_aggregate = "in an ON clause"};
+    bind_filter(*join.condition, place, "ON");
+    return;
   }
-  bound.plan = bind_outer_join(join, scope, std::move(node), std::move(left.plan), std::move(right.plan));
-  if (keeps_left) {
-    bound.columns = std::move(left.columns);
-    return bound;
-  }
-  if (!coalesced.empty()) {
-    for (ColumnId id : output_columns(*bound.plan)) coalesced.push_back({id, columns_.reference(id)});
-    bound.plan = project(std::move(bound.plan), std::move(coalesced));
-  }
-  return bound;
+  plan = bind_outer_join(join, scope, std::move(node), std::move(plan), std::move(right.plan));
+  if (keeps_left) scope.drop_columns_after(left_columns);
+  if (coalesced.empty()) return;
+  for (ColumnId id : output_columns(*plan)) coalesced.push_back({id, columns_.reference(id)});
+  plan = project(std::move(plan), std::move(coalesced));
 }
 
 }  // namespace pistachio

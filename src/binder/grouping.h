@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <unordered_map>
 #include <vector>
 
 #include "binder/query_binder.h"
@@ -16,7 +17,9 @@ struct QueryBinder::Grouping {
   bool is_grouped = false;
 
   std::vector<NamedExpression> groups;
+  std::unordered_map<const Expression*, ColumnId, HashExpression, SameExpression> by_group;  // what `groups` computes
   std::vector<AggregateCall> calls;
+  std::unordered_multimap<size_t, size_t> calls_by_hash;  // places in `calls`
   std::map<const ast::Call*, ColumnId> by_node;
   // Once it is made. Calls that are found later, in subqueries above it, are added to it.
   LogicalAggregate* aggregate = nullptr;

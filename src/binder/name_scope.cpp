@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "base/edit_distance.h"
 #include "base/error.h"
@@ -39,12 +40,65 @@ std::string place_of(const ScopeColumn& column) {
 
 void NameScope::set_columns(std::vector<ScopeColumn> columns) {
   columns_ = std::move(columns);
+  forget_index();
+}
+
+void NameScope::forget_index() {
   by_name_.clear();
+  by_id_.clear();
+  table_sizes_.clear();
+}
+
+void NameScope::index(size_t place) const {
+  by_name_[fold_name(columns_[place].name)].push_back(place);
+}
+
+void NameScope::index_tables() const {
+  if (!table_sizes_.empty()) return;
+  for (const ScopeColumn& column : columns_) ++table_sizes_[column.table];
+}
+
+void NameScope::add_columns(std::vector<ScopeColumn> columns) {
+  for (ScopeColumn& column : columns) {
+    if (!table_sizes_.empty()) ++table_sizes_[column.table];
+    columns_.push_back(std::move(column));
+    if (!by_name_.empty()) index(columns_.size() - 1);
+  }
+  by_id_.clear();
+}
+
+void NameScope::drop_columns_after(size_t count) {
+  while (columns_.size() > count) {
+    const ScopeColumn& last = columns_.back();
+    if (!by_name_.empty()) by_name_[fold_name(last.name)].pop_back();
+    if (!table_sizes_.empty()) --table_sizes_[last.table];
+    columns_.pop_back();
+  }
+  by_id_.clear();
+}
+
+std::vector<ScopeColumn> NameScope::take_columns() {
+  forget_index();
+  return std::exchange(columns_, {});
+}
+
+bool NameScope::has_table(const std::string& name) const {
+  index_tables();
+  auto found = table_sizes_.find(name);
+  return found != table_sizes_.end() && found->second > 0;
+}
+
+const ScopeColumn* NameScope::find_id(ColumnId id) const {
+  if (by_id_.empty()) {
+    for (size_t i = 0; i < columns_.size(); ++i) by_id_.emplace(columns_[i].id.value, i);
+  }
+  auto found = by_id_.find(id.value);
+  return found == by_id_.end() ? nullptr : &columns_[found->second];
 }
 
 std::vector<size_t> NameScope::candidates(const std::vector<std::string>& parts) const {
   if (by_name_.empty()) {
-    for (size_t i = 0; i < columns_.size(); ++i) by_name_[fold_name(columns_[i].name)].push_back(i);
+    for (size_t i = 0; i < columns_.size(); ++i) index(i);
   }
   std::vector<size_t> found;
   auto add = [&](const std::string& name) {

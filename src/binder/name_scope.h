@@ -24,6 +24,11 @@ class NameScope {
   explicit NameScope(const NameScope* parent = nullptr) : parent_(parent) {}
 
   void set_columns(std::vector<ScopeColumn> columns);
+  // A chain of joins sees one table more at each step: searches after this do not begin anew.
+  void add_columns(std::vector<ScopeColumn> columns);
+  // Keeps the first ones only.
+  void drop_columns_after(size_t count);
+  std::vector<ScopeColumn> take_columns();
   const std::vector<ScopeColumn>& columns() const { return columns_; }
   const NameScope* parent() const { return parent_; }
 
@@ -33,6 +38,10 @@ class NameScope {
   const ScopeColumn* find_exact(const std::vector<std::string>& parts, int64_t position) const;
   // Whether the name means something in this scope itself.
   const ScopeColumn* find_here(const std::vector<std::string>& parts, int64_t position) const;
+  // The first column of this id in this scope itself; null: none.
+  const ScopeColumn* find_id(ColumnId id) const;
+  // Whether columns of this very table name are in this scope itself.
+  bool has_table(const std::string& name) const;
   // The table's name as it is written in this scope; nothing when no table matches.
   std::optional<std::string> find_table(const std::string& name, int64_t position) const;
 
@@ -40,6 +49,9 @@ class NameScope {
   const ScopeColumn* find_without_case(const std::vector<std::string>& parts, int64_t position) const;
   template <typename Matches>
   const ScopeColumn* find_only(const std::vector<std::string>& parts, int64_t position, const Matches& matches) const;
+  void index(size_t place) const;
+  void index_tables() const;
+  void forget_index();
   // Columns whose folded name is that of the whole name or of its end, in their order.
   std::vector<size_t> candidates(const std::vector<std::string>& parts) const;
   // The struct, list or map whose parts are columns: its own name means nothing here.
@@ -48,6 +60,8 @@ class NameScope {
   std::vector<ScopeColumn> columns_;
   // From folded names to places in columns_. Filled by the first search: most scopes of wide tables are looked into often or never.
   mutable std::unordered_map<std::string, std::vector<size_t>> by_name_;
+  mutable std::unordered_map<int32_t, size_t> by_id_;           // the same
+  mutable std::unordered_map<std::string, size_t> table_sizes_;  // columns of each table; filled in the same way
   const NameScope* parent_;
 };
 

@@ -9,8 +9,10 @@
 #include <set>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "base/stop_if_cancelled.h"
 #include "binder/bind.h"
 #include "binder/name_scope.h"
 
@@ -34,6 +36,12 @@ struct BoundFrom {
   std::vector<ScopeColumn> columns;
 };
 
+// The columns of the tables before one in FROM. LATERAL sees them; nothing else needs a copy.
+struct TablesBefore {
+  const std::vector<ScopeColumn>* columns = nullptr;
+  const TablesBefore* around = nullptr;  // before the join that this is in
+};
+
 // The inputs of an outer join whose ON clause is bound. A subquery there cannot be joined above, where rows without a match are already
 // filled up: it is joined to the input it refers to, before the outer join.
 struct OuterJoinSides {
@@ -45,6 +53,21 @@ struct OuterJoinSides {
 
   bool uses_both(const ColumnSet& columns) const;
   LogicalPtr* side_of(const ColumnSet& columns) const;
+};
+
+// The columns that a plan gives, computed again only after a node was put on it: a subquery in an expression does that.
+class PlanColumns {
+ public:
+  explicit PlanColumns(const LogicalPtr& plan) : plan_(plan) {}
+  const ColumnSet& columns() {
+    if (std::exchange(given_by_, plan_.get()) != plan_.get()) given_ = output_set(*plan_);
+    return given_;
+  }
+
+ private:
+  const LogicalPtr& plan_;
+  const LogicalNode* given_by_ = nullptr;
+  ColumnSet given_;
 };
 
 // Where an expression stands.
@@ -119,17 +142,20 @@ class QueryBinder {
   // FROM (from_clause_binder.cpp).
   BoundFrom bind_from(const std::vector<ast::TableReferencePtr>& tables, const NameScope* outer);
   void count_table(const ast::TableReference& table);
-  BoundFrom bind_table(const ast::TableReference& table, const NameScope* outer, const BoundFrom* before);
+  BoundFrom bind_table(const ast::TableReference& table, const NameScope* outer, const TablesBefore* before);
   std::string resolve_table_name(const ast::NamedTable& named, int64_t position);
   std::optional<BoundFrom> bind_table_of_name(const ast::TableReference& table, const ast::NamedTable& named, const std::string& name);
   BoundFrom bind_named_table(const ast::TableReference& table, const ast::NamedTable& named);
   BoundFrom bind_scan(const TablePtr& table, const std::string& alias);
-  BoundFrom bind_join(const ast::TableReference& table, const ast::JoinTable& join, const NameScope* outer, const BoundFrom* before);
+  BoundFrom bind_joins(const ast::TableReference& table, const NameScope* outer, const TablesBefore* before);
+  void bind_join(const ast::TableReference& table, const NameScope* outer, const TablesBefore* before, NameScope& scope, LogicalPtr& plan);
+  std::vector<NamedExpression> merge_columns(const ast::TableReference& table, const ast::JoinTable& join, std::vector<ScopeColumn> right,
+                                             NameScope& scope, LogicalJoin& node);
   LogicalPtr bind_outer_join(const ast::JoinTable& join, const NameScope& scope, LogicalJoin node, LogicalPtr left, LogicalPtr right);
   BoundFrom from_query(BoundQuery bound, const std::string& alias);
   void add_left_out(const std::vector<LeftOutColumn>& left_out, const std::string& alias, BoundFrom& from);
   void rename_columns(BoundFrom& from, const ast::TableReference& table) const;
-  BoundFrom join_tables(BoundFrom left, BoundFrom right);
+  void refuse_repeated_table(const NameScope& scope, const BoundFrom& next, int64_t position) const;
 
   // WITH (common_table_binder.cpp).
   void bind_common_tables(const ast::Query& query, const NameScope* outer);

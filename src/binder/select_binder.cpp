@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <unordered_map>
 #include <utility>
 
 #include "base/check.h"
@@ -44,6 +45,22 @@ bool default_nulls_first(const ast::OrderItem& item) {
 
 // Whatever walks over plans goes as deep as queries are nested, on stacks of ordinary size.
 constexpr size_t kMostNestedQueries = 500;
+
+// Output columns by their names without regard to case, in their order. Made by the first search: few queries look.
+class OutputNames {
+ public:
+  explicit OutputNames(const std::vector<OutputColumn>& output) : output_(output) {}
+  const std::vector<const OutputColumn*>& find(const std::string& name) {
+    if (by_name_.empty()) {
+      for (const OutputColumn& column : output_) by_name_[fold_name(column.name)].push_back(&column);
+    }
+    return by_name_[fold_name(name)];
+  }
+
+ private:
+  const std::vector<OutputColumn>& output_;
+  std::unordered_map<std::string, std::vector<const OutputColumn*>> by_name_;
+};
 
 std::optional<size_t> ordinal_of(const ast::Expression& expression) {
   const auto* literal = std::get_if<ast::Literal>(&expression.node);
@@ -202,13 +219,7 @@ BoundQuery QueryBinder::bind_select(const ast::Query& query, const ast::Select& 
   for (const NameScope* around = outer; around != nullptr; around = around->parent()) {
     for (const ScopeColumn& column : around->columns()) taken.insert(column.id);
   }
-  // What the plan gives changes only where an item joins a subquery to it.
-  ColumnSet given = output_set(*plan);
-  const LogicalNode* given_by = plan.get();
-  auto columns_of_plan = [&]() -> const ColumnSet& {
-    if (std::exchange(given_by, plan.get()) != plan.get()) given = output_set(*plan);
-    return given;
-  };
+  PlanColumns given(plan);
   for (const ast::SelectItem& item : select.items) {
     if (const auto* star = std::get_if<ast::Star>(&item.expression->node)) {
       std::optional<std::string> of_table;
@@ -226,7 +237,7 @@ BoundQuery QueryBinder::bind_select(const ast::Query& query, const ast::Select& 
         }
         ExpressionPtr value = columns_.reference(column.id, item.expression->position);
         if (grouping.is_grouped) value = after_grouping(std::move(value), grouping);
-        columns.push_back(name_expression(std::move(value), column.name, columns_of_plan(), taken));
+        columns.push_back(name_expression(std::move(value), column.name, given.columns(), taken));
         bound.output.push_back({columns.back().id, column.name});
       }
       continue;
@@ -234,13 +245,18 @@ BoundQuery QueryBinder::bind_select(const ast::Query& query, const ast::Select& 
     std::string name = item.alias.empty() ? default_name(*item.expression) : item.alias;
     ExpressionPtr value = bind_item(*item.expression);
     bool is_untyped = value->is_untyped();
-    columns.push_back(name_expression(std::move(value), name, columns_of_plan(), taken));
+    columns.push_back(name_expression(std::move(value), name, given.columns(), taken));
     bound.output.push_back({columns.back().id, name});
     if (is_untyped) bound.note_untyped(columns.back().id, columns.back().expression->is_null_constant());
   }
 
   // What ORDER BY and DISTINCT ON name: an output column by place or name, or else an expression, which may become a hidden column.
   size_t visible = columns.size();
+  OutputNames names(bound.output);
+  std::unordered_map<const Expression*, ColumnId, HashExpression, SameExpression> by_expression;
+  if (!query.order_by.empty() || !select.distinct_on.empty()) {
+    for (const NamedExpression& column : columns) by_expression.emplace(column.expression.get(), column.id);
+  }
   auto bind_key = [&](const ast::Expression& item, std::string_view clause) {
     std::optional<ColumnId> key;
     if (std::optional<size_t> ordinal = ordinal_of(item)) {
@@ -249,30 +265,27 @@ BoundQuery QueryBinder::bind_select(const ast::Query& query, const ast::Select& 
       key = bound.output[*ordinal - 1].id;
     } else if (const auto* name = std::get_if<ast::ColumnName>(&item.node); name != nullptr && name->parts.size() == 1) {
       // An output column goes before a column of the tables.
-      for (const OutputColumn& column : bound.output) {
-        if (column.name != name->parts[0]) continue;
-        if (key && *key != column.id) refuse_at(fmt::format("{} {} is ambiguous", clause, column.name), item.position);
-        key = column.id;
+      for (const OutputColumn* column : names.find(name->parts[0])) {
+        if (column->name != name->parts[0]) continue;
+        if (key && *key != column->id) refuse_at(fmt::format("{} {} is ambiguous", clause, column->name), item.position);
+        key = column->id;
       }
       if (!key && may_be_unquoted(name->parts[0]) && scope.find_exact(name->parts, item.position) == nullptr) {
-        for (const OutputColumn& column : bound.output) {
-          if (!matches_without_case(name->parts[0], column.name)) continue;
-          if (key && *key != column.id)
+        for (const OutputColumn* column : names.find(name->parts[0])) {
+          if (key && *key != column->id)
             refuse_at(fmt::format("{} {} is ambiguous: write the name in quotes", clause, name->parts[0]), item.position);
-          key = column.id;
+          key = column->id;
         }
       }
     }
     if (key) return *key;
     ExpressionPtr expression = bind_item(item);
-    auto known = std::find_if(columns.begin(), columns.end(),
-                              [&](const NamedExpression& column) { return same_expression(*column.expression, *expression); });
-    if (known == columns.end()) {
-      if (is_distinct) refuse_at("with DISTINCT, ORDER BY can use columns of the select list only", item.position);
-      columns.push_back(name_expression(std::move(expression), "order", output_set(*plan), taken));
-      known = columns.end() - 1;
-    }
-    return known->id;
+    auto known = by_expression.find(expression.get());
+    if (known != by_expression.end()) return known->second;
+    if (is_distinct) refuse_at("with DISTINCT, ORDER BY can use columns of the select list only", item.position);
+    columns.push_back(name_expression(std::move(expression), "order", given.columns(), taken));
+    by_expression.emplace(columns.back().expression.get(), columns.back().id);
+    return columns.back().id;
   };
   LogicalLimit first_of_each{.limit = 1};
   for (const ast::ExpressionPtr& item : select.distinct_on) first_of_each.groups.push_back(bind_key(*item, "DISTINCT ON"));

@@ -87,7 +87,7 @@ BoundQuery QueryBinder::bind_set_operation(const ast::Query& query, const ast::S
   Kind kind = kind_of(operation);
   std::vector<BoundQuery> operands;
   for (const ast::Query* operand : operands_of(operation)) {
-    options_.token.throw_if_cancelled();
+    stop_if_cancelled(options_.token);
     operands.push_back(bind_query(*operand, outer));
   }
   const size_t width = operands[0].output.size();

@@ -247,16 +247,10 @@ HashAggregateOperator::HashAggregateOperator(OperatorPtr input, std::vector<Colu
       groups_(plan.groups),
       group_types_(std::move(group_types)),
       calls_(plan.calls),
-      state_columns_(plan.states),
-      running_(calls_with_state(calls_)) {
-  for (const AggregateCall& call : calls_) {
-    auto serves = [&](const AggregateCall& other) { return state_serves(other, call); };
-    // Its own state, if it has one.
-    auto found = std::find_if(running_.begin(), running_.end(), [&](const AggregateCall& other) { return other.id == call.id; });
-    if (found == running_.end()) found = std::find_if(running_.begin(), running_.end(), serves);
-    ENSURE(found != running_.end());
-    state_of_call_.push_back(static_cast<size_t>(found - running_.begin()));
-  }
+      state_columns_(plan.states) {
+  AggregateStates states = share_states(calls_);
+  running_ = std::move(states.kept);
+  state_of_call_ = std::move(states.state_of_call);
   // The states that arrive are of different values already.
   if (stage_ == AggregateStage::Final) {
     for (AggregateCall& call : running_) call.distinct = false;

@@ -6,9 +6,9 @@
 namespace pistachio {
 
 ColumnSet intersection(const ColumnSet& left, const ColumnSet& right) {
-  ColumnSet both;
-  std::set_intersection(left.begin(), left.end(), right.begin(), right.end(), std::inserter(both, both.end()));
-  return both;
+  std::vector<ColumnId> both;
+  std::set_intersection(left.begin(), left.end(), right.begin(), right.end(), std::back_inserter(both));
+  return {both.begin(), both.end()};
 }
 
 bool is_subset(const ColumnSet& part, const ColumnSet& whole) {

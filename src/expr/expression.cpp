@@ -41,15 +41,26 @@ std::string constant_text(const Expression& expression) {
 
 }  // namespace
 
+// From the children's values: neither walks down the tree.
 void Expression::settle() {
   can_raise_ = std::any_of(children_.begin(), children_.end(), [](const ExpressionPtr& child) { return child->can_raise(); });
   if (kind_ == ExpressionKind::Call) can_raise_ = can_raise_ || function_->can_raise;
   if (kind_ == ExpressionKind::Cast) can_raise_ = can_raise_ || cast_can_raise(children_[0]->type(), type_);
+  hash_ = mix(static_cast<size_t>(kind_), static_cast<size_t>(type_.kind()));
+  if (kind_ == ExpressionKind::Constant && !value_.is_null) {
+    hash_ = mix(hash_, static_cast<size_t>(value_.integer));
+    hash_ = mix(hash_, std::hash<std::string>()(value_.text));
+    hash_ = mix(hash_, value_.floating != value_.floating ? 0 : std::hash<double>()(value_.floating));
+  }
+  if (kind_ == ExpressionKind::Column) hash_ = mix(hash_, static_cast<size_t>(column_.value));
+  if (kind_ == ExpressionKind::Call) hash_ = mix(hash_, std::hash<const void*>()(function_));
+  for (const ExpressionPtr& child : children_) hash_ = mix(hash_, child->hash_);
 }
 
 ExpressionPtr Expression::constant(ScalarValue value, int64_t position) {
   auto made = std::shared_ptr<Expression>(new Expression(ExpressionKind::Constant, value.type, position));
   made->value_ = std::move(value);
+  made->settle();
   return made;
 }
 
@@ -57,12 +68,14 @@ ExpressionPtr Expression::untyped(ScalarValue value, int64_t position) {
   auto made = std::shared_ptr<Expression>(new Expression(ExpressionKind::Constant, value.type, position));
   made->value_ = std::move(value);
   made->untyped_ = true;
+  made->settle();
   return made;
 }
 
 ExpressionPtr Expression::column(ColumnId id, LogicalType type, int64_t position) {
   auto made = std::shared_ptr<Expression>(new Expression(ExpressionKind::Column, type, position));
   made->column_ = id;
+  made->settle();
   return made;
 }
 
@@ -104,6 +117,7 @@ ExpressionPtr Expression::with_children(std::vector<ExpressionPtr> children) con
 
 bool same_expression(const Expression& left, const Expression& right) {
   if (&left == &right) return true;
+  if (left.hash() != right.hash()) return false;
   if (left.kind() != right.kind() || left.type() != right.type() || left.children().size() != right.children().size()) return false;
   switch (left.kind()) {
     case ExpressionKind::Constant: return left.is_untyped() == right.is_untyped() && same_value(left.value(), right.value());
@@ -115,21 +129,6 @@ bool same_expression(const Expression& left, const Expression& right) {
   }
   return std::equal(left.children().begin(), left.children().end(), right.children().begin(),
                     [](const ExpressionPtr& a, const ExpressionPtr& b) { return same_expression(*a, *b); });
-}
-
-size_t expression_hash(const Expression& expression) {
-  size_t hash = mix(static_cast<size_t>(expression.kind()), static_cast<size_t>(expression.type().kind()));
-  switch (expression.kind()) {
-    case ExpressionKind::Constant:
-      hash = mix(hash, static_cast<size_t>(expression.value().integer));
-      hash = mix(hash, std::hash<std::string>()(expression.value().text));
-      break;
-    case ExpressionKind::Column: hash = mix(hash, static_cast<size_t>(expression.column_id().value)); break;
-    case ExpressionKind::Call: hash = mix(hash, std::hash<const void*>()(&expression.function())); break;
-    default: break;
-  }
-  for (const ExpressionPtr& child : expression.children()) hash = mix(hash, expression_hash(*child));
-  return hash;
 }
 
 void collect_columns(const Expression& expression, ColumnSet& columns) {

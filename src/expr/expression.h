@@ -6,24 +6,16 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <set>
 #include <string>
 #include <vector>
 
 #include "data/logical_type.h"
 #include "data/scalar_value.h"
+#include "expr/column_id.h"
 
 namespace pistachio {
 
 struct Function;
-
-// A column of some plan node, unique in its query.
-struct ColumnId {
-  int32_t value = -1;
-  auto operator<=>(const ColumnId&) const = default;
-};
-
-using ColumnSet = std::set<ColumnId>;
 
 class Expression;
 using ExpressionPtr = std::shared_ptr<const Expression>;
@@ -67,6 +59,8 @@ class Expression {
 
   // Whether some value of its columns may make it throw (overflow, division by zero, a cast that fails).
   bool can_raise() const { return can_raise_; }
+  // The same for expressions that compute the same.
+  size_t hash() const { return hash_; }
   // Same node, other children.
   ExpressionPtr with_children(std::vector<ExpressionPtr> children) const;
 
@@ -83,10 +77,18 @@ class Expression {
   ColumnId column_;
   const Function* function_ = nullptr;
   bool can_raise_ = false;
+  size_t hash_ = 0;
 };
 
 bool same_expression(const Expression& left, const Expression& right);
-size_t expression_hash(const Expression& expression);
+
+// For containers of expressions in which those that compute the same are one.
+struct SameExpression {
+  bool operator()(const Expression* left, const Expression* right) const { return same_expression(*left, *right); }
+};
+struct HashExpression {
+  size_t operator()(const Expression* expression) const { return expression->hash(); }
+};
 
 void collect_columns(const Expression& expression, ColumnSet& columns);
 ColumnSet columns_of(const Expression& expression);

@@ -47,13 +47,6 @@ class ExpressionEvaluator::Frame {
 
 namespace {
 
-struct SameExpression {
-  bool operator()(const Expression* left, const Expression* right) const { return same_expression(*left, *right); }
-};
-struct HashExpression {
-  size_t operator()(const Expression* expression) const { return expression_hash(*expression); }
-};
-
 [[noreturn]] void rethrow_with_position(const UserError& error, const Expression& expression) {
   if (error.position() || expression.position() < 0) throw error;
   throw UserError(error.message(), expression.position());

@@ -101,10 +101,10 @@ ColumnSet free_columns(const LogicalNode& node) {
   const auto* join = node.as<LogicalJoin>();
   for (const LogicalPtr& child : node.children) {
     bool sees_left = join != nullptr && join->dependent && child == node.children[1];
-    for (ColumnId column : free_columns(*child)) {
-      if (!sees_left || !own.contains(column)) outer.insert(column);
-    }
-    own.merge(output_set(*child));
+    ColumnSet below = free_columns(*child);
+    if (sees_left) below.erase(own);
+    outer.insert(below);
+    own.insert(output_set(*child));
   }
   ColumnSet free;
   if (const auto* scan = node.as<LogicalScan>()) {
@@ -114,8 +114,8 @@ ColumnSet free_columns(const LogicalNode& node) {
   for_each_expression(node, [&](const ExpressionPtr& expression) { collect_columns(*expression, free); });
   if (const auto* aggregate = node.as<LogicalAggregate>()) free.insert(aggregate->groups.begin(), aggregate->groups.end());
   if (const auto* limit = node.as<LogicalLimit>()) free.insert(limit->groups.begin(), limit->groups.end());
-  for (ColumnId column : own) free.erase(column);
-  free.merge(outer);
+  free.erase(own);
+  free.insert(outer);
   return free;
 }
 

@@ -17,9 +17,32 @@ constexpr double kEqualShare = 0.05;
 constexpr double kPatternShare = 0.1;
 constexpr double kOtherShare = 0.25;
 
-bool gives(const LogicalNode& node, ColumnId column) {
-  std::vector<ColumnId> columns = output_columns(node);
+bool contains(const std::vector<ColumnId>& columns, ColumnId column) {
   return std::find(columns.begin(), columns.end(), column) != columns.end();
+}
+
+// As contains(output_columns(node), column), without the list: long chains of joins, which lean to the left, ask often.
+bool gives(const LogicalNode& node, ColumnId column) {
+  const LogicalNode* at = &node;
+  while (true) {
+    if (const auto* join = at->as<LogicalJoin>()) {
+      if (!join->output.empty()) return contains(join->output, column);
+      if (join->kind == JoinKind::Mark && join->mark == column) return true;
+      if (gives_right_columns(join->kind) && gives(at->right(), column)) return true;
+      if (!gives_left_columns(join->kind)) return false;
+    } else if (at->as<LogicalFilter>() == nullptr && at->as<LogicalSort>() == nullptr && at->as<LogicalLimit>() == nullptr) {
+      return contains(output_columns(*at), column);
+    }
+    at = at->children[0].get();
+  }
+}
+
+// The input of a node that gives a column; null: none. The right one is asked first: it is the smaller one of a chain.
+const LogicalNode* child_with(ColumnId column, const LogicalNode& node) {
+  for (size_t i = node.children.size(); i-- > 0;) {
+    if (gives(*node.children[i], column)) return node.children[i].get();
+  }
+  return nullptr;
 }
 
 struct ColumnSource {
@@ -37,9 +60,7 @@ ColumnSource source_of(ColumnId column, const LogicalNode& node) {
     return {&node, column};
   }
   if (node.as<LogicalAggregate>() != nullptr || node.as<LogicalSetOperation>() != nullptr) return {&node, column};
-  for (const LogicalPtr& child : node.children) {
-    if (gives(*child, column)) return source_of(column, *child);
-  }
+  if (const LogicalNode* child = child_with(column, node)) return source_of(column, *child);
   return {&node, column};
 }
 
@@ -106,17 +127,15 @@ double CardinalityEstimator::distinct_values(ColumnId column, const LogicalNode&
   if (const auto* aggregate = node.as<LogicalAggregate>()) {
     if (std::find(aggregate->groups.begin(), aggregate->groups.end(), column) == aggregate->groups.end()) return rows(node);
   }
-  for (const LogicalPtr& child : node.children) {
-    if (!gives(*child, column)) continue;
-    double values = distinct_values(column, *child);
-    if (const auto* filter = node.as<LogicalFilter>()) {
-      for (const ExpressionPtr& condition : filter->conditions) {
-        if (columns_of(*condition) == ColumnSet{column}) values *= selectivity(*condition, {child.get()});
-      }
+  const LogicalNode* child = child_with(column, node);
+  if (child == nullptr) return rows(node);
+  double values = distinct_values(column, *child);
+  if (const auto* filter = node.as<LogicalFilter>()) {
+    for (const ExpressionPtr& condition : filter->conditions) {
+      if (columns_of(*condition) == ColumnSet{column}) values *= selectivity(*condition, {child});
     }
-    return std::clamp(values, 1.0, rows(node));
   }
-  return rows(node);
+  return std::clamp(values, 1.0, rows(node));
 }
 
 // The values of the smaller side are taken to be among those of the larger one. How many that has may be known as a bound only; then it is

@@ -1,6 +1,6 @@
 // Computes what has no columns, drops conditions that are always true, and takes out of an OR what all its branches demand.
 #include <algorithm>
-#include <unordered_map>
+#include <unordered_set>
 
 #include "base/error.h"
 #include "expr/expression_evaluator.h"
@@ -24,7 +24,7 @@ bool is_false(const Expression& expression) {
 ExpressionPtr simplify_logical(const ExpressionPtr& expression) {
   bool is_and = expression->kind() == ExpressionKind::And;
   std::vector<ExpressionPtr> kept;
-  std::unordered_multimap<size_t, const Expression*> kept_by_hash;  // chains of ten thousands are written by programs
+  std::unordered_set<const Expression*, HashExpression, SameExpression> seen;
   for (const ExpressionPtr& child : expression->children()) {
     if (is_and ? child->is_true_constant() : is_false(*child)) continue;
     if (is_and ? is_false(*child) : child->is_true_constant()) {
@@ -32,11 +32,7 @@ ExpressionPtr simplify_logical(const ExpressionPtr& expression) {
       bool raises = std::any_of(kept.begin(), kept.end(), [](const ExpressionPtr& before) { return before->can_raise(); });
       if (!raises) return truth(!is_and);
     }
-    const size_t hash = expression_hash(*child);
-    auto [first, last] = kept_by_hash.equal_range(hash);
-    if (std::any_of(first, last, [&](const auto& before) { return same_expression(*before.second, *child); })) continue;
-    kept_by_hash.emplace(hash, child.get());
-    kept.push_back(child);
+    if (seen.insert(child.get()).second) kept.push_back(child);
   }
   if (kept.empty()) return truth(is_and);
   if (kept.size() == expression->children().size()) return expression;

@@ -17,12 +17,6 @@ void brief(LogicalPlan& plan, const CancelToken&) {
 
 }  // namespace
 
-void stop_if_cancelled(const CancelToken& token) {
-  std::optional<SteadyTime> deadline = token.deadline();
-  if (deadline && std::chrono::steady_clock::now() >= *deadline) token.expire();
-  token.throw_if_cancelled();
-}
-
 const std::vector<OptimizerRule>& optimizer_rules() {
   static const std::vector<OptimizerRule> rules = {
       {"inline_common_tables", "a common table that is read once needs no copy, and filters can go into it", brief<inline_shared_plans>,
@@ -37,7 +31,7 @@ const std::vector<OptimizerRule>& optimizer_rules() {
        brief<imply_conditions>, false},
       {"push_down_implied_conditions", "the new conditions reach the scans before joins are ordered by their rows", push_down_filters,
        false},
-      {"order_joins", "the order of joins decides the size of what lies between", brief<order_joins>, false},
+      {"order_joins", "the order of joins decides the size of what lies between", order_joins, false},
       {"push_down_filters_again", "conditions that the new order of joins lets through", push_down_filters, false},
       {"push_down_semi_joins", "rows without a match need not be joined with others first", brief<push_down_semi_joins>, false},
       {"choose_build_sides", "the smaller side of a join goes into the hash table", brief<choose_build_sides>, false},
@@ -74,14 +68,16 @@ ColumnSet verify_node(const LogicalNode& node, const ColumnSet& outer, bool is_u
   for (size_t i = 0; i < node.children.size(); ++i) {
     bool sees_left = join != nullptr && join->dependent && i == 1;
     ColumnSet given = verify_node(*node.children[i], sees_left ? available : outer, is_unnested);
-    available.insert(given.begin(), given.end());
+    available.insert(given);
   }
   if (const auto* scan = node.as<LogicalScan>()) {
+    std::vector<ColumnId> own;
     for (const ScanColumn& column : scan->columns) {
-      available.insert(column.id);
+      own.push_back(column.id);
       ENSURE(column.source < scan->table->columns().size());
     }
-    for (const ScanColumn& column : scan->hidden) available.insert(column.id);
+    for (const ScanColumn& column : scan->hidden) own.push_back(column.id);
+    available.insert(own.begin(), own.end());
   }
   for_each_expression(node, [&](const ExpressionPtr& expression) {
     for (ColumnId column : columns_of(*expression))

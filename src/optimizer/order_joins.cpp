@@ -1,6 +1,6 @@
 // The order of inner joins. A region of inner joins is taken apart into its inputs and conditions and put together again: by dynamic
-// programming over sets of inputs up to twelve of them, greedily beyond. The cost of an order is the sum of the rows between its joins;
-// products without a condition are used only where nothing else connects the inputs.
+// programming over sets of inputs up to twelve of them, greedily beyond (above 60: order_many_joins.cpp). The cost of an order is the sum
+// of the rows between its joins; products without a condition are used only where nothing else connects the inputs.
 #include <algorithm>
 #include <bit>
 #include <limits>
@@ -8,7 +8,7 @@
 
 #include "base/check.h"
 #include "optimizer/cardinality.h"
-#include "optimizer/column_classes.h"
+#include "optimizer/join_region.h"
 #include "optimizer/rules.h"
 
 namespace pistachio {
@@ -19,11 +19,6 @@ constexpr size_t kMostForDynamicProgramming = 12;
 constexpr double kMuchSmaller = 4;
 using Inputs = uint64_t;  // a set of inputs
 
-struct Region {
-  std::vector<LogicalPtr> inputs;
-  std::vector<ExpressionPtr> conditions;
-};
-
 constexpr size_t kMostInputs = 60;
 
 bool is_inside_region(const LogicalNode& node) {
@@ -31,11 +26,7 @@ bool is_inside_region(const LogicalNode& node) {
   return join != nullptr && join->kind == JoinKind::Inner && !join->dependent;
 }
 
-size_t count_inputs(const LogicalNode& node) {
-  return is_inside_region(node) ? count_inputs(node.left()) + count_inputs(node.right()) : 1;
-}
-
-void take_apart(LogicalPtr node, Region& region) {
+void take_apart(LogicalPtr node, JoinRegion& region) {
   auto* join = node->as<LogicalJoin>();
   if (!is_inside_region(*node)) {
     region.inputs.push_back(std::move(node));
@@ -48,24 +39,9 @@ void take_apart(LogicalPtr node, Region& region) {
   take_apart(std::move(right), region);
 }
 
-// Equalities of columns and what follows from them. `=` also says that there is no NULL, so it only follows from its like.
-class KnownEqualities {
- public:
-  // False if the condition is an equality that follows from those before.
-  bool add(const ConditionEstimate& condition) {
-    if (!condition.is_equality) return true;
-    bool is_new = all_.unite(condition.left, condition.right);
-    return condition.is_null_safe ? is_new : strict_.unite(condition.left, condition.right);
-  }
-
- private:
-  ColumnClasses strict_;
-  ColumnClasses all_;
-};
-
 class JoinOrderer {
  public:
-  JoinOrderer(const LogicalPlan& plan, Region region) : estimator_(plan), region_(std::move(region)) {
+  JoinOrderer(const LogicalPlan& plan, JoinRegion region) : estimator_(plan), region_(std::move(region)) {
     for (const LogicalPtr& input : region_.inputs) {
       rows_.push_back(estimator_.rows(*input));
       given_.push_back(output_set(*input));
@@ -216,7 +192,7 @@ class JoinOrderer {
   }
 
   CardinalityEstimator estimator_;
-  Region region_;
+  JoinRegion region_;
   std::vector<double> rows_;
   std::vector<ColumnSet> given_;
   std::vector<Inputs> used_by_;
@@ -224,24 +200,25 @@ class JoinOrderer {
   std::map<Inputs, double> set_rows_;
 };
 
-LogicalPtr order(const LogicalPlan& plan, LogicalPtr node) {
-  // A larger region keeps its outer joins as they are written; the regions inside it are ordered.
-  if (!is_inside_region(*node) || count_inputs(*node) > kMostInputs) {
-    for (LogicalPtr& child : node->children) child = order(plan, std::move(child));
+LogicalPtr order(const LogicalPlan& plan, LogicalPtr node, const CancelToken& token) {
+  stop_if_cancelled(token);
+  if (!is_inside_region(*node)) {
+    for (LogicalPtr& child : node->children) child = order(plan, std::move(child), token);
     return node;
   }
-  Region region;
+  JoinRegion region;
   take_apart(std::move(node), region);
-  for (LogicalPtr& input : region.inputs) input = order(plan, std::move(input));
+  for (LogicalPtr& input : region.inputs) input = order(plan, std::move(input), token);
+  if (region.inputs.size() > kMostInputs) return order_many_joins(plan, std::move(region), token);
   return JoinOrderer(plan, std::move(region)).build();
 }
 
 }  // namespace
 
-void order_joins(LogicalPlan& plan) {
+void order_joins(LogicalPlan& plan, const CancelToken& token) {
   for_each_root(plan, [&](LogicalPtr& root) {
     LogicalPtr taken = std::move(root);
-    root = order(plan, std::move(taken));
+    root = order(plan, std::move(taken), token);
   });
 }
 

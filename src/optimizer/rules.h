@@ -1,7 +1,7 @@
 // The rules, one function each, in the order they are applied (optimizer.cpp says why).
 #pragma once
 
-#include "base/cancel_token.h"
+#include "base/stop_if_cancelled.h"
 #include "logical/logical_node.h"
 
 namespace pistachio {
@@ -12,14 +12,11 @@ void unnest_subqueries(LogicalPlan& plan);
 void lower_set_operations(LogicalPlan& plan);
 void push_down_filters(LogicalPlan& plan, const CancelToken& token);
 void imply_conditions(LogicalPlan& plan);
-void order_joins(LogicalPlan& plan);
+void order_joins(LogicalPlan& plan, const CancelToken& token);
 void push_down_semi_joins(LogicalPlan& plan);
 void choose_build_sides(LogicalPlan& plan);
 void push_down_limits(LogicalPlan& plan);
 void prune_columns(LogicalPlan& plan);
-
-// Planning runs outside of the scheduler, which drives deadlines elsewhere: here they are looked at.
-void stop_if_cancelled(const CancelToken& token);
 
 // Calls `visit` for the root of the plan and of each shared plan.
 template <typename Visit>

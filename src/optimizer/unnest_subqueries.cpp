@@ -119,7 +119,7 @@ class Unnester {
       ColumnSet given = output_set(*node);
       for (size_t i = before; i < pulled.size(); ++i) {
         for (ColumnId column : columns_of(*pulled[i])) {
-          if (below.contains(column) && given.insert(column).second) project->columns.push_back({column, reference(column)});
+          if (below.contains(column) && given.insert(column)) project->columns.push_back({column, reference(column)});
         }
       }
       return;
@@ -408,7 +408,7 @@ class Unnester {
     ColumnSet given = output_set(*node);
     for (const SortKey& key : keys) {
       for (ColumnId column : columns_of(*key.expression)) {
-        if (below.contains(column) && given.insert(column).second) project->columns.push_back({column, reference(column)});
+        if (below.contains(column) && given.insert(column)) project->columns.push_back({column, reference(column)});
       }
     }
     return keys;

@@ -1,6 +1,8 @@
 #include "physical/aggregate_stages.h"
 
 #include <algorithm>
+#include <optional>
+#include <unordered_map>
 
 #include "base/check.h"
 
@@ -10,26 +12,52 @@ LogicalType argument_type(const AggregateCall& call) {
   return call.argument ? call.argument->type() : LogicalType(TypeKind::BigInt);
 }
 
+namespace {
+
+bool is_sum(const AggregateCall& call) {
+  return call.function->kind == AggregateKind::Sum || call.function->kind == AggregateKind::Average;
+}
+
+}  // namespace
+
 bool state_serves(const AggregateCall& first, const AggregateCall& second) {
   auto same = [](const ExpressionPtr& one, const ExpressionPtr& other) {
     return one == other || (one && other && same_expression(*one, *other));
   };
-  bool sums = first.function->kind == AggregateKind::Sum || first.function->kind == AggregateKind::Average;
-  bool is_part = second.function->kind == AggregateKind::Sum || second.function->kind == AggregateKind::Average ||
-                 second.function->kind == AggregateKind::Count;
-  return sums && is_part && first.distinct == second.distinct && same(first.argument, second.argument) && same(first.filter, second.filter);
+  bool is_part = is_sum(second) || second.function->kind == AggregateKind::Count;
+  return is_sum(first) && is_part && first.distinct == second.distinct && same(first.argument, second.argument) && same(first.filter, second.filter);
+}
+
+AggregateStates share_states(const std::vector<AggregateCall>& calls) {
+  // Sums serve calls of the same argument and filter, also those before them: the first of them keeps the state.
+  std::unordered_multimap<size_t, size_t> sums;  // places in `calls`
+  auto hash_of = [](const AggregateCall& call) {
+    return (call.argument ? call.argument->hash() : 0) + 3 * (call.filter ? call.filter->hash() : 0);
+  };
+  auto find_sum = [&](const AggregateCall& call) -> std::optional<size_t> {
+    auto [first, last] = sums.equal_range(hash_of(call));
+    auto found = std::find_if(first, last, [&](const auto& sum) { return state_serves(calls[sum.second], call); });
+    return found == last ? std::nullopt : std::optional(found->second);
+  };
+  for (size_t i = 0; i < calls.size(); ++i) {
+    bool is_first_sum = is_sum(calls[i]) && !find_sum(calls[i]);
+    if (is_first_sum) sums.emplace(hash_of(calls[i]), i);
+  }
+  AggregateStates made;
+  std::vector<size_t> server_of_call;
+  std::vector<size_t> state_of_server(calls.size());
+  for (size_t i = 0; i < calls.size(); ++i) {
+    server_of_call.push_back(find_sum(calls[i]).value_or(i));
+    if (server_of_call[i] != i) continue;
+    state_of_server[i] = made.kept.size();
+    made.kept.push_back(calls[i]);
+  }
+  for (size_t server : server_of_call) made.state_of_call.push_back(state_of_server[server]);
+  return made;
 }
 
 std::vector<AggregateCall> calls_with_state(const std::vector<AggregateCall>& calls) {
-  std::vector<AggregateCall> kept;
-  for (const AggregateCall& call : calls) {
-    auto serves = [&](const AggregateCall& other) { return &other != &call && state_serves(other, call); };
-    bool is_served = std::any_of(kept.begin(), kept.end(), serves);
-    // A count is served by a sum that comes after it.
-    if (call.function->kind == AggregateKind::Count) is_served = is_served || std::any_of(calls.begin(), calls.end(), serves);
-    if (!is_served) kept.push_back(call);
-  }
-  return kept;
+  return share_states(calls).kept;
 }
 
 std::vector<LogicalType> state_types(const AggregateCall& call) {

@@ -14,7 +14,12 @@ LogicalType argument_type(const AggregateCall& call);
 // Whether the state of the first call can serve the second one, too: sum(x), avg(x) and count(x) need the same sums and counts.
 bool state_serves(const AggregateCall& first, const AggregateCall& second);
 
-// The calls whose states are kept; the others are served by one of them.
+// The calls whose states are kept, in order; the others are served by one of them.
+struct AggregateStates {
+  std::vector<AggregateCall> kept;
+  std::vector<size_t> state_of_call;  // for each call, the place in `kept` of the one that serves it
+};
+AggregateStates share_states(const std::vector<AggregateCall>& calls);
 std::vector<AggregateCall> calls_with_state(const std::vector<AggregateCall>& calls);
 
 // The columns of a call's state.

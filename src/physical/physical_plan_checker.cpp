@@ -55,8 +55,8 @@ class Checker {
                      for (const JoinKey& key : join.keys) ENSURE(key.left->type() == key.right->type(), "a join key has two types");
                      ENSURE(join.compared_keys.empty() || (join.kind == JoinKind::Mark && join.comparisons.empty() && join.bounds.empty()));
                      ColumnSet given;
-                     if (gives_left_columns(join.kind)) given.merge(set_of(*node.children[0]));
-                     if (gives_right_columns(join.kind)) given.merge(set_of(*node.children[1]));
+                     if (gives_left_columns(join.kind)) given.insert(set_of(*node.children[0]));
+                     if (gives_right_columns(join.kind)) given.insert(set_of(*node.children[1]));
                      if (join.kind == JoinKind::Mark) given.insert(join.mark);
                      check_contained(node.layout, given);
                    },
@@ -102,12 +102,15 @@ class Checker {
   }
 
   void check_expressions(const PhysicalNode& node) const {
+    // Of each child, then of all: once for all expressions of the node.
+    std::vector<ColumnSet> available;
+    ColumnSet all;
+    for (const PhysicalPtr& child : node.children) {
+      available.push_back(set_of(*child));
+      all.insert(available.back());
+    }
     for_each_expression(node, [&](const ExpressionPtr& expression, int child) {
-      ColumnSet available;
-      for (size_t i = 0; i < node.children.size(); ++i) {
-        if (child < 0 || static_cast<size_t>(child) == i) available.merge(set_of(*node.children[i]));
-      }
-      check_references(*expression, available);
+      check_references(*expression, child < 0 ? all : available[static_cast<size_t>(child)]);
     });
   }
 

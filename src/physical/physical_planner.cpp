@@ -99,9 +99,8 @@ class PhysicalPlanner {
     const std::vector<ColumnId>& left = planned.children[0]->layout;
     const std::vector<ColumnId>& right = planned.children[1]->layout;
     choose_join_strategy(join.conditions, {left.begin(), left.end()}, {right.begin(), right.end()}, made);
-    auto goes_on = [&](ColumnId id) {
-      return join.output.empty() || std::find(join.output.begin(), join.output.end(), id) != join.output.end();
-    };
+    ColumnSet output(join.output.begin(), join.output.end());
+    auto goes_on = [&](ColumnId id) { return output.empty() || output.contains(id); };
     if (gives_left_columns(join.kind)) std::copy_if(left.begin(), left.end(), std::back_inserter(planned.layout), goes_on);
     if (gives_right_columns(join.kind)) std::copy_if(right.begin(), right.end(), std::back_inserter(planned.layout), goes_on);
     if (join.kind == JoinKind::Mark && goes_on(join.mark)) planned.layout.push_back(join.mark);

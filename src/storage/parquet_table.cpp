@@ -5,7 +5,7 @@
 
 #include <algorithm>
 #include <iterator>
-#include <set>
+#include <unordered_set>
 
 #include "base/check.h"
 #include "base/run_blocking.h"
@@ -124,15 +124,18 @@ void unify_precision(ParquetTable& table) {
   }
 }
 
-// The leaf of a table column in another file, checked to be of the same type.
-int matching_leaf(const ParquetTable& table, const TableFile& file, const TableColumn& column) {
+using ColumnNames = std::unordered_set<std::string_view>;
+
+// The leaf of a table column in another file, checked to be of the same type. Files of one writer have their columns at the same places:
+// only others are searched.
+int matching_leaf(const ParquetTable& table, const ColumnNames& names, const TableFile& file, const TableColumn& column) {
   const std::string& first_path = table.files[0].file->path();
-  int leaf = file.footer().find_column(column.name);
+  const std::vector<ParquetColumn>& own = file.footer().columns;
+  const size_t place = static_cast<size_t>(column.leaf);
+  bool is_in_place = place < own.size() && own[place].name == column.name && column.unsupported.empty();
+  int leaf = is_in_place ? column.leaf : file.footer().find_column(column.name);
   // A name that differs in case counts only if it is not that of another column: a table may have both `a` and `A`.
-  auto is_taken = [&](const std::string& name) {
-    return name != column.name &&
-           std::any_of(table.columns.begin(), table.columns.end(), [&](const TableColumn& other) { return other.name == name; });
-  };
+  auto is_taken = [&](const std::string& name) { return name != column.name && names.contains(name); };
   if (leaf < 0 || is_taken(file.footer().columns[static_cast<size_t>(leaf)].name))
     throw UserError(fmt::format("{} has no column {}, which {} has; the files of one scan must have the same columns", file.file->path(),
                                 column.name, first_path));
@@ -146,19 +149,21 @@ int matching_leaf(const ParquetTable& table, const TableFile& file, const TableC
   return leaf;
 }
 
-void bind_file(ParquetTable& table, TableFile& file, const std::vector<FoundFile>& found, size_t index) {
+void bind_file(ParquetTable& table, const ColumnNames& names, TableFile& file, const std::vector<FoundFile>& found, size_t index) {
   const std::string& first_path = table.files[0].file->path();
+  std::vector<bool> is_used(file.footer().columns.size());  // by leaf
   for (const TableColumn& column : table.columns) {
-    file.leaf_of_column.push_back(column.partition >= 0 ? -1 : index == 0 ? column.leaf : matching_leaf(table, file, column));
-    if (column.partition < 0) continue;
+    file.leaf_of_column.push_back(column.partition >= 0 ? -1 : index == 0 ? column.leaf : matching_leaf(table, names, file, column));
+    if (column.partition < 0) {
+      is_used[static_cast<size_t>(file.leaf_of_column.back())] = true;
+      continue;
+    }
     const std::string& text = found[index].partitions[static_cast<size_t>(column.partition)].second;
     file.partition_values.push_back(text == kNullPartition ? ScalarValue::null(column.type) : parse_constant(column.type, text).value);
   }
   for (const ParquetColumn& column : file.footer().columns) {
     // A name that differs from a known one only in case is a column of its own when that one has its leaf already.
-    bool known = is_partition_key(found, column.name) ||
-                 std::find(file.leaf_of_column.begin(), file.leaf_of_column.end(), column.leaf) != file.leaf_of_column.end() ||
-                 std::any_of(table.columns.begin(), table.columns.end(), [&](const TableColumn& own) { return own.name == column.name; });
+    bool known = is_used[static_cast<size_t>(column.leaf)] || is_partition_key(found, column.name) || names.contains(column.name);
     if (!known)
       throw UserError(fmt::format("{} has a column {}, which {} does not have; the files of one scan must have the same columns",
                                   file.file->path(), column.name, first_path));
@@ -215,7 +220,9 @@ Task<ParquetTable> open_table(StorageContext& storage, std::vector<std::string> 
   for (size_t key = 0; key < found[0].partitions.size(); ++key) {
     table.columns.push_back({found[0].partitions[key].first, partition_type(found, key), -1, static_cast<int>(key), ""});
   }
-  for (size_t index = 0; index < table.files.size(); ++index) bind_file(table, table.files[index], found, index);
+  ColumnNames names;
+  for (const TableColumn& column : table.columns) names.insert(column.name);
+  for (size_t index = 0; index < table.files.size(); ++index) bind_file(table, names, table.files[index], found, index);
   co_return table;
 }
 

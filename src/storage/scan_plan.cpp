@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <numeric>
 #include <set>
+#include <unordered_map>
 
 #include "storage/unit_memory.h"
 
@@ -12,11 +13,23 @@ namespace pistachio {
 
 namespace {
 
-size_t find_readable_column(const ParquetTable& table, std::string_view name) {
-  const TableColumn& column = table.column(name);
-  if (!column.unsupported.empty()) throw UserError(fmt::format("column {} cannot be read: {}", column.name, column.unsupported));
-  return static_cast<size_t>(&column - table.columns.data());
-}
+// The columns of a table by name: requests for all of a wide one name many.
+class ReadableColumns {
+ public:
+  explicit ReadableColumns(const ParquetTable& table) : table_(table) {
+    for (size_t i = 0; i < table.columns.size(); ++i) by_name_.emplace(table.columns[i].name, i);
+  }
+  size_t find(std::string_view name) const {
+    auto exact = by_name_.find(name);
+    const TableColumn& column = exact == by_name_.end() ? table_.column(name) : table_.columns[exact->second];
+    if (!column.unsupported.empty()) throw UserError(fmt::format("column {} cannot be read: {}", column.name, column.unsupported));
+    return static_cast<size_t>(&column - table_.columns.data());
+  }
+
+ private:
+  const ParquetTable& table_;
+  std::unordered_map<std::string_view, size_t> by_name_;
+};
 
 // Every file must be able to give the column: one file's odd variant is told by file name.
 void check_files(const ParquetTable& table, size_t column) {
@@ -141,7 +154,8 @@ void add_units(ScanPlan& plan, RowGroupPlace place, size_t row_groups, int64_t f
 ScanPlan plan_scan(const ParquetTable& table, const ScanRequest& request, const Settings& settings) {
   ScanPlan plan;
   plan.table = &table;
-  for (const std::string& name : request.columns) plan.output_columns.push_back(find_readable_column(table, name));
+  ReadableColumns readable(table);
+  for (const std::string& name : request.columns) plan.output_columns.push_back(readable.find(name));
   if (request.columns.empty()) {
     for (size_t i = 0; i < table.columns.size(); ++i) {
       if (table.columns[i].unsupported.empty()) plan.output_columns.push_back(i);
@@ -152,7 +166,7 @@ ScanPlan plan_scan(const ParquetTable& table, const ScanRequest& request, const 
   }
   std::vector<ScanFilter> partition_filters;
   for (const RangeFilter& filter : request.filters) {
-    size_t column = find_readable_column(table, filter.column);
+    size_t column = readable.find(filter.column);
     ScanFilter bound{column, bind_filter(filter, table.columns[column].type)};
     (table.columns[column].partition >= 0 ? partition_filters : plan.filters).push_back(std::move(bound));
   }
