@@ -30,7 +30,8 @@ WorkerPool::WorkerPool(int workers, std::function<void(int)> on_worker_start) : 
   try {
     for (std::unique_ptr<Worker>& worker : workers_) {
       const std::string purpose = fmt::format("worker {} of {}", worker->number + 1, workers);
-      worker->thread = start_thread(purpose, "lower the setting threads", [this, &worker] { run_worker(*worker); });
+      // Expressions are evaluated by recursion.
+      worker->thread = start_thread(purpose, "lower the setting threads", [this, &worker] { run_worker(*worker); }, kDeepStackBytes);
     }
   } catch (...) {
     stop();

@@ -23,6 +23,7 @@ bool contains(const std::vector<ColumnId>& columns, ColumnId column) {
 
 // As contains(output_columns(node), column), without the list: long chains of joins, which lean to the left, ask often.
 bool gives(const LogicalNode& node, ColumnId column) {
+  auto is_wanted = [&](const auto& own) { return own.id == column; };
   const LogicalNode* at = &node;
   while (true) {
     if (const auto* join = at->as<LogicalJoin>()) {
@@ -30,6 +31,10 @@ bool gives(const LogicalNode& node, ColumnId column) {
       if (join->kind == JoinKind::Mark && join->mark == column) return true;
       if (gives_right_columns(join->kind) && gives(at->right(), column)) return true;
       if (!gives_left_columns(join->kind)) return false;
+    } else if (const auto* scan = at->as<LogicalScan>()) {
+      return std::any_of(scan->columns.begin(), scan->columns.end(), is_wanted);
+    } else if (const auto* project = at->as<LogicalProject>()) {
+      return std::any_of(project->columns.begin(), project->columns.end(), is_wanted);
     } else if (at->as<LogicalFilter>() == nullptr && at->as<LogicalSort>() == nullptr && at->as<LogicalLimit>() == nullptr) {
       return contains(output_columns(*at), column);
     }
@@ -37,12 +42,15 @@ bool gives(const LogicalNode& node, ColumnId column) {
   }
 }
 
-// The input of a node that gives a column; null: none. The right one is asked first: it is the smaller one of a chain.
+// The input from which a node has a column that it passes on; null: it makes it itself.
 const LogicalNode* child_with(ColumnId column, const LogicalNode& node) {
-  for (size_t i = node.children.size(); i-- > 0;) {
-    if (gives(*node.children[i], column)) return node.children[i].get();
-  }
-  return nullptr;
+  if (node.children.empty() || node.as<LogicalSetOperation>() != nullptr) return nullptr;
+  const auto* join = node.as<LogicalJoin>();
+  if (join == nullptr) return node.children[0].get();
+  if (join->kind == JoinKind::Mark && join->mark == column) return nullptr;
+  // The left side, which is the larger one of a long chain, need not be asked.
+  bool is_right = gives_right_columns(join->kind) && (!gives_left_columns(join->kind) || gives(node.right(), column));
+  return is_right ? &node.right() : &node.left();
 }
 
 struct ColumnSource {

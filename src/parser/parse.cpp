@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "base/error.h"
-#include "parser/large_stack.h"
+#include "base/large_stack.h"
 #include "parser/postgres_tree.h"
 #include "parser/sql_lexer.h"
 #include "parser/statement_rewrite.h"

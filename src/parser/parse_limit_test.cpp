@@ -6,7 +6,7 @@
 #include <random>
 #include <thread>
 
-#include "parser/large_stack.h"
+#include "base/large_stack.h"
 #include "parser/parse_harness.h"
 #include "parser/statement_splitter.h"
 

@@ -1,5 +1,5 @@
 // The one place that calls libpg_query: SQL text in, PostgreSQL's raw parse tree as JSON out. libpg_query keeps its memory per thread and
-// frees it when the thread ends. Call it on a large stack (large_stack.h): it writes the tree by recursion, without a limit.
+// frees it when the thread ends. Call it on a large stack (base/large_stack.h): it writes the tree by recursion, without a limit.
 // The tree is a value, owned by the caller; each node is an object with one key, its kind.
 #pragma once
 

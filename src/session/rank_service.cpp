@@ -269,7 +269,7 @@ void RankService::start_query(int64_t number, const Message& message) {
     for (const LostRank& lost : membership_.lost()) fail(*query, loss_of(lost.rank, lost.why));
     if (auto early = failed_early_.extract(number)) fail(*query, std::move(early.mapped()));
     auto part = [this, number, bytes = text_of(message.payload), token = query->source.token()] { run_part(number, bytes, token); };
-    query->thread = start_thread("a query of another rank", "raise the limit on processes", part);
+    query->thread = start_thread("a query of another rank", "raise the limit on processes", part, kDeepStackBytes);
     queries_.emplace(number, std::move(query));
   } catch (...) {
     hub_.forget(number);

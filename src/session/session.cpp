@@ -1,5 +1,6 @@
 #include "session/session.h"
 
+#include <ATen/Parallel.h>
 #include <dirent.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -11,6 +12,7 @@
 #include <set>
 
 #include "base/error.h"
+#include "base/large_stack.h"
 #include "optimizer/optimizer.h"
 #include "session/late_begin.h"
 #include "session/query_pipeline.h"
@@ -26,6 +28,8 @@ namespace {
 constexpr std::string_view kEngineSettings[] = {"threads",           "memory_limit", "io_threads",           "metadata_cache_bytes",
                                                 "composite_kernels", "device",       "link_bandwidth_limit", "network_checksum",
                                                 "bind_threads",      "restart_ranks", "peer_timeout",         "allow_faults"};
+
+constexpr int64_t kPlanningStackBytes = int64_t{256} << 20;
 
 // Notes whether rows went through: then a query cannot be run again.
 class RowWitness final : public ResultReceiver {
@@ -131,7 +135,11 @@ void Session::execute(std::shared_ptr<const ast::Statement> statement, ResultRec
     }
   } forget{*this};
   try {
-    std::visit([&](const auto& node) { run(statement, node, receiver); }, statement->node);
+    // Whatever binds, optimizes and builds plans walks down them by recursion.
+    run_on_large_stack(kPlanningStackBytes, [&] {
+      at::set_num_threads(1);
+      std::visit([&](const auto& node) { run(statement, node, receiver); }, statement->node);
+    });
   } catch (const Cancelled&) {
     // From outside, by who holds the token; else it was the deadline, which is no reason to end a script.
     if (token.is_cancelled() || !deadline) throw;

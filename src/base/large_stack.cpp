@@ -1,5 +1,5 @@
 // The thread is a plain pthread: std::thread cannot choose its stack. See large_stack.h.
-#include "parser/large_stack.h"
+#include "base/large_stack.h"
 
 #include <fmt/format.h>
 #include <pthread.h>
