@@ -41,6 +41,18 @@ bool refers_to(const LogicalNode& plan, const LogicalNode& other) {
   return std::any_of(given.begin(), given.end(), [&](ColumnId column) { return free.contains(column); });
 }
 
+// The product of all, as deep as the logarithm of their number.
+LogicalPtr multiply(std::vector<LogicalPtr> plans) {
+  while (plans.size() > 1) {
+    std::vector<LogicalPtr> halved;
+    for (size_t i = 0; i + 1 < plans.size(); i += 2)
+      halved.push_back(make_node(LogicalJoin{.kind = JoinKind::Inner}, std::move(plans[i]), std::move(plans[i + 1])));
+    if (plans.size() % 2 == 1) halved.push_back(std::move(plans.back()));
+    plans = std::move(halved);
+  }
+  return std::move(plans[0]);
+}
+
 JoinKind kind_of(ast::JoinTable::Kind kind) {
   switch (kind) {
     case ast::JoinTable::Kind::Left: return JoinKind::Left;
@@ -70,22 +82,24 @@ void QueryBinder::refuse_repeated_table(const NameScope& scope, const BoundFrom&
 }
 
 BoundFrom QueryBinder::bind_from(const std::vector<ast::TableReferencePtr>& tables, const NameScope* outer) {
-  LogicalPtr plan;
+  std::vector<LogicalPtr> plans;  // to be multiplied
   NameScope scope(outer);
   for (const ast::TableReferencePtr& table : tables) {
     TablesBefore before{&scope.columns()};
-    BoundFrom next = bind_table(*table, outer, plan ? &before : nullptr);
+    BoundFrom next = bind_table(*table, outer, plans.empty() ? nullptr : &before);
     refuse_repeated_table(scope, next, table->position);
+    ColumnSet free = free_columns(*next.plan);
+    bool dependent = std::any_of(free.begin(), free.end(), [&](ColumnId column) { return scope.find_id(column) != nullptr; });
     scope.add_columns(std::move(next.columns));
-    if (!plan) {
-      plan = std::move(next.plan);
-      continue;
+    if (dependent) {
+      LogicalPtr left = multiply(std::move(plans));
+      plans.clear();
+      next.plan = make_node(LogicalJoin{.kind = JoinKind::Inner, .dependent = true}, std::move(left), std::move(next.plan));
     }
-    bool dependent = refers_to(*next.plan, *plan);
-    plan = make_node(LogicalJoin{.kind = JoinKind::Inner, .dependent = dependent}, std::move(plan), std::move(next.plan));
+    plans.push_back(std::move(next.plan));
   }
-  if (!plan) plan = make_node(LogicalValues{{}, {{}}});
-  return {std::move(plan), scope.take_columns()};
+  if (plans.empty()) plans.push_back(make_node(LogicalValues{{}, {{}}}));
+  return {multiply(std::move(plans)), scope.take_columns()};
 }
 
 BoundFrom QueryBinder::bind_scan(const TablePtr& table, const std::string& alias) {

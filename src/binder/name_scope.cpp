@@ -32,6 +32,11 @@ bool matches_folded(const ScopeColumn& column, const std::vector<std::string>& p
   return parts.size() > 1 && matches_without_case(parts[0], column.table) && matches_without_case(end_of(parts), column.name);
 }
 
+// No name has a zero byte in it.
+std::string qualified_key(std::string_view table, std::string_view name) {
+  return fold_name(table) + '\0' + fold_name(name);
+}
+
 std::string place_of(const ScopeColumn& column) {
   return column.table.empty() ? "a join" : column.table;
 }
@@ -50,7 +55,9 @@ void NameScope::forget_index() {
 }
 
 void NameScope::index(size_t place) const {
-  by_name_[fold_name(columns_[place].name)].push_back(place);
+  const ScopeColumn& column = columns_[place];
+  by_name_[fold_name(column.name)].push_back(place);
+  if (!column.table.empty()) by_name_[qualified_key(column.table, column.name)].push_back(place);
 }
 
 void NameScope::index_tables() const {
@@ -70,7 +77,10 @@ void NameScope::add_columns(std::vector<ScopeColumn> columns) {
 void NameScope::drop_columns_after(size_t count) {
   while (columns_.size() > count) {
     const ScopeColumn& last = columns_.back();
-    if (!by_name_.empty()) by_name_[fold_name(last.name)].pop_back();
+    if (!by_name_.empty()) {
+      by_name_[fold_name(last.name)].pop_back();
+      if (!last.table.empty()) by_name_[qualified_key(last.table, last.name)].pop_back();
+    }
     if (!table_sizes_.empty()) --table_sizes_[last.table];
     columns_.pop_back();
   }
@@ -101,12 +111,12 @@ std::vector<size_t> NameScope::candidates(const std::vector<std::string>& parts)
     for (size_t i = 0; i < columns_.size(); ++i) index(i);
   }
   std::vector<size_t> found;
-  auto add = [&](const std::string& name) {
-    auto known = by_name_.find(fold_name(name));
+  auto add = [&](const std::string& key) {
+    auto known = by_name_.find(key);
     if (known != by_name_.end()) found.insert(found.end(), known->second.begin(), known->second.end());
   };
-  add(written(parts));
-  if (parts.size() > 1) add(end_of(parts));
+  add(fold_name(written(parts)));
+  if (parts.size() > 1) add(qualified_key(parts[0], end_of(parts)));
   std::sort(found.begin(), found.end());
   return found;
 }

@@ -11,12 +11,14 @@ ColumnSet intersection(const ColumnSet& left, const ColumnSet& right) {
   return {both.begin(), both.end()};
 }
 
+// Part by part: what is asked about is small, what it is looked for in may be all columns of a plan.
 bool is_subset(const ColumnSet& part, const ColumnSet& whole) {
-  return std::includes(whole.begin(), whole.end(), part.begin(), part.end());
+  return part.size() <= whole.size() && std::all_of(part.begin(), part.end(), [&](ColumnId id) { return whole.contains(id); });
 }
 
 bool uses_any_of(const Expression& expression, const ColumnSet& columns) {
-  return !intersection(columns_of(expression), columns).empty();
+  ColumnSet used = columns_of(expression);
+  return std::any_of(used.begin(), used.end(), [&](ColumnId id) { return columns.contains(id); });
 }
 
 bool uses_only(const Expression& expression, const ColumnSet& columns) {

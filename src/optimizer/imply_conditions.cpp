@@ -4,6 +4,9 @@
 // a row that cannot match is not missed. A filter on the kept side would drop rows that must stay.
 #include <algorithm>
 #include <map>
+#include <set>
+#include <unordered_map>
+#include <unordered_set>
 
 #include "expr/column_set.h"
 #include "expr/function.h"
@@ -90,10 +93,6 @@ class Implier {
   }
 
  private:
-  static bool contains(const Conditions& conditions, const Expression& wanted) {
-    return std::any_of(conditions.begin(), conditions.end(), [&](const ExpressionPtr& one) { return same_expression(*one, wanted); });
-  }
-
   static void append(Conditions& target, const Conditions& more) { target.insert(target.end(), more.begin(), more.end()); }
   static void append(Conditions& target, const Conditions& more, Conditions& known) {
     append(target, more);
@@ -119,44 +118,57 @@ class Implier {
 
   // Comparisons that hold for columns of `wanted`, because they do for an equal one, and are not known.
   Conditions implied_comparisons(const Conditions& known, const ColumnSet& wanted) const {
-    Conditions made;
-    for (const std::vector<ColumnId>& members : classes_of(known)) {
-      for (const ExpressionPtr& condition : known) {
-        std::optional<ColumnId> column = compared_column(*condition);
-        if (!column || std::find(members.begin(), members.end(), *column) == members.end()) continue;
-        for (ColumnId other : members) {
-          if (other == *column || !wanted.contains(other)) continue;
-          ExpressionPtr same = replace_columns(condition, [&](ColumnId) { return plan_.columns.reference(other); });
-          if (!contains(known, *same) && !contains(made, *same)) made.push_back(std::move(same));
-        }
+    std::vector<std::vector<ColumnId>> classes = classes_of(known);
+    std::unordered_map<int32_t, size_t> class_of;
+    for (size_t i = 0; i < classes.size(); ++i) {
+      for (ColumnId column : classes[i]) class_of.emplace(column.value, i);
+    }
+    std::unordered_set<const Expression*, HashExpression, SameExpression> seen;
+    std::vector<Conditions> made_of_class(classes.size());
+    for (const ExpressionPtr& condition : classes.empty() ? Conditions() : known) {
+      std::optional<ColumnId> column = compared_column(*condition);
+      auto own_class = column ? class_of.find(column->value) : class_of.end();
+      if (own_class == class_of.end()) continue;
+      if (seen.empty()) {
+        for (const ExpressionPtr& one : known) seen.insert(one.get());
+      }
+      for (ColumnId other : classes[own_class->second]) {
+        if (other == *column || !wanted.contains(other)) continue;
+        ExpressionPtr same = replace_columns(condition, [&](ColumnId) { return plan_.columns.reference(other); });
+        if (seen.insert(same.get()).second) made_of_class[own_class->second].push_back(std::move(same));
       }
     }
+    Conditions made;
+    for (const Conditions& of_class : made_of_class) append(made, of_class);
     return made;
   }
 
   // Edges between inputs that are not there, of columns that are equal by way of others.
   Conditions implied_equalities(const Conditions& known, const std::vector<ColumnSet>& inputs) const {
-    auto input_of = [&](ColumnId column) {
-      return std::find_if(inputs.begin(), inputs.end(), [&](const ColumnSet& input) { return input.contains(column); });
+    std::unordered_map<int32_t, size_t> input_of;
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      for (ColumnId column : inputs[i]) input_of.emplace(column.value, i);
+    }
+    std::set<std::pair<ColumnId, ColumnId>> equated;
+    for (const ExpressionPtr& condition : known) {
+      if (std::optional<ColumnPair> pair = as_column_equality(*condition)) equated.insert(std::minmax(pair->left, pair->right));
+    }
+    auto is_same_input = [&](ColumnId left, ColumnId right) {
+      auto first = input_of.find(left.value);
+      auto second = input_of.find(right.value);
+      return first == second || (first != input_of.end() && second != input_of.end() && first->second == second->second);
     };
     Conditions made;
     for (const std::vector<ColumnId>& members : classes_of(known)) {
       if (members.size() > kLargestClass) continue;
       for (size_t i = 0; i < members.size(); ++i) {
         for (size_t j = i + 1; j < members.size(); ++j) {
-          if (input_of(members[i]) == input_of(members[j]) || are_equated(known, members[i], members[j])) continue;
+          if (is_same_input(members[i], members[j]) || equated.contains(std::minmax(members[i], members[j]))) continue;
           made.push_back(make_call("=", {plan_.columns.reference(members[i]), plan_.columns.reference(members[j])}));
         }
       }
     }
     return made;
-  }
-
-  static bool are_equated(const Conditions& known, ColumnId left, ColumnId right) {
-    return std::any_of(known.begin(), known.end(), [&](const ExpressionPtr& condition) {
-      std::optional<ColumnPair> pair = as_column_equality(*condition);
-      return pair && ((pair->left == left && pair->right == right) || (pair->left == right && pair->right == left));
-    });
   }
 
   // The inputs of neighbouring inner joins, and what the joins demand.

@@ -61,14 +61,39 @@ void optimize(LogicalPlan& plan, const Settings& settings, const CancelToken& to
 
 namespace {
 
+// The columns a node gives, from those its inputs give: a walk down for each node of a deep plan would take too long.
+ColumnSet given_columns(const LogicalNode& node, std::vector<ColumnSet> inputs) {
+  const auto* join = node.as<LogicalJoin>();
+  if (join != nullptr && join->output.empty()) {
+    ColumnSet given;
+    size_t columns = 0;
+    auto add = [&](const ColumnSet& more) {
+      given.insert(more);
+      columns += more.size();
+    };
+    if (gives_left_columns(join->kind)) add(inputs[0]);
+    if (gives_right_columns(join->kind)) add(inputs[1]);
+    if (join->kind == JoinKind::Mark) add({join->mark});
+    ENSURE(given.size() == columns, "a column appears twice");
+    return given;
+  }
+  if (node.as<LogicalFilter>() != nullptr || node.as<LogicalSort>() != nullptr || node.as<LogicalLimit>() != nullptr)
+    return std::move(inputs[0]);
+  std::vector<ColumnId> columns = output_columns(node);
+  ColumnSet unique(columns.begin(), columns.end());
+  ENSURE(unique.size() == columns.size(), "a column appears twice");
+  return unique;
+}
+
 ColumnSet verify_node(const LogicalNode& node, const ColumnSet& outer, bool is_unnested) {
   ColumnSet available = outer;
   const auto* join = node.as<LogicalJoin>();
   if (join != nullptr && is_unnested) ENSURE(!join->dependent, "a dependent join is left");
+  std::vector<ColumnSet> inputs;
   for (size_t i = 0; i < node.children.size(); ++i) {
     bool sees_left = join != nullptr && join->dependent && i == 1;
-    ColumnSet given = verify_node(*node.children[i], sees_left ? available : outer, is_unnested);
-    available.insert(given);
+    inputs.push_back(verify_node(*node.children[i], sees_left ? available : outer, is_unnested));
+    available.insert(inputs.back());
   }
   if (const auto* scan = node.as<LogicalScan>()) {
     std::vector<ColumnId> own;
@@ -93,10 +118,7 @@ ColumnSet verify_node(const LogicalNode& node, const ColumnSet& outer, bool is_u
     ENSURE_EQ(operation->columns.size(), operation->left_columns.size());
     ENSURE_EQ(operation->columns.size(), operation->right_columns.size());
   }
-  std::vector<ColumnId> columns = output_columns(node);
-  ColumnSet unique(columns.begin(), columns.end());
-  ENSURE(unique.size() == columns.size(), "a column appears twice");
-  return unique;
+  return given_columns(node, std::move(inputs));
 }
 
 }  // namespace

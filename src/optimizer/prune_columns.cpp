@@ -62,8 +62,16 @@ class ColumnPruner {
       collect(*node, below);
       if (const auto* limit = node->as<LogicalLimit>()) below.insert(limit->groups.begin(), limit->groups.end());
     }
-    for (LogicalPtr& child : node->children) prune(child, intersection(below, output_set(*child)));
-    if (auto* join = node->as<LogicalJoin>()) {
+    auto* join = node->as<LogicalJoin>();
+    if (join == nullptr) {
+      for (LogicalPtr& child : node->children) prune(child, below);
+    } else {
+      // What is not of the right side is of the left one, which in a long chain has too many columns to ask for at each join.
+      ColumnSet right = output_set(node->right());
+      ColumnSet of_right = intersection(below, right);
+      if (gives_right_columns(join->kind)) below.erase(right);
+      prune(node->children[0], below);
+      prune(node->children[1], of_right);
       join->output.clear();
       std::vector<ColumnId> all = output_columns(*node);
       for (ColumnId column : all) {

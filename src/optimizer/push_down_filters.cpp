@@ -212,9 +212,11 @@ class FilterPusher {
       node = std::move(changed);
     }
     auto& join = *node->as<LogicalJoin>();
-    ColumnSet left = output_set(node->left());
+    // What is not of the right side is of the left one, which in a long chain has too many columns to ask for at each join.
     ColumnSet right = output_set(node->right());
-    auto on_left = [&](const Expression& condition) { return uses_only(condition, left); };
+    ColumnSet not_left = right;
+    if (join.kind == JoinKind::Mark) not_left.insert(join.mark);
+    auto on_left = [&](const Expression& condition) { return !uses_any_of(condition, not_left); };
     auto on_right = [&](const Expression& condition) { return uses_only(condition, right); };
     Conditions to_left;
     Conditions to_right;
