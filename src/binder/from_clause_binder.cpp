@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include "base/error.h"
 #include "binder/name_match.h"
@@ -88,7 +89,7 @@ BoundFrom QueryBinder::bind_from(const std::vector<ast::TableReferencePtr>& tabl
     TablesBefore before{&scope.columns()};
     BoundFrom next = bind_table(*table, outer, plans.empty() ? nullptr : &before);
     refuse_repeated_table(scope, next, table->position);
-    ColumnSet free = free_columns(*next.plan);
+    ColumnSet free = plans.empty() ? ColumnSet() : free_columns(*next.plan);
     bool dependent = std::any_of(free.begin(), free.end(), [&](ColumnId column) { return scope.find_id(column) != nullptr; });
     scope.add_columns(std::move(next.columns));
     if (dependent) {
@@ -197,7 +198,9 @@ std::optional<BoundFrom> QueryBinder::bind_table_of_name(const ast::TableReferen
       try {
         return bind_query(*view->query, nullptr);
       } catch (const UserError& error) {
-        throw UserError(bound_tables_ > kMostTables ? error.message() : fmt::format("view {}: {}", name, error.message()));
+        // The innermost view names itself; a limit is that of the whole statement.
+        bool is_named = std::exchange(view_is_named_, true) || bound_tables_ > kMostTables || open_queries_ >= kMostNestedQueries;
+        throw UserError(is_named ? error.message() : fmt::format("view {}: {}", name, error.message()));
       }
     });
     std::swap(around, common_tables_);

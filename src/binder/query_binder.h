@@ -91,6 +91,9 @@ struct ExpressionPlace {
   LogicalPtr* input_for(const ColumnSet& columns) const { return sides != nullptr ? sides->side_of(columns) : input; }
 };
 
+// Whatever walks over plans goes as deep as queries are nested.
+constexpr size_t kMostNestedQueries = 500;
+
 class QueryBinder {
  public:
   explicit QueryBinder(TableResolver& tables, BindOptions options = {}) : tables_(tables), options_(std::move(options)) {}
@@ -217,6 +220,7 @@ class QueryBinder {
   std::vector<std::string> open_views_;  // being bound: a view must not contain itself
   size_t bound_tables_ = 0;
   size_t open_queries_ = 0;  // being bound, one inside the other
+  bool view_is_named_ = false;  // the error that ends the binding says which view it is in
   const ast::Values* inserted_values_ = nullptr;  // the VALUES that INSERT fills a table from
 };
 

@@ -43,9 +43,6 @@ bool default_nulls_first(const ast::OrderItem& item) {
   return item.nulls == ast::OrderItem::Nulls::First;
 }
 
-// Whatever walks over plans goes as deep as queries are nested, on stacks of ordinary size.
-constexpr size_t kMostNestedQueries = 500;
-
 // Output columns by their names without regard to case, in their order. Made by the first search: few queries look.
 class OutputNames {
  public:

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "base/task_context.h"
 #include "columns/column_hash.h"
 #include "columns/row_selection.h"
 #include "data/concatenate_columns.h"
@@ -106,12 +107,13 @@ class HashAggregateOperator::Lane {
     }
   }
 
-  void add(const ExpressionEvaluator& evaluator, const CallInputs& inputs, const Chunk& chunk) {
-    std::vector<Column> columns = evaluator.evaluate(chunk);
+  void add(const ExpressionEvaluator& evaluator, const CallInputs& inputs, const Chunk& chunk, const CancelToken& token) {
+    std::vector<Column> columns = evaluator.evaluate(chunk, token);
     size_t keys = owner_.groups_.size();
     std::vector<Column> key_columns(columns.begin(), columns.begin() + static_cast<std::ptrdiff_t>(keys));
     at::Tensor ids = groups_.assign(key_columns, chunk.rows());
     for (size_t i = 0; i < states_.size(); ++i) {
+      token.throw_if_cancelled();
       states_[i]->set_groups(groups_.groups());
       if (owner_.stage_ == AggregateStage::Final) {
         std::vector<Column> state;
@@ -291,9 +293,9 @@ Task<void> HashAggregateOperator::produce(RunContext& context, ChunkSink& sink) 
         : owner_(owner), context_(context), evaluator_(evaluator), inputs_(inputs), lanes_(lanes) {}
     Task<void> consume(int lane, Chunk chunk) override {
       reach(context_, FaultPoint::AggregateUpdate);
+      const TaskContext& task = co_await current_context();
       WorkTimer timer(owner_.metrics_);
-      lanes_[static_cast<size_t>(lane)]->add(evaluator_, inputs_, chunk);
-      co_return;
+      lanes_[static_cast<size_t>(lane)]->add(evaluator_, inputs_, chunk, task.token);
     }
 
    private:

@@ -21,9 +21,9 @@ namespace pistachio {
 // The rows an expression is evaluated on: a chunk, or the rows of a mask of another frame, whose columns are then selected when needed.
 class ExpressionEvaluator::Frame {
  public:
-  explicit Frame(const Chunk& chunk) : chunk_(&chunk), rows_(chunk.rows()), device_(chunk.device()) {}
+  Frame(const Chunk& chunk, const CancelToken& token) : token_(token), chunk_(&chunk), rows_(chunk.rows()), device_(chunk.device()) {}
   Frame(Frame& parent, at::Tensor mask)
-      : parent_(&parent), mask_(std::move(mask)), rows_(kernels::count_true(mask_)), device_(parent.device_) {}
+      : token_(parent.token_), parent_(&parent), mask_(std::move(mask)), rows_(kernels::count_true(mask_)), device_(parent.device_) {}
 
   int64_t rows() const { return rows_; }
   at::Device device() const { return device_; }
@@ -34,9 +34,12 @@ class ExpressionEvaluator::Frame {
     return found->second;
   }
 
+  void stop_if_cancelled() const { token_.throw_if_cancelled(); }
+
   std::unordered_map<const Expression*, Argument> known;
 
  private:
+  const CancelToken& token_;
   const Chunk* chunk_ = nullptr;
   Frame* parent_ = nullptr;
   at::Tensor mask_;
@@ -149,17 +152,17 @@ ExpressionEvaluator::ExpressionEvaluator(std::vector<ExpressionPtr> expressions,
   }
 }
 
-std::vector<Column> ExpressionEvaluator::evaluate(const Chunk& chunk) const {
-  Frame frame(chunk);
+std::vector<Column> ExpressionEvaluator::evaluate(const Chunk& chunk, const CancelToken& token) const {
+  Frame frame(chunk, token);
   std::vector<Column> columns;
   columns.reserve(expressions_.size());
   for (const ExpressionPtr& expression : expressions_) columns.push_back(evaluate(*expression, frame).expanded(chunk.rows()));
   return columns;
 }
 
-at::Tensor ExpressionEvaluator::evaluate_condition(const Chunk& chunk) const {
+at::Tensor ExpressionEvaluator::evaluate_condition(const Chunk& chunk, const CancelToken& token) const {
   ENSURE(expressions_.size() == 1 && expressions_[0]->type().kind() == TypeKind::Boolean);
-  Frame frame(chunk);
+  Frame frame(chunk, token);
   return truth_of(evaluate(*expressions_[0], frame), chunk.rows()).is_true;
 }
 
@@ -172,6 +175,7 @@ Argument ExpressionEvaluator::evaluate(const Expression& expression, Frame& fram
 }
 
 Argument ExpressionEvaluator::evaluate_node(const Expression& expression, Frame& frame) const {
+  frame.stop_if_cancelled();
   switch (expression.kind()) {
     case ExpressionKind::Constant: return constant_argument(expression.value(), frame.device());
     case ExpressionKind::Column: {

@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/cancel_token.h"
 #include "data/chunk.h"
 #include "expr/expression.h"
 #include "expr/function.h"
@@ -17,10 +18,11 @@ class ExpressionEvaluator {
   // `layout[i]` is the column that chunks have at position i.
   ExpressionEvaluator(std::vector<ExpressionPtr> expressions, const std::vector<ColumnId>& layout);
 
-  // One column for each expression, each as long as the chunk. Throws UserError with the position of the failing expression.
-  std::vector<Column> evaluate(const Chunk& chunk) const;
+  // One column for each expression, each as long as the chunk. Throws UserError with the position of the failing expression, and Cancelled:
+  // the token is asked at each part of an expression.
+  std::vector<Column> evaluate(const Chunk& chunk, const CancelToken& token = {}) const;
   // For one BOOLEAN expression: bool [rows], true where it is true.
-  at::Tensor evaluate_condition(const Chunk& chunk) const;
+  at::Tensor evaluate_condition(const Chunk& chunk, const CancelToken& token = {}) const;
 
   const std::vector<ExpressionPtr>& expressions() const { return expressions_; }
 

@@ -65,6 +65,17 @@ ColumnSet output_set(const LogicalNode& node) {
   return {columns.begin(), columns.end()};
 }
 
+ColumnSet output_set(const LogicalNode& node, const std::vector<ColumnSet>& inputs) {
+  if (node.as<LogicalFilter>() != nullptr || node.as<LogicalSort>() != nullptr || node.as<LogicalLimit>() != nullptr) return inputs[0];
+  const auto* join = node.as<LogicalJoin>();
+  if (join == nullptr || !join->output.empty()) return output_set(node);
+  ColumnSet given;
+  if (gives_left_columns(join->kind)) given.insert(inputs[0]);
+  if (gives_right_columns(join->kind)) given.insert(inputs[1]);
+  if (join->kind == JoinKind::Mark) given.insert(join->mark);
+  return given;
+}
+
 void for_each_expression(LogicalNode& node, const std::function<void(ExpressionPtr&)>& visit) {
   std::visit(Overloaded{[&](LogicalScan& scan) { std::for_each(scan.filters.begin(), scan.filters.end(), visit); },
                         [&](LogicalFilter& filter) { std::for_each(filter.conditions.begin(), filter.conditions.end(), visit); },
@@ -95,28 +106,42 @@ void for_each_expression(const LogicalNode& node, const std::function<void(const
   for_each_expression(const_cast<LogicalNode&>(node), [&](ExpressionPtr& expression) { visit(expression); });
 }
 
-ColumnSet free_columns(const LogicalNode& node) {
+namespace {
+
+struct SubtreeColumns {
+  ColumnSet free;
+  ColumnSet given;
+};
+
+SubtreeColumns columns_of_subtree(const LogicalNode& node) {
   ColumnSet outer;
   ColumnSet own;
+  std::vector<ColumnSet> inputs;
   const auto* join = node.as<LogicalJoin>();
   for (const LogicalPtr& child : node.children) {
-    bool sees_left = join != nullptr && join->dependent && child == node.children[1];
-    ColumnSet below = free_columns(*child);
-    if (sees_left) below.erase(own);
-    outer.insert(below);
-    own.insert(output_set(*child));
+    SubtreeColumns below = columns_of_subtree(*child);
+    if (join != nullptr && join->dependent && child == node.children[1]) below.free.erase(own);
+    outer.insert(below.free);
+    own.insert(below.given);
+    inputs.push_back(std::move(below.given));
   }
-  ColumnSet free;
   if (const auto* scan = node.as<LogicalScan>()) {
     for (const ScanColumn& column : scan->columns) own.insert(column.id);
     for (const ScanColumn& column : scan->hidden) own.insert(column.id);
   }
+  ColumnSet free;
   for_each_expression(node, [&](const ExpressionPtr& expression) { collect_columns(*expression, free); });
   if (const auto* aggregate = node.as<LogicalAggregate>()) free.insert(aggregate->groups.begin(), aggregate->groups.end());
   if (const auto* limit = node.as<LogicalLimit>()) free.insert(limit->groups.begin(), limit->groups.end());
   free.erase(own);
   free.insert(outer);
-  return free;
+  return {std::move(free), output_set(node, inputs)};
+}
+
+}  // namespace
+
+ColumnSet free_columns(const LogicalNode& node) {
+  return columns_of_subtree(node).free;
 }
 
 LogicalPtr clone(const LogicalNode& node) {

@@ -215,6 +215,8 @@ struct LogicalPlan {
 // The columns a node gives, in order.
 std::vector<ColumnId> output_columns(const LogicalNode& node);
 ColumnSet output_set(const LogicalNode& node);
+// The same from what its inputs give, without a walk down: for who goes over all nodes of a deep plan.
+ColumnSet output_set(const LogicalNode& node, const std::vector<ColumnSet>& inputs);
 // Every expression of the node itself.
 void for_each_expression(LogicalNode& node, const std::function<void(ExpressionPtr&)>& visit);
 void for_each_expression(const LogicalNode& node, const std::function<void(const ExpressionPtr&)>& visit);

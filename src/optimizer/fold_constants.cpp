@@ -84,9 +84,13 @@ ExpressionPtr fold(ExpressionPtr expression) {
 
 }  // namespace
 
-void fold_constants(LogicalPlan& plan) {
-  auto fold_node = [](LogicalPtr& node) {
-    for_each_expression(*node, [](ExpressionPtr& expression) { expression = rewrite_expression(expression, fold); });
+void fold_constants(LogicalPlan& plan, const CancelToken& token) {
+  auto fold_one = [&](ExpressionPtr expression) {
+    stop_if_cancelled(token);
+    return fold(std::move(expression));
+  };
+  auto fold_node = [&](LogicalPtr& node) {
+    for_each_expression(*node, [&](ExpressionPtr& expression) { expression = rewrite_expression(expression, fold_one); });
     auto flatten = [](std::vector<ExpressionPtr>& conditions) {
       std::vector<ExpressionPtr> flat;
       for (const ExpressionPtr& condition : conditions) {
@@ -106,7 +110,7 @@ void fold_constants(LogicalPlan& plan) {
     }
     if (auto* join = node->as<LogicalJoin>()) flatten(join->conditions);
   };
-  for_each_root(plan, [&](LogicalPtr& root) { for_each_node(root, fold_node); });
+  for_each_root(plan, [&](LogicalPtr& root) { for_each_node(root, token, fold_node); });
 }
 
 }  // namespace pistachio

@@ -68,10 +68,11 @@ std::optional<ColumnId> compared_column(const Expression& condition) {
 
 class Implier {
  public:
-  explicit Implier(const LogicalPlan& plan) : plan_(plan) {}
+  Implier(const LogicalPlan& plan, const CancelToken& token) : plan_(plan), token_(token) {}
 
   // Adds what follows, below the node and in it. Returns what holds for all its rows.
   Conditions visit(LogicalPtr& node) {
+    stop_if_cancelled(token_);
     if (auto* filter = node->as<LogicalFilter>()) {
       Conditions known = visit(node->children[0]);
       append(known, filter->conditions);
@@ -229,12 +230,13 @@ class Implier {
   }
 
   const LogicalPlan& plan_;
+  const CancelToken& token_;
 };
 
 }  // namespace
 
-void imply_conditions(LogicalPlan& plan) {
-  Implier implier(plan);
+void imply_conditions(LogicalPlan& plan, const CancelToken& token) {
+  Implier implier(plan, token);
   for_each_root(plan, [&](LogicalPtr& root) { implier.visit(root); });
 }
 

@@ -13,7 +13,7 @@ void count_reads(const LogicalNode& node, std::map<size_t, int>& reads) {
 
 }  // namespace
 
-void inline_shared_plans(LogicalPlan& plan) {
+void inline_shared_plans(LogicalPlan& plan, const CancelToken& token) {
   std::map<size_t, int> reads;
   for_each_root(plan, [&](LogicalPtr& root) { count_reads(*root, reads); });
   auto inline_node = [&](LogicalPtr& node) {
@@ -26,7 +26,7 @@ void inline_shared_plans(LogicalPlan& plan) {
     node = make_node(std::move(project), std::move(inner));
   };
   // Later plans read earlier ones: a plan that moves into its reader was itself complete before.
-  for_each_root(plan, [&](LogicalPtr& root) { for_each_node(root, inline_node); });
+  for_each_root(plan, [&](LogicalPtr& root) { for_each_node(root, token, inline_node); });
   for (size_t i = 0; i < plan.shared.size(); ++i) {
     if (reads[i] == 0) plan.shared[i] = nullptr;
   }

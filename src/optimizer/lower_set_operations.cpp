@@ -77,8 +77,8 @@ void lower(LogicalPlan& plan, LogicalPtr& node) {
 
 }  // namespace
 
-void lower_set_operations(LogicalPlan& plan) {
-  for_each_root(plan, [&](LogicalPtr& root) { for_each_node(root, [&](LogicalPtr& node) { lower(plan, node); }); });
+void lower_set_operations(LogicalPlan& plan, const CancelToken& token) {
+  for_each_root(plan, [&](LogicalPtr& root) { for_each_node(root, token, [&](LogicalPtr& node) { lower(plan, node); }); });
 }
 
 }  // namespace pistachio

@@ -7,36 +7,26 @@
 
 namespace pistachio {
 
-namespace {
-
-// A rule that does not ask the token: it ends soon by itself.
-template <void (*rule)(LogicalPlan&)>
-void brief(LogicalPlan& plan, const CancelToken&) {
-  rule(plan);
-}
-
-}  // namespace
-
 const std::vector<OptimizerRule>& optimizer_rules() {
   static const std::vector<OptimizerRule> rules = {
-      {"inline_common_tables", "a common table that is read once needs no copy, and filters can go into it", brief<inline_shared_plans>,
+      {"inline_common_tables", "a common table that is read once needs no copy, and filters can go into it", inline_shared_plans,
        false},
-      {"fold_constants", "constants are computed once; later rules see literals", brief<fold_constants>, false},
-      {"unnest_subqueries", "dependent joins would run a subquery for each row; after this all joins are plain", brief<unnest_subqueries>,
+      {"fold_constants", "constants are computed once; later rules see literals", fold_constants, false},
+      {"unnest_subqueries", "dependent joins would run a subquery for each row; after this all joins are plain", unnest_subqueries,
        true},
-      {"lower_set_operations", "INTERSECT and EXCEPT become grouping, which all ranks and devices can do", brief<lower_set_operations>,
+      {"lower_set_operations", "INTERSECT and EXCEPT become grouping, which all ranks and devices can do", lower_set_operations,
        true},
       {"push_down_filters", "rows that are dropped early cost nothing later; scans skip row groups and pages", push_down_filters, false},
       {"imply_conditions", "what holds for a column holds for those equal to it: more scans are filtered, more joins connected",
-       brief<imply_conditions>, false},
+       imply_conditions, false},
       {"push_down_implied_conditions", "the new conditions reach the scans before joins are ordered by their rows", push_down_filters,
        false},
       {"order_joins", "the order of joins decides the size of what lies between", order_joins, false},
       {"push_down_filters_again", "conditions that the new order of joins lets through", push_down_filters, false},
-      {"push_down_semi_joins", "rows without a match need not be joined with others first", brief<push_down_semi_joins>, false},
-      {"choose_build_sides", "the smaller side of a join goes into the hash table", brief<choose_build_sides>, false},
-      {"push_down_limits", "ORDER BY with LIMIT keeps the first rows only", brief<push_down_limits>, false},
-      {"prune_columns", "what nobody uses is not read, gathered or kept", brief<prune_columns>, false},
+      {"push_down_semi_joins", "rows without a match need not be joined with others first", push_down_semi_joins, false},
+      {"choose_build_sides", "the smaller side of a join goes into the hash table", choose_build_sides, false},
+      {"push_down_limits", "ORDER BY with LIMIT keeps the first rows only", push_down_limits, false},
+      {"prune_columns", "what nobody uses is not read, gathered or kept", prune_columns, false},
   };
   return rules;
 }
@@ -50,7 +40,7 @@ void optimize(LogicalPlan& plan, const Settings& settings, const CancelToken& to
     if (disabled && !rule.required) continue;
     stop_if_cancelled(token);
     rule.apply(plan, token);
-    unnested = unnested || rule.apply == brief<unnest_subqueries>;
+    unnested = unnested || rule.apply == unnest_subqueries;
     try {
       verify_plan(plan, unnested);
     } catch (const InternalError& error) {
@@ -61,28 +51,13 @@ void optimize(LogicalPlan& plan, const Settings& settings, const CancelToken& to
 
 namespace {
 
-// The columns a node gives, from those its inputs give: a walk down for each node of a deep plan would take too long.
-ColumnSet given_columns(const LogicalNode& node, std::vector<ColumnSet> inputs) {
+// How many columns a node gives if none appears twice.
+size_t count_columns(const LogicalNode& node, const std::vector<ColumnSet>& inputs) {
+  if (node.as<LogicalFilter>() != nullptr || node.as<LogicalSort>() != nullptr || node.as<LogicalLimit>() != nullptr) return inputs[0].size();
   const auto* join = node.as<LogicalJoin>();
-  if (join != nullptr && join->output.empty()) {
-    ColumnSet given;
-    size_t columns = 0;
-    auto add = [&](const ColumnSet& more) {
-      given.insert(more);
-      columns += more.size();
-    };
-    if (gives_left_columns(join->kind)) add(inputs[0]);
-    if (gives_right_columns(join->kind)) add(inputs[1]);
-    if (join->kind == JoinKind::Mark) add({join->mark});
-    ENSURE(given.size() == columns, "a column appears twice");
-    return given;
-  }
-  if (node.as<LogicalFilter>() != nullptr || node.as<LogicalSort>() != nullptr || node.as<LogicalLimit>() != nullptr)
-    return std::move(inputs[0]);
-  std::vector<ColumnId> columns = output_columns(node);
-  ColumnSet unique(columns.begin(), columns.end());
-  ENSURE(unique.size() == columns.size(), "a column appears twice");
-  return unique;
+  if (join == nullptr || !join->output.empty()) return output_columns(node).size();
+  return (gives_left_columns(join->kind) ? inputs[0].size() : 0) + (gives_right_columns(join->kind) ? inputs[1].size() : 0) +
+         (join->kind == JoinKind::Mark ? 1 : 0);
 }
 
 ColumnSet verify_node(const LogicalNode& node, const ColumnSet& outer, bool is_unnested) {
@@ -118,7 +93,9 @@ ColumnSet verify_node(const LogicalNode& node, const ColumnSet& outer, bool is_u
     ENSURE_EQ(operation->columns.size(), operation->left_columns.size());
     ENSURE_EQ(operation->columns.size(), operation->right_columns.size());
   }
-  return given_columns(node, std::move(inputs));
+  ColumnSet given = output_set(node, inputs);
+  ENSURE(given.size() == count_columns(node, inputs), "a column appears twice");
+  return given;
 }
 
 }  // namespace

@@ -239,7 +239,7 @@ std::optional<JoinKind> turned_round(JoinKind kind) {
 
 }  // namespace
 
-void choose_build_sides(LogicalPlan& plan) {
+void choose_build_sides(LogicalPlan& plan, const CancelToken& token) {
   CardinalityEstimator estimator(plan);
   auto choose = [&](LogicalPtr& node) {
     auto* join = node->as<LogicalJoin>();
@@ -253,7 +253,7 @@ void choose_build_sides(LogicalPlan& plan) {
     std::swap(node->children[0], node->children[1]);
     join->kind = *turned;
   };
-  for_each_root(plan, [&](LogicalPtr& root) { for_each_node(root, choose); });
+  for_each_root(plan, [&](LogicalPtr& root) { for_each_node(root, token, choose); });
 }
 
 }  // namespace pistachio

@@ -11,12 +11,13 @@ namespace {
 
 class ColumnPruner {
  public:
-  explicit ColumnPruner(LogicalPlan& plan) : plan_(plan) {}
+  explicit ColumnPruner(const CancelToken& token) : token_(token) {}
 
   // Columns of shared plans that readers want; filled while the readers are pruned, before the shared plan itself.
   std::map<size_t, ColumnSet> wanted_of_shared;
 
   void prune(LogicalPtr& node, const ColumnSet& wanted) {
+    stop_if_cancelled(token_);
     ColumnSet below = wanted;
     if (auto* project = node->as<LogicalProject>()) {
       std::erase_if(project->columns, [&](const NamedExpression& column) { return !wanted.contains(column.id); });
@@ -117,7 +118,7 @@ class ColumnPruner {
     }
   }
 
-  LogicalPlan& plan_;
+  const CancelToken& token_;
 };
 
 // Shared plans below a node, each after those it reads.
@@ -132,8 +133,8 @@ void visit_reads(const LogicalPlan& plan, const LogicalNode& node, std::vector<b
 
 }  // namespace
 
-void prune_columns(LogicalPlan& plan) {
-  ColumnPruner pruner(plan);
+void prune_columns(LogicalPlan& plan, const CancelToken& token) {
+  ColumnPruner pruner(token);
   ColumnSet output;
   for (const OutputColumn& column : plan.output) output.insert(column.id);
   pruner.prune(plan.root, output);

@@ -28,7 +28,7 @@ void limit_union(LogicalPtr& node, int64_t rows) {
 
 }  // namespace
 
-void push_down_limits(LogicalPlan& plan) {
+void push_down_limits(LogicalPlan& plan, const CancelToken& token) {
   auto visit = [](LogicalPtr& node) {
     auto* limit = node->as<LogicalLimit>();
     if (limit == nullptr || !limit->groups.empty() || !limit->limit || *limit->limit > std::numeric_limits<int64_t>::max() - limit->offset)
@@ -38,7 +38,7 @@ void push_down_limits(LogicalPlan& plan) {
     if (rows <= 1'000'000) tell_limit(*node->children[0], rows);
     limit_union(node->children[0], rows);
   };
-  for_each_root(plan, [&](LogicalPtr& root) { for_each_node(root, visit); });
+  for_each_root(plan, [&](LogicalPtr& root) { for_each_node(root, token, visit); });
 }
 
 }  // namespace pistachio

@@ -53,8 +53,8 @@ void push_down(const LogicalPlan& plan, LogicalPtr& node) {
 
 }  // namespace
 
-void push_down_semi_joins(LogicalPlan& plan) {
-  for_each_root(plan, [&](LogicalPtr& root) { for_each_node(root, [&](LogicalPtr& node) { push_down(plan, node); }); });
+void push_down_semi_joins(LogicalPlan& plan, const CancelToken& token) {
+  for_each_root(plan, [&](LogicalPtr& root) { for_each_node(root, token, [&](LogicalPtr& node) { push_down(plan, node); }); });
 }
 
 }  // namespace pistachio

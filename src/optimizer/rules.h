@@ -1,4 +1,4 @@
-// The rules, one function each, in the order they are applied (optimizer.cpp says why).
+// The rules, one function each, in the order they are applied (optimizer.cpp says why). Each asks the token at every node of the plan.
 #pragma once
 
 #include "base/stop_if_cancelled.h"
@@ -6,17 +6,17 @@
 
 namespace pistachio {
 
-void inline_shared_plans(LogicalPlan& plan);
-void fold_constants(LogicalPlan& plan);
-void unnest_subqueries(LogicalPlan& plan);
-void lower_set_operations(LogicalPlan& plan);
+void inline_shared_plans(LogicalPlan& plan, const CancelToken& token);
+void fold_constants(LogicalPlan& plan, const CancelToken& token);
+void unnest_subqueries(LogicalPlan& plan, const CancelToken& token);
+void lower_set_operations(LogicalPlan& plan, const CancelToken& token);
 void push_down_filters(LogicalPlan& plan, const CancelToken& token);
-void imply_conditions(LogicalPlan& plan);
+void imply_conditions(LogicalPlan& plan, const CancelToken& token);
 void order_joins(LogicalPlan& plan, const CancelToken& token);
-void push_down_semi_joins(LogicalPlan& plan);
-void choose_build_sides(LogicalPlan& plan);
-void push_down_limits(LogicalPlan& plan);
-void prune_columns(LogicalPlan& plan);
+void push_down_semi_joins(LogicalPlan& plan, const CancelToken& token);
+void choose_build_sides(LogicalPlan& plan, const CancelToken& token);
+void push_down_limits(LogicalPlan& plan, const CancelToken& token);
+void prune_columns(LogicalPlan& plan, const CancelToken& token);
 
 // Calls `visit` for the root of the plan and of each shared plan.
 template <typename Visit>
@@ -29,8 +29,9 @@ void for_each_root(LogicalPlan& plan, const Visit& visit) {
 
 // Post-order.
 template <typename Visit>
-void for_each_node(LogicalPtr& node, const Visit& visit) {
-  for (LogicalPtr& child : node->children) for_each_node(child, visit);
+void for_each_node(LogicalPtr& node, const CancelToken& token, const Visit& visit) {
+  stop_if_cancelled(token);
+  for (LogicalPtr& child : node->children) for_each_node(child, token, visit);
   visit(node);
 }
 

@@ -21,9 +21,10 @@ using Mapping = std::map<ColumnId, ColumnId>;
 
 class Unnester {
  public:
-  explicit Unnester(LogicalPlan& plan) : plan_(plan) {}
+  Unnester(LogicalPlan& plan, const CancelToken& token) : plan_(plan), token_(token) {}
 
   void unnest(LogicalPtr& node) {
+    stop_if_cancelled(token_);
     auto* join = node->as<LogicalJoin>();
     if (join != nullptr && join->dependent) make_plain(*node);
     for (LogicalPtr& child : node->children) unnest(child);
@@ -446,12 +447,13 @@ class Unnester {
   }
 
   LogicalPlan& plan_;
+  const CancelToken& token_;
 };
 
 }  // namespace
 
-void unnest_subqueries(LogicalPlan& plan) {
-  Unnester unnester(plan);
+void unnest_subqueries(LogicalPlan& plan, const CancelToken& token) {
+  Unnester unnester(plan, token);
   unnester.unnest(plan.root);
   // Unnesting makes shared plans, which may have subqueries themselves.
   for (size_t i = 0; i < plan.shared.size(); ++i) {

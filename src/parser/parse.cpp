@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/large_stack.h"
+#include "base/stop_if_cancelled.h"
 #include "parser/postgres_tree.h"
 #include "parser/sql_lexer.h"
 #include "parser/statement_rewrite.h"
@@ -66,6 +67,8 @@ class NestingCheck {
   bool after_dot_or_as_ = false;
 };
 
+constexpr size_t kTokensBetweenChecks = 1024;
+
 constexpr size_t longest_quotation = 60;
 
 std::string shorten(std::string_view quotation) {
@@ -93,18 +96,18 @@ UserError translate(const PostgresRefusal& refusal, std::string_view text, const
   return UserError(fmt::format("{}{}{}\"", problem, near, shorten(quoted)), position);
 }
 
-ast::Statement parse_one(std::string_view text, const std::vector<Token>& tokens, const ParseLimits& limits) {
+ast::Statement parse_one(std::string_view text, const std::vector<Token>& tokens, const ParseLimits& limits, const CancelToken& token) {
   const RewrittenStatement rewritten = rewrite_statement(text, tokens);
   Json tree;
   try {
-    tree = parse_postgres(rewritten.sql);
+    tree = parse_postgres(rewritten.sql, token);
   } catch (const PostgresRefusal& refusal) {
     throw translate(refusal, text, tokens, rewritten);
   }
-  return TreeConverter(text, tokens, rewritten, limits).convert(tree);
+  return TreeConverter(text, tokens, rewritten, limits, token).convert(tree);
 }
 
-std::vector<ast::Statement> parse_all(std::string_view text, const ParseLimits& limits) {
+std::vector<ast::Statement> parse_all(std::string_view text, const ParseLimits& limits, const CancelToken& cancel) {
   std::vector<ast::Statement> statements;
   SqlLexer lexer(text);
   std::vector<Token> tokens;
@@ -116,19 +119,20 @@ std::vector<ast::Statement> parse_all(std::string_view text, const ParseLimits& 
     while ((more = lexer.next(token)) && !is_sign(text, token, ";")) {
       nesting.add(token);
       tokens.push_back(token);
+      if (tokens.size() % kTokensBetweenChecks == 0) stop_if_cancelled(cancel);
       if (static_cast<int64_t>(tokens.size()) > limits.tokens) {
         throw UserError(fmt::format("the statement has more than {} words and signs", limits.tokens), token.begin);
       }
     }
     if (lexer.open_end()) throw UserError(fmt::format("unterminated {}", lexer.open_end()->what), lexer.open_end()->position);
-    if (!tokens.empty()) statements.push_back(parse_one(text, tokens, limits));
+    if (!tokens.empty()) statements.push_back(parse_one(text, tokens, limits, cancel));
   }
   return statements;
 }
 
 }  // namespace
 
-std::vector<ast::Statement> parse_statements(std::string_view text, const ParseLimits& limits) {
+std::vector<ast::Statement> parse_statements(std::string_view text, const ParseLimits& limits, const CancelToken& token) {
   const auto text_bytes = static_cast<int64_t>(text.size());
   if (text_bytes > limits.text_bytes) {
     throw UserError(fmt::format("the text has {} bytes; the limit is {}", text_bytes, limits.text_bytes), limits.text_bytes);
@@ -136,7 +140,7 @@ std::vector<ast::Statement> parse_statements(std::string_view text, const ParseL
   check_encoding(text);
   std::vector<ast::Statement> statements;
   const int64_t stack_bytes = base_stack_bytes + stack_bytes_per_token * std::min(text_bytes, limits.tokens);
-  run_on_large_stack(stack_bytes, [&] { statements = parse_all(text, limits); });
+  run_on_large_stack(stack_bytes, [&] { statements = parse_all(text, limits, token); });
   return statements;
 }
 

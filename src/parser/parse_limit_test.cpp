@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <chrono>
 #include <random>
 #include <thread>
 
@@ -123,9 +124,14 @@ TEST(ParseLimit, ManyThreadsParseAtOnce) {
   for (bool one : fine) EXPECT_TRUE(one);
 }
 
-TEST(LargeStack, CarriesExceptionsBack) {
-  EXPECT_THROW(run_on_large_stack(1 << 20, [] { throw UserError("x", 3); }), UserError);
-  EXPECT_THROW(run_on_large_stack(int64_t{1} << 55, [] {}), OutOfMemory);
+TEST(ParseLimit, CancelledParsingStops) {
+  CancelSource cancelled;
+  cancelled.cancel("enough");
+  CancelSource late({}, std::chrono::steady_clock::now() - std::chrono::milliseconds(1));
+  for (const CancelSource* source : {&cancelled, &late}) {
+    EXPECT_THROW(parse_statements("select 1", {}, source->token()), Cancelled);
+    EXPECT_THROW(parse_statements("select a" + repeated(" or a", 100'000), {}, source->token()), Cancelled);
+  }
 }
 
 constexpr std::array<const char*, 118> soup = {

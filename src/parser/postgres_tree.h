@@ -8,6 +8,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/cancel_token.h"
+
 namespace pistachio {
 
 // Not ordered_json: its objects are copied whenever they grow, which takes exponential time for deep trees.
@@ -19,8 +21,8 @@ struct PostgresRefusal {
   int64_t position = -1;
 };
 
-// The node of the only statement in `sql`. Throws PostgresRefusal.
-Json parse_postgres(const std::string& sql);
+// The node of the only statement in `sql`. Throws PostgresRefusal, Cancelled.
+Json parse_postgres(const std::string& sql, const CancelToken& token);
 
 // ---- reading nodes: absent fields are PostgreSQL's zero, false, empty
 

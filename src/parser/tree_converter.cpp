@@ -6,11 +6,13 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "base/stop_if_cancelled.h"
 
 namespace pistachio {
 
 TreeConverter::Descent::Descent(TreeConverter& converter, int64_t levels, int64_t chain_levels)
     : converter_(converter), levels_(levels), chain_levels_(chain_levels) {
+  stop_if_cancelled(converter.token_);
   const ParseLimits& limits = converter.limits_;
   const int64_t statement = converter.tokens_.front().begin;
   if (converter.depth_ + levels > 4 * limits.nesting) {

@@ -19,8 +19,9 @@ namespace pistachio {
 
 class TreeConverter {
  public:
-  TreeConverter(std::string_view text, const std::vector<Token>& tokens, const RewrittenStatement& rewritten, const ParseLimits& limits)
-      : text_(text), tokens_(tokens), rewritten_(rewritten), limits_(limits) {}
+  TreeConverter(std::string_view text, const std::vector<Token>& tokens, const RewrittenStatement& rewritten, const ParseLimits& limits,
+                const CancelToken& token)
+      : text_(text), tokens_(tokens), rewritten_(rewritten), limits_(limits), token_(token) {}
 
   ast::Statement convert(const Json& node);
 
@@ -119,7 +120,7 @@ class TreeConverter {
     return std::make_unique<ast::Expression>(ast::Expression{std::move(node), position});
   }
 
-  // Counts levels while it lives; throws UserError beyond the limits of the tree.
+  // Counts levels while it lives; throws UserError beyond the limits of the tree, and Cancelled.
   class Descent {
    public:
     Descent(TreeConverter& converter, int64_t levels, int64_t chain_levels);
@@ -137,6 +138,7 @@ class TreeConverter {
   const std::vector<Token>& tokens_;
   const RewrittenStatement& rewritten_;
   const ParseLimits& limits_;
+  const CancelToken& token_;
   int64_t depth_ = 0;        // levels that are recursion even for those who loop along chains
   int64_t chain_depth_ = 0;  // all levels
 };

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "base/check.h"
+#include "base/stop_if_cancelled.h"
 #include "optimizer/cardinality.h"
 #include "optimizer/scan_filter.h"
 #include "physical/join_strategy.h"
@@ -21,7 +22,8 @@ size_t place_of(ColumnId column, const std::vector<ColumnId>& layout) {
 
 class PhysicalPlanner {
  public:
-  PhysicalPlanner(const LogicalPlan& plan, PhysicalPlan& made) : plan_(plan), made_(made), estimator_(plan) {
+  PhysicalPlanner(const LogicalPlan& plan, PhysicalPlan& made, const CancelToken& token)
+      : plan_(plan), made_(made), estimator_(plan), token_(token) {
     for (const LogicalPtr& shared : plan.shared) {
       if (shared) note_working_layouts(*shared);
     }
@@ -29,6 +31,7 @@ class PhysicalPlanner {
   }
 
   PhysicalPtr plan(const LogicalNode& node) {
+    stop_if_cancelled(token_);
     auto planned = std::make_unique<PhysicalNode>();
     planned->estimated_rows = estimator_.rows(node);
     for (const LogicalPtr& child : node.children) planned->children.push_back(plan(*child));
@@ -164,16 +167,17 @@ class PhysicalPlanner {
   const LogicalPlan& plan_;
   PhysicalPlan& made_;
   CardinalityEstimator estimator_;
+  const CancelToken& token_;
   std::map<size_t, std::vector<ColumnId>> working_layouts_;
 };
 
 }  // namespace
 
-PhysicalPlan plan_physical(const LogicalPlan& plan) {
+PhysicalPlan plan_physical(const LogicalPlan& plan, const CancelToken& token) {
   PhysicalPlan made;
   made.columns = plan.columns;
   made.shared.resize(plan.shared.size());
-  PhysicalPlanner planner(plan, made);
+  PhysicalPlanner planner(plan, made, token);
   for (size_t i = 0; i < plan.shared.size(); ++i) planner.plan_shared(i);
   std::vector<ColumnId> output;
   for (const OutputColumn& column : plan.output) output.push_back(column.id);

@@ -4,6 +4,7 @@
 #include <chrono>
 
 #include "base/run_blocking.h"
+#include "base/stop_if_cancelled.h"
 #include "base/task_group.h"
 #include "columns/device_copy.h"
 #include "memory/channel.h"
@@ -70,7 +71,8 @@ PlannedQuery plan_query(const ast::Query& query, TableResolver& tables, const Se
   for (const OutputColumn& column : logical.output) planned.columns.push_back({column.name, logical.columns.type(column.id)});
   planned.left_out = std::move(logical.left_out);
   optimize(logical, settings, options.token);
-  planned.plan = plan_physical(logical);
+  planned.plan = plan_physical(logical, options.token);
+  stop_if_cancelled(options.token);
   if (placement.ranks > 1) place_exchanges(planned.plan, placement);
   if (settings.join_filters) place_join_filters(planned.plan, settings.spread_tables ? 0 : kRowsWorthFiltering);
   planned.planning_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();

@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "base/large_stack.h"
 #include "optimizer/optimizer.h"
+#include "parser/parse.h"
 #include "session/late_begin.h"
 #include "session/query_pipeline.h"
 #include "session/query_profile.h"
@@ -119,14 +120,30 @@ std::vector<std::string> Session::table_names() {
   return {names.begin(), names.end()};
 }
 
-void Session::execute(std::shared_ptr<const ast::Statement> statement, ResultReceiver& receiver, const CancelToken& token) {
-  EngineInstance::QueryScope scope(engine_, settings_, EngineInstance::QueryScope::Use::Operators);
+void Session::run_in_time(const CancelToken& token, SteadyTime begin, const std::function<void(const CancelToken&)>& body) const {
   std::optional<SteadyTime> deadline;
-  if (settings_.query_timeout > 0) deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(settings_.query_timeout);
+  if (settings_.query_timeout > 0) deadline = begin + std::chrono::milliseconds(settings_.query_timeout);
   CancelSource limited(token, deadline);
+  try {
+    body(limited.token());
+  } catch (const Cancelled&) {
+    // From outside, by who holds the token; else it was the deadline, which is no reason to end a script.
+    if (token.is_cancelled() || !deadline) throw;
+    throw UserError(fmt::format("the statement ran longer than query_timeout={}", show_setting(settings_, "query_timeout")));
+  }
+}
+
+std::vector<ast::Statement> Session::parse(std::string_view text, const CancelToken& token, SteadyTime begin) const {
+  std::vector<ast::Statement> parsed;
+  run_in_time(token, begin, [&](const CancelToken& limited) { parsed = parse_statements(text, {}, limited); });
+  return parsed;
+}
+
+void Session::execute(std::shared_ptr<const ast::Statement> statement, ResultReceiver& receiver, const CancelToken& token,
+                      SteadyTime begin) {
+  EngineInstance::QueryScope scope(engine_, settings_, EngineInstance::QueryScope::Use::Operators);
   notes_.clear();
   scope_ = &scope;
-  token_ = limited.token();
   struct Forget {
     Session& session;
     ~Forget() {
@@ -134,17 +151,14 @@ void Session::execute(std::shared_ptr<const ast::Statement> statement, ResultRec
       session.token_ = {};
     }
   } forget{*this};
-  try {
+  run_in_time(token, begin, [&](const CancelToken& limited) {
+    token_ = limited;
     // Whatever binds, optimizes and builds plans walks down them by recursion.
     run_on_large_stack(kPlanningStackBytes, [&] {
       at::set_num_threads(1);
       std::visit([&](const auto& node) { run(statement, node, receiver); }, statement->node);
     });
-  } catch (const Cancelled&) {
-    // From outside, by who holds the token; else it was the deadline, which is no reason to end a script.
-    if (token.is_cancelled() || !deadline) throw;
-    throw UserError(fmt::format("the statement ran longer than query_timeout={}", show_setting(settings_, "query_timeout")));
-  }
+  });
 }
 
 PlannedQuery Session::plan(const ast::Query& query, std::vector<LogicalType> inserted) {

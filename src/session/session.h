@@ -2,9 +2,12 @@
 // cancel through the token.
 #pragma once
 
+#include <chrono>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "binder/bind.h"
@@ -47,8 +50,11 @@ class Session final : private TableResolver {
   // Every NAME.parquet and every folder NAME/ with Parquet files in it becomes a table NAME. Throws UserError.
   void add_folder(const std::string& path);
 
+  // Throws UserError, Cancelled. query_timeout counts from `begin` on: give the same to execute.
+  std::vector<ast::Statement> parse(std::string_view text, const CancelToken& token, SteadyTime begin) const;
   // Throws Error; the session stays usable. The receiver hears nothing of statements without a result.
-  void execute(std::shared_ptr<const ast::Statement> statement, ResultReceiver& receiver, const CancelToken& token);
+  void execute(std::shared_ptr<const ast::Statement> statement, ResultReceiver& receiver, const CancelToken& token,
+               SteadyTime begin = std::chrono::steady_clock::now());
 
   const Settings& settings() const { return settings_; }
   // What the user should know about the statement that ran last, beside its result.
@@ -73,6 +79,8 @@ class Session final : private TableResolver {
   void run(const std::shared_ptr<const ast::Statement>& statement, const ast::Show& node, ResultReceiver& receiver);
   void run(const std::shared_ptr<const ast::Statement>& statement, const ast::Describe& node, ResultReceiver& receiver);
 
+  // Calls `body` with a token that is cancelled with the given one, or query_timeout after `begin`. The latter is a UserError.
+  void run_in_time(const CancelToken& token, SteadyTime begin, const std::function<void(const CancelToken&)>& body) const;
   void show_links(ResultReceiver& receiver);
   void show_memory(ResultReceiver& receiver);
   PlacementOptions placement() const;

@@ -99,12 +99,13 @@ struct FolderEntry {
 };
 
 // Files and folders of one folder (empty: the current one), by name, so that a search finds the same every time.
-std::vector<FolderEntry> entries_of(const std::string& folder) {
+std::vector<FolderEntry> entries_of(const std::string& folder, const CancelToken& token) {
   std::unique_ptr<DIR, int (*)(DIR*)> handle(::opendir(folder.empty() ? "." : folder.c_str()), ::closedir);
   if (handle == nullptr) throw UserError(fmt::format("cannot list {}: {}", folder, std::strerror(errno)));
   std::vector<FolderEntry> entries;
   errno = 0;
   while (const dirent* entry = ::readdir(handle.get())) {
+    token.throw_if_cancelled();
     std::string name = entry->d_name;
     struct stat facts {};
     // Entries may be gone meanwhile, or be links to nowhere.
@@ -120,12 +121,14 @@ std::vector<FolderEntry> entries_of(const std::string& folder) {
 // One search. Folders that it went through are remembered by device and number: links can lead in circles.
 class FileSearch {
  public:
+  explicit FileSearch(const CancelToken& token) : token_(token) {}
+
   std::vector<std::string> take_files() { return std::move(files_); }
 
   // All regular files below a folder, hidden ones left out.
   void add_folder(const std::string& folder) {
     if (!is_new(folder, 0)) return;
-    for (const FolderEntry& entry : entries_of(folder)) {
+    for (const FolderEntry& entry : entries_of(folder, token_)) {
       if (is_hidden(entry.name)) continue;
       std::string path = path_in(folder, entry.name);
       if (entry.is_folder) {
@@ -140,7 +143,7 @@ class FileSearch {
   void add_matches(const std::string& folder, std::span<const std::string> pattern) {
     if (pattern[0] == "**") return add_matches_at_any_depth(folder, pattern);
     if (!has_wildcard(pattern[0])) return add_match(path_in(folder, pattern[0]), is_folder(path_in(folder, pattern[0])), pattern);
-    for (const FolderEntry& entry : entries_of(folder)) {
+    for (const FolderEntry& entry : entries_of(folder, token_)) {
       if (!is_left_out(pattern[0], entry.name) && ::fnmatch(pattern[0].c_str(), entry.name.c_str(), 0) == 0)
         add_match(path_in(folder, entry.name), entry.is_folder, pattern);
     }
@@ -168,17 +171,18 @@ class FileSearch {
   void add_matches_at_any_depth(const std::string& folder, std::span<const std::string> pattern) {
     if (!is_new(folder, pattern.size())) return;
     add_matches(folder, pattern.subspan(1));
-    for (const FolderEntry& entry : entries_of(folder)) {
+    for (const FolderEntry& entry : entries_of(folder, token_)) {
       if (entry.is_folder && !is_hidden(entry.name)) add_matches_at_any_depth(path_in(folder, entry.name), pattern);
     }
   }
 
+  const CancelToken& token_;
   std::vector<std::string> files_;
   std::set<Place> visited_;
 };
 
-std::vector<std::string> find_in_folder(const std::string& folder) {
-  FileSearch search;
+std::vector<std::string> find_in_folder(const std::string& folder, const CancelToken& token) {
+  FileSearch search(token);
   search.add_folder(folder);
   std::vector<std::string> files = search.take_files();
   std::erase_if(files, [](const std::string& file) { return !is_parquet_name(file); });
@@ -186,13 +190,13 @@ std::vector<std::string> find_in_folder(const std::string& folder) {
   return files;
 }
 
-std::vector<std::string> find_by_glob(const std::string& pattern) {
+std::vector<std::string> find_by_glob(const std::string& pattern, const CancelToken& token) {
   size_t slash = pattern.rfind('/', pattern.find_first_of("*?["));
   std::string folder = slash == std::string::npos ? "" : slash == 0 ? "/" : pattern.substr(0, slash);
   if (!folder.empty() && !is_folder(folder)) throw UserError(fmt::format("{}: the folder {} does not exist", pattern, folder));
   std::vector<std::string> components = components_of(std::string_view(pattern).substr(slash == std::string::npos ? 0 : slash + 1));
   if (components.back() == "**") components.push_back("*");  // every file below
-  FileSearch search;
+  FileSearch search(token);
   search.add_matches(folder, components);
   std::vector<std::string> files = search.take_files();
   std::sort(files.begin(), files.end());
@@ -242,16 +246,16 @@ void refuse_text_file(const std::string& path) {
   }
 }
 
-std::vector<std::string> find_local_files(const std::string& pattern) {
+std::vector<std::string> find_local_files(const std::string& pattern, const CancelToken& token) {
   struct stat facts {};
   bool exists = ::stat(pattern.c_str(), &facts) == 0;
-  if (exists && S_ISDIR(facts.st_mode)) return find_in_folder(pattern);
+  if (exists && S_ISDIR(facts.st_mode)) return find_in_folder(pattern, token);
   if (exists) {
     if (S_ISREG(facts.st_mode)) refuse_text_file(pattern);
     return {pattern};
   }
   refuse_unknown_scheme(pattern);
-  if (has_wildcard(pattern)) return find_by_glob(pattern);
+  if (has_wildcard(pattern)) return find_by_glob(pattern, token);
   if (::stat(pattern.c_str(), &facts) != 0 && (errno == ENOENT || errno == ENOTDIR)) throw UserError(fmt::format("{} does not exist", pattern));
   throw UserError(fmt::format("cannot read {}: {}", pattern, std::strerror(errno)));
 }
@@ -289,9 +293,9 @@ std::vector<std::pair<std::string, std::string>> partitions_of(std::string_view 
   }
 }
 
-std::vector<FoundFile> find_files(ObjectStores& stores, const std::string& pattern) {
+std::vector<FoundFile> find_files(ObjectStores& stores, const std::string& pattern, const CancelToken& token) {
   if (pattern.empty()) throw UserError("an empty path names no file");
-  std::vector<std::string> paths = is_object_address(pattern) ? find_objects(stores, pattern) : find_local_files(path_of_address(pattern));
+  std::vector<std::string> paths = is_object_address(pattern) ? find_objects(stores, pattern) : find_local_files(path_of_address(pattern), token);
   std::sort(paths.begin(), paths.end());
   std::vector<FoundFile> files;
   files.reserve(paths.size());

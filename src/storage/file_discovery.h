@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/cancel_token.h"
 #include "storage/data_file.h"
 #include "storage/object_store.h"
 
@@ -21,8 +22,8 @@ struct FoundFile {
 };
 
 // Finds files; may wait for disks and stores, so it is called on the pool for blocking calls. Throws UserError that says what was
-// looked for when there is nothing to read.
-std::vector<FoundFile> find_files(ObjectStores& stores, const std::string& pattern);
+// looked for when there is nothing to read, and Cancelled while it goes through local folders.
+std::vector<FoundFile> find_files(ObjectStores& stores, const std::string& pattern, const CancelToken& token = {});
 
 // Does `path` match `pattern`? `*`, `?` and `[...]` stay inside one folder; a component `**` stands for any number of folders.
 bool matches_glob(std::string_view pattern, std::string_view path);

@@ -191,9 +191,10 @@ const TableColumn& ParquetTable::column(std::string_view name) const {
 }
 
 Task<ParquetTable> open_table(StorageContext& storage, std::vector<std::string> patterns) {
+  const TaskContext& task = co_await current_context();
   std::vector<FoundFile> found;
   for (const std::string& pattern : patterns) {
-    auto find = [&] { return find_files(storage.object_stores, pattern); };
+    auto find = [&] { return find_files(storage.object_stores, pattern, task.token); };
     std::vector<FoundFile> more = co_await run_blocking(find);
     found.insert(found.end(), more.begin(), more.end());
   }

@@ -1,13 +1,25 @@
-"""Statements as long as programs write them: chains and nestings of every kind end in an answer or in an error that names the limit."""
+"""Statements as long as programs write them: chains and nestings of every kind end in an answer or in an error that names the limit, on one
+rank and on several, and Ctrl-C and query_timeout end them in every phase. No test measures time."""
 
+import signal
+import subprocess
 import sys
 import tempfile
 import unittest
 from pathlib import Path
 
+import pyarrow
+import pyarrow.parquet
+
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent))
 
 from tests.support import pistachio_process as pistachio
+
+
+def listed(separator, write, count):
+    return separator.join(write(i) for i in range(count))
+
+
 
 # How a statement with so many terms is written, and the only column of its first row, where there is one.
 ANSWERED = {
@@ -26,10 +38,37 @@ ANSWERED = {
     "columns": (2_000, lambda n: f"SELECT {', '.join(f'{i} AS c{i}' for i in range(n))}", lambda n: 0),
     "common tables": (200, lambda n: "WITH t0 AS (SELECT 1 AS a)" + "".join(f", t{i + 1} AS (SELECT a + 1 AS a FROM t{i})" for i in range(n)) + f" SELECT a FROM t{n}", lambda n: n + 1),
     "subqueries": (100, lambda n: "SELECT a FROM " + "(SELECT a FROM " * n + "(VALUES (3)) v(a)" + ")" * n, lambda n: 3),
+    "pairs": (10_000, lambda n: f"SELECT count(*) FROM (VALUES (1, 2)) v(a, b) WHERE {listed(' OR ', lambda i: f'(a = {i} AND b = {i + 1})', n)}", lambda n: 1),
+    "arithmetic of a column": (11_000, lambda n: f"SELECT {' + '.join(['a'] * n)} FROM (VALUES (1)) v(a)", lambda n: n),
+    "aggregates": (10_000, lambda n: f"SELECT {listed(', ', lambda i: f'sum(a + {i})', n)} FROM (VALUES (1)) v(a)", lambda n: 1),
+    "filtered aggregates": (2_000, lambda n: f"SELECT {listed(', ', lambda i: f'count(*) FILTER (WHERE a = {i + 1})', n)} FROM (VALUES (1)) v(a)", lambda n: 1),
+    "groups": (2_000, lambda n: f"SELECT {listed(', ', lambda i: f'a + {i}', n)} FROM (VALUES (5)) v(a) GROUP BY {listed(', ', lambda i: f'a + {i}', n)}", lambda n: 5),
+    "sort keys": (2_000, lambda n: f"SELECT a FROM (VALUES (5), (4)) v(a) ORDER BY {listed(', ', lambda i: f'a + {i}', n)}", lambda n: 4),
+    "scalar subqueries": (200, lambda n: f"SELECT {listed(' + ', lambda i: f'(SELECT {i})', n)}", lambda n: n * (n - 1) // 2),
+    "tables in from": (10_000, lambda n: f"SELECT count(*) FROM {listed(', ', lambda i: f'(VALUES (1)) t{i}(a)', n)}", lambda n: 1),
+    "joined tables in from": (2_000, lambda n: f"SELECT count(*) FROM {listed(', ', lambda i: f'(VALUES (1)) t{i}(a)', n)} WHERE {listed(' AND ', lambda i: f't{i}.a = t{i + 1}.a', n - 1)}", lambda n: 1),
+    "long chain of joins": (1_000, lambda n: f"SELECT count(*) FROM (VALUES (1)) t0(a) {listed(' ', lambda i: f'JOIN (VALUES (1)) t{i + 1}(a) ON t{i + 1}.a = t{i}.a', n)}", lambda n: 1),
+    "star of joins": (500, lambda n: f"SELECT count(*) FROM (VALUES (1)) t0(a) {listed(' ', lambda i: f'JOIN (VALUES (1)) t{i + 1}(a) ON t{i + 1}.a = t0.a', n)}", lambda n: 1),
+    "left joins": (500, lambda n: f"SELECT count(*) FROM (VALUES (1)) t0(a) {listed(' ', lambda i: f'LEFT JOIN (VALUES (1)) t{i + 1}(a) ON t{i + 1}.a = t{i}.a', n)}", lambda n: 1),
+    "views": (300, lambda n: "CREATE VIEW t0 AS SELECT 1 AS a; " + listed("", lambda i: f"CREATE VIEW t{i + 1} AS SELECT a + 1 AS a FROM t{i}; ", n) + f"SELECT a FROM t{n}", lambda n: n + 1),
     "joins": (60, lambda n: f"SELECT count(*) FROM (VALUES (1)) t0(a) {' '.join(f'JOIN (VALUES (1)) t{i}(a) ON t{i}.a = t{i - 1}.a' for i in range(1, n))}", lambda n: 1),
 }
 # Far more than anyone writes: whatever comes, it is no crash and no internal error.
 ENDURED = {
+    "or": lambda: f"SELECT count(*) FROM (VALUES (1)) v(a) WHERE {listed(' OR ', lambda i: f'a = {i}', 100_000)}",
+    "case": lambda: f"SELECT CASE {listed(' ', lambda i: f'WHEN a = {i + 2} THEN {i}', 50_000)} END FROM (VALUES (1)) v(a)",
+    "in list": lambda: f"SELECT count(*) FROM (VALUES (1)) v(a) WHERE a IN ({listed(', ', str, 490_000)})",
+    "values": lambda: f"SELECT count(*) FROM (VALUES {listed(', ', lambda i: f'({i})', 240_000)}) v(a)",
+    "columns": lambda: f"SELECT {listed(', ', str, 100_000)}",
+    "words": lambda: f"SELECT {listed(', ', str, 600_000)}",
+    "text": lambda: f"SELECT '{'x' * (17 << 20)}'",
+    "unions": lambda: "SELECT 1" + " UNION ALL SELECT 1" * 100_000,
+    "intersections": lambda: "SELECT 1" + " INTERSECT SELECT 1" * 100_000,
+    "joins": lambda: "SELECT 1 FROM (SELECT 1) t0" + listed("", lambda i: f" CROSS JOIN (SELECT 1) t{i + 1}", 100_000),
+    "tables in from": lambda: f"SELECT 1 FROM {listed(', ', lambda i: f'(SELECT 1) t{i}', 20_000)}",
+    "arithmetic of a column": lambda: "SELECT " + " + ".join(["a"] * 400_000) + " FROM (VALUES (1)) v(a)",
+    "views": lambda: "CREATE VIEW t0 AS SELECT 1 AS a; " + listed("", lambda i: f"CREATE VIEW t{i + 1} AS SELECT a FROM t{i}; ", 600) + "SELECT a FROM t600",
+    "functions": lambda: "SELECT " + "abs(" * 2_000 + "1" + ")" * 2_000,
     "mixed set operations": lambda: "SELECT 1" + " UNION SELECT 2 EXCEPT SELECT 3" * 3_000,
     "arithmetic": lambda: "SELECT " + " + ".join(["1"] * 20_000),
     "concatenation": lambda: "SELECT length(" + " || ".join(["'x'"] * 20_000) + ")",
@@ -39,6 +78,30 @@ ENDURED = {
     "subqueries": lambda: "SELECT " + "(SELECT " * 800 + "1" + ")" * 800,
     "subqueries in from": lambda: "SELECT * FROM " + "(SELECT * FROM " * 900 + "(SELECT 1)" + ")" * 900,
     "common tables": lambda: "WITH t0 AS (SELECT 1 AS a)" + "".join(f", t{i + 1} AS (SELECT a FROM t{i})" for i in range(3_000)) + " SELECT a FROM t3000",
+}
+# The same kinds over a table of files, for several ranks: what is written, its terms and the answer. The table has the rows 0, 1, ..., 999.
+OVER_FILES = {
+    "or": lambda: (f"SELECT count(*) FROM t WHERE {listed(' OR ', lambda i: f'a = {i}', 5_000)}", 1_000),
+    "and": lambda: (f"SELECT count(*) FROM t WHERE {listed(' AND ', lambda i: f'a <> {i + 1_000}', 5_000)}", 1_000),
+    "arithmetic": lambda: (f"SELECT max({' + '.join(['a'] * 5_000)}) FROM t", 999 * 5_000),
+    "case": lambda: (f"SELECT sum(CASE {listed(' ', lambda i: f'WHEN a = {i} THEN 1', 2_000)} END) FROM t", 1_000),
+    "in list": lambda: (f"SELECT count(*) FROM t WHERE a IN ({listed(', ', str, 50_000)})", 1_000),
+    "aggregates": lambda: (f"SELECT {listed(', ', lambda i: f'min(a + {i})', 1_000)} FROM t", 0),
+    "groups": lambda: (f"SELECT count(*) FROM (SELECT {listed(', ', lambda i: f'a + {i}', 200)} FROM t GROUP BY {listed(', ', lambda i: f'a + {i}', 200)})", 1_000),
+    "union all": lambda: (f"SELECT count(*) FROM ({' UNION ALL '.join(['SELECT a FROM t'] * 50)})", 50_000),
+    "except": lambda: (f"SELECT count(*) FROM (SELECT a FROM t{listed('', lambda i: f' EXCEPT SELECT {i}', 500)})", 500),
+    "joins": lambda: (f"SELECT count(*) FROM t t0 {listed(' ', lambda i: f'JOIN t t{i + 1} ON t{i + 1}.a = t{i}.a', 20)}", 1_000),
+    "common tables": lambda: ("WITH t0 AS (SELECT a FROM t)" + listed("", lambda i: f", t{i + 1} AS (SELECT a + 1 AS a FROM t{i})", 400) + " SELECT max(a) FROM t400", 1_399),
+    "too many operators": lambda: (f"SELECT max({' + '.join(['a'] * 20_000)}) FROM t",
+                                   "error: too many operators, joins or set operations in a row: more than 12000"),
+}
+# Statements that take their time in one phase, and how they end when query_timeout is over at once.
+TOO_LATE = {
+    "parsing": lambda: f"SELECT {listed(' OR ', lambda i: f'a = {i}', 100_000)} FROM (VALUES (1)) v(a)",
+    "binding": lambda: "SELECT count(*) FROM v11",
+    "footers": lambda: "SELECT count(*) FROM 'files/*.parquet'",
+    "running": lambda: "SELECT count(*) FROM u a, u b, u c, u d",
+    "writing": lambda: "SELECT a.a, b.a FROM u a, u b, u c",
 }
 
 
@@ -66,6 +129,96 @@ def make_endured(write):
         if done.returncode == 1:
             self.assertRegex(done.stderr, r"more than|at most|too (deep|long|many)|limit|deeper")
     return test
+
+
+class LongStatementsOverRanks(unittest.TestCase):
+    def test_chains_of_every_kind(self):
+        written = {kind: write() for kind, write in OVER_FILES.items()}
+        with tempfile.TemporaryDirectory() as folder:
+            (Path(folder) / "t").mkdir()
+            for part in range(4):
+                rows = pyarrow.array(range(part * 250, part * 250 + 250), pyarrow.int64())
+                pyarrow.parquet.write_table(pyarrow.table({"a": rows}), Path(folder) / f"t/{part}.parquet")
+            script = Path(folder) / "statements.sql"
+            script.write_text(";\nSELECT 'next' AS mark;\n".join(sql for sql, _ in written.values()), encoding="utf-8")
+            done = pistachio.run("cluster", "-n", "3", "-s", "spread_tables=on", "-s", "on_error=continue", "--", "-d", folder, "-f", script,
+                                 "--format", "csv")
+        answers = [text.splitlines()[-1].split(",")[0] for text in done.stdout.split("mark\nnext\n")]
+        expected = [str(answer) for _, answer in written.values()]
+        self.assertEqual(dict(zip(written, answers)), dict(zip(written, [text.split(",")[0] for text in expected])), done.stderr[-500:])
+
+
+class EndedStatements(unittest.TestCase):
+    """A short query_timeout ends a statement in any phase, and the next one runs; so does Ctrl-C, and the program ends in order."""
+
+    SETUP = ("CREATE TABLE u AS WITH RECURSIVE r(a) AS (SELECT 0 UNION ALL SELECT a + 1 FROM r WHERE a < 999) SELECT a FROM r; CREATE VIEW v0 AS SELECT 1 AS a;"
+             + listed("", lambda i: f"CREATE VIEW v{i + 1} AS SELECT x.a FROM v{i} x, v{i} y WHERE x.a = y.a; ", 11))
+
+    @classmethod
+    def setUpClass(cls):
+        cls.scratch = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(cls.scratch.cleanup)
+        cls.folder = Path(cls.scratch.name)
+        (cls.folder / "files").mkdir()
+        for i in range(2_000):
+            (cls.folder / f"files/{i}.parquet").write_bytes(cls.one_file())
+
+    @classmethod
+    def one_file(cls):
+        if not hasattr(cls, "bytes_of_file"):
+            path = cls.folder / "one.parquet"
+            pyarrow.parquet.write_table(pyarrow.table({f"c{i}": [1] for i in range(20)}), path)
+            cls.bytes_of_file = path.read_bytes()
+        return cls.bytes_of_file
+
+    def statement(self, phase):
+        return TOO_LATE[phase]().replace("'files/", f"'{self.folder}/files/")
+
+    def test_query_timeout_in_every_phase(self):
+        script = self.folder / "late.sql"
+        for phase in TOO_LATE:
+            with self.subTest(phase):
+                script.write_text(f"{self.SETUP} SET query_timeout = '5ms'; {self.statement(phase)}; SET query_timeout = off; SELECT 'alive' AS state",
+                                  encoding="utf-8")
+                done = pistachio.run("-s", "on_error=continue", "-f", script, "--format", "csv")
+                self.assertTrue(done.stdout.endswith("error: the statement ran longer than query_timeout=5ms\nstate\nalive\n"), done.stdout[-200:])
+                self.assertEqual((done.returncode, done.stderr), (1, ""))
+
+    def test_interrupt_in_every_phase(self):
+        script = self.folder / "interrupted.sql"
+        for phase in TOO_LATE:
+            with self.subTest(phase):
+                # Whichever phase it is in by then.
+                script.write_text(f"{self.SETUP} {(self.statement(phase) + '; ') * 50}", encoding="utf-8")
+                process = subprocess.Popen([pistachio.BINARY, "-f", script, "--format", "csv"], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+                pistachio.wait_until_it_watches_signals(process)
+                process.send_signal(signal.SIGINT)
+                _, errors = process.communicate(timeout=pistachio.WATCHDOG_SECONDS)
+                self.assertEqual((process.returncode, errors), (130, "error: interrupted\n"))
+
+
+class WideAndManyFiles(unittest.TestCase):
+    def test_file_of_ten_thousand_columns(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "wide.parquet"
+            pyarrow.parquet.write_table(pyarrow.table({f"c{i}": pyarrow.array([i], pyarrow.int64()) for i in range(10_000)}), path)
+            done = pistachio.run("-c", f"SELECT * FROM '{path}'", "--format", "csv")
+            self.assertEqual(done.stdout.splitlines()[1], listed(",", str, 10_000), done.stderr[-300:])
+            done = pistachio.run("-c", f"SELECT count(*) FROM '{path}' WHERE {listed(' AND ', lambda i: f'c{i} = {i}', 5_000)}", "--format", "csv")
+            self.assertEqual(done.stdout, "count\n1\n", done.stderr[-300:])
+            done = pistachio.run("schema", path)
+            self.assertEqual(sum(line.startswith("c") for line in done.stdout.splitlines()), 10_001, done.stderr[-300:])
+
+    def test_ten_thousand_partitions(self):
+        with tempfile.TemporaryDirectory() as folder:
+            one = Path(folder) / "one.parquet"
+            pyarrow.parquet.write_table(pyarrow.table({"a": [1, 2, 3]}), one)
+            for i in range(10_000):
+                part = Path(folder) / f"t/p={i}"
+                part.mkdir(parents=True)
+                (part / "f.parquet").hardlink_to(one)
+            done = pistachio.run("-c", f"SELECT count(*), sum(p) FROM '{folder}/t'; SELECT sum(a) FROM '{folder}/t' WHERE p = 7", "--format", "csv")
+            self.assertEqual(done.stdout.splitlines(), ["count,sum", f"30000,{3 * 9_999 * 10_000 // 2}", "sum", "6"], done.stderr[-300:])
 
 
 for kind, (terms, writer, expected) in ANSWERED.items():

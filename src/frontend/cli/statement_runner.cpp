@@ -8,7 +8,6 @@
 
 #include "base/error.h"
 #include "frontend/cli/standard_output.h"
-#include "parser/parse.h"
 
 namespace pistachio {
 
@@ -53,11 +52,13 @@ bool StatementRunner::run_text(std::string_view text, const CancelToken& token, 
 
 bool StatementRunner::run_statement(std::string_view text, const CancelToken& token, size_t first_line) {
   try {
-    std::vector<ast::Statement> parsed = parse_statements(text);
+    auto read = std::chrono::steady_clock::now();
+    std::vector<ast::Statement> parsed = session_.parse(text, token, read);
     for (ast::Statement& statement : parsed) {
       auto begin = std::chrono::steady_clock::now();
-      session_.execute(std::make_shared<const ast::Statement>(std::move(statement)), printer_, token);
+      session_.execute(std::make_shared<const ast::Statement>(std::move(statement)), printer_, token, read);
       double milliseconds = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
+      read = std::chrono::steady_clock::now();
       flush_standard_output();
       for (const std::string& note : session_.notes()) print_to_standard_error("note: {}\n", note);
       if (session_.settings().timer) print_to_standard_error("-- time: {:.3f} ms\n", milliseconds);
