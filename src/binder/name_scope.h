@@ -58,7 +58,8 @@ class NameScope {
   void refuse_nested(const std::vector<std::string>& parts, int64_t position) const;
 
   std::vector<ScopeColumn> columns_;
-  // From folded names to places in columns_, also from those of table and column together. Filled by the first search: most scopes of wide tables are looked into often or never.
+  // From folded names to places in columns_, also from those of table and column together. Filled by the first search: most scopes of wide
+  // tables are looked into often or never.
   mutable std::unordered_map<std::string, std::vector<size_t>> by_name_;
   mutable std::unordered_map<int32_t, size_t> by_id_;           // the same
   mutable std::unordered_map<std::string, size_t> table_sizes_;  // columns of each table; filled in the same way

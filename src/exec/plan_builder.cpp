@@ -26,7 +26,8 @@ namespace {
 
 class PlanBuilder {
  public:
-  PlanBuilder(const PhysicalPlan& plan, int rank) : plan_(plan), rank_(rank), scan_numbers_(scans_in_order_of_need(plan)) {}
+  PlanBuilder(const PhysicalPlan& plan, int rank)
+      : plan_(plan), rank_(rank), scan_numbers_(scans_in_order_of_need(plan)), scans_of_files_(count_scans_of_files(scan_numbers_)) {}
 
   ExecutablePlan build() {
     collect_filters(*plan_.root);
@@ -118,15 +119,15 @@ class PlanBuilder {
     return std::make_unique<ExchangeReadOperator>(node.layout, exchange.number);
   }
 
-  size_t scans_of_files() const {
+  static size_t count_scans_of_files(const ScanNumbers& scans) {
     auto is_of_files = [](const auto& scan) { return !scan.first->template as<PhysicalScan>()->table->is_in_memory(); };
-    return static_cast<size_t>(std::count_if(scan_numbers_.begin(), scan_numbers_.end(), is_of_files));
+    return static_cast<size_t>(std::count_if(scans.begin(), scans.end(), is_of_files));
   }
 
   OperatorPtr input(const PhysicalNode& node) { return build(*node.children[0]); }
 
   OperatorPtr build_node(const PhysicalNode& node, const PhysicalScan& scan) {
-    return std::make_unique<ScanOperator>(node.layout, scan, scan_numbers_.at(&node), scans_of_files());
+    return std::make_unique<ScanOperator>(node.layout, scan, scan_numbers_.at(&node), scans_of_files_);
   }
 
   OperatorPtr build_node(const PhysicalNode& node, const PhysicalValues& values) {
@@ -258,6 +259,7 @@ class PlanBuilder {
   const int rank_;
   ExecutablePlan made_;
   const ScanNumbers scan_numbers_;  // also of those that are not built here
+  const size_t scans_of_files_;
   std::set<size_t> reads_;    // of the stage that is being built
   std::set<size_t> makes_filters_;  // the same
   std::set<size_t> visited_;  // common tables whose stages are built, though they themselves are on another rank

@@ -53,7 +53,8 @@ namespace {
 
 // How many columns a node gives if none appears twice.
 size_t count_columns(const LogicalNode& node, const std::vector<ColumnSet>& inputs) {
-  if (node.as<LogicalFilter>() != nullptr || node.as<LogicalSort>() != nullptr || node.as<LogicalLimit>() != nullptr) return inputs[0].size();
+  bool passes_on = node.as<LogicalFilter>() != nullptr || node.as<LogicalSort>() != nullptr || node.as<LogicalLimit>() != nullptr;
+  if (passes_on) return inputs[0].size();
   const auto* join = node.as<LogicalJoin>();
   if (join == nullptr || !join->output.empty()) return output_columns(node).size();
   return (gives_left_columns(join->kind) ? inputs[0].size() : 0) + (gives_right_columns(join->kind) ? inputs[1].size() : 0) +

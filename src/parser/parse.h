@@ -22,8 +22,8 @@ struct ParseLimits {
   int64_t chain = 12'000;      // a + a + ..., joins, unions; AND and OR are lists and have no such limit
 };
 
-// Parses a text of one or more statements separated by semicolons. Throws UserError with the byte position, and Cancelled: only PostgreSQL's
-// own parser does not ask the token, which takes about a second for as many words as the limits allow.
+// Parses a text of one or more statements separated by semicolons. Throws UserError with the byte position, and Cancelled: only
+// PostgreSQL's own parser does not ask the token, which takes about a second for as many words as the limits allow.
 std::vector<ast::Statement> parse_statements(std::string_view text, const ParseLimits& limits = {}, const CancelToken& token = {});
 
 }  // namespace pistachio

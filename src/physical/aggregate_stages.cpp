@@ -25,7 +25,8 @@ bool state_serves(const AggregateCall& first, const AggregateCall& second) {
     return one == other || (one && other && same_expression(*one, *other));
   };
   bool is_part = is_sum(second) || second.function->kind == AggregateKind::Count;
-  return is_sum(first) && is_part && first.distinct == second.distinct && same(first.argument, second.argument) && same(first.filter, second.filter);
+  return is_sum(first) && is_part && first.distinct == second.distinct && same(first.argument, second.argument) &&
+         same(first.filter, second.filter);
 }
 
 AggregateStates share_states(const std::vector<AggregateCall>& calls) {

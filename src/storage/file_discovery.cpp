@@ -295,7 +295,8 @@ std::vector<std::pair<std::string, std::string>> partitions_of(std::string_view 
 
 std::vector<FoundFile> find_files(ObjectStores& stores, const std::string& pattern, const CancelToken& token) {
   if (pattern.empty()) throw UserError("an empty path names no file");
-  std::vector<std::string> paths = is_object_address(pattern) ? find_objects(stores, pattern) : find_local_files(path_of_address(pattern), token);
+  std::vector<std::string> paths =
+      is_object_address(pattern) ? find_objects(stores, pattern) : find_local_files(path_of_address(pattern), token);
   std::sort(paths.begin(), paths.end());
   std::vector<FoundFile> files;
   files.reserve(paths.size());
