@@ -1,6 +1,6 @@
 """A bounded number of random joins against nested loops in Python; compare_joins.py runs as many as wanted.
 
-The rounds change with the day; PISTACHIO_JOIN_ROUND runs the one round that a failure names, PISTACHIO_JOIN_ROUNDS changes how many there are."""
+The rounds change with the day; JOIN_ROUND runs the one round that a failure names, JOIN_ROUNDS changes how many there are."""
 
 import os
 import sys
@@ -16,8 +16,8 @@ from tests.joins.key_types import BY_NAME, Interval, comparable
 from tests.joins.naive_join import compare, conjunction, disjunction, join
 
 STATEMENTS_OF_A_ROUND = 12
-FIRST_ROUND = int(os.environ.get("PISTACHIO_JOIN_ROUND", time.time_ns() // (86_400 * 10**9) * 1000))
-ROUNDS = 1 if "PISTACHIO_JOIN_ROUND" in os.environ else int(os.environ.get("PISTACHIO_JOIN_ROUNDS", "40"))
+FIRST_ROUND = int(os.environ.get("JOIN_ROUND", time.time_ns() // (86_400 * 10**9) * 1000))
+ROUNDS = 1 if "JOIN_ROUND" in os.environ else int(os.environ.get("JOIN_ROUNDS", "40"))
 ROUNDS_ON_RANKS = min(ROUNDS, 12)
 
 
