@@ -45,7 +45,8 @@ LONG_RUNS = {"sql_test": 120, "tests/cli/test_commands.py": 110, "tests/tpch/tes
              "parquet_mutation_test": 60, "network_test": 55, "parquet_matrix_test": 50, "kernels_cpu_test": 90,
              "tests/oracle/test_random_queries.py": 45, "tests/cluster/test_lost_ranks.py": 40, "tests/cluster/test_fault_matrix.py": 40,
              "tests/cli/test_long_statements.py": 60, "tests/cluster/test_movement.py": 60, "tests/cluster/test_start.py": 50,
-             "tests/parquet/test_crafted_files.py": 50, "pruning_mutation_test": 30, "tests/parquet/test_writer_errors.py": 30}
+             "tests/parquet/test_crafted_files.py": 50, "pruning_mutation_test": 30, "tests/parquet/test_writer_errors.py": 30,
+             "tests/joins/test_joins.py": 40}
 # Looking for uses of a stack frame after its return is worth its time where coroutines are. In suites of plain functions, many of them deep or
 # called for every row, it made up nearly all of the time (a search for a free frame at every call: kernels_cpu_test 1000 s instead of 90), and in
 # sql_test too: there the suites of the layers below look for it.

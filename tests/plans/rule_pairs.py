@@ -1,0 +1,138 @@
+"""For every optimizer rule a query whose plan shows what the rule does, over the TPC-H tables."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class RulePair:
+    """The lines stand, without indentation, only in the plan made without the rule and only in the one made with it. `also_disabled` rules are left out of
+    both: they would do the same work."""
+
+    rule: str
+    sql: str
+    only_without: tuple
+    only_with: tuple
+    also_disabled: tuple = ()
+
+
+@dataclass(frozen=True)
+class RequiredRule:
+    """A rule that cannot be switched off: the query, lines of its plan, and a query that means the same without needing the rule."""
+
+    rule: str
+    sql: str
+    lines: tuple
+    equivalent: str
+
+
+PAIRS = (
+    RulePair(
+        "inline_common_tables",
+        """WITH late AS (SELECT o_orderkey, o_orderdate FROM orders)
+           SELECT count(*) FROM late WHERE o_orderdate > DATE '1998-07-01'""",
+        only_without=("common table 0:", "read common table 0", "filter"),
+        only_with=("filters: (o_orderdate > DATE '1998-07-01')",)),
+    RulePair(
+        "fold_constants",
+        "SELECT count(*) FROM orders WHERE o_orderdate < DATE '1992-01-01' + INTERVAL '1 month' AND (1 = 1 OR o_custkey = 5)",
+        only_without=("filter",),
+        only_with=("filters: (CAST(o_orderdate AS TIMESTAMP) < TIMESTAMP '1992-02-01 00:00:00')",)),
+    RulePair(
+        "fold_constants",  # join conditions hidden in an OR
+        """SELECT count(*) FROM part, partsupp
+           WHERE (p_partkey = ps_partkey AND p_size = 1) OR (p_partkey = ps_partkey AND ps_availqty = 10)""",
+        only_without=("inner loop join",),
+        only_with=("inner hash join", "keys: ps_partkey = p_partkey", "conditions: ((p_size = 1) OR (ps_availqty = 10))")),
+    RulePair(
+        "push_down_filters",
+        "SELECT count(*) FROM nation, region WHERE n_regionkey = r_regionkey AND r_name = 'ASIA'",
+        only_without=("inner loop join", "filter", "conditions: (n_regionkey = r_regionkey) AND (r_name = 'ASIA')"),
+        only_with=("inner hash join", "keys: n_regionkey = r_regionkey", "filters: (r_name = 'ASIA')"),
+        also_disabled=("push_down_implied_conditions", "push_down_filters_again")),
+    RulePair(
+        "push_down_filters",  # an outer join whose unmatched rows a filter drops
+        "SELECT n_name, r_name FROM nation LEFT JOIN region ON n_regionkey = r_regionkey WHERE r_name LIKE 'A%'",
+        only_without=("left hash join",),
+        only_with=("inner hash join",),
+        also_disabled=("push_down_implied_conditions", "push_down_filters_again")),
+    RulePair(
+        "imply_conditions",
+        "SELECT count(*) FROM orders JOIN lineitem ON o_orderkey = l_orderkey WHERE o_orderkey < 100",
+        only_without=(),
+        only_with=("filters: (l_orderkey < 100)",)),
+    RulePair(
+        "imply_conditions",  # a = b and b = c connect a with c
+        """SELECT count(*) FROM supplier, lineitem, partsupp
+           WHERE s_suppkey = l_suppkey AND l_suppkey = ps_suppkey AND ps_availqty < 100 AND l_quantity < 2""",
+        only_without=("keys: l_suppkey = s_suppkey",),
+        only_with=("keys: s_suppkey = ps_suppkey",)),
+    RulePair(
+        "push_down_implied_conditions",
+        "SELECT count(*) FROM orders JOIN lineitem ON o_orderkey = l_orderkey WHERE o_orderkey < 100",
+        only_without=("conditions: (l_orderkey < 100)",),
+        only_with=("filters: (l_orderkey < 100)",),
+        also_disabled=("push_down_filters_again",)),
+    RulePair(
+        "order_joins",
+        """SELECT count(*) FROM lineitem JOIN partsupp ON l_suppkey = ps_suppkey JOIN supplier ON ps_suppkey = s_suppkey JOIN nation ON s_nationkey = n_nationkey
+           WHERE n_name = 'PERU'""",
+        only_without=("keys: l_suppkey = ps_suppkey",),
+        only_with=("keys: l_suppkey = s_suppkey",)),
+    RulePair(
+        "push_down_filters_again",
+        "SELECT count(*) FROM orders JOIN lineitem ON o_orderkey = l_orderkey WHERE o_orderkey < 100",
+        only_without=("filter", "conditions: (l_orderkey < 100)"),
+        only_with=("filters: (l_orderkey < 100)",),
+        also_disabled=("push_down_implied_conditions",)),
+    RulePair(
+        "push_down_semi_joins",
+        """SELECT count(*) FROM orders JOIN lineitem ON o_orderkey = l_orderkey
+           WHERE o_custkey IN (SELECT c_custkey FROM customer WHERE c_mktsegment = 'BUILDING')""",
+        only_without=(),
+        only_with=("build: semi hash join",)),
+    RulePair(
+        "choose_build_sides",
+        "SELECT count(*) FROM nation JOIN customer ON n_nationkey = c_nationkey",
+        only_without=("probe: scan nation", "build: scan customer"),
+        only_with=("probe: scan customer", "build: scan nation")),
+    RulePair(
+        "choose_build_sides",
+        "SELECT c_custkey, o_orderkey FROM customer LEFT JOIN orders ON c_custkey = o_custkey",
+        only_without=("left hash join",),
+        only_with=("right hash join",)),
+    RulePair(
+        "push_down_limits",
+        "SELECT o_orderkey FROM orders ORDER BY o_totalprice DESC, o_orderkey LIMIT 5 OFFSET 2",
+        only_without=("sort",),
+        only_with=("top 7",)),
+    RulePair(
+        "prune_columns",
+        "SELECT lower(n_name) AS low FROM (SELECT *, n_nationkey * 2 AS twice FROM nation) AS n ORDER BY low",
+        only_without=("columns: n_nationkey, n_name, n_regionkey, n_comment",),
+        only_with=("columns: n_name",)),
+)
+
+REQUIRED = (
+    RequiredRule(
+        "unnest_subqueries",
+        "SELECT o_orderkey FROM orders WHERE EXISTS (SELECT 1 FROM lineitem WHERE l_orderkey = o_orderkey AND l_quantity > 49)",
+        lines=("semi hash join", "keys: o_orderkey = l_orderkey", "filters: (l_quantity > 49.00)"),
+        equivalent="SELECT DISTINCT o_orderkey FROM orders JOIN lineitem ON l_orderkey = o_orderkey AND l_quantity > 49"),
+    RequiredRule(
+        "unnest_subqueries",
+        "SELECT c_custkey, (SELECT max(o_orderdate) FROM orders WHERE o_custkey = c_custkey) FROM customer",
+        lines=("aggregate", "groups: c_custkey.2"),
+        equivalent="SELECT c_custkey, max(o_orderdate) FROM customer LEFT JOIN orders ON o_custkey = c_custkey GROUP BY c_custkey"),
+    RequiredRule(
+        "lower_set_operations",
+        "SELECT c_nationkey FROM customer EXCEPT SELECT s_nationkey FROM supplier WHERE s_acctbal > 8000",
+        lines=("union all", "aggregate"),
+        equivalent="SELECT DISTINCT c_nationkey FROM customer WHERE c_nationkey NOT IN (SELECT s_nationkey FROM supplier WHERE s_acctbal > 8000)"),
+    RequiredRule(
+        "lower_set_operations",
+        "SELECT c_nationkey FROM customer INTERSECT ALL SELECT s_nationkey FROM supplier",
+        lines=("union all", "aggregate", "repeat"),
+        equivalent="""SELECT s_nationkey FROM supplier AS s
+                      WHERE (SELECT count(*) FROM supplier AS o WHERE o.s_nationkey = s.s_nationkey AND o.s_suppkey <= s.s_suppkey)
+                            <= (SELECT count(*) FROM customer WHERE c_nationkey = s.s_nationkey)"""),
+)
