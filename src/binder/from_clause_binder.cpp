@@ -318,6 +318,10 @@ std::vector<NamedExpression> QueryBinder::merge_columns(const ast::TableReferenc
   NameScope right_scope(scope.parent());
   right_scope.set_columns(std::move(right));
   std::vector<std::string> shared = join.using_columns;
+  std::set<std::string_view> named;
+  for (const std::string& name : join.using_columns) {
+    if (!named.insert(name).second) refuse_at(fmt::format("USING names {} twice", name), table.position);
+  }
   if (join.natural) {
     auto is_joined = [](const ScopeColumn& own) { return !own.needs_table && own.unsupported.empty(); };
     std::set<std::string_view> in_right;
