@@ -8,6 +8,7 @@
 #include "binder/name_match.h"
 #include "binder/syntax_walk.h"
 #include "expr/type_rules.h"
+#include "parser/ast_text.h"
 
 namespace pistachio {
 
@@ -111,29 +112,70 @@ ExpressionPtr QueryBinder::bind_outer_aggregate(const ast::Call& call, int64_t p
   return columns_.reference(grouping.by_node.at(&call), position);
 }
 
+// The select list with each * replaced by its columns, as the numbers in GROUP BY count it.
+std::vector<QueryBinder::ListedColumn> QueryBinder::list_columns(const Grouping& grouping) const {
+  std::vector<ListedColumn> listed;
+  for (const ast::SelectItem* item : *grouping.items) {
+    const auto* star = std::get_if<ast::Star>(&item->expression->node);
+    if (star == nullptr) {
+      listed.push_back({.item = item});
+      continue;
+    }
+    std::optional<std::string> of_table;
+    if (!star->qualifier.empty()) {
+      of_table = grouping.scope->find_table(star->qualifier.back(), item->expression->position);
+      if (!of_table) refuse_at(fmt::format("there is no table {} in FROM", star->qualifier.back()), item->expression->position);
+    }
+    for (const ScopeColumn& column : grouping.scope->columns()) {
+      bool is_given = column.unsupported.empty() && (of_table ? column.table == *of_table : !column.needs_table);
+      if (is_given) listed.push_back({.column = &column});
+    }
+  }
+  return listed;
+}
+
+// The item of the select list with this alias, null if there is none. An exact match goes before others. Items that are the same expression
+// do not make the alias ambiguous.
+const ast::SelectItem* QueryBinder::find_alias(const Grouping& grouping, const std::string& alias, int64_t position) const {
+  auto only = [&](const auto& matches) {
+    const ast::SelectItem* found = nullptr;
+    for (const ast::SelectItem* item : *grouping.items) {
+      if (!matches(item->alias)) continue;
+      if (found != nullptr && to_text(*found->expression) != to_text(*item->expression))
+        refuse_at(fmt::format("GROUP BY {} is ambiguous", alias), position);
+      found = item;
+    }
+    return found;
+  };
+  const ast::SelectItem* exact = only([&](const std::string& other) { return other == alias; });
+  if (exact != nullptr || !may_be_unquoted(alias)) return exact;
+  return only([&](const std::string& other) { return matches_without_case(alias, other); });
+}
+
 void QueryBinder::bind_groups(const ast::Select& select, Grouping& grouping) {
+  std::vector<ListedColumn> listed;  // filled by the first number
   ExpressionPlace place{.scope = grouping.scope, .input = grouping.input, .no_aggregate = "in GROUP BY", .is_group = true};
   PlanColumns given(*grouping.input);
   for (const ast::ExpressionPtr& item : select.group_by) {
     const ast::Expression* expression = item.get();
+    const ScopeColumn* of_star = nullptr;
     if (const auto* literal = std::get_if<ast::Literal>(&item->node); literal != nullptr && literal->kind == ast::Literal::Kind::Number) {
       size_t place_in_list = 0;
       const std::string& text = literal->text;
       auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), place_in_list);
-      if (status != std::errc() || end != text.data() + text.size() || place_in_list < 1 || place_in_list > grouping.items->size())
-        refuse_at(fmt::format("GROUP BY {}: the select list has {} columns", text, grouping.items->size()), item->position);
-      expression = (*grouping.items)[place_in_list - 1]->expression.get();
+      if (listed.empty()) listed = list_columns(grouping);
+      if (status != std::errc() || end != text.data() + text.size() || place_in_list < 1 || place_in_list > listed.size())
+        refuse_at(fmt::format("GROUP BY {}: the select list has {} columns", text, listed.size()), item->position);
+      of_star = listed[place_in_list - 1].column;
+      if (of_star == nullptr) expression = listed[place_in_list - 1].item->expression.get();
     } else if (const auto* name = std::get_if<ast::ColumnName>(&item->node); name != nullptr && name->parts.size() == 1) {
       // A column of the tables goes before an alias of the select list.
       if (grouping.scope->find_here(name->parts, item->position) == nullptr) {
-        const std::string& alias = name->parts[0];
-        for (const ast::SelectItem* candidate : *grouping.items) {
-          if (candidate->alias == alias || (expression == item.get() && may_be_unquoted(alias) && matches_without_case(alias, candidate->alias)))
-            expression = candidate->expression.get();
-        }
+        const ast::SelectItem* aliased = find_alias(grouping, name->parts[0], item->position);
+        if (aliased != nullptr) expression = aliased->expression.get();
       }
     }
-    ExpressionPtr bound = bind_expression(*expression, place);
+    ExpressionPtr bound = of_star != nullptr ? columns_.reference(of_star->id, item->position) : bind_expression(*expression, place);
     if (bound->is_untyped()) bound = coerce(std::move(bound), TypeKind::Varchar);
     auto known = grouping.by_group.find(bound.get());
     if (known != grouping.by_group.end()) {

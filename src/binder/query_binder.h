@@ -178,6 +178,13 @@ class QueryBinder {
   const NameScope* find_outer_owner(const ast::Call& call, int64_t position, const NameScope& scope) const;
   ExpressionPtr bind_outer_aggregate(const ast::Call& call, int64_t position, const NameScope& owner);
   void bind_aggregate(const ast::Call& call, int64_t position, Grouping& grouping);
+  // A column of the select list: an item of it, or a column that a * gives.
+  struct ListedColumn {
+    const ast::SelectItem* item = nullptr;
+    const ScopeColumn* column = nullptr;
+  };
+  std::vector<ListedColumn> list_columns(const Grouping& grouping) const;
+  const ast::SelectItem* find_alias(const Grouping& grouping, const std::string& alias, int64_t position) const;
   void bind_groups(const ast::Select& select, Grouping& grouping);
   ExpressionPtr after_grouping(ExpressionPtr expression, const Grouping& grouping) const;
 
