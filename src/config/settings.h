@@ -63,7 +63,7 @@ struct Settings {
   JoinDistribution join_distribution = JoinDistribution::Auto;
   JoinSchedule join_schedule = JoinSchedule::Deferred;
   SortDistribution sort_distribution = SortDistribution::Auto;
-  int64_t rows_before_help = 1 << 20;  // that a rank sends; exec/bucket_help.h
+  int64_t rows_before_help = 1 << 20;  // that a rank sends; exec/adaptive/bucket_help.h
   bool spread_keys = true;   // frequent keys of a join over ranks are worked on by all of them
   bool join_filters = true;  // what the build sides hold is known to scans of probe sides
   bool scan_help = true;     // a rank that has read its share reads for others

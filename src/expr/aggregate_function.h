@@ -1,4 +1,4 @@
-// The aggregate functions as data: names, argument rules, result types. How they add up is exec's affair (exec/aggregate_state).
+// The aggregate functions as data: names, argument rules, result types. How they add up is exec's affair (exec/operators/aggregate_state).
 #pragma once
 
 #include <optional>

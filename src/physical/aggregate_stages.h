@@ -1,5 +1,5 @@
 // What an aggregation keeps while it runs: the running values ("state") of its calls, and the columns they travel in when ranks add up
-// their own rows first. How states add up is exec's affair (exec/aggregate_state).
+// their own rows first. How states add up is exec's affair (exec/operators/aggregate_state).
 #pragma once
 
 #include <vector>

@@ -1,4 +1,4 @@
-// Which scans learn of the build sides of joins above them before they read (exec/join_filter.h).
+// Which scans learn of the build sides of joins above them before they read (exec/adaptive/join_filter.h).
 #pragma once
 
 #include "physical/physical_node.h"

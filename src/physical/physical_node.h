@@ -17,7 +17,7 @@ namespace pistachio {
 struct PhysicalNode;
 using PhysicalPtr = std::unique_ptr<PhysicalNode>;
 
-// The scan waits for the build side of a join, and drops rows that find no partner there (exec/join_filter.h).
+// The scan waits for the build side of a join, and drops rows that find no partner there (exec/adaptive/join_filter.h).
 struct ScanJoinFilter {
   size_t number = 0;            // PhysicalJoin::filter
   std::vector<size_t> columns;  // of the layout

@@ -1,4 +1,4 @@
-// Joins over ranks whose frequent keys are worked on by all ranks (exec/bucket_spread.h): the exchanges that this takes.
+// Joins over ranks whose frequent keys are worked on by all ranks (exec/adaptive/bucket_spread.h): the exchanges that this takes.
 #pragma once
 
 #include "physical/physical_node.h"

@@ -7,6 +7,7 @@
 #include "base/stop_if_cancelled.h"
 #include "base/task_group.h"
 #include "columns/device_copy.h"
+#include "exec/pipeline/stage_run.h"
 #include "memory/channel.h"
 #include "optimizer/optimizer.h"
 #include "physical/join_filters.h"

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "binder/bind.h"
-#include "exec/plan_builder.h"
+#include "exec/pipeline/plan_builder.h"
 #include "network/exchange_hub.h"
 #include "physical/exchange_placement.h"
 #include "session/session.h"

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/byte_stream.h"
-#include "exec/plan_builder.h"
+#include "exec/pipeline/plan_builder.h"
 #include "network/exchange_hub.h"
 #include "physical/physical_node.h"
 #include "session/use_timeline.h"

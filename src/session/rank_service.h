@@ -16,14 +16,14 @@
 #include <vector>
 
 #include "base/fault_plan.h"
-#include "exec/plan_builder.h"
+#include "exec/pipeline/plan_builder.h"
 #include "network/exchange_hub.h"
 #include "network/link_survey.h"
 #include "network/transport.h"
+#include "session/membership.h"
 #include "session/query_profile.h"
 #include "session/rank_memory.h"
 #include "session/rank_messages.h"
-#include "session/membership.h"
 #include "session/remote_error.h"
 #include "session/session.h"
 

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "base/error.h"
-#include "exec/plan_builder.h"
+#include "exec/pipeline/plan_builder.h"
 #include "optimizer/optimizer.h"
 #include "session/answer_rows.h"
 #include "session/explain.h"

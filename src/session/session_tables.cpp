@@ -6,8 +6,8 @@
 
 #include "base/error.h"
 #include "columns/row_selection.h"
-#include "exec/held_chunks.h"
-#include "exec/plan_builder.h"
+#include "exec/core/held_chunks.h"
+#include "exec/pipeline/plan_builder.h"
 #include "expr/cast.h"
 #include "expr/type_rules.h"
 #include "session/query_pipeline.h"

@@ -1,0 +1,69 @@
+#include "exec/adaptive/bucket_spread.h"
+
+#include <algorithm>
+
+#include "base/byte_stream.h"
+#include "base/error.h"
+#include "columns/column_hash.h"
+#include "kernels/ops/hash64.h"
+
+namespace pistachio {
+
+namespace {
+
+// A bucket is worth spreading from this share of what a rank should have; below, buckets even out among themselves.
+constexpr double kFrequentShare = 0.2;
+// So few rows in all are nobody's burden.
+constexpr int64_t kFewestRowsToSpread = 64;
+
+}  // namespace
+
+at::Tensor routing_hashes(const std::vector<Column>& keys) {
+  return kernels::hash64(hash_rows(keys));
+}
+
+at::Tensor buckets_of(const at::Tensor& hashes) {
+  return hashes.bitwise_right_shift(64 - kBucketBits).bitwise_and_(kBuckets - 1);
+}
+
+int owner_of(int64_t bucket, int ranks) {
+  return static_cast<int>(bucket * ranks / kBuckets);
+}
+
+std::string BucketSpread::note_of(const std::vector<int64_t>& loads) {
+  ByteWriter writer;
+  for (int64_t load : loads) writer.put(load);
+  return writer.take();
+}
+
+std::vector<bool> BucketSpread::choose(const std::vector<std::string>& notes, int ranks) {
+  std::vector<int64_t> loads(kBuckets);
+  int64_t total = 0;
+  for (const std::string& note : notes) {
+    if (note.empty()) continue;
+    ByteReader reader(note);
+    for (int64_t& load : loads) {
+      auto added = reader.get<int64_t>();
+      load += added;
+      total += added;
+    }
+  }
+  std::vector<bool> of_all(kBuckets);
+  if (total < kFewestRowsToSpread) return of_all;
+  double share = static_cast<double>(total) / ranks;
+  for (size_t i = 0; i < loads.size(); ++i) of_all[i] = static_cast<double>(loads[i]) > kFrequentShare * share;
+  return of_all;
+}
+
+void BucketSpread::decide(std::vector<bool> of_all) {
+  of_all_ = std::move(of_all);
+  is_needed_ = std::find(of_all_.begin(), of_all_.end(), true) != of_all_.end();
+  decided_.close();
+}
+
+Task<void> BucketSpread::wait() {
+  Task<std::optional<int>> waiting = decided_.receive();
+  co_await waiting;
+}
+
+}  // namespace pistachio

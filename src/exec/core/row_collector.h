@@ -1,0 +1,36 @@
+// Sink of operators that need all input rows at once: retains what arrives, separately per lane.
+#pragma once
+
+#include <functional>
+
+#include "exec/core/held_chunks.h"
+#include "exec/core/operator.h"
+
+namespace pistachio {
+
+class RowCollector : public ChunkSink {
+ public:
+  RowCollector(MemoryAccount account, int lanes);
+  Task<void> consume(int lane, Chunk chunk) override;
+
+  const MemoryAccount& account() const { return account_; }
+  int64_t bytes() const;
+  std::vector<HeldChunks>& lanes() { return lanes_; }
+
+  // All rows end to end, and what pays for them. Nothing is kept afterwards.
+  struct Rows {
+    Chunk chunk;
+    std::vector<Reservation> memory;
+  };
+  Rows take_all(const std::vector<LogicalType>& types, at::Device device);
+
+ protected:
+  // Of what a lane holds only the rows that `choose` gives (int64) stay.
+  void keep_only(HeldChunks& lane, const std::vector<LogicalType>& types, at::Device device,
+                 const std::function<at::Tensor(const Chunk&)>& choose);
+
+  MemoryAccount account_;
+  std::vector<HeldChunks> lanes_;
+};
+
+}  // namespace pistachio

@@ -1,0 +1,203 @@
+#include "exec/exchange/exchange_write.h"
+
+#include "exec/adaptive/join_filter.h"
+#include "exec/core/fault_hook.h"
+#include "exec/core/held_chunks.h"
+#include "expr/expression_evaluator.h"
+
+namespace pistachio {
+
+namespace {
+
+// Producers that may wait do so when this much is kept.
+constexpr int64_t kMostKept = 32 << 20;
+// Wide rows are cut: what travels at once must fit into memory, and into a message of the transport.
+constexpr int64_t kLargestMessage = 64 << 20;
+constexpr int64_t kLargestWholeMessage = 512 << 20;  // of schedules that send everything at once
+
+Chunk own_chunk(const Chunk& chunk) {
+  std::vector<Column> columns;
+  for (const Column& column : chunk.columns()) columns.push_back(own_column(column));
+  return Chunk(std::move(columns), chunk.rows(), chunk.device());
+}
+
+}  // namespace
+
+ExchangeSink::ExchangeSink(RunContext& context, const PhysicalExchange& exchange, const std::vector<ColumnId>& layout,
+                           std::vector<LogicalType> types, OperatorMetrics& metrics, bool may_wait)
+    : context_(context),
+      exchange_(exchange),
+      layout_(layout),
+      types_(std::move(types)),
+      metrics_(metrics),
+      output_(context.exchanges->output(exchange.number)),
+      memory_(context.memory.make_child("exchange")),
+      router_(make_row_router(context, exchange, layout)),
+      is_settled_(!router_->must_settle()),
+      kept_(memory_),
+      enough_seen_(0),
+      may_wait_(may_wait),
+      dictionaries_(layout.size()) {
+  for (int rank = 0; rank < context.exchanges->ranks(); ++rank) buffers_.push_back(std::make_unique<Buffer>());
+}
+
+bool ExchangeSink::is_full() const {
+  return goes_to_first_rank(exchange_.kind) ? !output_.is_wanted(0) : !output_.is_wanted_anywhere();
+}
+
+Task<void> ExchangeSink::consume(int, Chunk chunk) {
+  if (!is_settled_ && keep(chunk)) {
+    if (!may_wait_ || !is_too_much_kept()) co_return;
+    Task<std::optional<int>> waiting = settled_.receive();
+    co_await waiting;
+    co_return;
+  }
+  Task<void> routing = route(std::move(chunk));
+  co_await routing;
+}
+
+bool ExchangeSink::is_too_much_kept() {
+  std::lock_guard lock(kept_mutex_);
+  return !is_settled_ && kept_.bytes() > kMostKept;
+}
+
+// Never waits: a rank that is not through with the rows it must look at may need rows that this one makes of others.
+bool ExchangeSink::keep(const Chunk& chunk) {
+  WorkTimer timer(metrics_);
+  std::lock_guard lock(kept_mutex_);
+  if (is_settled_) return false;
+  kept_.add(chunk);
+  // The router settles by what it has seen until then.
+  if (!has_seen_enough_ && (router_->look_at(chunk) || kept_.bytes() > kMostKept)) see_enough();
+  return true;
+}
+
+void ExchangeSink::tell_filter(const BuildSideFilter& made) {
+  WorkTimer timer(metrics_);
+  JoinFilter& filter = *context_.filters->at(made.number);
+  std::lock_guard lock(kept_mutex_);
+  if (is_settled_) return filter.publish_nothing(false);  // rows have gone already
+  std::vector<ExpressionPtr> keys;
+  std::vector<LogicalType> types;
+  for (size_t key : made.keys) {
+    keys.push_back(exchange_.keys[key]);
+    types.push_back(keys.back()->type());
+  }
+  ExpressionEvaluator evaluator(keys, layout_);
+  std::vector<Chunk> values;
+  for (const Chunk& chunk : kept_.chunks()) values.emplace_back(evaluator.evaluate(chunk), chunk.rows(), chunk.device());
+  filter.publish_local(concatenate_chunks(values, types, context_.device).columns());
+}
+
+void ExchangeSink::end_input() {
+  if (exchange_.filter) tell_filter(*exchange_.filter);
+  router_->end_of_rows();
+  std::lock_guard lock(kept_mutex_);
+  see_enough();
+}
+
+void ExchangeSink::see_enough() {
+  has_seen_enough_ = true;
+  enough_seen_.close();
+}
+
+Task<void> ExchangeSink::settle() {
+  if (is_settled_) co_return;
+  Task<std::optional<int>> waiting = enough_seen_.receive();
+  co_await waiting;
+  Task<void> settling = router_->settle();
+  co_await settling;
+  std::vector<Chunk> chunks;
+  std::vector<Reservation> memory;
+  {
+    std::lock_guard lock(kept_mutex_);
+    chunks = kept_.take_chunks();
+    memory = kept_.take_memory();
+    is_settled_ = true;
+  }
+  settled_.close();
+  for (Chunk& chunk : chunks) {
+    Task<void> routing = route(std::move(chunk));
+    co_await routing;
+  }
+}
+
+Task<void> ExchangeSink::route(Chunk chunk) {
+  std::vector<Chunk> parts = parts_of(chunk);
+  reach(context_, FaultPoint::RowsPartitioned);
+  for (int rank = 0; rank < static_cast<int>(parts.size()); ++rank) {
+    const Chunk& part = parts[static_cast<size_t>(rank)];
+    if (part.rows() == 0 || !output_.is_wanted(rank)) continue;
+    std::vector<Chunk> full = add(rank, part);
+    if (full.empty()) continue;
+    Task<void> sending = send(rank, std::move(full));
+    co_await sending;
+  }
+}
+
+Task<void> ExchangeSink::flush() {
+  for (int rank = 0; rank < static_cast<int>(buffers_.size()); ++rank) {
+    Buffer& buffer = *buffers_[static_cast<size_t>(rank)];
+    std::vector<Chunk> rest;
+    {
+      std::lock_guard lock(buffer.mutex);
+      rest = std::move(buffer.pieces);
+    }
+    std::vector<Chunk> message;
+    int64_t bytes = 0;
+    for (size_t i = 0; i < rest.size(); ++i) {
+      bytes += rest[i].memory_bytes();
+      message.push_back(std::move(rest[i]));
+      bool is_full = !context_.schedule.one_message && bytes >= context_.message_bytes;
+      if (!is_full && i + 1 < rest.size()) continue;
+      Task<void> sending = send(rank, std::exchange(message, {}));
+      co_await sending;
+      bytes = 0;
+    }
+  }
+}
+
+std::vector<Chunk> ExchangeSink::parts_of(const Chunk& chunk) {
+  WorkTimer timer(metrics_);
+  metrics_.rows += chunk.rows();
+  metrics_.chunks += 1;
+  return router_->parts_of(chunk);
+}
+
+std::vector<Chunk> ExchangeSink::add(int rank, const Chunk& piece) {
+  WorkTimer timer(metrics_);
+  Chunk own = own_chunk(piece);
+  int64_t bytes = std::max<int64_t>(1, own.memory_bytes());
+  Buffer& buffer = *buffers_[static_cast<size_t>(rank)];
+  std::lock_guard lock(buffer.mutex);
+  buffer.pieces.push_back(std::move(own));
+  buffer.bytes += bytes;
+  if (context_.schedule.hold_rows) {
+    buffer.memory.push_back(memory_.reserve_now(bytes, ReservationKind::Held));
+    return {};
+  }
+  if (buffer.bytes < context_.message_bytes) return {};
+  buffer.bytes = 0;
+  return std::exchange(buffer.pieces, {});
+}
+
+Task<void> ExchangeSink::send(int rank, std::vector<Chunk> pieces) {
+  Chunk rows = concatenate_chunks(dictionaries_.merge(pieces), types_, context_.device);
+  int64_t bytes = rows.memory_bytes();
+  metrics_.bytes += bytes;
+  int64_t limit = context_.schedule.one_message ? kLargestWholeMessage : std::max(context_.message_bytes, kLargestMessage);
+  int64_t parts = std::min(rows.rows(), bytes / limit + 1);
+  if (parts <= 1) {
+    Task<bool> sending = output_.send(rank, std::move(rows));
+    co_await sending;
+    co_return;
+  }
+  for (int64_t part = 0; part < parts; ++part) {
+    int64_t begin = rows.rows() * part / parts;
+    int64_t end = rows.rows() * (part + 1) / parts;
+    Task<bool> sending = output_.send(rank, own_chunk(rows.slice(begin, end - begin)));
+    co_await sending;
+  }
+}
+
+}  // namespace pistachio

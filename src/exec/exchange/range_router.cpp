@@ -1,0 +1,124 @@
+#include "exec/exchange/range_router.h"
+
+#include <ATen/ATen.h>
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "columns/chunk_packing.h"
+#include "columns/device_copy.h"
+#include "columns/row_selection.h"
+#include "exec/core/held_chunks.h"
+#include "exec/core/row_order.h"
+#include "kernels/ops/sort_order.h"
+#include "network/exchange_hub.h"
+#include "network/message_payload.h"
+
+namespace pistachio {
+
+namespace {
+
+// A rank looks at so many of its rows, if it has them, and tells the others of so many of those.
+constexpr int64_t kRowsLookedAt = 1 << 18;
+constexpr int64_t kRowsTold = 2048;
+
+class RangeRouter final : public RowRouter {
+ public:
+  RangeRouter(RunContext& context, const PhysicalExchange& exchange, const std::vector<ColumnId>& layout)
+      : context_(context), number_(static_cast<uint32_t>(exchange.number)), order_(exchange.order, layout) {
+    for (const SortKey& key : exchange.order) key_types_.push_back(key.expression->type());
+  }
+
+  bool must_settle() const override { return true; }
+
+  bool look_at(const Chunk& chunk) override {
+    Chunk keys = order_.key_values(chunk);
+    int64_t told = std::clamp<int64_t>(keys.rows() * kRowsTold / kRowsLookedAt, 1, kRowsTold);
+    // Evenly over the chunk, from the middle of each part.
+    at::Tensor rows = at::arange(told, at::TensorOptions(at::kLong).device(keys.device())).mul_(keys.rows()).add_(keys.rows() / 2);
+    sample_.push_back(take_rows(keys, rows.div_(told, "floor")));
+    seen_ += chunk.rows();
+    return seen_ >= kRowsLookedAt;
+  }
+
+  Task<void> settle() override {
+    std::string own;
+    if (!sample_.empty()) own = text_of(pack_chunk(concatenate_chunks(sample_, key_types_, context_.device)));
+    sample_.clear();
+    Task<std::vector<std::string>> sharing = context_.exchanges->notes().share(number_, std::move(own));
+    std::vector<std::string> all = co_await sharing;
+    choose_bounds(all);
+  }
+
+  std::vector<Chunk> parts_of(const Chunk& chunk) override {
+    int ranks = context_.exchanges->ranks();
+    std::vector<Chunk> parts;
+    if (bounds_.rows() == 0) return {chunk};
+    at::Tensor range = ranges_of(chunk);
+    at::Tensor order = kernels::sort_order({range});
+    at::Tensor counts = at::bincount(range, {}, ranks).to(at::kCPU);
+    int64_t begin = 0;
+    for (int rank = 0; rank < ranks; ++rank) {
+      int64_t count = counts[rank].item<int64_t>();
+      parts.push_back(take_rows(chunk, order.slice(0, begin, begin + count)));
+      begin += count;
+    }
+    return parts;
+  }
+
+ private:
+  // Every rank chooses the same ones, as all have the same notes.
+  void choose_bounds(const std::vector<std::string>& notes) {
+    std::vector<Chunk> samples;
+    for (const std::string& note : notes) {
+      if (note.empty()) continue;
+      Chunk keys = to_device(unpack_chunk(payload_of(note)), context_.device);
+      if (keys.columns().size() != key_types_.size()) throw PeerError("a rank told of other sort keys than this one has");
+      samples.push_back(std::move(keys));
+    }
+    if (samples.empty()) return;
+    Chunk all = concatenate_chunks(samples, key_types_, context_.device);
+    at::Tensor order = kernels::sort_order(order_.words_of(all));
+    int64_t ranks = context_.exchanges->ranks();
+    at::Tensor places = at::arange(1, ranks, order.options()).mul_(all.rows()).div_(ranks, "floor");
+    Chunk bounds = take_rows(all, order.index_select(0, places));
+    std::vector<Column> own;
+    for (const Column& column : bounds.columns()) own.push_back(own_column(column));
+    bounds_ = Chunk(std::move(own), bounds.rows(), bounds.device());
+  }
+
+  // int64 [rows]: how many bounds are below the row. Rows with equal keys get the same range.
+  at::Tensor ranges_of(const Chunk& chunk) const {
+    Chunk together = concatenate_chunks({bounds_, order_.key_values(chunk)}, key_types_, context_.device);
+    std::vector<at::Tensor> words = order_.words_of(together);
+    int64_t bounds = bounds_.rows();
+    at::Tensor range = at::zeros({chunk.rows()}, context_.tensors_of(at::kLong));
+    for (int64_t bound = 0; bound < bounds; ++bound) {
+      // From the least significant word up: above if greater there, or equal and above in what follows.
+      at::Tensor above;
+      for (size_t i = words.size(); i-- > 0;) {
+        at::Tensor own = words[i].slice(0, bounds);
+        at::Tensor limit = words[i][bound];
+        above = above.defined() ? own.gt(limit).logical_or(own.eq(limit).logical_and(above)) : own.gt(limit);
+      }
+      range.add_(above);
+    }
+    return range;
+  }
+
+  RunContext& context_;
+  const uint32_t number_;
+  RowOrder order_;
+  std::vector<LogicalType> key_types_;
+  std::vector<Chunk> sample_;
+  int64_t seen_ = 0;
+  Chunk bounds_;  // the key values between the ranges; no rows: nobody has any rows
+};
+
+}  // namespace
+
+std::unique_ptr<RowRouter> make_range_router(RunContext& context, const PhysicalExchange& exchange, const std::vector<ColumnId>& layout) {
+  return std::make_unique<RangeRouter>(context, exchange, layout);
+}
+
+}  // namespace pistachio

@@ -1,0 +1,31 @@
+// Chooses the destination rank of each row of an exchange.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "exec/core/operator.h"
+#include "physical/physical_node.h"
+
+namespace pistachio {
+
+class RowRouter {
+ public:
+  virtual ~RowRouter() = default;
+
+  // The rows for each rank; they may share memory with the chunk. Any number of lanes.
+  virtual std::vector<Chunk> parts_of(const Chunk& chunk) = 0;
+
+  // Some must know more than the chunk, such as how the rows of all ranks are spread. Until they are settled, the sender keeps its rows.
+  virtual bool must_settle() const { return false; }
+  // Of rows that are kept; one call at a time. True: these and those before are enough to go by.
+  virtual bool look_at(const Chunk&) { return true; }
+  // Called once, on every rank: when enough rows were looked at, or all. Waits for other ranks, which must not wait for rows of this one.
+  virtual Task<void> settle();
+  // Nothing more will be routed but what is kept.
+  virtual void end_of_rows() {}
+};
+
+std::unique_ptr<RowRouter> make_row_router(RunContext& context, const PhysicalExchange& exchange, const std::vector<ColumnId>& layout);
+
+}  // namespace pistachio

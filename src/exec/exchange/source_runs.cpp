@@ -1,0 +1,52 @@
+#include "exec/exchange/source_runs.h"
+
+#include "base/error.h"
+#include "columns/device_copy.h"
+
+namespace pistachio {
+
+SourceRuns::SourceRuns(ExchangeInput& input, int ranks, at::Device device, OperatorMetrics& metrics)
+    : input_(input), device_(device), metrics_(metrics), runs_(static_cast<size_t>(ranks)) {}
+
+Task<std::optional<Chunk>> SourceRuns::next(int rank) {
+  Run& run = runs_[static_cast<size_t>(rank)];
+  while (!run.waiting.contains(run.next_number)) {
+    if (run.has_ended && !run.waiting.empty()) throw PeerError(rank, "a message is missing: those of a sorted run are not without gaps");
+    if (run.has_ended) co_return std::nullopt;
+    Task<bool> receiving = receive_one();
+    if (!co_await receiving) co_return std::nullopt;
+  }
+  auto found = run.waiting.find(run.next_number++);
+  run.given = std::move(found->second);
+  run.waiting.erase(found);
+  WorkTimer timer(metrics_);
+  metrics_.bytes += run.given->bytes;
+  Chunk rows = ExchangeInput::unpack(*run.given);
+  co_return to_device(rows, device_);
+}
+
+void SourceRuns::release(int rank) {
+  Run& run = runs_[static_cast<size_t>(rank)];
+  if (!run.given) return;
+  input_.release(*run.given);
+  run.given.reset();
+}
+
+Task<bool> SourceRuns::receive_one() {
+  Task<std::optional<ExchangeInput::Rows>> receiving = input_.receive_with_ends();
+  std::optional<ExchangeInput::Rows> rows = co_await receiving;
+  if (!rows) co_return false;
+  Run& run = runs_[static_cast<size_t>(rows->source)];
+  if (rows->is_end) {
+    // All of its rows were queued before.
+    run.has_ended = true;
+  } else {
+    int64_t number = rows->number;
+    int source = rows->source;
+    bool is_new = number >= run.next_number && run.waiting.emplace(number, std::move(*rows)).second;
+    if (!is_new) throw PeerError(source, "a message is damaged: its number was there before");
+  }
+  co_return true;
+}
+
+}  // namespace pistachio

@@ -1,0 +1,39 @@
+// Received rows of an exchange by source rank, in sending order. A single reader asks for the next rows of a given rank; rows of other ranks that arrive
+// meanwhile are buffered, within their senders' windows.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "exec/core/operator.h"
+#include "network/exchange_hub.h"
+
+namespace pistachio {
+
+class SourceRuns {
+ public:
+  SourceRuns(ExchangeInput& input, int ranks, at::Device device, OperatorMetrics& metrics);
+
+  // The next rows of that rank; nothing at its end.
+  Task<std::optional<Chunk>> next(int rank);
+  // The rows that next() gave last for that rank are worked up.
+  void release(int rank);
+
+ private:
+  struct Run {
+    std::map<int64_t, ExchangeInput::Rows> waiting;  // by number: messages may overtake each other
+    int64_t next_number = 0;
+    std::optional<ExchangeInput::Rows> given;  // to be released
+    bool has_ended = false;
+  };
+  // False at the end of everything.
+  Task<bool> receive_one();
+
+  ExchangeInput& input_;
+  at::Device device_;
+  OperatorMetrics& metrics_;
+  std::vector<Run> runs_;
+};
+
+}  // namespace pistachio

@@ -1,0 +1,292 @@
+#include "exec/operators/aggregate_state.h"
+
+#include <ATen/ATen.h>
+
+#include <cmath>
+
+#include "base/check.h"
+#include "base/error.h"
+#include "columns/column_compare.h"
+#include "columns/order_words.h"
+#include "columns/row_selection.h"
+#include "data/concatenate_columns.h"
+#include "exec/core/growing_column.h"
+#include "exec/core/held_chunks.h"
+#include "expr/cast.h"
+#include "expr/wide_numbers.h"
+#include "kernels/ops/compress.h"
+#include "kernels/ops/gather_rows.h"
+#include "kernels/ops/segment_extreme.h"
+#include "kernels/ops/segment_moments.h"
+#include "kernels/ops/segment_sum.h"
+
+namespace pistachio {
+
+namespace {
+
+at::Tensor no_groups(at::ScalarType type, at::Device device) {
+  return at::zeros({0}, at::TensorOptions(type).device(device));
+}
+
+at::Tensor no_groups(int64_t words, at::ScalarType type, at::Device device) {
+  return at::zeros({0, words}, at::TensorOptions(type).device(device));
+}
+
+void grow(at::Tensor& tensor, int64_t groups) {
+  tensor = with_room(tensor, tensor.size(0), groups);
+}
+
+int64_t bytes_of(std::initializer_list<at::Tensor> tensors) {
+  int64_t bytes = 0;
+  for (const at::Tensor& tensor : tensors) bytes += static_cast<int64_t>(tensor.nbytes());
+  return bytes;
+}
+
+// Adds counts of other groups: a sum of int64 values, which cannot leave 64 bits.
+void add_counts(at::Tensor& counts, const at::Tensor& ids, const at::Tensor& more) {
+  counts.index_add_(0, ids, more);
+}
+
+Column bigints(at::Tensor values) {
+  return Column::fixed(TypeKind::BigInt, std::move(values));
+}
+
+class CountState final : public AggregateState {
+ public:
+  explicit CountState(at::Device device) : counts_(no_groups(at::kLong, device)) {}
+  void set_groups(int64_t groups) override { grow(counts_, groups); }
+  void update(const at::Tensor& ids, const Column* argument) override {
+    kernels::segment_count(counts_, ids, argument != nullptr ? argument->validity() : at::Tensor());
+  }
+  std::vector<Column> columns_of(const at::Tensor& rows) const override { return {bigints(kernels::gather_rows(counts_, rows))}; }
+  void add(const at::Tensor& ids, const std::vector<Column>& columns) override { add_counts(counts_, ids, columns[0].values()); }
+  Column finish(const AggregateCall&, int64_t groups) const override {
+    return Column::fixed(TypeKind::BigInt, counts_.narrow(0, 0, groups).clone());
+  }
+  int64_t memory_bytes() const override { return bytes_of({counts_}); }
+
+ private:
+  at::Tensor counts_;
+};
+
+// Sum and mean of integers and decimals, exact in 128 bits.
+class ExactSumState final : public AggregateState {
+ public:
+  ExactSumState(LogicalType argument, at::Device device)
+      : argument_(argument), sums_(no_groups(2, at::kLong, device)), counts_(no_groups(at::kLong, device)) {}
+  void set_groups(int64_t groups) override {
+    grow(sums_, groups);
+    grow(counts_, groups);
+  }
+  void update(const at::Tensor& ids, const Column* argument) override {
+    kernels::segment_sum(sums_, ids, argument->values(), argument->validity());
+    kernels::segment_count(counts_, ids, argument->validity());
+  }
+  std::vector<Column> columns_of(const at::Tensor& rows) const override {
+    return {Column::fixed(LogicalType::decimal(38, 0), kernels::gather_rows(sums_, rows)), bigints(kernels::gather_rows(counts_, rows))};
+  }
+  void add(const at::Tensor& ids, const std::vector<Column>& columns) override {
+    kernels::segment_sum(sums_, ids, columns[0].values());
+    add_counts(counts_, ids, columns[1].values());
+  }
+  Column finish(const AggregateCall& call, int64_t groups) const override {
+    at::Tensor counts = counts_.narrow(0, 0, groups);
+    if (call.function->kind == AggregateKind::Count) return Column::fixed(TypeKind::BigInt, counts.clone());
+    at::Tensor sums = sums_.narrow(0, 0, groups);
+    at::Tensor valid = counts.gt(0);
+    int scale = argument_.kind() == TypeKind::Decimal ? argument_.scale() : 0;
+    if (call.function->kind == AggregateKind::Average) {
+      at::Tensor means = wide_to_double(sums) / (counts.to(at::kDouble) * std::pow(10.0, scale));
+      return Column::fixed(call.type, means.masked_fill(valid.logical_not(), 0.0), valid);
+    }
+    Column exact = Column::fixed(LogicalType::decimal(38, scale), sums.clone(), valid);
+    try {
+      if (call.type.is_wide()) {
+        check_digits(exact);
+        return Column::fixed(call.type, exact.values(), valid);
+      }
+      return cast_column(exact, call.type, {});
+    } catch (const UserError&) {
+      throw UserError("a sum is out of range; cast the argument to DOUBLE for an approximate one");
+    }
+  }
+  int64_t memory_bytes() const override { return bytes_of({sums_, counts_}); }
+
+ private:
+  static void check_digits(const Column& sums) {
+    Int128 most = power_of_ten(38) - 1;
+    if (kernels::count_true(is_outside(sums, -most, most)) > 0) throw UserError("sum out of range");
+  }
+
+  LogicalType argument_;
+  at::Tensor sums_;
+  at::Tensor counts_;
+};
+
+class FloatingSumState final : public AggregateState {
+ public:
+  explicit FloatingSumState(at::Device device) : sums_(no_groups(at::kDouble, device)), counts_(no_groups(at::kLong, device)) {}
+  void set_groups(int64_t groups) override {
+    grow(sums_, groups);
+    grow(counts_, groups);
+  }
+  void update(const at::Tensor& ids, const Column* argument) override {
+    kernels::segment_sum_float(sums_, ids, argument->values(), argument->validity());
+    kernels::segment_count(counts_, ids, argument->validity());
+  }
+  std::vector<Column> columns_of(const at::Tensor& rows) const override {
+    return {Column::fixed(TypeKind::Double, kernels::gather_rows(sums_, rows)), bigints(kernels::gather_rows(counts_, rows))};
+  }
+  void add(const at::Tensor& ids, const std::vector<Column>& columns) override {
+    kernels::segment_sum_float(sums_, ids, columns[0].values());
+    add_counts(counts_, ids, columns[1].values());
+  }
+  Column finish(const AggregateCall& call, int64_t groups) const override {
+    at::Tensor counts = counts_.narrow(0, 0, groups);
+    if (call.function->kind == AggregateKind::Count) return Column::fixed(TypeKind::BigInt, counts.clone());
+    at::Tensor values = sums_.narrow(0, 0, groups).clone();
+    at::Tensor valid = counts.gt(0);
+    if (call.function->kind == AggregateKind::Average) values = values / counts.to(at::kDouble);
+    return Column::fixed(TypeKind::Double, values.masked_fill(valid.logical_not(), 0.0), valid);
+  }
+  int64_t memory_bytes() const override { return bytes_of({sums_, counts_}); }
+
+ private:
+  at::Tensor sums_;
+  at::Tensor counts_;
+};
+
+class MomentState final : public AggregateState {
+ public:
+  MomentState(AggregateKind kind, at::Device device) : kind_(kind), moments_(no_groups(3, at::kDouble, device)) {}
+  void set_groups(int64_t groups) override { grow(moments_, groups); }
+  void update(const at::Tensor& ids, const Column* argument) override {
+    kernels::segment_moments(moments_, ids, argument->values(), argument->validity());
+  }
+  std::vector<Column> columns_of(const at::Tensor& rows) const override {
+    at::Tensor chosen = moments_.index_select(0, rows);
+    std::vector<Column> columns;
+    for (int64_t i = 0; i < 3; ++i) columns.push_back(Column::fixed(TypeKind::Double, chosen.select(1, i).contiguous()));
+    return columns;
+  }
+  void add(const at::Tensor& ids, const std::vector<Column>& columns) override {
+    kernels::moments_merge(moments_, ids, at::stack({columns[0].values(), columns[1].values(), columns[2].values()}, 1));
+  }
+  Column finish(const AggregateCall&, int64_t groups) const override {
+    bool sample = kind_ == AggregateKind::VarianceSample || kind_ == AggregateKind::StddevSample;
+    bool root = kind_ == AggregateKind::StddevSample || kind_ == AggregateKind::StddevPopulation;
+    at::Tensor moments = moments_.narrow(0, 0, groups);
+    at::Tensor counts = moments.select(1, 0) - (sample ? 1.0 : 0.0);
+    at::Tensor valid = counts.gt(0);
+    at::Tensor values = (moments.select(1, 2) / counts).masked_fill(valid.logical_not(), 0.0);
+    return Column::fixed(TypeKind::Double, root ? values.sqrt() : values, valid);
+  }
+  int64_t memory_bytes() const override { return bytes_of({moments_}); }
+
+ private:
+  AggregateKind kind_;
+  at::Tensor moments_;
+};
+
+class ExtremeState final : public AggregateState {
+ public:
+  ExtremeState(LogicalType type, bool take_max, at::Device device)
+      : type_(type),
+        take_max_(take_max),
+        best_(type.is_wide() ? no_groups(2, at::kLong, device) : no_groups(type.scalar_type(), device)),
+        seen_(no_groups(at::kBool, device)) {}
+  void set_groups(int64_t groups) override {
+    grow(best_, groups);
+    grow(seen_, groups);
+  }
+  void update(const at::Tensor& ids, const Column* argument) override {
+    at::Tensor values = is_interval() ? ordered_intervals(argument->values()) : argument->values();
+    kernels::segment_extreme(best_, seen_, ids, values, take_max_, argument->validity());
+  }
+  std::vector<Column> columns_of(const at::Tensor& rows) const override {
+    return {Column::fixed(type_, kernels::gather_rows(best_, rows), kernels::gather_rows(seen_, rows))};
+  }
+  void add(const at::Tensor& ids, const std::vector<Column>& columns) override {
+    kernels::segment_extreme(best_, seen_, ids, columns[0].values(), take_max_, columns[0].validity());
+  }
+  Column finish(const AggregateCall&, int64_t groups) const override {
+    at::Tensor seen = seen_.narrow(0, 0, groups).clone();
+    bool all = kernels::count_true(seen) == groups;
+    at::Tensor best = best_.narrow(0, 0, groups);
+    return Column::fixed(type_, is_interval() ? intervals_of_ordered(best) : best.clone(), all ? at::Tensor() : seen);
+  }
+  int64_t memory_bytes() const override { return bytes_of({best_, seen_}); }
+
+ private:
+  bool is_interval() const { return type_.kind() == TypeKind::Interval; }
+
+  LogicalType type_;
+  bool take_max_;
+  at::Tensor best_;  // intervals as 128-bit numbers of their order
+  at::Tensor seen_;
+};
+
+// Text: the best of the batch and the best so far compete as one batch of two rows a group.
+class TextExtremeState final : public AggregateState {
+ public:
+  TextExtremeState(LogicalType type, bool take_max, at::Device device)
+      : type_(type), take_max_(take_max), best_(null_column(type, 0, device)) {}
+  void set_groups(int64_t groups) override {
+    if (groups > best_.rows()) best_ = concatenate_columns({best_, null_column(type_, groups - best_.rows(), best_.device())});
+  }
+  void update(const at::Tensor& ids, const Column* argument) override { compete(ids, *argument); }
+  std::vector<Column> columns_of(const at::Tensor& rows) const override { return {take_rows(best_, rows)}; }
+  void add(const at::Tensor& ids, const std::vector<Column>& columns) override { compete(ids, columns[0]); }
+  Column finish(const AggregateCall&, int64_t groups) const override { return best_.slice(0, groups); }
+  int64_t memory_bytes() const override { return best_.memory_bytes(); }
+
+ private:
+  void compete(const at::Tensor& ids, const Column& challengers) {
+    int64_t groups = best_.rows();
+    if (groups == 0 || challengers.rows() == 0) return;
+    at::Tensor winners = winners_of(challengers, ids, groups);
+    at::Tensor any = winners.ge(0);
+    Column batch = take_rows_or_null(challengers, winners, any);
+    Column both = concatenate_columns({best_, batch});
+    at::Tensor numbers = at::arange(groups, ids.options());
+    at::Tensor chosen = winners_of(both, at::cat({numbers, numbers}), groups);
+    best_ = own_column(take_rows_or_null(both, chosen, chosen.ge(0)));
+  }
+
+  at::Tensor winners_of(const Column& column, const at::Tensor& ids, int64_t groups) const {
+    return kernels::segment_extreme_text(column.bytes(), column.begins(), column.ends(), ids, groups, take_max_, column.validity());
+  }
+
+  LogicalType type_;
+  bool take_max_;
+  Column best_;
+};
+
+}  // namespace
+
+std::unique_ptr<AggregateState> make_aggregate_state(const AggregateCall& call, at::Device device) {
+  AggregateKind kind = call.function->kind;
+  LogicalType argument = argument_type(call);
+  bool is_max = kind == AggregateKind::Max || kind == AggregateKind::BoolOr;
+  switch (kind) {
+    case AggregateKind::CountRows:
+    case AggregateKind::Count: return std::make_unique<CountState>(device);
+    case AggregateKind::Sum:
+    case AggregateKind::Average:
+      if (argument.is_floating()) return std::make_unique<FloatingSumState>(device);
+      return std::make_unique<ExactSumState>(argument, device);
+    case AggregateKind::Min:
+    case AggregateKind::Max:
+    case AggregateKind::BoolAnd:
+    case AggregateKind::BoolOr:
+      if (argument.is_text()) return std::make_unique<TextExtremeState>(argument, is_max, device);
+      return std::make_unique<ExtremeState>(argument, is_max, device);
+    case AggregateKind::VarianceSample:
+    case AggregateKind::VariancePopulation:
+    case AggregateKind::StddevSample:
+    case AggregateKind::StddevPopulation: return std::make_unique<MomentState>(kind, device);
+  }
+  fail_check(__FILE__, __LINE__, "unknown aggregate");
+}
+
+}  // namespace pistachio

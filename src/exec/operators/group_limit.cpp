@@ -1,0 +1,111 @@
+#include "exec/operators/group_limit.h"
+
+#include <ATen/ATen.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "base/check.h"
+#include "columns/row_selection.h"
+#include "exec/core/row_collector.h"
+#include "exec/core/row_order.h"
+#include "exec/core/sort_words.h"
+#include "kernels/ops/sort_order.h"
+
+namespace pistachio {
+
+namespace {
+
+// bool [n]: where another group begins, of rows in order.
+at::Tensor group_begins(const std::vector<at::Tensor>& group_words, const at::Tensor& order) {
+  int64_t rows = order.numel();
+  at::Tensor begins = at::zeros({rows}, order.options().dtype(at::kBool));
+  begins.slice(0, 0, 1).fill_(true);
+  at::Tensor after_first = begins.slice(0, 1);
+  for (const at::Tensor& word : group_words) {
+    at::Tensor sorted = word.index_select(0, order);
+    after_first.logical_or_(sorted.slice(0, 1).ne(sorted.slice(0, 0, rows - 1)));
+  }
+  return begins;
+}
+
+}  // namespace
+
+// Now and then what lies behind the last wanted place of its group goes.
+class GroupLimitOperator::Collector final : public RowCollector {
+ public:
+  Collector(GroupLimitOperator& owner, RunContext& context)
+      : RowCollector(context.memory.make_child("group limit"), context.lanes),
+        owner_(owner),
+        device_(context.device),
+        least_(4 * context.chunk_rows()),
+        most_(static_cast<size_t>(context.lanes), least_) {
+    const PhysicalGroupLimit& plan = owner.plan_;
+    if (plan.limit && *plan.limit <= std::numeric_limits<int64_t>::max() - plan.offset) wanted_ = *plan.limit + plan.offset;
+  }
+
+  Task<void> consume(int lane, Chunk chunk) override {
+    WorkTimer timer(owner_.metrics_);
+    size_t own = static_cast<size_t>(lane);
+    lanes_[own].add(chunk);
+    if (wanted_ && lanes_[own].rows() > most_[own]) {
+      keep_only(lanes_[own], owner_.types_, device_, [this](const Chunk& all) { return owner_.rows_at(all, 0, wanted_); });
+      // Twice what is left: the work stays in proportion to the rows that arrive.
+      most_[own] = std::max(least_, 2 * lanes_[own].rows());
+    }
+    co_return;
+  }
+
+ private:
+  GroupLimitOperator& owner_;
+  at::Device device_;
+  int64_t least_;
+  std::vector<int64_t> most_;  // for each lane: more rows than this are looked through
+  std::optional<int64_t> wanted_;
+};
+
+GroupLimitOperator::GroupLimitOperator(OperatorPtr input, PhysicalGroupLimit plan, std::vector<LogicalType> types)
+    : Operator(input->layout()), input_(std::move(input)), plan_(std::move(plan)), types_(std::move(types)) {
+  ENSURE(!plan_.groups.empty());
+  for (ColumnId group : plan_.groups) {
+    auto found = std::find(layout_.begin(), layout_.end(), group);
+    ENSURE(found != layout_.end());
+    group_places_.push_back(static_cast<size_t>(found - layout_.begin()));
+  }
+}
+
+at::Tensor GroupLimitOperator::rows_at(const Chunk& rows, int64_t first, std::optional<int64_t> count) const {
+  std::vector<at::Tensor> words;
+  for (size_t place : group_places_) append_sort_words(rows.column(place), false, false, words);
+  std::vector<at::Tensor> group_words = words;
+  RowOrder by_keys(plan_.keys, layout_);
+  for (at::Tensor& word : by_keys.words_of(by_keys.key_values(rows))) words.push_back(std::move(word));
+  at::Tensor order = kernels::sort_order(words);
+  at::Tensor numbers = at::arange(order.numel(), order.options());
+  at::Tensor first_of_group = std::get<0>(numbers.masked_fill(group_begins(group_words, order).logical_not(), 0).cummax(0));
+  at::Tensor places = numbers - first_of_group;
+  at::Tensor wanted = places.ge(first);
+  if (count) wanted.logical_and_((places - first).lt(*count));
+  return order.masked_select(wanted);
+}
+
+Task<void> GroupLimitOperator::produce(RunContext& context, ChunkSink& sink) {
+  if (plan_.limit == 0) co_return;
+  Collector collector(*this, context);
+  Task<void> reading = input_->produce(context, collector);
+  co_await reading;
+  metrics_.bytes = collector.bytes();
+  RowCollector::Rows all = collector.take_all(types_, context.device);
+  if (all.chunk.rows() == 0) co_return;
+  int64_t words = static_cast<int64_t>(plan_.groups.size() + plan_.keys.size() + 2);
+  Reservation for_words = collector.account().reserve_now(all.chunk.rows() * 16 * words, ReservationKind::Held);
+  at::Tensor rows = rows_at(all.chunk, plan_.offset, plan_.limit);
+  int64_t step = context.chunk_rows();
+  for (int64_t begin = 0; begin < rows.numel() && !sink.is_full(); begin += step) {
+    at::Tensor part = rows.slice(0, begin, std::min(begin + step, rows.numel()));
+    Task<void> passing = pass_on(metrics_, sink, 0, take_rows(all.chunk, part));
+    co_await passing;
+  }
+}
+
+}  // namespace pistachio

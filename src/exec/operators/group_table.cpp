@@ -1,0 +1,85 @@
+#include "exec/operators/group_table.h"
+
+#include <ATen/ATen.h>
+
+#include <algorithm>
+
+#include "base/check.h"
+#include "columns/column_compare.h"
+#include "columns/column_hash.h"
+#include "columns/row_selection.h"
+#include "kernels/ops/compress.h"
+#include "kernels/ops/group_assign.h"
+#include "kernels/ops/hash64.h"
+
+namespace pistachio {
+
+namespace {
+
+constexpr int64_t kFirstCapacity = 1024;  // 16 KiB: fits the first cache
+constexpr int kMostAttempts = 64;
+
+}  // namespace
+
+GroupTable::GroupTable(const std::vector<LogicalType>& types, at::Device device)
+    : slots_(at::zeros({kFirstCapacity, 2}, at::TensorOptions(at::kLong).device(device))) {
+  for (LogicalType type : types) keys_.emplace_back(type, device);
+  exact_ = types.size() == 1 && hash_is_exact(types[0]);
+}
+
+at::Tensor GroupTable::assign(const std::vector<Column>& keys, int64_t rows) {
+  if (keys_.empty()) {
+    groups_ = std::max<int64_t>(groups_, rows > 0 ? 1 : 0);
+    return at::zeros({rows}, slots_.options());
+  }
+  return assign_hashes(keys, hash_rows(keys), 0);
+}
+
+at::Tensor GroupTable::assign_hashes(const std::vector<Column>& keys, const at::Tensor& hashes, int attempt) {
+  ENSURE_LT(attempt, kMostAttempts);
+  at::Tensor ids = find_or_add(keys, hashes);
+  // The hash of NULL is not part of the permutation.
+  if (exact_ && !keys[0].has_validity() && !keys_[0].view().has_validity()) return ids;
+  at::Tensor equal = at::ones({ids.numel()}, ids.options().dtype(at::kBool));
+  for (size_t i = 0; i < keys.size(); ++i) equal.logical_and_(same_rows(take_rows(keys_[i].view(), ids), keys[i]));
+  if (kernels::count_true(equal) == equal.numel()) return ids;
+  at::Tensor others = equal.logical_not();
+  std::vector<Column> other_keys;
+  for (const Column& key : keys) other_keys.push_back(select_rows(key, others));
+  at::Tensor other_hashes =
+      kernels::hash64_combine(kernels::compress(hashes, others), at::full({kernels::count_true(others)}, attempt + 1, hashes.options()));
+  ids.masked_scatter_(others, assign_hashes(other_keys, other_hashes, attempt + 1));
+  return ids;
+}
+
+at::Tensor GroupTable::find_or_add(const std::vector<Column>& keys, const at::Tensor& hashes) {
+  std::vector<at::Tensor> all_ids;
+  int64_t done = 0;
+  while (true) {
+    int64_t capacity = slots_.size(0);
+    auto [ids, first_rows] = kernels::group_assign(slots_, groups_, capacity / 2, hashes, done);
+    if (first_rows.numel() > 0) {
+      for (size_t i = 0; i < keys.size(); ++i) keys_[i].append(take_rows(keys[i], first_rows));
+      groups_ += first_rows.numel();
+    }
+    done += ids.numel();
+    all_ids.push_back(std::move(ids));
+    if (done >= hashes.numel()) break;
+    slots_ = kernels::group_rehash(slots_, capacity * 4);
+  }
+  return all_ids.size() == 1 ? all_ids[0] : at::cat(all_ids);
+}
+
+std::vector<Column> GroupTable::keys() const {
+  std::vector<Column> columns;
+  for (const GrowingColumn& key : keys_) columns.push_back(key.view());
+  return columns;
+}
+
+int64_t GroupTable::memory_bytes() const {
+  int64_t bytes = static_cast<int64_t>(slots_.nbytes());
+  for (const GrowingColumn& key : keys_) bytes += key.memory_bytes();
+  return bytes;
+}
+
+}  // namespace pistachio

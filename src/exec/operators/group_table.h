@@ -1,0 +1,32 @@
+// Assigns ids 0, 1, 2, ... to the distinct rows of key columns, in order of first occurrence. NULL equals NULL. Lookup is by hash with
+// verification; distinct keys with equal hashes are rehashed. Not thread-safe.
+#pragma once
+
+#include <vector>
+
+#include "exec/core/growing_column.h"
+
+namespace pistachio {
+
+class GroupTable {
+ public:
+  GroupTable(const std::vector<LogicalType>& types, at::Device device);
+
+  // int64 [rows]: the group of each row.
+  at::Tensor assign(const std::vector<Column>& keys, int64_t rows);
+  int64_t groups() const { return groups_; }
+  // A row for each group; valid until the next assign.
+  std::vector<Column> keys() const;
+  int64_t memory_bytes() const;
+
+ private:
+  at::Tensor assign_hashes(const std::vector<Column>& keys, const at::Tensor& hashes, int attempt);
+  at::Tensor find_or_add(const std::vector<Column>& keys, const at::Tensor& hashes);
+
+  bool exact_ = false;
+  at::Tensor slots_;
+  int64_t groups_ = 0;
+  std::vector<GrowingColumn> keys_;
+};
+
+}  // namespace pistachio

@@ -1,0 +1,370 @@
+#include "exec/operators/hash_aggregate.h"
+
+#include <ATen/ATen.h>
+
+#include <algorithm>
+
+#include "base/check.h"
+#include "base/task_context.h"
+#include "columns/column_hash.h"
+#include "columns/row_selection.h"
+#include "data/concatenate_columns.h"
+#include "exec/core/fault_hook.h"
+#include "exec/operators/aggregate_state.h"
+#include "exec/operators/group_table.h"
+#include "expr/expression_evaluator.h"
+#include "kernels/ops/compress.h"
+#include "kernels/ops/partition_rows.h"
+
+namespace pistachio {
+
+namespace {
+
+// Fewer groups than this are merged in one go; partitioning would only cost.
+constexpr int64_t kSmallMerge = 4096;
+constexpr int64_t kPartitionBits = 6;
+
+// Memory of structures that grow: what they take now is what is reserved.
+class GrowingReservation {
+ public:
+  explicit GrowingReservation(MemoryAccount account) : account_(std::move(account)) {}
+  void cover(int64_t bytes) {
+    if (bytes <= covered_) return;
+    // A quarter ahead, so that growing by a chunk does not mean a reservation each time.
+    int64_t more = bytes - covered_;
+    if (std::optional<Reservation> ahead = account_.try_reserve(more + bytes / 4, ReservationKind::Held)) {
+      parts_.push_back(std::move(*ahead));
+      covered_ += more + bytes / 4;
+      return;
+    }
+    parts_.push_back(account_.reserve_now(more, ReservationKind::Held));
+    covered_ += more;
+  }
+  int64_t covered() const { return covered_; }
+
+ private:
+  MemoryAccount account_;
+  std::vector<Reservation> parts_;
+  int64_t covered_ = 0;
+};
+
+// A row that FILTER leaves out must not raise an error. What stands in its place is never looked at.
+ExpressionPtr guarded_argument(const AggregateCall& call) {
+  if (!call.filter || !call.argument || !call.argument->can_raise()) return call.argument;
+  ExpressionPtr nothing = Expression::constant(ScalarValue::null(call.argument->type()));
+  return Expression::conditional(ExpressionKind::Case, {call.filter, call.argument, nothing}, call.argument->type());
+}
+
+// The expressions that all calls need, evaluated together.
+struct CallInputs {
+  std::vector<ExpressionPtr> expressions;
+  std::vector<int> argument;  // place of the call's argument among the expressions; -1: none
+  std::vector<int> filter;
+  std::vector<std::vector<size_t>> states;  // Final: places of the columns of each call's state
+
+  CallInputs(const std::vector<ColumnId>& groups, const std::vector<LogicalType>& types) {
+    for (size_t i = 0; i < groups.size(); ++i) expressions.push_back(Expression::column(groups[i], types[i]));
+  }
+  void add_call(const AggregateCall& call) {
+    argument.push_back(add(guarded_argument(call)));
+    filter.push_back(add(call.filter));
+  }
+  void add_state(const AggregateCall& call, const std::vector<ColumnId>& columns) {
+    std::vector<LogicalType> types = state_types(call);
+    std::vector<size_t> places;
+    for (size_t i = 0; i < columns.size(); ++i) {
+      places.push_back(expressions.size());
+      expressions.push_back(Expression::column(columns[i], types[i]));
+    }
+    states.push_back(std::move(places));
+  }
+
+ private:
+  int add(const ExpressionPtr& expression) {
+    if (!expression) return -1;
+    expressions.push_back(expression);
+    return static_cast<int>(expressions.size()) - 1;
+  }
+};
+
+at::Tensor truth(const Column& column) {
+  Column plain = decode_dictionary(column);
+  return plain.has_validity() ? plain.values().logical_and(plain.validity()) : plain.values();
+}
+
+}  // namespace
+
+// What one lane has aggregated so far.
+class HashAggregateOperator::Lane {
+ public:
+  Lane(const HashAggregateOperator& owner, const MemoryAccount& account, at::Device device)
+      : owner_(owner), device_(device), groups_(owner.group_types_, device), memory_(account) {
+    for (const AggregateCall& call : owner.running_) {
+      states_.push_back(make_aggregate_state(call, device));
+      std::vector<LogicalType> types = owner.group_types_;
+      types.push_back(argument_type(call));
+      distinct_.push_back(call.distinct ? std::make_unique<GroupTable>(types, device) : nullptr);
+    }
+  }
+
+  void add(const ExpressionEvaluator& evaluator, const CallInputs& inputs, const Chunk& chunk, const CancelToken& token) {
+    std::vector<Column> columns = evaluator.evaluate(chunk, token);
+    size_t keys = owner_.groups_.size();
+    std::vector<Column> key_columns(columns.begin(), columns.begin() + static_cast<std::ptrdiff_t>(keys));
+    at::Tensor ids = groups_.assign(key_columns, chunk.rows());
+    for (size_t i = 0; i < states_.size(); ++i) {
+      token.throw_if_cancelled();
+      states_[i]->set_groups(groups_.groups());
+      if (owner_.stage_ == AggregateStage::Final) {
+        std::vector<Column> state;
+        for (size_t place : inputs.states[i]) state.push_back(decode_dictionary(columns[place]));
+        states_[i]->add(ids, state);
+        continue;
+      }
+      at::Tensor mask = inputs.filter[i] >= 0 ? truth(columns[static_cast<size_t>(inputs.filter[i])]) : at::Tensor();
+      at::Tensor own_ids = mask.defined() ? kernels::compress(ids, mask) : ids;
+      if (inputs.argument[i] < 0) {
+        states_[i]->update(own_ids, nullptr);
+        continue;
+      }
+      Column argument = columns[static_cast<size_t>(inputs.argument[i])];
+      if (mask.defined()) argument = select_rows(argument, mask);
+      if (distinct_[i] != nullptr) {
+        std::vector<Column> rows;
+        for (const Column& key : key_columns) rows.push_back(mask.defined() ? select_rows(key, mask) : key);
+        rows.push_back(argument);
+        distinct_[i]->assign(rows, argument.rows());
+      } else {
+        argument = decode_dictionary(argument);
+        states_[i]->update(own_ids, &argument);
+      }
+    }
+    int64_t bytes = groups_.memory_bytes();
+    for (const auto& state : states_) bytes += state->memory_bytes();
+    for (const auto& table : distinct_) bytes += table ? table->memory_bytes() : 0;
+    memory_.cover(bytes);
+  }
+
+  int64_t groups() const { return groups_.groups(); }
+  bool has_distinct() const {
+    return std::any_of(distinct_.begin(), distinct_.end(), [](const auto& table) { return table != nullptr; });
+  }
+  std::vector<Column> keys() const { return groups_.keys(); }
+  const AggregateState& state(size_t call) const { return *states_[call]; }
+  const GroupTable* distinct(size_t call) const { return distinct_[call].get(); }
+  int64_t memory_bytes() const { return memory_.covered(); }
+
+  Chunk finish() const { return owner_.results(keys(), states_, groups(), device_); }
+
+  // Rows by partition of the group hash; for the groups themselves (call < 0) or a DISTINCT set.
+  struct Split {
+    at::Tensor order;
+    at::Tensor offsets;
+    at::Tensor rows(int64_t partition) const {
+      int64_t begin = offsets[partition].item<int64_t>();
+      return order.slice(0, begin, offsets[partition + 1].item<int64_t>());
+    }
+  };
+  static Split split(std::vector<Column> columns, size_t keys, int64_t rows, int64_t bits, at::Device device) {
+    columns.erase(columns.begin() + static_cast<std::ptrdiff_t>(keys), columns.end());
+    at::Tensor hashes = columns.empty() ? at::zeros({rows}, at::TensorOptions(at::kLong).device(device)) : hash_rows(columns);
+    auto [order, offsets] = kernels::partition_rows(hashes, bits);
+    return {std::move(order), std::move(offsets)};
+  }
+
+ private:
+  const HashAggregateOperator& owner_;
+  at::Device device_;
+  GroupTable groups_;
+  std::vector<std::unique_ptr<AggregateState>> states_;
+  std::vector<std::unique_ptr<GroupTable>> distinct_;
+  GrowingReservation memory_;
+};
+
+// One radix partition of all lanes, merged.
+class HashAggregateOperator::Partition {
+ public:
+  Partition(const HashAggregateOperator& owner, const MemoryAccount& account, at::Device device)
+      : owner_(owner), device_(device), groups_(owner.group_types_, device), memory_(account) {
+    for (const AggregateCall& call : owner.running_) {
+      states_.push_back(make_aggregate_state(call, device));
+      sets_.push_back(call.distinct ? std::make_unique<GroupTable>(std::vector<LogicalType>{TypeKind::BigInt, argument_type(call)}, device)
+                                    : nullptr);
+    }
+  }
+
+  void add_groups(const Lane& lane, const at::Tensor& rows) {
+    if (rows.numel() == 0) return;
+    std::vector<Column> keys;
+    for (const Column& key : lane.keys()) keys.push_back(take_rows(key, rows));
+    at::Tensor ids = groups_.assign(keys, rows.numel());
+    for (size_t i = 0; i < states_.size(); ++i) {
+      states_[i]->set_groups(groups_.groups());
+      if (!sets_[i]) states_[i]->add(ids, lane.state(i).columns_of(rows));
+    }
+    cover();
+  }
+
+  void add_distinct(const Lane& lane, size_t call, const at::Tensor& rows) {
+    if (rows.numel() == 0) return;
+    std::vector<Column> keys;
+    for (const Column& key : lane.distinct(call)->keys()) keys.push_back(take_rows(key, rows));
+    Column argument = keys.back();
+    keys.pop_back();
+    at::Tensor ids = groups_.assign(keys, rows.numel());
+    states_[call]->set_groups(groups_.groups());
+    // New ones get the next numbers in the order they are met.
+    int64_t before = sets_[call]->groups();
+    sets_[call]->assign({Column::fixed(TypeKind::BigInt, ids), argument}, rows.numel());
+    std::vector<Column> members = sets_[call]->keys();
+    int64_t added = sets_[call]->groups() - before;
+    Column fresh = members[1].slice(before, added);
+    states_[call]->update(members[0].slice(before, added).values(), &fresh);
+    cover();
+  }
+
+  Chunk finish() const { return owner_.results(groups_.keys(), states_, groups_.groups(), device_); }
+
+ private:
+  void cover() {
+    int64_t bytes = groups_.memory_bytes();
+    for (const auto& state : states_) bytes += state->memory_bytes();
+    for (const auto& set : sets_) bytes += set ? set->memory_bytes() : 0;
+    memory_.cover(bytes);
+  }
+
+  const HashAggregateOperator& owner_;
+  at::Device device_;
+  GroupTable groups_;
+  std::vector<std::unique_ptr<AggregateState>> states_;
+  std::vector<std::unique_ptr<GroupTable>> sets_;
+  GrowingReservation memory_;
+};
+
+HashAggregateOperator::HashAggregateOperator(OperatorPtr input, std::vector<ColumnId> layout, const PhysicalAggregate& plan,
+                                             std::vector<LogicalType> group_types)
+    : Operator(std::move(layout)),
+      input_(std::move(input)),
+      stage_(plan.stage),
+      groups_(plan.groups),
+      group_types_(std::move(group_types)),
+      calls_(plan.calls),
+      state_columns_(plan.states) {
+  AggregateStates states = share_states(calls_);
+  running_ = std::move(states.kept);
+  state_of_call_ = std::move(states.state_of_call);
+  // The states that arrive are of different values already.
+  if (stage_ == AggregateStage::Final) {
+    for (AggregateCall& call : running_) call.distinct = false;
+  }
+}
+
+Chunk HashAggregateOperator::results(std::vector<Column> keys, const std::vector<std::unique_ptr<AggregateState>>& states, int64_t groups,
+                                     at::Device device) const {
+  for (const auto& state : states) state->set_groups(groups);
+  if (stage_ == AggregateStage::Partial) {
+    for (const auto& state : states) {
+      for (Column& column : state->columns_of(at::arange(groups, at::TensorOptions(at::kLong).device(device))))
+        keys.push_back(std::move(column));
+    }
+    return Chunk(std::move(keys), groups, device);
+  }
+  for (size_t i = 0; i < calls_.size(); ++i) keys.push_back(states[state_of_call_[i]]->finish(calls_[i], groups));
+  return Chunk(std::move(keys), groups, device);
+}
+
+Task<void> HashAggregateOperator::produce(RunContext& context, ChunkSink& sink) {
+  MemoryAccount account = context.memory.make_child("aggregate");
+  CallInputs inputs(groups_, group_types_);
+  for (size_t i = 0; i < running_.size(); ++i) {
+    if (stage_ == AggregateStage::Final) {
+      inputs.add_state(running_[i], state_columns_[i]);
+    } else {
+      inputs.add_call(running_[i]);
+    }
+  }
+  ExpressionEvaluator evaluator(inputs.expressions, input_->layout());
+  std::vector<std::unique_ptr<Lane>> lanes;
+  for (int lane = 0; lane < context.lanes; ++lane) lanes.push_back(std::make_unique<Lane>(*this, account, context.device));
+  class Collect final : public ChunkSink {
+   public:
+    Collect(HashAggregateOperator& owner, const RunContext& context, const ExpressionEvaluator& evaluator, const CallInputs& inputs,
+            std::vector<std::unique_ptr<Lane>>& lanes)
+        : owner_(owner), context_(context), evaluator_(evaluator), inputs_(inputs), lanes_(lanes) {}
+    Task<void> consume(int lane, Chunk chunk) override {
+      reach(context_, FaultPoint::AggregateUpdate);
+      const TaskContext& task = co_await current_context();
+      WorkTimer timer(owner_.metrics_);
+      lanes_[static_cast<size_t>(lane)]->add(evaluator_, inputs_, chunk, task.token);
+    }
+
+   private:
+    HashAggregateOperator& owner_;
+    const RunContext& context_;
+    const ExpressionEvaluator& evaluator_;
+    const CallInputs& inputs_;
+    std::vector<std::unique_ptr<Lane>>& lanes_;
+  } collect(*this, context, evaluator, inputs, lanes);
+  Task<void> reading = input_->produce(context, collect);
+  co_await reading;
+  reach(context, FaultPoint::AggregateMerge);
+
+  int64_t total = 0;
+  int64_t bytes = 0;
+  for (const auto& lane : lanes) {
+    total += lane->groups();
+    bytes += lane->memory_bytes();
+  }
+  metrics_.bytes = bytes;
+  std::erase_if(lanes, [](const std::unique_ptr<Lane>& lane) { return lane->groups() == 0; });
+  if (lanes.empty() && groups_.empty() && stage_ != AggregateStage::Partial) {
+    // Aggregates of no rows: one row all the same.
+    std::vector<std::unique_ptr<AggregateState>> states;
+    for (const AggregateCall& call : running_) states.push_back(make_aggregate_state(call, context.device));
+    Task<void> passing = pass_on(metrics_, sink, 0, results({}, states, 1, context.device));
+    co_await passing;
+    co_return;
+  }
+  if (lanes.empty()) co_return;
+
+  int64_t step = context.chunk_rows();
+  if (lanes.size() == 1 && !lanes[0]->has_distinct()) {
+    Task<void> emitting = pass_on_in_steps(metrics_, sink, 0, lanes[0]->finish(), step);
+    co_await emitting;
+    co_return;
+  }
+
+  int64_t bits = total < kSmallMerge || groups_.empty() ? 0 : kPartitionBits;
+  std::vector<Lane::Split> splits;
+  std::vector<std::vector<Lane::Split>> distinct_splits;
+  for (const auto& lane : lanes) {
+    WorkTimer timer(metrics_);
+    splits.push_back(Lane::split(lane->keys(), groups_.size(), lane->groups(), bits, context.device));
+    std::vector<Lane::Split> sets(running_.size());
+    for (size_t call = 0; call < running_.size(); ++call) {
+      const GroupTable* set = lane->distinct(call);
+      if (set != nullptr) sets[call] = Lane::split(set->keys(), groups_.size(), set->groups(), bits, context.device);
+    }
+    distinct_splits.push_back(std::move(sets));
+  }
+  auto merge = [&](int64_t index) {
+    WorkTimer timer(metrics_);
+    Partition partition(*this, account, context.device);
+    for (size_t lane = 0; lane < lanes.size(); ++lane) {
+      partition.add_groups(*lanes[lane], splits[lane].rows(index));
+      for (size_t call = 0; call < running_.size(); ++call) {
+        if (lanes[lane]->distinct(call) != nullptr) partition.add_distinct(*lanes[lane], call, distinct_splits[lane][call].rows(index));
+      }
+    }
+    return partition.finish();
+  };
+  auto merge_and_emit = [&](int lane, int64_t index) -> Task<void> {
+    Chunk merged = merge(index);
+    Task<void> emitting = pass_on_in_steps(metrics_, sink, lane, std::move(merged), step);
+    co_await emitting;
+  };
+  Task<void> all = for_each_lane(context, int64_t{1} << bits, merge_and_emit);
+  co_await all;
+}
+
+}  // namespace pistachio

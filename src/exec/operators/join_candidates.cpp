@@ -1,0 +1,171 @@
+#include "exec/operators/join_candidates.h"
+
+#include <ATen/ATen.h>
+
+#include <algorithm>
+
+#include "columns/order_words.h"
+#include "columns/row_selection.h"
+#include "exec/operators/key_groups.h"
+#include "exec/operators/key_table.h"
+#include "exec/operators/mark_candidates.h"
+#include "expr/expression_evaluator.h"
+#include "kernels/ops/compress.h"
+#include "kernels/ops/sort_order.h"
+
+namespace pistachio {
+
+namespace {
+
+template <typename Condition>
+std::vector<ExpressionPtr> side_of(const std::vector<Condition>& conditions, ExpressionPtr Condition::*side) {
+  std::vector<ExpressionPtr> expressions;
+  for (const Condition& condition : conditions) expressions.push_back(condition.*side);
+  return expressions;
+}
+
+// From so many candidates a row on, a join that asks only whether there is one takes the rows of a key as one: pairs of two sides with
+// the same frequent key would be too many to walk through.
+constexpr double kManyCandidates = 8;
+
+bool asks_for_any_match(const PhysicalJoin& join) {
+  bool is_question = join.kind == JoinKind::Semi || join.kind == JoinKind::Anti || join.kind == JoinKind::RightSemi ||
+                     join.kind == JoinKind::RightAnti;
+  return is_question && join.conditions.empty();
+}
+
+class HashCandidates final : public JoinCandidates {
+ public:
+  HashCandidates(const PhysicalJoin& join, const std::vector<ColumnId>& left_layout, const std::vector<ColumnId>& right_layout,
+                 const Chunk& build, const MemoryAccount& account, at::Device device)
+      : left_(side_of(join.keys, &JoinKey::left), left_layout) {
+    std::vector<Column> keys = ExpressionEvaluator(side_of(join.keys, &JoinKey::right), right_layout).evaluate(build);
+    table_.emplace(join.keys, keys, account);
+    if (!asks_for_any_match(join) || table_->mean_candidates() < kManyCandidates) return;
+    KeyGroups groups = group_rows(keys, build.rows(), device, account);
+    memory_ = account.reserve_now(build.rows() * 8, ReservationKind::Held);
+    groups_ = std::move(groups.group_of);
+    for (Column& key : keys) key = take_rows(key, groups.row_of);
+    table_.emplace(join.keys, std::move(keys), account);
+  }
+
+  std::unique_ptr<Search> search(const Chunk& left) const override { return table_->search(left_.evaluate(left)); }
+  at::Tensor groups() const override { return groups_; }
+
+ private:
+  ExpressionEvaluator left_;
+  std::optional<KeyTable> table_;
+  Reservation memory_;
+  at::Tensor groups_;  // undefined: rows are apart
+};
+
+// Gives the pairs of each left row with the build rows at [begin, begin + count) of an order.
+class SpanSearch final : public JoinCandidates::Search {
+ public:
+  // `order` undefined: the build rows as they are.
+  SpanSearch(at::Tensor begins, at::Tensor counts, at::Tensor order)
+      : begins_(std::move(begins)), order_(std::move(order)), ends_(counts.cumsum(0)), skipped_(ends_ - counts) {
+    total_ = ends_.numel() == 0 ? 0 : ends_[-1].item<int64_t>();
+  }
+
+  std::optional<RowPairs> next(int64_t most) override {
+    if (next_ >= total_) return std::nullopt;
+    int64_t end = total_ - next_ > most ? next_ + most : total_;
+    at::Tensor numbers = at::arange(next_, end, ends_.options());
+    next_ = end;
+    at::Tensor left = at::searchsorted(ends_, numbers, false, true);
+    at::Tensor place = numbers - skipped_.index_select(0, left) + begins_.index_select(0, left);
+    return RowPairs{left, order_.defined() ? order_.index_select(0, place) : place};
+  }
+
+ private:
+  at::Tensor begins_;
+  at::Tensor order_;
+  at::Tensor ends_;     // of each left row among all pairs
+  at::Tensor skipped_;  // the pairs of the rows before
+  int64_t total_ = 0;
+  int64_t next_ = 0;
+};
+
+// The build side is ordered by the value of the first bound. A second bound on another value is searched in the running maximum of that
+// value: before the place found there no row can reach the bound. With spans that hardly overlap (validity periods, price bands) little
+// is left to check.
+class RangeCandidates final : public JoinCandidates {
+ public:
+  RangeCandidates(const PhysicalJoin& join, const std::vector<ColumnId>& left_layout, const std::vector<ColumnId>& right_layout,
+                  const Chunk& build, const MemoryAccount& account)
+      : bounds_(join.bounds),
+        left_(side_of(join.bounds, &JoinBound::left), left_layout),
+        memory_(account.reserve_now(build.rows() * 48, ReservationKind::Held)) {  // order, words, and what sorting them takes
+    std::vector<Column> values = ExpressionEvaluator(side_of(join.bounds, &JoinBound::right), right_layout).evaluate(build);
+    at::Tensor valid;
+    for (const Column& value : values) valid = both_valid(valid, value.validity());
+    std::vector<at::Tensor> words;
+    for (const Column& value : values) words.push_back(order_words(value)[0]);
+    if (valid.defined()) {
+      for (at::Tensor& word : words) word = kernels::compress(word, valid);
+    }
+    order_ = kernels::sort_order({words[0]});
+    for (at::Tensor& word : words) word = word.index_select(0, order_);
+    ordered_ = words[0];
+    if (words.size() > 1) greatest_ = std::get<0>(words[1].cummax(0));
+    if (valid.defined()) order_ = valid.nonzero().view({-1}).index_select(0, order_);
+  }
+
+  std::unique_ptr<Search> search(const Chunk& left) const override {
+    std::vector<Column> values = left_.evaluate(left);
+    at::Tensor begins = at::zeros({left.rows()}, order_.options());
+    at::Tensor ends = at::full({left.rows()}, ordered_.numel(), order_.options());
+    at::Tensor valid;
+    for (size_t i = 0; i < bounds_.size(); ++i) {
+      at::Tensor words = order_words(values[i])[0].contiguous();
+      valid = both_valid(valid, values[i].validity());
+      if (bounds_[i].is_upper) {
+        ends = at::searchsorted(ordered_, words, false, bounds_[i].is_inclusive);
+      } else {
+        begins = at::searchsorted(i == 0 ? ordered_ : greatest_, words, false, !bounds_[i].is_inclusive);
+      }
+    }
+    at::Tensor counts = (ends - begins).clamp_min(0);
+    if (valid.defined()) counts = counts.masked_fill(valid.logical_not(), 0);
+    return std::make_unique<SpanSearch>(begins, counts, order_);
+  }
+
+ private:
+  const std::vector<JoinBound>& bounds_;
+  ExpressionEvaluator left_;
+  Reservation memory_;
+  at::Tensor order_;     // build rows, by the value of the first bound
+  at::Tensor ordered_;   // the words of that value
+  at::Tensor greatest_;  // the greatest word of the second bound's value up to each place
+};
+
+class AllCandidates final : public JoinCandidates {
+ public:
+  AllCandidates(int64_t rows, at::Device device) : rows_(rows), device_(device) {}
+
+  std::unique_ptr<Search> search(const Chunk& left) const override { return search_all(left.rows(), rows_, device_); }
+
+ private:
+  int64_t rows_;
+  at::Device device_;
+};
+
+}  // namespace
+
+std::unique_ptr<JoinCandidates::Search> search_all(int64_t left_rows, int64_t build_rows, at::Device device) {
+  at::TensorOptions options = at::TensorOptions(at::kLong).device(device);
+  return std::make_unique<SpanSearch>(at::zeros({left_rows}, options), at::full({left_rows}, build_rows, options), at::Tensor());
+}
+
+std::unique_ptr<JoinCandidates> make_join_candidates(const PhysicalJoin& join, const std::vector<ColumnId>& left_layout,
+                                                     const std::vector<ColumnId>& right_layout, const Chunk& build,
+                                                     const MemoryAccount& account, at::Device device) {
+  // Without rows on the build side nothing is compared, and no compared value may raise an error.
+  if (!join.compared_keys.empty() && build.rows() > 0) return make_mark_candidates(join, left_layout, right_layout, build, account, device);
+  if (!join.keys.empty()) return std::make_unique<HashCandidates>(join, left_layout, right_layout, build, account, device);
+  if (!join.bounds.empty()) return std::make_unique<RangeCandidates>(join, left_layout, right_layout, build, account);
+  return std::make_unique<AllCandidates>(build.rows(), device);
+}
+
+}  // namespace pistachio

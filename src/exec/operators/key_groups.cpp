@@ -1,0 +1,20 @@
+#include "exec/operators/key_groups.h"
+
+#include <ATen/ATen.h>
+
+#include "exec/operators/group_table.h"
+
+namespace pistachio {
+
+KeyGroups group_rows(const std::vector<Column>& keys, int64_t rows, at::Device device, const MemoryAccount& account) {
+  Reservation memory = account.reserve_now(rows * 48, ReservationKind::Held);  // groups, slots, row numbers
+  std::vector<LogicalType> types;
+  for (const Column& key : keys) types.push_back(key.type());
+  GroupTable groups(types, device);
+  at::Tensor ids = groups.assign(keys, rows);
+  at::Tensor row_of = at::zeros({groups.groups()}, ids.options());
+  row_of.scatter_(0, ids, at::arange(rows, ids.options()));
+  return {std::move(ids), std::move(row_of)};
+}
+
+}  // namespace pistachio

@@ -1,0 +1,102 @@
+#include "exec/operators/key_table.h"
+
+#include <ATen/ATen.h>
+
+#include <algorithm>
+
+#include "columns/column_compare.h"
+#include "columns/column_hash.h"
+#include "columns/row_selection.h"
+#include "data/concatenate_columns.h"
+#include "kernels/ops/compress.h"
+#include "kernels/ops/join_build.h"
+#include "kernels/ops/join_probe.h"
+
+namespace pistachio {
+
+namespace {
+
+// Rows whose keys can match at all: no NULL among those that are not null-safe. Undefined: all.
+at::Tensor matchable(const std::vector<Column>& columns, const std::vector<JoinKey>& keys) {
+  at::Tensor valid;
+  for (size_t i = 0; i < keys.size(); ++i) {
+    if (!keys[i].null_safe) valid = both_valid(valid, columns[i].validity());
+  }
+  return valid;
+}
+
+// Whether equal hashes mean equal keys. NULLs that cannot match are left out of both sides and do not count.
+bool hashes_decide(const std::vector<Column>& columns, const std::vector<JoinKey>& keys) {
+  return columns.size() == 1 && hash_is_exact(columns[0].type()) && !(keys[0].null_safe && columns[0].has_validity());
+}
+
+}  // namespace
+
+class KeyTable::KeySearch final : public JoinCandidates::Search {
+ public:
+  KeySearch(const KeyTable& owner, std::vector<Column> keys) : owner_(owner), rows_(keys[0].rows()), keys_(std::move(keys)) {
+    hashes_ = hash_rows(keys_);
+    valid_ = matchable(keys_, owner.keys_);
+    exact_ = owner.exact_ && hashes_decide(keys_, owner.keys_);
+    if (!exact_) std::transform(keys_.begin(), keys_.end(), keys_.begin(), decode_dictionary);
+  }
+
+  std::optional<RowPairs> next(int64_t most) override {
+    if (next_ >= rows_) return std::nullopt;
+    RowPairs pairs;
+    std::tie(pairs.left, pairs.right, next_) =
+        kernels::join_probe(owner_.offsets_, owner_.order_, owner_.hashes_, hashes_, valid_, next_, most);
+    if (exact_ || pairs.left.numel() == 0) return pairs;
+    at::Tensor equal = verify(pairs);
+    if (kernels::count_true(equal) == equal.numel()) return pairs;
+    return RowPairs{kernels::compress(pairs.left, equal), kernels::compress(pairs.right, equal)};
+  }
+
+ private:
+  at::Tensor verify(const RowPairs& pairs) const {
+    at::Tensor equal;
+    for (size_t i = 0; i < keys_.size(); ++i) {
+      Column left = take_rows(keys_[i], pairs.left);
+      Column right = take_rows(owner_.build_keys_[i], pairs.right);
+      at::Tensor same = owner_.keys_[i].null_safe ? same_rows(left, right) : compare_columns(left, Comparison::Equal, right);
+      equal = equal.defined() ? equal.logical_and(same) : same;
+    }
+    return equal;
+  }
+
+  const KeyTable& owner_;
+  int64_t rows_;
+  std::vector<Column> keys_;
+  at::Tensor hashes_;
+  at::Tensor valid_;
+  bool exact_ = false;
+  int64_t next_ = 0;
+};
+
+KeyTable::KeyTable(std::vector<JoinKey> keys, std::vector<Column> build_keys, const MemoryAccount& account)
+    : keys_(std::move(keys)),
+      memory_(account.reserve_now(build_keys[0].rows() * 40, ReservationKind::Held)),  // hashes, order, buckets
+      build_keys_(std::move(build_keys)) {
+  exact_ = hashes_decide(build_keys_, keys_);
+  int64_t key_bytes = 0;
+  for (size_t i = 0; i < keys_.size(); ++i) {
+    bool is_kept_anyway = keys_[i].right->kind() == ExpressionKind::Column && !build_keys_[i].is_dictionary();
+    if (!is_kept_anyway) key_bytes += build_keys_[i].memory_bytes();
+  }
+  key_memory_ = account.reserve_now(key_bytes, ReservationKind::Held);
+  std::tie(offsets_, order_, hashes_) = kernels::join_build(hash_rows(build_keys_), matchable(build_keys_, keys_));
+  if (!exact_) std::transform(build_keys_.begin(), build_keys_.end(), build_keys_.begin(), decode_dictionary);
+}
+
+std::unique_ptr<JoinCandidates::Search> KeyTable::search(std::vector<Column> left_keys) const {
+  return std::make_unique<KeySearch>(*this, std::move(left_keys));
+}
+
+double KeyTable::mean_candidates() const {
+  int64_t rows = order_.numel();
+  if (rows == 0) return 0;
+  at::Tensor counts = offsets_.diff().to(at::kDouble);
+  return counts.mul(counts).sum().item<double>() / static_cast<double>(rows);
+}
+
+}  // namespace pistachio

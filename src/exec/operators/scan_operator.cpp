@@ -1,0 +1,191 @@
+#include "exec/operators/scan_operator.h"
+
+#include <algorithm>
+
+#include "base/check.h"
+#include "columns/device_copy.h"
+#include "exec/adaptive/join_filter.h"
+#include "exec/core/fault_hook.h"
+#include "network/exchange_hub.h"
+#include "storage/device_scan.h"
+#include "storage/table_scan.h"
+
+namespace pistachio {
+
+namespace {
+
+// Of rows that are decoded together; fewer would cost more than they save.
+constexpr int64_t kShortestStrip = 4096;
+
+}  // namespace
+
+ScanOperator::ScanOperator(std::vector<ColumnId> layout, const PhysicalScan& scan, uint32_t number, size_t scans_of_files)
+    : Operator(std::move(layout)),
+      table_(scan.table),
+      sources_(scan.sources),
+      filters_(scan.filters),
+      is_split_(scan.is_split),
+      join_filters_(scan.join_filters),
+      number_(number),
+      scans_of_files_(scans_of_files) {}
+
+Task<void> ScanOperator::produce(RunContext& context, ChunkSink& sink) {
+  bool only_counts = sources_.empty() && filters_.empty() && !table_->is_in_memory();
+  Task<void> producing = only_counts              ? produce_counts(context, sink)
+                         : table_->is_in_memory() ? produce_chunks(context, sink)
+                                                  : produce_files(context, sink);
+  co_await producing;
+}
+
+Task<bool> ScanOperator::wait_for_joins(RunContext& context, std::vector<RangeFilter>& bounds) {
+  bool may_match = true;
+  for (const ScanJoinFilter& wanted : join_filters_) {
+    JoinFilter& filter = *context.filters->at(wanted.number);
+    Task<void> waiting = filter.wait();
+    co_await waiting;
+    may_match = may_match && !filter.is_empty();
+    const TableColumnInfo& column = table_->columns()[sources_[wanted.columns[0]]];
+    for (RangeFilter& bound : filter.bounds(column.name, column.type)) bounds.push_back(std::move(bound));
+  }
+  co_return may_match;
+}
+
+Chunk ScanOperator::passing(RunContext& context, Chunk chunk) {
+  if (join_filters_.empty()) return chunk;
+  WorkTimer timer(metrics_);
+  for (const ScanJoinFilter& wanted : join_filters_) chunk = context.filters->at(wanted.number)->passing(chunk, wanted.columns);
+  return chunk;
+}
+
+// A scan without columns, as of count(*): the footers know how many rows there are.
+Task<void> ScanOperator::produce_counts(RunContext& context, ChunkSink& sink) {
+  int64_t rows = table_->rows();
+  if (is_split_ && !context.settings().local_files) {
+    int64_t rank = context.exchanges->rank();
+    int64_t ranks = context.exchanges->ranks();
+    rows = rows / ranks + (rank < rows % ranks ? 1 : 0);
+  }
+  int64_t step = context.chunk_rows();
+  for (int64_t done = 0; done < rows && !sink.is_full(); done += step) {
+    Task<void> passing = pass_on(metrics_, sink, 0, Chunk({}, std::min(step, rows - done), context.device));
+    co_await passing;
+  }
+}
+
+// On several ranks all scans of a query run at the same time, and one on the probe side of a join may have to wait, with rows in its
+// hands, for the build side: if it could take more than its share of the memory, that might not be read, and both would wait for ever.
+void ScanOperator::take_memory_share(StorageContext& storage, const RunContext& context) const {
+  if (context.exchanges == nullptr || scans_of_files_ < 2) return;
+  auto share = [&](int64_t whole) { return whole / static_cast<int64_t>(scans_of_files_); };
+  storage.settings.memory_limit = share(storage.settings.memory_limit);
+  if (std::optional<int64_t> whole = storage.memory.limit()) storage.memory = storage.memory.make_child(table_->name(), share(*whole));
+}
+
+// Where rows are so wide that a strip of them is too much for the memory of the scan, strips are shorter. From the settings alone, which
+// all ranks have in common: they must make the same plan.
+ScanPlan ScanOperator::plan_within(Settings& settings, const ScanRequest& request) const {
+  while (true) {
+    ScanPlan plan = plan_scan(table_->files(), request, settings);
+    bool fits = std::all_of(plan.units.begin(), plan.units.end(),
+                            [&](const ScanUnit& unit) { return unit.memory_bytes <= settings.memory_limit / 2; });
+    if (fits || settings.chunk_rows <= kShortestStrip) return plan;
+    settings.chunk_rows = std::max(kShortestStrip, settings.chunk_rows / 4);
+  }
+}
+
+std::unique_ptr<SharedUnits> ScanOperator::share_units(RunContext& context, ScanPlan& plan) {
+  if (!is_split_ || context.settings().local_files) return nullptr;
+  const Settings& settings = context.settings();
+  // A reader that takes everything before it goes on has nothing to give away, and should not take more.
+  bool asks_others = settings.scan_help && settings.reader != ReaderMode::Blocking;
+  std::vector<std::vector<size_t>> shares = deal_units(plan, context.exchanges->ranks());
+  put_first(plan, shares[static_cast<size_t>(context.exchanges->rank())]);
+  return std::make_unique<SharedUnits>(context.exchanges->scan_shares(), number_, std::move(shares), context.exchanges->rank(), asks_others,
+                                       TableScan::window(context.decoders, settings));
+}
+
+Task<void> ScanOperator::produce_files(RunContext& context, ChunkSink& sink) {
+  ScanRequest request;
+  request.filters = filters_;
+  request.first_need = int64_t{number_} << 32;
+  Task<bool> waiting = wait_for_joins(context, request.filters);
+  if (!co_await waiting) co_return;
+  for (size_t source : sources_) request.columns.push_back(table_->columns()[source].name);
+  bool only_filters = sources_.empty();
+  if (only_filters) request.columns.push_back(filters_[0].column);
+  StorageContext storage = context.storage;
+  take_memory_share(storage, context);
+  ScanPlan plan = plan_within(storage.settings, request);
+  std::unique_ptr<SharedUnits> units = share_units(context, plan);
+  ScanCounters counters;
+  auto hand_on = [&](int lane, const Chunk& scanned) -> Task<void> {
+    reach(context, FaultPoint::ScanChunk);
+    Chunk chunk = only_filters ? Chunk({}, scanned.rows(), context.device) : scanned;
+    metrics_.bytes += chunk.memory_bytes();
+    chunk = passing(context, std::move(chunk));
+    return pass_on(metrics_, sink, lane, std::move(chunk));
+  };
+  if (context.device.is_cpu()) {
+    TableScan scan(storage, plan, counters, units.get());
+    std::atomic<int> next_lane = 0;
+    auto consume = [&](ScanLane& lane) -> Task<void> {
+      int number = next_lane++;
+      while (true) {
+        if (sink.is_full()) scan.stop();
+        Task<std::optional<ScannedChunk>> taking = lane.next();
+        std::optional<ScannedChunk> scanned = co_await taking;
+        if (!scanned) co_return;
+        Task<void> handing = hand_on(number, scanned->chunk);
+        co_await handing;
+      }
+    };
+    Task<void> running = scan.run(context.lanes, consume);
+    co_await running;
+  } else {
+    DeviceScan scan(storage, plan, counters, units.get(), context.device);
+    auto consume = [&](int lane, Chunk chunk) -> Task<void> {
+      if (sink.is_full()) scan.stop();
+      Task<void> handing = hand_on(lane, chunk);
+      co_await handing;
+    };
+    Task<void> running = scan.run(context.decoders, context.lanes, consume);
+    co_await running;
+  }
+  metrics_.nanoseconds += counters.nanoseconds;
+  if (units) metrics_.from_others += units->from_others();
+}
+
+Task<void> ScanOperator::produce_chunks(RunContext& context, ChunkSink& sink) {
+  ENSURE(filters_.empty());
+  std::vector<RangeFilter> bounds;  // not worth their time where nothing is read
+  Task<bool> waiting = wait_for_joins(context, bounds);
+  if (!co_await waiting) co_return;
+  int64_t step = context.chunk_rows();
+  struct Piece {
+    const Chunk* chunk;
+    int64_t begin;
+  };
+  std::vector<Piece> pieces;
+  for (const Chunk& chunk : table_->chunks()) {
+    for (int64_t begin = 0; begin < chunk.rows(); begin += step) pieces.push_back({&chunk, begin});
+  }
+  ChunkCopier copier(context.device);
+  auto produce_one = [&](int lane, int64_t index) -> Task<void> {
+    if (sink.is_full()) co_return;
+    const Piece& piece = pieces[static_cast<size_t>(index)];
+    int64_t count = std::min(step, piece.chunk->rows() - piece.begin);
+    std::vector<Column> columns;
+    for (size_t source : sources_) columns.push_back(piece.chunk->column(source).slice(piece.begin, count));
+    Task<void> handing = pass_on(metrics_, sink, lane, passing(context, copier.copy(Chunk(std::move(columns), count))));
+    co_await handing;
+  };
+  Task<void> all = for_each_lane(context, static_cast<int64_t>(pieces.size()), produce_one);
+  co_await all;
+}
+
+Task<void> ValuesOperator::produce(RunContext& context, ChunkSink& sink) {
+  Task<void> passing = pass_on_in_steps(metrics_, sink, 0, to_device(rows_, context.device), context.chunk_rows());
+  co_await passing;
+}
+
+}  // namespace pistachio

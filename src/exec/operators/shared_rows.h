@@ -1,0 +1,64 @@
+// A CTE that is read several times: computed by its first reader, retained, and replayed for the others. A CTE that is read once is streamed to its reader
+// and stops early when the reader is full.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <optional>
+
+#include "exec/core/held_chunks.h"
+#include "exec/core/operator.h"
+#include "memory/channel.h"
+
+namespace pistachio {
+
+// The plan and, in a run, the rows. The first reader computes them; others wait.
+class SharedRows {
+ public:
+  explicit SharedRows(OperatorPtr plan) : plan_(std::move(plan)) {}
+
+  // While the plan is built. `often`: what has the reader in it runs more than once.
+  void add_reader(bool often) { reads_ += often ? 2 : 1; }
+  bool is_read_once() const { return reads_ == 1; }
+
+  // Returns when the rows are there.
+  Task<void> compute(RunContext& context);
+  // The next reader computes them anew. Not while there are readers.
+  void forget() {
+    begun_ = false;
+    computed_ = std::make_unique<Channel<int>>(0);
+    chunks_.clear();
+    memory_.clear();
+  }
+  const std::vector<Chunk>& chunks() const { return chunks_; }
+  Operator& plan() { return *plan_; }
+
+ private:
+  Task<void> collect(RunContext& context);
+
+  OperatorPtr plan_;
+  int reads_ = 0;
+  std::atomic<bool> begun_ = false;
+  // Closed when the rows are there, failed when they could not be computed.
+  std::unique_ptr<Channel<int>> computed_ = std::make_unique<Channel<int>>(0);
+  std::vector<Chunk> chunks_;
+  std::vector<Reservation> memory_;
+};
+
+// Hands kept chunks on, spread over the lanes: of each the columns at these places.
+Task<void> pass_kept(OperatorMetrics& metrics, RunContext& context, ChunkSink& sink, const std::vector<Chunk>& chunks,
+                     const std::vector<size_t>& places);
+
+class SharedReadOperator final : public Operator {
+ public:
+  // `places[i]` is the column of the shared plan behind layout()[i].
+  SharedReadOperator(std::vector<ColumnId> layout, std::shared_ptr<SharedRows> rows, std::vector<size_t> places)
+      : Operator(std::move(layout)), rows_(std::move(rows)), places_(std::move(places)) {}
+  Task<void> produce(RunContext& context, ChunkSink& sink) override;
+
+ private:
+  std::shared_ptr<SharedRows> rows_;
+  std::vector<size_t> places_;
+};
+
+}  // namespace pistachio

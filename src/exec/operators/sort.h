@@ -1,0 +1,29 @@
+// ORDER BY with or without LIMIT. Sort keys become words whose signed order is the requested one, and one kernel call sorts them. With a LIMIT each lane
+// retains only its best rows.
+#pragma once
+
+#include <optional>
+
+#include "exec/core/operator.h"
+#include "exec/core/row_order.h"
+#include "physical/physical_node.h"
+
+namespace pistachio {
+
+class SortOperator final : public Operator {
+ public:
+  SortOperator(OperatorPtr input, std::vector<SortKey> keys, std::optional<int64_t> limit, std::vector<LogicalType> types);
+  Task<void> produce(RunContext& context, ChunkSink& sink) override;
+
+ private:
+  at::Tensor timed_order_of(const Chunk& rows);
+
+  class Collector;
+
+  OperatorPtr input_;
+  RowOrder order_;
+  std::optional<int64_t> limit_;
+  std::vector<LogicalType> types_;
+};
+
+}  // namespace pistachio

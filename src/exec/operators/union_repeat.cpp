@@ -1,0 +1,57 @@
+#include "exec/operators/union_repeat.h"
+
+#include <ATen/ATen.h>
+
+#include <algorithm>
+
+#include "base/check.h"
+#include "columns/row_selection.h"
+#include "exec/core/transform_sink.h"
+
+namespace pistachio {
+
+Task<void> UnionOperator::produce(RunContext& context, ChunkSink& sink) {
+  TransformSink pass(metrics_, sink, [](Chunk chunk) { return chunk; });
+  for (OperatorPtr& input : inputs_) {
+    if (sink.is_full()) co_return;
+    Task<void> producing = input->produce(context, pass);
+    co_await producing;
+  }
+}
+
+RepeatOperator::RepeatOperator(OperatorPtr input, ColumnId count) : Operator(input->layout()), input_(std::move(input)) {
+  auto found = std::find(layout_.begin(), layout_.end(), count);
+  ENSURE(found != layout_.end());
+  count_ = static_cast<size_t>(found - layout_.begin());
+  layout_.erase(found);
+}
+
+Task<void> RepeatOperator::produce(RunContext& context, ChunkSink& sink) {
+  class Repeat final : public ChunkSink {
+   public:
+    Repeat(RepeatOperator& owner, RunContext& run, ChunkSink& next) : owner_(owner), run_(run), next_(next) {}
+    Task<void> consume(int lane, Chunk chunk) override {
+      std::vector<Column> columns = chunk.columns();
+      at::Tensor counts = columns[owner_.count_].values();
+      columns.erase(columns.begin() + static_cast<std::ptrdiff_t>(owner_.count_));
+      Chunk kept(std::move(columns), chunk.rows(), chunk.device());
+      at::Tensor rows = at::repeat_interleave(at::arange(chunk.rows(), counts.options()), counts);
+      int64_t step = run_.chunk_rows();
+      for (int64_t begin = 0; begin < rows.numel() && !next_.is_full(); begin += step) {
+        at::Tensor part = rows.slice(0, begin, std::min(begin + step, rows.numel()));
+        Task<void> passing = pass_on(owner_.metrics_, next_, lane, take_rows(kept, part));
+        co_await passing;
+      }
+    }
+    bool is_full() const override { return next_.is_full(); }
+
+   private:
+    RepeatOperator& owner_;
+    RunContext& run_;
+    ChunkSink& next_;
+  } repeat(*this, context, sink);
+  Task<void> producing = input_->produce(context, repeat);
+  co_await producing;
+}
+
+}  // namespace pistachio

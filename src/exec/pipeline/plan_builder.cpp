@@ -1,0 +1,280 @@
+#include "exec/pipeline/plan_builder.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "columns/scalar_access.h"
+#include "exec/exchange/exchange_read.h"
+#include "exec/exchange/ordered_read.h"
+#include "exec/operators/filter_project.h"
+#include "exec/operators/group_limit.h"
+#include "exec/operators/hash_aggregate.h"
+#include "exec/operators/join_operator.h"
+#include "exec/operators/limit.h"
+#include "exec/operators/recursion.h"
+#include "exec/operators/scan_operator.h"
+#include "exec/operators/shared_rows.h"
+#include "exec/operators/sort.h"
+#include "exec/operators/union_repeat.h"
+#include "exec/pipeline/scan_order.h"
+
+namespace pistachio {
+
+namespace {
+
+class PlanBuilder {
+ public:
+  PlanBuilder(const PhysicalPlan& plan, int rank)
+      : plan_(plan), rank_(rank), scan_numbers_(scans_in_order_of_need(plan)), scans_of_files_(count_scans_of_files(scan_numbers_)) {}
+
+  ExecutablePlan build() {
+    collect_filters(*plan_.root);
+    for (const PhysicalPtr& shared : plan_.shared) {
+      if (shared) collect_filters(*shared);
+    }
+    made_.filter_numbers = plan_.filters;
+    made_.root = build_if_here(*plan_.root);
+    made_.root_reads = {reads_.begin(), reads_.end()};
+    made_.root_makes_filters = {makes_filters_.begin(), makes_filters_.end()};
+    return std::move(made_);
+  }
+
+ private:
+  OperatorPtr build(const PhysicalNode& node) {
+    OperatorPtr made = std::visit([&](const auto& own) { return build_node(node, own); }, node.node);
+    made_.steps.push_back({&node, made.get()});
+    return made;
+  }
+
+  // Null if the node runs on another rank. What is below it may run here all the same.
+  OperatorPtr build_if_here(const PhysicalNode& node) {
+    if (rank_ == 0 || node.distribution.kind != Distribution::Kind::Single) return build(node);
+    build_stages_below(node);
+    return nullptr;
+  }
+
+  // On every rank.
+  static bool has_all_build_rows(const PhysicalNode& join) {
+    return join.distribution.kind != Distribution::Kind::Single && join.children[1]->distribution.kind == Distribution::Kind::Replicated;
+  }
+
+  void collect_filters(const PhysicalNode& node) {
+    if (const auto* join = node.as<PhysicalJoin>(); join != nullptr && join->filter)
+      made_.filters.push_back({join->filter->number, join->filter->expected_keys, false, has_all_build_rows(node)});
+    // Every rank has a stage for every exchange.
+    if (const auto* exchange = node.as<PhysicalExchange>(); exchange != nullptr && exchange->filter)
+      made_.filters.push_back({exchange->filter->number, exchange->filter->expected_keys, true, false});
+    for (const PhysicalPtr& child : node.children) collect_filters(*child);
+  }
+
+  void build_stages_below(const PhysicalNode& node) {
+    if (node.as<PhysicalExchange>() != nullptr) return build_stage(node);
+    if (const auto* read = node.as<PhysicalSharedRead>()) {
+      if (visited_.insert(read->shared).second) {
+        bool was_in_shared = std::exchange(in_shared_, true);
+        build_stages_below(*plan_.shared[read->shared]);
+        in_shared_ = was_in_shared;
+      }
+    }
+    if (node.as<PhysicalJoin>() != nullptr) {
+      size_t first = made_.stages.size();
+      build_stages_below(*node.children[0]);
+      size_t middle = made_.stages.size();
+      build_stages_below(*node.children[1]);
+      return note_build_sides(first, middle);
+    }
+    for (const PhysicalPtr& child : node.children) build_stages_below(*child);
+  }
+
+  // The stages from `first` on are of the probe side of a join, those from `middle` on of its build side.
+  void note_build_sides(size_t first, size_t middle) {
+    for (size_t probe = first; probe < middle; ++probe) {
+      if (made_.stages[probe].is_shared) continue;
+      for (size_t built = middle; built < made_.stages.size(); ++built) made_.stages[probe].build_sides.push_back(built);
+    }
+  }
+
+  void build_stage(const PhysicalNode& node) {
+    const PhysicalNode& child = *node.children[0];
+    std::set<size_t> outer = std::exchange(reads_, {});
+    std::set<size_t> outer_filters = std::exchange(makes_filters_, {});
+    ExecutablePlan::Stage stage{.exchange = &node, .input = build_if_here(child), .types = plan_.types_of(child.layout), .reads = {}};
+    stage.reads = {reads_.begin(), reads_.end()};
+    stage.makes_filters = {makes_filters_.begin(), makes_filters_.end()};
+    reads_ = std::move(outer);
+    makes_filters_ = std::move(outer_filters);
+    stage.is_shared = in_shared_;
+    made_.stages.push_back(std::move(stage));
+  }
+
+  OperatorPtr build_node(const PhysicalNode& node, const PhysicalExchange& exchange) {
+    build_stage(node);
+    reads_.insert(exchange.number);
+    if (exchange.kind == PhysicalExchange::Kind::Merge)
+      return std::make_unique<MergeReadOperator>(node.layout, exchange.number, exchange.order, plan_.types_of(node.layout));
+    if (exchange.kind == PhysicalExchange::Kind::RankByRank)
+      return std::make_unique<RankByRankReadOperator>(node.layout, exchange.number);
+    return std::make_unique<ExchangeReadOperator>(node.layout, exchange.number);
+  }
+
+  static size_t count_scans_of_files(const ScanNumbers& scans) {
+    auto is_of_files = [](const auto& scan) { return !scan.first->template as<PhysicalScan>()->table->is_in_memory(); };
+    return static_cast<size_t>(std::count_if(scans.begin(), scans.end(), is_of_files));
+  }
+
+  OperatorPtr input(const PhysicalNode& node) { return build(*node.children[0]); }
+
+  OperatorPtr build_node(const PhysicalNode& node, const PhysicalScan& scan) {
+    return std::make_unique<ScanOperator>(node.layout, scan, scan_numbers_.at(&node), scans_of_files_);
+  }
+
+  OperatorPtr build_node(const PhysicalNode& node, const PhysicalValues& values) {
+    std::vector<Column> columns;
+    for (size_t i = 0; i < node.layout.size(); ++i) {
+      std::vector<ScalarValue> cells;
+      for (const std::vector<ScalarValue>& row : values.rows) cells.push_back(row[i]);
+      columns.push_back(column_of_values(plan_.columns.type(node.layout[i]), cells));
+    }
+    return std::make_unique<ValuesOperator>(node.layout, Chunk(std::move(columns), static_cast<int64_t>(values.rows.size())));
+  }
+
+  OperatorPtr build_node(const PhysicalNode& node, const PhysicalFilter& filter) {
+    return std::make_unique<FilterOperator>(input(node), filter.conditions);
+  }
+
+  OperatorPtr build_node(const PhysicalNode& node, const PhysicalProject& project) {
+    return std::make_unique<ProjectOperator>(input(node), node.layout, project.columns);
+  }
+
+  // Of a join whose frequent keys are worked on by all ranks.
+  static std::optional<SpreadKeys> spread_keys_of(const PhysicalNode& join) {
+    const auto* probe = join.children[0]->as<PhysicalExchange>();
+    const auto* build = join.children[1]->as<PhysicalExchange>();
+    if (probe == nullptr || !probe->spreads || build == nullptr) return std::nullopt;
+    return SpreadKeys{probe->number, probe->keys, build->keys};
+  }
+
+  OperatorPtr build_node(const PhysicalNode& node, const PhysicalJoin& join) {
+    size_t first = made_.stages.size();
+    OperatorPtr left = build(*node.children[0]);
+    size_t middle = made_.stages.size();
+    OperatorPtr right = build(*node.children[1]);
+    note_build_sides(first, middle);
+    if (join.filter) {
+      makes_filters_.insert(join.filter->number);
+      for (ExecutablePlan::Filter& filter : made_.filters) filter.is_made_here = filter.is_made_here || filter.number == join.filter->number;
+    }
+    std::vector<LogicalType> left_types = plan_.types_of(left->layout());
+    std::vector<LogicalType> right_types = plan_.types_of(right->layout());
+    return std::make_unique<JoinOperator>(std::move(left), std::move(right), join, node.layout, std::move(left_types),
+                                          std::move(right_types), spread_keys_of(node));
+  }
+
+  OperatorPtr build_node(const PhysicalNode& node, const PhysicalAggregate& aggregate) {
+    return std::make_unique<HashAggregateOperator>(input(node), node.layout, aggregate, plan_.types_of(aggregate.groups));
+  }
+
+  OperatorPtr build_node(const PhysicalNode& node, const PhysicalSort& sort) {
+    return std::make_unique<SortOperator>(input(node), sort.keys, sort.limit, plan_.types_of(node.layout));
+  }
+
+  OperatorPtr build_node(const PhysicalNode& node, const PhysicalLimit& limit) {
+    return std::make_unique<LimitOperator>(input(node), limit.limit, limit.offset);
+  }
+
+  OperatorPtr build_node(const PhysicalNode& node, const PhysicalGroupLimit& limit) {
+    return std::make_unique<GroupLimitOperator>(input(node), limit, plan_.types_of(node.layout));
+  }
+
+  OperatorPtr build_node(const PhysicalNode& node, const PhysicalUnion&) {
+    // The one node that may run on all ranks over an input that runs on the first rank alone.
+    std::vector<OperatorPtr> inputs;
+    for (const PhysicalPtr& child : node.children) {
+      if (OperatorPtr made = build_if_here(*child)) inputs.push_back(std::move(made));
+    }
+    return std::make_unique<UnionOperator>(node.layout, std::move(inputs));
+  }
+
+  OperatorPtr build_node(const PhysicalNode& node, const PhysicalRepeat& repeat) {
+    return std::make_unique<RepeatOperator>(input(node), repeat.times);
+  }
+
+  OperatorPtr build_node(const PhysicalNode& node, const PhysicalSharedRead& read) {
+    auto known = shared_.find(read.shared);
+    if (known == shared_.end()) {
+      // Built first: it may have common tables in it.
+      std::set<size_t> outer = std::exchange(reads_, {});
+      std::set<size_t> outer_filters = std::exchange(makes_filters_, {});
+      bool was_in_shared = std::exchange(in_shared_, true);
+      auto rows = std::make_shared<SharedRows>(build(*plan_.shared[read.shared]));
+      in_shared_ = was_in_shared;
+      known = shared_.emplace(read.shared, std::move(rows)).first;
+      shared_reads_.emplace(read.shared, std::exchange(reads_, std::move(outer)));
+      shared_filters_.emplace(read.shared, std::exchange(makes_filters_, std::move(outer_filters)));
+    }
+    // Whichever stage comes first reads for all.
+    const std::set<size_t>& read_below = shared_reads_.at(read.shared);
+    reads_.insert(read_below.begin(), read_below.end());
+    const std::set<size_t>& filters_below = shared_filters_.at(read.shared);
+    makes_filters_.insert(filters_below.begin(), filters_below.end());
+    known->second->add_reader(in_rounds_);
+    return std::make_unique<SharedReadOperator>(node.layout, known->second, read.places);
+  }
+
+  OperatorPtr build_node(const PhysicalNode& node, const PhysicalRecursion& recursion) {
+    RecursionPlan made{.keeps_all = recursion.keeps_all, .working = std::make_shared<WorkingRows>(), .types = plan_.types_of(node.layout)};
+    working_.emplace(recursion.working_table, made.working);
+    made.first = build(*node.children[0]);
+    bool around = std::exchange(in_rounds_, true);
+    made.next = build(*node.children[1]);
+    in_rounds_ = around;
+    std::map<size_t, bool> known;
+    for (const auto& [shared, rows] : shared_) {
+      if (shared_reads_working_table(shared, recursion.working_table, known)) made.in_rounds.push_back(rows);
+    }
+    return std::make_unique<RecursionOperator>(node.layout, std::move(made));
+  }
+
+  OperatorPtr build_node(const PhysicalNode& node, const PhysicalWorkingRead& read) {
+    return std::make_unique<WorkingReadOperator>(node.layout, working_.at(read.working_table), read.places);
+  }
+
+  // Also by way of other common tables; what is known of those is kept, as one may be read many times.
+  bool reads_working_table(const PhysicalNode& node, size_t number, std::map<size_t, bool>& known) const {
+    if (const auto* read = node.as<PhysicalWorkingRead>()) return read->working_table == number;
+    if (const auto* read = node.as<PhysicalSharedRead>()) return shared_reads_working_table(read->shared, number, known);
+    return std::any_of(node.children.begin(), node.children.end(),
+                       [&](const PhysicalPtr& child) { return reads_working_table(*child, number, known); });
+  }
+
+  bool shared_reads_working_table(size_t shared, size_t number, std::map<size_t, bool>& known) const {
+    auto found = known.find(shared);
+    if (found != known.end()) return found->second;
+    return known[shared] = reads_working_table(*plan_.shared[shared], number, known);
+  }
+
+  const PhysicalPlan& plan_;
+  const int rank_;
+  ExecutablePlan made_;
+  const ScanNumbers scan_numbers_;  // also of those that are not built here
+  const size_t scans_of_files_;
+  std::set<size_t> reads_;    // of the stage that is being built
+  std::set<size_t> makes_filters_;  // the same
+  std::set<size_t> visited_;  // common tables whose stages are built, though they themselves are on another rank
+  std::map<size_t, std::shared_ptr<SharedRows>> shared_;
+  std::map<size_t, std::set<size_t>> shared_reads_;
+  std::map<size_t, std::set<size_t>> shared_filters_;
+  std::map<size_t, std::shared_ptr<WorkingRows>> working_;
+  bool in_shared_ = false;  // inside a common table
+  bool in_rounds_ = false;  // inside the part of a recursion that runs in every round
+};
+
+}  // namespace
+
+ExecutablePlan build_executable(const PhysicalPlan& plan, int rank) {
+  return PlanBuilder(plan, rank).build();
+}
+
+}  // namespace pistachio

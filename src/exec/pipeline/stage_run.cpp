@@ -1,0 +1,214 @@
+#include "exec/pipeline/stage_run.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "base/task_group.h"
+#include "exec/adaptive/bucket_help.h"
+#include "exec/adaptive/join_filter.h"
+#include "exec/core/fault_hook.h"
+#include "exec/exchange/exchange_write.h"
+#include "kernels/ops/key_filter.h"
+#include "memory/channel.h"
+
+namespace pistachio {
+
+namespace {
+
+// Tells senders that nothing more is wanted as soon as no stage is left that could read what they send.
+class Readers {
+ public:
+  Readers(const ExecutablePlan& plan, QueryExchanges* exchanges) : exchanges_(exchanges) {
+    if (exchanges_ == nullptr) return;
+    left_ = std::vector<std::atomic<int>>(exchanges_->count());
+    for (const ExecutablePlan::Stage& stage : plan.stages) count(stage.reads);
+    count(plan.root_reads);
+    close_unread(plan);
+  }
+  void ended(const std::vector<size_t>& reads) {
+    for (size_t number : reads) {
+      if (--left_[number] == 0) exchanges_->input(number).close();
+    }
+  }
+
+ private:
+  void count(const std::vector<size_t>& reads) {
+    for (size_t number : reads) ++left_[number];
+  }
+  // Rows for all ranks may be of use on the first one only: the others must not keep their senders waiting. Gathered rows come to the
+  // first rank anyway.
+  void close_unread(const ExecutablePlan& plan) {
+    for (const ExecutablePlan::Stage& stage : plan.stages) {
+      const auto& exchange = *stage.exchange->as<PhysicalExchange>();
+      if (!goes_to_first_rank(exchange.kind) && left_[exchange.number] == 0) exchanges_->input(exchange.number).close();
+    }
+  }
+
+  QueryExchanges* exchanges_;
+  std::vector<std::atomic<int>> left_;
+};
+
+// Joins that were not needed in the end have told nothing, and scans must not wait for them.
+void give_up_filters(const std::vector<size_t>& filters, RunContext& context) {
+  for (size_t number : filters) context.filters->at(number)->publish_nothing(false);
+}
+
+// What all ranks know of the build side of a join becomes what scans know.
+Task<void> unite_filter(JoinFilter& filter, uint32_t topic, bool is_same_everywhere, RunContext& context) {
+  Task<std::string> telling = filter.own();
+  std::string own = co_await telling;
+  if (context.exchanges == nullptr) {
+    filter.merge({own}, context.device);
+    co_return;
+  }
+  Task<std::vector<std::string>> sharing =
+      context.exchanges->notes().share(topic, is_same_everywhere ? JoinFilter::without_words(own) : own);
+  std::vector<std::string> notes = co_await sharing;
+  if (is_same_everywhere) {
+    filter.merge_bounds_only(notes, own, context.device);
+  } else {
+    filter.merge(notes, context.device);
+  }
+}
+
+Task<void> produce_rows(ExecutablePlan::Stage& stage, RunContext& context, Readers& readers, ExchangeSink& sink) {
+  if (stage.input) {
+    Task<void> producing = stage.input->produce(context, sink);
+    co_await producing;
+    readers.ended(stage.reads);
+  }
+  sink.end_input();
+  give_up_filters(stage.makes_filters, context);
+}
+
+Task<void> send_rows(ExecutablePlan::Stage& stage, RunContext& context, Readers& readers) {
+  const auto& exchange = *stage.exchange->as<PhysicalExchange>();
+  bool may_wait = stage.reads.empty();
+  ExchangeSink sink(context, exchange, stage.exchange->layout, stage.types, *stage.metrics, may_wait);
+  // Also without rows of its own a rank has to tell the others so.
+  std::vector<Task<void>> both;
+  both.push_back(produce_rows(stage, context, readers, sink));
+  both.push_back(sink.settle());
+  Task<void> producing = when_all(std::move(both));
+  co_await producing;
+  Task<void> flushing = sink.flush();
+  co_await flushing;
+  context.exchanges->output(exchange.number).finish();
+}
+
+// Waits until a stage has sent everything.
+class StageEnds {
+ public:
+  explicit StageEnds(size_t stages) {
+    for (size_t i = 0; i < stages; ++i) ends_.push_back(std::make_unique<Channel<int>>(0));
+  }
+  Task<void> wait(std::vector<size_t> stages) {
+    for (size_t stage : stages) {
+      Task<std::optional<int>> waiting = ends_[stage]->receive();
+      co_await waiting;
+    }
+  }
+  void set(size_t stage) { ends_[stage]->close(); }
+
+ private:
+  std::vector<std::unique_ptr<Channel<int>>> ends_;  // closed at the end
+};
+
+Task<void> run_stage(ExecutablePlan& plan, size_t number, RunContext& context, Readers& readers, StageEnds& ends) {
+  ExecutablePlan::Stage& stage = plan.stages[number];
+  if (context.schedule.build_first) {
+    Task<void> waiting = ends.wait(stage.build_sides);
+    co_await waiting;
+  }
+  // Rows for build sides go first: until they are there, those for the probe side can only wait.
+  context.exchanges->output(stage.exchange->as<PhysicalExchange>()->number).set_urgency(-static_cast<int>(stage.build_sides.size()));
+  reach(context, FaultPoint::StageBegun);
+  std::vector<Task<void>> both;
+  both.push_back(send_rows(stage, context, readers));
+  both.push_back(context.exchanges->output(stage.exchange->as<PhysicalExchange>()->number).carry());
+  Task<void> running = when_all(std::move(both));
+  co_await running;
+  reach(context, FaultPoint::StageEnded);
+  ends.set(number);
+}
+
+using SpreadJoins = std::map<size_t, std::unique_ptr<SharedBuckets>>;
+
+// When no stage runs any more, neither does any join: who waits for one to begin waits in vain.
+class RunningStages {
+ public:
+  RunningStages(size_t stages, SpreadJoins& joins) : left_(stages), joins_(joins) {}
+  void note_end() {
+    if (--left_ > 0) return;
+    for (auto& [number, shared] : joins_) shared->help.join_ends();
+  }
+
+ private:
+  std::atomic<size_t> left_;
+  SpreadJoins& joins_;
+};
+
+Task<void> then_note(Task<void> stage, RunningStages& running) {
+  co_await stage;
+  running.note_end();
+}
+
+// All of them start at the same time, but the first reads are those of the first ones.
+std::vector<size_t> build_sides_first(const ExecutablePlan& plan) {
+  std::vector<size_t> order(plan.stages.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](size_t left, size_t right) { return plan.stages[left].build_sides.size() < plan.stages[right].build_sides.size(); });
+  return order;
+}
+
+Task<void> run_root(ExecutablePlan& plan, RunContext& context, ChunkSink& sink, Readers& readers) {
+  Task<void> producing = plan.root->produce(context, sink);
+  co_await producing;
+  readers.ended(plan.root_reads);
+  give_up_filters(plan.root_makes_filters, context);
+}
+
+}  // namespace
+
+size_t further_note_topics(const PhysicalPlan& plan) {
+  return plan.filters + plan.exchanges * BucketHelp::kTopics;
+}
+
+Task<void> run_stages(ExecutablePlan& plan, RunContext& context, ChunkSink& sink) {
+  Readers readers(plan, context.exchanges);
+  StageEnds ends(plan.stages.size());
+  SpreadJoins spreads;
+  for (const ExecutablePlan::Stage& stage : plan.stages) {
+    const auto& exchange = *stage.exchange->as<PhysicalExchange>();
+    if (!exchange.spreads) continue;
+    spreads.emplace(exchange.number, std::make_unique<SharedBuckets>(context.exchanges->rank(), context.exchanges->ranks(),
+                                                                     context.settings().rows_before_help));
+  }
+  context.spreads = &spreads;
+  JoinFilters filters;
+  for (const ExecutablePlan::Filter& filter : plan.filters) {
+    // Estimates may be low.
+    int64_t words = kernels::key_filter_words(2 * filter.expected_keys + 64);
+    JoinFilter& made = *filters.emplace(filter.number, std::make_unique<JoinFilter>(words)).first->second;
+    if (!filter.is_made_here) made.publish_nothing(true);
+  }
+  context.filters = &filters;
+  std::vector<Task<void>> all;
+  RunningStages running_stages(plan.stages.size() + (plan.root ? 1 : 0), spreads);
+  for (size_t stage : build_sides_first(plan)) all.push_back(then_note(run_stage(plan, stage, context, readers, ends), running_stages));
+  size_t exchanges = context.exchanges == nullptr ? 0 : context.exchanges->count();
+  for (const ExecutablePlan::Filter& filter : plan.filters) {
+    auto topic = static_cast<uint32_t>(exchanges + filter.number);
+    all.push_back(unite_filter(*filters.at(filter.number), topic, filter.is_same_everywhere, context));
+  }
+  for (const auto& [number, shared] : spreads) {
+    auto topic = static_cast<uint32_t>(exchanges + plan.filter_numbers + number * BucketHelp::kTopics);
+    all.push_back(shared->help.run(shared->spread, context.exchanges->notes(), topic));
+  }
+  if (plan.root) all.push_back(then_note(run_root(plan, context, sink, readers), running_stages));
+  Task<void> running = when_all(std::move(all));
+  co_await running;
+}
+
+}  // namespace pistachio
