@@ -25,10 +25,10 @@ ROOT = Path(__file__).resolve().parent.parent
 # Generated matrices and mutations: minutes, not seconds. --quick leaves them out.
 LONG_SUITES = {"parquet_matrix_test", "parquet_mutation_test"}
 # The thread sanitizer is worth its time where threads meet; kernels and types are single-threaded code.
-TSAN_SUITES = ("base_test", "memory_test", "storage_test", "network_test", "session_test", "table_scan_test", "sql_test")
+TSAN_SUITES = ("base_test", "memory_test", "storage_test", "network_test", "cluster_test", "session_test", "table_scan_test", "sql_test")
 # The address sanitizer in the short round: where bytes of files and messages are read, where memory is shared out, where coroutines end early.
 SHORT_ASAN_SUITES = ("base_test", "memory_test", "columns_test", "kernels_cpu_test", "storage_test", "network_test", "exec_adaptive_test",
-                     "exec_operators_test", "exec_pipeline_test", "session_test", "parquet_mutation_test", "table_scan_test", "sql_test")
+                     "exec_operators_test", "exec_pipeline_test", "cluster_test", "session_test", "parquet_mutation_test", "table_scan_test", "sql_test")
 # Of these suites a sanitizer runs only some tests: those with many threads, or those whose configurations take other paths through memory.
 SANITIZED_TESTS = {
     ("tsan", "sql_test"): "eight_threads|ranks_3$",

@@ -18,11 +18,11 @@ enum class MessageKind : uint16_t {
   CompressedDictionary = 8,
   AskUnit = 9,    // the sender has read its share of a scan: is there something left to read (scan_shares.h)
   TellUnit = 10,  // the answer
-  // Of queries (session/rank_service.h).
+  // Of queries (cluster/rank_service.h).
   Plan = 16,      // run this
   Finished = 17,  // a rank's part of a query has ended, well or not
   Cancel = 18,    // stop
-  // Of ranks that come and go (session/membership.h).
+  // Of ranks that come and go (cluster/membership.h).
   Replaced = 19,  // a lost rank was started again: this is its new card
   Met = 20,       // the sender has taken to it, or is it
   AskMemory = 21,

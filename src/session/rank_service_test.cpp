@@ -1,4 +1,4 @@
-#include "session/rank_service.h"
+#include "cluster/rank_service.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

@@ -13,13 +13,13 @@
 
 #include "base/error.h"
 #include "base/large_stack.h"
+#include "cluster/rank_files.h"
+#include "cluster/rank_service.h"
+#include "engine/query_pipeline.h"
 #include "optimizer/optimizer.h"
 #include "parser/parse.h"
+#include "profile/query_profile.h"
 #include "session/late_begin.h"
-#include "session/query_pipeline.h"
-#include "session/query_profile.h"
-#include "session/rank_files.h"
-#include "session/rank_service.h"
 
 namespace pistachio {
 

@@ -4,15 +4,15 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "cluster/rank_service.h"
+#include "engine/query_pipeline.h"
 #include "exec/pipeline/plan_builder.h"
 #include "optimizer/optimizer.h"
+#include "profile/explain.h"
+#include "profile/query_profile.h"
 #include "session/answer_rows.h"
-#include "session/explain.h"
 #include "session/ignored_result.h"
 #include "session/known_names.h"
-#include "session/query_pipeline.h"
-#include "session/query_profile.h"
-#include "session/rank_service.h"
 #include "session/session.h"
 
 namespace pistachio {

@@ -6,11 +6,11 @@
 
 #include "base/error.h"
 #include "columns/row_selection.h"
+#include "engine/query_pipeline.h"
 #include "exec/core/held_chunks.h"
 #include "exec/pipeline/plan_builder.h"
 #include "expr/cast.h"
 #include "expr/type_rules.h"
-#include "session/query_pipeline.h"
 #include "session/session.h"
 
 namespace pistachio {

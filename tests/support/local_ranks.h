@@ -4,8 +4,8 @@
 #include <memory>
 #include <vector>
 
+#include "cluster/rank_service.h"
 #include "network/loopback_transport.h"
-#include "session/rank_service.h"
 
 namespace pistachio::test {
 

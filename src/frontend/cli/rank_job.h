@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "cluster/rank_service.h"
 #include "config/settings.h"
 #include "frontend/cli/interrupt_watcher.h"
 #include "frontend/cli/machine_share.h"
@@ -18,7 +19,6 @@
 #include "network/job_identity.h"
 #include "network/rendezvous.h"
 #include "network/ucx_transport.h"
-#include "session/rank_service.h"
 
 namespace pistachio {
 

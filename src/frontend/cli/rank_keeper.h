@@ -11,9 +11,9 @@
 #include <thread>
 #include <vector>
 
+#include "cluster/rank_service.h"
 #include "frontend/cli/rank_processes.h"
 #include "network/rendezvous.h"
-#include "session/rank_service.h"
 
 namespace pistachio {
 

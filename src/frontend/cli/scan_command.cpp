@@ -7,12 +7,12 @@
 #include <tuple>
 
 #include "base/format_bytes.h"
+#include "engine/summary_scan.h"
 #include "frontend/cli/command_arguments.h"
 #include "frontend/cli/input_line.h"
 #include "frontend/cli/progress_line.h"
 #include "frontend/cli/standard_output.h"
 #include "frontend/cli/text_table.h"
-#include "session/summary_scan.h"
 
 namespace pistachio {
 

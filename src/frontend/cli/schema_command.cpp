@@ -6,9 +6,9 @@
 #include <set>
 
 #include "base/format_bytes.h"
+#include "engine/engine_instance.h"
 #include "frontend/cli/command_arguments.h"
 #include "frontend/cli/text_table.h"
-#include "session/engine_instance.h"
 #include "storage/parquet_table.h"
 
 namespace pistachio {

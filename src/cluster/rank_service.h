@@ -16,16 +16,16 @@
 #include <vector>
 
 #include "base/fault_plan.h"
+#include "cluster/membership.h"
+#include "cluster/rank_memory.h"
+#include "cluster/rank_messages.h"
+#include "cluster/remote_error.h"
+#include "engine/result_receiver.h"
 #include "exec/pipeline/plan_builder.h"
 #include "network/exchange_hub.h"
 #include "network/link_survey.h"
 #include "network/transport.h"
-#include "session/membership.h"
-#include "session/query_profile.h"
-#include "session/rank_memory.h"
-#include "session/rank_messages.h"
-#include "session/remote_error.h"
-#include "session/session.h"
+#include "profile/query_profile.h"
 
 namespace pistachio {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/cancel_token.h"
-#include "session/engine_instance.h"
+#include "engine/engine_instance.h"
 #include "storage/scan_plan.h"
 #include "storage/scan_statistics.h"
 

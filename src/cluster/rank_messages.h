@@ -5,10 +5,10 @@
 #include <string>
 
 #include "base/byte_stream.h"
+#include "cluster/remote_error.h"
 #include "config/settings.h"
 #include "network/rank_info.h"
-#include "session/query_profile.h"
-#include "session/remote_error.h"
+#include "profile/query_profile.h"
 
 namespace pistachio {
 

@@ -1,4 +1,4 @@
-#include "session/use_timeline.h"
+#include "profile/use_timeline.h"
 
 #include <time.h>
 

@@ -1,4 +1,4 @@
-#include "session/rank_messages.h"
+#include "cluster/rank_messages.h"
 
 #include "base/error.h"
 

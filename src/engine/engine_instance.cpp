@@ -1,4 +1,4 @@
-#include "session/engine_instance.h"
+#include "engine/engine_instance.h"
 
 #include <ATen/Context.h>
 #include <ATen/Parallel.h>

@@ -1,4 +1,4 @@
-#include "session/rank_service.h"
+#include "cluster/rank_service.h"
 
 #include <ATen/ATen.h>
 #include <fmt/format.h>
@@ -8,13 +8,13 @@
 #include "base/byte_stream.h"
 #include "base/check.h"
 #include "base/start_thread.h"
+#include "cluster/loss_report.h"
+#include "cluster/rank_files.h"
+#include "engine/query_pipeline.h"
 #include "network/message_limits.h"
 #include "network/message_payload.h"
 #include "physical/physical_plan_checker.h"
 #include "physical/plan_serializer.h"
-#include "session/loss_report.h"
-#include "session/query_pipeline.h"
-#include "session/rank_files.h"
 
 namespace pistachio {
 

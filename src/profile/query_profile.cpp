@@ -1,4 +1,4 @@
-#include "session/query_profile.h"
+#include "profile/query_profile.h"
 
 #include <algorithm>
 #include <numeric>

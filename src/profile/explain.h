@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "physical/physical_node.h"
-#include "session/query_profile.h"
+#include "profile/query_profile.h"
 
 namespace pistachio {
 

@@ -5,10 +5,10 @@
 
 #include "base/byte_stream.h"
 #include "base/check.h"
+#include "cluster/rank_messages.h"
+#include "cluster/rank_service.h"
+#include "engine/query_pipeline.h"
 #include "physical/plan_serializer.h"
-#include "session/query_pipeline.h"
-#include "session/rank_messages.h"
-#include "session/rank_service.h"
 
 namespace pistachio {
 

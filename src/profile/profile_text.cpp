@@ -1,4 +1,4 @@
-#include "session/profile_text.h"
+#include "profile/profile_text.h"
 
 #include <fmt/format.h>
 

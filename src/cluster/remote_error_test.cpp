@@ -1,4 +1,4 @@
-#include "session/remote_error.h"
+#include "cluster/remote_error.h"
 
 #include <gtest/gtest.h>
 

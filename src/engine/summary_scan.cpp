@@ -1,4 +1,4 @@
-#include "session/summary_scan.h"
+#include "engine/summary_scan.h"
 
 #include <fmt/format.h>
 

@@ -10,7 +10,7 @@
 #include "exec/pipeline/plan_builder.h"
 #include "network/exchange_hub.h"
 #include "physical/physical_node.h"
-#include "session/use_timeline.h"
+#include "profile/use_timeline.h"
 
 namespace pistachio {
 

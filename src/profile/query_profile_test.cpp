@@ -1,11 +1,11 @@
-#include "session/query_profile.h"
+#include "profile/query_profile.h"
 
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
-#include "session/profile_text.h"
+#include "profile/profile_text.h"
 
 namespace pistachio {
 namespace {

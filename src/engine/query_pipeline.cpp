@@ -1,4 +1,4 @@
-#include "session/query_pipeline.h"
+#include "engine/query_pipeline.h"
 
 #include <algorithm>
 #include <chrono>

@@ -5,10 +5,11 @@
 #include <vector>
 
 #include "binder/bind.h"
+#include "engine/engine_instance.h"
+#include "engine/result_receiver.h"
 #include "exec/pipeline/plan_builder.h"
 #include "network/exchange_hub.h"
 #include "physical/exchange_placement.h"
-#include "session/session.h"
 
 namespace pistachio {
 

@@ -1,4 +1,4 @@
-#include "session/membership.h"
+#include "cluster/membership.h"
 
 #include <gtest/gtest.h>
 

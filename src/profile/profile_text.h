@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "session/query_profile.h"
+#include "profile/query_profile.h"
 
 namespace pistachio {
 

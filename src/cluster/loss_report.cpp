@@ -1,4 +1,4 @@
-#include "session/loss_report.h"
+#include "cluster/loss_report.h"
 
 #include <dirent.h>
 #include <fmt/chrono.h>

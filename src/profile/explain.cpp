@@ -1,4 +1,4 @@
-#include "session/explain.h"
+#include "profile/explain.h"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/overloaded.h"
-#include "session/profile_text.h"
+#include "profile/profile_text.h"
 
 namespace pistachio {
 

@@ -1,4 +1,4 @@
-#include "session/rank_memory.h"
+#include "cluster/rank_memory.h"
 
 #include <unistd.h>
 

@@ -1,4 +1,4 @@
-#include "session/rank_files.h"
+#include "cluster/rank_files.h"
 
 #include <fmt/format.h>
 
