@@ -4,6 +4,7 @@
 // operators (grouping by it, joining on it), and the dependent join becomes a plain join on the outer values. Where a filter equates every
 // outer value with a column of the subquery, that column stands for D and no D is made.
 #include <algorithm>
+#include <array>
 #include <map>
 #include <optional>
 
@@ -75,11 +76,51 @@ class Unnester {
     if (correlated.empty()) return;
     Domain domain;
     domain.columns.assign(correlated.begin(), correlated.end());
+    tell_equal_values_apart(node, domain);
     domain.left_side = &node.children[0];
     if (join.kind == JoinKind::Single) domain.lenient_aggregate = lenient_aggregate(node.right());
     Pushed pushed = push(std::move(node.children[1]), domain);
     node.children[1] = std::move(pushed.plan);
     for (ColumnId column : domain.columns) join.conditions.push_back(same_value(column, pushed.mapping.at(column)));
+  }
+
+  // Equal values may still differ: 0.0 and -0.0, one month and 30 days. Where the subquery does more with such an outer value than compare
+  // it, the domain holds the text of the value too, so that each outer row gets the answer for its own value.
+  void tell_equal_values_apart(LogicalNode& node, Domain& domain) {
+    LogicalProject project;
+    std::vector<ColumnId> texts;
+    for (ColumnId column : domain.columns) {
+      LogicalType type = plan_.columns.type(column);
+      bool may_differ = type.is_floating() || type.kind() == TypeKind::Interval;
+      if (!may_differ || only_compares(node.right(), column)) continue;
+      texts.push_back(plan_.columns.add(plan_.columns.name(column) + " text", TypeKind::Varchar));
+      project.columns.push_back({texts.back(), Expression::cast(reference(column), TypeKind::Varchar)});
+    }
+    if (texts.empty()) return;
+    for (ColumnId column : output_columns(node.left())) project.columns.push_back({column, reference(column)});
+    node.children[0] = make_node(std::move(project), std::move(node.children[0]));
+    domain.columns.insert(domain.columns.end(), texts.begin(), texts.end());
+  }
+
+  // Whether the column is nowhere used but as an operand of a comparison.
+  static bool only_compares(const Expression& expression, ColumnId column) {
+    static constexpr std::array<std::string_view, 10> kComparing = {
+        "=", "<>", "<", "<=", ">", ">=", "is distinct from", "is not distinct from", "is null", "is not null"};
+    if (expression.kind() == ExpressionKind::Column) return expression.column_id() != column;
+    bool compares = expression.kind() == ExpressionKind::Call &&
+                    std::find(kComparing.begin(), kComparing.end(), expression.function().name) != kComparing.end();
+    return std::all_of(expression.children().begin(), expression.children().end(), [&](const ExpressionPtr& child) {
+      return (compares && child->kind() == ExpressionKind::Column) || only_compares(*child, column);
+    });
+  }
+
+  static bool only_compares(const LogicalNode& node, ColumnId column) {
+    bool compares = true;
+    for_each_expression(node, [&](const ExpressionPtr& expression) { compares = compares && only_compares(*expression, column); });
+    if (const auto* aggregate = node.as<LogicalAggregate>())
+      compares = compares && std::find(aggregate->groups.begin(), aggregate->groups.end(), column) == aggregate->groups.end();
+    return compares && std::all_of(node.children.begin(), node.children.end(),
+                                   [&](const LogicalPtr& child) { return only_compares(*child, column); });
   }
 
   // EXISTS asks for a row only: what the rows hold, their order and their number do not matter.

@@ -64,8 +64,8 @@ class LogicalPlanText {
   }
   std::string show(const AggregateCall& call) const {
     std::string filter = call.filter ? fmt::format(" FILTER {}", show(*call.filter)) : "";
-    return fmt::format("{}({}{}){} AS {}", call.function->name, call.distinct ? "DISTINCT " : "", call.argument ? show(*call.argument) : "*",
-                       filter, name(call.id));
+    std::string argument = call.argument ? show(*call.argument) : "*";
+    return fmt::format("{}({}{}){} AS {}", call.function->name, call.distinct ? "DISTINCT " : "", argument, filter, name(call.id));
   }
   std::string show(const NamedExpression& column) const {
     bool passes = column.expression->kind() == ExpressionKind::Column && column.expression->column_id() == column.id;
@@ -96,8 +96,8 @@ class LogicalPlanText {
   }
 
   std::string line(const LogicalScan& scan) const {
-    std::string made =
-        fmt::format("scan {}({})", scan.table->name(), joined(scan.columns, ", ", [&](const ScanColumn& column) { return name(column.id); }));
+    std::string columns = joined(scan.columns, ", ", [&](const ScanColumn& column) { return name(column.id); });
+    std::string made = fmt::format("scan {}({})", scan.table->name(), columns);
     if (!scan.filters.empty()) made += fmt::format(" where {}", show(scan.filters));
     return made;
   }
@@ -111,10 +111,12 @@ class LogicalPlanText {
   std::string line(const LogicalNode& node) const {
     return std::visit(
         Overloaded{[&](const LogicalScan& scan) { return line(scan); },
-                   [&](const LogicalValues& values) { return fmt::format("values({}) of {} rows", show(values.columns), values.rows.size()); },
+                   [&](const LogicalValues& values) {
+                     return fmt::format("values({}) of {} rows", show(values.columns), values.rows.size());
+                   },
                    [&](const LogicalFilter& filter) { return fmt::format("filter {}", show(filter.conditions)); },
                    [&](const LogicalProject& project) {
-                     return fmt::format("project {}", joined(project.columns, ", ", [&](const NamedExpression& column) { return show(column); }));
+                     return "project " + joined(project.columns, ", ", [&](const NamedExpression& column) { return show(column); });
                    },
                    [&](const LogicalJoin& join) { return line(join); },
                    [&](const LogicalAggregate& aggregate) {
@@ -129,7 +131,8 @@ class LogicalPlanText {
                    [&](const LogicalLimit& limit) { return line(limit); },
                    [&](const LogicalSetOperation& operation) { return line(operation); },
                    [&](const LogicalSharedRead& read) {
-                     return fmt::format("read {} {}({})", read.is_working_table ? "working table" : "common table", read.shared, show(read.columns));
+                     std::string_view table = read.is_working_table ? "working table" : "common table";
+                     return fmt::format("read {} {}({})", table, read.shared, show(read.columns));
                    },
                    [&](const LogicalRepeat& repeat) { return fmt::format("repeat {}", name(repeat.times)); }},
         node.node);
