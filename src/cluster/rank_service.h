@@ -20,6 +20,7 @@
 #include "cluster/rank_memory.h"
 #include "cluster/rank_messages.h"
 #include "cluster/remote_error.h"
+#include "engine/engine_instance.h"
 #include "engine/result_receiver.h"
 #include "exec/pipeline/plan_builder.h"
 #include "network/exchange_hub.h"

@@ -19,7 +19,7 @@ namespace pistachio {
 namespace {
 
 // A rank looks at so many of its rows, if it has them, and tells the others of so many of those.
-constexpr int64_t kRowsLookedAt = 1 << 18;
+constexpr int64_t kRowsSampled = 1 << 18;
 constexpr int64_t kRowsTold = 2048;
 
 class RangeRouter final : public RowRouter {
@@ -33,12 +33,12 @@ class RangeRouter final : public RowRouter {
 
   bool look_at(const Chunk& chunk) override {
     Chunk keys = order_.key_values(chunk);
-    int64_t told = std::clamp<int64_t>(keys.rows() * kRowsTold / kRowsLookedAt, 1, kRowsTold);
+    int64_t told = std::clamp<int64_t>(keys.rows() * kRowsTold / kRowsSampled, 1, kRowsTold);
     // Evenly over the chunk, from the middle of each part.
     at::Tensor rows = at::arange(told, at::TensorOptions(at::kLong).device(keys.device())).mul_(keys.rows()).add_(keys.rows() / 2);
     sample_.push_back(take_rows(keys, rows.div_(told, "floor")));
     seen_ += chunk.rows();
-    return seen_ >= kRowsLookedAt;
+    return seen_ >= kRowsSampled;
   }
 
   Task<void> settle() override {
