@@ -43,7 +43,7 @@ class Cancel(unittest.TestCase):
         ranks = rank_processes(process.pid, 2)
         # Until the query runs on all of them: starting takes a rank a second of a core at most.
         end = time.monotonic() + pistachio.WATCHDOG_SECONDS
-        while min(processor_seconds(pid) for pid in ranks.values()) < 2.5 and time.monotonic() < end:
+        while min(processor_seconds(pid) for pid in ranks.values()) < 1.5 and time.monotonic() < end:
             time.sleep(0.1)
         process.send_signal(signal.SIGINT)
         output, errors = process.communicate(timeout=pistachio.WATCHDOG_SECONDS)
