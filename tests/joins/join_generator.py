@@ -104,7 +104,7 @@ class Round:
     def statement(self):
         """None if its answer is too large."""
         make = self.random.choice((self.two_tables,) * 5 + (self.three_tables, self.three_tables, self.merged_columns, self.product, self.exists, self.exists,
-                                                            self.membership, self.membership, self.membership, self.scalar, self.aggregated))
+                                                            self.membership, self.membership, self.membership, self.scalar, self.aggregated, self.outer_value))
         made = make()
         return made if made is None or made.rows.total() <= MOST_ROWS else None
 
@@ -273,3 +273,15 @@ class Round:
             places = match(environment)
             rows[self.output_of(environment["l"], "l") + (str(max(places)) if places else None, str(len(places)))] += 1
         return Statement(sql, rows)
+
+    def outer_value(self):
+        """A subquery that gives back the key of its outer row, as text: equal keys may read differently (-0.0 and 0.0, 1 month and 30 days)."""
+        conditions = self.key_conditions("l", "r") + self.other_conditions("l", "r")
+        subquery = f"(SELECT CAST(l.k1 AS VARCHAR) FROM r WHERE {sql_of(conditions)} LIMIT 1)"
+        match = matcher(conditions, "r", self.environments("r"))
+        rows = Counter()
+        for environment in self.environments("l"):
+            left = environment["l"]
+            same = "true" if match(environment) and left.keys[0] is not None else None
+            rows[self.output_of(left, "l") + (same,)] += 1
+        return Statement(f"SELECT {self.output('l')}, {subquery} = CAST(l.k1 AS VARCHAR) FROM l", rows)
