@@ -20,6 +20,7 @@ from tests.support.pistachio_session import PistachioSession  # noqa: E402
 from tests.tpch import tpch_queries  # noqa: E402
 from tools.bench import storage_bandwidth  # noqa: E402
 from tools.bench.interruption import EXIT_STATUS, Interruption  # noqa: E402
+from tools.bench.speedup_chart import speedup_chart  # noqa: E402
 from tools.tpch_data import TABLES, ensure_tpch  # noqa: E402
 
 
@@ -74,6 +75,7 @@ def main():
     parser.add_argument("--repeat", type=int, default=5)
     parser.add_argument("--queries", help="numbers, separated by commas; all 22 if left out")
     parser.add_argument("--json", type=Path)
+    parser.add_argument("--plot", type=Path, metavar="FILE.svg", help="draw the speed-ups")
     parser.add_argument("-s", dest="settings", action="append", default=[], metavar="name=value", help="of Pistachio, such as storage_bandwidth_limit=100MB")
     parser.add_argument("--binary", type=Path, default=ROOT / "build/release/pistachio")
     arguments = parser.parse_args()
@@ -100,6 +102,10 @@ def main():
         report = {"geomean_ratio": mean, "scale_factor": arguments.sf, "threads": arguments.threads, "settings": arguments.settings,
                   "storage_bandwidth": speed, "storage_bandwidth_origin": origin, "interrupted": interruption.came, "cases": cases}
         arguments.json.write_text(json.dumps(report, indent=2) + "\n")
+    if arguments.plot:
+        subtitle = (f"scale factor {arguments.sf}, {arguments.threads} threads, Parquet files in the page cache, medians of {arguments.repeat} interleaved runs; "
+                    f"geometric mean {mean:.2f}x")
+        arguments.plot.write_text(speedup_chart("TPC-H: speed-up over DuckDB", subtitle, [(f"q{case['query']}", case["ratio"]) for case in cases]))
     return EXIT_STATUS if interruption.came else 0
 
 
