@@ -1,6 +1,6 @@
 // Moves every condition as far down as it can go: through projections, to the sides of joins, below grouping, into scans. On the way,
-// conditions between the sides of an inner join become join conditions, outer joins whose missing rows would be dropped become inner
-// ones, and marks that only select rows become semi and anti joins.
+// conditions between the sides of an inner join become join conditions, outer joins whose missing rows a filter or a join above would drop
+// become inner ones, and marks that only select rows become semi and anti joins.
 #include <algorithm>
 #include <map>
 
@@ -173,6 +173,24 @@ class FilterPusher {
     }
   }
 
+  // As simplify_join for the outer joins of an input, by the conditions of the join above it, which drops the rows that do not meet them.
+  void simplify_below(LogicalNode& node, const Conditions& conditions) {
+    if (node.as<LogicalFilter>() != nullptr) return simplify_below(*node.children[0], conditions);
+    const auto* join = node.as<LogicalJoin>();
+    if (join == nullptr) return;
+    simplify_join(node, conditions);
+    bool is_inner = join->kind == JoinKind::Inner;
+    if (is_inner || join->kind == JoinKind::Left) simplify_below(node.left(), conditions);
+    if (is_inner || join->kind == JoinKind::Right) simplify_below(node.right(), conditions);
+  }
+
+  static bool drops_unmatched_left(JoinKind kind) {
+    return kind == JoinKind::Inner || kind == JoinKind::Right || kind == JoinKind::Semi || kind == JoinKind::RightSemi;
+  }
+  static bool drops_unmatched_right(JoinKind kind) {
+    return kind != JoinKind::Right && kind != JoinKind::Full && kind != JoinKind::RightAnti;
+  }
+
   // A mark that must be true selects rows with a match; one that must not be and cannot be NULL, rows without.
   LogicalPtr mark_to_selection(LogicalPtr node, Conditions& conditions) {
     auto& join = *node->as<LogicalJoin>();
@@ -262,6 +280,8 @@ class FilterPusher {
         break;
       case JoinKind::Full: stay = std::move(conditions); break;
     }
+    if (drops_unmatched_left(join.kind)) simplify_below(*node->children[0], join.conditions);
+    if (drops_unmatched_right(join.kind)) simplify_below(*node->children[1], join.conditions);
     node->children[0] = push(std::move(node->children[0]), std::move(to_left));
     node->children[1] = push(std::move(node->children[1]), std::move(to_right));
     return above(std::move(node), std::move(stay));

@@ -49,6 +49,45 @@ inner join on (t.a < u.a) AND (t.a = u.a)
 )");
 }
 
+TEST_F(PushDownFiltersTest, JoinAboveThatRejectsNullMakesInnerJoins) {
+  auto outer = [&] { return join(JoinKind::Left, {"t.a = u.a"}, scan("t", {"a"}), scan("u", {"a", "b"})); };
+  LogicalPtr left = outer();
+  EXPECT_EQ(after("push_down_filters", join(JoinKind::Inner, {"u.b = v.a"}, std::move(left), scan("v", {"a"}))), R"(
+inner join on (u.b = v.a)
+  inner join on (t.a = u.a)
+    scan t(t.a)
+    scan u(u.a, u.b)
+  scan v(v.a)
+)");
+  // Also through another join, and below the optional side of an outer join.
+  plan_ = {};
+  left = outer();
+  left = join(JoinKind::Inner, {"t.a = w.a"}, std::move(left), scan("w", {"a"}));
+  EXPECT_EQ(after("push_down_filters", join(JoinKind::Right, {"u.b = v.a"}, std::move(left), scan("v", {"a"}))), R"(
+right join on (u.b = v.a)
+  inner join on (t.a = w.a)
+    inner join on (t.a = u.a)
+      scan t(t.a)
+      scan u(u.a, u.b)
+    scan w(w.a)
+  scan v(v.a)
+)");
+}
+
+TEST_F(PushDownFiltersTest, JoinAboveThatKeepsItsRowsLeavesOuterJoins) {
+  for (JoinKind kind : {JoinKind::Left, JoinKind::Full, JoinKind::Anti}) {
+    plan_ = {};
+    LogicalPtr left = join(JoinKind::Left, {"t.a = u.a"}, scan("t", {"a"}), scan("u", {"a", "b"}));
+    std::string text = after("push_down_filters", join(kind, {"u.b = v.a"}, std::move(left), scan("v", {"a"})));
+    EXPECT_NE(text.find("  left join on (t.a = u.a)"), std::string::npos) << text;
+  }
+  // NULL is not distinct from NULL: rows without a match may pass.
+  plan_ = {};
+  LogicalPtr left = join(JoinKind::Left, {"t.a = u.a"}, scan("t", {"a"}), scan("u", {"a", "b"}));
+  std::string text = after("push_down_filters", join(JoinKind::Inner, {"u.b is not distinct from v.a"}, std::move(left), scan("v", {"a"})));
+  EXPECT_NE(text.find("  left join on (t.a = u.a)"), std::string::npos) << text;
+}
+
 TEST_F(PushDownFiltersTest, DisjunctionRejectsNullOnlyIfAllParts) {
   LogicalPtr joined = join(JoinKind::Left, {"t.a = u.a"}, scan("t", {"a"}), scan("u", {"a", "b"}));
   ExpressionPtr either = Expression::logical(ExpressionKind::Or, {is("u.b > 1"), is("t.a = 3")});

@@ -56,6 +56,12 @@ PAIRS = (
         only_with=("inner hash join",),
         also_disabled=("push_down_implied_conditions", "push_down_filters_again")),
     RulePair(
+        "push_down_filters",  # the same by the condition of a join
+        "SELECT s_name, r_name FROM (supplier LEFT JOIN nation ON s_nationkey = n_nationkey) JOIN region ON n_regionkey = r_regionkey",
+        only_without=("probe: left hash join",),
+        only_with=("build: inner hash join",),
+        also_disabled=("push_down_implied_conditions", "push_down_filters_again")),
+    RulePair(
         "imply_conditions",
         "SELECT count(*) FROM orders JOIN lineitem ON o_orderkey = l_orderkey WHERE o_orderkey < 100",
         only_without=(),
