@@ -7,6 +7,7 @@
 
 #include "network/loopback_transport.h"
 #include "parser/parse.h"
+#include "session/session.h"
 
 namespace pistachio {
 namespace {
