@@ -46,16 +46,11 @@ class JoinOrderer {
       rows_.push_back(estimator_.rows(*input));
       given_.push_back(output_set(*input));
     }
+    put_composite_keys_first();
     std::vector<const LogicalNode*> nodes;
     for (const LogicalPtr& input : region_.inputs) nodes.push_back(input.get());
     for (const ExpressionPtr& condition : region_.conditions) {
-      Inputs used = 0;
-      for (ColumnId column : columns_of(*condition)) {
-        for (size_t i = 0; i < given_.size(); ++i) {
-          if (given_[i].contains(column)) used |= Inputs{1} << i;
-        }
-      }
-      used_by_.push_back(used);
+      used_by_.push_back(inputs_of(*condition));
       estimates_.push_back(estimator_.estimate(*condition, nodes));
     }
   }
@@ -68,6 +63,29 @@ class JoinOrderer {
     Inputs left = 0;
     Inputs right = 0;
   };
+
+  Inputs inputs_of(const Expression& condition) const {
+    Inputs used = 0;
+    for (ColumnId column : columns_of(condition)) {
+      for (size_t i = 0; i < given_.size(); ++i) {
+        if (given_[i].contains(column)) used |= Inputs{1} << i;
+      }
+    }
+    return used;
+  }
+
+  // Of equalities that follow from each other the first ones are used. Those of two inputs that have several in common go first: together
+  // they may be a composite key, whose selectivity is not the product of its parts.
+  void put_composite_keys_first() {
+    std::map<Inputs, int> in_common;
+    for (const ExpressionPtr& condition : region_.conditions) {
+      if (as_column_equality(*condition)) ++in_common[inputs_of(*condition)];
+    }
+    std::stable_sort(region_.conditions.begin(), region_.conditions.end(), [&](const ExpressionPtr& left, const ExpressionPtr& right) {
+      auto rank = [&](const Expression& condition) { return as_column_equality(condition) ? in_common[inputs_of(condition)] : 0; };
+      return rank(*left) > rank(*right);
+    });
+  }
 
   // Rows of the join of a set of inputs: does not depend on the order.
   double rows_of(Inputs set) {
