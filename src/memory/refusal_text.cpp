@@ -1,6 +1,7 @@
 #include "memory/refusal_text.h"
 
 #include <fmt/format.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 
@@ -27,6 +28,15 @@ std::string describe_refusal(MemoryRefusal refusal) {
     text += fmt::format("{}{} {}", i == 0 ? "; largest holders: " : ", ", refusal.holders[i].path, format_bytes(refusal.holders[i].bytes));
   }
   return text + "; raise memory_limit";
+}
+
+std::string failed_allocation_text() {
+  rlimit address_space{};
+  if (getrlimit(RLIMIT_AS, &address_space) == 0 && address_space.rlim_cur != RLIM_INFINITY) {
+    return fmt::format("out of memory: this process may use addresses of {} only (ulimit -v); raise that limit",
+                       format_bytes(static_cast<int64_t>(address_space.rlim_cur)));
+  }
+  return "out of memory: the operating system gives no more; lower memory_limit or run less beside it";
 }
 
 }  // namespace pistachio

@@ -1,4 +1,4 @@
-// The text of an OutOfMemory: what was asked, which limit stood in the way, who holds the most, and what to do about it. Pure functions.
+// The text of an OutOfMemory: what was asked, which limit stood in the way, who holds the most, and what to do about it.
 #pragma once
 
 #include <cstdint>
@@ -25,5 +25,8 @@ struct MemoryRefusal {
 };
 
 std::string describe_refusal(MemoryRefusal refusal);
+
+// For std::bad_alloc, which says nothing: memory outside the pooled allocator, such as long constants, could not be had.
+std::string failed_allocation_text();
 
 }  // namespace pistachio

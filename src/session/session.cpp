@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <new>
 #include <set>
 
 #include "base/error.h"
@@ -16,6 +17,7 @@
 #include "cluster/rank_files.h"
 #include "cluster/rank_service.h"
 #include "engine/query_pipeline.h"
+#include "memory/refusal_text.h"
 #include "optimizer/optimizer.h"
 #include "parser/parse.h"
 #include "profile/query_profile.h"
@@ -151,14 +153,18 @@ void Session::execute(std::shared_ptr<const ast::Statement> statement, ResultRec
       session.token_ = {};
     }
   } forget{*this};
-  run_in_time(token, begin, [&](const CancelToken& limited) {
-    token_ = limited;
-    // Whatever binds, optimizes and builds plans walks down them by recursion.
-    run_on_large_stack(kPlanningStackBytes, [&] {
-      at::set_num_threads(1);
-      std::visit([&](const auto& node) { run(statement, node, receiver); }, statement->node);
+  try {
+    run_in_time(token, begin, [&](const CancelToken& limited) {
+      token_ = limited;
+      // Whatever binds, optimizes and builds plans walks down them by recursion.
+      run_on_large_stack(kPlanningStackBytes, [&] {
+        at::set_num_threads(1);
+        std::visit([&](const auto& node) { run(statement, node, receiver); }, statement->node);
+      });
     });
-  });
+  } catch (const std::bad_alloc&) {
+    throw OutOfMemory(failed_allocation_text());
+  }
 }
 
 PlannedQuery Session::plan(const ast::Query& query, std::vector<LogicalType> inserted) {
