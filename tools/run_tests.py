@@ -303,8 +303,9 @@ def sanitizer_environment(kind, suite):
         return {
             # Containers cross the border to libtorch and Arrow, which are not instrumented: their bounds are unknown to us.
             # The most a test may allocate at once is far above what any needs: a larger request is a length taken from a file.
-            "ASAN_OPTIONS": f"detect_leaks=1:detect_container_overflow=0:detect_stack_use_after_return={after_return}:strict_string_checks=1:"
-                            "allocator_may_return_null=0:max_allocation_size_mb=4096:handle_abort=1",
+            # Small fake stacks: once one is full, every call searches all of it for a free frame (base_test: 81 s with the default, 13 with this).
+            "ASAN_OPTIONS": f"detect_leaks=1:detect_container_overflow=0:detect_stack_use_after_return={after_return}:max_uar_stack_size_log=16:"
+                            "strict_string_checks=1:allocator_may_return_null=0:max_allocation_size_mb=4096:handle_abort=1",
             "LSAN_OPTIONS": f"suppressions={support / 'lsan_suppressions.txt'}:print_suppressions=0",
             "UBSAN_OPTIONS": "print_stacktrace=1:halt_on_error=1",
         }

@@ -111,6 +111,9 @@ def is_our_limit(scalar, error, value, type_name):
     # PostgreSQL 15 takes spaces before the digits of an exponent.
     if "is no DECIMAL" in error and re.search("[eE] +[-+]?[0-9]", error):
         return True
+    # PostgreSQL 15 reads hexadecimal floating-point numbers.
+    if re.search("'[-+]?0[xX][^']*' is no (REAL|DOUBLE)", error):
+        return True
     # Dates and times are read in ISO form only.
     if re.search("is no (DATE|TIME|TIMESTAMP)", error):
         return True
