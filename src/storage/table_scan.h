@@ -1,6 +1,6 @@
 // Runs a scan plan. Units are fetched ahead by one dispatcher, in the order of the plan, within the memory account and a window; lanes
-// (one per consumer) take fetched units and decode them chunk by chunk right where the chunk is used. `scan_into` offers the same through
-// a bounded channel, in any order or in file order. The settings `overlap` and `reader` give the slower published variants.
+// (one per consumer) take fetched units and decode them chunk by chunk right where the chunk is used. `run_into` sends the chunks through a
+// bounded channel, in any order or in file order. The settings `overlap` and `reader` give the slower published variants.
 #pragma once
 
 #include <atomic>

@@ -1,5 +1,6 @@
 // Turns the encoded values of a batch of pages into dense values (NULLs left out) of the column's physical type, by one kernel call
-// per encoding, and those into the column's logical type. Runs where the bytes are; what is looked at before is read on the host.
+// per encoding, and those into the column's logical type. Kernels run on the device that holds the bytes; headers are parsed
+// from the host copy.
 #pragma once
 
 #include <ATen/core/Tensor.h>
