@@ -1,7 +1,6 @@
 #include "memory/block_pool.h"
 
 #include <fmt/format.h>
-#include <sys/resource.h>
 
 #include <algorithm>
 #include <utility>
@@ -9,6 +8,7 @@
 #include "base/error.h"
 #include "base/format_bytes.h"
 #include "memory/poison.h"
+#include "memory/refusal_text.h"
 
 namespace pistachio {
 
@@ -76,11 +76,10 @@ ThreadCache* current_cache(BlockPool& pool) {
 std::string describe_shortage(int64_t bytes, int64_t limit, const PooledAllocatorStatistics& now) {
   const std::string text = fmt::format("out of memory: a block of {} does not fit", format_bytes(bytes));
   if (bytes <= limit - now.mapped_bytes) {
-    rlimit address_space{};
-    if (getrlimit(RLIMIT_AS, &address_space) == 0 && address_space.rlim_cur != RLIM_INFINITY) {
-      return text + fmt::format(", this process may use addresses of {} only (ulimit -v), and half of them serve tensors; "
+    if (std::optional<int64_t> limit_of_addresses = address_space_limit()) {
+      return text + fmt::format(", the address space of this process is limited to {} (ulimit -v), and half of it is for tensors; "
                                 "raise that limit, memory_limit keeps memory bounded",
-                                format_bytes(static_cast<int64_t>(address_space.rlim_cur)));
+                                format_bytes(*limit_of_addresses));
     }
     return text + ", the operating system gives no more; lower memory_limit or run less beside it";
   }

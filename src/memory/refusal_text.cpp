@@ -30,12 +30,15 @@ std::string describe_refusal(MemoryRefusal refusal) {
   return text + "; raise memory_limit";
 }
 
+std::optional<int64_t> address_space_limit() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return std::nullopt;
+  return static_cast<int64_t>(limit.rlim_cur);
+}
+
 std::string failed_allocation_text() {
-  rlimit address_space{};
-  if (getrlimit(RLIMIT_AS, &address_space) == 0 && address_space.rlim_cur != RLIM_INFINITY) {
-    return fmt::format("out of memory: this process may use addresses of {} only (ulimit -v); raise that limit",
-                       format_bytes(static_cast<int64_t>(address_space.rlim_cur)));
-  }
+  if (std::optional<int64_t> limit = address_space_limit())
+    return fmt::format("out of memory: the address space of this process is limited to {} (ulimit -v); raise that limit", format_bytes(*limit));
   return "out of memory: the operating system gives no more; lower memory_limit or run less beside it";
 }
 

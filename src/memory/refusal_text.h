@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,7 +27,10 @@ struct MemoryRefusal {
 
 std::string describe_refusal(MemoryRefusal refusal);
 
-// For std::bad_alloc, which says nothing: memory outside the pooled allocator, such as long constants, could not be had.
+// The limit on the process's address space (ulimit -v), if there is one.
+std::optional<int64_t> address_space_limit();
+
+// Error text for std::bad_alloc: an allocation outside the pooled allocator failed, such as that of a long constant.
 std::string failed_allocation_text();
 
 }  // namespace pistachio

@@ -1,6 +1,5 @@
 // Every stored type x encoding x NULL pattern (one column each) in files of every codec, page version and several sizes, read by the
 // engine's column readers and compared with Arrow's own reader. Deterministic; the name of a test says which file it is.
-#include <ATen/Context.h>
 #include <arrow/api.h>
 #include <arrow/util/compression.h>
 #include <fmt/format.h>
@@ -10,6 +9,7 @@
 #include "tests/parquet/arrow_compare.h"
 #include "tests/parquet/in_memory_file.h"
 #include "tests/parquet/parquet_file_factory.h"
+#include "tests/parquet/scan_devices.h"
 
 namespace pistachio::test {
 namespace {
@@ -74,13 +74,6 @@ std::vector<FileVariant> file_variants() {
   return variants;
 }
 
-// Where row groups are decoded together.
-std::vector<at::Device> devices() {
-  std::vector<at::Device> all = {at::kCPU};
-  if (at::globalContext().hasCUDA()) all.emplace_back(at::kCUDA);
-  return all;
-}
-
 class ParquetMatrix : public testing::TestWithParam<FileVariant> {};
 
 struct Comparison {
@@ -129,7 +122,7 @@ TEST_P(ParquetMatrix, AgreesWithArrow) {
       Comparison some = compare_column(file, static_cast<int>(i), expected, masked);
       EXPECT_EQ(some.difference, "");
       masked_rows += some.rows;
-      for (at::Device device : devices()) {
+      for (at::Device device : scan_devices()) {
         for (const InMemoryFile::Options& options : {reading, masked}) {
           InMemoryFile::WholeColumn whole = file.read_together(static_cast<int>(i), options, device);
           EXPECT_EQ(whole.column.rows(), static_cast<int64_t>(whole.rows.size()));

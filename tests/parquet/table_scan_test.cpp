@@ -2,7 +2,6 @@
 // a plain evaluation, with and without late materialisation, over many chunk sizes; several files, nested files, damaged files.
 #include "storage/table_scan.h"
 
-#include <ATen/Context.h>
 #include <arrow/api.h>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -20,6 +19,7 @@
 #include "tests/parquet/arrow_compare.h"
 #include "tests/parquet/file_mutator.h"
 #include "tests/parquet/parquet_file_factory.h"
+#include "tests/parquet/scan_devices.h"
 #include "tests/parquet/scan_harness.h"
 
 namespace pistachio::test {
@@ -111,12 +111,6 @@ std::vector<ExpectedColumn> expected_columns(const FileSpec& spec, const arrow::
     columns.emplace_back(*table.column(static_cast<int>(i)), spec.columns[i].stored.expected);
   }
   return columns;
-}
-
-std::vector<at::Device> scan_devices() {
-  std::vector<at::Device> all = {at::kCPU};
-  if (at::globalContext().hasCUDA()) all.emplace_back(at::kCUDA);
-  return all;
 }
 
 TEST(TableScan, AllColumnsInEveryChunkSize) {
