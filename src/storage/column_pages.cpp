@@ -11,6 +11,7 @@
 #include "columns/row_selection.h"
 #include "data/concatenate_columns.h"
 #include "kernels/ops/dictionary_gather.h"
+#include "kernels/ops/text_compact.h"
 #include "storage/present_values.h"
 #include "storage/value_decoder.h"
 
@@ -18,7 +19,7 @@ namespace pistachio {
 
 namespace {
 
-// Pages of all units, their places in one buffer.
+// Pages of all units, their places in the buffer that all were uploaded to.
 struct JoinedPages {
   at::Tensor bytes;
   std::vector<PreparedPage> pages;
@@ -27,11 +28,12 @@ struct JoinedPages {
 
 JoinedPages join_pages(const std::vector<const ColumnPages*>& units, PageBatch ColumnPages::*batch) {
   JoinedPages joined;
-  std::vector<at::Tensor> bytes;
-  int64_t shift = 0;
   for (size_t unit = 0; unit < units.size(); ++unit) {
     const PageBatch& own = units[unit]->*batch;
     if (own.pages.empty()) continue;
+    if (!joined.bytes.defined()) joined.bytes = own.bytes.as_strided({static_cast<int64_t>(own.bytes.storage().nbytes())}, {1}, 0);
+    ENSURE(own.bytes.is_alias_of(joined.bytes));
+    const int64_t shift = own.bytes.storage_offset();
     for (PreparedPage page : own.pages) {
       page.levels_begin += shift;
       page.levels_end += shift;
@@ -40,15 +42,19 @@ JoinedPages join_pages(const std::vector<const ColumnPages*>& units, PageBatch C
       joined.pages.push_back(page);
       joined.unit.push_back(unit);
     }
-    bytes.push_back(own.bytes);
-    shift += own.bytes.numel();
   }
-  if (!bytes.empty()) joined.bytes = bytes.size() == 1 ? bytes[0] : at::cat(bytes);
   return joined;
 }
 
 at::Tensor upload(const std::vector<int64_t>& numbers, at::Device device) {
   return copied_to(at::tensor(numbers, at::kLong), device);
+}
+
+// Text as it is decoded refers to the pages. A copy frees the pages of all the other columns when the chunk is done.
+Column without_pages(const Column& column) {
+  if (!column.type().is_text()) return column;
+  auto [bytes, offsets] = kernels::text_compact(column.bytes(), column.begins(), column.ends());
+  return Column::text(column.type(), bytes, offsets.slice(0, 0, column.rows()), offsets.slice(0, 1));
 }
 
 // The dictionaries of all units laid end to end: nothing has to be merged, as equal entries are equal values.
@@ -71,7 +77,7 @@ Dictionaries decode_dictionaries(const std::vector<const ColumnPages*>& units) {
   }
   if (counts.empty()) return all;
   JoinedPages joined = join_pages(units, &ColumnPages::dictionary);
-  all.entries = decode_values(*units[0]->column, PageEncoding::Plain, {&joined.bytes, joined.pages, counts}, units[0]->where);
+  all.entries = without_pages(decode_values(*units[0]->column, PageEncoding::Plain, {&joined.bytes, joined.pages, counts}, units[0]->where));
   return all;
 }
 
@@ -102,7 +108,8 @@ Column decode_group(const JoinedPages& group, const Dictionaries& dictionaries, 
   PresentValues present = find_present_values(*first.column, group.bytes, group.pages, first.where);
   Column dense = group.pages[0].header.uses_dictionary()
                      ? decode_coded(group, present, dictionaries, first)
-                     : decode_values(*first.column, group.pages[0].header.encoding, {&group.bytes, group.pages, present.counts}, first.where);
+                     : without_pages(decode_values(*first.column, group.pages[0].header.encoding,
+                                                   {&group.bytes, group.pages, present.counts}, first.where));
   return present.validity.defined() ? spread_rows(dense, present.validity) : dense;
 }
 
@@ -198,13 +205,6 @@ void find_bad_page(const std::vector<const ColumnPages*>& units) {
 
 }  // namespace
 
-void ColumnPages::copy_to(at::Device device) {
-  for (PageBatch* batch : {&dictionary, &data}) {
-    if (batch->bytes.defined()) batch->bytes = copied_to(batch->bytes, device);
-  }
-  wanted = copied_to(wanted, device);
-}
-
 bool is_decoded_together(const ColumnChunkInfo& chunk) {
   return std::none_of(chunk.encodings.begin(), chunk.encodings.end(), [](PageEncoding encoding) {
     return encoding == PageEncoding::DeltaByteArray || encoding == PageEncoding::DeltaLengthByteArray;
@@ -226,7 +226,8 @@ Column decode_together(const std::vector<const ColumnPages*>& units) {
   for (const ColumnPages* unit : units) {
     int64_t rows = 0;
     for (const PreparedPage& page : unit->data.pages) rows += page.header.values;
-    masks.push_back(unit->wanted.defined() ? unit->wanted : at::ones({rows}, at::TensorOptions(at::kBool).device(column->device())));
+    const at::Tensor all = unit->wanted.defined() ? at::Tensor() : at::ones({rows}, at::TensorOptions(at::kBool).device(column->device()));
+    masks.push_back(all.defined() ? all : unit->wanted.view(at::kBool));
   }
   return select_rows(*column, at::cat(masks));
 }

@@ -16,16 +16,14 @@ struct ColumnPages {
   DataLocation where;
   PageBatch dictionary;  // without pages: there is none
   PageBatch data;
-  at::Tensor wanted;  // bool, of the rows of the pages: those that are asked for; undefined: all
-
-  // Copies both batches to the device without waiting. The host copies stay, since run headers are parsed on the host.
-  void copy_to(at::Device device);
+  at::Tensor wanted;  // uint8, of the rows of the pages: those that are asked for; undefined: all
 };
 
 // False for encodings that need a kernel call per page and gain nothing from batching.
 bool is_decoded_together(const ColumnChunkInfo& chunk);
 
-// Decodes one column of several units that store it alike; returns the wanted rows in order. Throws DataError.
+// Decodes one column of several units that store it alike, after upload_pages() moved them together; returns the wanted rows in order. The
+// column keeps nothing of the pages alive. Throws DataError.
 Column decode_together(const std::vector<const ColumnPages*>& units);
 
 }  // namespace pistachio

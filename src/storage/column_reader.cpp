@@ -25,7 +25,7 @@ bool any_true(const at::Tensor& mask, int64_t begin, int64_t count) {
 ColumnReader::ColumnReader(const ParquetColumn& column, const ColumnChunkInfo& chunk, PageDirectory directory, std::vector<FileBytes> bytes,
                            DataLocation where, Options options)
     : column_(column), chunk_(chunk), directory_(std::move(directory)), bytes_(std::move(bytes)), decompressor_(chunk.codec, where) {
-  source_ = {&column_, &chunk_, &bytes_, &decompressor_, options.verify_checksums, std::move(where), options.is_for_device};
+  source_ = {&column_, &chunk_, &bytes_, &decompressor_, options.verify_checksums, std::move(where)};
 }
 
 std::shared_ptr<const Column> ColumnReader::dictionary() {
@@ -105,7 +105,7 @@ Column ColumnReader::decode_pages(size_t first, size_t last) {
   return concatenate_columns(pieces);
 }
 
-ColumnPages ColumnReader::prepare(const RowRanges& wanted) {
+ColumnPages ColumnReader::prepare(const RowRanges& wanted, StagingArea& staging) {
   std::vector<PagePlace> places;
   std::vector<at::Tensor> masks;
   bool all_wanted = true;
@@ -119,12 +119,15 @@ ColumnPages ColumnReader::prepare(const RowRanges& wanted) {
   ColumnPages pages;
   pages.column = &column_;
   pages.where = source_.where;
-  pages.data = prepare_data_pages(source_, places);
+  pages.data = prepare_data_pages(source_, places, &staging);
   pages_decoded_ += static_cast<int64_t>(places.size());
   bool uses_dictionary = std::any_of(pages.data.pages.begin(), pages.data.pages.end(),
                                      [](const PreparedPage& page) { return page.header.uses_dictionary(); });
-  if (uses_dictionary && directory_.dictionary.length > 0) pages.dictionary = prepare_dictionary_page(source_, directory_.dictionary);
-  if (!all_wanted) pages.wanted = at::cat(masks);
+  if (uses_dictionary && directory_.dictionary.length > 0) pages.dictionary = prepare_dictionary_page(source_, directory_.dictionary, &staging);
+  if (!all_wanted) {
+    at::Tensor wanted_rows = at::cat(masks);
+    pages.wanted = staging.allocate(wanted_rows.numel()).copy_(wanted_rows);
+  }
   return pages;
 }
 

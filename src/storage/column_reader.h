@@ -17,7 +17,6 @@ class ColumnReader {
  public:
   struct Options {
     bool verify_checksums = true;
-    bool is_for_device = false;  // prepared pages are going to be copied to a GPU
   };
 
   // `bytes` (sorted by offset) hold the dictionary page and every page that read() will need. `column` and `chunk` outlive the reader.
@@ -31,8 +30,8 @@ class ColumnReader {
   // `begin` never goes back. Throws DataError.
   Column read(int64_t begin, int64_t count, const at::Tensor& mask = {});
 
-  // Instead of read(): the pages that hold rows of `wanted`, to be decoded elsewhere. Throws DataError.
-  ColumnPages prepare(const RowRanges& wanted);
+  // Instead of read(): the pages that hold rows of `wanted`, decompressed into `staging`, to be decoded elsewhere. Throws DataError.
+  ColumnPages prepare(const RowRanges& wanted, StagingArea& staging);
 
   // The whole dictionary, or nullptr when the chunk has none: lets filters run before any page is decoded.
   std::shared_ptr<const Column> dictionary();

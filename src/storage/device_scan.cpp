@@ -1,6 +1,7 @@
 #include "storage/device_scan.h"
 
 #include <ATen/ATen.h>
+#include <c10/core/Event.h>
 #include <c10/core/StreamGuard.h>
 #include <c10/core/impl/VirtualGuardImpl.h>
 
@@ -13,6 +14,7 @@
 #include "data/concatenate_columns.h"
 #include "kernels/ops/compress.h"
 #include "storage/column_filter.h"
+#include "storage/page_upload.h"
 #include "storage/unit_memory.h"
 
 namespace pistachio {
@@ -33,14 +35,6 @@ void note_use(const Column& column, const c10::Stream& stream) {
     for (const at::Tensor& tensor : {column.bytes(), column.begins(), column.ends()}) note_use(tensor, stream);
   } else {
     note_use(column.values(), stream);
-  }
-}
-
-void note_use(const UnitPages& unit, const c10::Stream& stream) {
-  for (const UnitPages::UnitColumn& column : unit.columns) {
-    if (column.decoded) note_use(*column.decoded, stream);
-    if (!column.pages) continue;
-    for (const at::Tensor& tensor : {column.pages->data.bytes, column.pages->dictionary.bytes, column.pages->wanted}) note_use(tensor, stream);
   }
 }
 
@@ -65,7 +59,7 @@ DeviceScan::DeviceScan(StorageContext& storage, const ScanPlan& plan, ScanCounte
       device_(device),
       chunk_bytes_(storage.settings.device_chunk_bytes),
       scan_(storage, plan, counters, source, DecodePlace::Device),
-      copied_(2 * chunk_bytes_) {
+      staged_(2 * chunk_bytes_) {
   if (device_.is_cuda()) copy_stream_ = c10::impl::VirtualGuardImpl(device_.type()).getStreamFromGlobalPool(device_);
 }
 
@@ -75,28 +69,43 @@ int64_t DeviceScan::decoded_bytes(const UnitPages& unit) const {
   return row_bytes * unit.rows;
 }
 
-DeviceScan::CopiedUnit DeviceScan::copy(UnitPages pages) const {
-  CopiedUnit copied{std::move(pages), {}};
+// On the stream for copies; the current stream waits for them, the host does not.
+void DeviceScan::upload(std::vector<UnitPages>& units) const {
+  std::optional<c10::Stream> current;
   std::optional<c10::StreamGuard> guard;
-  if (copy_stream_) guard.emplace(*copy_stream_);
-  for (UnitPages::UnitColumn& own : copied.pages.columns) {
-    if (own.pages) own.pages->copy_to(device_);
-    if (own.decoded) own.decoded = to_device(*own.decoded, device_);
-  }
   if (copy_stream_) {
-    copied.copied.emplace(device_.type());
-    copied.copied->record(*copy_stream_);
+    // The current stream is per thread, and the coroutine may have moved to another thread.
+    current = c10::impl::VirtualGuardImpl(device_.type()).getStream(device_);
+    guard.emplace(*copy_stream_);
   }
-  return copied;
+  std::vector<ColumnPages*> pages;
+  for (UnitPages& unit : units) {
+    for (UnitPages::UnitColumn& own : unit.columns) {
+      if (own.pages) pages.push_back(&*own.pages);
+      if (own.decoded) own.decoded = to_device(*own.decoded, device_);
+    }
+  }
+  const at::Tensor buffer = upload_pages(pages, device_);
+  if (!copy_stream_) return;
+  c10::Event copied(device_.type());
+  copied.record(*copy_stream_);
+  copied.block(*current);
+  note_use(buffer, *current);
+  for (const UnitPages& unit : units) {
+    for (const UnitPages::UnitColumn& own : unit.columns) {
+      if (own.decoded) note_use(*own.decoded, *current);
+    }
+  }
 }
 
 Task<void> DeviceScan::read_units(ScanLane& lane) {
+  StagingArea staging(device_);
   while (true) {
-    Task<std::optional<UnitPages>> taking = lane.next_pages();
+    Task<std::optional<UnitPages>> taking = lane.next_pages(staging);
     std::optional<UnitPages> unit = co_await taking;
     if (!unit) co_return;
     int64_t bytes = decoded_bytes(*unit);
-    Task<void> sending = copied_.send(copy(std::move(*unit)), bytes);
+    Task<void> sending = staged_.send(std::move(*unit), bytes);
     co_await sending;
   }
 }
@@ -104,32 +113,32 @@ Task<void> DeviceScan::read_units(ScanLane& lane) {
 Task<void> DeviceScan::read_all(int readers) {
   Task<void> reading = scan_.run(readers, [this](ScanLane& lane) { return read_units(lane); });
   co_await reading;
-  copied_.close();
+  staged_.close();
 }
 
 Task<std::optional<Chunk>> DeviceScan::next_chunk() {
-  Task<std::optional<CopiedUnit>> receiving = copied_.receive();
-  std::optional<CopiedUnit> unit = co_await receiving;
+  Task<std::optional<UnitPages>> receiving = staged_.receive();
+  std::optional<UnitPages> unit = co_await receiving;
   if (!unit) co_return std::nullopt;
   // Take what arrived while the device was busy. A small batch means that the query is bound by reading; waiting would not help.
-  std::vector<CopiedUnit> units;
+  std::vector<UnitPages> units;
   for (int64_t bytes = 0; unit;) {
-    bytes += decoded_bytes(unit->pages);
+    bytes += decoded_bytes(*unit);
     units.push_back(std::move(*unit));
-    unit = bytes < chunk_bytes_ ? copied_.take() : std::nullopt;
+    unit = bytes < chunk_bytes_ ? staged_.take() : std::nullopt;
   }
   co_return decode(std::move(units));
 }
 
-Column DeviceScan::decode_column(const std::vector<CopiedUnit>& units, size_t column) const {
+Column DeviceScan::decode_column(const std::vector<UnitPages>& units, size_t column) const {
   std::vector<Column> pieces;
   std::vector<const ColumnPages*> alike;
   auto decode_alike = [&] {
     if (!alike.empty()) pieces.push_back(decode_together(alike));
     alike.clear();
   };
-  for (const CopiedUnit& unit : units) {
-    const UnitPages::UnitColumn& own = column_of(unit.pages, column);
+  for (const UnitPages& unit : units) {
+    const UnitPages::UnitColumn& own = column_of(unit, column);
     if (own.decoded) {
       decode_alike();
       pieces.push_back(*own.decoded);
@@ -142,17 +151,10 @@ Column DeviceScan::decode_column(const std::vector<CopiedUnit>& units, size_t co
   return concatenate_coded(pieces);
 }
 
-Chunk DeviceScan::decode(std::vector<CopiedUnit> units) {
+Chunk DeviceScan::decode(std::vector<UnitPages> units) {
   int64_t rows = 0;
-  for (const CopiedUnit& unit : units) rows += unit.pages.rows;
-  if (copy_stream_) {
-    // The current stream is per thread, and the coroutine may have moved to another thread.
-    const c10::Stream stream = c10::impl::VirtualGuardImpl(device_.type()).getStream(device_);
-    for (const CopiedUnit& unit : units) {
-      unit.copied->block(stream);
-      note_use(unit.pages, stream);
-    }
-  }
+  for (const UnitPages& unit : units) rows += unit.rows;
+  upload(units);
   std::map<size_t, Column> decoded;
   at::Tensor mask;  // of the rows that passed; undefined: all
   auto column = [&](size_t number) -> const Column& {

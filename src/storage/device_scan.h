@@ -1,9 +1,9 @@
-// A scan that decodes pages on a device. Host tasks read and decompress row groups and copy their pages on a dedicated stream. A few lanes batch
-// whatever has arrived, up to device_chunk_bytes, and decode and filter it with one kernel per encoding: a single row group is too small to
-// keep a GPU busy. Back-pressure: at most two chunks' worth of row groups wait for the device.
+// A scan that decodes pages on a device. Host tasks read row groups and decompress them into pinned memory. A few lanes batch whatever has
+// arrived, up to device_chunk_bytes: they copy it by few large copies on a stream of its own, and decode and filter it with one kernel per
+// encoding, since a single row group is too small to keep a GPU busy; one lane copies while another decodes. Back-pressure: at most two
+// chunks' worth of row groups wait for the device.
 #pragma once
 
-#include <c10/core/Event.h>
 #include <c10/core/Stream.h>
 
 #include <functional>
@@ -26,17 +26,12 @@ class DeviceScan {
   void stop() { scan_.stop(); }
 
  private:
-  struct CopiedUnit {
-    UnitPages pages;
-    std::optional<c10::Event> copied;  // of a GPU
-  };
-
   Task<void> read_units(ScanLane& lane);
   Task<void> read_all(int readers);
   Task<std::optional<Chunk>> next_chunk();
-  CopiedUnit copy(UnitPages pages) const;
-  Chunk decode(std::vector<CopiedUnit> units);
-  Column decode_column(const std::vector<CopiedUnit>& units, size_t column) const;
+  void upload(std::vector<UnitPages>& units) const;
+  Chunk decode(std::vector<UnitPages> units);
+  Column decode_column(const std::vector<UnitPages>& units, size_t column) const;
   int64_t decoded_bytes(const UnitPages& unit) const;
 
   const ScanPlan& plan_;
@@ -45,7 +40,7 @@ class DeviceScan {
   const int64_t chunk_bytes_;
   TableScan scan_;
   std::optional<c10::Stream> copy_stream_;  // of a GPU
-  Channel<CopiedUnit> copied_;
+  Channel<UnitPages> staged_;
 };
 
 }  // namespace pistachio

@@ -142,9 +142,9 @@ void find_levels(const PageSource& source, const at::Tensor& bytes, int64_t begi
 }
 
 // Decompresses the pages into one buffer, or points at the bytes as read when nothing is compressed.
-PageBatch assemble(const PageSource& source, const std::vector<RawPage>& raw, std::vector<int64_t>& begins) {
+PageBatch assemble(const PageSource& source, const std::vector<RawPage>& raw, StagingArea* staging, std::vector<int64_t>& begins) {
   PageBatch batch;
-  bool in_place = !source.is_for_device && std::all_of(raw.begin(), raw.end(), [&](const RawPage& page) {
+  bool in_place = staging == nullptr && std::all_of(raw.begin(), raw.end(), [&](const RawPage& page) {
     return !needs_decompression(source, page.header) && page.holder == raw[0].holder;
   });
   int64_t total = 0;
@@ -158,7 +158,7 @@ PageBatch assemble(const PageSource& source, const std::vector<RawPage>& raw, st
     batch.host = batch.bytes;
     return batch;
   }
-  batch.bytes = at::empty({total}, at::TensorOptions(at::kByte).pinned_memory(source.is_for_device && at::globalContext().hasCUDA()));
+  batch.bytes = staging == nullptr ? at::empty({total}, at::kByte) : staging->allocate(total);
   batch.host = batch.bytes;
   uint8_t* target = batch.bytes.mutable_data_ptr<uint8_t>();
   for (size_t i = 0; i < raw.size(); ++i) {
@@ -176,7 +176,7 @@ PageBatch assemble(const PageSource& source, const std::vector<RawPage>& raw, st
 
 }  // namespace
 
-PageBatch prepare_data_pages(const PageSource& source, std::span<const PagePlace> places) {
+PageBatch prepare_data_pages(const PageSource& source, std::span<const PagePlace> places, StagingArea* staging) {
   std::vector<RawPage> raw;
   raw.reserve(places.size());
   for (const PagePlace& place : places) {
@@ -190,7 +190,7 @@ PageBatch prepare_data_pages(const PageSource& source, std::span<const PagePlace
     raw.push_back(page);
   }
   std::vector<int64_t> begins;
-  PageBatch batch = assemble(source, raw, begins);
+  PageBatch batch = assemble(source, raw, staging, begins);
   batch.pages.resize(raw.size());
   for (size_t i = 0; i < raw.size(); ++i) {
     batch.pages[i].header = raw[i].header;
@@ -201,7 +201,7 @@ PageBatch prepare_data_pages(const PageSource& source, std::span<const PagePlace
   return batch;
 }
 
-PageBatch prepare_dictionary_page(const PageSource& source, ByteRange place) {
+PageBatch prepare_dictionary_page(const PageSource& source, ByteRange place, StagingArea* staging) {
   RawPage page = locate_page(source, place);
   if (page.header.kind != PageKind::Dictionary) throw DataError("expected a dictionary page", at_page(source, page.file_offset));
   if (page.header.encoding != PageEncoding::Plain && page.header.encoding != PageEncoding::PlainDictionary) {
@@ -209,7 +209,7 @@ PageBatch prepare_dictionary_page(const PageSource& source, ByteRange place) {
                     at_page(source, page.file_offset));
   }
   std::vector<int64_t> begins;
-  PageBatch batch = assemble(source, {page}, begins);
+  PageBatch batch = assemble(source, {page}, staging, begins);
   PreparedPage prepared;
   prepared.header = page.header;
   prepared.file_offset = page.file_offset;

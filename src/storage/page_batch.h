@@ -8,6 +8,7 @@
 
 #include "storage/page_decompressor.h"
 #include "storage/page_directory.h"
+#include "storage/staging_area.h"
 
 namespace pistachio {
 
@@ -44,11 +45,10 @@ struct PageSource {
   const PageDecompressor* decompressor;
   bool verify_checksums;
   DataLocation where;
-  bool is_for_device = false;  // batches get pinned buffers of their own, to be copied from
 };
 
-// `places` are data pages in the order of their rows. Throws DataError.
-PageBatch prepare_data_pages(const PageSource& source, std::span<const PagePlace> places);
-PageBatch prepare_dictionary_page(const PageSource& source, ByteRange place);
+// `places` are data pages in the order of their rows. With `staging` the bytes stand there, to be copied to a device. Throws DataError.
+PageBatch prepare_data_pages(const PageSource& source, std::span<const PagePlace> places, StagingArea* staging = nullptr);
+PageBatch prepare_dictionary_page(const PageSource& source, ByteRange place, StagingArea* staging = nullptr);
 
 }  // namespace pistachio

@@ -220,7 +220,7 @@ Task<void> UnitReader::load_columns(std::vector<size_t> columns, const RowRanges
     for (const PagePlace& page : directory.pages)
       counters_.pages_total += page.first_row < unit_.first_row + unit_.rows && page.end_row() > unit_.first_row;
     readers_[column] = std::make_unique<ColumnReader>(file().footer().columns[static_cast<size_t>(leaf)], chunk, std::move(directory),
-                                                      bytes, where(leaf), ColumnReader::Options{storage_.settings.verify_checksums, place_ == DecodePlace::Device});
+                                                      bytes, where(leaf), ColumnReader::Options{storage_.settings.verify_checksums});
   }
 }
 
@@ -473,7 +473,7 @@ std::optional<Chunk> UnitReader::next() {
   return chunk;
 }
 
-std::optional<UnitPages> UnitReader::take_pages() {
+std::optional<UnitPages> UnitReader::take_pages(StagingArea& staging) {
   AddedTime preparing(counters_.nanoseconds);
   if (finished_) return std::nullopt;
   UnitPages taken;
@@ -484,7 +484,7 @@ std::optional<UnitPages> UnitReader::take_pages() {
     UnitPages::UnitColumn own{column, {}, {}};
     try {
       if (is_decoded_together(group().columns[leaf])) {
-        own.pages = reader->prepare(candidates_);
+        own.pages = reader->prepare(candidates_, staging);
       } else {
         own.decoded = reader->read(unit_.first_row, unit_.rows, candidates_.mask(unit_.first_row, unit_.first_row + unit_.rows));
       }

@@ -45,8 +45,8 @@ class UnitReader {
   // The next chunk, after fetch(); nothing at the end. Throws DataError.
   std::optional<Chunk> next();
 
-  // Decoding on a device: the whole unit, instead of next(). Nothing if it has no rows. Throws DataError.
-  std::optional<UnitPages> take_pages();
+  // Decoding on a device: the whole unit, instead of next(), its pages in `staging`. Nothing if it has no rows. Throws DataError.
+  std::optional<UnitPages> take_pages(StagingArea& staging);
 
   std::shared_ptr<const Reservation> memory() const { return memory_; }
 

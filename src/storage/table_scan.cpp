@@ -28,13 +28,13 @@ Task<std::optional<ScannedChunk>> ScanLane::next() {
   }
 }
 
-Task<std::optional<UnitPages>> ScanLane::next_pages() {
+Task<std::optional<UnitPages>> ScanLane::next_pages(StagingArea& staging) {
   while (true) {
     Task<std::unique_ptr<UnitReader>> taking = scan_.take_unit();
     std::unique_ptr<UnitReader> unit = co_await taking;
     if (unit == nullptr) co_return std::nullopt;
     std::optional<UnitPages> pages;
-    if (!scan_.stopped_) pages = unit->take_pages();
+    if (!scan_.stopped_) pages = unit->take_pages(staging);
     unit.reset();
     Task<void> releasing = scan_.release_window();
     co_await releasing;

@@ -35,8 +35,8 @@ class ScanLane {
 
   // The next chunk; nothing at the end. Chunks come in any order over all lanes.
   Task<std::optional<ScannedChunk>> next();
-  // The same for a scan that is decoded on a device: a unit that has rows.
-  Task<std::optional<UnitPages>> next_pages();
+  // The same for a scan that is decoded on a device: a unit that has rows, its pages in `staging`.
+  Task<std::optional<UnitPages>> next_pages(StagingArea& staging);
 
  private:
   TableScan& scan_;

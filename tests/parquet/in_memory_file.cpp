@@ -7,6 +7,7 @@
 
 #include "columns/device_copy.h"
 #include "columns/row_selection.h"
+#include "storage/page_upload.h"
 
 namespace pistachio::test {
 
@@ -34,7 +35,7 @@ InMemoryFile::InMemoryFile(std::span<const uint8_t> bytes) : bytes_(bytes) {
   footer_ = parse_footer("memory", size, bytes.subspan(static_cast<size_t>(place.offset), static_cast<size_t>(place.length)));
 }
 
-std::unique_ptr<ColumnReader> InMemoryFile::reader_of(int column, int row_group, const Options& options, bool is_for_device) const {
+std::unique_ptr<ColumnReader> InMemoryFile::reader_of(int column, int row_group, const Options& options) const {
   const ParquetColumn& description = footer_->columns.at(static_cast<size_t>(column));
   if (!description.is_supported()) throw UserError("column " + description.name + " cannot be read: " + description.unsupported);
   const RowGroupInfo& group = footer_->row_groups.at(static_cast<size_t>(row_group));
@@ -48,16 +49,17 @@ std::unique_ptr<ColumnReader> InMemoryFile::reader_of(int column, int row_group,
   auto* begin = const_cast<uint8_t*>(part(chunk.pages).data());  // NOLINT: from_blob has no const form; nobody writes
   std::vector<FileBytes> bytes = {{chunk.pages.offset, at::from_blob(begin, {chunk.pages.length}, at::kByte)}};
   return std::make_unique<ColumnReader>(description, chunk, std::move(directory), std::move(bytes), where,
-                                        ColumnReader::Options{.is_for_device = is_for_device});
+                                        ColumnReader::Options{});
 }
 
 InMemoryFile::WholeColumn InMemoryFile::read_together(int column, Options options, at::Device device) const {
+  StagingArea staging(device);
   std::vector<ColumnPages> pages;
   std::vector<int64_t> rows;
   std::mt19937_64 random(options.mask_seed);
   for (size_t index = 0; index < footer_->row_groups.size(); ++index) {
     const RowGroupInfo& group = footer_->row_groups[index];
-    std::unique_ptr<ColumnReader> reader = reader_of(column, static_cast<int>(index), options, device.is_cuda());
+    std::unique_ptr<ColumnReader> reader = reader_of(column, static_cast<int>(index), options);
     RowRanges wanted;
     for (int64_t begin = 0; begin < group.rows;) {
       const int64_t length = options.mask_seed ? std::min<int64_t>(group.rows - begin, 1 + static_cast<int64_t>(random() % 300)) : group.rows;
@@ -68,18 +70,19 @@ InMemoryFile::WholeColumn InMemoryFile::read_together(int column, Options option
       begin += length;
     }
     if (wanted.is_empty()) continue;
-    pages.push_back(reader->prepare(wanted));
-    pages.back().copy_to(device);
+    pages.push_back(reader->prepare(wanted, staging));
   }
   const LogicalType type = footer_->columns[static_cast<size_t>(column)].type;
   if (pages.empty()) return {std::move(rows), empty_column(type, at::kCPU)};
-  std::vector<const ColumnPages*> units;
-  for (const ColumnPages& unit : pages) units.push_back(&unit);
+  std::vector<ColumnPages*> uploaded;
+  for (ColumnPages& unit : pages) uploaded.push_back(&unit);
+  upload_pages(uploaded, device);
+  const std::vector<const ColumnPages*> units(uploaded.begin(), uploaded.end());
   return {std::move(rows), to_device(decode_together(units), at::kCPU)};
 }
 
 std::vector<ReadStrip> InMemoryFile::read(int column, int row_group, Options options) const {
-  std::unique_ptr<ColumnReader> reader = reader_of(column, row_group, options, false);
+  std::unique_ptr<ColumnReader> reader = reader_of(column, row_group, options);
   const RowGroupInfo& group = footer_->row_groups[static_cast<size_t>(row_group)];
   std::vector<ReadStrip> strips;
   std::mt19937_64 random(options.mask_seed);

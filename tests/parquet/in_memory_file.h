@@ -45,7 +45,7 @@ class InMemoryFile {
   WholeColumn read_together(int column, Options options, at::Device device) const;
 
  private:
-  std::unique_ptr<ColumnReader> reader_of(int column, int row_group, const Options& options, bool is_for_device) const;
+  std::unique_ptr<ColumnReader> reader_of(int column, int row_group, const Options& options) const;
 
   std::span<const uint8_t> bytes_;
   std::shared_ptr<const ParquetFooter> footer_;

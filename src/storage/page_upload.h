@@ -1,0 +1,14 @@
+// Moves the pages of many columns and units to the device that decodes them: into one buffer, by few large copies.
+#pragma once
+
+#include <span>
+
+#include "storage/column_pages.h"
+
+namespace pistachio {
+
+// Enqueues the copies on the current stream and does not wait. Afterwards `bytes` and `wanted` of the pages are slices of one tensor on the
+// device, which is returned.
+at::Tensor upload_pages(std::span<ColumnPages* const> pages, at::Device device);
+
+}  // namespace pistachio

@@ -1,0 +1,27 @@
+#include "storage/staging_area.h"
+
+#include <ATen/ATen.h>
+
+#include <algorithm>
+
+namespace pistachio {
+
+namespace {
+
+// A copy of this size runs at the full rate of PCIe.
+constexpr int64_t kSlabBytes = int64_t{8} << 20;
+constexpr int64_t kAlignment = 16;
+
+}  // namespace
+
+at::Tensor StagingArea::allocate(int64_t bytes) {
+  if (!slab_.defined() || slab_.numel() - used_ < bytes) {
+    slab_ = at::empty({std::max(bytes, kSlabBytes)}, at::TensorOptions(at::kByte).pinned_memory(device_.is_cuda()));
+    used_ = 0;
+  }
+  at::Tensor part = slab_.narrow(0, used_, bytes);
+  used_ = std::min((used_ + bytes + kAlignment - 1) / kAlignment * kAlignment, slab_.numel());
+  return part;
+}
+
+}  // namespace pistachio
