@@ -101,7 +101,12 @@ Column negation(const FunctionCall& call) {
 }
 
 constexpr Function comparison_of(std::string_view name, Column (*evaluate)(const FunctionCall&), std::string_view description) {
-  return {.name = name, .resolve = resolve_comparison, .evaluate = evaluate, .signature = "a OP b", .description = description};
+  return {.name = name,
+          .resolve = resolve_comparison,
+          .evaluate = evaluate,
+          .place = FunctionPlace::AnyDevice,
+          .signature = "a OP b",
+          .description = description};
 }
 
 constexpr Function test_of(std::string_view name, std::optional<FunctionTypes> (*resolve)(Types, Literals),
@@ -109,6 +114,7 @@ constexpr Function test_of(std::string_view name, std::optional<FunctionTypes> (
   return {.name = name,
           .resolve = resolve,
           .evaluate = evaluate,
+             .place = FunctionPlace::AnyDevice,
           .null_rule = NullRule::Own,
           .signature = "a IS [NOT] NULL | TRUE | FALSE",
           .description = "Test that is never NULL itself"};
@@ -124,12 +130,14 @@ const std::array kComparisonFunctions = {
     Function{.name = "is distinct from",
              .resolve = resolve_comparison,
              .evaluate = distinct<false>,
+             .place = FunctionPlace::AnyDevice,
              .null_rule = NullRule::Own,
              .signature = "a IS DISTINCT FROM b",
              .description = "Not equal, NULL being a value like others"},
     Function{.name = "is not distinct from",
              .resolve = resolve_comparison,
              .evaluate = distinct<true>,
+             .place = FunctionPlace::AnyDevice,
              .null_rule = NullRule::Own,
              .signature = "a IS NOT DISTINCT FROM b",
              .description = "Equal, NULL being a value like others"},
@@ -141,7 +149,12 @@ const std::array kComparisonFunctions = {
     test_of("is not true", resolve_boolean, test_truth<true, true>),
     test_of("is false", resolve_boolean, test_truth<false, false>),
     test_of("is not false", resolve_boolean, test_truth<false, true>),
-    Function{.name = "not", .resolve = resolve_boolean, .evaluate = negation, .signature = "NOT a", .description = "Negation"},
+    Function{.name = "not",
+             .resolve = resolve_boolean,
+             .evaluate = negation,
+             .place = FunctionPlace::AnyDevice,
+             .signature = "NOT a",
+             .description = "Negation"},
 };
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include "expr/date_arithmetic.h"
 #include "expr/date_fields.h"
 #include "expr/date_text.h"
+#include "expr/device_bodies.h"
 #include "expr/function_table.h"
 #include "expr/wide_numbers.h"
 
@@ -192,6 +193,11 @@ Column extract_one(const FunctionCall& call) {
   return extract_field(field, call.arguments[0], call.rows);
 }
 
+template <DateField field>
+std::optional<Column> extract_one_on_device(const FunctionCall& call) {
+  return extract_on_device(field, call);
+}
+
 // EXTRACT(second FROM x) has digits behind the point, second(x) has none.
 std::optional<FunctionTypes> resolve_whole_second(Types types, Literals literals) {
   std::optional<FunctionTypes> match = resolve_field<DateField::Second>(types, literals);
@@ -303,8 +309,12 @@ Column this_moment(const FunctionCall& call) {
 
 template <DateField field>
 constexpr Function field_function(std::string_view name, std::string_view signature, std::string_view description) {
-  return {
-      .name = name, .resolve = resolve_field<field>, .evaluate = extract_one<field>, .signature = signature, .description = description};
+  return {.name = name,
+          .resolve = resolve_field<field>,
+          .evaluate = extract_one<field>,
+          .evaluate_on_device = extract_one_on_device<field>,
+          .signature = signature,
+          .description = description};
 }
 
 const std::array kDateFunctions = {

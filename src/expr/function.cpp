@@ -21,7 +21,10 @@ ScalarValue Argument::constant() const {
 
 Column call_function(const Function& function, const FunctionCall& call) {
   at::Device device = call.arguments.empty() ? at::Device(at::kCPU) : call.arguments[0].column.device();
-  if (device.is_cpu() || !runs_on_host(function)) return function.evaluate(call);
+  if (device.is_cpu() || function.place == FunctionPlace::AnyDevice) return function.evaluate(call);
+  if (function.evaluate_on_device != nullptr) {
+    if (std::optional<Column> result = function.evaluate_on_device(call)) return *result;
+  }
   std::vector<Argument> arguments;
   for (const Argument& argument : call.arguments) arguments.push_back({to_device(argument.column, at::kCPU), argument.is_constant});
   FunctionCall on_host{arguments, call.rows, call.result, call.valid.defined() ? call.valid.cpu() : call.valid};

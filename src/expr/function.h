@@ -43,11 +43,20 @@ enum class NullRule {
   Own,     // the body handles NULLs
 };
 
+// Where the body `evaluate` works.
+enum class FunctionPlace {
+  Host,       // it reads values through pointers
+  AnyDevice,  // it calls kernels
+};
+
 struct Function {
   std::string_view name;
   // Nothing if the arguments do not fit. `literals[i]`: the argument is an untyped literal, which fits any type.
   std::optional<FunctionTypes> (*resolve)(std::span<const LogicalType> types, std::span<const bool> literals);
   Column (*evaluate)(const FunctionCall& call);
+  FunctionPlace place = FunctionPlace::Host;
+  // For a Host function whose arguments are on a GPU; nothing: this call needs the host.
+  std::optional<Column> (*evaluate_on_device)(const FunctionCall& call) = nullptr;
   NullRule null_rule = NullRule::Strict;
   bool can_raise = false;
   // Same arguments, same result, within one statement; all but random().
@@ -56,10 +65,7 @@ struct Function {
   std::string_view description;
 };
 
-// Whether the body reads values through pointers, so that its arguments must be in host memory. The others call kernels.
-bool runs_on_host(const Function& function);
-
-// Calls the body. Bodies that loop over values do so on the host, wherever the arguments are; the result is where they are.
+// Calls the body that works where the arguments are; without one, copies them to the host and the result back.
 Column call_function(const Function& function, const FunctionCall& call);
 
 }  // namespace pistachio

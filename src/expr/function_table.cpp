@@ -61,13 +61,6 @@ const std::vector<const Function*>& all_functions() {
   return table().sorted;
 }
 
-bool runs_on_host(const Function& function) {
-  for (std::span<const Function> family : {number_functions(), text_functions(), date_functions()}) {
-    if (&function >= family.data() && &function < family.data() + family.size()) return true;
-  }
-  return false;
-}
-
 ExpressionPtr make_call(std::string_view name, std::vector<ExpressionPtr> arguments, int64_t position) {
   std::optional<int64_t> where = position >= 0 ? std::optional(position) : std::nullopt;
   // The field decides the type of the result, so each field is a function of its own.

@@ -23,18 +23,20 @@ class LikePattern {
   // Of all shapes but General.
   std::string_view literal() const { return literal_; }
 
- private:
-  // So many single characters, then these bytes.
+  // Skips single characters, then expects these bytes.
   struct Piece {
     int64_t skipped = 0;
     std::string literal;
   };
   using Segment = std::vector<Piece>;
+  // What stands between percent signs; the first and the last are anchored.
+  const std::vector<Segment>& segments() const { return segments_; }
 
+ private:
   void choose_shape();
   bool matches_general(std::string_view text) const;
 
-  std::vector<Segment> segments_;  // between percent signs; the first and the last are anchored
+  std::vector<Segment> segments_;
   Shape shape_ = Shape::General;
   std::string literal_;
 };

@@ -50,6 +50,25 @@ at::Tensor upload(const std::vector<int64_t>& numbers, at::Device device) {
   return copied_to(at::tensor(numbers, at::kLong), device);
 }
 
+// A number per page, for each of its values: int32 [total]. A running sum of the steps between pages: repeat_interleave gives a page to one
+// thread of a GPU.
+at::Tensor repeat_by_page(const std::vector<int64_t>& numbers, const std::vector<int64_t>& counts, int64_t total, at::Device device) {
+  std::vector<int64_t> places;
+  std::vector<int64_t> steps;
+  int64_t place = 0;
+  int64_t former = 0;
+  for (size_t page = 0; page < numbers.size(); ++page) {
+    if (counts[page] == 0) continue;
+    places.push_back(place);
+    steps.push_back(numbers[page] - former);
+    place += counts[page];
+    former = numbers[page];
+  }
+  at::Tensor repeated = at::zeros({total}, at::TensorOptions(at::kInt).device(device));
+  repeated.index_copy_(0, upload(places, device), upload(steps, device).to(at::kInt));
+  return repeated.cumsum_(0);
+}
+
 // Text as it is decoded refers to the pages. A copy frees the pages of all the other columns when the chunk is done.
 Column without_pages(const Column& column) {
   if (!column.type().is_text()) return column;
@@ -94,9 +113,7 @@ Column decode_coded(const JoinedPages& group, const PresentValues& present, cons
   if (!dictionaries.entries || dictionaries.entries->rows() == 0) return empty_column(type, codes.device());
   if (begins.back() > 0) {
     ENSURE_LE(dictionaries.begins.back() + dictionaries.sizes.back(), std::numeric_limits<int32_t>::max());
-    at::Tensor counts = upload(present.counts, codes.device());
-    at::Tensor shifts = upload(begins, codes.device()).to(at::kInt);
-    codes.add_(at::repeat_interleave(shifts, counts, 0, codes.numel()));
+    codes.add_(repeat_by_page(begins, present.counts, codes.numel(), codes.device()));
   }
   if (!type.is_text()) return Column::fixed(type, kernels::dictionary_gather(dictionaries.entries->values(), codes));
   Column coded = Column::dictionary(codes, std::make_shared<const Column>(*dictionaries.entries));

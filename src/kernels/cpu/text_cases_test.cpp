@@ -6,6 +6,8 @@
 #include "kernels/ops/hash64.h"
 #include "kernels/ops/summarize_text.h"
 #include "kernels/ops/text_compact.h"
+#include "kernels/ops/text_match.h"
+#include "kernels/ops/text_substring.h"
 
 namespace pistachio::kernels::kernel_cases {
 
@@ -99,12 +101,47 @@ Call draw_summarize_text_dictionary(Draw& draw) {
   return [=] { return summary_tensor(summarize_text_dictionary(text.bytes, text.begins, text.ends, codes, validity)); };
 }
 
+// Literals are characters of the texts, some of them cut out of one, so that patterns match now and then.
+Call draw_match(Draw& draw) {
+  Random& random = draw.random;
+  const TextWithValues text = draw_text_with_values(draw, draw.rows);
+  const int64_t segments = uniform(random, 1, 4);
+  std::vector<int64_t> pieces;
+  std::string literals;
+  for (int64_t segment = 0; segment < segments; ++segment) {
+    for (int64_t count = uniform(random, 0, 2); count > 0; --count) {
+      std::string literal;
+      if (random() % 4 == 0 && draw.rows > 0) {
+        literal = text.values[random() % text.values.size()];
+      } else {
+        for (int64_t i = uniform(random, 0, random() % 8 == 0 ? 12 : 2); i > 0; --i) literal += random() % 2 == 0 ? "a" : "b";
+      }
+      pieces.insert(pieces.end(), {segment, uniform(random, 0, 2), static_cast<int64_t>(literal.size())});
+      literals += literal;
+    }
+  }
+  const at::Tensor table = at::tensor(pieces, at::kLong).view({-1, 3});
+  return [=]() -> std::vector<at::Tensor> { return {text_match(text.bytes, text.begins, text.ends, table, literals, segments)}; };
+}
+
+Call draw_substring(Draw& draw) {
+  const TextWithValues text = draw_text_with_values(draw, draw.rows);
+  const int64_t skipped = uniform(draw.random, 0, 12);
+  const int64_t count = draw.random() % 4 == 0 ? INT64_MAX : uniform(draw.random, 0, 12);
+  return [=]() -> std::vector<at::Tensor> {
+    auto [begins, ends] = text_substring(text.bytes, text.begins, text.ends, skipped, count);
+    return {begins, ends};
+  };
+}
+
 }  // namespace
 
 std::vector<Operation> text_operations() {
   return {{"compare_text_constant", draw_compare_text, {}},
           {"text_compact", draw_compact, {}},
           {"hash64_text", draw_hash_text, {}},
+          {"text_match", draw_match, {}},
+          {"text_substring", draw_substring, {}},
           {"summarize_text", draw_summarize_text, {}},
           {"summarize_text_dictionary", draw_summarize_text_dictionary, {}}};
 }
