@@ -49,7 +49,8 @@ struct Settings {
   bool composite_kernels = false;
   ThreadBinding bind_threads = ThreadBinding::Auto;
   DeviceChoice device = DeviceChoice::Cpu;
-  int64_t device_lanes = 3;
+  int64_t device_lanes = 1;
+  int64_t device_scan_lanes = 3;
   int64_t device_chunk_bytes = 256 << 20;
   bool late_materialization = true;
   std::vector<std::string> disabled_rules;  // of the optimizer, by name

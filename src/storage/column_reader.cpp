@@ -121,6 +121,12 @@ ColumnPages ColumnReader::prepare(const RowRanges& wanted, StagingArea& staging)
   pages.where = source_.where;
   pages.data = prepare_data_pages(source_, places, &staging);
   pages_decoded_ += static_cast<int64_t>(places.size());
+  // Here there are as many threads as readers, while few decode.
+  for (PreparedPage& page : pages.data.pages) {
+    if (!page.header.uses_dictionary() || page.may_have_nulls) continue;
+    check_code_runs(page, page.header.values, source_.where);
+    page.runs_checked = true;
+  }
   bool uses_dictionary = std::any_of(pages.data.pages.begin(), pages.data.pages.end(),
                                      [](const PreparedPage& page) { return page.header.uses_dictionary(); });
   if (uses_dictionary && directory_.dictionary.length > 0) pages.dictionary = prepare_dictionary_page(source_, directory_.dictionary, &staging);

@@ -59,7 +59,8 @@ DeviceScan::DeviceScan(StorageContext& storage, const ScanPlan& plan, ScanCounte
       device_(device),
       chunk_bytes_(storage.settings.device_chunk_bytes),
       scan_(storage, plan, counters, source, DecodePlace::Device),
-      staged_(2 * chunk_bytes_) {
+      staged_(2 * chunk_bytes_),
+      decoded_(chunk_bytes_) {
   if (device_.is_cuda()) copy_stream_ = c10::impl::VirtualGuardImpl(device_.type()).getStreamFromGlobalPool(device_);
 }
 
@@ -177,20 +178,33 @@ Chunk DeviceScan::decode(std::vector<UnitPages> units) {
   return Chunk(std::move(columns), selected, device_);
 }
 
-Task<void> DeviceScan::run(int readers, int lanes, std::function<Task<void>(int lane, Chunk chunk)> consume) {
+Task<void> DeviceScan::decode_units() {
+  while (true) {
+    Task<std::optional<Chunk>> taking = next_chunk();
+    std::optional<Chunk> chunk = co_await taking;
+    if (!chunk) break;
+    if (chunk->rows() == 0) continue;
+    Task<void> sending = decoded_.send(std::move(*chunk), chunk_bytes_);
+    co_await sending;
+  }
+  if (--decoding_ == 0) decoded_.close();
+}
+
+Task<void> DeviceScan::run(Lanes lanes, std::function<Task<void>(int lane, Chunk chunk)> consume) {
   auto drive = [&](int lane) -> Task<void> {
     while (true) {
-      Task<std::optional<Chunk>> taking = next_chunk();
-      std::optional<Chunk> chunk = co_await taking;
+      Task<std::optional<Chunk>> receiving = decoded_.receive();
+      std::optional<Chunk> chunk = co_await receiving;
       if (!chunk) co_return;
-      if (chunk->rows() == 0) continue;
       Task<void> consuming = consume(lane, std::move(*chunk));
       co_await consuming;
     }
   };
+  decoding_ = lanes.decoders;
   std::vector<Task<void>> tasks;
-  tasks.push_back(read_all(readers));
-  for (int lane = 0; lane < lanes; ++lane) tasks.push_back(drive(lane));
+  tasks.push_back(read_all(lanes.readers));
+  for (int lane = 0; lane < lanes.decoders; ++lane) tasks.push_back(decode_units());
+  for (int lane = 0; lane < lanes.consumers; ++lane) tasks.push_back(drive(lane));
   Task<void> running = when_all(std::move(tasks));
   co_await running;
 }

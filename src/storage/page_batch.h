@@ -30,6 +30,7 @@ struct PreparedPage {
   int64_t values_end = 0;
   bool may_have_nulls = false;
   const uint8_t* values_data = nullptr;  // where the values begin in PageBatch::host
+  bool runs_checked = false;             // dictionary codes: check_code_runs() was called
 };
 
 struct PageBatch {

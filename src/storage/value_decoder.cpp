@@ -315,6 +315,12 @@ Column decode_values(const ParquetColumn& column, PageEncoding encoding, const E
   refuse_encoding(column, encoding, values, where);
 }
 
+void check_code_runs(const PreparedPage& page, int64_t count, const DataLocation& where) {
+  const int64_t bytes = page.values_end - page.values_begin;
+  if (count == 0 || bytes == 0 || page.values_data[0] > 32) return;
+  check_run_count(page.values_data + 1, page.values_data + bytes, page.values_data[0], page, count, where);
+}
+
 at::Tensor decode_codes(const EncodedValues& values, std::span<const int64_t> dictionary_sizes, const DataLocation& where) {
   const int64_t* next_size = dictionary_sizes.data();
   at::Tensor table = page_table<6>(values, [&](const PreparedPage& page, int64_t count, int64_t* row) {
@@ -327,7 +333,7 @@ at::Tensor decode_codes(const EncodedValues& values, std::span<const int64_t> di
     if (!empty && dictionary_size == 0) throw DataError("page refers to an empty or missing dictionary", place);
     row[0] = page.values_begin + (empty ? 0 : 1);
     row[1] = page.values_end;
-    if (!empty) check_run_count(page.values_data + 1, page.values_data + (row[1] - page.values_begin), width, page, count, where);
+    if (!empty && !page.runs_checked) check_code_runs(page, count, where);
     row[2] = width;
     row[3] = dictionary_size;
     row[4] = 0;

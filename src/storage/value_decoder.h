@@ -23,6 +23,9 @@ struct EncodedValues {
 // Any encoding but the dictionary's. `counts` were checked against the rows. Throws DataError.
 Column decode_values(const ParquetColumn& column, PageEncoding encoding, const EncodedValues& values, const DataLocation& where);
 
+// Throws DataError if the runs of a page of dictionary codes hold more values than `count`. Reads the page's bytes on the host.
+void check_code_runs(const PreparedPage& page, int64_t count, const DataLocation& where);
+
 // Dictionary codes (int32), each checked to be below the size of its page's dictionary. `dictionary_sizes` has one for each page.
 at::Tensor decode_codes(const EncodedValues& values, std::span<const int64_t> dictionary_sizes, const DataLocation& where);
 

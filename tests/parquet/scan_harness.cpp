@@ -57,7 +57,7 @@ Task<ScanHarness::Outcome> scan_table_together(StorageContext& storage, std::vec
     if (consume) consume(plan, to_device(chunk, at::kCPU));
     co_return;
   };
-  Task<void> running = scan.run(/*readers=*/1, /*lanes=*/1, take);
+  Task<void> running = scan.run({.readers = 1, .decoders = 1, .consumers = 1}, take);
   co_await running;
   outcome.row_groups = plan.row_groups;
   outcome.pruned_row_groups = plan.pruned_row_groups + counters.row_groups_pruned;

@@ -334,7 +334,8 @@ Task<void> HashAggregateOperator::produce(RunContext& context, ChunkSink& sink) 
     co_return;
   }
 
-  int64_t bits = total < kSmallMerge || groups_.empty() ? 0 : kPartitionBits;
+  // A GPU merges all groups at once: partitions are for cores, and would cost it thousands of launches.
+  int64_t bits = total < kSmallMerge || groups_.empty() || !context.device.is_cpu() ? 0 : kPartitionBits;
   std::vector<Lane::Split> splits;
   std::vector<std::vector<Lane::Split>> distinct_splits;
   for (const auto& lane : lanes) {

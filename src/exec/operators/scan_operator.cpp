@@ -148,7 +148,8 @@ Task<void> ScanOperator::produce_files(RunContext& context, ChunkSink& sink) {
       Task<void> handing = hand_on(lane, chunk);
       co_await handing;
     };
-    Task<void> running = scan.run(context.decoders, context.lanes, consume);
+    const DeviceScan::Lanes lanes{context.decoders, static_cast<int>(storage.settings.device_scan_lanes), context.lanes};
+    Task<void> running = scan.run(lanes, consume);
     co_await running;
   }
   metrics_.nanoseconds += counters.nanoseconds;
