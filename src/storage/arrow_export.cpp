@@ -41,7 +41,7 @@ std::shared_ptr<arrow::DataType> arrow_type(LogicalType type, IntervalForm inter
   return nullptr;
 }
 
-// The bytes of a tensor, which lives as long as the buffer.
+// The bytes of a tensor; the buffer keeps the tensor alive.
 class TensorBuffer final : public arrow::Buffer {
  public:
   explicit TensorBuffer(at::Tensor tensor)
@@ -56,7 +56,7 @@ std::shared_ptr<arrow::Buffer> share(const at::Tensor& tensor) {
   return std::make_shared<TensorBuffer>(tensor.cpu().contiguous());
 }
 
-// Arrow has a bit for each truth value, in order of the bits' worth.
+// Arrow packs booleans into bits, least significant first.
 std::shared_ptr<arrow::Buffer> pack_bits(const at::Tensor& truths) {
   at::Tensor own = truths.cpu().contiguous();
   const bool* values = own.const_data_ptr<bool>();
@@ -67,7 +67,7 @@ std::shared_ptr<arrow::Buffer> pack_bits(const at::Tensor& truths) {
   return share(packed);
 }
 
-// An interval taken apart; data/logical_type.h says how it is held.
+// The parts of an interval; data/logical_type.h describes its representation.
 struct IntervalParts {
   int32_t months;
   int32_t days;
@@ -118,7 +118,7 @@ std::shared_ptr<arrow::Buffer> fixed_values(const std::string& name, const Colum
   switch (column.type().kind()) {
     case TypeKind::Boolean: return pack_bits(values);
     case TypeKind::Decimal:
-      // 128 bits, low word first. Shifting spreads the sign.
+      // 128 bits, low word first. Shifting extends the sign.
       return share(column.type().is_wide() ? values : at::stack({values, values.bitwise_right_shift(63)}, 1));
     case TypeKind::Interval: {
       at::Tensor validity = column.has_validity() ? column.validity().cpu().contiguous() : at::Tensor();
@@ -141,7 +141,7 @@ std::shared_ptr<arrow::Array> arrow_array(const arrow::Field& field, const Colum
     buffers.push_back(fixed_values(field.name(), column, intervals));
   }
   std::shared_ptr<arrow::Array> made = arrow::MakeArray(arrow::ArrayData::Make(field.type(), column.rows(), std::move(buffers), nulls));
-  // Files may have broken text, and nothing here minds; but who reads ours may trust it to be UTF-8.
+  // Text of input files may be invalid UTF-8, which the engine passes through; but readers of our output may rely on it.
   if (column.type().kind() == TypeKind::Varchar && !static_cast<const arrow::StringArray&>(*made).ValidateUTF8().ok())
     throw UserError(
         fmt::format("column {} has text that is no UTF-8, which Parquet and Arrow do not allow; cast it to BLOB", field.name()));

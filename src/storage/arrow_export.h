@@ -1,6 +1,6 @@
-// Chunks as Arrow record batches, for the formats that Arrow writes. Fixed-width values are shared where both sides hold them alike; text
-// is put back to back, dictionaries are written out, because the form of a column may change from chunk to chunk and a schema may not. Any
-// thread; needs as much memory as the batch.
+// Chunks as Arrow record batches, for the formats that Arrow writes. Fixed-width values share memory where the layouts agree; text is
+// compacted and dictionaries are decoded, because a column may change its encoding from chunk to chunk but a schema may not. Thread-safe;
+// allocates at most the size of the batch.
 #pragma once
 
 #include <memory>
@@ -21,12 +21,12 @@ struct NamedType {
   LogicalType type;
 };
 
-// How INTERVAL is written. Parquet has no signs and no microseconds: what it cannot hold is an error that names the column.
+// How INTERVAL is written. Parquet's has no sign and no microseconds: a value it cannot represent is an error that names the column.
 enum class IntervalForm { MonthDayNano, Parquet };
 
 std::shared_ptr<arrow::Schema> arrow_schema(const std::vector<NamedType>& columns, IntervalForm intervals);
 
-// Several when the text of a column is too long for one. Throws UserError for values that the format has no room for.
+// Several batches if a column's text exceeds 32-bit offsets. Throws UserError for values that the format cannot represent.
 std::vector<std::shared_ptr<arrow::RecordBatch>> arrow_batches(const std::shared_ptr<arrow::Schema>& schema, const Chunk& chunk,
                                                                IntervalForm intervals);
 

@@ -15,7 +15,7 @@ namespace {
 constexpr int64_t kHeaderBytes = 64;
 constexpr int64_t kLargestFilter = 128 << 20;
 
-// The filter's bytes with its header, from the header's first field.
+// Size of the filter including its header, from the header's first field.
 std::optional<int64_t> filter_length(std::span<const uint8_t> bytes) {
   try {
     ThriftCompactReader reader(bytes);
@@ -44,11 +44,11 @@ std::optional<uint64_t> hash_of(const parquet::BloomFilter& filter, const Parque
     case PhysicalType::Int32: return filter.Hash(static_cast<int32_t>(value.integer));
     case PhysicalType::Int64: return filter.Hash(static_cast<int64_t>(value.integer));
     case PhysicalType::ByteArray: return filter.Hash(std::string_view(value.text));
-    default: return std::nullopt;  // floats: 0.0 and -0.0 are equal but hash apart
+    default: return std::nullopt;  // floats: 0.0 and -0.0 are equal but hash differently
   }
 }
 
-// The chunk's smallest and greatest value must be in its filter; else the filter is another column's, or the bounds are not values.
+// The chunk's minimum and maximum must be in its filter; else it is the filter of another column, or the bounds are not values.
 bool holds_bounds(const parquet::BloomFilter& bloom, const ParquetColumn& column, const ColumnChunkInfo& chunk) {
   for (const std::optional<ScalarValue>* bound : {&chunk.minimum, &chunk.maximum}) {
     if (!*bound) continue;

@@ -1,4 +1,4 @@
-// Asks a column chunk's bloom filter whether a value can be in it.
+// Looks up a value in a column chunk's bloom filter.
 #pragma once
 
 #include "base/task.h"
@@ -8,8 +8,8 @@
 
 namespace pistachio {
 
-// True when the chunk has no filter that can answer. A filter only saves work: a damaged one, or one that lacks the chunk's smallest or
-// greatest value, answers true.
+// True if the value may be in the chunk, or if there is no usable filter: one that is damaged, or that lacks the chunk's minimum or
+// maximum, is ignored.
 Task<bool> bloom_filter_may_match(ReadPool& pool, std::shared_ptr<DataFile> file, const ParquetColumn& column, const ColumnChunkInfo& chunk,
                                   const ColumnFilter& filter);
 

@@ -17,7 +17,7 @@ namespace pistachio {
 
 namespace {
 
-// A row group is large enough to be read well, and small enough to be kept until it is full.
+// Row groups are large enough to read efficiently and small enough to buffer.
 constexpr int64_t kRowGroupRows = 1 << 20;
 constexpr int64_t kRowGroupBytes = 64 << 20;
 
@@ -30,7 +30,7 @@ class SinkStream final : public arrow::io::OutputStream {
     try {
       sink_(std::string_view(static_cast<const char*>(data), static_cast<size_t>(count)));
     } catch (...) {
-      // Arrow speaks in statuses; the error itself is kept for who called Arrow.
+      // Arrow can only return a status; the exception is kept for the caller of Arrow.
       problem_ = std::current_exception();
       return arrow::Status::IOError("the sink refused");
     }
@@ -44,10 +44,10 @@ class SinkStream final : public arrow::io::OutputStream {
   }
   bool closed() const override { return closed_; }
 
-  // Nothing reaches the sink any more.
+  // From now on nothing is passed to the sink.
   void abandon() { is_abandoned_ = true; }
 
-  // Throws what the sink threw, or the status as an error of ours.
+  // Rethrows the sink's exception, else translates the status.
   void check(const arrow::Status& status) const {
     if (problem_) std::rethrow_exception(problem_);
     if (!status.ok()) throw UserError(fmt::format("cannot write the result: {}", status.message()));
@@ -85,7 +85,7 @@ class ArrowStreamWriter final : public ChunkWriter {
   std::shared_ptr<arrow::ipc::RecordBatchWriter> writer_;
 };
 
-// Arrow would write INTERVAL as bytes of no meaning.
+// Arrow would write INTERVAL as bytes without a logical type.
 std::shared_ptr<parquet::schema::GroupNode> with_intervals(const parquet::schema::GroupNode& root, const std::vector<NamedType>& columns) {
   parquet::schema::NodeVector fields;
   for (int i = 0; i < root.field_count(); ++i) {
@@ -117,7 +117,7 @@ class ParquetWriter final : public ChunkWriter {
     });
   }
 
-  // Parquet's own destructor would write a footer, and half a result would look like a whole one.
+  // Parquet's destructor would write a footer and make a partial result look complete.
   ~ParquetWriter() override { stream_->abandon(); }
 
   void write(const Chunk& chunk) override {
@@ -137,7 +137,7 @@ class ParquetWriter final : public ChunkWriter {
   }
 
  private:
-  // Parquet's side throws where Arrow's gives a status, also for what the sink threw.
+  // Parquet throws where Arrow returns a status, also after an error of the sink.
   template <typename Call>
   void guard(Call call) {
     arrow::Status status;

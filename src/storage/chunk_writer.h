@@ -1,5 +1,5 @@
-// Writes chunks, as they come, in a format of Arrow's making: a Parquet file or an Arrow IPC stream. One thread. Memory: a chunk, and for
-// Parquet the row group that is being filled, which is bounded in rows and bytes.
+// Streams chunks into a Parquet file or an Arrow IPC stream, through Arrow's writers. One thread. Memory: one chunk and, for Parquet, the
+// row group being filled, which is bounded in rows and bytes.
 #pragma once
 
 #include <functional>
@@ -11,15 +11,15 @@
 
 namespace pistachio {
 
-// Takes the bytes in their order. What it throws ends the writing and comes out of the writer's call as it was thrown.
+// Receives the bytes in order. An exception it throws aborts writing and propagates unchanged out of the writer's call.
 using ByteSink = std::function<void(std::string_view bytes)>;
 
 class ChunkWriter {
  public:
   virtual ~ChunkWriter() = default;
-  // Throws UserError for values that the format cannot hold, and what the sink throws.
+  // Throws UserError for values that the format cannot represent; rethrows errors of the sink.
   virtual void write(const Chunk& chunk) = 0;
-  // Without it the output stays unfinished, and a reader will say so.
+  // Without this call the output stays truncated, so that readers reject it.
   virtual void finish() = 0;
 };
 

@@ -6,7 +6,7 @@
 
 namespace pistachio {
 
-// Which rows pass. All or none is told without a mask.
+// Which rows pass; no mask if all or none do.
 struct FilterOutcome {
   bool all = false;
   bool none = false;

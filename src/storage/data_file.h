@@ -1,5 +1,5 @@
-// A file that can be read at any offset: a local file or an object of a store behind Arrow's file systems. Immutable after opening and
-// safe to read from many threads. Memory: none of its own.
+// A random-access file: local, or an object in a store behind Arrow's file systems. Immutable after opening and safe to read from many
+// threads. Memory: none of its own.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace pistachio {
 
-// What tells one content of a path from another.
+// Changes when the content behind a path changes.
 struct FileIdentity {
   int64_t size = 0;
   std::string version;  // modification and change time, device and inode; or the store's tag
@@ -27,12 +27,12 @@ class DataFile {
   const std::string& path() const { return path_; }
   int64_t size() const { return identity_.size; }
   const FileIdentity& identity() const { return identity_; }
-  // Every read costs a round trip: larger gaps are worth reading over.
+  // True if every read costs a round trip, so that reading across larger gaps pays off.
   virtual bool is_remote() const = 0;
 
-  // Reads what is in memory already, from the front of `target`, and never waits; gives the bytes read, 0 if it cannot tell.
+  // Reads the prefix of the range that is in the page cache, without waiting. Returns the bytes read; 0 if unknown.
   virtual int64_t read_cached(int64_t offset, std::span<uint8_t> target) = 0;
-  // Fills `target`, may wait for the device: called on the pool for blocking calls only. Throws DataError.
+  // Fills `target`; may wait for the device, so call it on blocking threads only. Throws DataError.
   virtual void read_blocking(int64_t offset, std::span<uint8_t> target) = 0;
 
  private:
@@ -40,8 +40,8 @@ class DataFile {
   FileIdentity identity_;
 };
 
-// Opens a local file; with `direct`, past the page cache. `open_files` may close it between two reads; without, it stays open. Throws
-// UserError with what to do (missing, no permission, a folder).
+// Opens a local file; `direct` bypasses the page cache. `open_files` may close the descriptor between reads; without it, it stays open.
+// Throws UserError if the file is missing, not readable or a folder.
 std::shared_ptr<DataFile> open_local_file(const std::string& path, bool direct, std::shared_ptr<OpenFiles> open_files = nullptr);
 
 }  // namespace pistachio

@@ -26,7 +26,7 @@ bool has_wildcard(std::string_view text) {
   return text.find_first_of("*?[") != std::string_view::npos;
 }
 
-// Files that writers leave beside data (_SUCCESS, .crc) are not data.
+// Files that writers leave next to data (_SUCCESS, .crc) are not data.
 bool is_hidden(std::string_view name) {
   return name.empty() || name[0] == '.' || (name[0] == '_' && name.find('=') == std::string_view::npos);
 }
@@ -67,7 +67,7 @@ bool match_components(std::span<const std::string> pattern, std::span<const std:
 std::string percent_decoded(std::string_view text) {
   std::string decoded;
   for (size_t i = 0; i < text.size(); ++i) {
-    // Anything but a percent sign with two hex digits stands for itself.
+    // Anything but a percent sign with two hex digits is literal.
     const char* digits = text.data() + i + 1;
     int value = 0;
     bool is_escape = text[i] == '%' && i + 2 < text.size() && std::isxdigit(static_cast<unsigned char>(digits[0])) &&
@@ -78,7 +78,7 @@ std::string percent_decoded(std::string_view text) {
   return decoded;
 }
 
-// What a wildcard leaves out: hidden names, unless the pattern itself begins as they do (`_old*.parquet`).
+// Wildcards do not match hidden names, unless the pattern starts with the same character (`_old*.parquet`).
 bool is_left_out(std::string_view pattern, std::string_view name) {
   return is_hidden(name) && (name.empty() || pattern.empty() || pattern[0] != name[0]);
 }
@@ -98,7 +98,7 @@ struct FolderEntry {
   bool is_folder = false;
 };
 
-// Files and folders of one folder (empty: the current one), by name, so that a search finds the same every time.
+// Entries of a folder (empty: the current one), sorted by name so that searches are deterministic.
 std::vector<FolderEntry> entries_of(const std::string& folder, const CancelToken& token) {
   std::unique_ptr<DIR, int (*)(DIR*)> handle(::opendir(folder.empty() ? "." : folder.c_str()), ::closedir);
   if (handle == nullptr) throw UserError(fmt::format("cannot list {}: {}", folder, std::strerror(errno)));
@@ -108,7 +108,7 @@ std::vector<FolderEntry> entries_of(const std::string& folder, const CancelToken
     token.throw_if_cancelled();
     std::string name = entry->d_name;
     struct stat facts {};
-    // Entries may be gone meanwhile, or be links to nowhere.
+    // Entries may have been deleted meanwhile, or be dangling links.
     bool is_there = name != "." && name != ".." && ::stat(path_in(folder, name).c_str(), &facts) == 0;
     if (is_there && (S_ISDIR(facts.st_mode) || S_ISREG(facts.st_mode))) entries.push_back({std::move(name), S_ISDIR(facts.st_mode)});
     errno = 0;
@@ -118,14 +118,14 @@ std::vector<FolderEntry> entries_of(const std::string& folder, const CancelToken
   return entries;
 }
 
-// One search. Folders that it went through are remembered by device and number: links can lead in circles.
+// One search. Visited folders are remembered by device and inode, since links can form cycles.
 class FileSearch {
  public:
   explicit FileSearch(const CancelToken& token) : token_(token) {}
 
   std::vector<std::string> take_files() { return std::move(files_); }
 
-  // All regular files below a folder, hidden ones left out.
+  // All regular files below a folder, except hidden ones.
   void add_folder(const std::string& folder) {
     if (!is_new(folder, 0)) return;
     for (const FolderEntry& entry : entries_of(folder, token_)) {
@@ -139,7 +139,7 @@ class FileSearch {
     }
   }
 
-  // The regular files that match a pattern below a folder. Only folders that the pattern leads through are opened.
+  // The regular files below a folder that match a pattern. Only opens folders that the pattern can match.
   void add_matches(const std::string& folder, std::span<const std::string> pattern) {
     if (pattern[0] == "**") return add_matches_at_any_depth(folder, pattern);
     if (!has_wildcard(pattern[0])) return add_match(path_in(folder, pattern[0]), is_folder(path_in(folder, pattern[0])), pattern);
@@ -152,7 +152,7 @@ class FileSearch {
  private:
   using Place = std::tuple<dev_t, ino_t, size_t>;
 
-  // `pattern_left` tells apart the places of a pattern at which a search may come through the same folder.
+  // `pattern_left`: a search may legitimately reach the same folder at different positions of the pattern.
   bool is_new(const std::string& folder, size_t pattern_left) {
     struct stat facts {};
     return ::stat(folder.empty() ? "." : folder.c_str(), &facts) == 0 && visited_.insert({facts.st_dev, facts.st_ino, pattern_left}).second;
@@ -205,7 +205,7 @@ std::vector<std::string> find_by_glob(const std::string& pattern, const CancelTo
   return files;
 }
 
-// An address with a scheme that nothing here reads.
+// Rejects addresses with an unsupported scheme.
 void refuse_unknown_scheme(const std::string& pattern) {
   size_t colon = pattern.find("://");
   if (colon == std::string::npos || colon == 0 ||
@@ -227,7 +227,7 @@ std::string path_of_address(const std::string& address) {
   return path;
 }
 
-// Whoever names a CSV or JSON file is told so. The name does not count where the file begins as Parquet does.
+// A better error for CSV and JSON files. The extension is ignored if the file starts with Parquet's magic number.
 void refuse_text_file(const std::string& path) {
   struct {
     std::string_view ending;

@@ -68,7 +68,7 @@ TEST_F(FileDiscoveryTest, LinksInCirclesEnd) {
   EXPECT_EQ(find("self/self/*.parquet"), (Names{"self/self/a.parquet", "self/self/b.parquet"}));
 }
 
-// What a search may list as somebody without rights: root may list everything.
+// Drops root privileges, since root may list every folder.
 class AsNobody {
  public:
   AsNobody() {

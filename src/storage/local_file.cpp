@@ -1,5 +1,5 @@
-// Local files by pread. `read_cached` uses preadv2 with RWF_NOWAIT, so hot data is copied at once on the worker that needs it and
-// only cold data goes to the pool for blocking calls.
+// Local files by pread. `read_cached` uses preadv2 with RWF_NOWAIT, so cached data is copied by the worker that needs it and only cold
+// reads go to blocking threads.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -19,7 +19,7 @@ namespace {
 
 constexpr int64_t kDirectAlignment = 4096;
 
-// Without waiting: opening a named pipe would otherwise block until somebody writes to it.
+// Non-blocking: opening a named pipe would otherwise wait for a writer.
 std::shared_ptr<const FileDescriptor> open_descriptor(const std::string& path, bool direct) {
   int number = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | (direct ? O_DIRECT : 0));
   if (number >= 0) return std::make_shared<const FileDescriptor>(number);
@@ -33,7 +33,7 @@ FileIdentity identity_of(const std::string& path, const FileDescriptor& descript
   struct stat facts {};
   if (::fstat(descriptor.number(), &facts) != 0 || !S_ISREG(facts.st_mode))
     throw UserError(fmt::format("cannot read {}: it is not a regular file", path));
-  // Size and modification time can be the same after the file was replaced; inode and change time cannot be set by a copying tool.
+  // A replaced file can have the same size and modification time, but copying tools cannot set inode and change time.
   return {facts.st_size, fmt::format("{}.{:09} {}.{:09} {}:{}", facts.st_mtim.tv_sec, facts.st_mtim.tv_nsec, facts.st_ctim.tv_sec,
                                      facts.st_ctim.tv_nsec, facts.st_dev, facts.st_ino)};
 }
@@ -79,13 +79,13 @@ class LocalFile final : public DataFile {
     std::shared_ptr<const FileDescriptor> descriptor = open_files_->find(this);
     if (descriptor != nullptr) return descriptor;
     descriptor = open_descriptor(path(), direct_);
-    // Another file may have taken the place of the one whose footer is known.
+    // The file may have been replaced since its footer was read.
     if (identity_of(path(), *descriptor) != identity()) throw DataError("the file changed while it was being read", {path()});
     open_files_->keep(this, descriptor);
     return descriptor;
   }
 
-  // Fills `target`, or all up to the end of the file when `allow_end`; gives the bytes read.
+  // Fills `target`, or stops at the end of the file if `allow_end`. Returns the bytes read.
   int64_t read_fully(const FileDescriptor& descriptor, int64_t offset, std::span<uint8_t> target, bool allow_end = false) {
     int64_t done = 0;
     while (done < static_cast<int64_t>(target.size())) {

@@ -6,7 +6,7 @@ namespace pistachio {
 
 namespace {
 
-// One read of this size holds the footer of most files.
+// Large enough to hold the footer of most files.
 constexpr int64_t kTailBytes = 64 << 10;
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Parsed footers and page indexes, kept by path and identity (size, times and inode, or tag): a file that changed is parsed anew.
-// Bounded by bytes, the least recently used goes first. Thread-safe; entries are shared and stay alive while a scan uses them.
+// LRU cache of parsed footers and page indexes, keyed by path and identity (size, times and inode, or etag), so that changed files are
+// parsed again. Bounded by bytes. Thread-safe; entries are shared and stay alive while a scan uses them.
 #pragma once
 
 #include <list>
@@ -16,7 +16,7 @@
 
 namespace pistachio {
 
-// A footer with what was loaded of the file's page indexes.
+// A footer and the page indexes loaded so far.
 struct FileMetadata {
   std::shared_ptr<const ParquetFooter> footer;
   std::shared_ptr<PageIndexes> page_indexes;
@@ -36,12 +36,12 @@ class MetadataCache {
     int64_t entries = 0;
   };
 
-  // Nullptr when it is not there, or is of another identity.
+  // Nullptr if absent or of another identity.
   std::shared_ptr<const FileMetadata> find(const std::string& path, const FileIdentity& identity);
   void insert(const std::string& path, const FileIdentity& identity, std::shared_ptr<const FileMetadata> metadata);
-  // After page indexes of a file were loaded: its entry may have grown.
+  // Updates the entry's size after page indexes were loaded.
   void recount(const std::string& path);
-  // Drops entries until at least `bytes` are free or nothing is left (memory pressure).
+  // Evicts entries until at least `bytes` are freed or none are left (memory pressure).
   void release(int64_t bytes);
   Statistics statistics() const;
 
@@ -63,7 +63,7 @@ class MetadataCache {
   Statistics statistics_;
 };
 
-// Reads and parses a file's footer, past any cache.
+// Reads and parses a file's footer, bypassing the cache.
 Task<std::shared_ptr<const FileMetadata>> load_file_metadata(ReadPool& pool, std::shared_ptr<DataFile> file);
 
 }  // namespace pistachio

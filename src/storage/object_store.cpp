@@ -36,7 +36,7 @@ class ObjectFile final : public DataFile {
   std::shared_ptr<arrow::io::RandomAccessFile> file_;
 };
 
-// A question mark starts options only when name=value follows; else it is a wildcard.
+// A question mark starts options only if name=value follows; else it is a wildcard.
 size_t options_begin(const std::string& address) {
   size_t question = address.find('?');
   while (question != std::string::npos) {
@@ -70,7 +70,7 @@ std::string without_options(const std::string& address) {
 
 ObjectStores::~ObjectStores() {
   file_systems_.clear();
-  // Arrow asks for this before the process ends, if its S3 client was ever used.
+  // Arrow requires this before the process ends, if its S3 client was ever used.
   if (arrow::fs::IsS3Initialized()) (void)arrow::fs::FinalizeS3();
 }
 

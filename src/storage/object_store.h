@@ -1,6 +1,6 @@
 // Object stores (s3://, gs://, gcs://, abfs://, abfss://) through Arrow's file systems. Keeps one connection pool per store and set of
-// options. Thread-safe; its calls wait for the network, so they run on the pool for blocking calls. Addresses may carry options as
-// `?name=value&...`, as Arrow understands them (region, endpoint_override, scheme, ...).
+// options. Thread-safe; calls wait for the network, so make them on blocking threads. Addresses may carry Arrow's options as
+// `?name=value&...` (region, endpoint_override, scheme, ...).
 #pragma once
 
 #include <map>
@@ -31,7 +31,7 @@ class ObjectStores {
 
   // Throws UserError when the store cannot be reached or has no such object.
   std::shared_ptr<DataFile> open(const std::string& address);
-  // Addresses of all objects below the fixed part of a pattern (everything before the first wildcard's folder).
+  // Addresses of all objects below the pattern's fixed prefix (everything before the folder of the first wildcard).
   std::vector<std::string> list(const std::string& pattern);
 
  private:

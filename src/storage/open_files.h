@@ -1,6 +1,5 @@
-// Descriptors of local files that are open at a time, the least recently used closed first: a table may have more files than a process
-// may open. Shared by the files of a table; a file that finds its descriptor gone opens itself again. Thread-safe. A descriptor that is
-// being read from stays open until the read ends. Memory: an entry a descriptor.
+// LRU cache of open file descriptors: a table may have more files than a process may open. Shared by the files of a table; a file whose
+// descriptor was evicted reopens itself. A descriptor in use stays open until the read ends. Thread-safe. Memory: one entry per descriptor.
 #pragma once
 
 #include <list>
@@ -27,9 +26,9 @@ class OpenFiles {
  public:
   explicit OpenFiles(size_t most) : most_(most) {}
 
-  // Nullptr when the owner's descriptor was closed meanwhile, or never kept.
+  // Nullptr if the owner's descriptor was evicted or never kept.
   std::shared_ptr<const FileDescriptor> find(const void* owner);
-  // In place of an earlier one of the same owner.
+  // Replaces an earlier one of the same owner.
   void keep(const void* owner, std::shared_ptr<const FileDescriptor> descriptor);
   void forget(const void* owner);
 

@@ -25,7 +25,7 @@ arrow::Compression::type arrow_codec(PageCodec codec) {
 
 }  // namespace
 
-// Snappy: a copy of 64 bytes takes 3; LZ4: 255 a length byte; Deflate: 258 bytes in 2 bits. Zstd and Brotli have no useful bound.
+// Snappy: 3 bytes copy up to 64; LZ4: 255 per length byte; Deflate: 258 bytes in 2 bits. Zstd and Brotli have no useful bound.
 int64_t largest_expansion(PageCodec codec) {
   switch (codec) {
     case PageCodec::Uncompressed: return 1;

@@ -1,5 +1,4 @@
-// Decompresses pages: Snappy with our own decoder, the other codecs with Arrow's. One per column reader; not for use by several threads at
-// once.
+// Decompresses pages: Snappy with our own decoder, the other codecs with Arrow's. One per column reader; not thread-safe.
 #pragma once
 
 #include <memory>
@@ -14,7 +13,7 @@ class Codec;
 
 namespace pistachio {
 
-// The most bytes that a codec can make of one; INT64_MAX where there is no useful bound.
+// Upper bound of decompressed bytes per compressed byte; INT64_MAX if there is no useful bound.
 int64_t largest_expansion(PageCodec codec);
 
 class PageDecompressor {
@@ -25,7 +24,7 @@ class PageDecompressor {
 
   bool is_identity() const { return kind_ == PageCodec::Uncompressed; }
 
-  // Refuses a claimed size that the codec cannot reach from so few bytes, before anything is allocated for it.
+  // Throws DataError if the claimed size is impossible for the codec. Call it before allocating.
   void check_claim(int64_t compressed_bytes, int64_t uncompressed_bytes, const DataLocation& where) const;
   // Fills `target` exactly. Throws DataError.
   void decompress(std::span<const uint8_t> source, std::span<uint8_t> target, const DataLocation& where) const;

@@ -1,5 +1,5 @@
-// Where the pages of a column chunk lie and which rows they hold. Made from the chunk's bytes by walking the page headers, or from the
-// file's offset index without reading any page. Checked: pages lie inside the chunk, in order, and hold exactly the row group's rows.
+// Byte ranges and row ranges of the pages of a column chunk, found by walking the page headers or, without reading any page, from the
+// file's offset index. Checked: pages are inside the chunk, in order, and hold exactly the row group's rows.
 #pragma once
 
 #include <span>
@@ -27,15 +27,14 @@ struct PageDirectory {
   size_t page_of(int64_t row) const;
 };
 
-// What an earlier walk found out: where the dictionary is and where a page begins.
+// Result of an earlier walk: where the dictionary is and where a page starts.
 struct PageMark {
   ByteRange dictionary;
   int64_t offset = 0;  // in the file
   int64_t row = 0;     // the first of the page
 };
 
-// The part of a chunk to walk, by rows. The directory holds the pages with rows of it: a row group can have more pages than there is memory
-// for their places.
+// The rows of a chunk to walk. The directory only holds their pages, since all pages of a row group may be too many for memory.
 struct WalkedRows {
   int64_t begin = 0;
   int64_t end = 0;
@@ -49,11 +48,11 @@ class PageWalk {
   PageWalk(const ColumnChunkInfo& chunk, int64_t rows, DataLocation where, WalkedRows wanted, const PageMark& start);
 
   bool is_complete() const { return row_ >= wanted_.end; }
-  // Whoever walks on from here skips the pages so far.
+  // A later walk that starts here skips the pages so far.
   PageMark mark() const { return {directory_.dictionary, position_, row_}; }
-  // Where in the file the next header begins. Throws DataError when the chunk has no more bytes.
+  // File offset of the next header. Throws DataError when the chunk has no more bytes.
   int64_t position() const;
-  // Throws DataError when the page contradicts chunk or row group.
+  // Throws DataError if the page contradicts chunk or row group.
   void add(const PageHeader& header);
   PageDirectory finish() { return std::move(directory_); }
 

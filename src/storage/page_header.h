@@ -1,5 +1,5 @@
-// The header in front of every Parquet page: parsed from Thrift, checked for sense on its own. Checks against the column chunk
-// (does the page fit, do the row counts add up) are the page walk's.
+// The header of a Parquet page, parsed from Thrift and checked in isolation. PageWalk checks it against the column chunk (does the page
+// fit, do the row counts add up).
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ enum class PageEncoding : int32_t {
 struct PageHeader {
   PageKind kind = PageKind::Other;
   int32_t header_bytes = 0;      // of the header itself
-  int32_t compressed_bytes = 0;  // of the page behind the header
+  int32_t compressed_bytes = 0;  // of the page after the header
   int32_t uncompressed_bytes = 0;
   std::optional<uint32_t> checksum;
   int32_t values = 0;  // rows of a flat column, NULLs included

@@ -14,7 +14,7 @@ namespace {
 
 enum class NullClaims { Wrong, Unconfirmed, Confirmed };
 
-// A page of NULLs is skipped by every filter, so its flag needs the counts' agreement: with the pages' rows, the schema and the chunk.
+// Every filter skips a page of NULLs, so its flag is only trusted if the NULL counts agree with the pages' rows, the schema and the chunk.
 NullClaims check_null_claims(const parquet::ColumnIndex& index, const ParquetColumn& column, const ColumnChunkInfo& chunk,
                              const std::vector<PagePlace>& pages) {
   const std::vector<bool>& null_pages = index.null_pages();
@@ -41,7 +41,7 @@ bool is_nan(const ScalarValue& value) {
   return value.type.is_floating() && std::isnan(value.floating);
 }
 
-// Do the bounds follow the order that the index claims for them?
+// Whether the bounds are in the order that the index claims.
 bool has_claimed_order(const std::vector<PageRange>& ranges, parquet::BoundaryOrder::type order) {
   if (order != parquet::BoundaryOrder::Ascending && order != parquet::BoundaryOrder::Descending) return true;
   const PageRange* last = nullptr;
@@ -57,14 +57,14 @@ bool has_claimed_order(const std::vector<PageRange>& ranges, parquet::BoundaryOr
   return true;
 }
 
-// Do the pages have the chunk's bounds? Those of text may be cut on either side, a minimum down to a prefix, a maximum up to anything.
+// Whether the pages' bounds match the chunk's. Text bounds may be truncated on either side: minima down to a prefix, maxima up.
 bool agrees_with_chunk(const std::vector<PageRange>& ranges, const ColumnChunkInfo& chunk) {
   if (!chunk.minimum || is_nan(*chunk.minimum) || is_nan(*chunk.maximum)) return true;
   const ScalarValue* least = nullptr;
   const ScalarValue* greatest = nullptr;
   for (const PageRange& range : ranges) {
     if (!range.minimum) {
-      if (!range.only_nulls) return true;  // a page of which nothing is known may hold the chunk's bounds
+      if (!range.only_nulls) return true;  // a page without bounds may hold the chunk's bounds
       continue;
     }
     if (least == nullptr || compare(*range.minimum, *least) < 0) least = &*range.minimum;
@@ -114,7 +114,7 @@ std::shared_ptr<const std::vector<PageRange>> parse_ranges(const ParquetFooter& 
 }
 
 constexpr int64_t kMapEntryBytes = 96;
-// A directory of more pages is read again when it is needed again, rather than kept.
+// Larger directories are not cached but read again.
 constexpr size_t kMostKeptPages = 1 << 16;
 
 int64_t memory_of(const PageDirectory* directory) {
@@ -151,7 +151,7 @@ Task<std::shared_ptr<const PageDirectory>> PageIndexes::directory(ReadPool& pool
     made = std::make_shared<const PageDirectory>(
         directory_from_offset_index(chunk, group.rows, {bytes.const_data_ptr<uint8_t>(), static_cast<size_t>(bytes.numel())}, where));
   } catch (const DataError&) {
-    // The page headers say where the pages are, too.
+    // The page headers provide the same information.
   }
   if (made != nullptr && made->pages.size() > kMostKeptPages) co_return made;
   std::lock_guard lock(mutex_);

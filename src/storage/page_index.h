@@ -1,6 +1,6 @@
-// Page indexes of a file: for a column chunk, where its pages lie (offset index) and what range of values each holds (column index).
-// Loaded when a scan first needs them, then kept with the footer. Thread-safe. An index only saves work: one that is damaged, or that
-// contradicts the schema, the counts, the chunk's statistics or itself, is ignored.
+// Page indexes of a file: per column chunk, the location of its pages (offset index) and the bounds of each (column index). Loaded on
+// demand, then kept with the footer. Thread-safe. An index is optional: one that is damaged, or that contradicts the schema, the counts,
+// the chunk's statistics or itself, is ignored.
 #pragma once
 
 #include <atomic>
@@ -17,10 +17,10 @@
 
 namespace pistachio {
 
-// The range of a page's values; none when it holds only NULLs, or when nothing is known.
+// The bounds of a page's values; none if it holds only NULLs or they are unknown.
 struct PageRange {
   bool only_nulls = false;
-  bool exact = false;  // the bounds are not cut short
+  bool exact = false;  // the bounds are not truncated
   std::optional<ScalarValue> minimum;
   std::optional<ScalarValue> maximum;
 };
@@ -29,15 +29,15 @@ class PageIndexes {
  public:
   explicit PageIndexes(std::shared_ptr<const ParquetFooter> footer) : footer_(std::move(footer)) {}
 
-  // Nullptr when the file has none for this column chunk, or one that contradicts it.
+  // Nullptr if the file has no usable offset index for this column chunk.
   Task<std::shared_ptr<const PageDirectory>> directory(ReadPool& pool, std::shared_ptr<DataFile> file, int row_group, int column);
-  // One entry a page of the directory; nullptr when there is none that can be used.
+  // One entry per page of the directory; nullptr if there is no usable column index.
   Task<std::shared_ptr<const std::vector<PageRange>>> ranges(ReadPool& pool, std::shared_ptr<DataFile> file, int row_group, int column);
-  // For chunks without an offset index, whose page headers are walked in parts: the last known page that begins at or before a row, and
-  // how to make more of them known. Sparse, so that they take next to no memory.
+  // For chunks without an offset index, whose page headers are walked in parts: the last known page that starts at or before `row`. Marks
+  // are sparse, so they take little memory.
   PageMark mark_before(int row_group, int column, int64_t row);
   void add_mark(int row_group, int column, const PageMark& mark);
-  // What is loaded so far.
+  // Of the indexes loaded so far.
   int64_t memory_bytes() const { return memory_bytes_; }
 
  private:

@@ -106,7 +106,7 @@ Meaning meaning_of(const parquet::ColumnDescriptor& descriptor, PhysicalType phy
   }
 }
 
-// Widths that a conversion relies on; a schema that lies about them must not reach the kernels.
+// Conversions rely on these widths; a schema with others must not reach the kernels.
 std::string check_widths(const ParquetColumn& column) {
   auto needs = [&](int width) {
     return column.physical == PhysicalType::FixedBytes && column.fixed_width == width
@@ -132,7 +132,7 @@ bool read_value(std::string_view bytes, Value& value) {
   return true;
 }
 
-// A bound that no value of the column's type can have was made for another type or by a mistake.
+// A bound that is no value of the column's type belongs to another type or is a writer bug.
 bool fits_type(const ParquetColumn& column, Int128 value) {
   auto between = [&](Int128 least, Int128 greatest) { return value >= least && value <= greatest; };
   switch (column.conversion) {

@@ -1,6 +1,5 @@
-// One leaf column of a Parquet schema as the engine sees it: its logical type, how its values are stored, and what turns stored
-// values into logical ones. A column that cannot be read (nested, encrypted, odd decimals) stays in the list with the reason, so that
-// the other columns of the file stay readable.
+// One leaf column of a Parquet schema: its logical type, its physical type and the conversion between them. A column that cannot be read
+// (nested, encrypted, unusual decimals) stays in the list with the reason, so that the other columns of the file stay readable.
 #pragma once
 
 #include <string>
@@ -19,7 +18,7 @@ namespace pistachio {
 enum class PhysicalType : uint8_t { Boolean, Int32, Int64, Int96, Float, Double, ByteArray, FixedBytes };
 
 enum class ValueConversion : uint8_t {
-  None,            // stored as the logical type holds it
+  None,            // stored in the representation of the logical type
   NarrowInteger,   // INT32 to int8 or int16
   Unsigned8,       // INT32 to SMALLINT
   Unsigned16,      // INT32 to INTEGER
@@ -30,7 +29,7 @@ enum class ValueConversion : uint8_t {
   Int96Timestamp,
   Float16,
   Uuid,             // 16 bytes to text
-  BytesToDecimal,   // big-endian, fixed or of any length
+  BytesToDecimal,   // big-endian, of fixed or variable length
   BytesToInterval,  // 12 bytes: months, days, milliseconds
   BytesToBlob,      // fixed-length bytes
 };
@@ -43,11 +42,11 @@ struct ParquetColumn {
   int fixed_width = 0;     // of FixedBytes
   int max_definition = 0;  // 0: required
   ValueConversion conversion = ValueConversion::None;
-  // Other files of the table have nanoseconds: what the conversion gives in microseconds is multiplied.
+  // Other files of the table have nanoseconds: converted values are multiplied by 1000.
   bool micros_to_nanos = false;
-  bool only_nulls = false;     // of logical type UNKNOWN: every value is NULL, whatever is stored
-  bool has_type_order = true;  // its statistics follow the order of its type; old files do not say by which they were made
-  std::string unsupported;     // why the column cannot be read; empty when it can
+  bool only_nulls = false;     // logical type UNKNOWN: every value is NULL, whatever is stored
+  bool has_type_order = true;  // statistics use the type's order; old files do not state theirs
+  std::string unsupported;     // why the column cannot be read; else empty
 
   bool is_supported() const { return unsupported.empty(); }
 };
@@ -56,11 +55,11 @@ std::string_view physical_type_name(PhysicalType type);
 
 std::vector<ParquetColumn> parquet_columns(const parquet::SchemaDescriptor& schema);
 
-// Did writers before column orders, who compared bytes and numbers as signed ones, choose the same smallest and greatest?
+// Whether the signed comparison of writers that predate column orders yields the same minimum and maximum as the type's order.
 bool has_signed_order(const ParquetColumn& column);
 
-// A value as statistics and page indexes hold it (PLAIN, without length). Null when the bytes do not fit the type, or when the smallest
-// and greatest may have been chosen by another order than the type's.
+// Decodes a value of statistics or page indexes (PLAIN, without length). Null if the bytes do not fit the type, or if the bounds may have
+// been chosen by an order other than the type's.
 ScalarValue decode_statistic(const ParquetColumn& column, std::string_view encoded);
 
 }  // namespace pistachio

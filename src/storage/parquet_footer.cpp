@@ -24,7 +24,7 @@ constexpr int64_t kTrailerBytes = 8;  // length of the footer, "PAR1"
 constexpr int64_t kMagicBytes = 4;    // "PAR1", in front of all data
 constexpr int64_t kGuessedCompression = 8;
 constexpr int64_t kDeepestSchema = 1'000;
-// A page has a header of some bytes and counts its rows in 31 bits.
+// A page has a header of a few bytes and counts its rows in 31 bits.
 constexpr int64_t kSmallestPage = 8;
 constexpr int64_t kLargestPageRows = INT32_MAX;
 
@@ -46,17 +46,17 @@ bool inside_file(int64_t offset, int64_t length, int64_t file_size) {
 }
 
 ByteRange checked_index(const std::optional<parquet::IndexLocation>& location, int64_t file_size) {
-  // An index is a help, not data: one that points outside the file is ignored.
+  // An index is optional: one that points outside the file is ignored.
   if (!location || !inside_file(location->offset, location->length, file_size) || location->length == 0) return {};
   return {location->offset, location->length};
 }
 
-// Statistics are a help, not data: those that contradict the schema, the number of values or themselves are ignored as a whole.
-// Arrow knows which versions of which writers made wrong ones.
+// Statistics are optional: those that contradict the schema, the number of values or themselves are ignored altogether.
+// Arrow knows which versions of which writers produce wrong ones.
 void read_statistics(const parquet::ColumnChunkMetaData& chunk, const RawStatistics& raw, const ParquetColumn& column,
                      ColumnChunkInfo& info) {
   if (!column.is_supported() || !chunk.is_stats_set()) return;
-  // Some writers say -1 for a count they did not make.
+  // Some writers use -1 for an unknown count.
   const std::optional<int64_t> nulls = raw.nulls && *raw.nulls >= 0 ? raw.nulls : std::nullopt;
   const int64_t present = info.values - nulls.value_or(0);
   if (present < 0 || (column.max_definition == 0 && nulls.value_or(0) > 0)) return;
@@ -67,7 +67,7 @@ void read_statistics(const parquet::ColumnChunkMetaData& chunk, const RawStatist
     return;
   }
   if (present == 0) return;
-  // The deprecated fields were filled by signed comparison, whatever the type.
+  // The deprecated fields use signed comparison, whatever the type.
   if (is_current || has_signed_order(column)) {
     ScalarValue minimum = decode_statistic(column, is_current ? *raw.minimum : *raw.old_minimum);
     ScalarValue maximum = decode_statistic(column, is_current ? *raw.maximum : *raw.old_maximum);
@@ -81,7 +81,7 @@ void read_statistics(const parquet::ColumnChunkMetaData& chunk, const RawStatist
   info.nulls = nulls;
 }
 
-// None where Arrow and this reader see different row groups in a damaged footer.
+// None if Arrow and this reader see different row groups in a damaged footer.
 RawStatistics statistics_of(const std::vector<std::vector<RawStatistics>>& all, int row_group, int leaf) {
   const size_t group = static_cast<size_t>(row_group);
   const size_t column = static_cast<size_t>(leaf);
@@ -103,7 +103,7 @@ void ignore_shared_places(ParquetFooter& footer, ByteRange ColumnChunkInfo::* pl
   }
 }
 
-// A name that stands for two columns could give the wrong one; also a column `a.b` beside the field b of a struct a.
+// Columns of the same name are ambiguous; so is a column `a.b` next to the field b of a struct a.
 void refuse_repeated_names(ParquetFooter& footer) {
   std::map<std::string_view, int> uses;
   for (const ParquetColumn& column : footer.columns) ++uses[column.name];
@@ -112,8 +112,8 @@ void refuse_repeated_names(ParquetFooter& footer) {
   }
 }
 
-// Where a chunk's pages begin. An offset inside the magic number in front of all data stands for none: old writers leave a dictionary offset
-// of 0, or one behind the data pages, and the first page tells what it is.
+// Where a chunk's pages start. An offset inside the file's magic number means none: old writers leave a dictionary offset of 0, or one
+// after the data pages; then the header of the first page says whether it is a dictionary.
 int64_t first_page_offset(const parquet::ColumnChunkMetaData& chunk) {
   const int64_t data = chunk.data_page_offset();
   const int64_t dictionary = chunk.has_dictionary_page() ? chunk.dictionary_page_offset() : 0;
@@ -121,7 +121,7 @@ int64_t first_page_offset(const parquet::ColumnChunkMetaData& chunk) {
   return data >= 0 && data < kMagicBytes ? dictionary : std::min(data, dictionary);
 }
 
-// Offsets at which something begins that is not a page of the chunk before it, in order.
+// Sorted offsets where something other than pages of the preceding chunk starts.
 std::vector<int64_t> find_boundaries(const parquet::FileMetaData& metadata, int64_t footer_offset) {
   std::vector<int64_t> boundaries = {footer_offset};
   for (int group = 0; group < metadata.num_row_groups(); ++group) {
@@ -138,8 +138,8 @@ std::vector<int64_t> find_boundaries(const parquet::FileMetaData& metadata, int6
   return boundaries;
 }
 
-// A chunk of rows has pages, whatever size the footer gives: one of 0 bytes ends where the next thing in the file begins. Early writers
-// forgot the header of the dictionary page; the walk over the pages stops at the last row, so a few bytes too many do not matter.
+// A chunk with rows has pages, whatever size the footer claims: one of 0 bytes extends to the next known offset in the file. Early writers
+// did not count the header of the dictionary page; the page walk stops at the last row, so a few extra bytes are harmless.
 int64_t pages_length(int64_t begin, int64_t claimed, int64_t rows, const std::vector<int64_t>& boundaries) {
   constexpr int64_t kLongestDictionaryHeader = 100;
   const auto next = std::upper_bound(boundaries.begin(), boundaries.end(), begin);
@@ -168,7 +168,7 @@ ColumnChunkInfo read_column_chunk(const parquet::ColumnChunkMetaData& chunk, con
   info.uncompressed_bytes = chunk.total_uncompressed_size();
   if (info.uncompressed_bytes < 0) throw DataError("column chunk has a negative size", where);
   info.codec = codec_of(chunk.compression());
-  // Pages that do not compress grow by a little. A size far below the compressed one is wrong, and this is a guess for it.
+  // Incompressible pages grow slightly. A size far below the compressed one is wrong, and this guess replaces it.
   info.has_uncompressed_bytes = info.uncompressed_bytes >= chunk.total_compressed_size() / 2 && info.uncompressed_bytes > 0;
   if (!info.has_uncompressed_bytes) info.uncompressed_bytes = info.pages.length * kGuessedCompression;
   for (parquet::Encoding::type encoding : chunk.encodings()) info.encodings.push_back(static_cast<PageEncoding>(encoding));
@@ -247,7 +247,7 @@ std::shared_ptr<const ParquetFooter> parse_footer(const std::string& path, int64
   try {
     if (schema_depth(bytes, kDeepestSchema) > kDeepestSchema)
       throw DataError(fmt::format("the schema has more than {} groups inside each other", kDeepestSchema), {path});
-    // Thrift's own limits keep a lying count from allocating more than the bytes could hold.
+    // Thrift's own limits keep a wrong count from allocating more than the bytes could hold.
     parquet::ReaderProperties properties;
     properties.set_thrift_string_size_limit(static_cast<int32_t>(std::min<int64_t>(bytes.size(), INT32_MAX)));
     properties.set_thrift_container_size_limit(static_cast<int32_t>(std::min<int64_t>(bytes.size(), INT32_MAX)));
@@ -280,14 +280,14 @@ std::shared_ptr<const ParquetFooter> parse_footer(const std::string& path, int64
           throw DataError("column chunk lies in another file, which is not supported", {path, index, column.name});
         group.columns.push_back(read_column_chunk(*chunk, statistics_of(statistics, index, column.leaf), column, group, boundaries, file_size,
                                                   {path, index, column.name}));
-        // Chunks do not share bytes; twice the file leaves room for writers that count a little wrong.
+        // Chunks do not share bytes; twice the file size leaves room for writers that count slightly wrong.
         page_bytes += chunk->total_compressed_size() > 0 ? chunk->total_compressed_size() : group.columns.back().pages.length;
         if (page_bytes / 2 > file_size)
           throw DataError(fmt::format("the column chunks claim more than the file's {} bytes", file_size), {path, index, column.name});
       }
       footer->row_groups.push_back(std::move(group));
     }
-    // Some writers leave the total at 0; the row groups have the rows.
+    // Some writers leave the total at 0; the row groups have the correct counts.
     if (footer->rows != metadata->num_rows() && metadata->num_rows() != 0) {
       throw DataError(fmt::format("the footer claims {} rows, its row groups have {}", metadata->num_rows(), footer->rows), {path});
     }
@@ -302,7 +302,7 @@ std::shared_ptr<const ParquetFooter> parse_footer(const std::string& path, int64
   } catch (const std::bad_alloc&) {
     throw DataError("the footer cannot be read: a count is too large", {path});
   }
-  // Our structs and Arrow's together take about eight times the serialized form.
+  // Our structs and Arrow's together take about eight times the serialized size.
   footer->memory_bytes = static_cast<int64_t>(bytes.size()) * 8 + 4096;
   return footer;
 }

@@ -1,6 +1,6 @@
-// The footer of a Parquet file, parsed once by Arrow and turned into plain structs that a scan can walk without allocating. Everything
-// a footer says about places in the file is checked against the file's size here, before anybody reads or allocates by it.
-// Immutable and shared between scans (storage/metadata_cache.h).
+// The footer of a Parquet file, parsed by Arrow and converted to plain structs that a scan can traverse without allocating. All offsets
+// and lengths are checked against the file's size here, before anything is read or allocated by them. Immutable and shared between scans
+// (storage/metadata_cache.h).
 #pragma once
 
 #include <memory>
@@ -35,19 +35,19 @@ struct ByteRange {
 // A column's data in one row group.
 struct ColumnChunkInfo {
   ByteRange pages;               // dictionary page first, if there is one
-  int64_t dictionary_bytes = 0;  // of the dictionary page in the file; 0: there is none
+  int64_t dictionary_bytes = 0;  // of the dictionary page in the file; 0: none
   int64_t uncompressed_bytes = 0;
-  bool has_uncompressed_bytes = true;  // false: the footer's number cannot be, and uncompressed_bytes is a guess
+  bool has_uncompressed_bytes = true;  // false: the footer's figure is impossible and uncompressed_bytes is a guess
   int64_t values = 0;
   PageCodec codec = PageCodec::Uncompressed;
   std::vector<PageEncoding> encodings;
   std::optional<ScalarValue> minimum;
   std::optional<ScalarValue> maximum;
-  bool exact_bounds = false;  // minimum and maximum are values of the chunk; text bounds may be cut short
+  bool exact_bounds = false;  // minimum and maximum are values of the chunk; otherwise text bounds may be truncated
   std::optional<int64_t> nulls;
   ByteRange offset_index;  // empty when there is none
   ByteRange column_index;
-  ByteRange bloom_filter;  // offset 0: none; length 0: not known
+  ByteRange bloom_filter;  // offset 0: none; length 0: unknown
 };
 
 struct RowGroupInfo {
@@ -63,14 +63,14 @@ struct ParquetFooter {
   std::vector<ParquetColumn> columns;
   std::vector<RowGroupInfo> row_groups;
   int64_t memory_bytes = 0;  // estimate, for the cache's bound
-  // Kept for what needs Arrow's own view: page indexes and bloom filters.
+  // Arrow's representation, needed for page indexes and bloom filters.
   std::shared_ptr<const parquet::FileMetaData> arrow_metadata;
 
   // Index into `columns`, by exact name first, then ignoring case; -1 when there is none.
   int find_column(std::string_view name) const;
 };
 
-// The bytes at the end of a file that hold the footer, found from its last 8 bytes. Throws DataError.
+// The byte range of the footer, determined from the file's last 8 bytes. Throws DataError.
 ByteRange locate_footer(const std::string& path, int64_t file_size, std::span<const uint8_t> last_bytes);
 
 // Parses a footer (its Thrift bytes, without length and magic). Throws DataError.

@@ -19,9 +19,9 @@ namespace {
 
 constexpr std::string_view kNullPartition = "__HIVE_DEFAULT_PARTITION__";
 
-// A query may use many tables, and 1,024 descriptors are what many systems allow a process.
+// A query may use many tables, and many systems allow 1,024 descriptors per process.
 constexpr size_t kMostOpenFiles = 64;
-// Files whose footers are loaded at a time: each may hold a buffer while it waits for its read.
+// Footers loaded concurrently: each may hold a buffer while it waits for its read.
 constexpr size_t kMostOpening = 256;
 
 Task<TableFile> open_one(StorageContext& storage, const FoundFile& found, std::shared_ptr<OpenFiles> open_files) {
@@ -46,7 +46,7 @@ bool all_parse(const std::vector<FoundFile>& found, size_t key, LogicalType type
     if (text == kNullPartition) return true;
     try {
       ParsedConstant parsed = parse_constant(type, text);
-      // 007 stays text, and so do dates that no value of the type can hold.
+      // 007 stays text, and so do dates out of the type's range.
       return parsed.exact && !parsed.below && !parsed.above && parsed.value.to_string() == text;
     } catch (const UserError&) {
       return false;
@@ -78,8 +78,8 @@ bool is_partition_key(const std::vector<FoundFile>& found, std::string_view name
   return std::any_of(keys.begin(), keys.end(), [&](const auto& key) { return same_name(key.first, name); });
 }
 
-// The file's metadata with these columns in nanoseconds instead of microseconds. It has page indexes of its own, whose bounds are in
-// nanoseconds, too; the cache does not keep them.
+// The file's metadata with these columns in nanoseconds instead of microseconds. It has its own page indexes, with bounds in
+// nanoseconds, which are not cached.
 std::shared_ptr<const FileMetadata> with_nanoseconds(const FileMetadata& metadata, const std::vector<int>& leaves) {
   auto footer = std::make_shared<ParquetFooter>(*metadata.footer);
   for (int leaf : leaves) {
@@ -126,21 +126,21 @@ void unify_precision(ParquetTable& table) {
 
 using ColumnNames = std::unordered_set<std::string_view>;
 
-// The leaf of a table column in another file, checked to be of the same type. Files of one writer have their columns at the same places:
-// only others are searched.
+// The leaf of a table column in another file, checked to be of the same type. Files of one writer have the same column positions, so that
+// position is tried before a search.
 int matching_leaf(const ParquetTable& table, const ColumnNames& names, const TableFile& file, const TableColumn& column) {
   const std::string& first_path = table.files[0].file->path();
   const std::vector<ParquetColumn>& own = file.footer().columns;
   const size_t place = static_cast<size_t>(column.leaf);
   bool is_in_place = place < own.size() && own[place].name == column.name && column.unsupported.empty();
   int leaf = is_in_place ? column.leaf : file.footer().find_column(column.name);
-  // A name that differs in case counts only if it is not that of another column: a table may have both `a` and `A`.
+  // A case-insensitive match counts only if it is not another column's exact name: a table may have both `a` and `A`.
   auto is_taken = [&](const std::string& name) { return name != column.name && names.contains(name); };
   if (leaf < 0 || is_taken(file.footer().columns[static_cast<size_t>(leaf)].name))
     throw UserError(fmt::format("{} has no column {}, which {} has; the files of one scan must have the same columns", file.file->path(),
                                 column.name, first_path));
   const ParquetColumn& other = file.footer().columns[static_cast<size_t>(leaf)];
-  // What cannot be read needs no type; columns of the same name may have two.
+  // An unreadable column needs no type; columns of the same name may have different ones.
   if (!column.unsupported.empty() || !other.is_supported()) return leaf;
   if (other.type != column.type) {
     throw UserError(fmt::format("column {} is {} in {} and {} in {}; the files of one scan must have the same types", column.name,
@@ -162,7 +162,7 @@ void bind_file(ParquetTable& table, const ColumnNames& names, TableFile& file, c
     file.partition_values.push_back(text == kNullPartition ? ScalarValue::null(column.type) : parse_constant(column.type, text).value);
   }
   for (const ParquetColumn& column : file.footer().columns) {
-    // A name that differs from a known one only in case is a column of its own when that one has its leaf already.
+    // A name that differs from a known one only in case is a separate column if the known one already has a leaf.
     bool known = is_used[static_cast<size_t>(column.leaf)] || is_partition_key(found, column.name) || names.contains(column.name);
     if (!known)
       throw UserError(fmt::format("{} has a column {}, which {} does not have; the files of one scan must have the same columns",
@@ -215,7 +215,7 @@ Task<ParquetTable> open_table(StorageContext& storage, std::vector<std::string> 
 
   unify_precision(table);
   for (const ParquetColumn& column : table.files[0].footer().columns) {
-    if (is_partition_key(found, column.name)) continue;  // the folder's value stands above the file's
+    if (is_partition_key(found, column.name)) continue;  // the folder's value overrides the file's
     table.columns.push_back({column.name, column.type, column.leaf, -1, column.unsupported});
   }
   for (size_t key = 0; key < found[0].partitions.size(); ++key) {

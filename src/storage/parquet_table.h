@@ -1,5 +1,5 @@
-// A set of Parquet files read as one table: one schema, hive partition values as further columns, footers of all files at hand.
-// Immutable; what a scan, a planner and `pistachio schema` start from.
+// A set of Parquet files read as one table: one schema, hive partition values as additional columns, footers of all files loaded.
+// Immutable; used by scans, the planner and `pistachio schema`.
 #pragma once
 
 #include <memory>
@@ -16,7 +16,7 @@ struct TableColumn {
   std::string name;
   LogicalType type = TypeKind::Blob;
   int leaf = -1;       // in the first file; -1 for a partition column
-  int partition = -1;  // position among the partition keys; -1 for a column of the files
+  int partition = -1;  // position among the partition keys; -1 for a column in the files
   std::string unsupported;
 };
 
@@ -30,17 +30,17 @@ struct TableFile {
 };
 
 struct ParquetTable {
-  std::vector<std::string> patterns;  // what it was opened by
+  std::vector<std::string> patterns;  // that it was opened with
   std::vector<TableColumn> columns;
   std::vector<TableFile> files;
   int64_t rows = 0;
 
-  // By exact name first, then ignoring case. Throws UserError that lists near names.
+  // By exact name first, then ignoring case. Throws UserError that suggests similar names.
   const TableColumn& column(std::string_view name) const;
 };
 
-// Finds the files, opens them and reads their footers (all at the same time). Throws UserError when there is nothing to read or the
-// schemas differ (naming file, column and both types), DataError for damaged footers.
+// Finds the files, opens them and reads their footers concurrently. Throws UserError if there are none or their schemas differ (naming
+// file, column and both types), DataError for damaged footers.
 Task<ParquetTable> open_table(StorageContext& storage, std::vector<std::string> patterns);
 
 }  // namespace pistachio

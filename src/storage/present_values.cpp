@@ -10,7 +10,7 @@ namespace pistachio {
 
 namespace {
 
-// `decoded` has the rows of the pages that may have NULLs; the others have none, and maybe no levels.
+// `decoded` has the rows of the pages that may have NULLs; the other pages have none and possibly no levels.
 at::Tensor validity_of_all(std::span<const PreparedPage> pages, const at::Tensor& decoded) {
   std::vector<at::Tensor> parts;
   int64_t used = 0;

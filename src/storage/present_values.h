@@ -1,4 +1,4 @@
-// Which rows of a batch of pages have a value: definition levels to validity and counts.
+// Decodes the definition levels of a batch of pages to validity and value counts.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -11,11 +11,11 @@
 namespace pistachio {
 
 struct PresentValues {
-  std::vector<int64_t> counts;  // values of each page
-  at::Tensor validity;          // of all their rows; undefined when there are no NULLs
+  std::vector<int64_t> counts;  // non-NULL values per page
+  at::Tensor validity;          // of all rows; undefined if there are no NULLs
 };
 
-// Decodes the levels where `bytes` are. Throws DataError.
+// Decodes the levels on the device of `bytes`. Throws DataError.
 PresentValues find_present_values(const ParquetColumn& column, const at::Tensor& bytes, std::span<const PreparedPage> pages,
                                   const DataLocation& where);
 

@@ -40,7 +40,7 @@ constexpr std::string_view kOperatorLetters = "<>=!";
   throw UserError(fmt::format("'{}' is no filter; {}", text, reason));
 }
 
-// Takes a quoted word off the front of `rest`; doubled quotes inside stand for one. Nothing when the closing quote is missing.
+// Removes a quoted word from the front of `rest`; doubled quotes mean one. Nullopt if the closing quote is missing.
 std::optional<std::string> take_quoted(std::string_view& rest) {
   const char quote = rest.front();
   std::string word;
@@ -57,7 +57,7 @@ std::optional<std::string> take_quoted(std::string_view& rest) {
   return std::nullopt;
 }
 
-// Takes the column's name off the front of `rest`, so that the operator is next. Names in double quotes may hold operators.
+// Removes the column's name from the front of `rest`, so that the operator is next. Names in double quotes may contain operators.
 std::string take_column(std::string_view& rest, std::string_view text) {
   if (rest.starts_with('"')) {
     std::optional<std::string> name = take_quoted(rest);
@@ -70,8 +70,8 @@ std::string take_column(std::string_view& rest, std::string_view text) {
   return name;
 }
 
-// Whatever is left after the operator. On a text column every mistake in it would be a constant that just never matches, so it is
-// refused here: two conditions in one, a quote without its other half, an operator that is written twice.
+// The rest after the operator. On a text column every mistake would become a constant that never matches, so likely ones are
+// rejected here: two conditions in one, an unbalanced quote, a doubled operator.
 std::string read_constant(std::string_view rest, std::string_view text) {
   if (rest.starts_with('\'')) {
     std::optional<std::string> constant = take_quoted(rest);
@@ -138,7 +138,7 @@ ColumnFilter bind_filter(const RangeFilter& filter, LogicalType type) {
   if (parsed.below || parsed.above) {
     bound.kind = beyond_range(filter.comparison, parsed.above);
   } else if (!parsed.exact) {
-    // The constant lies between value and value + 1.
+    // The constant is between value and value + 1.
     switch (filter.comparison) {
       case Comparison::Equal: bound.kind = ColumnFilter::Kind::Never; break;
       case Comparison::NotEqual: bound.kind = ColumnFilter::Kind::NotNull; break;
@@ -156,7 +156,7 @@ bool may_match(const ColumnFilter& filter, const ScalarValue& minimum, const Sca
   if (filter.kind == ColumnFilter::Kind::NotNull) return true;
   if (minimum.is_text() && !exact) {
     if (filter.comparison == Comparison::NotEqual) return true;
-    // Everything that begins with a cut maximum may be below what it was cut from.
+    // The untruncated maximum may be above any text that starts with the truncated one.
     if (filter.constant.text.starts_with(maximum.text)) return true;
   }
   if (minimum.type.is_floating()) {

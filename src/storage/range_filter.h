@@ -1,5 +1,5 @@
-// Filters that storage understands: column, comparison, constant. `RangeFilter` is what a caller asks for, by name and with the constant as
-// text or value; `ColumnFilter` is the same bound to a column's type, after which the constant is exact.
+// Filters that storage can evaluate: column, comparison, constant. `RangeFilter` has the column's name and the constant as text;
+// `ColumnFilter` is the filter bound to the column's type, with an exact constant.
 #pragma once
 
 #include <optional>
@@ -19,30 +19,30 @@ struct RangeFilter {
   std::string constant;
 };
 
-// Parses "column op constant"; op is =, <>, !=, <, <=, > or >=; the constant may stand in single quotes. Throws UserError.
+// Parses "column op constant"; op is =, <>, !=, <, <=, > or >=; the constant may be in single quotes. Throws UserError.
 RangeFilter parse_range_filter(std::string_view text);
 
 struct ColumnFilter {
   enum class Kind {
     Compare,
-    NotNull,  // the comparison holds for every value
-    Never,    // ... for none
+    NotNull,  // every value passes
+    Never,    // no value passes
   };
   Kind kind = Kind::Compare;
   Comparison comparison = Comparison::Equal;
   ScalarValue constant;
 };
 
-// Binds a filter to a column's type. A constant between two values of the type, or outside its range, changes the comparison so that it
-// stays exact: quantity < 3.5 on integers becomes quantity <= 3. Throws UserError when the constant is no value of the type.
+// Binds a filter to a column's type. For a constant between two values of the type, or outside its range, the comparison is adjusted to
+// stay exact: quantity < 3.5 on integers becomes quantity <= 3. Throws UserError if the constant cannot be parsed as the type.
 ColumnFilter bind_filter(const RangeFilter& filter, LogicalType type);
 
-// Can a value between minimum and maximum pass? NaN is above every number and left out of statistics, so the maximum of a floating-point
-// column bounds nothing. Text bounds that are not `exact` may be prefixes of the values they stand for, the maximum, too: some writers cut
-// it without rounding it up.
+// Whether a value between minimum and maximum can pass. NaN sorts above every number but is not in statistics, so the maximum of a
+// floating-point column is no upper bound. Text bounds that are not `exact` may be prefixes of actual values, even the maximum: some
+// writers truncate it without rounding up.
 bool may_match(const ColumnFilter& filter, const ScalarValue& minimum, const ScalarValue& maximum, bool exact = true);
 
-// Does this value pass?
+// Whether this value passes; NULL never does.
 bool matches(const ColumnFilter& filter, const ScalarValue& value);
 
 }  // namespace pistachio

@@ -41,7 +41,7 @@ TEST(RangeFilterTest, QuotedNamesAndConstantsMayHoldOperators) {
   EXPECT_EQ(parse_range_filter("a = 'x = 1 AND y = ''2'''").constant, "x = 1 AND y = '2'");
 }
 
-// On a text column each of these would otherwise be a constant that no row has.
+// On a text column each of these would otherwise be a constant that never matches.
 TEST(RangeFilterTest, RefusesConstantsThatWereMeantDifferently) {
   for (const char* text : {"a = 'PERU' AND b = 1", "a == 'PERU'", "a = 'PERU", "a = PERU'", "a = \"PERU\"", "a = NULL", "a <> null",
                            "a > > 5", "a = PERU AND b = 1", "a = 'it's'", "a = '", "a = '''", "\"a = 3", "a => 3"})
@@ -75,7 +75,7 @@ TEST(RangeFilterTest, RangesThatCannotMatchAreFound) {
   EXPECT_TRUE(may_match(on_integers("a <> 6"), integer(6), integer(7)));
 }
 
-// Statistics leave NaN out, and NaN is greater than every number: a maximum bounds nothing from above.
+// Statistics omit NaN, which sorts above every number: a maximum is no upper bound.
 TEST(RangeFilterTest, NaNMayHideAboveTheMaximum) {
   EXPECT_TRUE(may_match(on_doubles("a > 100"), number(1), number(2)));
   EXPECT_TRUE(may_match(on_doubles("a <> 1"), number(1), number(1)));

@@ -14,7 +14,7 @@ constexpr int16_t kColumnsOfRowGroup = 1;
 constexpr int16_t kMetadataOfColumn = 3;
 constexpr int16_t kStatisticsOfMetadata = 12;
 
-// Calls `take(field)` for each field; what it does not take, by returning false, is skipped.
+// Calls `take(field)` for each field; skips the field if it returns false.
 template <typename Take>
 void read_fields(ThriftCompactReader& reader, const Take& take) {
   int16_t last_id = 0;
@@ -46,7 +46,7 @@ RawStatistics read_statistics_struct(ThriftCompactReader& reader) {
       case 4: return take_count(statistics.distinct);
       case 5: return take_bound(statistics.maximum);
       case 6: return take_bound(statistics.minimum);
-      // A boolean is in the type of its field: there is nothing left to read.
+      // The type of a boolean field is its value: nothing more to read.
       case 7: statistics.maximum_is_exact = field.type == Type::True; return false;
       case 8: statistics.minimum_is_exact = field.type == Type::True; return false;
       default: return false;
@@ -69,7 +69,7 @@ RawStatistics read_column_struct(ThriftCompactReader& reader) {
   return statistics;
 }
 
-// Elements take a byte at least, so a lying count ends at the end of the bytes.
+// Every element takes at least a byte, so a wrong count fails at the end of the bytes.
 template <typename Element, typename Read>
 std::vector<Element> read_structs(ThriftCompactReader& reader, const Read& read) {
   std::vector<Element> elements;

@@ -1,5 +1,5 @@
-// The statistics of a footer's column chunks as they were written. Arrow shows one pair of bounds and hides whether they came from the
-// current or the deprecated fields, and whether they are exact.
+// The statistics of a footer's column chunks as written. Arrow exposes one pair of bounds and hides whether they are from the current or
+// the deprecated fields, and whether they are exact.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace pistachio {
 struct RawStatistics {
   std::optional<std::string_view> minimum;
   std::optional<std::string_view> maximum;
-  std::optional<std::string_view> old_minimum;  // deprecated, of signed order
+  std::optional<std::string_view> old_minimum;  // deprecated, in signed order
   std::optional<std::string_view> old_maximum;
   std::optional<int64_t> nulls;
   std::optional<int64_t> distinct;

@@ -11,7 +11,7 @@ namespace pistachio {
 
 namespace {
 
-// A gap is worth reading over when that takes less time than another request: a seek or a round trip.
+// Reading across a gap pays off if it takes less time than another request: a seek or a round trip.
 constexpr int64_t kLocalGap = 64 << 10;
 constexpr int64_t kRemoteGap = 1 << 20;
 constexpr int64_t kLocalRead = 16 << 20;

@@ -57,7 +57,7 @@ Task<void> ReadThrottle::pass(int64_t bytes, int64_t need, TimePoint asked) {
     }
     int64_t now = std::min(left, most_at_once());
     left -= now;
-    // Counted from when the device was free: that tasks wake a little late costs no bandwidth.
+    // Counted from when the device became free, so that late wake-ups cost no bandwidth.
     Sleep until = sleep_until(limit_.reserve(now, asked));
     co_await until;
   }

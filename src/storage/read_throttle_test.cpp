@@ -29,7 +29,7 @@ struct Read {
 
 class ReadThrottleTest : public testing::Test {
  protected:
-  // Of reads that are begun in this order.
+  // Started in this order.
   std::vector<int64_t> needs_in_order_of_end(int64_t bytes_per_second, const std::vector<Read>& reads) {
     ReadThrottle device(bytes_per_second);
     std::vector<int64_t> order;
@@ -43,7 +43,7 @@ class ReadThrottleTest : public testing::Test {
     return order;
   }
 
-  // One worker: what is begun first comes first.
+  // One worker: reads run in the order in which they are started.
   Scheduler scheduler_{{.workers = 1, .blocking_threads = 1, .on_worker_start = {}}};
 };
 
@@ -77,7 +77,7 @@ TEST_F(ReadThrottleTest, BytesPassAtTheSpeedOfTheDevice) {
 
 TEST_F(ReadThrottleTest, TimeSinceTheDeviceWasAskedCounts) {
   ReadThrottle device(1000);
-  // 20,000 bytes that take 20 s were asked for 21 s ago: they are there.
+  // 20,000 bytes take 20 s and were requested 21 s ago: no wait.
   scheduler_.run(device.pass(20'000, 0, Clock::now() - 21s));
 }
 
@@ -91,7 +91,7 @@ TEST_F(ReadThrottleTest, CancelledOnesLeaveTheirPlace) {
   std::vector<int64_t> order;
   CancelSource source;
   source.cancel("enough");
-  // One waits behind a read of two hours and one has its turn; both go.
+  // One read has its turn for two hours, another waits behind it; both are cancelled.
   auto cancelled = [&]() -> Task<void> {
     std::vector<Task<void>> reads;
     for (int64_t need : {1, 2}) reads.push_back(pass_and_note(device, int64_t{7200} * 1'000'000, need, order));

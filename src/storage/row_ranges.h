@@ -1,4 +1,4 @@
-// A sorted list of disjoint row ranges of a row group: which rows may still be wanted.
+// Sorted, disjoint row ranges of a row group: the rows that may still match.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -20,7 +20,7 @@ class RowRanges {
   RowRanges() = default;
   explicit RowRanges(RowRange whole) { add(whole.begin, whole.end); }
 
-  // Ranges are added in order; touching ones are joined.
+  // Ranges must be added in order; adjacent ones are merged.
   void add(int64_t begin, int64_t end);
   RowRanges intersect(const RowRanges& other) const;
   bool overlaps(int64_t begin, int64_t end) const;
@@ -29,7 +29,7 @@ class RowRanges {
   int64_t rows() const;
   const std::vector<RowRange>& ranges() const { return ranges_; }
 
-  // bool [end - begin]: true for the rows inside. Undefined when all are.
+  // bool [end - begin]: true for rows in a range. Undefined if all are.
   at::Tensor mask(int64_t begin, int64_t end) const;
 
  private:

@@ -1,5 +1,5 @@
-// Writes a Parquet file of made-up sales, for benchmarks and tests that need data of some size and have none: a sorted key, a foreign key
-// with many values, an amount, a day, a flag and a remark. The same rows for the same arguments.
+// Writes a Parquet file of synthetic sales for benchmarks and tests: a sorted key, a foreign key with many values, an amount, a day, a
+// flag and a remark. Deterministic.
 #pragma once
 
 #include <cstdint>

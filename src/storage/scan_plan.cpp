@@ -13,7 +13,7 @@ namespace pistachio {
 
 namespace {
 
-// The columns of a table by name: requests for all of a wide one name many.
+// The columns of a table by name; a lookup table, since a request may name all columns of a wide table.
 class ReadableColumns {
  public:
   explicit ReadableColumns(const ParquetTable& table) : table_(table) {
@@ -31,7 +31,7 @@ class ReadableColumns {
   std::unordered_map<std::string_view, size_t> by_name_;
 };
 
-// Every file must be able to give the column: one file's odd variant is told by file name.
+// The column must be readable in every file; the error names the file where it is not.
 void check_files(const ParquetTable& table, size_t column) {
   for (const TableFile& file : table.files) {
     int leaf = file.leaf_of_column[column];
@@ -46,17 +46,17 @@ bool row_group_may_match(const RowGroupInfo& group, const TableFile& file, const
   for (const ScanFilter& filter : filters) {
     if (filter.filter.kind == ColumnFilter::Kind::Never) return false;
     const ColumnChunkInfo& chunk = group.columns[static_cast<size_t>(file.leaf_of_column[filter.column])];
-    // A count of NULLs is not used: a chunk of nothing but NULLs is a few bytes long, and a wrong count would lose rows.
+    // NULL counts are not used: a chunk of only NULLs is a few bytes long, and a wrong count would lose rows.
     if (chunk.minimum && chunk.maximum && !may_match(filter.filter, *chunk.minimum, *chunk.maximum, chunk.exact_bounds)) return false;
   }
   return true;
 }
 
-// Of a row group, what a scan takes of it.
+// Memory that a scan needs for a row group.
 struct UnitSize {
   int64_t read_bytes = 0;
   int64_t encoded_bytes = 0;     // after decompression
-  int64_t kept_bytes = 0;        // filter columns that are also wanted: decoded by the filters, kept until they are handed out
+  int64_t kept_bytes = 0;        // filter columns that are also output: decoded for the filters and kept until delivery
   double decoded_row_bytes = 0;  // while decoding
 };
 
@@ -95,27 +95,28 @@ UnitSize size_of_row_group(const RowGroupInfo& group, const TableFile& file, con
   return size;
 }
 
-// A part reads the dictionaries again and the pages at its edges: smaller ones would cost more than another thread gives.
+// Every part reads the dictionaries and the pages at its edges again: below this size that costs more than another thread gains.
 constexpr int64_t kSmallestPart = 4 << 20;
-// No row group that a writer can make needs more parts, and no table so many in all; where it seems so, counts lie.
+// No real row group needs more parts, and no real table more in total; beyond that the counts are wrong.
 constexpr int64_t kMostParts = 4'096;
 constexpr int64_t kMostPartsOfAll = 1 << 20;
 
-// Row groups that are too large for the memory limit, or too few for the threads of the scan, are cut into parts.
+// Row groups are cut into parts if they are too large for the memory limit or too few to occupy all threads.
 int64_t parts_of(const UnitSize& size, int64_t rows, size_t row_groups, const Settings& settings) {
   int64_t bytes = add_saturated(size.read_bytes, size.encoded_bytes);
   int64_t held = add_saturated(bytes, size.kept_bytes);
   int64_t most = std::clamp<int64_t>(settings.memory_limit / 4, 256 << 10, 64 << 20);
   int64_t for_memory = held / most + (held % most != 0);
-  // Twice as many as threads, so that the last ones end together.
+  // Twice the number of threads, so that they finish at about the same time.
   int64_t wanted = (2 * settings.threads + static_cast<int64_t>(row_groups) - 1) / static_cast<int64_t>(row_groups);
   int64_t for_threads = std::min({wanted, bytes / kSmallestPart, rows / settings.chunk_rows});
   int64_t most_parts = std::clamp<int64_t>(kMostPartsOfAll / static_cast<int64_t>(row_groups), 1, kMostParts);
   return std::clamp<int64_t>(std::max(for_memory, for_threads), 1, std::min(std::max<int64_t>(rows, 1), most_parts));
 }
 
-// Pages are decoded whole, and what footers say leaves open how long they are: a page may hold all rows of its row group. Memory for that
-// is asked for where it can be had beside another unit; the unit gives back what its pages do not need. Less than for a strip will not do.
+// Pages are decoded whole, and footers do not say how long they are: one page may hold all rows of its row group. Reserves enough for
+// that, but at most half of the memory limit, so that two units fit, and at least enough for one strip. The unit returns what its pages
+// do not need.
 int64_t memory_of(const UnitSize& size, int64_t rows, int64_t row_group_rows, const Settings& settings) {
   double share = row_group_rows == 0 ? 1.0 : static_cast<double>(rows) / static_cast<double>(row_group_rows);
   int64_t of_rows = add_saturated(add_saturated(size.read_bytes, size.encoded_bytes), size.kept_bytes);
@@ -195,7 +196,7 @@ ScanPlan plan_scan(const ParquetTable& table, const ScanRequest& request, const 
 }
 
 std::vector<std::vector<size_t>> deal_units(const ScanPlan& plan, int ranks) {
-  // The largest first, each to the rank that has least so far.
+  // Largest first, each to the rank with the least load so far.
   std::vector<size_t> order(plan.units.size());
   std::iota(order.begin(), order.end(), size_t{0});
   std::stable_sort(order.begin(), order.end(),
@@ -210,7 +211,7 @@ std::vector<std::vector<size_t>> deal_units(const ScanPlan& plan, int ranks) {
   for (size_t rank = 0; rank < shares.size(); ++rank) {
     std::vector<size_t>& share = shares[rank];
     std::sort(share.begin(), share.end());
-    // Each begins at another part of the table: what all ranks read first is then a sample of it, also of one that is sorted.
+    // Each rank starts at a different part of the table, so that the first rows of all ranks are a sample even of a sorted table.
     std::rotate(share.begin(), share.begin() + static_cast<std::ptrdiff_t>(rank * share.size() / shares.size()), share.end());
   }
   return shares;

@@ -1,5 +1,5 @@
-// What a scan will read: output columns, bound filters, and the units of work (row groups, or parts of large ones) that are left after
-// partition values and row-group statistics were looked at. Made without reading anything but footers.
+// What a scan will read: output columns, bound filters, and the units of work (row groups, or parts of large ones) that remain after
+// pruning by partition values and row-group statistics. Needs only footers.
 #pragma once
 
 #include <string>
@@ -11,13 +11,13 @@
 namespace pistachio {
 
 struct ScanRequest {
-  std::vector<std::string> columns;  // empty: all that can be read
+  std::vector<std::string> columns;  // empty: all readable columns
   std::vector<RangeFilter> filters;
-  int64_t first_need = 0;  // where the scan's units stand in the order of a query with several scans; see ReadPool
+  int64_t first_need = 0;  // priority of the scan's first unit among all scans of the query; see ReadPool::read
 };
 
 struct ScanFilter {
-  size_t column = 0;  // of the table; never a partition column, those are settled by the plan
+  size_t column = 0;  // of the table; never a partition column, whose filters are evaluated when planning
   ColumnFilter filter;
 };
 
@@ -28,7 +28,7 @@ struct ScanUnit {
   int64_t rows = 0;
   bool is_whole_row_group = true;
   int64_t memory_bytes = 0;  // to read and decode it
-  int64_t need = 0;          // its place in the order of reads
+  int64_t need = 0;          // read priority
 };
 
 struct ScanPlan {
@@ -43,11 +43,11 @@ struct ScanPlan {
   const std::string& output_name(size_t index) const { return table->columns[output_columns[index]].name; }
 };
 
-// The places of the units that are the share of each rank, in the order of reading, where every rank makes the same plan: the shares are about
-// as large as each other in bytes and together are all.
+// Assigns every unit to a rank, balanced by their estimated bytes: for each rank the indexes of its units, in reading order. Deterministic,
+// so that all ranks compute the same shares of the same plan.
 std::vector<std::vector<size_t>> deal_units(const ScanPlan& plan, int ranks);
 
-// What a rank reads first is needed first, and the units of others, which it may take over, after its own.
+// Gives a rank's own units priority over those of other ranks, which it may take over later.
 void put_first(ScanPlan& plan, const std::vector<size_t>& share);
 
 // `table` outlives the plan. Throws UserError for unknown or unreadable columns and constants of the wrong type.

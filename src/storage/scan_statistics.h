@@ -1,4 +1,4 @@
-// Counters of one scan, shared by its lanes and read by progress lines while it runs.
+// Counters of one scan, updated by its lanes and read by the progress line.
 #pragma once
 
 #include <atomic>
@@ -8,13 +8,13 @@ namespace pistachio {
 
 struct ScanCounters {
   std::atomic<int64_t> rows_total = 0;     // rows of all units of the plan
-  std::atomic<int64_t> rows_scanned = 0;   // rows of the units done
+  std::atomic<int64_t> rows_scanned = 0;   // rows of finished units
   std::atomic<int64_t> rows_selected = 0;  // of those, rows that passed the filters
   std::atomic<int64_t> units_done = 0;
   std::atomic<int64_t> nanoseconds = 0;        // of filtering and decoding, over all lanes
-  std::atomic<int64_t> row_groups_pruned = 0;  // while running: by bloom filters
-  std::atomic<int64_t> pages_total = 0;        // of the columns and units that were read
-  std::atomic<int64_t> pages_skipped = 0;      // never decoded, because no wanted row lies in them
+  std::atomic<int64_t> row_groups_pruned = 0;  // at run time, by bloom filters
+  std::atomic<int64_t> pages_total = 0;        // in the columns and units that were read
+  std::atomic<int64_t> pages_skipped = 0;      // not decoded, since they have no matching row
 };
 
 }  // namespace pistachio

@@ -14,7 +14,7 @@ using Type = ThriftCompactReader::Type;
 constexpr int16_t kSchemaField = 2;    // of FileMetaData: list<SchemaElement>
 constexpr int16_t kChildrenField = 5;  // of SchemaElement: i32
 
-// Reads a SchemaElement and gives the number of its children.
+// Reads a SchemaElement and returns the number of its children.
 int64_t read_element(ThriftCompactReader& reader) {
   int64_t children = 0;
   int16_t last_id = 0;
@@ -30,11 +30,11 @@ int64_t read_element(ThriftCompactReader& reader) {
   }
 }
 
-// Elements come in the order of a walk through the tree, children right behind their group.
+// Elements are in depth-first order, children right after their group.
 int64_t read_depth(ThriftCompactReader& reader, int64_t enough) {
-  std::vector<int64_t> open;  // children still to come, of each group around the next element
+  std::vector<int64_t> open;  // for each enclosing group, the children still to come
   size_t deepest = 0;
-  // Parsers take every element for a struct, whatever type the list claims.
+  // Parsers read every element as a struct, whatever type the list claims.
   uint64_t count = reader.read_list().count;
   for (uint64_t i = 0; i < count; ++i) {
     int64_t children = read_element(reader);
@@ -55,7 +55,7 @@ int64_t schema_depth(std::span<const uint8_t> footer, int64_t enough) {
   ThriftCompactReader reader(footer);
   int64_t depth = 0;
   int16_t last_id = 0;
-  // To the end: of a field that comes twice, parsers keep the last.
+  // Read to the end: if a field occurs twice, parsers keep the last.
   while (depth <= enough) {
     ThriftCompactReader::Field field = reader.read_field(last_id);
     if (field.type == Type::Stop) break;

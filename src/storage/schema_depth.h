@@ -1,5 +1,5 @@
-// How deep the groups of a footer's schema are nested, looked at before the footer is parsed: Arrow builds the tree of a schema by
-// recursion, and a file of a megabyte can nest deep enough to run out of stack.
+// Nesting depth of a footer's schema, checked before the footer is parsed: Arrow builds the schema tree recursively, and a file of a
+// megabyte can nest deep enough to overflow the stack.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace pistachio {
 
-// Groups inside groups, the root not counted. Stops at the first group that is deeper than `enough`. Throws MalformedThrift.
+// Depth of nested groups, not counting the root. Stops at the first group deeper than `enough`. Throws MalformedThrift.
 int64_t schema_depth(std::span<const uint8_t> footer, int64_t enough);
 
 }  // namespace pistachio

@@ -7,7 +7,7 @@ namespace pistachio {
 
 namespace {
 
-// What a tag byte says: length of the literal or copy, bytes of offset behind it, and the high bits of a short copy's offset.
+// Decoded tag byte: length of the literal or copy, bytes of offset that follow, and the high bits of a short copy's offset.
 struct Tag {
   uint8_t length;
   uint8_t offset_bytes;
@@ -44,10 +44,10 @@ void copy_block(uint8_t* to, const uint8_t* from) {
   std::memcpy(to, block, Bytes);
 }
 
-// A copy that overlaps itself by less than 8 bytes: repeats its first `offset` bytes. Writes at most 8 bytes past the end.
+// A copy from less than 8 bytes back: repeats the last `offset` bytes. Writes at most 8 bytes past the end.
 void repeat_pattern(uint8_t* to, int64_t offset, int64_t length) {
   uint8_t* end = to + length;
-  // Copying 8 bytes from `offset` back doubles what is repeated; after that the distance is at least 8.
+  // Each copy of `distance` bytes doubles the repeated part, until 8 bytes can be copied at a time.
   int64_t distance = offset;
   while (distance < 8 && to < end) {
     for (int64_t i = 0; i < distance; ++i) to[i] = to[i - distance];
@@ -78,7 +78,7 @@ struct Cursor {
   uint8_t* out_begin;
   uint8_t* out_end;
 
-  // Length of a literal whose tag says that it stands in 1 to 4 bytes behind.
+  // Length of a literal whose tag says that the length follows in 1 to 4 bytes.
   bool read_long_length(int64_t bytes, int64_t& length) {
     if (in_end - in < bytes) return false;
     uint32_t value = 0;
@@ -97,8 +97,8 @@ struct Cursor {
   }
 };
 
-// While both sides have room to spare: blocks of fixed size, few branches. What decides the speed is the chain from one tag to the next
-// (load, length, next load), so the way to the next tag goes by arithmetic; the table serves only what is off that chain.
+// As long as both buffers have slack: fixed-size block copies, few branches. The critical path is the dependency chain from one tag to the
+// next (load, length, next load), so the position of the next tag is computed arithmetically; table lookups stay off that chain.
 bool run_fast(Cursor& cursor) {
   const uint8_t* in = cursor.in;
   uint8_t* out = cursor.out;
@@ -144,7 +144,7 @@ bool run_fast(Cursor& cursor) {
   return true;
 }
 
-// Near the ends: every byte checked.
+// Near the ends of the buffers: every byte is checked.
 bool run_carefully(Cursor& cursor) {
   while (cursor.in < cursor.in_end) {
     const uint8_t byte = *cursor.in++;
@@ -169,7 +169,7 @@ bool run_carefully(Cursor& cursor) {
 }  // namespace
 
 bool snappy_decompress(std::span<const uint8_t> source, std::span<uint8_t> target) {
-  // The block begins with its uncompressed length as a varint of at most five bytes.
+  // The block starts with its uncompressed length as a varint of at most five bytes.
   uint64_t length = 0;
   size_t position = 0;
   for (int shift = 0;; shift += 7) {

@@ -1,5 +1,5 @@
-// Snappy decompression of one block, written for the short literals and copies that integer columns compress to, where the library in
-// the Arrow wheel spends most of a scan. Trusts nothing: never reads outside `source` nor writes outside `target`, whatever the bytes say.
+// Snappy decompression of one block, tuned for the short literals and copies of compressed integer columns, on which scans with the
+// library in the Arrow wheel spend most of their time. Never reads outside `source` or writes outside `target`, even for malformed input.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace pistachio {
 
-// Fills `target` exactly; false when the block is malformed or holds another number of bytes.
+// Fills `target` exactly; false if the block is malformed or has a different length.
 bool snappy_decompress(std::span<const uint8_t> source, std::span<uint8_t> target);
 
 }  // namespace pistachio

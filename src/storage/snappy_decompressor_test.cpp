@@ -12,7 +12,7 @@ namespace {
 
 using Bytes = std::vector<uint8_t>;
 
-// Data with runs, short repeats and noise in changing shares, as columns have.
+// Data with runs, short repeats and noise in varying shares, as in real columns.
 Bytes random_data(std::mt19937_64& random, size_t size) {
   Bytes data;
   while (data.size() < size) {
@@ -66,7 +66,7 @@ TEST(SnappyDecompressorTest, RefusesAnotherLength) {
   EXPECT_FALSE(snappy_decompress(block, longer));
 }
 
-// Exactly sized buffers: AddressSanitizer sees every byte read or written outside.
+// Exactly sized buffers, so that AddressSanitizer catches every access outside.
 TEST(SnappyDecompressorTest, DamagedBlocksStayInsideTheirBuffers) {
   std::mt19937_64 random(3);
   int refused = 0;

@@ -1,4 +1,4 @@
-// What storage needs of its surroundings, passed in by whoever owns it (an engine, a test): settings, caches, pools and the memory account.
+// The environment of storage, passed in by its owner (the engine or a test): settings, caches, pools and the memory account.
 #pragma once
 
 #include "config/settings.h"

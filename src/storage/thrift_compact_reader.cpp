@@ -58,7 +58,7 @@ ThriftCompactReader::List ThriftCompactReader::read_list() {
   return {static_cast<Type>(head & 0x0f), count};
 }
 
-// Elements of lists and maps take a byte at least (booleans do, too), so a lying count ends at the end of the bytes.
+// Every element of a list or map takes at least a byte (booleans, too), so a wrong count fails at the end of the bytes.
 void ThriftCompactReader::skip_element(Type type, int depth) {
   if (type == Type::Stop) throw MalformedThrift("unknown element type in header", position_);
   if (type == Type::True || type == Type::False) {

@@ -1,5 +1,5 @@
-// Reads Thrift's compact protocol from a span of bytes, as far as page headers and a look into footers need it. Trusts nothing: every read
-// is checked against the span, nesting is bounded, and a problem throws MalformedThrift with the offset.
+// Reads the subset of Thrift's compact protocol that page headers and footers need. Every read is checked against the span and nesting is
+// bounded; malformed input throws MalformedThrift with the offset.
 #pragma once
 
 #include <cstdint>
@@ -51,14 +51,14 @@ class ThriftCompactReader {
 
   size_t position() const { return position_; }
 
-  // The next field of the struct being read; type Stop at its end. `last_id` is the id of the field before (0 at the start).
+  // The next field of the current struct; type Stop at its end. `last_id` is the id of the previous field (0 at the start).
   Field read_field(int16_t last_id);
   int64_t read_integer();
   // A view into the bytes being read.
   std::string_view read_binary();
-  // The head of a list; its elements follow. The count may lie.
+  // The header of a list; its elements follow. Do not trust the count.
   List read_list();
-  // A boolean field carries its value in its type.
+  // The value of a boolean field is encoded in its type.
   static bool boolean_of(Type type) { return type == Type::True; }
   void skip(Type type, int depth = 0);
 

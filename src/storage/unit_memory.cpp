@@ -8,7 +8,7 @@ namespace pistachio {
 
 namespace {
 
-// Conversions that take several tensors on the way, a row.
+// Bytes per row of conversions that need several temporary tensors.
 int64_t conversion_row_bytes(const ParquetColumn& column, const ColumnChunkInfo& chunk) {
   constexpr int64_t kIndexBytes = 8;
   bool is_delta_text = std::find(chunk.encodings.begin(), chunk.encodings.end(), PageEncoding::DeltaByteArray) != chunk.encodings.end();
@@ -36,7 +36,7 @@ int64_t decompressed_bytes(const ColumnChunkInfo& chunk) {
 }
 
 int64_t decoded_row_bytes(const ParquetColumn& column) {
-  // Bytes of text lie in the pages, except those that are made by decoding.
+  // Bytes of text stay in the pages, except those produced by decoding.
   int64_t text = column.conversion == ValueConversion::Uuid          ? 36
                  : column.conversion == ValueConversion::BytesToBlob ? column.fixed_width
                                                                      : 0;

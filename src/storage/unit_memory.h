@@ -1,19 +1,19 @@
-// What the columns of a scan unit take in memory: what footers let expect before anything is read, and what the pages show after.
-// Estimates, on the large side; the allocator holds tensors to the limit in any case.
+// Estimates the memory of a scan unit's columns, from the footer before anything is read, and from the pages afterwards. Errs on the large
+// side; the allocator enforces the limit in any case.
 #pragma once
 
 #include "storage/parquet_footer.h"
 
 namespace pistachio {
 
-// The chunk's pages when decompressed, as far as the footer can be believed: no more than the codec makes of the bytes that are there.
+// Decompressed size of the chunk's pages according to the footer, capped at what the codec can produce from the compressed bytes.
 int64_t decompressed_bytes(const ColumnChunkInfo& chunk);
 
-// Decoding so many rows of a column at once: its values (or begin and end of text) and validity, half of that again while NULLs are
-// spread or pieces joined, and what conversions need in between. Dictionary codes take less.
+// Memory to decode `rows` rows of a column at once: values (or begin and end of text) and validity, half of that again while values are
+// spread over NULLs or pieces concatenated, and temporaries of conversions. Dictionary codes take less.
 double decoding_bytes(const ParquetColumn& column, const ColumnChunkInfo& chunk, int64_t rows);
 
-// A decoded row that is kept.
+// Bytes per retained decoded row.
 int64_t decoded_row_bytes(const ParquetColumn& column);
 
 }  // namespace pistachio

@@ -1,4 +1,4 @@
-// Which units of its plan a scan reads, where that is decided while it runs.
+// Decides at run time which units of its plan a scan reads.
 #pragma once
 
 #include <optional>
@@ -10,7 +10,7 @@ namespace pistachio {
 class UnitSource {
  public:
   virtual ~UnitSource() = default;
-  // The place of the next unit in the plan; nothing at the end, and from then on. Several tasks may ask at the same time.
+  // Index of the next unit in the plan; nullopt at the end and on every later call. Thread-safe.
   virtual Task<std::optional<size_t>> next() = 0;
 };
 

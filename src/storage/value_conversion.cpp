@@ -33,7 +33,7 @@ at::Tensor widen(const at::Tensor& values) {
   return at::stack({values, values.bitwise_right_shift(63)}, 1);
 }
 
-// From milliseconds to microseconds and from those to nanoseconds.
+// Milliseconds to microseconds, or microseconds to nanoseconds.
 at::Tensor thousandfold(const at::Tensor& values, const char* problem, const DataLocation& where) {
   at::Tensor times = values.to(at::kLong);
   constexpr int64_t highest = INT64_MAX / 1000;
@@ -45,7 +45,7 @@ constexpr const char* kBeyondMicros = "a time in milliseconds lies outside the r
 constexpr const char* kBeyondNanos = "a timestamp lies outside the range of nanoseconds, which other files of the table have";
 
 Column uuid_text(const ParquetColumn& column, const at::Tensor& rows) {
-  // Each of 36 characters is a hyphen or the hex digit of one half of one byte.
+  // Each of the 36 characters is a hyphen or the hex digit of half a byte.
   static constexpr char kDigits[] = "0123456789abcdef";
   int64_t count = rows.size(0);
   at::Tensor halves = at::stack({rows.bitwise_right_shift(4), rows.bitwise_and(15)}, 2).view({count, 32});
@@ -73,7 +73,7 @@ at::Tensor interval_words(const at::Tensor& rows, const DataLocation& where) {
   return at::stack({parts.select(1, 2).mul(1000), high}, 1);
 }
 
-// Big-endian numbers of any length, right-aligned into rows of one width with their sign in front.
+// Big-endian numbers of any length, sign-extended to rows of one width.
 at::Tensor align_big_endian(const at::Tensor& bytes, const at::Tensor& begins, const at::Tensor& ends, const DataLocation& where) {
   int64_t count = begins.numel();
   if (count == 0) return at::empty({0, 16}, bytes.options());

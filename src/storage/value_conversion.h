@@ -1,4 +1,4 @@
-// Physical Parquet values to the tensors of the column's logical type. Dense values in, a dense column without validity out.
+// Converts physical Parquet values to tensors of the column's logical type. Dense values in, a dense column without validity out.
 #pragma once
 
 #include <ATen/core/Tensor.h>
