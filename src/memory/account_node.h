@@ -24,26 +24,26 @@ struct AccountNode {
   const std::string name;
   const std::optional<int64_t> limit;
 
-  // With everything below.
+  // Including all descendants.
   int64_t used = 0;
   int64_t transient = 0;
   int64_t peak = 0;
   // Reserved from this account itself.
   int64_t own = 0;
-  // The last pass over the waiting requests (ReservationQueue) in which one waited at this account's limit.
+  // The last pass over the waiting requests (ReservationQueue) in which one was blocked by this account's limit.
   uint64_t blocked_in_pass = 0;
 
   std::string path() const { return parent ? parent->path() + "/" + name : name; }
   int64_t room() const { return limit ? *limit - used : INT64_MAX; }
   int64_t room_without_transient() const { return limit ? *limit - (used - transient) : INT64_MAX; }
 
-  // From this account up to the process.
+  // Checks this account and all its ancestors.
   bool fits(int64_t bytes) const { return bytes <= room() && (!parent || parent->fits(bytes)); }
   bool fits_without_transient(int64_t bytes) const {
     return bytes <= room_without_transient() && (!parent || parent->fits_without_transient(bytes));
   }
 
-  // Negative: gives back.
+  // Negative: releases.
   void add(int64_t bytes, ReservationKind kind) {
     own += bytes;
     for (AccountNode* node = this; node != nullptr; node = node->parent.get()) {

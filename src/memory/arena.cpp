@@ -50,7 +50,7 @@ void* reserve_part(size_t bytes) {
   for (int tries = 0; tries < 1024 && place > Arena::kBytes; ++tries, place -= Arena::kBytes) {
     void* reserved = mmap(reinterpret_cast<void*>(place), bytes, PROT_NONE, kReserveFlags | MAP_FIXED_NOREPLACE, -1, 0);
     if (reserved == reinterpret_cast<void*>(place)) return reserved;
-    if (reserved != MAP_FAILED) munmap(reserved, bytes);  // a kernel that does not know the flag
+    if (reserved != MAP_FAILED) munmap(reserved, bytes);  // a kernel without support for the flag
   }
   return nullptr;
 }
@@ -69,7 +69,7 @@ Arena* Arena::reserve(BlockPool& pool) {
     munmap(base, bytes);
     return nullptr;
   }
-  // Without transparent huge pages this fails, and the memory is what it is.
+  // Fails without transparent huge pages; then small pages have to do.
   madvise(static_cast<char*>(base) + head, bytes - head, MADV_HUGEPAGE);
   return new (base) Arena(pool, static_cast<uint32_t>(bytes / kPageBytes));
 }

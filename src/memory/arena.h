@@ -1,8 +1,8 @@
-// An arena: up to 64 GiB of address space, aligned to 64 GiB, from which the pooled allocator maps memory piece by piece. Where the process
-// may use few addresses (ulimit -v) it takes half of those that are left. Aligned like that, the
-// arena of an address is found by masking, without any global table: that is how a block freed on any thread, with nothing but its
-// address, finds its allocator (c10's deleters get no more). The first pages hold this object and the map from pages to spans.
-// Owned by a PageHeap, under whose lock it is changed; of() and span_at() are used without it for blocks in use.
+// An arena: up to 64 GiB of address space, aligned to 64 GiB, from which the pooled allocator maps memory piece by piece. If address space
+// is limited (ulimit -v), an arena takes half of what is left. The alignment lets an address be masked to find its arena without any
+// global table: c10's deleters only get an address, from which a block freed on any thread must find its allocator. The first pages hold
+// this object and the map from pages to spans. Owned by a PageHeap, whose lock guards changes; of() and span_at() need no lock for live
+// blocks.
 #pragma once
 
 #include <cstddef>
@@ -26,7 +26,7 @@ class Arena {
 
   static constexpr size_t kLargestBlock = kBytes - size_t{kFirstDataPage} * kPageBytes;
 
-  // Null when the operating system gives no address space.
+  // Null if the operating system has no address space left.
   static Arena* reserve(BlockPool& pool);
   static void unmap(Arena* arena);
   static Arena* of(const void* address) { return reinterpret_cast<Arena*>(reinterpret_cast<uintptr_t>(address) & ~(kBytes - 1)); }
@@ -36,13 +36,13 @@ class Arena {
   char* address(uint32_t page) { return reinterpret_cast<char*>(this) + size_t{page} * kPageBytes; }
   Span* span_at(const void* address_in_it) { return map()[page_of(address_in_it)]; }
   Span* span_at_page(uint32_t page) { return map()[page]; }
-  // Ends are always in the map; the pages between only for slabs, whose blocks begin anywhere.
+  // The first and last page of a span are always in the map; the pages between only for slabs, whose blocks can start anywhere.
   void enter_ends(Span& span);
   void enter_all_pages(Span& span);
 
-  // Makes pages usable; false when the operating system has no memory.
+  // Makes pages usable; false if the operating system has no memory.
   bool commit(uint32_t first_page, uint32_t pages);
-  // Gives their memory back, keeps the addresses.
+  // Returns their memory to the system, keeps the addresses.
   void decommit(uint32_t first_page, uint32_t pages);
 
  private:

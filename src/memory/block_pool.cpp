@@ -47,7 +47,7 @@ class ThreadCaches {
     for (const Entry& entry : entries_) {
       if (entry.pool.get() == &pool) return entry.cache;
     }
-    // A block of a closed pool that came late: not worth a cache.
+    // A late block of a closed pool: not worth creating a cache for.
     if (pool.is_closed()) return nullptr;
     entries_.push_back({pool.shared_from_this(), pool.add_thread_cache()});
     return entries_.back().cache;
@@ -147,7 +147,7 @@ void* BlockPool::allocate_slab_block(int size_class, ThreadCache* cache) {
   size_t taken = list.take({blocks.data(), wanted});
   while (taken == 0) {
     list.add_slab(allocate_span(SlabList::pages_of_slab(size_class), SpanState::Slab, size_class));
-    taken = list.take({blocks.data(), wanted});  // others may have been faster
+    taken = list.take({blocks.data(), wanted});  // another thread may have taken them first
   }
   size_t kept = 1;
   while (kept < taken && cache->put(size_class, blocks[kept])) ++kept;
@@ -157,7 +157,7 @@ void* BlockPool::allocate_slab_block(int size_class, ThreadCache* cache) {
 
 Span& BlockPool::allocate_span(uint32_t pages, SpanState state, int size_class) {
   if (Span* span = heap_.allocate(pages, state, size_class)) return *span;
-  // The limit is reached: first what lies around in caches becomes one free run, then free runs are unmapped to map a longer one elsewhere.
+  // The limit is reached: first empty the caches, so that free blocks merge into runs; then unmap free runs to map a longer one elsewhere.
   empty_caches();
   if (Span* span = heap_.allocate(pages, state, size_class)) return *span;
   heap_.decommit_cached();
@@ -184,7 +184,7 @@ void BlockPool::free_class_block(int size_class, void* block) {
   if (ThreadCache* cache = current_cache(*this)) {
     if (cache->put(size_class, block)) return;
     Returns returns(*this);
-    // Either the class is full, then half of it makes room; or the whole cache, then it starts afresh with what is used now.
+    // If the class is full, flush half of it; if the whole cache is full, flush everything, so that it refills with the sizes in use now.
     cache->steal_class(size_class, cache->capacity(size_class) / 2, returns);
     cache->recount();
     if (cache->put(size_class, block)) return;

@@ -1,6 +1,6 @@
-// The machinery behind PooledAllocator: blocks by size, from thread caches, slabs (up to 32 KiB) or page runs. Shared by the allocator and
-// the threads that have caches in it. The limit of mapped bytes is enforced here: before an allocation is refused, all caches are emptied.
-// All functions may be called from any thread. Lock order: caches -> slab list -> page heap.
+// The implementation of PooledAllocator: blocks by size, from thread caches, slabs (up to 32 KiB) or page runs. Shared by the allocator and
+// the threads that have caches in it. Enforces the limit of mapped bytes: before an allocation is refused, all caches are emptied.
+// Thread-safe. Lock order: caches -> slab list -> page heap.
 #pragma once
 
 #include <array>
@@ -25,17 +25,17 @@ class BlockPool : public std::enable_shared_from_this<BlockPool> {
 
   // Never null; throws OutOfMemory. bytes > 0.
   void* allocate(size_t bytes);
-  // A block of any pool.
+  // `block` may belong to any pool.
   static void free(void* block);
 
   void trim();
   void set_limit(int64_t limit_bytes);
   PooledAllocatorStatistics statistics() const;
 
-  // For the thread's registry of its caches (block_pool.cpp).
+  // For the per-thread registry of caches (block_pool.cpp).
   ThreadCache* add_thread_cache();
   void remove_thread_cache(ThreadCache* cache);
-  // The allocator is gone: threads should let go of the pool.
+  // The allocator was destroyed: threads should release the pool.
   void close() { closed_.store(true, std::memory_order_relaxed); }
   bool is_closed() const { return closed_.load(std::memory_order_relaxed); }
   void keep_for_ever() { self_ = shared_from_this(); }

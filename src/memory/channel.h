@@ -1,8 +1,9 @@
-// Channel<T>: a queue between tasks, bounded by bytes: senders wait while it is full, receivers while it is empty. Many senders, many
-// receivers; items and waiting tasks are served first in, first out. It ends in one of three ways: close() by the sending side (receivers
-// drain it, then get nothing), close_receiver() by the receiving side (senders get ReceiverClosed), fail() by either (both get the error).
-// Owned by whoever connects the two sides; it must outlive the tasks that use it. Thread-safe, one short lock. Waiting is a cancellation
-// point. Memory: the queued items; their bytes are what the sender says, reservations travel inside the items.
+// Channel<T>: a queue between tasks, bounded by bytes: senders wait while it is full, receivers while it is empty. Any number of senders
+// and receivers; items and waiting tasks are served first in, first out. It ends in one of three ways: close() by the sending side
+// (receivers drain it, then get nullopt), close_receiver() by the receiving side (senders get ReceiverClosed), fail() by either (both get
+// the error).
+// Must outlive the tasks that use it. Thread-safe, one short lock. Waiting is a cancellation point. Memory: the queued items; the sender
+// states their bytes, and reservations travel inside the items.
 #pragma once
 
 #include <algorithm>
@@ -29,7 +30,7 @@ class ReceiverClosed : public Cancelled {
 struct ChannelStatistics {
   int64_t items = 0;
   int64_t bytes = 0;
-  // The most bytes that were queued at one time.
+  // Most bytes queued at the same time.
   int64_t peak_bytes = 0;
   std::chrono::nanoseconds senders_stalled{0};
   std::chrono::nanoseconds receivers_stalled{0};
@@ -42,32 +43,32 @@ class Channel {
   Channel(const Channel&) = delete;
   Channel& operator=(const Channel&) = delete;
 
-  // Waits while the channel is full. An item larger than the limit passes when the channel is empty. Throws ReceiverClosed or the error.
+  // Waits while the channel is full. An item larger than the limit passes once the channel is empty. Throws ReceiverClosed or the error.
   Task<void> send(T value, int64_t bytes) {
     ENSURE_GE(bytes, 0);
     SendWait wait(*this, std::move(value), bytes);
     co_await wait;
   }
 
-  // For senders that something else keeps in bounds (credit from the receiver) and that cannot wait: takes the item even if the channel is
-  // full. Dropped once the receiver is closed or the channel has failed. Any thread.
+  // For senders that are bounded otherwise (by credit from the receiver) and cannot wait: accepts the item even if the channel is full.
+  // Drops it if the receiver is closed or the channel has failed. Any thread.
   void push(T value, int64_t bytes);
 
-  // Waits while the channel is empty. Nothing after the end. Throws the error.
+  // Waits while the channel is empty. Nullopt after the end. Throws the error.
   Task<std::optional<T>> receive() {
     ReceiveWait wait(*this);
     std::optional<T> value = co_await wait;
     co_return value;
   }
 
-  // What is queued first, without waiting; nothing while the channel is empty. Throws the error. Any thread.
+  // The first queued item, without waiting; nullopt if the channel is empty. Throws the error. Any thread.
   std::optional<T> take();
 
-  // No more sends. What is queued, and what waits to be sent already, is still delivered.
+  // No more sends. Queued items, and items of senders already waiting, are still delivered.
   void close();
-  // Drops what is queued. The first error stays; without effect after close_receiver().
+  // Drops queued items. The first error stays; no effect after close_receiver().
   void fail(std::exception_ptr error);
-  // No more receives. Drops what is queued.
+  // No more receives. Drops queued items.
   void close_receiver();
 
   ChannelStatistics statistics() const {

@@ -1,5 +1,5 @@
-// What ends a channel on every exit of a scope, so that the other side never waits for a task that is gone. Guards live in the frame of
-// the task (or, with several senders, of the one that starts them all) and belong to one thread at a time.
+// Guards that end a channel on every exit of a scope, so that the other side never waits for a task that is gone. They live in the frame
+// of the task (or, with several senders, of the task that starts them) and are used by one thread at a time.
 #pragma once
 
 #include <exception>
@@ -11,8 +11,8 @@
 
 namespace pistachio {
 
-// Sending side: close() at the end of the scope, fail() when an exception leaves it. A destructor cannot see the exception, so the other
-// side gets Cancelled; in a task group the real error goes before it. Use close_when_done where the receiver needs the error itself.
+// Sending side: close() at the end of the scope, fail() if an exception leaves it. A destructor cannot access the exception, so the other
+// side gets Cancelled; a task group prefers the real error. Use close_when_done where the receiver needs the error itself.
 template <typename T>
 class [[nodiscard]] SenderGuard {
  public:
@@ -31,7 +31,7 @@ class [[nodiscard]] SenderGuard {
   Channel<T>& channel_;
 };
 
-// Receiving side: close_receiver() at the end of the scope, whatever ended it.
+// Receiving side: close_receiver() on every exit of the scope.
 template <typename T>
 class [[nodiscard]] ReceiverGuard {
  public:
@@ -44,7 +44,7 @@ class [[nodiscard]] ReceiverGuard {
   Channel<T>& channel_;
 };
 
-// Runs the task that sends; then closes the channel, or fails it with the very error of the task, which is rethrown.
+// Runs the sending task; then closes the channel, or fails it with the task's error, which is rethrown.
 template <typename T>
 Task<void> close_when_done(Channel<T>& channel, Task<void> sending) {
   try {

@@ -1,5 +1,5 @@
-// The bodies of Channel<T> (channel.h), apart so that its interface reads in one sitting. Invariant: an empty channel has no waiting
-// senders (it always has room), and receivers wait only while it is empty. Whatever holds user values is destroyed outside the lock.
+// The implementation of Channel<T> (channel.h), separate to keep its interface short. Invariant: an empty channel has no waiting
+// senders (it always has room), and receivers wait only while it is empty. User values are destroyed outside the lock.
 #pragma once
 
 #include "memory/channel.h"
@@ -115,7 +115,7 @@ void Channel<T>::push(T value, int64_t bytes) {
   WakeList woken;
   std::unique_lock lock(mutex_);
   if (error_ || receiver_closed_) {
-    lock.unlock();  // the value is destroyed outside
+    lock.unlock();  // the value is destroyed outside the lock
     return;
   }
   ENSURE(!closed_, "push on a channel that its sending side has closed");

@@ -41,8 +41,8 @@ Task<Reservation> MemoryGovernor::reserve(std::shared_ptr<AccountNode> account, 
     ReservationOutcome outcome = co_await wait;
     if (outcome == ReservationOutcome::Granted) break;
     if (outcome == ReservationOutcome::Refused && caches_were_asked) throw make_refusal(*account, bytes);
-    // Others' progress will not bring the bytes, so the caches must. A request that only has to wait leaves them alone: they would be
-    // emptied again and again by a scan that runs at the limit.
+    // Waiting will not free the bytes, so the caches must. Requests that only have to wait leave the caches alone, or a scan running at
+    // the limit would empty them again and again.
     was_taken = take_under_pressure(*account, bytes, kind, ticket);
     caches_were_asked = true;
   }
@@ -77,7 +77,7 @@ int64_t MemoryGovernor::missing_bytes(const AccountNode& account, int64_t bytes)
 }
 
 OutOfMemory MemoryGovernor::make_refusal(const AccountNode& account, int64_t bytes) const {
-  std::vector<std::shared_ptr<AccountNode>> alive;  // outlives the lock: letting go of the last owner of an account frees memory
+  std::vector<std::shared_ptr<AccountNode>> alive;  // outlives the lock: releasing the last owner of an account frees memory
   MemoryRefusal refusal{.account = account.path(), .asked = bytes, .tensor_bytes = tensor_bytes()};
   std::lock_guard lock(mutex_);
   const AccountNode* limited = &account;

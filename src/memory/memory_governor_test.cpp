@@ -154,7 +154,7 @@ TEST(PressureTest, RegistrationsComeAndGoWhileOthersAreUnderPressure) {
 
 class ReserveTest : public testing::TestWithParam<int> {
  protected:
-  // Runs tasks until as many wait as expected.
+  // Runs tasks until the expected number of them is waiting.
   Task<void> until_waiting(int64_t count) {
     while (governor.waiting() < count) co_await reschedule();
   }

@@ -168,7 +168,7 @@ void PageHeap::decommit(Span& span) {
   const uint32_t first = round_up(span.first_page, kCommitPages);
   const uint32_t end = (span.first_page + span.pages) / kCommitPages * kCommitPages;
   if (end <= first) {
-    cached_.insert(&span);  // less than what can be unmapped
+    cached_.insert(&span);  // smaller than the unit of unmapping
     return;
   }
   Span* middle = &span;

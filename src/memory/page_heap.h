@@ -1,6 +1,6 @@
-// The page heap: runs of pages for the pooled allocator, best fit, neighbouring free runs merged. Freed runs stay mapped (Cached) until
+// The page heap: runs of pages for the pooled allocator, best fit, adjacent free runs merged. Freed runs stay mapped (Cached) until
 // decommit_cached(). Memory grows in steps of 2 MiB, aligned to 2 MiB, so that the operating system can back it with huge pages.
-// Owned by a BlockPool. Thread-safe: one lock, taken for large blocks and for refills of slabs and thread caches only.
+// Owned by a BlockPool. Thread-safe: one lock, taken only for large blocks and to refill slabs and thread caches.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ namespace pistachio {
 class PageHeap {
  public:
   PageHeap(BlockPool& pool, int64_t limit_bytes) : pool_(pool), limit_bytes_(limit_bytes) {}
-  // Arenas with blocks in use stay mapped.
+  // Arenas with live blocks stay mapped.
   ~PageHeap();
   PageHeap(const PageHeap&) = delete;
   PageHeap& operator=(const PageHeap&) = delete;
@@ -48,9 +48,9 @@ class PageHeap {
   uint32_t pages_to_commit(const Span& vacant, uint32_t pages) const;
   Span* new_span(Arena* arena, uint32_t first_page, uint32_t pages, SpanState state);
   FreeSpans& free_spans(SpanState state) { return state == SpanState::Cached ? cached_ : vacant_; }
-  // Cuts the span down to its first pages; gives the rest as a span of the same state, in no list.
+  // Cuts the span down to its first pages; returns the rest as a span of the same state that is in no list.
   Span* split(Span& span, uint32_t pages);
-  // Merges the span with free neighbours of its state and puts the result into their list.
+  // Merges the span with adjacent free spans of the same state and inserts the result into their list.
   void merge_and_insert(Span& span);
   void absorb(Span& span, Span& neighbour);
   void decommit(Span& span);

@@ -1,5 +1,5 @@
-// Tells AddressSanitizer which parts of pooled memory are in use, so that it finds uses after free and overruns in tensors although the
-// memory never goes back to the operating system. Nothing in other builds. Any thread, for memory it owns at the moment.
+// Tells AddressSanitizer which parts of pooled memory are in use, so that it detects use after free and overruns in tensors although the
+// memory is never returned to the operating system. A no-op in other builds. Any thread, for memory it currently owns.
 #pragma once
 
 #include <cstddef>

@@ -11,7 +11,7 @@ PooledAllocator::PooledAllocator(PooledAllocatorOptions options) : pool_(std::ma
 PooledAllocator::~PooledAllocator() {
   pool_->close();
   pool_->trim();
-  // Blocks in use find the pool through their address: it must stay as long as they do, and nobody knows how long that is.
+  // Live blocks find the pool by their address, so it must outlive them, and there is no bound on that.
   if (pool_->statistics().mapped_bytes > 0) pool_->keep_for_ever();
 }
 

@@ -1,8 +1,7 @@
-// A pooled allocator of host memory, made to be c10's CPU allocator: every CPU tensor of the process lives in it. It keeps freed memory
-// (huge pages, touched once) for the next tensor instead of giving it back to the operating system, because first touch of fresh memory
-// costs more than most kernels. Only trim(), or the limit, unmap memory. Blocks are aligned to 64 bytes, blocks of 32 KiB and more to
-// pages. All functions may be called from any thread; a block may be freed by another thread than its allocator's, also after that one
-// ended.
+// A pooled allocator of host memory that serves as c10's CPU allocator, for every CPU tensor of the process. It caches freed memory
+// (huge pages, already touched) for the next tensor instead of returning it to the operating system, because first touch of fresh memory
+// costs more than most kernels. Only trim(), or reaching the limit, unmaps memory. Blocks are aligned to 64 bytes, blocks of 32 KiB and
+// more to pages. Thread-safe; a block may be freed by any thread, even after the thread that allocated it has ended.
 #pragma once
 
 #include <c10/core/Allocator.h>
@@ -18,12 +17,12 @@ class BlockPool;
 struct PooledAllocatorOptions {
   // Hard limit of mapped bytes; see set_limit.
   int64_t limit_bytes = INT64_MAX;
-  // What one thread may keep for itself in free blocks.
+  // Bytes of free blocks that one thread may cache.
   int64_t thread_cache_bytes = int64_t{32} << 20;
 };
 
 struct PooledAllocatorStatistics {
-  // In blocks that users hold, rounded up to block sizes.
+  // In allocated blocks, rounded up to block sizes.
   int64_t live_bytes = 0;
   // Mapped but free: in thread caches, in partly used slabs, in free runs.
   int64_t cached_bytes = 0;
@@ -34,7 +33,7 @@ struct PooledAllocatorStatistics {
 class PooledAllocator final : public c10::Allocator {
  public:
   explicit PooledAllocator(PooledAllocatorOptions options = {});
-  // If blocks are still in use their memory stays mapped, for ever.
+  // Memory of blocks that are still in use stays mapped for ever.
   ~PooledAllocator() override;
 
   // Throws OutOfMemory, naming memory_limit, when live bytes would exceed the limit.
@@ -42,7 +41,7 @@ class PooledAllocator final : public c10::Allocator {
   void copy_data(void* destination, const void* source, std::size_t count) const override { default_copy_data(destination, source, count); }
   c10::DeleterFnPtr raw_deleter() const override;
 
-  // Unmaps all free memory, also what other threads keep in their caches. Slabs of small blocks stay while one block in them is in use.
+  // Unmaps all free memory, including the caches of other threads. Slabs of small blocks stay while a block in them is in use.
   void trim();
   void set_limit(int64_t limit_bytes);
   PooledAllocatorStatistics statistics() const;
@@ -55,7 +54,7 @@ class PooledAllocator final : public c10::Allocator {
 // threads that end after main, are freed after everything that could own it. Call before the first tensor, or at least never twice.
 PooledAllocator& install_pooled_allocator(PooledAllocatorOptions options = {});
 
-// The installed one of this process, installed by the first call: c10 has one CPU allocator, so all engines and transports share it.
+// The allocator of this process, installed by the first call. c10 has one CPU allocator, so all engines and transports share it.
 PooledAllocator& process_allocator();
 
 }  // namespace pistachio

@@ -255,7 +255,7 @@ TEST(PooledAllocatorTest, ThreadLocalObjectsMayFreeLate) {
     c10::DataPtr block;
   };
   std::thread thread([&] {
-    static thread_local Late late;  // made before the caches of the thread, so it dies after them
+    static thread_local Late late;  // created before the thread's caches, so destroyed after them
     late.block = c10::DataPtr();
     late.block = allocator.allocate(1'000);
     c10::DataPtr other = allocator.allocate(100'000);

@@ -6,7 +6,7 @@
 namespace pistachio {
 
 struct PressureEntry {
-  // Held while the callback runs. Recursive, because a callback that reserves memory itself comes here again.
+  // Held while the callback runs. Recursive, because a callback may itself reserve memory and re-enter.
   std::recursive_mutex mutex;
   PressureCallback callback;
   bool is_running = false;
@@ -30,7 +30,7 @@ PressureRegistration PressureCallbacks::add(PressureCallback callback) {
   auto entry = std::make_shared<PressureEntry>();
   entry->callback = std::move(callback);
   std::lock_guard lock(mutex_);
-  // Only this list holds an entry whose registration is gone.
+  // If the registration is gone, only this list refers to the entry.
   std::erase_if(entries_, [](const std::shared_ptr<PressureEntry>& old) { return old.use_count() == 1; });
   entries_.push_back(entry);
   return PressureRegistration(std::move(entry));

@@ -1,6 +1,6 @@
-// The list of those who can release memory when it gets scarce: caches whose content can be rebuilt (metadata cache, free lists of the
-// pooled allocator). Owned by the MemoryGovernor, which calls them on the thread that reserves, outside its lock, when a reservation would
-// be refused. Thread-safe. Two threads under pressure do not run the same callback at the same time.
+// Callbacks that release memory under pressure: caches whose content can be rebuilt (metadata cache, free lists of the pooled
+// allocator). Owned by the MemoryGovernor, which calls them on the reserving thread, outside its lock, when a reservation would be
+// refused. Thread-safe. A callback never runs on two threads at the same time.
 #pragma once
 
 #include <cstdint>
@@ -11,13 +11,13 @@
 
 namespace pistachio {
 
-// Gets the bytes that are missing. It may release reservations; it must not block or throw. Whoever reserves memory must not hold a lock
-// that a callback takes.
+// Receives the number of missing bytes. It may release reservations; it must not block or throw. Callers that reserve memory must not hold
+// a lock that a callback takes.
 using PressureCallback = std::function<void(int64_t wanted_bytes)>;
 
 struct PressureEntry;
 
-// Keeps a callback registered. The destructor waits until a running call ended.
+// Keeps a callback registered. The destructor waits for a running call to end.
 class [[nodiscard]] PressureRegistration {
  public:
   PressureRegistration() = default;
@@ -36,12 +36,12 @@ class [[nodiscard]] PressureRegistration {
 class PressureCallbacks {
  public:
   PressureRegistration add(PressureCallback callback);
-  // Calls them in the order of registration until `is_enough` says so; the result is its last answer.
+  // Calls them in order of registration until `is_enough` returns true; returns its last result.
   bool call_until(int64_t wanted_bytes, const std::function<bool()>& is_enough);
 
  private:
   std::mutex mutex_;
-  // Guarded by mutex_; removed registrations leave dead entries, which calls pass over and the next add drops.
+  // Guarded by mutex_; removed registrations leave dead entries, which calls skip and the next add removes.
   std::vector<std::shared_ptr<PressureEntry>> entries_;
 };
 

@@ -1,6 +1,6 @@
-// QueuedWait: the common part of awaitables that queue up in an object guarded by a lock (channel, memory governor) and that cancellation
-// may take out of the queue again. The lock of that object decides every race: whoever finds the wait in the queue removes it and wakes
-// the task, once. A wait lives in the frame of the waiting task. WaitQueue and WakeList are intrusive lists: no allocation under the lock.
+// QueuedWait: base of awaitables that queue up in an object guarded by a lock (channel, memory governor) and that cancellation can remove
+// from the queue. The lock of that object decides every race: whoever finds the wait in the queue removes it and wakes the task, once.
+// A wait lives in the frame of the waiting task. WaitQueue and WakeList are intrusive lists: no allocation under the lock.
 #pragma once
 
 #include <cstdint>
@@ -20,23 +20,23 @@ class QueuedWait {
   bool await_suspend(SuspendedTask task) {
     task_ = task;
     cancel_callback_.emplace(task.context->token, [this] { leave_queue(); });
-    // Once queued the task may run on at any moment: nothing of this object may be touched after it.
+    // Once queued, the task may resume at any moment: do not touch this object afterwards.
     return join_queue();
   }
 
  protected:
   virtual ~QueuedWait() = default;
-  // Takes the owner's lock; then, unless was_cancelled(), decides the wait at once and settles it (false), or queues it (true).
+  // Takes the owner's lock; then, unless was_cancelled(), either completes and settles the wait (false) or queues it (true).
   virtual bool join_queue() = 0;
   // Takes the owner's lock, then cancels the wait (WaitQueue::cancel). Called by the thread that cancels the token.
   virtual void leave_queue() = 0;
 
   // Under the owner's lock.
   bool was_cancelled() const { return state_ == State::Cancelled; }
-  // The wait is decided, cancellation comes too late for it: what it was given must not get lost.
+  // The wait is complete and can no longer be cancelled, so that what it received is not lost.
   void settle() { state_ = State::Settled; }
 
-  // For await_resume. Throws Cancelled if that is what ended the wait.
+  // For await_resume. Throws Cancelled if cancellation ended the wait.
   void finish_wait() {
     cancel_callback_.reset();
     if (state_ == State::Cancelled) task_.context->token.throw_if_cancelled();
@@ -56,7 +56,7 @@ class QueuedWait {
   QueuedWait* next_ = nullptr;
 };
 
-// Tasks to be scheduled when this object dies. Declare it before the lock guard, so that they are scheduled after the lock is released.
+// Tasks to be scheduled by the destructor. Declare it before the lock guard, so that they are scheduled after the lock is released.
 class WakeList {
  public:
   WakeList() = default;
@@ -65,7 +65,7 @@ class WakeList {
   ~WakeList() {
     while (first_ != nullptr) {
       SuspendedTask task = first_->task_;
-      first_ = first_->next_;  // read before: a scheduled wait may be gone at once
+      first_ = first_->next_;  // read first: a scheduled wait may be destroyed at once
       task.schedule();
     }
   }

@@ -1,4 +1,4 @@
-// The text of an OutOfMemory: what was asked, which limit stood in the way, who holds the most, and what to do about it.
+// The text of an OutOfMemory: what was requested, which limit was exceeded, the largest holders, and what to do about it.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +16,8 @@ struct MemoryHolder {
 struct MemoryRefusal {
   std::string account;
   int64_t asked = 0;
-  int64_t tensor_bytes = 0;  // in memory, whoever promised them
-  // The account whose limit stands in the way: the process, or one below with a limit of its own.
+  int64_t tensor_bytes = 0;  // mapped for tensors, reserved or not
+  // The account whose limit is exceeded: the process, or a descendant with its own limit.
   std::string limited_account;
   bool is_process_limit = true;
   int64_t limit = 0;

@@ -1,6 +1,6 @@
-// Reservation: the right to hold a number of bytes, taken from a MemoryAccount and given back when the object dies. Move-only; owned by
-// what holds the memory (a chunk in flight, a hash table). May be released on any thread, but one object is used by one thread at a time.
-// It keeps its account alive. Memory: counts only.
+// Reservation: the right to hold a number of bytes, taken from a MemoryAccount and released by the destructor. Move-only; owned by the
+// object that holds the memory (a chunk in flight, a hash table). May be released on any thread, but is not thread-safe. Keeps its account
+// alive. Memory: counts only.
 #pragma once
 
 #include <cstdint>
@@ -12,15 +12,15 @@ namespace pistachio {
 struct AccountNode;
 
 enum class ReservationKind {
-  // Released by the progress of other work: chunks in flight, read buffers. Waiting for these bytes makes sense.
+  // Released as other work progresses: chunks in flight, read buffers. Waiting for these bytes makes sense.
   Transient,
-  // Released when its holder decides or ends: hash tables, sort runs, caches. Nobody waits for these bytes.
+  // Released only when its holder decides or ends: hash tables, sort runs, caches. Requests do not wait for these bytes.
   Held,
 };
 
 class [[nodiscard]] Reservation {
  public:
-  // Zero bytes of no account.
+  // Zero bytes, no account.
   Reservation() = default;
   Reservation(Reservation&& other) noexcept;
   Reservation& operator=(Reservation&& other) noexcept;
@@ -29,13 +29,13 @@ class [[nodiscard]] Reservation {
   int64_t bytes() const { return bytes_; }
   ReservationKind kind() const { return kind_; }
 
-  // Gives back all but `bytes`, which must not be more than bytes().
+  // Releases all but `bytes`, which must be at most bytes().
   void shrink_to(int64_t bytes);
-  // Takes `more` bytes on top, or false if they do not fit now (or others wait for memory). Never waits; asks the caches for memory first.
+  // Adds `more` bytes; false if they do not fit now or others wait for memory. Never waits; lets caches shrink first.
   [[nodiscard]] bool try_grow(int64_t more);
-  // Gives back everything; the account stays, so that it may grow again.
+  // Releases everything but keeps the account, so that the reservation may grow again.
   void release() noexcept;
-  // Moves `bytes` of these into a reservation of their own.
+  // Moves `bytes` of these into a new reservation.
   Reservation split(int64_t bytes);
 
  private:

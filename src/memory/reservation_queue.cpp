@@ -58,7 +58,7 @@ ReservationQueue::HeldBytes ReservationQueue::serve_once(HeldBytes held_bytes, W
       wake(*wait, ReservationOutcome::Granted, woken);
     } else {
       mark_blocked_accounts(*wait);
-      // Nobody behind can be granted anything; whether they wait in vain changes with Held bytes only.
+      // No later request can be granted; whether one has become hopeless changes only with Held bytes.
       if (held_bytes == HeldBytes::DidNotGrow && is_everything_blocked(*wait)) break;
     }
   }

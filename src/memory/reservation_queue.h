@@ -1,6 +1,6 @@
-// The requests that wait for memory, in the order they came. A request waits at the accounts on its path whose limit it does not fit
-// under; no later request passes through such an account before it. Since all paths end at the process account, requests that wait for
-// process memory are served strictly in order. Owned by the MemoryGovernor, guarded by its lock. Memory: none, the waits are intrusive.
+// The requests that wait for memory, in order of arrival. A request is blocked at the accounts on its path whose limit it exceeds; no
+// later request may pass through such an account before it. Since all paths end at the process account, requests that wait for process
+// memory are served strictly in order. Owned by the MemoryGovernor, guarded by its lock. Memory: none, the waits are intrusive.
 #pragma once
 
 #include <cstdint>
@@ -15,9 +15,9 @@ class MemoryGovernor;
 
 enum class ReservationOutcome {
   Granted,
-  // It would not fit even without all Transient bytes: waiting does not help.
+  // Would not fit even without any Transient bytes: waiting does not help.
   Refused,
-  // The same, but it came about while the request was waiting: others took Held memory.
+  // The same, but since the request began to wait: others took Held memory.
   Outrun,
 };
 
@@ -42,7 +42,7 @@ class ReservationWait final : public QueuedWait {
   AccountNode& account_;
   const int64_t bytes_;
   const ReservationKind kind_;
-  // Its place in the order, kept when it comes back after having been outrun.
+  // Order of arrival; kept when the request is retried after being outrun.
   const uint64_t ticket_;
   ReservationOutcome outcome_ = ReservationOutcome::Refused;
 };
@@ -53,17 +53,17 @@ class ReservationQueue {
   int64_t size() const { return waits_.size(); }
   int64_t waiting_bytes() const { return waiting_bytes_; }
 
-  // Takes the bytes if they fit and no request that came before `ticket` waits at an account on the path.
+  // Takes the bytes if they fit and no request older than `ticket` is blocked at an account on the path.
   bool take_in_turn(AccountNode& account, int64_t bytes, ReservationKind kind, uint64_t ticket);
   // Grants or refuses at once (false) or queues (true).
   bool join(ReservationWait& wait);
   void cancel(ReservationWait& wait, WakeList& woken);
-  // After any change of the counts: grants what can be granted. More Held bytes may also mean that somebody waits in vain from now on.
+  // Call after any change of the counts: grants what fits. If Held bytes grew, also refuses requests that can no longer be satisfied.
   enum class HeldBytes { Grew, DidNotGrow };
   void serve(HeldBytes held_bytes, WakeList& woken);
 
  private:
-  // Gives whether Held bytes were granted.
+  // Returns whether Held bytes were granted.
   HeldBytes serve_once(HeldBytes held_bytes, WakeList& woken);
   void wake(ReservationWait& wait, ReservationOutcome outcome, WakeList& woken);
   void mark_blocked_accounts(const ReservationWait& wait);

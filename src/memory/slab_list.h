@@ -1,5 +1,5 @@
 // All slabs of one block size. A slab is a span cut into equal blocks; a bit per block says whether it is free. Owned by a BlockPool, one
-// per size class up to 32 KiB. Thread-safe: one lock a class; thread caches take and give blocks in batches, so it is rarely contended.
+// per size class up to 32 KiB. Thread-safe: one lock per class; thread caches exchange blocks in batches, so it is rarely contended.
 #pragma once
 
 #include <cstdint>
@@ -20,14 +20,14 @@ class SlabList {
 
   static uint32_t pages_of_slab(int size_class);
 
-  // Fills in as many blocks as the slabs have, from the front; gives their number.
+  // Fills `blocks` from the front as far as the slabs have free blocks; returns how many.
   size_t take(std::span<void*> blocks);
   // A span that the page heap allocated as Slab.
   void add_slab(Span& span);
-  // Empty slabs go back to the heap, except one that is kept for the next allocation.
+  // Returns empty slabs to the heap, except one that is kept for the next allocation.
   void give_back(std::span<void* const> blocks, PageHeap& heap);
   void release_empty_slabs(PageHeap& heap);
-  // Blocks that were taken and not given back.
+  // Blocks taken and not yet given back.
   int64_t blocks_out() const;
 
  private:

@@ -1,5 +1,5 @@
-// A span: neighbouring pages of an arena that are in the same state. What the pooled allocator knows about any of its addresses. Spans are
-// made and changed by the PageHeap under its lock; while one is a Run or a Slab, its first four members are read without it.
+// A span: adjacent pages of an arena in the same state; the pooled allocator's metadata for these addresses. Created and changed by the
+// PageHeap under its lock; while a span is a Run or a Slab, all members but `slab` are constant and read without the lock.
 #pragma once
 
 #include <array>

@@ -1,6 +1,6 @@
-// Free blocks that one thread keeps for itself, so that most allocations take no lock: the owner takes a block with one atomic exchange on
-// a line in its own core's cache and puts one back with a plain store. Other threads may steal everything at any time (trim, memory limit),
-// through the same exchange: lock-free on both sides. Owned by a BlockPool, used by the thread it was made for.
+// Per-thread cache of free blocks, so that most allocations take no lock: the owner takes a block with one atomic exchange on a cache line
+// of its own core and puts one back with a plain store. Other threads may steal everything at any time (trim, memory limit) through the
+// same exchange: lock-free on both sides. Owned by a BlockPool, used by the thread it was created for.
 #pragma once
 
 #include <array>
@@ -40,15 +40,15 @@ class ThreadCache {
     return true;
   }
 
-  // Owner only. Steals no longer count after this; for when put found no room.
+  // Owner only. Corrects the byte count for stolen blocks; call it when put found no room.
   void recount();
 
-  // Any thread: takes blocks out and hands them to `receive(size_class, block)`.
+  // Any thread: removes blocks and passes them to `receive(size_class, block)`.
   template <typename Receive>
   void steal_all(Receive& receive) {
     for (int size_class = 0; size_class < kSizeClasses; ++size_class) steal_class(size_class, 0, receive);
   }
-  // The newest ones, down to `remaining` slots.
+  // The most recent ones, down to `remaining` slots.
   template <typename Receive>
   void steal_class(int size_class, uint32_t remaining, Receive& receive) {
     Shelf& shelf = shelves_[static_cast<size_t>(size_class)];
@@ -58,7 +58,7 @@ class ThreadCache {
     }
   }
 
-  // Any thread. Exact while the owner does nothing.
+  // Any thread. Exact only while the owner is idle.
   int64_t bytes() const;
   uint32_t capacity(int size_class) const { return shelves_[static_cast<size_t>(size_class)].capacity; }
 
