@@ -1,4 +1,4 @@
-// Adds the time until the end of the block to a sum that several threads add to. Only around work without co_await.
+// Adds the time until the end of the scope to a counter shared by several threads. Only for scopes without co_await.
 #pragma once
 
 #include <atomic>

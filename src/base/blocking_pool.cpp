@@ -26,7 +26,7 @@ bool BlockingPool::submit(BlockingJob& job) {
     try {
       threads_.push_back(start_thread("reads", "lower the settings threads and io_threads", [this] { run_thread(); }));
     } catch (const UserError&) {
-      if (threads_.empty()) throw;  // else the threads there are will come to it
+      if (threads_.empty()) throw;  // else the existing threads will run the job
     }
   }
   enqueue(job);

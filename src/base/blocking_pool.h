@@ -1,7 +1,7 @@
-// Threads for calls that block (file systems, name lookup, compilers), so that workers never do. Jobs are intrusive: they live in the
-// frame of the task that waits for them (run_blocking.h), so the pool allocates nothing per job. Owned by the scheduler; submit and
-// refuse may be called from any thread. Threads start when a job finds none idle, up to the limit, and end with the pool. What is needed
-// first runs first: jobs queue by their need (a place in somebody's order, smaller is sooner), equal ones as they came.
+// Threads for calls that block (file systems, name lookup), so that workers never do. Jobs are intrusive: they live in the frame of the
+// task that waits for them (run_blocking.h), so the pool allocates nothing per job. Owned by the scheduler; submit and refuse may be called
+// from any thread. A thread is started when a job finds none idle, up to the limit, and ends with the pool. Jobs are ordered by their
+// `need` (smaller runs sooner), then by arrival.
 #pragma once
 
 #include <condition_variable>
@@ -16,7 +16,7 @@ class BlockingJob {
  public:
   explicit BlockingJob(int64_t need = 0) : need_(need) {}
   virtual ~BlockingJob() = default;
-  // Called on a thread of the pool. May end the life of the job; must not throw.
+  // Called on a thread of the pool. May destroy the job; must not throw.
   virtual void run_job() noexcept = 0;
 
  private:
@@ -33,9 +33,9 @@ class BlockingPool {
   // All jobs must have ended.
   ~BlockingPool();
 
-  // False if the job was refused before; then nothing happens.
+  // False, without effect, if the job was refused before.
   bool submit(BlockingJob& job);
-  // Takes the job out of the queue, or makes a submit still to come fail. True if it was in the queue; false also when it runs or ended.
+  // Removes the job from the queue, or makes a later submit fail. True if it was in the queue; false also if it is running or has ended.
   bool refuse(BlockingJob& job);
 
  private:

@@ -1,4 +1,4 @@
-// Numbers and texts as bytes, for what travels between ranks of one build: no alignment, the machine's byte order.
+// Serializes numbers and text for messages between ranks of the same build: unaligned, in native byte order.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +29,7 @@ class ByteWriter {
   std::string bytes_;
 };
 
-// Reads what a ByteWriter wrote. Throws PeerError where the bytes end too early.
+// Reads what a ByteWriter wrote. Throws PeerError if the bytes end too early.
 class ByteReader {
  public:
   // The bytes must live as long as the reader.
@@ -43,7 +43,7 @@ class ByteReader {
     return value;
   }
   std::string get_text() { return std::string(take(get<uint64_t>())); }
-  // How many things follow, each of at least `least` bytes: a count that cannot be true is refused before anything is allocated for it.
+  // The number of elements that follow, each of at least `least` bytes. An impossible count throws before anything is allocated.
   size_t get_count(size_t least = 1) {
     auto count = get<uint64_t>();
     if (count > left() / least) throw PeerError("a message from another rank is damaged: it says that more follows than there is");

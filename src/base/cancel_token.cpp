@@ -60,7 +60,7 @@ std::string CancelState::reason() const {
 }
 
 void CancelState::cancel(std::string reason) {
-  // The last owner may be letting go right now, or do so in one of the callbacks.
+  // The last owner may release this state right now, or in one of the callbacks.
   std::shared_ptr<CancelState> self = weak_from_this().lock();
   if (!self) return;
   std::unique_lock lock(mutex_);
@@ -71,7 +71,7 @@ void CancelState::cancel(std::string reason) {
   while (first_ != nullptr) {
     running_ = first_;
     unlink(*running_);
-    // Moved out, so that the callback may end the life of its CancelCallback.
+    // Moved out, so that the callback may destroy its CancelCallback.
     std::function<void()> on_cancel = std::move(running_->on_cancel_);
     lock.unlock();
     on_cancel();

@@ -1,7 +1,7 @@
-// Cooperative cancellation. A CancelSource is owned by whoever may stop a piece of work (session, task group); the CancelTokens it
-// hands out are cheap copies that the work reads. A child source is cancelled when its parent is, never the other way round.
+// Cooperative cancellation. A CancelSource is owned by whoever may stop a piece of work (session, task group); its CancelTokens are cheap
+// copies that the work polls. A child source is cancelled when its parent is, never the other way round.
 // A deadline belongs to a source and is driven by the timer of the scheduler that runs a task under its token (Scheduler::run,
-// with_cancel_token). All of it may be used from any thread; callbacks run on the thread that cancels. Memory: one shared state a source.
+// with_cancel_token). Thread-safe; callbacks run on the thread that cancels. Memory: one shared state per source.
 #pragma once
 
 #include <atomic>
@@ -35,7 +35,7 @@ class CancelToken {
   std::string reason() const;
   // The earliest deadline of its source and the source's ancestors.
   std::optional<SteadyTime> deadline() const;
-  // Cancels with the text of a passed deadline. For the timer that drives the deadline.
+  // Cancels with the reason "deadline passed". For the timer that drives the deadline.
   void expire() const;
 
  private:
@@ -60,9 +60,9 @@ class CancelSource {
   std::shared_ptr<CancelState> state_;
 };
 
-// Runs `on_cancel` once when the token is cancelled: at once, in the constructor, if it already is. The destructor deregisters and, when
-// the callback is running on another thread, waits until it ended: what the callback refers to may die right after. Callbacks must be
-// short, must not throw, and must not take a lock that is held while a CancelCallback is destroyed.
+// Runs `on_cancel` once when the token is cancelled; in the constructor if it already is. The destructor deregisters and, if the callback
+// is running on another thread, waits for it to end, so that its captures may be destroyed afterwards. Callbacks must be short, must not
+// throw, and must not take a lock that is held while a CancelCallback is destroyed.
 class CancelCallback {
  public:
   CancelCallback(const CancelToken& token, std::function<void()> on_cancel);
@@ -91,7 +91,7 @@ class CancelState : public std::enable_shared_from_this<CancelState> {
   std::string reason() const;
   std::optional<SteadyTime> deadline() const { return deadline_; }
 
-  // False if the state was cancelled already and the callback was not added.
+  // False, without adding the callback, if the state is already cancelled.
   bool add(CancelCallback& callback);
   void remove(CancelCallback& callback);
 

@@ -189,7 +189,7 @@ TEST_F(CancelTaskTest, AQueuedBlockingCallDoesNotRunAndARunningOneIsWaitedFor) {
   std::atomic<bool> first_ended = false;
   std::atomic<bool> second_ran = false;
   std::atomic<bool> second_gave_up = false;
-  // Holds the only thread until the other task is gone, so that whatever was queued behind it had no chance to run.
+  // Occupies the only thread until the other task is gone, so that its queued job cannot run.
   auto long_call = [&] {
     first_runs = true;
     while (!second_gave_up) std::this_thread::yield();

@@ -1,5 +1,5 @@
-// Checks of our own assumptions. A failed one is a bug in Pistachio and throws InternalError with the operands' values, so that
-// the query ends and the process lives on. Input from outside is never checked with these: it gets UserError or DataError.
+// Assertions. A failed one is a bug in Pistachio and throws InternalError with the operands' values: the query fails, the process
+// survives. Never use these for external input, which gets UserError or DataError.
 #pragma once
 
 #include <fmt/format.h>

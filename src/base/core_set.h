@@ -1,4 +1,4 @@
-// Which cores threads may run on. Pure, apart from the two functions that ask and tell the kernel about the calling thread.
+// Sets of CPU cores and the affinity of the calling thread.
 #pragma once
 
 #include <string>
@@ -10,15 +10,15 @@ namespace pistachio {
 // Numbers of cores, ascending.
 using CoreSet = std::vector<int>;
 
-// Those that this thread may use; never empty.
+// The cores that this thread may use; never empty.
 CoreSet usable_cores();
 
-// Holds this thread, and threads that it starts from now on, to the cores. False: the kernel refused, and nothing has changed.
+// Restricts this thread, and threads it starts from now on, to the cores. False, without effect, if the kernel refuses.
 bool bind_this_thread(const CoreSet& cores);
 
 // "0-3,8"
 std::string to_text(const CoreSet& cores);
-// Nothing for text that is none.
+// Empty if the text is malformed.
 CoreSet core_set_of(std::string_view text);
 
 }  // namespace pistachio

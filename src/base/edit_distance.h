@@ -1,4 +1,4 @@
-// How many letters must be put in, taken out or changed to make one word of another: for "did you mean".
+// Levenshtein distance, for "did you mean".
 #pragma once
 
 #include <cstddef>

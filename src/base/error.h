@@ -1,10 +1,10 @@
 // The error classes of the engine. Who throws which:
 //   UserError      the user can fix it: wrong SQL, wrong setting, missing file. Carries the position in the SQL text, if there is one.
-//   DataError      a file lies or is damaged. Names file, row group, column and byte offset.
+//   DataError      a file is damaged or inconsistent. Names file, row group, column and byte offset.
 //   OutOfMemory    a reservation was refused. Names the largest holders and the setting to raise.
 //   Cancelled      control flow: the query was cancelled or ran past its deadline.
 //   PeerError      another rank failed. Names the rank.
-//   InternalError  a bug of ours (a failed check).
+//   InternalError  a bug in Pistachio (a failed check).
 // Errors of libraries (c10, Arrow, UCX, errno) are translated at the edge where they enter.
 #pragma once
 
@@ -36,7 +36,7 @@ class UserError : public Error {
   std::optional<int64_t> position_;
 };
 
-// Where in a file something is wrong. Unknown parts stay empty or negative and are left out of the text.
+// Where in a file something is wrong. Unknown parts stay empty or negative and are omitted from the text.
 struct DataLocation {
   std::string file;
   int64_t row_group = -1;
@@ -49,7 +49,7 @@ struct DataLocation {
 class DataError : public Error {
  public:
   DataError(std::string problem, DataLocation location);
-  // What is wrong, without the place: for those who catch the error and know the place better.
+  // The problem without the location, for callers that catch the error and know the location better.
   const std::string& problem() const { return problem_; }
   const DataLocation& location() const { return location_; }
 
@@ -71,7 +71,7 @@ class Cancelled : public Error {
 class PeerError : public Error {
  public:
   PeerError(int rank, const std::string& problem);
-  // It is not known here which rank it was.
+  // If the rank is unknown here.
   explicit PeerError(std::string problem) : Error(std::move(problem)), rank_(-1) {}
   int rank() const { return rank_; }
 

@@ -137,16 +137,16 @@ std::vector<std::string_view> FaultPlan::point_names() {
 void FaultPlan::count_and_act() {
   if (point_ == FaultPoint::None || ++passed_ != nth_) return;
   switch (action_) {
-    // To this thread: a signal to the process may be for another one to take, and this one would go on until that runs.
+    // Sent to this thread: another thread might take a signal to the process, and this one would run on until then.
     case FaultAction::Kill: std::raise(SIGKILL); return;
     case FaultAction::Stop: std::raise(SIGSTOP); return;
     case FaultAction::Cut:
       if (cut_) cut_();
       return;
-    // The classes and words of the real ones: memory/refusal_text.cpp, and files that cannot be written.
+    // Class and wording of the real errors: memory/refusal_text.cpp, and files that cannot be written.
     case FaultAction::NoMemory: throw OutOfMemory("out of memory: fault_at asked for more than there is; raise memory_limit");
     case FaultAction::NoSpace: throw UserError(fmt::format("cannot write what fault_at asked for: {}", std::strerror(ENOSPC)));
-    // The thread sleeps: that is the point, others must cope with a rank that does not answer for a while.
+    // Blocks the thread on purpose: other ranks must cope with a rank that is unresponsive for a while.
     case FaultAction::Delay: std::this_thread::sleep_for(kDelay); return;
   }
 }

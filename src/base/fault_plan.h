@@ -1,5 +1,5 @@
-// Where and how this rank is to fail in a query, for tests of what the others make of that (the setting fault_at). One plan a query and
-// rank; an empty one costs a comparison where a point is passed. Thread-safe.
+// Fault injection for tests (setting fault_at): where and how this rank fails in a query. One plan per query and rank; an empty one costs
+// one comparison per fault point. Thread-safe.
 //   scan_chunk:1:3=kill    rank 1 kills itself at its third chunk of a scan
 #pragma once
 
@@ -12,50 +12,50 @@
 
 namespace pistachio {
 
-// The moments in the life of a query over ranks, in the order of a query; names in fault_plan.cpp.
+// Fault points of a distributed query, in the order in which they occur; names in fault_plan.cpp.
 enum class FaultPoint : uint8_t {
   None,
-  PlanSent,           // the first rank is about to send the plan to another
-  PlanReceived,       // another rank begins with it
+  PlanSent,           // rank 0 is about to send the plan to another rank
+  PlanReceived,       // another rank starts on it
   TablesOpened,       // and has opened its files
   StageBegun,         // a stage starts
-  ScanChunk,          // a scan has a chunk
-  RowsPartitioned,    // an exchange has decided where the rows of a chunk go
+  ScanChunk,          // a scan has produced a chunk
+  RowsPartitioned,    // an exchange has chosen the destinations of a chunk's rows
   BlockPacked,        // rows are packed for another rank
   CreditAwaited,      // the window to another rank is full
-  RowsSent,           // a message with rows goes out
-  RowsReceived,       // and has come
-  RowsUnpacked,       // and is taken up
-  CreditSent,         // its sender is told
-  CreditReceived,     // and hears of it
+  RowsSent,           // a message with rows is sent
+  RowsReceived,       // and has arrived
+  RowsUnpacked,       // and is consumed
+  CreditSent,         // its sender gets credit back
+  CreditReceived,     // and receives it
   EndSent,            // a sender has nothing more
-  EndReceived,        // and its receiver knows
-  EnoughSent,         // a receiver wants nothing more
-  EnoughReceived,     // and its sender knows
-  BuildCollected,     // all rows of the build side of a join are there
-  BuildFinished,      // and its table
-  ProbeChunk,         // a chunk is looked up in it
-  AggregateUpdate,    // a chunk goes into a grouping
-  AggregateMerge,     // what the lanes grouped is put together
-  SortRows,           // all rows to be sorted are there
+  EndReceived,        // and its receiver is notified
+  EnoughSent,         // a receiver needs no more rows
+  EnoughReceived,     // and its sender is notified
+  BuildCollected,     // all rows of a join's build side have arrived
+  BuildFinished,      // and its hash table is complete
+  ProbeChunk,         // a chunk is about to probe it
+  AggregateUpdate,    // a chunk is aggregated
+  AggregateMerge,     // the groups of the lanes are merged
+  SortRows,           // all rows to be sorted have arrived
   StageEnded,         // a stage has sent everything
-  PartEnded,          // a rank has done its part
-  FinishedSent,       // and says so
-  FinishedReceived,   // and the first rank knows
-  CancelSent,         // the first rank stops another
-  CancelReceived,     // which hears of it
+  PartEnded,          // a rank has finished its part
+  FinishedSent,       // and reports it
+  FinishedReceived,   // and rank 0 is notified
+  CancelSent,         // rank 0 cancels another rank
+  CancelReceived,     // which receives that
 };
 
 enum class FaultAction : uint8_t { Kill, Stop, Cut, NoSpace, NoMemory, Delay };
 
 class FaultPlan {
  public:
-  // Nothing happens.
+  // No fault.
   FaultPlan() = default;
-  // Of `POINT[:RANK][:NTH]=ACTION`, for the rank with this number; `cut` takes it off the network. Throws UserError.
+  // Parses `POINT[:RANK][:NTH]=ACTION` for this rank; `cut` disconnects it from the network. Throws UserError.
   FaultPlan(std::string_view text, int rank, std::function<void()> cut);
 
-  // Throws UserError that says what is wrong with the text.
+  // Throws UserError if the text is malformed.
   static void check(std::string_view text);
   static std::vector<std::string_view> point_names();
 

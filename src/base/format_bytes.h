@@ -1,4 +1,4 @@
-// Byte counts for people: `4.0 GiB`, `512 B`. For error texts, logs and profiles. Pure function, any thread.
+// Human-readable byte counts for error texts, logs and profiles: `4.0 GiB`, `512 B`.
 #pragma once
 
 #include <cstdint>

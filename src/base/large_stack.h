@@ -1,6 +1,6 @@
-// Runs a function on a thread of its own with a large stack, and waits for it. For work whose recursion is as deep as the user's text
-// demands: libpg_query writes its tree by recursion without a limit. The stack is only reserved; pages that are not touched cost nothing.
-// Exceptions of the function come out here. Any thread may call it; it blocks that thread.
+// Runs a function on a separate thread with a large stack and waits for it. For recursion as deep as the user's statement: libpg_query
+// writes its tree recursively without a limit. The stack is only reserved; untouched pages cost nothing. Exceptions of the function are
+// rethrown. Blocks the calling thread.
 #pragma once
 
 #include <cstdint>

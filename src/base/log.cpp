@@ -63,7 +63,7 @@ std::string LogRecord::to_line() const {
 
 void write_to_stderr(const LogRecord& record) {
   std::string line = record.to_line() + '\n';
-  // A log that cannot be written is no reason to fail.
+  // Failing to log is not an error.
   [[maybe_unused]] ssize_t written = ::write(STDERR_FILENO, line.data(), line.size());
 }
 

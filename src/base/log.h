@@ -1,5 +1,5 @@
-// Structured log: a level, a message, and key=value fields. A Logger is a value that is passed to whoever logs; where the records go is
-// its sink (stderr by default, one line each; tests collect them). Safe to use from many threads if the sink is; the stderr sink is.
+// Structured log: a level, a message, and key=value fields. A Logger is a value, passed to whoever logs; its sink receives the records
+// (stderr by default, one line each; tests collect them). As thread-safe as its sink; the stderr sink is.
 //   logger.warning("slow read", {{"file", path}, {"milliseconds", 17}});
 #pragma once
 
@@ -39,7 +39,7 @@ struct LogRecord {
 
 using LogSink = std::function<void(const LogRecord&)>;
 
-// Writes each record with one write call, so that lines of different threads never mix.
+// Writes each record with one write call, so that lines of different threads never interleave.
 void write_to_stderr(const LogRecord& record);
 
 class Logger {

@@ -20,7 +20,7 @@ void ReadyQueue::push_last(std::coroutine_handle<> handle) {
 std::coroutine_handle<> ReadyQueue::pop() {
   std::lock_guard lock(mutex_);
   if (front_ && (rest_.empty() || turns_in_front_ < kMostTurnsInFront)) {
-    turns_in_front_ = std::min(turns_in_front_ + 1, kMostTurnsInFront);  // alone, a task may have any number of turns
+    turns_in_front_ = std::min(turns_in_front_ + 1, kMostTurnsInFront);  // a task alone in the queue may have any number of turns
     return std::exchange(front_, {});
   }
   turns_in_front_ = 0;
@@ -35,7 +35,7 @@ std::coroutine_handle<> ReadyQueue::steal_into(ReadyQueue& thief) {
   size_t count = 0;
   {
     std::lock_guard lock(mutex_);
-    // The task in front goes last: its worker is about to run it, unless the one it runs now takes long.
+    // The front task is stolen last: its worker is about to run it, unless its current task takes long.
     if (rest_.empty()) return std::exchange(front_, {});
     count = std::min((rest_.size() + 1) / 2, kMostStolen);
     std::copy_n(rest_.begin(), count, stolen.begin());

@@ -1,7 +1,7 @@
-// The ready tasks of one worker (or, as the injection queue, those that came from other threads). First in, first out, with one place
-// in front for the task woken last, whose data is still in this core's cache. That place is passed over after a few turns in a row, so
-// two tasks that keep waking each other do not starve the rest. Any thread may push and steal; a lock held for a few instructions guards
-// it: tasks work on chunks, far longer than the lock takes.
+// The ready tasks of one worker (or, as the injection queue, those that came from other threads). First in, first out, with a front slot
+// for the task woken last, whose data is still in this core's cache. The front slot is skipped after a few consecutive turns, so that
+// two tasks that keep waking each other do not starve the rest. Any thread may push and steal; guarded by a lock held for a few
+// instructions, which is short compared to tasks that process chunks.
 #pragma once
 
 #include <coroutine>
@@ -13,7 +13,7 @@ namespace pistachio {
 
 class ReadyQueue {
  public:
-  // In front; the one that was there moves to the end.
+  // Into the front slot; the task that was there moves to the end.
   void push_first(std::coroutine_handle<> handle);
   void push_last(std::coroutine_handle<> handle);
   // Null when empty.

@@ -21,7 +21,7 @@ TEST(ReadyQueueTest, TheFrontIsPassedOverAfterAFewTurns) {
     EXPECT_EQ(turns, 3);
     EXPECT_EQ(queue.pop(), handle_of(front));
     EXPECT_TRUE(queue.empty());
-    // Alone, it keeps the front for any number of turns; the next to come waits no longer for that.
+    // Alone, it keeps the front slot for any number of turns, which does not delay the next task any longer.
     for (int turn = 0; turn < 1'000; ++turn) {
       queue.push_first(handle_of(front));
       EXPECT_EQ(queue.pop(), handle_of(front));
@@ -30,7 +30,7 @@ TEST(ReadyQueueTest, TheFrontIsPassedOverAfterAFewTurns) {
     queue.push_first(handle_of(front));
     EXPECT_EQ(queue.pop(), handle_of(waiting));
     EXPECT_EQ(queue.pop(), handle_of(front));
-    EXPECT_FALSE(queue.pop());  // starts the count again
+    EXPECT_FALSE(queue.pop());  // resets the count
   }
 }
 

@@ -1,5 +1,5 @@
-// RootTask: the coroutine at the root of a tree of tasks. It is started on a scheduler instead of being awaited, never throws out, and
-// tells a RootCompletion when it ended, after its frame (with the task inside) is gone. Used by Scheduler::run and by task groups only.
+// RootTask: the coroutine at the root of a tree of tasks. It is started on a scheduler instead of being awaited, lets no exception escape,
+// and notifies a RootCompletion after its frame (with the task inside) is destroyed. Used only by Scheduler::run and task groups.
 #pragma once
 
 #include <coroutine>
@@ -12,7 +12,7 @@ namespace pistachio {
 
 class RootCompletion {
  public:
-  // Called on the worker that ran the last step. The RootTask is gone by then.
+  // Called on the worker that ran the last step, after the RootTask is destroyed.
   virtual void on_root_ended() noexcept = 0;
 
  protected:
@@ -49,7 +49,7 @@ class [[nodiscard]] RootTask {
     if (handle_) handle_.destroy();
   }
 
-  // Gives the coroutine away: whoever resumes the handle runs it, and it destroys itself at its end.
+  // Releases ownership: whoever resumes the handle runs the coroutine, which destroys itself at its end.
   std::coroutine_handle<> release(const TaskContext& context, RootCompletion& completion) {
     handle_.promise().set_context(&context);
     handle_.promise().completion_ = &completion;
@@ -61,7 +61,7 @@ class [[nodiscard]] RootTask {
   std::coroutine_handle<promise_type> handle_;
 };
 
-// A root that puts the outcome of a task into `result`.
+// A root that stores the outcome of a task in `result`.
 template <typename T>
 RootTask run_into(TaskResult<T>& result, Task<T> task) {
   try {

@@ -7,7 +7,7 @@ namespace pistachio {
 bool BlockingCallBase::await_suspend(SuspendedTask task) {
   task_ = task;
   cancel_callback_.emplace(task.context->token, [this] { on_cancel(); });
-  // Once submitted the call may end and the task move on at any moment: nothing of this object may be touched any more.
+  // Once submitted, the call may end and the task resume at any moment: do not touch this object any more.
   if (task.context->scheduler->blocking_pool().submit(*this)) return true;
   removed_ = true;
   return false;
@@ -21,7 +21,7 @@ void BlockingCallBase::on_cancel() {
 }
 
 void BlockingCallBase::run_job() noexcept {
-  // A token tells its callbacks one after the other: this call may leave the queue for a thread before its own turn to be refused comes.
+  // A token runs its callbacks one after the other: a thread may take this call from the queue before its callback refuses it.
   removed_ = task_.context->token.is_cancelled();
   if (!removed_) call();
   SuspendedTask task = task_;

@@ -1,7 +1,7 @@
-// `auto read = [&] { return pread(...); }; ssize_t count = co_await run_blocking(read);` runs a call that blocks on the scheduler's
-// blocking pool and resumes the task on a worker with the result (or the exception). Cancelled while still queued, the call does not run;
-// once it runs the task waits for its end, so what it refers to stays valid. A named callable is kept by reference, see
-// callable_argument.h. `need` orders the queue: blocking_pool.h.
+// `auto read = [&] { return pread(...); }; ssize_t count = co_await run_blocking(read);` runs a blocking call on the scheduler's
+// blocking pool and resumes the task on a worker with the result (or the exception). If cancelled while queued, the call does not run;
+// once it runs, the task waits for its end, so that its references stay valid. A named callable is kept by reference, see
+// callable_argument.h. `need` is the priority: blocking_pool.h.
 #pragma once
 
 #include <exception>
@@ -25,7 +25,7 @@ class BlockingCallBase : public BlockingJob {
 
  protected:
   virtual void call() noexcept = 0;
-  // Throws Cancelled if the call was taken out of the queue.
+  // Throws Cancelled if the call was removed from the queue.
   void finish_wait();
 
  private:

@@ -15,7 +15,7 @@ namespace {
 class RunCompletion final : public RootCompletion {
  public:
   void on_root_ended() noexcept final {
-    // Notified under the lock: this object may be gone as soon as the lock is.
+    // Notified under the lock: this object may be destroyed as soon as the lock is released.
     std::lock_guard lock(mutex_);
     ended_ = true;
     changed_.notify_all();

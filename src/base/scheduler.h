@@ -1,7 +1,7 @@
-// The scheduler of coroutine tasks: workers with local queues that steal from each other, timers, and a small pool of threads for
-// blocking calls. Owned by the process (or a test); the tasks it runs hold a pointer to it. run() may be called by any number of threads
-// that are not workers. Workers never block in a task: they run ready tasks or sleep. With one worker, tasks that use neither timers nor
-// blocking calls run in the same order every time. Memory: queues of handles only; the frames belong to the tasks.
+// The scheduler of coroutine tasks: workers with local queues and work stealing, timers, and a small pool of threads for blocking calls.
+// Owned by the engine (or a test); its tasks hold a pointer to it. run() may be called concurrently by threads that are not workers.
+// Workers never block in a task: they run ready tasks or sleep. With one worker, tasks that use neither timers nor blocking calls run
+// in a deterministic order. Memory: queues of handles only; the frames belong to the tasks.
 #pragma once
 
 #include <functional>
@@ -21,7 +21,7 @@ class WorkerPool;
 
 struct SchedulerOptions {
   int workers = 1;
-  // Upper bound; threads start when they are needed.
+  // Upper bound; threads start on demand.
   int blocking_threads = 4;
   // Called on every worker thread before its first task, with the worker's number.
   std::function<void(int)> on_worker_start;
@@ -35,7 +35,7 @@ class Scheduler {
   Scheduler(const Scheduler&) = delete;
   Scheduler& operator=(const Scheduler&) = delete;
 
-  // Runs the task and everything it starts, and waits for the end; gives the result or rethrows. Not from a worker: that would block it.
+  // Runs the task and everything it starts and waits for the end; returns the result or rethrows. Not from a worker: that would block it.
   template <typename T>
   T run(Task<T> task, CancelToken token = {}) {
     TaskResult<T> result;
@@ -50,7 +50,7 @@ class Scheduler {
   void schedule_last(std::coroutine_handle<> handle);
   TimerQueue& timers() { return *timers_; }
   BlockingPool& blocking_pool() { return *blocking_pool_; }
-  // Cancels the token when its deadline passes, as long as the timer given back lives. None when the token has no deadline.
+  // Cancels the token when its deadline passes, as long as the returned timer lives. Null if the token has no deadline.
   std::unique_ptr<Timer> watch_deadline(const CancelToken& token);
 
  private:

@@ -272,7 +272,7 @@ TEST(SchedulerStealTest, TasksOfABusyWorkerAreStolen) {
   };
   auto body = [&](TaskGroup& group) -> Task<void> {
     group.spawn(other());
-    while (!other_ran) std::this_thread::yield();  // busy: this worker comes to nothing else
+    while (!other_ran) std::this_thread::yield();  // keeps this worker busy
     co_return;
   };
   scheduler.run(with_task_group(body));

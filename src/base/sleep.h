@@ -1,4 +1,4 @@
-// `co_await sleep_for(duration)`: the task waits on the scheduler's timer; no thread sleeps for it. Cancellation ends the wait at once.
+// `co_await sleep_for(duration)`: the task waits on the scheduler's timer; no thread sleeps. Cancellation ends the wait at once.
 // The awaitable lives in the frame of the waiting task; timer thread and cancelling thread race for it, the first one wakes the task.
 #pragma once
 
@@ -24,7 +24,8 @@ class Sleep {
 
   const SteadyTime until_;
   SuspendedTask task_;
-  // The task wakes when timer or cancellation came and await_suspend is through with this object: the second of the two schedules it.
+  // Two steps must happen before the task resumes: timer or cancellation fires, and await_suspend is done with this object. The second one
+// schedules the task.
   std::atomic<int> steps_left_ = 2;
   std::atomic<bool> woken_ = false;
   std::optional<Timer> timer_;

@@ -1,4 +1,4 @@
-// Starts threads so that a machine's refusal (a limit on processes, no address space left) becomes an error that says what to lower.
+// Starts threads; a failure (process limit, no address space left) becomes an error that says which setting to lower.
 #pragma once
 
 #include <cstdint>
@@ -8,12 +8,11 @@
 
 namespace pistachio {
 
-// Enough for work that recurses down the longest chain of operators or joins that a statement may have, a sanitizer's frames included.
-// Pages that are not touched cost nothing.
+// Enough to recurse down the longest permitted chain of operators or joins, even with sanitizers. Untouched pages cost nothing.
 constexpr int64_t kDeepStackBytes = int64_t{64} << 20;
 
-// `purpose` says what the thread is for, `remedy` what to do when there is none ("lower the setting threads"). `stack_bytes`: 0 for what
-// the system gives. Throws UserError.
+// `purpose` describes the thread, `remedy` what the user can do if it cannot be started ("lower the setting threads"). `stack_bytes`: 0 for
+// the system's default. Throws UserError.
 std::thread start_thread(std::string_view purpose, std::string_view remedy, std::function<void()> body, int64_t stack_bytes = 0);
 
 }  // namespace pistachio

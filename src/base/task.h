@@ -1,6 +1,6 @@
-// Task<T>: a lazy coroutine that gives a T or throws. It starts when awaited, runs on the workers of the scheduler its root was started
-// on (perhaps a different one after every co_await), inherits context and cancellation from the awaiting task, and resumes it when done.
-// A task is owned by the object, move-only, awaited at most once; its frame (heap) dies with the object. At any moment one thread runs it.
+// Task<T>: a lazy coroutine that returns a T or throws. It starts when awaited, runs on the workers of the scheduler its root was started
+// on (possibly a different one after every co_await), inherits context and cancellation from the awaiting task, and resumes it when done.
+// Move-only, awaited at most once; the object owns the coroutine frame (heap). Runs on one thread at a time.
 //
 //   Task<int64_t> count_rows(Reader& reader) {
 //     int64_t rows = 0;
@@ -10,9 +10,9 @@
 //
 // Every co_await throws Cancelled, before it does anything, once the token of the task is cancelled.
 //
-// GCC 12 destroys some temporaries of a co_await expression twice: closures that own something and braced aggregates. So: name what is
-// awaited and what is passed, above all lambdas. `co_await f(x)`, `co_await f(std::move(x))` with named x are safe;
-// `co_await f([owner] {...})` and `co_await f(Options{...})` are not. Functions of this folder that take a callable check it when compiled.
+// GCC 12 destroys some temporaries of a co_await expression twice: closures that own something and braced aggregates. So bind awaited
+// objects and arguments to names, above all lambdas. `co_await f(x)`, `co_await f(std::move(x))` with named x are safe;
+// `co_await f([owner] {...})` and `co_await f(Options{...})` are not. Functions in base that take a callable check it at compile time.
 #pragma once
 
 #include <coroutine>
@@ -30,7 +30,7 @@ namespace pistachio {
 template <typename T = void>
 class Task;
 
-// Holds what the task gave: nothing yet, a value, or an exception.
+// The outcome of a task: none yet, a value, or an exception.
 template <typename T>
 class TaskResult {
  public:

@@ -1,6 +1,6 @@
-// What every running task knows about its surroundings: the scheduler that resumes it and the token that may cancel it. A context is
-// owned by the root of a tree of tasks (Scheduler::run, a task group, with_cancel_token) and outlives all tasks that point at it.
-// SuspendedTask is what an awaitable keeps of a task that waits in it. Both are plain values, usable from any thread.
+// The context of every running task: the scheduler that resumes it and the token that may cancel it. A context is owned by the root of a
+// tree of tasks (Scheduler::run, a task group, with_cancel_token) and outlives all tasks that point to it. SuspendedTask is an awaitable's
+// handle to the task that waits in it. Both are plain values, usable from any thread.
 #pragma once
 
 #include <coroutine>
@@ -16,12 +16,12 @@ struct TaskContext {
   CancelToken token;
 };
 
-// A suspended coroutine. Exactly one party may schedule it, once; after that the awaitable it waited in may be gone.
+// A suspended coroutine. Schedule it exactly once; after that the awaitable it waited in may be destroyed.
 struct SuspendedTask {
   const TaskContext* context = nullptr;
   std::coroutine_handle<> handle;
 
-  // Makes it ready to run on a worker; never runs it inside the call.
+  // Makes it ready to run on a worker; never runs it within the call.
   void schedule() const;
 };
 

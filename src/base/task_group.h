@@ -1,7 +1,7 @@
 // Structured concurrency: a group's children never outlive the with_task_group that awaits them. The first error, of the body or of a
-// child, cancels the others; it is rethrown after all have ended. An error that is not Cancelled goes before one that is: a child that
-// was cancelled because its neighbour failed never hides the neighbour's error. spawn() may be called by the body and by children, on
-// any worker. Memory: one coroutine frame a child besides its own.
+// child, cancels the others; it is rethrown after all have ended. Other errors take precedence over Cancelled: a child that was cancelled
+// because a sibling failed never hides the sibling's error. spawn() may be called by the body and by children, on any worker.
+// Memory: one coroutine frame per child besides its own.
 #pragma once
 
 #include <atomic>
@@ -24,7 +24,7 @@ class TaskGroup final : private RootCompletion {
   TaskGroup(const TaskGroup&) = delete;
   TaskGroup& operator=(const TaskGroup&) = delete;
 
-  // Starts the task on the scheduler at once; children start in the order they were spawned.
+  // Starts the task on the scheduler immediately; children start in the order they were spawned.
   void spawn(Task<void> task);
   // Body and children get Cancelled with this reason at their next co_await.
   void cancel(std::string reason) { source_.cancel(std::move(reason)); }
@@ -54,7 +54,7 @@ class TaskGroup final : private RootCompletion {
 
   CancelSource source_;
   TaskContext context_;
-  // Children that run, and one for the join that has not come yet.
+  // Running children, plus one until join() is awaited.
   std::atomic<int64_t> running_ = 1;
   SuspendedTask joiner_;
   std::mutex mutex_;
@@ -89,7 +89,7 @@ Task<void> store_result(Task<T> task, std::optional<T>& result) {
   result.emplace(std::move(value));
 }
 
-// Runs all at the same time; the results are in the order of the tasks.
+// Runs all tasks concurrently; results are in the order of the tasks.
 template <typename T>
 Task<std::vector<T>> when_all(std::vector<Task<T>> tasks) {
   std::vector<std::optional<T>> results(tasks.size());

@@ -48,7 +48,7 @@ TEST_P(TaskGroupTest, WaitsForTensOfThousandsOfChildren) {
 
 TEST_P(TaskGroupTest, ChildrenMaySpawnSiblings) {
   std::atomic<int> ended = 0;
-  // Lives outside the body: children run on after the body ended.
+  // Declared outside the body, since children keep running after it ends.
   auto grow = [&](auto& self, TaskGroup& group, int depth) -> Task<void> {
     if (depth > 0) {
       group.spawn(self(self, group, depth - 1));

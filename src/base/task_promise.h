@@ -1,7 +1,7 @@
-// What all coroutine promises share: the context inherited from the awaiting parent, and await_transform, which makes every co_await
+// Base of all coroutine promises: the context inherited from the awaiting parent, and await_transform, which makes every co_await
 // a cancellation point and passes the context on. An awaitable has bool await_ready(), bool await_suspend(SuspendedTask) and
-// await_resume(); it stays where it is while the task waits in it, so others may keep its address. One marked with
-// `using AwaitedWhenCancelled = void` is awaited by cancelled tasks too (joins, which must not leave children behind).
+// await_resume(); it does not move while the task waits in it, so others may keep its address. Cancelled tasks still await those marked
+// with `using AwaitedWhenCancelled = void` (joins, which must not leave children behind).
 #pragma once
 
 #include <coroutine>

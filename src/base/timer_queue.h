@@ -1,5 +1,5 @@
-// Callbacks at points in time, for deadlines and sleeping tasks. One thread, started with the first timer, sleeps until the earliest one
-// and calls it. Owned by the scheduler. Timers are added and removed from any thread. Memory: one map entry a timer.
+// Timed callbacks, for deadlines and sleeping tasks. One thread, started with the first timer, sleeps until the earliest one is due and
+// calls it. Owned by the scheduler. Timers are added and removed from any thread. Memory: one map entry per timer.
 #pragma once
 
 #include <condition_variable>
@@ -14,8 +14,8 @@ namespace pistachio {
 
 class TimerQueue;
 
-// Calls `on_time` once on the timer thread; it must be short and must not throw. The destructor removes the timer and, when the callback
-// is running, waits for its end, so what it refers to may die right after.
+// Calls `on_time` once on the timer thread; it must be short and must not throw. The destructor removes the timer and, if the callback
+// is running, waits for its end, so that its captures may be destroyed afterwards.
 class Timer {
  public:
   Timer(TimerQueue& queue, SteadyTime when, std::function<void()> on_time);

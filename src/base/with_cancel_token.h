@@ -1,6 +1,7 @@
-// `co_await with_cancel_token(task, token)`: runs a task under another token than the surrounding one, and drives that token's deadline.
-// For time limits inside a query: make a CancelSource whose parent is the current token and that has a deadline. The surrounding token
-// counts only if it is the other token's ancestor. Runs on the workers of the surrounding task; the new context lives in this frame.
+// `co_await with_cancel_token(task, token)`: runs a task under a token other than the surrounding one, and drives that token's deadline.
+// For time limits inside a query: create a CancelSource with a deadline whose parent is the current token. The surrounding token
+// cancels the task only if it is an ancestor of the other token. Runs on the workers of the surrounding task; the new context lives in
+// this frame.
 #pragma once
 
 #include <memory>

@@ -30,7 +30,7 @@ WorkerPool::WorkerPool(int workers, std::function<void(int)> on_worker_start) : 
   try {
     for (std::unique_ptr<Worker>& worker : workers_) {
       const std::string purpose = fmt::format("worker {} of {}", worker->number + 1, workers);
-      // Expressions are evaluated by recursion.
+      // Expressions are evaluated recursively.
       worker->thread = start_thread(purpose, "lower the setting threads", [this, &worker] { run_worker(*worker); }, kDeepStackBytes);
     }
   } catch (...) {
@@ -98,7 +98,7 @@ std::coroutine_handle<> WorkerPool::search(Worker& worker) {
     task = workers_[static_cast<size_t>((worker.number + distance) % size())]->queue.steal_into(worker.queue);
   }
   const bool was_last = searching_.fetch_sub(1) == 1;
-  // Those who scheduled tasks meanwhile relied on this search: pass the duty on.
+  // Tasks scheduled meanwhile relied on this search and woke nobody: wake another worker for them.
   if (task && was_last && has_ready_task()) wake_one();
   return task;
 }

@@ -1,6 +1,7 @@
-// The worker threads of a scheduler. A worker runs the tasks of its own queue, looks into the injection queue now and then, steals from
-// the others when it has nothing, and sleeps when nobody has anything. Owned by the Scheduler; schedule functions are called from any
-// thread. The only thread-local state is the pointer to the current worker, so that woken tasks go to the queue of the waking worker.
+// The worker threads of a scheduler. A worker runs the tasks of its own queue, polls the injection queue now and then, steals from the
+// others when its queue is empty, and sleeps when there is no ready task at all. Owned by the Scheduler; schedule functions are called
+// from any thread. The only thread-local state is the pointer to the current worker, so that woken tasks go to the queue of the waking
+// worker.
 #pragma once
 
 #include <atomic>
@@ -19,7 +20,7 @@ namespace pistachio {
 
 class WorkerPool {
  public:
-  // Throws UserError when the machine does not allow so many threads.
+  // Throws UserError if the system does not allow that many threads.
   WorkerPool(int workers, std::function<void(int)> on_worker_start);
   // All tasks must have ended.
   ~WorkerPool();
@@ -56,7 +57,7 @@ class WorkerPool {
   std::vector<std::unique_ptr<Worker>> workers_;
   ReadyQueue injected_;
 
-  // Workers that look for a task outside their queue; while there is one, nobody need be woken.
+  // Workers searching for a task outside their queue; while there is one, no other need be woken.
   std::atomic<int> searching_ = 0;
   // Changed under idle_mutex_, read without it.
   std::atomic<int> sleeping_ = 0;
