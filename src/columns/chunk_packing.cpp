@@ -62,7 +62,7 @@ class Packer {
 
   static bool is_sparse(const Column& column) { return column.dictionary_column()->rows() > column.rows(); }
 
-  // Where the column's dictionary is among those that stay out of the block; nothing if it does not.
+  // Index of the column's dictionary among those outside the block; nullopt if it is inside.
   std::optional<uint32_t> place_apart(const Column& column) {
     if (!column.is_dictionary() || is_sparse(column)) return std::nullopt;
     const std::shared_ptr<const Column>& dictionary = column.dictionary_column();
@@ -109,7 +109,7 @@ class Packer {
         add_buffer(column.codes());
         add(*column.dictionary_column());
         break;
-      case Form::ApartDictionary: break;  // never asked for here
+      case Form::ApartDictionary: break;  // never requested here
     }
   }
 
@@ -157,7 +157,7 @@ class Unpacker {
     if (!holds) throw PeerError("rows from another rank are damaged: the block does not describe itself");
   }
 
-  // Any other byte in a tensor of booleans has no meaning.
+  // Bytes other than 0 and 1 are invalid in a tensor of booleans.
   static bool are_booleans(const at::Tensor& raw) {
     const uint8_t* byte = raw.const_data_ptr<uint8_t>();
     uint8_t all = 0;
@@ -221,7 +221,7 @@ class Unpacker {
     return Column::dictionary(codes, std::move(entries), validity);
   }
 
-  // With -1 as many elements as the block says.
+  // -1: as many elements as the block states.
   at::Tensor buffer(int64_t elements, at::ScalarType type) {
     auto bytes = description_.get<uint64_t>();
     require(place_ <= block_.numel() && bytes <= static_cast<uint64_t>(block_.numel() - place_));

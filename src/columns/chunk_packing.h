@@ -1,6 +1,6 @@
-// A chunk as one block of bytes, to be sent: columns back to back, each buffer aligned, no row encoding. Text carries only the bytes of its
-// rows; a dictionary comes along if it has no more entries than there are rows, otherwise the values do. Dictionaries that many chunks
-// share may travel apart from them, once.
+// Serializes a chunk into one block of bytes: columns back to back, each buffer aligned, no row encoding. Text is compacted to the bytes of
+// its rows; a dictionary is included if it has no more entries than there are rows, else the column is decoded. Dictionaries shared by
+// many chunks can be sent separately, once.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace pistachio {
 
 using SharedDictionaries = std::vector<std::shared_ptr<const Column>>;
 
-// Which dictionaries stay out of blocks, by their bytes in memory.
+// Dictionaries of this size, in bytes of memory, are sent separately.
 struct ApartSizes {
   int64_t least = INT64_MAX;
   int64_t most = 0;
@@ -21,18 +21,18 @@ struct ApartSizes {
 
 struct PackedChunk {
   at::Tensor block;                 // uint8 [bytes] in host memory
-  SharedDictionaries dictionaries;  // those that the block refers to, by their place in here; as they are in the chunk, on its device
+  SharedDictionaries dictionaries;  // those that the block refers to by index; as in the chunk, on its device
 };
 
-// No chunk refers to more dictionaries that are not in its block.
+// Most dictionaries that a chunk may refer to outside its block.
 constexpr size_t kMostApart = 256;
 
 PackedChunk pack_chunk(const Chunk& chunk, ApartSizes apart);
-// With all of its dictionaries.
+// With all dictionaries in the block.
 at::Tensor pack_chunk(const Chunk& chunk);
 
-// The columns are views of the block. `dictionaries` are those that pack_chunk left out, in host memory, in its order. Throws PeerError for
-// a block that pack_chunk did not make: every place in it is checked.
+// The columns are views of the block. `dictionaries` are those that pack_chunk returned, in the same order, in host memory. Throws
+// PeerError for malformed blocks: every offset is checked.
 Chunk unpack_chunk(const at::Tensor& block, const SharedDictionaries& dictionaries = {});
 
 }  // namespace pistachio

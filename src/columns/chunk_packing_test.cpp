@@ -23,7 +23,7 @@ Chunk sample_chunk() {
   columns.push_back(Column::fixed(LogicalType::decimal(38, 2), at::arange(10, at::kLong).view({5, 2})));
   auto entries = std::make_shared<Column>(column_of_values(TypeKind::Varchar, {text("left"), text("right")}));
   columns.push_back(Column::dictionary(at::tensor({0, 1, 1, 0, 1}, at::kInt), entries));
-  // More entries than rows: the values travel.
+  // More entries than rows: the values are sent.
   auto many = std::make_shared<Column>(Column::fixed(TypeKind::Integer, at::arange(100, at::kInt)));
   columns.push_back(Column::dictionary(at::tensor({99, 0, 7, 7, 50}, at::kInt), many));
   columns.push_back(Column::fixed(TypeKind::Boolean, at::tensor({1, 0, 1, 0, 1}).to(at::kBool)));
@@ -56,7 +56,7 @@ TEST(ChunkPacking, KeepsSmallDictionaries) {
 
 TEST(ChunkPacking, SharedDictionariesMayTravelApart) {
   Chunk chunk = sample_chunk();
-  // A second column with the same dictionary, and one that is too small to stay out.
+  // A second column with the same dictionary, and one whose dictionary is too small to be sent separately.
   auto large = std::make_shared<const Column>(Column::fixed(TypeKind::BigInt, at::arange(5, at::kLong)));
   std::vector<Column> columns = chunk.columns();
   columns.push_back(Column::dictionary(at::tensor({4, 3, 2, 1, 0}, at::kInt), large, at::tensor({1, 1, 0, 1, 1}).to(at::kBool)));
@@ -73,7 +73,7 @@ TEST(ChunkPacking, SharedDictionariesMayTravelApart) {
   EXPECT_EQ(made.column(7).dictionary_column(), large);
   EXPECT_LT(packed.block.numel(), pack_chunk(chunk).numel());
   EXPECT_TRUE(pack_chunk(chunk, {}).dictionaries.empty());
-  // Without it, with another that is too short, and with one of another type.
+  // Without the dictionary, with one that is too short, and with one of another type.
   EXPECT_THROW(unpack_chunk(packed.block), PeerError);
   EXPECT_THROW(unpack_chunk(packed.block, {std::make_shared<const Column>(large->slice(0, 4))}), PeerError);
   EXPECT_THROW(unpack_chunk(packed.block, {small}), PeerError);

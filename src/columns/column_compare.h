@@ -1,4 +1,4 @@
-// Comparisons of columns with columns and with constants, on values: NULLs are the caller's affair (the answer under a NULL means nothing).
+// Compares the values of columns with columns and constants. NULLs are up to the caller: the result for a NULL row is arbitrary.
 #pragma once
 
 #include "data/column.h"
@@ -17,7 +17,7 @@ at::Tensor compare_with_constant(const Column& column, Comparison comparison, co
 // bool [rows]: equal, or both NULL.
 at::Tensor same_rows(const Column& left, const Column& right);
 
-// bool [rows]: values below the one or above the other limit. Exact types.
+// bool [rows]: value < least or value > greatest. For exact types.
 at::Tensor is_outside(const Column& column, Int128 least, Int128 greatest);
 
 }  // namespace pistachio

@@ -16,7 +16,7 @@ constexpr int64_t kNullHash = 0x5bf03635d4a1c4bd;
 
 at::Tensor hash_values(const Column& column) {
   if (column.type().is_text()) return kernels::hash64_text(column.bytes(), column.begins(), column.ends());
-  // Intervals of different form are equal if they are equally long: 1 month, 30 days.
+  // Intervals are equal if they have the same length, whatever their fields: 1 month, 30 days.
   if (column.type().kind() == TypeKind::Interval) return kernels::hash64(interval_lengths(column.values()));
   return kernels::hash64(column.values());
 }

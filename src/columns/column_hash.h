@@ -1,4 +1,4 @@
-// One 64-bit hash for each row of one or more key columns. NULL hashes like a value of its own, so that rows with NULL keys group together.
+// One 64-bit hash per row of one or more key columns. NULL hashes like a distinct value, so that rows with NULL keys group together.
 #pragma once
 
 #include <vector>
@@ -10,7 +10,7 @@ namespace pistachio {
 // int64 [rows]. At least one column.
 at::Tensor hash_rows(const std::vector<Column>& keys);
 
-// Whether equal hashes mean equal values, NULL aside: true for types held in one integer, whose hash is a permutation of 64 bits.
+// Whether equal hashes imply equal values, NULL aside: true for types held in one integer, whose hash is a permutation of 64 bits.
 bool hash_is_exact(LogicalType type);
 
 }  // namespace pistachio

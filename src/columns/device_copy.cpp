@@ -55,7 +55,7 @@ std::shared_ptr<const Column> ChunkCopier::dictionary_copy(const std::shared_ptr
     auto known = dictionaries_.find(dictionary.get());
     if (known != dictionaries_.end() && !known->second.source.expired()) return known->second.copy;
   }
-  // Without the lock: others copy meanwhile, now and then the same one.
+  // Outside the lock, so that others can copy meanwhile; occasionally the same dictionary is copied twice.
   auto copy = std::make_shared<const Column>(to_device(*dictionary, device_));
   std::lock_guard lock(mutex_);
   std::erase_if(dictionaries_, [](const auto& known) { return known.second.source.expired(); });

@@ -1,4 +1,4 @@
-// Columns on another device. Dictionaries are shared by many chunks, so a copier remembers those it has already moved.
+// Copies columns to another device. Dictionaries are shared by many chunks, so a copier remembers those it has already copied.
 #pragma once
 
 #include <map>
@@ -9,9 +9,9 @@
 
 namespace pistachio {
 
-// The tensor on the device, without waiting for the copy; an undefined one stays undefined.
+// The tensor on the device; does not wait for the copy. An undefined tensor stays undefined.
 at::Tensor copied_to(const at::Tensor& tensor, at::Device device);
-// The column itself if it is there already.
+// The column itself if it is already there.
 Column to_device(const Column& column, at::Device device);
 Chunk to_device(const Chunk& chunk, at::Device device);
 
@@ -25,7 +25,7 @@ class ChunkCopier {
   std::shared_ptr<const Column> dictionary_copy(const std::shared_ptr<const Column>& dictionary);
 
   struct Copied {
-    std::weak_ptr<const Column> source;  // an address may be used again when this is gone
+    std::weak_ptr<const Column> source;  // detects an address that was reused
     std::shared_ptr<const Column> copy;
   };
   at::Device device_;

@@ -1,8 +1,8 @@
-// Columns that are coded against different dictionaries (those of several row groups), coded against one that has the values of all: codes
-// are smaller than what they stand for, and one dictionary travels to another rank once.
+// Recodes columns with different dictionaries (of several row groups) to one merged dictionary: codes are smaller than values, and one
+// dictionary is sent to another rank only once.
 // A merger belongs to one column of an exchange and remembers what it has merged: dictionaries of later row groups mostly have the same
-// values, so that the merged one soon stays the same. Thread-safe; a dictionary that is new is merged under a lock.
-// Memory: the values of the merged dictionary three times, with a table of them, and the new codes of the dictionaries that are still
+// values, so that the merged one soon stops growing. Thread-safe; new dictionaries are merged under a lock.
+// Memory: three copies of the merged dictionary's values, a hash table of them, and the code mappings of dictionaries that are still
 // alive; a few MiB at most.
 #pragma once
 
@@ -19,19 +19,18 @@ namespace pistachio {
 
 class DictionaryMerger {
  public:
-  // Of the merged dictionary; when there are more, pieces stay as they are from then on.
+  // Limits of the merged dictionary; beyond them, merging stops for good and pieces are returned unchanged.
   static constexpr int64_t kMostEntries = 1 << 16;
   static constexpr int64_t kMostBytes = 1 << 20;
 
-  // The pieces, of one type. All are coded against the same dictionary afterwards if all of them are coded, are in host memory and have
-  // values that are larger than codes, of which there are not too many; else they are as they were. Begins to merge when it first sees two
-  // dictionaries in one call.
+  // Recodes the pieces, which have one type, to the merged dictionary if all are dictionary-coded, in host memory, with values larger than
+  // codes and within the limits; else returns them unchanged. Starts merging when it first sees two dictionaries in one call.
   std::vector<Column> merge(std::vector<Column> pieces);
 
  private:
   struct Merged {
-    std::weak_ptr<const Column> source;  // an address may be used again when this is gone
-    at::Tensor codes;                    // int32 [entries of the source]: in the merged dictionary
+    std::weak_ptr<const Column> source;  // detects an address that was reused
+    at::Tensor codes;                    // int32 [entries of the source]: codes in the merged dictionary
   };
 
   // All under mutex_.
@@ -45,7 +44,7 @@ class DictionaryMerger {
   // Guarded by mutex_.
   std::map<const Column*, Merged> merged_;
   std::unordered_map<std::string, int32_t> places_;  // by the bytes of the value
-  std::string values_;                               // end to end, in the order of their places
+  std::string values_;                               // concatenated, in code order
   std::vector<int64_t> ends_;                        // in values_
   std::shared_ptr<const Column> dictionary_;         // of all values so far
   bool gave_up_ = false;
@@ -55,7 +54,7 @@ class DictionaryMerger {
 class ChunkDictionaryMerger {
  public:
   explicit ChunkDictionaryMerger(size_t columns) : columns_(columns) {}
-  // Chunks with so many columns.
+  // Chunks must have that many columns.
   std::vector<Chunk> merge(const std::vector<Chunk>& pieces);
 
  private:

@@ -81,7 +81,7 @@ TEST(MergeDictionaries, TheMergedDictionaryStaysWhileNothingIsNew) {
   expect_same_rows(merged, pieces);
   EXPECT_NE(merged[0].dictionary_column(), made);
   EXPECT_TRUE(have_one_dictionary(merged));
-  // What was coded against the smaller one means the same in the larger one.
+  // Codes of the smaller dictionary stay valid in the larger one.
   expect_same_rows({*made}, {merged[0].dictionary_column()->slice(0, made->rows())});
 }
 

@@ -64,7 +64,7 @@ std::vector<at::Tensor> order_words(const Column& column) {
     return {lengths.select(1, 1).contiguous(), lengths.select(1, 0).contiguous()};
   }
   if (plain.type().is_wide()) {
-    // The low word is unsigned: its order as signed is that with the top bit flipped.
+    // The low word is unsigned: flipping the top bit makes its signed order correct.
     return {plain.values().select(1, 1).contiguous(), plain.values().select(1, 0).bitwise_xor(INT64_MIN)};
   }
   return {plain.values().to(at::kLong)};

@@ -43,7 +43,7 @@ Chunk select_rows(const Chunk& chunk, const at::Tensor& mask) {
 }
 
 Column spread_rows(const Column& dense, const at::Tensor& validity) {
-  // Values under NULL must stay valid values of their form: spread fills gaps with zero, which is a code only if there are entries.
+  // Values under NULL must be valid for their form: spread fills gaps with zero, which is a valid code only if the dictionary has entries.
   at::Tensor valid = dense.has_validity() ? kernels::spread(dense.validity(), validity) : validity;
   if (dense.is_dictionary() && dense.dictionary_column()->rows() == 0)
     return null_column(dense.type(), validity.numel(), validity.device());

@@ -1,4 +1,4 @@
-// Between columns and single values: constants become columns, single rows become values. For constants and results, not for data paths.
+// Converts between columns and single values, for constants and results; too slow for data paths.
 #pragma once
 
 #include <vector>
@@ -8,7 +8,7 @@
 
 namespace pistachio {
 
-// So many rows of one value. Text is stored once.
+// A column of `rows` copies of a value. Text is stored once.
 Column repeat_value(const ScalarValue& value, int64_t rows, at::Device device = at::kCPU);
 ScalarValue value_at(const Column& column, int64_t row);
 

@@ -1,5 +1,5 @@
-// The proleptic Gregorian calendar in integer arithmetic without branches: days since 1970-01-01 to year, month, day and back, for every
-// day of 32 bits and some around them. Year 0 is 1 BC.
+// The proleptic Gregorian calendar in branchless integer arithmetic: days since 1970-01-01 to year, month, day and back, for every 32-bit
+// day number and some beyond. Year 0 is 1 BC.
 #pragma once
 
 #include <cstdint>
@@ -41,7 +41,7 @@ constexpr int64_t days_of_micros(int64_t micros) {
   return floor_divide(micros, kDayMicros);
 }
 
-// Years begin in March, so that the leap day is the last; multiplications instead of divisions as in Neri and Schneider, "Euclidean affine
+// Years start in March, so that the leap day comes last; multiplications instead of divisions as in Neri and Schneider, "Euclidean affine
 // functions and their application to calendar algorithms" (2022).
 constexpr CivilDate civil_from_days(int64_t days) {
   constexpr uint64_t eras = 14'700;  // of 400 years, added so that all counts are positive
@@ -60,7 +60,7 @@ constexpr CivilDate civil_from_days(int64_t days) {
   return {year, month, day};
 }
 
-// Any year of up to 200 million; the month is 1 to 12, the day may lie outside its month.
+// Years up to 200 million; the month is 1 to 12, the day may be outside its month.
 constexpr int64_t days_from_civil(int64_t year, int64_t month, int64_t day) {
   constexpr int64_t eras = 500'000;
   int64_t shifted = year + eras * 400 - (month <= 2);

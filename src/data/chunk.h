@@ -1,5 +1,4 @@
 // A chunk: columns of equal length, the unit that flows through channels and operators. Immutable, cheap to copy.
-// A chunk whose tensors live on a device will also carry the event that says when they are ready; on the CPU they always are.
 #pragma once
 
 #include <vector>
@@ -11,7 +10,7 @@ namespace pistachio {
 class Chunk {
  public:
   Chunk() = default;
-  // The device of a chunk with columns is theirs.
+  // `device` is ignored if there are columns: the chunk is where they are.
   Chunk(std::vector<Column> columns, int64_t rows, at::Device device = at::kCPU);
 
   int64_t rows() const { return rows_; }

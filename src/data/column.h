@@ -1,10 +1,10 @@
-// A column: logical type + tensors. Three forms, chosen by what the scan found:
+// A column: logical type + tensors, in one of three forms:
 //   plain fixed-width   values[rows] (or [rows, 2] for wide types)
 //   plain text          bytes + begins[rows] + ends[rows]: value i is bytes[begins[i], ends[i]). Filtering or gathering text moves only
-//                       begins and ends; the bytes are shared and may hold bytes that belong to no value.
+//                       begins and ends; the bytes are shared and may include bytes of no value.
 //   dictionary          codes[rows] (int32) + a dictionary column, shared by the chunks of a row group
-// Any form may have a validity tensor (bool, true = not NULL); none means no NULLs. The value under a NULL is any valid value of its form
-// (codes stay inside the dictionary, begins <= ends), so kernels may compute on it blindly.
+// Any form may have a validity tensor (bool, true = not NULL); without one there are no NULLs. The value under a NULL is arbitrary but
+// valid (codes are inside the dictionary, begins <= ends), so kernels need not check validity before computing on it.
 // Immutable after construction and cheap to copy (tensors are shared); safe to read from many threads.
 #pragma once
 
@@ -25,7 +25,7 @@ class Column {
 
   LogicalType type() const { return type_; }
   int64_t rows() const { return rows_; }
-  // Where all its tensors are.
+  // The device of all its tensors.
   at::Device device() const { return main_.device(); }
   bool is_dictionary() const { return dictionary_ != nullptr; }
   bool has_validity() const { return validity_.defined(); }
@@ -44,7 +44,7 @@ class Column {
 
   // Rows [begin, begin + count) without copying.
   Column slice(int64_t begin, int64_t count) const;
-  // Bytes of the tensors of this column, a shared dictionary not counted.
+  // Bytes of this column's tensors, without a shared dictionary.
   int64_t memory_bytes() const;
 
  private:

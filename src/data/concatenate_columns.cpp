@@ -78,7 +78,7 @@ Column concatenate_coded(const std::vector<Column>& pieces) {
   bool all_coded = std::all_of(pieces.begin(), pieces.end(), [](const Column& piece) { return piece.is_dictionary(); });
   if (pieces.size() == 1 || !all_coded || !pieces[0].type().is_text()) return concatenate_columns(pieces);
   std::vector<Column> dictionaries;
-  std::unordered_map<const Column*, int64_t> begins;  // where the entries of each lie among all
+  std::unordered_map<const Column*, int64_t> begins;  // where the entries of each dictionary start
   int64_t entries = 0;
   int64_t rows = 0;
   for (const Column& piece : pieces) {

@@ -64,7 +64,7 @@ CutDecimal cut_decimal(const DecimalText& number, int scale, Int128 largest) {
   int64_t taken = number.digits.empty() ? 0 : std::max<int64_t>(0, number.point + scale);
   for (int64_t position = 0; position < taken; ++position) {
     int digit = position < static_cast<int64_t>(number.digits.size()) ? number.digits[static_cast<size_t>(position)] - '0' : 0;
-    // Checked before the step: ten times a decimal of 38 digits does not fit 128 bits.
+    // Checked beforehand, since ten times a decimal of 38 digits overflows 128 bits.
     if (result.magnitude > (largest - digit) / 10) {
       result.is_too_large = true;
       return result;

@@ -1,4 +1,4 @@
-// A decimal number as text writes it: [sign] digits [. digits] [e exponent], held digit by digit so that it is rounded once, to its type.
+// A decimal number parsed from text, [sign] digits [. digits] [e exponent], kept as digits so that it is rounded only once, to its type.
 #pragma once
 
 #include <cstdint>
@@ -17,15 +17,15 @@ struct DecimalText {
   int64_t point = 0;
 };
 
-// Nothing if the text is no number. Exponents beyond a million count as a million.
+// Nullopt if the text is not a number. Exponents beyond a million count as a million.
 std::optional<DecimalText> read_decimal_text(std::string_view text);
 
-// A number without its sign, cut to `scale` digits behind the point.
+// The magnitude of a number, truncated to `scale` digits after the point.
 struct CutDecimal {
   Int128 magnitude = 0;
-  bool is_exact = true;       // only zeros were cut
-  bool rounds_up = false;     // the first digit cut is 5 or more
-  bool is_too_large = false;  // above `largest`; the magnitude means nothing then
+  bool is_exact = true;       // only zeros were truncated
+  bool rounds_up = false;     // the first truncated digit is 5 or more
+  bool is_too_large = false;  // above `largest`; the magnitude is then meaningless
 };
 CutDecimal cut_decimal(const DecimalText& number, int scale, Int128 largest);
 

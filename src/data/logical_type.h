@@ -1,4 +1,4 @@
-// Logical types: what a value means to the user. How each is held in tensors:
+// Logical types: what a value means to the user. Their representation in tensors:
 //   Boolean                      bool
 //   TinyInt .. BigInt            int8 .. int64
 //   Real, Double                 float32, float64
@@ -51,7 +51,7 @@ class LogicalType {
   int scale() const { return scale_; }
 
   bool is_text() const { return kind_ == TypeKind::Varchar || kind_ == TypeKind::Blob; }
-  // Held as two 64-bit words a value.
+  // Two 64-bit words per value.
   bool is_wide() const { return (kind_ == TypeKind::Decimal && precision_ > 18) || kind_ == TypeKind::Interval; }
   bool is_floating() const { return kind_ == TypeKind::Real || kind_ == TypeKind::Double; }
   bool has_nanoseconds() const { return kind_ == TypeKind::TimeNs || kind_ == TypeKind::TimestampNs || kind_ == TypeKind::TimestampTzNs; }
@@ -70,7 +70,7 @@ class LogicalType {
   uint8_t scale_ = 0;
 };
 
-// A timestamp or time of day with and without nanoseconds; other types as they are.
+// The nanosecond variant of a timestamp or time of day, and back; other types unchanged.
 LogicalType in_nanoseconds(LogicalType type);
 LogicalType in_microseconds(LogicalType type);
 

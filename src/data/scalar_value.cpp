@@ -40,7 +40,7 @@ bool read_character(std::string_view& text, char wanted) {
 std::optional<int64_t> read_date(std::string_view& text, bool before_christ) {
   size_t length = text.size();
   std::optional<int64_t> year = read_number(text, 7);
-  // PostgreSQL takes 1-2-03 for a month, a day and a year of this century.
+  // PostgreSQL reads 1-2-03 as month, day and year of this century.
   bool is_short = length - text.size() < 3;
   if (!year || is_short || !read_character(text, '-')) return std::nullopt;
   std::optional<int64_t> month = read_number(text, 2);
@@ -213,7 +213,7 @@ ParsedConstant parse_exact_number(LogicalType type, std::string_view text) {
   Int128 lowest = type.kind() == TypeKind::Decimal ? -largest : -largest - 1;
   CutDecimal cut = cut_decimal(*number, scale, number->is_negative ? -lowest : largest);
   ParsedConstant parsed{ScalarValue::of_integer(type, 0), cut.is_exact};
-  Int128 value = number->is_negative ? -cut.magnitude - (cut.is_exact ? 0 : 1) : cut.magnitude;  // the lower neighbour
+  Int128 value = number->is_negative ? -cut.magnitude - (cut.is_exact ? 0 : 1) : cut.magnitude;  // the next lower value
   if (cut.is_too_large || value < lowest) {
     (number->is_negative ? parsed.below : parsed.above) = true;
     parsed.exact = false;
@@ -229,7 +229,7 @@ bool is_below_one(std::string_view text) {
   std::string_view digits = text.substr(0, exponent_begin);
   size_t first = digits.find_first_of("123456789");
   if (first == std::string_view::npos) return true;
-  // The first digit's place counted from the point: 0 for the one in front of it.
+  // Position of the first digit relative to the point: 0 for the digit before it.
   size_t point = std::min(digits.find('.'), digits.size());
   int64_t place = first < point ? static_cast<int64_t>(point - first) - 1 : -static_cast<int64_t>(first - point);
   if (exponent_begin == text.size()) return place < 0;

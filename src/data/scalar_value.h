@@ -1,5 +1,5 @@
-// One value of a logical type: filter constants, statistics, results of summaries. Not for data paths: those run on tensors.
-// Everything that is held in integers (booleans, integers, decimals by their scaled value, dates, times) sits in `integer`.
+// One value of a logical type: filter constants, statistics, results of summaries. Not for data paths, which run on tensors.
+// Everything represented by integers (booleans, integers, decimals by their scaled value, dates, times) is in `integer`.
 #pragma once
 
 #include <compare>
@@ -26,15 +26,15 @@ struct ScalarValue {
 
   bool is_text() const { return type.is_text(); }
 
-  // As SQL shows it: 12.50, 1995-01-01, 1995-01-01 12:00:00.000001, true.
+  // As SQL prints it: 12.50, 1995-01-01, 1995-01-01 12:00:00.000001, true.
   std::string to_string() const;
 };
 
-// Order of two non-null values of the same type: text by bytes, NaN above every number and equal to itself (as PostgreSQL).
+// Order of two non-null values of the same type: text by bytes, NaN above every number and equal to itself (as in PostgreSQL).
 std::strong_ordering compare(const ScalarValue& left, const ScalarValue& right);
 
-// A constant read from text for a type. If the text lies between two values of the type (3.5 for an integer), `value` is the lower
-// neighbour and `exact` is false. Values beyond the type's range give the nearest end and `below` or `above`.
+// A constant parsed from text for a type. If it is between two values of the type (3.5 for an integer), `value` is the lower
+// one and `exact` is false. Out-of-range values are clamped and set `below` or `above`.
 struct ParsedConstant {
   ScalarValue value;
   bool exact = true;
@@ -42,10 +42,10 @@ struct ParsedConstant {
   bool above = false;
 };
 
-// Throws UserError when the text is no value of the type.
+// Throws UserError if the text is not a value of the type.
 ParsedConstant parse_constant(LogicalType type, std::string_view text);
 
-// Integer of up to 128 bits with `scale` digits behind the point.
+// Integer of up to 128 bits with `scale` digits after the point.
 std::string format_scaled_integer(Int128 value, int scale);
 // Days since 1970-01-01 as YYYY-MM-DD (years below 1 with BC, as PostgreSQL).
 std::string format_date(int64_t days);

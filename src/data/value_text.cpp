@@ -19,7 +19,7 @@ constexpr size_t kMostDigits = 40;
 std::string_view write_digits(char (&buffer)[kMostDigits], UnsignedInt128 value, int least) {
   char* end = buffer + kMostDigits;
   char* at = end;
-  // Arithmetic of 128 bits is slow: only as long as it is needed.
+  // 128-bit arithmetic is slow: use it only as long as necessary.
   while (value > std::numeric_limits<uint64_t>::max()) {
     *--at = static_cast<char>('0' + static_cast<int>(value % 10));
     value /= 10;
@@ -131,13 +131,13 @@ void append_timestamp_ns(std::string& text, int64_t nanos, std::string_view zone
 }
 
 void append_interval(std::string& text, Int128 packed) {
-  // As PostgreSQL shows it.
+  // As PostgreSQL prints it.
   int64_t micros = static_cast<int64_t>(packed);
   int64_t high = static_cast<int64_t>(packed >> 64);
   int64_t months = high >> 32;
   int64_t days = static_cast<int32_t>(high);
   bool is_first = true;
-  bool is_behind_negative = false;  // then a positive field needs its sign
+  bool is_behind_negative = false;  // then positive fields need a sign
   auto separate = [&](bool is_negative) {
     if (!is_first) text += ' ';
     if (is_behind_negative && !is_negative) text += '+';
