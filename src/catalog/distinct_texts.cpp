@@ -16,9 +16,9 @@ struct ChunkTexts {
   double distinct = 0;
 };
 
-// Entries of the dictionary of a chunk: n with n values and `values` codes of log2(n) bits in so many bytes.
+// Solves for n, the entries of a chunk's dictionary: n values and `values` codes of log2(n) bits take `bytes`.
 double dictionary_entries(double bytes, double values, double value_bytes) {
-  // Headers and levels of pages.
+  // Page headers and levels.
   bytes -= 0.01 * bytes + 5 * kHeaderBytes;
   for (int width = 0; width < 32; ++width) {
     double most = std::exp2(width);
@@ -35,7 +35,7 @@ std::optional<ChunkTexts> texts_of(const ColumnChunkInfo& chunk) {
   double value_bytes = (least + greatest) / 2 + kLengthBytes;
   double values = static_cast<double>(chunk.values);
   double entries = dictionary_entries(static_cast<double>(chunk.uncompressed_bytes), values, value_bytes);
-  // Long runs of one value hide the codes, but not the dictionary, which compression makes smaller only.
+  // Long runs shrink the codes but not the dictionary, whose compressed size is a lower bound.
   double at_least = (static_cast<double>(chunk.dictionary_bytes) - kHeaderBytes) / value_bytes;
   return ChunkTexts{values, std::clamp(std::max(entries, at_least), 1.0, std::max(1.0, values))};
 }
@@ -54,7 +54,7 @@ std::optional<double> estimate_distinct_texts(const ParquetTable& table, size_t 
     }
   }
   double most = 0;
-  double share = 0;  // of values that are new, in the chunk where they are most
+  double share = 0;  // distinct over all values, in the chunk where it is largest
   size_t step = chunks.size() / kMostChunks + 1;
   for (size_t i = 0; i < chunks.size(); i += step) {
     std::optional<ChunkTexts> texts = texts_of(*chunks[i]);
@@ -63,7 +63,7 @@ std::optional<double> estimate_distinct_texts(const ParquetTable& table, size_t 
     share = std::max(share, texts->distinct / std::max(1.0, texts->values));
   }
   if (chunks.empty()) return std::nullopt;
-  // Few values come again in each chunk; where nearly every value is new, each chunk has its own.
+  // If values repeat, all chunks have the same ones; if nearly every value is distinct, each chunk has its own.
   constexpr double kNearlyUnique = 0.5;
   return share > kNearlyUnique && chunks.size() > 1 ? share * rows : most;
 }

@@ -1,6 +1,6 @@
-// How many different values a text column of Parquet files has, from footers alone. A dictionary-coded column chunk is its dictionary (each
-// value once) and codes of as many bits as the dictionary needs: its size and the length of its values give the number of entries, mostly
-// to within a factor of two. No page is read, and of many row groups a bounded number is looked at.
+// Estimates the number of distinct values of a text column from footers alone. A dictionary-coded column chunk consists of its dictionary
+// (each value once) and codes of as many bits as the dictionary needs: its size and the length of its values give the number of entries,
+// mostly to within a factor of two. Reads no pages and samples a bounded number of row groups.
 #pragma once
 
 #include <optional>
@@ -9,7 +9,7 @@
 
 namespace pistachio {
 
-// Nothing if there is a chunk without a dictionary, or one whose values' lengths are not known.
+// Nullopt if a sampled chunk has no dictionary or no bounds to estimate the length of its values from.
 std::optional<double> estimate_distinct_texts(const ParquetTable& table, size_t column);
 
 }  // namespace pistachio

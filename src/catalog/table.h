@@ -1,5 +1,5 @@
-// A table as plans see it: named columns and where the rows are. Either Parquet files that storage opened, or chunks held in memory.
-// Immutable; shared by the plans that read it, so that a replaced table lives on while a query runs on it.
+// A table as plans see it: named columns, and rows either in Parquet files opened by storage or in memory.
+// Immutable; shared by the plans that read it, so that a replaced table stays alive while a query uses it.
 #pragma once
 
 #include <memory>
@@ -16,8 +16,8 @@ namespace pistachio {
 struct TableColumnInfo {
   std::string name;
   LogicalType type;
-  std::string unsupported;  // not empty: why it cannot be read
-  bool not_null = false;    // who adds rows must refuse NULLs
+  std::string unsupported;  // why it cannot be read; else empty
+  bool not_null = false;    // INSERT must reject NULLs
 };
 
 class Table {
@@ -32,10 +32,10 @@ class Table {
 
   bool is_in_memory() const { return !files_; }
   const ParquetTable& files() const { return *files_; }
-  // About how many different values a text column of files has; nothing if that is not known, or for other columns.
+  // Estimated number of distinct values of a text column in files; nullopt if unknown, and for other columns.
   std::optional<double> distinct_texts(size_t column) const { return distinct_texts_.empty() ? std::nullopt : distinct_texts_[column]; }
   const std::vector<Chunk>& chunks() const { return chunks_; }
-  // What pays for the chunks.
+  // The reservations of the chunks.
   const std::vector<std::shared_ptr<const Reservation>>& memory() const { return memory_; }
 
  private:

@@ -178,7 +178,7 @@ void assign_peer_timeout(Settings& settings, std::string_view name, std::string_
   try {
     time = parse_milliseconds(text);
   } catch (const UserError&) {
-    // No time at all: refused below.
+    // Not a time: rejected below.
   }
   if (time < 1000) refuse(name, text, "a time of at least 1s, such as 5s or 1min");
   settings.peer_timeout = time;
@@ -335,7 +335,7 @@ std::vector<std::string> assign_settings_from_environment(Settings& settings, ch
     std::string_view text(*entry);
     size_t equals = text.find('=');
     if (!text.starts_with(prefix) || equals == std::string_view::npos) continue;
-    // The secret of a job of several ranks is no setting: nobody may show it.
+    // The job secret is not a setting, since SHOW must not reveal it.
     if (text.starts_with("PISTACHIO_JOB_SECRET")) continue;
     const SettingDescription* setting = nullptr;
     try {
@@ -393,7 +393,7 @@ int64_t parse_milliseconds(std::string_view text) {
   const auto* unit = std::find_if(std::begin(kTimeUnits), std::end(kTimeUnits), [&](const TimeUnit& own) { return own.name == name; });
   if (status == std::errc() && unit != std::end(kTimeUnits)) {
     double value = number * static_cast<double>(unit->milliseconds);
-    // Above: more than a century, which a clock may not be able to add. Below: 0, which would mean something else.
+    // Upper bound: more than a century may overflow clock arithmetic. Lower bound: 0 has another meaning.
     if (number == 0) return 0;
     if (value >= 1 && value < 4e12) return static_cast<int64_t>(value);
   }

@@ -50,7 +50,7 @@ TEST(SettingsTest, TimesHaveUnits) {
     EXPECT_EQ(error_of("query_timeout", text),
               std::string("setting query_timeout cannot be '") + text + "': it takes a time such as 500ms, 30s, 5min or 1h, or off");
   }
-  // Shorter than what ranks need to hear of each other.
+  // Shorter than the heartbeat of ranks allows.
   for (const char* text : {"off", "0", "999ms", "soon", "999999999h"}) {
     EXPECT_EQ(error_of("peer_timeout", text),
               std::string("setting peer_timeout cannot be '") + text + "': it takes a time of at least 1s, such as 5s or 1min");

@@ -1,5 +1,5 @@
-// The logical plan: what a query means, as a tree of relational operators over columns with ids. Rules own the tree and rewrite it in
-// place. A column keeps its id wherever it passes, so that moving nodes about needs no renumbering.
+// The logical plan: a tree of relational operators over columns with ids. Rules own the tree and rewrite it in place. A column keeps its
+// id throughout the plan, so that nodes can be moved without renumbering.
 #pragma once
 
 #include <memory>
@@ -44,19 +44,19 @@ struct NamedExpression {
 
 struct ScanColumn {
   ColumnId id;
-  size_t source = 0;  // place in the table's columns
+  size_t source = 0;  // index in the table's columns
 };
 
 struct LogicalScan {
   TablePtr table;
   std::vector<ScanColumn> columns;
-  // Conditions that storage checks: a column against a constant. Rows that fail one do not arrive.
+  // Conditions evaluated by storage: a column compared with a constant.
   std::vector<ExpressionPtr> filters;
-  // Columns that only filters use: known here, but not given.
+  // Columns used only by filters: not part of the output.
   std::vector<ScanColumn> hidden;
 };
 
-// Rows of constants. One row of no columns is what a SELECT without FROM reads.
+// Rows of constants. A SELECT without FROM reads one row without columns.
 struct LogicalValues {
   std::vector<ColumnId> columns;
   std::vector<std::vector<ScalarValue>> rows;
@@ -66,7 +66,7 @@ struct LogicalFilter {
   std::vector<ExpressionPtr> conditions;  // all must be true
 };
 
-// Gives exactly these columns. One that only passes on a column keeps its id.
+// Outputs exactly these columns. A column that is merely passed on keeps its id.
 struct LogicalProject {
   std::vector<NamedExpression> columns;
 };
@@ -80,8 +80,8 @@ enum class JoinKind {
   Anti,       // left rows without
   RightSemi,  // right rows with a match
   RightAnti,  // right rows without
-  Mark,       // left rows and a BOOLEAN: whether there is a match; NULL where a comparison with NULL leaves that open
-  Single,     // as Left, and more than one match is an error: scalar subqueries
+  Mark,       // left rows and a BOOLEAN: whether there is a match; NULL if that is unknown because of a comparison with NULL
+  Single,     // like Left, but more than one match is an error: scalar subqueries
 };
 
 bool gives_left_columns(JoinKind kind);
@@ -89,18 +89,19 @@ bool gives_right_columns(JoinKind kind);
 
 struct LogicalJoin {
   JoinKind kind = JoinKind::Inner;
-  // All must be true for a pair of rows to match; unknown is no match.
+  // All must be true for a pair of rows to match; NULL means no match.
   std::vector<ExpressionPtr> conditions;
-  // Mark: what IN and ANY compare. Of the pairs that match: true if the comparisons are for one, else NULL if they are unknown for one.
+  // Mark: what IN and ANY compare. Over the matching pairs, the mark is true if the comparisons are true for one, else NULL if they are
+// NULL for one.
   std::vector<ExpressionPtr> comparisons;
   ColumnId mark;  // Mark
-  // The columns that go on; empty: all.
+  // Output columns; empty: all.
   std::vector<ColumnId> output;
-  // The right side refers to columns of the left: a subquery or LATERAL as it was bound. Gone after unnesting.
+  // The right side refers to columns of the left: a subquery or LATERAL as bound. False after unnesting.
   bool dependent = false;
 };
 
-// One row for each combination of group columns; without groups exactly one row. DISTINCT is one without calls.
+// One row per combination of group columns; without groups exactly one row. DISTINCT is an aggregate without calls.
 struct LogicalAggregate {
   std::vector<ColumnId> groups;
   std::vector<AggregateCall> calls;
@@ -118,7 +119,7 @@ struct LogicalSort {
   std::optional<int64_t> limit;
 };
 
-// With groups: so many rows of each group of rows that agree in these columns (NULL equals NULL), counted in the order of the keys.
+// With groups: applies per group of rows with equal values in these columns (NULL equals NULL), in the order of the keys.
 struct LogicalLimit {
   std::optional<int64_t> limit;
   int64_t offset = 0;
@@ -126,7 +127,7 @@ struct LogicalLimit {
   std::vector<SortKey> keys = {};  // only with groups
 };
 
-// Its columns are those of the children by place, under new ids.
+// The columns of the children by position, under new ids.
 struct LogicalSetOperation {
   enum class Kind { Union, Intersect, Except };
   Kind kind = Kind::Union;
@@ -134,20 +135,20 @@ struct LogicalSetOperation {
   std::vector<ColumnId> columns = {};
   std::vector<ColumnId> left_columns = {};
   std::vector<ColumnId> right_columns = {};
-  // WITH RECURSIVE: the right side runs in rounds and reads the rows of the round before from the working table of this number, until it
-  // gives no rows any more; without `all`, no new ones.
+  // WITH RECURSIVE: the right side runs in rounds and reads the rows of the previous round from the working table with this number, until
+  // it produces no rows or, without `all`, no new ones.
   std::optional<size_t> working_table = std::nullopt;
 };
 
-// A common table that is computed once and read several times.
+// A CTE that is computed once and read several times.
 struct LogicalSharedRead {
-  size_t shared = 0;                   // place in LogicalPlan::shared
+  size_t shared = 0;                   // index in LogicalPlan::shared
   std::vector<ColumnId> columns = {};  // own ids
-  std::vector<ColumnId> sources = {};  // the columns of the shared plan, by place
-  bool is_working_table = false;       // there is no plan at that place: the rows come from the recursion around
+  std::vector<ColumnId> sources = {};  // the columns of the shared plan, by position
+  bool is_working_table = false;       // no plan has that index: the rows come from the enclosing recursion
 };
 
-// Each row as often as the column says, without that column: INTERSECT ALL and EXCEPT ALL.
+// Repeats each row as often as the column says and drops that column: INTERSECT ALL and EXCEPT ALL.
 struct LogicalRepeat {
   ColumnId times;
 };
@@ -196,11 +197,11 @@ struct OutputColumn {
   std::string name;
 };
 
-// A column that a * does not give, since it cannot be read.
+// A column that * omits because it cannot be read.
 struct LeftOutColumn {
   std::string name;
   std::string reason;
-  size_t place = 0;  // so many columns of the output stand before it
+  size_t place = 0;  // number of output columns before it
 };
 
 struct LogicalPlan {
@@ -208,19 +209,19 @@ struct LogicalPlan {
   std::vector<OutputColumn> output;
   std::vector<LeftOutColumn> left_out;
   ColumnRegistry columns;
-  // Plans that LogicalSharedRead reads; one may read another, never in a circle.
+  // Plans read by LogicalSharedRead; they may read each other, without cycles.
   std::vector<LogicalPtr> shared;
 };
 
-// The columns a node gives, in order.
+// The output columns of a node, in order.
 std::vector<ColumnId> output_columns(const LogicalNode& node);
 ColumnSet output_set(const LogicalNode& node);
-// The same from what its inputs give, without a walk down: for who goes over all nodes of a deep plan.
+// The same, given the outputs of its inputs: avoids a quadratic walk when visiting all nodes of a deep plan.
 ColumnSet output_set(const LogicalNode& node, const std::vector<ColumnSet>& inputs);
-// Every expression of the node itself.
+// Visits every expression of the node itself.
 void for_each_expression(LogicalNode& node, const std::function<void(ExpressionPtr&)>& visit);
 void for_each_expression(const LogicalNode& node, const std::function<void(const ExpressionPtr&)>& visit);
-// Columns that the subtree uses and does not make: references to an outer query.
+// Columns that the subtree uses but does not produce: references to an outer query.
 ColumnSet free_columns(const LogicalNode& node);
 LogicalPtr clone(const LogicalNode& node);
 
