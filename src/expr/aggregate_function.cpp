@@ -14,7 +14,7 @@ Resolved resolve_count(LogicalType argument) {
   return std::pair(argument, LogicalType(TypeKind::BigInt));
 }
 
-// Sums are exact: small integers add up in BIGINT, others in 38 digits.
+// Sums are exact: BIGINT for small integers, 38 digits for others.
 Resolved resolve_sum(LogicalType argument) {
   if (argument.kind() == TypeKind::BigInt) return std::pair(argument, LogicalType::decimal(38, 0));
   if (is_integer(argument)) return std::pair(argument, LogicalType(TypeKind::BigInt));

@@ -1,4 +1,4 @@
-// The aggregate functions as data: names, argument rules, result types. How they add up is exec's affair (exec/operators/aggregate_state).
+// The aggregate functions as data: names, argument rules, result types. exec/operators/aggregate_state implements them.
 #pragma once
 
 #include <optional>
@@ -28,7 +28,7 @@ enum class AggregateKind {
 struct AggregateFunction {
   std::string_view name;
   AggregateKind kind;
-  // The type the argument is cast to and the result's; nothing if the argument does not fit.
+  // The type that the argument is cast to, and the result type; nullopt if the argument does not fit.
   std::optional<std::pair<LogicalType, LogicalType>> (*resolve)(LogicalType argument);
   std::string_view signature;
   std::string_view description;
@@ -38,7 +38,7 @@ const AggregateFunction* find_aggregate(std::string_view name);
 std::span<const AggregateFunction> all_aggregates();
 const AggregateFunction& count_rows_aggregate();
 
-// A call of one: sum(DISTINCT x) FILTER (WHERE y).
+// A call: sum(DISTINCT x) FILTER (WHERE y).
 struct AggregateCall {
   ColumnId id;  // of the result
   const AggregateFunction* function = nullptr;

@@ -1,5 +1,5 @@
-// How function bodies read arguments and write results: raw pointers, where a constant stands for all rows by a step of zero, and loops
-// that the compiler sees as a whole. Arguments are plain columns (the evaluator decodes dictionaries).
+// How function bodies read arguments and write results: raw pointers, with a stride of zero for constants, in loops that the compiler can
+// optimize as a whole. Arguments are plain columns (the evaluator decodes dictionaries).
 #pragma once
 
 #include <ATen/ATen.h>
@@ -63,10 +63,10 @@ class ArgumentText {
   std::string_view operator[](int64_t row) const {
     return {bytes_ + begins_[row * step_], static_cast<size_t>(ends_[row * step_] - begins_[row * step_])};
   }
-  // Where a view into a value of this column lies among its bytes.
+  // Offset of a view into this column's bytes.
   int64_t offset(const char* at) const { return at - bytes_; }
   const at::Tensor& bytes() const { return column_.bytes(); }
-  // Of the values of so many rows.
+  // Total length of the first `rows` values.
   int64_t total_bytes(int64_t rows) const {
     int64_t total = 0;
     for (int64_t row = 0; row < rows; ++row) total += ends_[row * step_] - begins_[row * step_];
@@ -97,18 +97,18 @@ class CountedRows {
   const bool* data_;
 };
 
-// Whether any row may raise an error. Bodies look at constants that may be wrong only then.
+// Whether any row may raise an error. Bodies validate constants only then.
 inline bool any_row_counts(const FunctionCall& call) {
   return call.rows > 0 && (!call.valid.defined() || call.valid.any().item<bool>());
 }
 
-// What a body returns when no row counts.
+// The result of a body if no row counts.
 inline Column meaningless_rows(const FunctionCall& call) {
   return Column::fixed(call.result,
                        call.result.is_wide() ? at::zeros({call.rows, 2}, at::kLong) : at::zeros({call.rows}, call.result.scalar_type()));
 }
 
-// A column of values `body(row)`, computed for every row.
+// A column of `body(row)` for every row.
 template <typename Value, typename Body>
 Column fill_rows(const FunctionCall& call, const Body& body) {
   at::Tensor values = at::empty({call.rows}, call.result.scalar_type());
@@ -117,14 +117,14 @@ Column fill_rows(const FunctionCall& call, const Body& body) {
   return Column::fixed(call.result, std::move(values));
 }
 
-// The same for bodies that raise errors: rows that do not count are left out.
+// The same for bodies that raise errors: skips rows that do not count.
 template <typename Value, typename Body>
 Column fill_counted_rows(const FunctionCall& call, const Body& body) {
   CountedRows counted(call);
   return fill_rows<Value>(call, [&](int64_t row) -> Value { return counted[row] ? body(row) : Value(); });
 }
 
-// Two words a value; `body(row)` gives a WordPair.
+// Two words per value; `body(row)` returns a WordPair.
 template <typename Body>
 Column fill_wide_rows(const FunctionCall& call, const Body& body) {
   CountedRows counted(call);
@@ -138,7 +138,7 @@ Column fill_wide_rows(const FunctionCall& call, const Body& body) {
   return Column::fixed(call.result, std::move(values));
 }
 
-// Whether an argument can be taken for a parameter of this type. Among decimals whole constants arrive as DECIMAL(n,0).
+// Whether an argument is accepted for a parameter of this type. Next to decimals, whole constants have type DECIMAL(n,0).
 inline bool fits_parameter(LogicalType type, bool is_literal, TypeKind wanted) {
   if (is_literal) return true;
   if (wanted == TypeKind::BigInt || wanted == TypeKind::Integer) {

@@ -1,4 +1,4 @@
-// + - * / % on numbers. Integers and decimals are exact and overflow is an error; decimal division gives DOUBLE (docs/sql.md).
+// + - * / % on numbers. Integers and decimals are exact and overflow is an error; decimal division returns DOUBLE (docs/sql.md).
 #include <ATen/ATen.h>
 
 #include <array>
@@ -21,7 +21,7 @@ using kernels::Arithmetic;
 using Types = std::span<const LogicalType>;
 using Literals = std::span<const bool>;
 
-// The two operand types, an untyped literal taking the other's; nothing unless both are numbers.
+// The two operand types, where an untyped literal takes the other's; nullopt unless both are numbers.
 std::optional<std::pair<LogicalType, LogicalType>> numbers(Types types, Literals literals) {
   if (types.size() != 2 || (literals[0] && literals[1])) return std::nullopt;
   LogicalType left = literals[0] ? types[1] : types[0];
@@ -78,12 +78,12 @@ std::optional<FunctionTypes> resolve_sign(Types types, Literals literals) {
   return FunctionTypes{{types[0]}, types[0]};
 }
 
-// A constant stays one row: kernels and ATen spread it.
+// A constant stays one row: kernels and ATen broadcast it.
 const at::Tensor& values_of(const Argument& argument) {
   return argument.column.values();
 }
 
-// Infinity that no operand had is an overflow.
+// An infinite result of finite operands is an overflow.
 void check_floats(const at::Tensor& result, const FunctionCall& call) {
   at::Tensor infinite = result.isinf();
   if (kernels::count_true(infinite) == 0) return;
@@ -92,7 +92,7 @@ void check_floats(const at::Tensor& result, const FunctionCall& call) {
   if (kernels::count_true(infinite.expand({call.rows}).contiguous()) > 0) throw UserError("number out of range");
 }
 
-// Decimals of 38 digits do not use all of 128 bits.
+// 38 digits do not exhaust 128 bits, so the kernel's overflow check is not enough.
 void check_digits(const at::Tensor& words, const FunctionCall& call) {
   if (call.result.precision() < 38) return;
   Int128 most = power_of_ten(38) - 1;

@@ -28,7 +28,7 @@ int scale_of(LogicalType type) {
   return type.kind() == TypeKind::Decimal ? type.scale() : 0;
 }
 
-// The greatest value of a type held in integers.
+// The largest value of a type represented by integers.
 Int128 largest_value(LogicalType type) {
   switch (type.kind()) {
     case TypeKind::TinyInt: return INT8_MAX;
@@ -48,7 +48,7 @@ Int128 smallest_value(LogicalType type) {
   throw UserError(fmt::format("{} is out of range for {}", value.to_string(), to.to_string()));
 }
 
-// Throws for the first row that counts and whose value lies outside the range of `to`; both in the scale of `to`.
+// Throws for the first valid row whose value is out of the range of `to`; both in the scale of `to`.
 void check_range(const Column& scaled, const Column& original, LogicalType to, const at::Tensor& valid) {
   at::Tensor bad = is_outside(scaled, smallest_value(to), largest_value(to));
   if (valid.defined()) bad.logical_and_(valid);
@@ -62,7 +62,7 @@ bool always_fits(LogicalType from, LogicalType to) {
   LogicalType target = as_decimal(to);
   if (is_integer(from) && is_integer(to)) return from.value_bytes() <= to.value_bytes();
   int source_whole = source.precision() - source.scale();
-  // An integer type holds fewer than its digits suggest; rounding may carry into one digit more.
+  // An integer type holds fewer values than its digits suggest; rounding may carry into another digit.
   int target_whole = target.precision() - target.scale() - (is_integer(to) ? 1 : 0) - (source.scale() > target.scale() ? 1 : 0);
   return source_whole <= target_whole;
 }
@@ -71,7 +71,7 @@ Column fixed_like(LogicalType type, at::Tensor values, const Column& source) {
   return Column::fixed(type, std::move(values), source.validity());
 }
 
-// Integers and decimals among each other: rescale in the wider of both forms, check, narrow.
+// Between integers and decimals: rescale in the wider representation, check, narrow.
 Column cast_exact(const Column& column, LogicalType to, const at::Tensor& valid) {
   LogicalType from = column.type();
   int shift = scale_of(to) - scale_of(from);
@@ -99,7 +99,7 @@ Column cast_exact(const Column& column, LogicalType to, const at::Tensor& valid)
   return fixed_like(to, words.select(1, 0).contiguous().to(to.scalar_type()), column);
 }
 
-// Halves go to even, as in PostgreSQL.
+// Rounds halves to even, as in PostgreSQL.
 Column cast_floating_to_integer(const Column& column, LogicalType to, const at::Tensor& valid) {
   at::Tensor rounded = column.values().to(at::kDouble).round();
   double limit = static_cast<double>(largest_value(to)) + 1;
@@ -143,7 +143,7 @@ int64_t units_of_day(LogicalType type) {
   return type.has_nanoseconds() ? kDayNanos : kDayMicros;
 }
 
-// Times in the unit of `from`, as those of `to`. Nanoseconds are rounded, halves away from zero, as in DuckDB.
+// Converts times from the unit of `from` to that of `to`. Nanoseconds are rounded, halves away from zero, as in DuckDB.
 at::Tensor with_precision(const at::Tensor& times, LogicalType from, LogicalType to, const Column& source, const at::Tensor& valid) {
   if (from.has_nanoseconds() == to.has_nanoseconds()) return times;
   if (from.has_nanoseconds()) {
@@ -181,7 +181,7 @@ bool is_time_and_interval(LogicalType one, LogicalType other) {
   return is_time_of_day(one) && other.kind() == TypeKind::Interval;
 }
 
-// A time is as long as the time since midnight; of an interval only its time within a day counts.
+// TIME to INTERVAL is the time since midnight; INTERVAL to TIME keeps only the time within a day.
 Column cast_time_or_interval(const Column& column, LogicalType to, const at::Tensor& valid) {
   LogicalType from = column.type();
   if (to.kind() == TypeKind::Interval) {
@@ -193,7 +193,7 @@ Column cast_time_or_interval(const Column& column, LogicalType to, const at::Ten
   return fixed_like(to, with_precision(micros, TypeKind::Time, to, column, valid), column);
 }
 
-// Text in and out goes value by value; a dictionary is converted once per entry by the evaluator.
+// To and from text value by value; for dictionaries the evaluator calls this once per entry.
 Column convert_values(const Column& source, LogicalType to, const at::Tensor& source_valid) {
   Column column = to_device(source, at::kCPU);
   at::Tensor valid = source_valid.defined() ? source_valid.cpu() : source_valid;

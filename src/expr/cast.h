@@ -8,10 +8,10 @@ namespace pistachio {
 
 // Whether CAST(x AS type) exists.
 bool can_cast(LogicalType from, LogicalType to);
-// Whether some value makes it throw.
+// Whether the cast can fail for some value.
 bool cast_can_raise(LogicalType from, LogicalType to);
 
-// `valid` (bool, may be undefined: all): rows that count; others raise nothing. Throws UserError.
+// `valid` (bool; undefined: all): rows that count; others raise no errors. Throws UserError.
 Column cast_column(const Column& column, LogicalType to, const at::Tensor& valid);
 ScalarValue cast_value(const ScalarValue& value, LogicalType to);
 

@@ -1,5 +1,5 @@
-// The id of a column of a plan, and sets of them. A set is a sorted vector: plans of wide tables and of long chains of joins make many of
-// them, copy and unite them, and hardly ever insert in the middle. Values; any thread may read one.
+// Column ids of a plan, and sets of them. A set is a sorted vector: plans of wide tables and of long chains of joins create, copy and unite
+// many sets, and rarely insert in the middle. Plain values.
 #pragma once
 
 #include <algorithm>
@@ -37,7 +37,7 @@ class ColumnSet {
   bool contains(ColumnId id) const { return std::binary_search(ids_.begin(), ids_.end(), id); }
   bool operator==(const ColumnSet&) const = default;
 
-  // False: it was there already.
+  // False if it was already there.
   bool insert(ColumnId id) {
     if (ids_.empty() || ids_.back() < id) {
       ids_.push_back(id);

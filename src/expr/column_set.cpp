@@ -11,7 +11,7 @@ ColumnSet intersection(const ColumnSet& left, const ColumnSet& right) {
   return {both.begin(), both.end()};
 }
 
-// Part by part: what is asked about is small, what it is looked for in may be all columns of a plan.
+// Looks up one by one: the expression is small, but `columns` may be all columns of a plan.
 bool is_subset(const ColumnSet& part, const ColumnSet& whole) {
   return part.size() <= whole.size() && std::all_of(part.begin(), part.end(), [&](ColumnId id) { return whole.contains(id); });
 }

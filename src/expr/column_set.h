@@ -1,4 +1,4 @@
-// Sets of columns, and what an expression uses of them.
+// Which columns an expression uses.
 #pragma once
 
 #include "expr/expression.h"
@@ -9,9 +9,9 @@ ColumnSet intersection(const ColumnSet& left, const ColumnSet& right);
 bool is_subset(const ColumnSet& part, const ColumnSet& whole);
 
 bool uses_any_of(const Expression& expression, const ColumnSet& columns);
-// Constants use nothing, which is only what is in any set.
+// True for constants.
 bool uses_only(const Expression& expression, const ColumnSet& columns);
-// At least one column, and all of them among these.
+// Uses at least one column, and only these.
 bool is_computed_from(const Expression& expression, const ColumnSet& columns);
 
 }  // namespace pistachio

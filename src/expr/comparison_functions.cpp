@@ -1,4 +1,4 @@
-// Comparisons and tests for NULL and truth. AND and OR are expression kinds of their own (they skip rows); NOT is here.
+// Comparisons and tests for NULL and truth. AND and OR are separate expression kinds (they skip rows); NOT is here.
 #include <ATen/ATen.h>
 
 #include <array>
@@ -19,7 +19,7 @@ using Literals = std::span<const bool>;
 
 std::optional<FunctionTypes> resolve_comparison(Types types, Literals literals) {
   if (types.size() != 2) return std::nullopt;
-  // An untyped literal becomes what it is compared with; two of them are text.
+  // An untyped literal takes the type it is compared with; two of them are text.
   LogicalType left = literals[0] ? types[1] : types[0];
   LogicalType right = literals[1] ? left : types[1];
   std::optional<LogicalType> common = common_type(left, right);

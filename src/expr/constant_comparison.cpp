@@ -16,7 +16,7 @@ bool is_number_constant(const Expression& expression) {
   return expression.is_constant() && !expression.is_untyped() && !expression.value().is_null && is_exact_number(expression.type());
 }
 
-// The name with its sides exchanged; empty: no comparison.
+// The comparison with its sides swapped; empty if it is not a comparison.
 std::string_view mirrored_comparison(std::string_view name) {
   if (name == "<") return ">";
   if (name == "<=") return ">=";
@@ -31,19 +31,19 @@ Int128 floor_divide(Int128 value, Int128 divisor) {
   return value % divisor < 0 ? quotient - 1 : quotient;
 }
 
-// `always` TRUE or FALSE, but NULL where the value is.
+// The constant `always`, but NULL where the value is NULL.
 ExpressionPtr where_known(ExpressionPtr value, bool always, int64_t position) {
   return make_call(always ? "=" : "<>", {value, value}, position);
 }
 
-// With a constant that no value is equal to.
+// Comparison with a constant that equals no value.
 ExpressionPtr compare_unequal(std::string_view name, const ExpressionPtr& value, int64_t position) {
   if (name == "is distinct from" || name == "is not distinct from")
     return Expression::constant(ScalarValue::of_integer(TypeKind::Boolean, name == "is distinct from" ? 1 : 0), position);
   return where_known(value, name == "<>", position);
 }
 
-// Of a constant, against the range of a type with nanoseconds: -1 before it, 1 behind it, 0 inside or no moment at all.
+// Position of a constant relative to the range of nanoseconds: -1 before, 1 after, 0 inside or not a timestamp.
 int side_of_range(const Expression& constant, LogicalType type) {
   bool is_moment = constant.is_untyped() || (is_date_like(constant.type()) && !constant.type().has_nanoseconds());
   if (!constant.is_constant() || constant.value().is_null || !is_moment) return 0;
@@ -51,7 +51,7 @@ int side_of_range(const Expression& constant, LogicalType type) {
     ParsedConstant parsed = parse_constant(type, constant.value().to_string());
     return parsed.above ? 1 : parsed.below ? -1 : 0;
   } catch (const UserError&) {
-    return 0;  // the usual way says what is wrong with it
+    return 0;  // the usual path reports the error
   }
 }
 
@@ -90,7 +90,7 @@ ExpressionPtr compare_with_long_constant(std::string_view name, const std::vecto
   bool is_ordered = is_less || name == ">" || name == ">=";
   int longer = constant_type.scale() - type.scale();
   if (longer <= 0) {
-    // Digits before the point, more than any value has.
+    // The constant has more digits before the point than any value.
     if (is_ordered) return where_known(value, is_less == (constant > 0), position);
     return compare_unequal(name, value, position);
   }

@@ -1,17 +1,16 @@
-// Comparisons with constants that no type can hold together with the other side: exact numbers of more than 38 digits in all, moments
-// outside the range of nanoseconds. Any thread; owns nothing.
+// Comparisons with constants that have no common type with the other side: exact numbers that together need more than 38 digits, timestamps
+// out of the range of nanoseconds.
 #pragma once
 
 #include "expr/expression.h"
 
 namespace pistachio {
 
-// The comparison with a constant of the other side's scale that says the same; null: both sides fit into one type, or it is no such
-// comparison.
+// An equivalent comparison with a constant of the other side's scale; null if both sides fit into one type, or it is no such comparison.
 ExpressionPtr compare_with_long_constant(std::string_view name, const std::vector<ExpressionPtr>& arguments, int64_t position);
 
-// A timestamp in nanoseconds against a date, timestamp or literal outside their range: the same truth for every row that is not NULL. Null:
-// the constant lies inside, or it is no such comparison.
+// A timestamp in nanoseconds compared with a date, timestamp or literal out of their range: the same result for every row that is not NULL.
+// Null if the constant is in range, or it is no such comparison.
 ExpressionPtr compare_with_distant_moment(std::string_view name, const std::vector<ExpressionPtr>& arguments, int64_t position);
 
 }  // namespace pistachio

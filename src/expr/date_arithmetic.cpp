@@ -37,14 +37,14 @@ int64_t checked_timestamp(Int128 micros) {
   return checked<int64_t>(micros, "timestamp");
 }
 
-// The operand of this type and the other one.
+// The operand of this type first, then the other.
 std::pair<const Argument*, const Argument*> ordered(const FunctionCall& call, TypeKind first) {
   const Argument& left = call.arguments[0];
   const Argument& right = call.arguments[1];
   return left.column.type().kind() == first ? std::pair(&left, &right) : std::pair(&right, &left);
 }
 
-// Months, then days, then time; each step has to stay inside the calendar.
+// Months, then days, then time; each step must stay within the calendar.
 int64_t shifted_timestamp(int64_t days, int64_t time, Interval interval, int sign) {
   if (interval.months != 0) days = add_months(days, int64_t{interval.months} * sign);
   int64_t micros = checked_timestamp(Int128{days} * kDayMicros + time);
@@ -52,7 +52,7 @@ int64_t shifted_timestamp(int64_t days, int64_t time, Interval interval, int sig
   return checked_timestamp(Int128{micros} + Int128{interval.micros} * sign);
 }
 
-// The steps may leave the range, which is short; the sum may not.
+// Intermediate steps may leave the short range of nanoseconds; the sum may not.
 int64_t shifted_nanoseconds(int64_t nanos, Interval interval, int sign) {
   int64_t days = floor_divide(nanos, kDayNanos);
   int64_t time = floor_modulo(nanos, kDayNanos);
@@ -61,7 +61,7 @@ int64_t shifted_nanoseconds(int64_t nanos, Interval interval, int sign) {
   return checked<int64_t>(Int128{days} * kDayNanos + time + shift * sign, "timestamp with nanoseconds");
 }
 
-// Halves go away from zero, as in casts.
+// Rounds halves away from zero, as in casts.
 int64_t rounded_to_micros(Int128 nanos) {
   constexpr int64_t half = kMicroNanos / 2;
   return static_cast<int64_t>((nanos + (nanos < 0 ? -half : half)) / kMicroNanos);
@@ -110,7 +110,7 @@ Column combine_intervals(const FunctionCall& call, int sign) {
 
 template <typename Value>
 Value checked_double(double value) {
-  // 2^31 and 2^63 are doubles, the largest values below them need not be.
+  // 2^31 and 2^63 are exact doubles, the largest values below them may not be.
   double limit = std::ldexp(1.0, std::numeric_limits<Value>::digits);
   if (!(value >= -limit && value < limit)) refuse_range("interval");
   return static_cast<Value>(value);
@@ -120,7 +120,7 @@ double to_micros(double seconds) {
   return std::rint(seconds * 1e6) / 1e6;
 }
 
-// What is left of months becomes days of 30 to the month, what is left of days becomes time (PostgreSQL's interval_mul).
+// Fractions of months become days (30 per month), fractions of days become time (PostgreSQL's interval_mul).
 WordPair scaled(double months, double days, double micros) {
   constexpr double day_seconds = 86'400;
   Interval result{checked_double<int32_t>(months), checked_double<int32_t>(days), 0};
@@ -136,7 +136,7 @@ WordPair scaled(double months, double days, double micros) {
   return pack_interval(result);
 }
 
-// Differences field by field, borrowing from the next larger one: days by the length of the earlier month (PostgreSQL's timestamp_age).
+// Differences field by field with borrowing; days borrow the length of the earlier month (PostgreSQL's timestamp_age).
 WordPair age_of(int64_t end, int64_t begin) {
   bool negative = end < begin;
   int64_t late = negative ? begin : end;
@@ -153,8 +153,7 @@ WordPair age_of(int64_t end, int64_t begin) {
     --days;
   }
   if (days < 0) {
-    // PostgreSQL takes the month of its first argument when that is the earlier one, else that of the second: the earlier one in both
-    // cases.
+    // PostgreSQL uses the month of the earlier argument, whichever that is.
     days += days_in_month(first.year, first.month);
     --months;
   }

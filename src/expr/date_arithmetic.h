@@ -1,5 +1,5 @@
-// Sums and differences of dates, times and intervals, and what is counted with them. Bodies of functions (expr/function.h); results outside
-// the range of their type are errors. Months are added first, then days, then time (PostgreSQL).
+// Sums and differences of dates, times and intervals, and functions based on them. Function bodies (expr/function.h); results out of the
+// range of their type are errors. Months are added first, then days, then time (PostgreSQL).
 #pragma once
 
 #include "expr/function.h"
@@ -11,7 +11,7 @@ Column add_days(const FunctionCall& call);
 Column subtract_days(const FunctionCall& call);
 Column subtract_dates(const FunctionCall& call);  // whole days
 
-// DATE or a timestamp with INTERVAL; either order for the sum. Nanoseconds stay.
+// DATE or a timestamp with INTERVAL; either order for the sum. Nanoseconds are kept.
 Column add_interval(const FunctionCall& call);
 Column subtract_interval(const FunctionCall& call);
 Column add_date_and_time(const FunctionCall& call);

@@ -22,7 +22,7 @@ struct FieldName {
   DateField field;
 };
 
-// The first name of each field is the one shown.
+// The first name of each field is the one printed.
 constexpr FieldName kFieldNames[] = {{"nanoseconds", DateField::Nanoseconds},
                                      {"nanosecond", DateField::Nanoseconds},
                                      {"ns", DateField::Nanoseconds},
@@ -119,12 +119,12 @@ auto with_field(DateField field, const Body& body) {
   fail_check(__FILE__, __LINE__, "unknown date field");
 }
 
-// There is no year 0 for people: 1 BC is -1.
+// SQL has no year 0: 1 BC is -1.
 constexpr int64_t shown_year(int64_t year) {
   return year > 0 ? year : year - 1;
 }
 
-// Periods of `length` years that begin with the year 1 (1 to 100 is the first century) and, before it, with -1 backwards.
+// Periods of `length` years counted from year 1 (1 to 100 is the first century) and, before it, backwards from -1.
 constexpr int64_t period_number(int64_t year, int64_t length) {
   return year > 0 ? (year + length - 1) / length : -((length - 1 - (year - 1)) / length);
 }
@@ -161,7 +161,7 @@ constexpr bool is_time_field(DateField field) {
   return field <= DateField::Hour;
 }
 
-// Of microseconds since midnight; of a negative interval all fields are negative. Seconds in millionths.
+// Fields of microseconds since midnight; all are negative for a negative interval. Seconds in millionths.
 template <DateField field>
 int64_t field_of_time(int64_t micros) {
   switch (field) {
@@ -199,7 +199,7 @@ Int128 epoch_of_interval(Interval interval) {
   return months_micros + Int128{interval.days} * kDayMicros + interval.micros;
 }
 
-// Units of 10^-6 seconds, of types with nanoseconds 10^-9.
+// In units of 10^-6 seconds, or 10^-9 for types with nanoseconds.
 Column extract_epoch(const Argument& argument, int64_t rows) {
   FunctionCall call{{&argument, 1}, rows, field_type(DateField::Epoch, argument.column.type()), {}};
   auto fill = [&](auto source, auto epoch) {

@@ -1,5 +1,5 @@
-// Parts of dates, times and intervals: EXTRACT and DATE_TRUNC. Whole fields are BIGINT, seconds DECIMAL(8,6), epochs DECIMAL(22,6); of
-// types with nanoseconds they are DECIMAL(11,9) and DECIMAL(19,9).
+// Fields of dates, times and intervals: EXTRACT and DATE_TRUNC. Fields are BIGINT, except seconds, DECIMAL(8,6), and epochs, DECIMAL(22,6);
+// for types with nanoseconds, DECIMAL(11,9) and DECIMAL(19,9).
 #pragma once
 
 #include <optional>
@@ -33,26 +33,24 @@ enum class DateField {
   Epoch
 };
 
-// Any case, also in the plural and by PostgreSQL's abbreviations.
+// Case-insensitive; also accepts plurals and PostgreSQL's abbreviations.
 std::optional<DateField> find_date_field(std::string_view name);
 // Throws UserError for an unknown name.
 DateField parse_date_field(std::string_view name);
 std::string_view date_field_name(DateField field);
-// The function of one argument that EXTRACT with this constant field is: its result has the field's own type. EXTRACT with a field that is
-// no constant has to give DOUBLE.
+// The unary function for EXTRACT with this constant field; its result has the field's type. EXTRACT of a non-constant field is DOUBLE.
 std::string extract_function_name(DateField field);
 
 bool has_field(LogicalType type, DateField field);
 LogicalType field_type(DateField field, LogicalType type);
 
-// A value with nanoseconds cut, towards the past, to the microsecond in which it lies: rounding could move it to another day or year. Other
-// values as they are.
+// Truncates nanoseconds to microseconds, towards the past: rounding could move a value to another day or year. Other values are unchanged.
 Argument in_whole_microseconds(const Argument& argument);
 
-// Of a date, time or interval of any type that has the field; `rows` values.
+// For a date, time or interval type that has the field; `rows` values.
 Column extract_field(DateField field, const Argument& argument, int64_t rows);
 
-// unit, value: INTERVAL or a timestamp. Of one with nanoseconds the result is in microseconds, which hold every unit.
+// unit, value: INTERVAL or a timestamp. Nanosecond timestamps yield microseconds, which are precise enough for every unit.
 Column truncate_date(const FunctionCall& call);
 
 }  // namespace pistachio

@@ -1,4 +1,4 @@
-// Functions on dates, times and intervals: the table, and which types each takes. All times are UTC.
+// Functions on dates, times and intervals: the table and the argument types of each. All times are UTC.
 #include <array>
 #include <chrono>
 #include <vector>
@@ -52,7 +52,7 @@ std::optional<FunctionTypes> resolve_date_minus_days(Types types, Literals liter
   return FunctionTypes{{TypeKind::Date, TypeKind::BigInt}, TypeKind::Date};
 }
 
-// A literal on one side is a date too.
+// A literal on one side is a date, too.
 std::optional<FunctionTypes> resolve_date_minus_date(Types types, Literals literals) {
   if (!is_pair(types, literals)) return std::nullopt;
   for (size_t i = 0; i < 2; ++i) {
@@ -75,7 +75,7 @@ LogicalType moment_type(LogicalType type) {
   return type.kind() == TypeKind::Date ? LogicalType(TypeKind::Timestamp) : type;
 }
 
-// A literal beside a date is an interval, and one beside an interval as well.
+// A literal next to a date or an interval is an interval.
 std::optional<FunctionTypes> resolve_date_and_interval(Types types, Literals literals) {
   if (types.size() != 2 || literals[0] || !is_date_like(types[0])) return std::nullopt;
   if (!literals[1] && types[1].kind() != TypeKind::Interval) return std::nullopt;
@@ -110,7 +110,7 @@ std::optional<FunctionTypes> resolve_date_and_time(Types types, Literals literal
   return resolve_exactly<TimeNs, Date, TimestampNs>(types, literals);
 }
 
-// A literal on one side is of the other's type.
+// A literal takes the type of the other side.
 std::optional<FunctionTypes> resolve_time_minus_time(Types types, Literals literals) {
   if (!is_pair(types, literals)) return std::nullopt;
   LogicalType left = literals[0] ? types[1] : types[0];
@@ -156,7 +156,7 @@ std::optional<FunctionTypes> resolve_extract(Types types, Literals literals) {
   return FunctionTypes{{kText, types[1]}, TypeKind::Double};
 }
 
-// Whole fields, or seconds and epochs in millionths.
+// Integer fields, or seconds and epochs in millionths.
 Column as_double(const Column& column) {
   return cast_column(column, TypeKind::Double, {});
 }
@@ -222,7 +222,7 @@ bool has_nanoseconds(LogicalType type, bool literal) {
   return !literal && is_date_like(type) && type.has_nanoseconds();
 }
 
-// As resolve_as with a TIMESTAMP in front, or with a timestamp that has nanoseconds, which stay.
+// Like resolve_as with a leading TIMESTAMP, or TIMESTAMP_NS, whose nanoseconds are kept.
 template <TypeKind result, TypeKind... others>
 std::optional<FunctionTypes> resolve_moment(Types types, Literals literals) {
   std::optional<FunctionTypes> match = resolve_as<result, TypeKind::Timestamp, others...>(types, literals);
@@ -246,7 +246,7 @@ std::optional<FunctionTypes> resolve_difference(Types types, Literals literals) 
   return resolve_as<kWhole, kText, TypeKind::TimestampTz, TypeKind::TimestampTz>(types, literals);
 }
 
-// The types with nanoseconds replaced by those without: the arguments are rounded.
+// Replaces nanosecond types by microsecond ones: the arguments are rounded.
 std::vector<LogicalType> rounded_types(Types types) {
   std::vector<LogicalType> rounded;
   for (LogicalType type : types) rounded.push_back(is_date_like(type) ? in_microseconds(type) : type);

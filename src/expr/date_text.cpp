@@ -94,7 +94,7 @@ struct PatternName {
   Pattern pattern;
 };
 
-// Longer names first where one begins with another.
+// A longer name precedes its prefixes.
 constexpr PatternName kPatterns[] = {{"IYYY", Pattern::IsoYear},
                                      {"IYY", Pattern::IsoYear3},
                                      {"IY", Pattern::IsoYear2},
@@ -155,7 +155,7 @@ struct Token {
   NameCase name_case = NameCase::AsWritten;
   bool padded = true;
   std::string literal;
-  // TH or th behind the pattern: 1st, 2nd. Names have no such ending, but take the suffix.
+  // TH or th after the pattern: 1st, 2nd. Names consume the suffix but print nothing for it.
   bool is_ordinal = false;
   bool is_upper_ordinal = false;
 };
@@ -205,7 +205,7 @@ std::vector<Token> parse_format(std::string_view format) {
       if (!format.empty()) format.remove_prefix(1);
       continue;
     }
-    // TM asks for names in the language of the session, which is English; they are not padded.
+    // TM requests names in the session's language, which is English, without padding.
     if (starts_with_name(format, "FM") || starts_with_name(format, "TM")) {
       padded = false;
       format.remove_prefix(2);
@@ -265,7 +265,7 @@ void append_name(TextBuilder& builder, std::string_view name, const Token& token
   for (size_t i = name.size(); token.padded && i < width; ++i) builder.append(' ');
 }
 
-// A moment taken apart once for all patterns.
+// A timestamp split into its fields once for all patterns.
 struct Moment {
   int64_t days;
   int64_t time;   // microseconds
@@ -289,7 +289,7 @@ void append_pattern(TextBuilder& builder, const Token& token, const Moment& mome
   auto name = [&](std::string_view text, size_t width) { append_name(builder, text, token, width); };
   std::string_view month = kMonths[static_cast<size_t>(moment.date.month - 1)];
   std::string_view day = kDays[static_cast<size_t>(weekday_of(moment.days))];
-  // AM and BC are written in the case of the pattern, and a capital first letter means all.
+  // AM and BC follow the case of the pattern; a capital first letter means upper case.
   Token marker = token;
   if (marker.name_case == NameCase::AsWritten) marker.name_case = NameCase::Upper;
   switch (token.pattern) {

@@ -1,4 +1,4 @@
-// Decimals and integers as 64 or 128-bit numbers in function bodies: reading any width, writing with a check against the result's digits.
+// Decimals and integers as 64 or 128-bit numbers in function bodies: reads any width, checks results against the digits of their type.
 #pragma once
 
 #include <fmt/format.h>
@@ -9,7 +9,7 @@
 
 namespace pistachio {
 
-// A decimal argument, or one of a BIGINT, as Number: int64_t unless it is wide, or Int128.
+// A decimal or BIGINT argument as Number: int64_t, or Int128 if it may be wide.
 template <typename Number>
 class ArgumentNumbers;
 
@@ -39,7 +39,7 @@ class ArgumentNumbers<Int128> {
   int64_t step_;
 };
 
-// The results of `body(row)`, Numbers of the call's decimal type.
+// A column of the call's decimal type with the Numbers that `body(row)` returns.
 template <typename Number, typename Body>
 Column fill_decimals(const FunctionCall& call, const Body& body) {
   const Number most = static_cast<Number>(power_of_ten(call.result.precision()) - 1);
@@ -57,7 +57,7 @@ Column fill_decimals(const FunctionCall& call, const Body& body) {
   return fill_counted_rows<int64_t>(call, [&](int64_t row) { return static_cast<int64_t>(checked(row)); });
 }
 
-// Calls `body` with a value of the narrowest type that holds argument and result: 64 bits when neither is wide.
+// Calls `body` with a value of the narrowest type that holds argument and result: 64 bits if neither is wide.
 template <typename Body>
 Column with_number_width(const FunctionCall& call, const Body& body) {
   if (call.arguments[0].column.type().is_wide() || call.result.is_wide()) return body(Int128{0});

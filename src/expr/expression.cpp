@@ -41,7 +41,7 @@ std::string constant_text(const Expression& expression) {
 
 }  // namespace
 
-// From the children's values: neither walks down the tree.
+// Computed from the children's values, without walking the tree.
 void Expression::settle() {
   can_raise_ = std::any_of(children_.begin(), children_.end(), [](const ExpressionPtr& child) { return child->can_raise(); });
   if (kind_ == ExpressionKind::Call) can_raise_ = can_raise_ || function_->can_raise;

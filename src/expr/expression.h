@@ -1,6 +1,6 @@
-// Bound expressions: names and types resolved, casts explicit, every node with its position in the statement. Immutable and shared; two
-// expressions that compute the same compare equal (`same_expression`), which is how common subexpressions are found.
-// Columns are named by ids that are unique in a query, so that plans can move expressions about without renumbering anything.
+// Bound expressions: names and types resolved, casts explicit, every node with its position in the statement. Immutable and shared;
+// `same_expression` compares structurally, which finds common subexpressions.
+// Columns are referred to by ids that are unique in a query, so that plans can move expressions without renumbering.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ enum class ExpressionKind {
   Column,
   Call,  // of a Function; all arguments are evaluated
   Cast,  // of its one child to `type`
-  And,   // two or more children, evaluated from left to right, rows that are settled left out
+  And,   // two or more children, evaluated from left to right, skipping rows that are decided
   Or,
   Case,      // condition, result, condition, result, ..., otherwise
   Coalesce,  // the first that is not NULL
@@ -34,13 +34,13 @@ enum class ExpressionKind {
 class Expression {
  public:
   static ExpressionPtr constant(ScalarValue value, int64_t position = -1);
-  // A literal whose type the surroundings decide: 'text' and NULL.
+  // A literal whose type depends on its context: 'text' and NULL.
   static ExpressionPtr untyped(ScalarValue value, int64_t position);
   static ExpressionPtr column(ColumnId id, LogicalType type, int64_t position = -1);
   static ExpressionPtr call(const Function& function, std::vector<ExpressionPtr> arguments, LogicalType type, int64_t position = -1);
-  // The child itself if it has the type already.
+  // The child itself if it already has the type.
   static ExpressionPtr cast(ExpressionPtr child, LogicalType type, int64_t position = -1);
-  // One child stands for itself.
+  // A single child is returned as is.
   static ExpressionPtr logical(ExpressionKind kind, std::vector<ExpressionPtr> children, int64_t position = -1);
   static ExpressionPtr conditional(ExpressionKind kind, std::vector<ExpressionPtr> children, LogicalType type, int64_t position = -1);
 
@@ -57,9 +57,9 @@ class Expression {
   ColumnId column_id() const { return column_; }           // Column
   const Function& function() const { return *function_; }  // Call
 
-  // Whether some value of its columns may make it throw (overflow, division by zero, a cast that fails).
+  // Whether some values of its columns can make it throw (overflow, division by zero, a failing cast).
   bool can_raise() const { return can_raise_; }
-  // The same for expressions that compute the same.
+  // Equal for same_expression.
   size_t hash() const { return hash_; }
   // Same node, other children.
   ExpressionPtr with_children(std::vector<ExpressionPtr> children) const;
@@ -82,7 +82,7 @@ class Expression {
 
 bool same_expression(const Expression& left, const Expression& right);
 
-// For containers of expressions in which those that compute the same are one.
+// Structural equality, for containers of expressions.
 struct SameExpression {
   bool operator()(const Expression* left, const Expression* right) const { return same_expression(*left, *right); }
 };
@@ -93,17 +93,17 @@ struct HashExpression {
 void collect_columns(const Expression& expression, ColumnSet& columns);
 ColumnSet columns_of(const Expression& expression);
 
-// Replaces columns by what `replacement` gives (null: stays). Untouched subtrees are shared.
+// Replaces columns by the result of `replacement` (null: unchanged). Unchanged subtrees are shared.
 ExpressionPtr replace_columns(const ExpressionPtr& expression, const std::function<ExpressionPtr(ColumnId)>& replacement);
-// Rewrites bottom-up: `rewrite` gets each node with its children already rewritten and returns it or another one.
+// Rewrites bottom-up: `rewrite` gets each node after its children were rewritten and returns it or a replacement.
 ExpressionPtr rewrite_expression(const ExpressionPtr& expression, const std::function<ExpressionPtr(ExpressionPtr)>& rewrite);
 
-// The operands of nested ANDs; `expression` itself if it is none.
+// The operands of nested ANDs; `expression` itself if it is not an AND.
 std::vector<ExpressionPtr> conjuncts_of(const ExpressionPtr& expression);
 // Null for no conjuncts.
 ExpressionPtr conjunction_of(std::vector<ExpressionPtr> conjuncts);
 
-// As SQL would show it; columns by the name that `name_of` gives.
+// SQL-like text; `name_of` names the columns.
 std::string expression_text(const Expression& expression, const std::function<std::string(ColumnId)>& name_of);
 
 }  // namespace pistachio

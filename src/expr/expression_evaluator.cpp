@@ -18,7 +18,7 @@
 
 namespace pistachio {
 
-// The rows an expression is evaluated on: a chunk, or the rows of a mask of another frame, whose columns are then selected when needed.
+// The rows an expression is evaluated on: a chunk, or selected rows of another frame, whose columns are then selected lazily.
 class ExpressionEvaluator::Frame {
  public:
   Frame(const Chunk& chunk, const CancelToken& token) : token_(token), chunk_(&chunk), rows_(chunk.rows()), device_(chunk.device()) {}
@@ -71,7 +71,7 @@ Column with_validity(Column column, const at::Tensor& valid) {
   return Column::fixed(column.type(), column.values(), both);
 }
 
-// The results of the entries for each code. Text stays dictionary-coded.
+// Maps the results of dictionary entries to rows. Text stays dictionary-coded.
 Column spread_entries(const Column& entries, const Column& coded) {
   if (entries.type().is_text() && !entries.has_validity() && !entries.is_dictionary()) {
     return Column::dictionary(coded.codes(), std::make_shared<const Column>(entries), coded.validity());
@@ -80,7 +80,7 @@ Column spread_entries(const Column& entries, const Column& coded) {
   return with_validity(std::move(spread), coded.validity());
 }
 
-// Runs `body` on the entries of a dictionary instead of on rows. An error may come from an entry that no row has: then rows decide.
+// Runs `body` on dictionary entries instead of rows. An error may come from an entry that no row uses: then it runs on the rows after all.
 template <typename Body>
 std::optional<Column> on_entries(const Column& coded, bool can_raise, const Body& body) {
   const Column& entries = *coded.dictionary_column();
@@ -93,7 +93,7 @@ std::optional<Column> on_entries(const Column& coded, bool can_raise, const Body
   }
 }
 
-// Puts results of parts of the rows together. Each part has a row for each row of its mask, or one row for all.
+// Merges the results of subsets of the rows. Each part has a row per row of its mask, or one row for all.
 class Merger {
  public:
   Merger(LogicalType type, int64_t rows, at::Device device)
@@ -141,7 +141,7 @@ ExpressionEvaluator::ExpressionEvaluator(std::vector<ExpressionPtr> expressions,
     if (expression.is_constant() || expression.kind() == ExpressionKind::Column) return;
     std::vector<const Expression*>& same = seen[&expression];
     same.push_back(&expression);
-    // A second occurrence is not computed, so what is inside it does not count again.
+    // A repeated occurrence is not computed, so its subexpressions do not count again.
     if (same.size() > 1) return;
     for (const ExpressionPtr& child : expression.children()) visit(*child);
   };
@@ -256,11 +256,11 @@ Argument ExpressionEvaluator::evaluate_selected(const Expression& expression, Fr
   return evaluate(expression, selected);
 }
 
-// AND stops at false, OR at true: rows that are settled are left out where a later operand may raise an error.
+// AND is decided by false, OR by true: decided rows are skipped where a later operand may raise an error.
 Argument ExpressionEvaluator::evaluate_logical(const Expression& expression, Frame& frame) const {
   bool is_and = expression.kind() == ExpressionKind::And;
   at::Tensor settled;  // false for AND, true for OR
-  at::Tensor passed;   // true for AND, false for OR, in all operands so far; the rest is NULL
+  at::Tensor passed;   // all operands so far are true for AND, false for OR; other rows are NULL
   for (const ExpressionPtr& child : expression.children()) {
     bool skips = child->can_raise() && settled.defined() && kernels::count_true(settled) > 0;
     Truth truth;

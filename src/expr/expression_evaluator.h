@@ -1,6 +1,6 @@
-// Evaluates expressions on chunks as kernel calls over whole columns. What several expressions share is computed once per chunk. NULLs and
-// errors follow SQL: a branch that may raise an error runs only on the rows that reach it (subqueries are joins and ran before). Functions
-// of one dictionary-coded column run once per entry. Immutable after construction; many threads may evaluate at once.
+// Evaluates expressions on chunks as kernel calls over whole columns. Common subexpressions are computed once per chunk. NULLs and errors
+// follow SQL: a branch that may raise an error is evaluated only on the rows that reach it (subqueries are joins, evaluated before).
+// Functions of one dictionary column run once per entry. Immutable after construction; thread-safe.
 #pragma once
 
 #include <unordered_map>
@@ -15,11 +15,11 @@ namespace pistachio {
 
 class ExpressionEvaluator {
  public:
-  // `layout[i]` is the column that chunks have at position i.
+  // `layout[i]` is the column at position i of chunks.
   ExpressionEvaluator(std::vector<ExpressionPtr> expressions, const std::vector<ColumnId>& layout);
 
-  // One column for each expression, each as long as the chunk. Throws UserError with the position of the failing expression, and Cancelled:
-  // the token is asked at each part of an expression.
+  // One column per expression, of the chunk's length. Throws UserError with the position of the failing expression, and Cancelled: the
+  // token is checked at each subexpression.
   std::vector<Column> evaluate(const Chunk& chunk, const CancelToken& token = {}) const;
   // For one BOOLEAN expression: bool [rows], true where it is true.
   at::Tensor evaluate_condition(const Chunk& chunk, const CancelToken& token = {}) const;
@@ -36,12 +36,12 @@ class ExpressionEvaluator {
   Argument evaluate_logical(const Expression& expression, Frame& frame) const;
   Argument evaluate_case(const Expression& expression, Frame& frame) const;
   Argument evaluate_coalesce(const Expression& expression, Frame& frame) const;
-  // The expression on the rows of the mask only.
+  // Evaluates the expression only on the rows of the mask.
   Argument evaluate_selected(const Expression& expression, Frame& frame, const at::Tensor& mask) const;
 
   std::vector<ExpressionPtr> expressions_;
   std::unordered_map<int32_t, size_t> positions_;
-  // Subexpressions that occur more than once: one representative for each.
+  // Subexpressions that occur more than once, mapped to a representative.
   std::unordered_map<const Expression*, const Expression*> shared_;
 };
 

@@ -14,7 +14,7 @@ namespace {
   throw UserError("number out of range");
 }
 
-// Infinity out of finite numbers is an overflow.
+// An infinite result of finite numbers is an overflow.
 double checked(double result, double argument) {
   if (std::isinf(result) && std::isfinite(argument)) refuse_range();
   return result;
@@ -45,7 +45,7 @@ int64_t bucket_of(double value, double low, double high, int64_t count) {
   bool falling = low > high;
   if (falling ? value > low : value < low) return 0;
   if (falling ? value <= high : value >= high) return count + 1;
-  // Halves where the difference itself would overflow.
+  // Halves the operands where the difference would overflow.
   double share = std::isfinite(high - low) ? (value - low) / (high - low) : (value / 2 - low / 2) / (high / 2 - low / 2);
   double bucket = std::floor(static_cast<double>(count) * share);
   return bucket >= static_cast<double>(count) ? count : static_cast<int64_t>(bucket) + 1;
@@ -58,7 +58,7 @@ double square_root(double value) {
   return std::sqrt(value);
 }
 
-// The C library may be one unit of the last digit off (27); a step of Newton's method makes that good.
+// The C library may be off by one unit in the last place (27); a Newton step corrects that.
 double cube_root(double value) {
   double root = std::cbrt(value);
   if (root == 0 || !std::isfinite(root)) return root;

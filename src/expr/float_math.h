@@ -1,5 +1,5 @@
-// Functions on DOUBLE: roots, powers, logarithms, trigonometry. Arguments outside the domain and results outside the range are errors.
-// Bodies of functions (expr/function.h).
+// Functions on DOUBLE: roots, powers, logarithms, trigonometry. Arguments outside the domain and results out of range are errors.
+// Function bodies (expr/function.h).
 #pragma once
 
 #include <cmath>

@@ -22,7 +22,7 @@ int scale_of_exact(LogicalType type) {
   return type.kind() == TypeKind::Decimal ? type.scale() : 0;
 }
 
-// Integers up to `kMost` and powers of ten up to `kScale` are values of the type, so that dividing one by the other rounds once.
+// Integers up to `kMost` and powers of ten up to `kScale` are exact in the type, so that their quotient is rounded only once.
 template <typename Number>
 struct ExactQuotient {
   static constexpr int64_t kMost = int64_t{1} << std::numeric_limits<Number>::digits;
@@ -49,7 +49,7 @@ at::Tensor nearest_numbers(const Column& column, LogicalType to) {
   if (!is_wide && scale == 0) return values.to(to.scalar_type());
   if (!is_wide && scale <= ExactQuotient<Number>::kScale) {
     at::Tensor beyond = values.gt(ExactQuotient<Number>::kMost).logical_or_(values.lt(-ExactQuotient<Number>::kMost));
-    // A tensor and no scalar divides: CUDA would multiply with the reciprocal of a scalar, which rounds twice.
+    // Divides by a tensor, not a scalar: CUDA would multiply by the reciprocal of a scalar, which rounds twice.
     at::Tensor divisor = at::full({1}, static_cast<double>(power_of_ten(scale)), values.options().dtype(to.scalar_type()));
     if (!beyond.any().item<bool>()) return values.to(to.scalar_type()) / divisor;
   }
@@ -66,13 +66,13 @@ at::Tensor nearest_numbers(const Column& column, LogicalType to) {
   return result.to(values.device());
 }
 
-// Whether rounding `scaled` to an integer gives the same as rounding the digits that the number is shown with: small, not near a half.
+// Whether rounding `scaled` to an integer equals rounding the printed digits: it is small and not near a half.
 bool rounds_safely(double scaled) {
   double magnitude = std::abs(scaled);
   return magnitude < 1e9 && std::abs(magnitude - std::floor(magnitude) - 0.5) > 1e-3;
 }
 
-// Whole numbers without a fraction are exact; others count as the shortest digits that stand for them, so that 1.115 rounds to 1.12.
+// Whole numbers are exact; others are taken as their shortest round-trip digits, so that 1.115 rounds to 1.12.
 template <typename Number>
 std::string digits_of(Number number) {
   bool is_whole = std::abs(number) >= static_cast<Number>(ExactQuotient<Number>::kMost);

@@ -1,4 +1,4 @@
-// Decimals to and from binary floating point. To: the nearest REAL or DOUBLE. From: the digits that the number is shown with, rounded.
+// Decimals to binary floating point: the nearest REAL or DOUBLE. Back: the digits that the number is printed with, rounded.
 #pragma once
 
 #include "data/column.h"
@@ -9,7 +9,7 @@ namespace pistachio {
 // An integer or decimal column as REAL or DOUBLE values, on the column's device.
 at::Tensor exact_to_floating(const Column& column, LogicalType to);
 
-// Rounded to the decimal's scale, halves away from zero. `valid` (bool, may be undefined: all): rows that count; others raise nothing.
+// Rounded to the decimal's scale, halves away from zero. `valid` (bool; undefined: all): rows that count; others raise no errors.
 Column floating_to_decimal(const Column& column, LogicalType to, const at::Tensor& valid);
 
 }  // namespace pistachio

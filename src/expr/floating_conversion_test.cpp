@@ -19,7 +19,7 @@ Number nearest(std::string_view text) {
   return number;
 }
 
-// Every random decimal, in one and in two words, becomes the number that its digits stand for.
+// Random decimals of one and two words convert to the same number as their digits.
 TEST(FloatingConversionTest, DecimalsBecomeTheNearestNumber) {
   std::mt19937_64 random(7);
   for (int round = 0; round < 2000; ++round) {

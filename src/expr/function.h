@@ -1,5 +1,5 @@
-// A function of the language, described once: name, argument types, result, null rule, documentation and body. Operators are functions
-// too (their name is the operator). Binder, evaluator, SHOW FUNCTIONS and the documentation all follow from the table of these.
+// An SQL function, described once: name, argument types, result, null rule, documentation and body. Operators are functions, too (their
+// name is the operator). Binder, evaluator, SHOW FUNCTIONS and the documentation all use the table of these.
 #pragma once
 
 #include <optional>
@@ -13,20 +13,20 @@
 
 namespace pistachio {
 
-// What a call looks like after its argument types were matched: the types the arguments are cast to, and the result's.
+// A resolved overload: the types that the arguments are cast to, and the result type.
 struct FunctionTypes {
   std::vector<LogicalType> arguments;
   LogicalType result;
 };
 
-// An evaluated argument. A constant has one row that stands for all.
+// An evaluated argument. A constant has one row.
 struct Argument {
   Column column;
   bool is_constant = false;
 
-  // A column with a row for each, whether it was a constant or not.
+  // The argument as a column of `rows` rows, repeating a constant.
   Column expanded(int64_t rows) const;
-  // Of a constant.
+  // The value of a constant.
   ScalarValue constant() const;
 };
 
@@ -34,12 +34,12 @@ struct FunctionCall {
   std::span<const Argument> arguments;
   int64_t rows = 0;
   LogicalType result;
-  // Rows whose result counts: no argument is NULL. Undefined: all. Bodies must not raise errors for other rows.
+  // Rows that count, because no argument is NULL; undefined: all. Bodies must not raise errors for other rows.
   at::Tensor valid;
 };
 
 enum class NullRule {
-  Strict,  // NULL when an argument is; the body sees values only and returns a column without validity unless it makes NULLs itself
+  Strict,  // NULL if an argument is; the body sees only values and returns a column without validity unless it produces NULLs itself
   Own,     // the body handles NULLs
 };
 
@@ -51,7 +51,7 @@ enum class FunctionPlace {
 
 struct Function {
   std::string_view name;
-  // Nothing if the arguments do not fit. `literals[i]`: the argument is an untyped literal, which fits any type.
+  // Nullopt if the arguments do not fit. `literals[i]`: the argument is an untyped literal, which fits any type.
   std::optional<FunctionTypes> (*resolve)(std::span<const LogicalType> types, std::span<const bool> literals);
   Column (*evaluate)(const FunctionCall& call);
   FunctionPlace place = FunctionPlace::Host;
@@ -59,9 +59,9 @@ struct Function {
   std::optional<Column> (*evaluate_on_device)(const FunctionCall& call) = nullptr;
   NullRule null_rule = NullRule::Strict;
   bool can_raise = false;
-  // Same arguments, same result, within one statement; all but random().
+  // Same result for the same arguments within one statement; false only for random().
   bool is_stable = true;
-  std::string_view signature;  // for people: "substring(text VARCHAR, start BIGINT [, length BIGINT]) -> VARCHAR"
+  std::string_view signature;  // for documentation: "substring(text VARCHAR, start BIGINT [, length BIGINT]) -> VARCHAR"
   std::string_view description;
 };
 

@@ -1,5 +1,5 @@
-// For tests of functions: calls one with given values in every form an evaluator meets (constants, columns with NULLs, dictionaries, no
-// rows) and checks that all forms agree.
+// For function tests: calls a function with given values in every form that the evaluator uses (constants, columns with NULLs,
+// dictionaries, no rows) and checks that all forms agree.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -49,10 +49,10 @@ inline ScalarValue interval(const char* value) {
   return parse_interval(value, "");
 }
 
-// How an argument is given.
+// How an argument is passed.
 enum class Form { Constant, Column, Dictionary };
 
-// Three rows of the value, the middle one NULL; the bytes under the NULL are those of the value.
+// Three rows of the value, the middle one NULL with the value's bytes underneath.
 inline Column with_null(const ScalarValue& value, Form form) {
   at::Tensor validity = at::ones({3}, at::kBool);
   validity.mutable_data_ptr<bool>()[1] = false;
@@ -94,7 +94,7 @@ inline BoundCall bind_call(std::string_view name, const Values& values, const st
   return call;
 }
 
-// All constants; all columns; each argument alone as column or dictionary beside constants.
+// All constants; all columns; each argument in turn as column or dictionary, with constants for the others.
 inline std::vector<std::vector<Form>> all_forms(size_t count) {
   std::vector<std::vector<Form>> forms = {std::vector<Form>(count, Form::Constant), std::vector<Form>(count, Form::Column)};
   for (size_t i = 0; i < count; ++i) {
@@ -117,7 +117,7 @@ inline void check_form(std::string_view name, const Values& values, const std::v
   EXPECT_EQ(call.evaluate(0).rows(), 0);
 }
 
-// A strict function of values that are not NULL.
+// For a strict function and values that are not NULL.
 inline void check(std::string_view name, const Values& values, const std::string& expected) {
   for (const std::vector<Form>& forms : all_forms(values.size())) {
     std::string trace(name);
@@ -131,7 +131,7 @@ inline void check_type(std::string_view name, const Values& values, const std::s
   EXPECT_EQ(bind_call(name, values, std::vector<Form>(values.size(), Form::Constant)).expression->type().to_string(), expected) << name;
 }
 
-// Rows that count raise the error; rows that are NULL or not there do not.
+// Rows that count raise the error; NULL rows and empty columns do not.
 inline void check_error(std::string_view name, const Values& values, std::string_view part) {
   for (const std::vector<Form>& forms : all_forms(values.size())) {
     SCOPED_TRACE(name);
@@ -149,7 +149,7 @@ inline void check_error(std::string_view name, const Values& values, std::string
   }
 }
 
-// No overload takes these types.
+// No overload accepts these types.
 inline void check_refused(std::string_view name, const Values& values) {
   EXPECT_THROW(bind_call(name, values, std::vector<Form>(values.size(), Form::Constant)), UserError) << name;
 }

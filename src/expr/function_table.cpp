@@ -42,7 +42,7 @@ std::string describe_arguments(const std::vector<ExpressionPtr>& arguments) {
   return fmt::format("{}", fmt::join(types, ", "));
 }
 
-// Comparisons and arithmetic, whose untyped literals are numbers beside a number.
+// Comparisons and arithmetic, where an untyped literal next to a number is a number.
 bool takes_numbers(std::string_view name) {
   constexpr std::string_view names[] = {"=", "<>", "<", "<=", ">", ">=", "is distinct from", "is not distinct from",
                                         "+", "-",  "*", "/",  "%", "mod"};
@@ -63,7 +63,7 @@ const std::vector<const Function*>& all_functions() {
 
 ExpressionPtr make_call(std::string_view name, std::vector<ExpressionPtr> arguments, int64_t position) {
   std::optional<int64_t> where = position >= 0 ? std::optional(position) : std::nullopt;
-  // The field decides the type of the result, so each field is a function of its own.
+  // The field determines the result type, so each field is a separate function.
   bool takes_field = (name == "extract" || name == "date_part") && arguments.size() == 2 && arguments[0]->is_constant() &&
                      !arguments[0]->value().is_null && arguments[0]->type().kind() == TypeKind::Varchar;
   if (takes_field) {

@@ -1,4 +1,4 @@
-// All functions, by name. The families register themselves through one list here; nothing is global but constant data.
+// All functions, by name. The families are listed here; only constant data is global.
 #pragma once
 
 #include <span>
@@ -15,7 +15,7 @@ std::span<const Function* const> find_functions(std::string_view name);
 // Sorted by name.
 const std::vector<const Function*>& all_functions();
 
-// A call with its arguments cast to what the best overload wants. Throws UserError with the position and the candidates.
+// A call with its arguments cast to the types of the best overload. Throws UserError with the position and the candidates.
 ExpressionPtr make_call(std::string_view name, std::vector<ExpressionPtr> arguments, int64_t position = -1);
 
 // The families.

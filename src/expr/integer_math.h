@@ -1,4 +1,4 @@
-// Functions on integers: divisors, factorials and bits. Results that do not fit are errors. Bodies of functions (expr/function.h).
+// Functions on integers: divisors, factorials and bits. Results that do not fit are errors. Function bodies (expr/function.h).
 #pragma once
 
 #include "expr/function.h"
@@ -15,7 +15,7 @@ Column bits_and(const FunctionCall& call);
 Column bits_or(const FunctionCall& call);
 Column bits_differ(const FunctionCall& call);
 Column bits_not(const FunctionCall& call);
-// The count is a BIGINT and is taken modulo the number of bits; to the right the sign stays.
+// The count is a BIGINT, taken modulo the number of bits; right shifts are arithmetic.
 Column shift_left(const FunctionCall& call);
 Column shift_right(const FunctionCall& call);
 

@@ -34,7 +34,7 @@ bool belongs_to_number(char letter) {
   return is_digit(letter) || letter == '.' || letter == ':' || letter == '-';
 }
 
-// Each field may be set once: a bit of its own.
+// Each field may be set once: a bit per field.
 enum IntervalField : unsigned {
   kNoField = 0,
   kMicroseconds = 1 << 0,
@@ -72,7 +72,7 @@ constexpr NamedField kNamedFields[] = {
     {"centuries", kCenturies}, {"mil", kMillennia}, {"mils", kMillennia}, {"millennia", kMillennia}, {"millennium", kMillennia},
     {"ago", kAgo}};
 
-// Ten letters of a word count, as in PostgreSQL.
+// Only the first ten letters of a word are significant, as in PostgreSQL.
 IntervalField field_named(std::string_view word) {
   for (const NamedField& known : kNamedFields) {
     if (known.name == word.substr(0, 10)) return known.field;
@@ -80,7 +80,7 @@ IntervalField field_named(std::string_view word) {
   return kNoField;
 }
 
-// Whether a word and the character behind it would be one word, a date or a zone: PostgreSQL reads 1d2h and 1mon+2d, but not 1day2h.
+// Whether a word and the next character would form one word, a date or a zone: PostgreSQL accepts 1d2h and 1mon+2d, but not 1day2h.
 bool runs_on(std::string_view word, char next) {
   if (next == '-' || next == '/' || next == '.') return true;
   constexpr std::string_view ends_by_itself[] = {"s", "m", "h", "d", "mon", "y", "dec"};
@@ -88,7 +88,7 @@ bool runs_on(std::string_view word, char next) {
   return (next == '+' || is_digit(next)) && !is_known;
 }
 
-// Adds up months, days and microseconds in integers; a part of a unit goes to the next smaller ones. Refuses what does not fit.
+// Accumulates months, days and microseconds in integers; fractions of a unit go to the next smaller ones. Throws on overflow.
 class IntervalSum {
  public:
   explicit IntervalSum(std::string_view text) : text_(text) {}
@@ -99,7 +99,7 @@ class IntervalSum {
   void add_days(Int128 count) { days_ = narrowed<int32_t>(days_ + count); }
   void add_months(Int128 count) { months_ = narrowed<int32_t>(months_ + count); }
 
-  // `fraction` in (-1, 1), of a unit of `unit` microseconds. Halves go toward zero.
+  // `fraction` in (-1, 1) of `unit` microseconds. Rounds halves towards zero.
   void add_part_of_micros(double fraction, int64_t unit) {
     double exact = fraction * static_cast<double>(unit);
     auto whole = static_cast<int64_t>(exact);
@@ -171,7 +171,7 @@ struct IntervalToken {
   std::string text;  // a number: sign, digits and what separates them
 };
 
-// The reader of one text. Tokens are read from the back, so that a unit is known before its number.
+// Parses one text. Tokens are read from the end, so that a unit is known before its number.
 class IntervalReader {
  public:
   IntervalReader(std::string_view text, std::string_view fields) : whole_(text), fields_(fields), sum_(text) {
@@ -180,7 +180,7 @@ class IntervalReader {
   }
 
   IntervalParts read() {
-    // The ISO form has no spaces around it, as in PostgreSQL; the other form takes them anywhere.
+    // The ISO form allows no surrounding spaces, as in PostgreSQL; the other form allows spaces anywhere.
     if (std::string_view(text_).starts_with('p') && text_.size() > 1) {
       read_iso();
     } else {
@@ -207,7 +207,7 @@ class IntervalReader {
         if (at < text_.size() && runs_on(found.back().text, text_[at])) refuse();
       } else if (is_digit(letter) || letter == '.') {
         found.push_back({IntervalToken::Kind::Number, take_while(belongs_to_number)});
-        // A number that ends in its point does not run into a word.
+        // A word may not directly follow a number that ends in a point.
         if (text_[at - 1] == '.' && at < text_.size() && is_letter(text_[at])) refuse();
       } else if (letter == '+' || letter == '-') {
         ++at;
@@ -245,7 +245,7 @@ class IntervalReader {
     if (is_ago) sum_.negate();
   }
 
-  // Returns the fields that the number sets. `field`: that of the word behind it, and for the next number what stands before this one.
+  // Returns the fields that the number sets. `field`: in, the unit after the number; out, the default unit for the number before it.
   unsigned read_number(std::string_view token, std::optional<IntervalField>& field) {
     bool is_negative = token[0] == '-';
     if (token[0] == '-' || token[0] == '+') token.remove_prefix(1);
@@ -279,7 +279,7 @@ class IntervalReader {
     return kMonths;
   }
 
-  // h:m[:s[.f]]; m:s where the literal's fields or a point say so.
+  // h:m[:s[.f]]; or m:s if the literal's fields or a decimal point imply that.
   void read_clock(std::string_view token, bool is_negative) {
     int64_t hours = read_integer(token);
     if (token.empty() || token[0] != ':') refuse();
@@ -302,7 +302,7 @@ class IntervalReader {
     sum_.add_micros(is_negative ? -micros : micros);
   }
 
-  // Digits, of which there may be none before a point.
+  // Digits; optional before a point.
   int64_t read_integer(std::string_view& token) const {
     int64_t value = 0;
     auto [end, status] = std::from_chars(token.data(), token.data() + token.size(), value);
@@ -325,7 +325,7 @@ class IntervalReader {
     return fraction;
   }
 
-  // A number alone takes the last field behind the literal, or seconds.
+  // A number without a unit has the unit of the last field after the literal, or seconds.
   IntervalField default_field() const {
     return fields_.empty() ? kSeconds : field_named(fields_.substr(fields_.find_last_of(' ') + 1));
   }
@@ -370,7 +370,7 @@ class IntervalReader {
   IntervalSum sum_;
 };
 
-// Fields smaller than the last one behind the literal are dropped, not rounded.
+// Fields smaller than the last one given after the literal are truncated, not rounded.
 IntervalParts cut_to_fields(IntervalParts parts, std::string_view fields) {
   std::string_view last = fields.substr(fields.find_last_of(' ') + 1);
   if (last == "year") parts.months -= parts.months % 12;

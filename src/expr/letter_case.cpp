@@ -17,8 +17,8 @@ char ascii_in_case(char letter) {
   return static_cast<char>(byte ^ (static_cast<unsigned char>(byte - first) < 26 ? 0x20 : 0));
 }
 
-// Eight letters at a time: adding what is missing to 128 sets the highest bit of every byte from the first letter on, and of every byte
-// behind the last one; where only the former is set, bit 5 is the case.
+// Eight bytes at a time: one addition sets the top bit of bytes >= the first letter, another that of bytes > the last; where only the
+// first is set, the byte is a letter, and bit 5 is its case.
 template <LetterCase letter_case>
 void copy_ascii(std::string_view text, char* to) {
   constexpr uint64_t ones = 0x0101010101010101ULL;
@@ -36,7 +36,7 @@ void copy_ascii(std::string_view text, char* to) {
 
 uint32_t in_case(uint32_t code, LetterCase letter_case) {
   if (code >= kBrokenByte && code < kBrokenByte + 256) return code;
-  // Unicode has no single capital for it; utf8proc would take one that PostgreSQL does not.
+  // Unicode has no single capital for it; utf8proc would use one that PostgreSQL does not.
   constexpr uint32_t sharp_s = 0xDF;
   if (code == sharp_s) return code;
   int32_t letter = static_cast<int32_t>(code);
@@ -50,7 +50,7 @@ bool is_word_letter(uint32_t code) {
          category == UTF8PROC_CATEGORY_NL;
 }
 
-// A letter in another case takes at most one byte more than it had, and broken bytes stay single.
+// Changing case adds at most one byte per letter, and invalid bytes stay single.
 int64_t longest_in_case(std::string_view text) {
   return static_cast<int64_t>(text.size()) * 2 + 4;
 }

@@ -71,7 +71,7 @@ bool starts_with_bytes(const char* at, const char* end, const std::string& bytes
   return end - at >= static_cast<int64_t>(bytes.size()) && std::memcmp(at, bytes.data(), bytes.size()) == 0;
 }
 
-// Behind so many characters; null if there are fewer.
+// Skips characters; null if there are too few.
 const char* skip_exactly(const char* at, const char* end, int64_t count) {
   for (; count > 0; --count) {
     if (at == end) return nullptr;
@@ -80,7 +80,7 @@ const char* skip_exactly(const char* at, const char* end, int64_t count) {
   return at;
 }
 
-// Behind the pieces from `piece` on, matched at `at`; null if they do not match there.
+// Matches the pieces from `piece` on at `at`; returns the end of the match, or null.
 template <typename Segment>
 const char* match_here(const Segment& segment, size_t piece, const char* at, const char* end) {
   for (; piece < segment.size(); ++piece) {
@@ -91,7 +91,7 @@ const char* match_here(const Segment& segment, size_t piece, const char* at, con
   return at;
 }
 
-// Behind the earliest match of the segment; null if there is none.
+// The end of the earliest match of the segment, or null.
 template <typename Segment>
 const char* match_later(const Segment& segment, const char* at, const char* end) {
   at = skip_exactly(at, end, segment[0].skipped);

@@ -1,5 +1,5 @@
-// A LIKE pattern made ready for many values: the usual shapes (no wildcard, prefix%, %suffix, %infix%) have their own loops, others are
-// matched segment by segment between the percent signs, in linear time. Immutable after construction.
+// A precompiled LIKE pattern: common shapes (no wildcard, prefix%, %suffix, %infix%) have their own loops, others are matched segment by
+// segment between the percent signs, in linear time. Immutable after construction.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ namespace pistachio {
 class LikePattern {
  public:
   // `escape` is one character, or empty for none. Throws UserError for a pattern that ends in it.
-  // `ignores_case`: made for text in lower case.
+  // `ignores_case`: the text to match must be in lower case.
   LikePattern(std::string_view pattern, std::string_view escape, bool ignores_case = false);
 
   // `text.data()` is not null.
@@ -20,7 +20,7 @@ class LikePattern {
 
   enum class Shape { Whole, Prefix, Suffix, Infix, General };
   Shape shape() const { return shape_; }
-  // Of all shapes but General.
+  // For all shapes but General.
   std::string_view literal() const { return literal_; }
 
   // Skips single characters, then expects these bytes.

@@ -47,7 +47,7 @@ std::array<uint8_t, 16> md5_digest(std::string_view text) {
   const uint8_t* at = reinterpret_cast<const uint8_t*>(text.data());
   size_t left = text.size();
   for (; left >= 64; at += 64, left -= 64) add_block(state, at);
-  // A bit, zeros, and the length in bits fill up the last block or two.
+  // Padding of the last block or two: a one bit, zeros, and the length in bits.
   uint8_t tail[128] = {};
   if (left > 0) std::memcpy(tail, at, left);
   tail[left] = 0x80;

@@ -1,4 +1,4 @@
-// MD5 (RFC 1321). A checksum for comparing with other systems, no protection.
+// MD5 (RFC 1321), as a checksum for comparison with other systems; not for security.
 #pragma once
 
 #include <array>

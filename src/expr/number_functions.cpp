@@ -1,5 +1,5 @@
-// Functions on numbers: the table, and which types each takes. Decimals and integers are computed exactly where the result is one; roots,
-// logarithms and angles are DOUBLE. Bodies: number_rounding, float_math, integer_math.
+// Functions on numbers: the table and the argument types of each. Integer and decimal results are exact; roots, logarithms and angles are
+// DOUBLE. Bodies: number_rounding, float_math, integer_math.
 #include <algorithm>
 #include <array>
 
@@ -26,7 +26,7 @@ std::optional<FunctionTypes> resolve_same(Types types, Literals literals) {
   return FunctionTypes{{type}, type};
 }
 
-// Decimals without what is behind the point, with a digit more where rounding may carry into one; other numbers become DOUBLE.
+// Decimals lose their scale and gain a digit where rounding may carry; other numbers become DOUBLE.
 template <bool carries>
 std::optional<FunctionTypes> resolve_whole(Types types, Literals literals) {
   if (types.size() != 1 || (!literals[0] && !is_number(types[0]))) return std::nullopt;
@@ -41,7 +41,7 @@ std::optional<FunctionTypes> resolve_sign(Types types, Literals literals) {
   return resolve_as<kDouble, kDouble>(types, literals);
 }
 
-// A number and how many digits behind the point stay. Integers count as decimals.
+// A number and the number of digits to keep after the point. Integers count as decimals.
 template <bool carries>
 std::optional<FunctionTypes> resolve_digits(Types types, Literals literals) {
   if (types.size() != 2 || !fits_parameter(types[1], literals[1], kWhole)) return std::nullopt;

@@ -65,7 +65,7 @@ Column round_whole(const FunctionCall& call) {
   });
 }
 
-// The DOUBLE nearest to the decimal that is meant: halves away from zero.
+// Rounds (halves away from zero) or truncates in decimal and returns the nearest DOUBLE.
 template <Rounding rounding>
 double round_double_to(double value, int64_t digits) {
   if (!std::isfinite(value) || digits > 308) return value;
@@ -93,7 +93,7 @@ Column round_digits(const FunctionCall& call) {
     if (digits[row] < scale - 38) return 0;
     Int128 unit = power_of_ten(static_cast<int>(scale - digits[row]));
     Int128 units = divide_rounding<rounding>(numbers[row], unit);
-    // 0.5 * 10^38 rounds up to 10^38, which no DECIMAL holds; fill_decimals refuses it.
+    // 0.5 * 10^38 rounds up to 10^38, which exceeds DECIMAL; fill_decimals rejects it.
     return units * unit;
   });
 }

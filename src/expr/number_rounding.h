@@ -1,4 +1,4 @@
-// Signs and rounding. Decimals exactly, halves away from zero; DOUBLE halves to even (as PostgreSQL). Bodies of functions
+// Signs and rounding. Decimals are exact and round halves away from zero; DOUBLE rounds halves to even (as PostgreSQL). Function bodies
 // (expr/function.h).
 #pragma once
 
@@ -6,7 +6,7 @@
 
 namespace pistachio {
 
-Column absolute_value(const FunctionCall& call);  // the type stays
+Column absolute_value(const FunctionCall& call);  // keeps the type
 Column sign_of_number(const FunctionCall& call);  // DECIMAL(1,0) or DOUBLE
 
 // To a whole number: DECIMAL(n,0) or DOUBLE.
@@ -15,7 +15,7 @@ Column round_up(const FunctionCall& call);
 Column round_down(const FunctionCall& call);
 Column cut_number(const FunctionCall& call);
 
-// number, digits behind the point (negative: before it). The scale of decimals stays.
+// number, digits after the point (negative: before it). Decimals keep their scale.
 Column round_to_digits(const FunctionCall& call);
 Column cut_to_digits(const FunctionCall& call);
 

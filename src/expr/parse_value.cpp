@@ -35,7 +35,7 @@ std::string lowered(std::string_view text) {
   throw UserError(fmt::format("'{}' is no {}", text, type.to_string()));
 }
 
-// The words may be shortened as long as they stay different.
+// Words may be abbreviated as long as they are unambiguous.
 ScalarValue parse_boolean(std::string_view text) {
   std::string word = lowered(text);
   struct Word {
@@ -51,7 +51,7 @@ ScalarValue parse_boolean(std::string_view text) {
   refuse(TypeKind::Boolean, text);
 }
 
-// A decimal with more digits than the type has is rounded, halves away from zero.
+// Excess fractional digits are rounded, halves away from zero.
 ScalarValue parse_decimal(LogicalType type, std::string_view text) {
   std::optional<DecimalText> number = read_decimal_text(text);
   if (!number) refuse(type, text);
@@ -67,7 +67,7 @@ ScalarValue parse_integer(LogicalType type, std::string_view text) {
   return parsed.value;
 }
 
-// A number that no value of the type comes near to is refused, as in PostgreSQL; infinity has words of its own.
+// Overflow and underflow are errors, as in PostgreSQL; infinity must be spelled out.
 ScalarValue parse_floating(LogicalType type, std::string_view text) {
   std::string word = lowered(text);
   if (word == "infinity" || word == "+infinity") word = "inf";
@@ -79,7 +79,7 @@ ScalarValue parse_floating(LogicalType type, std::string_view text) {
   return value;
 }
 
-// Microseconds by which the seconds' digits behind the sixth round up: 0 or 1.
+// Rounding of the seconds' digits after the sixth: 0 or 1 microsecond.
 int64_t rounding_of_seconds(std::string_view text) {
   size_t point = text.find('.', std::min(text.find(':'), text.size()));
   if (point == std::string_view::npos) return 0;
@@ -92,7 +92,7 @@ int64_t rounding_of_seconds(std::string_view text) {
 ScalarValue parse_date_or_clock(LogicalType type, std::string_view text) {
   ParsedConstant parsed = parse_constant(type, text);
   bool is_date = type.kind() == TypeKind::Date;
-  // Microseconds are rounded as in PostgreSQL, nanoseconds cut as in DuckDB.
+  // Microseconds are rounded as in PostgreSQL, nanoseconds truncated as in DuckDB.
   bool rounds = !parsed.exact && !is_date && !type.has_nanoseconds();
   if (rounds) parsed.value.integer += rounding_of_seconds(text);
   if (is_time_of_day(type)) return parsed.value;

@@ -1,4 +1,4 @@
-// Values from text as SQL writes them: what CAST('...' AS type) and typed literals accept. Leading and trailing spaces do not count.
+// Parses SQL values: what CAST('...' AS type) and typed literals accept. Leading and trailing spaces are ignored.
 #pragma once
 
 #include <string_view>
@@ -8,10 +8,10 @@
 
 namespace pistachio {
 
-// Throws UserError when the text is no value of the type or lies outside its range. Decimals round to their scale.
+// Throws UserError if the text is not a value of the type or out of its range. Decimals are rounded to their scale.
 ScalarValue parse_value(LogicalType type, std::string_view text);
 
-// The number in the scale of a decimal type, halves away from zero. Throws UserError, with `text`, where the type has too few digits.
+// The number in the scale of a decimal type, halves away from zero. Throws UserError, quoting `text`, if the type has too few digits.
 Int128 rounded_decimal(const DecimalText& number, LogicalType type, std::string_view text);
 
 }  // namespace pistachio

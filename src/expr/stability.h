@@ -1,4 +1,4 @@
-// Whether an expression gives the same value for the same row wherever and whenever it is evaluated in a statement: all do but random().
+// Whether an expression always has the same value for the same row within a statement; true unless it contains random().
 #pragma once
 
 #include "expr/expression.h"

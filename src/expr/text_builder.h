@@ -1,4 +1,4 @@
-// Builds a column of text: one growing buffer of bytes and the end of each row. Owned by one function call; one thread.
+// Builds a text column: a growing byte buffer and the end of each row. Used within one function call, by one thread.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -14,7 +14,7 @@ namespace pistachio {
 
 class TextBuilder {
  public:
-  // `bytes` is a guess; the buffer grows.
+  // `bytes` is an initial estimate; the buffer grows.
   TextBuilder(int64_t rows, int64_t bytes);
 
   void append(std::string_view text) {
@@ -26,7 +26,7 @@ class TextBuilder {
     *reserve(1) = byte;
     ++size_;
   }
-  // Room for so many bytes behind the last one; `commit` says how many were written.
+  // Makes room to append `bytes` bytes; `commit` says how many were written.
   char* reserve(int64_t bytes) {
     if (size_ + bytes > capacity_) grow(size_ + bytes);
     return data_ + size_;
@@ -38,7 +38,7 @@ class TextBuilder {
     row_begin_ = size_;
   }
 
-  // After as many `end_row` as there are rows.
+  // Call it after `end_row` for every row.
   Column finish(LogicalType type);
 
  private:
@@ -56,7 +56,7 @@ class TextBuilder {
   int64_t row_begin_ = 0;
 };
 
-// A column of what `body(row, builder)` appends for each row that counts.
+// A column of the text that `body(row, builder)` appends for each row that counts.
 template <typename Body>
 Column build_text(const FunctionCall& call, int64_t bytes, const Body& body) {
   TextBuilder builder(call.rows, bytes);
@@ -68,7 +68,7 @@ Column build_text(const FunctionCall& call, int64_t bytes, const Body& body) {
   return builder.finish(call.result);
 }
 
-// A column of pieces of `source`, whose bytes it shares: `body(row)` gives a view into the row's value.
+// A column of substrings that shares the bytes of `source`: `body(row)` returns a view into the row's value.
 template <typename Body>
 Column share_text(const FunctionCall& call, const ArgumentText& source, const Body& body) {
   CountedRows counted(call);

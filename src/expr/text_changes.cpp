@@ -21,7 +21,7 @@ namespace {
 
 constexpr int64_t kLongestText = int64_t{1} << 30;
 
-// Where an argument of a function with its own null rule has values.
+// Validity of an argument, for functions that handle NULLs themselves.
 class ArgumentPresence {
  public:
   explicit ArgumentPresence(const Argument& argument)
@@ -65,7 +65,7 @@ void check_length(int64_t bytes) {
   if (bytes > kLongestText) throw UserError("the text would be longer than 1 GiB");
 }
 
-// `count` characters of `fill` over and over.
+// `count` characters of repeated `fill`.
 void append_fill(TextBuilder& builder, std::string_view fill, int64_t fill_characters, int64_t count) {
   check_length(count / fill_characters * static_cast<int64_t>(fill.size()));
   for (; count >= fill_characters; count -= fill_characters) builder.append(fill);
@@ -73,7 +73,7 @@ void append_fill(TextBuilder& builder, std::string_view fill, int64_t fill_chara
   builder.append(fill.substr(0, static_cast<size_t>(end - fill.data())));
 }
 
-// Text longer than the length is cut at its end on both sides.
+// Both pads truncate longer text at its end.
 template <bool left>
 Column pad(const FunctionCall& call) {
   ArgumentText text(call.arguments[0]);
@@ -92,7 +92,7 @@ Column pad(const FunctionCall& call) {
   });
 }
 
-// Which character becomes which; those without a partner are dropped. Of two for the same character the first counts.
+// Mapping of characters; those without a counterpart are dropped. The first mapping of a character wins.
 class Translation {
  public:
   Translation(std::string_view from, std::string_view to) {

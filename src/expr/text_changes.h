@@ -1,4 +1,4 @@
-// Functions that write new texts. Bodies of functions (expr/function.h).
+// Functions that produce new text. Function bodies (expr/function.h).
 #pragma once
 
 #include "expr/function.h"

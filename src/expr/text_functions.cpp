@@ -1,5 +1,5 @@
-// Functions on text: the table, and which types each takes. Positions and lengths are in characters. Bodies: text_pieces (cut),
-// text_changes (write), text_search (measure, search, match).
+// Functions on text: the table and the argument types of each. Positions and lengths are in characters. Bodies: text_pieces (substrings),
+// text_changes (new text), text_search (measure, search, match).
 #include <array>
 
 #include "expr/argument_access.h"

@@ -264,7 +264,7 @@ TEST(TextFunctions, Like) {
   check_error("like", {text("abc"), text("abc"), text("xy")}, "escape");
 }
 
-// As the standard says it, character by character.
+// LIKE as defined by the standard, character by character.
 bool naive_like(const std::vector<std::string>& text, size_t i, const std::vector<std::string>& pattern, size_t j) {
   if (j == pattern.size()) return i == text.size();
   if (pattern[j] == "%") {
@@ -318,7 +318,7 @@ TEST(TextFunctions, LikeAgreesWithNaiveMatcher) {
   EXPECT_GT(matched, 20'000);
 }
 
-// Bytes go eight at a time; each must come out as alone.
+// Bytes are processed eight at a time; the result must equal processing each alone.
 TEST(TextFunctions, WordsOfBytesAgreeWithSingleOnes) {
   std::mt19937 random(13);
   for (int round = 0; round < 2'000; ++round) {
@@ -356,7 +356,7 @@ TEST(TextFunctions, FindsBytesEverywhere) {
   }
 }
 
-// Bytes that are no UTF-8 give some answer and stay inside their text.
+// Invalid UTF-8 yields some result without access outside the text.
 TEST(TextFunctions, BrokenTextIsHarmless) {
   std::mt19937 random(5);
   std::vector<ScalarValue> values;
@@ -393,7 +393,7 @@ TEST(TextFunctions, BrokenTextIsHarmless) {
   for (int64_t row = 0; row < column.rows(); ++row) {
     EXPECT_LE(lengths.values()[row].item<int64_t>(), static_cast<int64_t>(values[static_cast<size_t>(row)].text.size()));
   }
-  // Cutting at any place and joining again gives the text.
+  // Splitting anywhere and concatenating yields the original text.
   Column head = run("left", {whole(2)});
   Column tail = run("substring", {whole(3)});
   for (int64_t row = 0; row < column.rows(); ++row) {

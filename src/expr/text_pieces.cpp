@@ -13,7 +13,7 @@ namespace pistachio {
 
 namespace {
 
-// Before the last `count` characters, or the begin if there are fewer.
+// Start of the last `count` characters, or of the text if there are fewer.
 const char* skip_back(const char* end, const char* begin, int64_t count) {
   for (; count > 0 && end > begin; --count) end = previous_character(end, begin);
   return end;
@@ -23,7 +23,7 @@ std::string_view between(const char* begin, const char* end) {
   return {begin, static_cast<size_t>(end - begin)};
 }
 
-// -count, and something larger than any text for the smallest number.
+// -count; for the smallest number, which has no negation, something larger than any text.
 int64_t absolute_count(int64_t count) {
   return count == INT64_MIN ? INT64_MAX : -count;
 }
@@ -81,7 +81,7 @@ Column trim(const FunctionCall& call) {
   return share_text(call, text, [&](int64_t row) { return trimmed<left, right>(text[row], CharacterSet(sets[row])); });
 }
 
-// The piece before the next delimiter; `rest` becomes what is behind it, or null if there is none.
+// The part before the next delimiter; `rest` becomes the part after it, or null if there is none.
 std::string_view next_piece(const char*& rest, const char* end, std::string_view delimiter) {
   const char* begin = rest;
   const char* found = find_bytes(begin, end, delimiter);

@@ -1,4 +1,4 @@
-// Functions that cut pieces out of texts. Results share the bytes of their argument. Bodies of functions (expr/function.h).
+// Functions that return substrings. Results share the bytes of their argument. Function bodies (expr/function.h).
 #pragma once
 
 #include <string_view>
@@ -7,12 +7,12 @@
 
 namespace pistachio {
 
-// Characters [start, start + length) counted from 1; what lies outside the text is cut. Throws UserError for a negative length.
+// Characters [start, start + length), 1-based and clamped to the text. Throws UserError for a negative length.
 std::string_view substring_of(std::string_view text, int64_t start, int64_t length);
 
 Column substring(const FunctionCall& call);   // text, start [, length]
-Column left_part(const FunctionCall& call);   // text, count; negative: all but so many
-Column right_part(const FunctionCall& call);  // text, count; negative: all but so many
+Column left_part(const FunctionCall& call);   // text, count; negative: all but the last -count
+Column right_part(const FunctionCall& call);  // text, count; negative: all but the first -count
 Column trim_left(const FunctionCall& call);   // text [, characters]
 Column trim_right(const FunctionCall& call);  // text [, characters]
 Column trim_both(const FunctionCall& call);   // text [, characters]

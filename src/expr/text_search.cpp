@@ -55,7 +55,7 @@ Argument lower_argument(const Argument& argument) {
 
 template <bool negated, bool ignores_case>
 Column match(const FunctionCall& call) {
-  // A bad pattern is no error when there is no value for it.
+  // A bad pattern is not an error if no row counts.
   if (!any_row_counts(call)) return meaningless_rows(call);
   ArgumentText text(ignores_case ? lower_argument(call.arguments[0]) : call.arguments[0]);
   ArgumentText pattern(call.arguments[1]);

@@ -9,7 +9,7 @@ namespace pistachio {
 #ifdef __SSE2__
 namespace {
 
-// The places of 16 where both the first and the last byte of the needle match.
+// Which of 16 positions match both the first and the last byte of the needle.
 unsigned candidates(const char* first_at, const char* last_at, __m128i first, __m128i last) {
   __m128i front = _mm_cmpeq_epi8(_mm_loadu_si128(reinterpret_cast<const __m128i*>(first_at)), first);
   __m128i back = _mm_cmpeq_epi8(_mm_loadu_si128(reinterpret_cast<const __m128i*>(last_at)), last);
@@ -19,7 +19,7 @@ unsigned candidates(const char* first_at, const char* last_at, __m128i first, __
 }  // namespace
 #endif
 
-// memmem sets up a table for each call, which costs more than searching a short value.
+// memmem builds a table per call, which costs more than searching a short value.
 const char* find_bytes(const char* at, const char* end, std::string_view needle) {
   if (needle.empty()) return at;
   int64_t length = static_cast<int64_t>(needle.size());

@@ -1,5 +1,5 @@
-// Characters of UTF-8 text. A character begins at the first byte of a text and at every byte that does not continue another one, so that
-// broken text counts and splits like any other and nothing reads past its end.
+// Characters of UTF-8 text. A character starts at the first byte of a text and at every byte that is not a continuation byte, so that
+// invalid text can be counted and split, too, and nothing reads past its end.
 #pragma once
 
 #include <algorithm>
@@ -26,7 +26,7 @@ inline bool is_ascii(std::string_view text) {
   return (seen & 0x8080808080808080ULL) == 0;
 }
 
-// Eight bytes at a time: of bytes 10xxxxxx, which continue a character, the highest bit is set and the next one is not.
+// Eight bytes at a time: continuation bytes are 10xxxxxx.
 inline int64_t count_characters(std::string_view text) {
   constexpr uint64_t ones = 0x0101010101010101ULL;
   const char* at = text.data();
@@ -42,23 +42,23 @@ inline int64_t count_characters(std::string_view text) {
   return count;
 }
 
-// Behind the character at `at`, which is before `end`.
+// The end of the character at `at` < `end`.
 inline const char* next_character(const char* at, const char* end) {
   ++at;
   while (at < end && continues_character(*at)) ++at;
   return at;
 }
 
-// The begin of the character that ends at `at`, which is behind `begin`.
+// The start of the character that ends at `at` > `begin`.
 inline const char* previous_character(const char* at, const char* begin) {
   --at;
   while (at > begin && continues_character(*at)) --at;
   return at;
 }
 
-// Behind `count` characters, or the end if there are fewer.
+// Skips `count` characters, or stops at the end.
 inline const char* skip_characters(const char* at, const char* end, int64_t count) {
-  // No character is shorter than a byte, so ASCII text goes by words.
+  // A character has at least one byte, so eight can be skipped at a time if all are ASCII.
   while (count >= 8 && end - at > 8) {
     uint64_t word;
     std::memcpy(&word, at, 8);
@@ -70,7 +70,7 @@ inline const char* skip_characters(const char* at, const char* end, int64_t coun
   return at;
 }
 
-// The code point at `at`; a byte that is no valid character gives its own value plus 0xDC00, which is no code point. Moves `at` behind it.
+// The code point at `at`; an invalid byte yields 0xDC00 plus its value, which is not a code point. Advances `at`.
 constexpr uint32_t kBrokenByte = 0xDC00;
 inline uint32_t read_code_point(const char*& at, const char* end) {
   auto byte = [&](int64_t i) { return static_cast<uint32_t>(static_cast<unsigned char>(at[i])); };
@@ -123,7 +123,7 @@ inline int64_t write_code_point(uint32_t code, char* to) {
   return 4;
 }
 
-// The first place of `needle` in [at, end), or null. An empty needle is found at once.
+// The first occurrence of `needle` in [at, end), or null. An empty needle is found at `at`.
 const char* find_bytes(const char* at, const char* end, std::string_view needle);
 
 }  // namespace pistachio

@@ -17,7 +17,7 @@ at::Tensor widen(const at::Tensor& values) {
 }
 
 at::Tensor wide_to_double(const at::Tensor& words) {
-  // The magnitude first: its two halves have one sign, so that a small negative number does not lose its digits to 2^64.
+  // Via the magnitude, whose halves have the same sign: otherwise a small negative number loses its digits to 2^64.
   at::Tensor low = words.select(1, 0);
   at::Tensor high = words.select(1, 1);
   at::Tensor negative = high.lt(0);
@@ -30,7 +30,7 @@ at::Tensor wide_to_double(const at::Tensor& words) {
 }
 
 at::Tensor double_to_wide(const at::Tensor& values) {
-  // The magnitude first: what a small negative number has above a multiple of 2^64 needs more digits than a double has.
+  // Via the magnitude: the remainder of a small negative number modulo 2^64 would need more digits than a double has.
   at::Tensor magnitude = values.abs();
   at::Tensor high = (magnitude / kTwo64).floor();
   at::Tensor rest = magnitude - high * kTwo64;  // in [0, 2^64), exact: both are multiples of the lowest bit of `magnitude`

@@ -1,5 +1,5 @@
-// Deleting syntax trees. The trees of long chains are as deep as the chain is long: here they are taken apart with a list of nodes
-// still to delete in place of recursion. Called by whoever owns a tree, on any thread; the list is the only memory.
+// Deletes syntax trees. The trees of long chains are as deep as the chain is long: they are deleted with an explicit list of pending nodes
+// instead of recursion. Any thread; the list is the only memory.
 #include "parser/ast.h"
 
 #include <utility>
@@ -70,7 +70,7 @@ void take_children(Expression& node, Expressions& taken) {
   std::visit([&](auto& kind) { take_children(kind, taken); }, node.node);
 }
 
-// Queries and tables: only set operations and joins make chains; all else is as deep as the text's parentheses.
+// Queries and tables: only set operations and joins form chains; everything else is only as deep as the text's parentheses.
 void take_children(Query& node, std::vector<QueryPtr>& taken) {
   auto* operation = std::get_if<SetOperation>(&node.body);
   if (operation == nullptr) return;

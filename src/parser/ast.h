@@ -1,7 +1,7 @@
-// The syntax tree: what the user wrote, nothing resolved. A small tree of our own, so that nothing above knows libpg_query. Every node has
-// its position, a byte offset into the text that was parsed (-1: none). Names are folded to lower case unless they were quoted.
-// The position of an operator, of AND, IN, BETWEEN and the like is that of the word or sign; of everything else, where it begins.
-// Value types, owned by whoever holds them; no thread rules. How deep a tree can be: ParseLimits in parse.h.
+// The syntax tree, as written; names are not resolved. Our own small tree, so that only the parser depends on libpg_query. Every node has
+// its position, a byte offset into the parsed text (-1: none): for operators, AND, IN, BETWEEN and the like that of the word or sign, for
+// everything else where it starts. Names are folded to lower case unless quoted. Plain value types. ParseLimits in parse.h bounds the
+// depth.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +17,8 @@ struct Expression;
 struct Query;
 struct TableReference;
 
-// Deletes chains (a + a + ..., joins, unions: trees as deep as they are long) without recursion, so that no stack is too small for it.
-// Whatever std::make_unique gives converts to these pointers.
+// Deletes chains (a + a + ..., joins, unions: trees as deep as they are long) without recursion, so that any stack is large enough.
+// Pointers from std::make_unique convert to these pointers.
 struct DeleteTree {
   DeleteTree() = default;
   template <typename Node>
@@ -31,8 +31,8 @@ using ExpressionPtr = std::unique_ptr<Expression, DeleteTree>;
 using QueryPtr = std::unique_ptr<Query, DeleteTree>;
 using TableReferencePtr = std::unique_ptr<TableReference, DeleteTree>;
 
-// A type as written: "decimal" with modifiers 15, 2. PostgreSQL's internal names are given back as SQL's: "integer", "bigint", "smallint",
-// "real", "double", "boolean", "varchar", "decimal", "date", "time", "timestamp", "timestamptz", "interval", "blob", others as they are.
+// A type as written: "decimal" with modifiers 15, 2. PostgreSQL's internal names are mapped to SQL's: "integer", "bigint", "smallint",
+// "real", "double", "boolean", "varchar", "decimal", "date", "time", "timestamp", "timestamptz", "interval", "blob"; others are unchanged.
 struct TypeName {
   std::string name;
   std::vector<int64_t> modifiers;
@@ -100,7 +100,7 @@ struct OrderItem {
 };
 
 // Functions and aggregates; also coalesce, nullif, greatest, least, extract(field text, value), current_date, current_timestamp, ...
-// SQL's own spellings arrive as plain calls: position(a IN b) is strpos(b, a); trim is btrim, ltrim, rtrim (value[, characters]);
+// Special SQL syntax becomes plain calls: position(a IN b) is strpos(b, a); trim is btrim, ltrim, rtrim (value[, characters]);
 // substring(a FROM b FOR c) is substring(a, b, c); overlay(value, new, from[, length]); x AT TIME ZONE z is timezone(z, x);
 // current_timestamp(3) has the precision as argument.
 struct Call {
@@ -110,7 +110,7 @@ struct Call {
   bool distinct = false;
   ExpressionPtr filter;
   std::vector<OrderItem> order_by;
-  bool has_over = false;  // a window function: refused by the binder, by name
+  bool has_over = false;  // a window function: rejected by the binder, by name
 };
 
 struct Cast {
@@ -120,7 +120,7 @@ struct Cast {
 
 struct Case {
   struct When {
-    ExpressionPtr condition;  // with an operand: the value compared with it
+    ExpressionPtr condition;  // with an operand: the value it is compared with
     ExpressionPtr result;
   };
   ExpressionPtr operand;  // may be null
@@ -129,7 +129,7 @@ struct Case {
 };
 
 struct Subquery {
-  // In is `operand = ANY (query)`. Not In arrives as Logical Not of In.
+  // In is `operand = ANY (query)`. NOT IN is a Logical Not of In.
   enum class Kind { Scalar, Exists, In, Any, All };
   Kind kind = Kind::Scalar;
   ExpressionPtr operand;   // In, Any, All
@@ -200,7 +200,7 @@ struct Select {
   std::vector<TableReferencePtr> from;  // the comma list
   ExpressionPtr where;
   std::vector<ExpressionPtr> group_by;
-  bool group_by_nothing = false;  // GROUP BY (): one group, even of no rows
+  bool group_by_nothing = false;  // GROUP BY (): one group, even without rows
   ExpressionPtr having;
 };
 

@@ -1,4 +1,4 @@
-// One writer with a growing text; the methods follow the kinds of nodes in ast.h. See ast_text.h.
+// One writer that appends to a string; one method per kind of node in ast.h. See ast_text.h.
 #include "parser/ast_text.h"
 
 #include <fmt/format.h>
@@ -144,7 +144,7 @@ void AstWriter::write_node(const ast::Star& node) {
   add(node.qualifier.empty() ? "*" : ".*");
 }
 
-// Along the left side by a loop: a chain of operators is as deep as it is long.
+// A loop along the left side: a chain of operators is as deep as it is long.
 void AstWriter::write_node(const ast::Operator& node) {
   std::vector<const ast::Operator*> chain = {&node};
   while (chain.back()->operands.size() >= 2) {
@@ -214,7 +214,7 @@ void AstWriter::write_node(const ast::InList& node) {
   add("))");
 }
 
-// Functions that the grammar knows without parentheses, and only so.
+// Functions that the grammar only accepts without parentheses.
 bool is_bare_function(std::string_view name) {
   constexpr std::array<std::string_view, 11> bare = {"current_date",   "current_time",    "current_timestamp", "localtime",
                                                      "localtimestamp", "current_role",    "current_user",      "user",
@@ -418,7 +418,7 @@ void AstWriter::write_node(const ast::Values& node) {
 void AstWriter::write_node(const ast::SetOperation& node) {
   constexpr std::array<std::string_view, 3> words = {") UNION ", ") INTERSECT ", ") EXCEPT "};
   std::vector<const ast::SetOperation*> chain = {&node};
-  // A left operand with WITH is written as any query; the loop follows what a chain of set operations gives.
+  // A left operand with WITH is written like any query; the loop only follows chains of set operations.
   while (chain.back()->left->with.empty()) {
     const auto* left = std::get_if<ast::SetOperation>(&chain.back()->left->body);
     if (left == nullptr) break;

@@ -1,6 +1,6 @@
-// Writes a syntax tree as SQL-like text in one canonical form: every operator in parentheses, names quoted where they must be, keywords in
-// upper case. For tests, logs and the names of columns. Parsing the text of a query gives the same tree again, except that names which are
-// keywords are not quoted and a window is written as OVER (...). Pure functions; recursion as ParseLimits says, with loops along chains.
+// Writes a syntax tree as SQL-like text in canonical form: every operator in parentheses, names quoted if necessary, keywords in upper
+// case. For tests, logs and column names. Parsing the text of a query yields the same tree, except that names which are keywords are not
+// quoted and a window is written as OVER (...). Pure functions; recursion is bounded by ParseLimits, with loops along chains.
 #pragma once
 
 #include <string>

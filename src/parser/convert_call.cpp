@@ -1,4 +1,4 @@
-// Function calls and what reads like one: aggregates, current_date, coalesce. See tree_converter.h.
+// Function calls and similar syntax: aggregates, current_date, coalesce. See tree_converter.h.
 #include <string_view>
 #include <utility>
 
@@ -12,7 +12,7 @@ std::string TreeConverter::function_name(const Json& body) const {
   std::vector<std::string> parts = names(find_field(body, "funcname"));
   if (parts.size() == 2 && parts.front() == "pg_catalog") parts.erase(parts.begin());
   if (parts.size() != 1) refuse("A function with a schema name", position(body));
-  // PostgreSQL has already put the arguments in the order of strpos: text first, then what is looked for.
+  // PostgreSQL has already put the arguments in the order of strpos: text first, then the substring.
   const bool sql_syntax = text_field(body, "funcformat") == "COERCE_SQL_SYNTAX";
   if (sql_syntax && parts.front() == "position") return "strpos";
   return parts.front();

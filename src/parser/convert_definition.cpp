@@ -40,7 +40,7 @@ ast::CreateView TreeConverter::create_view(const Json& body) {
   result.column_aliases = names(find_field(body, "aliases"));
   result.or_replace = flag(body, "replace");
   result.query = query(body.at("query"));
-  // The first AS: nothing before the query can have one.
+  // The first AS: nothing before the query can contain one.
   for (size_t i = 0; i + 1 < tokens_.size() && result.query_text.empty(); ++i) {
     if (!is_word(text_, tokens_[i], "as")) continue;
     const int64_t begin = tokens_[i + 1].begin;

@@ -22,7 +22,7 @@ constexpr std::array<std::pair<std::string_view, TestKind>, 6> boolean_tests = {
 
 constexpr std::array<std::string_view, 6> comparisons = {"=", "<>", "<", "<=", ">", ">="};
 
-// Kinds of expression we do not have, in the user's words.
+// Unsupported kinds of expression, as the user knows them.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 8> refused_kinds = {
     {{"A_ArrayExpr", "An array"},
      {"A_Indirection", "A subscript or field of a value"},
@@ -150,7 +150,7 @@ ast::ExpressionPtr TreeConverter::row(const Json& body) {
   return make(ast::Row{expressions(find_field(body, "args"))}, position(body));
 }
 
-// Texts are compared by their bytes, which is what "C" asks for.
+// Text is compared by bytes, which is collation "C".
 ast::ExpressionPtr TreeConverter::collate(const Json& body) {
   const std::vector<std::string> collation = names(find_field(body, "collname"));
   const bool bytes = collation.back() == "C" && (collation.size() == 1 || collation.front() == "pg_catalog");

@@ -42,8 +42,8 @@ constexpr std::array<std::pair<int64_t, std::string_view>, 13> interval_fields =
 
 }  // namespace
 
-// libpg_query 15-4.0.0 leaves out integers that are not positive: what is missing is read from the text, where PostgreSQL has folded the
-// minus signs (and parentheses) before the number into it.
+// libpg_query 15-4.0.0 omits integers that are not positive: the value is read from the text, since PostgreSQL has folded preceding minus
+// signs (and parentheses) into the number.
 std::string TreeConverter::integer_text(const Json& constant) const {
   const int64_t value = integer_field(constant.at("ival"), "ival");
   if (value != 0) return std::to_string(value);
@@ -70,7 +70,7 @@ ast::ExpressionPtr TreeConverter::literal(const Json& body) {
   if (const Json* truth = find_field(body, "boolval")) {
     return make(ast::Literal{Kind::Boolean, flag(*truth, "boolval") ? "true" : "false"}, at);
   }
-  // X'0aff' are bytes; what else is left is B'101'.
+  // X'0aff' is bytes; the only other kind is B'101'.
   const std::string_view bits = text_field(body.at("bsval"), "bsval");
   if (!bits.starts_with('x')) refuse("A bit string", at);
   ast::Cast bytes;
@@ -80,7 +80,7 @@ ast::ExpressionPtr TreeConverter::literal(const Json& body) {
   return make(std::move(bytes), at);
 }
 
-// DATE '...' has no location of its own: it begins with the type.
+// DATE '...' has no location: it starts with the type.
 ast::ExpressionPtr TreeConverter::cast(const Json& body) {
   ast::Cast result;
   result.operand = expression(body.at("arg"));

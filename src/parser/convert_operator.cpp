@@ -14,7 +14,7 @@ namespace {
 constexpr std::array<std::string_view, 22> binary_operators = {"+",  "-", "*",  "/", "%",  "^", "||", "&", "|",  "#",  "<<",
                                                                ">>", "=", "<>", "<", "<=", ">", ">=", "~", "~*", "!~", "!~*"};
 
-// LIKE under its PostgreSQL operator name, and what it is called in our tree.
+// LIKE under its PostgreSQL operator name, and its name in our tree.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 4> like_operators = {
     {{"~~", "like"}, {"!~~", "not like"}, {"~~*", "ilike"}, {"!~~*", "not ilike"}}};
 
@@ -58,7 +58,7 @@ ast::ExpressionPtr TreeConverter::operator_expression(const Json& body) {
   return make(std::move(nullif), position(body));
 }
 
-// A chain a + b + c is deep on its left side: goes down by a loop and builds upwards.
+// A chain a + b + c is deep on its left side: descend in a loop, then build upwards.
 ast::ExpressionPtr TreeConverter::plain_operator(const Json& body) {
   std::vector<const Json*> chain = {&body};
   while (find_field(*chain.back(), "lexpr") != nullptr && is_plain_binary(chain.back()->at("lexpr"))) {
@@ -138,7 +138,7 @@ ast::ExpressionPtr TreeConverter::in_list(const Json& body) {
   return make(std::move(result), position(body));
 }
 
-// x = ANY(ARRAY[..]) is IN, x <> ALL(ARRAY[..]) is NOT IN; nothing else needs arrays.
+// x = ANY(ARRAY[..]) is IN, x <> ALL(ARRAY[..]) is NOT IN; arrays are not supported elsewhere.
 ast::ExpressionPtr TreeConverter::any_or_all_of_list(const Json& body, bool any) {
   const Json& array = body.at("rexpr");
   if (kind_of(array) != "A_ArrayExpr") refuse(any ? "ANY over an array value" : "ALL over an array value", position(body));

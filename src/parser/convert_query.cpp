@@ -15,7 +15,7 @@ bool is_set_operation(const Json& body) {
   return text_field(body, "op") != "SETOP_NONE";
 }
 
-// The operand of a set operation that has WITH, ORDER BY or LIMIT stood in parentheses and is a query of its own: no link of the chain.
+// An operand of a set operation with WITH, ORDER BY or LIMIT was in parentheses and is a separate query, not part of the chain.
 bool continues_chain(const Json& body) {
   return is_set_operation(body) && find_field(body, "sortClause") == nullptr && find_field(body, "limitCount") == nullptr &&
          find_field(body, "limitOffset") == nullptr && find_field(body, "withClause") == nullptr;
@@ -31,7 +31,7 @@ ast::QueryPtr TreeConverter::query(const Json& node) {
   return query_body(body_of(node));
 }
 
-// a UNION b UNION c is deep on its left side: goes down by a loop and builds upwards.
+// a UNION b UNION c is deep on its left side: descend in a loop, then build upwards.
 ast::QueryPtr TreeConverter::query_body(const Json& body) {
   const Descent nested(*this, 1, 1);
   if (!is_set_operation(body)) return plain_query(body);
@@ -70,8 +70,7 @@ ast::QueryPtr TreeConverter::plain_query(const Json& body) {
   return result;
 }
 
-// The tree does not say where a SELECT begins: looks back from its first column (VALUES: from its first value), out of the brackets
-// that are closed or opened on the way.
+// The tree does not say where a SELECT starts: searches backwards from its first column (VALUES: its first value), tracking brackets.
 int64_t TreeConverter::query_position(const Json& body) const {
   const Json* rows = find_field(body, "valuesLists");
   const Json* list = rows != nullptr ? find_field(body_of(rows->front()), "items") : find_field(body, "targetList");

@@ -1,4 +1,4 @@
-// Statements: which kind, EXPLAIN, SET and SHOW, DESCRIBE, and the names of those we refuse. See tree_converter.h.
+// Statements: their kind, EXPLAIN, SET and SHOW, DESCRIBE, and the names of unsupported ones. See tree_converter.h.
 #include <array>
 #include <string_view>
 #include <utility>
@@ -60,7 +60,7 @@ ast::Statement TreeConverter::statement(const Json& node, size_t first_token) {
   return result;
 }
 
-// What the statement calls itself: UPDATE, CREATE INDEX, DROP SCHEMA.
+// The statement's name: UPDATE, CREATE INDEX, DROP SCHEMA.
 std::string TreeConverter::statement_words(size_t first_token) const {
   std::string words = upper_case(token_text(text_, tokens_[first_token]));
   if (!is_one_of(text_, tokens_[first_token], {"create", "alter", "drop", "comment", "refresh"})) return words;
@@ -77,7 +77,7 @@ std::string TreeConverter::statement_words(size_t first_token) const {
   return words;
 }
 
-// DESCRIBE t was rewritten to SELECT * FROM t: nothing but that one table may have followed.
+// DESCRIBE t was rewritten to SELECT * FROM t: only that one table may follow.
 ast::Statement TreeConverter::describe(const Json& node) {
   if (kind_of(node) != "SelectStmt") throw UserError("DESCRIBE needs a table, a file or a query", tokens_[1].begin);
   ast::Statement result = statement(node, 0);
@@ -121,8 +121,8 @@ ast::Explain TreeConverter::explain(const Json& body) {
   return result;
 }
 
-// Where the explained statement begins: after the word, after options in parentheses (unless they are the statement: EXPLAIN (SELECT 1)),
-// after ANALYZE and VERBOSE.
+// Where the explained statement starts: after EXPLAIN, options in parentheses (unless they are the statement: EXPLAIN (SELECT 1)),
+// ANALYZE and VERBOSE.
 size_t TreeConverter::explained_token() const {
   size_t i = 1;
   if (is_sign(text_, tokens_[i], "(")) {

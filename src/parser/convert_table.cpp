@@ -1,4 +1,4 @@
-// What stands in FROM: tables, files, functions, subqueries, joins. See tree_converter.h.
+// FROM: tables, files, functions, subqueries, joins. See tree_converter.h.
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -35,13 +35,13 @@ ast::TableReferencePtr TreeConverter::join_leaf(const Json& node) {
   refuse("This kind of table", position(body));
 }
 
-// a JOIN b JOIN c is deep on its left side: goes down by a loop and builds upwards.
+// a JOIN b JOIN c is deep on its left side: descend in a loop, then build upwards.
 ast::TableReferencePtr TreeConverter::join(const Json& node) {
   std::vector<const Json*> chain = {&body_of(node)};
   while (is_join_without_alias(chain.back()->at("larg"))) chain.push_back(&body_of(chain.back()->at("larg")));
   const Descent descent(*this, 0, static_cast<int64_t>(chain.size()));
   ast::TableReferencePtr result = join_leaf(chain.back()->at("larg"));
-  std::optional<ast::JoinTable::Kind> word;  // SEMI or ANTI before the next join, which the rewritten statement has as a join of its own
+  std::optional<ast::JoinTable::Kind> word;  // SEMI or ANTI before the next join; the rewritten statement has it as a separate join
   for (size_t i = chain.size(); i-- > 0;) {
     std::optional<ast::JoinTable::Kind> next_word = join_word(chain[i]->at("rarg"));
     if (!next_word) result = one_join(*chain[i], std::move(result), word);
@@ -115,7 +115,7 @@ ast::TableReference TreeConverter::named_table(const Json& body) {
   return result;
 }
 
-// The tree has a list of functions, each with its column definitions, for ROWS FROM, which we do not have.
+// The tree has a list of functions with column definitions, for ROWS FROM, which is not supported.
 ast::TableReference TreeConverter::table_function(const Json& body) {
   if (flag(body, "is_rowsfrom")) refuse_words({"rows", "from"});
   if (flag(body, "ordinality")) refuse_words({"with", "ordinality"});

@@ -17,11 +17,11 @@ namespace pistachio {
 
 namespace {
 
-// What recursion of ours and of libpg_query needs: it goes down at most one level per token; both measured well below these.
+// Stack for our recursion and libpg_query's, at most one level per token; measurements are well below these.
 constexpr int64_t base_stack_bytes = int64_t{256} << 20;
 constexpr int64_t stack_bytes_per_token = 1024;
 
-// PostgreSQL's and JSON's texts are UTF-8, and libpg_query reads up to a zero byte.
+// PostgreSQL and JSON require UTF-8, and libpg_query stops at a zero byte.
 void check_encoding(std::string_view text) {
   size_t at = 0;
   while (at < text.size()) {
@@ -35,7 +35,7 @@ void check_encoding(std::string_view text) {
                                                           : 0;
     bool valid = length > 0;
     for (size_t i = 1; i < length; ++i) valid = valid && (byte(i) & 0xC0) == 0x80;
-    // Overlong forms, surrogates and what lies beyond Unicode.
+    // Overlong forms, surrogates and code points beyond Unicode.
     if (first == 0xE0) valid = valid && byte(1) >= 0xA0;
     if (first == 0xED) valid = valid && byte(1) < 0xA0;
     if (first == 0xF0) valid = valid && byte(1) >= 0x90;
@@ -78,7 +78,7 @@ std::string shorten(std::string_view quotation) {
   return std::string(quotation.substr(0, end)) + "...";
 }
 
-// PostgreSQL's message in terms of the user's text: `syntax error at or near "x"` must not show a rewritten piece.
+// Maps PostgreSQL's message to the user's text: `syntax error at or near "x"` must not show rewritten text.
 UserError translate(const PostgresRefusal& refusal, std::string_view text, const std::vector<Token>& tokens,
                     const RewrittenStatement& rewritten) {
   const int64_t position = refusal.position < 0 ? tokens.front().begin : rewritten.positions.to_original(refusal.position);

@@ -1,4 +1,4 @@
-// What the parser's tests share: parse and write back, or parse and expect an error. Only included by tests.
+// Shared by the parser's tests: parse and write back, or parse and expect an error.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -43,7 +43,7 @@ inline ParseFailure failure_of(std::string_view sql, const ParseLimits& limits =
   return {"no error", -1};
 }
 
-// The error's position is that of the mark ^ in the text, which is taken out before parsing.
+// Expects an error at the position of the mark ^, which is removed before parsing.
 inline void expect_failure_at_mark(std::string_view marked, std::string_view message) {
   std::string sql(marked);
   const size_t mark = sql.find('^');

@@ -1,4 +1,4 @@
-// Long and deep texts: what must work, what must be refused, and that trees die on a small stack. Also random token soups.
+// Long and deep texts: what must work, what must be rejected, and deletion of trees on a small stack. Also random tokens.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -21,7 +21,7 @@ std::string repeated(std::string_view piece, int64_t count) {
   return result;
 }
 
-// Parses, writes and deletes on a stack as small as threads have at least.
+// Parses, writes and deletes on the smallest stack that threads can have.
 void expect_parses_on_small_stack(const std::string& sql) {
   std::string message;
   std::vector<ast::Statement> statements;
@@ -88,7 +88,7 @@ TEST(ParseLimit, DeeperNestingIsRefused) {
   EXPECT_EQ(failure_of("select " + repeated("case when ", 1'001)).message, problem);
   EXPECT_EQ(failure_of("select " + repeated("array[", 1'001)).message, problem);
   EXPECT_EQ(failure_of("select " + repeated("(", 5'000'000)).message, problem);
-  // PostgreSQL's own stack of its grammar ends first.
+  // The stack of PostgreSQL's grammar overflows first.
   EXPECT_EQ(failure_of("select " + repeated("not ", 20'000) + "a").message, "the statement is nested too deeply");
   EXPECT_EQ(failure_of("select " + repeated("- ", 20'000) + "a").message, "the statement is nested too deeply");
   ParseLimits limits;
@@ -175,7 +175,7 @@ TEST(ParseFuzz, TokenSoupsNeverCrash) {
   EXPECT_GT(parsed, 100);
 }
 
-// Mutations of real statements reach further into the converter than soups do. What parses must come back from its canonical text.
+// Mutations of real statements reach deeper into the converter than random tokens. What parses must round-trip through canonical text.
 TEST(ParseFuzz, MutatedStatementsNeverCrash) {
   constexpr std::array<const char*, 8> seeds = {
       "select a, -5, count(*) filter (where b) from 'f.parquet' t join u using (x) where c like 'd' escape 'e' group by a limit 0",

@@ -1,4 +1,4 @@
-// What is refused: by name, and where. The mark ^ is the expected position.
+// Unsupported syntax is rejected by name. The mark ^ is the expected position.
 #include <gtest/gtest.h>
 
 #include <utility>

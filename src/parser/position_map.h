@@ -1,5 +1,5 @@
-// Text with pieces replaced, and the way back: from a byte of the new text to the byte of the old one it stands for. So errors and tree
-// positions speak of what the user wrote although libpg_query read something else. A value; owned by the rewritten statement.
+// Rewrites text by replacing pieces, and maps byte positions of the new text back to the original. So errors and tree positions refer to
+// what the user wrote although libpg_query parsed the rewritten text. A plain value.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ struct Replacement {
 
 class PositionMap {
  public:
-  // The old byte for a new one. All bytes of a replacement stand for the beginning of what it replaced.
+  // The original position. All bytes of a replacement map to the start of what it replaced.
   int64_t to_original(int64_t position) const;
   // Whether the byte belongs to a replacement.
   bool is_replaced(int64_t position) const;
@@ -35,7 +35,7 @@ class PositionMap {
   std::vector<Piece> pieces_;
 };
 
-// The part [begin, end) of the text with the replacements, which are in order and do not overlap.
+// [begin, end) of the text with the replacements applied, which must be sorted and disjoint.
 std::string replace_pieces(std::string_view text, int64_t begin, int64_t end, const std::vector<Replacement>& replacements,
                            PositionMap& map);
 

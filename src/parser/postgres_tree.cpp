@@ -35,7 +35,7 @@ int64_t byte_of_character(std::string_view text, int64_t character) {
   return static_cast<int64_t>(text.size());
 }
 
-// Builds the tree as nlohmann's own reader does, and asks the token on the way: the tree of a long statement takes seconds.
+// Builds the tree like nlohmann's parser, but checks the cancel token: the tree of a long statement takes seconds.
 class TreeBuilder {
  public:
   explicit TreeBuilder(const CancelToken& token) : token_(token) {}

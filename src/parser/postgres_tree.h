@@ -1,6 +1,6 @@
-// The one place that calls libpg_query: SQL text in, PostgreSQL's raw parse tree as JSON out. libpg_query keeps its memory per thread and
-// frees it when the thread ends. Call it on a large stack (base/large_stack.h): it writes the tree by recursion, without a limit.
-// The tree is a value, owned by the caller; each node is an object with one key, its kind.
+// The only caller of libpg_query: SQL text in, PostgreSQL's raw parse tree as JSON out. libpg_query keeps its memory per thread and
+// frees it when the thread ends. Call it on a large stack (base/large_stack.h): it writes the tree recursively without a limit.
+// Each node of the tree is an object with one key, its kind.
 #pragma once
 
 #include <cstdint>
@@ -12,10 +12,10 @@
 
 namespace pistachio {
 
-// Not ordered_json: its objects are copied whenever they grow, which takes exponential time for deep trees.
+// Not ordered_json, whose objects are copied whenever they grow: exponential time for deep trees.
 using Json = nlohmann::json;
 
-// What PostgreSQL refused, with the byte of the text (-1: it named none).
+// PostgreSQL's error and its byte position (-1: none).
 struct PostgresRefusal {
   std::string message;
   int64_t position = -1;

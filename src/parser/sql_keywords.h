@@ -1,5 +1,5 @@
-// The keywords of what the parser accepts, in upper case and alphabetical order: for those who help people write SQL. What is a keyword
-// where is PostgreSQL's grammar's affair.
+// Keywords that the parser accepts, in upper case and alphabetical order, for completion. Whether a word is a keyword in its context is
+// decided by PostgreSQL's grammar.
 #pragma once
 
 #include <span>

@@ -1,5 +1,5 @@
-// The lexer follows PostgreSQL 15's scan.l with standard_conforming_strings on. Where the two would differ, positions of tokens must
-// still agree: a quote or comment seen differently would let a rewrite touch the inside of a text. See sql_lexer.h.
+// Follows PostgreSQL 15's scan.l with standard_conforming_strings on. Token boundaries must always agree with it: if a quote or comment
+// were seen differently, a rewrite could change the inside of a text. See sql_lexer.h.
 #include "parser/sql_lexer.h"
 
 namespace pistachio {
@@ -187,7 +187,7 @@ void SqlLexer::read_operator() {
   } while (is_operator(peek()) && !(peek() == '-' && peek(1) == '-') && !(peek() == '/' && peek(1) == '*'));
 }
 
-// Words, and the texts and names that begin with a letter: E'..', U&"..".
+// Words, and texts and names that start with a letter: E'..', U&"..".
 bool SqlLexer::read_prefixed(Token& token) {
   const char first = lower(peek());
   if (peek(1) == '\'' && (first == 'e' || first == 'n' || first == 'b' || first == 'x')) {
@@ -269,7 +269,7 @@ std::optional<std::string> value_of_text_token(std::string_view text, const Toke
   }
   if (written.front() != '\'') return std::nullopt;
   std::string value;
-  // Several pieces where the text goes on after a line end; between them are only blanks and comments.
+  // Several pieces if the text continues after a line break; only blanks and comments are between them.
   size_t begin = 0;
   while (begin != std::string_view::npos) {
     size_t end = begin + 1;

@@ -1,6 +1,6 @@
-// Cuts SQL text into tokens as PostgreSQL does, where it matters to us: what is text, name, number, comment, and where each begins.
-// Used to split statements, to bound their size before libpg_query sees them, and to rewrite what PostgreSQL does not know.
-// A lexer belongs to one thread; it looks into the text and owns nothing.
+// Splits SQL text into tokens as PostgreSQL does, as far as needed here: texts, names, numbers, comments and their positions.
+// Used to split statements, to check their size before libpg_query sees them, and to rewrite our extensions.
+// Not thread-safe; refers to the text.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ struct Token {
   int64_t end = 0;
 };
 
-// A quote or comment that the text never closes.
+// An unterminated quote or comment.
 struct OpenEnd {
   const char* what = "";
   int64_t position = 0;
@@ -28,7 +28,7 @@ class SqlLexer {
  public:
   explicit SqlLexer(std::string_view text, int64_t start = 0) : text_(text), at_(start) {}
 
-  // False at the end, also when the rest is an open quote or comment; open_end() tells.
+  // False at the end, also if the rest is an unterminated quote or comment; see open_end().
   bool next(Token& token);
   const std::optional<OpenEnd>& open_end() const { return open_end_; }
 
@@ -55,16 +55,16 @@ inline std::string_view token_text(std::string_view text, const Token& token) {
   return text.substr(static_cast<size_t>(token.begin), static_cast<size_t>(token.end - token.begin));
 }
 
-// An unquoted word, compared without regard to case. `word` is lower case.
+// Whether the token is this unquoted word, ignoring case. `word` is lower case.
 bool is_word(std::string_view text, const Token& token, std::string_view word);
-// The symbol or operator with exactly this text.
+// Whether the token is exactly this symbol or operator.
 bool is_sign(std::string_view text, const Token& token, std::string_view sign);
 
 // ASCII only, as PostgreSQL folds names in UTF-8.
 std::string lower_case(std::string_view text);
-// What a name token means: an unquoted one in lower case, a quoted one without its quotes.
+// The name of a name token: folded to lower case, or without its quotes.
 std::string name_of_token(std::string_view text, const Token& token);
-// What a '..' or $tag$..$tag$ token means; nothing for the kinds with a prefix letter.
+// The value of a '..' or $tag$..$tag$ token; nullopt for the kinds with a prefix letter.
 std::optional<std::string> value_of_text_token(std::string_view text, const Token& token);
 
 }  // namespace pistachio

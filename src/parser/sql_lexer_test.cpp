@@ -1,4 +1,4 @@
-// The lexer: what is one token, where it begins, what it means.
+// The lexer: token boundaries, positions and values.
 #include "parser/sql_lexer.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Marker names begin with a control character; a user's quoted name that begins so is itself replaced by a marker, so the two never meet.
+// Marker names start with a control character; a user's quoted name that does so, too, is itself replaced by a marker, so they never clash.
 // See statement_rewrite.h.
 #include "parser/statement_rewrite.h"
 
@@ -15,7 +15,7 @@ namespace pistachio {
 namespace {
 
 constexpr char marker_start = '\x01';
-// PostgreSQL cuts longer names off without an error.
+// PostgreSQL silently truncates longer names.
 constexpr int64_t longest_name = 63;
 
 class StatementRewriter {
@@ -46,7 +46,7 @@ class StatementRewriter {
     result_.markers.push_back({kind, std::move(value), token.begin});
   }
 
-  // In quotes, of the marker that is added next.
+  // The quoted name of the next marker.
   std::string marker_name() const { return fmt::format("\"{}{}\"", marker_start, result_.markers.size()); }
 
   void rewrite_describe() {
@@ -59,7 +59,7 @@ class StatementRewriter {
     replace(word, query ? "" : "SELECT * FROM");
   }
 
-  // A value that begins with a number and goes on: 4GB, 80%, 1.5 GiB. PostgreSQL wants it quoted.
+  // A value that starts with a number: 4GB, 80%, 1.5 GiB. PostgreSQL requires quotes.
   void rewrite_set_value() {
     size_t value = 1;
     while (value < tokens_.size() && !is_sign(text_, tokens_[value], "=") && !is_word(text_, tokens_[value], "to")) ++value;
@@ -88,7 +88,8 @@ class StatementRewriter {
     }
   }
 
-  // a SEMI JOIN b ON c becomes a CROSS JOIN <marker> JOIN b ON c: the grammar takes SEMI for an alias. An alias it is after AS or in quotes.
+  // a SEMI JOIN b ON c becomes a CROSS JOIN <marker> JOIN b ON c, since the grammar reads SEMI as an alias. It is one after AS or in
+  // quotes.
   void mark_join_words() {
     for (size_t i = 1; i + 1 < tokens_.size(); ++i) {
       if (!is_word(text_, tokens_[i + 1], "join") || !can_end_table(tokens_[i - 1])) continue;
@@ -127,7 +128,7 @@ class StatementRewriter {
     }
   }
 
-  // DuckDB's list: a bracket after an opening parenthesis or a comma subscripts nothing.
+  // DuckDB's list syntax: a bracket after an opening parenthesis or a comma is not a subscript.
   void mark_lists() {
     for (size_t i = 1; i < tokens_.size(); ++i) {
       if (!is_sign(text_, tokens_[i], "[")) continue;

@@ -1,6 +1,6 @@
-// Turns a statement of ours into one that PostgreSQL's grammar knows, and keeps the way back:
-//   - texts at the place of a table, and names longer than PostgreSQL's 63 bytes, become short marker names;
-//   - SEMI and ANTI before JOIN become a join with a marker name; a subquery in FROM without an alias gets a marker name for one;
+// Rewrites our SQL extensions to PostgreSQL's grammar, and maps the result back:
+//   - texts in place of a table, and names longer than PostgreSQL's 63 bytes, become short marker names;
+//   - SEMI and ANTI before JOIN become a join with a marker name; a subquery in FROM without an alias gets a marker name as alias;
 //   - DESCRIBE x becomes a query; SET a = 4GB becomes SET a = '4GB'; f(['a', 'b']) becomes f(ARRAY['a', 'b']).
 // A pure function; the result owns its text and is read by one thread.
 #pragma once
@@ -30,7 +30,7 @@ struct RewrittenStatement {
   std::vector<Marker> markers;
   Describe describe = Describe::No;
 
-  // The marker that a name of the tree stands for; null for the user's own names.
+  // The marker behind a name in the tree; null for the user's own names.
   const Marker* find_marker(std::string_view name) const;
 };
 

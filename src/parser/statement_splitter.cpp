@@ -11,7 +11,7 @@ StatementText piece(std::string_view text, int64_t begin, int64_t end) {
   return {text.substr(static_cast<size_t>(begin), static_cast<size_t>(end - begin)), begin};
 }
 
-// Of a quote, with or without its letters before it, or a comment.
+// For a quote, with or without a prefix letter, or a comment.
 std::string_view sign_that_closes(std::string_view open) {
   if (open.front() == '/') return "*/";
   switch (open[open.find_first_of("'\"$")]) {
@@ -51,7 +51,7 @@ void StatementLines::add(std::string_view line) {
   if (!closing_sign_.empty() && line.find(closing_sign_) == std::string_view::npos) return;
   SqlLexer lexer(text_, unread_);
   Token token;
-  // A text may go on behind the end of its line, so that it is read again with the next one. No other token does.
+  // A text may continue on the next line, so it is lexed again with that line. No other token does.
   bool may_go_on = false;
   while (lexer.next(token)) {
     ends_statement_ = is_sign(text_, token, ";");

@@ -1,4 +1,4 @@
-// Splitting scripts, and telling an interactive prompt whether to read on.
+// Splitting scripts, and deciding whether an interactive prompt must read more.
 #include "parser/statement_splitter.h"
 
 #include <gtest/gtest.h>
@@ -56,7 +56,7 @@ TEST(StatementSplitter, KnowsWhetherMoreMustFollow) {
   EXPECT_TRUE(ends_open("select E'\\';"));
 }
 
-// Line by line the answer is that of the whole text.
+// Line by line gives the same result as the whole text.
 TEST(StatementSplitter, ReadsLineByLine) {
   const std::vector<std::string_view> kTexts[] = {
       {"select 1", "", "-- ; no", ";", "-- yes"},

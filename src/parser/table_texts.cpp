@@ -1,5 +1,5 @@
-// A stack of brackets, each with four facts: has it a SELECT of its own, are we in its FROM list, is a table expected next, does it stand
-// where a table was expected.
+// A stack of open brackets, each with four flags: whether it contains a SELECT, whether we are in its FROM list, whether a table is
+// expected next, and whether it is itself in place of a table.
 // See table_texts.h.
 #include "parser/table_texts.h"
 
@@ -21,7 +21,7 @@ struct Bracket {
 constexpr std::array<std::string_view, 12> words_that_end_from = {"where",  "group", "having", "window",    "order",  "limit",
                                                                   "offset", "fetch", "union",  "intersect", "except", "for"};
 
-// What follows a table in FROM and is no alias; ends of FROM beside.
+// Words that can follow a table in FROM and are not an alias, besides those that end FROM.
 constexpr std::array<std::string_view, 14> words_after_table = {"join", "left", "right",      "full",        "inner", "cross", "natural",
                                                                 "semi", "anti", "positional", "tablesample", "asof",  "on",    "using"};
 constexpr std::array<std::string_view, 7> words_that_go_on = {"union", "intersect", "except", "order", "limit", "offset", "fetch"};
@@ -56,7 +56,7 @@ class TablePlaceFinder {
   void visit_symbol(size_t i, bool table_next) {
     const Token& token = tokens_[i];
     if (is_sign(text_, token, "(")) {
-      // After FROM this is a subquery or a join in parentheses: the first SELECT, VALUES or WITH decides.
+      // After FROM this is a subquery or a parenthesized join: the first SELECT, VALUES or WITH decides.
       brackets_.push_back(Bracket{false, table_next, table_next, table_next});
     } else if (is_sign(text_, token, "[")) {
       brackets_.push_back(Bracket{});
@@ -76,7 +76,7 @@ class TablePlaceFinder {
     if (is_word(text_, token, "select") || is_word(text_, token, "values") || (table_next && is_word(text_, token, "with"))) {
       bracket = Bracket{true, false, false, bracket.is_table};
     } else if (is_word(text_, token, "from")) {
-      // Without a SELECT in the same bracket it is extract, substring, trim, overlay.
+      // Without a SELECT in the same bracket it belongs to extract, substring, trim or overlay.
       if (bracket.is_query && !is_distinct_from(i)) bracket.in_from_list = bracket.table_next = true;
     } else if (table_next && is_word(text_, token, "lateral")) {
       bracket.table_next = true;
@@ -87,12 +87,12 @@ class TablePlaceFinder {
     }
   }
 
-  // A query in brackets ends where a table was expected.
+  // A bracketed query in place of a table ends.
   void end_query(size_t i) {
     if (i + 1 < tokens_.size()) {
       const Token& next = tokens_[i + 1];
       if (next.kind == Token::Kind::QuotedName || is_word(text_, next, "as")) return;
-      // ((SELECT 1)) and ((SELECT 1) UNION (SELECT 2)): the brackets around it are the query.
+      // ((SELECT 1)) and ((SELECT 1) UNION (SELECT 2)): the enclosing brackets are the query.
       Bracket& around = brackets_.back();
       if (around.is_table && !around.is_query && (is_sign(text_, next, ")") || is_any_word(next, words_that_go_on))) {
         around.is_query = true;

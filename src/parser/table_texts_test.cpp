@@ -1,4 +1,4 @@
-// Texts as tables: where they are files and where they stay texts.
+// Texts in place of tables: where they are files and where they stay texts.
 #include "parser/table_texts.h"
 
 #include <gtest/gtest.h>
@@ -76,7 +76,7 @@ TEST(TableTexts, SemiAndAntiJoins) {
   EXPECT_EQ(canonical("select * from (select 1) semi join 'f' on a = 1 anti join c on true"),
             "SELECT * FROM (((SELECT 1) SEMI JOIN 'f' ON (a = 1)) ANTI JOIN c ON true)");
   EXPECT_EQ(canonical("select * from a left join b semi join c on p on q"), "SELECT * FROM (a LEFT JOIN (b SEMI JOIN c ON p) ON q)");
-  // After AS or in quotes, and where a table begins, they are names.
+  // After AS or in quotes, and at the start of a table, they are names.
   EXPECT_EQ(canonical("select * from a as semi join b on true"), "SELECT * FROM (a AS semi JOIN b ON true)");
   EXPECT_EQ(canonical("select * from a \"anti\" join b on true"), "SELECT * FROM (a AS anti JOIN b ON true)");
   EXPECT_EQ(canonical("select * from semi join anti on semi.x = anti.x"), "SELECT * FROM (semi JOIN anti ON (semi.x = anti.x))");

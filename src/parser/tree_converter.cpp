@@ -1,4 +1,4 @@
-// What all conversions need: names, positions, refusals, and the bound on depth. See tree_converter.h.
+// Shared by all conversions: names, positions, errors, and the depth limit. See tree_converter.h.
 #include "parser/tree_converter.h"
 
 #include <fmt/format.h>

@@ -1,6 +1,6 @@
-// Converts PostgreSQL's parse tree of one statement into ours (ast.h), and refuses by name what we do not have. Made for one statement,
-// used once, by one thread, on a large stack; it looks into the text, the tokens and the rewritten statement, which must outlive it.
-// The methods lie in convert_*.cpp, by what they convert.
+// Converts PostgreSQL's parse tree of one statement to ours (ast.h), and rejects unsupported syntax by name. Used once per statement, by
+// one thread, on a large stack; the text, the tokens and the rewritten statement must outlive it. The methods are in convert_*.cpp, by what
+// they convert.
 #pragma once
 
 #include <cstdint>
@@ -60,7 +60,7 @@ class TreeConverter {
   ast::TableReferencePtr join(const Json& node);
   ast::TableReferencePtr join_leaf(const Json& node);
   ast::TableReferencePtr one_join(const Json& body, ast::TableReferencePtr left, std::optional<ast::JoinTable::Kind> word);
-  // SEMI or ANTI, if this is the marker that stands for the word.
+  // SEMI or ANTI, if this is its marker.
   std::optional<ast::JoinTable::Kind> join_word(const Json& right) const;
   ast::TableReference named_table(const Json& body);
   ast::TableReference table_function(const Json& body);
@@ -111,7 +111,7 @@ class TreeConverter {
   std::vector<std::string> names(const Json* list) const;
   int64_t position(const Json& body) const;  // of its "location"
   size_t token_at(int64_t position) const;   // the first token that ends after it
-  // Where these words stand one after the other, first occurrence; else where the statement begins.
+  // Position of the first occurrence of these consecutive words; else the start of the statement.
   int64_t position_of(std::initializer_list<std::string_view> words) const;
   [[noreturn]] void refuse(std::string_view what, int64_t position) const;
   [[noreturn]] void refuse_words(std::initializer_list<std::string_view> words) const;
@@ -120,7 +120,7 @@ class TreeConverter {
     return std::make_unique<ast::Expression>(ast::Expression{std::move(node), position});
   }
 
-  // Counts levels while it lives; throws UserError beyond the limits of the tree, and Cancelled.
+  // Counts levels during its lifetime; throws UserError beyond the limits of the tree, and Cancelled.
   class Descent {
    public:
     Descent(TreeConverter& converter, int64_t levels, int64_t chain_levels);
@@ -139,7 +139,7 @@ class TreeConverter {
   const RewrittenStatement& rewritten_;
   const ParseLimits& limits_;
   const CancelToken& token_;
-  int64_t depth_ = 0;        // levels that are recursion even for those who loop along chains
+  int64_t depth_ = 0;        // levels that need recursion even if chains are followed in loops
   int64_t chain_depth_ = 0;  // all levels
 };
 
