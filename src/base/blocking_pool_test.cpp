@@ -19,7 +19,7 @@ class Job final : public BlockingJob {
   std::function<void()> body_;
 };
 
-// One thread, held up by the first job while the others queue: the order they ran in.
+// The order in which jobs run on one thread, which the first job occupies while the others queue.
 std::vector<int> order_of(const std::vector<int64_t>& needs, int refused = -1) {
   std::binary_semaphore go(0);
   std::counting_semaphore<> ended(0);

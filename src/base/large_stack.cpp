@@ -1,4 +1,4 @@
-// The thread is a plain pthread: std::thread cannot choose its stack. See large_stack.h.
+// Uses a plain pthread, since std::thread cannot set the stack size. See large_stack.h.
 #include "base/large_stack.h"
 
 #include <fmt/format.h>

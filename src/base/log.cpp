@@ -25,7 +25,7 @@ bool is_plain(std::string_view value) {
   return !value.empty() && std::none_of(value.begin(), value.end(), is_special);
 }
 
-// A record is one line: control characters never reach the output as they are.
+// A record is one line: control characters are escaped.
 void append_escaped(std::string& line, std::string_view text, bool in_quotes) {
   for (char c : text) {
     if (c == '\n') {

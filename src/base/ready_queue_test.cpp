@@ -5,7 +5,7 @@
 namespace pistachio {
 namespace {
 
-// Told apart by address, never resumed.
+// Distinguished by address, never resumed.
 std::coroutine_handle<> handle_of(int& place) {
   return std::coroutine_handle<>::from_address(&place);
 }

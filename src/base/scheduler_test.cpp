@@ -102,7 +102,7 @@ TEST_P(SchedulerTest, RescheduleLetsOthersRun) {
   scheduler.run(with_task_group(body));
 }
 
-// Two tasks that wake each other all the time sit in the front place of the queue; a third one must still get its turn.
+// Two tasks that keep waking each other occupy the front slot of the queue; a third one must still get its turn.
 TEST_P(SchedulerTest, TasksThatKeepWakingEachOtherDoNotStarveTheRest) {
   std::atomic<bool> third_ran = false;
   auto wake_forever = [&]() -> Task<void> {
@@ -262,7 +262,7 @@ TEST(SchedulerOrderTest, OneWorkerRunsTheSameOrderEveryTime) {
   EXPECT_EQ(record(), record());
 }
 
-// A worker that runs a long step must not keep tasks from idle workers, not even the one in its front place.
+// A worker that runs a long step must not withhold tasks from idle workers, not even the one in its front slot.
 TEST(SchedulerStealTest, TasksOfABusyWorkerAreStolen) {
   Scheduler scheduler(SchedulerOptions{.workers = 2});
   std::atomic<bool> other_ran = false;

@@ -14,8 +14,8 @@ namespace pistachio {
 
 namespace {
 
-// std::thread cannot choose its stack: while this lives, new threads of the process get this one. Those that others happen to start
-// meanwhile get more than they need, which does no harm.
+// std::thread cannot set the stack size: while this object lives, new threads of the process get this one. Unrelated threads started
+// meanwhile get a larger stack than they need, which is harmless.
 class StackOfNewThreads {
  public:
   explicit StackOfNewThreads(int64_t bytes) : lock_(mutex()) {

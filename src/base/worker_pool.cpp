@@ -13,7 +13,7 @@ namespace pistachio {
 
 namespace {
 
-// How often a worker with tasks of its own looks into the injection queue first, so that new work gets its turn.
+// How often a worker with local tasks polls the injection queue first, so that new work gets its turn.
 constexpr uint32_t kTurnsBetweenInjected = 61;
 
 }  // namespace
@@ -111,8 +111,8 @@ bool WorkerPool::has_ready_task() const {
   return false;
 }
 
-// No wake-up gets lost: a worker counts itself as sleeping before it looks at the queues for the last time, and a task is in its queue
-// before the scheduling thread reads the count. The lock of that queue orders the two, so one of them sees the other.
+// No lost wake-ups: a worker counts itself as sleeping before it checks the queues for the last time, and a task is in its queue before
+// the scheduling thread reads the count. The lock of that queue orders the two, so at least one sees the other.
 bool WorkerPool::sleep() {
   std::unique_lock lock(idle_mutex_);
   if (stop_) return false;

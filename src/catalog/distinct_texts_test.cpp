@@ -53,7 +53,7 @@ void expect_near(double expected, double actual) {
 
 }  // namespace
 
-// Figures of real files: the columns of TPC-H, written with dictionaries.
+// Figures from real files: TPC-H columns with dictionaries.
 TEST(DistinctTexts, AreFoundFromSizes) {
   expect_near(7, estimate({113'743, 43'086, 69, "AIR", "TRUCK"}, 53));
   expect_near(2, estimate({113'743, 17'929, 26, "F", "O"}, 53));

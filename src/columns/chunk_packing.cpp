@@ -24,7 +24,7 @@ int64_t aligned(int64_t bytes) {
 
 enum class Form : uint8_t { Fixed, Text, Dictionary, ApartDictionary };
 
-// First the description of all columns with the lengths of their buffers, then the buffers.
+// Layout: descriptions of all columns with the lengths of their buffers, then the buffers.
 class Packer {
  public:
   explicit Packer(ApartSizes apart) : apart_(apart) {}

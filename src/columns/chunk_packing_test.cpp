@@ -79,7 +79,7 @@ TEST(ChunkPacking, SharedDictionariesMayTravelApart) {
   EXPECT_THROW(unpack_chunk(packed.block, {small}), PeerError);
 }
 
-// Whatever the bytes are: rows or an error, never a read outside of the block.
+// Any bytes yield rows or an error, never a read outside the block.
 TEST(ChunkPacking, SurvivesDamage) {
   at::Tensor block = pack_chunk(sample_chunk());
   std::mt19937 random(5);

@@ -11,7 +11,7 @@ namespace pistachio {
 
 namespace {
 
-// Any number: a collision with a value's hash is told apart when keys are verified.
+// Arbitrary: collisions with hashes of values are resolved when keys are compared.
 constexpr int64_t kNullHash = 0x5bf03635d4a1c4bd;
 
 at::Tensor hash_values(const Column& column) {

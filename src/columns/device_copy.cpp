@@ -4,8 +4,8 @@
 
 namespace pistachio {
 
-// To a GPU by way of pinned memory, which torch keeps and reuses when the copy is done: a copy from pageable memory goes at an eighth of the
-// speed and holds up the thread until it has ended.
+// Copies to a GPU go through pinned memory, which torch caches and reuses: a copy from pageable memory has an eighth of the bandwidth and
+// blocks the thread until it is done.
 at::Tensor copied_to(const at::Tensor& tensor, at::Device device) {
   if (!tensor.defined()) return tensor;
   if (tensor.is_cpu() && device.is_cuda()) return tensor.pin_memory().to(device, /*non_blocking=*/true);

@@ -70,7 +70,7 @@ bool DictionaryMerger::is_mergeable(const std::vector<Column>& pieces) const {
          });
 }
 
-// False: there are too many values.
+// False if there are too many values.
 bool DictionaryMerger::add(const std::shared_ptr<const Column>& source) {
   if (merged_.contains(source.get())) return true;
   if (source->rows() > kMostEntries) return false;

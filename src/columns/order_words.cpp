@@ -10,7 +10,7 @@ namespace pistachio {
 
 namespace {
 
-// Doubles as integers of the same order: -0.0 as 0.0, all NaNs alike and above everything.
+// Maps doubles to integers of the same order: -0.0 like 0.0, all NaNs equal and above everything.
 at::Tensor floating_word(const at::Tensor& values) {
   at::Tensor numbers = values.to(at::kDouble) + 0.0;
   at::Tensor bits = numbers.view(at::kLong);
@@ -49,7 +49,7 @@ at::Tensor ordered_intervals(const at::Tensor& intervals) {
   return at::stack({intervals.select(1, 1), interval_word(intervals)}, 1);
 }
 
-// The length and the days say how many microseconds there were.
+// Recovers the microseconds from the length and the days.
 at::Tensor intervals_of_ordered(const at::Tensor& ordered) {
   at::Tensor months_and_days = ordered.select(1, 0);
   return at::stack({ordered.select(1, 1) - micros_of_days(months_and_days), months_and_days}, 1);

@@ -65,7 +65,7 @@ Column repeat_value(const ScalarValue& value, int64_t rows, at::Device device) {
 
 namespace {
 
-// One element, wherever the tensor lies; on the CPU without a call into ATen.
+// One element of a tensor on any device; on the CPU without a call into ATen.
 template <typename Value>
 Value element(const at::Tensor& tensor, int64_t row) {
   if (tensor.is_cpu()) return tensor.const_data_ptr<Value>()[row * tensor.stride(0)];

@@ -79,7 +79,7 @@ std::string show_boolean(const Settings& settings) {
   return settings.*Member ? "on" : "off";
 }
 
-// The words of a setting that takes one of a few.
+// The names of a setting's choices.
 template <typename Choice>
 struct Word {
   std::string_view text;
@@ -134,7 +134,7 @@ std::string show_choice(const Settings& settings) {
   return "";
 }
 
-// Names are checked by the optimizer's own table when a session sets them; here they are words.
+// Not validated here: the session checks them against the optimizer's table of rules.
 void assign_rules(Settings& settings, std::string_view, std::string_view text) {
   settings.disabled_rules.clear();
   while (!text.empty()) {
@@ -172,7 +172,7 @@ void assign_time(Settings& settings, std::string_view name, std::string_view tex
   }
 }
 
-// Ranks tell each other that they live every half second, and look every quarter.
+// Ranks send a heartbeat every half second and check for those of others every quarter.
 void assign_peer_timeout(Settings& settings, std::string_view name, std::string_view text) {
   int64_t time = 0;
   try {
@@ -184,7 +184,7 @@ void assign_peer_timeout(Settings& settings, std::string_view name, std::string_
   settings.peer_timeout = time;
 }
 
-// In the largest unit that has no fraction.
+// In the largest unit that yields a whole number.
 template <auto Member>
 std::string show_time(const Settings& settings) {
   int64_t value = settings.*Member;

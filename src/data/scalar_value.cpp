@@ -52,7 +52,7 @@ std::optional<int64_t> read_date(std::string_view& text, bool before_christ) {
   return days_from_civil(*year, *month, *day);
 }
 
-// Nanoseconds that a zone is ahead of UTC: nothing, Z, +hh, -hh:mm, +hhmm.
+// Offset from UTC in nanoseconds. Accepts an empty zone, Z, +hh, -hh:mm, +hhmm.
 std::optional<int64_t> read_zone_offset(std::string_view& text) {
   while (read_character(text, ' ')) {
   }
@@ -71,7 +71,7 @@ std::optional<int64_t> read_zone_offset(std::string_view& text) {
   return is_behind ? -offset : offset;
 }
 
-// Nanoseconds since midnight; `exact` turns false when digits beyond them were cut.
+// Nanoseconds since midnight; clears `exact` if further digits were truncated.
 std::optional<int64_t> read_time(std::string_view& text, bool& exact) {
   std::optional<int64_t> hour = read_number(text, 2);
   if (!hour || *hour > 24 || !read_character(text, ':')) return std::nullopt;
@@ -98,7 +98,7 @@ std::optional<int64_t> read_time(std::string_view& text, bool& exact) {
   return total;
 }
 
-// In the unit of the type. What lies between two microseconds gives the lower one and is not exact.
+// In the unit of the type. A value between two units is rounded down and not exact.
 void set_nanoseconds(ParsedConstant& parsed, Int128 nanos) {
   if (parsed.value.type.has_nanoseconds()) {
     parsed.value.integer = nanos;
@@ -154,7 +154,7 @@ int hex_digit(char digit) {
   return digit >= 'A' && digit <= 'F' ? digit - 'A' + 10 : -1;
 }
 
-// Text stands for its own bytes, but \\ is one backslash and \123 the byte of these octal digits.
+// The bytes of the text, except that \\ is one backslash and \123 a byte in octal.
 std::string parse_escaped_bytes(LogicalType type, std::string_view text) {
   std::string bytes;
   for (size_t i = 0; i < text.size(); ++i) {
@@ -176,7 +176,7 @@ std::string parse_escaped_bytes(LogicalType type, std::string_view text) {
   return bytes;
 }
 
-// Both forms of PostgreSQL's bytea: \x and two digits a byte, as bytes are printed, or text with escapes.
+// Both forms of PostgreSQL's bytea: \x and two hex digits per byte, as bytes are printed, or text with escapes.
 std::string parse_bytes(LogicalType type, std::string_view text) {
   if (!text.starts_with("\\x")) return parse_escaped_bytes(type, text);
   if (text.size() % 2 != 0) refuse(type, text);
@@ -241,7 +241,7 @@ bool is_below_one(std::string_view text) {
   return power < -place;
 }
 
-// The nearest number of the type: a REAL is not rounded to DOUBLE first. Infinity and 0 stand for numbers beyond its range.
+// The nearest value of the type: REAL is not rounded to DOUBLE first. Infinity and 0 for numbers out of its range.
 template <typename Number>
 ScalarValue nearest_floating(LogicalType type, std::string_view text) {
   Number value = 0;

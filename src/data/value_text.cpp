@@ -13,7 +13,7 @@ namespace {
 
 using UnsignedInt128 = unsigned __int128;
 
-// Digits of a number of up to 128 bits, at the end of `buffer`, at least `least` of them.
+// Writes the digits of a number of up to 128 bits at the end of `buffer`, padded to at least `least` digits.
 constexpr size_t kMostDigits = 40;
 
 std::string_view write_digits(char (&buffer)[kMostDigits], UnsignedInt128 value, int least) {
@@ -48,7 +48,7 @@ std::string_view era_of(const CivilDate& date) {
   return date.year < 1 ? " BC" : "";
 }
 
-// `units` since midnight, of which a second has 10^digits. Hours may have any number of digits: intervals do.
+// `units` of 10^-digits seconds since midnight. Hours may have any number of digits, since intervals do.
 template <int digits>
 void append_clock(std::string& text, uint64_t units) {
   constexpr uint64_t second = digits == 9 ? kSecondNanos : kSecondMicros;
@@ -99,7 +99,7 @@ void append_scaled_integer(std::string& text, Int128 value, int scale) {
   if (scale > 0) (text += '.') += digits.substr(whole);
 }
 
-// The sign of NaN means nothing.
+// The sign of NaN is meaningless.
 void append_real(std::string& text, float value) {
   append_formatted(text, std::isnan(value) ? std::abs(value) : value);
 }

@@ -16,7 +16,7 @@ namespace {
 
 constexpr int kReserveFlags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
 
-// Half of the addresses that the process may still use: stacks, libraries and mapped files want some too.
+// Half of the address space that the process may still use: stacks, libraries and mapped files need some, too.
 size_t usable_bytes() {
   rlimit limit{};
   if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return Arena::kBytes;
@@ -30,7 +30,7 @@ size_t usable_bytes() {
   return std::min(Arena::kBytes, left / 2 / kHugePageBytes * kHugePageBytes);
 }
 
-// Twice the size, so that an aligned part is inside; the rest goes back.
+// Maps twice the size, which contains an aligned part, and unmaps the rest.
 void* reserve_whole() {
   void* reserved = mmap(nullptr, 2 * Arena::kBytes, PROT_NONE, kReserveFlags, -1, 0);
   if (reserved == MAP_FAILED) return nullptr;
@@ -41,7 +41,7 @@ void* reserve_whole() {
   return reinterpret_cast<void*>(aligned);
 }
 
-// There are no addresses to spare for alignment: tries aligned places downwards from where the kernel maps things.
+// No address space to spare for alignment: tries aligned addresses downwards from where the kernel maps memory.
 void* reserve_part(size_t bytes) {
   void* somewhere = mmap(nullptr, bytes, PROT_NONE, kReserveFlags, -1, 0);
   if (somewhere == MAP_FAILED) return nullptr;

@@ -15,7 +15,7 @@ namespace pistachio {
 namespace {
 
 constexpr size_t kMostBlocksInBatch = 32;
-// To find an aligned place for one arena, twice its size is asked for.
+// Finding an aligned address for one arena takes twice its size.
 
 size_t batch_of(int size_class) {
   return std::clamp((size_t{32} << 10) / size_of_class(size_class), size_t{1}, kMostBlocksInBatch);
@@ -27,7 +27,7 @@ struct LastUsedCache {
   bool thread_ends = false;
 };
 
-// Without destructors, so that blocks may be freed by other thread-local objects after the caches of the thread are gone.
+// No destructors, so that other thread-local objects may free blocks after the thread's caches are gone.
 constinit thread_local LastUsedCache last_used_cache{};
 
 // The caches of one thread, in all pools (one in production, several in tests).
@@ -61,7 +61,7 @@ class ThreadCaches {
   std::vector<Entry> entries_;
 };
 
-// Null in a thread that ends.
+// Null in a thread that is ending.
 ThreadCache* current_cache(BlockPool& pool) {
   if (last_used_cache.pool == &pool) [[likely]]
     return last_used_cache.cache;
@@ -72,7 +72,7 @@ ThreadCache* current_cache(BlockPool& pool) {
   return cache;
 }
 
-// Why the page heap gave no pages, for those who read the error.
+// Error text: why the page heap has no pages.
 std::string describe_shortage(int64_t bytes, int64_t limit, const PooledAllocatorStatistics& now) {
   const std::string text = fmt::format("out of memory: a block of {} does not fit", format_bytes(bytes));
   if (bytes <= limit - now.mapped_bytes) {
@@ -93,7 +93,7 @@ void mark_in_use(void* block, size_t bytes, size_t block_bytes) {
 
 }  // namespace
 
-// Gives blocks back that come in order of their class, in batches.
+// Returns blocks in batches; they arrive ordered by class.
 class BlockPool::Returns {
  public:
   explicit Returns(BlockPool& pool) : pool_(pool) {}

@@ -358,7 +358,7 @@ TEST_P(ReserveTest, CancellationLeavesTheQueueAndLetsTheNextOnePass) {
   EXPECT_EQ(governor.used(), 0);
 }
 
-// Counts bytes while it lives; dies before the reservation that they belong to.
+// Counts bytes while it lives; destroyed before the reservation that they belong to.
 struct CountedBytes {
   CountedBytes(std::atomic<int64_t>& total_bytes, int64_t own_bytes) : total(total_bytes), bytes(own_bytes) { total += bytes; }
   ~CountedBytes() { total -= bytes; }

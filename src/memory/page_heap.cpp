@@ -8,7 +8,7 @@ namespace pistachio {
 
 namespace {
 
-// Memory is mapped and unmapped in multiples of this: the largest page size of the platforms we know.
+// Memory is mapped and unmapped in multiples of this: the largest page size of common platforms.
 constexpr uint32_t kCommitPages = (size_t{64} << 10) / kPageBytes;
 constexpr uint32_t kHugePages = kHugePageBytes / kPageBytes;
 
@@ -110,7 +110,7 @@ bool PageHeap::map_more(uint32_t pages) {
   return true;
 }
 
-// Up to the next huge page boundary, or only what is needed where that would break the limit; nothing if even this would.
+// Up to the next huge page boundary; only as much as needed if that would exceed the limit; 0 if even that would.
 uint32_t PageHeap::pages_to_commit(const Span& vacant, uint32_t pages) const {
   const auto allowed = [&](uint32_t count) { return static_cast<int64_t>(size_t{count} * kPageBytes) <= limit_bytes_ - mapped_bytes_; };
   const uint32_t generous = std::min(vacant.pages, round_up(vacant.first_page + pages, kHugePages) - vacant.first_page);

@@ -248,7 +248,7 @@ TEST(PooledAllocatorTest, ThreadsExchangeBlocksWhileOneTrims) {
   EXPECT_EQ(allocator.statistics().mapped_bytes, 0);
 }
 
-// A thread-local object that dies after the thread's caches still frees its block.
+// A thread-local object destroyed after the thread's caches can still free its block.
 TEST(PooledAllocatorTest, ThreadLocalObjectsMayFreeLate) {
   PooledAllocator allocator;
   struct Late {
