@@ -14,7 +14,7 @@ namespace pistachio {
 
 namespace {
 
-// The columns that the argument and the filter of an aggregate name themselves.
+// The columns that the argument and the filter of an aggregate refer to directly.
 struct ArgumentNames {
   std::vector<const ast::Expression*> columns;
   bool has_subquery = false;
@@ -51,7 +51,7 @@ void QueryBinder::bind_aggregate(const ast::Call& call, int64_t position, Groupi
   auto same = [&](const ExpressionPtr& left, const ExpressionPtr& right) {
     return (!left && !right) || (left && right && same_expression(*left, *right));
   };
-  // The same call twice is computed once.
+  // Equal calls are computed once.
   size_t hash = std::hash<const void*>()(bound.function) + (bound.argument ? bound.argument->hash() : 0) +
                 3 * (bound.filter ? bound.filter->hash() : 0);
   auto [first, last] = grouping.calls_by_hash.equal_range(hash);
@@ -70,7 +70,7 @@ void QueryBinder::bind_aggregate(const ast::Call& call, int64_t position, Groupi
   grouping.calls.push_back(std::move(bound));
 }
 
-// Finds aggregate calls of this query level. Those inside subqueries are looked at when the subqueries are bound.
+// Finds aggregate calls of this query level. Those inside subqueries are handled when the subqueries are bound.
 void QueryBinder::collect_aggregates(const ast::Expression& expression, Grouping& grouping) {
   const auto* call = std::get_if<ast::Call>(&expression.node);
   if (call != nullptr && find_aggregate(call->name) != nullptr && !call->has_over) {
@@ -81,7 +81,7 @@ void QueryBinder::collect_aggregates(const ast::Expression& expression, Grouping
   for_each_child(expression, [&](const ast::Expression& child) { collect_aggregates(child, grouping); });
 }
 
-// An aggregate belongs to the innermost of the queries whose columns it uses; without columns to the query it stands in. Null: the latter.
+// An aggregate belongs to the innermost query whose columns it uses; without columns, to the query that contains it (null).
 const NameScope* QueryBinder::find_outer_owner(const ast::Call& call, int64_t position, const NameScope& scope) const {
   if (scope.parent() == nullptr) return nullptr;
   ArgumentNames names;
@@ -112,7 +112,7 @@ ExpressionPtr QueryBinder::bind_outer_aggregate(const ast::Call& call, int64_t p
   return columns_.reference(grouping.by_node.at(&call), position);
 }
 
-// The select list with each * replaced by its columns, as the numbers in GROUP BY count it.
+// The select list with each * expanded, as positions in GROUP BY count it.
 std::vector<QueryBinder::ListedColumn> QueryBinder::list_columns(const Grouping& grouping) const {
   std::vector<ListedColumn> listed;
   for (const ast::SelectItem* item : *grouping.items) {
@@ -134,8 +134,7 @@ std::vector<QueryBinder::ListedColumn> QueryBinder::list_columns(const Grouping&
   return listed;
 }
 
-// The item of the select list with this alias, null if there is none. An exact match goes before others. Items that are the same expression
-// do not make the alias ambiguous.
+// The item of the select list with this alias, or null. An exact match wins. Several items with the same expression are not ambiguous.
 const ast::SelectItem* QueryBinder::find_alias(const Grouping& grouping, const std::string& alias, int64_t position) const {
   auto only = [&](const auto& matches) {
     const ast::SelectItem* found = nullptr;
@@ -153,7 +152,7 @@ const ast::SelectItem* QueryBinder::find_alias(const Grouping& grouping, const s
 }
 
 void QueryBinder::bind_groups(const ast::Select& select, Grouping& grouping) {
-  std::vector<ListedColumn> listed;  // filled by the first number
+  std::vector<ListedColumn> listed;  // filled by the first position
   ExpressionPlace place{.scope = grouping.scope, .input = grouping.input, .no_aggregate = "in GROUP BY", .is_group = true};
   PlanColumns given(*grouping.input);
   for (const ast::ExpressionPtr& item : select.group_by) {
@@ -169,7 +168,7 @@ void QueryBinder::bind_groups(const ast::Select& select, Grouping& grouping) {
       of_star = listed[place_in_list - 1].column;
       if (of_star == nullptr) expression = listed[place_in_list - 1].item->expression.get();
     } else if (const auto* name = std::get_if<ast::ColumnName>(&item->node); name != nullptr && name->parts.size() == 1) {
-      // A column of the tables goes before an alias of the select list.
+      // A column of the tables takes precedence over an alias of the select list.
       if (grouping.scope->find_here(name->parts, item->position) == nullptr) {
         const ast::SelectItem* aliased = find_alias(grouping, name->parts[0], item->position);
         if (aliased != nullptr) expression = aliased->expression.get();
@@ -190,7 +189,7 @@ void QueryBinder::bind_groups(const ast::Select& select, Grouping& grouping) {
   }
 }
 
-// Group expressions become columns of the aggregate; what is left of the tables' columns then is an error.
+// Replaces group expressions by columns of the aggregate; other columns of the tables are then an error.
 ExpressionPtr QueryBinder::after_grouping(ExpressionPtr expression, const Grouping& grouping) const {
   auto group = grouping.by_group.find(expression.get());
   if (group != grouping.by_group.end()) return columns_.reference(group->second, expression->position());

@@ -72,7 +72,7 @@ project count
 }
 
 TEST_F(AggregateBinderTest, AggregateBelongsToTheQueryOfItsColumns) {
-  // Columns of the outer query only: the outer query groups. It is bound a second time once that is known.
+  // Only columns of the outer query: the outer query aggregates. It is bound again once that is known.
   EXPECT_EQ(plan_of("select (select max(t.a)) from t"), R"(
 project max.4
   dependent single join
@@ -83,7 +83,7 @@ project max.4
 )");
   EXPECT_EQ(error_of("select 1 from t where exists (select max(t.a) from u)"),
             "the aggregate max belongs to the outer query whose columns it uses, and there it cannot stand in WHERE [max(t.a) from u)]");
-  // With a column of its own it is the subquery's.
+  // With a column of the subquery it belongs to the subquery.
   EXPECT_EQ(plan_of("select (select max(t.a + c) from u) from t"), R"(
 project max
   dependent single join

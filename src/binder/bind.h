@@ -1,4 +1,4 @@
-// From a parsed query to its first logical plan.
+// Binds a parsed query to its first logical plan.
 #pragma once
 
 #include <memory>
@@ -18,29 +18,29 @@ struct ViewDefinition {
   std::vector<std::string> column_aliases;
 };
 
-// How the binder finds what FROM names. May read files; throws UserError (without position, the binder adds it).
+// How the binder finds tables in FROM. May read files; throws UserError without a position, which the binder adds.
 class TableResolver {
  public:
   virtual ~TableResolver() = default;
-  // Null if there is none of that name.
+  // Null if there is no table of that name.
   virtual TablePtr find_table(const std::string& name) = 0;
   virtual const ViewDefinition* find_view(const std::string& name) = 0;
   virtual TablePtr open_files(const std::vector<std::string>& patterns) = 0;
-  // For the message about an unknown name.
+  // For the error about an unknown name.
   virtual std::vector<std::string> table_names() = 0;
 };
 
 struct BindOptions {
-  // Asked while it binds: views over views can make a short text large.
+  // Checked while binding: nested views can make a short statement large.
   CancelToken token;
-  // INSERT: the types of the columns that are filled, in order. VALUES take them, each value by itself.
+  // INSERT: the types of the target columns, in order. Each value of VALUES is cast to them separately.
   std::vector<LogicalType> inserted;
 };
 
 // Throws UserError, Cancelled.
 LogicalPlan bind_query(const ast::Query& query, TableResolver& tables, const BindOptions& options);
 
-// The type that a name means. Throws UserError with its position.
+// The type with this name. Throws UserError with its position.
 LogicalType resolve_type(const ast::TypeName& name);
 
 // An expression without columns: settings of a table function, VALUES of an INSERT.

@@ -1,5 +1,4 @@
-// What the binder's tests share: a handful of tables, a statement bound over them, and its plan, types or error as text. Only included by
-// tests.
+// Shared by the binder's tests: a few tables, and the plan, types or error of a statement bound over them as text.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -78,7 +77,7 @@ class BindTest : public ::testing::Test {
     }
   }
 
-  // The message, and the text of the statement from the position of the error on.
+  // The message, and the statement's text from the error position on.
   std::string error_of(std::string_view sql) {
     try {
       bind(sql);

@@ -1,4 +1,4 @@
-// WITH: common tables, also those that read themselves.
+// WITH: common table expressions, including recursive ones.
 #include <fmt/format.h>
 
 #include "base/check.h"
@@ -45,8 +45,7 @@ void QueryBinder::bind_common_tables(const ast::Query& query, const NameScope* o
   }
 }
 
-// In the second part of the UNION the table itself means the rows of the round before. The first part alone decides the types of the
-// columns.
+// In the second part of the UNION the table refers to the rows of the previous round. The first part alone determines the column types.
 BoundQuery QueryBinder::bind_recursive_table(const ast::CommonTable& table, const NameScope* outer) {
   const ast::Query& query = *table.query;
   const auto* operation = std::get_if<ast::SetOperation>(&query.body);
@@ -68,7 +67,7 @@ BoundQuery QueryBinder::bind_recursive_table(const ast::CommonTable& table, cons
   common_tables_.push_back(std::move(itself));
   BoundQuery next = bind_query(*operation->right, outer);
   common_tables_.resize(visible);
-  // Rounds that do not depend on each other would never end.
+  // Rounds that do not depend on the previous one would never end.
   ENSURE(read_working_tables_.contains(*node.working_table), "{} does not read itself", table.name);
 
   if (!query.order_by.empty() || query.limit || query.offset)

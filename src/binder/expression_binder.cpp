@@ -18,7 +18,7 @@ namespace pistachio {
 
 namespace {
 
-// Longer lists of constants are looked up in a hash table.
+// Longer lists of constants use a hash table.
 constexpr size_t kLongestInList = 16;
 
 constexpr size_t kMostDigits = 38;
@@ -27,8 +27,8 @@ bool is_constant_list(const std::vector<ExpressionPtr>& list) {
   return std::all_of(list.begin(), list.end(), [](const ExpressionPtr& item) { return item->is_constant(); });
 }
 
-// GREATEST and LEAST. NULLs do not count: of two, the better one, and either if the other is NULL. Each value stands several times in the
-// expression for a pair of them, so pairs are nested as little as can be.
+// GREATEST and LEAST, ignoring NULLs. The expression for a pair contains each value several times, so pairs are combined as a balanced
+// tree.
 ExpressionPtr best_of(std::span<const ExpressionPtr> values, std::string_view better, LogicalType type, int64_t position) {
   if (values.size() == 1) return values[0];
   ExpressionPtr left = best_of(values.first(values.size() / 2), better, type, position);
@@ -38,8 +38,8 @@ ExpressionPtr best_of(std::span<const ExpressionPtr> values, std::string_view be
   return Expression::conditional(ExpressionKind::Case, {keeps, left, right}, type, position);
 }
 
-// That of the first argument as it is compared with the second, as in PostgreSQL: nullif(3, 2.5) is a DECIMAL. Integers are compared with
-// integers, floats with floats and dates with timestamps as they are.
+// The type of the first argument as compared with the second, as in PostgreSQL: nullif(3, 2.5) is a DECIMAL. Comparing integers with
+// integers, floats with floats and dates with timestamps needs no cast.
 LogicalType nullif_type(const ExpressionPtr& first, const ExpressionPtr& second) {
   LogicalType type = first->type();
   LogicalType other = second->type();
@@ -50,7 +50,7 @@ LogicalType nullif_type(const ExpressionPtr& first, const ExpressionPtr& second)
   return is_exact_number(type) && is_exact_number(other) ? as_decimal(type) : common_type(type, other).value_or(type);
 }
 
-// Items of IN without columns are compared in one type, as in PostgreSQL: 0.1::real IN (0.1, 0.2) is true, though 0.1::real = 0.1 is not.
+// Constant items of IN are compared in one common type, as in PostgreSQL: 0.1::real IN (0.1, 0.2) is true, although 0.1::real = 0.1 is not.
 void compare_as_real(ExpressionPtr& operand, std::vector<ExpressionPtr>& list) {
   auto is_typed = [](const ExpressionPtr& item) { return !item->is_untyped() && columns_of(*item).empty(); };
   std::optional<LogicalType> type = operand->is_untyped() ? std::nullopt : std::optional(operand->type());
@@ -68,7 +68,7 @@ const ast::Row* as_row(const ast::Expression& expression) {
   return std::get_if<ast::Row>(&expression.node);
 }
 
-// The constant that `parse` gives, or its error at this position.
+// The constant returned by `parse`; adds this position to its error.
 template <typename Parse>
 ExpressionPtr parsed_constant(const Parse& parse, int64_t position) {
   try {
@@ -82,7 +82,7 @@ ExpressionPtr double_constant(std::string_view text, int64_t position) {
   return parsed_constant([&] { return parse_value(TypeKind::Double, text); }, position);
 }
 
-// The fields of INTERVAL DAY TO HOUR say what a number without a unit counts and which smaller fields are dropped.
+// The fields of INTERVAL DAY TO HOUR determine the unit of a bare number and which smaller fields are truncated.
 ExpressionPtr cast_to_interval(ExpressionPtr operand, const ast::TypeName& type, int64_t position) {
   if (!type.modifiers.empty() && type.modifiers[0] != 6) refuse_at("INTERVAL with a number of digits is not supported: it has 6", position);
   const std::string& fields = type.interval_fields;
@@ -228,7 +228,7 @@ ExpressionPtr QueryBinder::bind_literal(const ast::Literal& literal, int64_t pos
     }
   }
   size_t scale = point == std::string_view::npos ? 0 : text.size() - point - 1;
-  // Leading zeros do not count.
+  // Ignore leading zeros.
   if (digits > kMostDigits) digits = scale + static_cast<size_t>(std::max<int64_t>(0, read_decimal_text(text)->point));
   if (digits > kMostDigits)
     refuse_at(fmt::format("{} has more than 38 digits: write it with an exponent (1e40) or cast it to DOUBLE", text), position);
@@ -319,7 +319,7 @@ ExpressionPtr QueryBinder::bind_in_list(const ast::InList& node, int64_t positio
 
 ExpressionPtr QueryBinder::bind_cast(const ast::Cast& node, int64_t position, const ExpressionPlace& place) {
   LogicalType type = resolve_type(node.type);
-  // A number of any length has a nearest DOUBLE, also one that is too long for a DECIMAL.
+  // Every number has a nearest DOUBLE, even one that is too long for a DECIMAL.
   const auto* literal = std::get_if<ast::Literal>(&node.operand->node);
   if (type.is_floating() && literal != nullptr && literal->kind == ast::Literal::Kind::Number)
     return parsed_constant([&] { return parse_value(type, literal->text); }, position);
@@ -332,7 +332,7 @@ ExpressionPtr QueryBinder::bind_cast(const ast::Cast& node, int64_t position, co
   if (!operand->is_untyped() && !can_cast(operand->type(), type))
     refuse_at(fmt::format("{} cannot be cast to {}", operand->type().to_string(), type.to_string()), position);
   ExpressionPtr cast = coerce(std::move(operand), type);
-  // VARCHAR(n) and CHAR(n) cut longer text.
+  // VARCHAR(n) and CHAR(n) truncate longer text.
   if (type.kind() == TypeKind::Varchar && !node.type.modifiers.empty()) {
     ExpressionPtr length = Expression::constant(ScalarValue::of_integer(TypeKind::BigInt, node.type.modifiers[0]), position);
     return make_call("left", {std::move(cast), std::move(length)}, position);

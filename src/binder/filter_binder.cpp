@@ -1,6 +1,6 @@
-// Conditions that choose rows. A subquery in one becomes a join of the plan, and where it is correlated it is computed for the values that
-// the left side of that join has. So the fewer rows are there the better: conditions without a subquery filter the plan below all such
-// joins, and each one with a subquery filters it right above its own, below those of the conditions behind it.
+// WHERE, HAVING and ON of inner joins. A subquery in a condition becomes a join, and a correlated one is computed for the values on the
+// left side of that join. To keep that side small, conditions without a subquery are applied below all such joins, and each condition
+// with a subquery right above its own join, below the joins of later conditions.
 #include <algorithm>
 
 #include "binder/query_binder.h"
@@ -34,7 +34,7 @@ void QueryBinder::bind_filter(const ast::Expression& condition, const Expression
   PlanColumns given(plan);
   std::optional<ColumnSet> own_columns;
   auto uses_own = [&](const Expression& part) {
-    // Without a query around and without subqueries a name can mean nothing else. A chain of joins need not ask for all its columns.
+    // Without an outer query and without subqueries every name is one of these columns. Avoids computing all columns of a chain of joins.
     if (plan.get() == unjoined && place.scope->parent() == nullptr && !place.regroup) return true;
     if (!own_columns) own_columns = output_set(*unjoined);
     return uses_only(part, *own_columns);
@@ -42,7 +42,7 @@ void QueryBinder::bind_filter(const ast::Expression& condition, const Expression
   std::vector<const ast::Expression*> conjuncts;
   collect_conjuncts(condition, conjuncts);
   std::vector<ExpressionPtr> below;
-  // What refers to an outer query stands on top, where unnesting finds it first; what is not stable sees all rows.
+  // Conditions that refer to an outer query go on top, where unnesting finds them first; unstable ones must see all rows.
   std::vector<ExpressionPtr> above;
   for (const ast::Expression* conjunct : conjuncts) {
     ExpressionPtr bound = bind_condition(*conjunct, place, conjuncts.size() > 1 ? "AND" : clause);
@@ -61,7 +61,7 @@ void QueryBinder::bind_filter(const ast::Expression& condition, const Expression
     filter(plan, std::move(here));
   }
   filter(plan, std::move(above));
-  // Joins and filters were put on the plan: it is at the end of their left sides.
+  // Joins and filters were added on top of the plan: the original is at the end of their left sides.
   LogicalPtr* inner = &plan;
   while (inner->get() != unjoined) inner = &(*inner)->children[0];
   filter(*inner, std::move(below));

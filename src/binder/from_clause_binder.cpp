@@ -16,7 +16,7 @@ namespace {
 
 constexpr size_t kMostTables = 10'000;
 
-// The name a file gets without an alias: its own, without folders and ending.
+// The default alias of a file: its name without folders and extension.
 std::string name_of_path(const std::string& path) {
   std::string name = path.substr(path.find_last_of('/') + 1);
   size_t dot = name.find('.');
@@ -34,7 +34,7 @@ auto with_position(int64_t position, const Body& body) {
   }
 }
 
-// Whether a plan uses columns of another one beside it.
+// Whether a plan uses columns of a sibling plan.
 bool refers_to(const LogicalNode& plan, const LogicalNode& other) {
   ColumnSet free = free_columns(plan);
   if (free.empty()) return false;
@@ -42,7 +42,7 @@ bool refers_to(const LogicalNode& plan, const LogicalNode& other) {
   return std::any_of(given.begin(), given.end(), [&](ColumnId column) { return free.contains(column); });
 }
 
-// The product of all, as deep as the logarithm of their number.
+// The cross product of all, as a balanced tree.
 LogicalPtr multiply(std::vector<LogicalPtr> plans) {
   while (plans.size() > 1) {
     std::vector<LogicalPtr> halved;
@@ -83,7 +83,7 @@ void QueryBinder::refuse_repeated_table(const NameScope& scope, const BoundFrom&
 }
 
 BoundFrom QueryBinder::bind_from(const std::vector<ast::TableReferencePtr>& tables, const NameScope* outer) {
-  std::vector<LogicalPtr> plans;  // to be multiplied
+  std::vector<LogicalPtr> plans;  // to be combined by cross products
   NameScope scope(outer);
   for (const ast::TableReferencePtr& table : tables) {
     TablesBefore before{&scope.columns()};
@@ -116,7 +116,7 @@ BoundFrom QueryBinder::bind_scan(const TablePtr& table, const std::string& alias
   return bound;
 }
 
-// Whoever names one of these is told why it is not there.
+// Kept in the scope, so that an error can say why the column cannot be read.
 void QueryBinder::add_left_out(const std::vector<LeftOutColumn>& left_out, const std::string& alias, BoundFrom& from) {
   for (const LeftOutColumn& column : left_out)
     from.columns.push_back({alias, column.name, columns_.add(column.name, TypeKind::Varchar), false, column.reason});
@@ -124,7 +124,7 @@ void QueryBinder::add_left_out(const std::vector<LeftOutColumn>& left_out, const
 
 BoundFrom QueryBinder::from_query(BoundQuery bound, const std::string& alias) {
   BoundFrom from;
-  // One column given twice (SELECT a, a) needs two ids.
+  // A column that occurs twice (SELECT a, a) needs two ids.
   ColumnSet taken;
   std::vector<NamedExpression> columns;
   bool repeated = false;
@@ -142,7 +142,7 @@ BoundFrom QueryBinder::from_query(BoundQuery bound, const std::string& alias) {
   return from;
 }
 
-// The common table, view or table that an unquoted name without an exact match stands for: the only one that differs in case alone.
+// The unique case-insensitive match of an unquoted name among CTEs, views and tables.
 std::string QueryBinder::resolve_table_name(const ast::NamedTable& named, int64_t position) {
   const std::string& name = named.parts.back();
   std::vector<std::string> names = tables_.table_names();
@@ -191,14 +191,14 @@ std::optional<BoundFrom> QueryBinder::bind_table_of_name(const ast::TableReferen
     if (std::find(open_views_.begin(), open_views_.end(), name) != open_views_.end())
       refuse_at(fmt::format("the view {} contains itself", name), table.position);
     open_views_.push_back(name);
-    // A view sees tables and views, not the common tables of the query that uses it.
+    // A view sees tables and views, but not the CTEs of the query that uses it.
     std::vector<CommonTableEntry> around;
     std::swap(around, common_tables_);
     BoundQuery bound = with_position(table.position, [&] {
       try {
         return bind_query(*view->query, nullptr);
       } catch (const UserError& error) {
-        // The innermost view names itself; a limit is that of the whole statement.
+        // The error names the innermost view, except for limits, which concern the whole statement.
         bool is_named = std::exchange(view_is_named_, true) || bound_tables_ > kMostTables || open_queries_ >= kMostNestedQueries;
         throw UserError(is_named ? error.message() : fmt::format("view {}: {}", name, error.message()));
       }
@@ -215,8 +215,8 @@ std::optional<BoundFrom> QueryBinder::bind_table_of_name(const ast::TableReferen
 
 void QueryBinder::rename_columns(BoundFrom& from, const ast::TableReference& table) const {
   if (!table.alias.empty()) {
-    // Of a join with USING the alias names the merged columns. Those of its tables were reachable by the tables' names, which are hidden
-    // now.
+    // The alias of a join with USING qualifies the merged columns. The columns of its tables were reachable by the tables' names, which are
+    // now hidden.
     std::erase_if(from.columns, [](const ScopeColumn& column) { return column.needs_table; });
     for (ScopeColumn& column : from.columns) column.table = table.alias;
   }
@@ -227,7 +227,7 @@ void QueryBinder::rename_columns(BoundFrom& from, const ast::TableReference& tab
   for (size_t i = 0; i < table.column_aliases.size(); ++i) from.columns[i].name = table.column_aliases[i];
 }
 
-// A text has no more tables than words, but each use of a view is bound anew: views over views can double every time.
+// A statement has at most one table per token, but each use of a view is bound again: nested views can grow exponentially.
 void QueryBinder::count_table(const ast::TableReference& table) {
   stop_if_cancelled(options_.token);
   if (std::holds_alternative<ast::JoinTable>(table.node) || ++bound_tables_ <= kMostTables) return;
@@ -286,7 +286,7 @@ LogicalPtr QueryBinder::bind_outer_join(const ast::JoinTable& join, const NameSc
     std::vector<ExpressionPtr> own = conjuncts_of(bind_condition(*join.condition, place, "ON"));
     node.conditions.insert(node.conditions.end(), own.begin(), own.end());
   }
-  // A subquery that refers to both sides made one of them depend on the other: it then is as if it were LATERAL, which stands on the right.
+  // A subquery that refers to both sides makes one depend on the other, like LATERAL, which must be on the right.
   if (node.kind == JoinKind::Right && refers_to(*left, *right)) {
     std::swap(left, right);
     node.kind = JoinKind::Left;
@@ -295,7 +295,7 @@ LogicalPtr QueryBinder::bind_outer_join(const ast::JoinTable& join, const NameSc
   return make_node(std::move(node), std::move(left), std::move(right));
 }
 
-// A chain of joins leans to the left: a loop goes down it, and its tables come into one scope one after the other.
+// A chain of joins is left-deep: descend in a loop, then add its tables to one scope one after the other.
 BoundFrom QueryBinder::bind_joins(const ast::TableReference& table, const NameScope* outer, const TablesBefore* before) {
   std::vector<const ast::TableReference*> joins = {&table};
   const ast::TableReference* first = std::get<ast::JoinTable>(table.node).left.get();
@@ -311,8 +311,8 @@ BoundFrom QueryBinder::bind_joins(const ast::TableReference& table, const NameSc
   return {std::move(plan), scope.take_columns()};
 }
 
-// USING and NATURAL: conditions for the join, and one column for each pair in front of those of both sides, which then need their table's
-// name. Returns what computes those of a FULL JOIN.
+// USING and NATURAL: adds the join conditions, and one merged column per pair before the columns of both sides, which then need their
+// table's name. Returns the expressions of the merged columns of a FULL JOIN.
 std::vector<NamedExpression> QueryBinder::merge_columns(const ast::TableReference& table, const ast::JoinTable& join,
                                                         std::vector<ScopeColumn> right, NameScope& scope, LogicalJoin& node) {
   NameScope right_scope(scope.parent());
@@ -355,7 +355,7 @@ std::vector<NamedExpression> QueryBinder::merge_columns(const ast::TableReferenc
       column.id = columns_.add(name, type);
       coalesced.push_back({column.id, both});
     }
-    if (keeps_left) continue;  // the left side's columns are the only ones
+    if (keeps_left) continue;  // only the left side's columns remain
     merged.push_back(column);
     paired.insert(first->id);
     paired.insert(second->id);
@@ -372,11 +372,11 @@ std::vector<NamedExpression> QueryBinder::merge_columns(const ast::TableReferenc
   return coalesced;
 }
 
-// `scope` and `plan` are the left side's and become those of the join.
+// `scope` and `plan` are those of the left side on entry and of the join on return.
 void QueryBinder::bind_join(const ast::TableReference& table, const NameScope* outer, const TablesBefore* before, NameScope& scope,
                             LogicalPtr& plan) {
   const auto& join = std::get<ast::JoinTable>(table.node);
-  // LATERAL on the right sees the left side and what stands before the whole join: FROM a, b JOIN LATERAL (...).
+  // LATERAL on the right sees the left side and the tables before the whole join: FROM a, b JOIN LATERAL (...).
   TablesBefore visible{&scope.columns(), before};
   BoundFrom right = bind_table(*join.right, outer, &visible);
   refuse_repeated_table(scope, right, join.right->position);

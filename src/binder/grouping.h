@@ -1,4 +1,4 @@
-// What GROUP BY and the aggregate calls of one SELECT come to.
+// The groups and aggregate calls of one SELECT.
 #pragma once
 
 #include <map>
@@ -11,8 +11,8 @@ namespace pistachio {
 
 struct QueryBinder::Grouping {
   const NameScope* scope = nullptr;
-  LogicalPtr* input = nullptr;  // what is grouped
-  // SELECT aliases and positions that GROUP BY may name.
+  LogicalPtr* input = nullptr;  // the plan to group
+  // The select list, whose aliases and positions GROUP BY may refer to.
   const std::vector<const ast::SelectItem*>* items = nullptr;
   bool is_grouped = false;
 
@@ -21,9 +21,9 @@ struct QueryBinder::Grouping {
   std::vector<AggregateCall> calls;
   std::unordered_multimap<size_t, size_t> calls_by_hash;  // places in `calls`
   std::map<const ast::Call*, ColumnId> by_node;
-  // Once it is made. Calls that are found later, in subqueries above it, are added to it.
+  // Once created. Calls found later, in subqueries above it, are added to it.
   LogicalAggregate* aggregate = nullptr;
-  // Items of the select list that GROUP BY names by position or alias.
+  // Items of the select list that GROUP BY refers to by position or alias.
   std::map<const ast::Expression*, ColumnId> by_item;
 };
 

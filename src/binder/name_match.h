@@ -1,5 +1,5 @@
-// How names are compared without regard to case. PostgreSQL folds unquoted names to lower case; files of other writers have columns such
-// as UserID, so that a folded name without an exact match stands for the only name that differs from it in case alone.
+// Case-insensitive name matching. PostgreSQL folds unquoted names to lower case, but files often have columns such as UserID; so a folded
+// name without an exact match falls back to a unique case-insensitive match.
 #pragma once
 
 #include <algorithm>
@@ -18,12 +18,12 @@ inline std::string fold_name(std::string_view name) {
   return folded;
 }
 
-// A name with a capital letter was quoted: it means itself only.
+// A name with a capital letter was quoted and only matches exactly.
 inline bool may_be_unquoted(std::string_view name) {
   return std::none_of(name.begin(), name.end(), [](char letter) { return fold_letter(letter) != letter; });
 }
 
-// Whether an unquoted `name` may stand for `other`.
+// Whether an unquoted `name` can refer to `other`.
 inline bool matches_without_case(std::string_view name, std::string_view other) {
   return name.size() == other.size() &&
          std::equal(name.begin(), name.end(), other.begin(), [](char one, char letter) { return one == fold_letter(letter); });

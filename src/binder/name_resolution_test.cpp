@@ -88,7 +88,7 @@ sort by b
   project b
     scan t(a, b, s, d)
 )");
-  // Inside an expression only columns of the tables are meant.
+  // Inside an expression, names refer to columns of the tables only.
   EXPECT_EQ(plan_of("select b as a from t order by a + 0"), R"(
 project b
   sort by order
@@ -172,14 +172,14 @@ TEST_F(NameResolutionTest, UnquotedNamesMatchInAnyCase) {
   EXPECT_NE(error_of("select \"ID\" from mixed"), "no error");
   EXPECT_NE(error_of("select 1 from \"MIXED\""), "no error");
   EXPECT_EQ(columns_of("select M.id from mixed as m"), "id INTEGER");
-  // An exact match goes before others.
+  // An exact match takes precedence.
   tables.add("mixed", {{"id", TypeKind::BigInt, ""}});
   EXPECT_EQ(columns_of("select Id from MiXeD"), "id BIGINT");
 }
 
 TEST_F(NameResolutionTest, CommonTablesHideTables) {
   EXPECT_EQ(columns_of("with t as (select 'x' as a) select a from t"), "a VARCHAR");
-  // In its own definition the name still means the table.
+  // In its own definition the name still refers to the table.
   EXPECT_EQ(columns_of("with t as (select b from t) select * from t"), "b BIGINT");
   EXPECT_EQ(error_of("with w as (select 1), w as (select 2) select 1 from w").substr(0, 18), "WITH names w twice");
   EXPECT_EQ(error_of("with w(x, y) as (select 1) select 1 from w").substr(0, 45), "w has 1 columns, but 2 names are given [w(x, ");

@@ -32,7 +32,7 @@ bool matches_folded(const ScopeColumn& column, const std::vector<std::string>& p
   return parts.size() > 1 && matches_without_case(parts[0], column.table) && matches_without_case(end_of(parts), column.name);
 }
 
-// No name has a zero byte in it.
+// Names contain no zero byte.
 std::string qualified_key(std::string_view table, std::string_view name) {
   return fold_name(table) + '\0' + fold_name(name);
 }
@@ -127,7 +127,7 @@ const ScopeColumn* NameScope::find_only(const std::vector<std::string>& parts, i
   for (size_t i : candidates(parts)) {
     const ScopeColumn& column = columns_[i];
     if (!matches(column, parts)) continue;
-    // Of columns that cannot be read, such as two of one name in a file, any one says why.
+    // For unreadable columns, such as two of the same name in a file, any of them has the reason.
     bool is_same = found != nullptr && (found->id == column.id || (!found->unsupported.empty() && !column.unsupported.empty()));
     if (found != nullptr && !is_same && found->name != column.name)
       throw UserError(fmt::format("column {} is ambiguous: it may be \"{}\" or \"{}\"; write it in quotes", written(parts), found->name,
@@ -174,7 +174,7 @@ void NameScope::refuse_nested(const std::vector<std::string>& parts, int64_t pos
 
 const ScopeColumn& NameScope::find(const std::vector<std::string>& parts, int64_t position) const {
   const ScopeColumn* found = nullptr;
-  // An exact match in a query around this one goes before a match without regard to case in this one: PostgreSQL knows no others.
+  // An exact match in an enclosing query takes precedence over a case-insensitive match in this one, since PostgreSQL only has exact ones.
   for (const NameScope* scope = this; scope != nullptr && found == nullptr; scope = scope->parent_) found = scope->find_exact(parts, position);
   for (const NameScope* scope = this; scope != nullptr && found == nullptr; scope = scope->parent_)
     found = scope->find_without_case(parts, position);

@@ -1,4 +1,4 @@
-// The columns that names can mean at one place of a query, with the scope of the query around it.
+// The columns that names can refer to at some point of a query, linked to the scope of the enclosing query.
 #pragma once
 
 #include <optional>
@@ -14,9 +14,9 @@ struct ScopeColumn {
   std::string table;  // the alias it can be qualified with; empty: none
   std::string name;
   ColumnId id;
-  // After JOIN USING the columns of both sides stay reachable by their table's name only; the merged one stands for them.
+  // After JOIN USING the columns of both sides are only reachable with their table's name; an unqualified name means the merged column.
   bool needs_table = false;
-  std::string unsupported;  // not empty: why it cannot be read
+  std::string unsupported;  // why it cannot be read; else empty
 };
 
 class NameScope {
@@ -24,25 +24,25 @@ class NameScope {
   explicit NameScope(const NameScope* parent = nullptr) : parent_(parent) {}
 
   void set_columns(std::vector<ScopeColumn> columns);
-  // A chain of joins sees one table more at each step: searches after this do not begin anew.
+  // Keeps the lookup tables: a chain of joins adds one table at each step.
   void add_columns(std::vector<ScopeColumn> columns);
-  // Keeps the first ones only.
+  // Keeps only the first `count` columns.
   void drop_columns_after(size_t count);
   std::vector<ScopeColumn> take_columns();
   const std::vector<ScopeColumn>& columns() const { return columns_; }
   const NameScope* parent() const { return parent_; }
 
-  // `name` or `table.name`, here or in a scope around. A name without an exact match means the only one that differs in case alone.
-  // Throws UserError: unknown (with near names), ambiguous, not readable.
+  // `name` or `table.name`, here or in an enclosing scope. Falls back to a unique case-insensitive match.
+  // Throws UserError: unknown (with similar names), ambiguous, not readable.
   const ScopeColumn& find(const std::vector<std::string>& parts, int64_t position) const;
   const ScopeColumn* find_exact(const std::vector<std::string>& parts, int64_t position) const;
-  // Whether the name means something in this scope itself.
+  // The column in this scope, ignoring enclosing ones; null if there is none.
   const ScopeColumn* find_here(const std::vector<std::string>& parts, int64_t position) const;
-  // The first column of this id in this scope itself; null: none.
+  // The first column with this id in this scope; null if there is none.
   const ScopeColumn* find_id(ColumnId id) const;
-  // Whether columns of this very table name are in this scope itself.
+  // Whether this scope has columns of a table with exactly this name.
   bool has_table(const std::string& name) const;
-  // The table's name as it is written in this scope; nothing when no table matches.
+  // The table's name as spelled in this scope; nullopt if no table matches.
   std::optional<std::string> find_table(const std::string& name, int64_t position) const;
 
  private:
@@ -52,14 +52,14 @@ class NameScope {
   void index(size_t place) const;
   void index_tables() const;
   void forget_index();
-  // Columns whose folded name is that of the whole name or of its end, in their order.
+  // Columns whose folded name equals the whole name or its last parts, in order.
   std::vector<size_t> candidates(const std::vector<std::string>& parts) const;
-  // The struct, list or map whose parts are columns: its own name means nothing here.
+  // Throws if the name is that of a struct, list or map, of which only the leaves are columns.
   void refuse_nested(const std::vector<std::string>& parts, int64_t position) const;
 
   std::vector<ScopeColumn> columns_;
-  // From folded names to places in columns_, also from those of table and column together. Filled by the first search: most scopes of wide
-  // tables are looked into often or never.
+  // Folded names, also qualified by table, to indexes in columns_. Filled by the first lookup, since scopes of wide tables are searched
+  // either often or never.
   mutable std::unordered_map<std::string, std::vector<size_t>> by_name_;
   mutable std::unordered_map<int32_t, size_t> by_id_;           // the same
   mutable std::unordered_map<std::string, size_t> table_sizes_;  // columns of each table; filled in the same way

@@ -1,5 +1,5 @@
-// The work of binding one statement. Each method turns one kind of syntax into plan nodes or expressions; the methods are spread over
-// files by what they bind: from_clause_binder, common_table_binder, expression_binder, row_comparison_binder, subquery_binder,
+// Binds one statement. Each method turns one kind of syntax into plan nodes or expressions; they are implemented in one file per topic:
+// from_clause_binder, common_table_binder, expression_binder, row_comparison_binder, subquery_binder,
 // aggregate_binder, values_binder, set_operation_binder, filter_binder, select_binder.
 #pragma once
 
@@ -18,11 +18,11 @@
 
 namespace pistachio {
 
-// A bound query: its plan, and its columns under the names they have outside.
+// A bound query: its plan and its named output columns.
 struct BoundQuery {
   LogicalPtr plan;
   std::vector<OutputColumn> output;
-  // Output columns that are nothing but a text literal or NULL. They are VARCHAR, but a set operation gives them its other side's type.
+  // Output columns that are just a text literal or NULL. They are VARCHAR, but in a set operation they take the other side's type.
   ColumnSet untyped_texts;
   ColumnSet untyped_nulls;
   std::vector<LeftOutColumn> left_out;
@@ -36,26 +36,26 @@ struct BoundFrom {
   std::vector<ScopeColumn> columns;
 };
 
-// The columns of the tables before one in FROM. LATERAL sees them; nothing else needs a copy.
+// The columns of the preceding tables in FROM, which are visible to LATERAL.
 struct TablesBefore {
   const std::vector<ScopeColumn>* columns = nullptr;
-  const TablesBefore* around = nullptr;  // before the join that this is in
+  const TablesBefore* around = nullptr;  // tables before the enclosing join
 };
 
-// The inputs of an outer join whose ON clause is bound. A subquery there cannot be joined above, where rows without a match are already
-// filled up: it is joined to the input it refers to, before the outer join.
+// The inputs of an outer join while its ON clause is bound. A subquery there cannot be joined above the outer join, where unmatched rows
+// are already padded with NULLs: it is joined to the input it refers to, below the outer join.
 struct OuterJoinSides {
   LogicalPtr* left = nullptr;
   LogicalPtr* right = nullptr;
-  // The side whose rows go when nothing matches them. It may be another one for each row of the other side, so that subqueries that refer
-  // to both sides can be joined to it. Null: FULL JOIN, which has none.
+  // The side whose unmatched rows are dropped. It may be re-evaluated for each row of the other side, so that subqueries that refer to both
+  // sides can be joined to it. Null for FULL JOIN, which has none.
   LogicalPtr* optional = nullptr;
 
   bool uses_both(const ColumnSet& columns) const;
   LogicalPtr* side_of(const ColumnSet& columns) const;
 };
 
-// The columns that a plan gives, computed again only after a node was put on it: a subquery in an expression does that.
+// Caches the output columns of a plan until a node is added on top, as subqueries in expressions do.
 class PlanColumns {
  public:
   explicit PlanColumns(const LogicalPtr& plan) : plan_(plan) {}
@@ -70,28 +70,28 @@ class PlanColumns {
   ColumnSet given_;
 };
 
-// Where an expression stands.
+// The context of an expression.
 struct ExpressionPlace {
   const NameScope* scope = nullptr;
-  // The plan whose rows it is evaluated on. Subqueries are joined to it. Null: to one of the `sides`; without those, they are refused in
-  // the words of `no_subquery`.
+  // The plan whose rows it is evaluated on. Subqueries are joined to it. If null, to one of the `sides`; without those, subqueries are
+  // rejected, with `no_subquery` in the error.
   LogicalPtr* input = nullptr;
   const OuterJoinSides* sides = nullptr;
   std::string_view no_subquery = "here";
-  // Aggregate calls that were bound before, by their node; null: aggregates are refused, in the words of `no_aggregate`.
+  // Aggregate calls that are already bound; if null, aggregates are rejected, with `no_aggregate` in the error.
   const std::map<const ast::Call*, ColumnId>* aggregates = nullptr;
   std::string_view no_aggregate = "here";
-  // Above GROUP BY: turns group expressions into columns of the aggregate and refuses other columns. Operands of subqueries, which go into
-  // joins, pass through it. Empty: nothing is grouped.
+  // Above GROUP BY: maps group expressions to columns of the aggregate and rejects other columns. Also applied to operands of subqueries,
+  // which become part of joins. Empty without grouping.
   std::function<ExpressionPtr(ExpressionPtr)> regroup;
-  // In GROUP BY a long IN list stays an expression: as a join of its own it would not be the same as that of the select list.
+  // In GROUP BY a long IN list stays an expression: as a join it would not match the same expression in the select list.
   bool is_group = false;
 
-  // What a subquery that uses these columns is joined to; null: nothing.
+  // The plan that a subquery using these columns is joined to; null if there is none.
   LogicalPtr* input_for(const ColumnSet& columns) const { return sides != nullptr ? sides->side_of(columns) : input; }
 };
 
-// Whatever walks over plans goes as deep as queries are nested.
+// Walks over plans recurse as deep as queries are nested.
 constexpr size_t kMostNestedQueries = 500;
 
 class QueryBinder {
@@ -105,14 +105,14 @@ class QueryBinder {
   struct CommonTableEntry {
     const ast::CommonTable* definition = nullptr;
     size_t shared = 0;
-    // The table itself inside a recursive one: `shared` is the number of its working table.
+    // Inside a recursive CTE, the table itself: `shared` is the number of its working table.
     bool is_working_table = false;
     std::vector<OutputColumn> output;
     std::vector<LeftOutColumn> left_out;
-    // A common table that refers to an outer query is bound anew at each use.
+    // A CTE that refers to an outer query is bound again at each use.
     bool correlated = false;
     const NameScope* scope = nullptr;
-    size_t visible = 0;  // how many entries it sees itself
+    size_t visible = 0;  // number of entries visible inside it
   };
 
   // Queries (select_binder.cpp).
@@ -162,23 +162,23 @@ class QueryBinder {
 
   // WITH (common_table_binder.cpp).
   void bind_common_tables(const ast::Query& query, const NameScope* outer);
-  // Only for a table that reads itself.
+  // Only for a CTE that reads itself.
   BoundQuery bind_recursive_table(const ast::CommonTable& table, const NameScope* outer);
   BoundFrom bind_common_table_use(CommonTableEntry& entry, const std::string& alias);
 
   // Aggregates (aggregate_binder.cpp).
   struct Grouping;
-  // A SELECT whose expressions are being bound. Its subqueries may have aggregates in them that are its own.
+  // A SELECT whose expressions are being bound. Aggregates in its subqueries may belong to it.
   struct SelectLevel {
     const NameScope* scope = nullptr;
-    Grouping* grouping = nullptr;  // null: aggregates cannot stand where it is now, in the words of `no_aggregate`
+    Grouping* grouping = nullptr;  // null: aggregates are not allowed here, with `no_aggregate` in the error
     std::string_view no_aggregate;
   };
   void collect_aggregates(const ast::Expression& expression, Grouping& grouping);
   const NameScope* find_outer_owner(const ast::Call& call, int64_t position, const NameScope& scope) const;
   ExpressionPtr bind_outer_aggregate(const ast::Call& call, int64_t position, const NameScope& owner);
   void bind_aggregate(const ast::Call& call, int64_t position, Grouping& grouping);
-  // A column of the select list: an item of it, or a column that a * gives.
+  // A column of the select list: an item, or a column of a *.
   struct ListedColumn {
     const ast::SelectItem* item = nullptr;
     const ScopeColumn* column = nullptr;
@@ -206,7 +206,7 @@ class QueryBinder {
                                     const ExpressionPlace& place);
   ExpressionPtr bind_row_test(const ast::Row& row, std::string_view name, int64_t position, const ExpressionPlace& place);
 
-  // WHERE, HAVING and the ON of inner joins: filters the input of the place (filter_binder.cpp).
+  // WHERE, HAVING and ON of inner joins: filters `place.input` (filter_binder.cpp).
   void bind_filter(const ast::Expression& condition, const ExpressionPlace& place, std::string_view clause);
 
   // Subqueries (subquery_binder.cpp).
@@ -222,22 +222,22 @@ class QueryBinder {
   std::vector<CommonTableEntry> common_tables_;
   std::set<size_t> read_working_tables_;
   std::vector<SelectLevel> levels_;  // the innermost last
-  // Bound already, with the outcome that an aggregate in one of their subqueries is their own.
+  // SELECTs that must be bound as aggregations, because an aggregate in one of their subqueries belongs to them.
   std::set<const ast::Select*> grouped_by_subqueries_;
-  std::vector<std::string> open_views_;  // being bound: a view must not contain itself
+  std::vector<std::string> open_views_;  // views being bound: a view must not contain itself
   size_t bound_tables_ = 0;
-  size_t open_queries_ = 0;  // being bound, one inside the other
-  bool view_is_named_ = false;  // the error that ends the binding says which view it is in
+  size_t open_queries_ = 0;  // nesting depth of the queries being bound
+  bool view_is_named_ = false;  // the error already names the view it occurred in
   const ast::Values* inserted_values_ = nullptr;  // the VALUES that INSERT fills a table from
 };
 
-// As common_type, but REAL and an exact number meet in REAL, as in PostgreSQL: only operators go to DOUBLE.
+// Like common_type, but REAL and an exact number yield REAL, as in PostgreSQL: only operators yield DOUBLE.
 std::optional<LogicalType> column_type(LogicalType left, LogicalType right);
 
-// Types that meet in one column: CASE branches, COALESCE, VALUES, set operations. Untyped literals take the others' type.
+// The type of values combined in one column: CASE branches, COALESCE, VALUES, set operations. Untyped literals take the others' type.
 LogicalType common_type_of(const std::vector<ExpressionPtr>& expressions, std::string_view what, int64_t position);
 
-// Two rows of values, field by field, by a comparison or IS [NOT] DISTINCT FROM: the first fields that are not equal decide the order.
+// Compares two rows of values field by field, also by IS [NOT] DISTINCT FROM: the first unequal fields decide the order.
 using FieldPair = std::pair<ExpressionPtr, ExpressionPtr>;
 ExpressionPtr compare_rows(const std::vector<FieldPair>& pairs, std::string_view name, int64_t position);
 

@@ -1,4 +1,4 @@
-// Rows of values, (a, b): compared with each other field by field, and tested for NULL. There are no rows as values of their own.
+// Rows of values, (a, b): compared field by field and tested for NULL. There are no row values beyond that.
 #include <fmt/format.h>
 
 #include <utility>
@@ -14,8 +14,8 @@ bool is_order_comparison(std::string_view name) {
   return name == "<" || name == "<=" || name == ">" || name == ">=";
 }
 
-// The first pair that is not equal decides, and NULL is not equal. A list of cases and no nested ORs: a row may have many fields. That the
-// first fields are in order goes before the cases, since scans and joins can use it.
+// The first unequal pair decides, and NULL is not equal. A CASE instead of nested ORs, since a row may have many fields. The comparison of
+// the first fields is also ANDed in front, since scans and joins can use it.
 ExpressionPtr order_of_rows(const std::vector<FieldPair>& pairs, std::string_view name, int64_t position) {
   std::string_view strict = name.substr(0, 1);
   auto compare = [&](const FieldPair& pair, std::string_view with) { return make_call(with, {pair.first, pair.second}, position); };
@@ -57,7 +57,7 @@ ExpressionPtr QueryBinder::bind_row_comparison(const ast::Row& left, const std::
   return compare_rows(pairs, name, position);
 }
 
-// IS NULL: every field is; IS NOT NULL: no field is. Neither is the opposite of the other, as in PostgreSQL.
+// IS NULL: every field is; IS NOT NULL: no field is. They are not complementary, as in PostgreSQL.
 ExpressionPtr QueryBinder::bind_row_test(const ast::Row& row, std::string_view name, int64_t position, const ExpressionPlace& place) {
   if (name != "is null" && name != "is not null") refuse_at("a row of values is no BOOLEAN", position);
   if (row.fields.empty()) refuse_at("a row without values cannot be tested", position);

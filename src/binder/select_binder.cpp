@@ -16,7 +16,7 @@ namespace pistachio {
 
 namespace {
 
-// The name of a column that has no alias, as PostgreSQL chooses it.
+// PostgreSQL's default name of a column without an alias.
 std::string default_name(const ast::Expression& expression) {
   if (const auto* column = std::get_if<ast::ColumnName>(&expression.node)) return column->parts.back();
   if (const auto* call = std::get_if<ast::Call>(&expression.node)) return call->name;
@@ -38,12 +38,12 @@ std::string default_name(const ast::Expression& expression) {
 }
 
 bool default_nulls_first(const ast::OrderItem& item) {
-  // NULLs count as greater than every value.
+  // NULLs sort as greater than every value.
   if (item.nulls == ast::OrderItem::Nulls::Default) return item.descending;
   return item.nulls == ast::OrderItem::Nulls::First;
 }
 
-// Output columns by their names without regard to case, in their order. Made by the first search: few queries look.
+// Output columns by case-folded name, in order. Built by the first lookup, since few queries need it.
 class OutputNames {
  public:
   explicit OutputNames(const std::vector<OutputColumn>& output) : output_(output) {}
@@ -74,7 +74,7 @@ LogicalPtr QueryBinder::project(LogicalPtr plan, std::vector<NamedExpression> co
   return make_node(LogicalProject{std::move(columns)}, std::move(plan));
 }
 
-// A column of the input that is passed on keeps its id, the first time. One of an outer query does not: there it is another column.
+// An input column that is passed on keeps its id the first time. A column of an outer query gets a new one.
 NamedExpression QueryBinder::name_expression(ExpressionPtr expression, const std::string& name, const ColumnSet& input, ColumnSet& taken) {
   if (expression->is_untyped()) expression = coerce(std::move(expression), TypeKind::Varchar);
   bool keeps =
@@ -126,7 +126,7 @@ void QueryBinder::limit_output(const ast::Query& query, BoundQuery& bound) {
   bound.plan = make_node(LogicalLimit{limit, offset.value_or(0)}, std::move(bound.plan));
 }
 
-// ORDER BY where only the output columns can be named: set operations and VALUES.
+// ORDER BY of set operations and VALUES, which can only refer to output columns.
 void QueryBinder::order_output(const ast::Query& query, BoundQuery& bound) {
   if (query.order_by.empty()) return;
   NameScope scope;
@@ -177,7 +177,7 @@ BoundQuery QueryBinder::bind_select(const ast::Query& query, const ast::Select& 
                         grouped_by_subqueries_.contains(&select);
 
   if (grouping.is_grouped) {
-    // Group expressions are computed below, so that the aggregate groups by columns.
+    // Group expressions are computed below the aggregate, so that it groups by columns.
     auto is_computed = [](const NamedExpression& group) {
       return group.expression->kind() != ExpressionKind::Column || group.expression->column_id() != group.id;
     };
@@ -201,7 +201,7 @@ BoundQuery QueryBinder::bind_select(const ast::Query& query, const ast::Select& 
   ExpressionPlace place{.scope = &scope, .input = &plan, .aggregates = &grouping.by_node, .no_aggregate = "here"};
   if (grouping.is_grouped) place.regroup = [&](ExpressionPtr value) { return after_grouping(std::move(value), grouping); };
   auto bind_item = [&](const ast::Expression& expression) {
-    // Not bound again: a subquery in it would be joined a second time, above the grouping.
+    // Not bound again: a subquery in it would be joined twice, the second time above the grouping.
     auto grouped = grouping.by_item.find(&expression);
     if (grouped != grouping.by_item.end()) return columns_.reference(grouped->second, expression.position);
     ExpressionPtr bound = bind_expression(expression, place);
@@ -211,7 +211,7 @@ BoundQuery QueryBinder::bind_select(const ast::Query& query, const ast::Select& 
 
   BoundQuery bound;
   std::vector<NamedExpression> columns;
-  // A column of a query around this one that is only passed on gets an id of its own: the join of the two would have it twice.
+  // A column of an outer query that is passed on gets a new id, else the join of the two would contain it twice.
   ColumnSet taken;
   for (const NameScope* around = outer; around != nullptr; around = around->parent()) {
     for (const ScopeColumn& column : around->columns()) taken.insert(column.id);
@@ -247,7 +247,7 @@ BoundQuery QueryBinder::bind_select(const ast::Query& query, const ast::Select& 
     if (is_untyped) bound.note_untyped(columns.back().id, columns.back().expression->is_null_constant());
   }
 
-  // What ORDER BY and DISTINCT ON name: an output column by place or name, or else an expression, which may become a hidden column.
+  // Operands of ORDER BY and DISTINCT ON: an output column by position or name, else an expression, which may become a hidden column.
   size_t visible = columns.size();
   OutputNames names(bound.output);
   std::unordered_map<const Expression*, ColumnId, HashExpression, SameExpression> by_expression;
@@ -261,7 +261,7 @@ BoundQuery QueryBinder::bind_select(const ast::Query& query, const ast::Select& 
         refuse_at(fmt::format("{} {}: there are {} columns", clause, *ordinal, visible), item.position);
       key = bound.output[*ordinal - 1].id;
     } else if (const auto* name = std::get_if<ast::ColumnName>(&item.node); name != nullptr && name->parts.size() == 1) {
-      // An output column goes before a column of the tables.
+      // An output column takes precedence over a column of the tables.
       for (const OutputColumn* column : names.find(name->parts[0])) {
         if (column->name != name->parts[0]) continue;
         if (key && *key != column->id) refuse_at(fmt::format("{} {} is ambiguous", clause, column->name), item.position);
@@ -293,7 +293,7 @@ BoundQuery QueryBinder::bind_select(const ast::Query& query, const ast::Select& 
   }
 
   levels_.pop_back();
-  // It is known only now that an aggregate in a subquery belongs to this query: it is bound anew, as one that groups.
+  // Only now it is known that an aggregate in a subquery belongs to this query: bind it again, as an aggregation.
   if (!grouping.is_grouped && !grouping.calls.empty()) {
     grouped_by_subqueries_.insert(&select);
     shared_.resize(shared_around);
@@ -323,7 +323,7 @@ BoundQuery QueryBinder::bind_select(const ast::Query& query, const ast::Select& 
 }
 
 LogicalPlan QueryBinder::bind(const ast::Query& query) {
-  // More values than columns are an error of their own.
+  // More values than columns: reported elsewhere.
   const auto* values = std::get_if<ast::Values>(&query.body);
   if (values != nullptr && !values->rows.empty() && values->rows[0].size() <= options_.inserted.size()) inserted_values_ = values;
   BoundQuery bound = bind_query(query, nullptr);

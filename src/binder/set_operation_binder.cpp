@@ -1,5 +1,5 @@
-// UNION, INTERSECT and EXCEPT. A chain of one operator, a UNION b UNION c ..., is bound as one: its plan is a balanced tree, so that nothing
-// that walks over plans goes as deep as the chain is long.
+// UNION, INTERSECT and EXCEPT. A chain of one operator, a UNION b UNION c ..., becomes a balanced tree, so that walks over plans do not
+// recurse as deep as the chain is long.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -32,7 +32,7 @@ bool is_bare(const ast::Query& query) {
   return query.with.empty() && query.order_by.empty() && !query.limit && !query.offset;
 }
 
-// The operands of a chain of one operator, from the left. The tree leans to the left: a loop goes down it.
+// The operands of a chain of one operator, from left to right. The tree is left-deep: descend in a loop.
 std::vector<const ast::Query*> operands_of(const ast::SetOperation& operation) {
   std::vector<const ast::Query*> operands = {operation.right.get()};
   const ast::Query* left = operation.left.get();
@@ -47,7 +47,7 @@ std::vector<const ast::Query*> operands_of(const ast::SetOperation& operation) {
   return operands;
 }
 
-// The type of one output column while operands join it from the left, as if each operator stood alone.
+// The type of one output column as operands are added from the left, as if each operator were bound separately.
 struct ColumnTypes {
   struct Change {
     size_t operand;  // joins with this type, as do those before it
@@ -55,10 +55,10 @@ struct ColumnTypes {
   };
   std::vector<Change> changes = {};
   LogicalType type = TypeKind::Varchar;
-  bool is_open = false;  // nothing but untyped literals so far
-  bool is_null = false;  // nothing but NULL so far
+  bool is_open = false;  // only untyped literals so far
+  bool is_null = false;  // only NULLs so far
 
-  // An operand is cast to the type it meets first and then to each later one.
+  // An operand is cast to the type at its own step, then to that of each later step.
   ExpressionPtr coerce_operand(ExpressionPtr value, size_t operand) const {
     for (const Change& change : changes) {
       if (change.operand >= operand) value = coerce(std::move(value), change.type);
@@ -67,7 +67,7 @@ struct ColumnTypes {
   }
 };
 
-// Columns that could not be read, of all operands, each once.
+// Unreadable columns of all operands, without duplicates.
 std::vector<LeftOutColumn> merge_left_out(std::vector<BoundQuery>& operands) {
   std::vector<LeftOutColumn> merged = std::move(operands.front().left_out);
   for (size_t i = 1; i < operands.size(); ++i) {
@@ -160,8 +160,8 @@ QueryBinder::SetOperand QueryBinder::combine_two(LogicalSetOperation::Kind kind,
   return combined;
 }
 
-// UNION and INTERSECT are associative. Of a UNION without duplicates only the last step has to look for them. What several EXCEPT take
-// away is one UNION ALL: counts of rows are subtracted one after the other.
+// UNION and INTERSECT are associative. A UNION without ALL needs to remove duplicates only in the last step. The right operands of several
+// EXCEPTs are combined by UNION ALL, since their row counts are subtracted one after the other.
 QueryBinder::SetOperand QueryBinder::combine_operands(LogicalSetOperation::Kind kind, bool all, std::vector<SetOperand> operands) {
   if (kind == Kind::Except && operands.size() > 2) {
     SetOperand first = std::move(operands.front());

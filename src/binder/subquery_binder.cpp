@@ -1,5 +1,5 @@
-// Subqueries in expressions. Each becomes a dependent join of the plan the expression is evaluated on: Single for scalars, Mark for
-// EXISTS, IN, ANY and ALL. The expression then is a column of that join. The optimizer takes the dependence out.
+// Subqueries in expressions. Each becomes a dependent join with the plan that the expression is evaluated on: Single for scalars, Mark for
+// EXISTS, IN, ANY and ALL. The expression becomes a column of that join. The optimizer removes the dependence.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace pistachio {
 
 namespace {
 
-// What x <op> ALL negates: x > ALL (q) is NOT (x <= ANY (q)).
+// The negated comparison of ALL: x > ALL (q) is NOT (x <= ANY (q)).
 std::string_view negated_comparison(std::string_view name) {
   if (name == "=") return "<>";
   if (name == "<>") return "=";
@@ -82,7 +82,7 @@ ExpressionPtr QueryBinder::bind_subquery(const ast::Subquery& node, int64_t posi
   }
   BoundQuery bound = bind_query(*node.query, place.scope);
   if (place.regroup) {
-    // Columns of this query that the subquery uses have to be grouped too.
+    // Columns of this query that the subquery uses must be grouped, too.
     for (ColumnId column : free_columns(*bound.plan)) place.regroup(columns_.reference(column, position));
   }
   ColumnSet used = free_columns(*bound.plan);
@@ -101,7 +101,7 @@ ExpressionPtr QueryBinder::bind_subquery(const ast::Subquery& node, int64_t posi
   for (size_t i = 0; i < operands.size(); ++i) pairs.emplace_back(operands[i], columns_.reference(bound.output[i].id));
   std::vector<ExpressionPtr> conditions;
   if (comparison == "=" || pairs.size() == 1) {
-    // One condition for each field: joins can use them as keys.
+    // One condition per field, so that joins can use them as keys.
     for (const FieldPair& pair : pairs) conditions.push_back(make_call(comparison, {pair.first, pair.second}, position));
   } else {
     conditions.push_back(compare_rows(pairs, comparison, position));

@@ -26,7 +26,7 @@ project a
       project c
         scan u(a.2, c)
 )");
-  // a > ALL is no a <= ANY.
+  // a > ALL is NOT a <= ANY.
   EXPECT_EQ(plan_of("select a > all (select u.a from u) from t"), R"(
 project not(mark) AS ?column?
   dependent mark join comparing (a <= a.2) AS mark
@@ -74,7 +74,7 @@ project a.2
 }
 
 TEST_F(SubqueryBinderTest, OuterJoinConditionsJoinSubqueriesBelow) {
-  // To the side it refers to, not above the join.
+  // Joined to the side it refers to, not above the join.
   EXPECT_EQ(plan_of("select 1 from t left join u on t.a = u.a and exists (select 1 from u v where v.a = u.c)"), R"(
 project 1 AS ?column?.2
   left join on (a = a.2) AND mark

@@ -58,7 +58,7 @@ class TableSearch {
   bool in_query(const ast::Query& query) const {
     for (const ast::CommonTable& table : query.with) {
       bool hides = table.name == name_;
-      // A recursive table means itself by its name.
+      // Inside a recursive CTE its name refers to itself.
       if (!(hides && query.recursive) && in_query(*table.query)) return true;
       if (hides) return false;
     }

@@ -1,4 +1,4 @@
-// Walks over the syntax tree, for questions that are answered before anything is bound. Looks into trees that others own; any thread.
+// Walks over the syntax tree, to answer questions before binding.
 #pragma once
 
 #include <functional>
@@ -8,10 +8,10 @@
 
 namespace pistachio {
 
-// The expressions an expression is made of. Of a subquery only the operand: the query is another level.
+// Visits the direct children of an expression. For a subquery only the operand: its query is another level.
 void for_each_child(const ast::Expression& expression, const std::function<void(const ast::Expression&)>& visit);
 
-// Whether a query reads the table of this name, which is known around it, at any depth. Common tables of the same name hide it.
+// Whether a query reads an outer table of this name, at any depth. CTEs of the same name hide it.
 bool reads_table(const ast::Query& query, const std::string& name);
 
 }  // namespace pistachio

@@ -1,5 +1,5 @@
-// VALUES. Rows of constants are one node of the plan. A row that refers to columns around it, or has a subquery in it, is a SELECT without
-// FROM; the pieces are put together by UNION ALL.
+// VALUES. Rows of constants become one plan node. A row that refers to outer columns or contains a subquery becomes a SELECT without FROM;
+// the pieces are combined by UNION ALL.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace {
 
 using Row = std::vector<ExpressionPtr>;
 
-// What a SELECT without FROM reads.
+// The input of a SELECT without FROM.
 LogicalPtr one_row() {
   return make_node(LogicalValues{{}, {{}}});
 }
@@ -27,7 +27,7 @@ bool uses_columns(const Row& row) {
 
 }  // namespace
 
-// As deep as the logarithm of their number.
+// Combined as a balanced tree.
 QueryBinder::ValuesPiece QueryBinder::unite_values(std::span<ValuesPiece> pieces) {
   if (pieces.size() == 1) return std::move(pieces[0]);
   ValuesPiece left = unite_values(pieces.first(pieces.size() / 2));
@@ -56,7 +56,7 @@ BoundQuery QueryBinder::bind_values(const ast::Query& query, const ast::Values& 
   size_t width = values.rows.empty() ? 0 : values.rows[0].size();
   NameScope scope(outer);
   std::vector<Row> rows;
-  std::vector<LogicalPtr> inputs;  // of the rows that are no constants; null: constants
+  std::vector<LogicalPtr> inputs;  // of non-constant rows; null for constants
   LogicalPtr input = one_row();
   ExpressionPlace place{.scope = &scope, .input = &input, .no_aggregate = "in VALUES"};
   for (const std::vector<ast::ExpressionPtr>& row : values.rows) {
