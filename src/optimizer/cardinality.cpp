@@ -12,7 +12,7 @@ namespace pistachio {
 
 namespace {
 
-// Where nothing is known.
+// Defaults without statistics.
 constexpr double kEqualShare = 0.05;
 constexpr double kPatternShare = 0.1;
 constexpr double kOtherShare = 0.25;
@@ -21,7 +21,7 @@ bool contains(const std::vector<ColumnId>& columns, ColumnId column) {
   return std::find(columns.begin(), columns.end(), column) != columns.end();
 }
 
-// As contains(output_columns(node), column), without the list: long chains of joins, which lean to the left, ask often.
+// Like contains(output_columns(node), column), without building the list, since long left-deep chains of joins call it often.
 bool gives(const LogicalNode& node, ColumnId column) {
   auto is_wanted = [&](const auto& own) { return own.id == column; };
   const LogicalNode* at = &node;
@@ -42,13 +42,13 @@ bool gives(const LogicalNode& node, ColumnId column) {
   }
 }
 
-// The input from which a node has a column that it passes on; null: it makes it itself.
+// The input from which a node passes on a column; null if the node produces it.
 const LogicalNode* child_with(ColumnId column, const LogicalNode& node) {
   if (node.children.empty() || node.as<LogicalSetOperation>() != nullptr) return nullptr;
   const auto* join = node.as<LogicalJoin>();
   if (join == nullptr) return node.children[0].get();
   if (join->kind == JoinKind::Mark && join->mark == column) return nullptr;
-  // The left side, which is the larger one of a long chain, need not be asked.
+  // Avoids searching the left side, the deep one in a long chain.
   bool is_right = gives_right_columns(join->kind) && (!gives_left_columns(join->kind) || gives(node.right(), column));
   return is_right ? &node.right() : &node.left();
 }
@@ -58,7 +58,7 @@ struct ColumnSource {
   ColumnId column;  // its id there
 };
 
-// The node that makes a column, seen through what only passes it on.
+// The node that produces a column, looking through nodes that only pass it on.
 ColumnSource source_of(ColumnId column, const LogicalNode& node) {
   if (const auto* project = node.as<LogicalProject>()) {
     for (const NamedExpression& own : project->columns) {
@@ -77,7 +77,7 @@ const LogicalNode* input_with(ColumnId column, const std::vector<const LogicalNo
   return found == inputs.end() ? nullptr : *found;
 }
 
-// Of the source itself, without filters above it or in it.
+// For the source itself, ignoring filters in it or above it.
 DistinctValues source_values(const ColumnSource& source, const CardinalityEstimator& estimator) {
   if (const auto* scan = source.node->as<LogicalScan>()) {
     if (const ScanColumn* stored = find_scan_column(*scan, source.column)) return stored_values(*scan, *stored);
@@ -93,7 +93,7 @@ double source_rows(const ColumnSource& source, const CardinalityEstimator& estim
 }  // namespace
 
 double joint_share(std::vector<const ConditionEstimate*> conditions) {
-  // Those that say most come first, so that the ones that follow from them are those that say least.
+  // The most selective first, so that the redundant ones are the least selective.
   std::stable_sort(conditions.begin(), conditions.end(),
                    [](const ConditionEstimate* left, const ConditionEstimate* right) { return left->share < right->share; });
   struct Key {
@@ -146,8 +146,8 @@ double CardinalityEstimator::distinct_values(ColumnId column, const LogicalNode&
   return std::clamp(values, 1.0, rows(node));
 }
 
-// The values of the smaller side are taken to be among those of the larger one. How many that has may be known as a bound only; then it is
-// taken for a foreign key, with no more values than the other side has in its table.
+// Assumes that the values of the side with fewer distinct ones are contained in the other side. If the larger count is only an upper
+// bound, that side is taken to be a foreign key, with no more values than the other side has in its table.
 ConditionEstimate CardinalityEstimator::column_equality(ColumnId left, ColumnId right, const Nodes& inputs) const {
   ConditionEstimate made;
   const LogicalNode* left_input = input_with(left, inputs);

@@ -1,4 +1,4 @@
-// Estimates of how many rows a plan gives, from footers (rows, least and greatest values) and rules of thumb where they say nothing.
+// Cardinality estimates, from footers (row counts, minima and maxima) and rules of thumb where they do not help.
 #pragma once
 
 #include <unordered_map>
@@ -7,31 +7,31 @@
 
 namespace pistachio {
 
-// What a condition does to the rows of a cross product.
+// The effect of a condition on a cross product.
 struct ConditionEstimate {
-  double share = 1;  // of the pairs for which it is true, taken by itself
-  // column = column: what several of them have in common.
+  double share = 1;  // selectivity of the condition alone
+  // For column = column, to combine several of them.
   bool is_equality = false;
   bool is_null_safe = false;  // IS NOT DISTINCT FROM
   ColumnId left;
   ColumnId right;
-  const LogicalNode* left_source = nullptr;  // where the column comes from: a scan, a grouping, ...
+  const LogicalNode* left_source = nullptr;  // the node that produces the column: a scan, a grouping, ...
   const LogicalNode* right_source = nullptr;
-  double most_combinations = 0;  // no source has more rows
+  double most_combinations = 0;  // rows of the smaller source
 };
 
-// The share that is left of all conditions together. An equality that follows from others does not count (a = b, b = c, a = c), and several
-// between the same two tables are a key of several columns, which has no more values than the smaller table has rows.
+// The combined selectivity of all conditions. Redundant equalities do not count (a = b, b = c, a = c), and several between the same two
+// tables form a composite key, which has at most as many values as the smaller table has rows.
 double joint_share(std::vector<const ConditionEstimate*> conditions);
 
-// Remembers what it was asked: the plan must not change its rows meanwhile.
+// Caches its estimates: the cardinalities of the plan must not change during its lifetime.
 class CardinalityEstimator {
  public:
   explicit CardinalityEstimator(const LogicalPlan& plan) : plan_(plan) {}
 
   double rows(const LogicalNode& node) const;
   ConditionEstimate estimate(const Expression& condition, const std::vector<const LogicalNode*>& inputs) const;
-  // How many different values a column has in the rows of a node.
+  // Number of distinct values of a column in the rows of a node.
   double distinct_values(ColumnId column, const LogicalNode& node) const;
 
  private:

@@ -1,4 +1,4 @@
-// Columns that are known to be equal, as classes.
+// Equivalence classes of columns that are known to be equal.
 #pragma once
 
 #include <map>
@@ -9,7 +9,7 @@ namespace pistachio {
 
 class ColumnClasses {
  public:
-  // Makes one class of the classes of both. False: they were in one already.
+  // Merges the classes of both. False if they were already in the same class.
   bool unite(ColumnId left, ColumnId right) {
     ColumnId first = find(left);
     ColumnId second = find(right);
@@ -20,7 +20,7 @@ class ColumnClasses {
 
   bool are_equal(ColumnId left, ColumnId right) { return find(left) == find(right); }
 
-  // One column that stands for the class.
+  // The representative of the class.
   ColumnId find(ColumnId column) {
     auto found = parent_.find(column);
     if (found == parent_.end() || found->second == column) return column;

@@ -13,7 +13,7 @@ namespace pistachio {
 namespace {
 
 constexpr double kLeastShare = 1e-6;
-// Whole numbers with fewer rows to each may well have gaps.
+// Integers with fewer rows per value may well have gaps.
 constexpr double kRowsOfSparseValue = 4;
 
 struct ValueRange {
@@ -27,14 +27,14 @@ double as_number(const ScalarValue& value) {
   return value.type.kind() == TypeKind::Decimal ? number / std::pow(10.0, value.type.scale()) : number;
 }
 
-// How long the unit of a date or time is; 1 for other types. A column may be compared as a type of another unit.
+// The unit of a date or time in nanoseconds; 1 for other types. A column may be compared as a type with another unit.
 double unit_nanos(LogicalType type) {
   if (type.kind() == TypeKind::Date) return static_cast<double>(kDayNanos);
   bool has_micros = (is_date_like(type) || is_time_of_day(type)) && !type.has_nanoseconds();
   return has_micros ? static_cast<double>(kMicroNanos) : 1;
 }
 
-// From the statistics of all row groups; nothing if one has none, or for text.
+// From the statistics of all row groups; nullopt if one has none, and for text.
 std::optional<ValueRange> range_of(const Table& table, size_t column) {
   if (table.is_in_memory() || table.columns()[column].type.is_text()) return std::nullopt;
   std::optional<ValueRange> range;
@@ -54,9 +54,9 @@ std::optional<ValueRange> range_of(const Table& table, size_t column) {
   return range;
 }
 
-// The filters on one column, as far as they are understood.
+// The combined filters on one column, as far as they can be estimated.
 struct ColumnShare {
-  double low = 0;  // the part of the column's range that is kept
+  double low = 0;  // the part of the column's range that passes
   double high = 1;
   double others = 1;
   bool is_equal = false;

@@ -1,4 +1,4 @@
-// What footers say about the columns of a scan: how many different values there are, and which share of the rows passes the filters.
+// Estimates from footers for the columns of a scan: the number of distinct values and the selectivity of the filters.
 #pragma once
 
 #include <optional>
@@ -7,22 +7,22 @@
 
 namespace pistachio {
 
-// Of the rows, by a comparison without equality, where nothing is known.
+// Default selectivity of <, <=, > and >=.
 constexpr double kRangeShare = 0.3;
 
 struct DistinctValues {
   double count = 1;
-  // Only known not to be more: a column whose values lie so far apart that few rows share one, if any.
+  // `count` is only an upper bound: the range of the column is so sparse that few rows, if any, share a value.
   bool is_bound = false;
 };
 
-// The column of a scan, also one that only filters use; null: not a column of it.
+// The scan's column with this id, including those used only by filters; null if there is none.
 const ScanColumn* find_scan_column(const LogicalScan& scan, ColumnId id);
 
-// Of the whole table, without the scan's filters.
+// For the whole table, ignoring the scan's filters.
 DistinctValues stored_values(const LogicalScan& scan, const ScanColumn& column);
 
-// The share of the table's rows that pass the filters; of those on one column only, if one is given.
+// The fraction of the table's rows that passes the filters, or only those on one column.
 double filter_share(const LogicalScan& scan, std::optional<ColumnId> only = std::nullopt);
 
 }  // namespace pistachio

@@ -1,4 +1,4 @@
-// Computes what has no columns, drops conditions that are always true, and takes out of an OR what all its branches demand.
+// Folds constant expressions, drops conditions that are always true, and factors common conditions out of OR.
 #include <algorithm>
 #include <unordered_set>
 
@@ -20,7 +20,7 @@ bool is_false(const Expression& expression) {
          expression.value().integer == 0;
 }
 
-// AND: true operands go, one that is false decides. OR the other way round. NULL operands stay.
+// AND: true operands are dropped, a false one decides. OR the other way round. NULL operands stay.
 ExpressionPtr simplify_logical(const ExpressionPtr& expression) {
   bool is_and = expression->kind() == ExpressionKind::And;
   std::vector<ExpressionPtr> kept;
@@ -28,7 +28,7 @@ ExpressionPtr simplify_logical(const ExpressionPtr& expression) {
   for (const ExpressionPtr& child : expression->children()) {
     if (is_and ? child->is_true_constant() : is_false(*child)) continue;
     if (is_and ? is_false(*child) : child->is_true_constant()) {
-      // What stands before it may raise an error: that comes first.
+      // Operands before it may raise an error, which takes precedence.
       bool raises = std::any_of(kept.begin(), kept.end(), [](const ExpressionPtr& before) { return before->can_raise(); });
       if (!raises) return truth(!is_and);
     }
@@ -78,7 +78,7 @@ ExpressionPtr fold(ExpressionPtr expression) {
   try {
     return Expression::constant(evaluate_constant(expression), expression->position());
   } catch (const UserError&) {
-    return expression;  // raised when a row reaches it, and only then
+    return expression;  // raised only when a row reaches it
   }
 }
 

@@ -5,7 +5,7 @@ namespace {
 
 class FoldConstantsTest : public RuleTest {
  protected:
-  // What is left of a condition over t(a, b, c).
+  // The folded form of a condition over t(a, b, c).
   std::string folded(const std::function<ExpressionPtr()>& make) {
     plan_ = {};
     LogicalPtr table = scan("t", {"a", "b", "c"});

@@ -1,7 +1,7 @@
-// Conditions that follow from others. Of columns that are equal, what holds for one holds for all: a = b and b = c give a = c, a = b and
-// a < 5 give b < 5. Filters so reach more scans, and the order of joins sees every edge. Bottom-up, each node tells what holds for all its
-// rows; where nodes meet, what follows is added. On outer joins only towards the side whose rows may go when nothing matches them: there
-// a row that cannot match is not missed. A filter on the kept side would drop rows that must stay.
+// Derives conditions from others through equal columns: a = b and b = c imply a = c, a = b and a < 5 imply b < 5. So filters reach more
+// scans, and join ordering sees every edge. Works bottom-up: each node reports the conditions that hold for all its rows, and joins add
+// what they imply for their inputs. For outer joins only on the optional side, where rows that cannot match may be dropped; a filter on
+// the preserved side would drop rows that must stay.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -20,7 +20,7 @@ namespace {
 
 using Conditions = std::vector<ExpressionPtr>;
 
-// Pairs of a class grow with its square: larger ones have enough edges.
+// Pairs grow with the square of the class size; larger classes have enough edges.
 constexpr size_t kLargestClass = 8;
 
 struct ColumnPair {
@@ -28,7 +28,7 @@ struct ColumnPair {
   ColumnId right;
 };
 
-// a = b of plain columns, which have one type: a cast would be in between otherwise.
+// a = b of plain columns. They have the same type, or there would be a cast.
 std::optional<ColumnPair> as_column_equality(const Expression& condition) {
   if (condition.kind() != ExpressionKind::Call || condition.function().name != "=") return std::nullopt;
   const Expression& left = *condition.children()[0];
@@ -38,12 +38,12 @@ std::optional<ColumnPair> as_column_equality(const Expression& condition) {
   return ColumnPair{left.column_id(), right.column_id()};
 }
 
-// Comparisons of a column with constants, also several of them under AND and OR (IN lists): true for every value that is equal.
+// Comparisons of a column with constants, also combined by AND and OR (IN lists): they hold for every equal value.
 bool is_comparison(const Expression& expression) {
   switch (expression.kind()) {
     case ExpressionKind::Constant:
     case ExpressionKind::Column: return true;
-    // Equal values may read differently as text: 0.0 and -0.0, 1 month and 30 days.
+    // Equal values may have different text: 0.0 and -0.0, 1 month and 30 days.
     case ExpressionKind::Cast: return !expression.can_raise() && !expression.type().is_text() && is_comparison(*expression.children()[0]);
     case ExpressionKind::Call: {
       std::string_view name = expression.function().name;
@@ -58,7 +58,7 @@ bool is_comparison(const Expression& expression) {
                      [](const ExpressionPtr& child) { return is_comparison(*child); });
 }
 
-// The column, if the condition is about that one only.
+// The only column of the condition, if there is exactly one.
 std::optional<ColumnId> compared_column(const Expression& condition) {
   bool is_whole = condition.kind() == ExpressionKind::Call || condition.kind() == ExpressionKind::Or;
   if (!is_whole || !is_comparison(condition)) return std::nullopt;
@@ -70,7 +70,7 @@ class Implier {
  public:
   Implier(const LogicalPlan& plan, const CancelToken& token) : plan_(plan), token_(token) {}
 
-  // Adds what follows, below the node and in it. Returns what holds for all its rows.
+  // Adds implied conditions to the node and below it. Returns the conditions that hold for all its rows.
   Conditions visit(LogicalPtr& node) {
     stop_if_cancelled(token_);
     if (auto* filter = node->as<LogicalFilter>()) {
@@ -100,7 +100,7 @@ class Implier {
     append(known, more);
   }
 
-  // Equal columns, by class.
+  // Equivalence classes of columns.
   static std::vector<std::vector<ColumnId>> classes_of(const Conditions& known) {
     ColumnClasses equal;
     ColumnSet columns;
@@ -117,7 +117,7 @@ class Implier {
     return made;
   }
 
-  // Comparisons that hold for columns of `wanted`, because they do for an equal one, and are not known.
+  // New comparisons for columns of `wanted`, implied by comparisons of equal columns.
   Conditions implied_comparisons(const Conditions& known, const ColumnSet& wanted) const {
     std::vector<std::vector<ColumnId>> classes = classes_of(known);
     std::unordered_map<int32_t, size_t> class_of;
@@ -144,7 +144,7 @@ class Implier {
     return made;
   }
 
-  // Edges between inputs that are not there, of columns that are equal by way of others.
+  // Adds missing equalities between inputs, for columns that are equal through others.
   Conditions implied_equalities(const Conditions& known, const std::vector<ColumnSet>& inputs) const {
     std::unordered_map<int32_t, size_t> input_of;
     for (size_t i = 0; i < inputs.size(); ++i) {
@@ -172,7 +172,7 @@ class Implier {
     return made;
   }
 
-  // The inputs of neighbouring inner joins, and what the joins demand.
+  // The inputs of adjacent inner joins, and their conditions.
   void take_region(LogicalNode& node, std::vector<ColumnSet>& inputs, Conditions& known) {
     append(known, node.as<LogicalJoin>()->conditions);
     for (LogicalPtr& child : node.children) {
@@ -207,13 +207,13 @@ class Implier {
     ColumnSet optional = output_set(keeps_left ? node.right() : node.left());
     append(join.conditions, implied_comparisons(known, optional), known);
     if (join.kind != JoinKind::Semi) return keeps_left ? left : right;
-    // Its rows all have a match.
+    // All its rows have a match.
     Conditions more = implied_comparisons(known, output_set(node.left()));
     append(join.conditions, more, left);
     return left;
   }
 
-  // What is known of a projection's input, for its output.
+  // Maps the conditions of a projection's input to its output.
   Conditions renamed(const Conditions& known, const LogicalProject& project) const {
     std::map<ColumnId, ColumnId> names;
     for (const NamedExpression& column : project.columns) {

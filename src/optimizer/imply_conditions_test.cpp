@@ -86,7 +86,7 @@ inner join on (g = u.a) AND (u.a < 5)
 }
 
 TEST_F(ImplyConditionsTest, EqualValuesMayReadDifferently) {
-  // 0.0 and -0.0 are equal, their texts are not: only the comparison of the numbers carries over.
+  // 0.0 and -0.0 are equal, but their texts are not: only the numeric comparison carries over.
   LogicalPtr table = scan("t", {"f"}, 1, TypeKind::Double);
   LogicalPtr other = scan("u", {"f"}, 1, TypeKind::Double);
   ExpressionPtr text = Expression::cast(value("t.f"), TypeKind::Varchar);

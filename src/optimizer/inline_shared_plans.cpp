@@ -25,7 +25,7 @@ void inline_shared_plans(LogicalPlan& plan, const CancelToken& token) {
     LogicalPtr inner = std::move(plan.shared[read->shared]);
     node = make_node(std::move(project), std::move(inner));
   };
-  // Later plans read earlier ones: a plan that moves into its reader was itself complete before.
+  // Later plans read earlier ones, so a plan is complete before it is inlined into its reader.
   for_each_root(plan, [&](LogicalPtr& root) { for_each_node(root, token, inline_node); });
   for (size_t i = 0; i < plan.shared.size(); ++i) {
     if (reads[i] == 0) plan.shared[i] = nullptr;

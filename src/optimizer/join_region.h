@@ -1,4 +1,4 @@
-// Neighbouring inner joins, taken apart: what they join and what must hold. The order of the joins is free (order_joins.cpp).
+// A region of adjacent inner joins, as a list of inputs and conditions whose join order is free (order_joins.cpp).
 #pragma once
 
 #include <vector>
@@ -15,10 +15,10 @@ struct JoinRegion {
   std::vector<ExpressionPtr> conditions;
 };
 
-// Equalities of columns and what follows from them. `=` also says that there is no NULL, so it only follows from its like.
+// Equalities of columns and their transitive closure. `=` also excludes NULL, so it is only implied by other `=`.
 class KnownEqualities {
  public:
-  // False if the condition is an equality that follows from those before.
+  // False if the condition is an equality implied by earlier ones.
   bool add(const ConditionEstimate& condition) {
     if (!condition.is_equality) return true;
     bool is_new = all_.unite(condition.left, condition.right);
@@ -30,7 +30,7 @@ class KnownEqualities {
   ColumnClasses all_;
 };
 
-// For more inputs than a search over sets of them can order: a greedy choice in nearly linear time. Throws Cancelled.
+// Greedy ordering in nearly linear time, for too many inputs for a search over subsets. Throws Cancelled.
 LogicalPtr order_many_joins(const LogicalPlan& plan, JoinRegion region, const CancelToken& token);
 
 }  // namespace pistachio

@@ -1,5 +1,5 @@
-// UNION, INTERSECT and EXCEPT, with and without ALL, from UNION ALL and grouping: both sides are put together with a flag, equal rows are
-// counted on each side, and the two counts decide how often the row is in the result.
+// Lowers UNION, INTERSECT and EXCEPT, with and without ALL, to UNION ALL and grouping: both sides are tagged and concatenated, equal rows
+// are counted per side, and the two counts determine how often the row is in the result.
 #include "expr/aggregate_function.h"
 #include "expr/function_table.h"
 #include "optimizer/rules.h"
@@ -10,7 +10,7 @@ namespace {
 
 using Kind = LogicalSetOperation::Kind;
 
-// Above `node`: the same columns under the operation's ids plus a flag, to be put together.
+// Projects `node` to the operation's column ids plus the tag.
 LogicalPtr with_flag(LogicalPlan& plan, LogicalPtr node, const std::vector<ColumnId>& columns, bool is_left, std::vector<ColumnId>& ids) {
   LogicalProject project;
   for (ColumnId column : columns) {

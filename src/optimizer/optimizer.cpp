@@ -51,7 +51,7 @@ void optimize(LogicalPlan& plan, const Settings& settings, const CancelToken& to
 
 namespace {
 
-// How many columns a node gives if none appears twice.
+// Number of output columns of a node, provided that none appears twice.
 size_t count_columns(const LogicalNode& node, const std::vector<ColumnSet>& inputs) {
   bool passes_on = node.as<LogicalFilter>() != nullptr || node.as<LogicalSort>() != nullptr || node.as<LogicalLimit>() != nullptr;
   if (passes_on) return inputs[0].size();

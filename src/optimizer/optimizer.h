@@ -19,12 +19,12 @@ struct OptimizerRule {
 
 const std::vector<OptimizerRule>& optimizer_rules();
 
-// Applies the rules in order, except those switched off by name. Throws InternalError when a rule breaks the plan, Cancelled when the token
-// is cancelled or its deadline is past.
+// Applies the rules in order, except those disabled by name. Throws InternalError if a rule breaks the plan, Cancelled if the token
+// is cancelled or its deadline has passed.
 void optimize(LogicalPlan& plan, const Settings& settings, const CancelToken& token);
 
-// Every column that a node uses comes from below it, exactly one node makes each, and no join depends on its left side any more if
-// `is_unnested`. Throws InternalError.
+// Checks that every column a node uses comes from below, that exactly one node produces each and, if `is_unnested`, that no join is
+// dependent. Throws InternalError.
 void verify_plan(const LogicalPlan& plan, bool is_unnested);
 
 }  // namespace pistachio

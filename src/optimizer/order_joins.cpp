@@ -1,6 +1,6 @@
-// The order of inner joins. A region of inner joins is taken apart into its inputs and conditions and put together again: by dynamic
-// programming over sets of inputs up to twelve of them, greedily beyond (above 60: order_many_joins.cpp). The cost of an order is the sum
-// of the rows between its joins; products without a condition are used only where nothing else connects the inputs.
+// Orders inner joins. A region of inner joins is split into inputs and conditions and rebuilt: by dynamic programming over subsets for up
+// to twelve inputs, greedily beyond (above 60: order_many_joins.cpp). The cost of an order is the sum of its intermediate cardinalities;
+// cross products are used only where no condition connects the inputs.
 #include <algorithm>
 #include <bit>
 #include <limits>
@@ -74,8 +74,8 @@ class JoinOrderer {
     return used;
   }
 
-  // Of equalities that follow from each other the first ones are used. Those of two inputs that have several in common go first: together
-  // they may be a composite key, whose selectivity is not the product of its parts.
+  // Of redundant equalities the first ones are used. Inputs connected by several equalities go first: together they may be a composite
+  // key, whose selectivity is not the product of its parts.
   void put_composite_keys_first() {
     std::map<Inputs, int> in_common;
     for (const ExpressionPtr& condition : region_.conditions) {
@@ -87,7 +87,7 @@ class JoinOrderer {
     });
   }
 
-  // Rows of the join of a set of inputs: does not depend on the order.
+  // Cardinality of the join of a set of inputs, independent of the order.
   double rows_of(Inputs set) {
     auto known = set_rows_.find(set);
     if (known != set_rows_.end()) return known->second;
@@ -116,7 +116,7 @@ class JoinOrderer {
       if (std::popcount(set) < 2) continue;
       Choice chosen;
       for (bool allow_products : {false, true}) {
-        // Each split once: the half with the lowest input is the left one.
+        // Each split once: the half with the lowest input is on the left.
         for (Inputs left = (set - 1) & set; left != 0; left = (left - 1) & set) {
           Inputs right = set & ~left;
           if ((left & (set & -set)) == 0) continue;
@@ -124,7 +124,7 @@ class JoinOrderer {
           auto first = best.find(left);
           auto second = best.find(right);
           if (first == best.end() || second == best.end()) continue;
-          // The build side is read and kept before the first row comes out: a small weight breaks ties in its favour.
+          // The build side is read and retained before the first row is produced: a small weight breaks ties in favour of a smaller one.
           double cost = first->second.cost + second->second.cost + rows_of(set) + 0.1 * std::min(rows_of(left), rows_of(right));
           if (cost < chosen.cost) chosen = {cost, left, right};
         }
@@ -138,7 +138,7 @@ class JoinOrderer {
   LogicalPtr join(LogicalPtr left, Inputs left_set, LogicalPtr right, Inputs right_set) {
     LogicalJoin node{.kind = JoinKind::Inner};
     Inputs both = left_set | right_set;
-    // Equalities inside each side hold already, and those that follow from them and each other need not be checked.
+    // Equalities within each side already hold, and those implied need not be checked.
     KnownEqualities known;
     for (size_t i = 0; i < used_by_.size(); ++i) {
       bool holds = (used_by_[i] & ~left_set) == 0 || (used_by_[i] & ~right_set) == 0;
@@ -199,7 +199,7 @@ class JoinOrderer {
     return with_rest(std::move(parts[0].plan));
   }
 
-  // Conditions on one input or on none.
+  // Conditions on at most one input.
   LogicalPtr with_rest(LogicalPtr plan) {
     std::vector<ExpressionPtr> rest;
     for (size_t i = 0; i < used_by_.size(); ++i) {
@@ -242,7 +242,7 @@ void order_joins(LogicalPlan& plan, const CancelToken& token) {
 
 namespace {
 
-// The kind that means the same with the sides swapped.
+// The equivalent kind with the sides swapped.
 std::optional<JoinKind> turned_round(JoinKind kind) {
   switch (kind) {
     case JoinKind::Inner: return JoinKind::Inner;
@@ -263,8 +263,8 @@ void choose_build_sides(LogicalPlan& plan, const CancelToken& token) {
     auto* join = node->as<LogicalJoin>();
     if (join == nullptr) return;
     std::optional<JoinKind> turned = turned_round(join->kind);
-    // The right side is built. A join that is turned round notes matches on its build side, which costs little. One that only gives rows of
-    // the build side gives them when the other side has come to its end: that must be worth it.
+    // The right side is the build side. Swapped outer joins track matches of build rows, which is cheap. Swapped semi and anti joins
+    // output build rows only after the probe side has ended, so the gain must be larger.
     bool gives_one_side = join->kind == JoinKind::Semi || join->kind == JoinKind::Anti;
     double factor = gives_one_side ? kMuchSmaller : 1;
     if (!turned || estimator.rows(node->left()) * factor >= estimator.rows(node->right())) return;

@@ -6,7 +6,7 @@ namespace {
 using OrderJoinsTest = RuleTest;
 
 TEST_F(OrderJoinsTest, SmallJoinsComeFirst) {
-  // Written: the two large tables first.
+  // As written: the two large tables first.
   LogicalPtr large = join(JoinKind::Inner, {"t.a = u.a"}, scan("t", {"a"}, 100000), scan("u", {"a", "b"}, 100000));
   LogicalPtr small = filter({"v.c = 1"}, scan("v", {"b", "c"}, 100));
   EXPECT_EQ(after("order_joins", join(JoinKind::Inner, {"u.b = v.b"}, std::move(large), std::move(small))), R"(
@@ -32,7 +32,7 @@ inner join on (u.b = v.a)
     scan u(u.a, u.b)
   scan v(v.a)
 )");
-  // Both keys together find fewer rows of the large table than one.
+  // Both keys together match fewer rows of the large table than one.
   EXPECT_EQ(star(10), R"(
 inner join on (t.a = u.a) AND (u.b = v.a)
   inner join

@@ -1,6 +1,6 @@
-// Inner joins of very many inputs, ordered greedily over the edges of the join graph. The edge whose join is estimated to give the fewest
-// rows goes first; among equals the one that joins the fewest inputs, so that a long chain becomes a balanced tree. Parts that no condition
-// connects are multiplied at the end, small ones first. Each condition is looked at when the smaller one of two parts goes into the larger.
+// Orders inner joins of very many inputs greedily over the edges of the join graph. The edge whose join has the lowest estimated
+// cardinality goes first; among equals the one that joins the fewest inputs, so that a long chain becomes a balanced tree. Unconnected
+// parts are combined by cross products at the end, small ones first. Merging two parts only visits the conditions of the smaller one.
 #include <algorithm>
 #include <queue>
 #include <tuple>
@@ -13,7 +13,7 @@ namespace pistachio {
 
 namespace {
 
-// Joined inputs.
+// A set of joined inputs.
 struct Part {
   LogicalPtr plan;
   double rows = 1;
@@ -22,8 +22,8 @@ struct Part {
   std::vector<size_t> conditions;  // that use one of its inputs
 };
 
-// A join that could be made: the one with the least of these goes first.
-using Rank = std::tuple<double, size_t, size_t>;  // rows, inputs, the place of the condition or part
+// Priority of a candidate join: the lowest goes first.
+using Rank = std::tuple<double, size_t, size_t>;  // rows, inputs, index of the condition or part
 
 class ManyJoinsOrderer {
  public:
@@ -65,7 +65,7 @@ class ManyJoinsOrderer {
     inputs_of_condition_.push_back(std::move(used));
   }
 
-  // The part that an input is in now.
+  // The part that currently contains an input.
   size_t find(size_t input) {
     while (part_of_input_[input] != input) input = part_of_input_[input] = part_of_input_[part_of_input_[input]];
     return input;
@@ -87,7 +87,7 @@ class ManyJoinsOrderer {
       edges.pop();
       size_t condition = std::get<2>(before);
       if (is_joined_[condition]) continue;
-      // Its parts may have grown since.
+      // Its parts may have grown since it was queued.
       Rank now = rank_of(condition);
       if (now > before) {
         edges.push(now);
@@ -112,7 +112,7 @@ class ManyJoinsOrderer {
     }
   }
 
-  // Returns the number of the part that both become.
+  // Returns the index of the merged part.
   size_t join(size_t one, size_t other) {
     stop_if_cancelled(token_);
     if (parts_[one].conditions.size() < parts_[other].conditions.size()) std::swap(one, other);
@@ -145,12 +145,12 @@ class ManyJoinsOrderer {
   CardinalityEstimator estimator_;
   std::vector<ExpressionPtr> conditions_;
   const CancelToken& token_;
-  std::vector<ExpressionPtr> single_;  // conditions on one input or on none
-  std::vector<Part> parts_;            // by the input that stands for them
+  std::vector<ExpressionPtr> single_;  // conditions on at most one input
+  std::vector<Part> parts_;            // by representative input
   std::vector<size_t> part_of_input_;  // union-find
   std::vector<std::vector<size_t>> inputs_of_condition_;
   std::vector<ConditionEstimate> estimates_;
-  std::vector<bool> is_joined_;  // conditions that need no attention any more
+  std::vector<bool> is_joined_;  // conditions already used
   KnownEqualities known_;
 };
 

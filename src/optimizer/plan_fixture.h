@@ -1,5 +1,5 @@
-// What the tests of the optimizer's rules share: tables in memory with a number of rows, plans over them, and the text of a plan after a
-// rule. Such tables take no filters: those stay above their scans. Columns are named by their table: "t.a". Only included by tests.
+// Shared by the tests of optimizer rules: in-memory tables with a given number of rows, plans over them, and the text of a plan after a
+// rule. Scans of in-memory tables take no filters, which stay above them. Columns are qualified by their table: "t.a".
 #pragma once
 
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@ namespace pistachio {
 
 class RuleTest : public ::testing::Test {
  protected:
-  // A scan of a table that has these columns; made again under another name, it is another table.
+  // A scan of a new table with these columns.
   LogicalPtr scan(const std::string& name, const std::vector<std::string>& columns, int64_t rows = 1000,
                   LogicalType type = TypeKind::Integer) {
     std::vector<TableColumnInfo> infos;
@@ -75,7 +75,7 @@ class RuleTest : public ::testing::Test {
     node.calls.push_back(call);
     return make_node(std::move(node), std::move(child));
   }
-  // Columns that pass, and new ones: {"t.a", ""} and {"sum", expression}.
+  // Columns to pass on, and new ones: {"t.a", ""} and {"sum", expression}.
   LogicalPtr project(const std::vector<std::pair<std::string, ExpressionPtr>>& columns, LogicalPtr child) {
     LogicalProject node;
     for (const auto& [name, expression] : columns) {
@@ -92,7 +92,7 @@ class RuleTest : public ::testing::Test {
     return make_node(std::move(node), std::move(first), std::move(second));
   }
 
-  // The plan after a rule, which is named as in `disabled_rules`. It is checked as after every rule.
+  // The plan after a rule, named as in `disabled_rules`. Verified as after every rule.
   std::string after(std::string_view rule, LogicalPtr root, const std::vector<std::string>& output = {}) {
     plan_.root = std::move(root);
     plan_.output.clear();

@@ -1,4 +1,4 @@
-// The rules that make plans smaller or plainer: inline_common_tables, lower_set_operations, push_down_limits, prune_columns.
+// Rules that simplify plans: inline_common_tables, lower_set_operations, push_down_limits, prune_columns.
 #include "optimizer/plan_fixture.h"
 
 namespace pistachio {
@@ -156,7 +156,7 @@ TEST_F(PruneColumnsTest, CountOfRowsNeedsNoColumns) {
 aggregate: count(*) AS n
   scan t()
 )");
-  // Nor is the count kept if nobody asks for it; its one row is.
+  // The count is dropped if it is not used; its one row stays.
   plan_ = {};
   counted = aggregate({}, "n", scan("t", {"a"}));
   EXPECT_EQ(after("prune_columns", std::move(counted)), R"(

@@ -1,4 +1,4 @@
-// Drops columns that nobody above uses: from scans, projections, aggregates and the output of joins.
+// Drops unused columns from scans, projections, aggregates and the output of joins.
 #include <algorithm>
 #include <map>
 
@@ -13,7 +13,7 @@ class ColumnPruner {
  public:
   explicit ColumnPruner(const CancelToken& token) : token_(token) {}
 
-  // Columns of shared plans that readers want; filled while the readers are pruned, before the shared plan itself.
+  // Columns of shared plans that their readers use; filled while the readers are pruned, before the shared plan itself.
   std::map<size_t, ColumnSet> wanted_of_shared;
 
   void prune(LogicalPtr& node, const ColumnSet& wanted) {
@@ -32,7 +32,7 @@ class ColumnPruner {
       prune_set_operation(*node, *operation, wanted);
       return;
     } else if (auto* scan = node->as<LogicalScan>()) {
-      // Storage reads filter columns by itself.
+      // Storage reads filter columns on its own.
       ColumnSet filtered;
       for (const ExpressionPtr& filter : scan->filters) collect_columns(*filter, filtered);
       scan->hidden.clear();
@@ -67,7 +67,7 @@ class ColumnPruner {
     if (join == nullptr) {
       for (LogicalPtr& child : node->children) prune(child, below);
     } else {
-      // What is not of the right side is of the left one, which in a long chain has too many columns to ask for at each join.
+      // Columns not from the right side are from the left one, whose columns would be slow to collect at each join of a long chain.
       ColumnSet right = output_set(node->right());
       ColumnSet of_right = intersection(below, right);
       if (gives_right_columns(join->kind)) below.erase(right);
@@ -78,7 +78,7 @@ class ColumnPruner {
       for (ColumnId column : all) {
         if (wanted.contains(column)) join->output.push_back(column);
       }
-      // An empty list means all: a join that nobody wants a column of keeps one.
+      // An empty list means all columns, so a join without used columns keeps one.
       if (join->output.empty() && !all.empty()) join->output.push_back(all[0]);
     }
   }
@@ -95,7 +95,7 @@ class ColumnPruner {
     std::vector<ColumnId> left_columns;
     std::vector<ColumnId> right_columns;
     for (size_t i = 0; i < operation.columns.size(); ++i) {
-      // The next round may use what nobody outside does, and UNION tells rows apart by all columns.
+      // The next round may use columns that are unused outside, and UNION compares all columns.
       if (!wanted.contains(operation.columns[i]) && !operation.working_table) continue;
       columns.push_back(operation.columns[i]);
       left_columns.push_back(operation.left_columns[i]);
@@ -121,7 +121,7 @@ class ColumnPruner {
   const CancelToken& token_;
 };
 
-// Shared plans below a node, each after those it reads.
+// Shared plans below a node, in dependency order.
 void visit_reads(const LogicalPlan& plan, const LogicalNode& node, std::vector<bool>& visited, std::vector<size_t>& order) {
   for (const LogicalPtr& child : node.children) visit_reads(plan, *child, visited, order);
   const auto* read = node.as<LogicalSharedRead>();
@@ -138,7 +138,7 @@ void prune_columns(LogicalPlan& plan, const CancelToken& token) {
   ColumnSet output;
   for (const OutputColumn& column : plan.output) output.insert(column.id);
   pruner.prune(plan.root, output);
-  // Readers before what they read.
+  // Readers before the plans they read.
   std::vector<size_t> order;
   std::vector<bool> visited(plan.shared.size());
   visit_reads(plan, *plan.root, visited, order);

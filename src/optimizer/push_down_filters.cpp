@@ -1,6 +1,6 @@
-// Moves every condition as far down as it can go: through projections, to the sides of joins, below grouping, into scans. On the way,
-// conditions between the sides of an inner join become join conditions, outer joins whose missing rows a filter or a join above would drop
-// become inner ones, and marks that only select rows become semi and anti joins.
+// Predicate pushdown: moves every condition down as far as possible, through projections, to the sides of joins, below grouping, into
+// scans. Conditions between the sides of an inner join become join conditions, outer joins whose NULL-padded rows would be dropped above
+// become inner ones, and mark joins that only select rows become semi and anti joins.
 #include <algorithm>
 #include <map>
 
@@ -26,7 +26,7 @@ void append(Conditions& target, Conditions more) {
   }
 }
 
-// Takes those that `test` likes out of the list.
+// Removes and returns the conditions for which `test` is true.
 template <typename Test>
 Conditions take_if(Conditions& conditions, const Test& test) {
   Conditions taken;
@@ -42,7 +42,7 @@ bool any_child(const Expression& expression, const Test& test) {
   return std::any_of(expression.children().begin(), expression.children().end(), [&](const ExpressionPtr& child) { return test(*child); });
 }
 
-// Whether the expression is NULL when all these columns are.
+// Whether the expression is NULL if all these columns are.
 bool becomes_null(const Expression& expression, const ColumnSet& columns) {
   auto child_does = [&](const Expression& child) { return becomes_null(child, columns); };
   switch (expression.kind()) {
@@ -53,7 +53,7 @@ bool becomes_null(const Expression& expression, const ColumnSet& columns) {
   }
 }
 
-// Whether the condition cannot be true when all these columns are NULL. It may be false then: its negation is another question.
+// Whether the condition cannot be true if all these columns are NULL. It may be false, so this does not hold for its negation.
 bool rejects_null(const Expression& condition, const ColumnSet& columns) {
   switch (condition.kind()) {
     case ExpressionKind::And: return any_child(condition, [&](const Expression& child) { return rejects_null(child, columns); });
@@ -67,11 +67,10 @@ bool rejects_null(const Expression& condition, const ColumnSet& columns) {
 
 using Meanings = std::map<ColumnId, ExpressionPtr>;
 
-// The parts that a condition may get more when projected expressions take the place of columns.
+// Limit on how much a condition may grow when columns are replaced by projected expressions.
 constexpr int64_t kMostGrowth = 64;
 
-// How many parts the expression has below itself, counted until there are more than `most`: expressions share parts, and a walk through
-// all of them as a tree may take very long.
+// Number of subexpressions, counted up to `most`: expressions share parts, so that walking them as a tree can take exponential time.
 int64_t parts_below(const Expression& expression, int64_t most) {
   int64_t parts = 0;
   for (const ExpressionPtr& child : expression.children()) {
@@ -81,7 +80,7 @@ int64_t parts_below(const Expression& expression, int64_t most) {
   return parts;
 }
 
-// By how many parts the condition grows, counted in the same way.
+// How many subexpressions the condition gains, counted likewise.
 int64_t growth(const Expression& condition, const Meanings& meanings, int64_t most) {
   if (condition.kind() == ExpressionKind::Column) return parts_below(*meanings.at(condition.column_id()), most);
   int64_t parts = 0;
@@ -96,10 +95,10 @@ class FilterPusher {
  public:
   FilterPusher(LogicalPlan& plan, const CancelToken& token) : plan_(plan), token_(token) {}
 
-  // The node with these conditions on its rows.
+  // Applies the conditions to the node's rows.
   LogicalPtr push(LogicalPtr node, Conditions conditions) {
     stop_if_cancelled(token_);
-    // What gives another answer each time is asked for each row that is here, not for rows of some input.
+    // Unstable conditions stay here: they must be evaluated once per row of this node, not of an input.
     Conditions unstable = take_if(conditions, [](const Expression& condition) { return !is_stable(condition); });
     if (!unstable.empty()) return above(push(std::move(node), std::move(conditions)), std::move(unstable));
     if (auto* filter = node->as<LogicalFilter>()) {
@@ -119,7 +118,7 @@ class FilterPusher {
       return node;
     }
     if (const auto* limit = node->as<LogicalLimit>(); limit != nullptr && !limit->groups.empty()) {
-      // A condition on the groups keeps or drops whole groups.
+      // A condition on group columns keeps or drops whole groups.
       ColumnSet groups(limit->groups.begin(), limit->groups.end());
       Conditions below = take_if(conditions, [&](const Expression& condition) { return uses_only(condition, groups); });
       node->children[0] = push(std::move(node->children[0]), std::move(below));
@@ -139,8 +138,8 @@ class FilterPusher {
     auto& project = *node->as<LogicalProject>();
     Meanings meanings;
     for (const NamedExpression& column : project.columns) meanings.emplace(column.id, column.expression);
-    // A condition on something that may raise errors stays: below, it would see rows that others drop first. So does one that would grow
-    // too much: through many projections it could grow without bound.
+    // A condition that may raise errors stays: below, it would see rows that others drop first. So does one that would grow too
+    // much, since it could grow without bound through many projections.
     Conditions stay = take_if(conditions, [&](const Expression& condition) {
       ColumnSet used = columns_of(condition);
       bool is_tied =
@@ -173,7 +172,7 @@ class FilterPusher {
     }
   }
 
-  // As simplify_join for the outer joins of an input, by the conditions of the join above it, which drops the rows that do not meet them.
+  // Like simplify_join, for outer joins below a join whose conditions drop their NULL-padded rows.
   void simplify_below(LogicalNode& node, const Conditions& conditions) {
     if (node.as<LogicalFilter>() != nullptr) return simplify_below(*node.children[0], conditions);
     const auto* join = node.as<LogicalJoin>();
@@ -191,7 +190,7 @@ class FilterPusher {
     return kind != JoinKind::Right && kind != JoinKind::Full && kind != JoinKind::RightAnti;
   }
 
-  // A mark that must be true selects rows with a match; one that must not be and cannot be NULL, rows without.
+  // A mark that must be true selects rows with a match; one that must be false and cannot be NULL, rows without.
   LogicalPtr mark_to_selection(LogicalPtr node, Conditions& conditions) {
     auto& join = *node->as<LogicalJoin>();
     ColumnId mark = join.mark;
@@ -230,7 +229,7 @@ class FilterPusher {
       node = std::move(changed);
     }
     auto& join = *node->as<LogicalJoin>();
-    // What is not of the right side is of the left one, which in a long chain has too many columns to ask for at each join.
+    // Columns not from the right side are from the left one, whose columns would be slow to collect at each join of a long chain.
     ColumnSet right = output_set(node->right());
     ColumnSet not_left = right;
     if (join.kind == JoinKind::Mark) not_left.insert(join.mark);
@@ -299,7 +298,7 @@ class FilterPusher {
   LogicalPtr push_union(LogicalPtr node, Conditions conditions) {
     auto& operation = *node->as<LogicalSetOperation>();
     if (operation.working_table) {
-      // A row that is not wanted may be the only way to one that is.
+      // A row that does not qualify may lead to one that does in a later round.
       for (LogicalPtr& child : node->children) child = push(std::move(child), {});
       return above(std::move(node), std::move(conditions));
     }

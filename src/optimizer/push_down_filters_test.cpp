@@ -18,7 +18,7 @@ inner join on (t.a = u.a)
 }
 
 TEST_F(PushDownFiltersTest, OuterJoinKeepsFiltersOnItsOptionalSideAbove) {
-  // IS NULL holds for missing rows: nothing is known about the kind of the join, and below it would see other rows.
+  // IS NULL is true for NULL-padded rows: the join stays outer, and the condition cannot be pushed down.
   LogicalPtr joined = join(JoinKind::Left, {"t.a = u.a", "u.a > 1", "t.b = 2"}, scan("t", {"a", "b"}), scan("u", {"a"}));
   LogicalPtr root = make_node(LogicalFilter{{make_call("is null", {value("u.a")}), is("t.b < 5")}}, std::move(joined));
   EXPECT_EQ(after("push_down_filters", std::move(root)), R"(
@@ -133,7 +133,7 @@ project t.a, true AS m
 }
 
 TEST_F(PushDownFiltersTest, NotInStaysAMark) {
-  // Its comparisons may be unknown: an anti join would keep rows that NOT IN drops.
+  // Its comparisons may be NULL: an anti join would keep rows that NOT IN drops.
   LogicalPtr left = scan("t", {"a"});
   LogicalPtr right = scan("u", {"a"});
   LogicalJoin mark{.kind = JoinKind::Mark, .comparisons = all({"t.a = u.a"}), .mark = add("m", TypeKind::Boolean)};
@@ -168,7 +168,7 @@ filter (n > 2)
     filter (t.a > 1)
       scan t(t.a, t.b)
 )");
-  // Without groups there is a row even if none is below.
+  // Without groups there is a row even for empty input.
   plan_ = {};
   grouped = aggregate({}, "n", scan("t", {"a"}));
   EXPECT_EQ(after("push_down_filters", filter({"1 = 2"}, std::move(grouped))), R"(

@@ -6,7 +6,7 @@ namespace pistachio {
 
 namespace {
 
-// Tells a sort below how many rows are wanted of it; through projections, which change no order.
+// Passes the limit to a sort below, through projections, which preserve order.
 void tell_limit(LogicalNode& node, int64_t rows) {
   if (auto* sort = node.as<LogicalSort>()) {
     if (!sort->limit || *sort->limit > rows) sort->limit = rows;
@@ -15,7 +15,7 @@ void tell_limit(LogicalNode& node, int64_t rows) {
   if (node.as<LogicalProject>() != nullptr) tell_limit(*node.children[0], rows);
 }
 
-// Of each input of a UNION ALL no more rows are wanted than of all.
+// Each input of a UNION ALL needs at most the rows of the whole limit.
 void limit_union(LogicalPtr& node, int64_t rows) {
   if (node->as<LogicalProject>() != nullptr) return limit_union(node->children[0], rows);
   auto* operation = node->as<LogicalSetOperation>();
@@ -34,7 +34,7 @@ void push_down_limits(LogicalPlan& plan, const CancelToken& token) {
     if (limit == nullptr || !limit->groups.empty() || !limit->limit || *limit->limit > std::numeric_limits<int64_t>::max() - limit->offset)
       return;
     int64_t rows = *limit->limit + limit->offset;
-    // A sort that keeps everything is better than one that keeps nearly everything again and again.
+    // A full sort is cheaper than repeatedly pruning to nearly all rows.
     if (rows <= 1'000'000) tell_limit(*node->children[0], rows);
     limit_union(node->children[0], rows);
   };

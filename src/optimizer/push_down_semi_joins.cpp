@@ -1,6 +1,6 @@
-// Semi and anti joins below other joins. One that asks about columns of one input only can select that input's rows before the join
-// instead of the joined rows after it. It does where the input has no more rows than the join: then fewer rows are looked up, and fewer
-// reach the join.
+// Pushes semi and anti joins below other joins. One that only uses columns of one input can filter that input before the join instead of
+// the joined rows after it. It does so if the input has no more rows than the join: then fewer rows are probed, and fewer reach the
+// join.
 #include <algorithm>
 
 #include "expr/column_set.h"
@@ -23,7 +23,7 @@ ColumnSet used_of_left(const LogicalNode& node, const LogicalJoin& join) {
   return used;
 }
 
-// The input of the join below that the selection can move to: one whose rows are kept or dropped together with the joined ones.
+// The input that the semi join can be pushed to: dropping its rows must drop exactly the joined rows.
 std::optional<size_t> input_to_select(const LogicalPlan& plan, const LogicalNode& selection) {
   const LogicalNode& below = selection.left();
   const auto* join = below.as<LogicalJoin>();

@@ -1,4 +1,4 @@
-// The rules, one function each, in the order they are applied (optimizer.cpp says why). Each asks the token at every node of the plan.
+// The rules, one function each, in the order they are applied (optimizer.cpp says why). Each checks the token at every node of the plan.
 #pragma once
 
 #include "base/stop_if_cancelled.h"

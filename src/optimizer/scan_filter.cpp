@@ -21,7 +21,7 @@ constexpr Named kComparisons[] = {{"=", Comparison::Equal, Comparison::Equal},  
                                   {"<", Comparison::Less, Comparison::Greater}, {"<=", Comparison::LessEqual, Comparison::GreaterEqual},
                                   {">", Comparison::Greater, Comparison::Less}, {">=", Comparison::GreaterEqual, Comparison::LessEqual}};
 
-// A cast that keeps order and loses nothing: comparing before it is comparing after it.
+// A lossless, order-preserving cast: comparing before it is equivalent to comparing after it.
 bool is_exact_cast(LogicalType from, LogicalType to) {
   if (is_date_like(from) || is_time_of_day(from)) return casts_implicitly(from, to);
   return is_exact_number(from) && is_exact_number(to) && casts_implicitly(from, to);

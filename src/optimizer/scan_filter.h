@@ -1,4 +1,4 @@
-// Which conditions storage can check by itself: a column of the scan compared with a constant.
+// Which conditions storage can evaluate: a column of the scan compared with a constant.
 #pragma once
 
 #include <optional>
@@ -8,7 +8,7 @@
 
 namespace pistachio {
 
-// Nothing if storage would not decide it exactly as the expression does.
+// Nullopt unless storage evaluates it exactly like the expression.
 std::optional<RangeFilter> to_range_filter(const Expression& condition, const LogicalScan& scan);
 
 }  // namespace pistachio

@@ -1,8 +1,8 @@
-// Takes the dependence out of dependent joins, for any subquery (after Neumann and Kemper, "Unnesting Arbitrary Queries").
-// First, correlated conditions that stand high enough in the right side are simply pulled into the join. What is left is answered for all
-// outer values at once: the domain D of distinct outer values is joined in at the leaves of the right side and carried up through its
+// Turns dependent joins into ordinary ones, for any subquery (after Neumann and Kemper, "Unnesting Arbitrary Queries").
+// First, correlated conditions near the top of the right side are pulled up into the join. If correlation remains, the subquery is computed
+// for all outer values at once: the domain D of distinct outer values is joined at the leaves of the right side and carried up through its
 // operators (grouping by it, joining on it), and the dependent join becomes a plain join on the outer values. Where a filter equates every
-// outer value with a column of the subquery, that column stands for D and no D is made.
+// outer value with a column of the subquery, that column replaces D.
 #include <algorithm>
 #include <array>
 #include <map>
@@ -37,13 +37,13 @@ class Unnester {
     Mapping mapping;  // outer column -> column of `plan` with the same value
   };
 
-  // What one dependent join correlates on.
+  // The correlation of one dependent join.
   struct Domain {
     std::vector<ColumnId> columns;
     size_t left = 0;  // the shared plan that is the join's left side; set when first needed
     bool is_shared = false;
     LogicalPtr* left_side = nullptr;
-    // An aggregate without groups whose result for an absent outer value may just as well be missing.
+    // An aggregate without groups whose row may be missing for outer values without input rows.
     const LogicalNode* lenient_aggregate = nullptr;
     ColumnSet set() const { return {columns.begin(), columns.end()}; }
   };
@@ -84,8 +84,8 @@ class Unnester {
     for (ColumnId column : domain.columns) join.conditions.push_back(same_value(column, pushed.mapping.at(column)));
   }
 
-  // Equal values may still differ: 0.0 and -0.0, one month and 30 days. Where the subquery does more with such an outer value than compare
-  // it, the domain holds the text of the value too, so that each outer row gets the answer for its own value.
+  // Equal values may still be distinguishable: 0.0 and -0.0, one month and 30 days. If the subquery does more with such an outer value than
+  // compare it, the domain also contains the text of the value, so that each outer row gets the result for its own value.
   void tell_equal_values_apart(LogicalNode& node, Domain& domain) {
     LogicalProject project;
     std::vector<ColumnId> texts;
@@ -102,7 +102,7 @@ class Unnester {
     domain.columns.insert(domain.columns.end(), texts.begin(), texts.end());
   }
 
-  // Whether the column is nowhere used but as an operand of a comparison.
+  // Whether the column is used only as an operand of comparisons.
   static bool only_compares(const Expression& expression, ColumnId column) {
     static constexpr std::array<std::string_view, 10> kComparing = {
         "=", "<>", "<", "<=", ">", ">=", "is distinct from", "is not distinct from", "is null", "is not null"};
@@ -123,7 +123,7 @@ class Unnester {
                                    [&](const LogicalPtr& child) { return only_compares(*child, column); });
   }
 
-  // EXISTS asks for a row only: what the rows hold, their order and their number do not matter.
+  // EXISTS only needs a row: columns, order and number of rows do not matter.
   static void peel_existence(LogicalPtr& node) {
     while (true) {
       const auto* limit = node->as<LogicalLimit>();
@@ -187,11 +187,11 @@ class Unnester {
                        [](const ExpressionPtr& child) { return is_strict(*child); });
   }
 
-  // A scalar subquery that is NULL where it has no rows: then the missing row of an outer join says the same.
+  // A scalar subquery that is NULL for empty input: an outer join's NULL padding gives the same result.
   static const LogicalNode* lenient_aggregate(const LogicalNode& node) {
     const LogicalNode* at = &node;
     while (const auto* project = at->as<LogicalProject>()) {
-      // Each value must come from below: an outer column is there without a row, too.
+      // Each value must come from the input: an outer column has a value even without input rows.
       ColumnSet below = output_set(*at->children[0]);
       for (const NamedExpression& column : project->columns) {
         if (!is_strict(*column.expression) || !uses_any_of(*column.expression, below)) return nullptr;
@@ -206,7 +206,7 @@ class Unnester {
     return at;
   }
 
-  // The distinct outer values, under new ids. The left side is then read twice, so it becomes a shared plan.
+  // The domain: the distinct outer values, under new ids. The left side is then read twice, so it becomes a shared plan.
   Pushed instantiate(Domain& domain) {
     if (!domain.is_shared) {
       LogicalSharedRead left{.shared = plan_.shared.size()};
@@ -249,13 +249,13 @@ class Unnester {
     if (node->as<LogicalAggregate>() != nullptr) return push_aggregate(std::move(node), domain);
     if (node->as<LogicalSetOperation>() != nullptr) return push_set_operation(std::move(node), domain);
     if (node->as<LogicalLimit>() != nullptr) return push_limit(std::move(node), domain);
-    // Rows in order are asked for by LIMIT only, which takes the keys along.
+    // Order only matters to LIMIT, which takes over the keys.
     const auto* sort = node->as<LogicalSort>();
     ENSURE(sort != nullptr && !sort->limit);
     return push(std::move(node->children[0]), domain);
   }
 
-  // If the filter equates every outer column with something of its input: those, by outer column.
+  // If the filter equates every outer column with an expression over its input: these expressions, by outer column.
   std::optional<std::map<ColumnId, ExpressionPtr>> equated(const LogicalNode& node, const Domain& domain) const {
     ColumnSet own = output_set(*node.children[0]);
     std::map<ColumnId, ExpressionPtr> values;
@@ -272,7 +272,7 @@ class Unnester {
     return values;
   }
 
-  // If the condition is the one that equates an outer column with its value: the value.
+  // If the condition equates an outer column with its replacement: the replacement.
   static ExpressionPtr equated_value(const Expression& condition, const std::map<ColumnId, ExpressionPtr>& values) {
     if (condition.kind() != ExpressionKind::Call || condition.function().name != "=") return nullptr;
     for (size_t side : {0, 1}) {
@@ -298,7 +298,7 @@ class Unnester {
         }
         std::vector<ExpressionPtr> rest;
         for (const ExpressionPtr& condition : filter.conditions) {
-          // Of the equation that gave the value it is left that the value is not NULL.
+          // The equality that provided the value becomes IS NOT NULL.
           ExpressionPtr value = equated_value(*condition, *values);
           rest.push_back(value ? make_call("is not null", {value}) : mapped(condition, made.mapping));
         }
@@ -345,7 +345,7 @@ class Unnester {
   Pushed push_join(LogicalPtr node, Domain& domain) {
     auto& join = *node->as<LogicalJoin>();
     if (join.dependent) {
-      // The subquery inside then depends on its own left side only.
+      // The inner subquery then depends only on its own left side.
       Pushed made = push(std::move(node->children[0]), domain);
       substitute(*node->children[1], made.mapping);
       map_all(join.conditions, made.mapping);
@@ -356,7 +356,7 @@ class Unnester {
     }
     bool in_left = is_correlated(node->left(), domain);
     bool in_right = is_correlated(node->right(), domain);
-    // The side whose rows all stay must have the domain, or rows without a match would lose their outer value.
+    // The preserved side must contain the domain, or unmatched rows would lose their outer value.
     bool push_left = in_left || (join.kind != JoinKind::Right && !(join.kind == JoinKind::Inner && in_right));
     bool push_right = in_right || join.kind == JoinKind::Right || join.kind == JoinKind::Full;
     Pushed left;
@@ -381,8 +381,8 @@ class Unnester {
     return made;
   }
 
-  // A row of a full join has its outer value on the side that is there. On one that is missing it is NULL, and where it is NULL itself, it
-  // is NULL on the other side too: the first of both that is not NULL is right in all cases.
+  // A row of a full join has its outer value on the side that is present, and NULL on the padded side. If the value itself is NULL, it is
+  // NULL on both. COALESCE of both sides is correct in all cases.
   void coalesce_domain(Pushed& joined, const Mapping& right) {
     LogicalProject project;
     for (ColumnId column : output_columns(*joined.plan)) project.columns.push_back({column, reference(column)});
@@ -410,7 +410,7 @@ class Unnester {
       made.plan = std::move(node);
       return made;
     }
-    // Without groups there is a row even for outer values that no row of the input has: with count 0.
+    // Without groups there is a row even for outer values without input rows, with count 0.
     LogicalProject project;
     for (AggregateCall& call : aggregate.calls) {
       bool counts = call.function->kind == AggregateKind::Count || call.function->kind == AggregateKind::CountRows;
@@ -435,7 +435,7 @@ class Unnester {
     return all;
   }
 
-  // The keys of the sort that orders the rows of a node, which goes away; none if nothing does.
+  // Removes the sort that orders the rows of a node and returns its keys; none if there is no sort.
   std::vector<SortKey> take_order(LogicalPtr& node) const {
     if (auto* sort = node->as<LogicalSort>()) {
       std::vector<SortKey> keys = std::move(sort->keys);
@@ -456,7 +456,7 @@ class Unnester {
     return keys;
   }
 
-  // LIMIT counts the rows of each outer value by itself.
+  // LIMIT applies per outer value.
   Pushed push_limit(LogicalPtr node, Domain& domain) {
     if (node->as<LogicalLimit>()->groups.empty()) node->as<LogicalLimit>()->keys = take_order(node->children[0]);
     Pushed made = push(std::move(node->children[0]), domain);
@@ -496,7 +496,7 @@ class Unnester {
 void unnest_subqueries(LogicalPlan& plan, const CancelToken& token) {
   Unnester unnester(plan, token);
   unnester.unnest(plan.root);
-  // Unnesting makes shared plans, which may have subqueries themselves.
+  // Unnesting creates shared plans, which may contain subqueries themselves.
   for (size_t i = 0; i < plan.shared.size(); ++i) {
     if (!plan.shared[i]) continue;
     LogicalPtr shared = std::move(plan.shared[i]);

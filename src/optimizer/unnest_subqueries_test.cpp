@@ -37,7 +37,7 @@ mark join on (u.a = t.a) AS mark
   scan t(t.a)
   scan u(u.a, u.b)
 )");
-  // LIMIT 0 has no row for anybody.
+  // LIMIT 0 has no rows for any outer value.
   plan_ = {};
   left = scan("t", {"a"});
   right = scan("u", {"a"});
@@ -109,7 +109,7 @@ single join
 }
 
 TEST_F(UnnestSubqueriesTest, EqualOuterValuesThatReadDifferentlyAreKeptApart) {
-  // 0.0 and -0.0 have the same place in the domain, but not the same text.
+  // 0.0 and -0.0 are the same value in the domain, but have different text.
   LogicalPtr left = scan("t", {"f"}, 1, TypeKind::Double);
   LogicalPtr right = scan("u", {"a"});
   right = filter({"u.a > 1"}, std::move(right));
