@@ -30,8 +30,8 @@ bool state_serves(const AggregateCall& first, const AggregateCall& second) {
 }
 
 AggregateStates share_states(const std::vector<AggregateCall>& calls) {
-  // Sums serve calls of the same argument and filter, also those before them: the first of them keeps the state.
-  std::unordered_multimap<size_t, size_t> sums;  // places in `calls`
+  // Calls with the argument and filter of a sum share its state, also calls before it; of several such sums the first has the state.
+  std::unordered_multimap<size_t, size_t> sums;  // indexes into `calls`
   auto hash_of = [](const AggregateCall& call) {
     return (call.argument ? call.argument->hash() : 0) + 3 * (call.filter ? call.filter->hash() : 0);
   };
@@ -67,7 +67,7 @@ std::vector<LogicalType> state_types(const AggregateCall& call) {
     case AggregateKind::Count: return {TypeKind::BigInt};
     case AggregateKind::Sum:
     case AggregateKind::Average:
-      // Sums of 128 bits, of which the type is only the shape.
+      // The decimal type is only a container for 128-bit sums.
       if (argument_type(call).is_floating()) return {TypeKind::Double, TypeKind::BigInt};
       return {LogicalType::decimal(38, 0), TypeKind::BigInt};
     case AggregateKind::Min:

@@ -1,5 +1,5 @@
-// What an aggregation keeps while it runs: the running values ("state") of its calls, and the columns they travel in when ranks add up
-// their own rows first. How states add up is exec's affair (exec/operators/aggregate_state).
+// The running values ("state") of aggregate calls, and the columns that transfer them when ranks pre-aggregate their own rows.
+// exec/operators/aggregate_state computes them.
 #pragma once
 
 #include <vector>
@@ -11,13 +11,13 @@ namespace pistachio {
 // The type of the call's argument, or BIGINT for count(*).
 LogicalType argument_type(const AggregateCall& call);
 
-// Whether the state of the first call can serve the second one, too: sum(x), avg(x) and count(x) need the same sums and counts.
+// Whether the calls can share the state of the first: sum(x), avg(x) and count(x) need the same sums and counts.
 bool state_serves(const AggregateCall& first, const AggregateCall& second);
 
-// The calls whose states are kept, in order; the others are served by one of them.
+// The calls that have a state of their own, in order; the others share one of them.
 struct AggregateStates {
   std::vector<AggregateCall> kept;
-  std::vector<size_t> state_of_call;  // for each call, the place in `kept` of the one that serves it
+  std::vector<size_t> state_of_call;  // for each call, the index in `kept` of its state
 };
 AggregateStates share_states(const std::vector<AggregateCall>& calls);
 std::vector<AggregateCall> calls_with_state(const std::vector<AggregateCall>& calls);
@@ -25,7 +25,7 @@ std::vector<AggregateCall> calls_with_state(const std::vector<AggregateCall>& ca
 // The columns of a call's state.
 std::vector<LogicalType> state_types(const AggregateCall& call);
 
-// Whether ranks may add up their own rows first. DISTINCT needs to see all values of a group together.
+// Whether ranks may pre-aggregate their own rows. DISTINCT needs all values of a group in one place.
 bool can_aggregate_in_stages(const std::vector<AggregateCall>& calls);
 
 }  // namespace pistachio

@@ -39,7 +39,7 @@ bool satisfies(const Distribution& given, const Requirement& required) {
     case Requirement::Kind::Single: return given.kind == Given::Single;
     case Requirement::Kind::Once: return given.kind != Given::Replicated;
     case Requirement::Kind::Together:
-      // Rows that agree in all required keys agree in the fewer keys they were hashed by.
+      // Rows with equal required keys also have equal hash keys if those are a subset.
       return given.kind == Given::Single ||
              fits([&](const std::vector<ExpressionPtr>& keys) { return contains_all(required.keys, keys); });
     case Requirement::Kind::Paired: return fits([&](const std::vector<ExpressionPtr>& keys) { return same_keys(keys, required.keys); });

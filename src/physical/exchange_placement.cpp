@@ -21,20 +21,19 @@ namespace {
 using Move = PhysicalExchange::Kind;
 using Place = Distribution::Kind;
 
-// Results of so few groups are merged on the first rank, where they mostly have to go anyway.
+// Up to this many groups are merged on rank 0, where they mostly have to go anyway.
 constexpr double kFewGroups = 10'000;
-// Ranks add up their own rows first if that leaves less than this share of the bytes.
+// Ranks pre-aggregate if that reduces the bytes to less than this fraction.
 constexpr double kWorthwhileShare = 0.8;
-// What a byte costs that is worked on, against one that is received: if links are not measured, and from how many bytes a second a rank
-// works up.
+// Cost of processing a byte relative to receiving it, if links are not measured; and the bytes per second that a rank processes.
 constexpr double kWorkShare = 0.25;
 constexpr double kWorkSpeed = 4e9;
 constexpr double kTextBytes = 24;
-// Above, one rank alone would be too long about merging what the others have sorted; rows rather travel twice.
+// Above this size merging sorted runs on one rank takes too long; rows are rather moved twice.
 constexpr double kBytesToSortByRange = 64 << 20;
-// Fewer rows on the probe side of a join are worked off soon, wherever they are.
+// Too few probe rows for skew to matter.
 constexpr double kRowsWorthSpreading = 1'000'000;
-// Above every difference between ways to run a join.
+// Larger than any cost difference between join alternatives.
 constexpr double kUnwantedFactor = 1e12;
 
 class ExchangePlacement {
@@ -58,7 +57,7 @@ class ExchangePlacement {
   }
 
  private:
-  // What a recursion reads in every round stays on the first rank: an exchange runs once.
+  // What a recursion reads in every round stays on rank 0, since an exchange runs only once.
   void note_rounds(const PhysicalNode& node, bool in_rounds) {
     if (const auto* read = node.as<PhysicalSharedRead>(); read != nullptr && in_rounds) {
       if (in_rounds_.insert(read->shared).second) note_rounds(*plan_.shared[read->shared], true);
@@ -72,7 +71,7 @@ class ExchangePlacement {
     plan_.shared[number] = place(std::move(plan_.shared[number]), !in_rounds_.contains(number));
   }
 
-  // With `spread` off everything is left on the first rank.
+  // Without `spread` everything stays on rank 0.
   PhysicalPtr place(PhysicalPtr node, bool spread) {
     bool is_recursion = node->as<PhysicalRecursion>() != nullptr;
     for (size_t i = 0; i < node->children.size(); ++i) {
@@ -108,13 +107,13 @@ class ExchangePlacement {
     return (scan != nullptr && !scan->is_split) || node.as<PhysicalValues>() != nullptr;
   }
 
-  // The alternative that costs least, and what it needs.
+  // Chooses the cheapest alternative and moves the inputs accordingly.
   void choose_moves(PhysicalNode& node) {
     if (node.children.empty()) return;
     std::vector<std::vector<Requirement>> alternatives = input_alternatives(node, plan_.columns);
     double least = std::numeric_limits<double>::infinity();
     const std::vector<Requirement>* chosen = nullptr;
-    // What is in one place already stays there.
+    // Inputs that are all on one rank stay there.
     bool is_spread = std::any_of(node.children.begin(), node.children.end(),
                                  [](const PhysicalPtr& child) { return child->distribution.kind != Place::Single; });
     bool is_join = node.as<PhysicalJoin>() != nullptr && is_spread;
@@ -132,14 +131,14 @@ class ExchangePlacement {
     }
   }
 
-  // By the setting; others are taken only where there is no choice.
+  // By the setting; other alternatives only where there is no choice.
   bool is_preferred(Requirement::Kind build_side) const {
     if (options_.joins == JoinDistribution::Repartition) return build_side == Requirement::Kind::Paired;
     if (options_.joins == JoinDistribution::Broadcast) return build_side == Requirement::Kind::Everywhere;
     return true;
   }
 
-  // Of the rank that has most to do.
+  // The cost of the rank with the most work.
   double cost_of(const PhysicalNode& node, const std::vector<Requirement>& alternative) const {
     double cost = 0;
     bool on_one_rank = false;
@@ -182,7 +181,7 @@ class ExchangePlacement {
     return std::max(1.0, node.estimated_rows) * width;
   }
 
-  // The node, or an exchange above it that meets the requirement.
+  // The node itself if it meets the requirement, else an exchange above it.
   PhysicalPtr moved(PhysicalPtr node, const Requirement& requirement) {
     if (satisfies(node->distribution, requirement)) return node;
     switch (requirement.kind) {
@@ -212,7 +211,7 @@ class ExchangePlacement {
     return made;
   }
 
-  // Each rank sorts rows of its own, and the first one only has to put them together.
+  // Each rank sorts its rows; rank 0 only merges or concatenates them.
   PhysicalPtr place_sort(PhysicalPtr node, PhysicalSort& sort) {
     std::vector<SortKey> keys = sort.keys;
     if (node->children[0]->distribution.kind == Place::Replicated) fail_check(__FILE__, __LINE__, "a sort of rows that every rank has");
@@ -227,7 +226,7 @@ class ExchangePlacement {
     return by_range ? exchange(std::move(node), Move::RankByRank, {}) : exchange(std::move(node), Move::Merge, {}, std::move(keys));
   }
 
-  // What each rank can do with its own rows before they are moved: a step of the same kind below the node.
+  // Adds a local step of the same kind below the node, applied by each rank before rows are moved.
   template <typename Step>
   void place_on_each_rank(PhysicalNode& node, Step step) {
     PhysicalNode& child = *node.children[0];
@@ -265,7 +264,7 @@ class ExchangePlacement {
         std::optional<ColumnId> argument = only_distinct_argument(aggregate);
         if (argument) input = without_duplicates(std::move(input), aggregate.groups, *argument, *node);
         if (argument && aggregate.groups.empty()) {
-          // Each rank counts the values that belong to it, and no value belongs to two.
+          // Values are partitioned over the ranks, so each rank can count its own.
           input = moved(std::move(input), {Requirement::Kind::Together, {plan_.columns.reference(*argument)}});
           PhysicalPtr partial = partial_aggregate(*node, aggregate, *input);
           aggregate.stage = AggregateStage::Final;
@@ -282,7 +281,7 @@ class ExchangePlacement {
     return node;
   }
 
-  // The column that all calls aggregate the different values of.
+  // The column c if all calls are of the form f(DISTINCT c).
   static std::optional<ColumnId> only_distinct_argument(const PhysicalAggregate& aggregate) {
     std::optional<ColumnId> only;
     for (const AggregateCall& call : aggregate.calls) {
@@ -293,12 +292,12 @@ class ExchangePlacement {
     return only;
   }
 
-  // Of rows that agree in the groups and the argument one is enough: fewer travel.
+  // Removes duplicates of groups and argument locally, so that fewer rows are moved.
   PhysicalPtr without_duplicates(PhysicalPtr input, std::vector<ColumnId> columns, ColumnId argument, const PhysicalNode& node) {
     if (std::find(columns.begin(), columns.end(), argument) == columns.end()) columns.push_back(argument);
     auto made = std::make_unique<PhysicalNode>();
     made->layout = columns;
-    // How many different values there are is not known here; at least one for each group.
+    // The number of distinct values is unknown here; at least one per group.
     made->estimated_rows = std::max(input->estimated_rows / 2, std::min(input->estimated_rows, node.estimated_rows));
     made->node = PhysicalAggregate{.groups = columns, .calls = {}, .stage = AggregateStage::Partial, .states = {}};
     made->children.push_back(std::move(input));
@@ -306,7 +305,7 @@ class ExchangePlacement {
     return made;
   }
 
-  // Without its input.
+  // Does not attach the input.
   PhysicalPtr partial_aggregate(const PhysicalNode& node, const PhysicalAggregate& aggregate, const PhysicalNode& input) {
     auto made = std::make_unique<PhysicalNode>();
     PhysicalAggregate partial{.groups = aggregate.groups, .calls = aggregate.calls, .stage = AggregateStage::Partial, .states = {}};

@@ -1,5 +1,4 @@
-// Spreads a physical plan over ranks: scans are dealt out, and exchanges are put where a node needs its input to lie otherwise than it
-// does.
+// Distributes a physical plan over ranks: splits scans and inserts an exchange wherever an input does not have the required distribution.
 #pragma once
 
 #include "config/settings.h"
@@ -9,20 +8,20 @@ namespace pistachio {
 
 struct PlacementOptions {
   int ranks = 1;
-  // Also tables in memory and constants are spread, however few rows they have: for tests.
+  // For tests: distribute in-memory tables and constants, too, however few rows they have.
   bool spread_everything = false;
   JoinDistribution joins = JoinDistribution::Auto;
   SortDistribution sorts = SortDistribution::Auto;
-  // Frequent keys of joins are worked on by all ranks. Not with schedules that send the build side before they read the probe side.
+  // Spread frequent join keys over all ranks. Not with schedules that send the build side before reading the probe side.
   bool spread_keys = false;
-  // Every rank reads files of its own.
+  // Every rank reads its own files.
   bool local_files = false;
-  // Bytes a second that a link carries, to be weighed against the work on rows; 0: not known.
+  // Bandwidth of a link in bytes per second, weighed against processing costs; 0: unknown.
   double link_speed = 0;
 };
 
-// The plan is one for a single rank (plan_physical). Of the ways a node can run, the one that moves the fewest bytes is taken; an input
-// that lies right already moves none. Throws InternalError when the result does not hold together.
+// `plan` is a single-rank plan (plan_physical). Chooses for each node the cheapest alternative in bytes moved and processed; an input that
+// already has the required distribution is not moved. Throws InternalError if the result is inconsistent.
 void place_exchanges(PhysicalPlan& plan, const PlacementOptions& options);
 
 }  // namespace pistachio

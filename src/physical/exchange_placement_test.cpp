@@ -41,7 +41,7 @@ class ExchangePlacementTest : public ::testing::Test {
     return made;
   }
 
-  // The exchanges in depth-first order, the uppermost first.
+  // The exchanges in depth-first order, topmost first.
   static void collect(const PhysicalNode& node, std::vector<Move>& moves) {
     if (const auto* exchange = node.as<PhysicalExchange>()) moves.push_back(exchange->kind);
     for (const PhysicalPtr& child : node.children) collect(*child, moves);
@@ -84,7 +84,7 @@ TEST_F(ExchangePlacementTest, DistinctValuesMeetBeforeTheyAreCounted) {
   AggregateCall call{.id = count, .function = find_aggregate("count"), .argument = column(b), .distinct = true};
   PhysicalPlan made = place(make_node(LogicalAggregate{{a}, {call}}, scan({a, b})), {a, count});
   EXPECT_EQ(moves_of(made), (std::vector<Move>{Move::Gather, Move::Repartition, Move::Scatter}));
-  // Without groups the values themselves are dealt out, and only counts travel to the first rank.
+  // Without groups the values are partitioned, and only counts are sent to rank 0.
   PhysicalPlan all = place(make_node(LogicalAggregate{{}, {call}}, scan({a, b})), {count});
   EXPECT_EQ(moves_of(all), (std::vector<Move>{Move::Gather, Move::Repartition, Move::Scatter}));
   EXPECT_EQ(all.root->as<PhysicalAggregate>()->stage, AggregateStage::Final);
@@ -118,7 +118,7 @@ TEST_F(ExchangePlacementTest, TheKeysOfBothSidesOfAnInnerJoinCount) {
   auto equal = [&](ColumnId left, ColumnId right) { return std::vector<ExpressionPtr>{make_call("=", {column(left), column(right)})}; };
   PlacementOptions options{.ranks = 3, .spread_everything = true, .joins = JoinDistribution::Repartition};
   auto moves_with = [&](JoinKind kind) {
-    // The rows of a and b lie by b as well as by a, if none of them is filled up with NULLs.
+    // Rows of a and b are partitioned by b as well as by a, unless they are padded with NULLs.
     LogicalPtr first = make_node(LogicalJoin{kind, equal(a, b)}, scan({a}), scan({b}));
     LogicalPtr both = make_node(LogicalJoin{JoinKind::Inner, equal(b, c)}, std::move(first), scan({c}));
     std::vector<Move> moves = moves_of(place(std::move(both), {a, b, c}, options));
@@ -145,9 +145,9 @@ TEST_F(ExchangePlacementTest, FrequentKeysAreSpreadWhereNobodyCountsOnTheirPlace
   };
   EXPECT_TRUE(spreads(joined(JoinKind::Inner), {a, b}));
   EXPECT_TRUE(spreads(joined(JoinKind::Anti), {a}));
-  // Rows of the build side would go on from every rank.
+  // Every rank would output rows of the build side.
   EXPECT_FALSE(spreads(joined(JoinKind::Right), {a, b}));
-  // What is added up on each rank is added up again; the groups of a key and its different values must be on one rank.
+  // Partial sums are merged later; groups of the key and distinct values must be on one rank.
   EXPECT_TRUE(spreads(make_node(LogicalAggregate{{}, {call}}, joined(JoinKind::Inner)), {count}));
   EXPECT_FALSE(spreads(make_node(LogicalAggregate{{}, {distinct}}, joined(JoinKind::Inner)), {count}));
 }
@@ -168,7 +168,7 @@ TEST_F(ExchangePlacementTest, APlanArrivesAsItWasSent) {
   PhysicalPlan read = deserialize_plan(bytes, open);
   EXPECT_EQ(serialize_plan(read), bytes);
   EXPECT_EQ(moves_of(read), moves_of(made));
-  // A plan that was cut off anywhere is refused.
+  // A plan truncated anywhere is rejected.
   for (size_t length = 0; length < bytes.size(); ++length)
     EXPECT_THROW(deserialize_plan(std::string_view(bytes).substr(0, length), open), PeerError) << length;
 }

@@ -7,12 +7,12 @@ namespace pistachio {
 
 namespace {
 
-// A filter pays off if at most this share of the rows is expected to find a partner.
+// A filter pays off if at most this fraction of the rows is expected to match.
 constexpr double kSelectiveShare = 0.5;
-// With more keys too little is dropped for what it takes to tell all ranks of them.
+// With more keys, too few rows are dropped for the cost of exchanging the filter between ranks.
 constexpr double kMostKeys = 2'000'000;
 
-// Where a column comes from: a scan that gives it, and its place there.
+// Where a column comes from: a scan and its position there.
 struct Origin {
   PhysicalScan* scan = nullptr;
   size_t place = 0;
@@ -25,7 +25,7 @@ std::optional<size_t> place_in(const std::vector<ColumnId>& layout, ColumnId col
   return static_cast<size_t>(found - layout.begin());
 }
 
-// Only through steps for which a row less below means just those rows less above that have its value in the column.
+// Looks only through nodes where dropping an input row drops exactly the output rows with its value in the column.
 Origin origin_of(PhysicalNode& node, ColumnId column) {
   std::optional<size_t> place = place_in(node.layout, column);
   if (auto* scan = std::get_if<PhysicalScan>(&node.node))
@@ -37,7 +37,7 @@ Origin origin_of(PhysicalNode& node, ColumnId column) {
   if (node.as<PhysicalFilter>() != nullptr || node.as<PhysicalExchange>() != nullptr) return origin_of(*node.children[0], column);
   if (const auto* sort = node.as<PhysicalSort>()) return sort->limit ? Origin{} : origin_of(*node.children[0], column);
   if (const auto* aggregate = node.as<PhysicalAggregate>()) {
-    // Whole groups are left out.
+    // Dropping all rows with a value drops whole groups.
     return place_in(aggregate->groups, column) ? origin_of(*node.children[0], column) : Origin{};
   }
   if (const auto* join = node.as<PhysicalJoin>()) {
@@ -60,7 +60,7 @@ class FilterPlacement {
 
  private:
   void place(PhysicalNode& node, PhysicalJoin& join) {
-    // Left rows without a partner do not go on, and do not change what else does.
+    // Unmatched left rows are not in the output and do not affect it.
     bool drops_left_rows = join.kind == JoinKind::Inner || join.kind == JoinKind::Semi || join.kind == JoinKind::RightSemi ||
                            join.kind == JoinKind::RightAnti;
     const PhysicalNode& build = *node.children[1];
@@ -72,7 +72,7 @@ class FilterPlacement {
       Origin origin = origin_of(*node.children[0], key.left->column_id());
       if (origin.scan != nullptr && origin.rows >= least_rows_) origins[origin.scan].emplace_back(i, origin);
     }
-    // The scan with most of the keys; of those the one with most rows.
+    // The scan with the most keys, then the most rows.
     auto best = std::max_element(origins.begin(), origins.end(), [](const auto& left, const auto& right) {
       return std::pair(left.second.size(), left.second[0].second.rows) < std::pair(right.second.size(), right.second[0].second.rows);
     });
@@ -89,7 +89,7 @@ class FilterPlacement {
     best->first->join_filters.push_back(std::move(filter));
   }
 
-  // Of a join that gives rows of the right side nothing is known of how many on the left find a partner.
+  // For joins that output right rows, the fraction of left rows that match is unknown.
   bool is_selective(const PhysicalNode& node, const PhysicalJoin& join) const {
     if (least_rows_ == 0 || !gives_left_columns(join.kind)) return true;
     return node.estimated_rows <= kSelectiveShare * node.children[0]->estimated_rows;
@@ -108,7 +108,7 @@ bool has_recursion(const PhysicalNode& node) {
 
 void place_join_filters(PhysicalPlan& plan, double least_rows) {
   auto recurs = [](const PhysicalPtr& part) { return part && has_recursion(*part); };
-  // What runs in rounds has another build side in each.
+  // A recursion has a different build side in each round.
   if (recurs(plan.root) || std::any_of(plan.shared.begin(), plan.shared.end(), recurs)) return;
   FilterPlacement placement(plan, least_rows);
   for (const PhysicalPtr& shared : plan.shared) {

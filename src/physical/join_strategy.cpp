@@ -34,34 +34,34 @@ std::optional<JoinKey> as_key(const Expression& condition, const ColumnSet& left
   return JoinKey{sides->left, sides->right, null_safe};
 }
 
-// There are up to four to the power of this many tables, though hardly ever more than two to it.
+// n keys need up to 4^n hash tables, though rarely more than 2^n.
 constexpr size_t kMostComparedKeys = 4;
 
 std::optional<JoinKey> as_compared_key(const Expression& comparison, const ColumnSet& left, const ColumnSet& right) {
   if (comparison.kind() != ExpressionKind::Call || comparison.function().name != "=") return std::nullopt;
   ExpressionPtr first = comparison.children()[0];
   ExpressionPtr second = comparison.children()[1];
-  // Constants, which use no column, may stand on either side.
+  // Constants use no columns and fit either side.
   if (!uses_only(*first, left) || !uses_only(*second, right)) std::swap(first, second);
   if (!uses_only(*first, left) || !uses_only(*second, right)) return std::nullopt;
   if (first->type() != second->type()) return std::nullopt;
   return JoinKey{first, second, false};
 }
 
-// All comparisons as keys, or none.
+// All comparisons as keys, or none of them.
 std::vector<JoinKey> compared_keys(const PhysicalJoin& join, bool has_conditions, const ColumnSet& left, const ColumnSet& right) {
   if (join.comparisons.size() > kMostComparedKeys) return {};
   std::vector<JoinKey> keys;
   for (const ExpressionPtr& comparison : join.comparisons) {
     std::optional<JoinKey> key = as_compared_key(*comparison, left, right);
-    // As a key it is computed for rows that meet no condition, too.
+    // A key is also computed for rows that fail the conditions.
     if (!key || (has_conditions && comparison->can_raise())) return {};
     keys.push_back(std::move(*key));
   }
   return keys;
 }
 
-// Types whose order is that of one 64-bit word.
+// Types that are ordered by one 64-bit word.
 bool has_order_word(LogicalType type) {
   return !type.is_text() && !type.is_wide() && type.kind() != TypeKind::Interval;
 }
@@ -76,7 +76,7 @@ std::optional<JoinBound> as_bound(const Expression& condition, const ColumnSet& 
   return JoinBound{sides->left, sides->right, is_greater != sides->is_mirrored, name.size() == 2};
 }
 
-// A pair of an upper and a lower bound cuts candidates to a piece of the ordered side; on the same value it is exactly that piece.
+// An upper and a lower bound restrict candidates to a range of the ordered side; on the same value, they match exactly that range.
 std::vector<size_t> choose_bounds(const std::vector<std::optional<JoinBound>>& bounds) {
   std::vector<size_t> best;
   for (size_t i = 0; i < bounds.size(); ++i) {
@@ -108,7 +108,7 @@ void choose_join_strategy(const std::vector<ExpressionPtr>& conditions, const Co
   for (const ExpressionPtr& condition : join.conditions) bounds.push_back(as_bound(*condition, left, right));
   std::vector<size_t> chosen = choose_bounds(bounds);
   for (size_t place : chosen) join.bounds.push_back(*bounds[place]);
-  // One bound, or two on the value by which the side is ordered, decide by themselves; a second one on another value only narrows.
+  // One bound, or two on the sort value, need no further check; a second bound on another value only narrows the range.
   bool second_is_open = chosen.size() == 2 && !same_expression(*join.bounds[0].right, *join.bounds[1].right);
   std::vector<ExpressionPtr> rest;
   for (size_t i = 0; i < join.conditions.size(); ++i) {

@@ -12,7 +12,7 @@ using Need = Requirement::Kind;
 
 std::vector<std::vector<Requirement>> join_alternatives(const PhysicalJoin& join) {
   std::vector<std::vector<Requirement>> alternatives = {{{Need::Single, {}}, {Need::Single, {}}}};
-  // Rows of the build side that go on go on once: no rank alone may decide that if all have them.
+  // Build rows may be output only once: with a replicated build side no rank could decide that alone.
   bool gives_build_rows = join.kind == JoinKind::Right || join.kind == JoinKind::Full || !gives_left_columns(join.kind);
   if (!gives_build_rows) alternatives.push_back({{Need::Once, {}}, {Need::Everywhere, {}}});
   if (!join.keys.empty()) {
@@ -68,7 +68,7 @@ std::vector<std::vector<Requirement>> input_alternatives(const PhysicalNode& nod
   return std::visit(
       Overloaded{[](const PhysicalScan&) { return Alternatives{{}}; }, [](const PhysicalValues&) { return Alternatives{{}}; },
                  [](const PhysicalSharedRead&) { return Alternatives{{}}; }, [](const PhysicalWorkingRead&) { return Alternatives{{}}; },
-                 // The end of a round is for all rows to know.
+                 // A round ends only when all its rows are known.
                  [](const PhysicalRecursion&) {
                    return Alternatives{{{Need::Single, {}}, {Need::Single, {}}}};
                  },
@@ -102,7 +102,7 @@ namespace {
 
 using Keys = std::vector<ExpressionPtr>;
 
-// The same place, with each key as a column or expression of the new layout; scattered if a key is lost on the way.
+// The same distribution with keys in terms of the new layout; scattered if a key is not available there.
 Distribution renamed(const Distribution& distribution, const std::function<ExpressionPtr(const ExpressionPtr&)>& new_key) {
   if (distribution.kind != Distribution::Kind::Hashed) return distribution;
   std::vector<Keys> left;
@@ -142,7 +142,7 @@ Distribution exchanged(const PhysicalExchange& exchange) {
     case PhysicalExchange::Kind::Merge:
     case PhysicalExchange::Kind::RankByRank: return {Distribution::Kind::Single, {}, {}};
     case PhysicalExchange::Kind::Broadcast: return {Distribution::Kind::Replicated, {}, {}};
-    // Of frequent keys only the join above knows (spreads_keys).
+    // Ignores spread keys; the join above accounts for them (spreads_keys).
     case PhysicalExchange::Kind::Repartition:
     case PhysicalExchange::Kind::SpreadBuild: return {Distribution::Kind::Hashed, exchange.keys, {}};
     case PhysicalExchange::Kind::Scatter:
@@ -151,7 +151,7 @@ Distribution exchanged(const PhysicalExchange& exchange) {
   fail_check(__FILE__, __LINE__, "unknown exchange");
 }
 
-// Rows of frequent keys are on all ranks.
+// Whether rows of frequent keys are spread over all ranks.
 bool spreads_keys(const PhysicalNode& node) {
   const auto* exchange = node.children[0]->as<PhysicalExchange>();
   return exchange != nullptr && exchange->spreads;
@@ -160,7 +160,7 @@ bool spreads_keys(const PhysicalNode& node) {
 Distribution joined(const PhysicalJoin& join, const PhysicalNode& node) {
   const Distribution& left = node.children[0]->distribution;
   const Distribution& right = node.children[1]->distribution;
-  // Rows that are filled up with NULL on the left have no left key.
+  // Rows padded with NULL on the left have no left key.
   bool has_foreign_rows = join.kind == JoinKind::Right || join.kind == JoinKind::Full;
   bool is_single = left.kind == Distribution::Kind::Single && right.kind == Distribution::Kind::Single;
   if (!gives_left_columns(join.kind)) return kept(right, node.layout);
@@ -168,7 +168,7 @@ Distribution joined(const PhysicalJoin& join, const PhysicalNode& node) {
   Distribution both = left;
   bool are_paired = left.kind == Distribution::Kind::Hashed && right.kind == Distribution::Kind::Hashed;
   if (join.kind == JoinKind::Inner && are_paired) {
-    // Both sides were hashed by the keys of the join, so these agree in every row.
+    // Both sides were hashed by the join keys, which are equal in every row.
     both.equal_keys.push_back(right.keys);
     both.equal_keys.insert(both.equal_keys.end(), right.equal_keys.begin(), right.equal_keys.end());
   }

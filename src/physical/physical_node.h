@@ -1,5 +1,5 @@
-// The physical plan: how a query runs. The algorithm of every step is chosen, its columns have places, and it is known where its rows lie
-// over the ranks. Immutable once planned; operators are built from it.
+// The physical plan: the algorithm, column layout and distribution over ranks of every step. Immutable once planned; operators are built
+// from it.
 #pragma once
 
 #include <functional>
@@ -17,7 +17,7 @@ namespace pistachio {
 struct PhysicalNode;
 using PhysicalPtr = std::unique_ptr<PhysicalNode>;
 
-// The scan waits for the build side of a join, and drops rows that find no partner there (exec/adaptive/join_filter.h).
+// The scan waits for the build side of a join and drops rows without a match there (exec/adaptive/join_filter.h).
 struct ScanJoinFilter {
   size_t number = 0;            // PhysicalJoin::filter
   std::vector<size_t> columns;  // of the layout
@@ -25,11 +25,11 @@ struct ScanJoinFilter {
 
 struct PhysicalScan {
   TablePtr table;
-  bool is_split = false;        // every rank reads a share of the files; otherwise one rank reads all of the table
-  bool is_everywhere = false;   // every rank reads all of it
+  bool is_split = false;        // every rank reads a share of the files; else one rank reads the whole table
+  bool is_everywhere = false;   // every rank reads the whole table
   std::vector<size_t> sources;  // the table column behind each column of the layout
   std::vector<RangeFilter> filters;
-  std::vector<ExpressionPtr> conditions;  // the filters as they were written
+  std::vector<ExpressionPtr> conditions;  // the filters as expressions
   std::vector<ScanJoinFilter> join_filters;
 };
 
@@ -42,53 +42,53 @@ struct PhysicalFilter {
 };
 
 struct PhysicalProject {
-  std::vector<ExpressionPtr> columns;  // one for each column of the layout
+  std::vector<ExpressionPtr> columns;  // one per column of the layout
 };
 
-// Left = right: candidates for a match are found by hash.
+// left = right: candidates are found by hash.
 struct JoinKey {
   ExpressionPtr left;
   ExpressionPtr right;
   bool null_safe = false;  // NULL equals NULL
 };
 
-// A condition `left < right` (or <=, >, >=): candidates are found in the ordered right side.
+// A condition `left < right` (or <=, >, >=): candidates are a range of the ordered right side.
 struct JoinBound {
   ExpressionPtr left;
   ExpressionPtr right;
-  bool is_upper = false;      // right is below left: left bounds what is taken of the right side from above
+  bool is_upper = false;      // right < left: left is an upper bound of the candidates
   bool is_inclusive = false;  // equal values match
 };
 
-// What a join tells scans below its left input of its right one.
+// The filter that a join passes from its right input to scans below its left one.
 struct BuildSideFilter {
   size_t number = 0;         // among the filters of the plan
-  std::vector<size_t> keys;  // places in PhysicalJoin::keys
+  std::vector<size_t> keys;  // indexes into PhysicalJoin::keys
   int64_t expected_keys = 0;
 };
 
-// The right input is the build side: it is read first and kept; the left input streams through.
+// The right input is the build side: it is read first and retained; the left input streams through.
 struct PhysicalJoin {
   JoinKind kind = JoinKind::Inner;
-  // How candidates are found: by keys if there are any, else by bounds, else every pair is one.
+  // How candidates are found: by keys if there are any, else by bounds, else every pair is a candidate.
   std::vector<JoinKey> keys;
   std::vector<JoinBound> bounds;           // without keys; one, or a lower and an upper one
   std::vector<ExpressionPtr> conditions;   // the rest, evaluated on candidates
-  std::vector<ExpressionPtr> comparisons;  // Mark: what IN compares; may be unknown; evaluated on candidates
-  // Mark: the comparisons, if they can be found by hash; then there are no bounds. Here a NULL makes a pair unknown.
+  std::vector<ExpressionPtr> comparisons;  // Mark: the comparisons of IN, which may be NULL; evaluated on candidates
+  // Mark: the comparisons as hash keys, if possible; then there are no bounds. Here a NULL makes a pair NULL.
   std::vector<JoinKey> compared_keys;
   ColumnId mark;
   std::optional<BuildSideFilter> filter;
 };
 
-// In one go, or in two: each rank adds up its own rows, and what came out of that is merged where the rows of a group meet.
+// In one step, or in two: each rank pre-aggregates its own rows (Partial), and the results are merged after an exchange (Final).
 enum class AggregateStage { Whole, Partial, Final };
 
 struct PhysicalAggregate {
   std::vector<ColumnId> groups;
   std::vector<AggregateCall> calls;
   AggregateStage stage = AggregateStage::Whole;
-  // What Partial gives and Final takes behind the groups: the columns of each state of calls_with_state(calls).
+  // The columns of each state of calls_with_state(calls), output by Partial and read by Final after the groups.
   std::vector<std::vector<ColumnId>> states;
 };
 
@@ -96,16 +96,16 @@ struct PhysicalAggregate {
 struct PhysicalSort {
   std::vector<SortKey> keys;
   std::optional<int64_t> limit;
-  bool on_each_rank = false;  // its own rows, for a sort of what all ranks leave over
+  bool on_each_rank = false;  // local, before a global step over all ranks
 };
 
 struct PhysicalLimit {
   std::optional<int64_t> limit;
   int64_t offset = 0;
-  bool on_each_rank = false;  // as above
+  bool on_each_rank = false;  // likewise
 };
 
-// Rows [offset, offset + limit) of each group, counted in the order of the keys.
+// Rows [offset, offset + limit) of each group, in the order of the keys.
 struct PhysicalGroupLimit {
   std::vector<ColumnId> groups;  // at least one; NULL equals NULL
   std::vector<SortKey> keys;     // none: any rows of the group
@@ -113,27 +113,27 @@ struct PhysicalGroupLimit {
   int64_t offset = 0;
 };
 
-// All rows of its inputs, whose columns it renames by place.
+// All rows of its inputs, with columns matched by position.
 struct PhysicalUnion {};
 
 struct PhysicalSharedRead {
-  size_t shared = 0;           // place in PhysicalPlan::shared
-  std::vector<size_t> places;  // the column of the shared plan behind each column of the layout
+  size_t shared = 0;           // index into PhysicalPlan::shared
+  std::vector<size_t> places;  // for each column of the layout, its position in the shared plan
 };
 
-// WITH RECURSIVE: the rows of the first input, then those the second one makes of the rows of the round before, until a round gives none.
+// WITH RECURSIVE: the rows of the first input, then those the second computes from the rows of the previous round, until a round has none.
 struct PhysicalRecursion {
   size_t working_table = 0;  // its number in the query
-  bool keeps_all = true;     // false: rows that were there before are dropped
+  bool keeps_all = true;     // false: duplicates of earlier rows are dropped
 };
 
-// The rows of the last round.
+// The rows of the previous round.
 struct PhysicalWorkingRead {
   size_t working_table = 0;
-  std::vector<size_t> places;  // the column of the recursion behind each column of the layout
+  std::vector<size_t> places;  // for each column of the layout, its position in the recursion
 };
 
-// Each row as often as the column says; that column does not go on.
+// Repeats each row as often as the column says and drops that column.
 struct PhysicalRepeat {
   ColumnId times;
 };
@@ -141,24 +141,24 @@ struct PhysicalRepeat {
 // Moves rows between ranks.
 struct PhysicalExchange {
   enum class Kind {
-    Gather,       // all to the first rank
+    Gather,       // all to rank 0
     Broadcast,    // all to every rank
-    Repartition,  // each to the rank that the hash of its keys gives
+    Repartition,  // each to the rank given by the hash of its keys
     Scatter,      // evenly to all
-    Merge,        // all to the first rank, which makes one order of those that every rank has in `order`
-    Range,        // by `order`: the first rows of it to the first rank, the last ones to the last
-    RankByRank,   // all to the first rank, which takes those of one rank after the other
-    SpreadBuild,  // rows of keys that are frequent on the probe side of their join to every rank; others stay
+    Merge,        // all to rank 0, which merges the ranks' rows, each sorted by `order`
+    Range,        // by `order`: each rank gets one range, in the order of ranks
+    RankByRank,   // all to rank 0, which concatenates the ranks' rows
+    SpreadBuild,  // rows of keys that are frequent on the join's probe side to every rank; others stay
   };
   Kind kind = Kind::Gather;
   std::vector<ExpressionPtr> keys;  // Repartition, SpreadBuild
   size_t number = 0;                // among the exchanges of the plan
   std::vector<SortKey> order;       // Merge, Range
-  // Repartition of the probe side of a join: rows of frequent keys stay where they are; SpreadBuild on the other side brings them their
-  // partners.
+  // Repartition of a join's probe side: rows of frequent keys stay where they are; SpreadBuild on the other side sends them their matches.
   bool spreads = false;
   size_t partner = 0;  // SpreadBuild: the number of the probe side's exchange
-  // SpreadBuild: made here instead of by the join. The rows wait here for the probe side, which may wait for the filter.
+  // SpreadBuild: the filter is built here instead of by the join, since the rows wait here for the probe side, which may wait for the
+  // filter.
   std::optional<BuildSideFilter> filter;
 };
 
@@ -172,8 +172,8 @@ struct PhysicalNode {
                PhysicalExchange>
       node;
   std::vector<PhysicalPtr> children;
-  std::vector<ColumnId> layout;  // the columns it gives, in order
-  Distribution distribution;     // of the rows it gives
+  std::vector<ColumnId> layout;  // output columns, in order
+  Distribution distribution;     // of the output rows
   double estimated_rows = 0;
 
   template <typename Node>
@@ -185,22 +185,22 @@ struct PhysicalNode {
 struct PhysicalPlan {
   PhysicalPtr root;
   ColumnRegistry columns;
-  // Plans that are computed once and read by PhysicalSharedRead; null where none is left. One may read another.
+  // Plans that are computed once and read by PhysicalSharedRead; null if inlined. They may read each other.
   std::vector<PhysicalPtr> shared;
   size_t exchanges = 0;
   size_t filters = 0;
-  bool local_files = false;  // tables are other files on every rank, of the same columns
+  bool local_files = false;  // every rank has its own files, with the same columns
 
   std::vector<LogicalType> types_of(const std::vector<ColumnId>& ids) const;
 };
 
-// What the node needs of its inputs: one of the alternatives, each with one requirement an input. All rows in one place always is enough.
+// What the node requires of its inputs: any one of the alternatives, each with one requirement per input. Single inputs always suffice.
 std::vector<std::vector<Requirement>> input_alternatives(const PhysicalNode& node, const ColumnRegistry& columns);
 
-// Where the rows of the node lie, given where those of its inputs do. Shared plans are found in `plan`.
+// The distribution of the node's rows, derived from its inputs. `plan` has the shared plans.
 Distribution given_distribution(const PhysicalNode& node, const PhysicalPlan& plan);
 
-// Every expression of the node itself, with the number of the child it is evaluated on; -1: on pairs of both.
+// Visits every expression of the node itself, with the index of the child it is evaluated on; -1: on pairs of both.
 void for_each_expression(const PhysicalNode& node, const std::function<void(const ExpressionPtr&, int child)>& visit);
 
 }  // namespace pistachio

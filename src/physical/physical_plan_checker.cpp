@@ -93,7 +93,7 @@ class Checker {
     }
   }
 
-  // By place, under other names.
+  // By position, under other ids.
   void check_same_columns(const PhysicalNode& node) const {
     for (const PhysicalPtr& child : node.children) {
       ENSURE_EQ(child->layout.size(), node.layout.size());
@@ -102,7 +102,7 @@ class Checker {
   }
 
   void check_expressions(const PhysicalNode& node) const {
-    // Of each child, then of all: once for all expressions of the node.
+    // Columns of each child, then of all children; computed once for all expressions of the node.
     std::vector<ColumnSet> available;
     ColumnSet all;
     for (const PhysicalPtr& child : node.children) {

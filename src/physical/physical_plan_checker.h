@@ -1,12 +1,12 @@
-// The last look at a physical plan before it runs: what a step needs is really there.
+// Final consistency check of a physical plan before it runs.
 #pragma once
 
 #include "physical/physical_node.h"
 
 namespace pistachio {
 
-// Every column that a step uses is in the layout of the input it is evaluated on, with the type it is used as; layouts name a column once;
-// rows lie where the step needs them; all rows of the result are in one place. Throws InternalError.
+// Checks that every column a node uses is in the layout of the corresponding input, with the right type; that layouts have no duplicates;
+// that inputs have the required distribution; and that the result is on one rank. Throws InternalError.
 void check_physical_plan(const PhysicalPlan& plan);
 
 }  // namespace pistachio

@@ -40,7 +40,7 @@ class PhysicalPlanner {
     return planned;
   }
 
-  // The columns of the input in another order, or fewer of them; the input itself if it gives just these.
+  // Projects the input to these columns; the input itself if it already has exactly these.
   PhysicalPtr in_order(PhysicalPtr input, const std::vector<ColumnId>& columns) const {
     if (input->layout == columns) return input;
     auto made = std::make_unique<PhysicalNode>();
@@ -54,13 +54,13 @@ class PhysicalPlanner {
     return made;
   }
 
-  // Common tables may read each other in any order, though never in a circle.
+  // CTEs may read each other in any order, without cycles.
   void plan_shared(size_t number) {
     if (made_.shared[number] == nullptr && plan_.shared[number] != nullptr) made_.shared[number] = plan(*plan_.shared[number]);
   }
 
  private:
-  // A common table may read the rows of a recursion that is planned after it.
+  // A CTE may read the rows of a recursion that is planned after it.
   void note_working_layouts(const LogicalNode& node) {
     const auto* operation = node.as<LogicalSetOperation>();
     if (operation != nullptr && operation->working_table) working_layouts_.emplace(*operation->working_table, operation->columns);

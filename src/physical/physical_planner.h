@@ -1,4 +1,4 @@
-// From an optimized logical plan to a physical one: the algorithm of each node is chosen here.
+// From an optimized logical plan to a physical one: chooses the algorithm of each node.
 #pragma once
 
 #include "base/cancel_token.h"
@@ -6,8 +6,8 @@
 
 namespace pistachio {
 
-// The root gives exactly the output columns of the plan, in order. Throws InternalError when the result does not hold together.
-// Everything is on one rank; exchange_placement.h spreads it.
+// The root outputs exactly the plan's output columns, in order. Throws InternalError if the result is inconsistent.
+// Everything is on one rank; exchange_placement.h distributes it.
 PhysicalPlan plan_physical(const LogicalPlan& plan, const CancelToken& token = {});
 
 }  // namespace pistachio

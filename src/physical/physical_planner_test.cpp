@@ -33,7 +33,7 @@ class PhysicalPlanTest : public ::testing::Test {
     for (ColumnId id : output) plan_.output.push_back({id, plan_.columns.name(id)});
     return plan_physical(plan_);
   }
-  // The same with the rows of the scan below the root's first inputs scattered over ranks, and no exchange.
+  // The same with the leftmost scan scattered over ranks and no exchange.
   void check_scattered(LogicalPtr root, const std::vector<ColumnId>& output) {
     PhysicalPlan made = plan(std::move(root), output);
     PhysicalNode* node = made.root.get();
@@ -104,7 +104,7 @@ TEST_F(PhysicalPlanTest, JoinsRunWhereBothSidesMeet) {
   EXPECT_FALSE(passes({Kind::Hashed, by_a}, {Kind::Scattered, {}}));
   EXPECT_FALSE(passes({Kind::Scattered, {}}, {Kind::Scattered, {}}));
   EXPECT_FALSE(passes({Kind::Replicated, {}}, {Kind::Replicated, {}}));
-  // Rows without a partner on a replicated side would be given by every rank.
+  // Every rank would output the unmatched rows of a replicated side.
   std::get<PhysicalJoin>(join.node).kind = JoinKind::Full;
   EXPECT_FALSE(passes({Kind::Scattered, {}}, {Kind::Replicated, {}}));
   EXPECT_TRUE(passes({Kind::Hashed, by_a}, {Kind::Hashed, by_b}));
@@ -163,13 +163,13 @@ TEST_F(PhysicalPlanTest, ConditionsAreSortedIntoKeysBoundsAndTheRest) {
   EXPECT_FALSE(one.bounds[0].is_inclusive);
   EXPECT_TRUE(one.conditions.empty());
 
-  // Two values on the right: the side is ordered by the first, the second stays to be checked.
+  // Two values on the right: the side is ordered by the first, the second stays a condition.
   PhysicalJoin span = choose({below_d, above_c});
   ASSERT_EQ(span.bounds.size(), 2U);
   EXPECT_TRUE(span.bounds[0].is_upper);
   EXPECT_TRUE(span.bounds[0].is_inclusive);
   EXPECT_EQ(span.conditions.size(), 1U);
-  // One value between two on the left is decided by the order alone.
+  // One right value between two left ones is decided by the order alone.
   PhysicalJoin band = choose({below_d, above_c, below_c});
   ASSERT_EQ(band.bounds.size(), 2U);
   EXPECT_TRUE(same_expression(*band.bounds[0].right, *band.bounds[1].right));

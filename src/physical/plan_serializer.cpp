@@ -18,7 +18,7 @@ namespace {
   throw PeerError(fmt::format("a plan from another rank is damaged: {}", what));
 }
 
-// Tells file lists apart: how many, how large, and their names.
+// Fingerprint of a list of files: number, sizes and names.
 uint64_t fingerprint(const ParquetTable& table) {
   uint64_t made = table.files.size();
   for (const TableFile& file : table.files) {
@@ -40,7 +40,7 @@ void require_same_columns(const std::string& table, const std::vector<TableColum
   }
 }
 
-// The parts of each struct, listed once for the writer and the reader.
+// The fields of each struct, listed once for writer and reader.
 template <typename Walker, typename... Parts>
 void walk_all(Walker& walker, Parts&&... parts) {
   (walker.part(parts), ...);
@@ -161,7 +161,7 @@ class PlanWriter {
 
   ByteWriter out_;
   bool local_files_ = false;
-  std::map<const Expression*, uint32_t> known_;  // expressions share parts: each goes once
+  std::map<const Expression*, uint32_t> known_;  // shared subexpressions are written once
 };
 
 class PlanReader {

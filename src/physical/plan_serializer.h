@@ -1,4 +1,4 @@
-// A physical plan as bytes, for the ranks that run it. All ranks run the same build, so functions go by their place in the tables of expr.
+// Serializes a physical plan for other ranks. All ranks run the same build, so functions are identified by their index in expr's tables.
 #pragma once
 
 #include <functional>
@@ -11,11 +11,11 @@ namespace pistachio {
 
 std::string serialize_plan(const PhysicalPlan& plan);
 
-// Opens a table of files: its name and the patterns it was made from.
+// Opens a table of files by its name and patterns.
 using TableOpener = std::function<TablePtr(const std::string& name, const std::vector<std::string>& patterns)>;
 
-// Tables in memory come without rows: they are on the rank that made the plan. Throws PeerError for bytes that are no plan, UserError if
-// this rank does not find the same files.
+// In-memory tables have no rows here: those are on the rank that planned. Throws PeerError for malformed bytes, UserError if this rank
+// does not find the same files.
 PhysicalPlan deserialize_plan(std::string_view bytes, const TableOpener& open);
 
 }  // namespace pistachio

@@ -1,15 +1,14 @@
-// Tables so small that every rank rather reads them itself than gets their rows from others.
+// Tables that are so small that every rank reads them itself instead of receiving their rows.
 #pragma once
 
 #include "physical/physical_node.h"
 
 namespace pistachio {
 
-// Whether the node is a scan of a small table, dealt out to the ranks, with nothing above it but filters and projections that give every
-// rank the same rows.
+// Whether the node is a split scan of a small table, possibly below filters and projections that are the same on every rank.
 bool is_small_table(const PhysicalNode& node);
 
-// Makes every rank read all of it.
+// Makes every rank read the whole table.
 void read_everywhere(PhysicalNode& node, const PhysicalPlan& plan);
 
 }  // namespace pistachio

@@ -17,11 +17,11 @@ class KeySpreading {
  public:
   KeySpreading(PhysicalPlan& plan, double least_rows) : plan_(plan), least_rows_(least_rows) {}
 
-  // `is_free`: nothing above, up to the next exchange, counts on where the rows of the node lie.
+  // `is_free`: nothing above, up to the next exchange, relies on the distribution of the node's rows.
   void visit(PhysicalNode& node, bool is_free) {
     for (size_t i = 0; i < node.children.size(); ++i) visit(*node.children[i], frees_child(node, i, is_free));
     if (is_free && node.as<PhysicalJoin>() != nullptr) spread(node);
-    // What is below may lie otherwise now.
+    // The distribution below may have changed.
     if (is_free && !node.children.empty()) node.distribution = given_distribution(node, plan_);
   }
 
@@ -29,13 +29,13 @@ class KeySpreading {
   static bool frees_child(const PhysicalNode& node, size_t child, bool is_free) {
     if (node.as<PhysicalExchange>() != nullptr) return true;
     if (node.as<PhysicalFilter>() != nullptr || node.as<PhysicalProject>() != nullptr || node.as<PhysicalUnion>() != nullptr) return is_free;
-    // Sums of what is on a rank are added up later wherever it was. Without calls it drops duplicates, which must have met.
+    // Partial sums are merged later, wherever their rows were. Without calls it removes duplicates, which must be on one rank.
     if (const auto* aggregate = node.as<PhysicalAggregate>())
       return is_free && aggregate->stage == AggregateStage::Partial && !aggregate->calls.empty() &&
              std::none_of(aggregate->calls.begin(), aggregate->calls.end(), [](const AggregateCall& call) { return call.distinct; });
     if (const auto* sort = node.as<PhysicalSort>()) return is_free && sort->on_each_rank;
     if (const auto* limit = node.as<PhysicalLimit>()) return is_free && limit->on_each_rank;
-    // The side that streams past rows which every rank has.
+    // The probe side of a join with a replicated build side.
     if (node.as<PhysicalJoin>() != nullptr)
       return is_free && child == 0 && node.children[1]->distribution.kind == Distribution::Kind::Replicated;
     return false;
@@ -43,7 +43,7 @@ class KeySpreading {
 
   void spread(PhysicalNode& node) {
     const auto& join = *node.as<PhysicalJoin>();
-    // Rows of the build side that go on by themselves must be on one rank only.
+    // Build rows that are output themselves must be on one rank only.
     bool gives_build_rows = join.kind == JoinKind::Right || join.kind == JoinKind::Full || !gives_left_columns(join.kind);
     PhysicalExchange* probe = repartition_below(node, 0);
     const PhysicalExchange* build = repartition_below(node, 1);
@@ -68,7 +68,7 @@ class KeySpreading {
 
 void spread_frequent_keys(PhysicalPlan& plan, double least_rows) {
   KeySpreading spreading(plan, least_rows);
-  // Who reads a common table may count on where its rows lie.
+  // Readers of a CTE may rely on its distribution.
   for (const PhysicalPtr& shared : plan.shared) {
     if (shared) spreading.visit(*shared, false);
   }

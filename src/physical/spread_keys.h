@@ -1,12 +1,12 @@
-// Joins over ranks whose frequent keys are worked on by all ranks (exec/adaptive/bucket_spread.h): the exchanges that this takes.
+// Spreads frequent keys of distributed joins over all ranks (exec/adaptive/bucket_spread.h) by inserting the necessary exchanges.
 #pragma once
 
 #include "physical/physical_node.h"
 
 namespace pistachio {
 
-// For joins whose two sides are repartitioned for it, with at least so many rows to probe. Left out are those whose result must lie by the
-// keys of the join: a grouping or a further join above counts on that.
+// For joins with both sides repartitioned and at least `least_rows` probe rows. Not if a grouping or join above relies on the result being
+// partitioned by the join keys.
 void spread_frequent_keys(PhysicalPlan& plan, double least_rows);
 
 }  // namespace pistachio
