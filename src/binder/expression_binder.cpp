@@ -27,8 +27,7 @@ bool is_constant_list(const std::vector<ExpressionPtr>& list) {
   return std::all_of(list.begin(), list.end(), [](const ExpressionPtr& item) { return item->is_constant(); });
 }
 
-// GREATEST and LEAST, ignoring NULLs. The expression for a pair contains each value several times, so pairs are combined as a balanced
-// tree.
+// GREATEST and LEAST, ignoring NULLs. The expression for a pair contains each value several times, hence the balanced tree.
 ExpressionPtr best_of(std::span<const ExpressionPtr> values, std::string_view better, LogicalType type, int64_t position) {
   if (values.size() == 1) return values[0];
   ExpressionPtr left = best_of(values.first(values.size() / 2), better, type, position);

@@ -7,7 +7,7 @@
 namespace pistachio::kernels {
 
 namespace {
-// More values than this in one call is a bug; it also keeps every sum of counts far from overflow.
+// More values in one call are a bug; the limit also keeps sums of counts from overflowing.
 constexpr int64_t max_values = int64_t{1} << 44;
 }  // namespace
 

@@ -1,6 +1,6 @@
-// The argument checks that several front doors share. They guard against bugs of the caller (InternalError): shapes, dtypes, devices.
-// What a file says is never checked here; the bodies check that and throw DataError. No check reads tensor elements, except those of
-// the small page tables, which always are on the CPU.
+// Argument checks shared by several operations. They catch bugs of the caller (InternalError): shapes, dtypes, devices. File contents are
+// checked by the bodies, which throw DataError. No check reads tensor elements, except those of the small page tables, which are always
+// on the CPU.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -11,15 +11,15 @@ namespace pistachio::kernels {
 
 // uint8, one-dimensional.
 void check_bytes(const at::Tensor& bytes);
-// A page table: int64 [pages, columns] on the CPU, whose first columns are begin and end inside `bytes` and whose last two are skip and
-// take, neither negative.
+// A page table: int64 [pages, columns] on the CPU; the first two columns are begin and end inside `bytes`, the last two skip and take,
+// which are not negative.
 void check_page_table(const at::Tensor& bytes, const at::Tensor& pages, int64_t columns);
 // The sum of the take column.
 int64_t total_take(const at::Tensor& pages);
-// No table or a table without rows.
+// Undefined, or without rows.
 bool is_empty_table(const at::Tensor& pages);
 
-// A dtype that columns have (bool, uint8, int8 .. int64, float, double), shape [n] or, for int64, [n, 2] (two-word decimals).
+// A column dtype (bool, uint8, int8 .. int64, float, double), shape [n] or, for int64, [n, 2] (two-word decimals).
 void check_values(const at::Tensor& values);
 bool is_wide(const at::Tensor& values);
 // bool [rows] on the device of `other`.

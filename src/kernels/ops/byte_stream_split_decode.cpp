@@ -1,4 +1,4 @@
-// Schema and front door of byte_stream_split_decode.
+// Schema and entry point of byte_stream_split_decode.
 #include "kernels/ops/byte_stream_split_decode.h"
 
 #include <ATen/ATen.h>

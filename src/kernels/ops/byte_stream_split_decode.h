@@ -1,7 +1,7 @@
-// Decodes BYTE_STREAM_SPLIT pages: byte j of all values, for j = 0 .. width - 1, one stream after the other.
+// Decodes BYTE_STREAM_SPLIT pages: for each j = 0 .. width - 1, byte j of all values as one stream.
 //   bytes  uint8 [..]
 //   pages  int64 CPU [pages, 5], rows {begin, end, values, skip, take}; values = values stored in the page = length of a stream
-//   width  bytes of a value, at most kLargestFixedWidth (kernels/ops/plain_fixed_bytes_decode.h)
+//   width  bytes per value, at most kLargestFixedWidth (kernels/ops/plain_fixed_bytes_decode.h)
 // Returns uint8 [sum of take, width], the values as they would be in PLAIN: reinterpret with .view(dtype).
 // DataError: a page is shorter than values * width bytes or has fewer values than skip + take.
 #pragma once

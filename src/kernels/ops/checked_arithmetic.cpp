@@ -1,4 +1,4 @@
-// Schema and front door of checked_arithmetic and wide_arithmetic.
+// Schema and entry point of checked_arithmetic and wide_arithmetic.
 #include "kernels/ops/checked_arithmetic.h"
 
 #include <ATen/ATen.h>

@@ -1,4 +1,4 @@
-// What the summarize kernels return: count, min, max and sum of a column's values, exact for integers and decimals. Bodies return it
+// Result of the summarize kernels: count, min, max and sum of a column's values, exact for integers and decimals. Bodies return it
 // as a small CPU tensor (one transfer from a device), which these functions unpack:
 //   integers, booleans   int64 [5]   count, min, max, sum low word, sum high word
 //   two-word decimals    int64 [7]   count, min low, high, max low, high, sum low, high
@@ -16,7 +16,7 @@ namespace pistachio::kernels {
 struct ColumnSummary {
   int64_t count = 0;      // values that are not NULL
   bool floating = false;  // which of the two groups below holds the result
-  Int128 min = 0;         // all zeros when count is 0
+  Int128 min = 0;         // all zeros if count is 0
   Int128 max = 0;
   Int128 sum = 0;
   double float_min = 0;  // NaN is greater than every number, as in PostgreSQL
@@ -30,7 +30,7 @@ struct TextSummary {
   int64_t count = 0;  // values that are not NULL
   int64_t characters = 0;
   int64_t bytes = 0;
-  int64_t min_index = -1;  // first of the smallest values by bytes; -1 when count is 0
+  int64_t min_index = -1;  // first of the smallest values by bytes; -1 if count is 0
   int64_t max_index = -1;  // first of the greatest
 };
 

@@ -1,4 +1,4 @@
-// Schema and front door of compare_columns and compare_text_columns.
+// Schema and entry point of compare_columns and compare_text_columns.
 #include "kernels/ops/compare_columns.h"
 
 #include <ATen/ATen.h>

@@ -1,6 +1,6 @@
 // Compares two columns row by row: left <op> right.
 //   left, right  [n] of any column dtype, or int64 [n, 2]; both of the same dtype and shape
-// Returns bool [n]. NaN orders as in PostgreSQL: equal to NaN, greater than every number. NULLs are the caller's affair.
+// Returns bool [n]. NaN orders as in PostgreSQL: equal to NaN, greater than every number. The caller handles NULLs.
 // compare_text_columns does the same for two texts of n values each, byte by byte as unsigned, a proper prefix being less.
 #pragma once
 

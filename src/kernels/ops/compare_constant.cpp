@@ -1,4 +1,4 @@
-// Schema and front door of compare_constant and compare_wide_constant.
+// Schema and entry point of compare_constant and compare_wide_constant.
 #include "kernels/ops/compare_constant.h"
 
 #include <ATen/ATen.h>

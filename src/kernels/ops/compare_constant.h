@@ -2,7 +2,7 @@
 //   values    [n] of any column dtype. Integers and booleans take an integer or boolean constant and are compared exactly, whatever
 //             their width; float and double take any number and are compared as doubles
 //   constant  the right side: values <op> constant
-// Returns bool [n]. NaN orders as in PostgreSQL: equal to NaN, greater than every number. NULLs are the caller's affair.
+// Returns bool [n]. NaN orders as in PostgreSQL: equal to NaN, greater than every number. The caller handles NULLs.
 // compare_wide_constant does the same for two-word decimals, int64 [n, 2], and a constant in two words.
 #pragma once
 

@@ -1,4 +1,4 @@
-// Schema and front door of compare_text_constant.
+// Schema and entry point of compare_text_constant.
 #include "kernels/ops/compare_text_constant.h"
 
 #include <ATen/ATen.h>

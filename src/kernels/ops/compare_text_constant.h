@@ -1,5 +1,5 @@
 // Compares text values with a constant, byte by byte as unsigned (the order of UTF-8 is that of its code points; collation "C").
-//   bytes, begins, ends  text of n values; every [begins[i], ends[i]) lies inside bytes
+//   bytes, begins, ends  text of n values; every [begins[i], ends[i]) is inside bytes
 // Returns bool [n]: value <op> constant. A proper prefix is less.
 #pragma once
 

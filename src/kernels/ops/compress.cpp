@@ -1,4 +1,4 @@
-// Schema and front door of compress and count_true.
+// Schema and entry point of compress and count_true.
 #include "kernels/ops/compress.h"
 
 #include <ATen/ATen.h>

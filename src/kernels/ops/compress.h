@@ -1,7 +1,7 @@
 // Keeps the rows that a mask selects.
 //   values  [n] of any column dtype, or int64 [n, 2]
 //   mask    bool [n]
-// compress returns the selected values in order, [k] or [k, 2] (`values` itself when all are); count_true returns k.
+// compress returns the selected values in order, [k] or [k, 2] (`values` itself if all are selected); count_true returns k.
 #pragma once
 
 #include <ATen/core/Tensor.h>

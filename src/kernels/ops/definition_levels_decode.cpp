@@ -1,4 +1,4 @@
-// Schema and front door of definition_levels_decode.
+// Schema and entry point of definition_levels_decode.
 #include "kernels/ops/definition_levels_decode.h"
 
 #include <ATen/ATen.h>

@@ -2,8 +2,8 @@
 //   bytes  uint8 [..]
 //   pages  int64 CPU [pages, 5], rows {begin, end, max_level 0..32767, skip, take}; the stream, without its length, is bytes[begin, end)
 // Returns (validity bool [sum of take]: level == max_level; counts int64 CPU [pages, 2]: valid values among the skipped and among the
-// taken levels, which is where the page's values start and how many belong to the taken rows).
-// DataError: the stream ends too early or a level, skipped ones too, is above max_level.
+// taken levels, that is, where the values of the taken rows start in the page and how many there are).
+// DataError: the stream ends too early, or a level (also a skipped one) is above max_level.
 #pragma once
 
 #include <ATen/core/Tensor.h>

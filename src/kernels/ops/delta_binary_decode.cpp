@@ -1,4 +1,4 @@
-// Schema and front door of delta_binary_decode.
+// Schema and entry point of delta_binary_decode.
 #include "kernels/ops/delta_binary_decode.h"
 
 #include <ATen/ATen.h>

@@ -1,4 +1,4 @@
-// Schema and front door of delta_text_expand.
+// Schema and entry point of delta_text_expand.
 #include "kernels/ops/delta_text_expand.h"
 
 #include <ATen/ATen.h>

@@ -2,9 +2,9 @@
 //   bytes           uint8 [..], where the suffixes are
 //   prefix_lengths  int64 [n], from delta_binary_decode
 //   suffix_begins, suffix_ends  int64 [n]
-// Returns (bytes uint8, begins int64 [n], ends int64 [n]); the values lie back to back.
-// DataError: a prefix is negative or longer than the value before it (before the first: 0), a suffix lies outside `bytes`, or the output
-// would exceed max_output_bytes (a few bytes of a hostile file can ask for terabytes).
+// Returns (bytes uint8, begins int64 [n], ends int64 [n]); the values are back to back.
+// DataError: a prefix is negative or longer than the previous value (the first must be 0), a suffix is outside `bytes`, or the output
+// would exceed max_output_bytes (a few bytes of a hostile file can expand to terabytes).
 #pragma once
 
 #include <ATen/core/Tensor.h>

@@ -1,4 +1,4 @@
-// Schema and front door of dictionary_gather.
+// Schema and entry point of dictionary_gather.
 #include "kernels/ops/dictionary_gather.h"
 
 #include <ATen/ATen.h>

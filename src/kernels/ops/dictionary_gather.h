@@ -1,6 +1,6 @@
 // Looks codes up in a dictionary.
 //   dictionary  [d] of any column dtype, or int64 [d, 2]
-//   codes       int32 [n], every one in [0, d): whoever made them has checked that (rle_decode with limit d); it is not checked again
+//   codes       int32 [n] in [0, d): checked by their producer (rle_decode with limit d), not here
 // Returns [n] or [n, 2] of the dictionary's dtype.
 #pragma once
 

@@ -1,4 +1,4 @@
-// Schema and front door of decimal_from_bytes, int96_to_micros and float16_to_float.
+// Schema and entry point of decimal_from_bytes, int96_to_micros and float16_to_float.
 #include "kernels/ops/fixed_bytes_conversion.h"
 
 #include <ATen/ATen.h>

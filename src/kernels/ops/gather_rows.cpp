@@ -1,4 +1,4 @@
-// Schema and front door of gather_rows.
+// Schema and entry point of gather_rows.
 #include "kernels/ops/gather_rows.h"
 
 #include <ATen/ATen.h>

@@ -1,6 +1,6 @@
 // Takes rows of a column, for the output of joins and sorts.
 //   values  [n] of any column dtype, or int64 [n, 2]
-//   rows    int64 [m], every one in [-1, n): whoever made them knows; it is not checked again. -1 is no row
+//   rows    int64 [m] in [-1, n), not checked; -1 means no row
 // Returns [m] or [m, 2]: values[rows[i]], zero for -1.
 #pragma once
 

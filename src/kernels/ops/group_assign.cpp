@@ -1,4 +1,4 @@
-// Schema and front door of group_assign and group_rehash.
+// Schema and entry point of group_assign and group_rehash.
 #include "kernels/ops/group_assign.h"
 
 #include <ATen/ATen.h>

@@ -1,15 +1,15 @@
-// Numbers the distinct hashes of a grouping: an open-addressing table from hash to group id, kept by the caller over many calls. Only
+// Assigns group ids to distinct hashes: an open-addressing table from hash to group id, kept by the caller over many calls. Only
 // hashes are compared; the caller verifies the keys of the rows against those of their groups.
-//   slots        int64 [capacity, 2], contiguous, capacity a power of two; all zeros is an empty table. A slot is {hash, id + 1}. A hash
-//                starts at its low bits (the top ones partition) and goes on to the next slot while that holds another hash
-//   groups       how many ids there are already, which is the next id
-//   most_groups  where to stop, at most capacity / 2
+//   slots        int64 [capacity, 2], contiguous, capacity a power of two; all zeros is an empty table. A slot is {hash, id + 1}. Linear
+//                probing starts at the low bits of a hash (the top bits partition)
+//   groups       number of existing groups, which is the next id
+//   most_groups  limit on groups, at most capacity / 2
 //   hashes       int64 [n]
-//   begin        the first row to look at
-// group_assign changes slots and returns (ids int64 [k], first_rows int64 [g]): row begin + i belongs to group ids[i]; the new groups,
-// groups .. groups + g - 1, were met first in the rows first_rows. It stops (k < n - begin) before the row that would need more than
-// most_groups groups; the caller then calls it again at begin + k, with a larger table or an empty one.
-// group_rehash returns slots of a larger capacity with the same content, entered in the order of the old slots.
+//   begin        the first row to assign
+// group_assign updates slots and returns (ids int64 [k], first_rows int64 [g]): row begin + i belongs to group ids[i]; first_rows are the
+// first rows of the new groups, groups .. groups + g - 1. It stops (k < n - begin) before the row that would exceed most_groups; the
+// caller then calls it again at begin + k, with a larger or an empty table.
+// group_rehash returns slots of a larger capacity with the same content, inserted in the order of the old slots.
 #pragma once
 
 #include <ATen/core/Tensor.h>

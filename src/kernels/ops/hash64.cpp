@@ -1,4 +1,4 @@
-// Schema and front door of hash64, hash64_text and hash64_combine.
+// Schema and entry point of hash64, hash64_text and hash64_combine.
 #include "kernels/ops/hash64.h"
 
 #include <ATen/ATen.h>

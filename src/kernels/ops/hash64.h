@@ -1,5 +1,5 @@
 // 64-bit hashes, as int64, for partitioning, grouping and joining; every bit depends on every input bit. Bodies agree bit for bit, so
-// ranks with different devices agree on who owns a key. NULLs are the caller's affair.
+// ranks with different devices agree on the owner of a key. The caller handles NULLs.
 //   hash64          values [n] of any column dtype or int64 [n, 2]. An integer or boolean hashes as its int64 value whatever its width, a
 //                   two-word decimal that fits int64 as that int64. float hashes as its double value; -0.0 as 0.0; all NaNs alike
 //   hash64_text     by the bytes of each value

@@ -3,7 +3,7 @@
 namespace pistachio::kernels {
 
 namespace {
-// Constant-initialised, so it is there before any static registration runs; written once by that and only read later.
+// Constant-initialized, so that it exists before any static registration runs; written once by that and only read later.
 constinit InstructionSetName registered_name = nullptr;
 }  // namespace
 

@@ -1,5 +1,5 @@
-// 128-bit integers: the values of DECIMAL(p > 18) and the exact sums of 64-bit ones. In tensors they are two int64 words, low (its bits
-// are unsigned) then high (signed).
+// 128-bit integers: values of DECIMAL(p > 18) and exact sums of 64-bit ones. In tensors they are two int64 words: low (unsigned bits),
+// then high (signed).
 #pragma once
 
 #include <cstdint>

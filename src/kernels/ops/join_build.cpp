@@ -1,4 +1,4 @@
-// Schema and front door of join_build.
+// Schema and entry point of join_build.
 #include "kernels/ops/join_build.h"
 
 #include <ATen/ATen.h>

@@ -1,7 +1,7 @@
-// The table of a hash join: the rows of the build side sorted into buckets by the top bits of their hashes, so that a radix partition of
+// Builds the table of a hash join: the build rows sorted into buckets by the top bits of their hashes, so that a radix partition of
 // the hashes is a range of buckets.
-//   hashes    int64 [n], as hash64 makes them
-//   validity  bool [n], or undefined: no NULLs. Rows where it is false are left out, as NULL equals nothing
+//   hashes    int64 [n], from hash64
+//   validity  bool [n], or undefined: no NULLs. Rows where it is false are skipped, as NULL equals nothing
 // Returns (offsets int64 [2^b + 1], order int64 [k], ordered_hashes int64 [k]) with b = join_bucket_bits(n): bucket h >> (64 - b) of a
 // hash h holds the rows order[offsets[bucket], offsets[bucket + 1]), ascending; ordered_hashes[i] is hashes[order[i]].
 #pragma once

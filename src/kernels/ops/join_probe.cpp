@@ -1,4 +1,4 @@
-// Schema and front door of join_probe and join_any.
+// Schema and entry point of join_probe and join_any.
 #include "kernels/ops/join_probe.h"
 
 #include <ATen/ATen.h>

@@ -1,13 +1,13 @@
-// Looks rows up in the table of a hash join. Only hashes are compared; the caller verifies the keys of the pairs.
-//   offsets, order, ordered_hashes  as join_build returns them
+// Probes the table of a hash join. Only hashes are compared; the caller verifies the keys of the pairs.
+//   offsets, order, ordered_hashes  from join_build
 //   probe_hashes                    int64 [p]
 //   probe_validity                  bool [p], or undefined: no NULLs. Rows where it is false match nothing
-//   begin                           the first row to look up
-//   most_pairs                      where to stop, at least 1
+//   begin                           the first row to probe
+//   most_pairs                      limit on pairs, at least 1
 // join_probe returns (probe_rows int64 [m], build_rows int64 [m], next): all pairs of rows with equal hashes, by probe row and then by
-// build row. It stops after the row that makes m >= most_pairs, so one row with many partners may go beyond; next is the first row that
-// was not looked up, p at the end.
-// join_any returns bool [p]: whether the row has a partner.
+// build row. It stops after the row that makes m >= most_pairs, so one row with many matches may exceed the limit; next is the first row
+// not yet probed, p at the end.
+// join_any returns bool [p]: whether the row has a match.
 #pragma once
 
 #include <ATen/core/Tensor.h>

@@ -1,4 +1,4 @@
-// Schema and front door of key_filter_add and key_filter_test.
+// Schema and entry point of key_filter_add and key_filter_test.
 #include "kernels/ops/key_filter.h"
 
 #include <ATen/ATen.h>

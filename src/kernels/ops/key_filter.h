@@ -1,10 +1,9 @@
-// A Bloom filter of hashes: tells of most that were not added that they were not. A hash has three bits in one word, so that a test costs
-// one look at memory.
-//   words   int64 [2^k], k >= 1, zeros to begin with: the word of a hash h is h >> (64 - k), its bits are h & 63, (h >> 6) & 63 and
-//           (h >> 12) & 63. Filters of one size are united by bitwise or
-//   hashes  int64 [n], as hash64 makes them
-// key_filter_add sets the bits of all hashes. key_filter_test returns bool [n]: false for hashes that were not added, true for those that
-// were and for a few others (below 1 % with four or fewer hashes a word).
+// Bloom filter over hashes. The three bits of a hash are in one word, so that a test costs one memory access.
+//   words   int64 [2^k], k >= 1, initially zeros: the word of a hash h is h >> (64 - k), its bits are h & 63, (h >> 6) & 63 and
+//           (h >> 12) & 63. Filters of the same size are merged by bitwise or
+//   hashes  int64 [n], from hash64
+// key_filter_add sets the bits of all hashes. key_filter_test returns bool [n]: true for added hashes, false for most others
+// (false-positive rate below 1 % with at most four hashes per word).
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -15,7 +14,7 @@ namespace pistachio::kernels {
 
 void key_filter_add(at::Tensor& words, const at::Tensor& hashes);
 at::Tensor key_filter_test(const at::Tensor& words, const at::Tensor& hashes);
-// How many words are good for so many hashes, between 2 and 2^18.
+// Number of words for this many hashes, from 2 to 2^18.
 int64_t key_filter_words(int64_t hashes);
 
 }  // namespace pistachio::kernels

@@ -1,4 +1,4 @@
-// Schema and front door of partition_rows.
+// Schema and entry point of partition_rows.
 #include "kernels/ops/partition_rows.h"
 
 #include <ATen/ATen.h>

@@ -1,6 +1,6 @@
-// Sorts rows into 2^bits partitions by the top bits of their hashes; joins and groupings look rows up by the same or by lower bits, so
-// a partition is a range of a join table and loses nothing inside a group table.
-//   hashes  int64 [n], as hash64 makes them
+// Partitions rows into 2^bits partitions by the top bits of their hashes. A partition is a range of a join table, which uses the same bits;
+// group tables use the low bits, so partitioning does not make them collide.
+//   hashes  int64 [n], from hash64
 //   bits    in [0, 12]
 // Returns (order int64 [n], offsets int64 [2^bits + 1]): partition p holds the rows order[offsets[p], offsets[p + 1]), ascending.
 #pragma once

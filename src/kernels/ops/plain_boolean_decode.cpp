@@ -1,4 +1,4 @@
-// Schema and front door of plain_boolean_decode.
+// Schema and entry point of plain_boolean_decode.
 #include "kernels/ops/plain_boolean_decode.h"
 
 #include <ATen/ATen.h>

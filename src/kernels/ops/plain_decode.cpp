@@ -1,4 +1,4 @@
-// Schema and front door of plain_decode.
+// Schema and entry point of plain_decode.
 #include "kernels/ops/plain_decode.h"
 
 #include <ATen/ATen.h>

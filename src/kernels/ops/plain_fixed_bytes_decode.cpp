@@ -1,4 +1,4 @@
-// Schema and front door of plain_fixed_bytes_decode.
+// Schema and entry point of plain_fixed_bytes_decode.
 #include "kernels/ops/plain_fixed_bytes_decode.h"
 
 #include <ATen/ATen.h>

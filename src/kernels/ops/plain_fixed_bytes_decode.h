@@ -1,7 +1,7 @@
 // Decodes PLAIN pages of FIXED_LEN_BYTE_ARRAY (and INT96, width 12): a copy of rows of `width` bytes.
 //   bytes  uint8 [..]
 //   pages  int64 CPU [pages, 4], rows {begin, end, skip, take}; a page's values are bytes[begin, end)
-//   width  bytes of a value, at most kLargestFixedWidth
+//   width  bytes per value, at most kLargestFixedWidth
 // Returns uint8 [sum of take, width]. DataError: a page is shorter than skip + take values.
 #pragma once
 

@@ -1,4 +1,4 @@
-// Schema and front door of plain_text_decode.
+// Schema and entry point of plain_text_decode.
 #include "kernels/ops/plain_text_decode.h"
 
 #include <ATen/ATen.h>

@@ -1,4 +1,4 @@
-// Schema and front door of rle_decode.
+// Schema and entry point of rle_decode.
 #include "kernels/ops/rle_decode.h"
 
 #include <ATen/ATen.h>

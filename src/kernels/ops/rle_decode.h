@@ -1,10 +1,10 @@
 // Decodes Parquet's RLE / bit-packed hybrid: dictionary codes and, with limit 0, any unsigned values of up to 32 bits.
 //   bytes  uint8 [..], no padding expected
 //   pages  int64 CPU [pages, 6], rows {begin, end, bit_width 0..32, limit, skip, take}; the stream is bytes[begin, end)
-// Returns int32 [sum of take], pages in order. Skipped values are stepped over run by run, without unpacking and unchecked.
-// DataError: the stream ends before skip + take values (a last bit-packed run may lack bytes that hold only unneeded values), an RLE
-// value does not fit its bit width, or a taken value is >= limit (limit > 0; codes: the dictionary's size. An empty dictionary has no
-// limit to give: the caller refuses taken values itself). With limit 0 nothing is checked and 32-bit values keep their bits.
+// Returns int32 [sum of take], pages in order. Skipped values are skipped run by run, neither unpacked nor checked.
+// DataError: the stream ends before skip + take values (the last bit-packed run may lack bytes of unneeded values), an RLE value does
+// not fit its bit width, or a taken value is >= limit (limit > 0; for codes the dictionary's size. For an empty dictionary the
+// caller must reject taken values itself). With limit 0 nothing is checked and 32-bit values keep their bits.
 // Bit width 0 yields zeros whatever the bytes are.
 #pragma once
 

@@ -1,4 +1,4 @@
-// Schema and front door of route_rows.
+// Schema and entry point of route_rows.
 #include "kernels/ops/route_rows.h"
 
 #include <ATen/ATen.h>

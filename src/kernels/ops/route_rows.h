@@ -1,10 +1,10 @@
-// Sorts rows by the rank they go to: the top bits of a row's hash name a bucket, a table says which rank owns that bucket. The table is the
-// caller's to choose, so that shares can be uneven or moved; one that gives ascending ranks makes the same parts as partition_rows.
-//   hashes  int64 [n], as hash64 makes them
+// Groups rows by destination rank: the top bits of a row's hash select a bucket, and a table maps buckets to ranks. The caller chooses the
+// table, so shares can be uneven or reassigned; with ascending ranks the result is that of partition_rows.
+//   hashes  int64 [n], from hash64
 //   owners  int32 or int64 [2^bits], bits in [0, 16], on the device of the hashes: the rank of each bucket, in [0, ranks)
 //   ranks   in [1, 65536]
 // Returns (order int64 [n], offsets int64 [ranks + 1]): rank r gets the rows order[offsets[r], offsets[r + 1]), ascending.
-// An owner outside of its range is a bug of the caller: InternalError.
+// InternalError: an owner is out of range.
 #pragma once
 
 #include <ATen/core/Tensor.h>

@@ -1,4 +1,4 @@
-// Schema and front door of segment_extreme and segment_extreme_text.
+// Schema and entry point of segment_extreme and segment_extreme_text.
 #include "kernels/ops/segment_extreme.h"
 
 #include <ATen/ATen.h>

@@ -1,4 +1,4 @@
-// Schema and front door of segment_moments and moments_merge.
+// Schema and entry point of segment_moments and moments_merge.
 #include "kernels/ops/segment_moments.h"
 
 #include <ATen/ATen.h>

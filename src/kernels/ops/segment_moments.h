@@ -1,11 +1,11 @@
-// Count, mean and sum of squared distances from the mean per group, from which variances and standard deviations follow without the
-// cancellation that sums of squares suffer from.
-//   moments   the state, contiguous and changed: double [g, 3], rows {count, mean, m2}; zeros at the start
+// Count, mean and sum of squared distances from the mean per group, for variances and standard deviations without the cancellation of
+// sums of squares.
+//   moments   the state, contiguous, modified in place: double [g, 3], rows {count, mean, m2}; initially zeros
 //   ids       int64 [n], the group of each row, in [0, g): not checked
 //   values    [n], float or double
-//   validity  bool [n], or undefined: no NULLs. Rows where it is false change nothing
-//   other     double [n, 3], rows of another such state, to be merged into those of their ids; rows with count 0 change nothing
-// Rows are taken in their order, each by: count += 1; distance = value - mean; mean += distance * (1 / count);
+//   validity  bool [n], or undefined: no NULLs. Rows where it is false are ignored
+//   other     double [n, 3], rows of another such state, to be merged into the groups `ids`; rows with count 0 are ignored
+// Rows are added in order, each by: count += 1; distance = value - mean; mean += distance * (1 / count);
 // m2 += distance * (value - mean). Merging {count, mean, m2} into a state that is not empty: total = both counts;
 // distance = mean - the state's; the state's mean += distance * (count / total); its m2 += m2 + distance^2 * (its count * count / total).
 #pragma once

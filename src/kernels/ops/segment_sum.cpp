@@ -1,4 +1,4 @@
-// Schema and front door of segment_count, segment_sum and segment_sum_float.
+// Schema and entry point of segment_count, segment_sum and segment_sum_float.
 #include "kernels/ops/segment_sum.h"
 
 #include <ATen/ATen.h>

@@ -1,10 +1,10 @@
 // Counts and sums per group; each call adds a batch of rows to the state.
-//   counts, sums  the state, contiguous and changed: int64 [g]; int64 [g, 2], 128-bit in two words; double [g]
+//   counts, sums  the state, contiguous, modified in place: int64 [g]; int64 [g, 2], 128-bit in two words; double [g]
 //   ids           int64 [n], the group of each row, in [0, g): not checked
 //   values        [n] integers, booleans or int64 [n, 2] for segment_sum; float or double for segment_sum_float
-//   validity      bool [n], or undefined: no NULLs. Rows where it is false count and add nothing
-// segment_sum is exact. UserError, with the state half changed: a sum of two-word values leaves 128 bits (64-bit values cannot reach
-// that). segment_sum_float adds in double, in no promised order.
+//   validity      bool [n], or undefined: no NULLs. Rows where it is false are ignored
+// segment_sum is exact. UserError, with the state partly updated: a sum of two-word values overflows 128 bits (sums of 64-bit values
+// cannot). segment_sum_float adds in double, in unspecified order.
 #pragma once
 
 #include <ATen/core/Tensor.h>

@@ -1,4 +1,4 @@
-// Schema and front door of sort_order.
+// Schema and entry point of sort_order.
 #include "kernels/ops/sort_order.h"
 
 #include <ATen/ATen.h>

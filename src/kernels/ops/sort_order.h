@@ -1,6 +1,6 @@
-// The order of rows by sort keys.
-//   words  at least one int64 [n], the most significant first; the caller has turned values, NULLs and directions into words whose signed
-//          order is the wanted one
+// Stable sort of rows by sort keys.
+//   words  at least one int64 [n], the most significant first; the caller encodes values, NULLs and directions as words whose signed
+//          order is the requested one
 // Returns int64 [n]: the row numbers in ascending lexicographic order of their words; equal rows keep their order.
 #pragma once
 

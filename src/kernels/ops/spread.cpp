@@ -1,4 +1,4 @@
-// Schema and front door of spread.
+// Schema and entry point of spread.
 #include "kernels/ops/spread.h"
 
 #include <ATen/ATen.h>

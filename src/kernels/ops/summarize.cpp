@@ -1,4 +1,4 @@
-// Schema and front door of summarize and summarize_dictionary.
+// Schema and entry point of summarize and summarize_dictionary.
 #include "kernels/ops/summarize.h"
 
 #include <ATen/ATen.h>

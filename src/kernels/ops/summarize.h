@@ -2,7 +2,7 @@
 //   values    [n] of any column dtype, or int64 [n, 2]
 //   validity  bool [n], or undefined: no NULLs
 // Integer sums are exact in 128 bits; float is summed in double. UserError: a sum of two-word decimals does not fit 128 bits.
-// summarize_dictionary does the same for dictionary[codes] without making those values; codes are trusted as in dictionary_gather.
+// summarize_dictionary does the same for dictionary[codes] without materializing the values; codes are trusted as in dictionary_gather.
 #pragma once
 
 #include <ATen/core/Tensor.h>

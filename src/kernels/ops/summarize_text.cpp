@@ -1,4 +1,4 @@
-// Schema and front door of summarize_text and summarize_text_dictionary.
+// Schema and entry point of summarize_text and summarize_text_dictionary.
 #include "kernels/ops/summarize_text.h"
 
 #include <ATen/ATen.h>

@@ -1,9 +1,9 @@
-// Count, characters, bytes, smallest and greatest value of a text column. Characters are UTF-8 code points: bytes that are not
-// continuation bytes (10xxxxxx), so damaged text is counted in some way, never refused.
-//   bytes, begins, ends  text of n values; every [begins[i], ends[i]) lies inside bytes
+// Count, characters, bytes, minimum and maximum of a text column. Characters are UTF-8 code points, counted as bytes that are not
+// continuation bytes (10xxxxxx), so that invalid text is counted somehow, never rejected.
+//   bytes, begins, ends  text of n values; every [begins[i], ends[i]) is inside bytes
 //   validity             bool [n], or undefined: no NULLs
-// summarize_text_dictionary takes the dictionary's text (d entries) and codes int32 [n], trusted as in dictionary_gather; it works out
-// each entry's length once, and its min_index and max_index are entries of the dictionary, among those that a valid row uses.
+// summarize_text_dictionary takes the dictionary's text (d entries) and codes int32 [n], trusted as in dictionary_gather; it computes
+// each entry's length once, and its min_index and max_index are dictionary entries used by a valid row.
 #pragma once
 
 #include <ATen/core/Tensor.h>

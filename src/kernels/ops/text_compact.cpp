@@ -1,4 +1,4 @@
-// Schema and front door of text_compact.
+// Schema and entry point of text_compact.
 #include "kernels/ops/text_compact.h"
 
 #include <ATen/ATen.h>

@@ -1,5 +1,5 @@
-// Copies text values back to back, which drops the bytes that belong to no value.
-//   bytes, begins, ends  text of n values; every [begins[i], ends[i]) lies inside bytes
+// Copies text values back to back, which drops bytes that belong to no value.
+//   bytes, begins, ends  text of n values; every [begins[i], ends[i]) is inside bytes
 // Returns (bytes uint8 [sum of lengths], offsets int64 [n + 1]): value i is bytes[offsets[i], offsets[i + 1]).
 #pragma once
 

@@ -1,4 +1,4 @@
-// Schema and front door of text_ranks.
+// Schema and entry point of text_ranks.
 #include "kernels/ops/text_ranks.h"
 
 #include <ATen/ATen.h>

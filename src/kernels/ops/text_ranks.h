@@ -1,6 +1,6 @@
-// Turns text into numbers of the same order, as sort keys.
-//   bytes, begins, ends  text of n values; every [begins[i], ends[i]) lies inside bytes
-// Returns int64 [n]: how many different values are less than value i, byte by byte as unsigned, a proper prefix being less.
+// Maps text to numbers of the same order, as sort keys.
+//   bytes, begins, ends  text of n values; every [begins[i], ends[i]) is inside bytes
+// Returns int64 [n]: the number of distinct values less than value i, byte by byte as unsigned, a proper prefix being less.
 #pragma once
 
 #include <ATen/core/Tensor.h>
