@@ -48,15 +48,15 @@ std::vector<int> order_of(const std::vector<int64_t>& needs, int refused = -1) {
   return order;
 }
 
-TEST(BlockingPoolTest, EqualNeedsRunAsTheyCame) {
+TEST(BlockingPoolTest, EqualNeedsRunInOrderOfArrival) {
   EXPECT_EQ(order_of({7, 7, 7, 7}), (std::vector<int>{0, 1, 2, 3}));
 }
 
-TEST(BlockingPoolTest, WhatIsNeededFirstRunsFirst) {
+TEST(BlockingPoolTest, SmallerNeedRunsFirst) {
   EXPECT_EQ(order_of({5, 1, 3, 1, 9, -1, 5}), (std::vector<int>{5, 1, 3, 2, 0, 6, 4}));
 }
 
-TEST(BlockingPoolTest, ARefusedJobLeavesTheOrderOfTheOthers) {
+TEST(BlockingPoolTest, RefusedJobKeepsOrderOfOthers) {
   EXPECT_EQ(order_of({5, 1, 3, 4}, 2), (std::vector<int>{1, 3, 0}));
   EXPECT_EQ(order_of({5, 1, 3, 4}, 0), (std::vector<int>{1, 2, 3}));
   EXPECT_EQ(order_of({1, 2, 3}, 2), (std::vector<int>{0, 1}));

@@ -36,7 +36,7 @@ TEST(CancelTokenTest, TheFirstReasonStays) {
   }
 }
 
-TEST(CancelTokenTest, ChildrenFollowTheirParentAndNotTheOtherWayRound) {
+TEST(CancelTokenTest, CancellationPropagatesToChildrenOnly) {
   CancelSource parent;
   CancelSource first(parent.token());
   CancelSource second(parent.token());
@@ -51,7 +51,7 @@ TEST(CancelTokenTest, ChildrenFollowTheirParentAndNotTheOtherWayRound) {
   EXPECT_EQ(late.token().reason(), "all");
 }
 
-TEST(CancelTokenTest, CallbacksRunOnceAndNotAfterTheirEnd) {
+TEST(CancelTokenTest, CallbacksRunOnceAndNotAfterRemoval) {
   CancelSource source;
   int calls = 0;
   int calls_of_removed = 0;
@@ -65,7 +65,7 @@ TEST(CancelTokenTest, CallbacksRunOnceAndNotAfterTheirEnd) {
   EXPECT_EQ(calls_of_removed, 0);
 }
 
-TEST(CancelTokenTest, TheLastOwnerMayLetGoInACallback) {
+TEST(CancelTokenTest, LastOwnerMayReleaseInCallback) {
   CancelSource parent;
   auto child = std::make_unique<CancelSource>(parent.token());
   CancelCallback callback(child->token(), [&] { child.reset(); });
@@ -85,7 +85,7 @@ TEST(CancelTokenTest, RemovalWaitsForARunningCallback) {
   }
 }
 
-TEST(CancelTokenTest, ChildrenComeAndGoWhileTheParentIsCancelled) {
+TEST(CancelTokenTest, ChildrenMayBeCreatedDuringCancellation) {
   for (int round = 0; round < 100; ++round) {
     CancelSource parent;
     std::thread canceller([&] { parent.cancel("race"); });
@@ -97,7 +97,7 @@ TEST(CancelTokenTest, ChildrenComeAndGoWhileTheParentIsCancelled) {
   }
 }
 
-TEST(CancelTokenTest, TheEarliestDeadlineOfTheAncestorsCounts) {
+TEST(CancelTokenTest, EarliestDeadlineOfAncestorsApplies) {
   SteadyTime now = std::chrono::steady_clock::now();
   CancelSource parent({}, now + 1h);
   EXPECT_EQ(CancelSource(parent.token(), now + 2h).token().deadline(), now + 1h);
@@ -128,7 +128,7 @@ TEST_F(CancelTaskTest, ADeadlineEndsASleepingTask) {
   expect_cancelled(sleep(), past.token(), "the deadline passed");
 }
 
-TEST_F(CancelTaskTest, ADeadlineEndsABusyTaskAtItsNextAwait) {
+TEST_F(CancelTaskTest, DeadlineEndsBusyTaskAtNextAwait) {
   auto busy = []() -> Task<void> {
     while (true) co_await reschedule();
   };
@@ -136,7 +136,7 @@ TEST_F(CancelTaskTest, ADeadlineEndsABusyTaskAtItsNextAwait) {
   expect_cancelled(busy(), source.token(), "the deadline passed");
 }
 
-TEST_F(CancelTaskTest, ATimeLimitInsideATaskEndsOnlyThatPart) {
+TEST_F(CancelTaskTest, NestedTimeLimitEndsOnlyThatPart) {
   auto sleep = []() -> Task<int> {
     co_await sleep_for(24h);
     co_return 1;
@@ -171,7 +171,7 @@ TEST_F(CancelTaskTest, CancellationFromOutsideWakesASleepingTask) {
   canceller.join();
 }
 
-TEST_F(CancelTaskTest, ACancelledTokenStopsATaskBeforeItStarts) {
+TEST_F(CancelTaskTest, CancelledTokenPreventsTaskStart) {
   CancelSource source;
   source.cancel("never");
   bool started = false;
@@ -183,7 +183,7 @@ TEST_F(CancelTaskTest, ACancelledTokenStopsATaskBeforeItStarts) {
   EXPECT_FALSE(started);
 }
 
-TEST_F(CancelTaskTest, AQueuedBlockingCallDoesNotRunAndARunningOneIsWaitedFor) {
+TEST_F(CancelTaskTest, CancelDropsQueuedAndAwaitsRunningBlockingCalls) {
   CancelSource source;
   std::atomic<bool> first_runs = false;
   std::atomic<bool> first_ended = false;

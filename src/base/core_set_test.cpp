@@ -7,18 +7,18 @@
 namespace pistachio {
 namespace {
 
-TEST(CoreSetTest, TextComesBack) {
+TEST(CoreSetTest, TextRoundTrips) {
   for (const CoreSet& cores : {CoreSet{}, CoreSet{0}, CoreSet{0, 1, 2, 3}, CoreSet{1, 3, 5}, CoreSet{0, 1, 2, 8, 10, 11}})
     EXPECT_EQ(core_set_of(to_text(cores)), cores) << to_text(cores);
   EXPECT_EQ(to_text({0, 1, 2, 8, 10, 11}), "0-2,8,10-11");
 }
 
-TEST(CoreSetTest, OtherTextIsNothing) {
+TEST(CoreSetTest, MalformedTextIsEmpty) {
   for (const char* text : {"x", "-1", "1,", "3-1", "2,1", "1-", "1;2", "99999999999", "0-2000000"})
     EXPECT_EQ(core_set_of(text), CoreSet{}) << text;
 }
 
-TEST(CoreSetTest, AThreadIsHeldToItsCores) {
+TEST(CoreSetTest, ThreadStaysOnItsCores) {
   CoreSet all = usable_cores();
   ASSERT_FALSE(all.empty());
   CoreSet seen;

@@ -7,14 +7,14 @@
 namespace pistachio {
 namespace {
 
-TEST(ErrorTest, DataErrorNamesFileRowGroupColumnAndOffset) {
+TEST(ErrorTest, DataErrorNamesItsLocation) {
   DataError error("page is cut short", {"a.parquet", 3, "price", 4096});
   EXPECT_EQ(error.message(), "a.parquet, row group 3, column price, offset 4096: page is cut short");
   EXPECT_EQ(error.location().row_group, 3);
   EXPECT_EQ(error.problem(), "page is cut short");
 }
 
-TEST(ErrorTest, UnknownPartsOfALocationAreLeftOut) {
+TEST(ErrorTest, UnknownPartsOfLocationAreOmitted) {
   EXPECT_EQ(DataError("no footer", {"a.parquet"}).message(), "a.parquet: no footer");
   EXPECT_EQ(DataError("too short", {.offset = 7}).message(), "offset 7: too short");
 }

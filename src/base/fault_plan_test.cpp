@@ -27,7 +27,7 @@ TEST(FaultPlanTest, AnEmptyPlanDoesNothing) {
   }
 }
 
-TEST(FaultPlanTest, HappensAtTheNthPassingOfItsPointOnItsRankOnce) {
+TEST(FaultPlanTest, FiresOnceAtNthPassOnItsRank) {
   FaultPlan plan("scan_chunk:1:3=nomemory", 1, {});
   plan.reach(FaultPoint::ProbeChunk);
   plan.reach(FaultPoint::ScanChunk);
@@ -40,7 +40,7 @@ TEST(FaultPlanTest, HappensAtTheNthPassingOfItsPointOnItsRankOnce) {
   EXPECT_THROW(of_all.reach(FaultPoint::RowsSent), UserError);
 }
 
-TEST(FaultPlanTest, CuttingIsLeftToTheOwner) {
+TEST(FaultPlanTest, CutCallsTheOwner) {
   int cuts = 0;
   FaultPlan plan("end_sent=cut", 0, [&] { ++cuts; });
   plan.reach(FaultPoint::EndSent);

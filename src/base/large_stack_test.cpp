@@ -26,7 +26,7 @@ TEST(LargeStack, HoldsDeepRecursion) {
   EXPECT_EQ(depth, 100'000);
 }
 
-TEST(StartThread, GivesTheStackAskedFor) {
+TEST(StartThread, HasTheRequestedStackSize) {
   int64_t depth = 0;
   start_thread("a test", "", [&] { depth = descend(20'000); }, kDeepStackBytes).join();
   EXPECT_EQ(depth, 20'000);

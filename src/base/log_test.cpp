@@ -17,7 +17,7 @@ TEST(LogTest, RecordsReachTheSinkWithTheirFields) {
   EXPECT_EQ(records[0].fields[1].value, "17");
 }
 
-TEST(LogTest, ALineIsOneLine) {
+TEST(LogTest, RecordIsOneLine) {
   LogRecord record{std::chrono::system_clock::time_point(std::chrono::milliseconds(1'500)),
                    LogLevel::Error,
                    "two\nlines",

@@ -10,7 +10,7 @@ std::coroutine_handle<> handle_of(int& place) {
   return std::coroutine_handle<>::from_address(&place);
 }
 
-TEST(ReadyQueueTest, TheFrontIsPassedOverAfterAFewTurns) {
+TEST(ReadyQueueTest, FrontSlotIsSkippedAfterFewTurns) {
   int front = 0;
   int waiting = 0;
   ReadyQueue queue;

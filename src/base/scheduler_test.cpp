@@ -54,7 +54,7 @@ class SchedulerTest : public testing::TestWithParam<int> {
   Scheduler scheduler{SchedulerOptions{.workers = GetParam()}};
 };
 
-TEST_P(SchedulerTest, RunGivesTheResult) {
+TEST_P(SchedulerTest, RunReturnsTheResult) {
   EXPECT_EQ(scheduler.run(give(7)), 7);
   EXPECT_EQ(scheduler.run(give_text("a text that does not fit into the small buffer")), "a text that does not fit into the small buffer!");
 }
@@ -73,7 +73,7 @@ TEST_P(SchedulerTest, MovesMoveOnlyResults) {
   EXPECT_EQ(*scheduler.run(make()), 3);
 }
 
-TEST_P(SchedulerTest, AwaitsInALoopDoNotGrowTheStack) {
+TEST_P(SchedulerTest, AwaitsInLoopDoNotGrowStack) {
   EXPECT_EQ(scheduler.run(sum_in_a_loop(300'000)), 300'000);
 }
 
@@ -103,7 +103,7 @@ TEST_P(SchedulerTest, RescheduleLetsOthersRun) {
 }
 
 // Two tasks that keep waking each other occupy the front slot of the queue; a third one must still get its turn.
-TEST_P(SchedulerTest, TasksThatKeepWakingEachOtherDoNotStarveTheRest) {
+TEST_P(SchedulerTest, TasksWakingEachOtherDoNotStarveOthers) {
   std::atomic<bool> third_ran = false;
   auto wake_forever = [&]() -> Task<void> {
     const TaskContext& context = co_await current_context();
@@ -131,7 +131,7 @@ TEST_P(SchedulerTest, TasksThatKeepWakingEachOtherDoNotStarveTheRest) {
   scheduler.run(with_task_group(body));
 }
 
-TEST_P(SchedulerTest, ManyThreadsMayRunTasksAtTheSameTime) {
+TEST_P(SchedulerTest, ManyThreadsRunTasksConcurrently) {
   std::vector<std::thread> threads;
   std::atomic<int64_t> sum = 0;
   for (int i = 0; i < 4; ++i) {
@@ -182,7 +182,7 @@ TEST_P(SchedulerTest, SleepingTasksAllWake) {
   EXPECT_EQ(woken, 500);
 }
 
-TEST_P(SchedulerTest, BlockingCallsGiveResultsAndErrors) {
+TEST_P(SchedulerTest, BlockingCallsReturnResultsAndErrors) {
   auto use = [&]() -> Task<std::string> {
     std::string owned = "a text that does not fit into the small buffer";
     auto copy = [owned] { return owned + "?"; };
@@ -199,7 +199,7 @@ TEST_P(SchedulerTest, BlockingCallsGiveResultsAndErrors) {
   EXPECT_EQ(scheduler.run(use()), "a text that does not fit into the small buffer?!blocked");
 }
 
-TEST_P(SchedulerTest, BlockingCallsRunAwayFromTheWorkers) {
+TEST_P(SchedulerTest, BlockingCallsDoNotRunOnWorkers) {
   std::set<std::thread::id> workers;
   std::set<std::thread::id> blocking;
   std::mutex mutex;

@@ -82,7 +82,7 @@ TEST_P(TaskGroupTest, GroupsNest) {
   EXPECT_EQ(ended, 511);
 }
 
-TEST_P(TaskGroupTest, TheFirstErrorCancelsTheSiblingsAndIsRethrown) {
+TEST_P(TaskGroupTest, FirstErrorCancelsSiblingsAndIsRethrown) {
   std::atomic<int> cancelled = 0;
   auto sleeper = [&]() -> Task<void> {
     try {
@@ -108,7 +108,7 @@ TEST_P(TaskGroupTest, TheFirstErrorCancelsTheSiblingsAndIsRethrown) {
   EXPECT_LE(cancelled, 10);
 }
 
-TEST_P(TaskGroupTest, ABodyThatThrowsWaitsForItsChildren) {
+TEST_P(TaskGroupTest, ThrowingBodyWaitsForItsChildren) {
   std::atomic<int> started = 0;
   std::atomic<int> ended = 0;
   auto child = [&]() -> Task<void> {
@@ -128,7 +128,7 @@ TEST_P(TaskGroupTest, ABodyThatThrowsWaitsForItsChildren) {
   EXPECT_EQ(ended, 10);
 }
 
-TEST_P(TaskGroupTest, ABodyThatIsNoCoroutineMayThrow) {
+TEST_P(TaskGroupTest, NonCoroutineBodyMayThrow) {
   auto body = [](TaskGroup& group) -> Task<void> {
     group.spawn(sleep_a_day());
     throw UserError("at once");
@@ -137,7 +137,7 @@ TEST_P(TaskGroupTest, ABodyThatIsNoCoroutineMayThrow) {
 }
 
 // A child that is cancelled because its channel partner failed may report earlier than the partner itself.
-TEST_P(TaskGroupTest, ARealErrorGoesBeforeCancellation) {
+TEST_P(TaskGroupTest, RealErrorTakesPrecedenceOverCancellation) {
   auto cancelled_first = []() -> Task<void> {
     co_await reschedule();
     throw Cancelled("the receiver is gone");

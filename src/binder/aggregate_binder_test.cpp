@@ -5,7 +5,7 @@ namespace {
 
 using AggregateBinderTest = BindTest;
 
-TEST_F(AggregateBinderTest, AggregatesStandOnlyAboveTheirRows) {
+TEST_F(AggregateBinderTest, MisplacedAggregatesAreRejected) {
   EXPECT_EQ(error_of("select a from t where count(*) > 1"), "the aggregate count cannot stand in WHERE: use HAVING [count(*) > 1]");
   EXPECT_EQ(error_of("select 1 from t group by sum(a)"), "the aggregate sum cannot stand in GROUP BY [sum(a)]");
   EXPECT_EQ(error_of("select sum(a) from t group by 1"), "the aggregate sum cannot stand in GROUP BY [sum(a) from t group by 1]");

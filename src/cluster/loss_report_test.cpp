@@ -19,7 +19,7 @@ size_t files_in(const std::string& folder) {
   return files;
 }
 
-TEST(LossReportTest, TheTextIsInTheFileAndOnlyAFewAreKept) {
+TEST(LossReportTest, ReportIsWrittenAndOldOnesDeleted) {
   test::TemporaryFolder folder;
   std::string last;
   for (int i = 0; i < 40; ++i) last = write_loss_report(folder.path(), 3, "report " + std::to_string(i));
@@ -31,7 +31,7 @@ TEST(LossReportTest, TheTextIsInTheFileAndOnlyAFewAreKept) {
   EXPECT_EQ(files_in(last.substr(0, last.rfind('/'))), 16u);
 }
 
-TEST(LossReportTest, AFolderThatIsNotOursIsLeftAlone) {
+TEST(LossReportTest, ForeignFolderIsNotTouched) {
   EXPECT_EQ(write_loss_report("/nowhere", 0, "text"), "");
   test::TemporaryFolder folder;
   std::string taken = folder.path() + "/pistachio-" + std::to_string(geteuid());

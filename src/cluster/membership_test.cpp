@@ -23,7 +23,7 @@ std::string error_of(const Membership& membership) {
   return "";
 }
 
-TEST(MembershipTest, WithoutReturnsALossIsTheEnd) {
+TEST(MembershipTest, WithoutRestartsLossIsFinal) {
   Membership membership(kRanks, false, 60s);
   EXPECT_EQ(error_of(membership), "");
   membership.lose(2, "it is silent");
@@ -33,7 +33,7 @@ TEST(MembershipTest, WithoutReturnsALossIsTheEnd) {
   EXPECT_EQ(error_of(membership), "rank 2 is lost, and this statement needs all ranks: it is silent; start the cluster again");
 }
 
-TEST(MembershipTest, ARankIsBackWhenAllThatAreThereHaveMetIt) {
+TEST(MembershipTest, RankReturnsOnceAllLiveRanksMetIt) {
   Membership membership(kRanks, true, 60s);
   membership.lose(2, "it was killed");
   membership.begin_return(2, 1);
@@ -56,7 +56,7 @@ TEST(MembershipTest, ARankIsBackWhenAllThatAreThereHaveMetIt) {
   EXPECT_TRUE(membership.take_news().empty());
 }
 
-TEST(MembershipTest, RanksThatAreLostThemselvesAreNotAwaited) {
+TEST(MembershipTest, LostRanksAreNotAwaited) {
   Membership membership(kRanks, true, 60s);
   membership.lose(2, "it was killed");
   membership.lose(3, "it was killed too");
@@ -69,7 +69,7 @@ TEST(MembershipTest, RanksThatAreLostThemselvesAreNotAwaited) {
   EXPECT_TRUE(membership.is_lost(1));
 }
 
-TEST(MembershipTest, TheLossOfTheOldProcessDoesNotEndTheReturnOfTheNewOne) {
+TEST(MembershipTest, LossOfOldProcessDoesNotAbortReturn) {
   Membership membership(kRanks, true, 60s);
   membership.lose(2, "it was killed", Witness::Launcher);
   membership.begin_return(2, 1);

@@ -40,7 +40,7 @@ void expect_same(const Chunk& left, const Chunk& right) {
   }
 }
 
-TEST(ChunkPacking, GivesTheSameRows) {
+TEST(ChunkPacking, RoundTripKeepsRows) {
   Chunk chunk = sample_chunk();
   expect_same(unpack_chunk(pack_chunk(chunk)), chunk);
   expect_same(unpack_chunk(pack_chunk(chunk.slice(1, 3))), chunk.slice(1, 3));
@@ -54,7 +54,7 @@ TEST(ChunkPacking, KeepsSmallDictionaries) {
   EXPECT_FALSE(made.column(4).is_dictionary());
 }
 
-TEST(ChunkPacking, SharedDictionariesMayTravelApart) {
+TEST(ChunkPacking, SharedDictionariesCanBeSentSeparately) {
   Chunk chunk = sample_chunk();
   // A second column with the same dictionary, and one whose dictionary is too small to be sent separately.
   auto large = std::make_shared<const Column>(Column::fixed(TypeKind::BigInt, at::arange(5, at::kLong)));

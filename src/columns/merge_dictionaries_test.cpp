@@ -37,7 +37,7 @@ bool have_one_dictionary(const std::vector<Column>& pieces) {
   });
 }
 
-TEST(MergeDictionaries, TextsOfSeveralDictionariesGetOne) {
+TEST(MergeDictionaries, SeveralDictionariesBecomeOne) {
   DictionaryMerger merger;
   std::vector<Column> pieces{coded(words({"left", "right"}), {0, 1, 1}, at::tensor({1, 0, 1}).to(at::kBool)),
                              coded(words({"right", "", "up"}), {2, 1, 0, 0}), coded(words({"left"}), {})};
@@ -48,7 +48,7 @@ TEST(MergeDictionaries, TextsOfSeveralDictionariesGetOne) {
   EXPECT_TRUE(concatenate_columns(merged).is_dictionary());
 }
 
-TEST(MergeDictionaries, WideNumbersAreMergedAndNarrowOnesAreNot) {
+TEST(MergeDictionaries, OnlyWideNumbersAreMerged) {
   auto pieces_of = [](LogicalType type, const at::Tensor& values) {
     auto first = std::make_shared<const Column>(Column::fixed(type, values.slice(0, 0, 6).contiguous()));
     auto second = std::make_shared<const Column>(Column::fixed(type, values.slice(0, 4).contiguous()));
@@ -70,7 +70,7 @@ TEST(MergeDictionaries, WideNumbersAreMergedAndNarrowOnesAreNot) {
 }
 
 // So it need not be sent again.
-TEST(MergeDictionaries, TheMergedDictionaryStaysWhileNothingIsNew) {
+TEST(MergeDictionaries, KnownValuesKeepMergedDictionary) {
   DictionaryMerger merger;
   auto first = words({"a", "b"}), second = words({"b", "c"});
   std::shared_ptr<const Column> made = merger.merge({coded(first, {0}), coded(second, {1})})[0].dictionary_column();
@@ -92,7 +92,7 @@ TEST(MergeDictionaries, OneDictionaryIsLeftAlone) {
   EXPECT_TRUE(merger.merge({}).empty());
 }
 
-TEST(MergeDictionaries, PiecesThatAreNotAllCodedStayAsTheyAre) {
+TEST(MergeDictionaries, PartlyCodedPiecesAreUnchanged) {
   DictionaryMerger merger;
   std::vector<Column> pieces{coded(words({"a"}), {0}), *words({"b", "c"}), coded(words({"d"}), {0})};
   std::vector<Column> merged = merger.merge(pieces);
@@ -100,7 +100,7 @@ TEST(MergeDictionaries, PiecesThatAreNotAllCodedStayAsTheyAre) {
   EXPECT_FALSE(merged[1].is_dictionary());
 }
 
-TEST(MergeDictionaries, TooManyValuesEndIt) {
+TEST(MergeDictionaries, TooManyValuesStopMerging) {
   DictionaryMerger merger;
   auto numbers = [](int64_t first, int64_t count) {
     return std::make_shared<const Column>(Column::fixed(TypeKind::BigInt, at::arange(first, first + count, at::kLong)));

@@ -59,7 +59,7 @@ TEST(SettingsTest, TimesHaveUnits) {
   EXPECT_EQ(settings.peer_timeout, 1000);
 }
 
-TEST(SettingsTest, EverySettingShowsWhatItWasGiven) {
+TEST(SettingsTest, EverySettingShowsItsValue) {
   Settings settings;
   complete_settings(settings);
   for (const SettingDescription& setting : setting_descriptions()) {

@@ -47,7 +47,7 @@ TEST(ConcatenateColumnsTest, PiecesOfOneDictionaryStayCoded) {
   EXPECT_EQ(joined.rows(), 4);
 }
 
-TEST(ConcatenateColumnsTest, DictionariesAreLaidEndToEnd) {
+TEST(ConcatenateColumnsTest, DictionariesAreConcatenated) {
   auto colours = std::make_shared<const Column>(text_of({"red", "green"}));
   auto more = std::make_shared<const Column>(text_of({"green", "blue", "black"}));
   Column first = Column::dictionary(at::tensor({1, 0, 1}, at::kInt), colours);

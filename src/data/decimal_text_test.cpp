@@ -21,12 +21,12 @@ TEST(DecimalTextTest, ReadsDigitsWithoutLeadingZeros) {
   EXPECT_EQ(read_decimal_text("1e99999999999999999999")->point, 1'000'001);
 }
 
-TEST(DecimalTextTest, RefusesWhatIsNoNumber) {
+TEST(DecimalTextTest, RejectsMalformedNumbers) {
   for (std::string_view text : {"", "-", ".", "e5", "1e", "1e+", "1.2.3", "1x", "--1", "1 2"})
     EXPECT_FALSE(read_decimal_text(text)) << text;
 }
 
-TEST(DecimalTextTest, CutsAtTheScale) {
+TEST(DecimalTextTest, TruncatesAtTheScale) {
   EXPECT_EQ(cut("12.3", 1).magnitude, Int128{123});
   EXPECT_TRUE(cut("12.300", 1).is_exact);
   EXPECT_FALSE(cut("12.34", 1).is_exact);
@@ -38,7 +38,7 @@ TEST(DecimalTextTest, CutsAtTheScale) {
   EXPECT_FALSE(cut("9e-3", 1).rounds_up);
 }
 
-TEST(DecimalTextTest, SaysWhatIsTooLarge) {
+TEST(DecimalTextTest, ReportsOverflow) {
   EXPECT_FALSE(cut("999", 0).is_too_large);
   EXPECT_FALSE(cut("999.9", 0).is_too_large);
   EXPECT_TRUE(cut("1000", 0).is_too_large);

@@ -32,7 +32,7 @@ TEST(ScalarValueTest, ParsesAndPrintsEachType) {
   EXPECT_EQ(round_trip(TypeKind::Double, "1e400"), "inf");
 }
 
-TEST(ScalarValueTest, NumbersTooNearToZeroAreZero) {
+TEST(ScalarValueTest, UnderflowIsZero) {
   std::string zeros(400, '0');
   for (const std::string& text :
        {std::string("1e-400"), "0." + zeros + "1", zeros + "1.5E-4000", std::string("12345e-99999999999999999999")}) {
@@ -45,7 +45,7 @@ TEST(ScalarValueTest, NumbersTooNearToZeroAreZero) {
   }
 }
 
-TEST(ScalarValueTest, ConstantsBetweenValuesGiveTheLowerNeighbour) {
+TEST(ScalarValueTest, ConstantsBetweenValuesRoundDown) {
   ParsedConstant between = parse_constant(TypeKind::Integer, "3.5");
   EXPECT_FALSE(between.exact);
   EXPECT_EQ(between.value.integer, 3);
@@ -55,7 +55,7 @@ TEST(ScalarValueTest, ConstantsBetweenValuesGiveTheLowerNeighbour) {
   EXPECT_FALSE(parse_constant(TypeKind::Date, "1992-01-01 12:00:00").exact);
 }
 
-TEST(ScalarValueTest, ConstantsBeyondTheRangeSayWhichSide) {
+TEST(ScalarValueTest, OutOfRangeConstantsReportTheSide) {
   EXPECT_TRUE(parse_constant(TypeKind::TinyInt, "128").above);
   EXPECT_TRUE(parse_constant(TypeKind::TinyInt, "-129").below);
   EXPECT_FALSE(parse_constant(TypeKind::TinyInt, "-128").below);
@@ -73,7 +73,7 @@ TEST(ScalarValueTest, ConstantsBeyondTheRangeSayWhichSide) {
   EXPECT_FALSE(parse_constant(longest, "-99999999999999999999999999999999999999").below);
 }
 
-TEST(ScalarValueTest, BytesAreReadAsTheyArePrinted) {
+TEST(ScalarValueTest, PrintedBytesRoundTrip) {
   EXPECT_EQ(parse_constant(TypeKind::Blob, "\\x6162").value.text, "ab");
   EXPECT_EQ(parse_constant(TypeKind::Blob, "\\x00fF").value.text, std::string("\0\xff", 2));
   EXPECT_EQ(parse_constant(TypeKind::Blob, "\\x").value.text, "");
@@ -98,7 +98,7 @@ TEST(ScalarValueTest, NanosecondsAreKept) {
   EXPECT_EQ(static_cast<int64_t>(parse_constant(TypeKind::TimestampNs, "1969-12-31 23:59:59.999999999").value.integer), -1);
 }
 
-TEST(ScalarValueTest, DigitsBeyondTheTypeGiveTheLowerNeighbour) {
+TEST(ScalarValueTest, ExcessDigitsRoundDown) {
   ParsedConstant micros = parse_constant(TypeKind::Timestamp, "1969-12-31 23:59:59.999999001");
   EXPECT_FALSE(micros.exact);
   EXPECT_EQ(static_cast<int64_t>(micros.value.integer), -1);
@@ -111,7 +111,7 @@ TEST(ScalarValueTest, DigitsBeyondTheTypeGiveTheLowerNeighbour) {
   EXPECT_TRUE(parse_constant(TypeKind::TimestampNs, "1677-09-21 00:12:43.145224191").below);
 }
 
-TEST(ScalarValueTest, RefusesWhatIsNoValue) {
+TEST(ScalarValueTest, RejectsMalformedValues) {
   EXPECT_THROW(parse_constant(TypeKind::Integer, "12x"), UserError);
   EXPECT_THROW(parse_constant(TypeKind::Integer, ""), UserError);
   EXPECT_THROW(parse_constant(TypeKind::Date, "1995-02-30"), UserError);

@@ -367,7 +367,7 @@ ScalarValue timestamp_ns(const char* value) {
   return parse_value(TypeKind::TimestampNs, value);
 }
 
-TEST(TimestampNs, FieldsAreThoseOfTheMoment) {
+TEST(TimestampNs, FieldsAreNotRounded) {
   // Rounded to microseconds this is the next year.
   ScalarValue last = timestamp_ns("2023-12-31 23:59:59.9999999");
   check_field("year", last, "2023");

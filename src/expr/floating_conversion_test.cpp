@@ -33,7 +33,7 @@ TEST(FloatingConversionTest, DecimalsBecomeTheNearestNumber) {
   }
 }
 
-TEST(FloatingConversionTest, NumbersRoundByTheirShownDigits) {
+TEST(FloatingConversionTest, NumbersRoundByTheirPrintedDigits) {
   auto rounded = [](double number, int precision, int scale) {
     return cast_value(ScalarValue::of_floating(TypeKind::Double, number), LogicalType::decimal(precision, scale)).to_string();
   };

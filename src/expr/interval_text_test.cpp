@@ -21,7 +21,7 @@ TEST(IntervalTextTest, ReadsUnitsClocksAndYears) {
   EXPECT_EQ(shown("P1Y2M3DT4H5M6S"), "1 year 2 mons 3 days 04:05:06");
 }
 
-TEST(IntervalTextTest, FieldsNameUnitAndCut) {
+TEST(IntervalTextTest, FieldsSetUnitAndTruncate) {
   EXPECT_EQ(shown("90", "day"), "90 days");
   EXPECT_EQ(shown("1.5", "day"), "1 day");
   EXPECT_EQ(shown("2:03", "minute to second"), "00:02:03");

@@ -139,7 +139,7 @@ TEST_P(ChannelTest, SendAfterCloseIsABug) {
   EXPECT_THROW(scheduler.run(send_numbers(channel, 0, 1, 1)), InternalError);
 }
 
-TEST_P(ChannelTest, AFailureReachesBothSidesAndDropsTheItems) {
+TEST_P(ChannelTest, FailureReachesBothSidesAndDropsItems) {
   Channel<std::shared_ptr<int>> channel(10);
   auto tracked = std::make_shared<int>(1);
   std::atomic<int> failed = 0;
@@ -173,7 +173,7 @@ TEST_P(ChannelTest, AFailureReachesBothSidesAndDropsTheItems) {
   EXPECT_EQ(tracked.use_count(), 1);
 }
 
-TEST_P(ChannelTest, AClosedReceiverStopsTheSenders) {
+TEST_P(ChannelTest, ClosedReceiverStopsSenders) {
   Channel<Item> channel(10);
   std::atomic<int> stopped = 0;
   auto send = [&]() -> Task<void> {
@@ -196,7 +196,7 @@ TEST_P(ChannelTest, AClosedReceiverStopsTheSenders) {
   EXPECT_EQ(stopped, 3);
 }
 
-TEST_P(ChannelTest, TheErrorOfASenderIsTheOneThatIsReported) {
+TEST_P(ChannelTest, SenderErrorIsReported) {
   Channel<Item> channel(10);
   auto failing_send = [&]() -> Task<void> {
     SenderGuard<Item> guard(channel);
@@ -335,7 +335,7 @@ Task<void> let_the_others_run() {
   for (int i = 0; i < 100; ++i) co_await reschedule();
 }
 
-TEST(ChannelOneWorkerTest, WhatWaitsToBeSentIsDeliveredAfterClose) {
+TEST(ChannelOneWorkerTest, WaitingSendsAreDeliveredAfterClose) {
   Scheduler scheduler(SchedulerOptions{.workers = 1});
   Channel<Item> channel(1);
   std::vector<int> numbers;

@@ -76,7 +76,7 @@ TEST(ReservationTest, OwnLimitsHold) {
   EXPECT_TRUE(governor.process_account().try_reserve(900, kHeld).has_value());
 }
 
-TEST(ReservationTest, TheRefusalNamesWhatIsNeededToUnderstandIt) {
+TEST(ReservationTest, RefusalNamesLimitAndHolders) {
   MemoryGovernor governor(int64_t{1} << 30, [] { return int64_t{77} << 20; });
   MemoryAccount query = governor.process_account().make_child("query 7");
   std::vector<Reservation> held;
@@ -102,7 +102,7 @@ TEST(ReservationTest, TheRefusalNamesWhatIsNeededToUnderstandIt) {
   }
 }
 
-TEST(PressureTest, CachesAreAskedInOrderUntilItIsEnough) {
+TEST(PressureTest, CachesShrinkInOrderUntilEnough) {
   MemoryGovernor governor(1'000);
   Reservation first_cache = governor.process_account().reserve_now(400, kHeld);
   Reservation second_cache = governor.process_account().reserve_now(400, kHeld);
@@ -136,7 +136,7 @@ TEST(PressureTest, ACallbackMayReserveAndFail) {
   EXPECT_EQ(calls, 1);
 }
 
-TEST(PressureTest, RegistrationsComeAndGoWhileOthersAreUnderPressure) {
+TEST(PressureTest, CallbacksMayBeRegisteredUnderPressure) {
   MemoryGovernor governor(100);
   std::atomic<bool> stop = false;
   std::thread reserving([&] {
@@ -183,7 +183,7 @@ TEST_P(ReserveTest, WaitsForTransientBytes) {
   EXPECT_EQ(governor.used(), 0);
 }
 
-TEST_P(ReserveTest, CachesAreLeftAloneWhenWaitingIsEnough) {
+TEST_P(ReserveTest, CachesAreKeptWhenWaitingSuffices) {
   auto body = [&](TaskGroup& group) -> Task<void> {
     std::atomic<int> calls = 0;
     PressureRegistration registration = governor.add_pressure_callback([&](int64_t) { ++calls; });
@@ -204,7 +204,7 @@ TEST_P(ReserveTest, CachesAreLeftAloneWhenWaitingIsEnough) {
   scheduler.run(with_task_group(body));
 }
 
-TEST_P(ReserveTest, CachesAreAskedOnceBeforeARefusal) {
+TEST_P(ReserveTest, CachesShrinkOnceBeforeRefusal) {
   Reservation cache = account.reserve_now(600, kHeld);
   int calls = 0;
   PressureRegistration registration = governor.add_pressure_callback([&](int64_t) {
@@ -217,7 +217,7 @@ TEST_P(ReserveTest, CachesAreAskedOnceBeforeARefusal) {
   EXPECT_EQ(calls, 2);
 }
 
-TEST_P(ReserveTest, RefusesAtOnceWhatWaitingCannotHelp) {
+TEST_P(ReserveTest, RefusesAtOnceIfWaitingCannotHelp) {
   Reservation held = account.reserve_now(600, kHeld);
   Reservation transient = account.reserve_now(300, kTransient);
   auto too_much = [&]() -> Task<void> { Reservation reservation = co_await account.reserve(401, kTransient); };
@@ -259,7 +259,7 @@ TEST_P(ReserveTest, ServesStrictlyInOrder) {
   EXPECT_EQ(governor.used(), 0);
 }
 
-TEST_P(ReserveTest, AWaitAtAnOwnLimitDoesNotHoldUpOthers) {
+TEST_P(ReserveTest, WaitAtOwnLimitDoesNotBlockOthers) {
   MemoryAccount small = account.make_child("small", 100);
   auto body = [&](TaskGroup& group) -> Task<void> {
     Reservation in_flight = small.reserve_now(100, kTransient);
@@ -276,7 +276,7 @@ TEST_P(ReserveTest, AWaitAtAnOwnLimitDoesNotHoldUpOthers) {
   EXPECT_EQ(governor.used(), 0);
 }
 
-TEST_P(ReserveTest, AWaitThatBecomesVainIsRefused) {
+TEST_P(ReserveTest, OutrunWaitIsRefused) {
   auto body = [&](TaskGroup& group) -> Task<void> {
     std::atomic<bool> refused = false;
     Reservation in_flight = account.reserve_now(500, kTransient);
@@ -296,7 +296,7 @@ TEST_P(ReserveTest, AWaitThatBecomesVainIsRefused) {
   EXPECT_EQ(governor.used(), 0);
 }
 
-TEST_P(ReserveTest, AWaitThatBecomesVainAsksTheCachesFirst) {
+TEST_P(ReserveTest, OutrunWaitShrinksCachesFirst) {
   auto body = [&](TaskGroup& group) -> Task<void> {
     Reservation cache;
     std::mutex cache_mutex;
@@ -325,7 +325,7 @@ TEST_P(ReserveTest, AWaitThatBecomesVainAsksTheCachesFirst) {
   EXPECT_EQ(governor.used(), 0);
 }
 
-TEST_P(ReserveTest, CancellationLeavesTheQueueAndLetsTheNextOnePass) {
+TEST_P(ReserveTest, CancelledWaitLetsTheNextPass) {
   auto body = [&](TaskGroup& group) -> Task<void> {
     Reservation in_flight = account.reserve_now(600, kTransient);
     CancelSource source;
@@ -367,7 +367,7 @@ struct CountedBytes {
 };
 
 // Tasks reserve, hold, and release at random in a tree of accounts until cancelled at a random moment.
-TEST_P(ReserveTest, RandomUseNeverExceedsTheLimitAndGivesEverythingBack) {
+TEST_P(ReserveTest, RandomUseStaysWithinLimitAndReturnsEverything) {
   for (uint32_t seed = 0; seed < 60; ++seed) {
     CancelSource source;
     MemoryAccount query = account.make_child("query", 700);

@@ -87,7 +87,7 @@ TEST(PooledAllocatorTest, FreedMemoryIsKeptAndReused) {
   }
 }
 
-TEST(PooledAllocatorTest, NeighbouringFreeRunsBecomeOne) {
+TEST(PooledAllocatorTest, AdjacentFreeRunsAreMerged) {
   PooledAllocator allocator;
   std::vector<c10::DataPtr> blocks;
   for (int i = 0; i < 8; ++i) blocks.push_back(allocator.allocate(8 * kMebibyte));
@@ -97,7 +97,7 @@ TEST(PooledAllocatorTest, NeighbouringFreeRunsBecomeOne) {
   EXPECT_EQ(allocator.statistics().mapped_bytes, mapped);
 }
 
-TEST(PooledAllocatorTest, TrimGivesEverythingBack) {
+TEST(PooledAllocatorTest, TrimReleasesEverything) {
   PooledAllocator allocator;
   {
     std::vector<c10::DataPtr> blocks;
@@ -140,7 +140,7 @@ TEST(PooledAllocatorTest, TrimKeepsWhatIsInUse) {
   EXPECT_EQ(allocator.statistics().mapped_bytes, 0);
 }
 
-TEST(PooledAllocatorTest, TheLimitIsKept) {
+TEST(PooledAllocatorTest, LimitIsEnforced) {
   PooledAllocator allocator(PooledAllocatorOptions{.limit_bytes = 64 * static_cast<int64_t>(kMebibyte)});
   std::vector<c10::DataPtr> blocks;
   try {
@@ -190,7 +190,7 @@ TEST(PooledAllocatorTest, ALowerLimitTrimsAtOnce) {
   c10::DataPtr block = allocator.allocate(2 * kMebibyte);
 }
 
-TEST(PooledAllocatorTest, BlocksAreFreedByOtherThreadsAndAfterTheirThreadEnded) {
+TEST(PooledAllocatorTest, BlocksOutliveAndLeaveTheirThread) {
   PooledAllocator allocator;
   std::vector<c10::DataPtr> blocks;
   std::thread allocating([&] {
@@ -303,7 +303,7 @@ at::Tensor& static_tensor() {
 }
 
 // Last in this file: it changes the allocator of the whole process.
-TEST(PooledAllocatorInstallTest, TensorsUseItToTheEndOfTheProcess) {
+TEST(PooledAllocatorInstallTest, TensorsUseItUntilProcessEnd) {
   at::set_num_threads(1);  // as in every worker; ThreadSanitizer cannot see into OpenMP
   at::Tensor before = at::ones({1'000});
   PooledAllocator& allocator = install_pooled_allocator();

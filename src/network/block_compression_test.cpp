@@ -20,7 +20,7 @@ at::Tensor small_numbers(int64_t bytes) {
   return at::randint(0, 1000, {bytes / 8}, at::kLong).view(at::kByte);
 }
 
-TEST(BlockCompression, GivesTheSameBytes) {
+TEST(BlockCompression, RoundTripKeepsBytes) {
   for (int64_t bytes : {8, 64, 4096, 262136, 262144, 262152, 3000000}) {
     at::Tensor block = small_numbers(bytes).fill_(7);
     block.narrow(0, 0, bytes / 2).copy_(small_numbers(bytes).narrow(0, 0, bytes / 2));
@@ -33,13 +33,13 @@ TEST(BlockCompression, GivesTheSameBytes) {
   }
 }
 
-TEST(BlockCompression, RandomBytesStayAsTheyAre) {
+TEST(BlockCompression, RandomBytesStayUncompressed) {
   EXPECT_FALSE(compress_block(random_bytes(1)));
   EXPECT_FALSE(compress_block(random_bytes(100000)));
   EXPECT_FALSE(compress_block(random_bytes(2000000)));
 }
 
-TEST(BlockCompression, APartThatDoesNotShrinkTravelsAsItIs) {
+TEST(BlockCompression, IncompressiblePartIsSentUncompressed) {
   at::Tensor block = at::cat({random_bytes(600000), small_numbers(1200000), random_bytes(300000)});
   std::optional<at::Tensor> compressed = compress_block(block);
   ASSERT_TRUE(compressed);
@@ -68,7 +68,7 @@ TEST(BlockCompression, SurvivesDamage) {
   EXPECT_THROW(decompress_block({}), PeerError);
 }
 
-TEST(BlockCompression, ASizeThatCannotBeIsNotAllocated) {
+TEST(BlockCompression, ImpossibleSizeIsNotAllocated) {
   at::Tensor compressed = compress_block(small_numbers(600000))->clone();
   for (uint64_t claim : {uint64_t{0}, uint64_t{1} << 29, (uint64_t{1} << 30) + 1, ~uint64_t{0}}) {
     std::memcpy(compressed.mutable_data_ptr<uint8_t>(), &claim, sizeof claim);
@@ -82,7 +82,7 @@ TEST(BlockCompression, PaysOnSlowLinksOnly) {
   EXPECT_FALSE(compression_pays(0));
 }
 
-TEST(BlockCompressor, TriesSeldomWhatDoesNotShrink) {
+TEST(BlockCompressor, RetriesIncompressibleBlocksRarely) {
   BlockCompressor compressor(true);
   at::Tensor numbers = small_numbers(100000);
   EXPECT_TRUE(compressor.wire_form(numbers).is_compressed);
@@ -93,7 +93,7 @@ TEST(BlockCompressor, TriesSeldomWhatDoesNotShrink) {
   EXPECT_TRUE(compressor.wire_form(numbers).is_compressed);
 }
 
-TEST(BlockCompressor, LeavesSmallBlocksAloneAndAllOfThemWhenOff) {
+TEST(BlockCompressor, SkipsSmallBlocksAndAllWhenOff) {
   at::Tensor numbers = small_numbers(100000);
   EXPECT_FALSE(BlockCompressor(true).wire_form(small_numbers(2048)).is_compressed);
   WireBlock block = BlockCompressor(false).wire_form(numbers);

@@ -131,18 +131,18 @@ TEST_F(ExchangeHubTest, RowsArriveUntilAllSendersHaveEnded) {
   EXPECT_EQ(received, (std::vector<int64_t>{0, 3, 5}));
 }
 
-TEST_F(ExchangeHubTest, MoreThanAWindowPassesAsTheReceiverWorksItUp) {
+TEST_F(ExchangeHubTest, CreditLetsMoreThanOneWindowPass) {
   EXPECT_EQ(move_rows(std::vector<int64_t>(200, 1000)).size(), 200U);
 }
 
 // The receiver tells of small amounts of credit late; a message that nearly fills the window must not wait for them.
-TEST_F(ExchangeHubTest, ALargeMessagePassesBehindASmallOne) {
+TEST_F(ExchangeHubTest, LargeMessagePassesAfterSmallOne) {
   int64_t large = kWindow / 8 - 40;
   EXPECT_EQ(move_rows({100, large, 100, large, 3 * large, 1, large}).size(), 7U);
 }
 
 // Each message is larger than the window before it is compressed: credit is about what travels.
-TEST_F(ExchangeHubTest, CompressedRowsArriveWholeAndCountAsTheyTravel) {
+TEST_F(ExchangeHubTest, CompressedRowsArriveAndCountWireBytes) {
   std::vector<int64_t> sizes(30, 3 * kWindow / 8);
   EXPECT_EQ(move_rows(sizes), sizes);
   int64_t raw_bytes = sent_.bytes_sent;
@@ -172,7 +172,7 @@ TEST_F(ExchangeHubTest, DamagedMessagesAreErrorsOfTheirSender) {
   EXPECT_NE(error_of_messages(greedy).find("takes credit back"), std::string::npos);
 }
 
-TEST_F(ExchangeHubTest, RowsThatReferToADictionaryThatNeverComesDoNotWaitForEver) {
+TEST_F(ExchangeHubTest, RowsWithMissingDictionaryDoNotHang) {
   auto send = [](QueryExchanges& peer) {
     peer.send(0, MessageKind::Rows, 0, 0, pack_chunk(numbers(3)), numbers_to_bytes({5}));
     ByteWriter count;
@@ -205,7 +205,7 @@ void expect_same_chunks(std::vector<Chunk> received, const std::vector<Chunk>& s
   }
 }
 
-TEST_F(ExchangeHubTest, ADictionaryTravelsOnce) {
+TEST_F(ExchangeHubTest, DictionaryIsSentOnce) {
   constexpr int64_t entries = 1000;
   auto dictionary = dictionary_of(entries, 5);
   std::vector<Chunk> chunks;
@@ -238,7 +238,7 @@ TEST_F(DisorderedExchangeHubTest, DictionariesComeAndGo) {
 }
 
 // Several in one chunk that are more together than the receiver is to keep.
-TEST_F(DisorderedExchangeHubTest, AMessageMayNeedMoreDictionariesThanAreKept) {
+TEST_F(DisorderedExchangeHubTest, MessageMayNeedMoreDictionariesThanKept) {
   std::vector<Chunk> chunks;
   for (int64_t i = 0; i < 20; ++i) {
     std::vector<Column> columns{Column::fixed(TypeKind::BigInt, at::full({2000}, i, at::kLong))};
@@ -251,7 +251,7 @@ TEST_F(DisorderedExchangeHubTest, AMessageMayNeedMoreDictionariesThanAreKept) {
   EXPECT_EQ(sent_.messages_sent, 180);
 }
 
-TEST_F(ExchangeHubTest, SendersHearThatNothingMoreIsWanted) {
+TEST_F(ExchangeHubTest, SendersAreToldToStop) {
   ExchangeLimits limits{.window_bytes = kWindow, .outgoing_bytes = kWindow};
   QueryExchanges receiving(first_.hub, 1, 1, limits);
   QueryExchanges sending(second_.hub, 1, 1, limits);
@@ -272,7 +272,7 @@ TEST_F(ExchangeHubTest, SendersHearThatNothingMoreIsWanted) {
 }
 
 // A rank's own rows wait for a slow reader like those of others, and the end of each source is told.
-TEST_F(ExchangeHubTest, OwnRowsKeepToTheWindowToo) {
+TEST_F(ExchangeHubTest, LocalRowsRespectTheWindow) {
   ExchangeLimits limits{.window_bytes = kWindow, .outgoing_bytes = kWindow};
   QueryExchanges own(first_.hub, 1, 1, limits);
   QueryExchanges other(second_.hub, 1, 1, limits);

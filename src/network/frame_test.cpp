@@ -33,7 +33,7 @@ FrameRefusal refusal_of(const std::variant<Frame, FrameRefusal>& answer) {
   return {"accepted"};
 }
 
-TEST(FrameTest, WhatWasWrittenIsRead) {
+TEST(FrameTest, HeaderRoundTrips) {
   auto answer = parse(good_header());
   ASSERT_TRUE(std::holds_alternative<Frame>(answer)) << refusal_of(answer).why;
   EXPECT_EQ(std::get<Frame>(answer).head, "head");
@@ -71,7 +71,7 @@ TEST(FrameTest, StrangersAreRefusedAndNobodyIsBlamed) {
   EXPECT_NE(refusal_of(parse_frame({}, 0, kExpected)).why.find("too short"), std::string::npos);
 }
 
-TEST(FrameTest, LengthsThatLieAreRefused) {
+TEST(FrameTest, WrongLengthsAreRejected) {
   auto refused = [](auto change, const std::string& text, const std::string& head = "head", uint64_t piece = 600) {
     FrameHeader header = good_header();
     change(header);

@@ -27,7 +27,7 @@ std::string refusal_of(const Variables& variables) {
   return "accepted";
 }
 
-TEST(JobIdentityTest, APlainProcessIsNoRank) {
+TEST(JobIdentityTest, PlainProcessIsNotARank) {
   EXPECT_FALSE(identity_from({}));
   EXPECT_FALSE(identity_from({{"MASTER_ADDR", "a"}, {"LOCAL_RANK", "1"}}));
   // A shell of a Slurm allocation, and a batch script in it.
@@ -66,7 +66,7 @@ TEST(JobIdentityTest, TorchrunKeepsTheStore) {
   EXPECT_EQ(identity->attempt, "3");
 }
 
-TEST(JobIdentityTest, OfNestedLaunchersTheInnerOneCounts) {
+TEST(JobIdentityTest, InnermostLauncherWins) {
   // mpirun in a Slurm step: its daemons are the tasks that Slurm counts.
   std::optional<JobIdentity> identity = identity_from({{"OMPI_COMM_WORLD_RANK", "3"},
                                                        {"OMPI_COMM_WORLD_SIZE", "8"},
@@ -97,7 +97,7 @@ TEST(JobIdentityTest, RefusalsNameTheVariable) {
   refused({{"RANK", "0"}, {"WORLD_SIZE", "2"}, {"PMI_RANK", "1"}, {"PMI_SIZE", "2"}, {"MASTER_ADDR", "a"}}, "contradicts PMI_RANK=1");
 }
 
-TEST(JobIdentityTest, AJobOfOneNeedsNoMaster) {
+TEST(JobIdentityTest, SingleRankJobNeedsNoMaster) {
   std::optional<JobIdentity> identity = identity_from({{"RANK", "0"}, {"WORLD_SIZE", "1"}});
   ASSERT_TRUE(identity);
   EXPECT_EQ(identity->ranks, 1);

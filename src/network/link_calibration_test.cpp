@@ -47,7 +47,7 @@ TEST_P(LinkMeasurementTest, EverySizeGetsASpeed) {
   job.stop_all();
 }
 
-TEST(LinkCalibrationTest, LargeMessagesAreLeftOutIfWished) {
+TEST(LinkCalibrationTest, LargeMessagesCanBeSkipped) {
   JobOfTransports job(TransportKind::Loopback, 2);
   LinkCalibrator here(job[0]), there(job[1]);
   job[0].start(here);

@@ -12,7 +12,7 @@ namespace {
 
 using Pairs = std::vector<std::pair<int, int>>;
 
-TEST(LinkSurveyTest, OnePairOfRanksStandsForAPairOfHosts) {
+TEST(LinkSurveyTest, OnePairOfRanksRepresentsItsHosts) {
   EXPECT_EQ(links_between({}), Pairs{});
   EXPECT_EQ(links_between({0}), Pairs{});
   EXPECT_EQ(links_between({0, 0, 0}), (Pairs{{0, 1}}));
@@ -65,7 +65,7 @@ class LinkSurveyRunTest : public testing::Test {
   std::vector<std::unique_ptr<SurveyedRank>> ranks;
 };
 
-TEST_F(LinkSurveyRunTest, LinksAreMeasuredWhereTheyBeginAndOnlyOnce) {
+TEST_F(LinkSurveyRunTest, LinksAreMeasuredOnceByTheirSource) {
   start({0, 0, 1});
   EXPECT_TRUE(ranks[0]->survey.known().empty());
   std::vector<MeasuredLink> links = ranks[0]->survey.measure({});
@@ -106,7 +106,7 @@ TEST_F(LinkSurveyRunTest, ACancelledMeasurementCanBeRepeated) {
   EXPECT_EQ(ranks[0]->survey.measure({}).size(), 2u);
 }
 
-TEST_F(LinkSurveyRunTest, MessagesOfOthersAreLeftAlone) {
+TEST_F(LinkSurveyRunTest, ForeignMessagesAreIgnored) {
   start({0, 1});
   Message other{1, "", {}};
   EXPECT_FALSE(ranks[0]->survey.take(1, other));

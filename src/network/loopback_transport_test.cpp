@@ -24,7 +24,7 @@ TEST(LoopbackTransportTest, SenderAndReceiverShareNoMemory) {
   EXPECT_TRUE(got.message.payload.equal(payload));
 }
 
-TEST(LoopbackTransportTest, AHeldLinkKeepsItsMessagesAndNoOthers) {
+TEST(LoopbackTransportTest, HeldLinkDelaysOnlyItsMessages) {
   MessageCollector one, two;
   LoopbackNetwork network(3);
   network.transport(1).start(one);
@@ -41,7 +41,7 @@ TEST(LoopbackTransportTest, AHeldLinkKeepsItsMessagesAndNoOthers) {
   EXPECT_EQ(sent.wait_for(1), 1);
 }
 
-TEST(LoopbackTransportTest, ALostRankIsGoneForAllAndAllForIt) {
+TEST(LoopbackTransportTest, LostRankAndOthersLoseEachOther) {
   std::vector<MessageCollector> receivers(3);
   LoopbackNetwork network(3);
   for (int rank = 0; rank < 3; ++rank) network.transport(rank).start(receivers[rank]);

@@ -54,7 +54,7 @@ TEST(MessageAssemblyTest, PiecesInAnyOrderGiveTheMessage) {
   }
 }
 
-TEST(MessageAssemblyTest, NoPayloadAndAnEmptyOneAreTwoThings) {
+TEST(MessageAssemblyTest, NoPayloadDiffersFromEmptyPayload) {
   MessageAssembly assembly;
   EXPECT_FALSE(receive(assembly, piece_of(1, -1, 0, 0), {})->payload.defined());
   std::optional<Message> empty = receive(assembly, piece_of(2, 0, 0, 0), {});
@@ -62,7 +62,7 @@ TEST(MessageAssemblyTest, NoPayloadAndAnEmptyOneAreTwoThings) {
   EXPECT_EQ(empty->payload.numel(), 0);
 }
 
-TEST(MessageAssemblyTest, WhatThereIsNoMemoryForComesWithoutItsPayload) {
+TEST(MessageAssemblyTest, WithoutMemoryMessageComesWithoutPayload) {
   MessageAssembly assembly([](int64_t bytes) -> at::Tensor {
     if (bytes > 1000) throw std::bad_alloc();
     return at::empty({bytes}, at::kByte);
@@ -78,7 +78,7 @@ TEST(MessageAssemblyTest, WhatThereIsNoMemoryForComesWithoutItsPayload) {
   EXPECT_EQ(receive(assembly, piece_of(2, 100, 0, 100), numbered_bytes(100))->kind, 9);
 }
 
-TEST(MessageAssemblyTest, PiecesThatContradictEachOtherAreRefused) {
+TEST(MessageAssemblyTest, ContradictoryPiecesAreRejected) {
   at::Tensor payload = numbered_bytes(1000);
   MessageAssembly assembly;
   receive(assembly, piece_of(1, 1000, 0, 900), payload);

@@ -194,7 +194,7 @@ TEST_P(NetworkProcessTest, RanksExchangeMessagesAndLeave) {
   EXPECT_EQ(job.wait_for_end(2), kEndedAsAsked);
 }
 
-TEST_P(NetworkProcessTest, AKilledRankIsLostAndTheOthersGoOn) {
+TEST_P(NetworkProcessTest, KilledRankIsLostAndOthersContinue) {
   JobOfProcesses job(3, GetParam());
   for (int rank : {1, 2}) job.exchange(rank, 100'000);
   kill(job.process(1), SIGKILL);
@@ -210,7 +210,7 @@ TEST_P(NetworkProcessTest, AKilledRankIsLostAndTheOthersGoOn) {
   EXPECT_EQ(job.receiver().lost().size(), 1u);
 }
 
-TEST_P(NetworkProcessTest, ARankThatIsKilledUnderTrafficIsLost) {
+TEST_P(NetworkProcessTest, RankKilledUnderTrafficIsLost) {
   JobOfProcesses job(2, GetParam());
   job.exchange(1, 1'000);
   SentCounter sent;
@@ -224,7 +224,7 @@ TEST_P(NetworkProcessTest, ARankThatIsKilledUnderTrafficIsLost) {
   EXPECT_GT(sent.failed(), 0);
 }
 
-TEST_P(NetworkProcessTest, AStoppedRankIsLostAndKnowsItWhenItWakes) {
+TEST_P(NetworkProcessTest, StoppedRankIsLostAndNoticesOnResume) {
   JobOfProcesses job(3, GetParam());
   for (int rank : {1, 2}) job.exchange(rank, 1'000);
   kill(job.process(1), SIGSTOP);

@@ -11,7 +11,7 @@
 namespace pistachio {
 namespace {
 
-TEST(ProcessWatchTest, TheEndOfAProcessIsSeen) {
+TEST(ProcessWatchTest, ProcessExitIsDetected) {
   pid_t process = -1;
   char name[] = "sleep", time[] = "1000";
   char* arguments[] = {name, time, nullptr};

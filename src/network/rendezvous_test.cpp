@@ -76,7 +76,7 @@ TEST(RendezvousTest, MissingRanksAreNamed) {
     EXPECT_NE(outcome.error.find("2 of 4 ranks are missing: 2, 3"), std::string::npos) << outcome.error;
 }
 
-TEST(RendezvousTest, WhoeverKeepsTheStoreCanEndTheMeeting) {
+TEST(RendezvousTest, StoreOwnerCanAbortRendezvous) {
   auto change = [](int rank, RendezvousOptions& options) {
     if (rank == 0) options.while_waiting = [] { throw UserError("rank 3 has ended"); };
   };
@@ -125,7 +125,7 @@ class ReturnTest : public testing::Test {
   Meeting meeting_;
 };
 
-TEST_F(ReturnTest, ARankThatIsStartedAgainIsLetIn) {
+TEST_F(ReturnTest, RestartedRankIsAdmitted) {
   EXPECT_FALSE(first_.find_return(1));
   for (int incarnation = 1; incarnation <= 2; ++incarnation) {
     std::future<Outcome> again = start_again(options("1.0"));
@@ -146,7 +146,7 @@ TEST_F(ReturnTest, ARankThatIsStartedAgainIsLetIn) {
   }
 }
 
-TEST_F(ReturnTest, OneThatDoesNotFitIsRefused) {
+TEST_F(ReturnTest, IncompatibleRankIsRejected) {
   std::future<Outcome> again = start_again(options("1.1"));
   RankCard card = wait_for_card();
   EXPECT_THROW(first_.check_return(card), UserError);
@@ -155,7 +155,7 @@ TEST_F(ReturnTest, OneThatDoesNotFitIsRefused) {
   EXPECT_FALSE(first_.find_return(1));
 }
 
-TEST_F(ReturnTest, WithoutReturnsASecondProcessIsAMistake) {
+TEST_F(ReturnTest, WithoutRestartsSecondProcessIsAnError) {
   RendezvousOptions strict = options("1.0");
   strict.may_return = false;
   EXPECT_NE(start_again(strict).get().error.find("two processes say they are rank 1"), std::string::npos);
@@ -171,7 +171,7 @@ TEST(RendezvousTest, AnotherVersionIsNamed) {
   }
 }
 
-TEST(RendezvousTest, ASettingThatDiffersIsNamed) {
+TEST(RendezvousTest, DifferingSettingIsNamed) {
   auto change = [](int rank, RendezvousOptions& options) {
     if (rank == 1) options.settings[0].second = "1024";
   };
@@ -208,7 +208,7 @@ TEST(RendezvousTest, NobodyAtTheAddress) {
   }
 }
 
-TEST(RendezvousTest, APortThatIsTakenIsNamed) {
+TEST(RendezvousTest, OccupiedPortIsNamed) {
   RendezvousOptions options{.timeout = 2s, .version = "1.0", .settings = {}};
   Rendezvous first(JobIdentity{.rank = 0, .ranks = 2, .master_port = 0}, options);
   try {
@@ -219,7 +219,7 @@ TEST(RendezvousTest, APortThatIsTakenIsNamed) {
   }
 }
 
-TEST(RankCardTest, WhatWasPackedIsUnpackedAndGarbageIsRefused) {
+TEST(RankCardTest, PackedCardsRoundTripAndGarbageIsRejected) {
   RankCard card = card_of_this_process();
   card.version = "1.0";
   card.info.address = std::string("\0:7:x", 5);
@@ -259,7 +259,7 @@ TEST(RankCardTest, OneMachineMayPlaySeveralHosts) {
   for (const RankInfo& rank : ranks) EXPECT_EQ(rank.machine_index, 0);
 }
 
-TEST(RankCardTest, TheKeyOfAHostStaysWhenARankIsStartedAgainElsewhere) {
+TEST(RankCardTest, HostKeyStaysWhenRankRestartsElsewhere) {
   std::vector<RankCard> cards(3);
   cards[0].machine = "left/1";
   cards[1].machine = cards[2].machine = "right/1";

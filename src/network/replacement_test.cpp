@@ -36,7 +36,7 @@ class ReplacementTest : public testing::TestWithParam<TransportKind> {
 INSTANTIATE_TEST_SUITE_P(Transports, ReplacementTest,
                          testing::Values(TransportKind::Loopback, TransportKind::UcxTcp, TransportKind::UcxSharedMemory), transport_name);
 
-TEST_P(ReplacementTest, MessagesGoToTheNewProcessAndComeFromIt) {
+TEST_P(ReplacementTest, NewProcessSendsAndReceivesMessages) {
   job_[2].stop();
   for (int rank : {0, 1}) receivers_[static_cast<size_t>(rank)].wait_for_lost(1);
   RankInfo info = job_.restart(2);
@@ -54,7 +54,7 @@ TEST_P(ReplacementTest, MessagesGoToTheNewProcessAndComeFromIt) {
   for (int rank : {0, 1}) receivers_[static_cast<size_t>(rank)].wait_for_lost(2);
 }
 
-TEST_P(ReplacementTest, WhoWasNotLostYetIsLostFirst) {
+TEST_P(ReplacementTest, LivePeerIsLostBeforeReplacement) {
   RankInfo info = job_.restart(2);
   job_[2].start(fresh_);
   replace(info);
@@ -63,7 +63,7 @@ TEST_P(ReplacementTest, WhoWasNotLostYetIsLostFirst) {
   EXPECT_EQ(last_head(fresh_, 1), "to the new one");
 }
 
-TEST_P(ReplacementTest, OldNewsChangesNothing) {
+TEST_P(ReplacementTest, OutdatedReplacementIsIgnored) {
   RankInfo info = job_.restart(2);
   job_[2].start(fresh_);
   replace(info);
@@ -76,7 +76,7 @@ TEST_P(ReplacementTest, OldNewsChangesNothing) {
   EXPECT_EQ(receivers_[0].lost().size(), 1u);
 }
 
-TEST_P(ReplacementTest, SendsThatWereMeantForTheOldProcessFail) {
+TEST_P(ReplacementTest, PendingSendsToOldProcessFail) {
   job_[2].stop();
   receivers_[0].wait_for_lost(1);
   SentCounter sent;
@@ -93,7 +93,7 @@ TEST_P(ReplacementTest, SendsThatWereMeantForTheOldProcessFail) {
 }
 
 // Of UCX, where the old process may live on, as one does that was stopped for long.
-TEST_P(ReplacementTest, LateWordsOfTheOldProcessAreNotHeard) {
+TEST_P(ReplacementTest, LateMessagesOfOldProcessAreDropped) {
   if (GetParam() == TransportKind::Loopback) GTEST_SKIP() << "the old one is stopped there";
   RankInfo info = job_.restart(2);
   job_[2].start(fresh_);

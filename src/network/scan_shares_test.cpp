@@ -47,7 +47,7 @@ class ScanSharesTest : public testing::Test {
   HubReceiver second_{network_.transport(1)};
 };
 
-TEST_F(ScanSharesTest, OthersGetWhatComesLast) {
+TEST_F(ScanSharesTest, OthersGetTheLastUnits) {
   QueryExchanges first(first_.hub, 1, 0, {});
   QueryExchanges second(second_.hub, 1, 0, {});
   first.scan_shares().offer(kScan, {4, 8, 9});
@@ -58,7 +58,7 @@ TEST_F(ScanSharesTest, OthersGetWhatComesLast) {
   EXPECT_EQ(ask_first(second), std::nullopt);
 }
 
-TEST_F(ScanSharesTest, WhatIsWithdrawnIsNotGiven) {
+TEST_F(ScanSharesTest, WithdrawnUnitsAreNotHandedOver) {
   QueryExchanges first(first_.hub, 1, 0, {});
   QueryExchanges second(second_.hub, 1, 0, {});
   first.scan_shares().offer(kScan, {1, 2});
@@ -67,7 +67,7 @@ TEST_F(ScanSharesTest, WhatIsWithdrawnIsNotGiven) {
 }
 
 // Whoever asks waits, so there must be an answer whatever state the query is in.
-TEST_F(ScanSharesTest, ARankWhereTheQueryDoesNotRunAnswers) {
+TEST_F(ScanSharesTest, RankWithoutTheQueryAnswers) {
   QueryExchanges second(second_.hub, 1, 0, {});
   EXPECT_EQ(ask_first(second), std::nullopt);  // not begun
   { QueryExchanges first(first_.hub, 1, 0, {}); }

@@ -82,7 +82,7 @@ TEST_P(TransportTest, EveryRankReachesEveryRankAndItself) {
   job.stop_all();
 }
 
-TEST_P(TransportTest, SizesAroundEveryBorderArriveWhole) {
+TEST_P(TransportTest, SizesAroundEveryLimitArriveIntact) {
   MessageCollector receiver;
   JobOfTransports job(GetParam(), 2);
   job[1].start(receiver);
@@ -107,7 +107,7 @@ TEST_P(TransportTest, SizesAroundEveryBorderArriveWhole) {
   job.stop_all();
 }
 
-TEST_P(TransportTest, MessagesThatComeBeforeStartAreKept) {
+TEST_P(TransportTest, MessagesBeforeStartAreKept) {
   MessageCollector receiver;
   JobOfTransports job(GetParam(), 2);
   SentCounter sent;
@@ -178,7 +178,7 @@ TEST_P(TransportTest, ReceiversMaySendAnswers) {
   job.stop_all();
 }
 
-TEST_P(TransportTest, ARankThatStopsIsLostForTheOthers) {
+TEST_P(TransportTest, StoppingRankIsLostForOthers) {
   std::vector<MessageCollector> receivers(3);
   JobOfTransports job(GetParam(), 3);
   for (int rank = 0; rank < 3; ++rank) job[rank].start(receivers[rank]);
@@ -204,7 +204,7 @@ TEST_P(TransportTest, ARankThatStopsIsLostForTheOthers) {
   EXPECT_LE(receivers[1].lost().size(), 0u);
 }
 
-TEST_P(TransportTest, StopUnderTrafficEndsEveryCallbackAndNoneComesLater) {
+TEST_P(TransportTest, StopUnderTrafficEndsAllCallbacks) {
   for (int round = 0; round < 5; ++round) {
     auto receiver = std::make_unique<MessageCounter>();
     auto idle = std::make_unique<MessageCounter>();

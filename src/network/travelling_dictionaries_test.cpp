@@ -32,7 +32,7 @@ TEST(SentDictionaries, ADictionaryIsSentOnce) {
   EXPECT_EQ(sent.count(), 2);
 }
 
-TEST(SentDictionaries, TheOneNotUsedForLongestMakesRoom) {
+TEST(SentDictionaries, LeastRecentlyUsedIsRetired) {
   SentDictionaries sent(300);
   auto first = number_dictionary(1), second = number_dictionary(1), third = number_dictionary(1), fourth = number_dictionary(1), large = number_dictionary(1);
   for (const auto& one : {first, second, third}) EXPECT_TRUE(sent.add(one, 100).retired.empty());
@@ -47,7 +47,7 @@ TEST(SentDictionaries, TheOneNotUsedForLongestMakesRoom) {
   EXPECT_EQ(sent.refer(large), 4U);
 }
 
-TEST(SentDictionaries, OneThatIsGoneIsRetiredAndNeverMistakenForAnother) {
+TEST(SentDictionaries, DestroyedDictionaryIsRetiredAndNeverConfused) {
   SentDictionaries sent(1 << 20);
   auto first = number_dictionary(3);
   sent.add(first, 100);
@@ -75,7 +75,7 @@ WireBlock block_of(int64_t count) {
   return {pack_dictionary(*number_dictionary(count)), false};
 }
 
-TEST(ReceivedDictionaries, AreThereUntilAllReferencesToARetiredOneAreWorkedUp) {
+TEST(ReceivedDictionaries, AreKeptUntilAllReferencesAreConsumed) {
   ReceivedDictionaries received;
   EXPECT_FALSE(received.find({0}));
   received.add(0, block_of(3));
@@ -94,7 +94,7 @@ TEST(ReceivedDictionaries, AreThereUntilAllReferencesToARetiredOneAreWorkedUp) {
   EXPECT_EQ(received.count(), 2);
 }
 
-TEST(ReceivedDictionaries, ARetirementMayComeFirst) {
+TEST(ReceivedDictionaries, RetirementMayArriveFirst) {
   ReceivedDictionaries received;
   EXPECT_EQ(received.retire({{7, 2}}), 0);
   EXPECT_FALSE(received.find({7}));
@@ -114,7 +114,7 @@ TEST(ReceivedDictionaries, DamageIsAnErrorOfThePeer) {
   EXPECT_EQ(received.release({99}), 0);
 }
 
-TEST(TravellingDictionaries, HeadsAreReadAsTheyWereWritten) {
+TEST(TravellingDictionaries, HeadersRoundTrip) {
   EXPECT_EQ(numbers_of_bytes(numbers_to_bytes({1, 5, 4000000000U})), (std::vector<DictionaryNumber>{1, 5, 4000000000U}));
   EXPECT_EQ(pairs(retired_of_bytes(retired_to_bytes({{1, 2}, {3, 4}}))), (NumberedEntries{{1, 2}, {3, 4}}));
   EXPECT_THROW(numbers_of_bytes("xy"), PeerError);

@@ -156,7 +156,7 @@ class DamagedFrameTest : public testing::Test {
   }
 };
 
-TEST_F(DamagedFrameTest, LengthsThatLie) {
+TEST_F(DamagedFrameTest, WrongLengths) {
   FrameHeader header = frame_from_rank_one();
   header.payload_length = int64_t{1} << 40;
   header.piece_length = 4;
@@ -173,7 +173,7 @@ TEST_F(DamagedFrameTest, WrongChecksum) {
   EXPECT_NE(why.find("checksum"), std::string::npos) << why;
 }
 
-TEST(UcxTransportTest, AJobWithAnotherSecretIsNotHeard) {
+TEST(UcxTransportTest, JobWithAnotherSecretIsIgnored) {
   LogCollector log;
   MessageCollector receiver;
   JobOfTransports job(two_ranks(log));
@@ -269,7 +269,7 @@ TEST(UcxTransportTest, ChecksumsAndSmallPiecesChangeNothing) {
   job.stop_all();
 }
 
-TEST(UcxTransportTest, TheBandwidthLimitHoldsPayloadsBackAndNothingElse) {
+TEST(UcxTransportTest, BandwidthLimitDelaysOnlyPayloads) {
   MessageCollector receiver;
   JobOfTransports job(ranks_with_limit(2, 10'000'000));
   job[1].start(receiver);
@@ -282,7 +282,7 @@ TEST(UcxTransportTest, TheBandwidthLimitHoldsPayloadsBackAndNothingElse) {
   job.stop_all();
 }
 
-TEST(UcxTransportTest, WhatIsUrgentGoesBeforeWhatWaits) {
+TEST(UcxTransportTest, UrgentMessagesOvertakeQueuedOnes) {
   MessageCollector receiver;
   JobOfTransports job(ranks_with_limit(2, 20'000'000));
   job[1].start(receiver);
@@ -299,7 +299,7 @@ TEST(UcxTransportTest, WhatIsUrgentGoesBeforeWhatWaits) {
   job.stop_all();
 }
 
-TEST(UcxTransportTest, TheBandwidthLimitHoldsForAllThatComesToARank) {
+TEST(UcxTransportTest, BandwidthLimitCoversAllIncomingMessages) {
   MessageCollector receiver;
   JobOfTransports job(ranks_with_limit(3, 10'000'000));
   job[0].start(receiver);
@@ -340,7 +340,7 @@ TEST(UcxTransportTest, SharedMemoryIsTheDefaultInsideAHost) {
   job.stop_all();
 }
 
-TEST(UcxTransportTest, SignalsStayOurs) {
+TEST(UcxTransportTest, UcxKeepsOurSignalHandlers) {
   UcxTransport transport(test_options(TransportKind::UcxTcp, 0, 1));
   std::vector<int> signals{SIGHUP, SIGINT, SIGTERM, SIGIO};
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // they handle these themselves
@@ -353,7 +353,7 @@ TEST(UcxTransportTest, SignalsStayOurs) {
   }
 }
 
-TEST(UcxTransportTest, ATransportThatWasNeverConnectedEnds) {
+TEST(UcxTransportTest, UnconnectedTransportStops) {
   SentCounter sent;
   {
     UcxTransport transport(test_options(TransportKind::UcxTcp, 0, 2));
@@ -362,7 +362,7 @@ TEST(UcxTransportTest, ATransportThatWasNeverConnectedEnds) {
   EXPECT_EQ(sent.failed(), 1);
 }
 
-TEST(UcxTransportTest, ASettingThatUcxDoesNotTakeIsNamed) {
+TEST(UcxTransportTest, RejectedUcxSettingIsNamed) {
   UcxOptions options = test_options(TransportKind::UcxTcp, 0, 1);
   options.ucx_settings = {{"TLS", "carrier_pigeon"}};
   EXPECT_THROW(UcxTransport{options}, UserError);

@@ -23,25 +23,25 @@ TEST_F(FoldConstantsTest, ConstantsAreComputed) {
   EXPECT_EQ(folded([&] { return make_call("<", {value("t.a"), make_call("/", {value("1"), value("0")})}); }), "filter (t.a < (1 / 0))");
 }
 
-TEST_F(FoldConstantsTest, TrueConditionsGo) {
+TEST_F(FoldConstantsTest, TrueConditionsAreDropped) {
   EXPECT_EQ(folded([&] { return is("1 = 1"); }), "scan t(t.a, t.b, t.c)");
   EXPECT_EQ(folded([&] { return both({is("t.a = 1"), is("1 = 1")}); }), "filter (t.a = 1)");
   EXPECT_EQ(folded([&] { return either({is("t.a = 1"), is("1 = 1")}); }), "scan t(t.a, t.b, t.c)");
   EXPECT_EQ(folded([&] { return both({is("t.a = 1"), is("1 = 2")}); }), "filter false");
 }
 
-TEST_F(FoldConstantsTest, UnknownStays) {
+TEST_F(FoldConstantsTest, NullOperandsStay) {
   EXPECT_EQ(folded([&] { return either({is("t.a = 1"), unknown()}); }), "filter ((t.a = 1) OR NULL)");
   EXPECT_EQ(folded([&] { return both({unknown(), value("false")}); }), "filter false");
 }
 
-TEST_F(FoldConstantsTest, ErrorsComeBeforeWhatDecides) {
+TEST_F(FoldConstantsTest, ErrorsTakePrecedenceOverShortCircuit) {
   auto quotient = [&] { return make_call("=", {make_call("/", {value("t.a"), value("t.b")}), value("1")}); };
   EXPECT_EQ(folded([&] { return both({quotient(), value("false")}); }), "filter ((t.a / t.b) = 1) AND false");
   EXPECT_EQ(folded([&] { return both({value("false"), quotient()}); }), "filter false");
 }
 
-TEST_F(FoldConstantsTest, CommonPartsLeaveADisjunction) {
+TEST_F(FoldConstantsTest, CommonPartsAreFactoredOutOfOr) {
   EXPECT_EQ(folded([&] { return either({both({is("t.a = 1"), is("t.b = 2")}), both({is("t.c = 3"), is("t.a = 1")})}); }),
             "filter (t.a = 1) AND ((t.b = 2) OR (t.c = 3))");
   // a OR (a AND b) is a.

@@ -52,7 +52,7 @@ full join on (t.a = u.a)
 )");
 }
 
-TEST_F(ImplyConditionsTest, RowsOfASemiJoinHaveTheConditionsOfTheirMatches) {
+TEST_F(ImplyConditionsTest, SemiJoinRowsInheritConditionsOfMatches) {
   LogicalPtr right = filter({"u.a < 5"}, scan("u", {"a"}));
   EXPECT_EQ(after("imply_conditions", join(JoinKind::Semi, {"t.a = u.a"}, scan("t", {"a"}), std::move(right))), R"(
 semi join on (t.a = u.a) AND (t.a < 5)
@@ -71,7 +71,7 @@ anti join on (t.a = u.a)
 )");
 }
 
-TEST_F(ImplyConditionsTest, KnowledgePassesGroupsAndProjections) {
+TEST_F(ImplyConditionsTest, ConditionsPassGroupsAndProjections) {
   LogicalPtr table = filter({"t.a < 5", "t.b < 6"}, scan("t", {"a", "b"}));
   LogicalPtr grouped = aggregate({"t.a"}, "n", std::move(table));
   LogicalPtr named = project({{"g", value("t.a")}}, std::move(grouped));
@@ -85,7 +85,7 @@ inner join on (g = u.a) AND (u.a < 5)
 )");
 }
 
-TEST_F(ImplyConditionsTest, EqualValuesMayReadDifferently) {
+TEST_F(ImplyConditionsTest, EqualValuesMayHaveDifferentText) {
   // 0.0 and -0.0 are equal, but their texts are not: only the numeric comparison carries over.
   LogicalPtr table = scan("t", {"f"}, 1, TypeKind::Double);
   LogicalPtr other = scan("u", {"f"}, 1, TypeKind::Double);

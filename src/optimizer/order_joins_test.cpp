@@ -42,7 +42,7 @@ inner join on (t.a = u.a) AND (u.b = v.a)
 )");
 }
 
-TEST_F(OrderJoinsTest, EqualitiesThatFollowAreDropped) {
+TEST_F(OrderJoinsTest, RedundantEqualitiesAreDropped) {
   LogicalPtr inner = join(JoinKind::Inner, {"t.a = u.a"}, scan("t", {"a"}, 10), scan("u", {"a"}, 100));
   std::string text = after("order_joins", join(JoinKind::Inner, {"u.a = v.a", "t.a = v.a"}, std::move(inner), scan("v", {"a"}, 1000)));
   EXPECT_EQ(std::count(text.begin(), text.end(), '='), 2) << text;
@@ -117,7 +117,7 @@ single join on (t.a = u.a)
 
 using PushDownSemiJoinsTest = RuleTest;
 
-TEST_F(PushDownSemiJoinsTest, SelectsTheInputItAsksAbout) {
+TEST_F(PushDownSemiJoinsTest, FiltersTheInputItUses) {
   LogicalPtr joined = join(JoinKind::Left, {"t.a = u.a"}, scan("t", {"a", "b"}, 100), scan("u", {"a"}, 1000));
   EXPECT_EQ(after("push_down_semi_joins", join(JoinKind::Anti, {"t.b = v.b"}, std::move(joined), scan("v", {"b"}, 10))), R"(
 left join on (t.a = u.a)

@@ -53,7 +53,7 @@ TEST_F(OrderManyJoins, StarNeedsNoProduct) {
   EXPECT_EQ(products(*order()), 0u);
 }
 
-TEST_F(OrderManyJoins, UnconnectedPartsAreMultipliedLast) {
+TEST_F(OrderManyJoins, CrossProductsComeLast) {
   add_inputs(100);
   for (size_t i = 0; i < 100; i += 2) equate(i, i + 1);
   LogicalPtr ordered = order();

@@ -34,7 +34,7 @@ inner join on (x = y)
 )");
 }
 
-TEST_F(InlineCommonTablesTest, UnreadTableGoes) {
+TEST_F(InlineCommonTablesTest, UnreadTableIsDropped) {
   plan_.shared.push_back(scan("t", {"a"}));
   EXPECT_EQ(after("inline_common_tables", scan("u", {"a"})), "\nscan u(u.a)\n");
 }
@@ -76,7 +76,7 @@ project x
 )");
 }
 
-TEST_F(LowerSetOperationsTest, ExceptAllRepeatsWhatIsLeft) {
+TEST_F(LowerSetOperationsTest, ExceptAllRepeatsRemainingRows) {
   std::string text = lowered(Kind::Except, true);
   EXPECT_TRUE(text.starts_with("\nrepeat times\n  project x, (count - count.2) AS times\n    filter (count > count.2)\n")) << text;
 }

@@ -17,7 +17,7 @@ inner join on (t.a = u.a)
 )");
 }
 
-TEST_F(PushDownFiltersTest, OuterJoinKeepsFiltersOnItsOptionalSideAbove) {
+TEST_F(PushDownFiltersTest, FiltersOnOptionalSideStayAboveOuterJoin) {
   // IS NULL is true for NULL-padded rows: the join stays outer, and the condition cannot be pushed down.
   LogicalPtr joined = join(JoinKind::Left, {"t.a = u.a", "u.a > 1", "t.b = 2"}, scan("t", {"a", "b"}), scan("u", {"a"}));
   LogicalPtr root = make_node(LogicalFilter{{make_call("is null", {value("u.a")}), is("t.b < 5")}}, std::move(joined));
@@ -74,7 +74,7 @@ right join on (u.b = v.a)
 )");
 }
 
-TEST_F(PushDownFiltersTest, JoinAboveThatKeepsItsRowsLeavesOuterJoins) {
+TEST_F(PushDownFiltersTest, RowPreservingJoinAboveKeepsOuterJoins) {
   for (JoinKind kind : {JoinKind::Left, JoinKind::Full, JoinKind::Anti}) {
     plan_ = {};
     LogicalPtr left = join(JoinKind::Left, {"t.a = u.a"}, scan("t", {"a"}), scan("u", {"a", "b"}));

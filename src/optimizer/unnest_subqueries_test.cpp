@@ -49,7 +49,7 @@ mark join AS mark
 )");
 }
 
-TEST_F(UnnestSubqueriesTest, EquatedColumnStandsForTheOuterOne) {
+TEST_F(UnnestSubqueriesTest, EquatedColumnReplacesTheOuterOne) {
   LogicalPtr left = scan("t", {"a"});
   LogicalPtr right = filter({"u.a = t.a"}, scan("u", {"a", "b"}));
   LogicalAggregate node;
@@ -108,7 +108,7 @@ single join
 )");
 }
 
-TEST_F(UnnestSubqueriesTest, EqualOuterValuesThatReadDifferentlyAreKeptApart) {
+TEST_F(UnnestSubqueriesTest, EqualOuterValuesWithDifferentTextStayDistinct) {
   // 0.0 and -0.0 are the same value in the domain, but have different text.
   LogicalPtr left = scan("t", {"f"}, 1, TypeKind::Double);
   LogicalPtr right = scan("u", {"a"});

@@ -61,7 +61,7 @@ TEST_F(ExchangePlacementTest, TablesInMemoryStayOnTheFirstRank) {
   EXPECT_EQ(moves_of(place(scan({a}), {a})), (std::vector<Move>{Move::Gather, Move::Scatter}));
 }
 
-TEST_F(ExchangePlacementTest, FirstRowsAreTakenOnEachRankFirst) {
+TEST_F(ExchangePlacementTest, LimitsAreAppliedOnEachRankFirst) {
   ColumnId a = add("a");
   PhysicalPlan made = place(make_node(LogicalSort{{{column(a)}}, 5}, scan({a})), {a});
   EXPECT_EQ(moves_of(made), (std::vector<Move>{Move::Gather, Move::Scatter}));
@@ -90,7 +90,7 @@ TEST_F(ExchangePlacementTest, DistinctValuesMeetBeforeTheyAreCounted) {
   EXPECT_EQ(all.root->as<PhysicalAggregate>()->stage, AggregateStage::Final);
 }
 
-TEST_F(ExchangePlacementTest, SumsAreAddedUpInTwoStages) {
+TEST_F(ExchangePlacementTest, SumsRunInTwoStages) {
   ColumnId a = add("a");
   ColumnId sum = add("sum", TypeKind::BigInt);
   AggregateCall call{.id = sum, .function = find_aggregate("count"), .argument = column(a)};
@@ -100,7 +100,7 @@ TEST_F(ExchangePlacementTest, SumsAreAddedUpInTwoStages) {
   EXPECT_EQ(gather.children[0]->as<PhysicalAggregate>()->stage, AggregateStage::Partial);
 }
 
-TEST_F(ExchangePlacementTest, RanksSortAndTheFirstPutsTogether) {
+TEST_F(ExchangePlacementTest, RanksSortAndRankZeroMerges) {
   ColumnId a = add("a");
   auto sorted = [&] { return make_node(LogicalSort{{{column(a)}}, {}}, scan({a})); };
   auto moves = [&](SortDistribution sorts) {
@@ -111,7 +111,7 @@ TEST_F(ExchangePlacementTest, RanksSortAndTheFirstPutsTogether) {
   EXPECT_EQ(moves(SortDistribution::Range), (std::vector<Move>{Move::RankByRank, Move::Range, Move::Scatter}));
 }
 
-TEST_F(ExchangePlacementTest, TheKeysOfBothSidesOfAnInnerJoinCount) {
+TEST_F(ExchangePlacementTest, InnerJoinIsPartitionedByBothSidesKeys) {
   ColumnId a = add("a");
   ColumnId b = add("b");
   ColumnId c = add("c");
@@ -128,7 +128,7 @@ TEST_F(ExchangePlacementTest, TheKeysOfBothSidesOfAnInnerJoinCount) {
   EXPECT_EQ(moves_with(JoinKind::Left), 4);
 }
 
-TEST_F(ExchangePlacementTest, FrequentKeysAreSpreadWhereNobodyCountsOnTheirPlace) {
+TEST_F(ExchangePlacementTest, FrequentKeysAreSpreadIfPartitioningIsUnused) {
   ColumnId a = add("a");
   ColumnId b = add("b");
   ColumnId count = add("count", TypeKind::BigInt);
@@ -152,7 +152,7 @@ TEST_F(ExchangePlacementTest, FrequentKeysAreSpreadWhereNobodyCountsOnTheirPlace
   EXPECT_FALSE(spreads(make_node(LogicalAggregate{{}, {distinct}}, joined(JoinKind::Inner)), {count}));
 }
 
-TEST_F(ExchangePlacementTest, APlanArrivesAsItWasSent) {
+TEST_F(ExchangePlacementTest, PlanRoundTripsThroughSerialization) {
   ColumnId a = add("a");
   ColumnId b = add("b");
   ColumnId text = add("text", TypeKind::Varchar);

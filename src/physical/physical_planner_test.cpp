@@ -55,7 +55,7 @@ TEST_F(PhysicalPlanTest, RootGivesTheOutputInOrder) {
   EXPECT_NE(same.root->as<PhysicalScan>(), nullptr);
 }
 
-TEST_F(PhysicalPlanTest, ScatteredRowsNeedAnExchangeBeforeGroupingSortingAndTheResult) {
+TEST_F(PhysicalPlanTest, ScatteredRowsNeedAnExchange) {
   ColumnId a = add("a");
   EXPECT_THROW(check_scattered(scan({a}), {a}), InternalError);
   EXPECT_THROW(check_scattered(make_node(LogicalAggregate{{a}, {}}, scan({a})), {a}), InternalError);
@@ -136,7 +136,7 @@ TEST_F(PhysicalPlanTest, RequirementsAreMetByWhatIsStronger) {
   EXPECT_FALSE(satisfies({Kind::Single, {}}, {Need::Everywhere, {}}));
 }
 
-TEST_F(PhysicalPlanTest, ConditionsAreSortedIntoKeysBoundsAndTheRest) {
+TEST_F(PhysicalPlanTest, ConditionsSplitIntoKeysBoundsAndRest) {
   ColumnId a = add("a");
   ColumnId b = add("b");
   ColumnId c = add("c");

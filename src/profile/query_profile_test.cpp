@@ -25,7 +25,7 @@ StepFigures moved(int64_t rows_sent, int64_t bytes_sent, int64_t bytes_received)
   return step;
 }
 
-TEST(QueryProfileTest, ProfilesTravel) {
+TEST(QueryProfileTest, ProfilesRoundTrip) {
   RankProfile sent{.bytes_read = 77, .steps = {}};
   sent.steps[3] = rows(5);
   sent.steps[9] = moved(4, 100, 200);
@@ -75,7 +75,7 @@ TEST(QueryProfileTest, ImbalanceIsTheLargestOverTheMean) {
   EXPECT_EQ(imbalance({}), 1);
 }
 
-TEST(QueryProfileTest, TheShortestTimeIsThatOfTheSlowerPart) {
+TEST(QueryProfileTest, ShortestTimeIsThatOfSlowestResource) {
   QueryProfile profile;
   profile.ranks.resize(2);
   profile.ranks[0].bytes_read = 600;

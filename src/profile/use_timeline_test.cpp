@@ -15,7 +15,7 @@ double sum(const std::vector<double>& values) {
   return std::accumulate(values.begin(), values.end(), 0.0);
 }
 
-TEST(SampleSeriesTest, ALongTimeHasNoMoreSamplesThanAShortOne) {
+TEST(SampleSeriesTest, NumberOfSamplesIsBounded) {
   SampleSeries series;
   int64_t now = 0;
   while (now < 1'000'000'000'000) {

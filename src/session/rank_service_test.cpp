@@ -75,7 +75,7 @@ class RankServiceTest : public testing::Test {
   std::unique_ptr<Session> session_;
 };
 
-TEST_F(RankServiceTest, AStatementThatNeedsALostRankSaysSo) {
+TEST_F(RankServiceTest, StatementThatNeedsLostRankNamesIt) {
   EXPECT_EQ(run(kJoin), 8);
   services_[0]->lose(2, "rank 2 (host left, process 4711) is silent");
   // A rank that ends in the middle of a message can silence others.
@@ -87,19 +87,19 @@ TEST_F(RankServiceTest, AStatementThatNeedsALostRankSaysSo) {
 }
 
 // The first rank still reaches both.
-TEST_F(RankServiceTest, ALossThatOnlyAnotherRankSeesIsToldInFull) {
+TEST_F(RankServiceTest, LossSeenByAnotherRankIsFullyReported) {
   services_[1]->lose(2, "rank 2 (host left, process 4711) is silent");
   EXPECT_EQ(error_of(kJoin), "rank 2 (host left, process 4711) is silent (seen by rank 1)");
   EXPECT_EQ(error_of(kJoin), "rank 2 (host left, process 4711) is silent (seen by rank 1)");
 }
 
-TEST_F(RankServiceTest, ARankThatVanishesEndsTheStatement) {
+TEST_F(RankServiceTest, LostRankEndsTheStatement) {
   auto statement = start_join(2, [&] { return error_of(kJoin); });
   network_.lose(2);
   EXPECT_NE(statement.get().find("rank 2"), std::string::npos);
 }
 
-TEST_F(RankServiceTest, AnErrorOfARankIsFollowedByGoodAnswers) {
+TEST_F(RankServiceTest, AnswersAreCorrectAfterRankError) {
   for (int i = 0; i < 20; ++i) {
     std::string error = error_of(fmt::format("SELECT x.a / (x.a - {}) FROM t x JOIN t y ON x.a = y.a", 1 + i % 8));
     EXPECT_NE(error.find("zero"), std::string::npos) << error;
@@ -108,7 +108,7 @@ TEST_F(RankServiceTest, AnErrorOfARankIsFollowedByGoodAnswers) {
 }
 
 // What an error of a rank leaves behind: nothing.
-TEST_F(RankServiceTest, AFaultAtEveryPointIsFollowedByGoodAnswers) {
+TEST_F(RankServiceTest, AnswersAreCorrectAfterFaultAtEveryPoint) {
   int64_t faults = 0;
   run(kJoin);
   int64_t used = engine_.governor().used();
@@ -157,7 +157,7 @@ class ReturningRanksTest : public RankServiceTest {
   }
 };
 
-TEST_F(ReturningRanksTest, AStatementWaitsForARankThatWasLostBefore) {
+TEST_F(ReturningRanksTest, StatementWaitsForLostRank) {
   EXPECT_EQ(run(kJoin), 8);
   network_.lose(2);
   while (!services_[0]->membership().is_lost(2)) std::this_thread::yield();
@@ -170,7 +170,7 @@ TEST_F(ReturningRanksTest, AStatementWaitsForARankThatWasLostBefore) {
   EXPECT_TRUE(session_->notes().empty());
 }
 
-TEST_F(ReturningRanksTest, AStatementThatLosesARankIsRunAgain) {
+TEST_F(ReturningRanksTest, StatementThatLosesRankIsRetried) {
   for (int lost : {2, 1}) {
     auto statement = start_join(lost, [&] { return run(kJoin); });
     network_.lose(lost);
@@ -182,7 +182,7 @@ TEST_F(ReturningRanksTest, AStatementThatLosesARankIsRunAgain) {
   }
 }
 
-TEST_F(ReturningRanksTest, WithoutRetriesAStatementThatLosesARankFails) {
+TEST_F(ReturningRanksTest, WithoutRetriesStatementThatLosesRankFails) {
   run("SET retry_queries = off");
   auto statement = start_join(2, [&] { return error_of(kJoin); });
   network_.lose(2);
@@ -192,7 +192,7 @@ TEST_F(ReturningRanksTest, WithoutRetriesAStatementThatLosesARankFails) {
 }
 
 // Rows that were given cannot be taken back.
-TEST_F(ReturningRanksTest, AStatementThatHasGivenRowsIsNotRunAgain) {
+TEST_F(ReturningRanksTest, StatementIsNotRetriedAfterReturningRows) {
   class WithFirstRows final : public ResultReceiver {
    public:
     explicit WithFirstRows(std::function<void()> action) : action_(std::move(action)) {}
@@ -231,7 +231,7 @@ TEST_F(ReturningRanksTest, TwoRanksComeBackOneAfterTheOther) {
   EXPECT_EQ(run(kJoin), 8);
 }
 
-TEST_F(ReturningRanksTest, ARankThatAnotherDoesNotReachIsLostForAll) {
+TEST_F(ReturningRanksTest, RankUnreachableForOneIsLostForAll) {
   services_[1]->lose(2, "rank 2 (host left, process 4711) is silent");
   auto statement = std::async(std::launch::async, [&] { return run(kJoin); });
   // It ends, so that whoever started it sees that.

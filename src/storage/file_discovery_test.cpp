@@ -35,31 +35,31 @@ class FileDiscoveryTest : public testing::Test {
 
 using Names = std::vector<std::string>;
 
-TEST_F(FileDiscoveryTest, FoldersAreSearchedInOrderAndWithoutHiddenFiles) {
+TEST_F(FileDiscoveryTest, FoldersAreListedInOrderWithoutHiddenFiles) {
   EXPECT_EQ(find(""), (Names{"a.parquet", "b.parquet", "year=2024/month=1/c.parquet", "year=2024/month=2/d.pq"}));
 }
 
-TEST_F(FileDiscoveryTest, StarsStayInTheirFolder) {
+TEST_F(FileDiscoveryTest, StarsDoNotCrossFolders) {
   EXPECT_EQ(find("*.parquet"), (Names{"a.parquet", "b.parquet"}));
   EXPECT_EQ(find("[b-z].parquet"), (Names{"b.parquet"}));
   EXPECT_EQ(find("year=*/month=?/*"), (Names{"year=2024/month=1/c.parquet", "year=2024/month=2/d.pq"}));
   EXPECT_EQ(find("**/*.parquet"), (Names{"a.parquet", "b.parquet", "year=2024/month=1/c.parquet"}));
 }
 
-TEST_F(FileDiscoveryTest, HiddenFilesMatchWhenTheyAreAskedFor) {
+TEST_F(FileDiscoveryTest, HiddenFilesMatchExplicitPatterns) {
   std::ofstream(folder_.file("_old.parquet")) << "x";
   EXPECT_EQ(find("_o*.parquet"), (Names{"_old.parquet"}));
   EXPECT_EQ(find(".*.parquet"), (Names{".hidden.parquet"}));
   EXPECT_THROW(find("*old.parquet"), UserError);
 }
 
-TEST_F(FileDiscoveryTest, LinksToNowhereAreLeftOut) {
+TEST_F(FileDiscoveryTest, DanglingLinksAreSkipped) {
   for (const char* name : {"0.parquet", "n.parquet", "zz.parquet"}) ASSERT_EQ(::symlink("/no/such/file", folder_.file(name).c_str()), 0);
   EXPECT_EQ(find("*.parquet"), (Names{"a.parquet", "b.parquet"}));
   EXPECT_EQ(find(""), (Names{"a.parquet", "b.parquet", "year=2024/month=1/c.parquet", "year=2024/month=2/d.pq"}));
 }
 
-TEST_F(FileDiscoveryTest, LinksInCirclesEnd) {
+TEST_F(FileDiscoveryTest, CyclicLinksTerminate) {
   ASSERT_EQ(::symlink(".", folder_.file("self").c_str()), 0);
   ASSERT_EQ(::symlink("../..", folder_.file("year=2024/month=1/back").c_str()), 0);
   EXPECT_EQ(find(""), (Names{"a.parquet", "b.parquet", "year=2024/month=1/c.parquet", "year=2024/month=2/d.pq"}));
@@ -126,7 +126,7 @@ TEST_F(FileDiscoveryTest, NothingToReadIsAnError) {
   EXPECT_THROW(find_files(stores_, ""), UserError);
 }
 
-TEST(ObjectAddressTest, OptionsAreToldFromWildcards) {
+TEST(ObjectAddressTest, OptionsAreDistinguishedFromWildcards) {
   EXPECT_TRUE(is_object_address("s3://bucket/x"));
   EXPECT_FALSE(is_object_address("/data/s3"));
   EXPECT_EQ(without_options("s3://b/x.parquet?region=eu&scheme=http"), "s3://b/x.parquet");

@@ -24,7 +24,7 @@ TEST(MetadataCacheTest, FindsOnlyTheSameIdentity) {
   EXPECT_EQ(cache.statistics().misses, 3);
 }
 
-TEST(MetadataCacheTest, TheLeastRecentlyUsedGoesFirst) {
+TEST(MetadataCacheTest, LeastRecentlyUsedIsEvictedFirst) {
   MetadataCache cache(300);
   for (const char* path : {"a", "b", "c"}) cache.insert(path, {}, metadata_of(100));
   cache.find("a", {});
@@ -34,7 +34,7 @@ TEST(MetadataCacheTest, TheLeastRecentlyUsedGoesFirst) {
   EXPECT_EQ(cache.statistics().bytes, 300);
 }
 
-TEST(MetadataCacheTest, AnEntryIsReplacedAndOneTooLargeIsNotKept) {
+TEST(MetadataCacheTest, EntriesAreReplacedAndLargeOnesNotKept) {
   MetadataCache cache(300);
   cache.insert("a", {1, ""}, metadata_of(100));
   cache.insert("a", {2, ""}, metadata_of(150));
@@ -45,7 +45,7 @@ TEST(MetadataCacheTest, AnEntryIsReplacedAndOneTooLargeIsNotKept) {
   EXPECT_NE(cache.find("a", {2, ""}), nullptr);
 }
 
-TEST(MetadataCacheTest, EntriesThatGrewAreCountedAnew) {
+TEST(MetadataCacheTest, GrownEntriesAreRecounted) {
   MetadataCache cache(300);
   auto footer = std::make_shared<ParquetFooter>();
   footer->memory_bytes = 100;

@@ -66,7 +66,7 @@ class ReopenedFileTest : public testing::Test {
   std::shared_ptr<OpenFiles> open_files_ = std::make_shared<OpenFiles>(1);
 };
 
-TEST_F(ReopenedFileTest, FilesThatWereClosedAreOpenedAgain) {
+TEST_F(ReopenedFileTest, EvictedFilesAreReopened) {
   std::shared_ptr<DataFile> first = make("first", "one");
   std::shared_ptr<DataFile> second = make("second", "three");
   std::vector<uint8_t> target(3);
@@ -76,7 +76,7 @@ TEST_F(ReopenedFileTest, FilesThatWereClosedAreOpenedAgain) {
   EXPECT_EQ(read(*first), "one");
 }
 
-TEST_F(ReopenedFileTest, AFileThatChangedMeanwhileIsAnError) {
+TEST_F(ReopenedFileTest, FileChangedSinceOpeningIsAnError) {
   std::shared_ptr<DataFile> first = make("first", "one");
   std::shared_ptr<DataFile> second = make("second", "three");
   std::ofstream(folder_.file("first")) << "another";

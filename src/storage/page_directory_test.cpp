@@ -27,7 +27,7 @@ class PageWalkTest : public testing::Test {
   PageHeader dictionary_;
 };
 
-TEST_F(PageWalkTest, KeepsThePagesOfTheWantedRowsOnly) {
+TEST_F(PageWalkTest, KeepsOnlyPagesOfWantedRows) {
   PageWalk some = walk({12, 21}, {{}, 100, 0});
   some.add(dictionary_);
   while (!some.is_complete()) some.add(data_);
@@ -41,7 +41,7 @@ TEST_F(PageWalkTest, KeepsThePagesOfTheWantedRowsOnly) {
   EXPECT_EQ(directory.page_of(20), 2);
 }
 
-TEST_F(PageWalkTest, GoesOnFromAMark) {
+TEST_F(PageWalkTest, ResumesFromAMark) {
   PageWalk first = walk({0, 12}, {{}, 100, 0});
   first.add(dictionary_);
   first.add(data_);

@@ -37,7 +37,7 @@ TEST(PageHeaderTest, NegativeSizesAreRefused) {
   EXPECT_THROW(parse_page_header(bytes), MalformedThrift);
 }
 
-TEST(PageHeaderTest, LyingCountsInUnknownFieldsEnd) {
+TEST(PageHeaderTest, WrongCountsInUnknownFieldsTerminate) {
   // Field 1 is a map with 2^63 entries of kind Stop; a list likewise.
   Bytes map = {0x1b, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f, 0x00};
   Bytes list = {0x19, 0xf1, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f};

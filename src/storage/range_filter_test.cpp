@@ -42,13 +42,13 @@ TEST(RangeFilterTest, QuotedNamesAndConstantsMayHoldOperators) {
 }
 
 // On a text column each of these would otherwise be a constant that never matches.
-TEST(RangeFilterTest, RefusesConstantsThatWereMeantDifferently) {
+TEST(RangeFilterTest, RejectsLikelyMistakesInConstants) {
   for (const char* text : {"a = 'PERU' AND b = 1", "a == 'PERU'", "a = 'PERU", "a = PERU'", "a = \"PERU\"", "a = NULL", "a <> null",
                            "a > > 5", "a = PERU AND b = 1", "a = 'it's'", "a = '", "a = '''", "\"a = 3", "a => 3"})
     EXPECT_THROW(parse_range_filter(text), UserError) << text;
 }
 
-TEST(RangeFilterTest, RefusesWhatIsNoFilter) {
+TEST(RangeFilterTest, RejectsMalformedFilters) {
   for (const char* text : {"", "a", "a =", "= 3", "a ~ 3", "<", "\"a\" b = 3", "\"\" = 3"})
     EXPECT_THROW(parse_range_filter(text), UserError) << text;
 }

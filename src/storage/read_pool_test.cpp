@@ -55,7 +55,7 @@ class ReadPoolTest : public testing::TestWithParam<bool> {
   Scheduler scheduler_{{.workers = 2, .blocking_threads = 4, .on_worker_start = {}}};
 };
 
-TEST_P(ReadPoolTest, GivesTheBytesOfEveryRange) {
+TEST_P(ReadPoolTest, ReturnsTheBytesOfEveryRange) {
   std::shared_ptr<DataFile> file = open();
   if (file == nullptr) GTEST_SKIP() << "the file system of the temporary folder has no direct I/O";
   ReadPool pool({});
@@ -78,7 +78,7 @@ TEST_P(ReadPoolTest, GivesTheBytesOfEveryRange) {
   }
 }
 
-TEST_P(ReadPoolTest, AFileThatWasCutIsADataError) {
+TEST_P(ReadPoolTest, TruncatedFileIsADataError) {
   std::shared_ptr<DataFile> file = open();
   if (file == nullptr) GTEST_SKIP() << "the file system of the temporary folder has no direct I/O";
   ASSERT_EQ(::truncate(path_.c_str(), 1000), 0);

@@ -47,17 +47,17 @@ class ReadThrottleTest : public testing::Test {
   Scheduler scheduler_{{.workers = 1, .blocking_threads = 1, .on_worker_start = {}}};
 };
 
-TEST_F(ReadThrottleTest, WhatIsNeededFirstGoesFirst) {
+TEST_F(ReadThrottleTest, MostUrgentReadGoesFirst) {
   // The first one finds the device free.
   EXPECT_EQ(needs_in_order_of_end(100'000, {{3000, 9}, {3000, 5}, {3000, 7}, {3000, -1}, {3000, 6}}),
             (std::vector<int64_t>{9, -1, 5, 6, 7}));
 }
 
-TEST_F(ReadThrottleTest, ALongReadLetsOthersPass) {
+TEST_F(ReadThrottleTest, LongReadLetsUrgentOnesPass) {
   EXPECT_EQ(needs_in_order_of_end(10'000'000, {{2'000'000, 2}, {1000, 1}}), (std::vector<int64_t>{1, 2}));
 }
 
-TEST_F(ReadThrottleTest, WhatIsNeededLaterWaitsForTheWholeOfALongRead) {
+TEST_F(ReadThrottleTest, LessUrgentReadWaitsForWholeLongRead) {
   EXPECT_EQ(needs_in_order_of_end(10'000'000, {{2'000'000, 1}, {1000, 2}}), (std::vector<int64_t>{1, 2}));
 }
 
@@ -75,18 +75,18 @@ TEST_F(ReadThrottleTest, BytesPassAtTheSpeedOfTheDevice) {
   EXPECT_GE(Clock::now() - begin, 100ms);
 }
 
-TEST_F(ReadThrottleTest, TimeSinceTheDeviceWasAskedCounts) {
+TEST_F(ReadThrottleTest, TimeSinceRequestCounts) {
   ReadThrottle device(1000);
   // 20,000 bytes take 20 s and were requested 21 s ago: no wait.
   scheduler_.run(device.pass(20'000, 0, Clock::now() - 21s));
 }
 
-TEST_F(ReadThrottleTest, WithoutALimitNobodyWaits) {
+TEST_F(ReadThrottleTest, WithoutLimitReadsDoNotWait) {
   ReadThrottle device(0);
   scheduler_.run(device.pass(INT64_MAX, 0, Clock::now()));
 }
 
-TEST_F(ReadThrottleTest, CancelledOnesLeaveTheirPlace) {
+TEST_F(ReadThrottleTest, CancelledReadsLeaveTheQueue) {
   ReadThrottle device(1'000'000);
   std::vector<int64_t> order;
   CancelSource source;

@@ -26,7 +26,7 @@ std::vector<size_t> in_order_of_need(const ScanPlan& plan) {
   return order;
 }
 
-TEST(ScanPlanTest, EveryUnitIsDealtOnceAndBytesBalance) {
+TEST(ScanPlanTest, EveryUnitIsAssignedOnceAndBytesBalance) {
   ScanPlan plan = plan_of_units({700, 10, 20, 300, 400, 90, 80, 100, 600, 0, 0});
   std::vector<std::vector<size_t>> shares = deal_units(plan, 3);
   ASSERT_EQ(shares.size(), 3u);
@@ -50,7 +50,7 @@ TEST(ScanPlanTest, RanksBeginAtDifferentPartsOfATable) {
   for (size_t rank = 0; rank < 4; ++rank) EXPECT_EQ(shares[rank].front() / 4, rank);
 }
 
-TEST(ScanPlanTest, WhatARankReadsFirstIsNeededFirst) {
+TEST(ScanPlanTest, OwnUnitsHavePriority) {
   ScanPlan plan = plan_of_units(std::vector<int64_t>(5, 100));
   put_first(plan, {3, 1});
   EXPECT_EQ(in_order_of_need(plan), (std::vector<size_t>{3, 1, 0, 2, 4}));

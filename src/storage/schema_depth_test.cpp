@@ -57,7 +57,7 @@ TEST(SchemaDepthTest, CountsGroupsInsideGroups) {
   EXPECT_EQ(schema_depth(footer(nested(1000)), 1000), 1000);
 }
 
-TEST(SchemaDepthTest, StopsWhereItIsEnough) {
+TEST(SchemaDepthTest, StopsAtTheLimit) {
   EXPECT_EQ(schema_depth(footer(nested(200'000)), 1000), 1001);
 }
 
@@ -65,7 +65,7 @@ TEST(SchemaDepthTest, SeesTheSecondSchemaToo) {
   EXPECT_EQ(schema_depth(footer({element(1), element(0)}, nested(50)), 1000), 50);
 }
 
-TEST(SchemaDepthTest, CutShortIsRefused) {
+TEST(SchemaDepthTest, TruncatedFooterIsRejected) {
   Bytes whole = footer(nested(5));
   for (size_t length = 0; length < whole.size(); ++length)
     EXPECT_THROW(schema_depth(std::span(whole).first(length), 1000), MalformedThrift) << length;

@@ -42,7 +42,7 @@ Bytes compress(const Bytes& data) {
   return block;
 }
 
-TEST(SnappyDecompressorTest, GivesBackWhatTheLibraryCompressed) {
+TEST(SnappyDecompressorTest, DecompressesWhatTheLibraryCompressed) {
   std::mt19937_64 random(1);
   for (size_t size : {size_t{0}, size_t{1}, size_t{15}, size_t{60}, size_t{61}, size_t{100}, size_t{1000}, size_t{65536}, size_t{65537},
                       size_t{300000}}) {
@@ -57,7 +57,7 @@ TEST(SnappyDecompressorTest, GivesBackWhatTheLibraryCompressed) {
   }
 }
 
-TEST(SnappyDecompressorTest, RefusesAnotherLength) {
+TEST(SnappyDecompressorTest, RejectsWrongLength) {
   std::mt19937_64 random(2);
   Bytes block = compress(random_data(random, 1000));
   Bytes shorter(999);

@@ -217,7 +217,7 @@ TEST(TableScan, SeveralFilesInOrder) {
 }
 
 // One large row group is no reason for one thread: it is cut into parts, and their rows are those of the file.
-TEST(TableScan, FewLargeRowGroupsAreCutForTheThreads) {
+TEST(TableScan, FewLargeRowGroupsAreSplitForThreads) {
   TemporaryFolder folder;
   constexpr int64_t kRows = 600'000;
   write_sample_file(folder.file("sales.parquet"), {kRows, kRows});
@@ -303,7 +303,7 @@ TEST(TableScan, PageIndexesCountAsKeptMetadata) {
 }
 
 // It holds all units at once, so what it lacks never comes free by itself. A deadline turns a hang into a failure.
-TEST(TableScan, TheBlockingReaderIsRefusedWhatDoesNotFit) {
+TEST(TableScan, BlockingReaderFailsIfUnitDoesNotFit) {
   TemporaryFolder folder;
   write_sample_file(folder.file("sales.parquet"), {300'000, 25'000});
   Settings settings = scan_test_settings();
@@ -338,7 +338,7 @@ TEST(TableScan, NestedColumnsAreRefusedByName) {
 }
 
 // The metadata cache must not take the new file for the old one.
-TEST(TableScan, ReplacedFileOfSameSizeAndTimeIsReadAnew) {
+TEST(TableScan, ReplacedFileOfSameSizeIsReadAgain) {
   TemporaryFolder folder;
   const std::string path = folder.file("r.parquet");
   ScanHarness harness(scan_test_settings());

@@ -106,7 +106,7 @@ class SqlTest : public testing::TestWithParam<Run> {
   TemporaryFolder folder_;
 };
 
-TEST_P(SqlTest, GivesWhatTheFileSays) {
+TEST_P(SqlTest, MatchesExpectedResults) {
   nlohmann::json described = read_config(GetParam().config);
   Settings settings;
   settings.threads = 2;

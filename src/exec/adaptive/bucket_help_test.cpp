@@ -30,7 +30,7 @@ std::vector<int64_t> loads_with(int64_t bucket, int64_t rows) {
   return loads;
 }
 
-TEST(BucketHelpTest, TheHeaviestBucketsOfARankThatHasTooMuchAreChosen) {
+TEST(BucketHelpTest, HeaviestBucketsOfOverloadedRankAreChosen) {
   Buckets settled(kBuckets);
   std::string even = BucketHelp::note_of(std::vector<int64_t>(kBuckets, 10), false);
   EXPECT_EQ(count_of(BucketHelp::choose({even, even, even}, settled, kRanks)), 0);
@@ -108,7 +108,7 @@ class BucketHelpOfRanksTest : public testing::Test {
   std::vector<std::unique_ptr<OneRowForEachBucket>> joins_;
 };
 
-TEST_F(BucketHelpOfRanksTest, OthersTakeOverTheHeavyBucketWithItsBuildRows) {
+TEST_F(BucketHelpOfRanksTest, OthersTakeOverHeavyBucketAndBuildRows) {
   begin_joins();
   for (int rank = 0; rank < kRanks; ++rank) send(rank, kHeavy, kFirstRows);
   // The first round is reached; the ends of all input end the others.
@@ -130,7 +130,7 @@ TEST_F(BucketHelpOfRanksTest, OthersTakeOverTheHeavyBucketWithItsBuildRows) {
   EXPECT_TRUE(join(kOwner).taken.empty());
 }
 
-TEST_F(BucketHelpOfRanksTest, WhereTheRowsAreTooManyTheOwnerKeepsItsWork) {
+TEST_F(BucketHelpOfRanksTest, TooManyBuildRowsPreventTakeover) {
   begin_joins();
   join(kOwner).refuses = true;
   for (int rank = 0; rank < kRanks; ++rank) send(rank, kHeavy, kFirstRows << 4);
@@ -138,7 +138,7 @@ TEST_F(BucketHelpOfRanksTest, WhereTheRowsAreTooManyTheOwnerKeepsItsWork) {
   for (int rank = 0; rank < kRanks; ++rank) EXPECT_EQ(owner(rank, kHeavy), kOwner);
 }
 
-TEST_F(BucketHelpOfRanksTest, ARankWithoutMemoryGoesOnSending) {
+TEST_F(BucketHelpOfRanksTest, RankWithoutMemoryKeepsSending) {
   begin_joins();
   join(0).has_no_memory = true;
   for (int rank = 0; rank < kRanks; ++rank) send(rank, kHeavy, kFirstRows << 4);
@@ -147,7 +147,7 @@ TEST_F(BucketHelpOfRanksTest, ARankWithoutMemoryGoesOnSending) {
   EXPECT_EQ(owner(1, kHeavy), 1);
 }
 
-TEST_F(BucketHelpOfRanksTest, AJoinThatNeverRunsKeepsNobodyWaiting) {
+TEST_F(BucketHelpOfRanksTest, JoinThatNeverRunsBlocksNobody) {
   for (int rank : {0, 1}) help(rank).join_begins(join(rank));
   help(kOwner).join_ends();
   for (int rank = 0; rank < kRanks; ++rank) send(rank, kHeavy, kFirstRows << 4);
@@ -155,7 +155,7 @@ TEST_F(BucketHelpOfRanksTest, AJoinThatNeverRunsKeepsNobodyWaiting) {
   for (int rank = 0; rank < kRanks; ++rank) EXPECT_EQ(owner(rank, kHeavy), kOwner);
 }
 
-TEST_F(BucketHelpOfRanksTest, InputThatEndsEarlyEndsIt) {
+TEST_F(BucketHelpOfRanksTest, EarlyEndOfInputEndsHelp) {
   for (int rank = 0; rank < kRanks; ++rank) help(rank).end_of_rows();
   run_all();
 }

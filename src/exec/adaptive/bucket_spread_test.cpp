@@ -7,7 +7,7 @@
 namespace pistachio {
 namespace {
 
-TEST(BucketSpreadTest, ABucketThatStandsOutBelongsToAll) {
+TEST(BucketSpreadTest, HeavyBucketIsSpread) {
   std::vector<int64_t> even(kBuckets, 100);
   std::vector<int64_t> skewed = even;
   skewed[17] = 100'000;
@@ -19,7 +19,7 @@ TEST(BucketSpreadTest, ABucketThatStandsOutBelongsToAll) {
   EXPECT_TRUE(one[17]);
 }
 
-TEST(BucketSpreadTest, FewRowsAreNotWorthIt) {
+TEST(BucketSpreadTest, FewRowsAreNotSpread) {
   std::vector<int64_t> loads(kBuckets);
   loads[3] = 50;
   std::vector<bool> none = BucketSpread::choose({BucketSpread::note_of(loads)}, 2);

@@ -45,7 +45,7 @@ TEST(JoinFilterTest, HoldsTheKeysOfAllRanks) {
   EXPECT_EQ(bounds[1].constant, "349");
 }
 
-TEST(JoinFilterTest, ARankThatKnowsNothingLetsEverythingPass) {
+TEST(JoinFilterTest, RankWithoutFilterPassesEverything) {
   JoinFilter one(64);
   JoinFilter two(64);
   one.publish_local({numbers(100, 150)});
@@ -57,7 +57,7 @@ TEST(JoinFilterTest, ARankThatKnowsNothingLetsEverythingPass) {
   EXPECT_FALSE(one.is_empty());
 }
 
-TEST(JoinFilterTest, BoundsAreTheSameOnAllRanksAlsoWhereWordsAreNotTold) {
+TEST(JoinFilterTest, BoundsAgreeOnAllRanksWithoutBloomWords) {
   JoinFilter one(64);
   JoinFilter two(64);
   JoinFilter three(64);
@@ -90,7 +90,7 @@ TEST(JoinFilterTest, WithoutBuildRowsNothingPasses) {
   EXPECT_EQ(passing(one, 0, 10).rows(), 0);
 }
 
-TEST(JoinFilterTest, TooManyKeysLeaveTheBounds) {
+TEST(JoinFilterTest, TooManyKeysKeepOnlyBounds) {
   JoinFilter one(2);
   one.publish_local({numbers(10, 1000)});
   one.merge({note_of(one)}, at::kCPU);

@@ -47,7 +47,7 @@ class SharedUnitsTest : public testing::Test {
   const std::vector<std::vector<size_t>> dealt_ = {{0, 2, 4}, {1, 3, 5, 6}};
 };
 
-TEST_F(SharedUnitsTest, OwnUnitsFirstThenThoseOfOthersFromTheEnd) {
+TEST_F(SharedUnitsTest, OwnUnitsFirstThenOthersFromTheEnd) {
   SharedUnits first(*shares_[0], kScan, dealt_, 0, true, 2);
   SharedUnits second(*shares_[1], kScan, dealt_, 1, true, 2);
   EXPECT_EQ(read_all(first), (std::vector<size_t>{0, 2, 4, 6, 5, 3, 1}));
@@ -57,7 +57,7 @@ TEST_F(SharedUnitsTest, OwnUnitsFirstThenThoseOfOthersFromTheEnd) {
   EXPECT_EQ(read_all(first), std::vector<size_t>());  // the end stays the end
 }
 
-TEST_F(SharedUnitsTest, OthersAreAskedOnlyWhereTheyMayHaveSomethingLeft) {
+TEST_F(SharedUnitsTest, OnlyRanksWithUnitsLeftAreAsked) {
   SharedUnits first(*shares_[0], kScan, dealt_, 0, true, 4);
   SharedUnits second(*shares_[1], kScan, dealt_, 1, true, 4);
   EXPECT_EQ(read_all(first), dealt_[0]);
@@ -65,21 +65,21 @@ TEST_F(SharedUnitsTest, OthersAreAskedOnlyWhereTheyMayHaveSomethingLeft) {
   EXPECT_EQ(questions_, 0);
 }
 
-TEST_F(SharedUnitsTest, WithoutHelpEveryoneReadsItsOwn) {
+TEST_F(SharedUnitsTest, WithoutHelpRanksReadTheirOwnUnits) {
   SharedUnits first(*shares_[0], kScan, dealt_, 0, false, 1);
   SharedUnits second(*shares_[1], kScan, dealt_, 1, false, 1);
   EXPECT_EQ(read_all(first), dealt_[0]);
   EXPECT_EQ(questions_, 0);
 }
 
-TEST_F(SharedUnitsTest, WhoHasEndedGivesNothing) {
+TEST_F(SharedUnitsTest, FinishedRankHandsOverNothing) {
   SharedUnits first(*shares_[0], kScan, dealt_, 0, true, 1);
   { SharedUnits second(*shares_[1], kScan, dealt_, 1, true, 1); }
   EXPECT_EQ(read_all(first), dealt_[0]);
   EXPECT_EQ(questions_, 1);
 }
 
-TEST_F(SharedUnitsTest, AUnitThatThereIsNotIsAnErrorOfTheRankThatNamedIt) {
+TEST_F(SharedUnitsTest, UnknownUnitBlamesItsSender) {
   SharedUnits first(*shares_[0], kScan, dealt_, 0, true, 1);
   shares_[1]->offer(kScan, {7});
   EXPECT_THROW(read_all(first), PeerError);

@@ -33,7 +33,7 @@ TEST(ScanOrderTest, BuildSidesComeFirst) {
   for (uint32_t i = 0; i < 3; ++i) EXPECT_EQ(numbers.at(expected[i]), i);
 }
 
-TEST(ScanOrderTest, CommonTablesComeWhereTheyAreReadFirst) {
+TEST(ScanOrderTest, CommonTablesComeAtTheirFirstRead) {
   PhysicalPtr probe = scan(), other = scan(), common = scan();
   const PhysicalNode* expected[] = {common.get(), probe.get(), other.get()};
   PhysicalPlan plan;
@@ -57,7 +57,7 @@ bool filter_is_same_everywhere(Kind probe, Kind build, Kind joined) {
   return made.filters[0].is_same_everywhere;
 }
 
-TEST(PlanBuilderTest, FiltersOfBuildSidesThatEveryRankHasNeedNotBeUnited) {
+TEST(PlanBuilderTest, ReplicatedBuildSidesNeedNoFilterMerge) {
   EXPECT_TRUE(filter_is_same_everywhere(Kind::Scattered, Kind::Replicated, Kind::Scattered));
   EXPECT_TRUE(filter_is_same_everywhere(Kind::Hashed, Kind::Replicated, Kind::Hashed));
   EXPECT_FALSE(filter_is_same_everywhere(Kind::Hashed, Kind::Hashed, Kind::Hashed));

@@ -27,7 +27,7 @@ class AllToAllTest : public testing::Test {
   LoopbackNetwork network_;
 };
 
-TEST_F(AllToAllTest, EverybodySendsToEverybody) {
+TEST_F(AllToAllTest, EveryRankSendsToEveryRank) {
   for (int round = 0; round < 3; ++round) {
     TransportStatistics before = network_.transport(2).statistics();
     EXPECT_GT(ranks_[0]->run(AllToAll::Pattern::AllPairs, 1000, 20, {}), 0);
@@ -42,7 +42,7 @@ TEST_F(AllToAllTest, OneLinkAlone) {
   EXPECT_LT(network_.transport(2).statistics().bytes_received, 1000);
 }
 
-TEST_F(AllToAllTest, ARankThatIsLostEndsTheRoundAndTheOthers) {
+TEST_F(AllToAllTest, LostRankEndsRoundOnAllRanks) {
   network_.hold(1, 0, true);
   network_.hold(1, 2, true);
   network_.lose(1);
@@ -51,7 +51,7 @@ TEST_F(AllToAllTest, ARankThatIsLostEndsTheRoundAndTheOthers) {
   ranks_[2]->wait({});
 }
 
-TEST_F(AllToAllTest, ItCanBeCancelled) {
+TEST_F(AllToAllTest, CanBeCancelled) {
   network_.hold(1, 0, true);
   CancelSource source;
   source.cancel("enough");

@@ -8,7 +8,7 @@
 namespace pistachio {
 namespace {
 
-TEST(FilePathsTest, NamesAreCutOut) {
+TEST(FilePathsTest, FileNamesAreExtracted) {
   EXPECT_EQ(last_name("data/sf1/"), "sf1");
   EXPECT_EQ(last_name("sf0.01"), "sf0.01");
   EXPECT_EQ(last_name("/"), "/");

@@ -21,7 +21,7 @@ QueryProfile example(double seconds) {
   return profile;
 }
 
-TEST(RankFiguresTest, ARunIsThatOfTheBusiestRank) {
+TEST(RankFiguresTest, RunHasFiguresOfBusiestRank) {
   RunFigures run = figures_of(example(7), 2);
   EXPECT_EQ(run.seconds, 7);
   EXPECT_EQ(run.bytes_read, 800);
@@ -57,7 +57,7 @@ TEST(RankFiguresTest, AVariantIsTheMedianOfItsRuns) {
   EXPECT_EQ(median({1, 2}), 1.5);
 }
 
-TEST(RankFiguresTest, GainsAreAgainstTheFirstVariantOfTheCase) {
+TEST(RankFiguresTest, GainsAreRelativeToFirstVariant) {
   std::vector<VariantFigures> figures = {{"a", "slow", 2}, {"a", "fast", 2}, {"b", "slow", 2}, {"b", "fast", 2}};
   double seconds[] = {8, 2, 9, 3};
   for (size_t i = 0; i < figures.size(); ++i) figures[i].seconds = {seconds[i]};

@@ -35,7 +35,7 @@ TEST(SvgChartTest, LinesHaveAPointForEachFigure) {
   EXPECT_EQ(drawn.find("nan"), std::string::npos);
 }
 
-TEST(SvgChartTest, NothingIsDrawnOutOfNothing) {
+TEST(SvgChartTest, EmptyInputDrawsNothing) {
   EXPECT_EQ(draw(BarChart{}).find("nan"), std::string::npos);
   EXPECT_EQ(draw(LineChart{}).find("nan"), std::string::npos);
   EXPECT_EQ(draw(LineChart{}).find("inf"), std::string::npos);

@@ -36,13 +36,13 @@ TEST(MachineShareTest, TooFewCoresAreShared) {
   EXPECT_EQ(share_text(ranks_with({{0, "0-1"}, {0, "0-1"}, {0, "0-1"}}), 2), "3 0-1 shared x1");
 }
 
-TEST(MachineShareTest, WhatALauncherGaveToARankStaysWithIt) {
+TEST(MachineShareTest, LauncherAffinityIsKept) {
   std::vector<RankInfo> ranks = ranks_with({{0, "0-3"}, {0, "4-7"}, {0, "4-7"}});
   EXPECT_EQ(share_text(ranks, 0), "3 0-3 x4");
   EXPECT_EQ(share_text(ranks, 2), "3 6-7 x2");
 }
 
-TEST(MachineShareTest, CoresThatOverlapAreNobodysOwn) {
+TEST(MachineShareTest, OverlappingCoresAreShared) {
   EXPECT_EQ(share_text(ranks_with({{0, "0-3"}, {0, "2-7"}}), 0), "2 0-3 shared x1");
 }
 

@@ -75,7 +75,7 @@ TEST_F(MachineTopologyTest, DevicesAreFoundWithTheirNodes) {
   EXPECT_EQ(topology.nets[0].numa_node, 1);
 }
 
-TEST_F(MachineTopologyTest, ATreeWithNothingInItHasNothing) {
+TEST_F(MachineTopologyTest, EmptyTreeHasNoDevices) {
   MachineTopology topology = read_topology(folder_.file("none"));
   EXPECT_TRUE(topology.nodes.empty() && topology.gpus.empty() && topology.rdma.empty() && topology.nets.empty());
   std::vector<RankPlace> places = place_ranks(topology, 2);
@@ -83,7 +83,7 @@ TEST_F(MachineTopologyTest, ATreeWithNothingInItHasNothing) {
   EXPECT_FALSE(places[1].gpu || places[1].rdma);
 }
 
-TEST_F(MachineTopologyTest, RanksGetWhatIsNearTheirCores) {
+TEST_F(MachineTopologyTest, RanksGetDevicesNearTheirCores) {
   MachineTopology topology = read_topology(folder_.path());
   std::vector<RankPlace> places = place_ranks(topology, 2);
   for (int rank : {0, 1}) {
@@ -119,7 +119,7 @@ TEST_F(MachineTopologyTest, MoreRanksThanCoresShareTheirNode) {
   for (const RankPlace& place : place_ranks(topology, 5)) EXPECT_EQ(place.numa_node, 0);
 }
 
-TEST_F(MachineTopologyTest, TheSameSwitchIsNearerThanTheSameSocket) {
+TEST_F(MachineTopologyTest, SameSwitchIsNearerThanSameSocket) {
   MachineTopology topology = read_topology(folder_.path());
   for (auto* devices : {&topology.gpus, &topology.rdma}) {
     for (MachineDevice& device : *devices) device.numa_node = 0;
@@ -128,7 +128,7 @@ TEST_F(MachineTopologyTest, TheSameSwitchIsNearerThanTheSameSocket) {
   for (const RankPlace& place : places) EXPECT_EQ(place.gpu, place.rdma);
 }
 
-TEST_F(MachineTopologyTest, OneOfAKindNeedsNoChoice) {
+TEST_F(MachineTopologyTest, SingleDeviceNeedsNoChoice) {
   MachineTopology topology = read_topology(folder_.path());
   topology.gpus.resize(1);
   topology.rdma.resize(1);

@@ -19,7 +19,7 @@ Lines lines_of(const std::string& path) {
   return lines;
 }
 
-TEST(PromptHistoryTest, KeepsWhatIsWorthIt) {
+TEST(PromptHistoryTest, SkipsBlankRepeatedAndLongLines) {
   test::TemporaryFolder folder;
   std::string path = folder.file("state/pistachio/history");
   PromptHistory history(path);
@@ -46,7 +46,7 @@ TEST(PromptHistoryTest, SessionsAppendToEachOther) {
   EXPECT_EQ(lines_of(path), (Lines{"a", "b", "c"}));
 }
 
-TEST(PromptHistoryTest, ATroubleIsLoggedOnce) {
+TEST(PromptHistoryTest, FailureIsLoggedOnce) {
   test::TemporaryFolder folder;
   std::vector<std::string> messages;
   Logger logger(LogLevel::Info, [&](const LogRecord& record) { messages.push_back(record.message); });

@@ -18,7 +18,7 @@ TEST(SqlCompletionTest, KeywordsFollowTheCaseOfTheWord) {
   EXPECT_EQ(candidates("SELECT 1 whe"), (Names{"when", "where"}));
 }
 
-TEST(SqlCompletionTest, TablesAreWrittenAsSqlWantsThem) {
+TEST(SqlCompletionTest, TablesAreQuotedIfNecessary) {
   EXPECT_EQ(candidates("SELECT * FROM linei"), Names{"lineitem"});
   EXPECT_EQ(candidates("SELECT * FROM mix"), Names{"\"Mixed\""});
   EXPECT_EQ(candidates("SELECT * FROM two"), Names{"\"two words\""});

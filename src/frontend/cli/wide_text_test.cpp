@@ -5,12 +5,12 @@
 namespace pistachio {
 namespace {
 
-TEST(WideTextTest, GoesThereAndBack) {
+TEST(WideTextTest, RoundTrips) {
   for (std::string text : {"", "plain", "Grüße", "世界", "a\xF0\x9F\x8C\xB0z"}) EXPECT_EQ(to_utf8(to_wide(text)), text);
   EXPECT_EQ(to_wide("ü世").size(), 2u);
 }
 
-TEST(WideTextTest, WhatIsNoCharacterIsReplaced) {
+TEST(WideTextTest, InvalidCharactersAreReplaced) {
   EXPECT_EQ(to_wide("\xFF"), std::wstring(1, wchar_t{0xFFFD}));
   EXPECT_EQ(to_wide("a\xC3"), L"a" + std::wstring(1, wchar_t{0xFFFD}));
   EXPECT_EQ(to_wide("\xC0\x80").size(), 2u);                   // not the shortest form

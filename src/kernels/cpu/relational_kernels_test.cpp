@@ -64,14 +64,14 @@ TEST_P(RelationalKernels, GroupsKeepTheirIdsWhenTheTableGrows) {
   EXPECT_EQ(groups, static_cast<int64_t>(expected.size()));
 }
 
-TEST_P(RelationalKernels, GroupsTellHashZeroFromAnEmptySlot) {
+TEST_P(RelationalKernels, HashZeroDiffersFromEmptySlot) {
   at::Tensor slots = at::zeros({64, 2}, at::kLong);
   const auto [ids, first_rows] = group_assign(slots, 0, 32, words({0, 64, 0, 128, 64, 0, 1, 0, 0, 64, 1}), 0);
   EXPECT_EQ(list(ids), (std::vector<int64_t>{0, 1, 0, 2, 1, 0, 3, 0, 0, 1, 3}));
   EXPECT_EQ(list(first_rows), (std::vector<int64_t>{0, 1, 3, 6}));
 }
 
-TEST_P(RelationalKernels, GroupingStopsBeforeTheGroupTooMany) {
+TEST_P(RelationalKernels, GroupingStopsAtTheGroupLimit) {
   at::Tensor slots = at::zeros({8, 2}, at::kLong);
   const at::Tensor hashes = words({5, 6, 5, 7, 6, 8});
   const auto [ids, first_rows] = group_assign(slots, 0, 2, hashes, 1);
@@ -83,7 +83,7 @@ TEST_P(RelationalKernels, GroupingStopsBeforeTheGroupTooMany) {
   EXPECT_THROW(group_assign(slots, 2, 5, hashes, 3), InternalError);  // more than half of the slots
 }
 
-TEST_P(RelationalKernels, ProbesGoOnWhereTheyStopped) {
+TEST_P(RelationalKernels, ProbesResumeWhereTheyStopped) {
   const at::Tensor build = hash64(at::randint(50, {300}, at::kLong)), probe = hash64(at::randint(80, {400}, at::kLong));
   const at::Tensor build_validity = at::rand({300}).lt(0.8), probe_validity = at::rand({400}).lt(0.8);
   std::vector<int64_t> expected_probe, expected_build;
@@ -120,7 +120,7 @@ TEST_P(RelationalKernels, ProbesGoOnWhereTheyStopped) {
   for (int64_t row = 0; row < 400; ++row) EXPECT_EQ(any[row].item<bool>(), with_partner.contains(row)) << row;
 }
 
-TEST_P(RelationalKernels, OneProbeRowMayHaveManyPartners) {
+TEST_P(RelationalKernels, OneProbeRowMayHaveManyMatches) {
   const auto [offsets, order, ordered_hashes] = join_build(at::full({100000}, 77, at::kLong));
   const auto [left, right, next] = join_probe(offsets, order, ordered_hashes, words({78, 77, 77}), {}, 0, 10);
   EXPECT_EQ(next, 2);
@@ -153,7 +153,7 @@ TEST_P(RelationalKernels, RowsGoToTheOwnersOfTheirBuckets) {
   }
 }
 
-TEST_P(RelationalKernels, OwnersOutsideOfTheRanksAreRefused) {
+TEST_P(RelationalKernels, OwnersOutOfRangeAreRejected) {
   const at::Tensor hashes = hash64(at::arange(10, at::kLong));
   EXPECT_THROW(route_rows(hashes, words({0, 1, 2, 0}), 2), InternalError);
   EXPECT_THROW(route_rows(hashes, words({0, -1, 1, 0}), 2), InternalError);
@@ -185,7 +185,7 @@ TEST_P(RelationalKernels, RanksAreDense) {
   EXPECT_EQ(list(ranks), (std::vector<int64_t>{2, 2, 4, 1, 3, 0}));
 }
 
-TEST_P(RelationalKernels, RowsThatAreNoneGiveZero) {
+TEST_P(RelationalKernels, MissingRowsGatherZero) {
   const at::Tensor values = at::arange(1, 6, at::kDouble);
   EXPECT_TRUE(at::equal(gather_rows(values, words({4, -1, 0})), at::tensor({5.0, 0.0, 1.0}, at::kDouble)));
   EXPECT_TRUE(at::equal(gather_rows(at::empty({0}, at::kInt), words({-1, -1})), at::zeros({2}, at::kInt)));
