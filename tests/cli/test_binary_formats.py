@@ -136,7 +136,7 @@ class BinaryFormats(unittest.TestCase):
             read = pq.read_table(io.BytesIO(done.stdout)) if form == "parquet" else pa.ipc.open_stream(done.stdout).read_all()
             self.assertEqual(read.to_pylist(), [{"a": 1}])
 
-    def test_half_a_result_is_no_parquet_file(self):
+    def test_partial_result_is_not_a_parquet_file(self):
         with tempfile.TemporaryDirectory() as folder:
             rows = 12_000
             table = pa.table({"a": [1] * (rows - 1) + [0], "t": [f"{i:020}" * 500 for i in range(rows)]})
@@ -155,7 +155,7 @@ class BinaryFormats(unittest.TestCase):
             self.assertIn(b"column i has an INTERVAL that Parquet", done.stderr)
             self.assertEqual(self.arrow("-c", f"SELECT INTERVAL '{text}' AS i").num_rows, 1)
 
-    def test_text_that_is_no_utf8_is_refused_and_can_be_bytes(self):
+    def test_invalid_utf8_is_refused_unless_blob(self):
         broken = b"a\xff"
         text = pa.Array.from_buffers(pa.utf8(), 2, [None, pa.array([0, 1, 3], pa.int32()).buffers()[1], pa.py_buffer(b"x" + broken)])
         with tempfile.TemporaryDirectory() as folder:
@@ -176,7 +176,7 @@ class BinaryFormats(unittest.TestCase):
             answer = json.loads(self.output(form, "-c", sql))
             self.assertEqual(answer if form == "jsonl" else answer[0], expected)
 
-    def test_columns_that_cannot_be_read_are_not_dropped_silently(self):
+    def test_unreadable_columns_are_not_dropped_silently(self):
         with tempfile.TemporaryDirectory() as folder:
             pq.write_table(pa.table({"id": [1], "items": [[1, 2]]}), Path(folder) / "t.parquet")
             for form in ("parquet", "arrow"):

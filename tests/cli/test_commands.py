@@ -72,7 +72,7 @@ class Scan(WithFolder):
         self.assertEqual(answer["row_groups_pruned"], 4)
         self.assertGreater(answer["pages_skipped"], 0)
 
-    def test_uuids_are_compared_in_capitals_too(self):
+    def test_upper_case_uuids_match(self):
         file = self.folder / "uuid.parquet"
         value = uuid.UUID("0123abcd-4567-89ab-cdef-0123456789ab")
         pq.write_table(pa.table({"u": pa.array([value.bytes, bytes(16)], pa.uuid())}), file)
@@ -83,7 +83,7 @@ class Scan(WithFolder):
         self.assertEqual(pistachio.scan(self.file, "--where", "word = 'word 3'")["rows"], sum(1 for i in range(ROWS) if i % 7 and i % 100 == 3))
         self.assertEqual(pistachio.scan(self.file, "--where", "id < 3.5")["rows"], 4)
 
-    def test_sums_without_room_are_an_error(self):
+    def test_overflowing_sums_are_an_error(self):
         wide = self.folder / "wide.parquet"
         numbers = pa.array([Decimal("9" * 38)] * 2, pa.decimal128(38, 0))
         for rows in (1, 2):  # the sum is lost between two chunks, or inside one
@@ -114,7 +114,7 @@ class Scan(WithFolder):
                     found = pistachio.scan(self.file, *where, "-s", setting, "-s", f"late_materialization={late}")["columns"]
                     self.assertEqual(found, expected, (where, setting, late))
 
-    def test_pruned_pages_are_not_missed_without_late_materialization(self):
+    def test_pages_are_pruned_without_late_materialization(self):
         # Both columns' pruned pages are more than the gap that a read bridges.
         indexed = self.folder / "indexed.parquet"
         rows = 200_000
@@ -194,7 +194,7 @@ class Scan(WithFolder):
         self.assertIn("memory_limit", answers[1]["error"])
         self.assertIn("--serve", pistachio.run("help").stdout)
 
-    def test_columns_asked_for_twice_are_told_apart(self):
+    def test_repeated_columns_get_distinct_names(self):
         columns = pistachio.scan(self.file, "--columns", "id,price,id")["columns"]
         self.assertEqual(list(columns), ["id", "price", "id:1"])
         self.assertEqual(columns["id"], columns["id:1"])
@@ -224,7 +224,7 @@ class Scan(WithFolder):
                 self.assertEqual((done.returncode, done.stderr), (0, ""), words)
                 self.assertIn(f"pistachio {command}", done.stdout)
 
-    def test_a_wrong_setting_is_wrong_usage_wherever_it_stands(self):
+    def test_wrong_setting_is_wrong_usage_anywhere(self):
         for words in (["scan", self.file, "-s", "threads=many"], ["-s", "threads=many", "-c", "SELECT 1"], ["bench", "scan", "-s", "thread=1"],
                       ["cluster", "-n", 2, "-s", "threads=many", "--", "-c", "SELECT 1"], ["cluster", "-n", 2, "--", "-s", "threads=many"]):
             done = pistachio.run(*words)
@@ -294,7 +294,7 @@ class Errors(WithFolder):
         self.assert_error(pistachio.run("scan", self.file, "--columns", "colour"), 1, "there is no column colour", "id, price, word")
         self.assert_error(pistachio.run("schema", self.folder / "none.parquet"), 1, "does not exist")
 
-    def test_what_is_no_file_is_refused_and_never_waited_for(self):
+    def test_non_files_are_refused_without_waiting(self):
         pipe = self.folder / "pipe.parquet"
         os.mkfifo(pipe)
         self.assert_error(pistachio.run("scan", pipe), 1, "not a regular file")
@@ -312,29 +312,29 @@ class Errors(WithFolder):
                               timeout=pistachio.WATCHDOG_SECONDS, check=False, stdin=subprocess.DEVNULL)
         return done.returncode, done.stderr
 
-    def test_errors_that_cannot_be_printed_change_no_exit_status(self):
+    def test_unprintable_errors_keep_the_exit_status(self):
         for where in ("2>/dev/full", "2>&-"):
             for words, status in (('-c "SELEC"', 1), ('cluster -n 2 -- -c "SELEC"', 1), ("scan --nonsense", 2), ("nonsense", 2), ('-c "SELECT 1" >/dev/full', 1)):
                 with self.subTest(words=words, where=where):
                     self.assertEqual(self.in_shell(f'"$0" {words} {where}')[0], status)
 
-    def test_closed_standard_descriptors_are_not_taken_by_others(self):
+    def test_closed_standard_descriptors_are_not_reused(self):
         status, said = self.in_shell('"$0" cluster -n 2 -- -c "SELECT 1" <&- >&-')
         self.assertEqual(status, 1)
         self.assertIn("cannot write to standard output: Bad file descriptor", said)
 
-    def test_a_file_that_may_not_grow_is_an_error(self):
+    def test_file_size_limit_is_an_error(self):
         status, said = self.in_shell('ulimit -f 1; "$0" -c "SELECT * FROM \'$1\'" --format parquet > "$1.too_large"')
         self.assertEqual(status, 1, said)
         self.assertIn("File too large", said)
 
-    def test_few_addresses_are_enough(self):
+    def test_small_address_space_suffices(self):
         # As batch systems set it; the program takes what there is.
         for limit in (80_000_000, 48_000_000, 6_000_000):
             status, said = self.in_shell(f'ulimit -v {limit}; "$0" scan "$1"')
             self.assertEqual(status, 0, said)
 
-    def test_too_few_addresses_are_named(self):
+    def test_too_small_address_space_is_named(self):
         status, said = self.in_shell('ulimit -v 6000000; "$0" -s memory_limit=16GB -c "SELECT repeat(\'x\', 900000000), repeat(\'y\', 900000000), repeat(\'z\', 900000000)" > /dev/null')
         self.assertEqual(status, 1, said)
         self.assertIn("ulimit -v", said)
@@ -387,7 +387,7 @@ class Errors(WithFolder):
         pq.write_table(pa.table({"id": pa.array([1], pa.int64())}), self.folder / "other.parquet")
         self.assert_error(pistachio.run("scan", self.folder), 1, "other.parquet has no column price")
 
-    def test_nested_columns_are_refused_by_name_and_others_stay_readable(self):
+    def test_nested_columns_are_refused_others_readable(self):
         nested = self.folder / "nested.parquet"
         pq.write_table(pa.table({"id": [1, 2], "list": [[1], [2, 3]], "pair": pa.array([{"a": 1, "b": "x"}, None])}), nested)
         self.assertEqual(pistachio.scan(nested)["columns"]["id"]["sum"], "3")
@@ -395,7 +395,7 @@ class Errors(WithFolder):
         self.assert_error(pistachio.run("scan", nested, "--columns", "list.list.element"), 1, "list.list.element cannot be read", "list")
         self.assert_error(pistachio.run("scan", nested, "--columns", "pair"), 1, "pair is nested", "pair.a")
 
-    def test_fixed_values_of_any_width_are_read_or_refused_by_name(self):
+    def test_fixed_width_values_are_read_or_refused(self):
         wide = self.folder / "wide.parquet"
         for width, encoding in ((65_536, "PLAIN"), (65_536, "BYTE_STREAM_SPLIT"), (65_536, "DELTA_BYTE_ARRAY"), (65_537, "PLAIN"), (70_000, "PLAIN")):
             pq.write_table(pa.table({"id": [1], "b": pa.array([b"x" * width], pa.binary(width))}), wide, use_dictionary=False,
@@ -406,7 +406,7 @@ class Errors(WithFolder):
                 self.assertEqual(list(pistachio.scan(wide)["columns"]), ["id"])
                 self.assert_error(pistachio.run("scan", wide, "--columns", "b"), 1, "column b cannot be read", f"of {width} bytes")
 
-    def test_names_that_appear_twice_are_refused_and_others_stay_readable(self):
+    def test_duplicate_names_are_refused_others_readable(self):
         twice = self.folder / "twice.parquet"
         pq.write_table(pa.Table.from_arrays([pa.array([1, 2]), pa.array(["x", "y"]), pa.array([5, 6])], names=["a", "a", "b"]), twice)
         answer = pistachio.scan(twice)
@@ -418,7 +418,7 @@ class Errors(WithFolder):
         self.assertEqual(list(pistachio.scan(dotted)["columns"]), ["a.c"])
         self.assert_error(pistachio.run("scan", dotted, "--where", "a.b = 1"), 1, "column a.b cannot be read", "appears twice in")
 
-    def test_names_that_differ_in_case_are_told_apart(self):
+    def test_names_differing_in_case_are_distinct(self):
         both = self.folder / "both"
         both.mkdir()
         pq.write_table(pa.table({"a": [1], "A": [2]}), both / "1.parquet")
@@ -433,12 +433,12 @@ class Errors(WithFolder):
         pq.write_table(pa.table({"a": [2], "A": [3]}), one / "2.parquet")
         self.assert_error(pistachio.run("scan", one), 1, "2.parquet has a column A", "must have the same columns")
 
-    def test_too_little_memory_is_an_error_that_says_what_to_do(self):
+    def test_too_little_memory_error_names_a_remedy(self):
         wide = self.folder / "wide.parquet"
         pq.write_table(pa.table({"blob": pa.array([b"x" * 40_000_000])}), wide, compression="none", use_dictionary=False)
         self.assert_error(pistachio.run("scan", wide, "-s", "memory_limit=17MB"), 1, "memory_limit", "wide.parquet")
 
-    def test_threads_that_cannot_be_started_are_an_error(self):
+    def test_failure_to_start_threads_is_an_error(self):
         if os.geteuid() != 0 or shutil.which("setpriv") is None:
             self.skipTest("needs a user without other processes")
         self.folder.chmod(0o755)
@@ -448,7 +448,7 @@ class Errors(WithFolder):
             self.assertEqual((done.returncode, done.stdout), (1, ""), done.stderr)
             self.assertIn("error: cannot start a thread for", done.stderr)
 
-    def test_reads_go_on_with_the_threads_that_could_be_started(self):
+    def test_reads_continue_with_fewer_threads(self):
         if os.geteuid() != 0 or shutil.which("setpriv") is None:
             self.skipTest("needs a user without other processes")
         self.folder.chmod(0o755)
@@ -484,7 +484,7 @@ class SmallPages(WithFolder):
         pq.write_table(table, file, data_page_size=1, write_batch_size=1, row_group_size=self.ROWS, use_dictionary=False, **options)
         return file
 
-    def test_headers_are_walked_once_and_in_large_reads(self):
+    def test_page_headers_are_read_once(self):
         file = self.write()
         answer = pistachio.scan(file, "-s", "memory_limit=16MB", "-s", "threads=1", "-s", "overlap=off")
         self.assertEqual(answer["columns"]["a"]["sum"], str(sum(range(self.ROWS))))
@@ -522,7 +522,7 @@ class OtherCommands(WithFolder):
         for case in cases:
             self.assertGreater(case["ratio"], 0)
 
-    def test_bench_scan_shows_what_it_has_after_ctrl_c(self):
+    def test_bench_scan_shows_partial_results_after_interrupt(self):
         figures = self.folder / "interrupted.json"
         words = ["bench", "scan", self.file, "--threads", "1", "--repeat", "10000000", "--json", figures]
         for seconds in (2, 10, 60):

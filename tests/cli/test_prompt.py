@@ -53,13 +53,13 @@ class Interrupts(AtThePrompt):
         session.type(CTRL_D)
         self.assertEqual(session.end(), 0)
 
-    def test_ctrl_c_drops_the_line_or_cancels_the_query_and_nothing_else(self):
+    def test_ctrl_c_drops_line_or_cancels_query(self):
         self.check_interrupts(self.session())
 
-    def test_ctrl_c_on_a_terminal_that_cannot_edit(self):
+    def test_ctrl_c_on_dumb_terminal(self):
         self.check_interrupts(self.session(TERM="dumb"))
 
-    def test_statements_behind_the_cancelled_one_do_not_run(self):
+    def test_statements_after_cancelled_one_do_not_run(self):
         session = self.session()
         session.ask(MAKE_TABLE)
         session.type(ENDLESS + " SELECT 'not' || ' reached';\n")
@@ -69,7 +69,7 @@ class Interrupts(AtThePrompt):
         session.wait_for(PROMPT)
         self.assertNotIn("not reached", session.ask("SELECT 1;"))
 
-    def test_a_request_to_end_ends_it(self):
+    def test_termination_signal_ends_the_shell(self):
         for running in (False, True):
             session = self.session()
             if running:
@@ -79,7 +79,7 @@ class Interrupts(AtThePrompt):
             session.process.terminate()
             self.assertEqual(session.end(), 143)
 
-    def test_a_terminal_that_is_gone_ends_it(self):
+    def test_hangup_ends_the_shell(self):
         for terminal in ["dumb", "xterm"]:
             session = self.session(TERM=terminal, ignores_hangup=True)
             # Ctrl-D hands the text over: what a terminal still holds when it is closed is lost. The program shows nothing when it has read it.
@@ -89,7 +89,7 @@ class Interrupts(AtThePrompt):
             session.hang_up()
             self.assertEqual(session.process.wait(timeout=pistachio.WATCHDOG_SECONDS), 0, terminal)
 
-    def test_text_behind_ctrl_d_goes_on(self):
+    def test_text_after_ctrl_d_continues(self):
         session = self.session(TERM="dumb")
         session.type("SELECT 40" + CTRL_D)
         self.assertIn("42", session.ask(" + 2;"))
@@ -106,7 +106,7 @@ class Interrupts(AtThePrompt):
 
 @unittest.skipIf("editing yes" not in " ".join(pistachio.run("version").stdout.split()), "built without libedit")
 class Editing(AtThePrompt):
-    def test_up_recalls_lines_of_this_session_and_the_last(self):
+    def test_up_recalls_lines_across_sessions(self):
         session = self.session()
         self.assertIn("42", session.ask("SELECT 40 + 2;"))
         session.type(UP)
@@ -137,7 +137,7 @@ class Editing(AtThePrompt):
         self.assertEqual(len(lines), 2001)
         self.assertEqual((lines[0], lines[-2:]), ("SELECT 2500;", ["SELECT 4499;", "SELECT 'last';"]))
 
-    def test_a_history_that_cannot_be_written_is_a_warning(self):
+    def test_unwritable_history_is_a_warning(self):
         (self.folder / "pistachio").write_text("a file where the folder should be")
         session = TerminalSession("--format", "csv", environment={"XDG_STATE_HOME": str(self.folder)})
         self.addCleanup(session.__exit__)

@@ -56,7 +56,7 @@ class Formats(unittest.TestCase):
         cells = [cell.strip() for cell in self.output(sql, "--format", "markdown").splitlines()[2].split("|")[1:-1]]
         self.assertEqual(cells, shown)
 
-    def test_texts_that_need_care(self):
+    def test_texts_that_need_escaping(self):
         sql = "SELECT 'a\"b\\c' AS a, 'l\nm' AS b, 't\tu' AS c, 'x|y' AS d, 'Grüße' AS e, chr(1) AS f, NULL AS g, '' AS h"
         self.assertEqual(self.output(sql, "--format", "csv"), 'a,b,c,d,e,f,g,h\n"a""b\\c","l\nm",t\tu,x|y,Grüße,\x01,,""\n')
         line = '{"a":"a\\"b\\\\c","b":"l\\nm","c":"t\\tu","d":"x|y","e":"Grüße","f":"\\u0001","g":null,"h":""}\n'
@@ -110,7 +110,7 @@ class Statements(unittest.TestCase):
         same_line = pistachio.run("-c", "SELECT 1;\nSELECT 2; SELECT zz")
         self.assertEqual(same_line.stderr, "error: there is no column zz; there is no FROM\nline 2: SELECT zz\n               ^\n")
 
-    def test_a_reader_that_leaves_is_no_error(self):
+    def test_closed_output_is_not_an_error(self):
         many = "WITH RECURSIVE r AS (SELECT 1 AS i UNION ALL SELECT i + 1 FROM r WHERE i < 100000) SELECT * FROM r"
         for words in ([*("--format", form), "-c", sql] for form in ("csv", "json", "jsonl", "markdown", "parquet", "arrow") for sql in ("SELECT 1", many)):
             self.assertEqual(self.run_without_reader(words), (141, ""), words)
@@ -139,14 +139,14 @@ class Statements(unittest.TestCase):
         self.assertTrue(lines[0].startswith("error: there is no column zz"))
         self.assertEqual(lines[1:], ["b", "2"])
 
-    def test_a_query_that_fails_while_it_runs_leaves_nothing_but_its_error(self):
+    def test_query_failing_at_run_time_prints_only_error(self):
         for form in ("csv", "json", "jsonl", "box", "markdown"):
             done = pistachio.run("-s", "on_error=continue", "-c", "SELECT 1 / a AS x FROM (VALUES (0)) v(a)", "--format", form)
             self.assertEqual((done.returncode, done.stdout), (1, "error: division by zero\n"), form)
             done = pistachio.run("-c", "SELECT 1 / a AS x FROM (VALUES (0)) v(a)", "--format", form)
             self.assertEqual((done.returncode, done.stdout), (1, ""), form)
 
-    def test_an_error_behind_rows_has_a_line_of_its_own(self):
+    def test_error_after_rows_starts_a_new_line(self):
         with tempfile.TemporaryDirectory() as folder:
             import pyarrow
             import pyarrow.parquet
@@ -173,7 +173,7 @@ class Statements(unittest.TestCase):
         done = pistachio.run("-s", "query_timeout=200ms", "-c", self.ENDLESS + "SELECT count(*) AS c FROM u a, u b, u c, u d")
         self.assertEqual((done.returncode, done.stdout, done.stderr), (1, "", "error: the statement ran longer than query_timeout=200ms\n"))
 
-    def test_query_timeout_gives_memory_back(self):
+    def test_query_timeout_releases_memory(self):
         # Each statement keeps rows as long as it runs: what one did not give back, the next ones would miss.
         sorting = "SELECT a.n FROM u a, u b ORDER BY a.n LIMIT 5 OFFSET 99999990;"
         done = pistachio.run("-s", "on_error=continue", "-s", "memory_limit=4GB", "-s", "query_timeout=300ms", "-c", self.ENDLESS + sorting * 3, "--format", "csv")
@@ -194,7 +194,7 @@ class Statements(unittest.TestCase):
             self.assertRegex(done.stderr, r"-- time: [0-9.]+ ms")
             self.assertEqual(pistachio.run("-f", Path(folder) / "none.sql").returncode, 1)
 
-    def test_reset_all_goes_back_to_the_settings_of_the_command_line(self):
+    def test_reset_all_restores_command_line_settings(self):
         done = pistachio.run("-s", "query_timeout=7min", "-c", "SET query_timeout = '5min'; RESET ALL; SHOW query_timeout",
                              "-c", "SET chunk_rows = 100; RESET ALL; SHOW chunk_rows")
         self.assertEqual(done.returncode, 0, done.stderr)
@@ -214,7 +214,7 @@ class Statements(unittest.TestCase):
             done = pistachio.run("-c", f"SELECT a FROM '{folder}/one.parquet' WHERE a > 1 ORDER BY a", "--format", "csv")
             self.assertEqual(done.stdout, "a\n2\n3\n", done.stderr)
 
-    def test_a_pipe_gets_each_answer_at_once(self):
+    def test_pipe_gets_each_result_immediately(self):
         process = subprocess.Popen([pistachio.BINARY, "--format", "csv"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         for number in range(3):
             process.stdin.write(f"SELECT {number} AS n;\n")
@@ -224,7 +224,7 @@ class Statements(unittest.TestCase):
         self.assertEqual(process.wait(timeout=60), 0)
         process.stdout.close()
 
-    def test_a_statement_of_many_lines_is_read_once(self):
+    def test_statement_of_many_lines_is_lexed_once(self):
         rows = 30_000
         values = ",\n".join(f"({number}, 'row; {number}')" for number in range(rows))
         script = f"CREATE TABLE t(a BIGINT, b VARCHAR);\nINSERT INTO t VALUES\n{values}\n;\nSELECT count(*) AS n FROM t;\n"

@@ -31,7 +31,7 @@ class UnreadableColumns(unittest.TestCase):
         for word in words:
             self.assertIn(word, done.stderr)
 
-    def test_describe_lists_them_in_their_place(self):
+    def test_describe_lists_them_in_order(self):
         lines = self.run_sql("DESCRIBE nested").stdout.splitlines()
         self.assertEqual([line.split(",")[0] for line in lines], ["column_name", "id", "list.list.element", "pair.a", "pair.b", "last"])
         self.assertIn("cannot be read: it is nested in a list or map", lines[2])
@@ -40,7 +40,7 @@ class UnreadableColumns(unittest.TestCase):
         for line in (lines[1], lines[3]):
             self.assertIn("a,cannot be read: its name appears twice in", line)
 
-    def test_a_star_leaves_them_out_and_says_so_once(self):
+    def test_star_omits_them_with_one_note(self):
         for sql in ("SELECT * FROM nested", "SELECT n.* FROM nested n", "SELECT * FROM (SELECT * FROM nested) q",
                     "WITH q AS (SELECT * FROM nested) SELECT * FROM q", "SELECT * FROM nested INTERSECT SELECT * FROM nested ORDER BY id"):
             done = self.run_sql(sql)
@@ -50,11 +50,11 @@ class UnreadableColumns(unittest.TestCase):
         self.assertEqual(kept.stdout, "b\n2\n")
         self.assertEqual(kept.stderr, "note: * leaves out columns that cannot be read: a (DESCRIBE says why)\n")
 
-    def test_nothing_is_noted_where_nothing_is_left_out(self):
+    def test_no_note_if_nothing_is_omitted(self):
         for sql in ("SELECT id FROM nested", "SELECT count(*) FROM nested", "SELECT count(*) FROM (SELECT * FROM nested) q", "DESCRIBE nested"):
             self.assertEqual(self.run_sql(sql).stderr, "", sql)
 
-    def test_naming_one_says_why(self):
+    def test_selecting_one_reports_the_reason(self):
         for name in ("list", "nested.list", "list.list.element"):
             self.assert_refused(f"SELECT {name} FROM nested", f"column {name} cannot be read: it is nested in a list or map")
         self.assert_refused("SELECT list FROM (SELECT * FROM nested) q", "column list cannot be read")

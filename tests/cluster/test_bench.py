@@ -203,7 +203,7 @@ class BenchOfRanks(unittest.TestCase):
             self.assertEqual(process.returncode, 130)
         return "".join(lines) + rest, json.loads(figures.read_text())
 
-    def test_rows_come_when_they_are_measured_and_stay_after_ctrl_c(self):
+    def test_measured_rows_are_printed_before_ctrl_c(self):
         quick, endless = self.folder / "quick.sql", self.folder / "endless.sql"
         quick.write_text("SELECT count(*) FROM region")
         endless.write_text("SELECT count(*) FROM lineitem a, lineitem b, lineitem c WHERE a.l_orderkey + b.l_orderkey + c.l_orderkey = 1")
@@ -214,7 +214,7 @@ class BenchOfRanks(unittest.TestCase):
         self.assertTrue(figures["interrupted"])
         self.check_variants(figures, ["quick"], ["fully blocking", "fast network and storage", "+ reader combining and dynamic buffering", "+ overlap"])
 
-    def test_ctrl_c_shows_variants_that_have_had_some_runs(self):
+    def test_ctrl_c_shows_partly_measured_variants(self):
         # No row is due before the last round, so this waits for some rounds to pass, longer each time.
         for seconds in (3, 10, 30, 100):
             try:
@@ -230,7 +230,7 @@ class BenchOfRanks(unittest.TestCase):
             self.assertGreaterEqual(len(row["runs"]), 1)
             self.assertLess(len(row["runs"]), 1_000_000)
 
-    def test_a_query_that_fails_is_said(self):
+    def test_failing_query_is_reported(self):
         query = self.folder / "wrong.sql"
         query.write_text("SELECT no_such_column FROM lineitem")
         done = pistachio.run("bench", "overlap", "--data", ensure_tpch("0.01"), query)

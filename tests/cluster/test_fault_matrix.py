@@ -36,7 +36,7 @@ class FaultMatrix(unittest.TestCase):
         kinds = Counter(outcome.kind for outcome in outcomes.values())
         self.assertEqual((kinds["run again"], kinds["lacked"], kinds["ended"]), (3, 6, 1), outcomes)
 
-    def test_a_rank_is_lost_at_a_random_moment_without_restarts(self):
+    def test_rank_lost_at_random_without_restarts(self):
         seed = random.randrange(1000)
         title, outcome = fault_in_query(random.Random(seed), RANKS, self.folder, self.expected, seconds=1)
         self.assertFalse(outcome.is_wrong, f"seed {seed}, {title}: {outcome}")

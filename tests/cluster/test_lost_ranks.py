@@ -54,10 +54,10 @@ class LostRanks(unittest.TestCase):
     def test_a_stopped_rank(self):
         self.assertIn("has sent nothing for", self.check_loss(signal.SIGSTOP, rank=1))
 
-    def test_a_rank_that_is_asked_to_end(self):
+    def test_terminated_rank(self):
         self.check_loss(signal.SIGTERM)
 
-    def test_a_rank_that_is_lost_between_statements(self):
+    def test_rank_lost_between_statements(self):
         with self.cluster() as cluster:
             cluster.run(SHORT)
             cluster.signal(1, signal.SIGKILL)
@@ -65,7 +65,7 @@ class LostRanks(unittest.TestCase):
             with self.assertRaisesRegex(StatementFailed, f"rank 1 .*process {cluster.ranks[1]}"):
                 cluster.run(SHORT)
 
-    def test_all_ranks_end_when_the_first_is_killed(self):
+    def test_all_ranks_end_when_rank_0_is_killed(self):
         with self.cluster() as cluster:
             statement = cluster.begin(ENDLESS)
             time.sleep(0.3)
@@ -74,7 +74,7 @@ class LostRanks(unittest.TestCase):
             wait_until(lambda: not any(is_running(pid) for pid in cluster.ranks.values()), "the end of all ranks", seconds=60)
             statement.join()
 
-    def test_all_ranks_end_when_the_first_ends(self):
+    def test_all_ranks_end_when_rank_0_ends(self):
         with self.cluster() as cluster:
             cluster.run(SHORT)
             cluster.signal(1, signal.SIGSTOP)

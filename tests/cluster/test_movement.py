@@ -104,7 +104,7 @@ class Movement(unittest.TestCase):
         sort = next(step for step in self.steps("SELECT v, k FROM probe ORDER BY k * 0.5 + v % 1000, v") if step["operator"].startswith("sort"))
         self.assertLess(sort["ranks"]["imbalance"], 1.5)
 
-    def test_a_limit_ends_what_is_merged(self):
+    def test_limit_ends_the_merge(self):
         sql = "SELECT k, name FROM (SELECT k, name, price FROM build ORDER BY k, name, price) AS sorted LIMIT 5"
         self.assertEqual(self.rows(sql), self.expected(sql))
 
@@ -123,13 +123,13 @@ class Movement(unittest.TestCase):
         self.assertGreater(work["off"], 1.4)
         self.assertLess(work["on"], 1.15)
 
-    def test_a_frequent_key_is_shared_by_all_ranks(self):
+    def test_frequent_key_is_spread_over_ranks(self):
         self.check_frequent_key("probe")
 
-    def test_a_frequent_key_in_a_sorted_table_is_found_too(self):
+    def test_frequent_key_of_sorted_table_is_found(self):
         self.check_frequent_key("sorted_probe")
 
-    def test_ranks_help_one_that_gets_far_more_than_its_share_later(self):
+    def test_ranks_help_rank_overloaded_later(self):
         tables = "late_probe AS probe JOIN build ON probe.k = build.k"
         self.set(join_distribution="repartition", join_filters="off")
         work, taken = {}, {}
@@ -159,7 +159,7 @@ class Movement(unittest.TestCase):
         sql = "SELECT probe.k, count(*) FROM probe LEFT JOIN build ON probe.k = build.k AND price > 100 GROUP BY probe.k ORDER BY 2 DESC, 1 LIMIT 20"
         self.assertEqual(self.rows(sql), self.expected(sql))
 
-    def test_a_scan_sends_only_rows_that_may_find_a_partner(self):
+    def test_scan_sends_only_rows_that_may_match(self):
         sql = "SELECT count(*), sum(v) FROM probe JOIN build ON probe.k = build.k WHERE build.name IN ('name 3', 'name 4') AND build.price > 3"
         self.set(join_distribution="repartition")
         expected = self.expected(sql)
@@ -188,7 +188,7 @@ class Movement(unittest.TestCase):
 class ScanHelp(unittest.TestCase):
     """Rank 1 sleeps at its first chunk, with one thread: the others read what it has not begun with."""
 
-    def test_ranks_that_are_done_read_for_a_slow_one(self):
+    def test_idle_ranks_read_for_slow_one(self):
         with tempfile.TemporaryDirectory(prefix="pistachio_help_") as name:
             folder = Path(name)
             rows = 400_000
@@ -238,7 +238,7 @@ class LittleMemory(unittest.TestCase):
                 sql = f"SELECT count(*), {sums} FROM probe LEFT JOIN (SELECT * FROM build WHERE build_key % 8 = 0) b ON probe_key = build_key"
                 self.assertEqual(cluster.run(sql).csv.split()[1].split(",")[0], str(rows))
 
-    def test_a_message_that_there_is_no_room_for_ends_the_query_and_nothing_else(self):
+    def test_message_without_memory_fails_only_the_query(self):
         with tempfile.TemporaryDirectory(prefix="pistachio_no_room_") as name:
             folder = Path(name)
             texts = [chr(97 + i % 26) * (2_000_000 if i % 10 == 0 else 20_000) for i in range(200)]
@@ -251,7 +251,7 @@ class LittleMemory(unittest.TestCase):
 
 
 class WideRows(unittest.TestCase):
-    def test_large_texts_travel_in_several_messages(self):
+    def test_large_texts_span_several_messages(self):
         with tempfile.TemporaryDirectory(prefix="pistachio_wide_") as name:
             folder = Path(name)
             rows, length = 20_000, 8_000

@@ -98,17 +98,17 @@ class NetworkNamespaces(unittest.TestCase):
             for process in (ranks.first.process, *ranks.others):
                 self.assertEqual(ending(process), (0, "", ""))
 
-    def test_a_link_of_little_bandwidth(self):
+    def test_slow_link(self):
         hosts = self.hosts()
         self.require(hosts.hold_to(100_000_000))
         self.check_answers(hosts)
 
-    def test_a_link_that_delays_and_loses(self):
+    def test_link_with_delay_and_loss(self):
         hosts = self.hosts()
         self.require(hosts.disturb(3, 0.5))
         self.check_answers(hosts)
 
-    def test_a_cut_link_ends_the_query_on_both_sides(self):
+    def test_cut_link_ends_query_on_both_sides(self):
         hosts = self.hosts()
         self.require(hosts.hold_to(2_000_000))
         # Small messages: none is under way for as long as a rank may be silent.

@@ -117,12 +117,12 @@ class ProfileOfRanks(unittest.TestCase):
         self.assertTrue(all(0 <= busy for rank in timeline["busy_cores"] for busy in rank))
         self.assertTrue(all(sum(rank) > 0 for rank in timeline["busy_cores"]))
 
-    def test_one_rank_has_none_of_it(self):
+    def test_one_rank_has_no_rank_figures(self):
         text = self.text(GROUPED, ranks=1)
         self.assertIn("actual 5000", text)
         self.assertNotIn("ranks", text)
 
-    def test_unknown_bandwidths_are_said(self):
+    def test_unknown_bandwidths_are_reported(self):
         text = self.text(GROUPED, settings=["calibrate_links=off"])
         self.assertIn("T_min: storage not known (storage_bandwidth_limit), link not known (SHOW links)", text)
 
@@ -135,7 +135,7 @@ class ProfileOfRanks(unittest.TestCase):
         self.assertGreater(messages("message_bytes=4KB"), gathered)
         self.assertGreater(messages("dynamic_buffering=off"), gathered)
 
-    def test_checksums_and_limits_of_the_network_change_no_answer(self):
+    def test_network_settings_change_no_result(self):
         sql = "SELECT count(*) AS n, sum(length(word)) AS s FROM (SELECT DISTINCT word, price FROM example) AS rows"
         expected = json.loads(self.output(sql))
         self.assertEqual(json.loads(self.output(sql, settings=["network_checksum=on", "link_bandwidth_limit=100MB"])), expected)
@@ -152,7 +152,7 @@ class ProfileOfRanks(unittest.TestCase):
         raw = bytes_sent("network_compression=off", "link_bandwidth_limit=100MB")
         self.assertLess(bytes_sent("link_bandwidth_limit=100MB"), 0.8 * raw)
 
-    def test_compression_changes_no_answer(self):
+    def test_compression_changes_no_result(self):
         rows = json.loads(self.output("SELECT word, price FROM example WHERE price < 2000 ORDER BY price",
                                       settings=["network_compression=on", "message_bytes=16KB"]))
         self.assertEqual(rows, [{"word": f"word {i % 5000}", "price": i / 4} for i in range(8000)])

@@ -46,7 +46,7 @@ class Restart(unittest.TestCase):
         result = self.cluster.run(SHORT)
         self.assertEqual((result.csv, result.notes), (ANSWER, ()))
 
-    def test_a_rank_that_is_killed_between_statements(self):
+    def test_rank_killed_between_statements(self):
         for _ in range(2):
             old = self.cluster.ranks[1]
             self.cluster.signal(1, signal.SIGKILL)
@@ -68,13 +68,13 @@ class Restart(unittest.TestCase):
         self.assertRegex(result.notes[0], rf"^rank {rank} was lost \(.*process {old}.*\) and started again; the query was run again$")
         self.check_new_process(rank, old)
 
-    def test_a_rank_that_is_killed_in_a_statement(self):
+    def test_rank_killed_during_statement(self):
         self.lose_in_statement(2, "kill")
 
-    def test_a_rank_that_stops_in_a_statement(self):
+    def test_rank_stopped_during_statement(self):
         self.lose_in_statement(3, "stop")
 
-    def test_without_retries_the_statement_fails_and_the_next_one_works(self):
+    def test_without_retries_only_that_statement_fails(self):
         self.cluster.run("SET retry_queries = off")
         self.cluster.run("SET fault_at = 'tables_opened:2=kill'")
         try:
@@ -86,13 +86,13 @@ class Restart(unittest.TestCase):
         self.assertEqual(self.cluster.run(SHORT).csv, ANSWER)
         self.cluster.find_ranks()
 
-    def test_it_is_fixed_at_the_start(self):
+    def test_setting_is_fixed_at_start(self):
         with self.assertRaisesRegex(StatementFailed, "restart_ranks is fixed when the engine starts"):
             self.cluster.run("SET restart_ranks = off")
 
 
 class GivenUp(unittest.TestCase):
-    def test_a_rank_that_dies_again_and_again(self):
+    def test_rank_that_keeps_dying(self):
         with PistachioCluster(2, *OPTIONS, folder=ensure_tpch("0.01")) as cluster:
             cluster.run(SHORT)
             launcher, killed = cluster.process.pid, {None}
@@ -116,12 +116,12 @@ class ExitStatus(unittest.TestCase):
         self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
         return done
 
-    def test_a_query_that_was_run_again(self):
+    def test_retried_query(self):
         done = self.run_with_fault("-s", "restart_ranks=on")
         self.assertEqual((done.returncode, done.stdout), (0, ANSWER))
         self.assertRegex(done.stderr, r"^note: rank 1 was lost \(.*\) and started again; the query was run again\n$")
 
-    def test_without_restarts_it_fails(self):
+    def test_without_restarts_query_fails(self):
         done = self.run_with_fault()
         self.assertEqual((done.returncode, done.stdout), (1, ""))
         self.assertRegex(done.stderr, r"^error: .*rank 1 \(host ")
@@ -132,7 +132,7 @@ class ExitStatus(unittest.TestCase):
 
 
 class StartedByHand(unittest.TestCase):
-    def test_a_rank_that_its_launcher_starts_again(self):
+    def test_rank_restarted_by_its_launcher(self):
         words = ("-s", "restart_ranks=on", "-s", "peer_timeout=2s", "--", "-d", ensure_tpch("0.01"), "-f", "-", "--format", "csv")
         with Job() as job:
             first = job.start(0, 2, *words, stdin=subprocess.PIPE)

@@ -38,7 +38,7 @@ def held_cores(pid, cores):
 
 
 class LocalCluster(unittest.TestCase):
-    def test_a_rank_that_ends_before_the_ranks_have_met(self):
+    def test_rank_ending_before_rendezvous(self):
         process = subprocess.Popen([pistachio.BINARY, "cluster", "-n", "3", "--", "-c", "SELECT 1"], text=True, stdout=subprocess.PIPE,
                                    stderr=subprocess.PIPE)
         ranks = rank_processes(process.pid, 2)
@@ -128,7 +128,7 @@ class StartedByHand(unittest.TestCase):
             self.assertRegex(stray.stderr.readline(),
                              r"^rank 1 is waiting for rank 0 at there-is-no-such-host\.invalid:\d+ \(.+\); giving up in \d+ s$")
 
-    def test_ranks_that_are_still_starting_end_with_the_job(self):
+    def test_starting_ranks_end_with_the_job(self):
         process = subprocess.Popen([pistachio.BINARY, "cluster", "-n", "12", "--", "-c", "SELECT 1"], text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         ranks = rank_processes(process.pid, 11)
         process.send_signal(signal.SIGINT)
@@ -147,12 +147,12 @@ class StartedByHand(unittest.TestCase):
         done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=pistachio.WATCHDOG_SECONDS, preexec_fn=allow(80))
         self.assertEqual((done.returncode, done.stderr), (0, ""))
 
-    def test_a_network_that_is_not_there(self):
+    def test_missing_network(self):
         done = pistachio.run("cluster", "-n", 2, "--", "-c", "SELECT 1", environment={"UCX_TLS": "carrier_pigeon"})
         self.assertEqual((done.returncode, done.stdout), (1, ""))
         self.assertIn("the environment has UCX_TLS=carrier_pigeon: does this machine have that?", done.stderr)
 
-    def test_variables_that_are_missing_or_wrong(self):
+    def test_missing_or_wrong_variables(self):
         for variables, text in (({"RANK": "1"}, "RANK is set but WORLD_SIZE is not"),
                                 ({"RANK": "2", "WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1"}, "RANK is '2'"),
                                 ({"RANK": "1", "WORLD_SIZE": "2"}, "MASTER_ADDR is not set")):

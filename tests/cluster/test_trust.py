@@ -52,18 +52,18 @@ class Secrets(unittest.TestCase):
             rank0.kill()
             return ending(rank0), outcome
 
-    def test_ranks_of_another_launcher_need_one(self):
+    def test_launched_ranks_need_a_secret(self):
         with Job() as job:
             status, output, errors = ending(job.start_with({"RANK": 1, "WORLD_SIZE": 2, "LOCAL_RANK": 1}, without=("PISTACHIO_JOB_SECRET",)))
             self.assertEqual((status, output), (1, ""))
             self.assertIn("share no secret: give all of them the same PISTACHIO_JOB_SECRET", errors)
 
-    def test_a_rank_with_another_one_is_not_let_in(self):
+    def test_rank_with_wrong_secret_is_rejected(self):
         _, (status, output, errors) = self.run_two({"PISTACHIO_JOB_SECRET": "a" * 32}, {"PISTACHIO_JOB_SECRET": "b" * 32})
         self.assertEqual((status, output), (1, ""))
         self.assertIn("has another secret: PISTACHIO_JOB_SECRET must be the same for all ranks", errors)
 
-    def test_a_file_has_it(self):
+    def test_secret_from_file(self):
         with tempfile.TemporaryDirectory(prefix="pistachio_trust_") as name:
             path = Path(name) / "secret"
             path.write_text("0123456789abcdef" * 4 + "\n", encoding="utf-8")
@@ -82,7 +82,7 @@ class Secrets(unittest.TestCase):
                 self.assertEqual(status, 1)
                 self.assertIn("others can read (mode 644): chmod 600 it", errors)
 
-    def test_it_is_shown_nowhere(self):
+    def test_secret_is_shown_nowhere(self):
         with PistachioCluster(2) as cluster:
             shown = cluster.run("SHOW ALL").csv
             self.assertNotIn("secret", shown.lower())
@@ -162,7 +162,7 @@ class Strangers(unittest.TestCase):
 
 
 class Faults(unittest.TestCase):
-    def test_sql_cannot_switch_them_on(self):
+    def test_sql_cannot_enable_faults(self):
         with PistachioCluster(2) as cluster:
             for sql in ("SET fault_at = 'plan_received:1=kill'", "SET allow_faults = on"):
                 with self.assertRaises(StatementFailed) as refusal:

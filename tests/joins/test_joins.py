@@ -80,7 +80,7 @@ class Judge(unittest.TestCase):
         first, second = Round(7), Round(7)
         self.assertEqual([first.statement().sql for _ in range(5)], [second.statement().sql for _ in range(5)])
 
-    def test_wrong_answers_are_found(self):
+    def test_wrong_results_are_found(self):
         with JoinComparison() as comparison:
             made = Round(11)
             comparison.make_tables(made, in_files=False)

@@ -67,7 +67,7 @@ class ReduceQuery(unittest.TestCase):
     def test_no_difference(self):
         self.assertIsNone(reduce_case("SELECT lower(c) FROM t", TABLES, binary=self.binary))
 
-    def test_an_engine_that_hangs_is_ended(self):
+    def test_hanging_engine_is_killed(self):
         with PistachioSession(folder=self.folder.name, binary=self.binary, watchdog_seconds=3) as session:
             with self.assertRaises(EngineDied):
                 session.run("SELECT repeat('a', 3)")
@@ -76,7 +76,7 @@ class ReduceQuery(unittest.TestCase):
 
 
 class SqlTree(unittest.TestCase):
-    def test_text_comes_back(self):
+    def test_text_round_trips(self):
         sql = "SELECT a . b , 'it''s (' || x::VARCHAR FROM (SELECT 1.5e3 , f (2 , (3))) r WHERE x >= - 4"
         self.assertEqual(sql_tree.text_of(sql_tree.parse(sql)), sql.replace("::", " :: "))
 

@@ -73,7 +73,7 @@ class Sizes(CraftedFile):
         page = crafted.data_page(struct.pack("<3q", 1, 2, 3), page_rows)
         self.write([crafted.root(), crafted.column(crafted.INT64)], crafted.INT64, page, rows, **more)
 
-    def test_a_lie_about_the_decompressed_size_costs_nothing(self):
+    def test_wrong_decompressed_size_allocates_nothing(self):
         for codec in (crafted.UNCOMPRESSED, crafted.SNAPPY, crafted.ZSTD):
             for rows in (200_000_000, LARGEST_COUNT):
                 self.write_numbers(rows, codec=codec, uncompressed=2**61)
@@ -81,11 +81,11 @@ class Sizes(CraftedFile):
         self.write_numbers(3, uncompressed=2**61)
         self.assertEqual(pistachio.scan(self.path, "-s", "memory_limit=64MB")["columns"]["c"]["sum"], "6")
 
-    def test_many_row_groups_that_lie_make_a_short_plan(self):
+    def test_many_wrong_row_groups_make_short_plan(self):
         self.write_numbers(50_000_000, codec=crafted.SNAPPY, uncompressed=2**61, row_groups=5_000)
         self.assert_refused("the pages hold 3 of", words=("--where", "c > 0"))
 
-    def test_lying_counts_of_pages_are_bad_data(self):
+    def test_wrong_page_counts_are_bad_data(self):
         self.write_numbers(LARGEST_COUNT, LARGEST_COUNT)
         self.assert_refused("column c, offset 4", f"the page has 24 bytes where {8 * LARGEST_COUNT} are needed")
         codes = crafted.data_page(bytes([1, 3, 0b010]), 3, crafted.RLE_DICTIONARY)
@@ -97,7 +97,7 @@ class Sizes(CraftedFile):
             else:
                 self.assert_refused("column c, offset 4", f"the page has 16 bytes where {8 * LARGEST_COUNT} are needed")
 
-    def test_rows_that_no_page_can_hold_are_refused(self):
+    def test_impossible_row_counts_are_refused(self):
         self.write_numbers(2**62)
         self.assert_refused("row group 0, column c", "rows do not fit")
         self.write_numbers(-1)
@@ -109,7 +109,7 @@ class Sizes(CraftedFile):
 
 
 class Timestamps(CraftedFile):
-    def test_days_beyond_the_range_of_microseconds_are_refused(self):
+    def test_days_out_of_microsecond_range_are_refused(self):
         for day, fits in ((2440588, True), (100_000_000, True), (2**31 - 1, False), (-(2**31), False)):
             self.write([crafted.root(), crafted.column(crafted.INT96)], crafted.INT96, crafted.data_page(struct.pack("<qi", 0, day), 1), 1)
             if fits:
@@ -167,7 +167,7 @@ class Counts(CraftedFile):
         dictionary = crafted.dictionary_page(struct.pack("<2q", 5, 6), 2) if encoding == crafted.RLE_DICTIONARY else b""
         self.write([crafted.root(), crafted.column(physical, crafted.OPTIONAL, **more)], physical, page, 8, dictionary=dictionary)
 
-    def test_pages_hold_as_many_values_as_their_levels_say(self):
+    def test_pages_match_the_value_count_of_levels(self):
         for place, name in enumerate(self.ENCODINGS):
             version = 1 + place % 2
             with self.subTest(name, version=version):
@@ -264,7 +264,7 @@ class Levels(CraftedFile):
         page = crafted.data_page_v2(levels, struct.pack("<I", len(runs)) + runs, 8, nulls, crafted.RLE)
         self.write([crafted.root(), crafted.column(crafted.BOOLEAN, crafted.OPTIONAL)], crafted.BOOLEAN, page, 8)
 
-    def test_pages_whose_levels_and_count_of_nulls_differ_are_refused(self):
+    def test_null_counts_must_match_levels(self):
         self.write_booleans(1)
         column = pistachio.scan(self.path)["columns"]["c"]
         self.assertEqual((column["count"], column["sum"]), (7, "4"))

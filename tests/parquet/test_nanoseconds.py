@@ -87,7 +87,7 @@ class Nanoseconds(unittest.TestCase):
                 self.judge(f"SELECT * FROM '{self.file}'")
                 self.judge(f"SELECT min(ts), max(ts), min(tz), max(tz), min(t), max(t), count(DISTINCT ts) FROM '{self.file}'")
 
-    def test_filters_agree_with_expressions_that_prune_nothing(self):
+    def test_filters_agree_with_unpruned_expressions(self):
         values = EDGES + moments(4000)
         pq.write_table(table_of(values), self.file, row_group_size=500, write_page_index=True, data_page_size=1000,
                        bloom_filter_options={"ts": {"ndv": 1000, "fpp": 0.01}, "tz": {"ndv": 1000, "fpp": 0.01}})
@@ -112,14 +112,14 @@ class Nanoseconds(unittest.TestCase):
         answer = pistachio.scan(self.file, "--where", f"ts < {text_of(NOON + 137 * 500)}")
         self.assertEqual(answer["row_groups_pruned"], 7)
 
-    def test_bloom_filters_are_asked_for_the_nanosecond(self):
+    def test_bloom_filters_use_nanoseconds(self):
         values = [NOON + row * 1000 for row in range(1000)]
         pq.write_table(pa.table({"ts": pa.array(values, pa.timestamp("ns"))}), self.file, bloom_filter_options={"ts": {"ndv": 1000, "fpp": 0.0001}})
         self.assertEqual(pistachio.scan(self.file, "--where", f"ts = {text_of(values[500])}")["rows"], 1)
         answer = pistachio.scan(self.file, "--where", f"ts = {text_of(values[500] + 1)}")
         self.assertEqual((answer["rows"], answer["row_groups_pruned"]), (0, 1))
 
-    def test_files_with_micro_and_nanoseconds_are_one_table(self):
+    def test_files_of_mixed_precision_are_one_table(self):
         micros = [1704112496123456, 0, -1, None]
         for place, (unit, factor) in enumerate((("us", 1), ("ns", 1000), ("ms", 0.001))):
             values = [None if value is None else int(value * factor) + (1 if unit == "ns" else 0) for value in micros]
@@ -134,14 +134,14 @@ class Nanoseconds(unittest.TestCase):
         # A file of microseconds alone has no nanoseconds.
         self.assertEqual(dict(self.sql(f"DESCRIBE SELECT * FROM '{self.folder}/m0.parquet'"))["ts"], "TIMESTAMP")
 
-    def test_microseconds_beyond_the_range_beside_nanoseconds_are_an_error(self):
+    def test_microseconds_out_of_nanosecond_range_are_an_error(self):
         pq.write_table(pa.table({"ts": pa.array([NOON], pa.timestamp("ns"))}), self.folder / "m0.parquet")
         pq.write_table(pa.table({"ts": pa.array([10_413_792_000_000_000], pa.timestamp("us"))}), self.folder / "m1.parquet")
         message = self.error("-c", f"SELECT ts FROM '{self.folder}/m*.parquet'")
         self.assertIn("outside the range of nanoseconds", message)
         self.assertIn("m1.parquet", message)
 
-    def test_int96_is_cut_to_microseconds_as_in_duckdb(self):
+    def test_int96_is_truncated_to_microseconds(self):
         values = [value for value in EDGES if value is None or abs(value) < 2**62]
         pq.write_table(pa.table({"ts": pa.array(values, pa.timestamp("ns"))}), self.file, use_deprecated_int96_timestamps=True)
         self.assertEqual(self.sql(f"DESCRIBE SELECT * FROM '{self.file}'"), [("ts", "TIMESTAMP")])

@@ -88,7 +88,7 @@ class WriterErrors(unittest.TestCase):
 
 
 class RowGroupStatistics(WriterErrors):
-    def test_counts_that_contradict_schema_or_values(self):
+    def test_contradictory_counts_are_ignored(self):
         bounds = dict(minimum=int64(1), maximum=int64(9))
         for repetition in (crafted.REQUIRED, crafted.OPTIONAL):
             for nulls, distinct in itertools.product((None, -1, 0, 1, 3, 4, 2**62, -(2**62)), (None, -1, 0, 1, 3, 4, 2**62)):
@@ -96,7 +96,7 @@ class RowGroupStatistics(WriterErrors):
                     self.write(crafted.INT64, [[1, 5, 9]], repetition, stats=stats)
                     self.assert_pruning_loses_nothing([0, 1, 5, 9, 10])
 
-    def test_bounds_that_contradict_themselves_or_the_type(self):
+    def test_contradictory_bounds_are_ignored(self):
         for low, high in ((9, 1), (6, 4)):
             self.write(crafted.INT64, [[1, 5, 9]], stats=statistics(int64(low), int64(high)))
             self.assert_pruning_loses_nothing([1, 5, 9])
@@ -104,12 +104,12 @@ class RowGroupStatistics(WriterErrors):
             self.write(crafted.INT64, [[1, 5, 9]], stats=statistics(low, high))
             self.assert_pruning_loses_nothing([1, 5, 9])
 
-    def test_small_integers_with_bounds_beyond_their_range(self):
+    def test_small_integers_with_bounds_out_of_range(self):
         tiny_unsigned = 11  # converted type UINT_8
         self.write(crafted.INT32, [[1, 200, 255]], converted=tiny_unsigned, stats=statistics(int32(-128), int32(127)))
         self.assert_pruning_loses_nothing([0, 1, 200, 255])
 
-    def test_deprecated_bounds_of_text_are_of_signed_order(self):
+    def test_deprecated_text_bounds_use_signed_order(self):
         # As signed bytes, the letters with accents are below all others.
         words = ["é".encode(), b"b", b"z"]
         for ordered, created_by in itertools.product((False, True), (b"crafted", b"parquet-mr version 1.12.0 (build x)")):
@@ -117,7 +117,7 @@ class RowGroupStatistics(WriterErrors):
                        stats=statistics(old_minimum="é".encode(), old_maximum=b"z"))
             self.assert_pruning_loses_nothing(words + [b"a", "ü".encode()])
 
-    def test_deprecated_bounds_of_unsigned_numbers_are_of_signed_order(self):
+    def test_deprecated_unsigned_bounds_use_signed_order(self):
         unsigned = {crafted.INT32: 13, crafted.INT64: 14}
         for physical, ordered in itertools.product(unsigned, (False, True)):
             pack = int32 if physical == crafted.INT32 else int64
@@ -183,7 +183,7 @@ class PageIndexes(WriterErrors):
                     self.write_numbers(column_index(flags, lows, highs, 1, nulls), stats=stats)
                     self.assert_pruning_loses_nothing(self.CONSTANTS)
 
-    def test_pages_of_nulls_that_are_none(self):
+    def test_pages_wrongly_marked_as_null(self):
         for counts in (None, [0, 0, 0], [3, 0, 0], [3, 3, 3], [-1, -1, -1], [3], []):
             for stats in (None, statistics(int64(1), int64(9)), statistics(int64(1), int64(9), nulls=3), statistics(nulls=None)):
                 for flags in ([True] * 3, [True, False, False]):
@@ -232,7 +232,7 @@ class PageIndexes(WriterErrors):
                 self.write(crafted.BYTE_ARRAY, pages, converted=crafted.UTF8, index=column_index([False] * 3, lows, highs, 1), stats=stats)
                 self.assert_pruning_loses_nothing(constants)
 
-    def test_offset_indexes_that_contradict_the_chunk_are_ignored(self):
+    def test_contradictory_offset_indexes_are_ignored(self):
         good = crafted.offset_index
         self.addCleanup(setattr, crafted, "offset_index", good)
         damages = (lambda places: places[:2] + [(places[2][0] + 10**6, places[2][1], 6)], lambda places: [],

@@ -75,7 +75,7 @@ class ObjectStore(unittest.TestCase):
             self.assertEqual(done.returncode, 1, done.stderr)
             self.assertIn(part, done.stderr)
 
-    def test_interrupt_ends_a_scan_of_a_store_that_never_answers(self):
+    def test_interrupt_ends_scan_of_unresponsive_store(self):
         with socket.socket() as store:
             store.bind(("127.0.0.1", 0))
             store.listen()

@@ -50,7 +50,7 @@ class CheckLayersTest(unittest.TestCase):
     def test_upward_include(self):
         self.assert_found({"src/base/bad.cpp": '\n#include "storage/reader.h"\n'}, "src/base/bad.cpp:2", "storage/reader.h")
 
-    def test_include_of_a_sibling_that_is_not_listed(self):
+    def test_include_of_unlisted_sibling(self):
         self.assert_found({"src/storage/bad.cpp": '#include "kernels/cpu/gather.h"\n'}, "src/storage/bad.cpp:1", "kernels/cpu")
 
     def test_include_with_dots(self):
