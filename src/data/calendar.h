@@ -78,7 +78,7 @@ constexpr int32_t days_in_month(int64_t year, int64_t month) {
   return month == 2 ? 28 + is_leap_year(year) : 30 + ((month + (month > 7)) & 1);
 }
 
-// The day so many months later or earlier; a day that its month does not have becomes the month's last one.
+// Adds months, which may be negative; a day that the month does not have becomes its last one.
 constexpr int64_t add_months(int64_t days, int64_t months) {
   CivilDate date = civil_from_days(days);
   int64_t count = int64_t{date.year} * 12 + date.month - 1 + months;
