@@ -39,6 +39,14 @@ TEST_F(InlineCommonTablesTest, UnreadTableIsDropped) {
   EXPECT_EQ(after("inline_common_tables", scan("u", {"a"})), "\nscan u(u.a)\n");
 }
 
+TEST_F(InlineCommonTablesTest, TableReadOnlyByUnreadTableIsDropped) {
+  plan_.shared.push_back(scan("t", {"a"}));
+  LogicalPtr left = read("x", "t.a");
+  LogicalPtr right = read("y", "t.a");
+  plan_.shared.push_back(join(JoinKind::Inner, {"x = y"}, std::move(left), std::move(right)));
+  EXPECT_EQ(after("inline_common_tables", scan("u", {"a"})), "\nscan u(u.a)\n");
+}
+
 class LowerSetOperationsTest : public RuleTest {
  protected:
   std::string lowered(Kind kind, bool is_all) {
