@@ -49,18 +49,53 @@ LogicalType nullif_type(const ExpressionPtr& first, const ExpressionPtr& second)
   return is_exact_number(type) && is_exact_number(other) ? as_decimal(type) : common_type(type, other).value_or(type);
 }
 
-// Constant items of IN are compared in one common type, as in PostgreSQL: 0.1::real IN (0.1, 0.2) is true, although 0.1::real = 0.1 is not.
-void compare_as_real(ExpressionPtr& operand, std::vector<ExpressionPtr>& list) {
-  auto is_typed = [](const ExpressionPtr& item) { return !item->is_untyped() && columns_of(*item).empty(); };
-  std::optional<LogicalType> type = operand->is_untyped() ? std::nullopt : std::optional(operand->type());
-  for (const ExpressionPtr& item : list) {
-    if (type && is_typed(item)) type = column_type(*type, item->type());
+// Whether an expression uses columns of enclosing queries at most.
+bool is_constant_in(const NameScope& scope, const Expression& expression) {
+  ColumnSet columns = columns_of(expression);
+  return std::all_of(columns.begin(), columns.end(), [&](ColumnId column) {
+    const NameScope* outer = scope.parent();
+    while (outer != nullptr && outer->find_id(column) == nullptr) outer = outer->parent();
+    return outer != nullptr;
+  });
+}
+
+// Gives an operand or item of IN the list's type where the comparison depends on it: an untyped literal is read as that type, and a float
+// rounds. Other types compare exactly without a cast.
+ExpressionPtr as_listed(ExpressionPtr value, LogicalType type) {
+  if (value->is_untyped() && type.kind() == TypeKind::Decimal) value = as_decimal_literal(std::move(value));
+  return value->is_untyped() || type.is_floating() ? coerce(std::move(value), type) : value;
+}
+
+// operand = item for each item of IN. Items that are constant in this query get one type, common to them and the operand; the operand keeps
+// its own, as in PostgreSQL: 0.1::real IN (0.1, 0.2) is true, although 0.1::real = 0.1 is not, and 0.1 IN (0.1::real, 1) is not.
+std::vector<ExpressionPtr> compare_with_items(const ExpressionPtr& operand, const std::vector<ExpressionPtr>& list, const NameScope& scope,
+                                              int64_t position) {
+  std::vector<bool> is_constant;
+  for (const ExpressionPtr& item : list) is_constant.push_back(is_constant_in(scope, *item));
+  std::optional<LogicalType> common;
+  bool is_comparable = std::count(is_constant.begin(), is_constant.end(), true) > 1;
+  auto include = [&](const ExpressionPtr& value) {
+    if (value->is_untyped() || !is_comparable) return;
+    common = common ? column_type(*common, value->type()) : value->type();
+    is_comparable = common.has_value();
+  };
+  include(operand);
+  for (size_t i = 0; i < list.size(); ++i) {
+    if (is_constant[i]) include(list[i]);
   }
-  if (type != LogicalType(TypeKind::Real)) return;
-  operand = coerce(std::move(operand), *type);
-  for (ExpressionPtr& item : list) {
-    if (is_typed(item)) item = coerce(std::move(item), *type);
+  // An untyped literal takes the operand's type anyway.
+  bool is_plain = !common || (!common->is_floating() && *common == operand->type() && !operand->is_untyped());
+  std::vector<ExpressionPtr> equalities;
+  for (size_t i = 0; i < list.size(); ++i) {
+    if (is_plain || !is_constant[i]) {
+      equalities.push_back(make_call("=", {operand, list[i]}, position));
+    } else {
+      ExpressionPtr item = as_listed(list[i], *common);
+      bool is_read = operand->is_untyped() && item->type() != *common;
+      equalities.push_back(make_call("=", {is_read ? as_listed(operand, *common) : operand, item}, position));
+    }
   }
+  return equalities;
 }
 
 const ast::Row* as_row(const ast::Expression& expression) {
@@ -309,8 +344,7 @@ ExpressionPtr QueryBinder::bind_in_list(const ast::InList& node, int64_t positio
       ExpressionPtr found = bind_long_in_list(std::move(operand), list, position, *input);
       return node.negated ? make_call("not", {found}, position) : found;
     }
-    if (list.size() > 1) compare_as_real(operand, list);
-    for (ExpressionPtr& item : list) parts.push_back(make_call("=", {operand, std::move(item)}, position));
+    parts = compare_with_items(operand, list, *place.scope, position);
   }
   ExpressionPtr any = Expression::logical(ExpressionKind::Or, std::move(parts), position);
   return node.negated ? make_call("not", {any}, position) : any;

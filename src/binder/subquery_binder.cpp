@@ -58,10 +58,13 @@ ExpressionPtr QueryBinder::bind_long_in_list(ExpressionPtr operand, const std::v
   std::vector<ExpressionPtr> all = list;
   all.push_back(operand);
   LogicalType type = common_type_of(all, "IN", position);
+  // Items round to REAL, but an exact operand does not: as in operand = item, the two compare as DOUBLE.
+  bool is_exact = type.kind() == TypeKind::Real && !operand->is_untyped() && is_exact_number(operand->type());
+  LogicalType compared = is_exact ? LogicalType(TypeKind::Double) : type;
   LogicalValues values;
-  values.columns.push_back(columns_.add("item", type));
-  for (const ExpressionPtr& item : list) values.rows.push_back({coerce(item, type)->value()});
-  ExpressionPtr equal = make_call("=", {coerce(std::move(operand), type), columns_.reference(values.columns[0])}, position);
+  values.columns.push_back(columns_.add("item", compared));
+  for (const ExpressionPtr& item : list) values.rows.push_back({coerce(coerce(item, type), compared)->value()});
+  ExpressionPtr equal = make_call("=", {coerce(std::move(operand), compared), columns_.reference(values.columns[0])}, position);
   return bind_mark(make_node(std::move(values)), {equal}, position, input);
 }
 
