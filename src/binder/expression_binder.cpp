@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <span>
 
 #include "base/check.h"
 #include "base/error.h"
@@ -25,16 +24,6 @@ constexpr size_t kMostDigits = 38;
 
 bool is_constant_list(const std::vector<ExpressionPtr>& list) {
   return std::all_of(list.begin(), list.end(), [](const ExpressionPtr& item) { return item->is_constant(); });
-}
-
-// GREATEST and LEAST, ignoring NULLs. The expression for a pair contains each value several times, hence the balanced tree.
-ExpressionPtr best_of(std::span<const ExpressionPtr> values, std::string_view better, LogicalType type, int64_t position) {
-  if (values.size() == 1) return values[0];
-  ExpressionPtr left = best_of(values.first(values.size() / 2), better, type, position);
-  ExpressionPtr right = best_of(values.subspan(values.size() / 2), better, type, position);
-  ExpressionPtr keeps = Expression::logical(
-      ExpressionKind::Or, {make_call(better, {left, right}, position), make_call("is null", {right}, position)}, position);
-  return Expression::conditional(ExpressionKind::Case, {keeps, left, right}, type, position);
 }
 
 // The type of the first argument as compared with the second, as in PostgreSQL: nullif(3, 2.5) is a DECIMAL. Comparing integers with
@@ -424,8 +413,9 @@ ExpressionPtr QueryBinder::bind_call(const ast::Call& node, int64_t position, co
     LogicalType type = common_type_of(arguments, node.name, position);
     for (ExpressionPtr& argument : arguments) argument = coerce(std::move(argument), type);
     if (node.name == "coalesce") return Expression::conditional(ExpressionKind::Coalesce, std::move(arguments), type, position);
-    std::string_view better = node.name == "greatest" ? ">=" : "<=";
-    return best_of(arguments, better, type, position);
+    if (arguments.size() == 1) return arguments[0];
+    // Not make_call, which narrows constants next to decimals: the result has the common type.
+    return Expression::call(*find_functions(node.name)[0], std::move(arguments), type, position);
   }
   return make_call(node.name, std::move(arguments), position);
 }

@@ -1,7 +1,8 @@
-// Comparisons and tests for NULL and truth. AND and OR are separate expression kinds (they skip rows); NOT is here.
+// Comparisons, GREATEST and LEAST, and tests for NULL and truth. AND and OR are separate expression kinds (they skip rows); NOT is here.
 #include <ATen/ATen.h>
 
 #include <array>
+#include <utility>
 
 #include "columns/column_compare.h"
 #include "columns/order_words.h"
@@ -66,6 +67,45 @@ template <bool same>
 Column distinct(const FunctionCall& call) {
   at::Tensor mask = same_rows(comparable(call.arguments[0].expanded(call.rows)), comparable(call.arguments[1].expanded(call.rows)));
   return Column::fixed(TypeKind::Boolean, same ? mask : mask.logical_not());
+}
+
+std::optional<FunctionTypes> resolve_best(Types types, Literals literals) {
+  std::optional<LogicalType> common;
+  for (size_t i = 0; i < types.size(); ++i) {
+    if (literals[i]) continue;
+    common = common ? common_type(*common, types[i]) : types[i];
+    if (!common) return std::nullopt;
+  }
+  if (types.empty()) return std::nullopt;
+  LogicalType type = common.value_or(LogicalType(TypeKind::Varchar));
+  return FunctionTypes{std::vector<LogicalType>(types.size(), type), type};
+}
+
+// GREATEST and LEAST ignore NULLs; the first of equal values wins. All arguments are concatenated once and the best value of each row is
+// tracked as an index, so that the time is linear in the number of arguments for text, too.
+template <Comparison keeps_first>
+Column best_of(const FunctionCall& call) {
+  std::vector<Column> pieces;
+  for (const Argument& argument : call.arguments) pieces.push_back(argument.column);
+  Column all = decode_dictionary(concatenate_columns(pieces));
+  int64_t begin = 0;  // of the next argument in `all`
+  auto take_argument = [&](const Argument& argument) {
+    auto options = at::TensorOptions(at::kLong).device(all.device());
+    int64_t first = std::exchange(begin, begin + argument.column.rows());
+    return argument.is_constant ? at::full({call.rows}, first, options) : at::arange(first, first + call.rows, options);
+  };
+  at::Tensor rows = take_argument(call.arguments[0]);
+  Column best = take_rows(all, rows);
+  for (const Argument& argument : call.arguments.subspan(1)) {
+    at::Tensor next_rows = take_argument(argument);
+    Column next = take_rows(all, next_rows);
+    at::Tensor keeps = compare_columns(comparable(best), keeps_first, comparable(next));
+    if (best.has_validity()) keeps = keeps.logical_and(best.validity());
+    if (next.has_validity()) keeps = keeps.logical_or(next.validity().logical_not());
+    rows = at::where(keeps, rows, next_rows);
+    best = take_rows(all, rows);
+  }
+  return best;
 }
 
 std::optional<FunctionTypes> resolve_anything(Types types, Literals) {
@@ -149,6 +189,20 @@ const std::array kComparisonFunctions = {
     test_of("is not true", resolve_boolean, test_truth<true, true>),
     test_of("is false", resolve_boolean, test_truth<false, false>),
     test_of("is not false", resolve_boolean, test_truth<false, true>),
+    Function{.name = "greatest",
+             .resolve = resolve_best,
+             .evaluate = best_of<Comparison::GreaterEqual>,
+             .place = FunctionPlace::AnyDevice,
+             .null_rule = NullRule::Own,
+             .signature = "greatest(value, ...)",
+             .description = "The greatest value, ignoring NULLs; NULL if all are"},
+    Function{.name = "least",
+             .resolve = resolve_best,
+             .evaluate = best_of<Comparison::LessEqual>,
+             .place = FunctionPlace::AnyDevice,
+             .null_rule = NullRule::Own,
+             .signature = "least(value, ...)",
+             .description = "The least value, ignoring NULLs; NULL if all are"},
     Function{.name = "not",
              .resolve = resolve_boolean,
              .evaluate = negation,
