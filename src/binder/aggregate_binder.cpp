@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <utility>
 
 #include "base/error.h"
 #include "binder/grouping.h"
@@ -14,24 +15,36 @@ namespace pistachio {
 
 namespace {
 
-// The columns that the argument and the filter of an aggregate refer to directly.
+// The columns and subqueries in the argument and the filter of an aggregate.
 struct ArgumentNames {
   std::vector<const ast::Expression*> columns;
-  bool has_subquery = false;
+  std::vector<const ast::Query*> subqueries;
 
   void collect(const ast::Expression& expression) {
     if (std::holds_alternative<ast::ColumnName>(expression.node)) columns.push_back(&expression);
-    if (std::holds_alternative<ast::Subquery>(expression.node)) has_subquery = true;
+    if (const auto* subquery = std::get_if<ast::Subquery>(&expression.node)) subqueries.push_back(subquery->query.get());
     for_each_child(expression, [&](const ast::Expression& child) { collect(child); });
+  }
+
+  bool uses(const NameScope& scope) const {
+    return std::any_of(columns.begin(), columns.end(), [&](const ast::Expression* column) {
+      return scope.find_here(std::get<ast::ColumnName>(column->node).parts, column->position) != nullptr;
+    });
   }
 };
 
+const NameScope* enclosing_scope(const NameScope& scope, size_t levels) {
+  const NameScope* found = &scope;
+  for (size_t i = 0; i < levels; ++i) found = found->parent();
+  return found;
+}
+
 }  // namespace
 
-void QueryBinder::bind_aggregate(const ast::Call& call, int64_t position, Grouping& grouping) {
+void QueryBinder::bind_aggregate(const ast::Call& call, int64_t position, const NameScope& scope, Grouping& grouping) {
   if (call.has_over) refuse_at(fmt::format("window functions ({} OVER) are not supported", call.name), position);
   if (!call.order_by.empty()) refuse_at(fmt::format("ORDER BY inside {} is not supported", call.name), position);
-  ExpressionPlace place{.scope = grouping.scope, .input = grouping.input, .no_aggregate = "inside another aggregate"};
+  ExpressionPlace place{.scope = &scope, .input = grouping.input, .no_aggregate = "inside another aggregate"};
   AggregateCall bound;
   if (call.star) {
     if (call.name != "count") refuse_at(fmt::format("{}(*) does not exist; only count(*) does", call.name), position);
@@ -74,42 +87,72 @@ void QueryBinder::bind_aggregate(const ast::Call& call, int64_t position, Groupi
 void QueryBinder::collect_aggregates(const ast::Expression& expression, Grouping& grouping) {
   const auto* call = std::get_if<ast::Call>(&expression.node);
   if (call != nullptr && find_aggregate(call->name) != nullptr && !call->has_over) {
-    bool is_own = find_outer_owner(*call, expression.position, *grouping.scope) == nullptr;
-    if (is_own) bind_aggregate(*call, expression.position, grouping);
+    bool is_own = find_outer_owner(*call, *grouping.scope) == nullptr;
+    if (is_own) bind_aggregate(*call, expression.position, *grouping.scope, grouping);
     return;
   }
   for_each_child(expression, [&](const ast::Expression& child) { collect_aggregates(child, grouping); });
 }
 
-// An aggregate belongs to the innermost query whose columns it uses; without columns, to the query that contains it (null).
-const NameScope* QueryBinder::find_outer_owner(const ast::Call& call, int64_t position, const NameScope& scope) const {
+bool QueryBinder::TrialBind::uses(const NameScope& scope) const {
+  return aggregate_owners.contains(&scope) ||
+         std::any_of(columns.begin(), columns.end(), [&](ColumnId column) { return scope.find_id(column) != nullptr; });
+}
+
+// Binds a query only to learn which names of enclosing queries it uses: the tables of its FROM must be known for that.
+void QueryBinder::try_bind(const ast::Query& query, const NameScope& scope, TrialBind& trial) {
+  trial.levels = levels_.size();
+  TrialBind* around = std::exchange(trial_, &trial);
+  size_t shared = shared_.size();
+  size_t tables = bound_tables_;
+  bind_query(query, &scope);
+  bound_tables_ = tables;
+  shared_.resize(shared);
+  trial_ = around;
+}
+
+// An aggregate belongs to the innermost query whose columns it uses, also in subqueries of its argument; without columns, to the query that
+// contains it (null).
+const NameScope* QueryBinder::find_outer_owner(const ast::Call& call, const NameScope& scope) {
   if (scope.parent() == nullptr) return nullptr;
   ArgumentNames names;
   for (const ast::ExpressionPtr& argument : call.arguments) names.collect(*argument);
   if (call.filter) names.collect(*call.filter);
-  for (const NameScope* owner = &scope; owner != nullptr; owner = owner->parent()) {
-    bool uses = std::any_of(names.columns.begin(), names.columns.end(), [&](const ast::Expression* column) {
-      return owner->find_here(std::get<ast::ColumnName>(column->node).parts, column->position) != nullptr;
-    });
-    if (!uses) continue;
-    if (owner == &scope) return nullptr;
-    if (names.has_subquery)
-      refuse_at(fmt::format("a subquery inside {} is not supported here: its columns are those of an outer query", call.name), position);
-    return owner;
-  }
-  return nullptr;
+  if (names.uses(scope)) return nullptr;
+  auto known = owner_levels_.find(&call);
+  if (known != owner_levels_.end()) return known->second == 0 ? nullptr : enclosing_scope(scope, known->second);
+  TrialBind trial;
+  for (const ast::Query* subquery : names.subqueries) try_bind(*subquery, scope, trial);
+  size_t levels = 0;
+  const NameScope* owner = &scope;
+  for (; owner != nullptr && !names.uses(*owner) && !trial.uses(*owner); owner = owner->parent()) ++levels;
+  if (owner == nullptr || owner == &scope) levels = 0;
+  // Without this, aggregates nested in subqueries of aggregates would double the number of trials at each level.
+  if (!names.subqueries.empty()) owner_levels_.emplace(&call, levels);
+  return levels == 0 ? nullptr : owner;
 }
 
-ExpressionPtr QueryBinder::bind_outer_aggregate(const ast::Call& call, int64_t position, const NameScope& owner) {
-  auto level = std::find_if(levels_.rbegin(), levels_.rend(), [&](const SelectLevel& other) { return other.scope == &owner; });
-  std::string_view place = level == levels_.rend() ? "in the FROM clause" : level->no_aggregate;
-  if (level == levels_.rend() || level->grouping == nullptr)
+ExpressionPtr QueryBinder::bind_outer_aggregate(const ast::Call& call, int64_t position, const NameScope& scope, const NameScope& owner) {
+  size_t found = levels_.size();
+  while (found > 0 && levels_[found - 1].scope != &owner) --found;
+  if (found > 0 && trial_ != nullptr && found <= trial_->levels) {
+    trial_->aggregate_owners.insert(&owner);
+    LogicalPtr scratch = make_node(LogicalValues{{}, {{}}});
+    Grouping unused{.scope = &owner, .input = &scratch};
+    bind_aggregate(call, position, scope, unused);
+    return columns_.reference(unused.by_node.at(&call), position);
+  }
+  std::string_view place = found == 0 ? "in the FROM clause" : levels_[found - 1].no_aggregate;
+  if (found == 0 || levels_[found - 1].grouping == nullptr)
     refuse_at(
         fmt::format("the aggregate {} belongs to the outer query whose columns it uses, and there it cannot stand {}", call.name, place),
         position);
-  Grouping& grouping = *level->grouping;
-  bind_aggregate(call, position, grouping);
-  return columns_.reference(grouping.by_node.at(&call), position);
+  // Subqueries in the argument are joined below the grouping. Aggregates in them must not belong to the same query.
+  SelectLevel level = levels_[found - 1];
+  levels_[found - 1] = {.scope = &owner, .no_aggregate = "inside another aggregate"};
+  bind_aggregate(call, position, scope, *level.grouping);
+  levels_[found - 1] = level;
+  return columns_.reference(level.grouping->by_node.at(&call), position);
 }
 
 // The select list with each * expanded, as positions in GROUP BY count it.

@@ -215,6 +215,7 @@ ExpressionPtr QueryBinder::bind_node(const ast::Expression& expression, const Ex
     ExpressionPtr operator()(const ast::Literal& node) { return binder.bind_literal(node, position); }
     ExpressionPtr operator()(const ast::ColumnName& node) {
       const ScopeColumn& column = place.scope->find(node.parts, position);
+      if (binder.trial_ != nullptr) binder.trial_->columns.insert(column.id);
       return binder.columns_.reference(column.id, position);
     }
     ExpressionPtr operator()(const ast::Star&) { refuse_at("* can stand in a select list and in count(*) only", position); }
@@ -393,7 +394,8 @@ ExpressionPtr QueryBinder::bind_call(const ast::Call& node, int64_t position, co
   }
   if (node.has_over) refuse_at(fmt::format("window functions ({} OVER) are not supported", node.name), position);
   if (find_aggregate(node.name) != nullptr) {
-    if (const NameScope* owner = find_outer_owner(node, position, *place.scope)) return bind_outer_aggregate(node, position, *owner);
+    if (const NameScope* owner = find_outer_owner(node, *place.scope))
+      return bind_outer_aggregate(node, position, *place.scope, *owner);
     refuse_at(fmt::format("the aggregate {} cannot stand {}", node.name, place.no_aggregate), position);
   }
   if (node.star || node.distinct || node.filter || !node.order_by.empty())

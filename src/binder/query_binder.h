@@ -175,9 +175,19 @@ class QueryBinder {
     std::string_view no_aggregate;
   };
   void collect_aggregates(const ast::Expression& expression, Grouping& grouping);
-  const NameScope* find_outer_owner(const ast::Call& call, int64_t position, const NameScope& scope) const;
-  ExpressionPtr bind_outer_aggregate(const ast::Call& call, int64_t position, const NameScope& owner);
-  void bind_aggregate(const ast::Call& call, int64_t position, Grouping& grouping);
+  // What subqueries in an aggregate's argument refer to in the queries around them.
+  struct TrialBind {
+    size_t levels = 0;  // of levels_ when it started; their groupings do not change
+    ColumnSet columns;
+    std::set<const NameScope*> aggregate_owners;
+
+    bool uses(const NameScope& scope) const;
+  };
+  void try_bind(const ast::Query& query, const NameScope& scope, TrialBind& trial);
+  const NameScope* find_outer_owner(const ast::Call& call, const NameScope& scope);
+  ExpressionPtr bind_outer_aggregate(const ast::Call& call, int64_t position, const NameScope& scope, const NameScope& owner);
+  // `scope`: where the call is written, which may be inside a subquery of the grouped query.
+  void bind_aggregate(const ast::Call& call, int64_t position, const NameScope& scope, Grouping& grouping);
   // A column of the select list: an item, or a column of a *.
   struct ListedColumn {
     const ast::SelectItem* item = nullptr;
@@ -224,6 +234,8 @@ class QueryBinder {
   std::vector<SelectLevel> levels_;  // the innermost last
   // SELECTs that must be bound as aggregations, because an aggregate in one of their subqueries belongs to them.
   std::set<const ast::Select*> grouped_by_subqueries_;
+  TrialBind* trial_ = nullptr;                         // null unless a trial is under way
+  std::map<const ast::Call*, size_t> owner_levels_;  // by aggregates with subqueries: how many queries further out their owner is
   std::vector<std::string> open_views_;  // views being bound: a view must not contain itself
   size_t bound_tables_ = 0;
   size_t open_queries_ = 0;  // nesting depth of the queries being bound
