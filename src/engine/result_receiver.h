@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "base/cancel_token.h"
 #include "data/chunk.h"
 #include "data/logical_type.h"
 
@@ -20,6 +21,9 @@ struct ResultColumn {
 class ResultReceiver {
  public:
   virtual ~ResultReceiver() = default;
+  // A statement starts under this token, whether or not it has a result: a receiver that waits, such as for a stalled reader, stops
+  // waiting and throws Cancelled when the token is cancelled or its deadline has passed.
+  virtual void start(const CancelToken&) {}
   virtual void begin(const std::vector<ResultColumn>& columns) = 0;
   virtual void add(const Chunk& chunk) = 0;
   virtual void end() = 0;

@@ -156,6 +156,7 @@ void Session::execute(std::shared_ptr<const ast::Statement> statement, ResultRec
   try {
     run_in_time(token, begin, [&](const CancelToken& limited) {
       token_ = limited;
+      receiver.start(limited);
       // Whatever binds, optimizes and builds plans walks down them by recursion.
       run_on_large_stack(kPlanningStackBytes, [&] {
         at::set_num_threads(1);

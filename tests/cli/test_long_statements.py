@@ -1,6 +1,7 @@
 """Statements as long as programs write them: chains and nestings of every kind end in an answer or in an error that names the limit, on one
 rank and on several, and Ctrl-C and query_timeout end them in every phase. No test measures time."""
 
+import os
 import signal
 import subprocess
 import sys
@@ -195,6 +196,40 @@ class EndedStatements(unittest.TestCase):
                 script.write_text(f"{self.SETUP} {(self.statement(phase) + '; ') * 50}", encoding="utf-8")
                 process = subprocess.Popen([pistachio.BINARY, "-f", script, "--format", "csv"], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
                 pistachio.wait_until_it_watches_signals(process)
+                process.send_signal(signal.SIGINT)
+                _, errors = process.communicate(timeout=pistachio.WATCHDOG_SECONDS)
+                self.assertEqual((process.returncode, errors), (130, "error: interrupted\n"))
+
+
+class StalledReader(unittest.TestCase):
+    """Nobody reads the output, and the pipe is full: query_timeout and Ctrl-C still end the statement."""
+
+    FORMATS = ("csv", "json", "jsonl", "markdown", "parquet", "arrow")
+    # Far more than a pipe holds, in every format.
+    ROWS = "WITH RECURSIVE r(a) AS (SELECT 0 UNION ALL SELECT a + 1 FROM r WHERE a < 299) SELECT x.a * 300 + y.a AS a, z.a AS b FROM r x, r y, r z"
+    LIMITED = {"markdown": " LIMIT 100000"}  # formatted as a whole before the first byte
+
+    def start(self, form, *words):
+        reader, writer = os.pipe()
+        self.addCleanup(os.close, reader)
+        try:
+            return reader, subprocess.Popen([pistachio.BINARY, *words, "--format", form, "-c", self.ROWS + self.LIMITED.get(form, "")], stdout=writer,
+                                            stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True)
+        finally:
+            os.close(writer)
+
+    def test_query_timeout_ends_statement(self):
+        for form in self.FORMATS:
+            with self.subTest(form):
+                _, process = self.start(form, "-s", "query_timeout=1s")
+                _, errors = process.communicate(timeout=pistachio.WATCHDOG_SECONDS)
+                self.assertEqual((process.returncode, errors), (1, "error: the statement ran longer than query_timeout=1s\n"))
+
+    def test_interrupt_ends_statement(self):
+        for form in self.FORMATS:
+            with self.subTest(form):
+                reader, process = self.start(form)
+                os.read(reader, 1)  # the result has begun
                 process.send_signal(signal.SIGINT)
                 _, errors = process.communicate(timeout=pistachio.WATCHDOG_SECONDS)
                 self.assertEqual((process.returncode, errors), (130, "error: interrupted\n"))

@@ -2,7 +2,7 @@
 
 #include "base/error.h"
 #include "frontend/cli/output_names.h"
-#include "frontend/cli/standard_output.h"
+#include "frontend/cli/result_output.h"
 #include "storage/chunk_writer.h"
 
 namespace pistachio {
@@ -13,9 +13,10 @@ class BinaryPrinter final : public ResultReceiver {
  public:
   using MakeWriter = std::unique_ptr<ChunkWriter> (*)(const std::vector<NamedType>& columns, ByteSink sink);
 
-  BinaryPrinter(std::FILE* target, MakeWriter make_writer, bool one_result)
-      : target_(target), make_writer_(make_writer), one_result_(one_result) {}
+  BinaryPrinter(ResultOutput& output, MakeWriter make_writer, bool one_result)
+      : output_(output), make_writer_(make_writer), one_result_(one_result) {}
 
+  void start(const CancelToken& token) override { output_.set_token(token); }
   void begin(const std::vector<ResultColumn>& columns) override {
     if (one_result_ && has_result_)
       throw UserError(
@@ -24,7 +25,7 @@ class BinaryPrinter final : public ResultReceiver {
     std::vector<std::string> names = distinct_names(columns);
     for (size_t i = 0; i < columns.size(); ++i) types.push_back({std::move(names[i]), columns[i].type});
     has_result_ = true;
-    writer_ = make_writer_(types, [target = target_](std::string_view bytes) { write_result_bytes(target, bytes); });
+    writer_ = make_writer_(types, [&output = output_](std::string_view bytes) { output.write(bytes); });
   }
   void add(const Chunk& chunk) override { writer_->write(chunk); }
   void end() override {
@@ -36,7 +37,7 @@ class BinaryPrinter final : public ResultReceiver {
   bool needs_every_column() const override { return true; }
 
  private:
-  std::FILE* target_;
+  ResultOutput& output_;
   MakeWriter make_writer_;
   bool one_result_;
   bool has_result_ = false;
@@ -45,12 +46,12 @@ class BinaryPrinter final : public ResultReceiver {
 
 }  // namespace
 
-std::unique_ptr<ResultReceiver> make_parquet_printer(std::FILE* target) {
-  return std::make_unique<BinaryPrinter>(target, make_parquet_writer, true);
+std::unique_ptr<ResultReceiver> make_parquet_printer(ResultOutput& output) {
+  return std::make_unique<BinaryPrinter>(output, make_parquet_writer, true);
 }
 
-std::unique_ptr<ResultReceiver> make_arrow_printer(std::FILE* target) {
-  return std::make_unique<BinaryPrinter>(target, make_arrow_stream_writer, false);
+std::unique_ptr<ResultReceiver> make_arrow_printer(ResultOutput& output) {
+  return std::make_unique<BinaryPrinter>(output, make_arrow_stream_writer, false);
 }
 
 }  // namespace pistachio

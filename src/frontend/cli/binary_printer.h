@@ -2,14 +2,15 @@
 // Arrow streams; a Parquet file ends with its footer, so there only one can be.
 #pragma once
 
-#include <cstdio>
 #include <memory>
 
 #include "session/session.h"
 
 namespace pistachio {
 
-std::unique_ptr<ResultReceiver> make_parquet_printer(std::FILE* target);
-std::unique_ptr<ResultReceiver> make_arrow_printer(std::FILE* target);
+class ResultOutput;
+
+std::unique_ptr<ResultReceiver> make_parquet_printer(ResultOutput& output);
+std::unique_ptr<ResultReceiver> make_arrow_printer(ResultOutput& output);
 
 }  // namespace pistachio

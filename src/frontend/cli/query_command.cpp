@@ -13,6 +13,7 @@
 #include "frontend/cli/command_arguments.h"
 #include "frontend/cli/input_line.h"
 #include "frontend/cli/interactive_shell.h"
+#include "frontend/cli/result_output.h"
 #include "frontend/cli/result_printer.h"
 #include "frontend/cli/statement_runner.h"
 #include "session/session.h"
@@ -101,9 +102,10 @@ int run_queries(const QueryArguments& arguments, EngineInstance& engine, RankSer
     throw UsageError("--format parquet and arrow are not for a terminal: send the output to a file or a program");
   Session session(engine, ranks);
   for (const std::string& folder : arguments.folders) session.add_folder(folder);
-  std::unique_ptr<ResultReceiver> printer = 
-      make_result_printer(chosen, stdout, output_is_terminal ? terminal_width() : 0, /*reports_as_lines=*/!arguments.format);
-  StatementRunner runner(session, *printer, !is_binary(chosen));
+  ResultOutput output(stdout);
+  std::unique_ptr<ResultReceiver> printer =
+      make_result_printer(chosen, output, output_is_terminal ? terminal_width() : 0, /*reports_as_lines=*/!arguments.format);
+  StatementRunner runner(session, *printer, output, !is_binary(chosen));
   if (scripts.empty()) {
     run_interactive_shell(runner, session, interrupts);
     return 0;

@@ -9,15 +9,11 @@
 #include "frontend/cli/column_text.h"
 #include "frontend/cli/command_arguments.h"
 #include "frontend/cli/output_names.h"
-#include "frontend/cli/standard_output.h"
+#include "frontend/cli/result_output.h"
 
 namespace pistachio {
 
 namespace {
-
-void write(std::FILE* target, std::string_view text) {
-  write_result_bytes(target, text);
-}
 
 // Characters on the screen: bytes that do not continue a UTF-8 character.
 size_t display_width(std::string_view text) {
@@ -75,7 +71,8 @@ void append_csv_text(std::string& target, std::string_view text) {
 
 class CsvPrinter final : public ResultReceiver {
  public:
-  CsvPrinter(std::FILE* target, bool reports_as_lines) : target_(target), reports_as_lines_(reports_as_lines) {}
+  CsvPrinter(ResultOutput& output, bool reports_as_lines) : output_(output), reports_as_lines_(reports_as_lines) {}
+  void start(const CancelToken& token) override { output_.set_token(token); }
   void begin(const std::vector<ResultColumn>& columns) override {
     is_report_ = reports_as_lines_ && columns.size() == 1 && columns[0].is_report;
     values_ = ChunkText(ValueStyle{"", "", is_report_ ? append_line : append_csv_text});
@@ -86,7 +83,7 @@ class CsvPrinter final : public ResultReceiver {
       append_csv_text(text_, columns[i].name);
     }
     text_ += '\n';
-    write(target_, text_);
+    output_.write(text_);
   }
   void add(const Chunk& chunk) override {
     values_.assign(chunk);
@@ -101,7 +98,7 @@ class CsvPrinter final : public ResultReceiver {
       if (chunk.column_count() > 0) text_.pop_back();
       text_ += '\n';
     }
-    write(target_, text_);
+    output_.write(text_);
   }
   void end() override { values_.clear(); }
   void break_off() override { values_.clear(); }
@@ -109,7 +106,7 @@ class CsvPrinter final : public ResultReceiver {
  private:
   static void append_line(std::string& target, std::string_view text) { target += text; }
 
-  std::FILE* target_;
+  ResultOutput& output_;
   const bool reports_as_lines_;
   bool is_report_ = false;
   ChunkText values_{ValueStyle{"", "", append_csv_text}};
@@ -129,7 +126,8 @@ void append_json_text(std::string& target, std::string_view text) {
 // Numbers that JSON can hold exactly are numbers; the others, and everything else, are text.
 class JsonPrinter final : public ResultReceiver {
  public:
-  JsonPrinter(std::FILE* target, bool lines) : target_(target), lines_(lines) {}
+  JsonPrinter(ResultOutput& output, bool lines) : output_(output), lines_(lines) {}
+  void start(const CancelToken& token) override { output_.set_token(token); }
   void begin(const std::vector<ResultColumn>& columns) override {
     keys_.clear();
     for (const std::string& name : distinct_names(columns)) {
@@ -138,7 +136,7 @@ class JsonPrinter final : public ResultReceiver {
       keys_.back() += ':';
     }
     first_ = true;
-    if (!lines_) write(target_, "[");
+    if (!lines_) output_.write("[");
   }
   void add(const Chunk& chunk) override {
     values_.assign(chunk);
@@ -150,19 +148,19 @@ class JsonPrinter final : public ResultReceiver {
       for (size_t i = 0; i < keys_.size(); ++i) (text_ += keys_[i]) += values_.columns()[i][row];
       text_ += lines_ ? "}\n" : "}";
     }
-    write(target_, text_);
+    output_.write(text_);
   }
   void end() override {
     values_.clear();
-    if (!lines_) write(target_, first_ ? "]\n" : "\n]\n");
+    if (!lines_) output_.write(first_ ? "]\n" : "\n]\n");
   }
   void break_off() override {
     values_.clear();
-    if (!lines_) write(target_, "\n");
+    if (!lines_) output_.write("\n");
   }
 
  private:
-  std::FILE* target_;
+  ResultOutput& output_;
   bool lines_;
   bool first_ = true;
   std::vector<std::string> keys_;  // with what goes before and behind them
@@ -197,11 +195,12 @@ void append_markdown_text(std::string& target, std::string_view text) {
 // Box and Markdown need all rows before the first line: the widths. Box shows the first and last rows of a long result.
 class TablePrinter final : public ResultReceiver {
  public:
-  TablePrinter(std::FILE* target, bool box, int width)
-      : target_(target),
+  TablePrinter(ResultOutput& output, bool box, int width)
+      : output_(output),
         box_(box),
         width_(static_cast<size_t>(std::max(0, width))),
         values_(ValueStyle{"NULL", "", box ? append_box_text : append_markdown_text}) {}
+  void start(const CancelToken& token) override { output_.set_token(token); }
   void begin(const std::vector<ResultColumn>& columns) override {
     columns_ = columns;
     head_.clear();
@@ -244,7 +243,7 @@ class TablePrinter final : public ResultReceiver {
       text += rule(widths, "└", "┴", "┘");
       text += fmt::format("{} row{}{}\n", rows_, rows_ == 1 ? "" : "s", hidden > 0 ? fmt::format(", {} not shown", hidden) : "");
     }
-    write(target_, text);
+    output_.write(text);
   }
 
  private:
@@ -315,7 +314,7 @@ class TablePrinter final : public ResultReceiver {
     return text + "\n";
   }
 
-  std::FILE* target_;
+  ResultOutput& output_;
   bool box_;
   size_t width_;
   ChunkText values_;
@@ -342,15 +341,15 @@ bool is_binary(ResultFormat format) {
   return format == ResultFormat::Parquet || format == ResultFormat::Arrow;
 }
 
-std::unique_ptr<ResultReceiver> make_result_printer(ResultFormat format, std::FILE* target, int width, bool reports_as_lines) {
+std::unique_ptr<ResultReceiver> make_result_printer(ResultFormat format, ResultOutput& output, int width, bool reports_as_lines) {
   switch (format) {
-    case ResultFormat::Csv: return std::make_unique<CsvPrinter>(target, reports_as_lines);
-    case ResultFormat::Json: return std::make_unique<JsonPrinter>(target, false);
-    case ResultFormat::JsonLines: return std::make_unique<JsonPrinter>(target, true);
-    case ResultFormat::Box: return std::make_unique<TablePrinter>(target, true, width);
-    case ResultFormat::Markdown: return std::make_unique<TablePrinter>(target, false, 0);
-    case ResultFormat::Parquet: return make_parquet_printer(target);
-    case ResultFormat::Arrow: return make_arrow_printer(target);
+    case ResultFormat::Csv: return std::make_unique<CsvPrinter>(output, reports_as_lines);
+    case ResultFormat::Json: return std::make_unique<JsonPrinter>(output, false);
+    case ResultFormat::JsonLines: return std::make_unique<JsonPrinter>(output, true);
+    case ResultFormat::Box: return std::make_unique<TablePrinter>(output, true, width);
+    case ResultFormat::Markdown: return std::make_unique<TablePrinter>(output, false, 0);
+    case ResultFormat::Parquet: return make_parquet_printer(output);
+    case ResultFormat::Arrow: return make_arrow_printer(output);
   }
   return nullptr;
 }

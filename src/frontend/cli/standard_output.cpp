@@ -9,21 +9,17 @@
 
 namespace pistachio {
 
-namespace {
-
-[[noreturn]] void refuse_write(std::string_view what) {
+void throw_write_error(std::string_view what) {
   if (errno == EPIPE) throw ReaderGone();
   throw UserError(fmt::format("cannot write {}: {}", what, std::strerror(errno)));
 }
 
-}  // namespace
-
 void write_result_bytes(std::FILE* target, std::string_view bytes) {
-  if (std::fwrite(bytes.data(), 1, bytes.size(), target) != bytes.size()) refuse_write("the result");
+  if (std::fwrite(bytes.data(), 1, bytes.size(), target) != bytes.size()) throw_write_error("the result");
 }
 
 void flush_standard_output() {
-  if (std::fflush(stdout) != 0) refuse_write("to standard output");
+  if (std::fflush(stdout) != 0) throw_write_error("to standard output");
 }
 
 void write_to_standard_error(std::string_view text) noexcept {

@@ -20,7 +20,10 @@ class ReaderGone final : public std::exception {
   const char* what() const noexcept override { return "nobody reads the output"; }
 };
 
-// Both throw ReaderGone, and UserError when it cannot be written for another reason.
+// Throws what errno, set by a failed write, calls for: ReaderGone, or UserError with `what` could not be written.
+[[noreturn]] void throw_write_error(std::string_view what);
+
+// Both throw as throw_write_error does.
 void write_result_bytes(std::FILE* target, std::string_view bytes);
 void flush_standard_output();
 

@@ -7,6 +7,7 @@
 #include <cstdio>
 
 #include "base/error.h"
+#include "frontend/cli/result_output.h"
 #include "frontend/cli/standard_output.h"
 
 namespace pistachio {
@@ -67,17 +68,19 @@ bool StatementRunner::run_statement(std::string_view text, const CancelToken& to
   } catch (const Cancelled&) {
     throw;
   } catch (const UserError& error) {
-    report(error.message(), error.position() ? show_position(text, *error.position(), first_line) : "");
+    report(error.message(), error.position() ? show_position(text, *error.position(), first_line) : "", token);
   } catch (const Error& error) {
-    report(error.message(), "");
+    report(error.message(), "", token);
   }
   return session_.settings().continue_on_error;
 }
 
-void StatementRunner::report(const std::string& message, const std::string& place) {
+void StatementRunner::report(const std::string& message, const std::string& place, const CancelToken& token) {
   failed_ = true;
   if (session_.settings().continue_on_error && results_are_text_) {
-    fmt::print("error: {}\n", message);
+    // The statement's time may be over; the message may wait for the reader.
+    output_.set_token(token);
+    output_.write(fmt::format("{}error: {}\n", output_.is_inside_line() ? "\n" : "", message));
     flush_standard_output();
     return;
   }

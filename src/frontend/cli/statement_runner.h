@@ -10,11 +10,13 @@
 
 namespace pistachio {
 
+class ResultOutput;
+
 class StatementRunner {
  public:
-  // `results_are_text`: stdout can take error messages too, where the settings want them there.
-  StatementRunner(Session& session, ResultReceiver& printer, bool results_are_text)
-      : session_(session), printer_(printer), results_are_text_(results_are_text) {}
+  // `output` is where the printer writes. `results_are_text`: it can take error messages too, where the settings want them there.
+  StatementRunner(Session& session, ResultReceiver& printer, ResultOutput& output, bool results_are_text)
+      : session_(session), printer_(printer), output_(output), results_are_text_(results_are_text) {}
 
   // False after an error that ends the run. Errors count lines from `first_line` on, that of the text in the script it is from. Throws
   // Cancelled, ReaderGone.
@@ -24,10 +26,11 @@ class StatementRunner {
 
  private:
   bool run_statement(std::string_view text, const CancelToken& token, size_t first_line);
-  void report(const std::string& message, const std::string& place);
+  void report(const std::string& message, const std::string& place, const CancelToken& token);
 
   Session& session_;
   ResultReceiver& printer_;
+  ResultOutput& output_;
   bool results_are_text_;
   bool failed_ = false;
 };
