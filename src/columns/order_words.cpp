@@ -31,10 +31,10 @@ at::Tensor interval_word(const at::Tensor& values) {
   return values.select(1, 0) + micros_of_days(values.select(1, 1));
 }
 
-at::Tensor text_word(const Column& column) {
-  if (!column.is_dictionary()) return kernels::text_ranks(column.bytes(), column.begins(), column.ends());
+at::Tensor text_word(const Column& column, const at::Tensor& stop) {
+  if (!column.is_dictionary()) return kernels::text_ranks(column.bytes(), column.begins(), column.ends(), stop);
   const Column& entries = *column.dictionary_column();
-  return kernels::text_ranks(entries.bytes(), entries.begins(), entries.ends()).index_select(0, column.codes());
+  return kernels::text_ranks(entries.bytes(), entries.begins(), entries.ends(), stop).index_select(0, column.codes());
 }
 
 }  // namespace
@@ -55,8 +55,8 @@ at::Tensor intervals_of_ordered(const at::Tensor& ordered) {
   return at::stack({ordered.select(1, 1) - micros_of_days(months_and_days), months_and_days}, 1);
 }
 
-std::vector<at::Tensor> order_words(const Column& column) {
-  if (column.type().is_text()) return {text_word(column)};
+std::vector<at::Tensor> order_words(const Column& column, const at::Tensor& stop) {
+  if (column.type().is_text()) return {text_word(column, stop)};
   Column plain = decode_dictionary(column);
   if (plain.type().is_floating()) return {floating_word(plain.values())};
   if (plain.type().kind() == TypeKind::Interval) {

@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "base/cancel_token.h"
 #include "data/chunk.h"
 #include "expr/expression_evaluator.h"
 #include "physical/physical_node.h"
@@ -13,13 +14,13 @@ class RowOrder {
  public:
   RowOrder(std::vector<SortKey> keys, const std::vector<ColumnId>& layout);
 
-  // int64 [rows]: the row numbers in the wanted order; equal rows keep theirs.
-  at::Tensor order_of(const Chunk& rows) const;
+  // int64 [rows]: the row numbers in the wanted order; equal rows keep theirs. Throws Cancelled soon after the token is cancelled.
+  at::Tensor order_of(const Chunk& rows, const CancelToken& token = {}) const;
   // The values of the keys, as a chunk: enough to compare rows by.
   Chunk key_values(const Chunk& rows) const;
   // Words (int64 [rows] each, the most significant first) whose order is the wanted one. Comparable only inside one call: those of text
-  // are ranks.
-  std::vector<at::Tensor> words_of(const Chunk& key_values) const;
+  // are ranks. `stop` as in kernels/ops/stop_flag.h.
+  std::vector<at::Tensor> words_of(const Chunk& key_values, const at::Tensor& stop = {}) const;
   size_t key_count() const { return keys_.size(); }
 
  private:

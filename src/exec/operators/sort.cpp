@@ -47,7 +47,8 @@ Task<void> SortOperator::produce(RunContext& context, ChunkSink& sink) {
   reach(context, FaultPoint::SortRows);
   // Words of the keys and the order.
   Reservation words = collector.account().reserve_now(all.chunk.rows() * 16 * static_cast<int64_t>(order_.key_count()), ReservationKind::Held);
-  at::Tensor order = timed_order_of(all.chunk);
+  const TaskContext& task = co_await current_context();
+  at::Tensor order = timed_order_of(all.chunk, task.token);
   if (limit_) order = order.slice(0, 0, *limit_);
   int64_t step = context.chunk_rows();
   for (int64_t begin = 0; begin < order.numel() && !sink.is_full(); begin += step) {
@@ -57,9 +58,9 @@ Task<void> SortOperator::produce(RunContext& context, ChunkSink& sink) {
   }
 }
 
-at::Tensor SortOperator::timed_order_of(const Chunk& rows) {
+at::Tensor SortOperator::timed_order_of(const Chunk& rows, const CancelToken& token) {
   WorkTimer timer(metrics_);
-  return order_.order_of(rows);
+  return order_.order_of(rows, token);
 }
 
 }  // namespace pistachio

@@ -16,7 +16,7 @@ class SortOperator final : public Operator {
   Task<void> produce(RunContext& context, ChunkSink& sink) override;
 
  private:
-  at::Tensor timed_order_of(const Chunk& rows);
+  at::Tensor timed_order_of(const Chunk& rows, const CancelToken& token);
 
   class Collector;
 

@@ -5,11 +5,14 @@
 #include <algorithm>
 #include <vector>
 
+#include "kernels/ops/stop_flag.h"
+
 namespace pistachio::kernels::composite {
 
 namespace {
 
-at::Tensor sort_order(at::TensorList words) {
+at::Tensor sort_order(at::TensorList words, const std::optional<at::Tensor>& stop) {
+  StopCheck{stop}();
   std::vector<at::Tensor> host;
   for (const at::Tensor& word : words) host.push_back(word.cpu());
   at::Tensor order = at::arange(words[0].size(0), at::kLong);

@@ -5,11 +5,14 @@
 #include <algorithm>
 #include <string_view>
 
+#include "kernels/ops/stop_flag.h"
+
 namespace pistachio::kernels::composite {
 
 namespace {
 
-at::Tensor text_ranks(const at::Tensor& bytes, const at::Tensor& begins, const at::Tensor& ends) {
+at::Tensor text_ranks(const at::Tensor& bytes, const at::Tensor& begins, const at::Tensor& ends, const std::optional<at::Tensor>& stop) {
+  StopCheck{stop}();
   const at::Tensor host_bytes = bytes.cpu(), host_begins = begins.cpu(), host_ends = ends.cpu();
   const char* data = reinterpret_cast<const char*>(host_bytes.const_data_ptr<uint8_t>());
   const int64_t* from = host_begins.const_data_ptr<int64_t>();

@@ -75,7 +75,7 @@ void scatter(const uint64_t* from, uint64_t* to, int64_t count, int shift, size_
 
 }  // namespace
 
-void radix_sort(uint64_t* numbers, uint64_t* scratch, int64_t count, int low_bit, int high_bit) {
+void radix_sort(uint64_t* numbers, uint64_t* scratch, int64_t count, int low_bit, int high_bit, const StopCheck& stop) {
   // The counts are narrow to stay in cache; so many numbers are nobody's batch.
   if (count < few || count > std::numeric_limits<uint32_t>::max()) return std::sort(numbers, numbers + count);
   if (std::is_sorted(numbers, numbers + count)) return;
@@ -84,6 +84,7 @@ void radix_sort(uint64_t* numbers, uint64_t* scratch, int64_t count, int low_bit
   uint64_t* from = numbers;
   uint64_t* to = scratch;
   for (int pass = 0; pass < digits.passes; ++pass) {
+    stop();
     const uint32_t* of_pass = counts.data() + static_cast<size_t>(pass) * digits.values();
     if (of_pass[from[0] >> digits.shift(pass) & (digits.values() - 1)] == count) continue;  // all numbers have the same digit
     scatter(from, to, count, digits.shift(pass), digits.values(), of_pass);

@@ -4,10 +4,12 @@
 
 #include <cstdint>
 
+#include "kernels/ops/stop_flag.h"
+
 namespace pistachio::kernels::cpu {
 
 // Sorts ascending by the bits [low_bit, high_bit) of the numbers; the lower ones ascend already, the higher ones are zero. The result is
-// in `numbers`; `scratch` has room for as many.
-void radix_sort(uint64_t* numbers, uint64_t* scratch, int64_t count, int low_bit, int high_bit);
+// in `numbers`; `scratch` has room for as many. Polls `stop` before each pass.
+void radix_sort(uint64_t* numbers, uint64_t* scratch, int64_t count, int low_bit, int high_bit, const StopCheck& stop);
 
 }  // namespace pistachio::kernels::cpu

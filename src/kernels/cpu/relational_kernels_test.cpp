@@ -18,6 +18,7 @@
 #include "kernels/ops/segment_moments.h"
 #include "kernels/ops/segment_sum.h"
 #include "kernels/ops/sort_order.h"
+#include "kernels/ops/stop_flag.h"
 #include "kernels/ops/text_ranks.h"
 
 namespace pistachio::kernels {
@@ -175,6 +176,17 @@ TEST_P(RelationalKernels, SortsKeepTheOrderOfEqualRows) {
   }
   const int64_t least = std::numeric_limits<int64_t>::min(), greatest = std::numeric_limits<int64_t>::max();
   EXPECT_EQ(list(sort_order({words({greatest, 0, least, -1, greatest})})), (std::vector<int64_t>{2, 3, 1, 0, 4}));
+}
+
+TEST_P(RelationalKernels, StopFlagEndsSortsAndTextRanks) {
+  const at::Tensor keys = hash64(at::arange(100000, at::kLong));
+  const at::Tensor bytes = keys.view(at::kByte), begins = at::arange(100000, at::kLong) * 8;
+  StopFlag stop;
+  EXPECT_TRUE(at::equal(sort_order({keys}, stop.tensor()), sort_order({keys})));
+  EXPECT_TRUE(at::equal(text_ranks(bytes, begins, begins + 8, stop.tensor()), text_ranks(bytes, begins, begins + 8)));
+  stop.set();
+  EXPECT_THROW(sort_order({keys}, stop.tensor()), Cancelled);
+  EXPECT_THROW(text_ranks(bytes, begins, begins + 8, stop.tensor()), Cancelled);
 }
 
 TEST_P(RelationalKernels, RanksAreDense) {

@@ -11,6 +11,7 @@
 
 #include "kernels/cpu/radix_sort.h"
 #include "kernels/cpu/sort_keys_simd.h"
+#include "kernels/ops/stop_flag.h"
 
 namespace pistachio::kernels::cpu {
 
@@ -22,8 +23,8 @@ constexpr int64_t short_run = 64;
 class RowSorter {
  public:
   // Writes to order[0, count).
-  RowSorter(std::vector<const int64_t*> words, int64_t* order, int64_t count)
-      : words_(std::move(words)), order_(order), numbers_(at::empty({count}, at::kLong)), scratch_(at::empty({count}, at::kLong)) {
+  RowSorter(std::vector<const int64_t*> words, int64_t* order, int64_t count, StopCheck stop)
+      : words_(std::move(words)), order_(order), stop_(stop), numbers_(at::empty({count}, at::kLong)), scratch_(at::empty({count}, at::kLong)) {
     if (count <= short_run) {
       std::iota(order, order + count, int64_t{0});
       sort_short({0, count, 0});
@@ -31,6 +32,7 @@ class RowSorter {
       sort_long({0, count, 0}, nullptr);
     }
     while (!runs_.empty()) {
+      stop_();
       const Run run = runs_.back();
       runs_.pop_back();
       if (run.count <= short_run) {
@@ -68,6 +70,7 @@ class RowSorter {
     int room = 64 - index_bits;
     size_t word = run.word;
     for (; word < words_.size() && room > 0; ++word) {
+      stop_();
       const WordRange range = range_of_words(words_[word], rows, run.count);
       const int width = std::bit_width(static_cast<uint64_t>(range.greatest) - static_cast<uint64_t>(range.least));
       const int taken = std::min(width, room), dropped = width - taken;
@@ -86,7 +89,8 @@ class RowSorter {
     int64_t* scratch = scratch_.mutable_data_ptr<int64_t>();
     const int index_bits = std::bit_width(static_cast<uint64_t>(run.count - 1));
     const Packed packed = pack(run, rows, index_bits, numbers);
-    radix_sort(numbers, reinterpret_cast<uint64_t*>(scratch), run.count, index_bits, index_bits + packed.bits);
+    radix_sort(numbers, reinterpret_cast<uint64_t*>(scratch), run.count, index_bits, index_bits + packed.bits, stop_);
+    stop_();
     if (rows == nullptr) {
       rows_of_positions(numbers, run.count, index_bits, nullptr, order_);
     } else {
@@ -104,16 +108,17 @@ class RowSorter {
 
   std::vector<const int64_t*> words_;
   int64_t* order_;
+  StopCheck stop_;
   at::Tensor numbers_, scratch_;
   std::vector<Run> runs_;  // to be sorted yet
 };
 
-at::Tensor sort_order(at::TensorList words) {
+at::Tensor sort_order(at::TensorList words, const std::optional<at::Tensor>& stop) {
   std::vector<const int64_t*> keys;
   for (const at::Tensor& word : words) keys.push_back(word.const_data_ptr<int64_t>());
   const int64_t rows = words[0].numel();
   at::Tensor order = at::empty({rows}, at::kLong);
-  RowSorter(std::move(keys), order.mutable_data_ptr<int64_t>(), rows);
+  RowSorter(std::move(keys), order.mutable_data_ptr<int64_t>(), rows, StopCheck(stop));
   return order;
 }
 

@@ -11,6 +11,7 @@
 
 #include "kernels/cpu/radix_sort.h"
 #include "kernels/cpu/text_key.h"
+#include "kernels/ops/stop_flag.h"
 
 namespace pistachio::kernels::cpu {
 
@@ -21,11 +22,12 @@ constexpr int64_t short_text_run = 32;
 
 class TextSorter {
  public:
-  TextSorter(const at::Tensor& bytes, const at::Tensor& begins, const at::Tensor& ends)
+  TextSorter(const at::Tensor& bytes, const at::Tensor& begins, const at::Tensor& ends, StopCheck stop)
       : data_(bytes.const_data_ptr<uint8_t>()),
         data_end_(data_ + bytes.numel()),
         begins_(begins.const_data_ptr<int64_t>()),
         ends_(ends.const_data_ptr<int64_t>()),
+        stop_(stop),
         rows_(static_cast<size_t>(begins.numel())),
         is_new_(rows_.size()),
         keys_(rows_.size()),
@@ -37,6 +39,7 @@ class TextSorter {
 
   void sort() {
     while (!tasks_.empty()) {
+      stop_();
       const Run run = tasks_.back();
       tasks_.pop_back();
       if (run.count <= short_text_run) {
@@ -88,6 +91,7 @@ class TextSorter {
     int64_t longest = 0;
     for (int64_t i = 0; i < run.count; ++i) longest = std::max(longest, text(row_at(run.begin + i)).length);
     while (true) {
+      stop_();
       found.are_lengths = run.skip >= longest;
       uint64_t least = ~uint64_t{0}, greatest = 0;
       for (int64_t i = 0; i < run.count; ++i) {
@@ -111,7 +115,8 @@ class TextSorter {
     const int index_bits = std::bit_width(static_cast<uint64_t>(run.count - 1));
     const int taken = std::min(keys.width, 64 - index_bits), dropped = keys.width - taken;
     for (size_t i = 0; i < static_cast<size_t>(run.count); ++i) numbers_[i] = (keys_[i] - keys.least) >> dropped << index_bits | i;
-    radix_sort(numbers_.data(), scratch_.data(), run.count, index_bits, index_bits + taken);
+    radix_sort(numbers_.data(), scratch_.data(), run.count, index_bits, index_bits + taken, stop_);
+    stop_();
     const uint64_t index_mask = (uint64_t{1} << index_bits) - 1;
     for (size_t i = 0; i < static_cast<size_t>(run.count); ++i) {
       scratch_[i] = static_cast<uint64_t>(row_at(run.begin + static_cast<int64_t>(numbers_[i] & index_mask)));
@@ -134,15 +139,16 @@ class TextSorter {
   const uint8_t* data_end_;
   const int64_t* begins_;
   const int64_t* ends_;
+  StopCheck stop_;
   std::vector<int64_t> rows_;
   std::vector<uint8_t> is_new_;  // whether the value at a place differs from the one before
   std::vector<uint64_t> keys_, numbers_, scratch_;
   std::vector<Run> tasks_;
 };
 
-at::Tensor text_ranks(const at::Tensor& bytes, const at::Tensor& begins, const at::Tensor& ends) {
+at::Tensor text_ranks(const at::Tensor& bytes, const at::Tensor& begins, const at::Tensor& ends, const std::optional<at::Tensor>& stop) {
   at::Tensor ranks = at::empty({begins.numel()}, at::kLong);
-  TextSorter sorter(bytes, begins, ends);
+  TextSorter sorter(bytes, begins, ends, StopCheck(stop));
   sorter.sort();
   sorter.write_ranks(ranks.mutable_data_ptr<int64_t>());
   return ranks;

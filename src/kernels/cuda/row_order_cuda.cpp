@@ -10,6 +10,7 @@
 #include "kernels/cuda/gather_rows_cuda.h"
 #include "kernels/cuda/kernel_call.h"
 #include "kernels/cuda/row_selection_cuda.h"
+#include "kernels/ops/stop_flag.h"
 
 namespace pistachio::kernels::cuda {
 
@@ -37,7 +38,8 @@ std::tuple<at::Tensor, at::Tensor> route_rows(const at::Tensor& hashes, const at
   return {order, offsets};
 }
 
-at::Tensor sort_order(at::TensorList words) {
+at::Tensor sort_order(at::TensorList words, const std::optional<at::Tensor>& stop) {
+  StopCheck{stop}();
   const KernelCall call(words[0]);
   ScratchMemory scratch;
   at::Tensor order = empty_words(words[0], words[0].size(0));

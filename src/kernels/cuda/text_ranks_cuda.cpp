@@ -5,12 +5,14 @@
 
 #include "kernels/cuda/kernel_call.h"
 #include "kernels/cuda/text_column.h"
+#include "kernels/ops/stop_flag.h"
 
 namespace pistachio::kernels::cuda {
 
 namespace {
 
-at::Tensor text_ranks(const at::Tensor& bytes, const at::Tensor& begins, const at::Tensor& ends) {
+at::Tensor text_ranks(const at::Tensor& bytes, const at::Tensor& begins, const at::Tensor& ends, const std::optional<at::Tensor>& stop) {
+  StopCheck{stop}();
   const KernelCall call(bytes);
   ScratchMemory scratch;
   at::Tensor ranks = empty_words(bytes, begins.size(0));

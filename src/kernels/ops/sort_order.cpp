@@ -9,10 +9,11 @@
 #include "base/check.h"
 #include "kernels/ops/dispatch.h"
 #include "kernels/ops/relational_check.h"
+#include "kernels/ops/stop_flag.h"
 
 namespace pistachio::kernels {
 
-at::Tensor sort_order(at::TensorList words) {
+at::Tensor sort_order(at::TensorList words, const at::Tensor& stop) {
   ENSURE_GE(words.size(), size_t{1});
   std::vector<at::Tensor> contiguous;
   for (const at::Tensor& word : words) {
@@ -20,12 +21,12 @@ at::Tensor sort_order(at::TensorList words) {
     ENSURE_EQ(word.size(0), words[0].size(0));
     contiguous.push_back(word.contiguous());
   }
-  static const auto operation = find_operation<at::Tensor(at::TensorList)>("pistachio::sort_order");
-  return operation.redispatch(dispatch_keys(words[0]), contiguous);
+  static const auto operation = find_operation<at::Tensor(at::TensorList, const std::optional<at::Tensor>&)>("pistachio::sort_order");
+  return operation.redispatch(dispatch_keys(words[0]), contiguous, optional_stop(stop));
 }
 
 TORCH_LIBRARY_FRAGMENT(pistachio, library) {
-  library.def("sort_order(Tensor[] words) -> Tensor");
+  library.def("sort_order(Tensor[] words, Tensor? stop) -> Tensor");
 }
 
 }  // namespace pistachio::kernels
