@@ -8,29 +8,13 @@
 #include "frontend/cli/binary_printer.h"
 #include "frontend/cli/column_text.h"
 #include "frontend/cli/command_arguments.h"
+#include "frontend/cli/display_text.h"
 #include "frontend/cli/output_names.h"
 #include "frontend/cli/result_output.h"
 
 namespace pistachio {
 
 namespace {
-
-// Characters on the screen: bytes that do not continue a UTF-8 character.
-size_t display_width(std::string_view text) {
-  return static_cast<size_t>(std::count_if(text.begin(), text.end(), [](char letter) { return (letter & 0xC0) != 0x80; }));
-}
-
-std::string cut_to_width(const std::string& text, size_t width) {
-  if (display_width(text) <= width) return text;
-  size_t shown = 0;
-  size_t end = 0;
-  while (end < text.size() && shown + 1 < width) {
-    ++end;
-    while (end < text.size() && (text[end] & 0xC0) == 0x80) ++end;
-    ++shown;
-  }
-  return text.substr(0, end) + "…";
-}
 
 // The columns of a chunk as text. The buffers stay for the next chunk.
 class ChunkText {
@@ -203,6 +187,8 @@ class TablePrinter final : public ResultReceiver {
   void start(const CancelToken& token) override { output_.set_token(token); }
   void begin(const std::vector<ResultColumn>& columns) override {
     columns_ = columns;
+    names_.assign(columns.size(), "");
+    for (size_t i = 0; i < columns.size(); ++i) (box_ ? append_box_text : append_markdown_text)(names_[i], columns[i].name);
     head_.clear();
     tail_.clear();
     rows_ = 0;
@@ -222,7 +208,7 @@ class TablePrinter final : public ResultReceiver {
     values_.clear();
     std::vector<size_t> widths;
     for (size_t i = 0; i < columns_.size(); ++i) {
-      size_t widest = std::max<size_t>(3, display_width(columns_[i].name));
+      size_t widest = std::max<size_t>(3, display_width(names_[i]));
       for (const auto* rows : {&head_, &tail_}) {
         for (const std::vector<std::string>& row : *rows) widest = std::max(widest, display_width(row[i]));
       }
@@ -230,10 +216,8 @@ class TablePrinter final : public ResultReceiver {
     }
     if (box_) fit(widths);
     std::string text;
-    std::vector<std::string> names;
-    for (const ResultColumn& column : columns_) names.push_back(column.name);
     if (box_) text += rule(widths, "┌", "┬", "┐");
-    text += line(names, widths);
+    text += line(names_, widths);
     text += box_ ? rule(widths, "├", "┼", "┤") : markdown_rule(widths);
     for (const std::vector<std::string>& row : head_) text += line(row, widths);
     int64_t hidden = rows_ - static_cast<int64_t>(head_.size() + tail_.size());
@@ -319,6 +303,7 @@ class TablePrinter final : public ResultReceiver {
   size_t width_;
   ChunkText values_;
   std::vector<ResultColumn> columns_;
+  std::vector<std::string> names_;  // as shown
   std::vector<std::vector<std::string>> head_;
   std::vector<std::vector<std::string>> tail_;
   int64_t rows_ = 0;
