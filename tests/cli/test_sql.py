@@ -41,6 +41,13 @@ class Formats(unittest.TestCase):
         self.assertIn("│   1 │", box)
         self.assertIn("1 row\n", box)
 
+    def test_column_names_are_escaped_like_values(self):
+        self.assertEqual(self.output('SELECT 1 AS "a|b", 2 AS "c\nd"', "--format", "markdown").splitlines()[0], "| a\\|b | c\\nd |")
+
+    def test_box_aligns_wide_characters(self):
+        lines = self.output("VALUES ('日本'), ('abcd')", "--format", "box").splitlines()
+        self.assertEqual([lines[3], lines[4]], ["│ 日本    │", "│ abcd    │"])
+
     def test_values_of_every_type(self):
         sql = """SELECT true AS b, CAST(-128 AS TINYINT) AS t, -9223372036854775807 - 1 AS l, CAST(1.5 AS REAL) AS r, CAST('-inf' AS DOUBLE) AS i,
                         CAST(-0.05 AS DECIMAL(5,2)) AS d, CAST(-99999999999999999999999999999999999999 AS DECIMAL(38,0)) AS w,
@@ -193,6 +200,21 @@ class Statements(unittest.TestCase):
             self.assertEqual(done.stdout, "a\n1\nb\n2\n")
             self.assertRegex(done.stderr, r"-- time: [0-9.]+ ms")
             self.assertEqual(pistachio.run("-f", Path(folder) / "none.sql").returncode, 1)
+
+    def test_scripts_are_read_within_memory_limit(self):
+        with tempfile.TemporaryDirectory() as folder:
+            script = Path(folder) / "long.sql"
+            script.write_text("".join(f"SELECT {number}{' ' * (9 << 20)};" for number in (1, 2)))
+            done = pistachio.run("-s", "memory_limit=64MiB", "-f", script)
+            self.assertEqual(done.returncode, 1)
+            self.assertIn("a script may have a quarter of memory_limit, 16.0 MiB", done.stderr)
+            done = pistachio.run("-s", "memory_limit=1GiB", "-f", script)
+            self.assertEqual((done.returncode, done.stdout.split()), (0, ["?column?", "1", "?column?", "2"]), done.stderr)
+
+    def test_endless_input_line_is_refused(self):
+        done = subprocess.run([pistachio.BINARY], input="SELECT 1;\n" + "x" * (17 << 20), capture_output=True, text=True, timeout=60)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("a line of the input is longer than 16 MiB", done.stderr)
 
     def test_reset_all_restores_command_line_settings(self):
         done = pistachio.run("-s", "query_timeout=7min", "-c", "SET query_timeout = '5min'; RESET ALL; SHOW query_timeout",

@@ -8,7 +8,7 @@
 
 namespace pistachio {
 
-// False at the end of the input. When the token is cancelled while it waits, the process ends with the exit code of an interrupt.
+// False at the end of the input. Throws UserError for a line longer than any statement may be. When the token is cancelled while it waits, the process ends with the exit code of an interrupt.
 bool read_input_line(std::string& line, const CancelToken& token);
 
 }  // namespace pistachio

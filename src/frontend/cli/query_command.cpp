@@ -8,8 +8,10 @@
 #include <cerrno>
 #include <cstring>
 #include <fstream>
-#include <sstream>
+#include <vector>
 
+#include "base/error.h"
+#include "base/format_bytes.h"
 #include "frontend/cli/command_arguments.h"
 #include "frontend/cli/input_line.h"
 #include "frontend/cli/interactive_shell.h"
@@ -28,14 +30,23 @@ int terminal_width() {
   return size.ws_col;
 }
 
-std::string read_script(const std::string& path) {
+// Not more than `most` bytes: the whole text is in memory while its statements run.
+std::string read_script(const std::string& path, size_t most) {
   struct stat facts {};
   if (::stat(path.c_str(), &facts) == 0 && S_ISDIR(facts.st_mode)) throw UserError(fmt::format("cannot read {}: it is a folder", path));
   std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  if (file) text << file.rdbuf();
   if (!file) throw UserError(fmt::format("cannot read {}: {}", path, std::strerror(errno)));
-  std::string script = text.str();
+  std::string script;
+  std::vector<char> block(size_t{1} << 20);
+  while (file.read(block.data(), static_cast<std::streamsize>(block.size())) || file.gcount() > 0) {
+    script.append(block.data(), static_cast<size_t>(file.gcount()));
+    if (script.size() > most) {
+      throw UserError(fmt::format("cannot read {}: a script may have a quarter of memory_limit, {}; send it through standard input instead, which is "
+                                  "read line by line",
+                                  path, format_bytes(static_cast<int64_t>(most))));
+    }
+  }
+  if (file.bad()) throw UserError(fmt::format("cannot read {}: {}", path, std::strerror(errno)));
   constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
   if (script.starts_with(byte_order_mark)) script.erase(0, byte_order_mark.size());
   return script;
@@ -111,9 +122,10 @@ int run_queries(const QueryArguments& arguments, EngineInstance& engine, RankSer
     return 0;
   }
   CancelToken token = interrupts.token();
+  const auto most = static_cast<size_t>(session.settings().memory_limit / 4);
   for (const QueryArguments::Script& script : scripts) {
     bool from_input = script.is_file && script.text == "-";
-    bool goes_on = from_input ? run_input(runner, token) : runner.run_text(script.is_file ? read_script(script.text) : script.text, token);
+    bool goes_on = from_input ? run_input(runner, token) : runner.run_text(script.is_file ? read_script(script.text, most) : script.text, token);
     if (!goes_on) return 1;
   }
   return runner.failed() ? 1 : 0;
