@@ -1,6 +1,7 @@
 #include "exec/operators/aggregate_state.h"
 
 #include <ATen/ATen.h>
+#include <fmt/format.h>
 
 #include <cmath>
 
@@ -123,6 +124,44 @@ class ExactSumState final : public AggregateState {
   at::Tensor counts_;
 };
 
+// Groups of floating-point arguments that hold an infinity or NaN. The result of any other group is finite, or it overflowed. Both kinds of
+// input make a running result non-finite for good, so as long as results are finite no row has to be looked at.
+class NonFiniteGroups {
+ public:
+  // After `values` were added to `state`, which has a row per group.
+  void note(const at::Tensor& state, const at::Tensor& ids, const at::Tensor& values, const at::Tensor& validity = {}) {
+    bool has_few_groups = state.numel() <= values.numel() / 4;
+    if ((has_few_groups && is_finite(state)) || is_finite(values)) return;
+    at::Tensor chosen = values.isfinite().logical_not();
+    if (validity.defined()) chosen = chosen.logical_and(validity);
+    if (!groups_.defined()) groups_ = no_groups(at::kBool, state.device());
+    grow(groups_, state.size(0));
+    groups_.index_fill_(0, ids.masked_select(chosen), true);
+  }
+
+  // Throws UserError if one of the groups (int64) overflowed; `results` has a row for each of them.
+  void check(const at::Tensor& groups, const at::Tensor& results, const char* what) const {
+    if (is_finite(results)) return;
+    at::Tensor overflowed = results.isfinite().logical_not();
+    if (overflowed.dim() > 1) overflowed = overflowed.any(1);
+    if (groups_.defined()) {
+      // Groups beyond groups_ were created later and hold finite inputs only.
+      at::Tensor is_known = groups.lt(groups_.size(0));
+      at::Tensor noted = groups_.index_select(0, groups.clamp_max(groups_.size(0) - 1)).logical_and(is_known);
+      overflowed = overflowed.logical_and(noted.logical_not());
+    }
+    if (kernels::count_true(overflowed) > 0) throw UserError(fmt::format("{} out of range", what));
+  }
+
+  int64_t memory_bytes() const { return groups_.defined() ? bytes_of({groups_}) : 0; }
+
+ private:
+  // One vectorized pass; false too for finite numbers whose sum overflows.
+  static bool is_finite(const at::Tensor& numbers) { return std::isfinite(numbers.sum(at::kDouble).item<double>()); }
+
+  at::Tensor groups_;  // bool, per group; undefined before the first non-finite input, and possibly shorter than the state
+};
+
 class FloatingSumState final : public AggregateState {
  public:
   explicit FloatingSumState(at::Device device) : sums_(no_groups(at::kDouble, device)), counts_(no_groups(at::kLong, device)) {}
@@ -132,26 +171,33 @@ class FloatingSumState final : public AggregateState {
   }
   void update(const at::Tensor& ids, const Column* argument) override {
     kernels::segment_sum_float(sums_, ids, argument->values(), argument->validity());
+    non_finite_.note(sums_, ids, argument->values(), argument->validity());
     kernels::segment_count(counts_, ids, argument->validity());
   }
   std::vector<Column> columns_of(const at::Tensor& rows) const override {
-    return {Column::fixed(TypeKind::Double, kernels::gather_rows(sums_, rows)), bigints(kernels::gather_rows(counts_, rows))};
+    at::Tensor sums = kernels::gather_rows(sums_, rows);
+    // The receiver treats a non-finite partial sum as a non-finite input.
+    non_finite_.check(rows, sums, "sum");
+    return {Column::fixed(TypeKind::Double, std::move(sums)), bigints(kernels::gather_rows(counts_, rows))};
   }
   void add(const at::Tensor& ids, const std::vector<Column>& columns) override {
     kernels::segment_sum_float(sums_, ids, columns[0].values());
+    non_finite_.note(sums_, ids, columns[0].values());
     add_counts(counts_, ids, columns[1].values());
   }
   Column finish(const AggregateCall& call, int64_t groups) const override {
     at::Tensor counts = counts_.narrow(0, 0, groups);
     if (call.function->kind == AggregateKind::Count) return Column::fixed(TypeKind::BigInt, counts.clone());
     at::Tensor values = sums_.narrow(0, 0, groups).clone();
+    non_finite_.check(at::arange(groups, counts.options()), values, "sum");
     at::Tensor valid = counts.gt(0);
     if (call.function->kind == AggregateKind::Average) values = values / counts.to(at::kDouble);
     return Column::fixed(TypeKind::Double, values.masked_fill(valid.logical_not(), 0.0), valid);
   }
-  int64_t memory_bytes() const override { return bytes_of({sums_, counts_}); }
+  int64_t memory_bytes() const override { return bytes_of({sums_, counts_}) + non_finite_.memory_bytes(); }
 
  private:
+  NonFiniteGroups non_finite_;
   at::Tensor sums_;
   at::Tensor counts_;
 };
@@ -162,28 +208,34 @@ class MomentState final : public AggregateState {
   void set_groups(int64_t groups) override { grow(moments_, groups); }
   void update(const at::Tensor& ids, const Column* argument) override {
     kernels::segment_moments(moments_, ids, argument->values(), argument->validity());
+    non_finite_.note(moments_, ids, argument->values(), argument->validity());
   }
   std::vector<Column> columns_of(const at::Tensor& rows) const override {
     at::Tensor chosen = moments_.index_select(0, rows);
+    non_finite_.check(rows, chosen, "variance");
     std::vector<Column> columns;
     for (int64_t i = 0; i < 3; ++i) columns.push_back(Column::fixed(TypeKind::Double, chosen.select(1, i).contiguous()));
     return columns;
   }
   void add(const at::Tensor& ids, const std::vector<Column>& columns) override {
     kernels::moments_merge(moments_, ids, at::stack({columns[0].values(), columns[1].values(), columns[2].values()}, 1));
+    // A group with a non-finite input has a non-finite mean.
+    non_finite_.note(moments_, ids, columns[1].values());
   }
   Column finish(const AggregateCall&, int64_t groups) const override {
     bool sample = kind_ == AggregateKind::VarianceSample || kind_ == AggregateKind::StddevSample;
     bool root = kind_ == AggregateKind::StddevSample || kind_ == AggregateKind::StddevPopulation;
     at::Tensor moments = moments_.narrow(0, 0, groups);
+    non_finite_.check(at::arange(groups, at::TensorOptions(at::kLong).device(moments.device())), moments, "variance");
     at::Tensor counts = moments.select(1, 0) - (sample ? 1.0 : 0.0);
     at::Tensor valid = counts.gt(0);
     at::Tensor values = (moments.select(1, 2) / counts).masked_fill(valid.logical_not(), 0.0);
     return Column::fixed(TypeKind::Double, root ? values.sqrt() : values, valid);
   }
-  int64_t memory_bytes() const override { return bytes_of({moments_}); }
+  int64_t memory_bytes() const override { return bytes_of({moments_}) + non_finite_.memory_bytes(); }
 
  private:
+  NonFiniteGroups non_finite_;
   AggregateKind kind_;
   at::Tensor moments_;
 };
