@@ -21,7 +21,8 @@ def ensure_tpch(scale_factor):
     partial = folder.with_name(folder.name + ".partial")
     shutil.rmtree(partial, ignore_errors=True)
     partial.mkdir(parents=True)
-    generator = Path(sys.executable).with_name("tpchgen-cli")
+    beside_python = Path(sys.executable).with_name("tpchgen-cli")
+    generator = beside_python if beside_python.exists() else shutil.which("tpchgen-cli") or beside_python
     subprocess.run([generator, "parquet", "-s", str(scale_factor), "--output-dir", partial], check=True)
     shutil.rmtree(folder, ignore_errors=True)
     partial.rename(folder)
