@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <map>
 #include <memory>
 
@@ -42,6 +43,16 @@ std::string describe_arguments(const std::vector<ExpressionPtr>& arguments) {
   return fmt::format("{}", fmt::join(types, ", "));
 }
 
+// Operators and special forms reach the function table under the parser's names: name the feature that the user wrote, not that name.
+std::string describe_missing(std::string_view name) {
+  const bool is_operator = !std::isalpha(static_cast<unsigned char>(name.front())) || name.find(' ') != std::string_view::npos;
+  if (name.starts_with('~') || name.starts_with("!~") || name.ends_with("similar to"))
+    return fmt::format("regular expressions are not supported (operator {}); there are LIKE and ILIKE", name);
+  if (is_operator) return fmt::format("the operator {} is not supported", name);
+  if (name == "timezone") return "AT TIME ZONE is not supported: a TIMESTAMP WITH TIME ZONE is shown in UTC";
+  return fmt::format("there is no function {}; SHOW FUNCTIONS lists what there is", name);
+}
+
 // Comparisons and arithmetic, where an untyped literal next to a number is a number.
 bool takes_numbers(std::string_view name) {
   constexpr std::string_view names[] = {"=", "<>", "<", "<=", ">", ">=", "is distinct from", "is not distinct from",
@@ -74,7 +85,7 @@ ExpressionPtr make_call(std::string_view name, std::vector<ExpressionPtr> argume
     }
   }
   std::span<const Function* const> overloads = find_functions(name);
-  if (overloads.empty()) throw UserError(fmt::format("there is no function {}; SHOW FUNCTIONS lists what there is", name), where);
+  if (overloads.empty()) throw UserError(describe_missing(name), where);
   bool any_decimal = std::any_of(arguments.begin(), arguments.end(),
                                  [](const ExpressionPtr& argument) { return argument->type().kind() == TypeKind::Decimal; });
   if (any_decimal) {
@@ -96,6 +107,7 @@ ExpressionPtr make_call(std::string_view name, std::vector<ExpressionPtr> argume
     for (size_t i = 0; i < arguments.size(); ++i) arguments[i] = coerce(std::move(arguments[i]), match->arguments[i]);
     return Expression::call(*function, std::move(arguments), match->result, position);
   }
+  if (name == "~" && arguments.size() == 2) throw UserError(describe_missing(name), where);  // the prefix operator reverses bits
   std::vector<std::string_view> candidates;
   for (const Function* function : overloads) candidates.push_back(function->signature);
   throw UserError(fmt::format("{} does not take ({}); candidates: {}", name, describe_arguments(arguments), fmt::join(candidates, "; ")),
