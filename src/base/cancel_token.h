@@ -1,7 +1,7 @@
 // Cooperative cancellation. A CancelSource is owned by whoever may stop a piece of work (session, task group); its CancelTokens are cheap
 // copies that the work polls. A child source is cancelled when its parent is, never the other way round.
-// A deadline belongs to a source and is driven by the timer of the scheduler that runs a task under its token (Scheduler::run,
-// with_cancel_token). Thread-safe; callbacks run on the thread that cancels. Memory: one shared state per source.
+// A deadline belongs to a source and is driven by the timer of the scheduler that runs a task under its token (Scheduler::run).
+// Thread-safe; callbacks run on the thread that cancels. Memory: one shared state per source.
 #pragma once
 
 #include <atomic>

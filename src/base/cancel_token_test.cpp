@@ -10,7 +10,6 @@
 #include "base/scheduler.h"
 #include "base/sleep.h"
 #include "base/task_group.h"
-#include "base/with_cancel_token.h"
 
 namespace pistachio {
 namespace {
@@ -134,26 +133,6 @@ TEST_F(CancelTaskTest, DeadlineEndsBusyTaskAtNextAwait) {
   };
   CancelSource source({}, std::chrono::steady_clock::now() + 10ms);
   expect_cancelled(busy(), source.token(), "the deadline passed");
-}
-
-TEST_F(CancelTaskTest, NestedTimeLimitEndsOnlyThatPart) {
-  auto sleep = []() -> Task<int> {
-    co_await sleep_for(24h);
-    co_return 1;
-  };
-  auto outer = [&]() -> Task<std::string> {
-    const TaskContext& context = co_await current_context();
-    CancelSource limited(context.token, std::chrono::steady_clock::now() + 10ms);
-    std::string text;
-    try {
-      co_await with_cancel_token(sleep(), limited.token());
-    } catch (const Cancelled& cancelled) {
-      text = cancelled.message();
-    }
-    co_await reschedule();  // the outer token is not cancelled
-    co_return text;
-  };
-  EXPECT_NE(scheduler.run(outer()).find("the deadline passed"), std::string::npos);
 }
 
 TEST_F(CancelTaskTest, CancellationFromOutsideWakesASleepingTask) {

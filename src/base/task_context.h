@@ -1,5 +1,5 @@
 // The context of every running task: the scheduler that resumes it and the token that may cancel it. A context is owned by the root of a
-// tree of tasks (Scheduler::run, a task group, with_cancel_token) and outlives all tasks that point to it. SuspendedTask is an awaitable's
+// tree of tasks (Scheduler::run, a task group) and outlives all tasks that point to it. SuspendedTask is an awaitable's
 // handle to the task that waits in it. Both are plain values, usable from any thread.
 #pragma once
 

@@ -290,18 +290,6 @@ std::string format_scaled_integer(Int128 value, int scale) {
   return text;
 }
 
-std::string format_date(int64_t days) {
-  std::string text;
-  append_date(text, days);
-  return text;
-}
-
-std::string format_timestamp(int64_t micros, std::string_view zone) {
-  std::string text;
-  append_timestamp(text, micros, zone);
-  return text;
-}
-
 std::string ScalarValue::to_string() const {
   if (is_null) return "NULL";
   std::string shown;

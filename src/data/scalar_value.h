@@ -47,8 +47,5 @@ ParsedConstant parse_constant(LogicalType type, std::string_view text);
 
 // Integer of up to 128 bits with `scale` digits after the point.
 std::string format_scaled_integer(Int128 value, int scale);
-// Days since 1970-01-01 as YYYY-MM-DD (years below 1 with BC, as PostgreSQL).
-std::string format_date(int64_t days);
-std::string format_timestamp(int64_t micros, std::string_view zone = "");
 
 }  // namespace pistachio

@@ -29,20 +29,6 @@ at::Tensor wide_to_double(const at::Tensor& words) {
   return at::where(negative, magnitude.neg(), magnitude);
 }
 
-at::Tensor double_to_wide(const at::Tensor& values) {
-  // Via the magnitude: the remainder of a small negative number modulo 2^64 would need more digits than a double has.
-  at::Tensor magnitude = values.abs();
-  at::Tensor high = (magnitude / kTwo64).floor();
-  at::Tensor rest = magnitude - high * kTwo64;  // in [0, 2^64), exact: both are multiples of the lowest bit of `magnitude`
-  at::Tensor upper = (rest / kTwo32).floor();
-  at::Tensor lower = rest - upper * kTwo32;
-  at::Tensor low_word = upper.to(at::kLong).bitwise_left_shift(32).bitwise_or(lower.to(at::kLong));
-  at::Tensor high_word = high.to(at::kLong);
-  at::Tensor negative = values.lt(0);
-  at::Tensor low = at::where(negative, low_word.neg(), low_word);
-  return at::stack({low, at::where(negative, high_word.bitwise_not() + low_word.eq(0).to(at::kLong), high_word)}, 1);
-}
-
 at::Tensor wide_constant(Int128 value, at::Device device) {
   return at::tensor({static_cast<int64_t>(value), static_cast<int64_t>(value >> 64)}, at::kLong).view({1, 2}).to(device);
 }

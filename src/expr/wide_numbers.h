@@ -10,8 +10,6 @@ namespace pistachio {
 // Integers to two words.
 at::Tensor widen(const at::Tensor& values);
 at::Tensor wide_to_double(const at::Tensor& words);
-// Integral values below 2^127.
-at::Tensor double_to_wide(const at::Tensor& values);
 // [1, 2]
 at::Tensor wide_constant(Int128 value, at::Device device);
 

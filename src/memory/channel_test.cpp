@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <exception>
 #include <memory>
 #include <random>
 #include <thread>
@@ -10,12 +11,40 @@
 
 #include "base/scheduler.h"
 #include "base/task_group.h"
-#include "memory/channel_guards.h"
 
 namespace pistachio {
 namespace {
 
 using Item = std::unique_ptr<int>;
+
+// Closes the channel at the end of the scope; fails it if an exception leaves the scope.
+class SenderGuard {
+ public:
+  explicit SenderGuard(Channel<Item>& channel) : channel_(channel) {}
+  SenderGuard(const SenderGuard&) = delete;
+  SenderGuard& operator=(const SenderGuard&) = delete;
+  ~SenderGuard() {
+    if (std::uncaught_exceptions() > 0) {
+      channel_.fail(std::make_exception_ptr(Cancelled("the sender failed")));
+    } else {
+      channel_.close();
+    }
+  }
+
+ private:
+  Channel<Item>& channel_;
+};
+
+class ReceiverGuard {
+ public:
+  explicit ReceiverGuard(Channel<Item>& channel) : channel_(channel) {}
+  ReceiverGuard(const ReceiverGuard&) = delete;
+  ReceiverGuard& operator=(const ReceiverGuard&) = delete;
+  ~ReceiverGuard() { channel_.close_receiver(); }
+
+ private:
+  Channel<Item>& channel_;
+};
 
 Task<void> send_numbers(Channel<Item>& channel, int first, int count, int64_t bytes) {
   for (int i = 0; i < count; ++i) co_await channel.send(std::make_unique<int>(first + i), bytes);
@@ -35,7 +64,7 @@ TEST_P(ChannelTest, DeliversInOrderAndEndsAfterClose) {
   std::vector<int> numbers;
   auto body = [&](TaskGroup& group) -> Task<void> {
     group.spawn(collect(channel, numbers));
-    SenderGuard<Item> guard(channel);
+    SenderGuard guard(channel);
     co_await send_numbers(channel, 0, 5'000, 3);
   };
   scheduler.run(with_task_group(body));
@@ -85,7 +114,7 @@ TEST_P(ChannelTest, ManySendersAndReceivers) {
   };
   auto body = [&](TaskGroup& group) -> Task<void> {
     for (int i = 0; i < 5; ++i) group.spawn(receive_all());
-    SenderGuard<Item> guard(channel);
+    SenderGuard guard(channel);
     co_await with_task_group(senders);
   };
   scheduler.run(with_task_group(body));
@@ -99,7 +128,7 @@ TEST_P(ChannelTest, AnItemLargerThanTheLimitPassesAlone) {
   std::vector<int> numbers;
   auto body = [&](TaskGroup& group) -> Task<void> {
     group.spawn(collect(channel, numbers));
-    SenderGuard<Item> guard(channel);
+    SenderGuard guard(channel);
     co_await send_numbers(channel, 0, 3, 4);
     co_await send_numbers(channel, 3, 3, 1'000);
     co_await send_numbers(channel, 6, 3, 4);
@@ -184,7 +213,7 @@ TEST_P(ChannelTest, ClosedReceiverStopsSenders) {
     }
   };
   auto take_some = [&]() -> Task<void> {
-    ReceiverGuard<Item> guard(channel);
+    ReceiverGuard guard(channel);
     for (int i = 0; i < 100; ++i) co_await channel.receive();
   };
   auto body = [&](TaskGroup& group) -> Task<void> {
@@ -199,7 +228,7 @@ TEST_P(ChannelTest, ClosedReceiverStopsSenders) {
 TEST_P(ChannelTest, SenderErrorIsReported) {
   Channel<Item> channel(10);
   auto failing_send = [&]() -> Task<void> {
-    SenderGuard<Item> guard(channel);
+    SenderGuard guard(channel);
     co_await send_numbers(channel, 0, 10, 1);
     throw DataError("page is cut short", {"a.parquet"});
   };
@@ -212,18 +241,11 @@ TEST_P(ChannelTest, SenderErrorIsReported) {
   EXPECT_THROW(scheduler.run(with_task_group(body)), DataError);
 }
 
-TEST_P(ChannelTest, CloseWhenDonePassesTheErrorItself) {
+TEST_P(ChannelTest, FailPassesTheErrorToTheReceiver) {
   Channel<Item> channel(10);
-  auto failing_send = [&]() -> Task<void> {
-    co_await send_numbers(channel, 0, 3, 1);
-    throw DataError("page is cut short", {"a.parquet"});
-  };
   auto send = [&]() -> Task<void> {
-    Task<void> sending = failing_send();
-    try {
-      co_await close_when_done(channel, std::move(sending));
-    } catch (const DataError&) {
-    }
+    co_await send_numbers(channel, 0, 3, 1);
+    channel.fail(std::make_exception_ptr(DataError("page is cut short", {"a.parquet"})));
   };
   bool received_error = false;
   auto receive = [&]() -> Task<void> {
@@ -288,7 +310,7 @@ TEST_P(ChannelTest, RandomEndsOfAPipeline) {
       co_return;
     };
     auto send_all = [&]() -> Task<void> {
-      SenderGuard<Item> guard(first);
+      SenderGuard guard(first);
       co_await with_task_group(senders);
     };
     auto forwarders = [&](TaskGroup& group) -> Task<void> {
@@ -296,13 +318,13 @@ TEST_P(ChannelTest, RandomEndsOfAPipeline) {
       co_return;
     };
     auto forward_all = [&]() -> Task<void> {
-      ReceiverGuard<Item> receiver(first);
-      SenderGuard<Item> sender(second);
+      ReceiverGuard receiver(first);
+      SenderGuard sender(second);
       co_await with_task_group(forwarders);
     };
     std::atomic<int> received = 0;
     auto receive_all = [&]() -> Task<void> {
-      ReceiverGuard<Item> guard(second);
+      ReceiverGuard guard(second);
       while (std::optional<Item> item = co_await second.receive()) {
         ++received;
         if (kind == 2 && seen > moment) co_return;

@@ -38,24 +38,17 @@ TEST(ReservationTest, CountsInEveryAccountOfThePath) {
   EXPECT_EQ(join.path(), "process/query 1/hash join");
 }
 
-TEST(ReservationTest, ShrinksGrowsSplitsAndMoves) {
+TEST(ReservationTest, ShrinksMovesAndReleases) {
   MemoryGovernor governor(1'000);
   Reservation reservation = governor.process_account().reserve_now(600, kHeld);
   reservation.shrink_to(500);
   EXPECT_EQ(governor.used(), 500);
-  EXPECT_TRUE(reservation.try_grow(500));
-  EXPECT_FALSE(reservation.try_grow(1));
-  EXPECT_EQ(reservation.bytes(), 1'000);
-  Reservation part = reservation.split(400);
-  EXPECT_EQ(part.bytes(), 400);
-  EXPECT_EQ(reservation.bytes(), 600);
-  part = std::move(reservation);
-  EXPECT_EQ(part.bytes(), 600);
-  EXPECT_EQ(governor.used(), 600);
-  part.release();
+  Reservation other = governor.process_account().reserve_now(400, kHeld);
+  other = std::move(reservation);
+  EXPECT_EQ(other.bytes(), 500);
+  EXPECT_EQ(governor.used(), 500);
+  other.release();
   EXPECT_EQ(governor.used(), 0);
-  EXPECT_TRUE(part.try_grow(10));
-  EXPECT_EQ(governor.used(), 10);
 }
 
 TEST(ReservationTest, OutlivesTheHandlesOfItsAccount) {
@@ -118,7 +111,8 @@ TEST(PressureTest, CachesShrinkInOrderUntilEnough) {
   Reservation small = governor.process_account().reserve_now(300, kHeld);
   EXPECT_EQ(wanted, (std::vector<int64_t>{100}));
   EXPECT_EQ(second_cache.bytes(), 400);
-  EXPECT_TRUE(small.try_grow(500));
+  std::optional<Reservation> large = governor.process_account().try_reserve(500, kHeld);
+  EXPECT_TRUE(large.has_value());
   EXPECT_EQ(wanted, (std::vector<int64_t>{100, 200, 200}));
   first = PressureRegistration();
   EXPECT_THROW(governor.process_account().reserve_now(900, kHeld).release(), OutOfMemory);

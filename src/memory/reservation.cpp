@@ -29,25 +29,9 @@ void Reservation::shrink_to(int64_t bytes) {
   if (given_back > 0) account_->governor.give_back(*account_, given_back, kind_);
 }
 
-bool Reservation::try_grow(int64_t more) {
-  ENSURE_GE(more, 0);
-  if (more == 0) return true;
-  ENSURE(account_ != nullptr, "a reservation of no account cannot grow");
-  if (!account_->governor.take_under_pressure(*account_, more, kind_, MemoryGovernor::kLast)) return false;
-  bytes_ += more;
-  return true;
-}
-
 void Reservation::release() noexcept {
   const int64_t given_back = std::exchange(bytes_, 0);
   if (given_back > 0) account_->governor.give_back(*account_, given_back, kind_);
-}
-
-Reservation Reservation::split(int64_t bytes) {
-  ENSURE_GE(bytes, 0);
-  ENSURE_LE(bytes, bytes_);
-  bytes_ -= bytes;
-  return Reservation(account_, bytes, kind_);
 }
 
 }  // namespace pistachio

@@ -31,12 +31,7 @@ class [[nodiscard]] Reservation {
 
   // Releases all but `bytes`, which must be at most bytes().
   void shrink_to(int64_t bytes);
-  // Adds `more` bytes; false if they do not fit now or others wait for memory. Never waits; lets caches shrink first.
-  [[nodiscard]] bool try_grow(int64_t more);
-  // Releases everything but keeps the account, so that the reservation may grow again.
   void release() noexcept;
-  // Moves `bytes` of these into a new reservation.
-  Reservation split(int64_t bytes);
 
  private:
   friend class MemoryAccount;

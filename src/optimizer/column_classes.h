@@ -18,8 +18,6 @@ class ColumnClasses {
     return true;
   }
 
-  bool are_equal(ColumnId left, ColumnId right) { return find(left) == find(right); }
-
   // The representative of the class.
   ColumnId find(ColumnId column) {
     auto found = parent_.find(column);

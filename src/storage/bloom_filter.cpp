@@ -12,7 +12,7 @@ namespace pistachio {
 
 namespace {
 
-constexpr int64_t kHeaderBytes = 64;
+constexpr int64_t kBloomHeaderBytes = 64;
 constexpr int64_t kLargestFilter = 128 << 20;
 
 // Size of the filter including its header, from the header's first field.
@@ -66,7 +66,7 @@ Task<bool> bloom_filter_may_match(ReadPool& pool, std::shared_ptr<DataFile> file
     co_return true;
   ByteRange range = chunk.bloom_filter;
   if (range.length == 0) {
-    ByteRange header_range{range.offset, std::min(kHeaderBytes, file->size() - range.offset)};
+    ByteRange header_range{range.offset, std::min(kBloomHeaderBytes, file->size() - range.offset)};
     Task<at::Tensor> reading = pool.read_range(file, header_range);
     at::Tensor header = co_await reading;
     std::optional<int64_t> length = filter_length({header.const_data_ptr<uint8_t>(), static_cast<size_t>(header.numel())});

@@ -8,7 +8,6 @@
 #include "base/scheduler.h"
 #include "base/sleep.h"
 #include "base/task_group.h"
-#include "base/with_cancel_token.h"
 
 namespace pistachio {
 namespace {

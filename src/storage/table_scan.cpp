@@ -79,9 +79,7 @@ Task<std::unique_ptr<UnitReader>> TableScan::take_unit() {
     std::unique_ptr<UnitReader> unit = co_await taking;
     co_return unit;
   }
-  UnitChannel& channel = *ready_[order_ == ScanOrder::File ? next_in_order_++ % ready_.size() : 0];
-  if (order_ == ScanOrder::File && next_in_order_ > plan_.units.size()) co_return nullptr;
-  Task<std::optional<std::unique_ptr<UnitReader>>> receiving = channel.receive();
+  Task<std::optional<std::unique_ptr<UnitReader>>> receiving = ready_->receive();
   std::optional<std::unique_ptr<UnitReader>> unit = co_await receiving;
   co_return unit ? std::move(*unit) : nullptr;
 }
@@ -121,23 +119,17 @@ Task<void> TableScan::release_window() {
   co_await releasing;
 }
 
-Task<void> TableScan::fetch_and_pass(size_t place, std::unique_ptr<UnitReader> unit) {
+Task<void> TableScan::fetch_and_pass(std::unique_ptr<UnitReader> unit) {
   Task<void> fetching = unit->fetch();
   co_await fetching;
-  UnitChannel& channel = *ready_[order_ == ScanOrder::File ? place % ready_.size() : 0];
-  Task<void> passing = channel.send(std::move(unit), 1);
+  Task<void> passing = ready_->send(std::move(unit), 1);
   co_await passing;
-  if (--units_to_pass_ == 0) close_ready();
+  if (--units_to_pass_ == 0) ready_->close();
 }
 
-void TableScan::close_ready() {
-  for (std::unique_ptr<UnitChannel>& channel : ready_) channel->close();
-}
-
-// Reservations are made here, one after the other, so an earlier unit always has its memory before a later one: whoever waits for
-// unit i in file order waits for something that can run.
+// Reserves memory for one unit after the other, in the order of the plan.
 Task<void> TableScan::dispatch(TaskGroup& group) {
-  for (size_t place = 0; true; ++place) {
+  while (true) {
     Task<void> entering = in_flight_->send(0, 1);
     co_await entering;
     if (stopped_) break;
@@ -147,9 +139,9 @@ Task<void> TableScan::dispatch(TaskGroup& group) {
     Task<std::unique_ptr<UnitReader>> making = make_unit(*index);
     std::unique_ptr<UnitReader> unit = co_await making;
     ++units_to_pass_;
-    group.spawn(fetch_and_pass(place, std::move(unit)));
+    group.spawn(fetch_and_pass(std::move(unit)));
   }
-  if (--units_to_pass_ == 0) close_ready();
+  if (--units_to_pass_ == 0) ready_->close();
 }
 
 Task<void> TableScan::run(int lanes, std::function<Task<void>(ScanLane&)> consume) {
@@ -157,14 +149,13 @@ Task<void> TableScan::run(int lanes, std::function<Task<void>(ScanLane&)> consum
   if (source_ == nullptr) {
     for (const ScanUnit& unit : plan_.units) counters_.rows_total += unit.rows;
   }
-  lanes_ = blocking || order_ == ScanOrder::File ? 1 : lanes;
+  lanes_ = blocking ? 1 : lanes;
   std::vector<ScanLane> all;
   for (int lane = 0; lane < lanes_; ++lane) all.emplace_back(*this);
   auto body = [&](TaskGroup& group) -> Task<void> {
     if (storage_.settings.overlap && !blocking) {
       units_to_pass_ = 1;
-      size_t channels = order_ == ScanOrder::File ? static_cast<size_t>(window()) : 1;
-      for (size_t i = 0; i < channels; ++i) ready_.push_back(std::make_unique<UnitChannel>(window()));
+      ready_ = std::make_unique<UnitChannel>(window());
       in_flight_ = std::make_unique<Channel<int>>(window());
       group.spawn(dispatch(group));
     }
@@ -173,33 +164,6 @@ Task<void> TableScan::run(int lanes, std::function<Task<void>(ScanLane&)> consum
   };
   Task<void> running = with_task_group(body);
   co_await running;
-}
-
-Task<void> TableScan::run_into(Channel<ScannedChunk>& output, int lanes, ScanOrder order) {
-  ENSURE(source_ == nullptr || order == ScanOrder::Any);
-  order_ = order;
-  std::exception_ptr error;
-  auto consume = [&](ScanLane& lane) -> Task<void> {
-    while (true) {
-      Task<std::optional<ScannedChunk>> taking = lane.next();
-      std::optional<ScannedChunk> chunk = co_await taking;
-      if (!chunk) co_return;
-      int64_t bytes = std::max<int64_t>(1, chunk->chunk.memory_bytes());
-      Task<void> sending = output.send(std::move(*chunk), bytes);
-      co_await sending;
-    }
-  };
-  try {
-    Task<void> running = run(lanes, consume);
-    co_await running;
-  } catch (...) {
-    error = std::current_exception();
-  }
-  if (error) {
-    output.fail(error);
-    std::rethrow_exception(error);
-  }
-  output.close();
 }
 
 }  // namespace pistachio

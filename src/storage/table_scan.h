@@ -1,6 +1,6 @@
 // Runs a scan plan. Units are fetched ahead by one dispatcher, in the order of the plan, within the memory account and a window; lanes
-// (one per consumer) take fetched units and decode them chunk by chunk right where the chunk is used. `run_into` sends the chunks through a
-// bounded channel, in any order or in file order. The settings `overlap` and `reader` give the slower published variants.
+// (one per consumer) take fetched units and decode them chunk by chunk right where the chunk is used. The settings `overlap` and `reader`
+// give the slower published variants.
 #pragma once
 
 #include <atomic>
@@ -43,8 +43,6 @@ class ScanLane {
   std::unique_ptr<UnitReader> unit_;
 };
 
-enum class ScanOrder { Any, File };
-
 class TableScan {
  public:
   // `storage`, `plan`, `counters` and `source` outlive the scan. Without a source all units of the plan are read, in its order.
@@ -61,9 +59,6 @@ class TableScan {
   // Nobody wants the rest: no more units are begun, and lanes that go on asking come to the end soon. Any lane may call it.
   void stop() { stopped_ = true; }
 
-  // Sends every chunk into the channel and closes it; an error fails it (and is thrown). Not in file order with a source.
-  Task<void> run_into(Channel<ScannedChunk>& output, int lanes, ScanOrder order);
-
  private:
   friend class ScanLane;
 
@@ -75,8 +70,7 @@ class TableScan {
   Task<std::unique_ptr<UnitReader>> fetch_all_first();
   Task<void> release_window();
   Task<void> dispatch(TaskGroup& group);
-  void close_ready();
-  Task<void> fetch_and_pass(size_t place, std::unique_ptr<UnitReader> unit);
+  Task<void> fetch_and_pass(std::unique_ptr<UnitReader> unit);
   Task<std::unique_ptr<UnitReader>> make_unit(size_t index);
   int64_t window() const { return window(lanes_, storage_.settings); }
 
@@ -87,12 +81,9 @@ class TableScan {
   const DecodePlace place_;
   std::atomic<bool> stopped_ = false;
   int lanes_ = 1;
-  ScanOrder order_ = ScanOrder::Any;
   std::atomic<size_t> next_unit_ = 0;      // without a source: the next to fetch
   std::atomic<size_t> units_to_pass_ = 0;  // with read-ahead: begun and not yet handed to the lanes, and the dispatcher while it runs
-  size_t next_in_order_ = 0;               // file order: the next to hand over
-  // With read-ahead: fetched units. In file order, unit i passes through channel i modulo their number.
-  std::vector<std::unique_ptr<UnitChannel>> ready_;
+  std::unique_ptr<UnitChannel> ready_;     // with read-ahead: fetched units
   // A token for every unit between dispatch and the end of its decoding.
   std::unique_ptr<Channel<int>> in_flight_;
   std::vector<std::unique_ptr<UnitReader>> fetched_;  // blocking reader: everything, before decoding begins

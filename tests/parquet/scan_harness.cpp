@@ -1,5 +1,8 @@
 #include "tests/parquet/scan_harness.h"
 
+#include <algorithm>
+#include <exception>
+
 #include "base/task_group.h"
 #include "columns/device_copy.h"
 #include "storage/device_scan.h"
@@ -7,6 +10,32 @@
 namespace pistachio::test {
 
 namespace {
+
+// Sends every chunk of the scan into the channel, then closes it; an error fails it.
+Task<void> send_all(TableScan& scan, int lanes, Channel<ScannedChunk>& channel) {
+  auto consume = [&](ScanLane& lane) -> Task<void> {
+    while (true) {
+      Task<std::optional<ScannedChunk>> taking = lane.next();
+      std::optional<ScannedChunk> chunk = co_await taking;
+      if (!chunk) co_return;
+      int64_t bytes = std::max<int64_t>(1, chunk->chunk.memory_bytes());
+      Task<void> sending = channel.send(std::move(*chunk), bytes);
+      co_await sending;
+    }
+  };
+  std::exception_ptr error;
+  try {
+    Task<void> running = scan.run(lanes, consume);
+    co_await running;
+  } catch (...) {
+    error = std::current_exception();
+  }
+  if (error) {
+    channel.fail(error);
+    std::rethrow_exception(error);
+  }
+  channel.close();
+}
 
 // Counts what arrives and hands it to the test.
 Task<void> receive_all(Channel<ScannedChunk>& channel, const ScanPlan& plan, const ScanHarness::Consume& consume,
@@ -22,7 +51,7 @@ Task<void> receive_all(Channel<ScannedChunk>& channel, const ScanPlan& plan, con
 }
 
 Task<ScanHarness::Outcome> scan_table(StorageContext& storage, std::vector<std::string> patterns, const ScanRequest& request,
-                                      const ScanHarness::Consume& consume, int lanes, ScanOrder order) {
+                                      const ScanHarness::Consume& consume, int lanes) {
   Task<ParquetTable> opening = open_table(storage, std::move(patterns));
   ParquetTable table = co_await opening;
   ScanPlan plan = plan_scan(table, request, storage.settings);
@@ -31,7 +60,7 @@ Task<ScanHarness::Outcome> scan_table(StorageContext& storage, std::vector<std::
   Channel<ScannedChunk> channel(int64_t{1} << 20);
   ScanHarness::Outcome outcome;
   auto body = [&](TaskGroup& group) -> Task<void> {
-    group.spawn(scan.run_into(channel, lanes, order));
+    group.spawn(send_all(scan, lanes, channel));
     group.spawn(receive_all(channel, plan, consume, outcome));
     co_return;
   };
@@ -83,25 +112,27 @@ ScanHarness::ScanHarness(Settings settings)
       metadata_cache_(settings.metadata_cache_bytes) {}
 
 ScanHarness::Outcome ScanHarness::scan(std::vector<std::string> patterns, ScanRequest request, Consume consume, CancelToken token) {
-  // File order is a promise of one lane: with several, chunks of one unit could overtake another's.
-  return run(std::move(patterns), std::move(request), std::move(consume), std::move(token), /*lanes=*/1, ScanOrder::File);
+  Settings settings = settings_;
+  settings.overlap = false;  // units that are read ahead may overtake each other
+  return run(settings, std::move(patterns), std::move(request), std::move(consume), std::move(token), /*lanes=*/1);
 }
 
 ScanHarness::Outcome ScanHarness::scan_in_any_order(std::vector<std::string> patterns, ScanRequest request, Consume consume,
                                                     CancelToken token) {
-  return run(std::move(patterns), std::move(request), std::move(consume), std::move(token), static_cast<int>(settings_.threads),
-             ScanOrder::Any);
+  return run(settings_, std::move(patterns), std::move(request), std::move(consume), std::move(token),
+             static_cast<int>(settings_.threads));
 }
 
-ScanHarness::Outcome ScanHarness::run(std::vector<std::string> patterns, ScanRequest request, Consume consume, CancelToken token, int lanes,
-                                      ScanOrder order) {
-  ReadPool read_pool({.bandwidth_limit = settings_.storage_bandwidth_limit});
-  StorageContext storage{settings_, object_stores_, metadata_cache_, read_pool, governor_.process_account().make_child("scan")};
-  Task<Outcome> task = scan_table(storage, std::move(patterns), request, consume, lanes, order);
+ScanHarness::Outcome ScanHarness::run(const Settings& settings, std::vector<std::string> patterns, ScanRequest request, Consume consume,
+                                      CancelToken token, int lanes) {
+  ReadPool read_pool({.bandwidth_limit = settings.storage_bandwidth_limit});
+  StorageContext storage{settings, object_stores_, metadata_cache_, read_pool, governor_.process_account().make_child("scan")};
+  Task<Outcome> task = scan_table(storage, std::move(patterns), request, consume, lanes);
   return scheduler_.run(std::move(task), token);
 }
 
-ScanHarness::Outcome ScanHarness::scan_together(std::vector<std::string> patterns, ScanRequest request, Consume consume, at::Device device) {
+ScanHarness::Outcome ScanHarness::scan_together(std::vector<std::string> patterns, ScanRequest request, Consume consume,
+                                                at::Device device) {
   ReadPool read_pool({});
   StorageContext storage{settings_, object_stores_, metadata_cache_, read_pool, governor_.process_account().make_child("scan")};
   storage.settings.overlap = false;  // one unit is read after the other

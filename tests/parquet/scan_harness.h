@@ -1,5 +1,6 @@
-// A process in small, for tests of scans: scheduler, governor, caches and read pool around one TableScan. Chunks arrive one at a time, in
-// file order through one lane, or in any order through as many lanes as there are threads. Throws what the engine throws.
+// A process in small, for tests of scans: scheduler, governor, caches and read pool around one TableScan. Chunks arrive one at a time: in
+// file order through one lane that does not read ahead, or in any order through as many lanes as there are threads. Throws what the engine
+// throws.
 #pragma once
 
 #include <functional>
@@ -26,7 +27,7 @@ class ScanHarness {
   };
   using Consume = std::function<void(const ScanPlan&, const Chunk&)>;
 
-  // Scans files, folders or globs; `token` ends it early.
+  // Scans files, folders or globs, in file order; `token` ends it early.
   Outcome scan(std::vector<std::string> patterns, ScanRequest request, Consume consume = {}, CancelToken token = {});
   Outcome scan_in_any_order(std::vector<std::string> patterns, ScanRequest request, Consume consume = {}, CancelToken token = {});
   // Decoded by DeviceScan, many row groups together, in file order.
@@ -36,7 +37,8 @@ class ScanHarness {
   const MetadataCache& metadata_cache() const { return metadata_cache_; }
 
  private:
-  Outcome run(std::vector<std::string> patterns, ScanRequest request, Consume consume, CancelToken token, int lanes, ScanOrder order);
+  Outcome run(const Settings& settings, std::vector<std::string> patterns, ScanRequest request, Consume consume, CancelToken token,
+              int lanes);
 
   Settings settings_;
   MemoryGovernor governor_;

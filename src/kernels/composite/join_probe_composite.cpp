@@ -1,4 +1,4 @@
-// The judge of join_probe and join_any: stock ATen calls or a plain loop, slow and obviously right, on any device.
+// The judge of join_probe: stock ATen calls or a plain loop, slow and obviously right, on any device.
 #include <ATen/ATen.h>
 #include <torch/library.h>
 
@@ -51,22 +51,10 @@ std::tuple<at::Tensor, at::Tensor, int64_t> join_probe(const at::Tensor& offsets
   return {at::tensor(probe_rows, at::kLong).to(device), at::tensor(build_rows, at::kLong).to(device), row};
 }
 
-at::Tensor join_any(const at::Tensor& offsets, const at::Tensor& order, const at::Tensor& ordered_hashes, const at::Tensor& probe_hashes,
-                    const std::optional<at::Tensor>& probe_validity) {
-  const Probe probe(offsets, order, ordered_hashes, probe_hashes, probe_validity);
-  at::Tensor result = at::zeros({probe_hashes.size(0)}, at::kBool);
-  bool* out = result.mutable_data_ptr<bool>();
-  for (int64_t row = 0; row < probe_hashes.size(0); ++row) {
-    probe.look_up(row, [&](int64_t) { out[row] = true; });
-  }
-  return result.to(probe_hashes.device());
-}
-
 }  // namespace
 
 TORCH_LIBRARY_IMPL(pistachio, CompositeExplicitAutograd, library) {
   library.impl("join_probe", TORCH_FN(join_probe));
-  library.impl("join_any", TORCH_FN(join_any));
 }
 
 }  // namespace pistachio::kernels::composite

@@ -1,4 +1,4 @@
-// CPU bodies of join_probe and join_any: batches of rows, the memory for pairs, which grows, and the few cases that the inner loops leave
+// CPU body of join_probe: batches of rows, the memory for pairs, which grows, and the few cases that the inner loops leave
 // out: buckets of many rows and tables of very few.
 #include <ATen/ATen.h>
 #include <torch/library.h>
@@ -126,34 +126,10 @@ std::tuple<at::Tensor, at::Tensor, int64_t> join_probe(const at::Tensor& offsets
   return pairs.result(next);
 }
 
-at::Tensor join_any(const at::Tensor& offsets, const at::Tensor&, const at::Tensor& ordered_hashes, const at::Tensor& probe_hashes,
-                    const std::optional<at::Tensor>& probe_validity) {
-  const JoinTable table = table_of(offsets, ordered_hashes);
-  const int64_t* hashes = probe_hashes.const_data_ptr<int64_t>();
-  const bool* validity = probe_validity ? probe_validity->const_data_ptr<bool>() : nullptr;
-  const int64_t rows = probe_hashes.numel();
-  at::Tensor result = at::zeros({rows}, at::kBool);
-  bool* out = result.mutable_data_ptr<bool>();
-  std::array<JoinSearch, batch_rows> searches;
-  for (int64_t begin = 0; begin < rows; begin += batch_rows) {
-    const int64_t count = start_batch(table, hashes, validity, begin, std::min(rows, begin + batch_rows), searches.data());
-    if (!is_tiny(table)) {
-      find_any(table, searches.data(), count, out);
-      continue;
-    }
-    for (int64_t i = 0; i < count; ++i) {
-      const JoinSearch& search = searches[static_cast<size_t>(i)];
-      out[search.row] = std::count(table.hashes, table.hashes + table.rows, search.hash) > 0;
-    }
-  }
-  return result;
-}
-
 }  // namespace
 
 TORCH_LIBRARY_IMPL(pistachio, CPU, library) {
   library.impl("join_probe", TORCH_FN(join_probe));
-  library.impl("join_any", TORCH_FN(join_any));
 }
 
 }  // namespace pistachio::kernels::cpu

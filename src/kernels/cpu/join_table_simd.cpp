@@ -79,16 +79,6 @@ JoinProgress FindPairs(const JoinTable& table, const JoinSearch* HWY_RESTRICT se
   return {i, pairs};
 }
 
-void FindAny(const JoinTable& table, const JoinSearch* HWY_RESTRICT searches, int64_t count, bool* HWY_RESTRICT out) {
-  const int64_t* HWY_RESTRICT hashes = table.hashes;
-  for (int64_t i = 0; i < count; ++i) {
-    const JoinSearch search = searches[i];
-    bool found = match_places(hashes + search.first, search.hash) != 0;
-    for (int64_t place = search.first + join_width; place < search.last && !found; ++place) found = hashes[place] == search.hash;
-    out[search.row] = found;
-  }
-}
-
 }  // namespace pistachio::kernels::cpu::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
@@ -97,7 +87,6 @@ namespace pistachio::kernels::cpu {
 
 HWY_EXPORT(StartSearches);
 HWY_EXPORT(FindPairs);
-HWY_EXPORT(FindAny);
 
 int64_t start_searches(const JoinTable& table, const int64_t* probe_hashes, const bool* validity, int64_t begin, int64_t end,
                        JoinSearch* searches) {
@@ -106,9 +95,6 @@ int64_t start_searches(const JoinTable& table, const int64_t* probe_hashes, cons
 JoinProgress find_pairs(const JoinTable& table, const JoinSearch* searches, int64_t count, int64_t pairs, int64_t most_pairs, int64_t* rows,
                         int64_t* places) {
   return HWY_DYNAMIC_DISPATCH(FindPairs)(table, searches, count, pairs, most_pairs, rows, places);
-}
-void find_any(const JoinTable& table, const JoinSearch* searches, int64_t count, bool* out) {
-  HWY_DYNAMIC_DISPATCH(FindAny)(table, searches, count, out);
 }
 
 }  // namespace pistachio::kernels::cpu

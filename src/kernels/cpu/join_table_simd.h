@@ -1,4 +1,4 @@
-// The inner loops of join_probe and join_any, for raw memory; the table is described in ops/join_build.h.
+// The inner loops of join_probe, for raw memory; the table is described in ops/join_build.h.
 #pragma once
 
 #include <cstdint>
@@ -35,7 +35,5 @@ struct JoinProgress {
 // of more than join_width places. There is room for join_width pairs a search, and one more.
 JoinProgress find_pairs(const JoinTable& table, const JoinSearch* searches, int64_t count, int64_t pairs, int64_t most_pairs, int64_t* rows,
                         int64_t* places);
-// out[row] = whether there is a partner.
-void find_any(const JoinTable& table, const JoinSearch* searches, int64_t count, bool* out);
 
 }  // namespace pistachio::kernels::cpu

@@ -193,16 +193,6 @@ void BM_JoinProbe(benchmark::State& state) {
 }
 BENCHMARK(BM_JoinProbe)->ArgNames({"build_rows", "percent"})->ArgsProduct({{1000, 30000, 200000, 1500000, 15000000}, {100, 10}});
 
-void BM_JoinAny(benchmark::State& state) {
-  const int64_t build_rows = state.range(0);
-  const auto [offsets, order, ordered_hashes] = join_build(hash64(at::randperm(build_rows, at::kLong)));
-  const std::vector<at::Tensor> chunks = chunks_of(hash64(random_keys(16 * chunk_rows, build_rows * 2)));
-  size_t next = 0;
-  for (auto _ : state) benchmark::DoNotOptimize(join_any(offsets, order, ordered_hashes, chunks[next++ % chunks.size()]));
-  report(state, chunk_rows);
-}
-BENCHMARK(BM_JoinAny)->ArgName("build_rows")->Arg(1000)->Arg(200000)->Arg(15000000);
-
 void BM_SortOrder(benchmark::State& state) {
   const int64_t rows = state.range(1);
   std::vector<at::Tensor> words;

@@ -289,7 +289,7 @@ Call draw_join_probe(Draw& draw) {
   return [=]() -> std::vector<at::Tensor> {
     const auto [offsets, order, ordered_hashes] = join_build(build_hashes, build_validity);
     auto [left, right, next] = join_probe(offsets, order, ordered_hashes, probe_hashes, probe_validity, begin, most_pairs);
-    return {left, right, at::tensor({next}, at::kLong), join_any(offsets, order, ordered_hashes, probe_hashes, probe_validity)};
+    return {left, right, at::tensor({next}, at::kLong)};
   };
 }
 

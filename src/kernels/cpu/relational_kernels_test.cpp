@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <map>
-#include <set>
 
 #include "base/error.h"
 #include "kernels/ops/gather_rows.h"
@@ -116,9 +115,6 @@ TEST_P(RelationalKernels, ProbesResumeWhereTheyStopped) {
     EXPECT_EQ(build_rows, expected_build);
     EXPECT_EQ(calls > 1, most_pairs < 5000);
   }
-  const at::Tensor any = join_any(offsets, order, ordered_hashes, probe, probe_validity);
-  const std::set<int64_t> with_partner(expected_probe.begin(), expected_probe.end());
-  for (int64_t row = 0; row < 400; ++row) EXPECT_EQ(any[row].item<bool>(), with_partner.contains(row)) << row;
 }
 
 TEST_P(RelationalKernels, OneProbeRowMayHaveManyMatches) {

@@ -3,7 +3,6 @@
 #include <ATen/ATen.h>
 #include <fmt/format.h>
 
-#include <atomic>
 #include <cstring>
 
 #include "base/check.h"
@@ -11,8 +10,6 @@
 namespace pistachio::kernels::cuda {
 
 namespace {
-
-std::atomic<int64_t> waits{0};
 
 at::TensorOptions on_current_device(at::ScalarType type) {
   return at::TensorOptions(type).device(at::kCUDA, c10::cuda::current_device());
@@ -54,17 +51,12 @@ DecodeFailure DecodeStatus::finish() {
   check_launch(cudaMemcpyAsync(host_words_.mutable_data_ptr(), device_words_.const_data_ptr(), device_words_.nbytes(),
                                cudaMemcpyDeviceToHost, stream_));
   stream_.synchronize();
-  waits.fetch_add(1, std::memory_order_relaxed);
   return FailureWord::unpack(static_cast<unsigned long long>(*host_words_.const_data_ptr<int64_t>()));
 }
 
 at::Tensor DecodeStatus::host_results() const {
   ENSURE(host_words_.defined());
   return host_words_.slice(0, 1);
-}
-
-int64_t DecodeStatus::synchronizations() {
-  return waits.load(std::memory_order_relaxed);
 }
 
 void throw_failure(const DecodeFailure& failure, const at::Tensor& pages) {

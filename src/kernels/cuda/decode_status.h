@@ -27,9 +27,6 @@ class DecodeStatus {
   // int64 CPU [results], valid after finish().
   at::Tensor host_results() const;
 
-  // Waits of this process so far.
-  static int64_t synchronizations();
-
  private:
   c10::cuda::CUDAStream stream_;
   at::Tensor device_words_;  // the failure word, then the results

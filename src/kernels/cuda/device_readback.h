@@ -11,7 +11,5 @@ namespace pistachio::kernels::cuda {
 
 // Copies `count` words from the device and waits for everything queued on `stream` before.
 void read_back(const int64_t* device_words, int64_t count, int64_t* host_words, cudaStream_t stream);
-// How often any thread of this process has waited in read_back; for tests and profiles.
-int64_t readback_count();
 
 }  // namespace pistachio::kernels::cuda

@@ -1,4 +1,4 @@
-// CUDA bodies of join_probe and join_any, on torch's current stream. join_probe waits once per window of rows, mostly once; join_any never.
+// CUDA body of join_probe, on torch's current stream. It waits once per window of rows, mostly once.
 #include "kernels/cuda/join_probe_cuda.h"
 
 #include <torch/library.h>
@@ -57,20 +57,10 @@ std::tuple<at::Tensor, at::Tensor, int64_t> join_probe(const at::Tensor& offsets
   return {concatenate(probe_rows, probe_hashes), concatenate(build_rows, probe_hashes), row};
 }
 
-at::Tensor join_any(const at::Tensor& offsets, const at::Tensor& order, const at::Tensor& ordered_hashes, const at::Tensor& probe_hashes,
-                    const std::optional<at::Tensor>& probe_validity) {
-  const KernelCall call(probe_hashes);
-  at::Tensor result = empty_flags(probe_hashes, probe_hashes.size(0));
-  find_partners(view(offsets, order, ordered_hashes, probe_hashes, probe_validity), probe_hashes.size(0), result.mutable_data_ptr<bool>(),
-                call.stream());
-  return result;
-}
-
 }  // namespace
 
 TORCH_LIBRARY_IMPL(pistachio, CUDA, library) {
   library.impl("join_probe", TORCH_FN(join_probe));
-  library.impl("join_any", TORCH_FN(join_any));
 }
 
 }  // namespace pistachio::kernels::cuda

@@ -108,24 +108,6 @@ __global__ void __launch_bounds__(threads_per_block)
       });
 }
 
-__global__ void __launch_bounds__(threads_per_block) find_partners_kernel(JoinProbe probe, int64_t rows, bool* __restrict__ out) {
-  visit_buckets(
-      rows, [&](int64_t row) { return bucket_of_row(probe, row); },
-      [&](int64_t row, const Bucket& bucket) {
-        bool found = false;
-        for (int64_t place = bucket.begin; place < bucket.end && !found; ++place) found = probe.ordered_hashes[place] == bucket.hash;
-        out[row] = found;
-      },
-      [&](int64_t row, const Bucket& bucket, int lane) {
-        bool found = false;
-        for (int64_t base = bucket.begin; base < bucket.end && !found; base += 32) {
-          const int64_t place = base + lane;
-          found = __any_sync(all_lanes, place < bucket.end && probe.ordered_hashes[place] == bucket.hash) != 0;
-        }
-        if (lane == 0) out[row] = found;
-      });
-}
-
 // The first of ascending sums that is at least `wanted`, `count` if none is.
 __device__ int64_t first_at_least(const int64_t* sums, int64_t count, int64_t wanted) {
   int64_t low = 0, high = count;
@@ -174,12 +156,6 @@ ProbeWindow count_pairs(const JoinProbe& probe, int64_t begin, int64_t rows, int
 void write_pairs(const JoinProbe& probe, const ProbeWindow& window, int64_t* probe_rows, int64_t* build_rows, cudaStream_t stream) {
   if (window.pairs == 0) return;
   write_pairs_kernel<<<blocks_for(window.rows, threads_per_block), threads_per_block, 0, stream>>>(probe, window, probe_rows, build_rows);
-  check_cuda(cudaGetLastError());
-}
-
-void find_partners(const JoinProbe& probe, int64_t rows, bool* out, cudaStream_t stream) {
-  if (rows == 0) return;
-  find_partners_kernel<<<blocks_for(rows, threads_per_block), threads_per_block, 0, stream>>>(probe, rows, out);
   check_cuda(cudaGetLastError());
 }
 

@@ -1,4 +1,4 @@
-// The CUDA kernels of join_probe and join_any, for raw device memory and a stream. No torch header: nvcc reads this too.
+// The CUDA kernels of join_probe, for raw device memory and a stream. No torch header: nvcc reads this too.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -33,7 +33,5 @@ ProbeWindow count_pairs(const JoinProbe& probe, int64_t begin, int64_t rows, int
                         cudaStream_t stream);
 // Writes the pairs of a window, by probe row and then by build row.
 void write_pairs(const JoinProbe& probe, const ProbeWindow& window, int64_t* probe_rows, int64_t* build_rows, cudaStream_t stream);
-// Whether each of the first `rows` rows has a partner.
-void find_partners(const JoinProbe& probe, int64_t rows, bool* out, cudaStream_t stream);
 
 }  // namespace pistachio::kernels::cuda

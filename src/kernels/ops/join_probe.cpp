@@ -1,4 +1,4 @@
-// Schema and entry point of join_probe and join_any.
+// Schema and entry point of join_probe.
 #include "kernels/ops/join_probe.h"
 
 #include <ATen/ATen.h>
@@ -37,22 +37,11 @@ std::tuple<at::Tensor, at::Tensor, int64_t> join_probe(const at::Tensor& offsets
                               probe_hashes.contiguous(), mask, begin, most_pairs);
 }
 
-at::Tensor join_any(const at::Tensor& offsets, const at::Tensor& order, const at::Tensor& ordered_hashes, const at::Tensor& probe_hashes,
-                    const at::Tensor& probe_validity) {
-  check_table(offsets, order, ordered_hashes, probe_hashes);
-  const std::optional<at::Tensor> mask = optional_validity(probe_validity, probe_hashes.size(0), probe_hashes);
-  static const auto operation = find_operation<at::Tensor(const at::Tensor&, const at::Tensor&, const at::Tensor&, const at::Tensor&,
-                                                          const std::optional<at::Tensor>&)>("pistachio::join_any");
-  return operation.redispatch(dispatch_keys(probe_hashes), offsets.contiguous(), order.contiguous(), ordered_hashes.contiguous(),
-                              probe_hashes.contiguous(), mask);
-}
-
 TORCH_LIBRARY_FRAGMENT(pistachio, library) {
   library.def(
       "join_probe(Tensor offsets, Tensor order, Tensor ordered_hashes, Tensor probe_hashes, Tensor? probe_validity, int begin, int "
       "most_pairs) "
       "-> (Tensor probe_rows, Tensor build_rows, int next)");
-  library.def("join_any(Tensor offsets, Tensor order, Tensor ordered_hashes, Tensor probe_hashes, Tensor? probe_validity) -> Tensor");
 }
 
 }  // namespace pistachio::kernels

@@ -7,7 +7,6 @@
 // join_probe returns (probe_rows int64 [m], build_rows int64 [m], next): all pairs of rows with equal hashes, by probe row and then by
 // build row. It stops after the row that makes m >= most_pairs, so one row with many matches may exceed the limit; next is the first row
 // not yet probed, p at the end.
-// join_any returns bool [p]: whether the row has a match.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -20,7 +19,5 @@ namespace pistachio::kernels {
 std::tuple<at::Tensor, at::Tensor, int64_t> join_probe(const at::Tensor& offsets, const at::Tensor& order, const at::Tensor& ordered_hashes,
                                                        const at::Tensor& probe_hashes, const at::Tensor& probe_validity, int64_t begin,
                                                        int64_t most_pairs);
-at::Tensor join_any(const at::Tensor& offsets, const at::Tensor& order, const at::Tensor& ordered_hashes, const at::Tensor& probe_hashes,
-                    const at::Tensor& probe_validity = {});
 
 }  // namespace pistachio::kernels
