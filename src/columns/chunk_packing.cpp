@@ -8,8 +8,8 @@
 
 #include "base/byte_stream.h"
 #include "base/check.h"
+#include "columns/decode_dictionary.h"
 #include "columns/device_copy.h"
-#include "data/concatenate_columns.h"
 #include "kernels/ops/text_compact.h"
 
 namespace pistachio {

@@ -3,8 +3,8 @@
 #include <ATen/ATen.h>
 
 #include "base/check.h"
+#include "columns/decode_dictionary.h"
 #include "columns/order_words.h"
-#include "data/concatenate_columns.h"
 #include "kernels/ops/compare_columns.h"
 #include "kernels/ops/compare_constant.h"
 #include "kernels/ops/compare_text_constant.h"

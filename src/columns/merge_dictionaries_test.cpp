@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
+#include "columns/concatenate_columns.h"
 #include "columns/scalar_access.h"
-#include "data/concatenate_columns.h"
 
 namespace pistachio {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <ATen/ATen.h>
 
+#include "columns/decode_dictionary.h"
 #include "data/calendar.h"
-#include "data/concatenate_columns.h"
 #include "kernels/ops/text_ranks.h"
 
 namespace pistachio {

@@ -5,9 +5,10 @@
 #include <utility>
 
 #include "columns/column_compare.h"
+#include "columns/concatenate_columns.h"
+#include "columns/decode_dictionary.h"
 #include "columns/order_words.h"
 #include "columns/row_selection.h"
-#include "data/concatenate_columns.h"
 #include "expr/function_table.h"
 #include "expr/type_rules.h"
 

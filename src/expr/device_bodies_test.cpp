@@ -6,8 +6,8 @@
 
 #include <random>
 
+#include "columns/concatenate_columns.h"
 #include "columns/scalar_access.h"
-#include "data/concatenate_columns.h"
 #include "expr/function_table.h"
 
 namespace pistachio {

@@ -7,10 +7,11 @@
 
 #include "base/check.h"
 #include "base/error.h"
+#include "columns/concatenate_columns.h"
+#include "columns/decode_dictionary.h"
 #include "columns/device_copy.h"
 #include "columns/row_selection.h"
 #include "columns/scalar_access.h"
-#include "data/concatenate_columns.h"
 #include "expr/cast.h"
 #include "kernels/ops/compress.h"
 #include "kernels/ops/dictionary_gather.h"

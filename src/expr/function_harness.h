@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "base/error.h"
+#include "columns/decode_dictionary.h"
 #include "columns/scalar_access.h"
-#include "data/concatenate_columns.h"
 #include "expr/cast.h"
 #include "expr/expression_evaluator.h"
 #include "expr/function_table.h"

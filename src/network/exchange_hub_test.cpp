@@ -13,7 +13,7 @@
 #include "base/scheduler.h"
 #include "base/task_group.h"
 #include "columns/chunk_packing.h"
-#include "data/concatenate_columns.h"
+#include "columns/decode_dictionary.h"
 #include "network/hub_receiver.h"
 #include "network/loopback_transport.h"
 

@@ -7,7 +7,7 @@
 #include <limits>
 
 #include "base/error.h"
-#include "data/concatenate_columns.h"
+#include "columns/decode_dictionary.h"
 #include "kernels/ops/text_compact.h"
 
 namespace pistachio {

@@ -7,9 +7,10 @@
 #include <numeric>
 
 #include "base/check.h"
+#include "columns/concatenate_columns.h"
+#include "columns/decode_dictionary.h"
 #include "columns/device_copy.h"
 #include "columns/row_selection.h"
-#include "data/concatenate_columns.h"
 #include "kernels/ops/dictionary_gather.h"
 #include "kernels/ops/text_compact.h"
 #include "storage/present_values.h"

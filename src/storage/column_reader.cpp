@@ -7,7 +7,7 @@
 #include <cstring>
 
 #include "base/check.h"
-#include "data/concatenate_columns.h"
+#include "columns/concatenate_columns.h"
 #include "columns/row_selection.h"
 #include "storage/present_values.h"
 #include "storage/value_decoder.h"

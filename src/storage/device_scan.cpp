@@ -9,9 +9,9 @@
 
 #include "base/check.h"
 #include "base/task_group.h"
+#include "columns/concatenate_columns.h"
 #include "columns/device_copy.h"
 #include "columns/row_selection.h"
-#include "data/concatenate_columns.h"
 #include "kernels/ops/compress.h"
 #include "storage/column_filter.h"
 #include "storage/page_upload.h"

@@ -14,8 +14,8 @@
 #include <random>
 #include <thread>
 
-#include "data/concatenate_columns.h"
-#include "storage/sample_file.h"
+#include "columns/decode_dictionary.h"
+#include "frontend/bench/sample_file.h"
 #include "tests/parquet/arrow_compare.h"
 #include "tests/parquet/file_mutator.h"
 #include "tests/parquet/parquet_file_factory.h"

@@ -8,10 +8,9 @@
 #include <nlohmann/json.hpp>
 
 #include "columns/scalar_access.h"
-#include "data/concatenate_columns.h"
+#include "frontend/bench/sample_file.h"
 #include "parser/parse.h"
 #include "session/session.h"
-#include "storage/sample_file.h"
 #include "tests/sql/slt_file.h"
 #include "tests/support/local_ranks.h"
 #include "tests/support/temporary_folder.h"

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "data/concatenate_columns.h"
+#include "columns/decode_dictionary.h"
 #include "kernels/ops/text_compact.h"
 
 namespace pistachio {

@@ -34,9 +34,6 @@ class HeldChunks {
   int64_t bytes_ = 0;
 };
 
-// A column that shares nothing with a scan's buffers, except dictionaries that have no more entries than it has rows.
-Column own_column(const Column& column);
-
 // All chunks end to end, as one; types and device for the case that there are none.
 Chunk concatenate_chunks(const std::vector<Chunk>& chunks, const std::vector<LogicalType>& types, at::Device device);
 

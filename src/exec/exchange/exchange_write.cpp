@@ -1,5 +1,6 @@
 #include "exec/exchange/exchange_write.h"
 
+#include "columns/own_column.h"
 #include "exec/adaptive/join_filter.h"
 #include "exec/core/fault_hook.h"
 #include "exec/core/held_chunks.h"

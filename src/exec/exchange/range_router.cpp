@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "columns/chunk_packing.h"
 #include "columns/device_copy.h"
+#include "columns/own_column.h"
 #include "columns/row_selection.h"
 #include "exec/core/held_chunks.h"
 #include "exec/core/row_order.h"

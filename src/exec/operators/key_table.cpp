@@ -6,8 +6,8 @@
 
 #include "columns/column_compare.h"
 #include "columns/column_hash.h"
+#include "columns/decode_dictionary.h"
 #include "columns/row_selection.h"
-#include "data/concatenate_columns.h"
 #include "kernels/ops/compress.h"
 #include "kernels/ops/join_build.h"
 #include "kernels/ops/join_probe.h"

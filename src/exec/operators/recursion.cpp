@@ -2,6 +2,7 @@
 
 #include <ATen/ATen.h>
 
+#include "columns/own_column.h"
 #include "exec/core/row_collector.h"
 #include "exec/operators/group_table.h"
 

@@ -15,12 +15,12 @@
 #include "base/run_blocking.h"
 #include "engine/summary_scan.h"
 #include "frontend/bench/rank_figures.h"
+#include "frontend/bench/sample_file.h"
 #include "frontend/cli/bench_output.h"
 #include "frontend/cli/command_arguments.h"
 #include "frontend/cli/live_table.h"
 #include "frontend/cli/standard_output.h"
 #include "storage/file_discovery.h"
-#include "storage/sample_file.h"
 
 namespace pistachio {
 

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "data/concatenate_columns.h"
+#include "columns/decode_dictionary.h"
 #include "data/value_text.h"
 
 namespace pistachio {

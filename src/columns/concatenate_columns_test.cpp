@@ -1,4 +1,5 @@
-#include "data/concatenate_columns.h"
+#include "columns/concatenate_columns.h"
+#include "columns/decode_dictionary.h"
 
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "storage/sample_file.h"
+#include "frontend/bench/sample_file.h"
 
 #include <arrow/api.h>
 #include <arrow/io/file.h>
@@ -63,9 +63,9 @@ arrow::Status write(const std::string& path, const SampleFile& sample) {
                         ->build();
   ARROW_ASSIGN_OR_RAISE(auto writer, parquet::arrow::FileWriter::Open(*sample_schema(), arrow::default_memory_pool(), output, properties));
   std::mt19937_64 random(1);
-  constexpr int64_t kBatchRows = 65'536;
-  for (int64_t first = 0; first < sample.rows; first += kBatchRows) {
-    ARROW_ASSIGN_OR_RAISE(auto rows, make_rows(first, std::min(kBatchRows, sample.rows - first), random));
+  constexpr int64_t kRowsOfBatch = 65'536;
+  for (int64_t first = 0; first < sample.rows; first += kRowsOfBatch) {
+    ARROW_ASSIGN_OR_RAISE(auto rows, make_rows(first, std::min(kRowsOfBatch, sample.rows - first), random));
     ARROW_RETURN_NOT_OK(writer->WriteRecordBatch(*rows));
   }
   ARROW_RETURN_NOT_OK(writer->Close());

@@ -14,7 +14,4 @@ Column concatenate_columns(const std::vector<Column>& pieces);
 // can occur more than once.
 Column concatenate_coded(const std::vector<Column>& pieces);
 
-// Decodes a dictionary column; returns other columns unchanged. Text keeps sharing the dictionary's bytes.
-Column decode_dictionary(const Column& column);
-
 }  // namespace pistachio

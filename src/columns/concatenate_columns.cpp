@@ -1,4 +1,4 @@
-#include "data/concatenate_columns.h"
+#include "columns/concatenate_columns.h"
 
 #include <ATen/ATen.h>
 
@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "base/check.h"
+#include "columns/decode_dictionary.h"
 
 namespace pistachio {
 
@@ -42,17 +43,6 @@ Column concatenate_text(const std::vector<Column>& pieces, at::Tensor validity) 
 }
 
 }  // namespace
-
-Column decode_dictionary(const Column& column) {
-  if (!column.is_dictionary()) return column;
-  const Column& entries = *column.dictionary_column();
-  const at::Tensor& codes = column.codes();
-  if (entries.type().is_text()) {
-    return Column::text(entries.type(), entries.bytes(), entries.begins().index_select(0, codes), entries.ends().index_select(0, codes),
-                        column.validity());
-  }
-  return Column::fixed(entries.type(), entries.values().index_select(0, codes), column.validity());
-}
 
 Column concatenate_columns(const std::vector<Column>& pieces) {
   ENSURE(!pieces.empty());
