@@ -101,7 +101,7 @@ Task<SummaryResult> summarize(EngineInstance& engine, StorageContext& storage, c
   ParquetTable table = co_await opening;
   ScanRequest wanted = request.scan;
   wanted.filters = with_plain_uuids(table, std::move(wanted.filters));
-  ScanPlan plan = plan_scan(table, wanted, storage.settings);
+  ScanPlan plan = plan_scan(table, wanted, ScanLimits(storage.settings), storage.settings.threads);
   TableScan scan(storage, plan, counters);
   std::vector<ColumnTotals> totals = empty_totals(plan);
   std::mutex mutex;

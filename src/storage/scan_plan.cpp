@@ -102,14 +102,14 @@ constexpr int64_t kMostParts = 4'096;
 constexpr int64_t kMostPartsOfAll = 1 << 20;
 
 // Row groups are cut into parts if they are too large for the memory limit or too few to occupy all threads.
-int64_t parts_of(const UnitSize& size, int64_t rows, size_t row_groups, const Settings& settings) {
+int64_t parts_of(const UnitSize& size, int64_t rows, size_t row_groups, const ScanLimits& limits, int64_t threads) {
   int64_t bytes = add_saturated(size.read_bytes, size.encoded_bytes);
   int64_t held = add_saturated(bytes, size.kept_bytes);
-  int64_t most = std::clamp<int64_t>(settings.memory_limit / 4, 256 << 10, 64 << 20);
+  int64_t most = std::clamp<int64_t>(limits.memory_bytes / 4, 256 << 10, 64 << 20);
   int64_t for_memory = held / most + (held % most != 0);
   // Twice the number of threads, so that they finish at about the same time.
-  int64_t wanted = (2 * settings.threads + static_cast<int64_t>(row_groups) - 1) / static_cast<int64_t>(row_groups);
-  int64_t for_threads = std::min({wanted, bytes / kSmallestPart, rows / settings.chunk_rows});
+  int64_t wanted = (2 * threads + static_cast<int64_t>(row_groups) - 1) / static_cast<int64_t>(row_groups);
+  int64_t for_threads = std::min({wanted, bytes / kSmallestPart, rows / limits.chunk_rows});
   int64_t most_parts = std::clamp<int64_t>(kMostPartsOfAll / static_cast<int64_t>(row_groups), 1, kMostParts);
   return std::clamp<int64_t>(std::max(for_memory, for_threads), 1, std::min(std::max<int64_t>(rows, 1), most_parts));
 }
@@ -117,13 +117,13 @@ int64_t parts_of(const UnitSize& size, int64_t rows, size_t row_groups, const Se
 // Pages are decoded whole, and footers do not say how long they are: one page may hold all rows of its row group. Reserves enough for
 // that, but at most half of the memory limit, so that two units fit, and at least enough for one strip. The unit returns what its pages
 // do not need.
-int64_t memory_of(const UnitSize& size, int64_t rows, int64_t row_group_rows, const Settings& settings) {
+int64_t memory_of(const UnitSize& size, int64_t rows, int64_t row_group_rows, const ScanLimits& limits) {
   double share = row_group_rows == 0 ? 1.0 : static_cast<double>(rows) / static_cast<double>(row_group_rows);
   int64_t of_rows = add_saturated(add_saturated(size.read_bytes, size.encoded_bytes), size.kept_bytes);
   double fixed = static_cast<double>(of_rows) * share + (64 << 10);
-  double least = fixed + static_cast<double>(std::min(rows, settings.chunk_rows)) * size.decoded_row_bytes;
+  double least = fixed + static_cast<double>(std::min(rows, limits.chunk_rows)) * size.decoded_row_bytes;
   double most = fixed + static_cast<double>(row_group_rows) * size.decoded_row_bytes;
-  double bytes = std::max(least, std::min(most, static_cast<double>(settings.memory_limit) / 2));
+  double bytes = std::max(least, std::min(most, static_cast<double>(limits.memory_bytes) / 2));
   return static_cast<int64_t>(std::min(bytes, 1e18));
 }
 
@@ -132,11 +132,11 @@ struct RowGroupPlace {
   int row_group = 0;
 };
 
-void add_units(ScanPlan& plan, RowGroupPlace place, size_t row_groups, int64_t first_need, const Settings& settings) {
+void add_units(ScanPlan& plan, RowGroupPlace place, size_t row_groups, int64_t first_need, const ScanLimits& limits, int64_t threads) {
   const TableFile& file = plan.table->files[place.file];
   const RowGroupInfo& group = file.footer().row_groups[static_cast<size_t>(place.row_group)];
   UnitSize size = size_of_row_group(group, file, plan);
-  int64_t parts = parts_of(size, group.rows, row_groups, settings);
+  int64_t parts = parts_of(size, group.rows, row_groups, limits, threads);
   for (int64_t part = 0; part < parts; ++part) {
     ScanUnit unit;
     unit.file = place.file;
@@ -144,7 +144,7 @@ void add_units(ScanPlan& plan, RowGroupPlace place, size_t row_groups, int64_t f
     unit.first_row = static_cast<int64_t>(Int128{group.rows} * part / parts);
     unit.rows = static_cast<int64_t>(Int128{group.rows} * (part + 1) / parts) - unit.first_row;
     unit.is_whole_row_group = parts == 1;
-    unit.memory_bytes = memory_of(size, unit.rows, group.rows, settings);
+    unit.memory_bytes = memory_of(size, unit.rows, group.rows, limits);
     unit.need = first_need + static_cast<int64_t>(plan.units.size());
     plan.units.push_back(unit);
   }
@@ -152,9 +152,10 @@ void add_units(ScanPlan& plan, RowGroupPlace place, size_t row_groups, int64_t f
 
 }  // namespace
 
-ScanPlan plan_scan(const ParquetTable& table, const ScanRequest& request, const Settings& settings) {
+ScanPlan plan_scan(const ParquetTable& table, const ScanRequest& request, const ScanLimits& limits, int64_t threads) {
   ScanPlan plan;
   plan.table = &table;
+  plan.chunk_rows = limits.chunk_rows;
   ReadableColumns readable(table);
   for (const std::string& name : request.columns) plan.output_columns.push_back(readable.find(name));
   if (request.columns.empty()) {
@@ -191,7 +192,7 @@ ScanPlan plan_scan(const ParquetTable& table, const ScanRequest& request, const 
       left.push_back({index, static_cast<int>(group)});
     }
   }
-  for (const RowGroupPlace& place : left) add_units(plan, place, left.size(), request.first_need, settings);
+  for (const RowGroupPlace& place : left) add_units(plan, place, left.size(), request.first_need, limits, threads);
   return plan;
 }
 

@@ -16,6 +16,14 @@ struct ScanRequest {
   int64_t first_need = 0;  // priority of the scan's first unit among all scans of the query; see ReadPool::read
 };
 
+// Limits of one scan. On several ranks all must use the same: they are part of the plan.
+struct ScanLimits {
+  explicit ScanLimits(const Settings& settings) : memory_bytes(settings.memory_limit), chunk_rows(settings.chunk_rows) {}
+
+  int64_t memory_bytes;  // a unit may reserve up to half of them
+  int64_t chunk_rows;    // rows that are decoded together, and the longest chunk
+};
+
 struct ScanFilter {
   size_t column = 0;  // of the table; never a partition column, whose filters are evaluated when planning
   ColumnFilter filter;
@@ -36,6 +44,7 @@ struct ScanPlan {
   std::vector<size_t> output_columns;
   std::vector<ScanFilter> filters;
   std::vector<ScanUnit> units;
+  int64_t chunk_rows = 0;  // of its limits
   int64_t row_groups = 0;
   int64_t pruned_row_groups = 0;
 
@@ -51,6 +60,7 @@ std::vector<std::vector<size_t>> deal_units(const ScanPlan& plan, int ranks);
 void put_first(ScanPlan& plan, const std::vector<size_t>& share);
 
 // `table` outlives the plan. Throws UserError for unknown or unreadable columns and constants of the wrong type.
-ScanPlan plan_scan(const ParquetTable& table, const ScanRequest& request, const Settings& settings);
+// `threads`: large row groups are cut into parts to occupy them.
+ScanPlan plan_scan(const ParquetTable& table, const ScanRequest& request, const ScanLimits& limits, int64_t threads);
 
 }  // namespace pistachio

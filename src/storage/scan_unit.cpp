@@ -245,7 +245,7 @@ void UnitReader::count_needs(size_t column, const PageDirectory& directory, cons
 void UnitReader::give_back_memory() {
   double needed = needed_bytes_ + (64 << 10);
   for (size_t column : plan_.output_columns) {
-    if (plan_.table->columns[column].partition >= 0) needed += 5.0 * static_cast<double>(storage_.settings.chunk_rows);
+    if (plan_.table->columns[column].partition >= 0) needed += 5.0 * static_cast<double>(plan_.chunk_rows);
   }
   for (const Strip& strip : strips_) {
     needed += static_cast<double>(strip.rows) * 2;
@@ -256,7 +256,7 @@ void UnitReader::give_back_memory() {
 
 // All strips of a filtered unit are there at once: of very short ones there would be more than memory is reserved for.
 int64_t UnitReader::strip_rows() const {
-  const int64_t rows = storage_.settings.chunk_rows;
+  const int64_t rows = plan_.chunk_rows;
   return plan_.filters.empty() ? rows : std::max(rows, kBlockRows);
 }
 
@@ -419,7 +419,7 @@ bool UnitReader::is_at_end() const {
 
 // The next part of the filtered strips that makes a chunk: it has rows, and no more than a chunk may have.
 UnitReader::Strip UnitReader::take_filtered_strip() {
-  const int64_t most = storage_.settings.chunk_rows;
+  const int64_t most = plan_.chunk_rows;
   while (true) {
     Strip& strip = strips_[next_strip_];
     if (strip.rows <= most) return std::move(strips_[next_strip_++]);

@@ -54,7 +54,7 @@ Task<ScanHarness::Outcome> scan_table(StorageContext& storage, std::vector<std::
                                       const ScanHarness::Consume& consume, int lanes) {
   Task<ParquetTable> opening = open_table(storage, std::move(patterns));
   ParquetTable table = co_await opening;
-  ScanPlan plan = plan_scan(table, request, storage.settings);
+  ScanPlan plan = plan_scan(table, request, ScanLimits(storage.settings), storage.settings.threads);
   ScanCounters counters;
   TableScan scan(storage, plan, counters);
   Channel<ScannedChunk> channel(int64_t{1} << 20);
@@ -76,7 +76,7 @@ Task<ScanHarness::Outcome> scan_table_together(StorageContext& storage, std::vec
                                                const ScanHarness::Consume& consume, at::Device device) {
   Task<ParquetTable> opening = open_table(storage, std::move(patterns));
   ParquetTable table = co_await opening;
-  ScanPlan plan = plan_scan(table, request, storage.settings);
+  ScanPlan plan = plan_scan(table, request, ScanLimits(storage.settings), storage.settings.threads);
   ScanCounters counters;
   DeviceScan scan(storage, plan, counters, nullptr, device);
   ScanHarness::Outcome outcome;

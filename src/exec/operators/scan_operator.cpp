@@ -74,22 +74,19 @@ Task<void> ScanOperator::produce_counts(RunContext& context, ChunkSink& sink) {
 
 // On several ranks all scans of a query run at the same time, and one on the probe side of a join may have to wait, with rows in its
 // hands, for the build side: if it could take more than its share of the memory, that might not be read, and both would wait for ever.
-void ScanOperator::take_memory_share(StorageContext& storage, const RunContext& context) const {
-  if (context.exchanges == nullptr || scans_of_files_ < 2) return;
-  auto share = [&](int64_t whole) { return whole / static_cast<int64_t>(scans_of_files_); };
-  storage.settings.memory_limit = share(storage.settings.memory_limit);
-  if (std::optional<int64_t> whole = storage.memory.limit()) storage.memory = storage.memory.make_child(table_->name(), share(*whole));
+int64_t ScanOperator::memory_shares(const RunContext& context) const {
+  return context.exchanges == nullptr ? 1 : std::max<int64_t>(1, static_cast<int64_t>(scans_of_files_));
 }
 
-// Where rows are so wide that a strip of them is too much for the memory of the scan, strips are shorter. From the settings alone, which
+// Where rows are so wide that a strip of them is too much for the memory of the scan, strips are shorter. Depends on settings alone, which
 // all ranks have in common: they must make the same plan.
-ScanPlan ScanOperator::plan_within(Settings& settings, const ScanRequest& request) const {
+ScanPlan ScanOperator::plan_within(ScanLimits limits, const ScanRequest& request, int64_t threads) const {
   while (true) {
-    ScanPlan plan = plan_scan(table_->files(), request, settings);
+    ScanPlan plan = plan_scan(table_->files(), request, limits, threads);
     bool fits = std::all_of(plan.units.begin(), plan.units.end(),
-                            [&](const ScanUnit& unit) { return unit.memory_bytes <= settings.memory_limit / 2; });
-    if (fits || settings.chunk_rows <= kShortestStrip) return plan;
-    settings.chunk_rows = std::max(kShortestStrip, settings.chunk_rows / 4);
+                            [&](const ScanUnit& unit) { return unit.memory_bytes <= limits.memory_bytes / 2; });
+    if (fits || limits.chunk_rows <= kShortestStrip) return plan;
+    limits.chunk_rows = std::max(kShortestStrip, limits.chunk_rows / 4);
   }
 }
 
@@ -113,9 +110,13 @@ Task<void> ScanOperator::produce_files(RunContext& context, ChunkSink& sink) {
   for (size_t source : sources_) request.columns.push_back(table_->columns()[source].name);
   bool only_filters = sources_.empty();
   if (only_filters) request.columns.push_back(filters_[0].column);
+  const int64_t shares = memory_shares(context);
+  ScanLimits limits(context.settings());
+  limits.memory_bytes /= shares;
   StorageContext storage = context.storage;
-  take_memory_share(storage, context);
-  ScanPlan plan = plan_within(storage.settings, request);
+  if (std::optional<int64_t> whole = storage.memory.limit(); whole && shares > 1)
+    storage.memory = storage.memory.make_child(table_->name(), *whole / shares);
+  ScanPlan plan = plan_within(limits, request, storage.settings.threads);
   std::unique_ptr<SharedUnits> units = share_units(context, plan);
   ScanCounters counters;
   auto hand_on = [&](int lane, const Chunk& scanned) -> Task<void> {

@@ -19,9 +19,9 @@ class ScanOperator final : public Operator {
  private:
   Task<void> produce_counts(RunContext& context, ChunkSink& sink);
   Task<void> produce_files(RunContext& context, ChunkSink& sink);
-  // Limits the scan to its part of a query's memory for scans.
-  void take_memory_share(StorageContext& storage, const RunContext& context) const;
-  ScanPlan plan_within(Settings& settings, const ScanRequest& request) const;
+  // How many scans share a query's memory for scans, this one included.
+  int64_t memory_shares(const RunContext& context) const;
+  ScanPlan plan_within(ScanLimits limits, const ScanRequest& request, int64_t threads) const;
   // What this rank reads of a table that is dealt to all ranks.
   std::unique_ptr<SharedUnits> share_units(RunContext& context, ScanPlan& plan);
   Task<void> produce_chunks(RunContext& context, ChunkSink& sink);
