@@ -12,9 +12,10 @@
 
 namespace pistachio {
 
-std::vector<RankProfile> RankService::run(const PhysicalPlan& plan, ExecutablePlan& executable, EngineInstance::QueryScope& scope,
-                                          ResultReceiver& receiver, const CancelToken& token, bool watched) {
+std::vector<RankProfile> RankService::run(const PhysicalPlan& plan, EngineInstance::QueryScope& scope, ResultReceiver& receiver,
+                                          const CancelToken& token, bool watched) {
   ENSURE_EQ(rank(), 0);
+  PlanRun own_part(plan);
   Settings settings = scope.storage().settings;
   if (settings.network_compression == NetworkCompression::Auto) settings.network_compression = suitable_compression(settings);
   ExchangeLimits exchange_limits = limits(settings, plan.exchanges);
@@ -59,11 +60,9 @@ std::vector<RankProfile> RankService::run(const PhysicalPlan& plan, ExecutablePl
         faults->reach(FaultPoint::PlanSent);
         send(told, MessageKind::Plan, number, bytes);
       }
-      std::optional<UseSampler> use;
-      if (watched) use.emplace(scope.read_pool(), exchanges);
-      run_plan(engine_, scope, executable, &receiver, query->source.token(), &exchanges, gathered_bytes(settings));
-      profiles[0] = profile_of(plan, executable, &exchanges, scope.read_pool().statistics().bytes - read_before);
-      if (use) profiles[0].use = use->finish();
+      const RunPeers peers{exchanges, gathered_bytes(settings), watched};
+      profiles[0] = own_part.run(engine_, scope, &receiver, query->source.token(), &peers);
+      profiles[0].bytes_read -= read_before;
     } catch (...) {
       own_error = std::current_exception();
       progress = exchanges.describe();

@@ -336,20 +336,18 @@ RankProfile RankService::take_part(int64_t number, const std::string& bytes, con
   };
   PhysicalPlan plan = deserialize_plan(reader.get_text(), open);
   check_physical_plan(plan);
-  ExecutablePlan executable = build_executable(plan, rank());
+  PlanRun own_part(plan, rank());
   faults->reach(FaultPoint::TablesOpened);
   QueryExchanges exchanges(hub_, number, plan.exchanges, limits(settings, plan.exchanges), further_note_topics(plan), faults.get());
-  std::optional<UseSampler> use;
-  if (watched) use.emplace(scope.read_pool(), exchanges);
+  const RunPeers peers{exchanges, gathered_bytes(settings), watched};
+  RankProfile profile;
   try {
-    run_plan(engine_, scope, executable, nullptr, token, &exchanges, gathered_bytes(settings));
+    profile = own_part.run(engine_, scope, /*receiver=*/nullptr, token, &peers);
   } catch (...) {
     progress = exchanges.describe();
     throw;
   }
   faults->reach(FaultPoint::PartEnded);
-  RankProfile profile = profile_of(plan, executable, &exchanges, scope.read_pool().statistics().bytes);
-  if (use) profile.use = use->finish();
   return profile;
 }
 

@@ -22,7 +22,6 @@
 #include "cluster/remote_error.h"
 #include "engine/engine_instance.h"
 #include "engine/result_receiver.h"
-#include "exec/pipeline/plan_builder.h"
 #include "network/exchange_hub.h"
 #include "network/link_survey.h"
 #include "network/transport.h"
@@ -54,8 +53,8 @@ class RankService final : private MessageReceiver {
 
   // On the first rank: runs the plan on all ranks and gives its rows to the receiver; what it did on each, over time too if it is
   // `watched`. Throws the first error of any rank.
-  std::vector<RankProfile> run(const PhysicalPlan& plan, ExecutablePlan& executable, EngineInstance::QueryScope& scope,
-                               ResultReceiver& receiver, const CancelToken& token, bool watched = false);
+  std::vector<RankProfile> run(const PhysicalPlan& plan, EngineInstance::QueryScope& scope, ResultReceiver& receiver,
+                               const CancelToken& token, bool watched = false);
 
   // Measures the links between the ranks unless that is done already or the settings make it needless. What goes wrong with that is left to
   // the query to say, except a cancellation.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <optional>
 
 #include "base/run_blocking.h"
 #include "base/stop_if_cancelled.h"
@@ -10,6 +11,7 @@
 #include "exec/pipeline/stage_run.h"
 #include "memory/channel.h"
 #include "optimizer/optimizer.h"
+#include "parser/parse.h"
 #include "physical/join_filters.h"
 #include "physical/physical_planner.h"
 
@@ -53,7 +55,7 @@ Task<void> produce(ExecutablePlan& plan, RunContext& context, Channel<Chunk>& ch
   channel.close();
 }
 
-Task<void> run(ExecutablePlan& plan, RunContext& context, ResultReceiver* receiver) {
+Task<void> run_and_deliver(ExecutablePlan& plan, RunContext& context, ResultReceiver* receiver) {
   Channel<Chunk> channel(kResultBytes);
   std::vector<Task<void>> both;
   both.push_back(produce(plan, context, channel));
@@ -64,30 +66,48 @@ Task<void> run(ExecutablePlan& plan, RunContext& context, ResultReceiver* receiv
 
 }  // namespace
 
+std::vector<ast::Statement> parse_sql(std::string_view text, const CancelToken& token) {
+  return parse_statements(text, {}, token);
+}
+
 PlannedQuery plan_query(const ast::Query& query, TableResolver& tables, const Settings& settings, const BindOptions& options,
                         const PlacementOptions& placement) {
   auto begin = std::chrono::steady_clock::now();
   PlannedQuery planned;
+  // Bind.
   LogicalPlan logical = bind_query(query, tables, options);
   for (const OutputColumn& column : logical.output) planned.columns.push_back({column.name, logical.columns.type(column.id)});
   planned.left_out = std::move(logical.left_out);
+  // Optimize.
   optimize(logical, settings, options.token);
+  // Plan.
   planned.plan = plan_physical(logical, options.token);
   stop_if_cancelled(options.token);
+  // Place.
   if (placement.ranks > 1) place_exchanges(planned.plan, placement);
   if (settings.join_filters) place_join_filters(planned.plan, settings.spread_tables ? 0 : kRowsWorthFiltering);
   planned.planning_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   return planned;
 }
 
-void run_plan(EngineInstance& engine, EngineInstance::QueryScope& scope, ExecutablePlan& plan, ResultReceiver* receiver,
-              const CancelToken& token, QueryExchanges* exchanges, int64_t message_bytes) {
+// Build.
+PlanRun::PlanRun(const PhysicalPlan& plan, int rank) : plan_(plan), executable_(build_executable(plan, rank)) {}
+
+RankProfile PlanRun::run(EngineInstance& engine, EngineInstance::QueryScope& scope, ResultReceiver* receiver, const CancelToken& token,
+                         const RunPeers* peers) {
   const int workers = engine.scheduler().workers();
   const int lanes = engine.device().is_cpu() ? workers : std::min(workers, static_cast<int>(scope.storage().settings.device_lanes));
+  QueryExchanges* exchanges = peers == nullptr ? nullptr : &peers->exchanges;
+  const int64_t message_bytes = peers == nullptr ? 0 : peers->message_bytes;
   RunContext context{scope.storage(), scope.operator_memory(), lanes, engine.device(), exchanges, message_bytes};
   context.decoders = workers;
   context.schedule = ExchangeSchedule::of(scope.storage().settings);
-  engine.scheduler().run(run(plan, context, receiver), token);
+  std::optional<UseSampler> use;
+  if (peers != nullptr && peers->samples_use) use.emplace(scope.read_pool(), peers->exchanges);
+  engine.scheduler().run(run_and_deliver(executable_, context, receiver), token);
+  RankProfile profile = profile_of(plan_, executable_, exchanges, scope.read_pool().statistics().bytes);
+  if (use) profile.use = use->finish();
+  return profile;
 }
 
 }  // namespace pistachio

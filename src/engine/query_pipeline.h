@@ -1,7 +1,12 @@
-// From a parsed query to its result: the table of contents of the engine.
+// From SQL text to the result: the table of contents of the engine. Every statement that runs a query takes these stages, in this order:
+//   parse -> bind -> optimize -> plan -> place     parse_sql, plan_query       on rank 0
+//   build -> run -> deliver                        PlanRun                     on every rank
+// SELECT, EXPLAIN ANALYZE, CREATE TABLE AS and INSERT differ in the receiver. A rank other than 0 starts at `build`, with the plan it was
+// sent, and delivers nothing.
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "binder/bind.h"
@@ -10,8 +15,12 @@
 #include "exec/pipeline/plan_builder.h"
 #include "network/exchange_hub.h"
 #include "physical/exchange_placement.h"
+#include "profile/query_profile.h"
 
 namespace pistachio {
+
+// Parse. Throws UserError, Cancelled.
+std::vector<ast::Statement> parse_sql(std::string_view text, const CancelToken& token);
 
 struct PlannedQuery {
   PhysicalPlan plan;
@@ -20,13 +29,31 @@ struct PlannedQuery {
   double planning_seconds = 0;
 };
 
-// Bind, optimize, choose algorithms, and spread the plan over the ranks.
+// Bind, optimize, plan, place.
 PlannedQuery plan_query(const ast::Query& query, TableResolver& tables, const Settings& settings, const BindOptions& options,
                         const PlacementOptions& placement);
 
-// Run on this rank, with others if there are exchanges; chunks arrive at the receiver as they are made. Without a receiver this rank only
-// does its part for others. Rows for another rank are gathered until they have `message_bytes`.
-void run_plan(EngineInstance& engine, EngineInstance::QueryScope& scope, ExecutablePlan& plan, ResultReceiver* receiver,
-              const CancelToken& token, QueryExchanges* exchanges = nullptr, int64_t message_bytes = 0);
+// What a run shares with those of the other ranks.
+struct RunPeers {
+  QueryExchanges& exchanges;
+  int64_t message_bytes = 0;  // rows for another rank are buffered until they fill a message of this size
+  bool samples_use = false;   // the profile shows the use of storage and links over time
+};
+
+// One rank's part of a query: its operators, built once and run once. The plan outlives it. Used by one thread.
+class PlanRun {
+ public:
+  // Build.
+  explicit PlanRun(const PhysicalPlan& plan, int rank = 0);
+
+  // Run, and deliver chunks to the receiver as they are produced; a rank without a receiver only contributes to the result of rank 0.
+  // `peers` is null if the query runs on one rank alone. Blocks until the end; returns what this rank did. Throws the first error.
+  RankProfile run(EngineInstance& engine, EngineInstance::QueryScope& scope, ResultReceiver* receiver, const CancelToken& token,
+                  const RunPeers* peers = nullptr);
+
+ private:
+  const PhysicalPlan& plan_;
+  ExecutablePlan executable_;
+};
 
 }  // namespace pistachio

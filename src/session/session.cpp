@@ -19,7 +19,6 @@
 #include "engine/query_pipeline.h"
 #include "memory/refusal_text.h"
 #include "optimizer/optimizer.h"
-#include "parser/parse.h"
 #include "profile/query_profile.h"
 #include "session/late_begin.h"
 
@@ -137,7 +136,7 @@ void Session::run_in_time(const CancelToken& token, SteadyTime begin, const std:
 
 std::vector<ast::Statement> Session::parse(std::string_view text, const CancelToken& token, SteadyTime begin) const {
   std::vector<ast::Statement> parsed;
-  run_in_time(token, begin, [&](const CancelToken& limited) { parsed = parse_statements(text, {}, limited); });
+  run_in_time(token, begin, [&](const CancelToken& limited) { parsed = parse_sql(text, limited); });
   return parsed;
 }
 
@@ -191,11 +190,10 @@ void Session::run(const std::shared_ptr<const ast::Statement>&, const ast::Selec
     throw UserError(fmt::format("column {} cannot be written, since it cannot be read: {}; name the columns to write instead of *",
                                 first.name, first.reason));
   }
-  ExecutablePlan executable = build_executable(planned.plan);
   LateBegin result(receiver);
   result.begin(planned.columns);
   try {
-    run_planned(planned, executable, result);
+    run_planned(planned, result);
   } catch (...) {
     result.break_off();
     throw;
@@ -218,15 +216,15 @@ PlacementOptions Session::placement() const {
           .link_speed = link_speed()};
 }
 
-void Session::run_planned(const PlannedQuery& planned, ExecutablePlan& executable, ResultReceiver& receiver, bool watched) {
-  if (planned.plan.exchanges == 0) return run_once(planned, executable, receiver, watched);
+void Session::run_planned(const PlannedQuery& planned, ResultReceiver& receiver, bool watched) {
+  if (planned.plan.exchanges == 0) return run_once(planned, receiver, watched);
   RowWitness witness(receiver);
   Membership& membership = ranks_->membership();
   uint64_t losses = membership.losses();
   membership.wait_for_all(token_);
   bool runs_again = false;
   try {
-    run_once(planned, executable, witness, watched);
+    run_once(planned, witness, watched);
   } catch (const PeerError& error) {
     bool was_loss = membership.losses() != losses && membership.expects_returns();
     if (!was_loss || !settings_.retry_queries) throw;
@@ -235,24 +233,22 @@ void Session::run_planned(const PlannedQuery& planned, ExecutablePlan& executabl
   }
   if (runs_again) {
     membership.wait_for_all(token_);
-    executable = build_executable(planned.plan);
     scope_->storage().settings.fault_at.clear();  // it had its fault
-    run_once(planned, executable, witness, watched);
+    run_once(planned, witness, watched);
   }
   for (const std::string& news : membership.take_news()) notes_.push_back(runs_again ? news + "; the query was run again" : news);
 }
 
-void Session::run_once(const PlannedQuery& planned, ExecutablePlan& executable, ResultReceiver& receiver, bool watched) {
+void Session::run_once(const PlannedQuery& planned, ResultReceiver& receiver, bool watched) {
   // Not part of the query's time; usually done before planning.
   if (planned.plan.exchanges > 0) ranks_->prepare_links(settings_, token_);
   auto begin = std::chrono::steady_clock::now();
   QueryProfile profile;
   profile.bandwidths.storage = static_cast<double>(settings_.storage_bandwidth_limit);
   if (planned.plan.exchanges == 0) {
-    run_plan(engine_, *scope_, executable, &receiver, token_);
-    profile.ranks.push_back(profile_of(planned.plan, executable, nullptr, scope_->read_pool().statistics().bytes));
+    profile.ranks.push_back(PlanRun(planned.plan).run(engine_, *scope_, &receiver, token_));
   } else {
-    profile.ranks = ranks_->run(planned.plan, executable, *scope_, receiver, token_, watched);
+    profile.ranks = ranks_->run(planned.plan, *scope_, receiver, token_, watched);
     profile.bandwidths.link = link_speed();
   }
   profile.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();

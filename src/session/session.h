@@ -17,7 +17,6 @@
 
 namespace pistachio {
 
-struct ExecutablePlan;
 struct PlacementOptions;
 struct PlannedQuery;
 struct QueryProfile;
@@ -67,10 +66,10 @@ class Session final : private TableResolver {
   PlacementOptions placement() const;
   // Of the slowest link, bytes a second: as limited, else as measured; 0 if that is not known.
   double link_speed() const;
-  // `watched`: the profile says what was used over time. Once more, with fresh operators, if a rank was lost and is back, and no row was
-  // given yet.
-  void run_planned(const PlannedQuery& planned, ExecutablePlan& executable, ResultReceiver& receiver, bool watched = false);
-  void run_once(const PlannedQuery& planned, ExecutablePlan& executable, ResultReceiver& receiver, bool watched);
+  // Builds, runs and delivers. `watched`: the profile shows use over time. Runs the query a second time if a rank was lost and is back, and
+  // no row was delivered yet.
+  void run_planned(const PlannedQuery& planned, ResultReceiver& receiver, bool watched = false);
+  void run_once(const PlannedQuery& planned, ResultReceiver& receiver, bool watched);
   // For a statement that runs it; `inserted` as in BindOptions.
   PlannedQuery plan(const ast::Query& query, std::vector<LogicalType> inserted = {});
   void refuse_taken(const std::string& name, int64_t position) const;

@@ -6,7 +6,6 @@
 #include "base/error.h"
 #include "cluster/rank_service.h"
 #include "engine/query_pipeline.h"
-#include "exec/pipeline/plan_builder.h"
 #include "optimizer/optimizer.h"
 #include "profile/explain.h"
 #include "profile/query_profile.h"
@@ -22,9 +21,8 @@ void Session::run(const std::shared_ptr<const ast::Statement>& statement, const 
   if (select == nullptr) throw UserError("EXPLAIN takes a query", statement->position);
   PlannedQuery planned = plan(*select->query);
   if (node.analyze) {
-    ExecutablePlan executable = build_executable(planned.plan);
     IgnoredResult ignored;
-    run_planned(planned, executable, ignored, true);
+    run_planned(planned, ignored, true);
   }
   const QueryProfile* shown = node.analyze ? profile_.get() : nullptr;
   std::vector<std::vector<ScalarValue>> rows;

@@ -8,7 +8,6 @@
 #include "columns/row_selection.h"
 #include "engine/query_pipeline.h"
 #include "exec/core/held_chunks.h"
-#include "exec/pipeline/plan_builder.h"
 #include "expr/cast.h"
 #include "expr/type_rules.h"
 #include "session/session.h"
@@ -104,9 +103,8 @@ void Session::run(const std::shared_ptr<const ast::Statement>& statement, const 
     bool renamed = i < node.column_aliases.size();
     columns.push_back({renamed ? node.column_aliases[i] : planned.columns[i].name, planned.columns[i].type, ""});
   }
-  ExecutablePlan executable = build_executable(planned.plan);
   Keep keep(engine_.governor().process_account().make_child(fmt::format("table {}", name)));
-  run_planned(planned, executable, keep);
+  run_planned(planned, keep);
   tables_[name] = Table::of_chunks(name, std::move(columns), keep.held.take_chunks(), share(keep.held.take_memory()));
 }
 
@@ -141,9 +139,8 @@ void Session::run(const std::shared_ptr<const ast::Statement>& statement, const 
       throw UserError(fmt::format("column {} of table {} is NOT NULL, and INSERT gives it no value", table.columns()[i].name, name),
                       statement->position);
   }
-  ExecutablePlan executable = build_executable(planned.plan);
   Keep keep(scope_->operator_memory().make_child("insert"));
-  run_planned(planned, executable, keep);
+  run_planned(planned, keep);
   HeldChunks added(engine_.governor().process_account().make_child(fmt::format("table {}", name)));
   for (const Chunk& chunk : keep.held.chunks()) {
     std::vector<Column> columns;
