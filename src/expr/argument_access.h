@@ -11,6 +11,7 @@
 
 #include "expr/function.h"
 #include "expr/type_rules.h"
+#include "expr/work_poll.h"
 
 namespace pistachio {
 
@@ -63,13 +64,14 @@ class ArgumentText {
   std::string_view operator[](int64_t row) const {
     return {bytes_ + begins_[row * step_], static_cast<size_t>(ends_[row * step_] - begins_[row * step_])};
   }
+  int64_t length(int64_t row) const { return ends_[row * step_] - begins_[row * step_]; }
   // Offset of a view into this column's bytes.
   int64_t offset(const char* at) const { return at - bytes_; }
   const at::Tensor& bytes() const { return column_.bytes(); }
   // Total length of the first `rows` values.
   int64_t total_bytes(int64_t rows) const {
     int64_t total = 0;
-    for (int64_t row = 0; row < rows; ++row) total += ends_[row * step_] - begins_[row * step_];
+    for (int64_t row = 0; row < rows; ++row) total += length(row);
     return total;
   }
 
@@ -122,6 +124,17 @@ template <typename Value, typename Body>
 Column fill_counted_rows(const FunctionCall& call, const Body& body) {
   CountedRows counted(call);
   return fill_rows<Value>(call, [&](int64_t row) -> Value { return counted[row] ? body(row) : Value(); });
+}
+
+// A column of `body(row, poll)` for every row; `texts` are the arguments whose bytes it reads.
+template <typename Value, typename Body, typename... Texts>
+Column fill_text_rows(const FunctionCall& call, const Body& body, const Texts&... texts) {
+  at::Tensor values = at::empty({call.rows}, call.result.scalar_type());
+  Value* out = values.mutable_data_ptr<Value>();
+  for_each_polled_row(
+      call.rows, call.token, [&](int64_t row) { return (texts.length(row) + ...); },
+      [&](int64_t row, auto& poll) { out[row] = body(row, poll); });
+  return Column::fixed(call.result, std::move(values));
 }
 
 // Two words per value; `body(row)` returns a WordPair.

@@ -17,6 +17,7 @@
 #include "expr/parse_value.h"
 #include "expr/type_rules.h"
 #include "expr/wide_numbers.h"
+#include "expr/work_poll.h"
 #include "kernels/ops/checked_arithmetic.h"
 #include "kernels/ops/compress.h"
 
@@ -194,15 +195,17 @@ Column cast_time_or_interval(const Column& column, LogicalType to, const at::Ten
 }
 
 // To and from text value by value; for dictionaries the evaluator calls this once per entry.
-Column convert_values(const Column& source, LogicalType to, const at::Tensor& source_valid) {
+Column convert_values(const Column& source, LogicalType to, const at::Tensor& source_valid, const CancelToken* token) {
   Column column = to_device(source, at::kCPU);
   at::Tensor valid = source_valid.defined() ? source_valid.cpu() : source_valid;
   std::vector<ScalarValue> values;
   values.reserve(static_cast<size_t>(column.rows()));
   const bool* counts = valid.defined() ? valid.const_data_ptr<bool>() : nullptr;
+  WorkPoll poll(token);
   for (int64_t row = 0; row < column.rows(); ++row) {
     bool counted = (counts == nullptr || counts[row]);
     values.push_back(counted ? cast_value(value_at(column, row), to) : ScalarValue::null(to));
+    poll(static_cast<int64_t>(sizeof(ScalarValue) + values.back().text.size()));
   }
   return to_device(column_of_values(to, values), source.device());
 }
@@ -239,13 +242,13 @@ bool cast_can_raise(LogicalType from, LogicalType to) {
   return from.kind() == TypeKind::Date || narrows;
 }
 
-Column cast_column(const Column& column, LogicalType to, const at::Tensor& valid) {
+Column cast_column(const Column& column, LogicalType to, const at::Tensor& valid, const CancelToken* token) {
   LogicalType from = column.type();
   if (from == to) return column;
   ENSURE(can_cast(from, to), "{} to {}", from.to_string(), to.to_string());
   Column plain = decode_dictionary(column);
   at::Tensor counts = both_valid(valid, plain.validity());
-  if (from.is_text() || to.is_text()) return convert_values(plain, to, counts);
+  if (from.is_text() || to.is_text()) return convert_values(plain, to, counts, token);
   if (is_date_like(from)) return cast_date_like(plain, to, counts);
   if (is_time_and_interval(from, to) || is_time_and_interval(to, from)) return cast_time_or_interval(plain, to, counts);
   if (is_time_of_day(from)) return fixed_like(to, with_precision(plain.values(), from, to, plain, counts), plain);

@@ -2,6 +2,7 @@
 
 #include <ATen/ATen.h>
 
+#include <limits>
 #include <map>
 #include <memory>
 
@@ -35,7 +36,7 @@ class ExpressionEvaluator::Frame {
     return found->second;
   }
 
-  void stop_if_cancelled() const { token_.throw_if_cancelled(); }
+  const CancelToken& token() const { return token_; }
 
   std::unordered_map<const Expression*, Argument> known;
 
@@ -176,7 +177,7 @@ Argument ExpressionEvaluator::evaluate(const Expression& expression, Frame& fram
 }
 
 Argument ExpressionEvaluator::evaluate_node(const Expression& expression, Frame& frame) const {
-  frame.stop_if_cancelled();
+  frame.token().throw_if_cancelled();
   switch (expression.kind()) {
     case ExpressionKind::Constant: return constant_argument(expression.value(), frame.device());
     case ExpressionKind::Column: {
@@ -213,14 +214,14 @@ Argument ExpressionEvaluator::evaluate_call(const Expression& expression, Frame&
   }
   try {
     if (varying == 0 && !arguments.empty() && function.is_stable) {
-      return {call_function(function, {arguments, 1, expression.type(), {}}), true};
+      return {call_function(function, {arguments, 1, expression.type(), {}, &frame.token()}), true};
     }
     if (strict && varying == 1 && function.is_stable && arguments[last_varying].column.is_dictionary()) {
       Column coded = arguments[last_varying].column;
       std::optional<Column> result = on_entries(coded, function.can_raise, [&](const Column& entries) {
         std::vector<Argument> own = arguments;
         own[last_varying].column = entries;
-        return call_function(function, {own, entries.rows(), expression.type(), {}});
+        return call_function(function, {own, entries.rows(), expression.type(), {}, &frame.token()});
       });
       if (result) return {std::move(*result), false};
     }
@@ -229,9 +230,9 @@ Argument ExpressionEvaluator::evaluate_call(const Expression& expression, Frame&
       argument.column = decode_dictionary(argument.column);
       if (!argument.is_constant) valid = both_valid(valid, argument.column.validity());
     }
-    if (arguments.empty()) return {to_device(function.evaluate({arguments, frame.rows(), expression.type(), {}}), frame.device()), false};
-    if (!strict) return {call_function(function, {arguments, frame.rows(), expression.type(), {}}), false};
-    return {with_validity(call_function(function, {arguments, frame.rows(), expression.type(), valid}), valid), false};
+    if (arguments.empty()) return {to_device(function.evaluate({arguments, frame.rows(), expression.type(), {}, &frame.token()}), frame.device()), false};
+    if (!strict) return {call_function(function, {arguments, frame.rows(), expression.type(), {}, &frame.token()}), false};
+    return {with_validity(call_function(function, {arguments, frame.rows(), expression.type(), valid, &frame.token()}), valid), false};
   } catch (const UserError& error) {
     rethrow_with_position(error, expression);
   }
@@ -243,10 +244,10 @@ Argument ExpressionEvaluator::evaluate_cast(const Expression& expression, Frame&
     if (argument.column.is_dictionary() && !argument.is_constant) {
       bool can_raise = cast_can_raise(argument.column.type(), expression.type());
       std::optional<Column> result =
-          on_entries(argument.column, can_raise, [&](const Column& entries) { return cast_column(entries, expression.type(), {}); });
+          on_entries(argument.column, can_raise, [&](const Column& entries) { return cast_column(entries, expression.type(), {}, &frame.token()); });
       if (result) return {std::move(*result), false};
     }
-    return {cast_column(argument.column, expression.type(), {}), argument.is_constant};
+    return {cast_column(argument.column, expression.type(), {}, &frame.token()), argument.is_constant};
   } catch (const UserError& error) {
     rethrow_with_position(error, expression);
   }
@@ -328,10 +329,15 @@ Argument ExpressionEvaluator::evaluate_coalesce(const Expression& expression, Fr
   return merger.finish();
 }
 
-ScalarValue evaluate_constant(const ExpressionPtr& expression) {
+std::optional<ScalarValue> evaluate_short_constant(const ExpressionPtr& expression, int64_t longest_text, const CancelToken& token) {
   if (expression->is_constant()) return expression->value();
-  ExpressionEvaluator evaluator({expression}, {});
-  return value_at(evaluator.evaluate(Chunk({}, 1))[0], 0);
+  Column value = decode_dictionary(ExpressionEvaluator({expression}, {}).evaluate(Chunk({}, 1), token)[0]);
+  if (value.type().is_text() && (value.ends() - value.begins()).item<int64_t>() > longest_text) return std::nullopt;
+  return value_at(value, 0);
+}
+
+ScalarValue evaluate_constant(const ExpressionPtr& expression, const CancelToken& token) {
+  return *evaluate_short_constant(expression, std::numeric_limits<int64_t>::max(), token);
 }
 
 }  // namespace pistachio

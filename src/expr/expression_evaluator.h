@@ -3,6 +3,7 @@
 // Functions of one dictionary column run once per entry. Immutable after construction; thread-safe.
 #pragma once
 
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
@@ -19,7 +20,7 @@ class ExpressionEvaluator {
   ExpressionEvaluator(std::vector<ExpressionPtr> expressions, const std::vector<ColumnId>& layout);
 
   // One column per expression, of the chunk's length. Throws UserError with the position of the failing expression, and Cancelled: the
-  // token is checked at each subexpression.
+  // token is checked at each subexpression, and inside functions of long text.
   std::vector<Column> evaluate(const Chunk& chunk, const CancelToken& token = {}) const;
   // For one BOOLEAN expression: bool [rows], true where it is true.
   at::Tensor evaluate_condition(const Chunk& chunk, const CancelToken& token = {}) const;
@@ -46,6 +47,8 @@ class ExpressionEvaluator {
 };
 
 // The value of an expression without columns.
-ScalarValue evaluate_constant(const ExpressionPtr& expression);
+ScalarValue evaluate_constant(const ExpressionPtr& expression, const CancelToken& token = {});
+// The same; nothing for text of more than `longest_text` bytes.
+std::optional<ScalarValue> evaluate_short_constant(const ExpressionPtr& expression, int64_t longest_text, const CancelToken& token);
 
 }  // namespace pistachio

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/cancel_token.h"
 #include "data/column.h"
 #include "data/scalar_value.h"
 
@@ -36,6 +37,8 @@ struct FunctionCall {
   LogicalType result;
   // Rows that count, because no argument is NULL; undefined: all. Bodies must not raise errors for other rows.
   at::Tensor valid;
+  // Bodies whose work is not in proportion to the rows poll it (expr/work_poll.h). Null: nothing stops the call.
+  const CancelToken* token = nullptr;
 };
 
 enum class NullRule {

@@ -4,6 +4,7 @@
 
 #include <cstring>
 
+#include "expr/polled_text.h"
 #include "expr/utf8_text.h"
 
 namespace pistachio {
@@ -65,23 +66,22 @@ int64_t write_in_case(std::string_view text, LetterCase letter_case, char* to) {
 
 }  // namespace
 
-void append_in_case(std::string_view text, LetterCase letter_case, TextBuilder& builder) {
-  if (is_ascii(text)) {
-    char* to = builder.reserve(static_cast<int64_t>(text.size()));
-    letter_case == LetterCase::Upper ? copy_ascii<LetterCase::Upper>(text, to) : copy_ascii<LetterCase::Lower>(text, to);
-    builder.commit(static_cast<int64_t>(text.size()));
+void append_in_case(std::string_view block, LetterCase letter_case, TextBuilder& builder) {
+  if (is_ascii(block)) {
+    char* to = builder.reserve(static_cast<int64_t>(block.size()));
+    letter_case == LetterCase::Upper ? copy_ascii<LetterCase::Upper>(block, to) : copy_ascii<LetterCase::Lower>(block, to);
+    builder.commit(static_cast<int64_t>(block.size()));
     return;
   }
-  char* to = builder.reserve(longest_in_case(text));
-  builder.commit(write_in_case(text, letter_case, to));
+  char* to = builder.reserve(longest_in_case(block));
+  builder.commit(write_in_case(block, letter_case, to));
 }
 
-void append_capitalized(std::string_view text, TextBuilder& builder) {
-  char* to = builder.reserve(longest_in_case(text));
+void append_capitalized(std::string_view block, bool& in_word, TextBuilder& builder) {
+  char* to = builder.reserve(longest_in_case(block));
   char* out = to;
-  const char* at = text.data();
-  const char* end = at + text.size();
-  bool in_word = false;
+  const char* at = block.data();
+  const char* end = at + block.size();
   while (at < end) {
     uint32_t code = read_code_point(at, end);
     out += write_code_point(in_case(code, in_word ? LetterCase::Lower : LetterCase::Upper), out);
@@ -90,9 +90,13 @@ void append_capitalized(std::string_view text, TextBuilder& builder) {
   builder.commit(out - to);
 }
 
-std::string to_lower(std::string_view text) {
-  std::string lower(static_cast<size_t>(longest_in_case(text)), '\0');
-  lower.resize(static_cast<size_t>(write_in_case(text, LetterCase::Lower, lower.data())));
+std::string to_lower(std::string_view text, WorkPoll& poll) {
+  std::string lower;
+  for_each_character_block(text, poll, [&](std::string_view block) {
+    size_t before = lower.size();
+    lower.resize(before + static_cast<size_t>(longest_in_case(block)));
+    lower.resize(before + static_cast<size_t>(write_in_case(block, LetterCase::Lower, lower.data() + before)));
+  });
   return lower;
 }
 

@@ -42,21 +42,26 @@ void add_block(std::array<uint32_t, 4>& state, const uint8_t* block) {
 
 }  // namespace
 
-std::array<uint8_t, 16> md5_digest(std::string_view text) {
-  std::array<uint32_t, 4> state = {0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476};
-  const uint8_t* at = reinterpret_cast<const uint8_t*>(text.data());
-  size_t left = text.size();
-  for (; left >= 64; at += 64, left -= 64) add_block(state, at);
+void Md5Digest::add(std::string_view block) {
+  const uint8_t* at = reinterpret_cast<const uint8_t*>(block.data());
+  for (size_t i = 0; i + 64 <= block.size(); i += 64) add_block(state_, at + i);
+  bytes_ += block.size();
+}
+
+std::array<uint8_t, 16> Md5Digest::finish(std::string_view rest) {
+  add(rest.substr(0, rest.size() / 64 * 64));
+  rest.remove_prefix(rest.size() / 64 * 64);
+  size_t left = rest.size();
   // Padding of the last block or two: a one bit, zeros, and the length in bits.
   uint8_t tail[128] = {};
-  if (left > 0) std::memcpy(tail, at, left);
+  if (left > 0) std::memcpy(tail, rest.data(), left);
   tail[left] = 0x80;
   size_t tail_size = left < 56 ? 64 : 128;
-  uint64_t bits = uint64_t{text.size()} * 8;
+  uint64_t bits = (bytes_ + left) * 8;
   std::memcpy(tail + tail_size - 8, &bits, 8);
-  for (size_t i = 0; i < tail_size; i += 64) add_block(state, tail + i);
+  for (size_t i = 0; i < tail_size; i += 64) add_block(state_, tail + i);
   std::array<uint8_t, 16> digest;
-  std::memcpy(digest.data(), state.data(), digest.size());
+  std::memcpy(digest.data(), state_.data(), digest.size());
   return digest;
 }
 

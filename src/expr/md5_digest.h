@@ -7,6 +7,16 @@
 
 namespace pistachio {
 
-std::array<uint8_t, 16> md5_digest(std::string_view text);
+class Md5Digest {
+ public:
+  // Adds a block of a multiple of 64 bytes.
+  void add(std::string_view block);
+  // Adds the rest of the text, of any length; the digest of all that was added.
+  std::array<uint8_t, 16> finish(std::string_view rest);
+
+ private:
+  std::array<uint32_t, 4> state_ = {0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476};
+  uint64_t bytes_ = 0;
+};
 
 }  // namespace pistachio

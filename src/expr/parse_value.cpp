@@ -115,6 +115,9 @@ Int128 rounded_decimal(const DecimalText& number, LogicalType type, std::string_
 
 ScalarValue parse_value(LogicalType type, std::string_view text) {
   if (type.is_text()) return parse_constant(type, text).value;
+  // Parsing cannot be stopped, and the text would be part of the message.
+  constexpr size_t longest = 1 << 20;
+  if (text.size() > longest) throw UserError(fmt::format("a text of {} bytes is no {}", text.size(), type.to_string()));
   std::string_view inner = trimmed(text);
   switch (type.kind()) {
     case TypeKind::Boolean: return parse_boolean(inner);

@@ -7,8 +7,10 @@
 
 namespace pistachio {
 
-// Characters [start, start + length), 1-based and clamped to the text. Throws UserError for a negative length.
-std::string_view substring_of(std::string_view text, int64_t start, int64_t length);
+// Characters [start, start + length), 1-based and clamped to the text. Throws UserError for a negative length. `poll` is a NoPoll or a
+// WorkPoll.
+template <typename Poll>
+std::string_view substring_of(std::string_view text, int64_t start, int64_t length, Poll& poll);
 
 Column substring(const FunctionCall& call);   // text, start [, length]
 Column left_part(const FunctionCall& call);   // text, count; negative: all but the last -count

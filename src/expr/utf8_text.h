@@ -7,6 +7,8 @@
 #include <cstring>
 #include <string_view>
 
+#include "expr/work_poll.h"
+
 namespace pistachio {
 
 constexpr bool continues_character(char byte) {
@@ -123,7 +125,8 @@ inline int64_t write_code_point(uint32_t code, char* to) {
   return 4;
 }
 
-// The first occurrence of `needle` in [at, end), or null. An empty needle is found at `at`.
-const char* find_bytes(const char* at, const char* end, std::string_view needle);
+// The first occurrence of `needle` in [at, end), or null. An empty needle is found at `at`. Linear time for every needle.
+const char* find_bytes(const char* at, const char* end, std::string_view needle, NoPoll& poll);
+const char* find_bytes(const char* at, const char* end, std::string_view needle, WorkPoll& poll);
 
 }  // namespace pistachio
