@@ -101,7 +101,7 @@ BoundQuery QueryBinder::bind_values(const ast::Query& query, const ast::Values& 
       constants = pieces.back().plan->as<LogicalValues>();
     }
     std::vector<ScalarValue>& cells = constants->rows.emplace_back();
-    for (const ExpressionPtr& value : rows[row]) cells.push_back(evaluate_constant(value));
+    for (const ExpressionPtr& value : rows[row]) cells.push_back(evaluate_constant(value, options_.token));
   }
 
   ValuesPiece all = unite_values(pieces);

@@ -1,5 +1,6 @@
 // Folds constant expressions, drops conditions that are always true, and factors common conditions out of OR.
 #include <algorithm>
+#include <optional>
 #include <unordered_set>
 
 #include "base/error.h"
@@ -10,6 +11,12 @@
 namespace pistachio {
 
 namespace {
+
+// Longer text stays an expression: constants are copied and hashed by later rules, which cannot be stopped in the middle of one.
+constexpr int64_t kLongestFoldedText = 16 << 20;
+
+// Expressions without columns that were left because their text is too long. What is computed from them may be short again.
+using LongTexts = std::unordered_set<ExpressionPtr>;
 
 ExpressionPtr truth(bool value) {
   return Expression::constant(ScalarValue::of_integer(TypeKind::Boolean, value ? 1 : 0));
@@ -68,15 +75,18 @@ ExpressionPtr factor_or(const ExpressionPtr& expression) {
   return conjunction_of(std::move(common));
 }
 
-ExpressionPtr fold(ExpressionPtr expression) {
+ExpressionPtr fold(ExpressionPtr expression, LongTexts& long_texts, const CancelToken& token) {
   if (expression->kind() == ExpressionKind::Or) expression = factor_or(expression);
   if (expression->kind() == ExpressionKind::And || expression->kind() == ExpressionKind::Or) expression = simplify_logical(expression);
   if (expression->is_constant() || expression->kind() == ExpressionKind::Column) return expression;
   bool constant = std::all_of(expression->children().begin(), expression->children().end(),
-                              [](const ExpressionPtr& child) { return child->is_constant(); });
+                              [&](const ExpressionPtr& child) { return child->is_constant() || long_texts.contains(child); });
   if (!constant || (expression->kind() == ExpressionKind::Call && !expression->function().is_stable)) return expression;
   try {
-    return Expression::constant(evaluate_constant(expression), expression->position());
+    if (std::optional<ScalarValue> value = evaluate_short_constant(expression, kLongestFoldedText, token))
+      return Expression::constant(std::move(*value), expression->position());
+    long_texts.insert(expression);
+    return expression;
   } catch (const UserError&) {
     return expression;  // raised only when a row reaches it
   }
@@ -85,9 +95,10 @@ ExpressionPtr fold(ExpressionPtr expression) {
 }  // namespace
 
 void fold_constants(LogicalPlan& plan, const CancelToken& token) {
+  LongTexts long_texts;
   auto fold_one = [&](ExpressionPtr expression) {
     stop_if_cancelled(token);
-    return fold(std::move(expression));
+    return fold(std::move(expression), long_texts, token);
   };
   auto fold_node = [&](LogicalPtr& node) {
     for_each_expression(*node, [&](ExpressionPtr& expression) { expression = rewrite_expression(expression, fold_one); });
