@@ -41,7 +41,7 @@ std::shared_ptr<arrow::DataType> arrow_type(LogicalType type, IntervalForm inter
   return nullptr;
 }
 
-// The bytes of a tensor; the buffer keeps the tensor alive.
+// Shares a tensor's bytes and keeps the tensor alive.
 class TensorBuffer final : public arrow::Buffer {
  public:
   explicit TensorBuffer(at::Tensor tensor)
@@ -141,7 +141,7 @@ std::shared_ptr<arrow::Array> arrow_array(const arrow::Field& field, const Colum
     buffers.push_back(fixed_values(field.name(), column, intervals));
   }
   std::shared_ptr<arrow::Array> made = arrow::MakeArray(arrow::ArrayData::Make(field.type(), column.rows(), std::move(buffers), nulls));
-  // Text of input files may be invalid UTF-8, which the engine passes through; but readers of our output may rely on it.
+  // The engine passes invalid UTF-8 of input files through, but readers of our output rely on valid text.
   if (column.type().kind() == TypeKind::Varchar && !static_cast<const arrow::StringArray&>(*made).ValidateUTF8().ok())
     throw UserError(
         fmt::format("column {} has text that is no UTF-8, which Parquet and Arrow do not allow; cast it to BLOB", field.name()));

@@ -26,13 +26,13 @@ class SinkStream final : public arrow::io::OutputStream {
   explicit SinkStream(ByteSink sink) : sink_(std::move(sink)) {}
 
   arrow::Status Write(const void* data, int64_t count) override {
-    if (is_abandoned_) return arrow::Status::IOError("the writing was given up");
+    if (is_abandoned_) return arrow::Status::IOError("writing was abandoned");
     try {
       sink_(std::string_view(static_cast<const char*>(data), static_cast<size_t>(count)));
     } catch (...) {
-      // Arrow can only return a status; the exception is kept for the caller of Arrow.
+      // Arrow can only return a status: check() rethrows this.
       problem_ = std::current_exception();
-      return arrow::Status::IOError("the sink refused");
+      return arrow::Status::IOError("the sink failed");
     }
     written_ += count;
     return arrow::Status::OK();
@@ -137,7 +137,7 @@ class ParquetWriter final : public ChunkWriter {
   }
 
  private:
-  // Parquet throws where Arrow returns a status, also after an error of the sink.
+  // Parquet throws where Arrow returns a status, even after the sink failed.
   template <typename Call>
   void guard(Call call) {
     arrow::Status status;

@@ -10,7 +10,7 @@ namespace pistachio {
 struct FilterOutcome {
   bool all = false;
   bool none = false;
-  at::Tensor mask;  // defined when neither
+  at::Tensor mask;  // defined if neither `all` nor `none`
 };
 
 FilterOutcome evaluate_filter(const Column& column, const ColumnFilter& filter);

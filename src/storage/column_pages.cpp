@@ -20,11 +20,11 @@ namespace pistachio {
 
 namespace {
 
-// Pages of all units, their places in the buffer that all were uploaded to.
+// The pages of all units, with offsets into their common upload buffer.
 struct JoinedPages {
   at::Tensor bytes;
   std::vector<PreparedPage> pages;
-  std::vector<size_t> unit;  // of each page
+  std::vector<size_t> unit;  // index of each page's unit
 };
 
 JoinedPages join_pages(const std::vector<const ColumnPages*>& units, PageBatch ColumnPages::*batch) {
@@ -51,8 +51,8 @@ at::Tensor upload(const std::vector<int64_t>& numbers, at::Device device) {
   return copied_to(at::tensor(numbers, at::kLong), device);
 }
 
-// A number per page, for each of its values: int32 [total]. A running sum of the steps between pages: repeat_interleave gives a page to one
-// thread of a GPU.
+// Repeats numbers[page] for each of the page's values: int32 [total]. A prefix sum over the differences between pages, because
+// repeat_interleave would process each page in a single GPU thread.
 at::Tensor repeat_by_page(const std::vector<int64_t>& numbers, const std::vector<int64_t>& counts, int64_t total, at::Device device) {
   std::vector<int64_t> places;
   std::vector<int64_t> steps;
@@ -70,17 +70,17 @@ at::Tensor repeat_by_page(const std::vector<int64_t>& numbers, const std::vector
   return repeated.cumsum_(0);
 }
 
-// Text as it is decoded refers to the pages. A copy frees the pages of all the other columns when the chunk is done.
+// Decoded text refers to its pages. Copying it lets the upload buffer of all columns go when the chunk is done.
 Column without_pages(const Column& column) {
   if (!column.type().is_text()) return column;
   auto [bytes, offsets] = kernels::text_compact(column.bytes(), column.begins(), column.ends());
   return Column::text(column.type(), bytes, offsets.slice(0, 0, column.rows()), offsets.slice(0, 1));
 }
 
-// The dictionaries of all units laid end to end: nothing has to be merged, as equal entries are equal values.
+// The dictionaries of all units, concatenated. Entries may repeat: consumers compare values, not codes.
 struct Dictionaries {
   std::optional<Column> entries;
-  std::vector<int64_t> begins;  // of each unit
+  std::vector<int64_t> begins;  // first entry of each unit
   std::vector<int64_t> sizes;
 };
 
@@ -110,7 +110,7 @@ Column decode_coded(const JoinedPages& group, const PresentValues& present, cons
     begins.push_back(dictionaries.begins[unit]);
   }
   at::Tensor codes = decode_codes({&group.bytes, group.pages, present.counts}, sizes, first.where);
-  // Without entries there are only NULLs.
+  // Without entries every row is NULL.
   if (!dictionaries.entries || dictionaries.entries->rows() == 0) return empty_column(type, codes.device());
   if (begins.back() > 0) {
     ENSURE_LE(dictionaries.begins.back() + dictionaries.sizes.back(), std::numeric_limits<int32_t>::max());
@@ -121,7 +121,7 @@ Column decode_coded(const JoinedPages& group, const PresentValues& present, cons
   return dictionaries.entries->rows() > codes.numel() ? decode_dictionary(coded) : coded;
 }
 
-// Pages of one encoding.
+// Decodes pages of one encoding.
 Column decode_group(const JoinedPages& group, const Dictionaries& dictionaries, const ColumnPages& first) {
   PresentValues present = find_present_values(*first.column, group.bytes, group.pages, first.where);
   Column dense = group.pages[0].header.uses_dictionary()
@@ -131,7 +131,7 @@ Column decode_group(const JoinedPages& group, const Dictionaries& dictionaries, 
   return present.validity.defined() ? spread_rows(dense, present.validity) : dense;
 }
 
-// Pages that can be decoded by one call, with the places of their rows among all.
+// Pages that one call can decode, and the first row of each among all pages.
 struct EncodingGroup {
   JoinedPages pages;
   std::vector<int64_t> first_rows;
@@ -156,11 +156,11 @@ std::vector<EncodingGroup> group_by_encoding(const JoinedPages& all) {
   return groups;
 }
 
-// Groups stand one behind the other in `joined`; gives the rows in the order of the pages.
+// `joined` holds the groups one after the other; restores the row order of the pages.
 Column in_page_order(const Column& joined, const std::vector<EncodingGroup>& groups) {
   struct Run {
     int64_t first_row;
-    int64_t place;  // in `joined`
+    int64_t place;  // first row in `joined`
     int64_t rows;
   };
   std::vector<Run> runs;
@@ -204,7 +204,7 @@ Column decode_pages(const std::vector<const ColumnPages*>& units) {
   return in_page_order(concatenate_columns(columns), groups);
 }
 
-// Decoded one by one, the page that is wrong shows itself: kernels know neither file nor page.
+// Kernels know neither file nor page: decodes page by page until the bad one throws.
 void find_bad_page(const std::vector<const ColumnPages*>& units) {
   for (const ColumnPages* unit : units) {
     for (const PreparedPage& page : unit->data.pages) {

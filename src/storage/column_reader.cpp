@@ -62,7 +62,7 @@ Column ColumnReader::decode_group(const PageBatch& batch, size_t first, size_t l
     std::shared_ptr<const Column> entries = dictionary();
     const std::vector<int64_t> sizes(pages.size(), entries == nullptr ? 0 : entries->rows());
     at::Tensor codes = decode_codes(values, sizes, source_.where);
-    // Without entries there are only NULLs, and no code that could stand under them.
+    // Without entries every row is NULL, and a NULL row still needs a valid code.
     dense = entries == nullptr || entries->rows() == 0 ? empty_column(column_.type, at::kCPU) : Column::dictionary(std::move(codes), std::move(entries));
   } else {
     dense = decode_values(column_, pages[0].header.encoding, values, where);
@@ -70,7 +70,7 @@ Column ColumnReader::decode_group(const PageBatch& batch, size_t first, size_t l
   return present.validity.defined() ? spread_rows(*dense, present.validity) : *dense;
 }
 
-// The same, with errors that name the page: kernels know neither file nor page.
+// Decodes a group; errors name the page, which kernels do not know.
 Column ColumnReader::decode_located(const PageBatch& batch, size_t first, size_t last) {
   std::exception_ptr problem;
   try {
@@ -84,7 +84,7 @@ Column ColumnReader::decode_located(const PageBatch& batch, size_t first, size_t
     }
     problem = std::current_exception();
   }
-  // Decoded one by one, the page that is wrong shows itself.
+  // Decode page by page until the bad one throws.
   for (size_t page = first; page < last; ++page) decode_located(batch, page, page + 1);
   std::rethrow_exception(problem);
 }
@@ -121,7 +121,7 @@ ColumnPages ColumnReader::prepare(const RowRanges& wanted, StagingArea& staging)
   pages.where = source_.where;
   pages.data = prepare_data_pages(source_, places, &staging);
   pages_decoded_ += static_cast<int64_t>(places.size());
-  // Here there are as many threads as readers, while few decode.
+  // Check here: readers run on many threads, decoders on few.
   for (PreparedPage& page : pages.data.pages) {
     if (!page.header.uses_dictionary() || page.may_have_nulls) continue;
     check_code_runs(page, page.header.values, source_.where);
@@ -159,7 +159,7 @@ Column ColumnReader::read(int64_t begin, int64_t count, const at::Tensor& mask) 
     if (leftover_end <= end) leftover_.reset();
   }
   while (row < end) {
-    // A run of pages that are all wanted; pages without a wanted row are stepped over.
+    // A run of consecutive wanted pages; pages without a wanted row are skipped.
     auto wanted = [&](const PagePlace& page) {
       int64_t from = std::max(row, page.first_row);
       int64_t to = std::min(end, page.end_row());

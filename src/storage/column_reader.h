@@ -1,5 +1,5 @@
-// One column of one row group, read front to back in strips of rows. Pages are decompressed and decoded whole, in batches; what a page
-// holds beyond the strip waits as a slice for the next one. Pages in which no wanted row lies are never touched.
+// One column of one row group, read front to back in strips of rows. Pages are decompressed and decoded whole, in batches; rows of a page
+// beyond the strip are kept as a slice for the next one. Pages without a wanted row are never touched.
 // Owned by one scan unit and used by one thread at a time. Memory: the bytes read, one batch of decoded pages, the dictionary.
 #pragma once
 
@@ -26,14 +26,14 @@ class ColumnReader {
   const PageDirectory& directory() const { return directory_; }
   int64_t pages_decoded() const { return pages_decoded_; }
 
-  // Rows [begin, begin + count) of the row group, only those whose mask is true when a mask (bool, of `count` rows) is given.
-  // `begin` never goes back. Throws DataError.
+  // Rows [begin, begin + count) of the row group; with a mask (bool, `count` rows) only those where it is true. `begin` must not decrease
+  // from call to call. Throws DataError.
   Column read(int64_t begin, int64_t count, const at::Tensor& mask = {});
 
-  // Instead of read(): the pages that hold rows of `wanted`, decompressed into `staging`, to be decoded elsewhere. Throws DataError.
+  // Instead of read(): decompresses the pages with rows of `wanted` into `staging`, to be decoded elsewhere. Throws DataError.
   ColumnPages prepare(const RowRanges& wanted, StagingArea& staging);
 
-  // The whole dictionary, or nullptr when the chunk has none: lets filters run before any page is decoded.
+  // The whole dictionary, or nullptr if the chunk has none. Lets filters run before any page is decoded.
   std::shared_ptr<const Column> dictionary();
 
  private:
@@ -50,7 +50,7 @@ class ColumnReader {
   std::shared_ptr<const Column> dictionary_;
   bool dictionary_loaded_ = false;
   int64_t pages_decoded_ = 0;
-  // Decoded rows that the strips so far did not take.
+  // Decoded rows beyond the last strip.
   std::optional<Column> leftover_;
   int64_t leftover_begin_ = 0;
 };

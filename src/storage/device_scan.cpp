@@ -21,7 +21,7 @@ namespace pistachio {
 
 namespace {
 
-// Tells the allocator that a stream uses memory which was allocated for another one.
+// Keeps the allocator from reusing memory that was allocated on another stream while `stream` still reads it.
 void note_use(const at::Tensor& tensor, const c10::Stream& stream) {
   if (tensor.defined() && tensor.is_cuda()) tensor.record_stream(stream);
 }
@@ -44,7 +44,7 @@ const UnitPages::UnitColumn& column_of(const UnitPages& unit, size_t column) {
   return *found;
 }
 
-// Files of one table may store a column differently.
+// Files of one table may differ in how they store a column.
 bool are_stored_alike(const ParquetColumn& left, const ParquetColumn& right) {
   return left.physical == right.physical && left.conversion == right.conversion && left.max_definition == right.max_definition &&
          left.fixed_width == right.fixed_width && left.only_nulls == right.only_nulls && left.micros_to_nanos == right.micros_to_nanos &&
@@ -70,7 +70,7 @@ int64_t DeviceScan::decoded_bytes(const UnitPages& unit) const {
   return row_bytes * unit.rows;
 }
 
-// On the stream for copies; the current stream waits for them, the host does not.
+// Copies on the copy stream. The current stream waits for the copies; the host does not.
 void DeviceScan::upload(std::vector<UnitPages>& units) const {
   std::optional<c10::Stream> current;
   std::optional<c10::StreamGuard> guard;
@@ -121,7 +121,7 @@ Task<std::optional<Chunk>> DeviceScan::next_chunk() {
   Task<std::optional<UnitPages>> receiving = staged_.receive();
   std::optional<UnitPages> unit = co_await receiving;
   if (!unit) co_return std::nullopt;
-  // Take what arrived while the device was busy. A small batch means that the query is bound by reading; waiting would not help.
+  // Take whatever arrived while the device was busy. A small batch means that the query is read-bound, so waiting for more would not help.
   std::vector<UnitPages> units;
   for (int64_t bytes = 0; unit;) {
     bytes += decoded_bytes(*unit);
@@ -157,7 +157,7 @@ Chunk DeviceScan::decode(std::vector<UnitPages> units) {
   for (const UnitPages& unit : units) rows += unit.rows;
   upload(units);
   std::map<size_t, Column> decoded;
-  at::Tensor mask;  // of the rows that passed; undefined: all
+  at::Tensor mask;  // rows that passed; undefined: all
   auto column = [&](size_t number) -> const Column& {
     auto found = decoded.find(number);
     if (found != decoded.end()) return found->second;

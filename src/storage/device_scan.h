@@ -1,8 +1,8 @@
-// A scan that decodes pages on a device. Host tasks read row groups and decompress them into pinned memory. A few lanes batch whatever has
-// arrived, up to device_chunk_bytes: they copy it by few large copies on a stream of its own, and decode and filter it with one kernel per
-// encoding, since a single row group is too small to keep a GPU busy; one lane copies while another decodes. Their chunks go to the lanes
-// of the consumer, usually fewer: two sets of groups would have to be merged. Back-pressure: at most two chunks' worth of row groups wait
-// for the device, and one decoded chunk for each decoding lane.
+// A scan that decodes pages on a device. Reader lanes fetch row groups and decompress them into pinned host memory. Decoder lanes batch
+// whatever has arrived, up to device_chunk_bytes, because a single row group is too small to keep a GPU busy: each batch is uploaded in a
+// few large copies on a separate stream, then decoded and filtered with one kernel call per encoding; one lane uploads while another
+// decodes. Consumer lanes receive the chunks; there are usually fewer of them, since partial results of several lanes would have to be
+// merged. Back-pressure: at most two chunks' worth of staged row groups, and one decoded chunk in the channel plus one per decoder lane.
 #pragma once
 
 #include <c10/core/Stream.h>
@@ -18,7 +18,7 @@ namespace pistachio {
 
 class DeviceScan {
  public:
-  // Everything passed by reference outlives the scan; see TableScan.
+  // Every reference must outlive the scan; see TableScan.
   DeviceScan(StorageContext& storage, const ScanPlan& plan, ScanCounters& counters, UnitSource* source, at::Device device);
 
   struct Lanes {
@@ -26,10 +26,10 @@ class DeviceScan {
     int decoders = 1;
     int consumers = 1;
   };
-  // Calls `consume` on each consumer's lane with the chunks of that lane, one after the other. The first error ends all.
+  // Calls `consume` on every consumer lane, one chunk at a time per lane. The first error stops all lanes.
   Task<void> run(Lanes lanes, std::function<Task<void>(int lane, Chunk chunk)> consume);
 
-  // Nobody wants the rest; any lane may call it.
+  // Drops the rest of the table. Any lane may call it.
   void stop() { scan_.stop(); }
 
  private:
@@ -47,10 +47,10 @@ class DeviceScan {
   const at::Device device_;
   const int64_t chunk_bytes_;
   TableScan scan_;
-  std::optional<c10::Stream> copy_stream_;  // of a GPU
+  std::optional<c10::Stream> copy_stream_;  // CUDA only
   Channel<UnitPages> staged_;
   Channel<Chunk> decoded_;
-  std::atomic<int> decoding_ = 0;  // decoders that have not come to the end
+  std::atomic<int> decoding_ = 0;  // decoder lanes still running
 };
 
 }  // namespace pistachio

@@ -24,7 +24,7 @@ bool is_open(int number) {
   return ::fcntl(number, F_GETFD) >= 0;
 }
 
-TEST(OpenFilesTest, TheLeastRecentlyUsedIsClosed) {
+TEST(OpenFilesTest, ClosesLeastRecentlyUsed) {
   OpenFiles files(2);
   std::array<int, 3> owners{};
   files.keep(&owners[0], open_null());
@@ -40,7 +40,7 @@ TEST(OpenFilesTest, TheLeastRecentlyUsedIsClosed) {
   EXPECT_EQ(files.find(&owners[0]), nullptr);
 }
 
-TEST(OpenFilesTest, ADescriptorInUseStaysOpen) {
+TEST(OpenFilesTest, DescriptorInUseStaysOpen) {
   OpenFiles files(1);
   std::array<int, 2> owners{};
   files.keep(&owners[0], open_null());

@@ -14,13 +14,13 @@ namespace pistachio {
 
 namespace {
 
-// Of chunks whose footer has no size after decompression.
+// Largest plausible compression ratio of a chunk whose footer lacks a plausible uncompressed size.
 constexpr int64_t kMostBelievedCompression = 4096;
 
 struct RawPage {
   PageHeader header;
   const FileBytes* holder;
-  int64_t body_begin;  // in holder->bytes
+  int64_t body_begin;  // offset in holder->bytes
   int64_t file_offset;
 };
 
@@ -70,7 +70,7 @@ RawPage locate_page(const PageSource& source, ByteRange place) {
   return page;
 }
 
-// Version 2 keeps its levels uncompressed in front of the values.
+// Version 2 pages store their levels uncompressed in front of the values.
 int64_t plain_prefix(const PageHeader& header) {
   return header.kind == PageKind::DataV2 ? int64_t{header.definition_bytes} + header.repetition_bytes : 0;
 }
@@ -91,7 +91,7 @@ void check_sizes(const PageSource& source, const RawPage& page) {
   }
 }
 
-// True when the levels are one run of the highest level, which is how writers say that there are no NULLs.
+// True if the levels are a single run of the highest level, which is how writers encode a page without NULLs.
 bool is_single_run_of_values(const uint8_t* levels, int64_t length, int64_t rows, int max_definition) {
   uint64_t head = 0;
   int64_t position = 0;
@@ -113,11 +113,12 @@ void find_levels(const PageSource& source, const at::Tensor& bytes, int64_t begi
   int max_definition = source.column->max_definition;
   const uint8_t* data = bytes.const_data_ptr<uint8_t>();
   if (header.kind == PageKind::DataV2) {
-    // Some writers give flat columns repetition levels; all of them are 0.
+    // Some writers add repetition levels to flat columns; all of them are 0.
     page.levels_begin = begin + header.repetition_bytes;
     page.levels_end = page.levels_begin + header.definition_bytes;
     page.values_begin = page.levels_end;
-    // The header's count alone is not believed; decoding the levels finds one that is wrong. Some writers leave out levels without NULLs.
+    // Do not trust the header's NULL count alone; decoding the levels detects a wrong one. Some writers omit the levels of pages without
+    // NULLs.
     bool levels_may_say_so = header.definition_bytes > 0 &&
                              !is_single_run_of_values(data + page.levels_begin, header.definition_bytes, header.values, max_definition);
     page.may_have_nulls = max_definition > 0 && (header.nulls > 0 || levels_may_say_so);
@@ -141,7 +142,7 @@ void find_levels(const PageSource& source, const at::Tensor& bytes, int64_t begi
   page.may_have_nulls = !is_single_run_of_values(data + page.levels_begin, length, header.values, max_definition);
 }
 
-// Decompresses the pages into one buffer, or points at the bytes as read when nothing is compressed.
+// Decompresses the pages into one buffer, or refers to the bytes as read if nothing is compressed and nothing is staged.
 PageBatch assemble(const PageSource& source, const std::vector<RawPage>& raw, StagingArea* staging, std::vector<int64_t>& begins) {
   PageBatch batch;
   bool in_place = staging == nullptr && std::all_of(raw.begin(), raw.end(), [&](const RawPage& page) {

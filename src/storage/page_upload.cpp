@@ -10,16 +10,16 @@ namespace pistachio {
 
 namespace {
 
-// Neighbours in a slab are at most an alignment apart; what lies between them is copied too.
+// Neighbours in a slab are at most an alignment apart; the gap between them is copied too.
 constexpr int64_t kLargestGap = 64;
 
-// A tensor to be replaced by its copy.
+// A host tensor to be replaced by its device copy.
 struct Piece {
   at::Tensor* tensor;
   const void* slab;
-  int64_t begin;  // in the slab
+  int64_t begin;  // offset in the slab
   int64_t end;
-  int64_t target = 0;  // in the device's buffer
+  int64_t target = 0;  // offset in the device buffer
 };
 
 struct Copy {

@@ -1,4 +1,4 @@
-// Moves the pages of many columns and units to the device that decodes them: into one buffer, by few large copies.
+// Uploads the pages of many columns and units to the device that decodes them, into one buffer with a few large copies.
 #pragma once
 
 #include <span>

@@ -20,15 +20,15 @@ namespace pistachio {
 
 namespace {
 
-// Rows are looked at in blocks of this size to see whether whole pages may be left out.
+// Granularity at which selected rows decide which pages to read.
 constexpr int64_t kBlockRows = 4096;
-// When a file without offset index is walked: what is read for a page header, and at once for many.
+// Walking page headers without an offset index: bytes read for a single header, and for a window of many.
 constexpr int64_t kHeaderBytes = 4096;
 constexpr int64_t kWalkWindow = 1 << 20;
 constexpr int64_t kPagesBetweenMarks = 256;
 constexpr int64_t kLongestHeader = 16 << 20;
 
-// Of a decoded column, without the bytes of text, which are counted with the pages.
+// Decoded size without the text bytes, which are counted with the pages.
 int64_t kept_bytes(const Column& column) {
   return column.memory_bytes() - (column.type().is_text() && !column.is_dictionary() ? column.bytes().numel() : 0);
 }
@@ -69,7 +69,7 @@ std::vector<size_t> UnitReader::other_columns() const {
   return columns;
 }
 
-// With the metadata cache off, every unit pays for its own footer, as readers without one do.
+// With the metadata cache off, every unit reads the footer again, as readers without a cache do.
 Task<void> UnitReader::reload_metadata() {
   Task<std::shared_ptr<const FileMetadata>> loading = load_file_metadata(storage_.read_pool, file().file);
   std::shared_ptr<const FileMetadata> metadata = co_await loading;
@@ -87,7 +87,7 @@ Task<bool> UnitReader::bloom_filters_may_match() {
   co_return true;
 }
 
-// Rows of pages whose value range lets them pass every filter.
+// Rows of the pages whose bounds allow a match of every filter.
 Task<RowRanges> UnitReader::prune_pages() {
   RowRanges candidates({unit_.first_row, unit_.first_row + unit_.rows});
   for (const ScanFilter& filter : plan_.filters) {
@@ -110,7 +110,7 @@ Task<RowRanges> UnitReader::prune_pages() {
   co_return candidates;
 }
 
-// Walks the page headers in the file as far as the unit's rows go: for chunks too large to read at once, when there is no offset index.
+// Walks the page headers in the file up to the unit's last row: for chunks without an offset index that are too large to read at once.
 Task<PageDirectory> UnitReader::walk_file_pages(int leaf) {
   const ColumnChunkInfo& chunk = group().columns[static_cast<size_t>(leaf)];
   PageIndexes& indexes = *file().metadata->page_indexes;
@@ -119,7 +119,7 @@ Task<PageDirectory> UnitReader::walk_file_pages(int leaf) {
   at::Tensor window;
   int64_t window_begin = 0;
   int64_t window_bytes = kHeaderBytes;
-  int64_t headers = 0;  // in this window
+  int64_t headers = 0;  // parsed in this window
   int64_t walked = 0;
   while (!walk.is_complete()) {
     const int64_t position = walk.position();
@@ -130,7 +130,7 @@ Task<PageDirectory> UnitReader::walk_file_pages(int leaf) {
         const PageHeader header = parse_page_header({window.const_data_ptr<uint8_t>() + skipped, static_cast<size_t>(left)});
         const PageMark mark = walk.mark();
         walk.add(header);
-        // The next unit may begin inside this unit's last page.
+        // The next unit may start inside this unit's last page.
         if (++walked % kPagesBetweenMarks == 0 || walk.is_complete()) indexes.add_mark(unit_.row_group, leaf, mark);
         ++headers;
         continue;
@@ -143,8 +143,8 @@ Task<PageDirectory> UnitReader::walk_file_pages(int leaf) {
         }
       }
     }
-    // Small pages come many to a window, which grows; between large ones only the headers are read. A header that does not fit a window
-    // of its own is long, by statistics inside it, and gets more room.
+    // The window grows while it holds several headers (small pages), and shrinks to a single header between large pages. A header longer
+    // than the whole window (statistics can make it long) gets a larger one.
     if (left > 0 && skipped == 0) {
       window_bytes = std::min(window_bytes * 8, kLongestHeader);
     } else {
@@ -168,7 +168,7 @@ Task<PageDirectory> UnitReader::page_directory(int leaf) {
     PageDirectory walked = co_await walking;
     co_return walked;
   }
-  // Its own part only: many units may have one at a time.
+  // Copy only this unit's pages: many units may hold a directory at the same time.
   PageDirectory own;
   own.dictionary = indexed->dictionary;
   for (const PagePlace& page : indexed->pages) {
@@ -177,7 +177,7 @@ Task<PageDirectory> UnitReader::page_directory(int leaf) {
   co_return own;
 }
 
-// Reads the pages of the columns that hold wanted rows, all in one go, and makes their readers.
+// Reads all pages of the columns that have wanted rows with one request, and creates their readers.
 Task<void> UnitReader::load_columns(std::vector<size_t> columns, const RowRanges& wanted) {
   std::map<size_t, PageDirectory> directories;
   std::vector<ByteRange> ranges;
@@ -185,7 +185,7 @@ Task<void> UnitReader::load_columns(std::vector<size_t> columns, const RowRanges
   for (size_t column : columns) {
     int leaf = file().leaf_of_column[column];
     const ColumnChunkInfo& chunk = group().columns[static_cast<size_t>(leaf)];
-    // Without an offset index, a whole chunk is read rather than walked page by page.
+    // Without an offset index, reading the whole chunk beats walking it page by page.
     if (whole || (unit_.is_whole_row_group && chunk.offset_index.length == 0)) {
       ranges.push_back(chunk.pages);
       continue;
@@ -224,7 +224,7 @@ Task<void> UnitReader::load_columns(std::vector<size_t> columns, const RowRanges
   }
 }
 
-// What decompressing and decoding the wanted pages of a column takes, now that it is known how long they are.
+// Memory to decompress and decode the wanted pages of a column, now that their sizes are known.
 void UnitReader::count_needs(size_t column, const PageDirectory& directory, const RowRanges& wanted) {
   size_t leaf = static_cast<size_t>(file().leaf_of_column[column]);
   const ColumnChunkInfo& chunk = group().columns[leaf];
@@ -254,13 +254,13 @@ void UnitReader::give_back_memory() {
   if (needed < static_cast<double>(memory_->bytes())) memory_->shrink_to(static_cast<int64_t>(needed));
 }
 
-// All strips of a filtered unit are there at once: of very short ones there would be more than memory is reserved for.
+// All strips of a filtered unit exist at the same time: very short ones would be too many for the reservation.
 int64_t UnitReader::strip_rows() const {
   const int64_t rows = plan_.chunk_rows;
   return plan_.filters.empty() ? rows : std::max(rows, kBlockRows);
 }
 
-// Strips end where pages of the first column end, when that is near: fewer pages are then split between two strips.
+// A strip ends at a page boundary of the first column if one is near, so that fewer pages are split between two strips.
 UnitReader::Strip UnitReader::cut_strip(const RowRanges& candidates) {
   Strip strip;
   strip.begin = next_row_;
@@ -296,7 +296,7 @@ void UnitReader::evaluate_filters(Strip& strip) {
       return;
     }
     for (auto& [column, values] : strip.decoded) values = select_rows(values, outcome.mask);
-    // The outcome is about the rows selected so far; put it back to the places they have in the strip.
+    // The outcome covers the rows selected so far; map it back to rows of the strip.
     strip.mask = strip.mask.defined() ? kernels::spread(outcome.mask, strip.mask) : outcome.mask;
   }
   std::erase_if(strip.decoded, [&](const auto& column) {
@@ -304,7 +304,7 @@ void UnitReader::evaluate_filters(Strip& strip) {
   });
 }
 
-// The rows of the strips that passed, rounded up to blocks; everything when too little could be left out to be worth a look.
+// The selected rows, rounded up to blocks; the whole row group if skipping would save less than a quarter of it.
 RowRanges UnitReader::selected_ranges() const {
   RowRanges selected;
   for (const Strip& strip : strips_) {
@@ -385,7 +385,7 @@ Task<void> UnitReader::read_and_filter() {
   if (strips_.empty()) finish();
 }
 
-// The same value in every row: a dictionary of one entry.
+// The same value in every row, as a dictionary with one entry.
 Column UnitReader::partition_column(size_t column, int64_t rows) const {
   const TableColumn& described = plan_.table->columns[column];
   const ScalarValue& value = file().partition_values[static_cast<size_t>(described.partition)];
@@ -417,7 +417,7 @@ bool UnitReader::is_at_end() const {
   return plan_.filters.empty() ? next_row_ == unit_.first_row + unit_.rows : next_strip_ == strips_.size();
 }
 
-// The next part of the filtered strips that makes a chunk: it has rows, and no more than a chunk may have.
+// The next part of a filtered strip: at least one selected row, at most chunk_rows rows.
 UnitReader::Strip UnitReader::take_filtered_strip() {
   const int64_t most = plan_.chunk_rows;
   while (true) {
@@ -455,7 +455,7 @@ std::optional<Chunk> UnitReader::next() {
     return std::nullopt;
   }
   Strip strip = plan_.filters.empty() ? cut_strip(candidates_) : take_filtered_strip();
-  std::map<size_t, Column> by_column;  // a column asked for twice is decoded once
+  std::map<size_t, Column> by_column;  // decodes a column that is requested twice only once
   std::vector<Column> columns;
   columns.reserve(plan_.output_columns.size());
   for (size_t column : plan_.output_columns) {

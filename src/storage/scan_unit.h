@@ -1,6 +1,6 @@
-// One unit of a scan on its way through: fetched (page indexes, filter columns, filters evaluated, the other columns' pages that still
-// have rows), then decoded strip by strip into chunks. One task at a time uses it. Memory: covered by the reservation it owns, which
-// the chunks share: it is given back when the last chunk is gone.
+// One unit of a scan. fetch() reads page indexes and filter columns, evaluates the filters and reads the pages of the other columns that
+// still have rows; next() then decodes strip by strip into chunks. Used by one task at a time. Memory: covered by the reservation it owns
+// and shares with its chunks; released with the last chunk.
 #pragma once
 
 #include <map>
@@ -18,47 +18,47 @@
 
 namespace pistachio {
 
-// What a unit brings to where many units are decoded together: rows in pages that were not pruned, filters not looked at yet.
+// A unit for batched decoding: its rows in pages that were not pruned. Filters are not evaluated yet.
 struct UnitPages {
   struct UnitColumn {
-    size_t column = 0;  // of the table
-    // One of the two: pages, or what the host has decoded.
+    size_t column = 0;  // index in the table
+    // Exactly one is set: encoded pages, or a column that the host decoded.
     std::optional<ColumnPages> pages;
     std::optional<Column> decoded;
   };
   int64_t rows = 0;
-  std::vector<UnitColumn> columns;  // of filters and output, each once
+  std::vector<UnitColumn> columns;  // filter and output columns, each once
   std::shared_ptr<const Reservation> memory;
 };
 
-// Where the pages of a scan become columns.
+// Where pages are decoded.
 enum class DecodePlace { Host, Device };
 
 class UnitReader {
  public:
-  // `memory` is for the whole unit; fetch() gives back what the pages turn out not to need.
+  // `memory` covers the whole unit; fetch() returns what the pages turn out not to need.
   UnitReader(StorageContext& storage, const ScanPlan& plan, const ScanUnit& unit, Reservation memory, ScanCounters& counters,
              DecodePlace place = DecodePlace::Host);
 
-  // Reads what the unit needs and, if it is decoded on the host, evaluates the filters. Throws DataError.
+  // Reads the unit's pages and, for decoding on the host, evaluates the filters. Throws DataError.
   Task<void> fetch();
-  // The next chunk, after fetch(); nothing at the end. Throws DataError.
+  // The next chunk, after fetch(); nullopt at the end. Throws DataError.
   std::optional<Chunk> next();
 
-  // Decoding on a device: the whole unit, instead of next(), its pages in `staging`. Nothing if it has no rows. Throws DataError.
+  // For decoding on a device, instead of next(): the whole unit, its pages in `staging`. Nullopt if it has no rows. Throws DataError.
   std::optional<UnitPages> take_pages(StagingArea& staging);
 
   std::shared_ptr<const Reservation> memory() const { return memory_; }
 
  private:
-  // A part of the unit's rows that becomes one chunk, or with filters and very short chunks a few of them.
+  // Rows of the unit that become one chunk, or several if there are filters and chunk_rows is very small.
   struct Strip {
     int64_t begin = 0;
     int64_t rows = 0;
     int64_t selected = 0;
-    at::Tensor candidates;             // rows in pages that were not pruned, the only ones that were read; undefined: all
-    at::Tensor mask;                   // the selected rows, all of them candidates; undefined: all rows
-    std::map<size_t, Column> decoded;  // filter columns, by table column, selected rows only
+    at::Tensor candidates;             // rows in pages that were not pruned; no others are read; undefined: all
+    at::Tensor mask;                   // selected rows, a subset of the candidates; undefined: all rows
+    std::map<size_t, Column> decoded;  // filter columns by table column, selected rows only
   };
 
   Task<void> read_and_filter();
@@ -81,7 +81,7 @@ class UnitReader {
   void count_needs(size_t column, const PageDirectory& directory, const RowRanges& wanted);
   void give_back_memory();
   void finish();
-  // Which file and column there is too little memory for; without a column, for the columns read together.
+  // Adds the file and the column to the error; without a column, the memory was for columns that are read together.
   [[noreturn]] void rethrow_with_place(const OutOfMemory& error, std::optional<size_t> column) const;
 
   const TableFile& file() const { return plan_.table->files[unit_.file]; }
@@ -91,17 +91,17 @@ class UnitReader {
   StorageContext& storage_;
   const ScanPlan& plan_;
   const ScanUnit unit_;
-  std::shared_ptr<Reservation> memory_;  // changed by fetch() only, before anybody shares it
+  std::shared_ptr<Reservation> memory_;  // only fetch() changes it, before it is shared
   ScanCounters& counters_;
   const DecodePlace place_;
   RowRanges candidates_;  // rows in pages that were not pruned
   std::map<size_t, std::unique_ptr<ColumnReader>> readers_;  // by table column
-  // With filters: the strips that have rows left, all cut and looked at by fetch(). Without: cut one by one, since a file can claim
-  // more rows than there is memory for their strips.
+  // With filters: the strips with selected rows, cut and filtered by fetch(). Without: cut on demand, since a damaged file may claim more
+  // rows than there is memory for strips.
   std::vector<Strip> strips_;
   size_t next_strip_ = 0;
-  double needed_bytes_ = 0;  // by the pages loaded so far: their bytes, and decoding them
-  int64_t next_row_;         // where the next strip is cut
+  double needed_bytes_ = 0;  // by the pages loaded so far: their bytes and decoding them
+  int64_t next_row_;         // first row of the next strip
   bool finished_ = false;
 };
 

@@ -8,7 +8,7 @@ namespace pistachio {
 
 namespace {
 
-// A copy of this size runs at the full rate of PCIe.
+// Large enough for a copy to reach full PCIe bandwidth.
 constexpr int64_t kSlabBytes = int64_t{8} << 20;
 constexpr int64_t kAlignment = 16;
 

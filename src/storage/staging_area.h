@@ -1,6 +1,6 @@
-// Host memory that pages are copied to a GPU from. Pages of consecutive columns and units lie end to end in slabs of some megabytes: one copy moves
-// many of them, and pinned memory is allocated rarely (it costs milliseconds each time). One reading lane owns it; a slab lives as long as
-// a tensor refers to it.
+// Host staging buffers for uploads to a GPU. Pages of consecutive columns and units are packed into slabs of 8 MiB: one copy moves many
+// pages, and pinned memory, which takes milliseconds to allocate, is allocated rarely. Owned by one reader lane; a slab lives as long as a
+// tensor refers to it.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -14,7 +14,7 @@ class StagingArea {
   // Pinned for a GPU, ordinary memory otherwise.
   explicit StagingArea(at::Device device) : device_(device) {}
 
-  // uint8 [bytes], not initialised.
+  // uint8 [bytes], uninitialized.
   at::Tensor allocate(int64_t bytes);
 
  private:

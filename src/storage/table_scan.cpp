@@ -55,7 +55,7 @@ Task<std::optional<size_t>> TableScan::choose_unit() {
 
 Task<std::unique_ptr<UnitReader>> TableScan::make_unit(size_t index) {
   const ScanUnit& unit = plan_.units[index];
-  // The blocking reader gives nothing back before it has everything: whoever waited for its units, itself included, would wait in vain.
+  // The blocking reader holds all units until the last one is fetched. Waiting for it to release memory would be a deadlock.
   ReservationKind kind = storage_.settings.reader == ReaderMode::Blocking ? ReservationKind::Held : ReservationKind::Transient;
   Reservation reservation;
   try {

@@ -20,7 +20,7 @@ namespace pistachio {
 
 class TaskGroup;
 
-// A chunk with the memory it stands in: keep `memory` as long as the chunk's tensors are used.
+// A chunk and its memory: keep `memory` as long as the chunk's tensors are used.
 struct ScannedChunk {
   Chunk chunk;
   std::shared_ptr<const Reservation> memory;
@@ -28,14 +28,14 @@ struct ScannedChunk {
 
 class TableScan;
 
-// One consumer's end of a scan.
+// One consumer's handle of a scan.
 class ScanLane {
  public:
   explicit ScanLane(TableScan& scan) : scan_(scan) {}
 
-  // The next chunk; nothing at the end. Chunks come in any order over all lanes.
+  // The next chunk; nullopt at the end. No order across lanes.
   Task<std::optional<ScannedChunk>> next();
-  // The same for a scan that is decoded on a device: a unit that has rows, its pages in `staging`.
+  // Instead of next() for decoding on a device: a unit with rows, its pages in `staging`.
   Task<std::optional<UnitPages>> next_pages(StagingArea& staging);
 
  private:
@@ -45,18 +45,18 @@ class ScanLane {
 
 class TableScan {
  public:
-  // `storage`, `plan`, `counters` and `source` outlive the scan. Without a source all units of the plan are read, in its order.
+  // `storage`, `plan`, `counters` and `source` must outlive the scan. Without a source, all units of the plan are read in its order.
   TableScan(StorageContext& storage, const ScanPlan& plan, ScanCounters& counters, UnitSource* source = nullptr,
             DecodePlace place = DecodePlace::Host)
       : storage_(storage), plan_(plan), counters_(counters), source_(source), place_(place) {}
 
-  // How many units are under way at once: enough to keep every reading thread and every lane busy.
+  // Units in flight: enough to keep every I/O thread and every lane busy.
   static int64_t window(int lanes, const Settings& settings) { return lanes + settings.io_threads; }
 
-  // Runs `consume` on `lanes` lanes at the same time and returns when all have ended. The first error ends all.
+  // Runs `consume` concurrently on `lanes` lanes and returns when all are done. The first error stops all lanes.
   Task<void> run(int lanes, std::function<Task<void>(ScanLane&)> consume);
 
-  // Nobody wants the rest: no more units are begun, and lanes that go on asking come to the end soon. Any lane may call it.
+  // Starts no more units; lanes soon see the end. Any lane may call it.
   void stop() { stopped_ = true; }
 
  private:
@@ -86,7 +86,7 @@ class TableScan {
   std::unique_ptr<UnitChannel> ready_;     // with read-ahead: fetched units
   // A token for every unit between dispatch and the end of its decoding.
   std::unique_ptr<Channel<int>> in_flight_;
-  std::vector<std::unique_ptr<UnitReader>> fetched_;  // blocking reader: everything, before decoding begins
+  std::vector<std::unique_ptr<UnitReader>> fetched_;  // blocking reader: all units, fetched before decoding starts
   bool all_fetched_ = false;
 };
 

@@ -22,7 +22,7 @@ namespace pistachio {
 
 namespace {
 
-// An int64 table with a row a page, as the kernels take it.
+// The page table that kernels take: int64, one row per page.
 template <int Width, typename Fill>
 at::Tensor page_table(const EncodedValues& values, Fill fill) {
   at::Tensor table = at::empty({static_cast<int64_t>(values.pages.size()), Width}, at::kLong);
@@ -61,19 +61,19 @@ int64_t total_count(const EncodedValues& values) {
   return std::accumulate(values.counts.begin(), values.counts.end(), int64_t{0});
 }
 
-// A page must hold as many values as its definition levels say: else the values stand in rows that are not theirs. Pages with too few are
-// found while they are decoded.
+// A page must not hold more values than its definition levels say, or values would end up in the wrong rows. Decoding itself detects pages
+// with too few values.
 [[noreturn]] void refuse_surplus(const PreparedPage& page, int64_t count, const DataLocation& where) {
   throw DataError(fmt::format("the page holds more than the {} values that its levels say", count),
                   {where.file, where.row_group, where.column, page.file_offset});
 }
 
-// A dictionary has no levels; entries beyond its count have no code.
+// A dictionary page has no levels, and no code refers to surplus entries.
 bool is_counted(const PreparedPage& page) {
   return page.header.kind != PageKind::Dictionary;
 }
 
-// `capacity_of(bytes)`: how many values fit; padding that holds no value does not matter.
+// `capacity_of(bytes)` is the number of values that fit; padding too short for a value is allowed.
 template <typename CapacityOf>
 void check_plain_counts(const EncodedValues& values, const DataLocation& where, const CapacityOf& capacity_of) {
   for (size_t i = 0; i < values.pages.size(); ++i) {
@@ -83,7 +83,7 @@ void check_plain_counts(const EncodedValues& values, const DataLocation& where, 
   }
 }
 
-// Streams of another length than the count would be joined at the wrong places.
+// BYTE_STREAM_SPLIT: if the length does not match the count, bytes of different values would be combined.
 void check_split_counts(const EncodedValues& values, int64_t width, const DataLocation& where) {
   for (size_t i = 0; i < values.pages.size(); ++i) {
     const PreparedPage& page = values.pages[i];
@@ -95,7 +95,7 @@ void check_split_counts(const EncodedValues& values, int64_t width, const DataLo
   }
 }
 
-// An unsigned number in groups of seven bits; moves `position` behind it. Nothing when it does not end.
+// Reads a varint and advances `position` past it. Nullopt if it is truncated.
 std::optional<uint64_t> read_number(const uint8_t*& position, const uint8_t* end) {
   uint64_t number = 0;
   for (int shift = 0; shift < 64 && position < end; shift += 7) {
@@ -106,7 +106,7 @@ std::optional<uint64_t> read_number(const uint8_t*& position, const uint8_t* end
   return std::nullopt;
 }
 
-// A delta stream begins with block size, miniblocks a block, and its number of values.
+// A delta stream starts with its block size, miniblocks per block and number of values.
 void check_delta_count(const PreparedPage& page, int64_t begin, int64_t count, const DataLocation& where) {
   const uint8_t* position = page.values_data + (begin - page.values_begin);
   const uint8_t* end = page.values_data + (page.values_end - page.values_begin);
@@ -117,8 +117,8 @@ void check_delta_count(const PreparedPage& page, int64_t begin, int64_t count, c
   if (is_counted(page) && stored && *stored > static_cast<uint64_t>(count)) refuse_surplus(page, count, where);
 }
 
-// Runs of the RLE / bit-packed hybrid. The last packed run may be filled up, to eight values by most writers and to 256 by DuckDB; a
-// repeated value is written with its count.
+// Runs of the RLE/bit-packed hybrid. Writers pad the last packed run, most to 8 values and DuckDB to 256, so only a repeated run of 8 or
+// more surplus values is an error.
 void check_run_count(const uint8_t* position, const uint8_t* end, int bit_width, const PreparedPage& page, int64_t count,
                      const DataLocation& where) {
   if (bit_width == 0) return;
@@ -129,7 +129,7 @@ void check_run_count(const uint8_t* position, const uint8_t* end, int bit_width,
     const int64_t length = static_cast<int64_t>(*header >> 1);
     const bool is_packed = (*header & 1) != 0;
     const int64_t run_bytes = is_packed ? length * bit_width : (bit_width + 7) / 8;
-    // A packed run that is cut short at the end of the page holds what is there.
+    // A packed run that the page's end truncates holds the values that are left.
     if (!is_packed && run_bytes > end - position) return;
     left -= is_packed ? std::min(length * 8, (end - position) * 8 / bit_width) : length;
     if (!is_packed && left <= -8) refuse_surplus(page, count, where);
@@ -137,7 +137,7 @@ void check_run_count(const uint8_t* position, const uint8_t* end, int bit_width,
   }
 }
 
-// RLE booleans: a length of four bytes, then runs of one-bit values.
+// RLE booleans: a length of four bytes, then one-bit runs.
 at::Tensor decode_rle_booleans(const EncodedValues& values, const DataLocation& where) {
   at::Tensor table = page_table<6>(values, [&](const PreparedPage& page, int64_t count, int64_t* row) {
     uint32_t length = 0;
@@ -173,7 +173,7 @@ EncodedValues one_page(const EncodedValues& values, size_t index) {
   return {values.bytes, values.pages.subspan(index, 1), values.counts.subspan(index, 1)};
 }
 
-// Lengths first (delta-packed), then all bytes. `begin` is where the lengths start; gives begins and ends inside `bytes`.
+// Delta-packed lengths followed by all bytes. The lengths start at `begin`; returns begins and ends within `bytes`.
 TextPieces decode_delta_lengths(const at::Tensor& bytes, const PreparedPage& page, int64_t begin, int64_t count,
                                 const DataLocation& where) {
   check_delta_count(page, begin, count, where);
@@ -195,16 +195,16 @@ TextPieces decode_delta_text_page(const ParquetColumn& column, PageEncoding enco
   check_delta_count(page, page.values_begin, count, where);
   auto [prefixes, stream_ends] = kernels::delta_binary_decode(*values.bytes, counted_table(values), true);
   TextPieces suffixes = decode_delta_lengths(*values.bytes, page, stream_ends.item<int64_t>(), count, where);
-  // Front coding can expand without bound; what no honest writer makes is refused.
+  // Front coding can expand without bound. No sane writer exceeds this.
   constexpr int64_t kLargestExpansion = int64_t{1} << 30;
   int64_t most = column.physical == PhysicalType::FixedBytes ? count * column.fixed_width : kLargestExpansion;
   auto [bytes, begins, ends] = kernels::delta_text_expand(*values.bytes, prefixes, suffixes.begins, suffixes.ends, most);
   return {bytes, begins, ends};
 }
 
-// The values of a page end where the page ends; less than a length may follow.
+// The values of a page must reach its end; fewer bytes than a length prefix may follow.
 void check_text_counts(const EncodedValues& values, const at::Tensor& ends, const DataLocation& where) {
-  std::vector<int64_t> last;  // value of each page; any where it has none
+  std::vector<int64_t> last;  // index of each page's last value; arbitrary for empty pages
   int64_t total = 0;
   for (int64_t count : values.counts) last.push_back(std::max<int64_t>(0, (total += count) - 1));
   if (total == 0) last.clear();
@@ -240,7 +240,7 @@ TextPieces decode_text(const ParquetColumn& column, PageEncoding encoding, const
   return {bytes.empty() ? *values.bytes : at::cat(bytes), at::cat(begins), at::cat(ends)};
 }
 
-// FIXED_LEN_BYTE_ARRAY in DELTA_BYTE_ARRAY: every value must come out at the fixed width.
+// FIXED_LEN_BYTE_ARRAY in DELTA_BYTE_ARRAY: every value must have the fixed width.
 at::Tensor fixed_rows_of_text(const ParquetColumn& column, const TextPieces& text, const DataLocation& where) {
   if (text.begins.numel() > 0 && !text.ends.sub(text.begins).eq(column.fixed_width).all().item<bool>()) {
     throw DataError(fmt::format("a value is not of the {} bytes that the schema says", column.fixed_width), where);
@@ -295,7 +295,7 @@ Column decode_values(const ParquetColumn& column, PageEncoding encoding, const E
   switch (column.physical) {
     case PhysicalType::Boolean:
       if (encoding == PageEncoding::Plain) {
-        // The bits of the last byte are filled up.
+        // The last byte may be padded.
         check_plain_counts(values, where, [](int64_t bytes) { return bytes * 8 - 7; });
         return convert_numbers(column, kernels::plain_boolean_decode(*values.bytes, simple_table(values)), where);
       }

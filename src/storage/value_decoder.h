@@ -1,6 +1,5 @@
-// Turns the encoded values of a batch of pages into dense values (NULLs left out) of the column's physical type, by one kernel call
-// per encoding, and those into the column's logical type. Kernels run on the device that holds the bytes; headers are parsed
-// from the host copy.
+// Decodes a batch of pages to dense values (NULLs left out) of the column's physical type, with one kernel call per encoding, then converts
+// them to the logical type. Kernels run on the device that holds the bytes; headers are parsed from the host copy.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -13,20 +12,20 @@
 
 namespace pistachio {
 
-// Part of a batch: pages of one encoding, each with the number of values that are there.
+// Part of a batch: pages of one encoding, each with its number of non-NULL values.
 struct EncodedValues {
   const at::Tensor* bytes;
   std::span<const PreparedPage> pages;
   std::span<const int64_t> counts;
 };
 
-// Any encoding but the dictionary's. `counts` were checked against the rows. Throws DataError.
+// Any encoding but dictionary codes. `counts` have been checked against the rows. Throws DataError.
 Column decode_values(const ParquetColumn& column, PageEncoding encoding, const EncodedValues& values, const DataLocation& where);
 
-// Throws DataError if the runs of a page of dictionary codes hold more values than `count`. Reads the page's bytes on the host.
+// Throws DataError if the runs of a page of dictionary codes hold more than `count` values. Reads the host copy of the page.
 void check_code_runs(const PreparedPage& page, int64_t count, const DataLocation& where);
 
-// Dictionary codes (int32), each checked to be below the size of its page's dictionary. `dictionary_sizes` has one for each page.
+// Dictionary codes (int32), checked to be below the size of the page's dictionary; `dictionary_sizes` has one entry per page.
 at::Tensor decode_codes(const EncodedValues& values, std::span<const int64_t> dictionary_sizes, const DataLocation& where);
 
 }  // namespace pistachio
