@@ -1,5 +1,5 @@
-// Expands single bits, lowest first, to bytes of 0 and 1, and counts them. Included once per instruction set by *_simd.cpp files.
-// Never reads past `readable` bytes.
+// Expands bits, lowest first, to bytes of 0 and 1, and counts the ones. Included once per instruction set by *_simd.cpp files. Never reads
+// past `readable` bytes.
 #if defined(PISTACHIO_BIT_EXPAND_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef PISTACHIO_BIT_EXPAND_INL_H
 #undef PISTACHIO_BIT_EXPAND_INL_H
@@ -16,7 +16,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace pistachio::kernels::cpu::HWY_NAMESPACE {
 
-// `count` (at most 64) bits from bit `first` of packed on; the rest of the result is zero.
+// `count` (at most 64) bits starting at bit `first` of `packed`; the upper bits of the result are zero.
 HWY_INLINE uint64_t load_bits(const uint8_t* packed, int64_t readable, int64_t first, int64_t count) {
   const int64_t byte = first >> 3;
   const int shift = static_cast<int>(first & 7);
@@ -31,13 +31,13 @@ HWY_INLINE uint64_t load_bits(const uint8_t* packed, int64_t readable, int64_t f
   return count == 64 ? word : word & ((uint64_t{1} << count) - 1);
 }
 
-// Eight bits to eight bytes: copy the byte to all eight, keep bit i of byte i, turn what is not zero into one.
+// Eight bits to eight bytes: broadcast the byte, keep bit i in byte i, normalize nonzero bytes to one.
 HWY_INLINE uint64_t bits_to_bytes(uint64_t eight_bits) {
   const uint64_t kept = (eight_bits * 0x0101010101010101) & 0x8040201008040201;
   return ((kept + 0x7f7f7f7f7f7f7f7f) >> 7) & 0x0101010101010101;
 }
 
-// Writes bits [first, first + count) as bytes and returns how many are set. A null `out` only counts.
+// Writes bits [first, first + count) as bytes and returns the number of ones. With a null `out` it only counts.
 HWY_INLINE int64_t expand_bits(const uint8_t* packed, int64_t readable, int64_t first, int64_t count, uint8_t* out) {
   int64_t set = 0;
   for (int64_t done = 0; done < count; done += 64) {
@@ -60,7 +60,7 @@ HWY_INLINE int64_t expand_bits(const uint8_t* packed, int64_t readable, int64_t 
   return set;
 }
 
-// memset, with the many short runs of levels in mind.
+// memset, optimized for the short runs that are common in levels.
 HWY_INLINE void fill_bytes(uint8_t* out, uint8_t value, int64_t count) {
 #if HWY_TARGET <= HWY_AVX3
   if (count < 64) {

@@ -1,10 +1,10 @@
-// Unpacks bit-packed values of 1..32 bits, lowest bit first, to 32 bits, and keeps their maximum, which costs one instruction per vector
-// and replaces a second pass that checks codes against a dictionary's size. Included once per instruction set by *_simd.cpp files (hence
-// the toggled guard). Never reads past `readable` bytes: the last vectors come from a masked load or a small padded copy.
-//   AVX-512  16 values a step: a load, a permutation that brings each value's 16-bit words (or bytes, or two 32-bit words) into its lane,
-//            a variable shift, a mask
-//   AVX2     8 values a step, bytes permuted within two 16-byte halves; up to 25 bits
-//   others   one 64-bit load, shift and mask a value
+// Unpacks bit-packed values of 1..32 bits, lowest bit first, to 32 bits, and tracks their maximum: that costs one instruction per vector
+// and saves a second pass that checks codes against the size of a dictionary. Included once per instruction set by *_simd.cpp files (hence
+// the toggled guard). Never reads past `readable` bytes: the last vectors use a masked load or a small padded copy.
+//   AVX-512  16 values per step: load, permute each value's 16-bit words (or bytes, or two 32-bit words) into its lane, variable
+//            shift, mask
+//   AVX2     8 values per step, bytes permuted within two 16-byte halves; up to 25 bits
+//   others   one 64-bit load, shift and mask per value
 #if defined(PISTACHIO_BIT_UNPACK_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef PISTACHIO_BIT_UNPACK_INL_H
 #undef PISTACHIO_BIT_UNPACK_INL_H
@@ -34,10 +34,10 @@ HWY_INLINE uint64_t unpack_one(const uint8_t* packed, int64_t readable, int widt
 
 #if HWY_TARGET <= HWY_AVX3
 
-constexpr int by_words = 17;  // widest value that two 16-bit words hold at any shift
+constexpr int by_words = 17;  // widest value that fits two 16-bit words at any shift
 constexpr int by_bytes = HWY_TARGET <= HWY_AVX3_DL ? 25 : 0;
 
-// Per bit width: where each of 16 values is. Tables, because a delta miniblock has only 32 values and cannot pay for working this out.
+// Position of each of 16 values, per bit width. Tables, because a delta miniblock of 32 values is too short to amortize computing them.
 struct UnpackControls {
   alignas(64) uint8_t index[64];  // 16-bit, 8-bit or 32-bit indices, see the constructor
   alignas(64) uint32_t shift[16];
@@ -78,7 +78,7 @@ class BitUnpacker {
     max_ = _mm512_setzero_si512();
   }
 
-  // The first `count` values of `packed`, of which `readable` bytes may be read; they hold at least those values.
+  // Unpacks the first `count` values of `packed`; `readable` bytes, at least as many as these values take, may be read.
   HWY_INLINE void unpack(const uint8_t* packed, int64_t readable, int64_t count, uint32_t* out) {
     if (width_ <= by_words) {
       unpack_by([this](__m512i loaded) HWY_ATTR { return _mm512_srlv_epi32(_mm512_permutexvar_epi16(index_, loaded), shift_); }, packed,
@@ -107,7 +107,7 @@ class BitUnpacker {
 #endif
   }
 
-  // The greatest value unpacked so far.
+  // The maximum of all values unpacked so far.
   uint32_t max() const { return _mm512_reduce_max_epu32(max_); }
 
  private:
@@ -144,7 +144,7 @@ class BitUnpacker {
     alignas(32) uint8_t bytes[32];
     alignas(32) uint32_t shifts[8];
     for (int i = 0; i < 8; ++i) {
-      const int bit = i * width - (i >= 4 ? half_byte() * 8 : 0);  // the upper half is loaded from half_byte() on
+      const int bit = i * width - (i >= 4 ? half_byte() * 8 : 0);  // the upper half is loaded from half_byte()
       for (int j = 0; j < 4; ++j) bytes[4 * i + j] = static_cast<uint8_t>((bit / 8 + j) & 15);
       shifts[i] = static_cast<uint32_t>(bit % 8);
     }

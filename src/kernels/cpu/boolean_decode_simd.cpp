@@ -1,4 +1,4 @@
-// Levels of one bit, the usual case of a flat nullable column, are expanded straight from bits to bytes; wider ones are unpacked in small
+// Levels of one bit, the usual case of a flat nullable column, are expanded directly from bits to bytes; wider ones are unpacked in small
 // blocks and compared. Repeated runs are a memset.
 #include "kernels/cpu/boolean_decode_simd.h"
 
@@ -14,7 +14,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace pistachio::kernels::cpu::HWY_NAMESPACE {
 
-// Compares values [first, first + count) of a bit-packed run with max_level; a null `out` only counts. Returns how many are equal.
+// Compares values [first, first + count) of a bit-packed run with max_level and returns the number of matches; a null `out` only counts.
 HWY_INLINE int64_t compare_packed(BitUnpacker& unpacker, const RleRun& run, int bit_width, uint32_t max_level, int64_t first, int64_t count,
                                   uint8_t* out) {
   if (bit_width == 1) return expand_bits(run.packed, run.packed_bytes, first, count, out);

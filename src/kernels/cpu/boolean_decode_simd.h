@@ -1,4 +1,4 @@
-// The inner loops of definition_levels_decode and plain_boolean_decode, for raw memory.
+// The inner loops of definition_levels_decode and plain_boolean_decode, on raw memory.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ struct LevelsOutcome {
 // Writes level == max_level as bytes for levels [skip, skip + take) of the stream [begin, end). max_level is at least 1.
 LevelsOutcome decode_levels(const uint8_t* begin, const uint8_t* end, uint32_t max_level, int64_t skip, int64_t take, uint8_t* out);
 
-// Bits [skip, skip + take) of [begin, end), which must hold them, as bytes.
+// Expands bits [skip, skip + take) of [begin, end) to bytes; the range must hold them.
 void decode_bits(const uint8_t* begin, const uint8_t* end, int64_t skip, int64_t take, uint8_t* out);
 
 }  // namespace pistachio::kernels::cpu

@@ -11,7 +11,7 @@ namespace pistachio::kernels::cpu {
 
 namespace {
 
-// Before memory is taken for counts that lie.
+// Rejects bogus counts before anything is allocated for them.
 void check_counts(const at::Tensor& pages, int64_t width) {
   auto rows = pages.accessor<int64_t, 2>();
   for (int64_t page = 0; page < rows.size(0); ++page) {

@@ -1,4 +1,4 @@
-// Interleaves byte streams: 16 values a step for the widths 2, 4 and 8, blocks of values that stay in L1 for any other.
+// Interleaves byte streams: 16 values per step for widths 2, 4 and 8; other widths in blocks that stay in L1.
 #include "kernels/cpu/byte_stream_split_simd.h"
 
 #include <algorithm>

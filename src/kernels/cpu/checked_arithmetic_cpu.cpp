@@ -1,5 +1,5 @@
-// CPU bodies of checked_arithmetic and wide_arithmetic: loops without a branch per row. Whether anything went wrong is gathered in one flag
-// and looked at in the end; only then it is asked whether a row that counts was to blame.
+// CPU bodies of checked_arithmetic and wide_arithmetic: branch-free loops that accumulate errors in one flag. Only if it is set at the end
+// does a second look find out whether a valid row caused it.
 #include <ATen/ATen.h>
 #include <torch/library.h>
 
@@ -22,7 +22,7 @@ struct UnsignedOf<Int128> {
   using type = UInt128;
 };
 
-// Gives the result and sets `bad` when there is none. Divisions by zero divide by one.
+// Sets `bad` if there is no result (overflow, division by zero). A zero divisor is replaced by one.
 template <Arithmetic operation, typename Number>
 inline Number apply(Number left, Number right, bool& bad) {
   Number result = 0;
@@ -133,8 +133,8 @@ at::Tensor checked_arithmetic(const at::Tensor& left, int64_t operation, const a
   return results;
 }
 
-// Two int64 words, the low one first, are an __int128 of a little-endian machine; only its alignment may be missing, which the pooled
-// allocator gives but a slice need not.
+// Two int64 words, low word first, have the layout of an __int128 on a little-endian machine. Only the alignment may be missing: the pooled
+// allocator guarantees it, a slice does not.
 at::Tensor aligned(const at::Tensor& words) {
   return reinterpret_cast<uintptr_t>(words.const_data_ptr()) % alignof(Int128) == 0 ? words : words.clone();
 }

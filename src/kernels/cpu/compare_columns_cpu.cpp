@@ -13,7 +13,7 @@ namespace pistachio::kernels::cpu {
 
 namespace {
 
-// A comparison as one of the two tests: its sides swapped, its answer negated.
+// A comparison reduced to one of the two tests: sides swapped, result negated.
 struct TestOfSides {
   PairTest test;
   bool swapped;

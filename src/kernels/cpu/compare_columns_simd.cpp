@@ -1,5 +1,5 @@
-// Comparisons of two columns. AVX-512 compares into mask registers and turns 64 of those bits into 64 bytes with one instruction; for the
-// others the compiler's own vectors do.
+// Comparisons of two columns. AVX-512 compares into mask registers and expands 64 mask bits to 64 bytes with one instruction; for other
+// instruction sets auto-vectorization is good enough.
 #include "kernels/cpu/compare_columns_simd.h"
 
 #include <type_traits>
@@ -17,7 +17,7 @@ namespace pistachio::kernels::cpu::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Each test for one value and, with Highway's types, for a vector of them.
+// Each test for scalars and, with Highway's types, for vectors.
 template <bool with_nan>
 struct IsEqual {
   template <typename T>

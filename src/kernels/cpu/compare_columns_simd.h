@@ -1,4 +1,4 @@
-// The inner loops of compare_columns, for raw memory. Six comparisons are two tests with their sides swapped or their answers negated.
+// The inner loops of compare_columns, on raw memory. Two tests, with sides swapped or results negated, give all six comparisons.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// CPU bodies of compare_constant and compare_wide_constant. The constant is brought into the values' own type first, so that the loops
-// compare narrow values without widening them; what does not fit that type decides the answer or rounds to a neighbour.
+// CPU bodies of compare_constant and compare_wide_constant. The constant is converted to the values' type first, so that the loops compare
+// narrow values without widening. A constant out of the type's range decides all rows; one between two floats is rounded.
 #include <ATen/ATen.h>
 #include <torch/library.h>
 
@@ -32,7 +32,7 @@ TestAndSense test_of(Comparison comparison) {
   ENSURE(false, "comparison {}", static_cast<int64_t>(comparison));
 }
 
-// The answer when every value is less (or, not less, greater) than the constant.
+// The result if every value is less than the constant, or every value is greater.
 bool answer_for_all(Comparison comparison, bool values_are_less) {
   switch (comparison) {
     case Comparison::Equal: return false;
@@ -68,7 +68,7 @@ void compare_with_nan(const at::Tensor& values, Comparison comparison, uint8_t* 
   }
 }
 
-// Floats against a constant that no float equals: less means at most the float below it, greater at least the float above.
+// Floats against a constant that is not a float: `<` becomes `<=` the next float below, `>` its negation.
 void compare_with_fraction(const at::Tensor& values, Comparison comparison, double constant, uint8_t* out) {
   constexpr float infinity = std::numeric_limits<float>::infinity();
   const float nearest = static_cast<float>(constant);

@@ -1,5 +1,5 @@
-// Comparisons with a constant. AVX-512 compares into mask registers and turns 64 of those bits into 64 bytes with one instruction; for
-// the others the compiler's own vectors do.
+// Comparisons with a constant. AVX-512 compares into mask registers and expands 64 mask bits to 64 bytes with one instruction; for other
+// instruction sets auto-vectorization is good enough.
 #include "kernels/cpu/compare_constant_simd.h"
 
 #include <type_traits>
@@ -33,7 +33,7 @@ struct IsGreater {
   template <typename Left>
   HWY_INLINE auto operator()(Left left, Left right) const { return right < left; }
 };
-struct IsNumber {  // Highway's != is false for NaN, unlike C++'s, so the test is the other way round
+struct IsNumber {  // Highway's != is false for NaN, unlike C++'s, so test for equality
   template <typename Left>
   HWY_INLINE auto operator()(Left left, Left) const { return left == left; }
 };
@@ -63,7 +63,7 @@ HWY_INLINE void compare_by(Test test, const T* values, int64_t rows, bool negate
     case Test::Equal: return compare_rows(values, rows, IsEqual(), negated, constant, out);
     case Test::Less: return compare_rows(values, rows, IsLess(), negated, constant, out);
     case Test::LessEqual:
-      // Integers have no vector instruction for it, and no NaN: at most is not greater.
+      // There is no vector instruction for integer <=; without NaN it is the negation of >.
       if constexpr (std::is_integral_v<T>) return compare_rows(values, rows, IsGreater(), !negated, constant, out);
       else return compare_rows(values, rows, IsLessEqual(), negated, constant, out);
   }

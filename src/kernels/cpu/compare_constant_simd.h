@@ -1,4 +1,4 @@
-// The inner loops of compare_constant and compare_wide_constant, for raw memory.
+// The inner loops of compare_constant and compare_wide_constant, on raw memory.
 #pragma once
 
 #include <cstdint>
@@ -8,12 +8,12 @@
 
 namespace pistachio::kernels::cpu {
 
-// The three tests that, negated or not, give all six comparisons; with NaN the negation is what PostgreSQL's order asks for.
+// Three tests that, negated or not, give all six comparisons, with NaN as PostgreSQL orders it.
 enum class Test { Equal, Less, LessEqual };
 
-// out[i] = test(values[i], constant) != negated, for values of an integer kind and a constant in its range ..
+// out[i] = test(values[i], constant) != negated, for integer kinds; the constant is in the kind's range ..
 void compare_integers(ValueKind kind, const void* values, int64_t rows, Test test, bool negated, int64_t constant, uint8_t* out);
-// .. and for float (the constant is one) and double. A NaN value passes no test.
+// .. and for float (the constant is exactly a float) and double. No test is true for NaN.
 void compare_floats(ValueKind kind, const void* values, int64_t rows, Test test, bool negated, double constant, uint8_t* out);
 // out[i] = (values[i] is NaN) != negated.
 void test_nan(ValueKind kind, const void* values, int64_t rows, bool negated, uint8_t* out);

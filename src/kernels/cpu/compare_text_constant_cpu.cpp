@@ -1,4 +1,4 @@
-// CPU body of compare_text_constant: lengths decide most equalities, eight-byte keys most orders.
+// CPU body of compare_text_constant: lengths decide most equality tests, eight-byte keys most others.
 #include <ATen/ATen.h>
 #include <torch/library.h>
 

@@ -1,5 +1,5 @@
-// A stable counting sort of row numbers into parts: what partition_rows and route_rows are made of. Reads the part of every row twice, once
-// to count and once to place. Plain memory, one thread.
+// Stable counting sort of row numbers by partition, the core of partition_rows and route_rows. Evaluates the partition of every row twice,
+// to count and to place. Raw memory, one thread.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -15,7 +15,7 @@
 
 namespace pistachio::kernels::cpu {
 
-// Rows of one part that follow each other would wait for each other's counts: two counters take them in turn.
+// Two counters, used alternately, break the dependency between consecutive rows of one partition.
 template <typename PartOf>
 std::vector<int64_t> count_rows_of_parts(int64_t rows, int64_t parts, const PartOf& part_of) {
   std::vector<int64_t> counts(static_cast<size_t>(parts)), others(static_cast<size_t>(parts));
@@ -29,8 +29,8 @@ std::vector<int64_t> count_rows_of_parts(int64_t rows, int64_t parts, const Part
   return counts;
 }
 
-// part_of(row), in [0, parts), is the part of a row, as size_t. Returns (order int64 [rows], offsets int64 [parts + 1]): part p holds the
-// rows order[offsets[p], offsets[p + 1]), ascending.
+// part_of(row), a size_t below `parts`, is the row's partition. Returns (order int64 [rows], offsets int64 [parts + 1]): partition p
+// consists of rows order[offsets[p], offsets[p + 1]), ascending.
 template <typename PartOf>
 std::tuple<at::Tensor, at::Tensor> sort_into_parts(int64_t rows, int64_t parts, const PartOf& part_of) {
   std::vector<int64_t> cursors = count_rows_of_parts(rows, parts, part_of);

@@ -1,4 +1,4 @@
-// Random calls of the decoding operations: valid streams cut into random pages, skips and takes; and the same streams damaged.
+// Random calls of the decoding operations: valid streams cut into random pages with random skip and take, and the same streams damaged.
 #include <cstring>
 #include <limits>
 
@@ -23,7 +23,7 @@ using test_streams::Bytes;
 using test_streams::Random;
 using test_streams::uniform;
 
-// One page: its bytes and the columns of its row between `end` and `skip`, and how many values it holds.
+// One page: its bytes, the page table's columns between `end` and `skip`, and its number of values.
 struct Page {
   Bytes bytes;
   std::vector<int64_t> columns;
@@ -75,7 +75,7 @@ Table draw_table(Draw& draw, const DrawPage& draw_page, bool damaged) {
 
 using CallOnTable = std::function<std::vector<at::Tensor>(const Table&)>;
 
-// An operation from how to draw a page and how to call it on a table.
+// Builds an operation from a function that draws a page and one that calls it on a page table.
 Operation page_operation(std::string name, const std::function<CallOnTable(Draw&, DrawPage&)>& make) {
   const auto draw_call = [make](bool damaged) {
     return [make, damaged](Draw& draw) -> Call {
@@ -88,7 +88,7 @@ Operation page_operation(std::string name, const std::function<CallOnTable(Draw&
   return {std::move(name), draw_call(false), draw_call(true)};
 }
 
-// Values below 2^width that repeat in stretches.
+// Random values below 2^width with runs of equal ones.
 std::vector<uint32_t> draw_codes(Random& random, int64_t rows, int64_t width, uint64_t limit) {
   std::vector<uint32_t> codes;
   const bool stretches = uniform(random, 0, 1) == 0;
@@ -121,7 +121,7 @@ Operation rle_operation() {
         limit = std::min<uint64_t>(uint64_t{1} << 31, static_cast<uint64_t>(uniform(random, 1, static_cast<int64_t>(limit))));
       }
       const std::vector<uint32_t> codes = draw_codes(random, rows, width, limit);
-      // Now and then the limit is one too low for the greatest code.
+      // Occasionally the limit is one too low for the largest code.
       const int64_t slack = uniform(random, 0, 9) == 0 && limit > 1 ? 1 : 0;
       return {test_streams::encode_rle(codes, width, random, draw_rle_options(random)),
               {width, checked ? static_cast<int64_t>(limit) - slack : 0},
@@ -162,7 +162,7 @@ Operation plain_operation() {
     const at::ScalarType types[] = {at::kInt, at::kLong, at::kFloat, at::kDouble};
     const at::ScalarType type = types[draw.random() % 4];
     draw_page = random_bytes_page(8 * static_cast<int64_t>(c10::elementSize(type)));
-    // Random bits are NaNs too: compare bits.
+    // Random bits may be NaN: compare as integers.
     return [type](const Table& table) -> std::vector<at::Tensor> {
       const at::Tensor values = plain_decode(table.bytes, table.pages, type);
       return {at::tensor(static_cast<int>(values.scalar_type())), values.view(values.element_size() == 4 ? at::kInt : at::kLong)};
@@ -286,7 +286,7 @@ Call draw_decimal(Draw& draw, bool damaged) {
   const bool wide = uniform(draw.random, 0, 1) == 0;
   at::Tensor rows = random_rows(draw, width);
   const int64_t extra = width - (wide ? 16 : 8);
-  if (extra > 0) {  // the leading bytes repeat the sign
+  if (extra > 0) {  // the leading bytes are sign extension
     rows.slice(1, 0, extra).copy_(rows.slice(1, extra, extra + 1).ge(128).to(at::kByte).mul(255).expand({draw.rows, extra}));
     if (damaged && draw.rows > 0) rows[uniform(draw.random, 0, draw.rows - 1)][uniform(draw.random, 0, extra - 1)].fill_(7);
   }
@@ -294,7 +294,7 @@ Call draw_decimal(Draw& draw, bool damaged) {
   return [=]() -> std::vector<at::Tensor> { return {decimal_from_bytes(rows, wide)}; };
 }
 
-// Random times of the day, also absurd ones, at random days; the ends of the range among them.
+// Random times of day, impossible ones too, on random days including the ends of the range.
 Call draw_int96(Draw& draw, bool damaged) {
   constexpr int64_t day_of_1970 = 2440588, last_day = 106751991, nanos_of_a_day = 86400000000000;
   constexpr int64_t last_nanos = INT64_MAX % 86400000000 * 1000 + 999;

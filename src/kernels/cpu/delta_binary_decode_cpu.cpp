@@ -23,8 +23,8 @@ const char* problem_text(DeltaProblem problem) {
   return "no problem";
 }
 
-// The most values that a stream can hold by its header and its length: each block has a number and a byte for each miniblock in front.
-// 0 where the header cannot be read.
+// Upper bound of the values in a stream, from its header and its length: every block starts with a varint and one byte per miniblock. 0 if
+// the header is unreadable.
 int64_t capacity_of(const uint8_t* begin, const uint8_t* end) {
   uint64_t block_size = 0, miniblocks = 0;
   if (read_varint(begin, end, block_size) != RleProblem::None || read_varint(begin, end, miniblocks) != RleProblem::None) return 0;
@@ -33,7 +33,7 @@ int64_t capacity_of(const uint8_t* begin, const uint8_t* end) {
   return 1 + (end - begin) / static_cast<int64_t>(1 + miniblocks) * static_cast<int64_t>(block_size) + static_cast<int64_t>(block_size);
 }
 
-// Before memory is taken for counts that lie.
+// Rejects bogus counts before anything is allocated for them.
 void check_counts(const uint8_t* data, const at::Tensor& pages) {
   auto rows = pages.accessor<int64_t, 2>();
   for (int64_t page = 0; page < rows.size(0); ++page) {

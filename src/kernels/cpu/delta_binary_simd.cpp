@@ -1,5 +1,5 @@
-// Delta decoding: each miniblock is unpacked with vectors into a small buffer, then summed up. The sum is a chain of one add a value,
-// which is about as fast as a vector prefix sum with its shuffles.
+// Delta decoding: each miniblock is unpacked with vectors into a small buffer, then summed. The sum is a dependency chain of one add per
+// value, about as fast as a vector prefix sum with its shuffles.
 #include "kernels/cpu/delta_binary_simd.h"
 
 #include <algorithm>
@@ -16,7 +16,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace pistachio::kernels::cpu::HWY_NAMESPACE {
 
-constexpr int64_t delta_buffer = 256;  // values unpacked at a time; a multiple of 8, so that each part starts at a byte
+constexpr int64_t delta_buffer = 256;  // values unpacked at a time; a multiple of 8, so that each part starts at a byte boundary
 
 class DeltaDecoder {
  public:
@@ -55,7 +55,7 @@ class DeltaDecoder {
     if (total < static_cast<uint64_t>(needed_)) return DeltaProblem::TooFewValues;
     miniblocks_ = static_cast<int64_t>(miniblocks);
     miniblock_size_ = static_cast<int64_t>(block_size / miniblocks);
-    // The rest of an absurd count runs out of bytes long before this many values.
+    // Clamped; a bogus count runs out of bytes long before this.
     total_ = static_cast<int64_t>(std::min<uint64_t>(total, uint64_t{1} << 62));
     value_ = from_zigzag(first);
     return DeltaProblem::None;
@@ -80,7 +80,7 @@ class DeltaDecoder {
     return DeltaProblem::None;
   }
 
-  // Values index_ .. index_ + count - 1 from the packed deltas at position_, which are all there.
+  // Decodes `count` values starting at index_ from the packed deltas at position_, all of which are in the page.
   void add_deltas(int bit_width, uint64_t min_delta, int64_t count) {
     for (int64_t done = 0; done < count; done += delta_buffer) {
       const int64_t step = std::min(delta_buffer, count - done);
@@ -104,7 +104,7 @@ class DeltaDecoder {
     int64_t i = 0;
     for (; i < count && index + i < skip_; ++i) value_ += delta(i);
     int64_t* out = out_;
-    const int64_t place = index - skip_;  // of delta 0, negative when it is skipped
+    const int64_t place = index - skip_;  // of delta 0; negative if it is skipped
     uint64_t value = value_;
     if (is_32_bit_) {
       for (; i < count; ++i) out[place + i] = static_cast<int32_t>(static_cast<uint32_t>(value += delta(i)));
@@ -125,7 +125,7 @@ class DeltaDecoder {
   int64_t* out_;
   int64_t miniblocks_ = 0, miniblock_size_ = 0;
   int64_t total_ = 0;  // values in the stream
-  int64_t index_ = 0;  // of the next value
+  int64_t index_ = 0;  // index of the next value
   uint64_t value_ = 0;
 };
 

@@ -1,4 +1,4 @@
-// The inner loop of delta_binary_decode, for raw memory; see ops/delta_binary_decode.h for what it means.
+// The inner loop of delta_binary_decode, on raw memory; see ops/delta_binary_decode.h for the contract.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@ enum class DeltaProblem { None, EndsEarly, NumberTooLong, BlockSize, TooFewValue
 
 struct DeltaOutcome {
   DeltaProblem problem = DeltaProblem::None;
-  int64_t length = 0;  // bytes of the stream, or, with a problem, how far into it that was found
+  int64_t length = 0;  // bytes of the stream; with a problem, the offset where it was found
 };
 
 // Writes values [skip, skip + take) of the stream [begin, end).

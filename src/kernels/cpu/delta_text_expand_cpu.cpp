@@ -1,4 +1,4 @@
-// CPU body of delta_text_expand: a first pass checks and sums the lengths, so that the second copies into memory of the right size.
+// CPU body of delta_text_expand: the first pass checks and sums the lengths, the second copies into memory of the right size.
 #include <ATen/ATen.h>
 #include <fmt/format.h>
 #include <torch/library.h>
@@ -29,7 +29,7 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor> delta_text_expand(const at::Tenso
     }
     previous_length = prefixes[i] + (to[i] - from[i]);
     begin_out[i] = total;
-    total += previous_length;  // each at most max_output_bytes + size before the next check: no overflow
+    total += previous_length;  // grows by at most max_output_bytes + size between checks: no overflow
     end_out[i] = total;
     if (total > max_output_bytes) {
       throw DataError(fmt::format("text expands to more than {} bytes", max_output_bytes), {.offset = from[i]});

@@ -1,6 +1,6 @@
-// Dictionary look-up. Dictionaries that fit two AVX-512 registers (32 entries of 4 bytes, 16 of 8) are permuted from there and never touch
-// memory; 4- and 8-byte values of larger ones use gather instructions; the other sizes are plain loads, of which a core does two or
-// three a cycle anyway.
+// Dictionary lookup. Dictionaries that fit two AVX-512 registers (32 entries of 4 bytes, 16 of 8) are looked up with permutes, without
+// memory access; 4- and 8-byte values of larger ones use gather instructions; other sizes use scalar loads, of which a core does two or
+// three per cycle anyway.
 #include "kernels/cpu/dictionary_gather_simd.h"
 
 #include <cstring>

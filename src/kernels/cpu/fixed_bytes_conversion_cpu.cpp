@@ -1,4 +1,4 @@
-// CPU bodies of decimal_from_bytes, int96_to_micros and float16_to_float: plain loops, one value at a time.
+// CPU bodies of decimal_from_bytes, int96_to_micros and float16_to_float: scalar loops.
 #include <ATen/ATen.h>
 #include <torch/library.h>
 
@@ -15,7 +15,7 @@ namespace {
 int64_t signed_from_bytes(const uint8_t* bytes, int64_t width) {
   uint64_t word = 0;
   std::memcpy(reinterpret_cast<uint8_t*>(&word) + (8 - width), bytes, static_cast<size_t>(width));
-  // Swapped, the value fills the low bytes of the word; the shifts extend the sign from its top bit.
+  // After the byte swap the value is in the low bytes of the word; the shifts extend its sign.
   const int unused = static_cast<int>(8 * (8 - width));
   return static_cast<int64_t>(__builtin_bswap64(word) << unused) >> unused;
 }
@@ -28,7 +28,7 @@ bool is_sign_extension(const uint8_t* bytes, int64_t extra) {
   return true;
 }
 
-// Where the significant bytes of a row start; what comes before must repeat the sign.
+// Start of the significant bytes of a row; the bytes before must be sign extension.
 const uint8_t* significant_bytes(const uint8_t* row, int64_t width, int64_t kept, int64_t offset) {
   if (width <= kept) return row;
   if (!is_sign_extension(row, width - kept)) throw DataError("a decimal is too large for its type", {.offset = offset});

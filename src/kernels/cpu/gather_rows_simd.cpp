@@ -1,5 +1,5 @@
-// Taking rows. No branch on -1: outer joins mix them in at random. 4- and 8-byte values use AVX-512's gather, which leaves out lanes by
-// itself; the other loops read row 0 instead and mask the result.
+// Gathering rows. No branch on -1, because outer joins mix them in randomly: 4- and 8-byte values use AVX-512's masked gather; the other
+// loops read row 0 instead and mask the result.
 #include "kernels/cpu/gather_rows_simd.h"
 
 #include <algorithm>
@@ -33,7 +33,7 @@ HWY_INLINE void take_plain(const T* HWY_RESTRICT values, const int64_t* HWY_REST
   }
 }
 
-// How far ahead of the loop rows are fetched: enough to cover the latency of memory. Out-of-order execution alone looks less far.
+// Prefetch distance in rows: covers memory latency, which out-of-order execution alone does not.
 constexpr int64_t fetch_distance = 64;
 constexpr int64_t fetch_block = 64;
 

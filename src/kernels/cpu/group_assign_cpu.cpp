@@ -10,7 +10,7 @@ namespace pistachio::kernels::cpu {
 
 namespace {
 
-// A view costs nothing but keeps the whole memory: fine unless most of it is waste.
+// A view is free but keeps the whole allocation alive: acceptable unless most of it is unused.
 at::Tensor shrink(const at::Tensor& tensor, int64_t size) {
   const at::Tensor part = tensor.slice(0, 0, size);
   return size < tensor.size(0) / 2 ? part.clone() : part;

@@ -1,7 +1,6 @@
-// The table of groups. Rows go through in blocks. The first look at the table takes whatever the starting slot holds and notes the rows
-// that belong elsewhere, without a branch per row: with few groups collisions are many, and a branch on them would be mispredicted; with
-// many groups the waits for memory overlap. The rows that were noted are looked up one slot further in the same way, or, if one of their
-// hashes is new, in order one by one.
+// The hash table of groups, probed in blocks of rows. The first probe takes whatever the home slot holds and collects the rows that do not
+// match, without a branch per row: with few groups collisions are frequent and the branch would be mispredicted; with many groups cache
+// misses overlap. The remaining rows probe the next slot in the same way or, once a new hash shows up, are inserted row by row.
 #include "kernels/cpu/group_table_simd.h"
 
 #include <algorithm>
@@ -17,9 +16,9 @@ HWY_BEFORE_NAMESPACE();
 namespace pistachio::kernels::cpu::HWY_NAMESPACE {
 
 constexpr int64_t block_rows = 256;
-// Tables of at most so many slots (1 MiB) stay in the second-level cache; of larger ones the slots of the next block are fetched ahead.
+// Tables up to this size (1 MiB) stay in L2; for larger ones the slots of the next block are prefetched.
 constexpr int64_t cached_slots = 65536;
-// So few rows left over are looked up one by one.
+// This few remaining rows are handled row by row.
 constexpr int64_t few = 16;
 
 struct Assigner {
@@ -28,10 +27,10 @@ struct Assigner {
   int64_t groups;
   int64_t most_groups;
   const int64_t* HWY_RESTRICT hashes;
-  int64_t* HWY_RESTRICT ids;         // of row, not of row - begin
-  int64_t* HWY_RESTRICT first_rows;  // moves on
+  int64_t* HWY_RESTRICT ids;         // indexed by row, not by row - begin
+  int64_t* HWY_RESTRICT first_rows;  // next position to write
 
-  // False: the row needs a group that is not allowed any more.
+  // False if the row needs a new group but the limit is reached.
   HWY_INLINE bool assign_row(int64_t row) {
     const int64_t hash = hashes[row];
     int64_t at = hash & mask;
@@ -53,8 +52,8 @@ struct Assigner {
     for (int64_t row = begin; row < end; ++row) __builtin_prefetch(slots + (hashes[row] & mask));
   }
 
-  // Takes what the starting slots of the rows in [begin, end) hold. Puts the offsets of rows that belong elsewhere into `others` and
-  // returns how many they are; `met_empty` says if a hash is new.
+  // Probes the home slots of the rows in [begin, end). Writes the offsets of rows that do not match to `others` and returns their number;
+  // sets `met_empty` if a hash is new.
   HWY_INLINE int64_t look_up_block(int64_t begin, int64_t end, int32_t* HWY_RESTRICT others, bool& met_empty) const {
     int64_t other_count = 0, first = 0;
     met_empty = false;
@@ -64,7 +63,7 @@ struct Assigner {
     __mmask8 full = 0xff;
     for (; begin + first + 8 <= end; first += 8) {
       const __m512i hash = _mm512_loadu_si512(hashes + begin + first);
-      const __m512i word = _mm512_and_si512(_mm512_add_epi64(hash, hash), word_mask);  // two words a slot
+      const __m512i word = _mm512_and_si512(_mm512_add_epi64(hash, hash), word_mask);  // two words per slot
       const __m512i ids_plus_one = _mm512_i64gather_epi64(word, &slots->id_plus_one, 8);
       const __m512i found = _mm512_i64gather_epi64(word, &slots->hash, 8);
       _mm512_storeu_si512(ids + begin + first, _mm512_sub_epi64(ids_plus_one, one));
@@ -85,12 +84,12 @@ struct Assigner {
     return other_count;
   }
 
-  // The same for the rows begin + offset_at(0 .. count) and the slots `distance` behind their starting ones. `others` may be where the
-  // offsets come from.
+  // The same for the rows begin + offset_at(0 .. count - 1) and the slots `distance` after their home slots. `others` may be the array that
+  // offset_at() reads.
   template <typename OffsetAt>
   HWY_INLINE int64_t look_up(int64_t begin, const OffsetAt& offset_at, int64_t count, uint64_t distance, int32_t* others,
                              bool& met_empty) const {
-    // In local variables: the compiler takes the stores below for possible changes of the members.
+    // Local copies: the compiler must assume that the stores below change members.
     const GroupSlot* HWY_RESTRICT table = slots;
     const int64_t* HWY_RESTRICT block_hashes = hashes + begin;
     int64_t* HWY_RESTRICT block_ids = ids + begin;
@@ -110,9 +109,9 @@ struct Assigner {
     return other_count;
   }
 
-  // Returns the row before which it stopped.
+  // Returns the first row that was not assigned.
   HWY_INLINE int64_t assign_block(int64_t begin, int64_t end) {
-    int32_t others[block_rows + 8];  // vectors write past what counts
+    int32_t others[block_rows + 8];  // vector stores may overrun by 8
     bool met_empty = false;
     int64_t count = look_up_block(begin, end, others, met_empty);
     for (uint64_t distance = 1; !met_empty && count > few; ++distance) {
@@ -139,7 +138,7 @@ GroupProgress AssignGroups(GroupSlot* slots, int64_t capacity, int64_t groups, i
   return {end - begin, assigner.groups - groups};
 }
 
-// The old slots lie in the order of their hashes' low bits, so the new ones are written in a few ascending streams.
+// The old slots are ordered by the low bits of their hashes, so the new ones are written in a few ascending streams.
 void EnterSlots(const GroupSlot* from, int64_t from_capacity, GroupSlot* to, int64_t to_capacity) {
   const int64_t mask = to_capacity - 1;
   for (int64_t slot = 0; slot < from_capacity; ++slot) {

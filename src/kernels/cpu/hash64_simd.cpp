@@ -1,5 +1,5 @@
-// Hashing. The loops over numbers are written so that the compiler makes vectors of them (64-bit multiplies exist from AVX-512 on); text
-// is a chain of 128-bit multiplies per value and overlaps from one value to the next.
+// Hashing. Loops over numbers are written for auto-vectorization (64-bit multiplies exist from AVX-512 on); text is a chain of 128-bit
+// multiplies per value, which overlaps with that of the next value.
 #include "kernels/cpu/hash64_simd.h"
 
 #include <algorithm>
@@ -31,7 +31,7 @@ HWY_INLINE uint64_t combine(uint64_t first, uint64_t second) {
   return mix(first * golden + second);
 }
 
-// The bits of a double with one zero and one NaN.
+// The bits of a double, with -0.0 and all NaNs normalized.
 HWY_INLINE uint64_t canonical_bits(double value) {
   uint64_t bits;
   std::memcpy(&bits, &value, 8);
@@ -68,11 +68,11 @@ HWY_INLINE uint64_t fold_multiply(uint64_t left, uint64_t right) {
   return static_cast<uint64_t>(product) ^ static_cast<uint64_t>(product >> 64);
 }
 
-// Loading 32 bytes from `tail_masks + 32 - n` gives n bytes of ones, then zeros.
+// Loading 32 bytes from `tail_masks + 32 - n` yields n bytes of ones, then zeros.
 constexpr uint64_t tail_masks[8] = {~uint64_t{0}, ~uint64_t{0}, ~uint64_t{0}, ~uint64_t{0}, 0, 0, 0, 0};
 
-// `length` bytes, of which `readable` follow in memory. The last 32 bytes, for most values all of them, are hashed without a branch on
-// the length: a mispredicted one would cost more than the second multiplication.
+// Hashes `length` bytes; `readable` bytes may be read. The last 32 bytes, for most values all of them, are hashed without a branch on the
+// length: a misprediction would cost more than the second multiplication.
 HWY_INLINE uint64_t hash_bytes(const uint8_t* data, int64_t length, int64_t readable) {
   constexpr uint64_t first_key = 0xe7037ed1a0b428db;
   uint64_t hash = 0xa0761d6478bd642f;

@@ -1,4 +1,4 @@
-// The inner loops of hash64, hash64_text and hash64_combine, for raw memory; the functions are spelt out in ops/hash64.h.
+// The inner loops of hash64, hash64_text and hash64_combine, on raw memory; ops/hash64.h defines the functions.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@ void hash_values(ValueKind kind, const void* values, int64_t rows, uint64_t* out
 // Two-word values.
 void hash_wide(const int64_t* values, int64_t rows, uint64_t* out);
 void hash_combine(const uint64_t* first, const uint64_t* second, int64_t rows, uint64_t* out);
-// Value i is data[begins[i], ends[i]), inside the `size` bytes of data.
+// Value i is data[begins[i], ends[i]), within the `size` bytes of data.
 void hash_text(const uint8_t* data, int64_t size, const int64_t* begins, const int64_t* ends, int64_t rows, uint64_t* out);
 
 }  // namespace pistachio::kernels::cpu

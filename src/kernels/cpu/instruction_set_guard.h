@@ -1,4 +1,4 @@
-// Lets tests and benchmarks run the CPU bodies of each instruction set that this machine has, and puts the best one back at the end.
+// Lets tests and benchmarks run the CPU bodies of every instruction set of this machine; restores the best one at the end.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Tells which instruction set Highway picked, by asking a function that is compiled for each.
+// Reports the instruction set that Highway picked, through a function compiled for each.
 #include <string>
 
 #include "kernels/cpu/simd_targets.h"

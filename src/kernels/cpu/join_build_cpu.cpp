@@ -1,6 +1,6 @@
-// CPU body of join_build: a counting sort by bucket. Beyond the cache it goes in two passes, first into parts of the table that fit the
-// second-level cache, then each part by bucket, so that the scattered writes stay in cache. The first pass writes to where the part will
-// end up and the second copies each part out first: memory for all rows once more would cost more than the copying.
+// CPU body of join_build: a counting sort by bucket. Large tables take two passes, first into partitions of the table that fit L2, then
+// each partition by bucket, so that scattered writes stay in cache. The first pass writes to the partition's final place and the second
+// copies it out first: a second buffer for all rows would cost more than the copy.
 #include <ATen/ATen.h>
 #include <torch/library.h>
 
@@ -13,20 +13,20 @@ namespace pistachio::kernels::cpu {
 
 namespace {
 
-// Up to so many buckets (with about a row each: 1.5 MiB of offsets, rows and hashes) one pass is faster.
+// Up to this many buckets (about one row each: 1.5 MiB of offsets, rows and hashes) one pass is faster.
 constexpr int64_t one_pass_bits = 16;
-// Buckets of a part: the offsets, rows and hashes take a quarter of a megabyte.
+// Buckets of a partition: its offsets, rows and hashes take a quarter of a megabyte.
 constexpr int64_t part_bits = 13;
-// More parts than this would wear out the address translation; parts then outgrow the cache.
+// More partitions than this would thrash the TLB; the partitions grow beyond the cache instead.
 constexpr int64_t most_parts_bits = 11;
 
-// The top `bits` bits of a hash below its top `above` ones.
+// The `bits` bits of a hash that follow its top `above` bits.
 struct TopBits {
   int64_t above, bits;
   int64_t operator()(uint64_t hash) const { return bits == 0 ? 0 : static_cast<int64_t>(hash << above >> (64 - bits)); }
 };
 
-// Where the rows come from: all hashes, those that are valid, or a part of them.
+// Row sources: all valid rows, or those of one partition.
 struct AllRows {
   const uint64_t* hashes;
   const bool* validity;
@@ -52,7 +52,7 @@ struct PartRows {
   }
 };
 
-// Fills cursors[b] with the place of bucket b's first row, counting from `place`; returns the place behind the last.
+// Sets cursors[b] to the position of bucket b's first row, starting at `place`; returns the end of the last bucket.
 template <typename Rows>
 int64_t find_places(const Rows& source, TopBits bucket_of, int64_t place, int64_t* cursors) {
   const int64_t buckets = int64_t{1} << bucket_of.bits;
@@ -66,7 +66,7 @@ int64_t find_places(const Rows& source, TopBits bucket_of, int64_t place, int64_
   return place;
 }
 
-// Sorts rows by bucket from `place` on. offsets[1..] serve as cursors: at the end each has become the end of its bucket.
+// Sorts rows by bucket into positions from `place`. offsets[1..] serve as cursors, which end up at the ends of their buckets.
 template <typename Rows>
 int64_t sort_buckets(const Rows& source, TopBits bucket_of, int64_t place, int64_t* offsets, int64_t* order, uint64_t* ordered_hashes) {
   int64_t* cursors = offsets + 1;

@@ -13,7 +13,7 @@ namespace pistachio::kernels::cpu {
 
 namespace {
 
-// Searches and what they touch fit the first-level cache, and the waits for memory of so many overlap.
+// Small enough for L1, large enough for cache misses to overlap.
 constexpr int64_t batch_rows = 256;
 
 JoinTable table_of(const at::Tensor& offsets, const at::Tensor& ordered_hashes) {
@@ -21,7 +21,7 @@ JoinTable table_of(const at::Tensor& offsets, const at::Tensor& ordered_hashes) 
           ordered_hashes.const_data_ptr<int64_t>(), ordered_hashes.numel()};
 }
 
-// Pairs of a probe row and, until they are resolved, a place in the table.
+// Pairs of a probe row and, until resolved, a position in the table.
 class PairBuffer {
  public:
   explicit PairBuffer(int64_t capacity)
@@ -41,7 +41,7 @@ class PairBuffer {
     }
   }
 
-  // All partners of a row, place by place.
+  // Adds all matches of a row, one position at a time.
   void add_pairs(const JoinTable& table, const JoinSearch& search) {
     reserve(search.last - search.first + 1);
     int64_t* rows = probe_rows();
@@ -55,7 +55,7 @@ class PairBuffer {
     size = count;
   }
 
-  // Turns the places of the pairs from `first` on into rows.
+  // Maps the table positions of the pairs starting at `first` to build rows.
   void resolve(const int64_t* order, int64_t first) {
     int64_t* rows = places();
     for (int64_t i = first; i < size; ++i) rows[i] = order[rows[i]];
@@ -64,7 +64,7 @@ class PairBuffer {
   std::tuple<at::Tensor, at::Tensor, int64_t> result(int64_t next) const { return {part_of(probe_rows_), part_of(build_rows_), next}; }
 
  private:
-  // A view costs nothing but keeps the whole memory: fine unless most of it is waste.
+  // A view is free but keeps the whole allocation alive: acceptable unless most of it is unused.
   at::Tensor part_of(const at::Tensor& rows) const {
     const at::Tensor part = rows.slice(0, 0, size);
     return size < capacity_ / 2 ? part.clone() : part;
@@ -74,12 +74,12 @@ class PairBuffer {
   at::Tensor probe_rows_, build_rows_;
 };
 
-// The inner loops compare join_width places at once; a table that has fewer is searched place by place.
+// The inner loops compare join_width positions at once; a smaller table is searched one position at a time.
 bool is_tiny(const JoinTable& table) {
   return table.rows < join_width;
 }
 
-// Fills the searches of the valid rows in [begin, end); returns how many they are.
+// Prepares the searches of the valid rows in [begin, end); returns their number.
 int64_t start_batch(const JoinTable& table, const int64_t* hashes, const bool* validity, int64_t begin, int64_t end, JoinSearch* searches) {
   if (!is_tiny(table)) return start_searches(table, hashes, validity, begin, end, searches);
   int64_t count = 0;
@@ -89,7 +89,7 @@ int64_t start_batch(const JoinTable& table, const int64_t* hashes, const bool* v
   return count;
 }
 
-// Runs the searches of a batch; returns how many it did before there were most_pairs.
+// Runs the searches of a batch until there are most_pairs pairs; returns the number of completed searches.
 int64_t run_batch(const JoinTable& table, const JoinSearch* searches, int64_t count, int64_t most_pairs, PairBuffer& pairs) {
   int64_t done = 0;
   while (done < count && pairs.size < most_pairs) {

@@ -1,8 +1,7 @@
-// Looking rows up in the table of a join. Rows go through in batches, in steps that each wait for memory at most once, so that the waits of
-// a batch overlap: find the buckets, then compare the hashes.
-//
-// Most buckets hold up to four rows, and how many is anybody's guess: the first four places are compared without a branch on the
-// bucket's size. That is right even where they belong to other buckets, as no hash there has the top bits of this one.
+// Probing the hash table of a join. Rows are processed in batches, in steps with at most one cache miss per row, so that the misses of a
+// batch overlap: find the buckets, then compare the hashes.
+// Most buckets hold up to four rows, unpredictably many: the first four positions are compared without a branch on the bucket's size.
+// Positions of other buckets do no harm, since their hashes differ in the top bits.
 #include "kernels/cpu/join_table_simd.h"
 
 #include <algorithm>
@@ -17,7 +16,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace pistachio::kernels::cpu::HWY_NAMESPACE {
 
-// Bit i: the hash at place i is this one.
+// Bit i is set if hashes[i] equals `hash`.
 HWY_INLINE uint32_t match_places(const int64_t* hashes, int64_t hash) {
 #if HWY_TARGET <= HWY_AVX2
   const __m256i found = _mm256_cmpeq_epi64(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(hashes)), _mm256_set1_epi64x(hash));
@@ -67,7 +66,7 @@ JoinProgress FindPairs(const JoinTable& table, const JoinSearch* HWY_RESTRICT se
     if (search.last > search.first + join_width) [[unlikely]]
       break;
     uint32_t matches = match_places(hashes + search.first, search.hash);
-    // No partner or one is the rule: the pair is written in any case and counts if there is one.
+    // Usually there is at most one match: write the pair unconditionally, count it if it matched.
     rows[pairs] = search.row;
     places[pairs] = search.first + __builtin_ctz(matches | 1u << join_width);
     pairs += matches != 0;

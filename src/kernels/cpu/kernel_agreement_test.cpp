@@ -1,7 +1,6 @@
-// The one generated test of all kernels: each operation of the table is called with random arguments on its composite body, which is the
-// judge, and on the tuned body of each instruction set (or device) there is; results must be equal, and so must the kind of error.
-// Damaged streams go the same way: whatever the judge says of them, the tuned body must say too, and under AddressSanitizer neither may
-// read outside its page.
+// Property test of all kernels: calls each operation of the table with random arguments on its composite body, the reference, and on the
+// tuned body of each available instruction set or device. Results must be equal, and so must the kind of error. Damaged streams are treated
+// the same way; under AddressSanitizer neither body may read outside its page.
 #include <ATen/Parallel.h>
 #include <gtest/gtest.h>
 
@@ -20,7 +19,7 @@ using kernel_cases::Draw;
 using kernel_cases::Operation;
 
 struct Outcome {
-  std::string error;  // the class of the error, empty for a result
+  std::string error;  // class of the error; empty if there is a result
   std::string message;
   std::vector<at::Tensor> tensors;
 };
@@ -37,7 +36,7 @@ Outcome run(const Call& call) {
   }
 }
 
-// Equal, NaNs included; doubles that are not finite sums of the exact kind may differ in the last bits.
+// Equality with NaN equal to NaN; doubles may differ in the last bits, since inexact sums depend on the order of additions.
 bool same(const at::Tensor& left, const at::Tensor& right) {
   if (left.scalar_type() != right.scalar_type() || left.sizes() != right.sizes() || left.device() != right.device()) return false;
   if (!left.is_floating_point()) return at::equal(left, right);
@@ -86,7 +85,7 @@ std::vector<Operation> all_operations() {
 
 class KernelAgreement : public testing::TestWithParam<Operation> {
  protected:
-  // As in the engine's workers: ATen's own threads only disturb.
+  // As in the engine's workers, where ATen's own threads would only interfere.
   static void SetUpTestSuite() { at::set_num_threads(1); }
 
   void compare_all(const std::function<Call(Draw&)>& draw_call, const std::vector<int64_t>& sizes, int seeds) {
@@ -135,7 +134,7 @@ TEST(KernelModeTest, HoldsForItsScopeAndThread) {
 
 TEST(KernelFrontDoorTest, RefusesWrongArguments) {
   const at::Tensor bytes = at::zeros({4}, at::kByte);
-  EXPECT_THROW(rle_decode(bytes, at::tensor({0, 5, 1, 0, 0, 1}, at::kLong).view({1, 6})), InternalError);   // end behind the bytes
+  EXPECT_THROW(rle_decode(bytes, at::tensor({0, 5, 1, 0, 0, 1}, at::kLong).view({1, 6})), InternalError);   // end past the bytes
   EXPECT_THROW(rle_decode(bytes, at::tensor({0, 4, 33, 0, 0, 1}, at::kLong).view({1, 6})), InternalError);  // bit width
   EXPECT_THROW(rle_decode(bytes, at::tensor({0, 4, 1, 0, -1, 1}, at::kLong).view({1, 6})), InternalError);  // negative skip
   EXPECT_EQ(rle_decode(bytes, at::Tensor()).numel(), 0);

@@ -40,7 +40,7 @@ at::Tensor random_mask(Draw& draw, int64_t rows) {
   at::Tensor mask = at::empty({rows}, at::kBool);
   bool* out = mask.mutable_data_ptr<bool>();
   const int64_t kind = uniform(draw.random, 0, 4);
-  if (kind == 3) {  // stretches
+  if (kind == 3) {  // runs of equal values
     for (int64_t row = 0; row < rows;) {
       const int64_t stop = std::min(rows, row + uniform(draw.random, 1, 300));
       const bool value = uniform(draw.random, 0, 1) == 1;
@@ -71,7 +71,7 @@ at::Tensor random_integers(Draw& draw, int64_t count, at::ScalarType type) {
   return values;
 }
 
-// Multiples of 1/8 of modest size, so that sums are exact in any order; now and then with special values.
+// Small multiples of 1/8, so that sums are exact in any order; occasionally with special values.
 template <typename T>
 at::Tensor random_floats(Draw& draw, int64_t count, at::ScalarType type) {
   at::Tensor values = at::empty({count}, at::TensorOptions(type));
@@ -79,7 +79,7 @@ at::Tensor random_floats(Draw& draw, int64_t count, at::ScalarType type) {
   const bool special = uniform(draw.random, 0, 1) == 0;
   constexpr T infinity = std::numeric_limits<T>::infinity(), nan = std::numeric_limits<T>::quiet_NaN();
   const T specials[] = {T(0.0), T(-0.0), infinity, -infinity, nan, -nan};
-  const int64_t only = uniform(draw.random, 0, 9);  // sometimes nothing but one special value
+  const int64_t only = uniform(draw.random, 0, 9);  // sometimes a single special value everywhere
   for (int64_t i = 0; i < count; ++i) {
     out[i] = static_cast<T>(uniform(draw.random, -(1 << 20), 1 << 20)) / 8;
     if (special && only < 6) out[i] = specials[only];
@@ -106,7 +106,7 @@ at::Tensor random_values(Draw& draw, int64_t rows, bool allow_wide) {
     case 7: return disguise(draw, random_floats<double>(draw, rows, at::kDouble));
     default: {
       at::Tensor words = random_integers<int64_t>(draw, 2 * rows, at::kLong).view({rows, 2});
-      // Mostly small ones: sums of full-range values overflow, which is a case too, but not the only one.
+      // Mostly small values: sums of full-range values overflow, which must not be the only case.
       if (uniform(draw.random, 0, 3) != 0) words.select(1, 1).copy_(words.select(1, 0).bitwise_right_shift(63));
       return disguise(draw, words);
     }

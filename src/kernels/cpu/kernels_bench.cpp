@@ -1,6 +1,6 @@
-// Speed of the CPU kernels on one core, as rows a second and as a share of this machine's memory bandwidth
-// (read + written bytes against a large copy, measured at the start). Batches are the engine's chunk size, so that a kernel's output
-// stays in cache as it does in a query.
+// Throughput of the CPU kernels on one core, in rows per second and as a share of this machine's memory bandwidth (bytes read and written,
+// relative to a large copy measured at the start). Batches have the engine's chunk size, so that a kernel's output stays in cache as it
+// does in a query.
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>
 #include <benchmark/benchmark.h>
@@ -33,7 +33,7 @@ namespace {
 
 constexpr int64_t rows = 131072;
 
-// Bytes a second of a copy far larger than the caches of one core, reads and writes counted.
+// Bandwidth of a copy far larger than the caches of one core; counts reads and writes.
 double measure_bandwidth() {
   const size_t size = size_t{256} << 20;
   std::vector<uint8_t> from(size, 1), to(size, 2);
@@ -71,7 +71,7 @@ at::Tensor table(std::vector<int64_t> cells) {
   return at::tensor(cells, at::kLong).view({1, count});
 }
 
-// Codes in bit-packed runs of at most 504 values, as common writers cut them, or in one run.
+// Codes in bit-packed runs of at most 504 values, as common writers produce, or in a single run.
 at::Tensor packed_codes(int64_t width, int64_t entries, bool one_run) {
   test_streams::Random random(7);
   std::vector<uint32_t> codes(static_cast<size_t>(rows));
@@ -276,7 +276,7 @@ BENCHMARK(BM_HashText)->ArgName("kind")->Arg(0)->Arg(1);
 }  // namespace
 }  // namespace pistachio::kernels
 
-// Besides the library's own arguments: --instruction_set=AVX2 runs the bodies of that one (see the names in kernels_cpu_test).
+// In addition to the library's arguments: --instruction_set=AVX2 selects the bodies (names as in kernels_cpu_test).
 int main(int argc, char** argv) {
   using namespace pistachio::kernels;
   std::optional<InstructionSetGuard> guard;

@@ -1,4 +1,4 @@
-// CPU bodies of key_filter_add and key_filter_test. Plain loops: what they wait for is memory, and rows do not depend on each other.
+// CPU bodies of key_filter_add and key_filter_test. Scalar loops: they are bound by memory latency, and rows are independent.
 #include <ATen/ATen.h>
 #include <torch/library.h>
 

@@ -1,6 +1,6 @@
-// Writes words to many places at a time, each of which goes forward, in an output beyond the second-level cache: collects a cache line of
-// words per place and writes it past the caches. Single words would cost a cache miss and an address translation nearly every time; lines
-// written through the caches would be read first. Plain memory, one thread.
+// Scatters words to many append positions in an output larger than L2: buffers a cache line per partition and writes full lines with
+// non-temporal stores. Writing single words would cost a cache and a TLB miss almost every time; ordinary stores would read each line
+// first. Raw memory, one thread.
 #pragma once
 
 #include <algorithm>
@@ -17,12 +17,12 @@ namespace pistachio::kernels::cpu {
 
 class LineScatter {
  public:
-  // Outputs of up to so many words (1 MiB) are better written word by word.
+  // Outputs up to this many words (1 MiB) are faster to write word by word.
   static constexpr int64_t cached_words = int64_t{1} << 17;
 
-  // Part p is written from out[begins[p]] on.
+  // Partition p is written from out[begins[p]].
   LineScatter(uint64_t* out, std::vector<int64_t> begins) : begins_(std::move(begins)), lines_(begins_.size()) {
-    // Words are counted from the start of a line.
+    // Positions count from the start of a cache line.
     const int64_t before = static_cast<int64_t>(reinterpret_cast<uintptr_t>(out) / sizeof(uint64_t) % line_words);
     out_ = out - before;
     for (int64_t& begin : begins_) begin += before;
@@ -35,14 +35,14 @@ class LineScatter {
     if (slot == line_words - 1) write_line(part, at - slot);
   }
 
-  // Writes the lines that are not full; the object is used up then.
+  // Flushes the partial lines. No put() after this.
   void finish() {
     for (size_t part = 0; part < lines_.size(); ++part) {
       const int64_t end = cursors_[part], start = end - end % line_words;
       for (int64_t at = std::max(start, begins_[part]); at < end; ++at) out_[at] = lines_[part].words[at - start];
     }
 #ifdef __SSE2__
-    _mm_sfence();  // before another thread is told of the output
+    _mm_sfence();  // orders the streaming stores before the output is published to other threads
 #endif
   }
 
@@ -52,7 +52,7 @@ class LineScatter {
     uint64_t words[line_words];
   };
 
-  // A part's first line may begin before the part: those places belong to another.
+  // A partition may start in the middle of its first line: the words before it belong to another partition.
   void write_line(size_t part, int64_t start) {
     const Line& line = lines_[part];
     const int64_t missing = begins_[part] - start;

@@ -1,4 +1,4 @@
-// Counts that no page of so few bytes can hold: every body must find the lie before it takes memory for it.
+// Value counts that a page of so few bytes cannot hold: every body must reject them before it allocates memory for them.
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
@@ -31,19 +31,19 @@ class LyingCountsTest : public testing::TestWithParam<KernelMode> {
   KernelModeGuard mode_{GetParam()};
 };
 
-TEST_P(LyingCountsTest, AreBadData) {
+TEST_P(LyingCountsTest, ThrowDataErrorBeforeAllocating) {
   const at::Tensor zeros = at::zeros({16}, at::kByte);
   EXPECT_THROW(plain_decode(zeros, table({0, 16, 0, kLie}), at::kLong), DataError);
   EXPECT_THROW(plain_fixed_bytes_decode(zeros, table({0, 16, 0, kLie}), 12), DataError);
   EXPECT_THROW(plain_boolean_decode(zeros, table({0, 16, 0, kLie})), DataError);
   EXPECT_THROW(plain_text_decode(zeros, table({0, 16, 0, kLie})), DataError);
   EXPECT_THROW(byte_stream_split_decode(zeros, table({0, 16, kLie, 0, kLie}), 8), DataError);
-  // One group of eight bit-packed values, then a run of 63 of the value 1.
+  // A bit-packed group of eight values, then a run of 63 ones.
   const at::Tensor runs = bytes_of({3, 0xff, 126, 1});
   EXPECT_THROW(rle_decode(runs, table({0, 4, 1, 0, 0, kLie})), DataError);
   EXPECT_THROW(definition_levels_decode(runs, table({0, 4, 1, 0, kLie})), DataError);
   EXPECT_EQ(rle_decode(runs, table({0, 4, 1, 0, 0, 71})).numel(), 71);
-  // Blocks of 128 values in 4 miniblocks, 2^42 values claimed, the first 0; one block of deltas of no bits.
+  // Blocks of 128 values in 4 miniblocks; claims 2^42 values, the first 0; one block of zero-width deltas.
   const at::Tensor deltas = bytes_of({0x80, 1, 4, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 1, 0, 0, 0, 0, 0, 0});
   EXPECT_THROW(delta_binary_decode(deltas, table({0, 16, kLie, 0, kLie}), false), DataError);
 }

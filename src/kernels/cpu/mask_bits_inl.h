@@ -1,4 +1,4 @@
-// Turns masks of bytes (bool tensors: 0 or 1) into bits, 64 rows to a word, the unit in which spread, compress and the comparisons work.
+// Packs byte masks (bool tensors: 0 or 1) into bits, 64 rows per word, the unit in which spread, compress and the comparisons work.
 // Included once per instruction set by *_simd.cpp files.
 #if defined(PISTACHIO_MASK_BITS_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef PISTACHIO_MASK_BITS_INL_H
@@ -38,7 +38,7 @@ HWY_INLINE uint64_t mask_word(const uint8_t* mask) {
 #endif
 }
 
-// The same for fewer than 64 rows; the other bits are zero.
+// The same for fewer than 64 rows; the upper bits are zero.
 HWY_INLINE uint64_t mask_word(const uint8_t* mask, int64_t rows) {
   uint64_t word = 0;
   for (int64_t i = 0; i < rows; ++i) word |= static_cast<uint64_t>(mask[i] != 0) << i;

@@ -1,5 +1,5 @@
-// CPU bodies of plain_decode, plain_fixed_bytes_decode (both copies) and plain_boolean_decode. All pages are looked at before memory is
-// taken: a count that lies is bad data, not a lack of memory.
+// CPU bodies of plain_decode, plain_fixed_bytes_decode (both copies) and plain_boolean_decode. All pages are checked before anything is
+// allocated: a bogus count is a DataError, not a lack of memory.
 #include <ATen/ATen.h>
 #include <fmt/format.h>
 #include <torch/library.h>
@@ -14,7 +14,7 @@ namespace pistachio::kernels::cpu {
 
 namespace {
 
-// Throws when a page is shorter than `bytes_of(values)`.
+// Throws if a page is shorter than `bytes_of(values)`.
 template <typename BytesOf>
 void check_lengths(const at::Tensor& pages, const BytesOf& bytes_of) {
   auto rows = pages.accessor<int64_t, 2>();

@@ -1,5 +1,5 @@
-// CPU body of plain_text_decode. Each length says where the next one is, so the loop runs at the latency of a load plus an add; all the
-// rest (bounds, stores) hangs beside that chain.
+// CPU body of plain_text_decode. The position of a length depends on the previous length, so the loop runs at the latency of a load plus an
+// add; bounds checks and stores are off that critical path.
 #include <ATen/ATen.h>
 #include <torch/library.h>
 
@@ -12,9 +12,9 @@ namespace pistachio::kernels::cpu {
 
 namespace {
 
-// Steps over `count` values from `position` on, telling `note` where each begins and ends. One check a value: that a whole length can be
-// read. A value that crosses the end leaves a position beyond it, which the next check, or the last, catches. The prefetch helps where
-// values are so long that the hardware does not see a stream.
+// Walks `count` values from `position` and calls `note` with the begin and end of each. One check per value: that its length can be read. A
+// value that crosses the end leaves the position past it, which the next check, or the last one, catches. The prefetch helps with values so
+// long that the hardware prefetcher does not see a stream.
 template <typename Note>
 int64_t walk(const uint8_t* data, int64_t position, int64_t end, int64_t count, const Note& note) {
   if (count == 0) return position;
@@ -35,7 +35,7 @@ int64_t walk(const uint8_t* data, int64_t position, int64_t end, int64_t count, 
   return next - data;
 }
 
-// Every value has a length of four bytes: a count that lies is found before memory is taken for it.
+// Every value has a length prefix of four bytes, so bogus counts are rejected before anything is allocated for them.
 void check_lengths(const at::Tensor& pages) {
   auto rows = pages.accessor<int64_t, 2>();
   for (int64_t page = 0; page < rows.size(0); ++page) {

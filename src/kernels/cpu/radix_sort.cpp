@@ -12,16 +12,16 @@ namespace pistachio::kernels::cpu {
 
 namespace {
 
-// Fewer numbers than this are not worth the counting.
+// Below this, counting does not pay off.
 constexpr int64_t few = 256;
-// In cache passes write number by number to 256 places, beyond it line by line to 2048.
+// Cached outputs are scattered word by word to 256 positions, larger ones line by line to 2048.
 constexpr int digit_bits_in_cache = 8, digit_bits_beyond = 11;
 
 bool is_cached(int64_t count) {
   return count <= LineScatter::cached_words;
 }
 
-// The digits that the sort goes by, the lowest first.
+// The digits to sort by, lowest first.
 struct Digits {
   Digits(int64_t count, int low_bit, int high_bit) : low(low_bit) {
     const int most_bits = is_cached(count) ? digit_bits_in_cache : digit_bits_beyond;
@@ -34,7 +34,7 @@ struct Digits {
   int low, bits, passes;
 };
 
-// One row of counts a pass, all counted in one go; the number of passes is a constant so that their loop is unrolled.
+// Counts the digits of all passes in one scan. The number of passes is a constant so that the inner loop is unrolled.
 template <int passes>
 void count_passes(const uint64_t* numbers, int64_t count, Digits digits, uint32_t* counts) {
   const size_t values = digits.values();
@@ -60,7 +60,7 @@ std::vector<uint32_t> count_digits(const uint64_t* numbers, int64_t count, Digit
   return counts;
 }
 
-// Moves the numbers into the order of one digit.
+// One pass: sorts the numbers stably by one digit.
 void scatter(const uint64_t* from, uint64_t* to, int64_t count, int shift, size_t values, const uint32_t* counts) {
   std::vector<int64_t> places(values);
   std::exclusive_scan(counts, counts + values, places.begin(), int64_t{0});
@@ -76,7 +76,7 @@ void scatter(const uint64_t* from, uint64_t* to, int64_t count, int shift, size_
 }  // namespace
 
 void radix_sort(uint64_t* numbers, uint64_t* scratch, int64_t count, int low_bit, int high_bit, const StopCheck& stop) {
-  // The counts are narrow to stay in cache; so many numbers are nobody's batch.
+  // Counts have 32 bits to stay in cache; larger inputs do not occur in practice.
   if (count < few || count > std::numeric_limits<uint32_t>::max()) return std::sort(numbers, numbers + count);
   if (std::is_sorted(numbers, numbers + count)) return;
   const Digits digits(count, low_bit, high_bit);

@@ -1,5 +1,5 @@
-// Sorts numbers that hold a key in their high bits and their position in the low ones: a radix sort moves eight bytes a row for both.
-// Plain memory, one thread.
+// Sorts numbers with a key in the high bits and a position in the low bits: a radix sort that moves eight bytes per row for both. Raw
+// memory, one thread.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,8 @@
 
 namespace pistachio::kernels::cpu {
 
-// Sorts ascending by the bits [low_bit, high_bit) of the numbers; the lower ones ascend already, the higher ones are zero. The result is
-// in `numbers`; `scratch` has room for as many. Polls `stop` before each pass.
+// Sorts ascending by bits [low_bit, high_bit); the lower bits must already ascend and the higher ones be zero. The result is in `numbers`;
+// `scratch` has the same size. Polls `stop` before each pass.
 void radix_sort(uint64_t* numbers, uint64_t* scratch, int64_t count, int low_bit, int high_bit, const StopCheck& stop);
 
 }  // namespace pistachio::kernels::cpu

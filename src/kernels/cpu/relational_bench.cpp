@@ -1,5 +1,5 @@
-// Speed of the kernels that joins, groupings and sorts are made of, on one core, as rows a second. Probes and groupings come in batches of
-// the engine's chunk size against tables of many sizes; builds and sorts see all rows at once.
+// Throughput of the kernels behind joins, aggregations and sorts on one core, in rows per second. Probes and aggregations process chunks
+// against tables of many sizes; builds and sorts get all rows at once.
 #include <ATen/ATen.h>
 #include <benchmark/benchmark.h>
 
@@ -33,7 +33,7 @@ at::Tensor random_keys(int64_t rows, int64_t keys) {
   return at::randint(keys, {rows}, at::kLong);
 }
 
-// Chunks of one column, so that a benchmark does not see the same rows again and again.
+// Splits a column into chunks, so that a benchmark does not process the same rows over and over.
 std::vector<at::Tensor> chunks_of(const at::Tensor& rows) {
   std::vector<at::Tensor> chunks;
   for (int64_t first = 0; first + chunk_rows <= rows.size(0); first += chunk_rows)
@@ -69,7 +69,7 @@ void BM_KeyFilterTest(benchmark::State& state) {
 }
 BENCHMARK(BM_KeyFilterTest)->ArgName("keys")->Arg(1000)->Arg(100000)->Arg(4000000);
 
-// With as many buckets for each rank as exchanges have.
+// With as many buckets per rank as exchanges use.
 void BM_RouteRows(benchmark::State& state) {
   const int64_t ranks = state.range(0);
   const at::Tensor hashes = hash64(random_keys(chunk_rows, 1000000)), owners = at::arange(32 * ranks, at::kLong).remainder(ranks);
@@ -78,7 +78,7 @@ void BM_RouteRows(benchmark::State& state) {
 }
 BENCHMARK(BM_RouteRows)->ArgName("ranks")->Arg(1)->Arg(2)->Arg(8)->Arg(64);
 
-// The groups are all there already.
+// All groups already exist.
 void BM_GroupAssign(benchmark::State& state) {
   const int64_t keys = state.range(0);
   int64_t capacity = 2;
@@ -93,7 +93,7 @@ void BM_GroupAssign(benchmark::State& state) {
 }
 BENCHMARK(BM_GroupAssign)->ArgName("groups")->Arg(1)->Arg(4)->Arg(50)->Arg(1000)->Arg(10000)->Arg(100000)->Arg(1000000)->Arg(10000000);
 
-// All groups are new: the table grows as the caller makes it grow.
+// All groups are new: the table grows as its caller grows it.
 void BM_GroupBuild(benchmark::State& state) {
   const std::vector<at::Tensor> chunks = chunks_of(hash64(at::randperm(state.range(0), at::kLong)));
   for (auto _ : state) {
@@ -112,7 +112,7 @@ void BM_GroupBuild(benchmark::State& state) {
 }
 BENCHMARK(BM_GroupBuild)->ArgName("rows")->Arg(131072)->Arg(1 << 20)->Arg(1 << 23)->Unit(benchmark::kMillisecond);
 
-// Arguments of a segment kernel: how many groups, whether ids come in stretches of one group, whether there are NULLs.
+// Arguments of a segment kernel: number of groups, clustered or random ids, with or without NULLs.
 struct SegmentRows {
   explicit SegmentRows(benchmark::State& state)
       : groups(state.range(0)),
@@ -180,7 +180,7 @@ void BM_JoinBuild(benchmark::State& state) {
 }
 BENCHMARK(BM_JoinBuild)->ArgName("rows")->Arg(1000)->Arg(30000)->Arg(200000)->Arg(1500000)->Arg(15000000)->Unit(benchmark::kMicrosecond);
 
-// `percent` of the rows find their one partner.
+// `percent` of the rows have exactly one match.
 void BM_JoinProbe(benchmark::State& state) {
   const int64_t build_rows = state.range(0);
   const auto [offsets, order, ordered_hashes] = join_build(hash64(at::randperm(build_rows, at::kLong)));
@@ -212,7 +212,7 @@ struct TextTensors {
   at::Tensor bytes, begins, ends;
 };
 
-// Nine bytes that are the same in all values, then `letters` random ones.
+// Nine bytes common to all values, then `letters` random ones.
 TextTensors random_text(int64_t rows, int64_t letters) {
   at::Tensor bytes = at::randint('a', 'z' + 1, {rows, 9 + letters}, at::kByte);
   bytes.slice(1, 0, 9).fill_('#');

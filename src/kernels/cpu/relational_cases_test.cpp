@@ -1,4 +1,4 @@
-// Random calls of the operations that joins, groupings and sorts are made of. States are copied before each call, which changes them.
+// Random calls of the operations behind joins, aggregations and sorts. Calls modify their state, so it is copied first.
 #include <cmath>
 #include <limits>
 
@@ -37,7 +37,7 @@ int64_t random_below(Random& random, int64_t limit) {
   return static_cast<int64_t>(random() % static_cast<uint64_t>(limit));
 }
 
-// As hash64 makes them, of many or few keys; with few rows sometimes of the worst kind: equal in their top or low bits.
+// Hashes of many or few keys; for few rows sometimes adversarial ones with equal top or low bits.
 at::Tensor random_hashes(Draw& draw, int64_t rows, int64_t keys) {
   const int64_t kind = rows <= 5000 ? uniform(draw.random, 0, 5) : 0;
   const uint64_t seed = uint64_t{0x9e3779b97f4a7c15};
@@ -61,7 +61,7 @@ int64_t draw_group_count(Draw& draw) {
   return counts[draw.random() % (draw.rows < 1000 ? 7 : 9)];
 }
 
-// At random, or in stretches as sorted input has them.
+// Random, or clustered as in sorted input.
 at::Tensor random_ids(Draw& draw, int64_t rows, int64_t groups) {
   const int64_t stretch = uniform(draw.random, 0, 2) == 0 ? 20 : 1;
   int64_t id = 0;
@@ -102,7 +102,7 @@ Call draw_key_filter(Draw& draw) {
   };
 }
 
-// Owners in turn, in stretches, at random or a single one; some ranks get nothing.
+// Owners round-robin, in runs, at random or a single one; some ranks own nothing.
 Call draw_route(Draw& draw) {
   const at::Tensor hashes = random_hashes(draw, draw.rows, draw_key_count(draw));
   const int64_t bits = uniform(draw.random, 0, 16), kind = uniform(draw.random, 0, 3);
@@ -121,7 +121,7 @@ Call draw_route(Draw& draw) {
   };
 }
 
-// One call after the other until all rows are done; a table that is full grows.
+// Calls until all rows are assigned; grows a full table.
 Call draw_group_assign(Draw& draw) {
   const at::Tensor hashes = random_hashes(draw, draw.rows, draw_key_count(draw));
   const int64_t capacity = int64_t{1} << uniform(draw.random, draw.rows > 100000 ? 8 : 1, 12);
@@ -157,7 +157,7 @@ Call draw_segment_count(Draw& draw) {
   };
 }
 
-// Sums of two words that reach the end of 128 bits are an error; of one word they never get near.
+// Two-word sums may reach the limit of 128 bits, which is an error; one-word sums never get close.
 at::Tensor random_sums(Draw& draw, int64_t groups) {
   at::Tensor sums = at::empty({groups, 2}, at::kLong);
   for (int64_t group = 0; group < groups; ++group) {
@@ -234,8 +234,8 @@ struct TextDraw {
   at::Tensor bytes, begins, ends;
 };
 
-// Short values of few different bytes, zeros among them, so that many are equal, prefixes of others or differ in their length alone;
-// sometimes behind a long common prefix; sometimes the bytes are those of another row.
+// Short values of few distinct bytes, zeros included, so that many are equal, prefixes of others or differ only in length; sometimes with a
+// long common prefix; sometimes sharing the bytes of another row.
 TextDraw draw_text(Draw& draw, int64_t rows) {
   Random& random = draw.random;
   const char* prefixes[] = {"", "Customer", "a prefix of 24 characters"};
@@ -293,7 +293,7 @@ Call draw_join_probe(Draw& draw) {
   };
 }
 
-// Words of many shapes: few values, a narrow range far from zero, extremes, doubles' bits, sorted already.
+// Words of many shapes: few distinct values, a narrow range far from zero, extremes, bits of doubles, presorted.
 at::Tensor random_sort_word(Draw& draw, int64_t rows) {
   using Limits = std::numeric_limits<int64_t>;
   const int64_t kind = uniform(draw.random, 0, 6);
@@ -327,7 +327,7 @@ Call draw_compare_columns(Draw& draw) {
   at::Tensor right;
   do right = random_values(draw, draw.rows, true);
   while (right.scalar_type() != left.scalar_type() || right.dim() != left.dim());
-  if (uniform(draw.random, 0, 1) == 0) {  // some rows equal
+  if (uniform(draw.random, 0, 1) == 0) {  // some equal rows
     right = right.clone(at::MemoryFormat::Contiguous);
     right.slice(0, 0, draw.rows / 2).copy_(left.slice(0, 0, draw.rows / 2));
   }

@@ -1,5 +1,5 @@
-// What the relational kernels promise across calls and in their order, on every body: tables that are filled in several calls and grow,
-// probes that go on where they stopped, sorts that keep the order of equal rows.
+// Guarantees of the relational kernels across calls, on every body: tables filled in several calls that grow in between, probes that
+// resume, stable sorts.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -154,14 +154,14 @@ TEST_P(RelationalKernels, OwnersOutOfRangeAreRejected) {
   const at::Tensor hashes = hash64(at::arange(10, at::kLong));
   EXPECT_THROW(route_rows(hashes, words({0, 1, 2, 0}), 2), InternalError);
   EXPECT_THROW(route_rows(hashes, words({0, -1, 1, 0}), 2), InternalError);
-  EXPECT_THROW(route_rows(hashes, words({0, 1, 0}), 2), InternalError);  // no power of two
+  EXPECT_THROW(route_rows(hashes, words({0, 1, 0}), 2), InternalError);  // not a power of two
   EXPECT_THROW(route_rows(hashes, words({}), 2), InternalError);
 }
 
 TEST_P(RelationalKernels, SortsKeepTheOrderOfEqualRows) {
   for (const int64_t rows : {10, 1000, 300000}) {
     const at::Tensor first = at::randint(-3, 3, {rows}, at::kLong), second = at::randint(4, {rows}, at::kLong);
-    // The second key in the high bits of a word and as bits of a double, so that the words do not fit one number.
+    // The second key in the top bits of a word and in a double's bits, so that all words together need more than 64 bits.
     const at::Tensor wide = (second - 2).bitwise_left_shift(61) + 1;
     const std::vector<int64_t> order = list(sort_order({first, wide}));
     const std::vector<int64_t> keys = list(first * 10 + second);

@@ -1,5 +1,5 @@
-// The loop over the runs of an RLE / bit-packed stream, compiled whole for each instruction set: common writers cut bit-packed runs at 504
-// values, so a call through a function pointer per run would show.
+// The loop over the runs of an RLE/bit-packed stream, compiled as a whole per instruction set: common writers limit bit-packed runs to 504
+// values, so an indirect call per run would be noticeable.
 #include "kernels/cpu/rle_decode_simd.h"
 
 #include "kernels/cpu/simd_targets.h"
@@ -13,7 +13,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace pistachio::kernels::cpu::HWY_NAMESPACE {
 
-// Values [first, first + count) of a bit-packed run. Only values 0, 8, 16, .. start at a byte, so an odd start goes by a small buffer.
+// Values [first, first + count) of a bit-packed run. Only multiples of 8 start at a byte boundary; other starts go through a small buffer.
 HWY_INLINE void unpack_part(BitUnpacker& unpacker, const RleRun& run, int bit_width, int64_t first, int64_t count, uint32_t* out,
                             uint32_t& max) {
   const int64_t start = first & ~int64_t{7};

@@ -1,4 +1,4 @@
-// What can be wrong with a run-length stream: its text, and whether it holds as many values as are asked for.
+// Errors of run-length streams: their messages, and the check that a stream holds enough values.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,8 @@ namespace pistachio::kernels::cpu {
 // Throws DataError with the offset in the `bytes` tensor.
 [[noreturn]] void throw_rle_problem(RleProblem problem, int64_t offset);
 
-// Throws DataError when the runs in bytes[begin, end) hold fewer than `needed` values, so that no memory is taken for a count that lies.
-// Cheap: the runs are counted only where bit-packed ones could not hold the values, and then their bytes are few.
+// Throws DataError if the runs in bytes[begin, end) hold fewer than `needed` values, before anything is allocated for them. Cheap: runs are
+// only walked if bit-packing could not fit that many values into the bytes.
 void check_run_counts(const uint8_t* bytes, int64_t begin, int64_t end, int64_t bit_width, int64_t needed);
 
 }  // namespace pistachio::kernels::cpu

@@ -1,5 +1,5 @@
-// Splits a stream of Parquet's RLE / bit-packed hybrid into runs, checking each against the end of its page. One branch-light pass over
-// the run headers; whoever uses it unpacks or fills a whole run at a time. Plain memory, no ownership, one thread.
+// Splits a stream of Parquet's RLE/bit-packed hybrid into runs and checks each against the end of its page. One branch-light pass over the
+// run headers; callers unpack or fill whole runs. Raw memory, no ownership, one thread.
 #pragma once
 
 #include <algorithm>
@@ -11,13 +11,13 @@ namespace pistachio::kernels::cpu {
 enum class RleProblem { None, EndsEarly, NumberTooLong, ValueTooWide, RunTooLong };
 
 struct RleRun {
-  int64_t count = 0;                // values; of a cut-off bit-packed run, those that are wholly there
-  const uint8_t* packed = nullptr;  // bit-packed run: its bytes; null in a repeated run
-  int64_t packed_bytes = 0;         // bytes of the page from `packed` on: more than the run's own, never past the end of the page
+  int64_t count = 0;                // values; for a truncated bit-packed run, the complete ones
+  const uint8_t* packed = nullptr;  // bytes of a bit-packed run; null for a repeated run
+  int64_t packed_bytes = 0;         // readable bytes from `packed` to the end of the page, which may exceed the run
   uint32_t value = 0;               // repeated run
 };
 
-// An unsigned little-endian base-128 number; moves position behind it.
+// Reads an LEB128 number and advances `position` past it.
 inline RleProblem read_varint(const uint8_t*& position, const uint8_t* end, uint64_t& value) {
   value = 0;
   for (int shift = 0; shift <= 63; shift += 7) {
@@ -36,7 +36,7 @@ class RleRunReader {
 
   const uint8_t* position() const { return position_; }
 
-  // The next run, which may be empty. bit_width must not be 0.
+  // The next run, possibly empty. bit_width must not be 0.
   RleProblem next(RleRun& run) {
     uint64_t header;
     if (const RleProblem problem = read_varint(position_, end_, header); problem != RleProblem::None) return problem;
@@ -60,7 +60,7 @@ class RleRunReader {
     const int value_bytes = (bit_width_ + 7) / 8;
     if (end_ - position_ < value_bytes) return RleProblem::EndsEarly;
     run.value = 0;
-    std::memcpy(&run.value, position_, static_cast<size_t>(value_bytes));  // little-endian machines only, as the rest of this folder
+    std::memcpy(&run.value, position_, static_cast<size_t>(value_bytes));  // little-endian machines only, as everywhere in this folder
     position_ += value_bytes;
     return static_cast<uint64_t>(run.value) >> bit_width_ == 0 ? RleProblem::None : RleProblem::ValueTooWide;
   }

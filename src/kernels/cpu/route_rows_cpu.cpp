@@ -12,7 +12,7 @@ namespace pistachio::kernels::cpu {
 
 namespace {
 
-// Checked, and narrow: a table of the usual size stays in the first-level cache beside the cursors.
+// Checked and narrowed, so that a table of the usual size stays in L1 next to the cursors.
 std::vector<uint16_t> narrow_owners(const at::Tensor& owners, int64_t ranks) {
   const int64_t* given = owners.const_data_ptr<int64_t>();
   std::vector<uint16_t> narrow(static_cast<size_t>(owners.numel()));

@@ -1,6 +1,6 @@
-// compress and spread walk the mask in words of 64 rows. Words of all ones or all zeros, frequent in clustered data, become a copy or
-// nothing. Others go through the compress and expand instructions of AVX-512 where they exist, else value by value without branches.
-// Vectors are stored whole while there is room in the output and cut at its end.
+// compress and spread process the mask in words of 64 rows. Words of all ones or all zeros, frequent in clustered data, become a copy or
+// nothing. Others use AVX-512's compress and expand instructions where available, else branch-free scalar code. Whole vectors are stored
+// while the output has room; the last ones are masked.
 #include "kernels/cpu/row_selection_simd.h"
 
 #include <algorithm>
@@ -27,19 +27,19 @@ int64_t CountTrue(const uint8_t* mask, int64_t rows) {
 
 #if HWY_TARGET <= HWY_AVX3
 
-// How many values of T one 512-bit vector step handles; 0 where the instruction set has no compress and expand for that size.
+// Values of T per 512-bit vector step; 0 if the instruction set has no compress and expand for that size.
 template <typename T>
 constexpr int64_t lanes_of() {
   return sizeof(T) >= 4 || HWY_TARGET <= HWY_AVX3_DL ? 64 / static_cast<int64_t>(sizeof(T)) : 0;
 }
 
-// The bits of 16-byte values doubled: both words of a value move together.
+// Doubles each bit for 16-byte values, whose two words move together.
 HWY_INLINE __mmask8 word_pairs(uint64_t four_bits) {
   const uint64_t spread = (four_bits & 1) | (four_bits & 2) << 1 | (four_bits & 4) << 2 | (four_bits & 8) << 3;
   return static_cast<__mmask8>(spread * 3);
 }
 
-// A mask of the first `count` lanes.
+// A mask of the lowest `count` lanes.
 HWY_INLINE uint64_t first_lanes(int64_t count) {
   return count >= 64 ? ~uint64_t{0} : (uint64_t{1} << count) - 1;
 }
@@ -68,7 +68,7 @@ HWY_INLINE __m512i expanded(__m512i values, uint64_t bits) {
   return values;
 }
 
-// Loads or stores the first `count` values of a vector only; the rest of the memory is not touched.
+// Loads or stores only the first `count` values of a vector and does not touch other memory.
 template <typename T>
 HWY_INLINE __m512i load_first(const T* values, int64_t count) {
   return _mm512_maskz_loadu_epi8(first_lanes(count * static_cast<int64_t>(sizeof(T))), values);
@@ -87,7 +87,7 @@ constexpr int64_t lanes_of() {
 
 #endif
 
-// One word of up to 64 rows; `out` has room for `room` values, which may be just the selected ones.
+// One word of up to 64 rows; `out` has room for `room` values, possibly just the selected ones.
 template <typename T>
 HWY_INLINE int64_t compress_word(const T* values, uint64_t bits, int64_t rows, T* out, int64_t room) {
   int64_t kept = 0;
@@ -136,7 +136,7 @@ HWY_INLINE void compress_all(const T* values, const uint8_t* mask, int64_t rows,
   }
 }
 
-// One word of up to 64 rows from `values`, of which `left` may be read.
+// One word of up to 64 rows; `left` values may be read.
 template <typename T>
 HWY_INLINE int64_t spread_word(const T* values, int64_t left, uint64_t bits, int64_t rows, T* out) {
   int64_t used = 0;
@@ -188,7 +188,7 @@ HWY_INLINE void spread_all(const T* values, int64_t stored, const uint8_t* valid
   }
 }
 
-// Calls `run` with a value pointer type of the given size.
+// Calls `run` with a pointer type for the given value size.
 template <typename Run>
 HWY_INLINE void with_value_type(int64_t value_bytes, const Run& run) {
   switch (value_bytes) {

@@ -1,5 +1,5 @@
-// Private accumulators for few groups. Rows of one group that follow each other closely would wait for each other's stores; rows that go
-// to four copies in turn do not. The copies are added to the state at the end. Plain memory, one thread.
+// Private accumulators for few groups. Consecutive rows of one group would wait for each other's store-to-load forwarding; four copies used
+// in round-robin break that dependency. The copies are added to the state at the end. Raw memory, one thread.
 #pragma once
 
 #include <array>
@@ -11,9 +11,9 @@ template <typename Accumulator>
 class SegmentCopies {
  public:
   static constexpr int64_t copies = 4;
-  static constexpr int64_t most_groups = 512;  // four copies fill a third of the first-level cache
+  static constexpr int64_t most_groups = 512;  // four copies take a third of L1
 
-  // Whether the copies pay for being cleared and added up.
+  // Whether enough rows amortize clearing and merging the copies.
   static bool pays(int64_t groups, int64_t rows) { return groups <= most_groups && rows >= 4 * groups; }
 
   explicit SegmentCopies(int64_t groups) : groups_(groups) {
@@ -24,7 +24,7 @@ class SegmentCopies {
 
   Accumulator* of(int64_t copy) { return accumulators_.data() + copy * stride; }
 
-  // Calls add(group, accumulator) for each of the copies.
+  // Calls add(group, accumulator) for every group of every copy.
   template <typename Add>
   void add_up(const Add& add) {
     for (int64_t copy = 0; copy < copies; ++copy) {
@@ -33,14 +33,14 @@ class SegmentCopies {
   }
 
  private:
-  // Not a multiple of 4 KiB: the processor takes a load for a store's successor when the addresses agree in their lowest 12 bits.
+  // Not a multiple of 4 KiB, to avoid 4K aliasing: a load falsely depends on a store whose address has the same lowest 12 bits.
   static constexpr int64_t stride = most_groups + 8;
 
   int64_t groups_;
   std::array<Accumulator, size_t{copies * stride}> accumulators_;
 };
 
-// Calls each(row, copy) for all rows, with the copies in turn.
+// Calls each(row, copy) for all rows, copies in round-robin.
 template <typename Each>
 [[gnu::always_inline]] inline void for_rows_in_turn(int64_t rows, const Each& each) {
   int64_t row = 0;

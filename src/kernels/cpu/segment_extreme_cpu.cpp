@@ -1,5 +1,5 @@
-// CPU bodies of segment_extreme and segment_extreme_text. A branch per row, as it is seldom taken once a group has seen some values: no
-// row then waits for the store of another.
+// CPU bodies of segment_extreme and segment_extreme_text. A branch per row: it is rarely taken once a group has seen some values, so rows
+// do not wait for each other's stores.
 #include <ATen/ATen.h>
 #include <torch/library.h>
 
@@ -24,7 +24,7 @@ bool is_less(T left, T right) {
   if constexpr (std::is_same_v<T, WideValue>) {
     return int128_from_words(left.low, left.high) < int128_from_words(right.low, right.high);
   } else if constexpr (std::is_floating_point_v<T>) {
-    // Not less is greater, equal or with a NaN; of those only a NaN on the right alone makes the left one less.
+    // NaN is the greatest value: a number is less than NaN, NaN is not less than NaN.
     return left < right || (right != right && left == left);
   } else {
     return left < right;
@@ -38,7 +38,7 @@ void update_rows(T* best, bool* seen, const int64_t* ids, const T* values, const
     const T value = values[row];
     const bool better = take_max ? is_less(best[group], value) : is_less(value, best[group]);
     const bool valid = validity == nullptr || validity[row];
-    if (valid & (better | !seen[group])) {  // one branch: whether a row is NULL alone is hard to predict
+    if (valid & (better | !seen[group])) {  // one branch: validity alone is hard to predict
       best[group] = value;
       seen[group] = true;
     }
@@ -57,7 +57,7 @@ void segment_extreme(at::Tensor& best, at::Tensor& seen, const at::Tensor& ids, 
   with_type(value_kind_of(values), run);
 }
 
-// The best row of a group and the first eight bytes of its text, which settle most comparisons.
+// The best row of a group and the first eight bytes of its text, which decide most comparisons.
 struct TextBest {
   uint64_t key = 0;
   int64_t row = -1;
@@ -72,7 +72,7 @@ at::Tensor segment_extreme_text(const at::Tensor& bytes, const at::Tensor& begin
   const int64_t* group_of = ids.const_data_ptr<int64_t>();
   const bool* valid = validity ? validity->const_data_ptr<bool>() : nullptr;
   const auto text = [&](int64_t row) { return TextSpan{data + from[row], to[row] - from[row]}; };
-  // With the order of keys turned round, one loop finds both extremes.
+  // Inverted keys turn max into min, so one loop serves both.
   const uint64_t flip = take_max ? ~uint64_t{0} : 0;
   std::vector<TextBest> best(static_cast<size_t>(groups));
   for (int64_t row = 0; row < ids.numel(); ++row) {

@@ -1,6 +1,6 @@
-// CPU bodies of segment_moments and moments_merge. Compiled for the base instruction set only, on purpose: with fused multiply-add the
-// results would depend on the machine in their last bits. The reciprocal of the count does not wait for the mean, so rows of one group
-// wait for each other through one multiplication and two additions.
+// CPU bodies of segment_moments and moments_merge. Deliberately compiled for the base instruction set only: with fused multiply-add the
+// last bits of the results would depend on the machine. The reciprocal of the count is independent of the mean, so the dependency chain
+// between rows of one group is one multiplication and two additions.
 #include <ATen/ATen.h>
 #include <torch/library.h>
 

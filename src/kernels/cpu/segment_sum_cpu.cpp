@@ -1,5 +1,5 @@
-// CPU bodies of segment_count, segment_sum and segment_sum_float. NULLs add zero rather than branch. Sums of 64-bit integers are kept in 64
-// bits while they fit and carried into the 128-bit state when the next value would overflow.
+// CPU bodies of segment_count, segment_sum and segment_sum_float. NULLs add zero instead of branching. Sums of 64-bit integers stay in 64
+// bits while they fit and spill to the 128-bit state when the next value would overflow.
 #include <ATen/ATen.h>
 #include <torch/library.h>
 
@@ -17,7 +17,7 @@ namespace pistachio::kernels::cpu {
 
 namespace {
 
-// Whether a row counts; without NULLs the compiler sees that all do.
+// Whether a row is valid; for columns without NULLs the compiler removes the check.
 struct AllValid {
   constexpr bool operator()(int64_t) const { return true; }
 };
@@ -75,7 +75,7 @@ void sum_rows_in_copies(int64_t* sums, int64_t groups, const int64_t* ids, const
 
 template <typename T, typename Valid>
 void sum_rows(int64_t* sums, int64_t groups, const int64_t* ids, const T* values, int64_t rows, const Valid& valid) {
-  // So many 32-bit values fit their 64-bit accumulators.
+  // 64-bit accumulators cannot overflow with fewer than 2^32 values of 32 bits.
   if (SegmentCopies<int64_t>::pays(groups, rows) && rows < (int64_t{1} << 32)) {
     return sum_rows_in_copies(sums, groups, ids, values, rows, valid);
   }
@@ -97,7 +97,7 @@ void sum_wide_rows(int64_t* sums, const int64_t* ids, const int64_t* words, int6
 template <typename T, typename Valid>
 void sum_float_rows(double* sums, int64_t groups, const int64_t* ids, const T* values, int64_t rows, const Valid& valid) {
   const auto addend = [&](int64_t row) {
-    // By bits: a NULL's place may hold anything, and a branch would be mispredicted.
+    // Masked as bits: the value under a NULL may be anything, NaN included, and a branch would be mispredicted.
     const double value = static_cast<double>(values[row]);
     return std::bit_cast<double>(std::bit_cast<int64_t>(value) & -int64_t{valid(row)});
   };

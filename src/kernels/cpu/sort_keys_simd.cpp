@@ -1,4 +1,4 @@
-// Keys for sorting. Plain loops that the compiler makes vectors of.
+// Sort keys. Scalar loops that the compiler vectorizes.
 #include "kernels/cpu/sort_keys_simd.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// The inner loops that turn the words of sort_order into numbers for radix_sort, for raw memory. Each takes the rows to look at, or a null
-// pointer for the rows 0 .. count - 1.
+// The inner loops that convert the words of sort_order to numbers for radix_sort, on raw memory. `rows` selects the rows; null means 0 ..
+// count - 1.
 #pragma once
 
 #include <cstdint>
@@ -9,9 +9,9 @@ namespace pistachio::kernels::cpu {
 struct WordRange {
   int64_t least, greatest;
 };
-// Of at least one word.
+// Needs at least one word.
 WordRange range_of_words(const int64_t* words, const int64_t* rows, int64_t count);
-// numbers[i] = numbers[i] << bits | (word - least) >> dropped, of the word of row i.
+// numbers[i] = numbers[i] << bits | (word - least) >> dropped, where word is that of the i-th row.
 void append_words(const int64_t* words, const int64_t* rows, int64_t count, int64_t least, int dropped, int bits, uint64_t* numbers);
 // numbers[i] = numbers[i] << bits | i.
 void append_positions(int64_t count, int bits, uint64_t* numbers);

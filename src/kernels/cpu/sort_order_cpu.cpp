@@ -1,6 +1,6 @@
-// CPU body of sort_order. The keys of real columns span far less than 64 bits: as many leading bits of the words as fit go into one number
-// together with the row's position, and those numbers are sorted. Runs of rows that are equal in those bits, if bits were left over, are
-// sorted by the rest in the same way, short ones by comparison.
+// CPU body of sort_order. Keys of real columns span far fewer than 64 bits: as many leading bits of the words as fit are packed into one
+// number with the row's position, and the numbers are radix-sorted. If bits were left out, runs of equal rows are sorted by the rest in the
+// same way, short runs by comparison.
 #include <ATen/ATen.h>
 #include <torch/library.h>
 
@@ -44,7 +44,7 @@ class RowSorter {
   }
 
  private:
-  // Rows that are equal in all words before `word`, and still in their order.
+  // Rows that are equal in all words before `word`, still in input order.
   struct Run {
     int64_t begin, count;
     size_t word;
@@ -63,8 +63,8 @@ class RowSorter {
     int bits;
     size_t next_word;
   };
-  // Puts the position of each row of the run under the leading bits of its words; returns how many bits those are and where the words go
-  // on, which is the same word if it did not fit.
+  // Packs the leading bits of each row's words above its position in the run. Returns the number of bits and the word to continue with,
+  // which is the last one packed if some of its bits did not fit.
   Packed pack(Run run, const int64_t* rows, int index_bits, uint64_t* numbers) const {
     std::fill_n(numbers, run.count, uint64_t{0});
     int room = 64 - index_bits;
@@ -83,7 +83,7 @@ class RowSorter {
     return {64 - index_bits - room, word};
   }
 
-  // `rows` are those of the run, or null for all.
+  // `rows` are the rows of the run; null for all rows.
   void sort_long(Run run, const int64_t* rows) {
     uint64_t* numbers = reinterpret_cast<uint64_t*>(numbers_.mutable_data_ptr<int64_t>());
     int64_t* scratch = scratch_.mutable_data_ptr<int64_t>();
@@ -110,7 +110,7 @@ class RowSorter {
   int64_t* order_;
   StopCheck stop_;
   at::Tensor numbers_, scratch_;
-  std::vector<Run> runs_;  // to be sorted yet
+  std::vector<Run> runs_;  // still to be sorted
 };
 
 at::Tensor sort_order(at::TensorList words, const std::optional<at::Tensor>& stop) {

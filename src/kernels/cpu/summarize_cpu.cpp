@@ -11,7 +11,7 @@ namespace pistachio::kernels::cpu {
 
 namespace {
 
-// Two-word decimals are rare enough for a plain loop.
+// Two-word decimals are rare enough for a scalar loop.
 at::Tensor summarize_wide(const at::Tensor& values, const int32_t* codes, const bool* validity, int64_t rows) {
   const int64_t* words = values.const_data_ptr<int64_t>();
   int64_t count = 0;

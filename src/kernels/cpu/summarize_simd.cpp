@@ -1,6 +1,6 @@
-// Count, min, max and sum in 64-bit lanes, one loop for all sources of values: memory, a dictionary in memory (gather), a dictionary in
-// two AVX-512 registers (permute). Sums of int64 are kept as two sums of 32-bit halves, which no row count in memory can overflow and
-// which costs nothing beside the loads; narrower values need one.
+// Count, min, max and sum in 64-bit lanes, one loop for all sources of values: memory, a dictionary in memory (gather), a dictionary in two
+// AVX-512 registers (permute). Sums of int64 are kept as two sums of 32-bit halves, which cannot overflow for any row count in memory and
+// are free next to the loads; narrower values need one sum.
 #include "kernels/cpu/summarize_simd.h"
 
 #include <algorithm>
@@ -30,7 +30,7 @@ HWY_INLINE int64_t lanes() {
   return static_cast<int64_t>(hn::Lanes(Int64Tag()));
 }
 
-// Lanes of int64 from lanes of any integer type.
+// Widens the lanes of any integer type to int64.
 template <typename T>
 HWY_INLINE Int64Vector widen(const T* values) {
   const Int64Tag wide;
@@ -50,7 +50,7 @@ HWY_INLINE DoubleVector widen_float(const float* values) {
   return hn::PromoteTo(DoubleTag(), hn::LoadU(narrow, values));
 }
 
-// Sources: vector(row) gives lanes() values from `row` on, scalar(row) one.
+// Sources: vector(row) returns lanes() values starting at `row`, scalar(row) one.
 template <typename T>
 struct PlainIntegers {
   const T* values;
@@ -106,7 +106,7 @@ struct GatheredFloats {
 
 #if HWY_TARGET <= HWY_AVX3
 
-// A dictionary of at most 16 entries, widened to 64 bits.
+// Dictionaries of at most this many entries are kept in registers, widened to 64 bits.
 constexpr int64_t register_entries = 16;
 
 template <typename Wide>
@@ -126,12 +126,12 @@ struct RegisterSource {
 
 #endif
 
-// True lanes where the rows from `validity` on are valid.
+// Lanes of valid rows, starting at `validity`.
 HWY_INLINE hn::Mask<Int64Tag> valid_lanes(const uint8_t* validity) {
   return hn::Ne(widen(validity), hn::Zero(Int64Tag()));
 }
 
-// Locals of the loops below, named and not an array: they have to stay in registers.
+// Separate variables rather than an array, so that they stay in registers.
 struct IntegerPartial {
   Int64Vector low, high, min, max;
 };
@@ -220,7 +220,7 @@ HWY_INLINE void add_floats(FloatPartial& partial, const Source& source, const ui
   partial.max = hn::Max(partial.max, hn::IfThenElse(number, value, hn::Set(d, -infinity)));
 }
 
-// NaN counts apart: it is the greatest value, and the smallest only when there is no number.
+// NaN is counted separately: it is the maximum, and the minimum only if there are no numbers.
 struct FloatState {
   double sum = 0;
   double min = std::numeric_limits<double>::infinity();

@@ -1,4 +1,4 @@
-// The inner loops of summarize and summarize_dictionary, for raw memory.
+// The inner loops of summarize and summarize_dictionary, on raw memory.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@ namespace pistachio::kernels::cpu {
 
 struct IntegerSummary {
   int64_t count = 0;
-  int64_t min = 0;  // zeros when count is 0
+  int64_t min = 0;  // zeros if count is 0
   int64_t max = 0;
   Int128 sum = 0;
 };
@@ -22,7 +22,7 @@ struct FloatSummary {
   double sum = 0;
 };
 
-// `validity` may be null: all rows count. `codes` may be null: row i is values[i]; else it is values[codes[i]], of `entries` values.
+// Null `validity`: all rows are valid. Null `codes`: row i is values[i]; else values[codes[i]], of `entries` values.
 IntegerSummary summarize_integers(ValueKind kind, const void* values, int64_t entries, const int32_t* codes, const uint8_t* validity,
                                   int64_t rows);
 FloatSummary summarize_floats(ValueKind kind, const void* values, int64_t entries, const int32_t* codes, const uint8_t* validity,

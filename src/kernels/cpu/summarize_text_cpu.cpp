@@ -54,10 +54,10 @@ at::Tensor summarize_text(const at::Tensor& bytes, const at::Tensor& begins, con
   return pack(sum_text_lengths(text.data, text.begins, text.ends, valid, text.rows), find_extremes(text, valid));
 }
 
-// One byte per entry: whether a valid row uses it. A last entry takes the codes of invalid rows.
+// One byte per entry: whether a valid row uses it. An extra last entry absorbs the codes of invalid rows.
 std::vector<uint8_t> used_entries(int64_t entries, const int32_t* codes, const uint8_t* validity, int64_t rows) {
   std::vector<uint8_t> used(static_cast<size_t>(entries) + 1);
-  uint8_t* const mark = used.data();  // a local: stores of bytes may alias anything, the vector's own pointer too
+  uint8_t* const mark = used.data();  // a local, since byte stores may alias the vector's own pointer
   constexpr int64_t block = 4096;
   for (int64_t start = 0; start < rows; start += block) {
     const int64_t stop = std::min(rows, start + block);
@@ -66,15 +66,15 @@ std::vector<uint8_t> used_entries(int64_t entries, const int32_t* codes, const u
     } else {
       for (int64_t row = start; row < stop; ++row) mark[validity[row] != 0 ? codes[row] : entries] = 1;
     }
-    // Of a small dictionary the first rows mostly use every entry, and the others add nothing.
+    // The first rows usually use every entry of a small dictionary; then the rest cannot add anything.
     if (entries <= block && std::memchr(mark, 0, static_cast<size_t>(entries)) == nullptr) break;
   }
   return used;
 }
 
-// For dictionaries with no more entries than rows: the lengths of the entries, then the sum over the codes.
+// For dictionaries with no more entries than rows: computes the length of each entry, then sums over the codes.
 TextLengths sum_by_entry(const Text& dictionary, const int32_t* codes, const uint8_t* validity, int64_t rows) {
-  // Tensors, for their memory comes from the caching allocator: a fresh mapping per call would cost more than the counting.
+  // Tensors, because their memory comes from the caching allocator: a fresh mapping per call would cost more than the counting.
   at::Tensor character_tensor = at::empty({dictionary.rows}, at::kLong), byte_tensor = at::empty({dictionary.rows}, at::kLong);
   int64_t* characters = character_tensor.mutable_data_ptr<int64_t>();
   int64_t* bytes = byte_tensor.mutable_data_ptr<int64_t>();
@@ -92,7 +92,7 @@ TextLengths sum_by_entry(const Text& dictionary, const int32_t* codes, const uin
   return {by_characters.count, static_cast<int64_t>(by_characters.sum), byte_sum};
 }
 
-// For larger dictionaries, of which most entries may be unused: look the rows up, then as for plain text.
+// For larger dictionaries, which may be mostly unused: looks up the rows, then proceeds as for plain text.
 TextLengths sum_by_row(const Text& dictionary, const int32_t* codes, const uint8_t* validity, int64_t rows) {
   at::Tensor begins = at::empty({rows}, at::kLong), ends = at::empty({rows}, at::kLong);
   gather_values(dictionary.begins, dictionary.rows, 8, codes, rows, begins.mutable_data_ptr());

@@ -1,5 +1,5 @@
-// Encoders that make the inputs of the kernel tests and benchmarks: Parquet's run-length, delta, text and split-stream encodings, with the
-// freedom that writers have (run kinds, block sizes, padding) drawn at random. For tests only; plain and slow.
+// Encoders for the inputs of kernel tests and benchmarks: Parquet's run-length, delta, text and split-stream encodings, with choices that
+// writers are free to make (run kinds, block sizes, padding) drawn at random. For tests only; simple and slow.
 #pragma once
 
 #include <algorithm>
@@ -38,8 +38,8 @@ inline void append_packed(Bytes& out, const std::vector<uint64_t>& values, int64
   }
 }
 
-// RLE / bit-packed hybrid. Repetitions of at least `min_repeat` values become a repeated run, with `cut` sometimes cut in two; the
-// rest goes to bit-packed runs of at most `max_groups` groups of eight. `drop_padding` leaves out the last run's bytes that hold no value.
+// RLE/bit-packed hybrid. At least `min_repeat` equal values become a repeated run, which `cut` sometimes splits in two; the rest become
+// bit-packed runs of at most `max_groups` groups of eight. `drop_padding` omits the last run's bytes without values.
 struct RleOptions {
   int64_t min_repeat = 8;
   int64_t max_groups = 63;

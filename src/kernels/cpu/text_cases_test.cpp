@@ -1,4 +1,4 @@
-// Random calls of the operations on text.
+// Random calls of the text operations.
 #include <cstring>
 
 #include "kernels/cpu/kernel_cases.h"
@@ -29,7 +29,7 @@ std::string draw_value(Random& random, int64_t kind) {
   return value;
 }
 
-// Values with gaps between them, sometimes in another order than in memory.
+// Values with gaps between them, sometimes not in memory order.
 TextWithValues draw_text_with_values(Draw& draw, int64_t rows) {
   Random& random = draw.random;
   const int64_t kind = uniform(random, 0, 2), gap = uniform(random, 0, 1) * 4;
@@ -38,7 +38,7 @@ TextWithValues draw_text_with_values(Draw& draw, int64_t rows) {
   Bytes bytes;
   std::vector<int64_t> begins, ends;
   for (int64_t i = 0; i < rows; ++i) {
-    if (shuffled && i > 0 && random() % 2 == 0) {  // the same bytes again
+    if (shuffled && i > 0 && random() % 2 == 0) {  // reuse the previous bytes
       const size_t other = random() % begins.size();
       begins.push_back(begins[other]);
       ends.push_back(ends[other]);
@@ -101,7 +101,7 @@ Call draw_summarize_text_dictionary(Draw& draw) {
   return [=] { return summary_tensor(summarize_text_dictionary(text.bytes, text.begins, text.ends, codes, validity)); };
 }
 
-// Literals are characters of the texts, some of them cut out of one, so that patterns match now and then.
+// Literals use characters of the texts, some are substrings of one, so that patterns match now and then.
 Call draw_match(Draw& draw) {
   Random& random = draw.random;
   const TextWithValues text = draw_text_with_values(draw, draw.rows);

@@ -1,4 +1,5 @@
-// CPU body of text_compact. Most values are short: those are copied 16 bytes at once, which may write over what the next value fills.
+// CPU body of text_compact. Most values are short and copied with one 16-byte store, which may overrun into bytes that the next value
+// fills.
 #include <ATen/ATen.h>
 #include <torch/library.h>
 

@@ -1,4 +1,4 @@
-// Finds the smallest and the greatest text value, by bytes. Two eight-byte keys per candidate settle nearly all comparisons. Plain
+// Finds the smallest and the greatest text value in byte order. Two eight-byte keys per candidate decide nearly all comparisons. Raw
 // memory, one thread.
 #pragma once
 
@@ -12,11 +12,11 @@ class TextExtremes {
  public:
   explicit TextExtremes(const uint8_t* end) : end_(end) {}
 
-  // Values come in the order of their indices; of equal ones the first counts.
+  // Add values in index order; among equal ones the first wins.
   void add(TextSpan value, int64_t index) {
     const uint64_t key = text_key(value, end_);
     if (key > min_.key && key < max_.key) return;
-    if (key == min_.key && key == max_.key) {  // all values so far share their first eight bytes: look at the next
+    if (key == min_.key && key == max_.key) {  // all values so far share their first eight bytes: compare the next
       const uint64_t second = text_key(value, end_, 8);
       if (second > min_.second_key && second < max_.second_key) return;
     }
@@ -34,7 +34,7 @@ class TextExtremes {
     int64_t index = -1;
   };
 
-  // The order of a value and a candidate with the same first key.
+  // Compares a value with a candidate that has the same first key.
   int order_by_rest(TextSpan value, const Candidate& other) const {
     const uint64_t second = text_key(value, end_, 8);
     if (second != other.second_key) return second < other.second_key ? -1 : 1;
@@ -51,7 +51,7 @@ class TextExtremes {
   }
 
   const uint8_t* end_;
-  Candidate min_;  // key 0 until the first value, which therefore always is a candidate
+  Candidate min_;  // key 0 until the first value, so that it always becomes a candidate
   Candidate max_;
 };
 

@@ -1,5 +1,5 @@
-// The first eight bytes of a text value as a big-endian number, zero-padded: comparing two such keys decides most comparisons of values
-// without touching more memory. Reads stay inside the text's bytes.
+// The first eight bytes of a text value as a big-endian number, zero-padded: two such keys decide most comparisons without touching more
+// memory. Never reads outside the text's bytes.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@ struct TextSpan {
   int64_t length;
 };
 
-// Bytes [skip, skip + 8) of the value, of a text whose bytes end at `end`.
+// Bytes [skip, skip + 8) of the value; the text's bytes end at `end`.
 inline uint64_t text_key(TextSpan value, const uint8_t* end, int64_t skip = 0) {
   const int64_t length = value.length - skip;
   if (length <= 0) return 0;
@@ -27,7 +27,7 @@ inline uint64_t text_key(TextSpan value, const uint8_t* end, int64_t skip = 0) {
   return __builtin_bswap64(key);
 }
 
-// Whether `length` bytes are equal, in whole words where there are eight bytes: no call for what mostly is short.
+// memcmp equality in eight-byte words, inlined because most values are short.
 inline bool equal_bytes(const uint8_t* left, const uint8_t* right, int64_t length) {
   const auto word_differs = [&](int64_t at) {
     uint64_t left_word, right_word;
@@ -47,7 +47,7 @@ inline bool equal_bytes(const uint8_t* left, const uint8_t* right, int64_t lengt
   return true;
 }
 
-// Less than, equal to or greater than 0, as memcmp, a proper prefix being less.
+// Less than, equal to or greater than 0, as memcmp; a proper prefix is less.
 inline int compare_text(TextSpan left, TextSpan right) {
   const int64_t common = std::min(left.length, right.length);
   const int order = common > 0 ? std::memcmp(left.data, right.data, static_cast<size_t>(common)) : 0;

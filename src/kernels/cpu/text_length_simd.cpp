@@ -1,5 +1,5 @@
-// Characters are bytes less continuation bytes. Rows are taken in blocks: values of a block mostly lie close together in memory, so one
-// sweep over that stretch often proves that all of it is ASCII and the answer is the sum of lengths. Else each value is counted on its own.
+// Characters are bytes minus continuation bytes. Rows are processed in blocks: the values of a block are usually close together in memory,
+// so one sweep over that range often proves that it is all ASCII, and the result is the sum of lengths. Otherwise each value is counted.
 #include "kernels/cpu/text_length_simd.h"
 
 #include <algorithm>
@@ -33,7 +33,7 @@ HWY_INLINE bool is_ascii(const uint8_t* data, int64_t length) {
   return rest < 128 && hn::AllTrue(d, hn::Lt(seen, hn::Set(d, uint8_t{128})));
 }
 
-// Continuation bytes (10xxxxxx) among `length` bytes.
+// Counts continuation bytes (10xxxxxx) among `length` bytes.
 HWY_INLINE int64_t continuation_bytes(const uint8_t* data, int64_t length) {
   int64_t count = 0, i = 0;
 #if HWY_TARGET <= HWY_AVX3
@@ -60,7 +60,7 @@ struct Block {
   int64_t bytes = 0;  // of the valid values
   int64_t begin = std::numeric_limits<int64_t>::max();
   int64_t end = 0;
-  // Whether a sweep over everything between the values' first and last byte is worth it: gaps are not much longer than the values.
+  // Whether to sweep from the values' first to last byte: only if gaps are not much longer than the values.
   bool close_together(int64_t rows) const { return end - begin <= 2 * bytes + 16 * rows; }
 };
 

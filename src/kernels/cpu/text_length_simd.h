@@ -1,4 +1,4 @@
-// Counting characters (UTF-8 code points) of text values, for raw memory.
+// Counts characters (UTF-8 code points) of text values, on raw memory.
 #pragma once
 
 #include <cstdint>
@@ -11,11 +11,11 @@ struct TextLengths {
   int64_t bytes = 0;
 };
 
-// Sums over the rows; `validity` may be null: all rows count. Value i is data[begins[i], ends[i]).
+// Sums over the valid rows; null `validity`: all rows. Value i is data[begins[i], ends[i]).
 TextLengths sum_text_lengths(const uint8_t* data, const int64_t* begins, const int64_t* ends, const uint8_t* validity,
                              int64_t rows);
 
-// The characters of each value.
+// Number of characters of each value.
 void count_characters(const uint8_t* data, const int64_t* begins, const int64_t* ends, int64_t rows, int64_t* characters);
 
 }  // namespace pistachio::kernels::cpu

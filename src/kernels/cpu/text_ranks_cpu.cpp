@@ -1,6 +1,6 @@
-// CPU body of text_ranks. Values are sorted by eight bytes at a time: those bytes' leading bits and the value's position make one number,
-// and the numbers are sorted. Runs of values that are equal so far are sorted by their next bytes, short ones by comparison. Bytes beyond
-// a value's end count as zeros, so values that are equal to the end may still differ in their lengths, the last thing they are sorted by.
+// CPU body of text_ranks. Values are sorted by eight bytes at a time: the leading bits of those bytes and the value's position form a
+// number, and the numbers are radix-sorted. Runs of equal values continue with the next bytes, short runs by comparison. Bytes past a
+// value's end count as zeros, so values equal to the end may still differ in length, which is the last sort key.
 #include <ATen/ATen.h>
 #include <torch/library.h>
 
@@ -50,7 +50,7 @@ class TextSorter {
     }
   }
 
-  // Place 0 has rank 0.
+  // The first value has rank 0.
   void write_ranks(int64_t* ranks) const {
     int64_t rank = 0;
     for (size_t place = 0; place < rows_.size(); ++place) {
@@ -80,11 +80,11 @@ class TextSorter {
 
   int64_t row_at(int64_t place) const { return rows_[static_cast<size_t>(place)]; }
 
-  // Finds the keys that sort the run and moves its skip on to them: the next bytes that differ or, if none do, the lengths. False: all
-  // values are equal.
+  // Finds the keys that split the run and advances its skip to them: the next eight bytes that differ or, if none do, the lengths. False if
+  // all values are equal.
   struct Keys {
     uint64_t least;
-    int width;  // bits in which the keys differ
+    int width;  // significant bits of key - least
     bool are_lengths;
   };
   bool find_keys(Run& run, Keys& found) {
@@ -141,7 +141,7 @@ class TextSorter {
   const int64_t* ends_;
   StopCheck stop_;
   std::vector<int64_t> rows_;
-  std::vector<uint8_t> is_new_;  // whether the value at a place differs from the one before
+  std::vector<uint8_t> is_new_;  // whether the value differs from its predecessor in sorted order
   std::vector<uint64_t> keys_, numbers_, scratch_;
   std::vector<Run> tasks_;
 };

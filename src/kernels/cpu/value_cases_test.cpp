@@ -50,7 +50,7 @@ Call draw_compress(Draw& draw) {
   return [=]() -> std::vector<at::Tensor> { return {compress(values, mask), at::tensor({count_true(mask)}, at::kLong)}; };
 }
 
-// Small numbers mostly, so that some calls have no overflow at all; the others must end in the same error. Zeros among the divisors.
+// Mostly small numbers, so that some calls do not overflow; the others must end in the same error. Divisors include zero.
 at::Tensor draw_integers(Draw& draw, int64_t rows, at::ScalarType type, bool wide) {
   at::Tensor values = wide ? at::zeros({rows, 2}, at::kLong) : at::zeros({rows}, at::kLong);
   const bool extremes = uniform(draw.random, 0, 3) == 0;
@@ -81,7 +81,7 @@ Call draw_arithmetic(Draw& draw) {
   const at::Tensor valid = optional_mask(draw, rows);
   return [=]() -> std::vector<at::Tensor> {
     const at::Tensor result = wide ? wide_arithmetic(left, operation, right, valid) : checked_arithmetic(left, operation, right, valid);
-    // Rows that do not count may hold anything.
+    // Invalid rows may hold anything.
     return {valid.defined() ? result.index({valid}) : result};
   };
 }
@@ -126,7 +126,7 @@ Call draw_summarize(Draw& draw) {
   return [=] { return summary_tensors(summarize(values, validity)); };
 }
 
-// Any positive doubles: the order of the additions shows in the last bits.
+// Arbitrary positive doubles: the last bits of a sum depend on the order of the additions.
 Call draw_summarize_rounded(Draw& draw) {
   at::Tensor values = at::empty({draw.rows}, at::kDouble);
   for (int64_t row = 0; row < draw.rows; ++row) {

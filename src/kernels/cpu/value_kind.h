@@ -1,4 +1,4 @@
-// The column dtypes as the inner loops see them, and the call that turns one into a C++ type.
+// Column dtypes as the inner loops see them, and the dispatch from a kind to its C++ type.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@ namespace pistachio::kernels::cpu {
 
 enum class ValueKind { UInt8, Int8, Int16, Int32, Int64, Float, Double };  // booleans are UInt8
 
-// Calls run(T{}) with the type of `kind`; inlined, so that it is compiled for the instruction set of its caller.
+// Calls run(T{}) with the type of `kind`; inlined, so that it is compiled for the caller's instruction set.
 template <typename Run>
 [[gnu::always_inline]] inline auto with_type(ValueKind kind, const Run& run) {
   switch (kind) {
