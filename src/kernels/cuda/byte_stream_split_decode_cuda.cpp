@@ -1,4 +1,4 @@
-// CUDA body of byte_stream_split_decode. The page table alone tells whether a page is sound, so nothing here waits for the device.
+// CUDA body of byte_stream_split_decode. The page table is enough to validate the pages, so nothing here synchronizes.
 #include <ATen/ATen.h>
 #include <c10/cuda/CUDAGuard.h>
 #include <fmt/format.h>
@@ -16,7 +16,7 @@ namespace pistachio::kernels::cuda {
 
 namespace {
 
-// Before memory is allocated for counts that lie.
+// Rejects bogus counts before anything is allocated for them.
 void check_counts(const at::Tensor& pages, int64_t width) {
   auto rows = pages.accessor<int64_t, 2>();
   for (int64_t page = 0; page < rows.size(0); ++page) {

@@ -1,5 +1,5 @@
-// BYTE_STREAM_SPLIT on the GPU: one block per slice. Values of 2, 4 or 8 bytes are put together in a register, one row a thread: loads of
-// a warp are consecutive bytes of one stream, stores consecutive values. Other widths go byte by byte in output order.
+// BYTE_STREAM_SPLIT on the GPU: one block per slice. Values of 2, 4 or 8 bytes are assembled in a register, one row per thread: a warp
+// loads consecutive bytes of one stream and stores consecutive values. Other widths are copied byte by byte in output order.
 #include "kernels/cuda/byte_stream_split_decode_cuda.h"
 
 namespace pistachio::kernels::cuda {

@@ -1,4 +1,4 @@
-// CUDA bodies of checked_arithmetic and wide_arithmetic, on torch's current stream. They wait once, for the error flag.
+// CUDA bodies of checked_arithmetic and wide_arithmetic, on torch's current stream. They synchronize once, for the error flag.
 #include "kernels/cuda/checked_arithmetic_cuda.h"
 
 #include <torch/library.h>

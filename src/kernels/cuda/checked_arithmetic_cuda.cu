@@ -1,5 +1,5 @@
-// Checked integer arithmetic on the GPU. Narrow numbers are computed in 64 bits, where nothing wraps, and checked against their type;
-// 64-bit and 128-bit ones detect the overflow itself. Failing rows go to the error flag.
+// Checked integer arithmetic on the GPU. Narrow numbers are computed in 64 bits, which cannot overflow, and checked against their type; 64-
+// and 128-bit operations detect overflow directly. Failing rows are reported to the error flag.
 #include "kernels/cuda/checked_arithmetic_cuda.h"
 
 #include <type_traits>
@@ -39,7 +39,7 @@ __device__ Outcome apply(Number left, Number right, Number& result) {
     using Unsigned = typename UnsignedOf<Number>::Type;
     constexpr Number lowest = static_cast<Number>(Unsigned{1} << (sizeof(Number) * 8 - 1));
     if (right == 0) return Outcome::DividedByZero;
-    if (right == -1) {  // the lowest number has no opposite
+    if (right == -1) {  // the lowest number has no negation
       result = operation == Operation::Modulo ? Number{0} : static_cast<Number>(Unsigned{0} - static_cast<Unsigned>(left));
       return operation != Operation::Modulo && left == lowest ? Outcome::OutOfRange : Outcome::Fine;
     }
@@ -55,7 +55,7 @@ __device__ Outcome apply(Number left, Number right, Number& result) {
   }
 }
 
-// Reads Stored numbers, at offset 0 throughout for a constant.
+// Reads Stored numbers; a constant is always read at offset 0.
 template <typename Stored>
 struct Side {
   const Stored* values;

@@ -1,4 +1,4 @@
-// The CUDA kernels of checked_arithmetic and wide_arithmetic, for raw device memory and a stream. No torch header: nvcc reads this too.
+// The CUDA kernels of checked_arithmetic and wide_arithmetic, on raw device memory and a stream. No torch headers: nvcc compiles this too.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -10,10 +10,10 @@
 
 namespace pistachio::kernels::cuda {
 
-// Of the same values as Arithmetic of kernels/ops/checked_arithmetic.h, which nvcc cannot read.
+// Same values as Arithmetic of kernels/ops/checked_arithmetic.h, which nvcc cannot compile.
 enum class ArithmeticOperation : int64_t { Add, Subtract, Multiply, Divide, Modulo, DivideRounding };
 
-// What a failing row reports.
+// Reasons that a failing row reports.
 constexpr int number_out_of_range = 0;
 constexpr int division_by_zero = 1;
 
@@ -22,7 +22,7 @@ struct ArithmeticSide {
   bool constant;  // one value for all rows
 };
 
-// `kind` is Int8 .. Int64 or Wide; `valid` may be null. Rows that are not valid give zero and report nothing.
+// `kind` is Int8 .. Int64 or Wide; `valid` may be null. Invalid rows yield zero and report nothing.
 void compute_rows(ArithmeticOperation operation, ValueKind kind, ArithmeticSide left, ArithmeticSide right, const bool* valid, int64_t rows,
                   void* results, const DeviceErrorFlag& errors, cudaStream_t stream);
 

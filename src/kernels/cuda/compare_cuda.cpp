@@ -1,5 +1,5 @@
-// CUDA bodies of compare_constant, compare_wide_constant, compare_columns, compare_text_constant and compare_text_columns: launched on
-// torch's current stream; they do not wait.
+// CUDA bodies of compare_constant, compare_wide_constant, compare_columns, compare_text_constant and compare_text_columns, on torch's
+// current stream. No synchronization.
 #include "kernels/cuda/compare_cuda.h"
 
 #include <torch/library.h>
@@ -48,14 +48,14 @@ at::Tensor compare_columns(const at::Tensor& left, int64_t comparison, const at:
   return result;
 }
 
-// Eight bytes from `offset` on, the first one on top, zeros behind the end.
+// Eight bytes starting at `offset` as a big-endian number, zero-padded.
 uint64_t text_key(std::string_view text, size_t offset) {
   uint64_t key = 0;
   for (size_t i = 0; i < 8; ++i) key = key << 8 | (offset + i < text.size() ? static_cast<uint8_t>(text[offset + i]) : 0);
   return key;
 }
 
-// Through pinned memory of torch's cache, which keeps it until the copy has ended.
+// Through torch's cached pinned memory, which is not reused before the copy has finished.
 at::Tensor copy_to_device(std::string_view text, at::Device device) {
   const at::Tensor pinned = at::empty({static_cast<int64_t>(text.size())}, at::TensorOptions(at::kByte).pinned_memory(true));
   std::memcpy(pinned.mutable_data_ptr(), text.data(), text.size());

@@ -1,5 +1,5 @@
-// Comparisons on the GPU. Every kernel works out the order of two values, -1, 0 or 1, and looks it up among the accepted ones, so the six
-// comparisons share their code.
+// Comparisons on the GPU. Every kernel computes the order of two values, -1, 0 or 1, and looks it up in the accepted orders, so that the
+// six comparisons share their code.
 #include "kernels/cuda/compare_cuda.h"
 
 #include <type_traits>
@@ -10,7 +10,7 @@ namespace pistachio::kernels::cuda {
 
 namespace {
 
-// Bit 0: less is accepted, bit 1: equal, bit 2: greater.
+// Bit 0: accept less; bit 1: equal; bit 2: greater.
 class AcceptedOrders {
  public:
   explicit AcceptedOrders(Comparison comparison) : bits_(bits_of(comparison)) {}
@@ -46,7 +46,7 @@ __device__ int order_of(T left, T right) {
   }
 }
 
-// Values of type T against a constant of a type that holds all of them.
+// Values of type T against a constant of a type that can represent all of them.
 template <typename T, typename Constant>
 struct AgainstConstant {
   const T* values;
@@ -73,11 +73,11 @@ struct TextAgainstConstant {
     if (first_key != constant.first_key) return first_key < constant.first_key ? -1 : 1;
     const uint64_t second_key = load_text_key(text, 8);
     if (second_key != constant.second_key) return second_key < constant.second_key ? -1 : 1;
-    return compare_text(text, constant.text, text_constant_key_bytes);  // reads bytes only where both have more than the keys
+    return compare_text(text, constant.text, text_constant_key_bytes);  // reads bytes only if both are longer than the keys
   }
 };
 
-// For = and <>: most values differ in their length already.
+// For = and <>: most values already differ in length.
 struct TextEqualsConstant {
   TextColumn column;
   TextConstant constant;

@@ -1,5 +1,5 @@
-// The CUDA kernels of compare_constant, compare_wide_constant, compare_columns, compare_text_constant and compare_text_columns, for raw
-// device memory and a stream. No torch header: nvcc reads this too.
+// The CUDA kernels of compare_constant, compare_wide_constant, compare_columns, compare_text_constant and compare_text_columns, on raw
+// device memory and a stream. No torch headers: nvcc compiles this too.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -12,7 +12,7 @@
 
 namespace pistachio::kernels::cuda {
 
-// Integer kinds against an int64, the others exclude each other in the same way: floats against a double, Wide against two words.
+// One function per class of kinds: integers against an int64, floats against a double, Wide against two words.
 void compare_integers(ValueKind kind, const void* values, int64_t rows, Comparison comparison, int64_t constant, bool* out,
                       cudaStream_t stream);
 void compare_floats(ValueKind kind, const void* values, int64_t rows, Comparison comparison, double constant, bool* out,
@@ -21,7 +21,7 @@ void compare_wide(const void* values, int64_t rows, Comparison comparison, WideW
 void compare_value_columns(ValueKind kind, const void* left, const void* right, int64_t rows, Comparison comparison, bool* out,
                            cudaStream_t stream);
 
-// A text constant: its first 16 bytes travel as two keys (first byte on top, zero-padded), all of it as device memory when it is longer.
+// A text constant: its first 16 bytes as two keys (big-endian, zero-padded), and the whole text in device memory if it is longer.
 struct TextConstant {
   uint64_t first_key, second_key;
   TextSpan text;

@@ -1,4 +1,4 @@
-// Copies bytes between addresses of any alignment by the threads of one block or warp: 16-byte stores, each assembled from aligned
+// Copies bytes between arbitrarily aligned addresses with the threads of a block or warp: 16-byte stores, each assembled from aligned
 // 4-byte loads. Reads nothing outside the source range, not even the rest of an aligned word.
 #pragma once
 
@@ -6,7 +6,7 @@
 
 namespace pistachio::kernels::cuda {
 
-// Thread `thread` of `threads` copies its share of count bytes. The ranges do not overlap.
+// Thread `thread` of `threads` copies its share of `count` bytes. The ranges must not overlap.
 __device__ inline void copy_bytes(uint8_t* __restrict__ to, const uint8_t* __restrict__ from, int64_t count, int thread, int threads) {
   const int64_t to_boundary = (16 - static_cast<int64_t>(reinterpret_cast<uintptr_t>(to) & 15)) & 15;
   const int64_t head = to_boundary < count ? to_boundary : count;
@@ -30,7 +30,7 @@ __device__ inline void copy_bytes(uint8_t* __restrict__ to, const uint8_t* __res
         value.y = __funnelshift_r(word[1], word[2], shift);
         value.z = __funnelshift_r(word[2], word[3], shift);
         value.w = __funnelshift_r(word[3], word[4], shift);
-      } else {  // the words at the ends hold bytes outside the range
+      } else {  // the first and last words contain bytes outside the range
         uint32_t parts[4] = {0, 0, 0, 0};
         for (int byte = 0; byte < 16; ++byte) parts[byte / 4] |= static_cast<uint32_t>(source[unit * 16 + byte]) << (byte % 4 * 8);
         value = make_uint4(parts[0], parts[1], parts[2], parts[3]);

@@ -1,4 +1,4 @@
-// Turns CUDA status codes into InternalError. No torch header: .cu files read this too.
+// Turns CUDA status codes into InternalError. No torch headers: .cu files include this too.
 #pragma once
 
 #include <cuda_runtime_api.h>

@@ -1,5 +1,5 @@
-// What a decode kernel can find wrong with a page, and the word of device memory in which the blocks of a launch agree on the first
-// finding. No torch header: nvcc reads this too.
+// The errors that a decode kernel can find in a page, and the word of device memory in which the blocks of a launch record the first one.
+// No torch headers: nvcc compiles this too.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -27,12 +27,12 @@ enum class DecodeProblem : uint8_t {
 
 struct DecodeFailure {
   DecodeProblem problem = DecodeProblem::None;
-  int64_t page = 0;    // row of the page table; 0 where an operation has no pages
-  int64_t offset = 0;  // bytes from the page's begin, or a row where an operation has no pages
+  int64_t page = 0;    // row of the page table; 0 for operations without pages
+  int64_t offset = 0;  // bytes from the start of the page; a row for operations without pages
 };
 
-// The first failure by (page, offset), packed into one word: 24 bits of page, 35 of offset, 5 of problem; what does not fit saturates,
-// which blurs the place in the message and nothing else. Stored inverted, so that 0 means no failure and atomicMax keeps the first.
+// The first failure by (page, offset), packed into one word: 24 bits of page, 35 of offset, 5 of problem. Larger numbers saturate, which
+// only makes the location in the message inexact. Stored inverted, so that 0 means no failure and atomicMax keeps the first.
 class FailureWord {
  public:
   explicit FailureWord(unsigned long long* word) : word_(word) {}

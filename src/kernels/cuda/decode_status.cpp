@@ -72,7 +72,7 @@ void check_launch(cudaError_t error) {
 at::Tensor upload_bytes(const void* source, int64_t bytes) {
   at::Tensor pinned = at::empty({bytes}, at::TensorOptions(at::kByte).pinned_memory(true));
   if (bytes > 0) std::memcpy(pinned.mutable_data_ptr(), source, static_cast<size_t>(bytes));
-  // torch's host allocator keeps the pinned block until the copy is through.
+  // torch's host allocator does not reuse the pinned block before the copy has finished.
   return pinned.to(on_current_device(at::kByte), /*non_blocking=*/true);
 }
 

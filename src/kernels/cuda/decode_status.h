@@ -1,6 +1,6 @@
-// How a decode kernel answers to the host: whether a page was bad, and the few numbers that callers want on the CPU (counts, stream ends,
-// output sizes). All of it is one small piece of device memory, copied to pinned memory in one go, and finish() is the only place where
-// decoding waits for the device. One object per call of an operation, on one thread, for the stream current at construction.
+// How a decode kernel reports to the host: whether a page was bad, and the few numbers that callers need on the CPU (counts, stream ends,
+// output sizes). All of it is one small block of device memory, copied to pinned memory at once; finish() is the only place where decoding
+// synchronizes with the device. One object per operation call, used by one thread, for the stream current at construction.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -15,34 +15,34 @@ namespace pistachio::kernels::cuda {
 
 class DecodeStatus {
  public:
-  // The caller has made the device current (CUDAGuard). `results` int64 words start as zeros.
+  // The caller must have made the device current (CUDAGuard). `results` is the number of int64 result words, initialized to zero.
   explicit DecodeStatus(int64_t results = 0);
 
   FailureWord failure() const;
   int64_t* results();  // device memory
   cudaStream_t stream() const { return stream_; }
 
-  // Copies everything back and waits for the stream.
+  // Copies everything back and synchronizes with the stream.
   DecodeFailure finish();
   // int64 CPU [results], valid after finish().
   at::Tensor host_results() const;
 
  private:
   c10::cuda::CUDAStream stream_;
-  at::Tensor device_words_;  // the failure word, then the results
+  at::Tensor device_words_;  // failure word, then results
   at::Tensor host_words_;
 };
 
-// Throws DataError for the failure, if there is one, at its offset in the bytes that `pages` describes.
+// Throws DataError if there is a failure, located by its offset in the bytes that `pages` describes.
 void throw_failure(const DecodeFailure& failure, const at::Tensor& pages);
 
-// InternalError where a launch failed.
+// Throws InternalError if the launch failed.
 void check_launch(cudaError_t error);
 
-// Copies `bytes` bytes to the current device without waiting, through pinned memory.
+// Copies `bytes` bytes to the current device through pinned memory, without synchronizing.
 at::Tensor upload_bytes(const void* source, int64_t bytes);
 
-// Rows of a plain struct, as device memory for a kernel.
+// Copies rows of a plain struct to device memory for a kernel.
 template <typename Row>
 class UploadedTable {
  public:

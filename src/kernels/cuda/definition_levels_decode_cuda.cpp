@@ -1,5 +1,5 @@
-// CUDA body of definition_levels_decode: one wait, for the counts and the verdict on the pages. Skipped levels are decoded too, as they
-// have to be counted and checked.
+// CUDA body of definition_levels_decode: synchronizes once, for the counts and the page errors. Skipped levels are decoded too, because
+// they have to be counted and checked.
 #include <ATen/ATen.h>
 #include <c10/cuda/CUDAGuard.h>
 #include <torch/library.h>

@@ -1,4 +1,4 @@
-// CUDA body of delta_binary_decode: one wait, for the stream ends and the verdict on the pages.
+// CUDA body of delta_binary_decode: synchronizes once, for the stream ends and the page errors.
 #include <ATen/ATen.h>
 #include <c10/cuda/CUDAGuard.h>
 #include <torch/library.h>
@@ -12,11 +12,11 @@ namespace pistachio::kernels::cuda {
 
 namespace {
 
-// Outputs up to this size are allocated on trust.
+// Outputs up to this size are allocated without checking the counts.
 constexpr int64_t trusted_values = int64_t{1} << 27;
 
-// Throws where a page has fewer values than asked for, before memory is allocated for a count that lies. Only pages with more values than
-// bits are looked at; they are walked without unpacking.
+// Throws if a page has fewer values than requested, before memory is allocated for a bogus count. Only pages that claim more values than
+// bits are checked; their headers are walked without unpacking.
 void check_counts(const at::Tensor& bytes, const at::Tensor& page_table, const std::vector<DeltaPage>& pages) {
   std::vector<DeltaPage> doubtful;
   for (const DeltaPage& page : pages) {

@@ -1,6 +1,6 @@
 // DELTA_BINARY_PACKED on the GPU: one block per page. Thread 0 walks the block headers in a tile of the page and lists pieces of
-// miniblocks; then all threads unpack their deltas, sum them up with a block-wide scan and write the values. Sums wrap at 64 bits; values
-// of 32-bit columns are the low halves.
+// miniblocks; then all threads unpack the deltas, compute a block-wide prefix sum and write the values. Sums wrap at 64 bits; values of
+// 32-bit columns are the low halves.
 #include <cub/block/block_scan.cuh>
 
 #include "kernels/cuda/delta_binary_decode_cuda.h"
@@ -13,7 +13,7 @@ namespace {
 constexpr int block_threads = 256;
 constexpr int values_per_thread = 4;
 constexpr int batch_values = block_threads * values_per_thread;
-constexpr int max_pieces = 64;  // in a batch: miniblocks have at least 32 values, and the first and last may be cut
+constexpr int max_pieces = 64;  // per batch: miniblocks have at least 32 values, and the first and last may be partial
 constexpr int tile_bytes = 8192;
 constexpr int64_t max_miniblocks = 1024;
 constexpr int64_t max_block_size = int64_t{1} << 20;
@@ -22,15 +22,15 @@ constexpr int64_t nothing_to_load = -1;
 
 using Tile = PageTile<tile_bytes>;
 
-// Deltas to sum up, in shared memory. Written by thread 0, read by all.
+// Deltas to sum, in shared memory. Written by thread 0, read by all threads.
 struct Batch {
-  int first[max_pieces];       // place in the batch of each piece's first delta
-  uint32_t bit[max_pieces];    // of the tile, where that delta starts
-  uint8_t width[max_pieces];   // bits of a delta, 0..64
+  int first[max_pieces];       // index in the batch of each piece's first delta
+  uint32_t bit[max_pieces];    // bit in the tile where that delta starts
+  uint8_t width[max_pieces];   // bits per delta, 0..64
   uint64_t base[max_pieces];   // added to each delta of the piece
   int pieces;
   int values;
-  int64_t load_at;  // where in the page the next tile has to start, or nothing_to_load
+  int64_t load_at;  // offset in the page of the next tile to load, or nothing_to_load
   bool done;
 };
 
@@ -38,7 +38,7 @@ __device__ uint64_t from_zigzag(uint64_t number) {
   return (number >> 1) ^ (0 - (number & 1));
 }
 
-// Follows the headers of one page. Only thread 0 uses it.
+// Walks the headers of one page. Used by thread 0 only.
 class DeltaWalker {
  public:
   __device__ DeltaWalker(const DeltaPage& page, FailureWord failure)
@@ -50,8 +50,8 @@ class DeltaWalker {
 
   __device__ int64_t position() const { return position_; }
 
-  // Lists pieces until the batch is full, the tile is used up or the stream is complete. bit_widths (shared memory) keeps those of the
-  // current block, as the tile moves on inside it; first_value is set when the header has been read.
+  // Lists pieces until the batch is full, the tile is exhausted or the stream is complete. `bit_widths` (shared memory) holds those of the
+  // current block, because the tile may move on inside the block; `first_value` is set once the header is read.
   __device__ void fill(const Tile& tile, const TileWindow& window, uint8_t* bit_widths, Batch& batch, uint64_t& first_value) {
     batch.pieces = 0;
     batch.values = 0;
@@ -83,7 +83,7 @@ class DeltaWalker {
  private:
   __device__ static int64_t min_of(int64_t left, int64_t right) { return left < right ? left : right; }
 
-  // Whether the window holds `bytes` bytes from position_ on, or all that the page has; else asks for a tile from there on.
+  // Whether the window holds `bytes` bytes from position_, or the rest of the page; otherwise requests a tile that starts there.
   __device__ bool reach(const TileWindow& window, int64_t bytes, Batch& batch) const {
     if (window.limit == page_bytes_ || position_ + bytes <= window.limit) return true;
     batch.load_at = position_;
@@ -99,7 +99,7 @@ class DeltaWalker {
   }
 
   __device__ DecodeProblem read_header(const Tile& tile, const TileWindow& window, uint64_t& first_value) {
-    uint64_t numbers[4];  // block size, miniblocks of a block, values, first value
+    uint64_t numbers[4];  // block size, miniblocks per block, values, first value
     for (uint64_t& value : numbers) {
       if (const DecodeProblem problem = number(tile, window, value); problem != DecodeProblem::None) return problem;
     }
@@ -131,7 +131,7 @@ class DeltaWalker {
     return DecodeProblem::None;
   }
 
-  // Checks the next miniblock against the page's end and steps over it; its deltas, as far as they are needed, are listed after that.
+  // Checks the next miniblock against the page's end and moves past it; list_piece() then lists the deltas that are needed.
   __device__ DecodeProblem start_miniblock(const uint8_t* bit_widths) {
     const int64_t width = bit_widths[miniblock_++];
     if (width > 64) return DecodeProblem::DeltaBitWidth;
@@ -141,11 +141,11 @@ class DeltaWalker {
     delta_bit_ = position_ * 8;
     miniblock_left_ = index_ < unpacked_end_ ? min_of(count, unpacked_end_ - index_) : 0;
     index_ += count;
-    position_ += min_of(miniblock_size_ / 8 * width, left);  // padding behind the last value may be missing
+    position_ += min_of(miniblock_size_ / 8 * width, left);  // padding after the last value may be missing
     return DecodeProblem::None;
   }
 
-  // False: the tile does not hold the next delta.
+  // False if the tile does not hold the next delta.
   __device__ bool list_piece(const TileWindow& window, Batch& batch) {
     int64_t count = min_of(miniblock_left_, batch_values - batch.values);
     if (width_ > 0) {
@@ -171,17 +171,17 @@ class DeltaWalker {
   FailureWord failure_;
   int64_t page_bytes_;
   int64_t needed_;        // values that the stream must have
-  int64_t unpacked_end_;  // values behind this one are only stepped over
-  int64_t position_ = 0;  // of the next header, or of the bytes behind the current miniblock
+  int64_t unpacked_end_;  // values from this one on are only skipped
+  int64_t position_ = 0;  // of the next header, or of the end of the current miniblock
   bool has_header_ = false;
   int64_t total_ = 0;  // values in the stream
-  int64_t index_ = 0;  // of the first value behind the current miniblock
+  int64_t index_ = 0;  // of the first value after the current miniblock
   int64_t miniblocks_ = 0, miniblock_size_ = 0;
   int64_t miniblock_ = 0;  // next in the current block
   uint64_t min_delta_ = 0;
-  int64_t width_ = 0;           // of the current miniblock
-  int64_t delta_bit_ = 0;       // of the page, where its next delta starts
-  int64_t miniblock_left_ = 0;  // of its deltas, still to list
+  int64_t width_ = 0;           // bits per delta of the current miniblock
+  int64_t delta_bit_ = 0;       // bit in the page where its next delta starts
+  int64_t miniblock_left_ = 0;  // deltas of it still to be listed
 };
 
 __device__ uint64_t unpack(const Tile& tile, uint32_t bit, int width) {
@@ -190,7 +190,7 @@ __device__ uint64_t unpack(const Tile& tile, uint32_t bit, int width) {
   return tile.bits64(bit) & (~uint64_t{0} >> (64 - width));
 }
 
-// Puts the deltas of the batch to sums, in order.
+// Unpacks the deltas of the batch to `sums`, in order.
 __device__ void unpack_batch(const Batch& batch, const Tile& tile, uint64_t* sums) {
   int piece = 0;
   for (int i = static_cast<int>(threadIdx.x); i < batch.values; i += block_threads) {
@@ -217,7 +217,7 @@ __global__ void __launch_bounds__(block_threads)
   const auto wrapped = [is_32_bit](uint64_t value) {
     return is_32_bit ? static_cast<int64_t>(static_cast<int32_t>(static_cast<uint32_t>(value))) : static_cast<int64_t>(value);
   };
-  uint64_t carry = 0;  // sum of the deltas before the batch; the first value comes on top
+  uint64_t carry = 0;  // sum of the deltas before the batch, without the first value
   int64_t index = 1;   // of the batch's first value
   while (true) {
     if (threadIdx.x == 0) walker.fill(tile, window, bit_widths, batch, first_value);
@@ -225,7 +225,7 @@ __global__ void __launch_bounds__(block_threads)
     const int values = batch.values;
     const bool last = batch.done;
     const int64_t load_at = batch.load_at;
-    if (values > 0) {  // the same for all threads
+    if (values > 0) {  // uniform across threads
       unpack_batch(batch, tile, sums);
       __syncthreads();
       uint64_t own[values_per_thread];
@@ -237,7 +237,7 @@ __global__ void __launch_bounds__(block_threads)
       }
       uint64_t before, all;
       BlockSums(scan_storage).ExclusiveSum(own_sum, before, all);
-      for (int i = 0; i < values_per_thread; ++i) sums[own_first + i] = own[i] + before;  // each thread's own places
+      for (int i = 0; i < values_per_thread; ++i) sums[own_first + i] = own[i] + before;  // each thread writes its own range
       __syncthreads();
       const uint64_t start = first_value + carry;
       for (int i = static_cast<int>(threadIdx.x); i < values; i += block_threads) {
@@ -252,7 +252,7 @@ __global__ void __launch_bounds__(block_threads)
     __syncthreads();
   }
   if (threadIdx.x != 0) return;
-  // On a failed page this may be garbage, which nobody sees.
+  // Garbage on a failed page, but then the output is discarded.
   if (page.skip == 0 && page.take > 0) out[page.target] = wrapped(first_value);
   stream_ends[page.page] = page.begin + walker.position();
 }

@@ -1,4 +1,4 @@
-// CUDA body of delta_text_expand: one wait, for the verdict on the values and the size of the output.
+// CUDA body of delta_text_expand: synchronizes once, for errors and the size of the output.
 #include <ATen/ATen.h>
 #include <c10/cuda/CUDAGuard.h>
 #include <fmt/format.h>

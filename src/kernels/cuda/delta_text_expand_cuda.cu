@@ -1,7 +1,7 @@
-// DELTA_BYTE_ARRAY on the GPU. A value needs the one before it, but byte p of value i has a direct source: the suffix of the last value
-// j <= i whose prefix is no longer than p. So each warp takes a segment of values and each lane a byte column: it finds the column's byte
-// at the start of the segment by searching backwards, segment by segment with the help of the least prefix of each, and follows the
-// column from there in a register. The search is quadratic in segments at worst, with one load a step.
+// DELTA_BYTE_ARRAY on the GPU. A value depends on its predecessor, but byte p of value i has a direct source: the suffix of the last value
+// j <= i whose prefix is at most p bytes long. So each warp takes a segment of values and each lane a byte column: it finds the column's
+// byte at the start of the segment by searching backwards, using the minimum prefix of each segment to skip segments, and from there
+// carries the column in a register. The search is quadratic in the number of segments at worst, with one load per step.
 #include <cub/device/device_scan.cuh>
 
 #include <algorithm>
@@ -17,10 +17,10 @@ constexpr int warp_threads = 32;
 constexpr int64_t block_warps = block_threads / warp_threads;
 constexpr int64_t segment_values = 64;
 constexpr unsigned all_lanes = 0xffffffff;
-// Sums stop here: neither they nor their sums overflow.
+// Sums saturate here, so that neither they nor their sums overflow.
 constexpr int64_t largest_size = int64_t{1} << 61;
 
-// Adds up to a cap, which sums of a hostile page would otherwise wrap around. Associative for arguments from 0 to cap.
+// Saturating addition: sums of a hostile page would otherwise wrap. Associative for arguments in [0, cap].
 struct AddUpTo {
   int64_t cap;
   __host__ __device__ int64_t operator()(int64_t left, int64_t right) const { return left + right < cap ? left + right : cap; }
@@ -30,7 +30,7 @@ __device__ bool has_sound_suffix(const DeltaText& text, int64_t i) {
   return text.from[i] >= 0 && text.to[i] >= text.from[i] && text.to[i] <= text.size;
 }
 
-// 0 for a value that is refused anyway.
+// 0 for a value that is rejected anyway.
 __device__ int64_t length_of(const DeltaText& text, int64_t i) {
   const int64_t prefix = text.prefixes[i];
   if (!has_sound_suffix(text, i) || prefix < 0 || prefix > largest_size) return 0;
@@ -60,7 +60,7 @@ __global__ void __launch_bounds__(block_threads)
   least_prefixes[segment] = least;
 }
 
-// Byte `column` of the last value of `segment`, which is longer than that. Ends at the latest with value 0, whose prefix is empty.
+// Byte `column` of the last value of `segment`, which must be longer than that. Ends at value 0 at the latest, whose prefix is empty.
 __device__ uint8_t find_byte(const DeltaText& text, const int64_t* least_prefixes, int64_t segment, int64_t column) {
   while (segment > 0 && least_prefixes[segment] > column) --segment;
   int64_t i = (segment + 1) * segment_values - 1;
@@ -74,7 +74,7 @@ __global__ void __launch_bounds__(block_threads)
   const int64_t segment = static_cast<int64_t>(blockIdx.x) * block_warps + threadIdx.x / warp_threads;
   const int lane = static_cast<int>(threadIdx.x) % warp_threads;
   const int64_t first = segment * segment_values;
-  if (first >= text.count) return;  // the whole warp
+  if (first >= text.count) return;  // uniform across the warp
   const int64_t end = first + segment_values < text.count ? first + segment_values : text.count;
   const auto begin_of = [ends](int64_t i) { return i == 0 ? 0 : ends[i - 1]; };
 

@@ -7,7 +7,7 @@ namespace pistachio::kernels::cuda {
 
 namespace {
 constexpr int clear_byte = 0x7f;
-constexpr int64_t clear_word = 0x7f7f7f7f7f7f7f7f;  // beyond every row
+constexpr int64_t clear_word = 0x7f7f7f7f7f7f7f7f;  // greater than every row
 }  // namespace
 
 DeviceErrorFlag::DeviceErrorFlag(cudaStream_t stream) : word_(memory_.take<long long>(1)), stream_(stream) {

@@ -1,6 +1,6 @@
-// The first failing row of a kernel call. Kernels report rows with report_failure; the host asks once, at the end of the call, which waits
-// for the stream. A deferred check would keep the flag and ask later: only this class has to change for that.
-// No torch header: .cu files read this too.
+// The first failing row of a kernel call. Kernels report rows with report_failure; the host reads the flag once, at the end of the call,
+// which synchronizes. To defer the check, only this class would have to change.
+// No torch headers: .cu files include this too.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -14,16 +14,16 @@ namespace pistachio::kernels::cuda {
 
 struct RowFailure {
   int64_t row;
-  int reason;  // 0 or 1; what they mean is up to the kernel
+  int reason;  // 0 or 1; the kernel defines the meaning
 };
 
 class DeviceErrorFlag {
  public:
-  // Queues the reset of the flag on `stream`.
+  // Enqueues the reset of the flag on `stream`.
   explicit DeviceErrorFlag(cudaStream_t stream);
-  // What kernels write: the smallest row * 2 + reason.
+  // Written by kernels: the smallest row * 2 + reason.
   long long* device_word() const { return word_; }
-  // The smallest row that failed. Waits for the stream.
+  // The smallest failing row. Synchronizes with the stream.
   std::optional<RowFailure> wait_for_failure() const;
 
  private:

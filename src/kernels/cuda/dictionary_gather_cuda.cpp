@@ -1,4 +1,4 @@
-// CUDA body of dictionary_gather: allocates and launches on torch's current stream of the tensors' device; does not wait.
+// CUDA body of dictionary_gather, on torch's current stream of the tensors' device. No synchronization.
 #include <ATen/ATen.h>
 #include <c10/cuda/CUDAGuard.h>
 #include <c10/cuda/CUDAStream.h>
@@ -15,7 +15,7 @@ at::Tensor dictionary_gather(const at::Tensor& dictionary, const at::Tensor& cod
   const c10::cuda::CUDAGuard guard(dictionary.device());
   const bool wide = dictionary.dim() == 2;
   const int64_t rows = codes.numel(), value_bytes = dictionary.element_size() * (wide ? 2 : 1);
-  // Two-word values move as 16 bytes at once; a view that starts at an odd word has to be copied for that.
+  // Two-word values are moved 16 bytes at a time, so a view that starts at an odd word is copied first.
   const bool aligned = reinterpret_cast<uintptr_t>(dictionary.const_data_ptr()) % static_cast<uintptr_t>(value_bytes) == 0;
   const at::Tensor table = aligned ? dictionary : dictionary.clone();
   at::Tensor values = wide ? at::empty({rows, 2}, dictionary.options()) : at::empty({rows}, dictionary.options());

@@ -1,5 +1,5 @@
-// Dictionary look-up on the GPU: four codes a thread in one 16-byte load, values through the read-only cache, a grid-stride loop over
-// whatever the row count is.
+// Dictionary lookup on the GPU: four codes per thread with one 16-byte load, values through the read-only cache, a grid-stride loop for any
+// row count.
 #include <algorithm>
 
 #include "kernels/cuda/dictionary_gather_cuda.h"
@@ -10,13 +10,13 @@ namespace {
 
 constexpr int threads_per_block = 256;
 constexpr int rows_per_thread = 4;
-constexpr int64_t max_blocks = 65536;  // more rows than these cover come round the loop again
+constexpr int64_t max_blocks = 65536;  // the grid-stride loop covers further rows
 
 template <typename Value>
 __global__ void gather_kernel(const Value* __restrict__ dictionary, const int32_t* __restrict__ codes, int64_t rows,
                               Value* __restrict__ out) {
   const int64_t stride = static_cast<int64_t>(gridDim.x) * blockDim.x * rows_per_thread;
-  const bool aligned = reinterpret_cast<uintptr_t>(codes) % sizeof(int4) == 0;  // slices of a column start anywhere
+  const bool aligned = reinterpret_cast<uintptr_t>(codes) % sizeof(int4) == 0;  // column slices may start anywhere
   for (int64_t row = (static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x) * rows_per_thread; row < rows; row += stride) {
     if (aligned && row + rows_per_thread <= rows) {
       const int4 four = *reinterpret_cast<const int4*>(codes + row);

@@ -1,5 +1,5 @@
-// CUDA bodies of decimal_from_bytes, int96_to_micros and float16_to_float. They wait only where a value may be out of range: timestamps,
-// and decimals stored in more bytes than their type has.
+// CUDA bodies of decimal_from_bytes, int96_to_micros and float16_to_float. They synchronize only if a value may be out of range:
+// timestamps, and decimals stored in more bytes than their type has.
 #include <ATen/ATen.h>
 #include <c10/cuda/CUDAGuard.h>
 #include <torch/library.h>

@@ -1,5 +1,5 @@
-// Conversions of fixed-width byte strings on the GPU: one row a thread in a grid-stride loop. Rows start at any byte, so they are read
-// byte by byte; the lines that a warp shares stay in the L1 cache.
+// Conversions of fixed-width byte strings on the GPU: one row per thread in a grid-stride loop. Rows are not aligned, so they are read byte
+// by byte; the cache lines that a warp shares stay in L1.
 #include <cuda_fp16.h>
 
 #include <algorithm>
@@ -11,7 +11,7 @@ namespace pistachio::kernels::cuda {
 namespace {
 
 constexpr int block_threads = 256;
-constexpr int64_t max_blocks = 65536;  // more rows than these cover come round the loop again
+constexpr int64_t max_blocks = 65536;  // the grid-stride loop covers further rows
 
 unsigned blocks_for(int64_t rows) {
   return static_cast<unsigned>(std::min<int64_t>(max_blocks, (rows + block_threads - 1) / block_threads));
@@ -31,7 +31,7 @@ __device__ uint64_t little_endian(const uint8_t* bytes, int count) {
   return value;
 }
 
-// Bytes first .. first + 7, counted from the row's last byte, the least significant; beyond the row, `sign`.
+// Bytes first .. first + 7, counted from the row's last (least significant) byte; `sign` beyond the row.
 __device__ uint64_t word_from_end(const uint8_t* row, int64_t width, int64_t first, uint8_t sign) {
   uint64_t word = 0;
   for (int byte = 0; byte < 8; ++byte) {
@@ -44,7 +44,7 @@ __device__ uint64_t word_from_end(const uint8_t* row, int64_t width, int64_t fir
 __global__ void __launch_bounds__(block_threads)
     decimal_kernel(const uint8_t* __restrict__ bytes, int64_t rows, int64_t width, int words, int64_t* __restrict__ out,
                    FailureWord failure) {
-  const int64_t extra = width > 8 * words ? width - 8 * words : 0;  // leading bytes, which must repeat the sign
+  const int64_t extra = width > 8 * words ? width - 8 * words : 0;  // leading bytes, which must be sign extension
   for (int64_t i = first_row(); i < rows; i += row_stride()) {
     const uint8_t* row = bytes + i * width;
     const uint8_t sign = (row[extra] & 0x80) != 0 ? 0xff : 0;
@@ -62,7 +62,7 @@ __device__ int64_t floor_divide(int64_t value, int64_t divisor) {
 __global__ void __launch_bounds__(block_threads)
     int96_kernel(const uint8_t* __restrict__ bytes, int64_t rows, int64_t* __restrict__ out, FailureWord failure) {
   constexpr int64_t julian_day_of_1970 = 2440588, micros_of_a_day = 86400000000;
-  // The ends of the range as a day and the microseconds of that day.
+  // The ends of the range as a day and microseconds within that day.
   constexpr int64_t last_day = INT64_MAX / micros_of_a_day, last_rest = INT64_MAX % micros_of_a_day;
   constexpr int64_t first_day = -last_day - 1, first_rest = micros_of_a_day - last_rest - 1;
   for (int64_t i = first_row(); i < rows; i += row_stride()) {
@@ -74,7 +74,7 @@ __global__ void __launch_bounds__(block_threads)
     if (day > last_day || (day == last_day && rest > last_rest) || day < first_day || (day == first_day && rest < first_rest)) {
       failure.report(DecodeProblem::RowOutOfRange, 0, i);
     }
-    // On the first day the product alone leaves the range and the sum comes back: unsigned arithmetic.
+    // On the first day the product alone is out of range but the sum is not: unsigned arithmetic.
     out[i] = static_cast<int64_t>(static_cast<uint64_t>(day) * static_cast<uint64_t>(micros_of_a_day) + static_cast<uint64_t>(rest));
   }
 }

@@ -1,4 +1,4 @@
-// CUDA body of gather_rows: launched on torch's current stream; it does not wait.
+// CUDA body of gather_rows, on torch's current stream. No synchronization.
 #include "kernels/cuda/gather_rows_cuda.h"
 
 #include <torch/library.h>

@@ -1,4 +1,4 @@
-// Row look-up on the GPU: the row numbers stream through, the values come from wherever they point.
+// Row gather on the GPU: coalesced reads of row numbers, random reads of values.
 #include "kernels/cuda/gather_rows_cuda.h"
 
 #include "kernels/cuda/row_loop.h"

@@ -1,4 +1,5 @@
-// CUDA bodies of group_assign and group_rehash, on torch's current stream. group_assign waits once per window of rows; group_rehash never.
+// CUDA bodies of group_assign and group_rehash, on torch's current stream. group_assign synchronizes once per window of rows; group_rehash
+// never.
 #include "kernels/cuda/group_assign_cuda.h"
 
 #include <torch/library.h>
@@ -12,11 +13,11 @@ namespace pistachio::kernels::cuda {
 
 namespace {
 
-// Windows grow: a full table stops the first one after little work, and few groups in many rows need few windows.
+// Windows grow: a full table stops the first one after little work, while many rows with few groups need few windows.
 constexpr int64_t first_window = int64_t{1} << 20;
 constexpr int64_t window_growth = 4;
 
-// Not a view: it would keep the memory of all elements.
+// Not a view, which would keep the whole allocation alive.
 at::Tensor shortened(const at::Tensor& words, int64_t count) {
   return count == words.size(0) ? words : words.narrow(0, 0, count).clone();
 }

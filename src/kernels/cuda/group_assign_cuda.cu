@@ -1,9 +1,9 @@
-// Grouping on the GPU, with the ids and the table layout of a loop over the rows.
-// Ids: rows whose hash is not in the table yet meet in a temporary table that keeps the first row of each new hash; the running count of
-// first rows numbers the new groups, and the first row beyond the limit is where the call stops.
-// Layout: in a loop, a group takes the first free slot of its probe sequence, that is, one that no group entered before it holds. The
-// same layout comes out in any order of insertion if a group entered earlier takes a slot from one entered later, which then probes on:
-// it is the stable matching of groups and slots where every slot prefers the earlier group, and there is only one.
+// Grouping on the GPU, with the same ids and table layout as a sequential loop over the rows.
+// Ids: rows whose hash is not in the table yet meet in a temporary table that keeps the first row of each new hash. A prefix count of first
+// rows numbers the new groups; the first row beyond the limit is where the call stops.
+// Layout: in a sequential loop a group takes the first slot of its probe sequence that no earlier group holds. Any insertion order gives
+// the same layout if an earlier group evicts a later one from its slot, which then probes on: this is the stable matching of groups and
+// slots in which every slot prefers the earlier group, and it is unique.
 #include "kernels/cuda/group_assign_cuda.h"
 
 #include "kernels/cuda/device_readback.h"
@@ -18,14 +18,14 @@ using Priority = unsigned long long;  // smaller is earlier; zero marks an empty
 
 constexpr uint32_t nothing = 0xffffffff;
 
-// Enters an element of this priority, moving later ones on. Only the priorities are written.
+// Inserts an element of this priority and displaces later ones. Writes only the priorities.
 __device__ void claim_slot(GroupSlot* slots, uint64_t mask, int64_t hash, Priority priority) {
   uint64_t slot = static_cast<uint64_t>(hash) & mask;
   while (true) {
     Priority* place = &slots[slot].id_plus_one;
     const Priority holder = *static_cast<volatile Priority*>(place);
     if (holder == 0 || holder > priority) {
-      if (atomicCAS(place, holder, priority) != holder) continue;  // it changed meanwhile: look again
+      if (atomicCAS(place, holder, priority) != holder) continue;  // changed concurrently: retry
       if (holder == 0) return;
       priority = holder;
     }
@@ -33,12 +33,12 @@ __device__ void claim_slot(GroupSlot* slots, uint64_t mask, int64_t hash, Priori
   }
 }
 
-// What a window of rows is worked out in.
+// Working memory of a window of rows.
 struct Window {
   const int64_t* hashes;       // of the window
-  uint32_t* first_of_hash;     // temporary table: the first row of a new hash
+  uint32_t* first_of_hash;     // temporary table: first row of each new hash
   int table_bits;
-  uint32_t* places;            // per row its place in that table, or nothing if its group is known
+  uint32_t* places;            // each row's slot in that table, or a marker if its group is known
   int64_t* ids;
 };
 
@@ -59,7 +59,7 @@ struct LookUpRow {
     window.places[row] = enter(hash, static_cast<uint32_t>(row));
   }
 
-  // The row in a place may be replaced by an earlier one of the same hash, by nothing else.
+  // Only an earlier row of the same hash can replace the row in a slot.
   __device__ uint32_t enter(int64_t hash, uint32_t row) const {
     const uint32_t table_mask = (uint32_t{1} << window.table_bits) - 1;
     auto place = static_cast<uint32_t>(static_cast<uint64_t>(hash) * 0x9e3779b97f4a7c15 >> (64 - window.table_bits));
@@ -79,7 +79,7 @@ struct LookUpRow {
   }
 };
 
-// One for the first row of each new group; a last element, behind the rows, makes room for the total.
+// 1 for the first row of each new group; an extra last element makes room for the total.
 struct IsFirstRow {
   Window window;
   int64_t rows;
@@ -97,7 +97,7 @@ __global__ void start_result_kernel(const int64_t* ranks, int64_t rows, int64_t 
 
 struct NumberRow {
   Window window;
-  const int64_t* ranks;  // how many first rows come before each row
+  const int64_t* ranks;  // number of first rows before each row
   int64_t begin;
   int64_t groups;
   int64_t allowed;
@@ -108,7 +108,7 @@ struct NumberRow {
     if (place == nothing) return;
     const uint32_t first = window.first_of_hash[place];
     const int64_t rank = ranks[first];
-    window.ids[row] = groups + rank;  // rows from the stop on get ids that nobody reads
+    window.ids[row] = groups + rank;  // ids from the stop on are never read
     if (first != row) return;
     if (rank < allowed) first_rows[rank] = begin + row;
     if (rank == allowed) result[0] = row;
@@ -167,7 +167,7 @@ AssignedRows assign_groups(GroupSlot* slots, int64_t capacity, int64_t groups, i
                            int64_t rows, int64_t* ids, int64_t* first_rows, ScratchMemory& scratch, cudaStream_t stream) {
   const auto mask = static_cast<uint64_t>(capacity - 1);
   const int64_t allowed = most_groups - groups;
-  const int table_bits = bits_of(static_cast<uint64_t>(rows)) + 1;  // more than twice as many places as rows
+  const int table_bits = bits_of(static_cast<uint64_t>(rows)) + 1;  // more than twice as many slots as rows
   const size_t table_bytes = sizeof(uint32_t) << table_bits;
   auto* first_of_hash = static_cast<uint32_t*>(scratch.take_bytes(table_bytes));
   const Window window{hashes + begin, first_of_hash, table_bits, scratch.take<uint32_t>(rows), ids};

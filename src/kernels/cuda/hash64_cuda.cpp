@@ -1,4 +1,4 @@
-// CUDA bodies of hash64, hash64_text and hash64_combine: launched on torch's current stream; they do not wait.
+// CUDA bodies of hash64, hash64_text and hash64_combine, on torch's current stream. No synchronization.
 #include "kernels/cuda/hash64_cuda.h"
 
 #include <torch/library.h>

@@ -1,4 +1,4 @@
-// Hashing on the GPU: one row per thread and step. The functions are defined in kernels/ops/hash64.h.
+// Hashing on the GPU: one row per thread and step. kernels/ops/hash64.h defines the functions.
 #include "kernels/cuda/hash64_cuda.h"
 
 #include <type_traits>
@@ -32,8 +32,8 @@ __device__ uint64_t hash_value(T value) {
   } else if constexpr (std::is_floating_point_v<T>) {
     const double number = static_cast<double>(value);
     uint64_t bits = static_cast<uint64_t>(__double_as_longlong(number));
-    if (number == 0.0) bits = 0;  // one zero
-    if (number != number) bits = 0x7ff8000000000000;  // one NaN
+    if (number == 0.0) bits = 0;  // normalizes -0.0
+    if (number != number) bits = 0x7ff8000000000000;  // normalizes NaN
     return mix(bits + (golden + 1));
   } else {
     return mix(static_cast<uint64_t>(static_cast<int64_t>(value)) + golden);

@@ -1,4 +1,4 @@
-// The CUDA kernels of hash64, hash64_text and hash64_combine, for raw device memory and a stream. No torch header: nvcc reads this too.
+// The CUDA kernels of hash64, hash64_text and hash64_combine, on raw device memory and a stream. No torch headers: nvcc compiles this too.
 #pragma once
 
 #include <cuda_runtime_api.h>

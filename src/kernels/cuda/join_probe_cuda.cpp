@@ -13,7 +13,7 @@ namespace pistachio::kernels::cuda {
 
 namespace {
 
-// Rows that are counted at a time: about as many as give the wanted pairs, so that little is counted in vain.
+// Rows counted at a time: about as many as yield the requested pairs, so that little counting is wasted.
 constexpr int64_t least_window = int64_t{1} << 16;
 constexpr int64_t greatest_window = int64_t{1} << 24;
 

@@ -1,5 +1,5 @@
-// Hash join probes on the GPU: count the partners of each row, sum the counts up, find the row to stop at, write the pairs to their places.
-// A thread scans the bucket of its row; a long bucket (a popular key) is scanned by the whole warp.
+// Hash join probes on the GPU: count the matches of each row, prefix-sum the counts, find the row to stop at, write the pairs. A thread
+// scans the bucket of its row; a long bucket (a frequent key) is scanned by the whole warp.
 #include "kernels/cuda/join_probe_cuda.h"
 
 #include "kernels/cuda/device_readback.h"
@@ -12,8 +12,8 @@ namespace {
 
 constexpr unsigned all_lanes = 0xffffffff;
 constexpr int64_t long_bucket = 64;
-// Hashes to compare in one window: popular keys on both sides would otherwise be compared for all rows of a window whose pairs are wanted
-// only for a few.
+// Budget of hash comparisons per window: with frequent keys on both sides, all rows of a window would be compared although the pairs of
+// only a few are requested.
 constexpr int64_t least_comparisons = int64_t{1} << 22;
 constexpr int64_t comparisons_per_pair = 16;
 
@@ -29,7 +29,7 @@ __device__ Bucket bucket_of_row(const JoinProbe& probe, int64_t row) {
   return {probe.offsets[bucket], probe.offsets[bucket + 1], hash};
 }
 
-// Calls visit(row, bucket) for every row of [0, rows), by one thread, or visit_together(row, bucket) by a whole warp if the bucket is long.
+// Visits every row in [0, rows): visit(row, bucket) by one thread or, if the bucket is long, visit_together(row, bucket) by a whole warp.
 template <typename BucketOf, typename Visit, typename VisitTogether>
 __device__ void visit_buckets(int64_t rows, const BucketOf& bucket_of, const Visit& visit, const VisitTogether& visit_together) {
   const int lane = threadIdx.x % 32;
@@ -57,7 +57,7 @@ struct BucketSize {
   }
 };
 
-// size_ends are the running sums of the bucket sizes; rows that start beyond the budget are not looked up.
+// size_ends are the prefix sums of the bucket sizes; rows that start beyond the budget are not probed.
 __global__ void __launch_bounds__(threads_per_block)
     count_pairs_kernel(JoinProbe probe, int64_t begin, int64_t rows, const int64_t* __restrict__ size_ends, int64_t budget,
                        int64_t* __restrict__ counts) {

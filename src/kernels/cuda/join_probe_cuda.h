@@ -9,7 +9,7 @@
 
 namespace pistachio::kernels::cuda {
 
-// The table of join_build, with 2^bits buckets, and the rows to look up; `valid` may be null.
+// The table of join_build, with 2^bits buckets, and the probe rows; `valid` may be null.
 struct JoinProbe {
   const int64_t* offsets;
   const int64_t* order;
@@ -19,19 +19,19 @@ struct JoinProbe {
   const bool* valid;
 };
 
-// A stretch of rows from `begin` on that was counted.
+// A range of rows, starting at `begin`, whose pairs have been counted.
 struct ProbeWindow {
   int64_t begin;
-  int64_t rows;              // looked up, at least 1
-  int64_t pairs;             // of these rows
-  const int64_t* pair_ends;  // [rows] in device memory of the scratch: pairs of the rows up to each one
+  int64_t rows;              // rows in the window, at least 1
+  int64_t pairs;             // pairs of these rows
+  const int64_t* pair_ends;  // [rows] in scratch device memory: prefix sums of the pairs
 };
 
-// Counts the partners of rows from `begin` on, at most `rows` of them, and stops after the row that brings the pairs to most_pairs or
-// after comparing many hashes. Waits once.
+// Counts the matches of at most `rows` rows starting at `begin`. Stops after the row that reaches most_pairs pairs, or after comparing many
+// hashes. Synchronizes once.
 ProbeWindow count_pairs(const JoinProbe& probe, int64_t begin, int64_t rows, int64_t most_pairs, ScratchMemory& scratch,
                         cudaStream_t stream);
-// Writes the pairs of a window, by probe row and then by build row.
+// Writes the pairs of a window, ordered by probe row, then build row.
 void write_pairs(const JoinProbe& probe, const ProbeWindow& window, int64_t* probe_rows, int64_t* build_rows, cudaStream_t stream);
 
 }  // namespace pistachio::kernels::cuda

@@ -1,4 +1,4 @@
-// What the thin .cpp files share: the device and stream a call works on, and plain views of tensors for the .cu files.
+// Shared by the thin .cpp files: the device and stream of a call, and plain views of tensors for the .cu files.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -12,7 +12,7 @@
 
 namespace pistachio::kernels::cuda {
 
-// Makes the tensor's device the current one for a scope; `stream` is torch's current stream there.
+// Makes the tensor's device current for a scope; `stream` is torch's current stream of that device.
 class KernelCall {
  public:
   explicit KernelCall(const at::Tensor& tensor) : guard_(tensor.device()), stream_(c10::cuda::getCurrentCUDAStream()) {}

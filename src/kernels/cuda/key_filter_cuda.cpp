@@ -1,4 +1,4 @@
-// CUDA bodies of key_filter_add and key_filter_test: launched on torch's current stream; they do not wait.
+// CUDA bodies of key_filter_add and key_filter_test, on torch's current stream. No synchronization.
 #include "kernels/cuda/key_filter_cuda.h"
 
 #include <torch/library.h>
@@ -11,7 +11,7 @@ namespace pistachio::kernels::cuda {
 
 namespace {
 
-// The front door has checked that the size is a power of two of at least 2.
+// The front door checked that the size is a power of two of at least 2.
 int size_bits(const at::Tensor& words) {
   return std::countr_zero(static_cast<uint64_t>(words.size(0)));
 }

@@ -1,4 +1,4 @@
-// Bloom filter on the GPU: one word per hash. Adding skips words that have the bits already, which ends the contention on small filters.
+// Bloom filter on the GPU: one word per hash. Adding skips words whose bits are already set, which avoids contention on small filters.
 #include "kernels/cuda/key_filter_cuda.h"
 
 #include "kernels/cuda/row_loop.h"

@@ -1,4 +1,4 @@
-// The CUDA kernels of key_filter_add and key_filter_test, for raw device memory and a stream. No torch header: nvcc reads this too.
+// The CUDA kernels of key_filter_add and key_filter_test, on raw device memory and a stream. No torch headers: nvcc compiles this too.
 #pragma once
 
 #include <cuda_runtime_api.h>

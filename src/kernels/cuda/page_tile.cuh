@@ -1,14 +1,14 @@
-// A window of a page's bytes in shared memory. Headers of Parquet's encodings form a chain (each says where the next one is), and a step
-// of it costs some 30 cycles in shared memory instead of hundreds in global memory. One thread follows the chain inside the window, then
-// the whole block decodes what it found there. Never reads outside the page.
+// A window of a page's bytes in shared memory. Headers of Parquet's encodings form a chain (each determines the position of the next), and
+// a step along it takes some 30 cycles in shared memory instead of hundreds in global memory. One thread follows the chain inside the
+// window, then the whole block decodes what it found. Never reads outside the page.
 #pragma once
 
 #include <cstdint>
 
 namespace pistachio::kernels::cuda {
 
-// Which bytes of the page are in the tile: [origin, limit), counted from the page's begin. The origin is negative where the first aligned
-// 16 bytes start before the page; bytes before 0 are undefined.
+// The bytes of the page that the tile holds: [origin, limit), relative to the start of the page. The origin is negative if the first
+// aligned 16 bytes start before the page; bytes before 0 are undefined.
 struct TileWindow {
   int64_t origin = 0;
   int64_t limit = 0;
@@ -19,8 +19,8 @@ class PageTile {
   static_assert(kBytes % 16 == 0);
 
  public:
-  // Called by all threads of the block with the same arguments, 0 <= from <= page_bytes. At least kBytes - 15 bytes from `from` on are in
-  // the window, or all up to the page's end. The caller synchronizes before and after.
+  // Called by all threads of the block with the same arguments, 0 <= from <= page_bytes. The window then holds at least kBytes - 15 bytes
+  // from `from`, or the rest of the page. The caller synchronizes before and after.
   __device__ TileWindow load(const uint8_t* page, int64_t page_bytes, int64_t from) {
     const int64_t origin = from - static_cast<int64_t>(reinterpret_cast<uintptr_t>(page + from) & 15);
     uint8_t* bytes = reinterpret_cast<uint8_t*>(words_);
@@ -42,7 +42,7 @@ class PageTile {
   // The byte at `place` bytes from the window's origin.
   __device__ uint8_t byte(int64_t place) const { return reinterpret_cast<const uint8_t*>(words_)[place]; }
 
-  // 32 bits from bit `bit` of the window on, lowest first; those behind the window's limit are undefined.
+  // 32 bits starting at bit `bit` of the window, lowest first; bits past the window's limit are undefined.
   __device__ uint32_t bits32(uint32_t bit) const {
     const uint32_t word = bit >> 5;
     return __funnelshift_r(words_[word], words_[word + 1], bit & 31);
@@ -51,13 +51,13 @@ class PageTile {
   __device__ uint64_t bits64(uint32_t bit) const { return static_cast<uint64_t>(bits32(bit + 32)) << 32 | bits32(bit); }
 
  private:
-  alignas(16) uint32_t words_[kBytes / 4 + 4];  // bits64 of the last byte reads two words further
+  alignas(16) uint32_t words_[kBytes / 4 + 4];  // bits64 of the last byte reads two more words
 };
 
 enum class NumberState : uint8_t { Whole, CutShort, TooLong };
 
-// An unsigned little-endian base-128 number at `position` of the page; moves position behind it. The window holds at least ten bytes from
-// there on, or all up to the page's end.
+// Reads an LEB128 number at `position` of the page and advances `position` past it. The window must hold at least ten bytes from there, or
+// the rest of the page.
 template <int kBytes>
 __device__ NumberState read_number(const PageTile<kBytes>& tile, const TileWindow& window, int64_t& position, uint64_t& number) {
   number = 0;

@@ -1,6 +1,6 @@
-// CUDA bodies of plain_decode, plain_fixed_bytes_decode and plain_boolean_decode. The page table alone tells whether a page is long
-// enough, so nothing here waits for the device. All pages are checked before memory is allocated: a count that lies is bad data, not a
-// lack of memory.
+// CUDA bodies of plain_decode, plain_fixed_bytes_decode and plain_boolean_decode. The page table is enough to check that pages are long
+// enough, so nothing here synchronizes. All pages are checked before anything is allocated: a bogus count is a DataError, not a lack of
+// memory.
 #include <ATen/ATen.h>
 #include <c10/cuda/CUDAGuard.h>
 #include <fmt/format.h>
@@ -18,7 +18,7 @@ namespace pistachio::kernels::cuda {
 
 namespace {
 
-// Throws when a page is shorter than `bytes_of(values)`.
+// Throws if a page is shorter than `bytes_of(values)`.
 template <typename BytesOf>
 void check_lengths(const at::Tensor& pages, const BytesOf& bytes_of) {
   auto rows = pages.accessor<int64_t, 2>();
@@ -30,8 +30,8 @@ void check_lengths(const at::Tensor& pages, const BytesOf& bytes_of) {
   }
 }
 
-// The taken part of each page, cut into slices of at most slice_bytes. A value is `unit` bytes or bits of the source, which has
-// `units_per_byte` of those, and `width` elements of the output.
+// Cuts the taken part of each page into slices of at most slice_bytes. A value takes `unit` units of the source, which has `units_per_byte`
+// of them (1 for bytes, 8 for bits), and `width` elements of the output.
 std::vector<CopySlice> cut_slices(const at::Tensor& pages, int64_t units_per_byte, int64_t unit, int64_t width) {
   std::vector<CopySlice> slices;
   int64_t target = 0;

@@ -1,4 +1,4 @@
-// PLAIN pages on the GPU: one block per slice; numbers are a copy, booleans one bit to one byte.
+// PLAIN pages on the GPU: one block per slice; numbers are copied, bits expanded to bytes.
 #include "kernels/cuda/copy_bytes.cuh"
 #include "kernels/cuda/plain_decode_cuda.h"
 

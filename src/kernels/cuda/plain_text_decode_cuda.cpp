@@ -1,4 +1,4 @@
-// CUDA body of plain_text_decode: one wait, for the verdict on the pages.
+// CUDA body of plain_text_decode: synchronizes once, for the page errors.
 #include <ATen/ATen.h>
 #include <c10/cuda/CUDAGuard.h>
 #include <torch/library.h>
@@ -21,7 +21,7 @@ std::tuple<at::Tensor, at::Tensor> plain_text_decode(const at::Tensor& bytes, co
   auto rows = pages.accessor<int64_t, 2>();
   for (int64_t page = 0; page < rows.size(0); ++page) {
     const int64_t begin = rows[page][0], end = rows[page][1], skip = rows[page][2], take = rows[page][3];
-    // Every value has a length of four bytes: a count that lies is found before memory is allocated for it.
+    // Every value has a length prefix of four bytes, so bogus counts are rejected before anything is allocated for them.
     if (skip + take > (end - begin) / 4) throw DataError("the page ends before its values", {.offset = end});
     table.push_back({begin, end, skip, take, total});
     total += take;

@@ -1,5 +1,5 @@
-// PLAIN text on the GPU: one block per page. Each length says where the next one is; thread 0 follows that chain in a tile of the page
-// and lists the values, then the block writes them out side by side.
+// PLAIN text on the GPU: one block per page. Each length determines the position of the next; thread 0 follows that chain in a tile of the
+// page and lists the values, then the block writes them in parallel.
 #include "kernels/cuda/page_tile.cuh"
 #include "kernels/cuda/plain_text_decode_cuda.h"
 
@@ -7,31 +7,31 @@ namespace pistachio::kernels::cuda {
 
 namespace {
 
-// Small blocks: the chain of one page is slow, so many pages have to be under way at once.
+// Small blocks: the chain of one page is slow, so many pages must be in flight.
 constexpr int block_threads = 128;
 constexpr int tile_bytes = 8192;
-constexpr int max_values = 512;  // in a batch
+constexpr int max_values = 512;  // per batch
 constexpr int64_t nothing_to_load = -1;
 constexpr int64_t length_bytes = 4;
 
 using Tile = PageTile<tile_bytes>;
 
-// Values to write, in shared memory. Written by thread 0, read by all.
+// Values to write, in shared memory. Written by thread 0, read by all threads.
 struct Batch {
-  uint32_t begin[max_values];  // from the window's origin
+  uint32_t begin[max_values];  // relative to the window's origin
   uint32_t length[max_values];
   int values;
-  int64_t load_at;  // where in the page the next tile has to start, or nothing_to_load
+  int64_t load_at;  // offset in the page of the next tile to load, or nothing_to_load
   bool done;
 };
 
-// Follows the lengths of one page. Only thread 0 uses it.
+// Walks the lengths of one page. Used by thread 0 only.
 class TextWalker {
  public:
   __device__ TextWalker(const TextPage& page, FailureWord failure)
       : failure_(failure), page_bytes_(page.end - page.begin), skip_(page.skip), take_(page.take) {}
 
-  // Lists values until the list is full, the tile is used up or the page is complete.
+  // Lists values until the batch is full, the tile is exhausted or the page is complete.
   __device__ void fill(const Tile& tile, const TileWindow& window, Batch& batch) {
     int values = 0;
     batch.load_at = nothing_to_load;
@@ -70,7 +70,7 @@ class TextWalker {
  private:
   FailureWord failure_;
   int64_t page_bytes_;
-  int64_t skip_, take_;  // values still to step over, then to list
+  int64_t skip_, take_;  // values still to skip, then to list
   int64_t position_ = 0;
 };
 

@@ -1,4 +1,4 @@
-// CUDA body of rle_decode: one wait, for the verdict on the pages.
+// CUDA body of rle_decode: synchronizes once, for the page errors.
 #include <ATen/ATen.h>
 #include <c10/cuda/CUDAGuard.h>
 #include <torch/library.h>

@@ -1,6 +1,6 @@
-// RLE / bit-packed streams on the GPU: one block per part of a page. Thread 0 walks the run headers in a tile of the page and lists the
-// runs that it meets; then all threads expand the list, each warp a contiguous range of rows, and the next tile is loaded where the walk
-// stopped. A long bit-packed run comes in pieces of a tile, thousands of short runs in batches of the list's length.
+// RLE/bit-packed streams on the GPU: one block per part of a page. Thread 0 walks the run headers in a tile of the page and lists the runs;
+// then all threads expand the list, each warp a contiguous range of rows, and the next tile is loaded where the walk stopped. A long
+// bit-packed run is processed in tile-sized pieces, many short runs in batches of max_runs.
 #include <cub/warp/warp_reduce.cuh>
 
 #include "kernels/cuda/page_tile.cuh"
@@ -13,28 +13,28 @@ namespace {
 constexpr int block_threads = 256;
 constexpr int warp_threads = 32;
 constexpr int block_warps = block_threads / warp_threads;
-constexpr int min_blocks = 5;  // on a multiprocessor: while thread 0 of one block walks headers, others expand
+constexpr int min_blocks = 5;  // per multiprocessor: while thread 0 of one block walks headers, others expand
 constexpr int tile_bytes = 8192;
-constexpr int max_runs = 512;                       // in a batch
-constexpr int64_t max_rows = int64_t{1} << 30;      // in a batch: row numbers fit 32 bits
-constexpr int64_t longest_header = 10 + 4;          // a 64-bit number and a repeated value
-constexpr uint64_t max_groups = uint64_t{1} << 40;  // of eight values in a bit-packed run
+constexpr int max_runs = 512;                       // per batch
+constexpr int64_t max_rows = int64_t{1} << 30;      // per batch, so that row numbers fit 32 bits
+constexpr int64_t longest_header = 10 + 4;          // a varint and a repeated value
+constexpr uint64_t max_groups = uint64_t{1} << 40;  // of eight values per bit-packed run
 constexpr int64_t nothing_to_load = -1;
 
 using Tile = PageTile<tile_bytes>;
 
-// Runs to expand, in shared memory. Written by thread 0, read by all.
+// Runs to expand, in shared memory. Written by thread 0, read by all threads.
 struct Batch {
-  uint32_t first[max_runs];    // row of each run's first value, counted from the batch's first
-  uint32_t content[max_runs];  // the repeated value, or the bit in the tile where the first value starts
+  uint32_t first[max_runs];    // row of each run's first value, relative to the batch
+  uint32_t content[max_runs];  // repeated value, or the bit in the tile where the first value starts
   uint8_t packed[max_runs];
   int runs;
   uint32_t rows;
-  int64_t load_at;  // where in the page the next tile has to start, or nothing_to_load
+  int64_t load_at;  // offset in the page of the next tile to load, or nothing_to_load
   bool done;
 };
 
-// Follows the run headers of one part. Only thread 0 uses it.
+// Walks the run headers of one part. Used by thread 0 only.
 class RunWalker {
  public:
   __device__ RunWalker(const RunPart& part, FailureWord failure)
@@ -42,7 +42,7 @@ class RunWalker {
     if (part.bit_width == 0) run_left_ = skip_ + count_;  // one run of zeros
   }
 
-  // Lists runs until the list is full, the tile is used up or the part is complete.
+  // Lists runs until the batch is full, the tile is exhausted or the part is complete.
   __device__ void fill(const Tile& tile, const TileWindow& window, Batch& batch) {
     batch.runs = 0;
     batch.load_at = nothing_to_load;
@@ -89,10 +89,10 @@ class RunWalker {
   __device__ void advance(int64_t& wanted, int64_t values) {
     wanted -= values;
     run_left_ -= values;
-    packed_bit_ += values * part_.bit_width;  // of a repeated run: not used
+    packed_bit_ += values * part_.bit_width;  // unused for a repeated run
   }
 
-  // Reads the header at position_, which the window holds whole, or all of it that the page has. The run may be empty.
+  // Reads the header at position_; the window must hold all of it, or the rest of the page. The run may be empty.
   __device__ DecodeProblem start_run(const Tile& tile, const TileWindow& window) {
     uint64_t header;
     switch (read_number(tile, window, position_, header)) {
@@ -107,7 +107,7 @@ class RunWalker {
       if (groups > max_groups) return DecodeProblem::RunTooLong;
       const int64_t run_bytes = static_cast<int64_t>(groups) * part_.bit_width;
       packed_bit_ = position_ * 8;
-      // Of a run that the page cuts off, the values that are wholly there.
+      // If the page truncates the run, only its complete values.
       run_left_ = run_bytes <= left ? static_cast<int64_t>(groups) * 8 : left * 8 / part_.bit_width;
       position_ += min_of(run_bytes, left);
       return DecodeProblem::None;
@@ -126,15 +126,15 @@ class RunWalker {
   const RunPart& part_;
   FailureWord failure_;
   int64_t page_bytes_;
-  int64_t skip_, count_;      // values still to step over, then to list
+  int64_t skip_, count_;      // values still to skip, then to list
   int64_t position_ = 0;      // of the next header
-  int64_t run_left_ = 0;      // values of the current run not yet consumed
-  int64_t packed_bit_ = 0;    // of the page, where the next value of a bit-packed run starts
+  int64_t run_left_ = 0;      // values of the current run not consumed yet
+  int64_t packed_bit_ = 0;    // bit in the page where the next value of a bit-packed run starts
   uint32_t value_ = 0;        // of a repeated run
   bool is_packed_ = false;
 };
 
-// Where decoded codes go.
+// Receives decoded codes.
 class CodeSink {
  public:
   __device__ CodeSink(const RunPart& part, int32_t* out) : out_(out + part.target) {}
@@ -152,7 +152,7 @@ struct LevelOutput {
   int64_t* counts;
 };
 
-// Where decoded levels go.
+// Receives decoded levels.
 class LevelSink {
  public:
   __device__ LevelSink(const RunPart& part, const LevelOutput& out) : part_(part), out_(out) {}
@@ -192,7 +192,7 @@ class LevelSink {
   unsigned long long valid_hidden_ = 0, valid_written_ = 0;
 };
 
-// The last of the `runs` runs, at least one, that starts at or before `row`.
+// The last of the `runs` (at least one) runs that starts at or before `row`.
 __device__ int find_run(const Batch& batch, int runs, uint32_t row) {
   int low = 0, high = runs;
   while (high - low > 1) {
@@ -202,13 +202,13 @@ __device__ int find_run(const Batch& batch, int runs, uint32_t row) {
   return low;
 }
 
-// Expands the rows of a batch, of which the first is row `done` of the part. Returns whether a value is above the maximum.
+// Expands the rows of a batch, which starts at row `done` of the part. Returns whether a value exceeds the maximum.
 template <typename Sink>
 __device__ bool expand(const Batch& batch, const Tile& tile, const RunPart& part, int64_t done, Sink& sink) {
   const uint32_t rows = batch.rows, width = static_cast<uint32_t>(part.bit_width), max_value = static_cast<uint32_t>(part.max_value);
   const int runs = batch.runs;
   const uint32_t mask = width == 32 ? ~0u : (1u << width) - 1;
-  // Each warp's share, whole warps' worth of rows.
+  // Rows per warp, a multiple of the warp size.
   const uint32_t share = (rows + block_threads - 1) / block_threads * warp_threads;
   const uint32_t begin = threadIdx.x / warp_threads * share, end = begin + share < rows ? begin + share : rows;
   uint32_t row = begin + threadIdx.x % warp_threads;

@@ -1,5 +1,5 @@
 // Grid-stride loops over rows, for .cu files. A block takes tiles of threads_per_block * rows_per_thread rows; the rows of a thread are
-// threads_per_block apart, so accesses coalesce at any alignment and type. Row numbers are 64-bit throughout.
+// threads_per_block apart, so accesses coalesce for any alignment and type. Row numbers have 64 bits throughout.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -16,7 +16,7 @@ constexpr int rows_per_thread = 4;
 constexpr int rows_per_tile = threads_per_block * rows_per_thread;
 constexpr int64_t max_blocks = int64_t{1} << 16;
 
-// out[row] = value(row). All loads of a thread come before its stores.
+// out[row] = value(row). Each thread issues all its loads before its stores.
 template <typename Out, typename Value>
 __global__ void __launch_bounds__(threads_per_block) map_rows_kernel(int64_t rows, Out* __restrict__ out, Value value) {
   const int64_t stride = static_cast<int64_t>(gridDim.x) * rows_per_tile;
@@ -34,7 +34,7 @@ __global__ void __launch_bounds__(threads_per_block) map_rows_kernel(int64_t row
   }
 }
 
-// body(row) for every row, in no order.
+// Calls body(row) for every row, in any order.
 template <typename Body>
 __global__ void __launch_bounds__(threads_per_block) for_rows_kernel(int64_t rows, Body body) {
   const int64_t stride = static_cast<int64_t>(gridDim.x) * threads_per_block;

@@ -1,5 +1,5 @@
-// CUDA bodies of partition_rows, route_rows, sort_order and join_build, on torch's current stream. partition_rows never waits; route_rows
-// waits once for the check of its owners, sort_order once for the bits that differ, join_build once for the number of valid rows.
+// CUDA bodies of partition_rows, route_rows, sort_order and join_build, on torch's current stream. partition_rows never synchronizes;
+// route_rows synchronizes once to check its owners, sort_order once for the bits that differ, join_build once for the number of valid rows.
 #include "kernels/cuda/row_order_cuda.h"
 
 #include <torch/library.h>

@@ -1,4 +1,4 @@
-// Orders of rows on the GPU, by CUB's stable radix sort. Only the bits that can differ are sorted.
+// Row orders on the GPU, with CUB's stable radix sort. Only bits that can differ are sorted.
 #include "kernels/cuda/row_order_cuda.h"
 
 #include <bit>
@@ -40,7 +40,7 @@ struct CheckOwner {
   }
 };
 
-// Sorts `numbers` (all rows if null) by the low `bits` of their keys and finds the segments.
+// Sorts `numbers` (all rows if null) by the low `bits` of their keys and finds the segment bounds.
 void order_by_keys(const uint32_t* keys, const int64_t* numbers, int64_t rows, int bits, int64_t segments, int64_t* order, int64_t* offsets,
                    ScratchMemory& scratch, cudaStream_t stream) {
   auto* sorted_keys = scratch.take<uint32_t>(rows);
@@ -53,7 +53,7 @@ void order_by_keys(const uint32_t* keys, const int64_t* numbers, int64_t rows, i
   find_segments(sorted_keys, rows, segments, offsets, stream);
 }
 
-// The bits in which any word differs from the first one.
+// The bits in which any word differs from the first.
 __global__ void __launch_bounds__(threads_per_block)
     differing_bits_kernel(const int64_t* __restrict__ words, int64_t rows, unsigned long long* out) {
   const int64_t first = words[0];
@@ -66,7 +66,7 @@ __global__ void __launch_bounds__(threads_per_block)
   if (threadIdx.x % 32 == 0 && bits != 0) atomicOr(out, bits);
 }
 
-// The bits [shift, shift + width) of a word, as an unsigned number of the same order, at `place` of a sort key.
+// Bits [shift, shift + width) of a word, as an unsigned number of the same order, at bit `place` of a sort key.
 struct KeyField {
   const int64_t* words;
   int shift, width, place;
@@ -74,7 +74,7 @@ struct KeyField {
 
 constexpr int most_fields = 8;
 
-// The key of the row that is i-th so far.
+// The key of the i-th row in the current order.
 struct PackKey {
   KeyField fields[most_fields];
   int count;
@@ -92,7 +92,7 @@ struct PackKey {
   }
 };
 
-// Packs neighbouring words into one key as long as their differing bits fit; the least significant key comes first.
+// Packs adjacent words into one key as long as their differing bits fit; the least significant key comes first.
 std::vector<PackKey> plan_keys(const std::vector<const int64_t*>& words, const std::vector<int64_t>& differing) {
   std::vector<PackKey> keys;
   int used = 64;

@@ -1,4 +1,4 @@
-// CUDA bodies of compress and count_true, on torch's current stream. Both wait once: the number of selected rows is the result's size.
+// CUDA bodies of compress and count_true, on torch's current stream. Both synchronize once: the host needs the number of selected rows.
 #include "kernels/cuda/row_selection_cuda.h"
 
 #include <torch/library.h>

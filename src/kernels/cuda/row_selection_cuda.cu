@@ -1,4 +1,4 @@
-// Row selection on the GPU: flags are counted sixteen at a time, the copying is CUB's.
+// Row selection on the GPU: counts flags sixteen at a time and copies with CUB.
 #include "kernels/cuda/row_selection_cuda.h"
 
 #include <cub/device/device_select.cuh>
@@ -18,7 +18,7 @@ __device__ int count_bytes(uint4 flags) {
   return __popc(flags.x & ones) + __popc(flags.y & ones) + __popc(flags.z & ones) + __popc(flags.w & ones);
 }
 
-// Flags before `begin` and from `begin + 16 * steps` on do not fill an aligned step; the first threads take them one by one.
+// Flags before `begin` and from `begin + 16 * steps` do not fill an aligned step; the first threads count one each.
 __global__ void __launch_bounds__(threads_per_block)
     count_flags_kernel(const bool* flags, int64_t rows, int64_t begin, int64_t steps, unsigned long long* count) {
   const int64_t thread = static_cast<int64_t>(blockIdx.x) * threads_per_block + threadIdx.x;

@@ -1,4 +1,4 @@
-// The CUDA kernels of compress and count_true, for raw device memory and a stream. No torch header: nvcc reads this too.
+// The CUDA kernels of compress and count_true, on raw device memory and a stream. No torch headers: nvcc compiles this too.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -10,12 +10,12 @@
 
 namespace pistachio::kernels::cuda {
 
-// How many of the flags are true, in device memory of `scratch`.
+// The number of true flags, in device memory of `scratch`.
 int64_t* count_flags(const bool* flags, int64_t rows, ScratchMemory& scratch, cudaStream_t stream);
-// Copies the values whose flag is true to `out`, which has room for all of them.
+// Copies the values whose flag is true to `out`, which must have room for all of them.
 void select_values(ValueKind kind, const void* values, const bool* flags, int64_t rows, void* out, ScratchMemory& scratch,
                    cudaStream_t stream);
-// The same for row numbers: those whose flag is true, ascending.
+// The same for row numbers: writes the rows whose flag is true, ascending.
 void select_rows(const bool* flags, int64_t rows, int64_t* out, ScratchMemory& scratch, cudaStream_t stream);
 
 }  // namespace pistachio::kernels::cuda

@@ -10,11 +10,11 @@ namespace pistachio::kernels::cuda {
 
 namespace {
 
-// Shorter parts spend more time stepping over earlier runs than decoding their own.
+// Shorter parts would spend more time skipping earlier runs than decoding their own.
 constexpr int64_t min_part_rows = int64_t{32} << 10;
 // Enough blocks to fill a large GPU.
 constexpr int64_t target_parts = 1024;
-// Outputs up to this size are allocated on trust.
+// Outputs up to this size are allocated without checking the counts.
 constexpr int64_t trusted_output_bytes = int64_t{1} << 30;
 
 }  // namespace
@@ -26,7 +26,7 @@ std::vector<RunPart> cut_run_parts(const std::vector<RunPart>& pages) {
   std::vector<RunPart> parts;
   parts.reserve(pages.size());
   for (const RunPart& page : pages) {
-    if (page.count == 0 && page.skip > 0) parts.push_back(page);  // skipped values must be there too
+    if (page.count == 0 && page.skip > 0) parts.push_back(page);  // the skipped values must exist too
     for (int64_t done = 0; done < page.count; done += part_rows) {
       RunPart part = page;
       part.skip += done;

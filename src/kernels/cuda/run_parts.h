@@ -1,4 +1,4 @@
-// Host side of the RLE kernels: cuts pages into parts for the blocks of a launch, and finds counts that no page of so few bytes can hold.
+// Host side of the RLE kernels: cuts pages into parts for the blocks of a launch, and rejects counts that a page of its size cannot hold.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -10,11 +10,11 @@
 
 namespace pistachio::kernels::cuda {
 
-// Cuts pages, each given as one part, so that calls with few large pages fill the device too.
+// Cuts pages, each given as one part, so that few large pages also fill the device.
 std::vector<RunPart> cut_run_parts(const std::vector<RunPart>& pages);
 
-// Throws DataError where the runs of a page hold fewer values than asked for, before the caller allocates the output for a count that
-// lies. Does nothing for outputs of ordinary size or counts that bit-packed runs could hold; otherwise walks the runs and waits.
+// Throws DataError if the runs of a page hold fewer values than requested, before the caller allocates the output for a bogus count. Does
+// nothing for outputs of ordinary size or counts that bit-packed runs could hold; otherwise walks the runs and synchronizes.
 void check_run_counts(const at::Tensor& bytes, const at::Tensor& page_table, const std::vector<RunPart>& pages, int64_t output_bytes);
 
 }  // namespace pistachio::kernels::cuda

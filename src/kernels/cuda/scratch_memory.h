@@ -1,6 +1,6 @@
-// Temporary device memory of one kernel call, from torch's caching allocator, for code that sees no torch header. Everything is released
-// with the object; the allocator hands it out again to later work of the same stream only, so kernels still running are safe.
-// Use by one thread, while the current stream and device stay the same.
+// Temporary device memory of one kernel call, from torch's caching allocator, for code without torch headers. All of it is freed with the
+// object; the allocator reuses it only for later work on the same stream, so kernels that still run are safe.
+// Used by one thread, while the current stream and device stay the same.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@ class ScratchMemory {
   ScratchMemory(const ScratchMemory&) = delete;
   ScratchMemory& operator=(const ScratchMemory&) = delete;
 
-  // Uninitialised, aligned for every type; never null, even for zero bytes.
+  // Uninitialized, aligned for every type; never null, even for zero bytes.
   void* take_bytes(size_t bytes);
   template <typename Element>
   Element* take(int64_t count) {

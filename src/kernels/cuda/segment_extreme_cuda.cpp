@@ -1,4 +1,4 @@
-// CUDA body of segment_extreme: launched on torch's current stream; it does not wait.
+// CUDA body of segment_extreme, on torch's current stream. No synchronization.
 #include "kernels/cuda/segment_extreme_cuda.h"
 
 #include <torch/library.h>

@@ -1,7 +1,7 @@
-// Smallest or greatest value per group on the GPU. Every value becomes a 64-bit key whose unsigned order is the wanted one, the best being
-// the smallest, so one atomic minimum serves all types and both directions. Two-word values take two passes: the best high word per group,
-// then the best low word among the rows that have it.
-// The key `no_key` also stands for "no value yet"; a row that really has it marks its group.
+// Minimum or maximum per group on the GPU. Every value is mapped to a 64-bit key of which the smallest unsigned one is the best, so that
+// one atomic minimum serves all types and both directions. Two-word values take two passes: the best high word per group, then the best low
+// word among the rows that have it.
+// The key `no_key` also means "no value yet"; a row that really has it marks its group.
 #include "kernels/cuda/segment_extreme_cuda.h"
 
 #include <type_traits>
@@ -21,7 +21,7 @@ __device__ Key ascending_key(T value) {
   if constexpr (std::is_floating_point_v<T>) {
     const double number = static_cast<double>(value);
     const Key bits = number != number ? 0x7ff8000000000000 : static_cast<Key>(__double_as_longlong(number));
-    return (bits & sign_bit) != 0 ? ~bits : bits ^ sign_bit;  // one NaN, above infinity
+    return (bits & sign_bit) != 0 ? ~bits : bits ^ sign_bit;  // all NaNs are equal, above infinity
   } else {
     return static_cast<Key>(static_cast<int64_t>(value)) ^ sign_bit;
   }
@@ -37,7 +37,7 @@ __device__ T value_of_ascending_key(Key key) {
   }
 }
 
-// The key of a value; `flip` is all ones to look for the greatest.
+// The key of a value; `flip` is all ones for the maximum.
 template <typename T>
 struct KeyOfValue {
   const T* values;
@@ -52,7 +52,7 @@ struct KeyOfHighWord {
 };
 
 __device__ void take_smaller(Key* cell, Key key) {
-  if (key < *static_cast<volatile Key*>(cell)) atomicMin(cell, key);  // once a group has some values, few rows are better
+  if (key < *static_cast<volatile Key*>(cell)) atomicMin(cell, key);  // once a group has some values, few rows improve it
 }
 
 template <typename KeyOf>
@@ -90,7 +90,7 @@ struct LowWordFold {
   __device__ void add_to_state(State* state, int64_t row, int64_t group) const { add(state, row, group); }
 };
 
-// The key of a group's state, or none.
+// The key of a group's state, or no_key.
 template <typename KeyOf>
 struct KeyOfState {
   KeyOf key_of;

@@ -1,4 +1,4 @@
-// The CUDA kernel of segment_extreme, for raw device memory and a stream. No torch header: nvcc reads this too.
+// The CUDA kernel of segment_extreme, on raw device memory and a stream. No torch headers: nvcc compiles this too.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -10,7 +10,7 @@
 
 namespace pistachio::kernels::cuda {
 
-// `best` [groups] is of `kind`; `valid` may be null.
+// `best` [groups] has the type of `kind`; `valid` may be null.
 void update_extremes(ValueKind kind, void* best, bool* seen, int64_t groups, const int64_t* ids, const void* values, bool take_max,
                      const bool* valid, int64_t rows, ScratchMemory& scratch, cudaStream_t stream);
 

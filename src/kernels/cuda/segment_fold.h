@@ -1,6 +1,6 @@
-// Folds rows into one accumulator per group, for .cu files. With few groups each block folds into copies of the accumulators in shared
-// memory first, as many as fit up to one per thread, so that atomics on a popular group do not queue up; with many groups rows go to the
-// state directly.
+// Folds rows into one accumulator per group, for .cu files. With few groups each block first folds into copies of the accumulators in
+// shared memory, as many as fit up to one per thread, to avoid contention on a frequent group; with many groups rows go directly to the
+// state.
 // A Fold has
 //   Cell, State                 the accumulator in shared memory and in the state
 //   identity()                  an empty cell
@@ -19,7 +19,7 @@
 
 namespace pistachio::kernels::cuda {
 
-constexpr int64_t fold_shared_bytes = 48 << 10;  // what a block gets without asking for more
+constexpr int64_t fold_shared_bytes = 48 << 10;  // available to a block without opting in to more
 constexpr int64_t fold_blocks_per_processor = 4;
 
 template <typename Fold>
@@ -74,7 +74,7 @@ void fold_segments(const Fold& fold, typename Fold::State* state, int64_t groups
                    cudaStream_t stream) {
   if (rows == 0) return;
   constexpr int64_t cells = fold_shared_bytes / static_cast<int64_t>(sizeof(typename Fold::Cell));
-  // A block has to fold clearly more rows than it flushes groups; fewer than 2^31, as counters in shared memory may have 32 bits.
+  // A block should fold many more rows than it flushes groups, but fewer than 2^31: counters in shared memory may have 32 bits.
   const int64_t rows_per_block = std::max<int64_t>(8 * threads_per_block, 4 * groups);
   if (groups <= cells && rows >= 2 * groups) {
     const int64_t blocks = std::clamp<int64_t>(rows / rows_per_block, 1, fold_blocks_per_processor * processor_count());

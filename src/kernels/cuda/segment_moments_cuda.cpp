@@ -1,4 +1,4 @@
-// CUDA bodies of segment_moments and moments_merge: launched on torch's current stream; they do not wait.
+// CUDA bodies of segment_moments and moments_merge, on torch's current stream. No synchronization.
 #include "kernels/cuda/segment_moments_cuda.h"
 
 #include <torch/library.h>

@@ -1,7 +1,7 @@
-// Moments per group on the GPU. The result depends on the order of the rows in its last bits, and a mean near zero shows them: so rows are
-// sorted by group, stably, and a group of up to chunk_rows rows is folded by one thread in row order, bit for bit as on the CPU. Larger
-// groups are cut into such chunks, which are merged in order; the result then depends on chunk_rows alone, not on timing.
-// Additions and multiplications are never fused, as the CPU does not fuse them either.
+// Moments per group on the GPU. The last bits of the result depend on the row order, which is visible when the mean is near zero. So rows
+// are sorted stably by group, and one thread folds a group of up to chunk_rows rows in row order, bit for bit as on the CPU. Larger groups
+// are cut into chunks, which are merged in order; the result then depends on chunk_rows but never on timing.
+// Additions and multiplications are never fused, as on the CPU.
 #include "kernels/cuda/segment_moments_cuda.h"
 
 #include "kernels/cuda/row_loop.h"
@@ -44,7 +44,7 @@ struct SortedMoments {
   __device__ void add_to(Moments& moments, int64_t place) const { merge(moments, other[order[place]]); }
 };
 
-// Rows that do not count go behind all groups.
+// Invalid rows sort after all groups.
 struct KeyOfRow {
   const int64_t* ids;
   const bool* valid;
@@ -68,7 +68,7 @@ struct ChunksOfGroup {
   }
 };
 
-// The last group whose first chunk is not behind `chunk`; empty groups share their first chunk with the next one.
+// The last group whose first chunk is at most `chunk`; empty groups share their first chunk with the next one.
 __device__ int64_t group_of_chunk(const int64_t* first_chunks, int64_t groups, int64_t chunk) {
   int64_t low = 0, high = groups;  // first_chunks[low] <= chunk < first_chunks[high]
   while (high - low > 1) {
@@ -82,7 +82,7 @@ __device__ int64_t group_of_chunk(const int64_t* first_chunks, int64_t groups, i
   return low;
 }
 
-// One chunk per thread. The first chunk of a group goes on from the group's state; the only one is the new state.
+// One chunk per thread. The first chunk of a group continues from the group's state; a single chunk becomes the new state.
 template <typename Source>
 struct FoldChunk {
   Source source;
@@ -111,7 +111,7 @@ __device__ double from_lane_above(double value, int distance) {
   return __shfl_down_sync(0xffffffff, value, distance);
 }
 
-// One warp per group: a lane merges a range of chunks, then neighbours merge in order.
+// One warp per group: each lane merges a range of chunks, then neighbouring lanes merge in order.
 __global__ void __launch_bounds__(threads_per_block)
     merge_chunks_kernel(const Moments* __restrict__ partial, const int64_t* __restrict__ first_chunks, int64_t groups, Moments* state) {
   const int lane = threadIdx.x % 32;

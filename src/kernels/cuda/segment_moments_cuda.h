@@ -1,4 +1,4 @@
-// The CUDA kernels of segment_moments and moments_merge, for raw device memory and a stream. No torch header: nvcc reads this too.
+// The CUDA kernels of segment_moments and moments_merge, on raw device memory and a stream. No torch headers: nvcc compiles this too.
 #pragma once
 
 #include <cuda_runtime_api.h>

@@ -1,5 +1,5 @@
-// CUDA bodies of segment_count, segment_sum and segment_sum_float, on torch's current stream. Only the sum of two-word values waits, as it
-// may leave 128 bits; the state is unchanged then.
+// CUDA bodies of segment_count, segment_sum and segment_sum_float, on torch's current stream. Only sums of two-word values synchronize,
+// since they may overflow 128 bits; the state is then unchanged.
 #include "kernels/cuda/segment_sum_cuda.h"
 
 #include <torch/library.h>

@@ -1,5 +1,5 @@
-// Counts and sums per group on the GPU. A 128-bit sum is two 64-bit atomics: the low word tells its carry by the value it had before, and
-// most rows leave the high word alone.
+// Counts and sums per group on the GPU. A 128-bit sum takes two 64-bit atomics: the low word's previous value reveals the carry, and most
+// rows do not touch the high word.
 #include "kernels/cuda/segment_sum_cuda.h"
 
 #include <type_traits>
@@ -68,7 +68,7 @@ struct FloatSumFold {
   __device__ void add(Cell* cell, int64_t row, int64_t) const { atomicAdd(cell, static_cast<double>(values[row])); }
   __device__ static void combine(Cell& into, Cell cell) { into += cell; }
   __device__ static void flush(State* state, Cell cell) {
-    if (cell != 0) atomicAdd(state, cell);  // holds for NaN
+    if (cell != 0) atomicAdd(state, cell);  // also true for NaN
   }
   __device__ void add_to_state(State* state, int64_t row, int64_t group) const { add(state, row, group); }
 };

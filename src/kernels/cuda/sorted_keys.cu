@@ -1,4 +1,4 @@
-// Radix sorts, segment bounds and running sums that several kernels share.
+// Radix sorts, segment bounds and prefix sums that several kernels share.
 #include "kernels/cuda/sorted_keys.h"
 
 #include <cub/device/device_radix_sort.cuh>
@@ -30,8 +30,7 @@ struct RowNumber {
   __device__ int64_t operator()(int64_t row) const { return row; }
 };
 
-// Row i writes the offsets that end their search there: those above the key before it, up to its own. Most rows write none or a few;
-// where many keys are missing, the whole warp writes.
+// Row i writes the offsets in (previous key, own key]. Most rows write none or a few; where many keys are missing, the whole warp writes.
 __global__ void __launch_bounds__(threads_per_block)
     find_segments_kernel(const uint32_t* __restrict__ keys, int64_t rows, int64_t segments, int64_t* __restrict__ offsets) {
   constexpr int64_t few = 16;

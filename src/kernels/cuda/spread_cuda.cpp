@@ -1,4 +1,4 @@
-// CUDA body of spread: one wait, to compare the number of values with the number of valid rows.
+// CUDA body of spread: synchronizes once, to compare the number of values with the number of valid rows.
 #include <ATen/ATen.h>
 #include <c10/cuda/CUDAGuard.h>
 #include <torch/library.h>

@@ -1,4 +1,4 @@
-// Spread on the GPU: valid rows are counted per tile, CUB sums the counts up, then each tile knows where its values start. Inside a tile a
+// Spread on the GPU: counts valid rows per tile, prefix-sums the counts with CUB to find where each tile's values start. Inside a tile a
 // warp has a contiguous range of rows, whose validity it keeps as ballots; loads and stores of a warp are consecutive.
 #include <cub/block/block_reduce.cuh>
 #include <cub/device/device_scan.cuh>
@@ -26,7 +26,7 @@ int64_t tiles_for(int64_t rows) {
   return (rows + tile_rows - 1) / tile_rows;
 }
 
-// The counts, with a zero behind the last, so that their sums end with the total.
+// The counts, with a zero after the last, so that their exclusive sums end with the total.
 size_t counts_bytes(int64_t rows) {
   const size_t bytes = static_cast<size_t>(tiles_for(rows) + 1) * sizeof(int64_t);
   return (bytes + alignment - 1) / alignment * alignment;

@@ -1,4 +1,4 @@
-// The CUDA kernels of spread, for raw device memory and a stream. No torch header: nvcc reads this too.
+// The CUDA kernels of spread, on raw device memory and a stream. No torch headers: nvcc compiles this too.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -8,11 +8,11 @@
 
 namespace pistachio::kernels::cuda {
 
-// Scratch memory for `rows` rows.
+// Bytes of scratch memory for `rows` rows.
 size_t spread_scratch_bytes(int64_t rows);
 
-// Writes the next of the `stored` values where validity is true, zero elsewhere, and to *valid_count (device memory) how many are true. If
-// that is more than `stored`, the rest is zeros. Values have 1, 2, 4, 8 or 16 bytes, those of 16 at multiples of 8. rows > 0.
+// Writes the next of the `stored` values where validity is true, zero elsewhere, and the number of true rows to *valid_count (device
+// memory). Rows beyond `stored` values are zero. Values have 1, 2, 4, 8 or 16 bytes; those of 16 are 8-byte aligned. rows > 0.
 cudaError_t spread_values(const void* values, int64_t value_bytes, int64_t stored, const uint8_t* validity, int64_t rows, void* out,
                           void* scratch, size_t scratch_bytes, int64_t* valid_count, cudaStream_t stream);
 

@@ -1,5 +1,5 @@
-// One pass over a column on the GPU: threads fold rows, blocks fold threads, one last block folds blocks. The grid depends on the rows and
-// the device alone, so sums of doubles come out the same every time.
+// One pass over a column on the GPU: threads fold rows, blocks fold threads, a final block folds blocks. The grid depends only on the rows
+// and the device, so sums of doubles are reproducible.
 #include "kernels/cuda/summarize_cuda.h"
 
 #include <type_traits>
@@ -50,7 +50,7 @@ struct FloatFold {
     const double infinity = __longlong_as_double(0x7ff0000000000000);
     return {0, 0, infinity, -infinity, 0};
   }
-  // fmin and fmax pass over NaN.
+  // fmin and fmax ignore NaN.
   __device__ static void add(Summary& summary, double value) {
     summary.count += 1;
     summary.nans += value != value ? 1 : 0;

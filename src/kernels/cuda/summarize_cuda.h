@@ -1,4 +1,4 @@
-// The CUDA kernels of summarize and summarize_dictionary, for raw device memory and a stream. No torch header: nvcc reads this too.
+// The CUDA kernels of summarize and summarize_dictionary, on raw device memory and a stream. No torch headers: nvcc compiles this too.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -19,27 +19,27 @@ struct SummarizedColumn {
   int64_t rows;
 };
 
-// Plain memory, as it comes back from the device.
+// Trivially copyable, as it is copied back from the device.
 struct IntegerSummary {
   int64_t count, min, max;
   WideWords sum;
 };
 struct WideSummary {
   int64_t count;
-  WideWords min, max, sum;  // the sum modulo 2^128
+  WideWords min, max, sum;  // the sum is modulo 2^128
 };
 struct FloatSummary {
   int64_t count, nans;
-  double min, max;  // of the values that are numbers
-  double sum;       // of all values
+  double min, max;  // NaN ignored
+  double sum;       // NaN included
 };
 
-// Each waits once. min and max mean nothing without values.
+// Each synchronizes once. min and max are undefined if there are no values.
 IntegerSummary summarize_integers(const SummarizedColumn& column, ScratchMemory& scratch, cudaStream_t stream);
 WideSummary summarize_wide(const SummarizedColumn& column, ScratchMemory& scratch, cudaStream_t stream);
 FloatSummary summarize_floats(const SummarizedColumn& column, ScratchMemory& scratch, cudaStream_t stream);
 
-// Writes out the values of a Wide column with codes.
+// Expands a Wide column with codes to plain values.
 void expand_wide(const SummarizedColumn& column, WideWords* out, cudaStream_t stream);
 
 }  // namespace pistachio::kernels::cuda

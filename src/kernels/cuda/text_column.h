@@ -1,4 +1,4 @@
-// The plain view of a text's three tensors.
+// The plain view of a text column's three tensors.
 #pragma once
 
 #include <ATen/core/Tensor.h>

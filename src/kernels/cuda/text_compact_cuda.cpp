@@ -1,4 +1,4 @@
-// CUDA body of text_compact: one wait, for the size of the output.
+// CUDA body of text_compact: synchronizes once, for the size of the output.
 #include <ATen/ATen.h>
 #include <c10/cuda/CUDAGuard.h>
 #include <torch/library.h>

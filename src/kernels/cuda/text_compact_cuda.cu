@@ -1,5 +1,5 @@
-// Compacting text on the GPU, driven by the output: a thread fills 16 bytes of it, whatever values those belong to, so that the work is
-// even however long the values are. Two threads of a block find the values of its first and last byte, the others search between those.
+// Text compaction on the GPU, driven by the output: each thread fills 16 bytes of it, whichever values they belong to, so that work is
+// balanced for any value lengths. Two threads of a block find the values of its first and last byte, the others search between those.
 #include <cub/device/device_scan.cuh>
 
 #include "kernels/cuda/text_compact_cuda.h"
@@ -19,8 +19,8 @@ __global__ void __launch_bounds__(block_threads)
   if (i < count) offsets[i + 1] = ends[i] - begins[i];
 }
 
-// The last of the values low .. high - 1 that starts at or before `position`: the one that has that byte, as only empty values can start
-// there before it.
+// The last of the values low .. high - 1 that starts at or before `position`. It contains that byte: only empty values can start there
+// before it.
 __device__ int64_t find_value(const int64_t* offsets, int64_t low, int64_t high, int64_t position) {
   while (high - low > 1) {
     const int64_t middle = low + (high - low) / 2;
@@ -49,7 +49,7 @@ __global__ void __launch_bounds__(block_threads)
     if (position < total) {
       if (position >= next) {
         ++value;
-        if (offsets[value + 1] <= position) value = find_value(offsets, value, last_value + 1, position);  // over empty values
+        if (offsets[value + 1] <= position) value = find_value(offsets, value, last_value + 1, position);  // skips empty values
         next = offsets[value + 1];
         shift = begins[value] - offsets[value];
       }

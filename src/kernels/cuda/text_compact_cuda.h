@@ -1,5 +1,5 @@
-// The CUDA kernels of text_compact, for raw device memory and a stream. Two steps, as the caller has to allocate the output in between.
-// No torch header: nvcc reads this too.
+// The CUDA kernels of text_compact, on raw device memory and a stream. Two steps, because the caller allocates the output in between. No
+// torch headers: nvcc compiles this too.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -11,11 +11,11 @@ namespace pistachio::kernels::cuda {
 
 size_t text_offsets_scratch_bytes(int64_t count);
 
-// Writes offsets[0 .. count], the sums of the lengths, and the last one to *total too (device memory). count > 0.
+// Writes offsets[0 .. count], the prefix sums of the lengths, and the last one to *total (device memory) as well. count > 0.
 cudaError_t sum_text_lengths(const int64_t* begins, const int64_t* ends, int64_t count, int64_t* offsets, void* scratch,
                              size_t scratch_bytes, int64_t* total, cudaStream_t stream);
 
-// Copies value i to out[offsets[i], offsets[i + 1]). `out`, of `total` bytes, starts at a multiple of 16.
+// Copies value i to out[offsets[i], offsets[i + 1]). `out` has `total` bytes and is 16-byte aligned.
 cudaError_t copy_text(const uint8_t* bytes, const int64_t* begins, const int64_t* offsets, int64_t count, int64_t total, uint8_t* out,
                       cudaStream_t stream);
 

@@ -1,5 +1,5 @@
-// CUDA bodies of segment_extreme_text, summarize_text and summarize_text_dictionary, on torch's current stream. The summaries wait once,
-// for their result; segment_extreme_text never.
+// CUDA bodies of segment_extreme_text, summarize_text and summarize_text_dictionary, on torch's current stream. The summaries synchronize
+// once, for their result; segment_extreme_text never.
 #include "kernels/cuda/text_extreme_cuda.h"
 
 #include <torch/library.h>
@@ -23,7 +23,7 @@ at::Tensor segment_extreme_text(const at::Tensor& bytes, const at::Tensor& begin
   return best;
 }
 
-// The lengths over `rows` values (entries of the text by code, if there are codes), the extremes over the considered entries.
+// Lengths over `rows` values (looked up by code if there are codes), extremes over the considered entries.
 at::Tensor summarize_column(const TextColumn& text, int64_t entries, const bool* considered, const int32_t* codes, const bool* valid,
                             int64_t rows, ScratchMemory& scratch, cudaStream_t stream) {
   constexpr int64_t words = 5;

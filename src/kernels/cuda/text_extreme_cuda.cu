@@ -1,5 +1,5 @@
-// Extremes and lengths of text on the GPU. The best row of a group is exchanged by compare-and-swap while a better one comes along; rows
-// are totally ordered (text, then row number), so the result does not depend on timing, and exchanges soon become rare.
+// Extremes and lengths of text on the GPU. A better row replaces the best of its group by compare-and-swap; rows are totally ordered (text,
+// then row number), so the result does not depend on timing, and exchanges soon become rare.
 #include "kernels/cuda/text_extreme_cuda.h"
 
 #include "kernels/cuda/row_loop.h"
@@ -38,7 +38,7 @@ struct TakeIfBetter {
   }
 };
 
-// Bytes that do not continue a character: not 10xxxxxx. Behind the end there are zeros, which the caller subtracts.
+// Counts bytes other than continuation bytes (10xxxxxx). Padding zeros past the end are counted too; the caller subtracts them.
 __device__ int count_starts(uint64_t word) {
   constexpr uint64_t tops = 0x8080808080808080;
   const uint64_t continuations = word & ~(word << 1) & tops;  // bit 7 set, bit 6 clear

@@ -1,4 +1,4 @@
-// CUDA bodies of text_match and text_substring: launched on torch's current stream; they do not wait.
+// CUDA bodies of text_match and text_substring, on torch's current stream. No synchronization.
 #include "kernels/cuda/text_match_cuda.h"
 
 #include <torch/library.h>

@@ -1,5 +1,5 @@
-// LIKE and substrings on the GPU, a thread per text. Literals are searched for eight bytes at a time: each step loads two words and compares
-// the literal's first bytes with the eight alignments in between.
+// LIKE and substrings on the GPU, one text per thread. Literals are searched eight bytes at a time: each step loads two words and compares
+// the literal's first bytes at the eight alignments in between.
 #include "kernels/cuda/text_match_cuda.h"
 
 #include "kernels/cuda/row_loop.h"
@@ -14,14 +14,14 @@ __device__ bool continues_character(uint8_t byte) {
   return (byte & 0xC0) == 0x80;
 }
 
-// Behind the character at `at`, which is before the end.
+// Position after the character at `at`, which must be before the end.
 __device__ int64_t next_character(TextSpan text, int64_t at) {
   ++at;
   while (at < text.length && continues_character(text.data[at])) ++at;
   return at;
 }
 
-// Behind so many characters; no_place if there are fewer.
+// Position after `count` characters; no_place if there are fewer.
 __device__ int64_t skip_exactly(TextSpan text, int64_t at, int64_t count) {
   for (; count > 0; --count) {
     if (at == text.length) return no_place;
@@ -34,7 +34,7 @@ struct Matcher {
   TextColumn texts;
   LikeProgram program;
 
-  // Bytes behind the first eight, which the key has compared.
+  // Compares the bytes after the first eight, which the key covers.
   __device__ bool has_rest(TextSpan text, int64_t at, const LikePiece& piece) const {
     for (int64_t i = 8; i < piece.literal_length; ++i) {
       if (text.data[at + i] != program.literals[piece.literal_begin + i]) return false;
@@ -46,7 +46,7 @@ struct Matcher {
     return text.length - at >= piece.literal_length && (load_text_word(text, at) & piece.mask) == piece.key && has_rest(text, at, piece);
   }
 
-  // The first place from `from` on where the literal stands.
+  // First position from `from` where the literal occurs.
   __device__ int64_t find(TextSpan text, int64_t from, const LikePiece& piece) const {
     const int64_t last = text.length - piece.literal_length;
     for (int64_t offset = from; offset <= last; offset += 8) {
@@ -60,7 +60,7 @@ struct Matcher {
     return no_place;
   }
 
-  // Behind the pieces [piece, end), matched at `at`.
+  // Position after pieces [piece, end), matched at `at`.
   __device__ int64_t match_here(TextSpan text, int64_t at, int64_t piece, int64_t end) const {
     for (; piece < end; ++piece) {
       at = skip_exactly(text, at, program.pieces[piece].skipped);
@@ -70,7 +70,7 @@ struct Matcher {
     return at;
   }
 
-  // Behind the earliest match of the pieces.
+  // Position after the earliest match of the pieces.
   __device__ int64_t match_later(TextSpan text, int64_t at, int64_t begin, int64_t end) const {
     const LikePiece& first = program.pieces[begin];
     at = skip_exactly(text, at, first.skipped);
@@ -84,7 +84,7 @@ struct Matcher {
     return no_place;
   }
 
-  // Whether the pieces match the end of the text, not reaching back before `at`.
+  // Whether the pieces match the end of the text without overlapping the text before `at`.
   __device__ bool match_end(TextSpan text, int64_t at, int64_t begin, int64_t end) const {
     int64_t behind = text.length;
     for (int64_t piece = end; piece-- > begin;) {
@@ -130,7 +130,7 @@ struct Cutter {
     const TextSpan text = texts[row];
     const int64_t first = skip(text, 0, skipped);
     begins[row] = texts.begins[row] + first;
-    // No character is shorter than a byte.
+    // A character takes at least one byte.
     ends[row] = count >= text.length - first ? texts.ends[row] : texts.begins[row] + skip(text, first, count);
   }
 };

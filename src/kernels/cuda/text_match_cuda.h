@@ -1,4 +1,4 @@
-// The CUDA kernels of text_match and text_substring, for raw device memory and a stream. No torch header: nvcc reads this too.
+// The CUDA kernels of text_match and text_substring, on raw device memory and a stream. No torch headers: nvcc compiles this too.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -15,10 +15,10 @@ struct LikePiece {
   int64_t literal_begin;  // in LikeProgram::literals
   int64_t literal_length;
   uint64_t key;   // up to eight bytes of the literal, the first one lowest
-  uint64_t mask;  // the bytes that the key has
+  uint64_t mask;  // the bytes that the key covers
 };
 
-// Device memory. Segment s has the pieces [segment_begins[s], segment_begins[s + 1]).
+// Device memory. Segment s consists of pieces [segment_begins[s], segment_begins[s + 1]).
 struct LikeProgram {
   const LikePiece* pieces;
   const int64_t* segment_begins;

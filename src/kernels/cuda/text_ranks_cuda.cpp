@@ -1,4 +1,4 @@
-// CUDA body of text_ranks, on torch's current stream. It waits once.
+// CUDA body of text_ranks, on torch's current stream. Synchronizes once.
 #include "kernels/cuda/text_ranks_cuda.h"
 
 #include <torch/library.h>

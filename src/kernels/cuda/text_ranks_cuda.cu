@@ -1,5 +1,5 @@
-// Ranks of text on the GPU: a least significant digit sort whose digits are eight bytes of text, first byte on top, zero-padded. The length
-// is the least significant digit, since of equal padded values the shorter one is less. The number of sorts grows with the longest value.
+// Text ranks on the GPU: an LSD radix sort whose digits are eight bytes of text, big-endian and zero-padded. The length is the least
+// significant digit, since of values that are equal when padded the shorter one is less. The number of sorts grows with the longest value.
 #include "kernels/cuda/text_ranks_cuda.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// The CUDA kernels of text_ranks, for raw device memory and a stream. No torch header: nvcc reads this too.
+// The CUDA kernels of text_ranks, on raw device memory and a stream. No torch headers: nvcc compiles this too.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -10,7 +10,7 @@
 
 namespace pistachio::kernels::cuda {
 
-// ranks[i] = how many different values are less than value i. Waits once, for the length of the longest value.
+// ranks[i] = number of distinct values less than value i. Synchronizes once, for the length of the longest value.
 void rank_texts(const TextColumn& text, int64_t rows, int64_t* ranks, ScratchMemory& scratch, cudaStream_t stream);
 
 }  // namespace pistachio::kernels::cuda

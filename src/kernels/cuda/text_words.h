@@ -1,5 +1,5 @@
-// Text on the device, for .cu files: values are read as aligned 8-byte words. Such a word may reach beyond the value and even the tensor,
-// never beyond the allocation, whose start and size are multiples of 8.
+// Text on the device, for .cu files: values are read as aligned 8-byte words. Such a word may extend past the value and even the tensor,
+// but never past the allocation, whose start and size are multiples of 8.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -26,7 +26,7 @@ struct TextColumn {
 
 #ifdef __CUDACC__
 
-// Bytes [offset, offset + 8) of the value as a little-endian word, zeros behind its end.
+// Bytes [offset, offset + 8) of the value as a little-endian word, zero past its end.
 __device__ inline uint64_t load_text_word(TextSpan text, int64_t offset) {
   const int64_t left = text.length - offset;
   if (left <= 0) return 0;
@@ -39,15 +39,15 @@ __device__ inline uint64_t load_text_word(TextSpan text, int64_t offset) {
   return bytes;
 }
 
-// The same with the first byte on top: words compare like their bytes.
+// The same in big-endian order: words compare like their bytes.
 __device__ inline uint64_t load_text_key(TextSpan text, int64_t offset) {
   const uint64_t word = load_text_word(text, offset);
   const unsigned low = static_cast<unsigned>(word), high = static_cast<unsigned>(word >> 32);
   return static_cast<uint64_t>(__byte_perm(low, 0, 0x0123)) << 32 | __byte_perm(high, 0, 0x0123);
 }
 
-// -1, 0 or 1, by unsigned bytes, a proper prefix being less; the first `offset` bytes are known to be equal, as far as both have them.
-// Zero padding cannot mislead: where padded words are equal, one value is a prefix of the other so far, and the lengths decide.
+// -1, 0 or 1, in unsigned byte order; a proper prefix is less. The first `offset` bytes must be equal as far as both values have them. Zero
+// padding is harmless: if padded words are equal, one value is a prefix of the other so far, and the lengths decide.
 __device__ inline int compare_text(TextSpan left, TextSpan right, int64_t offset = 0) {
   const int64_t shared_length = left.length < right.length ? left.length : right.length;
   for (; offset < shared_length; offset += 8) {

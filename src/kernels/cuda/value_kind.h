@@ -1,4 +1,4 @@
-// The column dtypes as CUDA kernels see them. No torch header: nvcc reads this too.
+// Column dtypes as CUDA kernels see them. No torch headers: nvcc compiles this too.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@ namespace pistachio::kernels::cuda {
 
 enum class ValueKind { UInt8, Int8, Int16, Int32, Int64, Float, Double, Wide };  // booleans are UInt8; Wide is two int64 words
 
-// A 128-bit number or any 16 bytes. Aligned to words only: a view of a column may start at an odd word.
+// A 128-bit number or any 16 bytes. Only word-aligned: a view of a column may start at an odd word.
 struct WideWords {
   int64_t low, high;
 };
@@ -27,7 +27,7 @@ auto with_type(ValueKind kind, const Run& run) {
   }
 }
 
-// For kernels that only move values: calls run with an unsigned type of the size of `kind`.
+// For kernels that only move values: calls run with an unsigned type of the same size as `kind`.
 template <typename Run>
 auto with_size(ValueKind kind, const Run& run) {
   switch (kind) {

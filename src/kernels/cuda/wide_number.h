@@ -1,5 +1,5 @@
-// 64-bit and 128-bit arithmetic that detects overflow, in device code, for .cu files: the overflow builtins of the host compilers do not
-// exist there.
+// 64- and 128-bit arithmetic with overflow detection in device code, for .cu files: host compilers' overflow builtins are not available
+// there.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -25,7 +25,7 @@ __host__ __device__ inline WideUnsigned magnitude_of(WideInt number) {
   return number < 0 ? WideUnsigned{0} - static_cast<WideUnsigned>(number) : static_cast<WideUnsigned>(number);
 }
 
-// These return whether the result overflows; `result` then holds the low 128 bits (for products: anything).
+// These return whether the result overflows; `result` is then the low 128 bits (undefined for products).
 __host__ __device__ inline bool add_overflows(WideInt left, WideInt right, WideInt& result) {
   result = static_cast<WideInt>(static_cast<WideUnsigned>(left) + static_cast<WideUnsigned>(right));
   return ((left ^ result) & (right ^ result)) < 0;
@@ -57,7 +57,7 @@ __host__ __device__ inline bool multiply_overflows(WideInt left, WideInt right, 
   const auto first_high = static_cast<uint64_t>(first >> 64), second_high = static_cast<uint64_t>(second >> 64);
   const auto first_low = static_cast<uint64_t>(first), second_low = static_cast<uint64_t>(second);
   if (first_high != 0 && second_high != 0) return true;
-  // At most one of the cross products is not zero.
+  // At most one of the cross products is nonzero.
   const WideUnsigned cross = static_cast<WideUnsigned>(first_high) * second_low + static_cast<WideUnsigned>(second_high) * first_low;
   const WideUnsigned low = static_cast<WideUnsigned>(first_low) * second_low;
   const WideUnsigned magnitude = low + (cross << 64);

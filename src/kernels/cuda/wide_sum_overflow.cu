@@ -1,5 +1,5 @@
-// First a bound: with |value| <= (v + 1) * 2^64 for all rows and |sum| <= (s + 1) * 2^64 before, no prefix reaches 2^127 as long as
-// rows * (v + 1) + s + 1 <= 2^63. Only beyond that the exact prefixes are computed, in 192 bits.
+// A bound first: if |value| <= (v + 1) * 2^64 for all rows and |sum| <= (s + 1) * 2^64 initially, no prefix reaches 2^127 while rows * (v +
+// 1) + s + 1 <= 2^63. Only beyond that are the exact prefixes computed, in 192 bits.
 #include "kernels/cuda/wide_sum_overflow.h"
 
 #include <cub/device/device_scan.cuh>
@@ -16,7 +16,7 @@ namespace pistachio::kernels::cuda {
 
 namespace {
 
-// v of |value| <= (v + 1) * 2^64, the greatest of all rows.
+// The maximum over all rows of v with |value| <= (v + 1) * 2^64.
 __global__ void __launch_bounds__(threads_per_block)
     largest_high_word_kernel(const WideWords* __restrict__ values, const bool* __restrict__ valid, int64_t rows, unsigned long long* out) {
   unsigned long long largest = 0;
