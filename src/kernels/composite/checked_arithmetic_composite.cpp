@@ -1,4 +1,4 @@
-// The judge of checked_arithmetic and wide_arithmetic: one plain loop in numbers wide enough to hold every result, on any device.
+// Reference body of checked_arithmetic and wide_arithmetic: one scalar loop in a type wide enough for every result, on any device.
 #include <ATen/ATen.h>
 #include <torch/library.h>
 

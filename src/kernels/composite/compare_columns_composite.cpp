@@ -1,4 +1,4 @@
-// The judge of compare_columns and compare_text_columns: stock ATen calls or a plain loop, slow and obviously right, on any device.
+// Reference body of compare_columns and compare_text_columns: stock ATen calls or scalar loops, slow and simple, on any device.
 #include <ATen/ATen.h>
 #include <torch/library.h>
 
@@ -14,7 +14,7 @@ namespace {
 
 at::Tensor compare_columns(const at::Tensor& left, int64_t comparison, const at::Tensor& right) {
   if (is_wide(left)) {
-    constexpr int64_t sign = std::numeric_limits<int64_t>::min();  // flips unsigned order into signed
+    constexpr int64_t sign = std::numeric_limits<int64_t>::min();  // maps unsigned to signed order
     const at::Tensor high_equal = left.select(1, 1).eq(right.select(1, 1)), high_less = left.select(1, 1).lt(right.select(1, 1));
     const at::Tensor low_less = left.select(1, 0).bitwise_xor(sign).lt(right.select(1, 0).bitwise_xor(sign));
     const at::Tensor low_equal = left.select(1, 0).eq(right.select(1, 0));

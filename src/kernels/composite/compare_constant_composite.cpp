@@ -1,4 +1,4 @@
-// The judge of compare_constant and compare_wide_constant: stock ATen calls or a plain loop, slow and obviously right, on any device.
+// Reference body of compare_constant and compare_wide_constant: stock ATen calls or scalar loops, slow and simple, on any device.
 #include <ATen/ATen.h>
 #include <torch/library.h>
 
@@ -24,7 +24,7 @@ at::Tensor compare_constant(const at::Tensor& values, int64_t comparison, const 
 }
 
 at::Tensor compare_wide_constant(const at::Tensor& values, int64_t comparison, int64_t low, int64_t high) {
-  constexpr int64_t sign = std::numeric_limits<int64_t>::min();  // flips unsigned order into signed
+  constexpr int64_t sign = std::numeric_limits<int64_t>::min();  // maps unsigned to signed order
   const at::Tensor low_words = values.select(1, 0), high_words = values.select(1, 1);
   const at::Tensor high_equal = high_words.eq(high);
   const at::Tensor low_less = low_words.bitwise_xor(sign).lt(low ^ sign);

@@ -1,4 +1,4 @@
-// The answer of a comparison from two masks; values are ordered, so the third case is what is left.
+// The result of a comparison from two masks; values are totally ordered, so the third case is the remainder.
 #pragma once
 
 #include <ATen/ATen.h>

@@ -1,4 +1,4 @@
-// The judge of definition_levels_decode: stock ATen calls or a plain loop, slow and obviously right, on any device.
+// Reference body of definition_levels_decode: stock ATen calls or scalar loops, slow and simple, on any device.
 #include <ATen/ATen.h>
 #include <torch/library.h>
 
@@ -20,7 +20,7 @@ int64_t bits_for(int64_t max_level) {
 
 std::tuple<at::Tensor, at::Tensor> definition_levels_decode(const at::Tensor& bytes, const at::Tensor& pages) {
   const at::Tensor host_bytes = bytes.cpu();
-  std::vector<uint8_t> validity;  // grows with what is there, not with what a count claims
+  std::vector<uint8_t> validity;  // grows with the decoded values, not with the claimed count
   at::Tensor counts = at::zeros({pages.size(0), 2}, at::kLong);
   auto rows = pages.accessor<int64_t, 2>();
   auto count = counts.accessor<int64_t, 2>();

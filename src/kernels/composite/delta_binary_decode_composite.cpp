@@ -1,4 +1,4 @@
-// The judge of delta_binary_decode: stock ATen calls or a plain loop, slow and obviously right, on any device.
+// Reference body of delta_binary_decode: stock ATen calls or scalar loops, slow and simple, on any device.
 #include <ATen/ATen.h>
 #include <torch/library.h>
 
@@ -21,7 +21,7 @@ int64_t wrap(uint64_t value, bool is_32_bit) {
   return is_32_bit ? static_cast<int32_t>(static_cast<uint32_t>(value)) : static_cast<int64_t>(value);
 }
 
-// Appends values [skip, skip + take) of the stream at data[begin, end) to `out`; returns the offset behind the stream.
+// Appends values [skip, skip + take) of the stream at data[begin, end) to `out`; returns the offset of the end of the stream.
 int64_t decode_page(const uint8_t* data, int64_t begin, int64_t end, int64_t skip, int64_t take, bool is_32_bit,
                     std::vector<int64_t>& out) {
   int64_t position = begin;

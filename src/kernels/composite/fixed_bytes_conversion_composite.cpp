@@ -1,5 +1,4 @@
-// The judge of decimal_from_bytes, int96_to_micros and float16_to_float: stock ATen calls, slow and obviously right, on any
-// device.
+// Reference body of decimal_from_bytes, int96_to_micros and float16_to_float: stock ATen calls, slow and simple, on any device.
 #include <ATen/ATen.h>
 #include <torch/library.h>
 

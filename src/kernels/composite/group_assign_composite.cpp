@@ -1,4 +1,4 @@
-// The judge of group_assign and group_rehash: stock ATen calls or a plain loop, slow and obviously right, on any device.
+// Reference body of group_assign and group_rehash: stock ATen calls or scalar loops, slow and simple, on any device.
 #include <ATen/ATen.h>
 #include <torch/library.h>
 
@@ -8,7 +8,7 @@ namespace pistachio::kernels::composite {
 
 namespace {
 
-// The slot of a hash, or the empty one where it belongs.
+// The slot of a hash, or the empty slot where it would be inserted.
 int64_t find_slot(const int64_t* slots, int64_t capacity, int64_t hash) {
   int64_t slot = hash & (capacity - 1);
   while (slots[2 * slot + 1] != 0 && slots[2 * slot] != hash) slot = (slot + 1) & (capacity - 1);

@@ -8,7 +8,7 @@ namespace pistachio::kernels::composite {
 
 namespace {
 
-// The table and the rows to look up, on the CPU.
+// The table and the probe rows, on the CPU.
 struct Probe {
   Probe(const at::Tensor& offset_words, const at::Tensor& order_words, const at::Tensor& ordered_hash_words, const at::Tensor& probe_words,
         const std::optional<at::Tensor>& probe_validity)
@@ -18,7 +18,7 @@ struct Probe {
         hashes(probe_words.cpu()),
         validity(probe_validity ? probe_validity->cpu() : at::ones({probe_words.size(0)}, at::kBool)) {}
 
-  // Calls found(build row) for each partner of the row.
+  // Calls found(build row) for each match of the row.
   template <typename Found>
   void look_up(int64_t row, const Found& found) const {
     if (!validity.const_data_ptr<bool>()[row]) return;

@@ -1,4 +1,4 @@
-// The judge of key_filter_add and key_filter_test: stock ATen calls or a plain loop, slow and obviously right, on any device.
+// Reference body of key_filter_add and key_filter_test: stock ATen calls or scalar loops, slow and simple, on any device.
 #include <ATen/ATen.h>
 #include <torch/library.h>
 
@@ -6,7 +6,7 @@ namespace pistachio::kernels::composite {
 
 namespace {
 
-// For each hash the numbers of its three bits in the whole filter: int64 [n, 3].
+// The positions of each hash's three bits in the whole filter: int64 [n, 3].
 at::Tensor bit_numbers(const at::Tensor& words, const at::Tensor& hashes) {
   int64_t size_bits = 0;
   while ((int64_t{1} << size_bits) < words.size(0)) ++size_bits;

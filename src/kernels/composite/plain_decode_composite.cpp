@@ -1,5 +1,4 @@
-// The judge of plain_decode, plain_boolean_decode and plain_fixed_bytes_decode: stock ATen calls, slow and obviously right, on any
-// device.
+// Reference body of plain_decode, plain_boolean_decode and plain_fixed_bytes_decode: stock ATen calls, slow and simple, on any device.
 #include <ATen/ATen.h>
 #include <torch/library.h>
 

@@ -1,4 +1,4 @@
-// The judge of rle_decode: stock ATen calls or a plain loop, slow and obviously right, on any device.
+// Reference body of rle_decode: stock ATen calls or scalar loops, slow and simple, on any device.
 #include <ATen/ATen.h>
 #include <torch/library.h>
 
@@ -14,7 +14,7 @@ namespace {
 
 at::Tensor rle_decode(const at::Tensor& bytes, const at::Tensor& pages) {
   const at::Tensor host_bytes = bytes.cpu();
-  std::vector<int32_t> values;  // grows with what is there, not with what a count claims
+  std::vector<int32_t> values;  // grows with the decoded values, not with the claimed count
   auto rows = pages.accessor<int64_t, 2>();
   for (int64_t page = 0; page < rows.size(0); ++page) {
     const int64_t limit = rows[page][3];

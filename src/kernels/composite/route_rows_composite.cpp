@@ -1,4 +1,4 @@
-// The judge of route_rows: stock ATen calls, slow and obviously right, on any device.
+// Reference body of route_rows: stock ATen calls, slow and simple, on any device.
 #include <ATen/ATen.h>
 #include <torch/library.h>
 
@@ -12,7 +12,7 @@ std::tuple<at::Tensor, at::Tensor> route_rows(const at::Tensor& hashes, const at
   ENSURE(owners.min().item<int64_t>() >= 0 && owners.max().item<int64_t>() < ranks, "owners outside of {} ranks", ranks);
   int64_t bits = 0;
   while (int64_t{1} << bits < owners.size(0)) ++bits;
-  // The shift brings the sign along; the mask takes it away.
+  // The shift is arithmetic; the mask removes the sign bits.
   const at::Tensor buckets = bits == 0 ? at::zeros_like(hashes) : hashes.bitwise_right_shift(64 - bits).bitwise_and(owners.size(0) - 1);
   const at::Tensor rank_of_row = owners.index_select(0, buckets);
   const at::Tensor order = std::get<1>(rank_of_row.sort(/*stable=*/true, /*dim=*/0, /*descending=*/false));

@@ -1,4 +1,4 @@
-// The judge of segment_extreme and segment_extreme_text: stock ATen calls or a plain loop, slow and obviously right, on any device.
+// Reference body of segment_extreme and segment_extreme_text: stock ATen calls or scalar loops, slow and simple, on any device.
 #include <ATen/ATen.h>
 #include <torch/library.h>
 
@@ -12,13 +12,13 @@ namespace pistachio::kernels::composite {
 
 namespace {
 
-// NaN is equal to itself (so neither is less) and greater than every number; for integers the second part never holds.
+// NaN equals itself (neither is less) and is greater than every number; for integers the second condition is never true.
 template <typename T>
 bool is_less(T left, T right) {
   return left < right || (left == left && right != right);
 }
 
-// `better(row, group)` compares the value of a row with the best of its group; `take` makes it the best.
+// `better(row, group)` compares a row's value with the best of its group; `take` makes it the best.
 template <typename Better, typename Take>
 void update_groups(const at::Tensor& ids, const at::Tensor& validity, bool* seen, const Better& better, const Take& take) {
   const int64_t* group = ids.const_data_ptr<int64_t>();

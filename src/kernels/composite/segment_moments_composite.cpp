@@ -1,4 +1,4 @@
-// The judge of segment_moments and moments_merge: stock ATen calls or a plain loop, slow and obviously right, on any device.
+// Reference body of segment_moments and moments_merge: stock ATen calls or scalar loops, slow and simple, on any device.
 #include <ATen/ATen.h>
 #include <torch/library.h>
 

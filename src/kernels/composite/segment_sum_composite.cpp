@@ -1,4 +1,4 @@
-// The judge of segment_count, segment_sum and segment_sum_float: stock ATen calls or a plain loop, slow and obviously right, on any device.
+// Reference body of segment_count, segment_sum and segment_sum_float: stock ATen calls or scalar loops, slow and simple, on any device.
 #include <ATen/ATen.h>
 #include <torch/library.h>
 
@@ -10,7 +10,7 @@ namespace pistachio::kernels::composite {
 
 namespace {
 
-// The rows that count.
+// The valid rows.
 at::Tensor valid(const at::Tensor& rows, const std::optional<at::Tensor>& validity) {
   return validity ? rows.index({*validity}) : rows;
 }

@@ -1,4 +1,4 @@
-// The judge of summarize and summarize_dictionary: stock ATen calls or a plain loop, slow and obviously right, on any device.
+// Reference body of summarize and summarize_dictionary: stock ATen calls or scalar loops, slow and simple, on any device.
 #include <ATen/ATen.h>
 #include <torch/library.h>
 
@@ -28,7 +28,7 @@ at::Tensor summarize_wide(const at::Tensor& values) {
 at::Tensor summarize_integers(const at::Tensor& values) {
   const at::Tensor wide = values.to(at::kLong);
   if (wide.numel() == 0) return at::zeros({5}, at::kLong);
-  // Halves of 32 bits cannot overflow their int64 sums; together they are exact.
+  // int64 sums of 32-bit halves cannot overflow; combined they are exact.
   const Int128 low_sum = wide.bitwise_and(0xffffffff).sum().item<int64_t>();
   const Int128 high_sum = wide.bitwise_right_shift(32).sum().item<int64_t>();
   const Int128 sum = high_sum * (Int128{1} << 32) + low_sum;

@@ -1,4 +1,4 @@
-// The judge of text_match: all places where the pattern can stand after each of its pieces, slow and obviously right, on any device.
+// Reference body of text_match: tracks all positions that the pattern can reach after each of its pieces; slow and simple, on any device.
 #include <ATen/ATen.h>
 #include <torch/library.h>
 

@@ -1,4 +1,4 @@
-// The judge of text_substring: a plain loop over the characters of each text, on any device.
+// Reference body of text_substring: a scalar loop over the characters of each text, on any device.
 #include <ATen/ATen.h>
 #include <torch/library.h>
 
@@ -15,7 +15,7 @@ std::tuple<at::Tensor, at::Tensor> text_substring(const at::Tensor& bytes, const
   at::Tensor new_begins = at::empty_like(first), new_ends = at::empty_like(last);
   for (int64_t row = 0; row < first.numel(); ++row) {
     const int64_t begin = first.const_data_ptr<int64_t>()[row], end = last.const_data_ptr<int64_t>()[row];
-    std::vector<int64_t> boundaries;  // the begin of every character, and the end
+    std::vector<int64_t> boundaries;  // start of every character, and the end of the text
     for (int64_t place = begin; place < end; ++place) {
       if (place == begin || (all.const_data_ptr<uint8_t>()[place] & 0xC0U) != 0x80U) boundaries.push_back(place);
     }

@@ -43,28 +43,28 @@ bool same(const at::Tensor& left, const at::Tensor& right) {
   return at::allclose(left, right, /*rtol=*/left.scalar_type() == at::kDouble ? 1e-12 : 0, /*atol=*/0, /*equal_nan=*/true);
 }
 
-void expect_same(const Outcome& judge, const Outcome& tuned) {
-  ASSERT_EQ(judge.error, tuned.error) << "judge: " << judge.message << ", tuned: " << tuned.message;
-  ASSERT_EQ(judge.tensors.size(), tuned.tensors.size());
-  for (size_t i = 0; i < judge.tensors.size(); ++i) {
-    ASSERT_TRUE(same(judge.tensors[i], tuned.tensors[i])) << "result " << i << " differs, first elements:\n"
-                                                          << judge.tensors[i].slice(0, 0, 20) << "\n"
-                                                          << tuned.tensors[i].slice(0, 0, 20);
+void expect_same(const Outcome& reference, const Outcome& tuned) {
+  ASSERT_EQ(reference.error, tuned.error) << "reference: " << reference.message << ", tuned: " << tuned.message;
+  ASSERT_EQ(reference.tensors.size(), tuned.tensors.size());
+  for (size_t i = 0; i < reference.tensors.size(); ++i) {
+    ASSERT_TRUE(same(reference.tensors[i], tuned.tensors[i])) << "result " << i << " differs, first elements:\n"
+                                                              << reference.tensors[i].slice(0, 0, 20) << "\n"
+                                                              << tuned.tensors[i].slice(0, 0, 20);
   }
 }
 
 void compare_bodies(const Call& call, at::Device device) {
-  Outcome judge;
+  Outcome reference;
   {
     KernelModeGuard composite(KernelMode::Composite);
-    judge = run(call);
+    reference = run(call);
   }
-  ASSERT_NE(judge.error, "another error") << judge.message;
-  if (!device.is_cpu()) return expect_same(judge, run(call));
+  ASSERT_NE(reference.error, "another error") << reference.message;
+  if (!device.is_cpu()) return expect_same(reference, run(call));
   for (const int64_t instruction_set : available_instruction_sets()) {
     SCOPED_TRACE(hwy::TargetName(instruction_set));
     InstructionSetGuard guard(instruction_set);
-    expect_same(judge, run(call));
+    expect_same(reference, run(call));
     if (testing::Test::HasFatalFailure()) return;
   }
 }

@@ -3,7 +3,7 @@
 namespace pistachio::kernels {
 
 namespace {
-// Constant-initialized, so that it exists before any static registration runs; written once by that and only read later.
+// Constant-initialized, so that it exists before static registration runs; written once by that, then only read.
 constinit InstructionSetName registered_name = nullptr;
 }  // namespace
 

@@ -3,8 +3,8 @@
 //   ids           int64 [n], the group of each row, in [0, g): not checked
 //   values        [n] integers, booleans or int64 [n, 2] for segment_sum; float or double for segment_sum_float
 //   validity      bool [n], or undefined: no NULLs. Rows where it is false are ignored
-// segment_sum is exact. UserError, with the state partly updated: a sum of two-word values overflows 128 bits (sums of 64-bit values
-// cannot). segment_sum_float adds in double, in unspecified order.
+// segment_sum is exact. UserError, after which the state may be partly updated: a sum of two-word values overflows 128 bits (sums of 64-bit
+// values cannot). segment_sum_float adds in double, in unspecified order.
 #pragma once
 
 #include <ATen/core/Tensor.h>

@@ -1,4 +1,4 @@
-// Schema and front door of text_match.
+// Schema and entry point of text_match.
 #include "kernels/ops/text_match.h"
 
 #include <ATen/ATen.h>

@@ -1,9 +1,9 @@
-// Whether texts match a LIKE pattern that was taken apart into the segments between its percent signs.
-//   bytes, begins, ends  text of n values; every [begins[i], ends[i]) lies inside bytes
-//   pieces    int64 [p, 3] on the CPU, in order: number of the segment, characters to skip (underscores), length in bytes of the literal behind
-//   literals  the bytes of all literals, end to end
-//   segments  at least 1, some of them without pieces; the first is anchored at the begin of the text, the last at its end
-// Returns bool [n]. A character begins at the first byte of a text and at every byte that does not continue another in UTF-8.
+// Whether texts match a LIKE pattern, which is split at its percent signs into segments.
+//   bytes, begins, ends  text of n values; every [begins[i], ends[i]) is inside bytes
+//   pieces    int64 [p, 3] on the CPU, in order: segment, characters to skip (underscores), bytes of the literal that follows
+//   literals  the bytes of all literals, back to back
+//   segments  at least 1, some of them without pieces; the first is anchored at the start of the text, the last at its end
+// Returns bool [n]. A character starts at the first byte of a text and at every byte that is not a UTF-8 continuation byte.
 #pragma once
 
 #include <ATen/core/Tensor.h>

@@ -1,4 +1,4 @@
-// Schema and front door of text_substring.
+// Schema and entry point of text_substring.
 #include "kernels/ops/text_substring.h"
 
 #include <ATen/ATen.h>

@@ -1,7 +1,7 @@
-// Begin and end of a run of characters in each text; the bytes stay where they are.
-//   bytes, begins, ends  text of n values; every [begins[i], ends[i]) lies inside bytes
-//   skipped, count  characters before the run, and in it; not negative. A text that is too short gives what it has.
-// Returns (begins, ends), int64 [n] each. A character begins at the first byte of a text and at every byte that does not continue another.
+// Begin and end of a substring of each text, counted in characters; no bytes are copied.
+//   bytes, begins, ends  text of n values; every [begins[i], ends[i]) is inside bytes
+//   skipped, count  characters before the substring and in it, not negative. A text that is too short yields the characters it has.
+// Returns (begins, ends), int64 [n] each. A character starts at the first byte of a text and at every byte that is not a continuation byte.
 #pragma once
 
 #include <ATen/core/Tensor.h>
