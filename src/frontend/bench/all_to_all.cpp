@@ -37,7 +37,7 @@ std::optional<AllToAll::Round> AllToAll::unpack(const std::string& bytes) {
     round.pattern = reader.get<Pattern>();
     return round;
   } catch (const PeerError&) {
-    return std::nullopt;  // the first rank waits until it is told, or its user has had enough
+    return std::nullopt;  // the first rank keeps waiting until this rank is lost or the user cancels
   }
 }
 
@@ -88,7 +88,7 @@ void AllToAll::wait(const CancelToken& token) {
 void AllToAll::begin(const Round& round) {
   if (!payload_.defined() || payload_.numel() < round.message_bytes) payload_ = at::zeros({round.message_bytes}, at::kByte);
   at::Tensor part = payload_.slice(0, 0, round.message_bytes);
-  // By turns, so that no receiver waits for another one's rows.
+  // Round-robin over the receivers, so that none of them waits for another one's messages.
   for (int64_t i = 0; i < round.messages; ++i) {
     for (int step = 1; step < transport_.ranks(); ++step) {
       int peer = (transport_.rank() + step) % transport_.ranks();
@@ -130,7 +130,7 @@ void AllToAll::on_message(int source, Message message) noexcept {
       changed_.notify_all();
     }
   } catch (const std::exception& problem) {
-    // No memory for a message of this size, most likely: whoever waits hears that this rank has given up.
+    // Probably out of memory: record a loss, so that run() or wait() returns.
     on_peer_lost(source, fmt::format("rank {} cannot go on: {}", transport_.rank(), problem.what()));
   }
 }

@@ -1,6 +1,7 @@
-// Messages between all ranks without any other work: what the network gives an exchange at best. The first rank says how many messages of
-// which size everybody sends to everybody, each rank reports when it has all of its own. It is the transport's receiver on every rank.
-// Threads: run() and wait() block their callers; messages come on the transport's thread. Memory: one message, sent again and again.
+// All-to-all messages without any other work: the upper bound of what the network gives an exchange. The first rank announces the size and
+// number of messages that every rank sends to every other one; each rank reports when it has received all of its own. Acts as the
+// transport's receiver on every rank.
+// Threads: run() and wait() block their callers; messages arrive on the transport's thread. Memory: one message, sent repeatedly.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -27,11 +28,11 @@ class AllToAll final : public MessageReceiver {
 
   explicit AllToAll(Transport& transport) : transport_(transport) {}
 
-  // On the first rank: so many messages from each sender to each receiver; the seconds until everybody has all. One call at a time. Throws
-  // PeerError, Cancelled.
+  // On the first rank: sends `messages` messages from each sender to each receiver; returns the seconds until all have arrived. One call at
+  // a time. Throws PeerError, Cancelled.
   double run(Pattern pattern, int64_t message_bytes, int64_t messages, const CancelToken& token);
 
-  // On the others: returns when the first rank is gone. Throws Cancelled.
+  // On the other ranks: returns when the first rank is gone. Throws Cancelled.
   void wait(const CancelToken& token);
 
   void on_message(int source, Message message) noexcept override;
@@ -44,7 +45,7 @@ class AllToAll final : public MessageReceiver {
     int64_t messages = 0;
     Pattern pattern = Pattern::AllPairs;
   };
-  // How far a round is on this rank. Messages may come before the word to begin.
+  // Progress of a round on this rank. Messages may arrive before the announcement.
   struct Progress {
     bool has_begun = false;
     int64_t received = 0;
@@ -55,17 +56,17 @@ class AllToAll final : public MessageReceiver {
   bool sends(const Round& round, int from, int to) const;
   int64_t expected(const Round& round) const;
   void begin(const Round& round);
-  // After a change, without the lock: says so to the first rank if the round is complete here.
+  // Call without the lock after a change: reports to the first rank if the round is complete here.
   void report_if_complete(const Round& round);
 
   Transport& transport_;
-  at::Tensor payload_;  // of the transport's thread
+  at::Tensor payload_;  // used by the transport's thread
   std::mutex mutex_;
   std::condition_variable changed_;
   // Guarded by mutex_.
   std::map<int64_t, Progress> rounds_;
   std::map<int, std::string> lost_;
-  std::set<int> finished_;  // on the first rank: those that are done with round number_
+  std::set<int> finished_;  // first rank only: ranks that completed round number_
   int64_t number_ = 0;
 };
 

@@ -1,5 +1,5 @@
-// The few things that benchmarks do with paths. POSIX calls, not std::filesystem: CUDA builds of libtorch export functions of that name
-// that crash when others call them.
+// Path functions for benchmarks. POSIX calls, not std::filesystem: CUDA builds of libtorch export functions of that name that crash when
+// others call them.
 #pragma once
 
 #include <string>
@@ -7,13 +7,13 @@
 namespace pistachio {
 
 bool is_folder(const std::string& path);
-// Makes the folder and those above it. Throws UserError.
+// Creates the folder and its parents. Throws UserError.
 void make_folders(const std::string& path);
-// From the root on; other processes may have another working folder.
+// Absolute, because other processes may have another working directory.
 std::string absolute_path(const std::string& path);
-// The last name of a path, slashes at its end left out.
+// The last component of a path, ignoring trailing slashes.
 std::string last_name(const std::string& path);
-// Without its ending: `q03` of `queries/q03.sql`.
+// The file name without its extension: `q03` of `queries/q03.sql`.
 std::string name_without_ending(const std::string& path);
 std::string folder_above(const std::string& path);
 

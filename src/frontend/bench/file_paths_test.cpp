@@ -21,7 +21,7 @@ TEST(FilePathsTest, FileNamesAreExtracted) {
   EXPECT_TRUE(absolute_path("a").starts_with('/'));
 }
 
-TEST(FilePathsTest, FoldersAreMade) {
+TEST(FilePathsTest, FoldersAreCreated) {
   test::TemporaryFolder folder;
   std::string wanted = folder.file("a/b/c");
   make_folders(wanted);

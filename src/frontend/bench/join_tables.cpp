@@ -25,7 +25,7 @@ constexpr uint64_t kValueMask = (uint64_t{1} << 40) - 1;
 
 using MakeKey = std::function<int64_t(int64_t row)>;
 
-// Many more row groups than ranks, so that each rank has its share.
+// Many more row groups than ranks, so that every rank gets a share.
 int64_t rows_of_a_group(int64_t rows) {
   return std::clamp<int64_t>(rows / 8, 1'000, 100'000);
 }
@@ -59,7 +59,7 @@ arrow::Status write(const std::string& path, const std::string& prefix, int64_t 
   return output->Close();
 }
 
-// Every number below `count` once, in an order that has nothing to do with it: steps of a length that has no factor in common with `count`.
+// A permutation of [0, count) in scattered order: multiples of a step that is coprime to `count`.
 class ScatteredNumbers {
  public:
   explicit ScatteredNumbers(int64_t count) : count_(static_cast<uint64_t>(count)) {
@@ -77,7 +77,7 @@ class ScatteredNumbers {
 
 void write_table(const std::string& path, const std::string& prefix, int64_t rows, int64_t columns, const MakeKey& make_key,
                  std::mt19937_64& random) {
-  // A run that is broken off leaves nothing that looks complete, and two at the same time do not meet.
+  // An interrupted run leaves nothing that looks complete, and concurrent runs do not collide.
   std::string unfinished = fmt::format("{}.{}", path, ::getpid());
   arrow::Status status = write(unfinished, prefix, rows, columns, make_key, random);
   if (status.ok() && std::rename(unfinished.c_str(), path.c_str()) == 0) return;

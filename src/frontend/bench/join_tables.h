@@ -1,5 +1,5 @@
-// The tables of the join benchmarks: build(k, b1..) with every key once, probe(k, p1..) of which a share finds a partner. All columns have
-// 8 bytes that do not compress, as in the published evaluation. The same rows for the same numbers, so they are made once and kept.
+// The tables of the join benchmarks: build(k, b1..) with unique keys, probe(k, p1..) with a given share of matching rows. All columns have
+// incompressible 8-byte values, as in the published evaluation. Deterministic, so they are generated once and cached.
 #pragma once
 
 #include <cstdint>
@@ -10,9 +10,9 @@ namespace pistachio {
 struct JoinTables {
   int64_t build_rows = 0;
   int64_t probe_rows = 0;
-  int64_t columns = 1;  // beside the key, on each side
-  double hit = 0.5;     // share of the probe rows that find a partner
-  double skew = 0;      // share of the probe rows that have one and the same key; they count as hits
+  int64_t columns = 1;  // payload columns per side, in addition to the key
+  double hit = 0.5;     // share of the probe rows that have a match
+  double skew = 0;      // share of the probe rows that have the same key; they count as hits
 };
 
 struct JoinTablePaths {
@@ -20,10 +20,10 @@ struct JoinTablePaths {
   std::string probe;
 };
 
-// More rows would need wider numbers for their keys.
+// More rows would need wider arithmetic for their keys.
 constexpr int64_t kMostJoinRows = 2'000'000'000;
 
-// Makes them below the folder unless they are there. Throws UserError.
+// Generates the tables in the folder unless they exist. Throws UserError.
 JoinTablePaths ensure_join_tables(const std::string& folder, const JoinTables& tables);
 
 // The join of all columns: `SELECT count(*), sum(b1), sum(p1).. FROM probe JOIN build ON ..`.

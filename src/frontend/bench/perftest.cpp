@@ -35,13 +35,13 @@ constexpr auto kLongestRun = 120s;
 constexpr auto kStep = 5ms;
 constexpr double kBytesOfItsUnit = 1 << 20;
 
-// Empty if it is not known.
+// Empty if unknown.
 std::string folder_of_ucx() {
   char path[PATH_MAX];
   return ::realpath(ucx().file.c_str(), path) == nullptr ? "" : folder_above(path);
 }
 
-// The program finds its library only if it is told where: that of a wheel lies where the loader does not look.
+// A wheel's library is not on the loader's path, so the program needs LD_LIBRARY_PATH.
 std::vector<std::string> environment_with_libraries(const std::string& program) {
   constexpr std::string_view name = "LD_LIBRARY_PATH=";
   std::string folders = folder_above(folder_above(program)) + "/lib";
@@ -64,7 +64,7 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
   return made;
 }
 
-// A process of the program whose output, errors too, can be read when it has ended: it says little, far less than a pipe holds.
+// A child process whose output and errors are read after it exits: it prints far less than a pipe holds.
 class Child {
  public:
   Child(const std::string& program, std::vector<std::string> words) {
@@ -78,7 +78,7 @@ class Child {
     posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
     posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
     posix_spawn_file_actions_adddup2(&actions, ends[1], STDERR_FILENO);
-    // Signals are blocked in all threads of this program; the child must be able to be ended by them.
+    // Signals are blocked in all threads of this program; the child must receive them.
     posix_spawnattr_t attributes;
     posix_spawnattr_init(&attributes);
     sigset_t none;
@@ -105,7 +105,7 @@ class Child {
   Child(const Child&) = delete;
   Child& operator=(const Child&) = delete;
 
-  // Its exit status; nothing while it runs.
+  // Its exit status; nullopt while it runs.
   std::optional<int> ended() {
     if (process_ > 0) {
       int status = 0;
@@ -141,7 +141,7 @@ int free_port() {
   return ntohs(address.sin_port);
 }
 
-// Of its CSV: a line of names, a line of numbers.
+// Parses its CSV: a line of names, a line of numbers.
 std::optional<double> bandwidth_in(const std::string& output) {
   std::istringstream lines(output);
   std::string names;
@@ -168,7 +168,7 @@ std::optional<double> bandwidth_in(const std::string& output) {
 
 std::optional<std::string> find_perftest() {
   std::string above = folder_above(folder_of_ucx());
-  // Beside lib/, or beside lib/x86_64-linux-gnu/ one level up.
+  // Next to lib/, or next to lib/x86_64-linux-gnu/ one level up.
   for (const std::string& folder : {above, folder_above(above)}) {
     std::string program = folder + "/bin/ucx_perftest";
     if (::access(program.c_str(), X_OK) == 0) return program;
@@ -181,7 +181,7 @@ double perftest_bandwidth(const std::string& program, int64_t message_bytes, int
   std::string port = std::to_string(free_port());
   Child server(program, {"-p", port});
   std::string last_words;
-  // The server needs a moment until it listens: a client that comes too early ends at once, and another one tries.
+  // The server needs a moment until it listens: a client that is too early exits at once and is retried.
   while (true) {
     std::string warm_up = std::to_string(std::max<int64_t>(1, messages / 10));
     Child client(program, {"127.0.0.1", "-p", port, "-t", "ucp_am_bw", "-s", std::to_string(message_bytes), "-n", std::to_string(messages),

@@ -9,7 +9,7 @@ namespace pistachio {
 
 namespace {
 
-// Below this a run is mostly the beginning and end of a query. Cores cannot be made slower: with them the query's own time counts.
+// Shorter runs are dominated by query startup and teardown. Cores cannot be slowed down, so a balance with them uses the query's own time.
 constexpr double kShortestBalanced = 0.05;
 constexpr double kShortestWithCores = 0.001;
 constexpr double kTimesTheCores = 3;
@@ -50,7 +50,7 @@ void VariantFigures::add(const QueryProfile& profile, int64_t threads) {
   bytes_received = run.bytes_received;
   bandwidths = profile.bandwidths;
   Phases measured = phases_of(run, bandwidths, ranks);
-  // The cores' time varies from run to run as other work on the machine does: the least is the nearest to their own.
+  // Other load on the machine inflates core time: the minimum over the runs is the best estimate.
   if (phases.cores && measured.cores) measured.cores = std::min(*phases.cores, *measured.cores);
   phases = measured;
   t_min = profile.shortest_seconds();

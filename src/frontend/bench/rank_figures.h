@@ -1,5 +1,5 @@
-// From the profiles of runs to the figures that benchmarks over ranks show: T, T_min, how long storage, link and cores would need by
-// themselves, and limits of bandwidth that make these equal. Pure.
+// Computes the figures that benchmarks over ranks report from the profiles of their runs: T, T_min, the time that storage, link and cores
+// would take alone, and bandwidth limits that make these equal. Pure.
 #pragma once
 
 #include <cstdint>
@@ -11,17 +11,17 @@
 
 namespace pistachio {
 
-// What one run needed.
+// Measurements of one run.
 struct RunFigures {
   double seconds = 0;
-  int64_t bytes_read = 0;      // by all ranks
-  int64_t bytes_received = 0;  // by the rank that received most
-  double core_seconds = 0;     // of the rank that worked most: work of all its threads, spread evenly over them
+  int64_t bytes_read = 0;      // total over all ranks
+  int64_t bytes_received = 0;  // maximum over the ranks
+  double core_seconds = 0;     // maximum over the ranks: work of all threads, divided by their number
 };
 
 RunFigures figures_of(const QueryProfile& profile, int64_t threads);
 
-// How long each resource would need if the others took no time; nothing where its speed is not known.
+// Time of each resource if the others took none; nullopt if its bandwidth is unknown.
 struct Phases {
   std::optional<double> storage;
   std::optional<double> link;
@@ -29,13 +29,13 @@ struct Phases {
 
   double sum() const;
   double longest() const;
-  // One after the other against all at once: what perfect overlap would gain.
+  // Gain of perfect overlap over running the phases one after the other.
   double possible_gain() const { return longest() > 0 ? sum() / longest() : 1; }
 };
 
 Phases phases_of(const RunFigures& run, const Bandwidths& bandwidths, int ranks);
 
-// One variant of one case, over its runs.
+// The runs of one variant of one case.
 struct VariantFigures {
   std::string title;  // of the case
   std::string variant;
@@ -46,7 +46,7 @@ struct VariantFigures {
   Bandwidths bandwidths;
   int64_t bytes_read = 0;
   int64_t bytes_received = 0;
-  int64_t storage_limit = 0;  // that were set; 0: none
+  int64_t storage_limit = 0;  // in effect; 0: none
   int64_t link_limit = 0;
 
   VariantFigures(std::string of_case, std::string name, int of_ranks)
@@ -54,29 +54,29 @@ struct VariantFigures {
 
   void add(const QueryProfile& profile, int64_t threads);
   bool is_measured() const { return !seconds.empty(); }
-  double t() const;  // the median
+  double t() const;  // median
   std::optional<double> ratio() const;
-  // Share of its bandwidth that the busiest link was used at over the whole query.
+  // Average utilization of the busiest link over the whole query.
   std::optional<double> link_use() const;
 };
 
 double median(std::vector<double> values);
 
-// Each against the first variant of its case; nothing where one of the two has no runs.
+// Speedup over the first variant of each case; nullopt if either has no runs.
 std::vector<std::optional<double>> gains(const std::vector<VariantFigures>& figures);
 
 enum class Balance {
-  InputOutput,  // storage and link need the same time, so long that cores hardly count
-  All,          // the cores need as long
+  InputOutput,  // storage and link take equally long, and much longer than the cores
+  All,          // all three take equally long
 };
 
 struct BalancedLimits {
-  int64_t storage = 0;  // bytes a second of each rank
+  int64_t storage = 0;  // bytes per second and rank
   int64_t link = 0;
-  double seconds = 0;  // that each of them needs
+  double seconds = 0;  // that each of them takes
 };
 
-// `free` is a run without limits. Throws UserError: a query that reads or moves nothing cannot be balanced.
+// `free` is a run without limits. Throws UserError: a query that reads or transfers nothing cannot be balanced.
 BalancedLimits balance(Balance how, const RunFigures& free, int ranks);
 
 }  // namespace pistachio

@@ -29,7 +29,7 @@ TEST(RankFiguresTest, RunHasFiguresOfBusiestRank) {
   EXPECT_EQ(run.core_seconds, 2);
 }
 
-TEST(RankFiguresTest, PhasesAreTheTimesOfEachResourceAlone) {
+TEST(RankFiguresTest, PhaseIsTimeOfResourceAlone) {
   RunFigures run = figures_of(example(7), 1);
   Phases phases = phases_of(run, {.storage = 100, .link = 30}, 2);
   EXPECT_EQ(phases.storage, 4);
@@ -43,7 +43,7 @@ TEST(RankFiguresTest, PhasesAreTheTimesOfEachResourceAlone) {
   EXPECT_EQ(unknown.possible_gain(), 1);
 }
 
-TEST(RankFiguresTest, AVariantIsTheMedianOfItsRuns) {
+TEST(RankFiguresTest, VariantIsMedianOfItsRuns) {
   VariantFigures figures("case", "variant", 2);
   for (double seconds : {9.0, 5.0, 6.0}) {
     QueryProfile profile = example(seconds);

@@ -55,7 +55,7 @@ std::string document(double height, const std::string& title, const std::string&
       body);
 }
 
-// A name keeps its colour wherever it appears.
+// A name has the same colour everywhere.
 class Colors {
  public:
   const char* of(const std::string& name) { return color(places_.emplace(name, places_.size()).first->second); }
@@ -65,7 +65,7 @@ class Colors {
   std::map<std::string, size_t> places_;
 };
 
-// 1, 2 or 5 times a power of ten, so that about `wanted` steps reach the value.
+// A step of 1, 2 or 5 times a power of ten, so that about `wanted` steps cover the value.
 double step_for(double largest, int wanted) {
   double rough = largest / wanted;
   double power = std::pow(10.0, std::floor(std::log10(rough)));

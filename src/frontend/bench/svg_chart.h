@@ -1,4 +1,4 @@
-// Draws figures of benchmarks as SVG: bars beside each other, or lines over a number. Pure.
+// Draws benchmark results as SVG: horizontal bars, or lines over a number. Pure.
 #pragma once
 
 #include <optional>
@@ -8,7 +8,7 @@
 
 namespace pistachio {
 
-// One bar a row, from the top down; a new group begins after a gap.
+// One bar per row, from top to bottom; groups are separated by a gap.
 struct BarChart {
   struct Part {
     std::string name;
@@ -39,7 +39,7 @@ struct LineChart {
   std::string title;
   std::string x_title;
   std::string y_title;
-  bool doubling_x = false;  // the axis grows by factors
+  bool doubling_x = false;  // logarithmic axis
   std::vector<Tick> x_ticks;
   std::vector<Series> series;
 };

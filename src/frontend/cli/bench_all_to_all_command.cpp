@@ -28,10 +28,10 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr int64_t kColumns = 4;
-// More messages say nothing new.
+// More messages would not change the result.
 constexpr int64_t kMostMessages = 4096;
 
-// Bytes a second into one rank; nothing where it was not measured.
+// Bytes per second into one rank; nullopt if not measured.
 struct SizeFigures {
   int64_t message_bytes = 0;
   std::optional<double> one_link;
@@ -66,7 +66,7 @@ int64_t messages_of(int64_t message_bytes, int64_t bytes) {
   return std::clamp<int64_t>(bytes / message_bytes, 2, kMostMessages);
 }
 
-// What the other ranks do.
+// Runs on the other ranks.
 int take_part(const Settings& settings, pid_t parent, InterruptWatcher& interrupts) {
   end_with_parent(parent);
   std::optional<JobIdentity> identity = job_identity([](const char* name) { return std::getenv(name); });
@@ -78,7 +78,7 @@ int take_part(const Settings& settings, pid_t parent, InterruptWatcher& interrup
   try {
     messages.wait(interrupts.token());
   } catch (const Cancelled&) {
-    // The first rank says so.
+    // The first rank reports it.
   }
   job.transport().stop();
   return 0;
@@ -87,7 +87,7 @@ int take_part(const Settings& settings, pid_t parent, InterruptWatcher& interrup
 // Called with the figures of a size after its last run.
 using SizeMeasured = std::function<void(const SizeFigures& own)>;
 
-// By turns with ucx_perftest (empty: without), while the ranks wait: what else the machine does hits both alike.
+// Alternates with ucx_perftest (empty: without) while the ranks are idle, so that other load on the machine affects both alike.
 void measure_messages(std::vector<SizeFigures>& figures, const std::string& perftest, const BenchRun& run, int64_t bytes,
                       const Settings& settings, InterruptWatcher& interrupts, const SizeMeasured& measured) {
   RankJob::Options options{
@@ -105,11 +105,11 @@ void measure_messages(std::vector<SizeFigures>& figures, const std::string& perf
   for (SizeFigures& own : figures) {
     int64_t count = messages_of(own.message_bytes, bytes);
     auto speed = [&](AllToAll::Pattern pattern, int senders) {
-      messages.run(pattern, own.message_bytes, std::max<int64_t>(1, count / 10), token);  // perftest does the same
+      messages.run(pattern, own.message_bytes, std::max<int64_t>(1, count / 10), token);  // warm-up, as perftest does
       double seconds = messages.run(pattern, own.message_bytes, count, token);
       return static_cast<double>(own.message_bytes * count * senders) / seconds;
     };
-    // Medians of the runs so far, so that an interruption loses none.
+    // Medians of the runs so far, so that an interruption loses nothing.
     std::vector<double> one_link;
     std::vector<double> all_to_all;
     std::vector<double> by_perftest;
@@ -126,7 +126,7 @@ void measure_messages(std::vector<SizeFigures>& figures, const std::string& perf
   }
 }
 
-// Rows that find hardly any partner are partitioned and sent; those of the join are probed too.
+// Probe rows with hardly any match are only partitioned and sent; those of the join are probed too.
 void measure_queries(std::vector<SizeFigures>& figures, const CommandArguments& arguments, const BenchRun& run, const Settings& settings,
                      InterruptWatcher& interrupts, const SizeMeasured& measured) {
   int64_t rows = arguments.count("--rows", 800'000);
@@ -163,9 +163,9 @@ constexpr ShownFigure kColumnsShown[] = {{"one link", "one_link", &SizeFigures::
                                          {"all to all", "all_to_all", &SizeFigures::all_to_all},
                                          {"with partitioning", "partition", &SizeFigures::partition},
                                          {"with join", "join", &SizeFigures::join}};
-constexpr size_t kMessageColumns = 3;  // the others are of queries
+constexpr size_t kMessageColumns = 3;  // the others belong to queries
 
-// Messages alone and queries have a table each: all sizes of the first are measured before the ranks of the second start.
+// Messages and queries have one table each: all sizes of the first are measured before the ranks of the second start.
 class SizeTable {
  public:
   SizeTable(std::span<const ShownFigure> columns, bool has_ratio, const std::string& introduction)
@@ -179,7 +179,7 @@ class SizeTable {
     printed_.insert(own.message_bytes);
   }
 
-  // After an interruption: the size that has had some of its runs.
+  // After an interruption: the size with incomplete runs.
   void print_rest(const std::vector<SizeFigures>& figures) {
     for (const SizeFigures& own : figures) {
       bool has_any = false;
@@ -232,7 +232,7 @@ std::string lines_of(const std::vector<SizeFigures>& figures, const BenchRun& ru
   return draw(chart);
 }
 
-// Where it is and may be used; empty: it is left out.
+// Path of the program if it is usable; empty: it is skipped.
 std::string chosen_perftest(const CommandArguments& arguments, const Settings& settings) {
   std::optional<std::string> named = arguments.value("--perftest");
   if (named && *named == "off") return "";

@@ -1,5 +1,5 @@
-// `pistachio bench alltoall`: bandwidth over the size of messages (published figure 7): of messages alone, of rows that are partitioned, of
-// a join, and beside them UCX's own benchmark.
+// `pistachio bench alltoall`: bandwidth by message size (published figure 7), for plain messages, for a shuffle and for a join, compared
+// with UCX's own benchmark.
 #pragma once
 
 #include "config/settings.h"
@@ -7,7 +7,7 @@
 
 namespace pistachio {
 
-// Also what its other ranks run.
+// The other ranks run this too.
 int run_bench_all_to_all_command(int argc, char** argv, Settings settings, InterruptWatcher& interrupts);
 
 }  // namespace pistachio

@@ -10,7 +10,7 @@ namespace pistachio {
 
 namespace {
 
-// Where tables are kept that are made once.
+// Folder for generated tables, which later runs reuse.
 std::string cache_folder(const CommandArguments& arguments) {
   if (std::optional<std::string> folder = arguments.value("--cache")) return *folder;
   if (const char* cache = std::getenv("XDG_CACHE_HOME"); cache != nullptr && *cache != 0) return fmt::format("{}/pistachio", cache);

@@ -1,4 +1,4 @@
-// The options that benchmarks over ranks share. Pure, apart from looking where data can be kept.
+// Options shared by benchmarks over ranks. Pure, apart from locating the cache folder.
 #pragma once
 
 #include <string>
@@ -11,10 +11,10 @@
 
 namespace pistachio {
 
-// More processes than this on one machine are a slip of the finger.
+// More processes than this on one machine are likely a typo.
 constexpr int64_t kMostBenchRanks = 256;
 
-// `own` and those of every benchmark over ranks.
+// `own` plus the options of every benchmark over ranks.
 std::vector<OptionDescription> with_common_options(std::vector<OptionDescription> own);
 
 // All of these throw UsageError.
@@ -24,7 +24,7 @@ std::vector<int64_t> number_list(const CommandArguments& arguments, std::string_
 double share_option(const CommandArguments& arguments, std::string_view option, double otherwise);
 void refuse_words(const CommandArguments& arguments);
 
-// The tables of a join with so many columns, made if they are not there; `skew` as in JoinTables.
+// The tables of such a join, generated if they do not exist; `skew` as in JoinTables.
 JoinTablePaths join_tables_for(const CommandArguments& arguments, JoinTables tables);
 
 }  // namespace pistachio

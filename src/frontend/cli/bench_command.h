@@ -1,4 +1,4 @@
-// `pistachio bench KIND`: one benchmark of those that bench_command.cpp lists.
+// `pistachio bench KIND`: one of the benchmarks that bench_command.cpp lists.
 #pragma once
 
 #include "config/settings.h"

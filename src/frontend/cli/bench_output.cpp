@@ -35,7 +35,7 @@ void write_file(const std::string& path, const std::string& text) {
   if (!file) throw UserError(fmt::format("cannot write {}", path));
 }
 
-// Its full name; empty if it is nowhere on the path.
+// The program's path; empty if it is not on PATH.
 std::string find_program(const std::string& name) {
   const char* path = std::getenv("PATH");
   std::string_view left = path == nullptr ? "" : path;

@@ -77,14 +77,14 @@ std::shared_ptr<const QueryProfile> BenchRanks::run(Session& session, const std:
 BenchRanks& BenchMeasurement::ranks_with(const Settings& settings) {
   std::vector<std::string> words = words_of_settings(settings);
   if (!ranks_ || words != words_) {
-    ranks_.reset();  // before the next ones: they share the machine
+    ranks_.reset();  // before starting new ones: they share the machine
     ranks_ = std::make_unique<BenchRanks>(run_.ranks, settings, interrupts_);
     words_ = std::move(words);
   }
   return *ranks_;
 }
 
-// Variants differ in what they do at the same time, hardly in how much they do: the last one, which is the fastest, stands for all.
+// Variants differ in how they overlap work, hardly in its amount: the last one, the fastest, represents all.
 Settings BenchMeasurement::balanced(const BenchCase& what) {
   Settings free = settings_;
   free.storage_bandwidth_limit = 0;

@@ -1,5 +1,5 @@
-// Measures queries on ranks of this machine: starts the ranks, runs variants of a query by turns and keeps the figures that the engine's
-// own profile gives. Used by one thread.
+// Measures queries on ranks of this machine: starts the ranks, alternates between the variants of a query and collects the figures of the
+// engine's own profile. Used by one thread.
 #pragma once
 
 #include <functional>
@@ -23,19 +23,19 @@ struct BenchVariant {
   std::string sql;
 };
 
-// Variants that answer the same question.
+// Variants of the same query.
 struct BenchCase {
   std::string title;
-  std::string folder;  // its tables; empty: the queries name their files
+  std::string folder;  // contains its tables; empty: the queries name their files
   std::vector<BenchVariant> variants;
 };
 
-// Ranks of this machine, this process the first of them. They end with it.
+// Ranks on this machine, this process being the first. The others end with it.
 class BenchRanks {
  public:
   BenchRanks(int ranks, const Settings& settings, InterruptWatcher& interrupts);
 
-  // What a query did; its rows go nowhere.
+  // The profile of a query; its rows are discarded.
   std::shared_ptr<const QueryProfile> run(Session& session, const std::string& sql);
   std::unique_ptr<Session> open_session(const std::string& folder);
   int64_t threads() { return rank_->engine().settings().threads; }
@@ -46,11 +46,11 @@ class BenchRanks {
   std::unique_ptr<RankEngine> rank_;
 };
 
-// The words that give a command these settings, whatever its environment says.
+// Command-line words that set all of these settings, whatever the environment says.
 std::vector<std::string> words_of_settings(const Settings& settings);
 
-// Settings that a comparison of variants takes unless its user has said otherwise: one distribution, and nothing that would make variants
-// differ in more than what they are about.
+// Settings for comparing variants, unless the user chose otherwise: a fixed data distribution, and nothing that makes variants differ in
+// anything but their subject.
 void assign_for_comparison(Settings& settings, const std::vector<std::string>& except = {});
 
 struct BenchRun {
@@ -59,17 +59,17 @@ struct BenchRun {
   std::optional<Balance> balance;
 };
 
-// Runs the variants of a case in rounds, after one that warms up; the order changes from round to round and is the listed one in the last.
-// With a balance the limits are chosen first, and said.
-// `ranks` are kept for the next case as long as the settings stay the same.
+// Runs the variants of a case in rounds, after a warm-up round; the order is shuffled each round and as listed in the last. With a balance,
+// the limits are determined and printed first.
+// The ranks are reused for the next case as long as the settings stay the same.
 class BenchMeasurement {
  public:
   BenchMeasurement(BenchRun run, Settings settings, InterruptWatcher& interrupts)
       : run_(run), settings_(std::move(settings)), interrupts_(interrupts) {}
 
-  // Called with the place of a variant in `figures` after its last run.
+  // Called with a variant's index in `figures` after its last run.
   using Measured = std::function<void(size_t index)>;
-  // Adds the figures of the variants, in their order. When it throws, `figures` has the runs so far.
+  // Appends the figures of the variants, in order. If it throws, `figures` has the runs so far.
   void measure(const BenchCase& what, std::vector<VariantFigures>& figures, const Measured& measured);
 
  private:
@@ -80,7 +80,7 @@ class BenchMeasurement {
   Settings settings_;
   InterruptWatcher& interrupts_;
   std::unique_ptr<BenchRanks> ranks_;
-  std::vector<std::string> words_;  // that ranks_ were started with
+  std::vector<std::string> words_;  // settings that ranks_ were started with
 };
 
 }  // namespace pistachio

@@ -93,7 +93,7 @@ std::vector<std::string> data_folders(const CommandArguments& arguments) {
   return folders;
 }
 
-// Figures of a run that may have been interrupted: then they are reported before the command ends as interrupted.
+// The figures of a possibly interrupted run: they are reported before the command exits as interrupted.
 struct Outcome {
   std::vector<VariantFigures> figures;
   std::exception_ptr interruption;
@@ -116,7 +116,7 @@ FigureTable table_for(const std::vector<BenchCase>& cases) {
   return {titles, variants};
 }
 
-// Adds to the outcome and prints each variant after its last run, or after the runs it has had when Ctrl-C comes.
+// Adds to the outcome and prints each variant after its last run or, on Ctrl-C, with the runs it has.
 void measure_all(const BenchRun& run, const Settings& settings, const std::vector<BenchCase>& cases, InterruptWatcher& interrupts,
                  FigureTable& table, Outcome& outcome) {
   std::set<size_t> printed;
@@ -238,7 +238,7 @@ int run_bench_overlap_command(int argc, char** argv, Settings settings, Interrup
 int run_bench_scaling_command(int argc, char** argv, Settings settings, InterruptWatcher& interrupts) {
   CommandArguments arguments(argc, argv, with_common_options({{"--data", true}, {"--queries", true}, {"--query-folder", true}}), settings);
   std::vector<int64_t> counts = number_list(arguments, "--ranks", "2", kMostBenchRanks);
-  if (counts.size() == 1) {  // up to there
+  if (counts.size() == 1) {  // a single number n means 1 .. n
     for (int64_t ranks = 1; ranks < counts.back(); ++ranks) counts.insert(counts.end() - 1, ranks);
   }
   if (arguments.has("--balance")) throw UsageError("--balance does not go with scaling: limits must stay the same");
@@ -262,7 +262,7 @@ int run_bench_scaling_command(int argc, char** argv, Settings settings, Interrup
     measure_all(run, settings, cases_of_counts[i], interrupts, table, outcome);
   }
   std::vector<VariantFigures>& figures = outcome.figures;
-  // Gains are against the fewest ranks on the same data.
+  // Speedups are relative to the fewest ranks on the same data.
   std::stable_sort(figures.begin(), figures.end(), [](const VariantFigures& a, const VariantFigures& b) { return a.title < b.title; });
   LineChart chart{.title = "Queries over ranks and data (published figures 16 and 18)",
                   .x_title = "ranks",

@@ -1,4 +1,4 @@
-// How the figures of variants are shown: a table that grows while they are measured, JSON, bars. Variants without runs are left out.
+// Reports the figures of variants: a table that grows while they are measured, JSON, a bar chart. Variants without runs are omitted.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -13,15 +13,15 @@ namespace pistachio {
 
 struct BenchTitle {
   std::string kind;
-  std::string figure;  // the published one that it answers; may be empty
+  std::string figure;  // the published figure that it reproduces; may be empty
 };
 
 class FigureTable {
  public:
-  // The cases and variants that may come, which decide how wide their columns are.
+  // All possible cases and variants, which determine the column widths.
   FigureTable(const std::vector<std::string>& titles, const std::vector<std::string>& variants);
 
-  // One of these figures, which has been measured.
+  // Prints figures[index], whose measurement is complete.
   void print(const std::vector<VariantFigures>& figures, size_t index);
 
  private:
@@ -31,7 +31,7 @@ class FigureTable {
 nlohmann::ordered_json json_of(const BenchTitle& title, const Settings& settings, const std::vector<VariantFigures>& figures);
 std::string bars_of(const std::string& title, const std::vector<VariantFigures>& figures);
 
-// Name and value of the settings that are not at their default.
+// Name and value of the settings that differ from their default.
 nlohmann::ordered_json json_of_settings(const Settings& settings);
 
 }  // namespace pistachio

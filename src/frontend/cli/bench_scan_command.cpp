@@ -28,7 +28,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Cumulative, in the published order. Pinned memory and the removal of hidden synchronisation belong to the GPU reader.
+// Cumulative, in the published order. Pinned memory and removing hidden synchronization only concern the GPU reader.
 struct Variant {
   std::string_view name;
   void (*apply)(Settings& settings);
@@ -59,7 +59,7 @@ struct Case {
   bool is_printed = false;
 };
 
-// Reads the files and does nothing with them: what storage can do without a limit, in bytes a second.
+// Reads the files and discards the data: the bandwidth of storage without a limit, in bytes per second.
 double measure_storage(EngineInstance& engine, const std::vector<std::string>& paths, const CancelToken& token) {
   EngineInstance::QueryScope query(engine, engine.settings(), EngineInstance::QueryScope::Use::ScanOnly);
   double best = 0;
@@ -97,7 +97,7 @@ std::vector<int64_t> thread_counts(const CommandArguments& arguments) {
   return counts;
 }
 
-// Files to scan where none are given: four, removed in the end.
+// Input files if none are given: four, deleted at the end.
 class GeneratedFiles {
  public:
   explicit GeneratedFiles(int64_t rows) {
@@ -139,7 +139,7 @@ LiveTable scan_table(double bandwidth, bool limited) {
                    introduction);
 }
 
-// Against the shortest time, in seconds, that storage needs.
+// Relative to the shortest time, in seconds, that storage needs.
 void print_case(LiveTable& table, Case& own, double least) {
   double seconds = median(own.seconds);
   table.print({std::string(own.variant->name), fmt::format("{}", own.settings.threads), fmt::format("{:.1f} ms", seconds * 1e3),
@@ -180,7 +180,7 @@ int run_bench_scan(const CommandArguments& arguments, const Settings& base, cons
     for (const Variant& variant : kVariants) {
       Settings own = engines.back()->settings();
       variant.apply(own);
-      // The blocking reader is one thread by nature.
+      // The blocking reader is single-threaded.
       if (own.reader == ReaderMode::Blocking && threads != 1) continue;
       cases.push_back({&variant, engines.back().get(), own, {}, 0, false});
     }
@@ -188,8 +188,7 @@ int run_bench_scan(const CommandArguments& arguments, const Settings& base, cons
   bool limited = base.storage_bandwidth_limit > 0;
   double bandwidth = limited ? static_cast<double>(base.storage_bandwidth_limit) : measure_storage(*engines.back(), paths, token);
   LiveTable table = scan_table(bandwidth, limited);
-  // T_min counts the bytes that the best variant reads, as the round that warms up has shown: the footers that others read again are their
-  // loss.
+  // T_min counts the bytes that the best variant read in the warm-up round: reading footers again is the loss of the other variants.
   auto least = [&] { return static_cast<double>(cases.back().bytes_read) / bandwidth; };
   std::exception_ptr interruption;
   try {

@@ -33,7 +33,7 @@ class BinaryPrinter final : public ResultReceiver {
     writer_.reset();
   }
   void break_off() override { writer_.reset(); }
-  // Nobody who reads the file sees the note that a column is missing.
+  // A reader of the file would not see the note that a column is missing.
   bool needs_every_column() const override { return true; }
 
  private:

@@ -1,5 +1,5 @@
-// Results for programs: Parquet files and Arrow IPC streams on a stream, chunk by chunk. Several results of one run follow each other as
-// Arrow streams; a Parquet file ends with its footer, so there only one can be.
+// Results for programs: writes Parquet files and Arrow IPC streams, chunk by chunk. Arrow streams of several results follow each other; a
+// Parquet file ends with its footer, so there can be only one.
 #pragma once
 
 #include <memory>

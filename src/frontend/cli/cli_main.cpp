@@ -5,8 +5,8 @@
 
 namespace {
 
-// Descriptors 0 to 2 may be closed, as daemons like it: what is opened next must not take their place. Nothing comes from there, and
-// writing there fails, as before.
+// Descriptors 0 to 2 may be closed, as some daemons do: files opened later must not take their numbers. Reading yields nothing and writing
+// fails, as before.
 void occupy_standard_descriptors() {
   for (int descriptor = 0; descriptor <= 2; ++descriptor) {
     if (fcntl(descriptor, F_GETFD) >= 0) continue;

@@ -17,10 +17,10 @@ namespace pistachio {
 
 namespace {
 
-// Processes that one machine can be asked for.
+// Upper limit of -n.
 constexpr int64_t kMostLocalRanks = 1024;
 
-// Ranks that play to be on several hosts are dealt out in blocks, as launchers do it.
+// --hosts simulates several hosts: ranks are distributed in blocks, as launchers do.
 std::string host_played(const CommandArguments& arguments, const JobIdentity& identity) {
   if (!arguments.has("--hosts")) return "";
   int64_t hosts = arguments.count("--hosts", 1);
@@ -47,7 +47,7 @@ void print_devices(const std::string& host, const MachineTopology& topology) {
   fmt::print("{}", table.to_string(120));
 }
 
-// Which devices a rank uses: the near ones of several, else the only one, else what others choose.
+// The devices of a rank: its assigned one of several, else the only one, else "-".
 std::vector<std::string> device_texts(const RankJob& job, const RankInfo& rank, int place) {
   bool is_here = rank.machine_index == job.meeting().ranks[static_cast<size_t>(job.rank())].machine_index;
   if (!is_here || static_cast<size_t>(place) >= job.places().size()) return {"?", "?", "?"};
@@ -70,7 +70,7 @@ void print_topology(RankJob& job, const Settings& settings) {
                    {"GPU", Align::Left},
                    {"RDMA", Align::Left},
                    {"route to rank 0", Align::Left}});
-  std::map<int, int> ranks_so_far;  // by machine
+  std::map<int, int> ranks_so_far;  // per machine
   for (const RankInfo& rank : job.meeting().ranks) {
     MachineShare share = share_of_machine(job.meeting().ranks, rank.rank);
     int64_t threads = settings.threads == 0 ? share.threads() : settings.threads;
@@ -84,7 +84,7 @@ void print_topology(RankJob& job, const Settings& settings) {
   print_devices(job.meeting().ranks[0].host, job.topology());
 }
 
-// Of a process that its launcher does not know as one of a job: the first rank of one that it starts itself.
+// For a process without a launcher: the first rank of a job that it starts itself.
 JobIdentity local_identity(const CommandArguments& arguments) {
   if (!arguments.has("-n"))
     throw UsageError("-n says how many ranks to start; without it the command joins a job of torchrun, mpirun or srun, and this is none");
@@ -93,7 +93,7 @@ JobIdentity local_identity(const CommandArguments& arguments) {
   return identity_of_local_job(static_cast<int>(ranks));
 }
 
-// Everything behind `--`.
+// Everything after `--`.
 std::pair<int, char**> split_at_dashes(int& argc, char** argv) {
   for (int i = 0; i < argc; ++i) {
     if (std::string_view(argv[i]) != "--") continue;
@@ -117,7 +117,7 @@ int take_part(RankJob::Options options, bool shows_topology, const QueryArgument
       print_topology(job, settings);
       return 0;
     }
-    // The first rank cannot see devices of other machines.
+    // The first rank cannot see the devices of other machines.
     if (is_first_of_machine) print_devices(own.host, job.topology());
     flush_standard_output();
   }
@@ -160,7 +160,7 @@ int run_cluster_command(int argc, char** argv, Settings settings, InterruptWatch
   try {
     return take_part(std::move(options), arguments.has("--topology"), query, settings, interrupts);
   } catch (const std::exception&) {
-    // The first rank says that the job was asked to end, where its user looks.
+    // The first rank reports the cancellation, where the user sees it.
     if (identity->rank == 0 || !interrupts.token().is_cancelled()) throw;
     return exit_code_of(interrupts.token());
   }

@@ -6,8 +6,8 @@
 
 namespace pistachio {
 
-// With -n starts that many ranks on this machine; without, joins the job that a launcher (torchrun, mpirun, srun) has started this process
-// for. The first rank runs what stands behind `--`, or a prompt.
+// With -n, starts that many ranks on this machine; without, joins the job for which a launcher (torchrun, mpirun, srun) started this
+// process. The first rank runs the command after `--`, or a prompt.
 int run_cluster_command(int argc, char** argv, Settings settings, InterruptWatcher& interrupts);
 
 }  // namespace pistachio

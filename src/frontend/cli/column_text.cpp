@@ -36,7 +36,7 @@ void for_each_row(int64_t rows, const at::Tensor& validity, Append append, Appen
 
 void ColumnText::assign(const Column& column) {
   codes_.clear();
-  // A dictionary that is larger than the chunk is not worth formatting as a whole.
+  // Formatting a dictionary larger than the chunk does not pay off.
   if (!column.is_dictionary() || column.dictionary_column()->rows() > column.rows()) {
     dictionary_.reset();
     bytes_.clear();

@@ -1,5 +1,5 @@
-// The values of a column as text, back to back in one buffer: a printer formats a chunk column by column, each with the loop of its type,
-// and then only copies. The buffers stay for the next chunk; of a dictionary that chunks share, each entry is formatted once. One thread.
+// The values of a column as text, back to back in one buffer: a printer formats a chunk column by column, each with a loop for its type,
+// and then only copies. Buffers are reused for the next chunk; entries of a dictionary shared by chunks are formatted once. One thread.
 #pragma once
 
 #include <memory>
@@ -14,9 +14,9 @@ namespace pistachio {
 // How a format writes values.
 struct ValueStyle {
   std::string_view null_text;
-  // Puts this around what is neither number nor truth value nor text, and around numbers that are not finite.
+  // Placed around values other than numbers, booleans and text, and around non-finite numbers.
   std::string_view quote;
-  // Writes text, with whatever quotes and escapes the format wants.
+  // Writes text with the format's quotes and escapes.
   void (*append_text)(std::string& target, std::string_view text);
 };
 
@@ -24,13 +24,13 @@ class ColumnText {
  public:
   explicit ColumnText(const ValueStyle& style) : style_(style) {}
 
-  // Forgets the values before.
+  // Replaces the previous values.
   void assign(const Column& column);
   std::string_view operator[](size_t row) const {
     size_t place = codes_.empty() ? row : static_cast<size_t>(codes_[row]);
     return std::string_view(bytes_).substr(place == 0 ? 0 : ends_[place - 1], length(place));
   }
-  // Of all rows together.
+  // Over all rows.
   size_t total_bytes() const;
 
  private:
@@ -40,9 +40,9 @@ class ColumnText {
 
   ValueStyle style_;
   std::string bytes_;
-  std::vector<size_t> ends_;                  // of the values, or of the entries of a dictionary and NULL
-  std::vector<int32_t> codes_;                // which entry each row is; empty: a value for each row
-  std::shared_ptr<const Column> dictionary_;  // what the entries are of
+  std::vector<size_t> ends_;                  // end of each value, or of each dictionary entry and of NULL
+  std::vector<int32_t> codes_;                // each row's entry; empty: one value per row
+  std::shared_ptr<const Column> dictionary_;  // whose entries are formatted
 };
 
 }  // namespace pistachio

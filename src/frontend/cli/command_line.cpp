@@ -86,7 +86,7 @@ void print_usage(const Command& command) {
   write_result_bytes(stdout, fmt::format("usage:\n  pistachio {}\n      {}\n", command.usage, command.purpose));
 }
 
-// The ranks that a cluster starts have the same environment: one warning is enough.
+// Ranks started by a cluster have the same environment: one warning is enough.
 void assign_environment(Settings& settings, bool warns) {
   try {
     for (const std::string& problem : assign_settings_from_environment(settings, environ)) {
@@ -101,7 +101,7 @@ bool is_started_rank(int argc, char** argv) {
   return std::any_of(argv, argv + argc, [](const char* word) { return std::string_view(word) == kParentOption; });
 }
 
-// As in `pistachio bench join --help`. What stands behind `--` is not for the command itself.
+// As in `pistachio bench join --help`. Words after `--` are not for the command itself.
 bool asks_for_help(int argc, char** argv) {
   for (int i = 0; i < argc; ++i) {
     std::string_view word = argv[i];
@@ -111,7 +111,7 @@ bool asks_for_help(int argc, char** argv) {
   return false;
 }
 
-// Runs the command and gives the exit code of how it ended.
+// Runs the command and maps its outcome to an exit code.
 int run_command(const Command& command, int argc, char** argv, InterruptWatcher& interrupts) {
   try {
     if (command.name != kQueryCommand && asks_for_help(argc, argv)) {
@@ -130,16 +130,16 @@ int run_command(const Command& command, int argc, char** argv, InterruptWatcher&
     print_to_standard_error("error: {}\nusage: pistachio {}\n", error.message(), command.usage);
     return kWrongUsage;
   } catch (const Cancelled& error) {
-    // Of a job that is interrupted while its ranks still start, the first rank tells the user.
+    // If a job is interrupted while its ranks start, only the first rank reports it.
     if (!is_started_rank(argc, argv)) print_to_standard_error("error: {}\n", error.message());
     return interrupts.token().is_cancelled() ? exit_code_of(interrupts.token()) : kFailed;
   } catch (const std::system_error& error) {
-    // This is how fmt::print says it.
+    // fmt::print reports a closed pipe this way.
     if (error.code().value() == EPIPE) return kReaderGoneExitCode;
     print_to_standard_error("error: {}\n", error.what());
     return kFailed;
   } catch (const std::exception& error) {
-    // Whatever else does not come to its end then is no news.
+    // Errors after an interruption are its consequences: report the interruption.
     if (interrupts.token().is_cancelled()) {
       print_to_standard_error("error: {}\n", interrupts.token().reason());
       return exit_code_of(interrupts.token());

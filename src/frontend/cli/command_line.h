@@ -1,4 +1,4 @@
-// Turns the command line into one command, runs it and gives the exit code: 0 all went well, 1 an error, 2 wrong usage, 130 Ctrl-C, 143 SIGTERM.
+// Parses the command line, runs one command and returns the exit code: 0 success, 1 error, 2 wrong usage, 130 Ctrl-C, 143 SIGTERM.
 #pragma once
 
 namespace pistachio {

@@ -13,7 +13,7 @@ struct Character {
   size_t width;
 };
 
-// Of a text that is not empty.
+// `text` must not be empty.
 Character first_character(std::string_view text) {
   if (static_cast<unsigned char>(text[0]) < 0x80) return {1, 1};
   utf8proc_int32_t code = 0;

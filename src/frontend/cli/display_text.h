@@ -1,4 +1,4 @@
-// Text in the columns of a terminal: East Asian wide characters and emoji take two, combining marks none.
+// Text width in terminal columns: East Asian wide characters and emoji take two, combining marks none.
 #pragma once
 
 #include <cstddef>
@@ -7,10 +7,10 @@
 
 namespace pistachio {
 
-// Columns that the text takes. A byte that is not valid UTF-8 takes one.
+// Columns that the text takes. A byte of invalid UTF-8 takes one.
 size_t display_width(std::string_view text);
 
-// The text if it fits in `width` columns, else as much of it as fits before an ellipsis.
+// The text if it fits in `width` columns, else as much as fits before an ellipsis.
 std::string cut_to_width(const std::string& text, size_t width);
 
 }  // namespace pistachio

@@ -1,5 +1,5 @@
-// Line editing by libedit. The library keeps what it needs in its own objects; the one thing it takes from outside is the locale, which is
-// set for this thread and only while it works: lines are UTF-8 whatever the user's language is.
+// Line editing with libedit. The library keeps its state in its own objects; the only external state is the locale, which is set for this
+// thread and only during calls: lines are UTF-8 whatever the user's language is.
 #include <unistd.h>
 
 #include <cstdlib>
@@ -73,7 +73,7 @@ class EditingPrompt final : public LinePrompt {
     is_interrupted_ = false;
     problem_ = nullptr;
     input_.start_line();
-    // Before the prompt is shown: what is typed right behind it is for the editor, not for the terminal's own editing.
+    // Before the prompt is shown: what is typed right after it is for the editor, not for the terminal's own editing.
     ::el_wset(editor_.get(), EL_PREP_TERM, 1);
     int count = 0;
     const wchar_t* text = ::el_wgets(editor_.get(), &count);
@@ -103,7 +103,7 @@ class EditingPrompt final : public LinePrompt {
 
   static wchar_t* prompt_text(EditLine* editor) { return of(editor).prompt_.data(); }
 
-  // The library is C: no exception may pass through it.
+  // libedit is C: no exception may propagate through it.
   static int read_character(EditLine* editor, wchar_t* character) {
     EditingPrompt& own = of(editor);
     try {
@@ -115,7 +115,7 @@ class EditingPrompt final : public LinePrompt {
     }
   }
 
-  // 1, or 0 at the end, or -1 when the line is to be given up.
+  // 1; 0 at the end of input; -1 to abandon the line.
   int next_character(wchar_t& character) {
     std::mbstate_t state{};
     while (true) {
@@ -130,7 +130,7 @@ class EditingPrompt final : public LinePrompt {
       }
       size_t used = std::mbrtowc(&character, &byte, 1, &state);
       if (used <= 1) return 1;
-      if (used == static_cast<size_t>(-1)) state = {};  // no UTF-8: left out
+      if (used == static_cast<size_t>(-1)) state = {};  // invalid UTF-8: dropped
     }
   }
 
@@ -149,7 +149,7 @@ class EditingPrompt final : public LinePrompt {
     std::string before = to_utf8(std::wstring_view(line->buffer, static_cast<size_t>(line->cursor - line->buffer)));
     CompletionResult found = completion_.complete(before);
     std::string word = before.substr(before.size() - found.word_bytes);
-    // Text that is pasted has tabs which mean themselves.
+    // Tabs in pasted text are literal.
     if (word.empty()) return ::el_winsertstr(editor_.get(), L"\t") == 0 ? CC_REFRESH : CC_ERROR;
     if (found.candidates.empty()) return CC_ERROR;
     std::string common = common_begin(found.candidates);

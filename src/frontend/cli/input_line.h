@@ -1,5 +1,5 @@
-// Lines from standard input. A read that waits cannot be cancelled, so an interrupt that comes meanwhile ends the process: between two
-// requests there is nothing to clean up.
+// Lines from standard input. A blocked read cannot be cancelled, so an interrupt during it ends the process: between two requests there is
+// nothing to clean up.
 #pragma once
 
 #include <string>
@@ -8,7 +8,8 @@
 
 namespace pistachio {
 
-// False at the end of the input. Throws UserError for a line longer than any statement may be. When the token is cancelled while it waits, the process ends with the exit code of an interrupt.
+// False at the end of the input. Throws UserError for a line longer than the longest statement. If the token is cancelled while it waits,
+// the process exits with the exit code of an interrupt.
 bool read_input_line(std::string& line, const CancelToken& token);
 
 }  // namespace pistachio

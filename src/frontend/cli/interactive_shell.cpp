@@ -47,7 +47,7 @@ void run_interactive_shell(StatementRunner& runner, Session& session, InterruptW
     }
     lines.clear();
   }
-  // Ctrl-D leaves the cursor behind the prompt. A terminal that is gone is no error here, as it would be to fmt::print.
+  // Ctrl-D leaves the cursor after the prompt. Not fmt::print, which would throw if the terminal is gone.
   std::fputs("\n", stderr);
 }
 

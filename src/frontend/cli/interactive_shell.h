@@ -1,5 +1,5 @@
 // The prompt: reads statements from the terminal and runs each as soon as it is complete. Errors do not end it; Ctrl-C drops the line or
-// cancels the query that runs, and nothing else: settings, views and tables in memory stay.
+// cancels the running query and nothing else: settings, views and tables in memory stay.
 #pragma once
 
 #include "frontend/cli/interrupt_watcher.h"
@@ -8,7 +8,7 @@
 
 namespace pistachio {
 
-// Until the end of the input. Throws Cancelled when the whole command is.
+// Runs until the end of the input. Throws Cancelled if the whole command is cancelled.
 void run_interactive_shell(StatementRunner& runner, Session& session, InterruptWatcher& interrupts);
 
 }  // namespace pistachio

@@ -20,12 +20,12 @@ sigset_t watched_signals() {
   sigemptyset(&signals);
   sigaddset(&signals, SIGINT);
   sigaddset(&signals, SIGTERM);
-  sigaddset(&signals, SIGUSR2);  // ends the watching thread
+  sigaddset(&signals, SIGUSR2);  // stops the watcher thread
   return signals;
 }
 
-// The cancelled command lets everything be freed and ends by itself; who asks again wants out at once. Calls into libraries, above all
-// those to object stores, cannot be stopped, so it is not waited for without end.
+// Gives the cancelled command a few seconds to clean up and exit by itself; a second signal ends the process at once. Library calls, above
+// all to object stores, cannot be cancelled, so the wait is bounded.
 void end_soon(const CancelToken& token) {
   constexpr timespec patience{3, 0};
   sigset_t waited = watched_signals();
@@ -43,7 +43,7 @@ int exit_code_of(const CancelToken& cancelled) {
 
 InterruptWatcher::InterruptWatcher() {
   std::signal(SIGPIPE, SIG_IGN);
-  std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow (ulimit -f) is an error of writing it
+  std::signal(SIGXFSZ, SIG_IGN);  // exceeding the file size limit (ulimit -f) is an ordinary write error
   sigset_t signals = watched_signals();
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   thread_ = start_thread("signals", "the limit on processes (ulimit -u) is too low", [this] { run_thread(); });

@@ -1,7 +1,6 @@
 // Turns Ctrl-C into cancellation: SIGINT and SIGTERM are blocked in every thread, and one thread of this object waits for them and cancels
-// the command; a second signal, or a command that has not ended a few seconds after the first, ends the process at once. While an
-// InterruptScope lives, Ctrl-C cancels what runs under the scope's token instead, and the command goes on. Make it before any other
-// thread starts.
+// the command. A second signal, or a command still running a few seconds after the first, ends the process at once. During an
+// InterruptScope Ctrl-C cancels the scope's token instead, and the command continues. Create it before any other thread starts.
 #pragma once
 
 #include <mutex>
@@ -12,10 +11,10 @@
 
 namespace pistachio {
 
-// How a process ends that was asked to: 128 and the number of the signal.
+// Exit codes of an interrupted process: 128 plus the signal.
 constexpr int kInterruptedExitCode = 130;
 constexpr int kTerminatedExitCode = 143;
-// Of a command that was cancelled by this watcher, from the reason its token gives.
+// The exit code of a command cancelled by this watcher, from the token's reason.
 int exit_code_of(const CancelToken& cancelled);
 
 class InterruptWatcher {
@@ -25,14 +24,14 @@ class InterruptWatcher {
   InterruptWatcher(const InterruptWatcher&) = delete;
   InterruptWatcher& operator=(const InterruptWatcher&) = delete;
 
-  // Of the whole command.
+  // Cancelled with the whole command.
   CancelToken token() const { return source_.token(); }
 
  private:
   friend class InterruptScope;
 
   void run_thread();
-  // What Ctrl-C stops short of the command; nothing when no scope lives.
+  // What Ctrl-C cancels instead of the command; nullopt outside a scope.
   std::optional<CancelSource> scope_source();
 
   CancelSource source_;
@@ -49,9 +48,9 @@ class InterruptScope {
   InterruptScope(const InterruptScope&) = delete;
   InterruptScope& operator=(const InterruptScope&) = delete;
 
-  // A token for the next piece of work, which the next Ctrl-C cancels. Tokens given before are out of its reach.
+  // A token for the next piece of work, which the next Ctrl-C cancels. Ctrl-C no longer affects earlier tokens.
   CancelToken next_token();
-  // Of the whole command.
+  // Cancelled with the whole command.
   CancelToken command_token() const { return watcher_.token(); }
 
  private:

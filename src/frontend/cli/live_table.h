@@ -1,5 +1,5 @@
-// A table that is printed row by row while the rows are being computed, for commands that take long. Widths come from the headings and from
-// what the caller knows about its cells; a longer cell shifts the rest of its own row. Used by one thread.
+// A table printed row by row while its rows are computed, for long commands. Widths come from the headings and the caller's estimates; a
+// longer cell shifts the rest of its row. Used by one thread.
 #pragma once
 
 #include <string>
@@ -13,14 +13,14 @@ class LiveTable {
  public:
   struct Column {
     std::string heading;
-    size_t width = 0;  // characters that its cells will need; the heading may need more
+    size_t width = 0;  // expected width of the cells in characters; the heading may need more
     TextTable::Align align = TextTable::Align::Right;
   };
 
   // `introduction` is printed above the headings.
   explicit LiveTable(const std::vector<Column>& columns, std::string introduction = "");
 
-  // Prints the headings, too, if this is the first row: a command that fails before prints nothing. Throws as fmt::print does.
+  // The first row prints the headings too, so a command that fails before prints nothing. Throws as fmt::print does.
   void print(const std::vector<std::string>& cells);
 
  private:

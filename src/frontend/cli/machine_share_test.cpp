@@ -21,7 +21,7 @@ std::string share_text(const std::vector<RankInfo>& ranks, int rank) {
   return fmt::format("{} {}{} x{}", share.ranks, to_text(share.cores), share.is_exclusive ? "" : " shared", share.threads());
 }
 
-TEST(MachineShareTest, ARankAloneHasEverything) {
+TEST(MachineShareTest, SingleRankHasWholeMachine) {
   EXPECT_EQ(share_text(ranks_with({{0, "0-7"}, {1, "0-7"}}), 1), "1 0-7 x8");
 }
 

@@ -16,7 +16,7 @@ namespace {
 
 constexpr const char* kNvidia = "0x10de";
 
-// The first line; empty where there is none.
+// The first line of a file; empty if there is none.
 std::string read_line(const std::string& path) {
   std::ifstream file(path);
   std::string line;
@@ -24,7 +24,7 @@ std::string read_line(const std::string& path) {
   return line;
 }
 
-// The names in a folder, in order. POSIX calls, not std::filesystem: CUDA builds of libtorch export functions of that name that crash when
+// The entries of a folder, sorted. POSIX calls, not std::filesystem: CUDA builds of libtorch export functions of that name that crash when
 // others call them.
 std::vector<std::string> names_in(const std::string& folder) {
   std::vector<std::string> names;
@@ -45,7 +45,7 @@ int node_of(const std::string& device) {
   return text.empty() ? -1 : std::atoi(text.c_str());
 }
 
-// The PCI device that a device belongs to, which may stand several levels above it (virtio); empty: none.
+// The PCI device of a device, which may be several levels up (virtio); empty: none.
 std::string pci_device(const std::string& device) {
   char real[PATH_MAX];
   std::string path = ::realpath(device.c_str(), real) == nullptr ? "" : real;
@@ -63,7 +63,7 @@ std::vector<MachineTopology::NumaNode> read_nodes(const std::string& root) {
   for (const std::string& name : names_in(root + "/devices/system/node")) {
     if (!name.starts_with("node") || name.find_first_not_of("0123456789", 4) != std::string::npos) continue;
     CoreSet cores = core_set_of(read_line(root + "/devices/system/node/" + name + "/cpulist"));
-    // Some have memory only.
+    // Some nodes only have memory.
     if (!cores.empty()) nodes.push_back({std::atoi(name.c_str() + 4), std::move(cores)});
   }
   std::sort(nodes.begin(), nodes.end(), [](const auto& one, const auto& other) { return one.number < other.number; });
@@ -101,7 +101,7 @@ std::vector<MachineDevice> read_nets(const std::string& root) {
   return found;
 }
 
-// The node that all of the cores are on; -1: they are on several.
+// The NUMA node of all these cores; -1 if they span several.
 int common_node(const MachineTopology& topology, const CoreSet& cores) {
   int common = -1;
   for (const MachineTopology::NumaNode& node : topology.nodes) {
@@ -138,7 +138,7 @@ std::vector<RankPlace> place_ranks(const MachineTopology& topology, int ranks) {
     RankPlace& place = places.emplace_back();
     auto share_begin = cores.begin() + static_cast<std::ptrdiff_t>(cores.size() * rank / count);
     auto share_end = cores.begin() + static_cast<std::ptrdiff_t>(cores.size() * (rank + 1) / count);
-    // With fewer cores than ranks all have all of them.
+    // With fewer cores than ranks, every rank uses all cores.
     place.numa_node = common_node(topology, count > cores.size() ? cores : CoreSet(share_begin, share_end));
     const MachineDevice* gpu = nullptr;
     if (topology.gpus.size() > 1) {

@@ -1,6 +1,6 @@
-// What a machine has for its ranks, as the kernel shows it under /sys: cores by NUMA node, GPUs, network devices; and which of them is
-// nearest to a rank. Every rank of a machine comes to the same answer for all of them without asking the others. Reading looks at files
-// once; placing is pure.
+// The hardware of a machine as the kernel shows it under /sys: cores by NUMA node, GPUs, network devices; and which devices are nearest to
+// each rank. Every rank computes the same placement of all ranks on its machine without communication. Reading accesses files once; placing
+// is pure.
 #pragma once
 
 #include <optional>
@@ -12,10 +12,10 @@
 namespace pistachio {
 
 struct MachineDevice {
-  std::string name;     // mlx5_0:1, eth0; of a GPU its PCI address
-  std::string address;  // on the PCI bus; empty: it is not there
-  std::string path;     // of the device below /sys: devices behind the same switch have much of it in common
-  int numa_node = -1;   // -1: not known
+  std::string name;     // mlx5_0:1, eth0; the PCI address of a GPU
+  std::string address;  // on the PCI bus; empty if it is not a PCI device
+  std::string path;     // below /sys: devices behind the same switch share a long prefix
+  int numa_node = -1;   // -1: unknown
 };
 
 struct MachineTopology {
@@ -24,24 +24,24 @@ struct MachineTopology {
     CoreSet cores;
   };
   std::vector<NumaNode> nodes;
-  std::vector<MachineDevice> gpus;  // those of NVIDIA, in the order of their addresses
+  std::vector<MachineDevice> gpus;  // NVIDIA only, ordered by address
   std::vector<MachineDevice> rdma;  // ports that are up
-  std::vector<MachineDevice> nets;  // other network devices that are hardware
+  std::vector<MachineDevice> nets;  // other physical network devices
 };
 
-// Of this machine, or of a tree that looks like its /sys. What cannot be read is left out.
+// Reads this machine's topology, or that of a tree laid out like /sys. Skips what cannot be read.
 MachineTopology read_topology(const std::string& root = "/sys");
 
-// What a rank of the machine is to use; nothing where there is no choice. Numbers are places in the lists of the topology.
+// The devices that a rank should use; nullopt if there is no choice. Values are indexes into the topology's lists.
 struct RankPlace {
-  int numa_node = -1;         // of its cores if all ranks have as many; -1: on several
-  std::optional<size_t> gpu;  // of several: each rank has its own as long as there are enough
-  // Of several: the nearest to its GPU, or to its cores. Only RDMA: those that are linked are on one fabric, while the networks of other
-  // devices need not reach each other.
+  int numa_node = -1;         // of its cores if all ranks have equally many; -1: spans several
+  std::optional<size_t> gpu;  // if there are several: one per rank as long as there are enough
+  // If there are several: the nearest to its GPU or cores. RDMA only: active RDMA ports are on one fabric, while the networks of other
+  // devices may be disconnected.
   std::optional<size_t> rdma;
 };
 
-// For each of the ranks on the machine.
+// One entry for each rank of the machine.
 std::vector<RankPlace> place_ranks(const MachineTopology& topology, int ranks);
 
 }  // namespace pistachio

@@ -11,7 +11,7 @@
 namespace pistachio {
 namespace {
 
-// A tree like /sys of a machine with two sockets: each has a GPU and an RDMA device behind one switch, the second also an Ethernet device.
+// A tree like /sys of a machine with two sockets, each with a GPU and an RDMA device behind one switch; the second also has Ethernet.
 class MachineTopologyTest : public testing::Test {
  protected:
   MachineTopologyTest() {
@@ -92,7 +92,7 @@ TEST_F(MachineTopologyTest, RanksGetDevicesNearTheirCores) {
     EXPECT_EQ(place.gpu, static_cast<size_t>(rank));
     EXPECT_EQ(place.rdma, static_cast<size_t>(rank));
   }
-  // The other way round: the bus begins with what is near the second half of the cores.
+  // Reversed: the first bus addresses are near the second half of the cores.
   std::swap(topology.gpus[0].numa_node, topology.gpus[1].numa_node);
   places = place_ranks(topology, 2);
   EXPECT_EQ(places[0].gpu, 1u);
@@ -106,7 +106,7 @@ TEST_F(MachineTopologyTest, MoreRanksThanDevicesShareThem) {
     EXPECT_EQ(places[rank].gpu, rank / 2) << rank;
     EXPECT_EQ(places[rank].rdma, rank / 2) << rank;
   }
-  // Three ranks: the one in the middle has cores of both sockets.
+  // Three ranks: the middle one has cores of both sockets.
   places = place_ranks(topology, 3);
   EXPECT_EQ(places[1].numa_node, -1);
   EXPECT_EQ(places[0].gpu, 0u);

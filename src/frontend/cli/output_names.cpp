@@ -8,7 +8,7 @@
 namespace pistachio {
 
 std::vector<std::string> distinct_names(const std::vector<ResultColumn>& columns) {
-  // Names of the result are kept where they can be: a made-up name yields to one that comes later.
+  // Keeps the result's own names where possible: a generated name yields to a later column's real name.
   std::unordered_set<std::string> taken;
   for (const ResultColumn& column : columns) taken.insert(column.name);
   std::unordered_map<std::string, int64_t> uses;

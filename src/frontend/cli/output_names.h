@@ -1,4 +1,4 @@
-// Column names for formats whose readers find columns by name: Parquet, Arrow and JSON. A result may have two columns of one name.
+// Unique column names for formats whose readers look up columns by name: Parquet, Arrow and JSON. A result may repeat a name.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace pistachio {
 
-// The names in their order, all different: the second `sum` is `sum_1`, or the first of `sum_2`, `sum_3`, ... that no column has.
+// The names in order, all distinct: the second `sum` becomes `sum_1`, or the first of `sum_2`, `sum_3`, ... that is free.
 std::vector<std::string> distinct_names(const std::vector<ResultColumn>& columns);
 
 }  // namespace pistachio

@@ -12,9 +12,9 @@ class PlainPrompt final : public LinePrompt {
 
   Outcome read(const std::string& prompt, std::string& line) override {
     line.clear();
-    // Before the prompt is shown: whoever sees it may press Ctrl-C at once.
+    // Before the prompt is shown: the user may press Ctrl-C as soon as it is visible.
     input_.start_line();
-    // Not by fmt::print, which throws when the terminal is gone.
+    // Not fmt::print, which throws if the terminal is gone.
     std::fputs(prompt.c_str(), stderr);
     bool ended = false;
     while (true) {
@@ -23,7 +23,7 @@ class PlainPrompt final : public LinePrompt {
         case TerminalInput::Event::Interrupt: std::fputs("\n", stderr); return Outcome::Dropped;
         case TerminalInput::Event::End:
           if (line.empty()) return Outcome::End;
-          // Ctrl-D behind text only hands the text over. A terminal that is gone says End for ever.
+          // Ctrl-D after text only submits the text. A terminal that is gone reports End forever.
           if (ended) return Outcome::Line;
           ended = true;
           continue;

@@ -18,7 +18,7 @@ ProgressLine::ProgressLine(ProgressMode mode, const ScanCounters& counters) : co
   try {
     thread_ = std::thread([this] { run(); });
   } catch (const std::system_error&) {
-    // The scan matters more than the line.
+    // No thread to spare: scan without a progress line.
   }
 }
 

@@ -1,4 +1,4 @@
-// A line on stderr that tells how far a scan is, while it lives. Only on a terminal, unless the setting says otherwise.
+// A progress line on stderr for the lifetime of this object. Only on a terminal, unless the setting says otherwise.
 #pragma once
 
 #include <condition_variable>

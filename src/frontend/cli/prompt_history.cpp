@@ -14,16 +14,16 @@ namespace pistachio {
 namespace {
 
 constexpr mode_t kOnlyOwner = S_IRUSR | S_IWUSR;
-// Pasted data is not worth keeping.
+// Longer lines are pasted data, not worth keeping.
 constexpr size_t kLongestLine = 16 << 10;
 
-// One write call, so that lines of several sessions do not mix.
+// One write call, so that lines of concurrent sessions do not interleave.
 bool write_all(int descriptor, std::string_view text) {
   return descriptor >= 0 && ::write(descriptor, text.data(), text.size()) == static_cast<ssize_t>(text.size());
 }
 
-// Those above a file, for its owner only. POSIX calls, not std::filesystem: CUDA builds of libtorch export functions of that name that
-// crash when others call them.
+// Creates the folders of a file, for its owner only. POSIX calls, not std::filesystem: CUDA builds of libtorch export functions of that
+// name that crash when others call them.
 bool make_folders(const std::string& file) {
   struct stat facts {};
   for (size_t end = file.find('/', 1); end != std::string::npos; end = file.find('/', end + 1)) {
@@ -38,7 +38,7 @@ bool make_folders(const std::string& file) {
   return true;
 }
 
-// Closes it as well.
+// Closes the descriptor in any case.
 bool write_and_close(int descriptor, std::string_view text) {
   bool written = write_all(descriptor, text);
   int problem = errno;
@@ -66,7 +66,7 @@ void PromptHistory::load() {
   if (has_grown) rewrite();
 }
 
-// By way of a new file: a session that reads meanwhile sees all of the old one or all of the new one.
+// Through a new file and a rename: concurrent readers see either the whole old file or the whole new one.
 void PromptHistory::rewrite() {
   std::string text;
   for (const std::string& line : lines_) text += line + "\n";

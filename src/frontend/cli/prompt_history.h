@@ -1,6 +1,6 @@
-// The lines that were typed at the prompt, now and in earlier sessions. In a file that only its owner may read, a line of the file for
-// each, to which every session appends; it is cut when it has grown to twice the bound. The prompt matters more than its history: what goes
-// wrong with the file is logged once and forgotten. One thread.
+// The lines typed at the prompt, in this and earlier sessions. Kept in a file that only its owner can read, one line per entry, to which
+// every session appends; truncated when it reaches twice the bound. History is best effort: the first error of the file is logged, later
+// ones are ignored. One thread.
 #pragma once
 
 #include <string>
@@ -14,12 +14,12 @@ class PromptHistory {
  public:
   static constexpr size_t kMostLines = 2000;
 
-  // Reads the file. An empty path: nothing is kept.
+  // Reads the file. With an empty path nothing is saved.
   explicit PromptHistory(std::string path, Logger logger = Logger());
 
   // Oldest first.
   const std::vector<std::string>& lines() const { return lines_; }
-  // False if it is not worth remembering: empty, very long, or the same again.
+  // False if the line is not recorded: empty, very long, or a repetition of the last one.
   bool add(const std::string& line);
 
  private:
@@ -33,7 +33,7 @@ class PromptHistory {
   std::vector<std::string> lines_;
 };
 
-// Below the folder for state of the XDG specification. Either argument may be null; empty when both are.
+// Below the XDG state folder. Either argument may be null; empty if both are.
 std::string history_file_path(const char* state_home, const char* home);
 
 }  // namespace pistachio

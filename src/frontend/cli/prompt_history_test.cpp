@@ -57,7 +57,7 @@ TEST(PromptHistoryTest, FailureIsLoggedOnce) {
   EXPECT_EQ(messages, Lines{"cannot write the history of the prompt"});
 }
 
-TEST(PromptHistoryTest, TheFileIsInTheFolderForState) {
+TEST(PromptHistoryTest, FileIsInStateFolder) {
   EXPECT_EQ(history_file_path("/state", "/home/me"), "/state/pistachio/history");
   EXPECT_EQ(history_file_path("relative", "/home/me"), "/home/me/.local/state/pistachio/history");
   EXPECT_EQ(history_file_path(nullptr, "/home/me"), "/home/me/.local/state/pistachio/history");

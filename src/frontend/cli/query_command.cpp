@@ -30,7 +30,7 @@ int terminal_width() {
   return size.ws_col;
 }
 
-// Not more than `most` bytes: the whole text is in memory while its statements run.
+// At most `most` bytes: the whole text stays in memory while its statements run.
 std::string read_script(const std::string& path, size_t most) {
   struct stat facts {};
   if (::stat(path.c_str(), &facts) == 0 && S_ISDIR(facts.st_mode)) throw UserError(fmt::format("cannot read {}: it is a folder", path));
@@ -52,7 +52,7 @@ std::string read_script(const std::string& path, size_t most) {
   return script;
 }
 
-// Statements from standard input, each run as soon as it is complete: a program on the other end of a pipe can wait for the answer before
+// Statements from standard input, each run as soon as it is complete: a program at the other end of a pipe can wait for the answer before
 // it sends the next. False after an error that ends the run.
 bool run_input(StatementRunner& runner, const CancelToken& token) {
   StatementLines lines;

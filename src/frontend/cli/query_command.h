@@ -15,7 +15,7 @@ class EngineInstance;
 class RankService;
 
 struct QueryArguments {
-  // -c and -f, in the order they are given.
+  // -c and -f, in command-line order.
   struct Script {
     bool is_file = false;
     std::string text;
@@ -25,10 +25,10 @@ struct QueryArguments {
   std::optional<ResultFormat> format;
 };
 
-// Settings among the words go into `settings`. Throws UsageError.
+// Settings among the arguments go to `settings`. Throws UsageError.
 QueryArguments parse_query_arguments(int argc, char** argv, Settings& settings);
 
-// On all ranks if there are any. Exit code and errors as below.
+// Runs on all ranks if there are any. Exit code and errors as below.
 int run_queries(const QueryArguments& arguments, EngineInstance& engine, RankService* ranks, InterruptWatcher& interrupts);
 
 // Exit code: 0, or 1 after an error in a statement. Throws UsageError, Cancelled.

@@ -15,14 +15,14 @@ namespace pistachio {
 
 namespace {
 
-constexpr int kLogOnlyErrors = 2;  // of c10's levels
+constexpr int kLogOnlyErrors = 2;  // c10 log level
 
-// Plans and rows must mean the same on all ranks.
+// Plans and rows must have the same meaning on all ranks.
 std::vector<std::pair<std::string, std::string>> settings_that_must_agree(const Settings& settings) {
   return {{"composite_kernels", show_setting(settings, "composite_kernels")}, {"device", show_setting(settings, "device")}};
 }
 
-// The machine's cores and memory are shared by the ranks on it, whatever other launchers say about threads.
+// Ranks share the machine's cores and memory, whatever a launcher says about threads.
 void share_machine(Settings& settings, const MachineShare& share) {
   if (settings.threads == 0) settings.threads = share.threads();
   if (settings.memory_limit == 0) {
@@ -32,7 +32,7 @@ void share_machine(Settings& settings, const MachineShare& share) {
   }
 }
 
-// Connections and shared memory take descriptors, and libraries below end the process when there are none.
+// Connections and shared memory take descriptors, and the libraries below abort the process if there are none.
 void require_descriptors(int ranks) {
   rlimit limit{};
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
@@ -68,7 +68,7 @@ RankServiceOptions service_options(const Meeting& meeting, UcxTransport& transpo
   return options;
 }
 
-// Ranks of this job on this machine, from what launchers say; 0: they do not.
+// Ranks of this job on this machine according to the launcher; 0 if unknown.
 int local_ranks(const JobIdentity& identity, bool is_local) {
   if (is_local) return identity.ranks;
   for (const char* name : {"LOCAL_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", "SLURM_NTASKS_PER_NODE"}) {
@@ -79,7 +79,7 @@ int local_ranks(const JobIdentity& identity, bool is_local) {
   return 0;
 }
 
-// Whoever starts the other ranks tells them; a rank alone has nobody to tell.
+// The process that starts the ranks passes the secret on; a single rank needs no one else to know it.
 JobSecret secret_of_job(const JobIdentity& identity, bool is_local) {
   if (is_local || identity.ranks == 1) return JobSecret::random();
   return JobSecret::from_environment([](const char* name) -> const char* { return std::getenv(name); });
@@ -99,8 +99,8 @@ RankJob::RankJob(Options options, const Settings& settings, InterruptWatcher& in
       topology_(read_topology()),
       places_(place_ranks(topology_, local_ranks(identity_, !options.others.empty()))) {
   require_descriptors(identity_.ranks);
-  process_allocator();  // before the first message: they live in it
-  // torchrun's store warns of every host that has no name in DNS, which ranks do not need; its errors come as exceptions.
+  process_allocator();  // before the first message, which is allocated from it
+  // torchrun's store warns about every host without a DNS name, which ranks do not need; its errors are exceptions.
   FLAGS_caffe2_log_level = std::max(FLAGS_caffe2_log_level, kLogOnlyErrors);
   RendezvousOptions meeting;
   meeting.secret = secret_of_job(identity_, !options.others.empty());
@@ -117,7 +117,7 @@ RankJob::RankJob(Options options, const Settings& settings, InterruptWatcher& in
   if (!options.others.empty()) {
     std::vector<std::string> words = options.others;
     words.insert(words.end(), {kParentOption, std::to_string(::getpid())});
-    // They take the same settings, so what stands behind `--` goes along.
+    // They take the same settings, so the words after `--` are passed on.
     words.emplace_back("--");
     words.insert(words.end(), options.query_words.begin(), options.query_words.end());
     processes_.emplace(identity_.ranks, rendezvous_->port(), meeting.secret, std::move(words));
@@ -140,7 +140,7 @@ void RankJob::choose_devices(const Settings& settings, UcxOptions& network) cons
   if (place.rdma && std::getenv("UCX_NET_DEVICES") == nullptr)
     network.ucx_settings.emplace_back("NET_DEVICES", topology_.rdma[*place.rdma].name);
   if (place.gpu && settings.device != DeviceChoice::Cpu && std::getenv("CUDA_VISIBLE_DEVICES") == nullptr) {
-    // CUDA reads them when it is first used, which is later; its own order is not that of the bus.
+    // CUDA reads these at its first use, which is later; its default order is not the bus order.
     ::setenv("CUDA_DEVICE_ORDER", "PCI_BUS_ID", 1);
     ::setenv("CUDA_VISIBLE_DEVICES", std::to_string(*place.gpu).c_str(), 1);
   }

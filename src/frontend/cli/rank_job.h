@@ -1,6 +1,6 @@
-// This process as one rank of a job: how it meets the others, starts them where nobody else has, and runs queries together with them.
+// This process as one rank of a job: meets the other ranks, starts them if no launcher did, and runs queries with them.
 //   RankJob job(options, settings, interrupts);   // all ranks have met
-//   RankEngine rank(job, settings);               // they can run queries
+//   RankEngine rank(job, settings);               // queries can run
 // Used by one thread.
 #pragma once
 
@@ -22,20 +22,20 @@
 
 namespace pistachio {
 
-// Ranks of a local job are told with it which process has started them.
+// Passes the process id of the parent to the ranks of a local job.
 constexpr const char* kParentOption = "--parent";
 
 class RankJob {
  public:
   struct Options {
     JobIdentity identity;
-    std::string host;  // what this rank calls its host; empty: by its name
-    // The words that start the other ranks on this machine, kParentOption excepted; empty: a launcher has started them.
+    std::string host;  // host name to report; empty: the real one
+    // The command that starts the other ranks on this machine, without kParentOption; empty: a launcher started them.
     std::vector<std::string> others;
-    std::vector<std::string> query_words;  // what goes behind `--` of those
+    std::vector<std::string> query_words;  // appended to that command after `--`
   };
 
-  // Returns when all have met. Throws UserError, Cancelled.
+  // Returns when all ranks have met. Throws UserError, Cancelled.
   RankJob(Options options, const Settings& settings, InterruptWatcher& interrupts);
 
   int rank() const { return identity_.rank; }
@@ -45,32 +45,32 @@ class RankJob {
   const MachineTopology& topology() const { return topology_; }
   // Of the ranks on this machine; empty if the launcher does not say how many there are.
   const std::vector<RankPlace>& places() const { return places_; }
-  // Messages flow from here on.
+  // Messages can be sent from here on.
   void connect() { transport_->connect(meeting_.ranks, meeting_.key, meeting_.lost); }
 
-  // Who looks after the other ranks on behalf of the service of the first, as long as it lives; null where nobody has to.
+  // Watches the other ranks for the first rank's service, as long as it lives; null if there is nothing to watch.
   std::unique_ptr<RankKeeper> keep_others(RankService& service, bool restarts);
 
  private:
-  // Devices that are near this rank: what the user has not chosen already.
+  // Selects devices near this rank, unless the user already chose.
   void choose_devices(const Settings& settings, UcxOptions& network) const;
 
   JobIdentity identity_;
   MachineTopology topology_;
   std::vector<RankPlace> places_;
-  std::optional<RankProcesses> processes_;  // ends last: the others end when the transport does
+  std::optional<RankProcesses> processes_;  // destroyed last: the other processes end when the transport does
   std::unique_ptr<Rendezvous> rendezvous_;
   std::unique_ptr<UcxTransport> transport_;
   Meeting meeting_;
 };
 
-// The identity of a process that starts the other ranks itself.
+// The identity of the first rank of a job that starts its other ranks itself.
 JobIdentity identity_of_local_job(int ranks);
 
-// The engine of this rank, with its share of the machine, and the service that runs queries on all ranks.
+// The engine of this rank, limited to its share of the machine, and the service that runs queries on all ranks.
 class RankEngine {
  public:
-  // Connects the job, which outlives it.
+  // Connects the job, which must outlive it.
   RankEngine(RankJob& job, Settings settings);
 
   EngineInstance& engine() { return *engine_; }

@@ -12,7 +12,7 @@ namespace pistachio {
 namespace {
 
 constexpr std::chrono::milliseconds kLookInterval{50};
-// While somebody is lost, statements may be waiting.
+// While a rank is lost, statements may be waiting for it.
 constexpr std::chrono::milliseconds kShortLookInterval{20};
 
 }  // namespace
@@ -41,7 +41,7 @@ void RankKeeper::run() {
     try {
       look();
     } catch (const std::exception& problem) {
-      // The store is gone or there is no memory: nobody comes back, and those who wait are told so.
+      // The store is gone or memory ran out: no rank can return, so fail the statements that wait for one.
       for (const LostRank& lost : service_.membership().lost()) give_up(lost.rank, fmt::format("it cannot come back: {}", problem.what()));
     }
     lock.lock();
@@ -68,7 +68,7 @@ void RankKeeper::note_ends() {
     if (how.empty()) continue;
     rank.end_was_told = true;
     rank.info.pid = processes_->process(rank.info.rank);
-    // A new process that has not come back yet ends its return.
+    // The replacement died before it had rejoined: its return failed, which counts as another loss.
     if (rank.started) rank.loss_was_noted = false;
     rank.started.reset();
     rank.waits_for_answer.reset();
@@ -129,7 +129,7 @@ void RankKeeper::let_in(const std::vector<LostRank>& lost) {
     std::optional<RankCard> card = rendezvous_.find_return(one.rank);
     if (!card) continue;
     Rank& rank = ranks_[static_cast<size_t>(one.rank)];
-    // A process that has been killed since may have left its card.
+    // A process killed in the meantime may have left its card.
     if (processes_ != nullptr && card->info.pid != processes_->process(one.rank)) continue;
     try {
       rank.info = rendezvous_.check_return(*card);
@@ -143,7 +143,7 @@ void RankKeeper::let_in(const std::vector<LostRank>& lost) {
   }
 }
 
-// What the new process sends at once must find this rank's network prepared, so it hears of its welcome last.
+// Messages of the new process must find this rank's network ready, so its welcome is sent last.
 void RankKeeper::answer(Rank& rank, const std::vector<LostRank>& lost) {
   std::vector<int> others;
   for (const LostRank& one : lost) {

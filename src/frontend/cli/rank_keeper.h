@@ -1,6 +1,6 @@
-// Looks after the other ranks of a job on its first one: tells the rank service of processes of this machine that have ended, sooner than
-// the network can, and, with restart_ranks, starts lost ranks again and lets new processes in that their launcher has started.
-// A rank that is lost again and again is given up. One thread, which looks every few milliseconds and may block on the store of the job.
+// Supervises the other ranks of a job on its first rank: reports exited processes of this machine to the rank service, sooner than the
+// network can, and, with restart_ranks, restarts lost ranks and readmits replacements that their launcher started.
+// A rank that is lost repeatedly is given up. One thread, which polls every few milliseconds and may block on the job's store.
 #pragma once
 
 #include <chrono>
@@ -21,14 +21,14 @@ class RankKeeper {
  public:
   struct Options {
     bool restarts = false;
-    // So many losses of a rank within this time, and it is given up.
+    // A rank with this many losses within this time is given up.
     size_t most_losses = 5;
     std::chrono::milliseconds losses_within{60'000};
-    // How long a new process may take to come, and the others to meet it.
+    // How long a new process may take to appear, and the others to connect to it.
     std::chrono::milliseconds patience{60'000};
   };
 
-  // `processes` is null in a job that another launcher has started. All outlive the keeper.
+  // `processes` is null in a job that another launcher started. All arguments must outlive the keeper.
   RankKeeper(RankService& service, Rendezvous& rendezvous, RankProcesses* processes, std::vector<RankInfo> ranks, Options options);
   ~RankKeeper();
   RankKeeper(const RankKeeper&) = delete;
@@ -40,11 +40,11 @@ class RankKeeper {
 
   struct Rank {
     RankInfo info;
-    bool end_was_told = false;                 // of its process, to the service
-    bool loss_was_noted = false;               // in `losses`
-    std::deque<TimePoint> losses;              // the latest
-    std::optional<TimePoint> started;          // a new process that has not come back yet
-    std::optional<RankCard> waits_for_answer;  // it may come as soon as this rank's network knows it
+    bool end_was_told = false;                 // the end of its process was reported to the service
+    bool loss_was_noted = false;               // counted in `losses`
+    std::deque<TimePoint> losses;              // recent ones
+    std::optional<TimePoint> started;          // replacement that has not rejoined yet
+    std::optional<RankCard> waits_for_answer;  // to be welcomed once this rank's network knows it
   };
 
   void run();
@@ -60,7 +60,7 @@ class RankKeeper {
   Rendezvous& rendezvous_;
   RankProcesses* const processes_;
   const Options options_;
-  std::vector<Rank> ranks_;  // used by the thread
+  std::vector<Rank> ranks_;  // used by the thread only
   std::mutex mutex_;
   std::condition_variable stopping_changed_;
   bool is_stopping_ = false;  // guarded by mutex_

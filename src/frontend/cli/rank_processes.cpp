@@ -29,7 +29,7 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
   return made;
 }
 
-// What the launcher of this process said about ranks must not reach the ranks started here.
+// Variables of this process's own launcher must not reach the ranks started here.
 bool is_of_a_job(std::string_view variable) {
   for (std::string_view name : {"RANK=", "WORLD_SIZE=", "LOCAL_RANK=", "MASTER_ADDR=", "MASTER_PORT=", "PISTACHIO_JOB_SECRET="}) {
     if (variable.starts_with(name)) return true;
@@ -80,7 +80,7 @@ pid_t RankProcesses::start(int rank) {
 
 void RankProcesses::restart(int rank) {
   pid_t& process = processes_[static_cast<size_t>(rank) - 1];
-  // It may be stopped, and what it still has to say must not come in between.
+  // It may be stopped, and its late messages must not interfere with the new process.
   ::kill(process, SIGKILL);
   ::waitpid(process, nullptr, 0);
   process = start(rank);
@@ -99,7 +99,7 @@ void RankProcesses::end_all() {
       int status = 0;
       pid_t changed = ::waitpid(process, &status, WNOHANG | WUNTRACED);
       bool is_stopped = changed > 0 && WIFSTOPPED(status);
-      // One that is stopped hears of nothing. It takes a while until a killed process is gone; the others must not wait for that.
+      // A stopped process cannot react. A killed process takes a while to disappear; the others must not wait for that.
       if (is_stopped || (is_late && changed == 0)) ::kill(process, SIGKILL);
       return changed != 0 && !is_stopped;
     });
@@ -110,7 +110,7 @@ void RankProcesses::end_all() {
 std::string RankProcesses::how_it_ended(int rank) const {
   siginfo_t facts{};
   pid_t process = processes_[static_cast<size_t>(rank) - 1];
-  // It stays to be waited for: its number must not go to another process before the end.
+  // WNOWAIT keeps the zombie: its pid must not be reused before the end.
   if (::waitid(P_PID, static_cast<id_t>(process), &facts, WEXITED | WNOHANG | WNOWAIT) != 0 || facts.si_pid == 0) return "";
   if (facts.si_code == CLD_EXITED) return fmt::format("ended with exit status {}", facts.si_status);
   return fmt::format("was ended by signal {} ({})", facts.si_status, ::strsignal(facts.si_status));
@@ -127,7 +127,7 @@ void RankProcesses::require_all() const {
 
 void end_with_parent(pid_t parent) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (::getppid() != parent) std::_Exit(1);  // it was sooner
+  if (::getppid() != parent) std::_Exit(1);  // the parent died first
 }
 
 }  // namespace pistachio

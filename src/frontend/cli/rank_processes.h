@@ -1,5 +1,5 @@
-// The processes of a local cluster: one for each rank but the first, which is this process. They are out of reach of the terminal's Ctrl-C
-// (the first rank tells them what to cancel) and end when the first rank is gone, whatever ended it. One thread at a time.
+// The processes of a local cluster: one per rank except the first, which is this process. The terminal's Ctrl-C does not reach them (the
+// first rank tells them what to cancel), and they end with the first rank, however it ends. One thread at a time.
 #pragma once
 
 #include <sys/types.h>
@@ -14,21 +14,21 @@ namespace pistachio {
 
 class RankProcesses {
  public:
-  // Starts this program again with the arguments for ranks 1 .. ranks - 1. Throws UserError.
+  // Starts this program with these arguments for ranks 1 .. ranks - 1. Throws UserError.
   RankProcesses(int ranks, int master_port, JobSecret secret, std::vector<std::string> arguments);
-  // Those that have met the first rank are given time to end by themselves; the others are killed.
+  // Gives ranks that have met the first one time to exit by themselves; kills the others.
   ~RankProcesses();
   RankProcesses(const RankProcesses&) = delete;
   RankProcesses& operator=(const RankProcesses&) = delete;
 
-  // Throws UserError that names a process which has ended.
+  // Throws UserError naming a process that has ended.
   void require_all() const;
   void have_met() { patience_ = std::chrono::seconds(5); }
 
   // How the process of a rank ended; empty while it runs.
   std::string how_it_ended(int rank) const;
   pid_t process(int rank) const { return processes_[static_cast<size_t>(rank) - 1]; }
-  // Kills the process of the rank if it still runs and starts a new one, which dies with the calling thread. Throws UserError.
+  // Kills the rank's process if it still runs and starts a new one, which dies with the calling thread. Throws UserError.
   void restart(int rank);
 
  private:
@@ -43,7 +43,7 @@ class RankProcesses {
   std::chrono::milliseconds patience_{0};
 };
 
-// In a process that RankProcesses has started: it is killed when its parent is gone, also while it is stopped.
+// Called in a process that RankProcesses started: it is killed when its parent dies, even while it is stopped.
 void end_with_parent(pid_t parent);
 
 }  // namespace pistachio

@@ -21,7 +21,7 @@ namespace pistachio {
 
 namespace {
 
-// Rounded up, so that the deadline has passed when the wait is over; -1 without a deadline.
+// Rounded up, so that the deadline has passed when the wait returns; -1 without a deadline.
 int milliseconds_until(std::optional<SteadyTime> deadline) {
   if (!deadline) return -1;
   auto left = std::chrono::ceil<std::chrono::milliseconds>(*deadline - std::chrono::steady_clock::now()).count();
@@ -47,7 +47,7 @@ ResultOutput::~ResultOutput() {
 void ResultOutput::write(std::string_view bytes) {
   if (bytes.empty()) return;
   if (kind_ == Kind::Stream) return write_result_bytes(target_, bytes);
-  // Messages printed through stdio come first.
+  // Flush messages printed through stdio first.
   if (std::fflush(target_) != 0) throw_write_error("the result");
   write_to_reader(bytes);
 }
@@ -70,8 +70,8 @@ void ResultOutput::write_to_reader(std::string_view bytes) {
 
 void ResultOutput::wait_for_reader() {
   pollfd waited[] = {{descriptor_, POLLOUT, 0}, {wake_descriptor_, POLLIN, 0}};
-  // A cancelled statement still writes what needs no waiting, such as the end of its last line. A reader that is gone counts as ready:
-  // the write says so.
+  // A cancelled statement still writes what needs no waiting, such as the end of its last line. A closed reader counts as ready: the write
+  // reports it.
   if (::poll(waited, 1, 0) > 0) return;
   CancelCallback wake(token_, [this] { ::eventfd_write(wake_descriptor_, 1); });
   while (true) {

@@ -18,7 +18,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Two connected descriptors; the writing end is a stream.
+// Two connected descriptors; the writing end is a stdio stream.
 class ResultOutputTest : public testing::TestWithParam<bool> {
  protected:
   void SetUp() override {
@@ -79,7 +79,7 @@ TEST_P(ResultOutputTest, CancelWakesWaitForStalledReader) {
   CancelSource source;
   output_->set_token(source.token());
   std::thread canceller([&] {
-    // The writer fills the pipe before or after this: both must end.
+    // The writer fills the pipe before or after this; it must stop in both cases.
     read_all(1);
     source.cancel("enough");
   });

@@ -16,7 +16,7 @@ namespace pistachio {
 
 namespace {
 
-// The columns of a chunk as text. The buffers stay for the next chunk.
+// The columns of a chunk as text. Buffers are reused for the next chunk.
 class ChunkText {
  public:
   explicit ChunkText(const ValueStyle& style) : style_(style) {}
@@ -25,7 +25,7 @@ class ChunkText {
     columns_.resize(chunk.column_count(), ColumnText(style_));
     for (size_t i = 0; i < columns_.size(); ++i) columns_[i].assign(chunk.column(i));
   }
-  // Lets go of dictionaries, which belong to the query.
+  // Releases dictionaries, which belong to the query.
   void clear() { columns_.clear(); }
   const std::vector<ColumnText>& columns() const { return columns_; }
   size_t total_bytes() const {
@@ -39,7 +39,7 @@ class ChunkText {
   std::vector<ColumnText> columns_;
 };
 
-// NULL is empty, an empty text is "".
+// NULL is empty, empty text is "".
 void append_csv_text(std::string& target, std::string_view text) {
   if (!text.empty() && text.find_first_of(",\"\r\n") == std::string_view::npos) {
     target += text;
@@ -97,7 +97,7 @@ class CsvPrinter final : public ResultReceiver {
   std::string text_;
 };
 
-// Bytes that are no UTF-8 become U+FFFD.
+// Bytes of invalid UTF-8 become U+FFFD.
 void append_json_text(std::string& target, std::string_view text) {
   bool is_plain = std::all_of(text.begin(), text.end(), [](char letter) { return letter >= ' ' && letter != '"' && letter != '\\'; });
   if (is_plain) {
@@ -107,7 +107,7 @@ void append_json_text(std::string& target, std::string_view text) {
   }
 }
 
-// Numbers that JSON can hold exactly are numbers; the others, and everything else, are text.
+// Numbers that JSON represents exactly are numbers; all other values are text.
 class JsonPrinter final : public ResultReceiver {
  public:
   JsonPrinter(ResultOutput& output, bool lines) : output_(output), lines_(lines) {}
@@ -147,12 +147,12 @@ class JsonPrinter final : public ResultReceiver {
   ResultOutput& output_;
   bool lines_;
   bool first_ = true;
-  std::vector<std::string> keys_;  // with what goes before and behind them
+  std::vector<std::string> keys_;  // including the separators around them
   ChunkText values_{ValueStyle{"null", "\"", append_json_text}};
   std::string text_;
 };
 
-// On one line, without control characters.
+// Single-line, without control characters.
 void append_box_text(std::string& target, std::string_view text) {
   for (char letter : text) {
     if (letter == '\n') {
@@ -176,7 +176,7 @@ void append_markdown_text(std::string& target, std::string_view text) {
   }
 }
 
-// Box and Markdown need all rows before the first line: the widths. Box shows the first and last rows of a long result.
+// Box and Markdown buffer all rows to compute the widths. Box shows the first and last rows of a long result.
 class TablePrinter final : public ResultReceiver {
  public:
   TablePrinter(ResultOutput& output, bool box, int width)
@@ -196,7 +196,7 @@ class TablePrinter final : public ResultReceiver {
   void add(const Chunk& chunk) override {
     int64_t rows = chunk.rows();
     int64_t head = box_ ? std::min(rows, std::max<int64_t>(0, kHeadRows - rows_)) : rows;
-    // Of what follows the head of a long result only the last rows can be seen.
+    // After the head of a long result only the last rows can be shown.
     int64_t tail = std::min(rows - head, kTailRows);
     keep(chunk.slice(0, head), head_);
     keep(chunk.slice(rows - tail, tail), tail_);
@@ -242,7 +242,7 @@ class TablePrinter final : public ResultReceiver {
     }
   }
 
-  // Takes from the widest columns until the table fits the terminal.
+  // Shrinks the widest columns until the table fits the terminal.
   void fit(std::vector<size_t>& widths) const {
     if (width_ == 0 || widths.empty()) return;
     auto total = [&] {

@@ -54,7 +54,7 @@ void print_box(const SummaryResult& result, int64_t peak_memory) {
 Json json_of(const SummaryResult& result, int64_t peak_memory) {
   Json columns = Json::object();
   for (const ColumnTotals& column : result.columns) {
-    // A column that was asked for twice is there twice: a, a:1.
+    // A column that is requested twice appears twice: a, a:1.
     std::string name = column.name;
     for (int copy = 1; columns.contains(name); ++copy) name = fmt::format("{}:{}", column.name, copy);
     columns[name] = {{"type", column.type.to_string()},
@@ -78,7 +78,7 @@ Json json_of(const SummaryResult& result, int64_t peak_memory) {
           {"columns", columns}};
 }
 
-// Text that is no UTF-8 is shown with replacement characters instead of failing.
+// Invalid UTF-8 is shown with replacement characters instead of failing.
 std::string dump(const Json& json, int indent = -1) {
   return json.dump(indent, ' ', false, Json::error_handler_t::replace);
 }
@@ -89,8 +89,8 @@ std::vector<std::string> strings_of(const Json& request, const char* name) {
   return request[name].get<std::vector<std::string>>();
 }
 
-// The engines of `--serve`, one for each combination of what an engine is made from. They share the process's allocator and with it one
-// memory limit: another limit takes the place of all of them.
+// The engines of `--serve`, one per combination of engine-level settings. They share the process's allocator and thus one memory limit: a
+// request with another limit replaces all of them.
 class ServedEngines {
  public:
   EngineInstance& find(const Settings& settings) {
@@ -131,8 +131,8 @@ Json answer(ServedEngines& engines, const Settings& base, const std::string& lin
   }
 }
 
-// A request a line, as {"files": .., "columns": [..], "where": [..], "settings": {..}}, an answer a line; ends with the input. For
-// programs that scan often and want the engine, its caches and its memory to stay.
+// One request per line, {"files": .., "columns": [..], "where": [..], "settings": {..}}, one answer per line; ends with the input. For
+// programs that scan often and want to keep the engine, its caches and its memory.
 int serve(const Settings& settings, const CancelToken& token) {
   ServedEngines engines;
   std::string line;

@@ -1,5 +1,5 @@
-// `pistachio scan`: reads Parquet files and shows how fast, with a summary of every column as proof. `--serve` keeps the process alive and
-// answers one JSON request a line, for benchmarks that compare long-lived processes.
+// `pistachio scan`: reads Parquet files and reports the speed, with a summary of every column as proof. `--serve` keeps the process alive
+// and answers one JSON request per line, for benchmarks that compare long-lived processes.
 #pragma once
 
 #include "config/settings.h"

@@ -30,7 +30,7 @@ struct FileFacts {
   std::vector<ColumnFacts> columns;
 };
 
-// Pages are counted from the offset index; a file without one would have to be read as a whole.
+// Pages are counted from the offset index; without one the whole file would have to be read.
 Task<std::vector<FileFacts>> read_facts(StorageContext& storage, std::vector<std::string> paths) {
   std::vector<FileFacts> all;
   for (const std::string& path : paths) {

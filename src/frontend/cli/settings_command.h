@@ -1,4 +1,4 @@
-// `pistachio settings`: every setting with its value and meaning.
+// `pistachio settings`: every setting with its value and description.
 #pragma once
 
 #include "config/settings.h"

@@ -17,7 +17,7 @@ bool is_word_letter(char letter) {
   return letter == '_' || (letter & 0x80) != 0 || std::isalnum(static_cast<unsigned char>(letter)) != 0;
 }
 
-// A name as SQL must write it.
+// A name as it must be written in SQL.
 std::string written_name(const std::string& name) {
   bool is_plain = !name.empty() && std::isdigit(static_cast<unsigned char>(name[0])) == 0 && name == lower_case(name) &&
                   std::all_of(name.begin(), name.end(), is_word_letter);
@@ -30,13 +30,13 @@ std::string written_name(const std::string& name) {
   return quoted + '"';
 }
 
-// Keywords follow the case of what was typed.
+// Keywords follow the case of the typed word.
 std::string in_case_of(std::string_view word, std::string_view keyword) {
   bool is_lower = std::any_of(word.begin(), word.end(), [](char letter) { return letter >= 'a' && letter <= 'z'; });
   return is_lower ? lower_case(keyword) : std::string(keyword);
 }
 
-// The first word of the line, which says whether settings are wanted.
+// The first word of the line, which decides whether to complete settings.
 std::string statement_word(std::string_view line) {
   SqlLexer lexer(line);
   Token token;
@@ -87,7 +87,7 @@ CompletionResult SqlCompletion::complete(std::string_view line) const {
 
 std::string common_begin(const std::vector<std::string>& candidates) {
   if (candidates.empty()) return "";
-  // Sorted: what the first and the last share, all share.
+  // Sorted: a prefix of the first and the last is common to all.
   const std::string& first = candidates.front();
   const std::string& last = candidates.back();
   auto [end, unused] = std::mismatch(first.begin(), first.end(), last.begin(), last.end());

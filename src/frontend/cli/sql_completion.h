@@ -1,5 +1,5 @@
-// What the word at the cursor could become: keywords, functions, tables, and after SET, RESET or SHOW settings. Everything comes from the
-// tables that the engine itself uses. One thread.
+// Completions of the word at the cursor: keywords, functions, tables, and settings after SET, RESET or SHOW, all taken from the engine's
+// own tables. One thread.
 #pragma once
 
 #include <functional>
@@ -10,22 +10,22 @@
 namespace pistachio {
 
 struct CompletionResult {
-  size_t word_bytes = 0;                // of the line before the cursor, which a candidate takes the place of
-  std::vector<std::string> candidates;  // sorted, each once
+  size_t word_bytes = 0;                // bytes before the cursor that a candidate replaces
+  std::vector<std::string> candidates;  // sorted, without duplicates
 };
 
 class SqlCompletion {
  public:
   explicit SqlCompletion(std::function<std::vector<std::string>()> table_names) : table_names_(std::move(table_names)) {}
 
-  // Of the line up to the cursor.
+  // `line` ends at the cursor.
   CompletionResult complete(std::string_view line) const;
 
  private:
   std::function<std::vector<std::string>()> table_names_;
 };
 
-// What all candidates begin with.
+// The longest common prefix of all candidates.
 std::string common_begin(const std::vector<std::string>& candidates);
 
 }  // namespace pistachio

@@ -37,7 +37,7 @@ TEST(SqlCompletionTest, SettingsFollowSetResetAndShow) {
   EXPECT_EQ(candidates("SET a = 1; sel"), Names{"select"});
 }
 
-TEST(SqlCompletionTest, NothingInsideQuotesCommentsAndWithoutAWord) {
+TEST(SqlCompletionTest, NothingInsideQuotesCommentsOrWithoutWord) {
   EXPECT_EQ(candidates("SELECT 'sel"), Names{});
   EXPECT_EQ(candidates("SELECT \"sel"), Names{});
   EXPECT_EQ(candidates("SELECT "), Names{});

@@ -18,7 +18,7 @@ size_t line_ends(std::string_view text) {
   return static_cast<size_t>(std::count(text.begin(), text.end(), '\n'));
 }
 
-// The line of the text that the position is in, with a caret below it. The text's own first line is that of `first_line`.
+// The line of the text that contains the position, with a caret below it. `first_line` is the number of the text's first line.
 std::string show_position(std::string_view text, int64_t position, size_t first_line) {
   size_t at = std::min(static_cast<size_t>(position), text.size());
   size_t begin = text.rfind('\n', at == 0 ? 0 : at - 1);
@@ -26,7 +26,7 @@ std::string show_position(std::string_view text, int64_t position, size_t first_
   size_t end = std::min(text.find('\n', at), text.size());
   std::string_view before = text.substr(begin, at - begin);
   std::string prefix = fmt::format("line {}: ", first_line + line_ends(text.substr(0, at)));
-  // Very long lines are shown around the position only.
+  // Of very long lines only the part around the position is shown.
   constexpr size_t kShown = 100;
   std::string_view shown = text.substr(begin, end - begin);
   if (before.size() > kShown) {
@@ -78,7 +78,7 @@ bool StatementRunner::run_statement(std::string_view text, const CancelToken& to
 void StatementRunner::report(const std::string& message, const std::string& place, const CancelToken& token) {
   failed_ = true;
   if (session_.settings().continue_on_error && results_are_text_) {
-    // The statement's time may be over; the message may wait for the reader.
+    // The statement's deadline may have passed; the message may still wait for the reader.
     output_.set_token(token);
     output_.write(fmt::format("{}error: {}\n", output_.is_inside_line() ? "\n" : "", message));
     flush_standard_output();

@@ -1,5 +1,5 @@
-// Runs SQL text statement by statement for the command line: results go to the printer, errors to where the settings say, with their place
-// in the text. One thread.
+// Runs SQL text statement by statement for the command line: results go to the printer, errors, with their position in the text, to where
+// the settings say. One thread.
 #pragma once
 
 #include <string>
@@ -14,11 +14,11 @@ class ResultOutput;
 
 class StatementRunner {
  public:
-  // `output` is where the printer writes. `results_are_text`: it can take error messages too, where the settings want them there.
+  // `output` is the printer's output. `results_are_text`: it may receive error messages too if the settings ask for that.
   StatementRunner(Session& session, ResultReceiver& printer, ResultOutput& output, bool results_are_text)
       : session_(session), printer_(printer), output_(output), results_are_text_(results_are_text) {}
 
-  // False after an error that ends the run. Errors count lines from `first_line` on, that of the text in the script it is from. Throws
+  // False after an error that ends the run. `first_line` is the text's first line in its script, for line numbers in errors. Throws
   // Cancelled, ReaderGone.
   bool run_text(std::string_view text, const CancelToken& token, size_t first_line = 1);
 

@@ -42,7 +42,7 @@ TerminalInput::Event TerminalInput::next(char& byte) {
     }
     pollfd waited[] = {{descriptor_, POLLIN, 0}, {wake_descriptor_, POLLIN, 0}};
     if (::poll(waited, 2, -1) < 0 && errno != EINTR) throw UserError(fmt::format("cannot wait for the terminal: {}", std::strerror(errno)));
-    // Also of a Ctrl-C whose line is long over.
+    // Includes a Ctrl-C from an earlier line.
     eventfd_t wakes = 0;
     if (waited[1].revents != 0) ::eventfd_read(wake_descriptor_, &wakes);
     if (waited[0].revents == 0 || token_.is_cancelled()) continue;

@@ -1,5 +1,5 @@
-// Bytes that a person types, with Ctrl-C as an event of its own: a read that waits for the terminal wakes up when the token is cancelled.
-// One thread reads; any thread cancels. Memory: one small buffer.
+// Bytes typed by the user, with Ctrl-C as a separate event: cancelling the token wakes up a read that waits for the terminal. One thread
+// reads; any thread cancels. Memory: one small buffer.
 #pragma once
 
 #include <cstddef>
@@ -17,17 +17,17 @@ class TerminalInput {
   TerminalInput(const TerminalInput&) = delete;
   TerminalInput& operator=(const TerminalInput&) = delete;
 
-  // Before a line is read: a Ctrl-C from now on interrupts it.
+  // Call before reading a line: from now on Ctrl-C interrupts it.
   void start_line();
-  // Waits for the next byte. After Interrupt what was typed before is forgotten, and the line is over. Throws Cancelled when the whole
-  // command is, UserError when the terminal cannot be read.
+  // Waits for the next byte. Interrupt discards the input typed so far and ends the line. Throws Cancelled if the whole command is
+  // cancelled, UserError if the terminal cannot be read.
   Event next(char& byte);
 
  private:
   bool is_interrupted();
 
   int descriptor_;
-  int wake_descriptor_;  // readable when a Ctrl-C came
+  int wake_descriptor_;  // readable after Ctrl-C
   InterruptScope& interrupts_;
   CancelToken token_;
   char buffer_[4096];

@@ -12,7 +12,7 @@ bool starts_character(char byte) {
   return (static_cast<unsigned char>(byte) & 0xc0) != 0x80;
 }
 
-// Shown on one line, without control characters, in at most `widest` characters.
+// Single-line, without control characters, at most `widest` characters.
 std::string displayed(const std::string& text, size_t widest) {
   std::string shown;
   size_t count = 0;

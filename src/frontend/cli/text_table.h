@@ -1,4 +1,4 @@
-// A small table of text for a terminal: column widths from the content, numbers to the right. UTF-8 by code points.
+// A small text table for terminals: column widths from the content, numbers right-aligned. Widths count code points.
 #pragma once
 
 #include <string>
@@ -18,7 +18,7 @@ class TextTable {
   explicit TextTable(std::vector<Heading> headings) : headings_(std::move(headings)) {}
 
   void add(std::vector<std::string> cells);
-  // Cells longer than `widest` are cut with an ellipsis.
+  // Cells longer than `widest` are truncated with an ellipsis.
   std::string to_string(size_t widest = 40) const;
 
  private:
@@ -26,7 +26,7 @@ class TextTable {
   std::vector<std::vector<std::string>> rows_;
 };
 
-// A line of a table and the rule below its headings: cells padded to their column's width, in characters, two spaces between them.
+// A line of a table and the rule below its headings: cells padded to their column's width in characters, two spaces between them.
 std::string table_line(const std::vector<TextTable::Heading>& headings, const std::vector<size_t>& widths,
                        const std::vector<std::string>& cells);
 std::string table_rule(const std::vector<size_t>& widths);

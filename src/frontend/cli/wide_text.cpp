@@ -12,7 +12,7 @@ bool is_character(uint32_t code) {
   return code < 0xD800 || (code > 0xDFFF && code <= 0x10FFFF);
 }
 
-// Bytes of the character that begins with this byte; 0: none does.
+// Length of the character that starts with this byte; 0 if none does.
 size_t encoded_bytes(unsigned char first) {
   if (first < 0x80) return 1;
   if (first >= 0xC2 && first <= 0xDF) return 2;

@@ -1,4 +1,4 @@
-// UTF-8 to and from wide characters (code points), without regard to the locale. Bytes and code points that are none become U+FFFD.
+// UTF-8 to and from wide characters (code points), independent of the locale. Invalid bytes and code points become U+FFFD.
 #pragma once
 
 #include <string>

@@ -13,9 +13,9 @@ TEST(WideTextTest, RoundTrips) {
 TEST(WideTextTest, InvalidCharactersAreReplaced) {
   EXPECT_EQ(to_wide("\xFF"), std::wstring(1, wchar_t{0xFFFD}));
   EXPECT_EQ(to_wide("a\xC3"), L"a" + std::wstring(1, wchar_t{0xFFFD}));
-  EXPECT_EQ(to_wide("\xC0\x80").size(), 2u);                   // not the shortest form
-  EXPECT_EQ(to_wide("\xED\xA0\x80")[0], wchar_t{0xFFFD});      // half of a pair
-  EXPECT_EQ(to_wide("\xF4\x90\x80\x80")[0], wchar_t{0xFFFD});  // beyond the last
+  EXPECT_EQ(to_wide("\xC0\x80").size(), 2u);                   // overlong encoding
+  EXPECT_EQ(to_wide("\xED\xA0\x80")[0], wchar_t{0xFFFD});      // lone surrogate
+  EXPECT_EQ(to_wide("\xF4\x90\x80\x80")[0], wchar_t{0xFFFD});  // beyond the last code point
   EXPECT_EQ(to_utf8(std::wstring(1, static_cast<wchar_t>(0x7FFFFFFF))), "\xEF\xBF\xBD");
 }
 
