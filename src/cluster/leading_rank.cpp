@@ -1,4 +1,4 @@
-// The part of RankService that only the first rank has: it gives plans to the others and waits for their ends.
+// The part of RankService that only the first rank has: it sends plans to the others and waits until they finish.
 #include <fmt/format.h>
 
 #include <chrono>
@@ -38,7 +38,7 @@ std::vector<RankProfile> RankService::run(const PhysicalPlan& plan, EngineInstan
     query->losses_before = membership_.losses();
     for (int other = 1; other < ranks(); ++other) query->running.insert(other);
   }
-  // The query is taken off the list whatever happens; messages that come later find nothing.
+  // Removes the query on every exit; later messages do not find it.
   struct Removal {
     RankService& service;
     int64_t number;
@@ -48,9 +48,9 @@ std::vector<RankProfile> RankService::run(const PhysicalPlan& plan, EngineInstan
     }
   } removal{*this, number};
 
-  const int64_t read_before = scope.read_pool().statistics().bytes;  // by an attempt that failed
+  const int64_t read_before = scope.read_pool().statistics().bytes;  // includes failed attempts
   std::exception_ptr own_error;
-  std::string progress;  // of the exchanges when it failed
+  std::string progress;  // of the exchanges at the time of the error
   std::vector<RankProfile> profiles(static_cast<size_t>(ranks()));
   {
     QueryExchanges exchanges(hub_, number, plan.exchanges, exchange_limits, further_note_topics(plan), faults.get());
@@ -67,16 +67,16 @@ std::vector<RankProfile> RankService::run(const PhysicalPlan& plan, EngineInstan
       own_error = std::current_exception();
       progress = exchanges.describe();
     }
-    // Those that know nothing of the query do not say that it has ended.
+    // Ranks that never got the plan will not report an end.
     std::lock_guard lock(mutex_);
     for (; told < ranks(); ++told) query->running.erase(told);
   }
   if (own_error) cancel_everywhere(number, "another rank has failed", *faults);
   std::unique_lock lock(mutex_);
   auto all_ended = [&] { return query->running.empty(); };
-  // A cancellation has to reach ranks that are still busy.
+  // Keep cancelling: ranks may still be busy.
   while (!all_ended()) {
-    // Nothing runs here any more whose timer would see to that.
+    // No task runs here any more whose timer would drive the deadline.
     if (token.deadline() && *token.deadline() < std::chrono::steady_clock::now()) token.expire();
     if (token.is_cancelled() && !query->source.is_cancelled()) query->source.cancel(token.reason());
     bool is_cancelled = query->source.is_cancelled() || own_error;
@@ -92,7 +92,7 @@ std::vector<RankProfile> RankService::run(const PhysicalPlan& plan, EngineInstan
     }
   }
   std::optional<RemoteError> remote = query->error;
-  query->losses_before = UINT64_MAX;  // what comes from here on is no news of this query
+  query->losses_before = UINT64_MAX;  // later messages are not losses of this query
   for (auto& [other, profile] : query->profiles) profiles[static_cast<size_t>(other)] = std::move(profile);
   lock.unlock();
   bool own_is_cancellation = false;
@@ -110,7 +110,7 @@ void RankService::cancel_everywhere(int64_t number, const std::string& reason, F
       faults.reach(FaultPoint::CancelSent);
       send(other, MessageKind::Cancel, number, reason);
     } catch (const std::exception&) {
-      // Without memory for the message: who waits for the end of the query says it again.
+      // Out of memory for the message: run() repeats it while it waits for the end of the query.
     }
   }
 }
@@ -126,7 +126,7 @@ void RankService::note_finished(int64_t number, int rank, const std::string& byt
     if (found == queries_.end()) return;
     Query& query = *found->second;
     faults = query.faults;
-    // This rank has lost nobody since the query began, but another one has: the two do not reach each other.
+    // This rank has lost no rank since the query began, but another one has: those two cannot reach each other.
     bool is_news = error && error->lost_rank > 0 && error->lost_rank < ranks() && query.losses_before == membership_.losses();
     if (is_news && membership_.expects_returns()) unknown_loss = error->lost_rank;
     query.running.erase(rank);
@@ -134,13 +134,13 @@ void RankService::note_finished(int64_t number, int rank, const std::string& byt
     if (error) fail(query, std::move(*error));
     changed_.notify_all();
   }
-  // Only a new process can bring them together again. Whoever started the old one does so when that ends.
+  // Only a new process can reconnect them; whoever started the old one starts it when the old one ends.
   if (unknown_loss) {
     std::string why = fmt::format("rank {} has lost it", rank);
     try {
       send(*unknown_loss, MessageKind::GivenUp, *unknown_loss, why);
     } catch (const std::exception&) {
-      // Without memory for the message: it is lost for this rank all the same, and stays until somebody ends it.
+      // Out of memory for the message: the rank is lost here all the same, and its process stays until someone ends it.
     }
     note_loss(*unknown_loss, why, Membership::Witness::Launcher);
   }

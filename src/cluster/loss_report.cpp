@@ -19,14 +19,14 @@ namespace {
 
 constexpr size_t kFilesKept = 16;
 
-// Others may write to the folder for temporary files: what lies there under our name must be a folder of ours.
+// Others may write to the temporary folder, so an existing entry with our name must be a folder of ours.
 bool is_own_folder(const std::string& path) {
   if (::mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) return false;
   struct stat facts {};
   return ::lstat(path.c_str(), &facts) == 0 && S_ISDIR(facts.st_mode) && facts.st_uid == ::geteuid();
 }
 
-// Names begin with the time.
+// Names start with the time.
 void remove_old_files(const std::string& folder) {
   std::unique_ptr<DIR, int (*)(DIR*)> listing(::opendir(folder.c_str()), ::closedir);
   if (!listing) return;

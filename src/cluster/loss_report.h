@@ -6,8 +6,8 @@
 
 namespace pistachio {
 
-// Into a folder of the user's own below `folder`, where only the latest few are kept. The path; empty if it cannot be written, which is no
-// reason to fail twice.
+// Writes to a folder of the user below `folder`, which keeps only the latest few reports. Returns the path; empty if it cannot be written,
+// which must not fail the query a second time.
 std::string write_loss_report(const std::string& folder, int rank, const std::string& text);
 
 }  // namespace pistachio

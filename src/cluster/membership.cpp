@@ -11,9 +11,9 @@ namespace pistachio {
 
 namespace {
 
-// News that nobody asks for is not kept for ever.
+// Bounds news that no one collects.
 constexpr size_t kMostNews = 16;
-// How often a caller that waits looks at its deadline, which nobody else drives.
+// Interval at which a waiting caller checks its deadline, which nothing else drives.
 constexpr std::chrono::milliseconds kMembershipPoll{20};
 
 }  // namespace
@@ -26,7 +26,7 @@ const LostRank* Membership::find(int rank) const {
 void Membership::lose(int rank, const std::string& why, Witness witness) {
   std::lock_guard lock(mutex_);
   bool is_returning = return_ && return_->rank == rank;
-  // While this rank still awaits the new process, its network speaks of the old one.
+  // Until this rank has connected to the new process, its network reports on the old one.
   if (is_returning && witness == Witness::Network && return_->awaited.contains(0)) return;
   if (is_returning) return_.reset();
   auto found = std::find_if(lost_.begin(), lost_.end(), [&](const LostRank& lost) { return lost.rank == rank; });

@@ -63,7 +63,7 @@ TEST(MembershipTest, LostRanksAreNotAwaited) {
   membership.begin_return(2, 1);
   for (int by : {0, 2}) membership.note_met(2, 1, by);
   EXPECT_TRUE(membership.is_lost(2));
-  membership.lose(1, "it has followed");  // and will not meet anybody
+  membership.lose(1, "it has followed");  // and will not connect
   EXPECT_FALSE(membership.is_lost(2));
   EXPECT_TRUE(membership.is_lost(3));
   EXPECT_TRUE(membership.is_lost(1));

@@ -11,7 +11,8 @@ namespace pistachio {
 
 std::string path_for_rank(std::string path, int rank);
 
-// Opens what the patterns mean on this rank. The table remembers the patterns as they are, so that they mean their own files on others.
+// Opens the files that the patterns denote on this rank. The table keeps the original patterns, so that other ranks resolve them to their
+// own files.
 Task<ParquetTable> open_rank_table(StorageContext& storage, std::vector<std::string> patterns, int rank);
 
 }  // namespace pistachio

@@ -46,7 +46,7 @@ std::vector<std::optional<MemoryFigures>> RankMemory::ask(const CancelToken& tok
     RankMemory& owner;
     int64_t number;
     ~Removal() { owner.questions_.erase(number); }
-  } removal{*this, number};  // under the lock, which is older and so released later
+  } removal{*this, number};  // destroyed before `lock`, so it runs under the lock
   for (const auto& [rank, answer] : question.answers) {
     ByteWriter head;
     head.put(number);

@@ -31,16 +31,16 @@ class RankMemory {
  public:
   RankMemory(Transport& transport, const MemoryGovernor& governor, std::string host);
 
-  // By rank; nothing for those that are lost or do not answer in time. Throws Cancelled.
+  // By rank; nullopt for ranks that are lost or do not answer in time. Throws Cancelled.
   std::vector<std::optional<MemoryFigures>> ask(const CancelToken& token, const std::vector<int>& lost, std::chrono::milliseconds patience);
 
-  // Whether the message was one of this.
+  // Whether the message belonged to this exchange.
   bool take(int source, const Message& message);
   void on_peer_lost(int peer);
 
  private:
   struct Question {
-    std::map<int, std::optional<MemoryFigures>> answers;  // nothing: it has not come yet
+    std::map<int, std::optional<MemoryFigures>> answers;  // nullopt: not arrived yet
   };
 
   Transport& transport_;

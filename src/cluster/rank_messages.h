@@ -13,7 +13,7 @@
 namespace pistachio {
 
 void put_settings(ByteWriter& writer, const Settings& settings);
-// Throws PeerError, and UserError for a setting that is not known.
+// Throws PeerError, and UserError for an unknown setting.
 Settings get_settings(ByteReader& reader);
 
 std::string pack_rank(const RankInfo& info);
@@ -30,7 +30,7 @@ struct PartResult {
   RankProfile profile;
 
   std::string to_bytes() const;
-  // Damaged bytes are an error of that rank: it has ended, whatever it wanted to say of that.
+  // Damaged bytes become an error of that rank: it has ended in any case.
   static PartResult of_bytes(const std::string& bytes, int rank);
 };
 

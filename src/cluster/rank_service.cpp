@@ -25,14 +25,14 @@ constexpr int64_t kSmallestMessage = 256 << 10;
 constexpr int64_t kLargestMessage = 8 << 20;
 constexpr int64_t kUnmeasuredMessage = 1 << 20;
 
-// Of those that failed or were cancelled before their plan came.
+// Queries that failed or were cancelled before their plan arrived.
 constexpr size_t kRememberedQueries = 64;
 
 RemoteError loss_of(int rank, const std::string& why) {
   return {.kind = RemoteError::Kind::Peer, .message = why, .position = -1, .rank = rank, .lost_rank = rank};
 }
 
-// Messages of exchanges and queries begin with the number of their query; -1: this is none of them.
+// Messages of exchanges and queries start with the number of their query; -1 for other messages.
 int64_t query_of(const Message& message) {
   bool is_of_query = message.kind <= static_cast<uint16_t>(MessageKind::Cancel) && message.head.size() >= sizeof(int64_t);
   return is_of_query ? ByteReader(message.head).get<int64_t>() : -1;
@@ -79,8 +79,8 @@ int64_t RankService::gathered_bytes(const Settings& settings) {
 }
 
 ExchangeLimits RankService::limits(const Settings& settings, size_t exchanges) const {
-  // All exchanges of a query together leave most of the memory to operators. By the settings that came with the query: both ends of an
-  // exchange must count with the same window.
+  // All exchanges of a query together leave most of the memory to operators. Uses the settings sent with the query: both ends of an
+  // exchange must use the same window.
   int64_t share = settings.memory_limit / 4 / static_cast<int64_t>(std::max<size_t>(1, exchanges));
   int64_t window = std::max(kSmallestWindow, std::min(settings.queue_limit, share) / ranks());
   return {.window_bytes = window,
@@ -91,7 +91,7 @@ ExchangeLimits RankService::limits(const Settings& settings, size_t exchanges) c
 int64_t RankService::suitable_message_bytes(const ExchangeLimits& limits) const {
   int64_t needed = message_bytes_for(links_.known());
   if (needed == 0) needed = kUnmeasuredMessage;
-  // Two fit into the window: one is under way while another is worked up.
+  // Two messages fit into the window: one in flight while another is consumed.
   return std::min(std::clamp(needed, kSmallestMessage, kLargestMessage), limits.window_bytes / 2);
 }
 
@@ -109,12 +109,12 @@ void RankService::prepare_links(const Settings& settings, const CancelToken& tok
   } catch (const Cancelled&) {
     throw;
   } catch (const Error&) {
-    // A rank that is lost fails the query; without memory for this, messages get a usual size.
+    // A lost rank fails the query anyway; if memory ran out, messages get a default size.
   }
 }
 
 std::shared_ptr<FaultPlan> RankService::faults_of(const Settings& settings) {
-  // Settings come from the first rank; whether this process may fail on demand was said when it was started.
+  // Settings come from the first rank; whether this process permits faults was decided when it was started.
   const std::string where = engine_.settings().allow_faults ? settings.fault_at : "";
   return std::make_shared<FaultPlan>(where, rank(), [this] { transport_.cut(); });
 }
@@ -167,17 +167,17 @@ void RankService::on_message(int source, Message message) noexcept {
     query = query_of(message);
     dispatch(source, message);
   } catch (const std::exception&) {
-    // Not made by this code, or there is no memory for it: the message is gone, so the query cannot end well.
+    // Malformed, or out of memory: the message is lost, so its query must fail.
     RemoteError error = RemoteError::of(std::current_exception(), rank());
     if (query >= 0) fail_query(query, std::move(error));
   }
 }
 
-// A message came that there was no memory for: its query cannot end well.
+// A message arrived that did not fit into memory: its query must fail.
 void RankService::note_unreceived(int source, const std::string& head) {
   ByteReader reader(head);
   auto kind = reader.get<MessageKind>();
-  if (kind > MessageKind::Cancel) return;  // of no query; who waits for it has patience
+  if (kind > MessageKind::Cancel) return;  // not of a query; its waiters time out
   auto number = reader.get<int64_t>();
   OutOfMemory refusal(fmt::format("out of memory: a message of rank {} does not fit; raise memory_limit", source));
   RemoteError error = RemoteError::of(std::make_exception_ptr(refusal), rank());
@@ -221,7 +221,7 @@ void RankService::note_cancel(int64_t number, const std::string& reason) {
     if (found == queries_.end()) {
       cancelled_early_.insert(number);
       if (cancelled_early_.size() > kRememberedQueries) cancelled_early_.erase(cancelled_early_.begin());
-      hub_.forget(number);  // its plan may never come, and rows of other ranks have
+      hub_.forget(number);  // its plan may never arrive, but rows of other ranks have
       return;
     }
     faults = found->second->faults;
@@ -251,7 +251,7 @@ void RankService::on_peer_replaced(const RankInfo& peer) noexcept {
     membership_.restore(peer.rank);
     send(0, MessageKind::Met, peer.rank, pack_incarnation(peer.incarnation));
   } catch (const std::exception&) {
-    // Out of memory for a message: the first rank does not hear that this one has met the other, and gives it up in time.
+    // Out of memory for the message: the first rank never learns that this one is connected, and gives up after a timeout.
   }
 }
 
@@ -281,7 +281,7 @@ void RankService::finish_part(int64_t number, const PartResult& result) {
   try {
     send(0, MessageKind::Finished, number, result.to_bytes());
   } catch (const std::exception&) {
-    // There is no memory for that. Without a body it needs none; the first rank knows at least that something went wrong.
+    // Out of memory: an empty body needs none, and tells the first rank at least that something failed.
     send(0, MessageKind::Finished, number, "");
   }
 }
@@ -299,13 +299,13 @@ void RankService::run_part(int64_t number, const std::string& bytes, const Cance
   std::shared_ptr<FaultPlan> faults;
   {
     std::lock_guard lock(mutex_);
-    Query& query = *queries_.at(number);  // it goes when this thread has ended
+    Query& query = *queries_.at(number);  // erased only after this thread has ended
     faults = query.faults;
     bool was_stopped = error && error->kind == RemoteError::Kind::Cancelled;
     if (was_stopped && query.error) error = query.error;
   }
   if (error && error->kind == RemoteError::Kind::Peer) {
-    // The first rank may not know yet that a rank is lost, or reach it all the same.
+    // The first rank may not know of the loss yet, or may still reach that rank.
     error->message += fmt::format(" (seen by rank {})", rank());
     add_report(*error, progress);
   }
@@ -355,13 +355,13 @@ void RankService::fail_query(int64_t number, RemoteError error) {
   std::lock_guard lock(mutex_);
   auto found = queries_.find(number);
   if (found != queries_.end()) return fail(*found->second, std::move(error));
-  // Its plan may still come.
+  // Its plan may still arrive.
   failed_early_.emplace(number, std::move(error));
   if (failed_early_.size() > kRememberedQueries) failed_early_.erase(failed_early_.begin());
 }
 
 void RankService::fail(Query& query, RemoteError error) {
-  // One that is not a cancellation goes before one that is: a rank that was stopped because another failed never hides the failure.
+  // Other errors take precedence over cancellations: a rank stopped because another failed never hides the failure.
   bool is_better = !query.error || (query.error->kind == RemoteError::Kind::Cancelled && error.kind != RemoteError::Kind::Cancelled);
   if (is_better) query.error = std::move(error);
   query.source.cancel(fmt::format("rank {} has failed", query.error->rank));
@@ -379,7 +379,7 @@ void RankService::note_loss(int peer, const std::string& why, Membership::Witnes
     }
     changed_.notify_all();
   } catch (const std::exception&) {
-    // Out of memory for a text: the query ends all the same, by its deadline or its user.
+    // Out of memory for the text: the query still ends, by its deadline or its user.
   }
 }
 

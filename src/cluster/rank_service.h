@@ -31,11 +31,11 @@ namespace pistachio {
 
 struct RankServiceOptions {
   LinkSurveyOptions links = {};
-  std::string host = {};      // what this rank calls its host; empty: the machine's name
-  bool ranks_return = false;  // lost ranks are started again
-  // How long a statement waits for a rank to come back.
+  std::string host = {};      // host name to report; empty: the machine's name
+  bool ranks_return = false;  // lost ranks are restarted
+  // How long a statement waits for a lost rank to return.
   std::chrono::milliseconds patience{30'000};
-  // Of a rank that was started again itself: how often, and the first query that it takes part in.
+  // For a restarted rank: its incarnation, and the first query that it takes part in.
   int incarnation = 0;
   int64_t first_query = 0;
   std::string report_folder = {};  // for loss_report.h; empty: no reports
@@ -45,36 +45,37 @@ class RankService final : private MessageReceiver {
  public:
   // Both outlive the service.
   RankService(EngineInstance& engine, Transport& transport, RankServiceOptions options = {});
-  // Cancels what runs and waits for it.
+  // Cancels running queries and waits for them.
   ~RankService();
 
   int rank() const { return transport_.rank(); }
   int ranks() const { return transport_.ranks(); }
 
-  // On the first rank: runs the plan on all ranks and gives its rows to the receiver; what it did on each, over time too if it is
+  // On the first rank: runs the plan on all ranks and passes its rows to the receiver; returns the profile of each rank, over time too if
   // `watched`. Throws the first error of any rank.
   std::vector<RankProfile> run(const PhysicalPlan& plan, EngineInstance::QueryScope& scope, ResultReceiver& receiver,
                                const CancelToken& token, bool watched = false);
 
-  // Measures the links between the ranks unless that is done already or the settings make it needless. What goes wrong with that is left to
-  // the query to say, except a cancellation.
+  // Measures the links between the ranks unless they are known or the settings make that unnecessary. Ignores errors, which the query would
+  // report anyway, but not cancellation.
   void prepare_links(const Settings& settings, const CancelToken& token);
   LinkSurvey& links() { return links_; }
 
-  // On the others: returns when the first rank is gone; the reason. Throws Cancelled, and PeerError if the first rank has given this one up.
+  // On the other ranks: returns when the first rank is gone, with the reason. Throws Cancelled, and PeerError if the first rank has given
+  // this one up.
   std::string wait(const CancelToken& token);
 
-  // As when the transport loses the rank: for those who learn sooner that it is gone.
+  // As if the transport had lost the rank: for callers that learn of it sooner.
   void lose(int rank, const std::string& why) noexcept { note_loss(rank, why, Membership::Witness::Launcher); }
-  // Who is there. On the first rank, statements wait for all with membership().wait_for_all().
+  // On the first rank, statements wait for all ranks with membership().wait_for_all().
   Membership& membership() { return membership_; }
   const Membership& membership() const { return membership_; }
   // On the first rank: the lost rank has this new process. It is back when membership() says so.
   void begin_return(const RankInfo& info);
-  // The number that the next query gets.
+  // The number of the next query.
   int64_t next_query() const;
 
-  // By rank; nothing for those that are lost.
+  // By rank; nullopt for lost ranks.
   std::vector<std::optional<MemoryFigures>> memory(const CancelToken& token, const Settings& settings);
 
  private:
@@ -85,10 +86,10 @@ class RankService final : private MessageReceiver {
     std::thread thread;  // not on the first rank
     bool has_ended = false;
     std::optional<RemoteError> error;  // of another rank
-    std::set<int> running;             // on the first rank: those whose Finished has not come
+    std::set<int> running;             // first rank only: ranks that have not reported Finished
     std::map<int, RankProfile> profiles;
     std::shared_ptr<FaultPlan> faults = std::make_shared<FaultPlan>();
-    uint64_t losses_before = 0;  // on the first rank: that were known when it began
+    uint64_t losses_before = 0;  // first rank only: losses known when the query began
   };
 
   void on_message(int source, Message message) noexcept override;
@@ -109,15 +110,15 @@ class RankService final : private MessageReceiver {
   void note_unreceived(int source, const std::string& head);
   void cancel_everywhere(int64_t number, const std::string& reason, FaultPlan& faults);
   std::shared_ptr<FaultPlan> faults_of(const Settings& settings);
-  // Writes what this rank knows of a query that failed for a lost rank, and names the file in the error.
+  // Writes a report on a query that failed because a rank was lost, and names the file in the error.
   void add_report(RemoteError& error, const std::string& progress) const;
   void send(int rank, MessageKind kind, int64_t number, const std::string& body);
-  // Rows for another rank are gathered until they are so large.
+  // Rows for another rank are buffered up to this size.
   static int64_t gathered_bytes(const Settings& settings);
   ExchangeLimits limits(const Settings& settings, size_t exchanges) const;
-  // How large messages are meant to be, if the settings leave it open.
+  // Message size if the settings leave it open.
   int64_t suitable_message_bytes(const ExchangeLimits& limits) const;
-  // On or off, likewise.
+  // Compression, likewise.
   NetworkCompression suitable_compression(const Settings& settings) const;
 
   EngineInstance& engine_;
@@ -131,9 +132,9 @@ class RankService final : private MessageReceiver {
   std::condition_variable changed_;
   // Guarded by mutex_.
   std::map<int64_t, std::unique_ptr<Query>> queries_;
-  std::set<int64_t> cancelled_early_;            // before their plan came
-  std::map<int64_t, RemoteError> failed_early_;  // the same
-  std::string given_up_;                         // why the first rank does without this one
+  std::set<int64_t> cancelled_early_;            // before their plan arrived
+  std::map<int64_t, RemoteError> failed_early_;  // likewise
+  std::string given_up_;                         // why the first rank dropped this one; empty: it has not
   int64_t next_number_ = 1;
   bool is_stopping_ = false;
 };

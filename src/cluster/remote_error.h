@@ -13,12 +13,12 @@ struct RemoteError {
   std::string message;
   int64_t position = -1;
   int rank = 0;       // where it happened
-  int lost_rank = -1;  // Peer: the rank that was lost, if it is known
+  int lost_rank = -1;  // Peer: the lost rank, if known
 
   static RemoteError of(std::exception_ptr error, int rank);
   std::string to_bytes() const;
   static RemoteError of_bytes(const std::string& bytes, int rank);
-  // Throws it as what it was, with the rank in its text.
+  // Throws it as its original class, with the rank in its message.
   [[noreturn]] void raise() const;
 };
 

@@ -21,7 +21,7 @@ namespace {
 constexpr int64_t kPieceBytes = 256 << 10;
 constexpr uint32_t kIsRaw = uint32_t{1} << 31;
 constexpr int64_t kFrontBytes = sizeof(uint64_t);
-// A byte of LZ4 stands for 255 bytes at most, a little is there for the first sequence.
+// LZ4 expands a byte to at most 255 bytes; one more leaves room for the first sequence.
 constexpr int64_t kLargestExpansion = 256;
 
 int64_t piece_count(int64_t raw_bytes) {
@@ -44,7 +44,7 @@ std::optional<at::Tensor> compress_block(const at::Tensor& block) {
   ENSURE(block.scalar_type() == at::kByte && block.dim() == 1 && block.is_contiguous() && block.numel() > 0);
   const int64_t raw_bytes = block.numel(), pieces = piece_count(raw_bytes), limit = raw_bytes - raw_bytes / 10;
   int64_t place = kFrontBytes + pieces * static_cast<int64_t>(sizeof(uint32_t));
-  // A message that is too large is refused when it is sent, and must not look smaller than it is.
+  // A payload over the limit must be rejected on send; compressing it would hide that.
   if (place >= limit || raw_bytes > kLargestPayload) return std::nullopt;
   std::unique_ptr<arrow::util::Codec> codec = make_codec();
   const auto* raw = block.const_data_ptr<uint8_t>();
@@ -66,7 +66,7 @@ std::optional<at::Tensor> compress_block(const at::Tensor& block) {
     std::memcpy(out + place, is_smaller ? scratch.data() : from, static_cast<size_t>(taken));
     place += taken;
   }
-  return made.narrow(0, 0, place).clone();  // a view would keep all of the memory until it is sent
+  return made.narrow(0, 0, place).clone();  // a view would keep the whole allocation alive until it is sent
 }
 
 at::Tensor decompress_block(const at::Tensor& compressed) {
@@ -105,14 +105,14 @@ at::Tensor decompress_block(const at::Tensor& compressed) {
 }
 
 bool compression_pays(double link_speed) {
-  // A core compresses some 500 MB a second and has other work besides.
+  // A core compresses about 500 MB/s and has other work to do.
   constexpr double fast = 300e6;
   return link_speed > 0 && link_speed < fast;
 }
 
 WireBlock BlockCompressor::wire_form(at::Tensor block) {
   bool is_tried = is_on_ && block.numel() >= kSmallestBlock;
-  // Lanes that count at the same time may try one block too many.
+  // Concurrent lanes may try one block too many.
   if (is_tried && untried_ > 0) is_tried = untried_.fetch_sub(1) <= 0;
   if (!is_tried) return {std::move(block), false};
   if (std::optional<at::Tensor> compressed = compress_block(block)) return {std::move(*compressed), true};

@@ -1,5 +1,5 @@
-// LZ4 compression of packed rows for slow links. A block is compressed in independent pieces, so that no piece exceeds the codec's limit and a part
-// that does not shrink stays uncompressed.
+// LZ4 compression of packed rows for slow links. A block is compressed in independent pieces, so that no piece exceeds the codec's limit
+// and incompressible parts stay uncompressed.
 //   raw bytes: uint64 | length of each 256 KiB piece (the last may be shorter): uint32 | the pieces
 // The top bit of a length marks an uncompressed piece. Pure functions and one counter; thread-safe. Memory: the result and one piece.
 #pragma once
@@ -12,23 +12,23 @@
 
 namespace pistachio {
 
-// `block` is uint8 [bytes] on the host, at least one. Nothing if it would not shrink to nine tenths.
+// `block` is uint8 [bytes] on the host, not empty. Nullopt if it would not shrink to 90 %.
 std::optional<at::Tensor> compress_block(const at::Tensor& block);
 
-// Throws PeerError for bytes that compress_block did not make; what they say of their size is checked before anything is allocated for it.
+// Throws PeerError for bytes that compress_block did not produce; checks the claimed size before allocating.
 at::Tensor decompress_block(const at::Tensor& compressed);
 
-// Whether a link of so many bytes a second is slower than LZ4 on both of its ends; 0: nobody knows, and it is taken for a fast one.
+// Whether LZ4 on both ends is faster than a link of this many bytes per second; 0: unknown, taken to be fast.
 bool compression_pays(double link_speed);
 
-// A block as it travels.
+// A block as it is sent.
 struct WireBlock {
   at::Tensor bytes;
   bool is_compressed = false;
 };
 
-// Compresses the blocks of one exchange as long as that is of use: after one that did not shrink, it is some time before another is tried.
-// Thread-safe.
+// Compresses the blocks of one exchange while that helps: after a block that did not shrink, some are sent uncompressed before the next
+// attempt. Thread-safe.
 class BlockCompressor {
  public:
   static constexpr int64_t kSmallestBlock = 4 << 10;  // smaller ones cost more than they save
@@ -39,7 +39,7 @@ class BlockCompressor {
 
  private:
   const bool is_on_;
-  std::atomic<int> untried_ = 0;  // so many blocks more go as they are
+  std::atomic<int> untried_ = 0;  // blocks left uncompressed before the next attempt
 };
 
 }  // namespace pistachio

@@ -46,7 +46,7 @@ TEST(BlockCompression, IncompressiblePartIsSentUncompressed) {
   EXPECT_TRUE(at::equal(decompress_block(*compressed), block));
 }
 
-// Whatever the bytes are: a block or PeerError, never a read or write outside.
+// Any bytes yield a block or PeerError, never an access out of bounds.
 TEST(BlockCompression, SurvivesDamage) {
   at::Tensor whole = *compress_block(small_numbers(600000));
   std::mt19937 random(7);
@@ -54,7 +54,7 @@ TEST(BlockCompression, SurvivesDamage) {
   for (int round = 0; round < 1000; ++round) {
     int64_t length = round % 3 == 0 ? static_cast<int64_t>(random() % static_cast<uint64_t>(whole.numel())) : whole.numel();
     at::Tensor damaged = whole.narrow(0, 0, length).clone();
-    // In front are the sizes.
+    // The sizes come first.
     int64_t reach = round % 2 == 0 ? std::min<int64_t>(length, 24) : length;
     for (int i = 0; i < 3 && reach > 0; ++i)
       damaged.mutable_data_ptr<uint8_t>()[random() % static_cast<uint64_t>(reach)] = static_cast<uint8_t>(random());

@@ -19,7 +19,7 @@ Task<std::vector<std::string>> ControlExchange::share(uint32_t topic, std::strin
 }
 
 void ControlExchange::on_note(int source, uint32_t topic, std::string note) {
-  if (topic >= topics_) return;  // of no step of this plan
+  if (topic >= topics_) return;  // not a topic of this plan
   auto bytes = static_cast<int64_t>(note.size());
   arrivals(topic).push({source, std::move(note)}, bytes);
 }

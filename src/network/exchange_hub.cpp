@@ -13,14 +13,14 @@ namespace pistachio {
 
 namespace {
 
-// How many ended queries are remembered: messages of older ones are long gone.
+// Ended queries to remember; messages of older ones have long been drained.
 constexpr size_t kEndedQueries = 256;
 
 struct ExchangeHead {
   int64_t query = 0;
   uint32_t number = 0;
   int64_t value = 0;
-  std::string_view more;  // what follows, of the bytes that it was read from
+  std::string_view more;  // bytes after the head; a view of the input
 
   std::string to_bytes() const {
     ByteWriter writer;
@@ -69,9 +69,9 @@ bool ExchangeHub::take(int source, Message& message) {
   try {
     query = ExchangeHead::of(message.head).query;
   } catch (const PeerError&) {
-    return true;  // not made by this code: nobody waits for it
+    return true;  // malformed: no one waits for it
   }
-  // Held while dispatching: a query that ends waits for it.
+  // Held while dispatching, so that close() waits for the dispatch to finish.
   std::lock_guard lock(mutex_);
   auto found = open_.find(query);
   if (found == open_.end() && kind == MessageKind::AskUnit) {
@@ -86,7 +86,7 @@ bool ExchangeHub::take(int source, Message& message) {
   return true;
 }
 
-// Whoever asks waits for the answer, and a query that has ended, or has not begun, has nothing to give.
+// The asking rank waits for an answer; a query that has ended or not begun has no units to give.
 void ExchangeHub::answer_none(int source, const Message& question) {
   ExchangeHead head = ExchangeHead::of(question.head);
   head.value = ScanShares::kNone;
@@ -107,7 +107,7 @@ void ExchangeHub::open(int64_t query, QueryExchanges& exchanges) {
   try {
     for (Early& early : found->second) exchanges.dispatch(early.source, std::move(early.message));
   } catch (...) {
-    open_.erase(query);  // the exchanges never come to life
+    open_.erase(query);  // the exchanges were never constructed
     throw;
   }
   early_.erase(found);
@@ -175,7 +175,7 @@ void QueryExchanges::dispatch(int source, Message message) {
   if (kind == MessageKind::Note) return notes_.on_note(source, head.number, text_of(message.payload));
   if (kind == MessageKind::AskUnit) return scan_shares_.on_question(source, head.number);
   if (kind == MessageKind::TellUnit) return scan_shares_.on_answer(source, head.number, head.value);
-  if (head.number >= inputs_.size() || source < 0 || source >= ranks()) return;  // of no exchange of this plan
+  if (head.number >= inputs_.size() || source < 0 || source >= ranks()) return;  // not an exchange of this plan
   ExchangeInput& input = *inputs_[head.number];
   ExchangeOutput& output = *outputs_[head.number];
   bool is_compressed = kind == MessageKind::CompressedRows || kind == MessageKind::CompressedDictionary;

@@ -34,11 +34,11 @@ class ExchangeHub {
   explicit ExchangeHub(Transport& transport) : transport_(transport) {}
 
   Transport& transport() { return transport_; }
-  // Whether the message was one of an exchange. Called by the transport's thread.
+  // Whether the message belonged to an exchange. Called on the transport's thread.
   bool take(int source, Message& message);
-  // What has come and still comes for the query is dropped: it has ended here, or never begins.
+  // Drops all messages of the query, past and future: it has ended here or never begins.
   void forget(int64_t query) { close(query); }
-  // Of queries before this one nothing is wanted: they began before this rank was there.
+  // Drops messages of earlier queries: they began before this rank joined.
   void begin_at(int64_t query);
 
  private:
@@ -56,15 +56,15 @@ class ExchangeHub {
   std::mutex mutex_;
   // Guarded by mutex_.
   std::map<int64_t, QueryExchanges*> open_;
-  std::map<int64_t, std::vector<Early>> early_;  // of queries that are not open yet; senders' windows bound it
-  std::set<int64_t> ended_;                      // the latest: what still comes of them is dropped
+  std::map<int64_t, std::vector<Early>> early_;  // of queries that are not open yet; bounded by the senders' windows
+  std::set<int64_t> ended_;                      // latest ones, whose late messages are dropped
   int64_t first_query_ = 0;
 };
 
 // The exchanges of one query on this rank.
 class QueryExchanges {
  public:
-  // Notes may be about each exchange, and about so many further topics. The faults, if any, outlive it.
+  // Notes have one topic per exchange, plus `further_topics`. `faults`, if given, must outlive it.
   QueryExchanges(ExchangeHub& hub, int64_t query, size_t count, ExchangeLimits limits, size_t further_topics = 0, FaultPlan* faults = nullptr);
   ~QueryExchanges();
   QueryExchanges(const QueryExchanges&) = delete;
@@ -78,13 +78,13 @@ class QueryExchanges {
   ExchangeFigures figures(size_t number) const;
   ControlExchange& notes() { return notes_; }
   ScanShares& scan_shares() { return scan_shares_; }
-  // One line for each exchange and other rank.
+  // One line per exchange and other rank.
   std::string describe() const;
   void reach(FaultPoint point) {
     if (faults_ != nullptr) faults_->reach(point);
   }
 
-  // `more` follows the head.
+  // `more` is appended to the head.
   void send(int rank, MessageKind kind, uint32_t number, int64_t value, at::Tensor payload = {}, const std::string& more = {},
             int urgency = 0);
 

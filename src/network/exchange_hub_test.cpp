@@ -33,13 +33,13 @@ class ExchangeHubTest : public testing::Test {
     for (int rank = 0; rank < 2; ++rank) network_.transport(rank).stop();
   }
 
-  // A stall becomes an error.
+  // Turns a hang into an error.
   void run(Task<void> task) {
     CancelSource watchdog({}, std::chrono::steady_clock::now() + std::chrono::seconds(60));
     scheduler_.run(std::move(task), watchdog.token());
   }
 
-  // Sends the chunks from rank 1 to rank 0, from two tasks to two tasks; what arrived, in any order.
+  // Sends the chunks from rank 1 to rank 0, two tasks on each side; returns what arrived, in any order.
   std::vector<Chunk> move_chunks(const std::vector<Chunk>& chunks, ExchangeLimits limits) {
     int64_t query = next_query_++;
     QueryExchanges receiving(first_.hub, query, 1, limits);
@@ -80,7 +80,7 @@ class ExchangeHubTest : public testing::Test {
     return received;
   }
 
-  // Of chunks of such sizes.
+  // The same for chunks of these sizes.
   std::vector<int64_t> move_rows(const std::vector<int64_t>& sizes, bool compress = false) {
     std::vector<Chunk> chunks;
     for (int64_t size : sizes) chunks.push_back(numbers(size));
@@ -90,7 +90,7 @@ class ExchangeHubTest : public testing::Test {
     return rows;
   }
 
-  // What rank 0 gets to see of messages that rank 1 makes up.
+  // The error that rank 0 reports for messages that rank 1 fabricates.
   std::string error_of_messages(const std::function<void(QueryExchanges&)>& send) {
     ExchangeLimits limits{.window_bytes = kWindow, .outgoing_bytes = kWindow};
     int64_t query = next_query_++;
@@ -115,7 +115,7 @@ class ExchangeHubTest : public testing::Test {
   LoopbackNetwork network_;
   HubReceiver first_{network_.transport(0)};
   HubReceiver second_{network_.transport(1)};
-  ExchangeFigures sent_, received_;  // by the latest move_chunks
+  ExchangeFigures sent_, received_;  // of the latest move_chunks
   int64_t next_query_ = 1;
 };
 
@@ -135,13 +135,13 @@ TEST_F(ExchangeHubTest, CreditLetsMoreThanOneWindowPass) {
   EXPECT_EQ(move_rows(std::vector<int64_t>(200, 1000)).size(), 200U);
 }
 
-// The receiver tells of small amounts of credit late; a message that nearly fills the window must not wait for them.
+// The receiver delays small amounts of credit; a message that nearly fills the window must not wait for them.
 TEST_F(ExchangeHubTest, LargeMessagePassesAfterSmallOne) {
   int64_t large = kWindow / 8 - 40;
   EXPECT_EQ(move_rows({100, large, 100, large, 3 * large, 1, large}).size(), 7U);
 }
 
-// Each message is larger than the window before it is compressed: credit is about what travels.
+// Each message exceeds the window before compression: credit counts bytes on the wire.
 TEST_F(ExchangeHubTest, CompressedRowsArriveAndCountWireBytes) {
   std::vector<int64_t> sizes(30, 3 * kWindow / 8);
   EXPECT_EQ(move_rows(sizes), sizes);
@@ -186,7 +186,7 @@ std::shared_ptr<const Column> dictionary_of(int64_t entries, int64_t first) {
   return std::make_shared<const Column>(Column::fixed(TypeKind::BigInt, at::arange(first, first + entries, at::kLong)));
 }
 
-// The number of the chunk, and values that can be told from it.
+// The number of the chunk, and values derived from it.
 Chunk coded_chunk(int64_t number, const std::shared_ptr<const Column>& dictionary) {
   int64_t rows = dictionary->rows();
   return Chunk({Column::fixed(TypeKind::BigInt, at::full({rows}, number, at::kLong)),
@@ -217,12 +217,12 @@ TEST_F(ExchangeHubTest, DictionaryIsSentOnce) {
     EXPECT_EQ(sent_.messages_sent, 41);
     EXPECT_EQ(sent_.messages_sent, received_.messages_received);
     EXPECT_EQ(sent_.bytes_sent, received_.bytes_received);
-    // Numbers of chunks, codes, and one dictionary.
+    // Chunk numbers, codes, and one dictionary.
     EXPECT_LT(sent_.bytes_sent, 40 * (entries * 12 + 300) + entries * 8 + 300);
   }
 }
 
-// More dictionaries than the receiver is to keep, each used in several messages that overtake each other.
+// More dictionaries than the receiver may keep, each used by several messages that overtake each other.
 TEST_F(DisorderedExchangeHubTest, DictionariesComeAndGo) {
   std::vector<std::shared_ptr<const Column>> dictionaries;
   for (int64_t i = 0; i < 12; ++i) dictionaries.push_back(dictionary_of(600 + 50 * i, 1000 * i));
@@ -237,7 +237,7 @@ TEST_F(DisorderedExchangeHubTest, DictionariesComeAndGo) {
   }
 }
 
-// Several in one chunk that are more together than the receiver is to keep.
+// The dictionaries of one chunk together exceed what the receiver may keep.
 TEST_F(DisorderedExchangeHubTest, MessageMayNeedMoreDictionariesThanKept) {
   std::vector<Chunk> chunks;
   for (int64_t i = 0; i < 20; ++i) {
@@ -251,7 +251,7 @@ TEST_F(DisorderedExchangeHubTest, MessageMayNeedMoreDictionariesThanKept) {
   EXPECT_EQ(sent_.messages_sent, 180);
 }
 
-TEST_F(ExchangeHubTest, SendersAreToldToStop) {
+TEST_F(ExchangeHubTest, ClosedInputStopsSenders) {
   ExchangeLimits limits{.window_bytes = kWindow, .outgoing_bytes = kWindow};
   QueryExchanges receiving(first_.hub, 1, 1, limits);
   QueryExchanges sending(second_.hub, 1, 1, limits);
@@ -271,7 +271,7 @@ TEST_F(ExchangeHubTest, SendersAreToldToStop) {
   EXPECT_FALSE(sending.output(0).is_wanted(0));
 }
 
-// A rank's own rows wait for a slow reader like those of others, and the end of each source is told.
+// Back-pressure of a slow reader applies to local rows too, and the end of each source is reported.
 TEST_F(ExchangeHubTest, LocalRowsRespectTheWindow) {
   ExchangeLimits limits{.window_bytes = kWindow, .outgoing_bytes = kWindow};
   QueryExchanges own(first_.hub, 1, 1, limits);
@@ -313,7 +313,7 @@ TEST_F(ExchangeHubTest, LocalRowsRespectTheWindow) {
   EXPECT_TRUE(std::is_sorted(order.begin(), order.end()));
   std::sort(ended.begin(), ended.end());
   EXPECT_EQ(ended, (std::vector<int>{0, 1}));
-  // Waiting to be carried, under way, and one each in a hand.
+  // Queued for sending, in flight, and one held by each task.
   EXPECT_LE(most_ahead, 2 * kWindow / 8000 + 4);
 }
 

@@ -14,7 +14,7 @@ namespace pistachio {
 
 namespace {
 
-// Credit is told in steps of this share of the window, so that it costs few messages.
+// Credit is returned in steps of this fraction of the window, to save messages.
 constexpr int64_t kCreditSteps = 4;
 
 }  // namespace
@@ -171,7 +171,7 @@ void ExchangeInput::note_progress(int number) {
 
 void ExchangeInput::add_figures(ExchangeFigures& figures) {
   ChannelStatistics queue = queue_.statistics();
-  figures.senders_stalled += queue.senders_stalled;  // of this rank: other ranks' rows are pushed
+  figures.senders_stalled += queue.senders_stalled;  // local senders only: rows of other ranks are pushed
   figures.receivers_stalled += queue.receivers_stalled;
   std::lock_guard lock(mutex_);
   figures.bytes_received += bytes_received_;
@@ -185,7 +185,7 @@ std::string ExchangeInput::describe() {
     if (static_cast<int>(rank) == owner_.rank()) continue;
     const Source& source = sources_[rank];
     std::string expected = source.expected < 0 ? "more may come" : fmt::format("of {}", source.expected);
-    text += fmt::format("  from {}: {} messages ({}), {}, {} worked up and not told\n", rank, source.received, expected,
+    text += fmt::format("  from {}: {} messages ({}), {}, {} consumed but not credited\n", rank, source.received, expected,
                         format_bytes(source.bytes), format_bytes(source.to_give_back));
   }
   return text;

@@ -19,52 +19,51 @@ class QueryExchanges;
 
 class ExchangeInput {
  public:
-  // What unpack() makes a chunk of: one already, or, from another rank, a block.
+  // Input of unpack(): a chunk of this rank, or a block of another rank.
   struct Rows {
     Chunk chunk;
     at::Tensor block;
     int source = 0;
-    int64_t bytes = 0;           // of what travelled, dictionaries not counted
-    int64_t number = 0;          // among those of its source
-    bool is_end = false;         // no rows: all of the source have come
-    bool is_compressed = false;  // the block
-    // What the block refers to.
+    int64_t bytes = 0;           // on the wire, without dictionaries
+    int64_t number = 0;          // position among the messages of its source
+    bool is_end = false;         // no rows: the source is exhausted
+    bool is_compressed = false;  // applies to the block
+    // Dictionaries that the block refers to.
     std::vector<DictionaryNumber> dictionary_numbers;
     std::vector<std::shared_ptr<ReceivedDictionary>> dictionaries;
   };
 
   ExchangeInput(QueryExchanges& owner, uint32_t number, ExchangeLimits limits);
 
-  // Waits; nothing after the end. Any number of lanes. Throws PeerError when a message makes no sense.
+  // Waits; nullopt after the end. Any number of lanes. Throws PeerError for malformed messages.
   Task<std::optional<Rows>> receive();
-  // The same, and tells of the end of each source: for one lane that goes by source.
+  // The same, but also reports the end of each source: for a single lane that reads by source.
   Task<std::optional<Rows>> receive_with_ends() { return queue_.receive(); }
-  // For the lane that wants them, when it does: rows that wait stay as small as they came. Leaves what release() needs. Throws PeerError
-  // for rows that are damaged.
+  // Call on the consuming lane, right before use: queued rows stay packed. Keeps what release() needs. Throws PeerError for damaged rows.
   static Chunk unpack(Rows& rows);
-  // The rows are worked up: their sender may send as many again.
+  // The rows were consumed: returns credit to their sender.
   void release(const Rows& rows);
-  // Nothing more is wanted: senders hear of it.
+  // No more rows are needed: notifies the senders.
   void close();
 
   void on_rows(Rows rows);
   void on_dictionary(int source, DictionaryNumber number, WireBlock block, const std::vector<RetiredDictionary>& retired);
   void on_end(int source, int64_t messages, int64_t dictionaries);
-  // What came from there makes no sense: whoever receives gets PeerError.
+  // The source sent garbage: receivers get PeerError.
   void on_damage(int source, const std::string& problem);
   void add_figures(ExchangeFigures& figures);
-  // What has come of what, for the file that is written when a rank is lost.
+  // Progress per source, for the report that is written when a rank is lost.
   std::string describe();
 
  private:
   struct Source {
     int64_t received = 0;
     int64_t bytes = 0;
-    int64_t expected = -1;     // messages; -1: not known yet
-    int64_t to_give_back = 0;  // worked up, but not told yet
+    int64_t expected = -1;     // messages; -1: unknown yet
+    int64_t to_give_back = 0;  // consumed, but credit not returned yet
     int64_t expected_dictionaries = 0;
     ReceivedDictionaries dictionaries;
-    std::vector<Rows> early;  // before a dictionary they refer to
+    std::vector<Rows> early;  // arrived before a dictionary they refer to
     bool has_ended = false;
   };
   void tell_credit(int source, int64_t bytes);

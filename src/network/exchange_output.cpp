@@ -14,10 +14,10 @@ namespace pistachio {
 
 namespace {
 
-// Dictionaries that a receiver keeps for a sender take up to this share of the window: beside them and the credit that is not told yet,
-// there must be room for messages, or the sender would wait for ever.
+// Share of the window for dictionaries that a receiver keeps for a sender. Next to them and credit that is not returned yet there must be
+// room for messages, or the sender would wait forever.
 constexpr int64_t kDictionaryShare = 4;
-// Smaller dictionaries travel with their rows: as much as they would save is lost by a message more.
+// Smaller dictionaries are sent with their rows: a separate message would cost more than it saves.
 constexpr int64_t kSmallDictionary = 4 << 10;
 
 std::string count_to_bytes(int64_t count) {
@@ -78,8 +78,8 @@ Task<void> ExchangeOutput::carry_to(int rank) {
     Task<std::optional<Outgoing>> taking = peer.waiting.receive();
     std::optional<Outgoing> rows = co_await taking;
     if (!rows) break;
-    // Not: until this block fits as well. The receiver keeps back up to a share of the window before it tells of credit, and a large block
-    // behind a small one would wait for ever.
+    // Does not wait until this block fits as well: the receiver withholds up to a share of the window before it returns credit, so a large
+    // block behind a small one would wait forever.
     while (peer.under_way >= limits_.window_bytes && !peer.enough) {
       owner_.reach(FaultPoint::CreditAwaited);
       Task<std::optional<int64_t>> waiting = peer.credit.receive();
@@ -119,8 +119,8 @@ int64_t ExchangeOutput::hand_over(int rank, Outgoing rows, int64_t number) {
     owner_.input(number_).on_rows({.chunk = std::move(rows.chunk), .source = rank, .bytes = bytes, .number = number});
     return bytes;
   }
-  // Only one task sends to the rank, so a dictionary always goes before the first rows that refer to it: what has come there never waits
-  // for what waits for credit here.
+  // A single task sends to the rank, so a dictionary always precedes the first rows that refer to it: rows that have arrived never wait for
+  // a dictionary that waits for credit here.
   SentDictionaries& sent = peers_[static_cast<size_t>(rank)]->dictionaries;
   std::vector<DictionaryNumber> numbers;
   for (const std::shared_ptr<const Column>& dictionary : rows.dictionaries) {

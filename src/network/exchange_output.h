@@ -23,15 +23,15 @@ class ExchangeOutput {
  public:
   ExchangeOutput(QueryExchanges& owner, uint32_t number, ExchangeLimits limits);
 
-  // Waits while there is no room. False: that rank wants nothing more.
+  // Waits while there is no room. False if that rank needs no more rows.
   Task<bool> send(int rank, Chunk chunk);
   bool is_wanted(int rank) const { return !peers_[static_cast<size_t>(rank)]->enough; }
   bool is_wanted_anywhere() const;
-  // Of its rows against those of other exchanges (Message::urgency). Before the first send.
+  // Priority of its rows over those of other exchanges (Message::urgency). Call before the first send.
   void set_urgency(int urgency) { urgency_ = urgency; }
-  // No more sends will come.
+  // No more calls of send().
   void finish();
-  // Carries what send() was given to the other ranks, until finish(). To be run beside the senders.
+  // Sends the queued rows to the other ranks, until finish(). Run it concurrently with the senders.
   Task<void> carry();
   void add_figures(ExchangeFigures& figures) const;
   std::string describe() const;
@@ -40,7 +40,7 @@ class ExchangeOutput {
   void on_enough(int rank);
 
  private:
-  // For this rank a chunk, for others a packed block.
+  // A chunk for this rank, a packed block for others.
   struct Outgoing {
     Chunk chunk;
     WireBlock block;
@@ -52,15 +52,15 @@ class ExchangeOutput {
     Channel<Outgoing> waiting;
     Channel<int64_t> credit;
     std::atomic<bool> enough = false;
-    SentDictionaries dictionaries;  // of carry_to()
-    // To this rank so far, and of that not worked up there yet.
+    SentDictionaries dictionaries;  // used by carry_to()
+    // Sent to this rank so far, and the part not yet credited.
     std::atomic<int64_t> bytes = 0;
     std::atomic<int64_t> messages = 0;
     std::atomic<int64_t> under_way = 0;
     std::atomic<bool> ended = false;
   };
   Task<void> carry_to(int rank);
-  // Both give the bytes that are under way because of it.
+  // Both return the bytes put in flight.
   int64_t hand_over(int rank, Outgoing rows, int64_t number);
   int64_t dispatch(int rank, MessageKind kind, int64_t value, at::Tensor payload, const std::string& more);
 

@@ -41,7 +41,7 @@ TEST(FrameTest, HeaderRoundTrips) {
   EXPECT_EQ(std::get<Frame>(answer).header.payload_length, 1000);
 }
 
-TEST(FrameTest, ADamagedFrameIsOfAnIncarnation) {
+TEST(FrameTest, DamagedFrameReportsItsIncarnation) {
   FrameHeader header = good_header();
   header.incarnation = 3;
   header.piece_length = -1;
@@ -50,7 +50,7 @@ TEST(FrameTest, ADamagedFrameIsOfAnIncarnation) {
   EXPECT_EQ(refusal.incarnation, 3);
 }
 
-TEST(FrameTest, StrangersAreRefusedAndNobodyIsBlamed) {
+TEST(FrameTest, StrangersAreRejectedWithoutBlame) {
   std::vector<std::pair<std::string, FrameHeader>> cases(4, {"", good_header()});
   cases[0].first = "no Pistachio";
   cases[0].second.magic = 0x54534950;
@@ -109,7 +109,7 @@ TEST(FrameTest, RandomBytesAreRefused) {
   }
 }
 
-TEST(FrameTest, TheChecksumNoticesEveryChangedByteAndSwap) {
+TEST(FrameTest, ChecksumDetectsChangedAndSwappedBytes) {
   for (size_t length : {1, 7, 8, 31, 32, 33, 100}) {
     std::vector<uint8_t> bytes(length);
     for (size_t i = 0; i < length; ++i) bytes[i] = static_cast<uint8_t>(i * 37 + 1);

@@ -35,7 +35,7 @@ int read_number(const char* name, std::string_view text, int least, int most) {
   return value;
 }
 
-// Nothing when this launcher has not set its variables.
+// Nullopt if this launcher has not set its variables.
 std::optional<JobIdentity> read_launcher(const Launcher& launcher, const EnvironmentLookup& environment) {
   const char* rank = environment(launcher.rank);
   const char* ranks = environment(launcher.ranks);
@@ -67,8 +67,8 @@ std::optional<JobIdentity> read_launchers(const EnvironmentLookup& environment) 
                                   identity->ranks));
     }
   }
-  // Slurm's variables are also there in a shell of an allocation, and describe mpirun's own daemons: they count only in a step of srun that
-  // no other launcher stands in.
+  // Slurm's variables are also set in a shell of an allocation, and for mpirun's own daemons: they count only in a step of srun without
+  // another launcher inside.
   bool in_step = environment("SLURM_STEP_ID") != nullptr || environment("SLURM_STEPID") != nullptr;
   if (!found && in_step) found = read_launcher(kSlurm, environment);
   return found;

@@ -13,16 +13,16 @@ struct JobIdentity {
   int ranks = 1;
   int local_rank = 0;
   std::string master_address = "127.0.0.1";  // of rank 0
-  int master_port = 29500;                   // 0: any; then the launcher tells the others which
-  // torchrun keeps the store at that address itself: rank 0 must not open one.
+  int master_port = 29500;                   // 0: any; the launcher then passes it to the others
+  // torchrun itself serves a store at that address: rank 0 must not open one.
   bool launcher_has_store = false;
-  std::string attempt = "0";  // differs each time a launcher starts the same job again
+  std::string attempt = "0";  // differs each time a launcher restarts the same job
 };
 
-// Gives null for a variable that is not set, as getenv does.
+// Returns null for unset variables, as getenv does.
 using EnvironmentLookup = std::function<const char*(const char*)>;
 
-// Nothing: this process is no part of a job. Throws UserError that names the variable which is missing, wrong or contradicts another.
+// Nullopt if this process is not part of a job. Throws UserError naming the variable that is missing, wrong or contradicts another.
 std::optional<JobIdentity> job_identity(const EnvironmentLookup& environment);
 
 }  // namespace pistachio

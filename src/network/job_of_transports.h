@@ -16,7 +16,7 @@ namespace pistachio {
 
 enum class TransportKind { Loopback, UcxTcp, UcxSharedMemory };
 
-// How tests that are run for each transport are named.
+// Names of tests that run for each transport.
 inline std::string transport_name(const testing::TestParamInfo<TransportKind>& info) {
   switch (info.param) {
     case TransportKind::Loopback: return "loopback";
@@ -30,7 +30,7 @@ inline UcxOptions test_options(TransportKind kind, int rank, int ranks) {
   UcxOptions options;
   options.rank = rank;
   options.ranks = ranks;
-  options.peer_timeout = std::chrono::seconds(30);  // for slow machines and sanitizers; tests of the time limit set their own
+  options.peer_timeout = std::chrono::seconds(30);  // for slow machines and sanitizers; tests of the timeout set their own
   options.ucx_settings = {{"TLS", kind == TransportKind::UcxTcp ? "tcp" : "sm"}};
   return options;
 }
@@ -65,8 +65,8 @@ class JobOfTransports {
   UcxTransport& ucx(int rank) { return *ucx_[rank]; }
   const std::vector<RankInfo>& ranks() const { return ranks_; }
 
-  // A new process in the place of the rank, which knows all others; those have to be told with replace(what this gives). The old one lives
-  // on, and may still talk, until the end (over loopback: it is stopped).
+  // Starts a new process in place of the rank, which knows all others; pass the result to their replace(). The old one lives on and may
+  // still send until the end (over loopback it is stopped).
   RankInfo restart(int rank) {
     if (loopback_ != nullptr) return loopback_->restart(rank);
     UcxOptions options = test_options(kind_, rank, static_cast<int>(ranks_.size()));
@@ -79,7 +79,7 @@ class JobOfTransports {
   }
   Transport& replaced(size_t place) { return *replaced_[place]; }
 
-  // Before receivers die.
+  // Before receivers are destroyed.
   void stop_all() {
     if (loopback_ != nullptr) loopback_.reset();
     for (auto& transport : ucx_) transport->stop();

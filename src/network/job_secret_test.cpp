@@ -43,7 +43,7 @@ TEST(JobSecretTest, ProofDependsOnSecretPurposeAndParts) {
   EXPECT_NE(JobSecret::nonce(), JobSecret::nonce());
 }
 
-// The standard hash, over lengths and parts.
+// HMAC-SHA-256 over the parts, each preceded by its length.
 TEST(JobSecretTest, IsHmacSha256) {
   JobSecret secret = JobSecret::from_text("0123456789abcdef0123456789abcdef", "test");
   // python3: hmac.new(key, struct.pack('<Q', 4) + b'test' + struct.pack('<Q', 4) + b'part', 'sha256').hexdigest()

@@ -28,7 +28,7 @@ c10::intrusive_ptr<c10d::TCPStore> connect_to_launcher(const JobIdentity& identi
   return c10::make_intrusive<c10d::TCPStore>(identity.master_address, own);
 }
 
-// Runs `work` with our errors in place of the library's.
+// Runs `work` and translates the library's errors.
 template <typename Work>
 void with_launcher(const JobIdentity& identity, Work work) {
   try {

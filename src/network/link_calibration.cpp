@@ -44,8 +44,8 @@ int64_t smallest_fast_size(const std::vector<LinkSpeed>& table, double share) {
   double best = 0;
   for (const LinkSpeed& speed : table) best = std::max(best, speed.bytes_per_second);
   int64_t smallest = 0;
-  // From the largest down: a lucky small size below slow ones is noise. The largest ones may be slower than the best (caches, memory that
-  // is touched first), which says nothing about smaller ones.
+  // From the largest down: a fast small size below slow ones is noise. The largest sizes may be slower than the best (caches, first touch),
+  // which says nothing about smaller ones.
   bool reached = false;
   for (auto speed = table.rbegin(); speed != table.rend(); ++speed) {
     bool fast = speed->bytes_per_second >= share * best;
@@ -58,7 +58,7 @@ int64_t smallest_fast_size(const std::vector<LinkSpeed>& table, double share) {
 
 std::vector<LinkSpeed> LinkCalibrator::measure(int peer, int64_t largest, std::chrono::milliseconds patience) {
   at::Tensor payload = at::zeros({std::max(largest, kSmallestMessage)}, at::kByte);
-  time_batch(peer, payload.slice(0, 0, kSmallestMessage), 1);  // makes the connection
+  time_batch(peer, payload.slice(0, 0, kSmallestMessage), 1);  // establishes the connection
   std::vector<LinkSpeed> table;
   for (int64_t bytes = kSmallestMessage; bytes <= payload.numel(); bytes *= 4) {
     at::Tensor part = payload.slice(0, 0, bytes);

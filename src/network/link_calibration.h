@@ -23,7 +23,7 @@ struct LinkSpeed {
   double bytes_per_second = 0;
 };
 
-// The smallest size at which the link reaches this share of its best speed, and from which on it keeps it; 0 for an empty table.
+// The smallest size from which on the link reaches this share of its best bandwidth; 0 for an empty table.
 int64_t smallest_fast_size(const std::vector<LinkSpeed>& table, double share = 0.95);
 
 class LinkCalibrator : public MessageReceiver {
@@ -37,8 +37,8 @@ class LinkCalibrator : public MessageReceiver {
 
   static bool handles(uint16_t kind) { return kind == kDataKind || kind == kAnswerKind; }
 
-  // Sizes from kSmallestMessage to `largest`, each four times the one before, a few milliseconds each; no more of them after one of which
-  // a single message took longer than `patience`. One call at a time. Throws PeerError: the peer was lost or does not answer.
+  // Measures sizes from kSmallestMessage to `largest`, each four times the previous, for a few milliseconds each; stops after a size whose
+  // single message takes longer than `patience`. One call at a time. Throws PeerError if the peer is lost or does not answer.
   std::vector<LinkSpeed> measure(int peer, int64_t largest = kLargestMessage, std::chrono::milliseconds patience = std::chrono::hours(1));
 
   void on_message(int source, Message message) noexcept override;
@@ -46,7 +46,7 @@ class LinkCalibrator : public MessageReceiver {
   void on_peer_replaced(const RankInfo& peer) noexcept override;
 
  private:
-  // Seconds that so many messages take, until the peer has all of them.
+  // Seconds until the peer has received all messages.
   double time_batch(int peer, const at::Tensor& payload, int messages);
   void count_data(int source, const Message& message);
 

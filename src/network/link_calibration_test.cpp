@@ -10,14 +10,14 @@
 namespace pistachio {
 namespace {
 
-TEST(LinkCalibrationTest, TheSmallestFastSizeIsChosen) {
+TEST(LinkCalibrationTest, SmallestFastSizeIsChosen) {
   EXPECT_EQ(smallest_fast_size({}), 0);
   EXPECT_EQ(smallest_fast_size({{4, 1.0}}), 4);
   EXPECT_EQ(smallest_fast_size({{4, 10}, {16, 50}, {64, 94}, {256, 96}, {1024, 100}}), 256);
   EXPECT_EQ(smallest_fast_size({{4, 10}, {16, 50}, {64, 94}, {256, 96}, {1024, 100}}, 0.5), 16);
-  // A small size that was lucky once does not count.
+  // A single fast outlier among small sizes does not count.
   EXPECT_EQ(smallest_fast_size({{4, 99}, {16, 50}, {64, 97}, {256, 100}}), 64);
-  // Nor does it matter that the largest sizes leave the caches.
+  // Nor do large sizes that no longer fit the caches.
   EXPECT_EQ(smallest_fast_size({{4, 10}, {16, 97}, {64, 100}, {256, 60}}), 16);
 }
 
@@ -30,12 +30,12 @@ INSTANTIATE_TEST_SUITE_P(Transports, LinkMeasurementTest,
                                                                                     : "ucx_shared_memory");
                          });
 
-TEST_P(LinkMeasurementTest, EverySizeGetsASpeed) {
+TEST_P(LinkMeasurementTest, EverySizeIsMeasured) {
   JobOfTransports job(GetParam(), 2);
   LinkCalibrator here(job[0]), there(job[1]);
   job[0].start(here);
   job[1].start(there);
-  // Both ways at once, as ranks do when a job starts.
+  // Both directions at once, as ranks do when a job starts.
   auto other = std::async(std::launch::async, [&] { return there.measure(0); });
   std::vector<LinkSpeed> table = here.measure(1);
   EXPECT_EQ(other.get().size(), table.size());
@@ -53,12 +53,12 @@ TEST(LinkCalibrationTest, LargeMessagesCanBeSkipped) {
   job[0].start(here);
   job[1].start(there);
   EXPECT_EQ(here.measure(1, 20'000).back().message_bytes, 16384);
-  // Any message takes longer than no time.
+  // Every message takes longer than zero.
   EXPECT_EQ(here.measure(1, 20'000, std::chrono::milliseconds(0)).size(), 1u);
   job.stop_all();
 }
 
-TEST(LinkCalibrationTest, ALostPeerEndsTheMeasurement) {
+TEST(LinkCalibrationTest, LostPeerEndsMeasurement) {
   LoopbackNetwork network(2);
   LinkCalibrator here(network.transport(0));
   network.transport(0).start(here);

@@ -12,12 +12,12 @@ namespace pistachio {
 
 namespace {
 
-// How often a caller that waits looks whether it was cancelled.
+// Interval at which a waiting caller checks for cancellation.
 constexpr std::chrono::milliseconds kStep{20};
 constexpr size_t kLongestText = 1024;
 
 void throw_if_over(const CancelToken& token) {
-  // Nobody drives the deadline of a token that no task runs under.
+  // No task runs under this token, so its deadline is checked here.
   if (token.deadline() && std::chrono::steady_clock::now() >= *token.deadline()) token.expire();
   token.throw_if_cancelled();
 }
@@ -62,7 +62,7 @@ void LinkSurvey::stop() {
     is_stopping_ = true;
     changed_.notify_all();
   }
-  // A measurement that is under way waits for answers.
+  // Releases a running measurement, which waits for answers.
   for (int peer = 0; peer < transport_.ranks(); ++peer) calibrator_.on_peer_lost(peer, "this rank is shutting down");
   if (thread_.joinable()) thread_.join();
 }
@@ -105,7 +105,7 @@ MeasuredLink LinkSurvey::ask(int from, int to, const CancelToken& token) {
     LinkSurvey& survey;
     int64_t number;
     ~Removal() { survey.asked_.erase(number); }
-  } removal{*this, number};  // under the lock, which is older and so released later
+  } removal{*this, number};  // destroyed before `lock`, so it runs under the lock
   while (!asked_.at(number)) {
     throw_if_over(token);
     if (losses_.is_gone(from, from_losses)) throw PeerError(from, losses_.why(from));

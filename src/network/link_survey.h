@@ -23,8 +23,8 @@
 namespace pistachio {
 
 struct LinkSurveyOptions {
-  std::vector<int> hosts;                      // the number of each rank's host; empty: nothing is measured
-  std::function<std::string(int rank)> route;  // how messages go from here to there; may be empty
+  std::vector<int> hosts;                      // host index of each rank; empty: nothing is measured
+  std::function<std::string(int rank)> route;  // transport that messages to a rank use; may be empty
   int64_t largest_message = int64_t{16} << 20;
   std::chrono::milliseconds patience{50};  // as in LinkCalibrator::measure
 };
@@ -39,10 +39,10 @@ struct MeasuredLink {
 // The pairs of ranks to measure, in order.
 std::vector<std::pair<int, int>> links_between(const std::vector<int>& hosts);
 
-// So large must messages be that every link reaches its speed; 0 without links.
+// Message size at which every link reaches its bandwidth; 0 without links.
 int64_t message_bytes_for(const std::vector<MeasuredLink>& links);
 
-// Bytes a second of the slowest link at its best; 0 without links.
+// Peak bandwidth of the slowest link, in bytes per second; 0 without links.
 double slowest_speed(const std::vector<MeasuredLink>& links);
 
 class LinkSurvey {
@@ -53,15 +53,15 @@ class LinkSurvey {
   LinkSurvey(Transport& transport, LinkSurveyOptions options);
   ~LinkSurvey() { stop(); }
 
-  // Breaks off what is being measured here; before the transport stops.
+  // Aborts a running measurement; call before the transport stops.
   void stop();
 
-  // All links, measured now if they are not known yet: some 50 ms a link. Throws PeerError, Cancelled, UserError.
+  // All links, measured now if they are unknown: about 50 ms per link. Throws PeerError, Cancelled, UserError.
   std::vector<MeasuredLink> measure(const CancelToken& token);
-  // What is known so far.
+  // The links measured so far.
   std::vector<MeasuredLink> known() const;
 
-  // Whether the message was one of a measurement.
+  // Whether the message belonged to a measurement.
   bool take(int source, Message& message);
   void on_peer_lost(int peer, const std::string& why);
   void on_peer_replaced(const RankInfo& peer);
@@ -92,7 +92,7 @@ class LinkSurvey {
   // Guarded by mutex_.
   std::map<std::pair<int, int>, MeasuredLink> known_;
   std::deque<Request> requests_;
-  std::map<int64_t, std::optional<Answer>> asked_;  // by number; answers that nobody waits for any more are dropped
+  std::map<int64_t, std::optional<Answer>> asked_;  // by number; answers without a waiting caller are dropped
   PeerLosses losses_;
   int64_t next_number_ = 1;
   bool is_stopping_ = false;

@@ -17,12 +17,12 @@ TEST(LinkSurveyTest, OnePairOfRanksRepresentsItsHosts) {
   EXPECT_EQ(links_between({0}), Pairs{});
   EXPECT_EQ(links_between({0, 0, 0}), (Pairs{{0, 1}}));
   EXPECT_EQ(links_between({0, 1}), (Pairs{{0, 1}, {1, 0}}));
-  // Two hosts with two ranks each: inside, to the other, and the same from there.
+  // Two hosts with two ranks each: internal link and link to the other host, for both.
   EXPECT_EQ(links_between({0, 1, 0, 1}), (Pairs{{0, 2}, {0, 1}, {1, 3}, {1, 0}}));
   EXPECT_EQ(links_between({0, 1, 2, 2}), (Pairs{{0, 1}, {1, 2}, {2, 3}, {2, 0}}));
 }
 
-TEST(LinkSurveyTest, TheSlowestLinkDecides) {
+TEST(LinkSurveyTest, SlowestLinkDecides) {
   std::vector<MeasuredLink> links = {{0, 1, "", {{4, 10}, {16, 100}, {64, 100}}}, {1, 0, "", {{4, 5}, {16, 20}, {64, 60}}}};
   EXPECT_EQ(message_bytes_for(links), 64);
   EXPECT_EQ(slowest_speed(links), 60);
@@ -30,7 +30,7 @@ TEST(LinkSurveyTest, TheSlowestLinkDecides) {
   EXPECT_EQ(slowest_speed({}), 0);
 }
 
-// What a rank does with its messages beside those of queries.
+// Routes messages as a rank does, without queries.
 class SurveyedRank final : public MessageReceiver {
  public:
   SurveyedRank(Transport& transport, std::vector<int> hosts)
@@ -85,7 +85,7 @@ TEST_F(LinkSurveyRunTest, LinksAreMeasuredOnceByTheirSource) {
   EXPECT_EQ(ranks[0]->messages, messages);
 }
 
-TEST_F(LinkSurveyRunTest, ALostRankIsAnError) {
+TEST_F(LinkSurveyRunTest, LostRankIsAnError) {
   start({0, 1});
   network->hold(0, 1, true);
   auto measured = std::async(std::launch::async, [&] { return ranks[0]->survey.measure({}); });
@@ -93,7 +93,7 @@ TEST_F(LinkSurveyRunTest, ALostRankIsAnError) {
   EXPECT_THROW(measured.get(), PeerError);
 }
 
-TEST_F(LinkSurveyRunTest, ACancelledMeasurementCanBeRepeated) {
+TEST_F(LinkSurveyRunTest, CancelledMeasurementCanBeRepeated) {
   start({0, 1});
   network->hold(1, 0, true);
   CancelSource source;

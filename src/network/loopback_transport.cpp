@@ -24,7 +24,7 @@ using Clock = std::chrono::steady_clock;
 
 struct Outgoing {
   int peer = 0;
-  int incarnation = 0;  // of the peer that it is meant for
+  int incarnation = 0;  // of the intended receiver
   Message message;
   Transport::SentCallback on_sent;
 };
@@ -33,8 +33,8 @@ struct Incoming {
   int source = 0;
   int incarnation = 0;  // of the source
   Message message;
-  std::string lost_because;             // not empty: no message, the source is gone
-  std::optional<RankInfo> replacement;  // the same: there is a new process
+  std::string lost_because;             // not empty: not a message, but the loss of the source
+  std::optional<RankInfo> replacement;  // likewise: the source has a new process
 };
 
 void run_callback(const Transport::SentCallback& on_sent, std::exception_ptr error) {
@@ -84,19 +84,19 @@ class LoopbackRank final : public Transport {
   }
 
   void hold(int peer, bool held);
-  // Queues what a peer sent, or that it is gone. A rank that vanishes is gone at once; one that leaves is gone after what it sent before.
+  // Queues a message or the loss of a peer. A rank that vanishes is lost at once; one that leaves, after its earlier messages.
   void deliver(Incoming incoming, bool at_once = false);
 
  private:
   struct Link {
     bool held = false;
     std::vector<Outgoing> waiting;
-    std::string broken;   // why nothing can be sent any more, or empty
-    int incarnation = 0;  // of the peer that sends go to
+    std::string broken;   // why nothing can be sent; empty if it can
+    int incarnation = 0;  // of the receiving peer
   };
 
   void run();
-  void release(Link& link);  // with the lock held
+  void release(Link& link);  // needs the lock
   void transmit(Outgoing outgoing);
   void receive(Incoming incoming, MessageReceiver& receiver);
   void end();
@@ -112,7 +112,7 @@ class LoopbackRank final : public Transport {
   // Guarded by mutex_.
   MessageReceiver* receiver_ = nullptr;
   std::deque<Outgoing> outgoing_;
-  std::multimap<Clock::time_point, Incoming> incoming_;  // by the time of delivery
+  std::multimap<Clock::time_point, Incoming> incoming_;  // by delivery time
   std::mt19937_64 random_;
   std::vector<Link> links_;  // by peer
   TransportStatistics statistics_;
@@ -121,8 +121,8 @@ class LoopbackRank final : public Transport {
 
   MessageTrace trace_;
   // By peer, used by thread_ only.
-  std::vector<bool> lost_;  // the receiver was told
-  std::vector<int> known_;  // the incarnation whose messages are taken
+  std::vector<bool> lost_;  // the receiver was notified
+  std::vector<int> known_;  // incarnation whose messages are accepted
 
   std::mutex joining_;  // stop() may be called by several threads
   std::thread thread_;
@@ -160,12 +160,12 @@ void LoopbackRank::replace(RankInfo peer) {
     if (peer.incarnation <= link.incarnation) return;
     link.incarnation = peer.incarnation;
     link.broken.clear();
-    release(link);  // to fail: they were for the old process
+    release(link);  // they fail: they were meant for the old process
   }
   deliver({peer.rank, peer.incarnation, {}, {}, peer}, true);
 }
 
-// There is no time limit here that would have to pass first.
+// No timeout has to pass first.
 void LoopbackRank::cut() {
   for (const std::shared_ptr<LoopbackRank>& peer : directory_.all()) {
     if (peer.get() == this) continue;
@@ -193,9 +193,9 @@ void LoopbackRank::deliver(Incoming incoming, bool at_once) {
   bool leaves = !incoming.lost_because.empty();
   if (leaves) {
     Link& link = links_[static_cast<size_t>(incoming.source)];
-    if (incoming.incarnation < link.incarnation) return;  // its successor is known already
+    if (incoming.incarnation < link.incarnation) return;  // its successor is already known
     if (link.broken.empty()) link.broken = incoming.lost_because;
-    release(link);  // to fail
+    release(link);  // they fail
   }
   Clock::time_point when{};
   if (!at_once && options_.largest_delay.count() > 0) {
@@ -246,7 +246,7 @@ void LoopbackRank::run() {
     }
     if (stopping_ || !outgoing_.empty()) continue;
     if (receiver_ != nullptr && !incoming_.empty()) {
-      Clock::time_point next_delivery = incoming_.begin()->first;  // by value: another thread may change the map while this one waits
+      Clock::time_point next_delivery = incoming_.begin()->first;  // a copy: other threads may change the map while this one waits
       changed_.wait_until(lock, next_delivery);
     } else {
       changed_.wait(lock);
@@ -289,7 +289,7 @@ void LoopbackRank::receive(Incoming incoming, MessageReceiver& receiver) {
     known_[place] = incarnation;
     return receiver.on_peer_replaced(*replacement);
   }
-  if (lost_[place] || incarnation != known_[place]) return;  // once lost, nothing more comes
+  if (lost_[place] || incarnation != known_[place]) return;  // no messages after a loss
   if (!lost_because.empty()) {
     lost_[place] = true;
     return receiver.on_peer_lost(source, std::move(lost_because));
@@ -349,7 +349,7 @@ LoopbackNetwork::LoopbackNetwork(int ranks, LoopbackOptions options)
 }
 
 LoopbackNetwork::~LoopbackNetwork() {
-  // All threads end before the first rank goes: each may still talk to the others.
+  // Stop all threads before the first rank is destroyed: each may still access the others.
   for (const auto& rank : directory_.all()) rank->stop();
 }
 

@@ -16,21 +16,21 @@
 namespace pistachio {
 
 struct LoopbackOptions {
-  // Each message takes a random time up to this, so that messages overtake each other.
+  // Each message is delayed randomly up to this, so that messages overtake each other.
   std::chrono::microseconds largest_delay{0};
   uint64_t seed = 1;
 };
 
 class LoopbackRank;
 
-// Who is which rank now. Thread-safe.
+// The current process of each rank. Thread-safe.
 class LoopbackDirectory {
  public:
   explicit LoopbackDirectory(int ranks) : ranks_(static_cast<size_t>(ranks)) {}
 
   std::shared_ptr<LoopbackRank> at(int rank) const;
   std::vector<std::shared_ptr<LoopbackRank>> all() const;
-  // The one that was there before; null: none.
+  // Returns the previous process; null if there was none.
   std::shared_ptr<LoopbackRank> put(int rank, std::shared_ptr<LoopbackRank> process);
 
  private:
@@ -46,23 +46,23 @@ class LoopbackNetwork {
   LoopbackNetwork(const LoopbackNetwork&) = delete;
   LoopbackNetwork& operator=(const LoopbackNetwork&) = delete;
 
-  // Of the process that is this rank now.
+  // Of the current process of the rank.
   Transport& transport(int rank);
 
-  // The rank vanishes at once, with what it had under way: the others lose it, and it loses all others.
+  // The rank vanishes at once with its messages in flight: the others lose it, and it loses all others.
   void lose(int rank);
-  // A process in the place of one that was lost or has stopped; the others take to it with Transport::replace(what this gives). Those that
-  // are lost themselves are lost for it too.
+  // A new process in place of one that was lost or stopped; pass the result to the others' Transport::replace(). Ranks that are lost are
+  // lost for it too.
   RankInfo restart(int rank);
-  // While held, messages from one rank to the other stay with the sender, not sent.
+  // While held, messages from one rank to the other stay unsent with the sender.
   void hold(int from, int to, bool held);
 
  private:
   const LoopbackOptions options_;
   LoopbackDirectory directory_;
-  // By one thread, that of the test.
+  // Used by the test's thread only.
   std::vector<bool> lost_;
-  std::vector<std::shared_ptr<LoopbackRank>> replaced_;  // others may still talk to them
+  std::vector<std::shared_ptr<LoopbackRank>> replaced_;  // other ranks may still access them
 };
 
 }  // namespace pistachio

@@ -12,7 +12,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// What every transport must do is in transport_test.cpp; here is what only this one can.
+// transport_test.cpp covers all transports; these tests are specific to loopback.
 TEST(LoopbackTransportTest, SenderAndReceiverShareNoMemory) {
   MessageCollector receiver;
   LoopbackNetwork network(2);
@@ -81,7 +81,7 @@ TEST(LoopbackTransportTest, RandomDelaysReorderButLoseNothing) {
   SentCounter sent;
   for (int i = 0; i < kMessages; ++i) network.transport(0).send(1, {7, std::to_string(i), {}}, sent.callback());
   sent.wait_for(kMessages);
-  network.transport(0).stop();  // a rank that leaves takes nothing back
+  network.transport(0).stop();  // a leaving rank revokes no messages
   std::vector<int> order;
   for (const auto& [source, message] : receiver.wait_for_messages(kMessages)) order.push_back(std::stoi(message.head));
   EXPECT_FALSE(std::is_sorted(order.begin(), order.end()));

@@ -284,7 +284,7 @@ class MeetingServer::Loop {
   const JobSecret secret_;
   const int listening_;
   const int wake_;
-  // Used by the thread; the oldest first.
+  // Used by the thread; oldest first.
   std::list<Connection> connections_;
   std::map<std::string, std::string> values_;
   std::map<std::string, int64_t> sums_;
@@ -325,7 +325,7 @@ int connected_socket(const std::string& host, int port) {
   return -1;
 }
 
-// False: the connection is over.
+// False if the connection is closed.
 bool send_all(int socket, std::string_view bytes) {
   while (!bytes.empty()) {
     const ssize_t count = ::send(socket, bytes.data(), bytes.size(), MSG_NOSIGNAL);

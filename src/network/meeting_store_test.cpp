@@ -19,7 +19,7 @@ MeetingClient::Deadline soon() {
   return std::chrono::steady_clock::now() + 20s;
 }
 
-// A connection that does not know the secret.
+// A client without the secret.
 class Stranger {
  public:
   explicit Stranger(int port) : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
@@ -32,7 +32,7 @@ class Stranger {
   ~Stranger() { ::close(socket_); }
   bool is_connected() const { return is_connected_; }
   void say(const std::string& bytes) { [[maybe_unused]] ssize_t sent = ::send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL); }
-  // Everything until the other side ends the connection.
+  // Everything until the peer closes the connection.
   std::string hear_all() {
     std::string heard;
     char bytes[4096];
@@ -106,7 +106,7 @@ TEST_F(MeetingStoreTest, UnauthenticatedPeerLearnsOnlyTheNonce) {
     for (char& byte : bytes) byte = static_cast<char>(random());
     Stranger stranger(server_.port());
     stranger.say(bytes);
-    if (length < 64) continue;  // the server still waits for the rest
+    if (length < 64) continue;  // the server still waits for more
     std::string heard = stranger.hear_all();
     EXPECT_LE(heard.size(), 52u + 32u);
     EXPECT_EQ(heard.find("value"), std::string::npos);
@@ -114,7 +114,7 @@ TEST_F(MeetingStoreTest, UnauthenticatedPeerLearnsOnlyTheNonce) {
   expect_service();
 }
 
-TEST_F(MeetingStoreTest, HalfOpenFloodKeepsNobodyOut) {
+TEST_F(MeetingStoreTest, HalfOpenFloodDoesNotLockOutRanks) {
   MeetingClient before("127.0.0.1", server_.port(), secret_, soon());
   std::vector<std::unique_ptr<Stranger>> flood;
   for (size_t i = 0; i < 3 * MeetingServer::kMaxUnauthenticated; ++i) {

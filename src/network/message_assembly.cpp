@@ -11,7 +11,7 @@
 namespace pistachio {
 
 at::Tensor MessageAssembly::ordinary_memory(int64_t bytes) {
-  return at::Tensor(at::detail::empty_cpu({bytes}, at::kByte));  // without the dispatcher, which costs more than a small message
+  return at::Tensor(at::detail::empty_cpu({bytes}, at::kByte));  // bypasses the dispatcher, which costs more than a small message
 }
 
 std::shared_ptr<IncomingMessage> MessageAssembly::new_message(const FrameHeader& header) const {
@@ -34,7 +34,7 @@ std::shared_ptr<IncomingMessage> MessageAssembly::begin_piece(Frame& frame) {
   int64_t whole = header.payload_length < 0 ? 0 : header.payload_length;
   std::shared_ptr<IncomingMessage> incoming;
   if (header.piece_length == whole) {
-    incoming = new_message(header);  // the usual case: complete at once, never in the map
+    incoming = new_message(header);  // common case: complete at once, never in the map
   } else {
     std::shared_ptr<IncomingMessage>& kept = incomplete_[header.message];
     if (kept == nullptr) kept = new_message(header);

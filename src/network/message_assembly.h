@@ -17,26 +17,26 @@ struct IncomingMessage {
   uint64_t number = 0;
   Message message;
   int64_t length = 0;       // of the payload
-  bool is_refused = false;  // there is no memory for it: its pieces are dropped
+  bool is_refused = false;  // out of memory: its pieces are dropped
   int64_t missing = 0;      // bytes of payload
-  int64_t unclaimed = 0;    // of them, those that no piece under way is for
+  int64_t unclaimed = 0;    // of those, bytes without a piece in flight
   bool has_head = false;
 };
 
 class MessageAssembly {
  public:
-  // Memory for a payload of so many bytes; throws if there is none.
+  // Allocates a payload of this many bytes; throws if it cannot.
   using NewPayload = std::function<at::Tensor(int64_t)>;
   MessageAssembly() : MessageAssembly(ordinary_memory) {}
   explicit MessageAssembly(NewPayload new_payload) : new_payload_(std::move(new_payload)) {}
 
-  // The message a piece belongs to, with memory for the whole payload unless it is refused. Throws PeerError when the pieces of one message
+  // The message that a piece belongs to, with memory for the whole payload unless refused. Throws PeerError if pieces of a message
   // contradict each other.
   std::shared_ptr<IncomingMessage> begin_piece(Frame& frame);
-  // Call when the bytes of the piece are in place. One that was refused comes as kUnreceivedKind when all of its pieces have.
+  // Call when the bytes of the piece are in place. A refused message is returned as kUnreceivedKind after its last piece.
   std::optional<Message> finish_piece(IncomingMessage& incoming, const FrameHeader& piece);
 
-  // Null for a piece without bytes, and where the message is refused.
+  // Null for a piece without bytes, and if the message is refused.
   static uint8_t* place_of(IncomingMessage& incoming, const FrameHeader& piece);
 
  private:

@@ -35,7 +35,7 @@ std::optional<Message> receive(MessageAssembly& assembly, Frame frame, const at:
   return assembly.finish_piece(*incoming, frame.header);
 }
 
-TEST(MessageAssemblyTest, PiecesInAnyOrderGiveTheMessage) {
+TEST(MessageAssemblyTest, PiecesAssembleInAnyOrder) {
   at::Tensor payload = numbered_bytes(1000);
   std::mt19937 random(3);
   MessageAssembly assembly;
@@ -62,7 +62,7 @@ TEST(MessageAssemblyTest, NoPayloadDiffersFromEmptyPayload) {
   EXPECT_EQ(empty->payload.numel(), 0);
 }
 
-TEST(MessageAssemblyTest, WithoutMemoryMessageComesWithoutPayload) {
+TEST(MessageAssemblyTest, OutOfMemoryDropsThePayload) {
   MessageAssembly assembly([](int64_t bytes) -> at::Tensor {
     if (bytes > 1000) throw std::bad_alloc();
     return at::empty({bytes}, at::kByte);
@@ -74,7 +74,7 @@ TEST(MessageAssemblyTest, WithoutMemoryMessageComesWithoutPayload) {
   EXPECT_EQ(message->kind, kUnreceivedKind);
   EXPECT_EQ(message->head, std::string("\x09\0head", 6));
   EXPECT_FALSE(message->payload.defined());
-  // The next one that fits is received as ever.
+  // The next message that fits is received as usual.
   EXPECT_EQ(receive(assembly, piece_of(2, 100, 0, 100), numbered_bytes(100))->kind, 9);
 }
 

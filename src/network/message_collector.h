@@ -123,7 +123,7 @@ class SentCounter {
   std::exception_ptr error_;
 };
 
-// 0, 1, 2, ... so that a misplaced byte is seen.
+// 0, 1, 2, ..., so that a misplaced byte is detected.
 inline at::Tensor numbered_bytes(int64_t bytes, int seed = 0) {
   at::Tensor tensor = at::empty({bytes}, at::kByte);
   uint8_t* values = tensor.mutable_data_ptr<uint8_t>();

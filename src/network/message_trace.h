@@ -17,7 +17,7 @@ class MessageTrace {
   static constexpr size_t kKept = 64;
 
   void record(MessageDirection direction, int peer, uint16_t kind, int64_t bytes, Clock::time_point when = Clock::now());
-  // One line a message, oldest first: `0.125 s ago  to 3  kind 7  1.5 KiB`.
+  // One line per message, oldest first: `0.125 s ago  to 3  kind 7  1.5 KiB`.
   std::string to_text() const;
 
  private:

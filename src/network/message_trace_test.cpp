@@ -7,7 +7,7 @@
 namespace pistachio {
 namespace {
 
-TEST(MessageTraceTest, KeepsTheLastMessagesOldestFirst) {
+TEST(MessageTraceTest, KeepsLatestMessagesOldestFirst) {
   MessageTrace trace;
   EXPECT_EQ(trace.to_text(), "");
   for (uint16_t kind = 0; kind < MessageTrace::kKept + 3; ++kind) {

@@ -1,5 +1,5 @@
-// Real processes: this binary starts itself as further ranks, which are then killed, stopped or left alone. A rank that is started so runs
-// the one disabled test below.
+// Real processes: this binary starts itself as further ranks, which are then killed, stopped or left alone. A started rank runs the one
+// disabled test below.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <spawn.h>
@@ -43,7 +43,7 @@ RendezvousOptions meeting_options() {
   return {.timeout = kTestPatience, .secret = JobSecret::from_text("a secret that only these tests have", "test"), .version = "test", .settings = {}};
 }
 
-// What a started rank does: answers until it is told to end or has lost rank 0.
+// Body of a started rank: answers until it is told to stop or has lost rank 0.
 class PeerRank : public MessageReceiver {
  public:
   explicit PeerRank(Transport& transport) : transport_(transport) {}
@@ -79,7 +79,7 @@ class PeerRank : public MessageReceiver {
   int status_ = -1;
 };
 
-// No test but the program that the tests below start as other ranks; disabled so that it runs only when it is asked for by name.
+// Not a test but the program that the tests below start as other ranks; disabled, so that it runs only when requested by name.
 TEST(NetworkPeerProcess, DISABLED_IsARankOfAJob) {
   std::optional<JobIdentity> identity = job_identity([](const char* name) -> const char* { return std::getenv(name); });
   const char* transports = std::getenv(kTransports);
@@ -95,7 +95,7 @@ TEST(NetworkPeerProcess, DISABLED_IsARankOfAJob) {
   std::_Exit(status);
 }
 
-// Rank 0 is this process, the others are started.
+// Rank 0 is this process; starts the others.
 class JobOfProcesses {
  public:
   JobOfProcesses(int ranks, const std::string& transports) {
@@ -120,7 +120,7 @@ class JobOfProcesses {
   pid_t process(int rank) const { return processes_[rank - 1]; }
   const std::vector<RankInfo>& ranks() const { return meeting_.ranks; }
 
-  // The exit status of a rank that ends.
+  // Waits for a rank to exit; returns its exit status.
   int wait_for_end(int rank) {
     int status = 0;
     pid_t& process = processes_[rank - 1];
@@ -232,7 +232,7 @@ TEST_P(NetworkProcessTest, StoppedRankIsLostAndNoticesOnResume) {
   EXPECT_EQ(lost.front().first, 1);
   EXPECT_NE(lost.front().second.find("has sent nothing for"), std::string::npos) << lost.front().second;
   job.exchange(2, 1'000);
-  std::this_thread::sleep_for(1s);  // sleeps longer than the time limit of the others, whatever the order of their clocks
+  std::this_thread::sleep_for(1s);  // longer than the peers' timeout, whatever the phase of their clocks
   kill(job.process(1), SIGCONT);
   EXPECT_EQ(job.wait_for_end(1), kLostRankZero);
   job.exchange(2, 1'000);

@@ -25,12 +25,12 @@ class PeerLosses {
     auto found = losses_.find(peer);
     return found == losses_.end() ? 0 : found->second.count;
   }
-  // Whether nothing more can be hoped for from the process that was there when `count` was asked for.
+  // Whether the process that was there when `count` was read is gone.
   bool is_gone(int peer, uint64_t count_before) const {
     auto found = losses_.find(peer);
     return found != losses_.end() && (found->second.is_lost || found->second.count != count_before);
   }
-  // Of the last loss.
+  // Reason of the last loss.
   std::string why(int peer) const {
     auto found = losses_.find(peer);
     return found == losses_.end() ? "" : found->second.why;

@@ -7,7 +7,7 @@ namespace pistachio {
 
 class ProcessWatch {
  public:
-  // Watches nothing if there is no such process, or the kernel cannot tell.
+  // Watches nothing if there is no such process or the kernel lacks support.
   explicit ProcessWatch(int64_t process = 0);
   ~ProcessWatch();
   ProcessWatch(ProcessWatch&& other) noexcept;

@@ -14,7 +14,7 @@
 namespace pistachio {
 namespace {
 
-// Each text with its length in front: `5:hello`.
+// Length-prefixed text: `5:hello`.
 void add_text(std::string& bytes, const std::string& text) {
   bytes += std::to_string(text.size()) + ":" + text;
 }
@@ -56,7 +56,7 @@ std::string host_name() {
   return name;
 }
 
-// Two machines may have the same name; two containers of one machine need not share memory and see other process numbers.
+// Two machines may have the same name; two containers of one machine may not share memory and have separate pid namespaces.
 std::string machine_identity(const std::string& host) {
   std::ifstream file("/proc/sys/kernel/random/boot_id");
   std::string boot;

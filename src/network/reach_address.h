@@ -7,8 +7,8 @@
 
 namespace pistachio {
 
-// Empty when a connection could be made (it is closed again), else what was wrong at the last attempt. `after_attempt` is told what was wrong
-// at each one; what it throws ends the waiting.
+// Empty once a connection succeeded (it is closed again), else the error of the last attempt. `after_attempt` gets the error of each
+// attempt; an exception it throws ends the wait.
 std::string reach_address(const std::string& host, int port, std::chrono::steady_clock::time_point deadline,
                           const std::function<void(const std::string&)>& after_attempt);
 

@@ -31,9 +31,9 @@ std::string answer_key(int rank, int incarnation) {
   return fmt::format("answer/{}/{}", rank, incarnation);
 }
 
-// What the first rank says to one that was started again.
+// Rank 0's answer to a restarted rank.
 struct ReturnAnswer {
-  std::string refusal;  // empty: it is welcome
+  std::string refusal;  // empty: admitted
   std::string nonce;
   std::vector<std::string> cards;  // packed
   std::vector<int> lost;
@@ -69,13 +69,13 @@ std::string unreachable(const JobIdentity& identity, const std::string& why) {
 
 }  // namespace
 
-// The store with our keys, our deadline and our errors.
+// The store with our key names, timeout and errors.
 class RendezvousStore {
  public:
   RendezvousStore(const JobIdentity& identity, const RendezvousOptions& options)
       : prefix_(fmt::format("pistachio/{}/", identity.attempt)), options_(options), begin_(Clock::now()), deadline_(begin_ + options.timeout) {
     if (identity.rank == 0) {
-      // torchrun's own store has the port.
+      // torchrun's own store occupies the port.
       server_ = std::make_unique<MeetingServer>(identity.launcher_has_store ? 0 : identity.master_port, options_.secret);
       if (identity.launcher_has_store) publish_meeting_port(identity, options_.secret, server_->port(), launcher_options());
       client_ = std::make_unique<MeetingClient>("127.0.0.1", server_->port(), options_.secret, deadline_);
@@ -116,7 +116,7 @@ class RendezvousStore {
     talk([&] { there = client_->has_all({prefix_ + key}); });
     return there;
   }
-  // False: the time was up. `for_what` is for the notice.
+  // False on timeout. `for_what` describes what is missing, for the notice.
   template <typename ForWhat>
   bool wait_for(const std::vector<std::string>& keys, ForWhat for_what) {
     std::vector<std::string> full;
@@ -137,7 +137,7 @@ class RendezvousStore {
       pause = std::min(pause * 2, kLongestPause);
     }
   }
-  // All who wait end with this.
+  // Makes every waiting rank fail with this error.
   void refuse_all(const std::string& why) {
     put(kRefusal, why);
     if (listens()) let_others_see();
@@ -147,7 +147,7 @@ class RendezvousStore {
   static constexpr const char* kRefusal = "refusal";
   static constexpr std::chrono::milliseconds kLongestPause{100};
 
-  // The one that keeps the store must not take it away before the others have seen why they are refused.
+  // The rank that serves the store must not close it before the others have read the reason.
   static void let_others_see() { std::this_thread::sleep_for(kLongestPause * 5); }
 
   LauncherStoreOptions launcher_options() const { return {options_.timeout, options_.while_waiting}; }
@@ -181,7 +181,7 @@ class RendezvousStore {
   const Clock::time_point begin_;
   const Clock::time_point deadline_;
   bool notice_was_given_ = false;
-  std::unique_ptr<MeetingServer> server_;  // of the first rank
+  std::unique_ptr<MeetingServer> server_;  // first rank only
   std::unique_ptr<MeetingClient> client_;
 };
 
@@ -195,7 +195,7 @@ int Rendezvous::port() const {
   return store_->port();
 }
 
-// A rank of a job of another size would be waited for in vain, or never be asked.
+// A rank of a job of another size would wait forever or never be awaited.
 void Rendezvous::compare_sizes() {
   if (identity_.rank == 0 || !store_->wait_for({"ranks"}, [] { return "rank 0"; })) return;
   std::string ranks = store_->get("ranks");
@@ -255,7 +255,7 @@ void Rendezvous::welcome(const RankCard& card, const std::vector<int>& lost, int
 }
 
 void Rendezvous::refuse_return(const RankCard& card, const std::string& why) {
-  // Not asked for again.
+  // Marks the card as answered.
   cards_.at(static_cast<size_t>(card.info.rank)).info.incarnation = card.info.incarnation;
   ReturnAnswer answer;
   answer.refusal = why;
@@ -280,7 +280,7 @@ Meeting Rendezvous::meet(const std::string& address) {
   if (claims > 1) {
     std::string why = fmt::format("two processes say they are rank {}: each must have a RANK of its own, and each job a MASTER_PORT (here {})",
                                   rank, identity_.master_port);
-    // In a job that runs it is the newcomer who is wrong; one whose ranks have not met will lack another rank.
+    // In a running job the newcomer is wrong; in one that has not met yet, another rank will be missing.
     if (!store_->has("all_met")) store_->refuse_all(why);
     throw UserError(why);
   }
@@ -306,7 +306,7 @@ Meeting Rendezvous::meet(const std::string& address) {
   for (int peer = 0; peer < identity_.ranks; ++peer) bytes.push_back(store_->get(card_key(peer)));
   nonce_ = store_->get("nonce");
 
-  // The store must live until all have read it, also when they are about to find that they do not fit.
+  // The store must stay up until all ranks have read it, even if they are about to find that they are incompatible.
   if (store_->count("met") == identity_.ranks) store_->put("all_met", "yes");
   if (store_->listens()) store_->wait_for({"all_met"}, [] { return "all ranks to meet"; });
 

@@ -19,22 +19,22 @@ namespace pistachio {
 
 struct RendezvousOptions {
   std::chrono::milliseconds timeout{60'000};
-  JobSecret secret = JobSecret::random();  // all ranks have the same
+  JobSecret secret = JobSecret::random();  // the same on all ranks
   std::string version;                                        // of the program; must be the same everywhere
-  std::vector<std::pair<std::string, std::string>> settings;  // name and value of those that must agree
-  std::string host;                                           // not empty: what this rank calls its host
-  bool may_return = false;  // a second process with the number of a rank is that rank, started again; else a mistake
-  // Called again and again while this rank waits for others. What it throws ends the waiting, on all ranks if this one keeps the store.
+  std::vector<std::pair<std::string, std::string>> settings;  // name and value of settings that must agree
+  std::string host;                                           // not empty: replaces this rank's host name
+  bool may_return = false;  // a second process with the number of a rank is that rank restarted; otherwise it is an error
+  // Called repeatedly while this rank waits for others. An exception it throws ends the wait, on all ranks if this one serves the store.
   std::function<void()> while_waiting;
-  // Told once what is waited for, when that takes so long that a user might wonder.
+  // Called once with what is missing if the wait takes so long that a user might wonder.
   std::function<void(const std::string&)> notice;
   std::chrono::milliseconds notice_after{5'000};
 };
 
 struct Meeting {
-  std::vector<RankInfo> ranks;  // in order
-  JobSecret key = JobSecret::random();  // known to the ranks of this job only, and made anew for each
-  // For a rank that was started again: those that are not there now, and the first query that it takes part in.
+  std::vector<RankInfo> ranks;  // in rank order
+  JobSecret key = JobSecret::random();  // new for each job and known only to its ranks
+  // For a restarted rank: the ranks that are lost now, and the first query that it takes part in.
   std::vector<int> lost = {};
   int64_t first_query = 0;
 };
@@ -43,23 +43,23 @@ class RendezvousStore;
 
 class Rendezvous {
  public:
-  // Rank 0 listens, the others connect. Throws UserError: the address is wrong or taken, or rank 0 is not there in time.
+  // Rank 0 listens, the others connect. Throws UserError if the address is wrong or taken, or rank 0 does not appear in time.
   Rendezvous(JobIdentity identity, RendezvousOptions options);
   ~Rendezvous();
 
-  // Where rank 0 listens: the answer to master_port 0.
+  // The port that rank 0 listens on, for master_port 0.
   int port() const;
 
-  // `address` is that of this rank's transport. Returns when all ranks have met. Throws UserError that names the ranks which are missing
-  // or do not fit.
-  // Of a rank that was started again: returns when the first rank has let it in.
+  // `address` is that of this rank's transport. Returns when all ranks have met. Throws UserError naming ranks that are missing or
+  // incompatible.
+  // On a restarted rank: returns when rank 0 has admitted it.
   Meeting meet(const std::string& address);
 
-  // On the first rank, once all have met. The card of a new process of this rank, if there is one that is newer than what is known.
+  // On rank 0, once all have met: the card of a new process of this rank, if there is one newer than the known one.
   std::optional<RankCard> find_return(int rank);
-  // What the others are to know of it. Throws UserError: it does not fit.
+  // The RankInfo to announce to the others. Throws UserError if the card is incompatible.
   RankInfo check_return(const RankCard& card);
-  // It may come: see Meeting.
+  // Admits the rank; see Meeting.
   void welcome(const RankCard& card, const std::vector<int>& lost, int64_t first_query);
   void refuse_return(const RankCard& card, const std::string& why);
 

@@ -22,7 +22,7 @@ struct Outcome {
   std::string error;
 };
 
-// Runs the ranks as threads; `change` may alter what one of them says.
+// Runs the ranks as threads; `change` may alter one rank's options.
 std::vector<Outcome> meet_all(int ranks, int present, const std::function<void(int, RendezvousOptions&)>& change = {},
                               std::chrono::milliseconds timeout = 30s) {
   std::vector<Outcome> outcomes(present);
@@ -83,7 +83,7 @@ TEST(RendezvousTest, StoreOwnerCanAbortRendezvous) {
   for (const Outcome& outcome : meet_all(4, 3, change)) EXPECT_EQ(outcome.error, "rank 3 has ended");
 }
 
-// A job of two, whose rank 1 is started again.
+// A job of two ranks whose rank 1 is restarted.
 class ReturnTest : public testing::Test {
  protected:
   ReturnTest() : first_(identity(0, 0), options("1.0")) {
@@ -180,7 +180,7 @@ TEST(RendezvousTest, DifferingSettingIsNamed) {
   }
 }
 
-TEST(RendezvousTest, TwoProcessesOfOneRankAreNoticed) {
+TEST(RendezvousTest, DuplicateRankIsAnError) {
   RendezvousOptions options{.timeout = 2s, .secret = test_secret(), .version = "1.0", .settings = {}};
   Rendezvous first(JobIdentity{.rank = 0, .ranks = 2, .master_port = 0}, options);
   auto meet_as_one = [&] {
@@ -198,7 +198,7 @@ TEST(RendezvousTest, TwoProcessesOfOneRankAreNoticed) {
   EXPECT_NE(texts.find("two processes say they are rank 1"), std::string::npos) << texts;
 }
 
-TEST(RendezvousTest, NobodyAtTheAddress) {
+TEST(RendezvousTest, UnreachableAddressIsNamed) {
   RendezvousOptions options{.timeout = 1s, .secret = test_secret(), .version = "1.0", .settings = {}};
   try {
     Rendezvous rendezvous(JobIdentity{.rank = 1, .ranks = 2, .master_address = "127.0.0.1", .master_port = 1}, options);
@@ -247,7 +247,7 @@ TEST(RankCardTest, HostsAreNumberedByMachine) {
   EXPECT_EQ(ranks[3].host_index, 1);
 }
 
-TEST(RankCardTest, OneMachineMayPlaySeveralHosts) {
+TEST(RankCardTest, OneMachineMaySimulateSeveralHosts) {
   std::vector<RankCard> cards(4);
   for (RankCard& card : cards) card.machine = "left/1";
   cards[0].info.host = cards[1].info.host = "one";
@@ -268,7 +268,7 @@ TEST(RankCardTest, HostKeyStaysWhenRankRestartsElsewhere) {
   EXPECT_NE(before[0].host_key, before[2].host_key);
   cards[1].machine = "third/1";
   std::vector<RankInfo> after = number_hosts(cards);
-  EXPECT_EQ(after[1].host_index, before[2].host_index);  // so an index says nothing to a rank that met the others earlier
+  EXPECT_EQ(after[1].host_index, before[2].host_index);  // so an index means nothing to a rank that met the others earlier
   EXPECT_NE(after[1].host_key, before[2].host_key);
 }
 

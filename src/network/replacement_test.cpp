@@ -1,4 +1,4 @@
-// A rank that is started again, over every transport: the others take to its new process, and the old one is not heard any more.
+// A restarted rank, over every transport: the others switch to its new process and ignore the old one.
 #include <gtest/gtest.h>
 
 #include "network/job_of_transports.h"
@@ -16,10 +16,10 @@ class ReplacementTest : public testing::TestWithParam<TransportKind> {
   }
   ~ReplacementTest() override { job_.stop_all(); }
 
-  // The last message that came to a rank so far, once there are so many.
+  // The head of the latest message, once `count` have arrived.
   std::string last_head(MessageCollector& receiver, size_t count) { return receiver.wait_for_messages(count).back().message.head; }
 
-  // By all others.
+  // On all other ranks.
   void replace(const RankInfo& info) {
     for (int rank = 0; rank < kRanks; ++rank) {
       if (rank == info.rank) continue;
@@ -92,7 +92,7 @@ TEST_P(ReplacementTest, PendingSendsToOldProcessFail) {
   EXPECT_EQ(sent.failed(), 1);
 }
 
-// Of UCX, where the old process may live on, as one does that was stopped for long.
+// UCX only: there the old process may live on, like one that was stopped for long.
 TEST_P(ReplacementTest, LateMessagesOfOldProcessAreDropped) {
   if (GetParam() == TransportKind::Loopback) GTEST_SKIP() << "the old one is stopped there";
   RankInfo info = job_.restart(2);
@@ -105,7 +105,7 @@ TEST_P(ReplacementTest, LateMessagesOfOldProcessAreDropped) {
   receivers_[0].wait_for_messages(1);
   job_[1].send(0, {7, "other", {}});
   for (const auto& [source, message] : receivers_[0].wait_for_messages(2)) EXPECT_NE(message.head, "late");
-  // Its goodbye is none of the new one.
+  // Its goodbye must not affect the new process.
   job_.replaced(0).stop();
   job_[0].send(2, {7, "still there", {}});
   EXPECT_EQ(last_head(fresh_, 1), "still there");

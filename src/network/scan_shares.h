@@ -21,24 +21,24 @@ class ScanShares {
  public:
   using Asker = std::function<void(int rank, uint32_t scan)>;
   using Teller = std::function<void(int rank, uint32_t scan, int64_t unit)>;
-  // Told instead of a unit.
+  // Sent instead of a unit.
   static constexpr int64_t kNone = -1;
 
   ScanShares(Asker ask, Teller tell) : ask_(std::move(ask)), tell_(std::move(tell)) {}
 
-  // This rank's share, in the order in which it will read it.
+  // This rank's share, in reading order.
   void offer(uint32_t scan, const std::vector<size_t>& units);
-  // The next one of this rank's share that no other rank has got.
+  // The next unit of this rank's share that no other rank has taken.
   std::optional<size_t> take(uint32_t scan);
-  // Nothing more is given to others.
+  // Gives no more units to others.
   void withdraw(uint32_t scan);
 
   struct Answer {
     int rank = 0;
     std::optional<size_t> unit;
   };
-  // Asks another rank and waits for an answer: where several tasks ask for a scan, any of their answers. A unit in it is now this rank's to
-  // read.
+  // Asks another rank and waits for an answer; if several tasks ask for a scan, any of their answers. A unit in it now belongs to this
+  // rank.
   Task<Answer> ask(int rank, uint32_t scan);
 
   void on_question(int source, uint32_t scan);

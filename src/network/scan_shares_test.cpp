@@ -23,7 +23,7 @@ class ScanSharesTest : public testing::Test {
     for (int rank = 0; rank < 2; ++rank) network_.transport(rank).stop();
   }
 
-  // A stall becomes an error.
+  // Turns a hang into an error.
   void run(Task<void> task) {
     CancelSource watchdog({}, std::chrono::steady_clock::now() + std::chrono::seconds(60));
     scheduler_.run(std::move(task), watchdog.token());
@@ -66,14 +66,14 @@ TEST_F(ScanSharesTest, WithdrawnUnitsAreNotHandedOver) {
   EXPECT_EQ(ask_first(second), std::nullopt);
 }
 
-// Whoever asks waits, so there must be an answer whatever state the query is in.
+// The asking rank waits, so it must be answered whatever the state of the query.
 TEST_F(ScanSharesTest, RankWithoutTheQueryAnswers) {
   QueryExchanges second(second_.hub, 1, 0, {});
   EXPECT_EQ(ask_first(second), std::nullopt);  // not begun
   { QueryExchanges first(first_.hub, 1, 0, {}); }
   EXPECT_EQ(ask_first(second), std::nullopt);  // ended
   first_.hub.begin_at(5);
-  EXPECT_EQ(ask_first(second), std::nullopt);  // from before its time
+  EXPECT_EQ(ask_first(second), std::nullopt);  // before this rank joined
 }
 
 TEST_F(ScanSharesTest, EveryUnitIsReadOnce) {

@@ -14,12 +14,12 @@
 
 namespace pistachio {
 
-// Small things travel in the head (at most kLargestHead bytes), rows in the payload.
+// Small data goes in the head (at most kLargestHead bytes), rows in the payload.
 struct Message {
   uint16_t kind = 0;
   std::string head;
-  at::Tensor payload;  // uint8 [bytes] on the host, contiguous; undefined: none. A received one is aligned to 64 bytes and owned alone.
-  int urgency = 0;     // where messages wait for the link, those of more go first; does not travel
+  at::Tensor payload;  // uint8 [bytes] on the host, contiguous; undefined: none. A received one is 64-byte aligned and not shared.
+  int urgency = 0;     // messages waiting for the link are sent in descending order of this; not transmitted
 };
 
 constexpr size_t kLargestHead = 4096;
@@ -29,9 +29,9 @@ class MessageReceiver {
   virtual ~MessageReceiver() = default;
   // Must be short and must not throw or block; may call send().
   virtual void on_message(int source, Message message) noexcept = 0;
-  // Once for each process of a peer at most: nothing can be sent to it and nothing more will come. `why` is a sentence for the user.
+  // At most once per process of a peer: nothing more can be sent to it or will arrive. `why` is a sentence for the user.
   virtual void on_peer_lost(int peer, std::string why) noexcept = 0;
-  // Transport::replace() has taken effect: what comes from here on is of the new process. The loss of the old one was told before.
+  // Transport::replace() has taken effect: later messages are from the new process. on_peer_lost was called for the old one.
   virtual void on_peer_replaced(const RankInfo&) noexcept {}
 };
 
@@ -49,24 +49,24 @@ class Transport {
   virtual int rank() const = 0;
   virtual int ranks() const = 0;
 
-  // Messages that arrive before this are kept. The receiver must live until stop() has returned.
+  // Earlier messages are queued. The receiver must live until stop() returns.
   virtual void start(MessageReceiver& receiver) = 0;
-  // Ends all traffic: what is not sent yet is dropped, callbacks run with an error. No call to the receiver afterwards.
+  // Ends all traffic: drops unsent messages and runs their callbacks with an error. The receiver is not called afterwards.
   virtual void stop() = 0;
 
-  // To oneself as well. `on_sent` runs once, on the transport's thread: when the payload's memory may be used again (null), or with what
-  // went wrong. The payload is kept alive until then.
+  // May send to itself. `on_sent` runs once, on the transport's thread: with null when the payload's memory may be reused, or with an
+  // error. The payload is kept alive until then.
   using SentCallback = std::function<void(std::exception_ptr error)>;
   virtual void send(int peer, Message message, SentCallback on_sent = {}) = 0;
 
-  // A lost peer was started again: messages that are sent from here on go to the new process, and only those of the new one are taken. A
-  // peer that still counts as alive is lost first. News that is older than what is known (by incarnation) changes nothing. Never blocks.
+  // A lost peer was restarted: later messages go to the new process, and only its messages are accepted. A peer that still counts as alive
+  // is lost first. An outdated incarnation is ignored. Never blocks.
   virtual void replace(RankInfo peer) = 0;
-  // Falls silent for good, as if its network were gone: for tests of what this rank and the others make of that.
+  // Goes silent for good, as if its network were gone; for tests of how this rank and the others react.
   virtual void cut() = 0;
 
   virtual TransportStatistics statistics() const = 0;
-  // The last messages, one a line, for a job that hangs or has lost a rank.
+  // The latest messages, one per line, to diagnose a hang or a lost rank.
   virtual std::string recent_messages() const = 0;
 };
 

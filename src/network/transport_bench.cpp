@@ -1,5 +1,5 @@
-// Bandwidth over message size and the time of a small message there and back, between two transports of this process, each with its own
-// thread. UCX's own numbers for comparison (the wheel brings the program):
+// Bandwidth by message size and round-trip time of a small message, between two transports of this process, each with its own thread. UCX's
+// own figures for comparison (the wheel contains the program):
 //   UCX_TLS=tcp ucx_perftest & UCX_TLS=tcp ucx_perftest 127.0.0.1 -t ucp_am_bw -s 4194304
 #include <ATen/ops/zeros.h>
 #include <benchmark/benchmark.h>
@@ -23,7 +23,7 @@ class ArrivalCounter : public MessageReceiver {
   }
   void on_peer_lost(int, std::string why) noexcept override {
     std::fprintf(stderr, "%s\n", why.c_str());
-    std::abort();  // else the benchmark would wait for ever
+    std::abort();  // otherwise the benchmark would hang
   }
 
   void wait_for(int64_t more) {

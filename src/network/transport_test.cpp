@@ -1,4 +1,4 @@
-// What every transport must do, over all of them.
+// Tests that every transport must pass.
 #include "network/transport.h"
 
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ class TransportTest : public testing::TestWithParam<TransportKind> {};
 INSTANTIATE_TEST_SUITE_P(Transports, TransportTest,
                          testing::Values(TransportKind::Loopback, TransportKind::UcxTcp, TransportKind::UcxSharedMemory), transport_name);
 
-// Counts messages and bytes and forgets them: for tests with many.
+// Counts messages and bytes and drops them, for tests with many.
 class MessageCounter : public MessageReceiver {
  public:
   void on_message(int, Message message) noexcept override {
@@ -118,7 +118,7 @@ TEST_P(TransportTest, MessagesBeforeStartAreKept) {
   job.stop_all();
 }
 
-TEST_P(TransportTest, AHundredThousandSmallMessagesFromManyThreads) {
+TEST_P(TransportTest, ManyThreadsSendSmallMessages) {
   constexpr int kThreads = 4;
   constexpr int kEach = 25'000;
   MessageCounter receiver;
@@ -228,7 +228,7 @@ TEST_P(TransportTest, StopUnderTrafficEndsAllCallbacks) {
     receiver->wait_for(20);
     int first = round % 2;
     job[first].stop();
-    (first == 0 ? idle : receiver).reset();  // a later call would be a use after free
+    (first == 0 ? idle : receiver).reset();  // a later callback would be a use after free
     end = true;
     for (std::thread& sender : senders) sender.join();
     job[1 - first].stop();
@@ -247,7 +247,7 @@ TEST_P(TransportTest, SendAfterStopFails) {
   EXPECT_EQ(sent.failed(), 1);
 }
 
-TEST_P(TransportTest, MalformedMessagesAreTheCallersBug) {
+TEST_P(TransportTest, MalformedMessageIsInternalError) {
   JobOfTransports job(GetParam(), 2);
   EXPECT_THROW(job[0].send(2, {7, "", {}}), InternalError);
   EXPECT_THROW(job[0].send(-1, {7, "", {}}), InternalError);

@@ -73,7 +73,7 @@ SentDictionaries::Added SentDictionaries::add(const std::shared_ptr<const Column
     live_bytes_ -= live->bytes;
     return live_.erase(live);
   };
-  // Nobody can refer to those that are gone here.
+  // Nothing can refer to dictionaries that no longer exist here.
   for (auto live = live_.begin(); live != live_.end();) live = live->dictionary.expired() ? retire(live) : live + 1;
   while (!live_.empty() && (live_.size() >= kMostLive || live_bytes_ + bytes > most_bytes_)) retire(live_.begin());
   live_.push_back({dictionary, added.number, 1, bytes});
@@ -88,7 +88,7 @@ std::shared_ptr<const Column> ReceivedDictionary::column() {
     if (column_ != nullptr) return column_;
     block = block_;
   }
-  // Outside of the lock: another lane may do the same work, but none waits for it.
+  // Outside the lock: another lane may repeat the work, but none waits for it.
   at::Tensor bytes = block.is_compressed ? decompress_block(block.bytes) : block.bytes;
   std::shared_ptr<const Column> made = unpack_dictionary(bytes);
   std::lock_guard lock(mutex_);

@@ -23,33 +23,33 @@ using DictionaryNumber = uint32_t;
 
 struct RetiredDictionary {
   DictionaryNumber number = 0;
-  uint32_t references = 0;  // messages of rows that named it
+  uint32_t references = 0;  // row messages that referred to it
 };
 
-// What stands in the heads of messages; reading throws PeerError.
+// Serialized in message heads; reading throws PeerError.
 std::string numbers_to_bytes(const std::vector<DictionaryNumber>& numbers);
 std::vector<DictionaryNumber> numbers_of_bytes(std::string_view bytes);
 std::string retired_to_bytes(const std::vector<RetiredDictionary>& retired);
 std::vector<RetiredDictionary> retired_of_bytes(std::string_view bytes);
 
-// A dictionary as a block, and back. Unpacking throws PeerError.
+// Packs a dictionary into a block, and back. Unpacking throws PeerError.
 at::Tensor pack_dictionary(const Column& dictionary);
 std::shared_ptr<const Column> unpack_dictionary(const at::Tensor& block);
 
-// What one rank knows of the dictionaries it has sent to another in one exchange. For one task. Memory: nothing of the dictionaries.
+// The dictionaries that one rank has sent to another in one exchange. For one task. Memory: none of the dictionaries themselves.
 class SentDictionaries {
  public:
-  // Live ones have so many bytes together at most, or there is only one.
+  // Live dictionaries have at most this many bytes in total, unless there is only one.
   explicit SentDictionaries(int64_t most_bytes) : most_bytes_(most_bytes) {}
 
-  // The next message of rows refers to the dictionary: its number if the receiver has it or will have it.
+  // Called when the next row message refers to the dictionary: its number if the receiver has it or will get it.
   std::optional<DictionaryNumber> refer(const std::shared_ptr<const Column>& dictionary);
 
   struct Added {
     DictionaryNumber number = 0;
     std::vector<RetiredDictionary> retired;  // to be sent along
   };
-  // It does not have it, but gets it now, in so many bytes; the next message of rows refers to it.
+  // Called when the receiver gets the dictionary now, in `bytes` bytes; the next row message refers to it.
   Added add(const std::shared_ptr<const Column>& dictionary, int64_t bytes);
 
   int64_t count() const { return next_number_; }
@@ -58,19 +58,19 @@ class SentDictionaries {
   static constexpr size_t kMostLive = 64;
 
   struct Live {
-    std::weak_ptr<const Column> dictionary;  // an address may be used again when this is gone
+    std::weak_ptr<const Column> dictionary;  // detects an address that was reused
     DictionaryNumber number = 0;
     uint32_t references = 0;
     int64_t bytes = 0;
   };
 
   const int64_t most_bytes_;
-  std::vector<Live> live_;  // the one referred to last is last
+  std::vector<Live> live_;  // least recently used first
   int64_t live_bytes_ = 0;
   DictionaryNumber next_number_ = 0;
 };
 
-// A dictionary that has come; unpacked by the first lane that needs it. Thread-safe.
+// A received dictionary; unpacked by the first lane that needs it. Thread-safe.
 class ReceivedDictionary {
  public:
   explicit ReceivedDictionary(WireBlock block) : block_(std::move(block)) {}
@@ -84,23 +84,23 @@ class ReceivedDictionary {
   std::shared_ptr<const Column> column_;
 };
 
-// Those that have come from one rank in one exchange and are still needed. Not thread-safe: the exchange's lock guards it.
+// The dictionaries received from one rank in one exchange that are still needed. Not thread-safe: guarded by the exchange's lock.
 class ReceivedDictionaries {
  public:
-  // Throws PeerError: it has come already.
+  // Throws PeerError if it has already arrived.
   void add(DictionaryNumber number, WireBlock block);
-  // Those with these numbers; nothing if one of them has not come yet.
+  // The dictionaries with these numbers; nullopt if one has not arrived yet.
   std::optional<std::vector<std::shared_ptr<ReceivedDictionary>>> find(const std::vector<DictionaryNumber>& numbers) const;
-  // A message that named these was worked up; the bytes of those that are dropped because of it.
+  // A message that referred to these was consumed; returns the bytes of dictionaries dropped as a result.
   int64_t release(const std::vector<DictionaryNumber>& numbers);
-  // The bytes of those that are dropped because of it.
+  // Returns the bytes of dictionaries dropped as a result.
   int64_t retire(const std::vector<RetiredDictionary>& retired);
 
   int64_t count() const { return count_; }
 
  private:
   struct Entry {
-    std::shared_ptr<ReceivedDictionary> dictionary;  // null: has not come, but was heard of
+    std::shared_ptr<ReceivedDictionary> dictionary;  // null: announced but not arrived
     int64_t bytes = 0;
     uint32_t released = 0;
     std::optional<uint32_t> references;  // known once it is retired
@@ -108,7 +108,7 @@ class ReceivedDictionaries {
   int64_t drop_if_done(DictionaryNumber number);
 
   std::map<DictionaryNumber, Entry> entries_;
-  int64_t count_ = 0;  // that have come, ever
+  int64_t count_ = 0;  // arrived so far, in total
 };
 
 }  // namespace pistachio

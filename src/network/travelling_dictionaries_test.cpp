@@ -20,7 +20,7 @@ std::vector<std::pair<DictionaryNumber, uint32_t>> pairs(const std::vector<Retir
 
 using NumberedEntries = std::vector<std::pair<DictionaryNumber, uint32_t>>;
 
-TEST(SentDictionaries, ADictionaryIsSentOnce) {
+TEST(SentDictionaries, DictionaryIsSentOnce) {
   SentDictionaries sent(1000);
   auto first = number_dictionary(5), second = number_dictionary(5);
   EXPECT_FALSE(sent.refer(first));
@@ -42,7 +42,7 @@ TEST(SentDictionaries, LeastRecentlyUsedIsRetired) {
   EXPECT_EQ(pairs(added.retired), (NumberedEntries{{1, 1}, {2, 1}}));
   EXPECT_FALSE(sent.refer(second));
   EXPECT_EQ(sent.refer(first), 0U);
-  // Too large for the bound: alone it may be.
+  // Exceeds the bound: allowed only alone.
   EXPECT_EQ(pairs(sent.add(large, 1000).retired), (NumberedEntries{{3, 1}, {0, 3}}));
   EXPECT_EQ(sent.refer(large), 4U);
 }
@@ -53,7 +53,7 @@ TEST(SentDictionaries, DestroyedDictionaryIsRetiredAndNeverConfused) {
   sent.add(first, 100);
   first.reset();
   for (int i = 0; i < 100; ++i) {
-    auto next = number_dictionary(3);  // likely where another was
+    auto next = number_dictionary(3);  // likely at the same address
     ASSERT_FALSE(sent.refer(next));
     SentDictionaries::Added added = sent.add(next, 100);
     ASSERT_EQ(pairs(added.retired), (NumberedEntries{{added.number - 1, 1}}));

@@ -4,7 +4,7 @@
 namespace pistachio {
 
 constexpr unsigned kMessageHandler = 1;
-constexpr unsigned kHeartbeatHandler = 2;  // says nothing but that the sender is alive
+constexpr unsigned kHeartbeatHandler = 2;  // only signals that the sender is alive
 constexpr unsigned kGoodbyeHandler = 3;    // the sender leaves the job
 
 }  // namespace pistachio

@@ -10,7 +10,7 @@
 namespace pistachio {
 namespace {
 
-// What the environment tells UCX is the usual reason.
+// UCX's environment variables are the usual cause.
 std::string ucx_variables() {
   std::string found;
   for (const char* name : {"UCX_TLS", "UCX_NET_DEVICES", "UCX_MODULES"}) {
@@ -34,15 +34,15 @@ UcxContext::UcxContext(int ranks, const UcxSettings& settings) {
   ucp_config_t* config = nullptr;
   require(ucx().ucp_config_read(nullptr, nullptr, &config), "read its settings");
   std::unique_ptr<ucp_config_t, decltype(&ucp_config_release)> owner(config, ucx().ucp_config_release);
-  // Without this UCX takes TCP between processes of one machine: it thinks that shared memory cannot tell when a peer dies. It can, and our
-  // heartbeats can too. Older versions do not know the name.
+  // By default UCX uses TCP between processes of one machine, because it assumes that shared memory cannot detect the death of a peer. It
+  // can, and so can our heartbeats. Older versions do not know this setting.
   ucx().ucp_config_modify(config, "MM_ERROR_HANDLING", "y");
-  // Sender and receiver are rarely on a core at the same time while queries run: a longer queue lets each do more per turn. UCX makes it
-  // twice, for both kinds of shared memory, and buffers for as many messages as its memory grows by: 10 MiB of each kind a rank.
+  // While queries run, sender and receiver are rarely scheduled at the same time: a longer queue lets each do more per turn. UCX allocates
+  // it twice, for both kinds of shared memory, with buffers that grow along: 10 MiB per kind and rank.
   ucx().ucp_config_modify(config, "MM_FIFO_SIZE", "128");
   ucx().ucp_config_modify(config, "MM_RX_BUFS_GROW", "160");
   ucx().ucp_config_modify(config, "MM_SEG_SIZE", std::to_string(kSharedMemorySegment).c_str());
-  ucx().ucp_config_modify(config, "TCP_TX_SEG_SIZE", "64k");  // 8 KiB a system call would halve the speed of TCP
+  ucx().ucp_config_modify(config, "TCP_TX_SEG_SIZE", "64k");  // 8 KiB per system call would halve the bandwidth of TCP
   ucx().ucp_config_modify(config, "KEEPALIVE_INTERVAL", "1s");
   for (const auto& [name, value] : settings) {
     ucs_status_t status = ucx().ucp_config_modify(config, name.c_str(), value.c_str());
@@ -58,7 +58,7 @@ UcxContext::UcxContext(int ranks, const UcxSettings& settings) {
 UcxWorker::UcxWorker(const UcxContext& context) {
   ucp_worker_params_t parameters{};
   parameters.field_mask = UCP_WORKER_PARAM_FIELD_THREAD_MODE;
-  parameters.thread_mode = UCS_THREAD_MODE_SERIALIZED;  // made by one thread, used by another
+  parameters.thread_mode = UCS_THREAD_MODE_SERIALIZED;  // created by one thread, used by another
   require(ucx().ucp_worker_create(context.get(), &parameters, &worker_), "make a worker");
   ucs_status_t status = ucx().ucp_worker_get_efd(worker_, &event_descriptor_);
   if (status != UCS_OK) {

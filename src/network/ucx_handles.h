@@ -11,7 +11,7 @@
 
 namespace pistachio {
 
-// Settings of UCX by name without the prefix UCX_ ("TLS", "tcp"). They win over its environment variables.
+// UCX settings by name without the prefix UCX_ ("TLS", "tcp"). They override its environment variables.
 using UcxSettings = std::vector<std::pair<std::string, std::string>>;
 
 std::string ucx_text(ucs_status_t status);
@@ -21,7 +21,7 @@ inline std::string ucx_text(ucs_status_ptr_t status) {
 
 class UcxContext {
  public:
-  // Throws UserError: no transport can be used, or a setting is wrong.
+  // Throws UserError if no transport is usable or a setting is wrong.
   UcxContext(int ranks, const UcxSettings& settings);
   ~UcxContext() { ucx().ucp_cleanup(context_); }
   UcxContext(const UcxContext&) = delete;
@@ -49,18 +49,18 @@ class UcxWorker {
 
  private:
   ucp_worker_h worker_ = nullptr;
-  int event_descriptor_ = -1;  // UCX's own
+  int event_descriptor_ = -1;  // owned by UCX
 };
 
-// The transports of an endpoint: `sysv/memory`, several joined with a comma.
+// The transports of an endpoint: `sysv/memory`, several separated by commas.
 std::string route_of(ucp_ep_h endpoint);
 
 bool goes_through_shared_memory(const std::string& route);
 
-// What UCX carries through shared memory at once, a frame and its piece: the receiver copies such a piece from there to its place. Larger
-// ones UCX puts together in memory of its own first, which is one copy more. Its queue counts bytes in 16 bits.
+// The largest message (frame and piece) that UCX passes through shared memory in one step, from where the receiver copies the piece to its
+// place. UCX first assembles larger ones in its own memory, which costs another copy. Its queue counts bytes in 16 bits.
 constexpr int64_t kSharedMemorySegment = 60 << 10;
-// In front of a piece: UCX's own words.
+// UCX's own header in front of a piece.
 constexpr int64_t kSharedMemoryOverhead = 192;
 
 }  // namespace pistachio

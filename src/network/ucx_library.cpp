@@ -30,7 +30,7 @@ ucs_log_func_rc_t log_to_stderr(const char*, unsigned, const char*, ucs_log_leve
                                 const char* format, va_list arguments) {
   char text[1024];
   std::vsnprintf(text, sizeof(text), format, arguments);
-  // What was under way to a process that died is still there when a worker goes: known, and of no interest to the user.
+  // Buffers in flight to a process that died are still allocated when the worker is destroyed: known and of no interest to the user.
   for (const char* known : {"was not returned to mpool", "callbacks were not removed"}) {
     if (std::string_view(text).find(known) != std::string_view::npos) return UCS_LOG_FUNC_RC_STOP;
   }
@@ -46,7 +46,7 @@ bool is_handled_by_ucx(int signal) {
          std::string_view(place.dli_fname).find("libucs") != std::string_view::npos;
 }
 
-// Never closed: threads of UCX and its patches of the C library outlive every use.
+// Never closed: UCX's threads and its patches of the C library outlive every use.
 void* open_library(const char* name) {
   void* library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) throw UserError(fmt::format("UCX, which carries data between ranks, cannot be loaded: {}", dlerror()));
@@ -66,7 +66,7 @@ void give_back_signals_and_output(void* ucs) {
   find_symbol(ucs, "ucs_global_opts", options);
   find_symbol(ucs, "ucs_log_push_handler", push_handler);
   find_symbol(ucs, "ucs_debug_disable_signal", disable_signal);
-  // Our own errors say what went wrong.
+  // Our own errors report what went wrong.
   if (std::getenv("UCX_LOG_LEVEL") == nullptr) options->log_component.log_level = UCS_LOG_LEVEL_FATAL;
   push_handler(log_to_stderr);
   for (int signal : {SIGHUP, SIGILL, SIGSEGV, SIGBUS, SIGFPE}) {

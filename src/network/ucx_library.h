@@ -19,7 +19,7 @@ struct UcxLibrary {
   decltype(&::ucp_ep_create) ucp_ep_create;
   decltype(&::ucp_ep_flush_nbx) ucp_ep_flush_nbx;
   decltype(&::ucp_ep_query) ucp_ep_query;
-  decltype(&::ucp_init_version) ucp_init_version;  // what the header's ucp_init calls
+  decltype(&::ucp_init_version) ucp_init_version;  // called by the header's ucp_init
   decltype(&::ucp_request_check_status) ucp_request_check_status;
   decltype(&::ucp_request_free) ucp_request_free;
   decltype(&::ucp_worker_arm) ucp_worker_arm;
@@ -33,12 +33,12 @@ struct UcxLibrary {
   decltype(&::ucp_worker_set_am_recv_handler) ucp_worker_set_am_recv_handler;
   decltype(&::ucp_worker_signal) ucp_worker_signal;
   decltype(&::ucs_status_string) ucs_status_string;
-  std::string file;  // where the library was found
+  std::string file;  // path of the loaded library
 };
 
-// Loads UCX at the first call, from the program's run path: gives back the signals that it takes and sends what it prints to stderr; it
-// prints nothing itself unless UCX_LOG_LEVEL is set. Any thread, but before others start is best: UCX patches memory functions of the
-// C library. Throws UserError when the library or one of its functions is missing.
+// Loads UCX at the first call, from the program's run path; restores the signal handlers that it installs and sends its output to stderr,
+// of which there is none unless UCX_LOG_LEVEL is set. Any thread, but best before others start: UCX patches memory functions of the C
+// library. Throws UserError if the library or one of its functions is missing.
 const UcxLibrary& ucx();
 
 }  // namespace pistachio

@@ -1,4 +1,4 @@
-// The loop, the clock and the peers; ucx_sending.cpp and ucx_receiving.cpp have the rest of the class.
+// The event loop, timers and peers; ucx_sending.cpp and ucx_receiving.cpp implement the rest of the class.
 #include "network/ucx_progress.h"
 
 #include <fmt/format.h>
@@ -18,12 +18,12 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// After work the thread looks for more before it sleeps: an answer often comes sooner than sleeping and waking take.
+// After work the thread polls for more before it sleeps: a reply often arrives sooner than sleeping and waking would take.
 constexpr auto kLookBeforeSleep = 30us;
 constexpr auto kLookForRoom = 50us;
-// How long the last messages of a process that has ended are awaited: they may still lie in shared memory.
+// How long to wait for the last messages of a process that has ended: they may still be in shared memory.
 constexpr auto kDeadPeerDrainTime = 200ms;
-// How long a rank that stops waits for pieces under way, and for its goodbye, which a peer that is gone too never takes.
+// How long a stopping rank waits for pieces in flight, and for its goodbye, which a peer that is gone too never receives.
 constexpr auto kPatienceForPieces = 2s;
 constexpr auto kPatienceForGoodbye = 300ms;
 
@@ -80,8 +80,8 @@ void UcxProgress::connect(const std::vector<RankInfo>& job, const JobSecret& key
     ucs_status_t status = open_endpoint(peer);
     if (status == UCS_OK) continue;
     std::string why = fmt::format("{} cannot be reached: {}", peer.info.to_string(), ucx_text(status));
-    // Who joins a job that runs may meet the address of a rank that has just died and will be replaced too. And a job may be so short that
-    // ranks have left it before others are here: rank 0, where the user is, knows whether that is an error.
+    // A rank that joins a running job may see the address of a rank that has just died and will be replaced. And in a very short job, ranks
+    // may have left before others connect: rank 0, where the user is, knows whether that is an error.
     if (!joins_later && options_.rank == 0) throw PeerError(why);
     mark_broken(peer, why);
   }
@@ -89,7 +89,7 @@ void UcxProgress::connect(const std::vector<RankInfo>& job, const JobSecret& key
   thread_id_ = thread_.get_id();
 }
 
-// Also watches the process if it is one of this machine.
+// Also watches the process if it runs on this machine.
 ucs_status_t UcxProgress::open_endpoint(Peer& peer) {
   ucp_ep_params_t parameters{};
   parameters.field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS | UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE | UCP_EP_PARAM_FIELD_ERR_HANDLER;
@@ -154,12 +154,12 @@ void UcxProgress::replace(RankInfo peer) {
   queue(news);
 }
 
-// False: the transport has ended.
+// False if the transport has ended.
 bool UcxProgress::queue(std::shared_ptr<OutgoingMessage>& message) {
   std::lock_guard lock(mutex_);
   if (ended_) return false;
   queue_.push_back(std::move(message));
-  // Waking costs a system call: only a sleeper needs it. Under the lock, because the worker lives until ended_ is set.
+  // Waking takes a system call, so only wake a sleeping thread. Under the lock, because the worker lives until ended_ is set.
   if (std::exchange(asleep_, false)) ucx().ucp_worker_signal(worker_.get());
   return true;
 }
@@ -192,8 +192,8 @@ void UcxProgress::run() {
   wind_up();
 }
 
-// Gives up all peers if this process did not run for so long that they have given it up: they may have reused memory that UCX lets this
-// one still read, so nothing that comes now may be believed. True if so. Shorter pauses are not held against the peers.
+// If this process did not run for so long that its peers have given it up, gives them all up and returns true: they may have reused memory
+// that UCX still lets this process read, so later messages cannot be trusted. Shorter pauses do not count towards the peers' timeouts.
 bool UcxProgress::notice_own_stall() {
   TimePoint now = Clock::now();
   auto pause = now - loop_began_;
@@ -238,7 +238,7 @@ void UcxProgress::sleep() {
   if (status == UCS_OK) {
     TimePoint until = std::min(next_tick_, next_due());
     auto wait = std::max<Clock::duration>(until - Clock::now(), 0ns);
-    // Room in a queue of shared memory comes without an event.
+    // Free space in a shared-memory queue raises no event.
     if (!outgoing_pieces_.empty()) wait = std::min<Clock::duration>(wait, kLookForRoom);
     std::vector<pollfd> descriptors{{worker_.event_descriptor(), POLLIN, 0}};
     for (const Peer& peer : peers_) {
@@ -255,7 +255,7 @@ void UcxProgress::sleep() {
   asleep_ = false;
 }
 
-// When a bandwidth limit lets something pass.
+// When the bandwidth limit lets the next message pass.
 UcxProgress::TimePoint UcxProgress::next_due() const {
   TimePoint due = TimePoint::max();
   if (holding_back_) due = std::min(due, limit_.free_at());
@@ -327,7 +327,7 @@ void UcxProgress::replace_peer(const RankInfo& info) {
   if (!peer.lost) lose(peer, peer.broken.empty() ? fmt::format("{} was started again", peer.info.to_string()) : peer.broken);
   peer.info = info;
   peer.large_has_turn = false;
-  // What is still under way to the old process no longer counts (abandon_pieces).
+  // Pieces still in flight to the old process no longer count (abandon_pieces).
   peer.pieces_under_way = 0;
   peer.bytes_under_way = 0;
   peer.heartbeats_under_way = 0;
@@ -386,7 +386,7 @@ void UcxProgress::wind_up() {
   for (Peer& peer : peers_) {
     fail_waiting(peer, std::make_exception_ptr(Cancelled(fmt::format("stopped before a message to {} was sent", peer.info.to_string()))));
   }
-  // A peer may be reading the memory of pieces under way: it is given time, or it would read what comes there next.
+  // A peer may still be reading the memory of pieces in flight; without this wait it would read whatever is allocated there next.
   progress_until(kPatienceForPieces, nothing_under_way);
   for (Peer& peer : peers_) {
     if (peer.endpoint != nullptr && peer.broken.empty() && !cut_) send_control(peer, kGoodbyeHandler);

@@ -44,7 +44,7 @@ class UcxProgress {
   using Clock = std::chrono::steady_clock;
   using TimePoint = Clock::time_point;
 
-  // A message from send() to the end of its last piece.
+  // A message from send() until its last piece is done.
   struct OutgoingMessage {
     int peer = 0;
     Message message;
@@ -55,12 +55,12 @@ class UcxProgress {
     bool first_begun = false;
     int pieces_under_way = 0;
     std::exception_ptr error;
-    // Not a message but, at its place among them, the news that the peer was started again.
+    // Not a message but, in order with messages, the replacement of the peer.
     std::optional<RankInfo> replacement;
 
     bool all_begun() const;
   };
-  // What UCX's callbacks get: they stay in their lists, and so alive, until UCX is done with them or gone.
+  // Arguments of UCX's callbacks: they stay in their lists, and so alive, until UCX is done with them or gone.
   struct OutgoingPiece {
     UcxProgress& owner;
     std::shared_ptr<OutgoingMessage> message;  // null: a heartbeat or a goodbye
@@ -82,8 +82,8 @@ class UcxProgress {
     RankInfo info;
     ucp_ep_h endpoint = nullptr;
     uint64_t tag = 0;           // of frames to it
-    int64_t largest_frame = 0;  // of a piece with all that goes in front of it
-    // Not handed to UCX yet or only in part. Small messages need not wait for large ones: the two take turns.
+    int64_t largest_frame = 0;  // of a piece including everything in front of it
+    // Not or only partly handed to UCX. Small messages do not wait for large ones: the two alternate.
     std::deque<std::shared_ptr<OutgoingMessage>> waiting_small;
     std::deque<std::shared_ptr<OutgoingMessage>> waiting_large;
     bool large_has_turn = false;
@@ -96,16 +96,16 @@ class UcxProgress {
     ProcessWatch process;  // of a peer on this machine
     std::optional<TimePoint> ended_at;
     MessageAssembly assembly;
-    std::string broken;  // found in a callback of UCX, where nothing can be closed: why the peer is to be lost
+    std::string broken;  // set in a UCX callback, where nothing can be closed: why the peer is to be lost
     bool lost = false;
     std::string lost_because;
   };
-  // What waits for start().
+  // Queued until start().
   struct Event {
     int peer = 0;
     Message message;
-    std::string lost_because;             // not empty: no message
-    std::optional<RankInfo> replacement;  // the same
+    std::string lost_because;             // not empty: a loss, not a message
+    std::optional<RankInfo> replacement;  // likewise: a replacement
     TimePoint held_since = {};            // by the bandwidth limit
   };
 
@@ -188,24 +188,23 @@ class UcxProgress {
   FrameExpectation expected_;
   MessageReceiver* receiver_ = nullptr;
   std::deque<Event> kept_;
-  // Up to this size a message need not wait for larger ones.
+  // Messages up to this size do not wait for larger ones.
   static constexpr int64_t kSmallMessage = 64 << 10;
-  // A receiver may be so far ahead of its limit: senders do not keep their pace to the microsecond, and what one was late for is caught up.
+  // How far a receiver may be ahead of its limit: senders do not keep pace to the microsecond, and delayed bytes may catch up.
   static constexpr std::chrono::milliseconds kIncomingSlack{20};
-  // A link works while this thread sleeps a little too long: bytes that waited all the time are counted from when the link was free, but no
-  // longer ago than this.
+  // The link keeps working while this thread oversleeps: queued bytes count from when the link became free, but at most this long ago.
   static constexpr std::chrono::milliseconds kMostLateness{50};
   TimePoint given_to_link(TimePoint waiting_since) const { return std::max(waiting_since, Clock::now() - kMostLateness); }
-  // By the bandwidth limit; the windows of their senders bound both.
+  // Delayed by the bandwidth limit; bounded by the senders' windows.
   std::deque<Event> held_small_;
   std::deque<Event> held_large_;
   bool held_large_has_turn_ = false;
   std::list<OutgoingPiece> outgoing_pieces_;
   std::list<IncomingPiece> incoming_pieces_;
-  // Of lost peers: UCX does not always give back what was under way to a process that died, so its memory stays until UCX goes.
+  // Of lost peers: UCX does not always return buffers in flight to a process that died, so their memory stays until UCX is gone.
   std::list<OutgoingPiece> abandoned_outgoing_;
   std::list<IncomingPiece> abandoned_incoming_;
-  std::vector<void*> closing_;  // requests of UCX
+  std::vector<void*> closing_;  // UCX requests
   std::set<std::string> refusals_logged_;
   BandwidthLimit limit_;
   BandwidthLimit incoming_limit_;
@@ -213,10 +212,10 @@ class UcxProgress {
   size_t next_peer_ = 0;
   TimePoint loop_began_;
   TimePoint next_tick_;
-  bool holding_back_ = false;  // by the bandwidth limit
+  bool holding_back_ = false;  // due to the bandwidth limit
   bool leaving_ = false;       // nothing new is received
 
-  // After everything that UCX's callbacks use, so that it goes first.
+  // After everything that UCX's callbacks use, so that it is destroyed first.
   UcxContext context_;
   UcxWorker worker_;
 

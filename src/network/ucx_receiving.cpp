@@ -1,4 +1,4 @@
-// The receiving half of UcxProgress: frames are checked, pieces put together, messages given to the receiver.
+// The receiving half of UcxProgress: validates frames, reassembles pieces, delivers messages to the receiver.
 #include <fmt/format.h>
 
 #include <cstring>
@@ -14,7 +14,7 @@ ucs_status_t UcxProgress::on_message_frame(void* argument, const void* header, s
                                            const ucp_am_recv_param_t* parameters) {
   UcxProgress& self = *static_cast<UcxProgress*>(argument);
   std::optional<Frame> frame = self.accept_frame(header, header_length, length);
-  if (!frame) return UCS_OK;  // also ends a rendezvous: the sender is told that nobody wants the bytes
+  if (!frame) return UCS_OK;  // also ends a rendezvous: the sender learns that the bytes are not wanted
   return self.receive_piece(*frame, data, (parameters->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV) != 0);
 }
 
@@ -36,7 +36,7 @@ ucs_status_t UcxProgress::on_goodbye_frame(void* argument, const void* header, s
 
 void UcxProgress::on_endpoint_error(void* argument, ucp_ep_h endpoint, ucs_status_t status) {
   Peer& peer = *static_cast<Peer*>(argument);
-  if (endpoint != peer.endpoint) return;  // closed already; the peer may have a new one
+  if (endpoint != peer.endpoint) return;  // already closed; the peer may have a new one
   peer.owner->mark_broken(peer, fmt::format("the connection to {} broke: {}", peer.info.to_string(), ucx_text(status)));
 }
 
@@ -49,7 +49,7 @@ std::optional<Frame> UcxProgress::accept_frame(const void* header, size_t header
   Frame& frame = std::get<Frame>(answer);
   Peer& peer = peers_[frame.header.source];
   if (peer.lost || !peer.broken.empty() || leaving_ || cut_) return std::nullopt;
-  // Late words of a process that was replaced, or early ones of one that this rank has not heard of: neither is the peer that is known.
+  // Late frames of a replaced process, or early ones of a process this rank has not heard of: neither is the known peer.
   if (frame.header.incarnation != peer.info.incarnation) return std::nullopt;
   peer.last_heard = loop_began_;
   peer.was_heard = true;
@@ -134,7 +134,7 @@ void UcxProgress::piece_received(IncomingMessage& incoming, const FrameHeader& h
 }
 
 void UcxProgress::deliver(Event event) {
-  // See notice_own_stall(): what a process receives after it was stopped for long is not to be believed.
+  // See notice_own_stall(): messages received after a long stop cannot be trusted.
   if (event.peer != options_.rank && Clock::now() - loop_began_ > options_.peer_timeout) return;
   int64_t bytes = payload_bytes(event.message);
   bool is_limited = incoming_limit_.is_on() && event.peer != options_.rank && bytes > 0;
@@ -147,8 +147,8 @@ void UcxProgress::deliver(Event event) {
   }
 }
 
-// A limit holds for what comes in as well: several ranks may send to this one at once, each of them within its own limit. As where they are
-// sent, small messages take turns with large ones: they tell of ends and cancel queries.
+// The limit also applies to incoming messages: several ranks may send to this one at once, each within its own limit. As on the sending
+// side, small messages alternate with large ones: they signal ends and cancel queries.
 bool UcxProgress::deliver_held() {
   bool any = false;
   while (is_holding() && incoming_limit_.free_at() - kIncomingSlack <= Clock::now()) {

@@ -1,4 +1,4 @@
-// The sending half of UcxProgress: messages become pieces, pieces go to UCX while few enough are under way.
+// The sending half of UcxProgress: splits messages into pieces and hands them to UCX while few enough are in flight.
 #include <ATen/ops/empty.h>
 #include <fmt/format.h>
 
@@ -13,7 +13,7 @@
 namespace pistachio {
 namespace {
 
-// What may be under way to one peer: enough to hide the answers of the rendezvous, little enough for heartbeats to pass in time.
+// Limit in flight to one peer: enough to hide the latency of the rendezvous protocol, little enough for heartbeats to pass in time.
 constexpr int64_t kBytesUnderWay = int64_t{32} << 20;
 constexpr int kPiecesUnderWay = 256;
 constexpr int64_t kLeastPiece = 16 << 10;
@@ -24,7 +24,7 @@ bool UcxProgress::OutgoingMessage::all_begun() const {
   return first_begun && begun == payload_bytes(message);
 }
 
-// Under a bandwidth limit pieces are what passes in a hundredth of a second, so that bytes flow evenly.
+// Under a bandwidth limit a piece is what passes in 10 ms, so that bytes flow evenly.
 int64_t UcxProgress::piece_limit(const Peer& peer, const OutgoingMessage& message) const {
   int64_t head = message.first_begun ? 0 : static_cast<int64_t>(message.message.head.size());
   int64_t most = std::min(options_.piece_bytes, peer.largest_frame - static_cast<int64_t>(sizeof(FrameHeader)) - head);
@@ -69,7 +69,7 @@ bool UcxProgress::begin_pieces() {
   for (size_t idle = 0; idle < peers_.size();) {
     Peer& peer = peers_[next_peer_];
     next_peer_ = (next_peer_ + 1) % peers_.size();
-    // One piece a peer and turn, so that no peer waits for another's backlog.
+    // One piece per peer and turn, so that no peer waits for another's backlog.
     bool begun = begin_next_piece(peer);
     idle = begun ? 0 : idle + 1;
     any |= begun;
@@ -155,13 +155,13 @@ void UcxProgress::piece_sent(OutgoingPiece& piece, ucs_status_t status) {
   Peer& peer = peers_[piece.peer];
   std::shared_ptr<OutgoingMessage> message = std::move(piece.message);
   if (piece.abandoned) {
-    // It was to a process that is lost; the peer may have a new one by now, which this says nothing about.
+    // It was sent to a lost process; this says nothing about the process that may have replaced it.
     abandoned_outgoing_.erase(piece.place);
     return;
   }
   peer.pieces_under_way -= 1;
   peer.bytes_under_way -= piece.length;
-  outgoing_pieces_.erase(piece.place);  // `piece` is gone
+  outgoing_pieces_.erase(piece.place);  // destroys `piece`
   if (status != UCS_OK && !peer.lost) {
     mark_broken(peer, fmt::format("the connection to {} broke: {}", peer.info.to_string(), ucx_text(status)));
   }
@@ -183,7 +183,7 @@ void UcxProgress::fail_waiting(Peer& peer, const std::exception_ptr& error) {
     dropped.swap(*waiting);
     for (auto& message : dropped) {
       if (message->error == nullptr) message->error = error;
-      // Else the end of its last piece under way does it: until then UCX uses the memory.
+      // Otherwise its last piece in flight does this: until then UCX uses the memory.
       if (message->pieces_under_way == 0) finish_outgoing(*message);
     }
   }

@@ -25,17 +25,17 @@ namespace pistachio {
 struct UcxOptions {
   int rank = 0;
   int ranks = 1;
-  // A peer that has been heard of and from which nothing comes for this long is lost; an idle one sends a heartbeat in each interval.
+  // A connected peer that is silent for this long is lost; an idle rank sends a heartbeat every interval.
   std::chrono::milliseconds peer_timeout{5'000};
   std::chrono::milliseconds heartbeat_interval{500};
-  // How long a peer that was never heard of may take.
+  // How long a peer may take until its first message.
   std::chrono::milliseconds connect_timeout{30'000};
-  // Bytes of payload a second that may leave this rank, and as many that may come to it, for evaluation; 0: no limit.
+  // Bytes of payload per second that may leave this rank, and as many that may arrive, for benchmarks; 0: no limit.
   int64_t link_bandwidth_limit = 0;
   bool checksum = false;
   // Largest piece of a payload: small enough to pass in far less than peer_timeout, large enough for full bandwidth.
   int64_t piece_bytes = int64_t{4} << 20;
-  // Settings of UCX by name without the prefix UCX_; they win over its environment variables.
+  // UCX settings by name without the prefix UCX_; they override its environment variables.
   std::vector<std::pair<std::string, std::string>> ucx_settings;
   Logger logger{LogLevel::Warning};
 };
@@ -46,13 +46,13 @@ class UcxTransport final : public Transport {
  public:
   // Throws UserError if UCX cannot start.
   explicit UcxTransport(UcxOptions options);
-  // stop() comes first: a receiver must not outlive its last call.
+  // Calls stop() first: the receiver is not called afterwards.
   ~UcxTransport() override;
 
   // What the others need to reach this rank: bytes for RankInfo::address.
   const std::string& address() const { return address_; }
-  // `job` has all ranks in order, this one too. Messages flow from here on. Throws PeerError: a rank cannot be reached at all. Those in
-  // `lost` are not there now and may be replaced later.
+  // `job` has all ranks in order, including this one. Messages can be sent from here on. Throws PeerError if a rank cannot be reached at
+  // all. Ranks in `lost` are absent now and may be replaced later.
   void connect(const std::vector<RankInfo>& job, const JobSecret& key, const std::vector<int>& lost = {});
 
   int rank() const override;
@@ -65,7 +65,7 @@ class UcxTransport final : public Transport {
   TransportStatistics statistics() const override;
   std::string recent_messages() const override;
 
-  // What UCX chose for the way to a rank, `sysv/memory` or `tcp/eth0`; empty for this rank itself and before connect().
+  // The transport that UCX chose for a rank, `sysv/memory` or `tcp/eth0`; empty for this rank itself and before connect().
   std::string route(int rank) const;
 
  private:

@@ -1,4 +1,4 @@
-// What only the UCX transport does: frames of strangers, limits, checksums, its manners as a library in a process.
+// Behaviour specific to the UCX transport: frames of strangers, limits, checksums, effects on its process.
 #include "network/ucx_transport.h"
 
 #include <arpa/inet.h>
@@ -60,7 +60,7 @@ std::vector<UcxOptions> ranks_with_limit(int ranks, int64_t link_bandwidth_limit
   return options;
 }
 
-// Somebody who knows the address of a rank but not our ways: sends any bytes as a frame.
+// A client that knows a rank's address but not the protocol: sends arbitrary bytes as a frame.
 class Stranger {
  public:
   explicit Stranger(const std::string& address) : context_(1, {{"TLS", "tcp"}}), worker_(context_) {
@@ -106,7 +106,7 @@ FrameHeader frame_from_rank_one() {
   return header;
 }
 
-TEST(UcxTransportTest, GarbageIsRefusedLoggedOnceAndHarmsNobody) {
+TEST(UcxTransportTest, GarbageIsRejectedAndLoggedOnce) {
   LogCollector log;
   MessageCollector receiver;
   JobOfTransports job(two_ranks(log));
@@ -136,7 +136,7 @@ TEST(UcxTransportTest, GarbageIsRefusedLoggedOnceAndHarmsNobody) {
   job.stop_all();
 }
 
-// Frames that only a rank of the job can make, but wrong ones: the connection to that rank is closed.
+// Malformed frames that only a rank of the job can produce: the connection to that rank is closed.
 class DamagedFrameTest : public testing::Test {
  protected:
   std::string refusal_of(const FrameHeader& header, const std::string& head, const std::string& data) {
@@ -222,7 +222,7 @@ std::set<int> listening_ports() {
   return ports;
 }
 
-TEST(UcxTransportTest, GarbageOnTheTcpPortHarmsNobody) {
+TEST(UcxTransportTest, GarbageOnTcpPortIsHarmless) {
   LogCollector log;
   MessageCollector receiver;
   JobOfTransports job(two_ranks(log));
@@ -293,7 +293,7 @@ TEST(UcxTransportTest, UrgentMessagesOvertakeQueuedOnes) {
     EXPECT_TRUE(message.payload.equal(numbered_bytes(message.payload.numel())));
     order.push_back(message.kind == 8 ? "urgent" : message.head);
   }
-  // One may be on its way already.
+  // One may already be in flight.
   EXPECT_LE(std::find(order.begin(), order.end(), "urgent") - order.begin(), 1);
   EXPECT_EQ(order.back(), "3");
   job.stop_all();
@@ -308,12 +308,12 @@ TEST(UcxTransportTest, BandwidthLimitCoversAllIncomingMessages) {
     for (int sender : {1, 2}) job[sender].send(0, {7, "", numbered_bytes(500'000)});
   }
   receiver.wait_for_messages(16);
-  // Each of the senders alone would be through in 350 ms.
+  // Each of the senders alone would take 350 ms.
   EXPECT_GE(std::chrono::steady_clock::now() - begin, std::chrono::milliseconds(700));
   job.stop_all();
 }
 
-TEST(UcxTransportTest, TheLastMessagesCanBeShown) {
+TEST(UcxTransportTest, RecentMessagesCanBeShown) {
   LogCollector log;
   MessageCollector receiver;
   JobOfTransports job(two_ranks(log));
@@ -340,7 +340,7 @@ TEST(UcxTransportTest, SharedMemoryIsTheDefaultInsideAHost) {
   job.stop_all();
 }
 
-TEST(UcxTransportTest, UcxKeepsOurSignalHandlers) {
+TEST(UcxTransportTest, UcxKeepsSignalHandlers) {
   UcxTransport transport(test_options(TransportKind::UcxTcp, 0, 1));
   std::vector<int> signals{SIGHUP, SIGINT, SIGTERM, SIGIO};
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // they handle these themselves
