@@ -17,7 +17,7 @@ TEST(BandwidthLimitTest, BytesPassOneAfterAnother) {
   EXPECT_EQ(limit.free_at(), second);
 }
 
-TEST(BandwidthLimitTest, WithoutALimitBytesTakeNoTime) {
+TEST(BandwidthLimitTest, UnlimitedBytesTakeNoTime) {
   BandwidthLimit limit(0);
   EXPECT_FALSE(limit.is_on());
   auto passed = limit.reserve(INT64_MAX);

@@ -16,14 +16,14 @@ namespace {
 
 using namespace std::chrono_literals;
 
-TEST(CancelTokenTest, AnEmptyTokenIsNeverCancelled) {
+TEST(CancelTokenTest, EmptyTokenIsNeverCancelled) {
   CancelToken token;
   EXPECT_FALSE(token.is_cancelled());
   token.throw_if_cancelled();
   CancelCallback callback(token, [] { FAIL(); });
 }
 
-TEST(CancelTokenTest, TheFirstReasonStays) {
+TEST(CancelTokenTest, FirstReasonStays) {
   CancelSource source;
   source.cancel("by the user");
   source.cancel("too late");
@@ -72,7 +72,7 @@ TEST(CancelTokenTest, LastOwnerMayReleaseInCallback) {
   EXPECT_EQ(child, nullptr);
 }
 
-TEST(CancelTokenTest, RemovalWaitsForARunningCallback) {
+TEST(CancelTokenTest, RemovalWaitsForRunningCallback) {
   for (int round = 0; round < 300; ++round) {
     CancelSource source;
     auto target = std::make_unique<std::atomic<int>>(0);
@@ -119,7 +119,7 @@ class CancelTaskTest : public testing::Test {
   Scheduler scheduler{SchedulerOptions{.workers = 2, .blocking_threads = 1}};
 };
 
-TEST_F(CancelTaskTest, ADeadlineEndsASleepingTask) {
+TEST_F(CancelTaskTest, DeadlineEndsSleepingTask) {
   auto sleep = []() -> Task<void> { co_await sleep_for(24h); };
   CancelSource source({}, std::chrono::steady_clock::now() + 10ms);
   expect_cancelled(sleep(), source.token(), "the deadline passed");

@@ -18,7 +18,7 @@ std::string refusal_of(std::string_view text) {
   return "";
 }
 
-TEST(FaultPlanTest, AnEmptyPlanDoesNothing) {
+TEST(FaultPlanTest, EmptyPlanDoesNothing) {
   FaultPlan none;
   FaultPlan empty("", 1, {});
   for (int point = 0; point <= static_cast<int>(FaultPoint::CancelReceived); ++point) {

@@ -77,7 +77,7 @@ TEST_P(SchedulerTest, AwaitsInLoopDoNotGrowStack) {
   EXPECT_EQ(scheduler.run(sum_in_a_loop(300'000)), 300'000);
 }
 
-TEST_P(SchedulerTest, DeepRecursionDoesNotGrowTheStack) {
+TEST_P(SchedulerTest, DeepRecursionDoesNotGrowStack) {
   EXPECT_EQ(scheduler.run(recurse(100'000)), 100'000);
 }
 
@@ -143,7 +143,7 @@ TEST_P(SchedulerTest, ManyThreadsRunTasksConcurrently) {
   EXPECT_EQ(sum, 4 * 200 * 10);
 }
 
-TEST_P(SchedulerTest, RunFromAWorkerIsRefused) {
+TEST_P(SchedulerTest, RunOnWorkerIsRejected) {
   auto nested = [&]() -> Task<int> {
     co_await reschedule();
     co_return scheduler.run(give(1));
@@ -151,7 +151,7 @@ TEST_P(SchedulerTest, RunFromAWorkerIsRefused) {
   EXPECT_THROW(scheduler.run(nested()), InternalError);
 }
 
-TEST_P(SchedulerTest, ATaskIsAwaitedAtMostOnce) {
+TEST_P(SchedulerTest, TaskIsAwaitedAtMostOnce) {
   auto twice = []() -> Task<int> {
     Task<int> task = give(1);
     int first = co_await task;

@@ -54,7 +54,7 @@ void expect_near(double expected, double actual) {
 }  // namespace
 
 // Figures from real files: TPC-H columns with dictionaries.
-TEST(DistinctTexts, AreFoundFromSizes) {
+TEST(DistinctTexts, EstimatedFromChunkSizes) {
   expect_near(7, estimate({113'743, 43'086, 69, "AIR", "TRUCK"}, 53));
   expect_near(2, estimate({113'743, 17'929, 26, "F", "O"}, 53));
   expect_near(150, estimate({100'000, 104'027, 1'203, "ECONOMY ANODIZED BRASS", "STANDARD POLISHED TIN"}, 2));
@@ -66,11 +66,11 @@ TEST(DistinctTexts, AreFoundFromSizes) {
   expect_near(5, estimate({5, 90, 66, "AFRICA", "MIDDLE EAST"}));
 }
 
-TEST(DistinctTexts, OfUniqueValuesAreAsManyAsRows) {
+TEST(DistinctTexts, UniqueValuesCountAsRows) {
   expect_near(150'000, estimate({37'500, 785'139, 444'843, "10-100-588-9355", "34-999-379-6016"}, 4));
 }
 
-TEST(DistinctTexts, OfLongRunsComeFromTheDictionary) {
+TEST(DistinctTexts, LongRunsUseDictionarySize) {
   expect_near(1'000, estimate({1'000'000, 27'000, 9'000, "Clerk#000000001", "Clerk#000001000"}));
 }
 

@@ -69,7 +69,7 @@ TEST(MergeDictionaries, OnlyWideNumbersAreMerged) {
   EXPECT_FALSE(have_one_dictionary(merger.merge(pieces_of(TypeKind::Integer, at::arange(8, at::kInt)))));
 }
 
-// So it need not be sent again.
+// Otherwise it would have to be sent again.
 TEST(MergeDictionaries, KnownValuesKeepMergedDictionary) {
   DictionaryMerger merger;
   auto first = words({"a", "b"}), second = words({"b", "c"});

@@ -70,7 +70,7 @@ TEST(SettingsTest, EverySettingShowsItsValue) {
   }
 }
 
-TEST(SettingsTest, TheFooterCacheFollowsTheMemoryLimit) {
+TEST(SettingsTest, FooterCacheFollowsMemoryLimit) {
   for (auto [limit, cache] : {std::pair{int64_t{64} << 20, int64_t{16} << 20}, std::pair{int64_t{64} << 30, int64_t{256} << 20}}) {
     Settings settings;
     settings.memory_limit = limit;

@@ -45,9 +45,9 @@ EngineInstance::EngineInstance(Settings settings, const CoreSet& cores)
   bool composite = settings_.composite_kernels;
   CoreSet own_cores = settings_.bind_threads == ThreadBinding::Off ? CoreSet() : cores;
   options.on_worker_start = [composite, own_cores](int) {
-    // A kernel that refuses costs speed at most.
+    // If the kernel refuses, only speed suffers.
     if (!own_cores.empty()) bind_this_thread(own_cores);
-    at::set_num_threads(1);  // our workers are the parallelism
+    at::set_num_threads(1);  // parallelism comes from our workers
     if (composite) kernels::set_kernel_mode(kernels::KernelMode::Composite);
   };
   scheduler_ = std::make_unique<Scheduler>(std::move(options));

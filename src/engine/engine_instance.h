@@ -23,8 +23,8 @@ class PooledAllocator;
 
 class EngineInstance {
  public:
-  // Completes the settings that depend on the machine. Workers stay on the cores if there are any and bind_threads allows it. Throws
-  // UserError when the device is not there.
+  // Fills in the settings that depend on the machine. Binds workers to `cores`, if any are given and bind_threads allows it. Throws
+  // UserError if the device does not exist.
   explicit EngineInstance(Settings settings, const CoreSet& cores = {});
   ~EngineInstance();
 
@@ -33,20 +33,20 @@ class EngineInstance {
   MemoryGovernor& governor() { return governor_; }
   MetadataCache& metadata_cache() { return metadata_cache_; }
 
-  // Where operators run.
+  // The device that operators run on.
   at::Device device() const { return device_; }
 
-  // The most memory that tensors took so far.
+  // Peak memory of tensors so far.
   int64_t peak_memory() const;
 
-  // What one query uses of the engine. `settings` may differ from the engine's in what a query may choose.
+  // One query's share of the engine. `settings` may differ from the engine's in settings that a query may change.
   class QueryScope {
    public:
     enum class Use { ScanOnly, Operators };
     QueryScope(EngineInstance& engine, Settings settings, Use use);
     StorageContext& storage() { return storage_; }
     const ReadPool& read_pool() const { return read_pool_; }
-    // For what operators keep. Beside operators, scans have at most half of the limit: read-ahead must not take what they need.
+    // For memory that operators hold. Scans are limited to half of the limit next to operators: read-ahead must not starve them.
     const MemoryAccount& operator_memory() const { return operator_memory_; }
 
    private:

@@ -19,9 +19,9 @@ namespace pistachio {
 
 namespace {
 
-// Results that wait for the receiver.
+// Result chunks queued for the receiver.
 constexpr int64_t kResultBytes = 16 << 20;
-// A scan of fewer rows rather begins at once than wait for the build side of a join.
+// A scan of fewer rows starts at once instead of waiting for a join filter.
 constexpr double kRowsWorthFiltering = 200'000;
 
 class ChannelSink final : public ChunkSink {
@@ -42,7 +42,7 @@ Task<void> deliver(Channel<Chunk>& channel, ResultReceiver& receiver) {
     Task<std::optional<Chunk>> receiving = channel.receive();
     std::optional<Chunk> chunk = co_await receiving;
     if (!chunk) co_return;
-    // A receiver writes to files and terminals: it may block.
+    // A receiver may block: it writes to files and terminals.
     auto add = [&] { receiver.add(to_device(*chunk, at::kCPU)); };
     co_await run_blocking(add);
   }

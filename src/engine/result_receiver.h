@@ -13,7 +13,7 @@ namespace pistachio {
 struct ResultColumn {
   std::string name;
   LogicalType type;
-  bool is_report = false;  // lines for people or for a program, such as a plan: printed as they are where no format is asked for
+  bool is_report = false;  // lines for people or programs, such as a plan: printed verbatim unless a format is requested
 };
 
 // Takes the result of a statement: begin, chunks, then end or, after an error, break_off. Called from one thread at a time, not always the
@@ -27,9 +27,9 @@ class ResultReceiver {
   virtual void begin(const std::vector<ResultColumn>& columns) = 0;
   virtual void add(const Chunk& chunk) = 0;
   virtual void end() = 0;
-  // No more will come. What was given so far may be out already; whatever is written next must be told apart from it.
+  // The result ends here. What was received so far may already be written; separate any later output from it.
   virtual void break_off() {}
-  // True: a statement whose * would leave out columns that cannot be read fails.
+  // True if a statement whose * would omit unreadable columns must fail.
   virtual bool needs_every_column() const { return false; }
 };
 

@@ -54,7 +54,7 @@ kernels::ColumnSummary summarize_column(const ColumnTotals& totals, const Column
     return column.is_dictionary() ? kernels::summarize_dictionary(column.dictionary_column()->values(), column.codes(), column.validity())
                                   : kernels::summarize(column.values(), column.validity());
   } catch (const UserError&) {
-    refuse_sum(totals);  // kernels know no names
+    refuse_sum(totals);  // kernels do not know column names
   }
 }
 
@@ -82,7 +82,7 @@ std::vector<ColumnTotals> empty_totals(const ScanPlan& plan) {
   return totals;
 }
 
-// UUIDs are stored as bytes and read as text in small letters; a constant may be written either way.
+// UUIDs are stored as bytes and read as lower-case text; a constant may use either case.
 std::vector<RangeFilter> with_plain_uuids(const ParquetTable& table, std::vector<RangeFilter> filters) {
   for (RangeFilter& filter : filters) {
     size_t column = static_cast<size_t>(&table.column(filter.column) - table.columns.data());

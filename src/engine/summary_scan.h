@@ -16,24 +16,24 @@ namespace pistachio {
 struct ColumnTotals {
   std::string name;
   LogicalType type = TypeKind::Blob;
-  int64_t count = 0;  // values that are not NULL
+  int64_t count = 0;  // non-NULL values
   std::optional<ScalarValue> minimum;
   std::optional<ScalarValue> maximum;
   Int128 sum = 0;        // integers, decimals (scaled), dates (days since 1970-01-01), text (characters)
   double float_sum = 0;  // Real and Double
   int64_t text_bytes = 0;
 
-  // Joins what another lane found. Throws UserError when the sum has no room.
+  // Merges the totals of another lane. Throws UserError if the sum overflows.
   void add(const ColumnTotals& other);
   std::string sum_text() const;
 };
 
 struct SummaryResult {
   int64_t rows = 0;      // of the table
-  int64_t selected = 0;  // that passed the filters
+  int64_t selected = 0;  // passed the filters
   int64_t files = 0;
   int64_t bytes_read = 0;
-  int64_t decoded_bytes = 0;  // of the values that came out, as plain values
+  int64_t decoded_bytes = 0;  // of the selected values, as plain values
   double seconds = 0;
   int64_t row_groups = 0;
   int64_t pruned_row_groups = 0;

@@ -198,7 +198,7 @@ std::optional<Column> extract_one_on_device(const FunctionCall& call) {
   return extract_on_device(field, call);
 }
 
-// EXTRACT(second FROM x) has digits behind the point, second(x) has none.
+// EXTRACT(second FROM x) has digits after the point, second(x) has none.
 std::optional<FunctionTypes> resolve_whole_second(Types types, Literals literals) {
   std::optional<FunctionTypes> match = resolve_field<DateField::Second>(types, literals);
   if (match) match->result = TypeKind::BigInt;

@@ -93,7 +93,7 @@ TEST(DateFunctions, ExtractFields) {
   check_field("epoch", date("1970-01-02"), "86400.000000");
   check_field("epoch", time_of_day("01:00:00"), "3600.000000");
   check_field("year", parse_value(TypeKind::TimestampTz, "1999-12-31 23:59:59+00"), "1999");
-  // Before 1970 days begin at midnight too.
+  // Days before 1970 start at midnight too.
   check_field("hour", timestamp("1969-12-31 23:59:59.5"), "23");
   check_field("second", timestamp("1969-12-31 23:59:59.5"), "59.500000");
   check_field("day", timestamp("1969-12-31 23:59:59.5"), "31");
@@ -216,7 +216,7 @@ TEST(DateFunctions, DatesAndDays) {
   check_error("-", {date("2001-10-01"), whole(INT64_MIN)}, "out of range");
   check_error("-", {ScalarValue::of_integer(TypeKind::Date, INT32_MAX), ScalarValue::of_integer(TypeKind::Date, -1)}, "out of range");
   check_refused("+", {date("2001-10-01"), date("2001-10-01")});
-  // An untyped literal beside a date is a date for minus, an interval for plus.
+  // An untyped literal next to a date is a date for minus, an interval for plus.
   ExpressionPtr literal = Expression::untyped(text("1994-01-01"), -1);
   ExpressionPtr day = Expression::constant(date("1994-03-01"));
   EXPECT_EQ(evaluate_constant(make_call("-", {day, literal})).to_string(), "59");
@@ -303,7 +303,7 @@ TEST(DateFunctions, Differences) {
   }
 }
 
-TEST(DateFunctions, Making) {
+TEST(DateFunctions, MakeDateAndTimestamp) {
   check("make_date", {integer(2013), integer(7), integer(15)}, "2013-07-15");
   check("make_date", {integer(-44), integer(3), integer(15)}, "0044-03-15 BC");
   check("make_date", {integer(2024), integer(2), integer(29)}, "2024-02-29");
@@ -368,7 +368,7 @@ ScalarValue timestamp_ns(const char* value) {
 }
 
 TEST(TimestampNs, FieldsAreNotRounded) {
-  // Rounded to microseconds this is the next year.
+  // Rounded to microseconds, this would be in the next year.
   ScalarValue last = timestamp_ns("2023-12-31 23:59:59.9999999");
   check_field("year", last, "2023");
   check_field("second", last, "59.999999900");

@@ -32,7 +32,7 @@ std::optional<Column> match_on_device(const FunctionCall& call, bool negated) {
   try {
     pattern.emplace(call.arguments[1].constant().text, escape);
   } catch (const UserError&) {
-    return std::nullopt;  // an error only if there is a row for it
+    return std::nullopt;  // an error only if a row reaches it
   }
   std::vector<int64_t> pieces;
   std::string literals;
@@ -53,7 +53,7 @@ at::Tensor floor_divided(const at::Tensor& values, int64_t divisor) {
   return at::div(values, divisor, "floor");
 }
 
-// Year, month and day of days since 1970-01-01, year 0 being 1 BC. Years begin in March, so that the leap day is the last.
+// Year, month and day of days since 1970-01-01; year 0 is 1 BC. Years start in March, so that the leap day comes last.
 struct CivilDates {
   at::Tensor year;
   at::Tensor month;

@@ -1,5 +1,5 @@
-// Bodies of functions for arguments on a GPU, where the bodies for the host would have to copy them there and back. Nothing when a call needs
-// the host after all: a pattern that differs from row to row, a field that is rarely asked for, or an error to be raised.
+// Function bodies for arguments on a GPU, where the host bodies would need copies there and back. Nullopt if a call needs the host after
+// all: a pattern that varies by row, a rarely used field, or an error to raise.
 #pragma once
 
 #include <optional>

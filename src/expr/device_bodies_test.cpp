@@ -1,4 +1,4 @@
-// Bodies for a GPU against the bodies for the host, both on the CPU: kernels then run their composite bodies.
+// GPU bodies compared with the host bodies, both on the CPU: kernels then run their composite bodies.
 #include "expr/device_bodies.h"
 
 #include <ATen/ATen.h>
@@ -41,7 +41,7 @@ const Function& function_of(std::string_view name, const std::vector<Argument>& 
   throw std::runtime_error("no such function");
 }
 
-// Whether the body for a GPU took the call; its result is then the host's.
+// Whether the GPU body handled the call; checks that its result equals the host's.
 bool agree(std::string_view name, const std::vector<Argument>& arguments, LogicalType result) {
   const Function& function = function_of(name, arguments);
   FunctionCall call{arguments, arguments[0].column.rows(), result, {}};

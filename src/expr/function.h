@@ -46,10 +46,10 @@ enum class NullRule {
   Own,     // the body handles NULLs
 };
 
-// Where the body `evaluate` works.
+// Where the body `evaluate` runs.
 enum class FunctionPlace {
-  Host,       // it reads values through pointers
-  AnyDevice,  // it calls kernels
+  Host,       // reads values through pointers
+  AnyDevice,  // calls kernels
 };
 
 struct Function {
@@ -58,7 +58,7 @@ struct Function {
   std::optional<FunctionTypes> (*resolve)(std::span<const LogicalType> types, std::span<const bool> literals);
   Column (*evaluate)(const FunctionCall& call);
   FunctionPlace place = FunctionPlace::Host;
-  // For a Host function whose arguments are on a GPU; nothing: this call needs the host.
+  // For a Host function whose arguments are on a GPU; nullopt: this call needs the host.
   std::optional<Column> (*evaluate_on_device)(const FunctionCall& call) = nullptr;
   NullRule null_rule = NullRule::Strict;
   bool can_raise = false;
@@ -68,7 +68,7 @@ struct Function {
   std::string_view description;
 };
 
-// Calls the body that works where the arguments are; without one, copies them to the host and the result back.
+// Calls the body for the arguments' device; without one, copies them to the host and the result back.
 Column call_function(const Function& function, const FunctionCall& call);
 
 }  // namespace pistachio

@@ -36,7 +36,7 @@ class LikePattern {
     std::string literal;
   };
   using Segment = std::vector<Piece>;
-  // What stands between percent signs; the first and the last are anchored.
+  // The parts between percent signs; the first and the last are anchored.
   const std::vector<Segment>& segments() const { return segments_; }
 
  private:

@@ -123,7 +123,7 @@ TEST_P(ChannelTest, ManySendersAndReceivers) {
   EXPECT_LE(channel.statistics().peak_bytes, 64);
 }
 
-TEST_P(ChannelTest, AnItemLargerThanTheLimitPassesAlone) {
+TEST_P(ChannelTest, OversizedItemPassesAlone) {
   Channel<Item> channel(10);
   std::vector<int> numbers;
   auto body = [&](TaskGroup& group) -> Task<void> {
@@ -138,7 +138,7 @@ TEST_P(ChannelTest, AnItemLargerThanTheLimitPassesAlone) {
   EXPECT_LE(channel.statistics().peak_bytes, 1'000);
 }
 
-TEST_P(ChannelTest, AFullChannelStopsTheSender) {
+TEST_P(ChannelTest, FullChannelStopsSender) {
   Channel<Item> channel(10);
   std::atomic<int> sent = 0;
   auto send = [&]() -> Task<void> {
@@ -162,7 +162,7 @@ TEST_P(ChannelTest, AFullChannelStopsTheSender) {
   EXPECT_EQ(sent, 10);
 }
 
-TEST_P(ChannelTest, SendAfterCloseIsABug) {
+TEST_P(ChannelTest, SendAfterCloseIsInternalError) {
   Channel<Item> channel(10);
   channel.close();
   EXPECT_THROW(scheduler.run(send_numbers(channel, 0, 1, 1)), InternalError);

@@ -119,7 +119,7 @@ TEST(PressureTest, CachesShrinkInOrderUntilEnough) {
   EXPECT_EQ(wanted.size(), 4u);
 }
 
-TEST(PressureTest, ACallbackMayReserveAndFail) {
+TEST(PressureTest, CallbackMayReserveAndFail) {
   MemoryGovernor governor(100);
   int calls = 0;
   PressureRegistration registration = governor.add_pressure_callback([&](int64_t) {

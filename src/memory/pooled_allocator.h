@@ -33,7 +33,7 @@ struct PooledAllocatorStatistics {
 class PooledAllocator final : public c10::Allocator {
  public:
   explicit PooledAllocator(PooledAllocatorOptions options = {});
-  // Memory of blocks that are still in use stays mapped for ever.
+  // Memory of blocks that are still in use stays mapped forever.
   ~PooledAllocator() override;
 
   // Throws OutOfMemory, naming memory_limit, when live bytes would exceed the limit.

@@ -155,7 +155,7 @@ TEST(PooledAllocatorTest, LimitIsEnforced) {
 }
 
 // Free memory of any kind, in caches of this and of other threads, is used before an allocation is refused.
-TEST(PooledAllocatorTest, CachesAreEmptiedBeforeTheLimitRefuses) {
+TEST(PooledAllocatorTest, CachesAreEmptiedBeforeRefusal) {
   PooledAllocator allocator(PooledAllocatorOptions{.limit_bytes = 40 * static_cast<int64_t>(kMebibyte)});
   std::atomic<int> phase = 0;
   std::thread other([&] {
@@ -180,7 +180,7 @@ TEST(PooledAllocatorTest, CachesAreEmptiedBeforeTheLimitRefuses) {
   EXPECT_LE(allocator.statistics().peak_mapped_bytes, 40 * static_cast<int64_t>(kMebibyte));
 }
 
-TEST(PooledAllocatorTest, ALowerLimitTrimsAtOnce) {
+TEST(PooledAllocatorTest, LowerLimitTrimsAtOnce) {
   PooledAllocator allocator;
   { c10::DataPtr block = allocator.allocate(32 * kMebibyte); }
   allocator.set_limit(static_cast<int64_t>(kMebibyte));

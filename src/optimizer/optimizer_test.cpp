@@ -20,7 +20,7 @@ TEST(OptimizerTest, RunsToTheEndUnlessCancelled) {
   EXPECT_NE(plan.root, nullptr);
 }
 
-TEST(OptimizerTest, StopsWhenItIsCancelled) {
+TEST(OptimizerTest, StopsWhenCancelled) {
   LogicalPlan plan = one_row();
   CancelSource source;
   source.cancel("enough");

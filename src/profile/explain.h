@@ -9,7 +9,7 @@
 
 namespace pistachio {
 
-// With a profile: what the run of the plan did, on each rank.
+// With a profile: includes the actual figures of each rank.
 std::vector<std::string> explain_text(const PhysicalPlan& plan, const QueryProfile* profile);
 std::string explain_json(const PhysicalPlan& plan, const QueryProfile* profile);
 

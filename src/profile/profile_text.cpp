@@ -17,7 +17,7 @@ double milliseconds(int64_t nanoseconds) {
   return static_cast<double>(nanoseconds) / 1e6;
 }
 
-// One entry a rank: what `show` makes of its figures, `-` where `has_part` says that it has none.
+// One entry per rank: show(figures), or `-` where has_part() is false.
 template <typename HasPart, typename Show>
 std::string each_rank(const std::vector<std::optional<StepFigures>>& ranks, HasPart has_part, Show show) {
   std::vector<std::string> parts;
@@ -33,7 +33,7 @@ bool is_there(const StepFigures&) {
   return true;
 }
 
-// The number over the ranks that have a part, and how far it is from even.
+// The total over the ranks that take part, and its imbalance.
 template <typename HasPart>
 std::vector<int64_t> shares_of(const std::vector<std::optional<StepFigures>>& ranks, HasPart has_part, int64_t StepFigures::*figure) {
   std::vector<int64_t> shares;
@@ -55,7 +55,7 @@ std::string bandwidth_text(double bytes_per_second) {
   return fmt::format("{:.3g} GB/s", bytes_per_second / 1e9);
 }
 
-// Of a timeline, in text and in JSON.
+// Slots of a timeline, in text and in JSON.
 constexpr size_t kSlots = 48;
 
 bool was_watched(const QueryProfile& profile) {

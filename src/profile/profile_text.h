@@ -16,11 +16,11 @@ class StepProfile {
   enum class Kind { Exchange, Join, Other };
   StepProfile(std::vector<std::optional<StepFigures>> ranks, Kind kind);
 
-  // `; actual 10, 1.234 ms, 5.0 KiB`: sums over all ranks. Empty if the step ran nowhere.
+  // `; actual 10, 1.234 ms, 5.0 KiB`: totals over all ranks. Empty if the step ran nowhere.
   std::string total_text() const;
-  // None if there is only one rank or only the first one has a part in the step.
+  // Empty if there is only one rank, or only the first one takes part in the step.
   std::vector<std::string> rank_lines() const;
-  // Sums, and arrays with a number for each rank: null where it has no part.
+  // Adds totals, and arrays with one number per rank: null where it takes no part.
   void add_to(nlohmann::ordered_json& made) const;
 
  private:
@@ -32,9 +32,9 @@ class StepProfile {
   Kind kind_;
 };
 
-// The query as a whole: time, bytes, T_min.
+// The whole query: time, bytes, T_min.
 void add_query_text(const QueryProfile& profile, std::vector<std::string>& lines);
-// A line for each rank and resource; none if no rank was watched.
+// One line per rank and resource; none if nothing was sampled.
 void add_timeline_text(const QueryProfile& profile, std::vector<std::string>& lines);
 void add_query_json(const QueryProfile& profile, nlohmann::ordered_json& made);
 

@@ -7,7 +7,7 @@ namespace pistachio {
 
 namespace {
 
-// All numbers of a step: one list for adding up and for both directions of the travel.
+// All counters of a step, listed once for adding and for both directions of serialization.
 constexpr int64_t StepFigures::*kFigures[] = {&StepFigures::rows,
                                               &StepFigures::chunks,
                                               &StepFigures::nanoseconds,

@@ -16,14 +16,14 @@ namespace pistachio {
 
 // One step of a plan on one rank.
 struct StepFigures {
-  bool gives_rows = false;  // whether the step runs here; an exchange may send from here and give its rows elsewhere
+  bool gives_rows = false;  // whether the step outputs rows here; an exchange may send from here and output its rows elsewhere
   int64_t rows = 0;
   int64_t chunks = 0;
   int64_t nanoseconds = 0;
   int64_t bytes = 0;
-  int64_t from_others = 0;  // of scans: row groups that were dealt to other ranks; of joins: buckets taken over from them
-  // Of exchanges.
-  int64_t rows_sent = 0;  // taken from below, also those that stay on this rank
+  int64_t from_others = 0;  // scans: row groups taken over from other ranks; joins: buckets taken over from them
+  // Exchanges.
+  int64_t rows_sent = 0;  // input rows, including those that stay on this rank
   int64_t bytes_sent = 0;
   int64_t messages_sent = 0;
   int64_t bytes_received = 0;
@@ -35,25 +35,25 @@ struct StepFigures {
 
 struct RankProfile {
   int64_t bytes_read = 0;
-  std::map<uint32_t, StepFigures> steps;  // by their numbers in the plan; those that have a part on this rank
-  std::vector<UseSample> use = {};        // over the time of the query; empty unless it was asked for
+  std::map<uint32_t, StepFigures> steps;  // by step number; only those with a part on this rank
+  std::vector<UseSample> use = {};        // over the time of the query; empty unless requested
 
   int64_t bytes_received() const;
 };
 
-// The number of each step: the same on all ranks, as they have the same plan.
+// The number of each step: the same on all ranks, since they have the same plan.
 std::map<const PhysicalNode*, uint32_t> step_numbers(const PhysicalPlan& plan);
 
-// After the run. Without exchanges the query ran on one rank alone.
+// Call after the run. Without exchanges the query ran on one rank alone.
 RankProfile profile_of(const PhysicalPlan& plan, const ExecutablePlan& executed, const QueryExchanges* exchanges, int64_t bytes_read);
 
 void put_profile(ByteWriter& writer, const RankProfile& profile);
 // Throws PeerError.
 RankProfile get_profile(ByteReader& reader);
 
-// What the hardware can do, as far as it is known; 0: it is not.
+// Hardware bandwidths as far as known; 0: unknown.
 struct Bandwidths {
-  double storage = 0;  // bytes a second of each rank
+  double storage = 0;  // bytes per second and rank
   double link = 0;
 };
 
@@ -63,16 +63,16 @@ struct QueryProfile {
   Bandwidths bandwidths;
 
   int64_t bytes_read() const;
-  // The figures of a step on each rank; empty for a rank that has no part in it.
+  // The figures of a step on each rank; nullopt for a rank that takes no part in it.
   std::vector<std::optional<StepFigures>> step(uint32_t number) const;
-  // The time that storage and links need at least for what was moved; nothing if neither bandwidth is known.
+  // Lower bound of the time that storage and links need for the bytes moved; nullopt if neither bandwidth is known.
   std::optional<double> shortest_seconds() const;
 };
 
 // The sum over all ranks.
 StepFigures total_of(const std::vector<std::optional<StepFigures>>& ranks);
 
-// How much the largest is above the mean: 1 if all have the same. 1 also if all have nothing.
+// Ratio of the maximum to the mean: 1 if all shares are equal, or all are 0.
 double imbalance(const std::vector<int64_t>& shares);
 
 }  // namespace pistachio

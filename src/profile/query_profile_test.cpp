@@ -68,7 +68,7 @@ TEST(QueryProfileTest, RanksAreAddedUp) {
   EXPECT_FALSE(total_of(profile.step(2)).gives_rows);
 }
 
-TEST(QueryProfileTest, ImbalanceIsTheLargestOverTheMean) {
+TEST(QueryProfileTest, ImbalanceIsMaximumOverMean) {
   EXPECT_EQ(imbalance({5, 5, 5}), 1);
   EXPECT_EQ(imbalance({30, 0, 0}), 3);
   EXPECT_EQ(imbalance({0, 0}), 1);
@@ -104,11 +104,11 @@ TEST(ProfileTextTest, SeveralRanksAreShownSideBySide) {
   StepProfile step({rows(10), rows(12), rows(11)}, StepProfile::Kind::Other);
   EXPECT_EQ(step.total_text(), "; actual 33, 0.000 ms");
   EXPECT_EQ(step.rank_lines(), std::vector<std::string>{"ranks: rows 10/12/11 (imbalance 1.1), ms 0.0/0.0/0.0"});
-  // Only the first rank: the total says all.
+  // Only the first rank: the total is enough.
   EXPECT_TRUE(StepProfile({rows(10), std::nullopt}, StepProfile::Kind::Other).rank_lines().empty());
 }
 
-TEST(ProfileTextTest, AnExchangeSaysWhatWasMoved) {
+TEST(ProfileTextTest, ExchangeShowsMovedRows) {
   StepFigures first = rows(9);
   first.rows_sent = 3;
   first.bytes_received = 2048;
@@ -131,7 +131,7 @@ TEST(ProfileTextTest, AnExchangeSaysWhatWasMoved) {
   EXPECT_EQ(made["ranks"]["bytes_received"], (nlohmann::ordered_json{2048, 0}));
 }
 
-TEST(ProfileTextTest, TheQueryEndsWithItsShortestTime) {
+TEST(ProfileTextTest, QueryShowsItsShortestTime) {
   QueryProfile profile;
   profile.seconds = 0.006;
   profile.ranks.resize(2);
@@ -160,7 +160,7 @@ TEST(ProfileTextTest, EachRankHasALineForEachResource) {
   profile.ranks.resize(2);
   std::vector<std::string> lines;
   add_timeline_text(profile, lines);
-  EXPECT_TRUE(lines.empty());  // nobody asked
+  EXPECT_TRUE(lines.empty());  // nothing was requested
   profile.ranks[0].use = {{0, 0, 0, 0}, {1'000'000'000, 3'000'000'000, 0, 500'000'000}, {2'000'000'000, 3'000'000'000, 0, 500'000'000}};
   profile.ranks[1].use = {{0, 0, 0, 0}, {2'000'000'000, 0, 8'000'000, 0}};
   add_timeline_text(profile, lines);

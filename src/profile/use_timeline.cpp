@@ -24,7 +24,7 @@ int64_t process_nanoseconds() {
   return int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
 }
 
-// The counter at a moment between two samples; before the first and after the last it does not move.
+// The counter at a moment between two samples; constant before the first and after the last.
 double value_at(const std::vector<UseSample>& samples, int64_t UseSample::*counter, double nanoseconds) {
   if (samples.empty()) return 0;
   auto later = std::find_if(samples.begin(), samples.end(),
@@ -41,7 +41,7 @@ double value_at(const std::vector<UseSample>& samples, int64_t UseSample::*count
 
 void SampleSeries::add(const UseSample& sample) {
   if (samples_.size() == kMostSamples) {
-    // The first stays, it is the origin; so does the new one, which may be the last and then holds all that was done.
+    // Keeps the first sample, the origin, and the new one, which may be the last and then has the totals.
     size_t kept = 0;
     for (size_t i = 0; i < samples_.size(); i += 2) samples_[kept++] = samples_[i];
     samples_.resize(kept);
@@ -97,7 +97,7 @@ UseTimeline timeline_of(const std::vector<UseSample>& samples, double seconds, s
   double width = timeline.slot_seconds * 1e9;
   for (size_t slot = 0; slot < slots; ++slot) {
     double begin = static_cast<double>(slot) * width;
-    // What comes after the last slot by a hair still belongs to it.
+    // Rounding must not lose the use right after the last slot.
     bool is_last = slot + 1 == slots && !samples.empty();
     double end = is_last ? std::max(begin + width, static_cast<double>(samples.back().nanoseconds)) : begin + width;
     auto growth = [&](int64_t UseSample::*counter) { return value_at(samples, counter, end) - value_at(samples, counter, begin); };
@@ -114,7 +114,7 @@ std::string block_line(const std::vector<double>& values) {
   double largest = values.empty() ? 0 : *std::max_element(values.begin(), values.end());
   std::string line;
   for (double value : values) {
-    // What is there at all is seen.
+    // Any use is visible.
     double height = largest > 0 && value > 0 ? std::clamp(std::ceil(value / largest * 8 - 0.5), 1.0, 8.0) : 0;
     line += kBlocks[static_cast<size_t>(height)];
   }

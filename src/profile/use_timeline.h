@@ -15,22 +15,22 @@ namespace pistachio {
 class QueryExchanges;
 class ReadPool;
 
-// Counters of a rank at a moment, all since the beginning.
+// Counters of a rank at a moment, since the start of the query.
 struct UseSample {
   int64_t nanoseconds = 0;
   int64_t bytes_read = 0;
   int64_t bytes_received = 0;
-  int64_t core_nanoseconds = 0;  // of all threads of the process together
+  int64_t core_nanoseconds = 0;  // of all threads of the process
 };
 
-// Keeps samples that are evenly spread over a time of unknown length. Pure.
+// Keeps evenly spaced samples of a period of unknown length. Pure.
 class SampleSeries {
  public:
   static constexpr size_t kMostSamples = 128;
 
-  // When the next one is wanted.
+  // Time until the next sample is due.
   int64_t interval_nanoseconds() const { return interval_; }
-  // When there are too many, every second one goes and the interval doubles.
+  // At the limit, drops every second sample and doubles the interval.
   void add(const UseSample& sample);
   std::vector<UseSample> take() { return std::move(samples_); }
 
@@ -41,13 +41,13 @@ class SampleSeries {
 
 class UseSampler {
  public:
-  // Both outlive it.
+  // Both must outlive it.
   UseSampler(const ReadPool& reads, const QueryExchanges& exchanges);
   ~UseSampler();
   UseSampler(const UseSampler&) = delete;
   UseSampler& operator=(const UseSampler&) = delete;
 
-  // The samples from begin to end; the thread is gone afterwards.
+  // The samples from start to end; stops the thread.
   std::vector<UseSample> finish();
 
  private:
@@ -58,25 +58,25 @@ class UseSampler {
   const ReadPool& reads_;
   const QueryExchanges& exchanges_;
   UseSample origin_;
-  SampleSeries series_;  // of the thread while it runs
+  SampleSeries series_;  // owned by the thread while it runs
   std::mutex mutex_;
   std::condition_variable stopping_changed_;
   bool is_stopping_ = false;  // guarded by mutex_
   std::thread thread_;
 };
 
-// The use in equal slots of time.
+// Use in equal time slots.
 struct UseTimeline {
   double slot_seconds = 0;
-  std::vector<double> storage;  // bytes a second
-  std::vector<double> network;  // bytes a second that were received
-  std::vector<double> cores;    // that were busy
+  std::vector<double> storage;  // bytes per second
+  std::vector<double> network;  // bytes received per second
+  std::vector<double> cores;    // busy cores
 };
 
-// Over `seconds`, which may be longer than the samples: a rank may be done before others are.
+// Over `seconds`, which may be longer than the samples: a rank may finish before others.
 UseTimeline timeline_of(const std::vector<UseSample>& samples, double seconds, size_t slots);
 
-// `▁▂▇█ `: a character for each value, as high as it is to the largest.
+// `▁▂▇█ `: one character per value, its height relative to the maximum.
 std::string block_line(const std::vector<double>& values);
 
 }  // namespace pistachio

@@ -30,7 +30,7 @@ TEST(SampleSeriesTest, NumberOfSamplesIsBounded) {
   for (size_t i = 1; i < samples.size(); ++i) EXPECT_GT(samples[i].nanoseconds, samples[i - 1].nanoseconds);
 }
 
-TEST(SampleSeriesTest, TheFirstAndTheLastSampleStay) {
+TEST(SampleSeriesTest, FirstAndLastSampleAreKept) {
   for (int64_t count = 1; count <= 600; ++count) {
     SampleSeries series;
     for (int64_t now = 0; now < count; ++now) series.add({.nanoseconds = now});
@@ -41,8 +41,8 @@ TEST(SampleSeriesTest, TheFirstAndTheLastSampleStay) {
   }
 }
 
-TEST(UseTimelineTest, SlotsHoldWhatWasDoneInThem) {
-  // 1 s of reading 1000 bytes, 1 s of receiving 500, then nothing for 2 s; one core busy in the first half of it all.
+TEST(UseTimelineTest, SlotsHoldTheirOwnUse) {
+  // Reads 1000 bytes in the first second, receives 500 in the second, then idles for 2 s; one core is busy in the first half.
   std::vector<UseSample> samples = {{0, 0, 0, 0},
                                     {1'000'000'000, 1000, 0, 1'000'000'000},
                                     {2'000'000'000, 1000, 500, 2'000'000'000},
@@ -68,7 +68,7 @@ TEST(UseTimelineTest, BlocksAreAsHighAsTheValues) {
   EXPECT_EQ(block_line({}), "");
 }
 
-TEST(UseSamplerTest, BeginAndEndAreThere) {
+TEST(UseSamplerTest, SamplesBeginAndEnd) {
   ReadPool reads({});
   LoopbackNetwork network(2);
   ExchangeHub hub(network.transport(0));
