@@ -1,4 +1,4 @@
-"""The command line as a user meets it: answers, errors, exit codes, limits, signals."""
+"""The command line as a user sees it: results, errors, exit codes, limits, signals."""
 
 import json
 import os
@@ -86,7 +86,7 @@ class Scan(WithFolder):
     def test_overflowing_sums_are_an_error(self):
         wide = self.folder / "wide.parquet"
         numbers = pa.array([Decimal("9" * 38)] * 2, pa.decimal128(38, 0))
-        for rows in (1, 2):  # the sum is lost between two chunks, or inside one
+        for rows in (1, 2):  # the sum overflows between two chunks, or inside one
             pq.write_table(pa.table({"d": numbers}), wide, row_group_size=rows)
             for threads in (1, 2):
                 done = pistachio.run("scan", wide, "-s", f"threads={threads}")
@@ -115,7 +115,7 @@ class Scan(WithFolder):
                     self.assertEqual(found, expected, (where, setting, late))
 
     def test_pages_are_pruned_without_late_materialization(self):
-        # Both columns' pruned pages are more than the gap that a read bridges.
+        # The pruned pages of both columns exceed the gap that a read bridges.
         indexed = self.folder / "indexed.parquet"
         rows = 200_000
         pq.write_table(pa.table({"k": pa.array(range(rows), pa.int64()), "v": pa.array([i * 0.5 for i in range(rows)])}), indexed,
@@ -135,7 +135,7 @@ class Scan(WithFolder):
         self.assertLessEqual(answer["peak_memory_bytes"], 20_000_000)
 
     def resident_peak(self, file, *words):
-        """The most memory that a process held which scanned the file, as the system counts it."""
+        """Peak resident memory of a process that scanned the file."""
         with subprocess.Popen([pistachio.BINARY, "scan", "--serve", *words], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
             process.stdin.write(json.dumps({"files": str(file)}) + "\n")
             process.stdin.flush()
@@ -165,7 +165,7 @@ class Scan(WithFolder):
         for limit in (64_000_000, 128_000_000):
             used = self.resident_peak(big, "-s", f"memory_limit={limit}", "-s", "threads=4") - libraries
             self.assertLess(used, limit + 32_000_000)
-        # The file as a whole, as the blocking reader holds it, takes more than either: the limits mean something.
+        # Sanity check: the whole file, as the blocking reader holds it, exceeds both limits.
         whole = self.resident_peak(big, "-s", "memory_limit=4GB", "-s", "reader=blocking") - libraries
         self.assertGreater(whole, 128_000_000 + 32_000_000)
 
@@ -200,7 +200,7 @@ class Scan(WithFolder):
         self.assertEqual(columns["id"], columns["id:1"])
 
     def test_interrupt_cancels_with_130(self):
-        # A storage limit of one byte a second never ends by itself.
+        # A storage limit of one byte per second never finishes.
         process = subprocess.Popen([pistachio.BINARY, "scan", str(self.file), "-s", "storage_bandwidth_limit=1"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         pistachio.wait_until_it_watches_signals(process)
         process.send_signal(signal.SIGINT)
@@ -213,7 +213,7 @@ class Scan(WithFolder):
             process = subprocess.Popen([pistachio.BINARY, *words], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
             pistachio.wait_until_it_watches_signals(process)
             process.terminate()
-            # Its standard input stays open meanwhile: the end of that would be another reason to end.
+            # Its standard input stays open meanwhile: end of input would also end it.
             self.assertEqual(process.wait(timeout=pistachio.WATCHDOG_SECONDS), 143)
             self.assertEqual(process.communicate()[1], "error: terminated\n")
 
@@ -232,8 +232,7 @@ class Scan(WithFolder):
             self.assertIn("thread", done.stderr)
 
     def test_a_hangup_ends_the_program(self):
-        # A library for the network takes the signal for itself when it is loaded.
-        # Whoever runs the tests may be under nohup, and that is inherited.
+        # A network library installs its own handler for the signal when it is loaded. The tests may run under nohup, which is inherited.
         process = subprocess.Popen([pistachio.BINARY, "scan", str(self.file), "-s", "storage_bandwidth_limit=1"], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                    preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL))
         pistachio.wait_until_it_watches_signals(process)
@@ -307,7 +306,7 @@ class Errors(WithFolder):
         self.assertIn("cannot write to standard output", done.stderr)
 
     def in_shell(self, line):
-        """Runs a line of bash in which $0 is the program and $1 a file; status and what was said."""
+        """Runs a line of bash in which $0 is the program and $1 a file; returns its status and stderr."""
         done = subprocess.run(["bash", "-c", line, pistachio.BINARY, str(self.file)], capture_output=True, text=True,
                               timeout=pistachio.WATCHDOG_SECONDS, check=False, stdin=subprocess.DEVNULL)
         return done.returncode, done.stderr
@@ -329,7 +328,7 @@ class Errors(WithFolder):
         self.assertIn("File too large", said)
 
     def test_small_address_space_suffices(self):
-        # As batch systems set it; the program takes what there is.
+        # As batch systems set it; the program uses what is available.
         for limit in (80_000_000, 48_000_000, 6_000_000):
             status, said = self.in_shell(f'ulimit -v {limit}; "$0" scan "$1"')
             self.assertEqual(status, 0, said)

@@ -1,5 +1,5 @@
-"""Statements as long as programs write them: chains and nestings of every kind end in an answer or in an error that names the limit, on one
-rank and on several, and Ctrl-C and query_timeout end them in every phase. No test measures time."""
+"""Statements as long as programs generate them: chains and nestings of every kind end in a result or in an error that names the
+limit, on one rank and on several, and Ctrl-C and query_timeout end them in every phase. No test measures time."""
 
 import os
 import signal
@@ -22,7 +22,7 @@ def listed(separator, write, count):
 
 
 
-# How a statement with so many terms is written, and the only column of its first row, where there is one.
+# The statement with a given number of terms, and the only column of its first row, if there is one.
 ANSWERED = {
     "union all": (10_000, lambda n: f"SELECT count(*) FROM ({' UNION ALL '.join(['SELECT 1 AS a'] * n)})", lambda n: n),
     "union": (10_000, lambda n: f"SELECT count(*) FROM ({' UNION '.join(f'SELECT {i % 10} AS a' for i in range(n))})", lambda n: 10),
@@ -57,7 +57,7 @@ ANSWERED = {
     "views": (300, lambda n: "CREATE VIEW t0 AS SELECT 1 AS a; " + listed("", lambda i: f"CREATE VIEW t{i + 1} AS SELECT a + 1 AS a FROM t{i}; ", n) + f"SELECT a FROM t{n}", lambda n: n + 1),
     "joins": (60, lambda n: f"SELECT count(*) FROM (VALUES (1)) t0(a) {' '.join(f'JOIN (VALUES (1)) t{i}(a) ON t{i}.a = t{i - 1}.a' for i in range(1, n))}", lambda n: 1),
 }
-# Far more than anyone writes: whatever comes, it is no crash and no internal error.
+# Far longer than realistic: anything but a crash or an internal error is accepted.
 ENDURED = {
     "or": lambda: f"SELECT count(*) FROM (VALUES (1)) v(a) WHERE {listed(' OR ', lambda i: f'a = {i}', 100_000)}",
     "case": lambda: f"SELECT CASE {listed(' ', lambda i: f'WHEN a = {i + 2} THEN {i}', 50_000)} END FROM (VALUES (1)) v(a)",
@@ -83,7 +83,7 @@ ENDURED = {
     "subqueries in from": lambda: "SELECT * FROM " + "(SELECT * FROM " * 900 + "(SELECT 1)" + ")" * 900,
     "common tables": lambda: "WITH t0 AS (SELECT 1 AS a)" + "".join(f", t{i + 1} AS (SELECT a FROM t{i})" for i in range(3_000)) + " SELECT a FROM t3000",
 }
-# The same kinds over a table of files, for several ranks: what is written, its terms and the answer. The table has the rows 0, 1, ..., 999.
+# The same kinds over a table of files, for several ranks: statement, number of terms, result. The table has the rows 0, 1, ..., 999.
 OVER_FILES = {
     "or": lambda: (f"SELECT count(*) FROM t WHERE {listed(' OR ', lambda i: f'a = {i}', 5_000)}", 1_000),
     "and": lambda: (f"SELECT count(*) FROM t WHERE {listed(' AND ', lambda i: f'a <> {i + 1_000}', 5_000)}", 1_000),
@@ -99,7 +99,7 @@ OVER_FILES = {
     "too many operators": lambda: (f"SELECT max({' + '.join(['a'] * 20_000)}) FROM t",
                                    "error: too many operators, joins or set operations in a row: more than 12000"),
 }
-# Statements that take their time in one phase, and how they end when query_timeout is over at once.
+# Statements that spend their time in one phase, and how they end when query_timeout expires at once.
 TOO_LATE = {
     "parsing": lambda: f"SELECT {listed(' OR ', lambda i: f'a = {i}', 100_000)} FROM (VALUES (1)) v(a)",
     "binding": lambda: "SELECT count(*) FROM v11",
@@ -153,7 +153,8 @@ class LongStatementsOverRanks(unittest.TestCase):
 
 
 class EndedStatements(unittest.TestCase):
-    """A short query_timeout ends a statement in any phase, and the next one runs; so does Ctrl-C, and the program ends in order."""
+    """A short query_timeout ends a statement in any phase, and the next one runs; so does Ctrl-C, after which the program exits
+    cleanly."""
 
     SETUP = ("CREATE TABLE u AS WITH RECURSIVE r(a) AS (SELECT 0 UNION ALL SELECT a + 1 FROM r WHERE a < 999) SELECT a FROM r; CREATE VIEW v0 AS SELECT 1 AS a;"
              + listed("", lambda i: f"CREATE VIEW v{i + 1} AS SELECT x.a FROM v{i} x, v{i} y WHERE x.a = y.a; ", 11))
@@ -202,12 +203,12 @@ class EndedStatements(unittest.TestCase):
 
 
 class StalledReader(unittest.TestCase):
-    """Nobody reads the output, and the pipe is full: query_timeout and Ctrl-C still end the statement."""
+    """No one reads the output, and the pipe is full: query_timeout and Ctrl-C still end the statement."""
 
     FORMATS = ("csv", "json", "jsonl", "markdown", "parquet", "arrow")
     # Far more than a pipe holds, in every format.
     ROWS = "WITH RECURSIVE r(a) AS (SELECT 0 UNION ALL SELECT a + 1 FROM r WHERE a < 299) SELECT x.a * 300 + y.a AS a, z.a AS b FROM r x, r y, r z"
-    LIMITED = {"markdown": " LIMIT 100000"}  # formatted as a whole before the first byte
+    LIMITED = {"markdown": " LIMIT 100000"}  # formatted completely before the first byte is written
 
     def start(self, form, *words):
         reader, writer = os.pipe()
@@ -229,7 +230,7 @@ class StalledReader(unittest.TestCase):
         for form in self.FORMATS:
             with self.subTest(form):
                 reader, process = self.start(form)
-                os.read(reader, 1)  # the result has begun
+                os.read(reader, 1)  # the result has started
                 process.send_signal(signal.SIGINT)
                 _, errors = process.communicate(timeout=pistachio.WATCHDOG_SECONDS)
                 self.assertEqual((process.returncode, errors), (130, "error: interrupted\n"))

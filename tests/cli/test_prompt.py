@@ -14,7 +14,7 @@ from tests.support.terminal_session import CTRL_C, CTRL_D, PROMPT, TAB, UP, Term
 
 TEN = "(VALUES (1),(2),(3),(4),(5),(6),(7),(8),(9),(10))"
 MAKE_TABLE = f"CREATE TEMP TABLE kept AS SELECT a.n FROM {TEN} a(n), {TEN} b(n), {TEN} c(n), {TEN} d(n);"
-# The first statement shows that the line was taken: Ctrl-C before that would drop the line.
+# The first statement shows that the line was accepted: Ctrl-C before that would drop the line.
 ENDLESS = "SELECT 'be' || 'gun' AS b; SELECT count(*) FROM kept a, kept b, kept c, kept d;"
 
 
@@ -82,7 +82,8 @@ class Interrupts(AtThePrompt):
     def test_hangup_ends_the_shell(self):
         for terminal in ["dumb", "xterm"]:
             session = self.session(TERM=terminal, ignores_hangup=True)
-            # Ctrl-D hands the text over: what a terminal still holds when it is closed is lost. The program shows nothing when it has read it.
+            # Ctrl-D submits the text: input that a terminal still buffers when it is closed is lost. The program shows nothing when it has
+            # read it.
             session.type("SELECT 1 + 1" + CTRL_D)
             session.wait_for("1 + 1")
             time.sleep(0.5)

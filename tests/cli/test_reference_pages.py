@@ -1,4 +1,4 @@
-"""The reference pages say what the program says about itself, and every function says enough."""
+"""The reference pages match the program's own descriptions, and every function is described."""
 
 import sys
 import unittest

@@ -1,4 +1,4 @@
-"""SQL on the command line: formats, exit codes, errors with their place, scripts and pipes."""
+"""SQL on the command line: formats, exit codes, errors with their position, scripts and pipes."""
 
 import json
 import os
@@ -124,7 +124,7 @@ class Statements(unittest.TestCase):
         self.assertEqual(self.run_without_reader(["-s", "on_error=continue", "-c", "SELECT zz", "-c", "SELECT 1"]), (141, ""))
         self.assertEqual(self.run_without_reader(["help"]), (141, ""))
         self.assertEqual(self.run_without_reader(["settings"]), (141, ""))
-        # What is wrong otherwise is still told.
+        # Other errors are still reported.
         code, message = self.run_without_reader(["-c", "SELECT zz"])
         self.assertEqual(code, 1)
         self.assertIn("there is no column zz", message)
@@ -157,7 +157,7 @@ class Statements(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             import pyarrow
             import pyarrow.parquet
-            # More than the engine keeps ready for a slow reader, so that rows are out before the last one fails.
+            # More than the engine buffers for a slow reader, so that rows are printed before the last one fails.
             rows = 3000
             table = pyarrow.table({"a": [1] * (rows - 1) + [0], "t": [f"{i:020}" * 1000 for i in range(rows)]})
             pyarrow.parquet.write_table(table, Path(folder) / "t.parquet", row_group_size=100, use_dictionary=False)
@@ -181,7 +181,7 @@ class Statements(unittest.TestCase):
         self.assertEqual((done.returncode, done.stdout, done.stderr), (1, "", "error: the statement ran longer than query_timeout=200ms\n"))
 
     def test_query_timeout_releases_memory(self):
-        # Each statement keeps rows as long as it runs: what one did not give back, the next ones would miss.
+        # Each statement holds rows while it runs: memory that one fails to release would be missing for the next.
         sorting = "SELECT a.n FROM u a, u b ORDER BY a.n LIMIT 5 OFFSET 99999990;"
         done = pistachio.run("-s", "on_error=continue", "-s", "memory_limit=4GB", "-s", "query_timeout=300ms", "-c", self.ENDLESS + sorting * 3, "--format", "csv")
         self.assertEqual(done.stdout, "error: the statement ran longer than query_timeout=300ms\n" * 3, done.stderr)
@@ -250,7 +250,7 @@ class Statements(unittest.TestCase):
         rows = 30_000
         values = ",\n".join(f"({number}, 'row; {number}')" for number in range(rows))
         script = f"CREATE TABLE t(a BIGINT, b VARCHAR);\nINSERT INTO t VALUES\n{values}\n;\nSELECT count(*) AS n FROM t;\n"
-        # Read again for each line, the statement takes a minute.
+        # If the statement were lexed again for each line, this would take a minute.
         done = subprocess.run([pistachio.BINARY, "--format", "csv"], input=script, capture_output=True, text=True, timeout=30)
         self.assertEqual(done.stdout, f"n\n{rows}\n", done.stderr)
 
@@ -278,7 +278,7 @@ class Statements(unittest.TestCase):
                 refused = pistachio.run("-c", f"SELECT * FROM '{folder}/{name}'")
                 self.assertEqual(refused.returncode, 1)
                 self.assertIn(f"is a {kind} file; only Parquet files can be read", refused.stderr)
-            # What is in a file counts, not its name.
+            # The content of a file counts, not its name.
             shutil.copy(path, Path(folder) / "really.csv")
             self.assertEqual(pistachio.run("-c", f"SELECT sum(a) AS s FROM '{folder}/really.csv'").stdout, "s\n6\n")
         for scheme in ("http", "https", "hdfs", "ftp"):

@@ -1,4 +1,4 @@
-"""Columns that SQL cannot read, nested ones and those of one name: listed by DESCRIBE, noted by *, refused by name."""
+"""Columns that SQL cannot read, nested ones and duplicate names: listed by DESCRIBE, omitted by * with a note, rejected by name."""
 
 import sys
 import tempfile

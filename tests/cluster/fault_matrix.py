@@ -26,17 +26,17 @@ from tools.tpch_data import ensure_tpch  # noqa: E402
 
 QUERY = ("SELECT o_orderpriority, l_shipmode, count(*) AS lines, sum(l_extendedprice) AS price, count(DISTINCT c_custkey) AS customers "
          "FROM lineitem JOIN orders ON l_orderkey = o_orderkey JOIN customer ON o_custkey = c_custkey GROUP BY 1, 2 ORDER BY 1, 2")
-# Tables of files are spread anyway, and the session's marks must not be.
+# Tables of files are distributed anyway, and the session's marker tables must not be.
 OPTIONS = ("-s", "peer_timeout=2s")
-# Many small messages and windows that fill, so that there is something to fail at.
+# Many small messages and windows that fill up, so that there are many points to fail at.
 POINT_OPTIONS = (*OPTIONS, "-s", "allow_faults=on", "-s", "restart_ranks=on", "-s", "message_bytes=16KiB", "-s", "queue_limit=64KiB", "-s", "chunk_rows=4096",
                  "-s", "join_distribution=repartition")
 WATCHDOG_SECONDS = 60
 LOSSES = ("kill", "stop", "cut")
-# Points that only the first rank passes, or only the others.
+# Points that only the first rank reaches, or only the others.
 OF_THE_FIRST = {"plan_sent", "finished_received", "cancel_sent", "sort_rows"}
 OF_OTHERS = {"plan_received", "tables_opened", "part_ended", "finished_sent", "cancel_received"}
-# Passed by queries that are cancelled.
+# Reached by cancelled queries.
 OF_CANCELLED = {"cancel_sent", "cancel_received"}
 TOO_LATE = "the statement ran longer than query_timeout"
 LACKS = {"nospace": "No space left on device", "nomemory": "out of memory"}
@@ -74,7 +74,7 @@ def fault_in_query(randomness, ranks, folder, expected, seconds):
     rank = randomness.randrange(1, ranks)
     number = randomness.choice((signal.SIGKILL, signal.SIGSTOP))
     with PistachioCluster(ranks, *OPTIONS, folder=folder, watchdog_seconds=WATCHDOG_SECONDS * 2) as cluster:
-        # A rank that no other has heard of yet has half a minute before it is missed: not every run is to take so long.
+        # A rank that no other has heard from yet is given half a minute: not every run should take that long.
         if randomness.random() < 0.9:
             cluster.run(QUERY)
         statement = cluster.begin(QUERY)
@@ -91,7 +91,7 @@ def fault_in_query(randomness, ranks, folder, expected, seconds):
 
 
 def fault_at_start(randomness, ranks, folder, expected):
-    """Only by killing: a rank that is stopped before the ranks have met is waited for as long as any that is slow."""
+    """Only by killing: a rank that is stopped before the ranks have met is awaited like any slow one."""
     with PistachioSession(*OPTIONS, folder=folder, ranks=ranks, watchdog_seconds=WATCHDOG_SECONDS * 2) as session:
         statement = Statement(session, QUERY)
         wait_until(lambda: session.process and len(children_of(session.process.pid)) == ranks - 1, "all ranks")
@@ -106,7 +106,7 @@ def fault_at_start(randomness, ranks, folder, expected):
 
 
 class FaultPoints:
-    """Faults at named points of queries on a cluster that starts lost ranks again: one cluster for many of them."""
+    """Faults at named points of queries on a cluster that restarts lost ranks: one cluster for many of them."""
 
     def __init__(self, ranks, folder, expected):
         self.ranks, self.folder, self.expected = ranks, folder, expected
@@ -122,7 +122,7 @@ class FaultPoints:
             wait_until(lambda: not any(map(is_running, processes)), "the end of all processes", WATCHDOG_SECONDS)
 
     def open(self):
-        """A cluster that has run the query once, so that what it keeps (metadata) is there."""
+        """A cluster that has run the query once, so that its caches (metadata) are warm."""
         if self.cluster and self.losses < MOST_LOSSES_OF_A_CLUSTER:
             return
         self.close()
@@ -142,7 +142,7 @@ class FaultPoints:
 
     def run(self, randomness, points):
         point = randomness.choice(points)
-        # The first rank cannot be stopped or cut off: it is the one that has to notice.
+        # The first rank cannot be stopped or cut off: it has to detect the loss.
         rank = 0 if point in OF_THE_FIRST else randomness.randrange(1 if point in OF_OTHERS else 0, self.ranks)
         action = randomness.choice(("kill", *LACKS, "delay") if rank == 0 else (*LOSSES, *LACKS, "delay"))
         fault = f"{point}:{rank}:{randomness.choice((1, 1, 1, 1, 2, 3))}={action}"
@@ -197,7 +197,7 @@ class FaultPoints:
 
 
 def run_seeds(seeds, ranks, scale, report):
-    """How many runs had which outcome, and the problems."""
+    """The number of runs per outcome, and the problems."""
     folder = ensure_tpch(scale)
     with PistachioSession(folder=folder) as alone:
         expected = alone.run(QUERY).csv

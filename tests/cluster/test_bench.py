@@ -1,4 +1,5 @@
-"""`pistachio bench join|skew|overlap|alltoall|scaling`: tables, JSON and pictures are well-formed and agree; wrong input is refused at once."""
+"""`pistachio bench join|skew|overlap|alltoall|scaling`: tables, JSON and charts are well-formed and consistent; wrong input is
+rejected at once."""
 
 import json
 import re
@@ -33,7 +34,7 @@ class BenchOfRanks(unittest.TestCase):
         cls.folder = Path(folder.name)
 
     def bench(self, kind, *words):
-        """(what it printed, its JSON, the root of its SVG)"""
+        """(standard output, JSON, root of the SVG)"""
         figures, picture = self.folder / f"{kind}.json", self.folder / f"{kind}.svg"
         done = pistachio.run("bench", kind, *words, "--json", figures, "--plot", picture)
         self.assertEqual(done.returncode, 0, done.stderr)
@@ -76,11 +77,11 @@ class BenchOfRanks(unittest.TestCase):
         self.assertEqual(len(re.findall(r"^\d columns? ", shown, re.MULTILINE)), 8)
         for row in figures["variants"]:
             self.assertEqual(row["limits"], {"storage_bandwidth_limit": 80_000_000, "link_bandwidth_limit": 40_000_000})
-            # Half of the rows of both sides move between two ranks, with 8 bytes a column.
+            # Half of the rows of both sides move between two ranks, with 8 bytes per column.
             columns = 1 + int(row["case"].split()[0])
             self.assertGreater(row["bytes_received"], 50_000 * columns * 8 / 4 * 0.8)
             self.assertGreater(row["ratio"], 0.9)
-        # The tables are those that were asked for.
+        # The tables have the requested contents.
         probe = pq.read_table(self.folder / "join_20000_30000_3_0.5/probe.parquet")
         build = pq.read_table(self.folder / "join_20000_30000_3_0.5/build.parquet")
         self.assertEqual((probe.num_rows, probe.column_names), (30_000, ["k", "p1", "p2", "p3"]))
@@ -104,7 +105,7 @@ class BenchOfRanks(unittest.TestCase):
         storage, link = map(int, re.search(r"q03: storage_bandwidth_limit=(\d+) and link_bandwidth_limit=(\d+): each needs", shown).groups())
         last = figures["variants"][-1]
         self.assertEqual(last["limits"], {"storage_bandwidth_limit": storage, "link_bandwidth_limit": link})
-        # About the same time, for the variant that they were chosen with.
+        # About the same time, for the variant that the limits were derived from.
         self.assertLess(max(last["phases"]["storage"], last["phases"]["link"]) / min(last["phases"]["storage"], last["phases"]["link"]), 1.5)
 
     def test_scaling(self):
@@ -114,7 +115,7 @@ class BenchOfRanks(unittest.TestCase):
         self.assertEqual(len(list(picture.iter(f"{SVG}circle"))), 2)
 
     def test_all_to_all(self):
-        # A stand-in for UCX's program, which need not be there: a server that waits, and a client that prints what the real one prints.
+        # A stand-in for UCX's program, which may not be installed: a server that waits, and a client that prints like the real one.
         perftest = self.folder / "perftest"
         perftest.write_text("#!/bin/sh\ncase \"$*\" in *am_bw*) echo 'iterations,overall_bw,overall_mr'; echo ' 7,1000.00,3486';; *) exec sleep 60;; esac\n")
         perftest.chmod(perftest.stat().st_mode | stat.S_IXUSR)
@@ -127,7 +128,7 @@ class BenchOfRanks(unittest.TestCase):
             self.assertEqual(size["perftest"], 1000 * 2**20)
             self.assertAlmostEqual(size["ratio"], size["one_link"] / size["perftest"])
         self.assertEqual(len(list(picture.iter(f"{SVG}polyline"))), 5)
-        # A row for each size in the table of messages and in that of queries.
+        # One row per size in the table of messages and in that of queries.
         self.assertEqual(len(re.findall(r"^ *\d+\.0 KiB ", shown, re.MULTILINE)), 4)
         self.assertFalse(figures["interrupted"])
 
@@ -165,7 +166,7 @@ class BenchOfRanks(unittest.TestCase):
     def test_a_png_is_converted(self):
         programs = self.folder / "programs"
         programs.mkdir()
-        # In place of rsvg-convert, which need not be there: -o TARGET SOURCE.
+        # A stand-in for rsvg-convert, which may not be installed: -o TARGET SOURCE.
         converter = programs / "rsvg-convert"
         converter.write_text('#!/bin/sh\nexec /bin/cp "$3" "$2"\n')
         converter.chmod(converter.stat().st_mode | stat.S_IXUSR)
@@ -187,7 +188,7 @@ class BenchOfRanks(unittest.TestCase):
         wait_until(lambda: not is_running(rank), "the end of the other rank")
 
     def interrupted(self, kind, words, is_time):
-        """(what it printed, its JSON) of a benchmark that gets Ctrl-C when `is_time` of its output so far."""
+        """(standard output, JSON) of a benchmark that receives Ctrl-C once `is_time` is true of its output so far."""
         figures = self.folder / "interrupted.json"
         figures.unlink(missing_ok=True)
         command = [pistachio.BINARY, "bench", kind, *map(str, words), "--json", str(figures)]

@@ -1,4 +1,4 @@
-"""Ctrl-C and query_timeout end a statement on all ranks; what comes after runs as if nothing had been."""
+"""Ctrl-C and query_timeout end a statement on all ranks; later statements run normally."""
 
 import os
 import signal
@@ -31,7 +31,7 @@ class Cancel(unittest.TestCase):
         cls.folder = ensure_tpch("0.01")
 
     def check_idle(self, processes):
-        """They do nothing any more but send heartbeats."""
+        """They only send heartbeats."""
         before = {pid: processor_seconds(pid) for pid in processes}
         time.sleep(1)
         for pid in processes:
@@ -41,7 +41,7 @@ class Cancel(unittest.TestCase):
         words = [pistachio.BINARY, "cluster", "-n", "3", "--", "-d", str(self.folder), "-c", ENDLESS]
         process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         ranks = rank_processes(process.pid, 2)
-        # Until the query runs on all of them: starting takes a rank a second of a core at most.
+        # Until the query runs on all of them: starting takes at most a second of a core per rank.
         end = time.monotonic() + pistachio.WATCHDOG_SECONDS
         while min(processor_seconds(pid) for pid in ranks.values()) < 1.5 and time.monotonic() < end:
             time.sleep(0.1)

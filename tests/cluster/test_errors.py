@@ -71,7 +71,7 @@ class Errors(unittest.TestCase):
             self.assertRegex(error, rf"^\S*damaged_{group}.parquet, row group {group}, column row")
             ranks.update(re.findall(r"\(on rank (\d)\)$", error))
             self.check_alive()
-        # Row groups are dealt out, so each rank has met one.
+        # Row groups are dealt out, so each rank has read one.
         self.assertEqual(ranks, {"1", "2"})
 
     def test_an_overflow(self):

@@ -1,4 +1,4 @@
-"""A handful of the runs of fault_matrix.py, which makes as many as wanted."""
+"""A few of the runs of fault_matrix.py, which makes any number of them."""
 
 import random
 import sys
@@ -32,7 +32,7 @@ class FaultMatrix(unittest.TestCase):
         finally:
             faults.close()
         self.assertEqual({fault: outcome for fault, outcome in outcomes.items() if outcome.is_wrong}, {})
-        # They were met.
+        # The faults were reached.
         kinds = Counter(outcome.kind for outcome in outcomes.values())
         self.assertEqual((kinds["run again"], kinds["lacked"], kinds["ended"]), (3, 6, 1), outcomes)
 

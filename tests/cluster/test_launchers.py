@@ -1,4 +1,4 @@
-"""The launchers that clusters have, the real ones where they are installed: the same answers, and no fewer threads than without them."""
+"""The launchers of real clusters, if they are installed: the same results, and no fewer threads than without them."""
 
 import json
 import os
@@ -20,7 +20,7 @@ TORCHRUN = Path(sys.executable).with_name("torchrun")
 
 
 def documents(text):
-    """The JSON documents of a text, one after the other."""
+    """The JSON documents in a text, one after the other."""
     found, decoder = [], json.JSONDecoder()
     text = text.strip()
     while text:
@@ -42,7 +42,7 @@ class Launchers(unittest.TestCase):
         answer, threads = documents(output)
         self.assertEqual(answer, self.expected)
         cores = len(os.sched_getaffinity(0))
-        # Each of the ranks has its share of the cores, whatever the launcher thinks of OpenMP.
+        # Each rank has its share of the cores, whatever OMP_NUM_THREADS the launcher sets.
         self.assertEqual(int(list(threads[0].values())[-1]), max(1, cores // ranks))
 
     def launch(self, *words, **variables):
@@ -64,7 +64,7 @@ class Launchers(unittest.TestCase):
                 self.check(self.torchrun(ranks), ranks)
 
     def test_torchrun_does_not_reduce_threads(self):
-        # It sets this by itself for more than one rank; with one rank the share is all cores, so that a reduction would be seen.
+        # torchrun sets this itself for more than one rank; with one rank the share is all cores, so that a reduction would show.
         self.check(self.torchrun(1, OMP_NUM_THREADS="1"), 1)
 
     def test_mpirun(self):

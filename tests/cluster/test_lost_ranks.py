@@ -1,4 +1,4 @@
-"""A rank is killed, stopped or asked to end: all queries end, with one error that says which rank it was, and rank 0 stays usable."""
+"""A rank is killed, stopped or asked to end: all queries end with one error that names the rank, and rank 0 stays usable."""
 
 import os
 import signal
@@ -13,7 +13,7 @@ from tests.support.pistachio_cluster import PistachioCluster, is_running, wait_u
 from tests.support.pistachio_session import StatementFailed
 from tools.tpch_data import ensure_tpch
 
-# Some 700 million pairs: minutes, if nothing ends it.
+# Some 700 million pairs: minutes, unless something ends it.
 ENDLESS = "SELECT count(*) FROM lineitem a, lineitem b WHERE a.l_linenumber = b.l_linenumber AND a.l_comment || b.l_shipmode < b.l_comment"
 SHORT = "SELECT count(*) FROM lineitem, orders WHERE l_orderkey = o_orderkey"
 RANKS = 3
@@ -29,7 +29,7 @@ class LostRanks(unittest.TestCase):
         return PistachioCluster(RANKS, *OPTIONS, *options, folder=self.folder)
 
     def check_loss(self, number, rank=2):
-        """Gives the error of the statement that ran."""
+        """Returns the error of the running statement."""
         with self.cluster() as cluster:
             self.assertEqual(cluster.run(SHORT).csv, "count\n60175\n")
             statement = cluster.begin(ENDLESS)
@@ -37,13 +37,13 @@ class LostRanks(unittest.TestCase):
             cluster.signal(rank, number)
             error = statement.wait()
             self.assertRegex(error, rf"^[^\n]*rank {rank} \(host \S+, process {cluster.ranks[rank]}\)[^\n]*$")
-            # The next one says so at once, and what needs no other rank works.
+            # The next statement reports it at once, and statements that need no other rank work.
             with self.assertRaisesRegex(StatementFailed, f"rank {rank} is lost, .*process {cluster.ranks[rank]}.*start the cluster again"):
                 cluster.run(SHORT)
             self.assertEqual(cluster.run("SELECT 6 * 7 AS a").csv, "a\n42\n")
             self.assertEqual(cluster.run("SHOW peer_timeout").csv, "peer_timeout\n2s\n")
             if number == signal.SIGSTOP:
-                # The others have given it up, and it them.
+                # The others have given it up, and it has given up the others.
                 cluster.signal(rank, signal.SIGCONT)
                 wait_until(lambda: not is_running(cluster.ranks[rank]), "the end of the rank that goes on")
             return error

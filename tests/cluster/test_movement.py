@@ -1,5 +1,5 @@
-"""How rows move between ranks: ORDER BY, frequent keys, join filters, small tables, files that every rank has for itself. One cluster each, answers
-checked against DuckDB."""
+"""How rows move between ranks: ORDER BY, frequent keys, join filters, small tables, rank-local files. One cluster each; results
+are checked against DuckDB."""
 
 import csv
 import io
@@ -27,14 +27,14 @@ LATE_ROWS = 6_000_000
 
 def write_tables(folder):
     chance = random.Random(11)
-    # Half of the rows have one key, which comes in every row group.
+    # Half of the rows have one key, which occurs in every row group.
     keys = [7 if i % 2 else chance.randrange(20_000) for i in range(PROBE_ROWS)]
     probe = pa.table({"k": pa.array(keys, pa.int32()), "v": pa.array(range(PROBE_ROWS), pa.int64())})
     pq.write_table(probe, folder / "probe.parquet", row_group_size=100_000)
-    # Here it is the greatest one of a sorted table.
+    # Here it is the greatest key of a sorted table.
     keys = sorted(19_999 if i % 2 else chance.randrange(20_000) for i in range(PROBE_ROWS))
     pq.write_table(probe.set_column(0, "k", pa.array(keys, pa.int32())), folder / "sorted_probe.parquet", row_group_size=100_000)
-    # And here it comes only after what each of the ranks reads first.
+    # And here it occurs only after the rows that each rank reads first.
     places = numpy.arange(LATE_ROWS)
     is_read_first = (places + LATE_ROWS // RANKS // 5) % (LATE_ROWS // RANKS) < LATE_ROWS // RANKS * 0.6
     keys = numpy.where(~is_read_first & (places % 8 > 0), 77, numpy.random.default_rng(5).integers(0, 20_000, LATE_ROWS))
@@ -141,7 +141,7 @@ class Movement(unittest.TestCase):
                         "SELECT count(*), sum(v) FROM late_probe WHERE k NOT IN (SELECT k FROM build WHERE price < 90)",
                         "SELECT count(*), sum(v) FROM late_probe WHERE EXISTS (SELECT 1 FROM build WHERE build.k = late_probe.k AND v % 7 < price)"):
                 self.assertEqual(self.rows(sql), self.expected(sql), (rows, sql))
-            # Slow enough for help to come while there is still much to do.
+            # Slow enough for help to arrive while much is left to do.
             self.set(storage_bandwidth_limit="10MB")
             join = next(step for step in self.steps(f"SELECT count(*), sum(v), count(price) FROM {tables}") if "join" in step["operator"])
             self.set(storage_bandwidth_limit=0)
@@ -181,12 +181,12 @@ class Movement(unittest.TestCase):
         sql = "SELECT count(*) FROM build JOIN few ON build.name = few.name"
         self.assertEqual(self.rows(sql), self.expected(sql))
         self.assertNotIn("broadcast", self.names(sql))
-        # Rows that every rank would make otherwise are made once.
+        # Rows that every rank would compute differently are computed once.
         self.assertIn("broadcast", self.names("SELECT count(*) FROM build JOIN (SELECT name FROM few WHERE random() < 2) f ON build.name = f.name"))
 
 
 class ScanHelp(unittest.TestCase):
-    """Rank 1 sleeps at its first chunk, with one thread: the others read what it has not begun with."""
+    """Rank 1 sleeps at its first chunk, with one thread: the others read the units that it has not started."""
 
     def test_idle_ranks_read_for_slow_one(self):
         with tempfile.TemporaryDirectory(prefix="pistachio_help_") as name:
@@ -211,7 +211,7 @@ class ScanHelp(unittest.TestCase):
 
 class LittleMemory(unittest.TestCase):
     def test_a_probe_side_leaves_memory_for_the_build_side(self):
-        """Both sides are larger than the memory for scans, and the probe side cannot go on before all of the build side is there."""
+        """Both sides exceed the memory for scans, and the probe side cannot proceed before the whole build side has arrived."""
         with tempfile.TemporaryDirectory(prefix="pistachio_little_") as name:
             folder = Path(name)
             chance = random.Random(3)
@@ -225,7 +225,7 @@ class LittleMemory(unittest.TestCase):
                 self.assertEqual(cluster.run(sql).csv.split()[1], "400000,40000000,40000000")
 
     def test_scans_of_wide_rows_do_not_wait_for_each_other(self):
-        """A strip of either side, of chunk_rows rows, is more than half of the memory for scans."""
+        """A strip of either side, of chunk_rows rows, exceeds half of the memory for scans."""
         with tempfile.TemporaryDirectory(prefix="pistachio_wide_") as name:
             folder = Path(name)
             rows = 300_000

@@ -1,4 +1,5 @@
-"""Two hosts with two ranks each, over a real network stack: a slow or disturbed link changes no answer, a cut one ends the query with an error."""
+"""Two hosts with two ranks each, over a real network stack: a slow or lossy link changes no result, a cut one ends the query with
+an error."""
 
 import subprocess
 import sys
@@ -18,20 +19,20 @@ RANKS = 4
 END = "=== end ==="
 JOINED = """SELECT o_orderpriority, count(*), sum(l_quantity) FROM lineitem JOIN orders ON l_orderkey = o_orderkey
             GROUP BY o_orderpriority ORDER BY o_orderpriority"""
-# Most rows go to another rank: that takes seconds on a link that is held to little.
+# Most rows go to another rank: that takes seconds on a throttled link.
 MOVED = "SELECT count(*) FROM (SELECT DISTINCT l_orderkey, l_linenumber, l_comment FROM lineitem) AS rows"
-# Addresses of other devices are of no use to the other host; without shared memory all messages take the link.
+# Addresses of other devices are unreachable for the other host; without shared memory all messages use the link.
 VARIABLES = {"MASTER_ADDR": TwoHosts.addresses[0], "UCX_TLS": "tcp,self", "UCX_NET_DEVICES": network_namespaces.DEVICE}
 
 
 class Statements:
-    """The first rank as a process that answers one statement at a time."""
+    """The first rank as a process that runs one statement at a time."""
 
     def __init__(self, process):
         self.process = process
 
     def run(self, sql):
-        """What it printed for the statement; its error if there was one."""
+        """The output of the statement, or its error."""
         watchdog = threading.Timer(pistachio_process.WATCHDOG_SECONDS, self.process.kill)
         watchdog.start()
         try:
@@ -93,7 +94,7 @@ class NetworkNamespaces(unittest.TestCase):
         with FourRanksOnTwoHosts(hosts) as ranks:
             before = hosts.bytes_sent(0)
             self.assertEqual(ranks.first.run(JOINED), self.expected)
-            # The rows did take the link.
+            # The rows did use the link.
             self.assertGreater(hosts.bytes_sent(0), before + 10_000)
             for process in (ranks.first.process, *ranks.others):
                 self.assertEqual(ending(process), (0, "", ""))
@@ -111,7 +112,7 @@ class NetworkNamespaces(unittest.TestCase):
     def test_cut_link_ends_query_on_both_sides(self):
         hosts = self.hosts()
         self.require(hosts.hold_to(2_000_000))
-        # Small messages: none is under way for as long as a rank may be silent.
+        # Small messages: none is in flight for as long as a rank may be silent.
         with FourRanksOnTwoHosts(hosts, "peer_timeout=3s", "message_bytes=16KB") as ranks:
             self.assertEqual(ranks.first.run("SELECT count(*) FROM nation"), "count\n25\n")
             before = hosts.bytes_sent(0)
@@ -123,10 +124,10 @@ class NetworkNamespaces(unittest.TestCase):
             query.join(pistachio_process.WATCHDOG_SECONDS)
             self.assertEqual(len(answers), 1, "the statement hangs")
             self.assertRegex(answers[0], r"^error: .*rank [23] \(host host-1, process \d+\)")
-            # The first host lives on: what needs no other rank runs, what needs them says who is missing.
+            # The first host lives on: statements that need no other rank run, others report who is missing.
             self.assertEqual(ranks.first.run("SELECT 1 AS one"), "one\n1\n")
             self.assertRegex(ranks.first.run(JOINED), r"^error: rank [23] is lost, and this statement needs all ranks")
-            # The other host has heard of it too: its ranks are of no use without the first, and end.
+            # The other host has noticed too: its ranks are useless without the first, and exit.
             for other in ranks.others[1:]:
                 self.assertEqual(ending(other)[0], 0)
 

@@ -1,4 +1,4 @@
-"""What EXPLAIN ANALYZE and SHOW links say about queries on several ranks."""
+"""EXPLAIN ANALYZE and SHOW links of queries on several ranks."""
 
 import json
 import re
@@ -63,7 +63,7 @@ class ProfileOfRanks(unittest.TestCase):
             for name in ("rows", "milliseconds", "bytes", "bytes_sent", "bytes_received", "messages_sent", "messages_received",
                          "milliseconds_stalled_sending", "milliseconds_stalled_for_credit", "milliseconds_stalled_receiving"):
                 self.assertEqual(len(figures[name]), RANKS, name)
-            # Nothing is lost on the way, and rows that came in went out.
+            # Nothing is lost in transit, and every received row was sent.
             self.assertEqual(sum(figures["bytes_sent"]), sum(figures["bytes_received"]))
             self.assertEqual(sum(figures["messages_sent"]), sum(figures["messages_received"]))
             self.assertEqual(sum(figures["rows_sent"]), sum(rows or 0 for rows in figures["rows"]))
@@ -74,7 +74,7 @@ class ProfileOfRanks(unittest.TestCase):
         self.assertEqual(profile["ranks"]["bytes_received"], received)
         self.assertEqual(len(profile["ranks"]["bytes_read"]), RANKS)
         self.assertEqual(profile["bytes_read"], sum(profile["ranks"]["bytes_read"]))
-        # Nobody said how fast storage is; the link was measured.
+        # Storage bandwidth is not measured; the link is.
         self.assertIsNone(profile["storage_bytes_per_second"])
         self.assertGreater(profile["link_bytes_per_second"], 0)
         self.assertAlmostEqual(profile["t_min_milliseconds"], max(received) / profile["link_bytes_per_second"] * 1e3)
@@ -99,7 +99,7 @@ class ProfileOfRanks(unittest.TestCase):
         self.assertTrue(all("█" in line for line in timelines if " cores " in line))
 
     def test_json_has_timelines(self):
-        # The limits make the query so long that its beginning and end do not matter.
+        # The limits make the query so long that startup and teardown do not matter.
         limits = ["storage_bandwidth_limit=500KB", "link_bandwidth_limit=5MB"]
         profile = self.profile(GROUPED, settings=limits)
         timeline = profile["timeline"]
@@ -159,7 +159,7 @@ class ProfileOfRanks(unittest.TestCase):
 
     def test_show_links(self):
         links = json.loads(self.output("SHOW links"))
-        self.assertEqual({(row["from"], row["to"]) for row in links}, {(0, 1)})  # one host: one pair stands for all
+        self.assertEqual({(row["from"], row["to"]) for row in links}, {(0, 1)})  # one host: one pair represents all
         self.assertEqual(sum(row["chosen"] for row in links), 1)
         self.assertEqual([row["message_bytes"] for row in links], sorted(row["message_bytes"] for row in links))
         self.assertTrue(all(row["gb_per_second"] >= 0 and row["route"] for row in links))

@@ -1,4 +1,4 @@
-"""With restart_ranks a rank that is lost is started again: statements wait for it, and one that failed for it is run again."""
+"""With restart_ranks a lost rank is restarted: statements wait for it, and one that failed because of it is retried."""
 
 import os
 import re
@@ -22,12 +22,12 @@ OPTIONS = ("-s", "allow_faults=on", "-s", "restart_ranks=on", "-s", "peer_timeou
 
 
 def process_of(launcher, rank):
-    """The process that is this rank now, or None."""
+    """The current process of this rank, or None."""
     return next((child for child in children_of(launcher) if environment_of(child).get("RANK") == str(rank)), None)
 
 
 class Restart(unittest.TestCase):
-    """Each test takes a rank of its own: what happens five times within a minute is another test."""
+    """Each test uses another rank: five losses within a minute are a separate test."""
 
     @classmethod
     def setUpClass(cls):
@@ -54,7 +54,7 @@ class Restart(unittest.TestCase):
             result = self.cluster.run(SHORT)
             self.assertEqual(result.csv, ANSWER)
             self.assertEqual(len(result.notes), 1, result.notes)
-            # The statement may have been sooner than the news of the end.
+            # The statement may have started before the loss was known.
             self.assertRegex(result.notes[0], rf"^rank 1 was lost \(.*process {old}.*\) and started again(; the query was run again)?$")
             self.check_new_process(1, old)
 
@@ -110,7 +110,7 @@ class GivenUp(unittest.TestCase):
 
 class ExitStatus(unittest.TestCase):
     def run_with_fault(self, *options):
-        """UCX says nothing of its own, whatever a process that dies leaves behind."""
+        """UCX must print nothing, whatever a dying process leaves behind."""
         done = pistachio.run("cluster", "-n", "3", "--", "-d", ensure_tpch("0.01"), "-s", "peer_timeout=2s", "-s", "allow_faults=on", "-s", "fault_at=stage_begun:1=kill", *options,
                              "-c", SHORT, "--format", "csv")
         self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)

@@ -1,4 +1,4 @@
-"""Ranks that meet, and everything that can keep them from it."""
+"""Startup of jobs, and everything that can prevent it."""
 
 import os
 import re
@@ -29,7 +29,7 @@ def is_listening(port):
 
 
 def held_cores(pid, cores):
-    """The cores of the threads that may not use all of them."""
+    """The cores of the threads that are bound to fewer than all of them."""
     held = set()
     for thread in os.listdir(f"/proc/{pid}/task"):
         allowed = os.sched_getaffinity(int(thread))
@@ -55,7 +55,7 @@ class LocalCluster(unittest.TestCase):
         self.assertEqual(heading.split(), ["rank", "host", "process", "cores", "threads", "node", "GPU", "RDMA", "route", "to", "rank", "0"])
         self.assertEqual([row.split()[:2] for row in rows], [["0", "host-0"], ["1", "host-0"], ["2", "host-1"], ["3", "host-1"]])
         self.assertEqual(len({row.split()[2] for row in rows}), 4)
-        # What the machine has: its cores, and every network device that is hardware.
+        # The machine's hardware: its cores, and every physical network device.
         self.assertEqual(devices[0].split(), ["host", "kind", "name", "PCI", "address", "node", "cores"])
         if Path("/sys/devices/system/node/node0/cpulist").exists():
             cores = Path("/sys/devices/system/node/node0/cpulist").read_text(encoding="utf-8").strip()
@@ -114,7 +114,7 @@ class StartedByHand(unittest.TestCase):
         with Job() as job:
             first = job.start(0, 3)
             wait_until(lambda: is_listening(job.port), "the store")
-            # Whichever of the two comes second tells all, also those that would wait for the rank that is missing.
+            # Whichever of the two comes second aborts the job for all, including ranks that would wait for the missing one.
             for process in (job.start(1, 3), job.start(1, 3), first):
                 status, _, errors = ending(process)
                 self.assertEqual(status, 1)

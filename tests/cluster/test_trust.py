@@ -1,4 +1,4 @@
-"""Strangers who reach the ports of a job: they do not get in, learn nothing and hold nobody up."""
+"""Strangers who reach the ports of a job: they are not admitted, learn nothing and delay no one."""
 
 import os
 import random
@@ -42,7 +42,7 @@ def listening_ports(pid):
 
 class Secrets(unittest.TestCase):
     def run_two(self, first, second):
-        """(status, output, errors) of two ranks that were started one by one, with these secrets."""
+        """(status, output, errors) of two ranks, started separately with these secrets."""
         with Job() as job:
             other = job.start_with({"RANK": 1, "WORLD_SIZE": 2, "LOCAL_RANK": 1, **second})
             rank0 = job.start_with({"RANK": 0, "WORLD_SIZE": 2, "LOCAL_RANK": 0, **first}, "--", *ANSWER)
@@ -89,7 +89,7 @@ class Secrets(unittest.TestCase):
 
 
 class Strangers(unittest.TestCase):
-    """They talk to every port of every process of a job, while it works."""
+    """They connect to every port of every process of a running job."""
 
     def test_random_bytes_half_open_connections_and_floods(self):
         randomness = random.Random(7)
@@ -116,7 +116,7 @@ class Strangers(unittest.TestCase):
                             stranger.sendall(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
                     except OSError:
                         pass
-                    # Some end at once, others stay and say nothing more.
+                    # Some close at once, others stay open and silent.
                     if randomness.randrange(2) or len(open_connections) > 300:
                         stranger.close()
                     else:

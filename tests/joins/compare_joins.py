@@ -3,8 +3,8 @@
     tests/joins/compare_joins.py --rounds 0:200 --most-rows 200 -s chunk_rows=7
     tests/joins/compare_joins.py --rounds 0:50 --ranks 3 -s spread_tables=on
 
-A round makes three tables and runs statements over them; its number is the seed of both. Differences are printed with the statements that make the
-tables; the exit status is 1."""
+A round generates three tables and runs statements over them; its number is the seed of both. Differences are printed with the
+statements that create the tables; the exit status is then 1."""
 
 import argparse
 import sys
@@ -58,7 +58,7 @@ class JoinComparison:
         self.folder.cleanup()
 
     def make_tables(self, made, in_files):
-        """Files where the types allow it and `in_files` asks for them, tables in memory else. Returns the statements."""
+        """Files where the types allow it and `in_files` asks for them, in-memory tables otherwise. Returns the statements."""
         statements = []
         for table in made.tables.values():
             if in_files and all(one.arrow for one in table.key_types):
@@ -78,7 +78,7 @@ class JoinComparison:
                 self.session.run(f"DROP {words[1]} {words[2]}")
 
     def difference(self, statement):
-        """None, or what is wrong with the engine's answer."""
+        """None, or what is wrong with the engine's result."""
         try:
             csv = self.session.run(statement.sql).csv
         except EngineDied as error:
@@ -96,7 +96,7 @@ class JoinComparison:
         return f"{rows.total()} rows instead of {statement.rows.total()}; missing {list(missing.elements())[:3]}, too many {list(extra.elements())[:3]}"
 
     def run_round(self, seed, count, most_rows, counts=None):
-        """Texts of the differences."""
+        """Descriptions of the differences."""
         made = Round(seed, most_rows)
         in_files = made.random.random() < 0.5
         problems = []
@@ -110,7 +110,7 @@ class JoinComparison:
                 shown = "".join(f"\n    {sql[:2000]};" for sql in tables)
                 problems.append(f"round {seed}: {difference}\n    {statement.sql}\n  tables:{shown}")
             if difference and difference.startswith("died"):
-                return problems  # the tables went with the process
+                return problems  # the tables were lost with the process
         self.drop_tables(tables)
         return problems
 

@@ -25,7 +25,7 @@ class KeyComparison:
 
 @dataclass(frozen=True)
 class ValueComparison:
-    """Between the plain integer columns of two tables, one of them shifted."""
+    """Between the plain integer columns of two tables, one of them with an offset."""
 
     left: str
     operator: str
@@ -115,8 +115,8 @@ def holds(conditions, rows):
 
 
 def matcher(conditions, right_name, right):
-    """The function that `naive_join.join` wants: places of the environments in `right` that fit. Tuples of keys are compared first: the other conditions take
-    time that grows with the product of both sides."""
+    """The `match` function of `naive_join.join`: indexes of the matching environments in `right`. Compares tuples of keys first,
+    because the other conditions take time proportional to the product of both sides."""
     keys = [one for one in conditions if isinstance(one, KeyComparison) and one.operator == "=" and right_name in (one.left, one.right)]
     rest = [one for one in conditions if one not in keys]
 

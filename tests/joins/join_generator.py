@@ -1,4 +1,5 @@
-"""Random tables and joins over them. A seed gives one round: three tables and a number of statements, each with the rows it must give."""
+"""Random tables and joins over them. A seed defines one round: three tables and a number of statements, each with its expected
+rows."""
 
 import random
 from collections import Counter
@@ -9,7 +10,7 @@ from tests.joins.conditions import (AnyOf, Constant, ConstantComparison, IsNull,
 from tests.joins.key_types import MIXED_PAIRS, TYPES, comparable
 from tests.joins.naive_join import MoreThanOneRow, Row, compare, conjunction, disjunction, negation
 
-MOST_ROWS = 30_000  # of an answer; a statement with more is not run
+MOST_ROWS = 30_000  # per result; a statement with more is not run
 SIZES = ((0, 0), (0, 7), (7, 0), (1, 0), (0, 1), (1, 1), (1, 20), (20, 1), (5, 5), (12, 9), (9, 40), (40, 30), (60, 60), (3000, 90), (90, 3000), (1200, 1600))
 LARGE = 100
 
@@ -31,12 +32,12 @@ class Table:
 @dataclass
 class Statement:
     sql: str
-    rows: Counter = field(default_factory=Counter)  # of tuples of text, None for NULL
+    rows: Counter = field(default_factory=Counter)  # tuples of text; None for NULL
     fails: bool = False  # more than one row for a scalar subquery
 
 
 class Round:
-    """All random choices come from the seed. No table has more than `most_rows`: loops over tiny chunks are slow."""
+    """All random choices follow from the seed. No table has more than `most_rows` rows: loops over tiny chunks are slow."""
 
     def __init__(self, seed, most_rows=3000):
         self.random = random.Random(seed)
@@ -44,7 +45,7 @@ class Round:
                       for _ in range(self.random.choice((1, 1, 1, 2, 3)))]
         left_size, right_size = (min(size, most_rows) for size in self.random.choice(SIZES))
         self.is_skewed = self.random.random() < 0.25
-        # Enough different keys that the joins of large tables stay small.
+        # Enough distinct keys to keep joins of large tables small.
         self.numbers = range(-3, max(self.random.choice((3, 8, 50)), left_size * right_size // 4000))
         self.null_shares = [self.random.choice((0, 0, 0.2, 0.2, 1)) for _ in range(2)]
         self.left = self.make_table("l", [pair[0] for pair in self.pairs], left_size, 0)
@@ -73,7 +74,7 @@ class Round:
     # Conditions.
 
     def key_conditions(self, left, right):
-        """Mostly plain equalities; over small tables also other comparisons, which make nested loops and range joins."""
+        """Mostly plain equalities; over small tables also other comparisons, which use nested loops and range joins."""
         conditions = []
         is_large = self.tables[left].is_large() or self.tables[right].is_large()
         for place in range(len(self.pairs)):
@@ -102,7 +103,7 @@ class Round:
     # Statements.
 
     def statement(self):
-        """None if its answer is too large."""
+        """None if its result is too large."""
         make = self.random.choice((self.two_tables,) * 5 + (self.three_tables, self.three_tables, self.merged_columns, self.product, self.exists, self.exists,
                                                             self.membership, self.membership, self.membership, self.scalar, self.aggregated, self.outer_value))
         made = make()
@@ -159,14 +160,14 @@ class Round:
                            rows, "lrm")
 
     def merged_columns(self):
-        """USING and NATURAL: k1.. are one column each, which is that of the side whose rows are all kept; FULL takes the one that is not NULL."""
+        """USING and NATURAL: k1.. are one column each, taken from the preserved side; FULL takes the one that is not NULL."""
         kind = self.random.choice(("INNER", "LEFT", "RIGHT", "FULL"))
         conditions = [KeyComparison("l", "=", "r", place) for place in range(len(self.pairs))]
         names = [f"k{place + 1}" for place in range(len(self.pairs))]
         natural = self.random.random() < 0.4
         text = f"l NATURAL {kind} JOIN r" if natural else f"l {kind} JOIN r USING ({', '.join(names)})"
         shown = [place for place, (left, right) in enumerate(self.pairs) if left is right and left.show]
-        # Merged columns of two types have a third; whether they are NULL is the same in all.
+        # Merged columns of two types have a third type; whether they are NULL does not depend on it.
         sql = ", ".join(["l_id", "r_id", "l_value"] + [names[place] if place in shown else f"{names[place]} IS NULL" for place in range(len(names))])
         rows = Counter()
         for pair in self.join(kind, self.environments("l"), "r", conditions):
@@ -196,7 +197,8 @@ class Round:
         return self.selected(subquery, found)
 
     def selected(self, condition, found):
-        """A condition with subqueries in WHERE, in the select list, or under an OR, where it is no plain filter. `found` has its truth for every row of l."""
+        """A condition with subqueries in WHERE, in the select list, or under an OR, where it is not a plain filter. `found` has
+        its truth for every row of l."""
         place = self.random.randrange(3)
         if place == 0:
             return self.answer(f"SELECT {self.output('l')} FROM l WHERE {condition}", [rows for rows, truth in found if truth is True], "l")
@@ -230,7 +232,7 @@ class Round:
         return self.selected(f"{own} {words} (SELECT {other} FROM r{clause})", found)
 
     def quantified(self, conditions, operator, quantifier):
-        """The truth for a row of l; rows that agree in all that the statement asks about are judged once."""
+        """The truth for a row of l; rows that are equal in everything the statement uses are evaluated once."""
         over_all = disjunction if quantifier == "ANY" else conjunction
         right = list({(row.compared, row.value if conditions else None): row for row in self.right.rows}.values())
         known = {}
@@ -275,7 +277,8 @@ class Round:
         return Statement(sql, rows)
 
     def outer_value(self):
-        """A subquery that gives back the key of its outer row, as text: equal keys may read differently (-0.0 and 0.0, 1 month and 30 days)."""
+        """A subquery that returns the key of its outer row as text: equal keys may have different text (-0.0 and 0.0, 1 month and
+        30 days)."""
         conditions = self.key_conditions("l", "r") + self.other_conditions("l", "r")
         subquery = f"(SELECT CAST(l.k1 AS VARCHAR) FROM r WHERE {sql_of(conditions)} LIMIT 1)"
         match = matcher(conditions, "r", self.environments("r"))

@@ -34,15 +34,16 @@ class Interval:
 
 @dataclass(frozen=True)
 class KeyType:
-    """`from_number` maps small integers to values, so that columns of different types have values in common; `special` are values at the edges of the type.
-    `show` gives a value as the engine prints it; None: the column is left out of the output. `arrow` is None where Parquet has no such type."""
+    """`from_number` maps small integers to values, so that columns of different types have values in common; `special` are edge
+    values of the type. `show` formats a value as the engine prints it; None: the column is omitted from the output. `arrow` is
+    None if Parquet has no such type."""
 
     name: str
     sql: str
     arrow: Optional[pyarrow.DataType]
     from_number: Callable
     special: tuple = ()
-    family: str = ""  # what it is compared as
+    family: str = ""  # the type it is compared as
     text: Callable = str
     show: Optional[Callable] = None
 
@@ -116,7 +117,7 @@ TYPES = [
 ]
 BY_NAME = {key_type.name: key_type for key_type in TYPES}
 
-# Pairs whose common type is another one than at least one side's.
+# Pairs whose common type differs from the type of at least one side.
 MIXED_PAIRS = [tuple(BY_NAME[name] for name in pair) for pair in (
     ("tinyint", "bigint"), ("smallint", "integer"), ("integer", "bigint"), ("integer", "decimal(12,2)"), ("bigint", "decimal(30,4)"),
     ("decimal(12,2)", "decimal(18,4)"), ("decimal(12,2)", "decimal(30,4)"), ("decimal(38,2)", "decimal(12,2)"), ("integer", "double precision"),
@@ -125,7 +126,7 @@ MIXED_PAIRS = [tuple(BY_NAME[name] for name in pair) for pair in (
 
 
 def comparable(value, own, other):
-    """The value as it takes part in a comparison of the two types: Python's == and < on two such forms agree with SQL's. None stays None."""
+    """The value as it is compared between the two types: Python's == and < on two such forms agree with SQL's. None stays None."""
     if value is None:
         return None
     if "floating" in (own.family, other.family):

@@ -1,4 +1,5 @@
-"""The judge of the join tests: nested loops over Python rows with three-valued logic, too plain to be wrong in an interesting way."""
+"""The reference of the join tests: nested loops over Python rows with three-valued logic, too simple to be wrong in an
+interesting way."""
 
 import operator
 from dataclasses import dataclass
@@ -7,7 +8,7 @@ OPERATORS = {"=": operator.eq, "<>": operator.ne, "<": operator.lt, "<=": operat
 
 
 class MoreThanOneRow(Exception):
-    """A scalar subquery whose rows are too many: the engine must refuse the statement."""
+    """A scalar subquery returned several rows: the engine must reject the statement."""
 
 
 @dataclass(frozen=True)
@@ -15,12 +16,12 @@ class Row:
     id: int
     value: object  # a small integer or None
     keys: tuple  # as stored
-    compared: tuple  # the keys as they take part in comparisons with the other type of their pair
-    own: tuple  # the same in comparisons with their own type
+    compared: tuple  # the keys as compared with the other type of their pair
+    own: tuple  # the keys as compared with their own type
 
 
 def compare(name, left, right):
-    """True, False or None, which is unknown."""
+    """True, False or None (unknown)."""
     if name == "IS NOT DISTINCT FROM":
         return left == right
     if name == "IS DISTINCT FROM":
@@ -31,7 +32,7 @@ def compare(name, left, right):
 
 
 def conjunction(truths):
-    """AND over any number of truths; stops at the first False."""
+    """AND over any number of truth values; stops at the first False."""
     result = True
     for truth in truths:
         if truth is False:
@@ -56,7 +57,8 @@ def negation(truth):
 
 
 def join(kind, left, right, match):
-    """Pairs of rows as environments, {table name: Row or None}. `match(environment)` gives the environments of `right` that fit one of `left`."""
+    """Pairs of rows as environments, {table name: Row or None}. `match(environment)` returns the environments of `right` that
+    match one of `left`."""
     joined, matched = [], set()
     empty_left = {name: None for environment in left[:1] for name in environment}
     empty_right = {name: None for environment in right[:1] for name in environment}

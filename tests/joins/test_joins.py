@@ -1,6 +1,6 @@
-"""A bounded number of random joins against nested loops in Python; compare_joins.py runs as many as wanted.
+"""A bounded number of random joins against nested loops in Python; compare_joins.py runs any number.
 
-The rounds change with the day; JOIN_ROUND runs the one round that a failure names, JOIN_ROUNDS changes how many there are."""
+The rounds change daily; JOIN_ROUND runs the single round that a failure names, JOIN_ROUNDS changes their number."""
 
 import os
 import sys
@@ -33,7 +33,7 @@ class RandomJoins(unittest.TestCase):
         self.check(ROUNDS, 3000)
 
     def test_chunks_of_seven_rows_with_join_filters(self):
-        # Scans of small tables take part in join filters only when tables are spread.
+        # Scans of small tables use join filters only if tables are spread.
         self.check(ROUNDS, 200, "chunk_rows=7", "spread_tables=on")
 
     def test_three_ranks(self):
@@ -41,7 +41,7 @@ class RandomJoins(unittest.TestCase):
 
 
 class Judge(unittest.TestCase):
-    """What the comparison rests on."""
+    """The reference itself."""
 
     def equal(self, left, left_type, right, right_type):
         types = BY_NAME[left_type], BY_NAME[right_type]

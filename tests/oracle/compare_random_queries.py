@@ -19,7 +19,7 @@ from tests.oracle.two_engines import TwoEngines, new_judge  # noqa: E402
 
 
 def tables_of_seed(seed):
-    """A generator of queries and a DuckDB that holds its tables."""
+    """A generator of queries and a DuckDB connection that holds its tables."""
     generator = Generator(seed)
     connection = new_judge()
     for statement in generator.make_tables():
@@ -28,7 +28,7 @@ def tables_of_seed(seed):
 
 
 def run_seed(seed, count, options, counts=None, shown=("rows", "error", "died"), **session_options):
-    """Texts of the verdicts to show, differences by default. `counts` takes how many verdicts of each kind there were."""
+    """Descriptions of the verdicts to show, differences by default. `counts` receives the number of verdicts of each kind."""
     generator, connection = tables_of_seed(seed)
     problems = []
     with TwoEngines(connection, *options, **session_options) as engines:

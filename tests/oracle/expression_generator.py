@@ -1,15 +1,16 @@
 """Random literals, expressions and conditions for the query generator. Everything follows from the seed.
 
-An expression has a kind, which stands for one SQL type or several that compare with each other. A scope is a list of (text, kind): the columns that an
-expression may use. Expressions stay where both engines mean the same: no division by zero, no overflow, comparisons within one kind, and of the
-dialects' differences: a pattern with an escape character names it, and text of numbers is never compared."""
+An expression has a kind, which stands for one SQL type or several comparable ones. A scope is a list of (text, kind): the columns
+that an expression may use. Expressions avoid everything on which the dialects differ: division by zero, overflow, comparisons
+across kinds, patterns with an implicit escape character, comparisons of numbers as text."""
 
 import random
 
 TYPES = {"integer": "INTEGER", "big": "BIGINT", "text": "VARCHAR", "decimal": "DECIMAL(9,2)", "wide": "DECIMAL(38,2)", "double": "DOUBLE",
          "date": "DATE", "timestamp": "TIMESTAMP", "boolean": "BOOLEAN"}
 KINDS = tuple(TYPES)
-# Results that may differ in the last digit, or whose types the engines choose differently: they are shown, and nothing is computed from them.
+# Results that may differ in the last digit, or whose types the engines choose differently: they are selected, but nothing is computed from
+# them.
 SHOWN = "shown"
 
 WORDS = ("", "a", "b", "ab", "abc", "B", "zebra", "ä", "%", "a%b", "under_score", "back\\slash", " spaces ", "it''s", "long text with several words")
@@ -26,7 +27,7 @@ INTERVALS = ("1 day", "1 month", "13 months", "1 year", "-2 months", "40 days", 
 class ExpressionGenerator:
     def __init__(self, seed):
         self.random = random.Random(seed)
-        # Most values are among these: joins and comparisons shall find something.
+        # Most values are among these, so that joins and comparisons find matches.
         self.common_values = {kind: [self.fresh_literal(kind) for _ in range(4)] for kind in KINDS}
 
     def chance(self, share):
@@ -71,7 +72,7 @@ class ExpressionGenerator:
         return self.random.choice(fitting) if fitting else self.literal(kind)
 
     def kind_in(self, scope):
-        """The kind of one of the columns, among those that can be computed with."""
+        """The kind of one of the columns, among those that expressions can use."""
         return self.random.choice([kind for _, kind in scope if kind != SHOWN] or KINDS)
 
     def common_kind(self, scope, own):
@@ -144,7 +145,7 @@ class ExpressionGenerator:
         pick = self.random.randrange(6)
         if pick < 3:
             return f"({inner} {self.one_of('+', '-')} {self.expression(scope, self.one_of('decimal', 'integer'), 0)})"
-        # The casts keep two digits: DuckDB cuts digits in set operations of decimals with different ones.
+        # The casts keep two digits: DuckDB truncates digits in set operations of decimals with different scales.
         if pick == 3:
             return f"CAST({inner} * {self.one_of('2', '-1', '0.5', '1.25')} AS DECIMAL(18,2))"
         if pick == 4:

@@ -1,7 +1,8 @@
-"""A stand-in for `pistachio` with planted bugs, to test the tools that look for bugs. It answers with DuckDB, and speaks as much of the command line and of
-the pipe as PistachioSession uses.
+"""A stand-in for `pistachio` with planted bugs, to test the tools that look for bugs. It answers with DuckDB and implements as
+much of the command line and the pipe protocol as PistachioSession uses.
 
-Planted: upper() gives lower case, every query with ILIKE ends the process, sqrt() is an unknown function, and repeat() never ends."""
+Planted: upper() returns lower case, every query with ILIKE ends the process, sqrt() is an unknown function, and repeat() never
+returns."""
 
 import re
 import sys

@@ -1,7 +1,7 @@
 """Random tables and random queries over them, for a comparison with DuckDB. Everything follows from the seed.
 
-Queries stay where both engines mean the same: no order without ORDER BY over all columns where rows are cut off, and nothing computed from results that
-may differ in the last digit. Kinds and scopes are explained in expression_generator.py."""
+Queries have the same meaning in both engines: rows are only cut off after an ORDER BY over all columns, and nothing is computed
+from results that may differ in the last digit. expression_generator.py explains kinds and scopes."""
 
 from tests.oracle.expression_generator import COMPARISONS, KINDS, SHOWN, TYPES, ExpressionGenerator
 
@@ -10,14 +10,14 @@ JOINS = ("JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN")
 
 
 def named_columns(alias, kinds):
-    """What follows a FROM item that is a query, and its scope."""
+    """The alias that follows a subquery in FROM, and its scope."""
     return f"{alias}({', '.join(f'x{i}' for i in range(len(kinds)))})", [(f"{alias}.x{i}", kind) for i, kind in enumerate(kinds)]
 
 
 class Generator(ExpressionGenerator):
     def __init__(self, seed):
         super().__init__(seed)
-        self.tables = {}  # name: [(column, kind)]; common tables too, while the query that has them is made
+        self.tables = {}  # name: [(column, kind)]; including CTEs, while their query is generated
         self.alias = 0
 
     def name(self):
@@ -27,7 +27,7 @@ class Generator(ExpressionGenerator):
     # ---- data
 
     def make_tables(self):
-        """Statements for DuckDB that make the tables t0, t1, ..."""
+        """Statements that create the tables t0, t1, ... in DuckDB."""
         statements = []
         for number in range(self.random.randint(2, 4)):
             columns = [("k", "integer")] + [(f"c{i}", self.random.choice(KINDS)) for i in range(self.random.randint(1, 4))]
@@ -35,7 +35,7 @@ class Generator(ExpressionGenerator):
             self.tables[name] = columns
             statements.append(f"CREATE TABLE {name}({', '.join(f'{column} {TYPES[kind]}' for column, kind in columns)})")
             rows = []
-            # Few enough that the product of several tables takes no minutes in chunks of one row.
+            # Few enough that the product of several tables does not take minutes in chunks of one row.
             for _ in range(self.one_of(0, 1, 4, 6, 6, 9, 9, 12, 12, 15)):
                 repeated = rows and self.chance(0.15)
                 rows.append(self.random.choice(rows) if repeated else f"({', '.join(self.value(kind) for _, kind in columns)})")
@@ -54,7 +54,7 @@ class Generator(ExpressionGenerator):
             return f"({query}) {naming}", scope
         if self.chance(0.07):
             kinds = [self.random.choice(KINDS) for _ in range(self.random.randint(1, 3))]
-            # The first row decides the types, so it has no NULL.
+            # The first row determines the types, so it has no NULL.
             rows = [[self.literal(kind) for kind in kinds]] + [[self.value(kind) for kind in kinds] for _ in range(self.random.randint(0, 4))]
             naming, scope = named_columns(alias, kinds)
             return f"(VALUES {', '.join('(' + ', '.join(row) + ')' for row in rows)}) {naming}", scope
@@ -81,7 +81,7 @@ class Generator(ExpressionGenerator):
                 other, own = self.lateral(scope)
                 text += self.one_of(f" CROSS JOIN {other}", f" LEFT JOIN {other} ON true")
             elif self.chance(0.1):
-                # The last one: in the ON clause of a join behind a comma, DuckDB also sees what stands before the comma.
+                # Last, because in the ON clause of a join after a comma DuckDB also sees the tables before the comma.
                 other, own = self.lateral(scope) if depth > 0 else self.source(depth)
                 return f"{text}, {other}", scope + own
             else:
@@ -92,7 +92,8 @@ class Generator(ExpressionGenerator):
         return text, scope
 
     def merged_join(self):
-        """A join with USING or NATURAL. It stands in a query of its own: its common columns have no table, and could mean others further inside."""
+        """A join with USING or NATURAL, in a subquery: its merged columns have no table, so an inner query could resolve their
+        names differently."""
         plain = [name for name, columns in self.tables.items() if columns[0] == ("k", "integer")]
         first, second, third = (self.random.choice(plain) for _ in range(3))
         left, right = dict(self.tables[first]), dict(self.tables[second])
@@ -136,7 +137,7 @@ class Generator(ExpressionGenerator):
     # ---- subqueries
 
     def subquery_source(self, scope, depth):
-        """FROM, its scope and the conditions of a subquery that may refer to the scope around it."""
+        """FROM, its scope and the conditions of a subquery that may refer to the enclosing scope."""
         text, own = self.source(0) if self.chance(0.7) else self.from_clause(0)
         conditions = []
         if self.chance(0.3):
@@ -151,7 +152,8 @@ class Generator(ExpressionGenerator):
         return text, own, conditions
 
     def argument(self, own, scope, kind):
-        """The argument of an aggregate in a subquery. With columns of the query around it alone, the aggregate would be that query's."""
+        """The argument of an aggregate in a subquery. With only columns of the enclosing query, the aggregate would belong to
+        that query."""
         text = self.expression(own + scope, kind, 1)
         return text if any(name in text for name, _ in own) else self.column(own, kind)
 
@@ -193,7 +195,7 @@ class Generator(ExpressionGenerator):
         return f"(SELECT count({counted}) FROM {text} WHERE {' AND '.join([f'{inner} = {outer}'] + conditions)}) {r.choice(COMPARISONS)} {r.randint(0, 3)}"
 
     def scalar_subquery(self, scope):
-        """Text and kind of a subquery with one value."""
+        """Text and kind of a scalar subquery."""
         text, own, conditions = self.subquery_source(scope, 1)
         kind = self.kind_in([column for column in own if column[1] != "boolean"] or [("", "integer")])
         if self.chance(0.2):
@@ -302,7 +304,7 @@ class Generator(ExpressionGenerator):
         return f"SELECT * FROM ({text}) {naming} ORDER BY {order}{limit}{offset}", kinds
 
     def top_query(self):
-        """Text, and whether the order of the rows counts."""
+        """Text, and whether the order of the rows matters."""
         tables, self.tables = self.tables, dict(self.tables)
         common = []
         for _ in range(self.one_of(0, 0, 0, 1, 2)):

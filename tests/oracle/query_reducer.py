@@ -1,7 +1,8 @@
-"""Makes a query and its tables small while something about them stays.
+"""Shrinks a query and its tables while a property of them holds.
 
-`stays` is asked with (tree of the query, tables); it says whether the smaller case still shows what the first one did. Most candidates are no SQL at all, so
-it should ask a parser first. Tables are {name: (columns, rows)} with rows as tuples; the reducer looks at their shape only."""
+`stays` is called with (tree of the query, tables) and returns whether the smaller case still shows the original problem. Most
+candidates are not valid SQL, so it should ask a parser first. Tables are {name: (columns, rows)} with rows as tuples; the reducer
+only looks at their shape."""
 
 from tests.oracle import sql_tree
 
@@ -31,7 +32,7 @@ class QueryReducer:
             self.progress(sql_tree.text_of(self.tree))
 
     def take_step(self, step):
-        """Takes smaller trees of one sort until there are none."""
+        """Applies one kind of reduction until it yields nothing smaller."""
         taken = False
         found = True
         while found:
@@ -53,7 +54,7 @@ class QueryReducer:
         return tuple((name, columns, len(rows)) for name, (columns, rows) in self.tables.items())
 
     def hoisted(self):
-        """What is in a parenthesis instead of all that it stands in, or instead of the parenthesis."""
+        """The content of a parenthesis instead of everything around it, or without the parentheses."""
         for path, level in sql_tree.branches(self.tree):
             for inner_path, inner in sql_tree.branches(level):
                 if inner_path:
@@ -63,14 +64,14 @@ class QueryReducer:
                     yield sql_tree.replaced(self.tree, path, level[:place] + unit + level[place + 1:])
 
     def without_ranges(self):
-        """Neighbouring units left out, many before few."""
+        """Without ranges of neighbouring units, long ranges first."""
         for path, level in sql_tree.branches(self.tree):
             for length in range(len(level), 0, -1):
                 for begin in range(len(level) - length + 1):
                     yield sql_tree.replaced(self.tree, path, level[:begin] + level[begin + length:])
 
     def without_columns(self):
-        """A column left out of a query in parentheses and of the list of names behind it; out of the whole query if it has no parentheses."""
+        """Without one column of a parenthesized query and of the list of names after it; without parentheses, of the whole query."""
         for path, level in [((), (self.tree,)), *sql_tree.branches(self.tree)]:
             for place, unit in enumerate(level):
                 if isinstance(unit, str):

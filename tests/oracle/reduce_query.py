@@ -1,11 +1,12 @@
-"""Makes a query on which Pistachio and DuckDB differ small, with its tables.
+"""Shrinks a query on which Pistachio and DuckDB differ, with its tables.
 
     tests/oracle/reduce_query.py --seed 17 --index 3 -s chunk_rows=7
     tests/oracle/reduce_query.py --sql FILE.sql --tables FOLDER
 
-The case comes from compare_random_queries.py (seed and index), or is a file with one query and a folder with Parquet files that are its tables; with --sql and
---seed the tables are those of the seed. What stays is the kind of difference: other rows, an error on one side with the same words, or the end of the
-process. Prints a script that makes the tables and runs the query; the exit status is 1 when there was no difference to begin with."""
+The case comes from compare_random_queries.py (seed and index), or is a file with one query and a folder of Parquet files as its
+tables; with --sql and --seed the tables are those of the seed. Preserved is the kind of difference: different rows, an error on
+one side with the same words, or a crash. Prints a script that creates the tables and runs the query; the exit status is 1 if
+there was no difference to begin with."""
 
 import argparse
 import re
@@ -53,7 +54,7 @@ def is_ordered(tree):
 
 
 def shape(verdict):
-    """The same for differences of the same sort: numbers and rows do not count, nor what a dying process said."""
+    """Equal for differences of the same kind: ignores numbers, rows and the last words of a dying process."""
     if verdict.kind in ("rows", "agree"):
         return verdict.kind
     text = verdict.text.split(":")[0] if verdict.kind == "died" else re.sub(r"\b\d+\b|did you mean.*", "", verdict.text)
@@ -61,7 +62,7 @@ def shape(verdict):
 
 
 class Difference:
-    """The question that the reducer asks: does the difference of the first case stay?"""
+    """The reducer's predicate: does the difference of the original case persist?"""
 
     def __init__(self, *options, **session_options):
         self.options = options
@@ -87,14 +88,14 @@ class Difference:
         return self.engines.verdict(sql_tree.text_of(tree), is_ordered(tree))
 
     def begins_with(self, tree, tables):
-        """Remembers the first case's verdict and returns it."""
+        """Remembers the original verdict and returns it."""
         verdict = self.verdict(tree, tables)
         self.wanted = shape(verdict)
         return verdict
 
     def stays(self, tree, tables):
         if tables == self.tables and not self.wanted.startswith("accepted") and not self.judge_accepts(tree):
-            return False  # the quick way out for what is no SQL
+            return False  # quick exit for invalid SQL
         verdict = self.verdict(tree, tables)
         return shape(verdict) == self.wanted and (verdict.kind != "rows" or self.judge_is_sure(tree))
 
@@ -108,14 +109,14 @@ class Difference:
             return False
 
     def judge_is_sure(self, tree):
-        """Whether the answer does not depend on the order of the rows, as that of a LIMIT without ORDER BY does."""
+        """Whether the result does not depend on row order, as a LIMIT without ORDER BY does."""
         sql = sql_tree.text_of(tree)
         again = duckdb_oracle.answer(self.backwards, sql).rows
         return duckdb_oracle.difference(again, duckdb_oracle.answer(self.engines.connection, sql), is_ordered(tree)) is None
 
 
 def reduce_case(sql, tables, *options, progress=lambda text: None, **session_options):
-    """The small script and its verdict, or None when nothing differs."""
+    """The reduced script and its verdict, or None if nothing differs."""
     with Difference(*options, **session_options) as difference:
         tree = sql_tree.parse(sql)
         first = difference.begins_with(tree, tables)

@@ -1,7 +1,7 @@
 """Random scalar expressions over the types of docs/sql.md that PostgreSQL has too.
 
-Expressions are typed as they are made, so that most of them have a value; a part is wrong on purpose, and then both engines must refuse it. What
-docs/sql.md lists as different is left out here, or marked: `approximate` values compare as floats."""
+Expressions are typed as they are generated, so that most of them have a value; some are wrong on purpose, and both engines must
+reject them. Differences listed in docs/sql.md are avoided or marked: `approximate` values compare as floats."""
 
 import random
 import re
@@ -33,7 +33,7 @@ class Scalar:
     text: str
     type: str
     approximate: bool = False
-    table: str = ""  # what follows in FROM
+    table: str = ""  # for FROM
 
     @property
     def query(self):
@@ -41,7 +41,7 @@ class Scalar:
 
     @property
     def has_branches(self):
-        """PostgreSQL computes constant branches that are not taken, and fails where they do."""
+        """PostgreSQL evaluates constant branches that are not taken, and fails if they do."""
         return re.search(r"CASE|coalesce|AND|OR", self.text) is not None
 
 
@@ -52,7 +52,7 @@ def quoted(text):
 class ScalarGenerator:
     def __init__(self, seed):
         self.random = random.Random(seed)
-        self.columns = None  # texts of values that the expression reads from a table; None: it has constants
+        self.columns = None  # texts of values that the expression reads from a table; None: it uses constants
 
     # ---- texts of values
 
@@ -145,7 +145,7 @@ class ScalarGenerator:
         return self.random.choice(WORDS)
 
     def damaged(self, text):
-        """With one character changed, left out or added."""
+        """With one character changed, removed or added."""
         place = self.random.randint(0, len(text))
         return text[:place] + self.random.choice(("", *"0159 -+.:eEx_,'TZ")) + text[place + self.random.randint(0, 1):]
 
@@ -156,7 +156,7 @@ class ScalarGenerator:
         return Scalar(self.column(scalar.text), type_name)
 
     def column(self, text):
-        """The constant, or a column that has its value."""
+        """The constant, or a column with its value."""
         if self.columns is None:
             return text
         self.columns.append(text)
@@ -278,7 +278,7 @@ class ScalarGenerator:
         return Scalar(f"(({row()}) {name} ({rows}{empty}))", "boolean")
 
     def small_literal(self, type_name):
-        """Of few values, so that rows are often equal in their first fields."""
+        """One of few values, so that the first fields of rows are often equal."""
         if self.random.random() < 0.2:
             return f"NULL::{type_name}"
         if type_name in INTEGERS or type_name in FLOATS or type_name in DECIMALS:
@@ -378,10 +378,10 @@ class ScalarGenerator:
         source, target = self.random.choice(TYPES), self.random.choice(TYPES)
         value = self.of_type(source, self.random.choice((0, 0, 1)))
         if source in FLOATS and target in DECIMALS:
-            # PostgreSQL takes the first 6 or 15 digits only.
+            # PostgreSQL only uses the first 6 or 15 digits.
             value = Scalar(f"'{self.random.choice(('0.5', '-2.5', '1.115', '0.285', '1e5', '-0.0625', 'NaN', 'inf', '1e-10'))}'::{source}", source)
         if source in FLOATS and target == "varchar":
-            # Infinity, NaN and large numbers are written otherwise.
+            # Infinity, NaN and large numbers are written differently.
             value = Scalar(self.column(f"'{self.random.choice(('0.5', '-2.5', '1.115', '0.0001', '100000', '-0', '3'))}'::{source}"), source)
         return Scalar(f"({value.text})::{target}", target, value.approximate)
 
@@ -405,7 +405,7 @@ class ScalarGenerator:
         return Scalar(f"{self.random.choice(('coalesce', 'nullif', 'greatest', 'least'))}({first}, {second})", "mixed")
 
     def untyped(self):
-        """A literal in quotes takes the type of what it meets."""
+        """A literal in quotes takes the type of the other operand."""
         type_name = self.random.choice([name for name in TYPES if name != "varchar"])
         value, text = self.literal(type_name).text, quoted(self.text_for(type_name))
         forms = [f"({value} {self.random.choice(COMPARISONS)} {text})", f"({text} {self.random.choice(COMPARISONS)} {value})", f"coalesce(NULL, {text}, {value})", f"nullif({value}, {text})",
@@ -423,7 +423,7 @@ class ScalarGenerator:
 
     def extracted(self):
         type_name = self.random.choice((*DATE_LIKE, "time", "interval"))
-        clock = ("hour", "minute", "second", "microseconds")  # milliseconds are whole here
+        clock = ("hour", "minute", "second", "microseconds")  # milliseconds are integers here
         calendar = ("millennium", "century", "decade", "year", "quarter", "month", "day")
         weeks = ("isoyear", "week", "dow", "isodow", "doy")
         fields = {"time": clock, "interval": clock + calendar, "date": calendar + weeks}.get(type_name, clock + calendar + weeks)

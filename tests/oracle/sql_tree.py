@@ -1,12 +1,14 @@
-"""SQL as a tree of tokens: a parenthesis is a branch, everything else a leaf. Enough structure to make a query smaller without knowing its grammar.
+"""SQL as a tree of tokens: a parenthesis is a branch, everything else a leaf. Enough structure to shrink a query without knowing
+its grammar.
 
-A level is a tuple of units; a unit is a token (text) or, for a parenthesis, the level inside it. Levels are never changed in place."""
+A level is a tuple of units; a unit is a token (text) or, for a parenthesis, the level inside it. Levels are never modified in
+place."""
 
 import re
 
 TOKEN = re.compile(r"""
     '(?:[^']|'')*' | "(?:[^"]|"")*" | \d+(?:\.\d+)?(?:[eE][-+]?\d+)? | [A-Za-z_]\w*(?:\.[A-Za-z_]\w*)* | <= | >= | <> | != | \|\| | :: | \S""", re.VERBOSE)
-# Nothing is gained by replacing these, so they weigh less than other tokens.
+# Replacing these gains nothing, so they weigh less than other tokens.
 SIMPLE = ("NULL", "1", "true")
 
 
@@ -34,7 +36,7 @@ def weight(level):
 
 
 def branches(level, path=()):
-    """(path, level) of this level and all below it; the path is the places to go down."""
+    """(path, level) of this level and all below it; the path is the list of indexes to descend."""
     yield path, level
     for place, unit in enumerate(level):
         if not isinstance(unit, str):
@@ -60,7 +62,7 @@ def list_items(level, begin, end):
 
 
 def select_list(level):
-    """Where the items of a level's first SELECT lie, or None."""
+    """The ranges of the items of a level's first SELECT, or None."""
     begin = next((place + 1 for place, unit in enumerate(level) if is_word(unit, "SELECT")), None)
     if begin is None:
         return None
@@ -71,7 +73,8 @@ def select_list(level):
 
 
 def without_column(level, number):
-    """The query without one of its result columns, in all parts of a set operation; None when it has no such column or only this one."""
+    """The query without one of its result columns, in all parts of a set operation; None if it has no such column or only this
+    one."""
     if any(is_word(unit, "UNION", "INTERSECT", "EXCEPT") for unit in level):
         sides = [place for place, unit in enumerate(level) if not isinstance(unit, str)]
         for place in sides:

@@ -1,9 +1,10 @@
-"""Scalar expressions against PostgreSQL, which judges the dialect. The seed is the day, so that every day looks elsewhere.
+"""Scalar expressions compared with PostgreSQL, the reference of the dialect. The seed is the date, so that every day covers other
+expressions.
 
     tests/oracle/test_postgres_expressions.py                            # 3,000 expressions, today's seed
     tests/oracle/test_postgres_expressions.py --count 50000 --seed 7
 
-Skipped where PostgreSQL's server is not installed (Debian: postgresql)."""
+Skipped if PostgreSQL's server is not installed (Debian: postgresql)."""
 
 import argparse
 import datetime

@@ -1,4 +1,4 @@
-"""A bounded number of random queries against DuckDB; compare_random_queries.py runs as many as wanted."""
+"""A bounded number of random queries against DuckDB; compare_random_queries.py runs any number."""
 
 import sys
 import unittest

@@ -1,4 +1,4 @@
-"""The reducer finds planted bugs: the engine is a stand-in that lies."""
+"""The reducer finds planted bugs: the engine is a stand-in with bugs."""
 
 import stat
 import sys

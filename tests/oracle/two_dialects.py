@@ -28,7 +28,7 @@ class Difference:
 
 
 def evaluate(queries, *options, binary=None):
-    """For each query of one value a tuple of it (text, or None for NULL), or the text of an error (str)."""
+    """For each single-value query a tuple of the value (text, or None for NULL), or the text of an error (str)."""
     script = "".join(f"{query};\nSELECT '{MARK}' AS m;\n" for query in queries)
     command = [str(binary or pistachio_process.BINARY), "-f", "-", "--format", "csv", "-s", "on_error=continue", *options]
     finished = subprocess.run(command, input=script, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, encoding="utf-8", errors="replace", check=False)
@@ -59,7 +59,7 @@ def same_number(left, right, type_name, approximate):
         if math.isnan(ours) or math.isnan(theirs):
             return math.isnan(ours) and math.isnan(theirs)
         if type_name == "real":
-            # Both write the shortest digits, but not always the same ones.
+            # Both print the shortest digits that round-trip, but not always the same ones.
             ours, theirs = (struct.unpack("f", struct.pack("f", number))[0] for number in (ours, theirs))
         if approximate:
             return ours == theirs or abs(ours - theirs) <= 1e-12 * max(abs(ours), abs(theirs))
@@ -67,7 +67,7 @@ def same_number(left, right, type_name, approximate):
 
 
 def same_answer(ours, theirs, approximate):
-    """`ours` a tuple of the value, `theirs` of value and type, or either an error."""
+    """`ours` is a tuple of the value, `theirs` of value and type; either may be an error."""
     if isinstance(ours, str) or isinstance(theirs, str):
         return isinstance(ours, str) and isinstance(theirs, str)
     (value,), (other, type_name) = ours, theirs
@@ -88,54 +88,55 @@ def is_listed(scalar, ours, theirs):
 
 
 def is_our_limit(scalar, error, value, type_name):
-    """Whether Pistachio may refuse what has this value in PostgreSQL."""
+    """Whether Pistachio may reject what has this value in PostgreSQL."""
     # A DECIMAL has 38 digits and no NaN.
     if "DECIMAL(38" in error or "38 digits" in error or (error == "number out of range" and "decimal(30,10)" in scalar.query):
         return True
     if re.search("[eE][+]?[0-9][0-9]' is out of range for DECIMAL", error):
-        return True  # a quoted literal of more digits beside a decimal
+        return True  # a quoted literal with more digits next to a decimal
     if type_name == "numeric" and value and (value in ("NaN", "Infinity", "-Infinity") or len(value.lstrip("-").replace(".", "")) > 38):
         return True
-    # Timestamps end with the 64 bits of microseconds since 1970, there since 2000; later dates have none. Differences wrap in PostgreSQL 15.
+    # Timestamps are limited by 64 bits of microseconds, since 1970 here and since 2000 there; later dates have none. Differences wrap in
+    # PostgreSQL 15.
     if (error in ("timestamp out of range", "interval out of range") and re.search("294246|2562047764", scalar.query)) or re.search("-.* is out of range for TIMESTAMP", error):
         return True
     if type_name.startswith("timestamp") and re.match("2942(4[789]|[567])", value or ""):
         return True
-    # A call with a NULL constant is NULL there before its other arguments are computed.
+    # There, a call with a NULL constant is NULL before its other arguments are evaluated.
     is_null = value is None or re.search("greatest|least|coalesce", scalar.text)
     if is_null and re.search("NULL|nullif", scalar.query) and re.search("out of range|division by zero", error):
         return True
-    # ISO intervals need a letter behind each number, years a number of months behind the hyphen, hours one of minutes.
+    # ISO intervals need a letter after each number, years a number of months after the hyphen, hours one of minutes.
     if re.search(r"('P|[0-9]- |[0-9]:[^0-9]).* is no INTERVAL", error):
         return True
-    # PostgreSQL 15 takes spaces before the digits of an exponent.
+    # PostgreSQL 15 accepts spaces before the digits of an exponent.
     if "is no DECIMAL" in error and re.search("[eE] +[-+]?[0-9]", error):
         return True
-    # PostgreSQL 15 reads hexadecimal floating-point numbers.
+    # PostgreSQL 15 accepts hexadecimal floating-point numbers.
     if re.search("'[-+]?0[xX][^']*' is no (REAL|DOUBLE)", error):
         return True
-    # Dates and times are read in ISO form only.
+    # Dates and times are only accepted in ISO form.
     if re.search("is no (DATE|TIME|TIMESTAMP)", error):
         return True
-    # Always an error here, there only where the text reaches the end of the pattern.
+    # Always an error here; there only if the text reaches the end of the pattern.
     return "LIKE pattern ends in its escape" in error
 
 
 def is_their_limit(scalar, error):
-    """Whether PostgreSQL may refuse what has a value in Pistachio."""
-    # Constant branches that are not taken are computed there.
+    """Whether PostgreSQL may reject what has a value in Pistachio."""
+    # There, constant branches that are not taken are evaluated.
     if scalar.has_branches and re.search("cannot cast|syntax error|does not exist", error) is None:
         return True
-    # Fields of a date need no timestamp here, and items of IN are compared one by one.
+    # Here, fields of a date need no timestamp, and items of IN are compared one by one.
     if error == "date out of range for timestamp" and re.search("date_part| IN [(]", scalar.text):
         return True
-    # BOOLEAN is cast to and from every number here. Underflow is 0.
+    # Here, BOOLEAN casts to and from every number, and underflow is 0.
     other = "(smallint|bigint|numeric|real|double precision)"
     return "underflow" in error or re.fullmatch(f"cannot cast type (boolean to {other}|{other} to boolean)", error) is not None
 
 
 def differences(server, seed, count):
-    """The Differences among `count` expressions of a seed; `server` is a PostgresServer."""
+    """The differences among `count` expressions of a seed; `server` is a PostgresServer."""
     generator = ScalarGenerator(seed)
     found = []
     for first in range(0, count, BATCH):

@@ -1,6 +1,6 @@
 """The same tables in Pistachio and in DuckDB, and the verdict on a query that both run.
 
-The tables live in DuckDB; Pistachio reads them from Parquet files that DuckDB wrote."""
+The tables are created in DuckDB; Pistachio reads them from Parquet files that DuckDB wrote."""
 
 import shutil
 import tempfile
@@ -18,8 +18,8 @@ class Verdict:
     kind: str
     text: str = ""
 
-    # What a kind means: `agree` has the same rows, `refused` an error on both sides, `unsupported` a part of SQL that Pistachio says it lacks. The
-    # others are worth a look; `accepted`, where only DuckDB fails, is often a limit of DuckDB's and no difference on its own.
+    # `agree`: the same rows; `refused`: an error on both sides; `unsupported`: SQL that Pistachio says it lacks. The others are worth a
+    # look; `accepted`, where only DuckDB fails, is often just a limit of DuckDB.
     @property
     def differs(self):
         return self.kind in ("rows", "error", "died")
@@ -37,7 +37,7 @@ def table_names(connection):
 
 
 class TwoEngines:
-    """The tables are copied once, when this is made. Use as a context manager: it owns a process and a folder."""
+    """The tables are copied once, by the constructor. Use as a context manager: it owns a process and a folder."""
 
     def __init__(self, connection, *options, binary=None, **session_options):
         self.connection = connection
