@@ -19,7 +19,7 @@ GROUPS = {"kernels": "kernels/ops"}
 
 
 class Layers:
-    """src/layers.txt: folder -> folders it may use, in the order of the lines."""
+    """src/layers.txt: folder -> folders it may use, in file order."""
 
     def __init__(self, text):
         self.uses = {}
@@ -42,7 +42,7 @@ class Layers:
             self.uses[folder] = set(used.split())
 
     def folder_of(self, path):
-        """The longest layer name that `path` (relative to src/) lies in; None outside every layer."""
+        """The longest layer name that contains `path` (relative to src/); None outside every layer."""
         parts = path.split("/")[:-1]
         for length in range(len(parts), 0, -1):
             name = "/".join(parts[:length])
@@ -76,7 +76,7 @@ def check_includes(source, layers):
             if ".." in included.split("/"):
                 yield f'{where}: "{included}": includes are written from src/, without ".."'
             elif used is None:
-                # A quoted include of a library is fine, one of an unknown folder of ours is not.
+                # A quoted include of a library is allowed, one of an unknown folder of ours is not.
                 if (source / included).exists() or "/" not in included:
                     yield f'{where}: "{included}" is in no folder of src/layers.txt'
             elif not layers.allows(folder, used):

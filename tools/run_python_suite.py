@@ -1,8 +1,7 @@
 """Runs one unittest file and writes {"matched", "passed", "skipped", "failures": [[name, text]]} as JSON.
 
-Usage: tools/run_python_suite.py TEST_FILE RESULT_FILE [REGEX]; a test is run when `path.Class.test` matches. tools/run_tests.py
-calls this once a file, so that one that crashes takes no other with it.
-"""
+Usage: tools/run_python_suite.py TEST_FILE RESULT_FILE [REGEX]; runs the tests whose `path.Class.test` matches. tools/run_tests.py
+calls this once per file, so that a crash affects no other file."""
 
 import importlib.util
 import json

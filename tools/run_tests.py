@@ -1,11 +1,10 @@
-"""Runs the test suites and ends in one line `N passed, M failed`; the exit status is 0 only when nothing failed.
+"""Runs the test suites and prints `N passed, M failed` as the last line; the exit status is 0 only if nothing failed.
 
-The short round (the default): the layer check, every GoogleTest binary of the release build with the SQL files under the configurations
-that take other paths through the engine, every tests/**/test_*.py, then the suites where memory is at stake under the address sanitizer.
---full runs all SQL configurations, all suites under the address sanitizer and those with threads under the thread sanitizer. Suites run
-side by side, one a core, the longest first. A build that fails, a binary that crashes or hangs and a suite without a single test each
-count as one failure. scripts/test calls this after scripts/setup.
-"""
+The short round (the default): the layer check, every GoogleTest binary of the release build with the SQL files under the
+configurations that take other paths through the engine, every tests/**/test_*.py, then the memory-critical suites under
+AddressSanitizer. --full runs all SQL configurations, all suites under AddressSanitizer and the multi-threaded ones under
+ThreadSanitizer. Suites run in parallel, one per core, the longest first. A failed build, a binary that crashes or hangs and a
+suite without a single test each count as one failure. scripts/test calls this after scripts/setup."""
 
 import argparse
 import json
@@ -22,14 +21,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-# Generated matrices and mutations: minutes, not seconds. --quick leaves them out.
+# Generated matrices and mutations: minutes, not seconds. --quick omits them.
 LONG_SUITES = {"parquet_matrix_test", "parquet_mutation_test"}
-# The thread sanitizer is worth its time where threads meet; kernels and types are single-threaded code.
+# ThreadSanitizer pays off where threads interact; kernels and types are single-threaded code.
 TSAN_SUITES = ("base_test", "memory_test", "storage_test", "network_test", "cluster_test", "session_test", "table_scan_test", "sql_test")
-# The address sanitizer in the short round: where bytes of files and messages are read, where memory is shared out, where coroutines end early.
+# AddressSanitizer in the short round: where bytes of files and messages are parsed, memory is pooled, or coroutines end early.
 SHORT_ASAN_SUITES = ("base_test", "memory_test", "columns_test", "kernels_cpu_test", "storage_test", "network_test", "exec_adaptive_test",
                      "exec_operators_test", "exec_pipeline_test", "cluster_test", "session_test", "parquet_mutation_test", "table_scan_test", "sql_test")
-# Of these suites a sanitizer runs only some tests: those with many threads, or those whose configurations take other paths through memory.
+# Sanitizers run only some tests of these suites: those with many threads, or with configurations that use memory differently.
 SANITIZED_TESTS = {
     ("tsan", "sql_test"): "eight_threads|ranks_3$",
     ("asan", "sql_test"): "_default|chunks_of_seven|eight_threads|ranks_7$",
@@ -38,24 +37,25 @@ SHORT_SANITIZED_TESTS = {
     ("asan", "sql_test"): "_default$|_ranks_3$",
     ("asan", "kernels_cpu_test"): "^(?!.*OnMillionsOfRows)",
 }
-# The short round takes fewer damaged files; which ones changes with the day, and a failure names its seed.
+# The short round takes fewer damaged files; the selection changes daily, and a failure names its seed.
 SHORT_ENVIRONMENT = {"PISTACHIO_MUTATIONS": "60", "PISTACHIO_FIRST_MUTATION": str(1 + time.time_ns() // (86_400 * 10**9) % 10_000 * 60)}
-# Seconds, roughly, of the suites that take long: they start first, so that none is left alone at the end.
+# Approximate seconds of the longest suites: they start first, so that none runs alone at the end.
 LONG_RUNS = {"sql_test": 120, "tests/cli/test_commands.py": 110, "tests/tpch/test_tpch_queries.py": 180, "tests/cli/test_sql.py": 60,
              "parquet_mutation_test": 60, "network_test": 55, "parquet_matrix_test": 50, "kernels_cpu_test": 90,
              "tests/oracle/test_random_queries.py": 45, "tests/cluster/test_lost_ranks.py": 40, "tests/cluster/test_fault_matrix.py": 40,
              "tests/cli/test_long_statements.py": 60, "tests/cluster/test_movement.py": 60, "tests/cluster/test_start.py": 50,
              "tests/parquet/test_crafted_files.py": 50, "pruning_mutation_test": 30, "tests/parquet/test_writer_errors.py": 30,
              "tests/joins/test_joins.py": 40}
-# Looking for uses of a stack frame after its return is worth its time where coroutines are. In suites of plain functions, many of them deep or
-# called for every row, it made up nearly all of the time (a search for a free frame at every call: kernels_cpu_test 1000 s instead of 90), and in
-# sql_test too: there the suites of the layers below look for it.
+# Detecting use of a stack frame after its return pays off where coroutines are. In suites of plain functions, many of them deep or called
+# per row, it took nearly all of the time (every call searches for a free frame: kernels_cpu_test 1000 s instead of 90), and in sql_test
+# too: there the suites of the lower layers check for it.
 SUITES_THAT_TRUST_FRAMES = ("kernels_cpu_test", "parser_test", "expr_test", "columns_test", "data_test", "sql_test")
-# On 64-bit ARM the thread sanitizer of GCC 12 is of use only where no tensors are: libtorch brings an allocator of its own there (mimalloc), which
-# it does not see, so that memory that is used again looks like a race; it has no room for our arenas; and its process_vm_readv crashes under UCX.
+# On 64-bit ARM, GCC 12's ThreadSanitizer is only useful without tensors: libtorch has its own allocator there (mimalloc), which the
+# sanitizer does not see, so that reused memory looks like a race; it has no room for our arenas; and its process_vm_readv crashes under
+# UCX.
 ARM_TSAN_SUITES = ("base_test", "memory_test")
 ARM_TSAN_MEMORY_TESTS = "^(?!.*PooledAllocator)"
-SUITE_LIMIT_SECONDS = 2400  # a watchdog: sanitizers on a slow machine take their time
+SUITE_LIMIT_SECONDS = 2400  # a watchdog: sanitizers on a slow machine are slow
 
 
 @dataclass
@@ -71,12 +71,12 @@ class SuiteResult:
 
 
 class Report:
-    """Prints each suite as it ends and keeps the totals; suites may end on any thread."""
+    """Prints each suite as it finishes and keeps the totals; suites may finish on any thread."""
 
     def __init__(self):
         self.passed = 0
         self.failed = []
-        self.steps = []  # (what, seconds of the clock): where the minutes went
+        self.steps = []  # (what, wall seconds): where the time went
         self._lock = threading.Lock()
 
     def add(self, result):
@@ -108,7 +108,7 @@ class Report:
 
 
 def run_command(command, environment=None, limit=SUITE_LIMIT_SECONDS):
-    """Returns (exit status, stdout and stderr together, seconds); the status is None when it ran past the limit."""
+    """Returns (exit status, stdout and stderr combined, seconds); the status is None if it exceeded the limit."""
     began = time.perf_counter()
     try:
         done = subprocess.run(
@@ -135,7 +135,7 @@ def configure_command(preset):
 
 
 def build(preset, report, targets=None):
-    """Configures and builds; returns whether it worked. A success is no test, a failure is one."""
+    """Configures and builds; returns whether it worked. Only a failure counts as a test."""
     began = time.perf_counter()
     print(f"build  {preset}", flush=True)
     configured = (ROOT / "build" / preset / "build.ninja").exists()
@@ -167,7 +167,7 @@ def configure(preset, report):
 
 
 def registered_tests(preset):
-    """Names of the GoogleTest targets that CMake registered: a binary that is left over from an older tree is not run."""
+    """Names of the GoogleTest targets registered with CMake: binaries left over from an older tree are not run."""
     status, output, _ = run_command(["ctest", "--test-dir", f"build/{preset}", "--show-only=json-v1"])
     if status != 0:
         return []
@@ -175,7 +175,7 @@ def registered_tests(preset):
 
 
 def matching_tests(binary, environment, pattern):
-    """The tests of a GoogleTest binary whose `binary.Suite.Test` matches, or None when the list cannot be had."""
+    """The tests of a GoogleTest binary whose `binary.Suite.Test` matches, or None if they cannot be listed."""
     status, output, _ = run_command([str(binary), "--gtest_list_tests"], environment)
     if status != 0:
         return None
@@ -190,7 +190,7 @@ def matching_tests(binary, environment, pattern):
 
 
 def part_of_output(output, test):
-    """What one test printed, from its RUN line to its FAILED line."""
+    """The output of one test, from its RUN line to its FAILED line."""
     begin = output.find(f"[ RUN      ] {test}\n")
     end = output.find(f"[  FAILED  ] {test}", begin)
     if begin < 0 or end < 0:
@@ -199,7 +199,7 @@ def part_of_output(output, test):
 
 
 def run_google_test(name, binary, environment=None, pattern=None):
-    """None when no test of the binary matches the pattern."""
+    """None if no test of the binary matches the pattern."""
     result = SuiteResult(name)
     command = [str(binary)]
     if pattern:
@@ -213,7 +213,7 @@ def run_google_test(name, binary, environment=None, pattern=None):
         command.append(f"--gtest_output=json:{answer}")
         status, output, result.seconds = run_command(command, environment)
         if "ThreadSanitizer: unexpected memory mapping" in output:
-            # Kernels with more address randomisation than GCC 12's run-time knows: run with a fixed layout.
+            # Kernels with more address randomization than GCC 12's runtime supports: run with a fixed layout.
             status, output, result.seconds = run_command(["setarch", "--addr-no-randomize", *command], environment)
         try:
             tests = json.loads(answer.read_text(encoding="utf-8"))
@@ -245,7 +245,7 @@ def run_google_test(name, binary, environment=None, pattern=None):
 
 
 def run_python_test(path, pattern):
-    """None when no test of the file matches the pattern."""
+    """None if no test of the file matches the pattern."""
     result = SuiteResult(path.relative_to(ROOT).as_posix())
     with tempfile.TemporaryDirectory() as folder:
         answer = Path(folder) / "result.json"
@@ -287,7 +287,7 @@ def run_side_by_side(what, runs, report):
 
 
 def short_sql_pattern():
-    """The runs of the SQL files in the short round: a configuration says in its "short_round" for which files it is run."""
+    """The SQL runs of the short round: each configuration lists its files in "short_round"."""
     runs = []
     for path in sorted((ROOT / "tests" / "configs").glob("*.json")):
         files = json.loads(path.read_text(encoding="utf-8")).get("short_round", [])
@@ -301,9 +301,10 @@ def sanitizer_environment(kind, suite):
     if kind == "asan":
         after_return = 0 if suite in SUITES_THAT_TRUST_FRAMES else 1
         return {
-            # Containers cross the border to libtorch and Arrow, which are not instrumented: their bounds are unknown to us.
-            # The most a test may allocate at once is far above what any needs: a larger request is a length taken from a file.
-            # Small fake stacks: once one is full, every call searches all of it for a free frame (base_test: 81 s with the default, 13 with this).
+            # Containers cross into libtorch and Arrow, which are not instrumented: their bounds are unknown.
+            # The allocation limit is far above what any test needs: a larger request is a length taken from a damaged file.
+            # Small fake stacks: once one is full, every call searches all of it for a free frame (base_test: 81 s with the default, 13 with
+            # this).
             "ASAN_OPTIONS": f"detect_leaks=1:detect_container_overflow=0:detect_stack_use_after_return={after_return}:max_uar_stack_size_log=16:"
                             "strict_string_checks=1:allocator_may_return_null=0:max_allocation_size_mb=4096:handle_abort=1",
             "LSAN_OPTIONS": f"suppressions={support / 'lsan_suppressions.txt'}:print_suppressions=0",
@@ -312,9 +313,10 @@ def sanitizer_environment(kind, suite):
     return {
         "TSAN_OPTIONS": f"suppressions={support / 'tsan_suppressions.txt'}:halt_on_error=0:exitcode=66:second_deadlock_stack=1:"
                         "history_size=4",
-        # UCX patches madvise and munmap, which a thread calls after the sanitizer has forgotten it.
+        # UCX patches madvise and munmap, which a thread calls after the sanitizer has released its state.
         "UCX_MEM_EVENTS": "n",
-        # The sanitizer's own process_vm_readv crashes on the addresses of another process, with which this transport tries whether it can read them.
+        # The sanitizer's own process_vm_readv crashes on addresses of another process, which this transport uses to test whether it can
+        # read them.
         "UCX_MODULES": "^cma",
     }
 

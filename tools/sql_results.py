@@ -1,9 +1,10 @@
 """Results of the SQL tests, from DuckDB.
 
-    tools/sql_results.py check FILE.slt...     runs the statements in DuckDB and shows where it does not agree with the file
-    tools/sql_results.py fill FILE.slt...      writes DuckDB's rows below each query (statements it cannot run are left as they are)
+    tools/sql_results.py check FILE.slt...     runs the statements in DuckDB and shows where it disagrees with the file
+    tools/sql_results.py fill FILE.slt...      writes DuckDB's rows below each query (leaves statements that it cannot run
+unchanged)
 
-Statements under a comment `# judge: no` are not asked: our answer differs on purpose, and the comment says why."""
+Statements under a comment `# judge: no` are skipped: our result differs on purpose, and the comment says why."""
 
 import argparse
 import sys

@@ -1,4 +1,4 @@
-"""Makes TPC-H Parquet files with tpchgen-cli under data/sf<N>, once. Used by scripts/demo and the benchmarks."""
+"""Generates TPC-H Parquet files with tpchgen-cli under data/sf<N>, once. Used by scripts/demo and the benchmarks."""
 
 import argparse
 import shutil
@@ -12,7 +12,7 @@ TABLES = ("customer", "lineitem", "nation", "orders", "part", "partsupp", "regio
 
 
 def ensure_tpch(scale_factor):
-    """Returns the folder with one file a table. A run that was interrupted leaves nothing that looks complete."""
+    """Returns the folder with one file per table. An interrupted run leaves nothing that looks complete."""
     folder = ROOT / "data" / f"sf{scale_factor}"
     if all((folder / f"{table}.parquet").exists() for table in TABLES):
         return folder

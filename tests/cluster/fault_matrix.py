@@ -1,10 +1,11 @@
-"""Lets one rank of a cluster fail in a distributed query, again and again: killed, stopped or cut off the network, without memory or space, at a named point
-of the query or at a random moment.
+"""Faults in distributed queries, over and over: ranks killed, stopped, cut off the network, or out of memory or disk space, at a
+named point of the query or at a random moment.
 
     tests/cluster/fault_matrix.py --seeds 0:200
 
-Each run must end within the watchdog's time in the right rows or in one error that names the rank or the lack; after it the next query must be right on all
-ranks, and every rank must have given back its memory. The exit status is 1 if one did not. What happened is counted."""
+Each run must end within the watchdog's time with the right rows or with one error that names the rank or what it lacked; then the
+next query must be right on all ranks, and every rank must have released its memory. Otherwise the exit status is 1. Outcomes are
+counted."""
 
 import argparse
 import os

@@ -22,7 +22,7 @@ __int128 join_words(int64_t low, int64_t high) {
   return static_cast<__int128>(static_cast<unsigned __int128>(static_cast<uint64_t>(high)) << 64 | static_cast<uint64_t>(low));
 }
 
-// Microseconds, except that nanoseconds stay.
+// Microseconds; nanoseconds are kept.
 int64_t engine_units(int64_t value, arrow::TimeUnit::type unit) {
   switch (unit) {
     case arrow::TimeUnit::SECOND: return value * 1'000'000;
@@ -64,7 +64,7 @@ __int128 decimal_number(const arrow::Array& values, int64_t row) {
   return arrow::Decimal64(as<arrow::Decimal64Array>(values).GetValue(row)).value();
 }
 
-// The value of one row of a column that is held as numbers.
+// The value of one row of a column represented by numbers.
 __int128 number_of(const arrow::Array& values, int64_t row) {
   using arrow::Type;
   switch (values.type_id()) {
@@ -118,7 +118,7 @@ bool is_nan(LogicalType type, __int128 bits) {
   return type.kind() == TypeKind::Double && std::isnan(std::bit_cast<double>(static_cast<uint64_t>(bits)));
 }
 
-// Reads values out of the engine's column, whatever its form. Tensors are made contiguous once, not per row.
+// Reads values of the engine's columns in any form. Makes tensors contiguous once, not per row.
 class ColumnValues {
  public:
   explicit ColumnValues(const Column& column) : type_(column.type()) {
@@ -168,7 +168,7 @@ class ColumnValues {
     return {reinterpret_cast<const char*>(bytes_.const_data_ptr<uint8_t>()) + begin, static_cast<size_t>(end - begin)};
   }
 
-  // Also rows that are NULL must be safe to touch: codes inside the dictionary, begins not behind ends.
+  // NULL rows must be safe to access too: codes inside the dictionary, begins <= ends.
   void touch(int64_t row) const { type_.is_text() ? static_cast<void>(text(row)) : static_cast<void>(number(row)); }
 
  private:

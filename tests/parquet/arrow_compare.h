@@ -1,5 +1,5 @@
-// The judge of the Parquet reader: what Arrow's own reader gives for a file, turned into the engine's types, compared with the
-// engine's columns. Slow and plain on purpose; shares no decoding code with the engine.
+// The reference of the Parquet reader: the result of Arrow's own reader, converted to the engine's types and compared with the engine's
+// columns. Deliberately slow and simple; shares no decoding code with the engine.
 #pragma once
 
 #include <arrow/buffer.h>
@@ -14,24 +14,24 @@
 
 namespace pistachio::test {
 
-// The values that a column must have: one entry a row.
+// The expected values of a column: one entry per row.
 class ExpectedColumn {
  public:
-  // Throws std::runtime_error when Arrow's type is none that `type` can come from.
+  // Throws std::runtime_error if `type` cannot result from Arrow's type.
   ExpectedColumn(const arrow::ChunkedArray& values, LogicalType type);
 
   LogicalType type() const { return type_; }
   int64_t rows() const { return static_cast<int64_t>(valid_.size()); }
   bool is_null(int64_t row) const { return !valid_[static_cast<size_t>(row)]; }
-  // The values as the engine holds them: integers, decimals by their scaled value, dates and times; wide ones with both words.
-  // Floating values as their bits (of float for REAL, of double for DOUBLE).
+  // Values as the engine represents them: integers, decimals by their scaled value, dates and times; wide ones with both words.
+  // Floating-point values as their bits (of float for REAL, of double for DOUBLE).
   __int128 number(int64_t row) const { return numbers_[static_cast<size_t>(row)]; }
   double floating(int64_t row) const;
   const std::string& text(int64_t row) const { return texts_[static_cast<size_t>(row)]; }
 
-  // Compares rows [first_row, first_row + column.rows()) with `column`; says where and how they differ first, or nothing.
+  // Compares rows [first_row, first_row + column.rows()) with `column`; describes the first difference, or nullopt.
   std::optional<std::string> first_difference(const Column& column, int64_t first_row) const;
-  // The same for chosen rows: row i of `column` must be row rows[i] here. For filtered scans.
+  // The same for selected rows: row i of `column` must be row rows[i] here. For filtered scans.
   std::optional<std::string> first_difference(const Column& column, const std::vector<int64_t>& rows) const;
 
  private:

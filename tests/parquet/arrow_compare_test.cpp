@@ -1,4 +1,4 @@
-// The judge itself: it accepts what is equal in every form of a column and finds each kind of difference.
+// The reference itself: it accepts equal columns in every form and finds each kind of difference.
 #include "tests/parquet/arrow_compare.h"
 
 #include <ATen/ATen.h>

@@ -1,4 +1,4 @@
-// Turns Arrow's statuses into exceptions: in tests a failed call of Arrow ends the test.
+// Turns Arrow's statuses into exceptions: a failed Arrow call ends the test.
 #pragma once
 
 #include <arrow/result.h>

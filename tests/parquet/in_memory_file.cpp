@@ -46,7 +46,7 @@ std::unique_ptr<ColumnReader> InMemoryFile::reader_of(int column, int row_group,
   PageDirectory directory = options.use_offset_index && chunk.offset_index.length > 0
                                 ? directory_from_offset_index(chunk, group.rows, part(chunk.offset_index), where)
                                 : walk_pages(chunk, group.rows, part(chunk.pages), where);
-  auto* begin = const_cast<uint8_t*>(part(chunk.pages).data());  // NOLINT: from_blob has no const form; nobody writes
+  auto* begin = const_cast<uint8_t*>(part(chunk.pages).data());  // NOLINT: from_blob has no const form; nothing writes
   std::vector<FileBytes> bytes = {{chunk.pages.offset, at::from_blob(begin, {chunk.pages.length}, at::kByte)}};
   return std::make_unique<ColumnReader>(description, chunk, std::move(directory), std::move(bytes), where,
                                         ColumnReader::Options{});

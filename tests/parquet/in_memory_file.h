@@ -1,5 +1,5 @@
-// Reads a Parquet file that lies in memory through the engine's footer, page walk and column readers, without scheduler, files or
-// filters: the shortest way from bytes to columns. Tests of decoding, mutations and the fuzzer use it. Throws what the engine throws.
+// Reads an in-memory Parquet file through the engine's footer, page walk and column readers, without scheduler, files or filters: the
+// shortest path from bytes to columns. Used by decoding tests, mutation tests and the fuzzer. Throws what the engine throws.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -17,7 +17,7 @@ namespace pistachio::test {
 
 struct ReadStrip {
   int64_t first_row;          // of the row group
-  std::vector<int64_t> rows;  // of the row group, those that the mask kept
+  std::vector<int64_t> rows;  // of the row group, those selected by the mask
   Column column;
 };
 
@@ -31,13 +31,13 @@ class InMemoryFile {
 
   struct Options {
     int64_t strip_rows = 1 << 20;
-    bool use_offset_index = false;  // find pages by the offset index where there is one, else by walking the page headers
-    uint64_t mask_seed = 0;         // 0: all rows; else random rows in runs, so that whole pages are skipped
+    bool use_offset_index = false;  // locate pages by the offset index if there is one, else by walking the page headers
+    uint64_t mask_seed = 0;         // 0: all rows; else random runs of rows, so that whole pages are skipped
   };
   std::vector<ReadStrip> read(int column, int row_group, Options options) const;
 
-  // The column of all row groups, decoded together on a device; comes back to the host. `rows` are those of the file that it has: all, or
-  // with a mask seed those in random runs.
+  // The column of all row groups, decoded together on a device and copied back to the host. `rows` are its rows in the file: all, or with a
+  // mask seed random runs.
   struct WholeColumn {
     std::vector<int64_t> rows;
     Column column;

@@ -33,7 +33,7 @@ std::string_view null_pattern_name(NullPattern pattern) {
   return "";
 }
 
-// Definition levels of one row group: 1 where there is a value.
+// Definition levels of one row group: 1 for a value.
 std::vector<int16_t> make_levels(NullPattern pattern, int64_t rows, std::mt19937_64& random) {
   std::vector<int16_t> levels(static_cast<size_t>(rows), 1);
   bool in_run = false;
@@ -53,8 +53,8 @@ std::vector<int16_t> make_levels(NullPattern pattern, int64_t rows, std::mt19937
   return levels;
 }
 
-// Positions in the pool: random ones mixed with runs of one value and with steps to the neighbour, so that RLE and delta encodings
-// have both kinds of work.
+// Positions in the pool: random ones, runs of one value and steps to the neighbour, so that RLE and delta encodings have both kinds of
+// work.
 std::vector<size_t> draw(size_t pool_size, size_t count, std::mt19937_64& random) {
   std::vector<size_t> positions(count);
   size_t position = 0;
@@ -135,7 +135,7 @@ std::shared_ptr<parquet::WriterProperties> make_properties(const FileSpec& spec)
   builder.compression(spec.codec)
       ->data_pagesize(spec.page_bytes)
       ->dictionary_pagesize_limit(spec.dictionary_bytes)
-      // The writer looks at the page size once per batch.
+      // The writer checks the page size once per batch.
       ->write_batch_size(std::clamp<int64_t>(spec.page_bytes / 8, 1, 1024))
       ->max_row_group_length(spec.row_group_rows)
       ->data_page_version(spec.pages_v2 ? parquet::ParquetDataPageVersion::V2 : parquet::ParquetDataPageVersion::V1)
@@ -193,7 +193,7 @@ std::vector<parquet::Compression::type> writable_codecs() {
 std::shared_ptr<arrow::Buffer> make_parquet_file(const FileSpec& spec) {
   auto sink = check(arrow::io::BufferOutputStream::Create());
   auto writer = parquet::ParquetFileWriter::Open(sink, make_schema(spec), make_properties(spec));
-  // The pool is the column's, the draw is the row group's; neither depends on the other columns.
+  // The pool belongs to the column, the draw to the row group; neither depends on the other columns.
   std::vector<ValuePool> pools;
   for (size_t index = 0; index < spec.columns.size(); ++index) {
     std::mt19937_64 random(spec.seed * 1'000'003 + index);

@@ -1,6 +1,6 @@
-// Makes Parquet files for tests, in memory, with Arrow's column writers: any stored type x encoding x codec x NULL pattern x page
-// version x sizes. Values come from pools that start with the extremes of the type, so they occur in every file. The same
-// FileSpec always gives the same bytes. Throws std::runtime_error when Arrow cannot write what is asked for.
+// Generates Parquet files for tests, in memory, with Arrow's column writers: any stored type x encoding x codec x NULL pattern x page
+// version x sizes. Values come from pools that start with the extremes of the type, so that they occur in every file. The same FileSpec
+// always yields the same bytes. Throws std::runtime_error if Arrow cannot write the request.
 // Single-threaded; memory: Arrow's default pool.
 #pragma once
 
@@ -17,7 +17,7 @@
 
 namespace pistachio::test {
 
-// How a logical type lies in a Parquet file, and the engine's type that it must be read as.
+// How a logical type is stored in a Parquet file, and the engine's type that it must be read as.
 struct StoredType {
   std::string name;
   parquet::Type::type physical;
@@ -30,7 +30,7 @@ struct StoredType {
 const std::vector<StoredType>& stored_types();
 const StoredType& stored_type(const std::string& name);
 
-// Encodings the format has for a physical type. RLE_DICTIONARY stands for a dictionary, with fallback when the file's limit is small.
+// Encodings of a physical type. RLE_DICTIONARY stands for a dictionary, with fallback if the file's limit is small.
 std::vector<parquet::Encoding::type> encodings_of(parquet::Type::type physical);
 
 enum class NullPattern { Required, None, Some, Many, All, Runs };
@@ -52,7 +52,7 @@ struct FileSpec {
   int64_t dictionary_bytes = 1 << 20;  // a dictionary that grows past this falls back to PLAIN
   parquet::Compression::type codec = parquet::Compression::UNCOMPRESSED;
   bool pages_v2 = false;
-  bool format_v1 = false;  // writes PLAIN_DICTIONARY in place of RLE_DICTIONARY
+  bool format_v1 = false;  // writes PLAIN_DICTIONARY instead of RLE_DICTIONARY
   bool page_index = false;
   bool checksums = false;
   bool bloom_filters = false;
@@ -62,15 +62,15 @@ struct FileSpec {
 };
 
 // One column for each stored type x encoding x NULL pattern, named `type|encoding|nulls`. `keep_every` > 1 thins them out, starting at
-// `first`; every column is in one of the files with first = 0 .. keep_every - 1.
+// `first`; the files with first = 0 .. keep_every - 1 together have every column.
 std::vector<ColumnSpec> all_columns(int keep_every = 1, int first = 0);
 
-// Codecs that this Arrow can write, LZ4 in Hadoop's framing among them.
+// Codecs that this Arrow can write, including LZ4 in Hadoop's framing.
 std::vector<parquet::Compression::type> writable_codecs();
 
 std::shared_ptr<arrow::Buffer> make_parquet_file(const FileSpec& spec);
 
-// Flat columns beside nested ones: id BIGINT, point STRUCT(x INTEGER, label VARCHAR, inner STRUCT(z DOUBLE)), tags LIST(BIGINT),
+// Flat columns next to nested ones: id BIGINT, point STRUCT(x INTEGER, label VARCHAR, inner STRUCT(z DOUBLE)), tags LIST(BIGINT),
 // attributes MAP(VARCHAR, INTEGER), name VARCHAR. Structs, their fields, lists and maps have NULLs.
 std::shared_ptr<arrow::Buffer> make_nested_parquet_file(int64_t rows, int64_t row_group_rows);
 

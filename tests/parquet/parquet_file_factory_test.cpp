@@ -1,4 +1,4 @@
-// The factory itself: its files are readable, hold the encodings and NULLs they promise, and are the same every time.
+// The factory itself: its files are readable, have the requested encodings and NULLs, and are deterministic.
 #include "tests/parquet/parquet_file_factory.h"
 
 #include <arrow/api.h>

@@ -1,5 +1,5 @@
 // libFuzzer target: any bytes as a Parquet file, through footer, page walk and column readers. Only the error classes for bad input may
-// come out. Needs clang 16 or newer (coroutines):
+// escape. Needs clang 16 or newer (coroutines):
 //   cmake -B build/fuzz -G Ninja -DCMAKE_CXX_COMPILER=clang++-16 -DPISTACHIO_SANITIZE=address -DPISTACHIO_FUZZ=ON
 //         -DCMAKE_CXX_FLAGS=-fsanitize=fuzzer-no-link && ninja -C build/fuzz parquet_fuzzer
 //   build/fuzz/parquet_fuzzer CORPUS_FOLDER -rss_limit_mb=2048 -timeout=10
@@ -25,7 +25,7 @@ void read_column(const pistachio::test::InMemoryFile& file, int column, int grou
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   try {
     pistachio::test::InMemoryFile file(std::span(data, size));
-    // A footer may list many row groups; a few are as good as all.
+    // A footer may list many row groups; a few are enough.
     int groups = static_cast<int>(std::min<size_t>(file.footer().row_groups.size(), 4));
     int columns = static_cast<int>(std::min<size_t>(file.footer().columns.size(), 64));
     for (int group = 0; group < groups; ++group) {

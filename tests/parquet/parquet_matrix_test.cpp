@@ -1,5 +1,5 @@
 // Every stored type x encoding x NULL pattern (one column each) in files of every codec, page version and several sizes, read by the
-// engine's column readers and compared with Arrow's own reader. Deterministic; the name of a test says which file it is.
+// engine's column readers and compared with Arrow's own reader. Deterministic; the test name identifies the file.
 #include <arrow/api.h>
 #include <arrow/util/compression.h>
 #include <fmt/format.h>
@@ -28,8 +28,8 @@ constexpr int kThinning = 4;
 constexpr int kThinning = 1;
 #endif
 
-// Codec x page version x shape in full; what does not interact with them goes along by turns. How a page was compressed does not
-// matter to its decoding, so the other codecs have a third of the columns each, not always the same.
+// The full product of codec x page version x shape; independent options are rotated along. How a page was compressed does not affect its
+// decoding, so the other codecs get a third of the columns each, in rotation.
 std::vector<FileVariant> file_variants() {
   struct Shape {
     std::string name;
@@ -64,7 +64,7 @@ std::vector<FileVariant> file_variants() {
       }
     }
   }
-  // The composite kernel bodies once per page version and shape.
+  // The composite kernel bodies, once per page version and shape.
   for (size_t i = 0; i < 2 * shapes.size(); ++i) {
     FileVariant variant = variants[2 * shapes.size() + i];
     variant.name += "_composite";
@@ -162,7 +162,7 @@ TEST(ParquetReading, LongRunsAndManyPages) {
   }
 }
 
-TEST(ParquetReading, NestedColumnsAreRefusedTheOthersAreRead) {
+TEST(ParquetReading, OnlyNestedColumnsAreRejected) {
   auto bytes = make_nested_parquet_file(500, 200);
   auto table = read_with_arrow(bytes);
   InMemoryFile file(*bytes);
@@ -187,8 +187,8 @@ TEST(ParquetReading, NestedColumnsAreRefusedTheOthersAreRead) {
   EXPECT_EQ(unsupported, 3);  // tags, and the map's key and value
 }
 
-// The matrix would notice: another file's values differ in every column that has values.
-TEST(ParquetReading, WrongValuesAreNoticed) {
+// The matrix would detect it: another file's values differ in every column that has values.
+TEST(ParquetReading, WrongValuesAreDetected) {
   FileSpec spec;
   spec.columns = all_columns();
   spec.rows = 300;

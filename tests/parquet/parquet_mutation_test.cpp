@@ -1,8 +1,8 @@
-// Damaged files: thousands of seeded mutations of files of every encoding and codec. Each must be read or refused with DataError,
-// UserError or OutOfMemory; never a crash, another exception, a hang or a large allocation (the address sanitizer's run has a limit on
-// one allocation). Without checksums a changed value is legal data, so values are not compared; with checksums they are.
-// PISTACHIO_MUTATIONS=N gives N mutations a file, from seed PISTACHIO_FIRST_MUTATION on. A failure names file and seed: run that pair alone
-// by PISTACHIO_MUTATION_SEED=S.
+// Damaged files: thousands of seeded mutations of files of every encoding and codec. Each must be read, or rejected with DataError,
+// UserError or OutOfMemory; never a crash, another exception, a hang or a large allocation (AddressSanitizer runs limit single
+// allocations). Without checksums a changed value is legal data, so values are not compared; with checksums they are.
+// PISTACHIO_MUTATIONS=N runs N mutations per file, starting at seed PISTACHIO_FIRST_MUTATION. A failure names file and seed: run that pair
+// alone with PISTACHIO_MUTATION_SEED=S.
 #include <arrow/api.h>
 #include <arrow/util/compression.h>
 #include <fmt/format.h>
@@ -45,7 +45,7 @@ std::vector<BaseFile> base_files() {
   for (int i = 0; i < count; ++i) {
     FileSpec spec;
     spec.columns = all_columns(count + 1, i);  // one more than files: the NULL patterns shift from file to file
-    // Long values would make each mutant slow and most of the damage land inside them.
+    // Long values would slow down each mutant and absorb most of the damage.
     std::erase_if(spec.columns, [](const ColumnSpec& column) { return column.stored.name == "long_text"; });
     for (ColumnSpec& column : spec.columns) column.distinct = 30;
     spec.rows = 260;
@@ -67,7 +67,7 @@ struct Outcomes {
   int refused = 0;
 };
 
-// Reads every column of every row group by itself, so that one damaged column does not hide the others.
+// Reads every column of every row group separately, so that a damaged column does not hide the others.
 void read_everything(const std::vector<uint8_t>& bytes, uint64_t seed, Outcomes& outcomes) {
   auto guarded = [&](auto&& body) {
     try {
@@ -114,7 +114,7 @@ TEST_P(ParquetMutation, IsReadOrRefused) {
     auto took = std::chrono::steady_clock::now() - began;
     EXPECT_LT(took, kLongest) << "seed " << seed << ", " << mutant.what;
   }
-  // The mutations must be neither all harmless nor all fatal to the footer: then they would test little.
+  // If all mutations were harmless, or all fatal to the footer, they would test little.
   if (!only) {
     EXPECT_GT(outcomes.read, 0);
     EXPECT_GT(outcomes.refused, 0);
@@ -123,8 +123,8 @@ TEST_P(ParquetMutation, IsReadOrRefused) {
 
 INSTANTIATE_TEST_SUITE_P(Files, ParquetMutation, testing::ValuesIn(base_files()), [](const auto& instance) { return instance.param.name; });
 
-// With checksums, a damaged page never gives other values: either the values of the good file or an error.
-TEST(ParquetChecksums, DamagedPagesNeverGiveWrongValues) {
+// With checksums, a damaged page yields the values of the good file or an error, never other values.
+TEST(ParquetChecksums, DamagedPagesNeverYieldWrongValues) {
   FileSpec spec;
   for (const char* type : {"int64", "string", "double"}) {
     spec.columns.push_back({type, stored_type(type), parquet::Encoding::PLAIN, NullPattern::Some, 100});

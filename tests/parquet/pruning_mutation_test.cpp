@@ -1,7 +1,7 @@
-// Damage to what filters skip rows by: footer, statistics, page indexes and bloom filters of good files, from a seed. A filter must find the
-// rows that it finds when every row is looked at, or the file is refused with DataError. Bounds that became false but look right cannot be
-// told from good ones by any reader: mutants that claim some are left out.
-// PISTACHIO_MUTATIONS=N gives N mutations a file; a failure names file and seed.
+// Seeded damage to the data that filters use to skip rows: footer, statistics, page indexes and bloom filters of good files. A filter must
+// find the same rows as without pruning, or the file is rejected with DataError. Bounds that became false but look valid cannot be detected
+// by any reader: mutants with such bounds are skipped.
+// PISTACHIO_MUTATIONS=N runs N mutations per file; a failure names file and seed.
 #include <ATen/ATen.h>
 #include <arrow/api.h>
 #include <arrow/io/memory.h>
@@ -37,7 +37,7 @@ constexpr int64_t kRowGroupRows = 150;
 constexpr int64_t kPageRows = 25;
 constexpr const char* kColumns[] = {"required", "optional"};
 
-// In the optional column, the row numbers from 50 to 99 and every seventh are NULL: pages of NULLs, of both, and of values.
+// In the optional column, rows 50 to 99 and every seventh row are NULL: pages of NULLs, of both, and of values.
 std::optional<int64_t> value_of(size_t column, int64_t row) {
   if (column == 1 && ((row >= 50 && row < 100) || row % 7 == 0)) return std::nullopt;
   return row;
@@ -71,7 +71,7 @@ int64_t number_in(const std::string& bytes) {
   return number;
 }
 
-// Is a value of these rows of the file outside the bounds?
+// Whether a value of these rows is outside the bounds.
 bool excludes_value(size_t column, int64_t first_row, int64_t rows, int64_t minimum, int64_t maximum) {
   for (int64_t row = first_row; row < first_row + rows; ++row) {
     std::optional<int64_t> value = value_of(column, row);
@@ -96,7 +96,7 @@ bool index_claims_false_bounds(std::span<const uint8_t> file, const ParquetFoote
       if (excludes_value(column, begin, kPageRows, number_in(minimum), number_in(maximum))) return true;
     }
   } catch (const std::exception&) {
-    return false;  // nobody can read it
+    return false;  // no reader can read it
   }
   return false;
 }
@@ -131,8 +131,8 @@ bool claims_false_bounds(std::span<const uint8_t> file, const ParquetFooter& foo
   return false;
 }
 
-// The damage goes to what is not data: footer, column indexes, offset indexes and heads of bloom filters. In column indexes most of it goes to
-// the flags of NULL pages in front and to order and counts at the end: most bytes in between are bounds, and false bounds cannot be found.
+// Damages everything but the data: footer, column indexes, offset indexes and headers of bloom filters. In column indexes mostly the flags
+// of NULL pages at the front and the order and counts at the end: most bytes in between are bounds, and false bounds are undetectable.
 class IndexMutator {
  public:
   explicit IndexMutator(const arrow::Buffer& file) : bytes_(file.data(), file.data() + file.size()) {
@@ -146,7 +146,7 @@ class IndexMutator {
         regions_[1].push_back(chunk.column_index);
         regions_[2].push_back(chunk.offset_index);
         regions_[3].push_back({chunk.bloom_filter.offset, 20});
-        constexpr int64_t kFlagBytes = 2 + kRowGroupRows / kPageRows;  // heads of field and list, a byte a page
+        constexpr int64_t kFlagBytes = 2 + kRowGroupRows / kPageRows;  // field and list headers, one byte per page
         constexpr int64_t kCountBytes = 12 + kRowGroupRows / kPageRows;
         regions_[4].push_back({chunk.column_index.offset, kFlagBytes});
         regions_[5].push_back({chunk.column_index.end() - kCountBytes, kCountBytes});
@@ -168,7 +168,7 @@ class IndexMutator {
         case 3: byte = static_cast<uint8_t>(random() % 4); break;
         case 4: byte = static_cast<uint8_t>(random()); break;
         default: {
-          // What belongs to another chunk.
+          // Part of another chunk.
           const ByteRange other = regions[random() % regions.size()];
           std::memmove(bytes.data() + region.offset, bytes_.data() + other.offset, static_cast<size_t>(std::min(region.length, other.length)));
         }
@@ -194,7 +194,7 @@ bool passes(Comparison comparison, int64_t value, int64_t constant) {
   return false;
 }
 
-// Are the values those of the good file? Damage to the schema may give others.
+// Whether the values are those of the good file. Damage to the schema may change them.
 bool has_good_values(ScanHarness& harness, const std::string& path) {
   int64_t row = 0;
   bool good = true;
@@ -223,9 +223,9 @@ TEST_P(PruningMutation, FiltersFindEveryRowOrRefuse) {
   auto good = make_ordered_file(GetParam());
   IndexMutator mutator(*good);
   Settings settings = scan_test_settings();
-  settings.metadata_cache = false;  // mutants follow each other faster than the clock of the file system ticks
+  settings.metadata_cache = false;  // mutants follow each other faster than the file system's clock ticks
   ScanHarness harness(settings);
-  // The good file: pages as expected, none of its claims false, and a filter on its last page skips the others.
+  // The good file: pages as expected, no false bounds, and a filter on its last page skips the others.
   {
     const std::span<const uint8_t> bytes(good->data(), static_cast<size_t>(good->size()));
     EXPECT_FALSE(claims_false_bounds(bytes, InMemoryFile(bytes).footer()));
@@ -270,7 +270,7 @@ TEST_P(PruningMutation, FiltersFindEveryRowOrRefuse) {
       }
     }
   }
-  // Damage that is never noticed, or always, would test little.
+  // Damage that is never detected, or always, would test little.
   EXPECT_GT(compared, static_cast<int>(mutations) * 8);
   EXPECT_GT(refused, 0);
   EXPECT_GT(false_claims, 0);

@@ -1,4 +1,4 @@
-// The devices on which tests decode row groups together: the CPU, and a GPU where there is one.
+// The devices on which tests decode row groups together: the CPU, and a GPU if there is one.
 #pragma once
 
 #include <ATen/Context.h>

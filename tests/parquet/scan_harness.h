@@ -47,7 +47,7 @@ class ScanHarness {
   MetadataCache metadata_cache_;
 };
 
-// Two workers, small memory: what most tests want.
+// Two workers and little memory, for most tests.
 Settings scan_test_settings();
 
 }  // namespace pistachio::test

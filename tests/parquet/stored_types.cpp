@@ -1,4 +1,4 @@
-// The table of stored types: what the format can hold and what the engine must read it as.
+// The table of stored types: what the format can store and what the engine must read it as.
 #include <algorithm>
 #include <stdexcept>
 

@@ -1,5 +1,5 @@
-// Whole scans of generated files: values against Arrow's reader, comparisons on the comparable types (two for each column, in turn) against
-// a plain evaluation, with and without late materialisation, over many chunk sizes; several files, nested files, damaged files.
+// Whole scans of generated files: values against Arrow's reader, comparisons on the comparable types (two per column, in rotation) against
+// a naive evaluation, with and without late materialization, over many chunk sizes; several files, nested files, damaged files.
 #include "storage/table_scan.h"
 
 #include <arrow/api.h>
@@ -48,7 +48,7 @@ ScalarValue scalar_of(const ExpectedColumn& column, int64_t row) {
   return ScalarValue::of_integer(column.type(), column.number(row));
 }
 
-// Text that names exactly this value. For REAL that takes the digits of a double: a constant is no REAL until it is compared.
+// Text that denotes exactly this value. REAL needs the digits of a double: a constant becomes REAL only when it is compared.
 std::string constant_text(const ScalarValue& value) {
   return value.type.is_floating() && std::isfinite(value.floating) ? fmt::format("{}", value.floating) : value.to_string();
 }
@@ -65,7 +65,7 @@ bool passes(Comparison comparison, std::strong_ordering order) {
   return false;
 }
 
-// Rows that a filter must keep: NULL never passes.
+// Rows that a filter must select: NULL never passes.
 std::vector<int64_t> matching_rows(const ExpectedColumn& column, Comparison comparison, const ScalarValue& constant) {
   std::vector<int64_t> rows;
   for (int64_t row = 0; row < column.rows(); ++row) {
@@ -74,7 +74,7 @@ std::vector<int64_t> matching_rows(const ExpectedColumn& column, Comparison comp
   return rows;
 }
 
-// Compares the chunks of a scan with chosen rows of the expected columns, in file order.
+// Compares the chunks of a scan with selected rows of the expected columns, in file order.
 class ChunkChecker {
  public:
   ChunkChecker(std::vector<const ExpectedColumn*> columns, std::vector<int64_t> rows)
@@ -135,7 +135,7 @@ TEST(TableScan, AllColumnsInEveryChunkSize) {
   }
 }
 
-// One filter on each column, with a constant that occurs in it, for every comparison by turns; another column comes along.
+// One filter per column, with a constant that occurs in it, rotating through all comparisons; another column is selected along.
 class TableScanFilters : public testing::TestWithParam<int> {};
 
 TEST_P(TableScanFilters, AgreeWithPlainEvaluation) {
@@ -161,7 +161,7 @@ TEST_P(TableScanFilters, AgreeWithPlainEvaluation) {
       auto [comparison, text] = kComparisons[(i + turn * 3) % kComparisons.size()];
       if (candidates.empty()) continue;
       ScalarValue constant = scalar_of(columns[i], candidates[random() % candidates.size()]);
-      if (constant.to_string().find("BC") != std::string::npos && !constant.is_text()) continue;  // no constant is written so
+      if (constant.to_string().find("BC") != std::string::npos && !constant.is_text()) continue;  // such a constant cannot be written
       SCOPED_TRACE(fmt::format("{} {} {}", spec.columns[i].name, text, constant_text(constant)));
       ScanRequest request;
       request.columns = {spec.columns[i].name, spec.columns[other].name};
@@ -213,7 +213,7 @@ TEST(TableScan, SeveralFilesInOrder) {
   }
 }
 
-// One large row group is no reason for one thread: it is cut into parts, and their rows are those of the file.
+// A single large row group is split into parts for several threads; the parts have exactly the rows of the file.
 TEST(TableScan, FewLargeRowGroupsAreSplitForThreads) {
   TemporaryFolder folder;
   constexpr int64_t kRows = 600'000;
@@ -238,7 +238,7 @@ TEST(TableScan, FewLargeRowGroupsAreSplitForThreads) {
   }
 }
 
-// Through several lanes every row comes once, whatever the order, and without more memory than there is.
+// Several lanes yield every row once, in any order, within the memory limit.
 TEST(TableScan, SeveralLanesGiveEveryRowOnce) {
   TemporaryFolder folder;
   constexpr int64_t kRows = 200'000;
@@ -269,8 +269,8 @@ TEST(TableScan, SeveralLanesGiveEveryRowOnce) {
   }
 }
 
-// One bad page ends all lanes and reaches the receiver; a receiver that fails ends the lanes.
-TEST(TableScan, AnErrorEndsEveryLane) {
+// One bad page stops all lanes and reaches the receiver; a failing receiver stops the lanes.
+TEST(TableScan, ErrorStopsEveryLane) {
   TemporaryFolder folder;
   write_sample_file(folder.file("sales.parquet"), {100'000, 5'000});
   Settings settings = scan_test_settings();
@@ -299,7 +299,7 @@ TEST(TableScan, PageIndexesCountAsKeptMetadata) {
   EXPECT_GT(harness.metadata_cache().statistics().bytes, footer_alone);
 }
 
-// It holds all units at once, so what it lacks never comes free by itself. A deadline turns a hang into a failure.
+// The blocking reader holds all units at once, so missing memory is never released. A deadline turns a hang into a failure.
 TEST(TableScan, BlockingReaderFailsIfUnitDoesNotFit) {
   TemporaryFolder folder;
   write_sample_file(folder.file("sales.parquet"), {300'000, 25'000});
@@ -334,7 +334,7 @@ TEST(TableScan, NestedColumnsAreRefusedByName) {
   }
 }
 
-// The metadata cache must not take the new file for the old one.
+// The metadata cache must not mistake the new file for the old one.
 TEST(TableScan, ReplacedFileOfSameSizeIsReadAgain) {
   TemporaryFolder folder;
   const std::string path = folder.file("r.parquet");
@@ -352,16 +352,16 @@ TEST(TableScan, ReplacedFileOfSameSizeIsReadAgain) {
       const std::string target = in_place ? path : path + ".new";
       write_file(target, *bytes);
       ASSERT_EQ(::utimensat(AT_FDCWD, target.c_str(), times, 0), 0);
-      ASSERT_EQ(::rename(target.c_str(), path.c_str()), 0);  // nothing to do in place
+      ASSERT_EQ(::rename(target.c_str(), path.c_str()), 0);  // a no-op if in place
       EXPECT_EQ(harness.scan({path}, {.columns = {name}}).rows, 100);
-      // Longer than a tick of the clock that file systems take their times from.
+      // Longer than a tick of the clock that the file system uses.
       std::this_thread::sleep_for(std::chrono::milliseconds(20));
     }
   }
 }
 
-// Mutations once more, through the whole scan with a filter: reads past the end, wrong ranges and lost wake-ups would show here. A
-// deadline turns a hang into a failure.
+// Mutations again, through a whole scan with a filter: detects reads past the end, wrong ranges and lost wake-ups. A deadline turns a hang
+// into a failure.
 TEST(TableScan, DamagedFilesAreReadOrRefused) {
   TemporaryFolder folder;
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)

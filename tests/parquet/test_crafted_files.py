@@ -1,5 +1,5 @@
-"""Files that no library writes, read by the built program: old statistics, counts that lie, absurd schemas. Each must be read right or
-refused with an error that names it, and within a small memory limit."""
+"""Files that no library writes, read by the built program: old statistics, bogus counts, absurd schemas. Each must be read
+correctly or rejected with an error that names it, within a small memory limit."""
 
 import struct
 import sys
@@ -31,7 +31,7 @@ class CraftedFile(unittest.TestCase):
 
 
 class Statistics(CraftedFile):
-    # Big-endian decimals, whose smallest and greatest an old writer chose by signed bytes: 0x0080 counts as below 0x0001.
+    # Big-endian decimals, whose bounds an old writer chose by signed bytes: 0x0080 sorts below 0x0001.
     def write_decimals(self, stats, **more):
         body = b"".join(struct.pack(">h", value) for value in (128, 1, 256))
         schema = [crafted.root(), crafted.column(crafted.FIXED_LEN_BYTE_ARRAY, converted=crafted.DECIMAL, length=2, scale=0, precision=4)]
@@ -133,7 +133,7 @@ def varints(*numbers):
 
 
 def delta(values):
-    """DELTA_BINARY_PACKED of up to 33 numbers that grow by less than two: one block of four miniblocks, the first of one bit each."""
+    """DELTA_BINARY_PACKED of up to 33 numbers with steps below two: one block of four miniblocks, the first with one-bit deltas."""
     steps = [later - earlier for earlier, later in zip(values, values[1:])]
     packed = sum(step << place for place, step in enumerate(steps)).to_bytes(4, "little")
     head = varints(128, 4, len(values)) + crafted.zigzag(values[0] if values else 0)
@@ -141,7 +141,7 @@ def delta(values):
 
 
 class Counts(CraftedFile):
-    """Pages of eight rows whose levels say seven values and whose bytes hold another number."""
+    """Pages of eight rows with seven values according to their levels, whose bytes hold another number."""
 
     ENCODINGS = {
         "PLAIN": (crafted.INT64, crafted.PLAIN, lambda count: struct.pack(f"<{count}q", *range(count)), {}),
@@ -173,7 +173,7 @@ class Counts(CraftedFile):
             with self.subTest(name, version=version):
                 self.write_page(name, 7, version)
                 self.assertEqual(pistachio.scan(self.path)["columns"]["c"]["count"], 7)
-                # Bits and runs are filled up to eight values.
+                # Bits and runs are padded to eight values.
                 is_filled_up = name.startswith("boolean") or name == "dictionary"
                 for count in (0 if is_filled_up else 6, 30 if is_filled_up else 8):
                     self.write_page(name, count, version)
@@ -193,14 +193,14 @@ class UnknownType(CraftedFile):
 
 
 class WrongFooters(CraftedFile):
-    """What Arrow and DuckDB read past: the pages say what the footer does not."""
+    """Footers that Arrow and DuckDB tolerate: the pages have the information that the footer lacks."""
 
     CODES = crafted.data_page(bytes([1, 3, 0b010]), 3, crafted.RLE_DICTIONARY)
     DICTIONARY = crafted.dictionary_page(struct.pack("<2q", 5, 6), 2)
     NUMBERS = crafted.data_page(struct.pack("<3q", 1, 2, 3), 3)
 
     def write_chunks(self, *chunks, rows=None, created_by=b"crafted"):
-        """Two columns, to have something behind the first."""
+        """Two columns, so that something follows the first."""
         schema = [crafted.root(len(chunks)), *(crafted.schema_element(chunk.name, crafted.INT64, crafted.REQUIRED) for chunk in chunks)]
         crafted.write_file(self.path, schema, [list(chunks)], rows=rows, created_by=created_by)
 
@@ -258,7 +258,7 @@ class WrongFooters(CraftedFile):
 
 
 class Levels(CraftedFile):
-    # Eight rows, the last one NULL, as booleans in runs.
+    # Eight rows, the last one NULL, as RLE booleans.
     def write_booleans(self, nulls, levels=bytes([3, 0x7f])):
         runs = bytes([3, 0b01010101])
         page = crafted.data_page_v2(levels, struct.pack("<I", len(runs)) + runs, 8, nulls, crafted.RLE)

@@ -1,4 +1,5 @@
-"""Columns with nanoseconds: files that pyarrow and DuckDB wrote, read by the built program. DuckDB is the judge where it does not round."""
+"""Columns with nanoseconds in files that pyarrow and DuckDB wrote, read by the built program. DuckDB is the reference where it
+does not round."""
 
 import io
 import itertools
@@ -21,14 +22,14 @@ from tests.support import duckdb_oracle  # noqa: E402
 from tests.support import pistachio_process as pistachio  # noqa: E402
 
 NOON = 1704112496123456789  # 2024-01-01 12:34:56.123456789
-# Neighbours that microseconds cannot tell apart, on both sides of 1970, and both ends of the range.
+# Neighbours that are equal in microseconds, on both sides of 1970, and both ends of the range.
 EDGES = [NOON, NOON + 1, NOON - 789, NOON + 211, 0, 1, -1, -999, -1000, -1001, None, 2**63 - 2, 2 - 2**63]
 COMPARISONS = {"=": operator.eq, "<>": operator.ne, "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
 COLUMNS = {"ts": pa.timestamp("ns"), "tz": pa.timestamp("ns", "UTC"), "t": pa.time64("ns")}
 
 
 def moments(rows):
-    """Ascending within a million rows, so that row groups and pages have ranges of their own."""
+    """Ascending within a million rows, so that row groups and pages have distinct ranges."""
     return [None if row % 17 == 0 else NOON + row * 137 for row in range(rows)]
 
 
@@ -108,7 +109,7 @@ class Nanoseconds(unittest.TestCase):
             where = f"{column} = {shown}"
             answer = pistachio.scan(self.file, "--where", where)
             self.assertEqual((answer["rows"], answer["row_groups_pruned"]), (1, 7), where)
-        # Between two values of one microsecond.
+        # Between two values of the same microsecond.
         answer = pistachio.scan(self.file, "--where", f"ts < {text_of(NOON + 137 * 500)}")
         self.assertEqual(answer["row_groups_pruned"], 7)
 
@@ -146,7 +147,7 @@ class Nanoseconds(unittest.TestCase):
         pq.write_table(pa.table({"ts": pa.array(values, pa.timestamp("ns"))}), self.file, use_deprecated_int96_timestamps=True)
         self.assertEqual(self.sql(f"DESCRIBE SELECT * FROM '{self.file}'"), [("ts", "TIMESTAMP")])
         self.judge(f"SELECT ts FROM '{self.file}'")
-        # Beside a file of nanoseconds, too.
+        # Next to a file with nanoseconds, too.
         pq.write_table(pa.table({"ts": pa.array([NOON], pa.timestamp("ns"))}), self.folder / "other.parquet")
         self.assertEqual(self.number(f"SELECT count(*) FROM '{self.folder}/*.parquet' WHERE ts = '2024-01-01 12:34:56.123456789'"), 1)
         self.assertEqual(self.number(f"SELECT count(*) FROM '{self.folder}/*.parquet' WHERE ts = '2024-01-01 12:34:56.123456'"), 3)

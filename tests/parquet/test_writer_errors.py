@@ -1,5 +1,5 @@
-"""Files of writers that make mistakes in what readers use to skip rows: statistics, page indexes, bloom filters. Whatever they say, a
-filter must find the rows that the same filter finds when it is written so that it cannot prune."""
+"""Files of writers with errors in the data that readers use to skip rows: statistics, page indexes, bloom filters. A filter must
+always find the same rows as an equivalent filter that cannot prune."""
 
 import itertools
 import json
@@ -41,7 +41,7 @@ def double(value):
 
 
 class WriterErrors(unittest.TestCase):
-    """Files are written and filters queued by each test; one process runs all of them when the test ends."""
+    """Each test writes files and queues filters; one process runs all of them when the test ends."""
 
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
@@ -69,7 +69,7 @@ class WriterErrors(unittest.TestCase):
         """Every comparison with every constant."""
         disguise = f"{column} || ''" if isinstance(constants[0], bytes) else f"{column} + 0"
         for constant in constants:
-            # Answers as bits: one query that may prune for each comparison, one that may not for all.
+            # Results as digits: one prunable query per comparison, and one that cannot prune for all of them.
             parts = [f"(SELECT count(*) FROM '{self.path}' WHERE {column} {comparison} {literal(constant)})" for comparison in COMPARISONS]
             honest = [f"coalesce(sum(CASE WHEN {disguise} {comparison} {literal(constant)} THEN 1 ELSE 0 END), 0)"
                       for comparison in COMPARISONS]
@@ -110,7 +110,7 @@ class RowGroupStatistics(WriterErrors):
         self.assert_pruning_loses_nothing([0, 1, 200, 255])
 
     def test_deprecated_text_bounds_use_signed_order(self):
-        # As signed bytes, the letters with accents are below all others.
+        # As signed bytes, accented letters sort below all others.
         words = ["é".encode(), b"b", b"z"]
         for ordered, created_by in itertools.product((False, True), (b"crafted", b"parquet-mr version 1.12.0 (build x)")):
             self.write(crafted.BYTE_ARRAY, [words], converted=crafted.UTF8, ordered=ordered, created_by=created_by,
@@ -137,7 +137,7 @@ class RowGroupStatistics(WriterErrors):
         for own, low, high in itertools.product(values, bounds, bounds):
             believable = [value for value in own if value == value]
             if low == low and high == high and believable and not (low <= min(believable) and max(believable) <= high):
-                continue  # wrong without a trace
+                continue  # wrong, but undetectable
             self.write(crafted.DOUBLE, [own], stats=statistics(double(low), double(high)))
             self.assert_pruning_loses_nothing([0.0, -0.0, 1.0, 2.0, nan])
 
@@ -208,7 +208,7 @@ class PageIndexes(WriterErrors):
             self.assert_pruning_loses_nothing(self.CONSTANTS)
 
     def test_indexes_of_another_column(self):
-        # Row-group statistics tell that the index is not this column's; swapped bounds tell it themselves.
+        # Row-group statistics reveal that the index belongs to another column; swapped bounds reveal themselves.
         other = [int64(value) for value in (100, 200, 300)]
         for stats in (statistics(int64(1), int64(9)), statistics(int64(1), int64(9), nulls=None)):
             self.write_numbers(column_index([False] * 3, other, other, 1, [0] * 3), stats=stats)

@@ -24,7 +24,7 @@ int64_t power_of_ten(int exponent) {
   return power;
 }
 
-// Values that have a meaning for the type: the engine may refuse others (a time of 25 hours, a date no timestamp can hold).
+// Values that are valid for the type: the engine may reject others (a time of 25 hours, a date that no timestamp can represent).
 IntegerRange integer_range(const StoredType& stored) {
   constexpr IntegerRange all32 = {std::numeric_limits<int32_t>::min(), std::numeric_limits<int32_t>::max()};
   constexpr IntegerRange all64 = {std::numeric_limits<int64_t>::min(), std::numeric_limits<int64_t>::max()};
@@ -64,7 +64,7 @@ void fill_integers(const StoredType& stored, int distinct, std::mt19937_64& rand
   }
   while (static_cast<int>(pool.size()) < distinct) {
     uint64_t raw = random();
-    // Half of them small: narrow deltas and few bits; half over the whole range.
+    // Half of them small (narrow deltas, few bits), half over the whole range.
     uint64_t step = raw % 2 ? (raw >> 8) % 5000 : (span == ~uint64_t{0} ? random() : random() % (span + 1));
     uint64_t base = static_cast<uint64_t>(raw % 2 && range.low < 0 && range.high > 5000 ? 0 : range.low);
     pool.push_back(static_cast<int64_t>(base + (span == ~uint64_t{0} ? step : step % (span + 1))));
@@ -120,7 +120,7 @@ void fill_decimals(const StoredType& stored, int distinct, std::mt19937_64& rand
     values.push_back(random() % 2 ? value : -value);
   }
   for (Int128 value : values) {
-    // Of variable length: as short as possible, now and then with needless sign bytes.
+    // Variable length: as short as possible, sometimes with redundant sign bytes.
     int width = stored.width > 0 ? stored.width : std::min(16, shortest_width(value) + static_cast<int>(random() % 3 == 0));
     pool.push_back(big_endian(value, width));
   }
@@ -156,7 +156,7 @@ void fill_fixed_bytes(const StoredType& stored, int distinct, std::mt19937_64& r
   }
   while (static_cast<int>(pool.size()) < distinct) {
     std::string value = random_bytes(width, random);
-    // Shared beginnings give DELTA_BYTE_ARRAY something to do.
+    // Common prefixes give DELTA_BYTE_ARRAY something to do.
     if (random() % 2) value.replace(0, width / 2, pool.back().substr(0, width / 2));
     pool.push_back(value);
   }
@@ -184,7 +184,7 @@ void fill_texts(const StoredType& stored, int distinct, std::mt19937_64& random,
     if (is_text) {
       for (char& letter : value) letter = static_cast<char>('a' + random() % 26);
     }
-    // A shared beginning; 20 bytes never cut a character, those of more than one byte stand right at the front.
+    // A common prefix; 20 bytes never split a character, since multi-byte characters are at the front.
     if (random() % 2) value = pool.back().substr(0, 20) + value;
     pool.push_back(value);
   }

@@ -1,7 +1,7 @@
-"""EXPLAIN as text that changes only when the shape of the plan does.
+"""EXPLAIN as text that changes only if the shape of the plan does.
 
-Estimated rows are left out, and column numbers too: a column that shares its name with another one is told apart by the order in which they appear. The
-inputs of a join are marked: the build side goes into the hash table, the probe side flows past it."""
+Omits estimated rows and column numbers: columns with the same name are distinguished by order of appearance. Marks the inputs of
+a join: the build side goes into the hash table, the probe side streams past it."""
 
 import re
 
@@ -14,8 +14,8 @@ def explain(session, sql):
 
 
 def shape_of(lines):
-    numbers = {}  # name: the numbers of its columns, in the order they appear
-    joins = []  # (depth, inputs that were printed) of the joins around a line
+    numbers = {}  # name: the numbers of its columns, in order of appearance
+    joins = []  # (depth, inputs printed so far) of the enclosing joins
     shaped = []
     for line in lines:
         found = re.fullmatch(r"( *)(.*?)  \(rows ~\d+\)", line)

@@ -1,12 +1,12 @@
-"""For every optimizer rule a query whose plan shows what the rule does, over the TPC-H tables."""
+"""For every optimizer rule a query over the TPC-H tables whose plan shows the rule's effect."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
 class RulePair:
-    """The lines stand, without indentation, only in the plan made without the rule and only in the one made with it. `also_disabled` rules are left out of
-    both: they would do the same work."""
+    """Lines, without indentation, that are only in the plan without the rule, and only in the one with it. `also_disabled` rules
+    are off in both, since they would have the same effect."""
 
     rule: str
     sql: str
@@ -17,7 +17,7 @@ class RulePair:
 
 @dataclass(frozen=True)
 class RequiredRule:
-    """A rule that cannot be switched off: the query, lines of its plan, and a query that means the same without needing the rule."""
+    """A rule that cannot be disabled: the query, lines of its plan, and an equivalent query that does not need the rule."""
 
     rule: str
     sql: str
@@ -56,7 +56,7 @@ PAIRS = (
         only_with=("inner hash join",),
         also_disabled=("push_down_implied_conditions", "push_down_filters_again")),
     RulePair(
-        "push_down_filters",  # the same by the condition of a join
+        "push_down_filters",  # the same by a join condition
         "SELECT s_name, r_name FROM (supplier LEFT JOIN nation ON s_nationkey = n_nationkey) JOIN region ON n_regionkey = r_regionkey",
         only_without=("probe: left hash join",),
         only_with=("build: inner hash join",),

@@ -1,6 +1,6 @@
 """The plans of the TPC-H queries, compared with the stored ones.
 
-A plan that changed on purpose is stored again with `tests/plans/test_plan_shapes.py --update`; the difference then shows in the change that is sent."""
+After an intended change, store them again with `tests/plans/test_plan_shapes.py --update`; the change then shows the difference."""
 
 import difflib
 import sys
@@ -16,9 +16,10 @@ from tools.tpch_data import ensure_tpch
 
 FOLDER = Path(__file__).resolve().parent
 SCALE = "0.01"
-# The placement weighs bytes against a measured link speed: without the measurement it is the same on every machine.
+# Exchange placement weighs bytes against the measured link bandwidth: without the measurement it is the same on every machine.
 ON_RANKS = ["-s", "calibrate_links=off"]
-# Folder: (queries, options of the session, ranks). The queries on ranks: grouping on one rank and on all, outer join, common table, large groups, subqueries.
+# Folder: (queries, session options, ranks). The queries on ranks cover grouping on one rank and on all, outer joins, CTEs, large groups,
+# subqueries.
 SNAPSHOTS = {
     "tpch": (tpch_queries.NUMBERS, [], None),
     "tpch_on_3_ranks": ((1, 3, 5, 13, 15, 18, 21), ON_RANKS, 3),

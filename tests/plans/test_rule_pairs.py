@@ -1,4 +1,5 @@
-"""Every optimizer rule changes a plan in the way it promises, and no answer. A rule without an example in rule_pairs.py is a failure."""
+"""Every optimizer rule has its documented effect on a plan and changes no result. A rule without an example in rule_pairs.py is a
+failure."""
 
 import sys
 import unittest

@@ -1,7 +1,7 @@
-// A sqllogictest file: statements with what they must give. The dialect is the usual one, with tabs between the values of a row:
-//   statement ok | statement error TEXT      a statement that must work, or fail with this text in its message
+// A sqllogictest file: statements with their expected results. The usual dialect, with tabs between the values of a row:
+//   statement ok | statement error TEXT      a statement that must succeed, or fail with this text in its message
 //   query [ordered]                          a query; its rows follow after a line ----, sorted on both sides unless `ordered`
-//   # ...                                    a comment; `# judge: no` keeps DuckDB from confirming the next statement
+//   # ...                                    a comment; `# judge: no` exempts the next statement from the check against DuckDB
 // NULL is written NULL, an empty text (empty). Numbers with a point or an exponent compare to 1e-9, all else as text.
 #pragma once
 
@@ -20,10 +20,10 @@ struct SltCase {
   std::vector<std::string> rows;
 };
 
-// Throws std::runtime_error that names file and line.
+// Throws std::runtime_error naming file and line.
 std::vector<SltCase> read_slt_file(const std::string& path);
 
-// Nothing when they agree; else what differs.
+// Empty if they agree; else what differs.
 std::string compare_rows(std::vector<std::string> expected, std::vector<std::string> actual, bool ordered);
 
 }  // namespace pistachio::test

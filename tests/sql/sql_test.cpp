@@ -1,5 +1,5 @@
-// Runs every .slt file of this folder, and again under each of the hostile configurations of tests/configs. One test for each pair; each
-// file has an engine and a session of its own. ${FILES} in a statement stands for a folder with Parquet files that the test makes.
+// Runs every .slt file of this folder under each configuration of tests/configs. One test per pair; each has its own engine and session.
+// ${FILES} in a statement is replaced by a folder with Parquet files that the test generates.
 #include <dirent.h>
 #include <fmt/format.h>
 #include <gtest/gtest.h>

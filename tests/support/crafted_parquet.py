@@ -1,8 +1,8 @@
-"""Writes Parquet files byte by byte, so that tests can make what no library writes: lying counts, old statistics, absurd schemas.
+"""Writes Parquet files byte by byte, so that tests can create what no library writes: bogus counts, old statistics, absurd
+schemas.
 
-A file has one column `c`, in one row group or several that are the same. Thrift structs are built with `Struct`, pages with `data_page`, `data_page_v2` and
-`dictionary_page`.
-"""
+A file has one column `c`, in one or several identical row groups. Thrift structs are built with `Struct`, pages with `data_page`,
+`data_page_v2` and `dictionary_page`."""
 
 import struct
 
@@ -26,7 +26,7 @@ def zigzag(number):
 
 
 class Struct:
-    """A struct of Thrift's compact protocol; fields are added in the order of their numbers."""
+    """A struct of Thrift's compact protocol; add fields in the order of their ids."""
 
     def __init__(self):
         self.parts = []
@@ -82,7 +82,7 @@ def column(physical, repetition=REQUIRED, **more):
 
 
 def statistics(minimum=None, maximum=None, old_minimum=None, old_maximum=None, nulls=0, distinct=None, exact=None):
-    """`nulls` None: not counted. `exact`: whether the bounds are said to be values of the column; None: nothing is said."""
+    """`nulls` None: not counted. `exact`: whether the bounds are declared to be values of the column; None: not declared."""
     made = Struct()
     for number, value in ((1, old_maximum), (2, old_minimum)):
         if value is not None:
@@ -138,8 +138,8 @@ def dictionary_page(body, values):
 
 def write(path, schema, physical, pages, rows, dictionary=b"", stats=None, codec=UNCOMPRESSED, uncompressed=None, ordered=False,
           created_by=b"crafted", row_groups=1):
-    """`ordered`: the footer says that statistics follow the order of the column's type. Without it they are of unknown order.
-    With several row groups, all are the same one."""
+    """`ordered`: the footer declares that statistics use the order of the column's type; otherwise their order is unknown. All
+    row groups are identical."""
     length = len(dictionary) + len(pages)
     facts = Struct().i32(1, physical).list(2, 5, [zigzag(PLAIN)]).list(3, 8, [varint(1) + b"c"]).i32(4, codec).i64(5, rows)
     facts.i64(6, length if uncompressed is None else uncompressed).i64(7, length).i64(9, 4 + len(dictionary))
@@ -185,9 +185,9 @@ def bloom_filter(values, blocks=4):
 
 
 class Chunk:
-    """A column chunk of a file made by `write_file`. `pages` are (bytes, rows) pairs; `index` is a serialized column index; `bloom` is a serialized
-    bloom filter, or the number of the chunk of the row group whose filter is named. `claims` replaces numbers of the footer: `size`,
-    `uncompressed`, `data_offset`, `dictionary_offset`."""
+    """A column chunk of a file made by `write_file`. `pages` are (bytes, rows) pairs; `index` is a serialized column index;
+    `bloom` is a serialized bloom filter, or the index of the chunk in the row group whose filter to refer to. `claims` overrides
+    numbers of the footer: `size`, `uncompressed`, `data_offset`, `dictionary_offset`."""
 
     def __init__(self, name, physical, pages, dictionary=b"", stats=None, index=None, bloom=None, codec=UNCOMPRESSED, claims=None):
         self.name, self.physical, self.pages, self.dictionary, self.stats = name, physical, pages, dictionary, stats
@@ -198,8 +198,8 @@ class Chunk:
 
 
 def write_file(path, schema, row_groups, ordered=True, created_by=b"crafted", rows=None):
-    """Row groups are lists of chunks, one for each column of the schema. Chunks with a column index get an offset index, too. `rows`: what the
-    footer claims for the whole file."""
+    """Row groups are lists of chunks, one for each column of the schema. Chunks with a column index get an offset index, too.
+    `rows`: the footer's total."""
     content = bytearray(b"PAR1")
     for group in row_groups:
         for chunk in group:

@@ -1,4 +1,4 @@
-"""DuckDB as the judge: runs the same SQL on the same files and compares the rows."""
+"""DuckDB as the reference: runs the same SQL on the same files and compares the rows."""
 
 import datetime
 import decimal
@@ -12,7 +12,7 @@ import duckdb
 
 @dataclass
 class Answer:
-    """Rows are tuples of text or None. A column's kind says how its values are compared: exact, floating or other."""
+    """Rows are tuples of text or None. A column's kind determines how its values are compared: exact, floating or other."""
 
     names: list
     kinds: list
@@ -29,7 +29,7 @@ def connect(folder=None, threads=2):
 
 
 def speak_like_pistachio(connection):
-    """Settings under which DuckDB orders NULLs and divides integers as PostgreSQL does."""
+    """Settings that make DuckDB order NULLs and divide integers as PostgreSQL does."""
     connection.execute("SET default_null_order = 'NULLS_LAST_ON_ASC_FIRST_ON_DESC'; SET integer_division = true")
 
 
@@ -39,7 +39,7 @@ def answer(connection, sql):
     types = [str(column[1]) for column in result.description]
     kinds = [kind_of(name) for name in types]
     if any(name.endswith("_NS") for name in types):
-        # Python has no nanoseconds: those come as text.
+        # Python has no nanoseconds: fetch those as text.
         columns = [f"c{place}" for place in range(len(types))]
         shown = ", ".join(f"{column}::VARCHAR" if name.endswith("_NS") else column for column, name in zip(columns, types))
         result = connection.execute(f"SELECT {shown} FROM ({sql}) AS t({', '.join(columns)})")
@@ -100,12 +100,12 @@ def same_floating(left, right):
     a, b = float(left), float(right)
     if math.isnan(a) or math.isnan(b):
         return math.isnan(a) and math.isnan(b)
-    # Relative to infinity everything is near.
+    # Relative to infinity everything would be close.
     return a == b or (math.isfinite(a) and math.isfinite(b) and abs(a - b) <= 1e-9 * max(abs(a), abs(b)))
 
 
 def exact_form(value, kind):
-    """Equal for values that are the same; None for a floating value, which has no exact form."""
+    """Equal for equal values; None for a floating value, which has no exact form."""
     if value is None or kind == "floating":
         return None
     if kind == "exact":
@@ -133,7 +133,7 @@ def same_row(left, right, kinds):
 
 
 def rows_without_partner(ours, theirs, kinds):
-    """The rows of ours and of theirs that have no equal row on the other side, as bags."""
+    """The rows of ours and of theirs without an equal row on the other side, as multisets."""
     def bucket(row):
         return tuple((value is None, exact_form(value, kind)) for value, kind in zip(row, kinds))
 
@@ -152,7 +152,7 @@ def rows_without_partner(ours, theirs, kinds):
 
 
 def difference(ours, expected, ordered=False):
-    """None when our rows agree with DuckDB's answer, else a text that says where they do not."""
+    """None if our rows agree with DuckDB's, else a text that says where they do not."""
     theirs = expected.rows
     if len(ours) != len(theirs):
         return f"{len(ours)} rows, DuckDB has {len(theirs)}: {ours[:3]} against {theirs[:3]}"
@@ -166,8 +166,8 @@ def difference(ours, expected, ordered=False):
 
 
 def ordered_difference(ours, expected, keys, limit=None):
-    """As `difference` for ORDER BY the columns `keys` LIMIT `limit`: the sequence of keys is fixed, rows with the same keys may come in any order,
-    and any of them may be those that the limit keeps. `expected` is DuckDB's answer without the limit."""
+    """Like `difference`, for ORDER BY the columns `keys` LIMIT `limit`: the sequence of keys is fixed, rows with equal keys may
+    come in any order, and the limit may keep any of them. `expected` is DuckDB's result without the limit."""
     kept = expected.rows if limit is None else expected.rows[:limit]
     if len(ours) != len(kept):
         return f"{len(ours)} rows, DuckDB has {len(kept)}: {ours[:3]} against {kept[:3]}"

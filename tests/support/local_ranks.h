@@ -1,4 +1,4 @@
-// Several ranks in this process over one engine: queries of the first one run on all.
+// Several ranks in this process over one engine: queries of the first rank run on all.
 #pragma once
 
 #include <memory>

@@ -1,5 +1,5 @@
-// A logical plan as text, one node a line, for the expectations of binder and optimizer tests. Columns are shown by name; of several with
-// the same name all but the first get a number.
+// A logical plan as text, one node per line, for the expectations of binder and optimizer tests. Columns are shown by name; all but the
+// first of several with the same name get a number.
 #pragma once
 
 #include <fmt/format.h>

@@ -1,6 +1,6 @@
-"""Hosts of their own on this machine: network namespaces with a link between them whose speed can be held and which can be cut.
+"""Simulated hosts on this machine: network namespaces with a link between them that can be throttled and cut.
 
-Needs root and iproute2. Nothing outside the namespaces is touched: devices are made inside them, and addresses exist only there."""
+Needs root and iproute2. Touches nothing outside the namespaces: devices and addresses exist only inside them."""
 
 import itertools
 import os
@@ -18,7 +18,7 @@ def _run(*words):
 
 
 def why_not():
-    """None if namespaces can be had, else what is missing."""
+    """None if namespaces are available, else what is missing."""
     if os.geteuid() != 0:
         return "network namespaces need root"
     for program in ("ip", "tc"):
@@ -34,7 +34,7 @@ def why_not():
 
 
 class TwoHosts:
-    """Two namespaces, 10.213.7.1 and 10.213.7.2, joined by a link that is called link0 on both sides. Use as a context."""
+    """Two namespaces, 10.213.7.1 and 10.213.7.2, connected by a link called link0 on both sides. Use as a context manager."""
 
     addresses = ("10.213.7.1", "10.213.7.2")
 
@@ -51,7 +51,7 @@ class TwoHosts:
                 self._must("ip", "-n", name, "link", "set", "lo", "up")
                 self._must("ip", "-n", name, "addr", "add", f"{address}/24", "dev", DEVICE)
                 self._must("ip", "-n", name, "link", "set", DEVICE, "up")
-            # The kernel says a moment later that a link runs, and transports leave out devices that do not.
+            # The kernel reports the link as up with a delay, and transports ignore devices that are down.
             for host in range(len(self.names)):
                 wait_until(lambda side=host: self._of_device(side, "operstate") == "up", "a link that is up")
         except BaseException:
@@ -70,15 +70,15 @@ class TwoHosts:
             raise RuntimeError(f"{' '.join(map(str, words))}: {done.stderr.strip()}")
 
     def inside(self, host, *words):
-        """The words that run a program on the host."""
+        """The command prefix that runs a program on the host."""
         return ["ip", "netns", "exec", self.names[host], *map(str, words)]
 
     def hold_to(self, bits_per_second):
-        """Limits the link in both directions. None, or why the kernel cannot."""
+        """Throttles the link in both directions. Returns None, or why the kernel cannot."""
         return self._shape("tbf", "rate", f"{bits_per_second}bit", "burst", "256kb", "latency", "400ms")
 
     def disturb(self, delay_milliseconds, loss_percent):
-        """Delays and drops packets in both directions. None, or why the kernel cannot."""
+        """Delays and drops packets in both directions. Returns None, or why the kernel cannot."""
         return self._shape("netem", "delay", f"{delay_milliseconds}ms", "loss", f"{loss_percent}%")
 
     def _shape(self, *words):
@@ -92,7 +92,7 @@ class TwoHosts:
         self._must("ip", "-n", self.names[0], "link", "set", DEVICE, "down")
 
     def bytes_sent(self, host):
-        """Over the link since it was made."""
+        """Over the link since it was created."""
         return int(self._of_device(host, "statistics/tx_bytes"))
 
     def _of_device(self, host, what):

@@ -1,4 +1,4 @@
-"""A cluster of processes on this machine, for tests that end or stop some of them."""
+"""A cluster of processes on this machine, for tests that kill or stop some of them."""
 
 import os
 import signal
@@ -15,13 +15,13 @@ ENDED = "Z"
 def environment_of(pid):
     try:
         words = Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
-    except OSError:  # it has ended
+    except OSError:  # it has exited
         return {}
     return dict(word.decode(errors="replace").split("=", 1) for word in words if b"=" in word)
 
 
 def status_of(pid):
-    """(state, parent), or None when there is no such process."""
+    """(state, parent), or None if there is no such process."""
     try:
         fields = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rsplit(")", 1)[1].split()
     except OSError:
@@ -66,7 +66,7 @@ def rank_processes(launcher, count):
 
 
 class Statement(threading.Thread):
-    """A statement that runs while the test does something else."""
+    """A statement that runs in the background of the test."""
 
     def __init__(self, session, sql):
         super().__init__(daemon=True)
@@ -83,7 +83,7 @@ class Statement(threading.Thread):
             self.crash = error
 
     def wait(self):
-        """The text of its error, None if it worked."""
+        """The text of its error, or None."""
         self.join(pistachio_process.WATCHDOG_SECONDS)
         if self.is_alive():
             raise AssertionError(f"the statement hangs: {self.sql}")
@@ -107,18 +107,18 @@ class PistachioCluster(PistachioSession):
         os.kill(self.ranks[rank], number)
 
     def find_ranks(self):
-        """After ranks were started again."""
+        """Call after ranks were restarted."""
         self.ranks = rank_processes(self.process.pid, len(self.ranks))
         return self.ranks
 
     def memory(self):
-        """Bytes that each rank has reserved, by rank; None for one that is lost."""
+        """Reserved bytes by rank; None for a lost rank."""
         rows = [line.split(",") for line in self.run("SHOW memory").csv.splitlines()[1:]]
         return [int(row[2]) if row[2] else None for row in rows]
 
     def close(self):
         if self.process:
-            for pid in getattr(self, "ranks", {}).values():  # none must outlive its test, least of all a stopped one
+            for pid in getattr(self, "ranks", {}).values():  # none may outlive its test, least of all a stopped one
                 if is_running(pid) and status_of(pid)[1] == self.process.pid:
                     os.kill(pid, signal.SIGKILL)
         super().close()

@@ -1,4 +1,4 @@
-"""Runs the built `pistachio` binary for the tests in Python. TESTED_BINARY chooses another one than the release build's."""
+"""Runs the built `pistachio` binary for the Python tests. TESTED_BINARY selects another binary than the release build's."""
 
 import json
 import os
@@ -20,7 +20,7 @@ def run(*words, environment=None):
 
 
 def scan(*words, environment=None):
-    """Runs `scan` and returns its JSON answer; raises with stderr when it failed."""
+    """Runs `scan` and returns its JSON result; raises with stderr if it failed."""
     done = run("scan", *words, "--format", "json", environment=environment)
     if done.returncode != 0:
         raise RuntimeError(done.stderr)
@@ -28,12 +28,12 @@ def scan(*words, environment=None):
 
 
 def wait_until_it_watches_signals(process):
-    """A signal that comes while the program is still being loaded kills it, as it would any program."""
+    """A signal during program load would kill it, as it would any program."""
     end = time.monotonic() + WATCHDOG_SECONDS
     while time.monotonic() < end:
         status = Path(f"/proc/{process.pid}/status").read_text(encoding="utf-8")
         blocked = int(next(line for line in status.splitlines() if line.startswith("SigBlk:")).split()[1], 16)
-        # All signals are blocked for a moment while any thread is made; the program itself leaves most of them alone.
+        # All signals are blocked for a moment whenever a thread is created; the program itself leaves most of them unblocked.
         if blocked >> (signal.SIGINT - 1) & 1 and not blocked >> (signal.SIGALRM - 1) & 1:
             return
         time.sleep(0.01)

@@ -1,4 +1,4 @@
-"""One long-lived process of the engine: statements go in through a pipe, the result of each comes back before the next is sent."""
+"""A long-lived engine process: statements are sent through a pipe, and each result is read before the next statement is sent."""
 
 import re
 import subprocess
@@ -11,28 +11,28 @@ MARK = "=== end of result ==="
 
 
 class StatementFailed(RuntimeError):
-    """The engine refused or failed the statement and lives on."""
+    """The engine rejected or failed the statement and lives on."""
 
 
 class EngineDied(RuntimeError):
-    """The process ended, or hung and was ended. The next statement starts a new one."""
+    """The process exited, or hung and was killed. The next statement starts a new one."""
 
 
 @dataclass
 class Result:
     csv: str
     seconds: float  # by the engine's own clock
-    notes: tuple = ()  # what the engine said beside the result
+    notes: tuple = ()  # messages next to the result
 
 
 class PistachioSession:
-    """Not thread-safe. Tables in memory live as long as the process; files of `folder` are tables in every process. With `ranks` the process is the first
-    rank of a cluster on this machine."""
+    """Not thread-safe. In-memory tables live as long as the process; files of `folder` are tables in every process. With `ranks`
+    the process is the first rank of a cluster on this machine."""
 
     def __init__(self, *options, folder=None, binary=None, ranks=None, watchdog_seconds=pistachio_process.WATCHDOG_SECONDS):
         words = ["cluster", "-n", ranks, "--"] if ranks else []
         words += ["-d", folder] if folder else []
-        # The timer's line after a result tells a result from an error that came in the middle of its rows.
+        # The timer's line after a result distinguishes a result from an error in the middle of its rows.
         self.command = list(map(str, [binary or pistachio_process.BINARY, *words, "-f", "-", "--format", "csv", "-s", "on_error=continue",
                                       "-s", "timer=on", *options]))
         self.watchdog_seconds = watchdog_seconds
@@ -54,7 +54,7 @@ class PistachioSession:
     def run(self, sql):
         """Raises StatementFailed or EngineDied."""
         if self.process is None:
-            # One pipe for both streams keeps their order.
+            # One pipe for both streams preserves their order.
             self.process = subprocess.Popen(self.command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                                             encoding="utf-8", errors="replace")
         watchdog = threading.Timer(self.watchdog_seconds, self.process.kill)
@@ -77,11 +77,11 @@ class PistachioSession:
             self.process.stdin.write(f"{sql.strip().rstrip(';')};\nSELECT '{MARK}' AS m;\n")
             self.process.stdin.flush()
         except BrokenPipeError:
-            pass  # what it said before it ended is still in the other pipe
+            pass  # its last output is still in the other pipe
         for line in self.process.stdout:
             lines.append(line)
             if line == f"{MARK}\n":
-                self.process.stdout.readline()  # the time of the mark
+                self.process.stdout.readline()  # the time of the marker statement
                 return lines[:-2]
         status = self.process.wait()
         self.close()

@@ -1,4 +1,4 @@
-"""PostgreSQL as the judge of expressions: a server of its own, in a temporary folder, reached by a Unix socket only."""
+"""PostgreSQL as the reference for expressions: a private server in a temporary folder, reachable only through a Unix socket."""
 
 import os
 import pwd
@@ -26,8 +26,8 @@ def find_programs():
 
 
 class PostgresServer:
-    """Use as a context manager: it owns a server process, which ends with this one whatever happens, and a folder. Dates are written ISO, the time zone is UTC,
-    text is ordered by bytes."""
+    """Use as a context manager: it owns a folder and a server process, which always ends with this one. Dates are in ISO format,
+    the time zone is UTC, text is ordered by bytes."""
 
     def __init__(self, programs=None):
         self.programs = programs or find_programs()
@@ -80,12 +80,13 @@ class PostgresServer:
         raise RuntimeError(f"PostgreSQL did not start: {(self.folder / 'log').read_text()[-1000:]}")
 
     def evaluate(self, queries):
-        """For each query of one column v and one row a pair of the value (text, or None for NULL) and the name of its type, or the text of an error (str)."""
+        """For each query with one column v and one row, a pair of the value (text, or None for NULL) and the name of its type, or
+        the text of an error (str)."""
         script = ["\\pset format csv", "\\pset tuples_only on", f"\\pset null '{NULL}'", "SET client_min_messages = error;"]
         for query in queries:
             script += [f"SELECT v, pg_typeof(v) FROM ({query}) AS q;", f"\\echo '{MARK}'"]
         words = [str(self.programs / "psql"), "-X", "-q", "-h", str(self.folder), "-U", "postgres", "-d", "postgres", "-f", "-"]
-        # One pipe for both streams keeps their order.
+        # One pipe for both streams preserves their order.
         output = subprocess.run(words, input="\n".join(script) + "\n", stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, encoding="utf-8",
                                 check=True).stdout
         answers = output.split(MARK + "\n")
@@ -97,5 +98,5 @@ class PostgresServer:
         if "ERROR:" in text:
             return text.split("ERROR:", 1)[1].split("\n")[0].strip()
         (value, type_name), = split_records(text)
-        # An empty text comes without quotes.
+        # Empty text is not quoted.
         return None if value == NULL else value or "", type_name

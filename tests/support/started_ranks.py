@@ -1,4 +1,4 @@
-"""Ranks that are started one by one, as launchers do it."""
+"""Ranks that are started separately, as launchers do."""
 
 import os
 import socket
@@ -23,7 +23,7 @@ def ending(process):
 
 
 class Job:
-    """Processes that get the variables of torchrun. None outlives the context."""
+    """Processes with the variables of torchrun. None outlives the context."""
 
     def __init__(self, port=None):
         self.port = port or free_port()
@@ -41,7 +41,7 @@ class Job:
         return self.start_with({"RANK": rank, "WORLD_SIZE": ranks, "LOCAL_RANK": rank} | variables, *words, stdin=stdin)
 
     def start_with(self, variables, *words, before=(), without=(), **more):
-        """With other variables than those of torchrun, `before` the words that run it elsewhere."""
+        """With other variables than those of torchrun; `before` is a command prefix to run it elsewhere."""
         environment = os.environ | {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(self.port), "PISTACHIO_JOB_SECRET": SECRET} | {name: str(value) for name, value in variables.items()}
         for name in without:
             environment.pop(name, None)

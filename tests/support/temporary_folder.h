@@ -1,5 +1,5 @@
-// A folder for one test, removed with everything in it when the object dies. POSIX calls, not std::filesystem: CUDA builds of libtorch
-// export functions of that name that crash when others call them.
+// A folder for one test, deleted with its contents by the destructor. POSIX calls, not std::filesystem: CUDA builds of libtorch export
+// functions of that name that crash when others call them.
 #pragma once
 
 #include <ftw.h>
@@ -29,7 +29,7 @@ class TemporaryFolder {
 
   const std::string& path() const { return path_; }
   std::string file(const std::string& name) const { return path_ + "/" + name; }
-  // Makes a folder below this one, and those above it.
+  // Creates a folder below this one, including its parents.
   void make_folder(const std::string& name) const {
     for (size_t slash = name.find('/'); slash != std::string::npos; slash = name.find('/', slash + 1))
       ::mkdir(file(name.substr(0, slash)).c_str(), 0700);

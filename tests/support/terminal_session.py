@@ -1,4 +1,4 @@
-"""The program at a terminal, as a person sits before it: a pseudo terminal, keys that are typed, text that is waited for."""
+"""The program at a pseudo terminal, as a user sees it: type keys, wait for text."""
 
 import os
 import pty
@@ -14,7 +14,7 @@ PROMPT = "pistachio> "
 
 
 class TerminalSession:
-    """Ends the program when the block ends. `shown` is everything the terminal has shown so far."""
+    """Ends the program at the end of the block. `shown` is everything the terminal has shown so far."""
 
     def __init__(self, *words, environment=None, ignores_hangup=False):
         self.shown = ""
@@ -35,7 +35,7 @@ class TerminalSession:
             os.close(self.terminal)
 
     def hang_up(self):
-        """The terminal is gone."""
+        """Closes the terminal."""
         os.close(self.terminal)
         self.terminal = None
 
@@ -43,13 +43,13 @@ class TerminalSession:
         os.write(self.terminal, keys.encode())
 
     def wait_for(self, text):
-        """Waits until the text was shown after what the last wait found; gives everything up to its end."""
+        """Waits until the text appears after the match of the last wait; returns everything up to its end."""
         end = time.monotonic() + pistachio.WATCHDOG_SECONDS
         while text not in self.shown[self.read_to:]:
             ready, _, _ = select.select([self.terminal], [], [], max(0, end - time.monotonic()))
             try:
                 piece = os.read(self.terminal, 65536) if ready else b""
-            except OSError:  # the program has closed the terminal
+            except OSError:  # the program closed the terminal
                 piece = b""
             if not piece:
                 raise AssertionError(f"waited for {text!r} in vain; shown: {self.shown!r}")
@@ -59,12 +59,12 @@ class TerminalSession:
         return self.shown[begin:self.read_to]
 
     def ask(self, line):
-        """Types a line at the prompt; gives what is shown until the next prompt."""
+        """Types a line at the prompt; returns what is shown until the next prompt."""
         self.type(line + "\n")
         return self.wait_for("\n") and self.wait_for(PROMPT)
 
     def end(self):
-        """The exit code, once the program has ended."""
+        """Waits for the program to exit; returns its exit code."""
         while True:
             try:
                 if not os.read(self.terminal, 65536):
@@ -77,7 +77,7 @@ class TerminalSession:
 def _take_terminal(ignores_hangup):
     if ignores_hangup:
         signal.signal(signal.SIGHUP, signal.SIG_IGN)
-    # A session of its own, whose terminal this is: then Ctrl-C is a signal.
+    # A new session with this controlling terminal, so that Ctrl-C is a signal.
     os.setsid()
     import fcntl
     import termios

@@ -1,4 +1,4 @@
-"""The benchmarks against DuckDB: after Ctrl-C they report the cases so far and end as interrupted."""
+"""The benchmarks against DuckDB: after Ctrl-C they report the completed cases and exit as interrupted."""
 
 import json
 import os
@@ -22,7 +22,7 @@ class Interrupted(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             figures = Path(folder) / "figures.json"
             command = [sys.executable, ROOT / "tools/bench" / program, "--sf", "0.01", "--json", figures, *words]
-            # A terminal sends Ctrl-C to the engines as well: they are in the group of the program.
+            # A terminal sends Ctrl-C to the engines as well: they are in the program's process group.
             with subprocess.Popen(list(map(str, command)), text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True) as process:
                 rows = 0
                 while rows < 2:

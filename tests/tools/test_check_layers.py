@@ -1,4 +1,4 @@
-"""tools/check_layers.py on small trees: a right one passes, each kind of violation is found and named."""
+"""tools/check_layers.py on small trees: a valid one passes, each kind of violation is found and named."""
 
 import subprocess
 import sys

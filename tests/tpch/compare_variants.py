@@ -26,7 +26,7 @@ from tools.tpch_data import ensure_tpch  # noqa: E402
 class Comparison:
     queries: int = 0
     rows: int = 0
-    empty: int = 0  # answers without a row, which say little
+    empty: int = 0  # results without a row, which prove little
     problems: list = field(default_factory=list)
 
 
@@ -35,7 +35,7 @@ def variant_texts(seed, variants, scale, numbers=tpch_queries.NUMBERS):
     if variants == 0:
         return [(f"query {number}", tpch_queries.query_text(number)) for number in numbers]
     return [(f"query {number} variant {variant} seed {seed}",
-             # A variant does not depend on which other queries and variants are made.
+             # A variant is independent of which other queries and variants are generated.
              tpch_queries.query_text(number, random_parameters(number, random.Random(f"{seed} {variant} {number}"), scale)))
             for variant in range(1, variants + 1) for number in numbers]
 

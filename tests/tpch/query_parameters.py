@@ -1,6 +1,7 @@
-"""Random parameters of the 22 TPC-H queries, from the domains that the specification's section "Substitution Parameters" of each query defines.
+"""Random parameters of the 22 TPC-H queries, from the domains in the section "Substitution Parameters" of each query in the
+specification.
 
-`random_parameters` gives, for one query, what to put in place of the validation parameters that stand in its file."""
+`random_parameters` returns, for one query, the replacements of the validation parameters in its file."""
 
 NATIONS = {
     "AFRICA": ("ALGERIA", "ETHIOPIA", "KENYA", "MOROCCO", "MOZAMBIQUE"),
@@ -36,7 +37,7 @@ class Chooser:
         return self.random.choice(list(values))
 
     def some_of(self, values, count):
-        """Different ones."""
+        """Distinct values."""
         return self.random.sample(list(values), count)
 
     def words(self, lists):
@@ -155,7 +156,7 @@ def q21(choose):
 
 
 def q22(choose):
-    # A phone number begins with the key of the nation plus 10.
+    # A phone number starts with the nation's key plus 10.
     codes = ", ".join(f"'{code}'" for code in choose.some_of(range(10, 35), 7))
     return {"'13', '31', '23', '29', '30', '18', '17'": codes}
 

@@ -15,7 +15,7 @@ from tools.tpch_data import ensure_tpch
 
 SCALE = os.environ.get("TPCH_SCALE", "0.01")
 SEED = 22
-# All but push_down_filters, without which comma joins are products.
+# All but push_down_filters, without which comma joins are cross products.
 RULES_BESIDES_JOINS = ("inline_common_tables", "fold_constants", "order_joins", "push_down_filters_again", "choose_build_sides", "push_down_limits",
                        "prune_columns")
 SETTINGS = {
@@ -62,7 +62,7 @@ def make_test(settings, numbers):
 
 
 for name, own_settings in SETTINGS.items():
-    # Without any rule the comma joins are products: only the queries whose products are small.
+    # Without any rule comma joins are cross products: only queries whose products are small.
     own_numbers = (1, 4, 6, 12, 13, 14, 15, 16, 22) if name == "optimizer off" else tpch_queries.NUMBERS
     setattr(TpchQueries, "test_" + name.replace(" ", "_"), make_test(own_settings, own_numbers))
 

@@ -1,4 +1,4 @@
-"""The texts of the 22 TPC-H queries, and how their answers are compared."""
+"""The 22 TPC-H queries, and how their results are compared."""
 
 import re
 from pathlib import Path
@@ -10,19 +10,19 @@ NUMBERS = range(1, 23)
 
 
 def query_text(number, replacements=None):
-    """The query with its validation parameters, which stand in the file, or with others in their place: {text in the file: new text}."""
+    """The query with the validation parameters of its file, or with replacements: {text in the file: new text}."""
     text = (FOLDER / f"q{number:02}.sql").read_text()
     if not replacements:
         return text
     missing = [old for old in replacements if old not in text]
     if missing:
         raise ValueError(f"query {number} does not contain {missing}")
-    # One pass over the text: a new value may be the old value of another parameter.
+    # A single pass: a new value may equal the old value of another parameter.
     return re.sub("|".join(map(re.escape, replacements)), lambda found: replacements[found[0]], text)
 
 
 class ExpectedAnswer:
-    """DuckDB's answer to one of the queries, with what its ORDER BY and LIMIT leave open."""
+    """DuckDB's result of one of the queries, taking into account what its ORDER BY and LIMIT leave open."""
 
     def __init__(self, connection, sql):
         unlimited, limit = re.fullmatch(r"(.*?)(?:\s+limit (\d+))?;?\s*", sql, re.DOTALL).groups()
@@ -32,5 +32,5 @@ class ExpectedAnswer:
         self.keys = [self.answer.names.index(key.split()[0]) for key in order[1].split(",")] if order else []
 
     def difference(self, csv):
-        """None, or what is different in the rows of our CSV."""
+        """None, or how the rows of our CSV differ."""
         return duckdb_oracle.ordered_difference(duckdb_oracle.parse_csv(csv), self.answer, self.keys, self.limit)

@@ -1,4 +1,4 @@
-"""Ctrl-C in a benchmark: it ends the case that runs, and the cases before it are reported."""
+"""Ctrl-C in a benchmark: ends the running case; completed cases are reported."""
 
 import signal
 
@@ -6,7 +6,7 @@ EXIT_STATUS = 130  # what a shell shows for a program that Ctrl-C ended
 
 
 class Interruption:
-    """Knows whether Ctrl-C has come: an engine in whose call it comes may turn KeyboardInterrupt into an error of its own.
+    """Records whether Ctrl-C was pressed: an engine may turn a KeyboardInterrupt during a call into an error of its own.
 
         with Interruption() as interruption:
             ...

@@ -1,6 +1,7 @@
-"""Makes the data that `pistachio bench join|skew|overlap|alltoall|scaling` needs and runs it; all options but --sf go through.
+"""Generates the data for `pistachio bench join|skew|overlap|alltoall|scaling` and runs it; passes on all options but --sf.
 
-Started by `scripts/bench join` and so on. overlap and scaling take TPC-H data of the scale factors of --sf unless --data names folders."""
+Started by `scripts/bench join` and so on. overlap and scaling use TPC-H data of the scale factors of --sf unless --data names
+folders."""
 
 import os
 import sys

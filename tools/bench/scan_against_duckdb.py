@@ -1,11 +1,11 @@
-"""Scans the same TPC-H files with DuckDB and Pistachio, in turns, and compares times and answers.
+"""Scans the same TPC-H files with DuckDB and Pistachio, alternating, and compares times and results.
 
-Cases: the sum of every lineitem column (dates: days since 1992-01-01; text: characters), and filters on l_shipdate that select about
-1 %, 10 % and 90 % with the sums of three other columns. Minima and maxima would be answered from statistics, sums cannot be.
-Both engines live in one process each for the whole run, so neither pays its start; each times its own query (DuckDB around execute and
-fetchall, Pistachio by its engine timer). Runs alternate A B A B, after one warm-up each; the median counts. Both keep file footers.
-A difference between the answers is an error: exit status 1. After Ctrl-C the cases so far are reported: exit status 130. Started by `scripts/bench scan`.
-"""
+Cases: the sum of every lineitem column (dates: days since 1992-01-01; text: characters), and filters on l_shipdate that select
+about 1 %, 10 % and 90 % with the sums of three other columns. Minima and maxima would be answered from statistics, sums cannot
+be. Each engine runs in one process for the whole benchmark, so startup is not measured; each times its own query (DuckDB around
+execute and fetchall, Pistachio by its engine timer). Runs alternate A B A B, after one warm-up each; medians are reported. Both
+cache file footers. Different results are an error: exit status 1. After Ctrl-C the completed cases are reported: exit status 130.
+Started by `scripts/bench scan`."""
 
 import argparse
 import json
@@ -38,7 +38,7 @@ BASE_DATE_DAYS = 8035  # 1992-01-01 as days since 1970-01-01
 class Case:
     name: str
     columns: tuple
-    where: str | None = None  # as Pistachio writes it: l_shipdate < 1994-01-01
+    where: str | None = None  # in Pistachio's syntax: l_shipdate < 1994-01-01
 
     def duckdb_sql(self, file):
         sums = ", ".join(duckdb_sum(column) for column in self.columns)
@@ -60,7 +60,7 @@ def duckdb_sum(column):
 
 
 class LineProcess:
-    """A long-lived process that answers one JSON line for each JSON line it is sent."""
+    """A long-lived process that answers each JSON line with one JSON line."""
 
     def __init__(self, name, command):
         self.name = name
@@ -89,7 +89,7 @@ class LineProcess:
         self.process.wait(timeout=30)
 
 
-# DuckDB's process: values travel as text, so that decimals stay exact.
+# DuckDB's process: values are sent as text, so that decimals stay exact.
 DUCKDB_SERVER = """
 import json, sys, time, duckdb
 connection = duckdb.connect()
@@ -118,7 +118,7 @@ def make_cases(duckdb, file):
 
 
 def pistachio_sums(case, answer):
-    """The answer in DuckDB's terms."""
+    """The result in DuckDB's terms."""
     sums = []
     for column in case.columns:
         facts = answer["columns"][column]
@@ -128,7 +128,7 @@ def pistachio_sums(case, answer):
 
 
 def run_case(case, duckdb, pistachio, file, options):
-    """Returns the medians; exits when the answers differ."""
+    """Returns the medians; exits if the results differ."""
     duckdb_request = {"sql": case.duckdb_sql(file)}
     pistachio_request = case.pistachio_request(file, options.threads)
     duckdb_times, pistachio_times = [], []

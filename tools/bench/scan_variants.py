@@ -1,4 +1,5 @@
-"""Makes TPC-H lineitem and runs `pistachio bench scan` on it; all options but --sf go through. Started by `scripts/bench variants`."""
+"""Generates TPC-H lineitem and runs `pistachio bench scan` on it; passes on all options but --sf. Started by `scripts/bench
+variants`."""
 
 import argparse
 import os

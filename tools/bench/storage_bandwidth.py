@@ -1,4 +1,4 @@
-"""How fast storage gives the bytes of files, read one after the other and thrown away: the floor under every query that needs them."""
+"""Bandwidth of storage when files are read sequentially and discarded: the lower bound of every query that reads them."""
 
 import mmap
 import os
@@ -9,7 +9,7 @@ PIECE_BYTES = 4 << 20
 
 def read_once(files, direct):
     """Bytes and seconds."""
-    # A mapping is aligned to pages, as reads past the page cache need it.
+    # A mapping is page-aligned, as direct I/O requires.
     buffer = mmap.mmap(-1, PIECE_BYTES)
     total, begin = 0, time.perf_counter()
     for file in files:
@@ -23,5 +23,5 @@ def read_once(files, direct):
 
 
 def measure(files, direct=False, rounds=3):
-    """Bytes a second, the best of some rounds. Without `direct` the later rounds come from the page cache, if the files fit into it."""
+    """Bytes per second, the best of several rounds. Without `direct`, later rounds come from the page cache if the files fit."""
     return max(total / seconds for total, seconds in (read_once(files, direct) for _ in range(rounds)))

@@ -1,8 +1,10 @@
-"""The 22 TPC-H queries, Pistachio and DuckDB in turn, each in one long-lived process with the same number of threads; medians.
+"""The 22 TPC-H queries, Pistachio and DuckDB alternating, each in one long-lived process with the same number of threads;
+medians.
 
-The answers are compared before anything is timed. T_min is the time that storage alone needs for the bytes a query reads: the bytes that the engine counts
-in a process that has read nothing before, over the bandwidth of storage. That is `storage_bandwidth_limit` where it is set, else what reading the same files
-from begin to end gives, out of the page cache unless `direct_io` is on. After Ctrl-C the queries so far are reported: exit status 130."""
+Results are compared before anything is timed. T_min is the time that storage alone needs for the bytes a query reads: the bytes
+that the engine counts in a fresh process, divided by the bandwidth of storage. That is `storage_bandwidth_limit` if set, else the
+measured bandwidth of reading the same files sequentially, from the page cache unless `direct_io` is on. After Ctrl-C the
+completed queries are reported: exit status 130."""
 
 import argparse
 import json
@@ -29,7 +31,7 @@ def setting(engine, name):
 
 
 def bandwidth(engine, folder):
-    """Bytes a second, and where the figure comes from."""
+    """Bytes per second, and the origin of the figure."""
     limit = int(setting(engine, "storage_bandwidth_limit"))
     if limit > 0:
         return limit, "the limit that was set"
@@ -39,14 +41,14 @@ def bandwidth(engine, folder):
 
 
 def bytes_to_read(options, folder, binary, sql):
-    """What a process that has read nothing yet reads for the query, footers too."""
+    """The bytes that a fresh process reads for the query, including footers."""
     with PistachioSession(*options, folder=folder, binary=binary) as cold:
         (plan,), = duckdb_oracle.parse_csv(cold.run("EXPLAIN (ANALYZE, FORMAT JSON) " + sql).csv)
     return json.loads(plan)["bytes_read"]
 
 
 def measure(number, engine, duckdb, speed, options, arguments, folder):
-    """The figures of one query; ends the program when the answers differ."""
+    """The figures of one query; exits if the results differ."""
     sql = tpch_queries.query_text(number)
     problem = tpch_queries.ExpectedAnswer(duckdb, sql).difference(engine.run(sql).csv)
     if problem:
@@ -58,7 +60,7 @@ def measure(number, engine, duckdb, speed, options, arguments, folder):
 
 
 def time_in_turns(engine, duckdb, sql, repeat):
-    """Medians of ours and theirs."""
+    """Our and their medians."""
     ours, theirs = [], []
     for _ in range(repeat):
         ours.append(engine.run(sql).seconds)
