@@ -1,6 +1,6 @@
-// Runs a scan plan. Units are fetched ahead by one dispatcher, in the order of the plan, within the memory account and a window; lanes
-// (one per consumer) take fetched units and decode them chunk by chunk right where the chunk is used. The settings `overlap` and `reader`
-// give the slower published variants.
+// Runs a scan plan. A dispatcher prefetches units in plan order, bounded by the memory account and a window; lanes (one per consumer) take
+// fetched units and decode each chunk where it is consumed. The settings `overlap` and `reader` select the slower variants of the
+// published comparison.
 #pragma once
 
 #include <atomic>
@@ -81,10 +81,10 @@ class TableScan {
   const DecodePlace place_;
   std::atomic<bool> stopped_ = false;
   int lanes_ = 1;
-  std::atomic<size_t> next_unit_ = 0;      // without a source: the next to fetch
-  std::atomic<size_t> units_to_pass_ = 0;  // with read-ahead: begun and not yet handed to the lanes, and the dispatcher while it runs
+  std::atomic<size_t> next_unit_ = 0;      // without a source: the next unit to fetch
+  std::atomic<size_t> units_to_pass_ = 0;  // with read-ahead: units not handed to the lanes yet, plus 1 while the dispatcher runs
   std::unique_ptr<UnitChannel> ready_;     // with read-ahead: fetched units
-  // A token for every unit between dispatch and the end of its decoding.
+  // One token per unit between dispatch and the end of its decoding.
   std::unique_ptr<Channel<int>> in_flight_;
   std::vector<std::unique_ptr<UnitReader>> fetched_;  // blocking reader: all units, fetched before decoding starts
   bool all_fetched_ = false;
