@@ -87,6 +87,25 @@ struct CallInputs {
   }
 };
 
+// Rows by partition of the hash of their group.
+struct RowPartitions {
+  at::Tensor order;
+  at::Tensor offsets;
+
+  at::Tensor rows(int64_t partition) const {
+    int64_t begin = offsets[partition].item<int64_t>();
+    return order.slice(0, begin, offsets[partition + 1].item<int64_t>());
+  }
+};
+
+// The first `keys` columns are those of the group; 2^bits partitions.
+RowPartitions partition_by_group(std::vector<Column> columns, size_t keys, int64_t rows, int64_t bits, at::Device device) {
+  columns.erase(columns.begin() + static_cast<std::ptrdiff_t>(keys), columns.end());
+  at::Tensor hashes = columns.empty() ? at::zeros({rows}, at::TensorOptions(at::kLong).device(device)) : hash_rows(columns);
+  auto [order, offsets] = kernels::partition_rows(hashes, bits);
+  return {std::move(order), std::move(offsets)};
+}
+
 at::Tensor truth(const Column& column) {
   Column plain = decode_dictionary(column);
   return plain.has_validity() ? plain.values().logical_and(plain.validity()) : plain.values();
@@ -156,22 +175,6 @@ class HashAggregateOperator::Lane {
 
   Chunk finish() const { return owner_.results(keys(), states_, groups(), device_); }
 
-  // Rows by partition of the group hash; for the groups themselves (call < 0) or a DISTINCT set.
-  struct Split {
-    at::Tensor order;
-    at::Tensor offsets;
-    at::Tensor rows(int64_t partition) const {
-      int64_t begin = offsets[partition].item<int64_t>();
-      return order.slice(0, begin, offsets[partition + 1].item<int64_t>());
-    }
-  };
-  static Split split(std::vector<Column> columns, size_t keys, int64_t rows, int64_t bits, at::Device device) {
-    columns.erase(columns.begin() + static_cast<std::ptrdiff_t>(keys), columns.end());
-    at::Tensor hashes = columns.empty() ? at::zeros({rows}, at::TensorOptions(at::kLong).device(device)) : hash_rows(columns);
-    auto [order, offsets] = kernels::partition_rows(hashes, bits);
-    return {std::move(order), std::move(offsets)};
-  }
-
  private:
   const HashAggregateOperator& owner_;
   at::Device device_;
@@ -179,6 +182,32 @@ class HashAggregateOperator::Lane {
   std::vector<std::unique_ptr<AggregateState>> states_;
   std::vector<std::unique_ptr<GroupTable>> distinct_;
   GrowingReservation memory_;
+};
+
+class HashAggregateOperator::LaneSink final : public ChunkSink {
+ public:
+  LaneSink(HashAggregateOperator& owner, const RunContext& context, const ExpressionEvaluator& evaluator, const CallInputs& inputs,
+           Lanes& lanes)
+      : owner_(owner), context_(context), evaluator_(evaluator), inputs_(inputs), lanes_(lanes) {}
+  Task<void> consume(int lane, Chunk chunk) override {
+    reach(context_, FaultPoint::AggregateUpdate);
+    const TaskContext& task = co_await current_context();
+    WorkTimer timer(owner_.metrics_);
+    lanes_[static_cast<size_t>(lane)]->add(evaluator_, inputs_, chunk, task.token);
+  }
+
+ private:
+  HashAggregateOperator& owner_;
+  const RunContext& context_;
+  const ExpressionEvaluator& evaluator_;
+  const CallInputs& inputs_;
+  Lanes& lanes_;
+};
+
+// The rows of a lane by partition: its groups, and its set of each DISTINCT call.
+struct HashAggregateOperator::LaneSplit {
+  RowPartitions groups;
+  std::vector<RowPartitions> sets;
 };
 
 // One radix partition of all lanes, merged.
@@ -275,6 +304,24 @@ Chunk HashAggregateOperator::results(std::vector<Column> keys, const std::vector
 
 Task<void> HashAggregateOperator::produce(RunContext& context, ChunkSink& sink) {
   MemoryAccount account = context.memory.make_child("aggregate");
+  Lanes lanes;
+  for (int lane = 0; lane < context.lanes; ++lane) lanes.push_back(std::make_unique<Lane>(*this, account, context.device));
+  Task<void> aggregating = aggregate_input(context, lanes);
+  co_await aggregating;
+  reach(context, FaultPoint::AggregateMerge);
+
+  int64_t bytes = 0;
+  for (const auto& lane : lanes) bytes += lane->memory_bytes();
+  metrics_.bytes = bytes;
+  std::erase_if(lanes, [](const std::unique_ptr<Lane>& lane) { return lane->groups() == 0; });
+  bool is_merged = lanes.size() == 1 && !lanes[0]->has_distinct();
+  Task<void> emitting = lanes.empty() ? emit_of_no_rows(context, sink)
+                        : is_merged   ? pass_on_in_steps(metrics_, sink, 0, lanes[0]->finish(), context.chunk_rows())
+                                      : merge_lanes(context, account, lanes, sink);
+  co_await emitting;
+}
+
+Task<void> HashAggregateOperator::aggregate_input(RunContext& context, Lanes& lanes) {
   CallInputs inputs(groups_, group_types_);
   for (size_t i = 0; i < running_.size(); ++i) {
     if (stage_ == AggregateStage::Final) {
@@ -284,83 +331,57 @@ Task<void> HashAggregateOperator::produce(RunContext& context, ChunkSink& sink) 
     }
   }
   ExpressionEvaluator evaluator(inputs.expressions, input_->layout());
-  std::vector<std::unique_ptr<Lane>> lanes;
-  for (int lane = 0; lane < context.lanes; ++lane) lanes.push_back(std::make_unique<Lane>(*this, account, context.device));
-  class Collect final : public ChunkSink {
-   public:
-    Collect(HashAggregateOperator& owner, const RunContext& context, const ExpressionEvaluator& evaluator, const CallInputs& inputs,
-            std::vector<std::unique_ptr<Lane>>& lanes)
-        : owner_(owner), context_(context), evaluator_(evaluator), inputs_(inputs), lanes_(lanes) {}
-    Task<void> consume(int lane, Chunk chunk) override {
-      reach(context_, FaultPoint::AggregateUpdate);
-      const TaskContext& task = co_await current_context();
-      WorkTimer timer(owner_.metrics_);
-      lanes_[static_cast<size_t>(lane)]->add(evaluator_, inputs_, chunk, task.token);
-    }
-
-   private:
-    HashAggregateOperator& owner_;
-    const RunContext& context_;
-    const ExpressionEvaluator& evaluator_;
-    const CallInputs& inputs_;
-    std::vector<std::unique_ptr<Lane>>& lanes_;
-  } collect(*this, context, evaluator, inputs, lanes);
-  Task<void> reading = input_->produce(context, collect);
+  LaneSink lane_sink(*this, context, evaluator, inputs, lanes);
+  Task<void> reading = input_->produce(context, lane_sink);
   co_await reading;
-  reach(context, FaultPoint::AggregateMerge);
+}
 
-  int64_t total = 0;
-  int64_t bytes = 0;
-  for (const auto& lane : lanes) {
-    total += lane->groups();
-    bytes += lane->memory_bytes();
-  }
-  metrics_.bytes = bytes;
-  std::erase_if(lanes, [](const std::unique_ptr<Lane>& lane) { return lane->groups() == 0; });
-  if (lanes.empty() && groups_.empty() && stage_ != AggregateStage::Partial) {
-    // Aggregates of no rows: one row all the same.
-    std::vector<std::unique_ptr<AggregateState>> states;
-    for (const AggregateCall& call : running_) states.push_back(make_aggregate_state(call, context.device));
-    Task<void> passing = pass_on(metrics_, sink, 0, results({}, states, 1, context.device));
-    co_await passing;
-    co_return;
-  }
-  if (lanes.empty()) co_return;
+Task<void> HashAggregateOperator::emit_of_no_rows(RunContext& context, ChunkSink& sink) {
+  // Without GROUP BY there is one row all the same.
+  if (!groups_.empty() || stage_ == AggregateStage::Partial) co_return;
+  std::vector<std::unique_ptr<AggregateState>> states;
+  for (const AggregateCall& call : running_) states.push_back(make_aggregate_state(call, context.device));
+  Task<void> passing = pass_on(metrics_, sink, 0, results({}, states, 1, context.device));
+  co_await passing;
+}
 
-  int64_t step = context.chunk_rows();
-  if (lanes.size() == 1 && !lanes[0]->has_distinct()) {
-    Task<void> emitting = pass_on_in_steps(metrics_, sink, 0, lanes[0]->finish(), step);
-    co_await emitting;
-    co_return;
-  }
-
-  // A GPU merges all groups at once: partitions are for cores, and would cost it thousands of launches.
-  int64_t bits = total < kSmallMerge || groups_.empty() || !context.device.is_cpu() ? 0 : kPartitionBits;
-  std::vector<Lane::Split> splits;
-  std::vector<std::vector<Lane::Split>> distinct_splits;
+std::vector<HashAggregateOperator::LaneSplit> HashAggregateOperator::split_lanes(const Lanes& lanes, int64_t bits, at::Device device) {
+  std::vector<LaneSplit> splits;
   for (const auto& lane : lanes) {
     WorkTimer timer(metrics_);
-    splits.push_back(Lane::split(lane->keys(), groups_.size(), lane->groups(), bits, context.device));
-    std::vector<Lane::Split> sets(running_.size());
+    LaneSplit& split = splits.emplace_back();
+    split.groups = partition_by_group(lane->keys(), groups_.size(), lane->groups(), bits, device);
+    split.sets.resize(running_.size());
     for (size_t call = 0; call < running_.size(); ++call) {
       const GroupTable* set = lane->distinct(call);
-      if (set != nullptr) sets[call] = Lane::split(set->keys(), groups_.size(), set->groups(), bits, context.device);
+      if (set != nullptr) split.sets[call] = partition_by_group(set->keys(), groups_.size(), set->groups(), bits, device);
     }
-    distinct_splits.push_back(std::move(sets));
   }
-  auto merge = [&](int64_t index) {
-    WorkTimer timer(metrics_);
-    Partition partition(*this, account, context.device);
-    for (size_t lane = 0; lane < lanes.size(); ++lane) {
-      partition.add_groups(*lanes[lane], splits[lane].rows(index));
-      for (size_t call = 0; call < running_.size(); ++call) {
-        if (lanes[lane]->distinct(call) != nullptr) partition.add_distinct(*lanes[lane], call, distinct_splits[lane][call].rows(index));
-      }
+  return splits;
+}
+
+Chunk HashAggregateOperator::merge_partition(const RunContext& context, const MemoryAccount& account, const Lanes& lanes,
+                                             const std::vector<LaneSplit>& splits, int64_t partition) {
+  WorkTimer timer(metrics_);
+  Partition merged(*this, account, context.device);
+  for (size_t lane = 0; lane < lanes.size(); ++lane) {
+    merged.add_groups(*lanes[lane], splits[lane].groups.rows(partition));
+    for (size_t call = 0; call < running_.size(); ++call) {
+      if (lanes[lane]->distinct(call) != nullptr) merged.add_distinct(*lanes[lane], call, splits[lane].sets[call].rows(partition));
     }
-    return partition.finish();
-  };
-  auto merge_and_emit = [&](int lane, int64_t index) -> Task<void> {
-    Chunk merged = merge(index);
+  }
+  return merged.finish();
+}
+
+Task<void> HashAggregateOperator::merge_lanes(RunContext& context, const MemoryAccount& account, const Lanes& lanes, ChunkSink& sink) {
+  int64_t total = 0;
+  for (const auto& lane : lanes) total += lane->groups();
+  // A GPU merges all groups at once: partitions are for cores, and would cost it thousands of launches.
+  int64_t bits = total < kSmallMerge || groups_.empty() || !context.device.is_cpu() ? 0 : kPartitionBits;
+  std::vector<LaneSplit> splits = split_lanes(lanes, bits, context.device);
+  int64_t step = context.chunk_rows();
+  auto merge_and_emit = [&](int lane, int64_t partition) -> Task<void> {
+    Chunk merged = merge_partition(context, account, lanes, splits, partition);
     Task<void> emitting = pass_on_in_steps(metrics_, sink, lane, std::move(merged), step);
     co_await emitting;
   };

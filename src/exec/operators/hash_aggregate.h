@@ -17,7 +17,20 @@ class HashAggregateOperator final : public Operator {
 
  private:
   class Lane;
+  class LaneSink;
   class Partition;
+  struct LaneSplit;
+  using Lanes = std::vector<std::unique_ptr<Lane>>;
+
+  // Aggregates the input, each lane into its own table.
+  Task<void> aggregate_input(RunContext& context, Lanes& lanes);
+  // The result without any row of input.
+  Task<void> emit_of_no_rows(RunContext& context, ChunkSink& sink);
+  // Merges the tables of the lanes by partition and emits each partition.
+  Task<void> merge_lanes(RunContext& context, const MemoryAccount& account, const Lanes& lanes, ChunkSink& sink);
+  std::vector<LaneSplit> split_lanes(const Lanes& lanes, int64_t bits, at::Device device);
+  Chunk merge_partition(const RunContext& context, const MemoryAccount& account, const Lanes& lanes, const std::vector<LaneSplit>& splits,
+                        int64_t partition);
 
   // One row for each group: the keys, then the results of the calls (Partial: the columns of the states).
   Chunk results(std::vector<Column> keys, const std::vector<std::unique_ptr<AggregateState>>& states, int64_t groups,
