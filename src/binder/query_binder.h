@@ -1,6 +1,6 @@
 // Binds one statement. Each method turns one kind of syntax into plan nodes or expressions; they are implemented in one file per topic:
 // from_clause_binder, common_table_binder, expression_binder, row_comparison_binder, subquery_binder,
-// aggregate_binder, values_binder, set_operation_binder, filter_binder, select_binder.
+// aggregate_binder, values_binder, set_operation_binder, filter_binder, select_binder; query_binder.cpp has what all queries share.
 #pragma once
 
 #include <functional>
@@ -115,11 +115,15 @@ class QueryBinder {
     size_t visible = 0;  // number of entries visible inside it
   };
 
-  // Queries (select_binder.cpp).
+  // Queries (query_binder.cpp), SELECT (select_binder.cpp).
+  class SelectBinding;
   BoundQuery bind_query(const ast::Query& query, const NameScope* outer);
   BoundQuery bind_select(const ast::Query& query, const ast::Select& select, const NameScope* outer);
   void order_output(const ast::Query& query, BoundQuery& bound);
   void limit_output(const ast::Query& query, BoundQuery& bound);
+  // The position that a whole-number operand of ORDER BY or DISTINCT ON names; 0 if it is none that a list can have.
+  static std::optional<size_t> ordinal_of(const ast::Expression& expression);
+  static bool is_nulls_first(const ast::OrderItem& item);
   std::optional<int64_t> bind_row_count(const ast::ExpressionPtr& expression, std::string_view clause);
   LogicalPtr project(LogicalPtr plan, std::vector<NamedExpression> columns) const;
   NamedExpression name_expression(ExpressionPtr expression, const std::string& name, const ColumnSet& input, ColumnSet& taken);

@@ -1,0 +1,126 @@
+// What all kinds of queries share: WITH around a body, LIMIT, the ORDER BY of results without a SELECT of their own.
+#include "binder/query_binder.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <utility>
+
+#include "expr/expression_evaluator.h"
+#include "expr/type_rules.h"
+
+namespace pistachio {
+
+std::optional<size_t> QueryBinder::ordinal_of(const ast::Expression& expression) {
+  const auto* literal = std::get_if<ast::Literal>(&expression.node);
+  if (literal == nullptr || literal->kind != ast::Literal::Kind::Number) return std::nullopt;
+  size_t number = 0;
+  auto [end, status] = std::from_chars(literal->text.data(), literal->text.data() + literal->text.size(), number);
+  if (status != std::errc() || end != literal->text.data() + literal->text.size()) return 0;
+  return number;
+}
+
+bool QueryBinder::is_nulls_first(const ast::OrderItem& item) {
+  // NULLs sort as greater than every value.
+  if (item.nulls == ast::OrderItem::Nulls::Default) return item.descending;
+  return item.nulls == ast::OrderItem::Nulls::First;
+}
+
+LogicalPtr QueryBinder::project(LogicalPtr plan, std::vector<NamedExpression> columns) const {
+  return make_node(LogicalProject{std::move(columns)}, std::move(plan));
+}
+
+// An input column that is passed on keeps its id the first time. A column of an outer query gets a new one.
+NamedExpression QueryBinder::name_expression(ExpressionPtr expression, const std::string& name, const ColumnSet& input, ColumnSet& taken) {
+  if (expression->is_untyped()) expression = coerce(std::move(expression), TypeKind::Varchar);
+  bool keeps =
+      expression->kind() == ExpressionKind::Column && input.contains(expression->column_id()) && !taken.contains(expression->column_id());
+  ColumnId id = keeps ? expression->column_id() : columns_.add(name, expression->type());
+  taken.insert(id);
+  return {id, std::move(expression)};
+}
+
+BoundQuery QueryBinder::bind_query(const ast::Query& query, const NameScope* outer) {
+  if (open_queries_ >= kMostNestedQueries) {
+    refuse_at(fmt::format("queries are nested more than {} deep; keep parts of the statement with CREATE TABLE AS", kMostNestedQueries),
+              query.position);
+  }
+  ++open_queries_;
+  size_t visible = common_tables_.size();
+  bind_common_tables(query, outer);
+  struct Visitor {
+    QueryBinder& binder;
+    const ast::Query& query;
+    const NameScope* outer;
+    BoundQuery operator()(const ast::Select& select) { return binder.bind_select(query, select, outer); }
+    BoundQuery operator()(const ast::Values& values) { return binder.bind_values(query, values, outer); }
+    BoundQuery operator()(const ast::SetOperation& operation) { return binder.bind_set_operation(query, operation, outer); }
+  };
+  BoundQuery bound = std::visit(Visitor{*this, query, outer}, query.body);
+  common_tables_.resize(visible);
+  --open_queries_;
+  return bound;
+}
+
+std::optional<int64_t> QueryBinder::bind_row_count(const ast::ExpressionPtr& expression, std::string_view clause) {
+  if (!expression) return std::nullopt;
+  NameScope empty;
+  ExpressionPlace place{.scope = &empty, .no_subquery = "in LIMIT or OFFSET", .no_aggregate = "in LIMIT or OFFSET"};
+  ExpressionPtr bound = bind_expression(*expression, place);
+  if (!bound->is_untyped() && !is_exact_number(bound->type()))
+    refuse_at(fmt::format("{} needs a whole number", clause), expression->position);
+  ScalarValue value = evaluate_constant(coerce(std::move(bound), TypeKind::BigInt));
+  if (value.is_null) return std::nullopt;
+  if (value.integer < 0) refuse_at(fmt::format("{} must not be negative", clause), expression->position);
+  return static_cast<int64_t>(value.integer);
+}
+
+void QueryBinder::limit_output(const ast::Query& query, BoundQuery& bound) {
+  std::optional<int64_t> limit = bind_row_count(query.limit, "LIMIT");
+  std::optional<int64_t> offset = bind_row_count(query.offset, "OFFSET");
+  if (!limit && offset.value_or(0) == 0) return;
+  bound.plan = make_node(LogicalLimit{limit, offset.value_or(0)}, std::move(bound.plan));
+}
+
+// ORDER BY of set operations and VALUES, which can only refer to output columns.
+void QueryBinder::order_output(const ast::Query& query, BoundQuery& bound) {
+  if (query.order_by.empty()) return;
+  NameScope scope;
+  std::vector<ScopeColumn> named;
+  for (const OutputColumn& column : bound.output) named.push_back({"", column.name, column.id});
+  scope.set_columns(std::move(named));
+  LogicalSort sort;
+  for (const ast::OrderItem& item : query.order_by) {
+    ExpressionPtr key;
+    if (std::optional<size_t> place = ordinal_of(*item.expression)) {
+      if (*place < 1 || *place > bound.output.size())
+        refuse_at(fmt::format("ORDER BY {}: there are {} columns", *place, bound.output.size()), item.expression->position);
+      key = columns_.reference(bound.output[*place - 1].id);
+    } else {
+      key = bind_expression(*item.expression,
+                            {.scope = &scope, .no_subquery = "in this ORDER BY", .no_aggregate = "in the ORDER BY of a set operation"});
+    }
+    sort.keys.push_back({std::move(key), item.descending, is_nulls_first(item)});
+  }
+  bound.plan = make_node(std::move(sort), std::move(bound.plan));
+}
+
+LogicalPlan QueryBinder::bind(const ast::Query& query) {
+  // More values than columns: reported elsewhere.
+  const auto* values = std::get_if<ast::Values>(&query.body);
+  if (values != nullptr && !values->rows.empty() && values->rows[0].size() <= options_.inserted.size()) inserted_values_ = values;
+  BoundQuery bound = bind_query(query, nullptr);
+  LogicalPlan plan;
+  plan.root = std::move(bound.plan);
+  plan.output = std::move(bound.output);
+  plan.left_out = std::move(bound.left_out);
+  plan.columns = std::move(columns_);
+  plan.shared = std::move(shared_);
+  return plan;
+}
+
+LogicalPlan bind_query(const ast::Query& query, TableResolver& tables, const BindOptions& options) {
+  return QueryBinder(tables, options).bind(query);
+}
+
+}  // namespace pistachio
