@@ -2,9 +2,11 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <optional>
 
 #include "base/byte_stream.h"
 #include "base/check.h"
+#include "cluster/exchange_tuning.h"
 #include "cluster/rank_messages.h"
 #include "cluster/rank_service.h"
 #include "engine/query_pipeline.h"
@@ -12,56 +14,65 @@
 
 namespace pistachio {
 
+// A query that this rank leads: on the list while it lives, and taken off whatever happens. Messages that come later find nothing.
+class RankService::LedQuery {
+ public:
+  LedQuery(RankService& service, const CancelToken& token, std::shared_ptr<FaultPlan> faults) : service_(service) {
+    std::lock_guard lock(service.mutex_);
+    service.membership_.require_all();
+    number_ = service.next_number_++;
+    query_ = service.queries_.emplace(number_, std::make_unique<RunningQuery>(token)).first->second.get();
+    query_->faults = std::move(faults);
+    query_->losses_before = service.membership_.losses();
+    for (int other = 1; other < service.ranks(); ++other) query_->running.insert(other);
+  }
+  ~LedQuery() {
+    std::lock_guard lock(service_.mutex_);
+    service_.queries_.erase(number_);
+  }
+  LedQuery(const LedQuery&) = delete;
+  LedQuery& operator=(const LedQuery&) = delete;
+
+  int64_t number() const { return number_; }
+  RunningQuery& query() { return *query_; }
+
+ private:
+  RankService& service_;
+  int64_t number_ = 0;
+  RunningQuery* query_ = nullptr;
+};
+
 std::vector<RankProfile> RankService::run(const PhysicalPlan& plan, EngineInstance::QueryScope& scope, ResultReceiver& receiver,
                                           const CancelToken& token, bool watched) {
   ENSURE_EQ(rank(), 0);
   PlanRun own_part(plan);
   Settings settings = scope.storage().settings;
-  if (settings.network_compression == NetworkCompression::Auto) settings.network_compression = suitable_compression(settings);
-  ExchangeLimits exchange_limits = limits(settings, plan.exchanges);
-  if (settings.message_bytes == 0) settings.message_bytes = suitable_message_bytes(exchange_limits);
+  const std::vector<MeasuredLink> links = links_.known();
+  if (settings.network_compression == NetworkCompression::Auto) settings.network_compression = suitable_compression(links, settings);
+  const ExchangeLimits limits = exchange_limits(settings, plan.exchanges, ranks());
+  if (settings.message_bytes == 0) settings.message_bytes = suitable_message_bytes(links, limits);
   ByteWriter body;
   put_settings(body, settings);
   body.put<uint8_t>(watched ? 1 : 0);
   body.put_text(serialize_plan(plan));
-  std::string bytes = body.take();
+  const std::string bytes = body.take();
 
   std::shared_ptr<FaultPlan> faults = faults_of(settings);
-  int64_t number = 0;
-  Query* query = nullptr;
-  {
-    std::lock_guard lock(mutex_);
-    membership_.require_all();
-    number = next_number_++;
-    query = queries_.emplace(number, std::make_unique<Query>(token)).first->second.get();
-    query->faults = faults;
-    query->losses_before = membership_.losses();
-    for (int other = 1; other < ranks(); ++other) query->running.insert(other);
-  }
-  // Removes the query on every exit; later messages do not find it.
-  struct Removal {
-    RankService& service;
-    int64_t number;
-    ~Removal() {
-      std::lock_guard lock(service.mutex_);
-      service.queries_.erase(number);
-    }
-  } removal{*this, number};
-
-  const int64_t read_before = scope.read_pool().statistics().bytes;  // includes failed attempts
+  LedQuery led(*this, token, faults);
+  const int64_t read_before = scope.read_pool().statistics().bytes;  // by an attempt that failed
   std::exception_ptr own_error;
   std::string progress;  // of the exchanges at the time of the error
   std::vector<RankProfile> profiles(static_cast<size_t>(ranks()));
   {
-    QueryExchanges exchanges(hub_, number, plan.exchanges, exchange_limits, further_note_topics(plan), faults.get());
+    QueryExchanges exchanges(hub_, led.number(), plan.exchanges, limits, further_note_topics(plan), faults.get());
     int told = 1;
     try {
       for (; told < ranks(); ++told) {
         faults->reach(FaultPoint::PlanSent);
-        send(told, MessageKind::Plan, number, bytes);
+        send(told, MessageKind::Plan, led.number(), bytes);
       }
-      const RunPeers peers{exchanges, gathered_bytes(settings), watched};
-      profiles[0] = own_part.run(engine_, scope, &receiver, query->source.token(), &peers);
+      const RunPeers peers{exchanges, buffered_bytes(settings), watched};
+      profiles[0] = own_part.run(engine_, scope, &receiver, led.query().source.token(), &peers);
       profiles[0].bytes_read -= read_before;
     } catch (...) {
       own_error = std::current_exception();
@@ -69,39 +80,48 @@ std::vector<RankProfile> RankService::run(const PhysicalPlan& plan, EngineInstan
     }
     // Ranks that never got the plan will not report an end.
     std::lock_guard lock(mutex_);
-    for (; told < ranks(); ++told) query->running.erase(told);
+    for (; told < ranks(); ++told) led.query().running.erase(told);
   }
-  if (own_error) cancel_everywhere(number, "another rank has failed", *faults);
+  if (own_error) cancel_everywhere(led.number(), "another rank has failed", *faults);
   std::unique_lock lock(mutex_);
-  auto all_ended = [&] { return query->running.empty(); };
-  // Keep cancelling: ranks may still be busy.
+  wait_for_others(led, lock, own_error != nullptr, token, std::chrono::milliseconds(settings.peer_timeout));
+  std::optional<RemoteError> remote = led.query().error;
+  led.query().losses_before = UINT64_MAX;  // what comes from here on is no news of this query
+  for (auto& [other, profile] : led.query().profiles) profiles[static_cast<size_t>(other)] = std::move(profile);
+  lock.unlock();
+  raise_errors(own_error, std::move(remote), progress);
+  return profiles;
+}
+
+void RankService::wait_for_others(LedQuery& led, std::unique_lock<std::mutex>& lock, bool has_failed, const CancelToken& token,
+                                  std::chrono::milliseconds patience) {
+  RunningQuery& query = led.query();
+  auto all_ended = [&] { return query.running.empty(); };
+  // A cancellation has to reach ranks that are still busy.
   while (!all_ended()) {
     // No task runs here any more whose timer would drive the deadline.
     if (token.deadline() && *token.deadline() < std::chrono::steady_clock::now()) token.expire();
-    if (token.is_cancelled() && !query->source.is_cancelled()) query->source.cancel(token.reason());
-    bool is_cancelled = query->source.is_cancelled() || own_error;
+    if (token.is_cancelled() && !query.source.is_cancelled()) query.source.cancel(token.reason());
+    bool is_cancelled = query.source.is_cancelled() || has_failed;
     if (is_cancelled) {
-      std::string reason = query->source.token().reason();
+      std::string reason = query.source.token().reason();
       lock.unlock();
-      cancel_everywhere(number, reason, *faults);
+      cancel_everywhere(led.number(), reason, *query.faults);
       lock.lock();
-      auto patience = std::chrono::milliseconds(settings.peer_timeout);
       if (!changed_.wait_for(lock, patience, all_ended)) break;
     } else {
       changed_.wait_for(lock, std::chrono::milliseconds(50));
     }
   }
-  std::optional<RemoteError> remote = query->error;
-  query->losses_before = UINT64_MAX;  // later messages are not losses of this query
-  for (auto& [other, profile] : query->profiles) profiles[static_cast<size_t>(other)] = std::move(profile);
-  lock.unlock();
+}
+
+void RankService::raise_errors(const std::exception_ptr& own_error, std::optional<RemoteError> remote, const std::string& progress) const {
   bool own_is_cancellation = false;
   if (own_error) own_is_cancellation = RemoteError::of(own_error, 0).kind == RemoteError::Kind::Cancelled;
   if (own_error && !own_is_cancellation) std::rethrow_exception(own_error);
   if (remote && remote->kind == RemoteError::Kind::Peer) add_report(*remote, progress);
   if (remote && (remote->kind != RemoteError::Kind::Cancelled || !own_error)) remote->raise();
   if (own_error) std::rethrow_exception(own_error);
-  return profiles;
 }
 
 void RankService::cancel_everywhere(int64_t number, const std::string& reason, FaultPlan& faults) {
@@ -124,14 +144,14 @@ void RankService::note_finished(int64_t number, int rank, const std::string& byt
     std::lock_guard lock(mutex_);
     auto found = queries_.find(number);
     if (found == queries_.end()) return;
-    Query& query = *found->second;
+    RunningQuery& query = *found->second;
     faults = query.faults;
     // This rank has lost no rank since the query began, but another one has: those two cannot reach each other.
     bool is_news = error && error->lost_rank > 0 && error->lost_rank < ranks() && query.losses_before == membership_.losses();
     if (is_news && membership_.expects_returns()) unknown_loss = error->lost_rank;
     query.running.erase(rank);
     query.profiles.emplace(rank, std::move(result.profile));
-    if (error) fail(query, std::move(*error));
+    if (error) query.fail(std::move(*error));
     changed_.notify_all();
   }
   // Only a new process can reconnect them; whoever started the old one starts it when the old one ends.

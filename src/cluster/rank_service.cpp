@@ -8,6 +8,7 @@
 #include "base/byte_stream.h"
 #include "base/check.h"
 #include "base/start_thread.h"
+#include "cluster/exchange_tuning.h"
 #include "cluster/loss_report.h"
 #include "cluster/rank_files.h"
 #include "engine/query_pipeline.h"
@@ -19,14 +20,6 @@
 namespace pistachio {
 
 namespace {
-
-constexpr int64_t kSmallestWindow = 256 << 10;
-constexpr int64_t kSmallestMessage = 256 << 10;
-constexpr int64_t kLargestMessage = 8 << 20;
-constexpr int64_t kUnmeasuredMessage = 1 << 20;
-
-// Queries that failed or were cancelled before their plan arrived.
-constexpr size_t kRememberedQueries = 64;
 
 RemoteError loss_of(int rank, const std::string& why) {
   return {.kind = RemoteError::Kind::Peer, .message = why, .position = -1, .rank = rank, .lost_rank = rank};
@@ -72,34 +65,6 @@ void RankService::send(int rank, MessageKind kind, int64_t number, const std::st
   ByteWriter head;
   head.put(number);
   transport_.send(rank, Message{static_cast<uint16_t>(kind), head.take(), body.empty() ? at::Tensor() : payload_of(body)});
-}
-
-int64_t RankService::gathered_bytes(const Settings& settings) {
-  return settings.dynamic_buffering ? settings.message_bytes : 0;
-}
-
-ExchangeLimits RankService::limits(const Settings& settings, size_t exchanges) const {
-  // All exchanges of a query together leave most of the memory to operators. Uses the settings sent with the query: both ends of an
-  // exchange must use the same window.
-  int64_t share = settings.memory_limit / 4 / static_cast<int64_t>(std::max<size_t>(1, exchanges));
-  int64_t window = std::max(kSmallestWindow, std::min(settings.queue_limit, share) / ranks());
-  return {.window_bytes = window,
-          .outgoing_bytes = std::max(kSmallestWindow, window / 4),
-          .compress = settings.network_compression == NetworkCompression::On};
-}
-
-int64_t RankService::suitable_message_bytes(const ExchangeLimits& limits) const {
-  int64_t needed = message_bytes_for(links_.known());
-  if (needed == 0) needed = kUnmeasuredMessage;
-  // Two messages fit into the window: one in flight while another is consumed.
-  return std::min(std::clamp(needed, kSmallestMessage, kLargestMessage), limits.window_bytes / 2);
-}
-
-NetworkCompression RankService::suitable_compression(const Settings& settings) const {
-  double link = slowest_speed(links_.known());
-  auto limit = static_cast<double>(settings.link_bandwidth_limit);
-  if (limit > 0) link = link > 0 ? std::min(link, limit) : limit;
-  return compression_pays(link) ? NetworkCompression::On : NetworkCompression::Off;
 }
 
 void RankService::prepare_links(const Settings& settings, const CancelToken& token) {
@@ -219,9 +184,8 @@ void RankService::note_cancel(int64_t number, const std::string& reason) {
     std::lock_guard lock(mutex_);
     auto found = queries_.find(number);
     if (found == queries_.end()) {
-      cancelled_early_.insert(number);
-      if (cancelled_early_.size() > kRememberedQueries) cancelled_early_.erase(cancelled_early_.begin());
-      hub_.forget(number);  // its plan may never arrive, but rows of other ranks have
+      early_news_.add_cancel(number);
+      hub_.forget(number);  // its plan may never come, and rows of other ranks have
       return;
     }
     faults = found->second->faults;
@@ -264,10 +228,10 @@ void RankService::start_query(int64_t number, const Message& message) {
     it = has_ended ? queries_.erase(it) : std::next(it);
   }
   try {
-    auto query = std::make_unique<Query>(CancelToken());
-    if (cancelled_early_.erase(number) > 0) query->source.cancel("the query was cancelled");
-    for (const LostRank& lost : membership_.lost()) fail(*query, loss_of(lost.rank, lost.why));
-    if (auto early = failed_early_.extract(number)) fail(*query, std::move(early.mapped()));
+    auto query = std::make_unique<RunningQuery>(CancelToken());
+    if (early_news_.take_cancel(number)) query->source.cancel("the query was cancelled");
+    for (const LostRank& lost : membership_.lost()) query->fail(loss_of(lost.rank, lost.why));
+    if (std::optional<RemoteError> early = early_news_.take_failure(number)) query->fail(std::move(*early));
     auto part = [this, number, bytes = text_of(message.payload), token = query->source.token()] { run_part(number, bytes, token); };
     query->thread = start_thread("a query of another rank", "raise the limit on processes", part, kDeepStackBytes);
     queries_.emplace(number, std::move(query));
@@ -299,7 +263,7 @@ void RankService::run_part(int64_t number, const std::string& bytes, const Cance
   std::shared_ptr<FaultPlan> faults;
   {
     std::lock_guard lock(mutex_);
-    Query& query = *queries_.at(number);  // erased only after this thread has ended
+    RunningQuery& query = *queries_.at(number);  // it goes when this thread has ended
     faults = query.faults;
     bool was_stopped = error && error->kind == RemoteError::Kind::Cancelled;
     if (was_stopped && query.error) error = query.error;
@@ -338,8 +302,9 @@ RankProfile RankService::take_part(int64_t number, const std::string& bytes, con
   check_physical_plan(plan);
   PlanRun own_part(plan, rank());
   faults->reach(FaultPoint::TablesOpened);
-  QueryExchanges exchanges(hub_, number, plan.exchanges, limits(settings, plan.exchanges), further_note_topics(plan), faults.get());
-  const RunPeers peers{exchanges, gathered_bytes(settings), watched};
+  const ExchangeLimits limits = exchange_limits(settings, plan.exchanges, ranks());
+  QueryExchanges exchanges(hub_, number, plan.exchanges, limits, further_note_topics(plan), faults.get());
+  const RunPeers peers{exchanges, buffered_bytes(settings), watched};
   RankProfile profile;
   try {
     profile = own_part.run(engine_, scope, /*receiver=*/nullptr, token, &peers);
@@ -354,17 +319,8 @@ RankProfile RankService::take_part(int64_t number, const std::string& bytes, con
 void RankService::fail_query(int64_t number, RemoteError error) {
   std::lock_guard lock(mutex_);
   auto found = queries_.find(number);
-  if (found != queries_.end()) return fail(*found->second, std::move(error));
-  // Its plan may still arrive.
-  failed_early_.emplace(number, std::move(error));
-  if (failed_early_.size() > kRememberedQueries) failed_early_.erase(failed_early_.begin());
-}
-
-void RankService::fail(Query& query, RemoteError error) {
-  // Other errors take precedence over cancellations: a rank stopped because another failed never hides the failure.
-  bool is_better = !query.error || (query.error->kind == RemoteError::Kind::Cancelled && error.kind != RemoteError::Kind::Cancelled);
-  if (is_better) query.error = std::move(error);
-  query.source.cancel(fmt::format("rank {} has failed", query.error->rank));
+  if (found != queries_.end()) return found->second->fail(std::move(error));
+  early_news_.add_failure(number, std::move(error));  // its plan may still come
 }
 
 void RankService::note_loss(int peer, const std::string& why, Membership::Witness witness) noexcept {
@@ -375,7 +331,7 @@ void RankService::note_loss(int peer, const std::string& why, Membership::Witnes
     std::lock_guard lock(mutex_);
     for (auto& [number, query] : queries_) {
       query->running.erase(peer);
-      fail(*query, loss_of(peer, why));
+      query->fail(loss_of(peer, why));
     }
     changed_.notify_all();
   } catch (const std::exception&) {

@@ -10,9 +10,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <set>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "base/fault_plan.h"
@@ -20,6 +18,7 @@
 #include "cluster/rank_memory.h"
 #include "cluster/rank_messages.h"
 #include "cluster/remote_error.h"
+#include "cluster/running_query.h"
 #include "engine/engine_instance.h"
 #include "engine/result_receiver.h"
 #include "network/exchange_hub.h"
@@ -79,18 +78,7 @@ class RankService final : private MessageReceiver {
   std::vector<std::optional<MemoryFigures>> memory(const CancelToken& token, const Settings& settings);
 
  private:
-  // A query that this rank takes part in.
-  struct Query {
-    explicit Query(const CancelToken& parent) : source(parent) {}
-    CancelSource source;
-    std::thread thread;  // not on the first rank
-    bool has_ended = false;
-    std::optional<RemoteError> error;  // of another rank
-    std::set<int> running;             // first rank only: ranks that have not reported Finished
-    std::map<int, RankProfile> profiles;
-    std::shared_ptr<FaultPlan> faults = std::make_shared<FaultPlan>();
-    uint64_t losses_before = 0;  // first rank only: losses known when the query began
-  };
+  class LedQuery;
 
   void on_message(int source, Message message) noexcept override;
   void on_peer_lost(int peer, std::string why) noexcept override { note_loss(peer, why, Membership::Witness::Network); }
@@ -105,21 +93,19 @@ class RankService final : private MessageReceiver {
   void run_part(int64_t number, const std::string& bytes, const CancelToken& token);
   RankProfile take_part(int64_t number, const std::string& bytes, const CancelToken& token, std::string& progress);
   void note_finished(int64_t number, int rank, const std::string& bytes);
-  void fail(Query& query, RemoteError error);
   void fail_query(int64_t number, RemoteError error);
   void note_unreceived(int source, const std::string& head);
+  // On rank 0: waits for the ends of the other ranks, and makes them end if the query is cancelled or this rank has failed.
+  // Called and returns with mutex_ locked by `lock`.
+  void wait_for_others(LedQuery& led, std::unique_lock<std::mutex>& lock, bool has_failed, const CancelToken& token,
+                       std::chrono::milliseconds patience);
+  // The error of a query that has ended on all ranks, if there is one: this rank's own or the first of another.
+  void raise_errors(const std::exception_ptr& own_error, std::optional<RemoteError> remote, const std::string& progress) const;
   void cancel_everywhere(int64_t number, const std::string& reason, FaultPlan& faults);
   std::shared_ptr<FaultPlan> faults_of(const Settings& settings);
   // Writes a report on a query that failed because a rank was lost, and names the file in the error.
   void add_report(RemoteError& error, const std::string& progress) const;
   void send(int rank, MessageKind kind, int64_t number, const std::string& body);
-  // Rows for another rank are buffered up to this size.
-  static int64_t gathered_bytes(const Settings& settings);
-  ExchangeLimits limits(const Settings& settings, size_t exchanges) const;
-  // Message size if the settings leave it open.
-  int64_t suitable_message_bytes(const ExchangeLimits& limits) const;
-  // Compression, likewise.
-  NetworkCompression suitable_compression(const Settings& settings) const;
 
   EngineInstance& engine_;
   Transport& transport_;
@@ -131,10 +117,9 @@ class RankService final : private MessageReceiver {
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   // Guarded by mutex_.
-  std::map<int64_t, std::unique_ptr<Query>> queries_;
-  std::set<int64_t> cancelled_early_;            // before their plan arrived
-  std::map<int64_t, RemoteError> failed_early_;  // likewise
-  std::string given_up_;                         // why the first rank dropped this one; empty: it has not
+  std::map<int64_t, std::unique_ptr<RunningQuery>> queries_;
+  EarlyNews early_news_;
+  std::string given_up_;  // why the first rank does without this one
   int64_t next_number_ = 1;
   bool is_stopping_ = false;
 };

@@ -1,0 +1,50 @@
+// State of the queries that a rank takes part in. Guarded by the mutex of the RankService that owns them, except the token and the fault
+// plan, which are thread-safe.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <thread>
+
+#include "base/cancel_token.h"
+#include "base/fault_plan.h"
+#include "cluster/remote_error.h"
+#include "profile/query_profile.h"
+
+namespace pistachio {
+
+struct RunningQuery {
+  explicit RunningQuery(const CancelToken& parent) : source(parent) {}
+
+  // Records the error and cancels the query. A real error replaces a cancellation: a rank that was stopped because another failed never
+  // hides the failure.
+  void fail(RemoteError failure);
+
+  CancelSource source;
+  std::thread thread;  // not on rank 0
+  bool has_ended = false;
+  std::optional<RemoteError> error;  // of another rank
+  std::set<int> running;             // on rank 0: ranks whose Finished has not come
+  std::map<int, RankProfile> profiles;
+  std::shared_ptr<FaultPlan> faults = std::make_shared<FaultPlan>();
+  uint64_t losses_before = 0;  // on rank 0: that were known when it began
+};
+
+// Cancellations and failures of queries whose plan has not arrived yet; the oldest are forgotten.
+class EarlyNews {
+ public:
+  void add_cancel(int64_t query);
+  void add_failure(int64_t query, RemoteError error);
+  // True if the query was cancelled.
+  bool take_cancel(int64_t query) { return cancelled_.erase(query) > 0; }
+  std::optional<RemoteError> take_failure(int64_t query);
+
+ private:
+  std::set<int64_t> cancelled_;
+  std::map<int64_t, RemoteError> failed_;
+};
+
+}  // namespace pistachio
