@@ -35,8 +35,9 @@ double seconds(std::chrono::steady_clock::duration time) {
 
 UcxProgress::UcxProgress(UcxOptions options)
     : options_(std::move(options)),
+      inbox_(worker_),
+      incoming_(options_.rank, options_.link_bandwidth_limit, trace_),
       limit_(options_.link_bandwidth_limit),
-      incoming_limit_(options_.link_bandwidth_limit),
       context_(options_.ranks, options_.ucx_settings),
       worker_(context_) {
   ENSURE(options_.rank >= 0 && options_.rank < options_.ranks, "rank {} of {}", options_.rank, options_.ranks);
@@ -74,7 +75,7 @@ void UcxProgress::connect(const std::vector<RankInfo>& job, const JobSecret& key
     if (std::find(lost.begin(), lost.end(), peer.info.rank) != lost.end()) {
       peer.lost = true;
       peer.lost_because = fmt::format("{} was lost before this rank joined", peer.info.to_string());
-      hand_to_receiver({peer.info.rank, {}, peer.lost_because, {}});
+      incoming_.add_loss(peer.info.rank, peer.lost_because);
       continue;
     }
     ucs_status_t status = open_endpoint(peer);
@@ -117,24 +118,17 @@ std::string UcxProgress::route(int rank) const {
 }
 
 void UcxProgress::start(MessageReceiver& receiver) {
-  std::lock_guard lock(mutex_);
-  ENSURE(new_receiver_ == nullptr, "start() was called twice");
-  new_receiver_ = &receiver;
-  if (!ended_) ucx().ucp_worker_signal(worker_.get());
+  inbox_.set_receiver(receiver);
 }
 
 void UcxProgress::stop() {
   ENSURE(std::this_thread::get_id() != thread_id_.load(), "stop() was called by the receiver");
-  {
-    std::lock_guard lock(mutex_);
-    stopping_ = true;
-    if (!ended_) ucx().ucp_worker_signal(worker_.get());
-  }
+  inbox_.request_stop();
   std::lock_guard lock(joining_);
   if (thread_.joinable()) {
     thread_.join();
   } else {
-    end_queue();  // never connected
+    end_inbox();  // never connected
   }
 }
 
@@ -143,7 +137,7 @@ void UcxProgress::send(int peer, Message message, Transport::SentCallback on_sen
   outgoing->peer = peer;
   outgoing->message = std::move(message);
   outgoing->on_sent = std::move(on_sent);
-  if (queue(outgoing)) return;
+  if (inbox_.push(outgoing)) return;
   if (outgoing->on_sent) outgoing->on_sent(std::make_exception_ptr(Cancelled("the transport was stopped")));
 }
 
@@ -151,21 +145,11 @@ void UcxProgress::replace(RankInfo peer) {
   auto news = std::make_shared<OutgoingMessage>();
   news->peer = peer.rank;
   news->replacement = std::move(peer);
-  queue(news);
-}
-
-// False if the transport has ended.
-bool UcxProgress::queue(std::shared_ptr<OutgoingMessage>& message) {
-  std::lock_guard lock(mutex_);
-  if (ended_) return false;
-  queue_.push_back(std::move(message));
-  // Waking takes a system call, so only wake a sleeping thread. Under the lock, because the worker lives until ended_ is set.
-  if (std::exchange(asleep_, false)) ucx().ucp_worker_signal(worker_.get());
-  return true;
+  inbox_.push(news);
 }
 
 TransportStatistics UcxProgress::statistics() const {
-  return {messages_sent_, messages_received_, bytes_sent_, bytes_received_};
+  return {messages_sent_, incoming_.messages(), bytes_sent_, incoming_.bytes()};
 }
 
 void UcxProgress::run() {
@@ -173,14 +157,11 @@ void UcxProgress::run() {
   loop_began_ = last_work;
   while (true) {
     if (notice_own_stall()) lose_broken_peers();
-    {
-      std::lock_guard lock(mutex_);
-      if (stopping_) break;
-    }
-    bool worked = take_queue();
+    if (inbox_.is_stopping()) break;
+    bool worked = take_inbox();
     worked |= begin_pieces();
     worked |= progress();
-    worked |= deliver_held();
+    worked |= incoming_.release_held(loop_began_);
     worked |= lose_broken_peers();
     if (loop_began_ >= next_tick_) tick(loop_began_);
     if (worked) {
@@ -210,16 +191,12 @@ bool UcxProgress::notice_own_stall() {
   return too_long;
 }
 
-bool UcxProgress::take_queue() {
-  std::vector<std::shared_ptr<OutgoingMessage>> taken;
-  {
-    std::lock_guard lock(mutex_);
-    taken.swap(queue_);
-    if (receiver_ == nullptr) receiver_ = new_receiver_;
-  }
-  for (auto& message : taken) accept_outgoing(std::move(message));
-  if (receiver_ != nullptr && !kept_.empty()) deliver_kept();
-  return !taken.empty();
+bool UcxProgress::take_inbox() {
+  ProgressInbox::Taken taken = inbox_.take();
+  if (incoming_.receiver() == nullptr) incoming_.set_receiver(taken.receiver);
+  for (auto& message : taken.messages) accept_outgoing(std::move(message));
+  incoming_.hand_over_kept();
+  return !taken.messages.empty();
 }
 
 bool UcxProgress::progress() {
@@ -229,11 +206,7 @@ bool UcxProgress::progress() {
 }
 
 void UcxProgress::sleep() {
-  {
-    std::lock_guard lock(mutex_);
-    if (!queue_.empty() || stopping_ || receiver_ != new_receiver_) return;
-    asleep_ = true;
-  }
+  if (!inbox_.begin_sleep(incoming_.receiver())) return;
   ucs_status_t status = ucx().ucp_worker_arm(worker_.get());
   if (status == UCS_OK) {
     TimePoint until = std::min(next_tick_, next_due());
@@ -251,16 +224,12 @@ void UcxProgress::sleep() {
     bool any_ended = std::any_of(descriptors.begin() + 1, descriptors.end(), [](const pollfd& one) { return one.revents != 0; });
     if (any_ended) next_tick_ = Clock::now();
   }
-  std::lock_guard lock(mutex_);
-  asleep_ = false;
+  inbox_.end_sleep();
 }
 
 // When the bandwidth limit lets the next message pass.
 UcxProgress::TimePoint UcxProgress::next_due() const {
-  TimePoint due = TimePoint::max();
-  if (holding_back_) due = std::min(due, limit_.free_at());
-  if (is_holding()) due = std::min(due, incoming_limit_.free_at() - kIncomingSlack);
-  return due;
+  return holding_back_ ? std::min(incoming_.next_due(), limit_.free_at()) : incoming_.next_due();
 }
 
 void UcxProgress::tick(TimePoint now) {
@@ -315,10 +284,9 @@ void UcxProgress::lose(Peer& peer, std::string why) {
   std::exception_ptr error = std::make_exception_ptr(PeerError(peer.info.rank, "a message was not sent: " + why));
   abandon_pieces(peer, error);
   fail_waiting(peer, error);
-  for (std::deque<Event>* held : {&held_small_, &held_large_})
-    std::erase_if(*held, [&](const Event& event) { return event.peer == peer.info.rank; });
+  incoming_.drop_held(peer.info.rank);
   peer.assembly = {};
-  hand_to_receiver({peer.info.rank, {}, std::move(why), {}});
+  incoming_.add_loss(peer.info.rank, std::move(why));
 }
 
 void UcxProgress::replace_peer(const RankInfo& info) {
@@ -326,8 +294,8 @@ void UcxProgress::replace_peer(const RankInfo& info) {
   if (info.incarnation <= peer.info.incarnation) return;
   if (!peer.lost) lose(peer, peer.broken.empty() ? fmt::format("{} was started again", peer.info.to_string()) : peer.broken);
   peer.info = info;
-  peer.large_has_turn = false;
-  // Pieces still in flight to the old process no longer count (abandon_pieces).
+  peer.waiting.reset_turn();
+  // What is still under way to the old process no longer counts (abandon_pieces).
   peer.pieces_under_way = 0;
   peer.bytes_under_way = 0;
   peer.heartbeats_under_way = 0;
@@ -339,7 +307,7 @@ void UcxProgress::replace_peer(const RankInfo& info) {
   peer.lost_because.clear();
   ucs_status_t status = open_endpoint(peer);
   if (status != UCS_OK) mark_broken(peer, fmt::format("{} cannot be reached: {}", info.to_string(), ucx_text(status)));
-  hand_to_receiver({info.rank, {}, {}, info});
+  incoming_.add_replacement(info);
 }
 
 void UcxProgress::close_endpoint(Peer& peer) {
@@ -379,10 +347,9 @@ void UcxProgress::wind_up() {
   };
   auto nothing_under_way = [&] { return outgoing_pieces_.empty() && incoming_pieces_.empty(); };
 
-  take_queue();
+  take_inbox();
   leaving_ = true;
-  receiver_ = nullptr;
-  kept_.clear();
+  incoming_.close();
   for (Peer& peer : peers_) {
     fail_waiting(peer, std::make_exception_ptr(Cancelled(fmt::format("stopped before a message to {} was sent", peer.info.to_string()))));
   }
@@ -401,7 +368,7 @@ void UcxProgress::wind_up() {
     free_closed();
     return closing_.empty();
   });
-  end_queue();
+  end_inbox();
 }
 
 void UcxProgress::free_closed() {
@@ -412,14 +379,8 @@ void UcxProgress::free_closed() {
   });
 }
 
-void UcxProgress::end_queue() {
-  std::vector<std::shared_ptr<OutgoingMessage>> late;
-  {
-    std::lock_guard lock(mutex_);
-    ended_ = true;
-    late.swap(queue_);
-  }
-  for (auto& message : late) {
+void UcxProgress::end_inbox() {
+  for (const std::shared_ptr<OutgoingMessage>& message : inbox_.end()) {
     message->error = std::make_exception_ptr(Cancelled("the transport was stopped"));
     finish_outgoing(*message);
   }

@@ -14,9 +14,13 @@
 
 #include "base/bandwidth_limit.h"
 #include "network/frame.h"
+#include "network/incoming_delivery.h"
 #include "network/message_assembly.h"
 #include "network/message_trace.h"
+#include "network/outgoing_message.h"
 #include "network/process_watch.h"
+#include "network/progress_inbox.h"
+#include "network/turn_queues.h"
 #include "network/ucx_handles.h"
 #include "network/ucx_transport.h"
 
@@ -44,23 +48,7 @@ class UcxProgress {
   using Clock = std::chrono::steady_clock;
   using TimePoint = Clock::time_point;
 
-  // A message from send() until its last piece is done.
-  struct OutgoingMessage {
-    int peer = 0;
-    Message message;
-    Transport::SentCallback on_sent;
-    uint64_t number = 0;
-    TimePoint accepted;  // under a bandwidth limit
-    int64_t begun = 0;  // bytes of payload handed to UCX
-    bool first_begun = false;
-    int pieces_under_way = 0;
-    std::exception_ptr error;
-    // Not a message but, in order with messages, the replacement of the peer.
-    std::optional<RankInfo> replacement;
-
-    bool all_begun() const;
-  };
-  // Arguments of UCX's callbacks: they stay in their lists, and so alive, until UCX is done with them or gone.
+  // What UCX's callbacks get: they stay in their lists, and so alive, until UCX is done with them or gone.
   struct OutgoingPiece {
     UcxProgress& owner;
     std::shared_ptr<OutgoingMessage> message;  // null: a heartbeat or a goodbye
@@ -82,11 +70,8 @@ class UcxProgress {
     RankInfo info;
     ucp_ep_h endpoint = nullptr;
     uint64_t tag = 0;           // of frames to it
-    int64_t largest_frame = 0;  // of a piece including everything in front of it
-    // Not or only partly handed to UCX. Small messages do not wait for large ones: the two alternate.
-    std::deque<std::shared_ptr<OutgoingMessage>> waiting_small;
-    std::deque<std::shared_ptr<OutgoingMessage>> waiting_large;
-    bool large_has_turn = false;
+    int64_t largest_frame = 0;  // of a piece with all that goes in front of it
+    TurnQueues<std::shared_ptr<OutgoingMessage>> waiting;  // not handed to UCX yet or only in part
     int pieces_under_way = 0;
     int64_t bytes_under_way = 0;
     int heartbeats_under_way = 0;
@@ -100,24 +85,15 @@ class UcxProgress {
     bool lost = false;
     std::string lost_because;
   };
-  // Queued until start().
-  struct Event {
-    int peer = 0;
-    Message message;
-    std::string lost_because;             // not empty: a loss, not a message
-    std::optional<RankInfo> replacement;  // likewise: a replacement
-    TimePoint held_since = {};            // by the bandwidth limit
-  };
 
   void run();
-  bool queue(std::shared_ptr<OutgoingMessage>& message);
-  bool take_queue();
+  bool take_inbox();
   bool progress();
   void sleep();
   void tick(TimePoint now);
   bool notice_own_stall();
   void wind_up();
-  void end_queue();
+  void end_inbox();
 
   // Sending (ucx_sending.cpp).
   void accept_outgoing(std::shared_ptr<OutgoingMessage> message);
@@ -146,13 +122,8 @@ class UcxProgress {
   ucs_status_t receive_piece(Frame& frame, void* data, bool announced_only);
   void receive_announced(std::shared_ptr<IncomingMessage> incoming, const FrameHeader& header, void* data);
   void piece_received(IncomingMessage& incoming, const FrameHeader& header);
-  void deliver(Event event);
-  bool deliver_held();
-  bool is_holding() const { return !held_small_.empty() || !held_large_.empty(); }
-  void count_and_hand_over(Event event);
+  void deliver(int source, Message message);
   TimePoint next_due() const;
-  void hand_to_receiver(Event event);
-  void deliver_kept();
   void refuse(const FrameRefusal& refusal);
 
   // Peers.
@@ -170,35 +141,17 @@ class UcxProgress {
   MessageTrace trace_;
   std::atomic<bool> cut_ = false;
   std::atomic<int64_t> messages_sent_ = 0;
-  std::atomic<int64_t> messages_received_ = 0;
   std::atomic<int64_t> bytes_sent_ = 0;
-  std::atomic<int64_t> bytes_received_ = 0;
+
+  ProgressInbox inbox_;
 
   mutable std::mutex mutex_;
-  // Guarded by mutex_.
-  std::vector<std::shared_ptr<OutgoingMessage>> queue_;
-  MessageReceiver* new_receiver_ = nullptr;
-  std::vector<std::string> routes_;  // by rank, from connect() on
-  bool asleep_ = false;
-  bool stopping_ = false;
-  bool ended_ = false;
+  std::vector<std::string> routes_;  // guarded by mutex_; by rank, from connect() on
 
   // Used by the thread.
   std::deque<Peer> peers_;  // by rank
   FrameExpectation expected_;
-  MessageReceiver* receiver_ = nullptr;
-  std::deque<Event> kept_;
-  // Messages up to this size do not wait for larger ones.
-  static constexpr int64_t kSmallMessage = 64 << 10;
-  // How far a receiver may be ahead of its limit: senders do not keep pace to the microsecond, and delayed bytes may catch up.
-  static constexpr std::chrono::milliseconds kIncomingSlack{20};
-  // The link keeps working while this thread oversleeps: queued bytes count from when the link became free, but at most this long ago.
-  static constexpr std::chrono::milliseconds kMostLateness{50};
-  TimePoint given_to_link(TimePoint waiting_since) const { return std::max(waiting_since, Clock::now() - kMostLateness); }
-  // Delayed by the bandwidth limit; bounded by the senders' windows.
-  std::deque<Event> held_small_;
-  std::deque<Event> held_large_;
-  bool held_large_has_turn_ = false;
+  IncomingDelivery incoming_;
   std::list<OutgoingPiece> outgoing_pieces_;
   std::list<IncomingPiece> incoming_pieces_;
   // Of lost peers: UCX does not always return buffers in flight to a process that died, so their memory stays until UCX is gone.
@@ -207,7 +160,6 @@ class UcxProgress {
   std::vector<void*> closing_;  // UCX requests
   std::set<std::string> refusals_logged_;
   BandwidthLimit limit_;
-  BandwidthLimit incoming_limit_;
   uint64_t next_number_ = 0;
   size_t next_peer_ = 0;
   TimePoint loop_began_;

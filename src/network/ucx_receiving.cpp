@@ -1,4 +1,4 @@
-// The receiving half of UcxProgress: validates frames, reassembles pieces, delivers messages to the receiver.
+// The receiving half of UcxProgress: checks frames and assembles pieces; IncomingDelivery takes the messages to the receiver.
 #include <fmt/format.h>
 
 #include <cstring>
@@ -130,64 +130,13 @@ void UcxProgress::piece_received(IncomingMessage& incoming, const FrameHeader& h
     }
   }
   std::optional<Message> message = peer.assembly.finish_piece(incoming, header);
-  if (message) deliver({header.source, std::move(*message), {}, {}});
+  if (message) deliver(header.source, std::move(*message));
 }
 
-void UcxProgress::deliver(Event event) {
-  // See notice_own_stall(): messages received after a long stop cannot be trusted.
-  if (event.peer != options_.rank && Clock::now() - loop_began_ > options_.peer_timeout) return;
-  int64_t bytes = payload_bytes(event.message);
-  bool is_limited = incoming_limit_.is_on() && event.peer != options_.rank && bytes > 0;
-  if (is_limited) {
-    event.held_since = Clock::now();
-    (bytes <= kSmallMessage ? held_small_ : held_large_).push_back(std::move(event));
-    deliver_held();
-  } else {
-    count_and_hand_over(std::move(event));
-  }
-}
-
-// The limit also applies to incoming messages: several ranks may send to this one at once, each within its own limit. As on the sending
-// side, small messages alternate with large ones: they signal ends and cancel queries.
-bool UcxProgress::deliver_held() {
-  bool any = false;
-  while (is_holding() && incoming_limit_.free_at() - kIncomingSlack <= Clock::now()) {
-    bool large = held_small_.empty() || (held_large_has_turn_ && !held_large_.empty());
-    held_large_has_turn_ = !large;
-    std::deque<Event>& held = large ? held_large_ : held_small_;
-    Event event = std::move(held.front());
-    held.pop_front();
-    incoming_limit_.reserve(payload_bytes(event.message), given_to_link(event.held_since));
-    count_and_hand_over(std::move(event));
-    any = true;
-  }
-  return any;
-}
-
-void UcxProgress::count_and_hand_over(Event event) {
-  int64_t bytes = message_bytes(event.message);
-  messages_received_.fetch_add(1, std::memory_order_relaxed);
-  bytes_received_.fetch_add(bytes, std::memory_order_relaxed);
-  trace_.record(MessageDirection::Received, event.peer, event.message.kind, bytes, loop_began_);
-  hand_to_receiver(std::move(event));
-}
-
-void UcxProgress::hand_to_receiver(Event event) {
-  if (receiver_ == nullptr) {
-    kept_.push_back(std::move(event));
-  } else if (event.replacement) {
-    receiver_->on_peer_replaced(*event.replacement);
-  } else if (!event.lost_because.empty()) {
-    receiver_->on_peer_lost(event.peer, std::move(event.lost_because));
-  } else {
-    receiver_->on_message(event.peer, std::move(event.message));
-  }
-}
-
-void UcxProgress::deliver_kept() {
-  std::deque<Event> kept;
-  kept.swap(kept_);
-  for (Event& event : kept) hand_to_receiver(std::move(event));
+void UcxProgress::deliver(int source, Message message) {
+  // See notice_own_stall(): what a process receives after it was stopped for long is not to be believed.
+  if (source != options_.rank && Clock::now() - loop_began_ > options_.peer_timeout) return;
+  incoming_.add_message(source, std::move(message), loop_began_);
 }
 
 }  // namespace pistachio

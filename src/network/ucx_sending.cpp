@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "base/error.h"
+#include "network/link_pacing.h"
 #include "network/message_limits.h"
 #include "network/ucx_handlers.h"
 #include "network/ucx_progress.h"
@@ -20,7 +21,7 @@ constexpr int64_t kLeastPiece = 16 << 10;
 
 }  // namespace
 
-bool UcxProgress::OutgoingMessage::all_begun() const {
+bool OutgoingMessage::all_begun() const {
   return first_begun && begun == payload_bytes(message);
 }
 
@@ -42,7 +43,7 @@ void UcxProgress::accept_outgoing(std::shared_ptr<OutgoingMessage> message) {
   if (message->peer == options_.rank) return deliver_to_self(*message);
   message->number = next_number_++;
   if (limit_.is_on()) message->accepted = Clock::now();
-  auto& waiting = payload_bytes(message->message) <= kSmallMessage ? peer.waiting_small : peer.waiting_large;
+  auto& waiting = peer.waiting.queue_for(payload_bytes(message->message));
   auto before = std::find_if(waiting.rbegin(), waiting.rend(), [&](const std::shared_ptr<OutgoingMessage>& other) {
     return other->message.urgency >= message->message.urgency;
   });
@@ -60,7 +61,7 @@ void UcxProgress::deliver_to_self(OutgoingMessage& message) {
   }
   bool copied = message.error == nullptr;
   finish_outgoing(message);
-  if (copied) deliver({options_.rank, std::move(copy), {}, {}});
+  if (copied) deliver(options_.rank, std::move(copy));
 }
 
 bool UcxProgress::begin_pieces() {
@@ -78,18 +79,15 @@ bool UcxProgress::begin_pieces() {
 }
 
 bool UcxProgress::begin_next_piece(Peer& peer) {
-  if (cut_ || peer.lost || !peer.broken.empty() || (peer.waiting_small.empty() && peer.waiting_large.empty())) return false;
+  if (cut_ || peer.lost || !peer.broken.empty() || peer.waiting.empty()) return false;
   if (peer.pieces_under_way >= kPiecesUnderWay || peer.bytes_under_way >= kBytesUnderWay) return false;
-  bool large = peer.waiting_small.empty() || (peer.large_has_turn && !peer.waiting_large.empty());
-  auto& waiting = large ? peer.waiting_large : peer.waiting_small;
-  if (limit_.is_on() && payload_bytes(waiting.front()->message) > 0 && limit_.free_at() > Clock::now()) {
+  std::shared_ptr<OutgoingMessage> message = peer.waiting.front();
+  if (limit_.is_on() && payload_bytes(message->message) > 0 && limit_.free_at() > Clock::now()) {
     holding_back_ = true;
     return false;
   }
-  peer.large_has_turn = !large;
-  std::shared_ptr<OutgoingMessage> message = waiting.front();
-  bool last = payload_bytes(message->message) - message->begun <= piece_limit(peer, *message);
-  if (last) waiting.pop_front();
+  bool is_last = payload_bytes(message->message) - message->begun <= piece_limit(peer, *message);
+  peer.waiting.end_turn(is_last);
   begin_piece(peer, message);
   return true;
 }
@@ -178,14 +176,10 @@ void UcxProgress::piece_sent(OutgoingPiece& piece, ucs_status_t status) {
 }
 
 void UcxProgress::fail_waiting(Peer& peer, const std::exception_ptr& error) {
-  for (auto* waiting : {&peer.waiting_small, &peer.waiting_large}) {
-    std::deque<std::shared_ptr<OutgoingMessage>> dropped;
-    dropped.swap(*waiting);
-    for (auto& message : dropped) {
-      if (message->error == nullptr) message->error = error;
-      // Otherwise its last piece in flight does this: until then UCX uses the memory.
-      if (message->pieces_under_way == 0) finish_outgoing(*message);
-    }
+  for (const std::shared_ptr<OutgoingMessage>& message : peer.waiting.take_all()) {
+    if (message->error == nullptr) message->error = error;
+    // Else the end of its last piece under way does it: until then UCX uses the memory.
+    if (message->pieces_under_way == 0) finish_outgoing(*message);
   }
 }
 

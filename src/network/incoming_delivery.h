@@ -1,0 +1,73 @@
+// What a transport has received, on its way to the receiver. Keeps events until there is a receiver; under a bandwidth limit, holds
+// messages until the link could have carried them. Owned by UcxProgress and used by its thread alone (and by connect(), before that
+// starts); any thread may read the counts. Memory: kept and held messages, which the windows of their senders bound.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <string>
+
+#include "base/bandwidth_limit.h"
+#include "network/message_trace.h"
+#include "network/transport.h"
+#include "network/turn_queues.h"
+
+namespace pistachio {
+
+class IncomingDelivery {
+ public:
+  using Clock = std::chrono::steady_clock;
+  using TimePoint = Clock::time_point;
+
+  // 0: no limit, in bytes per second. The trace outlives it.
+  IncomingDelivery(int own_rank, int64_t bandwidth_limit, MessageTrace& trace)
+      : own_rank_(own_rank), limit_(bandwidth_limit), trace_(trace) {}
+
+  // `now` is the time that goes into the trace.
+  void add_message(int source, Message message, TimePoint now);
+  void add_loss(int peer, std::string why) { hand_over({peer, {}, std::move(why), {}}); }
+  void add_replacement(const RankInfo& info) { hand_over({info.rank, {}, {}, info}); }
+  // Messages of a lost peer that the limit holds never reach the receiver.
+  void drop_held(int peer);
+
+  // Hands over what the limit no longer holds. True if there was something.
+  bool release_held(TimePoint now);
+  // When the limit lets the next message pass; never if it holds none.
+  TimePoint next_due() const;
+
+  const MessageReceiver* receiver() const { return receiver_; }
+  // From now on events go there, those kept so far with hand_over_kept().
+  void set_receiver(MessageReceiver* receiver) { receiver_ = receiver; }
+  void hand_over_kept();
+  // Nothing reaches the receiver any more.
+  void close();
+
+  int64_t messages() const { return messages_; }
+  int64_t bytes() const { return bytes_; }
+
+ private:
+  struct Event {
+    int peer = 0;
+    Message message;
+    std::string lost_because;             // not empty: no message
+    std::optional<RankInfo> replacement;  // the same
+    TimePoint held_since = {};            // by the limit
+  };
+
+  void count_and_hand_over(Event event, TimePoint now);
+  void hand_over(Event event);
+
+  const int own_rank_;
+  BandwidthLimit limit_;
+  MessageTrace& trace_;
+  MessageReceiver* receiver_ = nullptr;
+  std::deque<Event> kept_;  // until there is a receiver
+  TurnQueues<Event> held_;  // by the limit
+  std::atomic<int64_t> messages_ = 0;
+  std::atomic<int64_t> bytes_ = 0;
+};
+
+}  // namespace pistachio
