@@ -67,21 +67,42 @@ size_t ColumnText::total_bytes() const {
   return total;
 }
 
-void ColumnText::format(const Column& plain) {
-  at::Tensor validity = readable(plain.validity());
+template <typename Append>
+void ColumnText::append_each(const Column& plain, Append append) {
   ends_.reserve(ends_.size() + static_cast<size_t>(plain.rows()) + 1);
-  auto each = [&](auto append) {
-    for_each_row(
-        plain.rows(), validity,
-        [&](int64_t row) {
-          append(row);
-          end_value();
-        },
-        [&] {
-          bytes_ += style_.null_text;
-          end_value();
-        });
-  };
+  for_each_row(
+      plain.rows(), readable(plain.validity()),
+      [&](int64_t row) {
+        append(row);
+        end_value();
+      },
+      [&] {
+        bytes_ += style_.null_text;
+        end_value();
+      });
+}
+
+void ColumnText::format_text(const Column& plain) {
+  at::Tensor bytes = readable(plain.bytes());
+  at::Tensor begins = readable(plain.begins());
+  at::Tensor ends = readable(plain.ends());
+  const char* base = reinterpret_cast<const char*>(bytes.const_data_ptr<uint8_t>());
+  const int64_t* begin = begins.const_data_ptr<int64_t>();
+  const int64_t* end = ends.const_data_ptr<int64_t>();
+  auto text_of = [=](int64_t row) { return std::string_view(base + begin[row], static_cast<size_t>(end[row] - begin[row])); };
+  if (plain.type().kind() == TypeKind::Varchar)
+    return append_each(plain, [&](int64_t row) { style_.append_text(bytes_, text_of(row)); });
+  std::string shown;
+  append_each(plain, [&](int64_t row) {
+    shown.clear();
+    append_bytes(shown, text_of(row));
+    style_.append_text(bytes_, shown);
+  });
+}
+
+void ColumnText::format(const Column& plain) {
+  if (plain.type().is_text()) return format_text(plain);
+  auto each = [&](auto append) { append_each(plain, append); };
   auto quoted = [&](auto append) {
     each([&, append](int64_t row) {
       bytes_ += style_.quote;
@@ -90,22 +111,6 @@ void ColumnText::format(const Column& plain) {
     });
   };
   LogicalType type = plain.type();
-  if (type.is_text()) {
-    at::Tensor bytes = readable(plain.bytes());
-    at::Tensor begins = readable(plain.begins());
-    at::Tensor ends = readable(plain.ends());
-    const char* base = reinterpret_cast<const char*>(bytes.const_data_ptr<uint8_t>());
-    const int64_t* begin = begins.const_data_ptr<int64_t>();
-    const int64_t* end = ends.const_data_ptr<int64_t>();
-    auto text_of = [=](int64_t row) { return std::string_view(base + begin[row], static_cast<size_t>(end[row] - begin[row])); };
-    if (type.kind() == TypeKind::Varchar) return each([&](int64_t row) { style_.append_text(bytes_, text_of(row)); });
-    std::string shown;
-    return each([&](int64_t row) {
-      shown.clear();
-      append_bytes(shown, text_of(row));
-      style_.append_text(bytes_, shown);
-    });
-  }
   at::Tensor values = readable(plain.values());
   auto wide_at = [&](int64_t row) {
     const int64_t* words = values.const_data_ptr<int64_t>() + 2 * row;

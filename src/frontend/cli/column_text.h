@@ -36,6 +36,10 @@ class ColumnText {
  private:
   size_t length(size_t place) const { return ends_[place] - (place == 0 ? 0 : ends_[place - 1]); }
   void format(const Column& plain);
+  void format_text(const Column& plain);
+  // Calls `append(row)` for every value that is not NULL.
+  template <typename Append>
+  void append_each(const Column& plain, Append append);
   void end_value() { ends_.push_back(bytes_.size()); }
 
   ValueStyle style_;
