@@ -98,10 +98,14 @@ RankProfile PlanRun::run(EngineInstance& engine, EngineInstance::QueryScope& sco
   const int workers = engine.scheduler().workers();
   const int lanes = engine.device().is_cpu() ? workers : std::min(workers, static_cast<int>(scope.storage().settings.device_lanes));
   QueryExchanges* exchanges = peers == nullptr ? nullptr : &peers->exchanges;
-  const int64_t message_bytes = peers == nullptr ? 0 : peers->message_bytes;
-  RunContext context{scope.storage(), scope.operator_memory(), lanes, engine.device(), exchanges, message_bytes};
-  context.decoders = workers;
-  context.schedule = ExchangeSchedule::of(scope.storage().settings);
+  RunContext context{.storage = scope.storage(),
+                     .memory = scope.operator_memory(),
+                     .lanes = lanes,
+                     .device = engine.device(),
+                     .decoders = workers,
+                     .schedule = ExchangeSchedule::of(scope.storage().settings),
+                     .exchanges = exchanges,
+                     .message_bytes = peers == nullptr ? 0 : peers->message_bytes};
   std::optional<UseSampler> use;
   if (peers != nullptr && peers->samples_use) use.emplace(scope.read_pool(), peers->exchanges);
   engine.scheduler().run(run_and_deliver(executable_, context, receiver), token);

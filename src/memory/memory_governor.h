@@ -1,7 +1,8 @@
-// The memory budget of the process. Large amounts of memory are reserved before they are allocated, in an account of a tree
-// (process -> query -> operator); a reservation that does not fit suspends the task until others release memory, or is refused with
-// OutOfMemory, which names the largest holders. The governor counts reservations, the tensor allocator counts actual allocations and has
-// the same limit, so that unreserved memory cannot exceed it either. Owned by the process, outlives its accounts.
+// The memory budget of the process. Memory that outlives a chunk is reserved, in an account of a tree (process -> query -> operator):
+// before it is allocated where its size is known, else when a chunk has been added (retained rows, group tables). A reservation that does
+// not fit suspends the task until others release memory, or is refused with OutOfMemory, which names the largest holders. The governor
+// counts reservations, the tensor allocator counts actual allocations and has the same limit, so that unreserved memory cannot exceed it
+// either. Owned by the process, outlives its accounts.
 // Thread-safe: one lock guards all counts (a reservation covers a chunk or a table, not a row); no callback runs under it.
 #pragma once
 

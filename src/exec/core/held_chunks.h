@@ -15,7 +15,7 @@ class HeldChunks {
  public:
   explicit HeldChunks(MemoryAccount account) : account_(std::move(account)) {}
 
-  // Throws OutOfMemory when the account has no room.
+  // Copies the chunk, then reserves what the copy takes: only then its size is known. Throws OutOfMemory when the account has no room.
   void add(const Chunk& chunk);
 
   const std::vector<Chunk>& chunks() const { return chunks_; }

@@ -31,23 +31,25 @@ struct ExchangeSchedule {
   static ExchangeSchedule of(const Settings& settings);
 };
 
-// What operators share in one run of a query.
+// What operators share in one run of a query on one rank. Operators read it; who fills what stands with the members.
 struct RunContext {
+  // Filled by PlanRun (engine/query_pipeline), from the engine and the query's scope.
   StorageContext& storage;
-  MemoryAccount memory;
-  // Tasks that carry chunks through operators at the same time. On a GPU few: each waits for results of its kernels, and many get in
-  // each other's way.
+  MemoryAccount memory;  // operators make child accounts of it for what they retain
+  // Tasks that carry chunks through operators concurrently. Few on a GPU: each waits for results of its kernels, and many get in each
+  // other's way.
   int lanes = 1;
-  // Where the tensors of operators are.
-  at::Device device = at::kCPU;
-  // Where other ranks send to and are sent to; null if the query runs on one rank alone.
-  QueryExchanges* exchanges = nullptr;
-  // Rows for another rank are gathered until they are so large.
-  int64_t message_bytes = 1 << 20;
-  ExchangeSchedule schedule;
-  // Tasks that read files on the host at the same time, and decompress or decode them.
+  at::Device device = at::kCPU;  // of the tensors of operators
+  // Tasks that read files on the host concurrently, and decompress or decode them.
   int decoders = 1;
-  // Of joins whose frequent keys are worked on by all ranks, by the number of the exchange of their probe side.
+  ExchangeSchedule schedule;
+
+  // Filled by PlanRun, from the RankService, if the query runs on several ranks.
+  QueryExchanges* exchanges = nullptr;  // null: on one rank alone
+  int64_t message_bytes = 1 << 20;      // rows for another rank are buffered until they have this size; 0: they are not buffered
+
+  // Filled by run_stages (exec/pipeline), which owns them, before the first operator runs.
+  // Joins whose frequent keys all ranks work on, by the number of the exchange of their probe side.
   const std::map<size_t, std::unique_ptr<SharedBuckets>>* spreads = nullptr;
   // What scans know of the build sides of joins, by the number of the filter.
   const std::map<size_t, std::unique_ptr<JoinFilter>>* filters = nullptr;

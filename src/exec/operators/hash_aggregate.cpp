@@ -24,7 +24,7 @@ namespace {
 constexpr int64_t kSmallMerge = 4096;
 constexpr int64_t kPartitionBits = 6;
 
-// Memory of structures that grow: what they take now is what is reserved.
+// Memory of tables that grow. Reserved after a chunk was added: how many groups are new is not known before.
 class GrowingReservation {
  public:
   explicit GrowingReservation(MemoryAccount account) : account_(std::move(account)) {}
