@@ -1,10 +1,11 @@
+// Expressions without subqueries: names, operators, function calls, casts; constants and type names outside of queries.
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "base/check.h"
 #include "base/error.h"
-#include "binder/query_binder.h"
+#include "binder/expression_binding.h"
 #include "data/decimal_text.h"
 #include "expr/cast.h"
 #include "expr/expression_evaluator.h"
@@ -123,6 +124,33 @@ ExpressionPtr cast_to_interval(ExpressionPtr operand, const ast::TypeName& type,
   return make_call("date_trunc", {std::move(unit), std::move(interval)}, position);
 }
 
+ExpressionPtr bind_literal(const ast::Literal& literal, int64_t position) {
+  switch (literal.kind) {
+    case ast::Literal::Kind::Null: return Expression::untyped(ScalarValue::null(TypeKind::Varchar), position);
+    case ast::Literal::Kind::Text: return Expression::untyped(ScalarValue::of_text(TypeKind::Varchar, literal.text), position);
+    case ast::Literal::Kind::Boolean:
+      return Expression::constant(ScalarValue::of_integer(TypeKind::Boolean, literal.text == "true" ? 1 : 0), position);
+    case ast::Literal::Kind::Number: break;
+  }
+  std::string_view text = literal.text;
+  if (text.find_first_of("eE") != std::string_view::npos) return double_constant(text, position);
+  size_t point = text.find('.');
+  size_t digits = text.size() - text.starts_with('-') - (point == std::string_view::npos ? 0 : 1);
+  if (point == std::string_view::npos) {
+    for (TypeKind kind : {TypeKind::Integer, TypeKind::BigInt}) {
+      ParsedConstant parsed = parse_constant(kind, text);
+      if (parsed.exact) return Expression::constant(parsed.value, position);
+    }
+  }
+  size_t scale = point == std::string_view::npos ? 0 : text.size() - point - 1;
+  // Ignore leading zeros.
+  if (digits > kMostDigits) digits = scale + static_cast<size_t>(std::max<int64_t>(0, read_decimal_text(text)->point));
+  if (digits > kMostDigits)
+    refuse_at(fmt::format("{} has more than 38 digits: write it with an exponent (1e40) or cast it to DOUBLE", text), position);
+  LogicalType type = LogicalType::decimal(static_cast<int>(std::max<size_t>({1, digits, scale})), static_cast<int>(scale));
+  return Expression::constant(parse_constant(type, text).value, position);
+}
+
 }  // namespace
 
 void refuse_at(std::string text, int64_t position) {
@@ -193,94 +221,71 @@ LogicalType resolve_type(const ast::TypeName& name) {
 }
 
 ExpressionPtr QueryBinder::bind_expression(const ast::Expression& expression, const ExpressionPlace& place) {
-  return bind_node(expression, place);
+  return ExpressionBinding(*this, place).bind(expression);
 }
 
 ExpressionPtr QueryBinder::bind_condition(const ast::Expression& expression, const ExpressionPlace& place, std::string_view clause) {
-  ExpressionPtr bound = bind_expression(expression, place);
+  return ExpressionBinding(*this, place).bind_condition(expression, clause);
+}
+
+ExpressionPtr QueryBinder::ExpressionBinding::bind_condition(const ast::Expression& expression, std::string_view clause) {
+  ExpressionPtr bound = bind(expression);
   if (bound->is_untyped()) return coerce(std::move(bound), TypeKind::Boolean);
   if (bound->type().kind() != TypeKind::Boolean)
     refuse_at(fmt::format("{} needs a BOOLEAN, not {}", clause, bound->type().to_string()), expression.position);
   return bound;
 }
 
-ExpressionPtr QueryBinder::bind_node(const ast::Expression& expression, const ExpressionPlace& place) {
-  stop_if_cancelled(options_.token);
-  int64_t position = expression.position;
+ExpressionPtr QueryBinder::ExpressionBinding::bind(const ast::Expression& expression) {
+  stop_if_cancelled(binder_.options_.token);
   struct Visitor {
-    QueryBinder& binder;
+    ExpressionBinding& binding;
     int64_t position;
-    const ExpressionPlace& place;
 
-    ExpressionPtr operator()(const ast::Literal& node) { return binder.bind_literal(node, position); }
-    ExpressionPtr operator()(const ast::ColumnName& node) {
-      const ScopeColumn& column = place.scope->find(node.parts, position);
-      if (binder.trial_ != nullptr) binder.trial_->columns.insert(column.id);
-      return binder.columns_.reference(column.id, position);
-    }
+    ExpressionPtr operator()(const ast::Literal& node) { return bind_literal(node, position); }
+    ExpressionPtr operator()(const ast::ColumnName& node) { return binding.bind_column(node, position); }
     ExpressionPtr operator()(const ast::Star&) { refuse_at("* can stand in a select list and in count(*) only", position); }
-    ExpressionPtr operator()(const ast::Operator& node) { return binder.bind_operator(node, position, place); }
-    ExpressionPtr operator()(const ast::Logical& node) { return binder.bind_logical(node, position, place); }
-    ExpressionPtr operator()(const ast::Test& node) { return binder.bind_test(node, position, place); }
-    ExpressionPtr operator()(const ast::Between& node) { return binder.bind_between(node, position, place); }
-    ExpressionPtr operator()(const ast::InList& node) { return binder.bind_in_list(node, position, place); }
-    ExpressionPtr operator()(const ast::Call& node) { return binder.bind_call(node, position, place); }
-    ExpressionPtr operator()(const ast::Cast& node) { return binder.bind_cast(node, position, place); }
-    ExpressionPtr operator()(const ast::Case& node) { return binder.bind_case(node, position, place); }
-    ExpressionPtr operator()(const ast::Subquery& node) { return binder.bind_subquery(node, position, place); }
+    ExpressionPtr operator()(const ast::Operator& node) { return binding.bind_operator(node, position); }
+    ExpressionPtr operator()(const ast::Logical& node) { return binding.bind_logical(node, position); }
+    ExpressionPtr operator()(const ast::Test& node) { return binding.bind_test(node, position); }
+    ExpressionPtr operator()(const ast::Between& node) { return binding.bind_between(node, position); }
+    ExpressionPtr operator()(const ast::InList& node) { return binding.bind_in_list(node, position); }
+    ExpressionPtr operator()(const ast::Call& node) { return binding.bind_call(node, position); }
+    ExpressionPtr operator()(const ast::Cast& node) { return binding.bind_cast(node, position); }
+    ExpressionPtr operator()(const ast::Case& node) { return binding.bind_case(node, position); }
+    ExpressionPtr operator()(const ast::Subquery& node) { return binding.bind_subquery(node, position); }
     ExpressionPtr operator()(const ast::Row&) { refuse_at("a row of values can only be compared with another row", position); }
   };
-  return std::visit(Visitor{*this, position, place}, expression.node);
+  return std::visit(Visitor{*this, expression.position}, expression.node);
 }
 
-ExpressionPtr QueryBinder::bind_literal(const ast::Literal& literal, int64_t position) {
-  switch (literal.kind) {
-    case ast::Literal::Kind::Null: return Expression::untyped(ScalarValue::null(TypeKind::Varchar), position);
-    case ast::Literal::Kind::Text: return Expression::untyped(ScalarValue::of_text(TypeKind::Varchar, literal.text), position);
-    case ast::Literal::Kind::Boolean:
-      return Expression::constant(ScalarValue::of_integer(TypeKind::Boolean, literal.text == "true" ? 1 : 0), position);
-    case ast::Literal::Kind::Number: break;
-  }
-  std::string_view text = literal.text;
-  if (text.find_first_of("eE") != std::string_view::npos) return double_constant(text, position);
-  size_t point = text.find('.');
-  size_t digits = text.size() - text.starts_with('-') - (point == std::string_view::npos ? 0 : 1);
-  if (point == std::string_view::npos) {
-    for (TypeKind kind : {TypeKind::Integer, TypeKind::BigInt}) {
-      ParsedConstant parsed = parse_constant(kind, text);
-      if (parsed.exact) return Expression::constant(parsed.value, position);
-    }
-  }
-  size_t scale = point == std::string_view::npos ? 0 : text.size() - point - 1;
-  // Ignore leading zeros.
-  if (digits > kMostDigits) digits = scale + static_cast<size_t>(std::max<int64_t>(0, read_decimal_text(text)->point));
-  if (digits > kMostDigits)
-    refuse_at(fmt::format("{} has more than 38 digits: write it with an exponent (1e40) or cast it to DOUBLE", text), position);
-  LogicalType type = LogicalType::decimal(static_cast<int>(std::max<size_t>({1, digits, scale})), static_cast<int>(scale));
-  return Expression::constant(parse_constant(type, text).value, position);
+ExpressionPtr QueryBinder::ExpressionBinding::bind_column(const ast::ColumnName& node, int64_t position) {
+  const ScopeColumn& column = place_.scope->find(node.parts, position);
+  if (binder_.trial_ != nullptr) binder_.trial_->columns.insert(column.id);
+  return binder_.columns_.reference(column.id, position);
 }
 
-ExpressionPtr QueryBinder::bind_operator(const ast::Operator& node, int64_t position, const ExpressionPlace& place) {
+ExpressionPtr QueryBinder::ExpressionBinding::bind_operator(const ast::Operator& node, int64_t position) {
   if (node.operands.size() == 2) {
     const ast::Row* left = as_row(*node.operands[0]);
     const ast::Row* right = as_row(*node.operands[1]);
-    if (left != nullptr && right != nullptr) return bind_row_comparison(*left, node.name, *right, position, place);
+    if (left != nullptr && right != nullptr) return bind_row_comparison(*left, node.name, *right, position);
   }
   std::vector<ExpressionPtr> operands;
-  for (const ast::ExpressionPtr& operand : node.operands) operands.push_back(bind_node(*operand, place));
+  for (const ast::ExpressionPtr& operand : node.operands) operands.push_back(bind(*operand));
   return make_call(node.name, std::move(operands), position);
 }
 
-ExpressionPtr QueryBinder::bind_logical(const ast::Logical& node, int64_t position, const ExpressionPlace& place) {
+ExpressionPtr QueryBinder::ExpressionBinding::bind_logical(const ast::Logical& node, int64_t position) {
   std::vector<ExpressionPtr> operands;
   std::string_view name = node.kind == ast::Logical::Kind::And ? "AND" : node.kind == ast::Logical::Kind::Or ? "OR" : "NOT";
-  for (const ast::ExpressionPtr& operand : node.operands) operands.push_back(bind_condition(*operand, place, name));
+  for (const ast::ExpressionPtr& operand : node.operands) operands.push_back(bind_condition(*operand, name));
   if (node.kind == ast::Logical::Kind::Not) return make_call("not", std::move(operands), position);
   return Expression::logical(node.kind == ast::Logical::Kind::And ? ExpressionKind::And : ExpressionKind::Or, std::move(operands),
                              position);
 }
 
-ExpressionPtr QueryBinder::bind_test(const ast::Test& node, int64_t position, const ExpressionPlace& place) {
+ExpressionPtr QueryBinder::ExpressionBinding::bind_test(const ast::Test& node, int64_t position) {
   using Kind = ast::Test::Kind;
   std::string_view name;
   switch (node.kind) {
@@ -293,18 +298,18 @@ ExpressionPtr QueryBinder::bind_test(const ast::Test& node, int64_t position, co
     case Kind::IsUnknown: name = "is unknown"; break;
     case Kind::IsNotUnknown: name = "is not unknown"; break;
   }
-  if (const ast::Row* row = as_row(*node.operand)) return bind_row_test(*row, name, position, place);
-  return make_call(name, {bind_node(*node.operand, place)}, position);
+  if (const ast::Row* row = as_row(*node.operand)) return bind_row_test(*row, name, position);
+  return make_call(name, {bind(*node.operand)}, position);
 }
 
-ExpressionPtr QueryBinder::bind_between(const ast::Between& node, int64_t position, const ExpressionPlace& place) {
+ExpressionPtr QueryBinder::ExpressionBinding::bind_between(const ast::Between& node, int64_t position) {
   const ast::Row* row = as_row(*node.operand);
-  ExpressionPtr operand = row == nullptr ? bind_node(*node.operand, place) : nullptr;
+  ExpressionPtr operand = row == nullptr ? bind(*node.operand) : nullptr;
   auto compare = [&](std::string_view name, const ast::Expression& other) {
     const ast::Row* bound = as_row(other);
-    if (row != nullptr && bound != nullptr) return bind_row_comparison(*row, std::string(name), *bound, position, place);
+    if (row != nullptr && bound != nullptr) return bind_row_comparison(*row, std::string(name), *bound, position);
     if (row != nullptr) refuse_at("a row can only be between rows", other.position);
-    return make_call(name, {operand, bind_node(other, place)}, position);
+    return make_call(name, {operand, bind(other)}, position);
   };
   auto between = [&](const ast::Expression& from, const ast::Expression& to) {
     ExpressionPtr low = compare(">=", from);
@@ -315,38 +320,38 @@ ExpressionPtr QueryBinder::bind_between(const ast::Between& node, int64_t positi
   return node.negated ? make_call("not", {bound}, position) : bound;
 }
 
-ExpressionPtr QueryBinder::bind_in_list(const ast::InList& node, int64_t position, const ExpressionPlace& place) {
+ExpressionPtr QueryBinder::ExpressionBinding::bind_in_list(const ast::InList& node, int64_t position) {
   std::vector<ExpressionPtr> parts;
   if (const ast::Row* row = as_row(*node.operand)) {
     for (const ast::ExpressionPtr& item : node.list) {
       const ast::Row* other = as_row(*item);
       if (other == nullptr) refuse_at("a row can only be in a list of rows", item->position);
-      parts.push_back(bind_row_comparison(*row, "=", *other, position, place));
+      parts.push_back(bind_row_comparison(*row, "=", *other, position));
     }
   } else {
-    ExpressionPtr operand = bind_node(*node.operand, place);
+    ExpressionPtr operand = bind(*node.operand);
     std::vector<ExpressionPtr> list;
-    for (const ast::ExpressionPtr& item : node.list) list.push_back(bind_node(*item, place));
+    for (const ast::ExpressionPtr& item : node.list) list.push_back(bind(*item));
     ColumnSet used = columns_of(*operand);
-    LogicalPtr* input = place.sides != nullptr && place.sides->uses_both(used) ? nullptr : place.input_for(used);
-    bool may_join = input != nullptr && !place.is_group && !place.regroup;
+    LogicalPtr* input = place_.sides != nullptr && place_.sides->uses_both(used) ? nullptr : place_.input_for(used);
+    bool may_join = input != nullptr && !place_.is_group && !place_.regroup;
     if (list.size() > kLongestInList && may_join && is_constant_list(list)) {
       ExpressionPtr found = bind_long_in_list(std::move(operand), list, position, *input);
       return node.negated ? make_call("not", {found}, position) : found;
     }
-    parts = compare_with_items(operand, list, *place.scope, position);
+    parts = compare_with_items(operand, list, *place_.scope, position);
   }
   ExpressionPtr any = Expression::logical(ExpressionKind::Or, std::move(parts), position);
   return node.negated ? make_call("not", {any}, position) : any;
 }
 
-ExpressionPtr QueryBinder::bind_cast(const ast::Cast& node, int64_t position, const ExpressionPlace& place) {
+ExpressionPtr QueryBinder::ExpressionBinding::bind_cast(const ast::Cast& node, int64_t position) {
   LogicalType type = resolve_type(node.type);
   // Every number has a nearest DOUBLE, even one that is too long for a DECIMAL.
   const auto* literal = std::get_if<ast::Literal>(&node.operand->node);
   if (type.is_floating() && literal != nullptr && literal->kind == ast::Literal::Kind::Number)
     return parsed_constant([&] { return parse_value(type, literal->text); }, position);
-  ExpressionPtr operand = bind_node(*node.operand, place);
+  ExpressionPtr operand = bind(*node.operand);
   if (type.kind() == TypeKind::Interval) return cast_to_interval(std::move(operand), node.type, position);
   bool has_precision = is_date_like(type) || is_time_of_day(type);
   int64_t digits = type.has_nanoseconds() ? 9 : 6;
@@ -363,19 +368,19 @@ ExpressionPtr QueryBinder::bind_cast(const ast::Cast& node, int64_t position, co
   return cast;
 }
 
-ExpressionPtr QueryBinder::bind_case(const ast::Case& node, int64_t position, const ExpressionPlace& place) {
-  ExpressionPtr operand = node.operand ? bind_node(*node.operand, place) : nullptr;
+ExpressionPtr QueryBinder::ExpressionBinding::bind_case(const ast::Case& node, int64_t position) {
+  ExpressionPtr operand = node.operand ? bind(*node.operand) : nullptr;
   std::vector<ExpressionPtr> conditions;
   std::vector<ExpressionPtr> results;
   for (const ast::Case::When& when : node.whens) {
     if (operand) {
-      conditions.push_back(make_call("=", {operand, bind_node(*when.condition, place)}, when.condition->position));
+      conditions.push_back(make_call("=", {operand, bind(*when.condition)}, when.condition->position));
     } else {
-      conditions.push_back(bind_condition(*when.condition, place, "WHEN"));
+      conditions.push_back(bind_condition(*when.condition, "WHEN"));
     }
-    results.push_back(bind_node(*when.result, place));
+    results.push_back(bind(*when.result));
   }
-  results.push_back(node.otherwise ? bind_node(*node.otherwise, place)
+  results.push_back(node.otherwise ? bind(*node.otherwise)
                                    : Expression::untyped(ScalarValue::null(TypeKind::Varchar), position));
   LogicalType type = common_type_of(results, "CASE", position);
   std::vector<ExpressionPtr> children;
@@ -387,21 +392,21 @@ ExpressionPtr QueryBinder::bind_case(const ast::Case& node, int64_t position, co
   return Expression::conditional(ExpressionKind::Case, std::move(children), type, position);
 }
 
-ExpressionPtr QueryBinder::bind_call(const ast::Call& node, int64_t position, const ExpressionPlace& place) {
-  if (place.aggregates != nullptr) {
-    auto known = place.aggregates->find(&node);
-    if (known != place.aggregates->end()) return columns_.reference(known->second, position);
+ExpressionPtr QueryBinder::ExpressionBinding::bind_call(const ast::Call& node, int64_t position) {
+  if (place_.aggregates != nullptr) {
+    auto known = place_.aggregates->find(&node);
+    if (known != place_.aggregates->end()) return binder_.columns_.reference(known->second, position);
   }
   if (node.has_over) refuse_at(fmt::format("window functions ({} OVER) are not supported", node.name), position);
   if (find_aggregate(node.name) != nullptr) {
-    if (const NameScope* owner = find_outer_owner(node, *place.scope))
-      return bind_outer_aggregate(node, position, *place.scope, *owner);
-    refuse_at(fmt::format("the aggregate {} cannot stand {}", node.name, place.no_aggregate), position);
+    if (const NameScope* owner = binder_.find_outer_owner(node, *place_.scope))
+      return binder_.bind_outer_aggregate(node, position, *place_.scope, *owner);
+    refuse_at(fmt::format("the aggregate {} cannot stand {}", node.name, place_.no_aggregate), position);
   }
   if (node.star || node.distinct || node.filter || !node.order_by.empty())
     refuse_at(fmt::format("{} is no aggregate: it takes no *, DISTINCT, FILTER or ORDER BY", node.name), position);
   std::vector<ExpressionPtr> arguments;
-  for (const ast::ExpressionPtr& argument : node.arguments) arguments.push_back(bind_node(*argument, place));
+  for (const ast::ExpressionPtr& argument : node.arguments) arguments.push_back(bind(*argument));
   if (node.name == "coalesce" || node.name == "greatest" || node.name == "least" || node.name == "nullif") {
     size_t least = node.name == "nullif" ? 2 : 1;
     if (arguments.size() < least || (least == 2 && arguments.size() > 2))

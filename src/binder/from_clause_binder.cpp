@@ -1,3 +1,4 @@
+// FROM: tables, views, files, subqueries and joins.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -70,9 +71,7 @@ bool is_bare_join(const ast::TableReference& table) {
   return std::holds_alternative<ast::JoinTable>(table.node) && table.alias.empty() && table.column_aliases.empty();
 }
 
-}  // namespace
-
-void QueryBinder::refuse_repeated_table(const NameScope& scope, const BoundFrom& next, int64_t position) const {
+void refuse_repeated_table(const NameScope& scope, const BoundFrom& next, int64_t position) {
   const std::string* before = nullptr;
   for (const ScopeColumn& column : next.columns) {
     if (column.table.empty() || (before != nullptr && *before == column.table)) continue;
@@ -82,12 +81,61 @@ void QueryBinder::refuse_repeated_table(const NameScope& scope, const BoundFrom&
   }
 }
 
+void rename_columns(BoundFrom& from, const ast::TableReference& table) {
+  if (!table.alias.empty()) {
+    // The alias of a join with USING qualifies the merged columns. The columns of its tables were reachable by the tables' names, which are
+    // now hidden.
+    std::erase_if(from.columns, [](const ScopeColumn& column) { return column.needs_table; });
+    for (ScopeColumn& column : from.columns) column.table = table.alias;
+  }
+  if (table.column_aliases.size() > from.columns.size()) {
+    refuse_at(fmt::format("{} has {} columns, but {} names are given", table.alias, from.columns.size(), table.column_aliases.size()),
+              table.position);
+  }
+  for (size_t i = 0; i < table.column_aliases.size(); ++i) from.columns[i].name = table.column_aliases[i];
+}
+
+}  // namespace
+
+// The FROM clause of one SELECT while it is bound.
+class QueryBinder::FromBinding {
+ public:
+  FromBinding(QueryBinder& binder, const NameScope* outer) : binder_(binder), outer_(outer) {}
+
+  BoundFrom bind(const std::vector<ast::TableReferencePtr>& tables);
+
+ private:
+  BoundFrom bind_table(const ast::TableReference& table, const TablesBefore* before);
+  void count_table(const ast::TableReference& table);
+
+  // Tables, views and files.
+  BoundFrom bind_named_table(const ast::TableReference& table, const ast::NamedTable& named);
+  std::optional<BoundFrom> bind_table_of_name(const ast::TableReference& table, const ast::NamedTable& named, const std::string& name);
+  std::string resolve_table_name(const ast::NamedTable& named, int64_t position);
+  BoundFrom bind_view(const ViewDefinition& view, const std::string& name, const std::string& alias, int64_t position);
+  BoundFrom bind_scan(const TablePtr& table, const std::string& alias);
+
+  // Joins.
+  BoundFrom bind_joins(const ast::TableReference& table, const TablesBefore* before);
+  void bind_join(const ast::TableReference& table, const TablesBefore* before, NameScope& scope, LogicalPtr& plan);
+  std::vector<NamedExpression> merge_columns(const ast::TableReference& table, const ast::JoinTable& join, std::vector<ScopeColumn> right,
+                                             NameScope& scope, LogicalJoin& node);
+  LogicalPtr bind_outer_join(const ast::JoinTable& join, const NameScope& scope, LogicalJoin node, LogicalPtr left, LogicalPtr right);
+
+  QueryBinder& binder_;
+  const NameScope* const outer_;  // the query around the SELECT
+};
+
 BoundFrom QueryBinder::bind_from(const std::vector<ast::TableReferencePtr>& tables, const NameScope* outer) {
+  return FromBinding(*this, outer).bind(tables);
+}
+
+BoundFrom QueryBinder::FromBinding::bind(const std::vector<ast::TableReferencePtr>& tables) {
   std::vector<LogicalPtr> plans;  // to be combined by cross products
-  NameScope scope(outer);
+  NameScope scope(outer_);
   for (const ast::TableReferencePtr& table : tables) {
     TablesBefore before{&scope.columns()};
-    BoundFrom next = bind_table(*table, outer, plans.empty() ? nullptr : &before);
+    BoundFrom next = bind_table(*table, plans.empty() ? nullptr : &before);
     refuse_repeated_table(scope, next, table->position);
     ColumnSet free = plans.empty() ? ColumnSet() : free_columns(*next.plan);
     bool dependent = std::any_of(free.begin(), free.end(), [&](ColumnId column) { return scope.find_id(column) != nullptr; });
@@ -103,150 +151,17 @@ BoundFrom QueryBinder::bind_from(const std::vector<ast::TableReferencePtr>& tabl
   return {multiply(std::move(plans)), scope.take_columns()};
 }
 
-BoundFrom QueryBinder::bind_scan(const TablePtr& table, const std::string& alias) {
-  LogicalScan scan{.table = table};
-  BoundFrom bound;
-  for (size_t i = 0; i < table->columns().size(); ++i) {
-    const TableColumnInfo& column = table->columns()[i];
-    ColumnId id = columns_.add(column.name, column.type);
-    if (column.unsupported.empty()) scan.columns.push_back({id, i});
-    bound.columns.push_back({alias, column.name, id, false, column.unsupported});
-  }
-  bound.plan = make_node(std::move(scan));
-  return bound;
-}
-
-// Kept in the scope, so that an error can say why the column cannot be read.
-void QueryBinder::add_left_out(const std::vector<LeftOutColumn>& left_out, const std::string& alias, BoundFrom& from) {
-  for (const LeftOutColumn& column : left_out)
-    from.columns.push_back({alias, column.name, columns_.add(column.name, TypeKind::Varchar), false, column.reason});
-}
-
-BoundFrom QueryBinder::from_query(BoundQuery bound, const std::string& alias) {
-  BoundFrom from;
-  // A column that occurs twice (SELECT a, a) needs two ids.
-  ColumnSet taken;
-  std::vector<NamedExpression> columns;
-  bool repeated = false;
-  for (const OutputColumn& column : bound.output) {
-    ColumnId id = column.id;
-    if (!taken.insert(id)) {
-      id = columns_.add(column.name, columns_.type(column.id));
-      repeated = true;
-    }
-    columns.push_back({id, columns_.reference(column.id)});
-    from.columns.push_back({alias, column.name, id});
-  }
-  add_left_out(bound.left_out, alias, from);
-  from.plan = repeated ? project(std::move(bound.plan), std::move(columns)) : std::move(bound.plan);
-  return from;
-}
-
-// The unique case-insensitive match of an unquoted name among CTEs, views and tables.
-std::string QueryBinder::resolve_table_name(const ast::NamedTable& named, int64_t position) {
-  const std::string& name = named.parts.back();
-  std::vector<std::string> names = tables_.table_names();
-  if (named.parts.size() == 1) {
-    for (const CommonTableEntry& entry : common_tables_) names.push_back(entry.definition->name);
-  }
-  if (!may_be_unquoted(name)) return name;
-  std::sort(names.begin(), names.end());
-  names.erase(std::unique(names.begin(), names.end()), names.end());
-  std::erase_if(names, [&](const std::string& other) { return !matches_without_case(name, other); });
-  if (names.size() > 1) {
-    refuse_at(fmt::format("table {} is ambiguous: it may be \"{}\" or \"{}\"; write it in quotes", name, names[0], names[1]), position);
-  }
-  return names.empty() ? name : names[0];
-}
-
-BoundFrom QueryBinder::bind_named_table(const ast::TableReference& table, const ast::NamedTable& named) {
-  if (std::optional<BoundFrom> bound = bind_table_of_name(table, named, named.parts.back())) return std::move(*bound);
-  const std::string& name = named.parts.back();
-  std::string other = resolve_table_name(named, table.position);
-  if (other != name) {
-    if (std::optional<BoundFrom> bound = bind_table_of_name(table, named, other)) return std::move(*bound);
-  }
-  std::vector<std::string> names = tables_.table_names();
-  if (names.size() > 12) {
-    names.resize(12);
-    names.emplace_back("...");
-  }
-  refuse_at(fmt::format("there is no table {}; {}", name,
-                        names.empty() ? "give a folder with -d, or name a file: FROM 'file.parquet'"
-                                      : fmt::format("there are {}", fmt::join(names, ", "))),
-            table.position);
-}
-
-std::optional<BoundFrom> QueryBinder::bind_table_of_name(const ast::TableReference& table, const ast::NamedTable& named,
-                                                         const std::string& name) {
-  const std::string& alias = table.alias.empty() ? name : table.alias;
-  if (named.parts.size() == 1) {
-    for (size_t i = common_tables_.size(); i-- > 0;) {
-      if (common_tables_[i].definition->name == name) return bind_common_table_use(common_tables_[i], alias);
-    }
-  } else if (named.parts.size() > 2 || (named.parts[0] != "main" && named.parts[0] != "public")) {
-    refuse_at(fmt::format("there is no schema {}: tables have plain names", named.parts[0]), table.position);
-  }
-  if (const ViewDefinition* view = tables_.find_view(name)) {
-    if (std::find(open_views_.begin(), open_views_.end(), name) != open_views_.end())
-      refuse_at(fmt::format("the view {} contains itself", name), table.position);
-    open_views_.push_back(name);
-    // A view sees tables and views, but not the CTEs of the query that uses it.
-    std::vector<CommonTableEntry> around;
-    std::swap(around, common_tables_);
-    BoundQuery bound = with_position(table.position, [&] {
-      try {
-        return bind_query(*view->query, nullptr);
-      } catch (const UserError& error) {
-        // The error names the innermost view, except for limits, which concern the whole statement.
-        bool is_named = std::exchange(view_is_named_, true) || bound_tables_ > kMostTables || open_queries_ >= kMostNestedQueries;
-        throw UserError(is_named ? error.message() : fmt::format("view {}: {}", name, error.message()));
-      }
-    });
-    std::swap(around, common_tables_);
-    open_views_.pop_back();
-    for (size_t i = 0; i < view->column_aliases.size() && i < bound.output.size(); ++i) bound.output[i].name = view->column_aliases[i];
-    return from_query(std::move(bound), alias);
-  }
-  TablePtr found = with_position(table.position, [&] { return tables_.find_table(name); });
-  if (!found) return std::nullopt;
-  return bind_scan(found, alias);
-}
-
-void QueryBinder::rename_columns(BoundFrom& from, const ast::TableReference& table) const {
-  if (!table.alias.empty()) {
-    // The alias of a join with USING qualifies the merged columns. The columns of its tables were reachable by the tables' names, which are
-    // now hidden.
-    std::erase_if(from.columns, [](const ScopeColumn& column) { return column.needs_table; });
-    for (ScopeColumn& column : from.columns) column.table = table.alias;
-  }
-  if (table.column_aliases.size() > from.columns.size()) {
-    refuse_at(fmt::format("{} has {} columns, but {} names are given", table.alias, from.columns.size(), table.column_aliases.size()),
-              table.position);
-  }
-  for (size_t i = 0; i < table.column_aliases.size(); ++i) from.columns[i].name = table.column_aliases[i];
-}
-
-// A statement has at most one table per token, but each use of a view is bound again: nested views can grow exponentially.
-void QueryBinder::count_table(const ast::TableReference& table) {
-  stop_if_cancelled(options_.token);
-  if (std::holds_alternative<ast::JoinTable>(table.node) || ++bound_tables_ <= kMostTables) return;
-  std::string views = open_views_.empty() ? "" : fmt::format(", counting those that the view {} is made of", open_views_.front());
-  refuse_at(fmt::format("the statement reads more than {} tables and views{}; keep parts of it with CREATE TABLE AS", kMostTables, views),
-            table.position);
-}
-
-BoundFrom QueryBinder::bind_table(const ast::TableReference& table, const NameScope* outer, const TablesBefore* before) {
+BoundFrom QueryBinder::FromBinding::bind_table(const ast::TableReference& table, const TablesBefore* before) {
   struct Visitor {
+    FromBinding& from;
     QueryBinder& binder;
     const ast::TableReference& table;
-    const NameScope* outer;
     const TablesBefore* before;
 
-    BoundFrom operator()(const ast::NamedTable& node) { return binder.bind_named_table(table, node); }
+    BoundFrom operator()(const ast::NamedTable& node) { return from.bind_named_table(table, node); }
     BoundFrom operator()(const ast::FileTable& node) {
       TablePtr opened = with_position(table.position, [&] { return binder.tables_.open_files({node.path}); });
-      return binder.bind_scan(opened, table.alias.empty() ? name_of_path(node.path) : table.alias);
+      return from.bind_scan(opened, table.alias.empty() ? name_of_path(node.path) : table.alias);
     }
     BoundFrom operator()(const ast::TableFunction& node) {
       if (node.name != "read_parquet")
@@ -259,62 +174,177 @@ BoundFrom QueryBinder::bind_table(const ast::TableReference& table, const NameSc
       }
       if (paths.empty()) refuse_at("read_parquet needs a path", table.position);
       TablePtr opened = with_position(table.position, [&] { return binder.tables_.open_files(paths); });
-      return binder.bind_scan(opened, table.alias.empty() ? "read_parquet" : table.alias);
+      return from.bind_scan(opened, table.alias.empty() ? "read_parquet" : table.alias);
     }
     BoundFrom operator()(const ast::SubqueryTable& node) {
-      NameScope lateral(outer);
+      NameScope lateral(from.outer_);
       if (node.lateral) {
         for (const TablesBefore* seen = before; seen != nullptr; seen = seen->around) lateral.add_columns(*seen->columns);
       }
-      return binder.from_query(binder.bind_query(*node.query, node.lateral ? &lateral : outer), table.alias);
+      return binder.from_query(binder.bind_query(*node.query, node.lateral ? &lateral : from.outer_), table.alias);
     }
-    BoundFrom operator()(const ast::JoinTable&) { return binder.bind_joins(table, outer, before); }
+    BoundFrom operator()(const ast::JoinTable&) { return from.bind_joins(table, before); }
   };
   count_table(table);
-  BoundFrom bound = std::visit(Visitor{*this, table, outer, before}, table.node);
+  BoundFrom bound = std::visit(Visitor{*this, binder_, table, before}, table.node);
   rename_columns(bound, table);
   return bound;
 }
 
-LogicalPtr QueryBinder::bind_outer_join(const ast::JoinTable& join, const NameScope& scope, LogicalJoin node, LogicalPtr left,
-                                        LogicalPtr right) {
-  if (join.condition) {
-    OuterJoinSides sides{.left = &left, .right = &right};
-    if (node.kind == JoinKind::Left || node.kind == JoinKind::Semi || node.kind == JoinKind::Anti) sides.optional = &right;
-    if (node.kind == JoinKind::Right) sides.optional = &left;
-    ExpressionPlace place{.scope = &scope, .sides = &sides, .no_aggregate = "in an ON clause"};
-    std::vector<ExpressionPtr> own = conjuncts_of(bind_condition(*join.condition, place, "ON"));
-    node.conditions.insert(node.conditions.end(), own.begin(), own.end());
+// A statement has at most one table per token, but each use of a view is bound again: nested views can grow exponentially.
+void QueryBinder::FromBinding::count_table(const ast::TableReference& table) {
+  stop_if_cancelled(binder_.options_.token);
+  if (std::holds_alternative<ast::JoinTable>(table.node) || ++binder_.bound_tables_ <= kMostTables) return;
+  const std::vector<std::string>& open = binder_.open_views_;
+  std::string views = open.empty() ? "" : fmt::format(", counting those that the view {} is made of", open.front());
+  refuse_at(fmt::format("the statement reads more than {} tables and views{}; keep parts of it with CREATE TABLE AS", kMostTables, views),
+            table.position);
+}
+
+BoundFrom QueryBinder::FromBinding::bind_named_table(const ast::TableReference& table, const ast::NamedTable& named) {
+  if (std::optional<BoundFrom> bound = bind_table_of_name(table, named, named.parts.back())) return std::move(*bound);
+  const std::string& name = named.parts.back();
+  std::string other = resolve_table_name(named, table.position);
+  if (other != name) {
+    if (std::optional<BoundFrom> bound = bind_table_of_name(table, named, other)) return std::move(*bound);
   }
-  // A subquery that refers to both sides makes one depend on the other, like LATERAL, which must be on the right.
-  if (node.kind == JoinKind::Right && refers_to(*left, *right)) {
-    std::swap(left, right);
-    node.kind = JoinKind::Left;
+  std::vector<std::string> names = binder_.tables_.table_names();
+  if (names.size() > 12) {
+    names.resize(12);
+    names.emplace_back("...");
   }
-  node.dependent = refers_to(*right, *left);
-  return make_node(std::move(node), std::move(left), std::move(right));
+  refuse_at(fmt::format("there is no table {}; {}", name,
+                        names.empty() ? "give a folder with -d, or name a file: FROM 'file.parquet'"
+                                      : fmt::format("there are {}", fmt::join(names, ", "))),
+            table.position);
+}
+
+std::optional<BoundFrom> QueryBinder::FromBinding::bind_table_of_name(const ast::TableReference& table, const ast::NamedTable& named,
+                                                                      const std::string& name) {
+  const std::string& alias = table.alias.empty() ? name : table.alias;
+  if (named.parts.size() == 1) {
+    for (size_t i = binder_.common_tables_.size(); i-- > 0;) {
+      if (binder_.common_tables_[i].definition->name == name) return binder_.bind_common_table_use(binder_.common_tables_[i], alias);
+    }
+  } else if (named.parts.size() > 2 || (named.parts[0] != "main" && named.parts[0] != "public")) {
+    refuse_at(fmt::format("there is no schema {}: tables have plain names", named.parts[0]), table.position);
+  }
+  if (const ViewDefinition* view = binder_.tables_.find_view(name)) return bind_view(*view, name, alias, table.position);
+  TablePtr found = with_position(table.position, [&] { return binder_.tables_.find_table(name); });
+  if (!found) return std::nullopt;
+  return bind_scan(found, alias);
+}
+
+// The unique case-insensitive match of an unquoted name among CTEs, views and tables.
+std::string QueryBinder::FromBinding::resolve_table_name(const ast::NamedTable& named, int64_t position) {
+  const std::string& name = named.parts.back();
+  std::vector<std::string> names = binder_.tables_.table_names();
+  if (named.parts.size() == 1) {
+    for (const CommonTableEntry& entry : binder_.common_tables_) names.push_back(entry.definition->name);
+  }
+  if (!may_be_unquoted(name)) return name;
+  std::sort(names.begin(), names.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+  std::erase_if(names, [&](const std::string& other) { return !matches_without_case(name, other); });
+  if (names.size() > 1) {
+    refuse_at(fmt::format("table {} is ambiguous: it may be \"{}\" or \"{}\"; write it in quotes", name, names[0], names[1]), position);
+  }
+  return names.empty() ? name : names[0];
+}
+
+BoundFrom QueryBinder::FromBinding::bind_view(const ViewDefinition& view, const std::string& name, const std::string& alias,
+                                              int64_t position) {
+  if (std::find(binder_.open_views_.begin(), binder_.open_views_.end(), name) != binder_.open_views_.end())
+    refuse_at(fmt::format("the view {} contains itself", name), position);
+  binder_.open_views_.push_back(name);
+  // A view sees tables and views, but not the CTEs of the query that uses it.
+  std::vector<CommonTableEntry> around;
+  std::swap(around, binder_.common_tables_);
+  BoundQuery bound = with_position(position, [&] {
+    try {
+      return binder_.bind_query(*view.query, nullptr);
+    } catch (const UserError& error) {
+      // The error names the innermost view, except for limits, which concern the whole statement.
+      bool is_limit = binder_.bound_tables_ > kMostTables || binder_.open_queries_ >= kMostNestedQueries;
+      bool is_named = std::exchange(binder_.view_is_named_, true) || is_limit;
+      throw UserError(is_named ? error.message() : fmt::format("view {}: {}", name, error.message()));
+    }
+  });
+  std::swap(around, binder_.common_tables_);
+  binder_.open_views_.pop_back();
+  for (size_t i = 0; i < view.column_aliases.size() && i < bound.output.size(); ++i) bound.output[i].name = view.column_aliases[i];
+  return binder_.from_query(std::move(bound), alias);
+}
+
+BoundFrom QueryBinder::FromBinding::bind_scan(const TablePtr& table, const std::string& alias) {
+  LogicalScan scan{.table = table};
+  BoundFrom bound;
+  for (size_t i = 0; i < table->columns().size(); ++i) {
+    const TableColumnInfo& column = table->columns()[i];
+    ColumnId id = binder_.columns_.add(column.name, column.type);
+    if (column.unsupported.empty()) scan.columns.push_back({id, i});
+    bound.columns.push_back({alias, column.name, id, false, column.unsupported});
+  }
+  bound.plan = make_node(std::move(scan));
+  return bound;
 }
 
 // A chain of joins is left-deep: descend in a loop, then add its tables to one scope one after the other.
-BoundFrom QueryBinder::bind_joins(const ast::TableReference& table, const NameScope* outer, const TablesBefore* before) {
+BoundFrom QueryBinder::FromBinding::bind_joins(const ast::TableReference& table, const TablesBefore* before) {
   std::vector<const ast::TableReference*> joins = {&table};
   const ast::TableReference* first = std::get<ast::JoinTable>(table.node).left.get();
   for (; is_bare_join(*first); first = std::get<ast::JoinTable>(first->node).left.get()) joins.push_back(first);
-  BoundFrom left = bind_table(*first, outer, before);
+  BoundFrom left = bind_table(*first, before);
   LogicalPtr plan = std::move(left.plan);
-  NameScope scope(outer);
+  NameScope scope(outer_);
   scope.set_columns(std::move(left.columns));
   for (size_t i = joins.size(); i-- > 0;) {
-    stop_if_cancelled(options_.token);
-    bind_join(*joins[i], outer, before, scope, plan);
+    stop_if_cancelled(binder_.options_.token);
+    bind_join(*joins[i], before, scope, plan);
   }
   return {std::move(plan), scope.take_columns()};
 }
 
+// `scope` and `plan` are those of the left side on entry and of the join on return.
+void QueryBinder::FromBinding::bind_join(const ast::TableReference& table, const TablesBefore* before, NameScope& scope,
+                                         LogicalPtr& plan) {
+  const auto& join = std::get<ast::JoinTable>(table.node);
+  // LATERAL on the right sees the left side and the tables before the whole join: FROM a, b JOIN LATERAL (...).
+  TablesBefore visible{&scope.columns(), before};
+  BoundFrom right = bind_table(*join.right, &visible);
+  refuse_repeated_table(scope, right, join.right->position);
+  LogicalJoin node{.kind = kind_of(join.kind)};
+  const bool keeps_left = node.kind == JoinKind::Semi || node.kind == JoinKind::Anti;
+  const size_t left_columns = scope.columns().size();
+  std::vector<NamedExpression> coalesced;
+  if (join.natural || !join.using_columns.empty()) {
+    coalesced = merge_columns(table, join, std::move(right.columns), scope, node);
+  } else {
+    scope.add_columns(std::move(right.columns));
+  }
+  node.dependent = refers_to(*right.plan, *plan);
+  if (node.dependent && node.kind != JoinKind::Inner && node.kind != JoinKind::Left)
+    refuse_at("LATERAL can be joined with JOIN, LEFT JOIN and CROSS JOIN only", join.right->position);
+  if (node.kind == JoinKind::Inner) {
+    std::vector<ExpressionPtr> conditions = std::move(node.conditions);
+    plan = make_node(std::move(node), std::move(plan), std::move(right.plan));
+    if (!conditions.empty()) plan = make_node(LogicalFilter{std::move(conditions)}, std::move(plan));
+    if (!join.condition) return;
+    ExpressionPlace place{.scope = &scope, .input = &plan, .no_aggregate = "in an ON clause"};
+    binder_.bind_filter(*join.condition, place, "ON");
+    return;
+  }
+  plan = bind_outer_join(join, scope, std::move(node), std::move(plan), std::move(right.plan));
+  if (keeps_left) scope.drop_columns_after(left_columns);
+  if (coalesced.empty()) return;
+  for (ColumnId id : output_columns(*plan)) coalesced.push_back({id, binder_.columns_.reference(id)});
+  plan = binder_.project(std::move(plan), std::move(coalesced));
+}
+
 // USING and NATURAL: adds the join conditions, and one merged column per pair before the columns of both sides, which then need their
 // table's name. Returns the expressions of the merged columns of a FULL JOIN.
-std::vector<NamedExpression> QueryBinder::merge_columns(const ast::TableReference& table, const ast::JoinTable& join,
-                                                        std::vector<ScopeColumn> right, NameScope& scope, LogicalJoin& node) {
+std::vector<NamedExpression> QueryBinder::FromBinding::merge_columns(const ast::TableReference& table, const ast::JoinTable& join,
+                                                                     std::vector<ScopeColumn> right, NameScope& scope, LogicalJoin& node) {
   NameScope right_scope(scope.parent());
   right_scope.set_columns(std::move(right));
   std::vector<std::string> shared = join.using_columns;
@@ -345,14 +375,14 @@ std::vector<NamedExpression> QueryBinder::merge_columns(const ast::TableReferenc
       if (!side->unsupported.empty())
         refuse_at(fmt::format("USING ({}): the column cannot be read: {}", name, side->unsupported), table.position);
     }
-    ExpressionPtr left_value = columns_.reference(first->id);
-    ExpressionPtr right_value = columns_.reference(second->id);
+    ExpressionPtr left_value = binder_.columns_.reference(first->id);
+    ExpressionPtr right_value = binder_.columns_.reference(second->id);
     node.conditions.push_back(make_call("=", {left_value, right_value}, table.position));
     ScopeColumn column{"", name, node.kind == JoinKind::Right ? second->id : first->id};
     if (node.kind == JoinKind::Full) {
       LogicalType type = common_type_of({left_value, right_value}, "USING", table.position);
       ExpressionPtr both = Expression::conditional(ExpressionKind::Coalesce, {coerce(left_value, type), coerce(right_value, type)}, type);
-      column.id = columns_.add(name, type);
+      column.id = binder_.columns_.add(name, type);
       coalesced.push_back({column.id, both});
     }
     if (keeps_left) continue;  // only the left side's columns remain
@@ -372,40 +402,49 @@ std::vector<NamedExpression> QueryBinder::merge_columns(const ast::TableReferenc
   return coalesced;
 }
 
-// `scope` and `plan` are those of the left side on entry and of the join on return.
-void QueryBinder::bind_join(const ast::TableReference& table, const NameScope* outer, const TablesBefore* before, NameScope& scope,
-                            LogicalPtr& plan) {
-  const auto& join = std::get<ast::JoinTable>(table.node);
-  // LATERAL on the right sees the left side and the tables before the whole join: FROM a, b JOIN LATERAL (...).
-  TablesBefore visible{&scope.columns(), before};
-  BoundFrom right = bind_table(*join.right, outer, &visible);
-  refuse_repeated_table(scope, right, join.right->position);
-  LogicalJoin node{.kind = kind_of(join.kind)};
-  const bool keeps_left = node.kind == JoinKind::Semi || node.kind == JoinKind::Anti;
-  const size_t left_columns = scope.columns().size();
-  std::vector<NamedExpression> coalesced;
-  if (join.natural || !join.using_columns.empty()) {
-    coalesced = merge_columns(table, join, std::move(right.columns), scope, node);
-  } else {
-    scope.add_columns(std::move(right.columns));
+LogicalPtr QueryBinder::FromBinding::bind_outer_join(const ast::JoinTable& join, const NameScope& scope, LogicalJoin node, LogicalPtr left,
+                                                     LogicalPtr right) {
+  if (join.condition) {
+    OuterJoinSides sides{.left = &left, .right = &right};
+    if (node.kind == JoinKind::Left || node.kind == JoinKind::Semi || node.kind == JoinKind::Anti) sides.optional = &right;
+    if (node.kind == JoinKind::Right) sides.optional = &left;
+    ExpressionPlace place{.scope = &scope, .sides = &sides, .no_aggregate = "in an ON clause"};
+    std::vector<ExpressionPtr> own = conjuncts_of(binder_.bind_condition(*join.condition, place, "ON"));
+    node.conditions.insert(node.conditions.end(), own.begin(), own.end());
   }
-  node.dependent = refers_to(*right.plan, *plan);
-  if (node.dependent && node.kind != JoinKind::Inner && node.kind != JoinKind::Left)
-    refuse_at("LATERAL can be joined with JOIN, LEFT JOIN and CROSS JOIN only", join.right->position);
-  if (node.kind == JoinKind::Inner) {
-    std::vector<ExpressionPtr> conditions = std::move(node.conditions);
-    plan = make_node(std::move(node), std::move(plan), std::move(right.plan));
-    if (!conditions.empty()) plan = make_node(LogicalFilter{std::move(conditions)}, std::move(plan));
-    if (!join.condition) return;
-    ExpressionPlace place{.scope = &scope, .input = &plan, .no_aggregate = "in an ON clause"};
-    bind_filter(*join.condition, place, "ON");
-    return;
+  // A subquery that refers to both sides makes one depend on the other, like LATERAL, which must be on the right.
+  if (node.kind == JoinKind::Right && refers_to(*left, *right)) {
+    std::swap(left, right);
+    node.kind = JoinKind::Left;
   }
-  plan = bind_outer_join(join, scope, std::move(node), std::move(plan), std::move(right.plan));
-  if (keeps_left) scope.drop_columns_after(left_columns);
-  if (coalesced.empty()) return;
-  for (ColumnId id : output_columns(*plan)) coalesced.push_back({id, columns_.reference(id)});
-  plan = project(std::move(plan), std::move(coalesced));
+  node.dependent = refers_to(*right, *left);
+  return make_node(std::move(node), std::move(left), std::move(right));
+}
+
+// Kept in the scope, so that an error can say why the column cannot be read.
+void QueryBinder::add_left_out(const std::vector<LeftOutColumn>& left_out, const std::string& alias, BoundFrom& from) {
+  for (const LeftOutColumn& column : left_out)
+    from.columns.push_back({alias, column.name, columns_.add(column.name, TypeKind::Varchar), false, column.reason});
+}
+
+BoundFrom QueryBinder::from_query(BoundQuery bound, const std::string& alias) {
+  BoundFrom from;
+  // A column that occurs twice (SELECT a, a) needs two ids.
+  ColumnSet taken;
+  std::vector<NamedExpression> columns;
+  bool repeated = false;
+  for (const OutputColumn& column : bound.output) {
+    ColumnId id = column.id;
+    if (!taken.insert(id)) {
+      id = columns_.add(column.name, columns_.type(column.id));
+      repeated = true;
+    }
+    columns.push_back({id, columns_.reference(column.id)});
+    from.columns.push_back({alias, column.name, id});
+  }
+  add_left_out(bound.left_out, alias, from);
+  from.plan = repeated ? project(std::move(bound.plan), std::move(columns)) : std::move(bound.plan);
+  return from;
 }
 
 }  // namespace pistachio

@@ -1,6 +1,7 @@
-// Binds one statement. Each method turns one kind of syntax into plan nodes or expressions; they are implemented in one file per topic:
-// from_clause_binder, common_table_binder, expression_binder, row_comparison_binder, subquery_binder,
-// aggregate_binder, values_binder, set_operation_binder, filter_binder, select_binder; query_binder.cpp has what all queries share.
+// Binds one statement. QueryBinder owns what is known about the whole statement; three nested classes bind its larger parts:
+// SelectBinding (select_binder.cpp), FromBinding (from_clause_binder.cpp) and ExpressionBinding (expression_binding.h). The other methods
+// are in one file per topic: common_table_binder, aggregate_binder, values_binder, set_operation_binder, filter_binder; query_binder.cpp
+// has what all queries share.
 #pragma once
 
 #include <functional>
@@ -147,22 +148,10 @@ class QueryBinder {
   ValuesPiece unite_values(std::span<ValuesPiece> pieces);
 
   // FROM (from_clause_binder.cpp).
+  class FromBinding;
   BoundFrom bind_from(const std::vector<ast::TableReferencePtr>& tables, const NameScope* outer);
-  void count_table(const ast::TableReference& table);
-  BoundFrom bind_table(const ast::TableReference& table, const NameScope* outer, const TablesBefore* before);
-  std::string resolve_table_name(const ast::NamedTable& named, int64_t position);
-  std::optional<BoundFrom> bind_table_of_name(const ast::TableReference& table, const ast::NamedTable& named, const std::string& name);
-  BoundFrom bind_named_table(const ast::TableReference& table, const ast::NamedTable& named);
-  BoundFrom bind_scan(const TablePtr& table, const std::string& alias);
-  BoundFrom bind_joins(const ast::TableReference& table, const NameScope* outer, const TablesBefore* before);
-  void bind_join(const ast::TableReference& table, const NameScope* outer, const TablesBefore* before, NameScope& scope, LogicalPtr& plan);
-  std::vector<NamedExpression> merge_columns(const ast::TableReference& table, const ast::JoinTable& join, std::vector<ScopeColumn> right,
-                                             NameScope& scope, LogicalJoin& node);
-  LogicalPtr bind_outer_join(const ast::JoinTable& join, const NameScope& scope, LogicalJoin node, LogicalPtr left, LogicalPtr right);
   BoundFrom from_query(BoundQuery bound, const std::string& alias);
   void add_left_out(const std::vector<LeftOutColumn>& left_out, const std::string& alias, BoundFrom& from);
-  void rename_columns(BoundFrom& from, const ast::TableReference& table) const;
-  void refuse_repeated_table(const NameScope& scope, const BoundFrom& next, int64_t position) const;
 
   // WITH (common_table_binder.cpp).
   void bind_common_tables(const ast::Query& query, const NameScope* outer);
@@ -202,32 +191,12 @@ class QueryBinder {
   void bind_groups(const ast::Select& select, Grouping& grouping);
   ExpressionPtr after_grouping(ExpressionPtr expression, const Grouping& grouping) const;
 
-  // Expressions (expression_binder.cpp).
-  ExpressionPtr bind_node(const ast::Expression& expression, const ExpressionPlace& place);
-  ExpressionPtr bind_literal(const ast::Literal& literal, int64_t position);
-  ExpressionPtr bind_operator(const ast::Operator& node, int64_t position, const ExpressionPlace& place);
-  ExpressionPtr bind_logical(const ast::Logical& node, int64_t position, const ExpressionPlace& place);
-  ExpressionPtr bind_test(const ast::Test& node, int64_t position, const ExpressionPlace& place);
-  ExpressionPtr bind_between(const ast::Between& node, int64_t position, const ExpressionPlace& place);
-  ExpressionPtr bind_in_list(const ast::InList& node, int64_t position, const ExpressionPlace& place);
-  ExpressionPtr bind_call(const ast::Call& node, int64_t position, const ExpressionPlace& place);
-  ExpressionPtr bind_cast(const ast::Cast& node, int64_t position, const ExpressionPlace& place);
-  ExpressionPtr bind_case(const ast::Case& node, int64_t position, const ExpressionPlace& place);
+  // Expressions (expression_binding.h).
+  class ExpressionBinding;
   ExpressionPtr bind_condition(const ast::Expression& expression, const ExpressionPlace& place, std::string_view clause);
-
-  // Rows of values (row_comparison_binder.cpp).
-  ExpressionPtr bind_row_comparison(const ast::Row& left, const std::string& name, const ast::Row& right, int64_t position,
-                                    const ExpressionPlace& place);
-  ExpressionPtr bind_row_test(const ast::Row& row, std::string_view name, int64_t position, const ExpressionPlace& place);
 
   // WHERE, HAVING and ON of inner joins: filters `place.input` (filter_binder.cpp).
   void bind_filter(const ast::Expression& condition, const ExpressionPlace& place, std::string_view clause);
-
-  // Subqueries (subquery_binder.cpp).
-  ExpressionPtr bind_subquery(const ast::Subquery& node, int64_t position, const ExpressionPlace& place);
-  ExpressionPtr bind_scalar_subquery(BoundQuery bound, int64_t position, LogicalPtr& input);
-  ExpressionPtr bind_mark(LogicalPtr right, std::vector<ExpressionPtr> conditions, int64_t position, LogicalPtr& input);
-  ExpressionPtr bind_long_in_list(ExpressionPtr operand, const std::vector<ExpressionPtr>& list, int64_t position, LogicalPtr& input);
 
   TableResolver& tables_;
   BindOptions options_;

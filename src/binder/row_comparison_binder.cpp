@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "binder/query_binder.h"
+#include "binder/expression_binding.h"
 #include "expr/function_table.h"
 
 namespace pistachio {
@@ -45,24 +45,24 @@ ExpressionPtr compare_rows(const std::vector<FieldPair>& pairs, std::string_view
   return Expression::logical(is_all ? ExpressionKind::And : ExpressionKind::Or, std::move(parts), position);
 }
 
-ExpressionPtr QueryBinder::bind_row_comparison(const ast::Row& left, const std::string& name, const ast::Row& right, int64_t position,
-                                               const ExpressionPlace& place) {
+ExpressionPtr QueryBinder::ExpressionBinding::bind_row_comparison(const ast::Row& left, const std::string& name, const ast::Row& right,
+                                                                  int64_t position) {
   if (left.fields.size() != right.fields.size())
     refuse_at(fmt::format("rows of {} and {} values cannot be compared", left.fields.size(), right.fields.size()), position);
   std::vector<FieldPair> pairs;
   for (size_t i = 0; i < left.fields.size(); ++i) {
-    ExpressionPtr first = bind_node(*left.fields[i], place);
-    pairs.emplace_back(std::move(first), bind_node(*right.fields[i], place));
+    ExpressionPtr first = bind(*left.fields[i]);
+    pairs.emplace_back(std::move(first), bind(*right.fields[i]));
   }
   return compare_rows(pairs, name, position);
 }
 
 // IS NULL: every field is; IS NOT NULL: no field is. They are not complementary, as in PostgreSQL.
-ExpressionPtr QueryBinder::bind_row_test(const ast::Row& row, std::string_view name, int64_t position, const ExpressionPlace& place) {
+ExpressionPtr QueryBinder::ExpressionBinding::bind_row_test(const ast::Row& row, std::string_view name, int64_t position) {
   if (name != "is null" && name != "is not null") refuse_at("a row of values is no BOOLEAN", position);
   if (row.fields.empty()) refuse_at("a row without values cannot be tested", position);
   std::vector<ExpressionPtr> parts;
-  for (const ast::ExpressionPtr& field : row.fields) parts.push_back(make_call(name, {bind_node(*field, place)}, position));
+  for (const ast::ExpressionPtr& field : row.fields) parts.push_back(make_call(name, {bind(*field)}, position));
   return Expression::logical(ExpressionKind::And, std::move(parts), position);
 }
 

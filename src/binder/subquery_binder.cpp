@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "base/error.h"
-#include "binder/query_binder.h"
+#include "binder/expression_binding.h"
 #include "expr/function_table.h"
 #include "expr/type_rules.h"
 
@@ -38,23 +38,24 @@ LogicalPtr* OuterJoinSides::side_of(const ColumnSet& columns) const {
   return uses_any(columns, output_set(**left)) ? left : right;
 }
 
-ExpressionPtr QueryBinder::bind_scalar_subquery(BoundQuery bound, int64_t position, LogicalPtr& input) {
+ExpressionPtr QueryBinder::ExpressionBinding::bind_scalar_subquery(BoundQuery bound, int64_t position, LogicalPtr& input) {
   if (bound.output.size() != 1)
     refuse_at(fmt::format("a subquery used as a value must give one column, not {}", bound.output.size()), position);
   ColumnId value = bound.output[0].id;
   input = make_node(LogicalJoin{.kind = JoinKind::Single, .dependent = true}, std::move(input), std::move(bound.plan));
-  return columns_.reference(value, position);
+  return binder_.columns_.reference(value, position);
 }
 
-ExpressionPtr QueryBinder::bind_mark(LogicalPtr right, std::vector<ExpressionPtr> conditions, int64_t position, LogicalPtr& input) {
-  ColumnId mark = columns_.add("mark", TypeKind::Boolean);
+ExpressionPtr QueryBinder::ExpressionBinding::bind_mark(LogicalPtr right, std::vector<ExpressionPtr> conditions, int64_t position,
+                                                        LogicalPtr& input) {
+  ColumnId mark = binder_.columns_.add("mark", TypeKind::Boolean);
   LogicalJoin join{.kind = JoinKind::Mark, .comparisons = std::move(conditions), .mark = mark, .dependent = true};
   input = make_node(std::move(join), std::move(input), std::move(right));
-  return columns_.reference(mark, position);
+  return binder_.columns_.reference(mark, position);
 }
 
-ExpressionPtr QueryBinder::bind_long_in_list(ExpressionPtr operand, const std::vector<ExpressionPtr>& list, int64_t position,
-                                             LogicalPtr& input) {
+ExpressionPtr QueryBinder::ExpressionBinding::bind_long_in_list(ExpressionPtr operand, const std::vector<ExpressionPtr>& list,
+                                                                int64_t position, LogicalPtr& input) {
   std::vector<ExpressionPtr> all = list;
   all.push_back(operand);
   LogicalType type = common_type_of(all, "IN", position);
@@ -62,19 +63,20 @@ ExpressionPtr QueryBinder::bind_long_in_list(ExpressionPtr operand, const std::v
   bool is_exact = type.kind() == TypeKind::Real && !operand->is_untyped() && is_exact_number(operand->type());
   LogicalType compared = is_exact ? LogicalType(TypeKind::Double) : type;
   LogicalValues values;
-  values.columns.push_back(columns_.add("item", compared));
+  values.columns.push_back(binder_.columns_.add("item", compared));
   for (const ExpressionPtr& item : list) values.rows.push_back({coerce(coerce(item, type), compared)->value()});
-  ExpressionPtr equal = make_call("=", {coerce(std::move(operand), compared), columns_.reference(values.columns[0])}, position);
+  ExpressionPtr equal = make_call("=", {coerce(std::move(operand), compared), binder_.columns_.reference(values.columns[0])}, position);
   return bind_mark(make_node(std::move(values)), {equal}, position, input);
 }
 
-ExpressionPtr QueryBinder::bind_subquery(const ast::Subquery& node, int64_t position, const ExpressionPlace& place) {
+ExpressionPtr QueryBinder::ExpressionBinding::bind_subquery(const ast::Subquery& node, int64_t position) {
   using Kind = ast::Subquery::Kind;
-  if (place.input == nullptr && place.sides == nullptr) refuse_at(fmt::format("a subquery cannot stand {}", place.no_subquery), position);
+  if (place_.input == nullptr && place_.sides == nullptr)
+    refuse_at(fmt::format("a subquery cannot stand {}", place_.no_subquery), position);
   std::vector<ExpressionPtr> operands;
   auto add_operand = [&](const ast::Expression& operand) {
-    ExpressionPtr value = bind_node(operand, place);
-    operands.push_back(place.regroup ? place.regroup(std::move(value)) : std::move(value));
+    ExpressionPtr value = bind(operand);
+    operands.push_back(place_.regroup ? place_.regroup(std::move(value)) : std::move(value));
   };
   if (node.operand) {
     if (const auto* row = std::get_if<ast::Row>(&node.operand->node)) {
@@ -83,14 +85,14 @@ ExpressionPtr QueryBinder::bind_subquery(const ast::Subquery& node, int64_t posi
       add_operand(*node.operand);
     }
   }
-  BoundQuery bound = bind_query(*node.query, place.scope);
-  if (place.regroup) {
+  BoundQuery bound = binder_.bind_query(*node.query, place_.scope);
+  if (place_.regroup) {
     // Columns of this query that the subquery uses must be grouped, too.
-    for (ColumnId column : free_columns(*bound.plan)) place.regroup(columns_.reference(column, position));
+    for (ColumnId column : free_columns(*bound.plan)) place_.regroup(binder_.columns_.reference(column, position));
   }
   ColumnSet used = free_columns(*bound.plan);
   for (const ExpressionPtr& operand : operands) collect_columns(*operand, used);
-  LogicalPtr* input = place.input_for(used);
+  LogicalPtr* input = place_.input_for(used);
   if (input == nullptr) refuse_at("a subquery in the ON clause of a FULL JOIN cannot refer to both sides of the join", position);
   if (node.kind == Kind::Scalar) return bind_scalar_subquery(std::move(bound), position, *input);
   if (node.kind == Kind::Exists) return bind_mark(std::move(bound.plan), {}, position, *input);
@@ -101,7 +103,7 @@ ExpressionPtr QueryBinder::bind_subquery(const ast::Subquery& node, int64_t posi
   bool is_all = node.kind == Kind::All;
   if (is_all) comparison = negated_comparison(comparison);
   std::vector<FieldPair> pairs;
-  for (size_t i = 0; i < operands.size(); ++i) pairs.emplace_back(operands[i], columns_.reference(bound.output[i].id));
+  for (size_t i = 0; i < operands.size(); ++i) pairs.emplace_back(operands[i], binder_.columns_.reference(bound.output[i].id));
   std::vector<ExpressionPtr> conditions;
   if (comparison == "=" || pairs.size() == 1) {
     // One condition per field, so that joins can use them as keys.
