@@ -4,6 +4,8 @@
 
 #include <vector>
 
+#include "kernels/ops/stop_flag.h"
+
 namespace pistachio::kernels::composite {
 
 namespace {
@@ -35,7 +37,8 @@ std::tuple<at::Tensor, at::Tensor> group_assign(at::Tensor& slots, int64_t group
   return {at::tensor(ids, at::kLong).to(hashes.device()), at::tensor(first_rows, at::kLong).to(hashes.device())};
 }
 
-at::Tensor group_rehash(const at::Tensor& slots, int64_t capacity) {
+at::Tensor group_rehash(const at::Tensor& slots, int64_t capacity, const std::optional<at::Tensor>& stop) {
+  StopCheck{stop}();
   const at::Tensor host = slots.cpu();
   const int64_t* from = host.const_data_ptr<int64_t>();
   at::Tensor larger = at::zeros({capacity, 2}, at::kLong);

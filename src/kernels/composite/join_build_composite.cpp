@@ -6,12 +6,15 @@
 #include <numeric>
 #include <vector>
 
+#include "kernels/ops/stop_flag.h"
+
 namespace pistachio::kernels::composite {
 
 namespace {
 
 std::tuple<at::Tensor, at::Tensor, at::Tensor> join_build(const at::Tensor& hashes, const std::optional<at::Tensor>& validity,
-                                                          int64_t bits) {
+                                                          int64_t bits, const std::optional<at::Tensor>& stop) {
+  StopCheck{stop}();
   const at::Tensor host = hashes.cpu();
   const int64_t* words = host.const_data_ptr<int64_t>();
   const auto bucket_of = [&](int64_t row) {

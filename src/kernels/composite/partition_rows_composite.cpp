@@ -5,11 +5,14 @@
 #include <algorithm>
 #include <numeric>
 
+#include "kernels/ops/stop_flag.h"
+
 namespace pistachio::kernels::composite {
 
 namespace {
 
-std::tuple<at::Tensor, at::Tensor> partition_rows(const at::Tensor& hashes, int64_t bits) {
+std::tuple<at::Tensor, at::Tensor> partition_rows(const at::Tensor& hashes, int64_t bits, const std::optional<at::Tensor>& stop) {
+  StopCheck{stop}();
   const at::Tensor host = hashes.cpu();
   const int64_t* words = host.const_data_ptr<int64_t>();
   const auto partition_of = [&](int64_t row) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "kernels/cpu/group_table_simd.h"
+#include "kernels/ops/stop_flag.h"
 
 namespace pistachio::kernels::cpu {
 
@@ -26,10 +27,14 @@ std::tuple<at::Tensor, at::Tensor> group_assign(at::Tensor& slots, int64_t group
   return {shrink(ids, done.rows), shrink(first_rows, done.groups)};
 }
 
-at::Tensor group_rehash(const at::Tensor& slots, int64_t capacity) {
-  at::Tensor larger = at::zeros({capacity, 2}, at::kLong);
-  enter_slots(static_cast<const GroupSlot*>(slots.const_data_ptr()), slots.size(0), static_cast<GroupSlot*>(larger.mutable_data_ptr()),
-              capacity);
+at::Tensor group_rehash(const at::Tensor& slots, int64_t capacity, const std::optional<at::Tensor>& stop) {
+  const StopCheck check(stop);
+  at::Tensor larger = at::empty({capacity, 2}, at::kLong);
+  int64_t* words = larger.mutable_data_ptr<int64_t>();
+  for_each_strip(2 * capacity, check, [&](int64_t begin, int64_t end) { std::fill(words + begin, words + end, int64_t{0}); });
+  const GroupSlot* from = static_cast<const GroupSlot*>(slots.const_data_ptr());
+  GroupSlot* to = static_cast<GroupSlot*>(larger.mutable_data_ptr());
+  for_each_strip(slots.size(0), check, [&](int64_t begin, int64_t end) { enter_slots(from + begin, end - begin, to, capacity); });
   return larger;
 }
 

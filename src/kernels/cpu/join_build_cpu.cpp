@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "kernels/cpu/line_scatter.h"
+#include "kernels/ops/stop_flag.h"
 
 namespace pistachio::kernels::cpu {
 
@@ -31,15 +32,18 @@ struct AllRows {
   const uint64_t* hashes;
   const bool* validity;
   int64_t rows;
+  StopCheck stop;
   template <typename Each>
   void for_each(const Each& each) const {
-    if (validity == nullptr) {
-      for (int64_t row = 0; row < rows; ++row) each(hashes[row], row);
-    } else {
-      for (int64_t row = 0; row < rows; ++row) {
-        if (validity[row]) each(hashes[row], row);
+    for_each_strip(rows, stop, [&](int64_t begin, int64_t end) {
+      if (validity == nullptr) {
+        for (int64_t row = begin; row < end; ++row) each(hashes[row], row);
+      } else {
+        for (int64_t row = begin; row < end; ++row) {
+          if (validity[row]) each(hashes[row], row);
+        }
       }
-    }
+    });
   }
 };
 struct PartRows {
@@ -80,9 +84,10 @@ int64_t sort_buckets(const Rows& source, TopBits bucket_of, int64_t place, int64
 }
 
 std::tuple<at::Tensor, at::Tensor, at::Tensor> join_build(const at::Tensor& hashes, const std::optional<at::Tensor>& validity,
-                                                          int64_t bits) {
+                                                          int64_t bits, const std::optional<at::Tensor>& stop) {
+  const StopCheck check(stop);
   const AllRows all{reinterpret_cast<const uint64_t*>(hashes.const_data_ptr<int64_t>()),
-                    validity ? validity->const_data_ptr<bool>() : nullptr, hashes.numel()};
+                    validity ? validity->const_data_ptr<bool>() : nullptr, hashes.numel(), check};
   const int64_t rows = validity ? std::count(all.validity, all.validity + all.rows, true) : all.rows;
   at::Tensor offsets = at::empty({(int64_t{1} << bits) + 1}, at::kLong);
   at::Tensor order = at::empty({rows}, at::kLong), ordered_hashes = at::empty({rows}, at::kLong);
@@ -111,6 +116,7 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor> join_build(const at::Tensor& hash
   std::vector<int64_t> part_rows;
   int64_t place = 0;
   for (size_t part = 0; part < begins.size(); ++part) {
+    check();
     const int64_t end = part + 1 < begins.size() ? begins[part + 1] : rows;
     part_hashes.assign(hash_words + place, hash_words + end);
     part_rows.assign(order_words + place, order_words + end);

@@ -8,11 +8,12 @@ namespace pistachio::kernels::cpu {
 
 namespace {
 
-std::tuple<at::Tensor, at::Tensor> partition_rows(const at::Tensor& hashes, int64_t bits) {
+std::tuple<at::Tensor, at::Tensor> partition_rows(const at::Tensor& hashes, int64_t bits, const std::optional<at::Tensor>& stop) {
   const int64_t rows = hashes.numel(), shift = 64 - bits;
   if (bits == 0) return {at::arange(rows, at::kLong), at::tensor({int64_t{0}, rows}, at::kLong)};
   const uint64_t* words = reinterpret_cast<const uint64_t*>(hashes.const_data_ptr<int64_t>());
-  return sort_into_parts(rows, int64_t{1} << bits, [=](int64_t row) -> size_t { return words[row] >> shift; });
+  const auto part_of = [=](int64_t row) -> size_t { return words[row] >> shift; };
+  return sort_into_parts(rows, int64_t{1} << bits, part_of, StopCheck(stop));
 }
 
 }  // namespace

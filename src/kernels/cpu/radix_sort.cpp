@@ -60,13 +60,15 @@ std::vector<uint32_t> count_digits(const uint64_t* numbers, int64_t count, Digit
   return counts;
 }
 
-// One pass: sorts the numbers stably by one digit.
-void scatter(const uint64_t* from, uint64_t* to, int64_t count, int shift, size_t values, const uint32_t* counts) {
+// Moves the numbers into the order of one digit.
+void scatter(const uint64_t* from, uint64_t* to, int64_t count, int shift, size_t values, const uint32_t* counts, const StopCheck& stop) {
   std::vector<int64_t> places(values);
   std::exclusive_scan(counts, counts + values, places.begin(), int64_t{0});
   if (!is_cached(count)) {
     LineScatter lines(to, std::move(places));
-    for (int64_t i = 0; i < count; ++i) lines.put(from[i] >> shift & (values - 1), from[i]);
+    for_each_strip(count, stop, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) lines.put(from[i] >> shift & (values - 1), from[i]);
+    });
     return lines.finish();
   }
   int64_t* next = places.data();
@@ -80,14 +82,15 @@ void radix_sort(uint64_t* numbers, uint64_t* scratch, int64_t count, int low_bit
   if (count < few || count > std::numeric_limits<uint32_t>::max()) return std::sort(numbers, numbers + count);
   if (std::is_sorted(numbers, numbers + count)) return;
   const Digits digits(count, low_bit, high_bit);
+  stop();
   const std::vector<uint32_t> counts = count_digits(numbers, count, digits);
+  stop();
   uint64_t* from = numbers;
   uint64_t* to = scratch;
   for (int pass = 0; pass < digits.passes; ++pass) {
-    stop();
     const uint32_t* of_pass = counts.data() + static_cast<size_t>(pass) * digits.values();
     if (of_pass[from[0] >> digits.shift(pass) & (digits.values() - 1)] == count) continue;  // all numbers have the same digit
-    scatter(from, to, count, digits.shift(pass), digits.values(), of_pass);
+    scatter(from, to, count, digits.shift(pass), digits.values(), of_pass, stop);
     std::swap(from, to);
   }
   if (from != numbers) std::copy_n(from, count, numbers);

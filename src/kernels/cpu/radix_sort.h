@@ -8,8 +8,8 @@
 
 namespace pistachio::kernels::cpu {
 
-// Sorts ascending by bits [low_bit, high_bit); the lower bits must already ascend and the higher ones be zero. The result is in `numbers`;
-// `scratch` has the same size. Polls `stop` before each pass.
+// Sorts ascending by the bits [low_bit, high_bit) of the numbers; the lower ones ascend already, the higher ones are zero. The result is
+// in `numbers`; `scratch` has room for as many. Polls `stop` between strips of the numbers.
 void radix_sort(uint64_t* numbers, uint64_t* scratch, int64_t count, int low_bit, int high_bit, const StopCheck& stop);
 
 }  // namespace pistachio::kernels::cpu

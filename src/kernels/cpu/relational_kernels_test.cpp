@@ -185,6 +185,29 @@ TEST_P(RelationalKernels, StopFlagEndsSortsAndTextRanks) {
   EXPECT_THROW(text_ranks(bytes, begins, begins + 8, stop.tensor()), Cancelled);
 }
 
+TEST_P(RelationalKernels, StopFlagEndsTableBuildsAndPartitioning) {
+  // More than a strip.
+  const int64_t rows = (int64_t{1} << 20) + 77;
+  const at::Tensor hashes = hash64(at::arange(rows, at::kLong));
+  StopFlag stop;
+  const auto [offsets, order, ordered_hashes] = join_build(hashes, {}, stop.tensor());
+  const auto [free_offsets, free_order, free_hashes] = join_build(hashes);
+  EXPECT_TRUE(at::equal(offsets, free_offsets) && at::equal(order, free_order) && at::equal(ordered_hashes, free_hashes));
+  EXPECT_TRUE(at::equal(hashes.index_select(0, order), ordered_hashes));
+  const auto [partitioned, bounds] = partition_rows(hashes, 4, stop.tensor());
+  EXPECT_TRUE(at::equal(partitioned, std::get<0>(partition_rows(hashes, 4))));
+  EXPECT_TRUE(at::equal(std::get<0>(at::sort(partitioned)), at::arange(rows, at::kLong)));
+  at::Tensor slots = at::zeros({1 << 21, 2}, at::kLong);
+  const auto [ids, first_rows] = group_assign(slots, 0, 1 << 20, hashes, 0);
+  EXPECT_EQ(ids.numel(), 1 << 20);
+  EXPECT_TRUE(at::equal(group_rehash(slots, 1 << 22, stop.tensor()), group_rehash(slots, 1 << 22)));
+  EXPECT_EQ(group_rehash(slots, 1 << 22).select(1, 1).ne(0).sum().item<int64_t>(), 1 << 20);
+  stop.set();
+  EXPECT_THROW(join_build(hashes, {}, stop.tensor()), Cancelled);
+  EXPECT_THROW(partition_rows(hashes, 4, stop.tensor()), Cancelled);
+  EXPECT_THROW(group_rehash(slots, 1 << 22, stop.tensor()), Cancelled);
+}
+
 TEST_P(RelationalKernels, RanksAreDense) {
   const std::string data = "abcab";
   at::Tensor bytes = at::empty({5}, at::kByte);

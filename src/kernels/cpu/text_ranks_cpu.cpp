@@ -53,10 +53,12 @@ class TextSorter {
   // The first value has rank 0.
   void write_ranks(int64_t* ranks) const {
     int64_t rank = 0;
-    for (size_t place = 0; place < rows_.size(); ++place) {
-      rank += is_new_[place];
-      ranks[rows_[place]] = rank;
-    }
+    for_each_strip(static_cast<int64_t>(rows_.size()), stop_, [&](int64_t begin, int64_t end) {
+      for (size_t place = static_cast<size_t>(begin); place < static_cast<size_t>(end); ++place) {
+        rank += is_new_[place];
+        ranks[rows_[place]] = rank;
+      }
+    });
   }
 
  private:
@@ -89,18 +91,21 @@ class TextSorter {
   };
   bool find_keys(Run& run, Keys& found) {
     int64_t longest = 0;
-    for (int64_t i = 0; i < run.count; ++i) longest = std::max(longest, text(row_at(run.begin + i)).length);
+    for_each_strip(run.count, stop_, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) longest = std::max(longest, text(row_at(run.begin + i)).length);
+    });
     while (true) {
-      stop_();
       found.are_lengths = run.skip >= longest;
       uint64_t least = ~uint64_t{0}, greatest = 0;
-      for (int64_t i = 0; i < run.count; ++i) {
-        const TextSpan value = text(row_at(run.begin + i));
-        const uint64_t key = found.are_lengths ? static_cast<uint64_t>(value.length) : text_key(value, data_end_, run.skip);
-        keys_[static_cast<size_t>(i)] = key;
-        least = std::min(least, key);
-        greatest = std::max(greatest, key);
-      }
+      for_each_strip(run.count, stop_, [&](int64_t begin, int64_t end) {
+        for (int64_t i = begin; i < end; ++i) {
+          const TextSpan value = text(row_at(run.begin + i));
+          const uint64_t key = found.are_lengths ? static_cast<uint64_t>(value.length) : text_key(value, data_end_, run.skip);
+          keys_[static_cast<size_t>(i)] = key;
+          least = std::min(least, key);
+          greatest = std::max(greatest, key);
+        }
+      });
       found.least = least;
       found.width = std::bit_width(greatest - least);
       if (found.width > 0) return true;
@@ -116,11 +121,13 @@ class TextSorter {
     const int taken = std::min(keys.width, 64 - index_bits), dropped = keys.width - taken;
     for (size_t i = 0; i < static_cast<size_t>(run.count); ++i) numbers_[i] = (keys_[i] - keys.least) >> dropped << index_bits | i;
     radix_sort(numbers_.data(), scratch_.data(), run.count, index_bits, index_bits + taken, stop_);
-    stop_();
     const uint64_t index_mask = (uint64_t{1} << index_bits) - 1;
-    for (size_t i = 0; i < static_cast<size_t>(run.count); ++i) {
-      scratch_[i] = static_cast<uint64_t>(row_at(run.begin + static_cast<int64_t>(numbers_[i] & index_mask)));
-    }
+    for_each_strip(run.count, stop_, [&](int64_t begin, int64_t end) {
+      for (size_t i = static_cast<size_t>(begin); i < static_cast<size_t>(end); ++i) {
+        scratch_[i] = static_cast<uint64_t>(row_at(run.begin + static_cast<int64_t>(numbers_[i] & index_mask)));
+      }
+    });
+    stop_();
     std::copy_n(scratch_.begin(), run.count, rows_.begin() + run.begin);
 
     const auto key_at = [&](int64_t place) { return numbers_[static_cast<size_t>(place)] >> index_bits; };

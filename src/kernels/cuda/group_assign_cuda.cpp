@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "kernels/cuda/kernel_call.h"
+#include "kernels/ops/stop_flag.h"
 
 namespace pistachio::kernels::cuda {
 
@@ -46,7 +47,8 @@ std::tuple<at::Tensor, at::Tensor> group_assign(at::Tensor& slots, int64_t group
   return {shortened(ids, row), all_firsts};
 }
 
-at::Tensor group_rehash(const at::Tensor& slots, int64_t capacity) {
+at::Tensor group_rehash(const at::Tensor& slots, int64_t capacity, const std::optional<at::Tensor>& stop) {
+  StopCheck{stop}();
   const KernelCall call(slots);
   at::Tensor larger = at::zeros({capacity, 2}, slots.options());
   rehash_groups(static_cast<const GroupSlot*>(slots.const_data_ptr()), slots.size(0), static_cast<GroupSlot*>(larger.mutable_data_ptr()),

@@ -16,7 +16,8 @@ namespace pistachio::kernels::cuda {
 
 namespace {
 
-std::tuple<at::Tensor, at::Tensor> partition_rows(const at::Tensor& hashes, int64_t bits) {
+std::tuple<at::Tensor, at::Tensor> partition_rows(const at::Tensor& hashes, int64_t bits, const std::optional<at::Tensor>& stop) {
+  StopCheck{stop}();
   const KernelCall call(hashes);
   ScratchMemory scratch;
   at::Tensor order = empty_words(hashes, hashes.size(0)), offsets = empty_words(hashes, (int64_t{1} << bits) + 1);
@@ -50,7 +51,8 @@ at::Tensor sort_order(at::TensorList words, const std::optional<at::Tensor>& sto
 }
 
 std::tuple<at::Tensor, at::Tensor, at::Tensor> join_build(const at::Tensor& hashes, const std::optional<at::Tensor>& validity,
-                                                          int64_t bits) {
+                                                          int64_t bits, const std::optional<at::Tensor>& stop) {
+  StopCheck{stop}();
   const KernelCall call(hashes);
   ScratchMemory scratch;
   const int64_t* words = hashes.const_data_ptr<int64_t>();

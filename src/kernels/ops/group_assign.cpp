@@ -7,6 +7,7 @@
 #include "base/check.h"
 #include "kernels/ops/dispatch.h"
 #include "kernels/ops/relational_check.h"
+#include "kernels/ops/stop_flag.h"
 
 namespace pistachio::kernels {
 
@@ -24,18 +25,18 @@ std::tuple<at::Tensor, at::Tensor> group_assign(at::Tensor& slots, int64_t group
   return operation.redispatch(dispatch_keys(hashes), slots, groups, most_groups, hashes.contiguous(), begin);
 }
 
-at::Tensor group_rehash(const at::Tensor& slots, int64_t capacity) {
+at::Tensor group_rehash(const at::Tensor& slots, int64_t capacity, const at::Tensor& stop) {
   ENSURE(slots.defined());
   check_state(slots, at::kLong, 2, slots);
   ENSURE(is_power_of_two(slots.size(0)) && is_power_of_two(capacity), "{} slots, now {}", slots.size(0), capacity);
   ENSURE_GE(capacity, slots.size(0));
-  static const auto operation = find_operation<at::Tensor(const at::Tensor&, int64_t)>("pistachio::group_rehash");
-  return operation.redispatch(dispatch_keys(slots), slots, capacity);
+  static const auto operation = find_operation<at::Tensor(const at::Tensor&, int64_t, const std::optional<at::Tensor>&)>("pistachio::group_rehash");
+  return operation.redispatch(dispatch_keys(slots), slots, capacity, optional_stop(stop));
 }
 
 TORCH_LIBRARY_FRAGMENT(pistachio, library) {
   library.def("group_assign(Tensor(a!) slots, int groups, int most_groups, Tensor hashes, int begin) -> (Tensor ids, Tensor first_rows)");
-  library.def("group_rehash(Tensor slots, int capacity) -> Tensor");
+  library.def("group_rehash(Tensor slots, int capacity, Tensor? stop) -> Tensor");
 }
 
 }  // namespace pistachio::kernels

@@ -9,7 +9,8 @@
 // group_assign updates slots and returns (ids int64 [k], first_rows int64 [g]): row begin + i belongs to group ids[i]; first_rows are the
 // first rows of the new groups, groups .. groups + g - 1. It stops (k < n - begin) before the row that would exceed most_groups; the
 // caller then calls it again at begin + k, with a larger or an empty table.
-// group_rehash returns slots of a larger capacity with the same content, inserted in the order of the old slots.
+// group_rehash returns slots of a larger capacity with the same content, inserted in the order of the old slots. `stop` (bool [1] on the
+// host, as in stop_flag.h, or undefined) ends it.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -21,6 +22,6 @@ namespace pistachio::kernels {
 
 std::tuple<at::Tensor, at::Tensor> group_assign(at::Tensor& slots, int64_t groups, int64_t most_groups, const at::Tensor& hashes,
                                                 int64_t begin);
-at::Tensor group_rehash(const at::Tensor& slots, int64_t capacity);
+at::Tensor group_rehash(const at::Tensor& slots, int64_t capacity, const at::Tensor& stop = {});
 
 }  // namespace pistachio::kernels

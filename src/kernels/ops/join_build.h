@@ -2,6 +2,7 @@
 // the hashes is a range of buckets.
 //   hashes    int64 [n], from hash64
 //   validity  bool [n], or undefined: no NULLs. Rows where it is false are skipped, as NULL equals nothing
+//   stop      bool [1] on the host, as in stop_flag.h, or undefined
 // Returns (offsets int64 [2^b + 1], order int64 [k], ordered_hashes int64 [k]) with b = join_bucket_bits(n): bucket h >> (64 - b) of a
 // hash h holds the rows order[offsets[bucket], offsets[bucket + 1]), ascending; ordered_hashes[i] is hashes[order[i]].
 #pragma once
@@ -13,7 +14,8 @@
 
 namespace pistachio::kernels {
 
-std::tuple<at::Tensor, at::Tensor, at::Tensor> join_build(const at::Tensor& hashes, const at::Tensor& validity = {});
+std::tuple<at::Tensor, at::Tensor, at::Tensor> join_build(const at::Tensor& hashes, const at::Tensor& validity = {},
+                                                          const at::Tensor& stop = {});
 // The smallest b with 2^b >= rows, at most 32.
 int64_t join_bucket_bits(int64_t rows);
 

@@ -1,11 +1,13 @@
 // Stops a long kernel from another thread. Kernels know no tokens: the caller sets the flag when its token is cancelled, and passes the
-// flag's tensor as the `stop` argument. A kernel that takes one polls it between passes over its rows and throws Cancelled.
+// flag's tensor as the `stop` argument. A kernel that takes one polls it between strips of its rows and throws Cancelled.
 // Set from any thread. Memory: one byte on the host.
 #pragma once
 
 #include <ATen/core/Tensor.h>
 
+#include <algorithm>
 #include <atomic>
+#include <cstdint>
 #include <optional>
 
 namespace pistachio::kernels {
@@ -38,5 +40,16 @@ class StopCheck {
 
   bool* flag_;
 };
+
+// For bodies: calls body(begin, end) for the strips of [0, rows), polling before each. A strip takes tens of milliseconds even if every row
+// misses the cache.
+template <typename Body>
+void for_each_strip(int64_t rows, const StopCheck& stop, const Body& body) {
+  constexpr int64_t strip = int64_t{1} << 20;
+  for (int64_t begin = 0; begin < rows; begin += strip) {
+    stop();
+    body(begin, std::min(begin + strip, rows));
+  }
+}
 
 }  // namespace pistachio::kernels
