@@ -51,7 +51,7 @@ def settings_page():
     rules = [(code(own["name"]), cell(own["use"]), cell(own["reason"])) for own in rows_of("SHOW rules")]
     return (f"# Settings\n\n{ORIGIN}\n\nSet with `-s name=value`, `SET name = value` or `PISTACHIO_NAME` in the environment; `SHOW ALL` gives the values.\n\n"
             f"{table(('setting', 'takes', 'default', 'meaning'), settings)}\n"
-            f"## Optimizer rules\n\nIn the order they run. `disabled_rules` leaves out those that can be.\n\n{table(('rule', 'use', 'why'), rules)}")
+            f"## Optimizer rules\n\nIn the order they run. `disabled_rules` switches off optional ones.\n\n{table(('rule', 'use', 'why'), rules)}")
 
 
 def pages():

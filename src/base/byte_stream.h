@@ -46,7 +46,7 @@ class ByteReader {
   // The number of elements that follow, each of at least `least` bytes. An impossible count throws before anything is allocated.
   size_t get_count(size_t least = 1) {
     auto count = get<uint64_t>();
-    if (count > left() / least) throw PeerError("a message from another rank is damaged: it says that more follows than there is");
+    if (count > left() / least) throw PeerError("a message from another rank is damaged: it is truncated");
     return count;
   }
   size_t left() const { return bytes_.size() - place_; }

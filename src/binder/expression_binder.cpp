@@ -211,7 +211,7 @@ LogicalType resolve_type(const ast::TypeName& name) {
     int64_t precision = !name.modifiers.empty() ? name.modifiers[0] : (name.name == "hugeint" ? 38 : 18);
     int64_t scale = name.modifiers.size() > 1 ? name.modifiers[1] : (name.modifiers.empty() && name.name != "hugeint" ? 3 : 0);
     if (precision < 1 || precision > 38 || scale < 0 || scale > precision)
-      refuse_at(fmt::format("DECIMAL({}, {}): 1 to 38 digits, and no more behind the point", precision, scale), name.position);
+      refuse_at(fmt::format("DECIMAL({}, {}): 1 to 38 digits, of which at most as many after the point", precision, scale), name.position);
     return LogicalType::decimal(static_cast<int>(precision), static_cast<int>(scale));
   }
   for (const Named& known : kNames) {

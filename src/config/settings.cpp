@@ -219,101 +219,101 @@ const std::vector<SettingDescription>& setting_descriptions() {
   static const std::vector<SettingDescription> table = {
       {"allow_faults", "boolean", "for tests: whether fault_at may be set; fixed at start", assign_boolean<&S::allow_faults>,
        show_boolean<&S::allow_faults>},
-      {"bind_threads", "auto, off", "auto: ranks that share a machine keep their workers on cores of their own if there are enough",
+      {"bind_threads", "auto, off", "auto: ranks that share a machine bind their workers to separate cores if there are enough",
        assign_choice<&S::bind_threads, kBindings>, show_choice<&S::bind_threads, kBindings>},
       {"calibrate_links", "boolean", "measure the links between ranks before the first query that moves rows, to choose message_bytes",
        assign_boolean<&S::calibrate_links>, show_boolean<&S::calibrate_links>},
-      {"chunk_rows", "integer", "rows in a chunk that flows from scan to operators, at most", assign_integer<&S::chunk_rows, 1, 1 << 30>,
+      {"chunk_rows", "integer", "maximum rows per chunk that flows from scans to operators", assign_integer<&S::chunk_rows, 1, 1 << 30>,
        show_integer<&S::chunk_rows>},
       {"composite_kernels", "boolean", "run the slow reference bodies of all kernels (for testing)", assign_boolean<&S::composite_kernels>,
        show_boolean<&S::composite_kernels>},
       {"device", "cpu, cuda, auto", "where operators run; auto: on a GPU if there is one", assign_choice<&S::device, kDevices>,
        show_choice<&S::device, kDevices>},
-      {"device_chunk_bytes", "size", "bytes of a chunk on a GPU, about: rows of many row groups go through its operators together",
+      {"device_chunk_bytes", "size", "approximate bytes per chunk on a GPU: its operators process many row groups together",
        assign_size<&S::device_chunk_bytes, 1>, show_integer<&S::device_chunk_bytes>},
-      {"device_lanes", "integer", "chunks that operators on a GPU work on at the same time", assign_integer<&S::device_lanes, 1, 64>,
+      {"device_lanes", "integer", "chunks that operators process concurrently on a GPU", assign_integer<&S::device_lanes, 1, 64>,
        show_integer<&S::device_lanes>},
-      {"device_scan_lanes", "integer", "chunks of a scan that are copied to a GPU and decoded there at the same time",
+      {"device_scan_lanes", "integer", "chunks of a scan that are copied to a GPU and decoded there concurrently",
        assign_integer<&S::device_scan_lanes, 1, 64>, show_integer<&S::device_scan_lanes>},
-      {"direct_io", "boolean", "read local files past the page cache", assign_boolean<&S::direct_io>, show_boolean<&S::direct_io>},
-      {"disabled_rules", "names", "optimizer rules to leave out, separated by commas; all: every one that can be", assign_rules,
+      {"direct_io", "boolean", "read local files with direct I/O, bypassing the page cache", assign_boolean<&S::direct_io>, show_boolean<&S::direct_io>},
+      {"disabled_rules", "names", "optimizer rules to disable, separated by commas; all: every optional one", assign_rules,
        show_rules},
-      {"dynamic_buffering", "boolean", "gather rows for another rank until they fill a message", assign_boolean<&S::dynamic_buffering>,
+      {"dynamic_buffering", "boolean", "buffer rows for another rank until they fill a message", assign_boolean<&S::dynamic_buffering>,
        show_boolean<&S::dynamic_buffering>},
       {"fault_at", "text",
-       "for tests: where a rank of a query fails and how, as POINT[:RANK][:NTH]=ACTION, such as scan_chunk:1:3=kill; a wrong word is "
-       "answered with all that there are",
+       "for tests: where and how a rank fails in a query, as POINT[:RANK][:NTH]=ACTION, such as scan_chunk:1:3=kill; the error for a wrong "
+       "word lists all of them",
        assign_fault, show_fault},
-      {"io_threads", "integer", "reads in flight at a time", assign_integer<&S::io_threads, 1, 1024>, show_integer<&S::io_threads>},
+      {"io_threads", "integer", "concurrent reads", assign_integer<&S::io_threads, 1, 1024>, show_integer<&S::io_threads>},
       {"join_distribution", "auto, repartition, broadcast",
-       "how the sides of a join over ranks come together: rows of both go where their keys belong, or those of the build side to every "
-       "rank; auto: what moves fewer bytes",
+       "how a join over ranks is distributed: both sides are repartitioned by their keys, or the build side is broadcast to every "
+       "rank; auto: whichever moves fewer bytes",
        assign_choice<&S::join_distribution, kJoinDistributions>, show_choice<&S::join_distribution, kJoinDistributions>},
       {"join_filters", "boolean",
-       "scans wait for the build side of a selective join, and read and send only rows that may find a partner there",
+       "scans wait for the build side of a selective join, and read and send only rows that may have a match there",
        assign_boolean<&S::join_filters>, show_boolean<&S::join_filters>},
       {"join_schedule", "blocking, tuned, chunked, deferred",
-       "how the steps of joins over ranks follow each other: blocking and tuned one after the other (tuned with messages of a good size), "
-       "chunked reads the probe side when the build side is there, deferred at once",
+       "schedule of joins over ranks: blocking and tuned run one step after the other (tuned with well-sized messages), "
+       "chunked reads the probe side once the build side is complete, deferred overlaps both",
        assign_choice<&S::join_schedule, kJoinSchedules>, show_choice<&S::join_schedule, kJoinSchedules>},
-      {"late_materialization", "boolean", "read and decode filter columns first, other columns only where rows are left",
+      {"late_materialization", "boolean", "read and decode filter columns first, other columns only for rows that pass",
        assign_boolean<&S::late_materialization>, show_boolean<&S::late_materialization>},
       {"link_bandwidth_limit", "size",
-       "bytes a second that a rank may send to others, and as many that it takes from them, for evaluation; 0: no limit",
+       "bytes per second that a rank may send to others, and receive from them, for benchmarks; 0: no limit",
        assign_size<&S::link_bandwidth_limit, 1>, show_integer<&S::link_bandwidth_limit>},
-      {"local_files", "boolean", "every rank reads files of its own, all of them; {rank} in a path stands for its number",
+      {"local_files", "boolean", "every rank reads all of its own files; {rank} in a path is replaced by its number",
        assign_boolean<&S::local_files>, show_boolean<&S::local_files>},
-      {"memory_limit", "size", "the most memory the engine uses; 0: three quarters of the machine's",
+      {"memory_limit", "size", "memory limit of the engine; 0: three quarters of the machine's memory",
        assign_size<&S::memory_limit, kLowestMemoryLimit>, show_integer<&S::memory_limit>},
-      {"message_bytes", "size", "how large a message between ranks is meant to be; 0: as large as the links need for their full speed",
+      {"message_bytes", "size", "target size of messages between ranks; 0: as large as the links need for full bandwidth",
        assign_size<&S::message_bytes, 1>, show_integer<&S::message_bytes>},
-      {"metadata_cache", "boolean", "keep parsed Parquet footers", assign_boolean<&S::metadata_cache>, show_boolean<&S::metadata_cache>},
-      {"metadata_cache_bytes", "size", "the most memory that kept footers take; 0: a quarter of memory_limit, at most 256 MiB",
+      {"metadata_cache", "boolean", "cache parsed Parquet footers", assign_boolean<&S::metadata_cache>, show_boolean<&S::metadata_cache>},
+      {"metadata_cache_bytes", "size", "memory limit of cached footers; 0: a quarter of memory_limit, at most 256 MiB",
        assign_size<&S::metadata_cache_bytes, 1>, show_integer<&S::metadata_cache_bytes>},
-      {"network_checksum", "boolean", "check the payload of every message between ranks against a checksum", assign_boolean<&S::network_checksum>,
+      {"network_checksum", "boolean", "verify a checksum of the payload of every message between ranks", assign_boolean<&S::network_checksum>,
        show_boolean<&S::network_checksum>},
-      {"network_compression", "auto, on, off", "compress rows between ranks; auto: when the link is slower than the codec",
+      {"network_compression", "auto, on, off", "compress rows sent between ranks; auto: if the link is slower than the codec",
        assign_choice<&S::network_compression, kCompressions>, show_choice<&S::network_compression, kCompressions>},
-      {"on_error", "stop, continue", "continue: print an error in place of the result and go on with the next statement",
+      {"on_error", "stop, continue", "continue: print an error in place of the result and run the next statement",
        assign_choice<&S::continue_on_error, kErrorRules>, show_choice<&S::continue_on_error, kErrorRules>},
-      {"overlap", "boolean", "read ahead while earlier chunks are decoded, and send rows to other ranks while more are made",
+      {"overlap", "boolean", "read ahead while earlier chunks are decoded, and send rows to other ranks while more are produced",
        assign_boolean<&S::overlap>, show_boolean<&S::overlap>},
       {"peer_timeout", "time", "how long another rank may be silent before it counts as lost; at least 1s", assign_peer_timeout,
        show_time<&S::peer_timeout>},
       {"progress", "auto, on, off", "show a progress line; auto: on a terminal", assign_choice<&S::progress, kProgressModes>,
        show_choice<&S::progress, kProgressModes>},
-      {"query_timeout", "time", "how long a statement may run before it is cancelled, such as 500ms, 30s or 5min; off: no limit",
+      {"query_timeout", "time", "time limit of a statement, such as 500ms, 30s or 5min; off: no limit",
        assign_time<&S::query_timeout>, show_time<&S::query_timeout>},
-      {"queue_limit", "size", "bytes that may wait on a rank for each exchange; senders wait when they are used up",
+      {"queue_limit", "size", "bytes that a rank buffers per exchange; senders wait when the buffer is full",
        assign_size<&S::queue_limit, 1>, show_integer<&S::queue_limit>},
-      {"reader", "blocking, chunked", "blocking reads a whole file before it decodes; chunked goes row group by row group",
+      {"reader", "blocking, chunked", "blocking reads everything before it decodes; chunked reads and decodes row group by row group",
        assign_choice<&S::reader, kReaders>, show_choice<&S::reader, kReaders>},
-      {"reader_combining", "boolean", "all scans of a query over ranks read at the same time; off: those of a build side first",
+      {"reader_combining", "boolean", "all scans of a query over ranks read concurrently; off: those of build sides first",
        assign_boolean<&S::reader_combining>, show_boolean<&S::reader_combining>},
       {"restart_ranks", "boolean",
-       "a rank other than the first that dies or falls silent is started again (by `pistachio cluster -n`; those of other launchers may "
-       "come back by themselves); statements wait for it",
+       "restart a rank other than the first that dies or goes silent (by `pistachio cluster -n`; ranks of other launchers may "
+       "rejoin by themselves); statements wait for it",
        assign_boolean<&S::restart_ranks>, show_boolean<&S::restart_ranks>},
-      {"retry_queries", "boolean", "a query that failed for a lost rank and has given no row yet is run again when that rank is back",
+      {"retry_queries", "boolean", "retry a query that failed because of a lost rank, once that rank is back, unless rows were already output",
        assign_boolean<&S::retry_queries>, show_boolean<&S::retry_queries>},
       {"rows_before_help", "integer",
-       "rows of the probe side of a join that a rank has sent when the ranks look again for frequent keys, and after 4 and 16 times as many; 0: never",
+       "probe rows that a rank of a join sends before the ranks look for frequent keys again, and again after 4 and 16 times as many; 0: never",
        assign_integer<&S::rows_before_help, 0, 1 << 30>, show_integer<&S::rows_before_help>},
-      {"scan_help", "boolean", "a rank that has read its share of a table reads row groups that other ranks have not begun with",
+      {"scan_help", "boolean", "a rank that has read its share of a table takes over row groups that other ranks have not started",
        assign_boolean<&S::scan_help>, show_boolean<&S::scan_help>},
       {"sort_distribution", "auto, gather, merge, range",
-       "how ORDER BY over ranks comes into one order: the first rank sorts all rows, or merges what every rank has sorted, or every rank "
-       "sorts a range; auto: merge, or range if there is much to sort",
+       "how ORDER BY runs over ranks: the first rank sorts all rows, or merges rows that every rank has sorted, or every rank "
+       "sorts one range; auto: merge, or range if there is much to sort",
        assign_choice<&S::sort_distribution, kSortDistributions>, show_choice<&S::sort_distribution, kSortDistributions>},
-      {"spread_keys", "boolean", "rows of a join over ranks that share a frequent key are worked on by all ranks",
+      {"spread_keys", "boolean", "rows of a join over ranks that share a frequent key are spread over all ranks",
        assign_boolean<&S::spread_keys>, show_boolean<&S::spread_keys>},
-      {"spread_tables", "boolean", "spread also tables in memory over the ranks, however small: for tests",
+      {"spread_tables", "boolean", "distribute in-memory tables over the ranks too, however small (for tests)",
        assign_boolean<&S::spread_tables>, show_boolean<&S::spread_tables>},
-      {"storage_bandwidth_limit", "size", "bytes a second that reads are held to, for evaluation; 0: no limit",
+      {"storage_bandwidth_limit", "size", "bytes per second that reads are throttled to, for benchmarks; 0: no limit",
        assign_size<&S::storage_bandwidth_limit, 1>, show_integer<&S::storage_bandwidth_limit>},
       {"threads", "integer", "worker threads; 0: one per core", assign_integer<&S::threads, 0, 4096>, show_integer<&S::threads>},
-      {"timer", "boolean", "print the engine's time of each statement", assign_boolean<&S::timer>, show_boolean<&S::timer>},
-      {"verify_checksums", "boolean", "check the CRC of pages that have one", assign_boolean<&S::verify_checksums>,
+      {"timer", "boolean", "print the engine's time for each statement", assign_boolean<&S::timer>, show_boolean<&S::timer>},
+      {"verify_checksums", "boolean", "verify the CRC of pages that have one", assign_boolean<&S::verify_checksums>,
        show_boolean<&S::verify_checksums>},
   };
   return table;
@@ -378,7 +378,7 @@ int64_t parse_byte_size(std::string_view text) {
     if (rest == "ib") factor = std::pow(1024.0, power);
   }
   if (status != std::errc() || factor == 0 || !(number >= 0) || number * factor > 9e18) {
-    throw UserError(fmt::format("'{}' is no size; write 64MB, 1.5GB or 4GiB", text));
+    throw UserError(fmt::format("'{}' is not a size; write 64MB, 1.5GB or 4GiB", text));
   }
   return static_cast<int64_t>(number * factor);
 }
@@ -397,7 +397,7 @@ int64_t parse_milliseconds(std::string_view text) {
     if (number == 0) return 0;
     if (value >= 1 && value < 4e12) return static_cast<int64_t>(value);
   }
-  throw UserError(fmt::format("'{}' is no time; write 500ms, 30s, 5min or 1h", text));
+  throw UserError(fmt::format("'{}' is not a time; write 500ms, 30s, 5min or 1h", text));
 }
 
 }  // namespace pistachio

@@ -24,7 +24,7 @@ at::Device choose_device(DeviceChoice choice) {
   // Asks the CUDA runtime only if PyTorch was built with it.
   bool has_cuda = at::hasCUDA() && at::getNumGPUs() > 0;
   if (choice == DeviceChoice::Cuda && !has_cuda)
-    throw UserError("device=cuda: there is no CUDA device that this build of PyTorch can use; take device=cpu or device=auto");
+    throw UserError("device=cuda: there is no CUDA device that this build of PyTorch can use; set device=cpu or device=auto");
   return has_cuda ? at::Device(at::kCUDA, 0) : at::Device(at::kCPU);
 }
 

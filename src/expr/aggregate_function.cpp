@@ -47,7 +47,7 @@ constexpr AggregateFunction kCountRows{"count", AggregateKind::CountRows, resolv
 
 constexpr std::array kAggregates = {
     AggregateFunction{"count", AggregateKind::Count, resolve_count, "count(x) -> BIGINT", "Number of values that are not NULL"},
-    AggregateFunction{"sum", AggregateKind::Sum, resolve_sum, "sum(number)", "Sum; exact for integers and decimals; NULL of no values"},
+    AggregateFunction{"sum", AggregateKind::Sum, resolve_sum, "sum(number)", "Sum; exact for integers and decimals; NULL if there are no values"},
     AggregateFunction{"avg", AggregateKind::Average, resolve_average, "avg(number) -> DOUBLE", "Mean"},
     AggregateFunction{"mean", AggregateKind::Average, resolve_average, "mean(number) -> DOUBLE", "Mean"},
     AggregateFunction{"min", AggregateKind::Min, resolve_extreme, "min(x)", "Smallest value"},

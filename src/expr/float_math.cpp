@@ -32,7 +32,7 @@ double checked_angle(double value) {
 }
 
 double checked_ratio(double value) {
-  if (value < -1 || value > 1) throw UserError("the number lies outside -1 to 1");
+  if (value < -1 || value > 1) throw UserError("the number is outside -1 to 1");
   return value;
 }
 

@@ -88,7 +88,7 @@ LogicalType decimal_product_type(LogicalType left, LogicalType right) {
   LogicalType first = as_decimal(left);
   LogicalType second = as_decimal(right);
   int scale = first.scale() + second.scale();
-  if (scale > kMostDigits) throw UserError("the product would have more than 38 digits behind the point: cast one side to DOUBLE");
+  if (scale > kMostDigits) throw UserError("the product would have more than 38 digits after the point: cast one side to DOUBLE");
   return LogicalType::decimal(std::min(kMostDigits, first.precision() + second.precision()), scale);
 }
 

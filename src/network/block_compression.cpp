@@ -76,9 +76,9 @@ at::Tensor decompress_block(const at::Tensor& compressed) {
   const auto* in = compressed.const_data_ptr<uint8_t>();
   uint64_t front = 0;
   std::memcpy(&front, in, sizeof front);
-  require(front > 0 && front <= static_cast<uint64_t>(kLargestPayload), "no message is so large");
+  require(front > 0 && front <= static_cast<uint64_t>(kLargestPayload), "it exceeds the largest message");
   const auto raw_bytes = static_cast<int64_t>(front);
-  require(raw_bytes <= compressed.numel() * kLargestExpansion, "so few bytes cannot hold so many");
+  require(raw_bytes <= compressed.numel() * kLargestExpansion, "its size is implausible");
   const int64_t pieces = piece_count(raw_bytes);
   int64_t place = kFrontBytes + pieces * static_cast<int64_t>(sizeof(uint32_t));
   require(place <= compressed.numel(), "it ends too early");
@@ -100,7 +100,7 @@ at::Tensor decompress_block(const at::Tensor& compressed) {
     }
     place += length;
   }
-  require(place == compressed.numel(), "more follows than it says");
+  require(place == compressed.numel(), "bytes follow its end");
   return made;
 }
 

@@ -374,7 +374,7 @@ MeetingClient::MeetingClient(const std::string& host, int port, const JobSecret&
       throw UserError(fmt::format("the process at {}:{} has another secret: {} must be the same for all ranks, and each job needs a MASTER_PORT of "
                                   "its own",
                                   host, port, kSecretVariable));
-    if (outcome == Outcome::ProtocolMismatch) throw UserError(fmt::format("the process at {}:{} is no rank 0 of this version", host, port));
+    if (outcome == Outcome::ProtocolMismatch) throw UserError(fmt::format("the process at {}:{} is not a rank 0 of this version", host, port));
     if (Clock::now() + pause > deadline) throw UserError(fmt::format("the process at {}:{} ends every connection", host, port));
     std::this_thread::sleep_for(pause);
   }

@@ -43,7 +43,7 @@ class CardReader {
 
  private:
   [[noreturn]] void fail() const {
-    throw UserError(fmt::format("rank {} introduced itself in words this program does not know: run the same version on all hosts", rank_));
+    throw UserError(fmt::format("the card of rank {} is not understood: run the same version on all hosts", rank_));
   }
 
   int rank_;

@@ -172,7 +172,7 @@ class RendezvousStore {
       work();
     } catch (const std::exception& problem) {
       throw UserError(
-          fmt::format("the connection to rank 0 broke while the ranks met: {}; see what rank 0 says", problem.what()));
+          fmt::format("the connection to rank 0 broke while the ranks met: {}; see the output of rank 0", problem.what()));
     }
   }
 
@@ -223,7 +223,7 @@ Meeting Rendezvous::meet_again(const std::string& address, int incarnation) {
   store_->put(return_key(rank, incarnation), pack_card(own_card(address, incarnation)));
   std::string key = answer_key(rank, incarnation);
   if (!store_->wait_for({key}, [] { return "rank 0 to let this one in again"; })) {
-    throw UserError(fmt::format("rank {} was started again, but rank 0 has not let it in for {} s: the job counts rank {} as running", rank,
+    throw UserError(fmt::format("rank {} was restarted, but rank 0 has not admitted it for {} s: the job counts rank {} as running", rank,
                                 options_.timeout.count() / 1000, rank));
   }
   ReturnAnswer answer = ReturnAnswer::of(store_->get(key));
@@ -297,7 +297,7 @@ Meeting Rendezvous::meet(const std::string& address) {
   auto for_what = [&] { return fmt::format("ranks {} of {}", fmt::join(missing_ranks(), ", "), identity_.ranks); };
   if (!store_->wait_for(keys, for_what)) {
     std::vector<int> missing = missing_ranks();
-    std::string why = fmt::format("after {} s {} of {} ranks are missing: {}; see what those say, or whether they were started",
+    std::string why = fmt::format("after {} s {} of {} ranks are missing: {}; see their output, and whether they were started",
                                   options_.timeout.count() / 1000, missing.size(), identity_.ranks, fmt::join(missing, ", "));
     if (store_->listens()) store_->refuse_all(why);
     throw UserError(why);

@@ -52,7 +52,7 @@ at::Tensor pack_dictionary(const Column& dictionary) {
 std::shared_ptr<const Column> unpack_dictionary(const at::Tensor& block) {
   Chunk chunk = unpack_chunk(block);
   bool is_dictionary = chunk.column_count() == 1 && !chunk.column(0).is_dictionary();
-  if (!is_dictionary) throw PeerError("a dictionary from another rank is damaged: it is something else");
+  if (!is_dictionary) throw PeerError("a dictionary from another rank is damaged: it is not a dictionary");
   return std::make_shared<const Column>(chunk.column(0));
 }
 

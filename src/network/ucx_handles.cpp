@@ -16,8 +16,8 @@ std::string ucx_variables() {
   for (const char* name : {"UCX_TLS", "UCX_NET_DEVICES", "UCX_MODULES"}) {
     if (const char* value = std::getenv(name)) found += fmt::format("{}{}={}", found.empty() ? "" : ", ", name, value);
   }
-  if (found.empty()) return "can /dev/shm be written, and is it large enough? UCX_LOG_LEVEL=info says more";
-  return fmt::format("the environment has {}: does this machine have that? UCX_LOG_LEVEL=info says more", found);
+  if (found.empty()) return "can /dev/shm be written, and is it large enough? UCX_LOG_LEVEL=info prints details";
+  return fmt::format("the environment has {}: does this machine have that? UCX_LOG_LEVEL=info prints details", found);
 }
 
 void require(ucs_status_t status, const char* what) {

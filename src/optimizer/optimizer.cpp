@@ -21,12 +21,12 @@ const std::vector<OptimizerRule>& optimizer_rules() {
        imply_conditions, false},
       {"push_down_implied_conditions", "the new conditions reach the scans before joins are ordered by their rows", push_down_filters,
        false},
-      {"order_joins", "the order of joins decides the size of what lies between", order_joins, false},
+      {"order_joins", "the join order determines the size of intermediate results", order_joins, false},
       {"push_down_filters_again", "conditions that the new order of joins lets through", push_down_filters, false},
       {"push_down_semi_joins", "rows without a match need not be joined with others first", push_down_semi_joins, false},
       {"choose_build_sides", "the smaller side of a join goes into the hash table", choose_build_sides, false},
       {"push_down_limits", "ORDER BY with LIMIT keeps the first rows only", push_down_limits, false},
-      {"prune_columns", "what nobody uses is not read, gathered or kept", prune_columns, false},
+      {"prune_columns", "unused columns are not read, gathered or kept", prune_columns, false},
   };
   return rules;
 }

@@ -130,7 +130,7 @@ class Checker {
       }
       return true;
     });
-    ENSURE(is_met, "the rows of an input lie where the step cannot use them");
+    ENSURE(is_met, "an input does not have the required distribution");
   }
 
   void check_type(ColumnId column, LogicalType type) const {

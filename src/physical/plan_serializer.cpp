@@ -183,7 +183,7 @@ class PlanReader {
     size_t shared = in_.get_count();
     for (size_t i = 0; i < shared; ++i) plan.shared.push_back(in_.get<bool>() ? node() : nullptr);
     plan.root = node();
-    if (in_.left() != 0) refuse("something follows its end");
+    if (in_.left() != 0) refuse("bytes follow its end");
     return plan;
   }
 
@@ -341,7 +341,7 @@ void PlanReader::part(ExpressionPtr& expression) {
     case ExpressionKind::Or: expression = Expression::logical(kind, std::move(children), position); break;
     case ExpressionKind::Case:
     case ExpressionKind::Coalesce: expression = Expression::conditional(kind, std::move(children), type, position); break;
-    default: refuse("an expression is of no known kind");
+    default: refuse("an expression has an unknown kind");
   }
   known_[number] = expression;
 }

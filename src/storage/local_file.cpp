@@ -94,7 +94,7 @@ class LocalFile final : public DataFile {
       if (got < 0) throw DataError(fmt::format("cannot read: {}", std::strerror(errno)), {path(), -1, "", offset + done});
       if (got == 0) {
         if (allow_end) return done;
-        throw DataError("the file ends early; it was cut while it was being read", {path(), -1, "", offset + done});
+        throw DataError("the file ends early; it was truncated while it was being read", {path(), -1, "", offset + done});
       }
       done += got;
     }
@@ -110,7 +110,7 @@ class LocalFile final : public DataFile {
     if (block == nullptr) throw OutOfMemory(fmt::format("no memory for a direct read of {} bytes of {}", end - begin, path()));
     int64_t got = read_fully(descriptor, begin, {block.get(), static_cast<size_t>(end - begin)}, true);
     if (begin + got < offset + static_cast<int64_t>(target.size())) {
-      throw DataError("the file ends early; it was cut while it was being read", {path(), -1, "", begin + got});
+      throw DataError("the file ends early; it was truncated while it was being read", {path(), -1, "", begin + got});
     }
     std::memcpy(target.data(), block.get() + (offset - begin), target.size());
   }

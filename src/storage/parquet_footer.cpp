@@ -154,7 +154,7 @@ ColumnChunkInfo read_column_chunk(const parquet::ColumnChunkMetaData& chunk, con
   const int64_t begin = first_page_offset(chunk);
   info.pages = {begin, pages_length(begin, chunk.total_compressed_size(), group.rows, boundaries)};
   if (!inside_file(info.pages.offset, info.pages.length, file_size)) {
-    throw DataError(fmt::format("column chunk of {} bytes at {} lies outside the file of {} bytes", info.pages.length, begin, file_size),
+    throw DataError(fmt::format("column chunk of {} bytes at {} is outside the file of {} bytes", info.pages.length, begin, file_size),
                     where);
   }
   info.dictionary_bytes = std::clamp<int64_t>(chunk.data_page_offset() - begin, 0, info.pages.length);
@@ -277,7 +277,7 @@ std::shared_ptr<const ParquetFooter> parse_footer(const std::string& path, int64
       for (const ParquetColumn& column : footer->columns) {
         std::unique_ptr<parquet::ColumnChunkMetaData> chunk = arrow_group->ColumnChunk(column.leaf);
         if (chunk->file_path() != "")
-          throw DataError("column chunk lies in another file, which is not supported", {path, index, column.name});
+          throw DataError("column chunk is in another file, which is not supported", {path, index, column.name});
         group.columns.push_back(read_column_chunk(*chunk, statistics_of(statistics, index, column.leaf), column, group, boundaries, file_size,
                                                   {path, index, column.name}));
         // Chunks do not share bytes; twice the file size leaves room for writers that count slightly wrong.

@@ -65,7 +65,7 @@ void check_partition_keys(const std::vector<FoundFile>& found) {
   for (const FoundFile& file : found) {
     bool same = file.partitions.size() == found[0].partitions.size();
     for (size_t key = 0; same && key < file.partitions.size(); ++key) same = file.partitions[key].first == found[0].partitions[key].first;
-    if (!same) throw UserError(fmt::format("{} and {} lie in folders with different partition keys", found[0].path, file.path));
+    if (!same) throw UserError(fmt::format("{} and {} are in folders with different partition keys", found[0].path, file.path));
   }
 }
 

@@ -37,7 +37,7 @@ constexpr std::array<Operator, 7> kOperators = {{{"<=", Comparison::LessEqual},
 constexpr std::string_view kOperatorLetters = "<>=!";
 
 [[noreturn]] void refuse_filter(std::string_view text, std::string_view reason) {
-  throw UserError(fmt::format("'{}' is no filter; {}", text, reason));
+  throw UserError(fmt::format("'{}' is not a filter; {}", text, reason));
 }
 
 // Removes a quoted word from the front of `rest`; doubled quotes mean one. Nullopt if the closing quote is missing.
@@ -80,7 +80,7 @@ std::string read_constant(std::string_view rest, std::string_view text) {
     return std::move(*constant);
   }
   if (rest.find_first_of(kOperatorLetters) != std::string_view::npos)
-    refuse_filter(text, "it has a second operator; a filter is one comparison, and a constant with < > = ! stands in single quotes");
+    refuse_filter(text, "it has a second operator; a filter is one comparison, and a constant with < > = ! needs single quotes");
   if (rest.find_first_of("'\"") != std::string_view::npos) refuse_filter(text, "put a constant that holds quotes in single quotes");
   std::string constant(rest);
   std::string word = constant;

@@ -16,14 +16,14 @@ void require(bool condition, const char* problem, const DataLocation& where) {
 
 at::Tensor narrow_integers(const at::Tensor& values, at::ScalarType type, const DataLocation& where) {
   at::Tensor narrow = values.to(type);
-  require(narrow.to(values.scalar_type()).equal(values), "a value lies outside the range of its integer type", where);
+  require(narrow.to(values.scalar_type()).equal(values), "a value is outside the range of its integer type", where);
   return narrow;
 }
 
 at::Tensor unsigned_in_range(const at::Tensor& values, int64_t highest, at::ScalarType type, const DataLocation& where) {
   if (values.numel() > 0) {
     require(values.min().item<int64_t>() >= 0 && values.max().item<int64_t>() <= highest,
-            "a value lies outside the range of its unsigned type", where);
+            "a value is outside the range of its unsigned type", where);
   }
   return values.to(type);
 }
@@ -41,7 +41,7 @@ at::Tensor thousandfold(const at::Tensor& values, const char* problem, const Dat
   return times.mul(1000);
 }
 
-constexpr const char* kBeyondMicros = "a time in milliseconds lies outside the range of microseconds";
+constexpr const char* kBeyondMicros = "a time in milliseconds is outside the range of microseconds";
 constexpr const char* kBeyondNanos = "a timestamp lies outside the range of nanoseconds, which other files of the table have";
 
 Column uuid_text(const ParquetColumn& column, const at::Tensor& rows) {

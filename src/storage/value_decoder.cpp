@@ -64,7 +64,7 @@ int64_t total_count(const EncodedValues& values) {
 // A page must not hold more values than its definition levels say, or values would end up in the wrong rows. Decoding itself detects pages
 // with too few values.
 [[noreturn]] void refuse_surplus(const PreparedPage& page, int64_t count, const DataLocation& where) {
-  throw DataError(fmt::format("the page holds more than the {} values that its levels say", count),
+  throw DataError(fmt::format("the page holds more than the {} values of its levels", count),
                   {where.file, where.row_group, where.column, page.file_offset});
 }
 
@@ -243,7 +243,7 @@ TextPieces decode_text(const ParquetColumn& column, PageEncoding encoding, const
 // FIXED_LEN_BYTE_ARRAY in DELTA_BYTE_ARRAY: every value must have the fixed width.
 at::Tensor fixed_rows_of_text(const ParquetColumn& column, const TextPieces& text, const DataLocation& where) {
   if (text.begins.numel() > 0 && !text.ends.sub(text.begins).eq(column.fixed_width).all().item<bool>()) {
-    throw DataError(fmt::format("a value is not of the {} bytes that the schema says", column.fixed_width), where);
+    throw DataError(fmt::format("a value does not have the {} bytes of the schema", column.fixed_width), where);
   }
   at::Tensor positions = text.begins.unsqueeze(1) + at::arange(column.fixed_width, text.begins.options()).unsqueeze(0);
   return text.bytes.index_select(0, positions.reshape({-1})).view({-1, column.fixed_width});

@@ -47,7 +47,7 @@ def main():
     parser.add_argument("--seeds", default="0:20", help="FIRST:END")
     parser.add_argument("--queries", type=int, default=20, help="for each seed")
     parser.add_argument("--show", action="append", default=["rows", "error", "died"], help="one more kind of verdict to print: accepted, refused, unsupported")
-    parser.add_argument("--ranks", type=int, help="run on a cluster of so many processes")
+    parser.add_argument("--ranks", type=int, help="run on a cluster of this many processes")
     parser.add_argument("-s", dest="settings", action="append", default=[], metavar="name=value")
     arguments = parser.parse_args()
     first, end = map(int, arguments.seeds.split(":"))

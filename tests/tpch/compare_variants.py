@@ -64,7 +64,7 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--queries", help="numbers, separated by commas; all 22 if left out")
     parser.add_argument("--pistachio", type=Path, help="another binary than the release build's")
-    parser.add_argument("--ranks", type=int, help="run on a cluster of so many processes")
+    parser.add_argument("--ranks", type=int, help="run on a cluster of this many processes")
     parser.add_argument("-s", "--settings", nargs="+", action="extend", default=[], metavar="name=value")
     arguments = parser.parse_args()
     numbers = [int(word) for word in arguments.queries.split(",")] if arguments.queries else tpch_queries.NUMBERS

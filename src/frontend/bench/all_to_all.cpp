@@ -131,7 +131,7 @@ void AllToAll::on_message(int source, Message message) noexcept {
     }
   } catch (const std::exception& problem) {
     // Probably out of memory: record a loss, so that run() or wait() returns.
-    on_peer_lost(source, fmt::format("rank {} cannot go on: {}", transport_.rank(), problem.what()));
+    on_peer_lost(source, fmt::format("rank {} cannot continue: {}", transport_.rank(), problem.what()));
   }
 }
 

@@ -30,7 +30,7 @@ void make_folders(const std::string& path) {
 std::string absolute_path(const std::string& path) {
   if (path.starts_with('/')) return path;
   char here[PATH_MAX];
-  if (::getcwd(here, sizeof(here)) == nullptr) throw UserError(fmt::format("the working folder is gone: {}", std::strerror(errno)));
+  if (::getcwd(here, sizeof(here)) == nullptr) throw UserError(fmt::format("the working directory is gone: {}", std::strerror(errno)));
   return fmt::format("{}/{}", here, path);
 }
 

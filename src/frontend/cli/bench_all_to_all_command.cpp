@@ -242,7 +242,7 @@ std::string chosen_perftest(const CommandArguments& arguments, const Settings& s
     print_to_standard_error("ucx_perftest is left out: it knows nothing of link_bandwidth_limit\n");
     return "";
   }
-  if (!found) print_to_standard_error("ucx_perftest is left out: it is not beside the UCX library; --perftest says where it is\n");
+  if (!found) print_to_standard_error("ucx_perftest is skipped: it is not next to the UCX library; pass its path with --perftest\n");
   return found.value_or("");
 }
 

@@ -70,7 +70,7 @@ std::unique_ptr<Session> BenchRanks::open_session(const std::string& folder) {
 std::shared_ptr<const QueryProfile> BenchRanks::run(Session& session, const std::string& sql) {
   execute(session, sql, token_);
   std::shared_ptr<const QueryProfile> profile = session.profile();
-  if (!profile) throw UserError("a benchmark takes a query, and this is none");
+  if (!profile) throw UserError("a benchmark needs a query, and this statement is none");
   return profile;
 }
 

@@ -77,7 +77,7 @@ std::vector<NamedQuery> queries_of(const CommandArguments& arguments) {
     for (int64_t number : number_list(arguments, "--queries", "3", 99)) {
       std::string file = fmt::format("{}/q{:02}.sql", folder, number);
       if (::access(file.c_str(), R_OK) != 0)
-        throw UserError(fmt::format("there is no query {}: no file {}; --query-folder says where the queries are", number, file));
+        throw UserError(fmt::format("there is no query {}: no file {}; pass the folder of the queries with --query-folder", number, file));
       queries.push_back(read_query(file));
     }
   }
@@ -241,7 +241,7 @@ int run_bench_scaling_command(int argc, char** argv, Settings settings, Interrup
   if (counts.size() == 1) {  // a single number n means 1 .. n
     for (int64_t ranks = 1; ranks < counts.back(); ++ranks) counts.insert(counts.end() - 1, ranks);
   }
-  if (arguments.has("--balance")) throw UsageError("--balance does not go with scaling: limits must stay the same");
+  if (arguments.has("--balance")) throw UsageError("--balance cannot be combined with scaling: limits must stay the same");
   std::vector<std::string> folders = data_folders(arguments);
   std::vector<NamedQuery> queries = queries_of(arguments);
   BenchOutput output(arguments);

@@ -103,7 +103,7 @@ class GeneratedFiles {
   explicit GeneratedFiles(int64_t rows) {
     const char* root = std::getenv("TMPDIR");
     folder_ = std::string(root != nullptr ? root : "/tmp") + "/pistachio_bench_XXXXXX";
-    if (::mkdtemp(folder_.data()) == nullptr) throw UserError(fmt::format("cannot make a folder for generated files at {}", folder_));
+    if (::mkdtemp(folder_.data()) == nullptr) throw UserError(fmt::format("cannot create a folder for generated files at {}", folder_));
     constexpr int64_t kFiles = 4;
     for (int64_t i = 0; i < kFiles; ++i) {
       files_.push_back(fmt::format("{}/sales_{}.parquet", folder_, i));
@@ -163,7 +163,7 @@ int run_bench_scan(const CommandArguments& arguments, const Settings& base, cons
     print_to_standard_error("no path given: making {} rows of sample data\n", rows);
     paths = generated.emplace(rows).paths();
   } else if (arguments.value("--rows")) {
-    throw UsageError("--rows says how much sample data to make; it does not go with a path");
+    throw UsageError("--rows is the size of generated sample data and cannot be combined with a path");
   }
   SummaryRequest request;
   request.paths = paths;

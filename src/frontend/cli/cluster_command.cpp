@@ -138,10 +138,10 @@ int run_cluster_command(int argc, char** argv, Settings settings, InterruptWatch
   CommandArguments arguments(argc, argv, {{"-n", true}, {"--hosts", true}, {"--topology", false}, {kParentOption, true}}, settings);
   if (arguments.has(kParentOption)) end_with_parent(static_cast<pid_t>(arguments.count(kParentOption, 1)));
   if (!arguments.positional().empty())
-    throw UsageError(fmt::format("put '--' before what the first rank is to run: there is no option '{}'", arguments.positional()[0]));
+    throw UsageError(fmt::format("put '--' before the command of the first rank: there is no option '{}'", arguments.positional()[0]));
   QueryArguments query = parse_query_arguments(query_argc, query_argv, settings);
   if (arguments.has("--topology") && !(query.scripts.empty() && query.folders.empty()))
-    throw UsageError("--topology runs no SQL: leave out what stands behind '--'");
+    throw UsageError("--topology runs no SQL: omit everything after '--'");
 
   std::optional<JobIdentity> identity = job_identity([](const char* name) { return std::getenv(name); });
   bool is_local = !identity;

@@ -43,13 +43,13 @@ constexpr std::string_view kQueryCommand = "-c";
 
 constexpr Command kCommands[] = {
     {kQueryCommand, "[-d DIR] [-c SQL]... [-f FILE]... [--format box|csv|json|jsonl|markdown|parquet|arrow] [--device cpu|cuda|auto]",
-     "run SQL; a prompt when there is neither -c nor -f. -d: every NAME.parquet and folder NAME/ in DIR is a table", run_query_command},
+     "run SQL; without -c and -f, a prompt. -d: every NAME.parquet and folder NAME/ in DIR is a table", run_query_command},
     {"cluster", "cluster [-n RANKS] [--hosts H] [--topology] [-- -d DIR -c SQL ...]",
      "run SQL on several ranks: -n starts them on this machine; under torchrun, mpirun or srun each process joins as one.\n"
-     "      --hosts: as if they were on so many hosts; --topology: show where each rank is, its devices and how it is reached, and end",
+     "      --hosts: simulate this many hosts; --topology: show each rank's host, devices and transport, then exit",
      run_cluster_command},
     {"scan", "scan PATH... [--columns a,b] [--where \"column op constant\"]... [--repeat N] [--format box|json]",
-     "read Parquet files and sum up every column; `scan --serve` answers requests in JSON, one a line, from standard input",
+     "read Parquet files and summarize every column; `scan --serve` answers JSON requests from standard input, one per line",
      run_scan_command},
     {"schema", "schema FILE...", "columns, types, encodings and sizes of Parquet files", run_schema_command},
     {"bench",
@@ -58,13 +58,13 @@ constexpr Command kCommands[] = {
      "  pistachio bench overlap --data DIR [--ranks 2] [FILE.sql...] [--queries 3,5] [--query-folder DIR]\n"
      "  pistachio bench scaling --data DIR[,DIR...] [--ranks 4 | --ranks 1,2,4] [FILE.sql...] [--queries 3,5]\n"
      "  pistachio bench alltoall [--ranks 2] [--sizes 4KiB,64KiB,1MiB] [--bytes 64MiB] [--rows N] [--perftest PATH]",
-     "compare variants, each with T_min. scan: of reading files, sample data if no path is given; join: schedules of a join over ranks;\n"
-     "      skew: one key with a share of the rows against even ones; overlap: queries, from blocking to everything at once;\n"
-     "      scaling: over ranks and folders of data; alltoall: bandwidth over the size of messages. All of them: [--repeat N]\n"
-     "      [--json FILE]; over ranks: [--plot FILE.svg|FILE.png] [--balance io|all] (limits under which storage and link, or the cores\n"
-     "      too, need the same time)",
+     "compare variants, each with T_min. scan: reading files, sample data if no path is given; join: schedules of a join over ranks;\n"
+     "      skew: one frequent key against uniform keys; overlap: queries, from fully blocking to fully overlapped;\n"
+     "      scaling: rank counts and data folders; alltoall: bandwidth by message size. All of them: [--repeat N]\n"
+     "      [--json FILE]; over ranks: [--plot FILE.svg|FILE.png] [--balance io|all] (limits that make storage and link, or the cores\n"
+     "      too, take equally long)",
      run_bench_command},
-    {"settings", "settings", "every setting with its value and meaning", run_settings_command},
+    {"settings", "settings", "every setting with its value and description", run_settings_command},
     {"version", "version", "versions of the engine and its libraries", run_version_command},
     {"help", "help", "this text", run_help},
 };

@@ -50,7 +50,7 @@ class EditingPrompt final : public LinePrompt {
         completion_(completion),
         recalled_(::history_winit(), ::history_wend),
         editor_(start_editor(), ::el_end) {
-    if (!editor_ || !recalled_) throw UserError("cannot set up the editing of lines");
+    if (!editor_ || !recalled_) throw UserError("cannot set up line editing");
     HistEventW event;
     ::history_w(recalled_.get(), &event, H_SETSIZE, static_cast<int>(PromptHistory::kMostLines));
     for (const std::string& line : history_.lines()) recall(line);

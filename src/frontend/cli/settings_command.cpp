@@ -9,7 +9,7 @@ namespace pistachio {
 
 int run_settings_command(int argc, char** argv, Settings settings, InterruptWatcher&) {
   CommandArguments arguments(argc, argv, {}, settings);
-  if (!arguments.positional().empty()) throw UsageError("settings takes no words");
+  if (!arguments.positional().empty()) throw UsageError("settings takes no arguments");
   complete_settings(settings);
   TextTable table({{"setting"}, {"value"}, {"takes"}, {"meaning"}});
   for (const SettingDescription& setting : setting_descriptions()) {
