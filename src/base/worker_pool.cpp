@@ -98,7 +98,7 @@ std::coroutine_handle<> WorkerPool::search(Worker& worker) {
     task = workers_[static_cast<size_t>((worker.number + distance) % size())]->queue.steal_into(worker.queue);
   }
   const bool was_last = searching_.fetch_sub(1) == 1;
-  // Tasks scheduled meanwhile relied on this search and woke nobody: wake another worker for them.
+  // Tasks scheduled meanwhile relied on this search and woke no worker: wake one for them.
   if (task && was_last && has_ready_task()) wake_one();
   return task;
 }
