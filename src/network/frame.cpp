@@ -34,7 +34,7 @@ std::string refuse_lengths(const FrameHeader& frame, uint64_t head_bytes, uint64
   }
   int64_t whole = frame.payload_length < 0 ? 0 : frame.payload_length;
   if (frame.piece_offset < 0 || frame.piece_offset > whole || frame.piece_length > whole - frame.piece_offset) {
-    return fmt::format("a piece of {} bytes at {} is outside its payload of {}", frame.piece_length, frame.piece_offset, whole);
+    return fmt::format("a piece of {} bytes at {} lies outside its payload of {}", frame.piece_length, frame.piece_offset, whole);
   }
   if (frame.piece_length == 0 && whole > 0) return "a piece of a payload is empty";
   if (frame.piece_offset > 0 && head_bytes > 0) return "a later piece has a head";
