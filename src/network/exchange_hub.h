@@ -1,6 +1,6 @@
 // Dispatches the messages of exchanges on a rank and creates their two ends: an ExchangeInput returns rows sent to this rank, an ExchangeOutput accepts
 // rows for any rank.
-// 
+//
 // Flow control is by credit: per exchange and pair of ranks, a sender has at most `window` bytes in flight and gets credit back as the receiver
 // consumes them. A slow receiver slows its senders and never fills memory, and exchanges do not block each other. Local rows take the same path,
 // unpacked.
