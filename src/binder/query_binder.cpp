@@ -69,7 +69,7 @@ std::optional<int64_t> QueryBinder::bind_row_count(const ast::ExpressionPtr& exp
   ExpressionPtr bound = bind_expression(*expression, place);
   if (!bound->is_untyped() && !is_exact_number(bound->type()))
     refuse_at(fmt::format("{} needs a whole number", clause), expression->position);
-  ScalarValue value = evaluate_constant(coerce(std::move(bound), TypeKind::BigInt));
+  ScalarValue value = evaluate_constant(coerce(std::move(bound), TypeKind::BigInt), options_.token);
   if (value.is_null) return std::nullopt;
   if (value.integer < 0) refuse_at(fmt::format("{} must not be negative", clause), expression->position);
   return static_cast<int64_t>(value.integer);
