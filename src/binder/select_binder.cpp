@@ -5,8 +5,6 @@
 #include <unordered_map>
 #include <utility>
 
-#include "base/check.h"
-#include "base/error.h"
 #include "binder/grouping.h"
 #include "binder/name_match.h"
 

@@ -6,7 +6,6 @@
 #include <algorithm>
 
 #include "base/byte_stream.h"
-#include "base/check.h"
 #include "base/start_thread.h"
 #include "cluster/exchange_tuning.h"
 #include "cluster/loss_report.h"

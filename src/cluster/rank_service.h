@@ -5,7 +5,9 @@
 // Threads: one per query on ranks other than 0; messages arrive on the transport's thread.
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
+#include <exception>
 #include <map>
 #include <memory>
 #include <mutex>

@@ -20,16 +20,16 @@ MeetingClient::Deadline soon() {
 }
 
 // A client without the secret.
-class Stranger {
+class StrangeClient {
  public:
-  explicit Stranger(int port) : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+  explicit StrangeClient(int port) : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
     sockaddr_in address{};
     address.sin_family = AF_INET;
     address.sin_port = htons(static_cast<uint16_t>(port));
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     is_connected_ = ::connect(socket_, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
   }
-  ~Stranger() { ::close(socket_); }
+  ~StrangeClient() { ::close(socket_); }
   bool is_connected() const { return is_connected_; }
   void say(const std::string& bytes) { [[maybe_unused]] ssize_t sent = ::send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL); }
   // Everything until the peer closes the connection.
@@ -104,7 +104,7 @@ TEST_F(MeetingStoreTest, UnauthenticatedPeerLearnsOnlyTheNonce) {
   for (size_t length : {0, 1, 63, 64, 65, 100'000}) {
     std::string bytes(length, '\0');
     for (char& byte : bytes) byte = static_cast<char>(random());
-    Stranger stranger(server_.port());
+    StrangeClient stranger(server_.port());
     stranger.say(bytes);
     if (length < 64) continue;  // the server still waits for more
     std::string heard = stranger.hear_all();
@@ -116,9 +116,9 @@ TEST_F(MeetingStoreTest, UnauthenticatedPeerLearnsOnlyTheNonce) {
 
 TEST_F(MeetingStoreTest, HalfOpenFloodDoesNotLockOutRanks) {
   MeetingClient before("127.0.0.1", server_.port(), secret_, soon());
-  std::vector<std::unique_ptr<Stranger>> flood;
+  std::vector<std::unique_ptr<StrangeClient>> flood;
   for (size_t i = 0; i < 3 * MeetingServer::kMaxUnauthenticated; ++i) {
-    flood.push_back(std::make_unique<Stranger>(server_.port()));
+    flood.push_back(std::make_unique<StrangeClient>(server_.port()));
     if (i % 3 == 0) flood.back()->say("GET / HTTP/1.1\r\n");
     if (i % 64 == 0) expect_service();
   }
@@ -128,7 +128,7 @@ TEST_F(MeetingStoreTest, HalfOpenFloodDoesNotLockOutRanks) {
 }
 
 TEST_F(MeetingStoreTest, SilentConnectionTimesOut) {
-  Stranger stranger(server_.port());
+  StrangeClient stranger(server_.port());
   ASSERT_TRUE(stranger.is_connected());
   EXPECT_EQ(stranger.hear_all().size(), 52u) << "the greeting, and then the end";
 }

@@ -59,7 +59,7 @@ RawPage locate_page(const PageSource& source, ByteRange place) {
                                                     : chunk.pages.length * kMostBelievedCompression;
   if (header.uncompressed_bytes > most) {
     throw DataError(
-        fmt::format("page claims {} bytes, its whole column chunk {}", header.uncompressed_bytes, chunk.uncompressed_bytes),
+        fmt::format("page claims {} bytes, its whole column chunk at most {}", header.uncompressed_bytes, most),
         at_page(source, place.offset));
   }
   if (source.verify_checksums && header.checksum) {

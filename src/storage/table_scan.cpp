@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "base/check.h"
+#include "base/error.h"
 #include "base/task_group.h"
 
 namespace pistachio {

@@ -314,11 +314,16 @@ Task<void> HashAggregateOperator::produce(RunContext& context, ChunkSink& sink) 
   for (const auto& lane : lanes) bytes += lane->memory_bytes();
   metrics_.bytes = bytes;
   std::erase_if(lanes, [](const std::unique_ptr<Lane>& lane) { return lane->groups() == 0; });
-  bool is_merged = lanes.size() == 1 && !lanes[0]->has_distinct();
-  Task<void> emitting = lanes.empty() ? emit_of_no_rows(context, sink)
-                        : is_merged   ? pass_on_in_steps(metrics_, sink, 0, lanes[0]->finish(), context.chunk_rows())
-                                      : merge_lanes(context, account, lanes, sink);
-  co_await emitting;
+  if (lanes.empty()) {
+    Task<void> emitting = emit_of_no_rows(context, sink);
+    co_await emitting;
+  } else if (lanes.size() == 1 && !lanes[0]->has_distinct()) {
+    Task<void> emitting = pass_on_in_steps(metrics_, sink, 0, lanes[0]->finish(), context.chunk_rows());
+    co_await emitting;
+  } else {
+    Task<void> merging = merge_lanes(context, account, lanes, sink);
+    co_await merging;
+  }
 }
 
 Task<void> HashAggregateOperator::aggregate_input(RunContext& context, Lanes& lanes) {
