@@ -362,6 +362,7 @@ ExpressionPtr QueryBinder::ExpressionBinding::bind_cast(const ast::Cast& node, i
   ExpressionPtr cast = coerce(std::move(operand), type);
   // VARCHAR(n) and CHAR(n) truncate longer text.
   if (type.kind() == TypeKind::Varchar && !node.type.modifiers.empty()) {
+    if (node.type.modifiers[0] < 1) refuse_at("the length of a VARCHAR or CHAR must be at least 1", position);
     ExpressionPtr length = Expression::constant(ScalarValue::of_integer(TypeKind::BigInt, node.type.modifiers[0]), position);
     return make_call("left", {std::move(cast), std::move(length)}, position);
   }
