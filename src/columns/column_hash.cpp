@@ -2,6 +2,8 @@
 
 #include <ATen/ATen.h>
 
+#include <algorithm>
+
 #include "base/check.h"
 #include "columns/order_words.h"
 #include "kernels/ops/dictionary_gather.h"
@@ -13,6 +15,8 @@ namespace {
 
 // Arbitrary: collisions with hashes of values are resolved when keys are compared.
 constexpr int64_t kNullHash = 0x5bf03635d4a1c4bd;
+// Rows hashed between two looks at the token.
+constexpr int64_t kRowsPerPoll = 1 << 21;
 
 at::Tensor hash_values(const Column& column) {
   if (column.type().is_text()) return kernels::hash64_text(column.bytes(), column.begins(), column.ends());
@@ -27,12 +31,29 @@ at::Tensor hash_column(const Column& column) {
   return column.has_validity() ? hashes.masked_fill(column.validity().logical_not(), kNullHash) : hashes;
 }
 
-}  // namespace
-
-at::Tensor hash_rows(const std::vector<Column>& keys) {
-  ENSURE(!keys.empty());
+at::Tensor hash_strip(const std::vector<Column>& keys) {
   at::Tensor hashes = hash_column(keys[0]);
   for (size_t i = 1; i < keys.size(); ++i) hashes = kernels::hash64_combine(hashes, hash_column(keys[i]));
+  return hashes;
+}
+
+}  // namespace
+
+at::Tensor hash_rows(const std::vector<Column>& keys, const CancelToken& token) {
+  ENSURE(!keys.empty());
+  const int64_t rows = keys[0].rows();
+  int64_t step = kRowsPerPoll;
+  // The entries of a dictionary are hashed once a strip.
+  for (const Column& key : keys) step = std::max(step, key.is_dictionary() ? key.dictionary_column()->rows() : 0);
+  if (rows <= step || !keys[0].device().is_cpu()) return hash_strip(keys);
+  at::Tensor hashes = at::empty({rows}, at::kLong);
+  for (int64_t begin = 0; begin < rows; begin += step) {
+    token.throw_if_cancelled();
+    const int64_t count = std::min(step, rows - begin);
+    std::vector<Column> strip;
+    for (const Column& key : keys) strip.push_back(key.slice(begin, count));
+    hashes.narrow(0, begin, count).copy_(hash_strip(strip));
+  }
   return hashes;
 }
 

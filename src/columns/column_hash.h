@@ -3,12 +3,13 @@
 
 #include <vector>
 
+#include "base/cancel_token.h"
 #include "data/column.h"
 
 namespace pistachio {
 
-// int64 [rows]. At least one column.
-at::Tensor hash_rows(const std::vector<Column>& keys);
+// int64 [rows]. At least one column. Throws Cancelled soon after the token is cancelled.
+at::Tensor hash_rows(const std::vector<Column>& keys, const CancelToken& token = {});
 
 // Whether equal hashes imply equal values, NULL aside: true for types held in one integer, whose hash is a permutation of 64 bits.
 bool hash_is_exact(LogicalType type);

@@ -3,12 +3,13 @@
 
 #include <vector>
 
+#include "base/cancel_token.h"
 #include "data/column.h"
 
 namespace pistachio {
 
-// `pieces` has at least one column; all are of one type.
-Column concatenate_columns(const std::vector<Column>& pieces);
+// `pieces` has at least one column; all are of one type. Throws Cancelled soon after the token is cancelled.
+Column concatenate_columns(const std::vector<Column>& pieces, const CancelToken& token = {});
 
 // The same, but text with different dictionaries stays coded where that is shorter: the dictionaries are concatenated, so that an entry
 // can occur more than once.

@@ -4,6 +4,8 @@
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
+#include "base/error.h"
+
 namespace pistachio {
 namespace {
 
@@ -75,6 +77,25 @@ TEST(ConcatenateColumnsTest, MissingValidityMeansValid) {
   Column with = Column::fixed(TypeKind::BigInt, at::tensor({3}, at::kLong), at::zeros({1}, at::kBool));
   Column joined = concatenate_columns({without, with});
   EXPECT_EQ(joined.validity().sum().item<int64_t>(), 2);
+}
+
+// More than is copied between two looks at the token.
+TEST(ConcatenateColumnsTest, LargePiecesAgreeWithStockCat) {
+  at::Tensor numbers = at::arange(7'000'000, at::kLong);
+  Column with = Column::fixed(TypeKind::BigInt, numbers, numbers.remainder(3).ne(0));
+  Column without = Column::fixed(TypeKind::BigInt, numbers.slice(0, 5, 6'000'000));
+  Column joined = concatenate_columns({with, without, with.slice(1, 0), with.slice(10, 3)});
+  EXPECT_TRUE(at::equal(joined.values(), at::cat({numbers, without.values(), numbers.slice(0, 10, 13)})));
+  EXPECT_TRUE(at::equal(joined.validity(), at::cat({with.validity(), at::ones({without.rows()}, at::kBool), with.validity().slice(0, 10, 13)})));
+}
+
+TEST(ConcatenateColumnsTest, StopsWhenCancelled) {
+  CancelSource source;
+  source.cancel("enough");
+  Column numbers = Column::fixed(TypeKind::BigInt, at::arange(7'000'000, at::kLong));
+  EXPECT_THROW(concatenate_columns({numbers, numbers}, source.token()), Cancelled);
+  auto coded = Column::dictionary(at::zeros({20'000'000}, at::kInt), std::make_shared<const Column>(text_of({"red"})));
+  EXPECT_THROW(concatenate_columns({coded, coded}, source.token()), Cancelled);
 }
 
 }  // namespace

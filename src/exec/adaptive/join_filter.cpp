@@ -38,7 +38,7 @@ bool has_integer_bounds(const Column& key) {
 
 }  // namespace
 
-void JoinFilter::publish_local(const std::vector<Column>& keys) {
+void JoinFilter::publish_local(const std::vector<Column>& keys, const CancelToken& token) {
   if (keys[0].rows() == 0) return publish_nothing(true);
   ByteWriter note;
   note.put(Told::Keys);
@@ -56,7 +56,7 @@ void JoinFilter::publish_local(const std::vector<Column>& keys) {
   note.put<bool>(has_words);
   std::string text = note.take();
   if (has_words) {
-    at::Tensor hashes = hash_rows(keys);
+    at::Tensor hashes = hash_rows(keys, token);
     at::Tensor words = at::zeros({words_count_}, hashes.options());
     kernels::key_filter_add(words, hashes);
     words = words.to(at::kCPU);

@@ -24,7 +24,7 @@ class JoinFilter {
   explicit JoinFilter(int64_t words) : words_count_(words) {}
 
   // Builds the local filter from the keys of all build rows of this rank. Only the first call has an effect.
-  void publish_local(const std::vector<Column>& keys);
+  void publish_local(const std::vector<Column>& keys, const CancelToken& token = {});
   // There is no local filter: the build side was not run, or is not on this rank (then it has no rows).
   void publish_nothing(bool has_no_rows);
   // Waits for either of the above; returns the serialized local filter.

@@ -9,12 +9,29 @@
 
 namespace pistachio {
 
-at::Tensor with_room(const at::Tensor& tensor, int64_t used, int64_t rows) {
+namespace {
+
+constexpr int64_t kBytesPerStrip = 64 << 20;
+
+}  // namespace
+
+at::Tensor with_room(const at::Tensor& tensor, int64_t used, int64_t rows, const CancelToken& token) {
   if (tensor.size(0) >= rows) return tensor;
   std::vector<int64_t> shape = tensor.sizes().vec();
   shape[0] = std::max<int64_t>({rows, tensor.size(0) * 2, 64});
-  at::Tensor larger = at::zeros(shape, tensor.options());
-  if (used > 0) larger.narrow(0, 0, used).copy_(tensor.narrow(0, 0, used));
+  at::Tensor larger = at::empty(shape, tensor.options());
+  // Copied and cleared in strips: the first touch of gigabytes of memory takes seconds.
+  const int64_t row_bytes = static_cast<int64_t>(larger.nbytes()) / shape[0];
+  const int64_t step = std::max<int64_t>(1, kBytesPerStrip / row_bytes);
+  for (int64_t begin = 0; begin < used; begin += step) {
+    token.throw_if_cancelled();
+    const int64_t count = std::min(step, used - begin);
+    larger.narrow(0, begin, count).copy_(tensor.narrow(0, begin, count));
+  }
+  for (int64_t begin = used; begin < shape[0]; begin += step) {
+    token.throw_if_cancelled();
+    larger.narrow(0, begin, std::min(step, shape[0] - begin)).zero_();
+  }
   return larger;
 }
 
@@ -29,13 +46,13 @@ GrowingColumn::GrowingColumn(LogicalType type, at::Device device) : type_(type) 
   }
 }
 
-void GrowingColumn::append(const Column& column) {
+void GrowingColumn::append(const Column& column, const CancelToken& token) {
   if (column.rows() == 0) return;
   Column plain = decode_dictionary(column);
   int64_t total = rows_ + plain.rows();
   if (plain.has_validity() && !validity_.defined()) validity_ = at::ones({total}, plain.validity().options());
   if (validity_.defined()) {
-    validity_ = with_room(validity_, rows_, total);
+    validity_ = with_room(validity_, rows_, total, token);
     at::Tensor target = validity_.narrow(0, rows_, plain.rows());
     if (plain.has_validity()) {
       target.copy_(plain.validity());
@@ -45,15 +62,15 @@ void GrowingColumn::append(const Column& column) {
   }
   if (type_.is_text()) {
     auto [bytes, offsets] = kernels::text_compact(plain.bytes(), plain.begins(), plain.ends());
-    values_ = with_room(values_, rows_, total);
-    ends_ = with_room(ends_, rows_, total);
-    bytes_ = with_room(bytes_, text_bytes_, text_bytes_ + bytes.numel());
+    values_ = with_room(values_, rows_, total, token);
+    ends_ = with_room(ends_, rows_, total, token);
+    bytes_ = with_room(bytes_, text_bytes_, text_bytes_ + bytes.numel(), token);
     values_.narrow(0, rows_, plain.rows()).copy_(offsets.narrow(0, 0, plain.rows())).add_(text_bytes_);
     ends_.narrow(0, rows_, plain.rows()).copy_(offsets.narrow(0, 1, plain.rows())).add_(text_bytes_);
     bytes_.narrow(0, text_bytes_, bytes.numel()).copy_(bytes);
     text_bytes_ += bytes.numel();
   } else {
-    values_ = with_room(values_, rows_, total);
+    values_ = with_room(values_, rows_, total, token);
     values_.narrow(0, rows_, plain.rows()).copy_(plain.values());
   }
   rows_ = total;

@@ -1,6 +1,7 @@
 // A column with spare capacity, so that appending rows is amortized O(1). Not thread-safe.
 #pragma once
 
+#include "base/cancel_token.h"
 #include "data/column.h"
 
 namespace pistachio {
@@ -9,8 +10,8 @@ class GrowingColumn {
  public:
   GrowingColumn(LogicalType type, at::Device device);
 
-  // Dictionary-coded columns are decoded.
-  void append(const Column& column);
+  // Dictionary-coded columns are decoded. Throws Cancelled soon after the token is cancelled; the column is unusable then.
+  void append(const Column& column, const CancelToken& token = {});
   // What is there now; shares memory with this object and is valid until the next append.
   Column view() const;
   int64_t rows() const { return rows_; }
@@ -26,7 +27,7 @@ class GrowingColumn {
   at::Tensor validity_;  // undefined while there are no NULLs
 };
 
-// The tensor, or a larger copy of it filled up with zeros, that has at least `rows` rows.
-at::Tensor with_room(const at::Tensor& tensor, int64_t used, int64_t rows);
+// The tensor, or a larger copy of it filled up with zeros, that has at least `rows` rows. Throws Cancelled soon after the token is cancelled.
+at::Tensor with_room(const at::Tensor& tensor, int64_t used, int64_t rows, const CancelToken& token = {});
 
 }  // namespace pistachio

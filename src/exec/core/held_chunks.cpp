@@ -25,14 +25,15 @@ void HeldChunks::add(const Chunk& chunk) {
   bytes_ += bytes;
 }
 
-Chunk concatenate_chunks(const std::vector<Chunk>& chunks, const std::vector<LogicalType>& types, at::Device device) {
+Chunk concatenate_chunks(const std::vector<Chunk>& chunks, const std::vector<LogicalType>& types, at::Device device,
+                         const CancelToken& token) {
   std::vector<Column> columns;
   int64_t rows = 0;
   for (const Chunk& chunk : chunks) rows += chunk.rows();
   for (size_t i = 0; i < types.size(); ++i) {
     std::vector<Column> pieces;
     for (const Chunk& chunk : chunks) pieces.push_back(chunk.column(i));
-    columns.push_back(pieces.empty() ? null_column(types[i], 0, device) : concatenate_columns(pieces));
+    columns.push_back(pieces.empty() ? null_column(types[i], 0, device) : concatenate_columns(pieces, token));
   }
   return Chunk(std::move(columns), rows, device);
 }

@@ -5,6 +5,7 @@
 #include <set>
 #include <vector>
 
+#include "base/cancel_token.h"
 #include "data/chunk.h"
 #include "memory/memory_account.h"
 #include "memory/reservation.h"
@@ -34,7 +35,8 @@ class HeldChunks {
   int64_t bytes_ = 0;
 };
 
-// All chunks end to end, as one; types and device for the case that there are none.
-Chunk concatenate_chunks(const std::vector<Chunk>& chunks, const std::vector<LogicalType>& types, at::Device device);
+// All chunks end to end, as one; types and device for the case that there are none. Throws Cancelled soon after the token is cancelled.
+Chunk concatenate_chunks(const std::vector<Chunk>& chunks, const std::vector<LogicalType>& types, at::Device device,
+                         const CancelToken& token = {});
 
 }  // namespace pistachio

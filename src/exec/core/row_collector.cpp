@@ -19,22 +19,22 @@ int64_t RowCollector::bytes() const {
   return bytes;
 }
 
-void RowCollector::keep_only(HeldChunks& lane, const std::vector<LogicalType>& types, at::Device device,
+void RowCollector::keep_only(HeldChunks& lane, const std::vector<LogicalType>& types, at::Device device, const CancelToken& token,
                              const std::function<at::Tensor(const Chunk&)>& choose) {
-  Chunk all = concatenate_chunks(lane.chunks(), types, device);
+  Chunk all = concatenate_chunks(lane.chunks(), types, device, token);
   Chunk kept = take_rows(all, choose(all));
   lane = HeldChunks(account_);
   lane.add(kept);
 }
 
-RowCollector::Rows RowCollector::take_all(const std::vector<LogicalType>& types, at::Device device) {
+RowCollector::Rows RowCollector::take_all(const std::vector<LogicalType>& types, at::Device device, const CancelToken& token) {
   // While the pieces are joined, both forms are there.
   int64_t kept = bytes();
   std::vector<Reservation> memory;
   memory.push_back(account_.reserve_now(kept, ReservationKind::Held));
   std::vector<Chunk> chunks;
   for (HeldChunks& lane : lanes_) chunks.insert(chunks.end(), lane.chunks().begin(), lane.chunks().end());
-  Rows rows{concatenate_chunks(chunks, types, device), std::move(memory)};
+  Rows rows{concatenate_chunks(chunks, types, device, token), std::move(memory)};
   // Dictionaries that differ are decoded on the way.
   int64_t more = rows.chunk.memory_bytes() - kept;
   if (more > 0) rows.memory.push_back(account_.reserve_now(more, ReservationKind::Held));

@@ -17,16 +17,16 @@ class RowCollector : public ChunkSink {
   int64_t bytes() const;
   std::vector<HeldChunks>& lanes() { return lanes_; }
 
-  // All rows end to end, and what pays for them. Nothing is kept afterwards.
+  // All rows end to end, and what pays for them. Nothing is kept afterwards. Throws Cancelled soon after the token is cancelled.
   struct Rows {
     Chunk chunk;
     std::vector<Reservation> memory;
   };
-  Rows take_all(const std::vector<LogicalType>& types, at::Device device);
+  Rows take_all(const std::vector<LogicalType>& types, at::Device device, const CancelToken& token);
 
  protected:
   // Of what a lane holds only the rows that `choose` gives (int64) stay.
-  void keep_only(HeldChunks& lane, const std::vector<LogicalType>& types, at::Device device,
+  void keep_only(HeldChunks& lane, const std::vector<LogicalType>& types, at::Device device, const CancelToken& token,
                  const std::function<at::Tensor(const Chunk&)>& choose);
 
   MemoryAccount account_;

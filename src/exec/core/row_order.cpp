@@ -1,9 +1,8 @@
 #include "exec/core/row_order.h"
 
-#include "base/error.h"
 #include "exec/core/sort_words.h"
+#include "exec/core/stoppable_call.h"
 #include "kernels/ops/sort_order.h"
-#include "kernels/ops/stop_flag.h"
 
 namespace pistachio {
 
@@ -20,8 +19,8 @@ std::vector<ExpressionPtr> expressions_of(const std::vector<SortKey>& keys) {
 RowOrder::RowOrder(std::vector<SortKey> keys, const std::vector<ColumnId>& layout)
     : keys_(std::move(keys)), evaluator_(expressions_of(keys_), layout) {}
 
-Chunk RowOrder::key_values(const Chunk& rows) const {
-  return Chunk(evaluator_.evaluate(rows), rows.rows(), rows.device());
+Chunk RowOrder::key_values(const Chunk& rows, const CancelToken& token) const {
+  return Chunk(evaluator_.evaluate(rows, token), rows.rows(), rows.device());
 }
 
 std::vector<at::Tensor> RowOrder::words_of(const Chunk& key_values, const at::Tensor& stop) const {
@@ -32,14 +31,7 @@ std::vector<at::Tensor> RowOrder::words_of(const Chunk& key_values, const at::Te
 }
 
 at::Tensor RowOrder::order_of(const Chunk& rows, const CancelToken& token) const {
-  kernels::StopFlag stop;
-  CancelCallback stop_with_token(token, [&stop] { stop.set(); });
-  try {
-    return kernels::sort_order(words_of(key_values(rows), stop.tensor()), stop.tensor());
-  } catch (const Cancelled&) {
-    token.throw_if_cancelled();  // with its reason
-    throw;
-  }
+  return call_stoppable(token, [&](const at::Tensor& stop) { return kernels::sort_order(words_of(key_values(rows, token), stop), stop); });
 }
 
 }  // namespace pistachio

@@ -17,7 +17,7 @@ class RowOrder {
   // int64 [rows]: the row numbers in the wanted order; equal rows keep theirs. Throws Cancelled soon after the token is cancelled.
   at::Tensor order_of(const Chunk& rows, const CancelToken& token = {}) const;
   // The values of the keys, as a chunk: enough to compare rows by.
-  Chunk key_values(const Chunk& rows) const;
+  Chunk key_values(const Chunk& rows, const CancelToken& token = {}) const;
   // Words (int64 [rows] each, the most significant first) whose order is the wanted one. Comparable only inside one call: those of text
   // are ranks. `stop` as in kernels/ops/stop_flag.h.
   std::vector<at::Tensor> words_of(const Chunk& key_values, const at::Tensor& stop = {}) const;

@@ -10,6 +10,7 @@
 #include "exec/core/row_collector.h"
 #include "exec/core/row_order.h"
 #include "exec/core/sort_words.h"
+#include "exec/core/stoppable_call.h"
 #include "kernels/ops/sort_order.h"
 
 namespace pistachio {
@@ -45,15 +46,16 @@ class GroupLimitOperator::Collector final : public RowCollector {
   }
 
   Task<void> consume(int lane, Chunk chunk) override {
+    const TaskContext& task = co_await current_context();
     WorkTimer timer(owner_.metrics_);
     size_t own = static_cast<size_t>(lane);
     lanes_[own].add(chunk);
     if (wanted_ && lanes_[own].rows() > most_[own]) {
-      keep_only(lanes_[own], owner_.types_, device_, [this](const Chunk& all) { return owner_.rows_at(all, 0, wanted_); });
+      auto best = [&](const Chunk& all) { return owner_.rows_at(all, 0, wanted_, task.token); };
+      keep_only(lanes_[own], owner_.types_, device_, task.token, best);
       // Twice what is left: the work stays in proportion to the rows that arrive.
       most_[own] = std::max(least_, 2 * lanes_[own].rows());
     }
-    co_return;
   }
 
  private:
@@ -74,13 +76,15 @@ GroupLimitOperator::GroupLimitOperator(OperatorPtr input, PhysicalGroupLimit pla
   }
 }
 
-at::Tensor GroupLimitOperator::rows_at(const Chunk& rows, int64_t first, std::optional<int64_t> count) const {
-  std::vector<at::Tensor> words;
-  for (size_t place : group_places_) append_sort_words(rows.column(place), false, false, words);
-  std::vector<at::Tensor> group_words = words;
-  RowOrder by_keys(plan_.keys, layout_);
-  for (at::Tensor& word : by_keys.words_of(by_keys.key_values(rows))) words.push_back(std::move(word));
-  at::Tensor order = kernels::sort_order(words);
+at::Tensor GroupLimitOperator::rows_at(const Chunk& rows, int64_t first, std::optional<int64_t> count, const CancelToken& token) const {
+  std::vector<at::Tensor> group_words;
+  at::Tensor order = call_stoppable(token, [&](const at::Tensor& stop) {
+    for (size_t place : group_places_) append_sort_words(rows.column(place), false, false, group_words, stop);
+    std::vector<at::Tensor> words = group_words;
+    RowOrder by_keys(plan_.keys, layout_);
+    for (at::Tensor& word : by_keys.words_of(by_keys.key_values(rows, token), stop)) words.push_back(std::move(word));
+    return kernels::sort_order(words, stop);
+  });
   at::Tensor numbers = at::arange(order.numel(), order.options());
   at::Tensor first_of_group = std::get<0>(numbers.masked_fill(group_begins(group_words, order).logical_not(), 0).cummax(0));
   at::Tensor places = numbers - first_of_group;
@@ -95,11 +99,12 @@ Task<void> GroupLimitOperator::produce(RunContext& context, ChunkSink& sink) {
   Task<void> reading = input_->produce(context, collector);
   co_await reading;
   metrics_.bytes = collector.bytes();
-  RowCollector::Rows all = collector.take_all(types_, context.device);
+  const TaskContext& task = co_await current_context();
+  RowCollector::Rows all = collector.take_all(types_, context.device, task.token);
   if (all.chunk.rows() == 0) co_return;
   int64_t words = static_cast<int64_t>(plan_.groups.size() + plan_.keys.size() + 2);
   Reservation for_words = collector.account().reserve_now(all.chunk.rows() * 16 * words, ReservationKind::Held);
-  at::Tensor rows = rows_at(all.chunk, plan_.offset, plan_.limit);
+  at::Tensor rows = rows_at(all.chunk, plan_.offset, plan_.limit, task.token);
   int64_t step = context.chunk_rows();
   for (int64_t begin = 0; begin < rows.numel() && !sink.is_full(); begin += step) {
     at::Tensor part = rows.slice(0, begin, std::min(begin + step, rows.numel()));

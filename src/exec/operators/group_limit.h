@@ -19,7 +19,7 @@ class GroupLimitOperator final : public Operator {
   class Collector;
 
   // int64: the rows whose place in their group is in [first, first + count); nothing: all from the first on.
-  at::Tensor rows_at(const Chunk& rows, int64_t first, std::optional<int64_t> count) const;
+  at::Tensor rows_at(const Chunk& rows, int64_t first, std::optional<int64_t> count, const CancelToken& token) const;
 
   OperatorPtr input_;
   PhysicalGroupLimit plan_;

@@ -8,6 +8,7 @@
 #include "columns/column_compare.h"
 #include "columns/column_hash.h"
 #include "columns/row_selection.h"
+#include "exec/core/stoppable_call.h"
 #include "kernels/ops/compress.h"
 #include "kernels/ops/group_assign.h"
 #include "kernels/ops/hash64.h"
@@ -18,6 +19,7 @@ namespace {
 
 constexpr int64_t kFirstCapacity = 1024;  // 16 KiB: fits the first cache
 constexpr int kMostAttempts = 64;
+constexpr int64_t kRowsPerStrip = 1 << 20;  // between two looks at the token
 
 }  // namespace
 
@@ -27,17 +29,28 @@ GroupTable::GroupTable(const std::vector<LogicalType>& types, at::Device device)
   exact_ = types.size() == 1 && hash_is_exact(types[0]);
 }
 
-at::Tensor GroupTable::assign(const std::vector<Column>& keys, int64_t rows) {
+at::Tensor GroupTable::assign(const std::vector<Column>& keys, int64_t rows, const CancelToken& token) {
   if (keys_.empty()) {
     groups_ = std::max<int64_t>(groups_, rows > 0 ? 1 : 0);
     return at::zeros({rows}, slots_.options());
   }
-  return assign_hashes(keys, hash_rows(keys), 0);
+  const at::Tensor hashes = hash_rows(keys, token);
+  // A GPU takes all rows at once: strips would cost it launches.
+  if (rows <= kRowsPerStrip || !hashes.is_cpu()) return assign_strip(keys, hashes, 0, token);
+  at::Tensor ids = at::empty({rows}, hashes.options());
+  for (int64_t begin = 0; begin < rows; begin += kRowsPerStrip) {
+    token.throw_if_cancelled();
+    const int64_t count = std::min(kRowsPerStrip, rows - begin);
+    std::vector<Column> strip;
+    for (const Column& key : keys) strip.push_back(key.slice(begin, count));
+    ids.narrow(0, begin, count).copy_(assign_strip(strip, hashes.narrow(0, begin, count), 0, token));
+  }
+  return ids;
 }
 
-at::Tensor GroupTable::assign_hashes(const std::vector<Column>& keys, const at::Tensor& hashes, int attempt) {
+at::Tensor GroupTable::assign_strip(const std::vector<Column>& keys, const at::Tensor& hashes, int attempt, const CancelToken& token) {
   ENSURE_LT(attempt, kMostAttempts);
-  at::Tensor ids = find_or_add(keys, hashes);
+  at::Tensor ids = find_or_add(keys, hashes, token);
   // The hash of NULL is not part of the permutation.
   if (exact_ && !keys[0].has_validity() && !keys_[0].view().has_validity()) return ids;
   at::Tensor equal = at::ones({ids.numel()}, ids.options().dtype(at::kBool));
@@ -48,24 +61,24 @@ at::Tensor GroupTable::assign_hashes(const std::vector<Column>& keys, const at::
   for (const Column& key : keys) other_keys.push_back(select_rows(key, others));
   at::Tensor other_hashes =
       kernels::hash64_combine(kernels::compress(hashes, others), at::full({kernels::count_true(others)}, attempt + 1, hashes.options()));
-  ids.masked_scatter_(others, assign_hashes(other_keys, other_hashes, attempt + 1));
+  ids.masked_scatter_(others, assign_strip(other_keys, other_hashes, attempt + 1, token));
   return ids;
 }
 
-at::Tensor GroupTable::find_or_add(const std::vector<Column>& keys, const at::Tensor& hashes) {
+at::Tensor GroupTable::find_or_add(const std::vector<Column>& keys, const at::Tensor& hashes, const CancelToken& token) {
   std::vector<at::Tensor> all_ids;
   int64_t done = 0;
   while (true) {
     int64_t capacity = slots_.size(0);
     auto [ids, first_rows] = kernels::group_assign(slots_, groups_, capacity / 2, hashes, done);
     if (first_rows.numel() > 0) {
-      for (size_t i = 0; i < keys.size(); ++i) keys_[i].append(take_rows(keys[i], first_rows));
+      for (size_t i = 0; i < keys.size(); ++i) keys_[i].append(take_rows(keys[i], first_rows), token);
       groups_ += first_rows.numel();
     }
     done += ids.numel();
     all_ids.push_back(std::move(ids));
     if (done >= hashes.numel()) break;
-    slots_ = kernels::group_rehash(slots_, capacity * 4);
+    slots_ = call_stoppable(token, [&](const at::Tensor& stop) { return kernels::group_rehash(slots_, capacity * 4, stop); });
   }
   return all_ids.size() == 1 ? all_ids[0] : at::cat(all_ids);
 }

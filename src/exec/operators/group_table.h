@@ -12,16 +12,16 @@ class GroupTable {
  public:
   GroupTable(const std::vector<LogicalType>& types, at::Device device);
 
-  // int64 [rows]: the group of each row.
-  at::Tensor assign(const std::vector<Column>& keys, int64_t rows);
+  // int64 [rows]: the group of each row. Throws Cancelled soon after the token is cancelled; the table is unusable then.
+  at::Tensor assign(const std::vector<Column>& keys, int64_t rows, const CancelToken& token = {});
   int64_t groups() const { return groups_; }
   // A row for each group; valid until the next assign.
   std::vector<Column> keys() const;
   int64_t memory_bytes() const;
 
  private:
-  at::Tensor assign_hashes(const std::vector<Column>& keys, const at::Tensor& hashes, int attempt);
-  at::Tensor find_or_add(const std::vector<Column>& keys, const at::Tensor& hashes);
+  at::Tensor assign_strip(const std::vector<Column>& keys, const at::Tensor& hashes, int attempt, const CancelToken& token);
+  at::Tensor find_or_add(const std::vector<Column>& keys, const at::Tensor& hashes, const CancelToken& token);
 
   bool exact_ = false;
   at::Tensor slots_;

@@ -10,6 +10,7 @@
 #include "columns/decode_dictionary.h"
 #include "columns/row_selection.h"
 #include "exec/core/fault_hook.h"
+#include "exec/core/stoppable_call.h"
 #include "exec/operators/aggregate_state.h"
 #include "exec/operators/group_table.h"
 #include "expr/expression_evaluator.h"
@@ -23,6 +24,7 @@ namespace {
 // Fewer groups than this are merged in one go; partitioning would only cost.
 constexpr int64_t kSmallMerge = 4096;
 constexpr int64_t kPartitionBits = 6;
+constexpr int64_t kMergedRowsPerPoll = 1 << 20;
 
 // Memory of tables that grow. Reserved after a chunk was added: how many groups are new is not known before.
 class GrowingReservation {
@@ -99,10 +101,11 @@ struct RowPartitions {
 };
 
 // The first `keys` columns are those of the group; 2^bits partitions.
-RowPartitions partition_by_group(std::vector<Column> columns, size_t keys, int64_t rows, int64_t bits, at::Device device) {
+RowPartitions partition_by_group(std::vector<Column> columns, size_t keys, int64_t rows, int64_t bits, at::Device device,
+                                 const CancelToken& token) {
   columns.erase(columns.begin() + static_cast<std::ptrdiff_t>(keys), columns.end());
-  at::Tensor hashes = columns.empty() ? at::zeros({rows}, at::TensorOptions(at::kLong).device(device)) : hash_rows(columns);
-  auto [order, offsets] = kernels::partition_rows(hashes, bits);
+  at::Tensor hashes = columns.empty() ? at::zeros({rows}, at::TensorOptions(at::kLong).device(device)) : hash_rows(columns, token);
+  auto [order, offsets] = call_stoppable(token, [&](const at::Tensor& stop) { return kernels::partition_rows(hashes, bits, stop); });
   return {std::move(order), std::move(offsets)};
 }
 
@@ -130,7 +133,7 @@ class HashAggregateOperator::Lane {
     std::vector<Column> columns = evaluator.evaluate(chunk, token);
     size_t keys = owner_.groups_.size();
     std::vector<Column> key_columns(columns.begin(), columns.begin() + static_cast<std::ptrdiff_t>(keys));
-    at::Tensor ids = groups_.assign(key_columns, chunk.rows());
+    at::Tensor ids = groups_.assign(key_columns, chunk.rows(), token);
     for (size_t i = 0; i < states_.size(); ++i) {
       token.throw_if_cancelled();
       states_[i]->set_groups(groups_.groups());
@@ -152,7 +155,7 @@ class HashAggregateOperator::Lane {
         std::vector<Column> rows;
         for (const Column& key : key_columns) rows.push_back(mask.defined() ? select_rows(key, mask) : key);
         rows.push_back(argument);
-        distinct_[i]->assign(rows, argument.rows());
+        distinct_[i]->assign(rows, argument.rows(), token);
       } else {
         argument = decode_dictionary(argument);
         states_[i]->update(own_ids, &argument);
@@ -173,7 +176,7 @@ class HashAggregateOperator::Lane {
   const GroupTable* distinct(size_t call) const { return distinct_[call].get(); }
   int64_t memory_bytes() const { return memory_.covered(); }
 
-  Chunk finish() const { return owner_.results(keys(), states_, groups(), device_); }
+  Chunk finish(const CancelToken& token) const { return owner_.results(keys(), states_, groups(), device_, token); }
 
  private:
   const HashAggregateOperator& owner_;
@@ -222,11 +225,32 @@ class HashAggregateOperator::Partition {
     }
   }
 
-  void add_groups(const Lane& lane, const at::Tensor& rows) {
-    if (rows.numel() == 0) return;
+  // In strips, so that cancellation is noticed.
+  void add(const Lane& lane, const LaneSplit& split, int64_t partition, const CancelToken& token) {
+    for_each_strip(split.groups.rows(partition), token, [&](const at::Tensor& rows) { add_groups(lane, rows, token); });
+    for (size_t call = 0; call < sets_.size(); ++call) {
+      if (!sets_[call]) continue;
+      for_each_strip(split.sets[call].rows(partition), token, [&](const at::Tensor& rows) { add_distinct(lane, call, rows, token); });
+    }
+  }
+
+  Chunk finish(const CancelToken& token) const { return owner_.results(groups_.keys(), states_, groups_.groups(), device_, token); }
+
+ private:
+  template <typename Body>
+  void for_each_strip(const at::Tensor& rows, const CancelToken& token, const Body& body) {
+    // A GPU takes all rows at once.
+    const int64_t step = device_.is_cpu() ? kMergedRowsPerPoll : std::max<int64_t>(rows.numel(), 1);
+    for (int64_t begin = 0; begin < rows.numel(); begin += step) {
+      token.throw_if_cancelled();
+      body(rows.slice(0, begin, std::min(begin + step, rows.numel())));
+    }
+  }
+
+  void add_groups(const Lane& lane, const at::Tensor& rows, const CancelToken& token) {
     std::vector<Column> keys;
     for (const Column& key : lane.keys()) keys.push_back(take_rows(key, rows));
-    at::Tensor ids = groups_.assign(keys, rows.numel());
+    at::Tensor ids = groups_.assign(keys, rows.numel(), token);
     for (size_t i = 0; i < states_.size(); ++i) {
       states_[i]->set_groups(groups_.groups());
       if (!sets_[i]) states_[i]->add(ids, lane.state(i).columns_of(rows));
@@ -234,17 +258,16 @@ class HashAggregateOperator::Partition {
     cover();
   }
 
-  void add_distinct(const Lane& lane, size_t call, const at::Tensor& rows) {
-    if (rows.numel() == 0) return;
+  void add_distinct(const Lane& lane, size_t call, const at::Tensor& rows, const CancelToken& token) {
     std::vector<Column> keys;
     for (const Column& key : lane.distinct(call)->keys()) keys.push_back(take_rows(key, rows));
     Column argument = keys.back();
     keys.pop_back();
-    at::Tensor ids = groups_.assign(keys, rows.numel());
+    at::Tensor ids = groups_.assign(keys, rows.numel(), token);
     states_[call]->set_groups(groups_.groups());
     // New ones get the next numbers in the order they are met.
     int64_t before = sets_[call]->groups();
-    sets_[call]->assign({Column::fixed(TypeKind::BigInt, ids), argument}, rows.numel());
+    sets_[call]->assign({Column::fixed(TypeKind::BigInt, ids), argument}, rows.numel(), token);
     std::vector<Column> members = sets_[call]->keys();
     int64_t added = sets_[call]->groups() - before;
     Column fresh = members[1].slice(before, added);
@@ -252,9 +275,6 @@ class HashAggregateOperator::Partition {
     cover();
   }
 
-  Chunk finish() const { return owner_.results(groups_.keys(), states_, groups_.groups(), device_); }
-
- private:
   void cover() {
     int64_t bytes = groups_.memory_bytes();
     for (const auto& state : states_) bytes += state->memory_bytes();
@@ -289,16 +309,20 @@ HashAggregateOperator::HashAggregateOperator(OperatorPtr input, std::vector<Colu
 }
 
 Chunk HashAggregateOperator::results(std::vector<Column> keys, const std::vector<std::unique_ptr<AggregateState>>& states, int64_t groups,
-                                     at::Device device) const {
+                                     at::Device device, const CancelToken& token) const {
   for (const auto& state : states) state->set_groups(groups);
   if (stage_ == AggregateStage::Partial) {
     for (const auto& state : states) {
+      token.throw_if_cancelled();
       for (Column& column : state->columns_of(at::arange(groups, at::TensorOptions(at::kLong).device(device))))
         keys.push_back(std::move(column));
     }
     return Chunk(std::move(keys), groups, device);
   }
-  for (size_t i = 0; i < calls_.size(); ++i) keys.push_back(states[state_of_call_[i]]->finish(calls_[i], groups));
+  for (size_t i = 0; i < calls_.size(); ++i) {
+    token.throw_if_cancelled();
+    keys.push_back(states[state_of_call_[i]]->finish(calls_[i], groups));
+  }
   return Chunk(std::move(keys), groups, device);
 }
 
@@ -314,11 +338,12 @@ Task<void> HashAggregateOperator::produce(RunContext& context, ChunkSink& sink) 
   for (const auto& lane : lanes) bytes += lane->memory_bytes();
   metrics_.bytes = bytes;
   std::erase_if(lanes, [](const std::unique_ptr<Lane>& lane) { return lane->groups() == 0; });
+  const TaskContext& task = co_await current_context();
   if (lanes.empty()) {
     Task<void> emitting = emit_of_no_rows(context, sink);
     co_await emitting;
   } else if (lanes.size() == 1 && !lanes[0]->has_distinct()) {
-    Task<void> emitting = pass_on_in_steps(metrics_, sink, 0, lanes[0]->finish(), context.chunk_rows());
+    Task<void> emitting = pass_on_in_steps(metrics_, sink, 0, lanes[0]->finish(task.token), context.chunk_rows());
     co_await emitting;
   } else {
     Task<void> merging = merge_lanes(context, account, lanes, sink);
@@ -346,36 +371,32 @@ Task<void> HashAggregateOperator::emit_of_no_rows(RunContext& context, ChunkSink
   if (!groups_.empty() || stage_ == AggregateStage::Partial) co_return;
   std::vector<std::unique_ptr<AggregateState>> states;
   for (const AggregateCall& call : running_) states.push_back(make_aggregate_state(call, context.device));
-  Task<void> passing = pass_on(metrics_, sink, 0, results({}, states, 1, context.device));
+  Task<void> passing = pass_on(metrics_, sink, 0, results({}, states, 1, context.device, {}));
   co_await passing;
 }
 
-std::vector<HashAggregateOperator::LaneSplit> HashAggregateOperator::split_lanes(const Lanes& lanes, int64_t bits, at::Device device) {
+std::vector<HashAggregateOperator::LaneSplit> HashAggregateOperator::split_lanes(const Lanes& lanes, int64_t bits, at::Device device,
+                                                                                  const CancelToken& token) {
   std::vector<LaneSplit> splits;
   for (const auto& lane : lanes) {
     WorkTimer timer(metrics_);
     LaneSplit& split = splits.emplace_back();
-    split.groups = partition_by_group(lane->keys(), groups_.size(), lane->groups(), bits, device);
+    split.groups = partition_by_group(lane->keys(), groups_.size(), lane->groups(), bits, device, token);
     split.sets.resize(running_.size());
     for (size_t call = 0; call < running_.size(); ++call) {
       const GroupTable* set = lane->distinct(call);
-      if (set != nullptr) split.sets[call] = partition_by_group(set->keys(), groups_.size(), set->groups(), bits, device);
+      if (set != nullptr) split.sets[call] = partition_by_group(set->keys(), groups_.size(), set->groups(), bits, device, token);
     }
   }
   return splits;
 }
 
 Chunk HashAggregateOperator::merge_partition(const RunContext& context, const MemoryAccount& account, const Lanes& lanes,
-                                             const std::vector<LaneSplit>& splits, int64_t partition) {
+                                             const std::vector<LaneSplit>& splits, int64_t partition, const CancelToken& token) {
   WorkTimer timer(metrics_);
   Partition merged(*this, account, context.device);
-  for (size_t lane = 0; lane < lanes.size(); ++lane) {
-    merged.add_groups(*lanes[lane], splits[lane].groups.rows(partition));
-    for (size_t call = 0; call < running_.size(); ++call) {
-      if (lanes[lane]->distinct(call) != nullptr) merged.add_distinct(*lanes[lane], call, splits[lane].sets[call].rows(partition));
-    }
-  }
-  return merged.finish();
+  for (size_t lane = 0; lane < lanes.size(); ++lane) merged.add(*lanes[lane], splits[lane], partition, token);
+  return merged.finish(token);
 }
 
 Task<void> HashAggregateOperator::merge_lanes(RunContext& context, const MemoryAccount& account, const Lanes& lanes, ChunkSink& sink) {
@@ -383,10 +404,12 @@ Task<void> HashAggregateOperator::merge_lanes(RunContext& context, const MemoryA
   for (const auto& lane : lanes) total += lane->groups();
   // A GPU merges all groups at once: partitions are for cores, and would cost it thousands of launches.
   int64_t bits = total < kSmallMerge || groups_.empty() || !context.device.is_cpu() ? 0 : kPartitionBits;
-  std::vector<LaneSplit> splits = split_lanes(lanes, bits, context.device);
+  const TaskContext& task = co_await current_context();
+  const CancelToken& token = task.token;
+  std::vector<LaneSplit> splits = split_lanes(lanes, bits, context.device, token);
   int64_t step = context.chunk_rows();
   auto merge_and_emit = [&](int lane, int64_t partition) -> Task<void> {
-    Chunk merged = merge_partition(context, account, lanes, splits, partition);
+    Chunk merged = merge_partition(context, account, lanes, splits, partition, token);
     Task<void> emitting = pass_on_in_steps(metrics_, sink, lane, std::move(merged), step);
     co_await emitting;
   };

@@ -28,13 +28,13 @@ class HashAggregateOperator final : public Operator {
   Task<void> emit_of_no_rows(RunContext& context, ChunkSink& sink);
   // Merges the tables of the lanes by partition and emits each partition.
   Task<void> merge_lanes(RunContext& context, const MemoryAccount& account, const Lanes& lanes, ChunkSink& sink);
-  std::vector<LaneSplit> split_lanes(const Lanes& lanes, int64_t bits, at::Device device);
+  std::vector<LaneSplit> split_lanes(const Lanes& lanes, int64_t bits, at::Device device, const CancelToken& token);
   Chunk merge_partition(const RunContext& context, const MemoryAccount& account, const Lanes& lanes, const std::vector<LaneSplit>& splits,
-                        int64_t partition);
+                        int64_t partition, const CancelToken& token);
 
   // One row for each group: the keys, then the results of the calls (Partial: the columns of the states).
   Chunk results(std::vector<Column> keys, const std::vector<std::unique_ptr<AggregateState>>& states, int64_t groups,
-                at::Device device) const;
+                at::Device device, const CancelToken& token) const;
 
   OperatorPtr input_;
   AggregateStage stage_;

@@ -6,6 +6,7 @@
 
 #include "columns/order_words.h"
 #include "columns/row_selection.h"
+#include "exec/core/stoppable_call.h"
 #include "exec/operators/key_groups.h"
 #include "exec/operators/key_table.h"
 #include "exec/operators/mark_candidates.h"
@@ -37,16 +38,16 @@ bool asks_for_any_match(const PhysicalJoin& join) {
 class HashCandidates final : public JoinCandidates {
  public:
   HashCandidates(const PhysicalJoin& join, const std::vector<ColumnId>& left_layout, const std::vector<ColumnId>& right_layout,
-                 const Chunk& build, const MemoryAccount& account, at::Device device)
+                 const Chunk& build, const MemoryAccount& account, at::Device device, const CancelToken& token)
       : left_(side_of(join.keys, &JoinKey::left), left_layout) {
-    std::vector<Column> keys = ExpressionEvaluator(side_of(join.keys, &JoinKey::right), right_layout).evaluate(build);
-    table_.emplace(join.keys, keys, account);
+    std::vector<Column> keys = ExpressionEvaluator(side_of(join.keys, &JoinKey::right), right_layout).evaluate(build, token);
+    table_.emplace(join.keys, keys, account, token);
     if (!asks_for_any_match(join) || table_->mean_candidates() < kManyCandidates) return;
-    KeyGroups groups = group_rows(keys, build.rows(), device, account);
+    KeyGroups groups = group_rows(keys, build.rows(), device, account, token);
     memory_ = account.reserve_now(build.rows() * 8, ReservationKind::Held);
     groups_ = std::move(groups.group_of);
     for (Column& key : keys) key = take_rows(key, groups.row_of);
-    table_.emplace(join.keys, std::move(keys), account);
+    table_.emplace(join.keys, std::move(keys), account, token);
   }
 
   std::unique_ptr<Search> search(const Chunk& left) const override { return table_->search(left_.evaluate(left)); }
@@ -93,11 +94,11 @@ class SpanSearch final : public JoinCandidates::Search {
 class RangeCandidates final : public JoinCandidates {
  public:
   RangeCandidates(const PhysicalJoin& join, const std::vector<ColumnId>& left_layout, const std::vector<ColumnId>& right_layout,
-                  const Chunk& build, const MemoryAccount& account)
+                  const Chunk& build, const MemoryAccount& account, const CancelToken& token)
       : bounds_(join.bounds),
         left_(side_of(join.bounds, &JoinBound::left), left_layout),
         memory_(account.reserve_now(build.rows() * 48, ReservationKind::Held)) {  // order, words, and what sorting them takes
-    std::vector<Column> values = ExpressionEvaluator(side_of(join.bounds, &JoinBound::right), right_layout).evaluate(build);
+    std::vector<Column> values = ExpressionEvaluator(side_of(join.bounds, &JoinBound::right), right_layout).evaluate(build, token);
     at::Tensor valid;
     for (const Column& value : values) valid = both_valid(valid, value.validity());
     std::vector<at::Tensor> words;
@@ -105,7 +106,7 @@ class RangeCandidates final : public JoinCandidates {
     if (valid.defined()) {
       for (at::Tensor& word : words) word = kernels::compress(word, valid);
     }
-    order_ = kernels::sort_order({words[0]});
+    order_ = call_stoppable(token, [&](const at::Tensor& stop) { return kernels::sort_order({words[0]}, stop); });
     for (at::Tensor& word : words) word = word.index_select(0, order_);
     ordered_ = words[0];
     if (words.size() > 1) greatest_ = std::get<0>(words[1].cummax(0));
@@ -160,11 +161,11 @@ std::unique_ptr<JoinCandidates::Search> search_all(int64_t left_rows, int64_t bu
 
 std::unique_ptr<JoinCandidates> make_join_candidates(const PhysicalJoin& join, const std::vector<ColumnId>& left_layout,
                                                      const std::vector<ColumnId>& right_layout, const Chunk& build,
-                                                     const MemoryAccount& account, at::Device device) {
+                                                     const MemoryAccount& account, at::Device device, const CancelToken& token) {
   // Without rows on the build side nothing is compared, and no compared value may raise an error.
-  if (!join.compared_keys.empty() && build.rows() > 0) return make_mark_candidates(join, left_layout, right_layout, build, account, device);
-  if (!join.keys.empty()) return std::make_unique<HashCandidates>(join, left_layout, right_layout, build, account, device);
-  if (!join.bounds.empty()) return std::make_unique<RangeCandidates>(join, left_layout, right_layout, build, account);
+  if (!join.compared_keys.empty() && build.rows() > 0) return make_mark_candidates(join, left_layout, right_layout, build, account, device, token);
+  if (!join.keys.empty()) return std::make_unique<HashCandidates>(join, left_layout, right_layout, build, account, device, token);
+  if (!join.bounds.empty()) return std::make_unique<RangeCandidates>(join, left_layout, right_layout, build, account, token);
   return std::make_unique<AllCandidates>(build.rows(), device);
 }
 

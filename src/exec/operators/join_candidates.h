@@ -40,6 +40,6 @@ std::unique_ptr<JoinCandidates::Search> search_all(int64_t left_rows, int64_t bu
 // The strategy that the plan chose. `build` outlives what is made.
 std::unique_ptr<JoinCandidates> make_join_candidates(const PhysicalJoin& join, const std::vector<ColumnId>& left_layout,
                                                      const std::vector<ColumnId>& right_layout, const Chunk& build,
-                                                     const MemoryAccount& account, at::Device device);
+                                                     const MemoryAccount& account, at::Device device, const CancelToken& token);
 
 }  // namespace pistachio

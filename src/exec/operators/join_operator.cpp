@@ -73,17 +73,19 @@ class JoinOperator::BuildSide {
     Task<void> producing = owner_.right_->produce(context, collector);
     co_await producing;
     reach(context, FaultPoint::BuildCollected);
+    const TaskContext& task = co_await current_context();
     WorkTimer timer(owner_.metrics_);
     owner_.metrics_.bytes = collector.bytes();
-    RowCollector::Rows all = collector.take_all(owner_.right_types_, context.device);
+    RowCollector::Rows all = collector.take_all(owner_.right_types_, context.device, task.token);
     rows_ = std::move(all.chunk);
     memory_ = std::move(all.memory);
     if (asks_for_matched_build_rows(owner_.plan_.kind)) {
       memory_.push_back(account_.reserve_now(rows_.rows() * context.lanes, ReservationKind::Held));
       for (int lane = 0; lane < context.lanes; ++lane) matched_.push_back(at::zeros({rows_.rows()}, context.tensors_of(at::kBool)));
     }
-    if (owner_.plan_.filter && context.filters != nullptr) tell_filter(context);
-    candidates_ = make_join_candidates(owner_.plan_, owner_.left_->layout(), owner_.right_->layout(), rows_, account_, context.device);
+    if (owner_.plan_.filter && context.filters != nullptr) tell_filter(context, task.token);
+    candidates_ =
+        make_join_candidates(owner_.plan_, owner_.left_->layout(), owner_.right_->layout(), rows_, account_, context.device, task.token);
     reach(context, FaultPoint::BuildFinished);
   }
 
@@ -98,7 +100,8 @@ class JoinOperator::BuildSide {
     std::vector<Chunk> here;
     for (const Chunk& chunk : chunks) here.push_back(to_device(chunk, context.device));
     rows_ = concatenate_chunks(here, owner_.right_types_, context.device);
-    candidates_ = make_join_candidates(owner_.plan_, owner_.left_->layout(), owner_.right_->layout(), rows_, account_, context.device);
+    // A message or a few: too little to be worth stopping.
+    candidates_ = make_join_candidates(owner_.plan_, owner_.left_->layout(), owner_.right_->layout(), rows_, account_, context.device, {});
   }
 
   const Chunk& rows() const { return rows_; }
@@ -114,11 +117,11 @@ class JoinOperator::BuildSide {
   }
 
  private:
-  void tell_filter(RunContext& context) {
+  void tell_filter(RunContext& context, const CancelToken& token) {
     std::vector<ExpressionPtr> keys;
     for (size_t key : owner_.plan_.filter->keys) keys.push_back(owner_.plan_.keys[key].right);
     JoinFilter& filter = *context.filters->at(owner_.plan_.filter->number);
-    filter.publish_local(ExpressionEvaluator(keys, owner_.right_->layout()).evaluate(rows_));
+    filter.publish_local(ExpressionEvaluator(keys, owner_.right_->layout()).evaluate(rows_, token), token);
   }
 
   JoinOperator& owner_;

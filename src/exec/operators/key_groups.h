@@ -13,7 +13,9 @@ struct KeyGroups {
   at::Tensor row_of;    // int64 [groups]: one of its rows
 };
 
-// NULL equals NULL. The memory it takes while it runs is reserved in the account.
-KeyGroups group_rows(const std::vector<Column>& keys, int64_t rows, at::Device device, const MemoryAccount& account);
+// NULL equals NULL. The memory it takes while it runs is reserved in the account. Throws Cancelled soon after the token is
+// cancelled.
+KeyGroups group_rows(const std::vector<Column>& keys, int64_t rows, at::Device device, const MemoryAccount& account,
+                     const CancelToken& token);
 
 }  // namespace pistachio

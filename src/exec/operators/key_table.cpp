@@ -8,6 +8,7 @@
 #include "columns/column_hash.h"
 #include "columns/decode_dictionary.h"
 #include "columns/row_selection.h"
+#include "exec/core/stoppable_call.h"
 #include "kernels/ops/compress.h"
 #include "kernels/ops/join_build.h"
 #include "kernels/ops/join_probe.h"
@@ -73,7 +74,7 @@ class KeyTable::KeySearch final : public JoinCandidates::Search {
   int64_t next_ = 0;
 };
 
-KeyTable::KeyTable(std::vector<JoinKey> keys, std::vector<Column> build_keys, const MemoryAccount& account)
+KeyTable::KeyTable(std::vector<JoinKey> keys, std::vector<Column> build_keys, const MemoryAccount& account, const CancelToken& token)
     : keys_(std::move(keys)),
       memory_(account.reserve_now(build_keys[0].rows() * 40, ReservationKind::Held)),  // hashes, order, buckets
       build_keys_(std::move(build_keys)) {
@@ -84,7 +85,9 @@ KeyTable::KeyTable(std::vector<JoinKey> keys, std::vector<Column> build_keys, co
     if (!is_kept_anyway) key_bytes += build_keys_[i].memory_bytes();
   }
   key_memory_ = account.reserve_now(key_bytes, ReservationKind::Held);
-  std::tie(offsets_, order_, hashes_) = kernels::join_build(hash_rows(build_keys_), matchable(build_keys_, keys_));
+  std::tie(offsets_, order_, hashes_) = call_stoppable(token, [&](const at::Tensor& stop) {
+    return kernels::join_build(hash_rows(build_keys_, token), matchable(build_keys_, keys_), stop);
+  });
   if (!exact_) std::transform(build_keys_.begin(), build_keys_.end(), build_keys_.begin(), decode_dictionary);
 }
 

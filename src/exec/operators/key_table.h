@@ -8,8 +8,9 @@ namespace pistachio {
 
 class KeyTable {
  public:
-  // `build_keys` are the values of the keys' right sides, one column a key; there is at least one.
-  KeyTable(std::vector<JoinKey> keys, std::vector<Column> build_keys, const MemoryAccount& account);
+  // `build_keys` are the values of the keys' right sides, one column a key; there is at least one. Throws Cancelled soon after the token is
+  // cancelled.
+  KeyTable(std::vector<JoinKey> keys, std::vector<Column> build_keys, const MemoryAccount& account, const CancelToken& token);
 
   // The pairs for rows with these values of the keys' left sides. The table must outlive the search.
   std::unique_ptr<JoinCandidates::Search> search(std::vector<Column> left_keys) const;

@@ -45,23 +45,25 @@ at::Tensor rows_of_rows(const at::Tensor& rows, const at::Tensor& places) {
 }
 
 // One row for each distinct combination of keys; undefined if they are all different.
-at::Tensor first_of_each(const std::vector<Column>& keys, int64_t rows, at::Device device, const MemoryAccount& account) {
-  KeyGroups groups = group_rows(keys, rows, device, account);
+at::Tensor first_of_each(const std::vector<Column>& keys, int64_t rows, at::Device device, const MemoryAccount& account,
+                         const CancelToken& token) {
+  KeyGroups groups = group_rows(keys, rows, device, account, token);
   return groups.row_of.numel() == rows ? at::Tensor() : groups.row_of;
 }
 
 class MarkCandidates final : public JoinCandidates {
  public:
   MarkCandidates(const PhysicalJoin& join, const std::vector<ColumnId>& left_layout, const std::vector<ColumnId>& right_layout,
-                 const Chunk& build, const MemoryAccount& account, at::Device device)
+                 const Chunk& build, const MemoryAccount& account, at::Device device, const CancelToken& token)
       : keys_(all_keys(join)),
         compared_(join.keys.size()),
         needs_all_pairs_(!join.conditions.empty()),
         account_(account),
         device_(device),
+        token_(token),
         left_(side_of(keys_, &JoinKey::left), left_layout),
         build_rows_(build.rows()),
-        build_keys_(ExpressionEvaluator(side_of(keys_, &JoinKey::right), right_layout).evaluate(build)),
+        build_keys_(ExpressionEvaluator(side_of(keys_, &JoinKey::right), right_layout).evaluate(build, token)),
         build_patterns_(patterns_of(build_keys_)) {
     for (Pattern pattern = 0; pattern < pattern_count(); ++pattern) {
       bool is_there = build_patterns_.defined() ? build_patterns_.eq(pattern).any().item<bool>() : pattern == 0;
@@ -182,12 +184,12 @@ class MarkCandidates final : public JoinCandidates {
       }
       return made;
     }
-    if (at::Tensor first = needs_all_pairs_ ? at::Tensor() : first_of_each(columns, made->count, device_, account_); first.defined()) {
+    if (at::Tensor first = needs_all_pairs_ ? at::Tensor() : first_of_each(columns, made->count, device_, account_, token_); first.defined()) {
       made->rows = rows_of_rows(made->rows, first);
       made->count = first.numel();
       columns = take_rows(columns, first);
     }
-    made->by_keys.emplace(std::move(keys), std::move(columns), account_);
+    made->by_keys.emplace(std::move(keys), std::move(columns), account_, token_);
     return made;
   }
 
@@ -196,6 +198,7 @@ class MarkCandidates final : public JoinCandidates {
   bool needs_all_pairs_;
   const MemoryAccount& account_;
   at::Device device_;
+  CancelToken token_;  // tables are built while the left side is read
   ExpressionEvaluator left_;
   int64_t build_rows_;
   std::vector<Column> build_keys_;
@@ -209,8 +212,8 @@ class MarkCandidates final : public JoinCandidates {
 
 std::unique_ptr<JoinCandidates> make_mark_candidates(const PhysicalJoin& join, const std::vector<ColumnId>& left_layout,
                                                      const std::vector<ColumnId>& right_layout, const Chunk& build,
-                                                     const MemoryAccount& account, at::Device device) {
-  return std::make_unique<MarkCandidates>(join, left_layout, right_layout, build, account, device);
+                                                     const MemoryAccount& account, at::Device device, const CancelToken& token) {
+  return std::make_unique<MarkCandidates>(join, left_layout, right_layout, build, account, device, token);
 }
 
 }  // namespace pistachio

@@ -8,6 +8,6 @@ namespace pistachio {
 
 std::unique_ptr<JoinCandidates> make_mark_candidates(const PhysicalJoin& join, const std::vector<ColumnId>& left_layout,
                                                      const std::vector<ColumnId>& right_layout, const Chunk& build,
-                                                     const MemoryAccount& account, at::Device device);
+                                                     const MemoryAccount& account, at::Device device, const CancelToken& token);
 
 }  // namespace pistachio

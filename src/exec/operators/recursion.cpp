@@ -17,9 +17,9 @@ class SeenRows {
       : account_(std::move(account)), rows_(types, device) {}
 
   // The rows of the chunk that were not there before, each once.
-  Chunk add(const Chunk& chunk) {
+  Chunk add(const Chunk& chunk, const CancelToken& token) {
     int64_t before = rows_.groups();
-    rows_.assign(chunk.columns(), chunk.rows());
+    rows_.assign(chunk.columns(), chunk.rows(), token);
     int64_t bytes = rows_.memory_bytes();
     if (bytes > paid_) memory_.push_back(account_.reserve_now(bytes - paid_, ReservationKind::Held));
     paid_ = std::max(paid_, bytes);
@@ -51,6 +51,7 @@ Task<void> RecursionOperator::produce(RunContext& context, ChunkSink& sink) {
   for (size_t i = 0; i < layout_.size(); ++i) places.push_back(i);
   std::vector<Reservation> memory;  // of the working rows
   Operator* source = plan_.first.get();
+  const TaskContext& task = co_await current_context();
   while (!sink.is_full()) {
     RowCollector round(account, context.lanes);
     Task<void> producing = source->produce(context, round);
@@ -59,7 +60,7 @@ Task<void> RecursionOperator::produce(RunContext& context, ChunkSink& sink) {
     memory.clear();
     for (HeldChunks& lane : round.lanes()) {
       for (Chunk& chunk : lane.take_chunks()) {
-        Chunk fresh = seen ? seen->add(chunk) : std::move(chunk);
+        Chunk fresh = seen ? seen->add(chunk, task.token) : std::move(chunk);
         if (fresh.rows() > 0) plan_.working->chunks.push_back(std::move(fresh));
       }
       for (Reservation& part : lane.take_memory()) memory.push_back(std::move(part));

@@ -23,12 +23,12 @@ class SortOperator::Collector final : public RowCollector {
         most_(std::max<int64_t>(4 * owner.limit_.value_or(0), context.chunk_rows())) {}
 
   Task<void> consume(int lane, Chunk chunk) override {
+    const TaskContext& task = co_await current_context();
     WorkTimer timer(owner_.metrics_);
     HeldChunks& own = lanes_[static_cast<size_t>(lane)];
     own.add(chunk);
-    auto best = [this](const Chunk& all) { return owner_.order_.order_of(all).slice(0, 0, *owner_.limit_); };
-    if (owner_.limit_ && own.rows() > most_) keep_only(own, owner_.types_, device_, best);
-    co_return;
+    auto best = [&](const Chunk& all) { return owner_.order_.order_of(all, task.token).slice(0, 0, *owner_.limit_); };
+    if (owner_.limit_ && own.rows() > most_) keep_only(own, owner_.types_, device_, task.token, best);
   }
 
  private:
@@ -42,12 +42,12 @@ Task<void> SortOperator::produce(RunContext& context, ChunkSink& sink) {
   Task<void> reading = input_->produce(context, collector);
   co_await reading;
   metrics_.bytes = collector.bytes();
-  RowCollector::Rows all = collector.take_all(types_, context.device);
+  const TaskContext& task = co_await current_context();
+  RowCollector::Rows all = collector.take_all(types_, context.device, task.token);
   if (all.chunk.rows() == 0) co_return;
   reach(context, FaultPoint::SortRows);
   // Words of the keys and the order.
   Reservation words = collector.account().reserve_now(all.chunk.rows() * 16 * static_cast<int64_t>(order_.key_count()), ReservationKind::Held);
-  const TaskContext& task = co_await current_context();
   at::Tensor order = timed_order_of(all.chunk, task.token);
   if (limit_) order = order.slice(0, 0, *limit_);
   int64_t step = context.chunk_rows();
