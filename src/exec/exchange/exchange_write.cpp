@@ -124,7 +124,8 @@ Task<void> ExchangeSink::settle() {
 }
 
 Task<void> ExchangeSink::route(Chunk chunk) {
-  std::vector<Chunk> parts = parts_of(chunk);
+  const TaskContext& task = co_await current_context();
+  std::vector<Chunk> parts = parts_of(chunk, task.token);
   reach(context_, FaultPoint::RowsPartitioned);
   for (int rank = 0; rank < static_cast<int>(parts.size()); ++rank) {
     const Chunk& part = parts[static_cast<size_t>(rank)];
@@ -158,11 +159,11 @@ Task<void> ExchangeSink::flush() {
   }
 }
 
-std::vector<Chunk> ExchangeSink::parts_of(const Chunk& chunk) {
+std::vector<Chunk> ExchangeSink::parts_of(const Chunk& chunk, const CancelToken& token) {
   WorkTimer timer(metrics_);
   metrics_.rows += chunk.rows();
   metrics_.chunks += 1;
-  return router_->parts_of(chunk);
+  return router_->parts_of(chunk, token);
 }
 
 std::vector<Chunk> ExchangeSink::add(int rank, const Chunk& piece) {

@@ -46,7 +46,7 @@ class ExchangeSink final : public ChunkSink {
   void see_enough();  // under kept_mutex_
   void tell_filter(const BuildSideFilter& made);
   Task<void> route(Chunk chunk);
-  std::vector<Chunk> parts_of(const Chunk& chunk);
+  std::vector<Chunk> parts_of(const Chunk& chunk, const CancelToken& token);
   // Puts the piece into the rank's buffer; gives everything in there when it fills a message.
   std::vector<Chunk> add(int rank, const Chunk& piece);
   Task<void> send(int rank, std::vector<Chunk> pieces);

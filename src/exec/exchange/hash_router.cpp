@@ -53,8 +53,8 @@ class HashRouter final : public RowRouter {
     if (shared_ != nullptr) shared_->help.end_of_rows();
   }
 
-  std::vector<Chunk> parts_of(const Chunk& chunk) override {
-    at::Tensor hashes = routing_hashes(keys_.evaluate(chunk));
+  std::vector<Chunk> parts_of(const Chunk& chunk, const CancelToken& token) override {
+    at::Tensor hashes = routing_hashes(keys_.evaluate(chunk, token));
     if (shared_ != nullptr) shared_->help.count(buckets_of(hashes));
     at::Tensor owners = shared_ == nullptr ? owners_ : shared_->help.owners().to(context_.device);
     auto [order, offsets] = kernels::route_rows(hashes, owners, ranks_);
@@ -92,11 +92,11 @@ class SpreadBuildRouter final : public RowRouter {
     of_all_ = of_all.to(context_.device);
   }
 
-  std::vector<Chunk> parts_of(const Chunk& chunk) override {
+  std::vector<Chunk> parts_of(const Chunk& chunk, const CancelToken& token) override {
     std::vector<Chunk> parts(static_cast<size_t>(context_.exchanges->ranks()));
     auto own = static_cast<size_t>(context_.exchanges->rank());
     if (spread_.is_needed()) {
-      at::Tensor for_all = of_all_.index_select(0, buckets_of(routing_hashes(keys_.evaluate(chunk))));
+      at::Tensor for_all = of_all_.index_select(0, buckets_of(routing_hashes(keys_.evaluate(chunk, token))));
       if (kernels::count_true(for_all) > 0) parts.assign(parts.size(), select_rows(chunk, for_all));
     }
     parts[own] = chunk;

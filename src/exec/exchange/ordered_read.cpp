@@ -24,7 +24,7 @@ struct MergeReadOperator::Merged {
 
 // The heads are ordered together. Behind the last row of a head that has more to come its next rows may belong, so the result ends with the
 // first such row. Each round uses up at least that head.
-MergeReadOperator::Merged MergeReadOperator::merge(std::vector<Head>& heads, at::Device device) {
+MergeReadOperator::Merged MergeReadOperator::merge(std::vector<Head>& heads, at::Device device, const CancelToken& token) {
   WorkTimer timer(metrics_);
   std::vector<Chunk> chunks;
   std::vector<int64_t> ends;
@@ -34,8 +34,8 @@ MergeReadOperator::Merged MergeReadOperator::merge(std::vector<Head>& heads, at:
     total += head.rows.rows();
     ends.push_back(total);
   }
-  Merged merged{concatenate_chunks(chunks, types_, device), {}};
-  merged.order = order_.order_of(merged.rows);
+  Merged merged{concatenate_chunks(chunks, types_, device, token), {}};
+  merged.order = order_.order_of(merged.rows, token);
   at::Tensor places = at::empty_like(merged.order);
   places.scatter_(0, merged.order, at::arange(total, merged.order.options()));
   int64_t count = total;
@@ -59,6 +59,7 @@ Task<void> MergeReadOperator::produce(RunContext& context, ChunkSink& sink) {
   SourceRuns runs(input, ranks, context.device, metrics_);
   std::vector<Head> heads(static_cast<size_t>(ranks));
   MemoryAccount account = context.memory.make_child("merge");
+  const TaskContext& task = co_await current_context();
   int64_t step = context.chunk_rows();
   while (!sink.is_full()) {
     int64_t bytes = 0;
@@ -78,7 +79,7 @@ Task<void> MergeReadOperator::produce(RunContext& context, ChunkSink& sink) {
     if (rows == 0) break;
     // The rows end to end, the words of their keys and the order.
     Reservation memory = account.reserve_now(bytes + rows * 16 * static_cast<int64_t>(order_.key_count() + 1), ReservationKind::Held);
-    Merged merged = merge(heads, context.device);
+    Merged merged = merge(heads, context.device, task.token);
     for (int64_t begin = 0; begin < merged.order.numel() && !sink.is_full(); begin += step) {
       at::Tensor part = merged.order.slice(0, begin, std::min(begin + step, merged.order.numel()));
       Task<void> passing = pass_on(metrics_, sink, 0, take_rows(merged.rows, part));

@@ -16,7 +16,7 @@ class MergeReadOperator final : public Operator {
  private:
   struct Head;
   struct Merged;
-  Merged merge(std::vector<Head>& heads, at::Device device);
+  Merged merge(std::vector<Head>& heads, at::Device device, const CancelToken& token);
 
   size_t number_;
   RowOrder order_;

@@ -11,6 +11,7 @@
 #include "columns/row_selection.h"
 #include "exec/core/held_chunks.h"
 #include "exec/core/row_order.h"
+#include "exec/core/stoppable_call.h"
 #include "kernels/ops/sort_order.h"
 #include "network/exchange_hub.h"
 #include "network/message_payload.h"
@@ -48,14 +49,15 @@ class RangeRouter final : public RowRouter {
     sample_.clear();
     Task<std::vector<std::string>> sharing = context_.exchanges->notes().share(number_, std::move(own));
     std::vector<std::string> all = co_await sharing;
-    choose_bounds(all);
+    const TaskContext& task = co_await current_context();
+    choose_bounds(all, task.token);
   }
 
-  std::vector<Chunk> parts_of(const Chunk& chunk) override {
+  std::vector<Chunk> parts_of(const Chunk& chunk, const CancelToken& token) override {
     int ranks = context_.exchanges->ranks();
     std::vector<Chunk> parts;
     if (bounds_.rows() == 0) return {chunk};
-    at::Tensor range = ranges_of(chunk);
+    at::Tensor range = ranges_of(chunk, token);
     at::Tensor order = kernels::sort_order({range});
     at::Tensor counts = at::bincount(range, {}, ranks).to(at::kCPU);
     int64_t begin = 0;
@@ -69,7 +71,7 @@ class RangeRouter final : public RowRouter {
 
  private:
   // Every rank chooses the same ones, as all have the same notes.
-  void choose_bounds(const std::vector<std::string>& notes) {
+  void choose_bounds(const std::vector<std::string>& notes, const CancelToken& token) {
     std::vector<Chunk> samples;
     for (const std::string& note : notes) {
       if (note.empty()) continue;
@@ -78,8 +80,9 @@ class RangeRouter final : public RowRouter {
       samples.push_back(std::move(keys));
     }
     if (samples.empty()) return;
-    Chunk all = concatenate_chunks(samples, key_types_, context_.device);
-    at::Tensor order = kernels::sort_order(order_.words_of(all));
+    Chunk all = concatenate_chunks(samples, key_types_, context_.device, token);
+    at::Tensor order =
+        call_stoppable(token, [&](const at::Tensor& stop) { return kernels::sort_order(order_.words_of(all, stop), stop); });
     int64_t ranks = context_.exchanges->ranks();
     at::Tensor places = at::arange(1, ranks, order.options()).mul_(all.rows()).div_(ranks, "floor");
     Chunk bounds = take_rows(all, order.index_select(0, places));
@@ -89,12 +92,14 @@ class RangeRouter final : public RowRouter {
   }
 
   // int64 [rows]: how many bounds are below the row. Rows with equal keys get the same range.
-  at::Tensor ranges_of(const Chunk& chunk) const {
-    Chunk together = concatenate_chunks({bounds_, order_.key_values(chunk)}, key_types_, context_.device);
-    std::vector<at::Tensor> words = order_.words_of(together);
+  at::Tensor ranges_of(const Chunk& chunk, const CancelToken& token) const {
+    Chunk together = concatenate_chunks({bounds_, order_.key_values(chunk, token)}, key_types_, context_.device, token);
+    std::vector<at::Tensor> words =
+        call_stoppable(token, [&](const at::Tensor& stop) { return order_.words_of(together, stop); });
     int64_t bounds = bounds_.rows();
     at::Tensor range = at::zeros({chunk.rows()}, context_.tensors_of(at::kLong));
     for (int64_t bound = 0; bound < bounds; ++bound) {
+      token.throw_if_cancelled();
       // From the least significant word up: above if greater there, or equal and above in what follows.
       at::Tensor above;
       for (size_t i = words.size(); i-- > 0;) {

@@ -13,13 +13,13 @@ namespace {
 
 class ToFirstRank final : public RowRouter {
  public:
-  std::vector<Chunk> parts_of(const Chunk& chunk) override { return {chunk}; }
+  std::vector<Chunk> parts_of(const Chunk& chunk, const CancelToken&) override { return {chunk}; }
 };
 
 class ToAllRanks final : public RowRouter {
  public:
   explicit ToAllRanks(int ranks) : ranks_(static_cast<size_t>(ranks)) {}
-  std::vector<Chunk> parts_of(const Chunk& chunk) override { return std::vector<Chunk>(ranks_, chunk); }
+  std::vector<Chunk> parts_of(const Chunk& chunk, const CancelToken&) override { return std::vector<Chunk>(ranks_, chunk); }
 
  private:
   size_t ranks_;
@@ -29,7 +29,7 @@ class EvenRouter final : public RowRouter {
  public:
   explicit EvenRouter(int ranks) : ranks_(ranks) {}
 
-  std::vector<Chunk> parts_of(const Chunk& chunk) override {
+  std::vector<Chunk> parts_of(const Chunk& chunk, const CancelToken&) override {
     std::vector<Chunk> parts(static_cast<size_t>(ranks_));
     int64_t first = chunks_++;
     for (int64_t i = 0; i < ranks_; ++i) {

@@ -13,8 +13,8 @@ class RowRouter {
  public:
   virtual ~RowRouter() = default;
 
-  // The rows for each rank; they may share memory with the chunk. Any number of lanes.
-  virtual std::vector<Chunk> parts_of(const Chunk& chunk) = 0;
+  // The rows for each rank; they may share memory with the chunk. Any number of lanes. Throws Cancelled soon after the token is cancelled.
+  virtual std::vector<Chunk> parts_of(const Chunk& chunk, const CancelToken& token) = 0;
 
   // Some must know more than the chunk, such as how the rows of all ranks are spread. Until they are settled, the sender keeps its rows.
   virtual bool must_settle() const { return false; }
