@@ -202,6 +202,54 @@ class EndedStatements(unittest.TestCase):
                 self.assertEqual((process.returncode, errors), (130, "error: interrupted\n"))
 
 
+class LongTexts(unittest.TestCase):
+    """One value may be a gigabyte: its functions take linear time where they can, and query_timeout and Ctrl-C end them."""
+
+    # Far longer than the time-out below.
+    SLOW = {
+        "repeat": "SELECT length(repeat('ab', 400000000))",
+        "strpos": "SELECT strpos(repeat('a', 800000000), 'b')",
+        "lpad": "SELECT length(lpad('x', 800000000, 'ab'))",
+        "split_part": "SELECT split_part(repeat('a,', 400000000), ',', 300000000)",
+        "replace": "SELECT length(replace(repeat('a', 400000000), 'a', 'bc'))",
+        "reverse": "SELECT length(reverse(repeat('é', 400000000)))",
+        "upper": "SELECT length(upper(repeat('é', 400000000)))",
+        "translate": "SELECT length(translate(repeat('é', 400000000), 'é', 'e'))",
+        "md5": "SELECT md5(repeat('a', 800000000))",
+        "concatenation": "SELECT length(a || a) FROM (SELECT repeat('a', 500000000) AS a)",
+        "like": "SELECT repeat('ab', 400000000) LIKE '%b%a%b_c%'",
+        "column": "SELECT strpos(repeat(a, 800000000), 'b') FROM (VALUES ('a'), ('c')) v(a)",
+        "values": "SELECT length(a) FROM (VALUES (repeat('a', 800000000))) v(a)",
+    }
+    # Tries a million places with two hundred thousand characters each.
+    ENDLESS = "SELECT repeat('a', 1000000) LIKE '%' || repeat('_a', 100000) || 'b%'"
+
+    def test_query_timeout_ends_every_function(self):
+        for name, sql in self.SLOW.items():
+            with self.subTest(name):
+                done = pistachio.run("-s", "on_error=continue", "-s", "query_timeout=50ms", "-c", f"{sql}; SET query_timeout = off; SELECT 'alive' AS state",
+                                     "--format", "csv")
+                self.assertEqual(done.stdout, "error: the statement ran longer than query_timeout=50ms\nstate\nalive\n", done.stderr)
+
+    def test_query_timeout_ends_endless_match(self):
+        done = pistachio.run("-s", "query_timeout=1s", "-c", self.ENDLESS)
+        self.assertEqual((done.returncode, done.stderr), (1, "error: the statement ran longer than query_timeout=1s\n"))
+
+    def test_interrupt_ends_endless_match(self):
+        process = subprocess.Popen([pistachio.BINARY, "-c", self.ENDLESS], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        pistachio.wait_until_it_watches_signals(process)
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=pistachio.WATCHDOG_SECONDS)
+        self.assertEqual((process.returncode, errors), (130, "error: interrupted\n"))
+
+    def test_searches_are_linear_in_text_and_needle(self):
+        text, needle = "repeat('a', 100000000)", "repeat('a', 25000000) || 'b' || repeat('a', 25000000)"
+        sql = (f"SELECT strpos({text}, {needle}) AS p; SELECT length(replace({text}, {needle}, 'c')) AS p; SELECT length(split_part({text}, {needle}, 1)) AS p;"
+               f"SELECT {text} LIKE '%' || {needle} || '%' AS p")
+        done = pistachio.run("-c", sql, "--format", "csv")
+        self.assertEqual(done.stdout, "p\n0\np\n100000000\np\n100000000\np\nfalse\n", done.stderr)
+
+
 class StalledReader(unittest.TestCase):
     """No one reads the output, and the pipe is full: query_timeout and Ctrl-C still end the statement."""
 
