@@ -23,14 +23,6 @@ at::Tensor whole_days(const at::Tensor& months_and_days) {
   return months_and_days.bitwise_right_shift(32) * 30 + months_and_days.bitwise_left_shift(32).bitwise_right_shift(32);
 }
 
-at::Tensor micros_of_days(const at::Tensor& months_and_days) {
-  return whole_days(months_and_days) * kDayMicros;
-}
-
-at::Tensor interval_word(const at::Tensor& values) {
-  return values.select(1, 0) + micros_of_days(values.select(1, 1));
-}
-
 at::Tensor text_word(const Column& column, const at::Tensor& stop) {
   if (!column.is_dictionary()) return kernels::text_ranks(column.bytes(), column.begins(), column.ends(), stop);
   const Column& entries = *column.dictionary_column();
@@ -43,16 +35,6 @@ at::Tensor interval_lengths(const at::Tensor& intervals) {
   at::Tensor micros = intervals.select(1, 0);
   at::Tensor days = at::floor_divide(micros, at::full({1}, kDayMicros, micros.options()));
   return at::stack({micros - days * kDayMicros, whole_days(intervals.select(1, 1)) + days}, 1);
-}
-
-at::Tensor ordered_intervals(const at::Tensor& intervals) {
-  return at::stack({intervals.select(1, 1), interval_word(intervals)}, 1);
-}
-
-// Recovers the microseconds from the length and the days.
-at::Tensor intervals_of_ordered(const at::Tensor& ordered) {
-  at::Tensor months_and_days = ordered.select(1, 0);
-  return at::stack({ordered.select(1, 1) - micros_of_days(months_and_days), months_and_days}, 1);
 }
 
 std::vector<at::Tensor> order_words(const Column& column, const at::Tensor& stop) {

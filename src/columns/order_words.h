@@ -16,9 +16,4 @@ std::vector<at::Tensor> order_words(const Column& column, const at::Tensor& stop
 // last day in the low word. Long intervals exceed 64 bits of microseconds.
 at::Tensor interval_lengths(const at::Tensor& intervals);
 
-// Order-preserving mapping of intervals [rows, 2] to 128-bit numbers [rows, 2], and back. The order among intervals of equal length, such
-// as 1 month and 30 days, is arbitrary but deterministic. Only for lengths up to 292,000 years, which fit 64 bits of microseconds.
-at::Tensor ordered_intervals(const at::Tensor& intervals);
-at::Tensor intervals_of_ordered(const at::Tensor& ordered);
-
 }  // namespace pistachio

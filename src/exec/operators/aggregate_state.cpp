@@ -252,8 +252,7 @@ class ExtremeState final : public AggregateState {
     grow(seen_, groups);
   }
   void update(const at::Tensor& ids, const Column* argument) override {
-    at::Tensor values = is_interval() ? ordered_intervals(argument->values()) : argument->values();
-    kernels::segment_extreme(best_, seen_, ids, values, take_max_, argument->validity());
+    kernels::segment_extreme(best_, seen_, ids, argument->values(), take_max_, argument->validity());
   }
   std::vector<Column> columns_of(const at::Tensor& rows) const override {
     return {Column::fixed(type_, kernels::gather_rows(best_, rows), kernels::gather_rows(seen_, rows))};
@@ -264,18 +263,58 @@ class ExtremeState final : public AggregateState {
   Column finish(const AggregateCall&, int64_t groups) const override {
     at::Tensor seen = seen_.narrow(0, 0, groups).clone();
     bool all = kernels::count_true(seen) == groups;
-    at::Tensor best = best_.narrow(0, 0, groups);
-    return Column::fixed(type_, is_interval() ? intervals_of_ordered(best) : best.clone(), all ? at::Tensor() : seen);
+    return Column::fixed(type_, best_.narrow(0, 0, groups).clone(), all ? at::Tensor() : seen);
   }
   int64_t memory_bytes() const override { return bytes_of({best_, seen_}); }
 
  private:
-  bool is_interval() const { return type_.kind() == TypeKind::Interval; }
-
   LogicalType type_;
   bool take_max_;
-  at::Tensor best_;  // intervals as 128-bit numbers of their order
+  at::Tensor best_;
   at::Tensor seen_;
+};
+
+// Intervals of different fields may have equal lengths (1 month, 30 days): the length decides first, then the fields, so that the result does
+// not depend on the order of rows. Length and fields together do not fit into the 128 bits that segment_extreme compares.
+class IntervalExtremeState final : public AggregateState {
+ public:
+  IntervalExtremeState(bool take_max, at::Device device)
+      : take_max_(take_max),
+        lengths_(no_groups(2, at::kLong, device)),
+        best_(no_groups(2, at::kLong, device)),
+        has_length_(no_groups(at::kBool, device)),
+        seen_(no_groups(at::kBool, device)) {}
+  void set_groups(int64_t groups) override {
+    for (at::Tensor* own : {&lengths_, &best_, &has_length_, &seen_}) grow(*own, groups);
+  }
+  void update(const at::Tensor& ids, const Column* argument) override { compete(ids, *argument); }
+  std::vector<Column> columns_of(const at::Tensor& rows) const override {
+    return {Column::fixed(TypeKind::Interval, kernels::gather_rows(best_, rows), kernels::gather_rows(seen_, rows))};
+  }
+  void add(const at::Tensor& ids, const std::vector<Column>& columns) override { compete(ids, columns[0]); }
+  Column finish(const AggregateCall&, int64_t groups) const override {
+    return Column::fixed(TypeKind::Interval, best_.narrow(0, 0, groups).clone(), seen_.narrow(0, 0, groups).clone());
+  }
+  int64_t memory_bytes() const override { return bytes_of({lengths_, best_, has_length_, seen_}); }
+
+ private:
+  void compete(const at::Tensor& ids, const Column& challengers) {
+    at::Tensor own = interval_lengths(challengers.values());
+    at::Tensor before = kernels::gather_rows(lengths_, ids);
+    kernels::segment_extreme(lengths_, has_length_, ids, own, take_max_, challengers.validity());
+    at::Tensor after = kernels::gather_rows(lengths_, ids);
+    // A better length makes the fields of the old one worthless.
+    seen_.index_fill_(0, kernels::compress(ids, before.ne(after).any(1)), false);
+    at::Tensor as_good = own.eq(after).all(1);
+    if (challengers.has_validity()) as_good = as_good.logical_and(challengers.validity());
+    kernels::segment_extreme(best_, seen_, ids, challengers.values(), take_max_, as_good);
+  }
+
+  bool take_max_;
+  at::Tensor lengths_;  // days, microseconds of the day: see interval_lengths
+  at::Tensor best_;
+  at::Tensor has_length_;
+  at::Tensor seen_;  // of best_
 };
 
 // Text: the best of the batch and the best so far compete as one batch of two rows a group.
@@ -332,6 +371,7 @@ std::unique_ptr<AggregateState> make_aggregate_state(const AggregateCall& call, 
     case AggregateKind::BoolAnd:
     case AggregateKind::BoolOr:
       if (argument.is_text()) return std::make_unique<TextExtremeState>(argument, is_max, device);
+      if (argument.kind() == TypeKind::Interval) return std::make_unique<IntervalExtremeState>(is_max, device);
       return std::make_unique<ExtremeState>(argument, is_max, device);
     case AggregateKind::VarianceSample:
     case AggregateKind::VariancePopulation:
