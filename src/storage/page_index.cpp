@@ -57,24 +57,29 @@ bool has_claimed_order(const std::vector<PageRange>& ranges, parquet::BoundaryOr
   return true;
 }
 
-// Whether the pages' bounds match the chunk's. Text bounds may be truncated on either side: minima down to a prefix, maxima up.
+// Whether the pages' bounds match the chunk's. Text bounds may be truncated on either side: minima down to a prefix, maxima up. Where a page has
+// no bounds, it may hold those of the chunk: the others must lie within them.
 bool agrees_with_chunk(const std::vector<PageRange>& ranges, const ColumnChunkInfo& chunk) {
   if (!chunk.minimum || is_nan(*chunk.minimum) || is_nan(*chunk.maximum)) return true;
   const ScalarValue* least = nullptr;
   const ScalarValue* greatest = nullptr;
+  bool is_complete = true;
   for (const PageRange& range : ranges) {
     if (!range.minimum) {
-      if (!range.only_nulls) return true;  // a page without bounds may hold the chunk's bounds
+      is_complete = is_complete && range.only_nulls;
       continue;
     }
     if (least == nullptr || compare(*range.minimum, *least) < 0) least = &*range.minimum;
     if (greatest == nullptr || compare(*range.maximum, *greatest) > 0) greatest = &*range.maximum;
   }
-  if (least == nullptr) return false;
-  if (!chunk.minimum->is_text()) return compare(*least, *chunk.minimum) == 0 && compare(*greatest, *chunk.maximum) == 0;
+  if (least == nullptr) return !is_complete;
+  if (!chunk.minimum->is_text()) {
+    if (!is_complete) return compare(*least, *chunk.minimum) >= 0 && compare(*greatest, *chunk.maximum) <= 0;
+    return compare(*least, *chunk.minimum) == 0 && compare(*greatest, *chunk.maximum) == 0;
+  }
   const bool is_above_minimum = compare(*least, *chunk.minimum) >= 0 || chunk.minimum->text.starts_with(least->text);
   const bool reaches_maximum = compare(*greatest, *chunk.maximum) >= 0 || chunk.maximum->text.starts_with(greatest->text);
-  return is_above_minimum && reaches_maximum;
+  return is_above_minimum && (reaches_maximum || !is_complete);
 }
 
 std::shared_ptr<const std::vector<PageRange>> parse_ranges(const ParquetFooter& footer, const ParquetColumn& column,

@@ -99,6 +99,8 @@ Task<RowRanges> UnitReader::prune_pages() {
     Task<std::shared_ptr<const PageDirectory>> locating =
         file().metadata->page_indexes->directory(storage_.read_pool, file().file, unit_.row_group, leaf);
     std::shared_ptr<const PageDirectory> directory = co_await locating;
+    // Large directories are not cached: the file may have changed since the ranges were read.
+    if (directory == nullptr || directory->pages.size() != ranges->size()) continue;
     RowRanges passing;
     for (size_t i = 0; i < ranges->size(); ++i) {
       const PageRange& range = (*ranges)[i];

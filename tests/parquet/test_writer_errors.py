@@ -213,6 +213,11 @@ class PageIndexes(WriterErrors):
         for stats in (statistics(int64(1), int64(9)), statistics(int64(1), int64(9), nulls=None)):
             self.write_numbers(column_index([False] * 3, other, other, 1, [0] * 3), stats=stats)
             self.assert_pruning_loses_nothing(self.CONSTANTS)
+        # A page without bounds says nothing, but the others must still lie within those of the chunk.
+        for flags in ([True, False, False], [False, False, True]):
+            bounds = [b"" if flag else bound for flag, bound in zip(flags, other)]
+            self.write_numbers(column_index(flags, bounds, bounds, 1), crafted.OPTIONAL, stats=statistics(int64(1), int64(9)))
+            self.assert_pruning_loses_nothing(self.CONSTANTS)
         self.write_numbers(column_index([False] * 3, self.HIGHS, self.LOWS, 1, [0] * 3))
         self.assert_pruning_loses_nothing(self.CONSTANTS)
         for bounds in ([int32(1)] * 3, [b""] * 3, [b"x"] * 3):
