@@ -35,11 +35,14 @@ Task<void> RepeatOperator::produce(RunContext& context, ChunkSink& sink) {
       at::Tensor counts = columns[owner_.count_].values();
       columns.erase(columns.begin() + static_cast<std::ptrdiff_t>(owner_.count_));
       Chunk kept(std::move(columns), chunk.rows(), chunk.device());
-      at::Tensor rows = at::repeat_interleave(at::arange(chunk.rows(), counts.options()), counts);
+      // One row may be repeated billions of times: copies are numbered, and only those of one output chunk are looked up at a time.
+      at::Tensor ends = counts.cumsum(0);
+      int64_t copies = kept.rows() == 0 ? 0 : ends[kept.rows() - 1].item<int64_t>();
       int64_t step = run_.chunk_rows();
-      for (int64_t begin = 0; begin < rows.numel() && !next_.is_full(); begin += step) {
-        at::Tensor part = rows.slice(0, begin, std::min(begin + step, rows.numel()));
-        Task<void> passing = pass_on(owner_.metrics_, next_, lane, take_rows(kept, part));
+      for (int64_t begin = 0; begin < copies && !next_.is_full(); begin += step) {
+        at::Tensor numbers = at::arange(begin, std::min(begin + step, copies), counts.options());
+        at::Tensor rows = at::searchsorted(ends, numbers, /*out_int32=*/false, /*right=*/true);
+        Task<void> passing = pass_on(owner_.metrics_, next_, lane, take_rows(kept, rows));
         co_await passing;
       }
     }
