@@ -67,7 +67,7 @@ void IncomingDelivery::hand_over(Event event) {
 }
 
 void IncomingDelivery::hand_over_kept() {
-  if (receiver_ == nullptr) return;
+  if (receiver_ == nullptr || kept_.empty()) return;  // in every turn of the progress loop: even an empty deque allocates
   for (Event& event : std::exchange(kept_, {})) hand_over(std::move(event));
 }
 
