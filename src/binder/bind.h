@@ -44,6 +44,6 @@ LogicalPlan bind_query(const ast::Query& query, TableResolver& tables, const Bin
 LogicalType resolve_type(const ast::TypeName& name);
 
 // An expression without columns: settings of a table function, VALUES of an INSERT.
-ScalarValue bind_constant(const ast::Expression& expression);
+ScalarValue bind_constant(const ast::Expression& expression, const CancelToken& token = {});
 
 }  // namespace pistachio

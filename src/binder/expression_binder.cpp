@@ -428,7 +428,7 @@ ExpressionPtr QueryBinder::ExpressionBinding::bind_call(const ast::Call& node, i
   return make_call(node.name, std::move(arguments), position);
 }
 
-ScalarValue bind_constant(const ast::Expression& expression) {
+ScalarValue bind_constant(const ast::Expression& expression, const CancelToken& token) {
   class NoTables final : public TableResolver {
    public:
     TablePtr find_table(const std::string&) override { return nullptr; }
@@ -439,7 +439,7 @@ ScalarValue bind_constant(const ast::Expression& expression) {
   QueryBinder binder(no_tables);
   NameScope scope;
   ExpressionPlace place{.scope = &scope, .no_subquery = "in a constant", .no_aggregate = "in a constant"};
-  return evaluate_constant(binder.bind_expression(expression, place));
+  return evaluate_constant(binder.bind_expression(expression, place), token);
 }
 
 }  // namespace pistachio

@@ -168,7 +168,7 @@ BoundFrom QueryBinder::FromBinding::bind_table(const ast::TableReference& table,
         refuse_at(fmt::format("there is no table function {}; there is read_parquet", node.name), table.position);
       std::vector<std::string> paths;
       for (const ast::ExpressionPtr& argument : node.arguments) {
-        ScalarValue path = bind_constant(*argument);
+        ScalarValue path = bind_constant(*argument, binder.options_.token);
         if (path.is_null || path.type.kind() != TypeKind::Varchar) refuse_at("read_parquet takes paths as text", argument->position);
         paths.push_back(path.text);
       }

@@ -221,8 +221,14 @@ class LongTexts(unittest.TestCase):
         "column": "SELECT strpos(repeat(a, 800000000), 'b') FROM (VALUES ('a'), ('c')) v(a)",
         "values": "SELECT length(a) FROM (VALUES (repeat('a', 800000000))) v(a)",
     }
-    # Tries a million places with two hundred thousand characters each.
-    ENDLESS = "SELECT repeat('a', 1000000) LIKE '%' || repeat('_a', 100000) || 'b%'"
+    # Hours: a million places are tried with a hundred thousand and more characters each.
+    ENDLESS = {
+        "match": "SELECT repeat('a', 1000000) LIKE '%' || repeat('_a', 100000) || 'b%'",
+        "match of a long literal": "SELECT repeat('a', 100000000) LIKE '%' || repeat('a', 8000000) || '_b%'",
+        "join condition": "SELECT count(*) FROM (SELECT repeat(x, 1000000) AS t FROM (VALUES ('a')) v(x)) a JOIN "
+                          "(SELECT repeat(x, 100000) || 'b' AS p FROM (VALUES ('_a')) v(x)) b ON a.t LIKE '%' || b.p || '%'",
+        "file name": "SELECT * FROM read_parquet(CASE WHEN repeat('a', 1000000) LIKE '%' || repeat('_a', 100000) || 'b%' THEN 'x' ELSE 'y' END)",
+    }
 
     def test_query_timeout_ends_every_function(self):
         for name, sql in self.SLOW.items():
@@ -231,12 +237,14 @@ class LongTexts(unittest.TestCase):
                                      "--format", "csv")
                 self.assertEqual(done.stdout, "error: the statement ran longer than query_timeout=50ms\nstate\nalive\n", done.stderr)
 
-    def test_query_timeout_ends_endless_match(self):
-        done = pistachio.run("-s", "query_timeout=1s", "-c", self.ENDLESS)
-        self.assertEqual((done.returncode, done.stderr), (1, "error: the statement ran longer than query_timeout=1s\n"))
+    def test_query_timeout_ends_endless_statements(self):
+        for name, sql in self.ENDLESS.items():
+            with self.subTest(name):
+                done = pistachio.run("-s", "query_timeout=1s", "-c", sql)
+                self.assertEqual((done.returncode, done.stderr), (1, "error: the statement ran longer than query_timeout=1s\n"))
 
     def test_interrupt_ends_endless_match(self):
-        process = subprocess.Popen([pistachio.BINARY, "-c", self.ENDLESS], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        process = subprocess.Popen([pistachio.BINARY, "-c", self.ENDLESS["match"]], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
         pistachio.wait_until_it_watches_signals(process)
         process.send_signal(signal.SIGINT)
         _, errors = process.communicate(timeout=pistachio.WATCHDOG_SECONDS)

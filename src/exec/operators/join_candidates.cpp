@@ -50,7 +50,9 @@ class HashCandidates final : public JoinCandidates {
     table_.emplace(join.keys, std::move(keys), account, token);
   }
 
-  std::unique_ptr<Search> search(const Chunk& left) const override { return table_->search(left_.evaluate(left)); }
+  std::unique_ptr<Search> search(const Chunk& left, const CancelToken& token) const override {
+    return table_->search(left_.evaluate(left, token));
+  }
   at::Tensor groups() const override { return groups_; }
 
  private:
@@ -113,8 +115,8 @@ class RangeCandidates final : public JoinCandidates {
     if (valid.defined()) order_ = valid.nonzero().view({-1}).index_select(0, order_);
   }
 
-  std::unique_ptr<Search> search(const Chunk& left) const override {
-    std::vector<Column> values = left_.evaluate(left);
+  std::unique_ptr<Search> search(const Chunk& left, const CancelToken& token) const override {
+    std::vector<Column> values = left_.evaluate(left, token);
     at::Tensor begins = at::zeros({left.rows()}, order_.options());
     at::Tensor ends = at::full({left.rows()}, ordered_.numel(), order_.options());
     at::Tensor valid;
@@ -145,7 +147,7 @@ class AllCandidates final : public JoinCandidates {
  public:
   AllCandidates(int64_t rows, at::Device device) : rows_(rows), device_(device) {}
 
-  std::unique_ptr<Search> search(const Chunk& left) const override { return search_all(left.rows(), rows_, device_); }
+  std::unique_ptr<Search> search(const Chunk& left, const CancelToken&) const override { return search_all(left.rows(), rows_, device_); }
 
  private:
   int64_t rows_;
@@ -163,7 +165,8 @@ std::unique_ptr<JoinCandidates> make_join_candidates(const PhysicalJoin& join, c
                                                      const std::vector<ColumnId>& right_layout, const Chunk& build,
                                                      const MemoryAccount& account, at::Device device, const CancelToken& token) {
   // Without rows on the build side nothing is compared, and no compared value may raise an error.
-  if (!join.compared_keys.empty() && build.rows() > 0) return make_mark_candidates(join, left_layout, right_layout, build, account, device, token);
+  if (!join.compared_keys.empty() && build.rows() > 0)
+    return make_mark_candidates(join, left_layout, right_layout, build, account, device, token);
   if (!join.keys.empty()) return std::make_unique<HashCandidates>(join, left_layout, right_layout, build, account, device, token);
   if (!join.bounds.empty()) return std::make_unique<RangeCandidates>(join, left_layout, right_layout, build, account, token);
   return std::make_unique<AllCandidates>(build.rows(), device);

@@ -29,7 +29,7 @@ class JoinCandidates {
   };
 
   virtual ~JoinCandidates() = default;
-  virtual std::unique_ptr<Search> search(const Chunk& left) const = 0;
+  virtual std::unique_ptr<Search> search(const Chunk& left, const CancelToken& token) const = 0;
   // Undefined: pairs name rows of the build side. Otherwise they name groups of rows with equal keys, and this is the group of each row.
   virtual at::Tensor groups() const { return {}; }
 };

@@ -151,9 +151,10 @@ class JoinOperator::Probe final : public ChunkSink {
   Task<void> consume(int lane, Chunk chunk) override {
     reach(context_, FaultPoint::ProbeChunk);
     State state{at::zeros({chunk.rows()}, flags_), at::zeros({chunk.rows()}, flags_)};
-    std::unique_ptr<JoinCandidates::Search> search = start(chunk);
+    const TaskContext& task = co_await current_context();
+    std::unique_ptr<JoinCandidates::Search> search = start(chunk, task.token);
     while (true) {
-      std::optional<Pairs> pairs = next_pairs(chunk, *search);
+      std::optional<Pairs> pairs = next_pairs(chunk, *search, task.token);
       if (!pairs) break;
       note(*pairs, state, lane);
       bool emits = gives_pairs(plan_.kind) && pairs->left.numel() > 0;
@@ -182,20 +183,20 @@ class JoinOperator::Probe final : public ChunkSink {
     at::Tensor unknown;
   };
 
-  std::unique_ptr<JoinCandidates::Search> start(const Chunk& chunk) {
+  std::unique_ptr<JoinCandidates::Search> start(const Chunk& chunk, const CancelToken& token) {
     WorkTimer timer(owner_.metrics_);
-    return build_.candidates().search(chunk);
+    return build_.candidates().search(chunk, token);
   }
 
-  std::optional<Pairs> next_pairs(const Chunk& chunk, JoinCandidates::Search& search) {
+  std::optional<Pairs> next_pairs(const Chunk& chunk, JoinCandidates::Search& search, const CancelToken& token) {
     WorkTimer timer(owner_.metrics_);
     std::optional<RowPairs> found = search.next(most_pairs_);
     if (!found) return std::nullopt;
     Pairs pairs{std::move(*found), {}};
     if (pairs.left.numel() == 0) return pairs;
     if (!plan_.conditions.empty())
-      keep(pairs, conditions_->evaluator.evaluate_condition(gather(chunk, pairs, conditions_->left, conditions_->right)));
-    if (!plan_.comparisons.empty() && pairs.left.numel() > 0) compare(chunk, pairs);
+      keep(pairs, conditions_->evaluator.evaluate_condition(gather(chunk, pairs, conditions_->left, conditions_->right), token));
+    if (!plan_.comparisons.empty() && pairs.left.numel() > 0) compare(chunk, pairs, token);
     if (pairs.is_unknown) note_unknown(pairs);
     return pairs;
   }
@@ -213,8 +214,9 @@ class JoinOperator::Probe final : public ChunkSink {
   }
 
   // Three-valued: true pairs stay, unknown ones are noted.
-  void compare(const Chunk& chunk, Pairs& pairs) {
-    Column outcome = decode_dictionary(comparisons_->evaluator.evaluate(gather(chunk, pairs, comparisons_->left, comparisons_->right))[0]);
+  void compare(const Chunk& chunk, Pairs& pairs, const CancelToken& token) {
+    Chunk gathered = gather(chunk, pairs, comparisons_->left, comparisons_->right);
+    Column outcome = decode_dictionary(comparisons_->evaluator.evaluate(gathered, token)[0]);
     at::Tensor is_true = outcome.values();
     if (outcome.has_validity()) {
       is_true = is_true.logical_and(outcome.validity());
@@ -335,7 +337,8 @@ class JoinOperator::HelpingProbe final : public ChunkSink, public BucketHelp::Jo
       co_await probing;
       co_return;
     }
-    at::Tensor table = tables.of_bucket.index_select(0, buckets_of(routing_hashes(probe_keys_.evaluate(chunk))));
+    const TaskContext& task = co_await current_context();
+    at::Tensor table = tables.of_bucket.index_select(0, buckets_of(routing_hashes(probe_keys_.evaluate(chunk, task.token))));
     for (size_t i = 0; i < tables.probes.size(); ++i) {
       at::Tensor mask = table.eq(static_cast<int64_t>(i));
       if (kernels::count_true(mask) == 0) continue;

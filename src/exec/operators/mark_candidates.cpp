@@ -71,7 +71,9 @@ class MarkCandidates final : public JoinCandidates {
     }
   }
 
-  std::unique_ptr<Search> search(const Chunk& left) const override { return std::make_unique<MarkSearch>(*this, left); }
+  std::unique_ptr<Search> search(const Chunk& left, const CancelToken& token) const override {
+    return std::make_unique<MarkSearch>(*this, left, token);
+  }
 
  private:
   // Build rows of one kind, by the keys that are left to compare.
@@ -92,7 +94,7 @@ class MarkCandidates final : public JoinCandidates {
 
   class MarkSearch final : public Search {
    public:
-    MarkSearch(const MarkCandidates& owner, const Chunk& left) : owner_(owner), keys_(owner.left_.evaluate(left)) {
+    MarkSearch(const MarkCandidates& owner, const Chunk& left, const CancelToken& token) : owner_(owner), keys_(owner.left_.evaluate(left, token)) {
       // Rows with NULLs may be there: in the tables of the empty pattern they find just what is unknown, or nothing.
       add_parts(0, {}, left.rows());
       at::Tensor patterns = owner.patterns_of(keys_);
@@ -184,7 +186,8 @@ class MarkCandidates final : public JoinCandidates {
       }
       return made;
     }
-    if (at::Tensor first = needs_all_pairs_ ? at::Tensor() : first_of_each(columns, made->count, device_, account_, token_); first.defined()) {
+    at::Tensor first = needs_all_pairs_ ? at::Tensor() : first_of_each(columns, made->count, device_, account_, token_);
+    if (first.defined()) {
       made->rows = rows_of_rows(made->rows, first);
       made->count = first.numel();
       columns = take_rows(columns, first);
