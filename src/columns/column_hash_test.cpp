@@ -14,7 +14,8 @@ constexpr int64_t kRows = (int64_t{1} << 21) + 4321;
 std::vector<Column> many_keys() {
   at::Tensor numbers = at::arange(kRows, at::kLong);
   at::Tensor bytes = numbers.view(at::kByte);
-  return {Column::fixed(TypeKind::BigInt, numbers, numbers.remainder(7).ne(0)), Column::text(TypeKind::Varchar, bytes, numbers * 8, numbers * 8 + 8)};
+  return {Column::fixed(TypeKind::BigInt, numbers, numbers.remainder(7).ne(0)),
+          Column::text(TypeKind::Varchar, bytes, numbers * 8, numbers * 8 + 8)};
 }
 
 TEST(ColumnHash, StripsAgreeWithSlices) {

@@ -230,7 +230,10 @@ Argument ExpressionEvaluator::evaluate_call(const Expression& expression, Frame&
       argument.column = decode_dictionary(argument.column);
       if (!argument.is_constant) valid = both_valid(valid, argument.column.validity());
     }
-    if (arguments.empty()) return {to_device(function.evaluate({arguments, frame.rows(), expression.type(), {}, &frame.token()}), frame.device()), false};
+    if (arguments.empty()) {
+      Column result = function.evaluate({arguments, frame.rows(), expression.type(), {}, &frame.token()});
+      return {to_device(result, frame.device()), false};
+    }
     if (!strict) return {call_function(function, {arguments, frame.rows(), expression.type(), {}, &frame.token()}), false};
     return {with_validity(call_function(function, {arguments, frame.rows(), expression.type(), valid, &frame.token()}), valid), false};
   } catch (const UserError& error) {
@@ -243,8 +246,9 @@ Argument ExpressionEvaluator::evaluate_cast(const Expression& expression, Frame&
   try {
     if (argument.column.is_dictionary() && !argument.is_constant) {
       bool can_raise = cast_can_raise(argument.column.type(), expression.type());
-      std::optional<Column> result =
-          on_entries(argument.column, can_raise, [&](const Column& entries) { return cast_column(entries, expression.type(), {}, &frame.token()); });
+      std::optional<Column> result = on_entries(argument.column, can_raise, [&](const Column& entries) {
+        return cast_column(entries, expression.type(), {}, &frame.token());
+      });
       if (result) return {std::move(*result), false};
     }
     return {cast_column(argument.column, expression.type(), {}, &frame.token()), argument.is_constant};

@@ -1,5 +1,5 @@
-// The loops of utf8_text.h for values of any length: with WorkPoll a long value is processed block by block, so that cancellation is noticed;
-// with NoPoll they are those of utf8_text.h. Results are the same.
+// The loops of utf8_text.h for values of any length: with WorkPoll a long value is processed block by block, so that cancellation is
+// noticed; with NoPoll they are those of utf8_text.h. Results are the same.
 #pragma once
 
 #include "expr/utf8_text.h"

@@ -57,7 +57,8 @@ Column match_constant(const FunctionCall& call, const LikePattern& pattern, cons
     case LikePattern::Shape::Whole: return test_ends([&](std::string_view value) { return value == literal; });
     case LikePattern::Shape::Prefix: return test_ends([&](std::string_view value) { return value.starts_with(literal); });
     case LikePattern::Shape::Suffix: return test_ends([&](std::string_view value) { return value.ends_with(literal); });
-    case LikePattern::Shape::Infix: return search([&](std::string_view value, auto& poll) { return find_text(value, literal, poll) != nullptr; });
+    case LikePattern::Shape::Infix:
+      return search([&](std::string_view value, auto& poll) { return find_text(value, literal, poll) != nullptr; });
     default: return search([&](std::string_view value, auto& poll) { return pattern.matches(value, poll); });
   }
 }
@@ -138,7 +139,8 @@ Column ends_with_text(const FunctionCall& call) {
 }
 
 Column contains_text(const FunctionCall& call) {
-  return test_texts(call, [](std::string_view text, std::string_view wanted, auto& poll) { return find_text(text, wanted, poll) != nullptr; });
+  auto contains = [](std::string_view text, std::string_view wanted, auto& poll) { return find_text(text, wanted, poll) != nullptr; };
+  return test_texts(call, contains);
 }
 
 Column like(const FunctionCall& call) {

@@ -85,8 +85,8 @@ const char* find_bytes(const char* at, const char* end, std::string_view needle,
     int64_t places = std::min(left, kBytesPerPoll);
     const char* found = search_places(at, places, end, needle, poll);
     if (found == end) return nullptr;
-    // Callers that search on behind each place count what they pass.
-    poll(found == nullptr ? places : std::min<int64_t>(found - at, places) + 1);
+    // The place that is found was compared as a whole; callers that search on from there may compare it again.
+    poll(found == nullptr ? places : std::min<int64_t>(found - at, places) + static_cast<int64_t>(needle.size()));
     if (found != nullptr) return found;
     at += places;
     left -= places;

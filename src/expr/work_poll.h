@@ -1,6 +1,6 @@
-// How loops over text notice that the statement is cancelled. Work is counted in bytes, so that the clock is read every megabyte and not per
-// value. Bodies take the poll as a template parameter: batches of short values run with NoPoll, whose calls compile to nothing, and only a
-// value that is long by itself runs with WorkPoll. Used within one function call, by one thread.
+// How loops over text notice that the statement is cancelled. Work is counted in bytes, so that the clock is read every megabyte and
+// not per value. Bodies take the poll as a template parameter: batches of short values run with NoPoll, whose calls compile to nothing,
+// and only strips of rows with long values run with WorkPoll. Used within one function call, by one thread.
 #pragma once
 
 #include <algorithm>
@@ -60,8 +60,8 @@ void for_each_block(std::string_view text, Poll& poll, const Body& body) {
   }
 }
 
-// Calls body(row, poll) for rows in [0, rows); bytes_of(row) is the work of a row. Rows are taken in strips: only in a strip with long values
-// does a row get a poll that stops.
+// Calls body(row, poll) for rows in [0, rows); bytes_of(row) is the work of a row. Rows are taken in strips: only in a strip with long
+// values does a row get a poll that stops.
 template <typename BytesOf, typename Body>
 void for_each_polled_row(int64_t rows, const CancelToken* token, const BytesOf& bytes_of, const Body& body) {
   constexpr int64_t strip_rows = 1024;

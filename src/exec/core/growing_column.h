@@ -27,7 +27,8 @@ class GrowingColumn {
   at::Tensor validity_;  // undefined while there are no NULLs
 };
 
-// The tensor, or a larger copy of it filled up with zeros, that has at least `rows` rows. Throws Cancelled soon after the token is cancelled.
+// The tensor, or a larger copy of it filled up with zeros, that has at least `rows` rows. Throws Cancelled soon after the
+// token is cancelled.
 at::Tensor with_room(const at::Tensor& tensor, int64_t used, int64_t rows, const CancelToken& token = {});
 
 }  // namespace pistachio

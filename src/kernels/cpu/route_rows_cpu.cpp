@@ -26,11 +26,12 @@ std::vector<uint16_t> narrow_owners(const at::Tensor& owners, int64_t ranks) {
 std::tuple<at::Tensor, at::Tensor> route_rows(const at::Tensor& hashes, const at::Tensor& owners, int64_t ranks) {
   const std::vector<uint16_t> table = narrow_owners(owners, ranks);
   const int64_t rows = hashes.numel();
-  if (table.size() == 1) return sort_into_parts(rows, ranks, [owner = table[0]](int64_t) -> size_t { return owner; }, StopCheck(std::nullopt));
+  const StopCheck never_stops(std::nullopt);  // the rows of one chunk
+  if (table.size() == 1) return sort_into_parts(rows, ranks, [owner = table[0]](int64_t) -> size_t { return owner; }, never_stops);
   const int shift = 64 - std::countr_zero(table.size());
   const uint64_t* words = reinterpret_cast<const uint64_t*>(hashes.const_data_ptr<int64_t>());
   const uint16_t* owner_of = table.data();
-  return sort_into_parts(rows, ranks, [=](int64_t row) -> size_t { return owner_of[words[row] >> shift]; }, StopCheck(std::nullopt));
+  return sort_into_parts(rows, ranks, [=](int64_t row) -> size_t { return owner_of[words[row] >> shift]; }, never_stops);
 }
 
 }  // namespace

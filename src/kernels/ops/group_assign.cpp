@@ -30,7 +30,8 @@ at::Tensor group_rehash(const at::Tensor& slots, int64_t capacity, const at::Ten
   check_state(slots, at::kLong, 2, slots);
   ENSURE(is_power_of_two(slots.size(0)) && is_power_of_two(capacity), "{} slots, now {}", slots.size(0), capacity);
   ENSURE_GE(capacity, slots.size(0));
-  static const auto operation = find_operation<at::Tensor(const at::Tensor&, int64_t, const std::optional<at::Tensor>&)>("pistachio::group_rehash");
+  static const auto operation =
+      find_operation<at::Tensor(const at::Tensor&, int64_t, const std::optional<at::Tensor>&)>("pistachio::group_rehash");
   return operation.redispatch(dispatch_keys(slots), slots, capacity, optional_stop(stop));
 }
 

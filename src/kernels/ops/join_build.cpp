@@ -26,7 +26,8 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor> join_build(const at::Tensor& hash
 }
 
 TORCH_LIBRARY_FRAGMENT(pistachio, library) {
-  library.def("join_build(Tensor hashes, Tensor? validity, int bits, Tensor? stop) -> (Tensor offsets, Tensor order, Tensor ordered_hashes)");
+  library.def(
+      "join_build(Tensor hashes, Tensor? validity, int bits, Tensor? stop) -> (Tensor offsets, Tensor order, Tensor ordered_hashes)");
 }
 
 }  // namespace pistachio::kernels
