@@ -38,7 +38,10 @@ SHORT_SANITIZED_TESTS = {
     ("asan", "kernels_cpu_test"): "^(?!.*OnMillionsOfRows)",
 }
 # The short round takes fewer damaged files; the selection changes daily, and a failure names its seed.
-SHORT_ENVIRONMENT = {"PISTACHIO_MUTATIONS": "60", "PISTACHIO_FIRST_MUTATION": str(1 + time.time_ns() // (86_400 * 10**9) % 10_000 * 60)}
+DAY = time.time_ns() // (86_400 * 10**9)
+SHORT_ENVIRONMENT = {"PISTACHIO_MUTATIONS": "60", "PISTACHIO_FIRST_MUTATION": str(1 + DAY % 10_000 * 60)}
+# The program warns of PISTACHIO_* variables that it does not know.
+SHORT_PYTHON_ENVIRONMENT = {"TEST_QUERY_SAMPLE": str(DAY % 4)}
 # Approximate seconds of the longest suites: they start first, so that none runs alone at the end.
 LONG_RUNS = {"sql_test": 120, "tests/cli/test_commands.py": 110, "tests/tpch/test_tpch_queries.py": 180, "tests/cli/test_sql.py": 60,
              "parquet_mutation_test": 60, "network_test": 55, "parquet_matrix_test": 50, "kernels_cpu_test": 90,
@@ -244,7 +247,7 @@ def run_google_test(name, binary, environment=None, pattern=None):
     return result
 
 
-def run_python_test(path, pattern):
+def run_python_test(path, pattern, environment=None):
     """None if no test of the file matches the pattern."""
     result = SuiteResult(path.relative_to(ROOT).as_posix())
     with tempfile.TemporaryDirectory() as folder:
@@ -252,7 +255,7 @@ def run_python_test(path, pattern):
         command = [sys.executable, "tools/run_python_suite.py", str(path), str(answer)]
         if pattern:
             command.append(pattern.pattern)
-        status, output, result.seconds = run_command(command)
+        status, output, result.seconds = run_command(command, environment)
         try:
             tests = json.loads(answer.read_text(encoding="utf-8"))
         except (OSError, ValueError):
@@ -323,6 +326,7 @@ def sanitizer_environment(kind, suite):
 
 def run_release(report, pattern, options):
     runs = []
+    environment, python_environment = (None, None) if options.full else (SHORT_ENVIRONMENT, SHORT_PYTHON_ENVIRONMENT)
     if build("release", report):
         for name in registered_tests("release"):
             if options.quick and name in LONG_SUITES:
@@ -331,10 +335,9 @@ def run_release(report, pattern, options):
             if name == "sql_test" and not options.full and pattern is None:
                 chosen = re.compile(short_sql_pattern())
             binary = ROOT / "build" / "release" / "unit_tests" / name
-            environment = None if options.full else SHORT_ENVIRONMENT
-            runs.append((name, lambda n=name, b=binary, e=environment, c=chosen: run_google_test(n, b, e, c)))
+            runs.append((name, lambda n=name, b=binary, c=chosen: run_google_test(n, b, environment, c)))
     for path in sorted((ROOT / "tests").rglob("test_*.py")):
-        runs.append((path.relative_to(ROOT).as_posix(), lambda p=path: run_python_test(p, pattern)))
+        runs.append((path.relative_to(ROOT).as_posix(), lambda p=path: run_python_test(p, pattern, python_environment)))
     run_side_by_side("release suites", runs, report)
 
 
