@@ -139,9 +139,12 @@ class StartedByHand(unittest.TestCase):
             other = job.start(1, 2, *words)
 
             def answer():
-                first.stdin.write(SHORT + ";\n")
+                # Rows are printed before the other ranks report their end: only the next statement shows that the query is over.
+                first.stdin.write(SHORT + ";\nSELECT 'over' AS state;\n")
                 first.stdin.flush()
-                return first.stdout.readline() + first.stdout.readline()
+                rows = first.stdout.readline() + first.stdout.readline()
+                self.assertEqual(first.stdout.readline() + first.stdout.readline(), "state\nover\n")
+                return rows
             self.assertEqual(answer(), ANSWER)
             for _ in range(2):
                 other.kill()

@@ -17,7 +17,7 @@ SCALE = os.environ.get("TPCH_SCALE", "0.01")
 SEED = 22
 # The short round runs every fourth query, other ones each day, under the settings that take minutes.
 SAMPLE = os.environ.get("TEST_QUERY_SAMPLE")
-SLOW_SETTINGS = ("chunks of one row", "chunks of 7 rows", "eight threads in chunks of 64 rows")
+SLOW_SETTINGS = ("optimizer off", "chunks of one row", "chunks of 7 rows", "eight threads in chunks of 64 rows")
 # All but push_down_filters, without which comma joins are cross products.
 RULES_BESIDES_JOINS = ("inline_common_tables", "fold_constants", "order_joins", "push_down_filters_again", "choose_build_sides", "push_down_limits",
                        "prune_columns")
