@@ -12,6 +12,7 @@
 #include "expr/function.h"
 #include "expr/function_table.h"
 #include "optimizer/column_classes.h"
+#include "optimizer/column_equality.h"
 #include "optimizer/rules.h"
 
 namespace pistachio {
@@ -22,21 +23,6 @@ using Conditions = std::vector<ExpressionPtr>;
 
 // Pairs grow with the square of the class size; larger classes have enough edges.
 constexpr size_t kLargestClass = 8;
-
-struct ColumnPair {
-  ColumnId left;
-  ColumnId right;
-};
-
-// a = b of plain columns. They have the same type, or there would be a cast.
-std::optional<ColumnPair> as_column_equality(const Expression& condition) {
-  if (condition.kind() != ExpressionKind::Call || condition.function().name != "=") return std::nullopt;
-  const Expression& left = *condition.children()[0];
-  const Expression& right = *condition.children()[1];
-  if (left.kind() != ExpressionKind::Column || right.kind() != ExpressionKind::Column) return std::nullopt;
-  if (left.type() != right.type() || left.column_id() == right.column_id()) return std::nullopt;
-  return ColumnPair{left.column_id(), right.column_id()};
-}
 
 // Comparisons of a column with constants, also combined by AND and OR (IN lists): they hold for every equal value.
 bool is_comparison(const Expression& expression) {

@@ -31,6 +31,6 @@ class KnownEqualities {
 };
 
 // Greedy ordering in nearly linear time, for too many inputs for a search over subsets. Throws Cancelled.
-LogicalPtr order_many_joins(const LogicalPlan& plan, JoinRegion region, const CancelToken& token);
+LogicalPtr order_many_joins(const CardinalityEstimator& estimator, JoinRegion region, const CancelToken& token);
 
 }  // namespace pistachio

@@ -8,6 +8,7 @@
 
 #include "base/check.h"
 #include "optimizer/cardinality.h"
+#include "optimizer/column_equality.h"
 #include "optimizer/join_region.h"
 #include "optimizer/rules.h"
 
@@ -41,7 +42,7 @@ void take_apart(LogicalPtr node, JoinRegion& region) {
 
 class JoinOrderer {
  public:
-  JoinOrderer(const LogicalPlan& plan, JoinRegion region) : estimator_(plan), region_(std::move(region)) {
+  JoinOrderer(const CardinalityEstimator& estimator, JoinRegion region) : estimator_(estimator), region_(std::move(region)) {
     for (const LogicalPtr& input : region_.inputs) {
       rows_.push_back(estimator_.rows(*input));
       given_.push_back(output_set(*input));
@@ -209,7 +210,7 @@ class JoinOrderer {
     return make_node(LogicalFilter{std::move(rest)}, std::move(plan));
   }
 
-  CardinalityEstimator estimator_;
+  const CardinalityEstimator& estimator_;
   JoinRegion region_;
   std::vector<double> rows_;
   std::vector<ColumnSet> given_;
@@ -218,25 +219,28 @@ class JoinOrderer {
   std::map<Inputs, double> set_rows_;
 };
 
-LogicalPtr order(const LogicalPlan& plan, LogicalPtr node, const CancelToken& token) {
+// Regions are ordered bottom-up, so what the estimator has seen, inputs of regions, does not change any more. One for all regions: a chain of
+// nested regions would otherwise estimate its lower part again at every level.
+LogicalPtr order(const CardinalityEstimator& estimator, LogicalPtr node, const CancelToken& token) {
   stop_if_cancelled(token);
   if (!is_inside_region(*node)) {
-    for (LogicalPtr& child : node->children) child = order(plan, std::move(child), token);
+    for (LogicalPtr& child : node->children) child = order(estimator, std::move(child), token);
     return node;
   }
   JoinRegion region;
   take_apart(std::move(node), region);
-  for (LogicalPtr& input : region.inputs) input = order(plan, std::move(input), token);
-  if (region.inputs.size() > kMostInputs) return order_many_joins(plan, std::move(region), token);
-  return JoinOrderer(plan, std::move(region)).build();
+  for (LogicalPtr& input : region.inputs) input = order(estimator, std::move(input), token);
+  if (region.inputs.size() > kMostInputs) return order_many_joins(estimator, std::move(region), token);
+  return JoinOrderer(estimator, std::move(region)).build();
 }
 
 }  // namespace
 
 void order_joins(LogicalPlan& plan, const CancelToken& token) {
+  const CardinalityEstimator estimator(plan);
   for_each_root(plan, [&](LogicalPtr& root) {
     LogicalPtr taken = std::move(root);
-    root = order(plan, std::move(taken), token);
+    root = order(estimator, std::move(taken), token);
   });
 }
 

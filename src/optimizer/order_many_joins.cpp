@@ -27,8 +27,8 @@ using Rank = std::tuple<double, size_t, size_t>;  // rows, inputs, index of the 
 
 class ManyJoinsOrderer {
  public:
-  ManyJoinsOrderer(const LogicalPlan& plan, JoinRegion region, const CancelToken& token)
-      : estimator_(plan), conditions_(std::move(region.conditions)), token_(token) {
+  ManyJoinsOrderer(const CardinalityEstimator& estimator, JoinRegion region, const CancelToken& token)
+      : estimator_(estimator), conditions_(std::move(region.conditions)), token_(token) {
     std::unordered_map<int32_t, size_t> input_of_column;
     for (size_t i = 0; i < region.inputs.size(); ++i) {
       for (ColumnId column : output_columns(*region.inputs[i])) input_of_column.emplace(column.value, i);
@@ -142,7 +142,7 @@ class ManyJoinsOrderer {
     return one;
   }
 
-  CardinalityEstimator estimator_;
+  const CardinalityEstimator& estimator_;
   std::vector<ExpressionPtr> conditions_;
   const CancelToken& token_;
   std::vector<ExpressionPtr> single_;  // conditions on at most one input
@@ -156,8 +156,8 @@ class ManyJoinsOrderer {
 
 }  // namespace
 
-LogicalPtr order_many_joins(const LogicalPlan& plan, JoinRegion region, const CancelToken& token) {
-  return ManyJoinsOrderer(plan, std::move(region), token).build();
+LogicalPtr order_many_joins(const CardinalityEstimator& estimator, JoinRegion region, const CancelToken& token) {
+  return ManyJoinsOrderer(estimator, std::move(region), token).build();
 }
 
 }  // namespace pistachio

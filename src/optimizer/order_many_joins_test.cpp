@@ -19,7 +19,7 @@ class OrderManyJoins : public ::testing::Test {
   void equate(size_t left, size_t right) {
     region_.conditions.push_back(make_call("=", {plan_.columns.reference(columns_[left]), plan_.columns.reference(columns_[right])}));
   }
-  LogicalPtr order() { return order_many_joins(plan_, std::move(region_), {}); }
+  LogicalPtr order() { return order_many_joins(CardinalityEstimator(plan_), std::move(region_), {}); }
 
   static size_t depth(const LogicalNode& node) {
     size_t deepest = 0;
@@ -75,7 +75,7 @@ TEST_F(OrderManyJoins, StopsWhenCancelled) {
   add_inputs(100);
   CancelSource source;
   source.cancel("enough");
-  EXPECT_THROW(order_many_joins(plan_, std::move(region_), source.token()), Cancelled);
+  EXPECT_THROW(order_many_joins(CardinalityEstimator(plan_), std::move(region_), source.token()), Cancelled);
 }
 
 }  // namespace
