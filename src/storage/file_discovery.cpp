@@ -53,15 +53,20 @@ std::vector<std::string> components_of(std::string_view path) {
   }
 }
 
+// Several ** could match a path in very many ways: for each component of the pattern, only which prefixes of the path match is kept.
 bool match_components(std::span<const std::string> pattern, std::span<const std::string> path) {
-  if (pattern.empty()) return path.empty();
-  if (pattern[0] == "**") {
-    for (size_t taken = 0; taken <= path.size(); ++taken) {
-      if (match_components(pattern.subspan(1), path.subspan(taken))) return true;
+  std::vector<bool> matches(path.size() + 1, false);  // [n]: the first n components of the path match the pattern so far
+  matches[0] = true;
+  for (const std::string& component : pattern) {
+    if (component == "**") {
+      for (size_t count = 1; count <= path.size(); ++count) matches[count] = matches[count] || matches[count - 1];
+      continue;
     }
-    return false;
+    for (size_t count = path.size(); count > 0; --count)
+      matches[count] = matches[count - 1] && ::fnmatch(component.c_str(), path[count - 1].c_str(), 0) == 0;
+    matches[0] = false;
   }
-  return !path.empty() && ::fnmatch(pattern[0].c_str(), path[0].c_str(), 0) == 0 && match_components(pattern.subspan(1), path.subspan(1));
+  return matches.back();
 }
 
 std::string percent_decoded(std::string_view text) {
@@ -260,8 +265,8 @@ std::vector<std::string> find_local_files(const std::string& pattern, const Canc
   throw UserError(fmt::format("cannot read {}: {}", pattern, std::strerror(errno)));
 }
 
-std::vector<std::string> find_objects(ObjectStores& stores, const std::string& pattern) {
-  std::vector<std::string> addresses = stores.list(pattern);
+std::vector<std::string> find_objects(ObjectStores& stores, const std::string& pattern, const CancelToken& token) {
+  std::vector<std::string> addresses = stores.list(pattern, token);
   if (addresses.size() == 1 && addresses[0] == pattern) return addresses;
   std::string wanted = without_options(pattern);
   std::erase_if(addresses, [&](const std::string& address) {
@@ -296,7 +301,7 @@ std::vector<std::pair<std::string, std::string>> partitions_of(std::string_view 
 std::vector<FoundFile> find_files(ObjectStores& stores, const std::string& pattern, const CancelToken& token) {
   if (pattern.empty()) throw UserError("an empty path names no file");
   std::vector<std::string> paths =
-      is_object_address(pattern) ? find_objects(stores, pattern) : find_local_files(path_of_address(pattern), token);
+      is_object_address(pattern) ? find_objects(stores, pattern, token) : find_local_files(path_of_address(pattern), token);
   std::sort(paths.begin(), paths.end());
   std::vector<FoundFile> files;
   files.reserve(paths.size());

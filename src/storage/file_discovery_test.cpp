@@ -134,5 +134,23 @@ TEST(ObjectAddressTest, OptionsAreDistinguishedFromWildcards) {
   EXPECT_EQ(without_options("s3://b/year=1/p?.parquet?region=eu"), "s3://b/year=1/p?.parquet");
 }
 
+TEST(GlobTest, RecursiveWildcardsMatchAnyNumberOfFolders) {
+  EXPECT_TRUE(matches_glob("a/**/b/*.parquet", "a/b/x.parquet"));
+  EXPECT_TRUE(matches_glob("a/**/b/*.parquet", "a/c/d/b/x.parquet"));
+  EXPECT_FALSE(matches_glob("a/**/b/*.parquet", "a/c/x.parquet"));
+  EXPECT_TRUE(matches_glob("**/**/x", "x"));
+  EXPECT_FALSE(matches_glob("**/x", "x/y"));
+  EXPECT_FALSE(matches_glob("a", "a/b"));
+}
+
+TEST(GlobTest, ManyRecursiveWildcardsDoNotTryEverySplit) {
+  std::string pattern;
+  std::string path;
+  for (int i = 0; i < 20; ++i) pattern += "**/";
+  for (int i = 0; i < 80; ++i) path += "folder/";
+  EXPECT_FALSE(matches_glob(pattern + "x.parquet", path + "y.parquet"));
+  EXPECT_TRUE(matches_glob(pattern + "x.parquet", path + "x.parquet"));
+}
+
 }  // namespace
 }  // namespace pistachio

@@ -4,6 +4,7 @@
 #include <arrow/filesystem/s3fs.h>
 #include <arrow/io/interfaces.h>
 #include <arrow/result.h>
+#include <arrow/util/future.h>
 #include <arrow/util/key_value_metadata.h>
 #include <fmt/format.h>
 
@@ -117,7 +118,7 @@ std::shared_ptr<DataFile> ObjectStores::open(const std::string& address) {
   return std::make_shared<ObjectFile>(address, std::move(identity), *opened);
 }
 
-std::vector<std::string> ObjectStores::list(const std::string& pattern) {
+std::vector<std::string> ObjectStores::list(const std::string& pattern, const CancelToken& token) {
   Place place = resolve(pattern);
   std::string folder = fixed_folder(place.path);
   arrow::Result<arrow::fs::FileInfo> info = place.file_system->GetFileInfo(folder);
@@ -127,13 +128,18 @@ std::vector<std::string> ObjectStores::list(const std::string& pattern) {
   selector.base_dir = folder;
   selector.recursive = true;
   selector.allow_not_found = true;
-  arrow::Result<std::vector<arrow::fs::FileInfo>> found = place.file_system->GetFileInfo(selector);
-  if (!found.ok()) throw UserError(fmt::format("cannot list {}: {}", pattern, found.status().message()));
+  // Page by page: a listing of millions of objects takes minutes.
+  arrow::fs::FileInfoGenerator next_page = place.file_system->GetFileInfoGenerator(selector);
   std::vector<std::string> addresses;
-  for (const arrow::fs::FileInfo& entry : *found) {
-    if (entry.type() == arrow::fs::FileType::File) addresses.push_back(place.prefix + entry.path() + place.options);
+  while (true) {
+    token.throw_if_cancelled();
+    arrow::Result<std::vector<arrow::fs::FileInfo>> found = next_page().MoveResult();
+    if (!found.ok()) throw UserError(fmt::format("cannot list {}: {}", pattern, found.status().message()));
+    if (found->empty()) return addresses;
+    for (const arrow::fs::FileInfo& entry : *found) {
+      if (entry.type() == arrow::fs::FileType::File) addresses.push_back(place.prefix + entry.path() + place.options);
+    }
   }
-  return addresses;
 }
 
 }  // namespace pistachio

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/cancel_token.h"
 #include "storage/data_file.h"
 
 namespace arrow::fs {
@@ -32,7 +33,7 @@ class ObjectStores {
   // Throws UserError when the store cannot be reached or has no such object.
   std::shared_ptr<DataFile> open(const std::string& address);
   // Addresses of all objects below the pattern's fixed prefix (everything before the folder of the first wildcard).
-  std::vector<std::string> list(const std::string& pattern);
+  std::vector<std::string> list(const std::string& pattern, const CancelToken& token = {});
 
  private:
   struct Place {
