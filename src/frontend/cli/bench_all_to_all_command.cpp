@@ -18,6 +18,7 @@
 #include "frontend/cli/bench_arguments.h"
 #include "frontend/cli/bench_output.h"
 #include "frontend/cli/bench_report.h"
+#include "frontend/cli/display_text.h"
 #include "frontend/cli/live_table.h"
 #include "frontend/cli/standard_output.h"
 
@@ -190,8 +191,8 @@ class SizeTable {
 
  private:
   static std::vector<LiveTable::Column> table_columns(std::span<const ShownFigure> shown, bool has_ratio) {
-    std::vector<LiveTable::Column> columns = {{"message", character_count("1023.0 KiB")}};
-    for (const ShownFigure& column : shown) columns.push_back({column.name, character_count("10.000 GB/s")});
+    std::vector<LiveTable::Column> columns = {{"message", display_width("1023.0 KiB")}};
+    for (const ShownFigure& column : shown) columns.push_back({column.name, display_width("10.000 GB/s")});
     if (has_ratio) columns.push_back({"one link / perftest"});
     return columns;
   }

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "frontend/bench/svg_chart.h"
+#include "frontend/cli/display_text.h"
 #include "frontend/cli/live_table.h"
 
 namespace pistachio {
@@ -32,7 +33,7 @@ Json limit_or_null(int64_t limit) {
 
 size_t longest_of(const std::vector<std::string>& texts) {
   size_t longest = 0;
-  for (const std::string& text : texts) longest = std::max(longest, character_count(text));
+  for (const std::string& text : texts) longest = std::max(longest, display_width(text));
   return longest;
 }
 
@@ -40,11 +41,11 @@ std::vector<LiveTable::Column> figure_columns(const std::vector<std::string>& ti
   using Align = TextTable::Align;
   std::vector<LiveTable::Column> columns = {
       {"case", longest_of(titles), Align::Left}, {"variant", longest_of(variants), Align::Left}, {"ranks"}};
-  const size_t seconds = character_count("1000.000 s");
+  const size_t seconds = display_width("1000.000 s");
   for (const char* name : {"T", "T_min"}) columns.push_back({name, seconds});
   columns.push_back({"T/T_min"});
-  columns.push_back({"link", character_count("100 %")});
-  columns.push_back({"gain", character_count("10.00x")});
+  columns.push_back({"link", display_width("100 %")});
+  columns.push_back({"gain", display_width("10.00x")});
   for (const char* name : {"storage alone", "link alone", "cores alone", "sum", "maximum"}) columns.push_back({name, seconds});
   columns.push_back({"possible gain"});
   columns.push_back({"reached"});

@@ -18,6 +18,7 @@
 #include "frontend/bench/sample_file.h"
 #include "frontend/cli/bench_output.h"
 #include "frontend/cli/command_arguments.h"
+#include "frontend/cli/display_text.h"
 #include "frontend/cli/live_table.h"
 #include "frontend/cli/standard_output.h"
 #include "storage/file_discovery.h"
@@ -129,13 +130,13 @@ LiveTable scan_table(double bandwidth, bool limited) {
   for (const Variant& variant : kVariants) longest = std::max(longest, variant.name.size());
   std::string introduction =
       fmt::format("storage: {:.2f} GB/s ({})\n\n", bandwidth / 1e9, limited ? "the limit that was set" : "measured, reading only");
-  const size_t milliseconds = character_count("10000.0 ms");
+  const size_t milliseconds = display_width("10000.0 ms");
   return LiveTable({{"variant", longest, TextTable::Align::Left},
                     {"threads"},
                     {"T", milliseconds},
                     {"T_min", milliseconds},
                     {"T/T_min"},
-                    {"read", character_count("10.00 GB/s")}},
+                    {"read", display_width("10.00 GB/s")}},
                    introduction);
 }
 

@@ -5,12 +5,14 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "frontend/cli/display_text.h"
+
 namespace pistachio {
 
 LiveTable::LiveTable(const std::vector<Column>& columns, std::string introduction) : introduction_(std::move(introduction)) {
   for (const Column& column : columns) {
     headings_.push_back({column.heading, column.align});
-    widths_.push_back(std::max(column.width, character_count(column.heading)));
+    widths_.push_back(std::max(column.width, display_width(column.heading)));
   }
 }
 

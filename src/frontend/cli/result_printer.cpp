@@ -41,7 +41,9 @@ class ChunkText {
 
 // NULL is empty, empty text is "".
 void append_csv_text(std::string& target, std::string_view text) {
-  if (!text.empty() && text.find_first_of(",\"\r\n") == std::string_view::npos) {
+  // Not find_first_of, which calls memchr for every character.
+  bool needs_quotes = std::any_of(text.begin(), text.end(), [](char letter) { return letter == ',' || letter == '"' || letter == '\r' || letter == '\n'; });
+  if (!text.empty() && !needs_quotes) {
     target += text;
     return;
   }

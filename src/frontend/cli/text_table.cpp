@@ -4,23 +4,16 @@
 
 #include <algorithm>
 
+#include "frontend/cli/display_text.h"
+
 namespace pistachio {
 
 namespace {
 
-bool starts_character(char byte) {
-  return (static_cast<unsigned char>(byte) & 0xc0) != 0x80;
-}
-
-// Single-line, without control characters, at most `widest` characters.
-std::string displayed(const std::string& text, size_t widest) {
-  std::string shown;
-  size_t count = 0;
-  for (char byte : text) {
-    if (starts_character(byte) && count++ == widest) return shown.substr(0, shown.size()) + "…";
-    shown += static_cast<unsigned char>(byte) < 0x20 || byte == 0x7f ? ' ' : byte;
-  }
-  return shown;
+// Single-line, without control characters, at most `widest` columns.
+std::string displayed(std::string text, size_t widest) {
+  std::replace_if(text.begin(), text.end(), [](char byte) { return static_cast<unsigned char>(byte) < 0x20 || byte == 0x7f; }, ' ');
+  return cut_to_width(text, widest);
 }
 
 std::string without_trailing_spaces(std::string line) {
@@ -30,15 +23,11 @@ std::string without_trailing_spaces(std::string line) {
 
 }  // namespace
 
-size_t character_count(const std::string& text) {
-  return static_cast<size_t>(std::count_if(text.begin(), text.end(), starts_character));
-}
-
 std::string table_line(const std::vector<TextTable::Heading>& headings, const std::vector<size_t>& widths,
                        const std::vector<std::string>& cells) {
   std::string line;
   for (size_t i = 0; i < widths.size() && i < cells.size(); ++i) {
-    std::string padding(widths[i] - std::min(widths[i], character_count(cells[i])), ' ');
+    std::string padding(widths[i] - std::min(widths[i], display_width(cells[i])), ' ');
     line += headings[i].align == TextTable::Align::Right ? padding + cells[i] : cells[i] + padding;
     line += "  ";
   }
@@ -67,7 +56,7 @@ std::string TextTable::to_string(size_t widest) const {
   }
   std::vector<size_t> widths(headings_.size());
   for (const std::vector<std::string>& line : lines) {
-    for (size_t i = 0; i < widths.size() && i < line.size(); ++i) widths[i] = std::max(widths[i], character_count(line[i]));
+    for (size_t i = 0; i < widths.size() && i < line.size(); ++i) widths[i] = std::max(widths[i], display_width(line[i]));
   }
   std::string text;
   for (size_t index = 0; index < lines.size(); ++index) {

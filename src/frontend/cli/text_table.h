@@ -30,7 +30,6 @@ class TextTable {
 std::string table_line(const std::vector<TextTable::Heading>& headings, const std::vector<size_t>& widths,
                        const std::vector<std::string>& cells);
 std::string table_rule(const std::vector<size_t>& widths);
-size_t character_count(const std::string& text);
 
 // 6001215 -> 6,001,215
 std::string with_thousands(int64_t number);
