@@ -3,11 +3,13 @@
 #include <ATen/ATen.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "base/check.h"
 #include "base/error.h"
 #include "columns/column_compare.h"
+#include "columns/concatenate_columns.h"
 #include "columns/decode_dictionary.h"
 #include "columns/device_copy.h"
 #include "columns/row_selection.h"
@@ -194,20 +196,31 @@ Column cast_time_or_interval(const Column& column, LogicalType to, const at::Ten
   return fixed_like(to, with_precision(micros, TypeKind::Time, to, column, valid), column);
 }
 
+// Values converted at a time. ScalarValues are large and live outside the memory limit.
+constexpr int64_t kConvertedTogether = 16'384;
+
 // To and from text value by value; for dictionaries the evaluator calls this once per entry.
 Column convert_values(const Column& source, LogicalType to, const at::Tensor& source_valid, const CancelToken* token) {
   Column column = to_device(source, at::kCPU);
   at::Tensor valid = source_valid.defined() ? source_valid.cpu() : source_valid;
-  std::vector<ScalarValue> values;
-  values.reserve(static_cast<size_t>(column.rows()));
   const bool* counts = valid.defined() ? valid.const_data_ptr<bool>() : nullptr;
   WorkPoll poll(token);
-  for (int64_t row = 0; row < column.rows(); ++row) {
-    bool counted = (counts == nullptr || counts[row]);
-    values.push_back(counted ? cast_value(value_at(column, row), to) : ScalarValue::null(to));
-    poll(static_cast<int64_t>(sizeof(ScalarValue) + values.back().text.size()));
+  std::vector<Column> pieces;
+  for (int64_t begin = 0; begin == 0 || begin < column.rows(); begin += kConvertedTogether) {
+    std::vector<ScalarValue> values;
+    for (int64_t row = begin; row < std::min(begin + kConvertedTogether, column.rows()); ++row) {
+      if (counts != nullptr && !counts[row]) {
+        values.push_back(ScalarValue::null(to));
+        continue;
+      }
+      const ScalarValue value = value_at(column, row);
+      poll(static_cast<int64_t>(sizeof(ScalarValue) + value.text.size()));
+      values.push_back(cast_value(value, to));
+      poll(static_cast<int64_t>(values.back().text.size()));
+    }
+    pieces.push_back(column_of_values(to, values));
   }
-  return to_device(column_of_values(to, values), source.device());
+  return to_device(concatenate_columns(pieces, token != nullptr ? *token : CancelToken()), source.device());
 }
 
 }  // namespace

@@ -1,5 +1,7 @@
 #include "exec/core/row_order.h"
 
+#include <algorithm>
+
 #include "exec/core/sort_words.h"
 #include "exec/core/stoppable_call.h"
 #include "kernels/ops/sort_order.h"
@@ -21,6 +23,12 @@ RowOrder::RowOrder(std::vector<SortKey> keys, const std::vector<ColumnId>& layou
 
 Chunk RowOrder::key_values(const Chunk& rows, const CancelToken& token) const {
   return Chunk(evaluator_.evaluate(rows, token), rows.rows(), rows.device());
+}
+
+int64_t RowOrder::bytes_per_row() const {
+  constexpr int64_t ranking_bytes = 40;
+  bool any_text = std::any_of(keys_.begin(), keys_.end(), [](const SortKey& key) { return key.expression->type().is_text(); });
+  return 16 * static_cast<int64_t>(keys_.size()) + (any_text ? ranking_bytes : 0);
 }
 
 std::vector<at::Tensor> RowOrder::words_of(const Chunk& key_values, const at::Tensor& stop) const {

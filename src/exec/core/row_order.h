@@ -21,7 +21,8 @@ class RowOrder {
   // Words (int64 [rows] each, the most significant first) whose order is the wanted one. Comparable only inside one call: those of text
   // are ranks. `stop` as in kernels/ops/stop_flag.h.
   std::vector<at::Tensor> words_of(const Chunk& key_values, const at::Tensor& stop = {}) const;
-  size_t key_count() const { return keys_.size(); }
+  // What order_of takes for each row beyond the rows: words of the keys and the order, and what ranking text needs for a while.
+  int64_t bytes_per_row() const;
 
  private:
   std::vector<SortKey> keys_;

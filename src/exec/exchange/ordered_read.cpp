@@ -78,7 +78,7 @@ Task<void> MergeReadOperator::produce(RunContext& context, ChunkSink& sink) {
     }
     if (rows == 0) break;
     // The rows end to end, the words of their keys and the order.
-    Reservation memory = account.reserve_now(bytes + rows * 16 * static_cast<int64_t>(order_.key_count() + 1), ReservationKind::Held);
+    Reservation memory = account.reserve_now(bytes + rows * (order_.bytes_per_row() + 16), ReservationKind::Held);
     Merged merged = merge(heads, context.device, task.token);
     for (int64_t begin = 0; begin < merged.order.numel() && !sink.is_full(); begin += step) {
       at::Tensor part = merged.order.slice(0, begin, std::min(begin + step, merged.order.numel()));

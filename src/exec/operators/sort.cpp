@@ -46,8 +46,7 @@ Task<void> SortOperator::produce(RunContext& context, ChunkSink& sink) {
   RowCollector::Rows all = collector.take_all(types_, context.device, task.token);
   if (all.chunk.rows() == 0) co_return;
   reach(context, FaultPoint::SortRows);
-  // Words of the keys and the order.
-  Reservation words = collector.account().reserve_now(all.chunk.rows() * 16 * static_cast<int64_t>(order_.key_count()), ReservationKind::Held);
+  Reservation words = collector.account().reserve_now(all.chunk.rows() * order_.bytes_per_row(), ReservationKind::Held);
   at::Tensor order = timed_order_of(all.chunk, task.token);
   if (limit_) order = order.slice(0, 0, *limit_);
   int64_t step = context.chunk_rows();

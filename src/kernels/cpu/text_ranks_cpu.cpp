@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <bit>
 #include <numeric>
+#include <span>
 #include <vector>
 
 #include "kernels/cpu/radix_sort.h"
@@ -28,11 +29,13 @@ class TextSorter {
         begins_(begins.const_data_ptr<int64_t>()),
         ends_(ends.const_data_ptr<int64_t>()),
         stop_(stop),
-        rows_(static_cast<size_t>(begins.numel())),
-        is_new_(rows_.size()),
-        keys_(rows_.size()),
-        numbers_(rows_.size()),
-        scratch_(rows_.size()) {
+        words_(at::empty({4, begins.numel()}, at::kLong)),
+        flags_(at::zeros({begins.numel()}, at::kByte)),
+        rows_(words_.mutable_data_ptr<int64_t>(), static_cast<size_t>(begins.numel())),
+        is_new_(flags_.mutable_data_ptr<uint8_t>(), rows_.size()),
+        keys_(words_of(1)),
+        numbers_(words_of(2)),
+        scratch_(words_of(3)) {
     std::iota(rows_.begin(), rows_.end(), int64_t{0});
     if (!rows_.empty()) tasks_.push_back({0, begins.numel(), 0});
   }
@@ -66,6 +69,10 @@ class TextSorter {
   struct Run {
     int64_t begin, count, skip;
   };
+
+  std::span<uint64_t> words_of(int64_t part) {
+    return {reinterpret_cast<uint64_t*>(words_[part].mutable_data_ptr<int64_t>()), rows_.size()};
+  }
 
   TextSpan text(int64_t row) const { return {data_ + begins_[row], ends_[row] - begins_[row]}; }
 
@@ -147,9 +154,12 @@ class TextSorter {
   const int64_t* begins_;
   const int64_t* ends_;
   StopCheck stop_;
-  std::vector<int64_t> rows_;
-  std::vector<uint8_t> is_new_;  // whether the value differs from its predecessor in sorted order
-  std::vector<uint64_t> keys_, numbers_, scratch_;
+  // Tensors, whose allocator enforces the memory limit: they may take gigabytes.
+  at::Tensor words_;
+  at::Tensor flags_;
+  std::span<int64_t> rows_;
+  std::span<uint8_t> is_new_;  // whether the value differs from its predecessor in sorted order
+  std::span<uint64_t> keys_, numbers_, scratch_;
   std::vector<Run> tasks_;
 };
 
