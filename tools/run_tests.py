@@ -43,10 +43,10 @@ SHORT_ENVIRONMENT = {"PISTACHIO_MUTATIONS": "60", "PISTACHIO_FIRST_MUTATION": st
 # The program warns of PISTACHIO_* variables that it does not know.
 SHORT_PYTHON_ENVIRONMENT = {"TEST_QUERY_SAMPLE": str(DAY % 4)}
 # Approximate seconds of the longest suites: they start first, so that none runs alone at the end.
-LONG_RUNS = {"sql_test": 120, "tests/cli/test_commands.py": 110, "tests/tpch/test_tpch_queries.py": 180, "tests/cli/test_sql.py": 60,
+LONG_RUNS = {"sql_test": 120, "tests/cli/test_commands.py": 110, "tests/tpch/test_tpch_queries.py": 60, "tests/cli/test_sql.py": 60,
              "parquet_mutation_test": 60, "network_test": 55, "parquet_matrix_test": 50, "kernels_cpu_test": 90,
              "tests/oracle/test_random_queries.py": 45, "tests/cluster/test_lost_ranks.py": 40, "tests/cluster/test_fault_matrix.py": 40,
-             "tests/cli/test_long_statements.py": 60, "tests/cluster/test_movement.py": 60, "tests/cluster/test_start.py": 50,
+             "tests/cli/test_long_statements.py": 90, "tests/cluster/test_movement.py": 60, "tests/cluster/test_start.py": 50,
              "tests/parquet/test_crafted_files.py": 50, "pruning_mutation_test": 30, "tests/parquet/test_writer_errors.py": 30,
              "tests/joins/test_joins.py": 40}
 # Detecting use of a stack frame after its return pays off where coroutines are. In suites of plain functions, many of them deep or called

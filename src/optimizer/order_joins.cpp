@@ -219,8 +219,8 @@ class JoinOrderer {
   std::map<Inputs, double> set_rows_;
 };
 
-// Regions are ordered bottom-up, so what the estimator has seen, inputs of regions, does not change any more. One for all regions: a chain of
-// nested regions would otherwise estimate its lower part again at every level.
+// All regions share one estimator, so that a chain of nested regions does not estimate its lower part again at every level. Its cached
+// estimates stay valid: regions are ordered bottom-up, and it only sees their inputs, which are final by then.
 LogicalPtr order(const CardinalityEstimator& estimator, LogicalPtr node, const CancelToken& token) {
   stop_if_cancelled(token);
   if (!is_inside_region(*node)) {

@@ -21,7 +21,7 @@ class RowOrder {
   // Words (int64 [rows] each, the most significant first) whose order is the wanted one. Comparable only inside one call: those of text
   // are ranks. `stop` as in kernels/ops/stop_flag.h.
   std::vector<at::Tensor> words_of(const Chunk& key_values, const at::Tensor& stop = {}) const;
-  // What order_of takes for each row beyond the rows: words of the keys and the order, and what ranking text needs for a while.
+  // Bytes that order_of needs per row: the words of the keys, the order, and scratch space for ranking text.
   int64_t bytes_per_row() const;
 
  private:

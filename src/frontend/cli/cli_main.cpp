@@ -17,8 +17,8 @@ void occupy_standard_descriptors() {
   }
 }
 
-// Ends the process without static destructors: libtorch's take a third of the time of a short command to deregister thousands of operators, and
-// nothing of ours is left to do. Sanitizers report leaks in an exit handler, so they need the ordinary way out.
+// Exits without running static destructors: libtorch's deregister thousands of operators, a third of the run time of a short command, and
+// ours have nothing to do. Sanitizers report leaks in an exit handler, so their builds return from main.
 int leave(int status) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   return status;
