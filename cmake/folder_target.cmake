@@ -4,7 +4,7 @@
 #   USES          folders it depends on (checked against src/layers.txt by tools/check_layers.py)
 #   LIBRARIES     outside libraries
 #   ATEN          includes ATen: use the shared precompiled header
-#   OPTIMIZE_HARD kernels: -O3
+#   OPTIMIZE_HARD kernels: -O3 in release builds (with AddressSanitizer, GCC crashes if a precompiled header was made at another level)
 #   WHOLE         keep every object file when linking (static registration with the torch dispatcher)
 set_property(GLOBAL PROPERTY PISTACHIO_TEST_TARGETS "")
 

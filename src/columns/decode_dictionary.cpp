@@ -2,6 +2,8 @@
 
 #include <ATen/ATen.h>
 
+#include "kernels/ops/dictionary_gather.h"
+
 namespace pistachio {
 
 Column decode_dictionary(const Column& column) {
@@ -9,10 +11,10 @@ Column decode_dictionary(const Column& column) {
   const Column& entries = *column.dictionary_column();
   const at::Tensor& codes = column.codes();
   if (entries.type().is_text()) {
-    return Column::text(entries.type(), entries.bytes(), entries.begins().index_select(0, codes), entries.ends().index_select(0, codes),
-                        column.validity());
+    return Column::text(entries.type(), entries.bytes(), kernels::dictionary_gather(entries.begins(), codes),
+                        kernels::dictionary_gather(entries.ends(), codes), column.validity());
   }
-  return Column::fixed(entries.type(), entries.values().index_select(0, codes), column.validity());
+  return Column::fixed(entries.type(), kernels::dictionary_gather(entries.values(), codes), column.validity());
 }
 
 }  // namespace pistachio

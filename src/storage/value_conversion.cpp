@@ -5,6 +5,7 @@
 
 #include "base/check.h"
 #include "kernels/ops/fixed_bytes_conversion.h"
+#include "kernels/ops/magnitude_below.h"
 
 namespace pistachio {
 
@@ -88,17 +89,12 @@ at::Tensor align_big_endian(const at::Tensor& bytes, const at::Tensor& begins, c
   return at::where(inside, taken, sign).contiguous();
 }
 
+// Arithmetic on decimals relies on their number of digits.
 void check_precision(const ParquetColumn& column, const at::Tensor& values, const DataLocation& where) {
-  if (column.type.is_wide() || values.numel() == 0) return;
+  if (column.type.is_wide()) return;
   int64_t bound = 1;
   for (int digit = 0; digit < column.type.precision(); ++digit) bound *= 10;
-  auto [least, greatest] = at::aminmax(values);
-  require(least.item<int64_t>() > -bound && greatest.item<int64_t>() < bound, "a decimal has more digits than its type", where);
-}
-
-// Arithmetic on decimals relies on their number of digits. Not checked on a GPU, which would have to wait for the answer of every chunk.
-void check_stored_precision(const ParquetColumn& column, const at::Tensor& values, const DataLocation& where) {
-  if (values.is_cpu()) check_precision(column, values, where);
+  require(kernels::magnitude_below(values, bound), "a decimal has more digits than its type", where);
 }
 
 }  // namespace
@@ -106,7 +102,7 @@ void check_stored_precision(const ParquetColumn& column, const at::Tensor& value
 Column convert_numbers(const ParquetColumn& column, at::Tensor values, const DataLocation& where) {
   switch (column.conversion) {
     case ValueConversion::None:
-      if (column.type.kind() == TypeKind::Decimal) check_stored_precision(column, values, where);
+      if (column.type.kind() == TypeKind::Decimal) check_precision(column, values, where);
       break;
     case ValueConversion::NarrowInteger: values = narrow_integers(values, column.type.scalar_type(), where); break;
     case ValueConversion::Unsigned8: values = unsigned_in_range(values, 255, at::kShort, where); break;
@@ -114,7 +110,7 @@ Column convert_numbers(const ParquetColumn& column, at::Tensor values, const Dat
     case ValueConversion::Unsigned32: values = values.to(at::kLong).bitwise_and(0xffffffff); break;
     case ValueConversion::Unsigned64: values = at::stack({values, at::zeros_like(values)}, 1); break;
     case ValueConversion::WidenDecimal:
-      check_stored_precision(column, values, where);
+      check_precision(column, values, where);
       values = values.to(at::kLong);
       if (column.type.is_wide()) values = widen(values);
       break;

@@ -1,5 +1,5 @@
-// CPU bodies of segment_extreme and segment_extreme_text. A branch per row: it is rarely taken once a group has seen some values, so rows
-// do not wait for each other's stores.
+// CPU bodies of segment_extreme and segment_extreme_text. With groups, a branch per row: it is rarely taken once a group has seen some
+// values, so rows do not wait for each other's stores.
 #include <ATen/ATen.h>
 #include <torch/library.h>
 
@@ -32,16 +32,56 @@ bool is_less(T left, T right) {
 }
 
 template <bool take_max, typename T>
-void update_rows(T* best, bool* seen, const int64_t* ids, const T* values, const bool* validity, int64_t rows) {
-  for (int64_t row = 0; row < rows; ++row) {
-    const int64_t group = ids[row];
-    const T value = values[row];
-    const bool better = take_max ? is_less(best[group], value) : is_less(value, best[group]);
-    const bool valid = validity == nullptr || validity[row];
-    if (valid & (better | !seen[group])) {  // one branch: validity alone is hard to predict
+bool is_better(T value, T best) {
+  return take_max ? is_less(best, value) : is_less(value, best);
+}
+
+template <typename T>
+struct RowBatch {
+  const int64_t* ids;
+  const T* values;
+  const bool* validity;  // null: no NULLs
+  int64_t rows;
+};
+
+template <bool take_max, bool has_nulls, typename T>
+void update_groups(T* best, bool* seen, const RowBatch<T>& batch) {
+  for (int64_t row = 0; row < batch.rows; ++row) {
+    const int64_t group = batch.ids[row];
+    const T value = batch.values[row];
+    const bool valid = !has_nulls || batch.validity[row];
+    if (valid & (is_better<take_max>(value, best[group]) | !seen[group])) {  // one branch: validity alone is hard to predict
       best[group] = value;
       seen[group] = true;
     }
+  }
+}
+
+// Without GROUP BY: the running value stays in registers, and the compiler vectorizes the loop for integers.
+template <bool take_max, bool has_nulls, typename T>
+void update_single_group(T& best, bool& seen, const RowBatch<T>& batch) {
+  int64_t row = 0;
+  if (!seen) {
+    while (has_nulls && row < batch.rows && !batch.validity[row]) ++row;
+    if (row == batch.rows) return;
+    best = batch.values[row++];
+    seen = true;
+  }
+  T running = best;
+  for (; row < batch.rows; ++row) {
+    const T value = batch.values[row];
+    const bool valid = !has_nulls || batch.validity[row];
+    running = valid & is_better<take_max>(value, running) ? value : running;
+  }
+  best = running;
+}
+
+template <bool take_max, bool has_nulls, typename T>
+void update_rows(T* best, bool* seen, int64_t groups, const RowBatch<T>& batch) {
+  if (groups == 1) {
+    update_single_group<take_max, has_nulls>(*best, *seen, batch);
+  } else {
+    update_groups<take_max, has_nulls>(best, seen, batch);
   }
 }
 
@@ -49,9 +89,11 @@ void segment_extreme(at::Tensor& best, at::Tensor& seen, const at::Tensor& ids, 
                      const std::optional<at::Tensor>& validity) {
   const auto run = [&](auto type) {
     using T = decltype(type);
-    const auto update = take_max ? update_rows<true, T> : update_rows<false, T>;
-    update(static_cast<T*>(best.mutable_data_ptr()), seen.mutable_data_ptr<bool>(), ids.const_data_ptr<int64_t>(),
-           static_cast<const T*>(values.const_data_ptr()), validity ? validity->const_data_ptr<bool>() : nullptr, ids.numel());
+    const auto update = take_max ? (validity ? update_rows<true, true, T> : update_rows<true, false, T>)
+                                 : (validity ? update_rows<false, true, T> : update_rows<false, false, T>);
+    update(static_cast<T*>(best.mutable_data_ptr()), seen.mutable_data_ptr<bool>(), seen.numel(),
+           {ids.const_data_ptr<int64_t>(), static_cast<const T*>(values.const_data_ptr()),
+            validity ? validity->const_data_ptr<bool>() : nullptr, ids.numel()});
   };
   if (is_wide(values)) return run(WideValue{});
   with_type(value_kind_of(values), run);

@@ -1,5 +1,6 @@
 // Random calls of the operations on fixed-width values.
 #include <cmath>
+#include <cstdlib>
 #include <limits>
 
 #include "kernels/cpu/kernel_cases.h"
@@ -9,6 +10,7 @@
 #include "kernels/ops/compress.h"
 #include "kernels/ops/dictionary_gather.h"
 #include "kernels/ops/hash64.h"
+#include "kernels/ops/magnitude_below.h"
 #include "kernels/ops/spread.h"
 #include "kernels/ops/summarize.h"
 
@@ -17,6 +19,7 @@ namespace pistachio::kernels::kernel_cases {
 namespace {
 
 using test_streams::uniform;
+using Limits64 = std::numeric_limits<int64_t>;
 
 std::vector<at::Tensor> summary_tensors(const ColumnSummary& summary) {
   return {at::tensor({summary.count, int64_t{summary.floating}, low_word(summary.min), high_word(summary.min), low_word(summary.max),
@@ -101,8 +104,7 @@ at::Scalar draw_constant(Draw& draw, const at::Tensor& values) {
     const double odd[] = {std::nan(""), 0.1, -0.0, 1e300, -1e300, std::numeric_limits<double>::infinity(), 16777217.0};
     return at::Scalar(odd[draw.random() % 7]);
   }
-  using Limits = std::numeric_limits<int64_t>;
-  const int64_t odd[] = {Limits::max(), Limits::min(), 0, 127, 128, -129, int64_t{1} << 31, 300};
+  const int64_t odd[] = {Limits64::max(), Limits64::min(), 0, 127, 128, -129, int64_t{1} << 31, 300};
   return at::Scalar(odd[draw.random() % 8]);
 }
 
@@ -151,6 +153,18 @@ Call draw_hash(Draw& draw) {
   };
 }
 
+// Bounds are powers of ten around the greatest magnitude, or next to it.
+Call draw_magnitude(Draw& draw) {
+  const at::Tensor values = draw_integers(draw, draw.rows, draw.random() % 2 == 0 ? at::kInt : at::kLong, false);
+  int64_t bound = 1;
+  for (int64_t digits = uniform(draw.random, 0, 18); digits > 0; --digits) bound *= 10;
+  if (draw.rows > 0 && draw.random() % 2 == 0) {
+    const int64_t value = values[uniform(draw.random, 0, draw.rows - 1)].item<int64_t>();
+    if (value > -Limits64::max() && value != 0) bound = std::abs(value) - (std::abs(value) > 1 && draw.random() % 2 == 0);
+  }
+  return [=]() -> std::vector<at::Tensor> { return {at::tensor({int64_t{magnitude_below(values, bound)}}, at::kLong)}; };
+}
+
 }  // namespace
 
 std::vector<Operation> value_operations() {
@@ -162,7 +176,8 @@ std::vector<Operation> value_operations() {
           {"summarize", draw_summarize, {}},
           {"summarize_rounded", draw_summarize_rounded, {}},
           {"summarize_dictionary", draw_summarize_dictionary, {}},
-          {"hash64", draw_hash, {}}};
+          {"hash64", draw_hash, {}},
+          {"magnitude_below", draw_magnitude, {}}};
 }
 
 }  // namespace pistachio::kernels::kernel_cases
