@@ -231,6 +231,8 @@ const std::vector<SettingDescription>& setting_descriptions() {
        show_choice<&S::device, kDevices>},
       {"device_chunk_bytes", "size", "approximate bytes per chunk on a GPU: its operators process many row groups together",
        assign_size<&S::device_chunk_bytes, 1>, show_integer<&S::device_chunk_bytes>},
+      {"device_decompression", "boolean", "a GPU decompresses Snappy pages itself; otherwise the CPU does, as for the other codecs",
+       assign_boolean<&S::device_decompression>, show_boolean<&S::device_decompression>},
       {"device_lanes", "integer", "chunks that operators process concurrently on a GPU", assign_integer<&S::device_lanes, 1, 64>,
        show_integer<&S::device_lanes>},
       {"device_scan_lanes", "integer", "chunks of a scan that are copied to a GPU and decoded there concurrently",

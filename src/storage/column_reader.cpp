@@ -25,7 +25,8 @@ bool any_true(const at::Tensor& mask, int64_t begin, int64_t count) {
 ColumnReader::ColumnReader(const ParquetColumn& column, const ColumnChunkInfo& chunk, PageDirectory directory, std::vector<FileBytes> bytes,
                            DataLocation where, Options options)
     : column_(column), chunk_(chunk), directory_(std::move(directory)), bytes_(std::move(bytes)), decompressor_(chunk.codec, where) {
-  source_ = {&column_, &chunk_, &bytes_, &decompressor_, options.verify_checksums, std::move(where)};
+  source_ = {&column_, &chunk_, &bytes_, &decompressor_, options.verify_checksums, options.bytes_are_staged,
+             options.device_decompression, std::move(where)};
 }
 
 std::shared_ptr<const Column> ColumnReader::dictionary() {
@@ -121,12 +122,6 @@ ColumnPages ColumnReader::prepare(const RowRanges& wanted, StagingArea& staging)
   pages.where = source_.where;
   pages.data = prepare_data_pages(source_, places, &staging);
   pages_decoded_ += static_cast<int64_t>(places.size());
-  // Check here: readers run on many threads, decoders on few.
-  for (PreparedPage& page : pages.data.pages) {
-    if (!page.header.uses_dictionary() || page.may_have_nulls) continue;
-    check_code_runs(page, page.header.values, source_.where);
-    page.runs_checked = true;
-  }
   bool uses_dictionary = std::any_of(pages.data.pages.begin(), pages.data.pages.end(),
                                      [](const PreparedPage& page) { return page.header.uses_dictionary(); });
   if (uses_dictionary && directory_.dictionary.length > 0) pages.dictionary = prepare_dictionary_page(source_, directory_.dictionary, &staging);

@@ -17,6 +17,9 @@ class ColumnReader {
  public:
   struct Options {
     bool verify_checksums = true;
+    // For prepare(); see PageSource.
+    bool bytes_are_staged = false;
+    bool device_decompression = true;
   };
 
   // `bytes` (sorted by offset) hold the dictionary page and every page that read() will need. `column` and `chunk` outlive the reader.
@@ -30,7 +33,7 @@ class ColumnReader {
   // from call to call. Throws DataError.
   Column read(int64_t begin, int64_t count, const at::Tensor& mask = {});
 
-  // Instead of read(): decompresses the pages with rows of `wanted` into `staging`, to be decoded elsewhere. Throws DataError.
+  // Instead of read(): the pages with rows of `wanted`, to be decoded on a device. Throws DataError.
   ColumnPages prepare(const RowRanges& wanted, StagingArea& staging);
 
   // The whole dictionary, or nullptr if the chunk has none. Lets filters run before any page is decoded.

@@ -6,6 +6,7 @@
 #include <c10/core/impl/VirtualGuardImpl.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "base/check.h"
 #include "base/task_group.h"
@@ -51,6 +52,37 @@ bool are_stored_alike(const ParquetColumn& left, const ParquetColumn& right) {
          left.type == right.type;
 }
 
+// Pages of one column that can be decoded together. Files of one table may also differ in their codec, so that the pages of one are
+// decompressed on the device, into a buffer of their own, and those of the other are not.
+class AlikePages {
+ public:
+  bool fits(const ColumnPages& unit) const {
+    return units_.empty() || (are_stored_alike(*units_[0]->column, *unit.column) && is_in_buffer(data_, unit.data) &&
+                              is_in_buffer(dictionaries_, unit.dictionary));
+  }
+
+  void add(const ColumnPages& unit) {
+    units_.push_back(&unit);
+    if (!unit.data.pages.empty()) data_ = unit.data.bytes;
+    if (!unit.dictionary.pages.empty()) dictionaries_ = unit.dictionary.bytes;
+  }
+
+  std::vector<const ColumnPages*> take() {
+    data_.reset();
+    dictionaries_.reset();
+    return std::exchange(units_, {});
+  }
+
+ private:
+  static bool is_in_buffer(const at::Tensor& buffer, const PageBatch& batch) {
+    return !buffer.defined() || batch.pages.empty() || batch.bytes.is_alias_of(buffer);
+  }
+
+  std::vector<const ColumnPages*> units_;
+  at::Tensor data_;          // a slice of the buffer of all data pages
+  at::Tensor dictionaries_;  // and of all dictionary pages
+};
+
 }  // namespace
 
 DeviceScan::DeviceScan(StorageContext& storage, const ScanPlan& plan, ScanCounters& counters, UnitSource* source, at::Device device)
@@ -58,10 +90,10 @@ DeviceScan::DeviceScan(StorageContext& storage, const ScanPlan& plan, ScanCounte
       counters_(counters),
       device_(device),
       chunk_bytes_(storage.settings.device_chunk_bytes),
-      scan_(storage, plan, counters, source, DecodePlace::Device),
+      staging_(device),
+      scan_(storage, plan, counters, source, &staging_),
       staged_(2 * chunk_bytes_),
       decoded_(chunk_bytes_) {
-  if (device_.is_cuda()) copy_stream_ = c10::impl::VirtualGuardImpl(device_.type()).getStreamFromGlobalPool(device_);
 }
 
 int64_t DeviceScan::decoded_bytes(const UnitPages& unit) const {
@@ -70,14 +102,14 @@ int64_t DeviceScan::decoded_bytes(const UnitPages& unit) const {
   return row_bytes * unit.rows;
 }
 
-// Copies on the copy stream. The current stream waits for the copies; the host does not.
-void DeviceScan::upload(std::vector<UnitPages>& units) const {
+// Copies and decompresses on `stream`. The current stream waits for it; the host does not.
+DeviceDecompression DeviceScan::upload(std::vector<UnitPages>& units, const std::optional<c10::Stream>& stream) const {
   std::optional<c10::Stream> current;
   std::optional<c10::StreamGuard> guard;
-  if (copy_stream_) {
+  if (stream) {
     // The current stream is per thread, and the coroutine may have moved to another thread.
     current = c10::impl::VirtualGuardImpl(device_.type()).getStream(device_);
-    guard.emplace(*copy_stream_);
+    guard.emplace(*stream);
   }
   std::vector<ColumnPages*> pages;
   for (UnitPages& unit : units) {
@@ -87,22 +119,24 @@ void DeviceScan::upload(std::vector<UnitPages>& units) const {
     }
   }
   const at::Tensor buffer = upload_pages(pages, device_);
-  if (!copy_stream_) return;
-  c10::Event copied(device_.type());
-  copied.record(*copy_stream_);
-  copied.block(*current);
+  DeviceDecompression decompression(pages);
+  if (!stream) return decompression;
+  c10::Event done(device_.type());
+  done.record(*stream);
+  done.block(*current);
   note_use(buffer, *current);
+  decompression.record_use(*current);
   for (const UnitPages& unit : units) {
     for (const UnitPages::UnitColumn& own : unit.columns) {
       if (own.decoded) note_use(*own.decoded, *current);
     }
   }
+  return decompression;
 }
 
 Task<void> DeviceScan::read_units(ScanLane& lane) {
-  StagingArea staging(device_);
   while (true) {
-    Task<std::optional<UnitPages>> taking = lane.next_pages(staging);
+    Task<std::optional<UnitPages>> taking = lane.next_pages();
     std::optional<UnitPages> unit = co_await taking;
     if (!unit) co_return;
     int64_t bytes = decoded_bytes(*unit);
@@ -117,7 +151,7 @@ Task<void> DeviceScan::read_all(int readers) {
   staged_.close();
 }
 
-Task<std::optional<Chunk>> DeviceScan::next_chunk() {
+Task<std::optional<Chunk>> DeviceScan::next_chunk(const std::optional<c10::Stream>& stream) {
   Task<std::optional<UnitPages>> receiving = staged_.receive();
   std::optional<UnitPages> unit = co_await receiving;
   if (!unit) co_return std::nullopt;
@@ -128,15 +162,15 @@ Task<std::optional<Chunk>> DeviceScan::next_chunk() {
     units.push_back(std::move(*unit));
     unit = bytes < chunk_bytes_ ? staged_.take() : std::nullopt;
   }
-  co_return decode(std::move(units));
+  co_return decode(std::move(units), stream);
 }
 
 Column DeviceScan::decode_column(const std::vector<UnitPages>& units, size_t column) const {
   std::vector<Column> pieces;
-  std::vector<const ColumnPages*> alike;
+  AlikePages alike;
   auto decode_alike = [&] {
-    if (!alike.empty()) pieces.push_back(decode_together(alike));
-    alike.clear();
+    const std::vector<const ColumnPages*> taken = alike.take();
+    if (!taken.empty()) pieces.push_back(decode_together(taken));
   };
   for (const UnitPages& unit : units) {
     const UnitPages::UnitColumn& own = column_of(unit, column);
@@ -145,17 +179,29 @@ Column DeviceScan::decode_column(const std::vector<UnitPages>& units, size_t col
       pieces.push_back(*own.decoded);
       continue;
     }
-    if (!alike.empty() && !are_stored_alike(*alike[0]->column, *own.pages->column)) decode_alike();
-    alike.push_back(&*own.pages);
+    if (!alike.fits(*own.pages)) decode_alike();
+    alike.add(*own.pages);
   }
   decode_alike();
   return concatenate_coded(pieces);
 }
 
-Chunk DeviceScan::decode(std::vector<UnitPages> units) {
+Chunk DeviceScan::decode(std::vector<UnitPages> units, const std::optional<c10::Stream>& stream) {
+  const DeviceDecompression decompression = upload(units, stream);
+  std::optional<Chunk> chunk;
+  try {
+    chunk = decode_uploaded(units);
+  } catch (const DataError&) {
+    decompression.check();  // a damaged block explains everything that decoding found in its page
+    throw;
+  }
+  decompression.check();
+  return std::move(*chunk);
+}
+
+Chunk DeviceScan::decode_uploaded(const std::vector<UnitPages>& units) {
   int64_t rows = 0;
   for (const UnitPages& unit : units) rows += unit.rows;
-  upload(units);
   std::map<size_t, Column> decoded;
   at::Tensor mask;  // rows that passed; undefined: all
   auto column = [&](size_t number) -> const Column& {
@@ -178,9 +224,9 @@ Chunk DeviceScan::decode(std::vector<UnitPages> units) {
   return Chunk(std::move(columns), selected, device_);
 }
 
-Task<void> DeviceScan::decode_units() {
+Task<void> DeviceScan::decode_units(std::optional<c10::Stream> stream) {
   while (true) {
-    Task<std::optional<Chunk>> taking = next_chunk();
+    Task<std::optional<Chunk>> taking = next_chunk(stream);
     std::optional<Chunk> chunk = co_await taking;
     if (!chunk) break;
     if (chunk->rows() == 0) continue;
@@ -203,7 +249,11 @@ Task<void> DeviceScan::run(Lanes lanes, std::function<Task<void>(int lane, Chunk
   decoding_ = lanes.decoders;
   std::vector<Task<void>> tasks;
   tasks.push_back(read_all(lanes.readers));
-  for (int lane = 0; lane < lanes.decoders; ++lane) tasks.push_back(decode_units());
+  for (int lane = 0; lane < lanes.decoders; ++lane) {
+    std::optional<c10::Stream> stream;
+    if (device_.is_cuda()) stream = c10::impl::VirtualGuardImpl(device_.type()).getStreamFromGlobalPool(device_);
+    tasks.push_back(decode_units(stream));
+  }
   for (int lane = 0; lane < lanes.consumers; ++lane) tasks.push_back(drive(lane));
   Task<void> running = when_all(std::move(tasks));
   co_await running;

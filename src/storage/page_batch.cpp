@@ -105,13 +105,25 @@ bool is_single_run_of_values(const uint8_t* levels, int64_t length, int64_t rows
   return false;
 }
 
-void find_levels(const PageSource& source, const at::Tensor& bytes, int64_t begin, PreparedPage& page) {
+// Length of the definition levels of a version 1 page, from its first bytes.
+int64_t levels_length(const PageSource& source, std::span<const uint8_t> start, const PreparedPage& page) {
+  const int64_t size = page.header.uncompressed_bytes;
+  uint32_t length = 0;
+  if (size < 4) throw DataError("page is too short for its definition levels", at_page(source, page.file_offset));
+  std::memcpy(&length, start.data(), 4);
+  if (length > size - 4) {
+    throw DataError(fmt::format("definition levels claim {} bytes, the page has {}", length, size - 4), at_page(source, page.file_offset));
+  }
+  return length;
+}
+
+// `start` holds the page's first bytes, at least its levels and the head of its values; `begin` is the page's offset in the batch.
+void find_levels(const PageSource& source, std::span<const uint8_t> start, int64_t begin, PreparedPage& page) {
   const PageHeader& header = page.header;
   int64_t end = begin + header.uncompressed_bytes;
   page.values_begin = begin;
   page.values_end = end;
   int max_definition = source.column->max_definition;
-  const uint8_t* data = bytes.const_data_ptr<uint8_t>();
   if (header.kind == PageKind::DataV2) {
     // Some writers add repetition levels to flat columns; all of them are 0.
     page.levels_begin = begin + header.repetition_bytes;
@@ -119,57 +131,107 @@ void find_levels(const PageSource& source, const at::Tensor& bytes, int64_t begi
     page.values_begin = page.levels_end;
     // Do not trust the header's NULL count alone; decoding the levels detects a wrong one. Some writers omit the levels of pages without
     // NULLs.
-    bool levels_may_say_so = header.definition_bytes > 0 &&
-                             !is_single_run_of_values(data + page.levels_begin, header.definition_bytes, header.values, max_definition);
+    bool levels_may_say_so = header.definition_bytes > 0 && !is_single_run_of_values(start.data() + header.repetition_bytes,
+                                                                                     header.definition_bytes, header.values, max_definition);
     page.may_have_nulls = max_definition > 0 && (header.nulls > 0 || levels_may_say_so);
     if (max_definition == 0 && header.nulls > 0) throw DataError("page of a required column has NULLs", at_page(source, page.file_offset));
-    return;
+  } else if (max_definition > 0) {
+    if (header.level_encoding != PageEncoding::Rle) {
+      throw DataError(fmt::format("definition levels are in {}, which is not supported", encoding_name(header.level_encoding)),
+                      at_page(source, page.file_offset));
+    }
+    const int64_t length = levels_length(source, start, page);
+    page.levels_begin = begin + 4;
+    page.levels_end = page.levels_begin + length;
+    page.values_begin = page.levels_end;
+    page.may_have_nulls = !is_single_run_of_values(start.data() + 4, length, header.values, max_definition);
   }
-  if (max_definition == 0) return;
-  if (header.level_encoding != PageEncoding::Rle) {
-    throw DataError(fmt::format("definition levels are in {}, which is not supported", encoding_name(header.level_encoding)),
-                    at_page(source, page.file_offset));
-  }
-  uint32_t length = 0;
-  if (end - begin < 4) throw DataError("page is too short for its definition levels", at_page(source, page.file_offset));
-  std::memcpy(&length, data + begin, 4);
-  if (length > end - begin - 4)
-    throw DataError(fmt::format("definition levels claim {} bytes, the page has {}", length, end - begin - 4),
-                    at_page(source, page.file_offset));
-  page.levels_begin = begin + 4;
-  page.levels_end = page.levels_begin + length;
-  page.values_begin = page.levels_end;
-  page.may_have_nulls = !is_single_run_of_values(data + page.levels_begin, length, header.values, max_definition);
+  page.head = ValuesHead(start.subspan(static_cast<size_t>(page.values_begin - begin)));
 }
 
-// Decompresses the pages into one buffer, or refers to the bytes as read if nothing is compressed and nothing is staged.
-PageBatch assemble(const PageSource& source, const std::vector<RawPage>& raw, StagingArea* staging, std::vector<int64_t>& begins) {
+// The start of a page that stays compressed, as find_levels() needs it.
+std::vector<uint8_t> decompressed_start(const PageSource& source, const RawPage& raw, const PreparedPage& page) {
+  constexpr int64_t kFirstTry = 64;  // enough for most pages without NULLs
+  const PageHeader& header = raw.header;
+  const uint8_t* body = raw.holder->bytes.const_data_ptr<uint8_t>() + raw.body_begin;
+  const int64_t plain = needs_decompression(source, header) ? plain_prefix(header) : header.compressed_bytes;
+  const int64_t size = header.uncompressed_bytes;
+  std::vector<uint8_t> start;
+  auto fill = [&](int64_t bytes) {
+    start.resize(static_cast<size_t>(std::min(bytes, size)));
+    std::copy_n(body, std::min<int64_t>(plain, static_cast<int64_t>(start.size())), start.begin());
+    if (static_cast<int64_t>(start.size()) <= plain) return;
+    source.decompressor->decompress_start({body + plain, static_cast<size_t>(header.compressed_bytes - plain)},
+                                          static_cast<size_t>(size - plain), std::span(start).subspan(static_cast<size_t>(plain)),
+                                          at_page(source, raw.file_offset));
+  };
+  fill(plain_prefix(header) + kFirstTry);
+  if (header.kind == PageKind::Data && source.column->max_definition > 0 && header.level_encoding == PageEncoding::Rle) {
+    const int64_t needed = 4 + levels_length(source, start, page) + static_cast<int64_t>(ValuesHead::kBytes);
+    if (needed > static_cast<int64_t>(start.size())) fill(needed);
+  }
+  return start;
+}
+
+std::span<const uint8_t> bytes_of(const RawPage& page) {
+  return {page.holder->bytes.const_data_ptr<uint8_t>() + page.body_begin, static_cast<size_t>(page.header.compressed_bytes)};
+}
+
+bool is_in_one_piece(const std::vector<RawPage>& raw) {
+  return std::all_of(raw.begin(), raw.end(), [&](const RawPage& page) { return page.holder == raw[0].holder; });
+}
+
+// Pages that their device decompresses: the bytes as read, if it can fetch them from there, or copied to `staging`.
+PageBatch leave_compressed(const PageSource& source, const std::vector<RawPage>& raw, StagingArea& staging) {
   PageBatch batch;
-  bool in_place = staging == nullptr && std::all_of(raw.begin(), raw.end(), [&](const RawPage& page) {
-    return !needs_decompression(source, page.header) && page.holder == raw[0].holder;
-  });
+  const bool in_place = source.bytes_are_staged && is_in_one_piece(raw);
+  int64_t total = 0;
+  const int64_t origin = raw[0].body_begin;
+  for (const RawPage& page : raw) {
+    const PageHeader& header = page.header;
+    const int64_t begin = in_place ? page.body_begin - origin : total;
+    const int64_t plain = needs_decompression(source, header) ? plain_prefix(header) : header.compressed_bytes;
+    batch.compressed.push_back({begin, begin + header.compressed_bytes, plain, header.uncompressed_bytes});
+    total += header.compressed_bytes;
+  }
+  if (in_place) {
+    batch.bytes = raw[0].holder->bytes.narrow(0, origin, batch.compressed.back().end);
+    return batch;
+  }
+  batch.bytes = staging.allocate(total);
+  uint8_t* target = batch.bytes.mutable_data_ptr<uint8_t>();
+  for (size_t i = 0; i < raw.size(); ++i) std::ranges::copy(bytes_of(raw[i]), target + batch.compressed[i].begin);
+  return batch;
+}
+
+// The pages in one buffer, `begins` being their decompressed offsets in it. Refers to the bytes as read if nothing has to be done to them.
+PageBatch assemble(const PageSource& source, const std::vector<RawPage>& raw, StagingArea* staging, std::vector<int64_t>& begins) {
   int64_t total = 0;
   for (const RawPage& page : raw) {
     check_sizes(source, page);
-    begins.push_back(in_place ? page.body_begin : total);
+    begins.push_back(total);
     total += page.header.uncompressed_bytes;
   }
-  if (in_place) {
-    batch.bytes = raw[0].holder->bytes;
-    batch.host = batch.bytes;
-    return batch;
+  const bool is_compressed =
+      std::any_of(raw.begin(), raw.end(), [&](const RawPage& page) { return needs_decompression(source, page.header); });
+  // Even if all pages of this batch happen to be uncompressed: those of other units of the column are not, and are decoded together with them.
+  if (!raw.empty() && staging != nullptr && source.device_decompression && source.decompressor->is_known_to_devices())
+    return leave_compressed(source, raw, *staging);
+  if (!raw.empty() && !is_compressed && is_in_one_piece(raw) && (staging == nullptr || source.bytes_are_staged)) {
+    for (size_t i = 0; i < raw.size(); ++i) begins[i] = raw[i].body_begin;
+    return {raw[0].holder->bytes, {}, {}};
   }
+  PageBatch batch;
   batch.bytes = staging == nullptr ? at::empty({total}, at::kByte) : staging->allocate(total);
-  batch.host = batch.bytes;
   uint8_t* target = batch.bytes.mutable_data_ptr<uint8_t>();
   for (size_t i = 0; i < raw.size(); ++i) {
     const PageHeader& header = raw[i].header;
-    const uint8_t* body = raw[i].holder->bytes.const_data_ptr<uint8_t>() + raw[i].body_begin;
-    int64_t prefix = needs_decompression(source, header) ? plain_prefix(header) : header.compressed_bytes;
-    if (prefix > 0) std::memcpy(target + begins[i], body, static_cast<size_t>(prefix));
+    const std::span<const uint8_t> body = bytes_of(raw[i]);
+    const size_t prefix = needs_decompression(source, header) ? static_cast<size_t>(plain_prefix(header)) : body.size();
+    std::copy_n(body.begin(), prefix, target + begins[i]);
     if (!needs_decompression(source, header)) continue;
-    source.decompressor->decompress({body + prefix, static_cast<size_t>(header.compressed_bytes - prefix)},
-                                    {target + begins[i] + prefix, static_cast<size_t>(header.uncompressed_bytes - prefix)},
+    source.decompressor->decompress(body.subspan(prefix),
+                                    {target + begins[i] + prefix, static_cast<size_t>(header.uncompressed_bytes) - prefix},
                                     at_page(source, raw[i].file_offset));
   }
   return batch;
@@ -194,10 +256,15 @@ PageBatch prepare_data_pages(const PageSource& source, std::span<const PagePlace
   PageBatch batch = assemble(source, raw, staging, begins);
   batch.pages.resize(raw.size());
   for (size_t i = 0; i < raw.size(); ++i) {
-    batch.pages[i].header = raw[i].header;
-    batch.pages[i].file_offset = raw[i].file_offset;
-    find_levels(source, batch.bytes, begins[i], batch.pages[i]);
-    batch.pages[i].values_data = batch.bytes.const_data_ptr<uint8_t>() + batch.pages[i].values_begin;
+    PreparedPage& page = batch.pages[i];
+    page.header = raw[i].header;
+    page.file_offset = raw[i].file_offset;
+    if (batch.compressed.empty()) {
+      const uint8_t* start = batch.bytes.const_data_ptr<uint8_t>() + begins[i];
+      find_levels(source, {start, static_cast<size_t>(page.header.uncompressed_bytes)}, begins[i], page);
+    } else {
+      find_levels(source, decompressed_start(source, raw[i], page), begins[i], page);
+    }
   }
   return batch;
 }
@@ -216,7 +283,6 @@ PageBatch prepare_dictionary_page(const PageSource& source, ByteRange place, Sta
   prepared.file_offset = page.file_offset;
   prepared.values_begin = begins[0];
   prepared.values_end = begins[0] + page.header.uncompressed_bytes;
-  prepared.values_data = batch.bytes.const_data_ptr<uint8_t>() + prepared.values_begin;
   batch.pages.push_back(prepared);
   return batch;
 }

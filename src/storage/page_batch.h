@@ -1,9 +1,12 @@
-// Consecutive pages of a column chunk, decompressed back to back into one buffer, so that one kernel call can decode all of them.
-// Uncompressed pages are not copied unless they are staged for a device: the buffer is then the bytes as read.
+// Consecutive pages of a column chunk in one buffer, decompressed, so that one kernel call can decode all of them. Uncompressed pages are
+// not copied. Pages for a device may stay compressed: the device decompresses them (storage/device_decompression.h).
 #pragma once
 
 #include <ATen/core/Tensor.h>
 
+#include <algorithm>
+#include <array>
+#include <span>
 #include <vector>
 
 #include "storage/page_decompressor.h"
@@ -20,7 +23,24 @@ struct FileBytes {
   int64_t end() const { return offset + bytes.numel(); }
 };
 
-// Positions are offsets into PageBatch::bytes.
+// The first bytes of a page's values. Some encodings start with counts or widths, which the host needs wherever the page is decoded: at
+// most three numbers of ten bytes.
+class ValuesHead {
+ public:
+  ValuesHead() = default;
+  explicit ValuesHead(std::span<const uint8_t> values) : size_(std::min(values.size(), kBytes)) {
+    std::copy_n(values.begin(), size_, bytes_.begin());
+  }
+
+  static constexpr size_t kBytes = 32;
+  std::span<const uint8_t> bytes() const { return {bytes_.data(), size_}; }
+
+ private:
+  std::array<uint8_t, kBytes> bytes_{};
+  size_t size_ = 0;
+};
+
+// Positions are offsets into the decompressed PageBatch::bytes.
 struct PreparedPage {
   PageHeader header;
   int64_t file_offset = 0;
@@ -29,14 +49,21 @@ struct PreparedPage {
   int64_t values_begin = 0;
   int64_t values_end = 0;
   bool may_have_nulls = false;
-  const uint8_t* values_data = nullptr;  // start of the values in PageBatch::host
-  bool runs_checked = false;             // dictionary codes: check_code_runs() was called
+  ValuesHead head;
+};
+
+// Where a page lies in PageBatch::bytes before it is decompressed.
+struct CompressedPage {
+  int64_t begin = 0;
+  int64_t end = 0;
+  int64_t plain_bytes = 0;  // leading bytes that are not compressed
+  int64_t size = 0;         // decompressed, including the plain bytes
 };
 
 struct PageBatch {
   at::Tensor bytes;  // on the device that decodes the pages
-  at::Tensor host;   // the same bytes on the CPU
   std::vector<PreparedPage> pages;
+  std::vector<CompressedPage> compressed;  // of all pages, in their order; empty: `bytes` are decompressed
 };
 
 struct PageSource {
@@ -45,10 +72,13 @@ struct PageSource {
   const std::vector<FileBytes>* bytes;  // sorted by offset; each page is inside one of them
   const PageDecompressor* decompressor;
   bool verify_checksums;
+  bool bytes_are_staged;      // `bytes` can be uploaded to the device as they are
+  bool device_decompression;  // pages for a device stay compressed if it knows their codec
   DataLocation where;
 };
 
-// `places` are data pages in row order. With `staging`, the bytes are placed there for upload to a device. Throws DataError.
+// `places` are data pages in row order. With `staging`, the pages are for a device: what has to be copied or decompressed goes there.
+// Throws DataError.
 PageBatch prepare_data_pages(const PageSource& source, std::span<const PagePlace> places, StagingArea* staging = nullptr);
 PageBatch prepare_dictionary_page(const PageSource& source, ByteRange place, StagingArea* staging = nullptr);
 

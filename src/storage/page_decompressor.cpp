@@ -6,6 +6,7 @@
 
 #include <cstring>
 
+#include "base/check.h"
 #include "storage/snappy_decompressor.h"
 
 namespace pistachio {
@@ -24,6 +25,10 @@ arrow::Compression::type arrow_codec(PageCodec codec) {
 }
 
 }  // namespace
+
+DataError damaged_snappy_page(size_t bytes, const DataLocation& where) {
+  return DataError(fmt::format("page is damaged: its SNAPPY block does not give {} bytes", bytes), where);
+}
 
 // Snappy: 3 bytes copy up to 64; LZ4: 255 per length byte; Deflate: 258 bytes in 2 bits. Zstd and Brotli have no useful bound.
 int64_t largest_expansion(PageCodec codec) {
@@ -62,6 +67,12 @@ void PageDecompressor::check_claim(int64_t compressed_bytes, int64_t uncompresse
   }
 }
 
+void PageDecompressor::decompress_start(std::span<const uint8_t> source, size_t length, std::span<uint8_t> target,
+                                        const DataLocation& where) const {
+  ENSURE(is_known_to_devices());
+  if (!snappy_decompress_start(source, length, target)) throw damaged_snappy_page(length, where);
+}
+
 void PageDecompressor::decompress(std::span<const uint8_t> source, std::span<uint8_t> target, const DataLocation& where) const {
   if (is_identity()) {
     if (source.size() != target.size()) throw DataError("uncompressed page has the wrong size", where);
@@ -70,8 +81,7 @@ void PageDecompressor::decompress(std::span<const uint8_t> source, std::span<uin
   }
   if (target.empty()) return;
   if (kind_ == PageCodec::Snappy) {
-    if (!snappy_decompress(source, target))
-      throw DataError(fmt::format("page is damaged: its SNAPPY block does not give {} bytes", target.size()), where);
+    if (!snappy_decompress(source, target)) throw damaged_snappy_page(target.size(), where);
     return;
   }
   arrow::Result<int64_t> made =

@@ -10,8 +10,9 @@ namespace pistachio {
 
 namespace {
 
-// Neighbours in a slab are at most an alignment apart; the gap between them is copied too.
-constexpr int64_t kLargestGap = 64;
+// Between neighbours in a slab lie page headers, or bytes that were read across; such gaps are copied too, since another copy takes longer.
+constexpr int64_t kLargestGap = 16 << 10;
+constexpr int64_t kAlignment = 64;
 
 // A host tensor to be replaced by its device copy.
 struct Piece {
@@ -60,7 +61,7 @@ at::Tensor upload_pages(std::span<ColumnPages* const> pages, at::Device device) 
     }
     const at::Tensor& source = *begin.tensor;
     copies.push_back({source.as_strided({end - begin.begin}, {1}, begin.begin), total});
-    total += (end - begin.begin + kLargestGap - 1) / kLargestGap * kLargestGap;
+    total += (end - begin.begin + kAlignment - 1) / kAlignment * kAlignment;
     first = last;
   }
   const at::Tensor buffer = at::empty({total}, at::TensorOptions(at::kByte).device(device));

@@ -54,12 +54,25 @@ Task<void> ReadPool::fill(DataFile& file, FileBytes& target, int64_t need) {
   reads_ += 1;
 }
 
-Task<std::vector<FileBytes>> ReadPool::read(std::shared_ptr<DataFile> file, std::vector<ByteRange> ranges, int64_t need) {
+Task<std::vector<FileBytes>> ReadPool::read(std::shared_ptr<DataFile> file, std::vector<ByteRange> ranges, int64_t need,
+                                            StagingArea* staging) {
   bool remote = file->is_remote();
   std::vector<ByteRange> joined = coalesce_ranges(std::move(ranges), remote ? kRemoteGap : kLocalGap, remote ? kRemoteRead : kLocalRead);
   std::vector<FileBytes> buffers;
   buffers.reserve(joined.size());
-  for (const ByteRange& range : joined) buffers.push_back({range.offset, at::empty({range.length}, at::kByte)});
+  if (staging == nullptr) {
+    for (const ByteRange& range : joined) buffers.push_back({range.offset, at::empty({range.length}, at::kByte)});
+  } else {
+    // Side by side, for one copy to the device.
+    int64_t total = 0;
+    for (const ByteRange& range : joined) total += range.length;
+    const at::Tensor memory = staging->allocate(total);
+    int64_t used = 0;
+    for (const ByteRange& range : joined) {
+      buffers.push_back({range.offset, memory.narrow(0, used, range.length)});
+      used += range.length;
+    }
+  }
   if (buffers.size() == 1) {
     Task<void> only = fill(*file, buffers[0], need);
     co_await only;

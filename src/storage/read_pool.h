@@ -30,7 +30,9 @@ class ReadPool {
 
   // Reads the ranges (any order, may touch or overlap). Returns buffers sorted by offset; each range is inside one of them.
   // `need` is the priority: reads with lower values go first. Throws DataError, Cancelled.
-  Task<std::vector<FileBytes>> read(std::shared_ptr<DataFile> file, std::vector<ByteRange> ranges, int64_t need);
+  // With `staging`, the buffers lie there.
+  Task<std::vector<FileBytes>> read(std::shared_ptr<DataFile> file, std::vector<ByteRange> ranges, int64_t need,
+                                    StagingArea* staging = nullptr);
   // For metadata, which is read before all data.
   Task<at::Tensor> read_range(std::shared_ptr<DataFile> file, ByteRange range);
 

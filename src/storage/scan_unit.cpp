@@ -36,13 +36,13 @@ int64_t kept_bytes(const Column& column) {
 }  // namespace
 
 UnitReader::UnitReader(StorageContext& storage, const ScanPlan& plan, const ScanUnit& unit, Reservation memory, ScanCounters& counters,
-                       DecodePlace place)
+                       StagingArea* staging)
     : storage_(storage),
       plan_(plan),
       unit_(unit),
       memory_(std::make_shared<Reservation>(std::move(memory))),
       counters_(counters),
-      place_(place),
+      staging_(staging),
       candidates_({unit.first_row, unit.first_row + unit.rows}),
       next_row_(unit.first_row) {}
 
@@ -200,9 +200,12 @@ Task<void> UnitReader::load_columns(std::vector<size_t> columns, const RowRanges
     }
     directories[column] = std::move(directory);
   }
-  Task<std::vector<FileBytes>> reading = storage_.read_pool.read(file().file, std::move(ranges), unit_.need);
+  Task<std::vector<FileBytes>> reading = storage_.read_pool.read(file().file, std::move(ranges), unit_.need, staging_);
   std::vector<FileBytes> bytes = co_await reading;
   for (const FileBytes& piece : bytes) needed_bytes_ += static_cast<double>(piece.bytes.numel());
+  const ColumnReader::Options options{.verify_checksums = storage_.settings.verify_checksums,
+                                      .bytes_are_staged = staging_ != nullptr,
+                                      .device_decompression = storage_.settings.device_decompression};
   for (size_t column : columns) {
     int leaf = file().leaf_of_column[column];
     const ColumnChunkInfo& chunk = group().columns[static_cast<size_t>(leaf)];
@@ -222,7 +225,7 @@ Task<void> UnitReader::load_columns(std::vector<size_t> columns, const RowRanges
     for (const PagePlace& page : directory.pages)
       counters_.pages_total += page.first_row < unit_.first_row + unit_.rows && page.end_row() > unit_.first_row;
     readers_[column] = std::make_unique<ColumnReader>(file().footer().columns[static_cast<size_t>(leaf)], chunk, std::move(directory),
-                                                      bytes, where(leaf), ColumnReader::Options{storage_.settings.verify_checksums});
+                                                      bytes, where(leaf), options);
   }
 }
 
@@ -360,7 +363,7 @@ Task<void> UnitReader::read_and_filter() {
   }
   std::vector<size_t> first = filter_columns();
   std::vector<size_t> others = other_columns();
-  bool in_two_steps = storage_.settings.late_materialization && !first.empty() && place_ == DecodePlace::Host;
+  bool in_two_steps = storage_.settings.late_materialization && !first.empty() && staging_ == nullptr;
   if (!in_two_steps) {
     first.insert(first.end(), others.begin(), others.end());
     others.clear();
@@ -369,8 +372,8 @@ Task<void> UnitReader::read_and_filter() {
     Task<void> loading = load_columns(std::move(first), candidates_);
     co_await loading;
   }
-  if (place_ == DecodePlace::Device && candidates_.is_empty()) finish();
-  if (place_ == DecodePlace::Device || plan_.filters.empty()) co_return;
+  if (staging_ != nullptr && candidates_.is_empty()) finish();
+  if (staging_ != nullptr || plan_.filters.empty()) co_return;
   {
     AddedTime filtering(counters_.nanoseconds);
     while (next_row_ < unit_.first_row + unit_.rows) {
@@ -475,7 +478,7 @@ std::optional<Chunk> UnitReader::next() {
   return chunk;
 }
 
-std::optional<UnitPages> UnitReader::take_pages(StagingArea& staging) {
+std::optional<UnitPages> UnitReader::take_pages() {
   AddedTime preparing(counters_.nanoseconds);
   if (finished_) return std::nullopt;
   UnitPages taken;
@@ -486,7 +489,7 @@ std::optional<UnitPages> UnitReader::take_pages(StagingArea& staging) {
     UnitPages::UnitColumn own{column, {}, {}};
     try {
       if (is_decoded_together(group().columns[leaf])) {
-        own.pages = reader->prepare(candidates_, staging);
+        own.pages = reader->prepare(candidates_, *staging_);
       } else {
         own.decoded = reader->read(unit_.first_row, unit_.rows, candidates_.mask(unit_.first_row, unit_.first_row + unit_.rows));
       }

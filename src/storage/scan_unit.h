@@ -31,22 +31,20 @@ struct UnitPages {
   std::shared_ptr<const Reservation> memory;
 };
 
-// Where pages are decoded.
-enum class DecodePlace { Host, Device };
-
 class UnitReader {
  public:
-  // `memory` covers the whole unit; fetch() returns what the pages turn out not to need.
+  // `memory` covers the whole unit; fetch() returns what the pages turn out not to need. With `staging`, the pages are decoded on a device
+  // and read into it.
   UnitReader(StorageContext& storage, const ScanPlan& plan, const ScanUnit& unit, Reservation memory, ScanCounters& counters,
-             DecodePlace place = DecodePlace::Host);
+             StagingArea* staging = nullptr);
 
   // Reads the unit's pages and, for decoding on the host, evaluates the filters. Throws DataError.
   Task<void> fetch();
   // The next chunk, after fetch(); nullopt at the end. Throws DataError.
   std::optional<Chunk> next();
 
-  // For decoding on a device, instead of next(): the whole unit, its pages in `staging`. Nullopt if it has no rows. Throws DataError.
-  std::optional<UnitPages> take_pages(StagingArea& staging);
+  // For decoding on a device, instead of next(): the whole unit. Nullopt if it has no rows. Throws DataError.
+  std::optional<UnitPages> take_pages();
 
   std::shared_ptr<const Reservation> memory() const { return memory_; }
 
@@ -93,7 +91,7 @@ class UnitReader {
   const ScanUnit unit_;
   std::shared_ptr<Reservation> memory_;  // only fetch() changes it, before it is shared
   ScanCounters& counters_;
-  const DecodePlace place_;
+  StagingArea* const staging_;  // null: decoded on the host
   RowRanges candidates_;  // rows in pages that were not pruned
   std::map<size_t, std::unique_ptr<ColumnReader>> readers_;  // by table column
   // With filters: the strips with selected rows, cut and filtered by fetch(). Without: cut on demand, since a damaged file may claim more

@@ -1,5 +1,6 @@
 #include "storage/snappy_decompressor.h"
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 
@@ -144,14 +145,15 @@ bool run_fast(Cursor& cursor) {
   return true;
 }
 
-// Near the ends of the buffers: every byte is checked.
-bool run_carefully(Cursor& cursor) {
-  while (cursor.in < cursor.in_end) {
+// Near the ends of the buffers: every byte is checked. With `may_end_early`, only until the output is full.
+bool run_carefully(Cursor& cursor, bool may_end_early) {
+  while (cursor.in < cursor.in_end && !(may_end_early && cursor.out == cursor.out_end)) {
     const uint8_t byte = *cursor.in++;
     const Tag tag = kTags[byte];
     int64_t length = tag.length;
     if ((byte & 3) == 0) {
       if (length > 60 && !cursor.read_long_length(length - 60, length)) return false;
+      if (may_end_early) length = std::min(length, cursor.out_end - cursor.out);
       if (!cursor.copy_literal(length)) return false;
       continue;
     }
@@ -159,6 +161,7 @@ bool run_carefully(Cursor& cursor) {
     int64_t offset = tag.offset_high;
     for (int i = 0; i < tag.offset_bytes; ++i) offset |= int64_t{cursor.in[i]} << (8 * i);
     cursor.in += tag.offset_bytes;
+    if (may_end_early) length = std::min(length, cursor.out_end - cursor.out);
     if (offset == 0 || offset > cursor.out - cursor.out_begin || length > cursor.out_end - cursor.out) return false;
     for (int64_t i = 0; i < length; ++i) cursor.out[i] = cursor.out[i - offset];
     cursor.out += length;
@@ -166,23 +169,34 @@ bool run_carefully(Cursor& cursor) {
   return cursor.out == cursor.out_end;
 }
 
+// The block starts with its uncompressed length as a varint of at most five bytes. Nullopt unless that is `length`.
+std::optional<Cursor> start_block(std::span<const uint8_t> source, size_t length, std::span<uint8_t> target) {
+  uint64_t stored = 0;
+  size_t position = 0;
+  for (int shift = 0;; shift += 7) {
+    if (position >= source.size() || shift > 28) return std::nullopt;
+    uint8_t byte = source[position++];
+    stored |= static_cast<uint64_t>(byte & 0x7f) << shift;
+    if ((byte & 0x80) == 0) break;
+  }
+  if (stored != length) return std::nullopt;
+  return Cursor{source.data() + position, source.data() + source.size(), target.data(), target.data(), target.data() + target.size()};
+}
+
 }  // namespace
 
 bool snappy_decompress(std::span<const uint8_t> source, std::span<uint8_t> target) {
-  // The block starts with its uncompressed length as a varint of at most five bytes.
-  uint64_t length = 0;
-  size_t position = 0;
-  for (int shift = 0;; shift += 7) {
-    if (position >= source.size() || shift > 28) return false;
-    uint8_t byte = source[position++];
-    length |= static_cast<uint64_t>(byte & 0x7f) << shift;
-    if ((byte & 0x80) == 0) break;
-  }
-  if (length != target.size()) return false;
-  Cursor cursor{source.data() + position, source.data() + source.size(), target.data(), target.data(), target.data() + target.size()};
+  std::optional<Cursor> started = start_block(source, target.size(), target);
+  if (!started) return false;
+  Cursor& cursor = *started;
   int64_t in_bytes = cursor.in_end - cursor.in;
   if (in_bytes > kSlack + 8 && static_cast<int64_t>(target.size()) > kSlack + 16 && !run_fast(cursor)) return false;
-  return run_carefully(cursor);
+  return run_carefully(cursor, false);
+}
+
+bool snappy_decompress_start(std::span<const uint8_t> source, size_t length, std::span<uint8_t> target) {
+  std::optional<Cursor> cursor = start_block(source, length, target);
+  return cursor && run_carefully(*cursor, true);
 }
 
 }  // namespace pistachio

@@ -8,13 +8,14 @@ namespace pistachio {
 
 namespace {
 
-// Large enough for a copy to reach full PCIe bandwidth.
-constexpr int64_t kSlabBytes = int64_t{8} << 20;
+// Large enough for a copy to reach full PCIe bandwidth, and for several row groups.
+constexpr int64_t kSlabBytes = int64_t{32} << 20;
 constexpr int64_t kAlignment = 16;
 
 }  // namespace
 
 at::Tensor StagingArea::allocate(int64_t bytes) {
+  std::lock_guard lock(mutex_);
   if (!slab_.defined() || slab_.numel() - used_ < bytes) {
     slab_ = at::empty({std::max(bytes, kSlabBytes)}, at::TensorOptions(at::kByte).pinned_memory(device_.is_cuda()));
     used_ = 0;

@@ -1,11 +1,11 @@
-// Host staging buffers for uploads to a GPU. Pages of consecutive columns and units are packed into slabs of 8 MiB: one copy moves many
-// pages, and pinned memory, which takes milliseconds to allocate, is allocated rarely. Owned by one reader lane; a slab lives as long as a
-// tensor refers to it.
+// Host memory from which a GPU fetches pages. Reads of one scan are packed into slabs, so that one copy moves many pages and pinned memory,
+// which takes milliseconds to allocate, is allocated rarely. A slab lives as long as a tensor refers to it. Thread-safe.
 #pragma once
 
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
+#include <mutex>
 
 namespace pistachio {
 
@@ -19,6 +19,7 @@ class StagingArea {
 
  private:
   const at::Device device_;
+  std::mutex mutex_;
   at::Tensor slab_;
   int64_t used_ = 0;
 };

@@ -28,13 +28,13 @@ Task<std::optional<ScannedChunk>> ScanLane::next() {
   }
 }
 
-Task<std::optional<UnitPages>> ScanLane::next_pages(StagingArea& staging) {
+Task<std::optional<UnitPages>> ScanLane::next_pages() {
   while (true) {
     Task<std::unique_ptr<UnitReader>> taking = scan_.take_unit();
     std::unique_ptr<UnitReader> unit = co_await taking;
     if (unit == nullptr) co_return std::nullopt;
     std::optional<UnitPages> pages;
-    if (!scan_.stopped_) pages = unit->take_pages(staging);
+    if (!scan_.stopped_) pages = unit->take_pages();
     unit.reset();
     Task<void> releasing = scan_.release_window();
     co_await releasing;
@@ -65,7 +65,7 @@ Task<std::unique_ptr<UnitReader>> TableScan::make_unit(size_t index) {
     const DataLocation place{plan_.table->files[unit.file].file->path(), unit.row_group};
     throw OutOfMemory(fmt::format("{} (for reading {})", error.message(), place.to_string()));
   }
-  co_return std::make_unique<UnitReader>(storage_, plan_, unit, std::move(reservation), counters_, place_);
+  co_return std::make_unique<UnitReader>(storage_, plan_, unit, std::move(reservation), counters_, staging_);
 }
 
 Task<std::unique_ptr<UnitReader>> TableScan::take_unit() {

@@ -35,8 +35,8 @@ class ScanLane {
 
   // The next chunk; nullopt at the end. No order across lanes.
   Task<std::optional<ScannedChunk>> next();
-  // Instead of next() for decoding on a device: a unit with rows, its pages in `staging`.
-  Task<std::optional<UnitPages>> next_pages(StagingArea& staging);
+  // Instead of next() for decoding on a device: a unit with rows.
+  Task<std::optional<UnitPages>> next_pages();
 
  private:
   TableScan& scan_;
@@ -45,10 +45,11 @@ class ScanLane {
 
 class TableScan {
  public:
-  // `storage`, `plan`, `counters` and `source` must outlive the scan. Without a source, all units of the plan are read in its order.
+  // All references and pointers must outlive the scan. Without a source, all units of the plan are read in its order. With `staging`, pages
+  // are read into it for decoding on a device.
   TableScan(StorageContext& storage, const ScanPlan& plan, ScanCounters& counters, UnitSource* source = nullptr,
-            DecodePlace place = DecodePlace::Host)
-      : storage_(storage), plan_(plan), counters_(counters), source_(source), place_(place) {}
+            StagingArea* staging = nullptr)
+      : storage_(storage), plan_(plan), counters_(counters), source_(source), staging_(staging) {}
 
   // Units in flight: enough to keep every I/O thread and every lane busy.
   static int64_t window(int lanes, const Settings& settings) { return lanes + settings.io_threads; }
@@ -78,7 +79,7 @@ class TableScan {
   const ScanPlan& plan_;
   ScanCounters& counters_;
   UnitSource* const source_;
-  const DecodePlace place_;
+  StagingArea* const staging_;
   std::atomic<bool> stopped_ = false;
   int lanes_ = 1;
   std::atomic<size_t> next_unit_ = 0;      // without a source: the next unit to fetch

@@ -107,34 +107,14 @@ std::optional<uint64_t> read_number(const uint8_t*& position, const uint8_t* end
 }
 
 // A delta stream starts with its block size, miniblocks per block and number of values.
-void check_delta_count(const PreparedPage& page, int64_t begin, int64_t count, const DataLocation& where) {
-  const uint8_t* position = page.values_data + (begin - page.values_begin);
-  const uint8_t* end = page.values_data + (page.values_end - page.values_begin);
+void check_delta_count(std::span<const uint8_t> stream, const PreparedPage& page, int64_t count, const DataLocation& where) {
+  const uint8_t* position = stream.data();
+  const uint8_t* end = position + stream.size();
   for (int number = 0; number < 2; ++number) {
     if (!read_number(position, end)) return;
   }
   const std::optional<uint64_t> stored = read_number(position, end);
   if (is_counted(page) && stored && *stored > static_cast<uint64_t>(count)) refuse_surplus(page, count, where);
-}
-
-// Runs of the RLE/bit-packed hybrid. Writers pad the last packed run, most to 8 values and DuckDB to 256, so only a repeated run of 8 or
-// more surplus values is an error.
-void check_run_count(const uint8_t* position, const uint8_t* end, int bit_width, const PreparedPage& page, int64_t count,
-                     const DataLocation& where) {
-  if (bit_width == 0) return;
-  int64_t left = count;
-  while (position < end && left > 0) {
-    const std::optional<uint64_t> header = read_number(position, end);
-    if (!header || *header >> 1 > INT32_MAX) return;
-    const int64_t length = static_cast<int64_t>(*header >> 1);
-    const bool is_packed = (*header & 1) != 0;
-    const int64_t run_bytes = is_packed ? length * bit_width : (bit_width + 7) / 8;
-    // A packed run that the page's end truncates holds the values that are left.
-    if (!is_packed && run_bytes > end - position) return;
-    left -= is_packed ? std::min(length * 8, (end - position) * 8 / bit_width) : length;
-    if (!is_packed && left <= -8) refuse_surplus(page, count, where);
-    position += std::min<int64_t>(run_bytes, end - position);
-  }
 }
 
 // RLE booleans: a length of four bytes, then one-bit runs.
@@ -143,14 +123,12 @@ at::Tensor decode_rle_booleans(const EncodedValues& values, const DataLocation& 
     uint32_t length = 0;
     int64_t room = page.values_end - page.values_begin;
     if (count > 0) {
-      if (room >= 4) std::memcpy(&length, page.values_data, 4);
+      if (room >= 4) std::memcpy(&length, page.head.bytes().data(), 4);
       if (room < 4 || length > room - 4)
         throw DataError("RLE booleans are cut short", {where.file, where.row_group, where.column, page.file_offset});
     }
     row[0] = page.values_begin + (count > 0 ? 4 : 0);
     row[1] = row[0] + length;
-    const uint8_t* runs = page.values_data + (row[0] - page.values_begin);
-    check_run_count(runs, runs + length, 1, page, count, where);
     row[2] = 1;
     row[3] = 0;
     row[4] = 0;
@@ -176,7 +154,9 @@ EncodedValues one_page(const EncodedValues& values, size_t index) {
 // Delta-packed lengths followed by all bytes. The lengths start at `begin`; returns begins and ends within `bytes`.
 TextPieces decode_delta_lengths(const at::Tensor& bytes, const PreparedPage& page, int64_t begin, int64_t count,
                                 const DataLocation& where) {
-  check_delta_count(page, begin, count, where);
+  const int64_t head_end = std::min(page.values_end, begin + static_cast<int64_t>(ValuesHead::kBytes));
+  const at::Tensor head = bytes.slice(0, begin, head_end).cpu();
+  check_delta_count({head.const_data_ptr<uint8_t>(), static_cast<size_t>(head.numel())}, page, count, where);
   at::Tensor table = at::tensor({begin, page.values_end, count, int64_t{0}, count}, at::kLong).view({1, 5});
   auto [lengths, stream_ends] = kernels::delta_binary_decode(bytes, table, true);
   at::Tensor ends = at::cumsum(lengths, 0).add_(stream_ends.item<int64_t>());
@@ -192,7 +172,7 @@ TextPieces decode_delta_text_page(const ParquetColumn& column, PageEncoding enco
   const PreparedPage& page = values.pages[0];
   int64_t count = values.counts[0];
   if (encoding == PageEncoding::DeltaLengthByteArray) return decode_delta_lengths(*values.bytes, page, page.values_begin, count, where);
-  check_delta_count(page, page.values_begin, count, where);
+  check_delta_count(page.head.bytes(), page, count, where);
   auto [prefixes, stream_ends] = kernels::delta_binary_decode(*values.bytes, counted_table(values), true);
   TextPieces suffixes = decode_delta_lengths(*values.bytes, page, stream_ends.item<int64_t>(), count, where);
   // Front coding can expand without bound. No sane writer exceeds this.
@@ -282,7 +262,7 @@ at::Tensor decode_numbers(const ParquetColumn& column, PageEncoding encoding, co
   }
   if (encoding == PageEncoding::DeltaBinaryPacked && is_integer) {
     for (size_t i = 0; i < values.pages.size(); ++i)
-      check_delta_count(values.pages[i], values.pages[i].values_begin, values.counts[i], where);
+      check_delta_count(values.pages[i].head.bytes(), values.pages[i], values.counts[i], where);
     at::Tensor decoded = std::get<0>(kernels::delta_binary_decode(*values.bytes, counted_table(values), type == at::kInt));
     return decoded.to(type);
   }
@@ -315,12 +295,6 @@ Column decode_values(const ParquetColumn& column, PageEncoding encoding, const E
   refuse_encoding(column, encoding, values, where);
 }
 
-void check_code_runs(const PreparedPage& page, int64_t count, const DataLocation& where) {
-  const int64_t bytes = page.values_end - page.values_begin;
-  if (count == 0 || bytes == 0 || page.values_data[0] > 32) return;
-  check_run_count(page.values_data + 1, page.values_data + bytes, page.values_data[0], page, count, where);
-}
-
 at::Tensor decode_codes(const EncodedValues& values, std::span<const int64_t> dictionary_sizes, const DataLocation& where) {
   const int64_t* next_size = dictionary_sizes.data();
   at::Tensor table = page_table<6>(values, [&](const PreparedPage& page, int64_t count, int64_t* row) {
@@ -328,12 +302,11 @@ at::Tensor decode_codes(const EncodedValues& values, std::span<const int64_t> di
     bool empty = count == 0;
     DataLocation place{where.file, where.row_group, where.column, page.file_offset};
     if (!empty && page.values_end == page.values_begin) throw DataError("page has no dictionary codes", place);
-    int width = empty ? 0 : page.values_data[0];
+    int width = empty ? 0 : page.head.bytes()[0];
     if (width > 32) throw DataError(fmt::format("dictionary codes of {} bits", width), place);
     if (!empty && dictionary_size == 0) throw DataError("page refers to an empty or missing dictionary", place);
     row[0] = page.values_begin + (empty ? 0 : 1);
     row[1] = page.values_end;
-    if (!empty && !page.runs_checked) check_code_runs(page, count, where);
     row[2] = width;
     row[3] = dictionary_size;
     row[4] = 0;

@@ -1,5 +1,5 @@
 // Decodes a batch of pages to dense values (NULLs left out) of the column's physical type, with one kernel call per encoding, then converts
-// them to the logical type. Kernels run on the device that holds the bytes; headers are parsed from the host copy.
+// them to the logical type. Kernels run on the device that holds the bytes.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -21,9 +21,6 @@ struct EncodedValues {
 
 // Any encoding but dictionary codes. `counts` have been checked against the rows. Throws DataError.
 Column decode_values(const ParquetColumn& column, PageEncoding encoding, const EncodedValues& values, const DataLocation& where);
-
-// Throws DataError if the runs of a page of dictionary codes hold more than `count` values. Reads the host copy of the page.
-void check_code_runs(const PreparedPage& page, int64_t count, const DataLocation& where);
 
 // Dictionary codes (int32), checked to be below the size of the page's dictionary; `dictionary_sizes` has one entry per page.
 at::Tensor decode_codes(const EncodedValues& values, std::span<const int64_t> dictionary_sizes, const DataLocation& where);

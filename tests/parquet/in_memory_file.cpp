@@ -7,6 +7,7 @@
 
 #include "columns/device_copy.h"
 #include "columns/row_selection.h"
+#include "storage/device_decompression.h"
 #include "storage/page_upload.h"
 
 namespace pistachio::test {
@@ -77,8 +78,11 @@ InMemoryFile::WholeColumn InMemoryFile::read_together(int column, Options option
   std::vector<ColumnPages*> uploaded;
   for (ColumnPages& unit : pages) uploaded.push_back(&unit);
   upload_pages(uploaded, device);
+  const DeviceDecompression decompression(uploaded);
   const std::vector<const ColumnPages*> units(uploaded.begin(), uploaded.end());
-  return {std::move(rows), to_device(decode_together(units), at::kCPU)};
+  Column decoded = to_device(decode_together(units), at::kCPU);
+  decompression.check();
+  return {std::move(rows), std::move(decoded)};
 }
 
 std::vector<ReadStrip> InMemoryFile::read(int column, int row_group, Options options) const {

@@ -27,6 +27,7 @@ at::Tensor rle_decode(const at::Tensor& bytes, const at::Tensor& pages) {
       }
       values.push_back(static_cast<int32_t>(value));
     }
+    if (reader.has_surplus()) throw DataError("the page holds more values than its levels", {.offset = reader.position()});
   }
   return at::tensor(values, at::kInt).to(bytes.device());
 }

@@ -48,6 +48,10 @@ void RleReader::start_run() {
   }
 }
 
+bool RleReader::has_surplus() const {
+  return bit_width_ > 0 && repeated_ && remaining_ >= 8;
+}
+
 uint32_t RleReader::next() {
   if (bit_width_ == 0) return 0;
   while (remaining_ == 0) start_run();

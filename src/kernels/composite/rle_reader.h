@@ -14,6 +14,8 @@ class RleReader {
 
   // The next value; throws DataError at the end of the stream.
   uint32_t next();
+  // Whether the current run is a repeated one with 8 or more values left.
+  bool has_surplus() const;
   int64_t position() const { return next_run_; }
 
  private:

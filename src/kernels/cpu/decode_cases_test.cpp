@@ -13,6 +13,7 @@
 #include "kernels/ops/plain_fixed_bytes_decode.h"
 #include "kernels/ops/plain_text_decode.h"
 #include "kernels/ops/rle_decode.h"
+#include "kernels/ops/snappy_decompress.h"
 
 namespace pistachio::kernels::kernel_cases {
 
@@ -129,6 +130,86 @@ Operation rle_operation() {
     };
     return [](const Table& table) -> std::vector<at::Tensor> { return {rle_decode(table.bytes, table.pages)}; };
   });
+}
+
+// A random Snappy block that yields about `bytes` bytes: literals of all length forms, copies of all offset forms, near and overlapping ones
+// included.
+struct Block {
+  Bytes bytes;
+  int64_t size = 0;
+};
+
+void append_literal(Bytes& out, int64_t length, Random& random) {
+  // The length itself, or 1 to 4 bytes of it after the tag; longer forms than needed are allowed.
+  int64_t length_bytes = length <= 60 ? 0 : length <= 256 ? 1 : length <= 65536 ? 2 : 3;
+  if (uniform(random, 0, 9) == 0) length_bytes = uniform(random, std::max<int64_t>(length_bytes, 1), 4);
+  out.push_back(static_cast<uint8_t>((length_bytes == 0 ? length - 1 : 59 + length_bytes) << 2));
+  for (int64_t byte = 0; byte < length_bytes; ++byte) out.push_back(static_cast<uint8_t>((length - 1) >> (8 * byte)));
+  for (int64_t i = 0; i < length; ++i) out.push_back(static_cast<uint8_t>(random()));
+}
+
+void append_copy(Bytes& out, int64_t offset, int64_t length, Random& random) {
+  int64_t kind = offset < 2048 && length >= 4 && length <= 11 && uniform(random, 0, 3) > 0 ? 1 : offset < 65536 ? 2 : 3;
+  if (kind == 2 && uniform(random, 0, 9) == 0) kind = 3;
+  out.push_back(static_cast<uint8_t>(kind == 1 ? 1 | (length - 4) << 2 | (offset >> 8) << 5 : kind | (length - 1) << 2));
+  for (int64_t byte = 0; byte < (kind == 3 ? 4 : kind); ++byte) out.push_back(static_cast<uint8_t>(offset >> (8 * byte)));
+}
+
+Block draw_block(Random& random, int64_t bytes) {
+  Bytes elements;
+  int64_t size = 0;
+  const int64_t copies = uniform(random, 0, 10);  // in ten
+  while (size < bytes) {
+    if (size == 0 || uniform(random, 1, 10) > copies) {
+      const int64_t longest = uniform(random, 0, 30) == 0 ? 70000 : uniform(random, 0, 5) == 0 ? 300 : 70;
+      const int64_t length = std::min(bytes - size, uniform(random, 1, longest));
+      append_literal(elements, length, random);
+      size += length;
+    } else {
+      const int64_t farthest = uniform(random, 0, 1) == 0 ? std::min<int64_t>(size, 70) : size;
+      const int64_t length = std::min<int64_t>(bytes - size, uniform(random, 1, 64));
+      append_copy(elements, uniform(random, 1, farthest), length, random);
+      size += length;
+    }
+  }
+  Block block{{}, size};
+  append_varint(block.bytes, static_cast<uint64_t>(size));
+  block.bytes.insert(block.bytes.end(), elements.begin(), elements.end());
+  return block;
+}
+
+Operation snappy_operation() {
+  const auto draw_call = [](bool damaged) {
+    return [damaged](Draw& draw) -> Call {
+      Random& random = draw.random;
+      Bytes all;
+      std::vector<int64_t> cells;
+      const int64_t pages = draw.rows == 0 ? uniform(random, 0, 1) : uniform(random, 1, 5);
+      for (int64_t page = 0; page < pages; ++page) {
+        Block block = draw_block(random, draw.rows / pages);
+        if (damaged && uniform(random, 0, 1) == 0) damage(random, block.bytes);
+        if (damaged && uniform(random, 0, 9) == 0) block.size = std::max<int64_t>(0, block.size + uniform(random, -5, 5));
+        const int64_t plain = uniform(random, 0, 2) == 0 ? uniform(random, 0, 40) : 0;
+        const bool only_plain = plain > 0 && uniform(random, 0, 3) == 0;
+        for (int64_t gap = uniform(random, 0, 17); gap > 0; --gap) all.push_back(static_cast<uint8_t>(random()));
+        cells.push_back(static_cast<int64_t>(all.size()));
+        for (int64_t i = 0; i < plain; ++i) all.push_back(static_cast<uint8_t>(random()));
+        if (!only_plain) all.insert(all.end(), block.bytes.begin(), block.bytes.end());
+        cells.push_back(static_cast<int64_t>(all.size()));
+        cells.push_back(plain);
+        cells.push_back(plain + (only_plain ? 0 : block.size));
+      }
+      const at::Tensor table = pages == 0 ? at::Tensor() : at::tensor(cells, at::kLong).view({pages, 4});
+      const at::Tensor bytes = bytes_tensor(draw, all);
+      return [=]() -> std::vector<at::Tensor> {
+        auto [out, first_damaged] = snappy_decompress(bytes, table);
+        // The contents of damaged pages are undefined.
+        if (first_damaged.item<int64_t>() != 0) return {first_damaged};
+        return {out, first_damaged};
+      };
+    };
+  };
+  return {"snappy_decompress", draw_call(false), draw_call(true)};
 }
 
 Operation definition_levels_operation() {
@@ -322,6 +403,7 @@ Call draw_int96(Draw& draw, bool damaged) {
 
 std::vector<Operation> decode_operations() {
   return {rle_operation(),
+          snappy_operation(),
           definition_levels_operation(),
           plain_operation(),
           plain_boolean_operation(),

@@ -37,12 +37,14 @@ RleOutcome DecodeRle(const uint8_t* begin, const uint8_t* end, int bit_width, in
   BitUnpacker unpacker(bit_width);
   uint32_t max = 0;
   RleRun run;
+  int64_t left = 0;  // values of the last run that were neither skipped nor taken
   while (skip + take > 0) {
     if (const RleProblem problem = reader.next(run); problem != RleProblem::None) return {problem, reader.position() - begin, 0};
     const int64_t skipped = std::min(skip, run.count);
     const int64_t taken = std::min(take, run.count - skipped);
     skip -= skipped;
     take -= taken;
+    left = run.count - skipped - taken;
     if (taken == 0) continue;
     if (run.packed == nullptr) {
       std::fill_n(out, taken, run.value);
@@ -52,6 +54,7 @@ RleOutcome DecodeRle(const uint8_t* begin, const uint8_t* end, int bit_width, in
     }
     out += taken;
   }
+  if (run.packed == nullptr && left >= 8) return {RleProblem::Surplus, reader.position() - begin, 0};
   return {RleProblem::None, reader.position() - begin, std::max(max, unpacker.max())};
 }
 

@@ -11,6 +11,7 @@ void throw_rle_problem(RleProblem problem, int64_t offset) {
     case RleProblem::NumberTooLong: throw DataError("a number of more than 64 bits", {.offset = offset});
     case RleProblem::ValueTooWide: throw DataError("a repeated value is wider than its bit width", {.offset = offset});
     case RleProblem::RunTooLong: throw DataError("a bit-packed run of absurd length", {.offset = offset});
+    case RleProblem::Surplus: throw DataError("the page holds more values than its levels", {.offset = offset});
   }
   throw InternalError("no problem to report");
 }

@@ -8,7 +8,7 @@
 
 namespace pistachio::kernels::cpu {
 
-enum class RleProblem { None, EndsEarly, NumberTooLong, ValueTooWide, RunTooLong };
+enum class RleProblem { None, EndsEarly, NumberTooLong, ValueTooWide, RunTooLong, Surplus };
 
 struct RleRun {
   int64_t count = 0;                // values; for a truncated bit-packed run, the complete ones

@@ -23,6 +23,7 @@ enum class DecodeProblem : uint8_t {
   RowOutOfRange,
   SuffixOutOfRange,
   PrefixTooLong,
+  Surplus,
 };
 
 struct DecodeFailure {

@@ -26,6 +26,7 @@ std::string problem_text(const DecodeFailure& failure, const at::Tensor& pages) 
     case DecodeProblem::TextCrossesEnd: return "a value crosses the end of the page";
     case DecodeProblem::DeltaBlockSize: return "a delta stream with absurd block sizes";
     case DecodeProblem::DeltaTooFewValues: return "a delta stream with fewer values than its page";
+    case DecodeProblem::Surplus: return "the page holds more values than its levels";
     case DecodeProblem::DeltaBitWidth: return "deltas of more than 64 bits";
     default: return fmt::format("problem {}", static_cast<int>(failure.problem));
   }

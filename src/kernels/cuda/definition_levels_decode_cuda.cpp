@@ -28,7 +28,8 @@ std::tuple<at::Tensor, at::Tensor> definition_levels_decode(const at::Tensor& by
                      .count = skip + take,
                      .hidden = skip,
                      .target = total,
-                     .page = page});
+                     .page = page,
+                     .ends_page = false});
     total += take;
   }
   check_run_counts(bytes, pages, whole, total);

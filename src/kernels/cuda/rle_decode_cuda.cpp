@@ -27,7 +27,8 @@ at::Tensor rle_decode(const at::Tensor& bytes, const at::Tensor& pages) {
                      .count = take,
                      .hidden = 0,
                      .target = total,
-                     .page = page});
+                     .page = page,
+                     .ends_page = true});
     total += take;
   }
   check_run_counts(bytes, pages, whole, total * static_cast<int64_t>(sizeof(int32_t)));

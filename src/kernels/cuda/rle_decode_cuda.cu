@@ -79,6 +79,9 @@ class RunWalker {
         advance(count_, taken);
       }
     }
+    if (part_.ends_page && !failed && skip_ + count_ == 0 && !is_packed_ && run_left_ >= 8) {
+      failure_.report(DecodeProblem::Surplus, part_.page, position_);
+    }
     batch.rows = static_cast<uint32_t>(rows);
     batch.done = failed || skip_ + count_ == 0;
   }

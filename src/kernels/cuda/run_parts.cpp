@@ -31,6 +31,7 @@ std::vector<RunPart> cut_run_parts(const std::vector<RunPart>& pages) {
       RunPart part = page;
       part.skip += done;
       part.count = std::min(part_rows, page.count - done);
+      part.ends_page = page.ends_page && done + part.count == page.count;
       part.hidden = std::clamp<int64_t>(page.hidden - done, 0, part.count);
       part.target += std::max<int64_t>(0, done - page.hidden);
       parts.push_back(part);
