@@ -50,7 +50,7 @@ struct Settings {
   DeviceChoice device = DeviceChoice::Cpu;
   int64_t device_lanes = 1;
   int64_t device_scan_lanes = 3;
-  int64_t device_chunk_bytes = 256 << 20;
+  int64_t device_chunk_bytes = 1 << 30;
   bool device_decompression = true;
   bool late_materialization = true;
   std::vector<std::string> disabled_rules;  // of the optimizer, by name
