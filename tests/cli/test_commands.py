@@ -1,5 +1,7 @@
 """The command line as a user sees it: results, errors, exit codes, limits, signals."""
 
+import functools
+import io
 import json
 import os
 import re
@@ -17,8 +19,10 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
-import pistachio_process as pistachio  # noqa: E402
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent))
+
+from tests.support import pistachio_process as pistachio
+from tests.support.scan_server import ScanServer
 
 ROWS = 50_000
 
@@ -31,13 +35,28 @@ def example_table(rows=ROWS):
     })
 
 
+@functools.cache
+def example_file():
+    """The bytes of a Parquet file with the example table."""
+    file = io.BytesIO()
+    pq.write_table(example_table(), file, row_group_size=10_000, data_page_size=4096, write_page_index=True)
+    return file.getvalue()
+
+
 class WithFolder(unittest.TestCase):
+    """`self.server` serves the scans of all tests of a class in which the start and the end of the program are not the subject."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.server = ScanServer()
+        cls.addClassCleanup(cls.server.close)
+
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.folder = Path(folder.name)
         self.file = self.folder / "example.parquet"
-        pq.write_table(example_table(), self.file, row_group_size=10_000, data_page_size=4096, write_page_index=True)
+        self.file.write_bytes(example_file())
 
     def assert_error(self, done, code, *parts):
         self.assertEqual(done.returncode, code, done.stderr)
@@ -76,12 +95,12 @@ class Scan(WithFolder):
         file = self.folder / "uuid.parquet"
         value = uuid.UUID("0123abcd-4567-89ab-cdef-0123456789ab")
         pq.write_table(pa.table({"u": pa.array([value.bytes, bytes(16)], pa.uuid())}), file)
-        self.assertEqual(pistachio.scan(file, "--where", f"u = {str(value).upper()}")["rows"], 1)
-        self.assertEqual(pistachio.scan(file, "--where", f"u = {value}")["rows"], 1)
+        self.assertEqual(self.server.scan(file, where=[f"u = {str(value).upper()}"])["rows"], 1)
+        self.assertEqual(self.server.scan(file, where=[f"u = {value}"])["rows"], 1)
 
     def test_filter_constants_in_quotes_and_between_values(self):
-        self.assertEqual(pistachio.scan(self.file, "--where", "word = 'word 3'")["rows"], sum(1 for i in range(ROWS) if i % 7 and i % 100 == 3))
-        self.assertEqual(pistachio.scan(self.file, "--where", "id < 3.5")["rows"], 4)
+        self.assertEqual(self.server.scan(self.file, where=["word = 'word 3'"])["rows"], sum(1 for i in range(ROWS) if i % 7 and i % 100 == 3))
+        self.assertEqual(self.server.scan(self.file, where=["id < 3.5"])["rows"], 4)
 
     def test_overflowing_sums_are_an_error(self):
         wide = self.folder / "wide.parquet"
@@ -93,26 +112,29 @@ class Scan(WithFolder):
                 self.assert_error(done, 1, "error: sum of column d is out of range", "--columns")
 
     def test_every_variant_gives_the_same_answer(self):
-        expected = pistachio.scan(self.file, "--where", "id > 12345")["columns"]
-        for settings in (["reader=blocking"], ["overlap=off"], ["metadata_cache=off"], ["late_materialization=off"], ["threads=1"], ["threads=8"],
-                         ["chunk_rows=7"], ["chunk_rows=1024"], ["composite_kernels=on"], ["direct_io=on"], ["memory_limit=17MB"]):
-            words = [word for setting in settings for word in ("-s", setting)]
+        expected = self.server.scan(self.file, where=["id > 12345"])["columns"]
+        for name, value in (("reader", "blocking"), ("overlap", "off"), ("metadata_cache", "off"), ("late_materialization", "off"), ("threads", 1), ("threads", 8),
+                            ("chunk_rows", 7), ("chunk_rows", 1024), ("composite_kernels", "on"), ("direct_io", "on"), ("memory_limit", "17MB")):
             try:
-                got = pistachio.scan(self.file, "--where", "id > 12345", *words)["columns"]
+                got = self.server.scan(self.file, where=["id > 12345"], **{name: value})["columns"]
             except RuntimeError as problem:
-                if settings == ["direct_io=on"] and "does not support direct I/O" in str(problem):
+                if name == "direct_io" and "does not support direct I/O" in str(problem):
                     continue
                 raise
             got["price"]["sum"] = expected["price"]["sum"]  # the order of additions may differ
-            self.assertEqual(got, expected, settings)
+            self.assertEqual(got, expected, (name, value))
 
     def test_short_chunks_give_the_same_answer(self):
-        for where in ([], ["--where", "word > 'word 3'"], ["--where", "word > 'word 3'", "--where", "id >= 12345"], ["--where", "id < 40000"]):
-            expected = pistachio.scan(self.file, *where)["columns"]
-            for setting in ("chunk_rows=1", "chunk_rows=3", "chunk_rows=4097"):
-                for late in ("on", "off"):
-                    found = pistachio.scan(self.file, *where, "-s", setting, "-s", f"late_materialization={late}")["columns"]
-                    self.assertEqual(found, expected, (where, setting, late))
+        # Chunks of one row are slow: a fifth of the rows is enough for them.
+        small = self.folder / "small.parquet"
+        pq.write_table(example_table(ROWS // 5), small, row_group_size=2_000, data_page_size=1024, write_page_index=True)
+        for file, scale, sizes in ((small, 5, (1, 3)), (self.file, 1, (4097,))):
+            for where in ([], ["word > 'word 3'"], ["word > 'word 3'", f"id >= {12345 // scale}"], [f"id < {40000 // scale}"]):
+                expected = self.server.scan(file, where=where)["columns"]
+                for chunk_rows in sizes:
+                    for late in ("on", "off"):
+                        found = self.server.scan(file, where=where, chunk_rows=chunk_rows, late_materialization=late)["columns"]
+                        self.assertEqual(found, expected, (file.name, where, chunk_rows, late))
 
     def test_pages_are_pruned_without_late_materialization(self):
         # The pruned pages of both columns exceed the gap that a read bridges.
@@ -121,9 +143,8 @@ class Scan(WithFolder):
         pq.write_table(pa.table({"k": pa.array(range(rows), pa.int64()), "v": pa.array([i * 0.5 for i in range(rows)])}), indexed,
                        row_group_size=rows, data_page_size=8192, write_batch_size=512, use_dictionary=False, write_page_index=True)
         for filters in (["k >= 150000", "k < 150010"], ["k < 10"], ["k <> 3", "v < 9.75"]):
-            words = [word for each in filters for word in ("--where", each)]
-            expected = pistachio.scan(indexed, *words)
-            answer = pistachio.scan(indexed, *words, "-s", "late_materialization=off")
+            expected = self.server.scan(indexed, where=filters)
+            answer = self.server.scan(indexed, where=filters, late_materialization="off")
             self.assertEqual(answer["columns"], expected["columns"])
             self.assertGreater(answer["pages_skipped"], 0)
 
@@ -187,9 +208,10 @@ class Scan(WithFolder):
 
     def test_serve_follows_settings_of_the_engine(self):
         wide = self.folder / "wide.parquet"
-        pq.write_table(pa.table({"blob": pa.array([b"x" * 40_000_000])}), wide, compression="none", use_dictionary=False)
+        pq.write_table(pa.table({"id": [1], "blob": pa.array([b"x" * 40_000_000])}), wide, compression="none", use_dictionary=False)
         small, large = {"memory_limit": "17MB"}, {"memory_limit": "1GB"}
-        answers = self.serve([{"files": str(wide), "settings": settings} for settings in (large, small, large)])
+        # Only in the filter: the answer would contain the blob twice, as its minimum and its maximum.
+        answers = self.serve([{"files": str(wide), "columns": ["id"], "where": ["blob > a"], "settings": settings} for settings in (large, small, large)])
         self.assertEqual([answer.get("rows") for answer in answers], [1, None, 1])
         self.assertIn("memory_limit", answers[1]["error"])
         self.assertIn("--serve", pistachio.run("help").stdout)
@@ -259,20 +281,20 @@ class Partitions(WithFolder):
                 place.mkdir(parents=True)
                 pq.write_table(pa.table({"amount": pa.array([year, year], pa.int32())}), place / "part.parquet")
         (root / "_SUCCESS").write_text("")
-        answer = pistachio.scan(root)
+        answer = self.server.scan(root)
         self.assertEqual(answer["rows"], 8)
         self.assertEqual(answer["columns"]["year"]["type"], "BIGINT")
         self.assertEqual(answer["columns"]["region"]["count"], 4)
-        pruned = pistachio.scan(root, "--where", "year = 2024")
+        pruned = self.server.scan(root, where=["year = 2024"])
         self.assertEqual((pruned["rows"], pruned["row_groups_pruned"]), (4, 2))
-        self.assertEqual(pistachio.scan(f"{root}/year=20*/region=north/*.parquet")["rows"], 4)
-        self.assertEqual(pistachio.scan(f"{root}/**/part.parquet", "--where", "region = north")["rows"], 4)
+        self.assertEqual(self.server.scan(f"{root}/year=20*/region=north/*.parquet")["rows"], 4)
+        self.assertEqual(self.server.scan(f"{root}/**/part.parquet", where=["region = north"])["rows"], 4)
 
     def test_dates_out_of_range_are_text(self):
         place = self.folder / "far" / "day=9999999-01-01"
         place.mkdir(parents=True)
         pq.write_table(pa.table({"a": [1]}), place / "part.parquet")
-        day = pistachio.scan(self.folder / "far")["columns"]["day"]
+        day = self.server.scan(self.folder / "far")["columns"]["day"]
         self.assertEqual((day["type"], day["max"]), ("VARCHAR", "9999999-01-01"))
 
 
@@ -334,7 +356,7 @@ class Errors(WithFolder):
             self.assertEqual(status, 0, said)
 
     def test_too_small_address_space_is_named(self):
-        status, said = self.in_shell('ulimit -v 6000000; "$0" -s memory_limit=16GB -c "SELECT repeat(\'x\', 900000000), repeat(\'y\', 900000000), repeat(\'z\', 900000000)" > /dev/null')
+        status, said = self.in_shell('ulimit -v 3000000; "$0" -s memory_limit=16GB -c "SELECT repeat(\'x\', 250000000), repeat(\'y\', 250000000), repeat(\'z\', 250000000)" > /dev/null')
         self.assertEqual(status, 1, said)
         self.assertIn("ulimit -v", said)
 
@@ -378,7 +400,7 @@ class Errors(WithFolder):
         content[1000] ^= 1
         checked.write_bytes(content)
         self.assert_error(pistachio.run("scan", checked), 1, "checksum does not match")
-        self.assertEqual(pistachio.scan(checked, "-s", "verify_checksums=off")["rows"], 1000)
+        self.assertEqual(self.server.scan(checked, verify_checksums="off")["rows"], 1000)
 
     def test_mixed_schemas(self):
         pq.write_table(pa.table({"id": pa.array(["a"]), "price": [1.0], "word": ["b"]}), self.folder / "other.parquet")
@@ -389,46 +411,46 @@ class Errors(WithFolder):
     def test_nested_columns_are_refused_others_readable(self):
         nested = self.folder / "nested.parquet"
         pq.write_table(pa.table({"id": [1, 2], "list": [[1], [2, 3]], "pair": pa.array([{"a": 1, "b": "x"}, None])}), nested)
-        self.assertEqual(pistachio.scan(nested)["columns"]["id"]["sum"], "3")
-        self.assertEqual(pistachio.scan(nested, "--columns", "pair.a")["columns"]["pair.a"]["count"], 1)
+        self.assertEqual(self.server.scan(nested)["columns"]["id"]["sum"], "3")
+        self.assertEqual(self.server.scan(nested, columns=["pair.a"])["columns"]["pair.a"]["count"], 1)
         self.assert_error(pistachio.run("scan", nested, "--columns", "list.list.element"), 1, "list.list.element cannot be read", "list")
         self.assert_error(pistachio.run("scan", nested, "--columns", "pair"), 1, "pair is nested", "pair.a")
 
     def test_fixed_width_values_are_read_or_refused(self):
-        wide = self.folder / "wide.parquet"
         for width, encoding in ((65_536, "PLAIN"), (65_536, "BYTE_STREAM_SPLIT"), (65_536, "DELTA_BYTE_ARRAY"), (65_537, "PLAIN"), (70_000, "PLAIN")):
+            wide = self.folder / f"{width}_{encoding}.parquet"
             pq.write_table(pa.table({"id": [1], "b": pa.array([b"x" * width], pa.binary(width))}), wide, use_dictionary=False,
                            column_encoding={"b": encoding, "id": "PLAIN"})
             if width <= 65_536:
-                self.assertEqual(pistachio.scan(wide)["columns"]["b"]["sum"], str(width))
+                self.assertEqual(self.server.scan(wide)["columns"]["b"]["sum"], str(width))
             else:
-                self.assertEqual(list(pistachio.scan(wide)["columns"]), ["id"])
+                self.assertEqual(list(self.server.scan(wide)["columns"]), ["id"])
                 self.assert_error(pistachio.run("scan", wide, "--columns", "b"), 1, "column b cannot be read", f"of {width} bytes")
 
     def test_duplicate_names_are_refused_others_readable(self):
         twice = self.folder / "twice.parquet"
         pq.write_table(pa.Table.from_arrays([pa.array([1, 2]), pa.array(["x", "y"]), pa.array([5, 6])], names=["a", "a", "b"]), twice)
-        answer = pistachio.scan(twice)
+        answer = self.server.scan(twice)
         self.assertEqual({name: column["sum"] for name, column in answer["columns"].items()}, {"b": "11"})
         self.assert_error(pistachio.run("scan", twice, "--columns", "a"), 1, "column a cannot be read", "appears twice in", "twice.parquet")
         self.assertIn("appears twice", pistachio.run("schema", twice).stdout)
         dotted = self.folder / "dotted.parquet"
         pq.write_table(pa.table({"a.b": [1], "a": pa.array([{"b": 2, "c": 3}])}), dotted)
-        self.assertEqual(list(pistachio.scan(dotted)["columns"]), ["a.c"])
+        self.assertEqual(list(self.server.scan(dotted)["columns"]), ["a.c"])
         self.assert_error(pistachio.run("scan", dotted, "--where", "a.b = 1"), 1, "column a.b cannot be read", "appears twice in")
 
     def test_names_differing_in_case_are_distinct(self):
         both = self.folder / "both"
         both.mkdir()
         pq.write_table(pa.table({"a": [1], "A": [2]}), both / "1.parquet")
-        self.assertEqual([column["sum"] for column in pistachio.scan(both)["columns"].values()], ["1", "2"])
+        self.assertEqual([column["sum"] for column in self.server.scan(both)["columns"].values()], ["1", "2"])
         pq.write_table(pa.table({"a": [10]}), both / "2.parquet")
         self.assert_error(pistachio.run("scan", both), 1, "2.parquet has no column A")
         one = self.folder / "one"
         one.mkdir()
         pq.write_table(pa.table({"a": [1]}), one / "1.parquet")
         pq.write_table(pa.table({"A": [2]}), one / "2.parquet")
-        self.assertEqual(pistachio.scan(one)["columns"]["a"]["sum"], "3")
+        self.assertEqual(self.server.scan(one)["columns"]["a"]["sum"], "3")
         pq.write_table(pa.table({"a": [2], "A": [3]}), one / "2.parquet")
         self.assert_error(pistachio.run("scan", one), 1, "2.parquet has a column A", "must have the same columns")
 
@@ -485,15 +507,15 @@ class SmallPages(WithFolder):
 
     def test_page_headers_are_read_once(self):
         file = self.write()
-        answer = pistachio.scan(file, "-s", "memory_limit=16MB", "-s", "threads=1", "-s", "overlap=off")
+        answer = self.server.scan(file, memory_limit="16MB", threads=1, overlap="off")
         self.assertEqual(answer["columns"]["a"]["sum"], str(sum(range(self.ROWS))))
         self.assertEqual(answer["columns"]["b"]["count"], self.ROWS)
         self.assertLess(answer["bytes_read"], 3 * file.stat().st_size)
-        filtered = pistachio.scan(file, "--where", "b = 77777", "-s", "memory_limit=16MB")
+        filtered = self.server.scan(file, where=["b = 77777"], memory_limit="16MB")
         self.assertEqual(filtered["columns"]["a"]["sum"], "77777")
 
     def test_with_a_page_index(self):
-        answer = pistachio.scan(self.write(write_page_index=True), "-s", "memory_limit=16MB")
+        answer = self.server.scan(self.write(write_page_index=True), memory_limit="16MB")
         self.assertEqual(answer["columns"]["a"]["sum"], str(sum(range(self.ROWS))))
 
 
