@@ -2,6 +2,7 @@
 are checked against DuckDB."""
 
 import csv
+import functools
 import io
 import json
 import random
@@ -76,6 +77,7 @@ class Movement(unittest.TestCase):
     def rows(self, sql):
         return list(csv.reader(io.StringIO(self.cluster.run(sql).csv)))[1:]
 
+    @functools.cache
     def expected(self, sql):
         return [["" if value is None else f"{value:g}" if isinstance(value, float) else str(value) for value in row]
                 for row in self.duckdb.execute(sql).fetchall()]
