@@ -133,16 +133,24 @@ def run_layer_check():
     return result
 
 
-def configure_command(preset):
-    return ["cmake", "--preset", preset] + (["-DPISTACHIO_WARNINGS_ARE_ERRORS=ON"] if os.environ.get("CI") else [])
+def configure_command(preset, definitions=()):
+    return ["cmake", "--preset", preset, *definitions] + (["-DPISTACHIO_WARNINGS_ARE_ERRORS=ON"] if os.environ.get("CI") else [])
+
+
+def is_configured(preset, definitions=()):
+    """Whether the build folder exists and was configured with these definitions (-DNAME=VALUE)."""
+    folder = ROOT / "build" / preset
+    if not (folder / "build.ninja").exists():
+        return False
+    cached = dict(re.findall(r"^(\w+):\w+=(.*)$", (folder / "CMakeCache.txt").read_text(encoding="utf-8"), re.MULTILINE))
+    return all(cached.get(name) == value for name, value in (word.removeprefix("-D").split("=") for word in definitions))
 
 
 def build(preset, report, targets=None):
     """Configures and builds; returns whether it worked. Only a failure counts as a test."""
     began = time.perf_counter()
     print(f"build  {preset}", flush=True)
-    configured = (ROOT / "build" / preset / "build.ninja").exists()
-    commands = [] if configured else [configure_command(preset)]
+    commands = [] if is_configured(preset) else [configure_command(preset)]
     commands.append(["cmake", "--build", "--preset", preset] + (["--target", *targets] if targets else []))
     for command in commands:
         status, output, _ = run_command(command, limit=3600)
@@ -157,11 +165,11 @@ def build(preset, report, targets=None):
     return True
 
 
-def configure(preset, report):
-    """Configures a preset that has no build folder yet, so that its test targets can be listed."""
-    if (ROOT / "build" / preset / "build.ninja").exists():
+def configure(preset, report, definitions=()):
+    """Configures a preset that has no build folder with these definitions yet, so that its test targets can be listed."""
+    if is_configured(preset, definitions):
         return True
-    status, output, seconds = run_command(configure_command(preset))
+    status, output, seconds = run_command(configure_command(preset, definitions))
     if status != 0:
         result = SuiteResult(f"configure {preset}", seconds=seconds)
         result.fail(f"cmake --preset {preset}", output)
@@ -342,7 +350,8 @@ def run_release(report, pattern, options):
 
 
 def run_sanitizer(kind, report, pattern, full):
-    if not configure(kind, report):
+    definitions = [f"-DPISTACHIO_UBSAN_EVERYWHERE={'ON' if full else 'OFF'}"] if kind == "asan" else []
+    if not configure(kind, report, definitions):
         return
     names = registered_tests(kind)
     sanitized = SANITIZED_TESTS if full else SHORT_SANITIZED_TESTS
