@@ -1,33 +1,61 @@
 """Files that no library writes, read by the built program: old statistics, bogus counts, absurd schemas. Each must be read
 correctly or rejected with an error that names it, within a small memory limit."""
 
+import itertools
 import struct
 import sys
 import tempfile
 import unittest
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
-import crafted_parquet as crafted  # noqa: E402
-import pistachio_process as pistachio  # noqa: E402
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent))
+
+from tests.support import crafted_parquet as crafted
+from tests.support import pistachio_process as pistachio
+from tests.support.scan_server import ScanServer
 
 LARGEST_COUNT = 2**31 - 1
 
 
 class CraftedFile(unittest.TestCase):
+    """One process scans all files of a class; it must survive them."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.server = ScanServer()
+        cls.addClassCleanup(cls.server.close)
+
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
-        self.path = Path(folder.name) / "crafted.parquet"
+        self.folder = Path(folder.name)
+        self.files = itertools.count()
+        self.has_checked_status = False
+
+    def new_path(self):
+        """Another one for each file: the process caches footers."""
+        self.path = self.folder / str(next(self.files)) / "crafted.parquet"
+        self.path.parent.mkdir()
+        return self.path
 
     def write(self, *arguments, **more):
-        return crafted.write(self.path, *arguments, **more)
+        return crafted.write(self.new_path(), *arguments, **more)
 
-    def assert_refused(self, *parts, words=()):
-        done = pistachio.run("scan", self.path, "-s", "memory_limit=64MB", *words)
-        self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
-        for part in ("error: ", "crafted.parquet", *parts):
-            self.assertIn(part, done.stderr)
+    def scan(self, *where, **settings):
+        return self.server.scan(self.path, where=where, **settings)
+
+    def assert_refused(self, *parts, where=()):
+        """The first refusal of a test also checks the exit status of a process of its own."""
+        if not self.has_checked_status:
+            self.has_checked_status = True
+            done = pistachio.run("scan", self.path, "-s", "memory_limit=64MB", *(word for each in where for word in ("--where", each)))
+            self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
+            for part in ("error: ", "crafted.parquet", *parts):
+                self.assertIn(part, done.stderr)
+        with self.assertRaises(RuntimeError) as refusal:
+            self.scan(*where, memory_limit="64MB")
+        for part in ("crafted.parquet", *parts):
+            self.assertIn(part, str(refusal.exception))
 
 
 class Statistics(CraftedFile):
@@ -40,7 +68,7 @@ class Statistics(CraftedFile):
     def test_bytes_of_unknown_order_prune_nothing(self):
         self.write_decimals(crafted.statistics(old_minimum=struct.pack(">h", 128), old_maximum=struct.pack(">h", 256)),
                             created_by=b"parquet-mr version 1.8.1 (build x)")
-        answer = pistachio.scan(self.path, "--where", "c = 1")
+        answer = self.scan("c = 1")
         self.assertEqual((answer["rows"], answer["row_groups_pruned"]), (1, 0))
 
     def test_text_of_unknown_order_prunes_nothing(self):
@@ -48,12 +76,12 @@ class Statistics(CraftedFile):
         body = b"".join(struct.pack("<I", len(word)) + word for word in words)
         self.write([crafted.root(), crafted.column(crafted.BYTE_ARRAY, converted=crafted.UTF8)], crafted.BYTE_ARRAY, crafted.data_page(body, 3), 3,
                    stats=crafted.statistics(old_minimum="aé".encode(), old_maximum=b"c"), created_by=b"other-writer version 2.0.0 (build x)")
-        self.assertEqual(pistachio.scan(self.path, "--where", "c = ab")["rows"], 1)
+        self.assertEqual(self.scan("c = ab")["rows"], 1)
 
     def test_bytes_in_the_order_of_their_type_prune(self):
         self.write_decimals(crafted.statistics(minimum=struct.pack(">h", 1), maximum=struct.pack(">h", 256)), ordered=True)
-        self.assertEqual(pistachio.scan(self.path, "--where", "c = 128")["rows"], 1)
-        self.assertEqual(pistachio.scan(self.path, "--where", "c > 256")["row_groups_pruned"], 1)
+        self.assertEqual(self.scan("c = 128")["rows"], 1)
+        self.assertEqual(self.scan("c > 256")["row_groups_pruned"], 1)
 
 
 class Schemas(CraftedFile):
@@ -79,11 +107,11 @@ class Sizes(CraftedFile):
                 self.write_numbers(rows, codec=codec, uncompressed=2**61)
                 self.assert_refused("row group 0, column c", f"the pages hold 3 of the row group's {rows} rows")
         self.write_numbers(3, uncompressed=2**61)
-        self.assertEqual(pistachio.scan(self.path, "-s", "memory_limit=64MB")["columns"]["c"]["sum"], "6")
+        self.assertEqual(self.scan(memory_limit="64MB")["columns"]["c"]["sum"], "6")
 
     def test_many_wrong_row_groups_make_short_plan(self):
         self.write_numbers(50_000_000, codec=crafted.SNAPPY, uncompressed=2**61, row_groups=5_000)
-        self.assert_refused("the pages hold 3 of", words=("--where", "c > 0"))
+        self.assert_refused("the pages hold 3 of", where=("c > 0",))
 
     def test_wrong_page_counts_are_bad_data(self):
         self.write_numbers(LARGEST_COUNT, LARGEST_COUNT)
@@ -93,7 +121,7 @@ class Sizes(CraftedFile):
             self.write([crafted.root(), crafted.column(crafted.INT64)], crafted.INT64, codes, 3,
                        dictionary=crafted.dictionary_page(struct.pack("<2q", 5, 6), count))
             if count == 2:
-                self.assertEqual(pistachio.scan(self.path)["columns"]["c"]["sum"], "16")
+                self.assertEqual(self.scan()["columns"]["c"]["sum"], "16")
             else:
                 self.assert_refused("column c, offset 4", f"the page has 16 bytes where {8 * LARGEST_COUNT} are needed")
 
@@ -113,7 +141,7 @@ class Timestamps(CraftedFile):
         for day, fits in ((2440588, True), (100_000_000, True), (2**31 - 1, False), (-(2**31), False)):
             self.write([crafted.root(), crafted.column(crafted.INT96)], crafted.INT96, crafted.data_page(struct.pack("<qi", 0, day), 1), 1)
             if fits:
-                self.assertEqual(pistachio.scan(self.path)["columns"]["c"]["sum"], str((day - 2440588) * 86_400_000_000))
+                self.assertEqual(self.scan()["columns"]["c"]["sum"], str((day - 2440588) * 86_400_000_000))
             else:
                 self.assert_refused("column c, offset 4", "a timestamp lies outside the range of microseconds")
 
@@ -172,7 +200,7 @@ class Counts(CraftedFile):
             version = 1 + place % 2
             with self.subTest(name, version=version):
                 self.write_page(name, 7, version)
-                self.assertEqual(pistachio.scan(self.path)["columns"]["c"]["count"], 7)
+                self.assertEqual(self.scan()["columns"]["c"]["count"], 7)
                 # Bits and runs are padded to eight values.
                 is_filled_up = name.startswith("boolean") or name == "dictionary"
                 for count in (0 if is_filled_up else 6, 30 if is_filled_up else 8):
@@ -202,7 +230,7 @@ class WrongFooters(CraftedFile):
     def write_chunks(self, *chunks, rows=None, created_by=b"crafted"):
         """Two columns, so that something follows the first."""
         schema = [crafted.root(len(chunks)), *(crafted.schema_element(chunk.name, crafted.INT64, crafted.REQUIRED) for chunk in chunks)]
-        crafted.write_file(self.path, schema, [list(chunks)], rows=rows, created_by=created_by)
+        crafted.write_file(self.new_path(), schema, [list(chunks)], rows=rows, created_by=created_by)
 
     def numbers(self, name=b"c", **claims):
         return crafted.Chunk(name, crafted.INT64, [(self.NUMBERS, 3)], claims=claims)
@@ -211,8 +239,8 @@ class WrongFooters(CraftedFile):
         return crafted.Chunk(name, crafted.INT64, [(self.CODES, 3)], dictionary=self.DICTIONARY, claims=claims)
 
     def assert_sums(self, **sums):
-        for words in ((), ("--where", "c > 0"), ("-s", "metadata_cache=off")):
-            columns = pistachio.scan(self.path, *words)["columns"]
+        for where, settings in (((), {}), (("c > 0",), {}), ((), {"metadata_cache": "off"})):
+            columns = self.scan(*where, **settings)["columns"]
             self.assertEqual({name: int(columns[name]["sum"]) for name in sums}, sums)
 
     def test_sizes_of_zero(self):
@@ -266,7 +294,7 @@ class Levels(CraftedFile):
 
     def test_null_counts_must_match_levels(self):
         self.write_booleans(1)
-        column = pistachio.scan(self.path)["columns"]["c"]
+        column = self.scan()["columns"]["c"]
         self.assertEqual((column["count"], column["sum"]), (7, "4"))
         for nulls in (0, 2):
             self.write_booleans(nulls)
@@ -275,7 +303,7 @@ class Levels(CraftedFile):
     def test_levels_without_nulls(self):
         for levels in (b"", bytes([16, 1]), bytes([3, 0xff])):
             self.write_booleans(0, levels)
-            self.assertEqual(pistachio.scan(self.path)["columns"]["c"]["count"], 8)
+            self.assertEqual(self.scan()["columns"]["c"]["count"], 8)
 
 
 if __name__ == "__main__":

@@ -20,6 +20,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent))
 
 from tests.support import duckdb_oracle  # noqa: E402
 from tests.support import pistachio_process as pistachio  # noqa: E402
+from tests.support.pistachio_session import PistachioSession  # noqa: E402
 
 NOON = 1704112496123456789  # 2024-01-01 12:34:56.123456789
 # Neighbours that are equal in microseconds, on both sides of 1970, and both ends of the range.
@@ -48,19 +49,24 @@ def pistachio_bytes(*words):
 
 
 class Nanoseconds(unittest.TestCase):
+    """One process answers the queries of all tests. It caches no footers: tests write the same file several times."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.session = PistachioSession("-s", "metadata_cache=off")
+        cls.addClassCleanup(cls.session.close)
+
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.folder = Path(folder.name)
         self.file = self.folder / "n.parquet"
 
-    def sql(self, statement, *words):
-        done = pistachio.run("--format", "csv", "-c", statement, *words)
-        self.assertEqual(done.returncode, 0, done.stderr)
-        return duckdb_oracle.parse_csv(done.stdout)
+    def sql(self, statement):
+        return duckdb_oracle.parse_csv(self.session.run(statement).csv)
 
-    def number(self, statement, *words):
-        return int(self.sql(statement, *words)[0][0])
+    def number(self, statement):
+        return int(self.sql(statement)[0][0])
 
     def error(self, *words):
         done = pistachio.run(*words)
