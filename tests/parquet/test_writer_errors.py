@@ -9,10 +9,12 @@ import tempfile
 import unittest
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
-import crafted_parquet as crafted  # noqa: E402
-import pistachio_process as pistachio  # noqa: E402
-from crafted_parquet import Chunk, column_index, statistics  # noqa: E402
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent))
+
+from tests.support import crafted_parquet as crafted
+from tests.support import pistachio_process as pistachio
+from tests.support.crafted_parquet import Chunk, column_index, statistics
+from tests.support.scan_server import ScanServer
 
 COMPARISONS = ("=", "<>", "<", "<=", ">", ">=")
 
@@ -42,6 +44,11 @@ def double(value):
 
 class WriterErrors(unittest.TestCase):
     """Each test writes files and queues filters; one process runs all of them when the test ends."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.server = ScanServer()
+        cls.addClassCleanup(cls.server.close)
 
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
@@ -84,7 +91,10 @@ class WriterErrors(unittest.TestCase):
                            [[Chunk(b"c", physical, bodies, **more)]], ordered=ordered, created_by=created_by)
 
     def pages_skipped(self, where):
-        return pistachio.scan(self.path, "--where", where)["pages_skipped"]
+        return self.server.scan(self.path, where=[where])["pages_skipped"]
+
+    def row_groups_pruned(self, where):
+        return self.server.scan(self.path, where=[where])["row_groups_pruned"]
 
 
 class RowGroupStatistics(WriterErrors):
@@ -128,7 +138,7 @@ class RowGroupStatistics(WriterErrors):
     def test_deprecated_bounds_of_signed_numbers_prune(self):
         self.write(crafted.INT64, [[-3, 0, 7]], ordered=False, stats=statistics(old_minimum=int64(-3), old_maximum=int64(7)))
         self.assert_pruning_loses_nothing([-4, -3, 0, 7, 8])
-        self.assertEqual(pistachio.scan(self.path, "--where", "c = 8")["row_groups_pruned"], 1)
+        self.assertEqual(self.row_groups_pruned("c = 8"), 1)
 
     def test_zeros_and_nan_as_bounds(self):
         nan = float("nan")
@@ -147,13 +157,13 @@ class RowGroupStatistics(WriterErrors):
             for exact in (None, False):
                 self.write(crafted.BYTE_ARRAY, [words], converted=crafted.UTF8, stats=statistics(low, high, exact=exact))
                 self.assert_pruning_loses_nothing(words + [b"ab", b"a", b"abe", b"", b"b", b"abcdx"])
-        self.assertEqual(pistachio.scan(self.path, "--where", "c = x")["row_groups_pruned"], 0)
+        self.assertEqual(self.row_groups_pruned("c = x"), 0)
 
     def test_exact_text_bounds_prune(self):
         words = [b"abcdef", b"abd"]
         self.write(crafted.BYTE_ARRAY, [words], converted=crafted.UTF8, stats=statistics(b"abcdef", b"abd", exact=True))
         self.assert_pruning_loses_nothing(words + [b"abdx", b"ab"])
-        self.assertEqual(pistachio.scan(self.path, "--where", "c > abd")["row_groups_pruned"], 1)
+        self.assertEqual(self.row_groups_pruned("c > abd"), 1)
 
 
 class PageIndexes(WriterErrors):
@@ -264,7 +274,7 @@ class BloomFilters(WriterErrors):
     def test_good_filters_prune(self):
         self.write_two(self.OWN, self.OTHER)
         self.assert_both_right()
-        self.assertEqual(pistachio.scan(self.path, "--where", "a = 3")["row_groups_pruned"], 1)
+        self.assertEqual(self.row_groups_pruned("a = 3"), 1)
 
     def test_filters_of_another_column(self):
         own, other = self.OWN, self.OTHER
