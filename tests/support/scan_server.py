@@ -23,13 +23,11 @@ class ScanServer:
         """Returns the answer, the same as that of `scan --format json`; raises RuntimeError with the engine's message if the scan failed."""
         request = {"files": str(files), "columns": list(columns), "where": list(where), "settings": settings}
         if self.process is None:
-            self.process = subprocess.Popen([pistachio_process.BINARY, "scan", "--serve"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+            self.process = subprocess.Popen([pistachio_process.BINARY, "scan", "--serve"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, encoding="utf-8")
         watchdog = threading.Timer(pistachio_process.WATCHDOG_SECONDS, self.process.kill)
         watchdog.start()
         try:
-            self.process.stdin.write(json.dumps(request) + "\n")
-            self.process.stdin.flush()
-            line = self.process.stdout.readline()
+            line = self._exchange(json.dumps(request))
         finally:
             watchdog.cancel()
         if not line:
@@ -40,3 +38,12 @@ class ScanServer:
         if "error" in answer:
             raise RuntimeError(answer["error"])
         return answer
+
+    def _exchange(self, request):
+        """The line of the answer; empty if the process has ended."""
+        try:
+            self.process.stdin.write(request + "\n")
+            self.process.stdin.flush()
+        except BrokenPipeError:
+            return ""
+        return self.process.stdout.readline()
