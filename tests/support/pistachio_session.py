@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from tests.support import pistachio_process
 
 MARK = "=== end of result ==="
+# Printed by a rank on a busy machine, where others take long to start.
+NOTICE = re.compile(r"rank \d+ is waiting for .+; giving up in \d+ s\n")
 
 
 class StatementFailed(RuntimeError):
@@ -79,7 +81,8 @@ class PistachioSession:
         except BrokenPipeError:
             pass  # its last output is still in the other pipe
         for line in self.process.stdout:
-            lines.append(line)
+            if not NOTICE.fullmatch(line):
+                lines.append(line)
             if line == f"{MARK}\n":
                 self.process.stdout.readline()  # the time of the marker statement
                 return lines[:-2]
