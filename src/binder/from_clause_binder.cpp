@@ -337,8 +337,7 @@ void QueryBinder::FromBinding::bind_join(const ast::TableReference& table, const
   plan = bind_outer_join(join, scope, std::move(node), std::move(plan), std::move(right.plan));
   if (keeps_left) scope.drop_columns_after(left_columns);
   if (coalesced.empty()) return;
-  for (ColumnId id : output_columns(*plan)) coalesced.push_back({id, binder_.columns_.reference(id)});
-  plan = binder_.project(std::move(plan), std::move(coalesced));
+  plan = make_node(LogicalProject{.columns = std::move(coalesced), .keeps_input = true}, std::move(plan));
 }
 
 // USING and NATURAL: adds the join conditions, and one merged column per pair before the columns of both sides, which then need their
@@ -390,15 +389,16 @@ std::vector<NamedExpression> QueryBinder::FromBinding::merge_columns(const ast::
     paired.insert(first->id);
     paired.insert(second->id);
   }
-  auto append = [&](std::vector<ScopeColumn> side) {
-    for (ScopeColumn& own : side) {
-      own.needs_table = own.needs_table || paired.contains(own.id);
-      merged.push_back(std::move(own));
-    }
+  auto hide_paired = [&](std::vector<ScopeColumn> side) {
+    for (ScopeColumn& own : side) own.needs_table = own.needs_table || paired.contains(own.id);
+    return side;
   };
-  append(scope.take_columns());
-  append(right_scope.take_columns());
-  scope.set_columns(std::move(merged));
+  if (!scope.replace_merged(merged)) {
+    std::vector<ScopeColumn> left = hide_paired(scope.take_columns());
+    scope.set_columns(std::move(merged));
+    scope.add_columns(std::move(left));
+  }
+  scope.add_columns(hide_paired(right_scope.take_columns()));
   return coalesced;
 }
 
@@ -413,7 +413,7 @@ LogicalPtr QueryBinder::FromBinding::bind_outer_join(const ast::JoinTable& join,
     node.conditions.insert(node.conditions.end(), own.begin(), own.end());
   }
   // A subquery that refers to both sides makes one depend on the other, like LATERAL, which must be on the right.
-  if (node.kind == JoinKind::Right && refers_to(*left, *right)) {
+  if (node.kind == JoinKind::Right && join.condition && refers_to(*left, *right)) {
     std::swap(left, right);
     node.kind = JoinKind::Left;
   }

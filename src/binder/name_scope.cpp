@@ -55,9 +55,16 @@ void NameScope::forget_index() {
 }
 
 void NameScope::index(size_t place) const {
-  const ScopeColumn& column = columns_[place];
-  by_name_[fold_name(column.name)].push_back(place);
-  if (!column.table.empty()) by_name_[qualified_key(column.table, column.name)].push_back(place);
+  for (const std::string& key : keys_of(columns_[place])) by_name_[key].push_back(place);
+}
+
+std::vector<std::string> NameScope::keys_of(const ScopeColumn& column) {
+  std::vector<std::string> keys;
+  // A chain of JOIN USING has the same name in every table. Without a table it can only mean columns that need none, except for the leaf of
+  // a struct, whose first part looks like a table.
+  if (!column.needs_table || column.name.find('.') != std::string::npos) keys.push_back(fold_name(column.name));
+  if (!column.table.empty()) keys.push_back(qualified_key(column.table, column.name));
+  return keys;
 }
 
 void NameScope::index_tables() const {
@@ -74,12 +81,22 @@ void NameScope::add_columns(std::vector<ScopeColumn> columns) {
   by_id_.clear();
 }
 
+bool NameScope::replace_merged(const std::vector<ScopeColumn>& merged) {
+  auto replaces = [](const ScopeColumn& made, const ScopeColumn& own) {
+    return own.table.empty() && !own.needs_table && own.name == made.name;
+  };
+  bool are_first = merged.size() <= columns_.size() && std::equal(merged.begin(), merged.end(), columns_.begin(), replaces);
+  if (!are_first) return false;
+  for (size_t i = 0; i < merged.size(); ++i) columns_[i].id = merged[i].id;
+  by_id_.clear();
+  return true;
+}
+
 void NameScope::drop_columns_after(size_t count) {
   while (columns_.size() > count) {
     const ScopeColumn& last = columns_.back();
     if (!by_name_.empty()) {
-      by_name_[fold_name(last.name)].pop_back();
-      if (!last.table.empty()) by_name_[qualified_key(last.table, last.name)].pop_back();
+      for (const std::string& key : keys_of(last)) by_name_[key].pop_back();
     }
     if (!table_sizes_.empty()) --table_sizes_[last.table];
     columns_.pop_back();

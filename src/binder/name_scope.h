@@ -26,6 +26,9 @@ class NameScope {
   void set_columns(std::vector<ScopeColumn> columns);
   // Keeps the lookup tables: a chain of joins adds one table at each step.
   void add_columns(std::vector<ScopeColumn> columns);
+  // JOIN USING: replaces the merged columns of an earlier join by new ones with the same names. False, without a change, unless they are
+  // the first columns.
+  bool replace_merged(const std::vector<ScopeColumn>& merged);
   // Keeps only the first `count` columns.
   void drop_columns_after(size_t count);
   std::vector<ScopeColumn> take_columns();
@@ -50,6 +53,8 @@ class NameScope {
   template <typename Matches>
   const ScopeColumn* find_only(const std::vector<std::string>& parts, int64_t position, const Matches& matches) const;
   void index(size_t place) const;
+  // The keys of a column in by_name_.
+  static std::vector<std::string> keys_of(const ScopeColumn& column);
   void index_tables() const;
   void forget_index();
   // Columns whose folded name equals the whole name or its last parts, in order.

@@ -38,8 +38,9 @@ std::vector<ColumnId> output_columns(const LogicalNode& node) {
                                  return columns;
                                },
                                [](const LogicalValues& values) { return values.columns; },
-                               [](const LogicalProject& project) {
+                               [&](const LogicalProject& project) {
                                  std::vector<ColumnId> columns;
+                                 if (project.keeps_input) columns = output_columns(*node.children[0]);
                                  for (const NamedExpression& column : project.columns) columns.push_back(column.id);
                                  return columns;
                                },
@@ -65,12 +66,18 @@ ColumnSet output_set(const LogicalNode& node) {
   return {columns.begin(), columns.end()};
 }
 
-ColumnSet output_set(const LogicalNode& node, const std::vector<ColumnSet>& inputs) {
-  if (node.as<LogicalFilter>() != nullptr || node.as<LogicalSort>() != nullptr || node.as<LogicalLimit>() != nullptr) return inputs[0];
+ColumnSet output_set(const LogicalNode& node, std::vector<ColumnSet> inputs) {
+  if (node.as<LogicalFilter>() != nullptr || node.as<LogicalSort>() != nullptr || node.as<LogicalLimit>() != nullptr)
+    return std::move(inputs[0]);
+  if (const auto* project = node.as<LogicalProject>(); project != nullptr && project->keeps_input) {
+    ColumnSet given = std::move(inputs[0]);
+    for (const NamedExpression& column : project->columns) given.insert(column.id);
+    return given;
+  }
   const auto* join = node.as<LogicalJoin>();
   if (join == nullptr || !join->output.empty()) return output_set(node);
   ColumnSet given;
-  if (gives_left_columns(join->kind)) given.insert(inputs[0]);
+  if (gives_left_columns(join->kind)) given = std::move(inputs[0]);
   if (gives_right_columns(join->kind)) given.insert(inputs[1]);
   if (join->kind == JoinKind::Mark) given.insert(join->mark);
   return given;
@@ -135,7 +142,7 @@ SubtreeColumns columns_of_subtree(const LogicalNode& node) {
   if (const auto* limit = node.as<LogicalLimit>()) free.insert(limit->groups.begin(), limit->groups.end());
   free.erase(own);
   free.insert(outer);
-  return {std::move(free), output_set(node, inputs)};
+  return {std::move(free), output_set(node, std::move(inputs))};
 }
 
 }  // namespace

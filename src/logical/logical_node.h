@@ -69,6 +69,9 @@ struct LogicalFilter {
 // Outputs exactly these columns. A column that is merely passed on keeps its id.
 struct LogicalProject {
   std::vector<NamedExpression> columns;
+  // Also outputs all columns of its input, before them: a chain of FULL JOIN USING would otherwise list all its columns at each join. Those
+  // in use are listed when the others are pruned.
+  bool keeps_input = false;
 };
 
 enum class JoinKind {
@@ -217,7 +220,7 @@ struct LogicalPlan {
 std::vector<ColumnId> output_columns(const LogicalNode& node);
 ColumnSet output_set(const LogicalNode& node);
 // The same, given the outputs of its inputs: avoids a quadratic walk when visiting all nodes of a deep plan.
-ColumnSet output_set(const LogicalNode& node, const std::vector<ColumnSet>& inputs);
+ColumnSet output_set(const LogicalNode& node, std::vector<ColumnSet> inputs);
 // Visits every expression of the node itself.
 void for_each_expression(LogicalNode& node, const std::function<void(ExpressionPtr&)>& visit);
 void for_each_expression(const LogicalNode& node, const std::function<void(const ExpressionPtr&)>& visit);

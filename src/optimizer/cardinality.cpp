@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <optional>
 
 #include "expr/function.h"
 #include "optimizer/column_classes.h"
@@ -19,62 +20,6 @@ constexpr double kOtherShare = 0.25;
 
 bool contains(const std::vector<ColumnId>& columns, ColumnId column) {
   return std::find(columns.begin(), columns.end(), column) != columns.end();
-}
-
-// Like contains(output_columns(node), column), without building the list, since long left-deep chains of joins call it often.
-bool gives(const LogicalNode& node, ColumnId column) {
-  auto is_wanted = [&](const auto& own) { return own.id == column; };
-  const LogicalNode* at = &node;
-  while (true) {
-    if (const auto* join = at->as<LogicalJoin>()) {
-      if (!join->output.empty()) return contains(join->output, column);
-      if (join->kind == JoinKind::Mark && join->mark == column) return true;
-      if (gives_right_columns(join->kind) && gives(at->right(), column)) return true;
-      if (!gives_left_columns(join->kind)) return false;
-    } else if (const auto* scan = at->as<LogicalScan>()) {
-      return std::any_of(scan->columns.begin(), scan->columns.end(), is_wanted);
-    } else if (const auto* project = at->as<LogicalProject>()) {
-      return std::any_of(project->columns.begin(), project->columns.end(), is_wanted);
-    } else if (at->as<LogicalFilter>() == nullptr && at->as<LogicalSort>() == nullptr && at->as<LogicalLimit>() == nullptr) {
-      return contains(output_columns(*at), column);
-    }
-    at = at->children[0].get();
-  }
-}
-
-// The input from which a node passes on a column; null if the node produces it.
-const LogicalNode* child_with(ColumnId column, const LogicalNode& node) {
-  if (node.children.empty() || node.as<LogicalSetOperation>() != nullptr) return nullptr;
-  const auto* join = node.as<LogicalJoin>();
-  if (join == nullptr) return node.children[0].get();
-  if (join->kind == JoinKind::Mark && join->mark == column) return nullptr;
-  // Avoids searching the left side, the deep one in a long chain.
-  bool is_right = gives_right_columns(join->kind) && (!gives_left_columns(join->kind) || gives(node.right(), column));
-  return is_right ? &node.right() : &node.left();
-}
-
-struct ColumnSource {
-  const LogicalNode* node;
-  ColumnId column;  // its id there
-};
-
-// The node that produces a column, looking through nodes that only pass it on.
-ColumnSource source_of(ColumnId column, const LogicalNode& node) {
-  if (const auto* project = node.as<LogicalProject>()) {
-    for (const NamedExpression& own : project->columns) {
-      if (own.id == column && own.expression->kind() == ExpressionKind::Column)
-        return source_of(own.expression->column_id(), *node.children[0]);
-    }
-    return {&node, column};
-  }
-  if (node.as<LogicalAggregate>() != nullptr || node.as<LogicalSetOperation>() != nullptr) return {&node, column};
-  if (const LogicalNode* child = child_with(column, node)) return source_of(column, *child);
-  return {&node, column};
-}
-
-const LogicalNode* input_with(ColumnId column, const std::vector<const LogicalNode*>& inputs) {
-  auto found = std::find_if(inputs.begin(), inputs.end(), [&](const LogicalNode* input) { return gives(*input, column); });
-  return found == inputs.end() ? nullptr : *found;
 }
 
 // For the source itself, ignoring filters in it or above it.
@@ -119,7 +64,66 @@ double joint_share(std::vector<const ConditionEstimate*> conditions) {
   return share;
 }
 
+std::optional<ColumnSource> CardinalityEstimator::source_of(ColumnId column, const LogicalNode& node) const {
+  auto own_if = [&](bool is_own) { return is_own ? std::optional(ColumnSource{&node, column}) : std::nullopt; };
+  auto is_wanted = [&](const auto& own) { return own.id == column; };
+  if (const auto* join = node.as<LogicalJoin>()) return source_below_join(column, node, *join);
+  if (const auto* scan = node.as<LogicalScan>()) return own_if(std::any_of(scan->columns.begin(), scan->columns.end(), is_wanted));
+  if (const auto* values = node.as<LogicalValues>()) return own_if(contains(values->columns, column));
+  if (const auto* project = node.as<LogicalProject>()) {
+    auto own = std::find_if(project->columns.begin(), project->columns.end(), is_wanted);
+    if (own == project->columns.end()) return project->keeps_input ? source_of(column, *node.children[0]) : std::nullopt;
+    if (own->expression->kind() != ExpressionKind::Column) return own_if(true);
+    return source_of(own->expression->column_id(), *node.children[0]);
+  }
+  if (node.as<LogicalFilter>() != nullptr || node.as<LogicalSort>() != nullptr || node.as<LogicalLimit>() != nullptr)
+    return source_of(column, *node.children[0]);
+  bool is_given = contains(output_columns(node), column);
+  if (node.as<LogicalRepeat>() != nullptr && is_given) return source_of(column, *node.children[0]);
+  return own_if(is_given);
+}
+
+std::optional<ColumnSource> CardinalityEstimator::source_below_join(ColumnId column, const LogicalNode& node,
+                                                                    const LogicalJoin& join) const {
+  if (!join.output.empty() && !contains(join.output, column)) return std::nullopt;
+  if (join.kind == JoinKind::Mark && join.mark == column) return ColumnSource{&node, column};
+  auto known = known_sources_.find({&node, column});
+  if (known != known_sources_.end()) return known->second;
+  // The left side is the deep one in a long chain.
+  std::optional<ColumnSource> found;
+  if (gives_right_columns(join.kind)) found = source_of(column, node.right());
+  if (!found && gives_left_columns(join.kind)) found = source_of(column, node.left());
+  if (found) known_sources_.emplace(NodeColumn{&node, column}, *found);
+  return found;
+}
+
+const LogicalNode* CardinalityEstimator::child_with(ColumnId column, const LogicalNode& node) const {
+  if (node.children.empty() || node.as<LogicalSetOperation>() != nullptr) return nullptr;
+  const auto* join = node.as<LogicalJoin>();
+  if (join == nullptr) return node.children[0].get();
+  if (join->kind == JoinKind::Mark && join->mark == column) return nullptr;
+  // Avoids searching the left side, the deep one in a long chain.
+  bool is_right = gives_right_columns(join->kind) && (!gives_left_columns(join->kind) || source_of(column, node.right()));
+  return is_right ? &node.right() : &node.left();
+}
+
+const LogicalNode* CardinalityEstimator::input_with(ColumnId column, const Nodes& inputs) const {
+  // The first one is the deep one in a long chain.
+  auto found =
+      std::find_if(inputs.rbegin(), inputs.rend(), [&](const LogicalNode* input) { return source_of(column, *input).has_value(); });
+  return found == inputs.rend() ? nullptr : *found;
+}
+
 double CardinalityEstimator::distinct_values(ColumnId column, const LogicalNode& node) const {
+  if (node.as<LogicalJoin>() == nullptr) return estimate_distinct_values(column, node);
+  auto known = known_values_.find({&node, column});
+  if (known != known_values_.end()) return known->second;
+  double values = estimate_distinct_values(column, node);
+  known_values_.emplace(NodeColumn{&node, column}, values);
+  return values;
+}
+
+double CardinalityEstimator::estimate_distinct_values(ColumnId column, const LogicalNode& node) const {
   if (const auto* scan = node.as<LogicalScan>()) {
     const ScanColumn* stored = find_scan_column(*scan, column);
     if (stored == nullptr) return rows(node);
@@ -127,10 +131,11 @@ double CardinalityEstimator::distinct_values(ColumnId column, const LogicalNode&
   }
   if (const auto* project = node.as<LogicalProject>()) {
     for (const NamedExpression& own : project->columns) {
-      if (own.id == column && own.expression->kind() == ExpressionKind::Column)
-        return distinct_values(own.expression->column_id(), *node.children[0]);
+      if (own.id != column) continue;
+      bool is_passed_on = own.expression->kind() == ExpressionKind::Column;
+      return is_passed_on ? distinct_values(own.expression->column_id(), *node.children[0]) : rows(node);
     }
-    return rows(node);
+    return project->keeps_input ? distinct_values(column, *node.children[0]) : rows(node);
   }
   if (const auto* aggregate = node.as<LogicalAggregate>()) {
     if (std::find(aggregate->groups.begin(), aggregate->groups.end(), column) == aggregate->groups.end()) return rows(node);
@@ -153,8 +158,8 @@ ConditionEstimate CardinalityEstimator::column_equality(ColumnId left, ColumnId 
   const LogicalNode* left_input = input_with(left, inputs);
   const LogicalNode* right_input = input_with(right, inputs);
   if (left_input == nullptr || right_input == nullptr) return {.share = kEqualShare};
-  ColumnSource left_source = source_of(left, *left_input);
-  ColumnSource right_source = source_of(right, *right_input);
+  ColumnSource left_source = source_of(left, *left_input).value();
+  ColumnSource right_source = source_of(right, *right_input).value();
   DistinctValues left_values = source_values(left_source, *this);
   DistinctValues right_values = source_values(right_source, *this);
   double most = std::max(left_values.count, right_values.count);
@@ -200,7 +205,7 @@ double CardinalityEstimator::equality_share(const Expression& condition, const N
     for (const LogicalNode* input : inputs) {
       double values = 1;
       ColumnSet columns = columns_of(*side);
-      bool is_here = std::all_of(columns.begin(), columns.end(), [&](ColumnId column) { return gives(*input, column); });
+      bool is_here = std::all_of(columns.begin(), columns.end(), [&](ColumnId column) { return source_of(column, *input).has_value(); });
       if (!is_here) continue;
       for (ColumnId column : columns) values *= distinct_values(column, *input);
       most = std::max(most, std::min(values, rows(*input)));

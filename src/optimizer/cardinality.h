@@ -1,6 +1,8 @@
 // Cardinality estimates, from footers (row counts, minima and maxima) and rules of thumb where they do not help.
 #pragma once
 
+#include <functional>
+#include <optional>
 #include <unordered_map>
 
 #include "logical/logical_node.h"
@@ -24,6 +26,12 @@ struct ConditionEstimate {
 // tables form a composite key, which has at most as many values as the smaller table has rows.
 double joint_share(std::vector<const ConditionEstimate*> conditions);
 
+// The node that produces a column, looking through nodes that only pass it on.
+struct ColumnSource {
+  const LogicalNode* node;
+  ColumnId column;  // its id there
+};
+
 // Caches its estimates: the cardinalities of the plan must not change during its lifetime.
 class CardinalityEstimator {
  public:
@@ -36,6 +44,26 @@ class CardinalityEstimator {
 
  private:
   using Nodes = std::vector<const LogicalNode*>;
+  struct NodeColumn {
+    const LogicalNode* node;
+    ColumnId column;
+    bool operator==(const NodeColumn&) const = default;
+  };
+  struct HashNodeColumn {
+    size_t operator()(const NodeColumn& key) const {
+      return std::hash<const LogicalNode*>()(key.node) * 31 + static_cast<size_t>(key.column.value);
+    }
+  };
+  template <typename Value>
+  using ByNodeColumn = std::unordered_map<NodeColumn, Value, HashNodeColumn>;
+
+  // None if the node does not output the column.
+  std::optional<ColumnSource> source_of(ColumnId column, const LogicalNode& node) const;
+  std::optional<ColumnSource> source_below_join(ColumnId column, const LogicalNode& node, const LogicalJoin& join) const;
+  // The input from which a node passes on a column; null if the node produces it.
+  const LogicalNode* child_with(ColumnId column, const LogicalNode& node) const;
+  const LogicalNode* input_with(ColumnId column, const Nodes& inputs) const;
+  double estimate_distinct_values(ColumnId column, const LogicalNode& node) const;
 
   double estimate_rows(const LogicalNode& node) const;
   double join_rows(const LogicalNode& node, const LogicalJoin& join) const;
@@ -46,6 +74,9 @@ class CardinalityEstimator {
 
   const LogicalPlan& plan_;
   mutable std::unordered_map<const LogicalNode*, double> known_rows_;
+  // Only for joins: each join of a long chain would walk down the whole chain.
+  mutable ByNodeColumn<ColumnSource> known_sources_;
+  mutable ByNodeColumn<double> known_values_;
 };
 
 }  // namespace pistachio

@@ -201,6 +201,7 @@ class Implier {
 
   // Maps the conditions of a projection's input to its output.
   Conditions renamed(const Conditions& known, const LogicalProject& project) const {
+    if (project.keeps_input) return known;
     std::map<ColumnId, ColumnId> names;
     for (const NamedExpression& column : project.columns) {
       if (column.expression->kind() == ExpressionKind::Column) names.emplace(column.expression->column_id(), column.id);

@@ -55,6 +55,8 @@ namespace {
 size_t count_columns(const LogicalNode& node, const std::vector<ColumnSet>& inputs) {
   bool passes_on = node.as<LogicalFilter>() != nullptr || node.as<LogicalSort>() != nullptr || node.as<LogicalLimit>() != nullptr;
   if (passes_on) return inputs[0].size();
+  if (const auto* project = node.as<LogicalProject>(); project != nullptr && project->keeps_input)
+    return inputs[0].size() + project->columns.size();
   const auto* join = node.as<LogicalJoin>();
   if (join == nullptr || !join->output.empty()) return output_columns(node).size();
   return (gives_left_columns(join->kind) ? inputs[0].size() : 0) + (gives_right_columns(join->kind) ? inputs[1].size() : 0) +
@@ -62,40 +64,45 @@ size_t count_columns(const LogicalNode& node, const std::vector<ColumnSet>& inpu
 }
 
 ColumnSet verify_node(const LogicalNode& node, const ColumnSet& outer, bool is_unnested) {
-  ColumnSet available = outer;
   const auto* join = node.as<LogicalJoin>();
   if (join != nullptr && is_unnested) ENSURE(!join->dependent, "a dependent join is left");
   std::vector<ColumnSet> inputs;
   for (size_t i = 0; i < node.children.size(); ++i) {
     bool sees_left = join != nullptr && join->dependent && i == 1;
-    inputs.push_back(verify_node(*node.children[i], sees_left ? available : outer, is_unnested));
-    available.insert(inputs.back());
+    ColumnSet visible = outer;
+    if (sees_left) visible.insert(inputs[0]);
+    inputs.push_back(verify_node(*node.children[i], visible, is_unnested));
   }
+  ColumnSet own;
   if (const auto* scan = node.as<LogicalScan>()) {
-    std::vector<ColumnId> own;
     for (const ScanColumn& column : scan->columns) {
-      own.push_back(column.id);
+      own.insert(column.id);
       ENSURE(column.source < scan->table->columns().size());
     }
-    for (const ScanColumn& column : scan->hidden) own.push_back(column.id);
-    available.insert(own.begin(), own.end());
+    for (const ScanColumn& column : scan->hidden) own.insert(column.id);
   }
+  // Looks into each set instead of uniting them at each join of a long chain.
+  auto is_available = [&](ColumnId column) {
+    auto has_it = [&](const ColumnSet& input) { return input.contains(column); };
+    return own.contains(column) || outer.contains(column) || std::any_of(inputs.begin(), inputs.end(), has_it);
+  };
   for_each_expression(node, [&](const ExpressionPtr& expression) {
     for (ColumnId column : columns_of(*expression))
-      ENSURE(available.contains(column), "column #{} is used but not made below", column.value);
+      ENSURE(is_available(column), "column #{} is used but not made below", column.value);
   });
   if (const auto* aggregate = node.as<LogicalAggregate>()) {
-    for (ColumnId group : aggregate->groups) ENSURE(available.contains(group), "group column #{} is not made below", group.value);
+    for (ColumnId group : aggregate->groups) ENSURE(is_available(group), "group column #{} is not made below", group.value);
   }
   if (const auto* limit = node.as<LogicalLimit>()) {
-    for (ColumnId group : limit->groups) ENSURE(available.contains(group), "group column #{} is not made below", group.value);
+    for (ColumnId group : limit->groups) ENSURE(is_available(group), "group column #{} is not made below", group.value);
   }
   if (const auto* operation = node.as<LogicalSetOperation>()) {
     ENSURE_EQ(operation->columns.size(), operation->left_columns.size());
     ENSURE_EQ(operation->columns.size(), operation->right_columns.size());
   }
-  ColumnSet given = output_set(node, inputs);
-  ENSURE(given.size() == count_columns(node, inputs), "a column appears twice");
+  const size_t count = count_columns(node, inputs);
+  ColumnSet given = output_set(node, std::move(inputs));
+  ENSURE(given.size() == count, "a column appears twice");
   return given;
 }
 

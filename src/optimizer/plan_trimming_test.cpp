@@ -152,6 +152,28 @@ inner join on (t.a = u.a) -> t.b
 )");
 }
 
+TEST_F(PruneColumnsTest, KeptInputIsListedAsFarAsItIsUsed) {
+  auto extended = [&] {
+    plan_ = {};
+    LogicalPtr joined = join(JoinKind::Full, {}, scan("t", {"a", "b"}), scan("u", {"a", "b"}));
+    ExpressionPtr both = Expression::conditional(ExpressionKind::Coalesce, {value("t.a"), value("u.a")}, TypeKind::Integer);
+    LogicalProject project{.columns = {{add("a"), both}}, .keeps_input = true};
+    return make_node(std::move(project), std::move(joined));
+  };
+  EXPECT_EQ(after("prune_columns", extended(), {"a", "u.b"}), R"(
+project coalesce(t.a, u.a) AS a, u.b
+  full join -> t.a, u.a, u.b
+    scan t(t.a)
+    scan u(u.a, u.b)
+)");
+  EXPECT_EQ(after("prune_columns", extended(), {"t.b"}), R"(
+project t.b
+  full join -> t.b
+    scan t(t.b)
+    scan u()
+)");
+}
+
 TEST_F(PruneColumnsTest, FilteredColumnsOfScansAreNotGiven) {
   LogicalPtr table = scan("t", {"a", "b"});
   table->as<LogicalScan>()->filters = all({"t.b > 1"});

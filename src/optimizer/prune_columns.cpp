@@ -11,7 +11,7 @@ namespace {
 
 class ColumnPruner {
  public:
-  explicit ColumnPruner(const CancelToken& token) : token_(token) {}
+  ColumnPruner(const ColumnRegistry& columns, const CancelToken& token) : columns_(columns), token_(token) {}
 
   // Columns of shared plans that their readers use; filled while the readers are pruned, before the shared plan itself.
   std::map<size_t, ColumnSet> wanted_of_shared;
@@ -21,6 +21,7 @@ class ColumnPruner {
     ColumnSet below = wanted;
     if (auto* project = node->as<LogicalProject>()) {
       std::erase_if(project->columns, [&](const NamedExpression& column) { return !wanted.contains(column.id); });
+      if (project->keeps_input) list_kept_columns(*node, *project, wanted);
       below.clear();
       collect(*node, below);
     } else if (auto* aggregate = node->as<LogicalAggregate>()) {
@@ -88,6 +89,16 @@ class ColumnPruner {
     for_each_expression(node, [&](const ExpressionPtr& expression) { collect_columns(*expression, columns); });
   }
 
+  // Lists the wanted columns of the input instead of keeping all.
+  void list_kept_columns(const LogicalNode& node, LogicalProject& project, const ColumnSet& wanted) const {
+    project.keeps_input = false;
+    ColumnSet kept = wanted;
+    for (const NamedExpression& column : project.columns) kept.erase({column.id});
+    if (kept.empty()) return;
+    for (ColumnId column : intersection(kept, output_set(*node.children[0])))
+      project.columns.push_back({column, columns_.reference(column)});
+  }
+
   void prune_set_operation(LogicalNode& node, LogicalSetOperation& operation, const ColumnSet& wanted) {
     ColumnSet left;
     ColumnSet right;
@@ -118,6 +129,7 @@ class ColumnPruner {
     }
   }
 
+  const ColumnRegistry& columns_;
   const CancelToken& token_;
 };
 
@@ -134,7 +146,7 @@ void visit_reads(const LogicalPlan& plan, const LogicalNode& node, std::vector<b
 }  // namespace
 
 void prune_columns(LogicalPlan& plan, const CancelToken& token) {
-  ColumnPruner pruner(token);
+  ColumnPruner pruner(plan.columns, token);
   ColumnSet output;
   for (const OutputColumn& column : plan.output) output.insert(column.id);
   pruner.prune(plan.root, output);

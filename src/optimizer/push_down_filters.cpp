@@ -65,7 +65,13 @@ bool rejects_null(const Expression& condition, const ColumnSet& columns) {
   }
 }
 
+// What the columns of a projection stand for. The others are passed on.
 using Meanings = std::map<ColumnId, ExpressionPtr>;
+
+ExpressionPtr meaning_of(ColumnId column, const Meanings& meanings) {
+  auto found = meanings.find(column);
+  return found == meanings.end() ? nullptr : found->second;
+}
 
 // Limit on how much a condition may grow when columns are replaced by projected expressions.
 constexpr int64_t kMostGrowth = 64;
@@ -82,7 +88,10 @@ int64_t parts_below(const Expression& expression, int64_t most) {
 
 // How many subexpressions the condition gains, counted likewise.
 int64_t growth(const Expression& condition, const Meanings& meanings, int64_t most) {
-  if (condition.kind() == ExpressionKind::Column) return parts_below(*meanings.at(condition.column_id()), most);
+  if (condition.kind() == ExpressionKind::Column) {
+    ExpressionPtr meaning = meaning_of(condition.column_id(), meanings);
+    return meaning ? parts_below(*meaning, most) : 0;
+  }
   int64_t parts = 0;
   for (const ExpressionPtr& child : condition.children()) {
     if (parts > most) break;
@@ -142,16 +151,20 @@ class FilterPusher {
     // much, since it could grow without bound through many projections.
     Conditions stay = take_if(conditions, [&](const Expression& condition) {
       ColumnSet used = columns_of(condition);
-      bool is_tied =
-          std::any_of(used.begin(), used.end(), [&](ColumnId id) { return meanings.at(id)->can_raise() || !is_stable(*meanings.at(id)); });
+      bool is_tied = std::any_of(used.begin(), used.end(), [&](ColumnId id) {
+        ExpressionPtr meaning = meaning_of(id, meanings);
+        return meaning && (meaning->can_raise() || !is_stable(*meaning));
+      });
       return is_tied || growth(condition, meanings, kMostGrowth) > kMostGrowth;
     });
-    for (ExpressionPtr& condition : conditions) condition = replace_columns(condition, [&](ColumnId id) { return meanings.at(id); });
+    for (ExpressionPtr& condition : conditions)
+      condition = replace_columns(condition, [&](ColumnId id) { return meaning_of(id, meanings); });
     node->children[0] = push(std::move(node->children[0]), std::move(conditions));
     return above(std::move(node), std::move(stay));
   }
 
   void simplify_join(LogicalNode& node, const Conditions& conditions) {
+    if (conditions.empty()) return;
     auto& join = *node.as<LogicalJoin>();
     auto rejects = [&](const ColumnSet& side) {
       return std::any_of(conditions.begin(), conditions.end(),

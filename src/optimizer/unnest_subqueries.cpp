@@ -319,7 +319,9 @@ class Unnester {
     Pushed made = push(std::move(node->children[0]), domain);
     auto& project = *node->as<LogicalProject>();
     for (NamedExpression& column : project.columns) column.expression = mapped(column.expression, made.mapping);
-    for (const auto& [outer, id] : made.mapping) project.columns.push_back({id, reference(id)});
+    if (!project.keeps_input) {
+      for (const auto& [outer, id] : made.mapping) project.columns.push_back({id, reference(id)});
+    }
     node->children[0] = std::move(made.plan);
     made.plan = std::move(node);
     return made;

@@ -87,8 +87,12 @@ class PhysicalPlanner {
     planned.node = PhysicalFilter{filter.conditions};
   }
 
-  static void fill(PhysicalNode& planned, const LogicalProject& project) {
+  void fill(PhysicalNode& planned, const LogicalProject& project) const {
     PhysicalProject made;
+    if (project.keeps_input) {
+      planned.layout = planned.children[0]->layout;
+      for (ColumnId column : planned.layout) made.columns.push_back(plan_.columns.reference(column));
+    }
     for (const NamedExpression& column : project.columns) {
       planned.layout.push_back(column.id);
       made.columns.push_back(column.expression);

@@ -55,6 +55,10 @@ ANSWERED = {
     "long chain of joins": (1_000, lambda n: f"SELECT count(*) FROM (VALUES (1)) t0(a) {listed(' ', lambda i: f'JOIN (VALUES (1)) t{i + 1}(a) ON t{i + 1}.a = t{i}.a', n)}", lambda n: 1),
     "star of joins": (500, lambda n: f"SELECT count(*) FROM (VALUES (1)) t0(a) {listed(' ', lambda i: f'JOIN (VALUES (1)) t{i + 1}(a) ON t{i + 1}.a = t0.a', n)}", lambda n: 1),
     "left joins": (500, lambda n: f"SELECT count(*) FROM (VALUES (1)) t0(a) {listed(' ', lambda i: f'LEFT JOIN (VALUES (1)) t{i + 1}(a) ON t{i + 1}.a = t{i}.a', n)}", lambda n: 1),
+    "full joins using": (1_600, lambda n: f"SELECT count(a) FROM (VALUES (0)) t0(a) {listed(' ', lambda i: f'FULL JOIN (VALUES ({i % 7})) t{i + 1}(a) USING (a)', n)}", lambda n: 7),
+    "left joins using": (2_000, lambda n: f"SELECT count(a) FROM (VALUES (1)) t0(a) {listed(' ', lambda i: f'LEFT JOIN (VALUES (1)) t{i + 1}(a) USING (a)', n)}", lambda n: 1),
+    "right joins using": (1_000, lambda n: f"SELECT count(a) FROM (VALUES (1)) t0(a) {listed(' ', lambda i: f'RIGHT JOIN (VALUES (1)) t{i + 1}(a) USING (a)', n)}", lambda n: 1),
+    "inner joins using": (2_000, lambda n: f"SELECT count(a) FROM (VALUES (1)) t0(a) {listed(' ', lambda i: f'JOIN (VALUES (1)) t{i + 1}(a) USING (a)', n)}", lambda n: 1),
     "views": (300, lambda n: "CREATE VIEW t0 AS SELECT 1 AS a; " + listed("", lambda i: f"CREATE VIEW t{i + 1} AS SELECT a + 1 AS a FROM t{i}; ", n) + f"SELECT a FROM t{n}", lambda n: n + 1),
     "joins": (60, lambda n: f"SELECT count(*) FROM (VALUES (1)) t0(a) {' '.join(f'JOIN (VALUES (1)) t{i}(a) ON t{i}.a = t{i - 1}.a' for i in range(1, n))}", lambda n: 1),
 }

@@ -116,7 +116,8 @@ class LogicalPlanText {
                    },
                    [&](const LogicalFilter& filter) { return fmt::format("filter {}", show(filter.conditions)); },
                    [&](const LogicalProject& project) {
-                     return "project " + joined(project.columns, ", ", [&](const NamedExpression& column) { return show(column); });
+                     std::string columns = joined(project.columns, ", ", [&](const NamedExpression& column) { return show(column); });
+                     return (project.keeps_input ? "project *, " : "project ") + columns;
                    },
                    [&](const LogicalJoin& join) { return line(join); },
                    [&](const LogicalAggregate& aggregate) {
