@@ -45,7 +45,7 @@ class RankService::LedQuery {
 std::vector<RankProfile> RankService::run(const PhysicalPlan& plan, EngineInstance::QueryScope& scope, ResultReceiver& receiver,
                                           const CancelToken& token, bool watched) {
   ENSURE_EQ(rank(), 0);
-  PlanRun own_part(plan);
+  PlanRun own_part(plan, token);
   Settings settings = scope.storage().settings;
   const std::vector<MeasuredLink> links = links_.known();
   if (settings.network_compression == NetworkCompression::Auto) settings.network_compression = suitable_compression(links, settings);

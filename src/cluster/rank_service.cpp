@@ -298,8 +298,8 @@ RankProfile RankService::take_part(int64_t number, const std::string& bytes, con
     return Table::of_files(name, engine_.scheduler().run(open_rank_table(scope.storage(), patterns, rank()), token));
   };
   PhysicalPlan plan = deserialize_plan(reader.get_text(), open);
-  check_physical_plan(plan);
-  PlanRun own_part(plan, rank());
+  check_physical_plan(plan, token);
+  PlanRun own_part(plan, token, rank());
   faults->reach(FaultPoint::TablesOpened);
   const ExchangeLimits limits = exchange_limits(settings, plan.exchanges, ranks());
   QueryExchanges exchanges(hub_, number, plan.exchanges, limits, further_note_topics(plan), faults.get());

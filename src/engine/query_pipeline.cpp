@@ -84,14 +84,15 @@ PlannedQuery plan_query(const ast::Query& query, TableResolver& tables, const Se
   planned.plan = plan_physical(logical, options.token);
   stop_if_cancelled(options.token);
   // Place.
-  if (placement.ranks > 1) place_exchanges(planned.plan, placement);
-  if (settings.join_filters) place_join_filters(planned.plan, settings.spread_tables ? 0 : kRowsWorthFiltering);
+  if (placement.ranks > 1) place_exchanges(planned.plan, placement, options.token);
+  if (settings.join_filters) place_join_filters(planned.plan, settings.spread_tables ? 0 : kRowsWorthFiltering, options.token);
   planned.planning_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   return planned;
 }
 
 // Build.
-PlanRun::PlanRun(const PhysicalPlan& plan, int rank) : plan_(plan), executable_(build_executable(plan, rank)) {}
+PlanRun::PlanRun(const PhysicalPlan& plan, const CancelToken& token, int rank)
+    : plan_(plan), executable_(build_executable(plan, rank, token)) {}
 
 RankProfile PlanRun::run(EngineInstance& engine, EngineInstance::QueryScope& scope, ResultReceiver* receiver, const CancelToken& token,
                          const RunPeers* peers) {

@@ -29,7 +29,7 @@ struct PlannedQuery {
   double planning_seconds = 0;
 };
 
-// Bind, optimize, plan, place.
+// Bind, optimize, plan, place, under the token of the options.
 PlannedQuery plan_query(const ast::Query& query, TableResolver& tables, const Settings& settings, const BindOptions& options,
                         const PlacementOptions& placement);
 
@@ -43,8 +43,8 @@ struct RunPeers {
 // One rank's part of a query: its operators, built once and run once. The plan outlives it. Used by one thread.
 class PlanRun {
  public:
-  // Build.
-  explicit PlanRun(const PhysicalPlan& plan, int rank = 0);
+  // Build. Throws Cancelled.
+  PlanRun(const PhysicalPlan& plan, const CancelToken& token, int rank = 0);
 
   // Run, and deliver chunks to the receiver as they are produced; a rank without a receiver only contributes to the result of rank 0.
   // `peers` is null if the query runs on one rank alone. Blocks until the end; returns what this rank did. Throws the first error.

@@ -9,6 +9,7 @@
 
 #include "base/check.h"
 #include "base/error.h"
+#include "base/stop_if_cancelled.h"
 #include "physical/aggregate_stages.h"
 #include "physical/physical_plan_checker.h"
 #include "physical/small_tables.h"
@@ -38,9 +39,10 @@ constexpr double kUnwantedFactor = 1e12;
 
 class ExchangePlacement {
  public:
-  ExchangePlacement(PhysicalPlan& plan, const PlacementOptions& options)
+  ExchangePlacement(PhysicalPlan& plan, const PlacementOptions& options, const CancelToken& token)
       : plan_(plan),
         options_(options),
+        token_(token),
         ranks_(options.ranks),
         work_share_(options.link_speed > 0 ? std::clamp(options.link_speed / kWorkSpeed, 0.01, 1.0) : kWorkShare) {
     plan_.local_files = options.local_files;
@@ -73,6 +75,7 @@ class ExchangePlacement {
 
   // Without `spread` everything stays on rank 0.
   PhysicalPtr place(PhysicalPtr node, bool spread) {
+    stop_if_cancelled(token_);
     bool is_recursion = node->as<PhysicalRecursion>() != nullptr;
     for (size_t i = 0; i < node->children.size(); ++i) {
       PhysicalPtr child = place(std::move(node->children[i]), spread && !(is_recursion && i == 1));
@@ -323,6 +326,7 @@ class ExchangePlacement {
 
   PhysicalPlan& plan_;
   const PlacementOptions& options_;
+  const CancelToken& token_;
   double ranks_;
   double work_share_;
   std::set<size_t> in_rounds_;
@@ -331,10 +335,10 @@ class ExchangePlacement {
 
 }  // namespace
 
-void place_exchanges(PhysicalPlan& plan, const PlacementOptions& options) {
-  ExchangePlacement(plan, options).run();
-  if (options.spread_keys) spread_frequent_keys(plan, options.spread_everything ? 0 : kRowsWorthSpreading);
-  check_physical_plan(plan);
+void place_exchanges(PhysicalPlan& plan, const PlacementOptions& options, const CancelToken& token) {
+  ExchangePlacement(plan, options, token).run();
+  if (options.spread_keys) spread_frequent_keys(plan, options.spread_everything ? 0 : kRowsWorthSpreading, token);
+  check_physical_plan(plan, token);
 }
 
 }  // namespace pistachio

@@ -1,6 +1,7 @@
 // Distributes a physical plan over ranks: splits scans and inserts an exchange wherever an input does not have the required distribution.
 #pragma once
 
+#include "base/cancel_token.h"
 #include "config/settings.h"
 #include "physical/physical_node.h"
 
@@ -21,7 +22,7 @@ struct PlacementOptions {
 };
 
 // `plan` is a single-rank plan (plan_physical). Chooses for each node the cheapest alternative in bytes moved and processed; an input that
-// already has the required distribution is not moved. Throws InternalError if the result is inconsistent.
-void place_exchanges(PhysicalPlan& plan, const PlacementOptions& options);
+// already has the required distribution is not moved. Throws InternalError if the result is inconsistent, and Cancelled.
+void place_exchanges(PhysicalPlan& plan, const PlacementOptions& options, const CancelToken& token = {});
 
 }  // namespace pistachio

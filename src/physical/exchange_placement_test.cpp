@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "expr/function_table.h"
+#include "physical/join_filters.h"
 #include "physical/physical_planner.h"
 #include "physical/plan_serializer.h"
 
@@ -59,6 +60,16 @@ TEST_F(ExchangePlacementTest, TablesInMemoryStayOnTheFirstRank) {
   ColumnId a = add("a");
   EXPECT_TRUE(moves_of(place(scan({a}), {a}, false)).empty());
   EXPECT_EQ(moves_of(place(scan({a}), {a})), (std::vector<Move>{Move::Gather, Move::Scatter}));
+}
+
+TEST_F(ExchangePlacementTest, CancelledTokenStopsPlacement) {
+  ColumnId a = add("a");
+  PhysicalPlan made = place(scan({a}), {a}, false);
+  CancelSource source;
+  source.cancel("enough");
+  EXPECT_THROW(place_exchanges(made, {.ranks = 3}, source.token()), Cancelled);
+  made = place(scan({a}), {a}, false);
+  EXPECT_THROW(place_join_filters(made, 0, source.token()), Cancelled);
 }
 
 TEST_F(ExchangePlacementTest, LimitsAreAppliedOnEachRankFirst) {

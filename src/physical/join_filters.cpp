@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <map>
 
+#include "base/stop_if_cancelled.h"
+
 namespace pistachio {
 
 namespace {
@@ -51,9 +53,10 @@ Origin origin_of(PhysicalNode& node, ColumnId column) {
 
 class FilterPlacement {
  public:
-  FilterPlacement(PhysicalPlan& plan, double least_rows) : plan_(plan), least_rows_(least_rows) {}
+  FilterPlacement(PhysicalPlan& plan, double least_rows, const CancelToken& token) : plan_(plan), least_rows_(least_rows), token_(token) {}
 
   void visit(PhysicalNode& node) {
+    stop_if_cancelled(token_);
     if (auto* join = std::get_if<PhysicalJoin>(&node.node)) place(node, *join);
     for (const PhysicalPtr& child : node.children) visit(*child);
   }
@@ -97,6 +100,7 @@ class FilterPlacement {
 
   PhysicalPlan& plan_;
   double least_rows_;
+  const CancelToken& token_;
 };
 
 bool has_recursion(const PhysicalNode& node) {
@@ -106,11 +110,11 @@ bool has_recursion(const PhysicalNode& node) {
 
 }  // namespace
 
-void place_join_filters(PhysicalPlan& plan, double least_rows) {
+void place_join_filters(PhysicalPlan& plan, double least_rows, const CancelToken& token) {
   auto recurs = [](const PhysicalPtr& part) { return part && has_recursion(*part); };
   // A recursion has a different build side in each round.
   if (recurs(plan.root) || std::any_of(plan.shared.begin(), plan.shared.end(), recurs)) return;
-  FilterPlacement placement(plan, least_rows);
+  FilterPlacement placement(plan, least_rows, token);
   for (const PhysicalPtr& shared : plan.shared) {
     if (shared) placement.visit(*shared);
   }

@@ -4,6 +4,7 @@
 
 #include "base/check.h"
 #include "base/overloaded.h"
+#include "base/stop_if_cancelled.h"
 #include "physical/aggregate_stages.h"
 
 namespace pistachio {
@@ -12,9 +13,10 @@ namespace {
 
 class Checker {
  public:
-  explicit Checker(const PhysicalPlan& plan) : plan_(plan) {}
+  Checker(const PhysicalPlan& plan, const CancelToken& token) : plan_(plan), token_(token) {}
 
   void check(const PhysicalNode& node) const {
+    stop_if_cancelled(token_);
     for (const PhysicalPtr& child : node.children) check(*child);
     check_inputs(node);
     check_layout(node);
@@ -145,12 +147,13 @@ class Checker {
   static ColumnSet set_of(const PhysicalNode& node) { return {node.layout.begin(), node.layout.end()}; }
 
   const PhysicalPlan& plan_;
+  const CancelToken& token_;
 };
 
 }  // namespace
 
-void check_physical_plan(const PhysicalPlan& plan) {
-  Checker checker(plan);
+void check_physical_plan(const PhysicalPlan& plan, const CancelToken& token) {
+  Checker checker(plan, token);
   for (const PhysicalPtr& shared : plan.shared) {
     if (shared) checker.check(*shared);
   }

@@ -186,7 +186,7 @@ PhysicalPlan plan_physical(const LogicalPlan& plan, const CancelToken& token) {
   std::vector<ColumnId> output;
   for (const OutputColumn& column : plan.output) output.push_back(column.id);
   made.root = planner.in_order(planner.plan(*plan.root), output);
-  check_physical_plan(made);
+  check_physical_plan(made, token);
   return made;
 }
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/stop_if_cancelled.h"
+
 namespace pistachio {
 
 namespace {
@@ -15,10 +17,11 @@ PhysicalExchange* repartition_below(const PhysicalNode& join, size_t side) {
 
 class KeySpreading {
  public:
-  KeySpreading(PhysicalPlan& plan, double least_rows) : plan_(plan), least_rows_(least_rows) {}
+  KeySpreading(PhysicalPlan& plan, double least_rows, const CancelToken& token) : plan_(plan), least_rows_(least_rows), token_(token) {}
 
   // `is_free`: nothing above, up to the next exchange, relies on the distribution of the node's rows.
   void visit(PhysicalNode& node, bool is_free) {
+    stop_if_cancelled(token_);
     for (size_t i = 0; i < node.children.size(); ++i) visit(*node.children[i], frees_child(node, i, is_free));
     if (is_free && node.as<PhysicalJoin>() != nullptr) spread(node);
     // The distribution below may have changed.
@@ -62,12 +65,13 @@ class KeySpreading {
 
   PhysicalPlan& plan_;
   double least_rows_;
+  const CancelToken& token_;
 };
 
 }  // namespace
 
-void spread_frequent_keys(PhysicalPlan& plan, double least_rows) {
-  KeySpreading spreading(plan, least_rows);
+void spread_frequent_keys(PhysicalPlan& plan, double least_rows, const CancelToken& token) {
+  KeySpreading spreading(plan, least_rows, token);
   // Readers of a CTE may rely on its distribution.
   for (const PhysicalPtr& shared : plan.shared) {
     if (shared) spreading.visit(*shared, false);

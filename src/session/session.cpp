@@ -246,7 +246,7 @@ void Session::run_once(const PlannedQuery& planned, ResultReceiver& receiver, bo
   QueryProfile profile;
   profile.bandwidths.storage = static_cast<double>(settings_.storage_bandwidth_limit);
   if (planned.plan.exchanges == 0) {
-    profile.ranks.push_back(PlanRun(planned.plan).run(engine_, *scope_, &receiver, token_));
+    profile.ranks.push_back(PlanRun(planned.plan, token_).run(engine_, *scope_, &receiver, token_));
   } else {
     profile.ranks = ranks_->run(planned.plan, *scope_, receiver, token_, watched);
     profile.bandwidths.link = link_speed();

@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "base/stop_if_cancelled.h"
 #include "columns/scalar_access.h"
 #include "exec/exchange/exchange_read.h"
 #include "exec/exchange/ordered_read.h"
@@ -26,8 +27,12 @@ namespace {
 
 class PlanBuilder {
  public:
-  PlanBuilder(const PhysicalPlan& plan, int rank)
-      : plan_(plan), rank_(rank), scan_numbers_(scans_in_order_of_need(plan)), scans_of_files_(count_scans_of_files(scan_numbers_)) {}
+  PlanBuilder(const PhysicalPlan& plan, int rank, const CancelToken& token)
+      : plan_(plan),
+        rank_(rank),
+        token_(token),
+        scan_numbers_(scans_in_order_of_need(plan)),
+        scans_of_files_(count_scans_of_files(scan_numbers_)) {}
 
   ExecutablePlan build() {
     collect_filters(*plan_.root);
@@ -43,6 +48,7 @@ class PlanBuilder {
 
  private:
   OperatorPtr build(const PhysicalNode& node) {
+    stop_if_cancelled(token_);
     OperatorPtr made = std::visit([&](const auto& own) { return build_node(node, own); }, node.node);
     made_.steps.push_back({&node, made.get()});
     return made;
@@ -70,6 +76,7 @@ class PlanBuilder {
   }
 
   void build_stages_below(const PhysicalNode& node) {
+    stop_if_cancelled(token_);
     if (node.as<PhysicalExchange>() != nullptr) return build_stage(node);
     if (const auto* read = node.as<PhysicalSharedRead>()) {
       if (visited_.insert(read->shared).second) {
@@ -133,6 +140,7 @@ class PlanBuilder {
   OperatorPtr build_node(const PhysicalNode& node, const PhysicalValues& values) {
     std::vector<Column> columns;
     for (size_t i = 0; i < node.layout.size(); ++i) {
+      stop_if_cancelled(token_);
       std::vector<ScalarValue> cells;
       for (const std::vector<ScalarValue>& row : values.rows) cells.push_back(row[i]);
       columns.push_back(column_of_values(plan_.columns.type(node.layout[i]), cells));
@@ -257,6 +265,7 @@ class PlanBuilder {
 
   const PhysicalPlan& plan_;
   const int rank_;
+  const CancelToken& token_;
   ExecutablePlan made_;
   const ScanNumbers scan_numbers_;  // also of those that are not built here
   const size_t scans_of_files_;
@@ -273,8 +282,8 @@ class PlanBuilder {
 
 }  // namespace
 
-ExecutablePlan build_executable(const PhysicalPlan& plan, int rank) {
-  return PlanBuilder(plan, rank).build();
+ExecutablePlan build_executable(const PhysicalPlan& plan, int rank, const CancelToken& token) {
+  return PlanBuilder(plan, rank, token).build();
 }
 
 }  // namespace pistachio

@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "base/cancel_token.h"
 #include "exec/core/operator.h"
 #include "physical/physical_node.h"
 
@@ -48,7 +49,8 @@ struct ExecutablePlan {
   std::vector<Step> steps;
 };
 
-ExecutablePlan build_executable(const PhysicalPlan& plan, int rank = 0);
+// Throws Cancelled.
+ExecutablePlan build_executable(const PhysicalPlan& plan, int rank = 0, const CancelToken& token = {});
 
 // What ranks tell each other about besides each exchange, for QueryExchanges.
 size_t further_note_topics(const PhysicalPlan& plan);

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/error.h"
 #include "exec/pipeline/scan_order.h"
 
 namespace pistachio {
@@ -55,6 +56,14 @@ bool filter_is_same_everywhere(Kind probe, Kind build, Kind joined) {
   EXPECT_EQ(made.filters.size(), 1u);
   EXPECT_TRUE(made.filters[0].is_made_here);
   return made.filters[0].is_same_everywhere;
+}
+
+TEST(PlanBuilderTest, CancelledTokenStopsBuilding) {
+  PhysicalPlan plan;
+  plan.root = make_node(PhysicalValues{}, Kind::Single);
+  CancelSource source;
+  source.cancel("enough");
+  EXPECT_THROW(build_executable(plan, 0, source.token()), Cancelled);
 }
 
 TEST(PlanBuilderTest, ReplicatedBuildSidesNeedNoFilterMerge) {
