@@ -300,6 +300,22 @@ class LongTexts(unittest.TestCase):
         _, errors = process.communicate(timeout=pistachio.WATCHDOG_SECONDS)
         self.assertEqual((process.returncode, errors), (130, "error: interrupted\n"))
 
+    def test_interrupt_ends_printing_of_long_value(self):
+        # The reader never stalls, so that no wait for it ends the statement.
+        size = 400_000_000
+        for form in ("csv", "json", "jsonl", "arrow"):
+            with self.subTest(form):
+                command = [pistachio.BINARY, "--format", form, "-c", f"SELECT repeat('a', {size}) AS t"]
+                with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+                    received = 0
+                    while piece := os.read(process.stdout.fileno(), 1 << 16):
+                        if received <= 10_000 < received + len(piece):  # the value has begun
+                            process.send_signal(signal.SIGINT)
+                        received += len(piece)
+                    errors = process.stderr.read()
+                self.assertEqual((process.returncode, errors), (130, b"error: interrupted\n"))
+                self.assertLess(received, size)
+
     def test_searches_are_linear_in_text_and_needle(self):
         text, needle = "repeat('a', 40000000)", "repeat('a', 10000000) || 'b' || repeat('a', 10000000)"
         sql = (f"SELECT strpos({text}, {needle}) AS p; SELECT length(replace({text}, {needle}, 'c')) AS p; SELECT length(split_part({text}, {needle}, 1)) AS p;"

@@ -34,23 +34,24 @@ void for_each_row(int64_t rows, const at::Tensor& validity, Append append, Appen
 
 }  // namespace
 
-void ColumnText::assign(const Column& column) {
+void ColumnText::assign(const Column& column, WorkPoll& poll) {
   codes_.clear();
   // Formatting a dictionary larger than the chunk does not pay off.
   if (!column.is_dictionary() || column.dictionary_column()->rows() > column.rows()) {
     dictionary_.reset();
     bytes_.clear();
     ends_.clear();
-    format(decode_dictionary(column));
+    format(decode_dictionary(column), poll);
     return;
   }
   if (dictionary_ != column.dictionary_column()) {
     bytes_.clear();
     ends_.clear();
-    dictionary_ = column.dictionary_column();
-    format(decode_dictionary(*dictionary_));
+    dictionary_.reset();  // in case that formatting is cancelled
+    format(decode_dictionary(*column.dictionary_column()), poll);
     bytes_ += style_.null_text;
     end_value();
+    dictionary_ = column.dictionary_column();
   }
   at::Tensor codes = readable(column.codes());
   const int32_t* code = codes.const_data_ptr<int32_t>();
@@ -82,7 +83,7 @@ void ColumnText::append_each(const Column& plain, Append append) {
       });
 }
 
-void ColumnText::format_text(const Column& plain) {
+void ColumnText::format_text(const Column& plain, WorkPoll& poll) {
   at::Tensor bytes = readable(plain.bytes());
   at::Tensor begins = readable(plain.begins());
   at::Tensor ends = readable(plain.ends());
@@ -91,17 +92,21 @@ void ColumnText::format_text(const Column& plain) {
   const int64_t* end = ends.const_data_ptr<int64_t>();
   auto text_of = [=](int64_t row) { return std::string_view(base + begin[row], static_cast<size_t>(end[row] - begin[row])); };
   if (plain.type().kind() == TypeKind::Varchar)
-    return append_each(plain, [&](int64_t row) { style_.append_text(bytes_, text_of(row)); });
+    return append_each(plain, [&](int64_t row) { style_.append_text(bytes_, text_of(row), poll); });
   std::string shown;
   append_each(plain, [&](int64_t row) {
     shown.clear();
-    append_bytes(shown, text_of(row));
-    style_.append_text(bytes_, shown);
+    for_each_block(text_of(row), poll, [&](std::string_view block) {
+      size_t before = shown.size();
+      append_bytes(shown, block);
+      if (before > 0) shown.erase(before, 2);  // only the first block starts with \x
+    });
+    style_.append_text(bytes_, shown, poll);
   });
 }
 
-void ColumnText::format(const Column& plain) {
-  if (plain.type().is_text()) return format_text(plain);
+void ColumnText::format(const Column& plain, WorkPoll& poll) {
+  if (plain.type().is_text()) return format_text(plain, poll);
   auto each = [&](auto append) { append_each(plain, append); };
   auto quoted = [&](auto append) {
     each([&, append](int64_t row) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "data/column.h"
+#include "expr/work_poll.h"
 
 namespace pistachio {
 
@@ -17,15 +18,15 @@ struct ValueStyle {
   // Placed around values other than numbers, booleans and text, and around non-finite numbers.
   std::string_view quote;
   // Writes text with the format's quotes and escapes.
-  void (*append_text)(std::string& target, std::string_view text);
+  void (*append_text)(std::string& target, std::string_view text, WorkPoll& poll);
 };
 
 class ColumnText {
  public:
   explicit ColumnText(const ValueStyle& style) : style_(style) {}
 
-  // Replaces the previous values.
-  void assign(const Column& column);
+  // Replaces the previous values. Throws Cancelled, for a value may be a gigabyte.
+  void assign(const Column& column, WorkPoll& poll);
   std::string_view operator[](size_t row) const {
     size_t place = codes_.empty() ? row : static_cast<size_t>(codes_[row]);
     return std::string_view(bytes_).substr(place == 0 ? 0 : ends_[place - 1], length(place));
@@ -35,8 +36,8 @@ class ColumnText {
 
  private:
   size_t length(size_t place) const { return ends_[place] - (place == 0 ? 0 : ends_[place - 1]); }
-  void format(const Column& plain);
-  void format_text(const Column& plain);
+  void format(const Column& plain, WorkPoll& poll);
+  void format_text(const Column& plain, WorkPoll& poll);
   // Calls `append(row)` for every value that is not NULL.
   template <typename Append>
   void append_each(const Column& plain, Append append);

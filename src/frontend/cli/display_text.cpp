@@ -26,26 +26,32 @@ Character first_character(std::string_view text) {
 }  // namespace
 
 size_t display_width(std::string_view text) {
+  WorkPoll never(nullptr);
+  return display_width(text, never);
+}
+
+size_t display_width(std::string_view text, WorkPoll& poll) {
   size_t width = 0;
   while (!text.empty()) {
     const Character character = first_character(text);
     width += character.width;
     text.remove_prefix(character.bytes);
+    poll(static_cast<int64_t>(character.bytes));
   }
   return width;
 }
 
-std::string cut_to_width(const std::string& text, size_t width) {
-  if (display_width(text) <= width) return text;
+std::string cut_to_width(std::string_view text, size_t width) {
   size_t shown = 0;
-  size_t end = 0;
-  while (end < text.size()) {
-    const Character character = first_character(std::string_view(text).substr(end));
-    if (shown + character.width + 1 > width) break;
+  size_t fitting = 0;  // bytes that leave room for the ellipsis
+  for (size_t end = 0; end < text.size();) {
+    const Character character = first_character(text.substr(end));
     shown += character.width;
+    if (shown > width) return std::string(text.substr(0, fitting)) + "…";
     end += character.bytes;
+    if (shown < width) fitting = end;
   }
-  return text.substr(0, end) + "…";
+  return std::string(text);
 }
 
 }  // namespace pistachio

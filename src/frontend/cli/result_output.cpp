@@ -15,6 +15,7 @@
 
 #include "base/error.h"
 #include "base/stop_if_cancelled.h"
+#include "expr/work_poll.h"
 #include "frontend/cli/standard_output.h"
 
 namespace pistachio {
@@ -46,13 +47,22 @@ ResultOutput::~ResultOutput() {
 
 void ResultOutput::write(std::string_view bytes) {
   if (bytes.empty()) return;
-  if (kind_ == Kind::Stream) return write_result_bytes(target_, bytes);
+  if (kind_ == Kind::Stream) return write_to_stream(bytes);
   // Flush messages printed through stdio first.
   if (std::fflush(target_) != 0) throw_write_error("the result");
   write_to_reader(bytes);
 }
 
+void ResultOutput::write_to_stream(std::string_view bytes) {
+  WorkPoll poll(&token_);
+  for_each_block(bytes, poll, [&](std::string_view block) {
+    write_result_bytes(target_, block);
+    is_inside_line_ = block.back() != '\n';
+  });
+}
+
 void ResultOutput::write_to_reader(std::string_view bytes) {
+  WorkPoll poll(&token_);
   while (!bytes.empty()) {
     wait_for_reader();
     // O_NONBLOCK would also change the descriptors of other processes that share the pipe. A pipe that poll() calls writable takes
@@ -65,6 +75,7 @@ void ResultOutput::write_to_reader(std::string_view bytes) {
     }
     if (count > 0) is_inside_line_ = bytes[static_cast<size_t>(count) - 1] != '\n';
     bytes.remove_prefix(static_cast<size_t>(count));
+    if (!bytes.empty()) poll(count);
   }
 }
 

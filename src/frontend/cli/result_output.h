@@ -22,15 +22,16 @@ class ResultOutput {
   // Later writes block only until this token is cancelled or its deadline has passed.
   void set_token(CancelToken token) { token_ = std::move(token); }
 
-  // Throws Cancelled if it would have to block and may not: the bytes are then partly written. Throws ReaderGone and UserError as
-  // write_result_bytes does.
+  // Throws Cancelled if it would have to block and may not, or has written a megabyte under a cancelled token: the bytes are then partly
+  // written. Throws ReaderGone and UserError as write_result_bytes does.
   void write(std::string_view bytes);
-  // Whether the last byte written was not a newline: a write may have been cut short. Tracked only where writes can block.
+  // Whether the last byte written was not a newline: a write may have been cut short.
   bool is_inside_line() const { return is_inside_line_; }
 
  private:
   enum class Kind { Stream, Pipe, Socket };
 
+  void write_to_stream(std::string_view bytes);
   void write_to_reader(std::string_view bytes);
   void wait_for_reader();
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "expr/polled_text.h"
 #include "frontend/cli/binary_printer.h"
 #include "frontend/cli/column_text.h"
 #include "frontend/cli/command_arguments.h"
@@ -21,9 +22,9 @@ class ChunkText {
  public:
   explicit ChunkText(const ValueStyle& style) : style_(style) {}
 
-  void assign(const Chunk& chunk) {
+  void assign(const Chunk& chunk, WorkPoll& poll) {
     columns_.resize(chunk.column_count(), ColumnText(style_));
-    for (size_t i = 0; i < columns_.size(); ++i) columns_[i].assign(chunk.column(i));
+    for (size_t i = 0; i < columns_.size(); ++i) columns_[i].assign(chunk.column(i), poll);
   }
   // Releases dictionaries, which belong to the query.
   void clear() { columns_.clear(); }
@@ -39,46 +40,75 @@ class ChunkText {
   std::vector<ColumnText> columns_;
 };
 
-// NULL is empty, empty text is "".
-void append_csv_text(std::string& target, std::string_view text) {
-  // Not find_first_of, which calls memchr for every character.
-  bool needs_quotes = std::any_of(text.begin(), text.end(), [](char letter) { return letter == ',' || letter == '"' || letter == '\r' || letter == '\n'; });
-  if (!text.empty() && !needs_quotes) {
+// Printers that format values as text. One value may be a gigabyte, so loops over its bytes poll the statement's token.
+class TextPrinter : public ResultReceiver {
+ public:
+  explicit TextPrinter(ResultOutput& output) : output_(output) {}
+  void start(const CancelToken& token) override {
+    token_ = token;
+    output_.set_token(token);
+  }
+
+ protected:
+  ResultOutput& output_;
+  WorkPoll poll_{&token_};
+
+ private:
+  CancelToken token_;
+};
+
+void append_plain(std::string& target, std::string_view text, WorkPoll& poll) {
+  if (static_cast<int64_t>(text.size()) <= kBytesPerPoll) {
+    poll(static_cast<int64_t>(text.size()));
     target += text;
     return;
   }
+  target.reserve(target.size() + text.size());
+  for_each_block(text, poll, [&](std::string_view block) { target += block; });
+}
+
+// NULL is empty, empty text is "".
+void append_csv_text(std::string& target, std::string_view text, WorkPoll& poll) {
+  bool needs_quotes = text.empty();
+  for_each_block(text, poll, [&](std::string_view block) {
+    // Not find_first_of, which calls memchr for every character.
+    auto is_special = [](char letter) { return letter == ',' || letter == '"' || letter == '\r' || letter == '\n'; };
+    needs_quotes = needs_quotes || std::any_of(block.begin(), block.end(), is_special);
+  });
+  if (!needs_quotes) return append_plain(target, text, poll);
   target += '"';
-  for (char letter : text) {
-    if (letter == '"') target += '"';
-    target += letter;
-  }
+  for_each_block(text, poll, [&](std::string_view block) {
+    for (char letter : block) {
+      if (letter == '"') target += '"';
+      target += letter;
+    }
+  });
   target += '"';
 }
 
-class CsvPrinter final : public ResultReceiver {
+class CsvPrinter final : public TextPrinter {
  public:
-  CsvPrinter(ResultOutput& output, bool reports_as_lines) : output_(output), reports_as_lines_(reports_as_lines) {}
-  void start(const CancelToken& token) override { output_.set_token(token); }
+  CsvPrinter(ResultOutput& output, bool reports_as_lines) : TextPrinter(output), reports_as_lines_(reports_as_lines) {}
   void begin(const std::vector<ResultColumn>& columns) override {
     is_report_ = reports_as_lines_ && columns.size() == 1 && columns[0].is_report;
-    values_ = ChunkText(ValueStyle{"", "", is_report_ ? append_line : append_csv_text});
+    values_ = ChunkText(ValueStyle{"", "", is_report_ ? append_plain : append_csv_text});
     if (is_report_) return;
     text_.clear();
     for (size_t i = 0; i < columns.size(); ++i) {
       if (i > 0) text_ += ',';
-      append_csv_text(text_, columns[i].name);
+      append_csv_text(text_, columns[i].name, poll_);
     }
     text_ += '\n';
     output_.write(text_);
   }
   void add(const Chunk& chunk) override {
-    values_.assign(chunk);
+    values_.assign(chunk, poll_);
     size_t rows = static_cast<size_t>(chunk.rows());
     text_.clear();
     text_.reserve(values_.total_bytes() + rows * std::max<size_t>(1, chunk.column_count()));
     for (size_t row = 0; row < rows; ++row) {
       for (const ColumnText& column : values_.columns()) {
-        text_ += column[row];
+        append_plain(text_, column[row], poll_);
         text_ += ',';
       }
       if (chunk.column_count() > 0) text_.pop_back();
@@ -90,9 +120,6 @@ class CsvPrinter final : public ResultReceiver {
   void break_off() override { values_.clear(); }
 
  private:
-  static void append_line(std::string& target, std::string_view text) { target += text; }
-
-  ResultOutput& output_;
   const bool reports_as_lines_;
   bool is_report_ = false;
   ChunkText values_{ValueStyle{"", "", append_csv_text}};
@@ -100,38 +127,46 @@ class CsvPrinter final : public ResultReceiver {
 };
 
 // Bytes of invalid UTF-8 become U+FFFD.
-void append_json_text(std::string& target, std::string_view text) {
-  bool is_plain = std::all_of(text.begin(), text.end(), [](char letter) { return letter >= ' ' && letter != '"' && letter != '\\'; });
+void append_json_text(std::string& target, std::string_view text, WorkPoll& poll) {
+  bool is_plain = true;
+  for_each_block(text, poll, [&](std::string_view block) {
+    auto stays = [](char letter) { return letter >= ' ' && letter != '"' && letter != '\\'; };
+    is_plain = is_plain && std::all_of(block.begin(), block.end(), stays);
+  });
+  target += '"';
   if (is_plain) {
-    ((target += '"') += text) += '"';
+    append_plain(target, text, poll);
   } else {
-    target += nlohmann::json(std::string(text)).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+    for_each_character_block(text, poll, [&](std::string_view block) {
+      std::string escaped = nlohmann::json(std::string(block)).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+      target.append(escaped, 1, escaped.size() - 2);  // without its quotes
+    });
   }
+  target += '"';
 }
 
 // Numbers that JSON represents exactly are numbers; all other values are text.
-class JsonPrinter final : public ResultReceiver {
+class JsonPrinter final : public TextPrinter {
  public:
-  JsonPrinter(ResultOutput& output, bool lines) : output_(output), lines_(lines) {}
-  void start(const CancelToken& token) override { output_.set_token(token); }
+  JsonPrinter(ResultOutput& output, bool lines) : TextPrinter(output), lines_(lines) {}
   void begin(const std::vector<ResultColumn>& columns) override {
     keys_.clear();
     for (const std::string& name : distinct_names(columns)) {
       keys_.emplace_back(keys_.empty() ? "{" : ",");
-      append_json_text(keys_.back(), name);
+      append_json_text(keys_.back(), name, poll_);
       keys_.back() += ':';
     }
     first_ = true;
     if (!lines_) output_.write("[");
   }
   void add(const Chunk& chunk) override {
-    values_.assign(chunk);
+    values_.assign(chunk, poll_);
     text_.clear();
     for (size_t row = 0; row < static_cast<size_t>(chunk.rows()); ++row) {
       if (!lines_) text_ += first_ ? "\n" : ",\n";
       first_ = false;
       if (keys_.empty()) text_ += '{';
-      for (size_t i = 0; i < keys_.size(); ++i) (text_ += keys_[i]) += values_.columns()[i][row];
+      for (size_t i = 0; i < keys_.size(); ++i) append_plain(text_ += keys_[i], values_.columns()[i][row], poll_);
       text_ += lines_ ? "}\n" : "}";
     }
     output_.write(text_);
@@ -146,7 +181,6 @@ class JsonPrinter final : public ResultReceiver {
   }
 
  private:
-  ResultOutput& output_;
   bool lines_;
   bool first_ = true;
   std::vector<std::string> keys_;  // including the separators around them
@@ -155,42 +189,72 @@ class JsonPrinter final : public ResultReceiver {
 };
 
 // Single-line, without control characters.
-void append_box_text(std::string& target, std::string_view text) {
-  for (char letter : text) {
-    if (letter == '\n') {
-      target += "\\n";
-    } else if (letter == '\t') {
-      target += "\\t";
-    } else if (static_cast<unsigned char>(letter) < 0x20 || letter == 0x7f) {
-      target += fmt::format("\\x{:02x}", static_cast<unsigned char>(letter));
-    } else {
-      target += letter;
+void append_box_text(std::string& target, std::string_view text, WorkPoll& poll) {
+  for_each_block(text, poll, [&](std::string_view block) {
+    for (char letter : block) {
+      if (letter == '\n') {
+        target += "\\n";
+      } else if (letter == '\t') {
+        target += "\\t";
+      } else if (static_cast<unsigned char>(letter) < 0x20 || letter == 0x7f) {
+        target += fmt::format("\\x{:02x}", static_cast<unsigned char>(letter));
+      } else {
+        target += letter;
+      }
     }
-  }
+  });
 }
 
-void append_markdown_text(std::string& target, std::string_view text) {
+void append_markdown_text(std::string& target, std::string_view text, WorkPoll& poll) {
   for (size_t begin = 0; begin <= text.size();) {
     size_t bar = std::min(text.find('|', begin), text.size());
-    append_box_text(target, text.substr(begin, bar - begin));
+    append_box_text(target, text.substr(begin, bar - begin), poll);
     if (bar < text.size()) target += "\\|";
     begin = bar + 1;
   }
 }
 
+// Text of a table on its way to the output: written when there is a megabyte of it, since the rules around one long value are longer still.
+class TableText {
+ public:
+  TableText(ResultOutput& output, WorkPoll& poll) : output_(output), poll_(poll) {}
+
+  void add(std::string_view text) {
+    for_each_block(text, poll_, [&](std::string_view block) {
+      text_ += block;
+      if (static_cast<int64_t>(text_.size()) >= kBytesPerPoll) write();
+    });
+  }
+  void repeat(std::string_view unit, size_t count) {
+    constexpr size_t most_units = 4096;
+    std::string units;
+    for (size_t i = 0; i < std::min(count, most_units); ++i) units += unit;
+    for (; count > most_units; count -= most_units) add(units);
+    add(std::string_view(units).substr(0, count * unit.size()));
+  }
+  void write() {
+    output_.write(text_);
+    text_.clear();
+  }
+
+ private:
+  ResultOutput& output_;
+  WorkPoll& poll_;
+  std::string text_;
+};
+
 // Box and Markdown buffer all rows to compute the widths. Box shows the first and last rows of a long result.
-class TablePrinter final : public ResultReceiver {
+class TablePrinter final : public TextPrinter {
  public:
   TablePrinter(ResultOutput& output, bool box, int width)
-      : output_(output),
+      : TextPrinter(output),
         box_(box),
         width_(static_cast<size_t>(std::max(0, width))),
         values_(ValueStyle{"NULL", "", box ? append_box_text : append_markdown_text}) {}
-  void start(const CancelToken& token) override { output_.set_token(token); }
   void begin(const std::vector<ResultColumn>& columns) override {
     columns_ = columns;
     names_.assign(columns.size(), "");
-    for (size_t i = 0; i < columns.size(); ++i) (box_ ? append_box_text : append_markdown_text)(names_[i], columns[i].name);
+    for (size_t i = 0; i < columns.size(); ++i) (box_ ? append_box_text : append_markdown_text)(names_[i], columns[i].name, poll_);
     head_.clear();
     tail_.clear();
     rows_ = 0;
@@ -210,26 +274,30 @@ class TablePrinter final : public ResultReceiver {
     values_.clear();
     std::vector<size_t> widths;
     for (size_t i = 0; i < columns_.size(); ++i) {
-      size_t widest = std::max<size_t>(3, display_width(names_[i]));
+      size_t widest = std::max<size_t>(3, display_width(names_[i], poll_));
       for (const auto* rows : {&head_, &tail_}) {
-        for (const std::vector<std::string>& row : *rows) widest = std::max(widest, display_width(row[i]));
+        for (const std::vector<std::string>& row : *rows) widest = std::max(widest, display_width(row[i], poll_));
       }
       widths.push_back(widest);
     }
     if (box_) fit(widths);
-    std::string text;
-    if (box_) text += rule(widths, "┌", "┬", "┐");
-    text += line(names_, widths);
-    text += box_ ? rule(widths, "├", "┼", "┤") : markdown_rule(widths);
-    for (const std::vector<std::string>& row : head_) text += line(row, widths);
-    int64_t hidden = rows_ - static_cast<int64_t>(head_.size() + tail_.size());
-    if (hidden > 0) text += line(std::vector<std::string>(columns_.size(), "…"), widths);
-    for (const std::vector<std::string>& row : tail_) text += line(row, widths);
+    TableText text(output_, poll_);
+    if (box_) add_rule(text, widths, "┌", "┬", "┐");
+    add_line(text, names_, widths);
     if (box_) {
-      text += rule(widths, "└", "┴", "┘");
-      text += fmt::format("{} row{}{}\n", rows_, rows_ == 1 ? "" : "s", hidden > 0 ? fmt::format(", {} not shown", hidden) : "");
+      add_rule(text, widths, "├", "┼", "┤");
+    } else {
+      add_markdown_rule(text, widths);
     }
-    output_.write(text);
+    for (const std::vector<std::string>& row : head_) add_line(text, row, widths);
+    int64_t hidden = rows_ - static_cast<int64_t>(head_.size() + tail_.size());
+    if (hidden > 0) add_line(text, std::vector<std::string>(columns_.size(), "…"), widths);
+    for (const std::vector<std::string>& row : tail_) add_line(text, row, widths);
+    if (box_) {
+      add_rule(text, widths, "└", "┴", "┘");
+      text.add(fmt::format("{} row{}{}\n", rows_, rows_ == 1 ? "" : "s", hidden > 0 ? fmt::format(", {} not shown", hidden) : ""));
+    }
+    text.write();
   }
 
  private:
@@ -237,10 +305,10 @@ class TablePrinter final : public ResultReceiver {
   static constexpr int64_t kTailRows = 20;
 
   void keep(const Chunk& chunk, std::vector<std::vector<std::string>>& kept) {
-    values_.assign(chunk);
+    values_.assign(chunk, poll_);
     for (size_t row = 0; row < static_cast<size_t>(chunk.rows()); ++row) {
       std::vector<std::string>& cells = kept.emplace_back();
-      for (const ColumnText& column : values_.columns()) cells.emplace_back(column[row]);
+      for (const ColumnText& column : values_.columns()) append_plain(cells.emplace_back(), column[row], poll_);
     }
   }
 
@@ -252,9 +320,13 @@ class TablePrinter final : public ResultReceiver {
       for (size_t width : widths) sum += width + 3;
       return sum;
     };
+    constexpr size_t least_width = 8;
+    if (total() > width_) {
+      for (size_t& width : widths) width = std::min(width, std::max(width_, least_width));
+    }
     while (total() > width_) {
       auto widest = std::max_element(widths.begin(), widths.end());
-      if (*widest <= 8) return;
+      if (*widest <= least_width) return;
       --*widest;
     }
   }
@@ -272,35 +344,50 @@ class TablePrinter final : public ResultReceiver {
     }
   }
 
-  std::string line(const std::vector<std::string>& cells, const std::vector<size_t>& widths) const {
+  void add_line(TableText& text, const std::vector<std::string>& cells, const std::vector<size_t>& widths) {
     std::string_view bar = box_ ? "│" : "|";
-    std::string text(bar);
+    text.add(bar);
     for (size_t i = 0; i < cells.size(); ++i) {
-      std::string shown = box_ ? cut_to_width(cells[i], widths[i]) : cells[i];
-      std::string fill(widths[i] - std::min(widths[i], display_width(shown)), ' ');
-      text += is_number(i) ? fmt::format(" {}{} {}", fill, shown, bar) : fmt::format(" {}{} {}", shown, fill, bar);
+      std::string cut;
+      std::string_view shown = cells[i];
+      size_t width = display_width(shown, poll_);
+      if (box_ && width > widths[i]) {
+        cut = cut_to_width(shown, widths[i]);
+        shown = cut;
+        width = display_width(cut);
+      }
+      size_t padding = widths[i] - std::min(widths[i], width);
+      text.add(" ");
+      if (is_number(i)) text.repeat(" ", padding);
+      text.add(shown);
+      if (!is_number(i)) text.repeat(" ", padding);
+      text.add(" ");
+      text.add(bar);
     }
-    return text + "\n";
+    text.add("\n");
   }
 
-  static std::string rule(const std::vector<size_t>& widths, std::string_view left, std::string_view middle, std::string_view right) {
-    std::string text(left);
+  static void add_rule(TableText& text, const std::vector<size_t>& widths, std::string_view left, std::string_view middle,
+                       std::string_view right) {
+    text.add(left);
     for (size_t i = 0; i < widths.size(); ++i) {
-      for (size_t j = 0; j < widths[i] + 2; ++j) text += "─";
-      text += i + 1 < widths.size() ? middle : right;
+      text.repeat("─", widths[i] + 2);
+      text.add(i + 1 < widths.size() ? middle : right);
     }
-    if (widths.empty()) text += right;
-    return text + "\n";
+    if (widths.empty()) text.add(right);
+    text.add("\n");
   }
 
-  std::string markdown_rule(const std::vector<size_t>& widths) const {
-    std::string text = "|";
-    for (size_t i = 0; i < widths.size(); ++i)
-      text += is_number(i) ? fmt::format(" {:-<{}}: |", "", widths[i] - 1) : fmt::format(" {:-<{}} |", "", widths[i]);
-    return text + "\n";
+  void add_markdown_rule(TableText& text, const std::vector<size_t>& widths) const {
+    text.add("|");
+    for (size_t i = 0; i < widths.size(); ++i) {
+      text.add(" ");
+      text.repeat("-", is_number(i) ? widths[i] - 1 : widths[i]);
+      text.add(is_number(i) ? ": |" : " |");
+    }
+    text.add("\n");
   }
 
-  ResultOutput& output_;
   bool box_;
   size_t width_;
   ChunkText values_;
