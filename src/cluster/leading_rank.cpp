@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <new>
 #include <optional>
 
 #include "base/byte_stream.h"
@@ -76,7 +77,11 @@ std::vector<RankProfile> RankService::run(const PhysicalPlan& plan, EngineInstan
       profiles[0].bytes_read -= read_before;
     } catch (...) {
       own_error = std::current_exception();
-      progress = exchanges.describe();
+      try {
+        progress = exchanges.describe();
+      } catch (const std::bad_alloc&) {
+        // The report does without it; the other ranks must still be stopped.
+      }
     }
     // Ranks that never got the plan will not report an end.
     std::lock_guard lock(mutex_);

@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
+#include <thread>
 
 #include "base/byte_stream.h"
 #include "base/start_thread.h"
@@ -20,6 +22,10 @@ namespace pistachio {
 
 namespace {
 
+// For the last message of a part when memory has run out.
+constexpr int kFinishAttempts = 10;
+constexpr std::chrono::milliseconds kFinishPause{10};
+
 RemoteError loss_of(int rank, const std::string& why) {
   return {.kind = RemoteError::Kind::Peer, .message = why, .position = -1, .rank = rank, .lost_rank = rank};
 }
@@ -28,6 +34,15 @@ RemoteError loss_of(int rank, const std::string& why) {
 int64_t query_of(const Message& message) {
   bool is_of_query = message.kind <= static_cast<uint16_t>(MessageKind::Cancel) && message.head.size() >= sizeof(int64_t);
   return is_of_query ? ByteReader(message.head).get<int64_t>() : -1;
+}
+
+RemoteError refusal_of_message(int source, int rank) noexcept {
+  try {
+    std::string text = fmt::format("out of memory: a message of rank {} does not fit; raise memory_limit", source);
+    return {.kind = RemoteError::Kind::OutOfMemory, .message = std::move(text), .position = -1, .rank = rank};
+  } catch (...) {
+    return RemoteError::of(std::current_exception(), rank);
+  }
 }
 
 }  // namespace
@@ -130,10 +145,9 @@ void RankService::on_message(int source, Message message) noexcept {
   try {
     query = query_of(message);
     dispatch(source, message);
-  } catch (const std::exception&) {
+  } catch (...) {
     // Malformed, or out of memory: the message is lost, so its query must fail.
-    RemoteError error = RemoteError::of(std::current_exception(), rank());
-    if (query >= 0) fail_query(query, std::move(error));
+    if (query >= 0) fail_query(query, RemoteError::of(std::current_exception(), rank()));
   }
 }
 
@@ -143,8 +157,7 @@ void RankService::note_unreceived(int source, const std::string& head) {
   auto kind = reader.get<MessageKind>();
   if (kind > MessageKind::Cancel) return;  // not of a query; its waiters time out
   auto number = reader.get<int64_t>();
-  OutOfMemory refusal(fmt::format("out of memory: a message of rank {} does not fit; raise memory_limit", source));
-  RemoteError error = RemoteError::of(std::make_exception_ptr(refusal), rank());
+  RemoteError error = refusal_of_message(source, rank());
   if (kind == MessageKind::Plan) {
     hub_.forget(number);
     return finish_part(number, {std::move(error), {}});
@@ -232,24 +245,45 @@ void RankService::start_query(int64_t number, const Message& message) {
     for (const LostRank& lost : membership_.lost()) query->fail(loss_of(lost.rank, lost.why));
     if (std::optional<RemoteError> early = early_news_.take_failure(number)) query->fail(std::move(*early));
     auto part = [this, number, bytes = text_of(message.payload), token = query->source.token()] { run_part(number, bytes, token); };
-    query->thread = start_thread("a query of another rank", "raise the limit on processes", part, kDeepStackBytes);
-    queries_.emplace(number, std::move(query));
+    // Its thread finds the query there, and nothing may fail once it runs.
+    RunningQuery& kept = *queries_.emplace(number, std::move(query)).first->second;
+    kept.thread = start_thread("a query of another rank", "raise the limit on processes", part, kDeepStackBytes);
   } catch (...) {
+    queries_.erase(number);
     hub_.forget(number);
     finish_part(number, PartResult{RemoteError::of(std::current_exception(), rank()), {}});
   }
 }
 
-void RankService::finish_part(int64_t number, const PartResult& result) {
+void RankService::finish_part(int64_t number, const PartResult& result) noexcept {
   try {
-    send(0, MessageKind::Finished, number, result.to_bytes());
-  } catch (const std::exception&) {
-    // Out of memory: an empty body needs none, and tells the first rank at least that something failed.
-    send(0, MessageKind::Finished, number, "");
+    return send(0, MessageKind::Finished, number, result.to_bytes());
+  } catch (...) {
   }
+  // Out of memory: an empty body needs hardly any, and tells the first rank at least that something failed.
+  for (int attempt = 0; attempt < kFinishAttempts; ++attempt) {
+    try {
+      return send(0, MessageKind::Finished, number, "");
+    } catch (...) {
+      std::this_thread::sleep_for(kFinishPause);
+    }
+  }
+  transport_.cut();
 }
 
-void RankService::run_part(int64_t number, const std::string& bytes, const CancelToken& token) {
+void RankService::explain_failure(int64_t number, RemoteError& error, const std::string& progress) {
+  {
+    std::lock_guard lock(mutex_);
+    const std::optional<RemoteError>& of_others = queries_.at(number)->error;
+    if (error.kind == RemoteError::Kind::Cancelled && of_others) error = RemoteError(*of_others);
+  }
+  if (error.kind != RemoteError::Kind::Peer) return;
+  // The first rank may not know of the loss yet, or may still reach that rank.
+  error.message += fmt::format(" (seen by rank {})", rank());
+  add_report(error, progress);
+}
+
+void RankService::run_part(int64_t number, const std::string& bytes, const CancelToken& token) noexcept {
   PartResult result;
   std::optional<RemoteError>& error = result.error;
   std::string progress;
@@ -259,18 +293,15 @@ void RankService::run_part(int64_t number, const std::string& bytes, const Cance
     error = RemoteError::of(std::current_exception(), rank());
   }
   hub_.forget(number);
+  try {
+    if (error) explain_failure(number, *error, progress);
+  } catch (...) {
+    // Out of memory: the error is reported as it is.
+  }
   std::shared_ptr<FaultPlan> faults;
   {
     std::lock_guard lock(mutex_);
-    RunningQuery& query = *queries_.at(number);  // it goes when this thread has ended
-    faults = query.faults;
-    bool was_stopped = error && error->kind == RemoteError::Kind::Cancelled;
-    if (was_stopped && query.error) error = query.error;
-  }
-  if (error && error->kind == RemoteError::Kind::Peer) {
-    // The first rank may not know of the loss yet, or may still reach that rank.
-    error->message += fmt::format(" (seen by rank {})", rank());
-    add_report(*error, progress);
+    faults = queries_.at(number)->faults;  // the query goes when this thread has ended
   }
   try {
     faults->reach(FaultPoint::FinishedSent);
@@ -315,7 +346,7 @@ RankProfile RankService::take_part(int64_t number, const std::string& bytes, con
   return profile;
 }
 
-void RankService::fail_query(int64_t number, RemoteError error) {
+void RankService::fail_query(int64_t number, RemoteError error) noexcept {
   std::lock_guard lock(mutex_);
   auto found = queries_.find(number);
   if (found != queries_.end()) return found->second->fail(std::move(error));

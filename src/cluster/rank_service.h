@@ -91,11 +91,14 @@ class RankService final : private MessageReceiver {
   void note_replaced(int source, const std::string& bytes);
   void note_given_up(std::string why);
   void start_query(int64_t number, const Message& message);
-  void finish_part(int64_t number, const PartResult& result);
-  void run_part(int64_t number, const std::string& bytes, const CancelToken& token);
+  // Reports the end of this rank's part to rank 0. If that fails, this rank leaves the cluster, or rank 0 would wait for it forever.
+  void finish_part(int64_t number, const PartResult& result) noexcept;
+  void run_part(int64_t number, const std::string& bytes, const CancelToken& token) noexcept;
+  // Completes the error of this rank's part by what others have reported, and adds a report on a lost rank.
+  void explain_failure(int64_t number, RemoteError& error, const std::string& progress);
   RankProfile take_part(int64_t number, const std::string& bytes, const CancelToken& token, std::string& progress);
   void note_finished(int64_t number, int rank, const std::string& bytes);
-  void fail_query(int64_t number, RemoteError error);
+  void fail_query(int64_t number, RemoteError error) noexcept;
   void note_unreceived(int source, const std::string& head);
   // On rank 0: waits for the ends of the other ranks, and makes them end if the query is cancelled or this rank has failed.
   // Called and returns with mutex_ locked by `lock`.

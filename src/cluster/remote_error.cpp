@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <new>
 #include <optional>
 
 #include "base/byte_stream.h"
@@ -9,7 +10,10 @@
 
 namespace pistachio {
 
-RemoteError RemoteError::of(std::exception_ptr error, int rank) {
+namespace {
+
+RemoteError describe(const std::exception_ptr& error, int rank) {
+  using Kind = RemoteError::Kind;
   RemoteError made;
   made.rank = rank;
   try {
@@ -31,10 +35,25 @@ RemoteError RemoteError::of(std::exception_ptr error, int rank) {
     made.kind = Kind::Peer;
     made.message = peer.message();
     made.lost_rank = peer.rank();
+  } catch (const std::bad_alloc&) {
+    throw;
   } catch (const std::exception& other) {
     made.message = other.what();
+  } catch (...) {
+    made.message = "an unknown error";
   }
   return made;
+}
+
+}  // namespace
+
+RemoteError RemoteError::of(std::exception_ptr error, int rank) noexcept {
+  try {
+    return describe(error, rank);
+  } catch (const std::bad_alloc&) {
+    // Short enough for std::string to store it without allocating.
+    return {.kind = Kind::OutOfMemory, .message = "out of memory", .position = -1, .rank = rank};
+  }
 }
 
 std::string RemoteError::to_bytes() const {

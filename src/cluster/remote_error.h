@@ -15,7 +15,8 @@ struct RemoteError {
   int rank = 0;       // where it happened
   int lost_rank = -1;  // Peer: the lost rank, if known
 
-  static RemoteError of(std::exception_ptr error, int rank);
+  // If there is no memory for the message, the error becomes a short OutOfMemory.
+  static RemoteError of(std::exception_ptr error, int rank) noexcept;
   std::string to_bytes() const;
   static RemoteError of_bytes(const std::string& bytes, int rank);
   // Throws it as its original class, with the rank in its message.

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <new>
+
 #include "base/error.h"
 
 namespace pistachio {
@@ -17,6 +19,16 @@ TEST(RemoteErrorTest, KeepsItsClassAndItsText) {
   }
   EXPECT_THROW(RemoteError::of(std::make_exception_ptr(UserError("wrong", 5)), 1).raise(), UserError);
   EXPECT_THROW(RemoteError::of(std::make_exception_ptr(OutOfMemory("full")), 1).raise(), OutOfMemory);
+}
+
+TEST(RemoteErrorTest, FailedAllocationBecomesOutOfMemory) {
+  RemoteError error = RemoteError::of(std::make_exception_ptr(std::bad_alloc()), 1);
+  EXPECT_EQ(error.kind, RemoteError::Kind::OutOfMemory);
+  EXPECT_EQ(error.message, "out of memory");
+}
+
+TEST(RemoteErrorTest, UnknownExceptionIsInternal) {
+  EXPECT_EQ(RemoteError::of(std::make_exception_ptr(5), 1).kind, RemoteError::Kind::Internal);
 }
 
 }  // namespace

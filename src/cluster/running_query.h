@@ -8,6 +8,7 @@
 #include <optional>
 #include <set>
 #include <thread>
+#include <vector>
 
 #include "base/cancel_token.h"
 #include "base/fault_plan.h"
@@ -20,8 +21,8 @@ struct RunningQuery {
   explicit RunningQuery(const CancelToken& parent) : source(parent) {}
 
   // Records the error and cancels the query. A real error replaces a cancellation: a rank that was stopped because another failed never
-  // hides the failure.
-  void fail(RemoteError failure);
+  // hides the failure. Needs no memory.
+  void fail(RemoteError failure) noexcept;
 
   CancelSource source;
   std::thread thread;  // not on rank 0
@@ -33,18 +34,24 @@ struct RunningQuery {
   uint64_t losses_before = 0;  // on rank 0: that were known when it began
 };
 
-// Cancellations and failures of queries whose plan has not arrived yet; the oldest are forgotten.
+// Cancellations and failures of queries whose plan has not arrived yet; the oldest are forgotten. Allocates only when it is constructed: a
+// failure may have to be noted because memory has run out.
 class EarlyNews {
  public:
-  void add_cancel(int64_t query);
-  void add_failure(int64_t query, RemoteError error);
+  EarlyNews();
+  void add_cancel(int64_t query) noexcept;
+  void add_failure(int64_t query, RemoteError error) noexcept;
   // True if the query was cancelled.
-  bool take_cancel(int64_t query) { return cancelled_.erase(query) > 0; }
-  std::optional<RemoteError> take_failure(int64_t query);
+  bool take_cancel(int64_t query) noexcept;
+  std::optional<RemoteError> take_failure(int64_t query) noexcept;
 
  private:
-  std::set<int64_t> cancelled_;
-  std::map<int64_t, RemoteError> failed_;
+  struct Failed {
+    int64_t query;
+    RemoteError error;
+  };
+  std::vector<int64_t> cancelled_;
+  std::vector<Failed> failed_;
 };
 
 }  // namespace pistachio

@@ -36,6 +36,9 @@ TEST(EarlyNewsTest, OldestNewsIsForgotten) {
   for (int64_t query = 0; query < 100; ++query) news.add_cancel(query);
   EXPECT_FALSE(news.take_cancel(0));
   EXPECT_TRUE(news.take_cancel(99));
+  for (int64_t query = 0; query < 100; ++query) news.add_failure(query, failure_of(RemoteError::Kind::Data, 1));
+  EXPECT_FALSE(news.take_failure(0).has_value());
+  EXPECT_TRUE(news.take_failure(99).has_value());
 }
 
 }  // namespace

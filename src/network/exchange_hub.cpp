@@ -113,11 +113,15 @@ void ExchangeHub::open(int64_t query, QueryExchanges& exchanges) {
   early_.erase(found);
 }
 
-void ExchangeHub::close(int64_t query) {
+void ExchangeHub::close(int64_t query) noexcept {
   std::lock_guard lock(mutex_);
   open_.erase(query);
   early_.erase(query);
-  ended_.insert(query);
+  try {
+    ended_.insert(query);
+  } catch (const std::bad_alloc&) {
+    return;  // late messages of the query are kept as if its plan were still to come
+  }
   if (ended_.size() > kEndedQueries) ended_.erase(ended_.begin());
 }
 

@@ -37,7 +37,7 @@ class ExchangeHub {
   // Whether the message belonged to an exchange. Called on the transport's thread.
   bool take(int source, Message& message);
   // Drops all messages of the query, past and future: it has ended here or never begins.
-  void forget(int64_t query) { close(query); }
+  void forget(int64_t query) noexcept { close(query); }
   // Drops messages of earlier queries: they began before this rank joined.
   void begin_at(int64_t query);
 
@@ -49,7 +49,7 @@ class ExchangeHub {
   };
 
   void open(int64_t query, QueryExchanges& exchanges);
-  void close(int64_t query);
+  void close(int64_t query) noexcept;
   void answer_none(int source, const Message& question);
 
   Transport& transport_;
