@@ -130,7 +130,8 @@ class CsvPrinter final : public TextPrinter {
 void append_json_text(std::string& target, std::string_view text, WorkPoll& poll) {
   bool is_plain = true;
   for_each_block(text, poll, [&](std::string_view block) {
-    auto stays = [](char letter) { return letter >= ' ' && letter != '"' && letter != '\\'; };
+    // As `char` is unsigned on some machines: bytes of letters outside ASCII may be invalid UTF-8.
+    auto stays = [](char letter) { return static_cast<signed char>(letter) >= ' ' && letter != '"' && letter != '\\'; };
     is_plain = is_plain && std::all_of(block.begin(), block.end(), stays);
   });
   target += '"';

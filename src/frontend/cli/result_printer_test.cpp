@@ -80,5 +80,10 @@ TEST_F(PrintedText, LongTextIsWholeAcrossBlocks) {
   EXPECT_TRUE(print(ResultFormat::Box, text) == box);
 }
 
+TEST_F(PrintedText, InvalidUtf8InJsonIsReplaced) {
+  EXPECT_EQ(print(ResultFormat::JsonLines, "a\xff" "b"), "{\"t\":\"a\uFFFD" "b\"}\n");
+  EXPECT_EQ(print(ResultFormat::JsonLines, "aéb"), "{\"t\":\"aéb\"}\n");
+}
+
 }  // namespace
 }  // namespace pistachio
