@@ -1,4 +1,4 @@
-// Sizes of a query's exchanges, from its settings and the measured links. Pure functions.
+// How a query's exchanges run, decided from its settings and the measured links. Pure functions.
 #pragma once
 
 #include <cstdint>
@@ -10,14 +10,13 @@
 
 namespace pistachio {
 
-// Rows for another rank are buffered until they have this size, in bytes; 0: they are sent at once.
-int64_t buffered_bytes(const Settings& settings);
+// The rank that leads a query decides and sends it with the plan: both ends of an exchange must count with the same window.
+struct ExchangeTuning {
+  ExchangeLimits limits;       // of each exchange
+  int64_t buffered_bytes = 0;  // rows for another rank are buffered until they have this size; 0: they are sent at once
+};
 
-// For each of a query's exchanges. The settings are those that came with the query: both ends must count with the same window.
-ExchangeLimits exchange_limits(const Settings& settings, size_t exchanges, int ranks);
-
-// For settings that leave the choice open.
-int64_t suitable_message_bytes(const std::vector<MeasuredLink>& links, const ExchangeLimits& limits);
-NetworkCompression suitable_compression(const std::vector<MeasuredLink>& links, const Settings& settings);
+// Settings that leave a choice open are decided by `links`.
+ExchangeTuning tune_exchanges(const Settings& settings, const std::vector<MeasuredLink>& links, size_t exchanges, int ranks);
 
 }  // namespace pistachio

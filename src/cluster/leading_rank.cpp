@@ -47,13 +47,11 @@ std::vector<RankProfile> RankService::run(const PhysicalPlan& plan, EngineInstan
                                           const CancelToken& token, bool watched) {
   ENSURE_EQ(rank(), 0);
   PlanRun own_part(plan, token);
-  Settings settings = scope.storage().settings;
-  const std::vector<MeasuredLink> links = links_.known();
-  if (settings.network_compression == NetworkCompression::Auto) settings.network_compression = suitable_compression(links, settings);
-  const ExchangeLimits limits = exchange_limits(settings, plan.exchanges, ranks());
-  if (settings.message_bytes == 0) settings.message_bytes = suitable_message_bytes(links, limits);
+  const Settings& settings = scope.storage().settings;
+  const ExchangeTuning tuning = tune_exchanges(settings, links_.known(), plan.exchanges, ranks());
   ByteWriter body;
   put_settings(body, settings);
+  put_tuning(body, tuning);
   body.put<uint8_t>(watched ? 1 : 0);
   body.put_text(serialize_plan(plan));
   const std::string bytes = body.take();
@@ -65,14 +63,14 @@ std::vector<RankProfile> RankService::run(const PhysicalPlan& plan, EngineInstan
   std::string progress;  // of the exchanges at the time of the error
   std::vector<RankProfile> profiles(static_cast<size_t>(ranks()));
   {
-    QueryExchanges exchanges(hub_, led.number(), plan.exchanges, limits, further_note_topics(plan), faults.get());
+    QueryExchanges exchanges(hub_, led.number(), plan.exchanges, tuning.limits, further_note_topics(plan), faults.get());
     int told = 1;
     try {
       for (; told < ranks(); ++told) {
         faults->reach(FaultPoint::PlanSent);
         send(told, MessageKind::Plan, led.number(), bytes);
       }
-      const RunPeers peers{exchanges, buffered_bytes(settings), watched};
+      const RunPeers peers{exchanges, tuning.buffered_bytes, watched};
       profiles[0] = own_part.run(engine_, scope, &receiver, led.query().source.token(), &peers);
       profiles[0].bytes_read -= read_before;
     } catch (...) {

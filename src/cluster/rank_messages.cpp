@@ -28,6 +28,24 @@ Settings get_settings(ByteReader& reader) {
   return settings;
 }
 
+void put_tuning(ByteWriter& writer, const ExchangeTuning& tuning) {
+  writer.put(tuning.limits.window_bytes);
+  writer.put(tuning.limits.outgoing_bytes);
+  writer.put<uint8_t>(tuning.limits.compress ? 1 : 0);
+  writer.put(tuning.buffered_bytes);
+}
+
+ExchangeTuning get_tuning(ByteReader& reader) {
+  ExchangeTuning tuning;
+  tuning.limits.window_bytes = reader.get<int64_t>();
+  tuning.limits.outgoing_bytes = reader.get<int64_t>();
+  tuning.limits.compress = reader.get<uint8_t>() != 0;
+  tuning.buffered_bytes = reader.get<int64_t>();
+  if (tuning.limits.window_bytes <= 0 || tuning.limits.outgoing_bytes <= 0 || tuning.buffered_bytes < 0)
+    throw PeerError("a plan came with impossible sizes of its exchanges");
+  return tuning;
+}
+
 std::string pack_rank(const RankInfo& info) {
   ByteWriter writer;
   for (int number : {info.rank, info.incarnation, info.host_index, info.machine_index, info.cores}) writer.put<int32_t>(number);

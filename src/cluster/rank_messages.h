@@ -1,10 +1,11 @@
-// Bodies of the messages by which ranks run queries together: settings, outcome of a rank's part, identity.
+// Bodies of the messages by which ranks run queries together: settings, tuning, outcome of a rank's part, identity.
 #pragma once
 
 #include <optional>
 #include <string>
 
 #include "base/byte_stream.h"
+#include "cluster/exchange_tuning.h"
 #include "cluster/remote_error.h"
 #include "config/settings.h"
 #include "network/rank_info.h"
@@ -15,6 +16,10 @@ namespace pistachio {
 void put_settings(ByteWriter& writer, const Settings& settings);
 // Throws PeerError, and UserError for an unknown setting.
 Settings get_settings(ByteReader& reader);
+
+void put_tuning(ByteWriter& writer, const ExchangeTuning& tuning);
+// Throws PeerError.
+ExchangeTuning get_tuning(ByteReader& reader);
 
 std::string pack_rank(const RankInfo& info);
 // Throws PeerError.

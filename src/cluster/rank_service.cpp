@@ -317,6 +317,7 @@ void RankService::run_part(int64_t number, const std::string& bytes, const Cance
 RankProfile RankService::take_part(int64_t number, const std::string& bytes, const CancelToken& token, std::string& progress) {
   ByteReader reader(bytes);
   Settings settings = get_settings(reader);
+  const ExchangeTuning tuning = get_tuning(reader);
   bool watched = reader.get<uint8_t>() != 0;
   std::shared_ptr<FaultPlan> faults = faults_of(settings);
   {
@@ -332,9 +333,8 @@ RankProfile RankService::take_part(int64_t number, const std::string& bytes, con
   check_physical_plan(plan, token);
   PlanRun own_part(plan, token, rank());
   faults->reach(FaultPoint::TablesOpened);
-  const ExchangeLimits limits = exchange_limits(settings, plan.exchanges, ranks());
-  QueryExchanges exchanges(hub_, number, plan.exchanges, limits, further_note_topics(plan), faults.get());
-  const RunPeers peers{exchanges, buffered_bytes(settings), watched};
+  QueryExchanges exchanges(hub_, number, plan.exchanges, tuning.limits, further_note_topics(plan), faults.get());
+  const RunPeers peers{exchanges, tuning.buffered_bytes, watched};
   RankProfile profile;
   try {
     profile = own_part.run(engine_, scope, /*receiver=*/nullptr, token, &peers);
