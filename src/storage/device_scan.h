@@ -1,8 +1,9 @@
 // A scan that decodes pages on a device. Row groups are read into pinned host memory; reader lanes parse their page headers, and decompress
 // what the device cannot. Decoder lanes batch whatever has arrived, up to device_chunk_bytes, because a single row group is too small to
 // keep a GPU busy: each batch is uploaded in a few large copies and decompressed with one kernel call, both on the lane's own stream, then
-// decoded and filtered with one call per encoding; lanes upload and decompress while another one decodes. Consumer lanes receive the chunks; there are usually fewer of them, since partial results of several lanes would have to be
-// merged. Back-pressure: at most two chunks' worth of staged row groups, and one decoded chunk in the channel plus one per decoder lane.
+// decoded and filtered with one call per encoding; lanes upload and decompress while another one decodes. Consumer lanes receive the chunks;
+// there are usually fewer of them, since partial results of several lanes would have to be merged. Back-pressure: at most two chunks' worth
+// of staged row groups, and one decoded chunk in the channel plus one per decoder lane.
 #pragma once
 
 #include <c10/core/Stream.h>
