@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/error.h"
 #include "expr/cast.h"
 #include "expr/function_table.h"
 #include "expr/type_rules.h"
