@@ -11,16 +11,15 @@
 
 namespace pistachio {
 
-// What is still to be checked when the device is done.
 class DeviceDecompression {
  public:
   // Enqueues the decompression of those `pages` that upload_pages() left compressed on the current stream, without waiting. Afterwards the
   // batches refer to decompressed bytes. `pages` must live until check().
   explicit DeviceDecompression(std::span<ColumnPages* const> pages);
 
-  // Waits for the device. Throws DataError if a page was damaged. Until then, pages may be decoded, but not believed.
+  // Waits for the device. Throws DataError if a page was damaged. Pages may be decoded before, but the result must not be used.
   void check() const;
-  // Before `stream` uses the results: its own memory belongs to the stream of the constructor.
+  // Call it before `stream` uses the results: their memory belongs to the stream that was current in the constructor.
   void record_use(const c10::Stream& stream) const;
 
  private:

@@ -25,7 +25,7 @@ std::tuple<at::Tensor, at::Tensor> snappy_decompress(const at::Tensor& bytes, co
                      static_cast<uint32_t>(size), static_cast<uint32_t>(page)});
     total += size;
   }
-  // The longest first: no warp should start a long page when the others are done.
+  // The longest first: no block should start a long page when the others are done.
   std::stable_sort(table.begin(), table.end(), [](const SnappyPage& left, const SnappyPage& right) { return left.bytes > right.bytes; });
   at::Tensor out = at::empty({total}, bytes.options());
   at::Tensor first_damaged = at::empty({1}, bytes.options().dtype(at::kLong));

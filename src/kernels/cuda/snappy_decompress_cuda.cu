@@ -22,11 +22,11 @@ constexpr uint32_t tile_bytes = 2048;
 constexpr uint32_t thread_bytes = tile_bytes / block_threads;
 constexpr uint32_t section_bytes = 128;  // longer than any element, so that a chain enters every section
 constexpr uint32_t sections = tile_bytes / section_bytes;
-constexpr uint32_t section_rounds = 6;      // of doubling: an element takes at least two bytes
-constexpr uint32_t window_bytes = 8192;     // of the output
-constexpr uint32_t longest_element = 5 + 64;  // bytes of the input
+constexpr uint32_t section_rounds = 6;  // of doubling: an element takes at least two bytes
+constexpr uint32_t window_bytes = 8192;  // of the output
+constexpr uint32_t longest_element = 5 + 64;  // an upper bound, in bytes of the input
 constexpr uint16_t no_entry = 0xffff;
-// Numbers from window_bytes on mean a byte before the window: its distance from the window's start, less one.
+// In BlockMemory::repeats, numbers from window_bytes on mean a byte before the window: its distance from the window's start, less one.
 constexpr uint32_t farthest = 0x10000 - window_bytes;
 
 static_assert(sections <= warp_threads);
@@ -190,7 +190,7 @@ class BlockDecoder {
     }
     uint32_t target = 0;
     LengthSum(memory_.sum).ExclusiveSum(length, target);
-    __syncthreads();  // nobody needs the chain any more
+    __syncthreads();  // `repeats` takes the place of the chain, which is no longer needed
     for (uint32_t i = 0; i < thread_bytes; ++i) {
       if (!(tags >> (8 * i) & 1)) continue;
       const Element element = element_at(begin + i);
@@ -242,8 +242,8 @@ class BlockDecoder {
     }
   }
 
-  // Until every byte refers to one that repeats nothing. A thread follows a chain for some steps before it waits for the others, whose
-  // results would shorten the rest of it.
+  // Until every byte refers to one that repeats nothing. A thread follows a chain for a few steps, then waits for the others: their results
+  // shorten the rest of it.
   __device__ void follow_repeats() {
     constexpr int steps = 6;
     const uint32_t produced = memory_.produced;
