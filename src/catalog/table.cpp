@@ -1,5 +1,7 @@
 #include "catalog/table.h"
 
+#include <algorithm>
+
 #include "catalog/distinct_texts.h"
 
 namespace pistachio {
@@ -13,6 +15,22 @@ std::shared_ptr<const Table> Table::of_files(std::string name, ParquetTable file
     table->distinct_texts_.push_back(files.columns[i].type.is_text() ? estimate_distinct_texts(files, i) : std::nullopt);
   table->files_ = std::move(files);
   return table;
+}
+
+std::shared_ptr<const Table> Table::of_partitions(std::string name, ParquetTable first, FileOpener open) {
+  auto table = std::make_shared<Table>(*of_files(std::move(name), std::move(first)));
+  table->rows_ *= static_cast<int64_t>(table->files().listing->files.size());
+  table->open_ = std::move(open);
+  return table;
+}
+
+std::shared_ptr<const Table> Table::open_partitions(std::vector<size_t> places) const {
+  if (places.empty() || places.front() != 0) places.insert(places.begin(), 0);
+  std::shared_ptr<const Table> opened = of_files(name_, open_(std::move(places)));
+  bool same = std::equal(columns_.begin(), columns_.end(), opened->columns_.begin(), opened->columns_.end(),
+                         [](const TableColumnInfo& left, const TableColumnInfo& right) { return left.type == right.type; });
+  if (!same) throw ColumnTypesDiffer();
+  return opened;
 }
 
 std::shared_ptr<const Table> Table::of_chunks(std::string name, std::vector<TableColumnInfo> columns, std::vector<Chunk> chunks,

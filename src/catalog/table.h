@@ -2,6 +2,8 @@
 // Immutable; shared by the plans that read it, so that a replaced table stays alive while a query uses it.
 #pragma once
 
+#include <exception>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -20,9 +22,17 @@ struct TableColumnInfo {
   bool not_null = false;    // INSERT must reject NULLs
 };
 
+// Files opened later have other column types than those that the query was bound to.
+struct ColumnTypesDiffer : std::exception {};
+
 class Table {
  public:
+  // Opens files at these places of a listing.
+  using FileOpener = std::function<ParquetTable(std::vector<size_t> places)>;
+
   static std::shared_ptr<const Table> of_files(std::string name, ParquetTable files);
+  // A table with many partitions. Only its first file is open until the optimizer knows which ones a query needs.
+  static std::shared_ptr<const Table> of_partitions(std::string name, ParquetTable first, FileOpener open);
   static std::shared_ptr<const Table> of_chunks(std::string name, std::vector<TableColumnInfo> columns, std::vector<Chunk> chunks,
                                                 std::vector<std::shared_ptr<const Reservation>> memory);
 
@@ -32,6 +42,10 @@ class Table {
 
   bool is_in_memory() const { return !files_; }
   const ParquetTable& files() const { return *files_; }
+  // Made by of_partitions: all files are to be found in the listing of `files()`.
+  bool has_unopened_files() const { return open_ != nullptr; }
+  // The table with the files at these places open, and the first one, which has the schema. Throws ColumnTypesDiffer.
+  std::shared_ptr<const Table> open_partitions(std::vector<size_t> places) const;
   // Estimated number of distinct values of a text column in files; nullopt if unknown, and for other columns.
   std::optional<double> distinct_texts(size_t column) const { return distinct_texts_.empty() ? std::nullopt : distinct_texts_[column]; }
   const std::vector<Chunk>& chunks() const { return chunks_; }
@@ -43,6 +57,7 @@ class Table {
   std::vector<TableColumnInfo> columns_;
   int64_t rows_ = 0;
   std::optional<ParquetTable> files_;
+  FileOpener open_;
   std::vector<std::optional<double>> distinct_texts_;
   std::vector<Chunk> chunks_;
   std::vector<std::shared_ptr<const Reservation>> memory_;

@@ -15,14 +15,25 @@ std::string path_for_rank(std::string path, int rank) {
   return path;
 }
 
-Task<ParquetTable> open_rank_table(StorageContext& storage, std::vector<std::string> patterns, int rank) {
+Task<TableListing> list_rank_table(StorageContext& storage, std::vector<std::string> patterns, int rank) {
   std::vector<std::string> own = patterns;
   if (storage.settings.local_files) {
     for (std::string& pattern : own) pattern = path_for_rank(std::move(pattern), rank);
   }
-  Task<ParquetTable> opening = open_table(storage, std::move(own));
+  Task<TableListing> listing = list_table(storage, std::move(own));
+  TableListing listed = co_await listing;
+  listed.patterns = std::move(patterns);
+  co_return listed;
+}
+
+Task<ParquetTable> open_rank_table(StorageContext& storage, std::vector<std::string> patterns, std::vector<size_t> places, int rank) {
+  Task<TableListing> listing = list_rank_table(storage, std::move(patterns), rank);
+  auto listed = std::make_shared<const TableListing>(co_await listing);
+  // With fewer files than rank 0 sees, some places do not exist; the comparison of what was opened reports it.
+  std::erase_if(places, [&](size_t place) { return place >= listed->files.size(); });
+  if (places.empty()) places = all_places(*listed);
+  Task<ParquetTable> opening = open_table(storage, listed, std::move(places));
   ParquetTable table = co_await opening;
-  table.patterns = std::move(patterns);
   co_return table;
 }
 

@@ -11,8 +11,11 @@ namespace pistachio {
 
 std::string path_for_rank(std::string path, int rank);
 
-// Opens the files that the patterns denote on this rank. The table keeps the original patterns, so that other ranks resolve them to their
-// own files.
-Task<ParquetTable> open_rank_table(StorageContext& storage, std::vector<std::string> patterns, int rank);
+// Lists the files that the patterns denote on this rank. The listing keeps the original patterns, so that other ranks resolve them to
+// their own files.
+Task<TableListing> list_rank_table(StorageContext& storage, std::vector<std::string> patterns, int rank);
+
+// Opens the files at these places of the list, which rank 0 chose; all of them if `places` is empty.
+Task<ParquetTable> open_rank_table(StorageContext& storage, std::vector<std::string> patterns, std::vector<size_t> places, int rank);
 
 }  // namespace pistachio

@@ -21,6 +21,8 @@ const std::vector<OptimizerRule>& optimizer_rules() {
        imply_conditions, false},
       {"push_down_implied_conditions", "the new conditions reach the scans before joins are ordered by their rows", push_down_filters,
        false},
+      {"choose_partitions", "only files that can have rows of the result are opened; what follows knows their statistics", choose_partitions,
+       true},
       {"order_joins", "the join order determines the size of intermediate results", order_joins, false},
       {"push_down_filters_again", "conditions that the new order of joins lets through", push_down_filters, false},
       {"push_down_semi_joins", "rows without a match need not be joined with others first", push_down_semi_joins, false},

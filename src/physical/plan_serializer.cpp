@@ -351,11 +351,15 @@ void PlanWriter::part(const TablePtr& table) {
   out_.put<bool>(table->is_in_memory());
   if (table->is_in_memory()) return part(table->columns());
   std::vector<std::string> patterns;
-  for (const std::string& pattern : table->files().patterns) {
+  for (const std::string& pattern : table->files().listing->patterns) {
     bool is_local = pattern.find("://") == std::string::npos;
     patterns.push_back(is_local ? std::filesystem::absolute(pattern).string() : pattern);
   }
   part(patterns);
+  const std::vector<size_t>& places = table->files().places;
+  const bool has_all = places.size() == table->files().listing->files.size();
+  out_.put(static_cast<uint64_t>(has_all ? 0 : places.size()));
+  for (size_t i = 0; !has_all && i < places.size(); ++i) out_.put(static_cast<uint64_t>(places[i]));
   out_.put(fingerprint(table->files()));
   if (local_files_) part(table->columns());
 }
@@ -371,8 +375,10 @@ void PlanReader::part(TablePtr& table) {
   }
   std::vector<std::string> patterns;
   part(patterns);
+  std::vector<size_t> places(in_.get_count());
+  for (size_t& place : places) place = in_.get<uint64_t>();
   auto expected = in_.get<uint64_t>();
-  table = open_(name, patterns);
+  table = open_(name, patterns, places);
   if (local_files_) {
     std::vector<TableColumnInfo> columns;
     size_t count = in_.get_count();

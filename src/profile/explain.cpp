@@ -93,6 +93,11 @@ class Explainer {
         Overloaded{[&](const PhysicalScan& scan) {
                      Described made{fmt::format("scan {}", scan.table->name()), {{"columns", show(node.layout)}}};
                      if (!scan.conditions.empty()) made.details.emplace_back("filters", show(scan.conditions));
+                     if (!scan.table->is_in_memory()) {
+                       const ParquetTable& files = scan.table->files();
+                       if (files.files.size() < files.listing->files.size())
+                         made.details.emplace_back("files", fmt::format("{} of {}", files.files.size(), files.listing->files.size()));
+                     }
                      for (const ScanJoinFilter& filter : scan.join_filters) {
                        std::vector<ColumnId> columns;
                        for (size_t place : filter.columns) columns.push_back(node.layout[place]);

@@ -31,6 +31,10 @@ constexpr std::string_view kEngineSettings[] = {"threads",           "memory_lim
                                                 "composite_kernels", "device",       "link_bandwidth_limit", "network_checksum",
                                                 "bind_threads",      "restart_ranks", "peer_timeout",         "allow_faults"};
 
+// Of a table with more files and partition columns, only those that a query needs are opened. Below, opening all is quick and every file's
+// schema is checked.
+constexpr size_t kManyFiles = 256;
+
 constexpr int64_t kPlanningStackBytes = int64_t{256} << 20;
 
 // Notes whether rows went through: then a query cannot be run again.
@@ -99,8 +103,7 @@ TablePtr Session::find_table(const std::string& name) {
   if (kept != tables_.end()) return kept->second;
   auto stored = folder_tables_.find(name);
   if (stored == folder_tables_.end()) return nullptr;
-  ParquetTable opened = engine_.scheduler().run(open_rank_table(scope_->storage(), {stored->second}, 0), token_);
-  return Table::of_files(name, std::move(opened));
+  return open_table_of_files(name, {stored->second});
 }
 
 const ViewDefinition* Session::find_view(const std::string& name) {
@@ -109,8 +112,18 @@ const ViewDefinition* Session::find_view(const std::string& name) {
 }
 
 TablePtr Session::open_files(const std::vector<std::string>& patterns) {
-  ParquetTable opened = engine_.scheduler().run(open_rank_table(scope_->storage(), patterns, 0), token_);
-  return Table::of_files(patterns[0], std::move(opened));
+  return open_table_of_files(patterns[0], patterns);
+}
+
+TablePtr Session::open_table_of_files(const std::string& name, const std::vector<std::string>& patterns) {
+  auto listing =
+      std::make_shared<const TableListing>(engine_.scheduler().run(list_rank_table(scope_->storage(), patterns, /*rank=*/0), token_));
+  auto open = [this, listing](std::vector<size_t> places) {
+    return engine_.scheduler().run(open_table(scope_->storage(), listing, std::move(places)), token_);
+  };
+  // Files of one rank are not those of another, so each must open its own.
+  const bool chooses = !listing->keys.empty() && listing->files.size() > kManyFiles && !settings_.local_files && !opens_all_files_;
+  return chooses ? Table::of_partitions(name, open({0}), open) : Table::of_files(name, open(all_places(*listing)));
 }
 
 std::vector<std::string> Session::table_names() {
@@ -167,13 +180,24 @@ void Session::execute(std::shared_ptr<const ast::Statement> statement, ResultRec
   }
 }
 
+PlannedQuery Session::plan_now(const ast::Query& query, const BindOptions& options) {
+  opens_all_files_ = false;
+  try {
+    return plan_query(query, *this, settings_, options, placement());
+  } catch (const ColumnTypesDiffer&) {
+    // A column has nanoseconds in some partitions only, which the binder must know.
+    opens_all_files_ = true;
+    return plan_query(query, *this, settings_, options, placement());
+  }
+}
+
 PlannedQuery Session::plan(const ast::Query& query, std::vector<LogicalType> inserted) {
   BindOptions options{.token = token_, .inserted = std::move(inserted)};
-  PlannedQuery planned = plan_query(query, *this, settings_, options, placement());
+  PlannedQuery planned = plan_now(query, options);
   if (planned.plan.exchanges > 0 && link_speed() == 0) {
     // What is best depends on how fast the links are.
     ranks_->prepare_links(settings_, token_);
-    if (link_speed() > 0) planned = plan_query(query, *this, settings_, options, placement());
+    if (link_speed() > 0) planned = plan_now(query, options);
   }
   if (!planned.left_out.empty()) {
     std::set<std::string_view> names;

@@ -48,6 +48,7 @@ class Session final : private TableResolver {
   TablePtr find_table(const std::string& name) override;
   const ViewDefinition* find_view(const std::string& name) override;
   TablePtr open_files(const std::vector<std::string>& patterns) override;
+  TablePtr open_table_of_files(const std::string& name, const std::vector<std::string>& patterns);
 
   void run(const std::shared_ptr<const ast::Statement>& statement, const ast::SelectStatement& node, ResultReceiver& receiver);
   void run(const std::shared_ptr<const ast::Statement>& statement, const ast::CreateView& node, ResultReceiver& receiver);
@@ -70,6 +71,7 @@ class Session final : private TableResolver {
   // no row was delivered yet.
   void run_planned(const PlannedQuery& planned, ResultReceiver& receiver, bool watched = false);
   void run_once(const PlannedQuery& planned, ResultReceiver& receiver, bool watched);
+  PlannedQuery plan_now(const ast::Query& query, const BindOptions& options);
   // For a statement that runs it; `inserted` as in BindOptions.
   PlannedQuery plan(const ast::Query& query, std::vector<LogicalType> inserted = {});
   void refuse_taken(const std::string& name, int64_t position) const;
@@ -85,6 +87,7 @@ class Session final : private TableResolver {
   std::shared_ptr<const QueryProfile> profile_;
   // Of the statement that runs.
   EngineInstance::QueryScope* scope_ = nullptr;
+  bool opens_all_files_ = false;  // while planning: footers of all partitions are read before the query is bound
   CancelToken token_;
 };
 

@@ -127,7 +127,7 @@ void Session::show_links(ResultReceiver& receiver) {
 }
 
 void Session::run(const std::shared_ptr<const ast::Statement>&, const ast::Describe& node, ResultReceiver& receiver) {
-  PlannedQuery planned = plan_query(*node.query, *this, settings_, {.token = token_}, placement());
+  PlannedQuery planned = plan_now(*node.query, {.token = token_});
   std::vector<std::vector<ScalarValue>> rows;
   auto left_out = planned.left_out.begin();
   for (size_t i = 0; i <= planned.columns.size(); ++i) {

@@ -103,6 +103,19 @@ struct FolderEntry {
   bool is_folder = false;
 };
 
+enum class EntryKind { File, Folder, Other };
+
+// File systems tell the kind of an entry with its name, except for links and where they do not know it.
+EntryKind kind_of(const dirent& entry, const std::string& folder) {
+  if (entry.d_type == DT_REG) return EntryKind::File;
+  if (entry.d_type == DT_DIR) return EntryKind::Folder;
+  if (entry.d_type != DT_LNK && entry.d_type != DT_UNKNOWN) return EntryKind::Other;
+  // It may have been deleted meanwhile, or be a dangling link.
+  struct stat facts {};
+  if (::stat(path_in(folder, entry.d_name).c_str(), &facts) != 0) return EntryKind::Other;
+  return S_ISDIR(facts.st_mode) ? EntryKind::Folder : S_ISREG(facts.st_mode) ? EntryKind::File : EntryKind::Other;
+}
+
 // Entries of a folder (empty: the current one), sorted by name so that searches are deterministic.
 std::vector<FolderEntry> entries_of(const std::string& folder, const CancelToken& token) {
   std::unique_ptr<DIR, int (*)(DIR*)> handle(::opendir(folder.empty() ? "." : folder.c_str()), ::closedir);
@@ -112,10 +125,10 @@ std::vector<FolderEntry> entries_of(const std::string& folder, const CancelToken
   while (const dirent* entry = ::readdir(handle.get())) {
     token.throw_if_cancelled();
     std::string name = entry->d_name;
-    struct stat facts {};
-    // Entries may have been deleted meanwhile, or be dangling links.
-    bool is_there = name != "." && name != ".." && ::stat(path_in(folder, name).c_str(), &facts) == 0;
-    if (is_there && (S_ISDIR(facts.st_mode) || S_ISREG(facts.st_mode))) entries.push_back({std::move(name), S_ISDIR(facts.st_mode)});
+    if (name != "." && name != "..") {
+      const EntryKind kind = kind_of(*entry, folder);
+      if (kind != EntryKind::Other) entries.push_back({std::move(name), kind == EntryKind::Folder});
+    }
     errno = 0;
   }
   if (errno != 0) throw UserError(fmt::format("cannot list {}: {}", folder, std::strerror(errno)));
@@ -147,11 +160,11 @@ class FileSearch {
   // The regular files below a folder that match a pattern. Only opens folders that the pattern can match.
   void add_matches(const std::string& folder, std::span<const std::string> pattern) {
     if (pattern[0] == "**") return add_matches_at_any_depth(folder, pattern);
-    if (!has_wildcard(pattern[0])) return add_match(path_in(folder, pattern[0]), is_folder(path_in(folder, pattern[0])), pattern);
-    for (const FolderEntry& entry : entries_of(folder, token_)) {
-      if (!is_left_out(pattern[0], entry.name) && ::fnmatch(pattern[0].c_str(), entry.name.c_str(), 0) == 0)
-        add_match(path_in(folder, entry.name), entry.is_folder, pattern);
-    }
+    if (has_wildcard(pattern[0])) return add_matching_entries(folder, entries_of(folder, token_), pattern);
+    const std::string path = path_in(folder, pattern[0]);
+    struct stat facts {};
+    if (::stat(path.c_str(), &facts) == 0 && (S_ISDIR(facts.st_mode) || S_ISREG(facts.st_mode)))
+      add_match(path, S_ISDIR(facts.st_mode), pattern);
   }
 
  private:
@@ -163,20 +176,33 @@ class FileSearch {
     return ::stat(folder.empty() ? "." : folder.c_str(), &facts) == 0 && visited_.insert({facts.st_dev, facts.st_ino, pattern_left}).second;
   }
 
-  // `path` matches the first component.
+  // `path`, a folder or a regular file, matches the first component.
   void add_match(const std::string& path, bool is_folder, std::span<const std::string> pattern) {
-    struct stat facts {};
-    if (pattern.size() > 1) {
-      if (is_folder) add_matches(path, pattern.subspan(1));
-    } else if (!is_folder && ::stat(path.c_str(), &facts) == 0 && S_ISREG(facts.st_mode)) {
+    if (is_folder && pattern.size() > 1) {
+      add_matches(path, pattern.subspan(1));
+    } else if (!is_folder && pattern.size() == 1) {
       files_.push_back(path);
+    }
+  }
+
+  void add_matching_entries(const std::string& folder, const std::vector<FolderEntry>& entries, std::span<const std::string> pattern) {
+    for (const FolderEntry& entry : entries) {
+      if (!is_left_out(pattern[0], entry.name) && ::fnmatch(pattern[0].c_str(), entry.name.c_str(), 0) == 0)
+        add_match(path_in(folder, entry.name), entry.is_folder, pattern);
     }
   }
 
   void add_matches_at_any_depth(const std::string& folder, std::span<const std::string> pattern) {
     if (!is_new(folder, pattern.size())) return;
-    add_matches(folder, pattern.subspan(1));
-    for (const FolderEntry& entry : entries_of(folder, token_)) {
+    const std::span<const std::string> rest = pattern.subspan(1);
+    const std::vector<FolderEntry> entries = entries_of(folder, token_);
+    // Listed once for both.
+    if (has_wildcard(rest[0]) && rest[0] != "**") {
+      add_matching_entries(folder, entries, rest);
+    } else {
+      add_matches(folder, rest);
+    }
+    for (const FolderEntry& entry : entries) {
       if (entry.is_folder && !is_hidden(entry.name)) add_matches_at_any_depth(path_in(folder, entry.name), pattern);
     }
   }

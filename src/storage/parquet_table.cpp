@@ -5,19 +5,17 @@
 
 #include <algorithm>
 #include <iterator>
+#include <numeric>
 #include <unordered_set>
 
 #include "base/check.h"
 #include "base/run_blocking.h"
 #include "base/task_group.h"
-#include "storage/file_discovery.h"
 #include "storage/open_files.h"
 
 namespace pistachio {
 
 namespace {
-
-constexpr std::string_view kNullPartition = "__HIVE_DEFAULT_PARTITION__";
 
 // A query may use many tables, and many systems allow 1,024 descriptors per process.
 constexpr size_t kMostOpenFiles = 64;
@@ -40,42 +38,8 @@ Task<TableFile> open_one(StorageContext& storage, const FoundFile& found, std::s
   co_return opened;
 }
 
-bool all_parse(const std::vector<FoundFile>& found, size_t key, LogicalType type) {
-  return std::all_of(found.begin(), found.end(), [&](const FoundFile& file) {
-    const std::string& text = file.partitions[key].second;
-    if (text == kNullPartition) return true;
-    try {
-      ParsedConstant parsed = parse_constant(type, text);
-      // 007 stays text, and so do dates out of the type's range.
-      return parsed.exact && !parsed.below && !parsed.above && parsed.value.to_string() == text;
-    } catch (const UserError&) {
-      return false;
-    }
-  });
-}
-
-LogicalType partition_type(const std::vector<FoundFile>& found, size_t key) {
-  for (LogicalType type : {LogicalType(TypeKind::BigInt), LogicalType(TypeKind::Date)}) {
-    if (all_parse(found, key, type)) return type;
-  }
-  return TypeKind::Varchar;
-}
-
-void check_partition_keys(const std::vector<FoundFile>& found) {
-  for (const FoundFile& file : found) {
-    bool same = file.partitions.size() == found[0].partitions.size();
-    for (size_t key = 0; same && key < file.partitions.size(); ++key) same = file.partitions[key].first == found[0].partitions[key].first;
-    if (!same) throw UserError(fmt::format("{} and {} are in folders with different partition keys", found[0].path, file.path));
-  }
-}
-
 bool same_name(std::string_view left, std::string_view right) {
   return left.size() == right.size() && strncasecmp(left.data(), right.data(), left.size()) == 0;
-}
-
-bool is_partition_key(const std::vector<FoundFile>& found, std::string_view name) {
-  const auto& keys = found[0].partitions;
-  return std::any_of(keys.begin(), keys.end(), [&](const auto& key) { return same_name(key.first, name); });
 }
 
 // The file's metadata with these columns in nanoseconds instead of microseconds. It has its own page indexes, with bounds in
@@ -149,7 +113,8 @@ int matching_leaf(const ParquetTable& table, const ColumnNames& names, const Tab
   return leaf;
 }
 
-void bind_file(ParquetTable& table, const ColumnNames& names, TableFile& file, const std::vector<FoundFile>& found, size_t index) {
+void bind_file(ParquetTable& table, const ColumnNames& names, size_t index) {
+  TableFile& file = table.files[index];
   const std::string& first_path = table.files[0].file->path();
   std::vector<bool> is_used(file.footer().columns.size());  // by leaf
   for (const TableColumn& column : table.columns) {
@@ -158,12 +123,11 @@ void bind_file(ParquetTable& table, const ColumnNames& names, TableFile& file, c
       is_used[static_cast<size_t>(file.leaf_of_column.back())] = true;
       continue;
     }
-    const std::string& text = found[index].partitions[static_cast<size_t>(column.partition)].second;
-    file.partition_values.push_back(text == kNullPartition ? ScalarValue::null(column.type) : parse_constant(column.type, text).value);
+    file.partition_values.push_back(table.listing->partition_value(table.places[index], static_cast<size_t>(column.partition)));
   }
   for (const ParquetColumn& column : file.footer().columns) {
     // A name that differs from a known one only in case is a separate column if the known one already has a leaf.
-    bool known = is_used[static_cast<size_t>(column.leaf)] || is_partition_key(found, column.name) || names.contains(column.name);
+    bool known = is_used[static_cast<size_t>(column.leaf)] || table.listing->is_key(column.name) || names.contains(column.name);
     if (!known)
       throw UserError(fmt::format("{} has a column {}, which {} does not have; the files of one scan must have the same columns",
                                   file.file->path(), column.name, first_path));
@@ -190,24 +154,15 @@ const TableColumn& ParquetTable::column(std::string_view name) const {
   throw UserError(fmt::format("there is no column {}; the columns are {}", name, known));
 }
 
-Task<ParquetTable> open_table(StorageContext& storage, std::vector<std::string> patterns) {
-  const TaskContext& task = co_await current_context();
-  std::vector<FoundFile> found;
-  for (const std::string& pattern : patterns) {
-    auto find = [&] { return find_files(storage.object_stores, pattern, task.token); };
-    std::vector<FoundFile> more = co_await run_blocking(find);
-    found.insert(found.end(), more.begin(), more.end());
-  }
-  if (found.empty()) throw UserError("no file was named");
-  check_partition_keys(found);
-
+Task<ParquetTable> open_table(StorageContext& storage, std::shared_ptr<const TableListing> listing, std::vector<size_t> places) {
   ParquetTable table;
-  table.patterns = patterns;
+  table.listing = std::move(listing);
+  table.places = std::move(places);
   auto open_files = std::make_shared<OpenFiles>(kMostOpenFiles);
-  for (size_t begin = 0; begin < found.size(); begin += kMostOpening) {
+  for (size_t begin = 0; begin < table.places.size(); begin += kMostOpening) {
     std::vector<Task<TableFile>> opening;
-    for (size_t i = begin; i < std::min(begin + kMostOpening, found.size()); ++i)
-      opening.push_back(open_one(storage, found[i], open_files));
+    for (size_t i = begin; i < std::min(begin + kMostOpening, table.places.size()); ++i)
+      opening.push_back(open_one(storage, table.listing->files[table.places[i]], open_files));
     Task<std::vector<TableFile>> all = when_all(std::move(opening));
     std::vector<TableFile> opened = co_await all;
     std::move(opened.begin(), opened.end(), std::back_inserter(table.files));
@@ -215,15 +170,28 @@ Task<ParquetTable> open_table(StorageContext& storage, std::vector<std::string> 
 
   unify_precision(table);
   for (const ParquetColumn& column : table.files[0].footer().columns) {
-    if (is_partition_key(found, column.name)) continue;  // the folder's value overrides the file's
+    if (table.listing->is_key(column.name)) continue;  // the folder's value overrides the file's
     table.columns.push_back({column.name, column.type, column.leaf, -1, column.unsupported});
   }
-  for (size_t key = 0; key < found[0].partitions.size(); ++key) {
-    table.columns.push_back({found[0].partitions[key].first, partition_type(found, key), -1, static_cast<int>(key), ""});
-  }
+  for (size_t key = 0; key < table.listing->keys.size(); ++key)
+    table.columns.push_back({table.listing->keys[key].name, table.listing->keys[key].type, -1, static_cast<int>(key), ""});
   ColumnNames names;
   for (const TableColumn& column : table.columns) names.insert(column.name);
-  for (size_t index = 0; index < table.files.size(); ++index) bind_file(table, names, table.files[index], found, index);
+  for (size_t index = 0; index < table.files.size(); ++index) bind_file(table, names, index);
+  co_return table;
+}
+
+std::vector<size_t> all_places(const TableListing& listing) {
+  std::vector<size_t> places(listing.files.size());
+  std::iota(places.begin(), places.end(), size_t{0});
+  return places;
+}
+
+Task<ParquetTable> open_table(StorageContext& storage, std::vector<std::string> patterns) {
+  Task<TableListing> listing = list_table(storage, std::move(patterns));
+  auto listed = std::make_shared<const TableListing>(co_await listing);
+  Task<ParquetTable> opening = open_table(storage, listed, all_places(*listed));
+  ParquetTable table = co_await opening;
   co_return table;
 }
 

@@ -1,4 +1,4 @@
-// A set of Parquet files read as one table: one schema, hive partition values as additional columns, footers of all files loaded.
+// A set of Parquet files read as one table: one schema, hive partition values as additional columns, footers of its files loaded.
 // Immutable; used by scans, the planner and `pistachio schema`.
 #pragma once
 
@@ -9,6 +9,7 @@
 #include "base/task.h"
 #include "storage/metadata_cache.h"
 #include "storage/storage_context.h"
+#include "storage/table_listing.h"
 
 namespace pistachio {
 
@@ -30,7 +31,8 @@ struct TableFile {
 };
 
 struct ParquetTable {
-  std::vector<std::string> patterns;  // that it was opened with
+  std::shared_ptr<const TableListing> listing;
+  std::vector<size_t> places;  // of `files` in the listing, ascending
   std::vector<TableColumn> columns;
   std::vector<TableFile> files;
   int64_t rows = 0;
@@ -39,8 +41,12 @@ struct ParquetTable {
   const TableColumn& column(std::string_view name) const;
 };
 
-// Finds the files, opens them and reads their footers concurrently. Throws UserError if there are none or their schemas differ (naming
+// Opens these files of a listing, at least one, and reads their footers concurrently. Throws UserError if their schemas differ (naming
 // file, column and both types), DataError for damaged footers.
+Task<ParquetTable> open_table(StorageContext& storage, std::shared_ptr<const TableListing> listing, std::vector<size_t> places);
+// All files that the patterns name.
 Task<ParquetTable> open_table(StorageContext& storage, std::vector<std::string> patterns);
+
+std::vector<size_t> all_places(const TableListing& listing);
 
 }  // namespace pistachio
