@@ -14,24 +14,40 @@ namespace pistachio::kernels::cuda {
 
 namespace {
 
+// Step 1 of the decoding takes four bytes for each byte of text: pages are decoded in batches of this size, and a larger one as one piece.
+constexpr int64_t max_batch_tiles = (int64_t{64} << 20) / text_tile_bytes;
+
+int64_t tiles_of(int64_t page_bytes) {
+  const int64_t tiles = (page_bytes + text_tile_bytes - 1) / text_tile_bytes;
+  return tiles > 1 && tiles <= max_batch_tiles ? tiles : 0;
+}
+
 std::tuple<at::Tensor, at::Tensor> plain_text_decode(const at::Tensor& bytes, const at::Tensor& pages) {
   const c10::cuda::CUDAGuard guard(bytes.device());
   std::vector<TextPage> table;
+  std::vector<TextPages> batches;
   int64_t total = 0;
   auto rows = pages.accessor<int64_t, 2>();
   for (int64_t page = 0; page < rows.size(0); ++page) {
     const int64_t begin = rows[page][0], end = rows[page][1], skip = rows[page][2], take = rows[page][3];
     // Every value has a length prefix of four bytes, so bogus counts are rejected before anything is allocated for them.
     if (skip + take > (end - begin) / 4) throw DataError("the page ends before its values", {.offset = end});
-    table.push_back({begin, end, skip, take, total});
+    const int64_t tiles = tiles_of(end - begin);
+    if (batches.empty() || batches.back().tiles + tiles > max_batch_tiles) batches.push_back({nullptr, page, 0, 0});
+    table.push_back({begin, end, skip, take, total, batches.back().tiles, tiles});
+    batches.back().count += 1;
+    batches.back().tiles += tiles;
     total += take;
   }
   const at::TensorOptions options = bytes.options().dtype(at::kLong);
   at::Tensor begins = at::empty({total}, options), ends = at::empty({total}, options);
   const UploadedTable<TextPage> text_pages(table);
   DecodeStatus status;
-  check_launch(find_text(bytes.const_data_ptr<uint8_t>(), text_pages.data(), text_pages.size(), begins.mutable_data_ptr<int64_t>(),
-                         ends.mutable_data_ptr<int64_t>(), status.failure(), status.stream()));
+  for (TextPages& batch : batches) {
+    batch.table = text_pages.data();
+    check_launch(find_text(bytes.const_data_ptr<uint8_t>(), batch, begins.mutable_data_ptr<int64_t>(), ends.mutable_data_ptr<int64_t>(),
+                           status.failure(), status.stream()));
+  }
   throw_failure(status.finish(), pages);
   return {begins, ends};
 }
