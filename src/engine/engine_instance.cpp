@@ -63,6 +63,7 @@ EngineInstance::QueryScope::QueryScope(EngineInstance& engine, Settings settings
     : read_pool_({settings.storage_bandwidth_limit}),
       operator_memory_(engine.governor_.process_account().make_child(fmt::format("query {}", ++engine.queries_))),
       storage_{settings, engine.object_stores_, engine.metadata_cache_, read_pool_,
-               operator_memory_.make_child("scan", use == Use::Operators ? std::optional(settings.memory_limit / 2) : std::nullopt)} {}
+               operator_memory_.make_child("scan", use == Use::Operators ? std::optional(settings.memory_limit / 2) : std::nullopt),
+               engine.lane_streams_} {}
 
 }  // namespace pistachio

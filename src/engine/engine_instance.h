@@ -64,6 +64,7 @@ class EngineInstance {
   MemoryGovernor governor_;
   ObjectStores object_stores_;
   MetadataCache metadata_cache_;
+  const std::shared_ptr<LaneStreams> lane_streams_ = std::make_shared<LaneStreams>();
   PressureRegistration metadata_pressure_;
   PressureRegistration allocator_pressure_;
   std::unique_ptr<Scheduler> scheduler_;

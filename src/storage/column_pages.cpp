@@ -32,14 +32,13 @@ JoinedPages join_pages(const std::vector<const ColumnPages*>& units, PageBatch C
   for (size_t unit = 0; unit < units.size(); ++unit) {
     const PageBatch& own = units[unit]->*batch;
     if (own.pages.empty()) continue;
-    if (!joined.bytes.defined()) joined.bytes = own.bytes.as_strided({static_cast<int64_t>(own.bytes.storage().nbytes())}, {1}, 0);
-    ENSURE(own.bytes.is_alias_of(joined.bytes));
-    const int64_t shift = own.bytes.storage_offset();
+    if (!joined.bytes.defined()) joined.bytes = own.bytes;
+    ENSURE(own.bytes.is_same(joined.bytes));
     for (PreparedPage page : own.pages) {
-      page.levels_begin += shift;
-      page.levels_end += shift;
-      page.values_begin += shift;
-      page.values_end += shift;
+      page.levels_begin += own.begin;
+      page.levels_end += own.begin;
+      page.values_begin += own.begin;
+      page.values_end += own.begin;
       joined.pages.push_back(page);
       joined.unit.push_back(unit);
     }

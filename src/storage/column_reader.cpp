@@ -108,14 +108,11 @@ Column ColumnReader::decode_pages(size_t first, size_t last) {
 
 ColumnPages ColumnReader::prepare(const RowRanges& wanted, StagingArea& staging) {
   std::vector<PagePlace> places;
-  std::vector<at::Tensor> masks;
-  bool all_wanted = true;
+  std::vector<at::Tensor> masks;  // undefined: all rows of the page
   for (const PagePlace& page : directory_.pages) {
     if (!wanted.overlaps(page.first_row, page.end_row())) continue;
     places.push_back(page);
-    at::Tensor mask = wanted.mask(page.first_row, page.end_row());
-    all_wanted = all_wanted && !mask.defined();
-    masks.push_back(mask.defined() ? mask : at::ones({page.rows}, at::kBool));
+    masks.push_back(wanted.mask(page.first_row, page.end_row()));
   }
   ColumnPages pages;
   pages.column = &column_;
@@ -125,7 +122,10 @@ ColumnPages ColumnReader::prepare(const RowRanges& wanted, StagingArea& staging)
   bool uses_dictionary = std::any_of(pages.data.pages.begin(), pages.data.pages.end(),
                                      [](const PreparedPage& page) { return page.header.uses_dictionary(); });
   if (uses_dictionary && directory_.dictionary.length > 0) pages.dictionary = prepare_dictionary_page(source_, directory_.dictionary, &staging);
-  if (!all_wanted) {
+  if (std::any_of(masks.begin(), masks.end(), [](const at::Tensor& mask) { return mask.defined(); })) {
+    for (size_t i = 0; i < masks.size(); ++i) {
+      if (!masks[i].defined()) masks[i] = at::ones({places[i].rows}, at::kBool);
+    }
     at::Tensor wanted_rows = at::cat(masks);
     pages.wanted = staging.allocate(wanted_rows.numel()).copy_(wanted_rows);
   }

@@ -7,15 +7,6 @@
 
 namespace pistachio {
 
-namespace {
-
-// All batches are slices of one uploaded buffer.
-at::Tensor whole_buffer(const at::Tensor& slice) {
-  return slice.as_strided({static_cast<int64_t>(slice.storage().nbytes())}, {1}, 0);
-}
-
-}  // namespace
-
 DeviceDecompression::DeviceDecompression(std::span<ColumnPages* const> pages) {
   at::Tensor buffer;
   std::vector<int64_t> table;
@@ -23,12 +14,11 @@ DeviceDecompression::DeviceDecompression(std::span<ColumnPages* const> pages) {
   for (ColumnPages* own : pages) {
     for (PageBatch* batch : {&own->dictionary, &own->data}) {
       if (batch->compressed.empty()) continue;
-      if (!buffer.defined()) buffer = whole_buffer(batch->bytes);
-      ENSURE(batch->bytes.is_alias_of(buffer));
-      const int64_t shift = batch->bytes.storage_offset();
+      if (!buffer.defined()) buffer = batch->bytes;
+      ENSURE(batch->bytes.is_same(buffer));
       for (size_t i = 0; i < batch->compressed.size(); ++i) {
         const CompressedPage& page = batch->compressed[i];
-        table.insert(table.end(), {page.begin + shift, page.end + shift, page.plain_bytes, page.size});
+        table.insert(table.end(), {batch->begin + page.begin, batch->begin + page.end, page.plain_bytes, page.size});
         sources_.push_back({own, &batch->pages[i], page.size});
       }
       batches.push_back(batch);
@@ -41,15 +31,11 @@ DeviceDecompression::DeviceDecompression(std::span<ColumnPages* const> pages) {
   for (PageBatch* batch : batches) {
     int64_t size = 0;
     for (const CompressedPage& page : batch->compressed) size += page.size;
-    batch->bytes = bytes_.narrow(0, begin, size);
+    batch->bytes = bytes_;
+    batch->begin = begin;
+    batch->end = begin + size;
     batch->compressed.clear();
     begin += size;
-  }
-}
-
-void DeviceDecompression::record_use(const c10::Stream& stream) const {
-  for (const at::Tensor& tensor : {bytes_, first_damaged_}) {
-    if (tensor.defined()) tensor.record_stream(stream);
   }
 }
 

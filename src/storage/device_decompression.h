@@ -2,7 +2,6 @@
 #pragma once
 
 #include <ATen/core/Tensor.h>
-#include <c10/core/Stream.h>
 
 #include <span>
 #include <vector>
@@ -19,8 +18,6 @@ class DeviceDecompression {
 
   // Waits for the device. Throws DataError if a page was damaged. Pages may be decoded before, but the result must not be used.
   void check() const;
-  // Call it before `stream` uses the results: their memory belongs to the stream that was current in the constructor.
-  void record_use(const c10::Stream& stream) const;
 
  private:
   struct Source {

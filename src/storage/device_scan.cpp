@@ -1,9 +1,6 @@
 #include "storage/device_scan.h"
 
 #include <ATen/ATen.h>
-#include <c10/core/Event.h>
-#include <c10/core/StreamGuard.h>
-#include <c10/core/impl/VirtualGuardImpl.h>
 
 #include <algorithm>
 #include <utility>
@@ -21,23 +18,6 @@
 namespace pistachio {
 
 namespace {
-
-// Keeps the allocator from reusing memory that was allocated on another stream while `stream` still reads it.
-void note_use(const at::Tensor& tensor, const c10::Stream& stream) {
-  if (tensor.defined() && tensor.is_cuda()) tensor.record_stream(stream);
-}
-
-void note_use(const Column& column, const c10::Stream& stream) {
-  note_use(column.validity(), stream);
-  if (column.is_dictionary()) {
-    note_use(column.codes(), stream);
-    note_use(*column.dictionary_column(), stream);
-  } else if (column.type().is_text()) {
-    for (const at::Tensor& tensor : {column.bytes(), column.begins(), column.ends()}) note_use(tensor, stream);
-  } else {
-    note_use(column.values(), stream);
-  }
-}
 
 const UnitPages::UnitColumn& column_of(const UnitPages& unit, size_t column) {
   auto found = std::find_if(unit.columns.begin(), unit.columns.end(), [&](const auto& own) { return own.column == column; });
@@ -75,11 +55,11 @@ class AlikePages {
 
  private:
   static bool is_in_buffer(const at::Tensor& buffer, const PageBatch& batch) {
-    return !buffer.defined() || batch.pages.empty() || batch.bytes.is_alias_of(buffer);
+    return !buffer.defined() || batch.pages.empty() || batch.bytes.is_same(buffer);
   }
 
   std::vector<const ColumnPages*> units_;
-  at::Tensor data_;          // a slice of the buffer of all data pages
+  at::Tensor data_;          // the buffer of all data pages
   at::Tensor dictionaries_;  // and of all dictionary pages
 };
 
@@ -90,6 +70,7 @@ DeviceScan::DeviceScan(StorageContext& storage, const ScanPlan& plan, ScanCounte
       counters_(counters),
       device_(device),
       chunk_bytes_(storage.settings.device_chunk_bytes),
+      streams_(storage.lane_streams),
       staging_(device),
       scan_(storage, plan, counters, source, &staging_),
       staged_(2 * chunk_bytes_),
@@ -102,15 +83,8 @@ int64_t DeviceScan::decoded_bytes(const UnitPages& unit) const {
   return row_bytes * unit.rows;
 }
 
-// Copies and decompresses on `stream`. The current stream waits for it; the host does not.
-DeviceDecompression DeviceScan::upload(std::vector<UnitPages>& units, const std::optional<c10::Stream>& stream) const {
-  std::optional<c10::Stream> current;
-  std::optional<c10::StreamGuard> guard;
-  if (stream) {
-    // The current stream is per thread, and the coroutine may have moved to another thread.
-    current = c10::impl::VirtualGuardImpl(device_.type()).getStream(device_);
-    guard.emplace(*stream);
-  }
+// Does not wait for the device.
+DeviceDecompression DeviceScan::upload(std::vector<UnitPages>& units) const {
   std::vector<ColumnPages*> pages;
   for (UnitPages& unit : units) {
     for (UnitPages::UnitColumn& own : unit.columns) {
@@ -118,20 +92,8 @@ DeviceDecompression DeviceScan::upload(std::vector<UnitPages>& units, const std:
       if (own.decoded) own.decoded = to_device(*own.decoded, device_);
     }
   }
-  const at::Tensor buffer = upload_pages(pages, device_);
-  DeviceDecompression decompression(pages);
-  if (!stream) return decompression;
-  c10::Event done(device_.type());
-  done.record(*stream);
-  done.block(*current);
-  note_use(buffer, *current);
-  decompression.record_use(*current);
-  for (const UnitPages& unit : units) {
-    for (const UnitPages::UnitColumn& own : unit.columns) {
-      if (own.decoded) note_use(*own.decoded, *current);
-    }
-  }
-  return decompression;
+  upload_pages(pages, device_);
+  return DeviceDecompression(pages);
 }
 
 Task<void> DeviceScan::read_units(ScanLane& lane) {
@@ -151,7 +113,7 @@ Task<void> DeviceScan::read_all(int readers) {
   staged_.close();
 }
 
-Task<std::optional<Chunk>> DeviceScan::next_chunk(const std::optional<c10::Stream>& stream) {
+Task<std::optional<Chunk>> DeviceScan::next_chunk(const LaneStream& stream) {
   Task<std::optional<UnitPages>> receiving = staged_.receive();
   std::optional<UnitPages> unit = co_await receiving;
   if (!unit) co_return std::nullopt;
@@ -186,8 +148,9 @@ Column DeviceScan::decode_column(const std::vector<UnitPages>& units, size_t col
   return concatenate_coded(pieces);
 }
 
-Chunk DeviceScan::decode(std::vector<UnitPages> units, const std::optional<c10::Stream>& stream) {
-  const DeviceDecompression decompression = upload(units, stream);
+Chunk DeviceScan::decode(std::vector<UnitPages> units, const LaneStream& stream) {
+  const OnLaneStream on_stream(stream);
+  const DeviceDecompression decompression = upload(units);
   std::optional<Chunk> chunk;
   try {
     chunk = decode_uploaded(units);
@@ -196,6 +159,7 @@ Chunk DeviceScan::decode(std::vector<UnitPages> units, const std::optional<c10::
     throw;
   }
   decompression.check();
+  on_stream.hand_over(*chunk);
   return std::move(*chunk);
 }
 
@@ -224,7 +188,8 @@ Chunk DeviceScan::decode_uploaded(const std::vector<UnitPages>& units) {
   return Chunk(std::move(columns), selected, device_);
 }
 
-Task<void> DeviceScan::decode_units(std::optional<c10::Stream> stream) {
+Task<void> DeviceScan::decode_units() {
+  const LaneStream stream(streams_, device_);
   while (true) {
     Task<std::optional<Chunk>> taking = next_chunk(stream);
     std::optional<Chunk> chunk = co_await taking;
@@ -249,11 +214,7 @@ Task<void> DeviceScan::run(Lanes lanes, std::function<Task<void>(int lane, Chunk
   decoding_ = lanes.decoders;
   std::vector<Task<void>> tasks;
   tasks.push_back(read_all(lanes.readers));
-  for (int lane = 0; lane < lanes.decoders; ++lane) {
-    std::optional<c10::Stream> stream;
-    if (device_.is_cuda()) stream = c10::impl::VirtualGuardImpl(device_.type()).getStreamFromGlobalPool(device_);
-    tasks.push_back(decode_units(stream));
-  }
+  for (int lane = 0; lane < lanes.decoders; ++lane) tasks.push_back(decode_units());
   for (int lane = 0; lane < lanes.consumers; ++lane) tasks.push_back(drive(lane));
   Task<void> running = when_all(std::move(tasks));
   co_await running;

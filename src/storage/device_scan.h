@@ -1,12 +1,10 @@
 // A scan that decodes pages on a device. Row groups are read into pinned host memory; reader lanes parse their page headers, and decompress
 // what the device cannot. Decoder lanes batch whatever has arrived, up to device_chunk_bytes, because a single row group is too small to
-// keep a GPU busy: each batch is uploaded in a few large copies and decompressed with one kernel call, both on the lane's own stream, then
-// decoded and filtered with one call per encoding; lanes upload and decompress while another one decodes. Consumer lanes receive the chunks;
-// there are usually fewer of them, since partial results of several lanes would have to be merged. Back-pressure: at most two chunks' worth
-// of staged row groups, and one decoded chunk in the channel plus one per decoder lane.
+// keep a GPU busy: each batch is uploaded in a few large copies, decompressed with one kernel call, then decoded and filtered with one call
+// per encoding, all on the lane's own stream, so that the copies, kernels and waits of one lane overlap with those of the others. Consumer
+// lanes receive the chunks; there are usually fewer of them, since partial results of several lanes would have to be merged. Back-pressure:
+// at most two chunks' worth of staged row groups, and one decoded chunk in the channel plus one per decoder lane.
 #pragma once
-
-#include <c10/core/Stream.h>
 
 #include <atomic>
 #include <functional>
@@ -14,6 +12,7 @@
 
 #include "memory/channel.h"
 #include "storage/device_decompression.h"
+#include "storage/lane_streams.h"
 #include "storage/table_scan.h"
 
 namespace pistachio {
@@ -37,10 +36,10 @@ class DeviceScan {
  private:
   Task<void> read_units(ScanLane& lane);
   Task<void> read_all(int readers);
-  Task<void> decode_units(std::optional<c10::Stream> stream);
-  Task<std::optional<Chunk>> next_chunk(const std::optional<c10::Stream>& stream);
-  DeviceDecompression upload(std::vector<UnitPages>& units, const std::optional<c10::Stream>& stream) const;
-  Chunk decode(std::vector<UnitPages> units, const std::optional<c10::Stream>& stream);
+  Task<void> decode_units();
+  Task<std::optional<Chunk>> next_chunk(const LaneStream& stream);
+  DeviceDecompression upload(std::vector<UnitPages>& units) const;
+  Chunk decode(std::vector<UnitPages> units, const LaneStream& stream);
   Chunk decode_uploaded(const std::vector<UnitPages>& units);
   Column decode_column(const std::vector<UnitPages>& units, size_t column) const;
   int64_t decoded_bytes(const UnitPages& unit) const;
@@ -49,6 +48,7 @@ class DeviceScan {
   ScanCounters& counters_;
   const at::Device device_;
   const int64_t chunk_bytes_;
+  const std::shared_ptr<LaneStreams> streams_;
   StagingArea staging_;
   TableScan scan_;
   Channel<UnitPages> staged_;

@@ -195,10 +195,13 @@ PageBatch leave_compressed(const PageSource& source, const std::vector<RawPage>&
     total += header.compressed_bytes;
   }
   if (in_place) {
-    batch.bytes = raw[0].holder->bytes.narrow(0, origin, batch.compressed.back().end);
+    batch.bytes = raw[0].holder->bytes;
+    batch.begin = origin;
+    batch.end = origin + batch.compressed.back().end;
     return batch;
   }
   batch.bytes = staging.allocate(total);
+  batch.end = total;
   uint8_t* target = batch.bytes.mutable_data_ptr<uint8_t>();
   for (size_t i = 0; i < raw.size(); ++i) std::ranges::copy(bytes_of(raw[i]), target + batch.compressed[i].begin);
   return batch;
@@ -219,10 +222,11 @@ PageBatch assemble(const PageSource& source, const std::vector<RawPage>& raw, St
     return leave_compressed(source, raw, *staging);
   if (!raw.empty() && !is_compressed && is_in_one_piece(raw) && (staging == nullptr || source.bytes_are_staged)) {
     for (size_t i = 0; i < raw.size(); ++i) begins[i] = raw[i].body_begin;
-    return {raw[0].holder->bytes, {}, {}};
+    return {raw[0].holder->bytes, 0, raw[0].holder->bytes.numel(), {}, {}};
   }
   PageBatch batch;
   batch.bytes = staging == nullptr ? at::empty({total}, at::kByte) : staging->allocate(total);
+  batch.end = total;
   uint8_t* target = batch.bytes.mutable_data_ptr<uint8_t>();
   for (size_t i = 0; i < raw.size(); ++i) {
     const PageHeader& header = raw[i].header;

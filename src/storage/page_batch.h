@@ -40,7 +40,7 @@ class ValuesHead {
   size_t size_ = 0;
 };
 
-// Positions are offsets into the decompressed PageBatch::bytes.
+// Positions are relative to the beginning of the decompressed batch.
 struct PreparedPage {
   PageHeader header;
   int64_t file_offset = 0;
@@ -52,7 +52,7 @@ struct PreparedPage {
   ValuesHead head;
 };
 
-// Where a page lies in PageBatch::bytes before it is decompressed.
+// Where a page lies in its batch before that is decompressed.
 struct CompressedPage {
   int64_t begin = 0;
   int64_t end = 0;
@@ -60,8 +60,11 @@ struct CompressedPage {
   int64_t size = 0;         // decompressed, including the plain bytes
 };
 
+// Positions of pages count from `begin`. Many batches share a buffer: a slice of it for each would take longer to make than to decode.
 struct PageBatch {
   at::Tensor bytes;  // on the device that decodes the pages
+  int64_t begin = 0;  // the batch is bytes[begin, end)
+  int64_t end = 0;
   std::vector<PreparedPage> pages;
   std::vector<CompressedPage> compressed;  // of all pages, in their order; empty: `bytes` are decompressed
 };

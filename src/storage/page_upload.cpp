@@ -14,9 +14,11 @@ namespace {
 constexpr int64_t kLargestGap = 16 << 10;
 constexpr int64_t kAlignment = 64;
 
-// A host tensor to be replaced by its device copy.
+// A range of a slab to be replaced by its device copy.
 struct Piece {
   at::Tensor* tensor;
+  int64_t* range_begin;  // in the tensor; null: the piece is the whole tensor
+  int64_t* range_end;
   const void* slab;
   int64_t begin;  // offset in the slab
   int64_t end;
@@ -30,15 +32,17 @@ struct Copy {
 
 std::vector<Piece> pieces_of(std::span<ColumnPages* const> pages) {
   std::vector<Piece> pieces;
-  auto add = [&](at::Tensor& tensor) {
-    if (!tensor.defined()) return;
-    const int64_t begin = tensor.storage_offset();
-    pieces.push_back({&tensor, tensor.storage().data(), begin, begin + tensor.numel()});
+  auto add = [&](PageBatch& batch) {
+    if (!batch.bytes.defined()) return;
+    const int64_t offset = batch.bytes.storage_offset();
+    pieces.push_back({&batch.bytes, &batch.begin, &batch.end, batch.bytes.storage().data(), offset + batch.begin, offset + batch.end});
   };
   for (ColumnPages* own : pages) {
-    add(own->dictionary.bytes);
-    add(own->data.bytes);
-    add(own->wanted);
+    add(own->dictionary);
+    add(own->data);
+    if (!own->wanted.defined()) continue;
+    const int64_t offset = own->wanted.storage_offset();
+    pieces.push_back({&own->wanted, nullptr, nullptr, own->wanted.storage().data(), offset, offset + own->wanted.numel()});
   }
   std::sort(pieces.begin(), pieces.end(),
             [](const Piece& left, const Piece& right) { return std::tie(left.slab, left.begin) < std::tie(right.slab, right.begin); });
@@ -47,7 +51,7 @@ std::vector<Piece> pieces_of(std::span<ColumnPages* const> pages) {
 
 }  // namespace
 
-at::Tensor upload_pages(std::span<ColumnPages* const> pages, at::Device device) {
+void upload_pages(std::span<ColumnPages* const> pages, at::Device device) {
   std::vector<Piece> pieces = pieces_of(pages);
   std::vector<Copy> copies;
   int64_t total = 0;
@@ -66,8 +70,15 @@ at::Tensor upload_pages(std::span<ColumnPages* const> pages, at::Device device) 
   }
   const at::Tensor buffer = at::empty({total}, at::TensorOptions(at::kByte).device(device));
   for (const Copy& copy : copies) buffer.narrow(0, copy.target, copy.source.numel()).copy_(copy.source, /*non_blocking=*/true);
-  for (const Piece& piece : pieces) *piece.tensor = buffer.narrow(0, piece.target, piece.end - piece.begin);
-  return buffer;
+  for (const Piece& piece : pieces) {
+    if (piece.range_begin == nullptr) {
+      *piece.tensor = buffer.narrow(0, piece.target, piece.end - piece.begin);
+      continue;
+    }
+    *piece.tensor = buffer;
+    *piece.range_begin = piece.target;
+    *piece.range_end = piece.target + piece.end - piece.begin;
+  }
 }
 
 }  // namespace pistachio

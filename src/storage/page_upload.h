@@ -7,8 +7,8 @@
 
 namespace pistachio {
 
-// Enqueues the copies on the current stream and does not wait. Afterwards `bytes` and `wanted` of the pages are slices of one tensor on the
-// device, which is returned.
-at::Tensor upload_pages(std::span<ColumnPages* const> pages, at::Device device);
+// Enqueues the copies on the current stream and does not wait. Afterwards the batches and `wanted` of the pages are parts of one tensor on
+// the device.
+void upload_pages(std::span<ColumnPages* const> pages, at::Device device);
 
 }  // namespace pistachio

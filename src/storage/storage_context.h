@@ -3,6 +3,7 @@
 
 #include "config/settings.h"
 #include "memory/memory_account.h"
+#include "storage/lane_streams.h"
 #include "storage/metadata_cache.h"
 #include "storage/object_store.h"
 #include "storage/read_pool.h"
@@ -15,6 +16,7 @@ struct StorageContext {
   MetadataCache& metadata_cache;
   ReadPool& read_pool;  // one per query
   MemoryAccount memory;
+  std::shared_ptr<LaneStreams> lane_streams = std::make_shared<LaneStreams>();
 };
 
 }  // namespace pistachio
