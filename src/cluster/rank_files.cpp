@@ -26,13 +26,13 @@ Task<TableListing> list_rank_table(StorageContext& storage, std::vector<std::str
   co_return listed;
 }
 
-Task<ParquetTable> open_rank_table(StorageContext& storage, std::vector<std::string> patterns, std::vector<size_t> places, int rank) {
-  Task<TableListing> listing = list_rank_table(storage, std::move(patterns), rank);
-  auto listed = std::make_shared<const TableListing>(co_await listing);
-  // With fewer files than rank 0 sees, some places do not exist; the comparison of what was opened reports it.
-  std::erase_if(places, [&](size_t place) { return place >= listed->files.size(); });
-  if (places.empty()) places = all_places(*listed);
-  Task<ParquetTable> opening = open_table(storage, listed, std::move(places));
+Task<ParquetTable> open_rank_table(StorageContext& storage, TableListing listing, int rank) {
+  if (listing.files.empty()) {
+    Task<TableListing> finding = list_rank_table(storage, std::move(listing.patterns), rank);
+    listing = co_await finding;
+  }
+  auto listed = std::make_shared<const TableListing>(std::move(listing));
+  Task<ParquetTable> opening = open_table(storage, listed, all_places(*listed));
   ParquetTable table = co_await opening;
   co_return table;
 }

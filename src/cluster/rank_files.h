@@ -15,7 +15,7 @@ std::string path_for_rank(std::string path, int rank);
 // their own files.
 Task<TableListing> list_rank_table(StorageContext& storage, std::vector<std::string> patterns, int rank);
 
-// Opens the files at these places of the list, which rank 0 chose; all of them if `places` is empty.
-Task<ParquetTable> open_rank_table(StorageContext& storage, std::vector<std::string> patterns, std::vector<size_t> places, int rank);
+// Opens the files that rank 0 listed, or those of this rank if it listed none.
+Task<ParquetTable> open_rank_table(StorageContext& storage, TableListing listing, int rank);
 
 }  // namespace pistachio

@@ -326,8 +326,8 @@ RankProfile RankService::take_part(int64_t number, const std::string& bytes, con
   }
   faults->reach(FaultPoint::PlanReceived);
   EngineInstance::QueryScope scope(engine_, settings, EngineInstance::QueryScope::Use::Operators);
-  auto open = [&](const std::string& name, const std::vector<std::string>& patterns, const std::vector<size_t>& places) {
-    return Table::of_files(name, engine_.scheduler().run(open_rank_table(scope.storage(), patterns, places, rank()), token));
+  auto open = [&](const std::string& name, TableListing listing) {
+    return Table::of_files(name, engine_.scheduler().run(open_rank_table(scope.storage(), std::move(listing), rank()), token));
   };
   PhysicalPlan plan = deserialize_plan(reader.get_text(), open);
   check_physical_plan(plan, token);

@@ -175,7 +175,7 @@ TEST_F(ExchangePlacementTest, PlanRoundTripsThroughSerialization) {
                 std::move(filtered));
   PhysicalPlan made = place(std::move(root), {a, text});
   std::string bytes = serialize_plan(made);
-  auto open = [](const std::string&, const std::vector<std::string>&, const std::vector<size_t>&) -> TablePtr { throw UserError("no files here"); };
+  auto open = [](const std::string&, const TableListing&) -> TablePtr { throw UserError("no files here"); };
   PhysicalPlan read = deserialize_plan(bytes, open);
   EXPECT_EQ(serialize_plan(read), bytes);
   EXPECT_EQ(moves_of(read), moves_of(made));

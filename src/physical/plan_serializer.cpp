@@ -18,14 +18,16 @@ namespace {
   throw PeerError(fmt::format("a plan from another rank is damaged: {}", what));
 }
 
-// Fingerprint of a list of files: number, sizes and names.
-uint64_t fingerprint(const ParquetTable& table) {
-  uint64_t made = table.files.size();
-  for (const TableFile& file : table.files) {
-    std::string name = std::filesystem::path(file.file->path()).filename();
-    made = made * 1099511628211U + std::hash<std::string>{}(name) + static_cast<uint64_t>(file.file->size()) * 31;
-  }
-  return made;
+int64_t total_size(const ParquetTable& table) {
+  int64_t size = 0;
+  for (const TableFile& file : table.files) size += file.file->size();
+  return size;
+}
+
+// Other ranks may have been started in another folder.
+std::string path_from(const std::string& folder, const std::string& path) {
+  const bool is_relative = !path.starts_with('/') && path.find("://") == std::string::npos;
+  return is_relative ? folder + "/" + path : path;
 }
 
 // The files of ranks differ, but a table has the same columns on all.
@@ -350,18 +352,29 @@ void PlanWriter::part(const TablePtr& table) {
   part(table->name());
   out_.put<bool>(table->is_in_memory());
   if (table->is_in_memory()) return part(table->columns());
+  const TableListing& listing = *table->files().listing;
+  const std::string folder = std::filesystem::current_path().string();
   std::vector<std::string> patterns;
-  for (const std::string& pattern : table->files().listing->patterns) {
-    bool is_local = pattern.find("://") == std::string::npos;
-    patterns.push_back(is_local ? std::filesystem::absolute(pattern).string() : pattern);
-  }
+  for (const std::string& pattern : listing.patterns) patterns.push_back(path_from(folder, pattern));
   part(patterns);
-  const std::vector<size_t>& places = table->files().places;
-  const bool has_all = places.size() == table->files().listing->files.size();
-  out_.put(static_cast<uint64_t>(has_all ? 0 : places.size()));
-  for (size_t i = 0; !has_all && i < places.size(); ++i) out_.put(static_cast<uint64_t>(places[i]));
-  out_.put(fingerprint(table->files()));
-  if (local_files_) part(table->columns());
+  if (local_files_) return part(table->columns());
+  out_.put(static_cast<uint64_t>(listing.keys.size()));
+  for (const PartitionKey& key : listing.keys) {
+    part(key.name);
+    part(key.type);
+  }
+  // The paths of a table's files have most of their characters in common.
+  out_.put(static_cast<uint64_t>(table->files().places.size()));
+  std::string former;
+  for (size_t place : table->files().places) {
+    std::string path = path_from(folder, listing.files[place].path);
+    const size_t same = static_cast<size_t>(std::mismatch(path.begin(), path.end(), former.begin(), former.end()).first - path.begin());
+    out_.put(static_cast<uint32_t>(same));
+    out_.put_text(std::string_view(path).substr(same));
+    for (const auto& [key, value] : listing.files[place].partitions) out_.put_text(value);
+    former = std::move(path);
+  }
+  out_.put(total_size(table->files()));
 }
 
 void PlanReader::part(TablePtr& table) {
@@ -373,21 +386,35 @@ void PlanReader::part(TablePtr& table) {
     table = Table::of_chunks(std::move(name), std::move(columns), {}, {});
     return;
   }
-  std::vector<std::string> patterns;
-  part(patterns);
-  std::vector<size_t> places(in_.get_count());
-  for (size_t& place : places) place = in_.get<uint64_t>();
-  auto expected = in_.get<uint64_t>();
-  table = open_(name, patterns, places);
+  TableListing listing;
+  part(listing.patterns);
   if (local_files_) {
     std::vector<TableColumnInfo> columns;
     size_t count = in_.get_count();
     for (size_t i = 0; i < count; ++i) part(columns.emplace_back(TableColumnInfo{"", TypeKind::BigInt, "", false}));
+    table = open_(name, std::move(listing));
     return require_same_columns(name, columns, table->columns());
   }
-  if (fingerprint(table->files()) != expected)
-    throw UserError(fmt::format("the files of table {} are not those that rank 0 sees; {} must be the same files for all ranks", name,
-                                patterns.empty() ? "they" : patterns[0]));
+  listing.keys.resize(in_.get_count());
+  for (PartitionKey& key : listing.keys) {
+    key.name = in_.get_text();
+    part(key.type);
+  }
+  const size_t files = in_.get_count();
+  std::string path;
+  for (size_t i = 0; i < files; ++i) {
+    const size_t same = in_.get<uint32_t>();
+    if (same > path.size()) refuse("a path is too short");
+    path = path.substr(0, same) + in_.get_text();
+    FoundFile& file = listing.files.emplace_back(FoundFile{path, {}});
+    for (const PartitionKey& key : listing.keys) file.partitions.emplace_back(key.name, in_.get_text());
+  }
+  const auto expected = in_.get<int64_t>();
+  if (listing.files.empty()) refuse("a table has no files");
+  const std::string pattern = listing.patterns.empty() ? "they" : listing.patterns[0];
+  table = open_(name, std::move(listing));
+  if (total_size(table->files()) != expected)
+    throw UserError(fmt::format("the files of table {} are not those that rank 0 sees; {} must be the same files for all ranks", name, pattern));
 }
 
 }  // namespace

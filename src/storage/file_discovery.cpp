@@ -14,7 +14,7 @@
 #include <cstring>
 #include <set>
 #include <span>
-#include <tuple>
+#include <utility>
 
 #include "base/error.h"
 
@@ -136,7 +136,7 @@ std::vector<FolderEntry> entries_of(const std::string& folder, const CancelToken
   return entries;
 }
 
-// One search. Visited folders are remembered by device and inode, since links can form cycles.
+// One search.
 class FileSearch {
  public:
   explicit FileSearch(const CancelToken& token) : token_(token) {}
@@ -145,7 +145,8 @@ class FileSearch {
 
   // All regular files below a folder, except hidden ones.
   void add_folder(const std::string& folder) {
-    if (!is_new(folder, 0)) return;
+    const Visit visit(*this, folder, 0);
+    if (!visit.is_new()) return;
     for (const FolderEntry& entry : entries_of(folder, token_)) {
       if (is_hidden(entry.name)) continue;
       std::string path = path_in(folder, entry.name);
@@ -157,7 +158,14 @@ class FileSearch {
     }
   }
 
-  // The regular files below a folder that match a pattern. Only opens folders that the pattern can match.
+  // The regular files below a folder that match a pattern.
+  void add_glob(const std::string& folder, std::span<const std::string> pattern) {
+    const Visit visit(*this, folder, pattern.size() + 1);
+    add_matches(folder, pattern);
+  }
+
+ private:
+  // Only opens folders that the pattern can match.
   void add_matches(const std::string& folder, std::span<const std::string> pattern) {
     if (pattern[0] == "**") return add_matches_at_any_depth(folder, pattern);
     if (has_wildcard(pattern[0])) return add_matching_entries(folder, entries_of(folder, token_), pattern);
@@ -167,14 +175,37 @@ class FileSearch {
       add_match(path, S_ISDIR(facts.st_mode), pattern);
   }
 
- private:
-  using Place = std::tuple<dev_t, ino_t, size_t>;
+  // A folder on the way from the root of the search.
+  struct Ancestor {
+    std::string path;
+    dev_t device;
+    ino_t inode;
+  };
 
-  // `pattern_left`: a search may legitimately reach the same folder at different positions of the pattern.
-  bool is_new(const std::string& folder, size_t pattern_left) {
-    struct stat facts {};
-    return ::stat(folder.empty() ? "." : folder.c_str(), &facts) == 0 && visited_.insert({facts.st_dev, facts.st_ino, pattern_left}).second;
-  }
+  // While it lives, the folder is searched. Not new: the same path was reached at the same position of the pattern in another way, or a link
+  // leads back to an ancestor. Links that lead to other folders are followed, even if those are part of the search under their own name.
+  class Visit {
+   public:
+    Visit(FileSearch& search, const std::string& folder, size_t pattern_left) : search_(search) {
+      struct stat facts {};
+      if (::stat(folder.empty() ? "." : folder.c_str(), &facts) != 0) return;
+      is_new_ = std::none_of(search.ancestors_.begin(), search.ancestors_.end(), [&](const Ancestor& above) {
+        return above.device == facts.st_dev && above.inode == facts.st_ino && above.path != folder;
+      }) && search.visited_.emplace(folder, pattern_left).second;
+      if (is_new_) search.ancestors_.push_back({folder, facts.st_dev, facts.st_ino});
+    }
+    ~Visit() {
+      if (is_new_) search_.ancestors_.pop_back();
+    }
+    Visit(const Visit&) = delete;
+    Visit& operator=(const Visit&) = delete;
+
+    bool is_new() const { return is_new_; }
+
+   private:
+    FileSearch& search_;
+    bool is_new_ = false;
+  };
 
   // `path`, a folder or a regular file, matches the first component.
   void add_match(const std::string& path, bool is_folder, std::span<const std::string> pattern) {
@@ -193,7 +224,8 @@ class FileSearch {
   }
 
   void add_matches_at_any_depth(const std::string& folder, std::span<const std::string> pattern) {
-    if (!is_new(folder, pattern.size())) return;
+    const Visit visit(*this, folder, pattern.size());
+    if (!visit.is_new()) return;
     const std::span<const std::string> rest = pattern.subspan(1);
     const std::vector<FolderEntry> entries = entries_of(folder, token_);
     // Listed once for both.
@@ -209,7 +241,8 @@ class FileSearch {
 
   const CancelToken& token_;
   std::vector<std::string> files_;
-  std::set<Place> visited_;
+  std::set<std::pair<std::string, size_t>> visited_;  // path, components of the pattern left
+  std::vector<Ancestor> ancestors_;
 };
 
 std::vector<std::string> find_in_folder(const std::string& folder, const CancelToken& token) {
@@ -228,7 +261,7 @@ std::vector<std::string> find_by_glob(const std::string& pattern, const CancelTo
   std::vector<std::string> components = components_of(std::string_view(pattern).substr(slash == std::string::npos ? 0 : slash + 1));
   if (components.back() == "**") components.push_back("*");  // every file below
   FileSearch search(token);
-  search.add_matches(folder, components);
+  search.add_glob(folder, components);
   std::vector<std::string> files = search.take_files();
   std::sort(files.begin(), files.end());
   files.erase(std::unique(files.begin(), files.end()), files.end());
@@ -320,7 +353,10 @@ std::vector<std::pair<std::string, std::string>> partitions_of(std::string_view 
     path.remove_prefix(slash + 1);
     size_t equals = component.find('=');
     if (equals == std::string_view::npos || equals == 0) continue;
-    partitions.emplace_back(percent_decoded(component.substr(0, equals)), percent_decoded(component.substr(equals + 1)));
+    std::string key = percent_decoded(component.substr(0, equals));
+    // A key that is repeated further down counts once.
+    if (std::any_of(partitions.begin(), partitions.end(), [&](const auto& known) { return known.first == key; })) continue;
+    partitions.emplace_back(std::move(key), percent_decoded(component.substr(equals + 1)));
   }
 }
 
