@@ -28,8 +28,10 @@ std::shared_ptr<const Table> Table::open_partitions(std::vector<size_t> places) 
   if (places.empty() || places.front() != 0) places.insert(places.begin(), 0);
   std::shared_ptr<const Table> opened = of_files(name_, open_(std::move(places)));
   bool same = std::equal(columns_.begin(), columns_.end(), opened->columns_.begin(), opened->columns_.end(),
-                         [](const TableColumnInfo& left, const TableColumnInfo& right) { return left.type == right.type; });
-  if (!same) throw ColumnTypesDiffer();
+                         [](const TableColumnInfo& left, const TableColumnInfo& right) {
+                           return left.name == right.name && left.type == right.type && left.unsupported == right.unsupported;
+                         });
+  if (!same) throw ColumnsDiffer();
   return opened;
 }
 

@@ -22,8 +22,8 @@ struct TableColumnInfo {
   bool not_null = false;    // INSERT must reject NULLs
 };
 
-// Files opened later have other column types than those that the query was bound to.
-struct ColumnTypesDiffer : std::exception {};
+// Files opened later have other columns than those that the query was bound to.
+struct ColumnsDiffer : std::exception {};
 
 class Table {
  public:
@@ -44,7 +44,7 @@ class Table {
   const ParquetTable& files() const { return *files_; }
   // Made by of_partitions: all files are to be found in the listing of `files()`.
   bool has_unopened_files() const { return open_ != nullptr; }
-  // The table with the files at these places open, and the first one, which has the schema. Throws ColumnTypesDiffer.
+  // The table with the files at these places open, and the first one, which has the schema. Throws ColumnsDiffer.
   std::shared_ptr<const Table> open_partitions(std::vector<size_t> places) const;
   // Estimated number of distinct values of a text column in files; nullopt if unknown, and for other columns.
   std::optional<double> distinct_texts(size_t column) const { return distinct_texts_.empty() ? std::nullopt : distinct_texts_[column]; }

@@ -184,8 +184,8 @@ PlannedQuery Session::plan_now(const ast::Query& query, const BindOptions& optio
   opens_all_files_ = false;
   try {
     return plan_query(query, *this, settings_, options, placement());
-  } catch (const ColumnTypesDiffer&) {
-    // A column has nanoseconds in some partitions only, which the binder must know.
+  } catch (const ColumnsDiffer&) {
+    // A column has nanoseconds in some partitions only, or the first file was replaced. The binder must know.
     opens_all_files_ = true;
     return plan_query(query, *this, settings_, options, placement());
   }

@@ -1,6 +1,7 @@
 """Tables with many hive-style partitions: only files that the conditions on partition columns leave are opened. DuckDB is the reference."""
 
 import datetime
+import subprocess
 import sys
 import tempfile
 import unittest
@@ -12,6 +13,7 @@ import pyarrow.parquet as pq
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent))
 
 from tests.support import duckdb_oracle  # noqa: E402
+from tests.support import pistachio_process as pistachio  # noqa: E402
 from tests.support.pistachio_session import PistachioSession, StatementFailed  # noqa: E402
 
 PARTITIONS = 300  # more than are opened without looking at the conditions
@@ -88,6 +90,40 @@ class Partitions(unittest.TestCase):
                               f"SELECT count(*) FROM {self.table}"):
                 ours = duckdb_oracle.parse_csv(ranks.run(statement).csv)
                 self.assertEqual(sorted(ours, key=str), sorted(self.sql(statement), key=str), statement)
+
+    def test_a_condition_that_needs_much_memory(self):
+        with PistachioSession("-s", "memory_limit=64MB") as session:
+            for where, rows in {"length(repeat(n::text, 200000)) > 5": 3 * PARTITIONS, "n = 5 AND length(repeat(n::text, 200000)) > 5": 3}.items():
+                self.assertEqual(session.run(f"SELECT count(*) FROM {self.table} WHERE {where}").csv.split(), ["count", str(rows)])
+
+    def test_ranks_use_the_keys_of_the_first_rank(self):
+        """Other ranks get absolute paths, where a folder above the first rank's current one may look like a partition."""
+        with tempfile.TemporaryDirectory() as folder:
+            place = Path(folder) / "v=1"
+            for k in range(4):
+                write_partition(place / "t", {"k": k})
+            words = [pistachio.BINARY, "cluster", "-n", "3", "--", "-s", "spread_tables=on", "--format", "csv", "-d", ".", "-c",
+                     "SELECT k, count(*) FROM 't/*/*.parquet' GROUP BY k ORDER BY k; SELECT count(*), max(k) FROM t WHERE k >= 2"]
+            done = subprocess.run(words, cwd=place, capture_output=True, text=True, timeout=pistachio.WATCHDOG_SECONDS, check=False)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual(done.stdout.split(), ["k,count", "0,3", "1,3", "2,3", "3,3", "count,max", "6,3"])
+
+    def test_links_hide_nothing(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for k in (1, 3):
+                write_partition(Path(folder), {"k": k})
+            for name, target in {"k=0": "k=1", "k=2": "k=1", "k=3/up": "..", "k=3/self": "."}.items():
+                (Path(folder) / name).symlink_to(target)
+            for pattern in ("", "/**", "/**/*.parquet", "/k=*/**/*.parquet", "/*/*.parquet"):
+                rows = self.sql(f"SELECT k, count(*) FROM '{folder}{pattern}' GROUP BY k ORDER BY k")
+                self.assertEqual(rows, [("0", "3"), ("1", "3"), ("2", "3"), ("3", "3")], pattern)
+
+    def test_a_repeated_key_counts_once(self):
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder) / "k=1" / "k=2" / "p.parquet"
+            file.parent.mkdir(parents=True)
+            pq.write_table(pa.table({"a": [5]}), file)
+            self.assertEqual(self.sql(f"SELECT * FROM '{folder}'"), [("5", "1")])
 
     def make(self, bad=None):
         """Another table; `bad` is called with the path of the file of partition k=200."""
