@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <utility>
 
@@ -354,11 +355,25 @@ std::vector<NamedExpression> QueryBinder::FromBinding::merge_columns(const ast::
   if (join.natural) {
     auto is_joined = [](const ScopeColumn& own) { return !own.needs_table && own.unsupported.empty(); };
     std::set<std::string_view> in_right;
+    std::map<std::string, int> folded_left;
+    std::map<std::string, int> folded_right;
     for (const ScopeColumn& column : right_scope.columns()) {
-      if (is_joined(column)) in_right.insert(column.name);
+      if (!is_joined(column)) continue;
+      in_right.insert(column.name);
+      ++folded_right[fold_name(column.name)];
     }
     for (const ScopeColumn& column : scope.columns()) {
-      if (is_joined(column) && in_right.contains(column.name)) shared.push_back(column.name);
+      if (is_joined(column)) ++folded_left[fold_name(column.name)];
+    }
+    for (const ScopeColumn& column : scope.columns()) {
+      if (!is_joined(column)) continue;
+      // Like an unquoted name in USING: without an exact match, the only one that differs in case.
+      std::string folded = fold_name(column.name);
+      if (in_right.contains(column.name)) {
+        shared.push_back(column.name);
+      } else if (auto found = folded_right.find(folded); found != folded_right.end() && found->second == 1 && folded_left[folded] == 1) {
+        shared.push_back(std::move(folded));
+      }
     }
   }
   const bool keeps_left = node.kind == JoinKind::Semi || node.kind == JoinKind::Anti;

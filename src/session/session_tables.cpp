@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "binder/name_match.h"
 #include "columns/row_selection.h"
 #include "engine/query_pipeline.h"
 #include "exec/core/held_chunks.h"
@@ -56,6 +57,9 @@ std::vector<size_t> inserted_columns(const ast::Insert& node, const Table& table
   for (const std::string& name : node.columns) {
     auto column =
         std::find_if(table.columns().begin(), table.columns().end(), [&](const TableColumnInfo& own) { return own.name == name; });
+    auto is_alike = [&](const TableColumnInfo& own) { return may_be_unquoted(name) && matches_without_case(name, own.name); };
+    if (column == table.columns().end() && std::count_if(table.columns().begin(), table.columns().end(), is_alike) == 1)
+      column = std::find_if(table.columns().begin(), table.columns().end(), is_alike);
     if (column == table.columns().end()) throw UserError(fmt::format("the table {} has no column {}", table.name(), name), position);
     targets.push_back(static_cast<size_t>(column - table.columns().begin()));
     if (std::count(targets.begin(), targets.end(), targets.back()) > 1)
