@@ -1,11 +1,13 @@
 // Snappy on the GPU: one block per page, which works through the page in batches of elements (literals and copies). Both chains of the
 // format, from tag to tag in the input and from a copy to the bytes it repeats in the output, are followed in parallel:
-//   1. every byte of a tile of the input is read as if it were a tag, which gives the place of the next one; pointer doubling inside small
-//      sections gives the place where a chain leaves its section, one thread hops from section to section, and one thread per section marks
-//      the tags that are real;
-//   2. a prefix sum over the lengths places each element in a window of the output. A byte of a copy points to the byte that it repeats,
-//      and pointer doubling leads every byte to one that came from the input or lies before the window.
-// Long literals are copied by all threads. nvCOMP is no alternative: its behaviour on damaged blocks is undefined.
+//   1. every byte of a tile of the input is read as if it were a tag, which gives the place of the next one; pointer doubling gives the
+//      places where a chain leaves its section and its group of sections, one thread hops from group to group, one thread per group from
+//      section to section, and one thread per section marks the tags that are real;
+//   2. a prefix sum over the lengths places each element in a window of the output. Every byte of the window finds its element, takes its
+//      value from a literal or points to the byte that it repeats, and pointer doubling leads it to one that came from the input or lies
+//      before the window.
+// Long literals are copied by all threads. Batches of one page follow each other, and a dictionary page has hundreds of them, so what counts
+// is the latency of a batch. nvCOMP is no alternative: its behaviour on damaged blocks is undefined.
 #include <cub/block/block_scan.cuh>
 
 #include "kernels/cuda/page_tile.cuh"
@@ -15,22 +17,28 @@ namespace pistachio::kernels::cuda {
 
 namespace {
 
-constexpr uint32_t block_threads = 256;
+constexpr uint32_t block_threads = 512;
 constexpr uint32_t warp_threads = 32;
 constexpr uint32_t block_warps = block_threads / warp_threads;
-constexpr uint32_t tile_bytes = 2048;
+constexpr uint32_t tile_bytes = 4096;
 constexpr uint32_t thread_bytes = tile_bytes / block_threads;
-constexpr uint32_t section_bytes = 128;  // longer than any element, so that a chain enters every section
+constexpr uint32_t section_bytes = 64;  // longer than any element but long literals, so that a chain enters every section
 constexpr uint32_t sections = tile_bytes / section_bytes;
-constexpr uint32_t section_rounds = 6;  // of doubling: an element takes at least two bytes
+constexpr uint32_t section_rounds = 5;  // of doubling: an element takes at least two bytes
+constexpr uint32_t group_bytes = 512;
+constexpr uint32_t groups = tile_bytes / group_bytes;
+constexpr uint32_t group_rounds = 3;     // of doubling, from section to section
 constexpr uint32_t window_bytes = 8192;  // of the output
+constexpr uint32_t longest_output = 64;  // of an element but a long literal
 constexpr uint32_t longest_element = 5 + 64;  // an upper bound, in bytes of the input
 constexpr uint16_t no_entry = 0xffff;
 // In BlockMemory::repeats, numbers from window_bytes on mean a byte before the window: its distance from the window's start, less one.
 constexpr uint32_t farthest = 0x10000 - window_bytes;
 
-static_assert(sections <= warp_threads);
+static_assert(sections <= block_threads);
+static_assert(section_bytes << group_rounds == group_bytes);
 static_assert(thread_bytes == 8);
+static_assert(longest_output <= 2 * warp_threads);
 
 using Tile = PageTile<(tile_bytes + longest_element + 16 + 15) / 16 * 16>;
 using LengthSum = cub::BlockScan<uint32_t, block_threads>;
@@ -43,13 +51,18 @@ struct TagChain {
 
 struct BlockMemory {
   Tile tile;
-  uint16_t entry[sections];  // the first tag of each section
+  uint16_t entry[sections];      // the first tag of each section
+  uint16_t group_entry[groups];  // and of each group
   alignas(8) uint8_t is_tag[tile_bytes];
   union {
-    TagChain chain;                  // until the tags are marked
-    uint16_t repeats[window_bytes];  // afterwards: the byte of the window that a byte repeats, its own place, or an earlier byte
+    TagChain chain;                             // until the tags are marked
+    alignas(16) uint16_t starts[window_bytes];  // then, where an element begins in the window: its place in the tile, plus one; else 0
+    uint16_t repeats[window_bytes];             // then: the byte of the window that a byte repeats, its own place, or an earlier byte
   };
-  uint8_t window[window_bytes];
+  union {
+    uint8_t window[window_bytes];
+    uint16_t leaves_group_at[tile_bytes];  // while tags are marked
+  };
   typename LengthSum::TempStorage sum;
   uint32_t stop;      // where the batch ends, in the tile
   uint32_t produced;  // bytes of the output
@@ -95,6 +108,7 @@ class BlockDecoder {
       place_elements();
       __syncthreads();
       if (memory_.is_damaged) return false;
+      place_bytes();
       follow_repeats();
       store_window();
       position_ += memory_.stop;
@@ -144,40 +158,74 @@ class BlockDecoder {
       memory_.is_tag[place] = 0;
     }
     __syncthreads();
-    const uint32_t warp = threadIdx.x / warp_threads, lane = threadIdx.x % warp_threads;
-    for (uint32_t section = warp; section < sections; section += block_warps) {
-      const uint32_t begin = section * section_bytes, end = begin + section_bytes;
-      for (uint32_t round = 0; round < section_rounds; ++round) {
-        // Threads that read an entry before or after another one updates it both see a later place of the same chain.
-        for (uint32_t place = begin + lane; place < end; place += warp_threads) {
-          const uint32_t later = chain.leaves_at[place];
-          if (later < end) chain.leaves_at[place] = chain.leaves_at[later];
-        }
+    follow<section_bytes, section_rounds>(chain.leaves_at);
+    for (uint32_t i = 0; i < thread_bytes; ++i) {
+      const uint32_t place = chain_place(i);
+      memory_.leaves_group_at[place] = chain.leaves_at[place];
+    }
+    if (threadIdx.x < sections) memory_.entry[threadIdx.x] = no_entry;
+    if (threadIdx.x < groups) memory_.group_entry[threadIdx.x] = no_entry;
+    __syncthreads();
+    follow<group_bytes, group_rounds>(memory_.leaves_group_at);
+    __syncthreads();
+    if (threadIdx.x == 0) {
+      memory_.stop = hop<group_bytes>(0, tile_bytes, memory_.leaves_group_at, memory_.group_entry);
+      memory_.produced = 0;
+    }
+    __syncthreads();
+    if (threadIdx.x < groups && memory_.group_entry[threadIdx.x] != no_entry)
+      hop<section_bytes>(memory_.group_entry[threadIdx.x], (threadIdx.x + 1) * group_bytes, chain.leaves_at, memory_.entry);
+    __syncthreads();
+    if (threadIdx.x < sections && memory_.entry[threadIdx.x] != no_entry) {
+      const uint32_t end = min((threadIdx.x + 1) * section_bytes, memory_.stop);
+      for (uint32_t place = memory_.entry[threadIdx.x]; place < end; place = chain.next[place]) memory_.is_tag[place] = 1;
+    }
+  }
+
+  // The i-th place of this thread. A warp has consecutive places, which are whole sections but not whole groups.
+  __device__ static uint32_t chain_place(uint32_t i) {
+    constexpr uint32_t warp_bytes = warp_threads * thread_bytes;
+    return threadIdx.x / warp_threads * warp_bytes + i * warp_threads + threadIdx.x % warp_threads;
+  }
+
+  // Pointer doubling inside parts of `part_bytes`.
+  template <uint32_t part_bytes, uint32_t rounds>
+  __device__ static void follow(uint16_t* places) {
+    for (uint32_t round = 0; round < rounds; ++round) {
+      uint32_t later[thread_bytes];
+#pragma unroll
+      for (uint32_t i = 0; i < thread_bytes; ++i) {
+        const uint32_t place = chain_place(i);
+        later[i] = places[place];
+        const bool stays = later[i] / part_bytes == place / part_bytes;
+        later[i] = stays ? places[later[i]] : later[i];
+      }
+      if constexpr (part_bytes > warp_threads * thread_bytes) {
+        __syncthreads();
+      } else {
+        __syncwarp();
+      }
+#pragma unroll
+      for (uint32_t i = 0; i < thread_bytes; ++i) places[chain_place(i)] = static_cast<uint16_t>(later[i]);
+      if constexpr (part_bytes > warp_threads * thread_bytes) {
+        __syncthreads();
+      } else {
         __syncwarp();
       }
     }
-    __syncthreads();
-    if (warp == 0) {
-      if (lane < sections) memory_.entry[lane] = no_entry;
-      __syncwarp();
-      if (lane == 0) {
-        uint32_t place = 0;
-        while (place < tile_bytes) {
-          memory_.entry[place / section_bytes] = static_cast<uint16_t>(place);
-          const uint32_t later = chain.leaves_at[place];
-          const bool ends_here = later / section_bytes == place / section_bytes;
-          place = later;
-          if (ends_here) break;
-        }
-        memory_.stop = place;
-        memory_.produced = 0;
-      }
-      __syncwarp();
-      if (lane < sections && memory_.entry[lane] != no_entry) {
-        const uint32_t end = min((lane + 1) * section_bytes, memory_.stop);
-        for (uint32_t place = memory_.entry[lane]; place < end; place = chain.next[place]) memory_.is_tag[place] = 1;
-      }
+  }
+
+  // From part to part, noting the entry of each. Returns where the chain ends or reaches `end`.
+  template <uint32_t part_bytes>
+  __device__ static uint32_t hop(uint32_t place, uint32_t end, const uint16_t* leaves_at, uint16_t* entries) {
+    while (place < end) {
+      entries[place / part_bytes] = static_cast<uint16_t>(place);
+      const uint32_t later = leaves_at[place];
+      const bool ends_here = later / part_bytes == place / part_bytes;
+      place = later;
+      if (ends_here) break;
     }
+    return place;
   }
 
   // Gives the elements of the batch their places in the window. The batch ends before the first one that does not fit.
@@ -188,24 +236,30 @@ class BlockDecoder {
     for (uint32_t i = 0; i < thread_bytes; ++i) {
       if (tags >> (8 * i) & 1) length += element_at(begin + i).length;
     }
-    uint32_t target = 0;
-    LengthSum(memory_.sum).ExclusiveSum(length, target);
-    __syncthreads();  // `repeats` takes the place of the chain, which is no longer needed
+    uint32_t target = 0, total = 0;
+    LengthSum(memory_.sum).ExclusiveSum(length, target, total);
+    __syncthreads();  // `starts` takes the place of the chain, which is no longer needed
+    for (uint32_t i = threadIdx.x * 8; i < min(total, window_bytes); i += block_threads * 8)
+      *reinterpret_cast<uint4*>(memory_.starts + i) = uint4{0, 0, 0, 0};
+    __syncthreads();
+    uint32_t end = 0;
     for (uint32_t i = 0; i < thread_bytes; ++i) {
       if (!(tags >> (8 * i) & 1)) continue;
       const Element element = element_at(begin + i);
       if (target + element.length > window_bytes) {
         atomicMin(&memory_.stop, begin + i);
-        return;
+        break;
       }
       if (is_damaged(element, begin + i, target)) {
         memory_.is_damaged = true;
-        return;
+        break;
       }
-      place_bytes(element, origin_ + begin + i, target);
+      memory_.starts[target] = static_cast<uint16_t>(begin + i + 1);
       target += element.length;
-      atomicMax(&memory_.produced, target);
+      end = target;
     }
+    end = __reduce_max_sync(~0u, end);
+    if (threadIdx.x % warp_threads == 0) atomicMax(&memory_.produced, end);
   }
 
   __device__ bool is_damaged(const Element& element, uint32_t place, uint32_t target) const {
@@ -214,32 +268,60 @@ class BlockDecoder {
     return !element.is_literal && (element.offset == 0 || element.offset > made_ + target);
   }
 
-  __device__ void place_bytes(const Element& element, uint32_t place, uint32_t target) {
+  // Each warp goes through a part of the window, one byte per thread.
+  __device__ void place_bytes() {
+    const uint32_t warp = threadIdx.x / warp_threads, lane = threadIdx.x % warp_threads;
+    const uint32_t produced = memory_.produced;
+    const uint32_t rows = (produced + warp_threads - 1) / warp_threads;  // of one byte per thread
+    const uint32_t warp_rows = (rows + block_warps - 1) / block_warps;
+    const uint32_t first_row = warp * warp_rows, end_row = min(first_row + warp_rows, rows);
+    // The last element that began before the row: where, and its entry of `starts`.
+    uint32_t start = 0, entry = 0;
+    for (uint32_t back = 1; back <= 2 && back <= first_row && entry == 0; ++back) {
+      const uint32_t row_begin = (first_row - back) * warp_threads;
+      const uint32_t own = memory_.starts[row_begin + lane];
+      const uint32_t mask = __ballot_sync(~0u, own != 0);
+      const uint32_t last = 31 - __clz(mask | 1);
+      entry = __shfl_sync(~0u, own, last);
+      start = row_begin + last;
+    }
+    __syncthreads();  // from here on, `repeats` takes the place of `starts`
+    for (uint32_t row = first_row; row < end_row; ++row) {
+      const uint32_t row_begin = row * warp_threads, i = row_begin + lane;
+      const uint32_t own = i < produced ? memory_.starts[i] : 0;
+      const uint32_t mask = __ballot_sync(~0u, own != 0);
+      const uint32_t until_here = mask & (~0u >> (31 - lane));
+      const uint32_t nearest = 31 - __clz(until_here | 1);
+      const uint32_t nearest_entry = __shfl_sync(~0u, own, nearest);
+      if (i < produced)
+        place_byte(i, until_here == 0 ? start : row_begin + nearest, (until_here == 0 ? entry : nearest_entry) - 1);
+      if (mask == 0) continue;
+      const uint32_t last = 31 - __clz(mask);
+      start = row_begin + last;
+      entry = __shfl_sync(~0u, own, last);
+    }
+    __syncthreads();
+  }
+
+  // Byte i of the window belongs to the element at `place` of the tile, which begins at byte `start`.
+  __device__ void place_byte(uint32_t i, uint32_t start, uint32_t place) {
+    const Element element = element_at(place);
+    uint32_t done = i - start;
+    uint32_t repeated = i;
     if (element.is_literal) {
-      for (uint32_t i = 0; i < element.length; ++i) {
-        memory_.window[target + i] = memory_.tile.byte(place + 1 + i);
-        memory_.repeats[target + i] = static_cast<uint16_t>(target + i);
-      }
-      return;
-    }
-    uint32_t from = made_ + target - element.offset;  // in the output
-    uint32_t in_period = 0;                           // a copy may reach its own bytes: it repeats the last `offset` bytes
-    for (uint32_t i = 0; i < element.length; ++i) {
+      memory_.window[i] = memory_.tile.byte(origin_ + place + 1 + done);
+    } else {
+      if (done >= element.offset) done %= element.offset;  // a copy may reach its own bytes: it repeats the last `offset` bytes
+      const uint32_t from = made_ + start - element.offset + done;  // in the output
       if (from >= made_) {
-        memory_.repeats[target + i] = static_cast<uint16_t>(from - made_);
+        repeated = from - made_;
       } else if (made_ - from <= farthest) {
-        // Read later, by all threads: each would wait for its bytes here.
-        memory_.repeats[target + i] = static_cast<uint16_t>(window_bytes + made_ - from - 1);
+        repeated = window_bytes + made_ - from - 1;  // read when the window is stored
       } else {
-        memory_.window[target + i] = out_[from];
-        memory_.repeats[target + i] = static_cast<uint16_t>(target + i);
-      }
-      ++from;
-      if (++in_period == element.offset) {
-        in_period = 0;
-        from -= element.offset;
+        memory_.window[i] = out_[from];
       }
     }
+    memory_.repeats[i] = static_cast<uint16_t>(repeated);
   }
 
   // Until every byte refers to one that repeats nothing. A thread follows a chain for a few steps, then waits for the others: their results
