@@ -347,7 +347,14 @@ std::vector<NamedExpression> QueryBinder::FromBinding::merge_columns(const ast::
                                                                      std::vector<ScopeColumn> right, NameScope& scope, LogicalJoin& node) {
   NameScope right_scope(scope.parent());
   right_scope.set_columns(std::move(right));
-  std::vector<std::string> shared = join.using_columns;
+  // Columns of a pair are known for NATURAL only; USING looks them up by name.
+  struct Shared {
+    std::string name;
+    const ScopeColumn* left = nullptr;
+    const ScopeColumn* right = nullptr;
+  };
+  std::vector<Shared> shared;
+  for (const std::string& name : join.using_columns) shared.push_back({name});
   std::set<std::string_view> named;
   for (const std::string& name : join.using_columns) {
     if (!named.insert(name).second) refuse_at(fmt::format("USING names {} twice", name), table.position);
@@ -355,24 +362,25 @@ std::vector<NamedExpression> QueryBinder::FromBinding::merge_columns(const ast::
   if (join.natural) {
     auto is_joined = [](const ScopeColumn& own) { return !own.needs_table && own.unsupported.empty(); };
     std::set<std::string_view> in_right;
-    std::map<std::string, int> folded_left;
-    std::map<std::string, int> folded_right;
+    std::map<std::string, std::vector<const ScopeColumn*>> alike_left;
+    std::map<std::string, std::vector<const ScopeColumn*>> alike_right;
     for (const ScopeColumn& column : right_scope.columns()) {
       if (!is_joined(column)) continue;
       in_right.insert(column.name);
-      ++folded_right[fold_name(column.name)];
+      alike_right[fold_name(column.name)].push_back(&column);
     }
     for (const ScopeColumn& column : scope.columns()) {
-      if (is_joined(column)) ++folded_left[fold_name(column.name)];
+      if (is_joined(column)) alike_left[fold_name(column.name)].push_back(&column);
     }
     for (const ScopeColumn& column : scope.columns()) {
       if (!is_joined(column)) continue;
       // Like an unquoted name in USING: without an exact match, the only one that differs in case.
-      std::string folded = fold_name(column.name);
+      const std::string folded = fold_name(column.name);
+      const std::vector<const ScopeColumn*>& right_alike = alike_right[folded];
       if (in_right.contains(column.name)) {
-        shared.push_back(column.name);
-      } else if (auto found = folded_right.find(folded); found != folded_right.end() && found->second == 1 && folded_left[folded] == 1) {
-        shared.push_back(std::move(folded));
+        shared.push_back({column.name});
+      } else if (right_alike.size() == 1 && alike_left[folded].size() == 1) {
+        shared.push_back({column.name, &column, right_alike[0]});
       }
     }
   }
@@ -380,9 +388,9 @@ std::vector<NamedExpression> QueryBinder::FromBinding::merge_columns(const ast::
   std::vector<ScopeColumn> merged;
   std::vector<NamedExpression> coalesced;
   ColumnSet paired;
-  for (const std::string& name : shared) {
-    const ScopeColumn* first = scope.find_here({name}, table.position);
-    const ScopeColumn* second = right_scope.find_here({name}, table.position);
+  for (const auto& [name, left_column, right_column] : shared) {
+    const ScopeColumn* first = left_column != nullptr ? left_column : scope.find_here({name}, table.position);
+    const ScopeColumn* second = right_column != nullptr ? right_column : right_scope.find_here({name}, table.position);
     if (first == nullptr || second == nullptr)
       refuse_at(fmt::format("USING ({}): the {} side has no such column", name, first == nullptr ? "left" : "right"), table.position);
     for (const ScopeColumn* side : {first, second}) {

@@ -1,6 +1,7 @@
 #include "catalog/table.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "catalog/distinct_texts.h"
 
@@ -19,7 +20,8 @@ std::shared_ptr<const Table> Table::of_files(std::string name, ParquetTable file
 
 std::shared_ptr<const Table> Table::of_partitions(std::string name, ParquetTable first, FileOpener open) {
   auto table = std::make_shared<Table>(*of_files(std::move(name), std::move(first)));
-  table->rows_ *= static_cast<int64_t>(table->files().listing->files.size());
+  if (__builtin_mul_overflow(table->rows_, static_cast<int64_t>(table->files().listing->files.size()), &table->rows_))
+    table->rows_ = std::numeric_limits<int64_t>::max();
   table->open_ = std::move(open);
   return table;
 }
@@ -31,7 +33,7 @@ std::shared_ptr<const Table> Table::open_partitions(std::vector<size_t> places) 
                          [](const TableColumnInfo& left, const TableColumnInfo& right) {
                            return left.name == right.name && left.type == right.type && left.unsupported == right.unsupported;
                          });
-  if (!same) throw ColumnsDiffer();
+  if (!same) throw ColumnsDiffer(files_->listing->patterns);
   return opened;
 }
 

@@ -22,8 +22,11 @@ struct TableColumnInfo {
   bool not_null = false;    // INSERT must reject NULLs
 };
 
-// Files opened later have other columns than those that the query was bound to.
-struct ColumnsDiffer : std::exception {};
+// Files opened later have other columns than those that the query was bound to: it must be bound again, with all files of the table open.
+struct ColumnsDiffer : std::exception {
+  explicit ColumnsDiffer(std::vector<std::string> of) : patterns(std::move(of)) {}
+  std::vector<std::string> patterns;  // of the table
+};
 
 class Table {
  public:

@@ -30,17 +30,14 @@ class PartitionChoice {
   PartitionChoice(const LogicalScan& scan, const std::vector<ExpressionPtr>& conditions, const CancelToken& token)
       : listing_(*scan.table->files().listing), token_(token) {
     const ParquetTable& table = scan.table->files();
+    std::vector<KeyColumn> keys;
     for (const std::vector<ScanColumn>* columns : {&scan.columns, &scan.hidden}) {
       for (const ScanColumn& column : *columns) {
         const TableColumn& stored = table.columns[column.source];
-        if (stored.partition < 0) continue;
-        keys_.push_back({column.id, stored.type, static_cast<size_t>(stored.partition)});
-        layout_.push_back(column.id);
+        if (stored.partition >= 0) keys.push_back({column.id, stored.type, static_cast<size_t>(stored.partition)});
       }
     }
-    for (const ExpressionPtr& condition : conditions) {
-      if (is_decided_by_keys(*condition)) evaluators_.emplace_back(std::vector{condition}, layout_);
-    }
+    for (const ExpressionPtr& condition : conditions) add_condition(condition, keys);
   }
 
   // Places in the listing of the files that may have rows for which all conditions hold.
@@ -49,29 +46,41 @@ class PartitionChoice {
     for (size_t begin = 0; begin < listing_.files.size(); begin += kSliceFiles) {
       std::vector<size_t> slice(std::min(kSliceFiles, listing_.files.size() - begin));
       std::iota(slice.begin(), slice.end(), begin);
-      for (const ExpressionEvaluator& condition : evaluators_) drop_others(slice, condition);
+      for (const Condition& condition : conditions_) keep_matching(slice, condition);
       all.insert(all.end(), slice.begin(), slice.end());
     }
     return all;
   }
 
  private:
-  bool is_decided_by_keys(const Expression& condition) const {
-    bool all_known = true;
-    for (ColumnId column : columns_of(condition)) all_known = all_known && std::find(layout_.begin(), layout_.end(), column) != layout_.end();
-    return all_known && is_stable(condition);
+  // Of keys only.
+  struct Condition {
+    std::vector<KeyColumn> keys;
+    ExpressionEvaluator evaluator;
+  };
+
+  void add_condition(const ExpressionPtr& condition, const std::vector<KeyColumn>& keys) {
+    std::vector<KeyColumn> used;
+    std::vector<ColumnId> layout;
+    for (ColumnId column : columns_of(*condition)) {
+      auto found = std::find_if(keys.begin(), keys.end(), [&](const KeyColumn& key) { return key.id == column; });
+      if (found == keys.end()) return;
+      used.push_back(*found);
+      layout.push_back(column);
+    }
+    if (is_stable(*condition)) conditions_.push_back({std::move(used), ExpressionEvaluator({condition}, layout)});
   }
 
-  void drop_others(std::vector<size_t>& places, const ExpressionEvaluator& condition) const {
+  void keep_matching(std::vector<size_t>& places, const Condition& condition) const {
     std::vector<Column> columns;
-    for (const KeyColumn& column : keys_) {
+    for (const KeyColumn& column : condition.keys) {
       std::vector<ScalarValue> values;
       for (size_t place : places) values.push_back(listing_.partition_value(place, column.key));
       columns.push_back(column_of_values(column.type, values));
     }
     at::Tensor holds;
     try {
-      holds = condition.evaluate_condition(Chunk(std::move(columns), static_cast<int64_t>(places.size())), token_);
+      holds = condition.evaluator.evaluate_condition(Chunk(std::move(columns), static_cast<int64_t>(places.size())), token_).contiguous();
     } catch (const UserError&) {
       return;  // only a row that reaches the condition may raise the error
     } catch (const OutOfMemory&) {
@@ -87,9 +96,7 @@ class PartitionChoice {
 
   const TableListing& listing_;
   const CancelToken& token_;
-  std::vector<KeyColumn> keys_;
-  std::vector<ColumnId> layout_;
-  std::vector<ExpressionEvaluator> evaluators_;
+  std::vector<Condition> conditions_;
 };
 
 // `conditions`: those of the filters directly above.

@@ -163,6 +163,43 @@ TEST_F(ExchangePlacementTest, FrequentKeysAreSpreadIfPartitioningIsUnused) {
   EXPECT_FALSE(spreads(make_node(LogicalAggregate{{}, {distinct}}, joined(JoinKind::Inner)), {count}));
 }
 
+TEST_F(ExchangePlacementTest, OtherRanksGetTheListedFiles) {
+  TableListing listing;
+  listing.patterns = {"t/**", "s3://bucket/t"};
+  listing.keys = {{"day", TypeKind::Date}, {"k", TypeKind::Varchar}};
+  for (const char* path : {"t/day=2024-01-01/k=a/p.parquet", "t/day=2024-01-01/k=b/p.parquet", "/abs/day=2024-01-02/k=a%20b/p.parquet",
+                           "s3://bucket/t/day=2024-01-02/k=b/p.parquet"})
+    listing.files.push_back({path, partitions_of(path)});
+  ParquetTable files;
+  files.listing = std::make_shared<const TableListing>(listing);
+  files.places = {0, 2, 3};
+  files.columns = {{"a", TypeKind::BigInt, 0, -1, ""}, {"day", TypeKind::Date, -1, 0, ""}, {"k", TypeKind::Varchar, -1, 1, ""}};
+  ColumnId a = add("a", TypeKind::BigInt);
+  PhysicalPlan made = place(make_node(LogicalScan{Table::of_files("t", files), {{a, 0}}, {}, {}}), {a});
+  const std::string bytes = serialize_plan(made);
+  TableListing received;
+  auto open = [&](const std::string& name, TableListing given) {
+    received = given;
+    ParquetTable opened = files;
+    opened.listing = std::make_shared<const TableListing>(std::move(given));
+    opened.places = all_places(*opened.listing);
+    return Table::of_files(name, opened);
+  };
+  PhysicalPlan read = deserialize_plan(bytes, open);
+  ASSERT_EQ(received.files.size(), 3u);
+  EXPECT_TRUE(received.files[0].path.starts_with('/') && received.files[0].path.ends_with("/" + listing.files[0].path));
+  EXPECT_EQ(received.files[1].path, listing.files[2].path);
+  EXPECT_EQ(received.files[2].path, listing.files[3].path);
+  for (size_t i = 0; i < 3; ++i) EXPECT_EQ(received.files[i].partitions, listing.files[files.places[i]].partitions);
+  EXPECT_EQ(received.patterns[1], listing.patterns[1]);
+  ASSERT_EQ(received.keys.size(), 2u);
+  EXPECT_EQ(received.keys[0].type, LogicalType(TypeKind::Date));
+  EXPECT_EQ(received.keys[1].name, "k");
+  EXPECT_EQ(moves_of(read), moves_of(made));
+  for (size_t length = 0; length < bytes.size(); ++length)
+    EXPECT_THROW(deserialize_plan(std::string_view(bytes).substr(0, length), open), PeerError) << length;
+}
+
 TEST_F(ExchangePlacementTest, PlanRoundTripsThroughSerialization) {
   ColumnId a = add("a");
   ColumnId b = add("b");

@@ -2,8 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <unistd.h>
+
 #include <algorithm>
-#include <filesystem>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
 #include <map>
 
 #include "base/byte_stream.h"
@@ -24,11 +28,27 @@ int64_t total_size(const ParquetTable& table) {
   return size;
 }
 
-// Other ranks may have been started in another folder.
-std::string path_from(const std::string& folder, const std::string& path) {
-  const bool is_relative = !path.starts_with('/') && path.find("://") == std::string::npos;
-  return is_relative ? folder + "/" + path : path;
-}
+// Makes paths absolute: other ranks may have been started in another folder.
+class AbsolutePaths {
+ public:
+  std::string of(const std::string& path) {
+    if (path.starts_with('/') || path.find("://") != std::string::npos) return path;
+    if (folder_.empty()) {
+      // Not std::filesystem: CUDA builds of libtorch export functions of that name that crash when others call them.
+      char* current = ::getcwd(nullptr, 0);
+      if (current == nullptr) throw UserError(fmt::format("cannot find the current folder, where {} is: {}", path, std::strerror(errno)));
+      folder_ = current;
+      std::free(current);
+    }
+    return folder_ + "/" + path;
+  }
+
+ private:
+  std::string folder_;
+};
+
+// Longer ones are not from a file system or store.
+constexpr size_t kLongestPath = 16 << 10;
 
 // The files of ranks differ, but a table has the same columns on all.
 void require_same_columns(const std::string& table, const std::vector<TableColumnInfo>& first, const std::vector<TableColumnInfo>& own) {
@@ -353,9 +373,9 @@ void PlanWriter::part(const TablePtr& table) {
   out_.put<bool>(table->is_in_memory());
   if (table->is_in_memory()) return part(table->columns());
   const TableListing& listing = *table->files().listing;
-  const std::string folder = std::filesystem::current_path().string();
+  AbsolutePaths absolute;
   std::vector<std::string> patterns;
-  for (const std::string& pattern : listing.patterns) patterns.push_back(path_from(folder, pattern));
+  for (const std::string& pattern : listing.patterns) patterns.push_back(absolute.of(pattern));
   part(patterns);
   if (local_files_) return part(table->columns());
   out_.put(static_cast<uint64_t>(listing.keys.size()));
@@ -365,14 +385,14 @@ void PlanWriter::part(const TablePtr& table) {
   }
   // The paths of a table's files have most of their characters in common.
   out_.put(static_cast<uint64_t>(table->files().places.size()));
-  std::string former;
+  std::string previous;
   for (size_t place : table->files().places) {
-    std::string path = path_from(folder, listing.files[place].path);
-    const size_t same = static_cast<size_t>(std::mismatch(path.begin(), path.end(), former.begin(), former.end()).first - path.begin());
+    std::string path = absolute.of(listing.files[place].path);
+    const size_t same = static_cast<size_t>(std::mismatch(path.begin(), path.end(), previous.begin(), previous.end()).first - path.begin());
     out_.put(static_cast<uint32_t>(same));
     out_.put_text(std::string_view(path).substr(same));
     for (const auto& [key, value] : listing.files[place].partitions) out_.put_text(value);
-    former = std::move(path);
+    previous = std::move(path);
   }
   out_.put(total_size(table->files()));
 }
@@ -395,17 +415,21 @@ void PlanReader::part(TablePtr& table) {
     table = open_(name, std::move(listing));
     return require_same_columns(name, columns, table->columns());
   }
-  listing.keys.resize(in_.get_count());
+  listing.keys.resize(in_.get_count(sizeof(uint64_t)));
   for (PartitionKey& key : listing.keys) {
     key.name = in_.get_text();
     part(key.type);
+    const TypeKind kind = key.type.kind();
+    if (key.name.size() > kLongestPath || (kind != TypeKind::BigInt && kind != TypeKind::Date && kind != TypeKind::Varchar))
+      refuse("a partition column is wrong");
   }
-  const size_t files = in_.get_count();
+  const size_t files = in_.get_count(sizeof(uint32_t) + (1 + listing.keys.size()) * sizeof(uint64_t));
   std::string path;
   for (size_t i = 0; i < files; ++i) {
     const size_t same = in_.get<uint32_t>();
     if (same > path.size()) refuse("a path is too short");
     path = path.substr(0, same) + in_.get_text();
+    if (path.size() > kLongestPath) refuse("a path is too long");
     FoundFile& file = listing.files.emplace_back(FoundFile{path, {}});
     for (const PartitionKey& key : listing.keys) file.partitions.emplace_back(key.name, in_.get_text());
   }

@@ -12,6 +12,7 @@
 #include <new>
 #include <set>
 
+#include "base/check.h"
 #include "base/error.h"
 #include "base/large_stack.h"
 #include "cluster/rank_files.h"
@@ -122,7 +123,8 @@ TablePtr Session::open_table_of_files(const std::string& name, const std::vector
     return engine_.scheduler().run(open_table(scope_->storage(), listing, std::move(places)), token_);
   };
   // Files of one rank are not those of another, so each must open its own.
-  const bool chooses = !listing->keys.empty() && listing->files.size() > kManyFiles && !settings_.local_files && !opens_all_files_;
+  const bool chooses = !listing->keys.empty() && listing->files.size() > kManyFiles && !settings_.local_files &&
+                       !whole_tables_.contains(patterns);
   return chooses ? Table::of_partitions(name, open({0}), open) : Table::of_files(name, open(all_places(*listing)));
 }
 
@@ -181,13 +183,14 @@ void Session::execute(std::shared_ptr<const ast::Statement> statement, ResultRec
 }
 
 PlannedQuery Session::plan_now(const ast::Query& query, const BindOptions& options) {
-  opens_all_files_ = false;
-  try {
-    return plan_query(query, *this, settings_, options, placement());
-  } catch (const ColumnsDiffer&) {
-    // A column has nanoseconds in some partitions only, or the first file was replaced. The binder must know.
-    opens_all_files_ = true;
-    return plan_query(query, *this, settings_, options, placement());
+  whole_tables_.clear();
+  while (true) {
+    try {
+      return plan_query(query, *this, settings_, options, placement());
+    } catch (const ColumnsDiffer& table) {
+      // A column has nanoseconds in some partitions only, or the first file was replaced. The binder must know.
+      ENSURE(whole_tables_.insert(table.patterns).second);
+    }
   }
 }
 

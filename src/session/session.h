@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -87,7 +88,8 @@ class Session final : private TableResolver {
   std::shared_ptr<const QueryProfile> profile_;
   // Of the statement that runs.
   EngineInstance::QueryScope* scope_ = nullptr;
-  bool opens_all_files_ = false;  // while planning: footers of all partitions are read before the query is bound
+  // While planning: patterns of tables whose files are all opened before the query is bound.
+  std::set<std::vector<std::string>> whole_tables_;
   CancelToken token_;
 };
 

@@ -82,8 +82,8 @@ void Session::run(const std::shared_ptr<const ast::Statement>& statement, const 
   std::map<std::string, ViewDefinition> views_before = views_;
   views_[name] = ViewDefinition{statement, node.query.get(), node.column_aliases};
   try {
-    PlannedQuery planned = plan(*node.query);
-    refuse_surplus_names("view", name, planned.columns.size(), node.column_aliases.size(), statement->position);
+    const LogicalPlan bound = bind_query(*node.query, *this, {.token = token_});
+    refuse_surplus_names("view", name, bound.output.size(), node.column_aliases.size(), statement->position);
   } catch (...) {
     views_ = std::move(views_before);
     throw;

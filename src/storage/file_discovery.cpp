@@ -14,6 +14,8 @@
 #include <cstring>
 #include <set>
 #include <span>
+#include <optional>
+#include <tuple>
 #include <utility>
 
 #include "base/error.h"
@@ -101,19 +103,20 @@ bool is_folder(const std::string& path) {
 struct FolderEntry {
   std::string name;
   bool is_folder = false;
+  bool is_link = false;
 };
 
-enum class EntryKind { File, Folder, Other };
-
-// File systems tell the kind of an entry with its name, except for links and where they do not know it.
-EntryKind kind_of(const dirent& entry, const std::string& folder) {
-  if (entry.d_type == DT_REG) return EntryKind::File;
-  if (entry.d_type == DT_DIR) return EntryKind::Folder;
-  if (entry.d_type != DT_LNK && entry.d_type != DT_UNKNOWN) return EntryKind::Other;
+// Nothing for what is neither a file nor a folder. readdir() reports the kind, except for links and on file systems that do not know it.
+std::optional<FolderEntry> entry_of(const dirent& listed, const std::string& folder) {
+  if (listed.d_type == DT_REG || listed.d_type == DT_DIR) return FolderEntry{listed.d_name, listed.d_type == DT_DIR};
+  if (listed.d_type != DT_LNK && listed.d_type != DT_UNKNOWN) return std::nullopt;
+  const std::string path = path_in(folder, listed.d_name);
+  struct stat link {};
+  struct stat target {};
   // It may have been deleted meanwhile, or be a dangling link.
-  struct stat facts {};
-  if (::stat(path_in(folder, entry.d_name).c_str(), &facts) != 0) return EntryKind::Other;
-  return S_ISDIR(facts.st_mode) ? EntryKind::Folder : S_ISREG(facts.st_mode) ? EntryKind::File : EntryKind::Other;
+  if (::lstat(path.c_str(), &link) != 0 || ::stat(path.c_str(), &target) != 0) return std::nullopt;
+  if (!S_ISDIR(target.st_mode) && !S_ISREG(target.st_mode)) return std::nullopt;
+  return FolderEntry{listed.d_name, S_ISDIR(target.st_mode), S_ISLNK(link.st_mode)};
 }
 
 // Entries of a folder (empty: the current one), sorted by name so that searches are deterministic.
@@ -124,10 +127,9 @@ std::vector<FolderEntry> entries_of(const std::string& folder, const CancelToken
   errno = 0;
   while (const dirent* entry = ::readdir(handle.get())) {
     token.throw_if_cancelled();
-    std::string name = entry->d_name;
+    const std::string_view name = entry->d_name;
     if (name != "." && name != "..") {
-      const EntryKind kind = kind_of(*entry, folder);
-      if (kind != EntryKind::Other) entries.push_back({std::move(name), kind == EntryKind::Folder});
+      if (std::optional<FolderEntry> known = entry_of(*entry, folder)) entries.push_back(std::move(*known));
     }
     errno = 0;
   }
@@ -136,7 +138,8 @@ std::vector<FolderEntry> entries_of(const std::string& folder, const CancelToken
   return entries;
 }
 
-// One search.
+// One search. A folder is searched once for each list of partition values that lead to it: `latest -> day=2` beside day=2 adds nothing, while
+// `day=9 -> day=2` is another partition. Links without a partition value come last, so that a folder has its own name if it has several.
 class FileSearch {
  public:
   explicit FileSearch(const CancelToken& token) : token_(token) {}
@@ -145,26 +148,71 @@ class FileSearch {
 
   // All regular files below a folder, except hidden ones.
   void add_folder(const std::string& folder) {
-    const Visit visit(*this, folder, 0);
-    if (!visit.is_new()) return;
-    for (const FolderEntry& entry : entries_of(folder, token_)) {
-      if (is_hidden(entry.name)) continue;
-      std::string path = path_in(folder, entry.name);
-      if (entry.is_folder) {
-        add_folder(path);
-      } else {
-        files_.push_back(std::move(path));
-      }
+    add_all_below(folder);
+    while (!links_.empty()) {
+      const Link link = std::move(links_.back());
+      links_.pop_back();
+      if (!is_reached(link.path, 0)) add_all_below(link.path);
     }
   }
 
   // The regular files below a folder that match a pattern.
   void add_glob(const std::string& folder, std::span<const std::string> pattern) {
-    const Visit visit(*this, folder, pattern.size() + 1);
+    root_ = inode_of(folder);
     add_matches(folder, pattern);
+    while (!links_.empty()) {
+      const Link link = std::move(links_.back());
+      links_.pop_back();
+      if (!is_reached(link.path, link.pattern.size())) add_matches_at_any_depth(link.path, link.pattern);
+    }
   }
 
  private:
+  using Inode = std::pair<dev_t, ino_t>;
+  using Partitions = std::vector<std::pair<std::string, std::string>>;
+
+  // A link to a folder, to be followed at the end.
+  struct Link {
+    std::string path;
+    std::span<const std::string> pattern;
+  };
+
+  void add_all_below(const std::string& folder) {
+    if (!is_new(folder, 0)) return;
+    for (const FolderEntry& entry : entries_of(folder, token_)) {
+      if (is_hidden(entry.name)) continue;
+      std::string path = path_in(folder, entry.name);
+      if (!entry.is_folder) {
+        files_.push_back(std::move(path));
+      } else if (is_plain_link(entry)) {
+        links_.push_back({std::move(path), {}});
+      } else {
+        add_all_below(path);
+      }
+    }
+  }
+
+  static bool is_plain_link(const FolderEntry& entry) { return entry.is_link && entry.name.find('=') == std::string::npos; }
+
+  static std::optional<Inode> inode_of(const std::string& folder) {
+    struct stat facts {};
+    if (::stat(folder.empty() ? "." : folder.c_str(), &facts) != 0) return std::nullopt;
+    return Inode(facts.st_dev, facts.st_ino);
+  }
+
+  // `pattern_left`: a search may legitimately reach the same folder at different positions of the pattern.
+  bool is_new(const std::string& folder, size_t pattern_left) {
+    const std::optional<Inode> inode = inode_of(folder);
+    if (!inode) return false;
+    reached_.insert({*inode, pattern_left});
+    return visited_.insert({*inode, pattern_left, partitions_of(folder + "/")}).second;
+  }
+
+  bool is_reached(const std::string& folder, size_t pattern_left) const {
+    const std::optional<Inode> inode = inode_of(folder);
+    return !inode || inode == root_ || reached_.contains({*inode, pattern_left});
+  }
+
   // Only opens folders that the pattern can match.
   void add_matches(const std::string& folder, std::span<const std::string> pattern) {
     if (pattern[0] == "**") return add_matches_at_any_depth(folder, pattern);
@@ -174,38 +222,6 @@ class FileSearch {
     if (::stat(path.c_str(), &facts) == 0 && (S_ISDIR(facts.st_mode) || S_ISREG(facts.st_mode)))
       add_match(path, S_ISDIR(facts.st_mode), pattern);
   }
-
-  // A folder on the way from the root of the search.
-  struct Ancestor {
-    std::string path;
-    dev_t device;
-    ino_t inode;
-  };
-
-  // While it lives, the folder is searched. Not new: the same path was reached at the same position of the pattern in another way, or a link
-  // leads back to an ancestor. Links that lead to other folders are followed, even if those are part of the search under their own name.
-  class Visit {
-   public:
-    Visit(FileSearch& search, const std::string& folder, size_t pattern_left) : search_(search) {
-      struct stat facts {};
-      if (::stat(folder.empty() ? "." : folder.c_str(), &facts) != 0) return;
-      is_new_ = std::none_of(search.ancestors_.begin(), search.ancestors_.end(), [&](const Ancestor& above) {
-        return above.device == facts.st_dev && above.inode == facts.st_ino && above.path != folder;
-      }) && search.visited_.emplace(folder, pattern_left).second;
-      if (is_new_) search.ancestors_.push_back({folder, facts.st_dev, facts.st_ino});
-    }
-    ~Visit() {
-      if (is_new_) search_.ancestors_.pop_back();
-    }
-    Visit(const Visit&) = delete;
-    Visit& operator=(const Visit&) = delete;
-
-    bool is_new() const { return is_new_; }
-
-   private:
-    FileSearch& search_;
-    bool is_new_ = false;
-  };
 
   // `path`, a folder or a regular file, matches the first component.
   void add_match(const std::string& path, bool is_folder, std::span<const std::string> pattern) {
@@ -224,8 +240,7 @@ class FileSearch {
   }
 
   void add_matches_at_any_depth(const std::string& folder, std::span<const std::string> pattern) {
-    const Visit visit(*this, folder, pattern.size());
-    if (!visit.is_new()) return;
+    if (!is_new(folder, pattern.size())) return;
     const std::span<const std::string> rest = pattern.subspan(1);
     const std::vector<FolderEntry> entries = entries_of(folder, token_);
     // Listed once for both.
@@ -235,14 +250,22 @@ class FileSearch {
       add_matches(folder, rest);
     }
     for (const FolderEntry& entry : entries) {
-      if (entry.is_folder && !is_hidden(entry.name)) add_matches_at_any_depth(path_in(folder, entry.name), pattern);
+      if (!entry.is_folder || is_hidden(entry.name)) continue;
+      if (is_plain_link(entry)) {
+        links_.push_back({path_in(folder, entry.name), pattern});
+      } else {
+        add_matches_at_any_depth(path_in(folder, entry.name), pattern);
+      }
     }
   }
 
   const CancelToken& token_;
   std::vector<std::string> files_;
-  std::set<std::pair<std::string, size_t>> visited_;  // path, components of the pattern left
-  std::vector<Ancestor> ancestors_;
+  std::optional<Inode> root_;  // of a pattern
+  std::vector<Link> links_;
+  // With the number of components of the pattern that are left.
+  std::set<std::pair<Inode, size_t>> reached_;
+  std::set<std::tuple<Inode, size_t, Partitions>> visited_;
 };
 
 std::vector<std::string> find_in_folder(const std::string& folder, const CancelToken& token) {
@@ -354,7 +377,6 @@ std::vector<std::pair<std::string, std::string>> partitions_of(std::string_view 
     size_t equals = component.find('=');
     if (equals == std::string_view::npos || equals == 0) continue;
     std::string key = percent_decoded(component.substr(0, equals));
-    // A key that is repeated further down counts once.
     if (std::any_of(partitions.begin(), partitions.end(), [&](const auto& known) { return known.first == key; })) continue;
     partitions.emplace_back(std::move(key), percent_decoded(component.substr(equals + 1)));
   }

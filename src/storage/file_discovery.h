@@ -28,7 +28,7 @@ std::vector<FoundFile> find_files(ObjectStores& stores, const std::string& patte
 // Does `path` match `pattern`? `*`, `?` and `[...]` stay inside one folder; a component `**` stands for any number of folders.
 bool matches_glob(std::string_view pattern, std::string_view path);
 
-// key=value folders of a path; its last component is ignored.
+// key=value folders of a path; its last component is ignored. Of several folders with the same key the first counts, as in DuckDB.
 std::vector<std::pair<std::string, std::string>> partitions_of(std::string_view path);
 
 }  // namespace pistachio

@@ -4,6 +4,8 @@
 #include <c10/core/Event.h>
 #include <c10/core/impl/VirtualGuardImpl.h>
 
+#include "base/check.h"
+
 namespace pistachio {
 
 namespace {
@@ -31,6 +33,7 @@ c10::Stream LaneStreams::take(at::Device device) {
   std::lock_guard lock(mutex_);
   if (free_.empty()) return c10::impl::VirtualGuardImpl(device.type()).getStreamFromGlobalPool(device);
   c10::Stream stream = free_.back();
+  ENSURE(stream.device_type() == device.type());
   free_.pop_back();
   return stream;
 }

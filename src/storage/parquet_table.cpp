@@ -189,7 +189,8 @@ std::vector<size_t> all_places(const TableListing& listing) {
 
 Task<ParquetTable> open_table(StorageContext& storage, std::vector<std::string> patterns) {
   Task<TableListing> listing = list_table(storage, std::move(patterns));
-  auto listed = std::make_shared<const TableListing>(co_await listing);
+  TableListing found = co_await listing;
+  auto listed = std::make_shared<const TableListing>(std::move(found));
   Task<ParquetTable> opening = open_table(storage, listed, all_places(*listed));
   ParquetTable table = co_await opening;
   co_return table;

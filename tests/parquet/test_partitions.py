@@ -112,11 +112,24 @@ class Partitions(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             for k in (1, 3):
                 write_partition(Path(folder), {"k": k})
-            for name, target in {"k=0": "k=1", "k=2": "k=1", "k=3/up": "..", "k=3/self": "."}.items():
+            for name, target in {"k=0": "k=1", "k=2": "k=1", "k=3/up": "..", "k=3/self": ".", "latest": "k=3"}.items():
                 (Path(folder) / name).symlink_to(target)
-            for pattern in ("", "/**", "/**/*.parquet", "/k=*/**/*.parquet", "/*/*.parquet"):
+            for pattern in ("", "/**", "/**/*.parquet", "/k=*/**/*.parquet", "/k=*/*.parquet"):
                 rows = self.sql(f"SELECT k, count(*) FROM '{folder}{pattern}' GROUP BY k ORDER BY k")
                 self.assertEqual(rows, [("0", "3"), ("1", "3"), ("2", "3"), ("3", "3")], pattern)
+
+    def test_a_linked_folder_is_read_once(self):
+        with tempfile.TemporaryDirectory() as folder:
+            root = Path(folder) / "t"
+            for name in ("v1", "v2"):
+                (root / name).mkdir(parents=True)
+                pq.write_table(pa.table({"a": [1, 2, 3]}), root / name / "p.parquet")
+            (Path(folder) / "elsewhere").mkdir()
+            pq.write_table(pa.table({"a": [4]}), Path(folder) / "elsewhere" / "p.parquet")
+            for name, target in {"latest": "v2", "v2/back": "../v1", "other": "../elsewhere", "another": "../elsewhere"}.items():
+                (root / name).symlink_to(target)
+            for pattern in ("", "/**", "/**/*.parquet"):
+                self.assertEqual(self.sql(f"SELECT count(*), sum(a) FROM '{root}{pattern}'"), [("7", "16")], pattern)
 
     def test_a_repeated_key_counts_once(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -159,6 +172,22 @@ class Partitions(unittest.TestCase):
         self.assertEqual(self.sql(f"SELECT t FROM {table} WHERE k IN (199, 200) ORDER BY k"),
                          [("1970-01-01 00:00:00.000199",), ("1970-01-01 00:00:00.000200001",)])
         self.assertEqual(self.sql(f"SELECT t FROM {table} WHERE k = 199"), [("1970-01-01 00:00:00.000199",)])
+
+    def test_other_partitions_stay_closed_when_types_differ(self):
+        """Nanoseconds in one partition make the statement start again, but only for its table."""
+        with tempfile.TemporaryDirectory() as folder:
+            for k in range(PARTITIONS):
+                unit = "ns" if k == 200 else "us"
+                write_partition(Path(folder) / "t", {"k": k}, {"t": pa.array([k], pa.timestamp(unit))})
+            table = self.make(lambda file: file.write_bytes(b"PAR1 no footer"))
+            rows = self.sql(f"SELECT count(*) FROM '{folder}/t' x JOIN {table} y ON x.k = y.k WHERE x.k IN (199, 200) AND y.k = 199")
+            self.assertEqual(rows, [("3",)])
+
+    def test_views_are_made_without_opening_all(self):
+        table = self.make(lambda file: file.write_bytes(b"PAR1 no footer"))
+        with PistachioSession() as session:
+            session.run(f"CREATE VIEW v AS SELECT * FROM {table}")
+            self.assertEqual(session.run("SELECT sum(a) FROM v WHERE k = 3").csv.split(), ["sum", "6"])
 
     def test_files_that_disappear(self):
         table = self.make(lambda file: None)

@@ -141,4 +141,9 @@ REQUIRED = (
         equivalent="""SELECT s_nationkey FROM supplier AS s
                       WHERE (SELECT count(*) FROM supplier AS o WHERE o.s_nationkey = s.s_nationkey AND o.s_suppkey <= s.s_suppkey)
                             <= (SELECT count(*) FROM customer WHERE c_nationkey = s.s_nationkey)"""),
+    RequiredRule(
+        "choose_partitions",
+        "SELECT n_name, p FROM nations_in_300_partitions WHERE p % 100 = 7",
+        lines=("files: 4 of 300",),  # the first one has the schema
+        equivalent="SELECT n_name, p FROM nation, (VALUES (7), (107), (207)) AS v (p)"),
 )

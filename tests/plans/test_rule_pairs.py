@@ -2,6 +2,7 @@
 failure."""
 
 import sys
+import tempfile
 import unittest
 from collections import Counter
 from pathlib import Path
@@ -20,8 +21,16 @@ SCALE = "0.01"
 class RulePairs(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.session = PistachioSession(folder=ensure_tpch(SCALE))
+        data = ensure_tpch(SCALE)
+        cls.session = PistachioSession(folder=data)
         cls.addClassCleanup(cls.session.close)
+        folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(folder.cleanup)
+        for p in range(300):
+            partition = Path(folder.name) / f"p={p}"
+            partition.mkdir()
+            (partition / "nation.parquet").symlink_to(data / "nation.parquet")
+        cls.session.run(f"CREATE VIEW nations_in_300_partitions AS SELECT * FROM '{folder.name}'")
 
     def rows(self, sql):
         return duckdb_oracle.parse_csv(self.session.run(sql).csv)

@@ -58,13 +58,10 @@ void write_record(const CUpti_Activity& record) {
                    static_cast<unsigned long long>(fill.end), fill.streamId, static_cast<unsigned long long>(fill.bytes));
       break;
     }
-    case CUPTI_ACTIVITY_KIND_RUNTIME:
-    case CUPTI_ACTIVITY_KIND_DRIVER: {
+    case CUPTI_ACTIVITY_KIND_RUNTIME: {
       const auto& call = reinterpret_cast<const CUpti_ActivityAPI&>(record);
       const char* name = nullptr;
-      const CUpti_CallbackDomain domain =
-          record.kind == CUPTI_ACTIVITY_KIND_RUNTIME ? CUPTI_CB_DOMAIN_RUNTIME_API : CUPTI_CB_DOMAIN_DRIVER_API;
-      if (cuptiGetCallbackName(domain, call.cbid, &name) != CUPTI_SUCCESS) break;
+      if (cuptiGetCallbackName(CUPTI_CB_DOMAIN_RUNTIME_API, call.cbid, &name) != CUPTI_SUCCESS) break;
       std::fprintf(output, "call\t%s\t%llu\t%llu\t%u\t0\n", name, static_cast<unsigned long long>(call.start),
                    static_cast<unsigned long long>(call.end), call.threadId);
       break;

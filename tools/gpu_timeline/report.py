@@ -46,7 +46,10 @@ def build_recorder(folder, cuda):
 def read_events(path):
     events = []
     for line in path.read_text().splitlines():
-        kind, name, begin, end, place, size = line.split("\t")
+        fields = line.split("\t")
+        if len(fields) != 6:
+            continue  # the process was ended while it wrote
+        kind, name, begin, end, place, size = fields
         events.append(Event(kind, name, int(begin), int(end), place, int(size)))
     return sorted(events, key=lambda event: event.begin)
 
@@ -123,6 +126,8 @@ def main():
     parser.add_argument("-s", dest="settings", action="append", default=[])
     arguments = parser.parse_args()
     options = [word for setting in ["device=cuda", *arguments.settings] for word in ("-s", setting)]
+    if arguments.keep:
+        arguments.keep.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
         os.environ["CUDA_INJECTION64_PATH"] = str(build_recorder(folder, arguments.cuda))
         for query in arguments.queries:

@@ -223,6 +223,7 @@ class HashAggregateOperator::Partition {
       sets_.push_back(call.distinct ? std::make_unique<GroupTable>(std::vector<LogicalType>{TypeKind::BigInt, argument_type(call)}, device)
                                     : nullptr);
     }
+    bytes_ = all_bytes();
   }
 
   // In strips, so that cancellation is noticed.
@@ -255,10 +256,12 @@ class HashAggregateOperator::Partition {
       states_[i]->set_groups(groups_.groups());
       if (!sets_[i]) states_[i]->add(ids, lane.state(i).columns_of(rows));
     }
-    cover();
+    bytes_ = all_bytes();
+    memory_.cover(bytes_);
   }
 
   void add_distinct(const Lane& lane, size_t call, const at::Tensor& rows, const CancelToken& token) {
+    const int64_t bytes_before = bytes_of_set(call);
     std::vector<Column> keys;
     for (const Column& key : lane.distinct(call)->keys()) keys.push_back(take_rows(key, rows));
     Column argument = keys.back();
@@ -272,14 +275,20 @@ class HashAggregateOperator::Partition {
     int64_t added = sets_[call]->groups() - before;
     Column fresh = members[1].slice(before, added);
     states_[call]->update(members[0].slice(before, added).values(), &fresh);
-    cover();
+    bytes_ += bytes_of_set(call) - bytes_before;
+    memory_.cover(bytes_);
   }
 
-  void cover() {
+  int64_t all_bytes() const {
     int64_t bytes = groups_.memory_bytes();
     for (const auto& state : states_) bytes += state->memory_bytes();
     for (const auto& set : sets_) bytes += set ? set->memory_bytes() : 0;
-    memory_.cover(bytes);
+    return bytes;
+  }
+
+  // What add_distinct can change. A query may have thousands of sets, so it must not go through all of them.
+  int64_t bytes_of_set(size_t call) const {
+    return groups_.memory_bytes() + states_[call]->memory_bytes() + sets_[call]->memory_bytes();
   }
 
   const HashAggregateOperator& owner_;
@@ -287,6 +296,7 @@ class HashAggregateOperator::Partition {
   GroupTable groups_;
   std::vector<std::unique_ptr<AggregateState>> states_;
   std::vector<std::unique_ptr<GroupTable>> sets_;
+  int64_t bytes_ = 0;
   GrowingReservation memory_;
 };
 

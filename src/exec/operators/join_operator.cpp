@@ -428,7 +428,8 @@ JoinOperator::JoinOperator(OperatorPtr left, OperatorPtr right, const PhysicalJo
       left_types_(std::move(left_types)),
       right_types_(std::move(right_types)),
       spread_(std::move(spread)) {
-  auto goes_on = [&](ColumnId id) { return std::find(layout_.begin(), layout_.end(), id) != layout_.end(); };
+  const ColumnSet given(layout_.begin(), layout_.end());
+  auto goes_on = [&](ColumnId id) { return given.contains(id); };
   auto places_in = [&](const Operator& side) {
     std::vector<size_t> places;
     for (size_t i = 0; i < side.layout().size(); ++i) {

@@ -14,12 +14,14 @@ namespace pistachio::kernels::cuda {
 
 namespace {
 
-// Step 1 of the decoding takes four bytes for each byte of text: pages are decoded in batches of this size, and a larger one as one piece.
-constexpr int64_t max_batch_tiles = (int64_t{64} << 20) / text_tile_bytes;
+// Finding the values takes four bytes of memory for each byte of text, so pages are decoded in batches that just fill a large GPU.
+constexpr int64_t max_batch_tiles = (int64_t{16} << 20) / text_tile_bytes;
+// A larger page is decoded as one piece.
+constexpr int64_t max_page_tiles = (int64_t{64} << 20) / text_tile_bytes;
 
 int64_t tiles_of(int64_t page_bytes) {
   const int64_t tiles = (page_bytes + text_tile_bytes - 1) / text_tile_bytes;
-  return tiles > 1 && tiles <= max_batch_tiles ? tiles : 0;
+  return tiles > 1 && tiles <= max_page_tiles ? tiles : 0;
 }
 
 std::tuple<at::Tensor, at::Tensor> plain_text_decode(const at::Tensor& bytes, const at::Tensor& pages) {

@@ -9,7 +9,7 @@
 
 namespace pistachio::kernels::cuda {
 
-// Pages of at least this size are cut into tiles of it, which are decoded in parallel.
+// Longer pages are cut into tiles of this size, which are decoded in parallel.
 constexpr int64_t text_tile_bytes = 4096;
 
 struct TextPage {
