@@ -96,7 +96,7 @@ auto find_word(std::string_view word, std::string_view what) {
   if (found != std::end(Table)) return *found;
   std::vector<std::string_view> names;
   for (const auto& entry : Table) names.push_back(entry.name);
-  throw UserError(fmt::format("'{}' is no {}; there are {}", word, what, fmt::join(names, ", ")));
+  throw UserError(fmt::format("'{}' is not a known {}; there are {}", word, what, fmt::join(names, ", ")));
 }
 
 Fault parse(std::string_view text) {

@@ -145,7 +145,7 @@ ExpressionPtr QueryBinder::bind_outer_aggregate(const ast::Call& call, int64_t p
   std::string_view place = found == 0 ? "in the FROM clause" : levels_[found - 1].no_aggregate;
   if (found == 0 || levels_[found - 1].grouping == nullptr)
     refuse_at(
-        fmt::format("the aggregate {} belongs to the outer query whose columns it uses, and there it cannot stand {}", call.name, place),
+        fmt::format("the aggregate {} belongs to the outer query whose columns it uses, and there it cannot be used {}", call.name, place),
         position);
   // Subqueries in the argument are joined below the grouping. Aggregates in them must not belong to the same query.
   SelectLevel level = levels_[found - 1];

@@ -6,13 +6,13 @@ namespace {
 using AggregateBinderTest = BindTest;
 
 TEST_F(AggregateBinderTest, MisplacedAggregatesAreRejected) {
-  EXPECT_EQ(error_of("select a from t where count(*) > 1"), "the aggregate count cannot stand in WHERE: use HAVING [count(*) > 1]");
-  EXPECT_EQ(error_of("select 1 from t group by sum(a)"), "the aggregate sum cannot stand in GROUP BY [sum(a)]");
-  EXPECT_EQ(error_of("select sum(a) from t group by 1"), "the aggregate sum cannot stand in GROUP BY [sum(a) from t group by 1]");
-  EXPECT_EQ(error_of("select sum(count(*)) from t"), "the aggregate count cannot stand inside another aggregate [count(*)) from t]");
-  EXPECT_EQ(error_of("select 1 from t join u on max(t.a) = 1"), "the aggregate max cannot stand in an ON clause [max(t.a) = 1]");
-  EXPECT_EQ(error_of("select 1 from t limit count(*)"), "the aggregate count cannot stand in LIMIT or OFFSET [count(*)]");
-  EXPECT_EQ(error_of("values (count(*))"), "the aggregate count cannot stand in VALUES [count(*))]");
+  EXPECT_EQ(error_of("select a from t where count(*) > 1"), "the aggregate count cannot be used in WHERE: use HAVING [count(*) > 1]");
+  EXPECT_EQ(error_of("select 1 from t group by sum(a)"), "the aggregate sum cannot be used in GROUP BY [sum(a)]");
+  EXPECT_EQ(error_of("select sum(a) from t group by 1"), "the aggregate sum cannot be used in GROUP BY [sum(a) from t group by 1]");
+  EXPECT_EQ(error_of("select sum(count(*)) from t"), "the aggregate count cannot be used inside another aggregate [count(*)) from t]");
+  EXPECT_EQ(error_of("select 1 from t join u on max(t.a) = 1"), "the aggregate max cannot be used in an ON clause [max(t.a) = 1]");
+  EXPECT_EQ(error_of("select 1 from t limit count(*)"), "the aggregate count cannot be used in LIMIT or OFFSET [count(*)]");
+  EXPECT_EQ(error_of("values (count(*))"), "the aggregate count cannot be used in VALUES [count(*))]");
   EXPECT_NE(error_of("select count(*) filter (where count(*) > 1) from t"), "no error");
 }
 
@@ -82,7 +82,7 @@ project max.4
       values() of 1 rows
 )");
   EXPECT_EQ(error_of("select 1 from t where exists (select max(t.a) from u)"),
-            "the aggregate max belongs to the outer query whose columns it uses, and there it cannot stand in WHERE [max(t.a) from u)]");
+            "the aggregate max belongs to the outer query whose columns it uses, and there it cannot be used in WHERE [max(t.a) from u)]");
   // With a column of the subquery it belongs to the subquery.
   EXPECT_EQ(plan_of("select (select max(t.a + c) from u) from t"), R"(
 project max

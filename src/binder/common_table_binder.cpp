@@ -71,7 +71,7 @@ BoundQuery QueryBinder::bind_recursive_table(const ast::CommonTable& table, cons
   ENSURE(read_working_tables_.contains(*node.working_table), "{} does not read itself", table.name);
 
   if (!query.order_by.empty() || query.limit || query.offset)
-    refuse_at("ORDER BY, LIMIT and OFFSET cannot stand in the UNION of WITH RECURSIVE", table.position);
+    refuse_at("ORDER BY, LIMIT and OFFSET cannot be used in the UNION of WITH RECURSIVE", table.position);
   if (next.output.size() != first.output.size())
     refuse_at(fmt::format("{}: UNION of {} and {} columns", table.name, first.output.size(), next.output.size()), table.position);
   std::vector<NamedExpression> first_columns;

@@ -402,10 +402,10 @@ ExpressionPtr QueryBinder::ExpressionBinding::bind_call(const ast::Call& node, i
   if (find_aggregate(node.name) != nullptr) {
     if (const NameScope* owner = binder_.find_outer_owner(node, *place_.scope))
       return binder_.bind_outer_aggregate(node, position, *place_.scope, *owner);
-    refuse_at(fmt::format("the aggregate {} cannot stand {}", node.name, place_.no_aggregate), position);
+    refuse_at(fmt::format("the aggregate {} cannot be used {}", node.name, place_.no_aggregate), position);
   }
   if (node.star || node.distinct || node.filter || !node.order_by.empty())
-    refuse_at(fmt::format("{} is no aggregate: it takes no *, DISTINCT, FILTER or ORDER BY", node.name), position);
+    refuse_at(fmt::format("{} is not an aggregate: it takes no *, DISTINCT, FILTER or ORDER BY", node.name), position);
   std::vector<ExpressionPtr> arguments;
   for (const ast::ExpressionPtr& argument : node.arguments) arguments.push_back(bind(*argument));
   if (node.name == "coalesce" || node.name == "greatest" || node.name == "least" || node.name == "nullif") {

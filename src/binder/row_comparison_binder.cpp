@@ -59,7 +59,7 @@ ExpressionPtr QueryBinder::ExpressionBinding::bind_row_comparison(const ast::Row
 
 // IS NULL: every field is; IS NOT NULL: no field is. They are not complementary, as in PostgreSQL.
 ExpressionPtr QueryBinder::ExpressionBinding::bind_row_test(const ast::Row& row, std::string_view name, int64_t position) {
-  if (name != "is null" && name != "is not null") refuse_at("a row of values is no BOOLEAN", position);
+  if (name != "is null" && name != "is not null") refuse_at("a row of values is not a BOOLEAN", position);
   if (row.fields.empty()) refuse_at("a row without values cannot be tested", position);
   std::vector<ExpressionPtr> parts;
   for (const ast::ExpressionPtr& field : row.fields) parts.push_back(make_call(name, {bind(*field)}, position));

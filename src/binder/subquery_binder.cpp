@@ -72,7 +72,7 @@ ExpressionPtr QueryBinder::ExpressionBinding::bind_long_in_list(ExpressionPtr op
 ExpressionPtr QueryBinder::ExpressionBinding::bind_subquery(const ast::Subquery& node, int64_t position) {
   using Kind = ast::Subquery::Kind;
   if (place_.input == nullptr && place_.sides == nullptr)
-    refuse_at(fmt::format("a subquery cannot stand {}", place_.no_subquery), position);
+    refuse_at(fmt::format("a subquery cannot be used {}", place_.no_subquery), position);
   std::vector<ExpressionPtr> operands;
   auto add_operand = [&](const ast::Expression& operand) {
     ExpressionPtr value = bind(operand);

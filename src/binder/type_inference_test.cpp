@@ -85,7 +85,7 @@ TEST_F(TypeInferenceTest, TextLiteralsTakeTheOtherType) {
   EXPECT_EQ(type_of("da between '2020-01-01' and '2020-12-31'"), "BOOLEAN");
   // A text column is not a literal.
   EXPECT_TRUE(type_of("i = s").starts_with("ERROR = does not take (INTEGER, VARCHAR)"));
-  EXPECT_EQ(error_of("select 1 from t where a = 'x'"), "'x' is no INTEGER ['x']");
+  EXPECT_EQ(error_of("select 1 from t where a = 'x'"), "'x' is not a valid INTEGER ['x']");
 }
 
 TEST_F(TypeInferenceTest, ConditionsMustBeBoolean) {

@@ -381,7 +381,7 @@ int64_t parse_byte_size(std::string_view text) {
     if (rest == "ib") factor = std::pow(1024.0, power);
   }
   if (status != std::errc() || factor == 0 || !(number >= 0) || number * factor > 9e18) {
-    throw UserError(fmt::format("'{}' is no size; write 64MB, 1.5GB or 4GiB", text));
+    throw UserError(fmt::format("'{}' is not a size; write 64MB, 1.5GB or 4GiB", text));
   }
   return static_cast<int64_t>(number * factor);
 }
@@ -400,7 +400,7 @@ int64_t parse_milliseconds(std::string_view text) {
     if (number == 0) return 0;
     if (value >= 1 && value < 4e12) return static_cast<int64_t>(value);
   }
-  throw UserError(fmt::format("'{}' is no time; write 500ms, 30s, 5min or 1h", text));
+  throw UserError(fmt::format("'{}' is not a duration; write 500ms, 30s, 5min or 1h", text));
 }
 
 }  // namespace pistachio

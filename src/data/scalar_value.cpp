@@ -17,7 +17,7 @@ namespace pistachio {
 namespace {
 
 [[noreturn]] void refuse(LogicalType type, std::string_view text) {
-  throw UserError(fmt::format("'{}' is no {}", text, type.to_string()));
+  throw UserError(fmt::format("'{}' is not a valid {}", text, type.to_string()));
 }
 
 std::optional<int64_t> read_number(std::string_view& text, size_t most_digits) {

@@ -195,7 +195,7 @@ int64_t checked_days(int64_t year, int64_t month, int64_t day) {
   constexpr int64_t most = 6'000'000;
   bool known = year != 0 && year > -most && year < most && month >= 1 && month <= 12 && day >= 1;
   int64_t counted = year < 0 ? year + 1 : year;
-  if (!known || day > days_in_month(counted, month)) throw UserError(fmt::format("{}-{}-{} is no date", year, month, day));
+  if (!known || day > days_in_month(counted, month)) throw UserError(fmt::format("{}-{}-{} is not a valid date", year, month, day));
   return days_from_civil(counted, month, day);
 }
 
@@ -355,7 +355,7 @@ Column make_timestamp(const FunctionCall& call) {
     int64_t days = checked_days(year[row], month[row], day[row]);
     bool known = hour[row] >= 0 && hour[row] <= 24 && minute[row] >= 0 && minute[row] < 60 && second[row] >= 0 && second[row] <= 60;
     int64_t micros = known ? hour[row] * kHourMicros + minute[row] * kMinuteMicros + std::llrint(second[row] * 1e6) : -1;
-    if (micros < 0 || micros > kDayMicros) throw UserError(fmt::format("{}:{}:{} is no time", hour[row], minute[row], second[row]));
+    if (micros < 0 || micros > kDayMicros) throw UserError(fmt::format("{}:{}:{} is not a valid time", hour[row], minute[row], second[row]));
     return checked_timestamp(Int128{days} * kDayMicros + micros);
   });
 }

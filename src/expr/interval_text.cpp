@@ -190,7 +190,7 @@ class IntervalReader {
   }
 
  private:
-  [[noreturn]] void refuse() const { throw UserError(fmt::format("'{}' is no INTERVAL", whole_)); }
+  [[noreturn]] void refuse() const { throw UserError(fmt::format("'{}' is not a valid INTERVAL", whole_)); }
 
   std::vector<IntervalToken> tokens() const {
     std::vector<IntervalToken> found;

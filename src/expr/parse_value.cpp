@@ -32,7 +32,7 @@ std::string lowered(std::string_view text) {
 }
 
 [[noreturn]] void refuse(LogicalType type, std::string_view text) {
-  throw UserError(fmt::format("'{}' is no {}", text, type.to_string()));
+  throw UserError(fmt::format("'{}' is not a valid {}", text, type.to_string()));
 }
 
 // Words may be abbreviated as long as they are unambiguous.
@@ -117,7 +117,7 @@ ScalarValue parse_value(LogicalType type, std::string_view text) {
   if (type.is_text()) return parse_constant(type, text).value;
   // Parsing cannot be stopped, and the text would be part of the message.
   constexpr size_t longest = 1 << 20;
-  if (text.size() > longest) throw UserError(fmt::format("a text of {} bytes is no {}", text.size(), type.to_string()));
+  if (text.size() > longest) throw UserError(fmt::format("a text of {} bytes is not a valid {}", text.size(), type.to_string()));
   std::string_view inner = trimmed(text);
   switch (type.kind()) {
     case TypeKind::Boolean: return parse_boolean(inner);

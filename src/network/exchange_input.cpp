@@ -51,7 +51,7 @@ void ExchangeInput::release(const Rows& rows) {
     source.to_give_back += rows.bytes + source.dictionaries.release(rows.dictionary_numbers);
     give_back = take_credit_to_tell(source);
   }
-  tell_credit(rows.source, give_back);
+  send_credit(rows.source, give_back);
 }
 
 int64_t ExchangeInput::take_credit_to_tell(Source& source) {
@@ -59,7 +59,7 @@ int64_t ExchangeInput::take_credit_to_tell(Source& source) {
   return is_enough && source.expected < 0 ? std::exchange(source.to_give_back, 0) : 0;
 }
 
-void ExchangeInput::tell_credit(int source, int64_t bytes) {
+void ExchangeInput::send_credit(int source, int64_t bytes) {
   if (bytes == 0) return;
   if (source == owner_.rank()) {
     owner_.output(number_).on_credit(source, bytes);
@@ -119,7 +119,7 @@ void ExchangeInput::on_dictionary(int source, DictionaryNumber number, WireBlock
     give_back = take_credit_to_tell(from);
     note_progress(source);
   }
-  tell_credit(source, give_back);
+  send_credit(source, give_back);
 }
 
 void ExchangeInput::queue_those_with_dictionaries(Source& source) {

@@ -66,7 +66,7 @@ class ExchangeInput {
     std::vector<Rows> early;  // arrived before a dictionary they refer to
     bool has_ended = false;
   };
-  void tell_credit(int source, int64_t bytes);
+  void send_credit(int source, int64_t bytes);
   // Under mutex_.
   int64_t take_credit_to_tell(Source& source);
   void queue_those_with_dictionaries(Source& source);

@@ -108,7 +108,7 @@ ast::TypeName TreeConverter::type_name(const Json& body) {
   if (const Json* modifiers = find_field(body, "typmods")) {
     for (const Json& node : *modifiers) {
       const bool integer = kind_of(node) == "A_Const" && find_field(body_of(node), "ival") != nullptr;
-      if (!integer) refuse("A type modifier that is no integer", result.position);
+      if (!integer) refuse("A type modifier that is not an integer", result.position);
       const std::string digits = integer_text(body_of(node));
       int64_t value = 0;
       std::from_chars(digits.data(), digits.data() + digits.size(), value);

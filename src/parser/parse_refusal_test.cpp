@@ -127,7 +127,7 @@ TEST(ParseRefusal, Expressions) {
                   {"select a ^like any (select 1)", "The operator ~~ with a subquery"},
                   {"select a::^int[]", "An array type"},
                   {"select a::^s.t", "A type with a schema name"},
-                  {"select a::^t(x)", "A type modifier that is no integer"}});
+                  {"select a::^t(x)", "A type modifier that is not an integer"}});
   expect_failure_at_mark("select count(^t.*) from t", "* can only stand in a select list and in count(*)");
   expect_failure_at_mark("select 1 from t where ^t.*", "* can only stand in a select list and in count(*)");
   expect_failure_at_mark("^select from t", "SELECT needs at least one column");

@@ -97,7 +97,7 @@ Json parse_postgres(const std::string& sql, const CancelToken& token) {
     if (result->error != nullptr) throw PostgresRefusal{result->error->message, byte_of_character(sql, result->error->cursorpos)};
     TreeBuilder builder(token);
     bool is_json = Json::sax_parse(result->parse_tree, &builder);
-    ENSURE(is_json, "libpg_query wrote a tree that is no JSON");
+    ENSURE(is_json, "libpg_query wrote a tree that is not JSON");
     tree = builder.take();
   }
   Json& statements = tree["stmts"];

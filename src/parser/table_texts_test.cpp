@@ -110,8 +110,8 @@ TEST(TableTexts, SyntaxErrorsShowTheUsersText) {
   expect_failure_at_mark("select * from 'a.parquet' as ^'b'", "syntax error at or near \"'b'\"");
   expect_failure_at_mark("select * from a, 'b' ^'c'", "syntax error at or near \"'c'\"");
   expect_failure_at_mark("select * from a join 'b' ^where c", "syntax error at or near \"where\"");
-  expect_failure_at_mark("select * from ^'b'.c", "a file name cannot stand here");
-  expect_failure_at_mark("select * from ^'b'(1)", "a file name cannot stand here");
+  expect_failure_at_mark("select * from ^'b'.c", "a file name cannot be used here");
+  expect_failure_at_mark("select * from ^'b'(1)", "a file name cannot be used here");
   expect_failure_at_mark("select * from only ^'b'", "syntax error at or near \"'b'\"");
 }
 

@@ -33,7 +33,7 @@ TreeConverter::Descent::~Descent() {
 std::string TreeConverter::name(std::string_view written) const {
   const Marker* marker = rewritten_.find_marker(written);
   if (marker == nullptr) return std::string(written);
-  if (marker->kind == Marker::Kind::File) throw UserError("a file name cannot stand here", marker->position);
+  if (marker->kind == Marker::Kind::File) throw UserError("a file name cannot be used here", marker->position);
   return marker->value;
 }
 

@@ -116,7 +116,7 @@ void Session::run(const std::shared_ptr<const ast::Statement>& statement, const 
   std::string name = single_name(node.table);
   auto found = tables_.find(name);
   if (found == tables_.end()) {
-    throw UserError(fmt::format("INSERT needs a table in memory, and {} is none; CREATE TABLE {} ... makes one", name, name),
+    throw UserError(fmt::format("INSERT needs a table in memory, which {} is not; CREATE TABLE {} ... makes one", name, name),
                     statement->position);
   }
   const Table& table = *found->second;

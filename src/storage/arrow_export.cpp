@@ -144,7 +144,7 @@ std::shared_ptr<arrow::Array> arrow_array(const arrow::Field& field, const Colum
   // The engine passes invalid UTF-8 of input files through, but readers of our output rely on valid text.
   if (column.type().kind() == TypeKind::Varchar && !static_cast<const arrow::StringArray&>(*made).ValidateUTF8().ok())
     throw UserError(
-        fmt::format("column {} has text that is no UTF-8, which Parquet and Arrow do not allow; cast it to BLOB", field.name()));
+        fmt::format("column {} has text that is not UTF-8, which Parquet and Arrow do not allow; cast it to BLOB", field.name()));
   return made;
 }
 

@@ -37,7 +37,7 @@ constexpr std::array<Operator, 7> kOperators = {{{"<=", Comparison::LessEqual},
 constexpr std::string_view kOperatorLetters = "<>=!";
 
 [[noreturn]] void refuse_filter(std::string_view text, std::string_view reason) {
-  throw UserError(fmt::format("'{}' is no filter; {}", text, reason));
+  throw UserError(fmt::format("'{}' is not a filter; {}", text, reason));
 }
 
 // Removes a quoted word from the front of `rest`; doubled quotes mean one. Nullopt if the closing quote is missing.

@@ -163,7 +163,7 @@ class BinaryFormats(unittest.TestCase):
             for form in ("parquet", "arrow"):
                 done = run("--format", form, "-d", folder, "-c", "SELECT t FROM t")
                 self.assertEqual(done.returncode, 1)
-                self.assertIn(b"column t has text that is no UTF-8, which Parquet and Arrow do not allow; cast it to BLOB", done.stderr)
+                self.assertIn(b"column t has text that is not UTF-8, which Parquet and Arrow do not allow; cast it to BLOB", done.stderr)
                 self.assertEqual(run("--format", form, "-d", folder, "-c", "SELECT t FROM t WHERE t = 'x'").returncode, 0)
             self.assertEqual(self.arrow("-d", folder, "-c", "SELECT t::blob AS t FROM t")["t"].to_pylist(), [b"x", broken])
 

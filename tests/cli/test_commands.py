@@ -367,8 +367,8 @@ class Errors(WithFolder):
         self.assert_error(pistachio.run("scan", self.file), 1, "cannot open", "Permission denied")
 
     def test_wrong_filters_and_settings(self):
-        self.assert_error(pistachio.run("scan", self.file, "--where", "id ~ 3"), 1, "'id ~ 3' is no filter")
-        self.assert_error(pistachio.run("scan", self.file, "--where", "id < three"), 1, "column id", "'three' is no BIGINT")
+        self.assert_error(pistachio.run("scan", self.file, "--where", "id ~ 3"), 1, "'id ~ 3' is not a filter")
+        self.assert_error(pistachio.run("scan", self.file, "--where", "id < three"), 1, "column id", "'three' is not a valid BIGINT")
         self.assert_error(pistachio.run("scan", self.file, "-s", "threads=many"), 2, "threads", "an integer from")
         self.assert_error(pistachio.run("scan", self.file, "-s", "thread=1"), 2, "did you mean threads?")
         self.assert_error(pistachio.run("scan", self.file, environment={"PISTACHIO_MEMORY_LIMIT": "1KB"}), 2,

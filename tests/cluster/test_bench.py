@@ -148,7 +148,7 @@ class BenchOfRanks(unittest.TestCase):
                 (["overlap", "--data", data, "--queries", 77, "--query-folder", QUERIES], 1, "there is no query 77"),
                 (["overlap", "--data", data, self.folder / "none.sql"], 1, "there is no query file"),
                 (["scaling", "--data", data, "--ranks", "1,0"], 2, "--ranks takes whole numbers"),
-                (["alltoall", "--ranks", 1], 2, "at least 2 ranks"), (["alltoall", "--sizes", "many"], 2, "'many' is no size"),
+                (["alltoall", "--ranks", 1], 2, "at least 2 ranks"), (["alltoall", "--sizes", "many"], 2, "'many' is not a size"),
                 (["alltoall", "--perftest", self.folder / "none"], 1, "there is no such program"),
                 (["join", "--json", self.folder / "none/figures.json", "--cache", self.folder, *TINY], 1, "none/figures.json: No such file"),
                 (["join", "--plot", self.folder / "figures.pdf"], 2, "ends in .svg or .png")):

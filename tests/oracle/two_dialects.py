@@ -107,10 +107,10 @@ def is_our_limit(scalar, error, value, type_name):
     if is_null and re.search("NULL|nullif", scalar.query) and re.search("out of range|division by zero", error):
         return True
     # ISO intervals need a letter after each number, years a number of months after the hyphen, hours one of minutes.
-    if re.search(r"('P|[0-9]- |[0-9]:[^0-9]).* is no INTERVAL", error):
+    if re.search(r"('P|[0-9]- |[0-9]:[^0-9]).* is not a valid INTERVAL", error):
         return True
     # PostgreSQL 15 accepts spaces before the digits of an exponent.
-    if "is no DECIMAL" in error and re.search("[eE] +[-+]?[0-9]", error):
+    if "is not a valid DECIMAL" in error and re.search("[eE] +[-+]?[0-9]", error):
         return True
     # PostgreSQL 15 accepts hexadecimal floating-point numbers.
     if re.search("'[-+]?0[xX][^']*' is no (REAL|DOUBLE)", error):

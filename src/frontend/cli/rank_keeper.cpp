@@ -57,7 +57,7 @@ void RankKeeper::look() {
   if (processes_ != nullptr) {
     for (const LostRank& one : lost) restart(one);
   }
-  let_in(lost);
+  readmit(lost);
 }
 
 void RankKeeper::note_ends() {
@@ -115,7 +115,7 @@ void RankKeeper::restart(const LostRank& lost) {
   }
 }
 
-void RankKeeper::let_in(const std::vector<LostRank>& lost) {
+void RankKeeper::readmit(const std::vector<LostRank>& lost) {
   if (std::optional<int> returning = service_.membership().returning()) {
     Rank& rank = ranks_[static_cast<size_t>(*returning)];
     if (rank.waits_for_answer && !service_.membership().awaits(0)) answer(rank, lost);

@@ -52,7 +52,7 @@ class RankKeeper {
   void note_ends();
   void note_losses(const std::vector<LostRank>& lost);
   void restart(const LostRank& lost);
-  void let_in(const std::vector<LostRank>& lost);
+  void readmit(const std::vector<LostRank>& lost);
   void answer(Rank& rank, const std::vector<LostRank>& lost);
   void give_up(int rank, const std::string& why);
 
