@@ -57,8 +57,8 @@ TEST(FaultPlanTest, EveryPointHasAName) {
 TEST(FaultPlanTest, WrongTextsAreExplained) {
   EXPECT_EQ(refusal_of(""), "");
   EXPECT_EQ(refusal_of("plan_sent:2:1=delay"), "");
-  EXPECT_NE(refusal_of("nowhere=kill").find("'nowhere' is no point; there are plan_sent, "), std::string::npos);
-  EXPECT_NE(refusal_of("plan_sent=explode").find("'explode' is no action; there are kill, stop, cut"), std::string::npos);
+  EXPECT_NE(refusal_of("nowhere=kill").find("'nowhere' is not a known point; there are plan_sent, "), std::string::npos);
+  EXPECT_NE(refusal_of("plan_sent=explode").find("'explode' is not a known action; there are kill, stop, cut"), std::string::npos);
   for (const char* text : {"plan_sent", "plan_sent=kill=kill", "plan_sent:1:1:1=kill"})
     EXPECT_NE(refusal_of(text).find("POINT[:RANK][:NTH]=ACTION"), std::string::npos) << text;
   for (const char* text : {"plan_sent:x=kill", "plan_sent:-1=kill", "plan_sent:1:0=kill", "plan_sent:1:=kill"})

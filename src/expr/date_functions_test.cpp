@@ -307,12 +307,12 @@ TEST(DateFunctions, MakeDateAndTimestamp) {
   check("make_date", {integer(2013), integer(7), integer(15)}, "2013-07-15");
   check("make_date", {integer(-44), integer(3), integer(15)}, "0044-03-15 BC");
   check("make_date", {integer(2024), integer(2), integer(29)}, "2024-02-29");
-  check_error("make_date", {integer(2023), integer(2), integer(29)}, "no date");
-  check_error("make_date", {integer(0), integer(1), integer(1)}, "no date");
-  check_error("make_date", {integer(2000), integer(13), integer(1)}, "no date");
-  check_error("make_date", {whole(INT64_MAX), integer(1), integer(1)}, "no date");
+  check_error("make_date", {integer(2023), integer(2), integer(29)}, "not a valid date");
+  check_error("make_date", {integer(0), integer(1), integer(1)}, "not a valid date");
+  check_error("make_date", {integer(2000), integer(13), integer(1)}, "not a valid date");
+  check_error("make_date", {whole(INT64_MAX), integer(1), integer(1)}, "not a valid date");
   check("make_timestamp", {integer(2013), integer(7), integer(15), integer(8), integer(15), number(23.5)}, "2013-07-15 08:15:23.5");
-  check_error("make_timestamp", {integer(2013), integer(7), integer(15), integer(25), integer(15), number(23.5)}, "no time");
+  check_error("make_timestamp", {integer(2013), integer(7), integer(15), integer(25), integer(15), number(23.5)}, "not a valid time");
   check("to_timestamp", {integer(1284352323)}, "2010-09-13 04:32:03+00");
   check("to_timestamp", {number(-0.5)}, "1969-12-31 23:59:59.5+00");
   check_error("to_timestamp", {number(1e300)}, "out of range");
