@@ -22,10 +22,11 @@ namespace {
   throw PeerError(fmt::format("a plan from another rank is damaged: {}", what));
 }
 
-int64_t total_size(const ParquetTable& table) {
-  int64_t size = 0;
-  for (const TableFile& file : table.files) size += file.file->size();
-  return size;
+// Of the sizes of the files, in their order.
+uint64_t fingerprint(const ParquetTable& table) {
+  uint64_t made = table.files.size();
+  for (const TableFile& file : table.files) made = made * 1099511628211U + static_cast<uint64_t>(file.file->size());
+  return made;
 }
 
 // Makes paths absolute: other ranks may have been started in another folder.
@@ -394,7 +395,7 @@ void PlanWriter::part(const TablePtr& table) {
     for (const auto& [key, value] : listing.files[place].partitions) out_.put_text(value);
     previous = std::move(path);
   }
-  out_.put(total_size(table->files()));
+  out_.put(fingerprint(table->files()));
 }
 
 void PlanReader::part(TablePtr& table) {
@@ -433,11 +434,11 @@ void PlanReader::part(TablePtr& table) {
     FoundFile& file = listing.files.emplace_back(FoundFile{path, {}});
     for (const PartitionKey& key : listing.keys) file.partitions.emplace_back(key.name, in_.get_text());
   }
-  const auto expected = in_.get<int64_t>();
+  const auto expected = in_.get<uint64_t>();
   if (listing.files.empty()) refuse("a table has no files");
   const std::string pattern = listing.patterns.empty() ? "they" : listing.patterns[0];
   table = open_(name, std::move(listing));
-  if (total_size(table->files()) != expected)
+  if (fingerprint(table->files()) != expected)
     throw UserError(fmt::format("the files of table {} are not those that rank 0 sees; {} must be the same files for all ranks", name, pattern));
 }
 

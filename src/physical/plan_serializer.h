@@ -11,7 +11,8 @@ namespace pistachio {
 
 std::string serialize_plan(const PhysicalPlan& plan);
 
-// Opens a table of files. `listing` has the files to open, as rank 0 found them. With local_files it has only patterns, and each rank finds its own files.
+// Opens a table of files. `listing` has the files to open, as rank 0 found them; with local_files it has only patterns, and each rank finds
+// its own files.
 using TableOpener = std::function<TablePtr(const std::string& name, TableListing listing)>;
 
 // In-memory tables have no rows here: those are on the rank that planned. Throws PeerError for malformed bytes, UserError if this rank

@@ -122,7 +122,7 @@ TablePtr Session::open_table_of_files(const std::string& name, const std::vector
   auto open = [this, listing](std::vector<size_t> places) {
     return engine_.scheduler().run(open_table(scope_->storage(), listing, std::move(places)), token_);
   };
-  // Files of one rank are not those of another, so each must open its own.
+  // With local_files the files of other ranks are not in this listing.
   const bool chooses = !listing->keys.empty() && listing->files.size() > kManyFiles && !settings_.local_files &&
                        !whole_tables_.contains(patterns);
   return chooses ? Table::of_partitions(name, open({0}), open) : Table::of_files(name, open(all_places(*listing)));
@@ -159,6 +159,7 @@ void Session::execute(std::shared_ptr<const ast::Statement> statement, ResultRec
                       SteadyTime begin) {
   EngineInstance::QueryScope scope(engine_, settings_, EngineInstance::QueryScope::Use::Operators);
   notes_.clear();
+  whole_tables_.clear();
   scope_ = &scope;
   struct Forget {
     Session& session;
@@ -183,7 +184,6 @@ void Session::execute(std::shared_ptr<const ast::Statement> statement, ResultRec
 }
 
 PlannedQuery Session::plan_now(const ast::Query& query, const BindOptions& options) {
-  whole_tables_.clear();
   while (true) {
     try {
       return plan_query(query, *this, settings_, options, placement());

@@ -88,7 +88,7 @@ class Session final : private TableResolver {
   std::shared_ptr<const QueryProfile> profile_;
   // Of the statement that runs.
   EngineInstance::QueryScope* scope_ = nullptr;
-  // While planning: patterns of tables whose files are all opened before the query is bound.
+  // Patterns of tables whose files are all opened before the query is bound.
   std::set<std::vector<std::string>> whole_tables_;
   CancelToken token_;
 };

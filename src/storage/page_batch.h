@@ -60,7 +60,7 @@ struct CompressedPage {
   int64_t size = 0;         // decompressed, including the plain bytes
 };
 
-// Positions of pages count from `begin`. Many batches share a buffer: a slice of it for each would take longer to make than to decode.
+// Positions of pages count from `begin`. Thousands of batches share a buffer, and a tensor slice for each would take longer than their copy.
 struct PageBatch {
   at::Tensor bytes;  // on the device that decodes the pages
   int64_t begin = 0;  // the batch is bytes[begin, end)

@@ -5,7 +5,6 @@
 #include <parquet/file_reader.h>
 #include <parquet/metadata.h>
 
-#include <strings.h>
 #include <algorithm>
 #include <cstring>
 #include <map>
@@ -13,6 +12,7 @@
 
 #include "base/error.h"
 #include "storage/raw_statistics.h"
+#include "storage/same_name.h"
 #include "storage/schema_depth.h"
 #include "storage/thrift_compact_reader.h"
 
@@ -218,8 +218,7 @@ int ParquetFooter::find_column(std::string_view name) const {
     if (columns[i].name == name) return static_cast<int>(i);
   }
   for (size_t i = 0; i < columns.size(); ++i) {
-    if (columns[i].name.size() == name.size() && strncasecmp(columns[i].name.data(), name.data(), name.size()) == 0)
-      return static_cast<int>(i);
+    if (same_name(columns[i].name, name)) return static_cast<int>(i);
   }
   return -1;
 }

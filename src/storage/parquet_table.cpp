@@ -1,7 +1,6 @@
 #include "storage/parquet_table.h"
 
 #include <fmt/format.h>
-#include <strings.h>
 
 #include <algorithm>
 #include <iterator>
@@ -12,6 +11,7 @@
 #include "base/run_blocking.h"
 #include "base/task_group.h"
 #include "storage/open_files.h"
+#include "storage/same_name.h"
 
 namespace pistachio {
 
@@ -36,10 +36,6 @@ Task<TableFile> open_one(StorageContext& storage, const FoundFile& found, std::s
     if (storage.settings.metadata_cache) storage.metadata_cache.insert(found.path, opened.file->identity(), opened.metadata);
   }
   co_return opened;
-}
-
-bool same_name(std::string_view left, std::string_view right) {
-  return left.size() == right.size() && strncasecmp(left.data(), right.data(), left.size()) == 0;
 }
 
 // The file's metadata with these columns in nanoseconds instead of microseconds. It has its own page indexes, with bounds in

@@ -1,13 +1,13 @@
 #include "storage/table_listing.h"
 
 #include <fmt/format.h>
-#include <strings.h>
 
 #include <algorithm>
 #include <iterator>
 
 #include "base/error.h"
 #include "base/run_blocking.h"
+#include "storage/same_name.h"
 
 namespace pistachio {
 
@@ -47,9 +47,7 @@ void check_partition_keys(const std::vector<FoundFile>& files) {
 }  // namespace
 
 bool TableListing::is_key(std::string_view name) const {
-  return std::any_of(keys.begin(), keys.end(), [&](const PartitionKey& key) {
-    return key.name.size() == name.size() && strncasecmp(key.name.data(), name.data(), name.size()) == 0;
-  });
+  return std::any_of(keys.begin(), keys.end(), [&](const PartitionKey& key) { return same_name(key.name, name); });
 }
 
 ScalarValue TableListing::partition_value(size_t file, size_t key) const {

@@ -20,7 +20,7 @@ struct PartitionKey {
 
 struct TableListing {
   std::vector<std::string> patterns;
-  std::vector<FoundFile> files;     // at least one
+  std::vector<FoundFile> files;    // at least one, unless each rank finds its own (local_files)
   std::vector<PartitionKey> keys;  // the same for all files
 
   bool is_key(std::string_view name) const;  // ignoring case
