@@ -159,15 +159,19 @@ Block draw_block(Random& random, int64_t bytes) {
   Bytes elements;
   int64_t size = 0;
   const int64_t copies = uniform(random, 0, 10);  // in ten
+  // Most writers compress fragments of 64 KB each by itself.
+  const int64_t fragment_bytes = uniform(random, 0, 2) > 0 ? 65536 : std::max<int64_t>(bytes, 1);
+  const int64_t long_literals = uniform(random, 0, 1) == 0 ? 30 : 3000;  // one in so many
   while (size < bytes) {
-    if (size == 0 || uniform(random, 1, 10) > copies) {
-      const int64_t longest = uniform(random, 0, 30) == 0 ? 70000 : uniform(random, 0, 5) == 0 ? 300 : 70;
-      const int64_t length = std::min(bytes - size, uniform(random, 1, longest));
+    const int64_t begin = size / fragment_bytes * fragment_bytes, end = std::min(bytes, begin + fragment_bytes);
+    if (size == begin || uniform(random, 1, 10) > copies) {
+      const int64_t longest = uniform(random, 0, long_literals) == 0 ? 70000 : uniform(random, 0, 5) == 0 ? 300 : 70;
+      const int64_t length = std::min(end - size, uniform(random, 1, longest));
       append_literal(elements, length, random);
       size += length;
     } else {
-      const int64_t farthest = uniform(random, 0, 1) == 0 ? std::min<int64_t>(size, 70) : size;
-      const int64_t length = std::min<int64_t>(bytes - size, uniform(random, 1, 64));
+      const int64_t farthest = uniform(random, 0, 1) == 0 ? std::min<int64_t>(size - begin, 70) : size - begin;
+      const int64_t length = std::min<int64_t>(end - size, uniform(random, 1, 64));
       append_copy(elements, uniform(random, 1, farthest), length, random);
       size += length;
     }
@@ -186,7 +190,7 @@ Operation snappy_operation() {
       std::vector<int64_t> cells;
       const int64_t pages = draw.rows == 0 ? uniform(random, 0, 1) : uniform(random, 1, 5);
       for (int64_t page = 0; page < pages; ++page) {
-        Block block = draw_block(random, draw.rows / pages);
+        Block block = draw_block(random, draw.rows / pages * (uniform(random, 0, 3) == 0 ? 8 : 1));
         if (damaged && uniform(random, 0, 1) == 0) damage(random, block.bytes);
         if (damaged && uniform(random, 0, 9) == 0) block.size = std::max<int64_t>(0, block.size + uniform(random, -5, 5));
         const int64_t plain = uniform(random, 0, 2) == 0 ? uniform(random, 0, 40) : 0;

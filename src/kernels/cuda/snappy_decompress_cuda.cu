@@ -1,17 +1,18 @@
-// Snappy on the GPU: one block per page, which works through the page in batches of elements (literals and copies). Both chains of the
-// format, from tag to tag in the input and from a copy to the bytes it repeats in the output, are followed in parallel:
+// Snappy on the GPU: one block per fragment of a page, which works through it in batches of elements (literals and copies). A page whose
+// fragments turn out to depend on each other, or that is damaged, is done again by one block as a whole. Both chains of the format, from tag to tag in the input and from a copy to the bytes it repeats in the output, are followed in parallel:
 //   1. every byte of a tile of the input is read as if it were a tag, which gives the place of the next one; pointer doubling gives the
 //      places where a chain leaves its section and its group of sections, one thread hops from group to group, one thread per group from
 //      section to section, and one thread per section marks the tags that are real;
 //   2. a prefix sum over the lengths places each element in a window of the output. Every byte of the window finds its element, takes its
 //      value from a literal or points to the byte that it repeats, and pointer doubling leads it to one that came from the input or lies
 //      before the window.
-// Long literals are copied by all threads. Batches of one page follow each other, and a dictionary page has hundreds of them, so what counts
-// is the latency of a batch. nvCOMP is no alternative: its behaviour on damaged blocks is undefined.
+// Long literals are copied by all threads. Batches of one fragment follow each other, so what counts is the latency of a batch. nvCOMP is no alternative: its behaviour on damaged blocks is undefined.
 #include <cub/block/block_scan.cuh>
 
 #include "kernels/cuda/page_tile.cuh"
 #include "kernels/cuda/snappy_decompress_cuda.h"
+#include "kernels/cuda/snappy_element.cuh"
+#include "kernels/cuda/snappy_fragments_cuda.h"
 
 namespace pistachio::kernels::cuda {
 
@@ -69,39 +70,29 @@ struct BlockMemory {
   bool is_damaged;
 };
 
-struct Element {
-  uint32_t header;  // bytes of the input before those of a literal
-  uint32_t length;  // bytes that it yields
-  uint32_t offset;  // of a copy
-  bool is_literal;
-  bool is_long;  // a literal whose length follows the tag; `length` is not its length
-
-  __device__ uint32_t input_bytes() const { return header + (is_literal ? length : 0); }
+// Bytes of the output that one thread block makes.
+struct OutputRange {
+  uint32_t begin;
+  uint32_t end;
 };
 
-__device__ Element parse(const Tile& tile, uint32_t place) {
-  const uint32_t word = tile.bits32(place * 8), kind = word & 3;
-  const uint32_t length = (word >> 2 & 63) + 1;
-  switch (kind) {
-    case 0: return {1, length, 0, true, length > 60};
-    case 1: return {2, 4 + (word >> 2 & 7), (word >> 5 & 7) << 8 | (word >> 8 & 255), false, false};
-    case 2: return {3, length, word >> 8 & 0xffff, false, false};
-    default: return {5, length, tile.bits32((place + 1) * 8), false, false};
-  }
-}
-
-// Decompresses one block with all threads of a thread block.
+// Decompresses a range of a block's output with all threads of a thread block.
 class BlockDecoder {
  public:
-  __device__ BlockDecoder(const uint8_t* in, uint32_t in_size, uint8_t* out, uint32_t out_size, BlockMemory& memory)
-      : in_(in), out_(out), in_size_(in_size), out_size_(out_size), memory_(memory) {}
+  __device__ BlockDecoder(const uint8_t* in, uint32_t in_size, uint8_t* out, uint32_t out_size, OutputRange range, BlockMemory& memory)
+      : in_(in), out_(out), in_size_(in_size), out_size_(out_size), range_(range), memory_(memory) {}
 
-  // False if the block is malformed or has another size. The same in all threads.
-  __device__ bool run() {
+  // `start` is a tag at or before the range, or the beginning of the block. False if the block is malformed, has another size, or an element
+  // of the range reaches beyond it. The same in all threads.
+  __device__ bool run(SnappyStart start) {
     if (threadIdx.x == 0) memory_.is_damaged = false;
-    load_tile();
-    if (!read_size()) return false;
-    while (position_ < in_size_) {
+    position_ = start.position;
+    made_ = start.made;
+    if (position_ == 0) {
+      load_tile();
+      if (!read_size()) return false;
+    }
+    while (position_ < in_size_ && made_ < range_.end) {
       load_tile();
       find_tags();
       __syncthreads();
@@ -117,7 +108,7 @@ class BlockDecoder {
       if (position_ < in_size_ && place < tile_bytes && !copy_long_literal(place)) return false;
       __syncthreads();
     }
-    return made_ == out_size_;
+    return made_ == range_.end && (made_ < out_size_ || position_ == in_size_);
   }
 
  private:
@@ -128,7 +119,7 @@ class BlockDecoder {
     __syncthreads();
   }
 
-  __device__ Element element_at(uint32_t place) const { return parse(memory_.tile, origin_ + place); }
+  __device__ SnappyElement element_at(uint32_t place) const { return parse_snappy(memory_.tile, origin_ + place); }
 
   __device__ bool read_size() {
     uint64_t size = 0;
@@ -150,7 +141,7 @@ class BlockDecoder {
     for (uint32_t place = threadIdx.x; place < tile_bytes; place += block_threads) {
       uint32_t next = place;
       if (place < left) {
-        const Element element = element_at(place);
+        const SnappyElement element = element_at(place);
         if (!element.is_long) next = place + element.input_bytes();
       }
       chain.next[place] = static_cast<uint16_t>(next);
@@ -245,8 +236,8 @@ class BlockDecoder {
     uint32_t end = 0;
     for (uint32_t i = 0; i < thread_bytes; ++i) {
       if (!(tags >> (8 * i) & 1)) continue;
-      const Element element = element_at(begin + i);
-      if (target + element.length > window_bytes) {
+      const SnappyElement element = element_at(begin + i);
+      if (target + element.length > window_bytes || made_ + target >= range_.end) {
         atomicMin(&memory_.stop, begin + i);
         break;
       }
@@ -262,9 +253,12 @@ class BlockDecoder {
     if (threadIdx.x % warp_threads == 0) atomicMax(&memory_.produced, end);
   }
 
-  __device__ bool is_damaged(const Element& element, uint32_t place, uint32_t target) const {
+  // Or reaches beyond the range.
+  __device__ bool is_damaged(const SnappyElement& element, uint32_t place, uint32_t target) const {
     if (in_size_ - position_ - place < element.input_bytes()) return true;
-    if (out_size_ - made_ < target + element.length) return true;
+    const uint32_t begin = made_ + target, end = begin + element.length;
+    if (end > range_.end || (begin < range_.begin && end > range_.begin)) return true;
+    if (begin >= range_.begin && !element.is_literal && element.offset > begin - range_.begin) return true;
     return !element.is_literal && (element.offset == 0 || element.offset > made_ + target);
   }
 
@@ -305,10 +299,12 @@ class BlockDecoder {
 
   // Byte i of the window belongs to the element at `place` of the tile, which begins at byte `start`.
   __device__ void place_byte(uint32_t i, uint32_t start, uint32_t place) {
-    const Element element = element_at(place);
+    const SnappyElement element = element_at(place);
     uint32_t done = i - start;
     uint32_t repeated = i;
-    if (element.is_literal) {
+    if (made_ + i < range_.begin) {
+      // Not stored, and no byte of the range refers to it.
+    } else if (element.is_literal) {
       memory_.window[i] = memory_.tile.byte(origin_ + place + 1 + done);
     } else {
       if (done >= element.offset) done %= element.offset;  // a copy may reach its own bytes: it repeats the last `offset` bytes
@@ -363,7 +359,7 @@ class BlockDecoder {
 #pragma unroll
       for (uint32_t k = 0; k < at_once; ++k) {
         const uint32_t i = first + k * block_threads;
-        if (i < produced) target[i] = bytes[k];
+        if (i < produced && made_ + i >= range_.begin) target[i] = bytes[k];
       }
     }
     __syncthreads();
@@ -371,15 +367,17 @@ class BlockDecoder {
 
   // The batch ended at `place` of the tile, either because the window was full or at a long literal. Afterwards position_ is past the latter.
   __device__ bool copy_long_literal(uint32_t place) {
-    const Element tag = element_at(place);
-    if (!tag.is_long) return true;
+    const SnappyElement tag = element_at(place);
+    if (!tag.is_long || made_ >= range_.end) return true;
     const uint32_t length_bytes = tag.length - 60, left = in_size_ - position_;
-    const uint32_t bits = memory_.tile.bits32((origin_ + place + 1) * 8);
-    const uint32_t last = length_bytes == 4 ? bits : bits & ((1u << (8 * length_bytes)) - 1);
-    if (left <= 1 + length_bytes || left - 1 - length_bytes <= last || out_size_ - made_ <= last) return false;
+    const uint32_t last = long_literal_last(memory_.tile, origin_ + place, length_bytes);
+    if (left <= 1 + length_bytes || left - 1 - length_bytes <= last || range_.end - made_ <= last) return false;
+    if (made_ < range_.begin && range_.begin - made_ <= last) return false;
     position_ += 1 + length_bytes;
+    if (made_ >= range_.begin) {
 #pragma unroll 8
-    for (uint32_t i = threadIdx.x; i <= last; i += block_threads) out_[made_ + i] = in_[position_ + i];
+      for (uint32_t i = threadIdx.x; i <= last; i += block_threads) out_[made_ + i] = in_[position_ + i];
+    }
     position_ += last + 1;
     made_ += last + 1;
     return true;
@@ -388,30 +386,62 @@ class BlockDecoder {
   const uint8_t* in_;
   uint8_t* out_;
   uint32_t in_size_, out_size_;
+  OutputRange range_;
   BlockMemory& memory_;
   uint32_t origin_ = 0;    // of position_ in the tile
   uint32_t position_ = 0;  // of the next tag
   uint32_t made_ = 0;      // bytes of the output so far
 };
 
+__device__ bool is_plain(const SnappyPage& page) {
+  return page.plain == page.bytes && page.plain == page.size;
+}
+
+__device__ bool decompress_range(const uint8_t* bytes, const SnappyPage& page, OutputRange range, SnappyStart start, uint8_t* out,
+                                 BlockMemory& memory) {
+  BlockDecoder decoder(bytes + page.begin + page.plain, page.bytes - page.plain, out + page.target + page.plain, page.size - page.plain,
+                       range, memory);
+  return decoder.run(start);
+}
+
 __global__ void __launch_bounds__(block_threads)
-    decompress_kernel(const uint8_t* bytes, const SnappyPage* pages, uint8_t* out, unsigned long long* first_damaged) {
+    decompress_fragments_kernel(const uint8_t* bytes, const SnappyPage* pages, const SnappyFragment* fragments, const SnappyStart* starts,
+                                uint32_t* redo, uint8_t* out) {
+  __shared__ BlockMemory memory;
+  const SnappyFragment fragment = fragments[blockIdx.x];
+  const SnappyPage page = pages[fragment.page];
+  if (fragment.number == 0) {
+    for (uint32_t i = threadIdx.x; i < page.plain; i += block_threads) out[page.target + i] = bytes[page.begin + i];
+  }
+  // Other blocks may set it: one thread reads it for all.
+  if (__syncthreads_or(threadIdx.x == 0 && (is_plain(page) || redo[fragment.page] != 0))) return;
+  const uint32_t begin = fragment.number * kSnappyFragmentBytes;
+  const OutputRange range{begin, min(begin + kSnappyFragmentBytes, page.size - page.plain)};
+  const SnappyStart start = starts[page.first_fragment + fragment.number];
+  if (!decompress_range(bytes, page, range, start, out, memory) && threadIdx.x == 0) redo[fragment.page] = 1;
+}
+
+__global__ void __launch_bounds__(block_threads) decompress_pages_kernel(const uint8_t* bytes, const SnappyPage* pages, const uint32_t* redo,
+                                                                         uint8_t* out, unsigned long long* first_damaged) {
+  if (redo[blockIdx.x] == 0) return;
   __shared__ BlockMemory memory;
   const SnappyPage page = pages[blockIdx.x];
-  const uint8_t* source = bytes + page.begin;
-  uint8_t* target = out + page.target;
-  for (uint32_t i = threadIdx.x; i < page.plain; i += block_threads) target[i] = source[i];
-  if (page.plain == page.bytes && page.plain == page.size) return;
-  BlockDecoder decoder(source + page.plain, page.bytes - page.plain, target + page.plain, page.size - page.plain, memory);
-  if (!decoder.run() && threadIdx.x == 0) atomicMax(first_damaged, ~static_cast<unsigned long long>(page.page));
+  if (!decompress_range(bytes, page, {0, page.size - page.plain}, {0, 0}, out, memory) && threadIdx.x == 0)
+    atomicMax(first_damaged, ~static_cast<unsigned long long>(page.page));
 }
 
 }  // namespace
 
-cudaError_t decompress_snappy(const uint8_t* bytes, const SnappyPage* pages, int64_t page_count, uint8_t* out,
-                              unsigned long long* first_damaged, cudaStream_t stream) {
-  if (page_count == 0) return cudaSuccess;
-  decompress_kernel<<<static_cast<unsigned>(page_count), block_threads, 0, stream>>>(bytes, pages, out, first_damaged);
+cudaError_t decompress_snappy(const uint8_t* bytes, const SnappyBatch& batch, uint8_t* out, unsigned long long* first_damaged,
+                              cudaStream_t stream) {
+  if (batch.page_count == 0) return cudaSuccess;
+  const cudaError_t found = find_snappy_fragments(bytes, batch.pages, batch.page_count, batch.tiles, batch.tile_count, batch.hops,
+                                                  batch.starts, batch.redo, stream);
+  if (found != cudaSuccess) return found;
+  decompress_fragments_kernel<<<static_cast<unsigned>(batch.fragment_count), block_threads, 0, stream>>>(
+      bytes, batch.pages, batch.fragments, batch.starts, batch.redo, out);
+  decompress_pages_kernel<<<static_cast<unsigned>(batch.page_count), block_threads, 0, stream>>>(bytes, batch.pages, batch.redo, out,
+                                                                                                first_damaged);
   return cudaGetLastError();
 }
 

@@ -1,0 +1,167 @@
+// Two kernels. The first looks at every tile of the input by itself: if a chain of tags entered at one of its first bytes, where would it
+// leave? The second follows the chain of each page from tile to tile by these answers, which takes a load per tile, and notes where it
+// stood before each fragment.
+#include "kernels/cuda/page_tile.cuh"
+#include "kernels/cuda/snappy_element.cuh"
+#include "kernels/cuda/snappy_fragments_cuda.h"
+
+namespace pistachio::kernels::cuda {
+
+namespace {
+
+constexpr uint32_t block_threads = 512;
+constexpr uint32_t warp_threads = 32;
+constexpr uint32_t thread_bytes = kSnappyTileBytes / block_threads;
+constexpr uint32_t section_bytes = 64;
+constexpr uint32_t section_rounds = 5;  // of pointer doubling: an element takes at least two bytes
+constexpr uint32_t most_walked = 64;    // elements, for a chain that enters a tile behind its entries
+constexpr uint32_t nowhere = 0xffffffff;
+
+using Tile = PageTile<(kSnappyTileBytes + 5 + 16 + 15) / 16 * 16>;
+
+__device__ const uint8_t* block_of(const uint8_t* bytes, const SnappyPage& page) {
+  return bytes + page.begin + page.plain;
+}
+
+// The element at `place` of the tile, which lies at `position` of the block: where the next one is, and what it yields.
+__device__ SnappyHop step(const Tile& tile, uint32_t place, uint32_t position, uint32_t in_size) {
+  if (position >= in_size) return {nowhere, 0};
+  const SnappyElement element = parse_snappy(tile, place);
+  if (!element.is_long) return {position + element.input_bytes(), element.length};
+  const uint32_t length_bytes = element.length - 60;
+  const uint32_t last = long_literal_last(tile, place, length_bytes);
+  if (last >= in_size) return {nowhere, 0};
+  return {position + 1 + length_bytes + last + 1, last + 1};
+}
+
+struct IndexMemory {
+  Tile tile;
+  SnappyHop hops[kSnappyTileBytes];  // out of the section, in the end
+};
+
+__global__ void __launch_bounds__(block_threads)
+    index_tiles_kernel(const uint8_t* bytes, const SnappyPage* pages, const SnappyTile* tiles, SnappyHop* hops) {
+  __shared__ IndexMemory memory;
+  const SnappyTile tile = tiles[blockIdx.x];
+  const SnappyPage page = pages[tile.page];
+  const uint32_t in_size = page.bytes - page.plain, begin = tile.number * kSnappyTileBytes;
+  const TileWindow window = memory.tile.load(block_of(bytes, page), in_size, begin);
+  const uint32_t origin = static_cast<uint32_t>(begin - window.origin);
+  __syncthreads();
+  // A warp has consecutive places, which are whole sections.
+  const auto place_of = [](uint32_t i) {
+    return threadIdx.x / warp_threads * (warp_threads * thread_bytes) + i * warp_threads + threadIdx.x % warp_threads;
+  };
+  SnappyHop own[thread_bytes];
+#pragma unroll
+  for (uint32_t i = 0; i < thread_bytes; ++i) {
+    own[i] = step(memory.tile, origin + place_of(i), begin + place_of(i), in_size);
+    memory.hops[place_of(i)] = own[i];
+  }
+  __syncwarp();
+  for (uint32_t round = 0; round < section_rounds; ++round) {
+#pragma unroll
+    for (uint32_t i = 0; i < thread_bytes; ++i) {
+      const uint32_t later = own[i].position - begin;  // huge if nowhere, or in a later tile
+      if (later / section_bytes != place_of(i) / section_bytes) continue;
+      const SnappyHop next = memory.hops[later];
+      own[i] = {next.position, own[i].made + next.made};
+    }
+    __syncwarp();
+#pragma unroll
+    for (uint32_t i = 0; i < thread_bytes; ++i) memory.hops[place_of(i)] = own[i];
+    __syncwarp();
+  }
+  __syncthreads();
+  if (threadIdx.x >= kSnappyTileEntries) return;
+  SnappyHop entry{begin + threadIdx.x, 0};
+  const uint32_t end = min(begin + kSnappyTileBytes, in_size);
+  while (entry.position < end) {
+    const SnappyHop next = memory.hops[entry.position - begin];
+    entry = {next.position, entry.made + next.made};
+  }
+  hops[static_cast<int64_t>(blockIdx.x) * kSnappyTileEntries + threadIdx.x] = entry;
+}
+
+// Follows the tags of a page in global memory. Slow, for a few elements.
+class TagWalk {
+ public:
+  __device__ TagWalk(const uint8_t* in, uint32_t in_size) : in_(in), in_size_(in_size) {}
+
+  // Past the size in front of the tags; nowhere if it is malformed.
+  __device__ uint32_t first_tag() const {
+    for (uint32_t byte = 0; byte < 5 && byte < in_size_; ++byte) {
+      if (in_[byte] < 128) return byte + 1;
+    }
+    return nowhere;
+  }
+
+  // From the tag at `position` to the first one at or behind `end`; nowhere if there are too many in between.
+  __device__ SnappyHop walk(uint32_t position, uint32_t end) const {
+    SnappyHop hop{position, 0};
+    for (uint32_t walked = 0; hop.position < end; ++walked) {
+      if (walked == most_walked || in_size_ - hop.position < 5) return {nowhere, 0};
+      const uint32_t tag = in_[hop.position], kind = tag & 3;
+      uint32_t length = (tag >> 2) + 1, header = kind == 3 ? 5 : kind + 1, literal = 0;
+      if (kind == 1) length = 4 + (tag >> 2 & 7);
+      if (kind == 0) {
+        if (length > 60) {
+          header = length - 59;
+          length = 0;
+          for (uint32_t byte = 1; byte < header; ++byte) length |= in_[hop.position + byte] << (8 * (byte - 1));
+          if (length >= in_size_) return {nowhere, 0};
+          ++length;
+        }
+        literal = length;
+      }
+      hop = {hop.position + header + literal, hop.made + length};
+    }
+    return hop;
+  }
+
+ private:
+  const uint8_t* in_;
+  uint32_t in_size_;
+};
+
+// One thread per page.
+__global__ void chain_tiles_kernel(const uint8_t* bytes, const SnappyPage* pages, int64_t page_count, const SnappyHop* hops,
+                                   SnappyStart* starts, uint32_t* redo) {
+  const int64_t index = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  if (index >= page_count) return;
+  const SnappyPage page = pages[index];
+  const uint32_t out_size = page.size - page.plain, in_size = page.bytes - page.plain;
+  starts[page.first_fragment] = {0, 0};
+  if (out_size <= kSnappyFragmentBytes) return;
+  const uint32_t fragments = (out_size - 1) / kSnappyFragmentBytes + 1;
+  const TagWalk tags(block_of(bytes, page), in_size);
+  SnappyStart here{tags.first_tag(), 0};
+  uint32_t next_fragment = 1;
+  while (next_fragment < fragments) {
+    if (here.position >= in_size) {  // also if nowhere
+      redo[index] = 1;
+      return;
+    }
+    const uint32_t tile = here.position / kSnappyTileBytes, entry = here.position % kSnappyTileBytes;
+    const SnappyHop hop = entry < kSnappyTileEntries ? hops[static_cast<int64_t>(page.first_tile + tile) * kSnappyTileEntries + entry]
+                                                     : tags.walk(here.position, min((tile + 1) * kSnappyTileBytes, in_size));
+    const uint32_t made = here.made + hop.made;
+    for (; next_fragment < fragments && made > next_fragment * kSnappyFragmentBytes; ++next_fragment)
+      starts[page.first_fragment + next_fragment] = here;
+    here = {hop.position, made};
+  }
+}
+
+}  // namespace
+
+cudaError_t find_snappy_fragments(const uint8_t* bytes, const SnappyPage* pages, int64_t page_count, const SnappyTile* tiles,
+                                  int64_t tile_count, SnappyHop* hops, SnappyStart* starts, uint32_t* redo, cudaStream_t stream) {
+  constexpr int64_t chain_threads = 32;
+  if (page_count == 0) return cudaSuccess;
+  if (tile_count > 0) index_tiles_kernel<<<static_cast<unsigned>(tile_count), block_threads, 0, stream>>>(bytes, pages, tiles, hops);
+  const int64_t blocks = (page_count + chain_threads - 1) / chain_threads;
+  chain_tiles_kernel<<<static_cast<unsigned>(blocks), chain_threads, 0, stream>>>(bytes, pages, page_count, hops, starts, redo);
+  return cudaGetLastError();
+}
+
+}  // namespace pistachio::kernels::cuda
