@@ -2,13 +2,14 @@
 
 #include <ATen/ATen.h>
 
+#include "kernels/ops/host_memory.h"
+
 namespace pistachio {
 
-// Copies to a GPU go through pinned memory, which torch caches and reuses: a copy from pageable memory has an eighth of the bandwidth and
-// blocks the thread until it is done.
+// Not by to(): a copy from pageable memory has an eighth of the bandwidth and blocks the thread until it is done.
 at::Tensor copied_to(const at::Tensor& tensor, at::Device device) {
   if (!tensor.defined()) return tensor;
-  if (tensor.is_cpu() && device.is_cuda()) return tensor.pin_memory().to(device, /*non_blocking=*/true);
+  if (tensor.is_cpu() && device.is_cuda()) return kernels::upload(tensor.contiguous(), device);
   return tensor.to(device);
 }
 

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "base/check.h"
+#include "columns/device_copy.h"
 #include "columns/row_selection.h"
 
 namespace pistachio {
@@ -54,11 +55,11 @@ Column repeat_value(const ScalarValue& value, int64_t rows, at::Device device) {
   if (value.is_text()) {
     at::Tensor bytes = at::empty({static_cast<int64_t>(value.text.size())}, at::kByte);
     if (!value.text.empty()) std::memcpy(bytes.mutable_data_ptr<uint8_t>(), value.text.data(), value.text.size());
-    return Column::text(value.type, bytes.to(device), at::zeros({rows}, places), at::full({rows}, bytes.numel(), places));
+    return Column::text(value.type, copied_to(bytes, device), at::zeros({rows}, places), at::full({rows}, bytes.numel(), places));
   }
   at::Tensor one = value.type.is_wide() ? at::empty({1, 2}, at::kLong) : at::empty({1}, value.type.scalar_type());
   store(value, one, 0);
-  one = one.to(device);
+  one = copied_to(one, device);
   if (rows != 1) one = (value.type.is_wide() ? one.expand({rows, 2}) : one.expand({rows})).contiguous();
   return Column::fixed(value.type, std::move(one));
 }

@@ -2,6 +2,8 @@
 
 #include <ATen/ATen.h>
 
+#include "columns/device_copy.h"
+
 namespace pistachio {
 
 namespace {
@@ -30,7 +32,7 @@ at::Tensor wide_to_double(const at::Tensor& words) {
 }
 
 at::Tensor wide_constant(Int128 value, at::Device device) {
-  return at::tensor({static_cast<int64_t>(value), static_cast<int64_t>(value >> 64)}, at::kLong).view({1, 2}).to(device);
+  return copied_to(at::tensor({static_cast<int64_t>(value), static_cast<int64_t>(value >> 64)}, at::kLong).view({1, 2}), device);
 }
 
 }  // namespace pistachio

@@ -10,6 +10,7 @@
 #include "kernels/ops/compress.h"
 #include "kernels/ops/dictionary_gather.h"
 #include "kernels/ops/hash64.h"
+#include "kernels/ops/host_memory.h"
 #include "kernels/ops/magnitude_below.h"
 #include "kernels/ops/spread.h"
 #include "kernels/ops/summarize.h"
@@ -51,6 +52,31 @@ Call draw_spread(Draw& draw) {
 Call draw_compress(Draw& draw) {
   const at::Tensor values = random_values(draw, draw.rows, true), mask = random_mask(draw, draw.rows);
   return [=]() -> std::vector<at::Tensor> { return {compress(values, mask), at::tensor({count_true(mask)}, at::kLong)}; };
+}
+
+// Sizes around those at which an upload changes its way.
+Call draw_upload(Draw& draw) {
+  const int64_t bytes = uniform(draw.random, 0, 4) == 0 ? kSmallUpload + uniform(draw.random, -1, 1) : draw.rows;
+  const at::Tensor host = at::randint(256, {bytes}, at::kByte);
+  return [host, device = draw.device]() -> std::vector<at::Tensor> { return {upload(host, device)}; };
+}
+
+Call draw_upload_ranges(Draw& draw) {
+  const at::Tensor host = at::randint(256, {draw.rows + 1}, at::kByte);
+  std::vector<int64_t> copies;
+  int64_t target = 0;
+  for (int64_t begin = 0; begin < draw.rows;) {
+    const int64_t bytes = uniform(draw.random, 0, draw.rows - begin);
+    copies.insert(copies.end(), {reinterpret_cast<intptr_t>(host.const_data_ptr<uint8_t>() + begin), bytes, target});
+    target += bytes;
+    begin += bytes + uniform(draw.random, 1, 5);
+  }
+  const at::Tensor table = at::tensor(copies, at::kLong).view({static_cast<int64_t>(copies.size() / 3), 3});
+  return [=, device = draw.device]() -> std::vector<at::Tensor> {
+    const at::Tensor out = at::zeros({target}, at::TensorOptions(at::kByte).device(device));
+    upload_ranges(out, table);
+    return {out, host.slice(0, 0, 1)};  // keeps `host` alive
+  };
 }
 
 // Mostly small numbers, so that some calls do not overflow; the others must end in the same error. Divisors include zero.
@@ -177,7 +203,9 @@ std::vector<Operation> value_operations() {
           {"summarize_rounded", draw_summarize_rounded, {}},
           {"summarize_dictionary", draw_summarize_dictionary, {}},
           {"hash64", draw_hash, {}},
-          {"magnitude_below", draw_magnitude, {}}};
+          {"magnitude_below", draw_magnitude, {}},
+          {"upload", draw_upload, {}},
+          {"upload_ranges", draw_upload_ranges, {}}};
 }
 
 }  // namespace pistachio::kernels::kernel_cases

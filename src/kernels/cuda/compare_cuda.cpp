@@ -5,10 +5,10 @@
 #include <torch/library.h>
 
 #include <algorithm>
-#include <cstring>
 #include <string_view>
 
 #include "kernels/cuda/kernel_call.h"
+#include "kernels/cuda/pinned_upload.h"
 #include "kernels/cuda/text_column.h"
 
 namespace pistachio::kernels::cuda {
@@ -55,11 +55,11 @@ uint64_t text_key(std::string_view text, size_t offset) {
   return key;
 }
 
-// Through torch's cached pinned memory, which is not reused before the copy has finished.
 at::Tensor copy_to_device(std::string_view text, at::Device device) {
-  const at::Tensor pinned = at::empty({static_cast<int64_t>(text.size())}, at::TensorOptions(at::kByte).pinned_memory(true));
-  std::memcpy(pinned.mutable_data_ptr(), text.data(), text.size());
-  return pinned.to(device, /*non_blocking=*/true);
+  const auto bytes = static_cast<int64_t>(text.size());
+  at::Tensor copy = at::empty({bytes}, at::TensorOptions(at::kByte).device(device));
+  upload_to(copy, text.data(), bytes);
+  return copy;
 }
 
 at::Tensor compare_text_constant(const at::Tensor& bytes, const at::Tensor& begins, const at::Tensor& ends, int64_t comparison,

@@ -3,9 +3,8 @@
 #include <ATen/ATen.h>
 #include <fmt/format.h>
 
-#include <cstring>
-
 #include "base/check.h"
+#include "kernels/cuda/pinned_upload.h"
 
 namespace pistachio::kernels::cuda {
 
@@ -71,10 +70,9 @@ void check_launch(cudaError_t error) {
 }
 
 at::Tensor upload_bytes(const void* source, int64_t bytes) {
-  at::Tensor pinned = at::empty({bytes}, at::TensorOptions(at::kByte).pinned_memory(true));
-  if (bytes > 0) std::memcpy(pinned.mutable_data_ptr(), source, static_cast<size_t>(bytes));
-  // torch's host allocator does not reuse the pinned block before the copy has finished.
-  return pinned.to(on_current_device(at::kByte), /*non_blocking=*/true);
+  at::Tensor copy = at::empty({bytes}, on_current_device(at::kByte));
+  upload_to(copy, source, bytes);
+  return copy;
 }
 
 }  // namespace pistachio::kernels::cuda

@@ -1,0 +1,37 @@
+// Reference bodies of the host memory operations: nothing is registered, and ranges are copied as ordinary tensors.
+#include <ATen/ATen.h>
+#include <torch/library.h>
+
+namespace pistachio::kernels::composite {
+
+namespace {
+
+bool register_host_memory(const at::Tensor&, int64_t, int64_t) {
+  return true;
+}
+
+void unregister_host_memory(const at::Tensor&, int64_t) {}
+
+at::Tensor upload(const at::Tensor& like, const at::Tensor& host) {
+  return host.to(like.device(), /*non_blocking=*/false, /*copy=*/true);
+}
+
+void upload_ranges(const at::Tensor& target, const at::Tensor& copies) {
+  auto rows = copies.accessor<int64_t, 2>();
+  for (int64_t copy = 0; copy < rows.size(0); ++copy) {
+    const int64_t bytes = rows[copy][1];
+    const at::Tensor source = at::from_blob(reinterpret_cast<void*>(static_cast<intptr_t>(rows[copy][0])), {bytes}, at::kByte);
+    target.narrow(0, rows[copy][2], bytes).copy_(source);
+  }
+}
+
+}  // namespace
+
+TORCH_LIBRARY_IMPL(pistachio, CompositeExplicitAutograd, library) {
+  library.impl("register_host_memory", TORCH_FN(register_host_memory));
+  library.impl("unregister_host_memory", TORCH_FN(unregister_host_memory));
+  library.impl("upload", TORCH_FN(upload));
+  library.impl("upload_ranges", TORCH_FN(upload_ranges));
+}
+
+}  // namespace pistachio::kernels::composite

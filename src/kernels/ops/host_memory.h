@@ -1,0 +1,26 @@
+// Copies from host memory to a device, by address: for memory that no tensor owns, such as the page cache behind a mapped file. Registered
+// memory is copied at the full speed of the bus and without the CPU. On the CPU as device, registering does nothing and copies are memcpy.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+
+namespace pistachio::kernels {
+
+// Registers [address, address + bytes), aligned to pages and readable, for copies to `device`. False if the driver refuses: copies are right
+// but slow then. Takes about 40 ms per GB: call it on a blocking thread.
+bool register_host_memory(at::Device device, const void* address, int64_t bytes);
+// Waits for the device, since copies from the range may be under way.
+void unregister_host_memory(at::Device device, const void* address);
+
+// A copy of a contiguous host tensor on the device. Does not wait. Copies of up to kSmallUpload bytes do not queue behind large ones of other
+// streams, as those of the copy engine do: decoding a chunk would otherwise wait until the next chunks have arrived.
+at::Tensor upload(const at::Tensor& host, at::Device device);
+constexpr int64_t kSmallUpload = 1 << 20;
+
+// Enqueues copies on the current stream and does not wait. `copies` is int64 CPU [n, 3], rows {address, bytes, offset in target}; `target` is
+// uint8 [..]. A copy must not cross the boundary of two registered ranges, and the memory must stay until the copies are done.
+void upload_ranges(const at::Tensor& target, const at::Tensor& copies);
+
+}  // namespace pistachio::kernels
