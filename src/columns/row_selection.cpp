@@ -29,17 +29,26 @@ at::Tensor both_valid(const at::Tensor& left, const at::Tensor& right) {
 }
 
 Column select_rows(const Column& column, const at::Tensor& mask) {
-  at::Tensor validity = column.has_validity() ? kernels::compress(column.validity(), mask) : at::Tensor();
+  return select_rows(column, mask, kernels::count_true(mask));
+}
+
+Column select_rows(const Column& column, const at::Tensor& mask, int64_t selected) {
+  if (selected == column.rows()) return column;
+  at::Tensor validity = column.has_validity() ? kernels::compress(column.validity(), mask, selected) : at::Tensor();
   return map_rows(
-      column, [&](const at::Tensor& tensor) { return kernels::compress(tensor, mask); }, std::move(validity));
+      column, [&](const at::Tensor& tensor) { return kernels::compress(tensor, mask, selected); }, std::move(validity));
 }
 
 Chunk select_rows(const Chunk& chunk, const at::Tensor& mask) {
+  return select_rows(chunk, mask, kernels::count_true(mask));
+}
+
+Chunk select_rows(const Chunk& chunk, const at::Tensor& mask, int64_t selected) {
+  if (selected == chunk.rows()) return chunk;
   std::vector<Column> columns;
   columns.reserve(chunk.column_count());
-  for (const Column& column : chunk.columns()) columns.push_back(select_rows(column, mask));
-  int64_t rows = columns.empty() ? kernels::count_true(mask) : columns[0].rows();
-  return Chunk(std::move(columns), rows, chunk.device());
+  for (const Column& column : chunk.columns()) columns.push_back(select_rows(column, mask, selected));
+  return Chunk(std::move(columns), selected, chunk.device());
 }
 
 Column spread_rows(const Column& dense, const at::Tensor& validity) {

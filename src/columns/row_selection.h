@@ -7,9 +7,11 @@
 
 namespace pistachio {
 
-// Rows whose mask (bool) is true.
+// Rows whose mask (bool) is true; `selected` is their number, if it is known.
 Column select_rows(const Column& column, const at::Tensor& mask);
+Column select_rows(const Column& column, const at::Tensor& mask, int64_t selected);
 Chunk select_rows(const Chunk& chunk, const at::Tensor& mask);
+Chunk select_rows(const Chunk& chunk, const at::Tensor& mask, int64_t selected);
 
 // `dense` has one value per true element of `validity`; returns a column of validity's length, NULL where false.
 Column spread_rows(const Column& dense, const at::Tensor& validity);

@@ -32,7 +32,7 @@ class ExpressionEvaluator::Frame {
   const Column& column(size_t position) {
     if (parent_ == nullptr) return chunk_->column(position);
     auto found = selected_.find(position);
-    if (found == selected_.end()) found = selected_.emplace(position, select_rows(parent_->column(position), mask_)).first;
+    if (found == selected_.end()) found = selected_.emplace(position, select_rows(parent_->column(position), mask_, rows_)).first;
     return found->second;
   }
 

@@ -169,7 +169,7 @@ Chunk JoinFilter::passing(const Chunk& chunk, const std::vector<size_t>& places)
   int64_t passed = kernels::count_true(mask);
   tested_ += chunk.rows();
   passed_ += passed;
-  return passed == chunk.rows() ? chunk : select_rows(chunk, mask);
+  return select_rows(chunk, mask, passed);
 }
 
 }  // namespace pistachio

@@ -97,7 +97,7 @@ class SpreadBuildRouter final : public RowRouter {
     auto own = static_cast<size_t>(context_.exchanges->rank());
     if (spread_.is_needed()) {
       at::Tensor for_all = of_all_.index_select(0, buckets_of(routing_hashes(keys_.evaluate(chunk, token))));
-      if (kernels::count_true(for_all) > 0) parts.assign(parts.size(), select_rows(chunk, for_all));
+      if (const int64_t selected = kernels::count_true(for_all); selected > 0) parts.assign(parts.size(), select_rows(chunk, for_all, selected));
     }
     parts[own] = chunk;
     return parts;

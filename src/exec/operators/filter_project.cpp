@@ -17,8 +17,7 @@ Task<void> FilterOperator::produce(RunContext& context, ChunkSink& sink) {
   TransformSink filter(metrics_, sink, [this, &task](Chunk chunk) {
     at::Tensor mask = condition_.evaluate_condition(chunk, task.token);
     int64_t count = kernels::count_true(mask);
-    if (count == chunk.rows()) return chunk;
-    return count == 0 ? Chunk() : select_rows(chunk, mask);
+    return count == 0 ? Chunk() : select_rows(chunk, mask, count);
   });
   Task<void> producing = input_->produce(context, filter);
   co_await producing;

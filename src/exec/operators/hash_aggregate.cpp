@@ -144,16 +144,17 @@ class HashAggregateOperator::Lane {
         continue;
       }
       at::Tensor mask = inputs.filter[i] >= 0 ? truth(columns[static_cast<size_t>(inputs.filter[i])]) : at::Tensor();
-      at::Tensor own_ids = mask.defined() ? kernels::compress(ids, mask) : ids;
+      const int64_t selected = mask.defined() ? kernels::count_true(mask) : ids.numel();
+      at::Tensor own_ids = mask.defined() ? kernels::compress(ids, mask, selected) : ids;
       if (inputs.argument[i] < 0) {
         states_[i]->update(own_ids, nullptr);
         continue;
       }
       Column argument = columns[static_cast<size_t>(inputs.argument[i])];
-      if (mask.defined()) argument = select_rows(argument, mask);
+      if (mask.defined()) argument = select_rows(argument, mask, selected);
       if (distinct_[i] != nullptr) {
         std::vector<Column> rows;
-        for (const Column& key : key_columns) rows.push_back(mask.defined() ? select_rows(key, mask) : key);
+        for (const Column& key : key_columns) rows.push_back(mask.defined() ? select_rows(key, mask, selected) : key);
         rows.push_back(argument);
         distinct_[i]->assign(rows, argument.rows(), token);
       } else {

@@ -241,9 +241,9 @@ class JoinOperator::Probe final : public ChunkSink {
 
   // Left rows that pass by themselves; the places of the right side are empty.
   std::vector<Column> left_columns(const Chunk& chunk, const at::Tensor& mask) {
+    const int64_t selected = mask.defined() ? kernels::count_true(mask) : chunk.rows();
     std::vector<Column> columns;
-    for (size_t place : owner_.left_places_)
-      columns.push_back(mask.defined() ? select_rows(chunk.column(place), mask) : chunk.column(place));
+    for (size_t place : owner_.left_places_) columns.push_back(select_rows(chunk.column(place), mask, selected));
     return columns;
   }
 
@@ -341,8 +341,9 @@ class JoinOperator::HelpingProbe final : public ChunkSink, public BucketHelp::Jo
     at::Tensor table = tables.of_bucket.index_select(0, buckets_of(routing_hashes(probe_keys_.evaluate(chunk, task.token))));
     for (size_t i = 0; i < tables.probes.size(); ++i) {
       at::Tensor mask = table.eq(static_cast<int64_t>(i));
-      if (kernels::count_true(mask) == 0) continue;
-      Task<void> probing = tables.probes[i]->consume(lane, select_rows(chunk, mask));
+      const int64_t selected = kernels::count_true(mask);
+      if (selected == 0) continue;
+      Task<void> probing = tables.probes[i]->consume(lane, select_rows(chunk, mask, selected));
       co_await probing;
     }
   }
@@ -365,7 +366,7 @@ class JoinOperator::HelpingProbe final : public ChunkSink, public BucketHelp::Jo
       if (rows == 0) continue;
       found_rows += rows;
       if (found_rows > kMostToldRows) return std::nullopt;
-      Chunk selected = select_rows(part, mask);
+      Chunk selected = select_rows(part, mask, rows);
       std::vector<Column> columns;  // without the texts of other rows
       for (const Column& column : selected.columns()) columns.push_back(own_column(column));
       found.emplace_back(std::move(columns), rows, part.device());

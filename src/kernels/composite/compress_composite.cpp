@@ -6,7 +6,7 @@ namespace pistachio::kernels::composite {
 
 namespace {
 
-at::Tensor compress(const at::Tensor& values, const at::Tensor& mask) {
+at::Tensor compress(const at::Tensor& values, const at::Tensor& mask, int64_t) {
   return values.index({mask});
 }
 

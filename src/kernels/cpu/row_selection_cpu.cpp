@@ -25,9 +25,7 @@ int64_t count_true(const at::Tensor& mask) {
   return count_true_bytes(mask_bytes(mask), mask.numel());
 }
 
-at::Tensor compress(const at::Tensor& values, const at::Tensor& mask) {
-  const int64_t selected = count_true(mask);
-  if (selected == mask.numel()) return values;
+at::Tensor compress(const at::Tensor& values, const at::Tensor& mask, int64_t selected) {
   at::Tensor kept = empty_rows(values, selected);
   compress_values(values.const_data_ptr(), bytes_of_a_row(values), mask_bytes(mask), mask.numel(), selected, kept.mutable_data_ptr());
   return kept;

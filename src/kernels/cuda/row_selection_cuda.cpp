@@ -1,4 +1,4 @@
-// CUDA bodies of compress and count_true, on torch's current stream. Both synchronize once: the host needs the number of selected rows.
+// CUDA bodies of compress and count_true, on torch's current stream. The latter synchronizes, the former does not.
 #include "kernels/cuda/row_selection_cuda.h"
 
 #include <torch/library.h>
@@ -10,18 +10,9 @@ namespace pistachio::kernels::cuda {
 
 namespace {
 
-int64_t wait_for_count(const at::Tensor& mask, ScratchMemory& scratch, cudaStream_t stream) {
-  if (mask.numel() == 0) return 0;
-  int64_t count = 0;
-  read_back(count_flags(mask.const_data_ptr<bool>(), mask.numel(), scratch, stream), 1, &count, stream);
-  return count;
-}
-
-at::Tensor compress(const at::Tensor& values, const at::Tensor& mask) {
+at::Tensor compress(const at::Tensor& values, const at::Tensor& mask, int64_t selected) {
   const KernelCall call(values);
   ScratchMemory scratch;
-  const int64_t selected = wait_for_count(mask, scratch, call.stream());
-  if (selected == values.size(0)) return values;
   at::Tensor kept = empty_like_rows(values, selected);
   if (selected == 0) return kept;
   select_values(value_kind_of(values), values.const_data_ptr(), mask.const_data_ptr<bool>(), values.size(0), kept.mutable_data_ptr(),
@@ -31,8 +22,11 @@ at::Tensor compress(const at::Tensor& values, const at::Tensor& mask) {
 
 int64_t count_true(const at::Tensor& mask) {
   const KernelCall call(mask);
+  if (mask.numel() == 0) return 0;
   ScratchMemory scratch;
-  return wait_for_count(mask, scratch, call.stream());
+  int64_t count = 0;
+  read_back(count_flags(mask.const_data_ptr<bool>(), mask.numel(), scratch, call.stream()), 1, &count, call.stream());
+  return count;
 }
 
 }  // namespace

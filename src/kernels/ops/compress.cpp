@@ -11,10 +11,16 @@
 namespace pistachio::kernels {
 
 at::Tensor compress(const at::Tensor& values, const at::Tensor& mask) {
+  return compress(values, mask, count_true(mask));
+}
+
+at::Tensor compress(const at::Tensor& values, const at::Tensor& mask, int64_t selected) {
   check_values(values);
   check_mask(mask, values.size(0), values);
-  static const auto operation = find_operation<at::Tensor(const at::Tensor&, const at::Tensor&)>("pistachio::compress");
-  return operation.redispatch(dispatch_keys(values), values.contiguous(), mask.contiguous());
+  ENSURE(selected >= 0 && selected <= values.size(0));
+  if (selected == values.size(0)) return values;
+  static const auto operation = find_operation<at::Tensor(const at::Tensor&, const at::Tensor&, int64_t)>("pistachio::compress");
+  return operation.redispatch(dispatch_keys(values), values.contiguous(), mask.contiguous(), selected);
 }
 
 int64_t count_true(const at::Tensor& mask) {
@@ -25,7 +31,7 @@ int64_t count_true(const at::Tensor& mask) {
 }
 
 TORCH_LIBRARY_FRAGMENT(pistachio, library) {
-  library.def("compress(Tensor values, Tensor mask) -> Tensor");
+  library.def("compress(Tensor values, Tensor mask, int selected) -> Tensor");
   library.def("count_true(Tensor mask) -> int");
 }
 
