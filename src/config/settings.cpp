@@ -92,6 +92,8 @@ constexpr Word<ThreadBinding> kBindings[] = {{"auto", ThreadBinding::Auto}, {"of
 constexpr Word<ProgressMode> kProgressModes[] = {{"auto", ProgressMode::Auto}, {"on", ProgressMode::On}, {"off", ProgressMode::Off}};
 constexpr Word<NetworkCompression> kCompressions[] = {
     {"auto", NetworkCompression::Auto}, {"on", NetworkCompression::On}, {"off", NetworkCompression::Off}};
+constexpr Word<GpuReads> kGpuReads[] = {
+    {"auto", GpuReads::Auto}, {"staged", GpuReads::Staged}, {"registered", GpuReads::Registered}};
 constexpr Word<bool> kErrorRules[] = {{"stop", false}, {"continue", true}};
 constexpr Word<JoinDistribution> kJoinDistributions[] = {
     {"auto", JoinDistribution::Auto}, {"repartition", JoinDistribution::Repartition}, {"broadcast", JoinDistribution::Broadcast}};
@@ -247,6 +249,12 @@ const std::vector<SettingDescription>& setting_descriptions() {
        "for tests: where and how a rank fails in a query, as POINT[:RANK][:NTH]=ACTION, such as scan_chunk:1:3=kill; the error for a wrong "
        "word lists all of them",
        assign_fault, show_fault},
+      {"gpu_reads", "auto, staged, registered",
+       "how local files reach a GPU: read into pinned memory first, or copied from the page cache, which is registered with the GPU for it; "
+       "auto: registered once a file has been read from the page cache",
+       assign_choice<&S::gpu_reads, kGpuReads>, show_choice<&S::gpu_reads, kGpuReads>},
+      {"gpu_registered_bytes", "size", "bytes of the page cache kept registered with a GPU; 0: a third of memory_limit",
+       assign_size<&S::gpu_registered_bytes, 1>, show_integer<&S::gpu_registered_bytes>},
       {"io_threads", "integer", "concurrent reads", assign_integer<&S::io_threads, 1, 1024>, show_integer<&S::io_threads>},
       {"join_distribution", "auto, repartition, broadcast",
        "how a join over ranks is distributed: both sides are repartitioned by their keys, or the build side is broadcast to every "
@@ -363,6 +371,7 @@ void complete_settings(Settings& settings) {
     int64_t total = sysinfo(&machine) == 0 ? static_cast<int64_t>(machine.totalram) * machine.mem_unit : int64_t{4} << 30;
     settings.memory_limit = std::max(kLowestMemoryLimit, total / 4 * 3);
   }
+  if (settings.gpu_registered_bytes == 0) settings.gpu_registered_bytes = settings.memory_limit / 3;
   if (settings.metadata_cache_bytes == 0) settings.metadata_cache_bytes = std::min<int64_t>(256 << 20, settings.memory_limit / 4);
 }
 

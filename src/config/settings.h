@@ -31,6 +31,13 @@ enum class SortDistribution {
   Range,   // every rank sorts one range, rank 0 concatenates them
 };
 
+// How the bytes of local files reach a GPU.
+enum class GpuReads {
+  Auto,        // registered once a file is hot, staged before
+  Staged,      // read into pinned memory, then copied
+  Registered,  // copied from the page cache, which is registered with the GPU
+};
+
 enum class NetworkCompression { Auto, On, Off };
 
 struct Settings {
@@ -50,8 +57,10 @@ struct Settings {
   DeviceChoice device = DeviceChoice::Cpu;
   int64_t device_lanes = 1;
   int64_t device_scan_lanes = 3;
-  int64_t device_chunk_bytes = 1 << 30;
+  int64_t device_chunk_bytes = 512 << 20;
   bool device_decompression = true;
+  GpuReads gpu_reads = GpuReads::Auto;
+  int64_t gpu_registered_bytes = 0;  // 0: a third of memory_limit
   bool late_materialization = true;
   std::vector<std::string> disabled_rules;  // of the optimizer, by name
   ProgressMode progress = ProgressMode::Auto;

@@ -35,8 +35,11 @@ EngineInstance::EngineInstance(Settings settings, const CoreSet& cores)
       device_(choose_device(settings_.device)),
       allocator_(&process_allocator()),
       governor_(settings_.memory_limit, [allocator = allocator_] { return allocator->statistics().mapped_bytes; }),
-      metadata_cache_(settings_.metadata_cache_bytes) {
+      metadata_cache_(settings_.metadata_cache_bytes),
+      mapped_files_(std::make_shared<MappedFiles>(
+          governor_.process_account().make_child("registered files", settings_.gpu_registered_bytes), device_)) {
   allocator_->set_limit(settings_.memory_limit);
+  mapped_pressure_ = governor_.add_pressure_callback([this](int64_t wanted) { mapped_files_->release(wanted); });
   metadata_pressure_ = governor_.add_pressure_callback([this](int64_t wanted) { metadata_cache_.release(wanted); });
   allocator_pressure_ = governor_.add_pressure_callback([this](int64_t) { allocator_->trim(); });
   SchedulerOptions options;
@@ -64,6 +67,7 @@ EngineInstance::QueryScope::QueryScope(EngineInstance& engine, Settings settings
       operator_memory_(engine.governor_.process_account().make_child(fmt::format("query {}", ++engine.queries_))),
       storage_{settings, engine.object_stores_, engine.metadata_cache_, read_pool_,
                operator_memory_.make_child("scan", use == Use::Operators ? std::optional(settings.memory_limit / 2) : std::nullopt),
-               engine.lane_streams_} {}
+               engine.lane_streams_,
+               engine.mapped_files_} {}
 
 }  // namespace pistachio

@@ -65,6 +65,8 @@ class EngineInstance {
   ObjectStores object_stores_;
   MetadataCache metadata_cache_;
   const std::shared_ptr<LaneStreams> lane_streams_ = std::make_shared<LaneStreams>();
+  const std::shared_ptr<MappedFiles> mapped_files_;
+  PressureRegistration mapped_pressure_;
   PressureRegistration metadata_pressure_;
   PressureRegistration allocator_pressure_;
   std::unique_ptr<Scheduler> scheduler_;

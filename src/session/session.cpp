@@ -30,7 +30,8 @@ namespace {
 // Settings that belong to the engine, which is made once.
 constexpr std::string_view kEngineSettings[] = {"threads",           "memory_limit", "io_threads",           "metadata_cache_bytes",
                                                 "composite_kernels", "device",       "link_bandwidth_limit", "network_checksum",
-                                                "bind_threads",      "restart_ranks", "peer_timeout",         "allow_faults"};
+                                                "bind_threads",      "restart_ranks", "peer_timeout",         "allow_faults",
+                                                "gpu_registered_bytes"};
 
 // Of a table with more files and partition columns, only those that a query needs are opened. Below, opening all is quick and every file's
 // schema is checked.

@@ -17,7 +17,16 @@ struct FileIdentity {
   bool operator==(const FileIdentity&) const = default;
 };
 
+class FileMapping;
 class OpenFiles;
+
+// A file held open for many small reads of bytes in the page cache, on the calling thread.
+class HeldFile {
+ public:
+  virtual ~HeldFile() = default;
+  // Fills `target`. Throws DataError.
+  virtual void read(int64_t offset, std::span<uint8_t> target) const = 0;
+};
 
 class DataFile {
  public:
@@ -34,6 +43,11 @@ class DataFile {
   virtual int64_t read_cached(int64_t offset, std::span<uint8_t> target) = 0;
   // Fills `target`; may wait for the device, so call it on blocking threads only. Throws DataError.
   virtual void read_blocking(int64_t offset, std::span<uint8_t> target) = 0;
+
+  // Nullptr if there are no pages to map: a remote file, direct I/O, too little address space. Throws DataError if the file changed.
+  virtual std::shared_ptr<const FileMapping> map() { return nullptr; }
+  // For files that can be mapped. Throws DataError if the file changed.
+  virtual std::shared_ptr<const HeldFile> hold() { return nullptr; }
 
  private:
   std::string path_;

@@ -184,7 +184,7 @@ Chunk DeviceScan::decode_uploaded(const std::vector<UnitPages>& units) {
   counters_.rows_selected += selected;
   std::vector<Column> columns;
   if (selected == 0) return Chunk({}, 0, device_);
-  for (size_t number : plan_.output_columns) columns.push_back(selected == rows ? column(number) : select_rows(column(number), mask));
+  for (size_t number : plan_.output_columns) columns.push_back(mask.defined() ? select_rows(column(number), mask, selected) : column(number));
   return Chunk(std::move(columns), selected, device_);
 }
 

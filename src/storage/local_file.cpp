@@ -2,6 +2,7 @@
 // reads go to blocking threads.
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -11,6 +12,7 @@
 
 #include "base/error.h"
 #include "storage/data_file.h"
+#include "storage/file_mapping.h"
 #include "storage/open_files.h"
 
 namespace pistachio {
@@ -37,6 +39,34 @@ FileIdentity identity_of(const std::string& path, const FileDescriptor& descript
   return {facts.st_size, fmt::format("{}.{:09} {}.{:09} {}:{}", facts.st_mtim.tv_sec, facts.st_mtim.tv_nsec, facts.st_ctim.tv_sec,
                                      facts.st_ctim.tv_nsec, facts.st_dev, facts.st_ino)};
 }
+
+// Fills `target`, or stops at the end of the file if `allow_end`. Returns the bytes read.
+int64_t read_fully(const std::string& path, const FileDescriptor& descriptor, int64_t offset, std::span<uint8_t> target,
+                   bool allow_end = false) {
+  int64_t done = 0;
+  while (done < static_cast<int64_t>(target.size())) {
+    ssize_t got = ::pread(descriptor.number(), target.data() + done, target.size() - static_cast<size_t>(done), offset + done);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) throw DataError(fmt::format("cannot read: {}", std::strerror(errno)), {path, -1, "", offset + done});
+    if (got == 0) {
+      if (allow_end) return done;
+      throw DataError("the file ends early; it was truncated while it was being read", {path, -1, "", offset + done});
+    }
+    done += got;
+  }
+  return done;
+}
+
+class HeldLocalFile final : public HeldFile {
+ public:
+  HeldLocalFile(std::string path, std::shared_ptr<const FileDescriptor> descriptor) : path_(std::move(path)), descriptor_(std::move(descriptor)) {}
+
+  void read(int64_t offset, std::span<uint8_t> target) const override { read_fully(path_, *descriptor_, offset, target); }
+
+ private:
+  const std::string path_;
+  const std::shared_ptr<const FileDescriptor> descriptor_;
+};
 
 class LocalFile final : public DataFile {
  public:
@@ -70,9 +100,17 @@ class LocalFile final : public DataFile {
     if (direct_) {
       read_direct(*descriptor, offset, target);
     } else {
-      read_fully(*descriptor, offset, target);
+      read_fully(path(), *descriptor, offset, target);
     }
   }
+
+  std::shared_ptr<const FileMapping> map() override {
+    if (direct_ || size() == 0) return nullptr;
+    void* address = ::mmap(nullptr, static_cast<size_t>(size()), PROT_READ, MAP_SHARED, opened()->number(), 0);
+    return address == MAP_FAILED ? nullptr : std::make_shared<const FileMapping>(address, size());
+  }
+
+  std::shared_ptr<const HeldFile> hold() override { return std::make_shared<const HeldLocalFile>(path(), opened()); }
 
  private:
   std::shared_ptr<const FileDescriptor> opened() {
@@ -85,22 +123,6 @@ class LocalFile final : public DataFile {
     return descriptor;
   }
 
-  // Fills `target`, or stops at the end of the file if `allow_end`. Returns the bytes read.
-  int64_t read_fully(const FileDescriptor& descriptor, int64_t offset, std::span<uint8_t> target, bool allow_end = false) {
-    int64_t done = 0;
-    while (done < static_cast<int64_t>(target.size())) {
-      ssize_t got = ::pread(descriptor.number(), target.data() + done, target.size() - static_cast<size_t>(done), offset + done);
-      if (got < 0 && errno == EINTR) continue;
-      if (got < 0) throw DataError(fmt::format("cannot read: {}", std::strerror(errno)), {path(), -1, "", offset + done});
-      if (got == 0) {
-        if (allow_end) return done;
-        throw DataError("the file ends early; it was truncated while it was being read", {path(), -1, "", offset + done});
-      }
-      done += got;
-    }
-    return done;
-  }
-
   // Direct reads need aligned offset, length and memory: read the enclosing blocks and copy the middle.
   void read_direct(const FileDescriptor& descriptor, int64_t offset, std::span<uint8_t> target) {
     int64_t begin = offset / kDirectAlignment * kDirectAlignment;
@@ -108,7 +130,7 @@ class LocalFile final : public DataFile {
     std::unique_ptr<uint8_t, void (*)(void*)> block(
         static_cast<uint8_t*>(std::aligned_alloc(kDirectAlignment, static_cast<size_t>(end - begin))), std::free);
     if (block == nullptr) throw OutOfMemory(fmt::format("no memory for a direct read of {} bytes of {}", end - begin, path()));
-    int64_t got = read_fully(descriptor, begin, {block.get(), static_cast<size_t>(end - begin)}, true);
+    int64_t got = read_fully(path(), descriptor, begin, {block.get(), static_cast<size_t>(end - begin)}, true);
     if (begin + got < offset + static_cast<int64_t>(target.size())) {
       throw DataError("the file ends early; it was truncated while it was being read", {path(), -1, "", begin + got});
     }

@@ -16,12 +16,15 @@ namespace {
 
 // Largest plausible compression ratio of a chunk whose footer lacks a plausible uncompressed size.
 constexpr int64_t kMostBelievedCompression = 4096;
+// Read from a mapped page: enough for the header and the first values of most pages.
+constexpr int64_t kStartBytes = 1024;
 
 struct RawPage {
   PageHeader header;
   const FileBytes* holder;
   int64_t body_begin;  // offset in holder->bytes
   int64_t file_offset;
+  HostBytes start;  // of the page, header included; the whole page unless it is mapped
 };
 
 DataLocation at_page(const PageSource& source, int64_t file_offset) {
@@ -39,17 +42,26 @@ const FileBytes& holder_of(const PageSource& source, ByteRange place) {
   return holder;
 }
 
+void read_header(const PageSource& source, ByteRange place, RawPage& page) {
+  const FileBytes& holder = *page.holder;
+  for (int64_t length = holder.mapped_file == nullptr ? place.length : kStartBytes;; length *= 16) {
+    length = std::min(length, place.length);
+    page.start = holder.on_host(place.offset - holder.offset, length);
+    try {
+      page.header = parse_page_header(page.start.bytes);
+      return;
+    } catch (const MalformedThrift& problem) {
+      if (length == place.length) throw DataError(problem.what(), at_page(source, place.offset + static_cast<int64_t>(problem.offset())));
+    }
+  }
+}
+
 RawPage locate_page(const PageSource& source, ByteRange place) {
   RawPage page;
   page.holder = &holder_of(source, place);
   page.file_offset = place.offset;
   int64_t begin = place.offset - page.holder->offset;
-  std::span<const uint8_t> bytes(page.holder->bytes.const_data_ptr<uint8_t>() + begin, static_cast<size_t>(place.length));
-  try {
-    page.header = parse_page_header(bytes);
-  } catch (const MalformedThrift& problem) {
-    throw DataError(problem.what(), at_page(source, place.offset + static_cast<int64_t>(problem.offset())));
-  }
+  read_header(source, place, page);
   page.body_begin = begin + page.header.header_bytes;
   const PageHeader& header = page.header;
   if (int64_t{header.header_bytes} + header.compressed_bytes > place.length)
@@ -63,8 +75,8 @@ RawPage locate_page(const PageSource& source, ByteRange place) {
         at_page(source, place.offset));
   }
   if (source.verify_checksums && header.checksum) {
-    uint32_t checksum = arrow::internal::crc32(0, page.holder->bytes.const_data_ptr<uint8_t>() + page.body_begin,
-                                               static_cast<size_t>(header.compressed_bytes));
+    const HostBytes body = page.holder->on_host(page.body_begin, header.compressed_bytes);
+    const uint32_t checksum = arrow::internal::crc32(0, body.bytes.data(), body.bytes.size());
     if (checksum != *header.checksum) throw DataError("page is damaged: its checksum does not match", at_page(source, place.offset));
   }
   return page;
@@ -149,21 +161,28 @@ void find_levels(const PageSource& source, std::span<const uint8_t> start, int64
   page.head = ValuesHead(start.subspan(static_cast<size_t>(page.values_begin - begin)));
 }
 
-// The start of a page that stays compressed, as find_levels() needs it.
+// The start of a page that stays compressed or mapped, as find_levels() needs it.
 std::vector<uint8_t> decompressed_start(const PageSource& source, const RawPage& raw, const PreparedPage& page) {
   constexpr int64_t kFirstTry = 64;  // enough for most pages without NULLs
   const PageHeader& header = raw.header;
-  const uint8_t* body = raw.holder->bytes.const_data_ptr<uint8_t>() + raw.body_begin;
   const int64_t plain = needs_decompression(source, header) ? plain_prefix(header) : header.compressed_bytes;
   const int64_t size = header.uncompressed_bytes;
   std::vector<uint8_t> start;
   auto fill = [&](int64_t bytes) {
     start.resize(static_cast<size_t>(std::min(bytes, size)));
-    std::copy_n(body, std::min<int64_t>(plain, static_cast<int64_t>(start.size())), start.begin());
+    // A Snappy element takes at most five bytes beside the bytes it yields, and yields at least one.
+    const int64_t needed = std::min<int64_t>(header.compressed_bytes, bytes <= plain ? bytes : plain + 6 * (bytes - plain) + 16);
+    std::span<const uint8_t> body = raw.start.bytes.subspan(static_cast<size_t>(header.header_bytes));
+    HostBytes more;
+    if (static_cast<int64_t>(body.size()) < needed) {
+      more = raw.holder->on_host(raw.body_begin, needed);
+      body = more.bytes;
+    }
+    body = body.first(std::min(body.size(), static_cast<size_t>(header.compressed_bytes)));
+    std::copy_n(body.begin(), std::min<int64_t>(plain, static_cast<int64_t>(start.size())), start.begin());
     if (static_cast<int64_t>(start.size()) <= plain) return;
-    source.decompressor->decompress_start({body + plain, static_cast<size_t>(header.compressed_bytes - plain)},
-                                          static_cast<size_t>(size - plain), std::span(start).subspan(static_cast<size_t>(plain)),
-                                          at_page(source, raw.file_offset));
+    source.decompressor->decompress_start(body.subspan(static_cast<size_t>(plain)), static_cast<size_t>(size - plain),
+                                          std::span(start).subspan(static_cast<size_t>(plain)), at_page(source, raw.file_offset));
   };
   fill(plain_prefix(header) + kFirstTry);
   if (header.kind == PageKind::Data && source.column->max_definition > 0 && header.level_encoding == PageEncoding::Rle) {
@@ -196,6 +215,7 @@ PageBatch leave_compressed(const PageSource& source, const std::vector<RawPage>&
   }
   if (in_place) {
     batch.bytes = raw[0].holder->bytes;
+    batch.is_mapped = raw[0].holder->mapped_file != nullptr;
     batch.begin = origin;
     batch.end = origin + batch.compressed.back().end;
     return batch;
@@ -221,8 +241,11 @@ PageBatch assemble(const PageSource& source, const std::vector<RawPage>& raw, St
   if (!raw.empty() && staging != nullptr && source.device_decompression && source.decompressor->is_known_to_devices())
     return leave_compressed(source, raw, *staging);
   if (!raw.empty() && !is_compressed && is_in_one_piece(raw) && (staging == nullptr || source.bytes_are_staged)) {
-    for (size_t i = 0; i < raw.size(); ++i) begins[i] = raw[i].body_begin;
-    return {raw[0].holder->bytes, 0, raw[0].holder->bytes.numel(), {}, {}};
+    // For a device, only the pages themselves: what lies around them need not be uploaded.
+    const int64_t origin = staging == nullptr ? 0 : raw[0].body_begin;
+    for (size_t i = 0; i < raw.size(); ++i) begins[i] = raw[i].body_begin - origin;
+    const int64_t end = raw.back().body_begin + raw.back().header.compressed_bytes;
+    return {raw[0].holder->bytes, origin, end, raw[0].holder->mapped_file != nullptr, {}, {}};
   }
   PageBatch batch;
   batch.bytes = staging == nullptr ? at::empty({total}, at::kByte) : staging->allocate(total);
@@ -243,6 +266,14 @@ PageBatch assemble(const PageSource& source, const std::vector<RawPage>& raw, St
 
 }  // namespace
 
+HostBytes FileBytes::on_host(int64_t begin, int64_t length) const {
+  if (mapped_file == nullptr) return {{}, {bytes.const_data_ptr<uint8_t>() + begin, static_cast<size_t>(length)}};
+  HostBytes read{std::vector<uint8_t>(static_cast<size_t>(length)), {}};
+  read.bytes = read.copy;
+  mapped_file->read(offset + begin, read.copy);  // registered pages stay in the page cache: this waits for no disk
+  return read;
+}
+
 PageBatch prepare_data_pages(const PageSource& source, std::span<const PagePlace> places, StagingArea* staging) {
   std::vector<RawPage> raw;
   raw.reserve(places.size());
@@ -254,7 +285,7 @@ PageBatch prepare_data_pages(const PageSource& source, std::span<const PagePlace
       throw DataError(fmt::format("page holds {} rows, its index entry says {}", page.header.values, place.rows),
                       at_page(source, page.file_offset));
     }
-    raw.push_back(page);
+    raw.push_back(std::move(page));
   }
   std::vector<int64_t> begins;
   PageBatch batch = assemble(source, raw, staging, begins);
@@ -263,8 +294,8 @@ PageBatch prepare_data_pages(const PageSource& source, std::span<const PagePlace
     PreparedPage& page = batch.pages[i];
     page.header = raw[i].header;
     page.file_offset = raw[i].file_offset;
-    if (batch.compressed.empty()) {
-      const uint8_t* start = batch.bytes.const_data_ptr<uint8_t>() + begins[i];
+    if (batch.compressed.empty() && !batch.is_mapped) {
+      const uint8_t* start = batch.bytes.const_data_ptr<uint8_t>() + batch.begin + begins[i];
       find_levels(source, {start, static_cast<size_t>(page.header.uncompressed_bytes)}, begins[i], page);
     } else {
       find_levels(source, decompressed_start(source, raw[i], page), begins[i], page);
@@ -281,12 +312,14 @@ PageBatch prepare_dictionary_page(const PageSource& source, ByteRange place, Sta
                     at_page(source, page.file_offset));
   }
   std::vector<int64_t> begins;
-  PageBatch batch = assemble(source, {page}, staging, begins);
+  std::vector<RawPage> alone;
+  alone.push_back(std::move(page));
+  PageBatch batch = assemble(source, alone, staging, begins);
   PreparedPage prepared;
-  prepared.header = page.header;
-  prepared.file_offset = page.file_offset;
+  prepared.header = alone[0].header;
+  prepared.file_offset = alone[0].file_offset;
   prepared.values_begin = begins[0];
-  prepared.values_end = begins[0] + page.header.uncompressed_bytes;
+  prepared.values_end = begins[0] + alone[0].header.uncompressed_bytes;
   batch.pages.push_back(prepared);
   return batch;
 }

@@ -6,21 +6,33 @@
 
 #include <algorithm>
 #include <array>
+#include <memory>
 #include <span>
 #include <vector>
 
+#include "storage/data_file.h"
 #include "storage/page_decompressor.h"
 #include "storage/page_directory.h"
 #include "storage/staging_area.h"
 
 namespace pistachio {
 
-// A range of a file that was read.
+// Bytes of a file on the host: part of a buffer, or a copy.
+struct HostBytes {
+  std::vector<uint8_t> copy;
+  std::span<const uint8_t> bytes;
+};
+
+// A range of a file that was read, or mapped for a device to copy from.
 struct FileBytes {
   int64_t offset = 0;
   at::Tensor bytes;  // uint8
+  // If mapped: the host reads from the file, since it must not touch the mapping (storage/file_mapping.h).
+  std::shared_ptr<const HeldFile> mapped_file = nullptr;
 
   int64_t end() const { return offset + bytes.numel(); }
+  // The `length` bytes at `begin`, counted from the beginning of `bytes`. Throws DataError.
+  HostBytes on_host(int64_t begin, int64_t length) const;
 };
 
 // The first bytes of a page's values. Some encodings start with counts or widths, which the host needs wherever the page is decoded: at
@@ -65,6 +77,7 @@ struct PageBatch {
   at::Tensor bytes;  // on the device that decodes the pages
   int64_t begin = 0;  // the batch is bytes[begin, end)
   int64_t end = 0;
+  bool is_mapped = false;  // FileBytes::mapped_file
   std::vector<PreparedPage> pages;
   std::vector<CompressedPage> compressed;  // of all pages, in their order; empty: `bytes` are decompressed
 };

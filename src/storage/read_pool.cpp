@@ -92,8 +92,14 @@ Task<at::Tensor> ReadPool::read_range(std::shared_ptr<DataFile> file, ByteRange 
   co_return buffer.bytes;
 }
 
+void ReadPool::count_mapped(int64_t bytes) {
+  bytes_ += bytes;
+  cached_bytes_ += bytes;
+  mapped_bytes_ += bytes;
+}
+
 ReadPool::Statistics ReadPool::statistics() const {
-  return {bytes_, reads_, cached_bytes_};
+  return {bytes_, reads_, cached_bytes_, mapped_bytes_};
 }
 
 }  // namespace pistachio

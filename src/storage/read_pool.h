@@ -24,6 +24,7 @@ class ReadPool {
     int64_t bytes = 0;
     int64_t reads = 0;
     int64_t cached_bytes = 0;  // of these, from the page cache
+    int64_t mapped_bytes = 0;  // of these, copied by a GPU from the page cache (storage/mapped_files.h)
   };
 
   explicit ReadPool(Options options) : device_(options.bandwidth_limit) {}
@@ -36,6 +37,9 @@ class ReadPool {
   // For metadata, which is read before all data.
   Task<at::Tensor> read_range(std::shared_ptr<DataFile> file, ByteRange range);
 
+  // Bytes that a device copies without a read.
+  void count_mapped(int64_t bytes);
+
   Statistics statistics() const;
 
  private:
@@ -47,6 +51,7 @@ class ReadPool {
   std::atomic<int64_t> bytes_ = 0;
   std::atomic<int64_t> reads_ = 0;
   std::atomic<int64_t> cached_bytes_ = 0;
+  std::atomic<int64_t> mapped_bytes_ = 0;
 };
 
 // Joins ranges whose gap is at most `largest_gap` into reads of at most `largest_read` bytes. Longer ranges stay whole, and overlapping

@@ -179,16 +179,50 @@ Task<PageDirectory> UnitReader::page_directory(int leaf) {
   co_return own;
 }
 
+// Whether a device can copy the columns' pages from where they lie in the page cache: the host does not have to decompress or decode them.
+bool UnitReader::may_be_mapped(const std::vector<size_t>& columns) const {
+  const Settings& settings = storage_.settings;
+  if (staging_ == nullptr || storage_.mapped_files == nullptr || settings.gpu_reads == GpuReads::Staged ||
+      settings.storage_bandwidth_limit > 0) {
+    return false;
+  }
+  return std::all_of(columns.begin(), columns.end(), [&](size_t column) {
+    const ColumnChunkInfo& chunk = group().columns[static_cast<size_t>(file().leaf_of_column[column])];
+    const bool stays_as_is = chunk.codec == PageCodec::Uncompressed || (chunk.codec == PageCodec::Snappy && settings.device_decompression);
+    return stays_as_is && is_decoded_together(chunk);
+  });
+}
+
+// The file for the device to copy from; undefined if its pages must be read.
+Task<at::Tensor> UnitReader::map_columns(const std::vector<size_t>& columns) {
+  std::vector<ByteRange> ranges;
+  int64_t bytes = 0;
+  for (size_t column : columns) {
+    ranges.push_back(group().columns[static_cast<size_t>(file().leaf_of_column[column])].pages);
+    bytes += ranges.back().length;
+  }
+  const auto when = storage_.settings.gpu_reads == GpuReads::Registered ? MappedFiles::When::Always : MappedFiles::When::Cached;
+  Task<at::Tensor> finding = storage_.mapped_files->find(file().file, std::move(ranges), when);
+  at::Tensor mapped = co_await finding;
+  if (mapped.defined()) storage_.read_pool.count_mapped(bytes);
+  co_return mapped;
+}
+
 // Reads all pages of the columns that have wanted rows with one request, and creates their readers.
 Task<void> UnitReader::load_columns(std::vector<size_t> columns, const RowRanges& wanted) {
   std::map<size_t, PageDirectory> directories;
   std::vector<ByteRange> ranges;
   bool whole = unit_.is_whole_row_group && wanted.covers(0, group().rows);
+  at::Tensor mapped;
+  if (whole && may_be_mapped(columns)) {
+    Task<at::Tensor> mapping = map_columns(columns);
+    mapped = co_await mapping;
+  }
   for (size_t column : columns) {
     int leaf = file().leaf_of_column[column];
     const ColumnChunkInfo& chunk = group().columns[static_cast<size_t>(leaf)];
     // Without an offset index, reading the whole chunk beats walking it page by page.
-    if (whole || (unit_.is_whole_row_group && chunk.offset_index.length == 0)) {
+    if (!mapped.defined() && (whole || (unit_.is_whole_row_group && chunk.offset_index.length == 0))) {
       ranges.push_back(chunk.pages);
       continue;
     }
@@ -200,9 +234,14 @@ Task<void> UnitReader::load_columns(std::vector<size_t> columns, const RowRanges
     }
     directories[column] = std::move(directory);
   }
-  Task<std::vector<FileBytes>> reading = storage_.read_pool.read(file().file, std::move(ranges), unit_.need, staging_);
-  std::vector<FileBytes> bytes = co_await reading;
-  for (const FileBytes& piece : bytes) needed_bytes_ += static_cast<double>(piece.bytes.numel());
+  std::vector<FileBytes> bytes;
+  if (mapped.defined()) {
+    bytes.push_back({0, mapped, file().file->hold()});
+  } else {
+    Task<std::vector<FileBytes>> reading = storage_.read_pool.read(file().file, std::move(ranges), unit_.need, staging_);
+    bytes = co_await reading;
+    for (const FileBytes& piece : bytes) needed_bytes_ += static_cast<double>(piece.bytes.numel());
+  }
   const ColumnReader::Options options{.verify_checksums = storage_.settings.verify_checksums,
                                       .bytes_are_staged = staging_ != nullptr,
                                       .device_decompression = storage_.settings.device_decompression};
@@ -300,7 +339,7 @@ void UnitReader::evaluate_filters(Strip& strip) {
       strip.decoded.clear();
       return;
     }
-    for (auto& [column, values] : strip.decoded) values = select_rows(values, outcome.mask);
+    for (auto& [column, values] : strip.decoded) values = select_rows(values, outcome.mask, passing);
     // The outcome covers the rows selected so far; map it back to rows of the strip.
     strip.mask = strip.mask.defined() ? kernels::spread(outcome.mask, strip.mask) : outcome.mask;
   }

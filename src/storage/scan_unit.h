@@ -64,6 +64,8 @@ class UnitReader {
   Task<bool> bloom_filters_may_match();
   Task<RowRanges> prune_pages();
   Task<void> load_columns(std::vector<size_t> columns, const RowRanges& wanted);
+  bool may_be_mapped(const std::vector<size_t>& columns) const;
+  Task<at::Tensor> map_columns(const std::vector<size_t>& columns);
   Task<PageDirectory> page_directory(int leaf);
   Task<PageDirectory> walk_file_pages(int leaf);
   std::vector<size_t> filter_columns() const;

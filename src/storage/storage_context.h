@@ -4,6 +4,7 @@
 #include "config/settings.h"
 #include "memory/memory_account.h"
 #include "storage/lane_streams.h"
+#include "storage/mapped_files.h"
 #include "storage/metadata_cache.h"
 #include "storage/object_store.h"
 #include "storage/read_pool.h"
@@ -17,6 +18,7 @@ struct StorageContext {
   ReadPool& read_pool;  // one per query
   MemoryAccount memory;
   std::shared_ptr<LaneStreams> lane_streams = std::make_shared<LaneStreams>();
+  std::shared_ptr<MappedFiles> mapped_files = nullptr;  // null: scans for a device read all their bytes
 };
 
 }  // namespace pistachio

@@ -88,6 +88,7 @@ Task<ScanHarness::Outcome> scan_table_together(StorageContext& storage, std::vec
   };
   Task<void> running = scan.run({.readers = 1, .decoders = 1, .consumers = 1}, take);
   co_await running;
+  outcome.mapped_bytes = storage.read_pool.statistics().mapped_bytes;
   outcome.row_groups = plan.row_groups;
   outcome.pruned_row_groups = plan.pruned_row_groups + counters.row_groups_pruned;
   outcome.pages = counters.pages_total;
@@ -136,6 +137,8 @@ ScanHarness::Outcome ScanHarness::scan_together(std::vector<std::string> pattern
   ReadPool read_pool({});
   StorageContext storage{settings_, object_stores_, metadata_cache_, read_pool, governor_.process_account().make_child("scan")};
   storage.settings.overlap = false;  // one unit is read after the other
+  storage.mapped_files = std::make_shared<MappedFiles>(
+      governor_.process_account().make_child("registered files", settings_.gpu_registered_bytes), device);
   Task<Outcome> task = scan_table_together(storage, std::move(patterns), request, consume, device);
   return scheduler_.run(std::move(task));
 }

@@ -24,6 +24,7 @@ class ScanHarness {
     int64_t pruned_row_groups = 0;
     int64_t pages = 0;
     int64_t skipped_pages = 0;
+    int64_t mapped_bytes = 0;
   };
   using Consume = std::function<void(const ScanPlan&, const Chunk&)>;
 

@@ -11,6 +11,7 @@
 
 #include <chrono>
 #include <cmath>
+#include <filesystem>
 #include <random>
 #include <thread>
 
@@ -148,6 +149,7 @@ TEST_P(TableScanFilters, AgreeWithPlainEvaluation) {
   std::mt19937_64 random(spec.seed);
   Settings settings = scan_test_settings();
   settings.late_materialization = GetParam() % 2 == 0;
+  settings.gpu_reads = GetParam() % 3 == 0 ? GpuReads::Staged : GpuReads::Registered;
   settings.chunk_rows = 1024;
   ScanHarness harness(settings);
   for (size_t i = 0; i < columns.size(); ++i) {
@@ -210,6 +212,62 @@ TEST(TableScan, SeveralFilesInOrder) {
     ChunkChecker together({&expected}, all_rows(1500));
     harness.scan_together({pattern}, {}, [&](const ScanPlan&, const Chunk& chunk) { together.check(chunk); });
     together.check_complete();
+  }
+}
+
+// A device copies all encodings, compressed or not, from the page cache as well as from memory they were read into.
+TEST(TableScan, RegisteredFilesHaveTheSameRows) {
+  TemporaryFolder folder;
+  const std::string path = folder.file("a.parquet");
+  for (int part = 0; part < 6; ++part) {
+    FileSpec spec = scan_file(6, part);
+    if (part % 2 == 1) spec.codec = parquet::Compression::UNCOMPRESSED;
+    auto bytes = make_parquet_file(spec);
+    write_file(path, *bytes);
+    auto columns = expected_columns(spec, *read_with_arrow(bytes));
+    for (GpuReads reads : {GpuReads::Registered, GpuReads::Staged}) {
+      Settings settings = scan_test_settings();
+      settings.gpu_reads = reads;
+      ScanHarness harness(settings);
+      int64_t mapped_bytes = 0;
+      for (size_t i = 0; i < columns.size(); ++i) {
+        SCOPED_TRACE(fmt::format("{} {}", spec.columns[i].name, reads == GpuReads::Registered ? "registered" : "staged"));
+        ScanRequest request;
+        request.columns = {spec.columns[i].name};
+        for (at::Device device : scan_devices()) {
+          ChunkChecker checker({&columns[i]}, all_rows(spec.rows));
+          auto check = [&](const ScanPlan&, const Chunk& chunk) { checker.check(chunk); };
+          mapped_bytes += harness.scan_together({path}, request, check, device).mapped_bytes;
+          checker.check_complete();
+        }
+      }
+      EXPECT_EQ(mapped_bytes > 0, reads == GpuReads::Registered);
+    }
+  }
+}
+
+// What the host needs of a registered file is read from the file, not from the mapping: that would end the process by a signal.
+TEST(TableScan, RegisteredFileTruncatedWhileItIsRead) {
+  TemporaryFolder folder;
+  const std::string path = folder.file("sales.parquet");
+  Settings settings = scan_test_settings();
+  settings.memory_limit = int64_t{1} << 30;
+  settings.gpu_reads = GpuReads::Registered;
+  for (at::Device device : scan_devices()) {
+    if (device.is_cpu()) continue;  // copies from the mapping itself
+    write_sample_file(path, {200'000, 50'000});
+    ScanHarness harness(settings);
+    int64_t rows = 0;
+    auto truncate = [&](const ScanPlan&, const Chunk& chunk) {
+      rows += chunk.rows();
+      std::filesystem::resize_file(path, 4096);
+    };
+    try {
+      harness.scan_together({path}, {}, truncate, device);
+      EXPECT_EQ(rows, 200'000);  // all row groups were read before the first chunk arrived
+    } catch (const DataError& error) {
+      EXPECT_NE(std::string(error.what()).find("truncated"), std::string::npos) << error.what();
+    }
   }
 }
 
