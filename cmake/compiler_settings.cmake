@@ -11,7 +11,7 @@ target_compile_options(pistachio_flags INTERFACE
 
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-fcoroutines>)
-  # The compiler's garbage collection visits all of the precompiled header, half a gigabyte: start it at 2 GB (twice this figure, in KB).
+  # The compiler's garbage collection visits all of the precompiled header, up to 300 MB: start it at 2 GB (twice this figure, in KB).
   add_compile_options($<$<COMPILE_LANGUAGE:CXX>:--param=ggc-min-heapsize=1000000>)
 endif()
 

@@ -1,11 +1,12 @@
-# pistachio_folder(NAME ... USES a b c LIBRARIES x y [ATEN] [OPTIMIZE_HARD] [WHOLE])
+# pistachio_folder(NAME ... USES a b c LIBRARIES x y [TENSORS | TENSOR_FUNCTIONS] [OPTIMIZE_HARD] [WHOLE])
 # Makes the library pistachio_NAME from every .cpp of the calling folder, NAME_test from its *_test.cpp files and
 # NAME_bench from its *_bench.cpp files. A new file needs no CMake edit; a file in no folder cannot exist.
-#   USES          folders it depends on (checked against src/layers.txt by tools/check_layers.py)
-#   LIBRARIES     outside libraries
-#   ATEN          includes ATen: use the shared precompiled header
-#   OPTIMIZE_HARD kernels: -O3 in release builds (with AddressSanitizer, GCC crashes if a precompiled header was made at another level)
-#   WHOLE         keep every object file when linking (static registration with the torch dispatcher)
+#   USES             folders it depends on (checked against src/layers.txt by tools/check_layers.py)
+#   LIBRARIES        outside libraries
+#   TENSORS          passes tensors on: reuse the precompiled header of src/data, at::Tensor alone
+#   TENSOR_FUNCTIONS computes with tensors: reuse the precompiled header of src/kernels/ops, at::Tensor with tensor_functions.h
+#   OPTIMIZE_HARD    kernels: -O3 in release builds (with AddressSanitizer, GCC crashes if a precompiled header was made at another level)
+#   WHOLE            keep every object file when linking (static registration with the torch dispatcher)
 set_property(GLOBAL PROPERTY PISTACHIO_TEST_TARGETS "")
 
 # Folders that compute with values or with bytes of files and messages: the undefined-behaviour sanitizer looks at these. In the others,
@@ -28,8 +29,24 @@ function(pistachio_call_asan target)
   endif()
 endfunction()
 
+# Two headers and not one: the templates that a precompiled header needs are instantiated again in every file that uses it, 0.7 s for
+# at::Tensor, 2.0 s with the functions.
+set(PISTACHIO_PRECOMPILED <functional> <map> <memory> <optional> <string> <vector> <fmt/format.h>)
+function(pistachio_reuse_precompiled target headers)
+  if(headers STREQUAL "TENSORS")
+    set(owner pistachio_data_objects)
+  elseif(headers STREQUAL "TENSOR_FUNCTIONS")
+    set(owner pistachio_kernels_ops_objects)
+  else()
+    return()
+  endif()
+  if(NOT target STREQUAL owner)
+    target_precompile_headers(${target} REUSE_FROM ${owner})
+  endif()
+endfunction()
+
 function(pistachio_folder)
-  cmake_parse_arguments(FOLDER "ATEN;OPTIMIZE_HARD;WHOLE" "NAME" "USES;LIBRARIES" ${ARGN})
+  cmake_parse_arguments(FOLDER "TENSORS;TENSOR_FUNCTIONS;OPTIMIZE_HARD;WHOLE" "NAME" "USES;LIBRARIES" ${ARGN})
   set(target pistachio_${FOLDER_NAME})
   file(GLOB sources CONFIGURE_DEPENDS *.cpp)
   file(GLOB cuda_sources CONFIGURE_DEPENDS *.cu)
@@ -43,6 +60,12 @@ function(pistachio_folder)
     set_source_files_properties(${cuda_sources} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
   endif()
 
+  set(headers NONE)
+  if(FOLDER_TENSOR_FUNCTIONS)
+    set(headers TENSOR_FUNCTIONS)
+  elseif(FOLDER_TENSORS)
+    set(headers TENSORS)
+  endif()
   set(uses "")
   foreach(used ${FOLDER_USES})
     list(APPEND uses pistachio_${used})
@@ -52,9 +75,7 @@ function(pistachio_folder)
     add_library(${target}_objects STATIC ${sources})
     target_include_directories(${target}_objects PUBLIC ${CMAKE_SOURCE_DIR}/src)
     target_link_libraries(${target}_objects PUBLIC pistachio_flags Threads::Threads ${uses} ${FOLDER_LIBRARIES})
-    if(FOLDER_ATEN AND NOT FOLDER_NAME STREQUAL "data")
-      target_precompile_headers(${target}_objects REUSE_FROM pistachio_data_objects)
-    endif()
+    pistachio_reuse_precompiled(${target}_objects ${headers})
     if(FOLDER_OPTIMIZE_HARD)
       target_compile_options(${target}_objects PRIVATE $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CONFIG:Release>>:-O3>)
     endif()
@@ -78,7 +99,7 @@ function(pistachio_folder)
   endif()
 
   if(PISTACHIO_TESTS AND tests)
-    pistachio_test(${FOLDER_NAME}_test SOURCES ${tests} LIBRARIES ${target} ATEN ${FOLDER_ATEN})
+    pistachio_test(${FOLDER_NAME}_test SOURCES ${tests} LIBRARIES ${target} HEADERS ${headers})
   endif()
   if(PISTACHIO_TESTS AND benchmarks)
     add_executable(${FOLDER_NAME}_bench EXCLUDE_FROM_ALL ${benchmarks})
@@ -95,15 +116,13 @@ function(pistachio_compile_together target)
   endif()
 endfunction()
 
-# pistachio_test(NAME SOURCES ... LIBRARIES ... ATEN bool): a GoogleTest binary under unit_tests/ of the build folder.
+# pistachio_test(NAME SOURCES ... LIBRARIES ... HEADERS TENSORS|TENSOR_FUNCTIONS|NONE): a GoogleTest binary under unit_tests/ of the build folder.
 function(pistachio_test name)
-  cmake_parse_arguments(TEST "" "ATEN" "SOURCES;LIBRARIES" ${ARGN})
+  cmake_parse_arguments(TEST "" "HEADERS" "SOURCES;LIBRARIES" ${ARGN})
   add_executable(${name} ${TEST_SOURCES} ${CMAKE_SOURCE_DIR}/tests/support/test_main.cpp)
   target_include_directories(${name} PRIVATE ${CMAKE_SOURCE_DIR})  # for tests/support
   target_link_libraries(${name} PRIVATE ${TEST_LIBRARIES} google_test)
-  if(TEST_ATEN)
-    target_precompile_headers(${name} REUSE_FROM pistachio_data_objects)
-  endif()
+  pistachio_reuse_precompiled(${name} ${TEST_HEADERS})
   # Test code runs once: a third of the compile time saved. Undefined behaviour is looked for in the code under test.
   target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1>)
   pistachio_without_ubsan(${name})

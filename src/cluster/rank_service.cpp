@@ -1,6 +1,6 @@
 #include "cluster/rank_service.h"
 
-#include <ATen/ATen.h>
+#include <ATen/core/Tensor.h>
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,7 +1,5 @@
 #include "columns/chunk_packing.h"
 
-#include <ATen/ATen.h>
-
 #include <algorithm>
 #include <cstring>
 #include <optional>
@@ -10,6 +8,7 @@
 #include "base/check.h"
 #include "columns/decode_dictionary.h"
 #include "columns/device_copy.h"
+#include "kernels/ops/tensor_functions.h"
 #include "kernels/ops/text_compact.h"
 
 namespace pistachio {

@@ -1,12 +1,12 @@
 #include "columns/chunk_packing.h"
 
-#include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
 #include <random>
 
 #include "base/error.h"
 #include "columns/scalar_access.h"
+#include "kernels/ops/tensor_functions.h"
 
 namespace pistachio {
 namespace {

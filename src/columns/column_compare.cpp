@@ -1,7 +1,5 @@
 #include "columns/column_compare.h"
 
-#include <ATen/ATen.h>
-
 #include "base/check.h"
 #include "columns/decode_dictionary.h"
 #include "columns/order_words.h"
@@ -9,6 +7,7 @@
 #include "kernels/ops/compare_constant.h"
 #include "kernels/ops/compare_text_constant.h"
 #include "kernels/ops/dictionary_gather.h"
+#include "kernels/ops/tensor_functions.h"
 
 namespace pistachio {
 

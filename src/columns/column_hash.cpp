@@ -1,13 +1,12 @@
 #include "columns/column_hash.h"
 
-#include <ATen/ATen.h>
-
 #include <algorithm>
 
 #include "base/check.h"
 #include "columns/order_words.h"
 #include "kernels/ops/dictionary_gather.h"
 #include "kernels/ops/hash64.h"
+#include "kernels/ops/tensor_functions.h"
 
 namespace pistachio {
 

@@ -1,13 +1,12 @@
 #include "columns/concatenate_columns.h"
 
-#include <ATen/ATen.h>
-
 #include <algorithm>
 #include <limits>
 #include <unordered_map>
 
 #include "base/check.h"
 #include "columns/decode_dictionary.h"
+#include "kernels/ops/tensor_functions.h"
 
 namespace pistachio {
 

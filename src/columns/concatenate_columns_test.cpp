@@ -1,10 +1,10 @@
 #include "columns/concatenate_columns.h"
 #include "columns/decode_dictionary.h"
 
-#include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
 #include "base/error.h"
+#include "kernels/ops/tensor_functions.h"
 
 namespace pistachio {
 namespace {

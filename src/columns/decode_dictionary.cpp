@@ -1,6 +1,6 @@
 #include "columns/decode_dictionary.h"
 
-#include <ATen/ATen.h>
+#include <ATen/core/Tensor.h>
 
 #include "kernels/ops/dictionary_gather.h"
 

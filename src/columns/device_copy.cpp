@@ -1,6 +1,6 @@
 #include "columns/device_copy.h"
 
-#include <ATen/ATen.h>
+#include <ATen/core/Tensor.h>
 
 #include "kernels/ops/host_memory.h"
 

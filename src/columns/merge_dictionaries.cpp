@@ -1,13 +1,12 @@
 #include "columns/merge_dictionaries.h"
 
-#include <ATen/ATen.h>
-
 #include <algorithm>
 #include <cstring>
 #include <string_view>
 
 #include "base/check.h"
 #include "kernels/ops/dictionary_gather.h"
+#include "kernels/ops/tensor_functions.h"
 
 namespace pistachio {
 

@@ -1,12 +1,12 @@
 #include "columns/merge_dictionaries.h"
 
-#include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
 #include "columns/concatenate_columns.h"
 #include "columns/scalar_access.h"
+#include "kernels/ops/tensor_functions.h"
 
 namespace pistachio {
 namespace {

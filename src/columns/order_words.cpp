@@ -1,9 +1,8 @@
 #include "columns/order_words.h"
 
-#include <ATen/ATen.h>
-
 #include "columns/decode_dictionary.h"
 #include "data/calendar.h"
+#include "kernels/ops/tensor_functions.h"
 #include "kernels/ops/text_ranks.h"
 
 namespace pistachio {

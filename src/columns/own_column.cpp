@@ -1,6 +1,6 @@
 #include "columns/own_column.h"
 
-#include <ATen/ATen.h>
+#include <ATen/core/Tensor.h>
 
 #include "columns/decode_dictionary.h"
 #include "kernels/ops/text_compact.h"

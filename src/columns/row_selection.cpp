@@ -1,11 +1,10 @@
 #include "columns/row_selection.h"
 
-#include <ATen/ATen.h>
-
 #include "base/check.h"
 #include "kernels/ops/compress.h"
 #include "kernels/ops/gather_rows.h"
 #include "kernels/ops/spread.h"
+#include "kernels/ops/tensor_functions.h"
 
 namespace pistachio {
 

@@ -1,12 +1,11 @@
 #include "columns/scalar_access.h"
 
-#include <ATen/ATen.h>
-
 #include <cstring>
 
 #include "base/check.h"
 #include "columns/device_copy.h"
 #include "columns/row_selection.h"
+#include "kernels/ops/tensor_functions.h"
 
 namespace pistachio {
 

@@ -1,6 +1,6 @@
 #include "data/column.h"
 
-#include <ATen/ATen.h>
+#include <ATen/core/Tensor.h>
 
 #include "base/check.h"
 

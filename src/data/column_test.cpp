@@ -1,6 +1,6 @@
 #include "data/column.h"
 
-#include <ATen/ATen.h>
+#include <ATen/ops/tensor.h>
 #include <gtest/gtest.h>
 
 #include "base/error.h"
@@ -25,7 +25,7 @@ TEST(LogicalTypeTest, NamesAndWidths) {
 
 TEST(ColumnTest, RefusesTensorsOfAnotherType) {
   EXPECT_THROW(Column::fixed(TypeKind::Integer, longs({1})), InternalError);
-  EXPECT_THROW(Column::fixed(TypeKind::BigInt, longs({1}), at::ones({2}, at::kBool)), InternalError);
+  EXPECT_THROW(Column::fixed(TypeKind::BigInt, longs({1}), longs({1, 1}).to(at::kBool)), InternalError);
 }
 
 TEST(ColumnTest, RefusesTheWrongForm) {
@@ -46,7 +46,8 @@ TEST(ColumnTest, SlicesShareMemory) {
 
 TEST(ColumnTest, SlicesOfTextAndDictionaries) {
   at::Tensor offsets = longs({0, 1, 3, 6});
-  Column text = Column::text(TypeKind::Varchar, at::zeros({6}, at::kByte), offsets.narrow(0, 0, 3), offsets.narrow(0, 1, 3));
+  at::Tensor bytes = at::tensor({0, 0, 0, 0, 0, 0}, at::kByte);
+  Column text = Column::text(TypeKind::Varchar, bytes, offsets.narrow(0, 0, 3), offsets.narrow(0, 1, 3));
   EXPECT_EQ(text.slice(2, 1).begins()[0].item<int64_t>(), 3);
   EXPECT_EQ(text.slice(2, 1).bytes().size(0), 6);
   auto entries = std::make_shared<const Column>(text);

@@ -2,8 +2,6 @@
 // optimize as a whole. Arguments are plain columns (the evaluator decodes dictionaries).
 #pragma once
 
-#include <ATen/ATen.h>
-
 #include <cstdint>
 #include <span>
 #include <string_view>
@@ -12,6 +10,7 @@
 #include "expr/function.h"
 #include "expr/type_rules.h"
 #include "expr/work_poll.h"
+#include "kernels/ops/tensor_functions.h"
 
 namespace pistachio {
 

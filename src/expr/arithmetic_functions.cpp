@@ -1,6 +1,4 @@
 // + - * / % on numbers. Integers and decimals are exact and overflow is an error; decimal division returns DOUBLE (docs/sql.md).
-#include <ATen/ATen.h>
-
 #include <array>
 #include <cmath>
 
@@ -12,6 +10,7 @@
 #include "expr/wide_numbers.h"
 #include "kernels/ops/checked_arithmetic.h"
 #include "kernels/ops/compress.h"
+#include "kernels/ops/tensor_functions.h"
 
 namespace pistachio {
 

@@ -1,6 +1,5 @@
 #include "expr/cast.h"
 
-#include <ATen/ATen.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -22,6 +21,7 @@
 #include "expr/work_poll.h"
 #include "kernels/ops/checked_arithmetic.h"
 #include "kernels/ops/compress.h"
+#include "kernels/ops/tensor_functions.h"
 
 namespace pistachio {
 

@@ -1,6 +1,4 @@
 // Comparisons, GREATEST and LEAST, and tests for NULL and truth. AND and OR are separate expression kinds (they skip rows); NOT is here.
-#include <ATen/ATen.h>
-
 #include <array>
 #include <utility>
 
@@ -11,6 +9,7 @@
 #include "columns/row_selection.h"
 #include "expr/function_table.h"
 #include "expr/type_rules.h"
+#include "kernels/ops/tensor_functions.h"
 
 namespace pistachio {
 

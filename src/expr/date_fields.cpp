@@ -12,6 +12,7 @@
 #include "data/calendar.h"
 #include "data/scalar_value.h"
 #include "expr/interval_value.h"
+#include "kernels/ops/tensor_functions.h"
 
 namespace pistachio {
 

@@ -14,6 +14,7 @@
 #include "expr/device_bodies.h"
 #include "expr/function_table.h"
 #include "expr/wide_numbers.h"
+#include "kernels/ops/tensor_functions.h"
 
 namespace pistachio {
 

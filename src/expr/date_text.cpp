@@ -12,6 +12,7 @@
 #include "expr/argument_access.h"
 #include "expr/date_fields.h"
 #include "expr/text_builder.h"
+#include "kernels/ops/tensor_functions.h"
 
 namespace pistachio {
 

@@ -1,7 +1,5 @@
 #include "expr/device_bodies.h"
 
-#include <ATen/ATen.h>
-
 #include <algorithm>
 #include <string>
 
@@ -9,6 +7,7 @@
 #include "data/calendar.h"
 #include "expr/like_pattern.h"
 #include "expr/utf8_text.h"
+#include "kernels/ops/tensor_functions.h"
 #include "kernels/ops/text_match.h"
 #include "kernels/ops/text_substring.h"
 

@@ -1,7 +1,6 @@
 // GPU bodies compared with the host bodies, both on the CPU: kernels then run their composite bodies.
 #include "expr/device_bodies.h"
 
-#include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
 #include <random>
@@ -9,6 +8,7 @@
 #include "columns/concatenate_columns.h"
 #include "columns/scalar_access.h"
 #include "expr/function_table.h"
+#include "kernels/ops/tensor_functions.h"
 
 namespace pistachio {
 namespace {

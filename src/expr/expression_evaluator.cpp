@@ -1,7 +1,5 @@
 #include "expr/expression_evaluator.h"
 
-#include <ATen/ATen.h>
-
 #include <limits>
 #include <map>
 #include <memory>
@@ -17,6 +15,7 @@
 #include "kernels/ops/compress.h"
 #include "kernels/ops/dictionary_gather.h"
 #include "kernels/ops/spread.h"
+#include "kernels/ops/tensor_functions.h"
 
 namespace pistachio {
 

@@ -1,10 +1,9 @@
 #include "expr/float_math.h"
 
-#include <ATen/ATen.h>
-
 #include <numbers>
 
 #include "columns/scalar_access.h"
+#include "kernels/ops/tensor_functions.h"
 
 namespace pistachio {
 

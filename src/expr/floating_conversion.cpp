@@ -1,6 +1,5 @@
 #include "expr/floating_conversion.h"
 
-#include <ATen/ATen.h>
 #include <fmt/format.h>
 
 #include <array>
@@ -13,6 +12,7 @@
 #include "columns/scalar_access.h"
 #include "expr/cast.h"
 #include "expr/parse_value.h"
+#include "kernels/ops/tensor_functions.h"
 
 namespace pistachio {
 

@@ -1,11 +1,10 @@
 #include "expr/function.h"
 
-#include <ATen/ATen.h>
-
 #include "base/check.h"
 #include "columns/device_copy.h"
 #include "columns/row_selection.h"
 #include "columns/scalar_access.h"
+#include "kernels/ops/tensor_functions.h"
 
 namespace pistachio {
 

@@ -2,7 +2,6 @@
 // dictionaries, no rows) and checks that all forms agree.
 #pragma once
 
-#include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
 #include <string>
@@ -16,6 +15,7 @@
 #include "expr/function_table.h"
 #include "expr/interval_text.h"
 #include "expr/parse_value.h"
+#include "kernels/ops/tensor_functions.h"
 
 namespace pistachio::function_harness {
 

@@ -1,6 +1,6 @@
 #include "expr/integer_math.h"
 
-#include <ATen/ATen.h>
+#include <ATen/core/Tensor.h>
 
 #include <array>
 #include <numeric>

@@ -11,6 +11,7 @@
 #include "data/column.h"
 #include "expr/argument_access.h"
 #include "expr/work_poll.h"
+#include "kernels/ops/tensor_functions.h"
 
 namespace pistachio {
 

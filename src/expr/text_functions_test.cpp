@@ -6,6 +6,7 @@
 #include "expr/function_harness.h"
 #include "expr/like_pattern.h"
 #include "expr/utf8_text.h"
+#include "kernels/ops/tensor_functions.h"
 
 namespace pistachio {
 namespace {

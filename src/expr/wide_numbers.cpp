@@ -1,6 +1,6 @@
 #include "expr/wide_numbers.h"
 
-#include <ATen/ATen.h>
+#include "kernels/ops/tensor_functions.h"
 
 #include "columns/device_copy.h"
 

@@ -1,7 +1,7 @@
 #include "memory/pooled_allocator.h"
 
-#include <ATen/ATen.h>
 #include <ATen/Parallel.h>
+#include <ATen/ops/tensor.h>
 #include <c10/core/CPUAllocator.h>
 #include <gtest/gtest.h>
 
@@ -305,14 +305,15 @@ at::Tensor& static_tensor() {
 // Last in this file: it changes the allocator of the whole process.
 TEST(PooledAllocatorInstallTest, TensorsUseItUntilProcessEnd) {
   at::set_num_threads(1);  // as in every worker; ThreadSanitizer cannot see into OpenMP
-  at::Tensor before = at::ones({1'000});
+  const std::vector<double> ones(1'000, 1);
+  at::Tensor before = at::tensor(ones);
   PooledAllocator& allocator = install_pooled_allocator();
   EXPECT_EQ(c10::GetCPUAllocator(), &allocator);
-  at::Tensor sum = before + at::ones({1'000});
+  at::Tensor sum = before.add(at::tensor(ones));
   EXPECT_GT(allocator.statistics().live_bytes, 0);
-  EXPECT_EQ(sum.sum().item<float>(), 2'000);
+  EXPECT_EQ(sum.sum().item<double>(), 2'000);
   sum = at::Tensor();
-  static_tensor() = at::arange(100'000);
+  static_tensor() = before.repeat(100);
   EXPECT_EQ(allocator.statistics().live_bytes, static_cast<int64_t>(size_of_class(size_class_of(800'000))));
 }
 

@@ -1,6 +1,5 @@
 #include "network/block_compression.h"
 
-#include <ATen/ATen.h>
 #include <arrow/result.h>
 #include <arrow/util/compression.h>
 #include <fmt/format.h>
@@ -12,6 +11,7 @@
 
 #include "base/check.h"
 #include "base/error.h"
+#include "kernels/ops/tensor_functions.h"
 #include "network/message_limits.h"
 
 namespace pistachio {

@@ -1,12 +1,12 @@
 #include "network/block_compression.h"
 
-#include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
 #include <cstring>
 #include <random>
 
 #include "base/error.h"
+#include "kernels/ops/tensor_functions.h"
 
 namespace pistachio {
 namespace {

@@ -1,6 +1,5 @@
 #include "network/exchange_hub.h"
 
-#include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -14,6 +13,7 @@
 #include "base/task_group.h"
 #include "columns/chunk_packing.h"
 #include "columns/decode_dictionary.h"
+#include "kernels/ops/tensor_functions.h"
 #include "network/hub_receiver.h"
 #include "network/loopback_transport.h"
 

@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "base/error.h"
+#include "kernels/ops/tensor_functions.h"
 
 namespace pistachio {
 namespace {

@@ -14,6 +14,7 @@
 
 #include "base/check.h"
 #include "base/start_thread.h"
+#include "kernels/ops/tensor_functions.h"
 #include "network/message_limits.h"
 #include "network/message_trace.h"
 

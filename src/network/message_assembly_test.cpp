@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "kernels/ops/tensor_functions.h"
 #include "network/message_collector.h"
 #include "network/message_limits.h"
 

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "kernels/ops/tensor_functions.h"
 #include "network/transport.h"
 
 namespace pistachio {

@@ -1,8 +1,8 @@
 #include "network/message_payload.h"
 
-#include <ATen/ATen.h>
-
 #include <cstring>
+
+#include "kernels/ops/tensor_functions.h"
 
 namespace pistachio {
 

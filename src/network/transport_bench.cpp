@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <mutex>
 
+#include "kernels/ops/tensor_functions.h"
 #include "network/job_of_transports.h"
 
 namespace pistachio {

@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "base/error.h"
+#include "kernels/ops/tensor_functions.h"
 #include "network/job_of_transports.h"
 #include "network/message_collector.h"
 #include "network/message_limits.h"

@@ -1,6 +1,6 @@
 #include "network/travelling_dictionaries.h"
 
-#include <ATen/ATen.h>
+#include <ATen/core/Tensor.h>
 
 #include <algorithm>
 

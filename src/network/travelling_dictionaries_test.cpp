@@ -1,9 +1,9 @@
 #include "network/travelling_dictionaries.h"
 
-#include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
 #include "base/error.h"
+#include "kernels/ops/tensor_functions.h"
 
 namespace pistachio {
 namespace {

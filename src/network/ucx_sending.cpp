@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "base/error.h"
+#include "kernels/ops/tensor_functions.h"
 #include "network/link_pacing.h"
 #include "network/message_limits.h"
 #include "network/ucx_handlers.h"

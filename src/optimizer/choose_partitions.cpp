@@ -1,7 +1,7 @@
 // Tables with many partitions: opens the files that the conditions on partition columns leave.
 #include "optimizer/rules.h"
 
-#include <ATen/ATen.h>
+#include <ATen/core/Tensor.h>
 
 #include <algorithm>
 #include <numeric>

@@ -2,11 +2,13 @@
 // rule. Scans of in-memory tables take no filters, which stay above them. Columns are qualified by their table: "t.a".
 #pragma once
 
+#include <ATen/ops/tensor.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "base/error.h"
 #include "expr/function_table.h"
@@ -27,7 +29,8 @@ class RuleTest : public ::testing::Test {
       infos.push_back({column, type, ""});
     }
     std::vector<Column> stored;
-    for (size_t i = 0; i < columns.size(); ++i) stored.push_back(Column::fixed(type, at::zeros({rows}, type.scalar_type())));
+    const at::Tensor zeros = at::tensor(std::vector<int64_t>(static_cast<size_t>(rows))).to(type.scalar_type());
+    for (size_t i = 0; i < columns.size(); ++i) stored.push_back(Column::fixed(type, zeros));
     return make_node(LogicalScan{Table::of_chunks(name, infos, {Chunk(std::move(stored), rows)}, {}), scanned, {}, {}});
   }
 

@@ -1,5 +1,5 @@
 // Statements of a session that change what tables and views it has.
-#include <ATen/ATen.h>
+#include <ATen/core/Tensor.h>
 #include <fmt/format.h>
 
 #include <algorithm>

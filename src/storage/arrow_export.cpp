@@ -1,6 +1,5 @@
 #include "storage/arrow_export.h"
 
-#include <ATen/ATen.h>
 #include <arrow/api.h>
 #include <fmt/format.h>
 
@@ -8,6 +7,7 @@
 
 #include "base/error.h"
 #include "columns/decode_dictionary.h"
+#include "kernels/ops/tensor_functions.h"
 #include "kernels/ops/text_compact.h"
 
 namespace pistachio {

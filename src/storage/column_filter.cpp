@@ -1,6 +1,6 @@
 #include "storage/column_filter.h"
 
-#include <ATen/ATen.h>
+#include <ATen/core/Tensor.h>
 
 #include "columns/column_compare.h"
 #include "kernels/ops/compress.h"

@@ -1,7 +1,5 @@
 #include "storage/column_pages.h"
 
-#include <ATen/ATen.h>
-
 #include <algorithm>
 #include <limits>
 #include <numeric>
@@ -12,6 +10,7 @@
 #include "columns/device_copy.h"
 #include "columns/row_selection.h"
 #include "kernels/ops/dictionary_gather.h"
+#include "kernels/ops/tensor_functions.h"
 #include "kernels/ops/text_compact.h"
 #include "storage/present_values.h"
 #include "storage/value_decoder.h"

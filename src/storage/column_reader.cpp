@@ -1,6 +1,5 @@
 #include "storage/column_reader.h"
 
-#include <ATen/ATen.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,6 +8,7 @@
 #include "base/check.h"
 #include "columns/concatenate_columns.h"
 #include "columns/row_selection.h"
+#include "kernels/ops/tensor_functions.h"
 #include "storage/present_values.h"
 #include "storage/value_decoder.h"
 

@@ -1,9 +1,8 @@
 #include "storage/device_decompression.h"
 
-#include <ATen/ATen.h>
-
 #include "base/check.h"
 #include "kernels/ops/snappy_decompress.h"
+#include "kernels/ops/tensor_functions.h"
 
 namespace pistachio {
 

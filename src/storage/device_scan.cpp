@@ -1,6 +1,6 @@
 #include "storage/device_scan.h"
 
-#include <ATen/ATen.h>
+#include <ATen/core/Tensor.h>
 
 #include <algorithm>
 #include <utility>

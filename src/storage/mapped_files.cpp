@@ -1,12 +1,12 @@
 #include "storage/mapped_files.h"
 
-#include <ATen/ATen.h>
 
 #include <algorithm>
 #include <optional>
 
 #include "base/run_blocking.h"
 #include "kernels/ops/host_memory.h"
+#include "kernels/ops/tensor_functions.h"
 #include "memory/reservation.h"
 #include "storage/file_mapping.h"
 

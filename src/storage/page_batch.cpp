@@ -1,6 +1,5 @@
 #include "storage/page_batch.h"
 
-#include <ATen/ATen.h>
 #include <arrow/util/crc32.h>
 #include <fmt/format.h>
 
@@ -8,6 +7,7 @@
 #include <cstring>
 
 #include "base/check.h"
+#include "kernels/ops/tensor_functions.h"
 #include "storage/thrift_compact_reader.h"
 
 namespace pistachio {

@@ -1,12 +1,11 @@
 #include "storage/page_upload.h"
 
-#include <ATen/ATen.h>
-
 #include <algorithm>
 #include <tuple>
 #include <vector>
 
 #include "kernels/ops/host_memory.h"
+#include "kernels/ops/tensor_functions.h"
 #include "storage/mapped_files.h"
 
 namespace pistachio {

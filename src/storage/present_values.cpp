@@ -1,10 +1,9 @@
 #include "storage/present_values.h"
 
-#include <ATen/ATen.h>
-
 #include <algorithm>
 
 #include "kernels/ops/definition_levels_decode.h"
+#include "kernels/ops/tensor_functions.h"
 
 namespace pistachio {
 

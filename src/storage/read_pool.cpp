@@ -1,11 +1,10 @@
 #include "storage/read_pool.h"
 
-#include <ATen/ATen.h>
-
 #include <algorithm>
 
 #include "base/run_blocking.h"
 #include "base/task_group.h"
+#include "kernels/ops/tensor_functions.h"
 
 namespace pistachio {
 

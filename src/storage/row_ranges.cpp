@@ -1,10 +1,9 @@
 #include "storage/row_ranges.h"
 
-#include <ATen/ATen.h>
-
 #include <algorithm>
 
 #include "base/check.h"
+#include "kernels/ops/tensor_functions.h"
 
 namespace pistachio {
 

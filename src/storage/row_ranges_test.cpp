@@ -1,9 +1,10 @@
 #include "storage/row_ranges.h"
 
-#include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
 #include <random>
+
+#include "kernels/ops/tensor_functions.h"
 
 namespace pistachio {
 namespace {

@@ -1,6 +1,5 @@
 #include "storage/scan_unit.h"
 
-#include <ATen/ATen.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,6 +10,7 @@
 #include "columns/row_selection.h"
 #include "kernels/ops/compress.h"
 #include "kernels/ops/spread.h"
+#include "kernels/ops/tensor_functions.h"
 #include "storage/bloom_filter.h"
 #include "storage/column_filter.h"
 #include "storage/thrift_compact_reader.h"

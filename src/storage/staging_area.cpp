@@ -1,8 +1,8 @@
 #include "storage/staging_area.h"
 
-#include <ATen/ATen.h>
-
 #include <algorithm>
+
+#include "kernels/ops/tensor_functions.h"
 
 namespace pistachio {
 

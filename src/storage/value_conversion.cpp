@@ -1,11 +1,11 @@
 #include "storage/value_conversion.h"
 
-#include <ATen/ATen.h>
 #include <fmt/format.h>
 
 #include "base/check.h"
 #include "kernels/ops/fixed_bytes_conversion.h"
 #include "kernels/ops/magnitude_below.h"
+#include "kernels/ops/tensor_functions.h"
 
 namespace pistachio {
 

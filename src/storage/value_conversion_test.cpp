@@ -1,7 +1,8 @@
 #include "storage/value_conversion.h"
 
-#include <ATen/ATen.h>
 #include <gtest/gtest.h>
+
+#include "kernels/ops/tensor_functions.h"
 
 namespace pistachio {
 namespace {

@@ -1,6 +1,5 @@
 #include "storage/value_decoder.h"
 
-#include <ATen/ATen.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,6 +15,7 @@
 #include "kernels/ops/plain_fixed_bytes_decode.h"
 #include "kernels/ops/plain_text_decode.h"
 #include "kernels/ops/rle_decode.h"
+#include "kernels/ops/tensor_functions.h"
 #include "storage/value_conversion.h"
 
 namespace pistachio {

@@ -1,9 +1,10 @@
 // The reference itself: it accepts equal columns in every form and finds each kind of difference.
 #include "tests/parquet/arrow_compare.h"
 
-#include <ATen/ATen.h>
 #include <arrow/api.h>
 #include <gtest/gtest.h>
+
+#include "kernels/ops/tensor_functions.h"
 
 namespace pistachio::test {
 namespace {

@@ -1,12 +1,11 @@
 #include "tests/parquet/in_memory_file.h"
 
-#include <ATen/ATen.h>
-
 #include <algorithm>
 #include <random>
 
 #include "columns/device_copy.h"
 #include "columns/row_selection.h"
+#include "kernels/ops/tensor_functions.h"
 #include "storage/device_decompression.h"
 #include "storage/page_upload.h"
 

@@ -2,7 +2,7 @@
 // find the same rows as without pruning, or the file is rejected with DataError. Bounds that became false but look valid cannot be detected
 // by any reader: mutants with such bounds are skipped.
 // PISTACHIO_MUTATIONS=N runs N mutations per file; a failure names file and seed.
-#include <ATen/ATen.h>
+#include <ATen/core/Tensor.h>
 #include <arrow/api.h>
 #include <arrow/io/memory.h>
 #include <fmt/format.h>

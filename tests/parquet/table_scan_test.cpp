@@ -17,6 +17,7 @@
 
 #include "columns/decode_dictionary.h"
 #include "frontend/bench/sample_file.h"
+#include "kernels/ops/tensor_functions.h"
 #include "tests/parquet/arrow_compare.h"
 #include "tests/parquet/file_mutator.h"
 #include "tests/parquet/parquet_file_factory.h"

@@ -1,5 +1,6 @@
 // Runs every .slt file of this folder under each configuration of tests/configs. One test per pair; each has its own engine and session.
 // ${FILES} in a statement is replaced by a folder with Parquet files that the test generates.
+#include <ATen/Context.h>
 #include <dirent.h>
 #include <fmt/format.h>
 #include <gtest/gtest.h>

@@ -1,7 +1,5 @@
 #include "exec/adaptive/bucket_help.h"
 
-#include <ATen/ATen.h>
-
 #include <algorithm>
 #include <cstring>
 #include <numeric>
@@ -9,6 +7,7 @@
 #include "base/byte_stream.h"
 #include "base/error.h"
 #include "columns/chunk_packing.h"
+#include "kernels/ops/tensor_functions.h"
 #include "network/control_exchange.h"
 
 namespace pistachio {

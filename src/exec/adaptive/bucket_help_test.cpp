@@ -1,6 +1,5 @@
 #include "exec/adaptive/bucket_help.h"
 
-#include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -9,6 +8,7 @@
 #include "base/error.h"
 #include "base/scheduler.h"
 #include "base/task_group.h"
+#include "kernels/ops/tensor_functions.h"
 #include "network/control_exchange.h"
 
 namespace pistachio {

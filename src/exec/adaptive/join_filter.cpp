@@ -1,7 +1,5 @@
 #include "exec/adaptive/join_filter.h"
 
-#include <ATen/ATen.h>
-
 #include <algorithm>
 #include <cstring>
 
@@ -11,6 +9,7 @@
 #include "columns/row_selection.h"
 #include "kernels/ops/compress.h"
 #include "kernels/ops/key_filter.h"
+#include "kernels/ops/tensor_functions.h"
 
 namespace pistachio {
 

@@ -1,9 +1,9 @@
 #include "exec/adaptive/join_filter.h"
 
-#include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
 #include "base/scheduler.h"
+#include "kernels/ops/tensor_functions.h"
 
 namespace pistachio {
 namespace {

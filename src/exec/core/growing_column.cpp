@@ -1,10 +1,9 @@
 #include "exec/core/growing_column.h"
 
-#include <ATen/ATen.h>
-
 #include <algorithm>
 
 #include "columns/decode_dictionary.h"
+#include "kernels/ops/tensor_functions.h"
 #include "kernels/ops/text_compact.h"
 
 namespace pistachio {

@@ -1,6 +1,6 @@
 #include "exec/core/held_chunks.h"
 
-#include <ATen/ATen.h>
+#include <ATen/core/Tensor.h>
 
 #include "columns/concatenate_columns.h"
 #include "columns/own_column.h"

@@ -1,11 +1,11 @@
 #include "exec/core/row_order.h"
 
-#include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
 #include "base/error.h"
 #include "exec/core/growing_column.h"
 #include "exec/core/held_chunks.h"
+#include "kernels/ops/tensor_functions.h"
 
 namespace pistachio {
 namespace {

@@ -1,11 +1,10 @@
 #include "exec/core/sort_words.h"
 
-#include <ATen/ATen.h>
-
 #include <algorithm>
 
 #include "columns/order_words.h"
 #include "kernels/ops/stop_flag.h"
+#include "kernels/ops/tensor_functions.h"
 
 namespace pistachio {
 

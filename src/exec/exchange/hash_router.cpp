@@ -1,13 +1,12 @@
 #include "exec/exchange/hash_router.h"
 
-#include <ATen/ATen.h>
-
 #include "columns/row_selection.h"
 #include "exec/adaptive/bucket_help.h"
 #include "exec/adaptive/bucket_spread.h"
 #include "expr/expression_evaluator.h"
 #include "kernels/ops/compress.h"
 #include "kernels/ops/route_rows.h"
+#include "kernels/ops/tensor_functions.h"
 #include "network/exchange_hub.h"
 
 namespace pistachio {

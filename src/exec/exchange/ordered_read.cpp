@@ -1,13 +1,12 @@
 #include "exec/exchange/ordered_read.h"
 
-#include <ATen/ATen.h>
-
 #include <algorithm>
 
 #include "base/check.h"
 #include "columns/row_selection.h"
 #include "exec/core/held_chunks.h"
 #include "exec/exchange/source_runs.h"
+#include "kernels/ops/tensor_functions.h"
 
 namespace pistachio {
 

@@ -1,7 +1,5 @@
 #include "exec/exchange/range_router.h"
 
-#include <ATen/ATen.h>
-
 #include <algorithm>
 
 #include "base/error.h"
@@ -13,6 +11,7 @@
 #include "exec/core/row_order.h"
 #include "exec/core/stoppable_call.h"
 #include "kernels/ops/sort_order.h"
+#include "kernels/ops/tensor_functions.h"
 #include "network/exchange_hub.h"
 #include "network/message_payload.h"
 

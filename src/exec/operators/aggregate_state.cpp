@@ -1,6 +1,5 @@
 #include "exec/operators/aggregate_state.h"
 
-#include <ATen/ATen.h>
 #include <fmt/format.h>
 
 #include <cmath>
@@ -20,6 +19,7 @@
 #include "kernels/ops/segment_extreme.h"
 #include "kernels/ops/segment_moments.h"
 #include "kernels/ops/segment_sum.h"
+#include "kernels/ops/tensor_functions.h"
 
 namespace pistachio {
 

@@ -1,6 +1,6 @@
 #include "exec/operators/filter_project.h"
 
-#include <ATen/ATen.h>
+#include <ATen/core/Tensor.h>
 
 #include "base/task_context.h"
 #include "columns/row_selection.h"

@@ -1,7 +1,5 @@
 #include "exec/operators/group_limit.h"
 
-#include <ATen/ATen.h>
-
 #include <algorithm>
 #include <limits>
 
@@ -12,6 +10,7 @@
 #include "exec/core/sort_words.h"
 #include "exec/core/stoppable_call.h"
 #include "kernels/ops/sort_order.h"
+#include "kernels/ops/tensor_functions.h"
 
 namespace pistachio {
 

@@ -1,7 +1,5 @@
 #include "exec/operators/group_table.h"
 
-#include <ATen/ATen.h>
-
 #include <algorithm>
 
 #include "base/check.h"
@@ -12,6 +10,7 @@
 #include "kernels/ops/compress.h"
 #include "kernels/ops/group_assign.h"
 #include "kernels/ops/hash64.h"
+#include "kernels/ops/tensor_functions.h"
 
 namespace pistachio {
 

@@ -1,9 +1,9 @@
 #include "exec/operators/group_table.h"
 
-#include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
 #include "base/error.h"
+#include "kernels/ops/tensor_functions.h"
 
 namespace pistachio {
 namespace {

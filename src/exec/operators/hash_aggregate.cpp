@@ -1,7 +1,5 @@
 #include "exec/operators/hash_aggregate.h"
 
-#include <ATen/ATen.h>
-
 #include <algorithm>
 
 #include "base/check.h"
@@ -16,6 +14,7 @@
 #include "expr/expression_evaluator.h"
 #include "kernels/ops/compress.h"
 #include "kernels/ops/partition_rows.h"
+#include "kernels/ops/tensor_functions.h"
 
 namespace pistachio {
 

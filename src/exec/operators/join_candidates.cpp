@@ -1,7 +1,5 @@
 #include "exec/operators/join_candidates.h"
 
-#include <ATen/ATen.h>
-
 #include <algorithm>
 
 #include "columns/order_words.h"
@@ -13,6 +11,7 @@
 #include "expr/expression_evaluator.h"
 #include "kernels/ops/compress.h"
 #include "kernels/ops/sort_order.h"
+#include "kernels/ops/tensor_functions.h"
 
 namespace pistachio {
 

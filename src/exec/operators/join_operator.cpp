@@ -1,7 +1,5 @@
 #include "exec/operators/join_operator.h"
 
-#include <ATen/ATen.h>
-
 #include <algorithm>
 #include <mutex>
 
@@ -20,6 +18,7 @@
 #include "exec/operators/join_candidates.h"
 #include "expr/expression_evaluator.h"
 #include "kernels/ops/compress.h"
+#include "kernels/ops/tensor_functions.h"
 
 namespace pistachio {
 

@@ -1,8 +1,7 @@
 #include "exec/operators/key_groups.h"
 
-#include <ATen/ATen.h>
-
 #include "exec/operators/group_table.h"
+#include "kernels/ops/tensor_functions.h"
 
 namespace pistachio {
 

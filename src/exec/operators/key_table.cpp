@@ -1,6 +1,6 @@
 #include "exec/operators/key_table.h"
 
-#include <ATen/ATen.h>
+#include <ATen/core/Tensor.h>
 
 #include <algorithm>
 

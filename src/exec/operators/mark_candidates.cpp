@@ -4,8 +4,6 @@
 // have the same keys, so that no row of the left side has more than one candidate in a table.
 #include "exec/operators/mark_candidates.h"
 
-#include <ATen/ATen.h>
-
 #include <map>
 #include <mutex>
 #include <set>
@@ -14,6 +12,7 @@
 #include "exec/operators/key_groups.h"
 #include "exec/operators/key_table.h"
 #include "expr/expression_evaluator.h"
+#include "kernels/ops/tensor_functions.h"
 
 namespace pistachio {
 

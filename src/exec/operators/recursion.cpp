@@ -1,6 +1,6 @@
 #include "exec/operators/recursion.h"
 
-#include <ATen/ATen.h>
+#include <ATen/core/Tensor.h>
 
 #include "columns/own_column.h"
 #include "exec/core/row_collector.h"

@@ -1,6 +1,6 @@
 #include "exec/operators/sort.h"
 
-#include <ATen/ATen.h>
+#include <ATen/core/Tensor.h>
 
 #include <algorithm>
 

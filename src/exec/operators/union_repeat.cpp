@@ -1,12 +1,11 @@
 #include "exec/operators/union_repeat.h"
 
-#include <ATen/ATen.h>
-
 #include <algorithm>
 
 #include "base/check.h"
 #include "columns/row_selection.h"
 #include "exec/core/transform_sink.h"
+#include "kernels/ops/tensor_functions.h"
 
 namespace pistachio {
 

@@ -1,6 +1,6 @@
 #include "frontend/cli/column_text.h"
 
-#include <ATen/ATen.h>
+#include <ATen/core/Tensor.h>
 
 #include <cmath>
 

@@ -1,10 +1,10 @@
 // Reference body of byte_stream_split_decode: stock ATen calls or scalar loops, slow and simple, on any device.
-#include <ATen/ATen.h>
 #include <torch/library.h>
 
 #include <vector>
 
 #include "base/error.h"
+#include "kernels/ops/tensor_functions.h"
 
 namespace pistachio::kernels::composite {
 

@@ -1,10 +1,10 @@
 // Reference body of checked_arithmetic and wide_arithmetic: one scalar loop in a type wide enough for every result, on any device.
-#include <ATen/ATen.h>
 #include <torch/library.h>
 
 #include "base/error.h"
 #include "kernels/ops/checked_arithmetic.h"
 #include "kernels/ops/int128.h"
+#include "kernels/ops/tensor_functions.h"
 
 namespace pistachio::kernels::composite {
 

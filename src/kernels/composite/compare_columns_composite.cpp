@@ -1,5 +1,4 @@
 // Reference body of compare_columns and compare_text_columns: stock ATen calls or scalar loops, slow and simple, on any device.
-#include <ATen/ATen.h>
 #include <torch/library.h>
 
 #include <limits>
@@ -7,6 +6,7 @@
 
 #include "kernels/composite/comparison_answer.h"
 #include "kernels/ops/argument_check.h"
+#include "kernels/ops/tensor_functions.h"
 
 namespace pistachio::kernels::composite {
 

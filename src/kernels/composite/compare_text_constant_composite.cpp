@@ -1,11 +1,11 @@
 // Reference body of compare_text_constant: stock ATen calls or scalar loops, slow and simple, on any device.
-#include <ATen/ATen.h>
 #include <torch/library.h>
 
 #include <string_view>
 
 #include "base/error.h"
 #include "kernels/ops/comparison.h"
+#include "kernels/ops/tensor_functions.h"
 
 namespace pistachio::kernels::composite {
 

@@ -1,7 +1,7 @@
 // The result of a comparison from two masks; values are totally ordered, so the third case is the remainder.
 #pragma once
 
-#include <ATen/ATen.h>
+#include <ATen/core/Tensor.h>
 
 #include "base/error.h"
 #include "kernels/ops/comparison.h"

@@ -1,5 +1,4 @@
 // Reference body of definition_levels_decode: stock ATen calls or scalar loops, slow and simple, on any device.
-#include <ATen/ATen.h>
 #include <torch/library.h>
 
 #include <fmt/format.h>
@@ -7,6 +6,7 @@
 
 #include "base/error.h"
 #include "kernels/composite/rle_reader.h"
+#include "kernels/ops/tensor_functions.h"
 
 namespace pistachio::kernels::composite {
 

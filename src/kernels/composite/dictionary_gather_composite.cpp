@@ -1,5 +1,5 @@
 // Reference body of dictionary_gather: stock ATen calls or scalar loops, slow and simple, on any device.
-#include <ATen/ATen.h>
+#include <ATen/core/Tensor.h>
 #include <torch/library.h>
 
 namespace pistachio::kernels::composite {

@@ -1,8 +1,8 @@
 // Reference body of decimal_from_bytes, int96_to_micros and float16_to_float: stock ATen calls, slow and simple, on any device.
-#include <ATen/ATen.h>
 #include <torch/library.h>
 
 #include "base/error.h"
+#include "kernels/ops/tensor_functions.h"
 
 namespace pistachio::kernels::composite {
 

@@ -1,10 +1,10 @@
 // Reference body of group_assign and group_rehash: stock ATen calls or scalar loops, slow and simple, on any device.
-#include <ATen/ATen.h>
 #include <torch/library.h>
 
 #include <vector>
 
 #include "kernels/ops/stop_flag.h"
+#include "kernels/ops/tensor_functions.h"
 
 namespace pistachio::kernels::composite {
 

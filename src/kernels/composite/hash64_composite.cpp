@@ -1,10 +1,10 @@
 // Reference body of hash64, hash64_text and hash64_combine: stock ATen calls or scalar loops, slow and simple, on any device.
-#include <ATen/ATen.h>
 #include <torch/library.h>
 
 #include <algorithm>
 
 #include "kernels/ops/argument_check.h"
+#include "kernels/ops/tensor_functions.h"
 
 namespace pistachio::kernels::composite {
 

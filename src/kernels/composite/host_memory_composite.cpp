@@ -1,6 +1,7 @@
 // Reference bodies of the host memory operations: nothing is registered, and ranges are copied as ordinary tensors.
-#include <ATen/ATen.h>
 #include <torch/library.h>
+
+#include "kernels/ops/tensor_functions.h"
 
 namespace pistachio::kernels::composite {
 

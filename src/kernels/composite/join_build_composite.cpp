@@ -1,5 +1,5 @@
 // Reference body of join_build: stock ATen calls or scalar loops, slow and simple, on any device.
-#include <ATen/ATen.h>
+#include <ATen/TensorIndexing.h>
 #include <torch/library.h>
 
 #include <algorithm>
@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "kernels/ops/stop_flag.h"
+#include "kernels/ops/tensor_functions.h"
 
 namespace pistachio::kernels::composite {
 

@@ -1,8 +1,9 @@
 // The judge of join_probe: stock ATen calls or a plain loop, slow and obviously right, on any device.
-#include <ATen/ATen.h>
 #include <torch/library.h>
 
 #include <vector>
+
+#include "kernels/ops/tensor_functions.h"
 
 namespace pistachio::kernels::composite {
 

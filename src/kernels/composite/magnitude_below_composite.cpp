@@ -1,5 +1,5 @@
 // Reference body of magnitude_below: a stock ATen reduction, on any device. The GPU uses it too.
-#include <ATen/ATen.h>
+#include <ATen/core/Tensor.h>
 #include <torch/library.h>
 
 namespace pistachio::kernels::composite {

@@ -1,11 +1,11 @@
 // Reference body of plain_decode, plain_boolean_decode and plain_fixed_bytes_decode: stock ATen calls, slow and simple, on any device.
-#include <ATen/ATen.h>
 #include <torch/library.h>
 
 #include <fmt/format.h>
 #include <vector>
 
 #include "base/error.h"
+#include "kernels/ops/tensor_functions.h"
 
 namespace pistachio::kernels::composite {
 

@@ -1,8 +1,8 @@
 // Reference body of route_rows: stock ATen calls, slow and simple, on any device.
-#include <ATen/ATen.h>
 #include <torch/library.h>
 
 #include "base/check.h"
+#include "kernels/ops/tensor_functions.h"
 
 namespace pistachio::kernels::composite {
 

@@ -1,5 +1,5 @@
 // Reference body of segment_extreme and segment_extreme_text: stock ATen calls or scalar loops, slow and simple, on any device.
-#include <ATen/ATen.h>
+#include <ATen/Dispatch.h>
 #include <torch/library.h>
 
 #include <algorithm>
@@ -7,6 +7,7 @@
 
 #include "kernels/ops/argument_check.h"
 #include "kernels/ops/int128.h"
+#include "kernels/ops/tensor_functions.h"
 
 namespace pistachio::kernels::composite {
 

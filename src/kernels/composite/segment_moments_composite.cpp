@@ -1,5 +1,6 @@
 // Reference body of segment_moments and moments_merge: stock ATen calls or scalar loops, slow and simple, on any device.
-#include <ATen/ATen.h>
+#include <ATen/TensorIndexing.h>
+#include <ATen/core/Tensor.h>
 #include <torch/library.h>
 
 namespace pistachio::kernels::composite {

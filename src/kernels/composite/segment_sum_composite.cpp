@@ -1,10 +1,11 @@
 // Reference body of segment_count, segment_sum and segment_sum_float: stock ATen calls or scalar loops, slow and simple, on any device.
-#include <ATen/ATen.h>
+#include <ATen/TensorIndexing.h>
 #include <torch/library.h>
 
 #include "base/error.h"
 #include "kernels/ops/argument_check.h"
 #include "kernels/ops/int128.h"
+#include "kernels/ops/tensor_functions.h"
 
 namespace pistachio::kernels::composite {
 

@@ -1,9 +1,10 @@
 // Reference body of snappy_decompress: one element at a time, byte by byte, on the host.
-#include <ATen/ATen.h>
 #include <torch/library.h>
 
 #include <optional>
 #include <vector>
+
+#include "kernels/ops/tensor_functions.h"
 
 namespace pistachio::kernels::composite {
 

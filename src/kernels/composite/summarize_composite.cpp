@@ -1,5 +1,5 @@
 // Reference body of summarize and summarize_dictionary: stock ATen calls or scalar loops, slow and simple, on any device.
-#include <ATen/ATen.h>
+#include <ATen/TensorIndexing.h>
 #include <torch/library.h>
 
 #include <limits>
@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "kernels/ops/argument_check.h"
 #include "kernels/ops/int128.h"
+#include "kernels/ops/tensor_functions.h"
 
 namespace pistachio::kernels::composite {
 

@@ -1,8 +1,10 @@
 // Reference body of summarize_text and summarize_text_dictionary: stock ATen calls or scalar loops, slow and simple, on any device.
-#include <ATen/ATen.h>
+#include <ATen/TensorIndexing.h>
 #include <torch/library.h>
 
 #include <string_view>
+
+#include "kernels/ops/tensor_functions.h"
 
 namespace pistachio::kernels::composite {
 

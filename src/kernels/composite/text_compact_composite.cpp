@@ -1,6 +1,7 @@
 // Reference body of text_compact: stock ATen calls or scalar loops, slow and simple, on any device.
-#include <ATen/ATen.h>
 #include <torch/library.h>
+
+#include "kernels/ops/tensor_functions.h"
 
 namespace pistachio::kernels::composite {
 

@@ -1,9 +1,10 @@
 // Reference body of text_match: tracks all positions that the pattern can reach after each of its pieces; slow and simple, on any device.
-#include <ATen/ATen.h>
 #include <torch/library.h>
 
 #include <string_view>
 #include <vector>
+
+#include "kernels/ops/tensor_functions.h"
 
 namespace pistachio::kernels::composite {
 

@@ -1,11 +1,11 @@
 // Reference body of text_ranks: stock ATen calls or scalar loops, slow and simple, on any device.
-#include <ATen/ATen.h>
 #include <torch/library.h>
 
 #include <algorithm>
 #include <string_view>
 
 #include "kernels/ops/stop_flag.h"
+#include "kernels/ops/tensor_functions.h"
 
 namespace pistachio::kernels::composite {
 

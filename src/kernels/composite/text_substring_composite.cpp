@@ -1,9 +1,10 @@
 // Reference body of text_substring: a scalar loop over the characters of each text, on any device.
-#include <ATen/ATen.h>
 #include <torch/library.h>
 
 #include <algorithm>
 #include <vector>
+
+#include "kernels/ops/tensor_functions.h"
 
 namespace pistachio::kernels::composite {
 

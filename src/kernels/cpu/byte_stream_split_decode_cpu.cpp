@@ -1,11 +1,11 @@
 // CPU body of byte_stream_split_decode.
-#include <ATen/ATen.h>
 #include <fmt/format.h>
 #include <torch/library.h>
 
 #include "base/error.h"
 #include "kernels/cpu/byte_stream_split_simd.h"
 #include "kernels/ops/argument_check.h"
+#include "kernels/ops/tensor_functions.h"
 
 namespace pistachio::kernels::cpu {
 

@@ -1,6 +1,5 @@
 // CPU bodies of checked_arithmetic and wide_arithmetic: branch-free loops that accumulate errors in one flag. Only if it is set at the end
 // does a second look find out whether a valid row caused it.
-#include <ATen/ATen.h>
 #include <torch/library.h>
 
 #include <limits>
@@ -10,6 +9,7 @@
 #include "base/error.h"
 #include "kernels/ops/checked_arithmetic.h"
 #include "kernels/ops/int128.h"
+#include "kernels/ops/tensor_functions.h"
 
 namespace pistachio::kernels::cpu {
 

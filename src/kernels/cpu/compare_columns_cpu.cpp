@@ -1,5 +1,4 @@
 // CPU bodies of compare_columns and compare_text_columns.
-#include <ATen/ATen.h>
 #include <torch/library.h>
 
 #include "base/check.h"
@@ -8,6 +7,7 @@
 #include "kernels/cpu/value_kind_of.h"
 #include "kernels/ops/argument_check.h"
 #include "kernels/ops/comparison.h"
+#include "kernels/ops/tensor_functions.h"
 
 namespace pistachio::kernels::cpu {
 

@@ -1,6 +1,5 @@
 // CPU bodies of compare_constant and compare_wide_constant. The constant is converted to the values' type first, so that the loops compare
 // narrow values without widening. A constant out of the type's range decides all rows; one between two floats is rounded.
-#include <ATen/ATen.h>
 #include <torch/library.h>
 
 #include <algorithm>
@@ -10,6 +9,7 @@
 #include "base/check.h"
 #include "kernels/cpu/compare_constant_simd.h"
 #include "kernels/cpu/value_kind_of.h"
+#include "kernels/ops/tensor_functions.h"
 
 namespace pistachio::kernels::cpu {
 

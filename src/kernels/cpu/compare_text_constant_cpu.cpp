@@ -1,5 +1,4 @@
 // CPU body of compare_text_constant: lengths decide most equality tests, eight-byte keys most others.
-#include <ATen/ATen.h>
 #include <torch/library.h>
 
 #include <string_view>
@@ -7,6 +6,7 @@
 #include "base/check.h"
 #include "kernels/cpu/text_key.h"
 #include "kernels/ops/comparison.h"
+#include "kernels/ops/tensor_functions.h"
 
 namespace pistachio::kernels::cpu {
 

@@ -2,8 +2,6 @@
 // to count and to place. Raw memory, one thread.
 #pragma once
 
-#include <ATen/ATen.h>
-
 #include <algorithm>
 #include <cstdint>
 #include <numeric>
@@ -13,6 +11,7 @@
 
 #include "kernels/cpu/line_scatter.h"
 #include "kernels/ops/stop_flag.h"
+#include "kernels/ops/tensor_functions.h"
 
 namespace pistachio::kernels::cpu {
 

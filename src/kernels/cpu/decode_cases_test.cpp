@@ -14,6 +14,7 @@
 #include "kernels/ops/plain_text_decode.h"
 #include "kernels/ops/rle_decode.h"
 #include "kernels/ops/snappy_decompress.h"
+#include "kernels/ops/tensor_functions.h"
 
 namespace pistachio::kernels::kernel_cases {
 

@@ -1,11 +1,11 @@
 // CPU body of delta_binary_decode: allocates, walks the page table, turns problems into DataError.
-#include <ATen/ATen.h>
 #include <torch/library.h>
 
 #include "base/error.h"
 #include "kernels/cpu/delta_binary_simd.h"
 #include "kernels/cpu/rle_runs.h"
 #include "kernels/ops/argument_check.h"
+#include "kernels/ops/tensor_functions.h"
 
 namespace pistachio::kernels::cpu {
 

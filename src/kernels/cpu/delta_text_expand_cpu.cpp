@@ -1,11 +1,11 @@
 // CPU body of delta_text_expand: the first pass checks and sums the lengths, the second copies into memory of the right size.
-#include <ATen/ATen.h>
 #include <fmt/format.h>
 #include <torch/library.h>
 
 #include <cstring>
 
 #include "base/error.h"
+#include "kernels/ops/tensor_functions.h"
 
 namespace pistachio::kernels::cpu {
 

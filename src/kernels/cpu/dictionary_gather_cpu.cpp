@@ -1,8 +1,8 @@
 // CPU body of dictionary_gather.
-#include <ATen/ATen.h>
 #include <torch/library.h>
 
 #include "kernels/cpu/dictionary_gather_simd.h"
+#include "kernels/ops/tensor_functions.h"
 
 namespace pistachio::kernels::cpu {
 

@@ -1,11 +1,11 @@
 // CPU bodies of decimal_from_bytes, int96_to_micros and float16_to_float: scalar loops.
-#include <ATen/ATen.h>
 #include <torch/library.h>
 
 #include <cstring>
 
 #include "base/error.h"
 #include "kernels/ops/int128.h"
+#include "kernels/ops/tensor_functions.h"
 
 namespace pistachio::kernels::cpu {
 

@@ -1,8 +1,8 @@
 // CPU body of gather_rows.
-#include <ATen/ATen.h>
 #include <torch/library.h>
 
 #include "kernels/cpu/gather_rows_simd.h"
+#include "kernels/ops/tensor_functions.h"
 
 namespace pistachio::kernels::cpu {
 

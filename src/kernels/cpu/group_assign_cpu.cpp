@@ -1,11 +1,11 @@
 // CPU bodies of group_assign and group_rehash.
-#include <ATen/ATen.h>
 #include <torch/library.h>
 
 #include <algorithm>
 
 #include "kernels/cpu/group_table_simd.h"
 #include "kernels/ops/stop_flag.h"
+#include "kernels/ops/tensor_functions.h"
 
 namespace pistachio::kernels::cpu {
 

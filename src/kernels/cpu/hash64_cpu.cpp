@@ -1,10 +1,10 @@
 // CPU bodies of hash64, hash64_text and hash64_combine.
-#include <ATen/ATen.h>
 #include <torch/library.h>
 
 #include "kernels/cpu/hash64_simd.h"
 #include "kernels/cpu/value_kind_of.h"
 #include "kernels/ops/argument_check.h"
+#include "kernels/ops/tensor_functions.h"
 
 namespace pistachio::kernels::cpu {
 

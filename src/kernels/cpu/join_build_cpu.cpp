@@ -1,7 +1,6 @@
 // CPU body of join_build: a counting sort by bucket. Large tables take two passes, first into partitions of the table that fit L2, then
 // each partition by bucket, so that scattered writes stay in cache. The first pass writes to the partition's final place and the second
 // copies it out first: a second buffer for all rows would cost more than the copy.
-#include <ATen/ATen.h>
 #include <torch/library.h>
 
 #include <algorithm>
@@ -9,6 +8,7 @@
 
 #include "kernels/cpu/line_scatter.h"
 #include "kernels/ops/stop_flag.h"
+#include "kernels/ops/tensor_functions.h"
 
 namespace pistachio::kernels::cpu {
 

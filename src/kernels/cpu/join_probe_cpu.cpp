@@ -1,6 +1,5 @@
 // CPU body of join_probe: batches of rows, the memory for pairs, which grows, and the few cases that the inner loops leave
 // out: buckets of many rows and tables of very few.
-#include <ATen/ATen.h>
 #include <torch/library.h>
 
 #include <algorithm>
@@ -8,6 +7,7 @@
 #include <bit>
 
 #include "kernels/cpu/join_table_simd.h"
+#include "kernels/ops/tensor_functions.h"
 
 namespace pistachio::kernels::cpu {
 

@@ -1,6 +1,7 @@
 // Property test of all kernels: calls each operation of the table with random arguments on its composite body, the reference, and on the
 // tuned body of each available instruction set or device. Results must be equal, and so must the kind of error. Damaged streams are treated
 // the same way; under AddressSanitizer neither body may read outside its page.
+#include <ATen/Context.h>
 #include <ATen/Parallel.h>
 #include <gtest/gtest.h>
 
@@ -10,6 +11,7 @@
 #include "kernels/ops/instruction_set.h"
 #include "kernels/ops/kernel_mode.h"
 #include "kernels/ops/rle_decode.h"
+#include "kernels/ops/tensor_functions.h"
 
 namespace pistachio::kernels {
 namespace {

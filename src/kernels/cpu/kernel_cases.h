@@ -2,7 +2,7 @@
 // whichever body the mode and the instruction set select. For tests only.
 #pragma once
 
-#include <ATen/ATen.h>
+#include <ATen/core/Tensor.h>
 
 #include <functional>
 #include <ostream>

@@ -4,6 +4,8 @@
 #include <cstring>
 #include <limits>
 
+#include "kernels/ops/tensor_functions.h"
+
 namespace pistachio::kernels::kernel_cases {
 
 using test_streams::uniform;

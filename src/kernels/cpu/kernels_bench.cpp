@@ -1,7 +1,6 @@
 // Throughput of the CPU kernels on one core, in rows per second and as a share of this machine's memory bandwidth (bytes read and written,
 // relative to a large copy measured at the start). Batches have the engine's chunk size, so that a kernel's output stays in cache as it
 // does in a query.
-#include <ATen/ATen.h>
 #include <ATen/Parallel.h>
 #include <benchmark/benchmark.h>
 
@@ -27,6 +26,7 @@
 #include "kernels/ops/spread.h"
 #include "kernels/ops/summarize.h"
 #include "kernels/ops/summarize_text.h"
+#include "kernels/ops/tensor_functions.h"
 
 namespace pistachio::kernels {
 namespace {

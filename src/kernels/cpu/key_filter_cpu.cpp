@@ -1,8 +1,9 @@
 // CPU bodies of key_filter_add and key_filter_test. Scalar loops: they are bound by memory latency, and rows are independent.
-#include <ATen/ATen.h>
 #include <torch/library.h>
 
 #include <bit>
+
+#include "kernels/ops/tensor_functions.h"
 
 namespace pistachio::kernels::cpu {
 

@@ -1,5 +1,4 @@
 // Value counts that a page of so few bytes cannot hold: every body must reject them before it allocates memory for them.
-#include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
 #include "base/error.h"
@@ -12,6 +11,7 @@
 #include "kernels/ops/plain_fixed_bytes_decode.h"
 #include "kernels/ops/plain_text_decode.h"
 #include "kernels/ops/rle_decode.h"
+#include "kernels/ops/tensor_functions.h"
 
 namespace pistachio::kernels {
 namespace {

@@ -1,6 +1,6 @@
 // CPU body of magnitude_below. First a pass that only ORs the magnitudes: it costs little more than reading the values and settles nearly
 // every column, whose values are far below the bound.
-#include <ATen/ATen.h>
+#include <ATen/core/Tensor.h>
 #include <torch/library.h>
 
 #include <algorithm>

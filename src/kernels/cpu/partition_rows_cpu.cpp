@@ -1,8 +1,8 @@
 // CPU body of partition_rows: a counting sort.
-#include <ATen/ATen.h>
 #include <torch/library.h>
 
 #include "kernels/cpu/counting_sort.h"
+#include "kernels/ops/tensor_functions.h"
 
 namespace pistachio::kernels::cpu {
 

@@ -1,6 +1,5 @@
 // CPU bodies of plain_decode, plain_fixed_bytes_decode (both copies) and plain_boolean_decode. All pages are checked before anything is
 // allocated: a bogus count is a DataError, not a lack of memory.
-#include <ATen/ATen.h>
 #include <fmt/format.h>
 #include <torch/library.h>
 
@@ -9,6 +8,7 @@
 #include "base/error.h"
 #include "kernels/cpu/boolean_decode_simd.h"
 #include "kernels/ops/argument_check.h"
+#include "kernels/ops/tensor_functions.h"
 
 namespace pistachio::kernels::cpu {
 

@@ -1,12 +1,12 @@
 // CPU body of plain_text_decode. The position of a length depends on the previous length, so the loop runs at the latency of a load plus an
 // add; bounds checks and stores are off that critical path.
-#include <ATen/ATen.h>
 #include <torch/library.h>
 
 #include <cstring>
 
 #include "base/error.h"
 #include "kernels/ops/argument_check.h"
+#include "kernels/ops/tensor_functions.h"
 
 namespace pistachio::kernels::cpu {
 

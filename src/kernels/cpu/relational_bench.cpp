@@ -1,6 +1,5 @@
 // Throughput of the kernels behind joins, aggregations and sorts on one core, in rows per second. Probes and aggregations process chunks
 // against tables of many sizes; builds and sorts get all rows at once.
-#include <ATen/ATen.h>
 #include <benchmark/benchmark.h>
 
 #include <limits>
@@ -18,6 +17,7 @@
 #include "kernels/ops/segment_moments.h"
 #include "kernels/ops/segment_sum.h"
 #include "kernels/ops/sort_order.h"
+#include "kernels/ops/tensor_functions.h"
 #include "kernels/ops/text_ranks.h"
 
 namespace pistachio::kernels {

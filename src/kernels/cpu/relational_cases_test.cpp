@@ -16,6 +16,7 @@
 #include "kernels/ops/segment_moments.h"
 #include "kernels/ops/segment_sum.h"
 #include "kernels/ops/sort_order.h"
+#include "kernels/ops/tensor_functions.h"
 #include "kernels/ops/text_ranks.h"
 
 namespace pistachio::kernels::kernel_cases {

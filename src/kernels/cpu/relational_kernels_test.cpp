@@ -18,6 +18,7 @@
 #include "kernels/ops/segment_sum.h"
 #include "kernels/ops/sort_order.h"
 #include "kernels/ops/stop_flag.h"
+#include "kernels/ops/tensor_functions.h"
 #include "kernels/ops/text_ranks.h"
 
 namespace pistachio::kernels {

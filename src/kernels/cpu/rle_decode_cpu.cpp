@@ -1,5 +1,4 @@
 // CPU body of rle_decode: allocates, walks the page table, turns problems into DataError.
-#include <ATen/ATen.h>
 #include <fmt/format.h>
 #include <torch/library.h>
 
@@ -7,6 +6,7 @@
 #include "kernels/cpu/rle_decode_simd.h"
 #include "kernels/cpu/rle_problem.h"
 #include "kernels/ops/argument_check.h"
+#include "kernels/ops/tensor_functions.h"
 
 namespace pistachio::kernels::cpu {
 

@@ -1,5 +1,5 @@
 // CPU body of route_rows: a counting sort over the table of owners.
-#include <ATen/ATen.h>
+#include <ATen/core/Tensor.h>
 #include <torch/library.h>
 
 #include <bit>

@@ -1,9 +1,9 @@
 // CPU bodies of compress, count_true and spread.
-#include <ATen/ATen.h>
 #include <torch/library.h>
 
 #include "base/check.h"
 #include "kernels/cpu/row_selection_simd.h"
+#include "kernels/ops/tensor_functions.h"
 
 namespace pistachio::kernels::cpu {
 

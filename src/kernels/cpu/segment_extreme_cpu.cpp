@@ -1,6 +1,5 @@
 // CPU bodies of segment_extreme and segment_extreme_text. With groups, a branch per row: it is rarely taken once a group has seen some
 // values, so rows do not wait for each other's stores.
-#include <ATen/ATen.h>
 #include <torch/library.h>
 
 #include <type_traits>
@@ -10,6 +9,7 @@
 #include "kernels/cpu/value_kind_of.h"
 #include "kernels/ops/argument_check.h"
 #include "kernels/ops/int128.h"
+#include "kernels/ops/tensor_functions.h"
 
 namespace pistachio::kernels::cpu {
 

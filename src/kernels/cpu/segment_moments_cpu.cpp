@@ -1,7 +1,7 @@
 // CPU bodies of segment_moments and moments_merge. Deliberately compiled for the base instruction set only: with fused multiply-add the
 // last bits of the results would depend on the machine. The reciprocal of the count is independent of the mean, so the dependency chain
 // between rows of one group is one multiplication and two additions.
-#include <ATen/ATen.h>
+#include <ATen/core/Tensor.h>
 #include <torch/library.h>
 
 namespace pistachio::kernels::cpu {

@@ -1,6 +1,6 @@
 // CPU bodies of segment_count, segment_sum and segment_sum_float. NULLs add zero instead of branching. Sums of 64-bit integers stay in 64
 // bits while they fit and spill to the 128-bit state when the next value would overflow.
-#include <ATen/ATen.h>
+#include <ATen/core/Tensor.h>
 #include <torch/library.h>
 
 #include <algorithm>

@@ -1,11 +1,11 @@
 // CPU bodies of summarize and summarize_dictionary.
-#include <ATen/ATen.h>
 #include <torch/library.h>
 
 #include "base/error.h"
 #include "kernels/cpu/summarize_simd.h"
 #include "kernels/cpu/value_kind_of.h"
 #include "kernels/ops/argument_check.h"
+#include "kernels/ops/tensor_functions.h"
 
 namespace pistachio::kernels::cpu {
 

@@ -1,5 +1,4 @@
 // CPU bodies of summarize_text and summarize_text_dictionary.
-#include <ATen/ATen.h>
 #include <torch/library.h>
 
 #include <algorithm>
@@ -10,6 +9,7 @@
 #include "kernels/cpu/summarize_simd.h"
 #include "kernels/cpu/text_extremes.h"
 #include "kernels/cpu/text_length_simd.h"
+#include "kernels/ops/tensor_functions.h"
 
 namespace pistachio::kernels::cpu {
 

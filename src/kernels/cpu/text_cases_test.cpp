@@ -5,6 +5,7 @@
 #include "kernels/ops/compare_text_constant.h"
 #include "kernels/ops/hash64.h"
 #include "kernels/ops/summarize_text.h"
+#include "kernels/ops/tensor_functions.h"
 #include "kernels/ops/text_compact.h"
 #include "kernels/ops/text_match.h"
 #include "kernels/ops/text_substring.h"

@@ -1,9 +1,10 @@
 // CPU body of text_compact. Most values are short and copied with one 16-byte store, which may overrun into bytes that the next value
 // fills.
-#include <ATen/ATen.h>
 #include <torch/library.h>
 
 #include <cstring>
+
+#include "kernels/ops/tensor_functions.h"
 
 namespace pistachio::kernels::cpu {
 

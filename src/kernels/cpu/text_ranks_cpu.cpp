@@ -1,7 +1,6 @@
 // CPU body of text_ranks. Values are sorted by eight bytes at a time: the leading bits of those bytes and the value's position form a
 // number, and the numbers are radix-sorted. Runs of equal values continue with the next bytes, short runs by comparison. Bytes past a
 // value's end count as zeros, so values equal to the end may still differ in length, which is the last sort key.
-#include <ATen/ATen.h>
 #include <torch/library.h>
 
 #include <algorithm>
@@ -13,6 +12,7 @@
 #include "kernels/cpu/radix_sort.h"
 #include "kernels/cpu/text_key.h"
 #include "kernels/ops/stop_flag.h"
+#include "kernels/ops/tensor_functions.h"
 
 namespace pistachio::kernels::cpu {
 

@@ -1,4 +1,6 @@
 // Random calls of the operations on fixed-width values.
+#include <ATen/TensorIndexing.h>
+
 #include <cmath>
 #include <cstdlib>
 #include <limits>
@@ -14,6 +16,7 @@
 #include "kernels/ops/magnitude_below.h"
 #include "kernels/ops/spread.h"
 #include "kernels/ops/summarize.h"
+#include "kernels/ops/tensor_functions.h"
 
 namespace pistachio::kernels::kernel_cases {
 

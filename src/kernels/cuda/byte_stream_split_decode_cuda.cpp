@@ -1,5 +1,4 @@
 // CUDA body of byte_stream_split_decode. The page table is enough to validate the pages, so nothing here synchronizes.
-#include <ATen/ATen.h>
 #include <c10/cuda/CUDAGuard.h>
 #include <fmt/format.h>
 #include <torch/library.h>
@@ -11,6 +10,7 @@
 #include "kernels/cuda/byte_stream_split_decode_cuda.h"
 #include "kernels/cuda/decode_status.h"
 #include "kernels/ops/argument_check.h"
+#include "kernels/ops/tensor_functions.h"
 
 namespace pistachio::kernels::cuda {
 

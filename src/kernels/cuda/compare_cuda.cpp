@@ -10,6 +10,7 @@
 #include "kernels/cuda/kernel_call.h"
 #include "kernels/cuda/pinned_upload.h"
 #include "kernels/cuda/text_column.h"
+#include "kernels/ops/tensor_functions.h"
 
 namespace pistachio::kernels::cuda {
 

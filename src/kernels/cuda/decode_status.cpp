@@ -1,10 +1,10 @@
 #include "kernels/cuda/decode_status.h"
 
-#include <ATen/ATen.h>
 #include <fmt/format.h>
 
 #include "base/check.h"
 #include "kernels/cuda/pinned_upload.h"
+#include "kernels/ops/tensor_functions.h"
 
 namespace pistachio::kernels::cuda {
 

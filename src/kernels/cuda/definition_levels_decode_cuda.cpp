@@ -1,6 +1,5 @@
 // CUDA body of definition_levels_decode: synchronizes once, for the counts and the page errors. Skipped levels are decoded too, because
 // they have to be counted and checked.
-#include <ATen/ATen.h>
 #include <c10/cuda/CUDAGuard.h>
 #include <torch/library.h>
 
@@ -8,6 +7,7 @@
 
 #include "kernels/cuda/decode_status.h"
 #include "kernels/cuda/run_parts.h"
+#include "kernels/ops/tensor_functions.h"
 
 namespace pistachio::kernels::cuda {
 

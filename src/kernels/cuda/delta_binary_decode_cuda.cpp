@@ -1,5 +1,4 @@
 // CUDA body of delta_binary_decode: synchronizes once, for the stream ends and the page errors.
-#include <ATen/ATen.h>
 #include <c10/cuda/CUDAGuard.h>
 #include <torch/library.h>
 
@@ -7,6 +6,7 @@
 
 #include "kernels/cuda/decode_status.h"
 #include "kernels/cuda/delta_binary_decode_cuda.h"
+#include "kernels/ops/tensor_functions.h"
 
 namespace pistachio::kernels::cuda {
 

@@ -1,5 +1,4 @@
 // CUDA body of delta_text_expand: synchronizes once, for errors and the size of the output.
-#include <ATen/ATen.h>
 #include <c10/cuda/CUDAGuard.h>
 #include <fmt/format.h>
 #include <torch/library.h>
@@ -7,6 +6,7 @@
 #include "base/error.h"
 #include "kernels/cuda/decode_status.h"
 #include "kernels/cuda/delta_text_expand_cuda.h"
+#include "kernels/ops/tensor_functions.h"
 
 namespace pistachio::kernels::cuda {
 

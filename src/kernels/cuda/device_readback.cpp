@@ -1,10 +1,9 @@
 #include "kernels/cuda/device_readback.h"
 
-#include <ATen/ATen.h>
-
 #include <cstring>
 
 #include "kernels/cuda/cuda_status.h"
+#include "kernels/ops/tensor_functions.h"
 
 namespace pistachio::kernels::cuda {
 

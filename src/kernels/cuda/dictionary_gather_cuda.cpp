@@ -1,11 +1,11 @@
 // CUDA body of dictionary_gather, on torch's current stream of the tensors' device. No synchronization.
-#include <ATen/ATen.h>
 #include <c10/cuda/CUDAGuard.h>
 #include <c10/cuda/CUDAStream.h>
 #include <torch/library.h>
 
 #include "base/check.h"
 #include "kernels/cuda/dictionary_gather_cuda.h"
+#include "kernels/ops/tensor_functions.h"
 
 namespace pistachio::kernels::cuda {
 

@@ -1,12 +1,12 @@
 // CUDA bodies of decimal_from_bytes, int96_to_micros and float16_to_float. They synchronize only if a value may be out of range:
 // timestamps, and decimals stored in more bytes than their type has.
-#include <ATen/ATen.h>
 #include <c10/cuda/CUDAGuard.h>
 #include <torch/library.h>
 
 #include "base/error.h"
 #include "kernels/cuda/decode_status.h"
 #include "kernels/cuda/fixed_bytes_conversion_cuda.h"
+#include "kernels/ops/tensor_functions.h"
 
 namespace pistachio::kernels::cuda {
 

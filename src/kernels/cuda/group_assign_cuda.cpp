@@ -9,6 +9,7 @@
 
 #include "kernels/cuda/kernel_call.h"
 #include "kernels/ops/stop_flag.h"
+#include "kernels/ops/tensor_functions.h"
 
 namespace pistachio::kernels::cuda {
 

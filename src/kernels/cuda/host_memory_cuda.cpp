@@ -1,10 +1,10 @@
 // CUDA bodies of the host memory operations.
-#include <ATen/ATen.h>
 #include <torch/library.h>
 
 #include "kernels/cuda/cuda_status.h"
 #include "kernels/cuda/kernel_call.h"
 #include "kernels/cuda/pinned_upload.h"
+#include "kernels/ops/tensor_functions.h"
 
 namespace pistachio::kernels::cuda {
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "kernels/cuda/kernel_call.h"
+#include "kernels/ops/tensor_functions.h"
 
 namespace pistachio::kernels::cuda {
 

@@ -1,7 +1,6 @@
 // Shared by the thin .cpp files: the device and stream of a call, and plain views of tensors for the .cu files.
 #pragma once
 
-#include <ATen/ATen.h>
 #include <c10/cuda/CUDAGuard.h>
 #include <c10/cuda/CUDAStream.h>
 
@@ -9,6 +8,7 @@
 
 #include "base/check.h"
 #include "kernels/cuda/value_kind.h"
+#include "kernels/ops/tensor_functions.h"
 
 namespace pistachio::kernels::cuda {
 

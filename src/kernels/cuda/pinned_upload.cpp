@@ -1,6 +1,5 @@
 #include "kernels/cuda/pinned_upload.h"
 
-#include <ATen/ATen.h>
 #include <ATen/core/CachingHostAllocator.h>
 #include <c10/cuda/CUDAStream.h>
 
@@ -9,6 +8,7 @@
 #include "kernels/cuda/cuda_status.h"
 #include "kernels/cuda/pinned_copy_cuda.h"
 #include "kernels/ops/host_memory.h"
+#include "kernels/ops/tensor_functions.h"
 
 namespace pistachio::kernels::cuda {
 

@@ -1,7 +1,6 @@
 // CUDA bodies of plain_decode, plain_fixed_bytes_decode and plain_boolean_decode. The page table is enough to check that pages are long
 // enough, so nothing here synchronizes. All pages are checked before anything is allocated: a bogus count is a DataError, not a lack of
 // memory.
-#include <ATen/ATen.h>
 #include <c10/cuda/CUDAGuard.h>
 #include <fmt/format.h>
 #include <torch/library.h>
@@ -13,6 +12,7 @@
 #include "kernels/cuda/decode_status.h"
 #include "kernels/cuda/plain_decode_cuda.h"
 #include "kernels/ops/argument_check.h"
+#include "kernels/ops/tensor_functions.h"
 
 namespace pistachio::kernels::cuda {
 

@@ -1,5 +1,4 @@
 // CUDA body of plain_text_decode: synchronizes once, for the page errors.
-#include <ATen/ATen.h>
 #include <c10/cuda/CUDAGuard.h>
 #include <torch/library.h>
 
@@ -9,6 +8,7 @@
 #include "kernels/cuda/decode_status.h"
 #include "kernels/cuda/plain_text_decode_cuda.h"
 #include "kernels/ops/argument_check.h"
+#include "kernels/ops/tensor_functions.h"
 
 namespace pistachio::kernels::cuda {
 

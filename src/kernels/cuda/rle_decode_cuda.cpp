@@ -1,5 +1,4 @@
 // CUDA body of rle_decode: synchronizes once, for the page errors.
-#include <ATen/ATen.h>
 #include <c10/cuda/CUDAGuard.h>
 #include <torch/library.h>
 
@@ -7,6 +6,7 @@
 
 #include "kernels/cuda/decode_status.h"
 #include "kernels/cuda/run_parts.h"
+#include "kernels/ops/tensor_functions.h"
 
 namespace pistachio::kernels::cuda {
 

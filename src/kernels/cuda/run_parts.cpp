@@ -1,6 +1,6 @@
 #include "kernels/cuda/run_parts.h"
 
-#include <ATen/ATen.h>
+#include <ATen/core/Tensor.h>
 
 #include <algorithm>
 

@@ -1,9 +1,9 @@
 #include "kernels/cuda/scratch_memory.h"
 
-#include <ATen/ATen.h>
-
 #include <algorithm>
 #include <vector>
+
+#include "kernels/ops/tensor_functions.h"
 
 namespace pistachio::kernels::cuda {
 

@@ -1,7 +1,6 @@
 // CUDA body of snappy_decompress: does not synchronize.
 #include "kernels/cuda/snappy_decompress_cuda.h"
 
-#include <ATen/ATen.h>
 #include <torch/library.h>
 
 #include <algorithm>
@@ -9,6 +8,7 @@
 
 #include "kernels/cuda/decode_status.h"
 #include "kernels/cuda/kernel_call.h"
+#include "kernels/ops/tensor_functions.h"
 
 namespace pistachio::kernels::cuda {
 

@@ -1,11 +1,11 @@
 // CUDA body of spread: synchronizes once, to compare the number of values with the number of valid rows.
-#include <ATen/ATen.h>
 #include <c10/cuda/CUDAGuard.h>
 #include <torch/library.h>
 
 #include "base/check.h"
 #include "kernels/cuda/decode_status.h"
 #include "kernels/cuda/spread_cuda.h"
+#include "kernels/ops/tensor_functions.h"
 
 namespace pistachio::kernels::cuda {
 

@@ -1,10 +1,10 @@
 // CUDA body of text_compact: synchronizes once, for the size of the output.
-#include <ATen/ATen.h>
 #include <c10/cuda/CUDAGuard.h>
 #include <torch/library.h>
 
 #include "kernels/cuda/decode_status.h"
 #include "kernels/cuda/text_compact_cuda.h"
+#include "kernels/ops/tensor_functions.h"
 
 namespace pistachio::kernels::cuda {
 

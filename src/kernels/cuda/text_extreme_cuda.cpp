@@ -9,6 +9,7 @@
 #include "kernels/cuda/kernel_call.h"
 #include "kernels/cuda/scratch_memory.h"
 #include "kernels/cuda/text_column.h"
+#include "kernels/ops/tensor_functions.h"
 
 namespace pistachio::kernels::cuda {
 

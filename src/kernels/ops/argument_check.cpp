@@ -1,6 +1,6 @@
 #include "kernels/ops/argument_check.h"
 
-#include <ATen/ATen.h>
+#include <ATen/core/Tensor.h>
 
 #include "base/check.h"
 

@@ -1,13 +1,13 @@
 // Schema and entry point of byte_stream_split_decode.
 #include "kernels/ops/byte_stream_split_decode.h"
 
-#include <ATen/ATen.h>
 #include <torch/library.h>
 
 #include "base/check.h"
 #include "kernels/ops/argument_check.h"
 #include "kernels/ops/dispatch.h"
 #include "kernels/ops/plain_fixed_bytes_decode.h"
+#include "kernels/ops/tensor_functions.h"
 
 namespace pistachio::kernels {
 

@@ -1,7 +1,7 @@
 // Schema and entry point of checked_arithmetic and wide_arithmetic.
 #include "kernels/ops/checked_arithmetic.h"
 
-#include <ATen/ATen.h>
+#include <ATen/core/Tensor.h>
 #include <torch/library.h>
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 #include "kernels/ops/column_summary.h"
 
-#include <ATen/ATen.h>
+#include <ATen/core/Tensor.h>
 
 #include "base/check.h"
 

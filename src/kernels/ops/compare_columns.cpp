@@ -1,7 +1,7 @@
 // Schema and entry point of compare_columns and compare_text_columns.
 #include "kernels/ops/compare_columns.h"
 
-#include <ATen/ATen.h>
+#include <ATen/core/Tensor.h>
 #include <torch/library.h>
 
 #include "base/check.h"

@@ -1,7 +1,7 @@
 // Schema and entry point of compare_constant and compare_wide_constant.
 #include "kernels/ops/compare_constant.h"
 
-#include <ATen/ATen.h>
+#include <ATen/core/Tensor.h>
 #include <torch/library.h>
 
 #include "base/check.h"

@@ -1,7 +1,7 @@
 // Schema and entry point of compare_text_constant.
 #include "kernels/ops/compare_text_constant.h"
 
-#include <ATen/ATen.h>
+#include <ATen/core/Tensor.h>
 #include <torch/library.h>
 
 #include "kernels/ops/argument_check.h"

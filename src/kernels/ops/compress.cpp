@@ -1,7 +1,7 @@
 // Schema and entry point of compress and count_true.
 #include "kernels/ops/compress.h"
 
-#include <ATen/ATen.h>
+#include <ATen/core/Tensor.h>
 #include <torch/library.h>
 
 #include "base/check.h"

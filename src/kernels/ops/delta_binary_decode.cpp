@@ -1,11 +1,11 @@
 // Schema and entry point of delta_binary_decode.
 #include "kernels/ops/delta_binary_decode.h"
 
-#include <ATen/ATen.h>
 #include <torch/library.h>
 
 #include "kernels/ops/argument_check.h"
 #include "kernels/ops/dispatch.h"
+#include "kernels/ops/tensor_functions.h"
 
 namespace pistachio::kernels {
 

@@ -1,7 +1,7 @@
 // Schema and entry point of delta_text_expand.
 #include "kernels/ops/delta_text_expand.h"
 
-#include <ATen/ATen.h>
+#include <ATen/core/Tensor.h>
 #include <torch/library.h>
 
 #include "base/check.h"

@@ -1,7 +1,7 @@
 // Schema and entry point of dictionary_gather.
 #include "kernels/ops/dictionary_gather.h"
 
-#include <ATen/ATen.h>
+#include <ATen/core/Tensor.h>
 #include <torch/library.h>
 
 #include "base/check.h"

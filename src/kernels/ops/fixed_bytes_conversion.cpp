@@ -1,7 +1,7 @@
 // Schema and entry point of decimal_from_bytes, int96_to_micros and float16_to_float.
 #include "kernels/ops/fixed_bytes_conversion.h"
 
-#include <ATen/ATen.h>
+#include <ATen/core/Tensor.h>
 #include <torch/library.h>
 
 #include "base/check.h"

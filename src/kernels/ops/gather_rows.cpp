@@ -1,12 +1,12 @@
 // Schema and entry point of gather_rows.
 #include "kernels/ops/gather_rows.h"
 
-#include <ATen/ATen.h>
 #include <torch/library.h>
 
 #include "kernels/ops/argument_check.h"
 #include "kernels/ops/dispatch.h"
 #include "kernels/ops/relational_check.h"
+#include "kernels/ops/tensor_functions.h"
 
 namespace pistachio::kernels {
 

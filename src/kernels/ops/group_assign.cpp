@@ -1,7 +1,7 @@
 // Schema and entry point of group_assign and group_rehash.
 #include "kernels/ops/group_assign.h"
 
-#include <ATen/ATen.h>
+#include <ATen/core/Tensor.h>
 #include <torch/library.h>
 
 #include "base/check.h"

@@ -1,7 +1,7 @@
 // Schema and entry point of hash64, hash64_text and hash64_combine.
 #include "kernels/ops/hash64.h"
 
-#include <ATen/ATen.h>
+#include <ATen/core/Tensor.h>
 #include <torch/library.h>
 
 #include "base/check.h"

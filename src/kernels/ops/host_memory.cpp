@@ -1,12 +1,12 @@
 // Schemas and entry points of the host memory operations.
 #include "kernels/ops/host_memory.h"
 
-#include <ATen/ATen.h>
 #include <torch/library.h>
 
 #include "base/check.h"
 #include "kernels/ops/argument_check.h"
 #include "kernels/ops/dispatch.h"
+#include "kernels/ops/tensor_functions.h"
 
 namespace pistachio::kernels {
 

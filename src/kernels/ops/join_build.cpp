@@ -1,7 +1,7 @@
 // Schema and entry point of join_build.
 #include "kernels/ops/join_build.h"
 
-#include <ATen/ATen.h>
+#include <ATen/core/Tensor.h>
 #include <torch/library.h>
 
 #include "kernels/ops/dispatch.h"

@@ -1,7 +1,7 @@
 // Schema and entry point of key_filter_add and key_filter_test.
 #include "kernels/ops/key_filter.h"
 
-#include <ATen/ATen.h>
+#include <ATen/core/Tensor.h>
 #include <torch/library.h>
 
 #include "base/check.h"

@@ -1,7 +1,7 @@
 // Schema and entry point of magnitude_below.
 #include "kernels/ops/magnitude_below.h"
 
-#include <ATen/ATen.h>
+#include <ATen/core/Tensor.h>
 #include <torch/library.h>
 
 #include "base/check.h"

@@ -1,11 +1,11 @@
 // Schema and entry point of plain_boolean_decode.
 #include "kernels/ops/plain_boolean_decode.h"
 
-#include <ATen/ATen.h>
 #include <torch/library.h>
 
 #include "kernels/ops/argument_check.h"
 #include "kernels/ops/dispatch.h"
+#include "kernels/ops/tensor_functions.h"
 
 namespace pistachio::kernels {
 

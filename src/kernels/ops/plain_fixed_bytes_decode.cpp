@@ -1,12 +1,12 @@
 // Schema and entry point of plain_fixed_bytes_decode.
 #include "kernels/ops/plain_fixed_bytes_decode.h"
 
-#include <ATen/ATen.h>
 #include <torch/library.h>
 
 #include "base/check.h"
 #include "kernels/ops/argument_check.h"
 #include "kernels/ops/dispatch.h"
+#include "kernels/ops/tensor_functions.h"
 
 namespace pistachio::kernels {
 

@@ -1,6 +1,6 @@
 #include "kernels/ops/relational_check.h"
 
-#include <ATen/ATen.h>
+#include <ATen/core/Tensor.h>
 
 #include "base/check.h"
 #include "kernels/ops/argument_check.h"

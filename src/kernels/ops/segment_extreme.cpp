@@ -1,7 +1,7 @@
 // Schema and entry point of segment_extreme and segment_extreme_text.
 #include "kernels/ops/segment_extreme.h"
 
-#include <ATen/ATen.h>
+#include <ATen/core/Tensor.h>
 #include <torch/library.h>
 
 #include "base/check.h"

@@ -1,7 +1,7 @@
 // Schema and entry point of segment_moments and moments_merge.
 #include "kernels/ops/segment_moments.h"
 
-#include <ATen/ATen.h>
+#include <ATen/core/Tensor.h>
 #include <torch/library.h>
 
 #include "base/check.h"

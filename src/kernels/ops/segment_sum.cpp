@@ -1,7 +1,7 @@
 // Schema and entry point of segment_count, segment_sum and segment_sum_float.
 #include "kernels/ops/segment_sum.h"
 
-#include <ATen/ATen.h>
+#include <ATen/core/Tensor.h>
 #include <torch/library.h>
 
 #include "base/check.h"

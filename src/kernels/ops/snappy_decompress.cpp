@@ -1,12 +1,12 @@
 // Schema and entry point of snappy_decompress.
 #include "kernels/ops/snappy_decompress.h"
 
-#include <ATen/ATen.h>
 #include <torch/library.h>
 
 #include "base/check.h"
 #include "kernels/ops/argument_check.h"
 #include "kernels/ops/dispatch.h"
+#include "kernels/ops/tensor_functions.h"
 
 namespace pistachio::kernels {
 

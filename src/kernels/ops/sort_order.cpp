@@ -1,7 +1,7 @@
 // Schema and entry point of sort_order.
 #include "kernels/ops/sort_order.h"
 
-#include <ATen/ATen.h>
+#include <ATen/core/Tensor.h>
 #include <torch/library.h>
 
 #include <vector>

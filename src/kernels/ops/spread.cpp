@@ -1,7 +1,7 @@
 // Schema and entry point of spread.
 #include "kernels/ops/spread.h"
 
-#include <ATen/ATen.h>
+#include <ATen/core/Tensor.h>
 #include <torch/library.h>
 
 #include "base/check.h"

@@ -1,9 +1,8 @@
 #include "kernels/ops/stop_flag.h"
 
-#include <ATen/ATen.h>
-
 #include "base/check.h"
 #include "base/error.h"
+#include "kernels/ops/tensor_functions.h"
 
 namespace pistachio::kernels {
 

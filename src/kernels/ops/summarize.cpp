@@ -1,7 +1,7 @@
 // Schema and entry point of summarize and summarize_dictionary.
 #include "kernels/ops/summarize.h"
 
-#include <ATen/ATen.h>
+#include <ATen/core/Tensor.h>
 #include <torch/library.h>
 
 #include "base/check.h"

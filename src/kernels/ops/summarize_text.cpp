@@ -1,7 +1,7 @@
 // Schema and entry point of summarize_text and summarize_text_dictionary.
 #include "kernels/ops/summarize_text.h"
 
-#include <ATen/ATen.h>
+#include <ATen/core/Tensor.h>
 #include <torch/library.h>
 
 #include "base/check.h"

@@ -1,7 +1,7 @@
 // Schema and entry point of text_compact.
 #include "kernels/ops/text_compact.h"
 
-#include <ATen/ATen.h>
+#include <ATen/core/Tensor.h>
 #include <torch/library.h>
 
 #include "kernels/ops/argument_check.h"

@@ -1,7 +1,7 @@
 // Schema and entry point of text_match.
 #include "kernels/ops/text_match.h"
 
-#include <ATen/ATen.h>
+#include <ATen/core/Tensor.h>
 #include <torch/library.h>
 
 #include "base/check.h"
