@@ -23,6 +23,14 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 # Generated matrices and mutations: minutes, not seconds. --quick omits them.
 LONG_SUITES = {"parquet_matrix_test", "parquet_mutation_test"}
+# Suites that share a binary, which saves compile time, and run side by side: the binary and their tests as a GoogleTest filter. The suite
+# named after the binary runs all its other tests.
+SHARED_BINARIES = {
+    "parquet_matrix_test": ("parquet_test", "*ParquetMatrix.*:ParquetReading.*"),
+    "parquet_mutation_test": ("parquet_test", "*ParquetMutation.*:ParquetChecksums.*:ParquetTruncation.*"),
+    "pruning_mutation_test": ("parquet_test", "*PruningMutation.*"),
+    "table_scan_test": ("parquet_test", "TableScan.*:*TableScanFilters.*"),
+}
 # ThreadSanitizer pays off where threads interact; kernels and types are single-threaded code.
 TSAN_SUITES = ("base_test", "memory_test", "storage_test", "network_test", "cluster_test", "session_test", "table_scan_test", "sql_test")
 # AddressSanitizer in the short round: where bytes of files and messages are parsed, memory is pooled, or coroutines end early.
@@ -186,22 +194,39 @@ def registered_tests(preset):
     return [test["name"] for test in json.loads(output[output.index("{"):])["tests"]]
 
 
-def matching_tests(binary, environment, pattern):
-    """The tests of a GoogleTest binary whose `binary.Suite.Test` matches, or None if they cannot be listed."""
+def suites_of(binaries):
+    """The suites of these binaries."""
+    return [*binaries, *(suite for suite, (binary, _) in SHARED_BINARIES.items() if binary in binaries)]
+
+
+def binary_of(suite):
+    return SHARED_BINARIES[suite][0] if suite in SHARED_BINARIES else suite
+
+
+def filter_of(suite):
+    """The tests of a suite that shares its binary, as an argument for the binary; none for the other suites."""
+    if suite in SHARED_BINARIES:
+        return [f"--gtest_filter={SHARED_BINARIES[suite][1]}"]
+    others = [tests for binary, tests in SHARED_BINARIES.values() if binary == suite]
+    return [f"--gtest_filter=-{':'.join(others)}"] if others else []
+
+
+def matching_tests(suite, binary, environment, pattern):
+    """The tests of a suite whose `suite.Class.test` matches, or None if they cannot be listed."""
     environment = dict(environment or {})
     if "ASAN_OPTIONS" in environment:
         # Listing runs no test, and on 64-bit ARM a leak check visits every possible region of the heap: more than four seconds.
         environment["ASAN_OPTIONS"] += ":detect_leaks=0"
-    status, output, _ = run_command([str(binary), "--gtest_list_tests"], environment)
+    status, output, _ = run_command([str(binary), *filter_of(suite), "--gtest_list_tests"], environment)
     if status != 0:
         return None
-    names, suite = [], ""
+    names, prefix = [], ""
     for line in output.splitlines():
         name = line.split("#")[0].rstrip()
         if not line.startswith("  "):
-            suite = name
-        elif pattern.search(f"{binary.name}.{suite}{name.strip()}"):
-            names.append(suite + name.strip())
+            prefix = name
+        elif pattern.search(f"{suite}.{prefix}{name.strip()}"):
+            names.append(prefix + name.strip())
     return names
 
 
@@ -214,16 +239,17 @@ def part_of_output(output, test):
     return output[begin:output.find("\n", end) + 1]
 
 
-def run_google_test(name, binary, environment=None, pattern=None):
-    """None if no test of the binary matches the pattern."""
-    result = SuiteResult(name)
-    command = [str(binary)]
+def run_google_test(suite, preset, environment=None, pattern=None):
+    """None if no test of the suite matches the pattern."""
+    result = SuiteResult(suite if preset == "release" else f"{preset} {suite}")
+    binary = ROOT / "build" / preset / "unit_tests" / binary_of(suite)
+    command = [str(binary), *filter_of(suite)]
     if pattern:
-        tests = matching_tests(binary, environment, pattern)
+        tests = matching_tests(suite, binary, environment, pattern)
         if tests == []:
             return None
         if tests:
-            command.append("--gtest_filter=" + ":".join(tests))
+            command = [str(binary), "--gtest_filter=" + ":".join(tests)]
     with tempfile.TemporaryDirectory() as folder:
         answer = Path(folder) / "result.json"
         command.append(f"--gtest_output=json:{answer}")
@@ -342,14 +368,13 @@ def run_release(report, pattern, options):
     runs = []
     environment, python_environment = (None, None) if options.full else (SHORT_ENVIRONMENT, SHORT_PYTHON_ENVIRONMENT)
     if build("release", report):
-        for name in registered_tests("release"):
+        for name in suites_of(registered_tests("release")):
             if options.quick and name in LONG_SUITES:
                 continue
             chosen = pattern
             if name == "sql_test" and not options.full and pattern is None:
                 chosen = re.compile(short_sql_pattern())
-            binary = ROOT / "build" / "release" / "unit_tests" / name
-            runs.append((name, lambda n=name, b=binary, c=chosen: run_google_test(n, b, environment, c)))
+            runs.append((name, lambda n=name, c=chosen: run_google_test(n, "release", environment, c)))
     for path in sorted((ROOT / "tests").rglob("test_*.py")):
         runs.append((path.relative_to(ROOT).as_posix(), lambda p=path: run_python_test(p, pattern, python_environment)))
     run_side_by_side("release suites", runs, report)
@@ -359,7 +384,7 @@ def run_sanitizer(kind, report, pattern, full):
     definitions = [f"-DPISTACHIO_UBSAN_EVERYWHERE={'ON' if full else 'OFF'}"] if kind == "asan" else []
     if not configure(kind, report, definitions):
         return
-    names = registered_tests(kind)
+    names = suites_of(registered_tests(kind))
     sanitized = SANITIZED_TESTS if full else SHORT_SANITIZED_TESTS
     if kind == "tsan":
         is_arm = platform.machine() == "aarch64"
@@ -369,14 +394,13 @@ def run_sanitizer(kind, report, pattern, full):
         names = [name for name in (ARM_TSAN_SUITES if is_arm else TSAN_SUITES) if name in names]
     elif not full:
         names = [name for name in SHORT_ASAN_SUITES if name in names]
-    if not build(kind, report, names):
+    if not build(kind, report, sorted({binary_of(name) for name in names})):
         return
     runs = []
     for name in names:
         chosen = pattern or (re.compile(sanitized[kind, name]) if (kind, name) in sanitized else None)
         environment = sanitizer_environment(kind, name) | ({} if full else SHORT_ENVIRONMENT)
-        binary = ROOT / "build" / kind / "unit_tests" / name
-        runs.append((name, lambda n=name, b=binary, e=environment, c=chosen: run_google_test(f"{kind} {n}", b, e, c)))
+        runs.append((name, lambda n=name, e=environment, c=chosen: run_google_test(n, kind, e, c)))
     run_side_by_side(f"{kind} suites", runs, report)
 
 

@@ -76,13 +76,13 @@ std::vector<FileVariant> file_variants() {
 
 class ParquetMatrix : public testing::TestWithParam<FileVariant> {};
 
-struct Comparison {
+struct ColumnComparison {
   int64_t rows = 0;  // compared
   std::string difference;
 };
 
-Comparison compare_column(const InMemoryFile& file, int index, const ExpectedColumn& expected, const InMemoryFile::Options& options) {
-  Comparison comparison;
+ColumnComparison compare_column(const InMemoryFile& file, int index, const ExpectedColumn& expected, const InMemoryFile::Options& options) {
+  ColumnComparison comparison;
   for (size_t group = 0; group < file.footer().row_groups.size(); ++group) {
     int64_t first_row = file.footer().row_groups[group].first_row;
     for (const ReadStrip& strip : file.read(index, static_cast<int>(group), options)) {
@@ -116,10 +116,10 @@ TEST_P(ParquetMatrix, AgreesWithArrow) {
     InMemoryFile::Options masked = reading;
     masked.mask_seed = spec.seed;
     try {
-      Comparison all = compare_column(file, static_cast<int>(i), expected, reading);
+      ColumnComparison all = compare_column(file, static_cast<int>(i), expected, reading);
       EXPECT_EQ(all.difference, "");
       EXPECT_TRUE(all.rows == spec.rows || !all.difference.empty()) << column.name << ": " << all.rows << " rows were read";
-      Comparison some = compare_column(file, static_cast<int>(i), expected, masked);
+      ColumnComparison some = compare_column(file, static_cast<int>(i), expected, masked);
       EXPECT_EQ(some.difference, "");
       masked_rows += some.rows;
       for (at::Device device : scan_devices()) {
@@ -156,7 +156,7 @@ TEST(ParquetReading, LongRunsAndManyPages) {
   InMemoryFile file(*bytes);
   for (size_t i = 0; i < spec.columns.size(); ++i) {
     ExpectedColumn expected(*table->column(static_cast<int>(i)), spec.columns[i].stored.expected);
-    Comparison comparison = compare_column(file, static_cast<int>(i), expected, {.strip_rows = 16'384});
+    ColumnComparison comparison = compare_column(file, static_cast<int>(i), expected, {.strip_rows = 16'384});
     EXPECT_EQ(comparison.difference, "");
     EXPECT_EQ(comparison.rows, spec.rows);
   }
@@ -169,7 +169,7 @@ TEST(ParquetReading, OnlyNestedColumnsAreRejected) {
   auto check = [&](const std::string& name, LogicalType type) {
     int index = file.footer().find_column(name);
     ASSERT_GE(index, 0) << name;
-    Comparison comparison = compare_column(file, index, ExpectedColumn(*flat_leaf(*table, name), type), {.strip_rows = 64});
+    ColumnComparison comparison = compare_column(file, index, ExpectedColumn(*flat_leaf(*table, name), type), {.strip_rows = 64});
     EXPECT_EQ(comparison.difference, "");
     EXPECT_EQ(comparison.rows, 500);
   };

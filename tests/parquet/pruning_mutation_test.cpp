@@ -28,11 +28,11 @@ namespace pistachio::test {
 namespace {
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr uint64_t kDefaultMutations = 200;
+constexpr uint64_t kDefaultPruningMutations = 200;
 #else
-constexpr uint64_t kDefaultMutations = 1000;
+constexpr uint64_t kDefaultPruningMutations = 1000;
 #endif
-constexpr int64_t kRows = 300;
+constexpr int64_t kFileRows = 300;
 constexpr int64_t kRowGroupRows = 150;
 constexpr int64_t kPageRows = 25;
 constexpr const char* kColumns[] = {"required", "optional"};
@@ -48,7 +48,7 @@ std::shared_ptr<arrow::Buffer> make_ordered_file(bool pages_v2) {
   arrow::ArrayVector arrays;
   for (size_t column = 0; column < 2; ++column) {
     arrow::Int64Builder builder;
-    for (int64_t row = 0; row < kRows; ++row) {
+    for (int64_t row = 0; row < kFileRows; ++row) {
       std::optional<int64_t> value = value_of(column, row);
       check(value ? builder.Append(*value) : builder.AppendNull());
     }
@@ -202,7 +202,7 @@ bool has_good_values(ScanHarness& harness, const std::string& path) {
     for (int64_t i = 0; i < chunk.rows(); ++i, ++row) {
       for (size_t column = 0; column < 2; ++column) {
         const Column& values = chunk.column(column);
-        if (values.type() != LogicalType(TypeKind::BigInt) || row >= kRows) {
+        if (values.type() != LogicalType(TypeKind::BigInt) || row >= kFileRows) {
           good = false;
           return;
         }
@@ -212,7 +212,7 @@ bool has_good_values(ScanHarness& harness, const std::string& path) {
       }
     }
   });
-  return good && row == kRows;
+  return good && row == kFileRows;
 }
 
 class PruningMutation : public testing::TestWithParam<bool> {};
@@ -234,7 +234,7 @@ TEST_P(PruningMutation, FiltersFindEveryRowOrRefuse) {
               kRowGroupRows / kPageRows - 1);
   }
   const char* text = std::getenv("PISTACHIO_MUTATIONS");
-  const uint64_t mutations = text != nullptr ? std::strtoull(text, nullptr, 10) : kDefaultMutations;
+  const uint64_t mutations = text != nullptr ? std::strtoull(text, nullptr, 10) : kDefaultPruningMutations;
   int compared = 0, false_claims = 0, refused = 0;
   for (uint64_t seed = 1; seed <= mutations; ++seed) {
     SCOPED_TRACE(fmt::format("seed {}", seed));
@@ -251,12 +251,12 @@ TEST_P(PruningMutation, FiltersFindEveryRowOrRefuse) {
       continue;
     }
     std::mt19937_64 random(seed);
-    for (int64_t page = 0; page < kRows / kPageRows; ++page) {
+    for (int64_t page = 0; page < kFileRows / kPageRows; ++page) {
       const int64_t constant = page * kPageRows + static_cast<int64_t>(random() % kPageRows);
       for (size_t column = 0; column < 2; ++column) {
         const auto comparison = static_cast<Comparison>(random() % 3 == 0 ? random() % 6 : 0);
         int64_t expected = 0;
-        for (int64_t row = 0; row < kRows; ++row) {
+        for (int64_t row = 0; row < kFileRows; ++row) {
           std::optional<int64_t> value = value_of(column, row);
           expected += value && passes(comparison, *value, constant);
         }
