@@ -1,6 +1,5 @@
 #include "storage/mapped_files.h"
 
-
 #include <algorithm>
 #include <optional>
 
