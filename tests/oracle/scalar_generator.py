@@ -34,6 +34,7 @@ class Scalar:
     type: str
     approximate: bool = False
     table: str = ""  # for FROM
+    damaged: str = ""  # text of a value, if the generator changed it
 
     @property
     def query(self):
@@ -367,12 +368,14 @@ class ScalarGenerator:
     def text_cast(self):
         type_name = self.random.choice([name for name in TYPES if name != "varchar"] + ["interval", "interval", *DECIMALS])
         plain = self.text_for(type_name)
-        text = quoted(self.damaged(plain) if self.random.random() < 0.2 else plain)
+        written = self.damaged(plain) if self.random.random() < 0.2 else plain
+        text = quoted(written)
         if type_name == "interval" and self.random.random() < 0.3:
             fields = self.random.choice(INTERVAL_FIELDS)
             amount = self.random.choice((self.interval_amount(), self.interval_amount(), "1-2", "1 2", "1 2:03:04", "2:03", "3 4:05", self.interval_text()))
             return Scalar(f"INTERVAL {quoted(amount)} {fields}", type_name)
-        return Scalar(self.random.choice((f"{text}::{type_name}", f"CAST({text} AS {type_name})", f"({self.column(text + '::varchar')})::{type_name}")), type_name)
+        cast = self.random.choice((f"{text}::{type_name}", f"CAST({text} AS {type_name})", f"({self.column(text + '::varchar')})::{type_name}"))
+        return Scalar(cast, type_name, damaged=written if written != plain else "")
 
     def value_cast(self):
         source, target = self.random.choice(TYPES), self.random.choice(TYPES)
