@@ -114,13 +114,20 @@ class ListedErrors(unittest.TestCase):
                  (Scalar("'4:'::interval", "interval"), ("04:00:00", "interval")),
                  (Scalar("('a' LIKE 'b\\')", "boolean"), ("f", "boolean")),
                  (Scalar("('9999999999999999999999999999'::decimal(30,0) * 99999999999)", "numeric"), ("999999999989999999999999999900000000001", "numeric")),
-                 (Scalar("(timestamptz '2020-01-01' + interval '2147483647 days' + NULL::interval)", "timestamptz"), (None, "timestamp with time zone"))]
+                 (Scalar("(timestamptz '2020-01-01' + interval '2147483647 days' + NULL::interval)", "timestamptz"), (None, "timestamp with time zone")),
+                 (Scalar("(timestamptz '2020-01-01' + interval '2147483647 days' + CASE WHEN false THEN interval '1 day' END)", "timestamptz"), (None, "timestamp with time zone")),
+                 (Scalar("nullif(1, 2147483647 + 1 + NULL::integer)", "integer"), ("1", "integer"))]
         cases += [(Scalar(f"{quoted(text)}::{type_name}", type_name, damaged=text), (NOON[0], type_name))
                   for type_name, text in (("time", "1:2:x3"), ("date", ":2020-03-29"), ("timestamp", " 9999-02-15 23:00:.0"), ("timestamptz", "1969-01-29 '4:30:30 Z"))]
         for (scalar, theirs), ours in zip(cases, evaluate([scalar.query for scalar, _ in cases])):
             with self.subTest(scalar.query, ours=ours):
                 self.assertIsInstance(ours, str)
                 self.assertTrue(is_listed(scalar, ours, theirs))
+
+    def test_range_error_without_null_is_reported(self):
+        for text in ("(1 + 2)", "nullif(1 + 2, 4)", "CASE WHEN true THEN 1 + 2 ELSE 4 END"):
+            with self.subTest(text):
+                self.assertFalse(is_listed(Scalar(text, "integer"), "number out of range", ("3", "integer")))
 
 
 if __name__ == "__main__":

@@ -106,9 +106,11 @@ def is_our_limit(scalar, error, value, type_name):
         return True
     if type_name.startswith("timestamp") and re.match("2942(4[789]|[567])", value or ""):
         return True
-    # There, a call with a NULL constant is NULL before its other arguments are evaluated.
-    is_null = value is None or re.search("greatest|least|coalesce", scalar.text)
-    if is_null and re.search("NULL|nullif", scalar.query) and re.search("out of range|division by zero", error):
+    # There, a call with a NULL constant is NULL before its other arguments are evaluated. A CASE without ELSE can be such a constant.
+    null = "NULL|THEN (?:(?!ELSE).)*END"
+    is_null = (value is None or re.search("greatest|least|coalesce", scalar.text)) and re.search(f"{null}|nullif", scalar.query)
+    is_null_operand = "nullif" in scalar.text and re.search(null, scalar.query)
+    if (is_null or is_null_operand) and re.search("out of range|division by zero", error):
         return True
     # ISO intervals need a letter after each number, years a number of months after the hyphen, hours one of minutes.
     if re.search(r"('P|[0-9]- |[0-9]:[^0-9]).* is not a valid INTERVAL", error):
