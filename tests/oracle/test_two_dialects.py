@@ -5,9 +5,11 @@ import re
 import sys
 import unittest
 from pathlib import Path
+from unittest import mock
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent))
 
+from tests.oracle import two_dialects
 from tests.oracle.scalar_generator import Scalar, ScalarGenerator, quoted
 from tests.oracle.two_dialects import DATE_TYPES, differences, evaluate, is_listed, same_answer
 
@@ -79,6 +81,36 @@ class DamagedDates(unittest.TestCase):
             with self.subTest(ours=ours, theirs=theirs):
                 self.assertFalse(same_answer(ours, theirs, approximate=False))
                 self.assertFalse(is_listed(scalar, ours, theirs))
+
+
+class FusedFractions(unittest.TestCase):
+    def is_skipped(self, text, ours, theirs, type_name="interval", fused=True):
+        with mock.patch.object(two_dialects, "HAS_FUSED_OPERATIONS", fused):
+            return is_listed(Scalar(text, type_name), (ours,), (theirs, type_name))
+
+    def test_rounding_of_long_interval_is_skipped(self):
+        text = "(INTERVAL '2147483647 days' * 0.1)"
+        self.assertTrue(self.is_skipped(text, "214748364 days 16:48:00.001545", "214748364 days 16:48:00.00103"))
+        self.assertTrue(self.is_skipped(f"(TIME '06:00' - {text})", "05:59:59.9136", "06:00:00", "time without time zone"))
+        self.assertTrue(self.is_skipped(f"extract(second FROM {text})", "0.001545", "0.001030", "numeric"))
+        self.assertTrue(self.is_skipped(f"extract(microseconds FROM {text})", "1545", "1030", "numeric"))
+
+    def test_greater_difference_is_reported(self):
+        text = "(INTERVAL '2147483647 days' * 0.1)"
+        self.assertFalse(self.is_skipped(text, "214748364 days 16:48:00.2", "214748364 days 16:48:00.00103"))
+        self.assertFalse(self.is_skipped(text, "214748363 days 16:48:00.001545", "214748364 days 16:48:00.00103"))
+        self.assertFalse(self.is_skipped(text, "214748364 days -16:48:00", "214748364 days 16:48:00"))
+        self.assertFalse(self.is_skipped(text, None, "214748364 days 16:48:00"))
+        self.assertFalse(self.is_skipped(f"extract(second FROM {text})", "0.2", "0.001", "numeric"))
+
+    def test_short_interval_may_differ_by_one_microsecond(self):
+        text = "(INTERVAL '1.5 hours' * 0.1)"
+        self.assertTrue(self.is_skipped(text, "00:09:00.000001", "00:09:00"))
+        self.assertFalse(self.is_skipped(text, "00:09:00.000002", "00:09:00"))
+
+    def test_other_expressions_and_processors_must_agree(self):
+        self.assertFalse(self.is_skipped("(INTERVAL '2147483647 days' * 2)", "00:00:00.000001", "00:00:00"))
+        self.assertFalse(self.is_skipped("(INTERVAL '1 day' * 0.1)", "00:00:00.000001", "00:00:00", fused=False))
 
 
 class LyingEngine(unittest.TestCase):
