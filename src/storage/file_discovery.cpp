@@ -113,8 +113,9 @@ std::optional<FolderEntry> entry_of(const dirent& listed, const std::string& fol
   const std::string path = path_in(folder, listed.d_name);
   struct stat link {};
   struct stat target {};
-  // It may have been deleted meanwhile, or be a dangling link.
-  if (::lstat(path.c_str(), &link) != 0 || ::stat(path.c_str(), &target) != 0) return std::nullopt;
+  if (::lstat(path.c_str(), &link) != 0) return std::nullopt;  // deleted meanwhile
+  // A dangling link is listed: opening it gives an error, while leaving it out would silently leave out rows.
+  if (::stat(path.c_str(), &target) != 0) return FolderEntry{listed.d_name, false, true};
   if (!S_ISDIR(target.st_mode) && !S_ISREG(target.st_mode)) return std::nullopt;
   return FolderEntry{listed.d_name, S_ISDIR(target.st_mode), S_ISLNK(link.st_mode)};
 }
