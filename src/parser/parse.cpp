@@ -80,9 +80,11 @@ std::string shorten(std::string_view quotation) {
 
 // Maps PostgreSQL's message to the user's text: `syntax error at or near "x"` must not show rewritten text.
 UserError translate(const PostgresRefusal& refusal, std::string_view text, const std::vector<Token>& tokens,
-                    const RewrittenStatement& rewritten) {
+                    const RewrittenStatement& rewritten, const ParseLimits& limits) {
   const int64_t position = refusal.position < 0 ? tokens.front().begin : rewritten.positions.to_original(refusal.position);
-  if (refusal.message.starts_with("memory exhausted")) return UserError("the statement is nested too deeply", position);
+  // The grammar's own limit is higher than ours.
+  if (refusal.message.starts_with("memory exhausted"))
+    return UserError(fmt::format("the statement is nested too deeply: more than {} levels", 4 * limits.nesting), position);
   constexpr std::string_view near = " at or near \"";
   const size_t quotation = refusal.message.find(near);
   if (quotation == std::string::npos) return UserError(refusal.message, position);
@@ -102,7 +104,7 @@ ast::Statement parse_one(std::string_view text, const std::vector<Token>& tokens
   try {
     tree = parse_postgres(rewritten.sql, token);
   } catch (const PostgresRefusal& refusal) {
-    throw translate(refusal, text, tokens, rewritten);
+    throw translate(refusal, text, tokens, rewritten, limits);
   }
   return TreeConverter(text, tokens, rewritten, limits, token).convert(tree);
 }

@@ -89,8 +89,8 @@ TEST(ParseLimit, DeeperNestingIsRefused) {
   EXPECT_EQ(failure_of("select " + repeated("array[", 1'001)).message, problem);
   EXPECT_EQ(failure_of("select " + repeated("(", 5'000'000)).message, problem);
   // The stack of PostgreSQL's grammar overflows first.
-  EXPECT_EQ(failure_of("select " + repeated("not ", 20'000) + "a").message, "the statement is nested too deeply");
-  EXPECT_EQ(failure_of("select " + repeated("- ", 20'000) + "a").message, "the statement is nested too deeply");
+  EXPECT_EQ(failure_of("select " + repeated("not ", 20'000) + "a").message, "the statement is nested too deeply: more than 4000 levels");
+  EXPECT_EQ(failure_of("select " + repeated("- ", 20'000) + "a").message, "the statement is nested too deeply: more than 4000 levels");
   ParseLimits limits;
   limits.nesting = 3;
   EXPECT_EQ(failure_of("select (((1)))", limits).message, "no error");
