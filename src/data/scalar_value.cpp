@@ -52,14 +52,15 @@ std::optional<int64_t> read_date(std::string_view& text, bool before_christ) {
   return days_from_civil(*year, *month, *day);
 }
 
-// Offset from UTC in nanoseconds. Accepts an empty zone, Z, +hh, -hh:mm, +hhmm.
+// Offset from UTC in nanoseconds. Accepts an empty zone, Z, +hh, -hh:mm, +hhmm, +hmm.
 std::optional<int64_t> read_zone_offset(std::string_view& text) {
   while (read_character(text, ' ')) {
   }
   if (text.empty() || read_character(text, 'Z') || read_character(text, 'z')) return 0;
   bool is_behind = read_character(text, '-');
   if (!is_behind && !read_character(text, '+')) return std::nullopt;
-  std::optional<int64_t> hours = read_number(text, 2);
+  const size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
+  std::optional<int64_t> hours = read_number(text, digits == 3 ? 1 : 2);
   int64_t minutes = 0;
   if (!hours || *hours > 15) return std::nullopt;
   if (read_character(text, ':') || !text.empty()) {
@@ -136,7 +137,7 @@ ParsedConstant parse_date_or_time(LogicalType type, std::string_view text) {
   }
   if (type.kind() == TypeKind::Date) {
     parsed.exact = parsed.exact && nanos == 0;
-    parsed.value.integer = *days + nanos / kDayNanos;
+    parsed.value.integer = *days;  // also at 24:00, as in PostgreSQL
   } else {
     set_nanoseconds(parsed, Int128{*days} * kDayNanos + nanos);
   }
@@ -246,6 +247,7 @@ template <typename Number>
 ScalarValue nearest_floating(LogicalType type, std::string_view text) {
   Number value = 0;
   std::string_view digits = text.starts_with('+') ? text.substr(1) : text;
+  if (text.starts_with("+-")) refuse(type, text);
   auto [end, status] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
   bool is_out_of_range = status == std::errc::result_out_of_range;
   if ((status != std::errc() && !is_out_of_range) || end != digits.data() + digits.size()) refuse(type, text);
