@@ -17,8 +17,11 @@ namespace {
 // been read.
 constexpr int64_t kRegisteredPerCopied = 4;
 
-int64_t bytes_of_block(const FileMapping& file, int64_t block) {
-  return std::min(MappedFiles::kBlockBytes, file.bytes() - block * MappedFiles::kBlockBytes);
+// What is known of files that are not mapped, such as the bytes read, is forgotten beyond this number of files.
+constexpr size_t kMostFiles = 65536;
+
+int64_t bytes_of_block(int64_t file_bytes, int64_t block) {
+  return std::min(MappedFiles::kBlockBytes, file_bytes - block * MappedFiles::kBlockBytes);
 }
 
 template <typename Visit>
@@ -56,7 +59,7 @@ class MappedFiles::RegisteredBlock {
 std::shared_ptr<const MappedFiles::RegisteredBlock> MappedFiles::register_block(const std::shared_ptr<const FileMapping>& mapping, int64_t block,
                                                                                 When when) {
   const int64_t offset = block * kBlockBytes;
-  const int64_t bytes = bytes_of_block(*mapping, block);
+  const int64_t bytes = bytes_of_block(mapping->bytes(), block);
   if (when == When::Cached && !mapping->is_cached(offset, bytes)) return nullptr;
   std::optional<Reservation> memory = memory_.try_reserve(bytes, ReservationKind::Held);
   if (!memory) {
@@ -70,8 +73,9 @@ std::shared_ptr<const MappedFiles::RegisteredBlock> MappedFiles::register_block(
 }
 
 // Takes the file out of the cache. The caller lets the result go outside of the lock.
-MappedFiles::Blocks MappedFiles::drop(std::map<std::string, MappedFile>::iterator file) {
+MappedFiles::Blocks MappedFiles::drop(Files::iterator file) {
   Blocks dropped;
+  if (file->second.mapping != nullptr) --mappings_;
   for (auto& [number, block] : file->second.blocks) {
     if (block.state != Block::State::Registered) continue;
     uses_.erase(block.use);
@@ -81,13 +85,30 @@ MappedFiles::Blocks MappedFiles::drop(std::map<std::string, MappedFile>::iterato
   return dropped;
 }
 
+// The file as it is now. The caller lets `outdated` go outside of the lock.
+MappedFiles::Files::iterator MappedFiles::find_entry(const DataFile& file, Blocks& outdated) {
+  auto known = files_.find(file.path());
+  if (known != files_.end() && known->second.identity == file.identity()) return known;
+  if (known != files_.end()) outdated = drop(known);
+  if (files_.size() >= kMostFiles) std::erase_if(files_, [](const auto& entry) { return entry.second.mapping == nullptr; });
+  return files_.emplace(file.path(), MappedFile{file.identity(), nullptr, {}}).first;
+}
+
+bool MappedFiles::map(MappedFile& entry, DataFile& file) {
+  if (entry.mapping == nullptr && mappings_ < kMostMappings) {
+    entry.mapping = file.map();
+    if (entry.mapping != nullptr) ++mappings_;
+  }
+  return entry.mapping != nullptr;
+}
+
 // The blocks that the caller is to register now; they are marked as such.
 std::vector<int64_t> MappedFiles::choose_blocks(MappedFile& file, const std::vector<ByteRange>& ranges, When when) {
   std::vector<int64_t> chosen;
   for_each_block(ranges, [&](int64_t number, int64_t bytes) {
     Block& block = file.blocks[number];
     if (block.state != Block::State::Unregistered) return;
-    if (when == When::Cached && block.bytes_read < bytes_of_block(*file.mapping, number) / kRegisteredPerCopied) {
+    if (when == When::Cached && block.bytes_read < bytes_of_block(file.identity.size, number) / kRegisteredPerCopied) {
       block.bytes_read += bytes;
       return;
     }
@@ -110,7 +131,7 @@ at::Tensor MappedFiles::tensor_over(MappedFile& file, const std::vector<ByteRang
     uses_.splice(uses_.begin(), uses_, block.use);
     blocks.push_back(block.registered);
   });
-  if (!complete) return {};
+  if (!complete || blocks.empty()) return {};
   return at::from_blob(file.mapping->address(), {file.mapping->bytes()}, [kept = std::move(blocks)](void*) {}, at::kByte);
 }
 
@@ -120,16 +141,14 @@ Task<at::Tensor> MappedFiles::find(std::shared_ptr<DataFile> file, std::vector<B
   Blocks outdated;
   {
     std::lock_guard lock(mutex_);
-    auto known = files_.find(file->path());
-    if (known != files_.end() && known->second.identity != file->identity()) {
-      outdated = drop(known);
-      known = files_.end();
+    MappedFile& entry = find_entry(*file, outdated)->second;
+    chosen = choose_blocks(entry, ranges, when);
+    if (chosen.empty()) co_return tensor_over(entry, ranges);
+    if (!map(entry, *file)) {
+      for (int64_t number : chosen) entry.blocks[number] = {};
+      co_return at::Tensor();
     }
-    if (known == files_.end()) known = files_.emplace(file->path(), MappedFile{file->identity(), file->map(), {}}).first;
-    if (known->second.mapping == nullptr) co_return at::Tensor();
-    mapping = known->second.mapping;
-    chosen = choose_blocks(known->second, ranges, when);
-    if (chosen.empty()) co_return tensor_over(known->second, ranges);
+    mapping = entry.mapping;
   }
   Blocks made;
   auto register_all = [&] {
@@ -155,6 +174,7 @@ Task<at::Tensor> MappedFiles::find(std::shared_ptr<DataFile> file, std::vector<B
       block.use = uses_.begin();
       block.registered = std::move(made[i]);
     }
+    unmap_if_unused(known);
     if (problem == nullptr) co_return tensor_over(known->second, ranges);
   }
   if (problem != nullptr) std::rethrow_exception(problem);
@@ -172,13 +192,23 @@ void MappedFiles::release(int64_t bytes) {
     freed += block.registered->bytes();
     dropped.push_back(std::move(block.registered));
     block = {};
+    const std::string path = use->path;
     use = uses_.erase(use);
+    unmap_if_unused(files_.find(path));
   }
+}
+
+// Unless a task is registering a block of it.
+void MappedFiles::unmap_if_unused(Files::iterator file) {
+  const auto& blocks = file->second.blocks;
+  if (std::any_of(blocks.begin(), blocks.end(), [](const auto& entry) { return entry.second.state != Block::State::Unregistered; })) return;
+  file->second.mapping = nullptr;  // the blocks in `dropped` keep it for a moment
+  --mappings_;
 }
 
 MappedFiles::Statistics MappedFiles::statistics() const {
   std::lock_guard lock(mutex_);
-  Statistics statistics;
+  Statistics statistics{.files = mappings_};
   for (const Place& place : uses_) {
     statistics.bytes += files_.at(place.path).blocks.at(place.block).registered->bytes();
     ++statistics.blocks;

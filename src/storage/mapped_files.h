@@ -25,6 +25,8 @@ class MappedFiles {
  public:
   // A copy must not cross a multiple of this offset.
   static constexpr int64_t kBlockBytes = int64_t{64} << 20;
+  // A process has a limited number of mappings (65,530 by default), which its allocators need too.
+  static constexpr int64_t kMostMappings = 4096;
 
   // The blocks' bytes are reserved in `memory`.
   MappedFiles(MemoryAccount memory, at::Device device) : memory_(std::move(memory)), device_(device) {}
@@ -43,6 +45,7 @@ class MappedFiles {
   struct Statistics {
     int64_t bytes = 0;  // registered
     int64_t blocks = 0;
+    int64_t files = 0;  // mapped
   };
   Statistics statistics() const;
 
@@ -61,12 +64,17 @@ class MappedFiles {
   };
   struct MappedFile {
     FileIdentity identity;
-    std::shared_ptr<const FileMapping> mapping;  // null: cannot be mapped
+    std::shared_ptr<const FileMapping> mapping;  // null: not mapped yet, or it cannot be
     std::map<int64_t, Block> blocks;             // by number
   };
   using Blocks = std::vector<std::shared_ptr<const RegisteredBlock>>;
 
-  Blocks drop(std::map<std::string, MappedFile>::iterator file);
+  using Files = std::map<std::string, MappedFile>;
+
+  Files::iterator find_entry(const DataFile& file, Blocks& outdated);
+  Blocks drop(Files::iterator file);
+  bool map(MappedFile& entry, DataFile& file);
+  void unmap_if_unused(Files::iterator file);
   std::vector<int64_t> choose_blocks(MappedFile& file, const std::vector<ByteRange>& ranges, When when);
   std::shared_ptr<const RegisteredBlock> register_block(const std::shared_ptr<const FileMapping>& mapping, int64_t block, When when);
   at::Tensor tensor_over(MappedFile& file, const std::vector<ByteRange>& ranges);
@@ -75,8 +83,9 @@ class MappedFiles {
   const at::Device device_;
   mutable std::mutex mutex_;
   // Guarded by mutex_. Blocks are unregistered outside of it, since that waits for the device.
-  std::map<std::string, MappedFile> files_;  // by path
-  std::list<Place> uses_;                    // registered blocks, most recently used first
+  Files files_;            // by path
+  std::list<Place> uses_;  // registered blocks, most recently used first
+  int64_t mappings_ = 0;   // of `files_`
 };
 
 }  // namespace pistachio

@@ -99,6 +99,31 @@ TEST_F(MappedFilesTest, ChangedFileIsMappedAgain) {
   EXPECT_EQ(governor_.used(), kBlock);
 }
 
+TEST_F(MappedFilesTest, MapsFilesOnlyWhileTheirBlocksAreRegistered) {
+  MappedFiles files = make_files(kBlock * 4);
+  auto file = make_file("h", kBlock * 2);
+  find(files, file, {{0, 1}}, When::Cached);
+  EXPECT_EQ(files.statistics().files, 0);
+  find(files, file, {{0, kBlock * 2}});
+  EXPECT_EQ(files.statistics().files, 1);
+  files.release(1);
+  EXPECT_EQ(files.statistics().files, 1);
+  files.release(kBlock);
+  EXPECT_EQ(files.statistics().files, 0);
+  EXPECT_TRUE(find(files, file, {{0, 1}}).defined());
+}
+
+TEST_F(MappedFilesTest, NumberOfMappingsIsBounded) {
+  MappedFiles files = make_files(kBlock);
+  for (int64_t i = 0; i < MappedFiles::kMostMappings + 2; ++i) {
+    const bool is_mapped = find(files, make_file(std::to_string(i), 1), {{0, 1}}).defined();
+    ASSERT_EQ(is_mapped, i < MappedFiles::kMostMappings);
+  }
+  EXPECT_EQ(files.statistics().files, MappedFiles::kMostMappings);
+  files.release(1);
+  EXPECT_TRUE(find(files, make_file("another", 1), {{0, 1}}).defined());
+}
+
 TEST_F(MappedFilesTest, DirectFilesAreNotMapped) {
   MappedFiles files = make_files(kBlock);
   make_file("g", 4096);
