@@ -51,7 +51,7 @@ void read_header(const PageSource& source, ByteRange place, RawPage& page) {
       page.header = parse_page_header(page.start.bytes);
       return;
     } catch (const MalformedThrift& problem) {
-      if (length == place.length) throw DataError(problem.what(), at_page(source, place.offset + static_cast<int64_t>(problem.offset())));
+      if (length == place.length) throw damaged_page_header(problem, at_page(source, place.offset + static_cast<int64_t>(problem.offset())));
     }
   }
 }

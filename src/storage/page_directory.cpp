@@ -67,7 +67,7 @@ PageDirectory walk_pages(const ColumnChunkInfo& chunk, int64_t rows, std::span<c
     try {
       walk.add(parse_page_header(bytes.subspan(static_cast<size_t>(position - chunk.pages.offset))));
     } catch (const MalformedThrift& problem) {
-      throw DataError(problem.what(), at_offset(where, position + static_cast<int64_t>(problem.offset())));
+      throw damaged_page_header(problem, at_offset(where, position + static_cast<int64_t>(problem.offset())));
     }
   }
   return walk.finish();

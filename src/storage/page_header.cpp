@@ -1,5 +1,7 @@
 #include "storage/page_header.h"
 
+#include <fmt/format.h>
+
 #include <limits>
 
 #include "storage/thrift_compact_reader.h"
@@ -116,6 +118,10 @@ PageHeader parse_page_header(std::span<const uint8_t> bytes) {
     }
   }
   return header;
+}
+
+DataError damaged_page_header(const MalformedThrift& problem, const DataLocation& where) {
+  return DataError(fmt::format("the page header cannot be read: {}", problem.what()), where);
 }
 
 }  // namespace pistachio

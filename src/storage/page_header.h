@@ -6,7 +6,11 @@
 #include <optional>
 #include <span>
 
+#include "base/error.h"
+
 namespace pistachio {
+
+class MalformedThrift;
 
 enum class PageKind : uint8_t { Data, DataV2, Dictionary, Other };
 
@@ -43,5 +47,8 @@ struct PageHeader {
 
 // Parses the header at the front of `bytes`. Throws MalformedThrift.
 PageHeader parse_page_header(std::span<const uint8_t> bytes);
+
+// The error for a page whose header cannot be parsed.
+DataError damaged_page_header(const MalformedThrift& problem, const DataLocation& where);
 
 }  // namespace pistachio

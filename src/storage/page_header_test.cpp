@@ -63,5 +63,10 @@ TEST(PageHeaderTest, RandomBytesNeverReadOutside) {
   }
 }
 
+TEST(PageHeaderTest, ErrorSaysThatTheHeaderIsDamaged) {
+  const DataError error = damaged_page_header(MalformedThrift("unknown field type in header", 3), {"a.parquet", 0, "v", 7});
+  EXPECT_EQ(error.problem(), "the page header cannot be read: unknown field type in header");
+}
+
 }  // namespace
 }  // namespace pistachio

@@ -141,7 +141,7 @@ Task<PageDirectory> UnitReader::walk_file_pages(int leaf) {
         if (!has_more || (skipped == 0 && window_bytes >= kLongestHeader)) {
           DataLocation place = where(leaf);
           place.offset = position;
-          throw DataError(problem.what(), place);
+          throw damaged_page_header(problem, place);
         }
       }
     }
