@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <string_view>
 
+#include "kernels/cuda/decode_status.h"
 #include "kernels/cuda/kernel_call.h"
-#include "kernels/cuda/pinned_upload.h"
 #include "kernels/cuda/text_column.h"
 #include "kernels/ops/tensor_functions.h"
 
@@ -56,19 +56,12 @@ uint64_t text_key(std::string_view text, size_t offset) {
   return key;
 }
 
-at::Tensor copy_to_device(std::string_view text, at::Device device) {
-  const auto bytes = static_cast<int64_t>(text.size());
-  at::Tensor copy = at::empty({bytes}, at::TensorOptions(at::kByte).device(device));
-  upload_to(copy, text.data(), bytes);
-  return copy;
-}
-
 at::Tensor compare_text_constant(const at::Tensor& bytes, const at::Tensor& begins, const at::Tensor& ends, int64_t comparison,
                                  std::string_view text) {
   const KernelCall call(bytes);
   at::Tensor result = empty_flags(bytes, begins.size(0));
   const auto length = static_cast<int64_t>(text.size());
-  const at::Tensor copy = length > text_constant_key_bytes ? copy_to_device(text, bytes.device()) : at::Tensor();
+  const at::Tensor copy = length > text_constant_key_bytes ? upload_bytes(text.data(), length) : at::Tensor();
   const TextConstant constant{text_key(text, 0), text_key(text, 8), {copy.defined() ? copy.const_data_ptr<uint8_t>() : nullptr, length}};
   compare_text_with_constant(text_column(bytes, begins, ends), begins.size(0), checked(comparison), constant,
                              result.mutable_data_ptr<bool>(), call.stream());
