@@ -14,8 +14,6 @@ class StagingArea {
   // Pinned for a GPU, ordinary memory otherwise.
   explicit StagingArea(at::Device device) : device_(device) {}
 
-  at::Device device() const { return device_; }
-
   // uint8 [bytes], uninitialized.
   at::Tensor allocate(int64_t bytes);
 
