@@ -381,7 +381,7 @@ def run_release(report, pattern, options):
 
 
 def run_sanitizer(kind, report, pattern, full):
-    definitions = [f"-DPISTACHIO_UBSAN_EVERYWHERE={'ON' if full else 'OFF'}"] if kind == "asan" else []
+    definitions = [f"-DPISTACHIO_FULL_UBSAN={'ON' if full else 'OFF'}"] if kind == "asan" else []
     if not configure(kind, report, definitions):
         return
     names = suites_of(registered_tests(kind))
