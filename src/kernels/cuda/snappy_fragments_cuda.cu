@@ -14,7 +14,6 @@ constexpr uint32_t warp_threads = 32;
 constexpr uint32_t thread_bytes = kSnappyTileBytes / block_threads;
 constexpr uint32_t section_bytes = 64;
 constexpr uint32_t section_rounds = 5;  // of pointer doubling: an element takes at least two bytes
-constexpr uint32_t most_walked = 64;    // elements, for a chain that enters a tile behind its entries
 constexpr uint32_t nowhere = 0xffffffff;
 
 using Tile = PageTile<(kSnappyTileBytes + 5 + 16 + 15) / 16 * 16>;
@@ -83,71 +82,53 @@ __global__ void __launch_bounds__(block_threads)
   hops[static_cast<int64_t>(blockIdx.x) * kSnappyTileEntries + threadIdx.x] = entry;
 }
 
-// Follows the tags of a page in global memory. Slow, for a few elements.
-class TagWalk {
- public:
-  __device__ TagWalk(const uint8_t* in, uint32_t in_size) : in_(in), in_size_(in_size) {}
-
-  // Past the size in front of the tags; nowhere if it is malformed.
-  __device__ uint32_t first_tag() const {
-    for (uint32_t byte = 0; byte < 5 && byte < in_size_; ++byte) {
-      if (in_[byte] < 128) return byte + 1;
-    }
-    return nowhere;
+// Past the size in front of the tags; nowhere if it is malformed.
+__device__ uint32_t first_tag(const uint8_t* in, uint32_t in_size) {
+  for (uint32_t byte = 0; byte < 5 && byte < in_size; ++byte) {
+    if (in[byte] < 128) return byte + 1;
   }
+  return nowhere;
+}
 
-  // From the tag at `position` to the first one at or behind `end`; nowhere if there are too many in between.
-  __device__ SnappyHop walk(uint32_t position, uint32_t end) const {
-    SnappyHop hop{position, 0};
-    for (uint32_t walked = 0; hop.position < end; ++walked) {
-      if (walked == most_walked || in_size_ - hop.position < 5) return {nowhere, 0};
-      const uint32_t tag = in_[hop.position], kind = tag & 3;
-      uint32_t length = (tag >> 2) + 1, header = kind == 3 ? 5 : kind + 1, literal = 0;
-      if (kind == 1) length = 4 + (tag >> 2 & 7);
-      if (kind == 0) {
-        if (length > 60) {
-          header = length - 59;
-          length = 0;
-          for (uint32_t byte = 1; byte < header; ++byte) length |= in_[hop.position + byte] << (8 * (byte - 1));
-          if (length >= in_size_) return {nowhere, 0};
-          ++length;
-        }
-        literal = length;
-      }
-      hop = {hop.position + header + literal, hop.made + length};
-    }
-    return hop;
+// Follows the tags from `position` to the end of its tile one by one, for a chain that enters the tile behind the entries that were indexed:
+// after a long literal. Called by the whole warp.
+__device__ SnappyHop walk_tile(Tile& tile, const uint8_t* in, uint32_t in_size, uint32_t position) {
+  const uint32_t begin = position / kSnappyTileBytes * kSnappyTileBytes, end = min(begin + kSnappyTileBytes, in_size);
+  __syncwarp();
+  const TileWindow window = tile.load(in, in_size, begin);
+  __syncwarp();
+  SnappyHop hop{position, 0};
+  while (hop.position < end) {
+    const SnappyHop next = step(tile, static_cast<uint32_t>(hop.position - window.origin), hop.position, in_size);
+    hop = {next.position, hop.made + next.made};
   }
+  return hop;
+}
 
- private:
-  const uint8_t* in_;
-  uint32_t in_size_;
-};
-
-// One thread per page.
-__global__ void chain_tiles_kernel(const uint8_t* bytes, const SnappyPage* pages, int64_t page_count, const SnappyHop* hops,
-                                   SnappyStart* starts, uint32_t* redo) {
-  const int64_t index = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
-  if (index >= page_count) return;
-  const SnappyPage page = pages[index];
+// One warp per page: nearly everything is the same in all its threads, but they load tiles together.
+__global__ void __launch_bounds__(warp_threads)
+    chain_tiles_kernel(const uint8_t* bytes, const SnappyPage* pages, const SnappyHop* hops, SnappyStart* starts, uint32_t* redo) {
+  __shared__ Tile walked;
+  const SnappyPage page = pages[blockIdx.x];
   const uint32_t out_size = page.size - page.plain, in_size = page.bytes - page.plain;
-  starts[page.first_fragment] = {0, 0};
+  if (threadIdx.x == 0) starts[page.first_fragment] = {0, 0};
   if (out_size <= kSnappyFragmentBytes) return;
   const uint32_t fragments = (out_size - 1) / kSnappyFragmentBytes + 1;
-  const TagWalk tags(block_of(bytes, page), in_size);
-  SnappyStart here{tags.first_tag(), 0};
+  const uint8_t* const in = block_of(bytes, page);
+  SnappyStart here{first_tag(in, in_size), 0};
   uint32_t next_fragment = 1;
   while (next_fragment < fragments) {
     if (here.position >= in_size) {  // also if nowhere
-      redo[index] = 1;
+      if (threadIdx.x == 0) redo[blockIdx.x] = 1;
       return;
     }
     const uint32_t tile = here.position / kSnappyTileBytes, entry = here.position % kSnappyTileBytes;
     const SnappyHop hop = entry < kSnappyTileEntries ? hops[static_cast<int64_t>(page.first_tile + tile) * kSnappyTileEntries + entry]
-                                                     : tags.walk(here.position, min((tile + 1) * kSnappyTileBytes, in_size));
+                                                     : walk_tile(walked, in, in_size, here.position);
     const uint32_t made = here.made + hop.made;
-    for (; next_fragment < fragments && made > next_fragment * kSnappyFragmentBytes; ++next_fragment)
-      starts[page.first_fragment + next_fragment] = here;
+    for (; next_fragment < fragments && made > next_fragment * kSnappyFragmentBytes; ++next_fragment) {
+      if (threadIdx.x == 0) starts[page.first_fragment + next_fragment] = here;
+    }
     here = {hop.position, made};
   }
 }
@@ -156,11 +137,9 @@ __global__ void chain_tiles_kernel(const uint8_t* bytes, const SnappyPage* pages
 
 cudaError_t find_snappy_fragments(const uint8_t* bytes, const SnappyPage* pages, int64_t page_count, const SnappyTile* tiles,
                                   int64_t tile_count, SnappyHop* hops, SnappyStart* starts, uint32_t* redo, cudaStream_t stream) {
-  constexpr int64_t chain_threads = 32;
   if (page_count == 0) return cudaSuccess;
   if (tile_count > 0) index_tiles_kernel<<<static_cast<unsigned>(tile_count), block_threads, 0, stream>>>(bytes, pages, tiles, hops);
-  const int64_t blocks = (page_count + chain_threads - 1) / chain_threads;
-  chain_tiles_kernel<<<static_cast<unsigned>(blocks), chain_threads, 0, stream>>>(bytes, pages, page_count, hops, starts, redo);
+  chain_tiles_kernel<<<static_cast<unsigned>(page_count), warp_threads, 0, stream>>>(bytes, pages, hops, starts, redo);
   return cudaGetLastError();
 }
 
