@@ -2,9 +2,11 @@
 
 #include <ATen/Context.h>
 #include <ATen/Parallel.h>
+#include <c10/core/impl/VirtualGuardImpl.h>
 #include <fmt/format.h>
 
 #include <mutex>
+#include <optional>
 
 #include "base/error.h"
 #include "kernels/ops/kernel_mode.h"
@@ -47,7 +49,11 @@ EngineInstance::EngineInstance(Settings settings, const CoreSet& cores)
   options.blocking_threads = static_cast<int>(settings_.io_threads);
   bool composite = settings_.composite_kernels;
   CoreSet own_cores = settings_.bind_threads == ThreadBinding::Off ? CoreSet() : cores;
-  options.on_worker_start = [composite, own_cores](int) {
+  // Scans run ahead on streams of ordinary priority: operators, whose results are waited for, go first.
+  std::optional<c10::Stream> stream;
+  if (device_.is_cuda()) stream = c10::impl::VirtualGuardImpl(device_.type()).getStreamFromGlobalPool(device_, /*isHighPriority=*/true);
+  options.on_worker_start = [composite, own_cores, stream](int) {
+    if (stream) c10::impl::VirtualGuardImpl(stream->device_type()).exchangeStream(*stream);
     // If the kernel refuses, only speed suffers.
     if (!own_cores.empty()) bind_this_thread(own_cores);
     at::set_num_threads(1);  // parallelism comes from our workers

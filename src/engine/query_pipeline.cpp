@@ -43,7 +43,8 @@ Task<void> deliver(Channel<Chunk>& channel, ResultReceiver& receiver) {
     std::optional<Chunk> chunk = co_await receiving;
     if (!chunk) co_return;
     // A receiver may block: it writes to files and terminals.
-    auto add = [&] { receiver.add(to_device(*chunk, at::kCPU)); };
+    Chunk rows = to_device(*chunk, at::kCPU);  // here, since the device's current stream is that of the workers
+    auto add = [&] { receiver.add(rows); };
     co_await run_blocking(add);
   }
 }

@@ -1,4 +1,4 @@
-// Streams of a GPU on which decoder lanes work beside the operators, which use the default stream. The allocator keeps memory by stream, so
+// Streams of a GPU on which decoder lanes work beside the operators, which share a stream of higher priority. The allocator keeps memory by stream, so
 // streams are reused, the last returned first: new ones would allocate anew, and that takes milliseconds. Thread-safe.
 #pragma once
 
