@@ -23,9 +23,12 @@ FilterOutcome evaluate_filter(const Column& column, const ColumnFilter& filter) 
   at::Tensor mask;
   if (column.is_dictionary()) {
     at::Tensor entries = compare_with_constant(*column.dictionary_column(), filter.comparison, filter.constant);
-    int64_t passing = kernels::count_true(entries);
-    if (passing == 0) return {.none = true};
-    if (passing == entries.numel()) return outcome_of_validity(column);
+    // Not worth waiting for a GPU.
+    if (entries.is_cpu()) {
+      int64_t passing = kernels::count_true(entries);
+      if (passing == 0) return {.none = true};
+      if (passing == entries.numel()) return outcome_of_validity(column);
+    }
     mask = kernels::dictionary_gather(entries, column.codes());
   } else {
     mask = compare_with_constant(column, filter.comparison, filter.constant);

@@ -11,6 +11,7 @@
 #include "columns/device_copy.h"
 #include "columns/row_selection.h"
 #include "kernels/ops/compress.h"
+#include "kernels/ops/deferred_checks.h"
 #include "storage/column_filter.h"
 #include "storage/page_upload.h"
 #include "storage/unit_memory.h"
@@ -153,17 +154,18 @@ Chunk DeviceScan::decode(std::vector<UnitPages> units, const LaneStream& stream)
   const DeviceDecompression decompression = upload(units);
   std::optional<Chunk> chunk;
   try {
-    chunk = decode_uploaded(units);
+    chunk = kernels::with_deferred_checks(device_, [&] { return decode_uploaded(units); });
   } catch (const DataError&) {
     decompression.check();  // a damaged block explains everything that decoding found in its page
     throw;
   }
   decompression.check();
+  counters_.rows_selected += chunk->rows();
   on_stream.hand_over(*chunk);
   return std::move(*chunk);
 }
 
-Chunk DeviceScan::decode_uploaded(const std::vector<UnitPages>& units) {
+Chunk DeviceScan::decode_uploaded(const std::vector<UnitPages>& units) const {
   int64_t rows = 0;
   for (const UnitPages& unit : units) rows += unit.rows;
   std::map<size_t, Column> decoded;
@@ -181,7 +183,6 @@ Chunk DeviceScan::decode_uploaded(const std::vector<UnitPages>& units) {
     mask = mask.defined() ? mask.logical_and_(outcome.mask) : outcome.mask.clone();
   }
   const int64_t selected = mask.defined() ? kernels::count_true(mask) : rows;
-  counters_.rows_selected += selected;
   std::vector<Column> columns;
   if (selected == 0) return Chunk({}, 0, device_);
   for (size_t number : plan_.output_columns) columns.push_back(mask.defined() ? select_rows(column(number), mask, selected) : column(number));

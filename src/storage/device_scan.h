@@ -40,7 +40,7 @@ class DeviceScan {
   Task<std::optional<Chunk>> next_chunk(const LaneStream& stream);
   DeviceDecompression upload(std::vector<UnitPages>& units) const;
   Chunk decode(std::vector<UnitPages> units, const LaneStream& stream);
-  Chunk decode_uploaded(const std::vector<UnitPages>& units);
+  Chunk decode_uploaded(const std::vector<UnitPages>& units) const;
   Column decode_column(const std::vector<UnitPages>& units, size_t column) const;
   int64_t decoded_bytes(const UnitPages& unit) const;
 

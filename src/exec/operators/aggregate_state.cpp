@@ -56,7 +56,7 @@ class CountState final : public AggregateState {
  public:
   explicit CountState(at::Device device) : counts_(no_groups(at::kLong, device)) {}
   void set_groups(int64_t groups) override { grow(counts_, groups); }
-  void update(const at::Tensor& ids, const Column* argument) override {
+  void update(const at::Tensor& ids, const Column* argument, bool /*fit*/) override {
     kernels::segment_count(counts_, ids, argument != nullptr ? argument->validity() : at::Tensor());
   }
   std::vector<Column> columns_of(const at::Tensor& rows) const override { return {bigints(kernels::gather_rows(counts_, rows))}; }
@@ -79,10 +79,11 @@ class ExactSumState final : public AggregateState {
     grow(sums_, groups);
     grow(counts_, groups);
   }
-  void update(const at::Tensor& ids, const Column* argument) override {
-    kernels::segment_sum(sums_, ids, argument->values(), argument->validity());
+  void update(const at::Tensor& ids, const Column* argument, bool fit) override {
+    kernels::segment_sum(sums_, ids, argument->values(), argument->validity(), fit);
     kernels::segment_count(counts_, ids, argument->validity());
   }
+  bool fits(const Column& argument) const override { return kernels::sums_fit(sums_, argument.values(), argument.validity()); }
   std::vector<Column> columns_of(const at::Tensor& rows) const override {
     return {Column::fixed(LogicalType::decimal(38, 0), kernels::gather_rows(sums_, rows)), bigints(kernels::gather_rows(counts_, rows))};
   }
@@ -169,7 +170,7 @@ class FloatingSumState final : public AggregateState {
     grow(sums_, groups);
     grow(counts_, groups);
   }
-  void update(const at::Tensor& ids, const Column* argument) override {
+  void update(const at::Tensor& ids, const Column* argument, bool /*fit*/) override {
     kernels::segment_sum_float(sums_, ids, argument->values(), argument->validity());
     non_finite_.note(sums_, ids, argument->values(), argument->validity());
     kernels::segment_count(counts_, ids, argument->validity());
@@ -206,7 +207,7 @@ class MomentState final : public AggregateState {
  public:
   MomentState(AggregateKind kind, at::Device device) : kind_(kind), moments_(no_groups(3, at::kDouble, device)) {}
   void set_groups(int64_t groups) override { grow(moments_, groups); }
-  void update(const at::Tensor& ids, const Column* argument) override {
+  void update(const at::Tensor& ids, const Column* argument, bool /*fit*/) override {
     kernels::segment_moments(moments_, ids, argument->values(), argument->validity());
     non_finite_.note(moments_, ids, argument->values(), argument->validity());
   }
@@ -252,7 +253,7 @@ class ExtremeState final : public AggregateState {
     grow(seen_, groups);
     groups_ = groups;
   }
-  void update(const at::Tensor& ids, const Column* argument) override { add_rows(ids, *argument); }
+  void update(const at::Tensor& ids, const Column* argument, bool /*fit*/) override { add_rows(ids, *argument); }
   std::vector<Column> columns_of(const at::Tensor& rows) const override {
     return {Column::fixed(type_, kernels::gather_rows(best_, rows), kernels::gather_rows(seen_, rows))};
   }
@@ -291,7 +292,7 @@ class IntervalExtremeState final : public AggregateState {
   void set_groups(int64_t groups) override {
     for (at::Tensor* own : {&lengths_, &best_, &has_length_, &seen_}) grow(*own, groups);
   }
-  void update(const at::Tensor& ids, const Column* argument) override { compete(ids, *argument); }
+  void update(const at::Tensor& ids, const Column* argument, bool /*fit*/) override { compete(ids, *argument); }
   std::vector<Column> columns_of(const at::Tensor& rows) const override {
     return {Column::fixed(TypeKind::Interval, kernels::gather_rows(best_, rows), kernels::gather_rows(seen_, rows))};
   }
@@ -329,7 +330,7 @@ class TextExtremeState final : public AggregateState {
   void set_groups(int64_t groups) override {
     if (groups > best_.rows()) best_ = concatenate_columns({best_, null_column(type_, groups - best_.rows(), best_.device())});
   }
-  void update(const at::Tensor& ids, const Column* argument) override { compete(ids, *argument); }
+  void update(const at::Tensor& ids, const Column* argument, bool /*fit*/) override { compete(ids, *argument); }
   std::vector<Column> columns_of(const at::Tensor& rows) const override { return {take_rows(best_, rows)}; }
   void add(const at::Tensor& ids, const std::vector<Column>& columns) override { compete(ids, columns[0]); }
   Column finish(const AggregateCall&, int64_t groups) const override { return best_.slice(0, groups); }

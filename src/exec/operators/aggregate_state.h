@@ -16,8 +16,10 @@ class AggregateState {
 
   // There are so many groups now.
   virtual void set_groups(int64_t groups) = 0;
-  // ids int64 [rows]; `argument` has no rows for count(*).
-  virtual void update(const at::Tensor& ids, const Column* argument) = 0;
+  // ids int64 [rows]; `argument` has no rows for count(*). `fit`: what fits(argument) answered; false makes it check.
+  virtual void update(const at::Tensor& ids, const Column* argument, bool fit = false) = 0;
+  // Whether no sum can overflow. A deferrable check (kernels/ops/deferred_checks.h).
+  virtual bool fits(const Column& /*argument*/) const { return true; }
   // What another state of the same call needs to take over the groups `rows` (int64): columns of state_types(call).
   virtual std::vector<Column> columns_of(const at::Tensor& rows) const = 0;
   // Adds such columns to the groups `ids` of this state.

@@ -13,6 +13,7 @@
 #include "exec/operators/group_table.h"
 #include "expr/expression_evaluator.h"
 #include "kernels/ops/compress.h"
+#include "kernels/ops/deferred_checks.h"
 #include "kernels/ops/partition_rows.h"
 #include "kernels/ops/tensor_functions.h"
 
@@ -133,33 +134,11 @@ class HashAggregateOperator::Lane {
     size_t keys = owner_.groups_.size();
     std::vector<Column> key_columns(columns.begin(), columns.begin() + static_cast<std::ptrdiff_t>(keys));
     at::Tensor ids = groups_.assign(key_columns, chunk.rows(), token);
-    for (size_t i = 0; i < states_.size(); ++i) {
-      token.throw_if_cancelled();
-      states_[i]->set_groups(groups_.groups());
-      if (owner_.stage_ == AggregateStage::Final) {
-        std::vector<Column> state;
-        for (size_t place : inputs.states[i]) state.push_back(decode_dictionary(columns[place]));
-        states_[i]->add(ids, state);
-        continue;
-      }
-      at::Tensor mask = inputs.filter[i] >= 0 ? truth(columns[static_cast<size_t>(inputs.filter[i])]) : at::Tensor();
-      const int64_t selected = mask.defined() ? kernels::count_true(mask) : ids.numel();
-      at::Tensor own_ids = mask.defined() ? kernels::compress(ids, mask, selected) : ids;
-      if (inputs.argument[i] < 0) {
-        states_[i]->update(own_ids, nullptr);
-        continue;
-      }
-      Column argument = columns[static_cast<size_t>(inputs.argument[i])];
-      if (mask.defined()) argument = select_rows(argument, mask, selected);
-      if (distinct_[i] != nullptr) {
-        std::vector<Column> rows;
-        for (const Column& key : key_columns) rows.push_back(mask.defined() ? select_rows(key, mask, selected) : key);
-        rows.push_back(argument);
-        distinct_[i]->assign(rows, argument.rows(), token);
-      } else {
-        argument = decode_dictionary(argument);
-        states_[i]->update(own_ids, &argument);
-      }
+    for (const auto& state : states_) state->set_groups(groups_.groups());
+    if (owner_.stage_ == AggregateStage::Final) {
+      add_states(inputs, columns, ids, token);
+    } else {
+      update_states(inputs, columns, ids, token);
     }
     int64_t bytes = groups_.memory_bytes();
     for (const auto& state : states_) bytes += state->memory_bytes();
@@ -179,6 +158,74 @@ class HashAggregateOperator::Lane {
   Chunk finish(const CancelToken& token) const { return owner_.results(keys(), states_, groups(), device_, token); }
 
  private:
+  // The rows that one call takes.
+  struct CallRows {
+    at::Tensor ids;
+    at::Tensor mask;  // of the chunk's rows; undefined: all
+    std::optional<Column> argument;
+  };
+
+  void add_states(const CallInputs& inputs, const std::vector<Column>& columns, const at::Tensor& ids, const CancelToken& token) {
+    for (size_t i = 0; i < states_.size(); ++i) {
+      token.throw_if_cancelled();
+      std::vector<Column> state;
+      for (size_t place : inputs.states[i]) state.push_back(decode_dictionary(columns[place]));
+      states_[i]->add(ids, state);
+    }
+  }
+
+  void update_states(const CallInputs& inputs, const std::vector<Column>& columns, const at::Tensor& ids, const CancelToken& token) {
+    // A GPU checks the sums of several calls with one wait. Not of all: there may be thousands, with selected rows each.
+    const size_t together = device_.is_cpu() ? 1 : 16;
+    for (size_t begin = 0; begin < states_.size(); begin += together) {
+      const size_t end = std::min(begin + together, states_.size());
+      std::vector<CallRows> calls;
+      for (size_t i = begin; i < end; ++i) {
+        token.throw_if_cancelled();
+        calls.push_back(rows_of_call(inputs, i, columns, ids));
+      }
+      const bool fit = !device_.is_cpu() && sums_fit(begin, calls);
+      for (size_t i = begin; i < end; ++i) {
+        token.throw_if_cancelled();
+        const CallRows& call = calls[i - begin];
+        if (distinct_[i] != nullptr) {
+          add_distinct(i, columns, call, token);
+        } else {
+          states_[i]->update(call.ids, call.argument ? &*call.argument : nullptr, fit);
+        }
+      }
+    }
+  }
+
+  CallRows rows_of_call(const CallInputs& inputs, size_t call, const std::vector<Column>& columns, const at::Tensor& ids) const {
+    CallRows rows{ids, {}, std::nullopt};
+    if (inputs.filter[call] >= 0) rows.mask = truth(columns[static_cast<size_t>(inputs.filter[call])]);
+    const int64_t selected = rows.mask.defined() ? kernels::count_true(rows.mask) : ids.numel();
+    if (rows.mask.defined()) rows.ids = kernels::compress(ids, rows.mask, selected);
+    if (inputs.argument[call] < 0) return rows;
+    rows.argument = columns[static_cast<size_t>(inputs.argument[call])];
+    if (rows.mask.defined()) rows.argument = select_rows(*rows.argument, rows.mask, selected);
+    if (distinct_[call] == nullptr) rows.argument = decode_dictionary(*rows.argument);
+    return rows;
+  }
+
+  bool sums_fit(size_t first_call, const std::vector<CallRows>& calls) const {
+    const kernels::DeferredChecks checks;
+    for (size_t i = 0; i < calls.size(); ++i) {
+      if (calls[i].argument && distinct_[first_call + i] == nullptr && !states_[first_call + i]->fits(*calls[i].argument)) return false;
+    }
+    return !checks.failed();
+  }
+
+  void add_distinct(size_t call, const std::vector<Column>& columns, const CallRows& rows, const CancelToken& token) {
+    std::vector<Column> members;
+    for (size_t key = 0; key < owner_.groups_.size(); ++key) {
+      members.push_back(rows.mask.defined() ? select_rows(columns[key], rows.mask, rows.ids.numel()) : columns[key]);
+    }
+    members.push_back(*rows.argument);
+    distinct_[call]->assign(members, rows.argument->rows(), token);
+  }
+
   const HashAggregateOperator& owner_;
   at::Device device_;
   GroupTable groups_;

@@ -1,4 +1,4 @@
-// Reference body of magnitude_below: a stock ATen reduction, on any device. The GPU uses it too.
+// Reference body of magnitude_below: a stock ATen reduction, on any device.
 #include <ATen/core/Tensor.h>
 #include <torch/library.h>
 

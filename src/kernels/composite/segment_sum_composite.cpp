@@ -1,4 +1,4 @@
-// Reference body of segment_count, segment_sum and segment_sum_float: stock ATen calls or scalar loops, slow and simple, on any device.
+// Reference body of segment_count, segment_sum, sums_fit and segment_sum_float: stock ATen calls or scalar loops, slow and simple, on any device.
 #include <ATen/TensorIndexing.h>
 #include <torch/library.h>
 
@@ -21,7 +21,8 @@ void segment_count(at::Tensor& counts, const at::Tensor& ids, const std::optiona
   counts.index_add_(0, groups, at::ones_like(groups));
 }
 
-void segment_sum(at::Tensor& sums, const at::Tensor& ids, const at::Tensor& values, const std::optional<at::Tensor>& validity) {
+void segment_sum(at::Tensor& sums, const at::Tensor& ids, const at::Tensor& values, const std::optional<at::Tensor>& validity,
+                 bool /*fit*/) {
   const at::Tensor groups = valid(ids, validity).cpu();
   const at::Tensor addends = valid(values, validity).to(at::kLong).cpu();
   const at::Tensor host_sums = sums.cpu();
@@ -39,6 +40,19 @@ void segment_sum(at::Tensor& sums, const at::Tensor& ids, const at::Tensor& valu
   sums.copy_(host_sums);
 }
 
+// The smallest m with |number| <= (m + 1) * 2^64 for all rows.
+Int128 greatest_high_word(const at::Tensor& numbers) {
+  if (numbers.size(0) == 0) return 0;
+  const at::Tensor high = numbers.select(1, 1);
+  return high.bitwise_xor(high.bitwise_right_shift(63)).max().item<int64_t>();
+}
+
+// No prefix of the rows of a group reaches 2^127.
+bool sums_fit(const at::Tensor& sums, const at::Tensor& values, const std::optional<at::Tensor>& validity) {
+  const Int128 per_row = greatest_high_word(valid(values, validity)) + 1, before = greatest_high_word(sums) + 1;
+  return values.size(0) * per_row + before <= Int128{1} << 63;
+}
+
 void segment_sum_float(at::Tensor& sums, const at::Tensor& ids, const at::Tensor& values, const std::optional<at::Tensor>& validity) {
   sums.index_add_(0, valid(ids, validity), valid(values, validity).to(at::kDouble));
 }
@@ -48,6 +62,7 @@ void segment_sum_float(at::Tensor& sums, const at::Tensor& ids, const at::Tensor
 TORCH_LIBRARY_IMPL(pistachio, CompositeExplicitAutograd, library) {
   library.impl("segment_count", TORCH_FN(segment_count));
   library.impl("segment_sum", TORCH_FN(segment_sum));
+  library.impl("sums_fit", TORCH_FN(sums_fit));
   library.impl("segment_sum_float", TORCH_FN(segment_sum_float));
 }
 

@@ -177,8 +177,9 @@ Call draw_segment_sum(Draw& draw) {
   const at::Tensor state = random_sums(draw, groups);
   return [=]() -> std::vector<at::Tensor> {
     at::Tensor sums = state.clone();
-    segment_sum(sums, ids, values, validity);
-    return {sums};
+    const bool fit = sums_fit(sums, values, validity);
+    segment_sum(sums, ids, values, validity, fit);
+    return {sums, at::tensor({int64_t{fit}}, at::kLong)};
   };
 }
 

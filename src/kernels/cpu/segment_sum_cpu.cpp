@@ -116,7 +116,8 @@ void segment_count(at::Tensor& counts, const at::Tensor& ids, const std::optiona
   });
 }
 
-void segment_sum(at::Tensor& sums, const at::Tensor& ids, const at::Tensor& values, const std::optional<at::Tensor>& validity) {
+void segment_sum(at::Tensor& sums, const at::Tensor& ids, const at::Tensor& values, const std::optional<at::Tensor>& validity,
+                 bool /*fit*/) {
   int64_t* state = sums.mutable_data_ptr<int64_t>();
   const int64_t* groups = ids.const_data_ptr<int64_t>();
   with_validity(validity, [&](const auto& valid) {

@@ -72,9 +72,14 @@ Call draw_compare_text(Draw& draw) {
 
 Call draw_compact(Draw& draw) {
   const TextWithValues text = draw_text_with_values(draw, draw.rows);
+  int64_t room = -1;
+  if (uniform(draw.random, 0, 1) == 0) {
+    room = uniform(draw.random, 0, 1) * 1000;
+    for (const std::string& value : text.values) room += static_cast<int64_t>(value.size());
+  }
   return [=]() -> std::vector<at::Tensor> {
-    auto [bytes, offsets] = text_compact(text.bytes, text.begins, text.ends);
-    return {bytes, offsets};
+    auto [bytes, offsets] = text_compact(text.bytes, text.begins, text.ends, room);
+    return {bytes.slice(0, 0, offsets[-1].item<int64_t>()), offsets};  // what follows is undefined
   };
 }
 

@@ -10,7 +10,8 @@ namespace pistachio::kernels::cpu {
 
 namespace {
 
-std::tuple<at::Tensor, at::Tensor> text_compact(const at::Tensor& bytes, const at::Tensor& begins, const at::Tensor& ends) {
+std::tuple<at::Tensor, at::Tensor> text_compact(const at::Tensor& bytes, const at::Tensor& begins, const at::Tensor& ends,
+                                                int64_t /*room*/) {
   const int64_t count = begins.numel(), size = bytes.numel();
   const int64_t* from = begins.const_data_ptr<int64_t>();
   const int64_t* to = ends.const_data_ptr<int64_t>();

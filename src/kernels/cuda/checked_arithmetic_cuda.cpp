@@ -1,4 +1,5 @@
-// CUDA bodies of checked_arithmetic and wide_arithmetic, on torch's current stream. They synchronize once, for the error flag.
+// CUDA bodies of checked_arithmetic and wide_arithmetic, on torch's current stream. They synchronize once, for the
+// error flag, unless checks are deferred.
 #include "kernels/cuda/checked_arithmetic_cuda.h"
 
 #include <torch/library.h>
@@ -25,7 +26,7 @@ at::Tensor compute(const at::Tensor& left, int64_t operation, const at::Tensor& 
   const int64_t rows = left.size(0) == 1 ? right.size(0) : left.size(0);
   at::Tensor results = empty_like_rows(left, rows);
   if (rows == 0) return results;
-  const DeviceErrorFlag errors(call.stream());
+  const DeviceErrorFlag errors(call.stream(), CheckTime::Deferrable);
   compute_rows(static_cast<ArithmeticOperation>(operation), value_kind_of(left), {left.const_data_ptr(), left.size(0) == 1},
                {right.const_data_ptr(), right.size(0) == 1}, mask_of(valid), rows, results.mutable_data_ptr(), errors, call.stream());
   if (const std::optional<RowFailure> failure = errors.wait_for_failure()) {

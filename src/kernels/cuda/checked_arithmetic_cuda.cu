@@ -75,7 +75,7 @@ struct ComputeRow {
   Side<Stored> left;
   Side<Stored> right;
   const bool* valid;
-  long long* error_word;
+  unsigned long long* error_word;
 
   __device__ Stored operator()(int64_t row) const {
     using Number = std::conditional_t<std::is_same_v<Stored, WideWords>, WideInt, int64_t>;

@@ -2,8 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "base/check.h"
 #include "kernels/cuda/pinned_upload.h"
+#include "kernels/ops/deferred_checks.h"
 #include "kernels/ops/tensor_functions.h"
 
 namespace pistachio::kernels::cuda {
@@ -38,6 +41,14 @@ DecodeStatus::DecodeStatus(int64_t results)
   check_launch(cudaMemsetAsync(device_words_.mutable_data_ptr(), 0, device_words_.nbytes(), stream_));
 }
 
+DecodeStatus::DecodeStatus(at::Tensor device_words, bool is_deferred)
+    : stream_(c10::cuda::getCurrentCUDAStream()), device_words_(std::move(device_words)), is_deferred_(is_deferred) {}
+
+DecodeStatus DecodeStatus::deferrable() {
+  at::Tensor shared = DeferredChecks::word_on(at::kCUDA);
+  return shared.defined() ? DecodeStatus(std::move(shared), true) : DecodeStatus();
+}
+
 FailureWord DecodeStatus::failure() const {
   return FailureWord(static_cast<unsigned long long*>(device_words_.mutable_data_ptr()));
 }
@@ -47,6 +58,7 @@ int64_t* DecodeStatus::results() {
 }
 
 DecodeFailure DecodeStatus::finish() {
+  if (is_deferred_) return {};
   host_words_ = at::empty({device_words_.numel()}, at::TensorOptions(at::kLong).pinned_memory(true));
   check_launch(cudaMemcpyAsync(host_words_.mutable_data_ptr(), device_words_.const_data_ptr(), device_words_.nbytes(),
                                cudaMemcpyDeviceToHost, stream_));

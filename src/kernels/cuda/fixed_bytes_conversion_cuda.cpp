@@ -1,5 +1,5 @@
 // CUDA bodies of decimal_from_bytes, int96_to_micros and float16_to_float. They synchronize only if a value may be out of range:
-// timestamps, and decimals stored in more bytes than their type has.
+// timestamps, and decimals stored in more bytes than their type has; not even then if checks are deferred.
 #include <c10/cuda/CUDAGuard.h>
 #include <torch/library.h>
 
@@ -19,7 +19,7 @@ at::Tensor decimal_from_bytes(const at::Tensor& rows, bool wide) {
   const at::TensorOptions options = rows.options().dtype(at::kLong);
   at::Tensor values = wide ? at::empty({count, 2}, options) : at::empty({count}, options);
   if (count == 0) return values;
-  DecodeStatus status;
+  DecodeStatus status = DecodeStatus::deferrable();
   check_launch(convert_decimals(rows.const_data_ptr<uint8_t>(), count, width, words, values.mutable_data_ptr<int64_t>(), status.failure(),
                                 status.stream()));
   if (width <= 8 * words) return values;
@@ -32,7 +32,7 @@ at::Tensor int96_to_micros(const at::Tensor& rows) {
   const c10::cuda::CUDAGuard guard(rows.device());
   at::Tensor values = at::empty({rows.size(0)}, rows.options().dtype(at::kLong));
   if (values.numel() == 0) return values;
-  DecodeStatus status;
+  DecodeStatus status = DecodeStatus::deferrable();
   check_launch(convert_int96(rows.const_data_ptr<uint8_t>(), rows.size(0), values.mutable_data_ptr<int64_t>(), status.failure(),
                              status.stream()));
   const DecodeFailure failure = status.finish();

@@ -15,7 +15,8 @@ namespace pistachio::kernels::cuda {
 
 namespace {
 
-// Windows grow: a full table stops the first one after little work, while many rows with few groups need few windows.
+// Windows grow: a full table stops the first one after little work, while many rows with few groups need few windows. A table that has seen
+// rows before and is not half full will hardly fill up: one window then.
 constexpr int64_t first_window = int64_t{1} << 20;
 constexpr int64_t window_growth = 4;
 
@@ -32,7 +33,8 @@ std::tuple<at::Tensor, at::Tensor> group_assign(at::Tensor& slots, int64_t group
   at::Tensor ids = empty_words(hashes, rows);
   std::vector<at::Tensor> first_rows;
   int64_t row = 0;
-  for (int64_t window = first_window; row < rows; window = std::min(window * window_growth, most_window_rows)) {
+  const bool is_settled = groups > 0 && groups < most_groups / 2;
+  for (int64_t window = is_settled ? most_window_rows : first_window; row < rows; window = std::min(window * window_growth, most_window_rows)) {
     ScratchMemory scratch;
     const int64_t window_rows = std::min(rows - row, window);
     at::Tensor firsts = empty_words(hashes, std::min(window_rows, most_groups - groups));

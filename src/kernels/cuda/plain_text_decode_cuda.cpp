@@ -1,4 +1,4 @@
-// CUDA body of plain_text_decode: synchronizes once, for the page errors.
+// CUDA body of plain_text_decode: synchronizes once, for the page errors, unless checks are deferred.
 #include <c10/cuda/CUDAGuard.h>
 #include <torch/library.h>
 
@@ -41,10 +41,11 @@ std::tuple<at::Tensor, at::Tensor> plain_text_decode(const at::Tensor& bytes, co
     batches.back().tiles += tiles;
     total += take;
   }
-  const at::TensorOptions options = bytes.options().dtype(at::kLong);
-  at::Tensor begins = at::empty({total}, options), ends = at::empty({total}, options);
   const UploadedTable<TextPage> text_pages(table);
-  DecodeStatus status;
+  DecodeStatus status = DecodeStatus::deferrable();
+  const at::TensorOptions options = bytes.options().dtype(at::kLong);
+  const auto outputs = [&] { return status.is_deferred() ? at::zeros({total}, options) : at::empty({total}, options); };
+  at::Tensor begins = outputs(), ends = outputs();  // a bad page leaves values out
   for (TextPages& batch : batches) {
     batch.table = text_pages.data();
     check_launch(find_text(bytes.const_data_ptr<uint8_t>(), batch, begins.mutable_data_ptr<int64_t>(), ends.mutable_data_ptr<int64_t>(),

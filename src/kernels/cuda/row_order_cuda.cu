@@ -34,7 +34,7 @@ struct OwnerOfRow {
 struct CheckOwner {
   const int64_t* owners;
   int64_t ranks;
-  long long* error_word;
+  unsigned long long* error_word;
   __device__ void operator()(int64_t bucket) const {
     if (owners[bucket] < 0 || owners[bucket] >= ranks) report_failure(error_word, bucket, 0);
   }

@@ -1,5 +1,5 @@
-// CUDA bodies of segment_count, segment_sum and segment_sum_float, on torch's current stream. Only sums of two-word values synchronize,
-// since they may overflow 128 bits; the state is then unchanged.
+// CUDA bodies of segment_count, segment_sum, sums_fit and segment_sum_float, on torch's current stream. Only sums of two-word values
+// synchronize, since they may overflow 128 bits; the state is then unchanged. Not even those if the caller knows that they fit.
 #include "kernels/cuda/segment_sum_cuda.h"
 
 #include <torch/library.h>
@@ -18,15 +18,26 @@ void segment_count(at::Tensor& counts, const at::Tensor& ids, const std::optiona
                  call.stream());
 }
 
-void segment_sum(at::Tensor& sums, const at::Tensor& ids, const at::Tensor& values, const std::optional<at::Tensor>& validity) {
+const WideWords* wide_words_of(const at::Tensor& numbers) {
+  return static_cast<const WideWords*>(numbers.const_data_ptr());
+}
+
+bool sums_fit(const at::Tensor& sums, const at::Tensor& values, const std::optional<at::Tensor>& validity) {
+  const KernelCall call(values);
+  const DeviceErrorFlag errors(call.stream(), CheckTime::Deferrable);
+  check_wide_sums_fit(wide_words_of(sums), sums.size(0), wide_words_of(values), mask_of(validity), values.size(0), errors, call.stream());
+  return !errors.wait_for_failure().has_value();
+}
+
+void segment_sum(at::Tensor& sums, const at::Tensor& ids, const at::Tensor& values, const std::optional<at::Tensor>& validity,
+                 bool fit) {
   const KernelCall call(values);
   const int64_t* groups = ids.const_data_ptr<int64_t>();
   const ValueKind kind = value_kind_of(values);
   if (kind == ValueKind::Wide) {
     ENSURE_LT(sums.size(0), int64_t{1} << 32);
-    const auto* state = static_cast<const WideWords*>(sums.const_data_ptr());
-    const auto* words = static_cast<const WideWords*>(values.const_data_ptr());
-    if (wide_sums_overflow(state, sums.size(0), groups, words, mask_of(validity), ids.numel(), call.stream())) {
+    if (!fit && wide_sums_overflow(wide_words_of(sums), sums.size(0), groups, wide_words_of(values), mask_of(validity), ids.numel(),
+                                   call.stream())) {
       throw UserError("sum is out of range");
     }
   }
@@ -45,6 +56,7 @@ void segment_sum_float(at::Tensor& sums, const at::Tensor& ids, const at::Tensor
 TORCH_LIBRARY_IMPL(pistachio, CUDA, library) {
   library.impl("segment_count", TORCH_FN(segment_count));
   library.impl("segment_sum", TORCH_FN(segment_sum));
+  library.impl("sums_fit", TORCH_FN(sums_fit));
   library.impl("segment_sum_float", TORCH_FN(segment_sum_float));
 }
 

@@ -31,9 +31,11 @@ __device__ int64_t find_value(const int64_t* offsets, int64_t low, int64_t high,
 
 __global__ void __launch_bounds__(block_threads)
     copy_kernel(const uint8_t* __restrict__ bytes, const int64_t* __restrict__ begins, const int64_t* __restrict__ offsets, int64_t count,
-                int64_t total, uint8_t* __restrict__ out) {
+                int64_t room, uint8_t* __restrict__ out) {
   __shared__ int64_t bounds[2];  // values of the block's first and last byte
+  const int64_t total = min(room, offsets[count]);
   const int64_t block_first = static_cast<int64_t>(blockIdx.x) * block_bytes;
+  if (block_first >= total) return;
   const int64_t block_last = (block_first + block_bytes < total ? block_first + block_bytes : total) - 1;
   if (threadIdx.x < 2) bounds[threadIdx.x] = find_value(offsets, 0, count, threadIdx.x == 0 ? block_first : block_last);
   __syncthreads();
@@ -80,18 +82,16 @@ size_t text_offsets_scratch_bytes(int64_t count) {
 }
 
 cudaError_t sum_text_lengths(const int64_t* begins, const int64_t* ends, int64_t count, int64_t* offsets, void* scratch,
-                             size_t scratch_bytes, int64_t* total, cudaStream_t stream) {
+                             size_t scratch_bytes, cudaStream_t stream) {
   lengths_kernel<<<blocks_for(count, block_threads), block_threads, 0, stream>>>(begins, ends, count, offsets);
   if (const cudaError_t error = cudaGetLastError(); error != cudaSuccess) return error;
-  const cudaError_t error = cub::DeviceScan::InclusiveSum(scratch, scratch_bytes, offsets + 1, offsets + 1, count, stream);
-  if (error != cudaSuccess) return error;
-  return cudaMemcpyAsync(total, offsets + count, sizeof(int64_t), cudaMemcpyDeviceToDevice, stream);
+  return cub::DeviceScan::InclusiveSum(scratch, scratch_bytes, offsets + 1, offsets + 1, count, stream);
 }
 
-cudaError_t copy_text(const uint8_t* bytes, const int64_t* begins, const int64_t* offsets, int64_t count, int64_t total, uint8_t* out,
+cudaError_t copy_text(const uint8_t* bytes, const int64_t* begins, const int64_t* offsets, int64_t count, int64_t room, uint8_t* out,
                       cudaStream_t stream) {
-  if (total == 0) return cudaSuccess;
-  copy_kernel<<<blocks_for(total, block_bytes), block_threads, 0, stream>>>(bytes, begins, offsets, count, total, out);
+  if (room == 0) return cudaSuccess;
+  copy_kernel<<<blocks_for(room, block_bytes), block_threads, 0, stream>>>(bytes, begins, offsets, count, room, out);
   return cudaGetLastError();
 }
 

@@ -11,12 +11,12 @@ namespace pistachio::kernels::cuda {
 
 size_t text_offsets_scratch_bytes(int64_t count);
 
-// Writes offsets[0 .. count], the prefix sums of the lengths, and the last one to *total (device memory) as well. count > 0.
+// Writes offsets[0 .. count], the prefix sums of the lengths. count > 0.
 cudaError_t sum_text_lengths(const int64_t* begins, const int64_t* ends, int64_t count, int64_t* offsets, void* scratch,
-                             size_t scratch_bytes, int64_t* total, cudaStream_t stream);
+                             size_t scratch_bytes, cudaStream_t stream);
 
-// Copies value i to out[offsets[i], offsets[i + 1]). `out` has `total` bytes and is 16-byte aligned.
-cudaError_t copy_text(const uint8_t* bytes, const int64_t* begins, const int64_t* offsets, int64_t count, int64_t total, uint8_t* out,
+// Copies value i to out[offsets[i], offsets[i + 1]). `out` has `room` bytes, at least offsets[count], and is 16-byte aligned.
+cudaError_t copy_text(const uint8_t* bytes, const int64_t* begins, const int64_t* offsets, int64_t count, int64_t room, uint8_t* out,
                       cudaStream_t stream);
 
 }  // namespace pistachio::kernels::cuda

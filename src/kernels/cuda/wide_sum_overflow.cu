@@ -6,8 +6,6 @@
 #include <thrust/iterator/counting_iterator.h>
 #include <thrust/iterator/transform_iterator.h>
 
-#include "kernels/cuda/device_error_flag.h"
-#include "kernels/cuda/device_readback.h"
 #include "kernels/cuda/row_loop.h"
 #include "kernels/cuda/sorted_keys.h"
 #include "kernels/cuda/wide_number.h"
@@ -72,7 +70,7 @@ struct CheckPrefix {
   const uint32_t* keys;
   const Int192* prefixes;
   const int64_t* order;
-  long long* error_word;
+  unsigned long long* error_word;
   __device__ void operator()(int64_t place) const {
     const Int192 sum = Add192()(prefixes[place], widen(sums[keys[place]]));
     if (static_cast<int64_t>(sum.high) != static_cast<int64_t>(sum.middle) >> 63) report_failure(error_word, order[place], 0);
@@ -86,26 +84,32 @@ void launch_largest(const WideWords* values, const bool* valid, int64_t rows, un
   check_cuda(cudaGetLastError());
 }
 
-bool may_overflow(const WideWords* sums, int64_t groups, const WideWords* values, const bool* valid, int64_t rows, ScratchMemory& scratch,
-                  cudaStream_t stream) {
-  auto* bounds = scratch.take<unsigned long long>(2);
-  check_cuda(cudaMemsetAsync(bounds, 0, 2 * sizeof(*bounds), stream));
-  launch_largest(values, valid, rows, bounds, stream);
-  launch_largest(sums, nullptr, groups, bounds + 1, stream);
-  int64_t words[2];
-  read_back(reinterpret_cast<const int64_t*>(bounds), 2, words, stream);
-  const WideUnsigned per_row = static_cast<WideUnsigned>(words[0]) + 1, before = static_cast<WideUnsigned>(words[1]) + 1;
-  const WideUnsigned total = static_cast<WideUnsigned>(rows) * per_row + before;
-  return total > WideUnsigned{1} << 63;
+// `bounds`: the largest high words of values and sums.
+__global__ void compare_bound_kernel(const unsigned long long* __restrict__ bounds, int64_t rows, unsigned long long* error_word) {
+  const WideUnsigned per_row = static_cast<WideUnsigned>(bounds[0]) + 1, before = static_cast<WideUnsigned>(bounds[1]) + 1;
+  if (static_cast<WideUnsigned>(rows) * per_row + before > WideUnsigned{1} << 63) report_failure(error_word, 0, 0);
 }
 
 }  // namespace
 
+void check_wide_sums_fit(const WideWords* sums, int64_t groups, const WideWords* values, const bool* valid, int64_t rows,
+                         const DeviceErrorFlag& errors, cudaStream_t stream) {
+  ScratchMemory scratch;
+  auto* bounds = scratch.take<unsigned long long>(2);
+  check_cuda(cudaMemsetAsync(bounds, 0, 2 * sizeof(*bounds), stream));
+  launch_largest(values, valid, rows, bounds, stream);
+  launch_largest(sums, nullptr, groups, bounds + 1, stream);
+  compare_bound_kernel<<<1, 1, 0, stream>>>(bounds, rows, errors.device_word());
+  check_cuda(cudaGetLastError());
+}
+
 bool wide_sums_overflow(const WideWords* sums, int64_t groups, const int64_t* ids, const WideWords* values, const bool* valid, int64_t rows,
                         cudaStream_t stream) {
   if (rows == 0) return false;
+  const DeviceErrorFlag bound(stream);
+  check_wide_sums_fit(sums, groups, values, valid, rows, bound, stream);
+  if (!bound.wait_for_failure()) return false;
   ScratchMemory scratch;
-  if (!may_overflow(sums, groups, values, valid, rows, scratch, stream)) return false;
   auto* keys = scratch.take<uint32_t>(rows);
   auto* sorted_keys = scratch.take<uint32_t>(rows);
   auto* numbers = scratch.take<int64_t>(rows);

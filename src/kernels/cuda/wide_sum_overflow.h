@@ -6,6 +6,7 @@
 
 #include <cstdint>
 
+#include "kernels/cuda/device_error_flag.h"
 #include "kernels/cuda/value_kind.h"
 
 namespace pistachio::kernels::cuda {
@@ -15,5 +16,9 @@ namespace pistachio::kernels::cuda {
 // temporary memory per row.
 bool wide_sums_overflow(const WideWords* sums, int64_t groups, const int64_t* ids, const WideWords* values, const bool* valid, int64_t rows,
                         cudaStream_t stream);
+
+// Reports a failure if the values may be too large for sums of 128 bits, whatever their ids.
+void check_wide_sums_fit(const WideWords* sums, int64_t groups, const WideWords* values, const bool* valid, int64_t rows,
+                         const DeviceErrorFlag& errors, cudaStream_t stream);
 
 }  // namespace pistachio::kernels::cuda

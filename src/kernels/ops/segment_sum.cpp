@@ -1,4 +1,4 @@
-// Schema and entry point of segment_count, segment_sum and segment_sum_float.
+// Schema and entry point of segment_count, segment_sum, sums_fit and segment_sum_float.
 #include "kernels/ops/segment_sum.h"
 
 #include <ATen/core/Tensor.h>
@@ -20,7 +20,7 @@ void segment_count(at::Tensor& counts, const at::Tensor& ids, const at::Tensor& 
   operation.redispatch(dispatch_keys(ids), counts, ids.contiguous(), mask);
 }
 
-void segment_sum(at::Tensor& sums, const at::Tensor& ids, const at::Tensor& values, const at::Tensor& validity) {
+void segment_sum(at::Tensor& sums, const at::Tensor& ids, const at::Tensor& values, const at::Tensor& validity, bool fit) {
   check_values(values);
   ENSURE(!values.is_floating_point(), "floating-point values go to segment_sum_float");
   check_words(ids, values);
@@ -28,8 +28,18 @@ void segment_sum(at::Tensor& sums, const at::Tensor& ids, const at::Tensor& valu
   check_state(sums, at::kLong, 2, values);
   const std::optional<at::Tensor> mask = optional_validity(validity, ids.size(0), ids);
   static const auto operation =
-      find_operation<void(at::Tensor&, const at::Tensor&, const at::Tensor&, const std::optional<at::Tensor>&)>("pistachio::segment_sum");
-  operation.redispatch(dispatch_keys(values), sums, ids.contiguous(), values.contiguous(), mask);
+      find_operation<void(at::Tensor&, const at::Tensor&, const at::Tensor&, const std::optional<at::Tensor>&, bool)>("pistachio::segment_sum");
+  operation.redispatch(dispatch_keys(values), sums, ids.contiguous(), values.contiguous(), mask, fit);
+}
+
+bool sums_fit(const at::Tensor& sums, const at::Tensor& values, const at::Tensor& validity) {
+  check_values(values);
+  check_state(sums, at::kLong, 2, values);
+  if (!is_wide(values) || values.size(0) == 0) return true;
+  const std::optional<at::Tensor> mask = optional_validity(validity, values.size(0), values);
+  static const auto operation =
+      find_operation<bool(const at::Tensor&, const at::Tensor&, const std::optional<at::Tensor>&)>("pistachio::sums_fit");
+  return operation.redispatch(dispatch_keys(values), sums, values.contiguous(), mask);
 }
 
 void segment_sum_float(at::Tensor& sums, const at::Tensor& ids, const at::Tensor& values, const at::Tensor& validity) {
@@ -46,7 +56,8 @@ void segment_sum_float(at::Tensor& sums, const at::Tensor& ids, const at::Tensor
 
 TORCH_LIBRARY_FRAGMENT(pistachio, library) {
   library.def("segment_count(Tensor(a!) counts, Tensor ids, Tensor? validity) -> ()");
-  library.def("segment_sum(Tensor(a!) sums, Tensor ids, Tensor values, Tensor? validity) -> ()");
+  library.def("segment_sum(Tensor(a!) sums, Tensor ids, Tensor values, Tensor? validity, bool fit) -> ()");
+  library.def("sums_fit(Tensor sums, Tensor values, Tensor? validity) -> bool");
   library.def("segment_sum_float(Tensor(a!) sums, Tensor ids, Tensor values, Tensor? validity) -> ()");
 }
 

@@ -5,6 +5,8 @@
 //   validity      bool [n], or undefined: no NULLs. Rows where it is false are ignored
 // segment_sum is exact. UserError, after which the state may be partly updated: a sum of two-word values overflows 128 bits (sums of 64-bit
 // values cannot). segment_sum_float adds in double, in unspecified order.
+// sums_fit: whether the values are so small that no sum can overflow, whatever their groups. The caller of segment_sum may pass the answer,
+// which saves it the check. On a GPU it can be deferred (deferred_checks.h): it then answers yes.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -12,7 +14,8 @@
 namespace pistachio::kernels {
 
 void segment_count(at::Tensor& counts, const at::Tensor& ids, const at::Tensor& validity = {});
-void segment_sum(at::Tensor& sums, const at::Tensor& ids, const at::Tensor& values, const at::Tensor& validity = {});
+void segment_sum(at::Tensor& sums, const at::Tensor& ids, const at::Tensor& values, const at::Tensor& validity = {}, bool fit = false);
+bool sums_fit(const at::Tensor& sums, const at::Tensor& values, const at::Tensor& validity = {});
 void segment_sum_float(at::Tensor& sums, const at::Tensor& ids, const at::Tensor& values, const at::Tensor& validity = {});
 
 }  // namespace pistachio::kernels

@@ -9,15 +9,16 @@
 
 namespace pistachio::kernels {
 
-std::tuple<at::Tensor, at::Tensor> text_compact(const at::Tensor& bytes, const at::Tensor& begins, const at::Tensor& ends) {
+std::tuple<at::Tensor, at::Tensor> text_compact(const at::Tensor& bytes, const at::Tensor& begins, const at::Tensor& ends, int64_t room) {
   check_text(bytes, begins, ends);
-  static const auto operation = find_operation<std::tuple<at::Tensor, at::Tensor>(const at::Tensor&, const at::Tensor&, const at::Tensor&)>(
-      "pistachio::text_compact");
-  return operation.redispatch(dispatch_keys(bytes), bytes.contiguous(), begins.contiguous(), ends.contiguous());
+  static const auto operation =
+      find_operation<std::tuple<at::Tensor, at::Tensor>(const at::Tensor&, const at::Tensor&, const at::Tensor&, int64_t)>(
+          "pistachio::text_compact");
+  return operation.redispatch(dispatch_keys(bytes), bytes.contiguous(), begins.contiguous(), ends.contiguous(), room);
 }
 
 TORCH_LIBRARY_FRAGMENT(pistachio, library) {
-  library.def("text_compact(Tensor bytes, Tensor begins, Tensor ends) -> (Tensor bytes_out, Tensor offsets)");
+  library.def("text_compact(Tensor bytes, Tensor begins, Tensor ends, int room) -> (Tensor bytes_out, Tensor offsets)");
 }
 
 }  // namespace pistachio::kernels

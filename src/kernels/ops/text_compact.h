@@ -1,6 +1,7 @@
 // Copies text values back to back, which drops bytes that belong to no value.
 //   bytes, begins, ends  text of n values; every [begins[i], ends[i]) is inside bytes
-// Returns (bytes uint8 [sum of lengths], offsets int64 [n + 1]): value i is bytes[offsets[i], offsets[i + 1]).
+//   room                 at least the sum of the lengths, or -1: unknown. A GPU need not be waited for if it is known
+// Returns (bytes uint8 [sum of lengths, or `room`], offsets int64 [n + 1]): value i is bytes[offsets[i], offsets[i + 1]).
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -9,6 +10,6 @@
 
 namespace pistachio::kernels {
 
-std::tuple<at::Tensor, at::Tensor> text_compact(const at::Tensor& bytes, const at::Tensor& begins, const at::Tensor& ends);
+std::tuple<at::Tensor, at::Tensor> text_compact(const at::Tensor& bytes, const at::Tensor& begins, const at::Tensor& ends, int64_t room = -1);
 
 }  // namespace pistachio::kernels

@@ -1,0 +1,25 @@
+// CUDA body of magnitude_below, on torch's current stream. Synchronizes once, unless checks are deferred; then the answer is yes.
+#include "kernels/cuda/magnitude_below_cuda.h"
+
+#include <torch/library.h>
+
+#include "kernels/cuda/kernel_call.h"
+
+namespace pistachio::kernels::cuda {
+
+namespace {
+
+bool magnitude_below(const at::Tensor& values, int64_t bound) {
+  const KernelCall call(values);
+  const DeviceErrorFlag errors(call.stream(), CheckTime::Deferrable);
+  check_magnitudes(value_kind_of(values), values.const_data_ptr(), values.size(0), bound, errors, call.stream());
+  return !errors.wait_for_failure().has_value();
+}
+
+}  // namespace
+
+TORCH_LIBRARY_IMPL(pistachio, CUDA, library) {
+  library.impl("magnitude_below", TORCH_FN(magnitude_below));
+}
+
+}  // namespace pistachio::kernels::cuda
