@@ -49,37 +49,30 @@ at::Tensor upload(const std::vector<int64_t>& numbers, at::Device device) {
   return copied_to(at::tensor(numbers, at::kLong), device);
 }
 
-// Repeats numbers[page] for each of the page's values: int32 [total]. A prefix sum over the differences between pages, because
-// repeat_interleave would process each page in a single GPU thread.
-at::Tensor repeat_by_page(const std::vector<int64_t>& numbers, const std::vector<int64_t>& counts, int64_t total, at::Device device) {
-  std::vector<int64_t> places;
-  std::vector<int64_t> steps;
-  int64_t place = 0;
-  int64_t former = 0;
-  for (size_t page = 0; page < numbers.size(); ++page) {
-    if (counts[page] == 0) continue;
-    places.push_back(place);
-    steps.push_back(numbers[page] - former);
-    place += counts[page];
-    former = numbers[page];
+// The sum of the lengths of PLAIN text: everything in a page but the length prefixes. More if a page does not end with its last value.
+int64_t text_room(const JoinedPages& group, const std::vector<int64_t>& counts) {
+  int64_t room = 0;
+  for (size_t page = 0; page < group.pages.size(); ++page) {
+    room += group.pages[page].values_end - group.pages[page].values_begin - counts[page] * static_cast<int64_t>(sizeof(uint32_t));
   }
-  at::Tensor repeated = at::zeros({total}, at::TensorOptions(at::kInt).device(device));
-  repeated.index_copy_(0, upload(places, device), upload(steps, device).to(at::kInt));
-  return repeated.cumsum_(0);
+  return room;
 }
 
 // Decoded text refers to its pages. Copying it lets the upload buffer of all columns go when the chunk is done.
-Column without_pages(const Column& column) {
+Column decode_without_pages(const ParquetColumn& stored, PageEncoding encoding, const JoinedPages& group, const std::vector<int64_t>& counts,
+                            const DataLocation& where) {
+  const Column column = decode_values(stored, encoding, {&group.bytes, group.pages, counts}, where);
   if (!column.type().is_text()) return column;
-  auto [bytes, offsets] = kernels::text_compact(column.bytes(), column.begins(), column.ends());
+  const bool is_plain_text = encoding == PageEncoding::Plain && stored.physical == PhysicalType::ByteArray;
+  auto [bytes, offsets] =
+      kernels::text_compact(column.bytes(), column.begins(), column.ends(), is_plain_text ? text_room(group, counts) : -1);
   return Column::text(column.type(), bytes, offsets.slice(0, 0, column.rows()), offsets.slice(0, 1));
 }
 
 // The dictionaries of all units, concatenated. Entries may repeat: consumers compare values, not codes.
 struct Dictionaries {
   std::optional<Column> entries;
-  std::vector<int64_t> begins;  // first entry of each unit
-  std::vector<int64_t> sizes;
+  std::vector<DictionaryRange> ranges;  // of each unit
 };
 
 Dictionaries decode_dictionaries(const std::vector<const ColumnPages*>& units) {
@@ -89,31 +82,23 @@ Dictionaries decode_dictionaries(const std::vector<const ColumnPages*>& units) {
   for (const ColumnPages* unit : units) {
     int64_t size = unit->dictionary.pages.empty() ? 0 : unit->dictionary.pages[0].header.values;
     if (!unit->dictionary.pages.empty()) counts.push_back(size);
-    all.begins.push_back(total);
-    all.sizes.push_back(size);
+    all.ranges.push_back({total, size});
     total += size;
   }
+  ENSURE_LE(total, std::numeric_limits<int32_t>::max());
   if (counts.empty()) return all;
   JoinedPages joined = join_pages(units, &ColumnPages::dictionary);
-  all.entries = without_pages(decode_values(*units[0]->column, PageEncoding::Plain, {&joined.bytes, joined.pages, counts}, units[0]->where));
+  all.entries = decode_without_pages(*units[0]->column, PageEncoding::Plain, joined, counts, units[0]->where);
   return all;
 }
 
 Column decode_coded(const JoinedPages& group, const PresentValues& present, const Dictionaries& dictionaries, const ColumnPages& first) {
   const LogicalType type = first.column->type;
-  std::vector<int64_t> sizes;
-  std::vector<int64_t> begins;
-  for (size_t unit : group.unit) {
-    sizes.push_back(dictionaries.sizes[unit]);
-    begins.push_back(dictionaries.begins[unit]);
-  }
-  at::Tensor codes = decode_codes({&group.bytes, group.pages, present.counts}, sizes, first.where);
+  std::vector<DictionaryRange> ranges;
+  for (size_t unit : group.unit) ranges.push_back(dictionaries.ranges[unit]);
+  at::Tensor codes = decode_codes({&group.bytes, group.pages, present.counts}, ranges, first.where);
   // Without entries every row is NULL.
   if (!dictionaries.entries || dictionaries.entries->rows() == 0) return empty_column(type, codes.device());
-  if (begins.back() > 0) {
-    ENSURE_LE(dictionaries.begins.back() + dictionaries.sizes.back(), std::numeric_limits<int32_t>::max());
-    codes.add_(repeat_by_page(begins, present.counts, codes.numel(), codes.device()));
-  }
   if (!type.is_text()) return Column::fixed(type, kernels::dictionary_gather(dictionaries.entries->values(), codes));
   Column coded = Column::dictionary(codes, std::make_shared<const Column>(*dictionaries.entries));
   return dictionaries.entries->rows() > codes.numel() ? decode_dictionary(coded) : coded;
@@ -124,8 +109,7 @@ Column decode_group(const JoinedPages& group, const Dictionaries& dictionaries, 
   PresentValues present = find_present_values(*first.column, group.bytes, group.pages, first.where);
   Column dense = group.pages[0].header.uses_dictionary()
                      ? decode_coded(group, present, dictionaries, first)
-                     : without_pages(decode_values(*first.column, group.pages[0].header.encoding,
-                                                   {&group.bytes, group.pages, present.counts}, first.where));
+                     : decode_without_pages(*first.column, group.pages[0].header.encoding, group, present.counts, first.where);
   return present.validity.defined() ? spread_rows(dense, present.validity) : dense;
 }
 

@@ -61,8 +61,8 @@ Column ColumnReader::decode_group(const PageBatch& batch, size_t first, size_t l
   std::optional<Column> dense;
   if (pages[0].header.uses_dictionary()) {
     std::shared_ptr<const Column> entries = dictionary();
-    const std::vector<int64_t> sizes(pages.size(), entries == nullptr ? 0 : entries->rows());
-    at::Tensor codes = decode_codes(values, sizes, source_.where);
+    const std::vector<DictionaryRange> ranges(pages.size(), {0, entries == nullptr ? 0 : entries->rows()});
+    at::Tensor codes = decode_codes(values, ranges, source_.where);
     // Without entries every row is NULL, and a NULL row still needs a valid code.
     dense = entries == nullptr || entries->rows() == 0 ? empty_column(column_.type, at::kCPU) : Column::dictionary(std::move(codes), std::move(entries));
   } else {

@@ -119,7 +119,7 @@ void check_delta_count(std::span<const uint8_t> stream, const PreparedPage& page
 
 // RLE booleans: a length of four bytes, then one-bit runs.
 at::Tensor decode_rle_booleans(const EncodedValues& values, const DataLocation& where) {
-  at::Tensor table = page_table<6>(values, [&](const PreparedPage& page, int64_t count, int64_t* row) {
+  at::Tensor table = page_table<7>(values, [&](const PreparedPage& page, int64_t count, int64_t* row) {
     uint32_t length = 0;
     int64_t room = page.values_end - page.values_begin;
     if (count > 0) {
@@ -132,7 +132,8 @@ at::Tensor decode_rle_booleans(const EncodedValues& values, const DataLocation& 
     row[2] = 1;
     row[3] = 0;
     row[4] = 0;
-    row[5] = count;
+    row[5] = 0;
+    row[6] = count;
   });
   return kernels::rle_decode(*values.bytes, table).to(at::kBool);
 }
@@ -295,22 +296,23 @@ Column decode_values(const ParquetColumn& column, PageEncoding encoding, const E
   refuse_encoding(column, encoding, values, where);
 }
 
-at::Tensor decode_codes(const EncodedValues& values, std::span<const int64_t> dictionary_sizes, const DataLocation& where) {
-  const int64_t* next_size = dictionary_sizes.data();
-  at::Tensor table = page_table<6>(values, [&](const PreparedPage& page, int64_t count, int64_t* row) {
-    const int64_t dictionary_size = *next_size++;
+at::Tensor decode_codes(const EncodedValues& values, std::span<const DictionaryRange> dictionaries, const DataLocation& where) {
+  const DictionaryRange* next_dictionary = dictionaries.data();
+  at::Tensor table = page_table<7>(values, [&](const PreparedPage& page, int64_t count, int64_t* row) {
+    const DictionaryRange dictionary = *next_dictionary++;
     bool empty = count == 0;
     DataLocation place{where.file, where.row_group, where.column, page.file_offset};
     if (!empty && page.values_end == page.values_begin) throw DataError("page has no dictionary codes", place);
     int width = empty ? 0 : page.head.bytes()[0];
     if (width > 32) throw DataError(fmt::format("dictionary codes of {} bits", width), place);
-    if (!empty && dictionary_size == 0) throw DataError("page refers to an empty or missing dictionary", place);
+    if (!empty && dictionary.size == 0) throw DataError("page refers to an empty or missing dictionary", place);
     row[0] = page.values_begin + (empty ? 0 : 1);
     row[1] = page.values_end;
     row[2] = width;
-    row[3] = dictionary_size;
-    row[4] = 0;
-    row[5] = count;
+    row[3] = dictionary.size;
+    row[4] = dictionary.begin;
+    row[5] = 0;
+    row[6] = count;
   });
   if (total_count(values) == 0) return at::empty({0}, values.bytes->options().dtype(at::kInt));
   return kernels::rle_decode(*values.bytes, table);

@@ -22,7 +22,13 @@ struct EncodedValues {
 // Any encoding but dictionary codes. `counts` have been checked against the rows. Throws DataError.
 Column decode_values(const ParquetColumn& column, PageEncoding encoding, const EncodedValues& values, const DataLocation& where);
 
-// Dictionary codes (int32), checked to be below the size of the page's dictionary; `dictionary_sizes` has one entry per page.
-at::Tensor decode_codes(const EncodedValues& values, std::span<const int64_t> dictionary_sizes, const DataLocation& where);
+// The dictionary of a page among the entries of several dictionaries, laid end to end.
+struct DictionaryRange {
+  int64_t begin;
+  int64_t size;
+};
+
+// Dictionary codes (int32), checked to be inside the page's dictionary; `dictionaries` has one range per page.
+at::Tensor decode_codes(const EncodedValues& values, std::span<const DictionaryRange> dictionaries, const DataLocation& where);
 
 }  // namespace pistachio

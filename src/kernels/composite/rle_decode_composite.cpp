@@ -19,13 +19,13 @@ at::Tensor rle_decode(const at::Tensor& bytes, const at::Tensor& pages) {
   for (int64_t page = 0; page < rows.size(0); ++page) {
     const int64_t limit = rows[page][3];
     RleReader reader(host_bytes.const_data_ptr<uint8_t>(), rows[page][0], rows[page][1], rows[page][2]);
-    for (int64_t i = 0; i < rows[page][4]; ++i) reader.next();
-    for (int64_t i = 0; i < rows[page][5]; ++i) {
+    for (int64_t i = 0; i < rows[page][5]; ++i) reader.next();
+    for (int64_t i = 0; i < rows[page][6]; ++i) {
       const uint32_t value = reader.next();
       if (limit > 0 && value >= limit) {
         throw DataError(fmt::format("code {} where {} is the limit", value, limit), {.offset = reader.position()});
       }
-      values.push_back(static_cast<int32_t>(value));
+      values.push_back(static_cast<int32_t>(value + static_cast<uint32_t>(rows[page][4])));
     }
     if (reader.has_surplus()) throw DataError("the page holds more values than its levels", {.offset = reader.position()});
   }

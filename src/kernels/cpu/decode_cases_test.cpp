@@ -93,10 +93,11 @@ Operation page_operation(std::string name, const std::function<CallOnTable(Draw&
 // Random values below 2^width with runs of equal ones.
 std::vector<uint32_t> draw_codes(Random& random, int64_t rows, int64_t width, uint64_t limit) {
   std::vector<uint32_t> codes;
-  const bool stretches = uniform(random, 0, 1) == 0;
+  const int64_t kind = uniform(random, 0, 3);
+  const bool stretches = kind <= 1, short_runs = kind == 2;
   while (static_cast<int64_t>(codes.size()) < rows) {
     const uint32_t code = static_cast<uint32_t>(width == 0 ? 0 : random() % limit);
-    int64_t repeat = stretches && uniform(random, 0, 20) == 0 ? uniform(random, 1, 200) : 1;
+    int64_t repeat = stretches && uniform(random, 0, 20) == 0 ? uniform(random, 1, 200) : short_runs ? uniform(random, 6, 20) : 1;
     for (; repeat > 0 && static_cast<int64_t>(codes.size()) < rows; --repeat) codes.push_back(code);
   }
   return codes;
@@ -126,7 +127,7 @@ Operation rle_operation() {
       // Occasionally the limit is one too low for the largest code.
       const int64_t slack = uniform(random, 0, 9) == 0 && limit > 1 ? 1 : 0;
       return {test_streams::encode_rle(codes, width, random, draw_rle_options(random)),
-              {width, checked ? static_cast<int64_t>(limit) - slack : 0},
+              {width, checked ? static_cast<int64_t>(limit) - slack : 0, limit < uint64_t{1} << 30 ? uniform(random, 0, 3) * 1000 : 0},
               rows};
     };
     return [](const Table& table) -> std::vector<at::Tensor> { return {rle_decode(table.bytes, table.pages)}; };

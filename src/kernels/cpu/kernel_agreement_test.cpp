@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "kernels/cpu/instruction_set_guard.h"
 #include "kernels/cpu/kernel_cases.h"
+#include "kernels/ops/deferred_checks.h"
 #include "kernels/ops/instruction_set.h"
 #include "kernels/ops/kernel_mode.h"
 #include "kernels/ops/rle_decode.h"
@@ -62,7 +63,13 @@ void compare_bodies(const Call& call, at::Device device) {
     reference = run(call);
   }
   ASSERT_NE(reference.error, "another error") << reference.message;
-  if (!device.is_cpu()) return expect_same(reference, run(call));
+  if (!device.is_cpu()) {
+    expect_same(reference, run(call));
+    if (testing::Test::HasFatalFailure()) return;
+    SCOPED_TRACE("with deferred checks");
+    expect_same(reference, run([&] { return with_deferred_checks(device, call); }));
+    return;
+  }
   for (const int64_t instruction_set : available_instruction_sets()) {
     SCOPED_TRACE(hwy::TargetName(instruction_set));
     InstructionSetGuard guard(instruction_set);
@@ -113,6 +120,13 @@ TEST_P(KernelAgreement, OnManyRows) {
   compare_all(GetParam().draw, {100, 1000, 5000}, 30);
 }
 
+// More than a GPU block keeps in shared memory.
+TEST_P(KernelAgreement, OnLongPages) {
+  if (!GetParam().draw_bad) GTEST_SKIP() << "reads no pages";
+  compare_all(GetParam().draw, {60000}, 12);
+  compare_all(GetParam().draw_bad, {60000}, 12);
+}
+
 TEST_P(KernelAgreement, OnMillionsOfRows) {
   compare_all(GetParam().draw, {2000000}, 1);
 }
@@ -136,9 +150,10 @@ TEST(KernelModeTest, HoldsForItsScopeAndThread) {
 
 TEST(KernelFrontDoorTest, RefusesWrongArguments) {
   const at::Tensor bytes = at::zeros({4}, at::kByte);
-  EXPECT_THROW(rle_decode(bytes, at::tensor({0, 5, 1, 0, 0, 1}, at::kLong).view({1, 6})), InternalError);   // end past the bytes
-  EXPECT_THROW(rle_decode(bytes, at::tensor({0, 4, 33, 0, 0, 1}, at::kLong).view({1, 6})), InternalError);  // bit width
-  EXPECT_THROW(rle_decode(bytes, at::tensor({0, 4, 1, 0, -1, 1}, at::kLong).view({1, 6})), InternalError);  // negative skip
+  EXPECT_THROW(rle_decode(bytes, at::tensor({0, 5, 1, 0, 0, 0, 1}, at::kLong).view({1, 7})), InternalError);   // end past the bytes
+  EXPECT_THROW(rle_decode(bytes, at::tensor({0, 4, 33, 0, 0, 0, 1}, at::kLong).view({1, 7})), InternalError);  // bit width
+  EXPECT_THROW(rle_decode(bytes, at::tensor({0, 4, 1, 0, 0, -1, 1}, at::kLong).view({1, 7})), InternalError);  // negative skip
+  EXPECT_THROW(rle_decode(bytes, at::tensor({0, 4, 1, 0, -1, 0, 1}, at::kLong).view({1, 7})), InternalError);  // negative base
   EXPECT_EQ(rle_decode(bytes, at::Tensor()).numel(), 0);
 }
 

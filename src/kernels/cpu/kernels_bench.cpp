@@ -90,7 +90,7 @@ at::Tensor packed_codes(int64_t width, int64_t entries, bool one_run) {
 void BM_RleDecode(benchmark::State& state) {
   const int64_t width = state.range(0);
   const at::Tensor bytes = packed_codes(width, int64_t{1} << width, state.range(1) == 1);
-  const at::Tensor pages = table({0, bytes.numel(), width, int64_t{1} << width, 0, rows});
+  const at::Tensor pages = table({0, bytes.numel(), width, int64_t{1} << width, 0, 0, rows});
   for (auto _ : state) benchmark::DoNotOptimize(rle_decode(bytes, pages));
   report(state, rows, bytes.numel() + rows * 4);
 }
@@ -99,7 +99,7 @@ BENCHMARK(BM_RleDecode)->ArgNames({"bits", "one_run"})->ArgsProduct({{1, 2, 4, 8
 void BM_RleDecodeThenGather(benchmark::State& state) {
   const int64_t width = state.range(0), entries = int64_t{1} << width;
   const at::Tensor bytes = packed_codes(width, entries, false);
-  const at::Tensor pages = table({0, bytes.numel(), width, entries, 0, rows});
+  const at::Tensor pages = table({0, bytes.numel(), width, entries, 0, 0, rows});
   const at::Tensor dictionary = at::arange(entries, state.range(1) == 8 ? at::kLong : at::kInt);
   for (auto _ : state) benchmark::DoNotOptimize(dictionary_gather(dictionary, rle_decode(bytes, pages)));
   report(state, rows, bytes.numel() + rows * (4 + state.range(1)));

@@ -40,9 +40,9 @@ TEST_P(LyingCountsTest, ThrowDataErrorBeforeAllocating) {
   EXPECT_THROW(byte_stream_split_decode(zeros, table({0, 16, kLie, 0, kLie}), 8), DataError);
   // A bit-packed group of eight values, then a run of 63 ones.
   const at::Tensor runs = bytes_of({3, 0xff, 126, 1});
-  EXPECT_THROW(rle_decode(runs, table({0, 4, 1, 0, 0, kLie})), DataError);
+  EXPECT_THROW(rle_decode(runs, table({0, 4, 1, 0, 0, 0, kLie})), DataError);
   EXPECT_THROW(definition_levels_decode(runs, table({0, 4, 1, 0, kLie})), DataError);
-  EXPECT_EQ(rle_decode(runs, table({0, 4, 1, 0, 0, 71})).numel(), 71);
+  EXPECT_EQ(rle_decode(runs, table({0, 4, 1, 0, 0, 0, 71})).numel(), 71);
   // Blocks of 128 values in 4 miniblocks; claims 2^42 values, the first 0; one block of zero-width deltas.
   const at::Tensor deltas = bytes_of({0x80, 1, 4, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 1, 0, 0, 0, 0, 0, 0});
   EXPECT_THROW(delta_binary_decode(deltas, table({0, 16, kLie, 0, kLie}), false), DataError);

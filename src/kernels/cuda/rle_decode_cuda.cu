@@ -1,6 +1,9 @@
-// RLE/bit-packed streams on the GPU: one block per part of a page. Thread 0 walks the run headers in a tile of the page and lists the runs;
-// then all threads expand the list, each warp a contiguous range of rows, and the next tile is loaded where the walk stopped. A long
-// bit-packed run is processed in tile-sized pieces, many short runs in batches of max_runs.
+// RLE/bit-packed streams on the GPU: one block per part of a page. The runs of a tile of the page are listed, then all threads expand the
+// list, each warp a contiguous range of rows, and the next tile is loaded where the list ends. Runs are found in two ways:
+//   - thread 0 walks from header to header. It takes a piece of a long bit-packed run at a time, and reports what is wrong.
+//   - if the runs turn out to be short, the block reads every byte of the tile as if it were a header, which gives the place of the next
+//     one; pointer doubling marks those that the chain from the first header reaches.
+#include <cub/block/block_scan.cuh>
 #include <cub/warp/warp_reduce.cuh>
 
 #include "kernels/cuda/page_tile.cuh"
@@ -13,9 +16,11 @@ namespace {
 constexpr int block_threads = 256;
 constexpr int warp_threads = 32;
 constexpr int block_warps = block_threads / warp_threads;
-constexpr int min_blocks = 5;  // per multiprocessor: while thread 0 of one block walks headers, others expand
-constexpr int tile_bytes = 8192;
-constexpr int max_runs = 512;                       // per batch
+constexpr int min_blocks = 3;  // per multiprocessor: while thread 0 of one block walks headers, others expand
+constexpr int tile_bytes = 4096;
+constexpr int thread_places = tile_bytes / block_threads;
+constexpr int max_runs = tile_bytes / 2;            // per batch; a run takes at least two bytes
+constexpr int walked_runs = 16;                     // per batch; more are left to all threads
 constexpr int64_t max_rows = int64_t{1} << 30;      // per batch, so that row numbers fit 32 bits
 constexpr int64_t longest_header = 10 + 4;          // a varint and a repeated value
 constexpr uint64_t max_groups = uint64_t{1} << 40;  // of eight values per bit-packed run
@@ -23,7 +28,7 @@ constexpr int64_t nothing_to_load = -1;
 
 using Tile = PageTile<tile_bytes>;
 
-// Runs to expand, in shared memory. Written by thread 0, read by all threads.
+// Runs to expand, in shared memory.
 struct Batch {
   uint32_t first[max_runs];    // row of each run's first value, relative to the batch
   uint32_t content[max_runs];  // repeated value, or the bit in the tile where the first value starts
@@ -31,7 +36,15 @@ struct Batch {
   int runs;
   uint32_t rows;
   int64_t load_at;  // offset in the page of the next tile to load, or nothing_to_load
+  bool many_runs;   // the rest of the tile is for all threads
   bool done;
+};
+
+// Where listing stands, between headers.
+struct WalkState {
+  int64_t position;  // of the next header
+  int64_t skip;      // values still to skip, then to list
+  int64_t count;
 };
 
 // Walks the run headers of one part. Used by thread 0 only.
@@ -42,14 +55,30 @@ class RunWalker {
     if (part.bit_width == 0) run_left_ = skip_ + count_;  // one run of zeros
   }
 
-  // Lists runs until the batch is full, the tile is exhausted or the part is complete.
+  // Only between headers.
+  __device__ WalkState state() const { return {position_, skip_, count_}; }
+  __device__ void move_to(const WalkState& state) {
+    position_ = state.position;
+    skip_ = state.skip;
+    count_ = state.count;
+    run_left_ = 0;
+    is_packed_ = true;
+  }
+
+  // Lists runs until there are many, the tile is exhausted or the part is complete.
   __device__ void fill(const Tile& tile, const TileWindow& window, Batch& batch) {
     batch.runs = 0;
     batch.load_at = nothing_to_load;
+    batch.many_runs = false;
     int64_t rows = 0;
+    int headers = 0;
     bool failed = false;
-    while (skip_ + count_ > 0 && batch.runs < max_runs && rows < max_rows) {
+    while (skip_ + count_ > 0 && rows < max_rows) {
       if (run_left_ == 0) {
+        if (headers++ == walked_runs) {
+          batch.many_runs = true;
+          break;
+        }
         if (window.limit < page_bytes_ && position_ + longest_header > window.limit) {
           batch.load_at = position_;
           break;
@@ -137,17 +166,180 @@ class RunWalker {
   bool is_packed_ = false;
 };
 
+// What stands at a byte of a tile if that is a header.
+struct RunHeader {
+  uint32_t next;   // place of the next header; the same place if the walk has to stop here
+  uint32_t begin;  // place of the values
+  uint64_t values;
+  bool is_packed;
+};
+
+// Lists the runs of a tile from a header on. Used by all threads of the block.
+class RunFinder {
+ public:
+  using Sum = cub::BlockScan<unsigned long long, block_threads>;
+
+  struct Memory {
+    union {
+      struct {
+        uint16_t next[tile_bytes + 1];  // the end of the tile too
+        uint8_t is_reached[tile_bytes + 1];
+      };
+      Batch batch;
+    };
+    typename Sum::TempStorage sum;
+    WalkState state;
+    uint32_t stop;  // place where the walk ends
+  };
+
+  __device__ RunFinder(const RunPart& part, const Tile& tile, const TileWindow& window, FailureWord failure)
+      : part_(part), tile_(tile), window_(window), failure_(failure), end_(static_cast<uint32_t>(window.limit - window.origin)) {
+    const int64_t page_bytes = part.end - part.begin;
+    last_header_ = window.limit < page_bytes ? end_ - static_cast<uint32_t>(longest_header) : end_;
+  }
+
+  // Fills the batch, which may be empty, and moves memory.state on.
+  __device__ void fill(Memory& memory) {
+    const WalkState from = memory.state;
+    const uint32_t start = static_cast<uint32_t>(from.position - window_.origin);
+    mark(memory, start);
+    // From here on the marks are in registers: the batch takes their place.
+    const uint32_t first_place = threadIdx.x * thread_places;
+    uint32_t reached = 0;
+    for (int i = 0; i < thread_places; ++i) {
+      const uint32_t place = first_place + i;
+      if (place < end_ && memory.is_reached[place] && place != memory.stop) reached |= 1u << i;
+    }
+    const uint32_t stop = memory.stop;
+    unsigned long long own_values = 0;
+    for (uint32_t left = reached; left != 0; left &= left - 1) own_values += parse(first_place + __ffs(left) - 1).values;
+    __syncthreads();
+    unsigned long long values_before, total;
+    Sum(memory.sum).ExclusiveSum(own_values, values_before, total);
+    const unsigned long long skip = from.skip, end = from.skip + from.count;
+    unsigned long long runs = 0, row = values_before;
+    for (uint32_t left = reached; left != 0; left &= left - 1) {
+      const uint64_t values = parse(first_place + __ffs(left) - 1).values;
+      runs += max(row, skip) < min(row + values, end);
+      row += values;
+    }
+    __syncthreads();
+    unsigned long long run, run_count;
+    Sum(memory.sum).ExclusiveSum(runs, run, run_count);
+    row = values_before;
+    for (uint32_t left = reached; left != 0; left &= left - 1) {
+      const RunHeader header = parse(first_place + __ffs(left) - 1);
+      const unsigned long long begin = max(row, skip), run_end = row + header.values;
+      if (begin < min(run_end, end)) {
+        memory.batch.first[run] = static_cast<uint32_t>(begin - skip);
+        memory.batch.content[run] = header.is_packed ? header.begin * 8 + static_cast<uint32_t>((begin - row) * part_.bit_width)
+                                                     : value_at(header.begin);
+        memory.batch.packed[run] = header.is_packed;
+        ++run;
+      }
+      if (part_.ends_page && !header.is_packed && row < end && run_end >= end + 8) {
+        failure_.report(DecodeProblem::Surplus, part_.page, window_.origin + header.next);
+      }
+      row = run_end;
+    }
+    if (threadIdx.x == 0) {
+      const unsigned long long used = min(total, end);
+      memory.batch.runs = static_cast<int>(run_count);
+      memory.batch.rows = static_cast<uint32_t>(used > skip ? used - skip : 0);
+      memory.batch.done = total >= end;
+      memory.state.position = window_.origin + stop;
+      memory.state.skip = used < skip ? skip - used : 0;
+      memory.state.count = used < skip ? from.count : end - used;
+    }
+    __syncthreads();
+  }
+
+ private:
+  __device__ uint32_t value_at(uint32_t place) const {
+    const uint32_t bits = (static_cast<uint32_t>(part_.bit_width) + 7) / 8 * 8;
+    const uint32_t word = tile_.bits32(place * 8);
+    return bits == 32 ? word : word & ((1u << bits) - 1);
+  }
+
+  // Stops at everything that is not a short, whole, well-formed run.
+  __device__ RunHeader parse(uint32_t place) const {
+    const RunHeader stop{place, place, 0, false};
+    if (place >= last_header_ || end_ - place < 2) return stop;
+    const uint32_t word = tile_.bits32(place * 8);
+    uint32_t header = word & 127, header_bytes = 1;
+    if ((word & 0x80) != 0) {
+      header |= (word >> 8 & 127) << 7;
+      header_bytes = 2;
+      if ((word & 0x8000) != 0) {
+        header |= (word >> 16 & 127) << 14;
+        header_bytes = 3;
+        if ((word & 0x800000) != 0) return stop;
+      }
+    }
+    const uint32_t begin = place + header_bytes, width = static_cast<uint32_t>(part_.bit_width);
+    const bool is_packed = (header & 1) != 0;
+    const uint32_t bytes = is_packed ? (header >> 1) * width : (width + 7) / 8;
+    if (begin + bytes > end_) return stop;
+    if (!is_packed && width < 32 && value_at(begin) >> width != 0) return stop;
+    return {begin + bytes, begin, is_packed ? (header >> 1) * 8ull : header >> 1, is_packed};
+  }
+
+  // Marks the headers that the chain from `start` reaches, and notes where it stops. After k rounds, `next` leads 2^k headers on, and the
+  // first 2^k are marked.
+  __device__ void mark(Memory& memory, uint32_t start) {
+    __syncthreads();
+    // Places of a thread are far apart, so that neighbours access different banks.
+    for (uint32_t place = threadIdx.x; place <= tile_bytes; place += block_threads) {
+      memory.next[place] = static_cast<uint16_t>(place < start ? place : parse(place).next);
+      memory.is_reached[place] = place == start;
+    }
+    __syncthreads();
+    uint32_t reach = memory.next[start];
+    while (true) {
+      uint16_t next[thread_places], farther[thread_places];
+      uint32_t reached = 0;
+#pragma unroll
+      for (int i = 0; i < thread_places; ++i) {
+        const uint32_t place = threadIdx.x + i * block_threads;
+        next[i] = memory.next[place];
+        farther[i] = memory.next[next[i]];
+        reached |= static_cast<uint32_t>(memory.is_reached[place]) << i;
+      }
+      const uint32_t twice = memory.next[reach];
+      __syncthreads();
+      if (twice == reach) break;  // the chain ends there, and all of it is marked
+#pragma unroll
+      for (int i = 0; i < thread_places; ++i) {
+        if (reached >> i & 1) memory.is_reached[next[i]] = 1;
+        memory.next[threadIdx.x + i * block_threads] = farther[i];
+      }
+      reach = twice;
+      __syncthreads();
+    }
+    if (threadIdx.x == 0) memory.stop = reach;
+    __syncthreads();
+  }
+
+  const RunPart& part_;
+  const Tile& tile_;
+  const TileWindow& window_;
+  FailureWord failure_;
+  uint32_t end_;          // of the bytes in the tile, from the window's origin
+  uint32_t last_header_;  // places from here on need the next tile
+};
+
 // Receives decoded codes.
 class CodeSink {
  public:
-  __device__ CodeSink(const RunPart& part, int32_t* out) : out_(out + part.target) {}
-  __device__ void put(int64_t row, uint32_t value) { out_[row] = static_cast<int32_t>(value); }
+  __device__ CodeSink(const RunPart& part, int32_t* out) : out_(out + part.target), base_(static_cast<uint32_t>(part.base)) {}
+  __device__ void put(int64_t row, uint32_t value) { out_[row] = static_cast<int32_t>(value + base_); }
   __device__ void finish() {}
 
   static constexpr DecodeProblem above_max = DecodeProblem::CodeAboveLimit;
 
  private:
   int32_t* out_;
+  uint32_t base_;
 };
 
 struct LevelOutput {
@@ -222,7 +414,7 @@ __device__ bool expand(const Batch& batch, const Tile& tile, const RunPart& part
     uint32_t value = batch.content[run];
     if (batch.packed[run]) value = tile.bits32(value + (row - batch.first[run]) * width) & mask;
     above |= value > max_value;
-    sink.put(done + row, value);
+    sink.put(done + row, min(value, max_value));  // safe to use, though wrong
   }
   return above;
 }
@@ -231,7 +423,8 @@ template <typename Sink, typename Output>
 __global__ void __launch_bounds__(block_threads, min_blocks)
     expand_runs_kernel(const uint8_t* __restrict__ bytes, const RunPart* __restrict__ parts, Output out, FailureWord failure) {
   __shared__ Tile tile;
-  __shared__ Batch batch;
+  __shared__ RunFinder::Memory memory;
+  const Batch& batch = memory.batch;
   const RunPart part = parts[blockIdx.x];
   const uint8_t* page = bytes + part.begin;
   RunWalker walker(part, failure);
@@ -240,17 +433,29 @@ __global__ void __launch_bounds__(block_threads, min_blocks)
   int64_t done = 0;
   bool above = false;
   while (true) {
-    if (threadIdx.x == 0) walker.fill(tile, window, batch);
+    if (threadIdx.x == 0) {
+      walker.fill(tile, window, memory.batch);
+      memory.state = walker.state();
+    }
     __syncthreads();
     above |= expand(batch, tile, part, done, sink);
     done += batch.rows;
-    const bool last = batch.done;
+    const bool last = batch.done, many_runs = batch.many_runs;
     const int64_t load_at = batch.load_at;
     if (last) break;
     __syncthreads();  // the batch and the tile have been read
-    if (load_at != nothing_to_load) window = tile.load(page, part.end - part.begin, load_at);
+    if (many_runs) {
+      RunFinder(part, tile, window, failure).fill(memory);
+      above |= expand(batch, tile, part, done, sink);
+      done += batch.rows;
+      if (batch.done) break;
+      if (threadIdx.x == 0) walker.move_to(memory.state);
+    } else if (load_at != nothing_to_load) {
+      window = tile.load(page, part.end - part.begin, load_at);
+    }
     __syncthreads();
   }
+  for (int64_t row = done + threadIdx.x; row < part.count; row += block_threads) sink.put(row, 0);  // of a bad page
   if (above) failure.report(Sink::above_max, part.page, window.origin);
   sink.finish();
 }

@@ -21,6 +21,7 @@ struct RunPart {
   int64_t hidden;     // definition levels: leading decoded values that are counted and checked but not written
   int64_t target;     // output row of the first written value
   int64_t page;       // index for counts and errors
+  int64_t base;       // codes: added to each value
   bool ends_page;     // a repeated run that reaches 8 or more values past the part is an error
 };
 

@@ -17,6 +17,7 @@ void check_bit_widths_and_limits(const at::Tensor& pages) {
   for (int64_t page = 0; page < rows.size(0); ++page) {
     ENSURE(rows[page][2] >= 0 && rows[page][2] <= 32, "bit width {}", rows[page][2]);
     ENSURE(rows[page][3] >= 0 && rows[page][3] <= (int64_t{1} << 31), "limit {}", rows[page][3]);
+    ENSURE(rows[page][4] >= 0 && rows[page][4] + rows[page][3] <= int64_t{1} << 31, "base {}", rows[page][4]);
   }
 }
 
@@ -24,7 +25,7 @@ void check_bit_widths_and_limits(const at::Tensor& pages) {
 
 at::Tensor rle_decode(const at::Tensor& bytes, const at::Tensor& pages) {
   if (is_empty_table(pages)) return at::empty({0}, output_options(bytes, at::kInt));
-  check_page_table(bytes, pages, 6);
+  check_page_table(bytes, pages, 7);
   check_bit_widths_and_limits(pages);
   static const auto operation = find_operation<at::Tensor(const at::Tensor&, const at::Tensor&)>("pistachio::rle_decode");
   return operation.redispatch(dispatch_keys(bytes), bytes.contiguous(), pages);

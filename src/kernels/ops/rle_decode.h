@@ -1,6 +1,7 @@
 // Decodes Parquet's RLE / bit-packed hybrid: dictionary codes and, with limit 0, any unsigned values of up to 32 bits.
 //   bytes  uint8 [..], no padding expected
-//   pages  int64 CPU [pages, 6], rows {begin, end, bit_width 0..32, limit, skip, take}; the stream is bytes[begin, end)
+//   pages  int64 CPU [pages, 7], rows {begin, end, bit_width 0..32, limit, base, skip, take}; the stream is bytes[begin, end), and `base`
+//          is added to each value, after the check: where a page's dictionary begins among several
 // Returns int32 [sum of take], pages in order. Skipped values are skipped run by run, neither unpacked nor checked.
 // DataError: the stream ends before skip + take values (the last bit-packed run may lack bytes of unneeded values), an RLE value does
 // not fit its bit width, a taken value is >= limit (limit > 0; for codes the dictionary's size. For an empty dictionary the
