@@ -41,11 +41,15 @@ std::string constant_text(const Expression& expression) {
 
 }  // namespace
 
+bool Expression::raises_itself() const {
+  if (kind_ == ExpressionKind::Call) return function_->can_raise;
+  return kind_ == ExpressionKind::Cast && cast_can_raise(children_[0]->type(), type_);
+}
+
 // Computed from the children's values, without walking the tree.
 void Expression::settle() {
   can_raise_ = std::any_of(children_.begin(), children_.end(), [](const ExpressionPtr& child) { return child->can_raise(); });
-  if (kind_ == ExpressionKind::Call) can_raise_ = can_raise_ || function_->can_raise;
-  if (kind_ == ExpressionKind::Cast) can_raise_ = can_raise_ || cast_can_raise(children_[0]->type(), type_);
+  can_raise_ = can_raise_ || raises_itself();
   hash_ = mix(static_cast<size_t>(kind_), static_cast<size_t>(type_.kind()));
   if (kind_ == ExpressionKind::Constant && !value_.is_null) {
     hash_ = mix(hash_, static_cast<size_t>(value_.integer));

@@ -59,6 +59,8 @@ class Expression {
 
   // Whether some values of its columns can make it throw (overflow, division by zero, a failing cast).
   bool can_raise() const { return can_raise_; }
+  // Apart from its subexpressions.
+  bool raises_itself() const;
   // Equal for same_expression.
   size_t hash() const { return hash_; }
   // Same node, other children.

@@ -1,8 +1,10 @@
 #include "expr/expression_evaluator.h"
 
+#include <algorithm>
 #include <limits>
 #include <map>
 #include <memory>
+#include <unordered_set>
 
 #include "base/check.h"
 #include "base/error.h"
@@ -13,6 +15,7 @@
 #include "columns/scalar_access.h"
 #include "expr/cast.h"
 #include "kernels/ops/compress.h"
+#include "kernels/ops/deferred_checks.h"
 #include "kernels/ops/dictionary_gather.h"
 #include "kernels/ops/spread.h"
 #include "kernels/ops/tensor_functions.h"
@@ -124,12 +127,13 @@ class Merger {
 struct Truth {
   at::Tensor is_true;
   at::Tensor is_false;
+  bool may_be_null = false;
 };
 
 Truth truth_of(const Argument& argument, int64_t rows) {
   Column column = decode_dictionary(argument.expanded(rows));
   if (!column.has_validity()) return {column.values(), column.values().logical_not()};
-  return {column.values().logical_and(column.validity()), column.values().logical_not().logical_and_(column.validity())};
+  return {column.values().logical_and(column.validity()), column.values().logical_not().logical_and_(column.validity()), true};
 }
 
 }  // namespace
@@ -154,17 +158,21 @@ ExpressionEvaluator::ExpressionEvaluator(std::vector<ExpressionPtr> expressions,
 }
 
 std::vector<Column> ExpressionEvaluator::evaluate(const Chunk& chunk, const CancelToken& token) const {
-  Frame frame(chunk, token);
-  std::vector<Column> columns;
-  columns.reserve(expressions_.size());
-  for (const ExpressionPtr& expression : expressions_) columns.push_back(evaluate(*expression, frame).expanded(chunk.rows()));
-  return columns;
+  return kernels::with_deferred_checks(chunk.device(), [&] {
+    Frame frame(chunk, token);
+    std::vector<Column> columns;
+    columns.reserve(expressions_.size());
+    for (const ExpressionPtr& expression : expressions_) columns.push_back(evaluate(*expression, frame).expanded(chunk.rows()));
+    return columns;
+  });
 }
 
 at::Tensor ExpressionEvaluator::evaluate_condition(const Chunk& chunk, const CancelToken& token) const {
   ENSURE(expressions_.size() == 1 && expressions_[0]->type().kind() == TypeKind::Boolean);
-  Frame frame(chunk, token);
-  return truth_of(evaluate(*expressions_[0], frame), chunk.rows()).is_true;
+  return kernels::with_deferred_checks(chunk.device(), [&] {
+    Frame frame(chunk, token);
+    return truth_of(evaluate(*expressions_[0], frame), chunk.rows()).is_true;
+  });
 }
 
 Argument ExpressionEvaluator::evaluate(const Expression& expression, Frame& frame) const {
@@ -173,6 +181,23 @@ Argument ExpressionEvaluator::evaluate(const Expression& expression, Frame& fram
   auto known = frame.known.find(shared->second);
   if (known == frame.known.end()) known = frame.known.emplace(shared->second, evaluate_node(expression, frame)).first;
   return known->second;
+}
+
+// Whether evaluating the expression on all rows of the frame could raise an error that has not been ruled out: what is known raised none.
+bool ExpressionEvaluator::may_raise(const Expression& whole, const Frame& frame) const {
+  // A node may have many parents: none is visited twice.
+  std::unordered_set<const Expression*> visited;
+  std::vector<const Expression*> open{&whole};
+  while (!open.empty()) {
+    const Expression& expression = *open.back();
+    open.pop_back();
+    if (!expression.can_raise() || !visited.insert(&expression).second) continue;
+    auto shared = shared_.find(&expression);
+    if (shared != shared_.end() && frame.known.contains(shared->second)) continue;
+    if (expression.raises_itself()) return true;
+    for (const ExpressionPtr& child : expression.children()) open.push_back(child.get());
+  }
+  return false;
 }
 
 Argument ExpressionEvaluator::evaluate_node(const Expression& expression, Frame& frame) const {
@@ -266,14 +291,15 @@ Argument ExpressionEvaluator::evaluate_logical(const Expression& expression, Fra
   bool is_and = expression.kind() == ExpressionKind::And;
   at::Tensor settled;  // false for AND, true for OR
   at::Tensor passed;   // all operands so far are true for AND, false for OR; other rows are NULL
+  bool may_be_null = false;
   for (const ExpressionPtr& child : expression.children()) {
-    bool skips = child->can_raise() && settled.defined() && kernels::count_true(settled) > 0;
+    bool skips = settled.defined() && may_raise(*child, frame) && kernels::count_true(settled) > 0;
     Truth truth;
     if (skips) {
       at::Tensor open = settled.logical_not();
       Argument part = evaluate_selected(*child, frame, open);
       Truth some = truth_of(part, kernels::count_true(open));
-      truth = {kernels::spread(some.is_true.contiguous(), open), kernels::spread(some.is_false.contiguous(), open)};
+      truth = {kernels::spread(some.is_true.contiguous(), open), kernels::spread(some.is_false.contiguous(), open), some.may_be_null};
     } else {
       truth = truth_of(evaluate(*child, frame), frame.rows());
     }
@@ -281,21 +307,55 @@ Argument ExpressionEvaluator::evaluate_logical(const Expression& expression, Fra
     const at::Tensor& passes = is_and ? truth.is_true : truth.is_false;
     settled = settled.defined() ? settled.logical_or(settles) : settles;
     passed = passed.defined() ? passed.logical_and(passes) : passes;
+    may_be_null = may_be_null || truth.may_be_null;
   }
+  if (!may_be_null) return {Column::fixed(TypeKind::Boolean, is_and ? passed : settled), false};
   at::Tensor known = settled.logical_or(passed);
   at::Tensor values = is_and ? settled.logical_not() : settled;
   bool has_nulls = kernels::count_true(known) != frame.rows();
   return {Column::fixed(TypeKind::Boolean, values, has_nulls ? known : at::Tensor()), false};
 }
 
+// Computes all branches on all rows and takes each value from the branch of its row. A GPU would have to be waited for to select rows; a
+// CPU gains only where a branch costs nothing.
+std::optional<Argument> ExpressionEvaluator::blend_case(const Expression& expression, Frame& frame) const {
+  const std::vector<ExpressionPtr>& parts = expression.children();
+  if (expression.type().is_text() || frame.rows() == 0) return std::nullopt;
+  for (size_t i = 0; i < parts.size(); ++i) {
+    const bool is_condition = i % 2 == 0 && i + 1 < parts.size();
+    if (may_raise(*parts[i], frame)) return std::nullopt;
+    if (frame.device().is_cpu() && !is_condition && !parts[i]->is_constant() && parts[i]->kind() != ExpressionKind::Column) return std::nullopt;
+  }
+  at::Tensor values, valid;
+  auto lay_over = [&](const Argument& part, const at::Tensor& hit) {
+    const Column column = decode_dictionary(part.column);
+    const bool may_be_null = valid.defined() || column.has_validity();
+    const at::Tensor yes = at::ones({1}, hit.options());
+    if (may_be_null) {
+      valid = at::where(hit, column.has_validity() ? column.validity() : yes, valid.defined() ? valid : yes);
+    }
+    values = at::where(values.dim() == 2 ? hit.unsqueeze(1) : hit, column.values(), values);
+  };
+  const Column otherwise = decode_dictionary(evaluate(*parts.back(), frame).column);
+  values = otherwise.values();
+  if (otherwise.has_validity()) valid = otherwise.validity();
+  // The first branch that applies wins, so it is laid over the others.
+  for (size_t i = parts.size() - 1; i >= 2; i -= 2) {
+    const at::Tensor hit = truth_of(evaluate(*parts[i - 2], frame), frame.rows()).is_true;
+    lay_over(evaluate(*parts[i - 1], frame), hit);
+  }
+  return Argument{Column::fixed(expression.type(), std::move(values), std::move(valid)), false};
+}
+
 Argument ExpressionEvaluator::evaluate_case(const Expression& expression, Frame& frame) const {
+  if (std::optional<Argument> blended = blend_case(expression, frame)) return std::move(*blended);
   const std::vector<ExpressionPtr>& parts = expression.children();
   at::Tensor open = at::ones({frame.rows()}, at::TensorOptions(at::kBool).device(frame.device()));
   Merger merger(expression.type(), frame.rows(), frame.device());
   int64_t left = frame.rows();
   for (size_t i = 0; i + 1 < parts.size() && left > 0; i += 2) {
     at::Tensor hit;
-    if (left == frame.rows() || !parts[i]->can_raise()) {
+    if (left == frame.rows() || !may_raise(*parts[i], frame)) {
       hit = truth_of(evaluate(*parts[i], frame), frame.rows()).is_true.logical_and(open);
     } else {
       Argument condition = evaluate_selected(*parts[i], frame, open);
