@@ -94,6 +94,12 @@ void UcxWorker::set_handler(unsigned id, ucp_am_recv_callback_t handler, void* a
   require(ucx().ucp_worker_set_am_recv_handler(worker_, &parameters), "receive messages");
 }
 
+bool UcxWorker::progress() {
+  bool worked = false;
+  for (int i = 0; i < 16 && ucx().ucp_worker_progress(worker_) != 0; ++i) worked = true;
+  return worked;
+}
+
 std::string route_of(ucp_ep_h endpoint) {
   ucp_transport_entry_t entries[16] = {};
   ucp_ep_attr_t attributes{};

@@ -46,6 +46,8 @@ class UcxWorker {
   int event_descriptor() const { return event_descriptor_; }
 
   void set_handler(unsigned id, ucp_am_recv_callback_t handler, void* argument);
+  // Lets UCX work for a moment; it calls handlers and callbacks meanwhile. True if there was something to do.
+  bool progress();
 
  private:
   ucp_worker_h worker_ = nullptr;

@@ -1,77 +1,83 @@
-// The receiving half of UcxProgress: checks frames and assembles pieces; IncomingDelivery takes the messages to the receiver.
+#include "network/ucx_receiving.h"
+
 #include <fmt/format.h>
 
 #include <cstring>
+#include <utility>
+#include <variant>
 
-#include "base/error.h"
 #include "base/format_bytes.h"
-#include "network/message_limits.h"
-#include "network/ucx_progress.h"
+#include "network/ucx_handlers.h"
 
 namespace pistachio {
 
-ucs_status_t UcxProgress::on_message_frame(void* argument, const void* header, size_t header_length, void* data, size_t length,
-                                           const ucp_am_recv_param_t* parameters) {
-  UcxProgress& self = *static_cast<UcxProgress*>(argument);
+void UcxReceiving::register_handlers() {
+  worker_.set_handler(kMessageHandler, on_message_frame, this);
+  worker_.set_handler(kHeartbeatHandler, on_heartbeat_frame, this);
+  worker_.set_handler(kGoodbyeHandler, on_goodbye_frame, this);
+}
+
+void UcxReceiving::add_peers(const JobSecret& key) {
+  expected_.self = options_.rank;
+  for (const UcxPeer& peer : peers_) expected_.tags.push_back(frame_tag(key, peer.info.rank, options_.rank));
+  assemblies_.resize(expected_.tags.size());
+}
+
+ucs_status_t UcxReceiving::on_message_frame(void* argument, const void* header, size_t header_length, void* data, size_t length,
+                                            const ucp_am_recv_param_t* parameters) {
+  UcxReceiving& self = *static_cast<UcxReceiving*>(argument);
   std::optional<Frame> frame = self.accept_frame(header, header_length, length);
   if (!frame) return UCS_OK;  // also ends a rendezvous: the sender learns that the bytes are not wanted
   return self.receive_piece(*frame, data, (parameters->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV) != 0);
 }
 
-ucs_status_t UcxProgress::on_control_frame(void* argument, const void* header, size_t header_length, void*, size_t length,
-                                           const ucp_am_recv_param_t*) {
-  static_cast<UcxProgress*>(argument)->accept_frame(header, header_length, length);
+ucs_status_t UcxReceiving::on_heartbeat_frame(void* argument, const void* header, size_t header_length, void*, size_t length,
+                                              const ucp_am_recv_param_t*) {
+  static_cast<UcxReceiving*>(argument)->accept_frame(header, header_length, length);
   return UCS_OK;
 }
 
-ucs_status_t UcxProgress::on_goodbye_frame(void* argument, const void* header, size_t header_length, void*, size_t length,
-                                           const ucp_am_recv_param_t*) {
-  UcxProgress& self = *static_cast<UcxProgress*>(argument);
+ucs_status_t UcxReceiving::on_goodbye_frame(void* argument, const void* header, size_t header_length, void*, size_t length,
+                                            const ucp_am_recv_param_t*) {
+  UcxReceiving& self = *static_cast<UcxReceiving*>(argument);
   std::optional<Frame> frame = self.accept_frame(header, header_length, length);
   if (!frame) return UCS_OK;
-  Peer& peer = self.peers_[frame->header.source];
-  self.mark_broken(peer, fmt::format("{} has left the job", peer.info.to_string()));
+  UcxPeer& peer = self.peers_[frame->header.source];
+  peer.mark_broken(fmt::format("{} has left the job", peer.info.to_string()));
   return UCS_OK;
 }
 
-void UcxProgress::on_endpoint_error(void* argument, ucp_ep_h endpoint, ucs_status_t status) {
-  Peer& peer = *static_cast<Peer*>(argument);
-  if (endpoint != peer.endpoint) return;  // already closed; the peer may have a new one
-  peer.owner->mark_broken(peer, fmt::format("the connection to {} broke: {}", peer.info.to_string(), ucx_text(status)));
-}
-
-std::optional<Frame> UcxProgress::accept_frame(const void* header, size_t header_length, size_t length) {
+std::optional<Frame> UcxReceiving::accept_frame(const void* header, size_t header_length, size_t length) {
   auto answer = parse_frame({static_cast<const uint8_t*>(header), header_length}, length, expected_);
   if (const auto* refusal = std::get_if<FrameRefusal>(&answer)) {
     refuse(*refusal);
     return std::nullopt;
   }
   Frame& frame = std::get<Frame>(answer);
-  Peer& peer = peers_[frame.header.source];
-  if (peer.lost || !peer.broken.empty() || leaving_ || cut_) return std::nullopt;
+  UcxPeer& peer = peers_[frame.header.source];
+  if (!peer.is_sound() || closed_ || loop_.is_cut) return std::nullopt;
   // Late frames of a replaced process, or early ones of a process this rank has not heard of: neither is the known peer.
   if (frame.header.incarnation != peer.info.incarnation) return std::nullopt;
-  peer.last_heard = loop_began_;
+  peer.last_heard = loop_.began;
   peer.was_heard = true;
   return std::move(frame);
 }
 
-void UcxProgress::refuse(const FrameRefusal& refusal) {
+void UcxReceiving::refuse(const FrameRefusal& refusal) {
   if (refusals_logged_.size() < 100 && refusals_logged_.insert(refusal.why).second) {
     options_.logger.warning("a frame was refused", {{"rank", options_.rank}, {"why", refusal.why}});
   }
   if (refusal.source >= 0) {
-    Peer& peer = peers_[refusal.source];
+    UcxPeer& peer = peers_[refusal.source];
     if (refusal.incarnation != peer.info.incarnation) return;
-    mark_broken(peer, fmt::format("the connection to {} was closed: {}", peer.info.to_string(), refusal.why));
+    peer.mark_broken(fmt::format("the connection to {} was closed: {}", peer.info.to_string(), refusal.why));
   }
 }
 
-ucs_status_t UcxProgress::receive_piece(Frame& frame, void* data, bool announced_only) {
+ucs_status_t UcxReceiving::receive_piece(Frame& frame, void* data, bool announced_only) {
   const FrameHeader& header = frame.header;
-  Peer& peer = peers_[header.source];
   try {
-    std::shared_ptr<IncomingMessage> incoming = peer.assembly.begin_piece(frame);
+    std::shared_ptr<IncomingMessage> incoming = assemblies_[header.source].begin_piece(frame);
     if (incoming->is_refused) {
       piece_received(*incoming, header);
       return UCS_OK;
@@ -89,54 +95,65 @@ ucs_status_t UcxProgress::receive_piece(Frame& frame, void* data, bool announced
   return UCS_OK;
 }
 
-void UcxProgress::receive_announced(std::shared_ptr<IncomingMessage> incoming, const FrameHeader& header, void* data) {
-  IncomingPiece& piece = incoming_pieces_.emplace_back(IncomingPiece{*this, std::move(incoming), header, false, {}});
-  piece.place = std::prev(incoming_pieces_.end());
+void UcxReceiving::receive_announced(std::shared_ptr<IncomingMessage> incoming, const FrameHeader& header, void* data) {
+  Piece& piece = pieces_.emplace_back(Piece{*this, std::move(incoming), header, false, {}});
+  piece.place = std::prev(pieces_.end());
   ucp_request_param_t parameters{};
   parameters.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA | UCP_OP_ATTR_FIELD_MEMORY_TYPE;
   parameters.cb.recv_am = on_piece_received;
   parameters.user_data = &piece;
   parameters.memory_type = UCS_MEMORY_TYPE_HOST;
   ucs_status_ptr_t request = ucx().ucp_am_recv_data_nbx(worker_.get(), data, MessageAssembly::place_of(*piece.message, header),
-                                                  static_cast<size_t>(header.piece_length), &parameters);
+                                                        static_cast<size_t>(header.piece_length), &parameters);
   if (!UCS_PTR_IS_PTR(request)) on_piece_received(nullptr, UCS_PTR_RAW_STATUS(request), 0, &piece);
 }
 
-void UcxProgress::on_piece_received(void* request, ucs_status_t status, size_t, void* argument) {
-  IncomingPiece& piece = *static_cast<IncomingPiece*>(argument);
-  UcxProgress& self = piece.owner;
+void UcxReceiving::on_piece_received(void* request, ucs_status_t status, size_t, void* argument) {
+  Piece& piece = *static_cast<Piece*>(argument);
+  UcxReceiving& self = piece.owner;
   if (request != nullptr) ucx().ucp_request_free(request);
   std::shared_ptr<IncomingMessage> incoming = std::move(piece.message);
   FrameHeader header = piece.header;
   if (piece.abandoned) {
-    self.abandoned_incoming_.erase(piece.place);
+    self.abandoned_.erase(piece.place);
     return;
   }
-  self.incoming_pieces_.erase(piece.place);
-  Peer& peer = self.peers_[header.source];
-  if (peer.lost || !peer.broken.empty()) return;
-  if (status != UCS_OK)
-    return self.mark_broken(peer, fmt::format("the connection to {} broke: {}", peer.info.to_string(), ucx_text(status)));
-  peer.last_heard = self.loop_began_;
+  self.pieces_.erase(piece.place);
+  UcxPeer& peer = self.peers_[header.source];
+  if (!peer.is_sound()) return;
+  if (status != UCS_OK) return peer.mark_connection_broken(status);
+  peer.last_heard = self.loop_.began;
   self.piece_received(*incoming, header);
 }
 
-void UcxProgress::piece_received(IncomingMessage& incoming, const FrameHeader& header) {
-  Peer& peer = peers_[header.source];
+void UcxReceiving::piece_received(IncomingMessage& incoming, const FrameHeader& header) {
   if (header.checksum != 0 && !incoming.is_refused) {
     const uint8_t* bytes = MessageAssembly::place_of(incoming, header);
     if (payload_checksum({bytes, static_cast<size_t>(header.piece_length)}) != header.checksum) {
       return refuse({"the checksum of a payload is wrong: it was damaged on its way", header.source, header.incarnation});
     }
   }
-  std::optional<Message> message = peer.assembly.finish_piece(incoming, header);
+  std::optional<Message> message = assemblies_[header.source].finish_piece(incoming, header);
   if (message) deliver(header.source, std::move(*message));
 }
 
-void UcxProgress::deliver(int source, Message message) {
-  // See notice_own_stall(): what a process receives after it was stopped for long is not to be believed.
-  if (source != options_.rank && Clock::now() - loop_began_ > options_.peer_timeout) return;
-  incoming_.add_message(source, std::move(message), loop_began_);
+void UcxReceiving::deliver(int source, Message message) {
+  // See UcxPeers::notice_own_pause(): a process that was suspended for long must not trust what it receives afterwards.
+  if (std::chrono::steady_clock::now() - loop_.began > options_.peer_timeout) return;
+  incoming_.add_message(source, std::move(message), loop_.began);
+}
+
+void UcxReceiving::abandon_pieces(int peer) {
+  for (auto next = pieces_.begin(); next != pieces_.end();) {
+    auto piece = next++;
+    if (piece->header.source != peer) continue;
+    piece->abandoned = true;
+    abandoned_.splice(abandoned_.end(), pieces_, piece);
+  }
+}
+
+void UcxReceiving::drop_incomplete(int peer) {
+  assemblies_[peer] = {};
 }
 
 }  // namespace pistachio
