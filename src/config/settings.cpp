@@ -258,7 +258,7 @@ const std::vector<SettingDescription>& setting_descriptions() {
       {"io_threads", "integer", "concurrent reads", assign_integer<&S::io_threads, 1, 1024>, show_integer<&S::io_threads>},
       {"join_distribution", "auto, repartition, broadcast",
        "how a join over ranks is distributed: both sides are repartitioned by their keys, or the build side is broadcast to every "
-       "rank; auto: whichever moves fewer bytes",
+       "rank; auto: the cheaper by bytes moved and work of the busiest rank",
        assign_choice<&S::join_distribution, kJoinDistributions>, show_choice<&S::join_distribution, kJoinDistributions>},
       {"join_filters", "boolean",
        "scans wait for the build side of a selective join, and read and send only rows that may have a match there",
