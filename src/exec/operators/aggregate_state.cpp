@@ -48,6 +48,16 @@ void add_counts(at::Tensor& counts, const at::Tensor& ids, const at::Tensor& mor
   counts.index_add_(0, ids, more);
 }
 
+void count_rows(at::Tensor& counts, const GroupedRows& rows) {
+  const bool has_nulls = rows.argument != nullptr && rows.argument->has_validity();
+  if (rows.sizes == nullptr || has_nulls) {
+    kernels::segment_count(counts, rows.ids, has_nulls ? rows.argument->validity() : at::Tensor());
+    return;
+  }
+  const at::Tensor& sizes = rows.sizes->get();
+  counts.narrow(0, 0, sizes.numel()).add_(sizes);
+}
+
 Column bigints(at::Tensor values) {
   return Column::fixed(TypeKind::BigInt, std::move(values));
 }
@@ -56,9 +66,7 @@ class CountState final : public AggregateState {
  public:
   explicit CountState(at::Device device) : counts_(no_groups(at::kLong, device)) {}
   void set_groups(int64_t groups) override { grow(counts_, groups); }
-  void update(const at::Tensor& ids, const Column* argument, bool /*fit*/) override {
-    kernels::segment_count(counts_, ids, argument != nullptr ? argument->validity() : at::Tensor());
-  }
+  void update(const GroupedRows& rows) override { count_rows(counts_, rows); }
   std::vector<Column> columns_of(const at::Tensor& rows) const override { return {bigints(kernels::gather_rows(counts_, rows))}; }
   void add(const at::Tensor& ids, const std::vector<Column>& columns) override { add_counts(counts_, ids, columns[0].values()); }
   Column finish(const AggregateCall&, int64_t groups) const override {
@@ -79,9 +87,9 @@ class ExactSumState final : public AggregateState {
     grow(sums_, groups);
     grow(counts_, groups);
   }
-  void update(const at::Tensor& ids, const Column* argument, bool fit) override {
-    kernels::segment_sum(sums_, ids, argument->values(), argument->validity(), fit);
-    kernels::segment_count(counts_, ids, argument->validity());
+  void update(const GroupedRows& rows) override {
+    kernels::segment_sum(sums_, rows.ids, rows.argument->values(), rows.argument->validity(), rows.fit);
+    count_rows(counts_, rows);
   }
   bool fits(const Column& argument) const override { return kernels::sums_fit(sums_, argument.values(), argument.validity()); }
   std::vector<Column> columns_of(const at::Tensor& rows) const override {
@@ -170,10 +178,10 @@ class FloatingSumState final : public AggregateState {
     grow(sums_, groups);
     grow(counts_, groups);
   }
-  void update(const at::Tensor& ids, const Column* argument, bool /*fit*/) override {
-    kernels::segment_sum_float(sums_, ids, argument->values(), argument->validity());
-    non_finite_.note(sums_, ids, argument->values(), argument->validity());
-    kernels::segment_count(counts_, ids, argument->validity());
+  void update(const GroupedRows& rows) override {
+    kernels::segment_sum_float(sums_, rows.ids, rows.argument->values(), rows.argument->validity());
+    non_finite_.note(sums_, rows.ids, rows.argument->values(), rows.argument->validity());
+    count_rows(counts_, rows);
   }
   std::vector<Column> columns_of(const at::Tensor& rows) const override {
     at::Tensor sums = kernels::gather_rows(sums_, rows);
@@ -207,9 +215,9 @@ class MomentState final : public AggregateState {
  public:
   MomentState(AggregateKind kind, at::Device device) : kind_(kind), moments_(no_groups(3, at::kDouble, device)) {}
   void set_groups(int64_t groups) override { grow(moments_, groups); }
-  void update(const at::Tensor& ids, const Column* argument, bool /*fit*/) override {
-    kernels::segment_moments(moments_, ids, argument->values(), argument->validity());
-    non_finite_.note(moments_, ids, argument->values(), argument->validity());
+  void update(const GroupedRows& rows) override {
+    kernels::segment_moments(moments_, rows.ids, rows.argument->values(), rows.argument->validity());
+    non_finite_.note(moments_, rows.ids, rows.argument->values(), rows.argument->validity());
   }
   std::vector<Column> columns_of(const at::Tensor& rows) const override {
     at::Tensor chosen = moments_.index_select(0, rows);
@@ -253,7 +261,7 @@ class ExtremeState final : public AggregateState {
     grow(seen_, groups);
     groups_ = groups;
   }
-  void update(const at::Tensor& ids, const Column* argument, bool /*fit*/) override { add_rows(ids, *argument); }
+  void update(const GroupedRows& rows) override { add_rows(rows.ids, *rows.argument); }
   std::vector<Column> columns_of(const at::Tensor& rows) const override {
     return {Column::fixed(type_, kernels::gather_rows(best_, rows), kernels::gather_rows(seen_, rows))};
   }
@@ -292,7 +300,7 @@ class IntervalExtremeState final : public AggregateState {
   void set_groups(int64_t groups) override {
     for (at::Tensor* own : {&lengths_, &best_, &has_length_, &seen_}) grow(*own, groups);
   }
-  void update(const at::Tensor& ids, const Column* argument, bool /*fit*/) override { compete(ids, *argument); }
+  void update(const GroupedRows& rows) override { compete(rows.ids, *rows.argument); }
   std::vector<Column> columns_of(const at::Tensor& rows) const override {
     return {Column::fixed(TypeKind::Interval, kernels::gather_rows(best_, rows), kernels::gather_rows(seen_, rows))};
   }
@@ -330,7 +338,7 @@ class TextExtremeState final : public AggregateState {
   void set_groups(int64_t groups) override {
     if (groups > best_.rows()) best_ = concatenate_columns({best_, null_column(type_, groups - best_.rows(), best_.device())});
   }
-  void update(const at::Tensor& ids, const Column* argument, bool /*fit*/) override { compete(ids, *argument); }
+  void update(const GroupedRows& rows) override { compete(rows.ids, *rows.argument); }
   std::vector<Column> columns_of(const at::Tensor& rows) const override { return {take_rows(best_, rows)}; }
   void add(const at::Tensor& ids, const std::vector<Column>& columns) override { compete(ids, columns[0]); }
   Column finish(const AggregateCall&, int64_t groups) const override { return best_.slice(0, groups); }
@@ -359,6 +367,14 @@ class TextExtremeState final : public AggregateState {
 };
 
 }  // namespace
+
+const at::Tensor& GroupSizes::get() {
+  if (!sizes_.defined()) {
+    sizes_ = at::zeros({groups_}, ids_.options());
+    kernels::segment_count(sizes_, ids_);
+  }
+  return sizes_;
+}
 
 std::unique_ptr<AggregateState> make_aggregate_state(const AggregateCall& call, at::Device device) {
   AggregateKind kind = call.function->kind;

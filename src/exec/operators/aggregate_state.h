@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "data/column.h"
@@ -10,14 +11,33 @@
 
 namespace pistachio {
 
+// The number of rows of a batch in each group. Several calls need it and share it; computed by the first.
+class GroupSizes {
+ public:
+  GroupSizes(at::Tensor ids, int64_t groups) : ids_(std::move(ids)), groups_(groups) {}
+  const at::Tensor& get();  // int64 [groups]
+
+ private:
+  at::Tensor ids_;
+  int64_t groups_;
+  at::Tensor sizes_;
+};
+
+// A batch of rows for one call.
+struct GroupedRows {
+  at::Tensor ids;                    // int64 [rows]
+  const Column* argument = nullptr;  // null: count(*)
+  GroupSizes* sizes = nullptr;       // of `ids`; null if it is not worth sharing
+  bool fit = false;                  // what fits(argument) answered; false makes update() check
+};
+
 class AggregateState {
  public:
   virtual ~AggregateState() = default;
 
   // There are so many groups now.
   virtual void set_groups(int64_t groups) = 0;
-  // ids int64 [rows]; `argument` has no rows for count(*). `fit`: what fits(argument) answered; false makes it check.
-  virtual void update(const at::Tensor& ids, const Column* argument, bool fit = false) = 0;
+  virtual void update(const GroupedRows& rows) = 0;
   // Whether no sum can overflow. A deferrable check (kernels/ops/deferred_checks.h).
   virtual bool fits(const Column& /*argument*/) const { return true; }
   // What another state of the same call needs to take over the groups `rows` (int64): columns of state_types(call).

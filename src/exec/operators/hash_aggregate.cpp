@@ -177,6 +177,8 @@ class HashAggregateOperator::Lane {
   void update_states(const CallInputs& inputs, const std::vector<Column>& columns, const at::Tensor& ids, const CancelToken& token) {
     // A GPU checks the sums of several calls with one wait. Not of all: there may be thousands, with selected rows each.
     const size_t together = device_.is_cpu() ? 1 : 16;
+    GroupSizes sizes(ids, groups_.groups());
+    const bool shares_sizes = states_.size() > 1 && groups_.groups() <= ids.numel() / 4;
     for (size_t begin = 0; begin < states_.size(); begin += together) {
       const size_t end = std::min(begin + together, states_.size());
       std::vector<CallRows> calls;
@@ -191,7 +193,8 @@ class HashAggregateOperator::Lane {
         if (distinct_[i] != nullptr) {
           add_distinct(i, columns, call, token);
         } else {
-          states_[i]->update(call.ids, call.argument ? &*call.argument : nullptr, fit);
+          GroupSizes* shared = shares_sizes && !call.mask.defined() ? &sizes : nullptr;
+          states_[i]->update({call.ids, call.argument ? &*call.argument : nullptr, shared, fit});
         }
       }
     }
@@ -321,7 +324,7 @@ class HashAggregateOperator::Partition {
     std::vector<Column> members = sets_[call]->keys();
     int64_t added = sets_[call]->groups() - before;
     Column fresh = members[1].slice(before, added);
-    states_[call]->update(members[0].slice(before, added).values(), &fresh);
+    states_[call]->update({.ids = members[0].slice(before, added).values(), .argument = &fresh});
     bytes_ += bytes_of_set(call) - bytes_before;
     memory_.cover(bytes_);
   }
