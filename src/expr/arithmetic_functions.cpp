@@ -10,6 +10,7 @@
 #include "expr/wide_numbers.h"
 #include "kernels/ops/checked_arithmetic.h"
 #include "kernels/ops/compress.h"
+#include "kernels/ops/magnitude_below.h"
 #include "kernels/ops/tensor_functions.h"
 
 namespace pistachio {
@@ -94,14 +95,14 @@ void check_floats(const at::Tensor& result, const FunctionCall& call) {
 // 38 digits do not exhaust 128 bits, so the kernel's overflow check is not enough.
 void check_digits(const at::Tensor& words, const FunctionCall& call) {
   if (call.result.precision() < 38) return;
-  Int128 most = power_of_ten(38) - 1;
-  at::Tensor bad = is_outside(Column::fixed(call.result, words), -most, most);
-  if (call.valid.defined()) bad.logical_and_(call.valid);
-  if (kernels::count_true(bad) > 0) throw UserError("number out of range for DECIMAL(38)");
+  if (!kernels::magnitude_below(words, power_of_ten(38), words.size(0) == call.rows ? call.valid : at::Tensor())) {
+    throw UserError("number out of range for DECIMAL(38)");
+  }
 }
 
-at::Tensor two_words(const Argument& argument) {
-  return argument.column.type().is_wide() ? values_of(argument) : widen(values_of(argument));
+// Two-word or 64-bit numbers.
+at::Tensor words_of(const Argument& argument) {
+  return argument.column.type().is_wide() ? values_of(argument) : values_of(argument).to(at::kLong);
 }
 
 Column finish(const FunctionCall& call, at::Tensor values) {
@@ -112,7 +113,7 @@ Column finish(const FunctionCall& call, at::Tensor values) {
 
 Column exact(const FunctionCall& call, Arithmetic operation) {
   if (call.result.is_wide()) {
-    at::Tensor words = kernels::wide_arithmetic(two_words(call.arguments[0]), operation, two_words(call.arguments[1]), call.valid);
+    at::Tensor words = kernels::wide_arithmetic(words_of(call.arguments[0]), operation, words_of(call.arguments[1]), call.valid);
     check_digits(words, call);
     return finish(call, std::move(words));
   }

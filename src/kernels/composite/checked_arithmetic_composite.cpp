@@ -64,7 +64,9 @@ at::Tensor wide_arithmetic(const at::Tensor& left, int64_t operation, const at::
   const int64_t rows = first.size(0) == 1 ? second.size(0) : first.size(0);
   at::Tensor results = at::zeros({rows, 2}, at::kLong);
   auto word = [](const at::Tensor& words, int64_t row) {
-    const int64_t* pair = words.const_data_ptr<int64_t>() + (words.size(0) == 1 ? 0 : row) * 2;
+    const int64_t place = words.size(0) == 1 ? 0 : row;
+    if (words.dim() == 1) return Int128{words.const_data_ptr<int64_t>()[place]};
+    const int64_t* pair = words.const_data_ptr<int64_t>() + place * 2;
     return int128_from_words(pair[0], pair[1]);
   };
   for (int64_t i = 0; i < rows; ++i) {

@@ -1,14 +1,24 @@
-// Reference body of magnitude_below: a stock ATen reduction, on any device.
-#include <ATen/core/Tensor.h>
+// Reference body of magnitude_below: a scalar loop, on any device.
+#include <ATen/TensorIndexing.h>
 #include <torch/library.h>
+
+#include "kernels/ops/argument_check.h"
+#include "kernels/ops/int128.h"
+#include "kernels/ops/tensor_functions.h"
 
 namespace pistachio::kernels::composite {
 
 namespace {
 
-bool magnitude_below(const at::Tensor& values, int64_t bound) {
-  const at::Tensor wide = values.to(at::kLong);
-  return wide.lt(bound).logical_and_(wide.gt(-bound)).all().item<bool>();
+bool magnitude_below(const at::Tensor& values, int64_t bound_low, int64_t bound_high, const std::optional<at::Tensor>& validity) {
+  const at::Tensor numbers = (validity ? values.index({*validity}) : values).to(at::kCPU, at::kLong).contiguous();
+  const Int128 bound = int128_from_words(bound_low, bound_high);
+  const int64_t* words = numbers.const_data_ptr<int64_t>();
+  for (int64_t row = 0; row < numbers.size(0); ++row) {
+    const Int128 number = is_wide(values) ? int128_from_words(words[2 * row], words[2 * row + 1]) : Int128{words[row]};
+    if (number >= bound || number <= -bound) return false;
+  }
+  return true;
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 
 #include "base/check.h"
 #include "base/error.h"
+#include "kernels/ops/argument_check.h"
 #include "kernels/ops/checked_arithmetic.h"
 #include "kernels/ops/int128.h"
 #include "kernels/ops/tensor_functions.h"
@@ -56,25 +57,36 @@ inline Number apply(Number left, Number right, bool& bad) {
   return result;
 }
 
-template <Arithmetic operation, typename Number>
+// The sides may be narrower than the result.
+template <Arithmetic operation, typename Number, typename Left = Number, typename Right = Number>
 struct Loop {
-  const Number* left;
+  const Left* left;
   int64_t left_step;
-  const Number* right;
+  const Right* right;
   int64_t right_step;
   Number* results;
   int64_t rows;
 
+  static Number apply_to(Left left, Right right, bool& bad) {
+    if constexpr (sizeof(Left) + sizeof(Right) <= sizeof(Number)) {
+      // Cannot overflow, and a product takes one multiplication.
+      if constexpr (operation == Arithmetic::Add) return Number{left} + right;
+      if constexpr (operation == Arithmetic::Subtract) return Number{left} - right;
+      if constexpr (operation == Arithmetic::Multiply) return Number{left} * right;
+    }
+    return apply<operation, Number>(left, right, bad);
+  }
+
   bool run() const {
     bool bad = false;
     if (left_step == 1 && right_step == 1) {
-      for (int64_t i = 0; i < rows; ++i) results[i] = apply<operation>(left[i], right[i], bad);
+      for (int64_t i = 0; i < rows; ++i) results[i] = apply_to(left[i], right[i], bad);
     } else if (left_step == 1) {
-      const Number constant = *right;
-      for (int64_t i = 0; i < rows; ++i) results[i] = apply<operation>(left[i], constant, bad);
+      const Right constant = *right;
+      for (int64_t i = 0; i < rows; ++i) results[i] = apply_to(left[i], constant, bad);
     } else {
-      const Number constant = *left;
-      for (int64_t i = 0; i < rows; ++i) results[i] = apply<operation>(constant, right[i * right_step], bad);
+      const Left constant = *left;
+      for (int64_t i = 0; i < rows; ++i) results[i] = apply_to(constant, right[i * right_step], bad);
     }
     return bad;
   }
@@ -83,8 +95,8 @@ struct Loop {
     for (int64_t i = 0; i < rows; ++i) {
       if (valid != nullptr && !valid[i]) continue;
       bool bad = false;
-      const Number divisor = right[i * right_step];
-      apply<operation>(left[i * left_step], divisor, bad);
+      const Right divisor = right[i * right_step];
+      apply_to(left[i * left_step], divisor, bad);
       if (!bad) continue;
       constexpr bool divides = operation != Arithmetic::Add && operation != Arithmetic::Subtract && operation != Arithmetic::Multiply;
       throw UserError(divides && divisor == 0 ? "division by zero" : "number out of range");
@@ -92,10 +104,11 @@ struct Loop {
   }
 };
 
-template <Arithmetic operation, typename Number>
+template <Arithmetic operation, typename Number, typename Left = Number, typename Right = Number>
 void compute(const void* left, bool left_constant, const void* right, bool right_constant, void* results, int64_t rows, const bool* valid) {
-  const Loop<operation, Number> loop{static_cast<const Number*>(left), left_constant ? 0 : 1,         static_cast<const Number*>(right),
-                                     right_constant ? 0 : 1,           static_cast<Number*>(results), rows};
+  const Loop<operation, Number, Left, Right> loop{
+      static_cast<const Left*>(left), left_constant ? 0 : 1, static_cast<const Right*>(right), right_constant ? 0 : 1,
+      static_cast<Number*>(results),  rows};
   if (loop.run()) [[unlikely]]
     loop.blame(valid);
 }
@@ -139,9 +152,34 @@ at::Tensor aligned(const at::Tensor& words) {
   return reinterpret_cast<uintptr_t>(words.const_data_ptr()) % alignof(Int128) == 0 ? words : words.clone();
 }
 
+// Sums, differences and products of 64-bit numbers, or of one with a two-word number.
+template <typename Left, typename Right>
+void compute_mixed(Arithmetic operation, const at::Tensor& left, const at::Tensor& right, at::Tensor& results,
+                   const std::optional<at::Tensor>& valid) {
+  const auto run = [&](auto body) {
+    body(left.const_data_ptr(), left.size(0) == 1, right.const_data_ptr(), right.size(0) == 1, results.mutable_data_ptr(), results.size(0),
+         valid ? valid->const_data_ptr<bool>() : nullptr);
+  };
+  switch (operation) {
+    case Arithmetic::Add: return run(compute<Arithmetic::Add, Int128, Left, Right>);
+    case Arithmetic::Subtract: return run(compute<Arithmetic::Subtract, Int128, Left, Right>);
+    case Arithmetic::Multiply: return run(compute<Arithmetic::Multiply, Int128, Left, Right>);
+    default: fail_check(__FILE__, __LINE__, "quotients take two-word numbers");
+  }
+}
+
 at::Tensor wide_arithmetic(const at::Tensor& left, int64_t operation, const at::Tensor& right, const std::optional<at::Tensor>& valid) {
   at::Tensor results = at::empty({left.size(0) == 1 ? right.size(0) : left.size(0), 2}, left.options());
-  choose<Int128>(static_cast<Arithmetic>(operation), aligned(left), aligned(right), results, valid);
+  const auto chosen = static_cast<Arithmetic>(operation);
+  if (is_wide(left) && is_wide(right)) {
+    choose<Int128>(chosen, aligned(left), aligned(right), results, valid);
+  } else if (is_wide(left)) {
+    compute_mixed<Int128, int64_t>(chosen, aligned(left), right, results, valid);
+  } else if (is_wide(right)) {
+    compute_mixed<int64_t, Int128>(chosen, left, aligned(right), results, valid);
+  } else {
+    compute_mixed<int64_t, int64_t>(chosen, left, right, results, valid);
+  }
   return results;
 }
 

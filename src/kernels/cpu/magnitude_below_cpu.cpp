@@ -7,6 +7,9 @@
 #include <bit>
 #include <type_traits>
 
+#include "kernels/ops/argument_check.h"
+#include "kernels/ops/int128.h"
+
 namespace pistachio::kernels::cpu {
 
 namespace {
@@ -22,9 +25,31 @@ bool all_below(const T* values, int64_t rows, int64_t bound) {
   return std::all_of(values, values + rows, [bound](T value) { return value < bound && value > -bound; });
 }
 
-bool magnitude_below(const at::Tensor& values, int64_t bound) {
-  if (values.scalar_type() == at::kInt) return all_below(values.const_data_ptr<int32_t>(), values.numel(), bound);
-  return all_below(values.const_data_ptr<int64_t>(), values.numel(), bound);
+bool all_below(const int64_t* words, const bool* valid, int64_t rows, Int128 bound) {
+  bool bad = false;
+  for (int64_t row = 0; row < rows; ++row) {
+    const Int128 number = int128_from_words(words[2 * row], words[2 * row + 1]);
+    bad |= (number >= bound || number <= -bound) && (valid == nullptr || valid[row]);
+  }
+  return !bad;
+}
+
+template <typename T>
+bool valid_below(const T* values, const bool* valid, int64_t rows, int64_t bound) {
+  if (all_below(values, rows, bound)) return true;
+  if (valid == nullptr) return false;
+  for (int64_t row = 0; row < rows; ++row) {
+    if (valid[row] && (values[row] >= bound || values[row] <= -bound)) return false;
+  }
+  return true;
+}
+
+bool magnitude_below(const at::Tensor& values, int64_t bound_low, int64_t bound_high, const std::optional<at::Tensor>& validity) {
+  const bool* valid = validity ? validity->const_data_ptr<bool>() : nullptr;
+  const int64_t rows = values.size(0);
+  if (is_wide(values)) return all_below(values.const_data_ptr<int64_t>(), valid, rows, int128_from_words(bound_low, bound_high));
+  if (values.scalar_type() == at::kInt) return valid_below(values.const_data_ptr<int32_t>(), valid, rows, bound_low);
+  return valid_below(values.const_data_ptr<int64_t>(), valid, rows, bound_low);
 }
 
 }  // namespace

@@ -107,8 +107,8 @@ Call draw_arithmetic(Draw& draw) {
   const at::ScalarType type = wide ? at::kLong : types[draw.random() % 4];
   const auto operation = static_cast<Arithmetic>(draw.random() % 6);
   const bool one_left = draw.random() % 4 == 0, one_right = !one_left && draw.random() % 3 == 0;
-  const at::Tensor left = draw_integers(draw, one_left ? 1 : draw.rows, type, wide);
-  const at::Tensor right = draw_integers(draw, one_right ? 1 : draw.rows, type, wide);
+  const at::Tensor left = draw_integers(draw, one_left ? 1 : draw.rows, type, wide && draw.random() % 3 != 0);
+  const at::Tensor right = draw_integers(draw, one_right ? 1 : draw.rows, type, wide && draw.random() % 3 != 0);
   const int64_t rows = left.size(0) == 1 ? right.size(0) : left.size(0);
   const at::Tensor valid = optional_mask(draw, rows);
   return [=]() -> std::vector<at::Tensor> {
@@ -182,16 +182,25 @@ Call draw_hash(Draw& draw) {
   };
 }
 
+Call draw_wide_magnitude(Draw& draw) {
+  const at::Tensor values = draw_integers(draw, draw.rows, at::kLong, true);
+  Int128 bound = 1;
+  for (int64_t digits = uniform(draw.random, 0, 38); digits > 0; --digits) bound *= 10;
+  const at::Tensor validity = optional_mask(draw, draw.rows);
+  return [=]() -> std::vector<at::Tensor> { return {at::tensor({int64_t{magnitude_below(values, bound, validity)}}, at::kLong)}; };
+}
+
 // Bounds are powers of ten around the greatest magnitude, or next to it.
 Call draw_magnitude(Draw& draw) {
   const at::Tensor values = draw_integers(draw, draw.rows, draw.random() % 2 == 0 ? at::kInt : at::kLong, false);
+  const at::Tensor validity = optional_mask(draw, draw.rows);
   int64_t bound = 1;
   for (int64_t digits = uniform(draw.random, 0, 18); digits > 0; --digits) bound *= 10;
   if (draw.rows > 0 && draw.random() % 2 == 0) {
     const int64_t value = values[uniform(draw.random, 0, draw.rows - 1)].item<int64_t>();
     if (value > -Limits64::max() && value != 0) bound = std::abs(value) - (std::abs(value) > 1 && draw.random() % 2 == 0);
   }
-  return [=]() -> std::vector<at::Tensor> { return {at::tensor({int64_t{magnitude_below(values, bound)}}, at::kLong)}; };
+  return [=]() -> std::vector<at::Tensor> { return {at::tensor({int64_t{magnitude_below(values, bound, validity)}}, at::kLong)}; };
 }
 
 }  // namespace
@@ -207,6 +216,7 @@ std::vector<Operation> value_operations() {
           {"summarize_dictionary", draw_summarize_dictionary, {}},
           {"hash64", draw_hash, {}},
           {"magnitude_below", draw_magnitude, {}},
+          {"magnitude_below_of_two_words", draw_wide_magnitude, {}},
           {"upload", draw_upload, {}},
           {"upload_ranges", draw_upload_ranges, {}}};
 }

@@ -70,18 +70,36 @@ struct Side {
   }
 };
 
-template <Operation operation, typename Stored>
+template <typename Number>
+__device__ Outcome set_exactly(Number value, Number& result) {
+  result = value;
+  return Outcome::Fine;
+}
+
+// The sides may be narrower than the result.
+template <Operation operation, typename Stored, typename Left = Stored, typename Right = Stored>
 struct ComputeRow {
-  Side<Stored> left;
-  Side<Stored> right;
+  using Number = std::conditional_t<std::is_same_v<Stored, WideWords>, WideInt, int64_t>;
+  Side<Left> left;
+  Side<Right> right;
   const bool* valid;
   unsigned long long* error_word;
 
+  __device__ Outcome apply_to(int64_t row, Number& result) const {
+    if constexpr (sizeof(Left) + sizeof(Right) <= sizeof(Stored)) {
+      // Cannot overflow, and a product takes one multiplication.
+      const Number first = left[row], second = right[row];
+      if constexpr (operation == Operation::Add) return set_exactly(first + second, result);
+      if constexpr (operation == Operation::Subtract) return set_exactly(first - second, result);
+      if constexpr (operation == Operation::Multiply) return set_exactly(first * second, result);
+    }
+    return apply<operation, Number>(left[row], right[row], result);
+  }
+
   __device__ Stored operator()(int64_t row) const {
-    using Number = std::conditional_t<std::is_same_v<Stored, WideWords>, WideInt, int64_t>;
     Number result = 0;
     if (valid != nullptr && !valid[row]) return Stored{};
-    Outcome outcome = apply<operation, Number>(left[row], right[row], result);
+    Outcome outcome = apply_to(row, result);
     if constexpr (sizeof(Stored) < sizeof(int64_t)) {
       if (outcome == Outcome::Fine && static_cast<int64_t>(static_cast<Stored>(result)) != result) outcome = Outcome::OutOfRange;
     }
@@ -96,9 +114,29 @@ struct ComputeRow {
   }
 };
 
+template <Operation operation, typename Left, typename Right>
+void compute_mixed(ArithmeticSide left, ArithmeticSide right, const bool* valid, int64_t rows, void* results, const DeviceErrorFlag& errors,
+                   cudaStream_t stream) {
+  const Side<Left> first{static_cast<const Left*>(left.values), left.constant};
+  const Side<Right> second{static_cast<const Right*>(right.values), right.constant};
+  map_rows(rows, static_cast<WideWords*>(results), ComputeRow<operation, WideWords, Left, Right>{first, second, valid, errors.device_word()},
+           stream);
+}
+
 template <Operation operation>
 void compute(ValueKind kind, ArithmeticSide left, ArithmeticSide right, const bool* valid, int64_t rows, void* results,
              const DeviceErrorFlag& errors, cudaStream_t stream) {
+  if constexpr (operation == Operation::Add || operation == Operation::Subtract || operation == Operation::Multiply) {
+    if (kind == ValueKind::Wide && left.is_narrow && right.is_narrow) {
+      return compute_mixed<operation, int64_t, int64_t>(left, right, valid, rows, results, errors, stream);
+    }
+    if (kind == ValueKind::Wide && left.is_narrow) {
+      return compute_mixed<operation, int64_t, WideWords>(left, right, valid, rows, results, errors, stream);
+    }
+    if (kind == ValueKind::Wide && right.is_narrow) {
+      return compute_mixed<operation, WideWords, int64_t>(left, right, valid, rows, results, errors, stream);
+    }
+  }
   with_type(kind, [&](auto type) {
     using Stored = decltype(type);
     if constexpr (!std::is_floating_point_v<Stored> && !std::is_same_v<Stored, uint8_t>) {

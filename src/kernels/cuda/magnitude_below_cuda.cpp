@@ -9,10 +9,11 @@ namespace pistachio::kernels::cuda {
 
 namespace {
 
-bool magnitude_below(const at::Tensor& values, int64_t bound) {
+bool magnitude_below(const at::Tensor& values, int64_t bound_low, int64_t bound_high, const std::optional<at::Tensor>& validity) {
   const KernelCall call(values);
   const DeviceErrorFlag errors(call.stream(), CheckTime::Deferrable);
-  check_magnitudes(value_kind_of(values), values.const_data_ptr(), values.size(0), bound, errors, call.stream());
+  check_magnitudes(value_kind_of(values), values.const_data_ptr(), mask_of(validity), values.size(0), {bound_low, bound_high}, errors,
+                   call.stream());
   return !errors.wait_for_failure().has_value();
 }
 

@@ -10,7 +10,8 @@
 
 namespace pistachio::kernels::cuda {
 
-// Reports the rows of `values` (Int or Long) that are not between -bound and bound.
-void check_magnitudes(ValueKind kind, const void* values, int64_t rows, int64_t bound, const DeviceErrorFlag& errors, cudaStream_t stream);
+// Reports the valid rows of `values` (Int32, Int64 or Wide) that are not between -bound and bound. `valid` may be null.
+void check_magnitudes(ValueKind kind, const void* values, const bool* valid, int64_t rows, WideWords bound, const DeviceErrorFlag& errors,
+                      cudaStream_t stream);
 
 }  // namespace pistachio::kernels::cuda

@@ -1,7 +1,6 @@
 // Schema and entry point of checked_arithmetic and wide_arithmetic.
 #include "kernels/ops/checked_arithmetic.h"
 
-#include <ATen/core/Tensor.h>
 #include <torch/library.h>
 
 #include <algorithm>
@@ -9,6 +8,7 @@
 #include "base/check.h"
 #include "kernels/ops/argument_check.h"
 #include "kernels/ops/dispatch.h"
+#include "kernels/ops/tensor_functions.h"
 
 namespace pistachio::kernels {
 
@@ -24,6 +24,10 @@ int64_t check_sides(const at::Tensor& left, const at::Tensor& right, const at::T
   ENSURE(right.size(0) == rows || right.size(0) == 1, "{} and {} rows", left.size(0), right.size(0));
   if (valid.defined()) check_mask(valid, rows, left);
   return rows;
+}
+
+at::Tensor two_words(const at::Tensor& numbers) {
+  return is_wide(numbers) ? numbers : at::stack({numbers, numbers.bitwise_right_shift(63)}, 1);
 }
 
 std::optional<at::Tensor> optional_mask(const at::Tensor& valid) {
@@ -43,9 +47,12 @@ at::Tensor checked_arithmetic(const at::Tensor& left, Arithmetic operation, cons
 
 at::Tensor wide_arithmetic(const at::Tensor& left, Arithmetic operation, const at::Tensor& right, const at::Tensor& valid) {
   check_sides(left, right, valid);
-  ENSURE(is_wide(left) && is_wide(right));
+  ENSURE(left.scalar_type() == at::kLong && right.scalar_type() == at::kLong);
+  // The bodies take 64-bit sides where that saves work.
+  const bool divides = operation != Arithmetic::Add && operation != Arithmetic::Subtract && operation != Arithmetic::Multiply;
+  const at::Tensor first = divides ? two_words(left) : left, second = divides ? two_words(right) : right;
   static const auto dispatched = find_operation<Body>("pistachio::wide_arithmetic");
-  return dispatched.redispatch(dispatch_keys(left), left.contiguous(), static_cast<int64_t>(operation), right.contiguous(),
+  return dispatched.redispatch(dispatch_keys(left), first.contiguous(), static_cast<int64_t>(operation), second.contiguous(),
                                optional_mask(valid));
 }
 

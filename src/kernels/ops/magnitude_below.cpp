@@ -5,21 +5,25 @@
 #include <torch/library.h>
 
 #include "base/check.h"
+#include "kernels/ops/argument_check.h"
 #include "kernels/ops/dispatch.h"
+#include "kernels/ops/relational_check.h"
 
 namespace pistachio::kernels {
 
-bool magnitude_below(const at::Tensor& values, int64_t bound) {
+bool magnitude_below(const at::Tensor& values, Int128 bound, const at::Tensor& validity) {
+  check_values(values);
   ENSURE(values.scalar_type() == at::kInt || values.scalar_type() == at::kLong);
-  ENSURE_EQ(values.dim(), 1);
-  ENSURE_GT(bound, 0);
-  if (values.numel() == 0) return true;
-  static const auto operation = find_operation<bool(const at::Tensor&, int64_t)>("pistachio::magnitude_below");
-  return operation.redispatch(dispatch_keys(values), values.contiguous(), bound);
+  ENSURE(bound > 0 && (is_wide(values) || high_word(bound) == 0));
+  if (values.size(0) == 0) return true;
+  const std::optional<at::Tensor> mask = optional_validity(validity, values.size(0), values);
+  static const auto operation =
+      find_operation<bool(const at::Tensor&, int64_t, int64_t, const std::optional<at::Tensor>&)>("pistachio::magnitude_below");
+  return operation.redispatch(dispatch_keys(values), values.contiguous(), low_word(bound), high_word(bound), mask);
 }
 
 TORCH_LIBRARY_FRAGMENT(pistachio, library) {
-  library.def("magnitude_below(Tensor values, int bound) -> bool");
+  library.def("magnitude_below(Tensor values, int bound_low, int bound_high, Tensor? validity) -> bool");
 }
 
 }  // namespace pistachio::kernels
