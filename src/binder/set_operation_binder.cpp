@@ -13,19 +13,19 @@ namespace pistachio {
 
 namespace {
 
-using Kind = LogicalSetOperation::Kind;
+using SetKind = LogicalSetOperation::Kind;
 
-Kind kind_of(const ast::SetOperation& operation) {
+SetKind kind_of(const ast::SetOperation& operation) {
   switch (operation.kind) {
-    case ast::SetOperation::Kind::Union: return Kind::Union;
-    case ast::SetOperation::Kind::Intersect: return Kind::Intersect;
-    case ast::SetOperation::Kind::Except: return Kind::Except;
+    case ast::SetOperation::Kind::Union: return SetKind::Union;
+    case ast::SetOperation::Kind::Intersect: return SetKind::Intersect;
+    case ast::SetOperation::Kind::Except: return SetKind::Except;
   }
-  return Kind::Union;
+  return SetKind::Union;
 }
 
-std::string_view name_of(Kind kind) {
-  return kind == Kind::Union ? "UNION" : kind == Kind::Intersect ? "INTERSECT" : "EXCEPT";
+std::string_view name_of(SetKind kind) {
+  return kind == SetKind::Union ? "UNION" : kind == SetKind::Intersect ? "INTERSECT" : "EXCEPT";
 }
 
 bool is_bare(const ast::Query& query) {
@@ -84,7 +84,7 @@ std::vector<LeftOutColumn> merge_left_out(std::vector<BoundQuery>& operands) {
 }  // namespace
 
 BoundQuery QueryBinder::bind_set_operation(const ast::Query& query, const ast::SetOperation& operation, const NameScope* outer) {
-  Kind kind = kind_of(operation);
+  SetKind kind = kind_of(operation);
   std::vector<BoundQuery> operands;
   for (const ast::Query* operand : operands_of(operation)) {
     stop_if_cancelled(options_.token);
@@ -163,12 +163,12 @@ QueryBinder::SetOperand QueryBinder::combine_two(LogicalSetOperation::Kind kind,
 // UNION and INTERSECT are associative. A UNION without ALL needs to remove duplicates only in the last step. The right operands of several
 // EXCEPTs are combined by UNION ALL, since their row counts are subtracted one after the other.
 QueryBinder::SetOperand QueryBinder::combine_operands(LogicalSetOperation::Kind kind, bool all, std::vector<SetOperand> operands) {
-  if (kind == Kind::Except && operands.size() > 2) {
+  if (kind == SetKind::Except && operands.size() > 2) {
     SetOperand first = std::move(operands.front());
     operands.erase(operands.begin());
-    return combine_two(kind, all, std::move(first), combine_operands(Kind::Union, true, std::move(operands)));
+    return combine_two(kind, all, std::move(first), combine_operands(SetKind::Union, true, std::move(operands)));
   }
-  const bool inner_all = all || kind == Kind::Union;
+  const bool inner_all = all || kind == SetKind::Union;
   while (operands.size() > 2) {
     std::vector<SetOperand> halved;
     for (size_t i = 0; i + 1 < operands.size(); i += 2)

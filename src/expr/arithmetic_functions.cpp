@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "columns/column_compare.h"
+#include "expr/argument_access.h"
 #include "expr/cast.h"
 #include "expr/function_table.h"
 #include "expr/type_rules.h"
@@ -18,9 +19,6 @@ namespace pistachio {
 namespace {
 
 using kernels::Arithmetic;
-using Types = std::span<const LogicalType>;
-using Literals = std::span<const bool>;
-
 // The two operand types, where an untyped literal takes the other's; nullopt unless both are numbers.
 std::optional<std::pair<LogicalType, LogicalType>> numbers(Types types, Literals literals) {
   if (types.size() != 2 || (literals[0] && literals[1])) return std::nullopt;

@@ -7,6 +7,7 @@
 #include "columns/decode_dictionary.h"
 #include "columns/order_words.h"
 #include "columns/row_selection.h"
+#include "expr/argument_access.h"
 #include "expr/function_table.h"
 #include "expr/type_rules.h"
 #include "kernels/ops/tensor_functions.h"
@@ -14,9 +15,6 @@
 namespace pistachio {
 
 namespace {
-
-using Types = std::span<const LogicalType>;
-using Literals = std::span<const bool>;
 
 std::optional<FunctionTypes> resolve_comparison(Types types, Literals literals) {
   if (types.size() != 2) return std::nullopt;

@@ -71,7 +71,7 @@ void update_single_group(T& best, bool& seen, const RowBatch<T>& batch) {
   for (; row < batch.rows; ++row) {
     const T value = batch.values[row];
     const bool valid = !has_nulls || batch.validity[row];
-    running = valid & is_better<take_max>(value, running) ? value : running;
+    running = (valid & is_better<take_max>(value, running)) ? value : running;
   }
   best = running;
 }
