@@ -34,6 +34,7 @@ class Statements:
     def run(self, sql):
         """The output of the statement, or its error."""
         watchdog = threading.Timer(pistachio_process.WATCHDOG_SECONDS, self.process.kill)
+        watchdog.daemon = True
         watchdog.start()
         try:
             self.process.stdin.write(f"{sql};\nSELECT '{END}' AS mark;\n")

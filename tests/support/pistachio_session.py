@@ -60,6 +60,7 @@ class PistachioSession:
             self.process = subprocess.Popen(self.command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                                             encoding="utf-8", errors="replace")
         watchdog = threading.Timer(self.watchdog_seconds, self.process.kill)
+        watchdog.daemon = True  # Ctrl-C may come before the `try`: the program must not wait for the timer then
         watchdog.start()
         try:
             lines = self._exchange(sql)

@@ -25,6 +25,7 @@ class ScanServer:
         if self.process is None:
             self.process = subprocess.Popen([pistachio_process.BINARY, "scan", "--serve"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, encoding="utf-8")
         watchdog = threading.Timer(pistachio_process.WATCHDOG_SECONDS, self.process.kill)
+        watchdog.daemon = True
         watchdog.start()
         try:
             line = self._exchange(json.dumps(request))

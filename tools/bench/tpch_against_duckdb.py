@@ -96,6 +96,8 @@ def main():
             cases.append(own)
             print(f"{number:>5} {own['pistachio'] * 1e3:>9.1f} ms {own['duckdb'] * 1e3:>9.1f} ms {own['ratio']:>6.2f}x {own['t_min'] * 1e3:>9.1f} ms "
                   f"{own['t_over_t_min']:>8.2f}", flush=True)
+            if interruption.came:
+                break  # DuckDB may finish its query in spite of Ctrl-C
     if not cases:
         return EXIT_STATUS
     mean = math.exp(statistics.fmean(math.log(case["ratio"]) for case in cases))
