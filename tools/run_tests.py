@@ -16,7 +16,6 @@ import sys
 import tempfile
 import threading
 import time
-import traceback
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -157,14 +156,12 @@ def is_configured(preset, definitions=()):
     return all(cached.get(name) == value for name, value in (word.removeprefix("-D").split("=") for word in definitions))
 
 
-def build(preset, report, targets=None, beside_suites=False):
-    """Configures and builds; returns whether it worked. Only a failure counts as a test. Beside suites it takes the time that they leave."""
+def build(preset, report, targets=None):
+    """Configures and builds; returns whether it worked. Only a failure counts as a test."""
     began = time.perf_counter()
     print(f"build  {preset}", flush=True)
     commands = [] if is_configured(preset) else [configure_command(preset)]
-    patience = ["nice", "-n", "15"] if beside_suites else []
-    jobs = ["--parallel", str(os.cpu_count() or 1)] if beside_suites else []
-    commands.append([*patience, "cmake", "--build", "--preset", preset, *jobs] + (["--target", *targets] if targets else []))
+    commands.append(["cmake", "--build", "--preset", preset] + (["--target", *targets] if targets else []))
     for command in commands:
         status, output, _ = run_command(command, limit=3600)
         if status != 0:
@@ -173,8 +170,8 @@ def build(preset, report, targets=None, beside_suites=False):
             report.add(result)
             return False
     seconds = time.perf_counter() - began
-    report.steps.append((f"build {preset}" + (", beside the suites" if beside_suites else ""), seconds))
-    print(f"built  {preset} in {seconds:.1f} s", flush=True)
+    report.steps.append((f"build {preset}", seconds))
+    print(f"       done in {seconds:.1f} s", flush=True)
     return True
 
 
@@ -368,10 +365,10 @@ def sanitizer_environment(kind, suite):
     }
 
 
-def run_release(report, pattern, options, is_built):
+def run_release(report, pattern, options):
     runs = []
     environment, python_environment = (None, None) if options.full else (SHORT_ENVIRONMENT, SHORT_PYTHON_ENVIRONMENT)
-    if is_built:
+    if build("release", report):
         for name in suites_of(registered_tests("release")):
             if options.quick and name in LONG_SUITES:
                 continue
@@ -384,61 +381,28 @@ def run_release(report, pattern, options, is_built):
     run_side_by_side("release suites", runs, report)
 
 
-class SanitizerRound:
-    """The suites of a sanitizer. Its build is a thread of its own, which starts at once: some suites of the release build wait for time-outs
-    or for each other, and leave the cores idle."""
-
-    def __init__(self, kind, report, pattern, full):
-        self._kind, self._report, self._pattern, self._full = kind, report, pattern, full
-        self._names = []
-        self._is_built = False
-        self._thread = threading.Thread(target=self._build, daemon=True)
-        self._thread.start()
-
-    def _build(self):
-        try:
-            self._is_built = self._configure_and_build()
-        except Exception:
-            result = SuiteResult(f"build {self._kind}")
-            result.fail("an error in tools/run_tests.py", traceback.format_exc())
-            self._report.add(result)
-
-    def _configure_and_build(self):
-        definitions = [f"-DPISTACHIO_FULL_UBSAN={'ON' if self._full else 'OFF'}"] if self._kind == "asan" else []
-        if not configure(self._kind, self._report, definitions):
-            return False
-        names = suites_of(registered_tests(self._kind))
-        chosen = names if self._full else SHORT_ASAN_SUITES
-        if self._kind == "tsan":
-            chosen = ARM_TSAN_SUITES if is_arm() else TSAN_SUITES
-        self._names = [name for name in chosen if name in names]
-        if not self._names:
-            raise RuntimeError(f"ctest lists no tests of the {self._kind} build")
-        return build(self._kind, self._report, sorted({binary_of(name) for name in self._names}), beside_suites=True)
-
-    def run(self):
-        self._thread.join()
-        if not self._is_built:
-            return
-        if self._kind == "tsan" and is_arm():
+def run_sanitizer(kind, report, pattern, full):
+    definitions = [f"-DPISTACHIO_FULL_UBSAN={'ON' if full else 'OFF'}"] if kind == "asan" else []
+    if not configure(kind, report, definitions):
+        return
+    names = suites_of(registered_tests(kind))
+    sanitized = SANITIZED_TESTS if full else SHORT_SANITIZED_TESTS
+    if kind == "tsan":
+        is_arm = platform.machine() == "aarch64"
+        if is_arm:
+            sanitized = sanitized | {("tsan", "memory_test"): ARM_TSAN_MEMORY_TESTS}
             print(f"       tsan runs only {' and '.join(ARM_TSAN_SUITES)} on 64-bit ARM (see tools/run_tests.py)", flush=True)
-        runs = []
-        for name in self._names:
-            environment = sanitizer_environment(self._kind, name) | ({} if self._full else SHORT_ENVIRONMENT)
-            runs.append((name, lambda n=name, e=environment: run_google_test(n, self._kind, e, self._tests_of(n))))
-        run_side_by_side(f"{self._kind} suites", runs, self._report)
-
-    def _tests_of(self, name):
-        if self._pattern:
-            return self._pattern
-        sanitized = dict(SANITIZED_TESTS if self._full else SHORT_SANITIZED_TESTS)
-        if is_arm():
-            sanitized["tsan", "memory_test"] = ARM_TSAN_MEMORY_TESTS
-        return re.compile(sanitized[self._kind, name]) if (self._kind, name) in sanitized else None
-
-
-def is_arm():
-    return platform.machine() == "aarch64"
+        names = [name for name in (ARM_TSAN_SUITES if is_arm else TSAN_SUITES) if name in names]
+    elif not full:
+        names = [name for name in SHORT_ASAN_SUITES if name in names]
+    if not build(kind, report, sorted({binary_of(name) for name in names})):
+        return
+    runs = []
+    for name in names:
+        chosen = pattern or (re.compile(sanitized[kind, name]) if (kind, name) in sanitized else None)
+        environment = sanitizer_environment(kind, name) | ({} if full else SHORT_ENVIRONMENT)
+        runs.append((name, lambda n=name, e=environment, c=chosen: run_google_test(n, kind, e, c)))
+    run_side_by_side(f"{kind} suites", runs, report)
 
 
 def main():
@@ -461,13 +425,10 @@ def main():
     report = Report()
     if pattern is None or pattern.search("layers"):
         report.add(run_layer_check())
-    is_built = build("release", report)
-    address = SanitizerRound("asan", report, pattern, options.full) if sanitizers else None
-    run_release(report, pattern, options, is_built)
-    if address:
-        address.run()
-    if sanitizers and options.full:
-        SanitizerRound("tsan", report, pattern, options.full).run()
+    run_release(report, pattern, options)
+    if sanitizers:
+        for kind in ("asan", "tsan") if options.full else ("asan",):
+            run_sanitizer(kind, report, pattern, options.full)
     return report.finish()
 
 
