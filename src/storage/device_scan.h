@@ -1,9 +1,10 @@
 // A scan that decodes pages on a device. Row groups are read into pinned host memory, or copied from the page cache where that is
-// registered with the GPU (storage/mapped_files.h); reader lanes parse their page headers, and decompress what the device cannot. Decoder lanes batch whatever has arrived, up to device_chunk_bytes, because a single row group is too small to
-// keep a GPU busy: each batch is uploaded in a few large copies, decompressed with one kernel call, then decoded and filtered with one call
-// per encoding, all on the lane's own stream, so that the copies, kernels and waits of one lane overlap with those of the others. Consumer
-// lanes receive the chunks; there are usually fewer of them, since partial results of several lanes would have to be merged. Back-pressure:
-// at most two chunks' worth of staged row groups, and one decoded chunk in the channel plus one per decoder lane.
+// registered with the GPU (storage/mapped_files.h); reader lanes parse their page headers, and decompress what the device cannot. Decoder
+// lanes batch whatever has arrived, up to device_chunk_bytes, because a single row group is too small to keep a GPU busy: each batch is
+// uploaded in a few large copies, decompressed with one kernel call, then decoded and filtered with one call per encoding, all on the lane's
+// own stream, so that the copies, kernels and waits of one lane overlap with those of the others. Consumer lanes receive the chunks; there
+// are usually fewer of them, since partial results of several lanes would have to be merged. Back-pressure: at most two chunks' worth of
+// staged row groups, and one decoded chunk in the channel plus one per decoder lane.
 #pragma once
 
 #include <atomic>

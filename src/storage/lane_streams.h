@@ -1,5 +1,5 @@
-// Streams of a GPU on which decoder lanes work beside the operators, which share a stream of higher priority. The allocator keeps memory by stream, so
-// streams are reused, the last returned first: new ones would allocate anew, and that takes milliseconds. Thread-safe.
+// Streams of a GPU on which decoder lanes work beside the operators, which share a stream of higher priority. The allocator keeps memory by
+// stream, so streams are reused, the last returned first: new ones would allocate anew, and that takes milliseconds. Thread-safe.
 #pragma once
 
 #include <c10/core/Stream.h>
