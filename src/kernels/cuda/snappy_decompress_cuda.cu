@@ -1,433 +1,330 @@
-// Snappy on the GPU: one block per fragment of a page, which works through it in batches of elements (literals and copies). A page whose
-// fragments turn out to depend on each other, or that is damaged, is done again by one block as a whole. Both chains of the format, from tag to tag in the input and from a copy to the bytes it repeats in the output, are followed in parallel:
-//   1. every byte of a tile of the input is read as if it were a tag, which gives the place of the next one; pointer doubling gives the
-//      places where a chain leaves its section and its group of sections, one thread hops from group to group, one thread per group from
-//      section to section, and one thread per section marks the tags that are real;
-//   2. a prefix sum over the lengths places each element in a window of the output. Every byte of the window finds its element, takes its
-//      value from a literal or points to the byte that it repeats, and pointer doubling leads it to one that came from the input or lies
-//      before the window.
-// Long literals are copied by all threads. Batches of one fragment follow each other, so what counts is the latency of a batch. nvCOMP is no alternative: its behaviour on damaged blocks is undefined.
+// Snappy on the GPU: one block per fragment of a page, which works through it tile by tile. A page whose fragments turn out to depend on
+// each other, or that is damaged, is done again by one block as a whole. Both chains of the format are followed in parallel:
+//   1. From tag to tag in the input. Every thread reads its bytes as if they were tags, which gives the places of the next ones; pointer
+//      doubling by shuffles gives, for each entry into a row of 32 bytes, the tags that are met, what they yield, and where the chain leaves.
+//      One thread hops from row to row, then every thread lists those of its bytes that are tags.
+//   2. From a copy to the bytes that it repeats. The output is made a row of the block at a time: each thread finds the element of its byte
+//      and takes it from the input or from earlier output. Bytes that repeat others of the same row follow pointers in shared memory.
+// Long literals are copied by all threads. nvCOMP is no alternative: its behaviour on damaged blocks is undefined.
 #include <cub/block/block_scan.cuh>
 
+#include "kernels/cuda/copy_bytes.cuh"
 #include "kernels/cuda/page_tile.cuh"
 #include "kernels/cuda/snappy_decompress_cuda.h"
 #include "kernels/cuda/snappy_element.cuh"
 #include "kernels/cuda/snappy_fragments_cuda.h"
+#include "kernels/cuda/snappy_row_exit.cuh"
 
 namespace pistachio::kernels::cuda {
 
 namespace {
 
-constexpr uint32_t block_threads = 512;
 constexpr uint32_t warp_threads = 32;
-constexpr uint32_t block_warps = block_threads / warp_threads;
-constexpr uint32_t tile_bytes = 4096;
-constexpr uint32_t thread_bytes = tile_bytes / block_threads;
-constexpr uint32_t section_bytes = 64;  // longer than any element but long literals, so that a chain enters every section
-constexpr uint32_t sections = tile_bytes / section_bytes;
-constexpr uint32_t section_rounds = 5;  // of doubling: an element takes at least two bytes
-constexpr uint32_t group_bytes = 512;
-constexpr uint32_t groups = tile_bytes / group_bytes;
-constexpr uint32_t group_rounds = 3;     // of doubling, from section to section
-constexpr uint32_t window_bytes = 8192;  // of the output
-constexpr uint32_t longest_output = 64;  // of an element but a long literal
-constexpr uint32_t longest_element = 5 + 64;  // an upper bound, in bytes of the input
-constexpr uint16_t no_entry = 0xffff;
-// In BlockMemory::repeats, numbers from window_bytes on mean a byte before the window: its distance from the window's start, less one.
-constexpr uint32_t farthest = 0x10000 - window_bytes;
+constexpr uint32_t block_threads = 128;
+constexpr uint32_t thread_bytes = 8;
+constexpr uint32_t tile_bytes = thread_bytes * block_threads;
+constexpr uint32_t tile_rows = tile_bytes / warp_threads;
+constexpr uint32_t longest_listed_literal = 224;  // longer ones are copied by themselves
+constexpr uint32_t longest_element = 5 + longest_listed_literal;
+constexpr uint32_t window_bytes = block_threads * 32;  // of the output of a batch; a bit per byte is a word per thread
+constexpr uint32_t recent_bytes = 8192;
+constexpr uint32_t follow_steps = 4;
+constexpr uint8_t no_entry = 0xff;
+constexpr uint32_t literal_mark = 1u << 31;
 
-static_assert(sections <= block_threads);
-static_assert(section_bytes << group_rounds == group_bytes);
-static_assert(thread_bytes == 8);
-static_assert(longest_output <= 2 * warp_threads);
+static_assert((recent_bytes & (recent_bytes - 1)) == 0 && recent_bytes > block_threads);
 
 using Tile = PageTile<(tile_bytes + longest_element + 16 + 15) / 16 * 16>;
-using LengthSum = cub::BlockScan<uint32_t, block_threads>;
+using StartSum = cub::BlockScan<uint32_t, block_threads>;
 
-// The chain of tags, by offset in the tile. An entry that refers to itself ends a chain: a long literal, or the end of the input.
-struct TagChain {
-  uint16_t next[tile_bytes];
-  uint16_t leaves_at[tile_bytes];  // where the chain leaves the section
+struct ListedElement {
+  uint32_t start;   // in the window
+  uint32_t source;  // a copy's offset; a literal: literal_mark plus the place of its bytes in the tile, less `start`, modulo 2^16
 };
 
 struct BlockMemory {
   Tile tile;
-  uint16_t entry[sections];      // the first tag of each section
-  uint16_t group_entry[groups];  // and of each group
-  alignas(8) uint8_t is_tag[tile_bytes];
   union {
-    TagChain chain;                             // until the tags are marked
-    alignas(16) uint16_t starts[window_bytes];  // then, where an element begins in the window: its place in the tile, plus one; else 0
-    uint16_t repeats[window_bytes];             // then: the byte of the window that a byte repeats, its own place, or an earlier byte
+    SnappyRowExit exits[tile_bytes];           // until the rows are entered
+    ListedElement elements[tile_bytes / 2];    // then
   };
-  union {
-    uint8_t window[window_bytes];
-    uint16_t leaves_group_at[tile_bytes];  // while tags are marked
-  };
-  typename LengthSum::TempStorage sum;
+  uint8_t entries[tile_rows];  // by row: where the chain of tags enters it
+  uint16_t row_starts[tile_rows];   // then: its elements' place in the window
+  uint16_t row_elements[tile_rows]; // and the number of elements before them
+  uint32_t starts[window_bytes / warp_threads];           // a bit per byte of the window: an element starts here
+  uint16_t elements_before[window_bytes / warp_threads];  // for each word of them
+  uint8_t recent[recent_bytes];                           // the latest output, at its position modulo the size
+  uint8_t values[block_threads];
+  uint16_t repeats[2][block_threads];
+  typename StartSum::TempStorage sum;
   uint32_t stop;      // where the batch ends, in the tile
   uint32_t produced;  // bytes of the output
-  bool is_damaged;
 };
 
-// Bytes of the output that one thread block makes.
-struct OutputRange {
-  uint32_t begin;
-  uint32_t end;
+// A block of compressed bytes, and the part of its output that one thread block makes.
+struct Task {
+  const uint8_t* in;
+  uint32_t in_size;
+  uint8_t* out;
+  uint32_t out_size;
+  uint32_t begin, end;  // of the output
 };
 
-// Decompresses a range of a block's output with all threads of a thread block.
 class BlockDecoder {
  public:
-  __device__ BlockDecoder(const uint8_t* in, uint32_t in_size, uint8_t* out, uint32_t out_size, OutputRange range, BlockMemory& memory)
-      : in_(in), out_(out), in_size_(in_size), out_size_(out_size), range_(range), memory_(memory) {}
+  __device__ BlockDecoder(const Task& task, BlockMemory& memory) : task_(task), memory_(memory) {}
 
-  // `start` is a tag at or before the range, or the beginning of the block. False if the block is malformed, has another size, or an element
-  // of the range reaches beyond it. The same in all threads.
+  // `start` is a tag at or before the task's output, or the beginning of the block. False if the block is malformed, has another size, or
+  // an element of the output reaches beyond it. Called by the whole block; the same in all threads.
   __device__ bool run(SnappyStart start) {
-    if (threadIdx.x == 0) memory_.is_damaged = false;
     position_ = start.position;
     made_ = start.made;
-    if (position_ == 0) {
+    if (position_ == 0 && !read_size()) return false;
+    while (position_ < task_.in_size && made_ < task_.end) {
       load_tile();
-      if (!read_size()) return false;
-    }
-    while (position_ < in_size_ && made_ < range_.end) {
-      load_tile();
-      find_tags();
-      __syncthreads();
-      place_elements();
-      __syncthreads();
-      if (memory_.is_damaged) return false;
-      place_bytes();
-      follow_repeats();
-      store_window();
-      position_ += memory_.stop;
-      made_ += memory_.produced;
+      if (!list_elements()) return false;
+      if (made_ + memory_.produced > task_.begin) make_window();
       const uint32_t place = memory_.stop;
-      if (position_ < in_size_ && place < tile_bytes && !copy_long_literal(place)) return false;
+      position_ += place;
+      made_ += memory_.produced;
+      if (place < tile_bytes && position_ < task_.in_size && made_ < task_.end && !copy_long_literal(place)) return false;
       __syncthreads();
     }
-    return made_ == range_.end && (made_ < out_size_ || position_ == in_size_);
+    return made_ == task_.end && (made_ < task_.out_size || position_ == task_.in_size);
   }
 
  private:
-  // The tile starts at position_.
-  __device__ void load_tile() {
-    const TileWindow window = memory_.tile.load(in_, in_size_, position_);
-    origin_ = static_cast<uint32_t>(static_cast<int64_t>(position_) - window.origin);
-    __syncthreads();
-  }
-
-  __device__ SnappyElement element_at(uint32_t place) const { return parse_snappy(memory_.tile, origin_ + place); }
+  __device__ static uint32_t lane() { return threadIdx.x % warp_threads; }
 
   __device__ bool read_size() {
     uint64_t size = 0;
-    for (uint32_t byte = 0; byte < 5 && byte < in_size_; ++byte) {
-      const uint32_t bits = memory_.tile.byte(origin_ + byte);
+    for (uint32_t byte = 0; byte < 5 && byte < task_.in_size; ++byte) {
+      const uint32_t bits = task_.in[byte];
       size |= static_cast<uint64_t>(bits & 127) << (7 * byte);
       if (bits < 128) {
         position_ = byte + 1;
-        __syncthreads();
-        return size == out_size_;
+        return size == task_.out_size;
       }
     }
     return false;
   }
 
-  __device__ void find_tags() {
-    TagChain& chain = memory_.chain;
-    const uint32_t left = in_size_ - position_;
-    for (uint32_t place = threadIdx.x; place < tile_bytes; place += block_threads) {
-      uint32_t next = place;
-      if (place < left) {
-        const SnappyElement element = element_at(place);
-        if (!element.is_long) next = place + element.input_bytes();
-      }
-      chain.next[place] = static_cast<uint16_t>(next);
-      chain.leaves_at[place] = static_cast<uint16_t>(next);
-      memory_.is_tag[place] = 0;
-    }
+  // The tile starts at position_.
+  __device__ void load_tile() {
+    const TileWindow window = memory_.tile.load(task_.in, task_.in_size, position_);
+    origin_ = static_cast<uint32_t>(static_cast<int64_t>(position_) - window.origin);
+    memory_.starts[threadIdx.x] = 0;
+    for (uint32_t row = threadIdx.x; row < tile_rows; row += block_threads) memory_.entries[row] = no_entry;
     __syncthreads();
-    follow<section_bytes, section_rounds>(chain.leaves_at);
+  }
+
+  // The element at `place` of the tile, which is long only if it is too long to be listed.
+  __device__ SnappyElement element_at(uint32_t place) const {
+    SnappyElement element = parse_snappy(memory_.tile, origin_ + place);
+    if (element.is_long && element.length == 61) {
+      element.length = memory_.tile.byte(origin_ + place + 1) + 1u;
+      element.header = 2;
+      element.is_long = element.length > longest_listed_literal;
+    }
+    return element;
+  }
+
+  // The i-th place of this thread. A warp has whole rows.
+  __device__ static uint32_t place_of(uint32_t i) {
+    return threadIdx.x / warp_threads * (warp_threads * thread_bytes) + i * warp_threads + lane();
+  }
+
+  __device__ bool list_elements() {
+    SnappyRowExit exits[thread_bytes];
+    uint32_t met[thread_bytes];  // the tags of the row that a chain from here meets
+    const uint32_t left = task_.in_size - position_;
+#pragma unroll
     for (uint32_t i = 0; i < thread_bytes; ++i) {
-      const uint32_t place = chain_place(i);
-      memory_.leaves_group_at[place] = chain.leaves_at[place];
+      const uint32_t place = place_of(i);
+      const SnappyElement element = element_at(place);
+      const bool ends_chain = element.is_long || place >= left || element.input_bytes() > left - place;
+      exits[i] = ends_chain ? SnappyRowExit::end(lane()) : SnappyRowExit::after(lane(), element);
+      met[i] = ends_chain ? 0 : 1u << lane();
     }
-    if (threadIdx.x < sections) memory_.entry[threadIdx.x] = no_entry;
-    if (threadIdx.x < groups) memory_.group_entry[threadIdx.x] = no_entry;
-    __syncthreads();
-    follow<group_bytes, group_rounds>(memory_.leaves_group_at);
-    __syncthreads();
-    if (threadIdx.x == 0) {
-      memory_.stop = hop<group_bytes>(0, tile_bytes, memory_.leaves_group_at, memory_.group_entry);
-      memory_.produced = 0;
-    }
-    __syncthreads();
-    if (threadIdx.x < groups && memory_.group_entry[threadIdx.x] != no_entry)
-      hop<section_bytes>(memory_.group_entry[threadIdx.x], (threadIdx.x + 1) * group_bytes, chain.leaves_at, memory_.entry);
-    __syncthreads();
-    if (threadIdx.x < sections && memory_.entry[threadIdx.x] != no_entry) {
-      const uint32_t end = min((threadIdx.x + 1) * section_bytes, memory_.stop);
-      for (uint32_t place = memory_.entry[threadIdx.x]; place < end; place = chain.next[place]) memory_.is_tag[place] = 1;
-    }
-  }
-
-  // The i-th place of this thread. A warp has consecutive places, which are whole sections but not whole groups.
-  __device__ static uint32_t chain_place(uint32_t i) {
-    constexpr uint32_t warp_bytes = warp_threads * thread_bytes;
-    return threadIdx.x / warp_threads * warp_bytes + i * warp_threads + threadIdx.x % warp_threads;
-  }
-
-  // Pointer doubling inside parts of `part_bytes`.
-  template <uint32_t part_bytes, uint32_t rounds>
-  __device__ static void follow(uint16_t* places) {
-    for (uint32_t round = 0; round < rounds; ++round) {
-      uint32_t later[thread_bytes];
+#pragma unroll
+    for (uint32_t round = 0; round < SnappyRowExit::doubling_rounds; ++round) {
 #pragma unroll
       for (uint32_t i = 0; i < thread_bytes; ++i) {
-        const uint32_t place = chain_place(i);
-        later[i] = places[place];
-        const bool stays = later[i] / part_bytes == place / part_bytes;
-        later[i] = stays ? places[later[i]] : later[i];
+        const uint32_t next = exits[i].next();
+        const uint32_t next_met = __shfl_sync(~0u, met[i], next % warp_threads);
+        if (next < warp_threads) met[i] |= next_met;
+        exits[i].follow_in_row();
       }
-      if constexpr (part_bytes > warp_threads * thread_bytes) {
-        __syncthreads();
-      } else {
-        __syncwarp();
-      }
+    }
 #pragma unroll
-      for (uint32_t i = 0; i < thread_bytes; ++i) places[chain_place(i)] = static_cast<uint16_t>(later[i]);
-      if constexpr (part_bytes > warp_threads * thread_bytes) {
-        __syncthreads();
-      } else {
-        __syncwarp();
-      }
-    }
-  }
-
-  // From part to part, noting the entry of each. Returns where the chain ends or reaches `end`.
-  template <uint32_t part_bytes>
-  __device__ static uint32_t hop(uint32_t place, uint32_t end, const uint16_t* leaves_at, uint16_t* entries) {
-    while (place < end) {
-      entries[place / part_bytes] = static_cast<uint16_t>(place);
-      const uint32_t later = leaves_at[place];
-      const bool ends_here = later / part_bytes == place / part_bytes;
-      place = later;
-      if (ends_here) break;
-    }
-    return place;
-  }
-
-  // Gives the elements of the batch their places in the window. The batch ends before the first one that does not fit.
-  __device__ void place_elements() {
-    const uint32_t begin = threadIdx.x * thread_bytes;
-    const uint64_t tags = *reinterpret_cast<const uint64_t*>(memory_.is_tag + begin);
-    uint32_t length = 0;
+    for (uint32_t i = 0; i < thread_bytes; ++i) memory_.exits[place_of(i)] = exits[i];
+    __syncthreads();
+    if (threadIdx.x == 0) enter_rows();
+    __syncthreads();
+    bool is_damaged = false;
+#pragma unroll
     for (uint32_t i = 0; i < thread_bytes; ++i) {
-      if (tags >> (8 * i) & 1) length += element_at(begin + i).length;
+      const uint32_t row = place_of(i) / warp_threads, entry = memory_.entries[row];
+      if (entry == no_entry) continue;
+      const uint32_t tags = __shfl_sync(~0u, met[i], entry), row_made = __shfl_sync(~0u, exits[i].made(), entry);
+      const uint32_t start = memory_.row_starts[row] + row_made - exits[i].made();
+      if (!(tags >> lane() & 1) || made_ + start >= task_.end) continue;
+      const SnappyElement element = element_at(place_of(i));
+      is_damaged |= reaches_beyond(element, start);
+      const uint32_t bytes = origin_ + place_of(i) + element.header;
+      memory_.elements[memory_.row_elements[row] + __popc(tags & ((1u << lane()) - 1))] = {
+          start, element.is_literal ? literal_mark | ((bytes - start) & 0xffff) : element.offset};
+      atomicOr(&memory_.starts[start / warp_threads], 1u << (start % warp_threads));
     }
-    uint32_t target = 0, total = 0;
-    LengthSum(memory_.sum).ExclusiveSum(length, target, total);
-    __syncthreads();  // `starts` takes the place of the chain, which is no longer needed
-    for (uint32_t i = threadIdx.x * 8; i < min(total, window_bytes); i += block_threads * 8)
-      *reinterpret_cast<uint4*>(memory_.starts + i) = uint4{0, 0, 0, 0};
-    __syncthreads();
-    uint32_t end = 0;
-    for (uint32_t i = 0; i < thread_bytes; ++i) {
-      if (!(tags >> (8 * i) & 1)) continue;
-      const SnappyElement element = element_at(begin + i);
-      if (target + element.length > window_bytes || made_ + target >= range_.end) {
-        atomicMin(&memory_.stop, begin + i);
-        break;
-      }
-      if (is_damaged(element, begin + i, target)) {
-        memory_.is_damaged = true;
-        break;
-      }
-      memory_.starts[target] = static_cast<uint16_t>(begin + i + 1);
-      target += element.length;
-      end = target;
+    if (__syncthreads_or(is_damaged)) return false;
+    if (made_ + memory_.produced > task_.end) {
+      if (task_.end == task_.out_size) return false;
+      __syncthreads();
+      if (threadIdx.x == 0) memory_.produced = task_.end - made_;
+      __syncthreads();
     }
-    end = __reduce_max_sync(~0u, end);
-    if (threadIdx.x % warp_threads == 0) atomicMax(&memory_.produced, end);
-  }
-
-  // Or reaches beyond the range.
-  __device__ bool is_damaged(const SnappyElement& element, uint32_t place, uint32_t target) const {
-    if (in_size_ - position_ - place < element.input_bytes()) return true;
-    const uint32_t begin = made_ + target, end = begin + element.length;
-    if (end > range_.end || (begin < range_.begin && end > range_.begin)) return true;
-    if (begin >= range_.begin && !element.is_literal && element.offset > begin - range_.begin) return true;
-    return !element.is_literal && (element.offset == 0 || element.offset > made_ + target);
-  }
-
-  // Each warp goes through a part of the window, one byte per thread.
-  __device__ void place_bytes() {
-    const uint32_t warp = threadIdx.x / warp_threads, lane = threadIdx.x % warp_threads;
-    const uint32_t produced = memory_.produced;
-    const uint32_t rows = (produced + warp_threads - 1) / warp_threads;  // of one byte per thread
-    const uint32_t warp_rows = (rows + block_warps - 1) / block_warps;
-    const uint32_t first_row = warp * warp_rows, end_row = min(first_row + warp_rows, rows);
-    // The last element that began before the row: where, and its entry of `starts`.
-    uint32_t start = 0, entry = 0;
-    for (uint32_t back = 1; back <= 2 && back <= first_row && entry == 0; ++back) {
-      const uint32_t row_begin = (first_row - back) * warp_threads;
-      const uint32_t own = memory_.starts[row_begin + lane];
-      const uint32_t mask = __ballot_sync(~0u, own != 0);
-      const uint32_t last = 31 - __clz(mask | 1);
-      entry = __shfl_sync(~0u, own, last);
-      start = row_begin + last;
-    }
-    __syncthreads();  // from here on, `repeats` takes the place of `starts`
-    for (uint32_t row = first_row; row < end_row; ++row) {
-      const uint32_t row_begin = row * warp_threads, i = row_begin + lane;
-      const uint32_t own = i < produced ? memory_.starts[i] : 0;
-      const uint32_t mask = __ballot_sync(~0u, own != 0);
-      const uint32_t until_here = mask & (~0u >> (31 - lane));
-      const uint32_t nearest = 31 - __clz(until_here | 1);
-      const uint32_t nearest_entry = __shfl_sync(~0u, own, nearest);
-      if (i < produced)
-        place_byte(i, until_here == 0 ? start : row_begin + nearest, (until_here == 0 ? entry : nearest_entry) - 1);
-      if (mask == 0) continue;
-      const uint32_t last = 31 - __clz(mask);
-      start = row_begin + last;
-      entry = __shfl_sync(~0u, own, last);
-    }
-    __syncthreads();
-  }
-
-  // Byte i of the window belongs to the element at `place` of the tile, which begins at byte `start`.
-  __device__ void place_byte(uint32_t i, uint32_t start, uint32_t place) {
-    const SnappyElement element = element_at(place);
-    uint32_t done = i - start;
-    uint32_t repeated = i;
-    if (made_ + i < range_.begin) {
-      // Not stored, and no byte of the range refers to it.
-    } else if (element.is_literal) {
-      memory_.window[i] = memory_.tile.byte(origin_ + place + 1 + done);
-    } else {
-      if (done >= element.offset) done %= element.offset;  // a copy may reach its own bytes: it repeats the last `offset` bytes
-      const uint32_t from = made_ + start - element.offset + done;  // in the output
-      if (from >= made_) {
-        repeated = from - made_;
-      } else if (made_ - from <= farthest) {
-        repeated = window_bytes + made_ - from - 1;  // read when the window is stored
-      } else {
-        memory_.window[i] = out_[from];
-      }
-    }
-    memory_.repeats[i] = static_cast<uint16_t>(repeated);
-  }
-
-  // Until every byte refers to one that repeats nothing. A thread follows a chain for a few steps, then waits for the others: their results
-  // shorten the rest of it.
-  __device__ void follow_repeats() {
-    constexpr int steps = 6;
-    const uint32_t produced = memory_.produced;
-    bool is_unfinished = true;
-    while (__syncthreads_or(is_unfinished)) {
-      is_unfinished = false;
-      for (uint32_t i = threadIdx.x; i < produced; i += block_threads) {
-        uint32_t place = memory_.repeats[i];
-        if (place >= window_bytes || place == i) continue;
-        uint32_t later = memory_.repeats[place];
-        if (later == place) continue;
-        for (int step = 1; step < steps && later != place && later < window_bytes; ++step) {
-          place = later;
-          later = memory_.repeats[place];
-        }
-        memory_.repeats[i] = static_cast<uint16_t>(later);
-        is_unfinished |= later != place && later < window_bytes;
-      }
-    }
-  }
-
-  __device__ void store_window() {
-    constexpr uint32_t at_once = 4;  // loads before the stores that the compiler must not move them across
-    const uint32_t produced = memory_.produced;
-    uint8_t* target = out_ + made_;
-    for (uint32_t first = threadIdx.x; first < produced; first += at_once * block_threads) {
-      uint8_t bytes[at_once];
-#pragma unroll
-      for (uint32_t k = 0; k < at_once; ++k) {
-        const uint32_t i = first + k * block_threads;
-        if (i >= produced) continue;
-        const uint32_t place = memory_.repeats[i];
-        bytes[k] = place < window_bytes ? memory_.window[place] : target[-1 - static_cast<int64_t>(place - window_bytes)];
-      }
-#pragma unroll
-      for (uint32_t k = 0; k < at_once; ++k) {
-        const uint32_t i = first + k * block_threads;
-        if (i < produced && made_ + i >= range_.begin) target[i] = bytes[k];
-      }
-    }
-    __syncthreads();
-  }
-
-  // The batch ended at `place` of the tile, either because the window was full or at a long literal. Afterwards position_ is past the latter.
-  __device__ bool copy_long_literal(uint32_t place) {
-    const SnappyElement tag = element_at(place);
-    if (!tag.is_long || made_ >= range_.end) return true;
-    const uint32_t length_bytes = tag.length - 60, left = in_size_ - position_;
-    const uint32_t last = long_literal_last(memory_.tile, origin_ + place, length_bytes);
-    if (left <= 1 + length_bytes || left - 1 - length_bytes <= last || range_.end - made_ <= last) return false;
-    if (made_ < range_.begin && range_.begin - made_ <= last) return false;
-    position_ += 1 + length_bytes;
-    if (made_ >= range_.begin) {
-#pragma unroll 8
-      for (uint32_t i = threadIdx.x; i <= last; i += block_threads) out_[made_ + i] = in_[position_ + i];
-    }
-    position_ += last + 1;
-    made_ += last + 1;
     return true;
   }
 
-  const uint8_t* in_;
-  uint8_t* out_;
-  uint32_t in_size_, out_size_;
-  OutputRange range_;
+  // Hops from row to row, as far as the window has room for what they yield.
+  __device__ void enter_rows() {
+    uint32_t place = 0, produced = 0, count = 0;
+    while (place < tile_bytes) {
+      const SnappyRowExit exit = memory_.exits[place];
+      if (produced + exit.made() > window_bytes) break;
+      const uint32_t row = place / warp_threads;
+      memory_.entries[row] = static_cast<uint8_t>(place % warp_threads);
+      memory_.row_starts[row] = static_cast<uint16_t>(produced);
+      memory_.row_elements[row] = static_cast<uint16_t>(count);
+      produced += exit.made();
+      count += exit.elements();
+      place = row * warp_threads + exit.next();
+      if (exit.next() < warp_threads) break;
+    }
+    memory_.stop = place;
+    memory_.produced = produced;
+  }
+
+  __device__ bool reaches_beyond(const SnappyElement& element, uint32_t start) const {
+    const uint32_t begin = made_ + start, end = begin + element.length;
+    if (end > task_.end || (begin < task_.begin && end > task_.begin)) return true;
+    if (element.is_literal) return false;
+    return element.offset == 0 || element.offset > (begin < task_.begin ? begin : begin - task_.begin);
+  }
+
+  __device__ void make_window() {
+    uint32_t before = 0;
+    StartSum(memory_.sum).ExclusiveSum(static_cast<uint32_t>(__popc(memory_.starts[threadIdx.x])), before);
+    memory_.elements_before[threadIdx.x] = static_cast<uint16_t>(before);
+    __syncthreads();
+    for (uint32_t first = 0; first < memory_.produced; first += block_threads) {
+      const uint32_t position = made_ + first + threadIdx.x;
+      const bool is_stored = first + threadIdx.x < memory_.produced && position >= task_.begin;
+      WindowByte byte{0, threadIdx.x};
+      if (is_stored) byte = find_byte(first);
+      if (__syncthreads_or(byte.repeated != threadIdx.x)) follow_repeats(byte);
+      if (is_stored) {
+        memory_.recent[position % recent_bytes] = byte.value;
+        task_.out[position] = byte.value;
+      }
+      __syncthreads();
+    }
+  }
+
+  struct WindowByte {
+    uint8_t value;
+    uint32_t repeated;  // the thread that has the value
+  };
+
+  // The thread's byte of those from `first` on in the window; those before are made.
+  __device__ WindowByte find_byte(uint32_t first) const {
+    const uint32_t i = first + threadIdx.x, starts = memory_.starts[i / warp_threads];
+    const ListedElement element = memory_.elements[memory_.elements_before[i / warp_threads] + __popc(starts & (~0u >> (31 - lane()))) - 1];
+    if (element.source & literal_mark) return {memory_.tile.byte((element.source + i) & 0xffff), threadIdx.x};
+    const uint32_t done = i - element.start;
+    uint32_t back = element.source;
+    if (done >= back) back += done / back * back;  // a copy may reach its own bytes: it repeats the last ones before itself
+    if (back <= threadIdx.x) return {0, threadIdx.x - back};
+    const uint32_t from = made_ + i - back;
+    const bool is_recent = from >= recent_begin_ && back - threadIdx.x <= recent_bytes - block_threads;
+    return {is_recent ? memory_.recent[from % recent_bytes] : task_.out[from], threadIdx.x};
+  }
+
+  // Leads every thread to one that repeats no other. A thread follows the pointers for a few steps, then waits for the others: their
+  // results shorten the rest.
+  __device__ void follow_repeats(WindowByte& byte) {
+    memory_.values[threadIdx.x] = byte.value;
+    memory_.repeats[0][threadIdx.x] = static_cast<uint16_t>(byte.repeated);
+    __syncthreads();
+    uint32_t place = byte.repeated;
+    for (uint32_t round = 0;; ++round) {
+      const uint16_t* const repeats = memory_.repeats[round % 2];
+      uint32_t later = repeats[place];
+      for (uint32_t step = 1; step < follow_steps && later != place; ++step) {
+        place = later;
+        later = repeats[place];
+      }
+      const bool is_unfinished = later != place;
+      place = later;
+      memory_.repeats[(round + 1) % 2][threadIdx.x] = static_cast<uint16_t>(place);
+      if (!__syncthreads_or(is_unfinished)) break;
+    }
+    byte.value = memory_.values[place];
+  }
+
+  // The elements ended at `place` of the tile: because the window was full, because one is cut short, or at a long literal. Afterwards
+  // position_ is past the latter.
+  __device__ bool copy_long_literal(uint32_t place) {
+    if (!element_at(place).is_long) return memory_.produced > 0;
+    const uint32_t length_bytes = parse_snappy(memory_.tile, origin_ + place).length - 60, left = task_.in_size - position_;
+    const uint32_t last = long_literal_last(memory_.tile, origin_ + place, length_bytes);
+    if (left <= 1 + length_bytes || left - 1 - length_bytes <= last || task_.end - made_ <= last) return false;
+    if (made_ < task_.begin && task_.begin - made_ <= last) return false;
+    position_ += 1 + length_bytes;
+    if (made_ >= task_.begin)
+      copy_bytes(task_.out + made_, task_.in + position_, static_cast<int64_t>(last) + 1, static_cast<int>(threadIdx.x), block_threads);
+    position_ += last + 1;
+    made_ += last + 1;
+    recent_begin_ = made_;
+    return true;
+  }
+
+  const Task& task_;
   BlockMemory& memory_;
-  uint32_t origin_ = 0;    // of position_ in the tile
-  uint32_t position_ = 0;  // of the next tag
-  uint32_t made_ = 0;      // bytes of the output so far
+  uint32_t origin_ = 0;        // of position_ in the tile
+  uint32_t position_ = 0;      // of the next tag
+  uint32_t made_ = 0;          // bytes of the output before it
+  uint32_t recent_begin_ = 0;  // the output from here on is in `recent`, as far as there is room
 };
 
-__device__ bool is_plain(const SnappyPage& page) {
-  return page.plain == page.bytes && page.plain == page.size;
+__device__ Task task_of(const uint8_t* bytes, const SnappyPage& page, uint8_t* out) {
+  const uint32_t size = page.size - page.plain;
+  return {bytes + page.begin + page.plain, page.bytes - page.plain, out + page.target + page.plain, size, 0, size};
 }
 
-__device__ bool decompress_range(const uint8_t* bytes, const SnappyPage& page, OutputRange range, SnappyStart start, uint8_t* out,
-                                 BlockMemory& memory) {
-  BlockDecoder decoder(bytes + page.begin + page.plain, page.bytes - page.plain, out + page.target + page.plain, page.size - page.plain,
-                       range, memory);
-  return decoder.run(start);
-}
-
-__global__ void __launch_bounds__(block_threads)
+__global__ void __launch_bounds__(block_threads, 10)
     decompress_fragments_kernel(const uint8_t* bytes, const SnappyPage* pages, const SnappyFragment* fragments, const SnappyStart* starts,
                                 uint32_t* redo, uint8_t* out) {
   __shared__ BlockMemory memory;
   const SnappyFragment fragment = fragments[blockIdx.x];
   const SnappyPage page = pages[fragment.page];
-  if (fragment.number == 0) {
-    for (uint32_t i = threadIdx.x; i < page.plain; i += block_threads) out[page.target + i] = bytes[page.begin + i];
-  }
+  if (fragment.number == 0) copy_bytes(out + page.target, bytes + page.begin, page.plain, static_cast<int>(threadIdx.x), block_threads);
+  const bool is_plain = page.plain == page.bytes && page.plain == page.size;
   // Other blocks may set it: one thread reads it for all.
-  if (__syncthreads_or(threadIdx.x == 0 && (is_plain(page) || redo[fragment.page] != 0))) return;
-  const uint32_t begin = fragment.number * kSnappyFragmentBytes;
-  const OutputRange range{begin, min(begin + kSnappyFragmentBytes, page.size - page.plain)};
-  const SnappyStart start = starts[page.first_fragment + fragment.number];
-  if (!decompress_range(bytes, page, range, start, out, memory) && threadIdx.x == 0) redo[fragment.page] = 1;
+  if (__syncthreads_or(threadIdx.x == 0 && (is_plain || redo[fragment.page] != 0))) return;
+  Task task = task_of(bytes, page, out);
+  task.begin = fragment.number * kSnappyFragmentBytes;
+  task.end = min(task.begin + kSnappyFragmentBytes, task.out_size);
+  if (!BlockDecoder(task, memory).run(starts[page.first_fragment + fragment.number]) && threadIdx.x == 0) redo[fragment.page] = 1;
 }
 
-__global__ void __launch_bounds__(block_threads) decompress_pages_kernel(const uint8_t* bytes, const SnappyPage* pages, const uint32_t* redo,
+__global__ void __launch_bounds__(block_threads, 10) decompress_pages_kernel(const uint8_t* bytes, const SnappyPage* pages, const uint32_t* redo,
                                                                          uint8_t* out, unsigned long long* first_damaged) {
   if (redo[blockIdx.x] == 0) return;
   __shared__ BlockMemory memory;
   const SnappyPage page = pages[blockIdx.x];
-  if (!decompress_range(bytes, page, {0, page.size - page.plain}, {0, 0}, out, memory) && threadIdx.x == 0)
-    atomicMax(first_damaged, ~static_cast<unsigned long long>(page.page));
+  const Task task = task_of(bytes, page, out);
+  if (!BlockDecoder(task, memory).run({0, 0}) && threadIdx.x == 0) atomicMax(first_damaged, ~static_cast<unsigned long long>(page.page));
 }
 
 }  // namespace

@@ -15,10 +15,10 @@ struct SnappyElement {
   __device__ uint32_t input_bytes() const { return header + (is_literal ? length : 0); }
 };
 
-// The element whose tag is at `place` of a PageTile.
+// The element whose tag is at `place` of a PageTile; `word` is the tag and the three bytes behind it.
 template <typename Tile>
-__device__ SnappyElement parse_snappy(const Tile& tile, uint32_t place) {
-  const uint32_t word = tile.bits32(place * 8), kind = word & 3;
+__device__ SnappyElement parse_snappy(const Tile& tile, uint32_t place, uint32_t word) {
+  const uint32_t kind = word & 3;
   const uint32_t length = (word >> 2 & 63) + 1;
   switch (kind) {
     case 0: return {1, length, 0, true, length > 60};
@@ -26,6 +26,11 @@ __device__ SnappyElement parse_snappy(const Tile& tile, uint32_t place) {
     case 2: return {3, length, word >> 8 & 0xffff, false, false};
     default: return {5, length, tile.bits32((place + 1) * 8), false, false};
   }
+}
+
+template <typename Tile>
+__device__ SnappyElement parse_snappy(const Tile& tile, uint32_t place) {
+  return parse_snappy(tile, place, tile.bits32(place * 8));
 }
 
 // The length of the long literal whose tag is at `place`, less one.

@@ -4,6 +4,7 @@
 #include "kernels/cuda/page_tile.cuh"
 #include "kernels/cuda/snappy_element.cuh"
 #include "kernels/cuda/snappy_fragments_cuda.h"
+#include "kernels/cuda/snappy_row_exit.cuh"
 
 namespace pistachio::kernels::cuda {
 
@@ -12,8 +13,7 @@ namespace {
 constexpr uint32_t block_threads = 512;
 constexpr uint32_t warp_threads = 32;
 constexpr uint32_t thread_bytes = kSnappyTileBytes / block_threads;
-constexpr uint32_t section_bytes = 64;
-constexpr uint32_t section_rounds = 5;  // of pointer doubling: an element takes at least two bytes
+constexpr uint32_t merging_bytes = 512;
 constexpr uint32_t nowhere = 0xffffffff;
 
 using Tile = PageTile<(kSnappyTileBytes + 5 + 16 + 15) / 16 * 16>;
@@ -35,8 +35,52 @@ __device__ SnappyHop step(const Tile& tile, uint32_t place, uint32_t position, u
 
 struct IndexMemory {
   Tile tile;
-  SnappyHop hops[kSnappyTileBytes];  // out of the section, in the end
+  SnappyRowExit exits[kSnappyTileBytes];  // out of the section, if in its first row
+  uint32_t common;  // where the chain of the first entry is after a few sections
+  SnappyHop rest;   // of the tile, from there
 };
+
+// Of the 32-byte rows of the thread's warp, the thread has one byte each. Pointer doubling inside the rows, then from the first row of a
+// section to the second.
+__device__ void find_exits(IndexMemory& memory, uint32_t origin, uint32_t left) {
+  const uint32_t lane = threadIdx.x % warp_threads, warp_begin = threadIdx.x / warp_threads * (warp_threads * thread_bytes);
+  SnappyRowExit exits[thread_bytes];
+#pragma unroll
+  for (uint32_t row = 0; row < thread_bytes; ++row) {
+    const uint32_t place = warp_begin + row * warp_threads + lane;
+    const SnappyElement element = parse_snappy(memory.tile, origin + place);
+    exits[row] = element.is_long || place >= left ? SnappyRowExit::end(lane) : SnappyRowExit::after(lane, element);
+  }
+#pragma unroll
+  for (uint32_t round = 0; round < SnappyRowExit::doubling_rounds; ++round) {
+#pragma unroll
+    for (uint32_t row = 0; row < thread_bytes; ++row) exits[row].follow_in_row();
+  }
+#pragma unroll
+  for (uint32_t row = 0; row < thread_bytes; row += 2) {
+    const uint32_t next = exits[row].next(), later = __shfl_sync(~0u, exits[row + 1].packed, next % warp_threads);
+    if (next / warp_threads == 1) exits[row].follow(later, warp_threads);
+  }
+#pragma unroll
+  for (uint32_t row = 0; row < thread_bytes; ++row) memory.exits[warp_begin + row * warp_threads + lane] = exits[row];
+}
+
+// Follows a chain until it leaves the part of the tile before `end`, section by section.
+__device__ SnappyHop follow_sections(const IndexMemory& memory, SnappyHop hop, uint32_t begin, uint32_t end, uint32_t origin,
+                                     uint32_t in_size) {
+  while (hop.position < end) {
+    const uint32_t place = hop.position - begin;
+    const SnappyRowExit exit = memory.exits[place];
+    const uint32_t next = place / warp_threads * warp_threads + exit.next();
+    if (next != place) {
+      hop = {begin + next, hop.made + exit.made()};
+    } else {
+      const SnappyHop literal = step(memory.tile, origin + place, hop.position, in_size);
+      hop = {literal.position, hop.made + literal.made};
+    }
+  }
+  return hop;
+}
 
 __global__ void __launch_bounds__(block_threads)
     index_tiles_kernel(const uint8_t* bytes, const SnappyPage* pages, const SnappyTile* tiles, SnappyHop* hops) {
@@ -47,39 +91,23 @@ __global__ void __launch_bounds__(block_threads)
   const TileWindow window = memory.tile.load(block_of(bytes, page), in_size, begin);
   const uint32_t origin = static_cast<uint32_t>(begin - window.origin);
   __syncthreads();
-  // A warp has consecutive places, which are whole sections.
-  const auto place_of = [](uint32_t i) {
-    return threadIdx.x / warp_threads * (warp_threads * thread_bytes) + i * warp_threads + threadIdx.x % warp_threads;
-  };
-  SnappyHop own[thread_bytes];
-#pragma unroll
-  for (uint32_t i = 0; i < thread_bytes; ++i) {
-    own[i] = step(memory.tile, origin + place_of(i), begin + place_of(i), in_size);
-    memory.hops[place_of(i)] = own[i];
-  }
-  __syncwarp();
-  for (uint32_t round = 0; round < section_rounds; ++round) {
-#pragma unroll
-    for (uint32_t i = 0; i < thread_bytes; ++i) {
-      const uint32_t later = own[i].position - begin;  // huge if nowhere, or in a later tile
-      if (later / section_bytes != place_of(i) / section_bytes) continue;
-      const SnappyHop next = memory.hops[later];
-      own[i] = {next.position, own[i].made + next.made};
-    }
-    __syncwarp();
-#pragma unroll
-    for (uint32_t i = 0; i < thread_bytes; ++i) memory.hops[place_of(i)] = own[i];
-    __syncwarp();
-  }
+  find_exits(memory, origin, in_size - begin);
   __syncthreads();
-  if (threadIdx.x >= kSnappyTileEntries) return;
-  SnappyHop entry{begin + threadIdx.x, 0};
-  const uint32_t end = min(begin + kSnappyTileBytes, in_size);
-  while (entry.position < end) {
-    const SnappyHop next = memory.hops[entry.position - begin];
-    entry = {next.position, entry.made + next.made};
+  const uint32_t end = min(begin + kSnappyTileBytes, in_size), merging_end = min(begin + merging_bytes, end);
+  const bool is_entry = threadIdx.x < kSnappyTileEntries;
+  SnappyHop hop{begin + threadIdx.x, 0};
+  if (is_entry) hop = follow_sections(memory, hop, begin, merging_end, origin, in_size);
+  if (threadIdx.x == 0) memory.common = hop.position;
+  __syncthreads();
+  // The chains nearly always merge after a few elements. Then one thread follows the rest for all.
+  if (__syncthreads_and(!is_entry || hop.position == memory.common)) {
+    if (threadIdx.x == 0) memory.rest = follow_sections(memory, {hop.position, 0}, begin, end, origin, in_size);
+    __syncthreads();
+    hop = {memory.rest.position, hop.made + memory.rest.made};
+  } else if (is_entry) {
+    hop = follow_sections(memory, hop, begin, end, origin, in_size);
   }
-  hops[static_cast<int64_t>(blockIdx.x) * kSnappyTileEntries + threadIdx.x] = entry;
+  if (is_entry) hops[static_cast<int64_t>(blockIdx.x) * kSnappyTileEntries + threadIdx.x] = hop;
 }
 
 // Past the size in front of the tags; nowhere if it is malformed.
