@@ -47,7 +47,7 @@ TYPES = {
 
 
 def run(*words):
-    return subprocess.run([pistachio.BINARY, *map(str, words)], capture_output=True, timeout=pistachio.WATCHDOG_SECONDS, check=False, stdin=subprocess.DEVNULL)
+    return pistachio.run(*words, text=False)
 
 
 class BinaryFormats(unittest.TestCase):

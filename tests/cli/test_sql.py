@@ -134,8 +134,7 @@ class Statements(unittest.TestCase):
         reading, writing = os.pipe()
         os.close(reading)
         try:
-            done = subprocess.run([pistachio.BINARY, *words], stdout=writing, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True,
-                                  timeout=pistachio.WATCHDOG_SECONDS, check=False)
+            done = pistachio.run(*words, stdout=writing)
         finally:
             os.close(writing)
         return done.returncode, done.stderr

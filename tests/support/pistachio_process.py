@@ -7,16 +7,25 @@ import subprocess
 import time
 from pathlib import Path
 
+from tests.support.fork_server import ForkServer
+
 ROOT = Path(__file__).resolve().parent.parent.parent
 BINARY = os.environ.get("TESTED_BINARY", str(ROOT / "build/release/pistachio"))
 # A hang is a failure; no test measures time.
 WATCHDOG_SECONDS = 300
+# Next to the release build's unit tests; a build of the program alone has none.
+FORK_LIBRARY = Path(BINARY).parent / "unit_tests/libfork_server.so"
+FORK_SERVER = ForkServer(BINARY, FORK_LIBRARY) if FORK_LIBRARY.exists() else None
 
 
-def run(*words, environment=None):
-    """Returns the finished process with text output."""
-    return subprocess.run([BINARY, *map(str, words)], capture_output=True, text=True, timeout=WATCHDOG_SECONDS, check=False,
-                          env=os.environ | (environment or {}), stdin=subprocess.DEVNULL)
+def run(*words, environment=None, text=True, stdout=None):
+    """Returns the finished process; its output is captured unless `stdout` is a descriptor. Its start is a fork: tests of how the program
+    is loaded start BINARY themselves."""
+    words, environment = list(map(str, words)), os.environ | (environment or {})
+    if FORK_SERVER and (done := FORK_SERVER.run(words, environment, WATCHDOG_SECONDS, text=text, stdout=stdout)):
+        return done
+    return subprocess.run([BINARY, *words], stdout=subprocess.PIPE if stdout is None else stdout, stderr=subprocess.PIPE, text=text,
+                          timeout=WATCHDOG_SECONDS, check=False, env=environment, stdin=subprocess.DEVNULL)
 
 
 def scan(*words, environment=None):
