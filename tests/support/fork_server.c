@@ -1,7 +1,8 @@
 // Runs the program many times for one start, for the Python tests (tests/support/fork_server.py): most of the CPU time of a short command
 // is the registration of libtorch's operators before `main`. Preloaded with LD_PRELOAD, this library wraps `main` of the unchanged program:
-// the process waits for requests on a socket and forks for each one; the child calls the program's `main` with the arguments, environment
-// and output descriptors of the request. One thread; the only memory is that of a request.
+// the process waits for requests on a socket and forks twice for each one: a child that reports the process id and the exit status, and
+// its child, which calls the program's `main` with the arguments, environment and standard descriptors of the request. One thread; the
+// only memory is that of a request.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -29,16 +30,19 @@ struct Header {
   uint32_t bytes, arguments, variables;
 };
 
+// The program's standard descriptors, and the socket for its process id and status.
+enum { kInput, kOutput, kErrors, kStatus, kDescriptors };
+
 // Returns 0 when the tests have closed their end.
-static int receive_header(int connection, struct Header* header, int outputs[2]) {
-  char control[CMSG_SPACE(2 * sizeof(int))];
+static int receive_header(int connection, struct Header* header, int descriptors[kDescriptors]) {
+  char control[CMSG_SPACE(kDescriptors * sizeof(int))];
   struct iovec part = {header, sizeof *header};
   struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof control};
   ssize_t count = recvmsg(connection, &message, MSG_WAITALL | MSG_CMSG_CLOEXEC);
   if (count == 0) return 0;
-  struct cmsghdr* descriptors = CMSG_FIRSTHDR(&message);
-  if (count != (ssize_t)sizeof *header || descriptors == NULL || descriptors->cmsg_len != CMSG_LEN(2 * sizeof(int))) fail("receive a request");
-  memcpy(outputs, CMSG_DATA(descriptors), 2 * sizeof(int));
+  struct cmsghdr* attached = CMSG_FIRSTHDR(&message);
+  if (count != (ssize_t)sizeof *header || attached == NULL || attached->cmsg_len != CMSG_LEN(kDescriptors * sizeof(int))) fail("receive a request");
+  memcpy(descriptors, CMSG_DATA(attached), kDescriptors * sizeof(int));
   return 1;
 }
 
@@ -52,20 +56,35 @@ static char** split(char** text, uint32_t count) {
   return words;
 }
 
-static void send_number(int connection, int32_t number) {
-  if (send(connection, &number, sizeof number, MSG_NOSIGNAL) != (ssize_t)sizeof number) _exit(0);  // nobody listens any more
+static void close_all(const int descriptors[], int count) {
+  for (int i = 0; i < count; ++i) close(descriptors[i]);
 }
 
-static int run_request(int connection, const struct Header* header, char* text, const int outputs[2]) {
-  close(connection);
-  int input = open("/dev/null", O_RDONLY);
-  if (dup2(input, 0) < 0 || dup2(outputs[0], 1) < 0 || dup2(outputs[1], 2) < 0) fail("redirect output");
-  close(input);
-  close(outputs[0]);
-  close(outputs[1]);
+static void report(int status_socket, int32_t number) {
+  if (send(status_socket, &number, sizeof number, MSG_NOSIGNAL) != (ssize_t)sizeof number) _exit(0);  // nobody listens any more
+}
+
+static int run_program(const struct Header* header, char* text, const int descriptors[kDescriptors]) {
+  for (int standard = 0; standard < 3; ++standard) {
+    if (dup2(descriptors[standard], standard) < 0) fail("redirect a standard descriptor");
+  }
+  close_all(descriptors, kDescriptors);
   char** arguments = split(&text, header->arguments);
   environ = split(&text, header->variables);
   return program_main((int)header->arguments, arguments, environ);
+}
+
+static int run_and_report(const struct Header* header, char* text, const int descriptors[kDescriptors]) {
+  pid_t child = fork();
+  if (child < 0) fail("fork");
+  if (child == 0) return run_program(header, text, descriptors);
+  close_all(descriptors, kStatus);
+  report(descriptors[kStatus], child);
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  report(descriptors[kStatus], status);
+  _exit(0);
 }
 
 static int serve(int argc, char** argv, char** environment) {
@@ -74,22 +93,23 @@ static int serve(int argc, char** argv, char** environment) {
   if (descriptor == NULL) fail("find the socket");
   int connection = atoi(descriptor);
   struct Header header;
-  int outputs[2];
-  while (receive_header(connection, &header, outputs)) {
+  int descriptors[kDescriptors];
+  while (receive_header(connection, &header, descriptors)) {
     char* text = malloc(header.bytes + 1);
     if (text == NULL) fail("allocate a request");
     if (recv(connection, text, header.bytes, MSG_WAITALL) != (ssize_t)header.bytes) fail("receive a request");
     pid_t child = fork();
     if (child < 0) fail("fork");
-    if (child == 0) return run_request(connection, &header, text, outputs);
-    free(text);
-    close(outputs[0]);
-    close(outputs[1]);
-    send_number(connection, child);
-    int status = 0;
-    while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+    if (child == 0) {
+      close(connection);
+      return run_and_report(&header, text, descriptors);
     }
-    send_number(connection, status);
+    free(text);
+    close_all(descriptors, kDescriptors);
+    while (waitpid(-1, NULL, WNOHANG) > 0) {
+    }
+  }
+  while (waitpid(-1, NULL, WNOHANG) > 0) {
   }
   _exit(0);
 }

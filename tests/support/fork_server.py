@@ -1,4 +1,4 @@
-"""Runs a program by forking a process that has already loaded it (fork_server.c), which saves most of the CPU time of a short command."""
+"""Starts a program by forking a process that has already loaded it (fork_server.c), which saves most of the CPU time of a short command."""
 
 import array
 import atexit
@@ -12,8 +12,59 @@ import threading
 import time
 
 
+class ForkedProcess:
+    """The part of subprocess.Popen that tests need. `stdin` and `stdout` are files in text mode if they were requested as pipes."""
+
+    def __init__(self, args, status, stdin, stdout):
+        self.args, self.stdin, self.stdout = args, stdin, stdout
+        self.returncode = None
+        self._status = status  # of the process that waits for the program: its id, then its status
+        self.pid = self._receive()
+
+    def _receive(self):
+        answer = self._status.recv(4, socket.MSG_WAITALL)
+        if len(answer) != 4:
+            raise RuntimeError("the fork server has died")
+        return struct.unpack("=i", answer)[0]
+
+    def wait(self, timeout=None):
+        if self.returncode is None:
+            self._status.settimeout(timeout)
+            try:
+                self.returncode = os.waitstatus_to_exitcode(self._receive())
+            except (TimeoutError, BlockingIOError):
+                raise subprocess.TimeoutExpired(self.args, timeout) from None
+            self._status.close()
+        return self.returncode
+
+    def poll(self):
+        try:
+            return self.wait(0)
+        except subprocess.TimeoutExpired:
+            return None
+
+    def send_signal(self, number):
+        if self.poll() is None:
+            os.kill(self.pid, number)
+
+    def kill(self):
+        self.send_signal(signal.SIGKILL)
+
+    def communicate(self):
+        """Closes the input, discards the rest of the output and waits for the end."""
+        if self.stdin:
+            try:
+                self.stdin.close()
+            except BrokenPipeError:
+                pass
+        if self.stdout:
+            self.stdout.read()
+            self.stdout.close()
+        self.wait()
+
+
 class ForkServer:
-    """Starts on the first run and ends with this process. One run at a time: `run` returns None if another thread is in it."""
+    """Starts on first use and ends with this process. Any thread."""
 
     def __init__(self, program, library):
         self.program, self.library = str(program), str(library)
@@ -21,65 +72,66 @@ class ForkServer:
         self.socket = None
         self._lock = threading.Lock()
 
-    def run(self, words, environment, limit, *, text, stdout=None):
-        """What subprocess.run(..., timeout=limit) returns without input; standard error and, if no `stdout` is given, output are captured."""
-        if not self._lock.acquire(blocking=False):
-            return None
-        try:
-            return self._run([self.program, *words], environment, limit, text, stdout)
-        finally:
-            self._lock.release()
-
     def close(self):
         if self.process:
             self.socket.close()
             self.process.wait()
             self.process = None
 
-    def _start(self):
-        atexit.register(self.close)
-        self.socket, theirs = socket.socketpair()
-        with theirs:
-            self.process = subprocess.Popen([self.program], stdin=subprocess.DEVNULL, pass_fds=[theirs.fileno()],
-                                            env=os.environ | {"LD_PRELOAD": self.library, "FORK_SERVER_SOCKET": str(theirs.fileno())})
-
-    def _run(self, command, environment, limit, text, stdout):
-        if self.process is None:
-            self._start()
+    def run(self, words, environment, limit, *, text, stdout=None):
+        """What subprocess.run(..., timeout=limit) returns without input; standard error and, if no `stdout` is given, output are captured."""
         pipes = [os.pipe() for _ in range(1 if stdout is not None else 2)]
         readers, writers = map(list, zip(*pipes))
         try:
             try:
-                self._request(command, environment, writers if stdout is None else [stdout, *writers])
+                with open(os.devnull, encoding="utf-8") as nothing:
+                    process = self._start(words, environment, [nothing.fileno(), *(writers if stdout is None else [stdout, *writers])])
             finally:
                 for writer in writers:
                     os.close(writer)
-            process = self._receive()
             try:
                 captured = self._read(readers, time.monotonic() + limit)
             except TimeoutError:
-                os.kill(process, signal.SIGKILL)
-                self._receive()
-                raise subprocess.TimeoutExpired(command, limit) from None
+                process.kill()
+                process.wait()
+                raise subprocess.TimeoutExpired(process.args, limit) from None
         finally:
             for reader in readers:
                 os.close(reader)
         if text:
             captured = [piece.decode().replace("\r\n", "\n") for piece in captured]
-        return subprocess.CompletedProcess(command, os.waitstatus_to_exitcode(self._receive()), captured[0] if stdout is None else None, captured[-1])
+        return subprocess.CompletedProcess(process.args, process.wait(), captured[0] if stdout is None else None, captured[-1])
 
-    def _request(self, command, environment, outputs):
+    def start(self, words, environment):
+        """A process with pipes for its input and for its output, which contains its errors; both in text mode."""
+        (input_reader, input_writer), (output_reader, output_writer) = os.pipe(), os.pipe()
+        try:
+            return self._start(words, environment, [input_reader, output_writer, output_writer],
+                               open(input_writer, "w", encoding="utf-8", errors="replace"),
+                               open(output_reader, encoding="utf-8", errors="replace"))
+        finally:
+            os.close(input_reader)
+            os.close(output_writer)
+
+    def _start(self, words, environment, descriptors, stdin=None, stdout=None):
+        command = [self.program, *words]
         texts = [os.fsencode(word) for word in command] + [os.fsencode(f"{name}={value}") for name, value in environment.items()]
         body = b"".join(text + b"\0" for text in texts)
         header = struct.pack("=III", len(body), len(command), len(environment))
-        self.socket.sendmsg([header], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", outputs))])
-        self.socket.sendall(body)
+        ours, theirs = socket.socketpair()
+        with theirs, self._lock:
+            if self.process is None:
+                self._start_server()
+            self.socket.sendmsg([header], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [*descriptors, theirs.fileno()]))])
+            self.socket.sendall(body)
+        return ForkedProcess(command, ours, stdin, stdout)
 
-    def _receive(self):
-        answer = self.socket.recv(4, socket.MSG_WAITALL)
-        if len(answer) != 4:
-            raise RuntimeError(f"the fork server ended with status {self.process.wait()}")
-        return struct.unpack("=i", answer)[0]
+    def _start_server(self):
+        atexit.register(self.close)
+        self.socket, theirs = socket.socketpair()
+        with theirs:
+            self.process = subprocess.Popen([self.program], stdin=subprocess.DEVNULL, pass_fds=[theirs.fileno()],
+                                            env=os.environ | {"LD_PRELOAD": self.library, "FORK_SERVER_SOCKET": str(theirs.fileno())})
 
     @staticmethod
     def _read(readers, deadline):

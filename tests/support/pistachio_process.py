@@ -22,10 +22,18 @@ def run(*words, environment=None, text=True, stdout=None):
     """Returns the finished process; its output is captured unless `stdout` is a descriptor. Its start is a fork: tests of how the program
     is loaded start BINARY themselves."""
     words, environment = list(map(str, words)), os.environ | (environment or {})
-    if FORK_SERVER and (done := FORK_SERVER.run(words, environment, WATCHDOG_SECONDS, text=text, stdout=stdout)):
-        return done
+    if FORK_SERVER:
+        return FORK_SERVER.run(words, environment, WATCHDOG_SECONDS, text=text, stdout=stdout)
     return subprocess.run([BINARY, *words], stdout=subprocess.PIPE if stdout is None else stdout, stderr=subprocess.PIPE, text=text,
                           timeout=WATCHDOG_SECONDS, check=False, env=environment, stdin=subprocess.DEVNULL)
+
+
+def start(*words, binary=None):
+    """Returns a process with pipes for its input and for its output, which contains its errors; both in text mode."""
+    if FORK_SERVER and binary in (None, BINARY):
+        return FORK_SERVER.start(list(map(str, words)), os.environ)
+    return subprocess.Popen([binary or BINARY, *map(str, words)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                            encoding="utf-8", errors="replace")
 
 
 def scan(*words, environment=None):

@@ -1,7 +1,6 @@
 """A long-lived engine process: statements are sent through a pipe, and each result is read before the next statement is sent."""
 
 import re
-import subprocess
 import threading
 from dataclasses import dataclass
 
@@ -35,8 +34,8 @@ class PistachioSession:
         words = ["cluster", "-n", ranks, "--"] if ranks else []
         words += ["-d", folder] if folder else []
         # The timer's line after a result distinguishes a result from an error in the middle of its rows.
-        self.command = list(map(str, [binary or pistachio_process.BINARY, *words, "-f", "-", "--format", "csv", "-s", "on_error=continue",
-                                      "-s", "timer=on", *options]))
+        self.words = [*words, "-f", "-", "--format", "csv", "-s", "on_error=continue", "-s", "timer=on", *options]
+        self.binary = binary
         self.watchdog_seconds = watchdog_seconds
         self.process = None
 
@@ -57,8 +56,7 @@ class PistachioSession:
         """Raises StatementFailed or EngineDied."""
         if self.process is None:
             # One pipe for both streams preserves their order.
-            self.process = subprocess.Popen(self.command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                                            encoding="utf-8", errors="replace")
+            self.process = pistachio_process.start(*self.words, binary=self.binary)
         watchdog = threading.Timer(self.watchdog_seconds, self.process.kill)
         watchdog.daemon = True  # Ctrl-C may come before the `try`: the program must not wait for the timer then
         watchdog.start()
