@@ -336,7 +336,7 @@ def short_sql_pattern():
     for path in sorted((ROOT / "tests" / "configs").glob("*.json")):
         files = json.loads(path.read_text(encoding="utf-8")).get("short_round", [])
         if files:
-            runs.append(f"(?:{'|'.join(files)})_{path.stem}$")
+            runs.append(f"/(?:{'|'.join(files)})_{path.stem}$")
     return "|".join(runs)
 
 
