@@ -266,18 +266,23 @@ TEST(TextFunctions, Like) {
 }
 
 // LIKE as defined by the standard, character by character.
-bool naive_like(const std::vector<std::string>& text, size_t i, const std::vector<std::string>& pattern, size_t j) {
-  if (j == pattern.size()) return i == text.size();
-  if (pattern[j] == "%") {
-    for (size_t k = i; k <= text.size(); ++k) {
-      if (naive_like(text, k, pattern, j + 1)) return true;
+bool naive_like(const std::vector<std::string>& text, const std::vector<std::string>& pattern) {
+  // Whether the pattern so far matches the first i characters.
+  std::vector<bool> matches(text.size() + 1);
+  matches[0] = true;
+  for (size_t j = 0; j < pattern.size(); ++j) {
+    std::vector<bool> longer(text.size() + 1);
+    if (pattern[j] == "%") {
+      longer[0] = matches[0];
+      for (size_t i = 1; i <= text.size(); ++i) longer[i] = longer[i - 1] || matches[i];
+    } else {
+      const bool is_any = pattern[j] == "_";
+      const std::string& letter = pattern[j] == "\\" ? pattern[++j] : pattern[j];
+      for (size_t i = 1; i <= text.size(); ++i) longer[i] = matches[i - 1] && (is_any || text[i - 1] == letter);
     }
-    return false;
+    matches = std::move(longer);
   }
-  if (i == text.size()) return false;
-  if (pattern[j] == "_") return naive_like(text, i + 1, pattern, j + 1);
-  if (pattern[j] == "\\") return text[i] == pattern[j + 1] && naive_like(text, i + 1, pattern, j + 2);
-  return text[i] == pattern[j] && naive_like(text, i + 1, pattern, j + 1);
+  return matches[text.size()];
 }
 
 std::string joined(const std::vector<std::string>& characters) {
@@ -312,7 +317,7 @@ TEST(TextFunctions, LikeAgreesWithNaiveMatcher) {
     for (size_t i = 0; i < pattern.size(); ++i) {
       if (pattern[i] == "\\" && ++i == pattern.size()) pattern.push_back("a");
     }
-    bool expected = naive_like(value, 0, pattern, 0);
+    bool expected = naive_like(value, pattern);
     matched += expected;
     std::string bytes = joined(value);
     ASSERT_EQ(LikePattern(joined(pattern), "\\").matches(bytes, no_poll), expected) << bytes << " LIKE " << joined(pattern);
