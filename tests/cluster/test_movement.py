@@ -27,13 +27,14 @@ LATE_ROWS = 6_000_000
 
 
 def write_tables(folder):
-    chance = random.Random(11)
+    chance = numpy.random.default_rng(11)
+    is_odd = numpy.arange(PROBE_ROWS) % 2 == 1
     # Half of the rows have one key, which occurs in every row group.
-    keys = [7 if i % 2 else chance.randrange(20_000) for i in range(PROBE_ROWS)]
-    probe = pa.table({"k": pa.array(keys, pa.int32()), "v": pa.array(range(PROBE_ROWS), pa.int64())})
+    keys = numpy.where(is_odd, 7, chance.integers(0, 20_000, PROBE_ROWS))
+    probe = pa.table({"k": pa.array(keys, pa.int32()), "v": pa.array(numpy.arange(PROBE_ROWS))})
     pq.write_table(probe, folder / "probe.parquet", row_group_size=100_000)
     # Here it is the greatest key of a sorted table.
-    keys = sorted(19_999 if i % 2 else chance.randrange(20_000) for i in range(PROBE_ROWS))
+    keys = numpy.sort(numpy.where(is_odd, 19_999, chance.integers(0, 20_000, PROBE_ROWS)))
     pq.write_table(probe.set_column(0, "k", pa.array(keys, pa.int32())), folder / "sorted_probe.parquet", row_group_size=100_000)
     # And here it occurs only after the rows that each rank reads first.
     places = numpy.arange(LATE_ROWS)
