@@ -29,7 +29,7 @@ SHARED_BINARIES = {
     "parquet_matrix_test": ("parquet_test", "*ParquetMatrix.*:ParquetReading.*"),
     "parquet_mutation_test": ("parquet_test", "*ParquetMutation.*:ParquetChecksums.*:ParquetTruncation.*"),
     "pruning_mutation_test": ("parquet_test", "*PruningMutation.*"),
-    "table_scan_test": ("parquet_test", "TableScan.*:*TableScanFilters.*"),
+    "table_scan_test": ("parquet_test", "TableScan.*:*TableScanFilters.*:*TableScanRegistered.*"),
 }
 # ThreadSanitizer pays off where threads interact; kernels and types are single-threaded code.
 TSAN_SUITES = ("base_test", "memory_test", "storage_test", "network_test", "cluster_test", "session_test", "table_scan_test", "sql_test")
@@ -48,7 +48,14 @@ SHORT_SANITIZED_TESTS = {
     ("asan", "sql_test"): f"_default$|/(?:{'|'.join(SQL_FILES_OF_THE_DAY)})_ranks_3$",
     ("asan", "kernels_cpu_test"): "^(?!.*OnMillionsOfRows)",
 }
-SHORT_ENVIRONMENT = {"PISTACHIO_MUTATIONS": "60", "PISTACHIO_FIRST_MUTATION": str(1 + DAY % 10_000 * 60)}
+SHORT_ENVIRONMENT = {"PISTACHIO_MUTATIONS": "60", "PISTACHIO_FIRST_MUTATION": str(1 + DAY % 10_000 * 60), "PISTACHIO_MATRIX_THIRD": str(DAY % 3)}
+# Of the tests that match, the short round takes every n-th, different ones each day.
+SHORT_SAMPLES = {
+    ("release", "kernels_cpu_test"): ("OnMillionsOfRows", 3),
+    ("asan", "kernels_cpu_test"): ("OnManyRows|OnLongPages", 2),
+    ("asan", "network_test"): ("NetworkProcessTest", 3),
+    ("asan", "table_scan_test"): ("TableScanFilters|TableScanRegistered", 3),
+}
 # The program warns of PISTACHIO_* variables that it does not know.
 SHORT_PYTHON_ENVIRONMENT = {"TEST_QUERY_SAMPLE": str(DAY % 4)}
 # Approximate seconds of the longest suites: they start first, so that none runs alone at the end.
@@ -63,6 +70,8 @@ LONG_RUNS = {"sql_test": 120, "kernels_cpu_test": 90, "table_scan_test": 70, "pa
 # per row, it took nearly all of the time (every call searches for a free frame: kernels_cpu_test 1000 s instead of 90), and in sql_test
 # too: there the suites of the lower layers check for it.
 SUITES_THAT_TRUST_FRAMES = ("kernels_cpu_test", "parser_test", "expr_test", "columns_test", "data_test", "sql_test")
+# On 64-bit ARM a leak check visits every possible region of the heap, 5 s of a core: each suite has one every other day of the short round.
+ARM_LEAK_CHECK_DAYS = 2
 # On 64-bit ARM, GCC 12's ThreadSanitizer is only useful without tensors: libtorch has its own allocator there (mimalloc), which the
 # sanitizer does not see, so that reused memory looks like a race; it has no room for our arenas; and its process_vm_readv crashes under
 # UCX.
@@ -231,6 +240,12 @@ def matching_tests(suite, binary, environment, pattern):
     return names
 
 
+def sample_of_the_day(names, sampled, every):
+    """Without the tests that the short round leaves to other days (SHORT_SAMPLES)."""
+    left_out = {name for index, name in enumerate(filter(re.compile(sampled).search, names)) if index % every != DAY % every}
+    return [name for name in names if name not in left_out]
+
+
 def part_of_output(output, test):
     """The output of one test, from its RUN line to its FAILED line."""
     begin = output.find(f"[ RUN      ] {test}\n")
@@ -240,13 +255,16 @@ def part_of_output(output, test):
     return output[begin:output.find("\n", end) + 1]
 
 
-def run_google_test(suite, preset, environment=None, pattern=None):
+def run_google_test(suite, preset, environment=None, pattern=None, is_sample=False):
     """None if no test of the suite matches the pattern."""
     result = SuiteResult(suite if preset == "release" else f"{preset} {suite}")
     binary = ROOT / "build" / preset / "unit_tests" / binary_of(suite)
     command = [str(binary), *filter_of(suite)]
-    if pattern:
-        tests = matching_tests(suite, binary, environment, pattern)
+    sample = SHORT_SAMPLES.get((preset, suite)) if is_sample else None
+    if pattern or sample:
+        tests = matching_tests(suite, binary, environment, pattern or re.compile(""))
+        if sample and tests:
+            tests = sample_of_the_day(tests, *sample)
         if tests == []:
             return None
         if tests:
@@ -340,7 +358,13 @@ def short_sql_pattern():
     return "|".join(runs)
 
 
-def sanitizer_environment(kind, suite):
+def is_checked_for_leaks(suite, full):
+    if full or platform.machine() != "aarch64":
+        return True
+    return (SHORT_ASAN_SUITES.index(suite) + DAY) % ARM_LEAK_CHECK_DAYS == 0
+
+
+def sanitizer_environment(kind, suite, full):
     support = ROOT / "tests" / "support"
     if kind == "asan":
         after_return = 0 if suite in SUITES_THAT_TRUST_FRAMES else 1
@@ -349,7 +373,7 @@ def sanitizer_environment(kind, suite):
             # The allocation limit is far above what any test needs: a larger request is a length taken from a damaged file.
             # Small fake stacks: once one is full, every call searches all of it for a free frame (base_test: 81 s with the default, 13 with
             # this).
-            "ASAN_OPTIONS": f"detect_leaks=1:detect_container_overflow=0:detect_stack_use_after_return={after_return}:max_uar_stack_size_log=16:"
+            "ASAN_OPTIONS": f"detect_leaks={int(is_checked_for_leaks(suite, full))}:detect_container_overflow=0:detect_stack_use_after_return={after_return}:max_uar_stack_size_log=16:"
                             "strict_string_checks=1:allocator_may_return_null=0:max_allocation_size_mb=4096:handle_abort=1",
             "LSAN_OPTIONS": f"suppressions={support / 'lsan_suppressions.txt'}:print_suppressions=0",
             "UBSAN_OPTIONS": "print_stacktrace=1:halt_on_error=1",
@@ -375,7 +399,8 @@ def run_release(report, pattern, options):
             chosen = pattern
             if name == "sql_test" and not options.full and pattern is None:
                 chosen = re.compile(short_sql_pattern())
-            runs.append((name, lambda n=name, c=chosen: run_google_test(n, "release", environment, c)))
+            is_sample = pattern is None and not options.full
+            runs.append((name, lambda n=name, c=chosen, s=is_sample: run_google_test(n, "release", environment, c, s)))
     for path in sorted((ROOT / "tests").rglob("test_*.py")):
         runs.append((path.relative_to(ROOT).as_posix(), lambda p=path: run_python_test(p, pattern, python_environment)))
     run_side_by_side("release suites", runs, report)
@@ -400,8 +425,9 @@ def run_sanitizer(kind, report, pattern, full):
     runs = []
     for name in names:
         chosen = pattern or (re.compile(sanitized[kind, name]) if (kind, name) in sanitized else None)
-        environment = sanitizer_environment(kind, name) | ({} if full else SHORT_ENVIRONMENT)
-        runs.append((name, lambda n=name, e=environment, c=chosen: run_google_test(n, kind, e, c)))
+        environment = sanitizer_environment(kind, name, full) | ({} if full else SHORT_ENVIRONMENT)
+        is_sample = pattern is None and not full
+        runs.append((name, lambda n=name, e=environment, c=chosen, s=is_sample: run_google_test(n, kind, e, c, s)))
     run_side_by_side(f"{kind} suites", runs, report)
 
 

@@ -217,35 +217,37 @@ TEST(TableScan, SeveralFilesInOrder) {
 }
 
 // A device copies all encodings, compressed or not, from the page cache as well as from memory they were read into.
-TEST(TableScan, RegisteredFilesHaveTheSameRows) {
+class TableScanRegistered : public testing::TestWithParam<int> {};
+
+TEST_P(TableScanRegistered, HasRowsOfStagedFile) {
   TemporaryFolder folder;
   const std::string path = folder.file("a.parquet");
-  for (int part = 0; part < 6; ++part) {
-    FileSpec spec = scan_file(6, part);
-    if (part % 2 == 1) spec.codec = parquet::Compression::UNCOMPRESSED;
-    auto bytes = make_parquet_file(spec);
-    write_file(path, *bytes);
-    auto columns = expected_columns(spec, *read_with_arrow(bytes));
-    for (GpuReads reads : {GpuReads::Registered, GpuReads::Staged}) {
-      Settings settings = scan_test_settings();
-      settings.gpu_reads = reads;
-      ScanHarness harness(settings);
-      int64_t mapped_bytes = 0;
-      for (size_t i = 0; i < columns.size(); ++i) {
-        SCOPED_TRACE(fmt::format("{} {}", spec.columns[i].name, reads == GpuReads::Registered ? "registered" : "staged"));
-        ScanRequest request;
-        request.columns = {spec.columns[i].name};
-        for (at::Device device : scan_devices()) {
-          ChunkChecker checker({&columns[i]}, all_rows(spec.rows));
-          auto check = [&](const ScanPlan&, const Chunk& chunk) { checker.check(chunk); };
-          mapped_bytes += harness.scan_together({path}, request, check, device).mapped_bytes;
-          checker.check_complete();
-        }
+  FileSpec spec = scan_file(6, GetParam());
+  if (GetParam() % 2 == 1) spec.codec = parquet::Compression::UNCOMPRESSED;
+  auto bytes = make_parquet_file(spec);
+  write_file(path, *bytes);
+  auto columns = expected_columns(spec, *read_with_arrow(bytes));
+  for (GpuReads reads : {GpuReads::Registered, GpuReads::Staged}) {
+    Settings settings = scan_test_settings();
+    settings.gpu_reads = reads;
+    ScanHarness harness(settings);
+    int64_t mapped_bytes = 0;
+    for (size_t i = 0; i < columns.size(); ++i) {
+      SCOPED_TRACE(fmt::format("{} {}", spec.columns[i].name, reads == GpuReads::Registered ? "registered" : "staged"));
+      ScanRequest request;
+      request.columns = {spec.columns[i].name};
+      for (at::Device device : scan_devices()) {
+        ChunkChecker checker({&columns[i]}, all_rows(spec.rows));
+        auto check = [&](const ScanPlan&, const Chunk& chunk) { checker.check(chunk); };
+        mapped_bytes += harness.scan_together({path}, request, check, device).mapped_bytes;
+        checker.check_complete();
       }
-      EXPECT_EQ(mapped_bytes > 0, reads == GpuReads::Registered);
     }
+    EXPECT_EQ(mapped_bytes > 0, reads == GpuReads::Registered);
   }
 }
+
+INSTANTIATE_TEST_SUITE_P(Parts, TableScanRegistered, testing::Range(0, 6));
 
 // What the host needs of a registered file is read from the file, not from the mapping: that would end the process by a signal.
 TEST(TableScan, RegisteredFileTruncatedWhileItIsRead) {

@@ -3,6 +3,7 @@ always find the same rows as an equivalent filter that cannot prune."""
 
 import itertools
 import json
+import os
 import struct
 import sys
 import tempfile
@@ -28,6 +29,12 @@ def literal(value):
 def digits(counts):
     """Counts below 100 in one number, two digits each."""
     return " + ".join(f"{count} * {100 ** place}" for place, count in enumerate(counts))
+
+
+def sample_of_the_day(cases):
+    """A fourth of the cases in the short round, different ones each day."""
+    sample = os.environ.get("TEST_QUERY_SAMPLE")
+    return list(cases)[int(sample)::4] if sample else cases
 
 
 def int64(value):
@@ -101,7 +108,7 @@ class RowGroupStatistics(WriterErrors):
     def test_contradictory_counts_are_ignored(self):
         bounds = dict(minimum=int64(1), maximum=int64(9))
         for repetition in (crafted.REQUIRED, crafted.OPTIONAL):
-            for nulls, distinct in itertools.product((None, -1, 0, 1, 3, 4, 2**62, -(2**62)), (None, -1, 0, 1, 3, 4, 2**62)):
+            for nulls, distinct in sample_of_the_day(itertools.product((None, -1, 0, 1, 3, 4, 2**62, -(2**62)), (None, -1, 0, 1, 3, 4, 2**62))):
                 for stats in (statistics(nulls=nulls, distinct=distinct), statistics(nulls=nulls, distinct=distinct, **bounds)):
                     self.write(crafted.INT64, [[1, 5, 9]], repetition, stats=stats)
                     self.assert_pruning_loses_nothing([0, 1, 5, 9, 10])
