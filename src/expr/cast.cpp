@@ -22,6 +22,7 @@
 #include "kernels/ops/checked_arithmetic.h"
 #include "kernels/ops/compress.h"
 #include "kernels/ops/tensor_functions.h"
+#include "kernels/ops/two_words.h"
 
 namespace pistachio {
 
@@ -92,7 +93,7 @@ Column cast_exact(const Column& column, LogicalType to, const at::Tensor& valid)
     if (!always_fits(from, to)) check_range(Column::fixed(TypeKind::BigInt, values), column, to, valid);
     return fixed_like(to, values.to(to.scalar_type()), column);
   }
-  at::Tensor words = from.is_wide() ? column.values() : widen(column.values());
+  at::Tensor words = kernels::two_words(column.values());
   if (shift != 0) {
     kernels::Arithmetic operation = shift > 0 ? kernels::Arithmetic::Multiply : kernels::Arithmetic::DivideRounding;
     words = kernels::wide_arithmetic(words, operation, wide_constant(power_of_ten(std::abs(shift)), words.device()), valid);

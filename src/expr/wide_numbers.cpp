@@ -13,11 +13,6 @@ constexpr double kTwo64 = kTwo32 * kTwo32;
 
 }  // namespace
 
-at::Tensor widen(const at::Tensor& values) {
-  at::Tensor low = values.to(at::kLong);
-  return at::stack({low, low.bitwise_right_shift(63)}, 1);
-}
-
 at::Tensor wide_to_double(const at::Tensor& words) {
   // Via the magnitude, whose halves have the same sign: otherwise a small negative number loses its digits to 2^64.
   at::Tensor low = words.select(1, 0);

@@ -1,4 +1,4 @@
-// Two-word numbers (int64 [n, 2]) to and from other tensors.
+// Two-word numbers (int64 [n, 2]) of other values and as other values; of integers: kernels/ops/two_words.h.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -7,8 +7,6 @@
 
 namespace pistachio {
 
-// Integers to two words.
-at::Tensor widen(const at::Tensor& values);
 at::Tensor wide_to_double(const at::Tensor& words);
 // [1, 2]
 at::Tensor wide_constant(Int128 value, at::Device device);

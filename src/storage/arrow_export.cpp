@@ -9,6 +9,7 @@
 #include "columns/decode_dictionary.h"
 #include "kernels/ops/tensor_functions.h"
 #include "kernels/ops/text_compact.h"
+#include "kernels/ops/two_words.h"
 
 namespace pistachio {
 
@@ -118,8 +119,7 @@ std::shared_ptr<arrow::Buffer> fixed_values(const std::string& name, const Colum
   switch (column.type().kind()) {
     case TypeKind::Boolean: return pack_bits(values);
     case TypeKind::Decimal:
-      // 128 bits, low word first. Shifting extends the sign.
-      return share(column.type().is_wide() ? values : at::stack({values, values.bitwise_right_shift(63)}, 1));
+      return share(kernels::two_words(values));  // 128 bits
     case TypeKind::Interval: {
       at::Tensor validity = column.has_validity() ? column.validity().cpu().contiguous() : at::Tensor();
       const bool* valid = validity.defined() ? validity.const_data_ptr<bool>() : nullptr;

@@ -6,6 +6,7 @@
 #include "kernels/ops/fixed_bytes_conversion.h"
 #include "kernels/ops/magnitude_below.h"
 #include "kernels/ops/tensor_functions.h"
+#include "kernels/ops/two_words.h"
 
 namespace pistachio {
 
@@ -27,11 +28,6 @@ at::Tensor unsigned_in_range(const at::Tensor& values, int64_t highest, at::Scal
             "a value is outside the range of its unsigned type", where);
   }
   return values.to(type);
-}
-
-// [n] to [n, 2]: low word, sign in the high word.
-at::Tensor widen(const at::Tensor& values) {
-  return at::stack({values, values.bitwise_right_shift(63)}, 1);
 }
 
 // Milliseconds to microseconds, or microseconds to nanoseconds.
@@ -112,7 +108,7 @@ Column convert_numbers(const ParquetColumn& column, at::Tensor values, const Dat
     case ValueConversion::WidenDecimal:
       check_precision(column, values, where);
       values = values.to(at::kLong);
-      if (column.type.is_wide()) values = widen(values);
+      if (column.type.is_wide()) values = kernels::two_words(values);
       break;
     case ValueConversion::MillisToMicros: values = thousandfold(values, kBeyondMicros, where); break;
     default: throw DataError(fmt::format("{} cannot be stored as {}", column.type.to_string(), physical_type_name(column.physical)), where);

@@ -9,6 +9,7 @@
 #include "kernels/ops/argument_check.h"
 #include "kernels/ops/dispatch.h"
 #include "kernels/ops/tensor_functions.h"
+#include "kernels/ops/two_words.h"
 
 namespace pistachio::kernels {
 
@@ -24,10 +25,6 @@ int64_t check_sides(const at::Tensor& left, const at::Tensor& right, const at::T
   ENSURE(right.size(0) == rows || right.size(0) == 1, "{} and {} rows", left.size(0), right.size(0));
   if (valid.defined()) check_mask(valid, rows, left);
   return rows;
-}
-
-at::Tensor two_words(const at::Tensor& numbers) {
-  return is_wide(numbers) ? numbers : at::stack({numbers, numbers.bitwise_right_shift(63)}, 1);
 }
 
 std::optional<at::Tensor> optional_mask(const at::Tensor& valid) {
