@@ -44,7 +44,7 @@ class RankService::LedQuery {
 };
 
 std::vector<RankProfile> RankService::run(const PhysicalPlan& plan, EngineInstance::QueryScope& scope, ResultReceiver& receiver,
-                                          const CancelToken& token, bool watched) {
+                                          const CancelToken& token, const RankRunOptions& options) {
   ENSURE_EQ(rank(), 0);
   PlanRun own_part(plan, token);
   const Settings& settings = scope.storage().settings;
@@ -52,11 +52,12 @@ std::vector<RankProfile> RankService::run(const PhysicalPlan& plan, EngineInstan
   ByteWriter body;
   put_settings(body, settings);
   put_tuning(body, tuning);
-  body.put<uint8_t>(watched ? 1 : 0);
+  body.put<uint8_t>(options.watched ? 1 : 0);
+  body.put<uint8_t>(options.is_retry ? 1 : 0);
   body.put_text(serialize_plan(plan));
   const std::string bytes = body.take();
 
-  std::shared_ptr<FaultPlan> faults = faults_of(settings);
+  std::shared_ptr<FaultPlan> faults = faults_of(settings, options.is_retry);
   LedQuery led(*this, token, faults);
   const int64_t read_before = scope.read_pool().statistics().bytes;  // by an attempt that failed
   std::exception_ptr own_error;
@@ -70,7 +71,7 @@ std::vector<RankProfile> RankService::run(const PhysicalPlan& plan, EngineInstan
         faults->reach(FaultPoint::PlanSent);
         send(told, MessageKind::Plan, led.number(), bytes);
       }
-      const RunPeers peers{exchanges, tuning.buffered_bytes, watched};
+      const RunPeers peers{exchanges, tuning.buffered_bytes, options.watched};
       profiles[0] = own_part.run(engine_, scope, &receiver, led.query().source.token(), &peers);
       profiles[0].bytes_read -= read_before;
     } catch (...) {

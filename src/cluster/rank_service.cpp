@@ -92,9 +92,9 @@ void RankService::prepare_links(const Settings& settings, const CancelToken& tok
   }
 }
 
-std::shared_ptr<FaultPlan> RankService::faults_of(const Settings& settings) {
+std::shared_ptr<FaultPlan> RankService::faults_of(const Settings& settings, bool is_retry) {
   // Settings come from the first rank; whether this process permits faults was decided when it was started.
-  const std::string where = engine_.settings().allow_faults ? settings.fault_at : "";
+  const std::string where = engine_.settings().allow_faults && !is_retry ? settings.fault_at : "";
   return std::make_shared<FaultPlan>(where, rank(), [this] { transport_.cut(); });
 }
 
@@ -319,7 +319,8 @@ RankProfile RankService::take_part(int64_t number, const std::string& bytes, con
   Settings settings = get_settings(reader);
   const ExchangeTuning tuning = get_tuning(reader);
   bool watched = reader.get<uint8_t>() != 0;
-  std::shared_ptr<FaultPlan> faults = faults_of(settings);
+  bool is_retry = reader.get<uint8_t>() != 0;
+  std::shared_ptr<FaultPlan> faults = faults_of(settings, is_retry);
   {
     std::lock_guard lock(mutex_);
     queries_.at(number)->faults = faults;

@@ -42,6 +42,12 @@ struct RankServiceOptions {
   std::string report_folder = {};  // for loss_report.h; empty: no reports
 };
 
+// Of one query.
+struct RankRunOptions {
+  bool watched = false;   // the profiles show use over time
+  bool is_retry = false;  // after a rank was lost: fault_at had its fault in the first attempt
+};
+
 class RankService final : private MessageReceiver {
  public:
   // Both outlive the service.
@@ -52,10 +58,10 @@ class RankService final : private MessageReceiver {
   int rank() const { return transport_.rank(); }
   int ranks() const { return transport_.ranks(); }
 
-  // On the first rank: runs the plan on all ranks and passes its rows to the receiver; returns the profile of each rank, over time too if
-  // `watched`. Throws the first error of any rank.
+  // On the first rank: runs the plan on all ranks and passes its rows to the receiver; returns the profile of each rank. Throws the first
+  // error of any rank.
   std::vector<RankProfile> run(const PhysicalPlan& plan, EngineInstance::QueryScope& scope, ResultReceiver& receiver,
-                               const CancelToken& token, bool watched = false);
+                               const CancelToken& token, const RankRunOptions& options);
 
   // Measures the links between the ranks unless they are known or the settings make that unnecessary. Ignores errors, which the query would
   // report anyway, but not cancellation.
@@ -107,7 +113,7 @@ class RankService final : private MessageReceiver {
   // The error of a query that has ended on all ranks, if there is one: this rank's own or the first of another.
   void raise_errors(const std::exception_ptr& own_error, std::optional<RemoteError> remote, const std::string& progress) const;
   void cancel_everywhere(int64_t number, const std::string& reason, FaultPlan& faults);
-  std::shared_ptr<FaultPlan> faults_of(const Settings& settings);
+  std::shared_ptr<FaultPlan> faults_of(const Settings& settings, bool is_retry);
   // Writes a report on a query that failed because a rank was lost, and names the file in the error.
   void add_report(RemoteError& error, const std::string& progress) const;
   void send(int rank, MessageKind kind, int64_t number, const std::string& body);

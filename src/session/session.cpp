@@ -245,14 +245,14 @@ PlacementOptions Session::placement() const {
 }
 
 void Session::run_planned(const PlannedQuery& planned, ResultReceiver& receiver, bool watched) {
-  if (planned.plan.exchanges == 0) return run_once(planned, receiver, watched);
+  if (planned.plan.exchanges == 0) return run_once(planned, receiver, {.watched = watched});
   RowWitness witness(receiver);
   Membership& membership = ranks_->membership();
   uint64_t losses = membership.losses();
   membership.wait_for_all(token_);
   bool runs_again = false;
   try {
-    run_once(planned, witness, watched);
+    run_once(planned, witness, {.watched = watched});
   } catch (const PeerError& error) {
     bool was_loss = membership.losses() != losses && membership.expects_returns();
     if (!was_loss || !settings_.retry_queries) throw;
@@ -261,13 +261,12 @@ void Session::run_planned(const PlannedQuery& planned, ResultReceiver& receiver,
   }
   if (runs_again) {
     membership.wait_for_all(token_);
-    scope_->storage().settings.fault_at.clear();  // it had its fault
-    run_once(planned, witness, watched);
+    run_once(planned, witness, {.watched = watched, .is_retry = true});
   }
   for (const std::string& news : membership.take_news()) notes_.push_back(runs_again ? news + "; the query was run again" : news);
 }
 
-void Session::run_once(const PlannedQuery& planned, ResultReceiver& receiver, bool watched) {
+void Session::run_once(const PlannedQuery& planned, ResultReceiver& receiver, const RankRunOptions& options) {
   // Not part of the query's time; usually done before planning.
   if (planned.plan.exchanges > 0) ranks_->prepare_links(settings_, token_);
   auto begin = std::chrono::steady_clock::now();
@@ -276,7 +275,7 @@ void Session::run_once(const PlannedQuery& planned, ResultReceiver& receiver, bo
   if (planned.plan.exchanges == 0) {
     profile.ranks.push_back(PlanRun(planned.plan, token_).run(engine_, *scope_, &receiver, token_));
   } else {
-    profile.ranks = ranks_->run(planned.plan, *scope_, receiver, token_, watched);
+    profile.ranks = ranks_->run(planned.plan, *scope_, receiver, token_, options);
     profile.bandwidths.link = link_speed();
   }
   profile.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();

@@ -22,6 +22,7 @@ struct PlacementOptions;
 struct PlannedQuery;
 struct QueryProfile;
 class RankService;
+struct RankRunOptions;
 
 class Session final : private TableResolver {
  public:
@@ -71,7 +72,7 @@ class Session final : private TableResolver {
   // Builds, runs and delivers. `watched`: the profile shows use over time. Runs the query a second time if a rank was lost and is back, and
   // no row was delivered yet.
   void run_planned(const PlannedQuery& planned, ResultReceiver& receiver, bool watched = false);
-  void run_once(const PlannedQuery& planned, ResultReceiver& receiver, bool watched);
+  void run_once(const PlannedQuery& planned, ResultReceiver& receiver, const RankRunOptions& options);
   PlannedQuery plan_now(const ast::Query& query, const BindOptions& options);
   // For a statement that runs it; `inserted` as in BindOptions.
   PlannedQuery plan(const ast::Query& query, std::vector<LogicalType> inserted = {});
