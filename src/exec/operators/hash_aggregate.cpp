@@ -100,13 +100,26 @@ struct RowPartitions {
   }
 };
 
-// The first `keys` columns are those of the group; 2^bits partitions.
-RowPartitions partition_by_group(std::vector<Column> columns, size_t keys, int64_t rows, int64_t bits, at::Device device,
-                                 const CancelToken& token) {
-  columns.erase(columns.begin() + static_cast<std::ptrdiff_t>(keys), columns.end());
-  at::Tensor hashes = columns.empty() ? at::zeros({rows}, at::TensorOptions(at::kLong).device(device)) : hash_rows(columns, token);
+// By the hashes of the rows' groups; 2^bits partitions.
+RowPartitions partition_by_group(const at::Tensor& hashes, int64_t bits, const CancelToken& token) {
   auto [order, offsets] = call_stoppable(token, [&](const at::Tensor& stop) { return kernels::partition_rows(hashes, bits, stop); });
   return {std::move(order), std::move(offsets)};
+}
+
+// The set of a DISTINCT call: rows of a group's id and an argument.
+std::unique_ptr<GroupTable> make_distinct_set(const AggregateCall& call, at::Device device) {
+  if (!call.distinct) return nullptr;
+  return std::make_unique<GroupTable>(std::vector<LogicalType>{TypeKind::BigInt, argument_type(call)}, device);
+}
+
+// A GPU takes all rows at once, a core in strips, so that cancellation is noticed.
+template <typename Body>
+void for_each_strip(int64_t rows, at::Device device, const CancelToken& token, const Body& body) {
+  const int64_t step = device.is_cpu() ? kMergedRowsPerPoll : std::max<int64_t>(rows, 1);
+  for (int64_t begin = 0; begin < rows; begin += step) {
+    token.throw_if_cancelled();
+    body(begin, std::min(step, rows - begin));
+  }
 }
 
 at::Tensor truth(const Column& column) {
@@ -123,9 +136,7 @@ class HashAggregateOperator::Lane {
       : owner_(owner), device_(device), groups_(owner.group_types_, device), memory_(account) {
     for (const AggregateCall& call : owner.running_) {
       states_.push_back(make_aggregate_state(call, device));
-      std::vector<LogicalType> types = owner.group_types_;
-      types.push_back(argument_type(call));
-      distinct_.push_back(call.distinct ? std::make_unique<GroupTable>(types, device) : nullptr);
+      distinct_.push_back(make_distinct_set(call, device));
     }
   }
 
@@ -147,15 +158,24 @@ class HashAggregateOperator::Lane {
   }
 
   int64_t groups() const { return groups_.groups(); }
-  bool has_distinct() const {
-    return std::any_of(distinct_.begin(), distinct_.end(), [](const auto& table) { return table != nullptr; });
-  }
   std::vector<Column> keys() const { return groups_.keys(); }
   const AggregateState& state(size_t call) const { return *states_[call]; }
   const GroupTable* distinct(size_t call) const { return distinct_[call].get(); }
   int64_t memory_bytes() const { return memory_.covered(); }
 
-  Chunk finish(const CancelToken& token) const { return owner_.results(keys(), states_, groups(), device_, token); }
+  // If there is no other lane.
+  Chunk finish(const CancelToken& token) {
+    for (size_t call = 0; call < states_.size(); ++call) {
+      if (distinct_[call] == nullptr) continue;
+      const std::vector<Column> members = distinct_[call]->keys();
+      states_[call]->set_groups(groups());
+      for_each_strip(distinct_[call]->groups(), device_, token, [&](int64_t begin, int64_t rows) {
+        const Column arguments = members[1].slice(begin, rows);
+        states_[call]->update({.ids = members[0].slice(begin, rows).values(), .argument = &arguments});
+      });
+    }
+    return owner_.results(keys(), states_, groups(), device_, token);
+  }
 
  private:
   // The rows that one call takes.
@@ -191,7 +211,7 @@ class HashAggregateOperator::Lane {
         token.throw_if_cancelled();
         const CallRows& call = calls[i - begin];
         if (distinct_[i] != nullptr) {
-          add_distinct(i, columns, call, token);
+          distinct_[i]->assign({Column::fixed(TypeKind::BigInt, call.ids), *call.argument}, call.ids.numel(), token);
         } else {
           GroupSizes* shared = shares_sizes && !call.mask.defined() ? &sizes : nullptr;
           states_[i]->update({call.ids, call.argument ? &*call.argument : nullptr, shared, fit});
@@ -218,15 +238,6 @@ class HashAggregateOperator::Lane {
       if (calls[i].argument && distinct_[first_call + i] == nullptr && !states_[first_call + i]->fits(*calls[i].argument)) return false;
     }
     return !checks.failed();
-  }
-
-  void add_distinct(size_t call, const std::vector<Column>& columns, const CallRows& rows, const CancelToken& token) {
-    std::vector<Column> members;
-    for (size_t key = 0; key < owner_.groups_.size(); ++key) {
-      members.push_back(rows.mask.defined() ? select_rows(columns[key], rows.mask, rows.ids.numel()) : columns[key]);
-    }
-    members.push_back(*rows.argument);
-    distinct_[call]->assign(members, rows.argument->rows(), token);
   }
 
   const HashAggregateOperator& owner_;
@@ -261,6 +272,7 @@ class HashAggregateOperator::LaneSink final : public ChunkSink {
 struct HashAggregateOperator::LaneSplit {
   RowPartitions groups;
   std::vector<RowPartitions> sets;
+  at::Tensor merged_ids;  // of the lane's groups among those of their partition, which fills them in; undefined without DISTINCT
 };
 
 // One radix partition of all lanes, merged.
@@ -270,18 +282,16 @@ class HashAggregateOperator::Partition {
       : owner_(owner), device_(device), groups_(owner.group_types_, device), memory_(account) {
     for (const AggregateCall& call : owner.running_) {
       states_.push_back(make_aggregate_state(call, device));
-      sets_.push_back(call.distinct ? std::make_unique<GroupTable>(std::vector<LogicalType>{TypeKind::BigInt, argument_type(call)}, device)
-                                    : nullptr);
+      sets_.push_back(make_distinct_set(call, device));
     }
     bytes_ = all_bytes();
   }
 
-  // In strips, so that cancellation is noticed.
   void add(const Lane& lane, const LaneSplit& split, int64_t partition, const CancelToken& token) {
-    for_each_strip(split.groups.rows(partition), token, [&](const at::Tensor& rows) { add_groups(lane, rows, token); });
+    for_each_rows(split.groups.rows(partition), token, [&](const at::Tensor& rows) { add_groups(lane, split, rows, token); });
     for (size_t call = 0; call < sets_.size(); ++call) {
       if (!sets_[call]) continue;
-      for_each_strip(split.sets[call].rows(partition), token, [&](const at::Tensor& rows) { add_distinct(lane, call, rows, token); });
+      for_each_rows(split.sets[call].rows(partition), token, [&](const at::Tensor& rows) { add_distinct(lane, split, call, rows, token); });
     }
   }
 
@@ -289,19 +299,15 @@ class HashAggregateOperator::Partition {
 
  private:
   template <typename Body>
-  void for_each_strip(const at::Tensor& rows, const CancelToken& token, const Body& body) {
-    // A GPU takes all rows at once.
-    const int64_t step = device_.is_cpu() ? kMergedRowsPerPoll : std::max<int64_t>(rows.numel(), 1);
-    for (int64_t begin = 0; begin < rows.numel(); begin += step) {
-      token.throw_if_cancelled();
-      body(rows.slice(0, begin, std::min(begin + step, rows.numel())));
-    }
+  void for_each_rows(const at::Tensor& rows, const CancelToken& token, const Body& body) {
+    for_each_strip(rows.numel(), device_, token, [&](int64_t begin, int64_t count) { body(rows.narrow(0, begin, count)); });
   }
 
-  void add_groups(const Lane& lane, const at::Tensor& rows, const CancelToken& token) {
+  void add_groups(const Lane& lane, const LaneSplit& split, const at::Tensor& rows, const CancelToken& token) {
     std::vector<Column> keys;
     for (const Column& key : lane.keys()) keys.push_back(take_rows(key, rows));
     at::Tensor ids = groups_.assign(keys, rows.numel(), token);
+    if (split.merged_ids.defined()) split.merged_ids.index_copy_(0, rows, ids);
     for (size_t i = 0; i < states_.size(); ++i) {
       states_[i]->set_groups(groups_.groups());
       if (!sets_[i]) states_[i]->add(ids, lane.state(i).columns_of(rows));
@@ -310,14 +316,11 @@ class HashAggregateOperator::Partition {
     memory_.cover(bytes_);
   }
 
-  void add_distinct(const Lane& lane, size_t call, const at::Tensor& rows, const CancelToken& token) {
+  void add_distinct(const Lane& lane, const LaneSplit& split, size_t call, const at::Tensor& rows, const CancelToken& token) {
     const int64_t bytes_before = bytes_of_set(call);
-    std::vector<Column> keys;
-    for (const Column& key : lane.distinct(call)->keys()) keys.push_back(take_rows(key, rows));
-    Column argument = keys.back();
-    keys.pop_back();
-    at::Tensor ids = groups_.assign(keys, rows.numel(), token);
-    states_[call]->set_groups(groups_.groups());
+    const std::vector<Column> of_lane = lane.distinct(call)->keys();
+    const Column argument = take_rows(of_lane[1], rows);
+    const at::Tensor ids = split.merged_ids.index_select(0, of_lane[0].values().index_select(0, rows));
     // New ones get the next numbers in the order they are met.
     int64_t before = sets_[call]->groups();
     sets_[call]->assign({Column::fixed(TypeKind::BigInt, ids), argument}, rows.numel(), token);
@@ -402,7 +405,7 @@ Task<void> HashAggregateOperator::produce(RunContext& context, ChunkSink& sink) 
   if (lanes.empty()) {
     Task<void> emitting = emit_of_no_rows(context, sink);
     co_await emitting;
-  } else if (lanes.size() == 1 && !lanes[0]->has_distinct()) {
+  } else if (lanes.size() == 1) {
     Task<void> emitting = pass_on_in_steps(metrics_, sink, 0, lanes[0]->finish(task.token), context.chunk_rows());
     co_await emitting;
   } else {
@@ -441,11 +444,15 @@ std::vector<HashAggregateOperator::LaneSplit> HashAggregateOperator::split_lanes
   for (const auto& lane : lanes) {
     WorkTimer timer(metrics_);
     LaneSplit& split = splits.emplace_back();
-    split.groups = partition_by_group(lane->keys(), groups_.size(), lane->groups(), bits, device, token);
+    const at::TensorOptions options = at::TensorOptions(at::kLong).device(device);
+    const at::Tensor hashes = groups_.empty() ? at::zeros({lane->groups()}, options) : hash_rows(lane->keys(), token);
+    split.groups = partition_by_group(hashes, bits, token);
     split.sets.resize(running_.size());
     for (size_t call = 0; call < running_.size(); ++call) {
       const GroupTable* set = lane->distinct(call);
-      if (set != nullptr) split.sets[call] = partition_by_group(set->keys(), groups_.size(), set->groups(), bits, device, token);
+      if (set == nullptr) continue;
+      split.sets[call] = partition_by_group(hashes.index_select(0, set->keys()[0].values()), bits, token);
+      if (!split.merged_ids.defined()) split.merged_ids = at::empty({lane->groups()}, options);
     }
   }
   return splits;
