@@ -1,11 +1,13 @@
 #include "exec/operators/join_operator.h"
 
 #include <algorithm>
+#include <atomic>
 #include <mutex>
 
 #include "base/check.h"
 #include "base/error.h"
 #include "base/scheduler.h"
+#include "base/task_group.h"
 #include "columns/decode_dictionary.h"
 #include "columns/device_copy.h"
 #include "columns/own_column.h"
@@ -19,6 +21,7 @@
 #include "expr/expression_evaluator.h"
 #include "kernels/ops/compress.h"
 #include "kernels/ops/tensor_functions.h"
+#include "memory/channel.h"
 
 namespace pistachio {
 
@@ -313,6 +316,33 @@ class JoinOperator::Probe final : public ChunkSink {
   std::optional<PairCondition> comparisons_;
 };
 
+// Holds the chunks of a left input that is read while the build side still is.
+class JoinOperator::GatedProbe final : public ChunkSink {
+ public:
+  explicit GatedProbe(ChunkSink& probe) : probe_(probe) {}
+
+  // The build side is read; if nothing can match, the left input may stop.
+  void open(bool wants_rows) {
+    wants_rows_ = wants_rows;
+    is_open_.close();
+  }
+
+  bool is_full() const override { return !wants_rows_ || probe_.is_full(); }
+
+  Task<void> consume(int lane, Chunk chunk) override {
+    Task<std::optional<int>> waiting = is_open_.receive();
+    co_await waiting;
+    if (is_full()) co_return;
+    Task<void> probing = probe_.consume(lane, std::move(chunk));
+    co_await probing;
+  }
+
+ private:
+  ChunkSink& probe_;
+  std::atomic<bool> wants_rows_ = true;
+  Channel<int> is_open_{0};  // closed once open
+};
+
 // A probe that may take over buckets of other ranks while it runs. Each time brings a table of its own.
 class JoinOperator::HelpingProbe final : public ChunkSink, public BucketHelp::Join {
  public:
@@ -444,20 +474,46 @@ JoinOperator::JoinOperator(OperatorPtr left, OperatorPtr right, const PhysicalJo
 
 Task<void> JoinOperator::produce(RunContext& context, ChunkSink& sink) {
   BuildSide build(*this, context);
+  // The small inputs of a query keep a GPU waiting: a scan takes milliseconds until its first chunk is there, whatever its size. The cores of a
+  // CPU are busy with one input at a time, and the rows that wait would only take memory.
+  const bool reads_both = !context.device.is_cpu() && context.exchanges == nullptr;
+  Task<void> joining = reads_both ? join_while_building(context, build, sink) : join_after_building(context, build, sink);
+  co_await joining;
+  if (!build.notes_matches() || build.rows().rows() == 0) co_return;
+  Task<void> producing = produce_build_rows(context, build, build.rows_by_match(plan_.kind == JoinKind::RightSemi), sink);
+  co_await producing;
+}
+
+bool JoinOperator::wants_left_rows(const BuildSide& build) const {
+  return build.rows().rows() > 0 || plan_.kind == JoinKind::Left || plan_.kind == JoinKind::Full || plan_.kind == JoinKind::Anti ||
+         plan_.kind == JoinKind::Mark || plan_.kind == JoinKind::Single;
+}
+
+Task<void> JoinOperator::join_after_building(RunContext& context, BuildSide& build, ChunkSink& sink) {
   Task<void> reading = build.read(context);
   co_await reading;
-  bool is_empty = build.rows().rows() == 0;
-  bool gives_rows_without_match = plan_.kind == JoinKind::Left || plan_.kind == JoinKind::Full || plan_.kind == JoinKind::Anti ||
-                                  plan_.kind == JoinKind::Mark || plan_.kind == JoinKind::Single;
-  if (!is_empty || gives_rows_without_match) {
+  if (wants_left_rows(build)) {
     Task<void> probing = probe(context, build, sink);
     co_await probing;
   } else if (spread_) {
     context.spreads->at(spread_->exchange)->help.join_ends();
   }
-  if (!build.notes_matches() || is_empty) co_return;
-  Task<void> producing = produce_build_rows(context, build, build.rows_by_match(plan_.kind == JoinKind::RightSemi), sink);
-  co_await producing;
+}
+
+Task<void> JoinOperator::join_while_building(RunContext& context, BuildSide& build, ChunkSink& sink) {
+  Probe probe(*this, build, context, sink);
+  GatedProbe gate(probe);
+  auto build_and_open = [&]() -> Task<void> {
+    Task<void> reading = build.read(context);
+    co_await reading;
+    gate.open(wants_left_rows(build));
+  };
+  auto both = [&](TaskGroup& group) -> Task<void> {
+    group.spawn(build_and_open());
+    Task<void> probing = left_->produce(context, gate);
+    co_await probing;
+  };
+  co_await with_task_group(both);
 }
 
 Task<void> JoinOperator::probe(RunContext& context, BuildSide& build, ChunkSink& sink) {

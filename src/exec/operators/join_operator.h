@@ -26,8 +26,13 @@ class JoinOperator final : public Operator {
  private:
   class BuildSide;
   class Probe;
+  class GatedProbe;
   class HelpingProbe;
 
+  Task<void> join_after_building(RunContext& context, BuildSide& build, ChunkSink& sink);
+  // Reads both inputs at the same time; rows of the left one wait for the build side.
+  Task<void> join_while_building(RunContext& context, BuildSide& build, ChunkSink& sink);
+  bool wants_left_rows(const BuildSide& build) const;
   Task<void> probe(RunContext& context, BuildSide& build, ChunkSink& sink);
   Task<void> produce_build_rows(RunContext& context, const BuildSide& build, at::Tensor rows, ChunkSink& sink);
 

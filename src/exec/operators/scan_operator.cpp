@@ -72,10 +72,11 @@ Task<void> ScanOperator::produce_counts(RunContext& context, ChunkSink& sink) {
   }
 }
 
-// On several ranks all scans of a query run at the same time, and one on the probe side of a join may have to wait, with rows in its
-// hands, for the build side: if it could take more than its share of the memory, that might not be read, and both would wait for ever.
+// On several ranks, and on a GPU, all scans of a query run at the same time, and one on the probe side of a join may have to wait, with rows
+// in its hands, for the build side: if it could take more than its share of the memory, that might not be read, and both would wait for ever.
 int64_t ScanOperator::memory_shares(const RunContext& context) const {
-  return context.exchanges == nullptr ? 1 : std::max<int64_t>(1, static_cast<int64_t>(scans_of_files_));
+  const bool runs_alone = context.exchanges == nullptr && context.device.is_cpu();
+  return runs_alone ? 1 : std::max<int64_t>(1, static_cast<int64_t>(scans_of_files_));
 }
 
 // Where rows are so wide that a strip of them is too much for the memory of the scan, strips are shorter. Depends on settings alone, which
