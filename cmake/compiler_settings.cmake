@@ -47,7 +47,7 @@ if(PISTACHIO_CUDA)
   target_compile_definitions(pistachio_flags INTERFACE PISTACHIO_CUDA)
 endif()
 
-# GCC 13 takes fmt's argument views for dangling references.
+# GCC 13 takes fmt's argument views for dangling references, GCC 14 warns of a comparison in fmt/ranges.h.
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_GREATER_EQUAL 13)
-  target_compile_options(pistachio_flags INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wno-dangling-reference>)
+  target_compile_options(pistachio_flags INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wno-dangling-reference -Wno-tautological-compare>)
 endif()
