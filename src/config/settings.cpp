@@ -287,6 +287,12 @@ const std::vector<SettingDescription>& setting_descriptions() {
        assign_choice<&S::network_compression, kCompressions>, show_choice<&S::network_compression, kCompressions>},
       {"on_error", "stop, continue", "continue: print an error in place of the result and run the next statement",
        assign_choice<&S::continue_on_error, kErrorRules>, show_choice<&S::continue_on_error, kErrorRules>},
+      {"on_path", "boolean",
+       "partial results of GROUP BY and DISTINCT that go to other hosts are merged on the sending host first: each of its ranks does so for "
+       "some of the destinations",
+       assign_boolean<&S::on_path>, show_boolean<&S::on_path>},
+      {"on_path_table_bytes", "size", "memory in which a lane merges rows for on_path; what does not fit is sent on unmerged",
+       assign_size<&S::on_path_table_bytes, 1>, show_integer<&S::on_path_table_bytes>},
       {"overlap", "boolean", "read ahead while earlier chunks are decoded, and send rows to other ranks while more are produced",
        assign_boolean<&S::overlap>, show_boolean<&S::overlap>},
       {"peer_timeout", "time", "how long another rank may be silent before it counts as lost; at least 1s", assign_peer_timeout,

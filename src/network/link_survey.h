@@ -58,6 +58,8 @@ class LinkSurvey {
 
   // All links, measured now if they are unknown: about 50 ms per link. Throws PeerError, Cancelled, UserError.
   std::vector<MeasuredLink> measure(const CancelToken& token);
+  // The host index of each rank.
+  const std::vector<int>& hosts() const { return options_.hosts; }
   // The links measured so far.
   std::vector<MeasuredLink> known() const;
 

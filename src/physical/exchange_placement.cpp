@@ -268,7 +268,8 @@ class ExchangePlacement {
         if (argument) input = without_duplicates(std::move(input), aggregate.groups, *argument, *node);
         if (argument && aggregate.groups.empty()) {
           // Values are partitioned over the ranks, so each rank can count its own.
-          input = moved(std::move(input), {Requirement::Kind::Together, {plan_.columns.reference(*argument)}});
+          const Requirement by_value{Requirement::Kind::Together, {plan_.columns.reference(*argument)}};
+          input = moved(combined_on_host(std::move(input), by_value), by_value);
           PhysicalPtr partial = partial_aggregate(*node, aggregate, *input);
           aggregate.stage = AggregateStage::Final;
           aggregate.states = partial->as<PhysicalAggregate>()->states;
@@ -278,10 +279,34 @@ class ExchangePlacement {
         }
         meeting = together;
       }
+      input = combined_on_host(std::move(input), meeting);
       node->children[0] = moved(std::move(input), meeting);
     }
     node->distribution = given_distribution(*node, plan_);
     return node;
+  }
+
+  // Partial results of several ranks of a host are merged there, on their way to where the requirement brings them.
+  PhysicalPtr combined_on_host(PhysicalPtr input, const Requirement& meeting) {
+    const auto* partial = input->as<PhysicalAggregate>();
+    if (partial == nullptr || partial->stage != AggregateStage::Partial || !has_ranks_to_combine()) return input;
+    if (satisfies(input->distribution, meeting)) return input;
+    PhysicalAggregate combine = *partial;
+    combine.stage = AggregateStage::Combine;
+    auto made = std::make_unique<PhysicalNode>();
+    made->layout = input->layout;
+    made->estimated_rows = input->estimated_rows;
+    made->node = std::move(combine);
+    made->children.push_back(exchange(std::move(input), Move::ToCombiner, meeting.keys));
+    std::get<PhysicalExchange>(made->children[0]->node).hosts = options_.combining_hosts;
+    made->distribution = given_distribution(*made, plan_);
+    return made;
+  }
+
+  // Several hosts, and one of them with several ranks.
+  bool has_ranks_to_combine() const {
+    const std::set<int64_t> hosts(options_.combining_hosts.begin(), options_.combining_hosts.end());
+    return hosts.size() > 1 && hosts.size() < options_.combining_hosts.size();
   }
 
   // The column c if all calls are of the form f(DISTINCT c).

@@ -17,6 +17,8 @@ struct PlacementOptions {
   bool spread_keys = false;
   // Every rank reads its own files.
   bool local_files = false;
+  // The host of each rank, if partial results of groups are to be merged there before they leave it; else empty.
+  std::vector<int64_t> combining_hosts = {};
   // Bandwidth of a link in bytes per second, weighed against processing costs; 0: unknown.
   double link_speed = 0;
 };

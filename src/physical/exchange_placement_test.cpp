@@ -111,6 +111,31 @@ TEST_F(ExchangePlacementTest, SumsRunInTwoStages) {
   EXPECT_EQ(gather.children[0]->as<PhysicalAggregate>()->stage, AggregateStage::Partial);
 }
 
+TEST_F(ExchangePlacementTest, PartialSumsAreCombinedOnTheirHost) {
+  ColumnId a = add("a");
+  ColumnId count = add("count", TypeKind::BigInt);
+  AggregateCall call{.id = count, .function = find_aggregate("count"), .argument = column(a)};
+  AggregateCall distinct{.id = count, .function = find_aggregate("count"), .argument = column(a), .distinct = true};
+  auto place_on = [&](const AggregateCall& counted, std::vector<int64_t> hosts) {
+    PlacementOptions options{.ranks = 4, .spread_everything = true, .combining_hosts = std::move(hosts)};
+    return place(make_node(LogicalAggregate{{}, {counted}}, scan({a})), {count}, options);
+  };
+  PhysicalPlan made = place_on(call, {0, 0, 1, 1});
+  EXPECT_EQ(moves_of(made), (std::vector<Move>{Move::Gather, Move::ToCombiner, Move::Scatter}));
+  EXPECT_EQ(made.root->as<PhysicalAggregate>()->stage, AggregateStage::Final);
+  const PhysicalNode& combine = *made.root->children[0]->children[0];
+  ASSERT_NE(combine.as<PhysicalAggregate>(), nullptr);
+  EXPECT_EQ(combine.as<PhysicalAggregate>()->stage, AggregateStage::Combine);
+  EXPECT_EQ(combine.children[0]->as<PhysicalExchange>()->hosts, (std::vector<int64_t>{0, 0, 1, 1}));
+  EXPECT_EQ(combine.children[0]->children[0]->as<PhysicalAggregate>()->stage, AggregateStage::Partial);
+  // Distinct values are combined where they leave their rank, then the counts of the values of a rank are.
+  EXPECT_EQ(moves_of(place_on(distinct, {0, 0, 1, 1})),
+            (std::vector<Move>{Move::Gather, Move::ToCombiner, Move::Repartition, Move::ToCombiner, Move::Scatter}));
+  // One host, or one rank on each.
+  for (const std::vector<int64_t>& hosts : {std::vector<int64_t>{0, 0, 0, 0}, std::vector<int64_t>{0, 1, 2, 3}, std::vector<int64_t>{}})
+    EXPECT_EQ(moves_of(place_on(call, hosts)), (std::vector<Move>{Move::Gather, Move::Scatter}));
+}
+
 TEST_F(ExchangePlacementTest, RanksSortAndRankZeroMerges) {
   ColumnId a = add("a");
   auto sorted = [&] { return make_node(LogicalSort{{{column(a)}}, {}}, scan({a})); };

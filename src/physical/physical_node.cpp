@@ -48,6 +48,7 @@ std::string_view exchange_name(PhysicalExchange::Kind kind) {
     case PhysicalExchange::Kind::Range: return "range";
     case PhysicalExchange::Kind::RankByRank: return "rank by rank";
     case PhysicalExchange::Kind::SpreadBuild: return "spread";
+    case PhysicalExchange::Kind::ToCombiner: return "to combiner";
   }
   return "";
 }
@@ -74,7 +75,8 @@ std::vector<std::vector<Requirement>> input_alternatives(const PhysicalNode& nod
                  },
                  [](const PhysicalJoin& join) { return join_alternatives(join); },
                  [&](const PhysicalAggregate& aggregate) {
-                   if (aggregate.stage == AggregateStage::Partial) return Alternatives{{{Need::Once, {}}}};
+                   if (aggregate.stage == AggregateStage::Partial || aggregate.stage == AggregateStage::Combine)
+                     return Alternatives{{{Need::Once, {}}}};
                    return group_alternatives(aggregate.groups, columns);
                  },
                  [&](const PhysicalGroupLimit& limit) { return group_alternatives(limit.groups, columns); },
@@ -146,6 +148,7 @@ Distribution exchanged(const PhysicalExchange& exchange) {
     case PhysicalExchange::Kind::Repartition:
     case PhysicalExchange::Kind::SpreadBuild: return {Distribution::Kind::Hashed, exchange.keys, {}};
     case PhysicalExchange::Kind::Scatter:
+    case PhysicalExchange::Kind::ToCombiner:
     case PhysicalExchange::Kind::Range: return {Distribution::Kind::Scattered, {}, {}};
   }
   fail_check(__FILE__, __LINE__, "unknown exchange");
@@ -240,7 +243,7 @@ void for_each_expression(const PhysicalNode& node, const std::function<void(cons
                           for (const ExpressionPtr& comparison : join.comparisons) visit(comparison, -1);
                         },
                         [&](const PhysicalAggregate& aggregate) {
-                          if (aggregate.stage == AggregateStage::Final) return;
+                          if (aggregate.stage == AggregateStage::Final || aggregate.stage == AggregateStage::Combine) return;
                           for (const AggregateCall& call : aggregate.calls) {
                             if (call.argument) visit(call.argument, 0);
                             if (call.filter) visit(call.filter, 0);

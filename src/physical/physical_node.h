@@ -81,14 +81,15 @@ struct PhysicalJoin {
   std::optional<BuildSideFilter> filter;
 };
 
-// In one step, or in two: each rank pre-aggregates its own rows (Partial), and the results are merged after an exchange (Final).
-enum class AggregateStage { Whole, Partial, Final };
+// In one step, or in two: each rank pre-aggregates its own rows (Partial), and the results are merged after an exchange (Final). Between
+// them, partial results may be merged as far as that is cheap (Combine).
+enum class AggregateStage { Whole, Partial, Final, Combine };
 
 struct PhysicalAggregate {
   std::vector<ColumnId> groups;
   std::vector<AggregateCall> calls;
   AggregateStage stage = AggregateStage::Whole;
-  // The columns of each state of calls_with_state(calls), output by Partial and read by Final after the groups.
+  // The columns of each state of calls_with_state(calls), output by Partial and Combine, and read by Combine and Final, after the groups.
   std::vector<std::vector<ColumnId>> states;
 };
 
@@ -149,14 +150,16 @@ struct PhysicalExchange {
     Range,        // by `order`: each rank gets one range, in the order of ranks
     RankByRank,   // all to rank 0, which concatenates the ranks' rows
     SpreadBuild,  // rows of keys that are frequent on the join's probe side to every rank; others stay
+    ToCombiner,   // to the rank of the same host that combines what goes to the row's destination: by keys, or rank 0 without keys
   };
   Kind kind = Kind::Gather;
-  std::vector<ExpressionPtr> keys;  // Repartition, SpreadBuild
+  std::vector<ExpressionPtr> keys;  // Repartition, SpreadBuild, ToCombiner
   size_t number = 0;                // among the exchanges of the plan
   std::vector<SortKey> order;       // Merge, Range
   // Repartition of a join's probe side: rows of frequent keys stay where they are; SpreadBuild on the other side sends them their matches.
   bool spreads = false;
   size_t partner = 0;  // SpreadBuild: the number of the probe side's exchange
+  std::vector<int64_t> hosts;  // ToCombiner: the host of each rank
   // SpreadBuild: the filter is built here instead of by the join, since the rows wait here for the probe side, which may wait for the
   // filter.
   std::optional<BuildSideFilter> filter;

@@ -104,7 +104,7 @@ PISTACHIO_PARTS(PhysicalSharedRead, s.shared, s.places)
 PISTACHIO_PARTS(PhysicalRecursion, s.working_table, s.keeps_all)
 PISTACHIO_PARTS(PhysicalWorkingRead, s.working_table, s.places)
 PISTACHIO_PARTS(PhysicalRepeat, s.times)
-PISTACHIO_PARTS(PhysicalExchange, s.kind, s.keys, s.number, s.order, s.spreads, s.partner, s.filter)
+PISTACHIO_PARTS(PhysicalExchange, s.kind, s.keys, s.number, s.order, s.spreads, s.partner, s.hosts, s.filter)
 
 #undef PISTACHIO_PARTS
 

@@ -194,9 +194,10 @@ class Explainer {
   }
 
   Described describe_aggregate(const PhysicalAggregate& aggregate) const {
-    std::string_view stage = aggregate.stage == AggregateStage::Partial ? "partial "
-                             : aggregate.stage == AggregateStage::Final ? "final "
-                                                                        : "";
+    std::string_view stage = aggregate.stage == AggregateStage::Partial   ? "partial "
+                             : aggregate.stage == AggregateStage::Combine ? "combining "
+                             : aggregate.stage == AggregateStage::Final   ? "final "
+                                                                          : "";
     Described made{fmt::format("{}aggregate", stage), {}};
     if (!aggregate.groups.empty()) made.details.emplace_back("groups", show(aggregate.groups));
     std::vector<std::string> parts;

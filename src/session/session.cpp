@@ -234,6 +234,12 @@ double Session::link_speed() const {
   return ranks_ == nullptr ? 0 : slowest_speed(ranks_->links().known());
 }
 
+std::vector<int64_t> Session::combining_hosts() const {
+  if (!settings_.on_path || ranks_ == nullptr) return {};
+  const std::vector<int>& hosts = ranks_->links().hosts();
+  return {hosts.begin(), hosts.end()};
+}
+
 PlacementOptions Session::placement() const {
   return {.ranks = ranks_ == nullptr ? 1 : ranks_->ranks(),
           .spread_everything = settings_.spread_tables,
@@ -241,6 +247,7 @@ PlacementOptions Session::placement() const {
           .sorts = settings_.sort_distribution,
           .spread_keys = settings_.spread_keys && !ExchangeSchedule::of(settings_).build_first,
           .local_files = settings_.local_files,
+          .combining_hosts = combining_hosts(),
           .link_speed = link_speed()};
 }
 

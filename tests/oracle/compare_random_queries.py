@@ -2,6 +2,7 @@
 
     tests/oracle/compare_random_queries.py --seeds 0:50 --queries 20 -s chunk_rows=7
     tests/oracle/compare_random_queries.py --ranks 3 -s spread_tables=on
+    tests/oracle/compare_random_queries.py --ranks 4 --hosts 2 -s spread_tables=on -s on_path=on
 
 Each seed makes its own tables (Parquet files that both engines read) and queries. Differences are printed with seed and index, which reduce_query.py takes;
 the exit status is 1. Queries that only DuckDB refuses are counted, and printed on demand."""
@@ -48,13 +49,14 @@ def main():
     parser.add_argument("--queries", type=int, default=20, help="for each seed")
     parser.add_argument("--show", action="append", default=["rows", "error", "died"], help="one more kind of verdict to print: accepted, refused, unsupported")
     parser.add_argument("--ranks", type=int, help="run on a cluster of this many processes")
+    parser.add_argument("--hosts", type=int, help="with --ranks: simulate this many hosts")
     parser.add_argument("-s", dest="settings", action="append", default=[], metavar="name=value")
     arguments = parser.parse_args()
     first, end = map(int, arguments.seeds.split(":"))
     options = [word for setting in arguments.settings for word in ("-s", setting)]
     counts = Counter()
     for seed in range(first, end):
-        for problem in run_seed(seed, arguments.queries, options, counts, arguments.show, ranks=arguments.ranks):
+        for problem in run_seed(seed, arguments.queries, options, counts, arguments.show, ranks=arguments.ranks, hosts=arguments.hosts):
             print(problem, flush=True)
     differences = counts["rows"] + counts["error"] + counts["died"]
     print(f"seeds {arguments.seeds}, {arguments.ranks or 'no'} ranks, settings {' '.join(arguments.settings) or 'default'}: {counts.total()} queries, {differences} differences "

@@ -21,11 +21,14 @@ QUERIES_OF_A_SEED = 20
 
 
 class RandomQueries(unittest.TestCase):
-    def check(self, first_seed, settings):
+    def check(self, first_seed, settings, seeds=SEEDS_OF_EACH, **session_options):
         options = [word for setting in settings for word in ("-s", setting)]
-        for seed in range(first_seed, first_seed + SEEDS_OF_EACH):
+        for seed in range(first_seed, first_seed + seeds):
             with self.subTest(seed=seed):
-                self.assertEqual(run_seed(seed, QUERIES_OF_A_SEED, options), [])
+                self.assertEqual(run_seed(seed, QUERIES_OF_A_SEED, options, **session_options), [])
+
+    def test_merging_on_path_between_two_hosts(self):
+        self.check(500, ["spread_tables=on", "on_path=on", "calibrate_links=off"], seeds=2, ranks=4, hosts=2)
 
 
 def make_test(first_seed, settings):

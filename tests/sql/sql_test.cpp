@@ -115,7 +115,8 @@ TEST_P(SqlTest, MatchesExpectedResults) {
   write_sample_file(folder_.file("sales.parquet"), {3000, 700});
   EngineInstance engine(settings);
   std::unique_ptr<LocalRanks> ranks;
-  if (described.contains("ranks")) ranks = std::make_unique<LocalRanks>(engine, described.at("ranks").get<int>());
+  if (described.contains("ranks"))
+    ranks = std::make_unique<LocalRanks>(engine, described.at("ranks").get<int>(), described.value("hosts", 1));
   Session session(engine, ranks ? &ranks->first() : nullptr);
   session.add_folder(folder_.path());
   for (const SltCase& own : read_slt_file(kRoot + "/tests/sql/" + GetParam().file + ".slt")) run_case(session, own);

@@ -11,10 +11,12 @@ namespace pistachio::test {
 
 class LocalRanks {
  public:
-  // Messages overtake each other.
-  LocalRanks(EngineInstance& engine, int ranks)
+  // Messages overtake each other. The ranks are distributed over the hosts in blocks.
+  LocalRanks(EngineInstance& engine, int ranks, int hosts = 1)
       : network_(ranks, LoopbackOptions{.largest_delay = std::chrono::microseconds(50), .seed = 7}) {
-    for (int rank = 0; rank < ranks; ++rank) services_.push_back(std::make_unique<RankService>(engine, network_.transport(rank)));
+    RankServiceOptions options;
+    for (int rank = 0; hosts > 1 && rank < ranks; ++rank) options.links.hosts.push_back(rank * hosts / ranks);
+    for (int rank = 0; rank < ranks; ++rank) services_.push_back(std::make_unique<RankService>(engine, network_.transport(rank), options));
   }
 
   RankService& first() { return *services_[0]; }

@@ -28,10 +28,10 @@ class Result:
 
 class PistachioSession:
     """Not thread-safe. In-memory tables live as long as the process; files of `folder` are tables in every process. With `ranks`
-    the process is the first rank of a cluster on this machine."""
+    the process is the first rank of a cluster on this machine, which simulates several `hosts` if told to."""
 
-    def __init__(self, *options, folder=None, binary=None, ranks=None, watchdog_seconds=pistachio_process.WATCHDOG_SECONDS):
-        words = ["cluster", "-n", ranks, "--"] if ranks else []
+    def __init__(self, *options, folder=None, binary=None, ranks=None, hosts=None, watchdog_seconds=pistachio_process.WATCHDOG_SECONDS):
+        words = ["cluster", "-n", ranks, *(["--hosts", hosts] if hosts else []), "--"] if ranks else []
         words += ["-d", folder] if folder else []
         # The timer's line after a result distinguishes a result from an error in the middle of its rows.
         self.words = [*words, "-f", "-", "--format", "csv", "-s", "on_error=continue", "-s", "timer=on", *options]

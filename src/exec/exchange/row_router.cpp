@@ -3,6 +3,7 @@
 #include <atomic>
 
 #include "base/check.h"
+#include "exec/exchange/combiner_router.h"
 #include "exec/exchange/hash_router.h"
 #include "exec/exchange/range_router.h"
 #include "network/exchange_hub.h"
@@ -60,6 +61,7 @@ std::unique_ptr<RowRouter> make_row_router(RunContext& context, const PhysicalEx
     case PhysicalExchange::Kind::Broadcast: return std::make_unique<ToAllRanks>(ranks);
     case PhysicalExchange::Kind::Scatter: return std::make_unique<EvenRouter>(ranks);
     case PhysicalExchange::Kind::Repartition: return make_hash_router(context, exchange, layout);
+    case PhysicalExchange::Kind::ToCombiner: return make_combiner_router(context, exchange, layout);
     case PhysicalExchange::Kind::SpreadBuild: return make_spread_build_router(context, exchange, layout);
     case PhysicalExchange::Kind::Range: return make_range_router(context, exchange, layout);
   }

@@ -8,6 +8,7 @@
 #include "columns/decode_dictionary.h"
 #include "columns/row_selection.h"
 #include "exec/core/fault_hook.h"
+#include "exec/core/growing_reservation.h"
 #include "exec/core/stoppable_call.h"
 #include "exec/operators/aggregate_state.h"
 #include "exec/operators/group_table.h"
@@ -25,30 +26,6 @@ namespace {
 constexpr int64_t kSmallMerge = 4096;
 constexpr int64_t kPartitionBits = 6;
 constexpr int64_t kMergedRowsPerPoll = 1 << 20;
-
-// Memory of tables that grow. Reserved after a chunk was added: how many groups are new is not known before.
-class GrowingReservation {
- public:
-  explicit GrowingReservation(MemoryAccount account) : account_(std::move(account)) {}
-  void cover(int64_t bytes) {
-    if (bytes <= covered_) return;
-    // A quarter ahead, so that growing by a chunk does not mean a reservation each time.
-    int64_t more = bytes - covered_;
-    if (std::optional<Reservation> ahead = account_.try_reserve(more + bytes / 4, ReservationKind::Held)) {
-      parts_.push_back(std::move(*ahead));
-      covered_ += more + bytes / 4;
-      return;
-    }
-    parts_.push_back(account_.reserve_now(more, ReservationKind::Held));
-    covered_ += more;
-  }
-  int64_t covered() const { return covered_; }
-
- private:
-  MemoryAccount account_;
-  std::vector<Reservation> parts_;
-  int64_t covered_ = 0;
-};
 
 // A row that FILTER leaves out must not raise an error. What stands in its place is never looked at.
 ExpressionPtr guarded_argument(const AggregateCall& call) {

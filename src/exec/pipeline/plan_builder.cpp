@@ -9,6 +9,7 @@
 #include "columns/scalar_access.h"
 #include "exec/exchange/exchange_read.h"
 #include "exec/exchange/ordered_read.h"
+#include "exec/operators/combine_operator.h"
 #include "exec/operators/filter_project.h"
 #include "exec/operators/group_limit.h"
 #include "exec/operators/hash_aggregate.h"
@@ -181,6 +182,8 @@ class PlanBuilder {
   }
 
   OperatorPtr build_node(const PhysicalNode& node, const PhysicalAggregate& aggregate) {
+    if (aggregate.stage == AggregateStage::Combine)
+      return std::make_unique<CombineOperator>(input(node), node.layout, aggregate, plan_.types_of(aggregate.groups));
     return std::make_unique<HashAggregateOperator>(input(node), node.layout, aggregate, plan_.types_of(aggregate.groups));
   }
 
