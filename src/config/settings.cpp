@@ -270,7 +270,8 @@ const std::vector<SettingDescription>& setting_descriptions() {
       {"late_materialization", "boolean", "read and decode filter columns first, other columns only for rows that pass",
        assign_boolean<&S::late_materialization>, show_boolean<&S::late_materialization>},
       {"link_bandwidth_limit", "size",
-       "bytes per second that a rank may send to others, and receive from them, for benchmarks; 0: no limit",
+       "bytes per second that a rank may send to ranks of other hosts, and receive from them, for benchmarks (to all others, if there is one "
+       "host); 0: no limit",
        assign_size<&S::link_bandwidth_limit, 1>, show_integer<&S::link_bandwidth_limit>},
       {"local_files", "boolean", "every rank reads all of its own files; {rank} in a path is replaced by its number",
        assign_boolean<&S::local_files>, show_boolean<&S::local_files>},

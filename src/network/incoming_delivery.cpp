@@ -17,7 +17,7 @@ constexpr std::chrono::milliseconds kIncomingSlack{20};
 void IncomingDelivery::add_message(int source, Message message, TimePoint now) {
   int64_t payload = payload_bytes(message);
   Event event{source, std::move(message), {}, {}};
-  bool is_limited = limit_.is_on() && source != own_rank_ && payload > 0;
+  bool is_limited = limit_.is_on() && payload > 0 && !exempt_.contains(source);
   if (!is_limited) return count_and_hand_over(std::move(event), now);
   event.held_since = Clock::now();
   held_.queue_for(payload).push_back(std::move(event));

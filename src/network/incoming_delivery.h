@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <deque>
 #include <optional>
+#include <set>
 #include <string>
 
 #include "base/bandwidth_limit.h"
@@ -24,8 +25,10 @@ class IncomingDelivery {
 
   // 0: no limit, in bytes per second. The trace outlives it.
   IncomingDelivery(int own_rank, int64_t bandwidth_limit, MessageTrace& trace)
-      : own_rank_(own_rank), limit_(bandwidth_limit), trace_(trace) {}
+      : limit_(bandwidth_limit), exempt_{own_rank}, trace_(trace) {}
 
+  // The limit does not hold for messages of this rank.
+  void exempt(int peer) { exempt_.insert(peer); }
   // `now` is the time that goes into the trace.
   void add_message(int source, Message message, TimePoint now);
   void add_loss(int peer, std::string why) { hand_over({peer, {}, std::move(why), {}}); }
@@ -60,8 +63,8 @@ class IncomingDelivery {
   void count_and_hand_over(Event event, TimePoint now);
   void hand_over(Event event);
 
-  const int own_rank_;
   BandwidthLimit limit_;
+  std::set<int> exempt_;  // this rank itself, and others that the limit does not hold for
   MessageTrace& trace_;
   MessageReceiver* receiver_ = nullptr;
   std::deque<Event> kept_;  // until there is a receiver

@@ -56,7 +56,8 @@ class JobOfTransports {
     for (int rank = 0; rank < ranks; ++rank) options.push_back(test_options(kind, rank, ranks));
     connect_all(std::move(options));
   }
-  explicit JobOfTransports(std::vector<UcxOptions> options) { connect_all(std::move(options)); }
+  // `hosts`: host indexes of the ranks; all on one host by default.
+  explicit JobOfTransports(std::vector<UcxOptions> options, const std::vector<int>& hosts = {}) { connect_all(std::move(options), hosts); }
 
   Transport& operator[](int rank) {
     if (loopback_ != nullptr) return loopback_->transport(rank);
@@ -89,11 +90,12 @@ class JobOfTransports {
   static JobSecret key() { return JobSecret::from_text("the secret of these tests, and of nobody else", "test"); }
 
  private:
-  void connect_all(std::vector<UcxOptions> options) {
+  void connect_all(std::vector<UcxOptions> options, const std::vector<int>& hosts = {}) {
     for (UcxOptions& one : options) {
       int rank = one.rank;
       ucx_.push_back(std::make_unique<UcxTransport>(std::move(one)));
       ranks_.push_back(test_rank(rank, ucx_.back()->address()));
+      if (!hosts.empty()) ranks_.back().host_index = hosts[static_cast<size_t>(rank)];
     }
     for (auto& transport : ucx_) transport->connect(ranks_, key());
   }

@@ -46,6 +46,12 @@ void UcxPeers::add(const std::vector<RankInfo>& job, TimePoint now) {
   routes_.resize(job.size());
 }
 
+bool UcxPeers::crosses_network(const UcxPeer& peer) const {
+  const int own = self().info.host_index;
+  const bool is_only_host = std::all_of(peers_.begin(), peers_.end(), [&](const UcxPeer& other) { return other.info.host_index == own; });
+  return is_only_host || peer.info.host_index != own;
+}
+
 void UcxPeers::open_endpoints(const std::vector<int>& lost) {
   bool joins_later = self().info.incarnation > 0;
   for (UcxPeer& peer : peers_) {

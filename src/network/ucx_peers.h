@@ -62,6 +62,8 @@ class UcxPeers {
 
   UcxPeer& operator[](int rank) { return peers_[static_cast<size_t>(rank)]; }
   const UcxPeer& self() const { return peers_[static_cast<size_t>(options_.rank)]; }
+  // Whether messages to the rank go to another host. In a job on one host they count as if they did.
+  bool crosses_network(const UcxPeer& peer) const;
   auto begin() { return peers_.begin(); }
   auto end() { return peers_.end(); }
   // By any thread. Empty for this rank and before add().

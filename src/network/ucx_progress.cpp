@@ -53,6 +53,7 @@ void UcxProgress::connect(const std::vector<RankInfo>& job, const JobSecret& key
   receiving_.add_peers(key);
   peers_.open_endpoints(lost);
   for (const UcxPeer& peer : peers_) {
+    if (!peers_.crosses_network(peer)) incoming_.exempt(peer.info.rank);
     if (peer.lost) incoming_.add_loss(peer.info.rank, peer.lost_because);
   }
   thread_ = start_thread("the network", "raise the limit on processes (ulimit -u)", [this] { run(); });

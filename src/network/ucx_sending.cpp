@@ -30,14 +30,15 @@ UcxSending::UcxSending(const UcxOptions& options, const UcxLoopState& loop, UcxP
     : options_(options), loop_(loop), peers_(peers), completion_(completion), incoming_(incoming), limit_(options.link_bandwidth_limit) {}
 
 void UcxSending::add_peers(const JobSecret& key) {
-  for (UcxPeer& peer : peers_) outboxes_.push_back({peer, frame_tag(key, options_.rank, peer.info.rank), {}});
+  for (UcxPeer& peer : peers_)
+    outboxes_.push_back({peer, frame_tag(key, options_.rank, peer.info.rank), limit_.is_on() && peers_.crosses_network(peer), {}});
 }
 
 // Under a bandwidth limit a piece is what passes in 10 ms, so that bytes flow evenly.
-int64_t UcxSending::piece_limit(const UcxPeer& peer, const OutgoingMessage& message) const {
+int64_t UcxSending::piece_limit(const Outbox& outbox, const OutgoingMessage& message) const {
   int64_t head = message.first_begun ? 0 : static_cast<int64_t>(message.message.head.size());
-  int64_t most = std::min(options_.piece_bytes, peer.largest_frame - static_cast<int64_t>(sizeof(FrameHeader)) - head);
-  if (!limit_.is_on()) return most;
+  int64_t most = std::min(options_.piece_bytes, outbox.peer.largest_frame - static_cast<int64_t>(sizeof(FrameHeader)) - head);
+  if (!outbox.is_limited) return most;
   return std::clamp(limit_.bytes_per_second() / 100, std::min(kLeastPiece, most), most);
 }
 
@@ -46,7 +47,7 @@ void UcxSending::accept(std::shared_ptr<OutgoingMessage> message) {
   if (outbox.peer.lost) return completion_.fail(*message, outbox.peer.not_sent_error());
   if (message->peer == options_.rank) return deliver_to_self(*message);
   message->number = next_number_++;
-  if (limit_.is_on()) message->accepted = Clock::now();
+  if (outbox.is_limited) message->accepted = Clock::now();
   auto& waiting = outbox.waiting.queue_for(payload_bytes(message->message));
   auto before = std::find_if(waiting.rbegin(), waiting.rend(), [&](const std::shared_ptr<OutgoingMessage>& other) {
     return other->message.urgency >= message->message.urgency;
@@ -86,11 +87,11 @@ bool UcxSending::begin_next_piece(Outbox& outbox) {
   if (loop_.is_cut || !outbox.peer.is_sound() || outbox.waiting.empty()) return false;
   if (outbox.pieces_under_way >= kPiecesUnderWay || outbox.bytes_under_way >= kBytesUnderWay) return false;
   std::shared_ptr<OutgoingMessage> message = outbox.waiting.front();
-  if (limit_.is_on() && payload_bytes(message->message) > 0 && limit_.free_at() > Clock::now()) {
+  if (outbox.is_limited && payload_bytes(message->message) > 0 && limit_.free_at() > Clock::now()) {
     holding_back_ = true;
     return false;
   }
-  bool is_last = payload_bytes(message->message) - message->begun <= piece_limit(outbox.peer, *message);
+  bool is_last = payload_bytes(message->message) - message->begun <= piece_limit(outbox, *message);
   outbox.waiting.end_turn(is_last);
   begin_piece(outbox, message);
   return true;
@@ -104,7 +105,7 @@ void UcxSending::begin_piece(Outbox& outbox, const std::shared_ptr<OutgoingMessa
   header.message = message->number;
   header.payload_length = content.payload.defined() ? content.payload.numel() : -1;
   header.piece_offset = message->begun;
-  header.piece_length = std::min(payload_bytes(content) - message->begun, piece_limit(outbox.peer, *message));
+  header.piece_length = std::min(payload_bytes(content) - message->begun, piece_limit(outbox, *message));
   header.source = options_.rank;
   header.incarnation = static_cast<uint16_t>(peers_.self().info.incarnation);
   const uint8_t* data = header.piece_length > 0 ? content.payload.const_data_ptr<uint8_t>() + message->begun : nullptr;
@@ -117,7 +118,7 @@ void UcxSending::begin_piece(Outbox& outbox, const std::shared_ptr<OutgoingMessa
   message->first_begun = true;
   message->begun += header.piece_length;
   message->pieces_under_way += 1;
-  if (limit_.is_on() && header.piece_length > 0) limit_.reserve(header.piece_length, given_to_link(message->accepted));
+  if (outbox.is_limited && header.piece_length > 0) limit_.reserve(header.piece_length, given_to_link(message->accepted));
   hand_to_ucx(outbox, piece, kMessageHandler, data);
 }
 

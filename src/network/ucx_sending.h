@@ -58,6 +58,7 @@ class UcxSending {
   struct Outbox {
     UcxPeer& peer;
     uint64_t tag = 0;                                      // of frames to the peer
+    bool is_limited = false;                               // by the bandwidth limit
     TurnQueues<std::shared_ptr<OutgoingMessage>> waiting;  // not handed to UCX yet or only in part
     int pieces_under_way = 0;
     int64_t bytes_under_way = 0;
@@ -80,7 +81,7 @@ class UcxSending {
   void send_control(Outbox& outbox, unsigned handler);
   void hand_to_ucx(Outbox& outbox, Piece& piece, unsigned handler, const uint8_t* data);
   void piece_sent(Piece& piece, ucs_status_t status);
-  int64_t piece_limit(const UcxPeer& peer, const OutgoingMessage& message) const;
+  int64_t piece_limit(const Outbox& outbox, const OutgoingMessage& message) const;
   static void on_piece_sent(void* request, ucs_status_t status, void* argument);
 
   const UcxOptions& options_;

@@ -30,7 +30,8 @@ struct UcxOptions {
   std::chrono::milliseconds heartbeat_interval{500};
   // How long a peer may take until its first message.
   std::chrono::milliseconds connect_timeout{30'000};
-  // Bytes of payload per second that may leave this rank, and as many that may arrive, for benchmarks; 0: no limit.
+  // Bytes of payload per second that may leave this rank, and as many that may arrive, for benchmarks; 0: no limit. If the job has several
+  // hosts, messages within a host do not count.
   int64_t link_bandwidth_limit = 0;
   bool checksum = false;
   // Largest piece of a payload: small enough to pass in far less than peer_timeout, large enough for full bandwidth.

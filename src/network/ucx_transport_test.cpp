@@ -313,6 +313,20 @@ TEST(UcxTransportTest, BandwidthLimitCoversAllIncomingMessages) {
   job.stop_all();
 }
 
+TEST(UcxTransportTest, BandwidthLimitIsForOtherHosts) {
+  MessageCollector receiver;
+  JobOfTransports job(ranks_with_limit(3, 10'000'000), {0, 0, 1});
+  job[0].start(receiver);
+  for (int sender : {2, 1}) {
+    for (int i = 0; i < 4; ++i) job[sender].send(0, {7, "", numbered_bytes(2'000'000)});
+  }
+  std::vector<int> order;
+  for (const auto& [source, message] : receiver.wait_for_messages(8)) order.push_back(source);
+  // If it held for both, they would take turns, and rank 1 would be last.
+  EXPECT_EQ(order.back(), 2);
+  job.stop_all();
+}
+
 TEST(UcxTransportTest, RecentMessagesCanBeShown) {
   LogCollector log;
   MessageCollector receiver;
