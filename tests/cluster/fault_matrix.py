@@ -109,8 +109,9 @@ def fault_at_start(randomness, ranks, folder, expected):
 class FaultPoints:
     """Faults at named points of queries on a cluster that restarts lost ranks: one cluster for many of them."""
 
-    def __init__(self, ranks, folder, expected):
+    def __init__(self, ranks, folder, expected, *options, query=QUERY, **session_options):
         self.ranks, self.folder, self.expected = ranks, folder, expected
+        self.query, self.options, self.session_options = query, options, session_options
         self.cluster = None
         self.losses = 0
         self.used = None
@@ -128,8 +129,9 @@ class FaultPoints:
             return
         self.close()
         self.losses = 0
-        self.cluster = PistachioCluster(self.ranks, *POINT_OPTIONS, folder=self.folder, watchdog_seconds=WATCHDOG_SECONDS * 2)
-        if self.cluster.run(QUERY).csv != self.expected:
+        self.cluster = PistachioCluster(self.ranks, *POINT_OPTIONS, *self.options, folder=self.folder, watchdog_seconds=WATCHDOG_SECONDS * 2,
+                                        **self.session_options)
+        if self.cluster.run(self.query).csv != self.expected:
             raise AssertionError("a healthy cluster gave a wrong answer")
         self.used = max(self.cluster.memory())
 
@@ -167,7 +169,7 @@ class FaultPoints:
         pid = self.cluster.process.pid
         self.cluster.run(f"SET fault_at = '{fault}'")
         self.losses += action in LOSSES
-        statement = self.cluster.begin(QUERY)
+        statement = self.cluster.begin(self.query)
         outcome = outcome_of(statement, self.expected, rank)
         if outcome.kind == "unclear" and TOO_LATE in outcome.text:
             return Outcome("cancelled")
@@ -181,7 +183,7 @@ class FaultPoints:
     def check_after(self, outcome):
         self.cluster.run("SET fault_at = ''")
         self.cluster.run("SET query_timeout = off")
-        after = outcome_of(self.cluster.begin(QUERY), self.expected, 0)
+        after = outcome_of(self.cluster.begin(self.query), self.expected, 0)
         if after.kind not in ("answered", "run again"):
             return Outcome("wrong" if after.kind == "failed" else after.kind, f"the next query: {after.text}")
         memory = None
