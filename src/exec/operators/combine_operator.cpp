@@ -16,6 +16,11 @@ namespace pistachio {
 
 namespace {
 
+// A full table of which so many rows were not merged was not worth its time. Then this many times its rows are passed on before it is tried
+// again: other parts of the input may have more in common.
+constexpr double kUnmergedShare = 0.9;
+constexpr int64_t kRowsPassedOn = 8;
+
 size_t place_in(const std::vector<ColumnId>& layout, ColumnId column) {
   const auto found = std::find(layout.begin(), layout.end(), column);
   ENSURE(found != layout.end(), "column #{} is not in the layout", column.value);
@@ -35,6 +40,7 @@ class CombineOperator::Lane {
   void add(const Chunk& chunk, const CancelToken& token) {
     std::vector<Column> keys;
     for (size_t place : owner_.group_places_) keys.push_back(chunk.column(place));
+    added_ += chunk.rows();
     const at::Tensor ids = groups_.assign(keys, chunk.rows(), token);
     for (size_t i = 0; i < states_.size(); ++i) {
       token.throw_if_cancelled();
@@ -51,6 +57,9 @@ class CombineOperator::Lane {
     for (const auto& state : states_) bytes += state->memory_bytes();
     return bytes;
   }
+
+  int64_t added() const { return added_; }
+  int64_t groups() const { return groups_.groups(); }
 
   // All rows of the table, in the layout of the input.
   Chunk rows() const {
@@ -73,6 +82,7 @@ class CombineOperator::Lane {
   at::Device device_;
   GroupTable groups_;
   std::vector<std::unique_ptr<AggregateState>> states_;
+  int64_t added_ = 0;  // rows
   GrowingReservation memory_;
 };
 
@@ -84,7 +94,8 @@ class CombineOperator::Combiner final : public ChunkSink {
         next_(next),
         account_(context.memory.make_child("combine")),
         most_bytes_(context.settings().on_path_table_bytes),
-        lanes_(static_cast<size_t>(context.lanes)) {}
+        lanes_(static_cast<size_t>(context.lanes)),
+        to_pass_on_(static_cast<size_t>(context.lanes)) {}
 
   bool is_full() const override { return next_.is_full(); }
 
@@ -92,6 +103,13 @@ class CombineOperator::Combiner final : public ChunkSink {
     reach(context_, FaultPoint::AggregateUpdate);
     const TaskContext& task = co_await current_context();
     std::unique_ptr<Lane>& table = lanes_[static_cast<size_t>(lane)];
+    int64_t& to_pass_on = to_pass_on_[static_cast<size_t>(lane)];
+    if (to_pass_on > 0) {
+      to_pass_on -= chunk.rows();
+      Task<void> passing = pass_on(owner_.metrics_, next_, lane, std::move(chunk));
+      co_await passing;
+      co_return;
+    }
     {
       WorkTimer timer(owner_.metrics_);
       if (table == nullptr) table = std::make_unique<Lane>(owner_, account_, context_.device);
@@ -99,6 +117,8 @@ class CombineOperator::Combiner final : public ChunkSink {
       owner_.metrics_.bytes = std::max<int64_t>(owner_.metrics_.bytes, table->bytes());
     }
     if (table->bytes() < most_bytes_) co_return;
+    if (static_cast<double>(table->groups()) > kUnmergedShare * static_cast<double>(table->added()))
+      to_pass_on = kRowsPassedOn * table->added();
     Task<void> flushing = flush(lane);
     co_await flushing;
   }
@@ -125,6 +145,7 @@ class CombineOperator::Combiner final : public ChunkSink {
   MemoryAccount account_;
   const int64_t most_bytes_;
   std::vector<std::unique_ptr<Lane>> lanes_;  // null: empty
+  std::vector<int64_t> to_pass_on_;           // by lane: rows to pass on unmerged
 };
 
 CombineOperator::CombineOperator(OperatorPtr input, std::vector<ColumnId> layout, const PhysicalAggregate& plan,

@@ -1,5 +1,6 @@
 // Merges partial results of equal groups on their way to another host, as far as a table of bounded size goes: when a lane's table is full,
-// its rows are passed on and it starts again. What is not merged here is merged by the final aggregation.
+// its rows are passed on and it starts again. If hardly any were merged, the next ones are passed on at once for a while. What is not merged
+// here is merged by the final aggregation.
 #pragma once
 
 #include <vector>
