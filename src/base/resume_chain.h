@@ -11,8 +11,9 @@ namespace pistachio {
 
 inline constinit thread_local std::coroutine_handle<> resume_chain_successor{};
 
-// For await_suspend: this thread resumes `next` after it returns.
-inline void resume_next(std::coroutine_handle<> next) noexcept {
+// For await_suspend: this thread resumes `next` after it returns. Never inlined into a coroutine: Clang 16 would compute the address of the
+// variable once per coroutine, and the coroutine may continue on another thread.
+[[gnu::noinline]] inline void resume_next(std::coroutine_handle<> next) noexcept {
   resume_chain_successor = next;
 }
 
