@@ -51,3 +51,11 @@ endif()
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_GREATER_EQUAL 13)
   target_compile_options(pistachio_flags INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wno-dangling-reference -Wno-tautological-compare>)
 endif()
+
+# Clang checks products of 128-bit integers with a function of its own runtime, which libgcc lacks.
+if(CMAKE_CXX_COMPILER_ID MATCHES "Clang" AND NOT APPLE)
+  execute_process(COMMAND ${CMAKE_CXX_COMPILER} --rtlib=compiler-rt --print-libgcc-file-name OUTPUT_VARIABLE CLANG_BUILTINS OUTPUT_STRIP_TRAILING_WHITESPACE)
+  if(EXISTS "${CLANG_BUILTINS}")
+    target_link_libraries(pistachio_flags INTERFACE ${CLANG_BUILTINS})
+  endif()
+endif()
