@@ -1,9 +1,11 @@
 // Random calls of the operations behind joins, aggregations and sorts. Calls modify their state, so it is copied first.
+#include <bit>
 #include <cmath>
 #include <limits>
 
 #include "kernels/cpu/kernel_cases.h"
 #include "kernels/ops/argument_check.h"
+#include "kernels/ops/combine_rows.h"
 #include "kernels/ops/compare_columns.h"
 #include "kernels/ops/gather_rows.h"
 #include "kernels/ops/group_assign.h"
@@ -144,6 +146,61 @@ Call draw_group_assign(Draw& draw) {
     }
     if (ids.empty()) return {slots};
     return {slots, at::cat(ids), at::cat(first_rows)};
+  };
+}
+
+// Half of them common ones, which have a loop of their own.
+std::vector<MergeOp> random_merges(Draw& draw) {
+  const std::vector<MergeOp> common[] = {{},
+                                         {MergeOp::AddInt64},
+                                         {MergeOp::AddInt64, MergeOp::AddInt64},
+                                         {MergeOp::AddInt128},
+                                         {MergeOp::AddInt128, MergeOp::AddInt64},
+                                         {MergeOp::AddDouble, MergeOp::AddInt64}};
+  if (uniform(draw.random, 0, 1) == 0) return common[draw.random() % std::size(common)];
+  std::vector<MergeOp> merges(draw.random() % 5);
+  for (MergeOp& op : merges) op = static_cast<MergeOp>(random_below(draw.random, merge_op_count));
+  return merges;
+}
+
+// Doubles or, unless they are to be added, also other words: the order in which bodies add NaNs of different bits is unspecified.
+int64_t random_state_word(Draw& draw, bool only_doubles) {
+  const double numbers[] = {0.0, -0.0, 1.5, -2.25, std::numeric_limits<double>::infinity(), std::numeric_limits<double>::quiet_NaN()};
+  switch (only_doubles ? 3 : draw.random() % 8) {
+    case 0: return static_cast<int64_t>(draw.random() >> 4);
+    case 1: return -1;
+    case 2: return static_cast<int64_t>(draw.random() % 1000);
+    default: return std::bit_cast<int64_t>(numbers[draw.random() % 6]);
+  }
+}
+
+// Two batches through one table, then the rest of it. Keys are determined by their hash, or several share one. Sums of 128 bits may
+// overflow, which is an error.
+Call draw_combine_rows(Draw& draw) {
+  const std::vector<MergeOp> merges = random_merges(draw);
+  const int64_t key_words = uniform(draw.random, 0, 3), keys_per_hash = uniform(draw.random, 1, 2);
+  const bool small_sums = uniform(draw.random, 0, 7) != 0;
+  int64_t width = 1 + key_words;
+  for (const MergeOp op : merges) width += merge_op_words(op);
+  const at::Tensor hashes = random_hashes(draw, draw.rows, draw_key_count(draw)).cpu().contiguous();
+  at::Tensor rows = at::empty({draw.rows, width}, at::kLong);
+  for (int64_t row = 0; row < draw.rows; ++row) {
+    int64_t* out = rows.mutable_data_ptr<int64_t>() + row * width;
+    *out++ = hashes.const_data_ptr<int64_t>()[row];
+    for (int64_t word = 0; word < key_words; ++word) *out++ = random_below(draw.random, keys_per_hash);
+    for (const MergeOp op : merges) {
+      *out++ = random_state_word(draw, op == MergeOp::AddDouble);
+      if (op == MergeOp::AddInt128) *out++ = small_sums ? uniform(draw.random, -2, 2) : random_state_word(draw, false);
+    }
+  }
+  rows = disguise(draw, rows);
+  const int64_t slots = int64_t{1} << uniform(draw.random, 1, 14), middle = draw.rows / 3;
+  return [=]() -> std::vector<at::Tensor> {
+    at::Tensor table = at::zeros({slots, width}, rows.options());
+    auto [first, first_merged] = combine_rows(table, rows.slice(0, 0, middle), key_words, merges);
+    auto [second, second_merged] = combine_rows(table, rows.slice(0, middle), key_words, merges);
+    const at::Tensor content = table.clone(), rest = combine_flush(table);
+    return {first, second, content, rest, table, at::tensor({first_merged, second_merged}, at::kLong)};
   };
 }
 
@@ -354,6 +411,7 @@ std::vector<Operation> relational_operations() {
           {"key_filter", draw_key_filter, {}},
           {"route_rows", draw_route, {}},
           {"group_assign", draw_group_assign, {}},
+          {"combine_rows", draw_combine_rows, {}},
           {"segment_count", draw_segment_count, {}},
           {"segment_sum", draw_segment_sum, {}},
           {"segment_sum_float", draw_segment_sum_float, {}},

@@ -1,0 +1,29 @@
+// The inner loops of combine_rows and combine_flush, on raw memory; ops/combine_rows.h describes rows and table. One thread per table.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "kernels/ops/merge_op.h"
+
+namespace pistachio::kernels::cpu {
+
+struct CombineTable {
+  uint64_t* entries;  // slots * width words
+  int64_t slots;
+};
+
+struct CombineProgress {
+  int64_t evicted;
+  int64_t merged;
+  bool overflow;  // of an AddInt128: the rows are of no use
+};
+
+// `evicted` has room for all rows.
+CombineProgress combine_into(CombineTable table, const uint64_t* rows, int64_t count, int64_t key_words, std::span<const MergeOp> merges,
+                             uint64_t* evicted);
+int64_t count_entries(CombineTable table, int64_t width);
+// Moves the rows out; `rows` has room for all of them.
+void take_entries(CombineTable table, int64_t width, uint64_t* rows);
+
+}  // namespace pistachio::kernels::cpu

@@ -1,0 +1,56 @@
+// Schema and entry point of combine_rows and combine_flush.
+#include "kernels/ops/combine_rows.h"
+
+#include <ATen/core/Tensor.h>
+#include <torch/library.h>
+
+#include "base/check.h"
+#include "kernels/ops/dispatch.h"
+#include "kernels/ops/relational_check.h"
+
+namespace pistachio::kernels {
+
+namespace {
+
+void check_combine_table(const at::Tensor& table, int64_t width, const at::Tensor& other) {
+  check_state(table, at::kLong, width, other);
+  ENSURE(is_power_of_two(table.size(0)) && table.size(0) >= 2, "{} slots", table.size(0));
+}
+
+}  // namespace
+
+std::tuple<at::Tensor, int64_t> combine_rows(at::Tensor& table, const at::Tensor& rows, int64_t key_words,
+                                             const std::vector<MergeOp>& merges) {
+  ENSURE(rows.defined());
+  ENSURE(rows.scalar_type() == at::kLong, "rows are {}", c10::toString(rows.scalar_type()));
+  ENSURE_EQ(rows.dim(), 2);
+  ENSURE_GE(key_words, 0);
+  int64_t width = 1 + key_words;
+  std::vector<int64_t> codes;
+  for (const MergeOp merge : merges) {
+    codes.push_back(static_cast<int64_t>(merge));
+    ENSURE(codes.back() >= 0 && codes.back() < merge_op_count, "merge {}", codes.back());
+    width += merge_op_words(merge);
+  }
+  ENSURE_EQ(rows.size(1), width);
+  check_combine_table(table, width, rows);
+  static const auto operation =
+      find_operation<std::tuple<at::Tensor, int64_t>(at::Tensor&, const at::Tensor&, int64_t, at::IntArrayRef)>("pistachio::combine_rows");
+  return operation.redispatch(dispatch_keys(rows), table, rows.contiguous(), key_words, codes);
+}
+
+at::Tensor combine_flush(at::Tensor& table) {
+  ENSURE(table.defined());
+  ENSURE_EQ(table.dim(), 2);
+  ENSURE_GE(table.size(1), 1);
+  check_combine_table(table, table.size(1), table);
+  static const auto operation = find_operation<at::Tensor(at::Tensor&)>("pistachio::combine_flush");
+  return operation.redispatch(dispatch_keys(table), table);
+}
+
+TORCH_LIBRARY_FRAGMENT(pistachio, library) {
+  library.def("combine_rows(Tensor(a!) table, Tensor rows, int key_words, int[] merges) -> (Tensor evicted, int merged)");
+  library.def("combine_flush(Tensor(a!) table) -> Tensor");
+}
+
+}  // namespace pistachio::kernels

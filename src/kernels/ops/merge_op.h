@@ -1,0 +1,28 @@
+// How combine_rows merges the state words of two rows with equal keys: `older` is in the table, `newer` arrives. No ATen header: the inner
+// loops include it.
+#pragma once
+
+#include <cstdint>
+
+namespace pistachio::kernels {
+
+enum class MergeOp : int64_t {
+  AddInt64,   // wraps: for counts, and for sums that the caller knows to fit
+  AddInt128,  // two words, low first
+  AddDouble,
+  MinInt64,
+  MaxInt64,
+  MinDouble,  // NaN is greater than every number; of equal values (0.0 and -0.0, two NaNs) the older stays
+  MaxDouble,
+  And,
+  Or,
+  Xor,
+  KeepFirst,  // the older
+};
+inline constexpr int64_t merge_op_count = 11;
+
+constexpr int64_t merge_op_words(MergeOp op) {
+  return op == MergeOp::AddInt128 ? 2 : 1;
+}
+
+}  // namespace pistachio::kernels
