@@ -1,7 +1,7 @@
 // The direct-mapped table of combine_rows. Whether a row finds its key is unpredictable, so nothing branches on it: every row writes the
 // old entry to the next evicted row, which the following row overwrites unless the entry was really evicted, and `keep`, all ones or zero,
 // selects between merging and replacing. Common row layouts have a loop of their own with everything in registers; the others match the
-// keys of a block of rows first and then merge one state column at a time.
+// keys of a block of rows first and then merge one state column at a time, which beats a switch per row and value.
 //
 // One way rather than two: on a Neoverse N1 two ways with LRU take 1.5 to 1.7 times as long per row, and a direct-mapped table of twice the
 // size, as fast as the smaller one while it fits the same cache, merges as many rows.
@@ -14,11 +14,11 @@ namespace pistachio::kernels::cpu {
 
 namespace {
 
-// Larger tables leave L1: entries are prefetched this many rows ahead, enough for a miss in the last-level cache.
+// Larger tables leave L1: entries are prefetched this many rows ahead, about as many as a core has outstanding misses.
 constexpr int64_t cached_table_bytes = 32768;
-constexpr int64_t prefetch_rows = 32;
+constexpr int64_t prefetch_rows = 24;
 constexpr int64_t line_bytes = 64;
-constexpr int64_t combine_block_rows = 128;
+constexpr int64_t combine_block_rows = 64;
 
 // The compiler must not see where a value comes from: it would turn masks into branches, and addresses into scaled-index operands, with
 // which Neoverse N1 ignores prefetches.
@@ -143,11 +143,8 @@ class ColumnCombiner {
     out_ = evicted;
     for (int64_t begin = 0; begin < count; begin += combine_block_rows) {
       const int64_t size = std::min(combine_block_rows, count - begin);
-      if (prefetch_) {
-        const int64_t next_end = std::min(begin + size + combine_block_rows, count);
-        for (int64_t row = begin + size; row < next_end; ++row) prefetch_entry(entry_of(rows[row * width_]), width_);
-      }
-      match_keys(rows + begin * width_, size);
+      const bool fetch_next = prefetch_ && begin + 2 * size <= count;
+      match_keys(rows + begin * width_, size, fetch_next ? size * width_ : 0);
       int64_t word = 1 + key_words_;
       for (const MergeOp op : merges_) {
         merge_column(op, rows + begin * width_ + word, size, word);
@@ -164,11 +161,9 @@ class ColumnCombiner {
     uint64_t keep;
   };
 
-  uint64_t* entry_of(uint64_t hash) const { return entries_ + (hash & slot_mask_) * static_cast<uint64_t>(width_); }
-
-  // Decides for each row between merging and replacing, and updates hash and key. Members are copied to locals here and below: the compiler
-  // must assume that the stores change members.
-  void match_keys(const uint64_t* __restrict row, int64_t count) {
+  // Decides for each row between merging and replacing, and updates hash and key. Prefetches the entry of the row that is `ahead` words
+  // further, unless 0. Members are copied to locals here and below: the compiler must assume that the stores change members.
+  void match_keys(const uint64_t* __restrict row, int64_t count, int64_t ahead) {
     const uint64_t slot_mask = slot_mask_, width = static_cast<uint64_t>(width_);
     const int64_t key_words = key_words_;
     uint64_t* __restrict entries = entries_;
@@ -176,6 +171,7 @@ class ColumnCombiner {
     Match* __restrict match = matches_;
     uint64_t merged = 0;
     for (int64_t i = 0; i < count; ++i, row += width) {
+      if (ahead != 0) prefetch_entry(entries + (row[ahead] & slot_mask) * width, static_cast<int64_t>(width));
       uint64_t* entry = entries + (row[0] & slot_mask) * width;
       const uint64_t old_tag = entry[0], tag = row[0] | slot_mask;
       uint64_t difference = old_tag ^ tag;
