@@ -73,7 +73,7 @@ struct Settings {
   JoinDistribution join_distribution = JoinDistribution::Auto;
   JoinSchedule join_schedule = JoinSchedule::Deferred;
   SortDistribution sort_distribution = SortDistribution::Auto;
-  bool on_path = false;                 // merge partial results of groups on the sending host
+  bool on_path = false;                    // merge partial results of groups on the sending host
   int64_t on_path_table_bytes = 16 << 20;  // of a lane
   int64_t rows_before_help = 1 << 20;  // sent by a rank; exec/adaptive/bucket_help.h
   bool spread_keys = true;   // spread frequent keys of distributed joins over all ranks

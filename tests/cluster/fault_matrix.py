@@ -123,6 +123,13 @@ class FaultPoints:
             self.cluster = None
             wait_until(lambda: not any(map(is_running, processes)), "the end of all processes", WATCHDOG_SECONDS)
 
+    def check_all(self, faults):
+        """The outcome of each fault; closes the cluster."""
+        try:
+            return {fault: self.check(fault) for fault in faults}
+        finally:
+            self.close()
+
     def open(self):
         """A cluster that has run the query once, so that its caches (metadata) are warm."""
         if self.cluster and self.losses < MOST_LOSSES_OF_A_CLUSTER:

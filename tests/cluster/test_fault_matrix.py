@@ -26,11 +26,7 @@ class FaultMatrix(unittest.TestCase):
             cls.expected = alone.run(QUERY).csv
 
     def test_faults_at_points_of_a_query(self):
-        faults = FaultPoints(RANKS, self.folder, self.expected)
-        try:
-            outcomes = {fault: faults.check(fault) for fault in FAULTS}
-        finally:
-            faults.close()
+        outcomes = FaultPoints(RANKS, self.folder, self.expected).check_all(FAULTS)
         self.assertEqual({fault: outcome for fault, outcome in outcomes.items() if outcome.is_wrong}, {})
         # The faults were reached.
         kinds = Counter(outcome.kind for outcome in outcomes.values())

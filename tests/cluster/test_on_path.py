@@ -62,11 +62,7 @@ class OnPath(unittest.TestCase):
     def test_faults(self):
         with PistachioSession(folder=self.folder) as alone:
             expected = alone.run(GROUPED).csv
-        faults = FaultPoints(PLACES["ranks"], self.folder, expected, *ON, query=GROUPED, hosts=PLACES["hosts"])
-        try:
-            outcomes = {fault: faults.check(fault) for fault in FAULTS}
-        finally:
-            faults.close()
+        outcomes = FaultPoints(PLACES["ranks"], self.folder, expected, *ON, query=GROUPED, hosts=PLACES["hosts"]).check_all(FAULTS)
         self.assertEqual({fault: outcome for fault, outcome in outcomes.items() if outcome.is_wrong}, {})
         kinds = Counter(outcome.kind for outcome in outcomes.values())
         self.assertEqual((kinds["run again"], kinds["lacked"], kinds["answered"]), (2, 2, 1), outcomes)

@@ -1,10 +1,7 @@
 #include "exec/exchange/combiner_router.h"
 
-#include "base/check.h"
-#include "columns/row_selection.h"
 #include "exec/adaptive/bucket_spread.h"
 #include "expr/expression_evaluator.h"
-#include "kernels/ops/route_rows.h"
 #include "kernels/ops/tensor_functions.h"
 #include "network/exchange_hub.h"
 
@@ -29,17 +26,9 @@ class CombinerRouter final : public RowRouter {
   }
 
   std::vector<Chunk> parts_of(const Chunk& chunk, const CancelToken& token) override {
+    if (combiners_.defined()) return parts_by_owner(chunk, routing_hashes(keys_.evaluate(chunk, token)), combiners_, ranks_);
     std::vector<Chunk> parts(static_cast<size_t>(ranks_));
-    if (!combiners_.defined()) {
-      parts[static_cast<size_t>(only_combiner_)] = chunk;
-      return parts;
-    }
-    auto [order, offsets] = kernels::route_rows(routing_hashes(keys_.evaluate(chunk, token)), combiners_, ranks_);
-    at::Tensor places = offsets.to(at::kCPU);
-    const int64_t* place = places.const_data_ptr<int64_t>();
-    for (size_t rank = 0; rank < parts.size(); ++rank) {
-      if (place[rank] < place[rank + 1]) parts[rank] = take_rows(chunk, order.slice(0, place[rank], place[rank + 1]));
-    }
+    parts[static_cast<size_t>(only_combiner_)] = chunk;
     return parts;
   }
 

@@ -5,7 +5,6 @@
 #include "exec/adaptive/bucket_spread.h"
 #include "expr/expression_evaluator.h"
 #include "kernels/ops/compress.h"
-#include "kernels/ops/route_rows.h"
 #include "kernels/ops/tensor_functions.h"
 #include "network/exchange_hub.h"
 
@@ -56,12 +55,7 @@ class HashRouter final : public RowRouter {
     at::Tensor hashes = routing_hashes(keys_.evaluate(chunk, token));
     if (shared_ != nullptr) shared_->help.count(buckets_of(hashes));
     at::Tensor owners = shared_ == nullptr ? owners_ : shared_->help.owners().to(context_.device);
-    auto [order, offsets] = kernels::route_rows(hashes, owners, ranks_);
-    at::Tensor places = offsets.to(at::kCPU);
-    const int64_t* place = places.const_data_ptr<int64_t>();
-    std::vector<Chunk> parts;
-    for (int rank = 0; rank < ranks_; ++rank) parts.push_back(take_rows(chunk, order.slice(0, place[rank], place[rank + 1])));
-    return parts;
+    return parts_by_owner(chunk, hashes, owners, ranks_);
   }
 
  private:

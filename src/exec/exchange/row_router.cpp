@@ -3,9 +3,12 @@
 #include <atomic>
 
 #include "base/check.h"
+#include "columns/row_selection.h"
 #include "exec/exchange/combiner_router.h"
 #include "exec/exchange/hash_router.h"
 #include "exec/exchange/range_router.h"
+#include "kernels/ops/route_rows.h"
+#include "kernels/ops/tensor_functions.h"
 #include "network/exchange_hub.h"
 
 namespace pistachio {
@@ -50,6 +53,15 @@ class EvenRouter final : public RowRouter {
 
 Task<void> RowRouter::settle() {
   co_return;
+}
+
+std::vector<Chunk> parts_by_owner(const Chunk& chunk, const at::Tensor& hashes, const at::Tensor& owners, int ranks) {
+  auto [order, offsets] = kernels::route_rows(hashes, owners, ranks);
+  at::Tensor places = offsets.to(at::kCPU);
+  const int64_t* place = places.const_data_ptr<int64_t>();
+  std::vector<Chunk> parts;
+  for (int rank = 0; rank < ranks; ++rank) parts.push_back(take_rows(chunk, order.slice(0, place[rank], place[rank + 1])));
+  return parts;
 }
 
 std::unique_ptr<RowRouter> make_row_router(RunContext& context, const PhysicalExchange& exchange, const std::vector<ColumnId>& layout) {

@@ -26,6 +26,9 @@ class RowRouter {
   virtual void end_of_rows() {}
 };
 
+// The rows for each rank, where owners[bucket of the hash] is the rank of a row.
+std::vector<Chunk> parts_by_owner(const Chunk& chunk, const at::Tensor& hashes, const at::Tensor& owners, int ranks);
+
 std::unique_ptr<RowRouter> make_row_router(RunContext& context, const PhysicalExchange& exchange, const std::vector<ColumnId>& layout);
 
 }  // namespace pistachio
