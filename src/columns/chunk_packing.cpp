@@ -113,7 +113,7 @@ class Packer {
   }
 
   void add_buffer(const at::Tensor& buffer) {
-    buffers_.push_back(buffer.to(at::kCPU).contiguous());
+    buffers_.push_back(copied_to(buffer, at::kCPU).contiguous());
     description_.put<uint64_t>(buffers_.back().nbytes());
   }
 

@@ -6,11 +6,10 @@
 
 namespace pistachio {
 
-// Not by to(): a copy from pageable memory has an eighth of the bandwidth and blocks the thread until it is done.
+// Not by to(): a copy of pageable memory has an eighth of the bandwidth and blocks the thread until it is done.
 at::Tensor copied_to(const at::Tensor& tensor, at::Device device) {
-  if (!tensor.defined()) return tensor;
-  if (tensor.is_cpu() && device.is_cuda()) return kernels::upload(tensor.contiguous(), device);
-  return tensor.to(device);
+  if (!tensor.defined() || tensor.device().type() == device.type()) return tensor;
+  return device.is_cpu() ? kernels::download(tensor.contiguous()) : kernels::upload(tensor.contiguous(), device);
 }
 
 Column to_device(const Column& column, at::Device device) {

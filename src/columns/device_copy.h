@@ -9,7 +9,8 @@
 
 namespace pistachio {
 
-// The tensor on the device; does not wait for the copy. An undefined tensor stays undefined.
+// The tensor on the device, contiguous if it was copied; the tensor itself if it is there already. Waits only for copies to the CPU. An
+// undefined tensor stays undefined.
 at::Tensor copied_to(const at::Tensor& tensor, at::Device device);
 // The column itself if it is already there.
 Column to_device(const Column& column, at::Device device);

@@ -81,7 +81,7 @@ ScalarValue value_at(const Column& column, int64_t row) {
   if (column.type().is_text()) {
     int64_t begin = element<int64_t>(column.begins(), row);
     int64_t end = element<int64_t>(column.ends(), row);
-    at::Tensor bytes = column.bytes().is_cpu() ? column.bytes() : column.bytes().slice(0, begin, end).cpu();
+    at::Tensor bytes = column.bytes().is_cpu() ? column.bytes() : copied_to(column.bytes().slice(0, begin, end), at::kCPU);
     int64_t from = column.bytes().is_cpu() ? begin : 0;
     return ScalarValue::of_text(column.type(), std::string(reinterpret_cast<const char*>(bytes.const_data_ptr<uint8_t>()) + from,
                                                            static_cast<size_t>(end - begin)));
@@ -91,7 +91,7 @@ ScalarValue value_at(const Column& column, int64_t row) {
   bool wide = column.type().is_wide();
   at::Tensor values = column.values();
   if (!values.is_cpu() || !values.is_contiguous()) {
-    values = values.slice(0, row, row + 1).cpu().contiguous();
+    values = copied_to(values.slice(0, row, row + 1), at::kCPU).contiguous();
     row = 0;
   }
   return ScalarValue::of_integer(column.type(), integer_at(values, row, wide));

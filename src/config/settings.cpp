@@ -101,6 +101,12 @@ constexpr Word<SortDistribution> kSortDistributions[] = {{"auto", SortDistributi
                                                          {"gather", SortDistribution::Gather},
                                                          {"merge", SortDistribution::Merge},
                                                          {"range", SortDistribution::Range}};
+constexpr Word<GroupDistribution> kGroupDistributions[] = {
+    {"auto", GroupDistribution::Auto}, {"gather", GroupDistribution::Gather}, {"repartition", GroupDistribution::Repartition}};
+constexpr Word<PartialAggregation> kPartialAggregations[] = {
+    {"auto", PartialAggregation::Auto}, {"on", PartialAggregation::On}, {"off", PartialAggregation::Off}};
+constexpr Word<OnPathMode> kOnPathModes[] = {{"off", OnPathMode::Off}, {"on", OnPathMode::On}, {"auto", OnPathMode::Auto}};
+constexpr Word<SpillMode> kSpillModes[] = {{"auto", SpillMode::Auto}, {"off", SpillMode::Off}, {"always", SpillMode::Always}};
 constexpr Word<JoinSchedule> kJoinSchedules[] = {{"blocking", JoinSchedule::Blocking},
                                                  {"tuned", JoinSchedule::Tuned},
                                                  {"chunked", JoinSchedule::Chunked},
@@ -161,8 +167,15 @@ void assign_fault(Settings& settings, std::string_view name, std::string_view te
   settings.fault_at = text;
 }
 
-std::string show_fault(const Settings& settings) {
-  return settings.fault_at;
+template <auto Member>
+void assign_folder(Settings& settings, std::string_view name, std::string_view text) {
+  if (text.empty()) refuse(name, text, "a folder");
+  settings.*Member = text;
+}
+
+template <auto Member>
+std::string show_text(const Settings& settings) {
+  return settings.*Member;
 }
 
 template <auto Member>
@@ -229,6 +242,10 @@ const std::vector<SettingDescription>& setting_descriptions() {
        show_integer<&S::chunk_rows>},
       {"composite_kernels", "boolean", "run the slow reference bodies of all kernels (for testing)", assign_boolean<&S::composite_kernels>,
        show_boolean<&S::composite_kernels>},
+      {"count_device_waits", "boolean",
+       "EXPLAIN ANALYZE shows how often the CPU waited for a GPU and copied pageable memory, for each operator and in all; such calls take "
+       "a microsecond longer then",
+       assign_boolean<&S::count_device_waits>, show_boolean<&S::count_device_waits>},
       {"device", "cpu, cuda, auto", "where operators run; auto: on a GPU if there is one", assign_choice<&S::device, kDevices>,
        show_choice<&S::device, kDevices>},
       {"device_chunk_bytes", "size", "approximate bytes per chunk on a GPU: its operators process many row groups together",
@@ -248,13 +265,16 @@ const std::vector<SettingDescription>& setting_descriptions() {
       {"fault_at", "text",
        "for tests: where and how a rank fails in a query, as POINT[:RANK][:NTH]=ACTION, such as scan_chunk:1:3=kill; the error for a wrong "
        "word lists all of them",
-       assign_fault, show_fault},
+       assign_fault, show_text<&S::fault_at>},
       {"gpu_reads", "auto, staged, registered",
        "how local files reach a GPU: read into pinned memory first, or copied from the page cache, which is registered with the GPU for it; "
        "auto: registered once a file has been read from the page cache",
        assign_choice<&S::gpu_reads, kGpuReads>, show_choice<&S::gpu_reads, kGpuReads>},
       {"gpu_registered_bytes", "size", "bytes of the page cache kept registered with a GPU; 0: a third of memory_limit",
        assign_size<&S::gpu_registered_bytes, 1>, show_integer<&S::gpu_registered_bytes>},
+      {"group_distribution", "auto, gather, repartition",
+       "where the groups of GROUP BY and DISTINCT meet: all on rank 0, or spread over the ranks by hash; auto: on rank 0 if they are few",
+       assign_choice<&S::group_distribution, kGroupDistributions>, show_choice<&S::group_distribution, kGroupDistributions>},
       {"io_threads", "integer", "concurrent reads", assign_integer<&S::io_threads, 1, 1024>, show_integer<&S::io_threads>},
       {"join_distribution", "auto, repartition, broadcast",
        "how a join over ranks is distributed: both sides are repartitioned by their keys, or the build side is broadcast to every "
@@ -275,6 +295,8 @@ const std::vector<SettingDescription>& setting_descriptions() {
        assign_size<&S::link_bandwidth_limit, 1>, show_integer<&S::link_bandwidth_limit>},
       {"local_files", "boolean", "every rank reads all of its own files; {rank} in a path is replaced by its number",
        assign_boolean<&S::local_files>, show_boolean<&S::local_files>},
+      {"max_temp_size", "size", "bytes of disk that all queries of the process together may spill to; 0: no limit",
+       assign_size<&S::max_temp_size, 1>, show_integer<&S::max_temp_size>},
       {"memory_limit", "size", "memory limit of the engine; 0: three quarters of the machine's memory",
        assign_size<&S::memory_limit, kLowestMemoryLimit>, show_integer<&S::memory_limit>},
       {"message_bytes", "size", "target size of messages between ranks; 0: as large as the links need for full bandwidth",
@@ -288,16 +310,34 @@ const std::vector<SettingDescription>& setting_descriptions() {
        assign_choice<&S::network_compression, kCompressions>, show_choice<&S::network_compression, kCompressions>},
       {"on_error", "stop, continue", "continue: print an error in place of the result and run the next statement",
        assign_choice<&S::continue_on_error, kErrorRules>, show_choice<&S::continue_on_error, kErrorRules>},
-      {"on_path", "boolean",
+      {"on_path", "off, on, auto",
        "partial results of GROUP BY and DISTINCT that go to other hosts are merged on the sending host first: each of its ranks does so for "
-       "some of the destinations",
-       assign_boolean<&S::on_path>, show_boolean<&S::on_path>},
+       "some of the destinations; auto: while that saves more time on the link than it takes",
+       assign_choice<&S::on_path, kOnPathModes>, show_choice<&S::on_path, kOnPathModes>},
+      {"on_path_arrival", "boolean",
+       "partial results of groups that meet on rank 0 are merged by the ranks of its host before rank 0 gets them, whatever on_path is",
+       assign_boolean<&S::on_path_arrival>, show_boolean<&S::on_path_arrival>},
+      {"on_path_flush_time", "time",
+       "tables of on_path that got no rows for this long, and for the time that the link needs for their rows, send these on; off: only "
+       "when they are full and at the end",
+       assign_time<&S::on_path_flush_time>, show_time<&S::on_path_flush_time>},
+      {"on_path_helpers", "integer",
+       "ranks of each host that merge for on_path; 0: all of them share the work by destination, 1: one per host",
+       assign_integer<&S::on_path_helpers, 0, 1024>, show_integer<&S::on_path_helpers>},
       {"on_path_table_bytes", "size", "memory in which a lane merges rows for on_path; what does not fit is sent on unmerged",
        assign_size<&S::on_path_table_bytes, 1>, show_integer<&S::on_path_table_bytes>},
-      {"overlap", "boolean", "read ahead while earlier chunks are decoded, and send rows to other ranks while more are produced",
+      {"overlap", "boolean",
+       "read ahead while earlier chunks are decoded, on a GPU without waiting for it in between, and send rows to other ranks while more "
+       "are produced",
        assign_boolean<&S::overlap>, show_boolean<&S::overlap>},
+      {"partial_aggregation", "auto, on, off",
+       "ranks aggregate their own rows by group before these are moved; auto: if that is expected to save bytes",
+       assign_choice<&S::partial_aggregation, kPartialAggregations>, show_choice<&S::partial_aggregation, kPartialAggregations>},
       {"peer_timeout", "time", "how long another rank may be silent before it counts as lost; at least 1s", assign_peer_timeout,
        show_time<&S::peer_timeout>},
+      {"pinned_memory", "boolean",
+       "stage reads for a GPU in pinned memory, from which it copies eight times as fast as from ordinary memory",
+       assign_boolean<&S::pinned_memory>, show_boolean<&S::pinned_memory>},
       {"progress", "auto, on, off", "show a progress line; auto: on a terminal", assign_choice<&S::progress, kProgressModes>,
        show_choice<&S::progress, kProgressModes>},
       {"query_timeout", "time", "time limit of a statement, such as 500ms, 30s or 5min; off: no limit",
@@ -323,12 +363,18 @@ const std::vector<SettingDescription>& setting_descriptions() {
        "how ORDER BY runs over ranks: the first rank sorts all rows, or merges rows that every rank has sorted, or every rank "
        "sorts one range; auto: merge, or range if there is much to sort",
        assign_choice<&S::sort_distribution, kSortDistributions>, show_choice<&S::sort_distribution, kSortDistributions>},
+      {"spill", "auto, off, always",
+       "auto: rows that memory_limit leaves no room for are written to temp_directory; off: a query that needs more memory fails; always: "
+       "rows are written to disk again and again, for tests",
+       assign_choice<&S::spill, kSpillModes>, show_choice<&S::spill, kSpillModes>},
       {"spread_keys", "boolean", "rows of a join over ranks that share a frequent key are spread over all ranks",
        assign_boolean<&S::spread_keys>, show_boolean<&S::spread_keys>},
       {"spread_tables", "boolean", "distribute in-memory tables over the ranks too, however small (for tests)",
        assign_boolean<&S::spread_tables>, show_boolean<&S::spread_tables>},
       {"storage_bandwidth_limit", "size", "bytes per second that reads are throttled to, for benchmarks; 0: no limit",
        assign_size<&S::storage_bandwidth_limit, 1>, show_integer<&S::storage_bandwidth_limit>},
+      {"temp_directory", "text", "folder for rows that are spilled to disk; must exist", assign_folder<&S::temp_directory>,
+       show_text<&S::temp_directory>},
       {"threads", "integer", "worker threads; 0: one per core", assign_integer<&S::threads, 0, 4096>, show_integer<&S::threads>},
       {"timer", "boolean", "print the engine's time for each statement", assign_boolean<&S::timer>, show_boolean<&S::timer>},
       {"verify_checksums", "boolean", "verify the CRC of pages that have one", assign_boolean<&S::verify_checksums>,

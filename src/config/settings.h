@@ -31,6 +31,19 @@ enum class SortDistribution {
   Range,   // every rank sorts one range, rank 0 concatenates them
 };
 
+// Where the rows of a group meet in GROUP BY and DISTINCT.
+enum class GroupDistribution {
+  Auto,
+  Gather,       // all groups on rank 0
+  Repartition,  // groups are spread over the ranks by hash
+};
+
+// Whether ranks aggregate their own rows before these are moved.
+enum class PartialAggregation { Auto, On, Off };
+
+// Whether partial results of groups are merged on the sending host.
+enum class OnPathMode { Off, On, Auto };
+
 // How the bytes of local files reach a GPU.
 enum class GpuReads {
   Auto,        // registered once a file is hot, staged before
@@ -38,11 +51,21 @@ enum class GpuReads {
   Registered,  // copied from the page cache, which is registered with the GPU
 };
 
+// When operators write retained rows to disk.
+enum class SpillMode {
+  Auto,    // when memory runs short
+  Off,     // never: a query that needs more memory fails
+  Always,  // again and again, for tests
+};
+
 enum class NetworkCompression { Auto, On, Off };
 
 struct Settings {
   int64_t threads = 0;       // 0: one per core
   int64_t memory_limit = 0;  // 0: three quarters of the machine's memory
+  SpillMode spill = SpillMode::Auto;
+  std::string temp_directory = "/var/tmp";
+  int64_t max_temp_size = 0;  // bytes; 0: no limit
   int64_t chunk_rows = 131072;
   int64_t io_threads = 8;
   ReaderMode reader = ReaderMode::Chunked;
@@ -53,12 +76,14 @@ struct Settings {
   bool direct_io = false;
   bool verify_checksums = true;
   bool composite_kernels = false;
+  bool count_device_waits = false;
   ThreadBinding bind_threads = ThreadBinding::Auto;
   DeviceChoice device = DeviceChoice::Cpu;
   int64_t device_lanes = 1;
   int64_t device_scan_lanes = 3;
   int64_t device_chunk_bytes = 512 << 20;
   bool device_decompression = true;
+  bool pinned_memory = true;  // reads for a GPU are staged in pinned memory
   GpuReads gpu_reads = GpuReads::Auto;
   int64_t gpu_registered_bytes = 0;  // 0: a third of memory_limit
   bool late_materialization = true;
@@ -73,7 +98,12 @@ struct Settings {
   JoinDistribution join_distribution = JoinDistribution::Auto;
   JoinSchedule join_schedule = JoinSchedule::Deferred;
   SortDistribution sort_distribution = SortDistribution::Auto;
-  bool on_path = false;                    // merge partial results of groups on the sending host
+  GroupDistribution group_distribution = GroupDistribution::Auto;
+  PartialAggregation partial_aggregation = PartialAggregation::Auto;
+  OnPathMode on_path = OnPathMode::Off;
+  bool on_path_arrival = false;            // partial results are merged by the ranks of the receiving host
+  int64_t on_path_flush_time = 100;        // milliseconds without new rows
+  int64_t on_path_helpers = 0;             // ranks of a host that merge; 0: all of them
   int64_t on_path_table_bytes = 16 << 20;  // of a lane
   int64_t rows_before_help = 1 << 20;  // sent by a rank; exec/adaptive/bucket_help.h
   bool spread_keys = true;   // spread frequent keys of distributed joins over all ranks

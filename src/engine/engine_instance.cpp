@@ -5,6 +5,7 @@
 #include <c10/core/impl/VirtualGuardImpl.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <mutex>
 #include <optional>
 
@@ -28,6 +29,15 @@ at::Device choose_device(DeviceChoice choice) {
   if (choice == DeviceChoice::Cuda && !has_cuda)
     throw UserError("device=cuda: there is no CUDA device that this build of PyTorch can use; set device=cpu or device=auto");
   return has_cuda ? at::Device(at::kCUDA, 0) : at::Device(at::kCPU);
+}
+
+// Chunks in flight, and what kernels make of them, must fit into memory_limit however wide they are.
+Settings with_fitting_chunks(Settings settings) {
+  constexpr int64_t kLeastRows = 1024;
+  constexpr int64_t kBytesPerRow = 1024;
+  const int64_t fitting = std::max(kLeastRows, settings.memory_limit / std::max<int64_t>(1, settings.threads) / kBytesPerRow);
+  settings.chunk_rows = std::min(settings.chunk_rows, fitting);
+  return settings;
 }
 
 }  // namespace
@@ -71,7 +81,8 @@ int64_t EngineInstance::peak_memory() const {
 EngineInstance::QueryScope::QueryScope(EngineInstance& engine, Settings settings, Use use)
     : read_pool_({settings.storage_bandwidth_limit}),
       operator_memory_(engine.governor_.process_account().make_child(fmt::format("query {}", ++engine.queries_))),
-      storage_{settings, engine.object_stores_, engine.metadata_cache_, read_pool_,
+      spill_(engine.spill_space_, engine.governor_, settings),
+      storage_{with_fitting_chunks(settings), engine.object_stores_, engine.metadata_cache_, read_pool_,
                operator_memory_.make_child("scan", use == Use::Operators ? std::optional(settings.memory_limit / 2) : std::nullopt),
                engine.lane_streams_,
                engine.mapped_files_} {}

@@ -12,6 +12,7 @@
 #include "base/scheduler.h"
 #include "config/settings.h"
 #include "memory/memory_governor.h"
+#include "spill/query_spill.h"
 #include "storage/metadata_cache.h"
 #include "storage/object_store.h"
 #include "storage/read_pool.h"
@@ -48,10 +49,12 @@ class EngineInstance {
     const ReadPool& read_pool() const { return read_pool_; }
     // For memory that operators hold. Scans are limited to half of the limit next to operators: read-ahead must not starve them.
     const MemoryAccount& operator_memory() const { return operator_memory_; }
+    QuerySpill& spill() { return spill_; }
 
    private:
     ReadPool read_pool_;
     MemoryAccount operator_memory_;
+    QuerySpill spill_;
     StorageContext storage_;
   };
 
@@ -62,6 +65,7 @@ class EngineInstance {
   at::Device device_;
   PooledAllocator* allocator_;  // lives as long as the process
   MemoryGovernor governor_;
+  SpillSpace spill_space_;
   ObjectStores object_stores_;
   MetadataCache metadata_cache_;
   const std::shared_ptr<LaneStreams> lane_streams_ = std::make_shared<LaneStreams>();

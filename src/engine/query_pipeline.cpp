@@ -9,6 +9,7 @@
 #include "base/task_group.h"
 #include "columns/device_copy.h"
 #include "exec/pipeline/stage_run.h"
+#include "kernels/ops/device_waits.h"
 #include "memory/channel.h"
 #include "optimizer/optimizer.h"
 #include "parser/parse.h"
@@ -102,6 +103,7 @@ RankProfile PlanRun::run(EngineInstance& engine, EngineInstance::QueryScope& sco
   QueryExchanges* exchanges = peers == nullptr ? nullptr : &peers->exchanges;
   RunContext context{.storage = scope.storage(),
                      .memory = scope.operator_memory(),
+                     .spill = scope.spill(),
                      .lanes = lanes,
                      .device = engine.device(),
                      .decoders = workers,
@@ -110,9 +112,15 @@ RankProfile PlanRun::run(EngineInstance& engine, EngineInstance::QueryScope& sco
                      .message_bytes = peers == nullptr ? 0 : peers->message_bytes};
   std::optional<UseSampler> use;
   if (peers != nullptr && peers->samples_use) use.emplace(scope.read_pool(), peers->exchanges);
+  std::optional<kernels::DeviceWaitCounter> waits;
+  if (scope.storage().settings.count_device_waits && engine.device().is_cuda()) waits.emplace(engine.device());
   engine.scheduler().run(run_and_deliver(executable_, context, receiver), token);
   RankProfile profile = profile_of(plan_, executable_, exchanges, scope.read_pool().statistics().bytes);
   if (use) profile.use = use->finish();
+  if (waits) {
+    const kernels::DeviceWaits& total = waits->total();
+    profile.device = DeviceFigures{waits->is_counting(), total.synchronizations, total.pageable_copies, total.nanoseconds};
+  }
   return profile;
 }
 

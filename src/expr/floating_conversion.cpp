@@ -53,7 +53,7 @@ at::Tensor nearest_numbers(const Column& column, LogicalType to) {
     at::Tensor divisor = at::full({1}, static_cast<double>(power_of_ten(scale)), values.options().dtype(to.scalar_type()));
     if (!beyond.any().item<bool>()) return values.to(to.scalar_type()) / divisor;
   }
-  at::Tensor words = values.cpu().contiguous();
+  at::Tensor words = copied_to(values, at::kCPU).contiguous();
   const int64_t* source = words.const_data_ptr<int64_t>();
   at::Tensor result = at::empty({words.size(0)}, at::TensorOptions(to.scalar_type()));
   Number* target = result.mutable_data_ptr<Number>();
@@ -63,7 +63,7 @@ at::Tensor nearest_numbers(const Column& column, LogicalType to) {
     if (is_wide) value = (Int128{source[2 * row + 1]} << 64) | static_cast<Int128>(static_cast<uint64_t>(source[2 * row]));
     target[row] = nearest_number<Number>(value, scale);
   }
-  return result.to(values.device());
+  return copied_to(result, values.device());
 }
 
 // Whether rounding `scaled` to an integer equals rounding the printed digits: it is small and not near a half.
@@ -94,7 +94,7 @@ at::Tensor exact_to_floating(const Column& column, LogicalType to) {
 
 Column floating_to_decimal(const Column& source, LogicalType to, const at::Tensor& source_valid) {
   Column column = to_device(source, at::kCPU);
-  at::Tensor valid = source_valid.defined() ? source_valid.cpu().contiguous() : source_valid;
+  at::Tensor valid = source_valid.defined() ? copied_to(source_valid, at::kCPU).contiguous() : source_valid;
   const bool* counts = valid.defined() ? valid.const_data_ptr<bool>() : nullptr;
   bool is_double = source.type().kind() == TypeKind::Double;
   at::Tensor numbers = column.values().to(at::kDouble).contiguous();
@@ -114,7 +114,7 @@ Column floating_to_decimal(const Column& source, LogicalType to, const at::Tenso
     if (words == 2) target[row * words + 1] = static_cast<int64_t>(value >> 64);
   }
   at::Tensor shaped = to.is_wide() ? result.view({-1, 2}) : result.to(to.scalar_type());
-  return Column::fixed(to, shaped.to(source.device()), source.validity());
+  return Column::fixed(to, copied_to(shaped, source.device()), source.validity());
 }
 
 }  // namespace pistachio

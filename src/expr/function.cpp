@@ -26,7 +26,7 @@ Column call_function(const Function& function, const FunctionCall& call) {
   }
   std::vector<Argument> arguments;
   for (const Argument& argument : call.arguments) arguments.push_back({to_device(argument.column, at::kCPU), argument.is_constant});
-  FunctionCall on_host{arguments, call.rows, call.result, call.valid.defined() ? call.valid.cpu() : call.valid, call.token};
+  FunctionCall on_host{arguments, call.rows, call.result, copied_to(call.valid, at::kCPU), call.token};
   return to_device(function.evaluate(on_host), device);
 }
 

@@ -22,10 +22,15 @@ std::optional<Reservation> MemoryAccount::try_reserve(int64_t bytes, Reservation
   return Reservation(node_, bytes, kind);
 }
 
-Reservation MemoryAccount::reserve_now(int64_t bytes, ReservationKind kind) const {
+std::optional<Reservation> MemoryAccount::try_reserve_now(int64_t bytes, ReservationKind kind) const {
   ENSURE_GE(bytes, 0);
-  if (!node_->governor.take_under_pressure(*node_, bytes, kind, MemoryGovernor::kFirst)) throw node_->governor.make_refusal(*node_, bytes);
+  if (!node_->governor.take_under_pressure(*node_, bytes, kind, MemoryGovernor::kFirst)) return std::nullopt;
   return Reservation(node_, bytes, kind);
+}
+
+Reservation MemoryAccount::reserve_now(int64_t bytes, ReservationKind kind) const {
+  if (std::optional<Reservation> made = try_reserve_now(bytes, kind)) return std::move(*made);
+  throw node_->governor.make_refusal(*node_, bytes);
 }
 
 const std::string& MemoryAccount::name() const {

@@ -24,6 +24,8 @@ class MemoryAccount {
   Task<Reservation> reserve(int64_t bytes, ReservationKind kind) const;
   // Nullopt if it does not fit now, or if others wait for the same limits. Never waits.
   std::optional<Reservation> try_reserve(int64_t bytes, ReservationKind kind) const;
+  // The same, but overtakes waiting requests.
+  std::optional<Reservation> try_reserve_now(int64_t bytes, ReservationKind kind) const;
   // For callers that can neither wait nor fall back (allocation hooks): overtakes waiting requests; throws OutOfMemory if it does not fit.
   Reservation reserve_now(int64_t bytes, ReservationKind kind) const;
 

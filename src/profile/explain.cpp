@@ -149,6 +149,7 @@ class Explainer {
                    },
                    [&](const PhysicalExchange& exchange) {
                      std::string name(exchange_name(exchange.kind));
+                     if (exchange.combining.on_arrival) name += " on arrival";
                      if (exchange.spreads) name += ", frequent keys stay";
                      Described made{name, {}};
                      std::vector<std::string> keys;

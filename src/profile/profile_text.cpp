@@ -51,8 +51,25 @@ std::string count(int64_t number, std::string_view what) {
   return fmt::format("{} {}{}", number, what, number == 1 ? "" : "s");
 }
 
+std::string copies(int64_t number) {
+  return number == 1 ? "1 pageable copy" : fmt::format("{} pageable copies", number);
+}
+
 std::string bandwidth_text(double bytes_per_second) {
   return fmt::format("{:.3g} GB/s", bytes_per_second / 1e9);
+}
+
+std::string device_text(const DeviceFigures& device) {
+  if (!device.are_known) return "device: waits not counted, since CUPTI is missing or in use by a profiler or another query";
+  return fmt::format("device: {} ({:.1f} ms waited), {}", count(device.synchronizations, "synchronization"), milliseconds(device.waited),
+                     copies(device.pageable_copies));
+}
+
+Json device_json(const DeviceFigures& device) {
+  if (!device.are_known) return Json();
+  return {{"synchronizations", device.synchronizations},
+          {"milliseconds_waited", milliseconds(device.waited)},
+          {"pageable_copies", device.pageable_copies}};
 }
 
 // Slots of a timeline, in text and in JSON.
@@ -92,6 +109,9 @@ std::string StepProfile::total_text() const {
   if (!total_.gives_rows) return "";
   std::string text = fmt::format("; actual {}, {:.3f} ms", total_.rows, milliseconds(total_.nanoseconds));
   if (total_.bytes > 0) text += fmt::format(", {}", format_bytes(total_.bytes));
+  if (total_.spilled > 0) text += fmt::format(", {} spilled", format_bytes(total_.spilled));
+  if (total_.synchronizations > 0) text += fmt::format(", {}", count(total_.synchronizations, "synchronization"));
+  if (total_.pageable_copies > 0) text += fmt::format(", {}", copies(total_.pageable_copies));
   return text;
 }
 
@@ -103,12 +123,25 @@ std::vector<std::string> StepProfile::rank_lines() const {
   std::string line = fmt::format("ranks: rows {}{}, ms {}", rows, imbalance_text(shares_of(ranks_, gives_rows, &StepFigures::rows)), times);
   if (total_.bytes > 0)
     line += fmt::format(", bytes {}", each_rank(ranks_, gives_rows, [](const StepFigures& step) { return format_bytes(step.bytes); }));
+  if (total_.spilled > 0)
+    line += fmt::format(", spilled {}", each_rank(ranks_, is_there, [](const StepFigures& step) { return format_bytes(step.spilled); }));
   if (total_.from_others > 0)
     line += fmt::format(", {} {}", kind_ == Kind::Join ? "buckets taken over" : "read for others",
                         each_rank(ranks_, gives_rows, [](const StepFigures& step) { return fmt::format("{}", step.from_others); }));
   std::vector<std::string> lines = {line};
+  if (total_.rows_to_merge > 0 || total_.ranks_that_decide > 0) lines.push_back(merging_line());
   if (kind_ == Kind::Exchange) lines.push_back(exchange_line());
   return lines;
+}
+
+std::string StepProfile::merging_line() const {
+  const double rows = std::max(1.0, static_cast<double>(total_.rows_to_merge));
+  std::string line = fmt::format("on path: {} of {} rows merged ({:.0f} %), {:.0f} ns a row", total_.rows_merged, total_.rows_to_merge,
+                                 100 * static_cast<double>(total_.rows_merged) / rows, static_cast<double>(total_.nanoseconds) / rows);
+  if (total_.ranks_that_decide == 0) return line;
+  return line + fmt::format("; {} of {} ranks merge: {} % expected, {} % needed to pay, {}", total_.ranks_that_merge, total_.ranks_that_decide,
+                            total_.expected_percent / total_.ranks_that_decide, total_.needed_percent / total_.ranks_that_decide,
+                            count(total_.merging_changes, "change"));
 }
 
 std::string StepProfile::exchange_line() const {
@@ -120,12 +153,30 @@ std::string StepProfile::exchange_line() const {
       milliseconds(total_.senders_stalled), milliseconds(total_.credit_stalled), milliseconds(total_.receivers_stalled));
 }
 
+Json StepProfile::merging_json() const {
+  Json made = {{"rows", total_.rows_to_merge}, {"merged", total_.rows_merged}};
+  if (total_.ranks_that_decide == 0) return made;
+  made["ranks_that_decide"] = total_.ranks_that_decide;
+  made["ranks_that_merge"] = total_.ranks_that_merge;
+  made["expected_percent"] = total_.expected_percent / total_.ranks_that_decide;
+  made["needed_percent"] = total_.needed_percent / total_.ranks_that_decide;
+  made["changes"] = total_.merging_changes;
+  return made;
+}
+
 void StepProfile::add_to(Json& made) const {
   if (total_.gives_rows) {
     made["rows"] = total_.rows;
     made["chunks"] = total_.chunks;
     made["milliseconds"] = milliseconds(total_.nanoseconds);
     made["bytes"] = total_.bytes;
+  }
+  if (total_.spilled > 0) made["bytes_spilled"] = total_.spilled;
+  if (total_.rows_to_merge > 0 || total_.ranks_that_decide > 0) made["on_path"] = merging_json();
+  if (total_.synchronizations > 0 || total_.pageable_copies > 0) {
+    made["synchronizations"] = total_.synchronizations;
+    made["pageable_copies"] = total_.pageable_copies;
+    made["milliseconds_waited"] = milliseconds(total_.device_waited);
   }
   if (ranks_.size() < 2) return;
   auto arrays = [&](const auto& has_part, const auto& show) {
@@ -139,6 +190,7 @@ void StepProfile::add_to(Json& made) const {
   ranks["milliseconds"] = arrays(is_there, [](const StepFigures& step) { return milliseconds(step.nanoseconds); });
   ranks["bytes"] = arrays(gives_rows, [](const StepFigures& step) { return step.bytes; });
   ranks["imbalance"] = imbalance(shares_of(ranks_, gives_rows, &StepFigures::rows));
+  if (total_.spilled > 0) ranks["bytes_spilled"] = arrays(is_there, [](const StepFigures& step) { return step.spilled; });
   if (total_.from_others > 0)
     ranks[kind_ == Kind::Join ? "buckets_taken_over" : "read_for_others"] = arrays(gives_rows, [](const StepFigures& step) { return step.from_others; });
   if (kind_ == Kind::Exchange) {
@@ -157,7 +209,10 @@ void StepProfile::add_to(Json& made) const {
 }
 
 void add_query_text(const QueryProfile& profile, std::vector<std::string>& lines) {
-  lines.push_back(fmt::format("time: {:.3f} ms, read {}", profile.seconds * 1e3, format_bytes(profile.bytes_read())));
+  std::string line = fmt::format("time: {:.3f} ms, read {}", profile.seconds * 1e3, format_bytes(profile.bytes_read()));
+  if (const int64_t spilled = profile.bytes_spilled(); spilled > 0) line += fmt::format(", spilled {}", format_bytes(spilled));
+  lines.push_back(std::move(line));
+  if (std::optional<DeviceFigures> device = profile.device()) lines.push_back(device_text(*device));
   if (profile.ranks.size() < 2) return;
   std::vector<std::string> received;
   for (const RankProfile& rank : profile.ranks) received.push_back(format_bytes(rank.bytes_received()));
@@ -195,6 +250,8 @@ void add_timeline_text(const QueryProfile& profile, std::vector<std::string>& li
 void add_query_json(const QueryProfile& profile, Json& made) {
   made["milliseconds"] = profile.seconds * 1e3;
   made["bytes_read"] = profile.bytes_read();
+  made["bytes_spilled"] = profile.bytes_spilled();
+  if (std::optional<DeviceFigures> device = profile.device()) made["device"] = device_json(*device);
   if (profile.ranks.size() < 2) return;
   Json read = Json::array();
   Json received = Json::array();

@@ -26,6 +26,9 @@ class StepProfile {
  private:
   bool is_on_several_ranks() const;
   std::string exchange_line() const;
+  // Of rows that are merged on their host.
+  std::string merging_line() const;
+  nlohmann::ordered_json merging_json() const;
 
   std::vector<std::optional<StepFigures>> ranks_;
   StepFigures total_;

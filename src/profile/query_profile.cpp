@@ -12,6 +12,7 @@ constexpr int64_t StepFigures::*kFigures[] = {&StepFigures::rows,
                                               &StepFigures::chunks,
                                               &StepFigures::nanoseconds,
                                               &StepFigures::bytes,
+                                              &StepFigures::spilled,
                                               &StepFigures::from_others,
                                               &StepFigures::rows_sent,
                                               &StepFigures::bytes_sent,
@@ -20,7 +21,17 @@ constexpr int64_t StepFigures::*kFigures[] = {&StepFigures::rows,
                                               &StepFigures::messages_received,
                                               &StepFigures::senders_stalled,
                                               &StepFigures::credit_stalled,
-                                              &StepFigures::receivers_stalled};
+                                              &StepFigures::receivers_stalled,
+                                              &StepFigures::rows_to_merge,
+                                              &StepFigures::rows_merged,
+                                              &StepFigures::ranks_that_decide,
+                                              &StepFigures::ranks_that_merge,
+                                              &StepFigures::merging_changes,
+                                              &StepFigures::expected_percent,
+                                              &StepFigures::needed_percent,
+                                              &StepFigures::synchronizations,
+                                              &StepFigures::pageable_copies,
+                                              &StepFigures::device_waited};
 
 void number_steps(const PhysicalNode& node, std::map<const PhysicalNode*, uint32_t>& numbers) {
   numbers.emplace(&node, static_cast<uint32_t>(numbers.size()));
@@ -30,6 +41,9 @@ void number_steps(const PhysicalNode& node, std::map<const PhysicalNode*, uint32
 void add_work(StepFigures& step, const OperatorMetrics& metrics) {
   step.chunks += metrics.chunks;
   step.nanoseconds += metrics.nanoseconds;
+  step.synchronizations += metrics.device_waits.synchronizations;
+  step.pageable_copies += metrics.device_waits.pageable_copies;
+  step.device_waited += metrics.device_waits.nanoseconds;
 }
 
 void add_exchange(StepFigures& step, const ExchangeFigures& figures) {
@@ -40,6 +54,22 @@ void add_exchange(StepFigures& step, const ExchangeFigures& figures) {
   step.senders_stalled = figures.senders_stalled.count();
   step.credit_stalled = figures.credit_stalled.count();
   step.receivers_stalled = figures.receivers_stalled.count();
+}
+
+void put_device(ByteWriter& writer, const DeviceFigures& device) {
+  writer.put<uint8_t>(device.are_known ? 1 : 0);
+  writer.put(device.synchronizations);
+  writer.put(device.pageable_copies);
+  writer.put(device.waited);
+}
+
+DeviceFigures get_device(ByteReader& reader) {
+  DeviceFigures device;
+  device.are_known = reader.get<uint8_t>() != 0;
+  device.synchronizations = reader.get<int64_t>();
+  device.pageable_copies = reader.get<int64_t>();
+  device.waited = reader.get<int64_t>();
+  return device;
 }
 
 }  // namespace
@@ -67,7 +97,15 @@ RankProfile profile_of(const PhysicalPlan& plan, const ExecutablePlan& executed,
     step.gives_rows = true;
     step.rows = metrics.rows;
     step.bytes = metrics.bytes;
+    step.spilled = metrics.spilled;
     step.from_others = metrics.from_others;
+    step.rows_to_merge = metrics.rows_to_merge;
+    step.rows_merged = metrics.rows_merged;
+    step.ranks_that_decide = metrics.merging_is_on >= 0 ? 1 : 0;
+    step.ranks_that_merge = metrics.merging_is_on > 0 ? 1 : 0;
+    step.merging_changes = metrics.merging_changes;
+    step.expected_percent = metrics.expected_percent;
+    step.needed_percent = metrics.needed_percent;
     add_work(step, metrics);
   }
   for (const ExecutablePlan::Stage& stage : executed.stages) {
@@ -89,6 +127,8 @@ void put_profile(ByteWriter& writer, const RankProfile& profile) {
   }
   writer.put<uint64_t>(profile.use.size());
   for (const UseSample& sample : profile.use) writer.put(sample);
+  writer.put<uint8_t>(profile.device ? 1 : 0);
+  if (profile.device) put_device(writer, *profile.device);
 }
 
 RankProfile get_profile(ByteReader& reader) {
@@ -102,12 +142,35 @@ RankProfile get_profile(ByteReader& reader) {
   }
   size_t samples = reader.get_count(sizeof(UseSample));
   for (size_t i = 0; i < samples; ++i) profile.use.push_back(reader.get<UseSample>());
+  if (reader.get<uint8_t>() != 0) profile.device = get_device(reader);
   return profile;
+}
+
+int64_t RankProfile::bytes_spilled() const {
+  return std::accumulate(steps.begin(), steps.end(), int64_t{0}, [](int64_t sum, const auto& one) { return sum + one.second.spilled; });
+}
+
+int64_t QueryProfile::bytes_spilled() const {
+  return std::accumulate(ranks.begin(), ranks.end(), int64_t{0},
+                         [](int64_t sum, const RankProfile& rank) { return sum + rank.bytes_spilled(); });
 }
 
 int64_t QueryProfile::bytes_read() const {
   return std::accumulate(ranks.begin(), ranks.end(), int64_t{0},
                          [](int64_t sum, const RankProfile& rank) { return sum + rank.bytes_read; });
+}
+
+std::optional<DeviceFigures> QueryProfile::device() const {
+  std::optional<DeviceFigures> sum;
+  for (const RankProfile& rank : ranks) {
+    if (!rank.device) continue;
+    if (!sum) sum = DeviceFigures{.are_known = true};
+    sum->are_known = sum->are_known && rank.device->are_known;
+    sum->synchronizations += rank.device->synchronizations;
+    sum->pageable_copies += rank.device->pageable_copies;
+    sum->waited += rank.device->waited;
+  }
+  return sum;
 }
 
 std::vector<std::optional<StepFigures>> QueryProfile::step(uint32_t number) const {
@@ -122,7 +185,9 @@ std::vector<std::optional<StepFigures>> QueryProfile::step(uint32_t number) cons
 std::optional<double> QueryProfile::shortest_seconds() const {
   if (bandwidths.storage <= 0 && bandwidths.link <= 0) return std::nullopt;
   double shortest = 0;
-  if (bandwidths.storage > 0) shortest = static_cast<double>(bytes_read()) / (bandwidths.storage * static_cast<double>(ranks.size()));
+  // Spilled bytes are written and read.
+  if (bandwidths.storage > 0)
+    shortest = static_cast<double>(bytes_read() + 2 * bytes_spilled()) / (bandwidths.storage * static_cast<double>(ranks.size()));
   if (bandwidths.link > 0) {
     for (const RankProfile& rank : ranks) shortest = std::max(shortest, static_cast<double>(rank.bytes_received()) / bandwidths.link);
   }

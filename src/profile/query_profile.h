@@ -21,6 +21,7 @@ struct StepFigures {
   int64_t chunks = 0;
   int64_t nanoseconds = 0;
   int64_t bytes = 0;
+  int64_t spilled = 0;  // bytes written to disk
   int64_t from_others = 0;  // scans: row groups taken over from other ranks; joins: buckets taken over from them
   // Exchanges.
   int64_t rows_sent = 0;  // input rows, including those that stay on this rank
@@ -31,14 +32,36 @@ struct StepFigures {
   int64_t senders_stalled = 0;  // nanoseconds, as in ExchangeFigures
   int64_t credit_stalled = 0;
   int64_t receivers_stalled = 0;
+  // Of rows that are merged on their host, as in OperatorMetrics.
+  int64_t rows_to_merge = 0;
+  int64_t rows_merged = 0;
+  int64_t ranks_that_decide = 0;
+  int64_t ranks_that_merge = 0;  // of those, in the end
+  int64_t merging_changes = 0;
+  int64_t expected_percent = 0;  // sums over the ranks that decide
+  int64_t needed_percent = 0;
+  // On a GPU, if counted (kernels/ops/device_waits.h).
+  int64_t synchronizations = 0;
+  int64_t pageable_copies = 0;
+  int64_t device_waited = 0;  // nanoseconds
+};
+
+// A rank's waits for its GPU, those of operators and all others.
+struct DeviceFigures {
+  bool are_known = false;  // they could be counted
+  int64_t synchronizations = 0;
+  int64_t pageable_copies = 0;
+  int64_t waited = 0;  // nanoseconds, over all threads
 };
 
 struct RankProfile {
   int64_t bytes_read = 0;
   std::map<uint32_t, StepFigures> steps;  // by step number; only those with a part on this rank
   std::vector<UseSample> use = {};        // over the time of the query; empty unless requested
+  std::optional<DeviceFigures> device = {};  // if count_device_waits is on and there is a GPU
 
   int64_t bytes_received() const;
+  int64_t bytes_spilled() const;
 };
 
 // The number of each step: the same on all ranks, since they have the same plan.
@@ -63,6 +86,9 @@ struct QueryProfile {
   Bandwidths bandwidths;
 
   int64_t bytes_read() const;
+  int64_t bytes_spilled() const;
+  // The sum over all ranks; unknown if that of one is. Nullopt if no rank was asked to count.
+  std::optional<DeviceFigures> device() const;
   // The figures of a step on each rank; nullopt for a rank that takes no part in it.
   std::vector<std::optional<StepFigures>> step(uint32_t number) const;
   // Lower bound of the time that storage and links need for the bytes moved; nullopt if neither bandwidth is known.

@@ -30,7 +30,9 @@ TEST(QueryProfileTest, ProfilesRoundTrip) {
   sent.steps[3] = rows(5);
   sent.steps[9] = moved(4, 100, 200);
   sent.steps[9].receivers_stalled = 6;
+  sent.steps[3].synchronizations = 8;
   sent.use = {{0, 0, 0, 0}, {10, 20, 30, 40}};
+  sent.device = DeviceFigures{.are_known = true, .synchronizations = 11, .pageable_copies = 12, .waited = 13};
   ByteWriter writer;
   put_profile(writer, sent);
   ByteReader reader(writer.bytes());
@@ -48,6 +50,12 @@ TEST(QueryProfileTest, ProfilesRoundTrip) {
   ASSERT_EQ(received.use.size(), 2u);
   EXPECT_EQ(received.use[1].bytes_received, 30);
   EXPECT_EQ(received.use[1].core_nanoseconds, 40);
+  EXPECT_EQ(received.steps[3].synchronizations, 8);
+  ASSERT_TRUE(received.device.has_value());
+  EXPECT_TRUE(received.device->are_known);
+  EXPECT_EQ(received.device->synchronizations, 11);
+  EXPECT_EQ(received.device->pageable_copies, 12);
+  EXPECT_EQ(received.device->waited, 13);
   ByteReader cut(std::string_view(writer.bytes()).substr(0, writer.bytes().size() - 1));
   EXPECT_THROW(get_profile(cut), PeerError);
 }
@@ -179,6 +187,54 @@ TEST(ProfileTextTest, EachRankHasALineForEachResource) {
   EXPECT_EQ(made["timeline"]["storage_bytes_per_second"][0].size(), 48u);
   EXPECT_NEAR(made["timeline"]["busy_cores"][0][3].get<double>(), 0.5, 1e-9);
   EXPECT_NEAR(made["timeline"]["network_bytes_per_second"][1][47].get<double>(), 4e6, 1);
+}
+
+TEST(ProfileTextTest, StepShowsItsWaitsForDevice) {
+  StepFigures figures = rows(10);
+  figures.synchronizations = 3;
+  figures.device_waited = 1'500'000;
+  nlohmann::ordered_json made;
+  StepProfile({figures}, StepProfile::Kind::Other).add_to(made);
+  EXPECT_EQ(StepProfile({figures}, StepProfile::Kind::Other).total_text(), "; actual 10, 0.000 ms, 3 synchronizations");
+  EXPECT_EQ(made["synchronizations"], 3);
+  EXPECT_EQ(made["pageable_copies"], 0);
+  EXPECT_EQ(made["milliseconds_waited"], 1.5);
+  figures.synchronizations = 1;
+  figures.pageable_copies = 1;
+  EXPECT_EQ(StepProfile({figures}, StepProfile::Kind::Other).total_text(), "; actual 10, 0.000 ms, 1 synchronization, 1 pageable copy");
+}
+
+TEST(ProfileTextTest, QueryShowsWaitsOfAllRanks) {
+  QueryProfile profile;
+  profile.ranks.resize(1);
+  std::vector<std::string> lines;
+  nlohmann::ordered_json made;
+  add_query_text(profile, lines);
+  add_query_json(profile, made);
+  EXPECT_EQ(lines.size(), 1u);
+  EXPECT_FALSE(made.contains("device"));
+  profile.ranks.resize(2);
+  for (RankProfile& rank : profile.ranks)
+    rank.device = DeviceFigures{.are_known = true, .synchronizations = 107, .pageable_copies = 0, .waited = 15'500'000};
+  lines.clear();
+  add_query_text(profile, lines);
+  add_query_json(profile, made);
+  EXPECT_EQ(lines[1], "device: 214 synchronizations (31.0 ms waited), 0 pageable copies");
+  EXPECT_EQ(made["device"]["synchronizations"], 214);
+  EXPECT_EQ(made["device"]["milliseconds_waited"], 31.0);
+  EXPECT_EQ(made["device"]["pageable_copies"], 0);
+}
+
+TEST(ProfileTextTest, WaitsThatWereNotCountedAreNotShownAsNone) {
+  QueryProfile profile;
+  profile.ranks.resize(1);
+  profile.ranks[0].device = DeviceFigures{};
+  std::vector<std::string> lines;
+  nlohmann::ordered_json made;
+  add_query_text(profile, lines);
+  add_query_json(profile, made);
+  EXPECT_TRUE(lines[1].starts_with("device: waits not counted"));
+  EXPECT_TRUE(made["device"].is_null());
 }
 
 }  // namespace

@@ -234,8 +234,8 @@ double Session::link_speed() const {
   return ranks_ == nullptr ? 0 : slowest_speed(ranks_->links().known());
 }
 
-std::vector<int64_t> Session::combining_hosts() const {
-  if (!settings_.on_path || ranks_ == nullptr) return {};
+std::vector<int64_t> Session::hosts() const {
+  if (ranks_ == nullptr) return {};
   const std::vector<int>& hosts = ranks_->links().hosts();
   return {hosts.begin(), hosts.end()};
 }
@@ -245,9 +245,14 @@ PlacementOptions Session::placement() const {
           .spread_everything = settings_.spread_tables,
           .joins = settings_.join_distribution,
           .sorts = settings_.sort_distribution,
+          .groups = settings_.group_distribution,
+          .partial_aggregation = settings_.partial_aggregation,
           .spread_keys = settings_.spread_keys && !ExchangeSchedule::of(settings_).build_first,
           .local_files = settings_.local_files,
-          .combining_hosts = combining_hosts(),
+          .hosts = hosts(),
+          .on_path = settings_.on_path,
+          .on_path_arrival = settings_.on_path_arrival,
+          .on_path_helpers = settings_.on_path_helpers,
           .link_speed = link_speed()};
 }
 

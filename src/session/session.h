@@ -68,7 +68,7 @@ class Session final : private TableResolver {
   void show_memory(ResultReceiver& receiver);
   PlacementOptions placement() const;
   // The host of each rank, if partial results are to be merged there.
-  std::vector<int64_t> combining_hosts() const;
+  std::vector<int64_t> hosts() const;  // of each rank
   // Of the slowest link, bytes a second: as limited, else as measured; 0 if that is not known.
   double link_speed() const;
   // Builds, runs and delivers. `watched`: the profile shows use over time. Runs the query a second time if a rank was lost and is back, and

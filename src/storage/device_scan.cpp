@@ -12,6 +12,7 @@
 #include "columns/row_selection.h"
 #include "kernels/ops/compress.h"
 #include "kernels/ops/deferred_checks.h"
+#include "kernels/ops/device_waits.h"
 #include "storage/column_filter.h"
 #include "storage/page_upload.h"
 #include "storage/unit_memory.h"
@@ -71,8 +72,9 @@ DeviceScan::DeviceScan(StorageContext& storage, const ScanPlan& plan, ScanCounte
       counters_(counters),
       device_(device),
       chunk_bytes_(storage.settings.device_chunk_bytes),
+      overlaps_(storage.settings.overlap),
       streams_(storage.lane_streams),
-      staging_(device),
+      staging_(device, storage.settings.pinned_memory ? StagingArea::Memory::Pinned : StagingArea::Memory::Pageable),
       scan_(storage, plan, counters, source, &staging_),
       staged_(2 * chunk_bytes_),
       decoded_(chunk_bytes_) {
@@ -151,7 +153,9 @@ Column DeviceScan::decode_column(const std::vector<UnitPages>& units, size_t col
 
 Chunk DeviceScan::decode(std::vector<UnitPages> units, const LaneStream& stream) {
   const OnLaneStream on_stream(stream);
+  const kernels::DeviceWaitPlace place(counters_.device_waits);
   const DeviceDecompression decompression = upload(units);
+  if (!overlaps_) stream.wait();
   std::optional<Chunk> chunk;
   try {
     chunk = kernels::with_deferred_checks(device_, [&] { return decode_uploaded(units); });
@@ -202,6 +206,28 @@ Task<void> DeviceScan::decode_units() {
   if (--decoding_ == 0) decoded_.close();
 }
 
+Task<void> DeviceScan::read_and_decode_units(ScanLane& lane) {
+  const LaneStream stream(streams_, device_);
+  while (true) {
+    Task<std::optional<UnitPages>> taking = lane.next_pages();
+    std::optional<UnitPages> unit = co_await taking;
+    if (!unit) co_return;
+    std::vector<UnitPages> units;
+    units.push_back(std::move(*unit));
+    Chunk chunk = decode(std::move(units), stream);
+    stream.wait();
+    if (chunk.rows() == 0) continue;
+    Task<void> sending = decoded_.send(std::move(chunk), chunk_bytes_);
+    co_await sending;
+  }
+}
+
+Task<void> DeviceScan::read_and_decode_all(int lanes) {
+  Task<void> running = scan_.run(lanes, [this](ScanLane& lane) { return read_and_decode_units(lane); });
+  co_await running;
+  decoded_.close();
+}
+
 Task<void> DeviceScan::run(Lanes lanes, std::function<Task<void>(int lane, Chunk chunk)> consume) {
   auto drive = [&](int lane) -> Task<void> {
     while (true) {
@@ -212,10 +238,14 @@ Task<void> DeviceScan::run(Lanes lanes, std::function<Task<void>(int lane, Chunk
       co_await consuming;
     }
   };
-  decoding_ = lanes.decoders;
   std::vector<Task<void>> tasks;
-  tasks.push_back(read_all(lanes.readers));
-  for (int lane = 0; lane < lanes.decoders; ++lane) tasks.push_back(decode_units());
+  if (overlaps_) {
+    decoding_ = lanes.decoders;
+    tasks.push_back(read_all(lanes.readers));
+    for (int lane = 0; lane < lanes.decoders; ++lane) tasks.push_back(decode_units());
+  } else {
+    tasks.push_back(read_and_decode_all(lanes.decoders));
+  }
   for (int lane = 0; lane < lanes.consumers; ++lane) tasks.push_back(drive(lane));
   Task<void> running = when_all(std::move(tasks));
   co_await running;

@@ -5,6 +5,8 @@
 // own stream, so that the copies, kernels and waits of one lane overlap with those of the others. Consumer lanes receive the chunks; there
 // are usually fewer of them, since partial results of several lanes would have to be merged. Back-pressure: at most two chunks' worth of
 // staged row groups, and one decoded chunk in the channel plus one per decoder lane.
+// With `overlap` off, for comparison, a decoder lane reads a row group, uploads it, waits for the device, decodes it, waits again, and only
+// then reads the next one. With `pinned_memory` off, the staged pages are in ordinary memory.
 #pragma once
 
 #include <atomic>
@@ -38,6 +40,8 @@ class DeviceScan {
   Task<void> read_units(ScanLane& lane);
   Task<void> read_all(int readers);
   Task<void> decode_units();
+  Task<void> read_and_decode_units(ScanLane& lane);
+  Task<void> read_and_decode_all(int lanes);
   Task<std::optional<Chunk>> next_chunk(const LaneStream& stream);
   DeviceDecompression upload(std::vector<UnitPages>& units) const;
   Chunk decode(std::vector<UnitPages> units, const LaneStream& stream);
@@ -49,6 +53,7 @@ class DeviceScan {
   ScanCounters& counters_;
   const at::Device device_;
   const int64_t chunk_bytes_;
+  const bool overlaps_;
   const std::shared_ptr<LaneStreams> streams_;
   StagingArea staging_;
   TableScan scan_;

@@ -51,6 +51,10 @@ LaneStream::~LaneStream() {
   if (stream_) streams_->give_back(*stream_);
 }
 
+void LaneStream::wait() const {
+  if (stream_) stream_->synchronize();
+}
+
 OnLaneStream::OnLaneStream(const LaneStream& lane) : own_(lane.stream()) {
   if (own_) outer_ = c10::impl::VirtualGuardImpl(own_->device_type()).exchangeStream(*own_);
 }

@@ -32,6 +32,8 @@ class LaneStream {
   LaneStream& operator=(const LaneStream&) = delete;
 
   const std::optional<c10::Stream>& stream() const { return stream_; }
+  // Until everything enqueued so far is done.
+  void wait() const;
 
  private:
   const std::shared_ptr<LaneStreams> streams_;

@@ -4,6 +4,8 @@
 #include <atomic>
 #include <cstdint>
 
+#include "kernels/ops/device_waits.h"
+
 namespace pistachio {
 
 struct ScanCounters {
@@ -15,6 +17,7 @@ struct ScanCounters {
   std::atomic<int64_t> row_groups_pruned = 0;  // at run time, by bloom filters
   std::atomic<int64_t> pages_total = 0;        // in the columns and units that were read
   std::atomic<int64_t> pages_skipped = 0;      // not decoded, since they have no matching row
+  kernels::DeviceWaits device_waits;           // if they are counted
 };
 
 }  // namespace pistachio

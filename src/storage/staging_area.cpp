@@ -17,7 +17,7 @@ constexpr int64_t kAlignment = 16;
 at::Tensor StagingArea::allocate(int64_t bytes) {
   std::lock_guard lock(mutex_);
   if (!slab_.defined() || slab_.numel() - used_ < bytes) {
-    slab_ = at::empty({std::max(bytes, kSlabBytes)}, at::TensorOptions(at::kByte).pinned_memory(device_.is_cuda()));
+    slab_ = at::empty({std::max(bytes, kSlabBytes)}, at::TensorOptions(at::kByte).pinned_memory(is_pinned_));
     used_ = 0;
   }
   at::Tensor part = slab_.narrow(0, used_, bytes);

@@ -11,14 +11,15 @@ namespace pistachio {
 
 class StagingArea {
  public:
-  // Pinned for a GPU, ordinary memory otherwise.
-  explicit StagingArea(at::Device device) : device_(device) {}
+  enum class Memory { Pinned, Pageable };
+  // Pinned only for a GPU.
+  explicit StagingArea(at::Device device, Memory memory = Memory::Pinned) : is_pinned_(device.is_cuda() && memory == Memory::Pinned) {}
 
   // uint8 [bytes], uninitialized.
   at::Tensor allocate(int64_t bytes);
 
  private:
-  const at::Device device_;
+  const bool is_pinned_;
   std::mutex mutex_;
   at::Tensor slab_;
   int64_t used_ = 0;

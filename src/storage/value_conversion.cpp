@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/check.h"
+#include "columns/device_copy.h"
 #include "kernels/ops/fixed_bytes_conversion.h"
 #include "kernels/ops/magnitude_below.h"
 #include "kernels/ops/tensor_functions.h"
@@ -48,7 +49,7 @@ Column uuid_text(const ParquetColumn& column, const at::Tensor& rows) {
   at::Tensor halves = at::stack({rows.bitwise_right_shift(4), rows.bitwise_and(15)}, 2).view({count, 32});
   at::Tensor digits = at::empty({16}, at::kByte);
   std::copy(kDigits, kDigits + 16, digits.mutable_data_ptr<uint8_t>());
-  at::Tensor characters = digits.to(rows.device()).index_select(0, halves.reshape({-1}).to(at::kInt)).view({count, 32});
+  at::Tensor characters = copied_to(digits, rows.device()).index_select(0, halves.reshape({-1}).to(at::kInt)).view({count, 32});
   at::Tensor text = at::full({count, 36}, '-', rows.options());
   int64_t from = 0;
   int64_t to = 0;

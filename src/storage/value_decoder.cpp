@@ -7,6 +7,7 @@
 #include <numeric>
 #include <optional>
 
+#include "columns/device_copy.h"
 #include "kernels/ops/byte_stream_split_decode.h"
 #include "kernels/ops/delta_binary_decode.h"
 #include "kernels/ops/delta_text_expand.h"
@@ -156,7 +157,7 @@ EncodedValues one_page(const EncodedValues& values, size_t index) {
 TextPieces decode_delta_lengths(const at::Tensor& bytes, const PreparedPage& page, int64_t begin, int64_t count,
                                 const DataLocation& where) {
   const int64_t head_end = std::min(page.values_end, begin + static_cast<int64_t>(ValuesHead::kBytes));
-  const at::Tensor head = bytes.slice(0, begin, head_end).cpu();
+  const at::Tensor head = copied_to(bytes.slice(0, begin, head_end), at::kCPU);
   check_delta_count({head.const_data_ptr<uint8_t>(), static_cast<size_t>(head.numel())}, page, count, where);
   at::Tensor table = at::tensor({begin, page.values_end, count, int64_t{0}, count}, at::kLong).view({1, 5});
   auto [lengths, stream_ends] = kernels::delta_binary_decode(bytes, table, true);
@@ -189,7 +190,7 @@ void check_text_counts(const EncodedValues& values, const at::Tensor& ends, cons
   int64_t total = 0;
   for (int64_t count : values.counts) last.push_back(std::max<int64_t>(0, (total += count) - 1));
   if (total == 0) last.clear();
-  at::Tensor last_ends = ends.index_select(0, at::tensor(last, at::kLong).to(ends.device())).cpu();
+  at::Tensor last_ends = copied_to(ends.index_select(0, copied_to(at::tensor(last, at::kLong), ends.device())), at::kCPU);
   for (size_t i = 0; i < values.pages.size(); ++i) {
     const PreparedPage& page = values.pages[i];
     const int64_t used_end = values.counts[i] > 0 ? last_ends.const_data_ptr<int64_t>()[i] : page.values_begin;

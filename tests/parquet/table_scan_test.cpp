@@ -249,6 +249,28 @@ TEST_P(TableScanRegistered, HasRowsOfStagedFile) {
 
 INSTANTIATE_TEST_SUITE_P(Parts, TableScanRegistered, testing::Range(0, 6));
 
+// The settings of the slower variants of the published comparison, for a device.
+TEST(TableScan, SlowerDeviceReadersDeliverTheSameRows) {
+  TemporaryFolder folder;
+  const std::string path = folder.file("sales.parquet");
+  constexpr int64_t kRows = 20'000;
+  write_sample_file(path, {kRows, 3'000});
+  for (ReaderMode reader : {ReaderMode::Blocking, ReaderMode::Chunked}) {
+    for (bool pinned : {false, true}) {
+      Settings settings = scan_test_settings();
+      settings.reader = reader;
+      settings.overlap = false;
+      settings.pinned_memory = pinned;
+      ScanHarness harness(settings);
+      for (at::Device device : scan_devices()) {
+        const ScanHarness::Outcome outcome = harness.scan_together({path}, {}, {}, device);
+        EXPECT_EQ(outcome.rows, kRows);
+        EXPECT_EQ(outcome.chunks, outcome.row_groups);
+      }
+    }
+  }
+}
+
 // What the host needs of a registered file is read from the file, not from the mapping: that would end the process by a signal.
 TEST(TableScan, RegisteredFileTruncatedWhileItIsRead) {
   TemporaryFolder folder;

@@ -1,4 +1,4 @@
-"""Generates the data for `pistachio bench join|skew|overlap|alltoall|scaling` and runs it; passes on all options but --sf.
+"""Generates the data for `pistachio bench join|skew|overlap|alltoall|scaling|onpath` and runs it; passes on all options but --sf.
 
 Started by `scripts/bench join` and so on. overlap and scaling use TPC-H data of the scale factors of --sf unless --data names
 folders."""
@@ -10,7 +10,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from tpch_data import ROOT, ensure_tpch  # noqa: E402
 
-ON_GENERATED_TABLES = {"join", "skew", "alltoall"}
+ON_GENERATED_TABLES = {"join", "skew", "alltoall", "onpath"}
 
 
 def taken_option(words, name, otherwise):

@@ -13,10 +13,10 @@ from tpch_data import ROOT, ensure_tpch  # noqa: E402
 def main():
     parser = argparse.ArgumentParser(prog="scripts/bench variants", description="Scan variants of the engine against T_min.")
     parser.add_argument("--sf", default="1", help="scale factor (default 1)")
+    parser.add_argument("--binary", type=Path, default=ROOT / "build/release/pistachio", help="of a CUDA build for --device cuda")
     options, passed_on = parser.parse_known_args()
     folder = ensure_tpch(options.sf)
-    binary = ROOT / "build/release/pistachio"
-    os.execv(binary, [str(binary), "bench", "scan", str(Path(folder) / "lineitem.parquet"), *passed_on])
+    os.execv(options.binary, [str(options.binary), "bench", "scan", str(Path(folder) / "lineitem.parquet"), *passed_on])
 
 
 if __name__ == "__main__":

@@ -47,12 +47,15 @@ std::string line(double x1, double y1, double x2, double y2, std::string_view st
                      stroke, width);
 }
 
-std::string document(double height, const std::string& title, const std::string& body) {
+std::string titled(const std::string& title, const std::string& body) {
+  return text_at(12, 22, title, "start", " font-weight=\"bold\" font-size=\"14\"") + body;
+}
+
+std::string document(double height, const std::string& body) {
   return fmt::format(
       "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0:.0f}\" height=\"{1:.0f}\" viewBox=\"0 0 {0:.0f} {1:.0f}\" "
-      "font-family=\"sans-serif\" font-size=\"12\">\n{2}{3}{4}</svg>\n",
-      kWidth, height, rectangle(0, 0, kWidth, height, "white"), text_at(12, 22, title, "start", " font-weight=\"bold\" font-size=\"14\""),
-      body);
+      "font-family=\"sans-serif\" font-size=\"12\">\n{2}{3}</svg>\n",
+      kWidth, height, rectangle(0, 0, kWidth, height, "white"), body);
 }
 
 // A name has the same colour everywhere.
@@ -125,14 +128,21 @@ std::string draw(const BarChart& chart) {
     body += text_at(x + 16, y, name);
     x += 130;
   }
-  return document(y + 16, chart.title, body);
+  return document(y + 16, titled(chart.title, body));
 }
 
-std::string draw(const LineChart& chart) {
+namespace {
+
+constexpr double kPlotTop = 45;
+constexpr double kPlotHeight = 320;
+constexpr double kLineChartHeight = kPlotTop + kPlotHeight + 55;
+
+// Without the enclosing document.
+std::string lines_of(const LineChart& chart) {
   constexpr double kLeft = 70;
   constexpr double kRight = 250;
-  constexpr double kTop = 45;
-  constexpr double kHeight = 320;
+  constexpr double kTop = kPlotTop;
+  constexpr double kHeight = kPlotHeight;
   double least_x = std::numeric_limits<double>::infinity();
   double most_x = -least_x;
   double most_y = 0;
@@ -173,7 +183,20 @@ std::string draw(const LineChart& chart) {
     body += rectangle(kLeft + width + 20, row - 9, 12, 10, color(i));
     body += text_at(kLeft + width + 38, row, series.name);
   }
-  return document(kTop + kHeight + 55, chart.title, body);
+  return titled(chart.title, body);
+}
+
+}  // namespace
+
+std::string draw(const LineChart& chart) {
+  return document(kLineChartHeight, lines_of(chart));
+}
+
+std::string draw(const std::vector<LineChart>& charts) {
+  std::string body;
+  for (size_t i = 0; i < charts.size(); ++i)
+    body += fmt::format("<g transform=\"translate(0,{:.0f})\">\n{}</g>\n", kLineChartHeight * static_cast<double>(i), lines_of(charts[i]));
+  return document(kLineChartHeight * static_cast<double>(charts.size()), body);
 }
 
 }  // namespace pistachio

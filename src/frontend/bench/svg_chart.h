@@ -1,4 +1,4 @@
-// Draws benchmark results as SVG: horizontal bars, or lines over a number. Pure.
+// Draws benchmark results as SVG: horizontal bars, or lines over a number, or several such charts below each other. Pure.
 #pragma once
 
 #include <optional>
@@ -46,5 +46,6 @@ struct LineChart {
 
 std::string draw(const BarChart& chart);
 std::string draw(const LineChart& chart);
+std::string draw(const std::vector<LineChart>& charts);
 
 }  // namespace pistachio

@@ -35,6 +35,17 @@ TEST(SvgChartTest, LinesHaveAPointForEachFigure) {
   EXPECT_EQ(drawn.find("nan"), std::string::npos);
 }
 
+TEST(SvgChartTest, ChartsAreStacked) {
+  LineChart chart{.title = "first", .x_title = "x", .y_title = "y", .doubling_x = true, .x_ticks = {}, .series = {{"one", {{1, 1}}}}};
+  std::string one = draw(chart);
+  std::string two = draw(std::vector<LineChart>{chart, chart});
+  EXPECT_EQ(count(two, "<svg "), 1u);
+  EXPECT_EQ(count(two, "<g transform=\"translate(0,"), 2u);
+  EXPECT_EQ(count(two, ">first<"), 2u);
+  EXPECT_NE(one.find("height=\"420\""), std::string::npos);
+  EXPECT_NE(two.find("height=\"840\""), std::string::npos);
+}
+
 TEST(SvgChartTest, EmptyInputDrawsNothing) {
   EXPECT_EQ(draw(BarChart{}).find("nan"), std::string::npos);
   EXPECT_EQ(draw(LineChart{}).find("nan"), std::string::npos);

@@ -10,14 +10,17 @@
 #include <chrono>
 #include <exception>
 #include <nlohmann/json.hpp>
+#include <span>
 
 #include "base/format_bytes.h"
 #include "base/run_blocking.h"
+#include "engine/decode_scan.h"
 #include "engine/summary_scan.h"
 #include "frontend/bench/rank_figures.h"
 #include "frontend/bench/sample_file.h"
 #include "frontend/cli/bench_output.h"
 #include "frontend/cli/command_arguments.h"
+#include "frontend/cli/copy_rates.h"
 #include "frontend/cli/display_text.h"
 #include "frontend/cli/live_table.h"
 #include "frontend/cli/standard_output.h"
@@ -29,13 +32,13 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Cumulative, in the published order. Pinned memory and removing hidden synchronization only concern the GPU reader.
+// Cumulative, in the published order.
 struct Variant {
   std::string_view name;
   void (*apply)(Settings& settings);
 };
 
-constexpr Variant kVariants[] = {
+constexpr Variant kHostVariants[] = {
     {"blocking",
      [](Settings& settings) {
        settings.reader = ReaderMode::Blocking;
@@ -50,6 +53,64 @@ constexpr Variant kVariants[] = {
     {"chunked + metadata cache", [](Settings& settings) { settings.overlap = false; }},
     {"chunked + metadata cache + overlap", [](Settings&) {}},
 };
+
+// On a GPU reads are first staged in ordinary memory, then in pinned memory. Overlap is the removal of hidden synchronization: until then
+// every lane waits for the GPU after each copy and each row group. The last step, registered reads, is not among the published ones.
+constexpr Variant kDeviceVariants[] = {
+    {"blocking",
+     [](Settings& settings) {
+       settings.reader = ReaderMode::Blocking;
+       settings.metadata_cache = false;
+       settings.pinned_memory = false;
+       settings.overlap = false;
+       settings.gpu_reads = GpuReads::Staged;
+     }},
+    {"chunked",
+     [](Settings& settings) {
+       settings.metadata_cache = false;
+       settings.pinned_memory = false;
+       settings.overlap = false;
+       settings.gpu_reads = GpuReads::Staged;
+     }},
+    {"chunked + metadata cache",
+     [](Settings& settings) {
+       settings.pinned_memory = false;
+       settings.overlap = false;
+       settings.gpu_reads = GpuReads::Staged;
+     }},
+    {"chunked + metadata cache + pinned",
+     [](Settings& settings) {
+       settings.overlap = false;
+       settings.gpu_reads = GpuReads::Staged;
+     }},
+    {"chunked + metadata cache + pinned + overlap", [](Settings& settings) { settings.gpu_reads = GpuReads::Staged; }},
+    {"chunked + metadata cache + overlap + registered", [](Settings& settings) { settings.gpu_reads = GpuReads::Registered; }},
+};
+
+struct ScanRun {
+  double seconds = 0;
+  int64_t bytes_read = 0;
+};
+
+// What is compared on a device.
+struct Ladder {
+  std::span<const Variant> variants;
+  ScanRun (*run)(EngineInstance& engine, const Settings& settings, const SummaryRequest& request, const CancelToken& token);
+};
+
+ScanRun summarize_on_host(EngineInstance& engine, const Settings& settings, const SummaryRequest& request, const CancelToken& token) {
+  const SummaryResult result = run_summary_scan(engine, settings, request, token);
+  return {result.seconds, result.bytes_read};
+}
+
+// Chunks are discarded on the GPU: only the reader is measured.
+ScanRun decode_on_device(EngineInstance& engine, const Settings& settings, const SummaryRequest& request, const CancelToken& token) {
+  const DecodeScanResult result = run_decode_scan(engine, settings, request, token);
+  return {result.seconds, result.bytes_read};
+}
+
+constexpr Ladder kHostLadder{kHostVariants, summarize_on_host};
+constexpr Ladder kDeviceLadder{kDeviceVariants, decode_on_device};
 
 struct Case {
   const Variant* variant;
@@ -85,7 +146,8 @@ double measure_storage(EngineInstance& engine, const std::vector<std::string>& p
   return best;
 }
 
-std::vector<int64_t> thread_counts(const CommandArguments& arguments) {
+std::vector<int64_t> thread_counts(const CommandArguments& arguments, const Settings& base) {
+  if (base.device == DeviceChoice::Cuda && !arguments.value("--threads")) return {base.threads};
   std::vector<int64_t> counts;
   for (const std::string& word : split_list(arguments.value("--threads").value_or("1,2,4,8"))) {
     int64_t count = 0;
@@ -125,11 +187,31 @@ class GeneratedFiles {
   std::vector<std::string> files_;
 };
 
-LiveTable scan_table(double bandwidth, bool limited) {
+// The bandwidth behind T_min, in bytes per second.
+struct Bound {
+  double bandwidth = 0;
+  bool is_limit = false;            // storage_bandwidth_limit
+  std::optional<CopyRates> copies;  // on a GPU, unless there is a limit
+};
+
+Bound measure_bound(EngineInstance& engine, const std::vector<std::string>& paths, const CancelToken& token) {
+  const int64_t limit = engine.settings().storage_bandwidth_limit;
+  if (limit > 0) return {static_cast<double>(limit), true, std::nullopt};
+  if (engine.device().is_cpu()) return {measure_storage(engine, paths, token), false, std::nullopt};
+  const CopyRates copies = measure_copy_rates(engine, paths, 3, token);
+  return {copies.better(), false, copies};
+}
+
+std::string introduction_of(const Bound& bound, int64_t threads) {
+  if (bound.copies)
+    return fmt::format("{}T_min: {}, the faster way\n\n", copy_rates_text(*bound.copies, threads), bound.copies->better_name());
+  const char* origin = bound.is_limit ? "the limit that was set" : "measured, reading only";
+  return fmt::format("storage: {:.2f} GB/s ({})\n\n", bound.bandwidth / 1e9, origin);
+}
+
+LiveTable scan_table(const Ladder& ladder, const std::string& introduction) {
   size_t longest = 0;
-  for (const Variant& variant : kVariants) longest = std::max(longest, variant.name.size());
-  std::string introduction =
-      fmt::format("storage: {:.2f} GB/s ({})\n\n", bandwidth / 1e9, limited ? "the limit that was set" : "measured, reading only");
+  for (const Variant& variant : ladder.variants) longest = std::max(longest, variant.name.size());
   const size_t milliseconds = display_width("10000.0 ms");
   return LiveTable({{"variant", longest, TextTable::Align::Left},
                     {"threads"},
@@ -155,9 +237,43 @@ Json json_of_case(const Case& own, double least) {
           {"t_min", least},               {"ratio", seconds / least}, {"bytes_read", own.bytes_read}};
 }
 
+// The share of a way's copy rate that the best scan on this way reaches; nullopt if there is none. Only scans that overlap count.
+std::optional<double> share_of_copy_rate(const std::vector<Case>& cases, GpuReads way, double copy_rate) {
+  std::optional<double> best;
+  for (const Case& own : cases) {
+    if (own.settings.gpu_reads != way || !own.settings.overlap || own.seconds.empty()) continue;
+    best = std::max(best.value_or(0), static_cast<double>(own.bytes_read) / median(own.seconds) / copy_rate);
+  }
+  return best;
+}
+
+// Prints the shares and adds them to the report.
+void report_shares(const std::vector<Case>& cases, const CopyRates& copies, Json& json) {
+  json["copy_rates"] = json_of_copy_rates(copies);
+  json["share_of_copy_rate"] = Json::object();
+  std::string text = "\n";
+  auto add = [&](std::string_view name, GpuReads way, double copy_rate) {
+    const std::optional<double> share = share_of_copy_rate(cases, way, copy_rate);
+    if (!share) return;
+    json["share_of_copy_rate"][std::string(name)] = *share;
+    text += fmt::format("{}: {:.0f} % of the copy rate\n", name, *share * 100);
+  };
+  add("staged", GpuReads::Staged, copies.staged);
+  if (copies.registered) add("registered", GpuReads::Registered, *copies.registered);
+  write_result_bytes(stdout, text);
+}
+
 int run_bench_scan(const CommandArguments& arguments, const Settings& base, const CancelToken& token) {
   std::vector<std::string> paths = arguments.positional();
   BenchOutput output(arguments);
+  std::vector<std::unique_ptr<EngineInstance>> engines;
+  for (int64_t threads : thread_counts(arguments, base)) {
+    Settings settings = base;
+    settings.threads = threads;
+    engines.push_back(std::make_unique<EngineInstance>(settings));
+  }
+  const bool is_on_host = engines[0]->device().is_cpu();
+  const Ladder& ladder = is_on_host ? kHostLadder : kDeviceLadder;
   std::optional<GeneratedFiles> generated;
   if (paths.empty()) {
     int64_t rows = arguments.count("--rows", 4'000'000);
@@ -172,30 +288,28 @@ int run_bench_scan(const CommandArguments& arguments, const Settings& base, cons
   for (const std::string& filter : arguments.values("--where")) request.scan.filters.push_back(parse_range_filter(filter));
   int64_t repeat = arguments.count("--repeat", 3);
 
-  std::vector<std::unique_ptr<EngineInstance>> engines;
+  const Bound bound = measure_bound(*engines.back(), paths, token);
+  const double bandwidth = bound.bandwidth;
+  const bool can_register = !bound.copies || bound.copies->registered;
   std::vector<Case> cases;
-  for (int64_t threads : thread_counts(arguments)) {
-    Settings settings = base;
-    settings.threads = threads;
-    engines.push_back(std::make_unique<EngineInstance>(settings));
-    for (const Variant& variant : kVariants) {
-      Settings own = engines.back()->settings();
+  for (const std::unique_ptr<EngineInstance>& engine : engines) {
+    for (const Variant& variant : ladder.variants) {
+      Settings own = engine->settings();
       variant.apply(own);
-      // The blocking reader is single-threaded.
-      if (own.reader == ReaderMode::Blocking && threads != 1) continue;
-      cases.push_back({&variant, engines.back().get(), own, {}, 0, false});
+      // The blocking reader is single-threaded; on a GPU other threads of the engine have work, too.
+      if (is_on_host && own.reader == ReaderMode::Blocking && own.threads != 1) continue;
+      if (!is_on_host && own.gpu_reads == GpuReads::Registered && !can_register) continue;
+      cases.push_back({&variant, engine.get(), own, {}, 0, false});
     }
   }
-  bool limited = base.storage_bandwidth_limit > 0;
-  double bandwidth = limited ? static_cast<double>(base.storage_bandwidth_limit) : measure_storage(*engines.back(), paths, token);
-  LiveTable table = scan_table(bandwidth, limited);
+  LiveTable table = scan_table(ladder, introduction_of(bound, engines.back()->settings().threads));
   // T_min counts the bytes that the best variant read in the warm-up round: reading footers again is the loss of the other variants.
   auto least = [&] { return static_cast<double>(cases.back().bytes_read) / bandwidth; };
   std::exception_ptr interruption;
   try {
     for (int64_t round = -1; round < repeat; ++round) {  // the first round warms up
       for (Case& own : cases) {
-        SummaryResult result = run_summary_scan(*own.engine, own.settings, request, token);
+        const ScanRun result = ladder.run(*own.engine, own.settings, request, token);
         if (round >= 0) own.seconds.push_back(result.seconds);
         own.bytes_read = result.bytes_read;
         if (round + 1 == repeat) print_case(table, own, least());
@@ -205,12 +319,13 @@ int run_bench_scan(const CommandArguments& arguments, const Settings& base, cons
     interruption = std::current_exception();
   }
   Json json = {
-      {"storage_bandwidth", bandwidth}, {"limited", limited}, {"interrupted", interruption != nullptr}, {"cases", Json::array()}};
+      {"storage_bandwidth", bandwidth}, {"limited", bound.is_limit}, {"interrupted", interruption != nullptr}, {"cases", Json::array()}};
   for (Case& own : cases) {
     if (own.seconds.empty()) continue;
     if (!own.is_printed) print_case(table, own, least());
     json["cases"].push_back(json_of_case(own, least()));
   }
+  if (bound.copies) report_shares(cases, *bound.copies, json);
   if (!json["cases"].empty()) output.write(json, "");
   if (interruption) std::rethrow_exception(interruption);
   return 0;
@@ -220,8 +335,16 @@ int run_bench_scan(const CommandArguments& arguments, const Settings& base, cons
 
 int run_bench_scan_command(int argc, char** argv, Settings settings, InterruptWatcher& interrupts) {
   CommandArguments arguments(
-      argc, argv, {{"--columns", true}, {"--where", true}, {"--threads", true}, {"--repeat", true}, {"--json", true}, {"--rows", true}},
+      argc, argv,
+      {{"--columns", true},
+       {"--where", true},
+       {"--threads", true},
+       {"--device", true},
+       {"--repeat", true},
+       {"--json", true},
+       {"--rows", true}},
       settings);
+  if (std::optional<std::string> device = arguments.value("--device")) assign_from_words(settings, "device=" + *device);
   return run_bench_scan(arguments, settings, interrupts.token());
 }
 

@@ -1,5 +1,5 @@
 // `pistachio bench scan`: runs the published scan variants by name over the same files, interleaved, and compares each with T_min, the time
-// that storage alone needs for the bytes.
+// that storage alone needs for the bytes; on a GPU, the time that copying them there takes.
 #pragma once
 
 #include "config/settings.h"

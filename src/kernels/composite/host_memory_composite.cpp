@@ -17,6 +17,10 @@ at::Tensor upload(const at::Tensor& like, const at::Tensor& host) {
   return host.to(like.device(), /*non_blocking=*/false, /*copy=*/true);
 }
 
+at::Tensor download(const at::Tensor& tensor) {
+  return tensor.to(at::kCPU, /*non_blocking=*/false, /*copy=*/true);
+}
+
 void upload_ranges(const at::Tensor& target, const at::Tensor& copies) {
   auto rows = copies.accessor<int64_t, 2>();
   for (int64_t copy = 0; copy < rows.size(0); ++copy) {
@@ -32,6 +36,7 @@ TORCH_LIBRARY_IMPL(pistachio, CompositeExplicitAutograd, library) {
   library.impl("register_host_memory", TORCH_FN(register_host_memory));
   library.impl("unregister_host_memory", TORCH_FN(unregister_host_memory));
   library.impl("upload", TORCH_FN(upload));
+  library.impl("download", TORCH_FN(download));
   library.impl("upload_ranges", TORCH_FN(upload_ranges));
 }
 

@@ -64,6 +64,13 @@ Call draw_upload(Draw& draw) {
   return [host, device = draw.device]() -> std::vector<at::Tensor> { return {upload(host, device)}; };
 }
 
+// Sometimes more than one piece.
+Call draw_download(Draw& draw) {
+  const int64_t rows = uniform(draw.random, 0, 9) == 0 ? (int64_t{9} << 20) / 8 : draw.rows;
+  const at::Tensor values = random_values(draw, rows, true).contiguous();
+  return [values]() -> std::vector<at::Tensor> { return {download(values)}; };
+}
+
 Call draw_upload_ranges(Draw& draw) {
   const at::Tensor host = at::randint(256, {draw.rows + 1}, at::kByte);
   std::vector<int64_t> copies;
@@ -218,6 +225,7 @@ std::vector<Operation> value_operations() {
           {"magnitude_below", draw_magnitude, {}},
           {"magnitude_below_of_two_words", draw_wide_magnitude, {}},
           {"upload", draw_upload, {}},
+          {"download", draw_download, {}},
           {"upload_ranges", draw_upload_ranges, {}}};
 }
 

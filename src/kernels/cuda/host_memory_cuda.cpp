@@ -1,6 +1,10 @@
 // CUDA bodies of the host memory operations.
 #include <torch/library.h>
 
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
 #include "kernels/cuda/cuda_status.h"
 #include "kernels/cuda/kernel_call.h"
 #include "kernels/cuda/pinned_upload.h"
@@ -38,14 +42,48 @@ at::Tensor upload(const at::Tensor& like, const at::Tensor& host) {
   return copy;
 }
 
+at::Tensor download(const at::Tensor& tensor) {
+  constexpr int64_t kPieceBytes = int64_t{8} << 20;  // bounds the pinned memory that large results take
+  const KernelCall call(tensor);
+  const at::Tensor host = at::empty(tensor.sizes(), at::TensorOptions(tensor.scalar_type()));
+  const auto bytes = static_cast<int64_t>(tensor.nbytes());
+  if (bytes == 0) return host;
+  const at::Tensor pinned = at::empty({std::min(bytes, kPieceBytes)}, at::TensorOptions(at::kByte).pinned_memory(true));
+  const auto* source = static_cast<const uint8_t*>(tensor.const_data_ptr());
+  auto* target = static_cast<uint8_t*>(host.mutable_data_ptr());
+  for (int64_t begin = 0; begin < bytes; begin += kPieceBytes) {
+    const auto piece = static_cast<size_t>(std::min(kPieceBytes, bytes - begin));
+    check_cuda(cudaMemcpyAsync(pinned.mutable_data_ptr(), source + begin, piece, cudaMemcpyDeviceToHost, call.stream()));
+    check_cuda(cudaStreamSynchronize(call.stream()));
+    std::memcpy(target + begin, pinned.const_data_ptr(), piece);
+  }
+  return host;
+}
+
+// One call for all of them: between two calls of cudaMemcpyAsync the copy engine rests for about 4 us, the time of 200 KB.
 void upload_ranges(const at::Tensor& target, const at::Tensor& copies) {
   const KernelCall call(target);
   uint8_t* out = target.mutable_data_ptr<uint8_t>();
   auto rows = copies.accessor<int64_t, 2>();
+  std::vector<void*> targets;
+  std::vector<const void*> sources;
+  std::vector<size_t> sizes;
   for (int64_t copy = 0; copy < rows.size(0); ++copy) {
-    check_cuda(cudaMemcpyAsync(out + rows[copy][2], as_address(rows[copy][0]), static_cast<size_t>(rows[copy][1]), cudaMemcpyHostToDevice,
-                               call.stream()));
+    if (rows[copy][1] == 0) continue;
+    targets.push_back(out + rows[copy][2]);
+    sources.push_back(as_address(rows[copy][0]));
+    sizes.push_back(static_cast<size_t>(rows[copy][1]));
   }
+  if (sizes.empty()) return;
+  cudaMemcpyAttributes attributes{};
+  attributes.srcAccessOrder = cudaMemcpySrcAccessOrderStream;
+  size_t first = 0;
+  if (cudaMemcpyBatchAsync(targets.data(), sources.data(), sizes.data(), sizes.size(), &attributes, &first, 1, call.stream()) == cudaSuccess)
+    return;
+  (void)cudaGetLastError();  // else the next launch would report it
+  // Memory that is not registered, or a legacy default stream.
+  for (size_t copy = 0; copy < sizes.size(); ++copy)
+    check_cuda(cudaMemcpyAsync(targets[copy], sources[copy], sizes[copy], cudaMemcpyHostToDevice, call.stream()));
 }
 
 }  // namespace
@@ -54,6 +92,7 @@ TORCH_LIBRARY_IMPL(pistachio, CUDA, library) {
   library.impl("register_host_memory", TORCH_FN(register_host_memory));
   library.impl("unregister_host_memory", TORCH_FN(unregister_host_memory));
   library.impl("upload", TORCH_FN(upload));
+  library.impl("download", TORCH_FN(download));
   library.impl("upload_ranges", TORCH_FN(upload_ranges));
 }
 

@@ -42,6 +42,12 @@ at::Tensor upload(const at::Tensor& host, at::Device device) {
   return operation.redispatch(dispatch_keys(like), like, host);
 }
 
+at::Tensor download(const at::Tensor& tensor) {
+  ENSURE(tensor.is_contiguous());
+  static const auto operation = find_operation<at::Tensor(const at::Tensor&)>("pistachio::download");
+  return operation.redispatch(dispatch_keys(tensor), tensor);
+}
+
 void upload_ranges(const at::Tensor& target, const at::Tensor& copies) {
   if (is_empty_table(copies)) return;
   check_bytes(target);
@@ -59,6 +65,7 @@ TORCH_LIBRARY_FRAGMENT(pistachio, library) {
   library.def("register_host_memory(Tensor like, int address, int bytes) -> bool");
   library.def("unregister_host_memory(Tensor like, int address) -> ()");
   library.def("upload(Tensor like, Tensor host) -> Tensor");
+  library.def("download(Tensor tensor) -> Tensor");
   library.def("upload_ranges(Tensor target, Tensor copies) -> ()");
 }
 

@@ -19,6 +19,9 @@ void unregister_host_memory(at::Device device, const void* address);
 at::Tensor upload(const at::Tensor& host, at::Device device);
 constexpr int64_t kSmallUpload = 1 << 20;
 
+// A copy of a contiguous tensor on the host, which may use it at once. Goes through pinned memory: a copy to pageable memory is slower.
+at::Tensor download(const at::Tensor& tensor);
+
 // Enqueues copies on the current stream and does not wait. `copies` is int64 CPU [n, 3], rows {address, bytes, offset in target}; `target` is
 // uint8 [..]. A copy must not cross the boundary of two registered ranges, and the memory must stay until the copies are done.
 void upload_ranges(const at::Tensor& target, const at::Tensor& copies);
