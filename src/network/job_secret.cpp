@@ -8,6 +8,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 #include "base/check.h"
 #include "base/error.h"
@@ -52,7 +53,11 @@ std::string read_private_file(const std::string& path) {
 }  // namespace
 
 JobSecret JobSecret::random() {
-  return JobSecret(fmt::format("{:02x}", fmt::join(random_bytes(kProofBytes), "")));
+  const std::string bytes = random_bytes(kProofBytes);
+  std::string digits(2 * kProofBytes + 1, '\0');
+  sodium_bin2hex(digits.data(), digits.size(), reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size());
+  digits.pop_back();  // the terminating zero
+  return JobSecret(std::move(digits));
 }
 
 JobSecret JobSecret::from_text(std::string_view text, const std::string& origin) {

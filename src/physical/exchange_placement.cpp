@@ -26,6 +26,9 @@ using Place = Distribution::Kind;
 constexpr double kFewGroups = 10'000;
 // Ranks pre-aggregate if that reduces the bytes to less than this fraction.
 constexpr double kWorthwhileShare = 0.8;
+// Fewer rows of a rank are not worth a further exchange; the time of the cores that merging takes for a row, at the least.
+constexpr double kRowsToCombine = 1'000;
+constexpr double kCombineSeconds = 60e-9;
 // Cost of processing a byte relative to receiving it, if links are not measured; and the bytes per second that a rank processes.
 constexpr double kWorkShare = 0.25;
 constexpr double kWorkSpeed = 4e9;
@@ -249,19 +252,21 @@ class ExchangePlacement {
     for (ColumnId group : aggregate.groups) together.keys.push_back(plan_.columns.reference(group));
     PhysicalNode& child = *node->children[0];
     if (!satisfies(child.distribution, together)) {
-      bool few = node->estimated_rows <= kFewGroups;
-      Requirement meeting = few ? Requirement{Requirement::Kind::Single, {}} : together;
+      const Requirement on_first_rank{Requirement::Kind::Single, {}};
+      const Requirement many = options_.groups == GroupDistribution::Gather ? on_first_rank : together;
+      const bool few = options_.groups != GroupDistribution::Repartition && node->estimated_rows <= kFewGroups;
+      Requirement meeting = few ? on_first_rank : many;
       PhysicalPtr input = std::move(node->children[0]);
       if (can_aggregate_in_stages(aggregate.calls)) {
         PhysicalPtr partial = partial_aggregate(*node, aggregate, *input);
-        if (bytes_of(*partial) < kWorthwhileShare * bytes_of(*input) || aggregate.groups.empty()) {
+        if (is_worthwhile(*partial, *input) || aggregate.groups.empty()) {
           aggregate.stage = AggregateStage::Final;
           aggregate.states = partial->as<PhysicalAggregate>()->states;
           partial->children.push_back(std::move(input));
           partial->distribution = given_distribution(*partial, plan_);
           input = std::move(partial);
         } else {
-          meeting = together;
+          meeting = many;
         }
       } else {
         std::optional<ColumnId> argument = only_distinct_argument(aggregate);
@@ -269,7 +274,7 @@ class ExchangePlacement {
         if (argument && aggregate.groups.empty()) {
           // Values are partitioned over the ranks, so each rank can count its own.
           const Requirement by_value{Requirement::Kind::Together, {plan_.columns.reference(*argument)}};
-          input = moved(combined_on_host(std::move(input), by_value), by_value);
+          input = moved(combined_on_path(std::move(input), by_value), by_value);
           PhysicalPtr partial = partial_aggregate(*node, aggregate, *input);
           aggregate.stage = AggregateStage::Final;
           aggregate.states = partial->as<PhysicalAggregate>()->states;
@@ -277,36 +282,83 @@ class ExchangePlacement {
           partial->distribution = given_distribution(*partial, plan_);
           input = std::move(partial);
         }
-        meeting = together;
+        meeting = many;
       }
-      input = combined_on_host(std::move(input), meeting);
+      input = combined_on_path(std::move(input), meeting);
       node->children[0] = moved(std::move(input), meeting);
     }
     node->distribution = given_distribution(*node, plan_);
     return node;
   }
 
-  // Partial results of several ranks of a host are merged there, on their way to where the requirement brings them.
-  PhysicalPtr combined_on_host(PhysicalPtr input, const Requirement& meeting) {
+  bool is_worthwhile(const PhysicalNode& partial, const PhysicalNode& input) const {
+    if (options_.partial_aggregation != PartialAggregation::Auto) return options_.partial_aggregation == PartialAggregation::On;
+    return bytes_of(partial) < kWorthwhileShare * bytes_of(input);
+  }
+
+  // Partial results are merged on their way to where the requirement brings them: by the ranks of the sending host, and on arrival by
+  // those of the receiving host.
+  PhysicalPtr combined_on_path(PhysicalPtr input, const Requirement& meeting) {
     const auto* partial = input->as<PhysicalAggregate>();
-    if (partial == nullptr || partial->stage != AggregateStage::Partial || !has_ranks_to_combine()) return input;
-    if (satisfies(input->distribution, meeting)) return input;
-    PhysicalAggregate combine = *partial;
+    if (partial == nullptr || partial->stage != AggregateStage::Partial || satisfies(input->distribution, meeting)) return input;
+    const double rows = std::max(1.0, input->estimated_rows);
+    CombiningTerms terms{.hosts = options_.hosts,
+                         .groups = {},
+                         .helpers = options_.on_path_helpers,
+                         .again_on_arrival = has_ranks_for_arrival(*partial, meeting),
+                         .may_be_off = options_.on_path == OnPathMode::Auto,
+                         .link_seconds = options_.link_speed > 0 ? bytes_of(*input) / rows / options_.link_speed : 0};
+    for (ColumnId group : partial->groups) terms.groups.push_back(plan_.columns.reference(group));
+    if (combines_before_sending(terms, rows)) input = combined(std::move(input), meeting, terms);
+    if (!terms.again_on_arrival) return input;
+    terms.on_arrival = true;
+    terms.again_on_arrival = false;
+    terms.may_be_off = false;
+    terms.link_seconds = 0;  // within a host
+    return combined(std::move(input), meeting, terms);
+  }
+
+  PhysicalPtr combined(PhysicalPtr input, const Requirement& meeting, const CombiningTerms& terms) {
+    auto& below = std::get<PhysicalAggregate>(input->node);
+    PhysicalAggregate combine = below;
     combine.stage = AggregateStage::Combine;
+    combine.in_hash_order = false;
+    below.in_hash_order = below.stage == AggregateStage::Partial;
     auto made = std::make_unique<PhysicalNode>();
     made->layout = input->layout;
     made->estimated_rows = input->estimated_rows;
     made->node = std::move(combine);
     made->children.push_back(exchange(std::move(input), Move::ToCombiner, meeting.keys));
-    std::get<PhysicalExchange>(made->children[0]->node).hosts = options_.combining_hosts;
+    std::get<PhysicalExchange>(made->children[0]->node).combining = terms;
     made->distribution = given_distribution(*made, plan_);
     return made;
   }
 
+  bool combines_before_sending(const CombiningTerms& terms, double rows) const {
+    if (options_.on_path == OnPathMode::Off || !has_ranks_to_combine()) return false;
+    // Estimates of local files are those of one rank.
+    const bool are_few = rows < kRowsToCombine * ranks_ && !options_.local_files;
+    return !terms.may_be_off || (!are_few && may_pay(terms));
+  }
+
+  // Groups that are spread by hash occupy all ranks of the host already, and a single group is one row of each rank.
+  bool has_ranks_for_arrival(const PhysicalAggregate& partial, const Requirement& meeting) const {
+    if (!options_.on_path_arrival || meeting.kind != Requirement::Kind::Single || partial.groups.empty()) return false;
+    return !options_.hosts.empty() && std::count(options_.hosts.begin(), options_.hosts.end(), options_.hosts[0]) > 1;
+  }
+
+  // Even if all ranks of a host have the same groups, merging saves nothing worth its work where a row's time on the link is short.
+  static bool may_pay(const CombiningTerms& terms) {
+    std::map<int64_t, double> ranks_of_host;
+    double most_ranks = 0;
+    for (int64_t host : terms.hosts) most_ranks = std::max(most_ranks, ++ranks_of_host[host]);
+    return terms.link_seconds * (1 - 1 / most_ranks) > kCombineSeconds;
+  }
+
   // Several hosts, and one of them with several ranks.
   bool has_ranks_to_combine() const {
-    const std::set<int64_t> hosts(options_.combining_hosts.begin(), options_.combining_hosts.end());
-    return hosts.size() > 1 && hosts.size() < options_.combining_hosts.size();
+    const std::set<int64_t> hosts(options_.hosts.begin(), options_.hosts.end());
+    return hosts.size() > 1 && hosts.size() < options_.hosts.size();
   }
 
   // The column c if all calls are of the form f(DISTINCT c).

@@ -13,12 +13,17 @@ struct PlacementOptions {
   bool spread_everything = false;
   JoinDistribution joins = JoinDistribution::Auto;
   SortDistribution sorts = SortDistribution::Auto;
+  GroupDistribution groups = GroupDistribution::Auto;
+  PartialAggregation partial_aggregation = PartialAggregation::Auto;
   // Spread frequent join keys over all ranks. Not with schedules that send the build side before reading the probe side.
   bool spread_keys = false;
   // Every rank reads its own files.
   bool local_files = false;
-  // The host of each rank, if partial results of groups are to be merged there before they leave it; else empty.
-  std::vector<int64_t> combining_hosts = {};
+  // The host of each rank; needed to merge partial results of groups on path.
+  std::vector<int64_t> hosts = {};
+  OnPathMode on_path = OnPathMode::Off;
+  bool on_path_arrival = false;
+  int64_t on_path_helpers = 0;
   // Bandwidth of a link in bytes per second, weighed against processing costs; 0: unknown.
   double link_speed = 0;
 };

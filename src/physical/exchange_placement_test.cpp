@@ -117,7 +117,7 @@ TEST_F(ExchangePlacementTest, PartialSumsAreCombinedOnTheirHost) {
   AggregateCall call{.id = count, .function = find_aggregate("count"), .argument = column(a)};
   AggregateCall distinct{.id = count, .function = find_aggregate("count"), .argument = column(a), .distinct = true};
   auto place_on = [&](const AggregateCall& counted, std::vector<int64_t> hosts) {
-    PlacementOptions options{.ranks = 4, .spread_everything = true, .combining_hosts = std::move(hosts)};
+    PlacementOptions options{.ranks = 4, .spread_everything = true, .hosts = std::move(hosts), .on_path = OnPathMode::On};
     return place(make_node(LogicalAggregate{{}, {counted}}, scan({a})), {count}, options);
   };
   PhysicalPlan made = place_on(call, {0, 0, 1, 1});
@@ -126,7 +126,7 @@ TEST_F(ExchangePlacementTest, PartialSumsAreCombinedOnTheirHost) {
   const PhysicalNode& combine = *made.root->children[0]->children[0];
   ASSERT_NE(combine.as<PhysicalAggregate>(), nullptr);
   EXPECT_EQ(combine.as<PhysicalAggregate>()->stage, AggregateStage::Combine);
-  EXPECT_EQ(combine.children[0]->as<PhysicalExchange>()->hosts, (std::vector<int64_t>{0, 0, 1, 1}));
+  EXPECT_EQ(combine.children[0]->as<PhysicalExchange>()->combining.hosts, (std::vector<int64_t>{0, 0, 1, 1}));
   EXPECT_EQ(combine.children[0]->children[0]->as<PhysicalAggregate>()->stage, AggregateStage::Partial);
   // Distinct values are combined where they leave their rank, then the counts of the values of a rank are.
   EXPECT_EQ(moves_of(place_on(distinct, {0, 0, 1, 1})),
@@ -134,6 +134,59 @@ TEST_F(ExchangePlacementTest, PartialSumsAreCombinedOnTheirHost) {
   // One host, or one rank on each.
   for (const std::vector<int64_t>& hosts : {std::vector<int64_t>{0, 0, 0, 0}, std::vector<int64_t>{0, 1, 2, 3}, std::vector<int64_t>{}})
     EXPECT_EQ(moves_of(place_on(call, hosts)), (std::vector<Move>{Move::Gather, Move::Scatter}));
+}
+
+TEST_F(ExchangePlacementTest, FewGroupsAreCombinedAgainOnArrival) {
+  ColumnId a = add("a");
+  auto place_on = [&](std::vector<int64_t> hosts, OnPathMode on_path, GroupDistribution groups = GroupDistribution::Gather) {
+    const int ranks = static_cast<int>(hosts.size());
+    PlacementOptions options{.ranks = ranks, .spread_everything = true, .groups = groups, .partial_aggregation = PartialAggregation::On};
+    options.hosts = std::move(hosts);
+    options.on_path = on_path;
+    options.on_path_arrival = true;
+    options.on_path_helpers = 2;
+    return place(make_node(LogicalAggregate{{a}, {}}, scan({a})), {a}, options);
+  };
+  const std::vector<Move> once = {Move::Gather, Move::ToCombiner, Move::Scatter};
+  const std::vector<Move> twice = {Move::Gather, Move::ToCombiner, Move::ToCombiner, Move::Scatter};
+  PhysicalPlan made = place_on({0, 0, 1, 1}, OnPathMode::On);
+  ASSERT_EQ(moves_of(made), twice);
+  const PhysicalNode* node = made.root.get();
+  std::vector<CombiningTerms> terms;
+  for (; !node->children.empty(); node = node->children[0].get()) {
+    const auto* exchange = node->as<PhysicalExchange>();
+    if (exchange != nullptr && exchange->kind == Move::ToCombiner) terms.push_back(exchange->combining);
+  }
+  EXPECT_EQ(std::make_pair(terms[0].on_arrival, terms[0].again_on_arrival), std::make_pair(true, false));
+  EXPECT_EQ(std::make_pair(terms[1].on_arrival, terms[1].again_on_arrival), std::make_pair(false, true));
+  EXPECT_EQ(std::make_pair(terms[0].helpers, terms[1].helpers), std::make_pair(int64_t{2}, int64_t{2}));
+  // Whether the senders combine or not; the rows of this table are too few for them to do so by choice.
+  EXPECT_EQ(moves_of(place_on({0, 0, 1, 1}, OnPathMode::Off)), once);
+  EXPECT_EQ(moves_of(place_on({0, 0, 1, 1}, OnPathMode::Auto)), once);
+  EXPECT_EQ(moves_of(place_on({0, 0, 0}, OnPathMode::On)), once);
+  // Rank 0 is alone on its host; all ranks have groups of their own.
+  EXPECT_EQ(moves_of(place_on({0, 1, 1}, OnPathMode::On)), once);
+  const std::vector<Move> spread = {Move::Gather, Move::Repartition, Move::Scatter};
+  EXPECT_EQ(moves_of(place_on({0, 0, 1}, OnPathMode::Off, GroupDistribution::Repartition)), spread);
+}
+
+TEST_F(ExchangePlacementTest, SettingsDecideWhereGroupsMeet) {
+  ColumnId a = add("a");
+  auto moves = [&](GroupDistribution groups, PartialAggregation partial) {
+    PlacementOptions options{.ranks = 3, .spread_everything = true, .groups = groups, .partial_aggregation = partial};
+    PhysicalPlan made = place(make_node(LogicalAggregate{{a}, {}}, scan({a})), {a}, options);
+    const PhysicalNode* node = made.root.get();
+    while (node->as<PhysicalAggregate>() == nullptr) node = node->children[0].get();
+    const bool in_stages = node->as<PhysicalAggregate>()->stage == AggregateStage::Final;
+    EXPECT_EQ(in_stages, partial == PartialAggregation::On);
+    return moves_of(made);
+  };
+  const std::vector<Move> gathered = {Move::Gather, Move::Scatter};
+  const std::vector<Move> repartitioned = {Move::Gather, Move::Repartition, Move::Scatter};
+  for (PartialAggregation partial : {PartialAggregation::On, PartialAggregation::Off}) {
+    EXPECT_EQ(moves(GroupDistribution::Gather, partial), gathered);
+    EXPECT_EQ(moves(GroupDistribution::Repartition, partial), repartitioned);
+  }
 }
 
 TEST_F(ExchangePlacementTest, RanksSortAndRankZeroMerges) {

@@ -91,6 +91,7 @@ struct PhysicalAggregate {
   AggregateStage stage = AggregateStage::Whole;
   // The columns of each state of calls_with_state(calls), output by Partial and Combine, and read by Combine and Final, after the groups.
   std::vector<std::vector<ColumnId>> states;
+  bool in_hash_order = false;  // Partial: many groups are output by their hashes, so that those of several ranks meet in a combiner
 };
 
 // With a limit: the first rows only.
@@ -139,6 +140,17 @@ struct PhysicalRepeat {
   ColumnId times;
 };
 
+// What is known when an exchange to combiners is planned.
+struct CombiningTerms {
+  std::vector<int64_t> hosts;         // of each rank
+  std::vector<ExpressionPtr> groups;  // rows with equal values are combined
+  int64_t helpers = 0;                // ranks of a host that combine; 0: all of them
+  bool on_arrival = false;            // those of the destination's host combine, not those of the sender's
+  bool again_on_arrival = false;      // an exchange with on_arrival follows: rows go to its combiners
+  bool may_be_off = false;     // the ranks decide while the query runs whether rows are combined (exec/adaptive/on_path_choice.h)
+  double link_seconds = 0;     // a row's time on the link; 0: unknown
+};
+
 // Moves rows between ranks.
 struct PhysicalExchange {
   enum class Kind {
@@ -150,7 +162,7 @@ struct PhysicalExchange {
     Range,        // by `order`: each rank gets one range, in the order of ranks
     RankByRank,   // all to rank 0, which concatenates the ranks' rows
     SpreadBuild,  // rows of keys that are frequent on the join's probe side to every rank; others stay
-    ToCombiner,   // to the rank of the same host that combines what goes to the row's destination: by keys, or rank 0 without keys
+    ToCombiner,   // to the rank that combines what goes to the row's destination: by keys, or rank 0 without keys
   };
   Kind kind = Kind::Gather;
   std::vector<ExpressionPtr> keys;  // Repartition, SpreadBuild, ToCombiner
@@ -159,7 +171,7 @@ struct PhysicalExchange {
   // Repartition of a join's probe side: rows of frequent keys stay where they are; SpreadBuild on the other side sends them their matches.
   bool spreads = false;
   size_t partner = 0;  // SpreadBuild: the number of the probe side's exchange
-  std::vector<int64_t> hosts;  // ToCombiner: the host of each rank
+  CombiningTerms combining;  // ToCombiner
   // SpreadBuild: the filter is built here instead of by the join, since the rows wait here for the probe side, which may wait for the
   // filter.
   std::optional<BuildSideFilter> filter;

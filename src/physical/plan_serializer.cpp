@@ -95,7 +95,7 @@ PISTACHIO_PARTS(PhysicalValues, s.rows)
 PISTACHIO_PARTS(PhysicalFilter, s.conditions)
 PISTACHIO_PARTS(PhysicalProject, s.columns)
 PISTACHIO_PARTS(PhysicalJoin, s.kind, s.keys, s.bounds, s.conditions, s.comparisons, s.compared_keys, s.mark, s.filter)
-PISTACHIO_PARTS(PhysicalAggregate, s.groups, s.calls, s.stage, s.states)
+PISTACHIO_PARTS(PhysicalAggregate, s.groups, s.calls, s.stage, s.states, s.in_hash_order)
 PISTACHIO_PARTS(PhysicalSort, s.keys, s.limit, s.on_each_rank)
 PISTACHIO_PARTS(PhysicalLimit, s.limit, s.offset, s.on_each_rank)
 PISTACHIO_PARTS(PhysicalGroupLimit, s.groups, s.keys, s.limit, s.offset)
@@ -104,7 +104,8 @@ PISTACHIO_PARTS(PhysicalSharedRead, s.shared, s.places)
 PISTACHIO_PARTS(PhysicalRecursion, s.working_table, s.keeps_all)
 PISTACHIO_PARTS(PhysicalWorkingRead, s.working_table, s.places)
 PISTACHIO_PARTS(PhysicalRepeat, s.times)
-PISTACHIO_PARTS(PhysicalExchange, s.kind, s.keys, s.number, s.order, s.spreads, s.partner, s.hosts, s.filter)
+PISTACHIO_PARTS(CombiningTerms, s.hosts, s.groups, s.helpers, s.on_arrival, s.again_on_arrival, s.may_be_off, s.link_seconds)
+PISTACHIO_PARTS(PhysicalExchange, s.kind, s.keys, s.number, s.order, s.spreads, s.partner, s.combining, s.filter)
 
 #undef PISTACHIO_PARTS
 

@@ -102,6 +102,18 @@ class Movement(unittest.TestCase):
                     self.assertIn(step, self.names(sql))
                     self.assertEqual(self.rows(sql), expected)
 
+    def test_groups_are_the_same_in_all_ways(self):
+        sql = "SELECT k % 50000 AS part, count(*) AS rows FROM probe GROUP BY part ORDER BY rows, part LIMIT 1000"
+        expected = self.expected(sql)
+        for way, exchanges in (("gather", {"gather"}), ("repartition", {"gather", "repartition"})):
+            for partial in ("on", "off"):
+                with self.subTest(way=way, partial=partial):
+                    self.set(group_distribution=way, partial_aggregation=partial)
+                    names = self.names(sql)
+                    self.assertEqual({"gather", "repartition"} & set(names), exchanges)
+                    self.assertEqual("partial aggregate" in names, partial == "on")
+                    self.assertEqual(self.rows(sql), expected)
+
     def test_a_sort_by_ranges_is_shared_evenly(self):
         self.set(sort_distribution="range")
         sort = next(step for step in self.steps("SELECT v, k FROM probe ORDER BY k * 0.5 + v % 1000, v") if step["operator"].startswith("sort"))

@@ -63,6 +63,11 @@ class LocalCluster(unittest.TestCase):
         hardware = {folder.parent.name for folder in Path("/sys/class/net").glob("*/device")}
         self.assertEqual({row.split()[2] for row in devices if row.split()[1] == "network"}, hardware)
 
+    def test_hosts_of_given_sizes(self):
+        done = pistachio.run("cluster", "-n", 3, "--hosts", "1,2", "--topology")
+        rows = done.stdout.split("\n\n")[0].splitlines()[2:]
+        self.assertEqual([row.split()[:2] for row in rows], [["0", "host-0"], ["1", "host-1"], ["2", "host-1"]])
+
     def test_workers_stay_on_cores_of_their_rank(self):
         cores = sorted(os.sched_getaffinity(0))
         if len(cores) < 2:
@@ -76,6 +81,7 @@ class LocalCluster(unittest.TestCase):
     def test_wrong_usage(self):
         for words, text in ((["cluster"], "-n says how many ranks"), (["cluster", "-n", "0"], "at least 1"),
                             (["cluster", "-n", "2", "--hosts", "3"], "2 ranks cannot be on so many hosts"),
+                            (["cluster", "-n", "2", "--hosts", "1,2"], "these are hosts of 3 ranks, and there are 2"),
                             (["cluster", "-n", "2", "-c", "SELECT 1"], "unknown option -c"),
                             (["cluster", "-n", "2", "--topology", "--", "-c", "SELECT 1"], "--topology runs no SQL")):
             with self.subTest(words=words):

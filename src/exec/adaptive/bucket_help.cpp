@@ -7,6 +7,7 @@
 #include "base/byte_stream.h"
 #include "base/error.h"
 #include "columns/chunk_packing.h"
+#include "columns/device_copy.h"
 #include "kernels/ops/tensor_functions.h"
 #include "network/control_exchange.h"
 
@@ -60,7 +61,7 @@ at::Tensor BucketHelp::owners() {
 
 void BucketHelp::count(const at::Tensor& buckets) {
   if (!is_counting_) return;
-  at::Tensor counts = at::bincount(buckets, {}, kBuckets).to(at::kCPU);
+  at::Tensor counts = copied_to(at::bincount(buckets, {}, kBuckets), at::kCPU);
   const int64_t* count = counts.const_data_ptr<int64_t>();
   std::lock_guard lock(mutex_);
   for (size_t bucket = 0; bucket < loads_.size(); ++bucket) loads_[bucket] += count[bucket];

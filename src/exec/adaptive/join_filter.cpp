@@ -6,6 +6,7 @@
 #include "base/byte_stream.h"
 #include "base/error.h"
 #include "columns/column_hash.h"
+#include "columns/device_copy.h"
 #include "columns/row_selection.h"
 #include "kernels/ops/compress.h"
 #include "kernels/ops/key_filter.h"
@@ -58,7 +59,7 @@ void JoinFilter::publish_local(const std::vector<Column>& keys, const CancelToke
     at::Tensor hashes = hash_rows(keys, token);
     at::Tensor words = at::zeros({words_count_}, hashes.options());
     kernels::key_filter_add(words, hashes);
-    words = words.to(at::kCPU);
+    words = copied_to(words, at::kCPU);
     text.append(reinterpret_cast<const char*>(words.const_data_ptr<int64_t>()), words.nbytes());
   }
   put_own(std::move(text));
@@ -142,7 +143,7 @@ void JoinFilter::merge(const std::vector<std::string>& notes, const std::string*
     if (has_words) words = words_in(*own_words, reader.left());
   }
   is_empty_ = !any_rows;
-  if (has_words && any_rows) words_ = words.to(device);
+  if (has_words && any_rows) words_ = copied_to(words, device);
   if (!has_bounds) bounds_.reset();
   is_merged_.close();
 }

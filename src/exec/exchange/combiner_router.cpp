@@ -1,6 +1,11 @@
 #include "exec/exchange/combiner_router.h"
 
+#include <algorithm>
+
+#include "columns/device_copy.h"
 #include "exec/adaptive/bucket_spread.h"
+#include "exec/adaptive/combining_ranks.h"
+#include "exec/adaptive/on_path_choice.h"
 #include "expr/expression_evaluator.h"
 #include "kernels/ops/tensor_functions.h"
 #include "network/exchange_hub.h"
@@ -9,47 +14,80 @@ namespace pistachio {
 
 namespace {
 
-// Destinations are those of HashRouter.
+// Frequent enough for a good estimate, and few enough that ranks wait only shortly for each other.
+constexpr int64_t kRowsOfSample = 1 << 17;
+// Of so many buckets, one is combined even where combining is off, so that it is noticed when that starts to pay.
+constexpr size_t kObservedBuckets = 16;
+
+at::Tensor tensor_of(const std::vector<int>& ranks, at::Device device) {
+  at::Tensor made = at::empty({static_cast<int64_t>(ranks.size())}, at::kLong);
+  std::copy(ranks.begin(), ranks.end(), made.mutable_data_ptr<int64_t>());
+  return copied_to(made, device);
+}
+
+// Destinations are those of HashRouter, or rank 0 without keys; then the groups choose the combiner.
 class CombinerRouter final : public RowRouter {
  public:
   CombinerRouter(RunContext& context, const PhysicalExchange& exchange, const std::vector<ColumnId>& layout)
-      : ranks_(context.exchanges->ranks()), keys_(exchange.keys, layout) {
-    const int own = context.exchanges->rank();
-    if (exchange.keys.empty()) {
-      only_combiner_ = combiner_of(0, own, exchange.hosts);
-      return;
+      : exchange_(exchange),
+        notes_(context.exchanges->notes()),
+        ranks_(context.exchanges->ranks()),
+        own_(context.exchanges->rank()),
+        choice_(*context.on_path->at(exchange.number)),
+        keys_(exchange.keys.empty() ? exchange.combining.groups : exchange.keys, layout),
+        groups_(exchange.combining.groups, layout) {
+    const std::vector<int> combiners = combiners_of_buckets(exchange, own_, ranks_);
+    std::vector<int> destinations = destinations_of_buckets(exchange, ranks_);
+    for (size_t bucket = 0; bucket < destinations.size(); bucket += kObservedBuckets) destinations[bucket] = combiners[bucket];
+    combiners_ = tensor_of(combiners, context.device);
+    destinations_ = tensor_of(destinations, context.device);
+    only_combiner_ = combiners[0];
+  }
+
+  bool must_settle() const override { return choice_.may_be_off(); }
+
+  bool look_at(const Chunk& chunk) override {
+    if (exchange_.combining.groups.empty()) return true;
+    sample_.add(routing_hashes(groups_.evaluate(chunk)));
+    return sample_.rows() >= kRowsOfSample;
+  }
+
+  Task<void> settle() override {
+    const std::vector<int64_t>& hosts = exchange_.combining.hosts;
+    Task<std::vector<std::string>> sharing = notes_.share(static_cast<uint32_t>(exchange_.number), sample_.note());
+    const std::vector<std::string> all = co_await sharing;
+    std::vector<std::string> of_host;
+    for (size_t rank = 0; rank < all.size(); ++rank) {
+      if (hosts[rank] == hosts[static_cast<size_t>(own_)]) of_host.push_back(all[rank]);
     }
-    at::Tensor combiners = at::empty({kBuckets}, at::kLong);
-    for (int64_t bucket = 0; bucket < kBuckets; ++bucket)
-      combiners.mutable_data_ptr<int64_t>()[bucket] = combiner_of(static_cast<int>(owner_of(bucket, ranks_)), own, exchange.hosts);
-    combiners_ = combiners.to(context.device);
+    choice_.estimate(KeySample::mergeable_share(of_host));
   }
 
   std::vector<Chunk> parts_of(const Chunk& chunk, const CancelToken& token) override {
-    if (combiners_.defined()) return parts_by_owner(chunk, routing_hashes(keys_.evaluate(chunk, token)), combiners_, ranks_);
+    const at::Tensor& targets = choice_.is_on() ? combiners_ : destinations_;
+    const std::vector<Column> keys = keys_.evaluate(chunk, token);
+    if (!keys.empty()) return parts_by_owner(chunk, routing_hashes(keys), targets, ranks_);
+    // One group.
     std::vector<Chunk> parts(static_cast<size_t>(ranks_));
     parts[static_cast<size_t>(only_combiner_)] = chunk;
     return parts;
   }
 
  private:
+  const PhysicalExchange& exchange_;
+  ControlExchange& notes_;
   const int ranks_;
+  const int own_;
+  OnPathChoice& choice_;
   ExpressionEvaluator keys_;
-  int only_combiner_ = 0;  // all rows go to rank 0
-  at::Tensor combiners_;   // the combiner of each bucket
+  ExpressionEvaluator groups_;
+  KeySample sample_;
+  at::Tensor combiners_;     // of each bucket
+  at::Tensor destinations_;  // of each bucket, where rows are not combined; for the observed buckets, their combiners
+  int only_combiner_ = 0;    // without groups
 };
 
 }  // namespace
-
-int combiner_of(int destination, int sender, const std::vector<int64_t>& hosts) {
-  std::vector<int> local;
-  for (size_t rank = 0; rank < hosts.size(); ++rank) {
-    if (hosts[rank] == hosts[static_cast<size_t>(sender)]) local.push_back(static_cast<int>(rank));
-  }
-  // What stays on the host goes to its destination at once.
-  if (hosts[static_cast<size_t>(destination)] == hosts[static_cast<size_t>(sender)]) return destination;
-  return local[static_cast<size_t>(destination) % local.size()];
-}
 
 std::unique_ptr<RowRouter> make_combiner_router(RunContext& context, const PhysicalExchange& exchange, const std::vector<ColumnId>& layout) {
   return std::make_unique<CombinerRouter>(context, exchange, layout);

@@ -8,9 +8,6 @@
 
 namespace pistachio {
 
-// The rank that combines, among the ranks of `sender`'s host, what goes to `destination`.
-int combiner_of(int destination, int sender, const std::vector<int64_t>& hosts);
-
 std::unique_ptr<RowRouter> make_combiner_router(RunContext& context, const PhysicalExchange& exchange, const std::vector<ColumnId>& layout);
 
 }  // namespace pistachio

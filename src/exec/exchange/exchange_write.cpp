@@ -1,6 +1,5 @@
 #include "exec/exchange/exchange_write.h"
 
-#include "columns/own_column.h"
 #include "exec/adaptive/join_filter.h"
 #include "exec/core/fault_hook.h"
 #include "exec/core/held_chunks.h"
@@ -15,12 +14,6 @@ constexpr int64_t kMostKept = 32 << 20;
 // Wide rows are cut: what travels at once must fit into memory, and into a message of the transport.
 constexpr int64_t kLargestMessage = 64 << 20;
 constexpr int64_t kLargestWholeMessage = 512 << 20;  // of schedules that send everything at once
-
-Chunk own_chunk(const Chunk& chunk) {
-  std::vector<Column> columns;
-  for (const Column& column : chunk.columns()) columns.push_back(own_column(column));
-  return Chunk(std::move(columns), chunk.rows(), chunk.device());
-}
 
 }  // namespace
 

@@ -1,5 +1,6 @@
 #include "exec/exchange/hash_router.h"
 
+#include "columns/device_copy.h"
 #include "columns/row_selection.h"
 #include "exec/adaptive/bucket_help.h"
 #include "exec/adaptive/bucket_spread.h"
@@ -26,13 +27,13 @@ class HashRouter final : public RowRouter {
         loads_(kBuckets) {
     at::Tensor owners = at::empty({kBuckets}, at::kLong);
     for (int64_t bucket = 0; bucket < kBuckets; ++bucket) owners.mutable_data_ptr<int64_t>()[bucket] = owner_of(bucket, ranks_);
-    owners_ = owners.to(context_.device);
+    owners_ = copied_to(owners, context_.device);
   }
 
   bool must_settle() const override { return shared_ != nullptr; }
 
   bool look_at(const Chunk& chunk) override {
-    at::Tensor counts = at::bincount(buckets_of(routing_hashes(keys_.evaluate(chunk))), {}, kBuckets).to(at::kCPU);
+    at::Tensor counts = copied_to(at::bincount(buckets_of(routing_hashes(keys_.evaluate(chunk))), {}, kBuckets), at::kCPU);
     const int64_t* count = counts.const_data_ptr<int64_t>();
     for (size_t bucket = 0; bucket < loads_.size(); ++bucket) loads_[bucket] += count[bucket];
     seen_ += chunk.rows();
@@ -54,7 +55,7 @@ class HashRouter final : public RowRouter {
   std::vector<Chunk> parts_of(const Chunk& chunk, const CancelToken& token) override {
     at::Tensor hashes = routing_hashes(keys_.evaluate(chunk, token));
     if (shared_ != nullptr) shared_->help.count(buckets_of(hashes));
-    at::Tensor owners = shared_ == nullptr ? owners_ : shared_->help.owners().to(context_.device);
+    at::Tensor owners = shared_ == nullptr ? owners_ : copied_to(shared_->help.owners(), context_.device);
     return parts_by_owner(chunk, hashes, owners, ranks_);
   }
 
@@ -82,7 +83,7 @@ class SpreadBuildRouter final : public RowRouter {
     at::Tensor of_all = at::empty({kBuckets}, at::kBool);
     for (int64_t bucket = 0; bucket < kBuckets; ++bucket)
       of_all.mutable_data_ptr<bool>()[bucket] = spread_.of_all()[static_cast<size_t>(bucket)];
-    of_all_ = of_all.to(context_.device);
+    of_all_ = copied_to(of_all, context_.device);
   }
 
   std::vector<Chunk> parts_of(const Chunk& chunk, const CancelToken& token) override {

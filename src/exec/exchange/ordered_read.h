@@ -14,10 +14,6 @@ class MergeReadOperator final : public Operator {
   Task<void> produce(RunContext& context, ChunkSink& sink) override;
 
  private:
-  struct Head;
-  struct Merged;
-  Merged merge(std::vector<Head>& heads, at::Device device, const CancelToken& token);
-
   size_t number_;
   RowOrder order_;
   std::vector<LogicalType> types_;

@@ -58,7 +58,7 @@ class RangeRouter final : public RowRouter {
     if (bounds_.rows() == 0) return {chunk};
     at::Tensor range = ranges_of(chunk, token);
     at::Tensor order = kernels::sort_order({range});
-    at::Tensor counts = at::bincount(range, {}, ranks).to(at::kCPU);
+    at::Tensor counts = copied_to(at::bincount(range, {}, ranks), at::kCPU);
     int64_t begin = 0;
     for (int rank = 0; rank < ranks; ++rank) {
       int64_t count = counts[rank].item<int64_t>();

@@ -3,6 +3,7 @@
 #include <atomic>
 
 #include "base/check.h"
+#include "columns/device_copy.h"
 #include "columns/row_selection.h"
 #include "exec/exchange/combiner_router.h"
 #include "exec/exchange/hash_router.h"
@@ -57,7 +58,7 @@ Task<void> RowRouter::settle() {
 
 std::vector<Chunk> parts_by_owner(const Chunk& chunk, const at::Tensor& hashes, const at::Tensor& owners, int ranks) {
   auto [order, offsets] = kernels::route_rows(hashes, owners, ranks);
-  at::Tensor places = offsets.to(at::kCPU);
+  at::Tensor places = copied_to(offsets, at::kCPU);
   const int64_t* place = places.const_data_ptr<int64_t>();
   std::vector<Chunk> parts;
   for (int rank = 0; rank < ranks; ++rank) parts.push_back(take_rows(chunk, order.slice(0, place[rank], place[rank + 1])));

@@ -1,25 +1,31 @@
 #include "exec/operators/combine_operator.h"
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cmath>
 #include <optional>
 
 #include "base/check.h"
+#include "base/scheduler.h"
 #include "base/task_context.h"
-#include "columns/decode_dictionary.h"
+#include "base/task_group.h"
+#include "base/timer_queue.h"
+#include "columns/device_copy.h"
+#include "columns/row_selection.h"
+#include "exec/adaptive/bucket_spread.h"
+#include "exec/adaptive/combining_ranks.h"
+#include "exec/adaptive/on_path_choice.h"
 #include "exec/core/fault_hook.h"
-#include "exec/core/growing_reservation.h"
-#include "exec/operators/aggregate_state.h"
-#include "exec/operators/group_table.h"
+#include "expr/expression_evaluator.h"
+#include "kernels/ops/compress.h"
 #include "kernels/ops/tensor_functions.h"
+#include "memory/channel.h"
+#include "network/exchange_hub.h"
 
 namespace pistachio {
 
 namespace {
-
-// A full table of which so many rows were not merged was not worth its time. Then this many times its rows are passed on before it is tried
-// again: other parts of the input may have more in common.
-constexpr double kUnmergedShare = 0.9;
-constexpr int64_t kRowsPassedOn = 8;
 
 size_t place_in(const std::vector<ColumnId>& layout, ColumnId column) {
   const auto found = std::find(layout.begin(), layout.end(), column);
@@ -29,143 +35,168 @@ size_t place_in(const std::vector<ColumnId>& layout, ColumnId column) {
 
 }  // namespace
 
-// The table of one lane.
-class CombineOperator::Lane {
- public:
-  Lane(const CombineOperator& owner, const MemoryAccount& account, at::Device device)
-      : owner_(owner), device_(device), groups_(owner.group_types_, device), memory_(account) {
-    for (const AggregateCall& call : owner.running_) states_.push_back(make_aggregate_state(call, device));
-  }
-
-  void add(const Chunk& chunk, const CancelToken& token) {
-    std::vector<Column> keys;
-    for (size_t place : owner_.group_places_) keys.push_back(chunk.column(place));
-    added_ += chunk.rows();
-    const at::Tensor ids = groups_.assign(keys, chunk.rows(), token);
-    for (size_t i = 0; i < states_.size(); ++i) {
-      token.throw_if_cancelled();
-      std::vector<Column> columns;
-      for (size_t place : owner_.state_places_[i]) columns.push_back(decode_dictionary(chunk.column(place)));
-      states_[i]->set_groups(groups_.groups());
-      states_[i]->add(ids, columns);
-    }
-    memory_.cover(bytes());
-  }
-
-  int64_t bytes() const {
-    int64_t bytes = groups_.memory_bytes();
-    for (const auto& state : states_) bytes += state->memory_bytes();
-    return bytes;
-  }
-
-  int64_t added() const { return added_; }
-  int64_t groups() const { return groups_.groups(); }
-
-  // All rows of the table, in the layout of the input.
-  Chunk rows() const {
-    const int64_t groups = groups_.groups();
-    std::vector<std::optional<Column>> placed(owner_.layout_.size());
-    const std::vector<Column> keys = groups_.keys();
-    for (size_t i = 0; i < keys.size(); ++i) placed[owner_.group_places_[i]] = keys[i];
-    const at::Tensor all = at::arange(groups, at::TensorOptions(at::kLong).device(device_));
-    for (size_t i = 0; i < states_.size(); ++i) {
-      const std::vector<Column> columns = states_[i]->columns_of(all);
-      for (size_t j = 0; j < columns.size(); ++j) placed[owner_.state_places_[i][j]] = columns[j];
-    }
-    std::vector<Column> columns;
-    for (std::optional<Column>& column : placed) columns.push_back(std::move(column.value()));
-    return Chunk(std::move(columns), groups, device_);
-  }
-
- private:
-  const CombineOperator& owner_;
-  at::Device device_;
-  GroupTable groups_;
-  std::vector<std::unique_ptr<AggregateState>> states_;
-  int64_t added_ = 0;  // rows
-  GrowingReservation memory_;
-};
-
 class CombineOperator::Combiner final : public ChunkSink {
  public:
   Combiner(CombineOperator& owner, RunContext& context, ChunkSink& next)
       : owner_(owner),
         context_(context),
         next_(next),
-        account_(context.memory.make_child("combine")),
-        most_bytes_(context.settings().on_path_table_bytes),
-        lanes_(static_cast<size_t>(context.lanes)),
-        to_pass_on_(static_cast<size_t>(context.lanes)) {}
+        choice_(*context.on_path->at(owner.exchange_.number)),
+        keys_(owner.exchange_.keys.empty() ? owner.exchange_.combining.groups : owner.exchange_.keys, owner.layout_),
+        tables_(make_combine_tables(owner.columns_, {context.lanes, context.settings().on_path_table_bytes * context.lanes, context.device},
+                                    context.memory.make_child("combine"))) {
+    at::Tensor is_own = at::empty({kBuckets}, at::kBool);
+    const std::vector<int> destinations = destinations_of_buckets(owner.exchange_, context.exchanges->ranks());
+    for (size_t bucket = 0; bucket < destinations.size(); ++bucket) {
+      const bool is_here = destinations[bucket] == context.exchanges->rank();
+      is_own.mutable_data_ptr<bool>()[bucket] = is_here;
+      own_buckets_ += is_here ? 1 : 0;
+    }
+    is_own_ = copied_to(is_own, context.device);
+  }
 
   bool is_full() const override { return next_.is_full(); }
 
   Task<void> consume(int lane, Chunk chunk) override {
     reach(context_, FaultPoint::AggregateUpdate);
     const TaskContext& task = co_await current_context();
-    std::unique_ptr<Lane>& table = lanes_[static_cast<size_t>(lane)];
-    int64_t& to_pass_on = to_pass_on_[static_cast<size_t>(lane)];
-    if (to_pass_on > 0) {
-      to_pass_on -= chunk.rows();
-      Task<void> passing = pass_on(owner_.metrics_, next_, lane, std::move(chunk));
-      co_await passing;
-      co_return;
-    }
+    std::vector<Chunk> leaving;
     {
       WorkTimer timer(owner_.metrics_);
-      if (table == nullptr) table = std::make_unique<Lane>(owner_, account_, context_.device);
-      table->add(chunk, task.token);
-      owner_.metrics_.bytes = std::max<int64_t>(owner_.metrics_.bytes, table->bytes());
+      Chunk others = without_own_rows(std::move(chunk), leaving, task.token);
+      if (others.rows() > 0) {
+        for (Chunk& rows : tables_->add(others, task.token)) leaving.push_back(std::move(rows));
+      }
+      owner_.metrics_.bytes = std::max<int64_t>(owner_.metrics_.bytes, tables_->bytes());
+      choice_.observe(tables_->added(), tables_->merged(), tables_->evicted(), owner_.metrics_.nanoseconds);
     }
-    if (table->bytes() < most_bytes_) co_return;
-    if (static_cast<double>(table->groups()) > kUnmergedShare * static_cast<double>(table->added()))
-      to_pass_on = kRowsPassedOn * table->added();
-    Task<void> flushing = flush(lane);
-    co_await flushing;
+    Task<void> passing = pass_on_all(lane, std::move(leaving));
+    co_await passing;
   }
 
-  Task<void> flush_all() {
-    for (int lane = 0; lane < context_.lanes; ++lane) {
-      if (lanes_[static_cast<size_t>(lane)] == nullptr) continue;
-      Task<void> flushing = flush(lane);
+  Task<void> consume_all(Operator& input) {
+    Task<void> reading = input.produce(context_, *this);
+    co_await reading;
+    ticks_.push(Tick::InputEnded, 0);
+  }
+
+  // Beside consume_all(): once no more rows are likely to come soon, those in the tables must not keep an idle link waiting.
+  Task<void> flush_idle_tables() {
+    const TaskContext& task = co_await current_context();
+    const std::chrono::nanoseconds least_time = std::chrono::milliseconds(context_.settings().on_path_flush_time);
+    SteadyTime last_sent = std::chrono::steady_clock::now();
+    while (least_time.count() > 0) {
+      // A sleep that ends with the input.
+      const SteadyTime next_look = std::chrono::steady_clock::now() + least_time / 2;
+      const Timer timer(task.scheduler->timers(), next_look, [this] { ticks_.push(Tick::TimePassed, 0); });
+      Task<std::optional<Tick>> ticking = ticks_.receive();
+      const std::optional<Tick> tick = co_await ticking;
+      if (tick != Tick::TimePassed) co_return;
+      const SteadyTime now = std::chrono::steady_clock::now();
+      if (sending_ > 0) last_sent = now;  // lanes that wait for the link add no rows
+      const SteadyTime since = now - flush_time(least_time);
+      if (tables_->held() == 0 || last_sent > since) continue;
+      Task<void> flushing = flush(since);
       co_await flushing;
     }
   }
 
- private:
-  Task<void> flush(int lane) {
-    const std::unique_ptr<Lane> table = std::move(lanes_[static_cast<size_t>(lane)]);
-    Chunk rows = table->rows();
-    Task<void> passing = pass_on_in_steps(owner_.metrics_, next_, lane, std::move(rows), context_.chunk_rows());
+  // All tables, or those that got no rows since then.
+  Task<void> flush(std::optional<SteadyTime> since = std::nullopt) {
+    std::vector<Chunk> leaving;
+    {
+      WorkTimer timer(owner_.metrics_);
+      leaving = since ? tables_->flush_idle(*since) : tables_->flush();
+    }
+    // The lane may be in use meanwhile: what is above a combining step is an exchange, which takes any number of chunks at once.
+    Task<void> passing = pass_on_all(0, std::move(leaving));
     co_await passing;
+  }
+
+  void note_figures() {
+    OperatorMetrics& metrics = owner_.metrics_;
+    metrics.rows_to_merge = tables_->added();
+    metrics.rows_merged = tables_->merged();
+    if (!choice_.may_be_off()) return;
+    metrics.merging_is_on = choice_.is_on() ? 1 : 0;
+    metrics.merging_changes = choice_.changes();
+    metrics.expected_percent = std::lround(100 * choice_.estimated_share());
+    metrics.needed_percent = std::lround(100 * choice_.least_share());
+  }
+
+ private:
+  enum class Tick { TimePassed, InputEnded };
+
+  // To send the rows of the tables now and their equals later costs the link as much again. It is worth waiting that long.
+  std::chrono::nanoseconds flush_time(std::chrono::nanoseconds least) const {
+    const double link_seconds = static_cast<double>(tables_->held()) * owner_.exchange_.combining.link_seconds;
+    return std::max(least, std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::duration<double>(link_seconds)));
+  }
+
+  // Rows that have arrived where they belong leave at once: the final aggregation merges them.
+  Chunk without_own_rows(Chunk chunk, std::vector<Chunk>& leaving, const CancelToken& token) {
+    if (own_buckets_ == 0) return chunk;
+    if (own_buckets_ == kBuckets) {
+      leaving.push_back(std::move(chunk));
+      return {};
+    }
+    const at::Tensor own = is_own_.index_select(0, buckets_of(routing_hashes(keys_.evaluate(chunk, token))));
+    const int64_t count = kernels::count_true(own);
+    if (count == 0) return chunk;
+    if (count == chunk.rows()) {
+      leaving.push_back(std::move(chunk));
+      return {};
+    }
+    leaving.push_back(select_rows(chunk, own, count));
+    return select_rows(chunk, own.logical_not(), chunk.rows() - count);
+  }
+
+  Task<void> pass_on_all(int lane, std::vector<Chunk> chunks) {
+    ++sending_;
+    for (Chunk& chunk : chunks) {
+      Task<void> passing = pass_on_in_steps(owner_.metrics_, next_, lane, std::move(chunk), context_.chunk_rows());
+      co_await passing;
+    }
+    --sending_;
   }
 
   CombineOperator& owner_;
   RunContext& context_;
   ChunkSink& next_;
-  MemoryAccount account_;
-  const int64_t most_bytes_;
-  std::vector<std::unique_ptr<Lane>> lanes_;  // null: empty
-  std::vector<int64_t> to_pass_on_;           // by lane: rows to pass on unmerged
+  OnPathChoice& choice_;
+  ExpressionEvaluator keys_;
+  at::Tensor is_own_;  // of each bucket
+  int64_t own_buckets_ = 0;
+  std::unique_ptr<CombineTables> tables_;
+  std::atomic<int> sending_ = 0;  // lanes
+  Channel<Tick> ticks_{0};
 };
 
 CombineOperator::CombineOperator(OperatorPtr input, std::vector<ColumnId> layout, const PhysicalAggregate& plan,
-                                 std::vector<LogicalType> group_types)
-    : Operator(std::move(layout)), input_(std::move(input)), group_types_(std::move(group_types)), running_(calls_with_state(plan.calls)) {
-  for (ColumnId group : plan.groups) group_places_.push_back(place_in(layout_, group));
+                                 std::vector<LogicalType> group_types, const PhysicalExchange& exchange)
+    : Operator(std::move(layout)), input_(std::move(input)), exchange_(exchange) {
+  columns_.columns = layout_.size();
+  columns_.key_types = std::move(group_types);
+  columns_.calls = calls_with_state(plan.calls);
+  for (ColumnId group : plan.groups) columns_.keys.push_back(place_in(layout_, group));
   for (const std::vector<ColumnId>& state : plan.states) {
-    std::vector<size_t>& places = state_places_.emplace_back();
+    std::vector<size_t>& places = columns_.states.emplace_back();
     for (ColumnId column : state) places.push_back(place_in(layout_, column));
   }
   // The states that arrive are of different values already.
-  for (AggregateCall& call : running_) call.distinct = false;
+  for (AggregateCall& call : columns_.calls) call.distinct = false;
 }
 
 Task<void> CombineOperator::produce(RunContext& context, ChunkSink& sink) {
   Combiner combiner(*this, context, sink);
-  Task<void> reading = input_->produce(context, combiner);
-  co_await reading;
-  Task<void> flushing = combiner.flush_all();
+  std::vector<Task<void>> both;
+  both.push_back(combiner.consume_all(*input_));
+  both.push_back(combiner.flush_idle_tables());
+  Task<void> combining = when_all(std::move(both));
+  co_await combining;
+  Task<void> flushing = combiner.flush();
   co_await flushing;
+  combiner.note_figures();
 }
 
 }  // namespace pistachio

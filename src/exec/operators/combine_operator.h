@@ -1,30 +1,29 @@
-// Merges partial results of equal groups on their way to another host, as far as a table of bounded size goes: when a lane's table is full,
-// its rows are passed on and it starts again. If hardly any were merged, the next ones are passed on at once for a while. What is not merged
-// here is merged by the final aggregation.
+// Merges partial results of equal groups on their way to another host, or on arrival there, as far as tables of bounded size go
+// (combine_tables.h). What is not merged here is merged by the final aggregation. Tables that get no rows for a while are flushed. Reports
+// to OnPathChoice how much was merged.
 #pragma once
 
 #include <vector>
 
 #include "exec/core/operator.h"
+#include "exec/operators/combine_tables.h"
 #include "physical/physical_node.h"
 
 namespace pistachio {
 
 class CombineOperator final : public Operator {
  public:
-  // `layout` is that of the input.
-  CombineOperator(OperatorPtr input, std::vector<ColumnId> layout, const PhysicalAggregate& plan, std::vector<LogicalType> group_types);
+  // `layout` is that of the input, which comes from that exchange.
+  CombineOperator(OperatorPtr input, std::vector<ColumnId> layout, const PhysicalAggregate& plan, std::vector<LogicalType> group_types,
+                  const PhysicalExchange& exchange);
   Task<void> produce(RunContext& context, ChunkSink& sink) override;
 
  private:
-  class Lane;
   class Combiner;
 
   OperatorPtr input_;
-  std::vector<LogicalType> group_types_;
-  std::vector<size_t> group_places_;  // in the layout
-  std::vector<AggregateCall> running_;
-  std::vector<std::vector<size_t>> state_places_;
+  const PhysicalExchange exchange_;
+  CombinedColumns columns_;
 };
 
 }  // namespace pistachio

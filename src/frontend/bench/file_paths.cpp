@@ -54,4 +54,13 @@ std::string folder_above(const std::string& path) {
   return slash == 0 ? "/" : path.substr(0, slash);
 }
 
+std::string quoted_path(const std::string& path) {
+  std::string text = "'";
+  for (char letter : path) {
+    if (letter == '\'') text += '\'';
+    text += letter;
+  }
+  return text + "'";
+}
+
 }  // namespace pistachio

@@ -16,5 +16,7 @@ std::string last_name(const std::string& path);
 // The file name without its extension: `q03` of `queries/q03.sql`.
 std::string name_without_ending(const std::string& path);
 std::string folder_above(const std::string& path);
+// The path as an SQL string literal.
+std::string quoted_path(const std::string& path);
 
 }  // namespace pistachio

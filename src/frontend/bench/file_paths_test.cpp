@@ -21,6 +21,10 @@ TEST(FilePathsTest, FileNamesAreExtracted) {
   EXPECT_TRUE(absolute_path("a").starts_with('/'));
 }
 
+TEST(FilePathsTest, QuotesAreDoubledInLiterals) {
+  EXPECT_EQ(quoted_path("/a b/it's"), "'/a b/it''s'");
+}
+
 TEST(FilePathsTest, FoldersAreCreated) {
   test::TemporaryFolder folder;
   std::string wanted = folder.file("a/b/c");

@@ -86,15 +86,6 @@ void write_table(const std::string& path, const std::string& prefix, int64_t row
   throw UserError(fmt::format("cannot write {}: {}", path, problem));
 }
 
-std::string quoted(const std::string& path) {
-  std::string text = "'";
-  for (char letter : path) {
-    if (letter == '\'') text += '\'';
-    text += letter;
-  }
-  return text + "'";
-}
-
 }  // namespace
 
 JoinTablePaths ensure_join_tables(const std::string& folder, const JoinTables& tables) {
@@ -127,8 +118,8 @@ JoinTablePaths ensure_join_tables(const std::string& folder, const JoinTables& t
 std::string join_query(const JoinTablePaths& paths, int64_t columns) {
   std::string sums;
   for (int64_t i = 1; i <= columns; ++i) sums += fmt::format(", sum(b{0}), sum(p{0})", i);
-  return fmt::format("SELECT count(*){} FROM {} AS probe JOIN {} AS build ON probe.k = build.k", sums, quoted(paths.probe),
-                     quoted(paths.build));
+  return fmt::format("SELECT count(*){} FROM {} AS probe JOIN {} AS build ON probe.k = build.k", sums, quoted_path(paths.probe),
+                     quoted_path(paths.build));
 }
 
 }  // namespace pistachio

@@ -8,17 +8,12 @@
 
 namespace pistachio {
 
-namespace {
-
-// Folder for generated tables, which later runs reuse.
 std::string cache_folder(const CommandArguments& arguments) {
   if (std::optional<std::string> folder = arguments.value("--cache")) return *folder;
   if (const char* cache = std::getenv("XDG_CACHE_HOME"); cache != nullptr && *cache != 0) return fmt::format("{}/pistachio", cache);
   if (const char* home = std::getenv("HOME"); home != nullptr && *home != 0) return fmt::format("{}/.cache/pistachio", home);
   throw UsageError("--cache is needed: neither XDG_CACHE_HOME nor HOME is set");
 }
-
-}  // namespace
 
 std::vector<OptionDescription> with_common_options(std::vector<OptionDescription> own) {
   own.insert(own.end(), {{"--ranks", true}, {"--repeat", true}, {"--json", true}, {"--plot", true}, {"--balance", true}});

@@ -23,6 +23,8 @@ BenchRun bench_run(const CommandArguments& arguments, int ranks);
 std::vector<int64_t> number_list(const CommandArguments& arguments, std::string_view option, const std::string& otherwise, int64_t most);
 double share_option(const CommandArguments& arguments, std::string_view option, double otherwise);
 void refuse_words(const CommandArguments& arguments);
+// Folder for generated tables, which later runs reuse.
+std::string cache_folder(const CommandArguments& arguments);
 
 // The tables of such a join, generated if they do not exist; `skew` as in JoinTables.
 JoinTablePaths join_tables_for(const CommandArguments& arguments, JoinTables tables);

@@ -5,6 +5,8 @@
 #include <string_view>
 
 #include "frontend/cli/bench_all_to_all_command.h"
+#include "frontend/cli/bench_copy_command.h"
+#include "frontend/cli/bench_on_path_command.h"
 #include "frontend/cli/bench_ranks_command.h"
 #include "frontend/cli/bench_scan_command.h"
 #include "frontend/cli/command_arguments.h"
@@ -19,8 +21,10 @@ struct Benchmark {
 };
 
 constexpr Benchmark kBenchmarks[] = {
-    {"scan", run_bench_scan_command},       {"join", run_bench_join_command},           {"skew", run_bench_skew_command},
-    {"overlap", run_bench_overlap_command}, {"alltoall", run_bench_all_to_all_command}, {"scaling", run_bench_scaling_command},
+    {"scan", run_bench_scan_command},       {"copy", run_bench_copy_command},
+    {"join", run_bench_join_command},       {"skew", run_bench_skew_command},
+    {"overlap", run_bench_overlap_command}, {"alltoall", run_bench_all_to_all_command},
+    {"scaling", run_bench_scaling_command}, {"onpath", run_bench_on_path_command},
 };
 
 }  // namespace

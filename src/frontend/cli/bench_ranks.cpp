@@ -7,6 +7,7 @@
 #include <random>
 
 #include "base/format_bytes.h"
+#include "frontend/cli/simulated_hosts.h"
 #include "parser/parse.h"
 #include "session/ignored_result.h"
 
@@ -14,23 +15,17 @@ namespace pistachio {
 
 namespace {
 
-void execute(Session& session, const std::string& sql, const CancelToken& token) {
-  IgnoredResult ignored;
-  for (ast::Statement& statement : parse_statements(sql))
-    session.execute(std::make_shared<const ast::Statement>(std::move(statement)), ignored, token);
-}
-
-void apply(Session& session, const std::vector<std::pair<std::string, std::string>>& settings, const CancelToken& token) {
-  for (const auto& [name, value] : settings) execute(session, fmt::format("SET {} = '{}'", name, value), token);
-}
-
 bool is_known(std::string_view name) {
   const std::vector<SettingDescription>& all = setting_descriptions();
   return std::any_of(all.begin(), all.end(), [&](const SettingDescription& setting) { return setting.name == name; });
 }
 
-RankJob::Options local_job(int ranks, const Settings& settings) {
+RankJob::Options local_job(int ranks, const Settings& settings, const std::string& hosts) {
   RankJob::Options options{.identity = identity_of_local_job(ranks), .host = "", .others = {"pistachio", "cluster"}, .query_words = {}};
+  if (!hosts.empty()) {
+    options.host = simulated_host(hosts, 0, ranks);
+    options.others.insert(options.others.end(), {"--hosts", hosts});
+  }
   for (std::string& word : words_of_settings(settings)) options.others.push_back(std::move(word));
   return options;
 }
@@ -56,9 +51,9 @@ void assign_for_comparison(Settings& settings, const std::vector<std::string>& e
   }
 }
 
-BenchRanks::BenchRanks(int ranks, const Settings& settings, InterruptWatcher& interrupts)
+BenchRanks::BenchRanks(int ranks, const Settings& settings, InterruptWatcher& interrupts, const std::string& hosts)
     : token_(interrupts.token()),
-      job_(std::make_unique<RankJob>(local_job(ranks, settings), settings, interrupts)),
+      job_(std::make_unique<RankJob>(local_job(ranks, settings, hosts), settings, interrupts)),
       rank_(std::make_unique<RankEngine>(*job_, settings)) {}
 
 std::unique_ptr<Session> BenchRanks::open_session(const std::string& folder) {
@@ -67,8 +62,19 @@ std::unique_ptr<Session> BenchRanks::open_session(const std::string& folder) {
   return session;
 }
 
+void BenchRanks::assign(Session& session, const std::vector<std::pair<std::string, std::string>>& settings) {
+  IgnoredResult ignored;
+  for (const auto& [name, value] : settings) run(session, fmt::format("SET {} = '{}'", name, value), ignored);
+}
+
+void BenchRanks::run(Session& session, const std::string& sql, ResultReceiver& receiver) {
+  for (ast::Statement& statement : parse_statements(sql))
+    session.execute(std::make_shared<const ast::Statement>(std::move(statement)), receiver, token_);
+}
+
 std::shared_ptr<const QueryProfile> BenchRanks::run(Session& session, const std::string& sql) {
-  execute(session, sql, token_);
+  IgnoredResult ignored;
+  run(session, sql, ignored);
   std::shared_ptr<const QueryProfile> profile = session.profile();
   if (!profile) throw UserError("a benchmark needs a query, and this statement is none");
   return profile;
@@ -92,7 +98,7 @@ Settings BenchMeasurement::balanced(const BenchCase& what) {
   BenchRanks& ranks = ranks_with(free);
   std::unique_ptr<Session> session = ranks.open_session(what.folder);
   const BenchVariant& variant = what.variants.back();
-  apply(*session, variant.settings, interrupts_.token());
+  ranks.assign(*session, variant.settings);
   ranks.run(*session, variant.sql);
   RunFigures least = figures_of(*ranks.run(*session, variant.sql), ranks.threads());
   for (int64_t i = 1; i < run_.repeat; ++i) {
@@ -127,7 +133,7 @@ void BenchMeasurement::measure(const BenchCase& what, std::vector<VariantFigures
     std::shuffle(order.begin(), order.end(), random);
     if (is_last) std::sort(order.begin(), order.end());
     for (size_t i : order) {
-      apply(*session, what.variants[i].settings, interrupts_.token());
+      ranks.assign(*session, what.variants[i].settings);
       std::shared_ptr<const QueryProfile> profile = ranks.run(*session, what.variants[i].sql);
       if (round >= 0) figures[first + i].add(*profile, ranks.threads());
       if (is_last) measured(first + i);

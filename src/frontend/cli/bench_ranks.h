@@ -33,12 +33,17 @@ struct BenchCase {
 // Ranks on this machine, this process being the first. The others end with it.
 class BenchRanks {
  public:
-  BenchRanks(int ranks, const Settings& settings, InterruptWatcher& interrupts);
+  // `hosts`: the hosts that the ranks simulate (simulated_hosts.h); empty: none.
+  BenchRanks(int ranks, const Settings& settings, InterruptWatcher& interrupts, const std::string& hosts = "");
 
+  void assign(Session& session, const std::vector<std::pair<std::string, std::string>>& settings);
   // The profile of a query; its rows are discarded.
   std::shared_ptr<const QueryProfile> run(Session& session, const std::string& sql);
+  // The same with its rows, also of a statement that is no query.
+  void run(Session& session, const std::string& sql, ResultReceiver& receiver);
   std::unique_ptr<Session> open_session(const std::string& folder);
   int64_t threads() { return rank_->engine().settings().threads; }
+  bool is_on_cpu() { return rank_->engine().device().is_cpu(); }
 
  private:
   CancelToken token_;

@@ -10,6 +10,7 @@
 #include "frontend/cli/command_arguments.h"
 #include "frontend/cli/query_command.h"
 #include "frontend/cli/rank_job.h"
+#include "frontend/cli/simulated_hosts.h"
 #include "frontend/cli/standard_output.h"
 #include "frontend/cli/text_table.h"
 
@@ -20,12 +21,9 @@ namespace {
 // Upper limit of -n.
 constexpr int64_t kMostLocalRanks = 1024;
 
-// --hosts simulates several hosts: ranks are distributed in blocks, as launchers do.
 std::string host_played(const CommandArguments& arguments, const JobIdentity& identity) {
-  if (!arguments.has("--hosts")) return "";
-  int64_t hosts = arguments.count("--hosts", 1);
-  if (hosts > identity.ranks) throw UsageError(fmt::format("--hosts {}: {} ranks cannot be on so many hosts", hosts, identity.ranks));
-  return fmt::format("host-{}", identity.rank * hosts / identity.ranks);
+  const std::optional<std::string> hosts = arguments.value("--hosts");
+  return hosts ? simulated_host(*hosts, identity.rank, identity.ranks) : "";
 }
 
 std::string node_text(int node) {

@@ -44,25 +44,29 @@ constexpr std::string_view kQueryCommand = "-c";
 constexpr Command kCommands[] = {
     {kQueryCommand, "[-d DIR] [-c SQL]... [-f FILE]... [--format box|csv|json|jsonl|markdown|parquet|arrow] [--device cpu|cuda|auto]",
      "run SQL; without -c and -f, a prompt. -d: every NAME.parquet and folder NAME/ in DIR is a table", run_query_command},
-    {"cluster", "cluster [-n RANKS] [--hosts H] [--topology] [-- -d DIR -c SQL ...]",
+    {"cluster", "cluster [-n RANKS] [--hosts H|N,N,...] [--topology] [-- -d DIR -c SQL ...]",
      "run SQL on several ranks: -n starts them on this machine; under torchrun, mpirun or srun each process joins as one.\n"
-     "      --hosts: simulate this many hosts; --topology: show each rank's host, devices and transport, then exit",
+     "      --hosts: simulate this many hosts, or hosts of N ranks; --topology: show each rank's host, devices and transport, then exit",
      run_cluster_command},
     {"scan", "scan PATH... [--columns a,b] [--where \"column op constant\"]... [--repeat N] [--format box|json]",
      "read Parquet files and summarize every column; `scan --serve` answers JSON requests from standard input, one per line",
      run_scan_command},
     {"schema", "schema FILE...", "columns, types, encodings and sizes of Parquet files", run_schema_command},
     {"bench",
-     "bench scan [PATH...] [--columns a,b] [--threads 1,2,4,8] [--repeat N] [--rows N] [--json FILE]\n"
+     "bench scan [PATH...] [--columns a,b] [--threads 1,2,4,8] [--device cpu|cuda] [--repeat N] [--rows N] [--json FILE]\n"
+     "  pistachio bench copy PATH... --device cuda [--repeat N] [--json FILE]\n"
      "  pistachio bench join|skew [--ranks 2] [--columns 1,4,8] [--build N] [--probe N] [--hit 0.5] [--skew 0.5] [--cache DIR]\n"
      "  pistachio bench overlap --data DIR [--ranks 2] [FILE.sql...] [--queries 3,5] [--query-folder DIR]\n"
      "  pistachio bench scaling --data DIR[,DIR...] [--ranks 4 | --ranks 1,2,4] [FILE.sql...] [--queries 3,5]\n"
-     "  pistachio bench alltoall [--ranks 2] [--sizes 4KiB,64KiB,1MiB] [--bytes 64MiB] [--rows N] [--perftest PATH]",
-     "compare variants, each with T_min. scan: reading files, sample data if no path is given; join: schedules of a join over ranks;\n"
-     "      skew: one frequent key against uniform keys; overlap: queries, from fully blocking to fully overlapped;\n"
-     "      scaling: rank counts and data folders; alltoall: bandwidth by message size. All of them: [--repeat N]\n"
-     "      [--json FILE]; over ranks: [--plot FILE.svg|FILE.png] [--balance io|all] (limits that make storage and link, or the cores\n"
-     "      too, take equally long)",
+     "  pistachio bench alltoall [--ranks 2] [--sizes 4KiB,64KiB,1MiB] [--bytes 64MiB] [--rows N] [--perftest PATH]\n"
+     "  pistachio bench onpath [--tuples 1Mi,4Mi] [--uniqueness 0.01,1] [--models disjoint,overlap,zipf] [--keys 32,64]\n"
+     "      [--limits 10,25,off] [--scale X] [--variants none,off,on,auto] [--ranks-per-host 2] [--cache DIR]",
+     "compare variants, each with T_min. scan: reading files, sample data if no path is given; copy: from the page cache to a GPU,\n"
+     "      without decoding, for T_min there; join: schedules of a join over ranks; skew: one frequent key against uniform keys;\n"
+     "      overlap: queries, from fully blocking to fully overlapped; scaling: rank counts and data folders;\n"
+     "      alltoall: bandwidth by message size; onpath: deduplication on sending hosts (on_path), by keys and link bandwidth.\n"
+     "      All of them: [--repeat N] [--json FILE]; over ranks: [--plot FILE.svg|FILE.png]; join, skew and overlap: [--balance io|all]\n"
+     "      (limits that make storage and link, or the cores too, take equally long)",
      run_bench_command},
     {"settings", "settings", "every setting with its value and description", run_settings_command},
     {"version", "version", "versions of the engine and its libraries", run_version_command},

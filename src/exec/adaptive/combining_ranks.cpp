@@ -1,0 +1,78 @@
+#include "exec/adaptive/combining_ranks.h"
+
+#include <algorithm>
+
+#include "exec/adaptive/bucket_spread.h"
+
+namespace pistachio {
+
+namespace {
+
+std::vector<int> ranks_on_host_of(int rank, const std::vector<int64_t>& hosts) {
+  std::vector<int> found;
+  for (size_t i = 0; i < hosts.size(); ++i) {
+    if (hosts[i] == hosts[static_cast<size_t>(rank)]) found.push_back(static_cast<int>(i));
+  }
+  return found;
+}
+
+int64_t helpers_among(const std::vector<int>& ranks, int64_t helpers) {
+  const auto count = static_cast<int64_t>(ranks.size());
+  return helpers == 0 ? count : std::min(helpers, count);
+}
+
+int chosen(const std::vector<int>& ranks, int64_t share, int64_t helpers) {
+  return ranks[static_cast<size_t>(share % helpers_among(ranks, helpers))];
+}
+
+// The number of the destination among the ranks of other hosts: numbers of ranks would load helpers unevenly where hosts take turns.
+int64_t share_of(int destination, int sender, const std::vector<int64_t>& hosts) {
+  int64_t share = 0;
+  for (int rank = 0; rank < destination; ++rank)
+    share += hosts[static_cast<size_t>(rank)] != hosts[static_cast<size_t>(sender)] ? 1 : 0;
+  return share;
+}
+
+int combiner_on_arrival(int destination, int64_t share, const CombiningTerms& terms) {
+  std::vector<int> ranks = ranks_on_host_of(destination, terms.hosts);
+  const auto own = std::find(ranks.begin(), ranks.end(), destination);
+  std::rotate(own, own + 1, ranks.end());
+  return chosen(ranks, share, terms.helpers);
+}
+
+}  // namespace
+
+int combiner_of(int destination, int64_t share, int sender, const CombiningTerms& terms) {
+  if (terms.on_arrival) return combiner_on_arrival(destination, share, terms);
+  // What stays on the host goes to its destination at once.
+  if (terms.hosts[static_cast<size_t>(destination)] == terms.hosts[static_cast<size_t>(sender)]) return destination;
+  return chosen(ranks_on_host_of(sender, terms.hosts), share, terms.helpers);
+}
+
+std::vector<int> combiners_of_buckets(const PhysicalExchange& exchange, int sender, int ranks) {
+  const CombiningTerms& terms = exchange.combining;
+  std::vector<int> combiners = destinations_of_buckets(exchange, ranks);
+  for (size_t bucket = 0; bucket < combiners.size(); ++bucket) {
+    // A single destination is shared by all helpers; of several, each has one helper, which fills messages sooner.
+    const bool by_bucket = exchange.keys.empty() || terms.on_arrival;
+    const int64_t share = by_bucket ? static_cast<int64_t>(bucket) : share_of(combiners[bucket], sender, terms.hosts);
+    combiners[bucket] = combiner_of(combiners[bucket], share, sender, terms);
+  }
+  return combiners;
+}
+
+std::vector<int> destinations_of_buckets(const PhysicalExchange& exchange, int ranks) {
+  std::vector<int> destinations;
+  for (int64_t bucket = 0; bucket < kBuckets; ++bucket) {
+    const int last = exchange.keys.empty() ? 0 : owner_of(bucket, ranks);
+    destinations.push_back(exchange.combining.again_on_arrival ? combiner_on_arrival(last, bucket, exchange.combining) : last);
+  }
+  return destinations;
+}
+
+double combining_lanes(const CombiningTerms& terms, int sender, int lanes) {
+  const std::vector<int> ranks = ranks_on_host_of(sender, terms.hosts);
+  return static_cast<double>(lanes * helpers_among(ranks, terms.helpers)) / static_cast<double>(ranks.size());
+}
+
+}  // namespace pistachio

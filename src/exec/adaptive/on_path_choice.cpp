@@ -1,0 +1,120 @@
+#include "exec/adaptive/on_path_choice.h"
+
+#include <algorithm>
+#include <unordered_set>
+
+#include "base/byte_stream.h"
+#include "kernels/ops/tensor_functions.h"
+
+namespace pistachio {
+
+namespace {
+
+constexpr size_t kMostChosen = 4096;
+// Of merging, until it was measured, and of what comes with it: rows are packed and routed once more. Seconds of a core.
+constexpr double kFirstRowSeconds = 50e-9;
+constexpr double kFurtherRowSeconds = 50e-9;
+// Rows that the tables take between two observations: enough to tell shares apart that differ by a hundredth. Twice as many after each
+// change: a decision that does not last is not worth much.
+constexpr int64_t kRowsToObserve = 1 << 16;
+constexpr int64_t kMostDoublings = 20;
+// Merging is turned on again if it pays by so much: it should not change to and fro.
+constexpr double kClearlyMore = 1.2;
+
+struct SampleOfRank {
+  int bits = 0;
+  std::vector<int64_t> chosen;
+};
+
+SampleOfRank read_note(const std::string& note) {
+  ByteReader reader(note);
+  SampleOfRank sample;
+  sample.bits = std::min<int>(reader.get<uint8_t>(), 63);
+  const size_t count = reader.get_count(sizeof(int64_t));
+  for (size_t i = 0; i < count; ++i) sample.chosen.push_back(reader.get<int64_t>());
+  return sample;
+}
+
+bool is_chosen(int64_t hash, int bits) {
+  return (static_cast<uint64_t>(hash) & ((uint64_t{1} << bits) - 1)) == 0;
+}
+
+}  // namespace
+
+void KeySample::add(const at::Tensor& hashes) {
+  rows_ += hashes.numel();
+  const at::Tensor low_bits = hashes.bitwise_and((int64_t{1} << bits_) - 1);
+  const at::Tensor chosen = (bits_ == 0 ? hashes : hashes.masked_select(low_bits.eq(0))).to(at::kCPU).contiguous();
+  const int64_t* hash = chosen.const_data_ptr<int64_t>();
+  chosen_.insert(chosen_.end(), hash, hash + chosen.numel());
+  while (chosen_.size() > kMostChosen) thin();
+}
+
+void KeySample::thin() {
+  ++bits_;
+  std::erase_if(chosen_, [&](int64_t hash) { return !is_chosen(hash, bits_); });
+}
+
+std::string KeySample::note() const {
+  ByteWriter writer;
+  writer.put(static_cast<uint8_t>(bits_));
+  writer.put<uint64_t>(chosen_.size());
+  for (int64_t hash : chosen_) writer.put(hash);
+  return writer.take();
+}
+
+double KeySample::mergeable_share(const std::vector<std::string>& notes) {
+  std::vector<SampleOfRank> samples;
+  int bits = 0;
+  for (const std::string& note : notes) {
+    SampleOfRank& sample = samples.emplace_back(read_note(note));
+    bits = std::max(bits, sample.bits);
+  }
+  std::unordered_set<int64_t> keys;
+  double chosen = 0;
+  for (const SampleOfRank& sample : samples) {
+    for (int64_t hash : sample.chosen) {
+      if (!is_chosen(hash, bits)) continue;
+      chosen += 1;
+      keys.insert(hash);
+    }
+  }
+  return chosen == 0 ? 0 : (chosen - static_cast<double>(keys.size())) / chosen;
+}
+
+OnPathChoice::OnPathChoice(double link_seconds, double lanes, bool may_be_off)
+    : link_seconds_(link_seconds), lanes_(lanes), may_be_off_(may_be_off), row_seconds_(kFirstRowSeconds) {}
+
+double OnPathChoice::least_share() const {
+  return link_seconds_ > 0 ? std::min(1.0, (row_seconds_ + kFurtherRowSeconds) / lanes_ / link_seconds_) : 1;
+}
+
+void OnPathChoice::set(bool on) {
+  if (on == is_on_) return;
+  is_on_ = on;
+  ++changes_;
+}
+
+void OnPathChoice::estimate(double share) {
+  estimated_share_ = share;
+  if (may_be_off_) is_on_ = share >= least_share();
+}
+
+void OnPathChoice::observe(int64_t added, int64_t merged, int64_t evicted, int64_t nanoseconds) {
+  if (!may_be_off_ || is_observing_.exchange(true)) return;
+  const int64_t more_added = added - added_;
+  if (more_added >= kRowsToObserve << std::min<int64_t>(changes_, kMostDoublings)) {
+    const double share = static_cast<double>(merged - merged_) / static_cast<double>(more_added);
+    // A table that still fills up may merge its rows with later ones.
+    const bool is_full = 2 * (evicted - evicted_) > more_added - (merged - merged_);
+    added_ = added;
+    merged_ = merged;
+    evicted_ = evicted;
+    row_seconds_ = static_cast<double>(nanoseconds) / 1e9 / static_cast<double>(added);
+    if (is_on_ && is_full && share < least_share()) set(false);
+    if (!is_on_ && share > kClearlyMore * least_share()) set(true);
+  }
+  is_observing_ = false;
+}
+
+}  // namespace pistachio
