@@ -32,20 +32,27 @@ SHARED_BINARIES = {
     "table_scan_test": ("parquet_test", "TableScan.*:*TableScanFilters.*:*TableScanRegistered.*"),
 }
 # ThreadSanitizer pays off where threads interact; kernels and types are single-threaded code.
-TSAN_SUITES = ("base_test", "memory_test", "storage_test", "network_test", "cluster_test", "session_test", "table_scan_test", "sql_test")
+TSAN_SUITES = ("base_test", "memory_test", "spill_test", "storage_test", "network_test", "cluster_test", "session_test", "table_scan_test", "sql_test")
 # AddressSanitizer in the short round: where bytes of files and messages are parsed, memory is pooled, or coroutines end early.
 SHORT_ASAN_SUITES = ("base_test", "memory_test", "columns_test", "kernels_cpu_test", "storage_test", "network_test", "exec_adaptive_test",
-                     "exec_operators_test", "exec_pipeline_test", "cluster_test", "session_test", "parquet_mutation_test", "table_scan_test", "sql_test")
+                     "exec_operators_test", "exec_pipeline_test", "cluster_test", "session_test", "parquet_mutation_test", "table_scan_test",
+                     "spill_test", "sql_test")
+# Half of them are built and run on a day of the short round, the other half on the next; sql_test, which goes through all layers, every day.
+SHORT_ASAN_DAYS = (
+    {"sql_test", "kernels_cpu_test", "columns_test", "memory_test", "storage_test", "spill_test", "exec_operators_test"},
+    {"sql_test", "base_test", "network_test", "exec_adaptive_test", "exec_pipeline_test", "cluster_test", "session_test", "parquet_mutation_test",
+     "table_scan_test"},
+)
 # Sanitizers run only some tests of these suites: those with many threads, or with configurations that use memory differently.
 SANITIZED_TESTS = {
-    ("tsan", "sql_test"): "eight_threads|ranks_3$",
-    ("asan", "sql_test"): "_default|chunks_of_seven|eight_threads|ranks_7$",
+    ("tsan", "sql_test"): "eight_threads|ranks_3$|spill$",
+    ("asan", "sql_test"): "_default|chunks_of_seven|eight_threads|ranks_7$|spill$",
 }
 # The short round takes fewer damaged files, and fewer SQL files under sanitizers; the selection changes daily, and a failure names its seed.
 DAY = time.time_ns() // (86_400 * 10**9)
 SQL_FILES_OF_THE_DAY = sorted(path.stem for path in (ROOT / "tests" / "sql").glob("*.slt"))[DAY % 3::3]
 SHORT_SANITIZED_TESTS = {
-    ("asan", "sql_test"): f"_default$|/(?:{'|'.join(SQL_FILES_OF_THE_DAY)})_ranks_3$",
+    ("asan", "sql_test"): f"_default$|/(?:{'|'.join(SQL_FILES_OF_THE_DAY)})_(?:ranks_3|spill)$",
     ("asan", "kernels_cpu_test"): "^(?!.*OnMillionsOfRows)",
 }
 SHORT_ENVIRONMENT = {"PISTACHIO_MUTATIONS": "60", "PISTACHIO_FIRST_MUTATION": str(1 + DAY % 10_000 * 60), "PISTACHIO_MATRIX_THIRD": str(DAY % 3)}
@@ -62,7 +69,7 @@ SHORT_PYTHON_ENVIRONMENT = {"TEST_QUERY_SAMPLE": str(DAY % 4)}
 LONG_RUNS = {"sql_test": 90, "network_test": 60, "parquet_mutation_test": 50, "tests/cli/test_long_statements.py": 50, "table_scan_test": 45,
              "tests/cli/test_commands.py": 40, "kernels_cpu_test": 40, "tests/tpch/test_tpch_queries.py": 40, "tests/cluster/test_movement.py": 35,
              "tests/joins/test_joins.py": 35, "tests/oracle/test_random_queries.py": 25, "tests/cluster/test_fault_matrix.py": 25,
-             "tests/cluster/test_start.py": 25, "session_test": 22, "parquet_matrix_test": 20, "tests/cluster/test_bench.py": 20,
+             "tests/cluster/test_start.py": 25, "tests/spill/test_spill.py": 25, "session_test": 22, "parquet_matrix_test": 20, "tests/cluster/test_bench.py": 20,
              "tests/oracle/test_reduce_query.py": 20, "tests/cluster/test_launchers.py": 20, "tests/cluster/test_profile.py": 16,
              "tests/cluster/test_cancel.py": 15, "tests/cluster/test_restart.py": 15, "tests/cluster/test_lost_ranks.py": 15,
              "tests/oracle/test_postgres_expressions.py": 15, "parser_test": 15, "tests/parquet/test_partitions.py": 15}
@@ -70,8 +77,8 @@ LONG_RUNS = {"sql_test": 90, "network_test": 60, "parquet_mutation_test": 50, "t
 # per row, it took nearly all of the time (every call searches for a free frame: kernels_cpu_test 1000 s instead of 90), and in sql_test
 # too: there the suites of the lower layers check for it.
 SUITES_THAT_TRUST_FRAMES = ("kernels_cpu_test", "parser_test", "expr_test", "columns_test", "data_test", "sql_test")
-# On 64-bit ARM a leak check visits every possible region of the heap, 5 s of a core: each suite has one every other day of the short round.
-ARM_LEAK_CHECK_DAYS = 2
+# On 64-bit ARM a leak check visits every possible region of the heap, 5 s of a core: each suite has one every other time that the short round runs it.
+ARM_LEAK_CHECK_RUNS = 2
 # On 64-bit ARM, GCC 12's ThreadSanitizer is only useful without tensors: libtorch has its own allocator there (mimalloc), which the
 # sanitizer does not see, so that reused memory looks like a race; it has no room for our arenas; and its process_vm_readv crashes under
 # UCX.
@@ -361,7 +368,7 @@ def short_sql_pattern():
 def is_checked_for_leaks(suite, full):
     if full or platform.machine() != "aarch64":
         return True
-    return (SHORT_ASAN_SUITES.index(suite) + DAY) % ARM_LEAK_CHECK_DAYS == 0
+    return (SHORT_ASAN_SUITES.index(suite) + DAY // len(SHORT_ASAN_DAYS)) % ARM_LEAK_CHECK_RUNS == 0
 
 
 def sanitizer_environment(kind, suite, full):
@@ -419,7 +426,9 @@ def run_sanitizer(kind, report, pattern, full):
             print(f"       tsan runs only {' and '.join(ARM_TSAN_SUITES)} on 64-bit ARM (see tools/run_tests.py)", flush=True)
         names = [name for name in (ARM_TSAN_SUITES if is_arm else TSAN_SUITES) if name in names]
     elif not full:
-        names = [name for name in SHORT_ASAN_SUITES if name in names]
+        chosen_today = SHORT_ASAN_DAYS[DAY % len(SHORT_ASAN_DAYS)]
+        names = [name for name in SHORT_ASAN_SUITES if name in names and (name in chosen_today or pattern is not None)]
+        print(f"       asan today: {', '.join(names)}", flush=True)
     if not build(kind, report, sorted({binary_of(name) for name in names})):
         return
     runs = []

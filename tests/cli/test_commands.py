@@ -543,6 +543,18 @@ class OtherCommands(WithFolder):
         for case in cases:
             self.assertGreater(case["ratio"], 0)
 
+    def test_benchmarks_of_a_gpu_need_one(self):
+        for words, problem in ((["bench", "copy", self.file], "set device=cuda"), (["bench", "copy", "--device", "cuda"], "needs the files"),
+                               (["bench", "copy", self.file, "--device", "gpu"], "cpu, cuda or auto")):
+            self.assertIn(problem, pistachio.run(*words).stderr)
+        if re.search(r"cuda +yes", pistachio.run("version").stdout):
+            return  # there may be a GPU
+        for words in (["bench", "scan"], ["bench", "copy", self.file]):
+            done = pistachio.run(*words, "--device", "cuda")
+            self.assertEqual(done.returncode, 1)
+            self.assertEqual(done.stdout, "")
+            self.assertRegex(done.stderr, r"\Aerror: device=cuda: there is no CUDA device [^\n]*\n\Z")
+
     def test_bench_scan_shows_partial_results_after_interrupt(self):
         figures = self.folder / "interrupted.json"
         words = ["bench", "scan", self.file, "--threads", "1", "--repeat", "10000000", "--json", figures]

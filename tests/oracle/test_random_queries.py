@@ -28,7 +28,7 @@ class RandomQueries(unittest.TestCase):
                 self.assertEqual(run_seed(seed, QUERIES_OF_A_SEED, options, **session_options), [])
 
     def test_merging_on_path_between_two_hosts(self):
-        self.check(500, ["spread_tables=on", "on_path=on", "calibrate_links=off"], seeds=2, ranks=4, hosts=2)
+        self.check(500, ["spread_tables=on", "on_path=on", "on_path_arrival=on", "calibrate_links=off"], seeds=2, ranks=4, hosts=2)
 
 
 def make_test(first_seed, settings):

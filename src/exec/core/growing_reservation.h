@@ -1,6 +1,8 @@
-// Memory of tables that grow. Reserved after a chunk was added: how many groups are new is not known before.
+// Memory of tables that grow. How many groups of a chunk are new is not known before, so either the most that it can take is reserved in
+// advance and trimmed afterwards, or what it took is reserved afterwards.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <utility>
@@ -26,6 +28,20 @@ class GrowingReservation {
     covered_ += more;
   }
   int64_t covered() const { return covered_; }
+
+  // Bytes that were reserved in advance; trim_to() returns what turned out not to be needed.
+  void add(Reservation more) {
+    covered_ += more.bytes();
+    parts_.push_back(std::move(more));
+  }
+  void trim_to(int64_t bytes) {
+    while (covered_ > bytes && !parts_.empty()) {
+      const int64_t kept = std::max<int64_t>(0, parts_.back().bytes() - (covered_ - bytes));
+      covered_ -= parts_.back().bytes() - kept;
+      parts_.back().shrink_to(kept);
+      if (kept == 0) parts_.pop_back();
+    }
+  }
 
  private:
   MemoryAccount account_;

@@ -8,21 +8,28 @@
 
 namespace pistachio {
 
-void HeldChunks::add(const Chunk& chunk) {
+Chunk own_chunk(const Chunk& chunk) {
   std::vector<Column> columns;
+  for (const Column& column : chunk.columns()) columns.push_back(own_column(column));
+  return Chunk(std::move(columns), chunk.rows(), chunk.device());
+}
+
+int64_t CountedDictionaries::add(const Chunk& chunk) {
   int64_t bytes = 0;
   for (const Column& column : chunk.columns()) {
-    columns.push_back(own_column(column));
-    bytes += columns.back().memory_bytes();
-    if (columns.back().is_dictionary() && dictionaries_.insert(columns.back().dictionary_column().get()).second)
-      bytes += columns.back().dictionary_column()->memory_bytes();
+    if (column.is_dictionary() && counted_.insert(column.dictionary_column().get()).second) bytes += column.dictionary_column()->memory_bytes();
   }
-  int64_t rows = chunk.rows();
+  return bytes;
+}
+
+void HeldChunks::add(const Chunk& chunk) {
+  Chunk own = own_chunk(chunk);
+  const int64_t bytes = own.memory_bytes() + dictionaries_.add(own);
   // Not waited for: the lane that is here may hold the very memory it would wait for.
   memory_.push_back(account_.reserve_now(bytes, ReservationKind::Held));
-  chunks_.emplace_back(std::move(columns), rows, chunk.device());
-  rows_ += rows;
+  rows_ += own.rows();
   bytes_ += bytes;
+  chunks_.push_back(std::move(own));
 }
 
 Chunk concatenate_chunks(const std::vector<Chunk>& chunks, const std::vector<LogicalType>& types, at::Device device,

@@ -12,6 +12,19 @@
 
 namespace pistachio {
 
+// A copy that shares nothing with a scan's buffers, except dictionaries as own_column() does.
+Chunk own_chunk(const Chunk& chunk);
+
+// Dictionaries that chunks share, each counted once. Not thread-safe.
+class CountedDictionaries {
+ public:
+  // Bytes of the chunk's dictionaries that were not counted before.
+  int64_t add(const Chunk& chunk);
+
+ private:
+  std::set<const void*> counted_;
+};
+
 class HeldChunks {
  public:
   explicit HeldChunks(MemoryAccount account) : account_(std::move(account)) {}
@@ -30,7 +43,7 @@ class HeldChunks {
   MemoryAccount account_;
   std::vector<Chunk> chunks_;
   std::vector<Reservation> memory_;
-  std::set<const void*> dictionaries_;  // already paid for
+  CountedDictionaries dictionaries_;
   int64_t rows_ = 0;
   int64_t bytes_ = 0;
 };

@@ -13,6 +13,7 @@
 #include "config/settings.h"
 #include "data/chunk.h"
 #include "expr/expression.h"
+#include "kernels/ops/device_waits.h"
 #include "memory/memory_account.h"
 #include "storage/storage_context.h"
 
@@ -20,7 +21,9 @@ namespace pistachio {
 
 struct SharedBuckets;
 class JoinFilter;
+class OnPathChoice;
 class QueryExchanges;
+class QuerySpill;
 
 // How the steps of a query over ranks follow each other; what is off is slower, and there to be compared.
 struct ExchangeSchedule {
@@ -36,6 +39,7 @@ struct RunContext {
   // Filled by PlanRun (engine/query_pipeline), from the engine and the query's scope.
   StorageContext& storage;
   MemoryAccount memory;  // operators make child accounts of it for what they retain
+  QuerySpill& spill;     // where retained rows go when memory runs short
   // Tasks that carry chunks through operators concurrently. Few on a GPU: each waits for results of its kernels, and many get in each
   // other's way.
   int lanes = 1;
@@ -53,6 +57,8 @@ struct RunContext {
   const std::map<size_t, std::unique_ptr<SharedBuckets>>* spreads = nullptr;
   // What scans know of the build sides of joins, by the number of the filter.
   const std::map<size_t, std::unique_ptr<JoinFilter>>* filters = nullptr;
+  // Whether partial results are merged on their host, by the number of the exchange that brings them to the rank that does.
+  const std::map<size_t, std::unique_ptr<OnPathChoice>>* on_path = nullptr;
 
   const Settings& settings() const { return storage.settings; }
   // Rows of a chunk that operators pass on, at most.
@@ -75,7 +81,17 @@ struct OperatorMetrics {
   std::atomic<int64_t> chunks = 0;
   std::atomic<int64_t> nanoseconds = 0;  // of work inside it, over all lanes
   std::atomic<int64_t> bytes = 0;        // read, or held in memory at most
+  std::atomic<int64_t> spilled = 0;      // bytes written to disk
   std::atomic<int64_t> from_others = 0;  // of a scan: units that were dealt to other ranks; of a join: their buckets
+  kernels::DeviceWaits device_waits;     // if they are counted
+  // Of rows that are merged on their host: those that came to its tables, and those of them that were merged into others; if the ranks
+  // decide: whether they were merged in the end (1 or 0), how often that changed, and the shares in percent that were expected and needed.
+  std::atomic<int64_t> rows_to_merge = 0;
+  std::atomic<int64_t> rows_merged = 0;
+  std::atomic<int64_t> merging_is_on = -1;
+  std::atomic<int64_t> merging_changes = 0;
+  std::atomic<int64_t> expected_percent = 0;
+  std::atomic<int64_t> needed_percent = 0;
 };
 
 class Operator {
@@ -98,13 +114,14 @@ class Operator {
 
 using OperatorPtr = std::unique_ptr<Operator>;
 
-// Adds the time until the end of the block to an operator's metrics.
+// Adds the time until the end of the block to an operator's metrics, and this thread's waits for a GPU. Only for blocks without co_await.
 class WorkTimer {
  public:
-  explicit WorkTimer(OperatorMetrics& metrics) : added_(metrics.nanoseconds) {}
+  explicit WorkTimer(OperatorMetrics& metrics) : added_(metrics.nanoseconds), place_(metrics.device_waits) {}
 
  private:
   AddedTime added_;
+  kernels::DeviceWaitPlace place_;
 };
 
 // Hands the chunk on unless it has no rows, and counts it.

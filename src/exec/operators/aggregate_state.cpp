@@ -12,6 +12,7 @@
 #include "columns/own_column.h"
 #include "columns/row_selection.h"
 #include "exec/core/growing_column.h"
+#include "exec/operators/text_extreme_state.h"
 #include "expr/cast.h"
 #include "expr/wide_numbers.h"
 #include "kernels/ops/compress.h"
@@ -328,42 +329,6 @@ class IntervalExtremeState final : public AggregateState {
   at::Tensor best_;
   at::Tensor has_length_;
   at::Tensor seen_;  // of best_
-};
-
-// Text: the best of the batch and the best so far compete as one batch of two rows a group.
-class TextExtremeState final : public AggregateState {
- public:
-  TextExtremeState(LogicalType type, bool take_max, at::Device device)
-      : type_(type), take_max_(take_max), best_(null_column(type, 0, device)) {}
-  void set_groups(int64_t groups) override {
-    if (groups > best_.rows()) best_ = concatenate_columns({best_, null_column(type_, groups - best_.rows(), best_.device())});
-  }
-  void update(const GroupedRows& rows) override { compete(rows.ids, *rows.argument); }
-  std::vector<Column> columns_of(const at::Tensor& rows) const override { return {take_rows(best_, rows)}; }
-  void add(const at::Tensor& ids, const std::vector<Column>& columns) override { compete(ids, columns[0]); }
-  Column finish(const AggregateCall&, int64_t groups) const override { return best_.slice(0, groups); }
-  int64_t memory_bytes() const override { return best_.memory_bytes(); }
-
- private:
-  void compete(const at::Tensor& ids, const Column& challengers) {
-    int64_t groups = best_.rows();
-    if (groups == 0 || challengers.rows() == 0) return;
-    at::Tensor winners = winners_of(challengers, ids, groups);
-    at::Tensor any = winners.ge(0);
-    Column batch = take_rows_or_null(challengers, winners, any);
-    Column both = concatenate_columns({best_, batch});
-    at::Tensor numbers = at::arange(groups, ids.options());
-    at::Tensor chosen = winners_of(both, at::cat({numbers, numbers}), groups);
-    best_ = own_column(take_rows_or_null(both, chosen, chosen.ge(0)));
-  }
-
-  at::Tensor winners_of(const Column& column, const at::Tensor& ids, int64_t groups) const {
-    return kernels::segment_extreme_text(column.bytes(), column.begins(), column.ends(), ids, groups, take_max_, column.validity());
-  }
-
-  LogicalType type_;
-  bool take_max_;
-  Column best_;
 };
 
 }  // namespace

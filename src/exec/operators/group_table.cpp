@@ -17,6 +17,8 @@ namespace pistachio {
 namespace {
 
 constexpr int64_t kFirstCapacity = 1024;  // 16 KiB: fits the first cache
+constexpr int64_t kGrowth = 4;
+constexpr int64_t kKeyBytes = 32;  // of a new group, for a key column
 constexpr int kMostAttempts = 64;
 constexpr int64_t kRowsPerStrip = 1 << 20;  // between two looks at the token
 
@@ -77,7 +79,7 @@ at::Tensor GroupTable::find_or_add(const std::vector<Column>& keys, const at::Te
     done += ids.numel();
     all_ids.push_back(std::move(ids));
     if (done >= hashes.numel()) break;
-    slots_ = call_stoppable(token, [&](const at::Tensor& stop) { return kernels::group_rehash(slots_, capacity * 4, stop); });
+    slots_ = call_stoppable(token, [&](const at::Tensor& stop) { return kernels::group_rehash(slots_, capacity * kGrowth, stop); });
   }
   return all_ids.size() == 1 ? all_ids[0] : at::cat(all_ids);
 }
@@ -91,6 +93,15 @@ std::vector<Column> GroupTable::keys() const {
 int64_t GroupTable::memory_bytes() const {
   int64_t bytes = static_cast<int64_t>(slots_.nbytes());
   for (const GrowingColumn& key : keys_) bytes += key.memory_bytes();
+  return bytes;
+}
+
+int64_t GroupTable::most_bytes_with(int64_t rows) const {
+  int64_t capacity = slots_.size(0);
+  auto bytes = static_cast<int64_t>(slots_.nbytes());
+  for (; groups_ + rows > capacity / 2; capacity *= kGrowth) bytes = (1 + kGrowth) * static_cast<int64_t>(sizeof(int64_t)) * 2 * capacity;
+  // Tensors that are full are replaced by ones of twice the size.
+  for (const GrowingColumn& key : keys_) bytes += 3 * key.memory_bytes() + rows * kKeyBytes;
   return bytes;
 }
 

@@ -15,9 +15,12 @@ class GroupTable {
   // int64 [rows]: the group of each row. Throws Cancelled soon after the token is cancelled; the table is unusable then.
   at::Tensor assign(const std::vector<Column>& keys, int64_t rows, const CancelToken& token = {});
   int64_t groups() const { return groups_; }
+  size_t key_count() const { return keys_.size(); }
   // A row for each group; valid until the next assign.
   std::vector<Column> keys() const;
   int64_t memory_bytes() const;
+  // While so many rows are assigned and all of them are new groups, at most.
+  int64_t most_bytes_with(int64_t rows) const;
 
  private:
   at::Tensor assign_strip(const std::vector<Column>& keys, const at::Tensor& hashes, int attempt, const CancelToken& token);

@@ -5,16 +5,12 @@
 #include "base/check.h"
 #include "base/task_context.h"
 #include "columns/column_hash.h"
-#include "columns/decode_dictionary.h"
 #include "columns/row_selection.h"
 #include "exec/core/fault_hook.h"
 #include "exec/core/growing_reservation.h"
 #include "exec/core/stoppable_call.h"
-#include "exec/operators/aggregate_state.h"
-#include "exec/operators/group_table.h"
+#include "exec/operators/spillable_groups.h"
 #include "expr/expression_evaluator.h"
-#include "kernels/ops/compress.h"
-#include "kernels/ops/deferred_checks.h"
 #include "kernels/ops/partition_rows.h"
 #include "kernels/ops/tensor_functions.h"
 
@@ -25,47 +21,6 @@ namespace {
 // Fewer groups than this are merged in one go; partitioning would only cost.
 constexpr int64_t kSmallMerge = 4096;
 constexpr int64_t kPartitionBits = 6;
-constexpr int64_t kMergedRowsPerPoll = 1 << 20;
-
-// A row that FILTER leaves out must not raise an error. What stands in its place is never looked at.
-ExpressionPtr guarded_argument(const AggregateCall& call) {
-  if (!call.filter || !call.argument || !call.argument->can_raise()) return call.argument;
-  ExpressionPtr nothing = Expression::constant(ScalarValue::null(call.argument->type()));
-  return Expression::conditional(ExpressionKind::Case, {call.filter, call.argument, nothing}, call.argument->type());
-}
-
-// The expressions that all calls need, evaluated together.
-struct CallInputs {
-  std::vector<ExpressionPtr> expressions;
-  std::vector<int> argument;  // place of the call's argument among the expressions; -1: none
-  std::vector<int> filter;
-  std::vector<std::vector<size_t>> states;  // Final: places of the columns of each call's state
-
-  CallInputs(const std::vector<ColumnId>& groups, const std::vector<LogicalType>& types) {
-    for (size_t i = 0; i < groups.size(); ++i) expressions.push_back(Expression::column(groups[i], types[i]));
-  }
-  void add_call(const AggregateCall& call) {
-    argument.push_back(add(guarded_argument(call)));
-    filter.push_back(add(call.filter));
-  }
-  void add_state(const AggregateCall& call, const std::vector<ColumnId>& columns) {
-    std::vector<LogicalType> types = state_types(call);
-    std::vector<size_t> places;
-    for (size_t i = 0; i < columns.size(); ++i) {
-      places.push_back(expressions.size());
-      expressions.push_back(Expression::column(columns[i], types[i]));
-    }
-    states.push_back(std::move(places));
-  }
-
- private:
-  int add(const ExpressionPtr& expression) {
-    if (!expression) return -1;
-    expressions.push_back(expression);
-    return static_cast<int>(expressions.size()) - 1;
-  }
-};
-
 // Rows by partition of the hash of their group.
 struct RowPartitions {
   at::Tensor order;
@@ -83,166 +38,45 @@ RowPartitions partition_by_group(const at::Tensor& hashes, int64_t bits, const C
   return {std::move(order), std::move(offsets)};
 }
 
-// The set of a DISTINCT call: rows of a group's id and an argument.
-std::unique_ptr<GroupTable> make_distinct_set(const AggregateCall& call, at::Device device) {
-  if (!call.distinct) return nullptr;
-  return std::make_unique<GroupTable>(std::vector<LogicalType>{TypeKind::BigInt, argument_type(call)}, device);
-}
-
-// A GPU takes all rows at once, a core in strips, so that cancellation is noticed.
-template <typename Body>
-void for_each_strip(int64_t rows, at::Device device, const CancelToken& token, const Body& body) {
-  const int64_t step = device.is_cpu() ? kMergedRowsPerPoll : std::max<int64_t>(rows, 1);
-  for (int64_t begin = 0; begin < rows; begin += step) {
-    token.throw_if_cancelled();
-    body(begin, std::min(step, rows - begin));
-  }
-}
-
-at::Tensor truth(const Column& column) {
-  Column plain = decode_dictionary(column);
-  return plain.has_validity() ? plain.values().logical_and(plain.validity()) : plain.values();
-}
-
 }  // namespace
-
-// What one lane has aggregated so far.
-class HashAggregateOperator::Lane {
- public:
-  Lane(const HashAggregateOperator& owner, const MemoryAccount& account, at::Device device)
-      : owner_(owner), device_(device), groups_(owner.group_types_, device), memory_(account) {
-    for (const AggregateCall& call : owner.running_) {
-      states_.push_back(make_aggregate_state(call, device));
-      distinct_.push_back(make_distinct_set(call, device));
-    }
-  }
-
-  void add(const ExpressionEvaluator& evaluator, const CallInputs& inputs, const Chunk& chunk, const CancelToken& token) {
-    std::vector<Column> columns = evaluator.evaluate(chunk, token);
-    size_t keys = owner_.groups_.size();
-    std::vector<Column> key_columns(columns.begin(), columns.begin() + static_cast<std::ptrdiff_t>(keys));
-    at::Tensor ids = groups_.assign(key_columns, chunk.rows(), token);
-    for (const auto& state : states_) state->set_groups(groups_.groups());
-    if (owner_.stage_ == AggregateStage::Final) {
-      add_states(inputs, columns, ids, token);
-    } else {
-      update_states(inputs, columns, ids, token);
-    }
-    int64_t bytes = groups_.memory_bytes();
-    for (const auto& state : states_) bytes += state->memory_bytes();
-    for (const auto& table : distinct_) bytes += table ? table->memory_bytes() : 0;
-    memory_.cover(bytes);
-  }
-
-  int64_t groups() const { return groups_.groups(); }
-  std::vector<Column> keys() const { return groups_.keys(); }
-  const AggregateState& state(size_t call) const { return *states_[call]; }
-  const GroupTable* distinct(size_t call) const { return distinct_[call].get(); }
-  int64_t memory_bytes() const { return memory_.covered(); }
-
-  // If there is no other lane.
-  Chunk finish(const CancelToken& token) {
-    for (size_t call = 0; call < states_.size(); ++call) {
-      if (distinct_[call] == nullptr) continue;
-      const std::vector<Column> members = distinct_[call]->keys();
-      states_[call]->set_groups(groups());
-      for_each_strip(distinct_[call]->groups(), device_, token, [&](int64_t begin, int64_t rows) {
-        const Column arguments = members[1].slice(begin, rows);
-        states_[call]->update({.ids = members[0].slice(begin, rows).values(), .argument = &arguments});
-      });
-    }
-    return owner_.results(keys(), states_, groups(), device_, token);
-  }
-
- private:
-  // The rows that one call takes.
-  struct CallRows {
-    at::Tensor ids;
-    at::Tensor mask;  // of the chunk's rows; undefined: all
-    std::optional<Column> argument;
-  };
-
-  void add_states(const CallInputs& inputs, const std::vector<Column>& columns, const at::Tensor& ids, const CancelToken& token) {
-    for (size_t i = 0; i < states_.size(); ++i) {
-      token.throw_if_cancelled();
-      std::vector<Column> state;
-      for (size_t place : inputs.states[i]) state.push_back(decode_dictionary(columns[place]));
-      states_[i]->add(ids, state);
-    }
-  }
-
-  void update_states(const CallInputs& inputs, const std::vector<Column>& columns, const at::Tensor& ids, const CancelToken& token) {
-    // A GPU checks the sums of several calls with one wait. Not of all: there may be thousands, with selected rows each.
-    const size_t together = device_.is_cpu() ? 1 : 16;
-    GroupSizes sizes(ids, groups_.groups());
-    const bool shares_sizes = states_.size() > 1 && groups_.groups() <= ids.numel() / 4;
-    for (size_t begin = 0; begin < states_.size(); begin += together) {
-      const size_t end = std::min(begin + together, states_.size());
-      std::vector<CallRows> calls;
-      for (size_t i = begin; i < end; ++i) {
-        token.throw_if_cancelled();
-        calls.push_back(rows_of_call(inputs, i, columns, ids));
-      }
-      const bool fit = !device_.is_cpu() && sums_fit(begin, calls);
-      for (size_t i = begin; i < end; ++i) {
-        token.throw_if_cancelled();
-        const CallRows& call = calls[i - begin];
-        if (distinct_[i] != nullptr) {
-          distinct_[i]->assign({Column::fixed(TypeKind::BigInt, call.ids), *call.argument}, call.ids.numel(), token);
-        } else {
-          GroupSizes* shared = shares_sizes && !call.mask.defined() ? &sizes : nullptr;
-          states_[i]->update({call.ids, call.argument ? &*call.argument : nullptr, shared, fit});
-        }
-      }
-    }
-  }
-
-  CallRows rows_of_call(const CallInputs& inputs, size_t call, const std::vector<Column>& columns, const at::Tensor& ids) const {
-    CallRows rows{ids, {}, std::nullopt};
-    if (inputs.filter[call] >= 0) rows.mask = truth(columns[static_cast<size_t>(inputs.filter[call])]);
-    const int64_t selected = rows.mask.defined() ? kernels::count_true(rows.mask) : ids.numel();
-    if (rows.mask.defined()) rows.ids = kernels::compress(ids, rows.mask, selected);
-    if (inputs.argument[call] < 0) return rows;
-    rows.argument = columns[static_cast<size_t>(inputs.argument[call])];
-    if (rows.mask.defined()) rows.argument = select_rows(*rows.argument, rows.mask, selected);
-    if (distinct_[call] == nullptr) rows.argument = decode_dictionary(*rows.argument);
-    return rows;
-  }
-
-  bool sums_fit(size_t first_call, const std::vector<CallRows>& calls) const {
-    const kernels::DeferredChecks checks;
-    for (size_t i = 0; i < calls.size(); ++i) {
-      if (calls[i].argument && distinct_[first_call + i] == nullptr && !states_[first_call + i]->fits(*calls[i].argument)) return false;
-    }
-    return !checks.failed();
-  }
-
-  const HashAggregateOperator& owner_;
-  at::Device device_;
-  GroupTable groups_;
-  std::vector<std::unique_ptr<AggregateState>> states_;
-  std::vector<std::unique_ptr<GroupTable>> distinct_;
-  GrowingReservation memory_;
-};
 
 class HashAggregateOperator::LaneSink final : public ChunkSink {
  public:
-  LaneSink(HashAggregateOperator& owner, const RunContext& context, const ExpressionEvaluator& evaluator, const CallInputs& inputs,
-           Lanes& lanes)
-      : owner_(owner), context_(context), evaluator_(evaluator), inputs_(inputs), lanes_(lanes) {}
+  LaneSink(HashAggregateOperator& owner, RunContext& context, SpillableGroups& groups, ChunkSink& next)
+      : owner_(owner),
+        context_(context),
+        groups_(groups),
+        next_(next),
+        inputs_(owner.make_inputs()),
+        evaluator_(inputs_.expressions(), owner.input_->layout()) {}
+
   Task<void> consume(int lane, Chunk chunk) override {
     reach(context_, FaultPoint::AggregateUpdate);
     const TaskContext& task = co_await current_context();
-    WorkTimer timer(owner_.metrics_);
-    lanes_[static_cast<size_t>(lane)]->add(evaluator_, inputs_, chunk, task.token);
+    if (owner_.may_send_early() && !groups_.has_room_for(lane, chunk.rows())) {
+      const std::unique_ptr<LaneGroups> full = groups_.take(lane);
+      Task<void> emitting = owner_.emit(context_, lane, full->group_states(), next_);
+      co_await emitting;
+    }
+    std::vector<Column> columns = timed_values(chunk, task.token);
+    const int64_t rows = chunk.rows();
+    chunk = {};
+    Task<void> adding = groups_.add(lane, inputs_, std::move(columns), rows, owner_.stage_ == AggregateStage::Final);
+    co_await adding;
   }
 
  private:
+  std::vector<Column> timed_values(const Chunk& chunk, const CancelToken& token) {
+    WorkTimer timer(owner_.metrics_);
+    return evaluator_.evaluate(chunk, token);
+  }
+
   HashAggregateOperator& owner_;
-  const RunContext& context_;
-  const ExpressionEvaluator& evaluator_;
-  const CallInputs& inputs_;
-  Lanes& lanes_;
+  RunContext& context_;
+  SpillableGroups& groups_;
+  ChunkSink& next_;
+  const AggregateInputs inputs_;
+  const ExpressionEvaluator evaluator_;
 };
 
 // The rows of a lane by partition: its groups, and its set of each DISTINCT call.
@@ -264,7 +98,7 @@ class HashAggregateOperator::Partition {
     bytes_ = all_bytes();
   }
 
-  void add(const Lane& lane, const LaneSplit& split, int64_t partition, const CancelToken& token) {
+  void add(const LaneGroups& lane, const LaneSplit& split, int64_t partition, const CancelToken& token) {
     for_each_rows(split.groups.rows(partition), token, [&](const at::Tensor& rows) { add_groups(lane, split, rows, token); });
     for (size_t call = 0; call < sets_.size(); ++call) {
       if (!sets_[call]) continue;
@@ -280,7 +114,7 @@ class HashAggregateOperator::Partition {
     for_each_strip(rows.numel(), device_, token, [&](int64_t begin, int64_t count) { body(rows.narrow(0, begin, count)); });
   }
 
-  void add_groups(const Lane& lane, const LaneSplit& split, const at::Tensor& rows, const CancelToken& token) {
+  void add_groups(const LaneGroups& lane, const LaneSplit& split, const at::Tensor& rows, const CancelToken& token) {
     std::vector<Column> keys;
     for (const Column& key : lane.keys()) keys.push_back(take_rows(key, rows));
     at::Tensor ids = groups_.assign(keys, rows.numel(), token);
@@ -293,7 +127,7 @@ class HashAggregateOperator::Partition {
     memory_.cover(bytes_);
   }
 
-  void add_distinct(const Lane& lane, const LaneSplit& split, size_t call, const at::Tensor& rows, const CancelToken& token) {
+  void add_distinct(const LaneGroups& lane, const LaneSplit& split, size_t call, const at::Tensor& rows, const CancelToken& token) {
     const int64_t bytes_before = bytes_of_set(call);
     const std::vector<Column> of_lane = lane.distinct(call)->keys();
     const Column argument = take_rows(of_lane[1], rows);
@@ -335,6 +169,7 @@ HashAggregateOperator::HashAggregateOperator(OperatorPtr input, std::vector<Colu
     : Operator(std::move(layout)),
       input_(std::move(input)),
       stage_(plan.stage),
+      in_hash_order_(plan.in_hash_order),
       groups_(plan.groups),
       group_types_(std::move(group_types)),
       calls_(plan.calls),
@@ -366,33 +201,8 @@ Chunk HashAggregateOperator::results(std::vector<Column> keys, const std::vector
   return Chunk(std::move(keys), groups, device);
 }
 
-Task<void> HashAggregateOperator::produce(RunContext& context, ChunkSink& sink) {
-  MemoryAccount account = context.memory.make_child("aggregate");
-  Lanes lanes;
-  for (int lane = 0; lane < context.lanes; ++lane) lanes.push_back(std::make_unique<Lane>(*this, account, context.device));
-  Task<void> aggregating = aggregate_input(context, lanes);
-  co_await aggregating;
-  reach(context, FaultPoint::AggregateMerge);
-
-  int64_t bytes = 0;
-  for (const auto& lane : lanes) bytes += lane->memory_bytes();
-  metrics_.bytes = bytes;
-  std::erase_if(lanes, [](const std::unique_ptr<Lane>& lane) { return lane->groups() == 0; });
-  const TaskContext& task = co_await current_context();
-  if (lanes.empty()) {
-    Task<void> emitting = emit_of_no_rows(context, sink);
-    co_await emitting;
-  } else if (lanes.size() == 1) {
-    Task<void> emitting = pass_on_in_steps(metrics_, sink, 0, lanes[0]->finish(task.token), context.chunk_rows());
-    co_await emitting;
-  } else {
-    Task<void> merging = merge_lanes(context, account, lanes, sink);
-    co_await merging;
-  }
-}
-
-Task<void> HashAggregateOperator::aggregate_input(RunContext& context, Lanes& lanes) {
-  CallInputs inputs(groups_, group_types_);
+AggregateInputs HashAggregateOperator::make_inputs() const {
+  AggregateInputs inputs(groups_, group_types_);
   for (size_t i = 0; i < running_.size(); ++i) {
     if (stage_ == AggregateStage::Final) {
       inputs.add_state(running_[i], state_columns_[i]);
@@ -400,10 +210,68 @@ Task<void> HashAggregateOperator::aggregate_input(RunContext& context, Lanes& la
       inputs.add_call(running_[i]);
     }
   }
-  ExpressionEvaluator evaluator(inputs.expressions, input_->layout());
-  LaneSink lane_sink(*this, context, evaluator, inputs, lanes);
+  return inputs;
+}
+
+// Partial results that may occur more than once need not be spilled: they go on, and the lane starts anew.
+bool HashAggregateOperator::may_send_early() const {
+  return stage_ == AggregateStage::Partial && can_aggregate_in_stages(running_);
+}
+
+Task<void> HashAggregateOperator::produce(RunContext& context, ChunkSink& sink) {
+  const auto groups = std::make_shared<SpillableGroups>(context, group_types_, running_, metrics_);
+  if (!may_send_early()) context.spill.add(groups);
+  LaneSink lane_sink(*this, context, *groups, sink);
   Task<void> reading = input_->produce(context, lane_sink);
   co_await reading;
+  reach(context, FaultPoint::AggregateMerge);
+  Task<void> closing = groups->close();
+  co_await closing;
+  metrics_.bytes = std::max<int64_t>(metrics_.bytes, groups->bytes());
+  if (groups->has_spilled()) {
+    const SpilledGroups::Emit emit_groups = [&](int lane, const GroupStates& merged) { return emit(context, lane, merged, sink); };
+    Task<void> merging = groups->merge_spilled(emit_groups);
+    co_await merging;
+    co_return;
+  }
+  const Lanes lanes = groups->take_lanes();
+  if (lanes.empty()) {
+    Task<void> emitting = emit_of_no_rows(context, sink);
+    co_await emitting;
+  } else if (lanes.size() == 1) {
+    Task<void> emitting = emit_lane(context, *lanes[0], sink);
+    co_await emitting;
+  } else {
+    Task<void> merging = merge_lanes(context, groups->account(), lanes, sink);
+    co_await merging;
+  }
+}
+
+Task<void> HashAggregateOperator::emit(RunContext& context, int lane, const GroupStates& groups, ChunkSink& sink) {
+  const TaskContext& task = co_await current_context();
+  Chunk rows = results(groups.keys(), groups.states(), groups.groups(), context.device, task.token);
+  Task<void> emitting = pass_on_in_steps(metrics_, sink, lane, std::move(rows), context.chunk_rows());
+  co_await emitting;
+}
+
+Task<void> HashAggregateOperator::emit_lane(RunContext& context, LaneGroups& lane, ChunkSink& sink) {
+  const TaskContext& task = co_await current_context();
+  lane.count_distinct(task.token);
+  if (!in_hash_order_ || lane.groups() < kSmallMerge || groups_.empty() || !context.device.is_cpu()) {
+    Task<void> emitting = emit(context, 0, lane.group_states(), sink);
+    co_await emitting;
+    co_return;
+  }
+  const Chunk rows = results(lane.keys(), lane.group_states().states(), lane.groups(), context.device, task.token);
+  // The order in which merge_lanes emits.
+  const std::vector<Column> keys(rows.columns().begin(), rows.columns().begin() + static_cast<int64_t>(groups_.size()));
+  const auto [order, offsets] = kernels::partition_rows(hash_rows(keys, task.token), kPartitionBits);
+  const int64_t* offset = offsets.const_data_ptr<int64_t>();
+  for (int64_t partition = 0; partition < int64_t{1} << kPartitionBits; ++partition) {
+    Chunk part = take_rows(rows, order.slice(0, offset[partition], offset[partition + 1]));
+    Task<void> emitting = pass_on_in_steps(metrics_, sink, 0, std::move(part), context.chunk_rows());
+    co_await emitting;
+  }
 }
 
 Task<void> HashAggregateOperator::emit_of_no_rows(RunContext& context, ChunkSink& sink) {

@@ -1,10 +1,11 @@
 // Hash aggregation. Each lane first aggregates into its own table (partial aggregation); then the tables are merged by radix partition of the
 // group hash, all partitions in parallel and without locks. DISTINCT arguments are collected as sets of (group, argument) rows and counted after
-// the sets of all lanes are merged. Without GROUP BY the result is exactly one row.
+// the sets of all lanes are merged. Tables that do not fit into memory are spilled (spillable_groups.h), or, if they are partial results for
+// other ranks, sent on early. Without GROUP BY the result is exactly one row.
 #pragma once
 
 #include "exec/core/operator.h"
-#include "exec/operators/aggregate_state.h"
+#include "exec/operators/lane_groups.h"
 #include "physical/physical_node.h"
 
 namespace pistachio {
@@ -16,14 +17,17 @@ class HashAggregateOperator final : public Operator {
   Task<void> produce(RunContext& context, ChunkSink& sink) override;
 
  private:
-  class Lane;
   class LaneSink;
   class Partition;
   struct LaneSplit;
-  using Lanes = std::vector<std::unique_ptr<Lane>>;
+  using Lanes = std::vector<std::unique_ptr<LaneGroups>>;
 
-  // Aggregates the input, each lane into its own table.
-  Task<void> aggregate_input(RunContext& context, Lanes& lanes);
+  AggregateInputs make_inputs() const;
+  bool may_send_early() const;
+  // Emits the results of these groups.
+  Task<void> emit(RunContext& context, int lane, const GroupStates& groups, ChunkSink& sink);
+  // Emits the groups of the only table.
+  Task<void> emit_lane(RunContext& context, LaneGroups& lane, ChunkSink& sink);
   // The result without any row of input.
   Task<void> emit_of_no_rows(RunContext& context, ChunkSink& sink);
   // Merges the tables of the lanes by partition and emits each partition.
@@ -38,6 +42,7 @@ class HashAggregateOperator final : public Operator {
 
   OperatorPtr input_;
   AggregateStage stage_;
+  bool in_hash_order_;
   std::vector<ColumnId> groups_;
   std::vector<LogicalType> group_types_;
   std::vector<AggregateCall> calls_;

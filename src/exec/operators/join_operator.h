@@ -1,20 +1,16 @@
-// All join kinds. The right input is the build side, read first and retained; the left input is streamed as the probe side. Candidate pairs come from
-// JoinCandidates; the remaining conditions are evaluated on them with kernel calls.
+// All join kinds. The right input is the build side, read first and retained; the left input is streamed as the probe side. A build side that
+// does not fit into memory is spilled, and the left input with it (partitioned_join.h).
 #pragma once
 
 #include <optional>
 
 #include "exec/core/operator.h"
-#include "physical/physical_node.h"
+#include "exec/operators/helping_probe.h"
+#include "exec/operators/join_shape.h"
 
 namespace pistachio {
 
-// How the rows of a join's inputs come to its ranks (bucket_help.h).
-struct SpreadKeys {
-  size_t exchange = 0;  // of the probe side
-  std::vector<ExpressionPtr> probe;
-  std::vector<ExpressionPtr> build;
-};
+class PartitionedRows;
 
 class JoinOperator final : public Operator {
  public:
@@ -24,28 +20,26 @@ class JoinOperator final : public Operator {
   Task<void> produce(RunContext& context, ChunkSink& sink) override;
 
  private:
-  class BuildSide;
-  class Probe;
   class GatedProbe;
-  class HelpingProbe;
 
-  Task<void> join_after_building(RunContext& context, BuildSide& build, ChunkSink& sink);
+  // Reads the right input.
+  Task<void> retain_build_rows(RunContext& context, PartitionedRows& rows);
+  // From retained rows that are all in memory.
+  void build_table(RunContext& context, PartitionedRows& rows, BuildSide& build, const CancelToken& token);
+  void publish_filter(RunContext& context, const BuildSide& build, const CancelToken& token) const;
+
+  Task<void> join_after_building(RunContext& context, PartitionedRows& rows, ChunkSink& sink);
   // Reads both inputs at the same time; rows of the left one wait for the build side.
-  Task<void> join_while_building(RunContext& context, BuildSide& build, ChunkSink& sink);
-  bool wants_left_rows(const BuildSide& build) const;
+  Task<void> join_while_building(RunContext& context, PartitionedRows& rows, ChunkSink& sink);
   Task<void> probe(RunContext& context, BuildSide& build, ChunkSink& sink);
-  Task<void> produce_build_rows(RunContext& context, const BuildSide& build, at::Tensor rows, ChunkSink& sink);
+  // The build side was spilled.
+  Task<void> join_partitions(RunContext& context, PartitionedRows& build, PartitionedRows& left, ChunkSink& sink);
+  std::shared_ptr<PartitionedRows> make_left_rows(RunContext& context);
 
   OperatorPtr left_;
   OperatorPtr right_;
-  PhysicalJoin plan_;
-  std::vector<LogicalType> left_types_;
-  std::vector<LogicalType> right_types_;
+  const JoinShape shape_;
   std::optional<SpreadKeys> spread_;
-  // Which columns of the left, the right and (last) the mark go on, by place.
-  std::vector<size_t> left_places_;
-  std::vector<size_t> right_places_;
-  bool gives_mark_ = false;
 };
 
 }  // namespace pistachio

@@ -155,6 +155,7 @@ Task<void> ScanOperator::produce_files(RunContext& context, ChunkSink& sink) {
     co_await running;
   }
   metrics_.nanoseconds += counters.nanoseconds;
+  metrics_.device_waits.add(counters.device_waits);
   if (units) metrics_.from_others += units->from_others();
 }
 

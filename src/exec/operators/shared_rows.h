@@ -1,13 +1,12 @@
-// A CTE that is read several times: computed by its first reader, retained, and replayed for the others. A CTE that is read once is streamed to its reader
-// and stops early when the reader is full.
+// A CTE that is read several times: computed by its first reader, retained (replayable_rows.h), and replayed for the others. A CTE that is
+// read once is streamed to its reader and stops early when the reader is full.
 #pragma once
 
 #include <atomic>
 #include <memory>
 #include <optional>
 
-#include "exec/core/held_chunks.h"
-#include "exec/core/operator.h"
+#include "exec/operators/replayable_rows.h"
 #include "memory/channel.h"
 
 namespace pistachio {
@@ -15,7 +14,7 @@ namespace pistachio {
 // The plan and, in a run, the rows. The first reader computes them; others wait.
 class SharedRows {
  public:
-  explicit SharedRows(OperatorPtr plan) : plan_(std::move(plan)) {}
+  SharedRows(OperatorPtr plan, std::vector<LogicalType> types) : plan_(std::move(plan)), types_(std::move(types)) {}
 
   // While the plan is built. `often`: what has the reader in it runs more than once.
   void add_reader(bool often) { reads_ += often ? 2 : 1; }
@@ -27,27 +26,22 @@ class SharedRows {
   void forget() {
     begun_ = false;
     computed_ = std::make_unique<Channel<int>>(0);
-    chunks_.clear();
-    memory_.clear();
+    rows_ = nullptr;
   }
-  const std::vector<Chunk>& chunks() const { return chunks_; }
+  ReplayableRows& rows() { return *rows_; }
   Operator& plan() { return *plan_; }
 
  private:
   Task<void> collect(RunContext& context);
 
   OperatorPtr plan_;
+  const std::vector<LogicalType> types_;
   int reads_ = 0;
   std::atomic<bool> begun_ = false;
   // Closed when the rows are there, failed when they could not be computed.
   std::unique_ptr<Channel<int>> computed_ = std::make_unique<Channel<int>>(0);
-  std::vector<Chunk> chunks_;
-  std::vector<Reservation> memory_;
+  std::shared_ptr<ReplayableRows> rows_;
 };
-
-// Hands kept chunks on, spread over the lanes: of each the columns at these places.
-Task<void> pass_kept(OperatorMetrics& metrics, RunContext& context, ChunkSink& sink, const std::vector<Chunk>& chunks,
-                     const std::vector<size_t>& places);
 
 class SharedReadOperator final : public Operator {
  public:

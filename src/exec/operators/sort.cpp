@@ -7,20 +7,48 @@
 #include "columns/row_selection.h"
 #include "exec/core/fault_hook.h"
 #include "exec/core/row_collector.h"
+#include "exec/operators/sortable_rows.h"
 
 namespace pistachio {
 
 SortOperator::SortOperator(OperatorPtr input, std::vector<SortKey> keys, std::optional<int64_t> limit, std::vector<LogicalType> types)
     : Operator(input->layout()), input_(std::move(input)), order_(std::move(keys), layout_), limit_(limit), types_(std::move(types)) {}
 
-// Keeps all rows, or of each lane at least the best ones.
-class SortOperator::Collector final : public RowCollector {
+namespace {
+
+// Up to this limit the best rows are kept in memory; beyond, all rows are sorted.
+constexpr int64_t kMostKept = 1 << 20;
+
+// Passes on the first rows only.
+class FirstRows final : public ChunkSink {
  public:
-  Collector(SortOperator& owner, RunContext& context)
+  FirstRows(ChunkSink& next, int64_t rows) : next_(next), left_(rows) {}
+  bool is_full() const override { return left_ == 0 || next_.is_full(); }
+  Task<void> consume(int lane, Chunk chunk) override {
+    const int64_t rows = std::min(left_, chunk.rows());
+    left_ -= rows;
+    if (rows < chunk.rows()) chunk = chunk.slice(0, rows);
+    if (rows > 0) {
+      Task<void> passing = next_.consume(lane, std::move(chunk));
+      co_await passing;
+    }
+  }
+
+ private:
+  ChunkSink& next_;
+  int64_t left_;
+};
+
+}  // namespace
+
+// Retains at least the best rows of each lane.
+class SortOperator::BestRows final : public RowCollector {
+ public:
+  BestRows(SortOperator& owner, RunContext& context)
       : RowCollector(context.memory.make_child("sort"), context.lanes),
         owner_(owner),
         device_(context.device),
-        most_(std::max<int64_t>(4 * owner.limit_.value_or(0), context.chunk_rows())) {}
+        most_(std::max<int64_t>(4 * *owner.limit_, context.chunk_rows())) {}
 
   Task<void> consume(int lane, Chunk chunk) override {
     const TaskContext& task = co_await current_context();
@@ -28,7 +56,7 @@ class SortOperator::Collector final : public RowCollector {
     HeldChunks& own = lanes_[static_cast<size_t>(lane)];
     own.add(chunk);
     auto best = [&](const Chunk& all) { return owner_.order_.order_of(all, task.token).slice(0, 0, *owner_.limit_); };
-    if (owner_.limit_ && own.rows() > most_) keep_only(own, owner_.types_, device_, task.token, best);
+    if (own.rows() > most_) keep_only(own, owner_.types_, device_, task.token, best);
   }
 
  private:
@@ -38,21 +66,54 @@ class SortOperator::Collector final : public RowCollector {
 };
 
 Task<void> SortOperator::produce(RunContext& context, ChunkSink& sink) {
-  Collector collector(*this, context);
-  Task<void> reading = input_->produce(context, collector);
+  Task<void> sorting = limit_ && *limit_ <= kMostKept ? sort_best(context, sink) : sort_all(context, sink);
+  co_await sorting;
+}
+
+Task<void> SortOperator::sort_best(RunContext& context, ChunkSink& sink) {
+  BestRows best(*this, context);
+  Task<void> reading = input_->produce(context, best);
   co_await reading;
-  metrics_.bytes = collector.bytes();
+  metrics_.bytes = best.bytes();
   const TaskContext& task = co_await current_context();
-  RowCollector::Rows all = collector.take_all(types_, context.device, task.token);
-  if (all.chunk.rows() == 0) co_return;
+  const RowCollector::Rows all = best.take_all(types_, context.device, task.token);
+  Task<void> emitting = emit_sorted(context, all.chunk, best.account(), sink);
+  co_await emitting;
+}
+
+Task<void> SortOperator::sort_all(RunContext& context, ChunkSink& sink) {
+  const auto rows = std::make_shared<SortableRows>(context, order_, types_, metrics_);
+  context.spill.add(rows);
+  RetainingSink retaining(*rows);
+  Task<void> reading = input_->produce(context, retaining);
+  co_await reading;
+  Task<void> closing = rows->close();
+  co_await closing;
+  metrics_.bytes = rows->bytes();
+  if (rows->has_spilled()) {
+    reach(context, FaultPoint::SortRows);
+    FirstRows first(sink, limit_.value_or(INT64_MAX));
+    Task<void> merging = rows->merge(first);
+    co_await merging;
+    co_return;
+  }
+  const TaskContext& task = co_await current_context();
+  const SpillableRows::Rows all = rows->take_all(task.token);
+  Task<void> emitting = emit_sorted(context, all.chunk, rows->account(), sink);
+  co_await emitting;
+}
+
+Task<void> SortOperator::emit_sorted(RunContext& context, const Chunk& rows, const MemoryAccount& account, ChunkSink& sink) {
+  if (rows.rows() == 0) co_return;
   reach(context, FaultPoint::SortRows);
-  Reservation words = collector.account().reserve_now(all.chunk.rows() * order_.bytes_per_row(), ReservationKind::Held);
-  at::Tensor order = timed_order_of(all.chunk, task.token);
+  const TaskContext& task = co_await current_context();
+  const Reservation words = account.reserve_now(rows.rows() * order_.bytes_per_row(), ReservationKind::Held);
+  at::Tensor order = timed_order_of(rows, task.token);
   if (limit_) order = order.slice(0, 0, *limit_);
-  int64_t step = context.chunk_rows();
+  const int64_t step = context.chunk_rows();
   for (int64_t begin = 0; begin < order.numel() && !sink.is_full(); begin += step) {
-    at::Tensor rows = order.slice(0, begin, std::min(begin + step, order.numel()));
-    Task<void> passing = pass_on(metrics_, sink, 0, take_rows(all.chunk, rows));
+    const at::Tensor part = order.slice(0, begin, std::min(begin + step, order.numel()));
+    Task<void> passing = pass_on(metrics_, sink, 0, take_rows(rows, part));
     co_await passing;
   }
 }

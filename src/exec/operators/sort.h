@@ -1,5 +1,5 @@
 // ORDER BY with or without LIMIT. Sort keys become words whose signed order is the requested one, and one kernel call sorts them. With a LIMIT each lane
-// retains only its best rows.
+// retains only its best rows; without, rows that do not fit into memory are spilled as sorted runs.
 #pragma once
 
 #include <optional>
@@ -16,9 +16,13 @@ class SortOperator final : public Operator {
   Task<void> produce(RunContext& context, ChunkSink& sink) override;
 
  private:
-  at::Tensor timed_order_of(const Chunk& rows, const CancelToken& token);
+  class BestRows;
 
-  class Collector;
+  Task<void> sort_best(RunContext& context, ChunkSink& sink);
+  Task<void> sort_all(RunContext& context, ChunkSink& sink);
+  // Rows that are in memory.
+  Task<void> emit_sorted(RunContext& context, const Chunk& rows, const MemoryAccount& account, ChunkSink& sink);
+  at::Tensor timed_order_of(const Chunk& rows, const CancelToken& token);
 
   OperatorPtr input_;
   RowOrder order_;

@@ -183,7 +183,8 @@ class PlanBuilder {
 
   OperatorPtr build_node(const PhysicalNode& node, const PhysicalAggregate& aggregate) {
     if (aggregate.stage == AggregateStage::Combine)
-      return std::make_unique<CombineOperator>(input(node), node.layout, aggregate, plan_.types_of(aggregate.groups));
+      return std::make_unique<CombineOperator>(input(node), node.layout, aggregate, plan_.types_of(aggregate.groups),
+                                               *node.children[0]->as<PhysicalExchange>());
     return std::make_unique<HashAggregateOperator>(input(node), node.layout, aggregate, plan_.types_of(aggregate.groups));
   }
 
@@ -219,7 +220,8 @@ class PlanBuilder {
       std::set<size_t> outer = std::exchange(reads_, {});
       std::set<size_t> outer_filters = std::exchange(makes_filters_, {});
       bool was_in_shared = std::exchange(in_shared_, true);
-      auto rows = std::make_shared<SharedRows>(build(*plan_.shared[read.shared]));
+      const PhysicalNode& shared = *plan_.shared[read.shared];
+      auto rows = std::make_shared<SharedRows>(build(shared), plan_.types_of(shared.layout));
       in_shared_ = was_in_shared;
       known = shared_.emplace(read.shared, std::move(rows)).first;
       shared_reads_.emplace(read.shared, std::exchange(reads_, std::move(outer)));

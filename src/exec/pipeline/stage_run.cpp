@@ -5,7 +5,9 @@
 
 #include "base/task_group.h"
 #include "exec/adaptive/bucket_help.h"
+#include "exec/adaptive/combining_ranks.h"
 #include "exec/adaptive/join_filter.h"
+#include "exec/adaptive/on_path_choice.h"
 #include "exec/core/fault_hook.h"
 #include "exec/exchange/exchange_write.h"
 #include "kernels/ops/key_filter.h"
@@ -194,6 +196,15 @@ Task<void> run_stages(ExecutablePlan& plan, RunContext& context, ChunkSink& sink
     if (!filter.is_made_here) made.publish_nothing(true);
   }
   context.filters = &filters;
+  std::map<size_t, std::unique_ptr<OnPathChoice>> on_path;
+  for (const ExecutablePlan::Stage& stage : plan.stages) {
+    const auto& exchange = *stage.exchange->as<PhysicalExchange>();
+    if (exchange.kind != PhysicalExchange::Kind::ToCombiner) continue;
+    const CombiningTerms& terms = exchange.combining;
+    const double lanes = combining_lanes(terms, context.exchanges->rank(), context.lanes);
+    on_path.emplace(exchange.number, std::make_unique<OnPathChoice>(terms.link_seconds, lanes, terms.may_be_off));
+  }
+  context.on_path = &on_path;
   std::vector<Task<void>> all;
   RunningStages running_stages(plan.stages.size() + (plan.root ? 1 : 0), spreads);
   for (size_t stage : build_sides_first(plan)) all.push_back(then_note(run_stage(plan, stage, context, readers, ends), running_stages));

@@ -1,0 +1,23 @@
+// Merges sorted runs of rows, of which only the next rows are in memory.
+#pragma once
+
+#include <functional>
+#include <optional>
+
+#include "exec/core/operator.h"
+#include "exec/core/row_order.h"
+
+namespace pistachio {
+
+struct SortedRuns {
+  size_t count = 0;
+  std::vector<LogicalType> types;
+  // The next rows of a run, which has used up those before; nothing at its end.
+  std::function<Task<std::optional<Chunk>>(size_t run)> next;
+};
+
+// Passes the rows on in order, on lane 0, until the sink is full. Everything outlives it.
+Task<void> merge_sorted(RunContext& context, const RowOrder& order, const SortedRuns& runs, const MemoryAccount& account,
+                        OperatorMetrics& metrics, ChunkSink& sink);
+
+}  // namespace pistachio

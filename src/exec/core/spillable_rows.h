@@ -1,0 +1,94 @@
+// Rows that an operator retains: in memory as long as they fit, else on disk, in a form that the operator chooses. Lanes add rows; any task of
+// the query may have them spilled meanwhile (spill/query_spill.h).
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "exec/core/held_chunks.h"
+#include "exec/core/operator.h"
+#include "spill/query_spill.h"
+
+namespace pistachio {
+
+class SpillableRows : public SpillableStore {
+ public:
+  SpillableRows(RunContext& context, MemoryAccount account, std::vector<LogicalType> types, OperatorMetrics& metrics);
+
+  // Copies the rows. Throws OutOfMemory if there is no room even after all has been spilled that can be.
+  Task<void> add(Chunk chunk);
+
+  int64_t spillable_bytes() const override { return is_closed_ ? 0 : reserved_bytes_.load(); }
+  Task<void> spill() override;
+
+  // No rows come any more. If some were spilled, the others are as well; else none will be.
+  Task<void> close();
+  // The same, but all rows are spilled, also if all fit in memory.
+  Task<void> close_on_disk();
+  bool has_spilled() const { return has_spilled_; }
+  // In memory.
+  int64_t bytes() const { return held_bytes_; }
+
+  const MemoryAccount& account() const { return account_; }
+
+  // After close() without spilled rows: all of them end to end, and what pays for them. Nothing is kept; what was reserved to finish is free
+  // again. Throws Cancelled soon after the token is cancelled.
+  struct Rows {
+    Chunk chunk;
+    std::vector<Reservation> memory;
+  };
+  Rows take_all(const CancelToken& token);
+
+ protected:
+  // The same as they were added.
+  struct Pieces {
+    std::vector<Chunk> chunks;
+    std::vector<Reservation> memory;
+  };
+  Pieces take_pieces();
+
+  // Further bytes that working on this many retained rows in memory takes; reserved with the rows, so that rows are spilled in time.
+  virtual int64_t bytes_to_finish(int64_t bytes, int64_t rows) const = 0;
+  // Writes rows to disk, about bytes_per_write() at a time; one call at a time. Returns the bytes written.
+  virtual Task<int64_t> write(Chunk rows) = 0;
+  virtual int64_t bytes_per_write() const { return context_.spill.batch_bytes(); }
+
+  const std::vector<LogicalType>& types() const { return types_; }
+
+  RunContext& context_;
+
+ private:
+  struct Held {
+    Chunk rows;
+    Reservation memory;
+    int64_t bytes = 0;
+  };
+  Task<void> add_part(Chunk rows);
+  std::vector<Held> take_held();
+  Task<void> write_all(std::vector<Held> held);
+
+  const MemoryAccount account_;
+  const std::vector<LogicalType> types_;
+  OperatorMetrics& metrics_;
+  std::atomic<int64_t> held_bytes_ = 0;      // of rows
+  std::atomic<int64_t> reserved_bytes_ = 0;  // with what is reserved to finish
+  std::atomic<bool> has_spilled_ = false;
+  std::atomic<bool> is_closed_ = false;
+  std::mutex mutex_;
+  // Guarded by mutex_.
+  std::vector<Held> held_;
+  CountedDictionaries dictionaries_;
+};
+
+// A sink that retains rows.
+class RetainingSink final : public ChunkSink {
+ public:
+  explicit RetainingSink(SpillableRows& rows) : rows_(rows) {}
+  Task<void> consume(int, Chunk chunk) override { return rows_.add(std::move(chunk)); }
+
+ private:
+  SpillableRows& rows_;
+};
+
+}  // namespace pistachio

@@ -1,0 +1,38 @@
+// Rows of a join's build side as one chunk in memory, and how to find candidates in it. Read-only once built, except that each lane notes which
+// rows it matched.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "exec/operators/join_candidates.h"
+#include "exec/operators/join_shape.h"
+
+namespace pistachio {
+
+class BuildSide {
+ public:
+  BuildSide(const JoinShape& shape, const MemoryAccount& account) : shape_(shape), account_(account) {}
+
+  // `memory` pays for the rows.
+  void build(RunContext& context, Chunk rows, std::vector<Reservation> memory, const CancelToken& token);
+
+  const Chunk& rows() const { return rows_; }
+  const JoinCandidates& candidates() const { return *candidates_; }
+  bool notes_matches() const { return !matched_.empty(); }
+  void note_matches(int lane, const at::Tensor& rows) { matched_[static_cast<size_t>(lane)].index_fill_(0, rows, true); }
+  // Right, Full, RightSemi, RightAnti: outputs the rows that were matched, or those that were not.
+  Task<void> produce_rows_by_match(RunContext& context, OperatorMetrics& metrics, ChunkSink& sink) const;
+
+ private:
+  at::Tensor rows_by_match(bool wanted) const;
+
+  const JoinShape& shape_;
+  MemoryAccount account_;
+  std::vector<Reservation> memory_;
+  Chunk rows_;
+  std::unique_ptr<JoinCandidates> candidates_;
+  std::vector<at::Tensor> matched_;  // for each lane: rows, or groups of them
+};
+
+}  // namespace pistachio

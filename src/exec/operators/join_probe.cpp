@@ -1,0 +1,199 @@
+#include "exec/operators/join_probe.h"
+
+#include <algorithm>
+
+#include "base/check.h"
+#include "base/error.h"
+#include "base/scheduler.h"
+#include "columns/decode_dictionary.h"
+#include "columns/row_selection.h"
+#include "exec/core/fault_hook.h"
+#include "kernels/ops/compress.h"
+#include "kernels/ops/tensor_functions.h"
+
+namespace pistachio {
+
+namespace {
+
+void keep(RowPairs& pairs, const at::Tensor& mask) {
+  if (kernels::count_true(mask) == mask.numel()) return;
+  pairs.left = kernels::compress(pairs.left, mask);
+  pairs.right = kernels::compress(pairs.right, mask);
+}
+
+// Pairs come by left row: a second match is a neighbour, or a row that matched before.
+void refuse_second_match(const RowPairs& pairs, const at::Tensor& matched) {
+  const int64_t count = pairs.left.numel();
+  bool again = count > 1 && pairs.left.slice(0, 1).eq(pairs.left.slice(0, 0, count - 1)).any().item<bool>();
+  again = again || matched.index_select(0, pairs.left).any().item<bool>();
+  if (again) throw UserError("a subquery used as a value gave more than one row");
+}
+
+}  // namespace
+
+std::optional<JoinProbe::PairCondition> JoinProbe::make_condition(const JoinShape& shape, const std::vector<ExpressionPtr>& conditions) {
+  if (conditions.empty()) return std::nullopt;
+  ExpressionPtr condition = conjunction_of(conditions);
+  ColumnSet used = columns_of(*condition);
+  std::vector<ColumnId> layout;
+  auto choose = [&](const std::vector<ColumnId>& side) {
+    std::vector<size_t> places;
+    for (size_t i = 0; i < side.size(); ++i) {
+      if (!used.contains(side[i])) continue;
+      places.push_back(i);
+      layout.push_back(side[i]);
+    }
+    return places;
+  };
+  std::vector<size_t> left_places = choose(shape.left_layout);
+  std::vector<size_t> right_places = choose(shape.right_layout);
+  return PairCondition{left_places, right_places, ExpressionEvaluator({condition}, layout)};
+}
+
+JoinProbe::JoinProbe(const JoinShape& shape, BuildSide& build, const RunContext& context, OperatorMetrics& metrics, ChunkSink& next)
+    : shape_(shape),
+      build_(build),
+      metrics_(metrics),
+      context_(context),
+      next_(next),
+      most_pairs_(std::max<int64_t>(1, context.chunk_rows())),
+      flags_(context.tensors_of(at::kBool)),
+      conditions_(make_condition(shape, shape.plan.conditions)),
+      comparisons_(make_condition(shape, shape.plan.comparisons)) {}
+
+JoinProbe::LeftState JoinProbe::no_matches(int64_t rows) const {
+  return {at::zeros({rows}, flags_), at::zeros({rows}, flags_)};
+}
+
+Task<void> JoinProbe::consume(int lane, Chunk chunk) {
+  reach(context_, FaultPoint::ProbeChunk);
+  LeftState state = no_matches(chunk.rows());
+  Task<void> matching = match(lane, chunk, state);
+  co_await matching;
+  if (is_full()) co_return;
+  Task<void> finishing = finish(lane, chunk, state);
+  co_await finishing;
+}
+
+Task<void> JoinProbe::match(int lane, const Chunk& chunk, LeftState& state) {
+  const TaskContext& task = co_await current_context();
+  std::unique_ptr<JoinCandidates::Search> search = start(chunk, task.token);
+  while (true) {
+    std::optional<Pairs> pairs = next_pairs(chunk, *search, task.token);
+    if (!pairs) break;
+    note(*pairs, state, lane);
+    if (shape_.gives_pairs() && pairs->left.numel() > 0) {
+      Task<void> passing = pass_on(metrics_, next_, lane, pair_chunk(chunk, *pairs));
+      co_await passing;
+    }
+    if (is_full()) co_return;
+    // A chunk may have any number of candidates: others get their turn, and cancellation is noticed.
+    co_await reschedule();
+  }
+}
+
+Task<void> JoinProbe::finish(int lane, const Chunk& chunk, const LeftState& state) {
+  Chunk rest = rows_by_match(chunk, state);
+  Task<void> passing = pass_on(metrics_, next_, lane, std::move(rest));
+  co_await passing;
+}
+
+std::unique_ptr<JoinCandidates::Search> JoinProbe::start(const Chunk& chunk, const CancelToken& token) const {
+  WorkTimer timer(metrics_);
+  return build_.candidates().search(chunk, token);
+}
+
+std::optional<JoinProbe::Pairs> JoinProbe::next_pairs(const Chunk& chunk, JoinCandidates::Search& search, const CancelToken& token) {
+  WorkTimer timer(metrics_);
+  std::optional<RowPairs> found = search.next(most_pairs_);
+  if (!found) return std::nullopt;
+  Pairs pairs{std::move(*found), {}};
+  if (pairs.left.numel() == 0) return pairs;
+  if (conditions_) keep(pairs, conditions_->evaluator.evaluate_condition(gather(chunk, pairs, conditions_->left, conditions_->right), token));
+  if (comparisons_ && pairs.left.numel() > 0) compare(chunk, pairs, token);
+  if (pairs.is_unknown) {
+    pairs.unknown_left = pairs.left;
+    pairs.left = pairs.left.slice(0, 0, 0);
+    pairs.right = pairs.right.slice(0, 0, 0);
+  }
+  return pairs;
+}
+
+// Three-valued: true pairs stay, unknown ones are noted.
+void JoinProbe::compare(const Chunk& chunk, Pairs& pairs, const CancelToken& token) {
+  Chunk gathered = gather(chunk, pairs, comparisons_->left, comparisons_->right);
+  Column outcome = decode_dictionary(comparisons_->evaluator.evaluate(gathered, token)[0]);
+  at::Tensor is_true = outcome.values();
+  if (outcome.has_validity()) {
+    is_true = is_true.logical_and(outcome.validity());
+    pairs.unknown_left = kernels::compress(pairs.left, outcome.validity().logical_not());
+  }
+  keep(pairs, is_true);
+}
+
+// The columns that an evaluator uses, gathered for the pairs; the others stay empty.
+Chunk JoinProbe::gather(const Chunk& chunk, const Pairs& pairs, const std::vector<size_t>& left, const std::vector<size_t>& right) const {
+  std::vector<Column> columns;
+  columns.reserve(left.size() + right.size());
+  for (size_t place : left) columns.push_back(take_rows(chunk.column(place), pairs.left));
+  for (size_t place : right) columns.push_back(take_rows(build_.rows().column(place), pairs.right));
+  return Chunk(std::move(columns), pairs.left.numel(), chunk.device());
+}
+
+Chunk JoinProbe::pair_chunk(const Chunk& chunk, const Pairs& pairs) const {
+  WorkTimer timer(metrics_);
+  return gather(chunk, pairs, shape_.left_places, shape_.right_places);
+}
+
+// Left rows that pass by themselves; the places of the right side are empty.
+std::vector<Column> JoinProbe::left_columns(const Chunk& chunk, const at::Tensor& mask) const {
+  const int64_t selected = mask.defined() ? kernels::count_true(mask) : chunk.rows();
+  std::vector<Column> columns;
+  for (size_t place : shape_.left_places) columns.push_back(select_rows(chunk.column(place), mask, selected));
+  return columns;
+}
+
+void JoinProbe::note(const Pairs& pairs, LeftState& state, int lane) {
+  WorkTimer timer(metrics_);
+  if (pairs.unknown_left.defined()) state.unknown.index_fill_(0, pairs.unknown_left, true);
+  if (pairs.left.numel() == 0) return;
+  if (shape_.plan.kind == JoinKind::Single) refuse_second_match(pairs, state.matched);
+  if (shape_.asks_for_left_matches()) state.matched.index_fill_(0, pairs.left, true);
+  if (build_.notes_matches()) build_.note_matches(lane, pairs.right);
+}
+
+Chunk JoinProbe::rows_by_match(const Chunk& chunk, const LeftState& state) const {
+  WorkTimer timer(metrics_);
+  switch (shape_.plan.kind) {
+    case JoinKind::Inner:
+    case JoinKind::Right:
+    case JoinKind::RightSemi:
+    case JoinKind::RightAnti: return Chunk();
+    case JoinKind::Semi: return Chunk(left_columns(chunk, state.matched), kernels::count_true(state.matched), chunk.device());
+    case JoinKind::Anti: {
+      at::Tensor alone = state.matched.logical_not();
+      return Chunk(left_columns(chunk, alone), kernels::count_true(alone), chunk.device());
+    }
+    case JoinKind::Mark: {
+      std::vector<Column> columns = left_columns(chunk, {});
+      if (!shape_.gives_mark) return Chunk(std::move(columns), chunk.rows(), chunk.device());
+      at::Tensor open = state.unknown.logical_and(state.matched.logical_not());
+      bool has_nulls = kernels::count_true(open) > 0;
+      columns.push_back(Column::fixed(TypeKind::Boolean, state.matched, has_nulls ? open.logical_not() : at::Tensor()));
+      return Chunk(std::move(columns), chunk.rows(), chunk.device());
+    }
+    case JoinKind::Left:
+    case JoinKind::Full:
+    case JoinKind::Single: {
+      at::Tensor alone = state.matched.logical_not();
+      int64_t rows = kernels::count_true(alone);
+      if (rows == 0) return Chunk();
+      std::vector<Column> columns = left_columns(chunk, alone);
+      for (size_t place : shape_.right_places) columns.push_back(null_column(shape_.right_types[place], rows, flags_.device()));
+      return Chunk(std::move(columns), rows, chunk.device());
+    }
+  }
+  fail_check(__FILE__, __LINE__, "unknown join kind");
+}
+
+}  // namespace pistachio

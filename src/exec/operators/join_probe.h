@@ -1,0 +1,64 @@
+// Matches rows of a join's left input with its build side. Any number of lanes.
+#pragma once
+
+#include <optional>
+
+#include "exec/operators/build_side.h"
+#include "expr/expression_evaluator.h"
+
+namespace pistachio {
+
+class JoinProbe final : public ChunkSink {
+ public:
+  // All outlive it.
+  JoinProbe(const JoinShape& shape, BuildSide& build, const RunContext& context, OperatorMetrics& metrics, ChunkSink& next);
+
+  bool is_full() const override { return next_.is_full(); }
+  Task<void> consume(int lane, Chunk chunk) override;
+
+  // For build sides that come in parts, with a probe each. What is known of a chunk's rows so far:
+  struct LeftState {
+    at::Tensor matched;  // bool [rows]
+    at::Tensor unknown;  // bool [rows]
+  };
+  LeftState no_matches(int64_t rows) const;
+  // Outputs the pairs of the rows with this build side.
+  Task<void> match(int lane, const Chunk& chunk, LeftState& state);
+  // Outputs what depends on whether the rows matched anywhere.
+  Task<void> finish(int lane, const Chunk& chunk, const LeftState& state);
+
+ private:
+  struct Pairs : RowPairs {
+    // Mark: left rows of pairs whose comparison is unknown.
+    at::Tensor unknown_left;
+  };
+
+  // A condition on pairs, with the places of the columns it uses.
+  struct PairCondition {
+    std::vector<size_t> left;
+    std::vector<size_t> right;
+    ExpressionEvaluator evaluator;
+  };
+
+  static std::optional<PairCondition> make_condition(const JoinShape& shape, const std::vector<ExpressionPtr>& conditions);
+  std::unique_ptr<JoinCandidates::Search> start(const Chunk& chunk, const CancelToken& token) const;
+  std::optional<Pairs> next_pairs(const Chunk& chunk, JoinCandidates::Search& search, const CancelToken& token);
+  void compare(const Chunk& chunk, Pairs& pairs, const CancelToken& token);
+  Chunk gather(const Chunk& chunk, const Pairs& pairs, const std::vector<size_t>& left, const std::vector<size_t>& right) const;
+  Chunk pair_chunk(const Chunk& chunk, const Pairs& pairs) const;
+  std::vector<Column> left_columns(const Chunk& chunk, const at::Tensor& mask) const;
+  void note(const Pairs& pairs, LeftState& state, int lane);
+  Chunk rows_by_match(const Chunk& chunk, const LeftState& state) const;
+
+  const JoinShape& shape_;
+  BuildSide& build_;
+  OperatorMetrics& metrics_;
+  const RunContext& context_;
+  ChunkSink& next_;
+  const int64_t most_pairs_;
+  const at::TensorOptions flags_;
+  const std::optional<PairCondition> conditions_;
+  const std::optional<PairCondition> comparisons_;
+};
+
+}  // namespace pistachio

@@ -1,0 +1,59 @@
+// What one lane has aggregated: groups with the states of the calls, and for each DISTINCT call the set of (group, argument). Not thread-safe.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "base/cancel_token.h"
+#include "exec/core/growing_reservation.h"
+#include "exec/operators/aggregate_inputs.h"
+#include "exec/operators/group_states.h"
+
+namespace pistachio {
+
+// The set of a DISTINCT call: rows of a group's id and an argument. Null for other calls.
+std::unique_ptr<GroupTable> make_distinct_set(const AggregateCall& call, at::Device device);
+
+// A GPU takes all rows at once, a core in strips, so that cancellation is noticed.
+template <typename Body>
+void for_each_strip(int64_t rows, at::Device device, const CancelToken& token, const Body& body) {
+  constexpr int64_t kRowsPerPoll = 1 << 20;
+  const int64_t step = device.is_cpu() ? kRowsPerPoll : std::max<int64_t>(rows, 1);
+  for (int64_t begin = 0; begin < rows; begin += step) {
+    token.throw_if_cancelled();
+    body(begin, std::min(step, rows - begin));
+  }
+}
+
+class LaneGroups {
+ public:
+  LaneGroups(const std::vector<LogicalType>& key_types, const std::vector<AggregateCall>& calls, const MemoryAccount& account, at::Device device);
+
+  // `columns`: the values of inputs.expressions(). `ahead`: what most_further_bytes() asked for, if that was to be had.
+  void add(const AggregateInputs& inputs, const std::vector<Column>& columns, int64_t rows, bool are_states, Reservation ahead,
+           const CancelToken& token);
+
+  int64_t groups() const { return groups_.groups(); }
+  std::vector<Column> keys() const { return groups_.keys(); }
+  const GroupStates& group_states() const { return groups_; }
+  const AggregateState& state(size_t call) const { return *groups_.states()[call]; }
+  const GroupTable* distinct(size_t call) const { return distinct_[call].get(); }
+  int64_t reserved_bytes() const { return memory_.covered(); }
+  // To be reserved, at most, when so many rows are added.
+  int64_t most_further_bytes(int64_t rows) const;
+
+  // If there is no other lane: completes the states by the DISTINCT sets.
+  void count_distinct(const CancelToken& token);
+
+ private:
+  void add_states(const AggregateInputs& inputs, const std::vector<Column>& columns, const at::Tensor& ids, const CancelToken& token);
+  void update_states(const AggregateInputs& inputs, const std::vector<Column>& columns, const at::Tensor& ids, const CancelToken& token);
+  bool sums_fit(size_t first_call, const std::vector<AggregateInputs::CallRows>& calls) const;
+
+  at::Device device_;
+  GroupStates groups_;
+  std::vector<std::unique_ptr<GroupTable>> distinct_;
+  GrowingReservation memory_;
+};
+
+}  // namespace pistachio

@@ -1,0 +1,41 @@
+// Rows to be sorted, retained: in memory, or on disk as sorted runs.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "exec/core/row_order.h"
+#include "exec/core/spillable_rows.h"
+#include "spill/spilled_chunks.h"
+
+namespace pistachio {
+
+class SortableRows final : public SpillableRows {
+ public:
+  // `order` outlives it.
+  SortableRows(RunContext& context, const RowOrder& order, std::vector<LogicalType> types, OperatorMetrics& metrics);
+
+  // After close(), if rows were spilled: passes them on in order. Runs that are too many to be merged at once are merged into longer ones first.
+  Task<void> merge(ChunkSink& sink);
+
+ private:
+  using Run = std::unique_ptr<SpilledChunks>;
+  class RunWriter;
+
+  // Those are concatenated, and have words.
+  int64_t bytes_to_finish(int64_t bytes, int64_t rows) const override { return bytes + rows * order_.bytes_per_row(); }
+  // All at once: the longer the runs the fewer they are.
+  int64_t bytes_per_write() const override { return INT64_MAX; }
+  Task<int64_t> write(Chunk rows) override;
+  int64_t bytes_per_piece() const;
+  size_t runs_per_merge() const;
+  // `metrics` counts the rows that are passed on.
+  Task<void> merge(const std::vector<Run>& runs, OperatorMetrics& metrics, ChunkSink& sink);
+
+  const RowOrder& order_;
+  OperatorMetrics& metrics_;
+  std::shared_ptr<SpillFile> file_;  // once rows were written
+  std::vector<Run> runs_;
+};
+
+}  // namespace pistachio

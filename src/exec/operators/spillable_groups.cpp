@@ -1,0 +1,154 @@
+#include "exec/operators/spillable_groups.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "columns/row_selection.h"
+
+namespace pistachio {
+
+SpillableGroups::SpillableGroups(RunContext& context, std::vector<LogicalType> key_types, std::vector<AggregateCall> calls,
+                                 OperatorMetrics& metrics)
+    : context_(context),
+      account_(context.memory.make_child("aggregate")),
+      key_types_(std::move(key_types)),
+      calls_(std::move(calls)),
+      metrics_(metrics),
+      spilled_(context, account_, key_types_, calls_, metrics) {
+  for (int lane = 0; lane < context.lanes; ++lane) {
+    lanes_.push_back(std::make_unique<Lane>());
+    lanes_.back()->groups = make_groups();
+  }
+  for (size_t call = 0; call < calls_.size(); ++call) {
+    std::unique_ptr<SpilledGroups>& members = distinct_.emplace_back();
+    if (!calls_[call].distinct) {
+      plain_calls_.push_back(call);
+      continue;
+    }
+    std::vector<LogicalType> types = key_types_;
+    types.push_back(argument_type(calls_[call]));
+    members = std::make_unique<SpilledGroups>(context, account_, std::move(types), std::vector<AggregateCall>{}, metrics);
+  }
+}
+
+std::unique_ptr<LaneGroups> SpillableGroups::make_groups() const {
+  return std::make_unique<LaneGroups>(key_types_, calls_, account_, context_.device);
+}
+
+bool SpillableGroups::has_room_for(int lane, int64_t rows) const {
+  const Lane& own = *lanes_[static_cast<size_t>(lane)];
+  return own.groups->groups() == 0 || context_.spill.fits(own.groups->most_further_bytes(rows));
+}
+
+std::unique_ptr<LaneGroups> SpillableGroups::take(int lane) {
+  Lane& own = *lanes_[static_cast<size_t>(lane)];
+  own.bytes = 0;
+  return std::exchange(own.groups, make_groups());
+}
+
+Task<void> SpillableGroups::add(int lane, const AggregateInputs& inputs, std::vector<Column> columns, int64_t rows, bool are_states) {
+  const TaskContext& task = co_await current_context();
+  Lane& own = *lanes_[static_cast<size_t>(lane)];
+  int64_t more = 0;
+  {
+    std::lock_guard lock(own.mutex);
+    more = own.groups->most_further_bytes(rows);
+  }
+  Task<Reservation> reserving = context_.spill.try_reserve(account_, more);
+  Reservation ahead = co_await reserving;
+  WorkTimer timer(metrics_);
+  std::lock_guard lock(own.mutex);
+  own.groups->add(inputs, columns, rows, are_states, std::move(ahead), task.token);
+  own.bytes = own.groups->reserved_bytes();
+}
+
+int64_t SpillableGroups::bytes() const {
+  int64_t bytes = 0;
+  for (const auto& lane : lanes_) bytes += lane->bytes;
+  return bytes;
+}
+
+int64_t SpillableGroups::spillable_bytes() const {
+  return is_closed_ ? 0 : bytes();
+}
+
+std::unique_ptr<LaneGroups> SpillableGroups::try_take(Lane& lane) {
+  std::unique_lock lock(lane.mutex, std::try_to_lock);
+  if (!lock.owns_lock() || lane.groups->groups() == 0) return nullptr;
+  lane.bytes = 0;
+  return std::exchange(lane.groups, make_groups());
+}
+
+Task<void> SpillableGroups::spill() {
+  for (const auto& lane : lanes_) {
+    std::unique_ptr<LaneGroups> groups = try_take(*lane);
+    if (!groups) continue;
+    Task<void> writing = write(std::move(groups));
+    co_await writing;
+  }
+}
+
+Task<void> SpillableGroups::write(std::unique_ptr<LaneGroups> groups) {
+  Task<void> adding = spilled_.add(groups->group_states(), plain_calls_);
+  co_await adding;
+  const std::vector<Column> keys = groups->keys();
+  const int64_t step = context_.chunk_rows();
+  for (size_t call = 0; call < calls_.size(); ++call) {
+    if (groups->distinct(call) == nullptr) continue;
+    const std::vector<Column> members = groups->distinct(call)->keys();
+    for (int64_t begin = 0; begin < members[0].rows(); begin += step) {
+      const int64_t count = std::min(step, members[0].rows() - begin);
+      std::vector<Column> columns;
+      for (const Column& key : keys) columns.push_back(take_rows(key, members[0].slice(begin, count).values()));
+      columns.push_back(members[1].slice(begin, count));
+      Chunk rows(std::move(columns), count, context_.device);
+      Task<void> writing = distinct_[call]->add(std::move(rows), std::vector<size_t>());
+      co_await writing;
+    }
+  }
+}
+
+Task<void> SpillableGroups::close() {
+  Task<QuerySpill::Turn> taking = context_.spill.take_turn();
+  const QuerySpill::Turn turn = co_await taking;
+  is_closed_ = true;
+  if (!has_spilled() && !context_.spill.is_forced()) co_return;
+  Task<void> spilling = spill();
+  co_await spilling;
+}
+
+std::vector<std::unique_ptr<LaneGroups>> SpillableGroups::take_lanes() {
+  std::vector<std::unique_ptr<LaneGroups>> taken;
+  for (const auto& lane : lanes_) {
+    if (lane->groups->groups() > 0) taken.push_back(std::move(lane->groups));
+  }
+  return taken;
+}
+
+Task<void> SpillableGroups::merge_spilled(const SpilledGroups::Emit& emit) {
+  for (size_t call = 0; call < calls_.size(); ++call) {
+    if (distinct_[call] == nullptr) continue;
+    const SpilledGroups::Emit count = [&](int, const GroupStates& members) { return count_distinct(call, members); };
+    Task<void> counting = distinct_[call]->merge(count);
+    co_await counting;
+  }
+  Task<void> merging = spilled_.merge(emit);
+  co_await merging;
+}
+
+Task<void> SpillableGroups::count_distinct(size_t call, const GroupStates& members) {
+  const TaskContext& task = co_await current_context();
+  std::vector<Column> keys = members.keys();
+  const Column argument = keys.back();
+  keys.pop_back();
+  GroupStates groups(key_types_, calls_, context_.device);
+  const at::Tensor ids = groups.assign(keys, members.groups(), task.token);
+  groups.states()[call]->update({.ids = ids, .argument = &argument});
+  GrowingReservation memory(account_);
+  memory.cover(groups.memory_bytes());
+  const std::vector<size_t> only_this = {call};
+  Task<void> adding = spilled_.add(groups, only_this);
+  co_await adding;
+}
+
+}  // namespace pistachio

@@ -1,0 +1,66 @@
+// The groups of all lanes of an aggregation: in memory, a table for each lane, as long as they fit; else tables are written to disk and lanes
+// start anew (spilled_groups.h). Lanes add rows while any task of the query may have tables spilled.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "exec/operators/lane_groups.h"
+#include "exec/operators/spilled_groups.h"
+
+namespace pistachio {
+
+class SpillableGroups final : public SpillableStore {
+ public:
+  SpillableGroups(RunContext& context, std::vector<LogicalType> key_types, std::vector<AggregateCall> calls, OperatorMetrics& metrics);
+
+  // One call at a time for each lane. `columns`: the values of inputs.expressions().
+  Task<void> add(int lane, const AggregateInputs& inputs, std::vector<Column> columns, int64_t rows, bool are_states);
+  // Whether the lane can take so many more rows without spilling.
+  bool has_room_for(int lane, int64_t rows) const;
+  // Empties the lane. One that adds nothing now.
+  std::unique_ptr<LaneGroups> take(int lane);
+
+  int64_t spillable_bytes() const override;
+  Task<void> spill() override;
+
+  // No rows come any more. If some groups were spilled, the others are as well.
+  Task<void> close();
+  bool has_spilled() const { return spilled_.has_rows(); }
+  // After close(), if nothing was spilled: of the lanes that have groups.
+  std::vector<std::unique_ptr<LaneGroups>> take_lanes();
+  // After close(), if groups were spilled: hands on every group once.
+  Task<void> merge_spilled(const SpilledGroups::Emit& emit);
+
+  const MemoryAccount& account() const { return account_; }
+  int64_t bytes() const;
+
+ private:
+  struct Lane {
+    std::mutex mutex;
+    std::unique_ptr<LaneGroups> groups;  // guarded by mutex
+    std::atomic<int64_t> bytes = 0;
+  };
+
+  std::unique_ptr<LaneGroups> make_groups() const;
+  // Null if the lane has none, or is adding rows.
+  std::unique_ptr<LaneGroups> try_take(Lane& lane);
+  Task<void> write(std::unique_ptr<LaneGroups> groups);
+  // States of a DISTINCT call, from its arguments without duplicates.
+  Task<void> count_distinct(size_t call, const GroupStates& members);
+
+  RunContext& context_;
+  const MemoryAccount account_;
+  const std::vector<LogicalType> key_types_;
+  const std::vector<AggregateCall> calls_;
+  OperatorMetrics& metrics_;
+  std::vector<size_t> plain_calls_;  // those without DISTINCT
+  std::vector<std::unique_ptr<Lane>> lanes_;
+  SpilledGroups spilled_;
+  std::vector<std::unique_ptr<SpilledGroups>> distinct_;  // keys and argument of each DISTINCT call; null for others
+  std::atomic<bool> is_closed_ = false;
+};
+
+}  // namespace pistachio

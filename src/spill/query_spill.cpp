@@ -1,0 +1,112 @@
+#include "spill/query_spill.h"
+
+#include <algorithm>
+
+namespace pistachio {
+
+namespace {
+
+// Of memory_limit: what retained rows may fill.
+constexpr double kRetainedShare = 0.8;
+constexpr int kAttempts = 4;
+// With spill=always, a store spills at every so many requests for memory, and so many spilled bytes fit.
+constexpr int64_t kRequestsPerSpill = 2;
+constexpr int64_t kFewBytes = 4 << 10;
+
+}  // namespace
+
+QuerySpill::QuerySpill(SpillSpace& space, const MemoryGovernor& governor, const Settings& settings)
+    : space_(space),
+      governor_(governor),
+      mode_(settings.spill),
+      limits_{settings.temp_directory, settings.max_temp_size},
+      memory_limit_(static_cast<int64_t>(static_cast<double>(governor.limit()) * kRetainedShare)),
+      batch_bytes_(std::clamp<int64_t>(governor.limit() / 32, 256 << 10, 32 << 20)),
+      least_bytes_(mode_ == SpillMode::Always ? 1 : batch_bytes_ / 4) {
+  turn_.push(0, 1);
+}
+
+void QuerySpill::add(std::weak_ptr<SpillableStore> store) {
+  std::lock_guard lock(mutex_);
+  std::erase_if(stores_, [](const std::weak_ptr<SpillableStore>& known) { return known.expired(); });
+  stores_.push_back(std::move(store));
+}
+
+std::shared_ptr<SpillableStore> QuerySpill::largest_store() {
+  std::vector<std::shared_ptr<SpillableStore>> alive;  // outlives the lock: releasing the last owner of a store frees memory
+  std::shared_ptr<SpillableStore> largest;
+  std::lock_guard lock(mutex_);
+  int64_t most = least_bytes_ - 1;
+  for (const std::weak_ptr<SpillableStore>& known : stores_) {
+    std::shared_ptr<SpillableStore> store = known.lock();
+    if (!store) continue;
+    if (const int64_t bytes = store->spillable_bytes(); bytes > most) {
+      most = bytes;
+      largest = store;
+    }
+    alive.push_back(std::move(store));
+  }
+  return largest;
+}
+
+bool QuerySpill::has_room(int64_t bytes) const {
+  return governor_.used() + bytes <= memory_limit_;
+}
+
+bool QuerySpill::fits(int64_t bytes) const {
+  return mode_ == SpillMode::Always ? bytes <= kFewBytes : has_room(bytes);
+}
+
+bool QuerySpill::must_spill() {
+  if (mode_ != SpillMode::Always) return false;
+  std::lock_guard lock(mutex_);
+  return ++calls_ % kRequestsPerSpill == 0;
+}
+
+Task<void> QuerySpill::make_room(int64_t bytes) {
+  bool must = must_spill();
+  if (mode_ == SpillMode::Off || (!must && has_room(bytes))) co_return;
+  // One task at a time: others would find hardly anything to write, and wait for what is being written.
+  Task<Turn> taking = take_turn();
+  const Turn turn = co_await taking;
+  while (must || !has_room(bytes)) {
+    must = false;
+    const std::shared_ptr<SpillableStore> store = largest_store();
+    if (!store) co_return;
+    const int64_t before = governor_.used();
+    Task<void> spilling = store->spill();
+    co_await spilling;
+    // Its lanes may be using what it has.
+    if (governor_.used() >= before) co_return;
+  }
+}
+
+Task<Reservation> QuerySpill::try_reserve(MemoryAccount account, int64_t bytes) {
+  // Others may take what was made free: scans fill all memory with what they read ahead.
+  for (int attempt = 0; attempt < kAttempts; ++attempt) {
+    Task<void> making = make_room(bytes);
+    co_await making;
+    if (mode_ != SpillMode::Off && !has_room(bytes)) break;
+    if (std::optional<Reservation> made = account.try_reserve_now(bytes, ReservationKind::Held)) co_return std::move(*made);
+  }
+  co_return Reservation();
+}
+
+Task<Reservation> QuerySpill::reserve(MemoryAccount account, int64_t bytes) {
+  Task<Reservation> trying = try_reserve(account, bytes);
+  Reservation made = co_await trying;
+  if (made.bytes() < bytes) made = account.reserve_now(bytes, ReservationKind::Held);
+  co_return made;
+}
+
+Task<QuerySpill::Turn> QuerySpill::take_turn() {
+  Task<std::optional<int>> taking = turn_.receive();
+  co_await taking;
+  co_return Turn(turn_);
+}
+
+std::shared_ptr<SpillFile> QuerySpill::make_file() {
+  return std::make_shared<SpillFile>(space_, limits_);
+}
+
+}  // namespace pistachio

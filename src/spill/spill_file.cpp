@@ -1,0 +1,109 @@
+#include "spill/spill_file.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "base/error.h"
+#include "base/format_bytes.h"
+#include "base/run_blocking.h"
+#include "kernels/ops/tensor_functions.h"
+
+namespace pistachio {
+
+namespace {
+
+// Offsets are multiples of the block size of file systems, so that released blocks can be given back.
+constexpr int64_t kBlockSize = 4096;
+
+int64_t rounded(int64_t bytes) {
+  return (bytes + kBlockSize - 1) / kBlockSize * kBlockSize;
+}
+
+[[noreturn]] void fail(const std::string& what, const std::string& folder) {
+  const std::string problem = std::strerror(errno);
+  const bool is_full = errno == ENOSPC || errno == EDQUOT;
+  throw UserError(fmt::format("cannot {} in temp_directory {}: {}; {}set temp_directory to {} folder, or raise memory_limit", what, folder,
+                              problem, is_full ? "free space there, " : "", is_full ? "another" : "an existing, writable"));
+}
+
+int open_unnamed(const std::string& folder) {
+  int file = ::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+  if (file >= 0 || errno == ENOENT || errno == EACCES || errno == ENOTDIR || errno == EROFS) return file;
+  // Some file systems know no files without a name. Removed at once, the file exists for as long as it is open.
+  std::string name = folder + "/pistachio-spill-XXXXXX";
+  file = ::mkostemp(name.data(), O_CLOEXEC);
+  if (file >= 0) ::unlink(name.c_str());
+  return file;
+}
+
+}  // namespace
+
+SpillFile::SpillFile(SpillSpace& space, SpillLimits limits) : space_(space), limits_(std::move(limits)), file_(open_unnamed(limits_.folder)) {
+  if (file_ < 0) fail("create a file for rows that do not fit into memory", limits_.folder);
+}
+
+SpillFile::~SpillFile() {
+  ::close(file_);
+  space_.give_back(held_);
+}
+
+Task<std::vector<SpillPlace>> SpillFile::write(std::vector<at::Tensor> blocks) {
+  std::vector<SpillPlace> places;
+  int64_t bytes = 0;
+  for (const at::Tensor& block : blocks) {
+    places.push_back({bytes, block.numel()});
+    bytes += rounded(block.numel());
+  }
+  space_.take(bytes, limits_);
+  held_ += bytes;
+  const int64_t begin = end_.fetch_add(bytes);
+  for (SpillPlace& place : places) place.offset += begin;
+  auto writing = [&] {
+    for (size_t i = 0; i < blocks.size(); ++i) write_now(blocks[i], places[i].offset);
+  };
+  co_await run_blocking(writing);
+  co_return places;
+}
+
+Task<at::Tensor> SpillFile::read(SpillPlace place) {
+  at::Tensor block = at::empty({place.bytes}, at::kByte);
+  auto reading = [&] { read_now(block, place.offset); };
+  co_await run_blocking(reading);
+  co_return block;
+}
+
+void SpillFile::release(SpillPlace place) noexcept {
+  const int64_t taken = rounded(place.bytes);
+  // If the file system cannot, the space is free when the file is closed.
+  if (::fallocate(file_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, place.offset, taken) != 0) return;
+  held_ -= taken;
+  space_.give_back(taken);
+}
+
+void SpillFile::write_now(const at::Tensor& block, int64_t offset) {
+  const char* from = static_cast<const char*>(block.const_data_ptr());
+  for (int64_t done = 0; done < block.numel();) {
+    const ssize_t count = ::pwrite(file_, from + done, static_cast<size_t>(block.numel() - done), offset + done);
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) fail(fmt::format("write {} of rows that do not fit into memory", format_bytes(block.numel())), limits_.folder);
+    done += count;
+  }
+}
+
+void SpillFile::read_now(const at::Tensor& block, int64_t offset) {
+  char* to = static_cast<char*>(block.mutable_data_ptr());
+  for (int64_t done = 0; done < block.numel();) {
+    const ssize_t count = ::pread(file_, to + done, static_cast<size_t>(block.numel() - done), offset + done);
+    if (count < 0 && errno == EINTR) continue;
+    if (count == 0) errno = EIO;  // cut off by someone else
+    if (count <= 0) fail(fmt::format("read back {} of rows", format_bytes(block.numel())), limits_.folder);
+    done += count;
+  }
+}
+
+}  // namespace pistachio

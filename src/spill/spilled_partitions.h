@@ -1,0 +1,46 @@
+// Rows on disk by partition of a hash, so that rows with equal keys can be worked on together, a partition at a time. A partition that is
+// too large is split again at the next level, by other bits. Written by any number of tasks.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "base/task.h"
+#include "spill/spilled_chunks.h"
+
+namespace pistachio {
+
+class SpilledPartitions {
+ public:
+  // Bits of the first partitions, and of each level below.
+  static constexpr int64_t kFirstBits = 6;
+  static constexpr int64_t kBitsPerLevel = 4;
+  // Enough for 2^18 times the memory; what is still too large then has rows of a frequent key.
+  static constexpr int kMostLevels = 3;
+
+  // Two to the power of `bits` partitions.
+  SpilledPartitions(std::shared_ptr<SpillFile> file, int64_t bits, int level);
+
+  // `hashes`: int64 [rows], as hash_rows() makes them. Returns the bytes written.
+  Task<int64_t> add(Chunk rows, at::Tensor hashes);
+
+  size_t count() const { return partitions_.size(); }
+  int level() const { return level_; }
+  // After the last add.
+  const SpilledChunks& at(size_t partition) const { return *partitions_[partition]; }
+
+ private:
+  struct Packed {
+    size_t partition = 0;
+    int64_t rows = 0;
+    at::Tensor block;
+  };
+  Task<void> write(std::vector<Packed> packed);
+
+  const std::shared_ptr<SpillFile> file_;
+  const int64_t bits_;
+  const int level_;
+  std::vector<std::unique_ptr<SpilledChunks>> partitions_;
+};
+
+}  // namespace pistachio

@@ -1,0 +1,190 @@
+#include "spill/spilled_partitions.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <map>
+
+#include "base/error.h"
+#include "base/scheduler.h"
+#include "columns/column_hash.h"
+#include "kernels/ops/tensor_functions.h"
+#include "spill/query_spill.h"
+
+namespace pistachio {
+namespace {
+
+const SpillLimits kLimits{"/tmp", 0};
+
+Chunk numbers(int64_t begin, int64_t count) {
+  return Chunk({Column::fixed(TypeKind::BigInt, at::arange(begin, begin + count, at::kLong))}, count);
+}
+
+at::Tensor block_of(int64_t bytes) {
+  return at::arange(bytes, at::kLong).remainder(251).to(at::kByte);
+}
+
+class SpillFileTest : public testing::Test {
+ protected:
+  SpillSpace space_;
+  Scheduler scheduler_{SchedulerOptions{.workers = 2}};
+};
+
+TEST_F(SpillFileTest, BlocksComeBack) {
+  SpillFile file(space_, kLimits);
+  auto write_and_read = [&]() -> Task<void> {
+    std::vector<at::Tensor> blocks{block_of(10'000), block_of(0), block_of(1), block_of(3 << 20)};
+    Task<std::vector<SpillPlace>> writing = file.write(blocks);
+    const std::vector<SpillPlace> places = co_await writing;
+    for (size_t i = 0; i < blocks.size(); ++i) {
+      Task<at::Tensor> reading = file.read(places[i]);
+      const at::Tensor back = co_await reading;
+      EXPECT_TRUE(at::equal(back, blocks[i]));
+    }
+  };
+  scheduler_.run(write_and_read());
+}
+
+TEST_F(SpillFileTest, CountsItsSpaceUntilItIsReleased) {
+  {
+    SpillFile file(space_, kLimits);
+    auto write_and_release = [&]() -> Task<void> {
+      std::vector<at::Tensor> blocks{block_of(8'192), block_of(4'096)};
+      Task<std::vector<SpillPlace>> writing = file.write(blocks);
+      const std::vector<SpillPlace> places = co_await writing;
+      EXPECT_EQ(space_.bytes(), 12'288);
+      file.release(places[0]);
+      EXPECT_LE(space_.bytes(), 12'288);
+    };
+    scheduler_.run(write_and_release());
+  }
+  EXPECT_EQ(space_.bytes(), 0);
+}
+
+TEST_F(SpillFileTest, ObeysTheLimitOfAllFiles) {
+  const SpillLimits small{"/tmp", 20'000};
+  SpillFile first(space_, small);
+  SpillFile second(space_, small);
+  auto write = [&](SpillFile& file, int64_t bytes) -> Task<void> {
+    std::vector<at::Tensor> blocks{block_of(bytes)};
+    Task<std::vector<SpillPlace>> writing = file.write(blocks);
+    co_await writing;
+  };
+  scheduler_.run(write(first, 12'000));
+  EXPECT_THROW(scheduler_.run(write(second, 12'000)), UserError);
+  EXPECT_EQ(space_.bytes(), 12'288);
+}
+
+TEST_F(SpillFileTest, NamesTheFolderThatDoesNotExist) {
+  try {
+    SpillFile file(space_, {"/tmp/there is no such folder", 0});
+    FAIL();
+  } catch (const UserError& error) {
+    EXPECT_NE(error.message().find("temp_directory /tmp/there is no such folder"), std::string::npos) << error.message();
+  }
+}
+
+TEST_F(SpillFileTest, EqualKeysMeetInOnePartition) {
+  SpilledPartitions partitions(std::make_shared<SpillFile>(space_, kLimits), 4, 0);
+  auto spill = [&]() -> Task<void> {
+    // Every number twice, by different calls.
+    for (int64_t begin : {0, 500, 0, 500}) {
+      Chunk rows = numbers(begin, 500);
+      at::Tensor hashes = hash_rows(rows.columns());
+      Task<int64_t> adding = partitions.add(std::move(rows), std::move(hashes));
+      EXPECT_GT(co_await adding, 0);
+    }
+    std::map<int64_t, std::map<size_t, int>> seen;  // number -> partition -> times
+    for (size_t partition = 0; partition < partitions.count(); ++partition) {
+      const SpilledChunks& rows = partitions.at(partition);
+      for (size_t piece = 0; piece < rows.pieces().size(); ++piece) {
+        Task<Chunk> reading = rows.read(piece, at::kCPU);
+        const Chunk chunk = co_await reading;
+        for (int64_t i = 0; i < chunk.rows(); ++i) ++seen[chunk.column(0).values()[i].item<int64_t>()][partition];
+      }
+    }
+    EXPECT_EQ(seen.size(), 1'000u);
+    for (const auto& [number, places] : seen) {
+      EXPECT_EQ(places.size(), 1u) << number;
+      EXPECT_EQ(places.begin()->second, 2) << number;
+    }
+  };
+  scheduler_.run(spill());
+}
+
+// Rows in memory, of a size that the test chooses.
+class FakeStore final : public SpillableStore {
+ public:
+  FakeStore(const MemoryAccount& account, int64_t bytes) : memory_(account.reserve_now(bytes, ReservationKind::Held)) {}
+  int64_t spillable_bytes() const override { return memory_.bytes(); }
+  Task<void> spill() override {
+    ++spills;
+    if (is_stuck) co_return;
+    memory_.release();
+    memory_ = {};
+  }
+  int spills = 0;
+  bool is_stuck = false;
+
+ private:
+  Reservation memory_;
+};
+
+class QuerySpillTest : public testing::Test {
+ protected:
+  QuerySpillTest() { settings_.temp_directory = "/tmp"; }
+  Task<void> make_room(QuerySpill& spill, int64_t bytes) { return spill.make_room(bytes); }
+
+  Settings settings_;
+  SpillSpace space_;
+  MemoryGovernor governor_{100 << 20};
+  Scheduler scheduler_{SchedulerOptions{.workers = 2}};
+};
+
+TEST_F(QuerySpillTest, LargestStoreSpillsFirst) {
+  QuerySpill spill(space_, governor_, settings_);
+  const auto small = std::make_shared<FakeStore>(governor_.process_account(), 20 << 20);
+  const auto large = std::make_shared<FakeStore>(governor_.process_account(), 50 << 20);
+  spill.add(small);
+  spill.add(large);
+  scheduler_.run(make_room(spill, 5 << 20));
+  EXPECT_EQ(large->spills + small->spills, 0);
+  scheduler_.run(make_room(spill, 30 << 20));
+  EXPECT_EQ(large->spills, 1);
+  EXPECT_EQ(small->spills, 0);
+  scheduler_.run(make_room(spill, 70 << 20));
+  EXPECT_EQ(small->spills, 1);
+}
+
+TEST_F(QuerySpillTest, EndsThoughNothingCanBeSpilled) {
+  QuerySpill spill(space_, governor_, settings_);
+  scheduler_.run(make_room(spill, 90 << 20));
+  const auto stuck = std::make_shared<FakeStore>(governor_.process_account(), 50 << 20);
+  stuck->is_stuck = true;
+  spill.add(stuck);
+  scheduler_.run(make_room(spill, 90 << 20));
+  EXPECT_EQ(stuck->spills, 1);
+}
+
+TEST_F(QuerySpillTest, NothingSpillsWhenItIsOff) {
+  settings_.spill = SpillMode::Off;
+  QuerySpill spill(space_, governor_, settings_);
+  const auto store = std::make_shared<FakeStore>(governor_.process_account(), 50 << 20);
+  spill.add(store);
+  scheduler_.run(make_room(spill, 90 << 20));
+  EXPECT_EQ(store->spills, 0);
+}
+
+TEST_F(QuerySpillTest, RefusesWhatDoesNotFit) {
+  QuerySpill spill(space_, governor_, settings_);
+  auto reserve = [&](int64_t bytes) -> Task<void> {
+    Task<Reservation> reserving = spill.reserve(governor_.process_account(), bytes);
+    const Reservation memory = co_await reserving;
+    EXPECT_EQ(memory.bytes(), bytes);
+  };
+  scheduler_.run(reserve(95 << 20));
+  EXPECT_THROW(scheduler_.run(reserve(int64_t{101} << 20)), OutOfMemory);
+}
+
+}  // namespace
+}  // namespace pistachio
