@@ -14,6 +14,8 @@ const std::vector<OptimizerRule>& optimizer_rules() {
       {"fold_constants", "constants are computed once; later rules see literals", fold_constants, false},
       {"unnest_subqueries", "dependent joins would run a subquery for each row; after this all joins are plain", unnest_subqueries,
        true},
+      {"relax_correlated_joins", "joins of subqueries without a second match or NULL keys can be reordered and filtered like others",
+       relax_correlated_joins, false},
       {"lower_set_operations", "INTERSECT and EXCEPT become grouping, which all ranks and devices can do", lower_set_operations,
        true},
       {"push_down_filters", "rows that are dropped early cost nothing later; scans skip row groups and pages", push_down_filters, false},

@@ -9,6 +9,7 @@ namespace pistachio {
 void inline_shared_plans(LogicalPlan& plan, const CancelToken& token);
 void fold_constants(LogicalPlan& plan, const CancelToken& token);
 void unnest_subqueries(LogicalPlan& plan, const CancelToken& token);
+void relax_correlated_joins(LogicalPlan& plan, const CancelToken& token);
 void lower_set_operations(LogicalPlan& plan, const CancelToken& token);
 void push_down_filters(LogicalPlan& plan, const CancelToken& token);
 void imply_conditions(LogicalPlan& plan, const CancelToken& token);

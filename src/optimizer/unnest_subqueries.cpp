@@ -272,16 +272,16 @@ class Unnester {
     return values;
   }
 
-  // If the condition equates an outer column with its replacement: the replacement.
-  static ExpressionPtr equated_value(const Expression& condition, const std::map<ColumnId, ExpressionPtr>& values) {
-    if (condition.kind() != ExpressionKind::Call || condition.function().name != "=") return nullptr;
+  // If the condition equates an outer column with its replacement: the outer column.
+  static std::optional<ColumnId> equated_column(const Expression& condition, const std::map<ColumnId, ExpressionPtr>& values) {
+    if (condition.kind() != ExpressionKind::Call || condition.function().name != "=") return std::nullopt;
     for (size_t side : {0, 1}) {
       const ExpressionPtr& outer = condition.children()[side];
       if (outer->kind() != ExpressionKind::Column) continue;
       auto found = values.find(outer->column_id());
-      if (found != values.end() && found->second == condition.children()[1 - side]) return found->second;
+      if (found != values.end() && found->second == condition.children()[1 - side]) return found->first;
     }
-    return nullptr;
+    return std::nullopt;
   }
 
   Pushed push_filter(LogicalPtr node, Domain& domain) {
@@ -299,8 +299,8 @@ class Unnester {
         std::vector<ExpressionPtr> rest;
         for (const ExpressionPtr& condition : filter.conditions) {
           // The equality that provided the value becomes IS NOT NULL.
-          ExpressionPtr value = equated_value(*condition, *values);
-          rest.push_back(value ? make_call("is not null", {value}) : mapped(condition, made.mapping));
+          std::optional<ColumnId> outer = equated_column(*condition, *values);
+          rest.push_back(outer ? make_call("is not null", {reference(made.mapping.at(*outer))}) : mapped(condition, made.mapping));
         }
         node->children[0] = make_node(std::move(project), std::move(node->children[0]));
         filter.conditions = std::move(rest);

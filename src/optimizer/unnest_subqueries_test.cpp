@@ -59,7 +59,7 @@ TEST_F(UnnestSubqueriesTest, EquatedColumnReplacesTheOuterOne) {
 single join on is not distinct from(t.a, t.a.2)
   scan t(t.a)
   aggregate by t.a.2: max(u.b) AS m
-    filter is not null(u.a)
+    filter is not null(t.a.2)
       project u.a, u.b, u.a AS t.a.2
         scan u(u.a, u.b)
 )");
@@ -79,7 +79,7 @@ single join on is not distinct from(t.a, t.a.3)
       aggregate by t.a.3
         read common table 0(t.a.3)
       aggregate by t.a.2: count(*) AS count
-        filter is not null(u.a)
+        filter is not null(t.a.2)
           project u.a, u.a AS t.a.2
             scan u(u.a)
 )");
@@ -93,7 +93,7 @@ TEST_F(UnnestSubqueriesTest, LimitCountsTheRowsOfEachOuterValue) {
 inner join on is not distinct from(t.a, t.a.2)
   scan t(t.a)
   limit 1 of each t.a.2 by u.b
-    filter is not null(u.a)
+    filter is not null(t.a.2)
       project u.a, u.b, u.a AS t.a.2
         scan u(u.a, u.b)
 )");
@@ -138,7 +138,7 @@ TEST_F(UnnestSubqueriesTest, ComparedOuterValuesNeedNoText) {
 inner join on is not distinct from(t.f, t.f.2)
   scan t(t.f)
   limit 1 of each t.f.2
-    filter is not null(u.f)
+    filter is not null(t.f.2)
       project u.f, u.f AS t.f.2
         scan u(u.f)
 )");

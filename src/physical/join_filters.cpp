@@ -64,8 +64,8 @@ class FilterPlacement {
  private:
   void place(PhysicalNode& node, PhysicalJoin& join) {
     // Unmatched left rows are not in the output and do not affect it.
-    bool drops_left_rows = join.kind == JoinKind::Inner || join.kind == JoinKind::Semi || join.kind == JoinKind::RightSemi ||
-                           join.kind == JoinKind::RightAnti;
+    bool drops_left_rows = join.kind == JoinKind::Inner || join.kind == JoinKind::Semi || join.kind == JoinKind::Right ||
+                           join.kind == JoinKind::RightSemi || join.kind == JoinKind::RightAnti;
     const PhysicalNode& build = *node.children[1];
     if (!drops_left_rows || join.keys.empty() || build.estimated_rows > kMostKeys || !is_selective(node, join)) return;
     std::map<PhysicalScan*, std::vector<std::pair<size_t, Origin>>> origins;

@@ -44,6 +44,17 @@ PAIRS = (
         only_without=("inner loop join",),
         only_with=("inner hash join", "keys: ps_partkey = p_partkey", "conditions: ((p_size = 1) OR (ps_availqty = 10))")),
     RulePair(
+        "relax_correlated_joins",  # the groups in demand are those of the outer rows: a filter for the scan below the aggregate
+        """SELECT l_orderkey FROM lineitem, part WHERE p_partkey = l_partkey AND p_brand = 'Brand#23' AND p_size < 5
+           AND l_quantity < (SELECT 0.9 * avg(l_quantity) FROM lineitem WHERE l_partkey = p_partkey)""",
+        only_without=("single hash join",),
+        only_with=("keys: p_partkey = p_partkey.2",)),
+    RulePair(
+        "relax_correlated_joins",  # the outer rows remain, but fewer than the groups: they are the build side
+        "SELECT n_name, (SELECT max(c_acctbal) FROM customer WHERE c_nationkey = n_nationkey) FROM nation WHERE n_regionkey = 1",
+        only_without=("single hash join", "keys: n_nationkey IS NOT DISTINCT FROM n_nationkey.2"),
+        only_with=("right hash join",)),
+    RulePair(
         "push_down_filters",
         "SELECT count(*) FROM nation, region WHERE n_regionkey = r_regionkey AND r_name = 'ASIA'",
         only_without=("inner loop join", "filter", "conditions: (n_regionkey = r_regionkey) AND (r_name = 'ASIA')"),

@@ -151,7 +151,7 @@ class Answers(WithTempDirectory):
                 self.assertRegex(session.run(f"EXPLAIN ANALYZE {queries[f'query {number}']}").csv, "iB spilled")
 
     def test_tpch(self):
-        self.check_tpch(SCALE, (17, 18, 20), "-s", "memory_limit=20MB")
+        self.check_tpch(SCALE, (18, 20), "-s", "memory_limit=20MB")
 
     def test_tpch_on_three_ranks(self):
         # A third of the rows leaves so little to spill that it is forced.
