@@ -7,9 +7,12 @@
 #include "columns/column_hash.h"
 #include "columns/row_selection.h"
 #include "exec/core/stoppable_call.h"
+#include "exec/operators/small_domain.h"
 #include "kernels/ops/compress.h"
+#include "kernels/ops/dictionary_gather.h"
 #include "kernels/ops/group_assign.h"
 #include "kernels/ops/hash64.h"
+#include "kernels/ops/key_places.h"
 #include "kernels/ops/tensor_functions.h"
 
 namespace pistachio {
@@ -35,6 +38,16 @@ at::Tensor GroupTable::assign(const std::vector<Column>& keys, int64_t rows, con
     groups_ = std::max<int64_t>(groups_, rows > 0 ? 1 : 0);
     return at::zeros({rows}, slots_.options());
   }
+  // A GPU hashes all rows in one launch, and would wait for the number of keys.
+  const std::optional<SmallDomain> domain = keys[0].device().is_cpu() ? SmallDomain::of(keys, rows) : std::nullopt;
+  if (!domain) return assign_all(keys, rows, token);
+  const at::Tensor present = kernels::present_places(domain->places(), domain->size());
+  at::Tensor id_of_place = at::empty({domain->size()}, slots_.options());
+  id_of_place.index_copy_(0, present, assign_all(domain->keys_at(present), present.numel(), token));
+  return kernels::dictionary_gather(id_of_place, domain->places());
+}
+
+at::Tensor GroupTable::assign_all(const std::vector<Column>& keys, int64_t rows, const CancelToken& token) {
   const at::Tensor hashes = hash_rows(keys, token);
   // A GPU takes all rows at once: strips would cost it launches.
   if (rows <= kRowsPerStrip || !hashes.is_cpu()) return assign_strip(keys, hashes, 0, token);

@@ -1,5 +1,5 @@
-// Assigns ids 0, 1, 2, ... to the distinct rows of key columns, in order of first occurrence. NULL equals NULL. Lookup is by hash with
-// verification; distinct keys with equal hashes are rehashed. Not thread-safe.
+// Assigns ids 0, 1, 2, ... to the distinct rows of key columns. NULL equals NULL. Lookup is by hash with verification; distinct keys with equal
+// hashes are rehashed. If a batch of rows can have few keys only (small_domain.h), just these are looked up. Not thread-safe.
 #pragma once
 
 #include <vector>
@@ -23,6 +23,7 @@ class GroupTable {
   int64_t most_bytes_with(int64_t rows) const;
 
  private:
+  at::Tensor assign_all(const std::vector<Column>& keys, int64_t rows, const CancelToken& token);
   at::Tensor assign_strip(const std::vector<Column>& keys, const at::Tensor& hashes, int attempt, const CancelToken& token);
   at::Tensor find_or_add(const std::vector<Column>& keys, const at::Tensor& hashes, const CancelToken& token);
 

@@ -1,11 +1,12 @@
 // compress and spread process the mask in words of 64 rows. Words of all ones or all zeros, frequent in clustered data, become a copy or
-// nothing. Others use AVX-512's compress and expand instructions where available, else branch-free scalar code. Whole vectors are stored
-// while the output has room; the last ones are masked.
+// nothing. Others use AVX-512's compress and expand instructions where available, for bytes shuffles from a table, else branch-free scalar
+// code. Whole vectors are stored while the output has room; the last ones are masked.
 #include "kernels/cpu/row_selection_simd.h"
 
 #include <algorithm>
 #include <cstring>
 
+#include "kernels/cpu/byte_selection_tables.h"
 #include "kernels/cpu/value16.h"
 
 #include "kernels/cpu/simd_targets.h"
@@ -13,11 +14,14 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/cpu/row_selection_simd.cpp"
 #include <hwy/foreach_target.h>
+#include <hwy/highway.h>
 
 #include "kernels/cpu/mask_bits_inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace pistachio::kernels::cpu::HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
 
 int64_t CountTrue(const uint8_t* mask, int64_t rows) {
   int64_t count = 0, row = 0;
@@ -87,6 +91,37 @@ constexpr int64_t lanes_of() {
 
 #endif
 
+#if HWY_TARGET != HWY_SCALAR
+
+// 8 bytes, shuffled.
+HWY_INLINE void shuffle_bytes(const uint8_t* from, const std::array<uint8_t, 8>& shuffle, uint8_t* to) {
+  const hn::Full64<uint8_t> eight;
+  hn::StoreU(hn::TableLookupBytesOr0(hn::LoadU(eight, from), hn::LoadU(eight, shuffle.data())), eight, to);
+}
+
+// Byte `place` of a word.
+HWY_INLINE int64_t byte_of(uint64_t word, int place) {
+  return static_cast<int64_t>(word >> (8 * place) & 0xff);
+}
+
+// 64 rows of one byte; 7 bytes behind the selected ones are written too.
+HWY_INLINE int64_t compress_64_bytes(const uint8_t* values, uint64_t bits, uint8_t* out) {
+  const uint64_t ends = ones_up_to_byte(bits);
+  for (int i = 0; i < 8; ++i)
+    shuffle_bytes(values + 8 * i, kCompressShuffles[static_cast<size_t>(byte_of(bits, i))], out + (i == 0 ? 0 : byte_of(ends, i - 1)));
+  return byte_of(ends, 7);
+}
+
+// 64 rows of one byte; 8 bytes behind the first selected ones are read too.
+HWY_INLINE int64_t spread_64_bytes(const uint8_t* values, uint64_t bits, uint8_t* out) {
+  const uint64_t ends = ones_up_to_byte(bits);
+  for (int i = 0; i < 8; ++i)
+    shuffle_bytes(values + (i == 0 ? 0 : byte_of(ends, i - 1)), kExpandShuffles[static_cast<size_t>(byte_of(bits, i))], out + 8 * i);
+  return byte_of(ends, 7);
+}
+
+#endif
+
 // One word of up to 64 rows; `out` has room for `room` values, possibly just the selected ones.
 template <typename T>
 HWY_INLINE int64_t compress_word(const T* values, uint64_t bits, int64_t rows, T* out, int64_t room) {
@@ -107,6 +142,11 @@ HWY_INLINE int64_t compress_word(const T* values, uint64_t bits, int64_t rows, T
       kept += count;
     }
     return kept;
+  }
+#endif
+#if HWY_TARGET != HWY_SCALAR
+  if constexpr (sizeof(T) == 1) {
+    if (rows == 64 && room >= 64 + 8) return compress_64_bytes(values, bits, out);
   }
 #endif
   if (room >= rows) {
@@ -156,6 +196,11 @@ HWY_INLINE int64_t spread_word(const T* values, int64_t left, uint64_t bits, int
       used += count;
     }
     return used;
+  }
+#endif
+#if HWY_TARGET != HWY_SCALAR
+  if constexpr (sizeof(T) == 1) {
+    if (rows == 64 && left >= 64 + 8) return spread_64_bytes(values, bits, out);
   }
 #endif
   if (left >= rows) {

@@ -13,6 +13,7 @@
 #include "kernels/ops/dictionary_gather.h"
 #include "kernels/ops/hash64.h"
 #include "kernels/ops/host_memory.h"
+#include "kernels/ops/key_places.h"
 #include "kernels/ops/magnitude_below.h"
 #include "kernels/ops/spread.h"
 #include "kernels/ops/summarize.h"
@@ -210,6 +211,36 @@ Call draw_magnitude(Draw& draw) {
   return [=]() -> std::vector<at::Tensor> { return {at::tensor({int64_t{magnitude_below(values, bound, validity)}}, at::kLong)}; };
 }
 
+// One to three keys of few values.
+Call draw_key_places(Draw& draw) {
+  struct Key {
+    at::Tensor values;
+    at::Tensor validity;
+    int64_t least;
+    int64_t size;
+  };
+  std::vector<Key> keys;
+  int64_t size = 1;
+  for (int64_t count = uniform(draw.random, 1, 3); count > 0; --count) {
+    const at::ScalarType types[] = {at::kBool, at::kChar, at::kShort, at::kInt, at::kLong};
+    const at::ScalarType type = types[draw.random() % 5];
+    const int64_t values = type == at::kBool ? 2 : uniform(draw.random, 1, type == at::kChar ? 20 : 200);
+    const int64_t leasts[] = {0, -7, 100, Limits64::min(), Limits64::max() - 200};
+    const int64_t least = type == at::kBool ? 0 : leasts[draw.random() % (type == at::kLong ? 5 : 3)];
+    at::Tensor drawn = (at::randint(values, {draw.rows}, at::kLong) + least).to(type);
+    at::Tensor validity = optional_mask(draw, draw.rows);
+    // Anything may be under a NULL.
+    if (validity.defined() && type == at::kLong) drawn = drawn.masked_fill(validity.logical_not(), Limits64::min());
+    keys.push_back({disguise(draw, drawn), validity, least, values + 1});
+    size *= values + 1;
+  }
+  return [=]() -> std::vector<at::Tensor> {
+    at::Tensor places;
+    for (const Key& key : keys) places = append_digit(places, key.values, key.least, key.size, key.validity);
+    return {places, present_places(places, size)};
+  };
+}
+
 }  // namespace
 
 std::vector<Operation> value_operations() {
@@ -222,6 +253,7 @@ std::vector<Operation> value_operations() {
           {"summarize_rounded", draw_summarize_rounded, {}},
           {"summarize_dictionary", draw_summarize_dictionary, {}},
           {"hash64", draw_hash, {}},
+          {"key_places", draw_key_places, {}},
           {"magnitude_below", draw_magnitude, {}},
           {"magnitude_below_of_two_words", draw_wide_magnitude, {}},
           {"upload", draw_upload, {}},
