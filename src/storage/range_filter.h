@@ -17,6 +17,7 @@ struct RangeFilter {
   std::string column;
   Comparison comparison = Comparison::Equal;
   std::string constant;
+  bool only_prunes = false;  // skips row groups and pages; rows are left to a test that implies it
 };
 
 // Parses "column op constant"; op is =, <>, !=, <, <=, > or >=; the constant may be in single quotes. Throws UserError.

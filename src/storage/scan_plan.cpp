@@ -75,6 +75,7 @@ UnitSize size_of_row_group(const RowGroupInfo& group, const TableFile& file, con
   std::set<size_t> outputs(plan.output_columns.begin(), plan.output_columns.end());
   std::set<size_t> filters;
   for (const ScanFilter& filter : plan.filters) filters.insert(filter.column);
+  for (const ScanTest& test : plan.tests) filters.insert(test.columns.begin(), test.columns.end());
   std::set<size_t> columns = outputs;
   columns.insert(filters.begin(), filters.end());
   for (size_t column : columns) {
@@ -169,11 +170,18 @@ ScanPlan plan_scan(const ParquetTable& table, const ScanRequest& request, const 
   std::vector<ScanFilter> partition_filters;
   for (const RangeFilter& filter : request.filters) {
     size_t column = readable.find(filter.column);
-    ScanFilter bound{column, bind_filter(filter, table.columns[column].type)};
+    ScanFilter bound{column, bind_filter(filter, table.columns[column].type), filter.only_prunes};
     (table.columns[column].partition >= 0 ? partition_filters : plan.filters).push_back(std::move(bound));
+  }
+  for (const ScanRequest::Test& test : request.tests) {
+    ScanTest& planned = plan.tests.emplace_back(ScanTest{{}, test.passes});
+    for (const std::string& name : test.columns) planned.columns.push_back(readable.find(name));
   }
   for (size_t column : plan.output_columns) check_files(table, column);
   for (const ScanFilter& filter : plan.filters) check_files(table, filter.column);
+  for (const ScanTest& test : plan.tests) {
+    for (size_t column : test.columns) check_files(table, column);
+  }
 
   std::vector<RowGroupPlace> left;
   for (size_t index = 0; index < table.files.size(); ++index) {

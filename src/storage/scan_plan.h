@@ -2,17 +2,29 @@
 // pruning by partition values and row-group statistics. Needs only footers.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
+#include "data/column.h"
 #include "storage/parquet_table.h"
 #include "storage/range_filter.h"
 
 namespace pistachio {
 
+// bool [rows]: which rows pass, by the columns of the test; undefined: all. Called by several threads at the same time.
+using RowTest = std::function<at::Tensor(const std::vector<Column>&)>;
+
 struct ScanRequest {
+  // A test that only the caller can evaluate, as of a join filter. Evaluated after the filters and before other columns are decoded, on the
+  // host only; not for partition columns.
+  struct Test {
+    std::vector<std::string> columns;
+    RowTest passes;
+  };
   std::vector<std::string> columns;  // empty: all readable columns
   std::vector<RangeFilter> filters;
+  std::vector<Test> tests;
   int64_t first_need = 0;  // priority of the scan's first unit among all scans of the query; see ReadPool::read
 };
 
@@ -27,6 +39,12 @@ struct ScanLimits {
 struct ScanFilter {
   size_t column = 0;  // of the table; never a partition column, whose filters are evaluated when planning
   ColumnFilter filter;
+  bool only_prunes = false;  // as of RangeFilter
+};
+
+struct ScanTest {
+  std::vector<size_t> columns;  // of the table
+  RowTest passes;
 };
 
 struct ScanUnit {
@@ -43,11 +61,13 @@ struct ScanPlan {
   const ParquetTable* table = nullptr;
   std::vector<size_t> output_columns;
   std::vector<ScanFilter> filters;
+  std::vector<ScanTest> tests;
   std::vector<ScanUnit> units;
   int64_t chunk_rows = 0;  // of its limits
   int64_t row_groups = 0;
   int64_t pruned_row_groups = 0;
 
+  bool selects_rows() const { return !filters.empty() || !tests.empty(); }
   LogicalType output_type(size_t index) const { return table->columns[output_columns[index]].type; }
   const std::string& output_name(size_t index) const { return table->columns[output_columns[index]].name; }
 };

@@ -52,9 +52,11 @@ DataLocation UnitReader::where(int leaf) const {
 
 std::vector<size_t> UnitReader::filter_columns() const {
   std::vector<size_t> columns;
-  for (const ScanFilter& filter : plan_.filters) {
-    if (std::find(columns.begin(), columns.end(), filter.column) == columns.end()) columns.push_back(filter.column);
-  }
+  auto add = [&](size_t column) {
+    if (std::find(columns.begin(), columns.end(), column) == columns.end()) columns.push_back(column);
+  };
+  for (const ScanFilter& filter : plan_.filters) add(filter.column);
+  for (const ScanTest& test : plan_.tests) std::for_each(test.columns.begin(), test.columns.end(), add);
   return columns;
 }
 
@@ -301,7 +303,7 @@ void UnitReader::give_back_memory() {
 // All strips of a filtered unit exist at the same time: very short ones would be too many for the reservation.
 int64_t UnitReader::strip_rows() const {
   const int64_t rows = plan_.chunk_rows;
-  return plan_.filters.empty() ? rows : std::max(rows, kBlockRows);
+  return plan_.selects_rows() ? std::max(rows, kBlockRows) : rows;
 }
 
 // A strip ends at a page boundary of the first column if one is near, so that fewer pages are split between two strips.
@@ -325,23 +327,45 @@ UnitReader::Strip UnitReader::cut_strip(const RowRanges& candidates) {
   return strip;
 }
 
+// The selected rows of a column.
+const Column& UnitReader::decoded_rows(Strip& strip, size_t column) {
+  auto decoded = strip.decoded.find(column);
+  if (decoded == strip.decoded.end())
+    decoded = strip.decoded.emplace(column, readers_.at(column)->read(strip.begin, strip.rows, strip.mask)).first;
+  return decoded->second;
+}
+
+// Of the rows selected so far, those where the mask is true.
+void UnitReader::keep_rows(Strip& strip, const at::Tensor& mask) {
+  const int64_t passing = kernels::count_true(mask);
+  if (passing == strip.selected) return;
+  strip.selected = passing;
+  if (passing == 0) {
+    strip.decoded.clear();
+    return;
+  }
+  for (auto& [column, values] : strip.decoded) values = select_rows(values, mask, passing);
+  // Back to rows of the strip.
+  strip.mask = strip.mask.defined() ? kernels::spread(mask, strip.mask) : mask;
+}
+
 void UnitReader::evaluate_filters(Strip& strip) {
   for (const ScanFilter& filter : plan_.filters) {
-    auto decoded = strip.decoded.find(filter.column);
-    if (decoded == strip.decoded.end())
-      decoded = strip.decoded.emplace(filter.column, readers_.at(filter.column)->read(strip.begin, strip.rows, strip.mask)).first;
-    FilterOutcome outcome = evaluate_filter(decoded->second, filter.filter);
-    if (outcome.all) continue;
-    int64_t passing = outcome.none ? 0 : kernels::count_true(outcome.mask);
-    if (passing == strip.selected) continue;
-    strip.selected = passing;
-    if (passing == 0) {
+    if (filter.only_prunes) continue;
+    FilterOutcome outcome = evaluate_filter(decoded_rows(strip, filter.column), filter.filter);
+    if (outcome.none) {
+      strip.selected = 0;
       strip.decoded.clear();
-      return;
+    } else if (!outcome.all) {
+      keep_rows(strip, outcome.mask);
     }
-    for (auto& [column, values] : strip.decoded) values = select_rows(values, outcome.mask, passing);
-    // The outcome covers the rows selected so far; map it back to rows of the strip.
-    strip.mask = strip.mask.defined() ? kernels::spread(outcome.mask, strip.mask) : outcome.mask;
+    if (strip.selected == 0) return;
+  }
+  for (const ScanTest& test : plan_.tests) {
+    std::vector<Column> columns;
+    for (size_t column : test.columns) columns.push_back(decoded_rows(strip, column));
+    if (const at::Tensor mask = test.passes(columns); mask.defined()) keep_rows(strip, mask);
+    if (strip.selected == 0) return;
   }
   std::erase_if(strip.decoded, [&](const auto& column) {
     return std::find(plan_.output_columns.begin(), plan_.output_columns.end(), column.first) == plan_.output_columns.end();
@@ -412,7 +436,7 @@ Task<void> UnitReader::read_and_filter() {
     co_await loading;
   }
   if (staging_ != nullptr && candidates_.is_empty()) finish();
-  if (staging_ != nullptr || plan_.filters.empty()) co_return;
+  if (staging_ != nullptr || !plan_.selects_rows()) co_return;
   {
     AddedTime filtering(counters_.nanoseconds);
     while (next_row_ < unit_.first_row + unit_.rows) {
@@ -458,7 +482,7 @@ Column UnitReader::read_output_column(size_t column, Strip& strip) {
 }
 
 bool UnitReader::is_at_end() const {
-  return plan_.filters.empty() ? next_row_ == unit_.first_row + unit_.rows : next_strip_ == strips_.size();
+  return plan_.selects_rows() ? next_strip_ == strips_.size() : next_row_ == unit_.first_row + unit_.rows;
 }
 
 // The next part of a filtered strip: at least one selected row, at most chunk_rows rows.
@@ -498,7 +522,7 @@ std::optional<Chunk> UnitReader::next() {
     finish();
     return std::nullopt;
   }
-  Strip strip = plan_.filters.empty() ? cut_strip(candidates_) : take_filtered_strip();
+  Strip strip = plan_.selects_rows() ? take_filtered_strip() : cut_strip(candidates_);
   std::map<size_t, Column> by_column;  // decodes a column that is requested twice only once
   std::vector<Column> columns;
   columns.reserve(plan_.output_columns.size());

@@ -1,4 +1,4 @@
-// One unit of a scan. fetch() reads page indexes and filter columns, evaluates the filters and reads the pages of the other columns that
+// One unit of a scan. fetch() reads page indexes and filter columns, evaluates the filters and tests and reads the pages of the other columns that
 // still have rows; next() then decodes strip by strip into chunks. Used by one task at a time. Memory: covered by the reservation it owns
 // and shares with its chunks; released with the last chunk.
 #pragma once
@@ -74,6 +74,8 @@ class UnitReader {
   Strip cut_strip(const RowRanges& candidates);
   Strip take_filtered_strip();
   void evaluate_filters(Strip& strip);
+  const Column& decoded_rows(Strip& strip, size_t column);
+  void keep_rows(Strip& strip, const at::Tensor& mask);
   RowRanges selected_ranges() const;
   Column partition_column(size_t column, int64_t rows) const;
   Column read_output_column(size_t column, Strip& strip);

@@ -15,6 +15,7 @@
 #include <random>
 #include <thread>
 
+#include "columns/column_hash.h"
 #include "columns/decode_dictionary.h"
 #include "frontend/bench/sample_file.h"
 #include "kernels/ops/tensor_functions.h"
@@ -189,6 +190,65 @@ TEST_P(TableScanFilters, AgreeWithPlainEvaluation) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Parts, TableScanFilters, testing::Range(0, 6));
+
+// A test of two columns, alone and after a filter on one of them, keeps the rows that it keeps of the plain columns.
+TEST_P(TableScanFilters, TestsAgreeWithPlainEvaluation) {
+  TemporaryFolder folder;
+  FileSpec spec = scan_file(6, GetParam());
+  auto bytes = make_parquet_file(spec);
+  write_file(folder.file("a.parquet"), *bytes);
+  auto columns = expected_columns(spec, *read_with_arrow(bytes));
+  std::mt19937_64 random(spec.seed);
+  Settings settings = scan_test_settings();
+  settings.late_materialization = GetParam() % 2 == 0;
+  settings.chunk_rows = 1024;
+  ScanHarness harness(settings);
+  const RowTest passes = [](const std::vector<Column>& keys) {
+    const at::Tensor kept = hash_rows(keys).bitwise_and(3).eq(0);
+    // Now and then a test does not pay.
+    return kept.numel() % 3 == 0 ? at::Tensor() : kept;
+  };
+  const RowTest passes_exactly = [](const std::vector<Column>& keys) { return hash_rows(keys).bitwise_and(3).eq(0); };
+  for (size_t i = 0; i < columns.size(); ++i) {
+    const size_t other = random() % columns.size();
+    SCOPED_TRACE(fmt::format("{} and {}", spec.columns[i].name, spec.columns[other].name));
+    ScanRequest request;
+    request.columns = {spec.columns[i].name, spec.columns[other].name};
+    std::vector<int64_t> matching;
+    int64_t row = 0;
+    harness.scan({folder.file("a.parquet")}, request, [&](const ScanPlan&, const Chunk& chunk) {
+      const at::Tensor kept = passes_exactly({chunk.column(0), chunk.column(1)});
+      for (int64_t place = 0; place < chunk.rows(); ++place, ++row) {
+        if (kept[place].item<bool>()) matching.push_back(row);
+      }
+    });
+    request.tests = {{request.columns, passes_exactly}};
+    ChunkChecker checker({&columns[i], &columns[other]}, matching);
+    harness.scan({folder.file("a.parquet")}, request, [&](const ScanPlan&, const Chunk& chunk) { checker.check(chunk); });
+    checker.check_complete();
+    request.tests = {{request.columns, passes}, {request.columns, passes_exactly}};
+    request.filters = {{spec.columns[0].name, Comparison::NotEqual, "1"}};
+    if (columns[0].type().kind() != TypeKind::Integer) continue;
+    std::erase_if(matching, [&](int64_t at) { return columns[0].is_null(at) || columns[0].number(at) == 1; });
+    ChunkChecker filtered({&columns[i], &columns[other]}, matching);
+    harness.scan({folder.file("a.parquet")}, request, [&](const ScanPlan&, const Chunk& chunk) { filtered.check(chunk); });
+    filtered.check_complete();
+  }
+}
+
+TEST(TableScan, FilterThatOnlyPrunesLeavesRowsToTests) {
+  TemporaryFolder folder;
+  write_sample_file(folder.file("a.parquet"), SampleFile{.rows = 5'000, .row_group_rows = 1'000});
+  ScanHarness harness(scan_test_settings());
+  ScanRequest request;
+  request.columns = {"id"};
+  request.filters = {{"id", Comparison::GreaterEqual, "2500", true}};
+  auto outcome = harness.scan({folder.file("a.parquet")}, request);
+  EXPECT_EQ(outcome.pruned_row_groups, 2);
+  EXPECT_EQ(outcome.rows % 1'000 == 500, false);
+  request.tests = {{{"id"}, [](const std::vector<Column>& ids) { return ids[0].values().ge(2500); }}};
+  EXPECT_EQ(harness.scan({folder.file("a.parquet")}, request).rows, 2'500);
+}
 
 TEST(TableScan, SeveralFilesInOrder) {
   TemporaryFolder folder;

@@ -1,14 +1,17 @@
 #include "exec/adaptive/join_filter.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 
-#include "base/byte_stream.h"
 #include "base/error.h"
 #include "columns/column_hash.h"
 #include "columns/device_copy.h"
 #include "columns/row_selection.h"
 #include "kernels/ops/compress.h"
+#include "kernels/ops/dictionary_gather.h"
+#include "kernels/ops/hash64.h"
+#include "kernels/ops/key_bitmap.h"
 #include "kernels/ops/key_filter.h"
 #include "kernels/ops/tensor_functions.h"
 
@@ -17,12 +20,37 @@ namespace pistachio {
 namespace {
 
 enum class Told : uint8_t { NoRows, Anything, Keys };
+enum class KeySet : uint8_t { None, Bloom, Bitmap };
+
+// A bitmap is exact and cheaper to test than a Bloom filter, so it may be larger, within limits: at least 128 KiB, at most 8 MiB.
+constexpr int64_t kBitmapGrowth = 8;
+constexpr int64_t kLeastBitmapWords = 1 << 14;
+constexpr int64_t kMostBitmapWords = 1 << 20;
 
 // More keys than this for each word leave too few bits unset.
 constexpr int64_t kMostKeysPerWord = 16;
 // After so many rows it is known whether the filter drops enough.
 constexpr int64_t kRowsToJudgeBy = 1 << 18;
 constexpr double kUselessShare = 0.8;
+
+// The word of a bitmap from `base` on that has the bit of `value`. Modulo 2^64, so that no distance overflows.
+uint64_t word_of(int64_t value, int64_t base) {
+  return (static_cast<uint64_t>(value) - static_cast<uint64_t>(base)) >> 6;
+}
+
+// The value of the first bit of the word that holds the bit of `least`: bitmaps with different bounds are united word by word.
+int64_t bitmap_base(int64_t least) {
+  return least & ~int64_t{63};
+}
+
+at::Tensor values_in_bitmap(const at::Tensor& words, int64_t base) {
+  std::vector<int64_t> values;
+  const int64_t* word = words.const_data_ptr<int64_t>();
+  for (int64_t i = 0; i < words.numel(); ++i) {
+    for (auto bits = static_cast<uint64_t>(word[i]); bits != 0; bits &= bits - 1) values.push_back(base + 64 * i + std::countr_zero(bits));
+  }
+  return at::tensor(values, at::kLong);
+}
 
 // Types whose values are integers in their order, and that every column of files compares with as they are.
 bool has_integer_bounds(const Column& key) {
@@ -47,22 +75,36 @@ void JoinFilter::publish_local(const std::vector<Column>& keys, const CancelToke
   // NULLs find no partner, so a side of NULLs alone has no bounds, and none are needed.
   bool has_bounds = values.defined() && values.numel() > 0;
   note.put<bool>(has_bounds);
+  int64_t least = 0;
+  int64_t greatest = 0;
   if (has_bounds) {
-    auto [least, greatest] = at::aminmax(values);
-    note.put(least.to(at::kLong).item<int64_t>());
-    note.put(greatest.to(at::kLong).item<int64_t>());
+    const auto [lowest, highest] = at::aminmax(values);
+    least = lowest.to(at::kLong).item<int64_t>();
+    greatest = highest.to(at::kLong).item<int64_t>();
+    note.put(least);
+    note.put(greatest);
   }
-  bool has_words = keys[0].rows() <= kMostKeysPerWord * words_count_;
-  note.put<bool>(has_words);
+  const bool is_bitmap = has_bounds && keys.size() == 1 && values.is_cpu() &&
+                         word_of(greatest, bitmap_base(least)) < static_cast<uint64_t>(most_bitmap_words());
+  const bool is_bloom = !is_bitmap && keys[0].rows() <= kMostKeysPerWord * words_count_;
+  note.put(is_bitmap ? KeySet::Bitmap : is_bloom ? KeySet::Bloom : KeySet::None);
   std::string text = note.take();
-  if (has_words) {
+  at::Tensor words;
+  if (is_bitmap) {
+    words = at::zeros({static_cast<int64_t>(word_of(greatest, bitmap_base(least))) + 1}, at::kLong);
+    kernels::key_bitmap_add(words, values, bitmap_base(least));
+  } else if (is_bloom) {
     at::Tensor hashes = hash_rows(keys, token);
-    at::Tensor words = at::zeros({words_count_}, hashes.options());
+    words = at::zeros({words_count_}, hashes.options());
     kernels::key_filter_add(words, hashes);
     words = copied_to(words, at::kCPU);
-    text.append(reinterpret_cast<const char*>(words.const_data_ptr<int64_t>()), words.nbytes());
   }
+  if (words.defined()) text.append(reinterpret_cast<const char*>(words.const_data_ptr<int64_t>()), words.nbytes());
   put_own(std::move(text));
+}
+
+int64_t JoinFilter::most_bitmap_words() const {
+  return std::clamp(kBitmapGrowth * words_count_, kLeastBitmapWords, kMostBitmapWords);
 }
 
 void JoinFilter::publish_nothing(bool has_no_rows) {
@@ -97,53 +139,97 @@ std::string JoinFilter::without_words(const std::string& note) {
     writer.put(reader.get<int64_t>());
     writer.put(reader.get<int64_t>());
   }
-  writer.put<bool>(false);
+  writer.put(KeySet::None);
   return writer.take();
 }
 
 // The words in a note are behind the rest.
-at::Tensor JoinFilter::words_in(const std::string& note, size_t left) const {
-  if (left != static_cast<size_t>(words_count_) * 8) throw PeerError("a rank told of a join filter of another size");
-  at::Tensor words = at::empty({words_count_}, at::kLong);
-  std::memcpy(words.mutable_data_ptr<int64_t>(), note.data() + (note.size() - left), left);
-  return words;
+JoinFilter::Keys JoinFilter::read_keys(ByteReader& reader, const std::string& note, const std::optional<Bounds>& bounds) const {
+  const auto kind = reader.get<KeySet>();
+  if (kind == KeySet::None) return {};
+  const size_t left = reader.left();
+  const bool is_bitmap = kind == KeySet::Bitmap && bounds && bounds->least <= bounds->greatest;
+  const uint64_t words = is_bitmap ? word_of(bounds->greatest, bitmap_base(bounds->least)) + 1 : static_cast<uint64_t>(words_count_);
+  if ((kind == KeySet::Bitmap && !is_bitmap) || left % 8 != 0 || left / 8 != words)
+    throw PeerError("a rank told of a join filter of another size");
+  Keys keys;
+  keys.words = at::empty({static_cast<int64_t>(words)}, at::kLong);
+  std::memcpy(keys.words.mutable_data_ptr<int64_t>(), note.data() + (note.size() - left), left);
+  if (is_bitmap) keys.base = bitmap_base(bounds->least);
+  return keys;
+}
+
+// A bitmap if all are, they fit one of limited size, and a CPU will test it. Else a Bloom filter: the values of a bitmap are known.
+JoinFilter::Keys JoinFilter::unite(std::vector<Keys> parts, at::Device device) const {
+  bool are_bitmaps = device.is_cpu();
+  for (const Keys& part : parts) {
+    if (!part.words.defined()) return {};
+    are_bitmaps = are_bitmaps && part.base.has_value();
+  }
+  if (parts.size() == 1 && (are_bitmaps || !parts[0].base)) return parts[0];
+  if (are_bitmaps) {
+    int64_t base = *parts[0].base;
+    for (const Keys& part : parts) base = std::min(base, *part.base);
+    uint64_t words = 0;
+    for (const Keys& part : parts) words = std::max(words, word_of(*part.base, base) + static_cast<uint64_t>(part.words.numel()));
+    if (words <= static_cast<uint64_t>(most_bitmap_words())) {
+      Keys all{at::zeros({static_cast<int64_t>(words)}, at::kLong), base};
+      for (const Keys& part : parts)
+        all.words.narrow(0, static_cast<int64_t>(word_of(*part.base, base)), part.words.numel()).bitwise_or_(part.words);
+      return all;
+    }
+  }
+  Keys all{at::zeros({words_count_}, at::kLong), std::nullopt};
+  int64_t values = 0;
+  for (const Keys& part : parts) {
+    if (!part.base) {
+      all.words.bitwise_or_(part.words);
+      continue;
+    }
+    const at::Tensor present = values_in_bitmap(part.words, *part.base);
+    values += present.numel();
+    if (values > kMostKeysPerWord * words_count_) return {};
+    kernels::key_filter_add(all.words, kernels::hash64(present));
+  }
+  return all;
 }
 
 void JoinFilter::merge(const std::vector<std::string>& notes, const std::string* own_words, at::Device device) {
-  at::Tensor words = at::zeros({words_count_}, at::kLong);
-  bool has_words = true;
+  std::vector<Keys> parts;
   bool has_bounds = true;
   bool any_rows = false;
+  // Returns the bounds in the note; the reader is at the keys then.
+  auto read_bounds = [](ByteReader& reader) -> std::optional<Bounds> {
+    if (!reader.get<bool>()) return std::nullopt;
+    const auto least = reader.get<int64_t>();
+    return Bounds{least, reader.get<int64_t>()};
+  };
   for (const std::string& note : notes) {
     ByteReader reader(note);
     auto told = reader.get<Told>();
     if (told == Told::NoRows) continue;
     any_rows = true;
     if (told == Told::Anything) {
-      has_words = has_bounds = false;
+      parts.emplace_back();
+      has_bounds = false;
       break;
     }
-    if (reader.get<bool>()) {
-      auto least = reader.get<int64_t>();
-      auto greatest = reader.get<int64_t>();
-      bounds_ = bounds_ ? Bounds{std::min(bounds_->least, least), std::max(bounds_->greatest, greatest)} : Bounds{least, greatest};
-    } else {
-      has_bounds = false;
-    }
-    has_words = reader.get<bool>() && has_words;
-    if (has_words) words.bitwise_or_(words_in(note, reader.left()));
+    const std::optional<Bounds> bounds = read_bounds(reader);
+    has_bounds = has_bounds && bounds;
+    if (bounds) bounds_ = bounds_ ? Bounds{std::min(bounds_->least, bounds->least), std::max(bounds_->greatest, bounds->greatest)} : *bounds;
+    parts.push_back(read_keys(reader, note, bounds));
   }
   if (own_words != nullptr) {
+    parts.clear();
     ByteReader reader(*own_words);
-    has_words = reader.get<Told>() == Told::Keys;
-    if (has_words) {
-      if (reader.get<bool>()) reader.get<int64_t>(), reader.get<int64_t>();
-      has_words = reader.get<bool>();
+    if (reader.get<Told>() == Told::Keys) {
+      const std::optional<Bounds> bounds = read_bounds(reader);
+      parts.push_back(read_keys(reader, *own_words, bounds));
     }
-    if (has_words) words = words_in(*own_words, reader.left());
   }
   is_empty_ = !any_rows;
-  if (has_words && any_rows) words_ = copied_to(words, device);
+  if (any_rows && !parts.empty()) keys_ = unite(std::move(parts), device);
+  if (keys_.words.defined()) keys_.words = copied_to(keys_.words, device);
   if (!has_bounds) bounds_.reset();
   is_merged_.close();
 }
@@ -156,20 +242,36 @@ Task<void> JoinFilter::wait() {
 std::vector<RangeFilter> JoinFilter::bounds(const std::string& column, LogicalType type) const {
   if (is_empty_ || !bounds_) return {};
   auto text = [&](int64_t value) { return ScalarValue::of_integer(type, value).to_string(); };
-  return {{column, Comparison::GreaterEqual, text(bounds_->least)}, {column, Comparison::LessEqual, text(bounds_->greatest)}};
+  const bool only_prunes = keys_.words.defined();
+  return {{column, Comparison::GreaterEqual, text(bounds_->least), only_prunes},
+          {column, Comparison::LessEqual, text(bounds_->greatest), only_prunes}};
+}
+
+at::Tensor JoinFilter::test(const std::vector<Column>& keys) {
+  const int64_t rows = keys[0].rows();
+  if (is_empty_) return at::zeros({rows}, at::TensorOptions(at::kBool).device(keys[0].device()));
+  if (!keys_.words.defined()) return {};
+  if (tested_ > kRowsToJudgeBy && static_cast<double>(passed_) > kUselessShare * static_cast<double>(tested_)) return {};
+  at::Tensor mask;
+  if (keys_.base) {
+    const Column& key = keys[0];
+    mask = key.is_dictionary()
+               ? kernels::dictionary_gather(kernels::key_bitmap_test(keys_.words, key.dictionary_column()->values(), *keys_.base), key.codes())
+               : kernels::key_bitmap_test(keys_.words, key.values(), *keys_.base);
+    if (key.has_validity()) mask.logical_and_(key.validity());
+  } else {
+    mask = kernels::key_filter_test(keys_.words, hash_rows(keys));
+  }
+  tested_ += rows;
+  passed_ += kernels::count_true(mask);
+  return mask;
 }
 
 Chunk JoinFilter::passing(const Chunk& chunk, const std::vector<size_t>& places) {
-  if (is_empty_) return chunk.slice(0, 0);
-  if (!words_.defined()) return chunk;
-  if (tested_ > kRowsToJudgeBy && static_cast<double>(passed_) > kUselessShare * static_cast<double>(tested_)) return chunk;
   std::vector<Column> keys;
   for (size_t place : places) keys.push_back(chunk.column(place));
-  at::Tensor mask = kernels::key_filter_test(words_, hash_rows(keys));
-  int64_t passed = kernels::count_true(mask);
-  tested_ += chunk.rows();
-  passed_ += passed;
-  return select_rows(chunk, mask, passed);
+  const at::Tensor mask = test(keys);
+  return mask.defined() ? select_rows(chunk, mask) : chunk;
 }
 
 }  // namespace pistachio

@@ -1,5 +1,6 @@
-// Run-time join filter: a Bloom filter and the min/max of a join's build keys, used by scans of the probe side to skip row groups and drop rows
-// that cannot match. Every rank builds it from its own build rows; merged over all ranks it is valid for every row.
+// Run-time join filter: the set of a join's build keys and their min/max, used by scans of the probe side to skip row groups and drop rows that
+// cannot match. The set is a bitmap if the key is an integer of a limited range, which is exact and needs no hashing, else a Bloom filter.
+// Every rank builds it from its own build rows; merged over all ranks it is valid for every row.
 // One instance per filter of a plan and rank, alive for one run. Thread-safe as described.
 #pragma once
 
@@ -11,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "base/byte_stream.h"
 #include "base/task.h"
 #include "data/chunk.h"
 #include "memory/channel.h"
@@ -20,7 +22,7 @@ namespace pistachio {
 
 class JoinFilter {
  public:
-  // `words` is the same on all ranks.
+  // `words`: of the Bloom filter, the same on all ranks.
   explicit JoinFilter(int64_t words) : words_count_(words) {}
 
   // Builds the local filter from the keys of all build rows of this rank. Only the first call has an effect.
@@ -31,7 +33,7 @@ class JoinFilter {
   Task<std::string> own();
   // Merges the filters of all ranks.
   void merge(const std::vector<std::string>& notes, at::Device device) { merge(notes, nullptr, device); }
-  // For build sides that every rank has in full: the local Bloom filter suffices, so ranks only exchange the bounds. Those must agree on all ranks,
+  // For build sides that every rank has in full: the local set suffices, so ranks only exchange the bounds. Those must agree on all ranks,
   // since scans are planned with them, and a rank whose join was not run has none.
   void merge_bounds_only(const std::vector<std::string>& notes, const std::string& own, at::Device device) { merge(notes, &own, device); }
   static std::string without_words(const std::string& note);
@@ -39,8 +41,10 @@ class JoinFilter {
   // Waits for the merge. Everything below requires it.
   Task<void> wait();
   bool is_empty() const { return is_empty_; }
-  // Bounds of the first key, for a column of its type.
+  // Bounds of the first key, for a column of its type. They only prune if test() judges rows.
   std::vector<RangeFilter> bounds(const std::string& column, LogicalType type) const;
+  // bool [rows]: whether rows with these keys may match; undefined if all may, or too many for the test to pay.
+  at::Tensor test(const std::vector<Column>& keys);
   // Drops rows of the chunk that cannot match, judging by the key columns at `places`.
   Chunk passing(const Chunk& chunk, const std::vector<size_t>& places);
 
@@ -49,8 +53,15 @@ class JoinFilter {
     int64_t least = 0;
     int64_t greatest = 0;
   };
+  // The set of keys in a note.
+  struct Keys {
+    at::Tensor words;             // undefined: anything
+    std::optional<int64_t> base;  // the first value of a bitmap; a Bloom filter has none
+  };
   void put_own(std::string note);
-  at::Tensor words_in(const std::string& note, size_t left) const;
+  Keys read_keys(ByteReader& reader, const std::string& note, const std::optional<Bounds>& bounds) const;
+  Keys unite(std::vector<Keys> parts, at::Device device) const;
+  int64_t most_bitmap_words() const;
   void merge(const std::vector<std::string>& notes, const std::string* own_words, at::Device device);
 
   const int64_t words_count_;
@@ -59,7 +70,7 @@ class JoinFilter {
   Channel<int> is_published_{0};    // closed once own_ is set
   Channel<int> is_merged_{0};       // closed once the members below are set
 
-  at::Tensor words_;  // of the Bloom filter; undefined: passes everything
+  Keys keys_;
   std::optional<Bounds> bounds_;
   bool is_empty_ = false;  // no rank has build rows
   // A filter that passes nearly everything is switched off.

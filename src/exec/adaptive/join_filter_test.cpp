@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+
+#include "base/error.h"
 #include "base/scheduler.h"
 #include "kernels/ops/tensor_functions.h"
 
@@ -43,6 +46,63 @@ TEST(JoinFilterTest, HoldsTheKeysOfAllRanks) {
   ASSERT_EQ(bounds.size(), 2U);
   EXPECT_EQ(bounds[0].constant, "100");
   EXPECT_EQ(bounds[1].constant, "349");
+}
+
+Column every_64th(int64_t begin, int64_t count) {
+  return Column::fixed(TypeKind::BigInt, at::arange(count, at::kLong) * 64 + begin);
+}
+
+TEST(JoinFilterTest, IntegersOfLimitedRangeAreExact) {
+  JoinFilter one(64);
+  one.publish_local({every_64th(-6400, 200)});
+  one.merge({note_of(one)}, at::kCPU);
+  EXPECT_EQ(passing(one, -10'000, 20'000).rows(), 200);
+  EXPECT_EQ(passing(one, std::numeric_limits<int64_t>::max() - 100, std::numeric_limits<int64_t>::max()).rows(), 0);
+  EXPECT_TRUE(one.bounds("k", TypeKind::BigInt)[0].only_prunes);
+  // NULL finds no partner, whatever the value under it.
+  const at::Tensor keys = at::arange(-6400, 6400, at::kLong);
+  const at::Tensor mask = one.test({Column::fixed(TypeKind::BigInt, keys, keys.lt(0))});
+  EXPECT_EQ(mask.sum().item<int64_t>(), 100);
+}
+
+TEST(JoinFilterTest, BitmapsWithOtherBoundsAreUnited) {
+  JoinFilter one(64);
+  JoinFilter two(64);
+  one.publish_local({every_64th(-1, 100)});
+  two.publish_local({every_64th(100'003, 50)});
+  one.merge({note_of(one), note_of(two)}, at::kCPU);
+  EXPECT_EQ(passing(one, -1'000, 200'000).rows(), 150);
+}
+
+TEST(JoinFilterTest, BitmapsTooFarApartBecomeABloomFilter) {
+  JoinFilter one(64);
+  JoinFilter two(64);
+  const int64_t far = int64_t{1} << 40;
+  one.publish_local({every_64th(0, 50)});
+  two.publish_local({every_64th(far, 50)});
+  one.merge({note_of(one), note_of(two)}, at::kCPU);
+  EXPECT_GE(passing(one, 0, 50 * 64).rows(), 50);
+  EXPECT_GE(passing(one, far, far + 50 * 64).rows(), 50);
+  EXPECT_LT(passing(one, 10'000, 20'000).rows(), 500);
+}
+
+TEST(JoinFilterTest, KeysOfWideRangeAreABloomFilter) {
+  JoinFilter one(64);
+  JoinFilter two(64);
+  one.publish_local({Column::fixed(TypeKind::BigInt, at::arange(100, at::kLong) * (int64_t{1} << 50))});
+  two.publish_local({every_64th(0, 50)});  // a bitmap
+  one.merge({note_of(one), note_of(two)}, at::kCPU);
+  EXPECT_EQ(one.test({Column::fixed(TypeKind::BigInt, at::arange(100, at::kLong) * (int64_t{1} << 50))}).sum().item<int64_t>(), 100);
+  EXPECT_EQ(one.test({every_64th(0, 50)}).sum().item<int64_t>(), 50);
+  EXPECT_LT(passing(one, 10'000, 20'000).rows(), 500);
+}
+
+TEST(JoinFilterTest, DamagedNoteIsAPeerError) {
+  JoinFilter one(64);
+  one.publish_local({numbers(0, 500)});
+  std::string note = note_of(one);
+  note.resize(note.size() - 8);
+  EXPECT_THROW(one.merge({note}, at::kCPU), PeerError);
 }
 
 TEST(JoinFilterTest, RankWithoutFilterPassesEverything) {
@@ -92,7 +152,7 @@ TEST(JoinFilterTest, WithoutBuildRowsNothingPasses) {
 
 TEST(JoinFilterTest, TooManyKeysKeepOnlyBounds) {
   JoinFilter one(2);
-  one.publish_local({numbers(10, 1000)});
+  one.publish_local({Column::fixed(TypeKind::BigInt, at::arange(1000, at::kLong) * (int64_t{1} << 40) + 10)});
   one.merge({note_of(one)}, at::kCPU);
   EXPECT_EQ(passing(one, 5000, 6000).rows(), 1000);
   EXPECT_EQ(one.bounds("k", TypeKind::BigInt).size(), 2U);

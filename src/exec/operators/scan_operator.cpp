@@ -50,10 +50,31 @@ Task<bool> ScanOperator::wait_for_joins(RunContext& context, std::vector<RangeFi
   co_return may_match;
 }
 
+bool ScanOperator::is_tested_by_storage(const ScanJoinFilter& filter) const {
+  return !table_->is_in_memory() && std::all_of(filter.columns.begin(), filter.columns.end(), [&](size_t place) {
+    return table_->files().columns[sources_[place]].partition < 0;
+  });
+}
+
+std::vector<ScanRequest::Test> ScanOperator::tests_of_joins(RunContext& context) {
+  std::vector<ScanRequest::Test> tests;
+  for (const ScanJoinFilter& wanted : join_filters_) {
+    if (!is_tested_by_storage(wanted)) continue;
+    JoinFilter* filter = context.filters->at(wanted.number).get();
+    ScanRequest::Test& test = tests.emplace_back(ScanRequest::Test{{}, [filter](const std::vector<Column>& keys) { return filter->test(keys); }});
+    for (size_t place : wanted.columns) test.columns.push_back(table_->columns()[sources_[place]].name);
+  }
+  return tests;
+}
+
+// What storage does not test: it does so on the host only.
 Chunk ScanOperator::passing(RunContext& context, Chunk chunk) {
   if (join_filters_.empty()) return chunk;
   WorkTimer timer(metrics_);
-  for (const ScanJoinFilter& wanted : join_filters_) chunk = context.filters->at(wanted.number)->passing(chunk, wanted.columns);
+  for (const ScanJoinFilter& wanted : join_filters_) {
+    if (context.device.is_cpu() && is_tested_by_storage(wanted)) continue;
+    chunk = context.filters->at(wanted.number)->passing(chunk, wanted.columns);
+  }
   return chunk;
 }
 
@@ -108,6 +129,8 @@ Task<void> ScanOperator::produce_files(RunContext& context, ChunkSink& sink) {
   request.first_need = int64_t{number_} << 32;
   Task<bool> waiting = wait_for_joins(context, request.filters);
   if (!co_await waiting) co_return;
+  // Even where storage does not evaluate them: all ranks, with and without a GPU, must make the same plan.
+  request.tests = tests_of_joins(context);
   for (size_t source : sources_) request.columns.push_back(table_->columns()[source].name);
   bool only_filters = sources_.empty();
   if (only_filters) request.columns.push_back(filters_[0].column);

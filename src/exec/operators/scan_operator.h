@@ -27,6 +27,9 @@ class ScanOperator final : public Operator {
   Task<void> produce_chunks(RunContext& context, ChunkSink& sink);
   // Waits until it is known what the build sides of joins hold. False: no row can find a partner.
   Task<bool> wait_for_joins(RunContext& context, std::vector<RangeFilter>& bounds);
+  // Whether storage can test rows for the filter before it decodes other columns.
+  bool is_tested_by_storage(const ScanJoinFilter& filter) const;
+  std::vector<ScanRequest::Test> tests_of_joins(RunContext& context);
   Chunk passing(RunContext& context, Chunk chunk);
 
   TablePtr table_;

@@ -1,4 +1,5 @@
 // Random calls of the operations behind joins, aggregations and sorts. Calls modify their state, so it is copied first.
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <limits>
@@ -11,6 +12,7 @@
 #include "kernels/ops/group_assign.h"
 #include "kernels/ops/join_build.h"
 #include "kernels/ops/join_probe.h"
+#include "kernels/ops/key_bitmap.h"
 #include "kernels/ops/key_filter.h"
 #include "kernels/ops/partition_rows.h"
 #include "kernels/ops/route_rows.h"
@@ -102,6 +104,24 @@ Call draw_key_filter(Draw& draw) {
     at::Tensor filter = at::zeros({count}, at::TensorOptions(at::kLong).device(device));
     key_filter_add(filter, added);
     return {filter, key_filter_test(filter, added), key_filter_test(filter, tested)};
+  };
+}
+
+// Integers of a range anywhere, and tested ones in and around it, or far away.
+Call draw_key_bitmap(Draw& draw) {
+  const int64_t count = uniform(draw.random, 1, 300);
+  const int64_t leasts[] = {0, -64, 6400, std::numeric_limits<int64_t>::min(), std::numeric_limits<int64_t>::max() - 64 * 300};
+  const int64_t least = leasts[draw.random() % 5];
+  const at::ScalarType type = least == std::clamp<int64_t>(least, -64, 6400) ? (draw.random() % 2 == 0 ? at::kInt : at::kShort) : at::kLong;
+  const int64_t rows = uniform(draw.random, 0, draw.rows);
+  const at::Tensor added = disguise(draw, (at::randint(64 * count, {rows}, at::kLong) + least).to(type));
+  const at::Tensor near = at::randint(64 * count + 200, {draw.rows}, at::kLong) + static_cast<int64_t>(static_cast<uint64_t>(least) - 100);  // may wrap
+  const at::Tensor tested = disguise(draw, near.to(type));
+  const at::Device device = draw.device;
+  return [=]() -> std::vector<at::Tensor> {
+    at::Tensor words = at::zeros({count}, at::TensorOptions(at::kLong).device(device));
+    key_bitmap_add(words, added, least);
+    return {words, key_bitmap_test(words, added, least), key_bitmap_test(words, tested, least)};
   };
 }
 
@@ -409,6 +429,7 @@ std::vector<Operation> relational_operations() {
   return {{"gather_rows", draw_gather_rows, {}},
           {"partition_rows", draw_partition, {}},
           {"key_filter", draw_key_filter, {}},
+          {"key_bitmap", draw_key_bitmap, {}},
           {"route_rows", draw_route, {}},
           {"group_assign", draw_group_assign, {}},
           {"combine_rows", draw_combine_rows, {}},
