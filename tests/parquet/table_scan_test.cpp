@@ -245,8 +245,7 @@ TEST(TableScan, FilterThatOnlyPrunesLeavesRowsToTests) {
   request.filters = {{"id", Comparison::GreaterEqual, "2500", true}};
   auto outcome = harness.scan({folder.file("a.parquet")}, request);
   EXPECT_EQ(outcome.pruned_row_groups, 2);
-  EXPECT_EQ(outcome.rows % 1'000 == 500, false);
-  request.tests = {{{"id"}, [](const std::vector<Column>& ids) { return ids[0].values().ge(2500); }}};
+  request.tests = {{{"id"}, [](const std::vector<Column>& ids) { return decode_dictionary(ids[0]).values().ge(2500); }}};
   EXPECT_EQ(harness.scan({folder.file("a.parquet")}, request).rows, 2'500);
 }
 
