@@ -16,8 +16,10 @@
 #include "kernels/ops/key_filter.h"
 #include "kernels/ops/partition_rows.h"
 #include "kernels/ops/route_rows.h"
+#include "kernels/ops/segment_bits.h"
 #include "kernels/ops/segment_extreme.h"
 #include "kernels/ops/segment_moments.h"
+#include "kernels/ops/segment_sketch.h"
 #include "kernels/ops/segment_sum.h"
 #include "kernels/ops/sort_order.h"
 #include "kernels/ops/tensor_functions.h"
@@ -309,6 +311,38 @@ Call draw_segment_extreme(Draw& draw) {
   };
 }
 
+Call draw_segment_bits(Draw& draw) {
+  const int64_t groups = draw_group_count(draw);
+  at::Tensor values;
+  do values = random_values(draw, draw.rows, false);
+  while (!at::isIntegralType(values.scalar_type(), /*includeBool=*/false));
+  const at::Tensor ids = random_ids(draw, draw.rows, groups), validity = optional_mask(draw, draw.rows);
+  const BitOp op = static_cast<BitOp>(uniform(draw.random, 0, 2));
+  const at::Tensor already = random_mask(draw, groups);
+  return [=]() -> std::vector<at::Tensor> {
+    at::Tensor bits = at::full({groups}, 90, values.options());
+    at::Tensor seen = already.clone(at::MemoryFormat::Contiguous);
+    segment_bits(bits, seen, ids, values, op, validity);
+    return {bits.masked_fill(seen.logical_not(), 0), seen};
+  };
+}
+
+// Few sketches: each has thousands of registers.
+Call draw_segment_sketch(Draw& draw) {
+  const int64_t sketches = uniform(draw.random, 1, 5), others = uniform(draw.random, 0, 12);
+  const at::Tensor hashes = random_hashes(draw, draw.rows, draw_key_count(draw));
+  const at::Tensor ids = random_ids(draw, draw.rows, sketches), rows = random_ids(draw, others, sketches);
+  return [=]() -> std::vector<at::Tensor> {
+    at::Tensor registers = at::zeros({sketches, sketch_registers}, hashes.options().dtype(at::kByte));
+    segment_sketch(registers, ids, hashes);
+    segment_sketch(registers, ids, hashes.bitwise_not());
+    at::Tensor merged = at::zeros_like(registers);
+    sketch_merge(merged, rows, registers.index_select(0, rows));
+    sketch_merge(merged, rows, registers.index_select(0, rows.flip(0)));
+    return {registers, merged, sketch_sums(registers)};
+  };
+}
+
 struct TextDraw {
   at::Tensor bytes, begins, ends;
 };
@@ -438,6 +472,8 @@ std::vector<Operation> relational_operations() {
           {"segment_sum_float", draw_segment_sum_float, {}},
           {"segment_moments", draw_segment_moments, {}},
           {"segment_extreme", draw_segment_extreme, {}},
+          {"segment_bits", draw_segment_bits, {}},
+          {"segment_sketch", draw_segment_sketch, {}},
           {"segment_extreme_text", draw_segment_extreme_text, {}},
           {"join_build", draw_join_build, {}},
           {"join_probe", draw_join_probe, {}},
