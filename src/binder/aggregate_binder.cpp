@@ -39,6 +39,22 @@ const NameScope* enclosing_scope(const NameScope& scope, size_t levels) {
   return found;
 }
 
+// count_if(x) FILTER (WHERE y) is count(*) FILTER (WHERE y AND x). x is evaluated only where y is true.
+void count_true_rows(AggregateCall& call) {
+  const ExpressionPtr condition = std::exchange(call.argument, nullptr);
+  call.function = &count_rows_aggregate();
+  if (call.distinct) {
+    call.function = find_aggregate("count");
+    call.argument = condition;
+  }
+  if (!call.filter) {
+    call.filter = condition;
+    return;
+  }
+  const ExpressionPtr no = Expression::constant(ScalarValue::of_integer(TypeKind::Boolean, 0));
+  call.filter = Expression::conditional(ExpressionKind::Case, {call.filter, condition, no}, TypeKind::Boolean);
+}
+
 }  // namespace
 
 void QueryBinder::bind_aggregate(const ast::Call& call, int64_t position, const NameScope& scope, Grouping& grouping) {
@@ -61,6 +77,7 @@ void QueryBinder::bind_aggregate(const ast::Call& call, int64_t position, const 
     bound.distinct = call.distinct;
   }
   if (call.filter) bound.filter = bind_condition(*call.filter, place, "FILTER");
+  if (bound.function->kind == AggregateKind::CountIf) count_true_rows(bound);
   auto same = [&](const ExpressionPtr& left, const ExpressionPtr& right) {
     return (!left && !right) || (left && right && same_expression(*left, *right));
   };

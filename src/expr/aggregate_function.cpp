@@ -29,7 +29,12 @@ Resolved resolve_average(LogicalType argument) {
   return std::nullopt;
 }
 
-Resolved resolve_extreme(LogicalType argument) {
+Resolved resolve_integers(LogicalType argument) {
+  if (!is_integer(argument)) return std::nullopt;
+  return std::pair(argument, argument);
+}
+
+Resolved resolve_unchanged(LogicalType argument) {
   return std::pair(argument, argument);
 }
 
@@ -43,6 +48,11 @@ Resolved resolve_boolean(LogicalType argument) {
   return std::pair(argument, argument);
 }
 
+Resolved resolve_condition(LogicalType argument) {
+  if (argument.kind() != TypeKind::Boolean) return std::nullopt;
+  return std::pair(argument, LogicalType(TypeKind::BigInt));
+}
+
 constexpr AggregateFunction kCountRows{"count", AggregateKind::CountRows, resolve_count, "count(*) -> BIGINT", "Number of rows"};
 
 constexpr std::array kAggregates = {
@@ -50,8 +60,8 @@ constexpr std::array kAggregates = {
     AggregateFunction{"sum", AggregateKind::Sum, resolve_sum, "sum(number)", "Sum; exact for integers and decimals; NULL if there are no values"},
     AggregateFunction{"avg", AggregateKind::Average, resolve_average, "avg(number) -> DOUBLE", "Mean"},
     AggregateFunction{"mean", AggregateKind::Average, resolve_average, "mean(number) -> DOUBLE", "Mean"},
-    AggregateFunction{"min", AggregateKind::Min, resolve_extreme, "min(x)", "Smallest value"},
-    AggregateFunction{"max", AggregateKind::Max, resolve_extreme, "max(x)", "Greatest value"},
+    AggregateFunction{"min", AggregateKind::Min, resolve_unchanged, "min(x)", "Smallest value"},
+    AggregateFunction{"max", AggregateKind::Max, resolve_unchanged, "max(x)", "Greatest value"},
     AggregateFunction{"variance", AggregateKind::VarianceSample, resolve_moment, "variance(number) -> DOUBLE", "Sample variance"},
     AggregateFunction{"var_samp", AggregateKind::VarianceSample, resolve_moment, "var_samp(number) -> DOUBLE", "Sample variance"},
     AggregateFunction{"var_pop", AggregateKind::VariancePopulation, resolve_moment, "var_pop(number) -> DOUBLE", "Population variance"},
@@ -63,6 +73,21 @@ constexpr std::array kAggregates = {
     AggregateFunction{"bool_and", AggregateKind::BoolAnd, resolve_boolean, "bool_and(boolean) -> BOOLEAN", "Whether all are true"},
     AggregateFunction{"every", AggregateKind::BoolAnd, resolve_boolean, "every(boolean) -> BOOLEAN", "Whether all are true"},
     AggregateFunction{"bool_or", AggregateKind::BoolOr, resolve_boolean, "bool_or(boolean) -> BOOLEAN", "Whether one is true"},
+    AggregateFunction{"any_value", AggregateKind::AnyValue, resolve_unchanged, "any_value(x)",
+                      "One of the values; which one is not defined"},
+    AggregateFunction{"arbitrary", AggregateKind::AnyValue, resolve_unchanged, "arbitrary(x)",
+                      "One of the values; which one is not defined"},
+    AggregateFunction{"bit_and", AggregateKind::BitAnd, resolve_integers, "bit_and(integer)",
+                      "Bitwise AND of all values; NULL if there are none"},
+    AggregateFunction{"bit_or", AggregateKind::BitOr, resolve_integers, "bit_or(integer)",
+                      "Bitwise OR of all values; NULL if there are none"},
+    AggregateFunction{"bit_xor", AggregateKind::BitXor, resolve_integers, "bit_xor(integer)",
+                      "Bitwise exclusive OR of all values; NULL if there are none"},
+    AggregateFunction{"approx_count_distinct", AggregateKind::ApproxCountDistinct, resolve_count, "approx_count_distinct(x) -> BIGINT",
+                      "Number of different values: exact up to 64, then estimated with a standard error of 1.6 %"},
+    AggregateFunction{"count_if", AggregateKind::CountIf, resolve_condition, "count_if(boolean) -> BIGINT",
+                      "Number of values that are true"},
+    AggregateFunction{"countif", AggregateKind::CountIf, resolve_condition, "countif(boolean) -> BIGINT", "Number of values that are true"},
 };
 
 }  // namespace
@@ -80,6 +105,16 @@ std::span<const AggregateFunction> all_aggregates() {
 
 const AggregateFunction& count_rows_aggregate() {
   return kCountRows;
+}
+
+bool is_count(const AggregateFunction& function) {
+  switch (function.kind) {
+    case AggregateKind::CountRows:
+    case AggregateKind::Count:
+    case AggregateKind::CountIf:
+    case AggregateKind::ApproxCountDistinct: return true;
+    default: return false;
+  }
 }
 
 }  // namespace pistachio

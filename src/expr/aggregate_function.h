@@ -22,7 +22,13 @@ enum class AggregateKind {
   StddevSample,
   StddevPopulation,
   BoolAnd,
-  BoolOr
+  BoolOr,
+  AnyValue,
+  BitAnd,
+  BitOr,
+  BitXor,
+  ApproxCountDistinct,
+  CountIf  // in calls count(*) FILTER
 };
 
 struct AggregateFunction {
@@ -37,6 +43,8 @@ struct AggregateFunction {
 const AggregateFunction* find_aggregate(std::string_view name);
 std::span<const AggregateFunction> all_aggregates();
 const AggregateFunction& count_rows_aggregate();
+// Whether the result without any row is 0; others are NULL.
+bool is_count(const AggregateFunction& function);
 
 // A call: sum(DISTINCT x) FILTER (WHERE y).
 struct AggregateCall {

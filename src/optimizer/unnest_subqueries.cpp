@@ -201,7 +201,7 @@ class Unnester {
     const auto* aggregate = at->as<LogicalAggregate>();
     if (aggregate == nullptr || !aggregate->groups.empty()) return nullptr;
     for (const AggregateCall& call : aggregate->calls) {
-      if (call.function->kind == AggregateKind::Count || call.function->kind == AggregateKind::CountRows) return nullptr;
+      if (is_count(*call.function)) return nullptr;
     }
     return at;
   }
@@ -415,9 +415,8 @@ class Unnester {
     // Without groups there is a row even for outer values without input rows, with count 0.
     LogicalProject project;
     for (AggregateCall& call : aggregate.calls) {
-      bool counts = call.function->kind == AggregateKind::Count || call.function->kind == AggregateKind::CountRows;
       ExpressionPtr value = reference(call.id);
-      if (counts) {
+      if (is_count(*call.function)) {
         ColumnId original = call.id;
         call.id = plan_.columns.add("count", call.type);
         ExpressionPtr zero = Expression::constant(ScalarValue::of_integer(call.type, 0));

@@ -73,11 +73,17 @@ std::vector<LogicalType> state_types(const AggregateCall& call) {
     case AggregateKind::Min:
     case AggregateKind::Max:
     case AggregateKind::BoolAnd:
-    case AggregateKind::BoolOr: return {argument_type(call)};
+    case AggregateKind::BoolOr:
+    case AggregateKind::AnyValue:
+    case AggregateKind::BitAnd:
+    case AggregateKind::BitOr:
+    case AggregateKind::BitXor: return {argument_type(call)};
     case AggregateKind::VarianceSample:
     case AggregateKind::VariancePopulation:
     case AggregateKind::StddevSample:
     case AggregateKind::StddevPopulation: return {TypeKind::Double, TypeKind::Double, TypeKind::Double};
+    case AggregateKind::ApproxCountDistinct: return {TypeKind::Blob};
+    case AggregateKind::CountIf: break;  // the binder makes it a count
   }
   fail_check(__FILE__, __LINE__, "unknown aggregate");
 }

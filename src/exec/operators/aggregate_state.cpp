@@ -12,6 +12,9 @@
 #include "columns/own_column.h"
 #include "columns/row_selection.h"
 #include "exec/core/growing_column.h"
+#include "exec/operators/any_value_state.h"
+#include "exec/operators/bit_state.h"
+#include "exec/operators/distinct_sketch_state.h"
 #include "exec/operators/text_extreme_state.h"
 #include "expr/cast.h"
 #include "expr/wide_numbers.h"
@@ -25,6 +28,9 @@
 namespace pistachio {
 
 namespace {
+
+// Of a new group.
+constexpr int64_t kStateBytes = 32;
 
 at::Tensor no_groups(at::ScalarType type, at::Device device) {
   return at::zeros({0}, at::TensorOptions(type).device(device));
@@ -341,6 +347,11 @@ const at::Tensor& GroupSizes::get() {
   return sizes_;
 }
 
+int64_t AggregateState::most_bytes_with(int64_t rows) const {
+  // Tensors that are full are replaced by ones of twice the size.
+  return 3 * memory_bytes() + rows * kStateBytes;
+}
+
 std::unique_ptr<AggregateState> make_aggregate_state(const AggregateCall& call, at::Device device) {
   AggregateKind kind = call.function->kind;
   LogicalType argument = argument_type(call);
@@ -363,6 +374,12 @@ std::unique_ptr<AggregateState> make_aggregate_state(const AggregateCall& call, 
     case AggregateKind::VariancePopulation:
     case AggregateKind::StddevSample:
     case AggregateKind::StddevPopulation: return std::make_unique<MomentState>(kind, device);
+    case AggregateKind::AnyValue: return std::make_unique<AnyValueState>(argument, device);
+    case AggregateKind::BitAnd: return std::make_unique<BitState>(argument, kernels::BitOp::And, device);
+    case AggregateKind::BitOr: return std::make_unique<BitState>(argument, kernels::BitOp::Or, device);
+    case AggregateKind::BitXor: return std::make_unique<BitState>(argument, kernels::BitOp::Xor, device);
+    case AggregateKind::ApproxCountDistinct: return std::make_unique<DistinctSketchState>(device);
+    case AggregateKind::CountIf: break;  // the binder makes it a count
   }
   fail_check(__FILE__, __LINE__, "unknown aggregate");
 }

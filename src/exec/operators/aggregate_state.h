@@ -38,6 +38,8 @@ class AggregateState {
   // There are so many groups now.
   virtual void set_groups(int64_t groups) = 0;
   virtual void update(const GroupedRows& rows) = 0;
+  // Whether update() takes dictionary-coded arguments as they are.
+  virtual bool takes_codes() const { return false; }
   // Whether no sum can overflow. A deferrable check (kernels/ops/deferred_checks.h).
   virtual bool fits(const Column& /*argument*/) const { return true; }
   // What another state of the same call needs to take over the groups `rows` (int64): columns of state_types(call).
@@ -47,6 +49,8 @@ class AggregateState {
   // The result of a call that this state serves.
   virtual Column finish(const AggregateCall& call, int64_t groups) const = 0;
   virtual int64_t memory_bytes() const = 0;
+  // While so many rows are added and all of them are new groups, at most; a guess where values have no fixed size.
+  virtual int64_t most_bytes_with(int64_t rows) const;
 };
 
 std::unique_ptr<AggregateState> make_aggregate_state(const AggregateCall& call, at::Device device);

@@ -161,6 +161,10 @@ TEST_F(Combining, EveryKindOfStateOfWords) {
   add_call(call("max", TypeKind::Real));
   add_call(call("bool_and", TypeKind::Boolean));
   add_call(call("bool_or", TypeKind::Boolean));
+  add_call(call("bit_and", TypeKind::TinyInt));
+  add_call(call("bit_or", TypeKind::Integer));
+  add_call(call("bit_xor", TypeKind::BigInt));
+  add_call(call("any_value", TypeKind::Real));
   std::vector<Chunk> chunks;
   for (const at::Tensor& keys : random_keys(7, 700, 300)) {
     const at::Tensor numbers = at::randint(-1000, 1000, {keys.numel()}, at::kLong);
@@ -171,7 +175,12 @@ TEST_F(Combining, EveryKindOfStateOfWords) {
                                Column::fixed(TypeKind::SmallInt, numbers.to(at::kShort), numbers.ne(0)),
                                Column::fixed(TypeKind::Real, numbers.to(at::kFloat) / 4),
                                Column::fixed(TypeKind::Boolean, numbers.gt(-900)),
-                               Column::fixed(TypeKind::Boolean, numbers.gt(900), numbers.ne(1))}));
+                               Column::fixed(TypeKind::Boolean, numbers.gt(900), numbers.ne(1)),
+                               Column::fixed(TypeKind::TinyInt, numbers.div(8, "trunc").to(at::kChar), numbers.ne(2)),
+                               Column::fixed(TypeKind::Integer, numbers.to(at::kInt)),
+                               Column::fixed(TypeKind::BigInt, numbers * 1'000'000'007, numbers.ne(3)),
+                               // One value for each key: which of several stays is not defined.
+                               Column::fixed(TypeKind::Real, keys.to(at::kFloat) / 4, numbers.ne(4))}));
   }
   check_all(chunks, true);
 }

@@ -5,13 +5,6 @@
 
 namespace pistachio {
 
-namespace {
-
-// Of a new group, for a call.
-constexpr int64_t kStateBytes = 32;
-
-}  // namespace
-
 GroupStates::GroupStates(const std::vector<LogicalType>& key_types, const std::vector<AggregateCall>& calls, at::Device device)
     : device_(device), table_(key_types, device) {
   for (const AggregateCall& call : calls) {
@@ -56,8 +49,7 @@ int64_t GroupStates::memory_bytes() const {
 
 int64_t GroupStates::most_bytes_with(int64_t rows) const {
   int64_t bytes = table_.most_bytes_with(rows);
-  // Tensors that are full are replaced by ones of twice the size.
-  for (const auto& state : states_) bytes += 3 * state->memory_bytes() + rows * kStateBytes;
+  for (const auto& state : states_) bytes += state->most_bytes_with(rows);
   return bytes;
 }
 

@@ -74,7 +74,8 @@ void LaneGroups::update_states(const AggregateInputs& inputs, const std::vector<
     std::vector<AggregateInputs::CallRows> calls;
     for (size_t i = begin; i < end; ++i) {
       token.throw_if_cancelled();
-      calls.push_back(inputs.rows_of_call(i, columns, ids, /*decodes=*/distinct_[i] == nullptr));
+      const bool decodes = distinct_[i] == nullptr && !states[i]->takes_codes();
+      calls.push_back(inputs.rows_of_call(i, columns, ids, decodes));
     }
     const bool fit = !device_.is_cpu() && sums_fit(begin, calls);
     for (size_t i = begin; i < end; ++i) {

@@ -31,10 +31,18 @@ std::vector<MergeOp> merges_of(const AggregateCall& call) {
     case AggregateKind::BoolOr:
       if (type.is_wide() || type.is_text()) return {};
       return {type.is_floating() ? MergeOp::MaxDouble : MergeOp::MaxInt64};
+    case AggregateKind::AnyValue:
+      if (type.is_wide() || type.is_text()) return {};
+      return {MergeOp::KeepFirst};
+    case AggregateKind::BitAnd: return {MergeOp::And};
+    case AggregateKind::BitOr: return {MergeOp::Or};
+    case AggregateKind::BitXor: return {MergeOp::Xor};
     case AggregateKind::VarianceSample:
     case AggregateKind::VariancePopulation:
     case AggregateKind::StddevSample:
-    case AggregateKind::StddevPopulation: return {};
+    case AggregateKind::StddevPopulation:
+    case AggregateKind::ApproxCountDistinct: return {};
+    case AggregateKind::CountIf: break;  // the binder makes it a count
   }
   fail_check(__FILE__, __LINE__, "unknown aggregate");
 }

@@ -13,7 +13,8 @@ namespace pistachio {
 
 class RowWords {
  public:
-  // Nullopt: there is no key or there are more than 63, or a state has no form of words: moments, and extremes of text and of two-word values.
+  // Nullopt: there is no key or there are more than 63, or a state has no form of words: moments, sketches, and
+  // extremes or any value of text and of two-word values.
   static std::optional<RowWords> of(const CombinedColumns& columns);
 
   int64_t width() const { return width_; }
