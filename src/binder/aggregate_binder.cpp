@@ -74,7 +74,7 @@ void QueryBinder::bind_aggregate(const ast::Call& call, int64_t position, const 
     if (!types) refuse_at(fmt::format("{} does not take {}", call.name, argument->type().to_string()), position);
     bound.argument = coerce(std::move(argument), types->first);
     bound.type = types->second;
-    bound.distinct = call.distinct;
+    bound.distinct = call.distinct && !ignores_duplicates(*bound.function);
   }
   if (call.filter) bound.filter = bind_condition(*call.filter, place, "FILTER");
   if (bound.function->kind == AggregateKind::CountIf) count_true_rows(bound);

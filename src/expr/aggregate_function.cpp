@@ -117,4 +117,18 @@ bool is_count(const AggregateFunction& function) {
   }
 }
 
+bool ignores_duplicates(const AggregateFunction& function) {
+  switch (function.kind) {
+    case AggregateKind::Min:
+    case AggregateKind::Max:
+    case AggregateKind::BoolAnd:
+    case AggregateKind::BoolOr:
+    case AggregateKind::AnyValue:
+    case AggregateKind::BitAnd:
+    case AggregateKind::BitOr:
+    case AggregateKind::ApproxCountDistinct: return true;
+    default: return false;
+  }
+}
+
 }  // namespace pistachio

@@ -45,6 +45,8 @@ std::span<const AggregateFunction> all_aggregates();
 const AggregateFunction& count_rows_aggregate();
 // Whether the result without any row is 0; others are NULL.
 bool is_count(const AggregateFunction& function);
+// Whether DISTINCT makes no difference.
+bool ignores_duplicates(const AggregateFunction& function);
 
 // A call: sum(DISTINCT x) FILTER (WHERE y).
 struct AggregateCall {
