@@ -1,6 +1,7 @@
 #include "exec/operators/hash_aggregate.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "base/check.h"
 #include "base/task_context.h"
@@ -21,6 +22,8 @@ namespace {
 // Fewer groups than this are merged in one go; partitioning would only cost.
 constexpr int64_t kSmallMerge = 4096;
 constexpr int64_t kPartitionBits = 6;
+// Groups, or members of a DISTINCT set, per partition: with fewer, calls for each partition cost more than its rows.
+constexpr int64_t kRowsPerPartition = 8192;
 // Rows by partition of the hash of their group.
 struct RowPartitions {
   at::Tensor order;
@@ -311,11 +314,26 @@ Chunk HashAggregateOperator::merge_partition(const RunContext& context, const Me
   return merged.finish(token);
 }
 
+int64_t HashAggregateOperator::partition_bits(const Lanes& lanes) const {
+  int64_t groups = 0;
+  int64_t rows = 0;
+  for (const auto& lane : lanes) {
+    groups += lane->groups();
+    int64_t largest = lane->groups();
+    for (size_t call = 0; call < running_.size(); ++call) {
+      if (const GroupTable* set = lane->distinct(call)) largest = std::max(largest, set->groups());
+    }
+    rows += largest;
+  }
+  if (groups < kSmallMerge) return 0;
+  // All ranks emit groups in the same order then.
+  if (in_hash_order_) return kPartitionBits;
+  return std::clamp<int64_t>(std::bit_width(static_cast<uint64_t>(rows / kRowsPerPartition)), 1, kPartitionBits);
+}
+
 Task<void> HashAggregateOperator::merge_lanes(RunContext& context, const MemoryAccount& account, const Lanes& lanes, ChunkSink& sink) {
-  int64_t total = 0;
-  for (const auto& lane : lanes) total += lane->groups();
   // A GPU merges all groups at once: partitions are for cores, and would cost it thousands of launches.
-  int64_t bits = total < kSmallMerge || groups_.empty() || !context.device.is_cpu() ? 0 : kPartitionBits;
+  const int64_t bits = groups_.empty() || !context.device.is_cpu() ? 0 : partition_bits(lanes);
   const TaskContext& task = co_await current_context();
   const CancelToken& token = task.token;
   std::vector<LaneSplit> splits = split_lanes(lanes, bits, context.device, token);

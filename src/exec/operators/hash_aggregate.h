@@ -31,6 +31,8 @@ class HashAggregateOperator final : public Operator {
   // The result without any row of input.
   Task<void> emit_of_no_rows(RunContext& context, ChunkSink& sink);
   // Merges the tables of the lanes by partition and emits each partition.
+  // Of the radix partitions in which the lanes are merged.
+  int64_t partition_bits(const Lanes& lanes) const;
   Task<void> merge_lanes(RunContext& context, const MemoryAccount& account, const Lanes& lanes, ChunkSink& sink);
   std::vector<LaneSplit> split_lanes(const Lanes& lanes, int64_t bits, at::Device device, const CancelToken& token);
   Chunk merge_partition(const RunContext& context, const MemoryAccount& account, const Lanes& lanes, const std::vector<LaneSplit>& splits,
