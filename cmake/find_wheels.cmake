@@ -22,6 +22,8 @@ endif()
 
 add_library(torch_runtime INTERFACE)
 target_include_directories(torch_runtime SYSTEM INTERFACE ${TORCH_FOLDER}/include ${TORCH_FOLDER}/include/torch/csrc/api/include)
+# Before ATen's headers of the same names.
+target_include_directories(torch_runtime BEFORE INTERFACE ${CMAKE_SOURCE_DIR}/cmake/light_headers)
 # ATen's headers then include the functions that they use one by one instead of all (kernels/ops/tensor_functions.h).
 target_compile_definitions(torch_runtime INTERFACE AT_PER_OPERATOR_HEADERS)
 target_link_directories(torch_runtime INTERFACE ${TORCH_FOLDER}/lib)

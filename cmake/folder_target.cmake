@@ -1,10 +1,10 @@
-# pistachio_folder(NAME ... USES a b c LIBRARIES x y [TENSORS | TENSOR_FUNCTIONS] [OPTIMIZE_HARD] [WHOLE])
+# pistachio_folder(NAME ... USES a b c LIBRARIES x y [TENSORS | KERNELS] [OPTIMIZE_HARD] [WHOLE])
 # Makes the library pistachio_NAME from every .cpp of the calling folder, NAME_test from its *_test.cpp files and
 # NAME_bench from its *_bench.cpp files. A new file needs no CMake edit; a file in no folder cannot exist.
 #   USES             folders it depends on (checked against src/layers.txt by tools/check_layers.py)
 #   LIBRARIES        outside libraries
-#   TENSORS          passes tensors on: reuse the precompiled header of src/data, at::Tensor alone
-#   TENSOR_FUNCTIONS computes with tensors: reuse the precompiled header of src/kernels/ops, at::Tensor with tensor_functions.h
+#   TENSORS          uses tensors: reuse the precompiled header of src/data, at::Tensor with tensor_functions.h
+#   KERNELS          registers operations: reuse the precompiled header of src/kernels/ops, which adds torch/library.h
 #   OPTIMIZE_HARD    kernels: -O3 in release builds (with AddressSanitizer, GCC crashes if a precompiled header was made at another level)
 #   WHOLE            keep every object file when linking (static registration with the torch dispatcher)
 set_property(GLOBAL PROPERTY PISTACHIO_TEST_TARGETS "")
@@ -50,13 +50,13 @@ function(pistachio_call_asan target)
   endif()
 endfunction()
 
-# Two headers and not one: the templates that a precompiled header needs are instantiated again in every file that uses it, 0.7 s for
-# at::Tensor, 2.0 s with the functions.
+# Two headers and not one: the templates that a precompiled header needs are instantiated again in every file that uses it, 0.6 s for
+# tensors, 2.0 s with torch/library.h.
 set(PISTACHIO_PRECOMPILED <functional> <map> <memory> <optional> <string> <vector> <fmt/format.h>)
 function(pistachio_reuse_precompiled target headers)
   if(headers STREQUAL "TENSORS")
     set(owner pistachio_data_objects)
-  elseif(headers STREQUAL "TENSOR_FUNCTIONS")
+  elseif(headers STREQUAL "KERNELS")
     set(owner pistachio_kernels_ops_objects)
   else()
     return()
@@ -67,7 +67,7 @@ function(pistachio_reuse_precompiled target headers)
 endfunction()
 
 function(pistachio_folder)
-  cmake_parse_arguments(FOLDER "TENSORS;TENSOR_FUNCTIONS;OPTIMIZE_HARD;WHOLE" "NAME" "USES;LIBRARIES" ${ARGN})
+  cmake_parse_arguments(FOLDER "TENSORS;KERNELS;OPTIMIZE_HARD;WHOLE" "NAME" "USES;LIBRARIES" ${ARGN})
   set(target pistachio_${FOLDER_NAME})
   file(GLOB sources CONFIGURE_DEPENDS *.cpp)
   file(GLOB cuda_sources CONFIGURE_DEPENDS *.cu)
@@ -82,10 +82,13 @@ function(pistachio_folder)
   endif()
 
   set(headers NONE)
-  if(FOLDER_TENSOR_FUNCTIONS)
-    set(headers TENSOR_FUNCTIONS)
+  set(test_headers NONE)
+  if(FOLDER_KERNELS)
+    set(headers KERNELS)
+    set(test_headers TENSORS)
   elseif(FOLDER_TENSORS)
     set(headers TENSORS)
+    set(test_headers TENSORS)
   endif()
   set(uses "")
   foreach(used ${FOLDER_USES})
@@ -126,7 +129,7 @@ function(pistachio_folder)
   endif()
 
   if(PISTACHIO_TESTS AND tests)
-    pistachio_test(${FOLDER_NAME}_test SOURCES ${tests} LIBRARIES ${target} HEADERS ${headers})
+    pistachio_test(${FOLDER_NAME}_test SOURCES ${tests} LIBRARIES ${target} HEADERS ${test_headers})
   endif()
   if(PISTACHIO_TESTS AND benchmarks)
     add_executable(${FOLDER_NAME}_bench EXCLUDE_FROM_ALL ${benchmarks})
@@ -143,7 +146,7 @@ function(pistachio_compile_together target)
   endif()
 endfunction()
 
-# pistachio_test(NAME SOURCES ... LIBRARIES ... HEADERS TENSORS|TENSOR_FUNCTIONS|NONE): a GoogleTest binary under unit_tests/ of the build folder.
+# pistachio_test(NAME SOURCES ... LIBRARIES ... HEADERS TENSORS|NONE): a GoogleTest binary under unit_tests/ of the build folder.
 function(pistachio_test name)
   cmake_parse_arguments(TEST "" "HEADERS" "SOURCES;LIBRARIES" ${ARGN})
   add_executable(${name} ${TEST_SOURCES} ${CMAKE_SOURCE_DIR}/tests/support/test_main.cpp)

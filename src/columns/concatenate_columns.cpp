@@ -22,7 +22,7 @@ at::Tensor concatenate_tensors(const std::vector<at::Tensor>& parts, const Cance
     bytes += static_cast<int64_t>(part.nbytes());
     rows += part.size(0);
   }
-  if (bytes <= kBytesPerCopy || !parts[0].is_cpu()) return at::cat(parts);
+  if (bytes <= kBytesPerCopy || !parts[0].is_cpu()) return kernels::concatenate_tensors(parts);
   std::vector<int64_t> shape = parts[0].sizes().vec();
   shape[0] = rows;
   at::Tensor all = at::empty(shape, parts[0].options());
@@ -116,7 +116,7 @@ Column concatenate_coded(const std::vector<Column>& pieces) {
     codes.push_back(begin == 0 ? piece.codes() : piece.codes() + begin);
   }
   auto dictionary = std::make_shared<const Column>(concatenate_columns(dictionaries));
-  return Column::dictionary(at::cat(codes), std::move(dictionary), concatenate_validity(pieces, {}));
+  return Column::dictionary(kernels::concatenate_tensors(codes), std::move(dictionary), concatenate_validity(pieces, {}));
 }
 
 }  // namespace pistachio

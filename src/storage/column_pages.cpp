@@ -229,7 +229,7 @@ Column decode_together(const std::vector<const ColumnPages*>& units) {
     const at::Tensor all = unit->wanted.defined() ? at::Tensor() : at::ones({rows}, at::TensorOptions(at::kBool).device(column->device()));
     masks.push_back(all.defined() ? all : unit->wanted.view(at::kBool));
   }
-  return select_rows(*column, at::cat(masks));
+  return select_rows(*column, kernels::concatenate_tensors(masks));
 }
 
 }  // namespace pistachio

@@ -126,7 +126,7 @@ ColumnPages ColumnReader::prepare(const RowRanges& wanted, StagingArea& staging)
     for (size_t i = 0; i < masks.size(); ++i) {
       if (!masks[i].defined()) masks[i] = at::ones({places[i].rows}, at::kBool);
     }
-    at::Tensor wanted_rows = at::cat(masks);
+    at::Tensor wanted_rows = kernels::concatenate_tensors(masks);
     pages.wanted = staging.allocate(wanted_rows.numel()).copy_(wanted_rows);
   }
   return pages;

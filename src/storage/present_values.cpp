@@ -23,7 +23,7 @@ at::Tensor validity_of_all(std::span<const PreparedPage> pages, const at::Tensor
     parts.push_back(decoded.narrow(0, used, rows));
     used += rows;
   }
-  return parts.size() == 1 ? parts[0] : at::cat(parts);
+  return parts.size() == 1 ? parts[0] : kernels::concatenate_tensors(parts);
 }
 
 }  // namespace

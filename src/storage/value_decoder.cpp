@@ -219,7 +219,8 @@ TextPieces decode_text(const ParquetColumn& column, PageEncoding encoding, const
       shift += piece.bytes.numel();
     }
   }
-  return {bytes.empty() ? *values.bytes : at::cat(bytes), at::cat(begins), at::cat(ends)};
+  return {bytes.empty() ? *values.bytes : kernels::concatenate_tensors(bytes), kernels::concatenate_tensors(begins),
+          kernels::concatenate_tensors(ends)};
 }
 
 // FIXED_LEN_BYTE_ARRAY in DELTA_BYTE_ARRAY: every value must have the fixed width.

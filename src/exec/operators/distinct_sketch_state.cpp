@@ -172,7 +172,7 @@ std::vector<Column> DistinctSketchState::columns_of(const at::Tensor& rows) cons
   const at::Tensor places = has_sketch.cumsum(0).sub(1).mul(kernels::sketch_registers).add(set_bytes.numel());
   begins = at::where(has_sketch, places, begins);
   ends_of_values = at::where(has_sketch, places + kernels::sketch_registers, ends_of_values);
-  return {Column::text(TypeKind::Blob, at::cat({set_bytes, chosen.view({-1})}), begins, ends_of_values)};
+  return {Column::text(TypeKind::Blob, kernels::concatenate_tensors({set_bytes, chosen.view({-1})}), begins, ends_of_values)};
 }
 
 void DistinctSketchState::add(const at::Tensor& ids, const std::vector<Column>& columns) {

@@ -28,7 +28,7 @@ SketchRows rows_of(const std::vector<int64_t>& sizes) {
     values.push_back(at::arange(3 * sizes[group], at::kLong).remainder(std::max<int64_t>(1, sizes[group])));
     ids.push_back(at::full({3 * sizes[group]}, static_cast<int64_t>(group), at::kLong));
   }
-  const at::Tensor all_ids = at::cat(ids), all_values = at::cat(values), order = at::randperm(all_ids.numel(), at::kLong);
+  const at::Tensor all_ids = kernels::concatenate_tensors(ids), all_values = kernels::concatenate_tensors(values), order = at::randperm(all_ids.numel(), at::kLong);
   return {all_ids.index_select(0, order), all_values.index_select(0, order)};
 }
 
@@ -75,7 +75,7 @@ TEST(DistinctSketchState, DependsOnTheSetOfValuesOnly) {
     for (const DistinctSketchState* state : {&first, &second, &first}) {
       const at::Tensor some = at::randperm(groups, at::kLong);
       merged.add(some, state->columns_of(some));
-      merged.add(at::cat({some, some}), state->columns_of(at::cat({some, some})));
+      merged.add(kernels::concatenate_tensors({some, some}), state->columns_of(kernels::concatenate_tensors({some, some})));
     }
     EXPECT_EQ(results_of(merged, groups), expected);
     add_in_steps(first, rows, step);

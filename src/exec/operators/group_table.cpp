@@ -94,7 +94,7 @@ at::Tensor GroupTable::find_or_add(const std::vector<Column>& keys, const at::Te
     if (done >= hashes.numel()) break;
     slots_ = call_stoppable(token, [&](const at::Tensor& stop) { return kernels::group_rehash(slots_, capacity * kGrowth, stop); });
   }
-  return all_ids.size() == 1 ? all_ids[0] : at::cat(all_ids);
+  return all_ids.size() == 1 ? all_ids[0] : kernels::concatenate_tensors(all_ids);
 }
 
 std::vector<Column> GroupTable::keys() const {

@@ -62,7 +62,7 @@ TEST(GroupTable, FewCombinationsAreTheSameGroupsAsManyRows) {
     for (const Column& key : keys) part.push_back(key.slice(begin, 100));
     parts.push_back(by_hash.assign(part, 100));
   }
-  const at::Tensor expected = at::cat(parts);
+  const at::Tensor expected = kernels::concatenate_tensors(parts);
   EXPECT_EQ(by_place.groups(), by_hash.groups());
   EXPECT_EQ(by_place.groups(), (3 + 3) * 8);  // even rows have a, c or NULL, odd ones b, a or NULL
   // The same rows are together, whatever the order of the groups.

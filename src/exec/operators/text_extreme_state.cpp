@@ -52,7 +52,7 @@ void TextExtremeState::compete(const at::Tensor& ids, const Column& challengers)
   // Without the texts of other rows: concatenating copies all bytes of a column.
   const Column both = concatenate_columns({own_column(take_rows(best_.view(), groups)), own_column(take_rows(challengers, winners))});
   const at::Tensor numbers = at::arange(count, ids.options());
-  const at::Tensor is_better = winners_of(both, at::cat({numbers, numbers}), count).ge(count);
+  const at::Tensor is_better = winners_of(both, kernels::concatenate_tensors({numbers, numbers}), count).ge(count);
   best_.replace(kernels::compress(groups, is_better), take_rows(challengers, kernels::compress(winners, is_better)));
 }
 

@@ -53,7 +53,7 @@ class WordCombineTables final : public CombineTables {
         rows = select_rows(chunk, without.logical_not());
       }
       if (std::vector<at::Tensor> evicted = add_words(words_.words_of(rows, token)); !evicted.empty())
-        leaving.push_back(words_.chunk_of(evicted.size() == 1 ? evicted[0] : at::cat(evicted)));
+        leaving.push_back(words_.chunk_of(evicted.size() == 1 ? evicted[0] : kernels::concatenate_tensors(evicted)));
       const int64_t text_bytes = words_.text_bytes();
       has_too_many_texts = text_bytes > most_text_bytes_;
       if (text_bytes > 0) {
@@ -191,7 +191,7 @@ class WordCombineTables final : public CombineTables {
     }
     at::Tensor of_second = kernels::combine_flush(table.second);
     swap_tables(of_second);
-    const at::Tensor rows = at::cat({kernels::combine_flush(table.entries), of_second});
+    const at::Tensor rows = kernels::concatenate_tensors({kernels::combine_flush(table.entries), of_second});
     bytes_ -= static_cast<int64_t>(table.entries.nbytes() + table.second.nbytes());
     set_slots(table, slots);
     table.memory = std::move(*memory);

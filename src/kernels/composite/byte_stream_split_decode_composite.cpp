@@ -19,7 +19,7 @@ at::Tensor byte_stream_split_decode(const at::Tensor& bytes, const at::Tensor& p
     if (skip + take > values) throw DataError("the page has too few values", {.offset = end});
     parts.push_back(bytes.slice(0, begin, begin + values * width).view({width, values}).t().slice(0, skip, skip + take));
   }
-  return at::cat(parts).contiguous();
+  return concatenate_tensors(parts).contiguous();
 }
 
 }  // namespace

@@ -24,7 +24,7 @@ at::Tensor decimal_from_bytes(const at::Tensor& rows, bool wide) {
   const at::Tensor sign_byte = rows.select(1, 0).ge(128).to(at::kLong).mul(255);
   if (width > kept && rows.size(0) > 0) {
     const at::Tensor top_kept = rows.select(1, width - kept).ge(128).to(at::kLong).mul(255);
-    const at::Tensor extension = at::cat({rows.slice(1, 0, width - kept).to(at::kLong), top_kept.unsqueeze(1)}, 1);
+    const at::Tensor extension = concatenate_tensors({rows.slice(1, 0, width - kept).to(at::kLong), top_kept.unsqueeze(1)}, 1);
     const at::Tensor wrong = extension.ne(sign_byte.unsqueeze(1)).any(1);
     if (wrong.any().item<bool>()) {
       throw DataError("a decimal is too large for its type", {.offset = wrong.to(at::kInt).argmax().item<int64_t>() * width});

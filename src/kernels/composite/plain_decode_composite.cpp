@@ -25,7 +25,7 @@ at::Tensor plain_fixed_bytes_decode(const at::Tensor& bytes, const at::Tensor& p
     const at::Tensor stored = page_bytes(bytes, rows[page][0], rows[page][1], (skip + take) * width);
     parts.push_back(stored.slice(0, skip * width, (skip + take) * width).view({take, width}));
   }
-  return at::cat(parts);
+  return concatenate_tensors(parts);
 }
 
 at::Tensor plain_decode(const at::Tensor& bytes, const at::Tensor& pages, c10::ScalarType type) {
@@ -43,7 +43,7 @@ at::Tensor plain_boolean_decode(const at::Tensor& bytes, const at::Tensor& pages
     const at::Tensor bits = at::bitwise_and(at::bitwise_right_shift(stored.unsqueeze(1), bit_of_byte), 1).view({-1});
     parts.push_back(bits.slice(0, skip, skip + take).to(at::kBool));
   }
-  return at::cat(parts);
+  return concatenate_tensors(parts);
 }
 
 }  // namespace

@@ -39,7 +39,7 @@ at::Tensor summarize_text_dictionary(const at::Tensor& bytes, const at::Tensor& 
   at::Tensor used = at::zeros({begins.size(0)}, begins.options().dtype(at::kBool));
   used.index_fill_(0, valid_codes.to(at::kLong), true);
   const at::Tensor entries = summarize_text(bytes, begins, ends, used);
-  return at::cat({sums.slice(0, 0, 3), entries.slice(0, 3, 5)});
+  return concatenate_tensors({sums.slice(0, 0, 3), entries.slice(0, 3, 5)});
 }
 
 }  // namespace

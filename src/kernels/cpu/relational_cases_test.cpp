@@ -167,7 +167,7 @@ Call draw_group_assign(Draw& draw) {
       if (row < hashes.size(0)) slots = group_rehash(slots, slots.size(0) * (to_the_brim ? 2 : 8));
     }
     if (ids.empty()) return {slots};
-    return {slots, at::cat(ids), at::cat(first_rows)};
+    return {slots, kernels::concatenate_tensors(ids), kernels::concatenate_tensors(first_rows)};
   };
 }
 

@@ -46,7 +46,9 @@ std::tuple<at::Tensor, at::Tensor> group_assign(at::Tensor& slots, int64_t group
     row += assigned.rows;
     if (assigned.rows < window_rows) break;
   }
-  const at::Tensor all_firsts = first_rows.empty() ? empty_words(hashes, 0) : first_rows.size() == 1 ? first_rows[0] : at::cat(first_rows);
+  const at::Tensor all_firsts = first_rows.empty()       ? empty_words(hashes, 0)
+                                : first_rows.size() == 1 ? first_rows[0]
+                                                         : concatenate_tensors(first_rows);
   return {shortened(ids, row), all_firsts};
 }
 

@@ -30,7 +30,7 @@ JoinProbe view(const at::Tensor& offsets, const at::Tensor& order, const at::Ten
 
 at::Tensor concatenate(const std::vector<at::Tensor>& parts, const at::Tensor& like) {
   if (parts.empty()) return empty_words(like, 0);
-  return parts.size() == 1 ? parts[0] : at::cat(parts);
+  return parts.size() == 1 ? parts[0] : concatenate_tensors(parts);
 }
 
 std::tuple<at::Tensor, at::Tensor, int64_t> join_probe(const at::Tensor& offsets, const at::Tensor& order, const at::Tensor& ordered_hashes,
