@@ -17,15 +17,15 @@ namespace pistachio::kernels::cpu::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-struct IsEqual {
+struct EqualOperator {
   template <typename Left>
   HWY_INLINE auto operator()(Left left, Left right) const { return left == right; }
 };
-struct IsLess {
+struct LessOperator {
   template <typename Left>
   HWY_INLINE auto operator()(Left left, Left right) const { return left < right; }
 };
-struct IsLessEqual {
+struct LessEqualOperator {
   template <typename Left>
   HWY_INLINE auto operator()(Left left, Left right) const { return left <= right; }
 };
@@ -60,12 +60,12 @@ HWY_INLINE void compare_rows(const T* values, int64_t rows, const Passes& passes
 template <typename T>
 HWY_INLINE void compare_by(Test test, const T* values, int64_t rows, bool negated, T constant, uint8_t* out) {
   switch (test) {
-    case Test::Equal: return compare_rows(values, rows, IsEqual(), negated, constant, out);
-    case Test::Less: return compare_rows(values, rows, IsLess(), negated, constant, out);
+    case Test::Equal: return compare_rows(values, rows, EqualOperator(), negated, constant, out);
+    case Test::Less: return compare_rows(values, rows, LessOperator(), negated, constant, out);
     case Test::LessEqual:
       // There is no vector instruction for integer <=; without NaN it is the negation of >.
       if constexpr (std::is_integral_v<T>) return compare_rows(values, rows, IsGreater(), !negated, constant, out);
-      else return compare_rows(values, rows, IsLessEqual(), negated, constant, out);
+      else return compare_rows(values, rows, LessEqualOperator(), negated, constant, out);
   }
 }
 
@@ -104,12 +104,12 @@ HWY_INLINE void compare_wide_rows(const int64_t* values, int64_t rows, Int128 co
 void CompareWide(const int64_t* values, int64_t rows, Comparison comparison, int64_t low, int64_t high, uint8_t* out) {
   const Int128 constant = int128_from_words(low, high);
   switch (comparison) {
-    case Comparison::Equal: return compare_wide_rows(values, rows, constant, IsEqual(), false, out);
-    case Comparison::NotEqual: return compare_wide_rows(values, rows, constant, IsEqual(), true, out);
-    case Comparison::Less: return compare_wide_rows(values, rows, constant, IsLess(), false, out);
-    case Comparison::LessEqual: return compare_wide_rows(values, rows, constant, IsLessEqual(), false, out);
-    case Comparison::Greater: return compare_wide_rows(values, rows, constant, IsLessEqual(), true, out);
-    case Comparison::GreaterEqual: return compare_wide_rows(values, rows, constant, IsLess(), true, out);
+    case Comparison::Equal: return compare_wide_rows(values, rows, constant, EqualOperator(), false, out);
+    case Comparison::NotEqual: return compare_wide_rows(values, rows, constant, EqualOperator(), true, out);
+    case Comparison::Less: return compare_wide_rows(values, rows, constant, LessOperator(), false, out);
+    case Comparison::LessEqual: return compare_wide_rows(values, rows, constant, LessEqualOperator(), false, out);
+    case Comparison::Greater: return compare_wide_rows(values, rows, constant, LessEqualOperator(), true, out);
+    case Comparison::GreaterEqual: return compare_wide_rows(values, rows, constant, LessOperator(), true, out);
   }
 }
 
