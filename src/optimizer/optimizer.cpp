@@ -30,6 +30,7 @@ const std::vector<OptimizerRule>& optimizer_rules() {
       {"push_down_semi_joins", "rows without a match need not be joined with others first", push_down_semi_joins, false},
       {"choose_build_sides", "the smaller side of a join goes into the hash table", choose_build_sides, false},
       {"push_down_limits", "ORDER BY with LIMIT keeps the first rows only", push_down_limits, false},
+      {"narrow_decimals", "sums of decimals whose values fit into 64 bits need no 128 for their products", narrow_decimals, false, true},
       {"prune_columns", "unused columns are not read, gathered or kept", prune_columns, false},
   };
   return rules;
@@ -42,6 +43,7 @@ void optimize(LogicalPlan& plan, const Settings& settings, const CancelToken& to
     const std::vector<std::string>& off = settings.disabled_rules;
     bool disabled = std::any_of(off.begin(), off.end(), [&](const std::string& name) { return name == rule.name || name == "all"; });
     if (disabled && !rule.required) continue;
+    if (rule.needs_all_footers && settings.local_files) continue;
     stop_if_cancelled(token);
     rule.apply(plan, token);
     unnested = unnested || rule.apply == unnest_subqueries;

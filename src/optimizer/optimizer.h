@@ -15,6 +15,8 @@ struct OptimizerRule {
   std::string_view reason;
   void (*apply)(LogicalPlan& plan, const CancelToken& token);
   bool required = false;
+  // Relies on bounds of values. With local_files the footers at hand are not those of the other ranks.
+  bool needs_all_footers = false;
 };
 
 const std::vector<OptimizerRule>& optimizer_rules();

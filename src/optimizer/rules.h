@@ -18,6 +18,7 @@ void order_joins(LogicalPlan& plan, const CancelToken& token);
 void push_down_semi_joins(LogicalPlan& plan, const CancelToken& token);
 void choose_build_sides(LogicalPlan& plan, const CancelToken& token);
 void push_down_limits(LogicalPlan& plan, const CancelToken& token);
+void narrow_decimals(LogicalPlan& plan, const CancelToken& token);
 void prune_columns(LogicalPlan& plan, const CancelToken& token);
 
 // Calls `visit` for the root of the plan and of each shared plan.

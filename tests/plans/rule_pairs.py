@@ -123,6 +123,11 @@ PAIRS = (
         only_without=("sort",),
         only_with=("top 7",)),
     RulePair(
+        "narrow_decimals",
+        "SELECT sum(l_extendedprice * (1 - l_discount)) FROM lineitem",
+        only_without=("calls: sum((l_extendedprice * (1.00 - CAST(l_discount AS DECIMAL(16,2))))) AS sum",),
+        only_with=("calls: sum((l_extendedprice * (1.00 - l_discount))) AS sum",)),
+    RulePair(
         "prune_columns",
         "SELECT lower(n_name) AS low FROM (SELECT *, n_nationkey * 2 AS twice FROM nation) AS n ORDER BY low",
         only_without=("columns: n_nationkey, n_name, n_regionkey, n_comment",),
