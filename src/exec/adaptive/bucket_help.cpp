@@ -15,14 +15,14 @@ namespace pistachio {
 
 namespace {
 
-// A rank that has so many times its share is helped.
+// A rank is overloaded if it has more than this multiple of its even share of the rows.
 constexpr double kTooMuch = 1.25;
-// Buckets that are worth it: this part of what a rank should have.
+// A bucket is worth taking over if it has more than this fraction of a rank's even share.
 constexpr double kHeavyShare = 0.2;
-// So few rows in all are nobody's burden.
+// With fewer rows in total, skew does not matter.
 constexpr int64_t kFewestRowsToHelp = 64;
-// Build rows that a rank tells the others, to all of them together: more are not worth it.
-constexpr int64_t kMostToldBytes = 32 << 20;
+// Build rows that a rank broadcasts in a round, in bytes summed over the receivers: sending more costs more than it saves.
+constexpr int64_t kMostBroadcastBytes = 32 << 20;
 
 at::Tensor block_of(std::string_view bytes) {
   at::Tensor block = at::empty({static_cast<int64_t>(bytes.size())}, at::kByte);
@@ -117,7 +117,7 @@ BucketHelp::Buckets BucketHelp::choose(const std::vector<std::string>& notes, co
   }
   int64_t total = std::accumulate(loads.begin(), loads.end(), int64_t{0});
   double share = static_cast<double>(total) / ranks;
-  // Settled buckets burden all ranks alike.
+  // The load of a settled bucket is shared evenly by all ranks.
   std::vector<double> burdens(static_cast<size_t>(ranks));
   for (int64_t bucket = 0; bucket < kBuckets; ++bucket) {
     auto load = static_cast<double>(loads[static_cast<size_t>(bucket)]);
@@ -137,7 +137,7 @@ BucketHelp::Buckets BucketHelp::choose(const std::vector<std::string>& notes, co
   return chosen;
 }
 
-// Of the chosen ones those of this rank, as others are told. Empty: they are not told.
+// Serializes the build rows of the chosen buckets that this rank owns. Empty: there are none, or they are too many to send.
 std::string BucketHelp::build_rows_of(const Buckets& chosen) {
   Buckets own(kBuckets);
   for (int64_t bucket = 0; bucket < kBuckets; ++bucket)
@@ -145,10 +145,10 @@ std::string BucketHelp::build_rows_of(const Buckets& chosen) {
   std::lock_guard lock(join_mutex_);
   if (join_ == nullptr || std::find(own.begin(), own.end(), true) == own.end()) return "";
   try {
-    std::optional<Chunk> rows = join_->build_rows(own, kMostToldBytes / ranks_);
+    std::optional<Chunk> rows = join_->build_rows(own, kMostBroadcastBytes / ranks_);
     if (!rows) return "";
     at::Tensor block = pack_chunk(*rows);
-    if (block.numel() > kMostToldBytes / ranks_) return "";
+    if (block.numel() > kMostBroadcastBytes / ranks_) return "";
     return std::string(reinterpret_cast<const char*>(block.const_data_ptr<uint8_t>()), static_cast<size_t>(block.numel()));
   } catch (const OutOfMemory&) {
     return "";
@@ -173,7 +173,7 @@ void BucketHelp::take_over(const Buckets& chosen, const std::vector<std::string>
   } catch (const OutOfMemory&) {
     return;  // the owners keep the work
   }
-  // Only now: rows that stay here must find their partners.
+  // Only now that the join has the build rows may probe rows stay here.
   std::lock_guard lock(mutex_);
   at::Tensor owners = owners_.clone();
   for (int64_t bucket = 0; bucket < kBuckets; ++bucket) {
@@ -184,16 +184,16 @@ void BucketHelp::take_over(const Buckets& chosen, const std::vector<std::string>
 
 Task<void> BucketHelp::run(BucketSpread& spread, ControlExchange& notes, uint32_t first_topic) {
   if (first_rows_ == 0) co_return;
-  // All ranks must know the same buckets as settled.
+  // All ranks must start from the same settled buckets.
   Task<void> deciding = spread.wait();
   co_await deciding;
   for (int round = 0; round < kRounds; ++round) {
     uint32_t topic = first_topic + static_cast<uint32_t>(round) * 2;
     Task<void> waiting = wait_for_rows(round);
     co_await waiting;
-    Task<std::vector<std::string>> telling = notes.share(topic, take_note());
-    std::vector<std::string> loads = co_await telling;
-    // What is decided from here on is decided alike on all ranks.
+    Task<std::vector<std::string>> sharing = notes.share(topic, take_note());
+    std::vector<std::string> loads = co_await sharing;
+    // Every rank now has the same loads and so takes the same decisions.
     if (std::all_of(loads.begin(), loads.end(), is_last)) break;
     Buckets settled;
     {

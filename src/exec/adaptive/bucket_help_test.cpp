@@ -17,7 +17,7 @@ namespace {
 using Buckets = BucketHelp::Buckets;
 constexpr int kRanks = 3;
 constexpr int64_t kFirstRows = 1000;
-constexpr int64_t kHeavy = 900;  // of the last rank
+constexpr int64_t kHeavy = 900;  // a bucket of the last rank
 constexpr int kOwner = 2;
 
 int64_t count_of(const Buckets& buckets) {
@@ -48,7 +48,7 @@ TEST(BucketHelpTest, HeaviestBucketsOfOverloadedRankAreChosen) {
   EXPECT_FALSE(BucketHelp::is_last(even));
 }
 
-// Has one build row for each bucket of its rank, whose value is the bucket.
+// A join with one build row per bucket, whose value is the bucket's number.
 class OneRowForEachBucket : public BucketHelp::Join {
  public:
   std::optional<Chunk> build_rows(const Buckets& buckets, int64_t) override {
@@ -77,10 +77,10 @@ class BucketHelpOfRanksTest : public testing::Test {
   BucketHelpOfRanksTest() {
     for (int rank = 0; rank < kRanks; ++rank) {
       ranks_.push_back(std::make_unique<SharedBuckets>(rank, kRanks, kFirstRows));
-      auto tell = [this, rank](int other, uint32_t topic, const std::string& note) {
+      auto send = [this, rank](int other, uint32_t topic, const std::string& note) {
         notes_[static_cast<size_t>(other)]->on_note(rank, topic, note);
       };
-      notes_.push_back(std::make_unique<ControlExchange>(rank, kRanks, BucketHelp::kTopics, tell));
+      notes_.push_back(std::make_unique<ControlExchange>(rank, kRanks, BucketHelp::kTopics, send));
       joins_.push_back(std::make_unique<OneRowForEachBucket>());
       ranks_.back()->help.begin(Buckets(kBuckets));
       ranks_.back()->spread.decide(Buckets(kBuckets));
@@ -111,7 +111,7 @@ class BucketHelpOfRanksTest : public testing::Test {
 TEST_F(BucketHelpOfRanksTest, OthersTakeOverHeavyBucketAndBuildRows) {
   begin_joins();
   for (int rank = 0; rank < kRanks; ++rank) send(rank, kHeavy, kFirstRows);
-  // The first round is reached; the ends of all input end the others.
+  // The rows reach the first round only; the end of the input ends the others.
   auto end_after_the_first_round = [&]() -> Task<void> {
     while (owner(0, kHeavy) != 0 || owner(1, kHeavy) != 1) co_await reschedule();
     for (int rank = 0; rank < kRanks; ++rank) help(rank).end_of_rows();
@@ -147,7 +147,7 @@ TEST_F(BucketHelpOfRanksTest, RankWithoutMemoryKeepsSending) {
   EXPECT_EQ(owner(1, kHeavy), 1);
 }
 
-TEST_F(BucketHelpOfRanksTest, JoinThatNeverRunsBlocksNobody) {
+TEST_F(BucketHelpOfRanksTest, JoinThatNeverRunsBlocksNoRank) {
   for (int rank : {0, 1}) help(rank).join_begins(join(rank));
   help(kOwner).join_ends();
   for (int rank = 0; rank < kRanks; ++rank) send(rank, kHeavy, kFirstRows << 4);

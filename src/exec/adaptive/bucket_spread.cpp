@@ -11,9 +11,9 @@ namespace pistachio {
 
 namespace {
 
-// A bucket is worth spreading from this share of what a rank should have; below, buckets even out among themselves.
+// A bucket is spread if it has more than this fraction of a rank's even share of the rows. Smaller buckets even out among the ranks.
 constexpr double kFrequentShare = 0.2;
-// So few rows in all are nobody's burden.
+// With fewer rows in total, skew does not matter.
 constexpr int64_t kFewestRowsToSpread = 64;
 
 }  // namespace

@@ -25,7 +25,7 @@ int chosen(const std::vector<int>& ranks, int64_t share, int64_t helpers) {
   return ranks[static_cast<size_t>(share % helpers_among(ranks, helpers))];
 }
 
-// The number of the destination among the ranks of other hosts: numbers of ranks would load helpers unevenly where hosts take turns.
+// The destination's index among the ranks of other hosts. Its rank number would load helpers unevenly where ranks alternate between hosts.
 int64_t share_of(int destination, int sender, const std::vector<int64_t>& hosts) {
   int64_t share = 0;
   for (int rank = 0; rank < destination; ++rank)
@@ -44,7 +44,7 @@ int combiner_on_arrival(int destination, int64_t share, const CombiningTerms& te
 
 int combiner_of(int destination, int64_t share, int sender, const CombiningTerms& terms) {
   if (terms.on_arrival) return combiner_on_arrival(destination, share, terms);
-  // What stays on the host goes to its destination at once.
+  // Rows that stay on the host go straight to their destination.
   if (terms.hosts[static_cast<size_t>(destination)] == terms.hosts[static_cast<size_t>(sender)]) return destination;
   return chosen(ranks_on_host_of(sender, terms.hosts), share, terms.helpers);
 }
@@ -53,7 +53,7 @@ std::vector<int> combiners_of_buckets(const PhysicalExchange& exchange, int send
   const CombiningTerms& terms = exchange.combining;
   std::vector<int> combiners = destinations_of_buckets(exchange, ranks);
   for (size_t bucket = 0; bucket < combiners.size(); ++bucket) {
-    // A single destination is shared by all helpers; of several, each has one helper, which fills messages sooner.
+    // All helpers share a single destination. With several destinations each has one helper, so that messages fill sooner.
     const bool by_bucket = exchange.keys.empty() || terms.on_arrival;
     const int64_t share = by_bucket ? static_cast<int64_t>(bucket) : share_of(combiners[bucket], sender, terms.hosts);
     combiners[bucket] = combiner_of(combiners[bucket], share, sender, terms);

@@ -1,5 +1,5 @@
-// Which ranks merge partial results on their way (PhysicalExchange::Kind::ToCombiner), and where rows go from there. Pure: every rank
-// computes the same, so that the rows of a group meet.
+// Which ranks merge partial results in transit (PhysicalExchange::Kind::ToCombiner), and where rows go from there. Pure functions: every
+// rank computes the same, so that the rows of a group meet.
 #pragma once
 
 #include <cstdint>
@@ -9,18 +9,18 @@
 
 namespace pistachio {
 
-// The rank that merges what `sender` has for `destination`; `share` divides the work among several. Before sending: one of the first
-// `terms.helpers` ranks of the sender's host, or the destination itself if it is on that host. On arrival: one of the ranks of the
-// destination's host; the destination is the last to help, since it has the final aggregation to do.
+// The rank that merges the rows that `sender` has for `destination`; `share` spreads the work over several helpers. Before sending, it is
+// one of the first `terms.helpers` ranks of the sender's host, or the destination itself if that is on the same host. On arrival, it is one
+// of the ranks of the destination's host; the destination itself is the last choice, since it also runs the final aggregation.
 int combiner_of(int destination, int64_t share, int sender, const CombiningTerms& terms);
 
-// The rank that merges what `sender` has of each bucket (exec/adaptive/bucket_spread.h).
+// For each bucket (exec/adaptive/bucket_spread.h), the rank that merges the sender's rows of it.
 std::vector<int> combiners_of_buckets(const PhysicalExchange& exchange, int sender, int ranks);
 
-// The rank that each bucket goes to, merged or not.
+// For each bucket, the rank that its rows go to after merging, or without it.
 std::vector<int> destinations_of_buckets(const PhysicalExchange& exchange, int ranks);
 
-// Lanes that merge for the sender if each rank has `lanes`: those of the helpers of its host, divided among the ranks of that host.
+// The sender's share of the lanes that merge on its host: `lanes` per helper, divided by the number of ranks on the host.
 double combining_lanes(const CombiningTerms& terms, int sender, int lanes);
 
 }  // namespace pistachio

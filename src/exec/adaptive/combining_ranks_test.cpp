@@ -27,7 +27,7 @@ TEST(CombinerOf, RanksOfAHostShareTheDestinations) {
   }
 }
 
-TEST(CombinerOf, WhatStaysOnTheHostGoesToItsDestination) {
+TEST(CombinerOf, LocalRowsGoStraightToTheirDestination) {
   for (int64_t helpers : {0, 1}) {
     const CombiningTerms terms{.hosts = {0, 1, 0, 1, 1}, .helpers = helpers};
     for (int sender : {1, 3, 4}) {
@@ -74,7 +74,7 @@ TEST(CombinerOf, OnArrivalTheDestinationIsTheLastHelper) {
   }
 }
 
-// No row is moved within the receiving host but to the rank that merges it there.
+// Within the receiving host a row moves only to the rank that merges it.
 TEST(CombinersOfBuckets, BeforeArrivalRowsGoToItsCombiners) {
   PhysicalExchange leaving = exchange_of({0, 0, 1, 1}, false), arriving = leaving;
   leaving.combining.again_on_arrival = true;
@@ -93,8 +93,8 @@ TEST(CombinersOfBuckets, RanksOfAHostShareOneDestination) {
   for (size_t bucket = 0; bucket < combiners.size(); ++bucket) EXPECT_EQ(combiners[bucket], 1 + static_cast<int>(bucket % 2));
 }
 
-// The numbers of the other host's ranks are all odd.
-TEST(CombinersOfBuckets, HostsThatTakeTurnsLoadAllTheirRanks) {
+// Ranks alternate between two hosts: those of the other host all have odd numbers.
+TEST(CombinersOfBuckets, AlternatingHostsLoadAllTheirRanks) {
   const PhysicalExchange exchange = exchange_of({0, 1, 0, 1}, true);
   const std::vector<int> combiners = combiners_of_buckets(exchange, 0, 4);
   const std::vector<int> destinations = destinations_of_buckets(exchange, 4);

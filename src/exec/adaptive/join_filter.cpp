@@ -19,7 +19,8 @@ namespace pistachio {
 
 namespace {
 
-enum class Told : uint8_t { NoRows, Anything, Keys };
+// The first byte of a published filter.
+enum class Published : uint8_t { NoRows, Anything, Keys };
 enum class KeySet : uint8_t { None, Bloom, Bitmap };
 
 // A bitmap is exact and cheaper to test than a Bloom filter, so it may be larger, within limits: at least 128 KiB, at most 8 MiB.
@@ -27,18 +28,18 @@ constexpr int64_t kBitmapGrowth = 8;
 constexpr int64_t kLeastBitmapWords = 1 << 14;
 constexpr int64_t kMostBitmapWords = 1 << 20;
 
-// More keys than this for each word leave too few bits unset.
+// With more keys per word nearly all bits are set, and the filter drops nothing.
 constexpr int64_t kMostKeysPerWord = 16;
-// After so many rows it is known whether the filter drops enough.
+// Rows tested before a filter that passes more than kUselessShare of them is switched off.
 constexpr int64_t kRowsToJudgeBy = 1 << 18;
 constexpr double kUselessShare = 0.8;
 
-// The word of a bitmap from `base` on that has the bit of `value`. Modulo 2^64, so that no distance overflows.
+// Index of the bitmap word that holds the bit of `value`. Unsigned arithmetic: the distance of two int64 values may not fit into one.
 uint64_t word_of(int64_t value, int64_t base) {
   return (static_cast<uint64_t>(value) - static_cast<uint64_t>(base)) >> 6;
 }
 
-// The value of the first bit of the word that holds the bit of `least`: bitmaps with different bounds are united word by word.
+// The value of a bitmap's first bit: `least` rounded down to a multiple of 64, so that bitmaps with different bounds can be ORed by word.
 int64_t bitmap_base(int64_t least) {
   return least & ~int64_t{63};
 }
@@ -52,7 +53,7 @@ at::Tensor values_in_bitmap(const at::Tensor& words, int64_t base) {
   return at::tensor(values, at::kLong);
 }
 
-// Types whose values are integers in their order, and that every column of files compares with as they are.
+// Types stored as integers in value order, so that their bounds can be compared with the statistics of files.
 bool has_integer_bounds(const Column& key) {
   if (key.is_dictionary()) return false;
   switch (key.type().kind()) {
@@ -69,10 +70,10 @@ bool has_integer_bounds(const Column& key) {
 void JoinFilter::publish_local(const std::vector<Column>& keys, const CancelToken& token) {
   if (keys[0].rows() == 0) return publish_nothing(true);
   ByteWriter note;
-  note.put(Told::Keys);
+  note.put(Published::Keys);
   at::Tensor values = has_integer_bounds(keys[0]) ? keys[0].values() : at::Tensor();
   if (values.defined() && keys[0].has_validity()) values = kernels::compress(values, keys[0].validity());
-  // NULLs find no partner, so a side of NULLs alone has no bounds, and none are needed.
+  // NULL keys never match, so a build side of NULLs alone needs no bounds.
   bool has_bounds = values.defined() && values.numel() > 0;
   note.put<bool>(has_bounds);
   int64_t least = 0;
@@ -109,7 +110,7 @@ int64_t JoinFilter::most_bitmap_words() const {
 
 void JoinFilter::publish_nothing(bool has_no_rows) {
   ByteWriter note;
-  note.put(has_no_rows ? Told::NoRows : Told::Anything);
+  note.put(has_no_rows ? Published::NoRows : Published::Anything);
   put_own(note.take());
 }
 
@@ -130,9 +131,9 @@ Task<std::string> JoinFilter::own() {
 std::string JoinFilter::without_words(const std::string& note) {
   ByteReader reader(note);
   ByteWriter writer;
-  auto told = reader.get<Told>();
-  writer.put(told);
-  if (told != Told::Keys) return writer.take();
+  auto published = reader.get<Published>();
+  writer.put(published);
+  if (published != Published::Keys) return writer.take();
   bool has_bounds = reader.get<bool>();
   writer.put<bool>(has_bounds);
   if (has_bounds) {
@@ -143,7 +144,7 @@ std::string JoinFilter::without_words(const std::string& note) {
   return writer.take();
 }
 
-// The words in a note are behind the rest.
+// The words are the last part of a note.
 JoinFilter::Keys JoinFilter::read_keys(ByteReader& reader, const std::string& note, const std::optional<Bounds>& bounds) const {
   const auto kind = reader.get<KeySet>();
   if (kind == KeySet::None) return {};
@@ -151,7 +152,7 @@ JoinFilter::Keys JoinFilter::read_keys(ByteReader& reader, const std::string& no
   const bool is_bitmap = kind == KeySet::Bitmap && bounds && bounds->least <= bounds->greatest;
   const uint64_t words = is_bitmap ? word_of(bounds->greatest, bitmap_base(bounds->least)) + 1 : static_cast<uint64_t>(words_count_);
   if ((kind == KeySet::Bitmap && !is_bitmap) || left % 8 != 0 || left / 8 != words)
-    throw PeerError("a rank told of a join filter of another size");
+    throw PeerError("a rank published a join filter of another size");
   Keys keys;
   keys.words = at::empty({static_cast<int64_t>(words)}, at::kLong);
   std::memcpy(keys.words.mutable_data_ptr<int64_t>(), note.data() + (note.size() - left), left);
@@ -159,7 +160,8 @@ JoinFilter::Keys JoinFilter::read_keys(ByteReader& reader, const std::string& no
   return keys;
 }
 
-// A bitmap if all are, they fit one of limited size, and a CPU will test it. Else a Bloom filter: the values of a bitmap are known.
+// The result is a bitmap if all parts are bitmaps, their common range fits the size limit and the filter is tested on a CPU. Otherwise it
+// is a Bloom filter, to which the values of the bitmaps are added.
 JoinFilter::Keys JoinFilter::unite(std::vector<Keys> parts, at::Device device) const {
   bool are_bitmaps = device.is_cpu();
   for (const Keys& part : parts) {
@@ -198,7 +200,7 @@ void JoinFilter::merge(const std::vector<std::string>& notes, const std::string*
   std::vector<Keys> parts;
   bool has_bounds = true;
   bool any_rows = false;
-  // Returns the bounds in the note; the reader is at the keys then.
+  // Leaves the reader at the key set.
   auto read_bounds = [](ByteReader& reader) -> std::optional<Bounds> {
     if (!reader.get<bool>()) return std::nullopt;
     const auto least = reader.get<int64_t>();
@@ -206,10 +208,10 @@ void JoinFilter::merge(const std::vector<std::string>& notes, const std::string*
   };
   for (const std::string& note : notes) {
     ByteReader reader(note);
-    auto told = reader.get<Told>();
-    if (told == Told::NoRows) continue;
+    auto published = reader.get<Published>();
+    if (published == Published::NoRows) continue;
     any_rows = true;
-    if (told == Told::Anything) {
+    if (published == Published::Anything) {
       parts.emplace_back();
       has_bounds = false;
       break;
@@ -222,7 +224,7 @@ void JoinFilter::merge(const std::vector<std::string>& notes, const std::string*
   if (own_words != nullptr) {
     parts.clear();
     ByteReader reader(*own_words);
-    if (reader.get<Told>() == Told::Keys) {
+    if (reader.get<Published>() == Published::Keys) {
       const std::optional<Bounds> bounds = read_bounds(reader);
       parts.push_back(read_keys(reader, *own_words, bounds));
     }

@@ -22,30 +22,30 @@ namespace pistachio {
 
 class JoinFilter {
  public:
-  // `words`: of the Bloom filter, the same on all ranks.
+  // `words`: size of the Bloom filter in 64-bit words, the same on all ranks.
   explicit JoinFilter(int64_t words) : words_count_(words) {}
 
   // Builds the local filter from the keys of all build rows of this rank. Only the first call has an effect.
   void publish_local(const std::vector<Column>& keys, const CancelToken& token = {});
-  // There is no local filter: the build side was not run, or is not on this rank (then it has no rows).
+  // Publishes that this rank has no filter: it has no build rows (`has_no_rows`), or its build side was not executed.
   void publish_nothing(bool has_no_rows);
   // Waits for either of the above; returns the serialized local filter.
   Task<std::string> own();
-  // Merges the filters of all ranks.
+  // Merges the published filters of all ranks; the set is copied to `device`, where test() uses it.
   void merge(const std::vector<std::string>& notes, at::Device device) { merge(notes, nullptr, device); }
-  // For build sides that every rank has in full: the local set suffices, so ranks only exchange the bounds. Those must agree on all ranks,
-  // since scans are planned with them, and a rank whose join was not run has none.
+  // For replicated build sides: every rank has all keys, so ranks exchange only the bounds. Scans are planned from the bounds, which must
+  // therefore be the same on all ranks, including those whose join was not executed.
   void merge_bounds_only(const std::vector<std::string>& notes, const std::string& own, at::Device device) { merge(notes, &own, device); }
   static std::string without_words(const std::string& note);
 
   // Waits for the merge. Everything below requires it.
   Task<void> wait();
   bool is_empty() const { return is_empty_; }
-  // Bounds of the first key, for a column of its type. They only prune if test() judges rows.
+  // Bounds of the first key, as filters on `column` of the given type. If test() checks rows anyway, they only prune row groups.
   std::vector<RangeFilter> bounds(const std::string& column, LogicalType type) const;
-  // bool [rows]: whether rows with these keys may match; undefined if all may, or too many for the test to pay.
+  // bool [rows]: whether rows with these keys may match. Undefined: all may, or the filter drops too few rows to be worth testing.
   at::Tensor test(const std::vector<Column>& keys);
-  // Drops rows of the chunk that cannot match, judging by the key columns at `places`.
+  // Drops rows that cannot match; the key columns are at `places`.
   Chunk passing(const Chunk& chunk, const std::vector<size_t>& places);
 
  private:
@@ -53,10 +53,9 @@ class JoinFilter {
     int64_t least = 0;
     int64_t greatest = 0;
   };
-  // The set of keys in a note.
   struct Keys {
-    at::Tensor words;             // undefined: anything
-    std::optional<int64_t> base;  // the first value of a bitmap; a Bloom filter has none
+    at::Tensor words;             // undefined: every key may match
+    std::optional<int64_t> base;  // value of a bitmap's first bit; nullopt: a Bloom filter
   };
   void put_own(std::string note);
   Keys read_keys(ByteReader& reader, const std::string& note, const std::optional<Bounds>& bounds) const;
@@ -73,7 +72,7 @@ class JoinFilter {
   Keys keys_;
   std::optional<Bounds> bounds_;
   bool is_empty_ = false;  // no rank has build rows
-  // A filter that passes nearly everything is switched off.
+  // Rows tested and passed so far: a filter that passes nearly all rows is switched off.
   std::atomic<int64_t> tested_ = 0;
   std::atomic<int64_t> passed_ = 0;
 };

@@ -59,13 +59,13 @@ TEST(JoinFilterTest, IntegersOfLimitedRangeAreExact) {
   EXPECT_EQ(passing(one, -10'000, 20'000).rows(), 200);
   EXPECT_EQ(passing(one, std::numeric_limits<int64_t>::max() - 100, std::numeric_limits<int64_t>::max()).rows(), 0);
   EXPECT_TRUE(one.bounds("k", TypeKind::BigInt)[0].only_prunes);
-  // NULL finds no partner, whatever the value under it.
+  // NULL never matches, whatever value is stored beneath it.
   const at::Tensor keys = at::arange(-6400, 6400, at::kLong);
   const at::Tensor mask = one.test({Column::fixed(TypeKind::BigInt, keys, keys.lt(0))});
   EXPECT_EQ(mask.sum().item<int64_t>(), 100);
 }
 
-TEST(JoinFilterTest, BitmapsWithOtherBoundsAreUnited) {
+TEST(JoinFilterTest, BitmapsWithDifferentBoundsMerge) {
   JoinFilter one(64);
   JoinFilter two(64);
   one.publish_local({every_64th(-1, 100)});
@@ -123,7 +123,7 @@ TEST(JoinFilterTest, BoundsAgreeOnAllRanksWithoutBloomWords) {
   JoinFilter three(64);
   one.publish_local({numbers(100, 150)});
   two.publish_local({numbers(100, 150)});
-  three.publish_nothing(false);  // its join was not needed
+  three.publish_nothing(false);  // its join was not executed
   std::vector<std::string> notes;
   for (JoinFilter* filter : {&one, &two, &three}) notes.push_back(JoinFilter::without_words(note_of(*filter)));
   EXPECT_LT(notes[0].size(), 32U);
@@ -131,7 +131,7 @@ TEST(JoinFilterTest, BoundsAgreeOnAllRanksWithoutBloomWords) {
   EXPECT_EQ(one.bounds("k", TypeKind::BigInt).size(), 2U);
   EXPECT_EQ(passing(one, 100, 150).rows(), 50);
   EXPECT_LT(passing(one, 10'000, 20'000).rows(), 500);
-  // One that knows nothing takes the bounds from all, and not the words.
+  // Bounds are merged over all ranks: one rank without bounds leaves none. The set stays the local one.
   two.merge_bounds_only(notes, note_of(two), at::kCPU);
   three.merge_bounds_only(notes, note_of(three), at::kCPU);
   for (JoinFilter* filter : {&two, &three}) {

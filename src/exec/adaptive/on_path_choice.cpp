@@ -11,14 +11,14 @@ namespace pistachio {
 namespace {
 
 constexpr size_t kMostChosen = 4096;
-// Of merging, until it was measured, and of what comes with it: rows are packed and routed once more. Seconds of a core.
+// CPU seconds per row: of merging, until it was measured; and of packing and routing a row once more, which merging entails.
 constexpr double kFirstRowSeconds = 50e-9;
 constexpr double kFurtherRowSeconds = 50e-9;
-// Rows that the tables take between two observations: enough to tell shares apart that differ by a hundredth. Twice as many after each
-// change: a decision that does not last is not worth much.
+// Rows between two observations: enough to distinguish shares that differ by 0.01. Doubled after each change of the decision, so that it
+// does not oscillate.
 constexpr int64_t kRowsToObserve = 1 << 16;
 constexpr int64_t kMostDoublings = 20;
-// Merging is turned on again if it pays by so much: it should not change to and fro.
+// Hysteresis: merging is turned on again only if the share exceeds the break-even point by this factor.
 constexpr double kClearlyMore = 1.2;
 
 struct SampleOfRank {
@@ -105,7 +105,7 @@ void OnPathChoice::observe(int64_t added, int64_t merged, int64_t evicted, int64
   const int64_t more_added = added - added_;
   if (more_added >= kRowsToObserve << std::min<int64_t>(changes_, kMostDoublings)) {
     const double share = static_cast<double>(merged - merged_) / static_cast<double>(more_added);
-    // A table that still fills up may merge its rows with later ones.
+    // A low share counts only once the table evicts: while it fills up, its rows may still merge with later ones.
     const bool is_full = 2 * (evicted - evicted_) > more_added - (merged - merged_);
     added_ = added;
     merged_ = merged;

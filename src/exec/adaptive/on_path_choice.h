@@ -1,10 +1,10 @@
-// Whether the partial results of this rank are merged on its host before they leave it (on_path = auto), for one exchange. Merging saves time
-// on the link and costs time of the cores; it pays if a large enough share of the rows is merged. The share is
-// 1. estimated before the first row is sent: every rank samples the keys of its first rows and shares the sample, so that each knows how many
-//    keys its host has more than once;
-// 2. observed while the query runs, by the tables in which this rank merges rows of its host. Even when merging is off, the rows of some
-//    buckets are merged, so that it is noticed when merging starts to pay.
-// Ranks may choose differently: the final aggregation is right whichever way a row takes.
+// Decides for one exchange whether this rank's partial results are merged on its host before they are sent (on_path = auto). Merging trades
+// CPU time for link time; it pays if a large enough share of the rows disappears. That share is
+// 1. estimated before the first row is sent: every rank samples the keys of its first rows and shares the sample, so that each knows how
+//    many keys occur more than once on its host;
+// 2. measured while the query runs, in the tables in which this rank merges rows of its host. When merging is off, the rows of a few
+//    buckets are merged nevertheless, to notice when merging starts to pay.
+// Ranks may decide differently: the final aggregation is correct whichever way a row takes.
 #pragma once
 
 #include <atomic>
@@ -16,7 +16,7 @@
 
 namespace pistachio {
 
-// Keys of a rank's first rows, chosen by their hash: the same key is chosen on every rank.
+// A sample of the keys of a rank's first rows. Keys are selected by their hash, so every rank selects the same ones.
 class KeySample {
  public:
   // int64 [rows]
@@ -24,31 +24,31 @@ class KeySample {
   int64_t rows() const { return rows_; }
   std::string note() const;
 
-  // The share of a host's rows that merging would remove, by the notes of its ranks; 0 if they have no rows. Ranks send their rows in the
-  // order of hashes, so that the first rows of different ranks have the same keys, if the ranks do.
+  // The share of a host's rows that merging would remove, given the notes of its ranks; 0 without rows. Ranks send their rows in hash
+  // order, so the first rows of different ranks cover the same part of the key space.
   static double mergeable_share(const std::vector<std::string>& notes);
 
  private:
   void thin();
 
   int64_t rows_ = 0;
-  int bits_ = 0;                 // a key is chosen if so many low bits of its hash are 0
-  std::vector<int64_t> chosen_;  // one for each row with a chosen key
+  int bits_ = 0;                 // a key is selected if this many low bits of its hash are 0
+  std::vector<int64_t> chosen_;  // hashes, one for each row with a selected key
 };
 
 class OnPathChoice {
  public:
-  // `link_seconds`: a row's time on the link. `lanes`: that merge the rows of this rank (combining_lanes); more lanes than cores need no
-  // correction, since the time that is observed includes waiting for a core. Without `may_be_off` merging is always on.
+  // `link_seconds`: time of a row on the link. `lanes`: number of lanes that merge this rank's rows (combining_lanes); if they outnumber
+  // the cores, the measured time already includes the wait for a core. Without `may_be_off` merging is always on.
   OnPathChoice(double link_seconds, double lanes, bool may_be_off);
 
   bool may_be_off() const { return may_be_off_; }
   bool is_on() const { return is_on_; }
-  // The share of the rows that must be merged for merging to pay.
+  // The share of the rows that must be merged for merging to pay, 0 to 1.
   double least_share() const;
 
   void estimate(double share);
-  // What the tables did so far, and the time that it took on all lanes. Any number of lanes.
+  // Totals of the tables since the start, and the time spent on all lanes. Called by any lane.
   void observe(int64_t added, int64_t merged, int64_t evicted, int64_t nanoseconds);
 
   // For EXPLAIN ANALYZE.
@@ -62,11 +62,11 @@ class OnPathChoice {
   const double lanes_;
   const bool may_be_off_;
   std::atomic<bool> is_on_ = true;
-  std::atomic<double> row_seconds_;  // of merging, on one core
+  std::atomic<double> row_seconds_;  // cost of merging a row on one core
   std::atomic<double> estimated_share_ = -1;
   std::atomic<int64_t> changes_ = 0;
   std::atomic<bool> is_observing_ = false;
-  // Of the observation before; used by the lane that observes.
+  // Totals at the previous observation; only touched by the lane that holds is_observing_.
   int64_t added_ = 0;
   int64_t merged_ = 0;
   int64_t evicted_ = 0;

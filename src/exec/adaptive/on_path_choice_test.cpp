@@ -33,7 +33,7 @@ TEST(KeySample, TakesRanksWithFewAndManyRows) {
 }
 
 TEST(OnPathChoice, ComparesSavedLinkTimeWithTheCostOfMerging) {
-  // A microsecond on the link is worth much merging.
+  // A microsecond per row on the link justifies a lot of merging.
   OnPathChoice slow_link(1e-6, 1, true);
   slow_link.estimate(0.3);
   EXPECT_TRUE(slow_link.is_on());
@@ -71,7 +71,7 @@ TEST(OnPathChoice, MoreLanesThanCoresMakeRowsMoreExpensive) {
   EXPECT_GT(half_of_them.least_share(), 0.8 * enough_cores.least_share());
 }
 
-TEST(OnPathChoice, FollowsWhatIsObserved) {
+TEST(OnPathChoice, FollowsObservedShare) {
   OnPathChoice choice(1e-6, 1, true);
   choice.estimate(0.5);
   constexpr int64_t kStep = 100'000;
@@ -86,7 +86,7 @@ TEST(OnPathChoice, FollowsWhatIsObserved) {
   choice.observe(4 * kStep, kStep, kStep, 4 * kStep * 50);
   EXPECT_TRUE(choice.is_on());
   EXPECT_EQ(choice.changes(), 2);
-  // It turns out slower than the link, which is noticed later after each change.
+  // Merging turns out slower than the link; each change doubles the rows needed before the next one.
   choice.observe(5 * kStep, kStep, 2 * kStep, 5 * kStep * 5'000);
   EXPECT_TRUE(choice.is_on());
   choice.observe(8 * kStep, kStep, 4 * kStep, 8 * kStep * 5'000);
