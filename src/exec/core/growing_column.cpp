@@ -19,7 +19,7 @@ at::Tensor with_room(const at::Tensor& tensor, int64_t used, int64_t rows, const
   std::vector<int64_t> shape = tensor.sizes().vec();
   shape[0] = std::max<int64_t>({rows, tensor.size(0) * 2, 64});
   at::Tensor larger = at::empty(shape, tensor.options());
-  // Copied and cleared in strips: the first touch of gigabytes of memory takes seconds.
+  // Copied and cleared in strips with a poll between them: the first touch of gigabytes of memory takes seconds.
   const int64_t row_bytes = static_cast<int64_t>(larger.nbytes()) / shape[0];
   const int64_t step = std::max<int64_t>(1, kBytesPerStrip / row_bytes);
   for (int64_t begin = 0; begin < used; begin += step) {

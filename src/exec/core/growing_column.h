@@ -12,7 +12,7 @@ class GrowingColumn {
 
   // Dictionary-coded columns are decoded. Throws Cancelled soon after the token is cancelled; the column is unusable then.
   void append(const Column& column, const CancelToken& token = {});
-  // What is there now; shares memory with this object and is valid until the next append.
+  // The rows so far; shares memory with this object and is valid until the next append.
   Column view() const;
   int64_t rows() const { return rows_; }
   int64_t memory_bytes() const;
@@ -27,8 +27,8 @@ class GrowingColumn {
   at::Tensor validity_;  // undefined while there are no NULLs
 };
 
-// The tensor, or a larger copy of it filled up with zeros, that has at least `rows` rows. Throws Cancelled soon after the
-// token is cancelled.
+// The tensor itself if it has at least `rows` rows, else a larger copy padded with zeros. Throws Cancelled soon after the token is
+// cancelled.
 at::Tensor with_room(const at::Tensor& tensor, int64_t used, int64_t rows, const CancelToken& token = {});
 
 }  // namespace pistachio

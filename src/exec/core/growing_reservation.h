@@ -1,5 +1,5 @@
-// Memory of tables that grow. How many groups of a chunk are new is not known before, so either the most that it can take is reserved in
-// advance and trimmed afterwards, or what it took is reserved afterwards.
+// The reservation of a growing table. How many groups of a chunk are new is not known in advance. So either the upper bound is reserved
+// before the chunk is added and trimmed afterwards (add, trim_to), or the actual size is reserved afterwards (cover).
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,7 @@ class GrowingReservation {
   explicit GrowingReservation(MemoryAccount account) : account_(std::move(account)) {}
   void cover(int64_t bytes) {
     if (bytes <= covered_) return;
-    // A quarter ahead, so that growing by a chunk does not mean a reservation each time.
+    // Reserves a quarter ahead, so that not every chunk needs a reservation.
     int64_t more = bytes - covered_;
     if (std::optional<Reservation> ahead = account_.try_reserve(more + bytes / 4, ReservationKind::Held)) {
       parts_.push_back(std::move(*ahead));
@@ -29,7 +29,7 @@ class GrowingReservation {
   }
   int64_t covered() const { return covered_; }
 
-  // Bytes that were reserved in advance; trim_to() returns what turned out not to be needed.
+  // Takes over bytes that were reserved in advance; trim_to() gives back those that were not needed.
   void add(Reservation more) {
     covered_ += more.bytes();
     parts_.push_back(std::move(more));

@@ -25,7 +25,7 @@ int64_t CountedDictionaries::add(const Chunk& chunk) {
 void HeldChunks::add(const Chunk& chunk) {
   Chunk own = own_chunk(chunk);
   const int64_t bytes = own.memory_bytes() + dictionaries_.add(own);
-  // Not waited for: the lane that is here may hold the very memory it would wait for.
+  // Fails rather than waits: this lane may itself hold the memory it would wait for.
   memory_.push_back(account_.reserve_now(bytes, ReservationKind::Held));
   rows_ += own.rows();
   bytes_ += bytes;

@@ -29,13 +29,13 @@ class HeldChunks {
  public:
   explicit HeldChunks(MemoryAccount account) : account_(std::move(account)) {}
 
-  // Copies the chunk, then reserves what the copy takes: only then its size is known. Throws OutOfMemory when the account has no room.
+  // Copies the chunk, then reserves the size of the copy, which is not known before. Throws OutOfMemory when the account has no room.
   void add(const Chunk& chunk);
 
   const std::vector<Chunk>& chunks() const { return chunks_; }
   int64_t rows() const { return rows_; }
   int64_t bytes() const { return bytes_; }
-  // The chunks and what pays for them.
+  // The chunks and their reservations.
   std::vector<Chunk> take_chunks() { return std::move(chunks_); }
   std::vector<Reservation> take_memory() { return std::move(memory_); }
 
@@ -48,7 +48,7 @@ class HeldChunks {
   int64_t bytes_ = 0;
 };
 
-// All chunks end to end, as one; types and device for the case that there are none. Throws Cancelled soon after the token is cancelled.
+// All chunks as one; `types` and `device` are needed if there are none. Throws Cancelled soon after the token is cancelled.
 Chunk concatenate_chunks(const std::vector<Chunk>& chunks, const std::vector<LogicalType>& types, at::Device device,
                          const CancelToken& token = {});
 

@@ -8,7 +8,7 @@ namespace pistachio {
 
 namespace {
 
-// Of a row, where rows are counted before their width is known.
+// Assumed row width in bytes where the real one is not known yet.
 constexpr int64_t kTypicalRowBytes = 64;
 
 }  // namespace

@@ -25,43 +25,43 @@ class OnPathChoice;
 class QueryExchanges;
 class QuerySpill;
 
-// How the steps of a query over ranks follow each other; what is off is slower, and there to be compared.
+// How the steps of a distributed query overlap. The defaults overlap most; the other schedules are slower and serve as a comparison.
 struct ExchangeSchedule {
-  bool build_first = false;  // the probe side of a join is read when the build side has been sent
-  bool hold_rows = false;    // rows are sent when all of them are there, and given on when all have come
-  bool one_message = false;  // all rows for a rank go at once, however large that is
+  bool build_first = false;  // the probe side of a join is read once the build side has been sent
+  bool hold_rows = false;    // an exchange sends once it has all input rows, and forwards received rows once all have arrived
+  bool one_message = false;  // all rows for a rank are sent as one message, however large
 
   static ExchangeSchedule of(const Settings& settings);
 };
 
-// What operators share in one run of a query on one rank. Operators read it; who fills what stands with the members.
+// State that the operators of one run share on one rank. Operators only read it; the comments say who fills which members.
 struct RunContext {
   // Filled by PlanRun (engine/query_pipeline), from the engine and the query's scope.
   StorageContext& storage;
   MemoryAccount memory;  // operators make child accounts of it for what they retain
   QuerySpill& spill;     // where retained rows go when memory runs short
-  // Tasks that carry chunks through operators concurrently. Few on a GPU: each waits for results of its kernels, and many get in each
-  // other's way.
+  // Tasks that carry chunks through operators concurrently. Few on a GPU: each waits for the results of its kernels, and many would compete
+  // for the device.
   int lanes = 1;
-  at::Device device = at::kCPU;  // of the tensors of operators
-  // Tasks that read files on the host concurrently, and decompress or decode them.
+  at::Device device = at::kCPU;  // where operators keep their tensors
+  // Tasks that read, decompress and decode files on the host concurrently.
   int decoders = 1;
   ExchangeSchedule schedule;
 
   // Filled by PlanRun, from the RankService, if the query runs on several ranks.
-  QueryExchanges* exchanges = nullptr;  // null: on one rank alone
-  int64_t message_bytes = 1 << 20;      // rows for another rank are buffered until they have this size; 0: they are not buffered
+  QueryExchanges* exchanges = nullptr;  // null: a single rank
+  int64_t message_bytes = 1 << 20;      // rows for another rank are buffered up to this size; 0: no buffering
 
   // Filled by run_stages (exec/pipeline), which owns them, before the first operator runs.
-  // Joins whose frequent keys all ranks work on, by the number of the exchange of their probe side.
+  // Joins whose frequent keys are spread over all ranks, by the number of their probe side's exchange.
   const std::map<size_t, std::unique_ptr<SharedBuckets>>* spreads = nullptr;
-  // What scans know of the build sides of joins, by the number of the filter.
+  // Join filters by their number.
   const std::map<size_t, std::unique_ptr<JoinFilter>>* filters = nullptr;
-  // Whether partial results are merged on their host, by the number of the exchange that brings them to the rank that does.
+  // Whether partial results are merged on their host, by the number of the exchange that sends them to the merging rank.
   const std::map<size_t, std::unique_ptr<OnPathChoice>>* on_path = nullptr;
 
   const Settings& settings() const { return storage.settings; }
-  // Rows of a chunk that operators pass on, at most.
+  // Upper bound on the rows of a chunk that an operator emits.
   int64_t chunk_rows() const;
   at::TensorOptions tensors_of(at::ScalarType type) const { return at::TensorOptions(type).device(device); }
 };
@@ -69,9 +69,9 @@ struct RunContext {
 class ChunkSink {
  public:
   virtual ~ChunkSink() = default;
-  // One call at a time for each lane; lanes run at the same time.
+  // One call per lane at a time; lanes run concurrently.
   virtual Task<void> consume(int lane, Chunk chunk) = 0;
-  // Nothing more is wanted: producers may stop early.
+  // The sink needs no more rows: producers may stop early.
   virtual bool is_full() const { return false; }
 };
 
@@ -79,13 +79,14 @@ class ChunkSink {
 struct OperatorMetrics {
   std::atomic<int64_t> rows = 0;
   std::atomic<int64_t> chunks = 0;
-  std::atomic<int64_t> nanoseconds = 0;  // of work inside it, over all lanes
-  std::atomic<int64_t> bytes = 0;        // read, or held in memory at most
+  std::atomic<int64_t> nanoseconds = 0;  // of work in this operator, summed over lanes
+  std::atomic<int64_t> bytes = 0;        // read or sent; for operators that retain rows, peak memory
   std::atomic<int64_t> spilled = 0;      // bytes written to disk
-  std::atomic<int64_t> from_others = 0;  // of a scan: units that were dealt to other ranks; of a join: their buckets
+  std::atomic<int64_t> from_others = 0;  // scan: units taken over from other ranks; join: buckets taken over from them
   kernels::DeviceWaits device_waits;     // if they are counted
-  // Of rows that are merged on their host: those that came to its tables, and those of them that were merged into others; if the ranks
-  // decide: whether they were merged in the end (1 or 0), how often that changed, and the shares in percent that were expected and needed.
+  // Merging partial results in transit: rows that entered the tables, and how many of those were merged into others. If the ranks choose
+  // (on_path = auto): whether merging was on at the end (1 or 0; -1: no choice), how often that changed, and the merged share in percent
+  // that was expected and that was needed for merging to pay.
   std::atomic<int64_t> rows_to_merge = 0;
   std::atomic<int64_t> rows_merged = 0;
   std::atomic<int64_t> merging_is_on = -1;
@@ -101,7 +102,7 @@ class Operator {
   Operator(const Operator&) = delete;
   Operator& operator=(const Operator&) = delete;
 
-  // Pushes all chunks into the sink; ends when the last was consumed. Chunks have the columns of layout(), at least one row each.
+  // Pushes all chunks into the sink; ends when the last one was consumed. Chunks have the columns of layout() and at least one row.
   virtual Task<void> produce(RunContext& context, ChunkSink& sink) = 0;
 
   const std::vector<ColumnId>& layout() const { return layout_; }
@@ -124,7 +125,7 @@ class WorkTimer {
   kernels::DeviceWaitPlace place_;
 };
 
-// Hands the chunk on unless it has no rows, and counts it.
+// Counts the chunk and passes it to the sink, unless it has no rows.
 Task<void> pass_on(OperatorMetrics& metrics, ChunkSink& sink, int lane, Chunk chunk);
 
 // The same in pieces of at most `step` rows, until the sink is full.

@@ -28,14 +28,14 @@ void RowCollector::keep_only(HeldChunks& lane, const std::vector<LogicalType>& t
 }
 
 RowCollector::Rows RowCollector::take_all(const std::vector<LogicalType>& types, at::Device device, const CancelToken& token) {
-  // While the pieces are joined, both forms are there.
+  // Pieces and result exist at the same time.
   int64_t kept = bytes();
   std::vector<Reservation> memory;
   memory.push_back(account_.reserve_now(kept, ReservationKind::Held));
   std::vector<Chunk> chunks;
   for (HeldChunks& lane : lanes_) chunks.insert(chunks.end(), lane.chunks().begin(), lane.chunks().end());
   Rows rows{concatenate_chunks(chunks, types, device, token), std::move(memory)};
-  // Dictionaries that differ are decoded on the way.
+  // Columns with different dictionaries are decoded, which makes the result larger than the pieces.
   int64_t more = rows.chunk.memory_bytes() - kept;
   if (more > 0) rows.memory.push_back(account_.reserve_now(more, ReservationKind::Held));
   for (HeldChunks& lane : lanes_) lane = HeldChunks(account_);

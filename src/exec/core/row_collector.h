@@ -17,7 +17,7 @@ class RowCollector : public ChunkSink {
   int64_t bytes() const;
   std::vector<HeldChunks>& lanes() { return lanes_; }
 
-  // All rows end to end, and what pays for them. Nothing is kept afterwards. Throws Cancelled soon after the token is cancelled.
+  // All rows as one chunk, with its reservations. Leaves the collector empty. Throws Cancelled soon after the token is cancelled.
   struct Rows {
     Chunk chunk;
     std::vector<Reservation> memory;
@@ -25,7 +25,7 @@ class RowCollector : public ChunkSink {
   Rows take_all(const std::vector<LogicalType>& types, at::Device device, const CancelToken& token);
 
  protected:
-  // Of what a lane holds only the rows that `choose` gives (int64) stay.
+  // Reduces the lane's rows to those that `choose` returns (int64).
   void keep_only(HeldChunks& lane, const std::vector<LogicalType>& types, at::Device device, const CancelToken& token,
                  const std::function<at::Tensor(const Chunk&)>& choose);
 

@@ -14,12 +14,12 @@ class RowOrder {
  public:
   RowOrder(std::vector<SortKey> keys, const std::vector<ColumnId>& layout);
 
-  // int64 [rows]: the row numbers in the wanted order; equal rows keep theirs. Throws Cancelled soon after the token is cancelled.
+  // int64 [rows]: the row numbers in sorted order; the sort is stable. Throws Cancelled soon after the token is cancelled.
   at::Tensor order_of(const Chunk& rows, const CancelToken& token = {}) const;
-  // The values of the keys, as a chunk: enough to compare rows by.
+  // The values of the sort keys, as a chunk.
   Chunk key_values(const Chunk& rows, const CancelToken& token = {}) const;
-  // Words (int64 [rows] each, the most significant first) whose order is the wanted one. Comparable only inside one call: those of text
-  // are ranks. `stop` as in kernels/ops/stop_flag.h.
+  // Words (int64 [rows] each, the most significant first) whose lexicographic order is the sort order. Comparable only within one call: the
+  // words of text are its ranks among the given rows. `stop` as in kernels/ops/stop_flag.h.
   std::vector<at::Tensor> words_of(const Chunk& key_values, const at::Tensor& stop = {}) const;
   // Bytes that order_of needs per row: the words of the keys, the order, and scratch space for ranking text.
   int64_t bytes_per_row() const;

@@ -10,7 +10,7 @@
 namespace pistachio {
 namespace {
 
-// More rows than words are made of between two polls.
+// More rows than one strip, so that the sort polls in between.
 constexpr int64_t kRows = (int64_t{1} << 22) + 999;
 
 Chunk many_rows() {

@@ -10,12 +10,12 @@ namespace pistachio {
 
 namespace {
 
-// Rows between two polls.
+// Rows between two polls of the stop flag.
 constexpr int64_t kRowsPerStrip = 1 << 22;
 
 void append_words(const Column& key, bool descending, bool nulls_first, std::vector<at::Tensor>& words, const at::Tensor& stop) {
   if (key.has_validity()) {
-    // 1 for what comes later.
+    // 1 for the rows that sort later.
     at::Tensor later = nulls_first ? key.validity() : key.validity().logical_not();
     words.push_back(later.to(at::kLong));
   }
@@ -28,7 +28,7 @@ void append_words(const Column& key, bool descending, bool nulls_first, std::vec
 
 }  // namespace
 
-// Words of numbers are made strip by strip; those of text are ranks among all rows, which poll by themselves.
+// Words of numbers are computed strip by strip. Those of text are ranks among all rows; the ranking kernel polls by itself.
 void append_sort_words(const Column& key, bool descending, bool nulls_first, std::vector<at::Tensor>& words,
                        const at::Tensor& stop) {
   // 64-bit values are their own words.

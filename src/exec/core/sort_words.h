@@ -10,7 +10,7 @@
 
 namespace pistachio {
 
-// Adds the words of one key. `stop` as in kernels/ops/stop_flag.h.
+// Appends the words of one key. `stop` as in kernels/ops/stop_flag.h.
 void append_sort_words(const Column& key, bool descending, bool nulls_first, std::vector<at::Tensor>& words,
                        const at::Tensor& stop = {});
 

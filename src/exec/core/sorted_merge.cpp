@@ -10,10 +10,10 @@ namespace pistachio {
 
 namespace {
 
-// What is there of one run, in its order.
+// The rows of one run that are in memory.
 struct Head {
   Chunk rows;
-  bool is_open = true;  // more may follow
+  bool is_open = true;  // the run may have more rows
 };
 
 struct Merged {
@@ -21,8 +21,8 @@ struct Merged {
   at::Tensor order;
 };
 
-// The heads are ordered together. Rows that follow a head that has more to come may belong right behind its last row, so the result ends with
-// the first such row. Each round uses up at least that head.
+// Sorts all heads together. Rows of an open run that are not in memory yet sort after its last row here, but may sort before everything
+// beyond it. So the output ends with the earliest last row of an open head; each round consumes at least that head.
 Merged merge_heads(std::vector<Head>& heads, const RowOrder& order, const std::vector<LogicalType>& types, at::Device device,
                    const CancelToken& token) {
   std::vector<Chunk> chunks;
@@ -42,7 +42,7 @@ Merged merge_heads(std::vector<Head>& heads, const RowOrder& order, const std::v
     if (heads[i].is_open) count = std::min(count, places[ends[i] - 1].item<int64_t>() + 1);
   }
   merged.order = merged.order.slice(0, 0, count);
-  // The rows of a head keep their order: those that are used up are its first ones.
+  // The sort is stable and heads are sorted, so the consumed rows of a head are its first ones.
   for (size_t i = 0; i < heads.size(); ++i) {
     const int64_t begin = i == 0 ? 0 : ends[i - 1];
     const int64_t used = places.slice(0, begin, ends[i]).lt(count).sum().item<int64_t>();
@@ -73,7 +73,7 @@ Task<void> merge_sorted(RunContext& context, const RowOrder& order, const Sorted
       rows += head.rows.rows();
     }
     if (rows == 0) co_return;
-    // The rows end to end, the words of their keys and the order.
+    // The concatenated rows, the words of their keys, and the order.
     const Reservation memory = account.reserve_now(bytes + rows * (order.bytes_per_row() + 16), ReservationKind::Held);
     Merged merged;
     {

@@ -1,4 +1,4 @@
-// Merges sorted runs of rows, of which only the next rows are in memory.
+// Merges sorted runs of rows; only the next piece of each run is in memory.
 #pragma once
 
 #include <functional>
@@ -12,11 +12,11 @@ namespace pistachio {
 struct SortedRuns {
   size_t count = 0;
   std::vector<LogicalType> types;
-  // The next rows of a run, which has used up those before; nothing at its end.
+  // The next rows of a run, called once the previous ones were consumed; nullopt at its end.
   std::function<Task<std::optional<Chunk>>(size_t run)> next;
 };
 
-// Passes the rows on in order, on lane 0, until the sink is full. Everything outlives it.
+// Passes the rows on in order, on lane 0, until the sink is full. All arguments outlive it.
 Task<void> merge_sorted(RunContext& context, const RowOrder& order, const SortedRuns& runs, const MemoryAccount& account,
                         OperatorMetrics& metrics, ChunkSink& sink);
 

@@ -9,7 +9,7 @@ namespace pistachio {
 
 namespace {
 
-// Of QuerySpill::batch_bytes(): what is reserved at once, an eighth of memory_limit.
+// Rows are added in parts of this many QuerySpill::batch_bytes(); each reserves its memory at once, an eighth of memory_limit.
 constexpr int64_t kBatchesPerPart = 4;
 
 }  // namespace
@@ -18,7 +18,7 @@ SpillableRows::SpillableRows(RunContext& context, MemoryAccount account, std::ve
     : context_(context), account_(std::move(account)), types_(std::move(types)), metrics_(metrics) {}
 
 Task<void> SpillableRows::add(Chunk chunk) {
-  // A chunk of wide rows may be more than fits; its parts can be spilled in between.
+  // A chunk of wide rows may not fit into memory as a whole; between its parts, earlier ones can be spilled.
   const int64_t bytes = chunk.memory_bytes();
   const int64_t parts = 1 + (bytes + bytes_to_finish(bytes, chunk.rows())) / (kBatchesPerPart * context_.spill.batch_bytes());
   const int64_t step = std::max<int64_t>(1, (chunk.rows() + parts - 1) / parts);
@@ -73,7 +73,7 @@ Task<void> SpillableRows::write_all(std::vector<Held> held) {
     }
     Chunk rows = chunks.size() == 1 ? chunks[0] : concatenate_chunks(chunks, types_, context_.device, task.token);
     chunks.clear();
-    // A single chunk may be far larger.
+    // A single chunk may far exceed the limit.
     const int64_t bytes = rows.memory_bytes();
     const int64_t step = bytes <= most ? rows.rows() : std::max<int64_t>(1, rows.rows() * most / bytes);
     for (int64_t begin = 0; begin < rows.rows(); begin += step) {
@@ -109,13 +109,13 @@ SpillableRows::Pieces SpillableRows::take_pieces() {
 }
 
 SpillableRows::Rows SpillableRows::take_all(const CancelToken& token) {
-  // While the pieces are joined, both forms are there.
+  // Pieces and result exist at the same time.
   const int64_t kept = bytes();
   const Pieces pieces = take_pieces();
   Rows all;
   all.memory.push_back(account_.reserve_now(kept, ReservationKind::Held));
   all.chunk = concatenate_chunks(pieces.chunks, types_, context_.device, token);
-  // Dictionaries that differ are decoded on the way.
+  // Columns with different dictionaries are decoded, which makes the result larger than the pieces.
   if (const int64_t more = all.chunk.memory_bytes() - kept; more > 0) all.memory.push_back(account_.reserve_now(more, ReservationKind::Held));
   return all;
 }

@@ -1,5 +1,5 @@
-// Rows that an operator retains: in memory as long as they fit, else on disk, in a form that the operator chooses. Lanes add rows; any task of
-// the query may have them spilled meanwhile (spill/query_spill.h).
+// Rows that an operator retains: in memory as long as they fit, else on disk, in a form that the operator chooses. Lanes add rows;
+// meanwhile any task of the query may cause them to be spilled (spill/query_spill.h).
 #pragma once
 
 #include <memory>
@@ -16,24 +16,24 @@ class SpillableRows : public SpillableStore {
  public:
   SpillableRows(RunContext& context, MemoryAccount account, std::vector<LogicalType> types, OperatorMetrics& metrics);
 
-  // Copies the rows. Throws OutOfMemory if there is no room even after all has been spilled that can be.
+  // Copies the rows. Throws OutOfMemory if there is no room even after everything that can be spilled was.
   Task<void> add(Chunk chunk);
 
   int64_t spillable_bytes() const override { return is_closed_ ? 0 : reserved_bytes_.load(); }
   Task<void> spill() override;
 
-  // No rows come any more. If some were spilled, the others are as well; else none will be.
+  // Ends the input. If some rows were spilled, the rest are spilled too; otherwise none will be any more.
   Task<void> close();
-  // The same, but all rows are spilled, also if all fit in memory.
+  // The same, but spills all rows even if they fit into memory.
   Task<void> close_on_disk();
   bool has_spilled() const { return has_spilled_; }
-  // In memory.
+  // Bytes of the rows in memory.
   int64_t bytes() const { return held_bytes_; }
 
   const MemoryAccount& account() const { return account_; }
 
-  // After close() without spilled rows: all of them end to end, and what pays for them. Nothing is kept; what was reserved to finish is free
-  // again. Throws Cancelled soon after the token is cancelled.
+  // After close(), if nothing was spilled: all rows as one chunk, with its reservations. Leaves the store empty and frees what was reserved
+  // to finish. Throws Cancelled soon after the token is cancelled.
   struct Rows {
     Chunk chunk;
     std::vector<Reservation> memory;
@@ -41,14 +41,15 @@ class SpillableRows : public SpillableStore {
   Rows take_all(const CancelToken& token);
 
  protected:
-  // The same as they were added.
+  // The same, in the pieces that were added.
   struct Pieces {
     std::vector<Chunk> chunks;
     std::vector<Reservation> memory;
   };
   Pieces take_pieces();
 
-  // Further bytes that working on this many retained rows in memory takes; reserved with the rows, so that rows are spilled in time.
+  // Additional bytes needed to process this many retained rows in memory. They are reserved together with the rows, so that rows are
+  // spilled in time.
   virtual int64_t bytes_to_finish(int64_t bytes, int64_t rows) const = 0;
   // Writes rows to disk, about bytes_per_write() at a time; one call at a time. Returns the bytes written.
   virtual Task<int64_t> write(Chunk rows) = 0;
@@ -72,7 +73,7 @@ class SpillableRows : public SpillableStore {
   const std::vector<LogicalType> types_;
   OperatorMetrics& metrics_;
   std::atomic<int64_t> held_bytes_ = 0;      // of rows
-  std::atomic<int64_t> reserved_bytes_ = 0;  // with what is reserved to finish
+  std::atomic<int64_t> reserved_bytes_ = 0;  // including what is reserved to finish
   std::atomic<bool> has_spilled_ = false;
   std::atomic<bool> is_closed_ = false;
   std::mutex mutex_;

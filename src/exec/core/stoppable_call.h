@@ -9,7 +9,7 @@
 
 namespace pistachio {
 
-// Returns body(stop), where `stop` is to be passed to kernels. Throws Cancelled with the token's reason.
+// Returns body(stop); the body passes `stop` to kernels. Throws Cancelled with the token's reason.
 template <typename Body>
 auto call_stoppable(const CancelToken& token, const Body& body) {
   token.throw_if_cancelled();

@@ -5,7 +5,7 @@
 
 namespace pistachio {
 
-// `transform(chunk)` gives the chunk that goes on; it runs on several lanes at the same time.
+// `transform(chunk)` returns the chunk to pass on; it is called on several lanes concurrently.
 template <typename Transform>
 class TransformSink final : public ChunkSink {
  public:

@@ -14,9 +14,9 @@ namespace pistachio {
 
 namespace {
 
-// Frequent enough for a good estimate, and few enough that ranks wait only shortly for each other.
+// Rows that each rank samples: enough for a good estimate, and few enough that ranks do not wait long for each other.
 constexpr int64_t kRowsOfSample = 1 << 17;
-// Of so many buckets, one is combined even where combining is off, so that it is noticed when that starts to pay.
+// One bucket in this many is combined even while combining is off, to notice when it starts to pay.
 constexpr size_t kObservedBuckets = 16;
 
 at::Tensor tensor_of(const std::vector<int>& ranks, at::Device device) {
@@ -25,7 +25,7 @@ at::Tensor tensor_of(const std::vector<int>& ranks, at::Device device) {
   return copied_to(made, device);
 }
 
-// Destinations are those of HashRouter, or rank 0 without keys; then the groups choose the combiner.
+// Rows have the same destinations as with HashRouter; without keys all go to rank 0, and the hash of the group selects the combiner.
 class CombinerRouter final : public RowRouter {
  public:
   CombinerRouter(RunContext& context, const PhysicalExchange& exchange, const std::vector<ColumnId>& layout)
@@ -46,7 +46,7 @@ class CombinerRouter final : public RowRouter {
 
   bool must_settle() const override { return choice_.may_be_off(); }
 
-  bool look_at(const Chunk& chunk) override {
+  bool inspect(const Chunk& chunk) override {
     if (exchange_.combining.groups.empty()) return true;
     sample_.add(routing_hashes(groups_.evaluate(chunk)));
     return sample_.rows() >= kRowsOfSample;
@@ -67,7 +67,7 @@ class CombinerRouter final : public RowRouter {
     const at::Tensor& targets = choice_.is_on() ? combiners_ : destinations_;
     const std::vector<Column> keys = keys_.evaluate(chunk, token);
     if (!keys.empty()) return parts_by_owner(chunk, routing_hashes(keys), targets, ranks_);
-    // One group.
+    // Neither keys nor groups: an aggregation with a single group.
     std::vector<Chunk> parts(static_cast<size_t>(ranks_));
     parts[static_cast<size_t>(only_combiner_)] = chunk;
     return parts;
@@ -82,9 +82,9 @@ class CombinerRouter final : public RowRouter {
   ExpressionEvaluator keys_;
   ExpressionEvaluator groups_;
   KeySample sample_;
-  at::Tensor combiners_;     // of each bucket
-  at::Tensor destinations_;  // of each bucket, where rows are not combined; for the observed buckets, their combiners
-  int only_combiner_ = 0;    // without groups
+  at::Tensor combiners_;     // by bucket: targets while combining is on
+  at::Tensor destinations_;  // by bucket: targets while it is off; the observed buckets still go to their combiners
+  int only_combiner_ = 0;    // target of a single group
 };
 
 }  // namespace

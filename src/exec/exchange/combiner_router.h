@@ -1,4 +1,4 @@
-// The router of rows that are merged on their host before they leave it (PhysicalExchange::Kind::ToCombiner).
+// Routes partial results to the rank that merges them in transit (PhysicalExchange::Kind::ToCombiner).
 #pragma once
 
 #include <memory>

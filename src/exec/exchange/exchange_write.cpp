@@ -9,11 +9,11 @@ namespace pistachio {
 
 namespace {
 
-// Producers that may wait do so when this much is kept.
+// Bytes of kept rows from which the router is settled with what it has seen, and producers that may wait do.
 constexpr int64_t kMostKept = 32 << 20;
-// Wide rows are cut: what travels at once must fit into memory, and into a message of the transport.
+// Larger messages are split: a message must fit into memory and into one send of the transport.
 constexpr int64_t kLargestMessage = 64 << 20;
-constexpr int64_t kLargestWholeMessage = 512 << 20;  // of schedules that send everything at once
+constexpr int64_t kLargestWholeMessage = 512 << 20;  // with schedule.one_message
 
 }  // namespace
 
@@ -55,22 +55,21 @@ bool ExchangeSink::is_too_much_kept() {
   return !is_settled_ && kept_.bytes() > kMostKept;
 }
 
-// Never waits: a rank that is not through with the rows it must look at may need rows that this one makes of others.
+// Never waits: another rank, which has not yet inspected enough rows, may need output of this one to get them.
 bool ExchangeSink::keep(const Chunk& chunk) {
   WorkTimer timer(metrics_);
   std::lock_guard lock(kept_mutex_);
   if (is_settled_) return false;
   kept_.add(chunk);
-  // The router settles by what it has seen until then.
-  if (!has_seen_enough_ && (router_->look_at(chunk) || kept_.bytes() > kMostKept)) see_enough();
+  if (!has_inspected_enough_ && (router_->inspect(chunk) || kept_.bytes() > kMostKept)) end_inspection();
   return true;
 }
 
-void ExchangeSink::tell_filter(const BuildSideFilter& made) {
+void ExchangeSink::publish_filter(const BuildSideFilter& made) {
   WorkTimer timer(metrics_);
   JoinFilter& filter = *context_.filters->at(made.number);
   std::lock_guard lock(kept_mutex_);
-  if (is_settled_) return filter.publish_nothing(false);  // rows have gone already
+  if (is_settled_) return filter.publish_nothing(/*has_no_rows=*/false);  // some rows were already sent
   std::vector<ExpressionPtr> keys;
   std::vector<LogicalType> types;
   for (size_t key : made.keys) {
@@ -84,14 +83,14 @@ void ExchangeSink::tell_filter(const BuildSideFilter& made) {
 }
 
 void ExchangeSink::end_input() {
-  if (exchange_.filter) tell_filter(*exchange_.filter);
+  if (exchange_.filter) publish_filter(*exchange_.filter);
   router_->end_of_rows();
   std::lock_guard lock(kept_mutex_);
-  see_enough();
+  end_inspection();
 }
 
-void ExchangeSink::see_enough() {
-  has_seen_enough_ = true;
+void ExchangeSink::end_inspection() {
+  has_inspected_enough_ = true;
   enough_seen_.close();
 }
 

@@ -17,37 +17,37 @@ namespace pistachio {
 
 class ExchangeSink final : public ChunkSink {
  public:
-  // `may_wait`: nothing that comes here depends on other ranks, so a producer may wait until the router is settled.
+  // `may_wait`: the input depends on no other rank, so producers may be blocked until the router is settled.
   ExchangeSink(RunContext& context, const PhysicalExchange& exchange, const std::vector<ColumnId>& layout, std::vector<LogicalType> types,
                OperatorMetrics& metrics, bool may_wait = false);
 
   Task<void> consume(int lane, Chunk chunk) override;
-  // No rank wants more.
+  // No rank accepts more rows.
   bool is_full() const override;
-  // Beside the producer: settles the router if it must be, and sends what was kept until then.
+  // Runs concurrently with the producer: settles the router if necessary, then routes the rows kept until then.
   Task<void> settle();
-  // Nothing more will be consumed. What is left is sent by flush(). If the exchange makes a join filter, it is told now.
+  // Ends the input. Publishes the join filter if the exchange makes one. Buffered rows are sent by flush().
   void end_input();
-  // After both: sends what is left, or, with schedule.hold_rows, everything.
+  // After both: sends the buffered rows; with schedule.hold_rows these are all rows.
   Task<void> flush();
 
  private:
-  // Pieces that share nothing with the chunks they came from.
+  // Rows for one rank; copies that share no memory with the chunks they came from.
   struct Buffer {
     std::mutex mutex;
     std::vector<Chunk> pieces;        // guarded by mutex
     int64_t bytes = 0;                // of the pieces; guarded by mutex
-    std::vector<Reservation> memory;  // for pieces that wait for the end of the input; guarded by mutex
+    std::vector<Reservation> memory;  // with schedule.hold_rows, where pieces wait for the end of the input; guarded by mutex
   };
 
-  // Whether the chunk was kept, as the router is not settled yet.
+  // Keeps the chunk if the router is not settled yet; false: it is.
   bool keep(const Chunk& chunk);
   bool is_too_much_kept();
-  void see_enough();  // under kept_mutex_
-  void tell_filter(const BuildSideFilter& made);
+  void end_inspection();  // requires kept_mutex_
+  void publish_filter(const BuildSideFilter& made);
   Task<void> route(Chunk chunk);
   std::vector<Chunk> parts_of(const Chunk& chunk, const CancelToken& token);
-  // Puts the piece into the rank's buffer; gives everything in there when it fills a message.
+  // Appends the piece to the rank's buffer; returns and clears the buffer's contents once they fill a message.
   std::vector<Chunk> add(int rank, const Chunk& piece);
   Task<void> send(int rank, std::vector<Chunk> pieces);
 
@@ -64,10 +64,10 @@ class ExchangeSink final : public ChunkSink {
   std::atomic<bool> is_settled_;
   std::mutex kept_mutex_;
   HeldChunks kept_;           // until the router is settled; guarded by kept_mutex_
-  bool has_seen_enough_ = false;  // guarded by kept_mutex_
+  bool has_inspected_enough_ = false;  // guarded by kept_mutex_
   Channel<int> enough_seen_;  // closed when the router can be settled
   const bool may_wait_;
-  Channel<int> settled_{0};  // closed then
+  Channel<int> settled_{0};  // closed once the router is settled
   ChunkDictionaryMerger dictionaries_;
 };
 

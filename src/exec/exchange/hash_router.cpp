@@ -13,8 +13,8 @@ namespace pistachio {
 
 namespace {
 
-// Frequent keys are looked for in so many rows of each rank.
-constexpr int64_t kRowsLookedAt = 1 << 17;
+// Rows that each rank counts by bucket to find frequent keys.
+constexpr int64_t kSkewSampleRows = 1 << 17;
 
 class HashRouter final : public RowRouter {
  public:
@@ -32,12 +32,12 @@ class HashRouter final : public RowRouter {
 
   bool must_settle() const override { return shared_ != nullptr; }
 
-  bool look_at(const Chunk& chunk) override {
+  bool inspect(const Chunk& chunk) override {
     at::Tensor counts = copied_to(at::bincount(buckets_of(routing_hashes(keys_.evaluate(chunk))), {}, kBuckets), at::kCPU);
     const int64_t* count = counts.const_data_ptr<int64_t>();
     for (size_t bucket = 0; bucket < loads_.size(); ++bucket) loads_[bucket] += count[bucket];
     seen_ += chunk.rows();
-    return seen_ >= kRowsLookedAt;
+    return seen_ >= kSkewSampleRows;
   }
 
   Task<void> settle() override {
@@ -67,7 +67,7 @@ class HashRouter final : public RowRouter {
   ExpressionEvaluator keys_;
   std::vector<int64_t> loads_;
   int64_t seen_ = 0;
-  at::Tensor owners_;  // the rank of each bucket, where that never changes
+  at::Tensor owners_;  // the rank of each bucket, if no bucket is ever spread
 };
 
 class SpreadBuildRouter final : public RowRouter {

@@ -5,10 +5,11 @@
 
 namespace pistachio {
 
-// Repartition. With exchange.spreads it also decides which buckets belong to all ranks, and leaves their rows where they are.
+// Repartition. With exchange.spreads it also decides which buckets are spread over all ranks, and leaves their rows where they are.
 std::unique_ptr<RowRouter> make_hash_router(RunContext& context, const PhysicalExchange& exchange, const std::vector<ColumnId>& layout);
 
-// The build side of such a join, already on the ranks its keys belong to: rows of buckets that belong to all go to every rank, others stay.
+// For the build side of such a join, whose rows are already on the owners of their buckets: rows of spread buckets are broadcast, others
+// stay.
 std::unique_ptr<RowRouter> make_spread_build_router(RunContext& context, const PhysicalExchange& exchange,
                                                     const std::vector<ColumnId>& layout);
 

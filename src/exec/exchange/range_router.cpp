@@ -19,9 +19,9 @@ namespace pistachio {
 
 namespace {
 
-// A rank looks at so many of its rows, if it has them, and tells the others of so many of those.
-constexpr int64_t kRowsSampled = 1 << 18;
-constexpr int64_t kRowsTold = 2048;
+// Rows that a rank inspects before ranges are chosen, and about how many of them it shares as a sample.
+constexpr int64_t kRangeInspectedRows = 1 << 18;
+constexpr int64_t kRangeSampleRows = 2048;
 
 class RangeRouter final : public RowRouter {
  public:
@@ -32,14 +32,14 @@ class RangeRouter final : public RowRouter {
 
   bool must_settle() const override { return true; }
 
-  bool look_at(const Chunk& chunk) override {
+  bool inspect(const Chunk& chunk) override {
     Chunk keys = order_.key_values(chunk);
-    int64_t told = std::clamp<int64_t>(keys.rows() * kRowsTold / kRowsSampled, 1, kRowsTold);
-    // Evenly over the chunk, from the middle of each part.
-    at::Tensor rows = at::arange(told, at::TensorOptions(at::kLong).device(keys.device())).mul_(keys.rows()).add_(keys.rows() / 2);
-    sample_.push_back(take_rows(keys, rows.div_(told, "floor")));
+    const int64_t picked = std::clamp<int64_t>(keys.rows() * kRangeSampleRows / kRangeInspectedRows, 1, kRangeSampleRows);
+    // Evenly spaced rows: the middle of each of `picked` equal parts.
+    at::Tensor rows = at::arange(picked, at::TensorOptions(at::kLong).device(keys.device())).mul_(keys.rows()).add_(keys.rows() / 2);
+    sample_.push_back(take_rows(keys, rows.div_(picked, "floor")));
     seen_ += chunk.rows();
-    return seen_ >= kRowsSampled;
+    return seen_ >= kRangeInspectedRows;
   }
 
   Task<void> settle() override {
@@ -69,13 +69,13 @@ class RangeRouter final : public RowRouter {
   }
 
  private:
-  // Every rank chooses the same ones, as all have the same notes.
+  // Every rank has the same samples and so chooses the same bounds.
   void choose_bounds(const std::vector<std::string>& notes, const CancelToken& token) {
     std::vector<Chunk> samples;
     for (const std::string& note : notes) {
       if (note.empty()) continue;
       Chunk keys = to_device(unpack_chunk(payload_of(note)), context_.device);
-      if (keys.columns().size() != key_types_.size()) throw PeerError("a rank told of other sort keys than this one has");
+      if (keys.columns().size() != key_types_.size()) throw PeerError("a rank sent a sample of different sort keys");
       samples.push_back(std::move(keys));
     }
     if (samples.empty()) return;
@@ -90,7 +90,7 @@ class RangeRouter final : public RowRouter {
     bounds_ = Chunk(std::move(own), bounds.rows(), bounds.device());
   }
 
-  // int64 [rows]: how many bounds are below the row. Rows with equal keys get the same range.
+  // int64 [rows]: the range of each row, which is the number of bounds below it. Rows with equal keys get the same range.
   at::Tensor ranges_of(const Chunk& chunk, const CancelToken& token) const {
     Chunk together = concatenate_chunks({bounds_, order_.key_values(chunk, token)}, key_types_, context_.device, token);
     std::vector<at::Tensor> words =
@@ -99,7 +99,7 @@ class RangeRouter final : public RowRouter {
     at::Tensor range = at::zeros({chunk.rows()}, context_.tensors_of(at::kLong));
     for (int64_t bound = 0; bound < bounds; ++bound) {
       token.throw_if_cancelled();
-      // From the least significant word up: above if greater there, or equal and above in what follows.
+      // Lexicographic comparison, from the least significant word up: greater in this word, or equal and above in the later ones.
       at::Tensor above;
       for (size_t i = words.size(); i-- > 0;) {
         at::Tensor own = words[i].slice(0, bounds);
@@ -117,7 +117,7 @@ class RangeRouter final : public RowRouter {
   std::vector<LogicalType> key_types_;
   std::vector<Chunk> sample_;
   int64_t seen_ = 0;
-  Chunk bounds_;  // the key values between the ranges; no rows: nobody has any rows
+  Chunk bounds_;  // the key values between the ranges; without rows if no rank has any
 };
 
 }  // namespace

@@ -13,16 +13,18 @@ class RowRouter {
  public:
   virtual ~RowRouter() = default;
 
-  // The rows for each rank; they may share memory with the chunk. Any number of lanes. Throws Cancelled soon after the token is cancelled.
+  // The chunk's rows for each rank; they may share memory with the chunk. Called by any lane. Throws Cancelled soon after the token is
+  // cancelled.
   virtual std::vector<Chunk> parts_of(const Chunk& chunk, const CancelToken& token) = 0;
 
-  // Some must know more than the chunk, such as how the rows of all ranks are spread. Until they are settled, the sender keeps its rows.
+  // Whether the router needs global knowledge, such as the distribution of all ranks' rows. The sender then keeps its rows until settle().
   virtual bool must_settle() const { return false; }
-  // Of rows that are kept; one call at a time. True: these and those before are enough to go by.
-  virtual bool look_at(const Chunk&) { return true; }
-  // Called once, on every rank: when enough rows were looked at, or all. Waits for other ranks, which must not wait for rows of this one.
+  // Inspects a chunk of the kept rows; one call at a time. True: enough rows were inspected to decide.
+  virtual bool inspect(const Chunk&) { return true; }
+  // Called once on every rank, when enough rows or all of them were inspected. Waits for the other ranks, which must not be waiting for
+  // rows of this one.
   virtual Task<void> settle();
-  // Nothing more will be routed but what is kept.
+  // No rows will be routed any more, except those that are kept.
   virtual void end_of_rows() {}
 };
 

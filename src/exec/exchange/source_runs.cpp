@@ -11,7 +11,7 @@ SourceRuns::SourceRuns(ExchangeInput& input, int ranks, at::Device device, Opera
 Task<std::optional<Chunk>> SourceRuns::next(int rank) {
   Run& run = runs_[static_cast<size_t>(rank)];
   while (!run.waiting.contains(run.next_number)) {
-    if (run.has_ended && !run.waiting.empty()) throw PeerError(rank, "a message is missing: those of a sorted run are not without gaps");
+    if (run.has_ended && !run.waiting.empty()) throw PeerError(rank, "a message of a sorted run is missing");
     if (run.has_ended) co_return std::nullopt;
     Task<bool> receiving = receive_one();
     if (!co_await receiving) co_return std::nullopt;
@@ -38,13 +38,13 @@ Task<bool> SourceRuns::receive_one() {
   if (!rows) co_return false;
   Run& run = runs_[static_cast<size_t>(rows->source)];
   if (rows->is_end) {
-    // All of its rows were queued before.
+    // The hub reports the end after all of the rank's rows.
     run.has_ended = true;
   } else {
     int64_t number = rows->number;
     int source = rows->source;
     bool is_new = number >= run.next_number && run.waiting.emplace(number, std::move(*rows)).second;
-    if (!is_new) throw PeerError(source, "a message is damaged: its number was there before");
+    if (!is_new) throw PeerError(source, "a message is damaged: its sequence number was already received");
   }
   co_return true;
 }

@@ -15,19 +15,19 @@ class SourceRuns {
  public:
   SourceRuns(ExchangeInput& input, int ranks, at::Device device, OperatorMetrics& metrics);
 
-  // The next rows of that rank; nothing at its end.
+  // The next rows of that rank; nullopt at its end.
   Task<std::optional<Chunk>> next(int rank);
-  // The rows that next() gave last for that rank are worked up.
+  // The rows that next() last returned for that rank were consumed: gives their credit back to the sender.
   void release(int rank);
 
  private:
   struct Run {
-    std::map<int64_t, ExchangeInput::Rows> waiting;  // by number: messages may overtake each other
+    std::map<int64_t, ExchangeInput::Rows> waiting;  // by number: messages may arrive out of order
     int64_t next_number = 0;
-    std::optional<ExchangeInput::Rows> given;  // to be released
+    std::optional<ExchangeInput::Rows> given;  // last returned by next(), not yet released
     bool has_ended = false;
   };
-  // False at the end of everything.
+  // False once all ranks have ended.
   Task<bool> receive_one();
 
   ExchangeInput& input_;
