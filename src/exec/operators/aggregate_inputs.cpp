@@ -9,7 +9,7 @@ namespace pistachio {
 
 namespace {
 
-// A row that FILTER leaves out must not raise an error. What stands in its place is never looked at.
+// A row that FILTER excludes must not raise an error. Its argument becomes NULL, which is never read.
 ExpressionPtr guarded_argument(const AggregateCall& call) {
   if (!call.filter || !call.argument || !call.argument->can_raise()) return call.argument;
   ExpressionPtr nothing = Expression::constant(ScalarValue::null(call.argument->type()));

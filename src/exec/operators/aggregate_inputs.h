@@ -1,4 +1,4 @@
-// The columns that an aggregation computes from its input rows: keys, then arguments and filters of calls, or the columns of their states.
+// The columns that an aggregation computes from its input rows: keys, then the arguments and filters of its calls, or their partial states.
 #pragma once
 
 #include <optional>
@@ -13,15 +13,15 @@ class AggregateInputs {
  public:
   AggregateInputs(const std::vector<ColumnId>& groups, const std::vector<LogicalType>& group_types);
   void add_call(const AggregateCall& call);
-  // Final: the columns of the call's state.
+  // Final aggregation: the columns of the call's partial state.
   void add_state(const AggregateCall& call, const std::vector<ColumnId>& columns);
 
   const std::vector<ExpressionPtr>& expressions() const { return expressions_; }
 
-  // The rows that one call takes, of a chunk whose columns are the values of expressions().
+  // The rows of a chunk that one call aggregates; the chunk's columns are the values of expressions().
   struct CallRows {
-    at::Tensor ids;   // of their groups
-    at::Tensor mask;  // of the chunk's rows; undefined: all
+    at::Tensor ids;   // group ids of the rows
+    at::Tensor mask;  // which rows of the chunk; undefined: all
     std::optional<Column> argument;
   };
   CallRows rows_of_call(size_t call, const std::vector<Column>& columns, const at::Tensor& ids, bool decodes) const;
@@ -31,7 +31,7 @@ class AggregateInputs {
   int add(const ExpressionPtr& expression);
 
   std::vector<ExpressionPtr> expressions_;
-  // Of each call: places among the expressions.
+  // Per call, indexes into the expressions.
   std::vector<int> argument_;  // -1: none
   std::vector<int> filter_;
   std::vector<std::vector<size_t>> states_;

@@ -29,7 +29,7 @@ namespace pistachio {
 
 namespace {
 
-// Of a new group.
+// Typical state size of a new group.
 constexpr int64_t kStateBytes = 32;
 
 at::Tensor no_groups(at::ScalarType type, at::Device device) {
@@ -50,7 +50,7 @@ int64_t bytes_of(std::initializer_list<at::Tensor> tensors) {
   return bytes;
 }
 
-// Adds counts of other groups: a sum of int64 values, which cannot leave 64 bits.
+// Adds row counts; their sum cannot overflow 64 bits.
 void add_counts(at::Tensor& counts, const at::Tensor& ids, const at::Tensor& more) {
   counts.index_add_(0, ids, more);
 }
@@ -140,8 +140,8 @@ class ExactSumState final : public AggregateState {
   at::Tensor counts_;
 };
 
-// Groups of floating-point arguments that hold an infinity or NaN. The result of any other group is finite, or it overflowed. Both kinds of
-// input make a running result non-finite for good, so as long as results are finite no row has to be looked at.
+// Groups whose floating-point inputs contain an infinity or NaN; a non-finite result of any other group is an overflow. Such an input makes
+// the running result non-finite for good, so as long as results are finite no row needs to be checked.
 class NonFiniteGroups {
  public:
   // After `values` were added to `state`, which has a row per group.
@@ -155,7 +155,7 @@ class NonFiniteGroups {
     groups_.index_fill_(0, ids.masked_select(chosen), true);
   }
 
-  // Throws UserError if one of the groups (int64) overflowed; `results` has a row for each of them.
+  // Throws UserError if one of the groups (int64) overflowed; `results` has one row per group.
   void check(const at::Tensor& groups, const at::Tensor& results, const char* what) const {
     if (is_finite(results)) return;
     at::Tensor overflowed = results.isfinite().logical_not();
@@ -282,7 +282,7 @@ class ExtremeState final : public AggregateState {
 
  private:
   void add_rows(const at::Tensor& ids, const Column& rows) {
-    // Without the spare room of the state: the kernel has a faster way for one group.
+    // Narrowed to the groups in use: the kernel has a fast path for a single group.
     at::Tensor best = best_.narrow(0, 0, groups_), seen = seen_.narrow(0, 0, groups_);
     kernels::segment_extreme(best, seen, ids, rows.values(), take_max_, rows.validity());
   }
@@ -294,8 +294,9 @@ class ExtremeState final : public AggregateState {
   int64_t groups_ = 0;
 };
 
-// Intervals of different fields may have equal lengths (1 month, 30 days): the length decides first, then the fields, so that the result does
-// not depend on the order of rows. Length and fields together do not fit into the 128 bits that segment_extreme compares.
+// Intervals with different fields may have equal lengths (1 month, 30 days). They compare by length, then by fields, so that the result
+// does not depend on row order. Length and fields together exceed the 128 bits that segment_extreme compares, so the two are compared one
+// after the other.
 class IntervalExtremeState final : public AggregateState {
  public:
   IntervalExtremeState(bool take_max, at::Device device)
@@ -323,7 +324,7 @@ class IntervalExtremeState final : public AggregateState {
     at::Tensor before = kernels::gather_rows(lengths_, ids);
     kernels::segment_extreme(lengths_, has_length_, ids, own, take_max_, challengers.validity());
     at::Tensor after = kernels::gather_rows(lengths_, ids);
-    // A better length makes the fields of the old one worthless.
+    // Where the length has improved, the fields of the previous best are invalid.
     seen_.index_fill_(0, kernels::compress(ids, before.ne(after).any(1)), false);
     at::Tensor as_good = own.eq(after).all(1);
     if (challengers.has_validity()) as_good = as_good.logical_and(challengers.validity());
@@ -331,7 +332,7 @@ class IntervalExtremeState final : public AggregateState {
   }
 
   bool take_max_;
-  at::Tensor lengths_;  // days, microseconds of the day: see interval_lengths
+  at::Tensor lengths_;  // days and microseconds of the day (interval_lengths)
   at::Tensor best_;
   at::Tensor has_length_;
   at::Tensor seen_;  // of best_
@@ -348,7 +349,7 @@ const at::Tensor& GroupSizes::get() {
 }
 
 int64_t AggregateState::most_bytes_with(int64_t rows) const {
-  // Tensors that are full are replaced by ones of twice the size.
+  // A full tensor is copied into one of twice the size; both exist meanwhile.
   return 3 * memory_bytes() + rows * kStateBytes;
 }
 

@@ -11,7 +11,7 @@
 
 namespace pistachio {
 
-// The number of rows of a batch in each group. Several calls need it and share it; computed by the first.
+// Rows per group of a batch. Computed by the first call that needs it and shared with the others.
 class GroupSizes {
  public:
   GroupSizes(at::Tensor ids, int64_t groups) : ids_(std::move(ids)), groups_(groups) {}
@@ -27,29 +27,29 @@ class GroupSizes {
 struct GroupedRows {
   at::Tensor ids;                    // int64 [rows]
   const Column* argument = nullptr;  // null: count(*)
-  GroupSizes* sizes = nullptr;       // of `ids`; null if it is not worth sharing
-  bool fit = false;                  // what fits(argument) answered; false makes update() check
+  GroupSizes* sizes = nullptr;       // of `ids`; null if not worth sharing
+  bool fit = false;                  // the result of fits(argument); if false, update() checks again
 };
 
 class AggregateState {
  public:
   virtual ~AggregateState() = default;
 
-  // There are so many groups now.
+  // Grows the state to this number of groups.
   virtual void set_groups(int64_t groups) = 0;
   virtual void update(const GroupedRows& rows) = 0;
-  // Whether update() takes dictionary-coded arguments as they are.
+  // Whether update() accepts dictionary-coded arguments without decoding.
   virtual bool takes_codes() const { return false; }
   // Whether no sum can overflow. A deferrable check (kernels/ops/deferred_checks.h).
   virtual bool fits(const Column& /*argument*/) const { return true; }
-  // What another state of the same call needs to take over the groups `rows` (int64): columns of state_types(call).
+  // Serializes the states of the groups `rows` (int64) as columns of state_types(call).
   virtual std::vector<Column> columns_of(const at::Tensor& rows) const = 0;
-  // Adds such columns to the groups `ids` of this state.
+  // Merges such columns into the groups `ids` of this state.
   virtual void add(const at::Tensor& ids, const std::vector<Column>& columns) = 0;
-  // The result of a call that this state serves.
+  // The result column of a call that uses this state.
   virtual Column finish(const AggregateCall& call, int64_t groups) const = 0;
   virtual int64_t memory_bytes() const = 0;
-  // While so many rows are added and all of them are new groups, at most; a guess where values have no fixed size.
+  // Upper bound on memory_bytes() while `rows` rows are added that may all be new groups; an estimate for values of variable size.
   virtual int64_t most_bytes_with(int64_t rows) const;
 };
 

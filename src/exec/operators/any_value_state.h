@@ -1,4 +1,4 @@
-// any_value(): the first value that each group meets. Once all groups have one, a batch costs nothing.
+// any_value(): the first non-NULL value of each group. Once all groups have one, further batches cost nothing.
 #pragma once
 
 #include "exec/operators/aggregate_state.h"
@@ -21,8 +21,8 @@ class AnyValueState final : public AggregateState {
   void take_first(const at::Tensor& ids, const Column& rows);
 
   GroupValues values_;
-  at::Tensor first_rows_;  // int64: of the batch in which the group met its value
-  at::Tensor seen_;        // bool: whether it has one
+  at::Tensor first_rows_;  // int64: row of the group's value in the batch that brought it
+  at::Tensor seen_;        // bool: whether the group has a value
   int64_t groups_with_value_ = 0;
 };
 

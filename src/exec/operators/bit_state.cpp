@@ -27,7 +27,7 @@ Column BitState::finish(const AggregateCall&, int64_t groups) const {
 }
 
 void BitState::add_rows(const at::Tensor& ids, const Column& rows) {
-  // Without the spare room of the state: the kernel has a faster way for one group.
+  // Narrowed to the groups in use: the kernel has a fast path for a single group.
   at::Tensor bits = bits_.narrow(0, 0, groups_), seen = seen_.narrow(0, 0, groups_);
   kernels::segment_bits(bits, seen, ids, rows.values(), op_, rows.validity());
 }

@@ -1,5 +1,5 @@
-// Rows of a join's build side as one chunk in memory, and how to find candidates in it. Read-only once built, except that each lane notes which
-// rows it matched.
+// The build side of a join as one chunk in memory, with the index that finds candidates in it. Read-only once built, except that each lane
+// marks the rows it matched.
 #pragma once
 
 #include <memory>
@@ -14,7 +14,7 @@ class BuildSide {
  public:
   BuildSide(const JoinShape& shape, const MemoryAccount& account) : shape_(shape), account_(account) {}
 
-  // `memory` pays for the rows.
+  // `memory`: the reservations of the rows.
   void build(RunContext& context, Chunk rows, std::vector<Reservation> memory, const CancelToken& token);
 
   const Chunk& rows() const { return rows_; }
@@ -32,7 +32,7 @@ class BuildSide {
   std::vector<Reservation> memory_;
   Chunk rows_;
   std::unique_ptr<JoinCandidates> candidates_;
-  std::vector<at::Tensor> matched_;  // for each lane: rows, or groups of them
+  std::vector<at::Tensor> matched_;  // per lane: matched rows, or groups of rows with equal keys
 };
 
 }  // namespace pistachio

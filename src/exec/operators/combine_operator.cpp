@@ -80,13 +80,13 @@ class CombineOperator::Combiner final : public ChunkSink {
     ticks_.push(Tick::InputEnded, 0);
   }
 
-  // Beside consume_all(): once no more rows are likely to come soon, those in the tables must not keep an idle link waiting.
+  // Runs concurrently with consume_all(). While no rows arrive, the link is idle: sends the rows in the tables instead of holding them.
   Task<void> flush_idle_tables() {
     const TaskContext& task = co_await current_context();
     const std::chrono::nanoseconds least_time = std::chrono::milliseconds(context_.settings().on_path_flush_time);
     SteadyTime last_sent = std::chrono::steady_clock::now();
     while (least_time.count() > 0) {
-      // A sleep that ends with the input.
+      // Sleeps until the next check or the end of the input.
       const SteadyTime next_look = std::chrono::steady_clock::now() + least_time / 2;
       const Timer timer(task.scheduler->timers(), next_look, [this] { ticks_.push(Tick::TimePassed, 0); });
       Task<std::optional<Tick>> ticking = ticks_.receive();
@@ -101,19 +101,19 @@ class CombineOperator::Combiner final : public ChunkSink {
     }
   }
 
-  // All tables, or those that got no rows since then.
+  // Flushes all tables, or only those that got no rows since the given time.
   Task<void> flush(std::optional<SteadyTime> since = std::nullopt) {
     std::vector<Chunk> leaving;
     {
       WorkTimer timer(owner_.metrics_);
       leaving = since ? tables_->flush_idle(*since) : tables_->flush();
     }
-    // The lane may be in use meanwhile: what is above a combining step is an exchange, which takes any number of chunks at once.
+    // Lane 0 may be in use at the same time, which is allowed here: the next operator is an exchange, whose sink accepts concurrent calls.
     Task<void> passing = pass_on_all(0, std::move(leaving));
     co_await passing;
   }
 
-  void note_figures() {
+  void record_metrics() {
     OperatorMetrics& metrics = owner_.metrics_;
     metrics.rows_to_merge = tables_->added();
     metrics.rows_merged = tables_->merged();
@@ -127,13 +127,14 @@ class CombineOperator::Combiner final : public ChunkSink {
  private:
   enum class Tick { TimePassed, InputEnded };
 
-  // To send the rows of the tables now and their equals later costs the link as much again. It is worth waiting that long.
+  // Rows sent now cannot be merged with later ones, which must then be sent too. So waiting pays for as long as sending the held rows
+  // takes.
   std::chrono::nanoseconds flush_time(std::chrono::nanoseconds least) const {
     const double link_seconds = static_cast<double>(tables_->held()) * owner_.exchange_.combining.link_seconds;
     return std::max(least, std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::duration<double>(link_seconds)));
   }
 
-  // Rows that have arrived where they belong leave at once: the final aggregation merges them.
+  // Rows whose final destination is this rank bypass the tables: the final aggregation merges them.
   Chunk without_own_rows(Chunk chunk, std::vector<Chunk>& leaving, const CancelToken& token) {
     if (own_buckets_ == 0) return chunk;
     if (own_buckets_ == kBuckets) {
@@ -165,10 +166,10 @@ class CombineOperator::Combiner final : public ChunkSink {
   ChunkSink& next_;
   OnPathChoice& choice_;
   ExpressionEvaluator keys_;
-  at::Tensor is_own_;  // of each bucket
+  at::Tensor is_own_;  // bool by bucket: its final destination is this rank
   int64_t own_buckets_ = 0;
   std::unique_ptr<CombineTables> tables_;
-  std::atomic<int> sending_ = 0;  // lanes
+  std::atomic<int> sending_ = 0;  // lanes that are sending now
   Channel<Tick> ticks_{0};
 };
 
@@ -183,7 +184,7 @@ CombineOperator::CombineOperator(OperatorPtr input, std::vector<ColumnId> layout
     std::vector<size_t>& places = columns_.states.emplace_back();
     for (ColumnId column : state) places.push_back(place_in(layout_, column));
   }
-  // The states that arrive are of different values already.
+  // The incoming states already count distinct values.
   for (AggregateCall& call : columns_.calls) call.distinct = false;
 }
 
@@ -196,7 +197,7 @@ Task<void> CombineOperator::produce(RunContext& context, ChunkSink& sink) {
   co_await combining;
   Task<void> flushing = combiner.flush();
   co_await flushing;
-  combiner.note_figures();
+  combiner.record_metrics();
 }
 
 }  // namespace pistachio

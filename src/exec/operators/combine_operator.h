@@ -1,6 +1,6 @@
-// Merges partial results of equal groups on their way to another host, or on arrival there, as far as tables of bounded size go
-// (combine_tables.h). What is not merged here is merged by the final aggregation. Tables that get no rows for a while are flushed. Reports
-// to OnPathChoice how much was merged.
+// Merges partial results of equal groups before they leave a host, or on arrival at another, in tables of bounded size (combine_tables.h).
+// The final aggregation merges the rest. Tables that receive no rows for a while are flushed. Reports to OnPathChoice how many rows were
+// merged.
 #pragma once
 
 #include <vector>
@@ -13,7 +13,7 @@ namespace pistachio {
 
 class CombineOperator final : public Operator {
  public:
-  // `layout` is that of the input, which comes from that exchange.
+  // `layout`: of the input, which reads from `exchange`.
   CombineOperator(OperatorPtr input, std::vector<ColumnId> layout, const PhysicalAggregate& plan, std::vector<LogicalType> group_types,
                   const PhysicalExchange& exchange);
   Task<void> produce(RunContext& context, ChunkSink& sink) override;

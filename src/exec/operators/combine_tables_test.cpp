@@ -47,7 +47,7 @@ const std::vector<LogicalType> kKeyTypes = {
 
 class Combining : public testing::Test {
  protected:
-  // A column of the key, then those of the states.
+  // Adds a key column; keys come before states.
   void add_key(LogicalType type) {
     columns_.keys.push_back(columns_.columns++);
     columns_.key_types.push_back(type);
@@ -63,7 +63,7 @@ class Combining : public testing::Test {
     return Chunk(std::move(columns), rows, at::kCPU);
   }
 
-  // All rows in one table, by key: every group once.
+  // Reference: merges all rows in one table; the result has every group once, by key.
   std::map<std::string, std::string> merge(const std::vector<Chunk>& chunks) {
     std::unique_ptr<CombineTables> tables =
         make_group_combine_tables(columns_, {1, int64_t{1} << 40, at::kCPU}, governor_.process_account().make_child("reference"));
@@ -93,8 +93,8 @@ class Combining : public testing::Test {
     return column.type().is_floating() ? std::to_string(value.item<double>()) : std::to_string(value.item<int64_t>());
   }
 
-  // Runs the chunks through the tables, `lanes` at a time, and compares what leaves them with the rows themselves.
-  // `others` gives rows that left by other ways.
+  // Runs the chunks through the tables on `lanes` lanes and checks that their output aggregates to the same groups as the input.
+  // `others` returns rows that left the tables otherwise, such as by flush_idle().
   int64_t check(CombineTables& tables, const std::vector<Chunk>& chunks, int lanes,
                 const std::function<std::vector<Chunk>()>& others = {}) {
     std::vector<std::vector<Chunk>> left(static_cast<size_t>(lanes));
@@ -179,7 +179,7 @@ TEST_F(Combining, EveryKindOfStateOfWords) {
                                Column::fixed(TypeKind::TinyInt, numbers.div(8, "trunc").to(at::kChar), numbers.ne(2)),
                                Column::fixed(TypeKind::Integer, numbers.to(at::kInt)),
                                Column::fixed(TypeKind::BigInt, numbers * 1'000'000'007, numbers.ne(3)),
-                               // One value for each key: which of several stays is not defined.
+                               // One value per key: any_value() of several would not be deterministic.
                                Column::fixed(TypeKind::Real, keys.to(at::kFloat) / 4, numbers.ne(4))}));
   }
   check_all(chunks, true);
@@ -211,7 +211,7 @@ TEST_F(Combining, TextsPlainAndCoded) {
   for (const at::Tensor& keys : random_keys(6, 600, 60)) {
     const Column counts = Column::fixed(TypeKind::BigInt, at::ones_like(keys));
     chunks.push_back(chunk_of({texts(keys, keys.ne(11)), counts}));
-    // A dictionary of its own with entries in another order.
+    // Another dictionary with the entries in another order.
     auto dictionary = std::make_shared<Column>(texts(59 - at::arange(60, at::kLong)));
     chunks.push_back(chunk_of({Column::dictionary((59 - keys).to(at::kInt), dictionary), counts}));
     chunks.push_back(chunk_of({Column::dictionary((59 - keys).to(at::kInt), dictionary, keys.ne(5)), counts}));
@@ -276,7 +276,7 @@ TEST_F(Combining, StatesWithoutWords) {
   }
 }
 
-// Each key comes on several lanes, once on each.
+// Every key is added once by each lane.
 TEST_F(Combining, KeysOfDifferentLanesMeet) {
   add_key(TypeKind::BigInt);
   add_call(call("count", TypeKind::BigInt));
@@ -287,7 +287,7 @@ TEST_F(Combining, KeysOfDifferentLanesMeet) {
                                Column::fixed(TypeKind::BigInt, at::ones({kKeys}, at::kLong))}));
   const CombineLimits limits{4, kLarge, at::kCPU};
   EXPECT_EQ(check(*make_group_combine_tables(columns_, limits, governor_.process_account()), chunks, 4), kKeys);
-  // A direct-mapped table misses some.
+  // Direct-mapped tables miss a few merges.
   EXPECT_LT(check(*make_word_combine_tables(columns_, limits, governor_.process_account()), chunks, 4), 1.2 * kKeys);
 }
 

@@ -20,7 +20,7 @@ namespace {
 // A larger set costs more than a sketch.
 constexpr int64_t kMostExact = 64;
 constexpr int64_t kHashBytes = sizeof(int64_t);
-// Rows that a core adds at a time. Rows of a group that got its sketch in one strip do not enter the table in the next.
+// Rows that a CPU adds at a time: once a group gets its sketch in one strip, its rows bypass the table in the next.
 constexpr int64_t kRowsPerSketchStrip = 1 << 15;
 
 at::Tensor no_rows(at::ScalarType type, at::Device device) {
@@ -39,7 +39,7 @@ at::Tensor without_repeats(const at::Tensor& numbers) {
 }
 
 // sigma of O. Ertl, "New cardinality estimation algorithms for HyperLogLog sketches" (2017), algorithm 6:
-// x + sum of 2^(k-1) x^(2^k). x is at most 1 - 1 / registers, whose powers vanish within so many steps.
+// x + sum of 2^(k-1) x^(2^k). x is at most 1 - 1 / registers, so its powers vanish within `steps`.
 at::Tensor ertl_sigma(at::Tensor x) {
   constexpr int steps = kernels::sketch_register_bits + 10;
   at::Tensor sum = x;
@@ -51,7 +51,7 @@ at::Tensor ertl_sigma(at::Tensor x) {
   return sum;
 }
 
-// int64: how many different values each sketch has met. Ertl's improved estimator, which has no bias at any cardinality.
+// int64: the estimated number of distinct values of each sketch, by Ertl's improved estimator, which is unbiased at any cardinality.
 at::Tensor estimates_of(const at::Tensor& registers) {
   constexpr double size = kernels::sketch_registers, half_of_inverse_log = 0.72134752044448170;
   const at::Tensor sums = kernels::sketch_sums(registers).to(at::kDouble);
@@ -88,7 +88,7 @@ void DistinctSketchState::update(const GroupedRows& rows) {
 void DistinctSketchState::insert(const at::Tensor& ids, const at::Tensor& hashes) {
   sets_ = nullptr;
   const int64_t rows = ids.numel();
-  // A GPU takes all rows at once: strips would cost it launches.
+  // A GPU takes all rows at once: strips would cost kernel launches.
   const int64_t step = device_.is_cpu() ? kRowsPerSketchStrip : std::max<int64_t>(rows, 1);
   for (int64_t begin = 0; begin < rows; begin += step)
     insert_strip(ids.slice(0, begin, begin + step), hashes.slice(0, begin, begin + step));
@@ -218,7 +218,7 @@ int64_t DistinctSketchState::memory_bytes() const {
 }
 
 int64_t DistinctSketchState::most_bytes_with(int64_t rows) const {
-  // Tensors that are full are replaced by ones of twice the size. A sketch takes as much as the entries that it stands for.
+  // A full tensor is copied into one of twice the size; both exist meanwhile. A sketch takes as much memory as the entries it replaces.
   const int64_t own = memory_bytes() - entries_->memory_bytes();
   constexpr int64_t bytes_per_row = 2 * 2 * sizeof(int64_t) + 2 * kernels::sketch_registers / kMostExact;
   return entries_->most_bytes_with(rows) + 3 * own + rows * bytes_per_row;

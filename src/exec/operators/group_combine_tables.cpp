@@ -1,4 +1,4 @@
-// Combining tables for all types and aggregates: a group table with the states of its groups, emptied when it is full.
+// Combine tables for all types and aggregates: a group table with the states of its groups, emptied when full.
 #include <algorithm>
 #include <chrono>
 #include <mutex>
@@ -76,7 +76,7 @@ class GroupCombineTables final : public CombineTables {
       : columns_(columns),
         account_(account),
         device_(limits.device),
-        // Without keys there is one group. A GPU takes large chunks at once; parts of them would cost it launches.
+        // One table if there are no keys, as there is only one group then, and on a GPU, where splitting chunks would cost kernel launches.
         bits_(columns.keys.empty() || !limits.device.is_cpu() ? 0 : combine_table_bits(limits.lanes)),
         most_bytes_(limits.bytes >> bits_),
         tables_(size_t{1} << bits_) {}
@@ -143,7 +143,7 @@ class GroupCombineTables final : public CombineTables {
   const MemoryAccount account_;
   const at::Device device_;
   const int64_t bits_;
-  const int64_t most_bytes_;  // of a table
+  const int64_t most_bytes_;  // per table
   std::vector<Table> tables_;
   std::atomic<int64_t> bytes_ = 0;
 };

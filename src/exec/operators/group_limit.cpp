@@ -16,7 +16,7 @@ namespace pistachio {
 
 namespace {
 
-// bool [n]: where another group begins, of rows in order.
+// bool [n]: which rows, taken in order, are the first of their group.
 at::Tensor group_begins(const std::vector<at::Tensor>& group_words, const at::Tensor& order) {
   int64_t rows = order.numel();
   at::Tensor begins = at::zeros({rows}, order.options().dtype(at::kBool));
@@ -31,7 +31,7 @@ at::Tensor group_begins(const std::vector<at::Tensor>& group_words, const at::Te
 
 }  // namespace
 
-// Now and then what lies behind the last wanted place of its group goes.
+// From time to time drops the rows beyond the last wanted position of their group.
 class GroupLimitOperator::Collector final : public RowCollector {
  public:
   Collector(GroupLimitOperator& owner, RunContext& context)
@@ -52,7 +52,7 @@ class GroupLimitOperator::Collector final : public RowCollector {
     if (wanted_ && lanes_[own].rows() > most_[own]) {
       auto best = [&](const Chunk& all) { return owner_.rows_at(all, 0, wanted_, task.token); };
       keep_only(lanes_[own], owner_.types_, device_, task.token, best);
-      // Twice what is left: the work stays in proportion to the rows that arrive.
+      // Drops again once the rows have doubled, which keeps the total work linear in the input.
       most_[own] = std::max(least_, 2 * lanes_[own].rows());
     }
   }
@@ -61,7 +61,7 @@ class GroupLimitOperator::Collector final : public RowCollector {
   GroupLimitOperator& owner_;
   at::Device device_;
   int64_t least_;
-  std::vector<int64_t> most_;  // for each lane: more rows than this are looked through
+  std::vector<int64_t> most_;  // per lane: number of rows beyond which rows are dropped
   std::optional<int64_t> wanted_;
 };
 

@@ -18,7 +18,7 @@ class GroupLimitOperator final : public Operator {
  private:
   class Collector;
 
-  // int64: the rows whose place in their group is in [first, first + count); nothing: all from the first on.
+  // int64: the rows whose position in their group is in [first, first + count), or at least `first` without a count.
   at::Tensor rows_at(const Chunk& rows, int64_t first, std::optional<int64_t> count, const CancelToken& token) const;
 
   OperatorPtr input_;

@@ -1,4 +1,4 @@
-// Groups, and the running states of aggregate calls for each of them. Not thread-safe. Memory is counted, not reserved.
+// Groups and the running states of their aggregate calls. Not thread-safe. Memory is counted, not reserved.
 #pragma once
 
 #include <memory>
@@ -26,12 +26,12 @@ class GroupStates {
   std::vector<Column> keys() const { return table_.keys(); }
   const std::vector<std::unique_ptr<AggregateState>>& states() const { return states_; }
   int64_t memory_bytes() const;
-  // While so many rows are added and all of them are new groups, at most.
+  // Upper bound on memory_bytes() while `rows` rows are added that may all be new groups.
   int64_t most_bytes_with(int64_t rows) const;
 
  private:
   at::Device device_;
-  std::vector<size_t> state_columns_;  // of each call
+  std::vector<size_t> state_columns_;  // number of state columns of each call
   GroupTable table_;
   std::vector<std::unique_ptr<AggregateState>> states_;
 };

@@ -19,11 +19,11 @@ namespace pistachio {
 
 namespace {
 
-constexpr int64_t kFirstCapacity = 1024;  // 16 KiB: fits the first cache
+constexpr int64_t kFirstCapacity = 1024;  // 16 KiB: fits into the L1 cache
 constexpr int64_t kGrowth = 4;
-constexpr int64_t kKeyBytes = 32;  // of a new group, for a key column
+constexpr int64_t kKeyBytes = 32;  // typical bytes of a key column per new group
 constexpr int kMostAttempts = 64;
-constexpr int64_t kRowsPerStrip = 1 << 20;  // between two looks at the token
+constexpr int64_t kRowsPerStrip = 1 << 20;  // between two polls of the token
 
 }  // namespace
 
@@ -38,7 +38,7 @@ at::Tensor GroupTable::assign(const std::vector<Column>& keys, int64_t rows, con
     groups_ = std::max<int64_t>(groups_, rows > 0 ? 1 : 0);
     return at::zeros({rows}, slots_.options());
   }
-  // A GPU hashes all rows in one launch, and would wait for the number of keys.
+  // Not on a GPU: it hashes all rows in one launch, and finding the number of keys would make the host wait for it.
   const std::optional<SmallDomain> domain = keys[0].device().is_cpu() ? SmallDomain::of(keys, rows) : std::nullopt;
   if (!domain) return assign_all(keys, rows, token);
   const at::Tensor present = kernels::present_places(domain->places(), domain->size());
@@ -49,7 +49,7 @@ at::Tensor GroupTable::assign(const std::vector<Column>& keys, int64_t rows, con
 
 at::Tensor GroupTable::assign_all(const std::vector<Column>& keys, int64_t rows, const CancelToken& token) {
   const at::Tensor hashes = hash_rows(keys, token);
-  // A GPU takes all rows at once: strips would cost it launches.
+  // A GPU takes all rows at once: strips would cost kernel launches.
   if (rows <= kRowsPerStrip || !hashes.is_cpu()) return assign_strip(keys, hashes, 0, token);
   at::Tensor ids = at::empty({rows}, hashes.options());
   for (int64_t begin = 0; begin < rows; begin += kRowsPerStrip) {
@@ -65,7 +65,7 @@ at::Tensor GroupTable::assign_all(const std::vector<Column>& keys, int64_t rows,
 at::Tensor GroupTable::assign_strip(const std::vector<Column>& keys, const at::Tensor& hashes, int attempt, const CancelToken& token) {
   ENSURE_LT(attempt, kMostAttempts);
   at::Tensor ids = find_or_add(keys, hashes, token);
-  // The hash of NULL is not part of the permutation.
+  // The hash is a permutation of the key values and thus exact, but the hash of NULL may collide with one of them.
   if (exact_ && !keys[0].has_validity() && !keys_[0].view().has_validity()) return ids;
   at::Tensor equal = at::ones({ids.numel()}, ids.options().dtype(at::kBool));
   for (size_t i = 0; i < keys.size(); ++i) equal.logical_and_(same_rows(take_rows(keys_[i].view(), ids), keys[i]));
@@ -113,7 +113,7 @@ int64_t GroupTable::most_bytes_with(int64_t rows) const {
   int64_t capacity = slots_.size(0);
   auto bytes = static_cast<int64_t>(slots_.nbytes());
   for (; groups_ + rows > capacity / 2; capacity *= kGrowth) bytes = (1 + kGrowth) * static_cast<int64_t>(sizeof(int64_t)) * 2 * capacity;
-  // Tensors that are full are replaced by ones of twice the size.
+  // A full tensor is copied into one of twice the size; both exist meanwhile.
   for (const GrowingColumn& key : keys_) bytes += 3 * key.memory_bytes() + rows * kKeyBytes;
   return bytes;
 }

@@ -1,5 +1,5 @@
 // Assigns ids 0, 1, 2, ... to the distinct rows of key columns. NULL equals NULL. Lookup is by hash with verification; distinct keys with equal
-// hashes are rehashed. If a batch of rows can have few keys only (small_domain.h), just these are looked up. Not thread-safe.
+// hashes are rehashed. If a batch can have only few different keys (small_domain.h), each is looked up once. Not thread-safe.
 #pragma once
 
 #include <vector>
@@ -19,7 +19,7 @@ class GroupTable {
   // A row for each group; valid until the next assign.
   std::vector<Column> keys() const;
   int64_t memory_bytes() const;
-  // While so many rows are assigned and all of them are new groups, at most.
+  // Upper bound on memory_bytes() while `rows` rows are assigned that may all be new groups.
   int64_t most_bytes_with(int64_t rows) const;
 
  private:

@@ -10,7 +10,7 @@
 namespace pistachio {
 namespace {
 
-// More rows than are assigned between two looks at the token.
+// More rows than are assigned between two polls of the token.
 constexpr int64_t kRows = (int64_t{1} << 20) * 2 + 4321;
 constexpr int64_t kGroups = 300'007;
 
@@ -39,7 +39,7 @@ TEST(GroupTable, StopsWhenCancelled) {
   EXPECT_THROW(table.assign(keys_of(at::arange(kRows, at::kLong)), kRows, source.token()), Cancelled);
 }
 
-// Keys with few combinations are found by place: coded text, numbers of a small range and booleans, with NULLs.
+// Keys with few combinations are looked up by array index: coded text, numbers of a small range and booleans, with NULLs.
 TEST(GroupTable, FewCombinationsAreTheSameGroupsAsManyRows) {
   constexpr int64_t rows = 10'000;
   const at::Tensor row = at::arange(rows, at::kLong);
@@ -55,7 +55,7 @@ TEST(GroupTable, FewCombinationsAreTheSameGroupsAsManyRows) {
   GroupTable by_place(types, at::kCPU);
   GroupTable by_hash(types, at::kCPU);
   const at::Tensor ids = by_place.assign(keys, rows);
-  // Batches of this size are hashed.
+  // Batches of 100 rows are too small for that, and are hashed.
   std::vector<at::Tensor> parts;
   for (int64_t begin = 0; begin < rows; begin += 100) {
     std::vector<Column> part;
@@ -65,7 +65,7 @@ TEST(GroupTable, FewCombinationsAreTheSameGroupsAsManyRows) {
   const at::Tensor expected = kernels::concatenate_tensors(parts);
   EXPECT_EQ(by_place.groups(), by_hash.groups());
   EXPECT_EQ(by_place.groups(), (3 + 3) * 8);  // even rows have a, c or NULL, odd ones b, a or NULL
-  // The same rows are together, whatever the order of the groups.
+  // Both group the same rows together; group ids may differ.
   std::vector<int64_t> group_of(static_cast<size_t>(by_hash.groups()), -1);
   for (int64_t i = 0; i < rows; ++i) {
     int64_t& group = group_of[static_cast<size_t>(expected[i].item<int64_t>())];

@@ -11,7 +11,7 @@ namespace pistachio {
 
 namespace {
 
-// Replaced texts are kept until they are as many bytes as the others, and at least so many.
+// The buffer is compacted once replaced texts take more bytes than current ones, and at least this many.
 constexpr int64_t kLeastGarbage = 1 << 20;
 
 }  // namespace

@@ -1,5 +1,5 @@
-// One value of any type for each group, replaced as better ones arrive; texts are in one growing buffer. A batch costs time for its own rows,
-// however many groups there are. Not thread-safe.
+// One value of any type per group, replaced as better ones arrive; texts are in one growing buffer. The cost of a batch depends on its
+// rows, not on the number of groups. Not thread-safe.
 #pragma once
 
 #include <vector>
@@ -16,7 +16,7 @@ class GroupValues {
   int64_t groups() const { return groups_; }
   // A row for each group, NULL if it has no value; shares memory with this object and is valid until the next replace().
   Column view() const;
-  // `groups` (int64) has no group twice; `values` has a row for each, none is NULL, and is not coded.
+  // `groups` (int64) are distinct; `values` has one row per group, without NULLs, and is not dictionary-coded.
   void replace(const at::Tensor& groups, const Column& values);
   // A copy of the first `groups` rows.
   Column finish(int64_t groups) const;
@@ -32,7 +32,7 @@ class GroupValues {
   at::Tensor ends_;    // of text
   at::Tensor seen_;    // whether the group has a value
   at::Tensor bytes_;
-  int64_t used_ = 0;  // bytes: those of the values, and those of values that were replaced
+  int64_t used_ = 0;  // bytes of text in the buffer, including replaced values
   int64_t live_ = 0;
 };
 

@@ -19,12 +19,12 @@ namespace pistachio {
 
 namespace {
 
-// Fewer groups than this are merged in one go; partitioning would only cost.
+// Fewer groups than this are merged without partitioning, which would not pay.
 constexpr int64_t kSmallMerge = 4096;
 constexpr int64_t kPartitionBits = 6;
-// Groups, or members of a DISTINCT set, per partition: with fewer, calls for each partition cost more than its rows.
+// Groups, or members of a DISTINCT set, per partition: with fewer, the kernel calls per partition cost more than its rows.
 constexpr int64_t kRowsPerPartition = 8192;
-// Rows by partition of the hash of their group.
+// Row numbers ordered by the partition of their group's hash.
 struct RowPartitions {
   at::Tensor order;
   at::Tensor offsets;
@@ -82,11 +82,11 @@ class HashAggregateOperator::LaneSink final : public ChunkSink {
   const ExpressionEvaluator evaluator_;
 };
 
-// The rows of a lane by partition: its groups, and its set of each DISTINCT call.
+// A lane's rows by partition: its groups, and its set of each DISTINCT call.
 struct HashAggregateOperator::LaneSplit {
   RowPartitions groups;
   std::vector<RowPartitions> sets;
-  at::Tensor merged_ids;  // of the lane's groups among those of their partition, which fills them in; undefined without DISTINCT
+  at::Tensor merged_ids;  // ids of the lane's groups within their merged partition, set by the partition; undefined without DISTINCT
 };
 
 // One radix partition of all lanes, merged.
@@ -135,7 +135,7 @@ class HashAggregateOperator::Partition {
     const std::vector<Column> of_lane = lane.distinct(call)->keys();
     const Column argument = take_rows(of_lane[1], rows);
     const at::Tensor ids = split.merged_ids.index_select(0, of_lane[0].values().index_select(0, rows));
-    // New ones get the next numbers in the order they are met.
+    // New members get the next ids, in order of first occurrence.
     int64_t before = sets_[call]->groups();
     sets_[call]->assign({Column::fixed(TypeKind::BigInt, ids), argument}, rows.numel(), token);
     std::vector<Column> members = sets_[call]->keys();
@@ -153,7 +153,7 @@ class HashAggregateOperator::Partition {
     return bytes;
   }
 
-  // What add_distinct can change. A query may have thousands of sets, so it must not go through all of them.
+  // Bytes of what add_distinct can change. Not of everything: a query may have thousands of sets.
   int64_t bytes_of_set(size_t call) const {
     return groups_.memory_bytes() + states_[call]->memory_bytes() + sets_[call]->memory_bytes();
   }
@@ -180,7 +180,7 @@ HashAggregateOperator::HashAggregateOperator(OperatorPtr input, std::vector<Colu
   AggregateStates states = share_states(calls_);
   running_ = std::move(states.kept);
   state_of_call_ = std::move(states.state_of_call);
-  // The states that arrive are of different values already.
+  // The incoming states already count distinct values.
   if (stage_ == AggregateStage::Final) {
     for (AggregateCall& call : running_) call.distinct = false;
   }
@@ -216,7 +216,7 @@ AggregateInputs HashAggregateOperator::make_inputs() const {
   return inputs;
 }
 
-// Partial results that may occur more than once need not be spilled: they go on, and the lane starts anew.
+// Partial results of a group may be sent more than once. Instead of spilling, a full table is sent and the lane starts with an empty one.
 bool HashAggregateOperator::may_send_early() const {
   return stage_ == AggregateStage::Partial && can_aggregate_in_stages(running_);
 }
@@ -266,7 +266,7 @@ Task<void> HashAggregateOperator::emit_lane(RunContext& context, LaneGroups& lan
     co_return;
   }
   const Chunk rows = results(lane.keys(), lane.group_states().states(), lane.groups(), context.device, task.token);
-  // The order in which merge_lanes emits.
+  // In the order in which merge_lanes would emit them.
   const std::vector<Column> keys(rows.columns().begin(), rows.columns().begin() + static_cast<int64_t>(groups_.size()));
   const auto [order, offsets] = kernels::partition_rows(hash_rows(keys, task.token), kPartitionBits);
   const int64_t* offset = offsets.const_data_ptr<int64_t>();
@@ -278,7 +278,7 @@ Task<void> HashAggregateOperator::emit_lane(RunContext& context, LaneGroups& lan
 }
 
 Task<void> HashAggregateOperator::emit_of_no_rows(RunContext& context, ChunkSink& sink) {
-  // Without GROUP BY there is one row all the same.
+  // Without GROUP BY, even an empty input has one result row.
   if (!groups_.empty() || stage_ == AggregateStage::Partial) co_return;
   std::vector<std::unique_ptr<AggregateState>> states;
   for (const AggregateCall& call : running_) states.push_back(make_aggregate_state(call, context.device));
@@ -326,13 +326,13 @@ int64_t HashAggregateOperator::partition_bits(const Lanes& lanes) const {
     rows += largest;
   }
   if (groups < kSmallMerge) return 0;
-  // All ranks emit groups in the same order then.
+  // A fixed number of partitions, so that all ranks emit groups in the same order.
   if (in_hash_order_) return kPartitionBits;
   return std::clamp<int64_t>(std::bit_width(static_cast<uint64_t>(rows / kRowsPerPartition)), 1, kPartitionBits);
 }
 
 Task<void> HashAggregateOperator::merge_lanes(RunContext& context, const MemoryAccount& account, const Lanes& lanes, ChunkSink& sink) {
-  // A GPU merges all groups at once: partitions are for cores, and would cost it thousands of launches.
+  // A GPU merges all groups at once: partitions serve CPU parallelism and would cost thousands of kernel launches.
   const int64_t bits = groups_.empty() || !context.device.is_cpu() ? 0 : partition_bits(lanes);
   const TaskContext& task = co_await current_context();
   const CancelToken& token = task.token;

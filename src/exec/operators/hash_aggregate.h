@@ -1,7 +1,7 @@
 // Hash aggregation. Each lane first aggregates into its own table (partial aggregation); then the tables are merged by radix partition of the
 // group hash, all partitions in parallel and without locks. DISTINCT arguments are collected as sets of (group, argument) rows and counted after
 // the sets of all lanes are merged. Tables that do not fit into memory are spilled (spillable_groups.h), or, if they are partial results for
-// other ranks, sent on early. Without GROUP BY the result is exactly one row.
+// other ranks, sent early. Without GROUP BY the result is exactly one row.
 #pragma once
 
 #include "exec/core/operator.h"
@@ -28,17 +28,17 @@ class HashAggregateOperator final : public Operator {
   Task<void> emit(RunContext& context, int lane, const GroupStates& groups, ChunkSink& sink);
   // Emits the groups of the only table.
   Task<void> emit_lane(RunContext& context, LaneGroups& lane, ChunkSink& sink);
-  // The result without any row of input.
+  // Emits the result of an empty input.
   Task<void> emit_of_no_rows(RunContext& context, ChunkSink& sink);
-  // Merges the tables of the lanes by partition and emits each partition.
-  // Of the radix partitions in which the lanes are merged.
+  // Log2 of the number of radix partitions in which the lanes are merged.
   int64_t partition_bits(const Lanes& lanes) const;
+  // Merges the tables of the lanes by partition and emits each partition.
   Task<void> merge_lanes(RunContext& context, const MemoryAccount& account, const Lanes& lanes, ChunkSink& sink);
   std::vector<LaneSplit> split_lanes(const Lanes& lanes, int64_t bits, at::Device device, const CancelToken& token);
   Chunk merge_partition(const RunContext& context, const MemoryAccount& account, const Lanes& lanes, const std::vector<LaneSplit>& splits,
                         int64_t partition, const CancelToken& token);
 
-  // One row for each group: the keys, then the results of the calls (Partial: the columns of the states).
+  // One row per group: the keys, then the results of the calls (Partial: their states).
   Chunk results(std::vector<Column> keys, const std::vector<std::unique_ptr<AggregateState>>& states, int64_t groups,
                 at::Device device, const CancelToken& token) const;
 
@@ -48,9 +48,9 @@ class HashAggregateOperator final : public Operator {
   std::vector<ColumnId> groups_;
   std::vector<LogicalType> group_types_;
   std::vector<AggregateCall> calls_;
-  std::vector<std::vector<ColumnId>> state_columns_;  // Partial and Final: those of running_
-  std::vector<AggregateCall> running_;                // those that have a state of their own
-  std::vector<size_t> state_of_call_;                 // place in running_
+  std::vector<std::vector<ColumnId>> state_columns_;  // Partial and Final: state columns of each running_ call
+  std::vector<AggregateCall> running_;                // calls with a state of their own
+  std::vector<size_t> state_of_call_;                 // index into running_
 };
 
 }  // namespace pistachio

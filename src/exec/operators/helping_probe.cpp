@@ -14,7 +14,7 @@ namespace pistachio {
 
 namespace {
 
-// More build rows than this are not worth sending to everyone.
+// More build rows than this are not worth broadcasting.
 constexpr int64_t kMostSharedRows = 1 << 17;
 
 }  // namespace
@@ -50,7 +50,7 @@ Task<void> HelpingProbe::consume(int lane, Chunk chunk) {
   }
 }
 
-// Step by step: hashes of all build rows at once would be memory that nobody has reserved.
+// Hashes the build rows in steps: the hashes of all of them at once would take memory that is not reserved.
 std::optional<Chunk> HelpingProbe::build_rows(const BucketHelp::Buckets& buckets, int64_t most_bytes) {
   MemoryAccount account = context_.memory.make_child("help");
   Reservation memory = account.reserve_now(2 * most_bytes, ReservationKind::Held);
@@ -69,7 +69,7 @@ std::optional<Chunk> HelpingProbe::build_rows(const BucketHelp::Buckets& buckets
     found_rows += rows;
     if (found_rows > kMostSharedRows) return std::nullopt;
     Chunk selected = select_rows(part, mask, rows);
-    std::vector<Column> columns;  // without the texts of other rows
+    std::vector<Column> columns;  // copies without the texts of unselected rows
     for (const Column& column : selected.columns()) columns.push_back(own_column(column));
     found.emplace_back(std::move(columns), rows, part.device());
     found_bytes += found.back().memory_bytes();
@@ -103,7 +103,7 @@ void HelpingProbe::build_from(BuildSide& build, const std::vector<Chunk>& chunks
   memory.push_back(context_.memory.reserve_now(2 * bytes, ReservationKind::Held));
   std::vector<Chunk> here;
   for (const Chunk& chunk : chunks) here.push_back(to_device(chunk, context_.device));
-  // A message or a few: too little to be worth stopping.
+  // No token: the rows of a few messages take too little time to need cancellation.
   build.build(context_, concatenate_chunks(here, shape_.right_types, context_.device), std::move(memory), {});
 }
 

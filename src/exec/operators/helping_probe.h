@@ -10,7 +10,7 @@
 
 namespace pistachio {
 
-// How the rows of a join's inputs come to its ranks (bucket_help.h).
+// The keys by which a spread join's inputs are distributed over the ranks (bucket_help.h).
 struct SpreadKeys {
   size_t exchange = 0;  // of the probe side
   std::vector<ExpressionPtr> probe;
@@ -44,10 +44,10 @@ class HelpingProbe final : public ChunkSink, public BucketHelp::Join {
   ExpressionEvaluator probe_keys_;
   ExpressionEvaluator build_keys_;
   std::mutex mutex_;
-  // Guarded by mutex_; what is in the lists stays.
-  at::Tensor table_of_bucket_;  // int64 [kBuckets]: which probe
+  // Guarded by mutex_; list elements are never removed.
+  at::Tensor table_of_bucket_;  // int64 [kBuckets]: index into probes_
   std::vector<std::unique_ptr<BuildSide>> builds_;
-  std::vector<std::unique_ptr<JoinProbe>> probes_;  // the first one is of this rank's own build rows
+  std::vector<std::unique_ptr<JoinProbe>> probes_;  // the first one probes this rank's own build rows
 };
 
 }  // namespace pistachio

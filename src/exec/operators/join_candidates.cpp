@@ -24,8 +24,8 @@ std::vector<ExpressionPtr> side_of(const std::vector<Condition>& conditions, Exp
   return expressions;
 }
 
-// From so many candidates a row on, a join that asks only whether there is one takes the rows of a key as one: pairs of two sides with
-// the same frequent key would be too many to walk through.
+// From this mean number of candidates per row on, a semi or anti join treats build rows with equal keys as one: if both sides share a
+// frequent key, there would be too many pairs to enumerate.
 constexpr double kManyCandidates = 8;
 
 bool asks_for_any_match(const PhysicalJoin& join) {
@@ -58,13 +58,13 @@ class HashCandidates final : public JoinCandidates {
   ExpressionEvaluator left_;
   std::optional<KeyTable> table_;
   Reservation memory_;
-  at::Tensor groups_;  // undefined: rows are apart
+  at::Tensor groups_;  // group of each build row; undefined: rows are not grouped
 };
 
-// Gives the pairs of each left row with the build rows at [begin, begin + count) of an order.
+// Pairs each left row with the build rows at positions [begin, begin + count) of an order.
 class SpanSearch final : public JoinCandidates::Search {
  public:
-  // `order` undefined: the build rows as they are.
+  // `order` undefined: the build rows in their own order.
   SpanSearch(at::Tensor begins, at::Tensor counts, at::Tensor order)
       : begins_(std::move(begins)), order_(std::move(order)), ends_(counts.cumsum(0)), skipped_(ends_ - counts) {
     total_ = ends_.numel() == 0 ? 0 : ends_[-1].item<int64_t>();
@@ -83,15 +83,15 @@ class SpanSearch final : public JoinCandidates::Search {
  private:
   at::Tensor begins_;
   at::Tensor order_;
-  at::Tensor ends_;     // of each left row among all pairs
-  at::Tensor skipped_;  // the pairs of the rows before
+  at::Tensor ends_;     // by left row: where its pairs end in the list of all pairs
+  at::Tensor skipped_;  // by left row: number of pairs of the rows before it
   int64_t total_ = 0;
   int64_t next_ = 0;
 };
 
-// The build side is ordered by the value of the first bound. A second bound on another value is searched in the running maximum of that
-// value: before the place found there no row can reach the bound. With spans that hardly overlap (validity periods, price bands) little
-// is left to check.
+// The build side is sorted by the value of the first bound. A second bound on another value is searched in the running maximum of that
+// value: no row before the position found there can satisfy the bound. For ranges that hardly overlap (validity periods, price bands) few
+// candidates remain.
 class RangeCandidates final : public JoinCandidates {
  public:
   RangeCandidates(const PhysicalJoin& join, const std::vector<ColumnId>& left_layout, const std::vector<ColumnId>& right_layout,
@@ -139,7 +139,7 @@ class RangeCandidates final : public JoinCandidates {
   Reservation memory_;
   at::Tensor order_;     // build rows, by the value of the first bound
   at::Tensor ordered_;   // the words of that value
-  at::Tensor greatest_;  // the greatest word of the second bound's value up to each place
+  at::Tensor greatest_;  // running maximum of the words of the second bound's value
 };
 
 class AllCandidates final : public JoinCandidates {
@@ -163,7 +163,7 @@ std::unique_ptr<JoinCandidates::Search> search_all(int64_t left_rows, int64_t bu
 std::unique_ptr<JoinCandidates> make_join_candidates(const PhysicalJoin& join, const std::vector<ColumnId>& left_layout,
                                                      const std::vector<ColumnId>& right_layout, const Chunk& build,
                                                      const MemoryAccount& account, at::Device device, const CancelToken& token) {
-  // Without rows on the build side nothing is compared, and no compared value may raise an error.
+  // With an empty build side nothing is compared, so compared values must not be evaluated: they could raise an error.
   if (!join.compared_keys.empty() && build.rows() > 0)
     return make_mark_candidates(join, left_layout, right_layout, build, account, device, token);
   if (!join.keys.empty()) return std::make_unique<HashCandidates>(join, left_layout, right_layout, build, account, device, token);

@@ -10,10 +10,10 @@
 
 namespace pistachio {
 
-// Holds the chunks of a left input that is read while the build side still is.
+// Blocks the left input until the build side is complete; both are read concurrently.
 class JoinOperator::GatedProbe final : public ChunkSink {
  public:
-  // Where the chunks go; null: nowhere, the left input may stop.
+  // Lets the chunks through to `next`; null: they are not needed and the left input may stop.
   void open(ChunkSink* next) {
     next_ = next;
     opened_ = true;
@@ -47,8 +47,8 @@ JoinOperator::JoinOperator(OperatorPtr left, OperatorPtr right, const PhysicalJo
 Task<void> JoinOperator::produce(RunContext& context, ChunkSink& sink) {
   const auto rows = std::make_shared<PartitionedRows>(context, shape_, PartitionedRows::Side::Build, metrics_);
   context.spill.add(rows);
-  // The small inputs of a query keep a GPU waiting: a scan takes milliseconds until its first chunk is there, whatever its size. The cores of a
-  // CPU are busy with one input at a time, and the rows that wait would only take memory.
+  // A scan takes milliseconds to produce its first chunk, however small its table, and a GPU would idle meanwhile. A CPU is kept busy by
+  // one input at a time, and waiting rows would only take memory.
   const bool reads_both = !context.device.is_cpu() && context.exchanges == nullptr;
   Task<void> joining = reads_both ? join_while_building(context, *rows, sink) : join_after_building(context, *rows, sink);
   co_await joining;
@@ -62,7 +62,7 @@ Task<void> JoinOperator::retain_build_rows(RunContext& context, PartitionedRows&
   Task<void> closing = rows.close();
   co_await closing;
   metrics_.bytes = rows.bytes();
-  // A filter of rows on disk would have to be made while they come.
+  // The rows are on disk now; a filter of them would have to be built while they arrive.
   if (rows.has_spilled() && shape_.plan.filter && context.filters != nullptr)
     context.filters->at(shape_.plan.filter->number)->publish_nothing(/*has_no_rows=*/false);
 }

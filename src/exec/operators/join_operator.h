@@ -14,7 +14,7 @@ class PartitionedRows;
 
 class JoinOperator final : public Operator {
  public:
-  // `spread`: its frequent keys are worked on by all ranks.
+  // `spread`: set if its frequent keys are spread over all ranks.
   JoinOperator(OperatorPtr left, OperatorPtr right, const PhysicalJoin& plan, std::vector<ColumnId> layout,
                std::vector<LogicalType> left_types, std::vector<LogicalType> right_types, std::optional<SpreadKeys> spread = std::nullopt);
   Task<void> produce(RunContext& context, ChunkSink& sink) override;
@@ -24,15 +24,15 @@ class JoinOperator final : public Operator {
 
   // Reads the right input.
   Task<void> retain_build_rows(RunContext& context, PartitionedRows& rows);
-  // From retained rows that are all in memory.
+  // Builds the hash table; requires that all retained rows are in memory.
   void build_table(RunContext& context, PartitionedRows& rows, BuildSide& build, const CancelToken& token);
   void publish_filter(RunContext& context, const BuildSide& build, const CancelToken& token) const;
 
   Task<void> join_after_building(RunContext& context, PartitionedRows& rows, ChunkSink& sink);
-  // Reads both inputs at the same time; rows of the left one wait for the build side.
+  // Reads both inputs concurrently; rows of the left one wait for the build side.
   Task<void> join_while_building(RunContext& context, PartitionedRows& rows, ChunkSink& sink);
   Task<void> probe(RunContext& context, BuildSide& build, ChunkSink& sink);
-  // The build side was spilled.
+  // Joins from disk, after the build side was spilled.
   Task<void> join_partitions(RunContext& context, PartitionedRows& build, PartitionedRows& left, ChunkSink& sink);
   std::shared_ptr<PartitionedRows> make_left_rows(RunContext& context);
 

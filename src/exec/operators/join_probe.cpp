@@ -21,7 +21,7 @@ void keep(RowPairs& pairs, const at::Tensor& mask) {
   pairs.right = kernels::compress(pairs.right, mask);
 }
 
-// Pairs come by left row: a second match is a neighbour, or a row that matched before.
+// Pairs are ordered by left row: a second match is next to the first, or the row matched in an earlier batch.
 void refuse_second_match(const RowPairs& pairs, const at::Tensor& matched) {
   const int64_t count = pairs.left.numel();
   bool again = count > 1 && pairs.left.slice(0, 1).eq(pairs.left.slice(0, 0, count - 1)).any().item<bool>();
@@ -87,7 +87,7 @@ Task<void> JoinProbe::match(int lane, const Chunk& chunk, LeftState& state) {
       co_await passing;
     }
     if (is_full()) co_return;
-    // A chunk may have any number of candidates: others get their turn, and cancellation is noticed.
+    // A chunk may have any number of candidates: yield to other tasks and poll for cancellation.
     co_await reschedule();
   }
 }
@@ -119,7 +119,7 @@ std::optional<JoinProbe::Pairs> JoinProbe::next_pairs(const Chunk& chunk, JoinCa
   return pairs;
 }
 
-// Three-valued: true pairs stay, unknown ones are noted.
+// Three-valued logic: keeps the pairs whose comparison is true and records the left rows of unknown ones.
 void JoinProbe::compare(const Chunk& chunk, Pairs& pairs, const CancelToken& token) {
   Chunk gathered = gather(chunk, pairs, comparisons_->left, comparisons_->right);
   Column outcome = decode_dictionary(comparisons_->evaluator.evaluate(gathered, token)[0]);
@@ -131,7 +131,7 @@ void JoinProbe::compare(const Chunk& chunk, Pairs& pairs, const CancelToken& tok
   keep(pairs, is_true);
 }
 
-// The columns that an evaluator uses, gathered for the pairs; the others stay empty.
+// Gathers the columns that an evaluator uses for the pairs; the other columns stay empty.
 Chunk JoinProbe::gather(const Chunk& chunk, const Pairs& pairs, const std::vector<size_t>& left, const std::vector<size_t>& right) const {
   std::vector<Column> columns;
   columns.reserve(left.size() + right.size());
@@ -145,7 +145,7 @@ Chunk JoinProbe::pair_chunk(const Chunk& chunk, const Pairs& pairs) const {
   return gather(chunk, pairs, shape_.left_places, shape_.right_places);
 }
 
-// Left rows that pass by themselves; the places of the right side are empty.
+// Left rows output without a partner; the right side's columns are left empty.
 std::vector<Column> JoinProbe::left_columns(const Chunk& chunk, const at::Tensor& mask) const {
   const int64_t selected = mask.defined() ? kernels::count_true(mask) : chunk.rows();
   std::vector<Column> columns;

@@ -1,4 +1,4 @@
-// Matches rows of a join's left input with its build side. Any number of lanes.
+// Matches rows of a join's left input with its build side. Called by any lane.
 #pragma once
 
 #include <optional>
@@ -10,30 +10,30 @@ namespace pistachio {
 
 class JoinProbe final : public ChunkSink {
  public:
-  // All outlive it.
+  // All arguments outlive it.
   JoinProbe(const JoinShape& shape, BuildSide& build, const RunContext& context, OperatorMetrics& metrics, ChunkSink& next);
 
   bool is_full() const override { return next_.is_full(); }
   Task<void> consume(int lane, Chunk chunk) override;
 
-  // For build sides that come in parts, with a probe each. What is known of a chunk's rows so far:
+  // For a build side in several parts, each with its own probe: what the previous parts found out about a chunk's rows.
   struct LeftState {
     at::Tensor matched;  // bool [rows]
     at::Tensor unknown;  // bool [rows]
   };
   LeftState no_matches(int64_t rows) const;
-  // Outputs the pairs of the rows with this build side.
+  // Outputs the matches of the rows in this build side.
   Task<void> match(int lane, const Chunk& chunk, LeftState& state);
-  // Outputs what depends on whether the rows matched anywhere.
+  // Outputs the rows that depend on whether there was a match in any part.
   Task<void> finish(int lane, const Chunk& chunk, const LeftState& state);
 
  private:
   struct Pairs : RowPairs {
-    // Mark: left rows of pairs whose comparison is unknown.
+    // Mark join: left rows of pairs whose comparison is unknown.
     at::Tensor unknown_left;
   };
 
-  // A condition on pairs, with the places of the columns it uses.
+  // A condition on pairs, with the indexes of the columns it uses.
   struct PairCondition {
     std::vector<size_t> left;
     std::vector<size_t> right;

@@ -6,9 +6,9 @@ namespace pistachio {
 
 namespace {
 
-// Hashes, order and offsets of a join table, and keys that are computed.
+// Hashes, order and offsets of a hash table, and computed keys.
 constexpr int64_t kTableBytesPerRow = 64;
-// Where rows with equal keys are taken as one: the group table that finds them, while it grows.
+// When rows with equal keys are treated as one: the group table that finds them, while it grows.
 constexpr int64_t kGroupingBytesPerRow = 256;
 
 }  // namespace

@@ -1,4 +1,4 @@
-// What the parts of a join operator need to know of it: the plan, its inputs, and which of their columns are output.
+// What the parts of a join operator share: the plan, its inputs, and which of their columns are output.
 #pragma once
 
 #include <vector>
@@ -12,12 +12,12 @@ struct JoinShape {
             std::vector<LogicalType> left_types, std::vector<LogicalType> right_types);
 
   bool gives_pairs() const;
-  // Whether rows of the build side are output depending on whether the whole left side matched them.
+  // Whether build rows are output depending on whether any left row matched them.
   bool asks_for_matched_build_rows() const;
   bool asks_for_left_matches() const;
   // Whether only the existence of a match matters, without further conditions.
   bool asks_for_any_match() const;
-  // Bytes that build rows take in memory besides themselves: while they are concatenated, then for the table of their keys.
+  // Additional bytes that build rows need in memory: while they are concatenated, then for the hash table of their keys.
   int64_t bytes_of_table(int64_t bytes, int64_t rows) const;
   // Whether rows of the left side matter if the build side has this many.
   bool wants_left_rows(int64_t build_rows) const;
@@ -27,7 +27,7 @@ struct JoinShape {
   std::vector<ColumnId> right_layout;
   std::vector<LogicalType> left_types;
   std::vector<LogicalType> right_types;
-  // Output: these columns of the left and of the right input, then the mark.
+  // Output columns: these of the left input, these of the right input, then the mark.
   std::vector<size_t> left_places;
   std::vector<size_t> right_places;
   bool gives_mark = false;

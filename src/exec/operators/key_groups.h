@@ -10,11 +10,10 @@ namespace pistachio {
 
 struct KeyGroups {
   at::Tensor group_of;  // int64 [rows]
-  at::Tensor row_of;    // int64 [groups]: one of its rows
+  at::Tensor row_of;    // int64 [groups]: a representative row
 };
 
-// NULL equals NULL. The memory it takes while it runs is reserved in the account. Throws Cancelled soon after the token is
-// cancelled.
+// NULL equals NULL. Scratch memory is reserved in the account. Throws Cancelled soon after the token is cancelled.
 KeyGroups group_rows(const std::vector<Column>& keys, int64_t rows, at::Device device, const MemoryAccount& account,
                      const CancelToken& token);
 

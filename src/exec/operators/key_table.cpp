@@ -17,7 +17,7 @@ namespace pistachio {
 
 namespace {
 
-// Rows whose keys can match at all: no NULL among those that are not null-safe. Undefined: all.
+// Rows whose keys can match: no NULL among the keys that are not null-safe. Undefined: all rows.
 at::Tensor matchable(const std::vector<Column>& columns, const std::vector<JoinKey>& keys) {
   at::Tensor valid;
   for (size_t i = 0; i < keys.size(); ++i) {
@@ -26,7 +26,7 @@ at::Tensor matchable(const std::vector<Column>& columns, const std::vector<JoinK
   return valid;
 }
 
-// Whether equal hashes mean equal keys. NULLs that cannot match are left out of both sides and do not count.
+// Whether equal hashes imply equal keys. NULLs that cannot match are excluded from both sides and need no check.
 bool hashes_decide(const std::vector<Column>& columns, const std::vector<JoinKey>& keys) {
   return columns.size() == 1 && hash_is_exact(columns[0].type()) && !(keys[0].null_safe && columns[0].has_validity());
 }

@@ -1,5 +1,5 @@
-// Hash table over the keys of a join's build side; finds pairs of rows with equal keys. Immutable once built and shared by all lanes. Its memory is
-// reserved when it is built.
+// Hash table over the keys of a join's build side; finds pairs of rows with equal keys. Immutable once built and shared by all lanes.
+// Reserves its memory when it is built.
 #pragma once
 
 #include "exec/operators/join_candidates.h"
@@ -8,14 +8,13 @@ namespace pistachio {
 
 class KeyTable {
  public:
-  // `build_keys` are the values of the keys' right sides, one column a key; there is at least one. Throws Cancelled soon after the token is
-  // cancelled.
+  // `build_keys`: values of the keys' right sides, one column per key, at least one. Throws Cancelled soon after the token is cancelled.
   KeyTable(std::vector<JoinKey> keys, std::vector<Column> build_keys, const MemoryAccount& account, const CancelToken& token);
 
-  // The pairs for rows with these values of the keys' left sides. The table must outlive the search.
+  // Finds the pairs of rows with these values of the keys' left sides. The table must outlive the search.
   std::unique_ptr<JoinCandidates::Search> search(std::vector<Column> left_keys) const;
 
-  // How many rows a row finds on the average if it is one of the table's own.
+  // Mean number of candidates when the table's own rows are looked up in it.
   double mean_candidates() const;
 
  private:
@@ -23,7 +22,7 @@ class KeyTable {
 
   std::vector<JoinKey> keys_;
   Reservation memory_;
-  Reservation key_memory_;  // of keys that are computed or decoded
+  Reservation key_memory_;  // for computed or decoded keys
   std::vector<Column> build_keys_;
   bool exact_ = false;
   at::Tensor offsets_;

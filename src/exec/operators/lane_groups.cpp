@@ -65,7 +65,8 @@ void LaneGroups::add_states(const AggregateInputs& inputs, const std::vector<Col
 void LaneGroups::update_states(const AggregateInputs& inputs, const std::vector<Column>& columns, const at::Tensor& ids,
                                const CancelToken& token) {
   const auto& states = groups_.states();
-  // A GPU checks the sums of several calls with one wait. Not of all: there may be thousands, with selected rows each.
+  // On a GPU the overflow checks of several calls share one synchronization. Not of all calls: there may be thousands, each with its own
+  // rows.
   const size_t together = device_.is_cpu() ? 1 : 16;
   GroupSizes sizes(ids, groups_.groups());
   const bool shares_sizes = states.size() > 1 && groups_.groups() <= ids.numel() / 4;

@@ -1,4 +1,5 @@
-// What one lane has aggregated: groups with the states of the calls, and for each DISTINCT call the set of (group, argument). Not thread-safe.
+// The partial aggregation of one lane: groups with the states of their calls, and for each DISTINCT call the set of (group, argument). Not
+// thread-safe.
 #pragma once
 
 #include <memory>
@@ -11,10 +12,10 @@
 
 namespace pistachio {
 
-// The set of a DISTINCT call: rows of a group's id and an argument. Null for other calls.
+// The set of a DISTINCT call: distinct rows of (group id, argument). Null for other calls.
 std::unique_ptr<GroupTable> make_distinct_set(const AggregateCall& call, at::Device device);
 
-// A GPU takes all rows at once, a core in strips, so that cancellation is noticed.
+// Calls body(begin, count) for strips of the rows on a CPU, so that cancellation is noticed, and for all rows at once on a GPU.
 template <typename Body>
 void for_each_strip(int64_t rows, at::Device device, const CancelToken& token, const Body& body) {
   constexpr int64_t kRowsPerPoll = 1 << 20;
@@ -29,7 +30,7 @@ class LaneGroups {
  public:
   LaneGroups(const std::vector<LogicalType>& key_types, const std::vector<AggregateCall>& calls, const MemoryAccount& account, at::Device device);
 
-  // `columns`: the values of inputs.expressions(). `ahead`: what most_further_bytes() asked for, if that was to be had.
+  // `columns`: the values of inputs.expressions(). `ahead`: a reservation of most_further_bytes(rows); empty if it was not granted.
   void add(const AggregateInputs& inputs, const std::vector<Column>& columns, int64_t rows, bool are_states, Reservation ahead,
            const CancelToken& token);
 
@@ -39,10 +40,10 @@ class LaneGroups {
   const AggregateState& state(size_t call) const { return *groups_.states()[call]; }
   const GroupTable* distinct(size_t call) const { return distinct_[call].get(); }
   int64_t reserved_bytes() const { return memory_.covered(); }
-  // To be reserved, at most, when so many rows are added.
+  // Upper bound on the bytes by which adding `rows` rows can grow the reservation.
   int64_t most_further_bytes(int64_t rows) const;
 
-  // If there is no other lane: completes the states by the DISTINCT sets.
+  // Computes the states of DISTINCT calls from their sets. Only for a single lane: sets of several must be merged first.
   void count_distinct(const CancelToken& token);
 
  private:

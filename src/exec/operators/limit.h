@@ -1,4 +1,4 @@
-// LIMIT and OFFSET: rows [offset, offset + limit) in arrival order. Stops its producers when it has them.
+// LIMIT and OFFSET: rows [offset, offset + limit) in arrival order. Stops its producers once it has them.
 #pragma once
 
 #include <optional>

@@ -1,7 +1,7 @@
-// Which compared values of a row are NULL is its pattern, a set of bits. A pair of rows with the patterns p and q is unknown exactly if
-// p | q is not empty and the compared values outside of it are equal: this too is found by hash, in a table for each set of values that
-// is left to compare. The empty set gives the matches. Where no further conditions are checked on pairs, one row stands for all that
-// have the same keys, so that no row of the left side has more than one candidate in a table.
+// The pattern of a row is the bit set of its compared values that are NULL. A pair of rows with patterns p and q is unknown if and only if
+// p | q is not empty and the compared values outside of p | q are equal. Such pairs are found by hash as well, in one table per set of
+// values left to compare; p | q = 0 yields the matches. If pairs have no further conditions, one row represents all rows with the same
+// keys, so that a left row has at most one candidate per table.
 #include "exec/operators/mark_candidates.h"
 
 #include <map>
@@ -38,12 +38,12 @@ std::vector<Column> take_rows(const std::vector<Column>& columns, const at::Tens
   return taken;
 }
 
-// The rows among `rows`; undefined stands for all rows.
+// The elements of `rows` at `places`; undefined `rows` means all rows.
 at::Tensor rows_of_rows(const at::Tensor& rows, const at::Tensor& places) {
   return rows.defined() ? rows.index_select(0, places) : places;
 }
 
-// One row for each distinct combination of keys; undefined if they are all different.
+// One row per distinct combination of keys; undefined if all are distinct.
 at::Tensor first_of_each(const std::vector<Column>& keys, int64_t rows, at::Device device, const MemoryAccount& account,
                          const CancelToken& token) {
   KeyGroups groups = group_rows(keys, rows, device, account, token);
@@ -75,16 +75,16 @@ class MarkCandidates final : public JoinCandidates {
   }
 
  private:
-  // Build rows of one kind, by the keys that are left to compare.
+  // Build rows of one pattern, indexed by the keys that are left to compare.
   struct Table {
     at::Tensor rows;  // undefined: all
     int64_t count = 0;
-    std::vector<size_t> places;  // of the keys
+    std::vector<size_t> places;  // indexes of the keys
     std::optional<KeyTable> by_keys;
     bool is_unknown = false;
   };
 
-  // The left rows that are searched in one table.
+  // The left rows that are looked up in one table.
   struct Part {
     const Table* table = nullptr;
     at::Tensor rows;  // undefined: all
@@ -94,7 +94,7 @@ class MarkCandidates final : public JoinCandidates {
   class MarkSearch final : public Search {
    public:
     MarkSearch(const MarkCandidates& owner, const Chunk& left, const CancelToken& token) : owner_(owner), keys_(owner.left_.evaluate(left, token)) {
-      // Rows with NULLs may be there: in the tables of the empty pattern they find just what is unknown, or nothing.
+      // All left rows, even those with NULLs: in the tables of the empty pattern those find only unknown pairs, or none.
       add_parts(0, {}, left.rows());
       at::Tensor patterns = owner.patterns_of(keys_);
       if (!patterns.defined()) return;
@@ -153,8 +153,8 @@ class MarkCandidates final : public JoinCandidates {
     return patterns;
   }
 
-  // The build rows for left rows of a pattern, if `both` is what is NULL on either side. Made when a lane first asks for it: most left
-  // sides have no NULLs at all.
+  // The build rows for left rows of pattern `left`, such that `both` is the union of both patterns. Built on first use: most left sides
+  // have no NULLs.
   const Table& table(Pattern left, Pattern both) const {
     std::lock_guard lock(mutex_);
     std::unique_ptr<Table>& known = tables_[{left, both}];
@@ -195,8 +195,8 @@ class MarkCandidates final : public JoinCandidates {
     return made;
   }
 
-  std::vector<JoinKey> keys_;  // of the conditions, then compared ones
-  size_t compared_;            // where those begin
+  std::vector<JoinKey> keys_;  // join keys, then compared keys
+  size_t compared_;            // index of the first compared key
   bool needs_all_pairs_;
   const MemoryAccount& account_;
   at::Device device_;

@@ -1,5 +1,5 @@
-// Hash lookup for IN: candidates of a mark join whose comparisons are all equalities. Pairs with equal values are matches; pairs undecided because
-// of a NULL are reported as unknown.
+// Hash lookup for IN: candidates of a mark join whose comparisons are all equalities. Pairs with equal values are matches; pairs whose
+// comparison is NULL are reported as unknown.
 #pragma once
 
 #include "exec/operators/join_candidates.h"

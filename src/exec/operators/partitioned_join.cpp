@@ -7,7 +7,7 @@ namespace pistachio {
 
 namespace {
 
-// A partition with more than this share of the rows above it is not split again: one key has most of them.
+// A partition with more than this share of the rows it was split from is not split again: a single key has most of them.
 constexpr double kFrequentShare = 0.8;
 
 }  // namespace
@@ -75,7 +75,7 @@ PartitionedJoin::Block PartitionedJoin::next_block(const SpilledChunks& build, s
   for (; block.end < build.pieces().size(); ++block.end) {
     bytes += build.pieces()[block.end].bytes();
     rows += build.pieces()[block.end].rows;
-    // Half of the room is left to the left rows and to pairs.
+    // Leaves half of the memory to left rows and pairs.
     if (block.end > begin && !context_.spill.fits(2 * (bytes + shape_.bytes_of_table(bytes, rows)))) break;
   }
   return block;
@@ -88,7 +88,7 @@ Task<void> PartitionedJoin::load(const SpilledChunks& from, Block block, BuildSi
   std::vector<Reservation> memory;
   Task<Reservation> reserving_rows = context_.spill.reserve(account_, bytes);
   memory.push_back(co_await reserving_rows);
-  // Until they are concatenated.
+  // For the pieces, which exist until they are concatenated.
   Task<Reservation> reserving_pieces = context_.spill.reserve(account_, bytes);
   const Reservation pieces = co_await reserving_pieces;
   std::vector<Chunk> chunks(block.end - block.begin);
@@ -105,7 +105,7 @@ Task<void> PartitionedJoin::load(const SpilledChunks& from, Block block, BuildSi
 }
 
 Task<void> PartitionedJoin::join_by_blocks(const SpilledChunks& build, const SpilledChunks& left) {
-  // Of each piece of the left side, if there are several blocks.
+  // One per piece of the left side, if there are several blocks.
   std::vector<JoinProbe::LeftState> states;
   Reservation memory_of_states;
   size_t next = 0;

@@ -1,6 +1,6 @@
-// A join whose build side does not fit into memory. Both inputs are on disk by partitions of the hash of their keys, and are joined partition by
-// partition. A partition whose build rows are still too many is split again; if that does not help, because of a frequent key or without
-// keys, its build rows are taken in blocks, and the left rows are read once for each block.
+// A join whose build side does not fit into memory. Both inputs are on disk, partitioned by the hash of their keys, and are joined
+// partition by partition. A partition whose build side is still too large is split again. If that does not help, because of a frequent key
+// or because there are no keys, its build rows are processed in blocks, and the left rows are read once per block.
 #pragma once
 
 #include "exec/operators/join_probe.h"
@@ -10,13 +10,13 @@ namespace pistachio {
 
 class PartitionedJoin {
  public:
-  // All outlive it.
+  // All arguments outlive it.
   PartitionedJoin(const JoinShape& shape, RunContext& context, OperatorMetrics& metrics, ChunkSink& sink);
 
   Task<void> run(const SpilledPartitions& build, const SpilledPartitions& left);
 
  private:
-  // Pieces of the build side to be in memory together.
+  // Range of build side pieces that are in memory together.
   struct Block {
     size_t begin = 0;
     size_t end = 0;

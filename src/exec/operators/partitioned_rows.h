@@ -1,4 +1,4 @@
-// Rows of one input of a join, retained: in memory, or on disk by partitions of the hash of their keys. Without keys there is one partition.
+// The retained rows of one join input: in memory, or on disk in partitions by the hash of their keys. Without keys there is one partition.
 #pragma once
 
 #include <memory>
@@ -10,10 +10,10 @@
 
 namespace pistachio {
 
-// Of the keys' left or right sides.
+// The left or right expressions of the join keys.
 std::vector<ExpressionPtr> keys_of(const PhysicalJoin& join, ExpressionPtr JoinKey::*side);
 
-// int64 [rows]: hashes by which matching rows of both inputs get to the same partition.
+// int64 [rows]: partitioning hashes; matching rows of both inputs have the same one.
 at::Tensor partition_hashes(const ExpressionEvaluator& keys, const Chunk& rows, const CancelToken& token);
 
 class PartitionedRows final : public SpillableRows {
@@ -22,7 +22,7 @@ class PartitionedRows final : public SpillableRows {
   // `shape` outlives it.
   PartitionedRows(RunContext& context, const JoinShape& shape, Side side, OperatorMetrics& metrics);
 
-  // After close(), if rows were spilled; after close_on_disk().
+  // Valid after close() if rows were spilled, and after close_on_disk().
   const SpilledPartitions& partitions();
 
  private:

@@ -10,13 +10,13 @@ namespace pistachio {
 
 namespace {
 
-// All rows that ever were in the result of a UNION.
+// All rows that a recursive UNION has produced so far.
 class SeenRows {
  public:
   SeenRows(const std::vector<LogicalType>& types, MemoryAccount account, at::Device device)
       : account_(std::move(account)), rows_(types, device) {}
 
-  // The rows of the chunk that were not there before, each once.
+  // Returns the rows of the chunk that are new, each once.
   Chunk add(const Chunk& chunk, const CancelToken& token) {
     int64_t before = rows_.groups();
     rows_.assign(chunk.columns(), chunk.rows(), token);

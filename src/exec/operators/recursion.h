@@ -9,7 +9,7 @@
 
 namespace pistachio {
 
-// The rows of the last round. Written between rounds, read by the second query in a round.
+// The rows of the previous round. Written between rounds, read by the recursive query during a round.
 struct WorkingRows {
   std::vector<Chunk> chunks;
 };
@@ -31,7 +31,7 @@ struct RecursionPlan {
   OperatorPtr next;
   bool keeps_all = true;
   std::shared_ptr<WorkingRows> working;
-  // Common tables that read the working rows: computed anew in each round.
+  // Common tables that read the working rows: recomputed in each round.
   std::vector<std::shared_ptr<SharedRows>> in_rounds;
   std::vector<LogicalType> types;
 };

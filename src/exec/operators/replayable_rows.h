@@ -1,4 +1,4 @@
-// Rows that are read any number of times: in memory, or on disk.
+// Retained rows that can be read any number of times: in memory or on disk.
 #pragma once
 
 #include <memory>
@@ -14,9 +14,9 @@ class ReplayableRows final : public SpillableRows {
   ReplayableRows(RunContext& context, MemoryAccount account, std::vector<LogicalType> types, OperatorMetrics& metrics)
       : SpillableRows(context, std::move(account), std::move(types), metrics) {}
 
-  // close(), and what is needed to replay.
+  // Calls close() and prepares replay().
   Task<void> finish();
-  // After finish(): passes on all rows, spread over the lanes: of each the columns at these places. Any number of times, also concurrently.
+  // After finish(): passes on all rows, distributed over the lanes, with the columns at `places`. Any number of times, also concurrently.
   Task<void> replay(OperatorMetrics& metrics, ChunkSink& sink, const std::vector<size_t>& places);
 
  private:
@@ -27,7 +27,7 @@ class ReplayableRows final : public SpillableRows {
   std::unique_ptr<SpilledChunks> on_disk_;  // once rows were written
 };
 
-// Passes on chunks, spread over the lanes: of each the columns at these places.
+// Passes on the chunks, distributed over the lanes, with the columns at `places`.
 Task<void> pass_kept(OperatorMetrics& metrics, RunContext& context, ChunkSink& sink, const std::vector<Chunk>& chunks,
                      const std::vector<size_t>& places);
 

@@ -13,9 +13,9 @@ namespace {
 
 using kernels::MergeOp;
 
-constexpr size_t kMostKeys = 63;  // bits of the word for NULLs
+constexpr size_t kMostKeys = 63;  // bits in the null word
 
-// One for each column of the state; empty if there is no such form.
+// One per state column; empty if the state cannot be encoded as words.
 std::vector<MergeOp> merges_of(const AggregateCall& call) {
   const LogicalType type = argument_type(call);
   switch (call.function->kind) {
@@ -47,12 +47,12 @@ std::vector<MergeOp> merges_of(const AggregateCall& call) {
   fail_check(__FILE__, __LINE__, "unknown aggregate");
 }
 
-// Any two-word type has two; a text has its number.
+// Words per value: two for 128-bit types, else one; a text is represented by its number.
 int64_t words_in(LogicalType type) {
   return type.is_wide() ? 2 : 1;
 }
 
-// int64 [rows], or [rows, 2]. Floating numbers as the bits of a double, which is exact for float.
+// int64 [rows] or [rows, 2]. Floating-point numbers become the bits of a double, which is exact for float too.
 at::Tensor words_from(const at::Tensor& values) {
   if (values.is_floating_point()) return values.to(at::kDouble).contiguous().view(at::kLong);
   return values.to(at::kLong);
@@ -82,10 +82,10 @@ std::optional<RowWords> RowWords::of(const CombinedColumns& columns) {
     if (key.type.is_text()) key.texts = std::make_unique<TextNumbers>(key.type);
     made.width_ += words_in(key.type);
   }
-  // The hash of one word tells all of it, so that the word need not be compared.
+  // The hash of a single word is exact, so the key itself need not be compared.
   const bool is_one_word = made.width_ == 2;
   if (is_one_word) made.merges_.push_back(MergeOp::KeepFirst);
-  // Few rows of a single key are NULL: such rows go their way without being merged.
+  // A single key gets no null word: its NULLs are few and pass through unmerged.
   if (columns.keys.size() > 1) made.null_word_ = made.width_++;
   if (!is_one_word) made.key_words_ = made.width_ - 1;
   for (size_t i = 0; i < columns.calls.size(); ++i) {
@@ -126,7 +126,7 @@ at::Tensor RowWords::key_of(const Field& field, const Column& column, const Canc
   const Column plain = decode_dictionary(column);
   at::Tensor words = words_from(plain.values());
   if (!plain.has_validity()) return words;
-  // What is under a NULL must not tell keys apart.
+  // The value stored beneath a NULL must not distinguish keys.
   at::Tensor is_null = plain.validity().logical_not();
   return words.masked_fill(words.dim() == 2 ? is_null.unsqueeze(1) : is_null, 0);
 }

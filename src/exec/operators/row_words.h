@@ -13,8 +13,8 @@ namespace pistachio {
 
 class RowWords {
  public:
-  // Nullopt: there is no key or there are more than 63, or a state has no form of words: moments, sketches, and
-  // extremes or any value of text and of two-word values.
+  // Nullopt if there is no key or more than 63, or if a state cannot be encoded as words: moments, sketches, and min, max or any_value of
+  // text and of two-word values.
   static std::optional<RowWords> of(const CombinedColumns& columns);
 
   int64_t width() const { return width_; }
@@ -22,22 +22,22 @@ class RowWords {
   int64_t key_words() const { return key_words_; }
   const std::vector<kernels::MergeOp>& merges() const { return merges_; }
 
-  // Rows that have no form of words: a NULL that there is no word for, a sum that is not finite (the sum of others may become so, which is
-  // an error). Undefined: there are none.
+  // bool [rows]: rows that cannot be encoded: with a NULL that has no code, or with a non-finite sum (which must stay distinguishable from
+  // a sum that overflows in the tables, an error). Undefined: none.
   at::Tensor without_words(const Chunk& chunk) const;
   // int64 [rows, width]
   at::Tensor words_of(const Chunk& chunk, const CancelToken& token);
-  // UserError: a sum is not finite.
+  // Throws UserError if a sum is not finite: it overflowed.
   Chunk chunk_of(const at::Tensor& words);
 
-  // Of texts: grow with every text that comes.
+  // Bytes of the text numbering, which grows with every new text.
   int64_t text_bytes() const;
-  // Words made before have no meaning any more.
+  // Clears the text numbering; words made before become invalid.
   void forget_texts();
 
  private:
   struct Field {
-    size_t place = 0;  // in the chunk
+    size_t place = 0;  // column in the chunk
     LogicalType type = TypeKind::BigInt;
     int64_t word = 0;
     std::unique_ptr<TextNumbers> texts;                         // of a text
@@ -50,7 +50,7 @@ class RowWords {
   size_t columns_ = 0;
   int64_t width_ = 1;
   int64_t key_words_ = 0;
-  int64_t null_word_ = 0;  // a bit for each key that is NULL; 0: there is no such word
+  int64_t null_word_ = 0;  // index of the word with a bit per NULL key; 0: there is none
   std::vector<Field> keys_;
   std::vector<Field> states_;
   std::vector<kernels::MergeOp> merges_;

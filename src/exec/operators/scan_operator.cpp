@@ -14,7 +14,7 @@ namespace pistachio {
 
 namespace {
 
-// Of rows that are decoded together; fewer would cost more than they save.
+// Smallest number of rows to decode together; shorter strips cost more than they save.
 constexpr int64_t kShortestStrip = 4096;
 
 }  // namespace
@@ -67,7 +67,7 @@ std::vector<ScanRequest::Test> ScanOperator::tests_of_joins(RunContext& context)
   return tests;
 }
 
-// What storage does not test: it does so on the host only.
+// Applies the join filters that storage does not test; it does so only on the host.
 Chunk ScanOperator::passing(RunContext& context, Chunk chunk) {
   if (join_filters_.empty()) return chunk;
   WorkTimer timer(metrics_);
@@ -78,7 +78,7 @@ Chunk ScanOperator::passing(RunContext& context, Chunk chunk) {
   return chunk;
 }
 
-// A scan without columns, as of count(*): the footers know how many rows there are.
+// A scan without columns, as for count(*): the row counts are in the footers.
 Task<void> ScanOperator::produce_counts(RunContext& context, ChunkSink& sink) {
   int64_t rows = table_->rows();
   if (is_split_ && !context.settings().local_files) {
@@ -93,15 +93,15 @@ Task<void> ScanOperator::produce_counts(RunContext& context, ChunkSink& sink) {
   }
 }
 
-// On several ranks, and on a GPU, all scans of a query run at the same time, and one on the probe side of a join may have to wait, with rows
-// in its hands, for the build side: if it could take more than its share of the memory, that might not be read, and both would wait for ever.
+// On several ranks, and on a GPU, all scans of a query run concurrently. A scan on the probe side of a join may hold rows in memory while
+// it waits for the build side. If it could take more than its share, the scan of the build side might get none: a deadlock.
 int64_t ScanOperator::memory_shares(const RunContext& context) const {
   const bool runs_alone = context.exchanges == nullptr && context.device.is_cpu();
   return runs_alone ? 1 : std::max<int64_t>(1, static_cast<int64_t>(scans_of_files_));
 }
 
-// Where rows are so wide that a strip of them is too much for the memory of the scan, strips are shorter. Depends on settings alone, which
-// all ranks have in common: they must make the same plan.
+// Shortens strips if rows are so wide that a strip exceeds the scan's memory. Depends only on settings, which are the same on all ranks,
+// since all ranks must make the same plan.
 ScanPlan ScanOperator::plan_within(ScanLimits limits, const ScanRequest& request, int64_t threads) const {
   while (true) {
     ScanPlan plan = plan_scan(table_->files(), request, limits, threads);
@@ -115,7 +115,7 @@ ScanPlan ScanOperator::plan_within(ScanLimits limits, const ScanRequest& request
 std::unique_ptr<SharedUnits> ScanOperator::share_units(RunContext& context, ScanPlan& plan) {
   if (!is_split_ || context.settings().local_files) return nullptr;
   const Settings& settings = context.settings();
-  // A reader that takes everything before it goes on has nothing to give away, and should not take more.
+  // A blocking reader reads all of its units before it produces rows: it has none left to give away and should not take over more.
   bool asks_others = settings.scan_help && settings.reader != ReaderMode::Blocking;
   std::vector<std::vector<size_t>> shares = deal_units(plan, context.exchanges->ranks());
   put_first(plan, shares[static_cast<size_t>(context.exchanges->rank())]);
@@ -129,7 +129,7 @@ Task<void> ScanOperator::produce_files(RunContext& context, ChunkSink& sink) {
   request.first_need = int64_t{number_} << 32;
   Task<bool> waiting = wait_for_joins(context, request.filters);
   if (!co_await waiting) co_return;
-  // Even where storage does not evaluate them: all ranks, with and without a GPU, must make the same plan.
+  // Set even if storage does not evaluate them here: ranks with and without a GPU must make the same plan.
   request.tests = tests_of_joins(context);
   for (size_t source : sources_) request.columns.push_back(table_->columns()[source].name);
   bool only_filters = sources_.empty();
@@ -184,7 +184,7 @@ Task<void> ScanOperator::produce_files(RunContext& context, ChunkSink& sink) {
 
 Task<void> ScanOperator::produce_chunks(RunContext& context, ChunkSink& sink) {
   ENSURE(filters_.empty());
-  std::vector<RangeFilter> bounds;  // not worth their time where nothing is read
+  std::vector<RangeFilter> bounds;  // not used: pruning does not pay for rows in memory
   Task<bool> waiting = wait_for_joins(context, bounds);
   if (!co_await waiting) co_return;
   int64_t step = context.chunk_rows();

@@ -1,5 +1,5 @@
 // A CTE that is read several times: computed by its first reader, retained (replayable_rows.h), and replayed for the others. A CTE that is
-// read once is streamed to its reader and stops early when the reader is full.
+// read once is streamed to its reader and stops early once the reader is full.
 #pragma once
 
 #include <atomic>
@@ -11,18 +11,18 @@
 
 namespace pistachio {
 
-// The plan and, in a run, the rows. The first reader computes them; others wait.
+// The CTE's plan and, during a run, its rows. The first reader computes them; others wait.
 class SharedRows {
  public:
   SharedRows(OperatorPtr plan, std::vector<LogicalType> types) : plan_(std::move(plan)), types_(std::move(types)) {}
 
-  // While the plan is built. `often`: what has the reader in it runs more than once.
+  // Called while the plan is built. `often`: the reader is in a part of the plan that runs more than once.
   void add_reader(bool often) { reads_ += often ? 2 : 1; }
   bool is_read_once() const { return reads_ == 1; }
 
-  // Returns when the rows are there.
+  // Returns once the rows are computed.
   Task<void> compute(RunContext& context);
-  // The next reader computes them anew. Not while there are readers.
+  // Drops the rows: the next reader recomputes them. Must not be called while rows are being read.
   void forget() {
     begun_ = false;
     computed_ = std::make_unique<Channel<int>>(0);
@@ -38,7 +38,7 @@ class SharedRows {
   const std::vector<LogicalType> types_;
   int reads_ = 0;
   std::atomic<bool> begun_ = false;
-  // Closed when the rows are there, failed when they could not be computed.
+  // Closed once the rows are computed, failed if they could not be.
   std::unique_ptr<Channel<int>> computed_ = std::make_unique<Channel<int>>(0);
   std::shared_ptr<ReplayableRows> rows_;
 };

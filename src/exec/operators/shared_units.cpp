@@ -10,7 +10,7 @@ SharedUnits::SharedUnits(ScanShares& shares, uint32_t scan, const std::vector<st
                          int64_t under_way)
     : shares_(shares), scan_(scan), has_none_(dealt.size()) {
   auto ranks = static_cast<int>(dealt.size());
-  // The next rank first, so that ranks that end at the same time do not all ask the same one.
+  // Starts with the next rank, so that ranks that finish at the same time do not all ask the same one.
   for (int step = 1; ask_others && step < ranks; ++step) {
     int other = (rank + step) % ranks;
     if (static_cast<int64_t>(dealt[static_cast<size_t>(other)].size()) > under_way) others_.push_back(other);

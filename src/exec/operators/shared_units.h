@@ -1,5 +1,5 @@
-// The row groups that a rank reads of a distributed scan: its own share first, then what other ranks have not started. Stragglers hand over work this
-// way.
+// The row groups that a rank reads in a distributed scan: its own share first, then those that other ranks have not started. In this way
+// stragglers hand over work.
 #pragma once
 
 #include <atomic>
@@ -12,23 +12,24 @@ namespace pistachio {
 
 class SharedUnits final : public UnitSource {
  public:
-  // `dealt` says for each rank what is its share. Ranks are asked that have more than `under_way` units, which is what they begin at once.
+  // `dealt`: the share of each rank. Only ranks with more than `under_way` units are asked for work, since all ranks start that many at
+  // once.
   SharedUnits(ScanShares& shares, uint32_t scan, const std::vector<std::vector<size_t>>& dealt, int rank, bool ask_others, int64_t under_way);
-  // Others get nothing any more.
+  // Withdraws the rank's share: other ranks get no more units of it.
   ~SharedUnits() override;
   SharedUnits(const SharedUnits&) = delete;
   SharedUnits& operator=(const SharedUnits&) = delete;
 
   Task<std::optional<size_t>> next() override;
-  // Units that were dealt to other ranks.
+  // Number of units taken over from other ranks.
   int64_t from_others() const { return from_others_; }
 
  private:
   ScanShares& shares_;
   const uint32_t scan_;
-  std::vector<int> owners_;                  // of all units: to whom each was dealt
-  std::vector<int> others_;                  // worth asking, in order
-  std::vector<std::atomic<bool>> has_none_;  // by rank
+  std::vector<int> owners_;                  // by unit: the rank it was dealt to
+  std::vector<int> others_;                  // ranks worth asking, in order
+  std::vector<std::atomic<bool>> has_none_;  // by rank: it has no units left
   std::atomic<int64_t> from_others_ = 0;
 };
 

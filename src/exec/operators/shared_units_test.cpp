@@ -12,7 +12,7 @@ namespace {
 
 constexpr uint32_t kScan = 0;
 
-// Two ranks whose words reach each other at once.
+// Two ranks whose messages arrive immediately.
 class SharedUnitsTest : public testing::Test {
  protected:
   SharedUnitsTest() {

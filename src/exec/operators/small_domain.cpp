@@ -11,7 +11,7 @@ namespace pistachio {
 
 namespace {
 
-// Clearing and searching a table of places must cost less than hashing the rows, and it must fit the second cache.
+// Clearing and scanning the table of combinations must cost less than hashing the rows, and the table must fit into the L2 cache.
 constexpr int64_t kMostPlaces = 1 << 15;
 constexpr int64_t kLeastRows = 256;
 

@@ -1,5 +1,5 @@
-// The keys of a batch of rows, if they have so few possible combinations that each has a place in a table: coded columns with small
-// dictionaries, booleans, integers and dates of a small range. Groups are then found by place instead of by hash.
+// Numbers the key combinations of a batch of rows if there are only few possible ones: columns with small dictionaries, booleans, integers
+// and dates of a small range. Groups are then found by array index instead of by hash.
 #pragma once
 
 #include <optional>
@@ -11,10 +11,10 @@ namespace pistachio {
 
 class SmallDomain {
  public:
-  // None if the keys have too many possible combinations, or are too few rows to gain from places.
+  // Nullopt if the keys have too many possible combinations, or if there are too few rows for it to pay.
   static std::optional<SmallDomain> of(const std::vector<Column>& keys, int64_t rows);
 
-  // int32 [rows]: which combination each row has.
+  // int32 [rows]: the number of each row's combination.
   const at::Tensor& places() const { return places_; }
   // The number of possible combinations.
   int64_t size() const { return size_; }

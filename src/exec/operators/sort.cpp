@@ -16,7 +16,7 @@ SortOperator::SortOperator(OperatorPtr input, std::vector<SortKey> keys, std::op
 
 namespace {
 
-// Up to this limit the best rows are kept in memory; beyond, all rows are sorted.
+// With a LIMIT up to this, only the best rows are kept, in memory; with a larger one all rows are sorted.
 constexpr int64_t kMostKept = 1 << 20;
 
 // Passes on the first rows only.
@@ -41,7 +41,7 @@ class FirstRows final : public ChunkSink {
 
 }  // namespace
 
-// Retains at least the best rows of each lane.
+// Retains the best rows of each lane, and possibly more.
 class SortOperator::BestRows final : public RowCollector {
  public:
   BestRows(SortOperator& owner, RunContext& context)

@@ -20,7 +20,7 @@ class SortOperator final : public Operator {
 
   Task<void> sort_best(RunContext& context, ChunkSink& sink);
   Task<void> sort_all(RunContext& context, ChunkSink& sink);
-  // Rows that are in memory.
+  // Sorts and emits rows in memory.
   Task<void> emit_sorted(RunContext& context, const Chunk& rows, const MemoryAccount& account, ChunkSink& sink);
   at::Tensor timed_order_of(const Chunk& rows, const CancelToken& token);
 

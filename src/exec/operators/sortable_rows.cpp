@@ -9,13 +9,13 @@ namespace pistachio {
 
 namespace {
 
-// Pieces are as small as disks like, so that many runs can be merged at once.
+// Pieces are as small as disks handle well, so that many runs can be merged at once.
 constexpr int64_t kPiecesPerBatch = 16;
 constexpr int64_t kLeastPieceBytes = 64 << 10;
 
 }  // namespace
 
-// Makes a run of rows that come in order.
+// Writes rows that arrive in order to a run.
 class SortableRows::RunWriter final : public ChunkSink {
  public:
   RunWriter(SpilledChunks& run, OperatorMetrics& metrics) : run_(run), metrics_(metrics) {}
@@ -39,7 +39,7 @@ int64_t SortableRows::bytes_per_piece() const {
 }
 
 size_t SortableRows::runs_per_merge() const {
-  // A piece, its rows end to end with those of the others, and words for them.
+  // Each run needs memory for its piece, for the copy of its rows in the merged chunk, and for their sort words.
   const int64_t pieces = context_.spill.batch_bytes() * 8 / (4 * bytes_per_piece());
   return static_cast<size_t>(std::max<int64_t>(2, pieces));
 }
@@ -71,7 +71,7 @@ Task<void> SortableRows::merge(ChunkSink& sink) {
     runs_.erase(runs_.begin(), end);
     auto longer = std::make_unique<SpilledChunks>(file_);
     RunWriter writer(*longer, metrics_);
-    OperatorMetrics apart;  // these rows do not leave the operator
+    OperatorMetrics apart;  // not the operator's own: these rows do not leave it
     Task<void> merging = merge(merged, apart, writer);
     co_await merging;
     metrics_.nanoseconds += apart.nanoseconds;

@@ -1,4 +1,4 @@
-// Rows to be sorted, retained: in memory, or on disk as sorted runs.
+// Retained rows of a sort: in memory, or on disk as sorted runs.
 #pragma once
 
 #include <memory>
@@ -15,21 +15,22 @@ class SortableRows final : public SpillableRows {
   // `order` outlives it.
   SortableRows(RunContext& context, const RowOrder& order, std::vector<LogicalType> types, OperatorMetrics& metrics);
 
-  // After close(), if rows were spilled: passes them on in order. Runs that are too many to be merged at once are merged into longer ones first.
+  // After close(), if rows were spilled: passes them on in order. If there are too many runs for one merge, merges them into longer ones
+  // first.
   Task<void> merge(ChunkSink& sink);
 
  private:
   using Run = std::unique_ptr<SpilledChunks>;
   class RunWriter;
 
-  // Those are concatenated, and have words.
+  // The rows are concatenated, and have sort words.
   int64_t bytes_to_finish(int64_t bytes, int64_t rows) const override { return bytes + rows * order_.bytes_per_row(); }
-  // All at once: the longer the runs the fewer they are.
+  // Writes all rows at once: longer runs mean fewer runs to merge.
   int64_t bytes_per_write() const override { return INT64_MAX; }
   Task<int64_t> write(Chunk rows) override;
   int64_t bytes_per_piece() const;
   size_t runs_per_merge() const;
-  // `metrics` counts the rows that are passed on.
+  // `metrics`: counts the rows passed on.
   Task<void> merge(const std::vector<Run>& runs, OperatorMetrics& metrics, ChunkSink& sink);
 
   const RowOrder& order_;

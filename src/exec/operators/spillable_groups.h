@@ -1,5 +1,5 @@
-// The groups of all lanes of an aggregation: in memory, a table for each lane, as long as they fit; else tables are written to disk and lanes
-// start anew (spilled_groups.h). Lanes add rows while any task of the query may have tables spilled.
+// The groups of all lanes of an aggregation: in memory, one table per lane, as long as they fit; else tables are written to disk and lanes
+// start with empty ones (spilled_groups.h). While lanes add rows, any task of the query may cause tables to be spilled.
 #pragma once
 
 #include <atomic>
@@ -16,22 +16,22 @@ class SpillableGroups final : public SpillableStore {
  public:
   SpillableGroups(RunContext& context, std::vector<LogicalType> key_types, std::vector<AggregateCall> calls, OperatorMetrics& metrics);
 
-  // One call at a time for each lane. `columns`: the values of inputs.expressions().
+  // One call per lane at a time. `columns`: the values of inputs.expressions().
   Task<void> add(int lane, const AggregateInputs& inputs, std::vector<Column> columns, int64_t rows, bool are_states);
-  // Whether the lane can take so many more rows without spilling.
+  // Whether the lane can add this many rows without spilling.
   bool has_room_for(int lane, int64_t rows) const;
-  // Empties the lane. One that adds nothing now.
+  // Empties the lane, which must not be adding rows, and returns its groups.
   std::unique_ptr<LaneGroups> take(int lane);
 
   int64_t spillable_bytes() const override;
   Task<void> spill() override;
 
-  // No rows come any more. If some groups were spilled, the others are as well.
+  // Ends the input. If some groups were spilled, the rest are spilled too.
   Task<void> close();
   bool has_spilled() const { return spilled_.has_rows(); }
-  // After close(), if nothing was spilled: of the lanes that have groups.
+  // After close(), if nothing was spilled: the groups of all lanes that have any.
   std::vector<std::unique_ptr<LaneGroups>> take_lanes();
-  // After close(), if groups were spilled: hands on every group once.
+  // After close(), if groups were spilled: emits every group once.
   Task<void> merge_spilled(const SpilledGroups::Emit& emit);
 
   const MemoryAccount& account() const { return account_; }
@@ -45,10 +45,10 @@ class SpillableGroups final : public SpillableStore {
   };
 
   std::unique_ptr<LaneGroups> make_groups() const;
-  // Null if the lane has none, or is adding rows.
+  // Null if the lane has no groups, or is adding rows.
   std::unique_ptr<LaneGroups> try_take(Lane& lane);
   Task<void> write(std::unique_ptr<LaneGroups> groups);
-  // States of a DISTINCT call, from its arguments without duplicates.
+  // Computes the states of a DISTINCT call from its distinct arguments.
   Task<void> count_distinct(size_t call, const GroupStates& members);
 
   RunContext& context_;
@@ -56,7 +56,7 @@ class SpillableGroups final : public SpillableStore {
   const std::vector<LogicalType> key_types_;
   const std::vector<AggregateCall> calls_;
   OperatorMetrics& metrics_;
-  std::vector<size_t> plain_calls_;  // those without DISTINCT
+  std::vector<size_t> plain_calls_;  // calls without DISTINCT
   std::vector<std::unique_ptr<Lane>> lanes_;
   SpilledGroups spilled_;
   std::vector<std::unique_ptr<SpilledGroups>> distinct_;  // keys and argument of each DISTINCT call; null for others

@@ -1,5 +1,5 @@
-// Groups with partial states of aggregate calls, on disk by partitions of the hash of their keys; the same group may be there many times. Merged
-// partition by partition, on all lanes; a partition whose groups do not fit into memory is split again. Lanes add rows at any time.
+// Groups with partial states of aggregate calls, on disk in partitions by the hash of their keys; a group may occur many times. Merged
+// partition by partition, on all lanes; a partition whose groups do not fit into memory is split again. Any lane may add rows.
 #pragma once
 
 #include <functional>
@@ -21,16 +21,16 @@ class SpilledGroups {
 
   // All groups, with the states of these calls (indexes).
   Task<void> add(const GroupStates& groups, std::vector<size_t> calls);
-  // Keys, followed by the states of these calls.
+  // Rows of keys, followed by the states of these calls.
   Task<void> add(Chunk rows, std::vector<size_t> calls);
   bool has_rows() const { return !parts_.empty(); }
 
-  // Hands on every group once; those of a call have different keys. Nothing may be added any more.
+  // Emits every group once; the groups of one Emit call have distinct keys. Nothing may be added any more.
   using Emit = std::function<Task<void>(int lane, const GroupStates& groups)>;
   Task<void> merge(const Emit& emit);
 
  private:
-  // Rows that have the states of the same calls.
+  // Rows with the states of the same calls.
   struct Part {
     std::vector<size_t> calls;
     std::unique_ptr<SpilledPartitions> rows;
@@ -41,7 +41,7 @@ class SpilledGroups {
   at::Tensor hashes_of(const Chunk& rows, const CancelToken& token) const;
   Task<void> write(const GroupStates& groups, const std::vector<size_t>& calls, SpilledPartitions& to);
   Task<void> merge_partition(int lane, const Parts& parts, size_t partition, int level, const Emit& emit);
-  // Splits the groups that are merged so far, and the pieces that are not, from `piece` of `part` on.
+  // Splits the groups merged so far, and the pieces not merged yet, which start at `piece` of `part`.
   Task<void> split(const GroupStates& merged, const Parts& parts, size_t partition, size_t part, size_t piece, Parts& to, int level);
 
   RunContext& context_;

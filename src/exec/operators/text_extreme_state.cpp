@@ -13,9 +13,9 @@ namespace pistachio {
 
 namespace {
 
-// The groups of a batch, numbered anew from 0.
+// The groups of a batch, renumbered from 0.
 struct BatchGroups {
-  at::Tensor ids;     // int64 [rows]: among those of the batch
+  at::Tensor ids;     // int64 [rows]: index into `groups`
   at::Tensor groups;  // int64 [groups of the batch]
 };
 
@@ -24,7 +24,7 @@ BatchGroups groups_of_batch(const at::Tensor& ids, int64_t all_groups) {
   int64_t capacity = 64;
   while (capacity < 2 * ids.numel()) capacity *= 2;
   at::Tensor slots = at::zeros({capacity, 2}, ids.options());
-  // The hashes of integers are different if the integers are.
+  // Distinct integers have distinct hashes.
   auto [own, first_rows] = kernels::group_assign(slots, 0, capacity / 2, kernels::hash64(ids), 0);
   return {own, ids.index_select(0, first_rows)};
 }
@@ -39,7 +39,7 @@ at::Tensor TextExtremeState::winners_of(const Column& column, const at::Tensor& 
   return kernels::segment_extreme_text(column.bytes(), column.begins(), column.ends(), ids, groups, take_max_, column.validity());
 }
 
-// The best of the batch and the best so far compete as a batch of two rows a group.
+// Compares the best of the batch with the best so far, as a batch with two rows per group.
 void TextExtremeState::compete(const at::Tensor& ids, const Column& challengers) {
   if (best_.groups() == 0 || challengers.rows() == 0) return;
   BatchGroups batch = groups_of_batch(ids, best_.groups());
@@ -49,7 +49,7 @@ void TextExtremeState::compete(const at::Tensor& ids, const Column& challengers)
   const at::Tensor groups = kernels::compress(batch.groups, any);
   const int64_t count = groups.numel();
   if (count == 0) return;
-  // Without the texts of other rows: concatenating copies all bytes of a column.
+  // Copies only the selected texts: concatenation copies all bytes of a column, even unused ones.
   const Column both = concatenate_columns({own_column(take_rows(best_.view(), groups)), own_column(take_rows(challengers, winners))});
   const at::Tensor numbers = at::arange(count, ids.options());
   const at::Tensor is_better = winners_of(both, kernels::concatenate_tensors({numbers, numbers}), count).ge(count);

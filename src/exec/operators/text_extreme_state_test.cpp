@@ -33,7 +33,7 @@ std::string text_at(const Column& column, int64_t row) {
   return {bytes + column.begins()[row].item<int64_t>(), bytes + column.ends()[row].item<int64_t>()};
 }
 
-// Values get better and better, so that most of the buffer is replaced, and it is compacted.
+// Values keep improving, so most texts in the buffer are replaced and it is compacted.
 TEST(TextExtremeState, KeepsTheBestOfManyBatches) {
   for (bool take_max : {false, true}) {
     SCOPED_TRACE(take_max);
@@ -70,12 +70,12 @@ TEST(TextExtremeState, KeepsTheBestOfManyBatches) {
         ASSERT_EQ(text_at(result, group), best[group]) << group;
       }
     }
-    // The buffer does not keep all that was ever the best.
+    // The buffer does not keep every text that was ever the best.
     EXPECT_LT(state.memory_bytes(), 8 << 20);
   }
 }
 
-// What a lane reserves before it adds rows must cover what adding them takes.
+// A lane reserves this bound before it adds rows.
 TEST(GroupStates, MostBytesAreAnUpperBound) {
   GroupStates groups({TypeKind::BigInt, TypeKind::Varchar}, {}, at::kCPU);
   for (int64_t begin = 0; begin < 400'000; begin += 20'000) {

@@ -8,7 +8,7 @@ namespace pistachio {
 
 namespace {
 
-// Every rank and row group may come with a dictionary of its own, each of which is used for a while.
+// Dictionaries cached at a time: every rank and row group may have its own, each of which is used for a while.
 constexpr size_t kMostDictionaries = 256;
 
 }  // namespace
@@ -17,7 +17,7 @@ TextNumbers::TextNumbers(LogicalType type) : texts_({type}, at::kCPU) {}
 
 at::Tensor TextNumbers::numbers_of(const Column& texts, const CancelToken& token) {
   std::lock_guard lock(mutex_);
-  // A dictionary that is larger than the rows may have many texts that do not occur.
+  // A dictionary with more entries than rows may have many texts that do not occur.
   const bool by_entries = texts.is_dictionary() && !texts.has_validity() && texts.dictionary_column()->rows() <= texts.rows();
   if (!by_entries && !(texts.is_dictionary() && known_.contains(texts.dictionary_column().get()) && !texts.has_validity()))
     return texts_.assign({texts}, texts.rows(), token);
@@ -40,7 +40,7 @@ const at::Tensor& TextNumbers::numbers_of_entries(const std::shared_ptr<const Co
 Column TextNumbers::texts_of(const at::Tensor& numbers) {
   std::lock_guard lock(mutex_);
   const Column texts = texts_.keys()[0];
-  // A dictionary pays if it is much smaller than the rows. Both are copies: the view ends with the next text.
+  // A dictionary pays if it is much smaller than the rows. Either way copies: the view of texts_ is invalidated by the next text.
   if (texts.rows() > numbers.numel() / 4 || texts.has_validity()) return own_column(take_rows(texts, numbers));
   return Column::dictionary(numbers.to(at::kInt), std::make_shared<Column>(own_column(texts)));
 }

@@ -1,4 +1,4 @@
-// Gives texts numbers, so that they can be compared and kept as integers: equal texts have equal numbers; NULL has one too. The entries of a
+// Numbers texts, so that they can be compared and stored as integers: equal texts have equal numbers; NULL has one too. The entries of a
 // dictionary are looked up once. Thread-safe.
 #pragma once
 

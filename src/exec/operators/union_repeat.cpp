@@ -34,7 +34,7 @@ Task<void> RepeatOperator::produce(RunContext& context, ChunkSink& sink) {
       at::Tensor counts = columns[owner_.count_].values();
       columns.erase(columns.begin() + static_cast<std::ptrdiff_t>(owner_.count_));
       Chunk kept(std::move(columns), chunk.rows(), chunk.device());
-      // One row may be repeated billions of times: copies are numbered, and only those of one output chunk are looked up at a time.
+      // A row may be repeated billions of times: the copies are numbered, and only those of one output chunk are materialized at a time.
       at::Tensor ends = counts.cumsum(0);
       int64_t copies = kept.rows() == 0 ? 0 : ends[kept.rows() - 1].item<int64_t>();
       int64_t step = run_.chunk_rows();

@@ -15,7 +15,7 @@ class UnionOperator final : public Operator {
   std::vector<OperatorPtr> inputs_;
 };
 
-// Each row as often as a BIGINT column says; that column does not go on.
+// Repeats each row as often as a BIGINT column says, and drops that column.
 class RepeatOperator final : public Operator {
  public:
   RepeatOperator(OperatorPtr input, ColumnId count);

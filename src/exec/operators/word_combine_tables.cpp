@@ -1,4 +1,4 @@
-// Combining tables of words (kernels/ops/combine_rows.h): direct-mapped, a fraction of the cost of a group table.
+// Combine tables of words (kernels/ops/combine_rows.h): direct-mapped, at a fraction of the cost of a group table.
 #include <algorithm>
 #include <chrono>
 #include <mutex>
@@ -16,14 +16,14 @@ namespace pistachio {
 namespace {
 
 constexpr int64_t kFirstSlots = 1 << 12;
-// A direct-mapped table evicts rows that another would still have room for: it grows, up to its limit, when a quarter is in use. What it
-// evicts goes to a second one of half its size, by other bits of the hash: two keys that share a slot of the first table take turns in it,
-// and are merged in the second.
+// A direct-mapped table evicts rows long before it is full, so it grows, up to its limit, once a quarter is in use. Evicted rows go to a
+// second table of half the size, indexed by other bits of the hash: two keys that keep evicting each other from the first table meet
+// different slots of the second and are merged there.
 constexpr int64_t kSlotsPerRow = 4;
 constexpr int64_t kGrowth = 4;
 constexpr int64_t kSlotsPerSecondSlot = 2;
 
-// The halves of the hashes change places: words of the first table become words of the second, and back.
+// Swaps the halves of the hashes, which turns words of the first table into words of the second, and back.
 void swap_tables(at::Tensor& words) {
   at::Tensor hashes = words.select(1, 0);
   hashes.copy_(hashes.bitwise_left_shift(32).bitwise_or_(hashes.bitwise_right_shift(32).bitwise_and_(0xffffffff)));
@@ -76,7 +76,7 @@ class WordCombineTables final : public CombineTables {
     std::mutex mutex;
     // Guarded by mutex.
     at::Tensor entries;  // undefined: empty
-    at::Tensor second;   // for what leaves the first
+    at::Tensor second;   // takes what `entries` evicts
     Reservation memory;
     int64_t rows = 0;
     bool may_grow = true;
@@ -88,7 +88,7 @@ class WordCombineTables final : public CombineTables {
     return take_idle_tables(since);
   }
 
-  // Under texts_mutex_.
+  // Requires texts_mutex_.
   std::vector<Chunk> take_idle_tables(SteadyTime since) {
     std::vector<Chunk> leaving;
     for (Table& table : tables_) {
@@ -118,7 +118,7 @@ class WordCombineTables final : public CombineTables {
     const auto [order, offsets] = kernels::partition_rows(words.select(1, 0).contiguous(), bits_);
     const at::Tensor ordered = words.index_select(0, order);
     const int64_t* offset = offsets.const_data_ptr<int64_t>();
-    // Tables that another lane is busy with come last.
+    // Tables locked by other lanes are visited last.
     std::vector<size_t> busy;
     for (size_t i = 0; i < tables_.size(); ++i) {
       if (offset[i] == offset[i + 1]) continue;
@@ -146,7 +146,7 @@ class WordCombineTables final : public CombineTables {
       set_slots(table, slots);
     }
     for (int64_t begin = 0; begin < words.size(0);) {
-      // While the table can grow, it is looked at often enough that it grows before it evicts much.
+      // While the table can grow, rows are added in small batches, so that it grows before it evicts much.
       const int64_t slots = table.entries.size(0);
       const int64_t count = std::min(words.size(0) - begin, table.may_grow ? slots / kSlotsPerRow : words.size(0));
       combine(table, words.slice(0, begin, begin + count), evicted);
@@ -169,7 +169,7 @@ class WordCombineTables final : public CombineTables {
     table.rows += words.size(0) - merged - left;
   }
 
-  // Of both tables.
+  // Bytes of both tables.
   int64_t bytes_of(int64_t slots) const { return (slots + second_slots(slots)) * row_bytes(); }
   static int64_t second_slots(int64_t slots) { return std::max<int64_t>(2, slots / kSlotsPerSecondSlot); }
   int64_t row_bytes() const { return words_.width() * static_cast<int64_t>(sizeof(int64_t)); }
@@ -199,7 +199,7 @@ class WordCombineTables final : public CombineTables {
     combine(table, rows, evicted);
   }
 
-  // Too many texts: all rows leave the tables, and the numbers start again.
+  // Once there are too many texts, empties the tables and restarts the numbering.
   void renew_texts(std::vector<Chunk>& leaving) {
     std::lock_guard lock(texts_mutex_);
     if (words_.text_bytes() <= most_text_bytes_) return;
@@ -211,7 +211,7 @@ class WordCombineTables final : public CombineTables {
     text_memory_.emplace(account_);
   }
 
-  mutable std::shared_mutex texts_mutex_;  // exclusive where words lose their meaning
+  mutable std::shared_mutex texts_mutex_;  // exclusive while the text numbering is cleared, which invalidates words
   RowWords words_;
   const int64_t bits_;
   const int64_t most_text_bytes_;
