@@ -64,7 +64,7 @@ std::vector<RankProfile> RankService::run(const PhysicalPlan& plan, EngineInstan
   std::string progress;  // of the exchanges at the time of the error
   std::vector<RankProfile> profiles(static_cast<size_t>(ranks()));
   {
-    QueryExchanges exchanges(hub_, led.number(), plan.exchanges, tuning.limits, further_note_topics(plan), faults.get());
+    QueryExchanges exchanges(hub_, led.number(), plan.exchanges, tuning.limits, extra_control_topics(plan), faults.get());
     int told = 1;
     try {
       for (; told < ranks(); ++told) {

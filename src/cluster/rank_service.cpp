@@ -334,7 +334,7 @@ RankProfile RankService::take_part(int64_t number, const std::string& bytes, con
   check_physical_plan(plan, token);
   PlanRun own_part(plan, token, rank());
   faults->reach(FaultPoint::TablesOpened);
-  QueryExchanges exchanges(hub_, number, plan.exchanges, tuning.limits, further_note_topics(plan), faults.get());
+  QueryExchanges exchanges(hub_, number, plan.exchanges, tuning.limits, extra_control_topics(plan), faults.get());
   const RunPeers peers{exchanges, tuning.buffered_bytes, watched};
   RankProfile profile;
   try {

@@ -55,14 +55,14 @@ class PlanBuilder {
     return made;
   }
 
-  // Null if the node runs on another rank. What is below it may run here all the same.
+  // Null if the node runs on another rank. Stages below it may still run here.
   OperatorPtr build_if_here(const PhysicalNode& node) {
     if (rank_ == 0 || node.distribution.kind != Distribution::Kind::Single) return build(node);
     build_stages_below(node);
     return nullptr;
   }
 
-  // On every rank.
+  // Whether every rank has all build rows.
   static bool has_all_build_rows(const PhysicalNode& join) {
     return join.distribution.kind != Distribution::Kind::Single && join.children[1]->distribution.kind == Distribution::Kind::Replicated;
   }
@@ -70,7 +70,7 @@ class PlanBuilder {
   void collect_filters(const PhysicalNode& node) {
     if (const auto* join = node.as<PhysicalJoin>(); join != nullptr && join->filter)
       made_.filters.push_back({join->filter->number, join->filter->expected_keys, false, has_all_build_rows(node)});
-    // Every rank has a stage for every exchange.
+    // Made on every rank, since every rank has a stage for every exchange.
     if (const auto* exchange = node.as<PhysicalExchange>(); exchange != nullptr && exchange->filter)
       made_.filters.push_back({exchange->filter->number, exchange->filter->expected_keys, true, false});
     for (const PhysicalPtr& child : node.children) collect_filters(*child);
@@ -91,13 +91,13 @@ class PlanBuilder {
       build_stages_below(*node.children[0]);
       size_t middle = made_.stages.size();
       build_stages_below(*node.children[1]);
-      return note_build_sides(first, middle);
+      return record_build_sides(first, middle);
     }
     for (const PhysicalPtr& child : node.children) build_stages_below(*child);
   }
 
-  // The stages from `first` on are of the probe side of a join, those from `middle` on of its build side.
-  void note_build_sides(size_t first, size_t middle) {
+  // Stages [first, middle) are on the probe side of a join, those from `middle` on are on its build side.
+  void record_build_sides(size_t first, size_t middle) {
     for (size_t probe = first; probe < middle; ++probe) {
       if (made_.stages[probe].is_shared) continue;
       for (size_t built = middle; built < made_.stages.size(); ++built) made_.stages[probe].build_sides.push_back(built);
@@ -157,7 +157,7 @@ class PlanBuilder {
     return std::make_unique<ProjectOperator>(input(node), node.layout, project.columns);
   }
 
-  // Of a join whose frequent keys are worked on by all ranks.
+  // Nullopt unless the frequent keys of the join are spread over all ranks.
   static std::optional<SpreadKeys> spread_keys_of(const PhysicalNode& join) {
     const auto* probe = join.children[0]->as<PhysicalExchange>();
     const auto* build = join.children[1]->as<PhysicalExchange>();
@@ -170,7 +170,7 @@ class PlanBuilder {
     OperatorPtr left = build(*node.children[0]);
     size_t middle = made_.stages.size();
     OperatorPtr right = build(*node.children[1]);
-    note_build_sides(first, middle);
+    record_build_sides(first, middle);
     if (join.filter) {
       makes_filters_.insert(join.filter->number);
       for (ExecutablePlan::Filter& filter : made_.filters) filter.is_made_here = filter.is_made_here || filter.number == join.filter->number;
@@ -201,7 +201,7 @@ class PlanBuilder {
   }
 
   OperatorPtr build_node(const PhysicalNode& node, const PhysicalUnion&) {
-    // The one node that may run on all ranks over an input that runs on the first rank alone.
+    // A union is the only node that may run on all ranks with an input that runs on rank 0 alone.
     std::vector<OperatorPtr> inputs;
     for (const PhysicalPtr& child : node.children) {
       if (OperatorPtr made = build_if_here(*child)) inputs.push_back(std::move(made));
@@ -216,7 +216,7 @@ class PlanBuilder {
   OperatorPtr build_node(const PhysicalNode& node, const PhysicalSharedRead& read) {
     auto known = shared_.find(read.shared);
     if (known == shared_.end()) {
-      // Built first: it may have common tables in it.
+      // Built first: it may contain common tables itself.
       std::set<size_t> outer = std::exchange(reads_, {});
       std::set<size_t> outer_filters = std::exchange(makes_filters_, {});
       bool was_in_shared = std::exchange(in_shared_, true);
@@ -227,7 +227,7 @@ class PlanBuilder {
       shared_reads_.emplace(read.shared, std::exchange(reads_, std::move(outer)));
       shared_filters_.emplace(read.shared, std::exchange(makes_filters_, std::move(outer_filters)));
     }
-    // Whichever stage comes first reads for all.
+    // Any of the reading stages may be the first, which computes the rows for all.
     const std::set<size_t>& read_below = shared_reads_.at(read.shared);
     reads_.insert(read_below.begin(), read_below.end());
     const std::set<size_t>& filters_below = shared_filters_.at(read.shared);
@@ -254,7 +254,7 @@ class PlanBuilder {
     return std::make_unique<WorkingReadOperator>(node.layout, working_.at(read.working_table), read.places);
   }
 
-  // Also by way of other common tables; what is known of those is kept, as one may be read many times.
+  // Looks through other common tables too; `known` caches their answers, since one may be read many times.
   bool reads_working_table(const PhysicalNode& node, size_t number, std::map<size_t, bool>& known) const {
     if (const auto* read = node.as<PhysicalWorkingRead>()) return read->working_table == number;
     if (const auto* read = node.as<PhysicalSharedRead>()) return shared_reads_working_table(read->shared, number, known);
@@ -272,11 +272,11 @@ class PlanBuilder {
   const int rank_;
   const CancelToken& token_;
   ExecutablePlan made_;
-  const ScanNumbers scan_numbers_;  // also of those that are not built here
+  const ScanNumbers scan_numbers_;  // also of scans that are not built on this rank
   const size_t scans_of_files_;
   std::set<size_t> reads_;    // of the stage that is being built
-  std::set<size_t> makes_filters_;  // the same
-  std::set<size_t> visited_;  // common tables whose stages are built, though they themselves are on another rank
+  std::set<size_t> makes_filters_;  // of the stage that is being built
+  std::set<size_t> visited_;  // common tables on other ranks whose stages are built here
   std::map<size_t, std::shared_ptr<SharedRows>> shared_;
   std::map<size_t, std::set<size_t>> shared_reads_;
   std::map<size_t, std::set<size_t>> shared_filters_;

@@ -46,7 +46,7 @@ TEST(ScanOrderTest, CommonTablesComeAtTheirFirstRead) {
   for (uint32_t i = 0; i < 3; ++i) EXPECT_EQ(numbers.at(expected[i]), i);
 }
 
-// A join with a filter, of rows that lie as given.
+// A join with a filter, whose inputs and result are distributed as given.
 bool filter_is_same_everywhere(Kind probe, Kind build, Kind joined) {
   PhysicalJoin join;
   join.filter = BuildSideFilter{};
@@ -70,7 +70,7 @@ TEST(PlanBuilderTest, ReplicatedBuildSidesNeedNoFilterMerge) {
   EXPECT_TRUE(filter_is_same_everywhere(Kind::Scattered, Kind::Replicated, Kind::Scattered));
   EXPECT_TRUE(filter_is_same_everywhere(Kind::Hashed, Kind::Replicated, Kind::Hashed));
   EXPECT_FALSE(filter_is_same_everywhere(Kind::Hashed, Kind::Hashed, Kind::Hashed));
-  // The join is on the first rank only: the others know nothing of its build side.
+  // The join runs on rank 0 only; the other ranks do not have its build rows.
   EXPECT_FALSE(filter_is_same_everywhere(Kind::Single, Kind::Replicated, Kind::Single));
 }
 

@@ -17,7 +17,7 @@ namespace pistachio {
 
 namespace {
 
-// Tells senders that nothing more is wanted as soon as no stage is left that could read what they send.
+// Closes the inputs of exchanges that no running stage reads any more, so that their senders stop.
 class Readers {
  public:
   Readers(const ExecutablePlan& plan, QueryExchanges* exchanges) : exchanges_(exchanges) {
@@ -37,8 +37,7 @@ class Readers {
   void count(const std::vector<size_t>& reads) {
     for (size_t number : reads) ++left_[number];
   }
-  // Rows for all ranks may be of use on the first one only: the others must not keep their senders waiting. Gathered rows come to the
-  // first rank anyway.
+  // Rows sent to all ranks may have a reader on rank 0 only: the other ranks must not block the senders. Gathered rows go to rank 0 anyway.
   void close_unread(const ExecutablePlan& plan) {
     for (const ExecutablePlan::Stage& stage : plan.stages) {
       const auto& exchange = *stage.exchange->as<PhysicalExchange>();
@@ -50,15 +49,15 @@ class Readers {
   std::vector<std::atomic<int>> left_;
 };
 
-// Joins that were not needed in the end have told nothing, and scans must not wait for them.
-void give_up_filters(const std::vector<size_t>& filters, RunContext& context) {
+// A join that was never executed has published no filter. Publishes an empty one, so that scans do not wait for it.
+void publish_missing_filters(const std::vector<size_t>& filters, RunContext& context) {
   for (size_t number : filters) context.filters->at(number)->publish_nothing(false);
 }
 
-// What all ranks know of the build side of a join becomes what scans know.
-Task<void> unite_filter(JoinFilter& filter, uint32_t topic, bool is_same_everywhere, RunContext& context) {
-  Task<std::string> telling = filter.own();
-  std::string own = co_await telling;
+// Exchanges the local filters of all ranks and merges them; scans wait for the merged one.
+Task<void> merge_filter(JoinFilter& filter, uint32_t topic, bool is_same_everywhere, RunContext& context) {
+  Task<std::string> publishing = filter.own();
+  std::string own = co_await publishing;
   if (context.exchanges == nullptr) {
     filter.merge({own}, context.device);
     co_return;
@@ -80,14 +79,14 @@ Task<void> produce_rows(ExecutablePlan::Stage& stage, RunContext& context, Reade
     readers.ended(stage.reads);
   }
   sink.end_input();
-  give_up_filters(stage.makes_filters, context);
+  publish_missing_filters(stage.makes_filters, context);
 }
 
 Task<void> send_rows(ExecutablePlan::Stage& stage, RunContext& context, Readers& readers) {
   const auto& exchange = *stage.exchange->as<PhysicalExchange>();
   bool may_wait = stage.reads.empty();
   ExchangeSink sink(context, exchange, stage.exchange->layout, stage.types, *stage.metrics, may_wait);
-  // Also without rows of its own a rank has to tell the others so.
+  // settle() runs even if this rank has no rows: the other ranks wait for its note.
   std::vector<Task<void>> both;
   both.push_back(produce_rows(stage, context, readers, sink));
   both.push_back(sink.settle());
@@ -113,7 +112,7 @@ class StageEnds {
   void set(size_t stage) { ends_[stage]->close(); }
 
  private:
-  std::vector<std::unique_ptr<Channel<int>>> ends_;  // closed at the end
+  std::vector<std::unique_ptr<Channel<int>>> ends_;  // by stage; closed at its end
 };
 
 Task<void> run_stage(ExecutablePlan& plan, size_t number, RunContext& context, Readers& readers, StageEnds& ends) {
@@ -122,7 +121,7 @@ Task<void> run_stage(ExecutablePlan& plan, size_t number, RunContext& context, R
     Task<void> waiting = ends.wait(stage.build_sides);
     co_await waiting;
   }
-  // Rows for build sides go first: until they are there, those for the probe side can only wait.
+  // Build rows are sent first: probe rows can only wait until the build side is complete.
   context.exchanges->output(stage.exchange->as<PhysicalExchange>()->number).set_urgency(-static_cast<int>(stage.build_sides.size()));
   reach(context, FaultPoint::StageBegun);
   std::vector<Task<void>> both;
@@ -136,11 +135,11 @@ Task<void> run_stage(ExecutablePlan& plan, size_t number, RunContext& context, R
 
 using SpreadJoins = std::map<size_t, std::unique_ptr<SharedBuckets>>;
 
-// When no stage runs any more, neither does any join: who waits for one to begin waits in vain.
+// Counts running stages. After the last one no join can start any more: releases the waiters of BucketHelp.
 class RunningStages {
  public:
   RunningStages(size_t stages, SpreadJoins& joins) : left_(stages), joins_(joins) {}
-  void note_end() {
+  void stage_ended() {
     if (--left_ > 0) return;
     for (auto& [number, shared] : joins_) shared->help.join_ends();
   }
@@ -150,12 +149,12 @@ class RunningStages {
   SpreadJoins& joins_;
 };
 
-Task<void> then_note(Task<void> stage, RunningStages& running) {
+Task<void> run_and_count(Task<void> stage, RunningStages& running) {
   co_await stage;
-  running.note_end();
+  running.stage_ended();
 }
 
-// All of them start at the same time, but the first reads are those of the first ones.
+// All stages run concurrently; this order decides whose reads are issued first.
 std::vector<size_t> build_sides_first(const ExecutablePlan& plan) {
   std::vector<size_t> order(plan.stages.size());
   std::iota(order.begin(), order.end(), size_t{0});
@@ -168,12 +167,12 @@ Task<void> run_root(ExecutablePlan& plan, RunContext& context, ChunkSink& sink, 
   Task<void> producing = plan.root->produce(context, sink);
   co_await producing;
   readers.ended(plan.root_reads);
-  give_up_filters(plan.root_makes_filters, context);
+  publish_missing_filters(plan.root_makes_filters, context);
 }
 
 }  // namespace
 
-size_t further_note_topics(const PhysicalPlan& plan) {
+size_t extra_control_topics(const PhysicalPlan& plan) {
   return plan.filters + plan.exchanges * BucketHelp::kTopics;
 }
 
@@ -190,7 +189,7 @@ Task<void> run_stages(ExecutablePlan& plan, RunContext& context, ChunkSink& sink
   context.spreads = &spreads;
   JoinFilters filters;
   for (const ExecutablePlan::Filter& filter : plan.filters) {
-    // Estimates may be low.
+    // Sized for twice the estimate, which may be low.
     int64_t words = kernels::key_filter_words(2 * filter.expected_keys + 64);
     JoinFilter& made = *filters.emplace(filter.number, std::make_unique<JoinFilter>(words)).first->second;
     if (!filter.is_made_here) made.publish_nothing(true);
@@ -207,17 +206,17 @@ Task<void> run_stages(ExecutablePlan& plan, RunContext& context, ChunkSink& sink
   context.on_path = &on_path;
   std::vector<Task<void>> all;
   RunningStages running_stages(plan.stages.size() + (plan.root ? 1 : 0), spreads);
-  for (size_t stage : build_sides_first(plan)) all.push_back(then_note(run_stage(plan, stage, context, readers, ends), running_stages));
+  for (size_t stage : build_sides_first(plan)) all.push_back(run_and_count(run_stage(plan, stage, context, readers, ends), running_stages));
   size_t exchanges = context.exchanges == nullptr ? 0 : context.exchanges->count();
   for (const ExecutablePlan::Filter& filter : plan.filters) {
     auto topic = static_cast<uint32_t>(exchanges + filter.number);
-    all.push_back(unite_filter(*filters.at(filter.number), topic, filter.is_same_everywhere, context));
+    all.push_back(merge_filter(*filters.at(filter.number), topic, filter.is_same_everywhere, context));
   }
   for (const auto& [number, shared] : spreads) {
     auto topic = static_cast<uint32_t>(exchanges + plan.filter_numbers + number * BucketHelp::kTopics);
     all.push_back(shared->help.run(shared->spread, context.exchanges->notes(), topic));
   }
-  if (plan.root) all.push_back(then_note(run_root(plan, context, sink, readers), running_stages));
+  if (plan.root) all.push_back(run_and_count(run_root(plan, context, sink, readers), running_stages));
   Task<void> running = when_all(std::move(all));
   co_await running;
 }
