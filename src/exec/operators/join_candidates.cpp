@@ -24,8 +24,8 @@ std::vector<ExpressionPtr> side_of(const std::vector<Condition>& conditions, Exp
   return expressions;
 }
 
-// From this mean number of candidates per row on, a semi or anti join treats build rows with equal keys as one: if both sides share a
-// frequent key, there would be too many pairs to enumerate.
+// From this mean number of candidates per row on, a join that asks only whether a match exists treats build rows with equal keys as one: if
+// both sides share a frequent key, there would be too many pairs to enumerate.
 constexpr double kManyCandidates = 8;
 
 bool asks_for_any_match(const PhysicalJoin& join) {
