@@ -6,10 +6,10 @@ namespace pistachio {
 
 namespace {
 
-// Of memory_limit: what retained rows may fill.
+// Share of memory_limit that retained rows may take.
 constexpr double kRetainedShare = 0.8;
 constexpr int kAttempts = 4;
-// With spill=always, a store spills at every so many requests for memory, and so many spilled bytes fit.
+// With spill=always: a store spills at every kRequestsPerSpill-th request for memory, and kFewBytes of spilled rows fit into memory.
 constexpr int64_t kRequestsPerSpill = 2;
 constexpr int64_t kFewBytes = 4 << 10;
 
@@ -66,7 +66,7 @@ bool QuerySpill::must_spill() {
 Task<void> QuerySpill::make_room(int64_t bytes) {
   bool must = must_spill();
   if (mode_ == SpillMode::Off || (!must && has_room(bytes))) co_return;
-  // One task at a time: others would find hardly anything to write, and wait for what is being written.
+  // One task at a time: a second one would find little left to spill and had better wait for the first.
   Task<Turn> taking = take_turn();
   const Turn turn = co_await taking;
   while (must || !has_room(bytes)) {
@@ -76,13 +76,13 @@ Task<void> QuerySpill::make_room(int64_t bytes) {
     const int64_t before = governor_.used();
     Task<void> spilling = store->spill();
     co_await spilling;
-    // Its lanes may be using what it has.
+    // The store released nothing, perhaps because its lanes are using its memory: gives up instead of looping.
     if (governor_.used() >= before) co_return;
   }
 }
 
 Task<Reservation> QuerySpill::try_reserve(MemoryAccount account, int64_t bytes) {
-  // Others may take what was made free: scans fill all memory with what they read ahead.
+  // Retries because other tasks may take the memory that was freed: scans read ahead into all of it.
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
     Task<void> making = make_room(bytes);
     co_await making;

@@ -1,4 +1,4 @@
-// Keeps the rows that one query retains within memory_limit: when memory runs short, stores of rows write theirs to disk, those with most
+// Keeps the rows that one query retains within memory_limit: when memory runs short, stores spill their rows to disk, the largest store
 // first. One per query and rank; outlives the operators. Thread-safe. About a fifth of memory_limit stays free for temporaries of kernels.
 #pragma once
 
@@ -16,7 +16,7 @@
 
 namespace pistachio {
 
-// Rows that an operator retains and could write to disk. Owned by shared pointers: its operator may end while another task has it spill.
+// Rows that an operator retains and can write to disk. Owned by shared pointers: the operator may end while another task spills its rows.
 class SpillableStore {
  public:
   virtual ~SpillableStore() = default;
@@ -32,18 +32,18 @@ class QuerySpill {
   QuerySpill(SpillSpace& space, const MemoryGovernor& governor, const Settings& settings);
 
   void add(std::weak_ptr<SpillableStore> store);
-  // Has stores spill until `bytes` are free, or no store has rows worth writing.
+  // Spills stores until `bytes` are free or no store has rows worth writing.
   Task<void> make_room(int64_t bytes);
-  // Reserves the bytes, for rows that are retained. Throws OutOfMemory if there is no room for them after all has been spilled.
+  // Reserves bytes for retained rows. Throws OutOfMemory if there is no room even after everything has been spilled.
   Task<Reservation> reserve(MemoryAccount account, int64_t bytes);
-  // The same for an upper bound of what will be needed: empty if there is no room.
+  // The same for an upper bound that may not be needed in full; returns an empty reservation if there is no room.
   Task<Reservation> try_reserve(MemoryAccount account, int64_t bytes);
   bool has_room(int64_t bytes) const;
-  // Whether an operator may read so many spilled bytes into memory at once. With spill=always only few, so that tests reach what
-  // operators do with more.
+  // Whether an operator may read this many spilled bytes into memory at once. With spill=always the limit is tiny, so that tests cover what
+  // operators do beyond it.
   bool fits(int64_t bytes) const;
 
-  // While it exists, no store spills but on behalf of its owner.
+  // While it exists, stores spill only on behalf of its owner.
   class [[nodiscard]] Turn {
    public:
     explicit Turn(Channel<int>& turn) : turn_(&turn) {}
@@ -61,7 +61,7 @@ class QuerySpill {
   // Whether stores spill even if all their rows fit (spill=always).
   bool is_forced() const { return mode_ == SpillMode::Always; }
 
-  // Bytes of rows to work on at once while spilling.
+  // Bytes of rows to process at a time while spilling.
   int64_t batch_bytes() const { return batch_bytes_; }
   std::shared_ptr<SpillFile> make_file();
 
@@ -75,8 +75,8 @@ class QuerySpill {
   const SpillLimits limits_;
   const int64_t memory_limit_;
   const int64_t batch_bytes_;
-  const int64_t least_bytes_;  // of a store: writing fewer is not worth it
-  Channel<int> turn_{1};       // holds one item, which the task that spills takes out
+  const int64_t least_bytes_;  // a store with fewer bytes is not worth spilling
+  Channel<int> turn_{1};       // holds one item, which the spilling task takes out
   std::mutex mutex_;
   // Guarded by mutex_.
   std::vector<std::weak_ptr<SpillableStore>> stores_;

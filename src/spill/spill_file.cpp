@@ -34,7 +34,7 @@ int64_t rounded(int64_t bytes) {
 int open_unnamed(const std::string& folder) {
   int file = ::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
   if (file >= 0 || errno == ENOENT || errno == EACCES || errno == ENOTDIR || errno == EROFS) return file;
-  // Some file systems know no files without a name. Removed at once, the file exists for as long as it is open.
+  // Some file systems do not support O_TMPFILE. A file that is unlinked at once lives for as long as it is open.
   std::string name = folder + "/pistachio-spill-XXXXXX";
   file = ::mkostemp(name.data(), O_CLOEXEC);
   if (file >= 0) ::unlink(name.c_str());
@@ -79,7 +79,7 @@ Task<at::Tensor> SpillFile::read(SpillPlace place) {
 
 void SpillFile::release(SpillPlace place) noexcept {
   const int64_t taken = rounded(place.bytes);
-  // If the file system cannot, the space is free when the file is closed.
+  // If the file system cannot punch holes, the space is freed when the file is closed.
   if (::fallocate(file_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, place.offset, taken) != 0) return;
   held_ -= taken;
   space_.give_back(taken);
@@ -100,7 +100,7 @@ void SpillFile::read_now(const at::Tensor& block, int64_t offset) {
   for (int64_t done = 0; done < block.numel();) {
     const ssize_t count = ::pread(file_, to + done, static_cast<size_t>(block.numel() - done), offset + done);
     if (count < 0 && errno == EINTR) continue;
-    if (count == 0) errno = EIO;  // cut off by someone else
+    if (count == 0) errno = EIO;  // another process truncated the file
     if (count <= 0) fail(fmt::format("read back {} of rows", format_bytes(block.numel())), limits_.folder);
     done += count;
   }

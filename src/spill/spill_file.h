@@ -1,5 +1,5 @@
 // A temporary file of blocks. It has no name in its folder, so the system removes it however the process ends. Blocks are written and read
-// by the scheduler's blocking threads; any number of tasks may do so at the same time. Memory: none of its own.
+// by the scheduler's blocking threads, for any number of tasks concurrently. Memory: none of its own.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -21,7 +21,7 @@ struct SpillPlace {
 
 class SpillFile {
  public:
-  // Throws UserError if the folder does not take files.
+  // Throws UserError if no file can be created in the folder.
   SpillFile(SpillSpace& space, SpillLimits limits);
   ~SpillFile();
   SpillFile(const SpillFile&) = delete;

@@ -1,5 +1,4 @@
-// Disk space for rows that memory_limit leaves no room for: how much of it is in use, by all queries of the process. Owned by the engine,
-// outlives its files. Thread-safe.
+// Counts the disk space that all queries of the process use for spilled rows. Owned by the engine, outlives its files. Thread-safe.
 #pragma once
 
 #include <atomic>

@@ -16,14 +16,14 @@ class SpilledChunks {
   struct Piece {
     SpillPlace place;
     int64_t rows = 0;
-    int64_t bytes() const { return place.bytes; }  // also of memory, once it is read
+    int64_t bytes() const { return place.bytes; }  // on disk, and in memory once it is read
   };
 
   explicit SpilledChunks(std::shared_ptr<SpillFile> file) : file_(std::move(file)) {}
 
   // Appends the rows as one piece. Pieces are in the order in which their writes ended.
   Task<void> add(Chunk rows);
-  // A piece that was written to the file already.
+  // Appends a piece that is already in the file.
   void add_written(Piece piece);
 
   // After the last add.

@@ -1,4 +1,4 @@
-// Rows on disk by partition of a hash, so that rows with equal keys can be worked on together, a partition at a time. A partition that is
+// Rows on disk, partitioned by a hash, so that rows with equal keys are processed together, one partition at a time. A partition that is
 // too large is split again at the next level, by other bits. Written by any number of tasks.
 #pragma once
 
@@ -15,10 +15,10 @@ class SpilledPartitions {
   // Bits of the first partitions, and of each level below.
   static constexpr int64_t kFirstBits = 6;
   static constexpr int64_t kBitsPerLevel = 4;
-  // Enough for 2^18 times the memory; what is still too large then has rows of a frequent key.
+  // Enough for 2^18 times the memory; a partition that is still too large then is dominated by a frequent key.
   static constexpr int kMostLevels = 3;
 
-  // Two to the power of `bits` partitions.
+  // 2^bits partitions.
   SpilledPartitions(std::shared_ptr<SpillFile> file, int64_t bits, int level);
 
   // `hashes`: int64 [rows], as hash_rows() makes them. Returns the bytes written.

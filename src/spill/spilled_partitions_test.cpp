@@ -30,7 +30,7 @@ class SpillFileTest : public testing::Test {
   Scheduler scheduler_{SchedulerOptions{.workers = 2}};
 };
 
-TEST_F(SpillFileTest, BlocksComeBack) {
+TEST_F(SpillFileTest, BlocksRoundTrip) {
   SpillFile file(space_, kLimits);
   auto write_and_read = [&]() -> Task<void> {
     std::vector<at::Tensor> blocks{block_of(10'000), block_of(0), block_of(1), block_of(3 << 20)};
@@ -75,7 +75,7 @@ TEST_F(SpillFileTest, ObeysTheLimitOfAllFiles) {
   EXPECT_EQ(space_.bytes(), 12'288);
 }
 
-TEST_F(SpillFileTest, NamesTheFolderThatDoesNotExist) {
+TEST_F(SpillFileTest, MissingFolderIsNamed) {
   try {
     SpillFile file(space_, {"/tmp/there is no such folder", 0});
     FAIL();
@@ -156,7 +156,7 @@ TEST_F(QuerySpillTest, LargestStoreSpillsFirst) {
   EXPECT_EQ(small->spills, 1);
 }
 
-TEST_F(QuerySpillTest, EndsThoughNothingCanBeSpilled) {
+TEST_F(QuerySpillTest, MakeRoomEndsWhenNothingCanSpill) {
   QuerySpill spill(space_, governor_, settings_);
   scheduler_.run(make_room(spill, 90 << 20));
   const auto stuck = std::make_shared<FakeStore>(governor_.process_account(), 50 << 20);
@@ -166,7 +166,7 @@ TEST_F(QuerySpillTest, EndsThoughNothingCanBeSpilled) {
   EXPECT_EQ(stuck->spills, 1);
 }
 
-TEST_F(QuerySpillTest, NothingSpillsWhenItIsOff) {
+TEST_F(QuerySpillTest, NothingSpillsWhenOff) {
   settings_.spill = SpillMode::Off;
   QuerySpill spill(space_, governor_, settings_);
   const auto store = std::make_shared<FakeStore>(governor_.process_account(), 50 << 20);
