@@ -31,7 +31,7 @@ at::Device choose_device(DeviceChoice choice) {
   return has_cuda ? at::Device(at::kCUDA, 0) : at::Device(at::kCPU);
 }
 
-// Chunks in flight, and what kernels make of them, must fit into memory_limit however wide they are.
+// Chunks in flight, and the temporaries of kernels on them, must fit into memory_limit however wide rows are.
 Settings with_fitting_chunks(Settings settings) {
   constexpr int64_t kLeastRows = 1024;
   constexpr int64_t kBytesPerRow = 1024;
@@ -59,7 +59,7 @@ EngineInstance::EngineInstance(Settings settings, const CoreSet& cores)
   options.blocking_threads = static_cast<int>(settings_.io_threads);
   bool composite = settings_.composite_kernels;
   CoreSet own_cores = settings_.bind_threads == ThreadBinding::Off ? CoreSet() : cores;
-  // Scans run ahead on streams of ordinary priority: operators, whose results are waited for, go first.
+  // Scans read ahead on streams of normal priority; operators get a higher one, because the host waits for their results.
   std::optional<c10::Stream> stream;
   if (device_.is_cuda()) stream = c10::impl::VirtualGuardImpl(device_.type()).getStreamFromGlobalPool(device_, /*isHighPriority=*/true);
   options.on_worker_start = [composite, own_cores, stream](int) {

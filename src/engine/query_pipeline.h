@@ -33,11 +33,11 @@ struct PlannedQuery {
 PlannedQuery plan_query(const ast::Query& query, TableResolver& tables, const Settings& settings, const BindOptions& options,
                         const PlacementOptions& placement);
 
-// What a run shares with those of the other ranks.
+// How a run communicates with the other ranks.
 struct RunPeers {
   QueryExchanges& exchanges;
   int64_t message_bytes = 0;  // rows for another rank are buffered until they fill a message of this size
-  bool samples_use = false;   // the profile shows the use of storage and links over time
+  bool samples_use = false;   // sample the use of storage and links over time for the profile
 };
 
 // One rank's part of a query: its operators, built once and run once. The plan outlives it. Used by one thread.

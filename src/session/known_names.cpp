@@ -12,7 +12,7 @@ namespace pistachio {
 
 namespace {
 
-// Operators are functions too, but nobody writes them as calls.
+// Operators are functions too, but are not written as calls.
 bool is_called_by_name(std::string_view name) {
   return std::all_of(name.begin(), name.end(), [](unsigned char letter) { return std::isalnum(letter) != 0 || letter == '_'; });
 }

@@ -56,7 +56,7 @@ class RankServiceTest : public testing::Test {
     return "";
   }
 
-  // Starts kJoin on another thread and returns once it is under way. It cannot end: what this rank sends to the first one is held.
+  // Starts kJoin on another thread and returns once it is running. It cannot end: messages from `held` to rank 0 are held back.
   template <class Run>
   auto start_join(int held, Run run_join) {
     run(kJoin);  // measures the links, which held messages would stop
@@ -107,7 +107,7 @@ TEST_F(RankServiceTest, AnswersAreCorrectAfterRankError) {
   }
 }
 
-// What an error of a rank leaves behind: nothing.
+// An error of a rank must leave no state behind.
 TEST_F(RankServiceTest, AnswersAreCorrectAfterFaultAtEveryPoint) {
   int64_t faults = 0;
   run(kJoin);
@@ -191,7 +191,7 @@ TEST_F(ReturningRanksTest, WithoutRetriesStatementThatLosesRankFails) {
   EXPECT_EQ(run(kJoin), 8);
 }
 
-// Rows that were given cannot be taken back.
+// Delivered rows cannot be taken back.
 TEST_F(ReturningRanksTest, StatementIsNotRetriedAfterReturningRows) {
   class WithFirstRows final : public ResultReceiver {
    public:
@@ -218,7 +218,7 @@ TEST_F(ReturningRanksTest, StatementIsNotRetriedAfterReturningRows) {
   EXPECT_EQ(run(kJoin), 8);
 }
 
-TEST_F(ReturningRanksTest, TwoRanksComeBackOneAfterTheOther) {
+TEST_F(ReturningRanksTest, TwoLostRanksReturn) {
   network_.lose(1);
   network_.lose(2);
   for (int rank : {1, 2}) {

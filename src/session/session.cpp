@@ -27,19 +27,19 @@ namespace pistachio {
 
 namespace {
 
-// Settings that belong to the engine, which is made once.
+// Settings of the engine, which is created once.
 constexpr std::string_view kEngineSettings[] = {"threads",           "memory_limit", "io_threads",           "metadata_cache_bytes",
                                                 "composite_kernels", "device",       "link_bandwidth_limit", "network_checksum",
                                                 "bind_threads",      "restart_ranks", "peer_timeout",         "allow_faults",
                                                 "gpu_registered_bytes"};
 
-// Of a table with more files and partition columns, only those that a query needs are opened. Below, opening all is quick and every file's
+// Of a partitioned table with more files than this, only those that a query needs are opened. Below, opening all files is quick, and every
 // schema is checked.
 constexpr size_t kManyFiles = 256;
 
 constexpr int64_t kPlanningStackBytes = int64_t{256} << 20;
 
-// Notes whether rows went through: then a query cannot be run again.
+// Records whether any rows were delivered: then the query cannot be retried.
 class RowWitness final : public ResultReceiver {
  public:
   explicit RowWitness(ResultReceiver& receiver) : receiver_(receiver) {}
@@ -81,7 +81,7 @@ Session::Session(EngineInstance& engine, RankService* ranks)
 }
 
 void Session::add_folder(const std::string& path) {
-  // Which tables there are, the first rank's folder says.
+  // Rank 0's folder decides which tables exist.
   std::string own = settings_.local_files ? path_for_rank(path, 0) : path;
   std::unique_ptr<DIR, int (*)(DIR*)> folder(::opendir(own.c_str()), ::closedir);
   if (!folder) throw UserError(fmt::format("-d {}: {}", path, std::strerror(errno)));
@@ -144,7 +144,7 @@ void Session::run_in_time(const CancelToken& token, SteadyTime begin, const std:
   try {
     body(limited.token());
   } catch (const Cancelled&) {
-    // From outside, by who holds the token; else it was the deadline, which is no reason to end a script.
+    // Cancelled through the caller's token; otherwise it was the deadline, which must not end a script.
     if (token.is_cancelled() || !deadline) throw;
     throw UserError(fmt::format("the statement ran longer than query_timeout={}", show_setting(settings_, "query_timeout")));
   }
@@ -173,7 +173,7 @@ void Session::execute(std::shared_ptr<const ast::Statement> statement, ResultRec
     run_in_time(token, begin, [&](const CancelToken& limited) {
       token_ = limited;
       receiver.start(limited);
-      // Whatever binds, optimizes and builds plans walks down them by recursion.
+      // Binding, optimizing and building are recursive over the plan.
       run_on_large_stack(kPlanningStackBytes, [&] {
         at::set_num_threads(1);
         std::visit([&](const auto& node) { run(statement, node, receiver); }, statement->node);
@@ -189,7 +189,7 @@ PlannedQuery Session::plan_now(const ast::Query& query, const BindOptions& optio
     try {
       return plan_query(query, *this, settings_, options, placement());
     } catch (const ColumnsDiffer& table) {
-      // A column has nanoseconds in some partitions only, or the first file was replaced. The binder must know.
+      // A column has nanoseconds in only some partitions, or the first file was replaced. The binder must know, so all files are opened.
       ENSURE(whole_tables_.insert(table.patterns).second);
     }
   }
@@ -199,7 +199,7 @@ PlannedQuery Session::plan(const ast::Query& query, std::vector<LogicalType> ins
   BindOptions options{.token = token_, .inserted = std::move(inserted)};
   PlannedQuery planned = plan_now(query, options);
   if (planned.plan.exchanges > 0 && link_speed() == 0) {
-    // What is best depends on how fast the links are.
+    // The best plan depends on link speed: plans again once the links are measured.
     ranks_->prepare_links(settings_, token_);
     if (link_speed() > 0) planned = plan_now(query, options);
   }
@@ -279,7 +279,7 @@ void Session::run_planned(const PlannedQuery& planned, ResultReceiver& receiver,
 }
 
 void Session::run_once(const PlannedQuery& planned, ResultReceiver& receiver, const RankRunOptions& options) {
-  // Not part of the query's time; usually done before planning.
+  // Not part of the query's time; usually done already, before planning.
   if (planned.plan.exchanges > 0) ranks_->prepare_links(settings_, token_);
   auto begin = std::chrono::steady_clock::now();
   QueryProfile profile;

@@ -32,16 +32,16 @@ class Session final : private TableResolver {
   // Every NAME.parquet and every folder NAME/ with Parquet files in it becomes a table NAME. Throws UserError.
   void add_folder(const std::string& path);
 
-  // Throws UserError, Cancelled. query_timeout counts from `begin` on: give the same to execute.
+  // Throws UserError, Cancelled. query_timeout counts from `begin`: pass the same value to execute().
   std::vector<ast::Statement> parse(std::string_view text, const CancelToken& token, SteadyTime begin) const;
-  // Throws Error; the session stays usable. The receiver hears nothing of statements without a result.
+  // Throws Error; the session stays usable. The receiver is not called for statements without a result.
   void execute(std::shared_ptr<const ast::Statement> statement, ResultReceiver& receiver, const CancelToken& token,
                SteadyTime begin = std::chrono::steady_clock::now());
 
   const Settings& settings() const { return settings_; }
-  // What the user should know about the statement that ran last, beside its result.
+  // Remarks for the user on the last statement, besides its result.
   const std::vector<std::string>& notes() const { return notes_; }
-  // What the query that ran last did on each rank; null before the first.
+  // Profile of the last query on each rank; null before the first.
   std::shared_ptr<const QueryProfile> profile() const { return profile_; }
   // Tables and views, in alphabetical order.
   std::vector<std::string> table_names() override;
@@ -68,15 +68,15 @@ class Session final : private TableResolver {
   void show_memory(ResultReceiver& receiver);
   PlacementOptions placement() const;
   // The host of each rank, if partial results are to be merged there.
-  std::vector<int64_t> hosts() const;  // of each rank
-  // Of the slowest link, bytes a second: as limited, else as measured; 0 if that is not known.
+  std::vector<int64_t> hosts() const;
+  // Bandwidth of the slowest link in bytes per second: the configured limit, else as measured; 0: unknown.
   double link_speed() const;
   // Builds, runs and delivers. `watched`: the profile shows use over time. Runs the query a second time if a rank was lost and is back, and
   // no row was delivered yet.
   void run_planned(const PlannedQuery& planned, ResultReceiver& receiver, bool watched = false);
   void run_once(const PlannedQuery& planned, ResultReceiver& receiver, const RankRunOptions& options);
   PlannedQuery plan_now(const ast::Query& query, const BindOptions& options);
-  // For a statement that runs it; `inserted` as in BindOptions.
+  // Plans a query to be run; `inserted` as in BindOptions.
   PlannedQuery plan(const ast::Query& query, std::vector<LogicalType> inserted = {});
   void refuse_taken(const std::string& name, int64_t position) const;
 
@@ -89,7 +89,7 @@ class Session final : private TableResolver {
   std::map<std::string, ViewDefinition> views_;
   std::vector<std::string> notes_;
   std::shared_ptr<const QueryProfile> profile_;
-  // Of the statement that runs.
+  // Of the current statement.
   EngineInstance::QueryScope* scope_ = nullptr;
   // Patterns of tables whose files are all opened before the query is bound.
   std::set<std::vector<std::string>> whole_tables_;

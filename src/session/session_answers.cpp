@@ -1,4 +1,4 @@
-// Statements of a session that tell about it: EXPLAIN, SHOW, DESCRIBE.
+// Statements of a session that return information: EXPLAIN, SHOW, DESCRIBE.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -93,7 +93,7 @@ void Session::show_memory(ResultReceiver& receiver) {
 
 namespace {
 
-// Also links that are slow are not 0.
+// Rounds to three significant digits, so that slow links do not show as 0.
 double three_digits(double value) {
   if (value <= 0) return 0;
   double unit = std::pow(10, 2 - std::floor(std::log10(value)));
@@ -105,7 +105,7 @@ double three_digits(double value) {
 void Session::show_links(ResultReceiver& receiver) {
   std::vector<std::vector<ScalarValue>> rows;
   if (ranks_ != nullptr) ranks_->membership().wait_for_all(token_);
-  // One rank has no links.
+  // A single rank has no links.
   std::vector<MeasuredLink> links = ranks_ == nullptr ? std::vector<MeasuredLink>() : ranks_->links().measure(token_);
   for (const MeasuredLink& link : links) {
     int64_t chosen = smallest_fast_size(link.speeds);

@@ -1,4 +1,4 @@
-// Statements of a session that change what tables and views it has.
+// Statements of a session that create, change or drop tables and views.
 #include <ATen/core/Tensor.h>
 #include <fmt/format.h>
 
@@ -17,7 +17,7 @@ namespace pistachio {
 
 namespace {
 
-// Keeps a result as a table in memory.
+// Stores a result as an in-memory table.
 class Keep final : public ResultReceiver {
  public:
   explicit Keep(MemoryAccount account) : held(std::move(account)) {}
@@ -78,7 +78,8 @@ void Session::refuse_taken(const std::string& name, int64_t position) const {
 void Session::run(const std::shared_ptr<const ast::Statement>& statement, const ast::CreateView& node, ResultReceiver&) {
   std::string name = single_name(node.name);
   if (tables_.contains(name) || (views_.contains(name) && !node.or_replace)) refuse_taken(name, statement->position);
-  // Wrong views are refused now, not at their first use. The new one is in its place already, so that one that contains itself is found.
+  // An invalid view is rejected now, not at its first use. It is registered before the check, so that a view that refers to itself is
+  // detected.
   std::map<std::string, ViewDefinition> views_before = views_;
   views_[name] = ViewDefinition{statement, node.query.get(), node.column_aliases};
   try {
@@ -124,7 +125,7 @@ void Session::run(const std::shared_ptr<const ast::Statement>& statement, const 
   std::vector<LogicalType> types;
   for (size_t target : targets) types.push_back(table.columns()[target].type);
   PlannedQuery planned = plan(*node.query, std::move(types));
-  // The place of each table column in what is inserted; -1: NULL.
+  // By table column, the index of the inserted column; -1: NULL.
   std::vector<int> places(table.columns().size(), -1);
   if (planned.columns.size() != targets.size() && !(node.columns.empty() && planned.columns.size() < targets.size())) {
     throw UserError(fmt::format("INSERT gives {} columns for {}", planned.columns.size(), targets.size()), statement->position);
