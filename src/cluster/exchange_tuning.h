@@ -10,7 +10,7 @@
 
 namespace pistachio {
 
-// The rank that leads a query decides and sends it with the plan: both ends of an exchange must count with the same window.
+// Decided by the leading rank and sent with the plan: both ends of an exchange must use the same window.
 struct ExchangeTuning {
   ExchangeLimits limits;       // of each exchange
   int64_t buffered_bytes = 0;  // rows for another rank are buffered until they have this size; 0: they are sent at once

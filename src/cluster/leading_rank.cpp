@@ -15,7 +15,7 @@
 
 namespace pistachio {
 
-// A query that this rank leads: on the list while it lives, and taken off whatever happens. Messages that come later find nothing.
+// Registers a query that this rank leads for as long as it runs. Messages that arrive after its end are ignored.
 class RankService::LedQuery {
  public:
   LedQuery(RankService& service, const CancelToken& token, std::shared_ptr<FaultPlan> faults) : service_(service) {
@@ -65,11 +65,11 @@ std::vector<RankProfile> RankService::run(const PhysicalPlan& plan, EngineInstan
   std::vector<RankProfile> profiles(static_cast<size_t>(ranks()));
   {
     QueryExchanges exchanges(hub_, led.number(), plan.exchanges, tuning.limits, extra_control_topics(plan), faults.get());
-    int told = 1;
+    int sent = 1;
     try {
-      for (; told < ranks(); ++told) {
+      for (; sent < ranks(); ++sent) {
         faults->reach(FaultPoint::PlanSent);
-        send(told, MessageKind::Plan, led.number(), bytes);
+        send(sent, MessageKind::Plan, led.number(), bytes);
       }
       const RunPeers peers{exchanges, tuning.buffered_bytes, options.watched};
       profiles[0] = own_part.run(engine_, scope, &receiver, led.query().source.token(), &peers);
@@ -84,13 +84,13 @@ std::vector<RankProfile> RankService::run(const PhysicalPlan& plan, EngineInstan
     }
     // Ranks that never got the plan will not report an end.
     std::lock_guard lock(mutex_);
-    for (; told < ranks(); ++told) led.query().running.erase(told);
+    for (; sent < ranks(); ++sent) led.query().running.erase(sent);
   }
   if (own_error) cancel_everywhere(led.number(), "another rank has failed", *faults);
   std::unique_lock lock(mutex_);
   wait_for_others(led, lock, own_error != nullptr, token, std::chrono::milliseconds(settings.peer_timeout));
   std::optional<RemoteError> remote = led.query().error;
-  led.query().losses_before = UINT64_MAX;  // what comes from here on is no news of this query
+  led.query().losses_before = UINT64_MAX;  // later losses do not concern this query
   for (auto& [other, profile] : led.query().profiles) profiles[static_cast<size_t>(other)] = std::move(profile);
   lock.unlock();
   raise_errors(own_error, std::move(remote), progress);

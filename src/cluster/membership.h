@@ -33,7 +33,7 @@ class Membership {
   enum class Witness { Network, Launcher };
   void lose(int rank, const std::string& why, Witness witness = Witness::Network);
   bool is_lost(int rank) const;
-  std::string why_lost(int rank) const;  // empty: it is there
+  std::string why_lost(int rank) const;  // empty: it is not lost
   // Ordered by time of loss: the first loss may have caused the others.
   std::vector<LostRank> lost() const;
   // Number of losses so far; never decreases.

@@ -67,7 +67,7 @@ std::vector<std::optional<MemoryFigures>> RankMemory::ask(const CancelToken& tok
 
 bool RankMemory::take(int source, const Message& message) {
   auto kind = static_cast<MessageKind>(message.kind);
-  if (kind != MessageKind::AskMemory && kind != MessageKind::TellMemory) return false;
+  if (kind != MessageKind::AskMemory && kind != MessageKind::ReportMemory) return false;
   ByteReader reader(message.head);
   auto number = reader.get<int64_t>();
   if (kind == MessageKind::AskMemory) {
@@ -76,17 +76,17 @@ bool RankMemory::take(int source, const Message& message) {
     head.put(number);
     head.put_text(own.host);
     for (int64_t figure : {own.used, own.peak, own.limit}) head.put(figure);
-    transport_.send(source, message_of(MessageKind::TellMemory, head));
+    transport_.send(source, message_of(MessageKind::ReportMemory, head));
     return true;
   }
-  MemoryFigures told;
-  told.host = reader.get_text();
-  for (int64_t* figure : {&told.used, &told.peak, &told.limit}) *figure = reader.get<int64_t>();
+  MemoryFigures figures;
+  figures.host = reader.get_text();
+  for (int64_t* figure : {&figures.used, &figures.peak, &figures.limit}) *figure = reader.get<int64_t>();
   std::lock_guard lock(mutex_);
   auto question = questions_.find(number);
   if (question == questions_.end()) return true;
   auto answer = question->second.answers.find(source);
-  if (answer != question->second.answers.end()) answer->second = std::move(told);
+  if (answer != question->second.answers.end()) answer->second = std::move(figures);
   changed_.notify_all();
   return true;
 }

@@ -260,7 +260,7 @@ void RankService::finish_part(int64_t number, const PartResult& result) noexcept
     return send(0, MessageKind::Finished, number, result.to_bytes());
   } catch (...) {
   }
-  // Out of memory: an empty body needs hardly any, and tells the first rank at least that something failed.
+  // Out of memory: an empty body needs hardly any memory and at least reports to rank 0 that something failed.
   for (int attempt = 0; attempt < kFinishAttempts; ++attempt) {
     try {
       return send(0, MessageKind::Finished, number, "");

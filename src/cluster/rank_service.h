@@ -100,7 +100,7 @@ class RankService final : private MessageReceiver {
   // Reports the end of this rank's part to rank 0. If that fails, this rank leaves the cluster, or rank 0 would wait for it forever.
   void finish_part(int64_t number, const PartResult& result) noexcept;
   void run_part(int64_t number, const std::string& bytes, const CancelToken& token) noexcept;
-  // Completes the error of this rank's part by what others have reported, and adds a report on a lost rank.
+  // Adds what other ranks have reported to the error of this rank's part, and a report on a lost rank.
   void explain_failure(int64_t number, RemoteError& error, const std::string& progress);
   RankProfile take_part(int64_t number, const std::string& bytes, const CancelToken& token, std::string& progress);
   void note_finished(int64_t number, int rank, const std::string& bytes);
@@ -130,7 +130,7 @@ class RankService final : private MessageReceiver {
   // Guarded by mutex_.
   std::map<int64_t, std::unique_ptr<RunningQuery>> queries_;
   EarlyNews early_news_;
-  std::string given_up_;  // why the first rank does without this one
+  std::string given_up_;  // why rank 0 has dropped this rank
   int64_t next_number_ = 1;
   bool is_stopping_ = false;
 };

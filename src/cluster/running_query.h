@@ -31,7 +31,7 @@ struct RunningQuery {
   std::set<int> running;             // on rank 0: ranks whose Finished has not come
   std::map<int, RankProfile> profiles;
   std::shared_ptr<FaultPlan> faults = std::make_shared<FaultPlan>();
-  uint64_t losses_before = 0;  // on rank 0: that were known when it began
+  uint64_t losses_before = 0;  // on rank 0: Membership::losses() when the query began
 };
 
 // Cancellations and failures of queries whose plan has not arrived yet; the oldest are forgotten. Allocates only when it is constructed: a

@@ -55,7 +55,7 @@ bool is_of_exchanges(MessageKind kind) {
     case MessageKind::Enough:
     case MessageKind::Note:
     case MessageKind::AskUnit:
-    case MessageKind::TellUnit: return true;
+    case MessageKind::GiveUnit: return true;
     default: return false;
   }
 }
@@ -90,7 +90,7 @@ bool ExchangeHub::take(int source, Message& message) {
 void ExchangeHub::answer_none(int source, const Message& question) {
   ExchangeHead head = ExchangeHead::of(question.head);
   head.value = ScanShares::kNone;
-  transport_.send(source, Message{static_cast<uint16_t>(MessageKind::TellUnit), head.to_bytes(), {}});
+  transport_.send(source, Message{static_cast<uint16_t>(MessageKind::GiveUnit), head.to_bytes(), {}});
 }
 
 void ExchangeHub::begin_at(int64_t query) {
@@ -133,7 +133,7 @@ QueryExchanges::QueryExchanges(ExchangeHub& hub, int64_t query, size_t count, Ex
       notes_(hub.transport().rank(), hub.transport().ranks(), static_cast<uint32_t>(count + further_topics),
              [this](int rank, uint32_t topic, const std::string& note) { send(rank, MessageKind::Note, topic, 0, payload_of(note)); }),
       scan_shares_([this](int rank, uint32_t scan) { send(rank, MessageKind::AskUnit, scan, 0); },
-                   [this](int rank, uint32_t scan, int64_t unit) { send(rank, MessageKind::TellUnit, scan, unit); }) {
+                   [this](int rank, uint32_t scan, int64_t unit) { send(rank, MessageKind::GiveUnit, scan, unit); }) {
   for (size_t i = 0; i < count; ++i) {
     inputs_.push_back(std::make_unique<ExchangeInput>(*this, static_cast<uint32_t>(i), limits));
     outputs_.push_back(std::make_unique<ExchangeOutput>(*this, static_cast<uint32_t>(i), limits));
@@ -178,7 +178,7 @@ void QueryExchanges::dispatch(int source, Message message) {
   auto kind = static_cast<MessageKind>(message.kind);
   if (kind == MessageKind::Note) return notes_.on_note(source, head.number, text_of(message.payload));
   if (kind == MessageKind::AskUnit) return scan_shares_.on_question(source, head.number);
-  if (kind == MessageKind::TellUnit) return scan_shares_.on_answer(source, head.number, head.value);
+  if (kind == MessageKind::GiveUnit) return scan_shares_.on_answer(source, head.number, head.value);
   if (head.number >= inputs_.size() || source < 0 || source >= ranks()) return;  // not an exchange of this plan
   ExchangeInput& input = *inputs_[head.number];
   ExchangeOutput& output = *outputs_[head.number];

@@ -49,12 +49,12 @@ void ExchangeInput::release(const Rows& rows) {
     std::lock_guard lock(mutex_);
     Source& source = sources_[static_cast<size_t>(rows.source)];
     source.to_give_back += rows.bytes + source.dictionaries.release(rows.dictionary_numbers);
-    give_back = take_credit_to_tell(source);
+    give_back = take_credit_due(source);
   }
   send_credit(rows.source, give_back);
 }
 
-int64_t ExchangeInput::take_credit_to_tell(Source& source) {
+int64_t ExchangeInput::take_credit_due(Source& source) {
   bool is_enough = source.to_give_back >= limits_.window_bytes / kCreditSteps;
   return is_enough && source.expected < 0 ? std::exchange(source.to_give_back, 0) : 0;
 }
@@ -98,7 +98,7 @@ void ExchangeInput::on_rows(Rows rows) {
   if (complete_) return;
   if (!closed_) {
     source.early.push_back(std::move(rows));
-    queue_those_with_dictionaries(source);
+    queue_complete_rows(source);
   }
   note_progress(number);
 }
@@ -115,14 +115,14 @@ void ExchangeInput::on_dictionary(int source, DictionaryNumber number, WireBlock
     if (complete_ || closed_) return;
     from.dictionaries.add(number, std::move(block));
     from.to_give_back += from.dictionaries.retire(retired);
-    queue_those_with_dictionaries(from);
-    give_back = take_credit_to_tell(from);
+    queue_complete_rows(from);
+    give_back = take_credit_due(from);
     note_progress(source);
   }
   send_credit(source, give_back);
 }
 
-void ExchangeInput::queue_those_with_dictionaries(Source& source) {
+void ExchangeInput::queue_complete_rows(Source& source) {
   std::vector<Rows> still_early;
   for (Rows& rows : source.early) {
     std::optional<std::vector<std::shared_ptr<ReceivedDictionary>>> found = source.dictionaries.find(rows.dictionary_numbers);

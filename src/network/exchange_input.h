@@ -68,8 +68,8 @@ class ExchangeInput {
   };
   void send_credit(int source, int64_t bytes);
   // Under mutex_.
-  int64_t take_credit_to_tell(Source& source);
-  void queue_those_with_dictionaries(Source& source);
+  int64_t take_credit_due(Source& source);
+  void queue_complete_rows(Source& source);
   void fail(int source, const std::string& problem);
   void note_progress(int source);
 

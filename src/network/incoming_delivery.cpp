@@ -9,7 +9,7 @@ namespace pistachio {
 
 namespace {
 
-// How far a receiver may be ahead of its limit: senders do not keep their pace to the microsecond, and what one was late for is caught up.
+// How far a receiver may run ahead of its limit: senders do not keep their pace to the microsecond, and catch up after a delay.
 constexpr std::chrono::milliseconds kIncomingSlack{20};
 
 }  // namespace
@@ -24,8 +24,8 @@ void IncomingDelivery::add_message(int source, Message message, TimePoint now) {
   release_held(now);
 }
 
-// A limit holds for what comes in as well: several ranks may send to this one at once, each of them within its own limit. As where they are
-// sent, small messages take turns with large ones: they report ends and cancel queries.
+// The limit applies to incoming bytes too: several ranks may send to this one at once, each within its own limit. As on the sending side,
+// small messages alternate with large ones, since they report ends and cancel queries.
 bool IncomingDelivery::release_held(TimePoint now) {
   bool any = false;
   while (next_due() <= Clock::now()) {

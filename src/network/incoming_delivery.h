@@ -27,7 +27,7 @@ class IncomingDelivery {
   IncomingDelivery(int own_rank, int64_t bandwidth_limit, MessageTrace& trace)
       : limit_(bandwidth_limit), exempt_{own_rank}, trace_(trace) {}
 
-  // The limit does not hold for messages of this rank.
+  // Exempts messages of this rank from the limit.
   void exempt(int peer) { exempt_.insert(peer); }
   // `now` is the time that goes into the trace.
   void add_message(int source, Message message, TimePoint now);
@@ -36,13 +36,13 @@ class IncomingDelivery {
   // Messages of a lost peer that the limit holds never reach the receiver.
   void drop_held(int peer);
 
-  // Hands over what the limit no longer holds. True if there was something.
+  // Hands over the messages that the limit no longer holds back. True if there were any.
   bool release_held(TimePoint now);
   // When the limit lets the next message pass; never if it holds none.
   TimePoint next_due() const;
 
   const MessageReceiver* receiver() const { return receiver_; }
-  // From now on events go there, those kept so far with hand_over_kept().
+  // Later events go to this receiver; those kept so far are delivered by hand_over_kept().
   void set_receiver(MessageReceiver* receiver) { receiver_ = receiver; }
   void hand_over_kept();
   // Nothing reaches the receiver any more.
@@ -64,7 +64,7 @@ class IncomingDelivery {
   void hand_over(Event event);
 
   BandwidthLimit limit_;
-  std::set<int> exempt_;  // this rank itself, and others that the limit does not hold for
+  std::set<int> exempt_;  // this rank itself, and others to which the limit does not apply
   MessageTrace& trace_;
   MessageReceiver* receiver_ = nullptr;
   std::deque<Event> kept_;  // until there is a receiver

@@ -8,7 +8,7 @@
 namespace pistachio {
 namespace {
 
-// Writes down what reaches it.
+// Records what reaches it.
 class EventNotes final : public MessageReceiver {
  public:
   void on_message(int source, Message message) noexcept override {

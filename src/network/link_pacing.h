@@ -6,8 +6,8 @@
 
 namespace pistachio {
 
-// When bytes that wait since then count as given to the link. A link works while the thread sleeps a little too long: bytes that waited all
-// the time are counted from when the link was free, but no longer ago than 50 ms.
+// The time at which bytes that have been waiting since `waiting_since` count as handed to the link. A real link keeps working while this
+// thread oversleeps, so the bytes count from when they began to wait, but from at most 50 ms ago.
 inline std::chrono::steady_clock::time_point given_to_link(std::chrono::steady_clock::time_point waiting_since) {
   constexpr std::chrono::milliseconds kMostLateness{50};
   return std::max<std::chrono::steady_clock::time_point>(waiting_since, std::chrono::steady_clock::now() - kMostLateness);

@@ -17,7 +17,7 @@ enum class MessageKind : uint16_t {
   Dictionary = 7,      // a dictionary that row messages refer to by number (travelling_dictionaries.h)
   CompressedDictionary = 8,
   AskUnit = 9,    // the sender has read its share of a scan and asks for more (scan_shares.h)
-  TellUnit = 10,  // the answer
+  GiveUnit = 10,  // the answer
   // Queries (cluster/rank_service.h).
   Plan = 16,      // run this plan
   Finished = 17,  // a rank's part of a query has ended, successfully or not
@@ -26,7 +26,7 @@ enum class MessageKind : uint16_t {
   Replaced = 19,  // a lost rank was restarted; carries its new card
   Met = 20,       // the sender has connected to the restarted rank, or is that rank
   AskMemory = 21,
-  TellMemory = 22,
+  ReportMemory = 22,
   GivenUp = 23,  // rank 0 has dropped the receiver, because another rank cannot reach it
 };
 

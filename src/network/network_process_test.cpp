@@ -43,7 +43,7 @@ RendezvousOptions meeting_options() {
   return {.timeout = kTestPatience, .secret = JobSecret::from_text("a secret that only these tests have", "test"), .version = "test", .settings = {}};
 }
 
-// Body of a started rank: answers until it is told to stop or has lost rank 0.
+// Body of a started rank: answers until a message stops it or rank 0 is lost.
 class PeerRank : public MessageReceiver {
  public:
   explicit PeerRank(Transport& transport) : transport_(transport) {}

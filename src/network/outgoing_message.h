@@ -20,7 +20,7 @@ struct OutgoingMessage {
   bool first_begun = false;
   int pieces_under_way = 0;
   std::exception_ptr error;
-  // Not a message but, at its place among them, the news that the peer was started again.
+  // If set, this is not a message: the peer was restarted, and messages queued behind it go to the new process.
   std::optional<RankInfo> replacement;
 
   bool all_begun() const;

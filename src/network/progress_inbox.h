@@ -1,5 +1,5 @@
-// What other threads hand to the progress thread of a UcxTransport: messages to send, the receiver, the request to stop. Thread-safe; wakes
-// the thread if it sleeps. The worker is signalled under the lock, because it lives only until end() was called.
+// Requests of other threads to the progress thread of a UcxTransport: messages to send, the receiver, the request to stop. Thread-safe;
+// wakes the thread if it sleeps. The worker is signalled under the lock, because it is destroyed once end() was called.
 #pragma once
 
 #include <memory>
@@ -27,8 +27,8 @@ class ProgressInbox {
   };
   Taken take();
   bool is_stopping() const;
-  // From here on until end_sleep(), push() wakes the thread. False: it must not sleep, since something is new. `receiver` is the one that
-  // the thread knows.
+  // Until end_sleep(), push() wakes the thread. False: there is something new and it must not sleep. `receiver` is the one that the thread
+  // already has.
   bool begin_sleep(const MessageReceiver* receiver);
   void end_sleep();
   // The last call: nothing is accepted any more. Returns messages that came too late.

@@ -41,7 +41,7 @@ void ScanShares::on_question(int source, uint32_t scan) {
       found->second.pop_back();
     }
   }
-  tell_(source, scan, unit);
+  give_(source, scan, unit);
 }
 
 void ScanShares::on_answer(int source, uint32_t scan, int64_t unit) {

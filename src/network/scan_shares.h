@@ -20,11 +20,11 @@ namespace pistachio {
 class ScanShares {
  public:
   using Asker = std::function<void(int rank, uint32_t scan)>;
-  using Teller = std::function<void(int rank, uint32_t scan, int64_t unit)>;
+  using Giver = std::function<void(int rank, uint32_t scan, int64_t unit)>;
   // Sent instead of a unit.
   static constexpr int64_t kNone = -1;
 
-  ScanShares(Asker ask, Teller tell) : ask_(std::move(ask)), tell_(std::move(tell)) {}
+  ScanShares(Asker ask, Giver give) : ask_(std::move(ask)), give_(std::move(give)) {}
 
   // This rank's share, in reading order.
   void offer(uint32_t scan, const std::vector<size_t>& units);
@@ -48,7 +48,7 @@ class ScanShares {
   Channel<Answer>& answers(uint32_t scan);
 
   const Asker ask_;
-  const Teller tell_;
+  const Giver give_;
   std::mutex mutex_;
   // Guarded by mutex_.
   std::map<uint32_t, std::deque<size_t>> left_;

@@ -62,8 +62,8 @@ class Transport {
   // A lost peer was restarted: later messages go to the new process, and only its messages are accepted. A peer that still counts as alive
   // is lost first. An outdated incarnation is ignored. Never blocks.
   virtual void replace(RankInfo peer) = 0;
-  // Goes silent for good, as if its network were gone: for a rank that has no memory left to report its failure, and for tests of how this
-  // rank and the others react.
+  // Goes silent for good, as if its network were gone: for a rank without the memory to report its failure, and for tests of how this rank
+  // and the others react.
   virtual void cut() = 0;
 
   virtual TransportStatistics statistics() const = 0;

@@ -17,10 +17,10 @@ namespace {
 using namespace std::chrono_literals;
 
 // After work the thread polls for more before it sleeps: a reply often arrives sooner than sleeping and waking would take.
-constexpr auto kLookBeforeSleep = 30us;
-constexpr auto kLookForRoom = 50us;
-// How long a stopping rank waits for pieces in flight, and for its goodbye, which a peer that is gone too never receives.
-constexpr auto kPatienceForPieces = 2s;
+constexpr auto kPollBeforeSleep = 30us;
+constexpr auto kRoomPollInterval = 50us;
+// How long a stopping rank waits for pieces in flight and for its goodbye, which never completes if the peer is gone too.
+constexpr auto kStopDrainTime = 2s;
 constexpr auto kPatienceForGoodbye = 300ms;
 
 }  // namespace
@@ -110,7 +110,7 @@ void UcxProgress::run() {
     if (now >= next_tick_) tick();
     if (worked) {
       last_work = now;
-    } else if (now - last_work > kLookBeforeSleep) {
+    } else if (now - last_work > kPollBeforeSleep) {
       sleep();
     }
   }
@@ -138,7 +138,7 @@ void UcxProgress::sleep() {
     TimePoint until = std::min({next_tick_, incoming_.next_due(), sending_.next_due()});
     auto wait = std::max<Clock::duration>(until - Clock::now(), 0ns);
     // Free space in a shared-memory queue raises no event.
-    if (sending_.has_pieces_under_way()) wait = std::min<Clock::duration>(wait, kLookForRoom);
+    if (sending_.has_pieces_under_way()) wait = std::min<Clock::duration>(wait, kRoomPollInterval);
     std::vector<pollfd> descriptors{{worker_.event_descriptor(), POLLIN, 0}};
     for (const UcxPeer& peer : peers_) {
       if (peer.process.descriptor() >= 0 && !peer.ended_at) descriptors.push_back({peer.process.descriptor(), POLLIN, 0});
@@ -217,7 +217,7 @@ void UcxProgress::wind_up() {
     sending_.fail_waiting(peer.info.rank, std::make_exception_ptr(Cancelled(why)));
   }
   // A peer may still be reading the memory of pieces in flight; without this wait it would read whatever is allocated there next.
-  progress_until(kPatienceForPieces, nothing_under_way);
+  progress_until(kStopDrainTime, nothing_under_way);
   for (const UcxPeer& peer : peers_) {
     if (peer.endpoint != nullptr && peer.broken.empty()) sending_.send_goodbye(peer.info.rank);
   }
@@ -228,7 +228,7 @@ void UcxProgress::wind_up() {
     sending_.abandon_pieces(peer.info.rank, stopped);
     receiving_.abandon_pieces(peer.info.rank);
   }
-  progress_until(kPatienceForPieces, [&] { return peers_.free_closed(); });
+  progress_until(kStopDrainTime, [&] { return peers_.free_closed(); });
   end_inbox();
 }
 

@@ -3,7 +3,7 @@
 // Threads: one, the only user of UCX after connect(); send() queues and wakes it. UCX has another thread of its own.
 // Memory: payloads until they are sent, incomplete messages, and UCX's connection state.
 //   UcxTransport transport(options);
-//   ... tell the others transport.address(), learn theirs (rendezvous.h) ...
+//   ... exchange transport.address() with the others (rendezvous.h) ...
 //   transport.connect(job, key);
 //   transport.start(receiver);
 #pragma once
