@@ -40,7 +40,7 @@ class PartitionChoice {
     for (const ExpressionPtr& condition : conditions) add_condition(condition, keys);
   }
 
-  // Places in the listing of the files that may have rows for which all conditions hold.
+  // Indexes in the listing of the files that may have rows for which all conditions hold.
   std::vector<size_t> places() const {
     std::vector<size_t> all;
     for (size_t begin = 0; begin < listing_.files.size(); begin += kSliceFiles) {
@@ -53,7 +53,7 @@ class PartitionChoice {
   }
 
  private:
-  // Of keys only.
+  // A condition on partition keys only.
   struct Condition {
     std::vector<KeyColumn> keys;
     ExpressionEvaluator evaluator;
@@ -99,7 +99,7 @@ class PartitionChoice {
   std::vector<Condition> conditions_;
 };
 
-// `conditions`: those of the filters directly above.
+// `conditions`: of the filters directly above.
 void open_below(LogicalNode& node, const std::vector<ExpressionPtr>& conditions, const CancelToken& token) {
   stop_if_cancelled(token);
   if (auto* scan = node.as<LogicalScan>(); scan != nullptr && scan->table->has_unopened_files()) {

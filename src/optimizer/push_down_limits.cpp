@@ -7,12 +7,12 @@ namespace pistachio {
 namespace {
 
 // Passes the limit to a sort below, through projections, which preserve order.
-void tell_limit(LogicalNode& node, int64_t rows) {
+void push_limit_to_sort(LogicalNode& node, int64_t rows) {
   if (auto* sort = node.as<LogicalSort>()) {
     if (!sort->limit || *sort->limit > rows) sort->limit = rows;
     return;
   }
-  if (node.as<LogicalProject>() != nullptr) tell_limit(*node.children[0], rows);
+  if (node.as<LogicalProject>() != nullptr) push_limit_to_sort(*node.children[0], rows);
 }
 
 // Each input of a UNION ALL needs at most the rows of the whole limit.
@@ -35,7 +35,7 @@ void push_down_limits(LogicalPlan& plan, const CancelToken& token) {
       return;
     int64_t rows = *limit->limit + limit->offset;
     // A full sort is cheaper than repeatedly pruning to nearly all rows.
-    if (rows <= 1'000'000) tell_limit(*node->children[0], rows);
+    if (rows <= 1'000'000) push_limit_to_sort(*node->children[0], rows);
     limit_union(node->children[0], rows);
   };
   for_each_root(plan, [&](LogicalPtr& root) { for_each_node(root, token, visit); });

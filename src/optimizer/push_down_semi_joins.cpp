@@ -1,6 +1,5 @@
-// Pushes semi and anti joins below other joins. One that only uses columns of one input can filter that input before the join instead of
-// the joined rows after it. It does so if the input has no more rows than the join: then fewer rows are probed, and fewer reach the
-// join.
+// Pushes semi and anti joins below other joins. A semi join that uses only columns of one input can filter that input instead of the joined
+// rows. It is pushed if the input has no more rows than the join's result: then fewer rows are probed, and fewer rows reach the join.
 #include <algorithm>
 
 #include "expr/column_set.h"

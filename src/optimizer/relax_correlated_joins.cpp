@@ -66,7 +66,7 @@ bool is_never_null(const LogicalNode& node, ColumnId column) {
   return drops_rows && is_never_null(*node.children[0], column);
 }
 
-// The two columns of column = column or column IS NOT DISTINCT FROM column, that of the left side first.
+// The two columns of `column = column` or `column IS NOT DISTINCT FROM column`, the left side's first.
 std::optional<std::pair<ColumnId, ColumnId>> joined_columns(const Expression& condition, const ColumnSet& left, const ColumnSet& right) {
   if (condition.kind() != ExpressionKind::Call || condition.children().size() != 2) return std::nullopt;
   if (condition.function().name != "=" && condition.function().name != "is not distinct from") return std::nullopt;
@@ -78,8 +78,8 @@ std::optional<std::pair<ColumnId, ColumnId>> joined_columns(const Expression& co
   return std::nullopt;
 }
 
-// One whose right side has at most one row per key: no second match can raise an error. Without keys there is one row for all: a cross join,
-// where nothing is gained.
+// Relaxes a single join whose right side has at most one row per key: there is no second match to raise an error. Without keys it is a
+// cross join with one row, where nothing is gained.
 void relax_single_join(const LogicalNode& node, LogicalJoin& join, const ColumnSet& left, const ColumnSet& right) {
   ColumnSet keys;
   for (const ExpressionPtr& condition : join.conditions) {

@@ -76,7 +76,7 @@ class Unnester {
     if (correlated.empty()) return;
     Domain domain;
     domain.columns.assign(correlated.begin(), correlated.end());
-    tell_equal_values_apart(node, domain);
+    distinguish_equal_values(node, domain);
     domain.left_side = &node.children[0];
     if (join.kind == JoinKind::Single) domain.lenient_aggregate = lenient_aggregate(node.right());
     Pushed pushed = push(std::move(node.children[1]), domain);
@@ -86,7 +86,7 @@ class Unnester {
 
   // Equal values may still be distinguishable: 0.0 and -0.0, one month and 30 days. If the subquery does more with such an outer value than
   // compare it, the domain also contains the text of the value, so that each outer row gets the result for its own value.
-  void tell_equal_values_apart(LogicalNode& node, Domain& domain) {
+  void distinguish_equal_values(LogicalNode& node, Domain& domain) {
     LogicalProject project;
     std::vector<ColumnId> texts;
     for (ColumnId column : domain.columns) {

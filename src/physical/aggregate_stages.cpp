@@ -30,7 +30,7 @@ bool state_serves(const AggregateCall& first, const AggregateCall& second) {
 }
 
 AggregateStates share_states(const std::vector<AggregateCall>& calls) {
-  // Calls with the argument and filter of a sum share its state, also calls before it; of several such sums the first has the state.
+  // Calls with the same argument and filter as a sum share its state, even calls before it; of several such sums, the first has the state.
   std::unordered_multimap<size_t, size_t> sums;  // indexes into `calls`
   auto hash_of = [](const AggregateCall& call) {
     return (call.argument ? call.argument->hash() : 0) + 3 * (call.filter ? call.filter->hash() : 0);

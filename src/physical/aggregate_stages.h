@@ -1,4 +1,4 @@
-// The running values ("state") of aggregate calls, and the columns that transfer them when ranks pre-aggregate their own rows.
+// The running values ("state") of aggregate calls, and the columns that carry them between ranks that pre-aggregate their own rows.
 // exec/operators/aggregate_state computes them.
 #pragma once
 

@@ -16,7 +16,7 @@ struct Distribution {
   };
   Kind kind = Kind::Single;
   std::vector<ExpressionPtr> keys;  // Hashed
-  // Hashed: other keys with the same values in every row, such as those of the other side of an inner join.
+  // Hashed: other keys with the same values in every row, such as the keys of the other side of an inner join.
   std::vector<std::vector<ExpressionPtr>> equal_keys;
 
   std::string_view name() const;

@@ -22,18 +22,18 @@ namespace {
 using Move = PhysicalExchange::Kind;
 using Place = Distribution::Kind;
 
-// Up to this many groups are merged on rank 0, where they mostly have to go anyway.
+// Up to this many groups are merged on rank 0, where most of them have to go anyway.
 constexpr double kFewGroups = 10'000;
 // Ranks pre-aggregate if that reduces the bytes to less than this fraction.
 constexpr double kWorthwhileShare = 0.8;
-// Fewer rows of a rank are not worth a further exchange; the time of the cores that merging takes for a row, at the least.
+// With fewer rows per rank another exchange does not pay. Lower bound of the CPU time to merge a row.
 constexpr double kRowsToCombine = 1'000;
 constexpr double kCombineSeconds = 60e-9;
 // Cost of processing a byte relative to receiving it, if links are not measured; and the bytes per second that a rank processes.
 constexpr double kWorkShare = 0.25;
 constexpr double kWorkSpeed = 4e9;
 constexpr double kTextBytes = 24;
-// Above this size merging sorted runs on one rank takes too long; rows are rather moved twice.
+// Above this size merging sorted runs on one rank takes too long, and it is better to move rows twice.
 constexpr double kBytesToSortByRange = 64 << 20;
 // Too few probe rows for skew to matter.
 constexpr double kRowsWorthSpreading = 1'000'000;
@@ -53,22 +53,22 @@ class ExchangePlacement {
 
   void run() {
     for (const PhysicalPtr& shared : plan_.shared) {
-      if (shared) note_rounds(*shared, false);
+      if (shared) record_rounds(*shared, false);
     }
-    note_rounds(*plan_.root, false);
+    record_rounds(*plan_.root, false);
     for (size_t i = 0; i < plan_.shared.size(); ++i) place_shared(i);
     PhysicalPtr root = place(std::move(plan_.root), true);
     plan_.root = moved(std::move(root), {Requirement::Kind::Single, {}});
   }
 
  private:
-  // What a recursion reads in every round stays on rank 0, since an exchange runs only once.
-  void note_rounds(const PhysicalNode& node, bool in_rounds) {
+  // Shared plans that a recursion reads in every round stay on rank 0, since an exchange runs only once.
+  void record_rounds(const PhysicalNode& node, bool in_rounds) {
     if (const auto* read = node.as<PhysicalSharedRead>(); read != nullptr && in_rounds) {
-      if (in_rounds_.insert(read->shared).second) note_rounds(*plan_.shared[read->shared], true);
+      if (in_rounds_.insert(read->shared).second) record_rounds(*plan_.shared[read->shared], true);
     }
     for (size_t i = 0; i < node.children.size(); ++i)
-      note_rounds(*node.children[i], in_rounds || (i == 1 && node.as<PhysicalRecursion>() != nullptr));
+      record_rounds(*node.children[i], in_rounds || (i == 1 && node.as<PhysicalRecursion>() != nullptr));
   }
 
   void place_shared(size_t number) {
@@ -113,13 +113,13 @@ class ExchangePlacement {
     return (scan != nullptr && !scan->is_split) || node.as<PhysicalValues>() != nullptr;
   }
 
-  // Chooses the cheapest alternative and moves the inputs accordingly.
+  // Chooses the cheapest alternative of requirements and inserts the exchanges it needs.
   void choose_moves(PhysicalNode& node) {
     if (node.children.empty()) return;
     std::vector<std::vector<Requirement>> alternatives = input_alternatives(node, plan_.columns);
     double least = std::numeric_limits<double>::infinity();
     const std::vector<Requirement>* chosen = nullptr;
-    // Inputs that are all on one rank stay there.
+    // If all inputs are on one rank, they stay there.
     bool is_spread = std::any_of(node.children.begin(), node.children.end(),
                                  [](const PhysicalPtr& child) { return child->distribution.kind != Place::Single; });
     bool is_join = node.as<PhysicalJoin>() != nullptr && is_spread;
@@ -137,7 +137,7 @@ class ExchangePlacement {
     }
   }
 
-  // By the setting; other alternatives only where there is no choice.
+  // Whether the setting prefers this alternative; others are used only where it is not possible.
   bool is_preferred(Requirement::Kind build_side) const {
     if (options_.joins == JoinDistribution::Repartition) return build_side == Requirement::Kind::Paired;
     if (options_.joins == JoinDistribution::Broadcast) return build_side == Requirement::Kind::Everywhere;
@@ -296,8 +296,8 @@ class ExchangePlacement {
     return bytes_of(partial) < kWorthwhileShare * bytes_of(input);
   }
 
-  // Partial results are merged on their way to where the requirement brings them: by the ranks of the sending host, and on arrival by
-  // those of the receiving host.
+  // Merges partial results on their way to the distribution that `meeting` requires: before sending, on ranks of the sending host, and on
+  // arrival, on ranks of the receiving host.
   PhysicalPtr combined_on_path(PhysicalPtr input, const Requirement& meeting) {
     const auto* partial = input->as<PhysicalAggregate>();
     if (partial == nullptr || partial->stage != AggregateStage::Partial || satisfies(input->distribution, meeting)) return input;
@@ -336,18 +336,19 @@ class ExchangePlacement {
 
   bool combines_before_sending(const CombiningTerms& terms, double rows) const {
     if (options_.on_path == OnPathMode::Off || !has_ranks_to_combine()) return false;
-    // Estimates of local files are those of one rank.
+    // With local files the estimate covers the files of one rank only.
     const bool are_few = rows < kRowsToCombine * ranks_ && !options_.local_files;
     return !terms.may_be_off || (!are_few && may_pay(terms));
   }
 
-  // Groups that are spread by hash occupy all ranks of the host already, and a single group is one row of each rank.
+  // Merging on arrival needs all groups on one rank: hashed groups already keep all ranks of the host busy, and a single group is just one
+  // row per rank.
   bool has_ranks_for_arrival(const PhysicalAggregate& partial, const Requirement& meeting) const {
     if (!options_.on_path_arrival || meeting.kind != Requirement::Kind::Single || partial.groups.empty()) return false;
     return !options_.hosts.empty() && std::count(options_.hosts.begin(), options_.hosts.end(), options_.hosts[0]) > 1;
   }
 
-  // Even if all ranks of a host have the same groups, merging saves nothing worth its work where a row's time on the link is short.
+  // In the best case, when all ranks of a host have the same groups: on a fast link even that does not save the cost of merging.
   static bool may_pay(const CombiningTerms& terms) {
     std::map<int64_t, double> ranks_of_host;
     double most_ranks = 0;
@@ -355,7 +356,7 @@ class ExchangePlacement {
     return terms.link_seconds * (1 - 1 / most_ranks) > kCombineSeconds;
   }
 
-  // Several hosts, and one of them with several ranks.
+  // There are several hosts, at least one of them with several ranks.
   bool has_ranks_to_combine() const {
     const std::set<int64_t> hosts(options_.hosts.begin(), options_.hosts.end());
     return hosts.size() > 1 && hosts.size() < options_.hosts.size();

@@ -9,7 +9,7 @@ namespace pistachio {
 
 struct PlacementOptions {
   int ranks = 1;
-  // For tests: distribute in-memory tables and constants, too, however few rows they have.
+  // For tests: distribute in-memory tables and constants too, however few rows they have.
   bool spread_everything = false;
   JoinDistribution joins = JoinDistribution::Auto;
   SortDistribution sorts = SortDistribution::Auto;
@@ -19,7 +19,7 @@ struct PlacementOptions {
   bool spread_keys = false;
   // Every rank reads its own files.
   bool local_files = false;
-  // The host of each rank; needed to merge partial results of groups on path.
+  // The host of each rank; needed to merge partial results in transit (on_path).
   std::vector<int64_t> hosts = {};
   OnPathMode on_path = OnPathMode::Off;
   bool on_path_arrival = false;

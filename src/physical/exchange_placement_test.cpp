@@ -128,10 +128,10 @@ TEST_F(ExchangePlacementTest, PartialSumsAreCombinedOnTheirHost) {
   EXPECT_EQ(combine.as<PhysicalAggregate>()->stage, AggregateStage::Combine);
   EXPECT_EQ(combine.children[0]->as<PhysicalExchange>()->combining.hosts, (std::vector<int64_t>{0, 0, 1, 1}));
   EXPECT_EQ(combine.children[0]->children[0]->as<PhysicalAggregate>()->stage, AggregateStage::Partial);
-  // Distinct values are combined where they leave their rank, then the counts of the values of a rank are.
+  // Distinct values are combined before they leave their host, then the ranks' counts of them.
   EXPECT_EQ(moves_of(place_on(distinct, {0, 0, 1, 1})),
             (std::vector<Move>{Move::Gather, Move::ToCombiner, Move::Repartition, Move::ToCombiner, Move::Scatter}));
-  // One host, or one rank on each.
+  // A single host, or one rank per host.
   for (const std::vector<int64_t>& hosts : {std::vector<int64_t>{0, 0, 0, 0}, std::vector<int64_t>{0, 1, 2, 3}, std::vector<int64_t>{}})
     EXPECT_EQ(moves_of(place_on(call, hosts)), (std::vector<Move>{Move::Gather, Move::Scatter}));
 }
@@ -160,11 +160,11 @@ TEST_F(ExchangePlacementTest, FewGroupsAreCombinedAgainOnArrival) {
   EXPECT_EQ(std::make_pair(terms[0].on_arrival, terms[0].again_on_arrival), std::make_pair(true, false));
   EXPECT_EQ(std::make_pair(terms[1].on_arrival, terms[1].again_on_arrival), std::make_pair(false, true));
   EXPECT_EQ(std::make_pair(terms[0].helpers, terms[1].helpers), std::make_pair(int64_t{2}, int64_t{2}));
-  // Whether the senders combine or not; the rows of this table are too few for them to do so by choice.
+  // Independently of combining before sending; with Auto, this table has too few rows for that.
   EXPECT_EQ(moves_of(place_on({0, 0, 1, 1}, OnPathMode::Off)), once);
   EXPECT_EQ(moves_of(place_on({0, 0, 1, 1}, OnPathMode::Auto)), once);
   EXPECT_EQ(moves_of(place_on({0, 0, 0}, OnPathMode::On)), once);
-  // Rank 0 is alone on its host; all ranks have groups of their own.
+  // Rank 0 is alone on its host, so nothing is combined on arrival.
   EXPECT_EQ(moves_of(place_on({0, 1, 1}, OnPathMode::On)), once);
   const std::vector<Move> spread = {Move::Gather, Move::Repartition, Move::Scatter};
   EXPECT_EQ(moves_of(place_on({0, 0, 1}, OnPathMode::Off, GroupDistribution::Repartition)), spread);

@@ -82,7 +82,7 @@ struct PhysicalJoin {
 };
 
 // In one step, or in two: each rank pre-aggregates its own rows (Partial), and the results are merged after an exchange (Final). Between
-// them, partial results may be merged as far as that is cheap (Combine).
+// them, partial results may be merged in bounded tables (Combine).
 enum class AggregateStage { Whole, Partial, Final, Combine };
 
 struct PhysicalAggregate {
@@ -91,10 +91,10 @@ struct PhysicalAggregate {
   AggregateStage stage = AggregateStage::Whole;
   // The columns of each state of calls_with_state(calls), output by Partial and Combine, and read by Combine and Final, after the groups.
   std::vector<std::vector<ColumnId>> states;
-  bool in_hash_order = false;  // Partial: many groups are output by their hashes, so that those of several ranks meet in a combiner
+  bool in_hash_order = false;  // Partial: groups are output in hash order, so that equal groups of several ranks meet in a combiner
 };
 
-// With a limit: the first rows only.
+// With a limit, outputs only the first rows.
 struct PhysicalSort {
   std::vector<SortKey> keys;
   std::optional<int64_t> limit;
@@ -140,12 +140,12 @@ struct PhysicalRepeat {
   ColumnId times;
 };
 
-// What is known when an exchange to combiners is planned.
+// How rows of an exchange to combiners are combined.
 struct CombiningTerms {
   std::vector<int64_t> hosts;         // of each rank
   std::vector<ExpressionPtr> groups;  // rows with equal values are combined
   int64_t helpers = 0;                // ranks of a host that combine; 0: all of them
-  bool on_arrival = false;            // those of the destination's host combine, not those of the sender's
+  bool on_arrival = false;            // ranks of the destination's host combine instead of the sender's
   bool again_on_arrival = false;      // an exchange with on_arrival follows: rows go to its combiners
   bool may_be_off = false;     // the ranks decide while the query runs whether rows are combined (exec/adaptive/on_path_choice.h)
   double link_seconds = 0;     // a row's time on the link; 0: unknown
@@ -162,18 +162,18 @@ struct PhysicalExchange {
     Range,        // by `order`: each rank gets one range, in the order of ranks
     RankByRank,   // all to rank 0, which concatenates the ranks' rows
     SpreadBuild,  // rows of keys that are frequent on the join's probe side to every rank; others stay
-    ToCombiner,   // to the rank that combines what goes to the row's destination: by keys, or rank 0 without keys
+    ToCombiner,   // to the rank that combines rows for their destination, which the keys give; rank 0 without keys
   };
   Kind kind = Kind::Gather;
   std::vector<ExpressionPtr> keys;  // Repartition, SpreadBuild, ToCombiner
   size_t number = 0;                // among the exchanges of the plan
   std::vector<SortKey> order;       // Merge, Range
-  // Repartition of a join's probe side: rows of frequent keys stay where they are; SpreadBuild on the other side sends them their matches.
+  // Repartition of a join's probe side: rows of frequent keys stay where they are; SpreadBuild on the other side broadcasts their matches.
   bool spreads = false;
   size_t partner = 0;  // SpreadBuild: the number of the probe side's exchange
   CombiningTerms combining;  // ToCombiner
-  // SpreadBuild: the filter is built here instead of by the join, since the rows wait here for the probe side, which may wait for the
-  // filter.
+  // SpreadBuild: the filter is built here instead of by the join. Rows wait here for the probe side, which in turn may wait for the filter:
+  // a filter built after the exchange would come too late.
   std::optional<BuildSideFilter> filter;
 };
 

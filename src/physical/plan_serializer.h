@@ -15,8 +15,8 @@ std::string serialize_plan(const PhysicalPlan& plan);
 // its own files.
 using TableOpener = std::function<TablePtr(const std::string& name, TableListing listing)>;
 
-// In-memory tables have no rows here: those are on the rank that planned. Throws PeerError for malformed bytes, UserError if this rank
-// does not find the same files.
+// In-memory tables have no rows here: only the planning rank has them. Throws PeerError for malformed bytes, UserError if this rank does
+// not find the same files.
 PhysicalPlan deserialize_plan(std::string_view bytes, const TableOpener& open);
 
 }  // namespace pistachio

@@ -1,4 +1,4 @@
-// Tables that are so small that every rank reads them itself instead of receiving their rows.
+// Tables so small that every rank reads them itself instead of receiving their rows.
 #pragma once
 
 #include "physical/physical_node.h"
