@@ -36,8 +36,8 @@ class Merger {
 
 }  // namespace
 
-// Computes all branches on all rows and takes each value from the branch of its row. A GPU would have to be waited for to select rows; a
-// CPU gains only where a branch costs nothing.
+// Computes all branches on all rows and takes each value from the branch of its row. On a GPU this avoids the synchronization that
+// selecting rows needs; on a CPU it pays only if the branches cost nothing.
 std::optional<Argument> ExpressionEvaluator::blend_case(const Expression& expression, Frame& frame) const {
   const std::vector<ExpressionPtr>& parts = expression.children();
   if (expression.type().is_text() || frame.rows() == 0) return std::nullopt;

@@ -1,4 +1,4 @@
-// What the evaluation of one expression shares between its nodes: the rows, results that are already known, and the truth of conditions.
+// State shared by the nodes of an expression during evaluation: the rows, results computed so far, and the truth of conditions.
 // Private to ExpressionEvaluator; one thread, for the duration of one chunk.
 #pragma once
 

@@ -38,7 +38,7 @@ class ExpressionEvaluator {
   Argument evaluate_case(const Expression& expression, Frame& frame) const;
   Argument evaluate_coalesce(const Expression& expression, Frame& frame) const;
   bool may_raise(const Expression& whole, const Frame& frame) const;
-  // Without selecting rows; nothing if that could raise an error, or is not worth it.
+  // Computes all branches without selecting rows; nullopt if that could raise an error or does not pay.
   std::optional<Argument> blend_case(const Expression& expression, Frame& frame) const;
   // Evaluates the expression only on the rows of the mask.
   Argument evaluate_selected(const Expression& expression, Frame& frame, const at::Tensor& mask) const;

@@ -35,9 +35,9 @@ struct FunctionCall {
   std::span<const Argument> arguments;
   int64_t rows = 0;
   LogicalType result;
-  // Rows that count, because no argument is NULL; undefined: all. Bodies must not raise errors for other rows.
+  // Rows without NULL arguments, whose results count; undefined: all. Bodies must not raise errors for other rows.
   at::Tensor valid;
-  // Bodies whose work is not in proportion to the rows poll it (expr/work_poll.h). Null: nothing stops the call.
+  // Polled by bodies whose work is not proportional to the rows (expr/work_poll.h). Null: the call cannot be cancelled.
   const CancelToken* token = nullptr;
 };
 

@@ -11,7 +11,7 @@ class Md5Digest {
  public:
   // Adds a block of a multiple of 64 bytes.
   void add(std::string_view block);
-  // Adds the rest of the text, of any length; the digest of all that was added.
+  // Adds the rest of the text, of any length, and returns the digest of all input.
   std::array<uint8_t, 16> finish(std::string_view rest);
 
  private:

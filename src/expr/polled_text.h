@@ -1,5 +1,5 @@
 // The loops of utf8_text.h for values of any length: with WorkPoll a long value is processed block by block, so that cancellation is
-// noticed; with NoPoll they are those of utf8_text.h. Results are the same.
+// noticed; with NoPoll they are the loops of utf8_text.h. Results are the same.
 #pragma once
 
 #include "expr/utf8_text.h"
@@ -11,8 +11,9 @@ namespace polled_text {
 
 // Characters that start in a block of a text; `is_first`: the block is the text's begin, where any byte starts one.
 inline int64_t count_starts(std::string_view block, bool is_first) {
-  bool counted_in_vain = !is_first && !block.empty() && continues_character(block[0]);
-  return count_characters(block) - counted_in_vain;
+  // count_characters() counts the first byte of its input even if it continues a character.
+  bool counts_continuation = !is_first && !block.empty() && continues_character(block[0]);
+  return count_characters(block) - counts_continuation;
 }
 
 inline std::string_view block_of(const char* begin, const char* end) {

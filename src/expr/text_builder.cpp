@@ -34,7 +34,7 @@ void TextBuilder::append_repeated(std::string_view text, int64_t times) {
   const int64_t begin = size_, end = begin + unit * times;
   make_room(end);
   append(text);
-  // Copies of what is there already: from one copy to a block of them.
+  // Doubles what is there already, from one copy up to a block of copies.
   const int64_t most = std::max(kBytesPerPoll / unit * unit, unit);
   while (size_ < end) append(std::string_view(data_ + begin, static_cast<size_t>(std::min({size_ - begin, most, end - size_}))));
 }

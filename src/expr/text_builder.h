@@ -26,7 +26,7 @@ class TextBuilder {
     if (!text.empty()) std::memcpy(data_ + size_, text.data(), text.size());
     size_ += static_cast<int64_t>(text.size());
   }
-  // The text so many times.
+  // Appends the text `times` times.
   void append_repeated(std::string_view text, int64_t times);
   void append(char byte) {
     *reserve(1) = byte;

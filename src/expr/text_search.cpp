@@ -27,7 +27,7 @@ Column test_texts(const FunctionCall& call, const Test& test) {
   return fill_text_rows<bool>(call, [&](int64_t row, auto& poll) { return test(left[row], right[row], poll); }, left, right);
 }
 
-// What matching a row takes at most, in place of its length. Capped, so that it can be added up.
+// Upper bound of the work to match a row, in bytes. Capped, so that the sum does not overflow.
 struct MatchWork {
   const ArgumentText& text;
   const ArgumentText* pattern;  // null: the same for all rows

@@ -1,5 +1,5 @@
 // Substring search in linear time and constant memory, whatever the needle (Crochemore and Perrin, "Two-way string-matching", 1991). Slower
-// than find_bytes on ordinary text, which therefore turns to it only after comparing too much in vain. Stateless.
+// than find_bytes on ordinary text, which therefore falls back to it only after too many failed comparisons. Stateless.
 #pragma once
 
 #include <algorithm>
@@ -62,9 +62,9 @@ const char* find_two_way(const char* at, const char* end, std::string_view needl
   const bool repeats = split.at + split.period <= length &&
                        needle.substr(0, static_cast<size_t>(split.at)) ==
                            needle.substr(static_cast<size_t>(split.period), static_cast<size_t>(split.at));
-  // Without a short period, the longer half of the needle is a safe shift and nothing is known of the next place.
+  // Without a short period, the longer half of the needle is a safe shift, after which no bytes are known to match.
   const int64_t shift = repeats ? split.period : std::max(split.at, length - split.at) + 1;
-  int64_t known = 0;  // bytes at the start of the needle that match the present place already
+  int64_t known = 0;  // leading bytes of the needle that are known to match at the current position
   while (end - at >= length) {
     int64_t right = std::max(split.at, known);
     for (; right < length && bytes[right] == at[right]; ++right) poll(1);

@@ -23,11 +23,11 @@ unsigned candidates(const char* first_at, const char* last_at, __m128i first, __
 
 namespace {
 
-// A candidate whose first bytes differ costs little; what is compared beyond them in vain is counted.
+// A mismatch within this many bytes is cheap; longer failed comparisons are counted.
 constexpr int64_t kFreeComparison = 64;
 
-// The first occurrence among `places` places from `at` on. Comparing in vain stays in proportion to the bytes passed: beyond that the rest
-// up to `end` is searched in guaranteed linear time, and `end` stands for "not there either".
+// The first occurrence among `places` positions from `at`. Once failed comparisons exceed 8 times the bytes passed, the rest up to `end` is
+// searched in guaranteed linear time; returning `end` then means that the needle is not there either.
 // memmem builds a table per call, which costs more than searching a short value.
 template <typename Poll>
 const char* search_places(const char* at, int64_t places, const char* end, std::string_view needle, Poll& poll) {
@@ -85,7 +85,7 @@ const char* find_bytes(const char* at, const char* end, std::string_view needle,
     int64_t places = std::min(left, kBytesPerPoll);
     const char* found = search_places(at, places, end, needle, poll);
     if (found == end) return nullptr;
-    // The place that is found was compared as a whole; callers that search on from there may compare it again.
+    // A found needle was compared in full, and callers that continue from there may compare it again.
     poll(found == nullptr ? places : std::min<int64_t>(found - at, places) + static_cast<int64_t>(needle.size()));
     if (found != nullptr) return found;
     at += places;

@@ -1,6 +1,6 @@
-// How loops over text notice that the statement is cancelled. Work is counted in bytes, so that the clock is read every megabyte and
-// not per value. Bodies take the poll as a template parameter: batches of short values run with NoPoll, whose calls compile to nothing,
-// and only strips of rows with long values run with WorkPoll. Used within one function call, by one thread.
+// Cancellation of loops over text. Work is counted in bytes, so that the clock is read once per megabyte instead of once per value. Bodies
+// take the poll as a template parameter: batches of short values run with NoPoll, whose calls compile to nothing, and only strips of rows
+// with long values run with WorkPoll. Used within one function call, by one thread.
 #pragma once
 
 #include <algorithm>
