@@ -1,6 +1,6 @@
-// All-to-all messages without any other work: the upper bound of what the network gives an exchange. The first rank announces the size and
-// number of messages that every rank sends to every other one; each rank reports when it has received all of its own. Acts as the
-// transport's receiver on every rank.
+// All-to-all messages without any other work: an upper bound of an exchange's bandwidth. The first rank announces the size and number of
+// messages that every rank sends to every other one; each rank reports when it has received all messages for it. Acts as the transport's
+// receiver on every rank.
 // Threads: run() and wait() block their callers; messages arrive on the transport's thread. Memory: one message, sent repeatedly.
 #pragma once
 

@@ -11,7 +11,7 @@ namespace {
 
 // Keys of 64 bits must not fit into 32.
 constexpr int64_t kFirstWideKey = int64_t{1} << 40;
-// Frequencies of the first keys are added one by one, those of later ones in blocks of similar frequency.
+// The frequencies of the first keys are added one by one, the rest in blocks of similar frequency.
 constexpr int64_t kKeysOneByOne = 4096;
 constexpr int64_t kBlockShare = 1024;
 

@@ -1,5 +1,5 @@
-// The keys of the on-path benchmark: how each source rank draws them, and how many distinct keys a rank, a host and all ranks together are
-// expected to have. Pure.
+// The keys of the on-path benchmark: how each source rank draws them, and the expected number of distinct keys of a rank, a host and all
+// ranks together. Pure.
 #pragma once
 
 #include <cstdint>

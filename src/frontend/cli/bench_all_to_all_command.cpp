@@ -127,7 +127,7 @@ void measure_messages(std::vector<SizeFigures>& figures, const std::string& perf
   }
 }
 
-// Probe rows with hardly any match are only partitioned and sent; those of the join are probed too.
+// With hardly any matches, probe rows are only partitioned and sent; in the join they are probed too.
 void measure_queries(std::vector<SizeFigures>& figures, const CommandArguments& arguments, const BenchRun& run, const Settings& settings,
                      InterruptWatcher& interrupts, const SizeMeasured& measured) {
   int64_t rows = arguments.count("--rows", 800'000);

@@ -48,7 +48,7 @@ struct OnPathSweep {
 
 std::vector<OptionDescription> on_path_options();
 
-// `cores` are those of this machine. Throws UsageError.
+// `cores`: of this machine. Throws UsageError.
 OnPathSweep on_path_sweep(const CommandArguments& arguments, const Settings& settings, int64_t cores);
 
 }  // namespace pistachio

@@ -11,9 +11,9 @@ namespace pistachio {
 
 namespace {
 
-constexpr std::chrono::milliseconds kLookInterval{50};
+constexpr std::chrono::milliseconds kPollInterval{50};
 // While a rank is lost, statements may be waiting for it.
-constexpr std::chrono::milliseconds kShortLookInterval{20};
+constexpr std::chrono::milliseconds kShortPollInterval{20};
 
 }  // namespace
 
@@ -35,7 +35,7 @@ RankKeeper::~RankKeeper() {
 void RankKeeper::run() {
   std::unique_lock lock(mutex_);
   while (true) {
-    auto pause = service_.membership().lost().empty() ? kLookInterval : kShortLookInterval;
+    auto pause = service_.membership().lost().empty() ? kPollInterval : kShortPollInterval;
     if (stopping_changed_.wait_for(lock, pause, [&] { return is_stopping_; })) return;
     lock.unlock();
     try {
@@ -63,13 +63,13 @@ void RankKeeper::look() {
 void RankKeeper::note_ends() {
   for (size_t i = 1; i < ranks_.size(); ++i) {
     Rank& rank = ranks_[i];
-    if (rank.end_was_told) continue;
+    if (rank.end_reported) continue;
     std::string how = processes_->how_it_ended(rank.info.rank);
     if (how.empty()) continue;
-    rank.end_was_told = true;
+    rank.end_reported = true;
     rank.info.pid = processes_->process(rank.info.rank);
     // The replacement died before it had rejoined: its return failed, which counts as another loss.
-    if (rank.started) rank.loss_was_noted = false;
+    if (rank.started) rank.loss_counted = false;
     rank.started.reset();
     rank.waits_for_answer.reset();
     service_.lose(rank.info.rank, fmt::format("{} {}", rank.info.to_string(), how));
@@ -81,11 +81,11 @@ void RankKeeper::note_losses(const std::vector<LostRank>& lost) {
   for (Rank& rank : ranks_) {
     bool is_lost = std::any_of(lost.begin(), lost.end(), [&](const LostRank& one) { return one.rank == rank.info.rank; });
     if (!is_lost) {
-      rank.loss_was_noted = false;
+      rank.loss_counted = false;
       rank.started.reset();
       rank.waits_for_answer.reset();
-    } else if (!rank.loss_was_noted) {
-      rank.loss_was_noted = true;
+    } else if (!rank.loss_counted) {
+      rank.loss_counted = true;
       rank.losses.push_back(now);
     }
     while (!rank.losses.empty() && now - rank.losses.front() > options_.losses_within) rank.losses.pop_front();
@@ -108,7 +108,7 @@ void RankKeeper::restart(const LostRank& lost) {
   try {
     processes_->restart(lost.rank);
     rank.info.pid = processes_->process(lost.rank);
-    rank.end_was_told = false;
+    rank.end_reported = false;
     rank.started = Clock::now();
   } catch (const UserError& error) {
     give_up(lost.rank, error.message());

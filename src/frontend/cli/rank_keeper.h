@@ -40,8 +40,8 @@ class RankKeeper {
 
   struct Rank {
     RankInfo info;
-    bool end_was_told = false;                 // the end of its process was reported to the service
-    bool loss_was_noted = false;               // counted in `losses`
+    bool end_reported = false;                 // the end of its process was reported to the service
+    bool loss_counted = false;                 // counted in `losses`
     std::deque<TimePoint> losses;              // recent ones
     std::optional<TimePoint> started;          // replacement that has not rejoined yet
     std::optional<RankCard> waits_for_answer;  // to be welcomed once this rank's network knows it

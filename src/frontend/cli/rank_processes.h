@@ -1,5 +1,5 @@
 // The processes of a local cluster: one per rank except the first, which is this process. The terminal's Ctrl-C does not reach them (the
-// first rank tells them what to cancel), and they end with the first rank, however it ends. One thread at a time.
+// first rank forwards cancellations), and they end with the first rank, however it ends. One thread at a time.
 #pragma once
 
 #include <sys/types.h>
