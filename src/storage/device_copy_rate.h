@@ -1,5 +1,5 @@
-// Copies whole files to a device and discards them, on the ways that scans take but without decoding: the lower bound of every scan on that
-// device. Pieces of the files are copied by several lanes, each on a stream of its own.
+// Copies whole files to a device and discards them, in the ways that scans do but without decoding: the lower bound of every scan on that
+// device. Several lanes copy pieces of the files, each on its own stream.
 #pragma once
 
 #include <c10/core/Device.h>

@@ -34,8 +34,8 @@ bool are_stored_alike(const ParquetColumn& left, const ParquetColumn& right) {
          left.type == right.type;
 }
 
-// Pages of one column that can be decoded together. Files of one table may also differ in their codec, so that the pages of one are
-// decompressed on the device, into a buffer of their own, and those of the other are not.
+// Pages of one column that can be decoded together. Files of one table may also differ in their codec: the pages of one file may be
+// decompressed on the device, into a separate buffer, while the pages of another are not.
 class AlikePages {
  public:
   bool fits(const ColumnPages& unit) const {

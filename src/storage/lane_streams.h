@@ -1,5 +1,6 @@
-// Streams of a GPU on which decoder lanes work beside the operators, which share a stream of higher priority. The allocator keeps memory by
-// stream, so streams are reused, the last returned first: new ones would allocate anew, and that takes milliseconds. Thread-safe.
+// Streams of a GPU on which decoder lanes run concurrently with the operators, which share a stream of higher priority. The allocator
+// caches memory per stream, so streams are reused, last returned first: a new one would allocate fresh memory, which takes milliseconds.
+// Thread-safe.
 #pragma once
 
 #include <c10/core/Stream.h>
@@ -32,7 +33,7 @@ class LaneStream {
   LaneStream& operator=(const LaneStream&) = delete;
 
   const std::optional<c10::Stream>& stream() const { return stream_; }
-  // Until everything enqueued so far is done.
+  // Waits until everything enqueued so far is done.
   void wait() const;
 
  private:

@@ -17,7 +17,7 @@ namespace {
 // been read.
 constexpr int64_t kRegisteredPerCopied = 4;
 
-// What is known of files that are not mapped, such as the bytes read, is forgotten beyond this number of files.
+// Beyond this number of files, the statistics of unmapped files (such as bytes read) are dropped.
 constexpr size_t kMostFiles = 65536;
 
 int64_t bytes_of_block(int64_t file_bytes, int64_t block) {
@@ -72,7 +72,7 @@ std::shared_ptr<const MappedFiles::RegisteredBlock> MappedFiles::register_block(
   return std::make_shared<const RegisteredBlock>(mapping, address, device_, std::move(*memory));
 }
 
-// Takes the file out of the cache. The caller lets the result go outside of the lock.
+// Removes the file from the cache. The caller destroys the result outside the lock.
 MappedFiles::Blocks MappedFiles::drop(Files::iterator file) {
   Blocks dropped;
   if (file->second.mapping != nullptr) --mappings_;
@@ -85,7 +85,7 @@ MappedFiles::Blocks MappedFiles::drop(Files::iterator file) {
   return dropped;
 }
 
-// The file as it is now. The caller lets `outdated` go outside of the lock.
+// The entry of the file's current version. The caller destroys `outdated` outside the lock.
 MappedFiles::Files::iterator MappedFiles::find_entry(const DataFile& file, Blocks& outdated) {
   auto known = files_.find(file.path());
   if (known != files_.end() && known->second.identity == file.identity()) return known;

@@ -237,11 +237,11 @@ PageBatch assemble(const PageSource& source, const std::vector<RawPage>& raw, St
   }
   const bool is_compressed =
       std::any_of(raw.begin(), raw.end(), [&](const RawPage& page) { return needs_decompression(source, page.header); });
-  // Even if all pages of this batch happen to be uncompressed: those of other units of the column are not, and are decoded together with them.
+  // Even if all pages of this batch happen to be uncompressed: pages of the column's other units may not be, and are decoded with them.
   if (!raw.empty() && staging != nullptr && source.device_decompression && source.decompressor->is_known_to_devices())
     return leave_compressed(source, raw, *staging);
   if (!raw.empty() && !is_compressed && is_in_one_piece(raw) && (staging == nullptr || source.bytes_are_staged)) {
-    // For a device, only the pages themselves: what lies around them need not be uploaded.
+    // For a device, only the pages themselves: the bytes around them need not be uploaded.
     const int64_t origin = staging == nullptr ? 0 : raw[0].body_begin;
     for (size_t i = 0; i < raw.size(); ++i) begins[i] = raw[i].body_begin - origin;
     const int64_t end = raw.back().body_begin + raw.back().header.compressed_bytes;

@@ -64,7 +64,7 @@ struct PreparedPage {
   ValuesHead head;
 };
 
-// Where a page lies in its batch before that is decompressed.
+// Position of a page in its batch before the batch is decompressed.
 struct CompressedPage {
   int64_t begin = 0;
   int64_t end = 0;

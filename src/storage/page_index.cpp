@@ -58,7 +58,7 @@ bool has_claimed_order(const std::vector<PageRange>& ranges, parquet::BoundaryOr
 }
 
 // Whether the pages' bounds match the chunk's. Text bounds may be truncated on either side: minima down to a prefix, maxima up. Where a page has
-// no bounds, it may hold those of the chunk: the others must lie within them.
+// no bounds, it may hold the chunk's minimum or maximum: the other bounds must be within the chunk's.
 bool agrees_with_chunk(const std::vector<PageRange>& ranges, const ColumnChunkInfo& chunk) {
   if (!chunk.minimum || is_nan(*chunk.minimum) || is_nan(*chunk.maximum)) return true;
   const ScalarValue* least = nullptr;

@@ -12,8 +12,8 @@ namespace pistachio {
 
 namespace {
 
-// Between neighbours in a slab lie page headers, or bytes that were read across; such gaps are copied too, since another copy takes longer.
-// In a mapped file other columns may lie there; a copy of 64 KB takes as long as the overhead of another one.
+// Gaps between neighbours in a slab contain page headers, or bytes read across; they are copied too, since a separate copy takes longer.
+// In a mapped file they may contain other columns; copying 64 KB takes as long as the overhead of a separate copy.
 constexpr int64_t kLargestGap = 16 << 10;
 constexpr int64_t kLargestMappedGap = 64 << 10;
 constexpr int64_t kAlignment = 64;

@@ -31,7 +31,7 @@ class ReadPool {
 
   // Reads the ranges (any order, may touch or overlap). Returns buffers sorted by offset; each range is inside one of them.
   // `need` is the priority: reads with lower values go first. Throws DataError, Cancelled.
-  // With `staging`, the buffers lie there.
+  // With `staging`, the buffers are allocated there.
   Task<std::vector<FileBytes>> read(std::shared_ptr<DataFile> file, std::vector<ByteRange> ranges, int64_t need,
                                     StagingArea* staging = nullptr);
   // For metadata, which is read before all data.

@@ -76,7 +76,7 @@ struct ScanPlan {
 // so that all ranks compute the same shares of the same plan.
 std::vector<std::vector<size_t>> deal_units(const ScanPlan& plan, int ranks);
 
-// Gives a rank's own units priority over those of other ranks, which it may take over later.
+// Gives a rank's own units priority over units of other ranks, which it may take over later.
 void put_first(ScanPlan& plan, const std::vector<size_t>& share);
 
 // `table` outlives the plan. Throws UserError for unknown or unreadable columns and constants of the wrong type.

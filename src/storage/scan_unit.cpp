@@ -181,7 +181,7 @@ Task<PageDirectory> UnitReader::page_directory(int leaf) {
   co_return own;
 }
 
-// Whether a device can copy the columns' pages from where they lie in the page cache: the host does not have to decompress or decode them.
+// Whether a device can copy the columns' pages directly from the page cache: the host does not have to decompress or decode them.
 bool UnitReader::may_be_mapped(const std::vector<size_t>& columns) const {
   const Settings& settings = storage_.settings;
   if (staging_ == nullptr || storage_.mapped_files == nullptr || settings.gpu_reads == GpuReads::Staged ||

@@ -40,7 +40,7 @@ at::Tensor thousandfold(const at::Tensor& values, const char* problem, const Dat
 }
 
 constexpr const char* kBeyondMicros = "a time in milliseconds is outside the range of microseconds";
-constexpr const char* kBeyondNanos = "a timestamp lies outside the range of nanoseconds, which other files of the table have";
+constexpr const char* kBeyondNanos = "a timestamp is outside the range of nanoseconds, which other files of the table have";
 
 Column uuid_text(const ParquetColumn& column, const at::Tensor& rows) {
   // Each of the 36 characters is a hyphen or the hex digit of half a byte.

@@ -1,4 +1,4 @@
-// The judge of join_probe: stock ATen calls or a plain loop, slow and obviously right, on any device.
+// Reference body of join_probe: stock ATen calls or scalar loops, slow and simple, on any device.
 #include <torch/library.h>
 
 #include <vector>

@@ -1,5 +1,5 @@
-// CPU bodies of checked_arithmetic and wide_arithmetic: branch-free loops that accumulate errors in one flag. Only if it is set at the end
-// does a second look find out whether a valid row caused it.
+// CPU bodies of checked_arithmetic and wide_arithmetic: branch-free loops that accumulate errors in one flag. Only if it is set at the end,
+// a second pass finds out whether a valid row caused it.
 #include <torch/library.h>
 
 #include <limits>

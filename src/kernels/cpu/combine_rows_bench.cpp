@@ -59,7 +59,7 @@ void BM_CombineRows(benchmark::State& state) {
   int64_t slots = 2;
   while (2 * slots * width * 8 <= state.range(2) * 1024) slots *= 2;
   at::Tensor table = zeros_on_huge_pages(slots, width);
-  // Enough rows that a repetition does not find the keys of the last one.
+  // Enough rows that a repetition does not find the previous one's keys in the table.
   const at::Tensor rows = random_rows(layout, (keys > 2000000 ? 128 : 16) * chunk_rows, keys);
   for (int64_t first = 0; first < rows.size(0); first += chunk_rows)
     combine_rows(table, rows.slice(0, first, first + chunk_rows), layout.key_words, layout.merges);

@@ -3,8 +3,8 @@
 // selects between merging and replacing. Common row layouts have a loop of their own with everything in registers; the others match the
 // keys of a block of rows first and then merge one state column at a time, which beats a switch per row and value.
 //
-// One way rather than two: on a Neoverse N1 two ways with LRU take 1.5 to 1.7 times as long per row, and a direct-mapped table of twice the
-// size, as fast as the smaller one while it fits the same cache, merges as many rows.
+// Direct-mapped rather than two-way: on a Neoverse N1 two ways with LRU take 1.5 to 1.7 times as long per row, and a direct-mapped table of
+// twice the size, as fast as the smaller one while it fits the same cache, merges as many rows.
 #include "kernels/cpu/combine_table.h"
 
 #include <algorithm>
@@ -59,7 +59,7 @@ template <MergeOp op>
   if constexpr (op == MergeOp::KeepFirst) return blend(keep, older, newer);
 }
 
-// Moves the old state to `evicted` and, if `keep`, merges it with that of the row, else replaces it. The top bit of the result is set if a
+// Moves the old state to `evicted` and, if `keep`, merges it with the row's state, else replaces it. The top bit of the result is set if a
 // sum overflows.
 template <MergeOp op>
 [[gnu::always_inline]] inline uint64_t merge_state(uint64_t* __restrict entry, const uint64_t* __restrict row, uint64_t* __restrict evicted,
@@ -85,7 +85,7 @@ template <MergeOp op>
   const char* first = opaque(reinterpret_cast<const char*>(entry));
   const int64_t bytes = width * static_cast<int64_t>(sizeof(uint64_t));
   __builtin_prefetch(first, 1);
-  if (line_bytes % bytes == 0) return;  // entries of these sizes lie in one line
+  if (line_bytes % bytes == 0) return;  // entries of these sizes never cross a line
   for (int64_t at = line_bytes; at < bytes; at += line_bytes) __builtin_prefetch(first + at, 1);
   __builtin_prefetch(first + bytes - sizeof(uint64_t), 1);
 }

@@ -16,7 +16,7 @@ struct CombineTable {
 struct CombineProgress {
   int64_t evicted;
   int64_t merged;
-  bool overflow;  // of an AddInt128: the rows are of no use
+  bool overflow;  // an AddInt128 overflowed: the rows are invalid
 };
 
 // `evicted` has room for all rows.

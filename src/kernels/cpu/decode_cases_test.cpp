@@ -161,9 +161,9 @@ Block draw_block(Random& random, int64_t bytes) {
   Bytes elements;
   int64_t size = 0;
   const int64_t copies = uniform(random, 0, 10);  // in ten
-  // Most writers compress fragments of 64 KB each by itself.
+  // Most writers compress fragments of 64 KB independently.
   const int64_t fragment_bytes = uniform(random, 0, 2) > 0 ? 65536 : std::max<int64_t>(bytes, 1);
-  const int64_t long_literals = uniform(random, 0, 1) == 0 ? 30 : 3000;  // one in so many
+  const int64_t long_literals = uniform(random, 0, 1) == 0 ? 30 : 3000;  // one literal in this many is long
   while (size < bytes) {
     const int64_t begin = size / fragment_bytes * fragment_bytes, end = std::min(bytes, begin + fragment_bytes);
     if (size == begin || uniform(random, 1, 10) > copies) {

@@ -1,5 +1,5 @@
 // Hashing. Loops over numbers are written for auto-vectorization (64-bit multiplies exist from AVX-512 on); text is a chain of 128-bit
-// multiplies per value, which overlaps with that of the next value.
+// multiplies per value, which overlaps with the chain of the next value.
 #include "kernels/cpu/hash64_simd.h"
 
 #include <algorithm>

@@ -27,7 +27,7 @@ struct TopBits {
   int64_t operator()(uint64_t hash) const { return bits == 0 ? 0 : static_cast<int64_t>(hash << above >> (64 - bits)); }
 };
 
-// Row sources: all valid rows, or those of one partition.
+// Row sources: all valid rows, or the rows of one partition.
 struct AllRows {
   const uint64_t* hashes;
   const bool* validity;

@@ -1,5 +1,5 @@
-// CPU body of join_probe: batches of rows, the memory for pairs, which grows, and the few cases that the inner loops leave
-// out: buckets of many rows and tables of very few.
+// CPU body of join_probe: runs the inner loops on batches of rows, grows the memory for pairs, and handles what the inner loops do not:
+// buckets of many rows and tables of very few.
 #include <torch/library.h>
 
 #include <algorithm>

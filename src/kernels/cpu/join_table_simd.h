@@ -18,7 +18,7 @@ struct JoinTable {
 // Table positions compared at once.
 constexpr int64_t join_width = 4;
 
-// A probe row and the positions of its possible matches: those of its bucket. At least join_width positions from `first` exist.
+// A probe row and the positions of its possible matches, which form its bucket. At least join_width positions from `first` exist.
 struct JoinSearch {
   int64_t row, hash, first, last;
 };

@@ -12,7 +12,7 @@ namespace pistachio::kernels::cpu {
 
 namespace {
 
-// Walks `count` values from `position` and calls `note` with the begin and end of each. One check per value: that its length can be read. A
+// Walks `count` values from `position` and calls `note(begin, end)` for each. One check per value: that its length can be read. A
 // value that crosses the end leaves the position past it, which the next check, or the last one, catches. The prefetch helps with values so
 // long that the hardware prefetcher does not see a stream.
 template <typename Note>

@@ -11,7 +11,7 @@ struct WordRange {
 };
 // Needs at least one word.
 WordRange range_of_words(const int64_t* words, const int64_t* rows, int64_t count);
-// numbers[i] = numbers[i] << bits | (word - least) >> dropped, where word is that of the i-th row.
+// numbers[i] = numbers[i] << bits | (word - least) >> dropped, where word belongs to the i-th row.
 void append_words(const int64_t* words, const int64_t* rows, int64_t count, int64_t least, int dropped, int bits, uint64_t* numbers);
 // numbers[i] = numbers[i] << bits | i.
 void append_positions(int64_t count, int bits, uint64_t* numbers);

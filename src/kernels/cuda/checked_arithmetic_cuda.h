@@ -23,7 +23,7 @@ struct ArithmeticSide {
   bool is_narrow = false;  // Int64 although the results are Wide: sums, differences and products
 };
 
-// `kind` is that of the results, Int8 .. Int64 or Wide; `valid` may be null. Invalid rows yield zero and report nothing.
+// `kind`: of the results, Int8 .. Int64 or Wide; `valid` may be null. Invalid rows yield zero and report nothing.
 void compute_rows(ArithmeticOperation operation, ValueKind kind, ArithmeticSide left, ArithmeticSide right, const bool* valid, int64_t rows,
                   void* results, const DeviceErrorFlag& errors, cudaStream_t stream);
 

@@ -60,7 +60,7 @@ at::Tensor download(const at::Tensor& tensor) {
   return host;
 }
 
-// One call for all of them: between two calls of cudaMemcpyAsync the copy engine rests for about 4 us, the time of 200 KB.
+// One call for all copies: between two calls of cudaMemcpyAsync the copy engine idles for about 4 us, the time of 200 KB.
 void upload_ranges(const at::Tensor& target, const at::Tensor& copies) {
   const KernelCall call(target);
   uint8_t* out = target.mutable_data_ptr<uint8_t>();

@@ -1,6 +1,6 @@
 // PLAIN text on the GPU. Each length determines the position of the next, so a page is a chain. It is cut into pieces in three steps:
 //   1. For each tile of a page and each byte where the chain might enter it: how many values begin in the tile, and where the last one
-//      does. All bytes of a tile at once, by pointer doubling; nearly all of them are no real entries.
+//      does. For all bytes of a tile at once, by pointer doubling, although the chain enters at one of them only.
 //   2. One thread per page hops from tile to tile along the real chain. Now every tile's entry and output row are known.
 //   3. One block per tile lists the values of its piece of the chain and writes them.
 #include "kernels/cuda/page_tile.cuh"
@@ -98,7 +98,7 @@ __global__ void __launch_bounds__(entry_threads)
   for (int i = 0; i < entries_per_thread; ++i) out[threadIdx.x + i * entry_threads] = shared[threadIdx.x + i * entry_threads];
 }
 
-// A page has one piece for each tile and one more, for the part of a damaged chain that lies after the page.
+// A page has one piece per tile and one more, for the part of a damaged chain beyond the end of the page.
 __global__ void cut_pages_kernel(const uint8_t* __restrict__ bytes, const TextPages pages, const ChainPart* __restrict__ parts,
                                  TextPiece* __restrict__ pieces) {
   const int64_t place = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;

@@ -18,7 +18,7 @@ struct TextPage {
   int64_t skip;
   int64_t take;
   int64_t target;      // output row of the first taken value
-  int64_t first_tile;  // among those of the call
+  int64_t first_tile;  // among the tiles of the call
   int64_t tiles;       // 0: decoded as one piece
 };
 

@@ -1,6 +1,6 @@
 // RLE/bit-packed streams on the GPU: one block per part of a page. The runs of a tile of the page are listed, then all threads expand the
 // list, each warp a contiguous range of rows, and the next tile is loaded where the list ends. Runs are found in two ways:
-//   - thread 0 walks from header to header. It takes a piece of a long bit-packed run at a time, and reports what is wrong.
+//   - thread 0 walks from header to header. It takes a piece of a long bit-packed run at a time, and reports damage.
 //   - if the runs turn out to be short, the block reads every byte of the tile as if it were a header, which gives the place of the next
 //     one; pointer doubling marks those that the chain from the first header reaches.
 #include <cub/block/block_scan.cuh>
@@ -40,7 +40,7 @@ struct Batch {
   bool done;
 };
 
-// Where listing stands, between headers.
+// Progress of the listing, between headers.
 struct WalkState {
   int64_t position;  // of the next header
   int64_t skip;      // values still to skip, then to list
@@ -166,7 +166,7 @@ class RunWalker {
   bool is_packed_ = false;
 };
 
-// What stands at a byte of a tile if that is a header.
+// A byte of a tile, interpreted as a header.
 struct RunHeader {
   uint32_t next;   // place of the next header; the same place if the walk has to stop here
   uint32_t begin;  // place of the values

@@ -1,11 +1,11 @@
-// Snappy on the GPU: one block per fragment of a page, which works through it tile by tile. A page whose fragments turn out to depend on
-// each other, or that is damaged, is done again by one block as a whole. Both chains of the format are followed in parallel:
-//   1. From tag to tag in the input. Every thread reads its bytes as if they were tags, which gives the places of the next ones; pointer
-//      doubling by shuffles gives, for each entry into a row of 32 bytes, the tags that are met, what they yield, and where the chain leaves.
-//      One thread hops from row to row, then every thread lists those of its bytes that are tags.
-//   2. From a copy to the bytes that it repeats. The output is made a row of the block at a time: each thread finds the element of its byte
-//      and takes it from the input or from earlier output. Bytes that repeat others of the same row follow pointers in shared memory.
-// Long literals are copied by all threads. nvCOMP is no alternative: its behaviour on damaged blocks is undefined.
+// Snappy on the GPU: one block per fragment of a page, processed tile by tile. A page whose fragments turn out to depend on each other, or
+// that is damaged, is decompressed again as a whole by one block. Both chains of the format are followed in parallel: 1. From tag to tag in
+// the input. Every thread reads its bytes as if they were tags, which gives the places of the next ones; pointer doubling by shuffles
+// gives, for each entry into a row of 32 bytes, the tags that are met, what they yield, and where the chain leaves. One thread hops from
+// row to row, then every thread lists those of its bytes that are tags. 2. From a copy to the bytes that it repeats. The output is produced
+// in rows of one byte per thread: each thread finds the element of its byte and takes it from the input or from earlier output. Bytes that
+// repeat others of the same row follow pointers in shared memory. Long literals are copied by all threads. nvCOMP is no alternative: its
+// behaviour on damaged blocks is undefined.
 #include <cub/block/block_scan.cuh>
 
 #include "kernels/cuda/copy_bytes.cuh"
@@ -129,7 +129,7 @@ class BlockDecoder {
     return element;
   }
 
-  // The i-th place of this thread. A warp has whole rows.
+  // The i-th place of this thread. Rows are not split between warps.
   __device__ static uint32_t place_of(uint32_t i) {
     return threadIdx.x / warp_threads * (warp_threads * thread_bytes) + i * warp_threads + lane();
   }
@@ -186,7 +186,7 @@ class BlockDecoder {
     return true;
   }
 
-  // Hops from row to row, as far as the window has room for what they yield.
+  // Hops from row to row while the window has room for their output.
   __device__ void enter_rows() {
     uint32_t place = 0, produced = 0, count = 0;
     while (place < tile_bytes) {
@@ -236,7 +236,7 @@ class BlockDecoder {
     uint32_t repeated;  // the thread that has the value
   };
 
-  // The thread's byte of those from `first` on in the window; those before are made.
+  // Produces the thread's byte of the row that starts at `first` in the window; earlier rows are complete.
   __device__ WindowByte find_byte(uint32_t first) const {
     const uint32_t i = first + threadIdx.x, starts = memory_.starts[i / warp_threads];
     const ListedElement element = memory_.elements[memory_.elements_before[i / warp_threads] + __popc(starts & (~0u >> (31 - lane()))) - 1];
@@ -250,8 +250,8 @@ class BlockDecoder {
     return {is_recent ? memory_.recent[from % recent_bytes] : task_.out[from], threadIdx.x};
   }
 
-  // Leads every thread to one that repeats no other. A thread follows the pointers for a few steps, then waits for the others: their
-  // results shorten the rest.
+  // Resolves every thread's pointer to a byte that repeats no other. A thread follows pointers for a few steps, then waits for the others,
+  // whose results shorten the rest of the way.
   __device__ void follow_repeats(WindowByte& byte) {
     memory_.values[threadIdx.x] = byte.value;
     memory_.repeats[0][threadIdx.x] = static_cast<uint16_t>(byte.repeated);

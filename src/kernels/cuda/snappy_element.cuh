@@ -6,7 +6,7 @@
 namespace pistachio::kernels::cuda {
 
 struct SnappyElement {
-  uint32_t header;  // bytes of the input before those of a literal
+  uint32_t header;  // bytes of the input before a literal's bytes
   uint32_t length;  // bytes that it yields
   uint32_t offset;  // of a copy
   bool is_literal;

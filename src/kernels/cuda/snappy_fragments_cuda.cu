@@ -1,6 +1,6 @@
-// Two kernels. The first looks at every tile of the input by itself: if a chain of tags entered at one of its first bytes, where would it
-// leave? The second follows the chain of each page from tile to tile by these answers, which takes a load per tile, and notes where it
-// stood before each fragment.
+// Two kernels. The first computes for every tile of the input, independently, where a chain of tags that enters at each of its first bytes
+// would leave it. The second follows the chain of each page from tile to tile by these results, with one load per tile, and records the tag
+// before each fragment.
 #include "kernels/cuda/page_tile.cuh"
 #include "kernels/cuda/snappy_element.cuh"
 #include "kernels/cuda/snappy_fragments_cuda.h"
@@ -22,7 +22,7 @@ __device__ const uint8_t* block_of(const uint8_t* bytes, const SnappyPage& page)
   return bytes + page.begin + page.plain;
 }
 
-// The element at `place` of the tile, which lies at `position` of the block: where the next one is, and what it yields.
+// The element at `place` of the tile, which is at `position` of the block: where the next one is, and how many bytes it yields.
 __device__ SnappyHop step(const Tile& tile, uint32_t place, uint32_t position, uint32_t in_size) {
   if (position >= in_size) return {nowhere, 0};
   const SnappyElement element = parse_snappy(tile, place);
@@ -40,8 +40,8 @@ struct IndexMemory {
   SnappyHop rest;   // of the tile, from there
 };
 
-// Of the 32-byte rows of the thread's warp, the thread has one byte each. Pointer doubling inside the rows, then from the first row of a
-// section to the second.
+// Each thread holds one byte of each of its warp's 32-byte rows. Pointer doubling inside the rows, then from the first row of a section to
+// the second.
 __device__ void find_exits(IndexMemory& memory, uint32_t origin, uint32_t left) {
   const uint32_t lane = threadIdx.x % warp_threads, warp_begin = threadIdx.x / warp_threads * (warp_threads * thread_bytes);
   SnappyRowExit exits[thread_bytes];

@@ -1,5 +1,5 @@
-// Where the fragments of long Snappy pages begin. Writers compress 64 KB at a time and no copy reaches beyond its fragment, so that the
-// fragments of a page can be decompressed in parallel, although the format does not promise it.
+// Finds where the fragments of long Snappy pages begin. Writers compress 64 KB at a time and no copy reaches beyond its fragment, so the
+// fragments of a page can be decompressed in parallel, although the format does not guarantee this.
 // No torch headers: nvcc compiles this too.
 #pragma once
 

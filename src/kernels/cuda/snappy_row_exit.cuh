@@ -1,4 +1,4 @@
-// A chain of Snappy tags inside a row of 32 bytes, of which each thread of a warp has one.
+// A chain of Snappy tags inside a row of 32 bytes; each thread of a warp holds one byte.
 #pragma once
 
 #include <cstdint>
@@ -7,8 +7,8 @@
 
 namespace pistachio::kernels::cuda {
 
-// Of a chain that enters the row at the thread's byte: where it leaves, relative to the row, and how many elements it meets that yield how
-// many bytes. If it leaves at a byte of the row, it ends there. In one register, so that one shuffle moves it.
+// For the chain that enters the row at the thread's byte: where it leaves, relative to the row, the number of elements on its way and the
+// bytes they yield. If it leaves at a byte of the row, it ends there. Packed into one register, so that one shuffle moves it.
 struct SnappyRowExit {
   static constexpr uint32_t doubling_rounds = 4;  // an element takes at least two bytes
 

@@ -1,5 +1,5 @@
-// CUDA bodies of summarize and summarize_dictionary, on torch's current stream. They synchronize once, for the result; two-word values once
-// or twice more, to find out whether the sum overflows 128 bits.
+// CUDA bodies of summarize and summarize_dictionary, on torch's current stream. They synchronize once, for the result; for two-word values
+// once or twice more, to find out whether the sum overflows 128 bits.
 #include "kernels/cuda/summarize_cuda.h"
 
 #include <torch/library.h>

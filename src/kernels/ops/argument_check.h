@@ -1,6 +1,6 @@
 // Argument checks shared by several operations. They catch bugs of the caller (InternalError): shapes, dtypes, devices. File contents are
-// checked by the bodies, which throw DataError. No check reads tensor elements, except those of the small page tables, which are always
-// on the CPU.
+// checked by the bodies, which throw DataError. No check reads tensor elements, except the elements of page tables, which are small and
+// always on the CPU.
 #pragma once
 
 #include <ATen/core/Tensor.h>

@@ -1,12 +1,12 @@
-// Merges rows of equal key on their way to another host, in a table of fixed size that forwards what it cannot keep: partial aggregates,
-// or the keys of DISTINCT. It misses duplicates, since the final aggregation merges again; but merging the rows that leave the table gives
-// what merging the rows that entered it would, apart from the rounding of doubles.
+// Merges rows of equal key in transit to another host, in a table of fixed size that evicts rows when slots collide: partial aggregates,
+// or the keys of DISTINCT. Duplicates may remain, which the final aggregation merges: merging the rows that leave the table yields the same
+// as merging the rows that entered it, apart from the rounding of doubles.
 //   rows       int64 [n, width], width = 1 + key_words + the words of the merges. Word 0 is a hash, any value, with well-mixed low bits;
 //              then the key, then the state. key_words is 0 where equal hashes mean equal keys, as with hash64 of an integer
-//   merges     one per state value. A minimum or maximum without a value yet holds one that every other replaces
+//   merges     one per state value. A minimum or maximum without a value yet holds a value that any other replaces
 //   table      int64 [slots, width], contiguous, slots a power of two, at least 2; all zeros is an empty table. Direct-mapped: a row is
-//              in slot hash & (slots - 1). Word 0 of a slot is hash | (slots - 1), which is never 0, or 0 if the slot is empty: the slot
-//              number has the bits that are lost
+//              in slot hash & (slots - 1). Word 0 of a slot is hash | (slots - 1), which is never 0, or 0 if the slot is empty; the slot
+//              number provides the overwritten bits
 // combine_rows processes the rows in order: merges a row into the entry of equal hash and key, or else stores it in its slot and evicts
 // the entry that was there. Returns (evicted int64 [m, width], m <= n, in order of eviction; number of rows that were merged).
 // UserError, after which the table may be partly updated: an AddInt128 overflows.

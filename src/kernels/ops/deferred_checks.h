@@ -1,8 +1,8 @@
 // Errors in the data that kernels find on a GPU, collected over many calls: waiting for the device after each call would cost more than
 // most of the calls. Kernels that only check (the digits of decimals, the codes of a page, the range of a product) then report to a word
 // of device memory, which is read once. A failed check has no effect at first: the call returns values that are wrong, but safe to compute
-// with. Whoever defers therefore runs the same calls again, each with its own wait, to find the exact error, or that there was none: a
-// failing dictionary entry that no row uses is not an error.
+// with. The caller therefore repeats the same calls, each with its own wait, to find the exact error, or that there was none: a failing
+// dictionary entry that no row uses is not an error.
 // Per thread, like the kernel mode: must not be alive across a co_await. On the CPU checks are never deferred.
 #pragma once
 

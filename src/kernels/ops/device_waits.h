@@ -21,7 +21,7 @@ struct DeviceWaits {
   void add(const DeviceWaits& other);
 };
 
-// Until the end of the block, this thread's waits are also counted in `waits`: those of an operator, or of a scan. Per thread, like
+// Until the end of the block, this thread's waits are also counted in `waits`, of an operator or a scan. Per thread, like
 // DeferredChecks: must not be alive across a co_await. Places nest; the innermost one counts.
 class DeviceWaitPlace {
  public:

@@ -13,7 +13,7 @@ c10::TypedOperatorHandle<Signature> find_operation(const char* name) {
   return c10::Dispatcher::singleton().findSchemaOrThrow(name, "").typed<Signature>();
 }
 
-// The keys that select the body for `input`: those of its device or, in composite mode, a backend without registered bodies, whose slot
+// The keys that select the body for `input`: its device's keys or, in composite mode, a backend without registered bodies, whose slot
 // torch fills with the composite body. ATen calls inside that body dispatch by their tensors as usual.
 c10::DispatchKeySet dispatch_keys(const at::Tensor& input);
 

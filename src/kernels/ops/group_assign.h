@@ -1,5 +1,5 @@
 // Assigns group ids to distinct hashes: an open-addressing table from hash to group id, kept by the caller over many calls. Only
-// hashes are compared; the caller verifies the keys of the rows against those of their groups.
+// hashes are compared; the caller verifies that each row has the keys of its group.
 //   slots        int64 [capacity, 2], contiguous, capacity a power of two; all zeros is an empty table. A slot is {hash, id + 1}. Linear
 //                probing starts at the low bits of a hash (the top bits partition)
 //   groups       number of existing groups, which is the next id

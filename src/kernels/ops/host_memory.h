@@ -8,14 +8,14 @@
 
 namespace pistachio::kernels {
 
-// Registers [address, address + bytes), aligned to pages and readable, for copies to `device`. False if the driver refuses: copies are right
-// but slow then. Takes about 40 ms per GB: call it on a blocking thread.
+// Registers [address, address + bytes), aligned to pages and readable, for copies to `device`. False if the driver refuses: copies still
+// work, but slowly. Takes about 40 ms per GB: call it on a blocking thread.
 bool register_host_memory(at::Device device, const void* address, int64_t bytes);
 // Waits for the device, since copies from the range may be under way.
 void unregister_host_memory(at::Device device, const void* address);
 
-// A copy of a contiguous host tensor on the device. Does not wait. Copies of up to kSmallUpload bytes do not queue behind large ones of other
-// streams, as those of the copy engine do: decoding a chunk would otherwise wait until the next chunks have arrived.
+// A copy of a contiguous host tensor on the device. Does not wait. Copies of up to kSmallUpload bytes bypass the copy engine, where they
+// would queue behind large copies of other streams: decoding a chunk would then wait until the next chunks have arrived.
 at::Tensor upload(const at::Tensor& host, at::Device device);
 constexpr int64_t kSmallUpload = 1 << 20;
 

@@ -1,6 +1,6 @@
-// Which bodies this thread's kernel calls use: the tuned ones of the device, or the composite ones (stock ATen calls, slow and
-// simple). Tests compare the two; the setting `composite_kernels` switches a whole engine to composite bodies, to tell kernel bugs from
-// others. The mode is thread-local, so a worker sets it before it runs a query's task.
+// Which bodies this thread's kernel calls use: the tuned ones of the device, or the composite ones (stock ATen calls, slow and simple).
+// Tests compare the two; the setting `composite_kernels` switches a whole engine to composite bodies, to tell whether a bug is in a tuned
+// kernel. The mode is thread-local, so a worker sets it before it runs a query's task.
 #pragma once
 
 namespace pistachio::kernels {

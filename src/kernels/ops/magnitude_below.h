@@ -1,4 +1,4 @@
-// Whether every value lies between -bound and bound, both exclusive: whether decimals have no more digits than their type.
+// Whether every value is between -bound and bound, both exclusive: whether decimals have no more digits than their type.
 //   values    int32 or int64 [n], or int64 [n, 2], two-word numbers
 //   bound     positive; below 2^63 unless the values are two-word numbers
 //   validity  bool [n], or undefined: no NULLs. Rows where it is false are ignored

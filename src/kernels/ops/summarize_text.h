@@ -1,5 +1,5 @@
 // Count, characters, bytes, minimum and maximum of a text column. Characters are UTF-8 code points, counted as bytes that are not
-// continuation bytes (10xxxxxx), so that invalid text is counted somehow, never rejected.
+// continuation bytes (10xxxxxx), so that invalid text can be counted too and is never rejected.
 //   bytes, begins, ends  text of n values; every [begins[i], ends[i]) is inside bytes
 //   validity             bool [n], or undefined: no NULLs
 // summarize_text_dictionary takes the dictionary's text (d entries) and codes int32 [n], trusted as in dictionary_gather; it computes
