@@ -187,7 +187,7 @@ void assign_time(Settings& settings, std::string_view name, std::string_view tex
   }
 }
 
-// Ranks send a heartbeat every half second and check for those of others every quarter.
+// Ranks send a heartbeat every half second and check for their peers' heartbeats every quarter second.
 void assign_peer_timeout(Settings& settings, std::string_view name, std::string_view text) {
   int64_t time = 0;
   try {
@@ -243,8 +243,8 @@ const std::vector<SettingDescription>& setting_descriptions() {
       {"composite_kernels", "boolean", "run the slow reference bodies of all kernels (for testing)", assign_boolean<&S::composite_kernels>,
        show_boolean<&S::composite_kernels>},
       {"count_device_waits", "boolean",
-       "EXPLAIN ANALYZE shows how often the CPU waited for a GPU and copied pageable memory, for each operator and in all; such calls take "
-       "a microsecond longer then",
+       "EXPLAIN ANALYZE shows how often the CPU waited for a GPU and copied pageable memory, per operator and in total; each such call "
+       "then takes a microsecond longer",
        assign_boolean<&S::count_device_waits>, show_boolean<&S::count_device_waits>},
       {"device", "cpu, cuda, auto", "where operators run; auto: on a GPU if there is one", assign_choice<&S::device, kDevices>,
        show_choice<&S::device, kDevices>},
@@ -290,10 +290,10 @@ const std::vector<SettingDescription>& setting_descriptions() {
       {"late_materialization", "boolean", "read and decode filter columns first, other columns only for rows that pass",
        assign_boolean<&S::late_materialization>, show_boolean<&S::late_materialization>},
       {"link_bandwidth_limit", "size",
-       "bytes per second that a rank may send to ranks of other hosts, and receive from them, for benchmarks (to all others, if there is one "
-       "host); 0: no limit",
+       "bytes per second that a rank may send to ranks of other hosts, and receive from them, for benchmarks (all other ranks, if there is "
+       "only one host); 0: no limit",
        assign_size<&S::link_bandwidth_limit, 1>, show_integer<&S::link_bandwidth_limit>},
-      {"local_files", "boolean", "every rank reads all of its own files; {rank} in a path is replaced by its number",
+      {"local_files", "boolean", "every rank has its own files and reads all of them; {rank} in a path is replaced by the rank's number",
        assign_boolean<&S::local_files>, show_boolean<&S::local_files>},
       {"max_temp_size", "size", "bytes of disk that all queries of the process together may spill to; 0: no limit",
        assign_size<&S::max_temp_size, 1>, show_integer<&S::max_temp_size>},
@@ -311,27 +311,27 @@ const std::vector<SettingDescription>& setting_descriptions() {
       {"on_error", "stop, continue", "continue: print an error in place of the result and run the next statement",
        assign_choice<&S::continue_on_error, kErrorRules>, show_choice<&S::continue_on_error, kErrorRules>},
       {"on_path", "off, on, auto",
-       "partial results of GROUP BY and DISTINCT that go to other hosts are merged on the sending host first: each of its ranks does so for "
-       "some of the destinations; auto: while that saves more time on the link than it takes",
+       "merge partial results of GROUP BY and DISTINCT on the sending host before they go to other hosts, each of its ranks for some of "
+       "the destinations; auto: while that saves more time on the link than it costs",
        assign_choice<&S::on_path, kOnPathModes>, show_choice<&S::on_path, kOnPathModes>},
       {"on_path_arrival", "boolean",
-       "partial results of groups that meet on rank 0 are merged by the ranks of its host before rank 0 gets them, whatever on_path is",
+       "merge partial results of groups that meet on rank 0 on the ranks of its host first; independent of on_path",
        assign_boolean<&S::on_path_arrival>, show_boolean<&S::on_path_arrival>},
       {"on_path_flush_time", "time",
-       "tables of on_path that got no rows for this long, and for the time that the link needs for their rows, send these on; off: only "
-       "when they are full and at the end",
+       "on_path tables that got no rows for this long are flushed (later if the link needs longer for their rows); off: only when they are "
+       "full and at the end",
        assign_time<&S::on_path_flush_time>, show_time<&S::on_path_flush_time>},
       {"on_path_helpers", "integer",
        "ranks of each host that merge for on_path; 0: all of them share the work by destination, 1: one per host",
        assign_integer<&S::on_path_helpers, 0, 1024>, show_integer<&S::on_path_helpers>},
-      {"on_path_table_bytes", "size", "memory in which a lane merges rows for on_path; what does not fit is sent on unmerged",
+      {"on_path_table_bytes", "size", "memory of the on_path tables of a lane; rows that do not fit are sent on unmerged",
        assign_size<&S::on_path_table_bytes, 1>, show_integer<&S::on_path_table_bytes>},
       {"overlap", "boolean",
        "read ahead while earlier chunks are decoded, on a GPU without waiting for it in between, and send rows to other ranks while more "
        "are produced",
        assign_boolean<&S::overlap>, show_boolean<&S::overlap>},
       {"partial_aggregation", "auto, on, off",
-       "ranks aggregate their own rows by group before these are moved; auto: if that is expected to save bytes",
+       "ranks pre-aggregate their own rows before rows are exchanged; auto: if that is expected to save bytes",
        assign_choice<&S::partial_aggregation, kPartialAggregations>, show_choice<&S::partial_aggregation, kPartialAggregations>},
       {"peer_timeout", "time", "how long another rank may be silent before it counts as lost; at least 1s", assign_peer_timeout,
        show_time<&S::peer_timeout>},
@@ -346,7 +346,7 @@ const std::vector<SettingDescription>& setting_descriptions() {
        assign_size<&S::queue_limit, 1>, show_integer<&S::queue_limit>},
       {"reader", "blocking, chunked", "blocking reads everything before it decodes; chunked reads and decodes row group by row group",
        assign_choice<&S::reader, kReaders>, show_choice<&S::reader, kReaders>},
-      {"reader_combining", "boolean", "all scans of a query over ranks read concurrently; off: those of build sides first",
+      {"reader_combining", "boolean", "all scans of a query over ranks read concurrently; off: scans of build sides first",
        assign_boolean<&S::reader_combining>, show_boolean<&S::reader_combining>},
       {"restart_ranks", "boolean",
        "restart a rank other than the first that dies or goes silent (by `pistachio cluster -n`; ranks of other launchers may "
@@ -364,8 +364,8 @@ const std::vector<SettingDescription>& setting_descriptions() {
        "sorts one range; auto: merge, or range if there is much to sort",
        assign_choice<&S::sort_distribution, kSortDistributions>, show_choice<&S::sort_distribution, kSortDistributions>},
       {"spill", "auto, off, always",
-       "auto: rows that memory_limit leaves no room for are written to temp_directory; off: a query that needs more memory fails; always: "
-       "rows are written to disk again and again, for tests",
+       "auto: rows that do not fit into memory_limit are written to temp_directory; off: a query that needs more memory fails; always: "
+       "rows are written to disk even if they fit, for tests",
        assign_choice<&S::spill, kSpillModes>, show_choice<&S::spill, kSpillModes>},
       {"spread_keys", "boolean", "rows of a join over ranks that share a frequent key are spread over all ranks",
        assign_boolean<&S::spread_keys>, show_boolean<&S::spread_keys>},

@@ -38,7 +38,7 @@ enum class GroupDistribution {
   Repartition,  // groups are spread over the ranks by hash
 };
 
-// Whether ranks aggregate their own rows before these are moved.
+// Whether ranks pre-aggregate their own rows before rows are exchanged.
 enum class PartialAggregation { Auto, On, Off };
 
 // Whether partial results of groups are merged on the sending host.
@@ -55,7 +55,7 @@ enum class GpuReads {
 enum class SpillMode {
   Auto,    // when memory runs short
   Off,     // never: a query that needs more memory fails
-  Always,  // again and again, for tests
+  Always,  // even if rows fit into memory, for tests
 };
 
 enum class NetworkCompression { Auto, On, Off };
@@ -104,7 +104,7 @@ struct Settings {
   bool on_path_arrival = false;            // partial results are merged by the ranks of the receiving host
   int64_t on_path_flush_time = 100;        // milliseconds without new rows
   int64_t on_path_helpers = 0;             // ranks of a host that merge; 0: all of them
-  int64_t on_path_table_bytes = 16 << 20;  // of a lane
+  int64_t on_path_table_bytes = 16 << 20;  // per lane
   int64_t rows_before_help = 1 << 20;  // sent by a rank; exec/adaptive/bucket_help.h
   bool spread_keys = true;   // spread frequent keys of distributed joins over all ranks
   bool join_filters = true;  // filter probe-side scans by the keys of build sides

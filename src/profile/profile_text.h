@@ -26,7 +26,7 @@ class StepProfile {
  private:
   bool is_on_several_ranks() const;
   std::string exchange_line() const;
-  // Of rows that are merged on their host.
+  // The line `on path`: merging of partial results in transit.
   std::string merging_line() const;
   nlohmann::ordered_json merging_json() const;
 

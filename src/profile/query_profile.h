@@ -32,11 +32,11 @@ struct StepFigures {
   int64_t senders_stalled = 0;  // nanoseconds, as in ExchangeFigures
   int64_t credit_stalled = 0;
   int64_t receivers_stalled = 0;
-  // Of rows that are merged on their host, as in OperatorMetrics.
+  // Merging of partial results in transit, as in OperatorMetrics.
   int64_t rows_to_merge = 0;
   int64_t rows_merged = 0;
   int64_t ranks_that_decide = 0;
-  int64_t ranks_that_merge = 0;  // of those, in the end
+  int64_t ranks_that_merge = 0;  // deciding ranks where merging was on at the end
   int64_t merging_changes = 0;
   int64_t expected_percent = 0;  // sums over the ranks that decide
   int64_t needed_percent = 0;
@@ -46,7 +46,7 @@ struct StepFigures {
   int64_t device_waited = 0;  // nanoseconds
 };
 
-// A rank's waits for its GPU, those of operators and all others.
+// A rank's waits for its GPU, inside and outside of operators.
 struct DeviceFigures {
   bool are_known = false;  // they could be counted
   int64_t synchronizations = 0;
@@ -87,7 +87,7 @@ struct QueryProfile {
 
   int64_t bytes_read() const;
   int64_t bytes_spilled() const;
-  // The sum over all ranks; unknown if that of one is. Nullopt if no rank was asked to count.
+  // The sum over all ranks; unknown if one rank's is. Nullopt if no rank was asked to count.
   std::optional<DeviceFigures> device() const;
   // The figures of a step on each rank; nullopt for a rank that takes no part in it.
   std::vector<std::optional<StepFigures>> step(uint32_t number) const;
