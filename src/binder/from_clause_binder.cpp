@@ -306,7 +306,7 @@ BoundFrom QueryBinder::FromBinding::bind_joins(const ast::TableReference& table,
   return {std::move(plan), scope.take_columns()};
 }
 
-// `scope` and `plan` are those of the left side on entry and of the join on return.
+// `scope` and `plan` belong to the left side on entry and to the join on return.
 void QueryBinder::FromBinding::bind_join(const ast::TableReference& table, const TablesBefore* before, NameScope& scope,
                                          LogicalPtr& plan) {
   const auto& join = std::get<ast::JoinTable>(table.node);

@@ -21,7 +21,7 @@ struct ApartSizes {
 
 struct PackedChunk {
   at::Tensor block;                 // uint8 [bytes] in host memory
-  SharedDictionaries dictionaries;  // those that the block refers to by index; as in the chunk, on its device
+  SharedDictionaries dictionaries;  // dictionaries outside the block, which it refers to by index; on the chunk's device
 };
 
 // Most dictionaries that a chunk may refer to outside its block.
@@ -31,8 +31,8 @@ PackedChunk pack_chunk(const Chunk& chunk, ApartSizes apart);
 // With all dictionaries in the block.
 at::Tensor pack_chunk(const Chunk& chunk);
 
-// The columns are views of the block. `dictionaries` are those that pack_chunk returned, in the same order, in host memory. Throws
-// PeerError for malformed blocks: every offset is checked.
+// The columns are views of the block. `dictionaries`: as returned by pack_chunk, in the same order, in host memory. Throws PeerError for
+// malformed blocks: every offset is checked.
 Chunk unpack_chunk(const at::Tensor& block, const SharedDictionaries& dictionaries = {});
 
 }  // namespace pistachio

@@ -14,7 +14,7 @@ namespace {
 
 // Arbitrary: collisions with hashes of values are resolved when keys are compared.
 constexpr int64_t kNullHash = 0x5bf03635d4a1c4bd;
-// Rows hashed between two looks at the token.
+// Rows hashed between two polls of the token.
 constexpr int64_t kRowsPerPoll = 1 << 21;
 
 at::Tensor hash_values(const Column& column) {
@@ -42,7 +42,7 @@ at::Tensor hash_rows(const std::vector<Column>& keys, const CancelToken& token) 
   ENSURE(!keys.empty());
   const int64_t rows = keys[0].rows();
   int64_t step = kRowsPerPoll;
-  // The entries of a dictionary are hashed once a strip.
+  // The entries of a dictionary are hashed once per strip.
   for (const Column& key : keys) step = std::max(step, key.is_dictionary() ? key.dictionary_column()->rows() : 0);
   if (rows <= step || !keys[0].device().is_cpu()) return hash_strip(keys);
   at::Tensor hashes = at::empty({rows}, at::kLong);

@@ -8,7 +8,7 @@
 namespace pistachio {
 namespace {
 
-// More rows than are hashed between two looks at the token.
+// More rows than are hashed between two polls of the token.
 constexpr int64_t kRows = (int64_t{1} << 21) + 4321;
 
 std::vector<Column> many_keys() {

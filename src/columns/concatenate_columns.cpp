@@ -12,7 +12,7 @@ namespace pistachio {
 
 namespace {
 
-// What is copied between two looks at the token: some 30 ms, most of it for the first touch of new memory.
+// Bytes copied between two polls of the token: some 30 ms, most of it for the first touch of new memory.
 constexpr int64_t kBytesPerCopy = 64 << 20;
 
 at::Tensor concatenate_tensors(const std::vector<at::Tensor>& parts, const CancelToken& token) {

@@ -79,7 +79,7 @@ TEST(ConcatenateColumnsTest, MissingValidityMeansValid) {
   EXPECT_EQ(joined.validity().sum().item<int64_t>(), 2);
 }
 
-// More than is copied between two looks at the token.
+// More bytes than are copied between two polls of the token.
 TEST(ConcatenateColumnsTest, LargePiecesAgreeWithStockCat) {
   at::Tensor numbers = at::arange(7'000'000, at::kLong);
   Column with = Column::fixed(TypeKind::BigInt, numbers, numbers.remainder(3).ne(0));

@@ -1,5 +1,5 @@
 // One value of a logical type: filter constants, statistics, results of summaries. Not for data paths, which run on tensors.
-// Everything represented by integers (booleans, integers, decimals by their scaled value, dates, times) is in `integer`.
+// Everything represented by integers (booleans, integers, decimals by their scaled value, dates, times) is stored in `integer`.
 #pragma once
 
 #include <compare>

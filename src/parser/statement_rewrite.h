@@ -34,7 +34,7 @@ struct RewrittenStatement {
   const Marker* find_marker(std::string_view name) const;
 };
 
-// `tokens` are those of one statement, without the semicolon, positions in `text`.
+// `tokens`: of one statement, without the semicolon; positions in `text`.
 RewrittenStatement rewrite_statement(std::string_view text, const std::vector<Token>& tokens);
 
 }  // namespace pistachio

@@ -11,7 +11,7 @@ namespace pistachio::kernels::cuda {
 
 namespace {
 
-// The front door checked that the size is a power of two of at least 2.
+// The argument checks ensure that the size is a power of two, at least 2.
 int size_bits(const at::Tensor& words) {
   return std::countr_zero(static_cast<uint64_t>(words.size(0)));
 }
