@@ -77,10 +77,10 @@ class BucketHelpOfRanksTest : public testing::Test {
   BucketHelpOfRanksTest() {
     for (int rank = 0; rank < kRanks; ++rank) {
       ranks_.push_back(std::make_unique<SharedBuckets>(rank, kRanks, kFirstRows));
-      auto send = [this, rank](int other, uint32_t topic, const std::string& note) {
+      auto deliver = [this, rank](int other, uint32_t topic, const std::string& note) {
         notes_[static_cast<size_t>(other)]->on_note(rank, topic, note);
       };
-      notes_.push_back(std::make_unique<ControlExchange>(rank, kRanks, BucketHelp::kTopics, send));
+      notes_.push_back(std::make_unique<ControlExchange>(rank, kRanks, BucketHelp::kTopics, deliver));
       joins_.push_back(std::make_unique<OneRowForEachBucket>());
       ranks_.back()->help.begin(Buckets(kBuckets));
       ranks_.back()->spread.decide(Buckets(kBuckets));

@@ -63,9 +63,9 @@ class ExchangeSink final : public ChunkSink {
 
   std::atomic<bool> is_settled_;
   std::mutex kept_mutex_;
-  HeldChunks kept_;           // until the router is settled; guarded by kept_mutex_
+  HeldChunks kept_;                    // until the router is settled; guarded by kept_mutex_
   bool has_inspected_enough_ = false;  // guarded by kept_mutex_
-  Channel<int> enough_seen_;  // closed when the router can be settled
+  Channel<int> enough_seen_;           // closed when the router can be settled
   const bool may_wait_;
   Channel<int> settled_{0};  // closed once the router is settled
   ChunkDictionaryMerger dictionaries_;
