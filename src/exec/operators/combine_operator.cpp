@@ -184,7 +184,7 @@ CombineOperator::CombineOperator(OperatorPtr input, std::vector<ColumnId> layout
     std::vector<size_t>& places = columns_.states.emplace_back();
     for (ColumnId column : state) places.push_back(place_in(layout_, column));
   }
-  // The incoming states already count distinct values.
+  // The incoming states were computed from distinct values already.
   for (AggregateCall& call : columns_.calls) call.distinct = false;
 }
 

@@ -180,7 +180,7 @@ HashAggregateOperator::HashAggregateOperator(OperatorPtr input, std::vector<Colu
   AggregateStates states = share_states(calls_);
   running_ = std::move(states.kept);
   state_of_call_ = std::move(states.state_of_call);
-  // The incoming states already count distinct values.
+  // The incoming states were computed from distinct values already.
   if (stage_ == AggregateStage::Final) {
     for (AggregateCall& call : running_) call.distinct = false;
   }

@@ -35,7 +35,7 @@ Task<std::optional<size_t>> SharedUnits::next() {
     ScanShares::Answer answer = co_await asking;
     if (answer.unit) {
       bool is_possible = *answer.unit < owners_.size() && owners_[*answer.unit] == answer.rank;
-      if (!is_possible) throw PeerError(answer.rank, "a message is damaged: it gives away a part of a table that is not its sender's");
+      if (!is_possible) throw PeerError(answer.rank, "a message is damaged: it hands over a part of a table that its sender does not own");
       ++from_others_;
       co_return answer.unit;
     }
