@@ -9,8 +9,9 @@ namespace pistachio {
 
 namespace {
 
-// A filter pays off if at most this fraction of the rows is expected to match.
-constexpr double kSelectiveShare = 0.5;
+// A filter pays off if at most this fraction of the rows is expected to match. Close to one, since estimates of HAVING and of semi joins are
+// mostly too high, a scan that passes nearly all rows switches its filter off, and the build side is read first anyway.
+constexpr double kSelectiveShare = 0.8;
 // With more keys, too few rows are dropped for the cost of exchanging the filter between ranks.
 constexpr double kMostKeys = 2'000'000;
 
