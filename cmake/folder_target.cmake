@@ -12,7 +12,7 @@ set_property(GLOBAL PROPERTY PISTACHIO_TEST_TARGETS "")
 # Folders that compute with values or with bytes of files and messages. The others plan queries and coordinate ranks; there compile time
 # matters more: -O1 in release builds saves a quarter of it, leaving out the undefined-behaviour sanitizer a third.
 set(PISTACHIO_VALUE_FOLDERS base data kernels_ops kernels_composite kernels_cpu kernels_cuda columns expr memory spill storage network
-  exec_core exec_adaptive exec_exchange exec_operators exec_pipeline frontend_cli)
+  exec_core exec_adaptive exec_exchange exec_operators exec_window exec_pipeline frontend_cli)
 
 # Folders of loops over rows and bytes.
 set(PISTACHIO_LOOP_FOLDERS kernels_composite kernels_cpu)

@@ -57,10 +57,12 @@ void count_true_rows(AggregateCall& call) {
 
 }  // namespace
 
-void QueryBinder::bind_aggregate(const ast::Call& call, int64_t position, const NameScope& scope, Grouping& grouping) {
-  if (call.has_over) refuse_at(fmt::format("window functions ({} OVER) are not supported", call.name), position);
+AggregateCall QueryBinder::bind_aggregate_call(const ast::Call& call, int64_t position, const ExpressionPlace& place) {
   if (!call.order_by.empty()) refuse_at(fmt::format("ORDER BY inside {} is not supported", call.name), position);
-  ExpressionPlace place{.scope = &scope, .input = grouping.input, .no_aggregate = "inside another aggregate"};
+  auto bind_own = [&](const ast::Expression& expression) {
+    ExpressionPtr bound = bind_expression(expression, place);
+    return place.regroup ? place.regroup(std::move(bound)) : bound;
+  };
   AggregateCall bound;
   if (call.star) {
     if (call.name != "count") refuse_at(fmt::format("{}(*) does not exist; only count(*) does", call.name), position);
@@ -68,7 +70,7 @@ void QueryBinder::bind_aggregate(const ast::Call& call, int64_t position, const 
   } else {
     bound.function = find_aggregate(call.name);
     if (call.arguments.size() != 1) refuse_at(fmt::format("{} takes one argument", call.name), position);
-    ExpressionPtr argument = bind_expression(*call.arguments[0], place);
+    ExpressionPtr argument = bind_own(*call.arguments[0]);
     if (argument->is_untyped()) argument = coerce(std::move(argument), TypeKind::Varchar);
     auto types = bound.function->resolve(argument->type());
     if (!types) refuse_at(fmt::format("{} does not take {}", call.name, argument->type().to_string()), position);
@@ -76,8 +78,17 @@ void QueryBinder::bind_aggregate(const ast::Call& call, int64_t position, const 
     bound.type = types->second;
     bound.distinct = call.distinct && !ignores_duplicates(*bound.function);
   }
-  if (call.filter) bound.filter = bind_condition(*call.filter, place, "FILTER");
+  if (call.filter) {
+    bound.filter = bind_condition(*call.filter, place, "FILTER");
+    if (place.regroup) bound.filter = place.regroup(std::move(bound.filter));
+  }
   if (bound.function->kind == AggregateKind::CountIf) count_true_rows(bound);
+  return bound;
+}
+
+void QueryBinder::bind_aggregate(const ast::Call& call, int64_t position, const NameScope& scope, Grouping& grouping) {
+  ExpressionPlace place{.scope = &scope, .input = grouping.input, .no_aggregate = "inside another aggregate", .no_window = "inside an aggregate"};
+  AggregateCall bound = bind_aggregate_call(call, position, place);
   auto same = [&](const ExpressionPtr& left, const ExpressionPtr& right) {
     return (!left && !right) || (left && right && same_expression(*left, *right));
   };
@@ -103,7 +114,7 @@ void QueryBinder::bind_aggregate(const ast::Call& call, int64_t position, const 
 // Finds aggregate calls of this query level. Those inside subqueries are handled when the subqueries are bound.
 void QueryBinder::collect_aggregates(const ast::Expression& expression, Grouping& grouping) {
   const auto* call = std::get_if<ast::Call>(&expression.node);
-  if (call != nullptr && find_aggregate(call->name) != nullptr && !call->has_over) {
+  if (call != nullptr && find_aggregate(call->name) != nullptr && call->over == nullptr) {
     bool is_own = find_outer_owner(*call, *grouping.scope) == nullptr;
     if (is_own) bind_aggregate(*call, expression.position, *grouping.scope, grouping);
     return;
@@ -195,13 +206,14 @@ std::vector<QueryBinder::ListedColumn> QueryBinder::list_columns(const Grouping&
 }
 
 // The item of the select list with this alias, or null. An exact match wins. Several items with the same expression are not ambiguous.
-const ast::SelectItem* QueryBinder::find_alias(const Grouping& grouping, const std::string& alias, int64_t position) const {
+const ast::SelectItem* QueryBinder::find_alias(const Grouping& grouping, const std::string& alias, std::string_view clause,
+                                               int64_t position) const {
   auto only = [&](const auto& matches) {
     const ast::SelectItem* found = nullptr;
     for (const ast::SelectItem* item : *grouping.items) {
       if (!matches(item->alias)) continue;
       if (found != nullptr && to_text(*found->expression) != to_text(*item->expression))
-        refuse_at(fmt::format("GROUP BY {} is ambiguous", alias), position);
+        refuse_at(fmt::format("{} {} is ambiguous", clause, alias), position);
       found = item;
     }
     return found;
@@ -230,7 +242,7 @@ void QueryBinder::bind_groups(const ast::Select& select, Grouping& grouping) {
     } else if (const auto* name = std::get_if<ast::ColumnName>(&item->node); name != nullptr && name->parts.size() == 1) {
       // A column of the tables takes precedence over an alias of the select list.
       if (grouping.scope->find_here(name->parts, item->position) == nullptr) {
-        const ast::SelectItem* aliased = find_alias(grouping, name->parts[0], item->position);
+        const ast::SelectItem* aliased = find_alias(grouping, name->parts[0], "GROUP BY", item->position);
         if (aliased != nullptr) expression = aliased->expression.get();
       }
     }

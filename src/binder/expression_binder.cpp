@@ -260,6 +260,13 @@ ExpressionPtr QueryBinder::ExpressionBinding::bind(const ast::Expression& expres
 }
 
 ExpressionPtr QueryBinder::ExpressionBinding::bind_column(const ast::ColumnName& node, int64_t position) {
+  if (place_.alias) {
+    if (const ast::Expression* item = place_.alias(node, position)) {
+      ExpressionPlace place = place_;
+      place.alias = nullptr;  // an alias does not refer to others
+      return binder_.bind_expression(*item, place);
+    }
+  }
   const ScopeColumn& column = place_.scope->find(node.parts, position);
   if (binder_.trial_ != nullptr) binder_.trial_->columns.insert(column.id);
   return binder_.columns_.reference(column.id, position);
@@ -398,7 +405,7 @@ ExpressionPtr QueryBinder::ExpressionBinding::bind_call(const ast::Call& node, i
     auto known = place_.aggregates->find(&node);
     if (known != place_.aggregates->end()) return binder_.columns_.reference(known->second, position);
   }
-  if (node.has_over) refuse_at(fmt::format("window functions ({} OVER) are not supported", node.name), position);
+  if (node.over != nullptr || find_window_function(node.name) != nullptr) return bind_window_call(node, position);
   if (find_aggregate(node.name) != nullptr) {
     if (const NameScope* owner = binder_.find_outer_owner(node, *place_.scope))
       return binder_.bind_outer_aggregate(node, position, *place_.scope, *owner);
@@ -426,6 +433,14 @@ ExpressionPtr QueryBinder::ExpressionBinding::bind_call(const ast::Call& node, i
     return Expression::call(*find_functions(node.name)[0], std::move(arguments), type, position);
   }
   return make_call(node.name, std::move(arguments), position);
+}
+
+// Window calls are bound before the expressions that contain them.
+ExpressionPtr QueryBinder::ExpressionBinding::bind_window_call(const ast::Call& node, int64_t position) {
+  if (node.over == nullptr) refuse_at(fmt::format("the window function {} needs OVER", node.name), position);
+  std::string_view where = place_.no_window.empty() ? place_.no_aggregate : place_.no_window;
+  if (place_.windows == nullptr) refuse_at(fmt::format("the window function {} cannot be used {}", node.name, where), position);
+  return binder_.columns_.reference(place_.windows->at(&node), position);
 }
 
 ScalarValue bind_constant(const ast::Expression& expression, const CancelToken& token) {

@@ -82,6 +82,11 @@ struct ExpressionPlace {
   // Aggregate calls that are already bound; if null, aggregates are rejected, with `no_aggregate` in the error.
   const std::map<const ast::Call*, ColumnId>* aggregates = nullptr;
   std::string_view no_aggregate = "here";
+  // Window calls that are already bound; if null, window functions are rejected, with `no_window` in the error, or `no_aggregate`.
+  const std::map<const ast::Call*, ColumnId>* windows = nullptr;
+  std::string_view no_window = "";
+  // QUALIFY: the select list's item behind a name that is no column of the tables; null if there is none.
+  std::function<const ast::Expression*(const ast::ColumnName&, int64_t position)> alias;
   // Above GROUP BY: maps group expressions to columns of the aggregate and rejects other columns. Also applied to operands of subqueries,
   // which become part of joins. Empty without grouping.
   std::function<ExpressionPtr(ExpressionPtr)> regroup;
@@ -179,6 +184,8 @@ class QueryBinder {
   void try_bind(const ast::Query& query, const NameScope& scope, TrialBind& trial);
   const NameScope* find_outer_owner(const ast::Call& call, const NameScope& scope);
   ExpressionPtr bind_outer_aggregate(const ast::Call& call, int64_t position, const NameScope& scope, const NameScope& owner);
+  // Without an id.
+  AggregateCall bind_aggregate_call(const ast::Call& call, int64_t position, const ExpressionPlace& place);
   // `scope`: where the call is written, which may be inside a subquery of the grouped query.
   void bind_aggregate(const ast::Call& call, int64_t position, const NameScope& scope, Grouping& grouping);
   // A column of the select list: an item, or a column of a *.
@@ -187,9 +194,17 @@ class QueryBinder {
     const ScopeColumn* column = nullptr;
   };
   std::vector<ListedColumn> list_columns(const Grouping& grouping) const;
-  const ast::SelectItem* find_alias(const Grouping& grouping, const std::string& alias, int64_t position) const;
+  const ast::SelectItem* find_alias(const Grouping& grouping, const std::string& alias, std::string_view clause, int64_t position) const;
   void bind_groups(const ast::Select& select, Grouping& grouping);
   ExpressionPtr after_grouping(ExpressionPtr expression, const Grouping& grouping) const;
+
+  // Window functions (window_binder.cpp).
+  struct Windows;
+  class WindowBinding;
+  // Binds the window calls of this query level in an expression.
+  void collect_windows(const ast::Expression& expression, const ExpressionPlace& place, Windows& windows);
+  // The nodes that compute them, above `plan`.
+  LogicalPtr add_windows(LogicalPtr plan, Windows& windows);
 
   // Expressions (expression_binding.h).
   class ExpressionBinding;

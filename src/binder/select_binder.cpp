@@ -7,6 +7,7 @@
 
 #include "binder/grouping.h"
 #include "binder/name_match.h"
+#include "binder/windows.h"
 
 namespace pistachio {
 
@@ -65,6 +66,8 @@ class QueryBinder::SelectBinding {
   void bind_from_and_where();
   void bind_grouping();
   void bind_having();
+  void bind_windows();
+  void bind_qualify();
   void bind_list();
   void bind_keys();
   // An aggregate in a subquery turned out to belong to this SELECT, which was not bound as an aggregation.
@@ -89,6 +92,7 @@ class QueryBinder::SelectBinding {
   LogicalPtr plan_;
   std::vector<const ast::SelectItem*> items_;
   Grouping grouping_{.scope = &scope_, .input = &plan_, .items = &items_};
+  Windows windows_;
   ExpressionPlace place_;  // of expressions above the grouping
   BoundQuery bound_;
   std::vector<NamedExpression> columns_;  // the select list, then hidden columns
@@ -109,6 +113,8 @@ BoundQuery QueryBinder::bind_select(const ast::Query& query, const ast::Select& 
   binding.bind_from_and_where();
   binding.bind_grouping();
   binding.bind_having();
+  binding.bind_windows();
+  binding.bind_qualify();
   binding.bind_list();
   binding.bind_keys();
   levels_.pop_back();
@@ -127,7 +133,7 @@ void QueryBinder::SelectBinding::bind_from_and_where() {
   binder_.levels_.push_back({.scope = &scope_, .no_aggregate = "in WHERE"});
   plan_ = std::move(from.plan);
   if (!select_.where) return;
-  ExpressionPlace place{.scope = &scope_, .input = &plan_, .no_aggregate = "in WHERE: use HAVING"};
+  ExpressionPlace place{.scope = &scope_, .input = &plan_, .no_aggregate = "in WHERE: use HAVING", .no_window = "in WHERE: use QUALIFY"};
   binder_.bind_filter(*select_.where, place, "WHERE");
 }
 
@@ -139,6 +145,11 @@ void QueryBinder::SelectBinding::bind_grouping() {
   if (select_.having) binder_.collect_aggregates(*select_.having, grouping_);
   for (const ast::OrderItem& item : query_.order_by) binder_.collect_aggregates(*item.expression, grouping_);
   for (const ast::ExpressionPtr& item : select_.distinct_on) binder_.collect_aggregates(*item, grouping_);
+  if (select_.qualify) binder_.collect_aggregates(*select_.qualify, grouping_);
+  for (const ast::WindowDefinition& window : select_.windows) {
+    for (const ast::ExpressionPtr& item : window.partition_by) binder_.collect_aggregates(*item, grouping_);
+    for (const ast::OrderItem& item : window.order_by) binder_.collect_aggregates(*item.expression, grouping_);
+  }
   grouping_.is_grouped = !select_.group_by.empty() || select_.group_by_nothing || !grouping_.calls.empty() || select_.having != nullptr ||
                          binder_.grouped_by_subqueries_.contains(&select_);
   if (grouping_.is_grouped) add_aggregate();
@@ -170,7 +181,32 @@ void QueryBinder::SelectBinding::add_aggregate() {
 }
 
 void QueryBinder::SelectBinding::bind_having() {
+  place_.no_window = "in HAVING: use QUALIFY";
   if (select_.having) binder_.bind_filter(*select_.having, place_, "HAVING");
+}
+
+// Above the grouping, below DISTINCT, ORDER BY and LIMIT.
+void QueryBinder::SelectBinding::bind_windows() {
+  place_.no_window = "inside another window function";
+  windows_.name_all(select_.windows);
+  for (const ast::SelectItem& item : select_.items) binder_.collect_windows(*item.expression, place_, windows_);
+  if (select_.qualify) binder_.collect_windows(*select_.qualify, place_, windows_);
+  for (const ast::ExpressionPtr& item : select_.distinct_on) binder_.collect_windows(*item, place_, windows_);
+  for (const ast::OrderItem& item : query_.order_by) binder_.collect_windows(*item.expression, place_, windows_);
+  plan_ = binder_.add_windows(std::move(plan_), windows_);
+  place_.windows = &windows_.by_node;
+}
+
+void QueryBinder::SelectBinding::bind_qualify() {
+  if (!select_.qualify) return;
+  if (windows_.by_node.empty()) refuse_at("QUALIFY needs a window function in it or in the select list", select_.qualify->position);
+  ExpressionPlace place = place_;
+  place.alias = [this](const ast::ColumnName& name, int64_t position) -> const ast::Expression* {
+    if (name.parts.size() != 1 || scope_.find_here(name.parts, position) != nullptr) return nullptr;
+    const ast::SelectItem* item = binder_.find_alias(grouping_, name.parts[0], "QUALIFY", position);
+    return item == nullptr ? nullptr : item->expression.get();
+  };
+  binder_.bind_filter(*select_.qualify, place, "QUALIFY");
 }
 
 ExpressionPtr QueryBinder::SelectBinding::bind_item(const ast::Expression& expression) {

@@ -37,6 +37,12 @@ struct ChildVisitor {
     all(node.arguments);
     one(node.filter);
     for (const ast::OrderItem& item : node.order_by) one(item.expression);
+    if (node.over == nullptr) return;
+    all(node.over->partition_by);
+    for (const ast::OrderItem& item : node.over->order_by) one(item.expression);
+    if (!node.over->frame) return;
+    one(node.over->frame->begin.offset);
+    one(node.over->frame->end.offset);
   }
   void operator()(const ast::Cast& node) { one(node.operand); }
   void operator()(const ast::Case& node) {
@@ -72,7 +78,14 @@ class TableSearch {
     auto in_item = [&](const ast::SelectItem& item) { return in_expression(*item.expression); };
     return std::any_of(select.from.begin(), select.from.end(), [&](const auto& table) { return in_table(*table); }) ||
            std::any_of(select.items.begin(), select.items.end(), in_item) || in_any(select.distinct_on) || in_any(select.group_by) ||
-           (select.where && in_expression(*select.where)) || (select.having && in_expression(*select.having));
+           (select.where && in_expression(*select.where)) || (select.having && in_expression(*select.having)) ||
+           (select.qualify && in_expression(*select.qualify)) ||
+           std::any_of(select.windows.begin(), select.windows.end(), [&](const auto& window) { return in_window(window); });
+  }
+  bool in_window(const ast::WindowDefinition& window) const {
+    return in_any(window.partition_by) || std::any_of(window.order_by.begin(), window.order_by.end(), [&](const ast::OrderItem& item) {
+             return in_expression(*item.expression);
+           });
   }
   bool in_body(const ast::Values& values) const {
     return std::any_of(values.rows.begin(), values.rows.end(), [&](const auto& row) { return in_any(row); });

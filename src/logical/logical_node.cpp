@@ -50,6 +50,11 @@ std::vector<ColumnId> output_columns(const LogicalNode& node) {
                                  for (const AggregateCall& call : aggregate.calls) columns.push_back(call.id);
                                  return columns;
                                },
+                               [&](const LogicalWindow& window) {
+                                 std::vector<ColumnId> columns = output_columns(*node.children[0]);
+                                 for (const WindowCall& call : window.calls) columns.push_back(call.id);
+                                 return columns;
+                               },
                                [](const LogicalSetOperation& operation) { return operation.columns; },
                                [](const LogicalSharedRead& read) { return read.columns; },
                                [&](const LogicalRepeat& repeat) {
@@ -72,6 +77,11 @@ ColumnSet output_set(const LogicalNode& node, std::vector<ColumnSet> inputs) {
   if (const auto* project = node.as<LogicalProject>(); project != nullptr && project->keeps_input) {
     ColumnSet given = std::move(inputs[0]);
     for (const NamedExpression& column : project->columns) given.insert(column.id);
+    return given;
+  }
+  if (const auto* window = node.as<LogicalWindow>()) {
+    ColumnSet given = std::move(inputs[0]);
+    for (const WindowCall& call : window->calls) given.insert(call.id);
     return given;
   }
   const auto* join = node.as<LogicalJoin>();
@@ -104,6 +114,10 @@ void for_each_expression(LogicalNode& node, const std::function<void(ExpressionP
                         },
                         [&](LogicalLimit& limit) {
                           for (SortKey& key : limit.keys) visit(key.expression);
+                        },
+                        [&](LogicalWindow& window) {
+                          for (SortKey& key : window.order) visit(key.expression);
+                          for (WindowCall& call : window.calls) for_each_expression(call, visit);
                         },
                         [](auto&) {}},
              node.node);
@@ -140,6 +154,7 @@ SubtreeColumns columns_of_subtree(const LogicalNode& node) {
   for_each_expression(node, [&](const ExpressionPtr& expression) { collect_columns(*expression, free); });
   if (const auto* aggregate = node.as<LogicalAggregate>()) free.insert(aggregate->groups.begin(), aggregate->groups.end());
   if (const auto* limit = node.as<LogicalLimit>()) free.insert(limit->groups.begin(), limit->groups.end());
+  if (const auto* window = node.as<LogicalWindow>()) free.insert(window->partition.begin(), window->partition.end());
   free.erase(own);
   free.insert(outer);
   return {std::move(free), output_set(node, std::move(inputs))};

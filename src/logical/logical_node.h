@@ -11,6 +11,7 @@
 #include "catalog/table.h"
 #include "expr/aggregate_function.h"
 #include "expr/expression.h"
+#include "expr/window_function.h"
 
 namespace pistachio {
 
@@ -130,6 +131,14 @@ struct LogicalLimit {
   std::vector<SortKey> keys = {};  // only with groups
 };
 
+// The columns of its input, and the results of window calls. All calls have the same partitions, and the order of each is that of the first
+// keys, so that one sort serves all.
+struct LogicalWindow {
+  std::vector<ColumnId> partition;  // rows with equal values are one partition (NULL equals NULL); none: all rows
+  std::vector<SortKey> order;
+  std::vector<WindowCall> calls;
+};
+
 // The columns of the children by position, under new ids.
 struct LogicalSetOperation {
   enum class Kind { Union, Intersect, Except };
@@ -158,7 +167,7 @@ struct LogicalRepeat {
 
 struct LogicalNode {
   std::variant<LogicalScan, LogicalValues, LogicalFilter, LogicalProject, LogicalJoin, LogicalAggregate, LogicalSort, LogicalLimit,
-               LogicalSetOperation, LogicalSharedRead, LogicalRepeat>
+               LogicalWindow, LogicalSetOperation, LogicalSharedRead, LogicalRepeat>
       node;
   std::vector<LogicalPtr> children;
 

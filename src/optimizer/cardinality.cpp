@@ -78,6 +78,10 @@ std::optional<ColumnSource> CardinalityEstimator::source_of(ColumnId column, con
   }
   if (node.as<LogicalFilter>() != nullptr || node.as<LogicalSort>() != nullptr || node.as<LogicalLimit>() != nullptr)
     return source_of(column, *node.children[0]);
+  if (const auto* window = node.as<LogicalWindow>()) {
+    const bool is_result = std::any_of(window->calls.begin(), window->calls.end(), is_wanted);
+    return is_result ? own_if(true) : source_of(column, *node.children[0]);
+  }
   bool is_given = contains(output_columns(node), column);
   if (node.as<LogicalRepeat>() != nullptr && is_given) return source_of(column, *node.children[0]);
   return own_if(is_given);
@@ -139,6 +143,9 @@ double CardinalityEstimator::estimate_distinct_values(ColumnId column, const Log
   }
   if (const auto* aggregate = node.as<LogicalAggregate>()) {
     if (std::find(aggregate->groups.begin(), aggregate->groups.end(), column) == aggregate->groups.end()) return rows(node);
+  }
+  if (const auto* window = node.as<LogicalWindow>()) {
+    if (std::any_of(window->calls.begin(), window->calls.end(), [&](const WindowCall& call) { return call.id == column; })) return rows(node);
   }
   const LogicalNode* child = child_with(column, node);
   if (child == nullptr) return rows(node);

@@ -75,7 +75,7 @@ class Implier {
       std::erase_if(known[0], [&](const ExpressionPtr& one) { return columns_of(*one).empty() || !is_subset(columns_of(*one), groups); });
       return known[0];
     }
-    bool passes = node->as<LogicalSort>() != nullptr || node->as<LogicalLimit>() != nullptr;
+    bool passes = node->as<LogicalSort>() != nullptr || node->as<LogicalLimit>() != nullptr || node->as<LogicalWindow>() != nullptr;
     return passes ? known[0] : Conditions{};
   }
 

@@ -63,6 +63,7 @@ size_t count_columns(const LogicalNode& node, const std::vector<ColumnSet>& inpu
   if (passes_on) return inputs[0].size();
   if (const auto* project = node.as<LogicalProject>(); project != nullptr && project->keeps_input)
     return inputs[0].size() + project->columns.size();
+  if (const auto* window = node.as<LogicalWindow>()) return inputs[0].size() + window->calls.size();
   const auto* join = node.as<LogicalJoin>();
   if (join == nullptr || !join->output.empty()) return output_columns(node).size();
   return (gives_left_columns(join->kind) ? inputs[0].size() : 0) + (gives_right_columns(join->kind) ? inputs[1].size() : 0) +
@@ -101,6 +102,10 @@ ColumnSet verify_node(const LogicalNode& node, const ColumnSet& outer, bool is_u
   }
   if (const auto* limit = node.as<LogicalLimit>()) {
     for (ColumnId group : limit->groups) ENSURE(is_available(group), "group column #{} is not made below", group.value);
+  }
+  if (const auto* window = node.as<LogicalWindow>()) {
+    for (ColumnId column : window->partition) ENSURE(is_available(column), "partition column #{} is not made below", column.value);
+    for (const WindowCall& call : window->calls) ENSURE(call.order_keys <= window->order.size(), "a window call has too many order keys");
   }
   if (const auto* operation = node.as<LogicalSetOperation>()) {
     ENSURE_EQ(operation->columns.size(), operation->left_columns.size());

@@ -29,6 +29,15 @@ class ColumnPruner {
       below.clear();
       collect(*node, below);
       below.insert(aggregate->groups.begin(), aggregate->groups.end());
+    } else if (auto* window = node->as<LogicalWindow>()) {
+      if (!prune_window(*window, wanted)) {
+        LogicalPtr input = std::move(node->children[0]);
+        node = std::move(input);
+        return prune(node, wanted);
+      }
+      for (const WindowCall& call : window->calls) below.erase({call.id});
+      collect(*node, below);
+      below.insert(window->partition.begin(), window->partition.end());
     } else if (auto* operation = node->as<LogicalSetOperation>()) {
       prune_set_operation(*node, *operation, wanted);
       return;
@@ -85,6 +94,15 @@ class ColumnPruner {
   }
 
  private:
+  // Drops unused calls and the order keys that only they had. False if no call is left.
+  static bool prune_window(LogicalWindow& window, const ColumnSet& wanted) {
+    std::erase_if(window.calls, [&](const WindowCall& call) { return !wanted.contains(call.id); });
+    size_t keys = 0;
+    for (const WindowCall& call : window.calls) keys = std::max(keys, call.order_keys);
+    window.order.resize(keys);
+    return !window.calls.empty();
+  }
+
   static void collect(const LogicalNode& node, ColumnSet& columns) {
     for_each_expression(node, [&](const ExpressionPtr& expression) { collect_columns(*expression, columns); });
   }

@@ -1,5 +1,5 @@
-// Predicate pushdown: moves every condition down as far as possible, through projections, to the sides of joins, below grouping, into
-// scans. Conditions between the sides of an inner join become join conditions, outer joins whose NULL-padded rows would be dropped above
+// Predicate pushdown: moves every condition down as far as possible, through projections, to the sides of joins, below grouping and windows,
+// into scans. Conditions between the sides of an inner join become join conditions, outer joins whose NULL-padded rows would be dropped above
 // become inner ones, and mark joins that only select rows become semi and anti joins.
 #include <algorithm>
 #include <map>
@@ -130,6 +130,13 @@ class FilterPusher {
       // A condition on group columns keeps or drops whole groups.
       ColumnSet groups(limit->groups.begin(), limit->groups.end());
       Conditions below = take_if(conditions, [&](const Expression& condition) { return uses_only(condition, groups); });
+      node->children[0] = push(std::move(node->children[0]), std::move(below));
+      return above(std::move(node), std::move(conditions));
+    }
+    if (const auto* window = node->as<LogicalWindow>()) {
+      // Likewise for partitions. Any other condition would change what the other rows of the partition see.
+      ColumnSet partition(window->partition.begin(), window->partition.end());
+      Conditions below = take_if(conditions, [&](const Expression& condition) { return uses_only(condition, partition); });
       node->children[0] = push(std::move(node->children[0]), std::move(below));
       return above(std::move(node), std::move(conditions));
     }

@@ -29,6 +29,12 @@ ColumnSet passed_on(const LogicalProject& project, const ColumnSet& columns) {
   return below;
 }
 
+// Whether each row of the node is one of its input, with the columns it has there; windows add columns.
+bool drops_rows_only(const LogicalNode& node) {
+  return node.as<LogicalFilter>() != nullptr || node.as<LogicalSort>() != nullptr || node.as<LogicalLimit>() != nullptr ||
+         node.as<LogicalWindow>() != nullptr;
+}
+
 // Whether no two rows have the same values in these columns, where NULL equals NULL.
 bool is_unique_on(const LogicalNode& node, const ColumnSet& columns) {
   if (const auto* aggregate = node.as<LogicalAggregate>()) return is_subset({aggregate->groups.begin(), aggregate->groups.end()}, columns);
@@ -38,7 +44,7 @@ bool is_unique_on(const LogicalNode& node, const ColumnSet& columns) {
   const auto* join = node.as<LogicalJoin>();
   bool passes_left_rows = join != nullptr && (join->kind == JoinKind::Semi || join->kind == JoinKind::Anti ||
                                               join->kind == JoinKind::Mark || join->kind == JoinKind::Single);
-  bool drops_rows = node.as<LogicalFilter>() != nullptr || node.as<LogicalSort>() != nullptr || node.as<LogicalLimit>() != nullptr;
+  bool drops_rows = drops_rows_only(node);
   return (passes_left_rows || drops_rows) && is_unique_on(*node.children[0], columns);
 }
 
@@ -62,7 +68,7 @@ bool is_never_null(const LogicalNode& node, ColumnId column) {
     ColumnSet below = passed_on(*project, one);
     return !below.empty() && is_never_null(*node.children[0], *below.begin());
   }
-  bool drops_rows = node.as<LogicalFilter>() != nullptr || node.as<LogicalSort>() != nullptr || node.as<LogicalLimit>() != nullptr;
+  bool drops_rows = drops_rows_only(node);
   return drops_rows && is_never_null(*node.children[0], column);
 }
 

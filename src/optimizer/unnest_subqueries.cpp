@@ -119,6 +119,8 @@ class Unnester {
     for_each_expression(node, [&](const ExpressionPtr& expression) { compares = compares && only_compares(*expression, column); });
     if (const auto* aggregate = node.as<LogicalAggregate>())
       compares = compares && std::find(aggregate->groups.begin(), aggregate->groups.end(), column) == aggregate->groups.end();
+    if (const auto* window = node.as<LogicalWindow>())
+      compares = compares && std::find(window->partition.begin(), window->partition.end(), column) == window->partition.end();
     return compares && std::all_of(node.children.begin(), node.children.end(),
                                    [&](const LogicalPtr& child) { return only_compares(*child, column); });
   }
@@ -128,7 +130,7 @@ class Unnester {
     while (true) {
       const auto* limit = node->as<LogicalLimit>();
       const auto* aggregate = node->as<LogicalAggregate>();
-      bool harmless = node->as<LogicalProject>() != nullptr || node->as<LogicalSort>() != nullptr ||
+      bool harmless = node->as<LogicalProject>() != nullptr || node->as<LogicalSort>() != nullptr || node->as<LogicalWindow>() != nullptr ||
                       (limit != nullptr && limit->offset == 0 && limit->limit.value_or(1) > 0) ||
                       (aggregate != nullptr && !aggregate->groups.empty());
       if (!harmless) return;
@@ -249,6 +251,7 @@ class Unnester {
     if (node->as<LogicalAggregate>() != nullptr) return push_aggregate(std::move(node), domain);
     if (node->as<LogicalSetOperation>() != nullptr) return push_set_operation(std::move(node), domain);
     if (node->as<LogicalLimit>() != nullptr) return push_limit(std::move(node), domain);
+    if (node->as<LogicalWindow>() != nullptr) return push_window(std::move(node), domain);
     // Order only matters to LIMIT, which takes over the keys.
     const auto* sort = node->as<LogicalSort>();
     ENSURE(sort != nullptr && !sort->limit);
@@ -339,6 +342,12 @@ class Unnester {
       for (ColumnId& group : limit->groups) {
         auto found = mapping.find(group);
         if (found != mapping.end()) group = found->second;
+      }
+    }
+    if (auto* window = node.as<LogicalWindow>()) {
+      for (ColumnId& column : window->partition) {
+        auto found = mapping.find(column);
+        if (found != mapping.end()) column = found->second;
       }
     }
     for (LogicalPtr& child : node.children) substitute(*child, mapping);
@@ -465,6 +474,17 @@ class Unnester {
     auto& limit = *node->as<LogicalLimit>();
     for (SortKey& key : limit.keys) key.expression = mapped(key.expression, made.mapping);
     for (const auto& [outer, id] : made.mapping) limit.groups.push_back(id);
+    made.plan = std::move(node);
+    return made;
+  }
+
+  // The rows of each outer value have windows of their own.
+  Pushed push_window(LogicalPtr node, Domain& domain) {
+    Pushed made = push(std::move(node->children[0]), domain);
+    node->children[0] = std::move(made.plan);
+    for_each_expression(*node, [&](ExpressionPtr& expression) { expression = mapped(expression, made.mapping); });
+    auto& window = *node->as<LogicalWindow>();
+    for (const auto& [outer, id] : made.mapping) window.partition.push_back(id);
     made.plan = std::move(node);
     return made;
   }

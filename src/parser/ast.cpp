@@ -55,6 +55,12 @@ void take_children(Call& node, Expressions& taken) {
   take(node.arguments, taken);
   take(node.filter, taken);
   for (OrderItem& item : node.order_by) take(item.expression, taken);
+  if (node.over == nullptr) return;
+  take(node.over->partition_by, taken);
+  for (OrderItem& item : node.over->order_by) take(item.expression, taken);
+  if (!node.over->frame) return;
+  take(node.over->frame->begin.offset, taken);
+  take(node.over->frame->end.offset, taken);
 }
 
 void take_children(Case& node, Expressions& taken) {

@@ -99,6 +99,33 @@ struct OrderItem {
   Nulls nulls = Nulls::Default;
 };
 
+// Where a frame begins or ends.
+struct FrameBound {
+  enum class Kind { UnboundedPreceding, Preceding, CurrentRow, Following, UnboundedFollowing };
+  Kind kind = Kind::UnboundedPreceding;
+  ExpressionPtr offset;  // Preceding, Following
+};
+
+struct WindowFrame {
+  enum class Unit { Rows, Range, Groups };
+  enum class Exclusion { NoOthers, CurrentRow, Group, Ties };
+  Unit unit = Unit::Range;
+  FrameBound begin;
+  FrameBound end;
+  Exclusion exclusion = Exclusion::NoOthers;
+};
+
+// OVER (...), OVER name, and an entry of the WINDOW clause.
+struct WindowDefinition {
+  std::string name;  // in the WINDOW clause
+  std::string base;  // the named window that this one is, or extends; empty: none
+  bool is_reference = false;  // OVER base, without brackets
+  std::vector<ExpressionPtr> partition_by;
+  std::vector<OrderItem> order_by;
+  std::optional<WindowFrame> frame;  // none: the default one
+  int64_t position = -1;
+};
+
 // Functions and aggregates; also coalesce, nullif, greatest, least, extract(field text, value), current_date, current_timestamp, ...
 // Special SQL syntax becomes plain calls: position(a IN b) is strpos(b, a); trim is btrim, ltrim, rtrim (value[, characters]);
 // substring(a FROM b FOR c) is substring(a, b, c); overlay(value, new, from[, length]); x AT TIME ZONE z is timezone(z, x);
@@ -110,7 +137,8 @@ struct Call {
   bool distinct = false;
   ExpressionPtr filter;
   std::vector<OrderItem> order_by;
-  bool has_over = false;  // a window function: rejected by the binder, by name
+  std::unique_ptr<WindowDefinition> over;  // null: no window function
+  bool ignore_nulls = false;               // IGNORE NULLS; RESPECT NULLS is the default
 };
 
 struct Cast {
@@ -202,6 +230,8 @@ struct Select {
   std::vector<ExpressionPtr> group_by;
   bool group_by_nothing = false;  // GROUP BY (): one group, even without rows
   ExpressionPtr having;
+  std::vector<WindowDefinition> windows;  // the WINDOW clause
+  ExpressionPtr qualify;
 };
 
 struct Values {

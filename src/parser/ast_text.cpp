@@ -34,6 +34,9 @@ class AstWriter {
   void write_text(std::string_view value);
   void write_aliases(const std::vector<std::string>& aliases);
   void write_order(const std::vector<ast::OrderItem>& items);
+  void write_window(const ast::WindowDefinition& window);
+  void write_frame(const ast::WindowFrame& frame);
+  void write_bound(const ast::FrameBound& bound);
   template <typename Items, typename Write>
   void write_list(const Items& items, std::string_view separator, Write write_item) {
     bool first = true;
@@ -237,13 +240,58 @@ void AstWriter::write_node(const ast::Call& node) {
     add(" ORDER BY ");
     write_order(node.order_by);
   }
+  if (node.ignore_nulls) add(" IGNORE NULLS");
   add(")");
   if (node.filter != nullptr) {
     add(" FILTER (WHERE ");
     write(*node.filter);
     add(")");
   }
-  if (node.has_over) add(" OVER (...)");
+  if (node.over == nullptr) return;
+  add(" OVER ");
+  if (node.over->is_reference) return write_name(node.over->base);
+  write_window(*node.over);
+}
+
+// In brackets.
+void AstWriter::write_window(const ast::WindowDefinition& window) {
+  add("(");
+  const size_t begin = text.size();
+  const auto begin_part = [&](std::string_view words) {
+    if (text.size() > begin) add(" ");
+    add(words);
+  };
+  if (!window.base.empty()) write_name(window.base);
+  if (!window.partition_by.empty()) {
+    begin_part("PARTITION BY ");
+    write_expressions(window.partition_by);
+  }
+  if (!window.order_by.empty()) {
+    begin_part("ORDER BY ");
+    write_order(window.order_by);
+  }
+  if (window.frame) {
+    begin_part("");
+    write_frame(*window.frame);
+  }
+  add(")");
+}
+
+void AstWriter::write_frame(const ast::WindowFrame& frame) {
+  constexpr std::array<std::string_view, 3> units = {"ROWS", "RANGE", "GROUPS"};
+  constexpr std::array<std::string_view, 4> exclusions = {"", " EXCLUDE CURRENT ROW", " EXCLUDE GROUP", " EXCLUDE TIES"};
+  add(units[static_cast<size_t>(frame.unit)]);
+  add(" BETWEEN ");
+  write_bound(frame.begin);
+  add(" AND ");
+  write_bound(frame.end);
+  add(exclusions[static_cast<size_t>(frame.exclusion)]);
+}
+
+void AstWriter::write_bound(const ast::FrameBound& bound) {
+  constexpr std::array<std::string_view, 5> words = {"UNBOUNDED PRECEDING", " PRECEDING", "CURRENT ROW", " FOLLOWING", "UNBOUNDED FOLLOWING"};
+  if (bound.offset != nullptr) write(*bound.offset);
+  add(words[static_cast<size_t>(bound.kind)]);
 }
 
 void AstWriter::write_node(const ast::Cast& node) {
@@ -403,6 +451,16 @@ void AstWriter::write_node(const ast::Select& node) {
   if (node.having != nullptr) {
     add(" HAVING ");
     write(*node.having);
+  }
+  if (!node.windows.empty()) add(" WINDOW ");
+  write_list(node.windows, ", ", [this](const ast::WindowDefinition& window) {
+    write_name(window.name);
+    add(" AS ");
+    write_window(window);
+  });
+  if (node.qualify != nullptr) {
+    add(" QUALIFY ");
+    write(*node.qualify);
   }
 }
 

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/error.h"
 #include "parser/tree_converter.h"
 
 namespace pistachio {
@@ -23,12 +24,29 @@ ast::ExpressionPtr TreeConverter::call(const Json& body) {
   if (flag(body, "agg_within_group")) refuse("WITHIN GROUP", position(body));
   ast::Call result;
   result.name = function_name(body);
-  result.arguments = expressions(find_field(body, "args"));
+  const Marker* treatment = nullptr;
+  if (const Json* arguments = find_field(body, "args")) {
+    for (const Json& argument : *arguments) {
+      if (const Marker* found = null_treatment(argument)) {
+        treatment = found;
+      } else {
+        result.arguments.push_back(expression(argument));
+      }
+    }
+  }
   result.star = flag(body, "agg_star");
   result.distinct = flag(body, "agg_distinct");
   result.filter = optional_expression(find_field(body, "agg_filter"));
   result.order_by = order_items(find_field(body, "agg_order"));
-  result.has_over = find_field(body, "over") != nullptr;
+  if (const Json* over = find_field(body, "over")) {
+    result.over = std::make_unique<ast::WindowDefinition>(window(*over));
+    if (!result.over->name.empty()) {  // OVER name
+      result.over->base = std::exchange(result.over->name, {});
+      result.over->is_reference = true;
+    }
+  }
+  if (treatment != nullptr && result.over == nullptr) throw UserError("IGNORE NULLS and RESPECT NULLS need OVER", treatment->position);
+  result.ignore_nulls = treatment != nullptr && treatment->kind == Marker::Kind::IgnoreNulls;
   return make(std::move(result), position(body));
 }
 

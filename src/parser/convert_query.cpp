@@ -120,6 +120,7 @@ ast::Select TreeConverter::select(const Json& body) {
     }
   }
   result.having = optional_expression(find_field(body, "havingClause"));
+  if (const Json* windows = find_field(body, "windowClause")) window_clause(*windows, result);
   return result;
 }
 
@@ -140,7 +141,6 @@ ast::Values TreeConverter::values(const Json& body) {
 
 void TreeConverter::refuse_query_parts(const Json& body) {
   if (find_field(body, "intoClause") != nullptr) refuse("SELECT INTO", position_of({"into"}));
-  if (find_field(body, "windowClause") != nullptr) refuse("The WINDOW clause", position_of({"window"}));
   if (flag(body, "groupDistinct")) refuse_words({"group", "by", "distinct"});
 }
 

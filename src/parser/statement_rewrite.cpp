@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "parser/table_texts.h"
+#include "parser/window_syntax.h"
 
 namespace pistachio {
 
@@ -31,6 +32,8 @@ class StatementRewriter {
     }
     mark_table_places();
     mark_join_words();
+    mark_qualify_clauses();
+    mark_null_treatments();
     mark_long_names();
     mark_lists();
     std::sort(replacements_.begin(), replacements_.end(), [](const auto& left, const auto& right) { return left.begin < right.begin; });
@@ -106,16 +109,35 @@ class StatementRewriter {
     }
   }
 
-  // Whether a table or a join condition may end with this token.
-  bool can_end_table(const Token& token) const {
-    if (token.kind == Token::Kind::Symbol) return is_sign(text_, token, ")") || is_sign(text_, token, "]");
-    if (token.kind == Token::Kind::Operator) return false;
-    for (std::string_view word : {"from", "join", "as", "lateral", "only", "on", "and", "or", "not", "where", "select", "when", "then", "else",
-                                  "case", "in", "is", "like", "ilike", "between", "distinct", "by", "having", "table", "using"}) {
-      if (is_word(text_, token, word)) return false;
+  // QUALIFY x becomes WINDOW <marker> AS (PARTITION BY x), or joins the entries of a WINDOW clause before or behind it.
+  void mark_qualify_clauses() {
+    for (const QualifyClause& clause : find_qualify_clauses(text_, tokens_)) {
+      const std::string start = clause.follows_window ? ", " : "WINDOW ";
+      replace(tokens_[clause.word], fmt::format("{}{} AS (PARTITION BY", start, marker_name()));
+      result_.markers.push_back({Marker::Kind::Qualify, "", tokens_[clause.word].begin});
+      replacements_.push_back({tokens_[clause.last].end, tokens_[clause.last].end, ")"});
+      if (clause.window_behind) replace(tokens_[*clause.window_behind], ",");
     }
-    return true;
   }
+
+  // lag(x IGNORE NULLS) and lag(x) IGNORE NULLS OVER become lag(x, <marker>).
+  void mark_null_treatments() {
+    for (const NullTreatment& treatment : find_null_treatments(text_, tokens_)) {
+      const Token& word = tokens_[treatment.word];
+      const std::string argument = (treatment.has_arguments ? ", " : "") + marker_name();
+      const Token both{Token::Kind::Word, word.begin, tokens_[treatment.word + 1].end};
+      if (treatment.is_behind_bracket) {
+        const int64_t bracket = tokens_[treatment.word - 1].begin;
+        replacements_.push_back({bracket, bracket, argument});
+        replace(both, "");
+      } else {
+        replace(both, argument);
+      }
+      result_.markers.push_back({treatment.ignores ? Marker::Kind::IgnoreNulls : Marker::Kind::RespectNulls, "", word.begin});
+    }
+  }
+
+  bool can_end_table(const Token& token) const { return can_end_operand(text_, token); }
 
   void mark_long_names() {
     for (size_t i = 0; i < std::min(end_of_names_, tokens_.size()); ++i) {

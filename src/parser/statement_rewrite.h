@@ -1,5 +1,6 @@
 // Rewrites our SQL extensions to PostgreSQL's grammar, and maps the result back:
 //   - texts in place of a table, and names longer than PostgreSQL's 63 bytes, become short marker names;
+//   - QUALIFY becomes an entry of the WINDOW clause with a marker name, IGNORE NULLS an argument with one;
 //   - SEMI and ANTI before JOIN become a join with a marker name; a subquery in FROM without an alias gets a marker name as alias;
 //   - DESCRIBE x becomes a query; SET a = 4GB becomes SET a = '4GB'; f(['a', 'b']) becomes f(ARRAY['a', 'b']).
 // A pure function; the result owns its text and is read by one thread.
@@ -17,7 +18,7 @@
 namespace pistachio {
 
 struct Marker {
-  enum class Kind { File, LongName, SemiJoin, AntiJoin, NoAlias };
+  enum class Kind { File, LongName, SemiJoin, AntiJoin, NoAlias, Qualify, IgnoreNulls, RespectNulls };
   Kind kind = Kind::File;
   std::string value;
   int64_t position = 0;

@@ -7,6 +7,8 @@
 #include <array>
 #include <utility>
 
+#include "parser/window_syntax.h"
+
 namespace pistachio {
 
 namespace {
@@ -83,7 +85,7 @@ class TablePlaceFinder {
     } else if (is_word(text_, token, "join")) {
       bracket.table_next = bracket.in_from_list;
     } else {
-      if (is_any_word(token, words_that_end_from)) bracket.in_from_list = false;
+      if (is_any_word(token, words_that_end_from) || is_qualify(text_, tokens_, i)) bracket.in_from_list = false;
     }
   }
 
@@ -98,7 +100,8 @@ class TablePlaceFinder {
         around.is_query = true;
         return;
       }
-      if (next.kind == Token::Kind::Word && !is_any_word(next, words_that_end_from) && !is_any_word(next, words_after_table)) return;
+      const bool ends_table = is_any_word(next, words_that_end_from) || is_any_word(next, words_after_table) || is_qualify(text_, tokens_, i + 1);
+      if (next.kind == Token::Kind::Word && !ends_table) return;
     }
     found_.ends_without_alias.push_back(i);
   }

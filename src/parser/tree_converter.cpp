@@ -34,6 +34,8 @@ std::string TreeConverter::name(std::string_view written) const {
   const Marker* marker = rewritten_.find_marker(written);
   if (marker == nullptr) return std::string(written);
   if (marker->kind == Marker::Kind::File) throw UserError("a file name cannot be used here", marker->position);
+  if (marker->kind == Marker::Kind::IgnoreNulls || marker->kind == Marker::Kind::RespectNulls)
+    throw UserError("IGNORE NULLS and RESPECT NULLS belong behind the arguments of a window function", marker->position);
   return marker->value;
 }
 

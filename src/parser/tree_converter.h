@@ -55,6 +55,14 @@ class TreeConverter {
   void refuse_query_parts(const Json& body);
   int64_t query_position(const Json& body) const;
 
+  // ---- convert_window.cpp
+  ast::WindowDefinition window(const Json& body);
+  std::optional<ast::WindowFrame> frame(const Json& body);
+  // WINDOW and QUALIFY.
+  void window_clause(const Json& list, ast::Select& result);
+  // The marker of IGNORE NULLS or RESPECT NULLS, if that is what an argument stands for.
+  const Marker* null_treatment(const Json& argument) const;
+
   // ---- convert_table.cpp
   ast::TableReferencePtr table(const Json& node);
   ast::TableReferencePtr join(const Json& node);

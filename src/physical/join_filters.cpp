@@ -43,6 +43,10 @@ Origin origin_of(PhysicalNode& node, ColumnId column) {
     // Dropping all rows with a value drops whole groups.
     return place_in(aggregate->groups, column) ? origin_of(*node.children[0], column) : Origin{};
   }
+  if (const auto* window = node.as<PhysicalWindow>()) {
+    // Likewise for partitions.
+    return place_in(window->partition, column) ? origin_of(*node.children[0], column) : Origin{};
+  }
   if (const auto* join = node.as<PhysicalJoin>()) {
     bool keeps_left = join->kind == JoinKind::Inner || join->kind == JoinKind::Left || join->kind == JoinKind::Semi ||
                       join->kind == JoinKind::Anti || join->kind == JoinKind::Mark || join->kind == JoinKind::Single;

@@ -80,6 +80,7 @@ std::vector<std::vector<Requirement>> input_alternatives(const PhysicalNode& nod
                    return group_alternatives(aggregate.groups, columns);
                  },
                  [&](const PhysicalGroupLimit& limit) { return group_alternatives(limit.groups, columns); },
+                 [&](const PhysicalWindow& window) { return group_alternatives(window.partition, columns); },
                  [](const PhysicalSort& sort) {
                    return Alternatives{{{sort.on_each_rank ? Need::Once : Need::Single, {}}}};
                  },
@@ -214,7 +215,7 @@ Distribution given_distribution(const PhysicalNode& node, const PhysicalPlan& pl
                      return nullptr;
                    });
                  },
-                 // Rows stay where they are: filter, aggregate, sort, limits, repeat.
+                 // Rows stay where they are: filter, aggregate, sort, limits, windows, repeat.
                  [&](const auto&) { return kept(node.children[0]->distribution, node.layout); }},
       node.node);
 }
@@ -254,6 +255,12 @@ void for_each_expression(const PhysicalNode& node, const std::function<void(cons
                         },
                         [&](const PhysicalGroupLimit& limit) {
                           for (const SortKey& key : limit.keys) visit(key.expression, 0);
+                        },
+                        [&](const PhysicalWindow& window) {
+                          for (const SortKey& key : window.order) visit(key.expression, 0);
+                          for (const WindowCall& call : window.calls) {
+                            for_each_expression(const_cast<WindowCall&>(call), [&](ExpressionPtr& expression) { visit(expression, 0); });
+                          }
                         },
                         [&](const PhysicalExchange& exchange) {
                           for (const ExpressionPtr& key : exchange.keys) visit(key, 0);

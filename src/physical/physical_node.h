@@ -115,6 +115,13 @@ struct PhysicalGroupLimit {
   int64_t offset = 0;
 };
 
+// The columns of its input, then the results of the calls. The order of each call is that of the first keys.
+struct PhysicalWindow {
+  std::vector<ColumnId> partition;  // none: all rows are one partition; NULL equals NULL
+  std::vector<SortKey> order;
+  std::vector<WindowCall> calls;
+};
+
 // All rows of its inputs, with columns matched by position.
 struct PhysicalUnion {};
 
@@ -183,7 +190,7 @@ std::string_view exchange_name(PhysicalExchange::Kind kind);
 
 struct PhysicalNode {
   std::variant<PhysicalScan, PhysicalValues, PhysicalFilter, PhysicalProject, PhysicalJoin, PhysicalAggregate, PhysicalSort, PhysicalLimit,
-               PhysicalGroupLimit, PhysicalUnion, PhysicalSharedRead, PhysicalRecursion, PhysicalWorkingRead, PhysicalRepeat,
+               PhysicalGroupLimit, PhysicalWindow, PhysicalUnion, PhysicalSharedRead, PhysicalRecursion, PhysicalWorkingRead, PhysicalRepeat,
                PhysicalExchange>
       node;
   std::vector<PhysicalPtr> children;

@@ -63,6 +63,7 @@ class Checker {
                      check_contained(node.layout, given);
                    },
                    [&](const PhysicalAggregate& aggregate) { check_aggregate(node, aggregate); },
+                   [&](const PhysicalWindow& window) { check_window(node, window); },
                    [&](const PhysicalExchange&) { ENSURE(node.layout == node.children[0]->layout, "an exchange changes the layout"); },
                    [&](const PhysicalUnion&) { check_same_columns(node); }, [&](const PhysicalRecursion&) { check_same_columns(node); },
                    [&](const PhysicalWorkingRead& read) { ENSURE_EQ(read.places.size(), node.layout.size()); },
@@ -94,6 +95,17 @@ class Checker {
       if (aggregate.stage != AggregateStage::Final) check_contained(aggregate.states[i], gives);
       if (aggregate.stage != AggregateStage::Partial) check_contained(aggregate.states[i], given);
     }
+  }
+
+  void check_window(const PhysicalNode& node, const PhysicalWindow& window) const {
+    std::vector<ColumnId> expected = node.children[0]->layout;
+    check_contained(window.partition, set_of(*node.children[0]));
+    for (const WindowCall& call : window.calls) {
+      expected.push_back(call.id);
+      check_type(call.id, call.type);
+      ENSURE_LE(call.order_keys, window.order.size());
+    }
+    ENSURE(node.layout == expected, "a window has other columns than those of its input and its calls");
   }
 
   // By position, under other ids.

@@ -134,6 +134,12 @@ class PhysicalPlanner {
     }
   }
 
+  static void fill(PhysicalNode& planned, const LogicalWindow& window) {
+    planned.layout = planned.children[0]->layout;
+    for (const WindowCall& call : window.calls) planned.layout.push_back(call.id);
+    planned.node = PhysicalWindow{window.partition, window.order, window.calls};
+  }
+
   void fill(PhysicalNode& planned, const LogicalSetOperation& operation) const {
     bool is_recursion = operation.working_table.has_value();
     ENSURE(is_recursion || (operation.kind == LogicalSetOperation::Kind::Union && operation.all),

@@ -86,6 +86,9 @@ PISTACHIO_PARTS(RangeFilter, s.column, s.comparison, s.constant)
 PISTACHIO_PARTS(JoinKey, s.left, s.right, s.null_safe)
 PISTACHIO_PARTS(JoinBound, s.left, s.right, s.is_upper, s.is_inclusive)
 PISTACHIO_PARTS(AggregateCall, s.id, s.function, s.argument, s.distinct, s.filter, s.type)
+PISTACHIO_PARTS(FrameBound, s.kind, s.count, s.value)
+PISTACHIO_PARTS(WindowFrame, s.unit, s.begin, s.end, s.exclusion, s.range_key)
+PISTACHIO_PARTS(WindowCall, s.id, s.kind, s.aggregate, s.arguments, s.filter, s.distinct, s.ignore_nulls, s.frame, s.order_keys, s.type)
 PISTACHIO_PARTS(SortKey, s.expression, s.descending, s.nulls_first)
 PISTACHIO_PARTS(TableColumnInfo, s.name, s.type, s.unsupported, s.not_null)
 PISTACHIO_PARTS(ScanJoinFilter, s.number, s.columns)
@@ -99,6 +102,7 @@ PISTACHIO_PARTS(PhysicalAggregate, s.groups, s.calls, s.stage, s.states, s.in_ha
 PISTACHIO_PARTS(PhysicalSort, s.keys, s.limit, s.on_each_rank)
 PISTACHIO_PARTS(PhysicalLimit, s.limit, s.offset, s.on_each_rank)
 PISTACHIO_PARTS(PhysicalGroupLimit, s.groups, s.keys, s.limit, s.offset)
+PISTACHIO_PARTS(PhysicalWindow, s.partition, s.order, s.calls)
 PISTACHIO_PARTS(PhysicalUnion)
 PISTACHIO_PARTS(PhysicalSharedRead, s.shared, s.places)
 PISTACHIO_PARTS(PhysicalRecursion, s.working_table, s.keeps_all)
@@ -108,6 +112,10 @@ PISTACHIO_PARTS(CombiningTerms, s.hosts, s.groups, s.helpers, s.on_arrival, s.ag
 PISTACHIO_PARTS(PhysicalExchange, s.kind, s.keys, s.number, s.order, s.spreads, s.partner, s.combining, s.filter)
 
 #undef PISTACHIO_PARTS
+
+// In place of the index of an aggregate: count(*), and none.
+constexpr int32_t kCountRows = -1;
+constexpr int32_t kNoAggregate = -2;
 
 class PlanWriter {
  public:
@@ -166,7 +174,8 @@ class PlanWriter {
   void part(const AggregateFunction* const& function) {
     auto all = all_aggregates();
     auto found = std::find_if(all.begin(), all.end(), [&](const AggregateFunction& one) { return &one == function; });
-    out_.put<int32_t>(found == all.end() ? -1 : static_cast<int32_t>(found - all.begin()));
+    const int32_t place = function == nullptr ? kNoAggregate : found == all.end() ? kCountRows : static_cast<int32_t>(found - all.begin());
+    out_.put<int32_t>(place);
   }
   template <typename Struct>
   requires requires(PlanWriter& writer, const Struct& value) { walk(writer, value); }
@@ -254,8 +263,8 @@ class PlanReader {
   void part(const AggregateFunction*& function) {
     auto place = in_.get<int32_t>();
     auto all = all_aggregates();
-    if (place >= static_cast<int32_t>(all.size())) refuse("it calls an aggregate that does not exist");
-    function = place < 0 ? &count_rows_aggregate() : &all[static_cast<size_t>(place)];
+    if (place >= static_cast<int32_t>(all.size()) || place < kNoAggregate) refuse("it calls an aggregate that does not exist");
+    function = place == kNoAggregate ? nullptr : place == kCountRows ? &count_rows_aggregate() : &all[static_cast<size_t>(place)];
   }
   template <typename Struct>
   requires requires(PlanReader& reader, Struct& value) { walk(reader, value); }

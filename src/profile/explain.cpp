@@ -132,6 +132,7 @@ class Explainer {
                      if (!limit.keys.empty()) made.details.emplace_back("keys", show(limit.keys));
                      return made;
                    },
+                   [&](const PhysicalWindow& window) { return describe_window(window); },
                    [&](const PhysicalUnion&) {
                      return Described{"union all", {}};
                    },
@@ -209,6 +210,20 @@ class Explainer {
       parts.push_back(fmt::format("{} AS {}", text, name_of(call.id)));
     }
     if (!parts.empty()) made.details.emplace_back("calls", fmt::format("{}", fmt::join(parts, ", ")));
+    return made;
+  }
+
+  Described describe_window(const PhysicalWindow& window) const {
+    Described made{"window", {}};
+    if (!window.partition.empty()) made.details.emplace_back("partitions", show(window.partition));
+    if (!window.order.empty()) made.details.emplace_back("order", show(window.order));
+    std::vector<std::string> parts;
+    for (const WindowCall& call : window.calls) {
+      std::string text = window_call_text(call, [&](ColumnId id) { return name_of(id); });
+      if (call.order_keys < window.order.size()) text += fmt::format(" by {} of the order's keys", call.order_keys);
+      parts.push_back(fmt::format("{} AS {}", text, name_of(call.id)));
+    }
+    made.details.emplace_back("calls", fmt::format("{}", fmt::join(parts, ", ")));
     return made;
   }
 

@@ -7,6 +7,7 @@
 
 #include "expr/aggregate_function.h"
 #include "expr/function_table.h"
+#include "expr/window_function.h"
 
 namespace pistachio {
 
@@ -39,6 +40,10 @@ std::vector<FunctionFacts> function_facts() {
   facts.push_back({rows.name, "aggregate", rows.signature, "counted", rows.description});
   for (const AggregateFunction& function : all_aggregates())
     facts.push_back({function.name, "aggregate", function.signature, "left out", function.description});
+  for (const WindowFunction& function : all_window_functions()) {
+    facts.push_back({function.name, "window", function.signature, function.may_ignore_nulls ? "counted, unless IGNORE NULLS" : "as described",
+                     function.description});
+  }
   return facts;
 }
 
@@ -48,6 +53,7 @@ std::vector<std::string> function_names() {
     if (is_called_by_name(function->name)) names.emplace(function->name);
   }
   for (const AggregateFunction& function : all_aggregates()) names.emplace(function.name);
+  for (const WindowFunction& function : all_window_functions()) names.emplace(function.name);
   return {names.begin(), names.end()};
 }
 

@@ -95,6 +95,16 @@ class LogicalPlanText {
     return made;
   }
 
+  std::string line(const LogicalWindow& window) const {
+    std::string made = "window";
+    if (!window.partition.empty()) made += fmt::format(" by {}", show(window.partition));
+    if (!window.order.empty()) made += fmt::format(" order {}", show(window.order));
+    return made + ": " + joined(window.calls, ", ", [&](const WindowCall& call) {
+      std::string keys = call.order_keys < window.order.size() ? fmt::format(" of {} keys", call.order_keys) : "";
+      return fmt::format("{}{} AS {}", window_call_text(call, [&](ColumnId id) { return name(id); }), keys, name(call.id));
+    });
+  }
+
   std::string line(const LogicalScan& scan) const {
     std::string columns = joined(scan.columns, ", ", [&](const ScanColumn& column) { return name(column.id); });
     std::string made = fmt::format("scan {}({})", scan.table->name(), columns);
@@ -130,6 +140,7 @@ class LogicalPlanText {
                      return fmt::format("{} by {}", top, show(sort.keys));
                    },
                    [&](const LogicalLimit& limit) { return line(limit); },
+                   [&](const LogicalWindow& window) { return line(window); },
                    [&](const LogicalSetOperation& operation) { return line(operation); },
                    [&](const LogicalSharedRead& read) {
                      std::string_view table = read.is_working_table ? "working table" : "common table";

@@ -9,13 +9,6 @@ namespace pistachio {
 
 namespace {
 
-// A row that FILTER excludes must not raise an error. Its argument becomes NULL, which is never read.
-ExpressionPtr guarded_argument(const AggregateCall& call) {
-  if (!call.filter || !call.argument || !call.argument->can_raise()) return call.argument;
-  ExpressionPtr nothing = Expression::constant(ScalarValue::null(call.argument->type()));
-  return Expression::conditional(ExpressionKind::Case, {call.filter, call.argument, nothing}, call.argument->type());
-}
-
 at::Tensor truth(const Column& column) {
   Column plain = decode_dictionary(column);
   return plain.has_validity() ? plain.values().logical_and(plain.validity()) : plain.values();
@@ -23,12 +16,18 @@ at::Tensor truth(const Column& column) {
 
 }  // namespace
 
+ExpressionPtr guarded_argument(const ExpressionPtr& argument, const ExpressionPtr& filter) {
+  if (!filter || !argument || !argument->can_raise()) return argument;
+  ExpressionPtr nothing = Expression::constant(ScalarValue::null(argument->type()));
+  return Expression::conditional(ExpressionKind::Case, {filter, argument, nothing}, argument->type());
+}
+
 AggregateInputs::AggregateInputs(const std::vector<ColumnId>& groups, const std::vector<LogicalType>& group_types) {
   for (size_t i = 0; i < groups.size(); ++i) expressions_.push_back(Expression::column(groups[i], group_types[i]));
 }
 
 void AggregateInputs::add_call(const AggregateCall& call) {
-  argument_.push_back(add(guarded_argument(call)));
+  argument_.push_back(add(guarded_argument(call.argument, call.filter)));
   filter_.push_back(add(call.filter));
 }
 

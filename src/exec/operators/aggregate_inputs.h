@@ -9,6 +9,9 @@
 
 namespace pistachio {
 
+// The argument of a call, which must not raise an error for a row that FILTER leaves out. What stands in its place is never looked at.
+ExpressionPtr guarded_argument(const ExpressionPtr& argument, const ExpressionPtr& filter);
+
 class AggregateInputs {
  public:
   AggregateInputs(const std::vector<ColumnId>& groups, const std::vector<LogicalType>& group_types);

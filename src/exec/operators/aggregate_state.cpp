@@ -6,18 +6,15 @@
 
 #include "base/check.h"
 #include "base/error.h"
-#include "columns/column_compare.h"
-#include "columns/concatenate_columns.h"
 #include "columns/order_words.h"
 #include "columns/own_column.h"
 #include "columns/row_selection.h"
 #include "exec/core/growing_column.h"
+#include "exec/operators/aggregate_results.h"
 #include "exec/operators/any_value_state.h"
 #include "exec/operators/bit_state.h"
 #include "exec/operators/distinct_sketch_state.h"
 #include "exec/operators/text_extreme_state.h"
-#include "expr/cast.h"
-#include "expr/wide_numbers.h"
 #include "kernels/ops/compress.h"
 #include "kernels/ops/gather_rows.h"
 #include "kernels/ops/segment_extreme.h"
@@ -109,32 +106,11 @@ class ExactSumState final : public AggregateState {
   Column finish(const AggregateCall& call, int64_t groups) const override {
     at::Tensor counts = counts_.narrow(0, 0, groups);
     if (call.function->kind == AggregateKind::Count) return Column::fixed(TypeKind::BigInt, counts.clone());
-    at::Tensor sums = sums_.narrow(0, 0, groups);
-    at::Tensor valid = counts.gt(0);
-    int scale = argument_.kind() == TypeKind::Decimal ? argument_.scale() : 0;
-    if (call.function->kind == AggregateKind::Average) {
-      at::Tensor means = wide_to_double(sums) / (counts.to(at::kDouble) * std::pow(10.0, scale));
-      return Column::fixed(call.type, means.masked_fill(valid.logical_not(), 0.0), valid);
-    }
-    Column exact = Column::fixed(LogicalType::decimal(38, scale), sums.clone(), valid);
-    try {
-      if (call.type.is_wide()) {
-        check_digits(exact);
-        return Column::fixed(call.type, exact.values(), valid);
-      }
-      return cast_column(exact, call.type, {});
-    } catch (const UserError&) {
-      throw UserError("a sum is out of range; cast the argument to DOUBLE for an approximate one");
-    }
+    return exact_sum_result(call.function->kind, argument_, call.type, sums_.narrow(0, 0, groups).clone(), counts);
   }
   int64_t memory_bytes() const override { return bytes_of({sums_, counts_}); }
 
  private:
-  static void check_digits(const Column& sums) {
-    Int128 most = power_of_ten(38) - 1;
-    if (kernels::count_true(is_outside(sums, -most, most)) > 0) throw UserError("sum out of range");
-  }
-
   LogicalType argument_;
   at::Tensor sums_;
   at::Tensor counts_;
@@ -206,9 +182,7 @@ class FloatingSumState final : public AggregateState {
     if (call.function->kind == AggregateKind::Count) return Column::fixed(TypeKind::BigInt, counts.clone());
     at::Tensor values = sums_.narrow(0, 0, groups).clone();
     non_finite_.check(at::arange(groups, counts.options()), values, "sum");
-    at::Tensor valid = counts.gt(0);
-    if (call.function->kind == AggregateKind::Average) values = values / counts.to(at::kDouble);
-    return Column::fixed(TypeKind::Double, values.masked_fill(valid.logical_not(), 0.0), valid);
+    return floating_sum_result(call.function->kind, values, counts);
   }
   int64_t memory_bytes() const override { return bytes_of({sums_, counts_}) + non_finite_.memory_bytes(); }
 
@@ -239,14 +213,9 @@ class MomentState final : public AggregateState {
     non_finite_.note(moments_, ids, columns[1].values());
   }
   Column finish(const AggregateCall&, int64_t groups) const override {
-    bool sample = kind_ == AggregateKind::VarianceSample || kind_ == AggregateKind::StddevSample;
-    bool root = kind_ == AggregateKind::StddevSample || kind_ == AggregateKind::StddevPopulation;
     at::Tensor moments = moments_.narrow(0, 0, groups);
     non_finite_.check(at::arange(groups, at::TensorOptions(at::kLong).device(moments.device())), moments, "variance");
-    at::Tensor counts = moments.select(1, 0) - (sample ? 1.0 : 0.0);
-    at::Tensor valid = counts.gt(0);
-    at::Tensor values = (moments.select(1, 2) / counts).masked_fill(valid.logical_not(), 0.0);
-    return Column::fixed(TypeKind::Double, root ? values.sqrt() : values, valid);
+    return moment_result(kind_, moments);
   }
   int64_t memory_bytes() const override { return bytes_of({moments_}) + non_finite_.memory_bytes(); }
 

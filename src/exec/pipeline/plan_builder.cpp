@@ -21,6 +21,7 @@
 #include "exec/operators/sort.h"
 #include "exec/operators/union_repeat.h"
 #include "exec/pipeline/scan_order.h"
+#include "exec/window/window_operator.h"
 
 namespace pistachio {
 
@@ -198,6 +199,10 @@ class PlanBuilder {
 
   OperatorPtr build_node(const PhysicalNode& node, const PhysicalGroupLimit& limit) {
     return std::make_unique<GroupLimitOperator>(input(node), limit, plan_.types_of(node.layout));
+  }
+
+  OperatorPtr build_node(const PhysicalNode& node, const PhysicalWindow& window) {
+    return std::make_unique<WindowOperator>(input(node), node.layout, window, plan_.types_of(node.children[0]->layout));
   }
 
   OperatorPtr build_node(const PhysicalNode& node, const PhysicalUnion&) {

@@ -89,6 +89,7 @@ std::vector<Operation> all_operations() {
   for (Operation& operation : kernel_cases::value_operations()) all.push_back(std::move(operation));
   for (Operation& operation : kernel_cases::text_operations()) all.push_back(std::move(operation));
   for (Operation& operation : kernel_cases::relational_operations()) all.push_back(std::move(operation));
+  for (Operation& operation : kernel_cases::range_operations()) all.push_back(std::move(operation));
   return all;
 }
 

@@ -36,6 +36,7 @@ std::vector<Operation> decode_operations();
 std::vector<Operation> value_operations();
 std::vector<Operation> text_operations();
 std::vector<Operation> relational_operations();
+std::vector<Operation> range_operations();
 
 // The same elements in a different layout: unchanged, at an offset, or strided.
 at::Tensor disguise(Draw& draw, at::Tensor tensor);

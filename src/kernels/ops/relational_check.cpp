@@ -33,4 +33,16 @@ bool is_power_of_two(int64_t value) {
   return value > 0 && (value & (value - 1)) == 0;
 }
 
+void check_ranges(const at::Tensor& begins, const at::Tensor& ends, const at::Tensor& other) {
+  for (const at::Tensor& places : {begins, ends}) {
+    ENSURE(places.defined());
+    ENSURE(places.scalar_type() == at::kLong, "they are {}", c10::toString(places.scalar_type()));
+    ENSURE_EQ(places.dim(), 2);
+    ENSURE(places.device() == other.device());
+  }
+  ENSURE_GE(begins.size(0), 1);
+  ENSURE_EQ(begins.size(0), ends.size(0));
+  ENSURE_EQ(begins.size(1), ends.size(1));
+}
+
 }  // namespace pistachio::kernels

@@ -16,5 +16,7 @@ void check_state(const at::Tensor& state, at::ScalarType type, int64_t columns, 
 // Checks a validity mask of `rows` rows and makes it contiguous; nullopt if undefined.
 std::optional<at::Tensor> optional_validity(const at::Tensor& validity, int64_t rows, const at::Tensor& other);
 bool is_power_of_two(int64_t value);
+// Ranges of rows: int64 [k, m] each, k at least 1, on the device of `other`.
+void check_ranges(const at::Tensor& begins, const at::Tensor& ends, const at::Tensor& other);
 
 }  // namespace pistachio::kernels

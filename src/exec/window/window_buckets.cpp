@@ -1,0 +1,97 @@
+#include "exec/window/window_buckets.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "columns/row_selection.h"
+#include "exec/core/held_chunks.h"
+#include "exec/core/stoppable_call.h"
+#include "kernels/ops/hash64.h"
+#include "kernels/ops/partition_rows.h"
+#include "kernels/ops/tensor_functions.h"
+
+namespace pistachio {
+
+namespace {
+
+// Rows of a bucket: with more the words of a sort do not stay in the cache, with fewer the calls for each bucket cost more than its rows.
+constexpr int64_t kRowsPerBucket = 64 << 10;
+constexpr int64_t kMostBucketBits = 10;
+// Rows that are divided together.
+constexpr int64_t kRowsPerShard = 256 << 10;
+// Other parts of the engine use the bits of the hashes as they are, or combined with other numbers.
+constexpr int64_t kBucketSalt = 2'000;
+
+}  // namespace
+
+int64_t WindowBuckets::Shard::begin(int64_t bucket) const {
+  return offsets.const_data_ptr<int64_t>()[bucket];
+}
+
+Task<void> WindowBuckets::divide(WindowRows::Pieces pieces, OperatorMetrics& metrics) {
+  const TaskContext& task = co_await current_context();
+  memory_ = std::move(pieces.memory);
+  int64_t rows = 0;
+  std::vector<std::vector<Chunk>> groups;
+  int64_t rows_of_group = kRowsPerShard;
+  for (Chunk& piece : pieces.chunks) {
+    if (rows_of_group >= kRowsPerShard) {
+      groups.emplace_back();
+      rows_of_group = 0;
+    }
+    rows += piece.rows();
+    rows_of_group += piece.rows();
+    groups.back().push_back(std::move(piece));
+  }
+  if (!plan_.partition.empty() && rows > kRowsPerBucket)
+    bits_ = std::min<int64_t>(kMostBucketBits, std::bit_width(static_cast<uint64_t>(rows / kRowsPerBucket)));
+  shards_.resize(groups.size());
+  auto divide_group = [&](int, int64_t group) -> Task<void> {
+    WorkTimer timer(metrics);
+    const std::vector<Chunk> own = std::move(groups[static_cast<size_t>(group)]);
+    shards_[static_cast<size_t>(group)] = make_shard(own, task.token);
+    co_return;
+  };
+  Task<void> dividing = for_each_lane(context_, static_cast<int64_t>(groups.size()), divide_group);
+  co_await dividing;
+}
+
+WindowBuckets::Shard WindowBuckets::make_shard(const std::vector<Chunk>& pieces, const CancelToken& token) const {
+  Chunk rows = pieces.size() == 1 ? pieces[0] : concatenate_chunks(pieces, plan_.types, context_.device, token);
+  if (bits_ == 0) {
+    at::Tensor all = at::zeros({2}, at::kLong);
+    all.mutable_data_ptr<int64_t>()[1] = rows.rows();
+    return {std::move(rows), std::move(all)};
+  }
+  const at::Tensor hashes = plan_.partition_hashes(rows, token);
+  const at::Tensor salted = kernels::hash64_combine(hashes, at::full({hashes.numel()}, kBucketSalt, hashes.options()));
+  auto [order, offsets] = call_stoppable(token, [&](const at::Tensor& stop) { return kernels::partition_rows(salted, bits_, stop); });
+  return {take_rows(rows, order), offsets.to(at::kCPU)};
+}
+
+int64_t WindowBuckets::rows_of(int64_t bucket) const {
+  int64_t rows = 0;
+  for (const Shard& shard : shards_) rows += shard.begin(bucket + 1) - shard.begin(bucket);
+  return rows;
+}
+
+int64_t WindowBuckets::bytes_of(int64_t bucket) const {
+  int64_t bytes = 0;
+  for (const Shard& shard : shards_) {
+    const int64_t rows = shard.begin(bucket + 1) - shard.begin(bucket);
+    if (rows > 0) bytes += shard.rows.memory_bytes() * rows / shard.rows.rows();
+  }
+  return bytes;
+}
+
+Chunk WindowBuckets::take(int64_t bucket, const CancelToken& token) const {
+  std::vector<Chunk> parts;
+  for (const Shard& shard : shards_) {
+    const int64_t begin = shard.begin(bucket);
+    const int64_t rows = shard.begin(bucket + 1) - begin;
+    if (rows > 0) parts.push_back(shard.rows.slice(begin, rows));
+  }
+  return parts.size() == 1 ? parts[0] : concatenate_chunks(parts, plan_.types, context_.device, token);
+}
+
+}  // namespace pistachio

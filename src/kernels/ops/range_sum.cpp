@@ -1,0 +1,47 @@
+// Schema and entry point of range_sum and range_sum_float.
+#include "kernels/ops/range_sum.h"
+
+#include <ATen/core/Tensor.h>
+#include <torch/library.h>
+
+#include "base/check.h"
+#include "kernels/ops/argument_check.h"
+#include "kernels/ops/dispatch.h"
+#include "kernels/ops/relational_check.h"
+#include "kernels/ops/stop_flag.h"
+
+namespace pistachio::kernels {
+
+namespace {
+
+using Signature = at::Tensor(const at::Tensor&, const std::optional<at::Tensor>&, const at::Tensor&, const at::Tensor&,
+                             const std::optional<at::Tensor>&);
+
+}  // namespace
+
+at::Tensor range_sum(const at::Tensor& values, const at::Tensor& validity, const at::Tensor& begins, const at::Tensor& ends,
+                     const at::Tensor& stop) {
+  check_values(values);
+  ENSURE(!values.is_floating_point(), "floating-point values go to range_sum_float");
+  check_ranges(begins, ends, values);
+  const std::optional<at::Tensor> mask = optional_validity(validity, values.size(0), values);
+  static const auto operation = find_operation<Signature>("pistachio::range_sum");
+  return operation.redispatch(dispatch_keys(values), values.contiguous(), mask, begins.contiguous(), ends.contiguous(), optional_stop(stop));
+}
+
+at::Tensor range_sum_float(const at::Tensor& values, const at::Tensor& validity, const at::Tensor& begins, const at::Tensor& ends,
+                           const at::Tensor& stop) {
+  check_values(values);
+  ENSURE(values.is_floating_point(), "integers go to range_sum");
+  check_ranges(begins, ends, values);
+  const std::optional<at::Tensor> mask = optional_validity(validity, values.size(0), values);
+  static const auto operation = find_operation<Signature>("pistachio::range_sum_float");
+  return operation.redispatch(dispatch_keys(values), values.contiguous(), mask, begins.contiguous(), ends.contiguous(), optional_stop(stop));
+}
+
+TORCH_LIBRARY_FRAGMENT(pistachio, library) {
+  library.def("range_sum(Tensor values, Tensor? validity, Tensor begins, Tensor ends, Tensor? stop) -> Tensor");
+  library.def("range_sum_float(Tensor values, Tensor? validity, Tensor begins, Tensor ends, Tensor? stop) -> Tensor");
+}
+
+}  // namespace pistachio::kernels
