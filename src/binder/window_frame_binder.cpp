@@ -51,10 +51,7 @@ class FrameBinding {
     const SortKey& key = order_[0];
     const ExpressionPtr begin = has_offset(frame.begin) ? offset_of(frame.begin) : nullptr;
     const ExpressionPtr end = has_offset(frame.end) ? offset_of(frame.end) : nullptr;
-    ExpressionPtr typed = key.expression;
-    for (const ExpressionPtr& offset : {begin, end}) {
-      if (offset) typed = in_type_of_bounds(std::move(typed), *offset);
-    }
+    const ExpressionPtr typed = in_type_of_bounds(key.expression, {begin, end});
     std::optional<LogicalType> type;
     auto bound_at = [&](const ast::FrameBound& bound, const ExpressionPtr& offset) -> ExpressionPtr {
       if (!offset) return nullptr;
@@ -99,13 +96,17 @@ class FrameBinding {
   }
 
   // A time of day starts anew at midnight: as intervals, times do not.
-  static ExpressionPtr in_type_of_bounds(ExpressionPtr key, const Expression& offset) {
-    if (is_time_of_day(key->type())) return coerce(std::move(key), TypeKind::Interval);
-    if (!is_integer(key->type()) || !is_exact_number(offset.type())) return key;
-    const bool is_small = is_integer(offset.type()) && offset.value().integer < kSmallOffset && key->type().kind() != TypeKind::BigInt;
-    if (is_small) return coerce(std::move(key), TypeKind::BigInt);
-    const LogicalType decimal = as_decimal(key->type());
-    return coerce(std::move(key), decimal);
+  static ExpressionPtr in_type_of_bounds(const ExpressionPtr& key, std::initializer_list<ExpressionPtr> offsets) {
+    const LogicalType type = key->type();
+    if (is_time_of_day(type)) return coerce(key, TypeKind::Interval);
+    const auto all = [&](auto holds) {
+      return std::all_of(offsets.begin(), offsets.end(), [&](const ExpressionPtr& offset) { return !offset || holds(*offset); });
+    };
+    if (!is_integer(type) || !all([](const Expression& offset) { return is_exact_number(offset.type()); })) return key;
+    const bool are_small = type.kind() != TypeKind::BigInt && all([](const Expression& offset) {
+      return is_integer(offset.type()) && offset.value().integer < kSmallOffset;
+    });
+    return coerce(key, are_small ? LogicalType(TypeKind::BigInt) : as_decimal(type));
   }
 
   const std::vector<SortKey>& order_;

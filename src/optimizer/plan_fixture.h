@@ -89,6 +89,13 @@ class RuleTest : public ::testing::Test {
   }
   LogicalPtr limit(int64_t rows, LogicalPtr child, int64_t offset = 0) { return make_node(LogicalLimit{rows, offset}, std::move(child)); }
   LogicalPtr sort(const std::string& key, LogicalPtr child) { return make_node(LogicalSort{{{value(key)}}, {}}, std::move(child)); }
+  // row_number() as `result`.
+  LogicalPtr window(const std::vector<std::string>& partition, const std::string& order, const std::string& result, LogicalPtr child) {
+    LogicalWindow node{.order = {{value(order)}}};
+    for (const std::string& column : partition) node.partition.push_back(id(column));
+    node.calls.push_back({.id = add(result, TypeKind::BigInt), .kind = WindowKind::RowNumber, .order_keys = 1});
+    return make_node(std::move(node), std::move(child));
+  }
   LogicalPtr set_operation(LogicalSetOperation::Kind kind, bool is_all, const std::string& left, const std::string& right, LogicalPtr first,
                            LogicalPtr second) {
     LogicalSetOperation node{.kind = kind, .all = is_all, .columns = {add("x")}, .left_columns = {id(left)}, .right_columns = {id(right)}};

@@ -131,6 +131,17 @@ limit 5 offset 1
 )");
 }
 
+TEST_F(PushDownLimitsTest, WindowsStopLimits) {
+  LogicalPtr sorted = sort("t.a", scan("t", {"a"}));
+  LogicalPtr windowed = window({}, "t.a", "n", std::move(sorted));
+  EXPECT_EQ(after("push_down_limits", limit(5, std::move(windowed))), R"(
+limit 5
+  window order t.a: row_number() AS n
+    sort by t.a
+      scan t(t.a)
+)");
+}
+
 TEST_F(PushDownLimitsTest, FiltersStopLimits) {
   LogicalPtr sorted = sort("t.a", scan("t", {"a"}));
   EXPECT_EQ(after("push_down_limits", limit(5, filter({"t.a > 1"}, std::move(sorted)))), R"(
@@ -171,6 +182,21 @@ project t.b
   full join -> t.b
     scan t(t.b)
     scan u()
+)");
+}
+
+TEST_F(PruneColumnsTest, WindowsWithoutUsedCallsAreDropped) {
+  auto windowed = [&] {
+    plan_ = {};
+    LogicalPtr table = scan("t", {"a", "b", "c"});
+    return window({"t.a"}, "t.b", "n", std::move(table));
+  };
+  EXPECT_EQ(after("prune_columns", windowed(), {"t.c"}), R"(
+scan t(t.c)
+)");
+  EXPECT_EQ(after("prune_columns", windowed(), {"n"}), R"(
+window by t.a order t.b: row_number() AS n
+  scan t(t.a, t.b)
 )");
 }
 

@@ -224,5 +224,24 @@ filter (random() < CAST(1 AS DOUBLE))
 )");
 }
 
+TEST_F(PushDownFiltersTest, OnlyConditionsOnPartitionsGoBelowWindows) {
+  LogicalPtr table = scan("t", {"a", "b"});
+  LogicalPtr windowed = window({"t.a"}, "t.b", "n", std::move(table));
+  EXPECT_EQ(after("push_down_filters", filter({"t.a > 1", "t.b > 2", "n = 3", "t.a < t.b"}, std::move(windowed))), R"(
+filter (t.b > 2) AND (n = 3) AND (t.a < t.b)
+  window by t.a order t.b: row_number() AS n
+    filter (t.a > 1)
+      scan t(t.a, t.b)
+)");
+  plan_ = {};
+  table = scan("t", {"a"});
+  windowed = window({}, "t.a", "n", std::move(table));
+  EXPECT_EQ(after("push_down_filters", filter({"t.a > 1"}, std::move(windowed))), R"(
+filter (t.a > 1)
+  window order t.a: row_number() AS n
+    scan t(t.a)
+)");
+}
+
 }  // namespace
 }  // namespace pistachio

@@ -49,6 +49,20 @@ mark join AS mark
 )");
 }
 
+TEST_F(UnnestSubqueriesTest, WindowsArePartitionedByTheOuterValue) {
+  LogicalPtr left = scan("t", {"a"});
+  LogicalPtr right = filter({"u.a = t.a"}, scan("u", {"a", "b"}));
+  right = window({"u.b"}, "u.a", "n", std::move(right));
+  EXPECT_EQ(after("unnest_subqueries", dependent(JoinKind::Inner, std::move(left), std::move(right)), {"n"}), R"(
+inner join on is not distinct from(t.a, t.a.2)
+  scan t(t.a)
+  window by u.b, t.a.2 order u.a: row_number() AS n
+    filter is not null(t.a.2)
+      project u.a, u.b, u.a AS t.a.2
+        scan u(u.a, u.b)
+)");
+}
+
 TEST_F(UnnestSubqueriesTest, EquatedColumnReplacesTheOuterOne) {
   LogicalPtr left = scan("t", {"a"});
   LogicalPtr right = filter({"u.a = t.a"}, scan("u", {"a", "b"}));

@@ -113,7 +113,7 @@ TEST(ParseExpression, Calls) {
             "f(), f(a, 1), count(*), count(DISTINCT a), sum(a) FILTER (WHERE b), string_agg(a, ',' ORDER BY b DESC)");
   EXPECT_EQ(expression_text("coalesce(a, b), nullif(a, b), greatest(a, b, c), least(a)"),
             "coalesce(a, b), nullif(a, b), greatest(a, b, c), least(a)");
-  EXPECT_EQ(expression_text("row_number() over (partition by a order by b), sum(a) over w"), "row_number() OVER (...), sum(a) OVER (...)");
+  EXPECT_EQ(expression_text("row_number() over (partition by a order by b), sum(a) over w"), "row_number() OVER (PARTITION BY a ORDER BY b), sum(a) OVER w");
   EXPECT_EQ(expression_text("a collate \"C\""), "a");
 }
 

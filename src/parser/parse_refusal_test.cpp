@@ -81,7 +81,6 @@ TEST(ParseRefusal, PartsOfStatements) {
 
 TEST(ParseRefusal, PartsOfQueries) {
   expect_refused({{"select 1 ^into t", "SELECT INTO"},
-                  {"select 1 from t ^window w as ()", "The WINDOW clause"},
                   {"select a from t group by ^rollup (a)", "ROLLUP"},
                   {"select a from t group by ^cube (a)", "CUBE"},
                   {"select a from t group by ^grouping sets (a)", "GROUPING SETS"},

@@ -299,5 +299,22 @@ TEST_F(ExchangePlacementTest, PlanRoundTripsThroughSerialization) {
     EXPECT_THROW(deserialize_plan(std::string_view(bytes).substr(0, length), open), PeerError) << length;
 }
 
+TEST_F(ExchangePlacementTest, WindowsMoveRowsByPartition) {
+  ColumnId a = add("a"), b = add("b"), n = add("n", TypeKind::BigInt), m = add("m", TypeKind::BigInt);
+  auto window = [&](std::vector<ColumnId> partition, ColumnId result, LogicalPtr child) {
+    LogicalWindow node{.partition = std::move(partition), .order = {{column(b)}}};
+    node.calls.push_back({.id = result, .kind = WindowKind::RowNumber, .order_keys = 1});
+    return make_node(std::move(node), std::move(child));
+  };
+  EXPECT_EQ(moves_of(place(window({a}, n, scan({a, b})), {n})), (std::vector{Move::Gather, Move::Repartition, Move::Scatter}));
+  // The rows of equal a and b are together already.
+  PhysicalPlan both = place(window({a, b}, m, window({a}, n, scan({a, b}))), {n, m});
+  EXPECT_EQ(moves_of(both), (std::vector{Move::Gather, Move::Repartition, Move::Scatter}));
+  EXPECT_EQ(moves_of(place(window({}, n, scan({a, b})), {n})), (std::vector{Move::Gather, Move::Scatter}));
+  TableOpener none = [](const std::string&, TableListing) -> TablePtr { return nullptr; };
+  const std::string bytes = serialize_plan(both);
+  EXPECT_EQ(serialize_plan(deserialize_plan(bytes, none)), bytes);
+}
+
 }  // namespace
 }  // namespace pistachio
