@@ -10,16 +10,16 @@ namespace pistachio {
 
 struct FunctionFacts {
   std::string_view name;
-  std::string_view kind;  // operator, function or aggregate
+  std::string_view kind;  // operator, function, aggregate or window
   std::string_view signature;
   std::string_view nulls;  // what becomes of NULLs
   std::string_view description;
 };
 
-// Functions by name, then aggregates.
+// Functions by name, then aggregates, then window functions.
 std::vector<FunctionFacts> function_facts();
 
-// Functions and aggregates that are called by name, in alphabetical order, each once.
+// Functions, aggregates and window functions that are called by name, in alphabetical order, each once.
 std::vector<std::string> function_names();
 
 // What SHOW lists besides single settings.
