@@ -3,7 +3,8 @@
 Queries have the same meaning in both engines: rows are only cut off after an ORDER BY over all columns, and nothing is computed
 from results that may differ in the last digit. expression_generator.py explains kinds and scopes."""
 
-from tests.oracle.expression_generator import COMPARISONS, KINDS, SHOWN, TYPES, ExpressionGenerator
+from tests.oracle.expression_generator import COMPARISONS, KINDS, SHOWN, TYPES
+from tests.oracle.window_generator import WindowGenerator
 
 SET_OPERATIONS = ("UNION", "UNION", "UNION ALL", "UNION ALL", "INTERSECT", "EXCEPT", "INTERSECT ALL", "EXCEPT ALL")
 JOINS = ("JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN")
@@ -14,7 +15,7 @@ def named_columns(alias, kinds):
     return f"{alias}({', '.join(f'x{i}' for i in range(len(kinds)))})", [(f"{alias}.x{i}", kind) for i, kind in enumerate(kinds)]
 
 
-class Generator(ExpressionGenerator):
+class Generator(WindowGenerator):
     def __init__(self, seed):
         super().__init__(seed)
         self.tables = {}  # name: [(column, kind)]; including CTEs, while their query is generated
@@ -262,6 +263,8 @@ class Generator(ExpressionGenerator):
             item = self.expression(scope, kind)
             if depth > 0 and not wanted and self.chance(0.08):
                 item, kind = self.scalar_subquery(scope)
+            if depth > 0 and not wanted and scope and self.chance(0.12):
+                item, kind = self.window_call(scope)
             items.append(item)
             kinds.append(kind)
         distinct = "DISTINCT " if self.chance(0.2) else ""
@@ -271,7 +274,8 @@ class Generator(ExpressionGenerator):
             key = self.expression(scope, self.kind_in(scope), 1)
             # A constant would be a position or an error.
             order = f" ORDER BY {key}{self.one_of('', ' DESC')}" if any(name in key for name, _ in scope) else ""
-        return f"SELECT {distinct}{', '.join(items)} FROM {text}{where}{order}", kinds
+        qualify = f" QUALIFY row_number() OVER ({self.partition(scope)}{self.total_order(scope)}) <= 2" if scope and self.chance(0.04) else ""
+        return f"SELECT {distinct}{', '.join(items)} FROM {text}{where}{qualify}{order}", kinds
 
     def where(self, scope, depth):
         conditions = []
