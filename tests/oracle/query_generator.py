@@ -258,13 +258,14 @@ class Generator(WindowGenerator):
     def plain_query(self, depth, wanted=None):
         """SELECT with WHERE, with columns of the wanted kinds."""
         text, scope = self.from_clause(depth)
-        items, kinds = [], []
+        items, kinds, has_order = [], [], False
         for kind in wanted or [self.kind_in(scope) for _ in range(self.random.randint(1, 3))]:
             item = self.expression(scope, kind)
             if depth > 0 and not wanted and self.chance(0.08):
                 item, kind = self.scalar_subquery(scope)
             if depth > 0 and not wanted and scope and self.chance(0.12):
-                item, kind = self.window_call(scope)
+                item, kind, ordered = self.window_call(scope, not has_order)
+                has_order = has_order or ordered
             items.append(item)
             kinds.append(kind)
         distinct = "DISTINCT " if self.chance(0.2) else ""
@@ -274,7 +275,9 @@ class Generator(WindowGenerator):
             key = self.expression(scope, self.kind_in(scope), 1)
             # A constant would be a position or an error.
             order = f" ORDER BY {key}{self.one_of('', ' DESC')}" if any(name in key for name, _ in scope) else ""
-        qualify = f" QUALIFY row_number() OVER ({self.partition(scope)}{self.total_order(scope)}) <= 2" if scope and self.chance(0.04) else ""
+        qualify = ""
+        if scope and not has_order and self.chance(0.04):
+            qualify = f" QUALIFY row_number() OVER ({self.partition(scope)}{self.total_order(scope)}) <= 2"
         return f"SELECT {distinct}{', '.join(items)} FROM {text}{where}{qualify}{order}", kinds
 
     def where(self, scope, depth):

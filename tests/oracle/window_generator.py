@@ -9,11 +9,11 @@ EXCLUSIONS = ("", "", "", " EXCLUDE CURRENT ROW", " EXCLUDE GROUP", " EXCLUDE TI
 
 
 class WindowGenerator(ExpressionGenerator):
-    def window_call(self, scope):
-        """Text and kind of a call with OVER."""
-        if self.chance(0.5):
-            return self.ordered_call(scope)
-        return self.peer_call(scope)
+    def window_call(self, scope, may_order):
+        """Text and kind of a call with OVER, and whether it sees the order of all rows. Only one call of a query may: equal rows can be in
+        different places in the orders of two."""
+        ordered = may_order and self.chance(0.6)
+        return *(self.ordered_call(scope) if ordered else self.peer_call(scope)), ordered
 
     def direction(self):
         return self.one_of("", " ASC", " DESC") + self.one_of("", "", " NULLS FIRST", " NULLS LAST")
