@@ -1,5 +1,7 @@
 #include "exec/window/ordered_window.h"
 
+#include <utility>
+
 #include "columns/order_words.h"
 #include "columns/row_selection.h"
 #include "exec/core/sort_words.h"
@@ -42,7 +44,7 @@ OrderedWindow::OrderedWindow(const WindowPlan& plan, const Chunk& rows, const Ca
     : token_(token), rows_(rows.rows()), values_(plan.expressions.evaluate(rows, token)) {
   std::vector<at::Tensor> words_of_partition;
   std::vector<std::vector<at::Tensor>> words_of_key(plan.order.size());
-  places_ = at::arange(rows_, at::TensorOptions(at::kLong).device(rows.device()));
+  const at::TensorOptions numbers = at::TensorOptions(at::kLong).device(rows.device());
   order_ = call_stoppable(token, [&](const at::Tensor& stop) {
     for (const Column& column : plan.partition_columns(rows)) append_sort_words(column, false, false, words_of_partition, stop);
     std::vector<at::Tensor> all = words_of_partition;
@@ -51,11 +53,18 @@ OrderedWindow::OrderedWindow(const WindowPlan& plan, const Chunk& rows, const Ca
       append_sort_words(values(plan.order[i]), key.descending, key.nulls_first, words_of_key[i], stop);
       all.insert(all.end(), words_of_key[i].begin(), words_of_key[i].end());
     }
-    return all.empty() ? places_ : kernels::sort_order(all, stop);
+    return all.empty() ? at::arange(rows_, numbers) : kernels::sort_order(all, stop);
   });
-  starts_.push_back(with_changes(only_first(order_), words_of_partition, order_));
-  for (const std::vector<at::Tensor>& words : words_of_key) starts_.push_back(with_changes(starts_.back().clone(), words, order_));
-  partitions_ = segments_of(starts_[0]);
+  // New memory costs more than what is computed with it: tensors are not kept longer than needed, nor made if nothing needs them.
+  starts_.push_back(with_changes(only_first(order_), std::exchange(words_of_partition, {}), order_));
+  words_of_key.resize(plan.keys_of_peers());
+  for (std::vector<at::Tensor>& words : words_of_key) starts_.push_back(with_changes(starts_.back().clone(), std::exchange(words, {}), order_));
+  places_ = at::arange(rows_, numbers);
+  if (plan.partition.empty()) {
+    partitions_ = {at::zeros({1}, numbers).expand({rows_}), at::full({1}, rows_, numbers).expand({rows_})};
+  } else {
+    partitions_ = segments_of(starts_[0]);
+  }
   peers_.resize(starts_.size());
 }
 

@@ -26,7 +26,7 @@ class OrderedWindow {
   const at::Tensor& order() const { return order_; }
   const at::Tensor& places() const { return places_; }
   const Segments& partitions() const { return partitions_; }
-  // Rows that the first `keys` order keys do not tell apart.
+  // Rows that the first `keys` order keys do not tell apart; at most WindowPlan::keys_of_peers().
   const Segments& peers(size_t keys) const;
   // bool [rows]: whether a group of such peers begins.
   const at::Tensor& peer_starts(size_t keys) const { return starts_[keys]; }

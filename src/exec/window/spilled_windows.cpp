@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "base/error.h"
-#include "exec/core/held_chunks.h"
+#include "exec/window/window_buckets.h"
 #include "exec/window/window_operator.h"
 
 namespace pistachio {
@@ -104,7 +104,7 @@ Task<void> SpilledWindows::compute(int lane, const SpilledChunks& rows, Reservat
   Chunk all;
   {
     WorkTimer timer(metrics_);
-    all = concatenate_chunks(std::exchange(pieces, {}), plan_.types, context_.device, task.token);
+    all = join_pieces(std::exchange(pieces, {}), plan_, context_.device, task.token);
   }
   memory.shrink_to(memory.bytes() - rows.bytes());
   Task<void> emitting = emit_window(context_, plan_, all, lane, metrics_, sink_);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "columns/concatenate_columns.h"
+#include "columns/own_column.h"
 #include "columns/row_selection.h"
 #include "exec/core/held_chunks.h"
 #include "exec/core/stoppable_call.h"
@@ -22,7 +24,31 @@ constexpr int64_t kRowsPerShard = 256 << 10;
 // Other parts of the engine use the bits of the hashes as they are, or combined with other numbers.
 constexpr int64_t kBucketSalt = 2'000;
 
+// A slice of text shares the bytes or the dictionary of all rows, which concatenating would copy for each bucket again.
+Chunk with_own_text(const Chunk& slice) {
+  std::vector<Column> columns;
+  for (const Column& column : slice.columns()) {
+    const bool shares_much = column.type().is_text() && (!column.is_dictionary() || column.dictionary_column()->rows() > column.rows());
+    columns.push_back(shares_much ? own_column(column) : column);
+  }
+  return Chunk(std::move(columns), slice.rows(), slice.device());
+}
+
 }  // namespace
+
+Chunk join_pieces(const std::vector<Chunk>& pieces, const WindowPlan& plan, at::Device device, const CancelToken& token) {
+  if (pieces.size() == 1) return pieces[0];
+  if (pieces.empty()) return concatenate_chunks(pieces, plan.types, device, token);
+  int64_t rows = 0;
+  for (const Chunk& piece : pieces) rows += piece.rows();
+  std::vector<Column> columns;
+  for (size_t i = 0; i < plan.types.size(); ++i) {
+    std::vector<Column> parts;
+    for (const Chunk& piece : pieces) parts.push_back(piece.column(i));
+    columns.push_back(plan.types[i].is_text() ? concatenate_coded(parts) : concatenate_columns(parts, token));
+  }
+  return Chunk(std::move(columns), rows, device);
+}
 
 int64_t WindowBuckets::Shard::begin(int64_t bucket) const {
   return offsets.const_data_ptr<int64_t>()[bucket];
@@ -57,7 +83,7 @@ Task<void> WindowBuckets::divide(WindowRows::Pieces pieces, OperatorMetrics& met
 }
 
 WindowBuckets::Shard WindowBuckets::make_shard(const std::vector<Chunk>& pieces, const CancelToken& token) const {
-  Chunk rows = pieces.size() == 1 ? pieces[0] : concatenate_chunks(pieces, plan_.types, context_.device, token);
+  Chunk rows = join_pieces(pieces, plan_, context_.device, token);
   if (bits_ == 0) {
     at::Tensor all = at::zeros({2}, at::kLong);
     all.mutable_data_ptr<int64_t>()[1] = rows.rows();
@@ -89,9 +115,9 @@ Chunk WindowBuckets::take(int64_t bucket, const CancelToken& token) const {
   for (const Shard& shard : shards_) {
     const int64_t begin = shard.begin(bucket);
     const int64_t rows = shard.begin(bucket + 1) - begin;
-    if (rows > 0) parts.push_back(shard.rows.slice(begin, rows));
+    if (rows > 0) parts.push_back(with_own_text(shard.rows.slice(begin, rows)));
   }
-  return parts.size() == 1 ? parts[0] : concatenate_chunks(parts, plan_.types, context_.device, token);
+  return join_pieces(parts, plan_, context_.device, token);
 }
 
 }  // namespace pistachio

@@ -9,6 +9,9 @@
 
 namespace pistachio {
 
+// Chunks end to end. Text with several dictionaries stays coded where that is shorter.
+Chunk join_pieces(const std::vector<Chunk>& pieces, const WindowPlan& plan, at::Device device, const CancelToken& token);
+
 class WindowBuckets {
  public:
   // Both outlive it.

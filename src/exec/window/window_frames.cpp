@@ -18,8 +18,8 @@ namespace {
 
 using Kind = FrameBound::Kind;
 
-at::Tensor limited(const at::Tensor& places, const Segments& to) {
-  return places.maximum(to.begins).minimum(to.ends);
+at::Tensor limited(at::Tensor places, const Segments& to) {
+  return places.clamp_(to.begins, to.ends);
 }
 
 // Groups of peers, numbered in order.
@@ -43,8 +43,7 @@ class FrameBuilder {
         descending_(descending),
         nulls_first_(nulls_first),
         window_(window),
-        partitions_(window.partitions()),
-        peers_(window.peers(call.order_keys)) {}
+        partitions_(window.partitions()) {}
 
   Segments bounds() {
     const WindowFrame& frame = call_.frame;
@@ -53,6 +52,8 @@ class FrameBuilder {
   }
 
  private:
+  const Segments& peers() const { return window_.peers(call_.order_keys); }
+
   // `is_end`: the place behind the bound, else the place of the bound.
   at::Tensor place_of(const FrameBound& bound, bool is_end) {
     if (bound.kind == Kind::UnboundedPreceding) return partitions_.begins;
@@ -60,7 +61,7 @@ class FrameBuilder {
     const bool counts_rows = call_.frame.unit == WindowFrame::Unit::Rows;
     if (bound.kind == Kind::CurrentRow) {
       if (counts_rows) return is_end ? window_.places() + 1 : window_.places();
-      return is_end ? peers_.ends : peers_.begins;
+      return is_end ? peers().ends : peers().begins;
     }
     // More rows than there are make no difference.
     const int64_t count = std::min(bound.count, window_.rows()) * (bound.kind == Kind::Preceding ? -1 : 1);
@@ -97,7 +98,7 @@ class FrameBuilder {
       });
       ++next;
       // Rows without a key have their peers, as far as a value ends the frame.
-      return key.has_validity() ? at::where(key.validity(), places, is_end ? peers_.ends : peers_.begins) : places;
+      return key.has_validity() ? at::where(key.validity(), places, is_end ? peers().ends : peers().begins) : places;
     };
     if (call_places_.range_begin >= 0) searched_.begins = search(false);
     if (call_places_.range_end >= 0) searched_.ends = search(true);
@@ -137,7 +138,6 @@ class FrameBuilder {
   const bool nulls_first_;
   const OrderedWindow& window_;
   const Segments& partitions_;
-  const Segments& peers_;
   Segments searched_;
 };
 
@@ -164,12 +164,11 @@ FrameRanges frames_of(const WindowCall& call, const WindowPlan::CallPlaces& plac
                       const OrderedWindow& window) {
   const Segments bounds = FrameBuilder(call, places, descending, nulls_first, window).bounds();
   using Exclusion = WindowFrame::Exclusion;
-  const Segments& peers = window.peers(call.order_keys);
   switch (call.frame.exclusion) {
     case Exclusion::NoOthers: return one_range(bounds);
     case Exclusion::CurrentRow: return without_hole(bounds, {window.places(), window.places() + 1}, {});
-    case Exclusion::Group: return without_hole(bounds, peers, {});
-    case Exclusion::Ties: return without_hole(bounds, peers, window.places());
+    case Exclusion::Group: return without_hole(bounds, window.peers(call.order_keys), {});
+    case Exclusion::Ties: return without_hole(bounds, window.peers(call.order_keys), window.places());
   }
   fail_check(__FILE__, __LINE__, "unknown exclusion");
 }

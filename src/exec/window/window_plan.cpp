@@ -19,6 +19,21 @@ constexpr int64_t kBoundBytes = 48;
 // Frame, values in order, and result of a call.
 constexpr int64_t kCallBytes = 64;
 
+bool looks_at_peers(const WindowCall& call) {
+  const WindowFrame& frame = call.frame;
+  switch (call.kind) {
+    case WindowKind::Rank:
+    case WindowKind::DenseRank:
+    case WindowKind::PercentRank:
+    case WindowKind::CumeDist: return true;
+    default: break;
+  }
+  if (!uses_frame(call.kind)) return false;
+  if (frame.exclusion == WindowFrame::Exclusion::Group || frame.exclusion == WindowFrame::Exclusion::Ties) return true;
+  const bool is_whole = frame.begin.kind == FrameBound::Kind::UnboundedPreceding && frame.end.kind == FrameBound::Kind::UnboundedFollowing;
+  return frame.unit != WindowFrame::Unit::Rows && !is_whole;
+}
+
 }  // namespace
 
 WindowPlan::WindowPlan(PhysicalWindow own, const std::vector<ColumnId>& input_layout, std::vector<LogicalType> input_types)
@@ -59,6 +74,14 @@ std::vector<Column> WindowPlan::partition_columns(const Chunk& rows) const {
 at::Tensor WindowPlan::partition_hashes(const Chunk& rows, const CancelToken& token) const {
   if (partition.empty()) return at::zeros({rows.rows()}, at::TensorOptions(at::kLong).device(rows.device()));
   return hash_rows(partition_columns(rows), token);
+}
+
+size_t WindowPlan::keys_of_peers() const {
+  size_t keys = 0;
+  for (const WindowCall& call : plan.calls) {
+    if (looks_at_peers(call)) keys = std::max(keys, call.order_keys);
+  }
+  return keys;
 }
 
 int64_t WindowPlan::bytes_per_row() const {

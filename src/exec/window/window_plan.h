@@ -28,6 +28,9 @@ struct WindowPlan {
   // Bytes for each row of one piece of work, besides those of the row itself: sort words, bounds of partitions and frames, results.
   int64_t bytes_per_row() const;
 
+  // The most order keys of a call that looks at peers; without such calls 0.
+  size_t keys_of_peers() const;
+
   PhysicalWindow plan;
   std::vector<LogicalType> types;  // of the input
   std::vector<size_t> partition;   // places of the input's columns

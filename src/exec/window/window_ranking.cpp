@@ -31,22 +31,22 @@ Column bucket_numbers(const Column& buckets_of_rows, const at::Tensor& number, c
 
 Column rank_places(const WindowCall& call, const WindowPlan::CallPlaces& places, const OrderedWindow& window) {
   const Segments& partitions = window.partitions();
-  const Segments& peers = window.peers(call.order_keys);
+  auto peers = [&]() -> const Segments& { return window.peers(call.order_keys); };
   switch (call.kind) {
-    case WindowKind::RowNumber: return Column::fixed(call.type, window.places() - partitions.begins + 1);
-    case WindowKind::Rank: return Column::fixed(call.type, peers.begins - partitions.begins + 1);
+    case WindowKind::RowNumber: return Column::fixed(call.type, (window.places() - partitions.begins).add_(1));
+    case WindowKind::Rank: return Column::fixed(call.type, (peers().begins - partitions.begins).add_(1));
     case WindowKind::DenseRank: {
       if (call.order_keys == 0) return Column::fixed(call.type, at::ones_like(window.places()));
       const at::Tensor group = window.peer_starts(call.order_keys).cumsum(0);
       return Column::fixed(call.type, group - kernels::gather_rows(group, partitions.begins) + 1);
     }
     case WindowKind::PercentRank: {
-      const at::Tensor before = (peers.begins - partitions.begins).to(at::kDouble);
+      const at::Tensor before = (peers().begins - partitions.begins).to(at::kDouble);
       const at::Tensor others = (partitions.ends - partitions.begins - 1).clamp_min(1).to(at::kDouble);
       return Column::fixed(call.type, before / others);
     }
     case WindowKind::CumeDist: {
-      const at::Tensor upto = (peers.ends - partitions.begins).to(at::kDouble);
+      const at::Tensor upto = (peers().ends - partitions.begins).to(at::kDouble);
       return Column::fixed(call.type, upto / (partitions.ends - partitions.begins).to(at::kDouble));
     }
     case WindowKind::Ntile:
