@@ -100,6 +100,7 @@ void DecimalNarrowing::find_fixed(const LogicalNode& node) {
   auto add = [&](const std::vector<ColumnId>& columns) { fixed_.insert(columns.begin(), columns.end()); };
   if (const auto* aggregate = node.as<LogicalAggregate>()) add(aggregate->groups);
   if (const auto* limit = node.as<LogicalLimit>()) add(limit->groups);
+  if (const auto* window = node.as<LogicalWindow>()) add(window->partition);
   if (const auto* join = node.as<LogicalJoin>()) add(join->output);
   if (const auto* repeat = node.as<LogicalRepeat>()) add({repeat->times});
   if (const auto* read = node.as<LogicalSharedRead>()) add(read->sources);
