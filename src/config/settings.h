@@ -108,6 +108,7 @@ struct Settings {
   int64_t rows_before_help = 1 << 20;  // sent by a rank; exec/adaptive/bucket_help.h
   bool spread_keys = true;   // spread frequent keys of distributed joins over all ranks
   bool join_filters = true;  // filter probe-side scans by the keys of build sides
+  bool top_filters = true;   // filter scans below ORDER BY with LIMIT by the rows found so far
   bool scan_help = true;     // idle ranks take over row groups of others
   bool local_files = false;  // every rank has its own files
   int64_t message_bytes = 0;  // 0: chosen from the measured links

@@ -15,6 +15,7 @@
 #include "parser/parse.h"
 #include "physical/join_filters.h"
 #include "physical/physical_planner.h"
+#include "physical/top_filters.h"
 
 namespace pistachio {
 
@@ -88,6 +89,7 @@ PlannedQuery plan_query(const ast::Query& query, TableResolver& tables, const Se
   // Place.
   if (placement.ranks > 1) place_exchanges(planned.plan, placement, options.token);
   if (settings.join_filters) place_join_filters(planned.plan, settings.spread_tables ? 0 : kRowsWorthFiltering, options.token);
+  if (settings.top_filters) place_top_filters(planned.plan, options.token);
   planned.planning_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   return planned;
 }

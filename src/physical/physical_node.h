@@ -23,6 +23,14 @@ struct ScanJoinFilter {
   std::vector<size_t> columns;  // of the layout
 };
 
+// The scan drops rows that a sort with a limit above it no longer needs (exec/core/top_filter.h).
+struct ScanTopFilter {
+  size_t number = 0;  // PhysicalSort::filter
+  size_t column = 0;  // of the layout: the first sort key
+  bool descending = false;
+  bool nulls_first = false;
+};
+
 struct PhysicalScan {
   TablePtr table;
   bool is_split = false;        // every rank reads a share of the files; else one rank reads the whole table
@@ -31,6 +39,7 @@ struct PhysicalScan {
   std::vector<RangeFilter> filters;
   std::vector<ExpressionPtr> conditions;  // the filters as expressions
   std::vector<ScanJoinFilter> join_filters;
+  std::optional<ScanTopFilter> top_filter;
 };
 
 struct PhysicalValues {
@@ -99,6 +108,7 @@ struct PhysicalSort {
   std::vector<SortKey> keys;
   std::optional<int64_t> limit;
   bool on_each_rank = false;  // local, before a global step over all ranks
+  std::optional<size_t> filter;  // the number of the filter that a scan below gets, among those of the plan
 };
 
 struct PhysicalLimit {
@@ -211,6 +221,7 @@ struct PhysicalPlan {
   std::vector<PhysicalPtr> shared;
   size_t exchanges = 0;
   size_t filters = 0;
+  size_t top_filters = 0;
   bool local_files = false;  // every rank has its own files, with the same columns
 
   std::vector<LogicalType> types_of(const std::vector<ColumnId>& ids) const;

@@ -92,14 +92,15 @@ PISTACHIO_PARTS(WindowCall, s.id, s.kind, s.aggregate, s.arguments, s.filter, s.
 PISTACHIO_PARTS(SortKey, s.expression, s.descending, s.nulls_first)
 PISTACHIO_PARTS(TableColumnInfo, s.name, s.type, s.unsupported, s.not_null)
 PISTACHIO_PARTS(ScanJoinFilter, s.number, s.columns)
+PISTACHIO_PARTS(ScanTopFilter, s.number, s.column, s.descending, s.nulls_first)
 PISTACHIO_PARTS(BuildSideFilter, s.number, s.keys, s.expected_keys)
-PISTACHIO_PARTS(PhysicalScan, s.table, s.is_split, s.is_everywhere, s.sources, s.filters, s.conditions, s.join_filters)
+PISTACHIO_PARTS(PhysicalScan, s.table, s.is_split, s.is_everywhere, s.sources, s.filters, s.conditions, s.join_filters, s.top_filter)
 PISTACHIO_PARTS(PhysicalValues, s.rows)
 PISTACHIO_PARTS(PhysicalFilter, s.conditions)
 PISTACHIO_PARTS(PhysicalProject, s.columns)
 PISTACHIO_PARTS(PhysicalJoin, s.kind, s.keys, s.bounds, s.conditions, s.comparisons, s.compared_keys, s.mark, s.filter)
 PISTACHIO_PARTS(PhysicalAggregate, s.groups, s.calls, s.stage, s.states, s.in_hash_order)
-PISTACHIO_PARTS(PhysicalSort, s.keys, s.limit, s.on_each_rank)
+PISTACHIO_PARTS(PhysicalSort, s.keys, s.limit, s.on_each_rank, s.filter)
 PISTACHIO_PARTS(PhysicalLimit, s.limit, s.offset, s.on_each_rank)
 PISTACHIO_PARTS(PhysicalGroupLimit, s.groups, s.keys, s.limit, s.offset)
 PISTACHIO_PARTS(PhysicalWindow, s.partition, s.order, s.calls)
@@ -128,6 +129,7 @@ class PlanWriter {
     }
     out_.put<uint64_t>(plan.exchanges);
     out_.put<uint64_t>(plan.filters);
+    out_.put<uint64_t>(plan.top_filters);
     out_.put<bool>(local_files_ = plan.local_files);
     out_.put<uint64_t>(plan.shared.size());
     for (const PhysicalPtr& shared : plan.shared) {
@@ -212,6 +214,7 @@ class PlanReader {
     }
     plan.exchanges = in_.get<uint64_t>();
     plan.filters = in_.get<uint64_t>();
+    plan.top_filters = in_.get<uint64_t>();
     plan.local_files = local_files_ = in_.get<bool>();
     size_t shared = in_.get_count();
     for (size_t i = 0; i < shared; ++i) plan.shared.push_back(in_.get<bool>() ? node() : nullptr);

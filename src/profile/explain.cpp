@@ -103,6 +103,9 @@ class Explainer {
                        for (size_t place : filter.columns) columns.push_back(node.layout[place]);
                        made.details.emplace_back("join filter", fmt::format("{} on {}", filter.number, show(columns)));
                      }
+                     if (scan.top_filter)
+                       made.details.emplace_back("top-n filter",
+                                                 fmt::format("{} on {}", scan.top_filter->number, show({node.layout[scan.top_filter->column]})));
                      return made;
                    },
                    [&](const PhysicalValues&) {
@@ -117,7 +120,9 @@ class Explainer {
                    [&](const PhysicalSort& sort) {
                      std::string name = sort.limit ? fmt::format("top {}", *sort.limit) : "sort";
                      if (sort.on_each_rank) name += " of each rank";
-                     return Described{name, {{"keys", show(sort.keys)}}};
+                     Described made{name, {{"keys", show(sort.keys)}}};
+                     if (sort.filter) made.details.emplace_back("gives top-n filter", fmt::format("{}", *sort.filter));
+                     return made;
                    },
                    [&](const PhysicalLimit& limit) {
                      std::string name = limit.limit ? fmt::format("limit {}", *limit.limit) : "limit";

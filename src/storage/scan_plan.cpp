@@ -76,6 +76,7 @@ UnitSize size_of_row_group(const RowGroupInfo& group, const TableFile& file, con
   std::set<size_t> filters;
   for (const ScanFilter& filter : plan.filters) filters.insert(filter.column);
   for (const ScanTest& test : plan.tests) filters.insert(test.columns.begin(), test.columns.end());
+  if (plan.threshold) filters.insert(plan.threshold->column);
   std::set<size_t> columns = outputs;
   columns.insert(filters.begin(), filters.end());
   for (size_t column : columns) {
@@ -133,6 +134,25 @@ struct RowGroupPlace {
   int row_group = 0;
 };
 
+// The row groups that may have the first rows come first; those without statistics last.
+void put_best_first(std::vector<RowGroupPlace>& places, const ParquetTable& table, size_t column, const ScanRequest::Threshold& wanted) {
+  auto chunk_of = [&](const RowGroupPlace& place) -> const ColumnChunkInfo& {
+    const TableFile& file = table.files[place.file];
+    return file.footer().row_groups[static_cast<size_t>(place.row_group)].columns[static_cast<size_t>(file.leaf_of_column[column])];
+  };
+  auto has_first_nulls = [&](const ColumnChunkInfo& chunk) { return wanted.nulls_first && chunk.nulls.value_or(0) > 0; };
+  auto comes_before = [&](const RowGroupPlace& left, const RowGroupPlace& right) {
+    const ColumnChunkInfo& one = chunk_of(left);
+    const ColumnChunkInfo& other = chunk_of(right);
+    if (has_first_nulls(one) != has_first_nulls(other)) return has_first_nulls(one);
+    const std::optional<ScalarValue>& bound = wanted.descending ? one.maximum : one.minimum;
+    const std::optional<ScalarValue>& other_bound = wanted.descending ? other.maximum : other.minimum;
+    if (!bound || !other_bound) return bound.has_value() && !other_bound;
+    return wanted.descending ? compare(*bound, *other_bound) > 0 : compare(*bound, *other_bound) < 0;
+  };
+  std::stable_sort(places.begin(), places.end(), comes_before);
+}
+
 void add_units(ScanPlan& plan, RowGroupPlace place, size_t row_groups, int64_t first_need, const ScanLimits& limits, int64_t threads) {
   const TableFile& file = plan.table->files[place.file];
   const RowGroupInfo& group = file.footer().row_groups[static_cast<size_t>(place.row_group)];
@@ -182,6 +202,10 @@ ScanPlan plan_scan(const ParquetTable& table, const ScanRequest& request, const 
   for (const ScanTest& test : plan.tests) {
     for (size_t column : test.columns) check_files(table, column);
   }
+  if (request.threshold) {
+    plan.threshold = ThresholdFilter{readable.find(request.threshold->column), request.threshold->current};
+    check_files(table, plan.threshold->column);
+  }
 
   std::vector<RowGroupPlace> left;
   for (size_t index = 0; index < table.files.size(); ++index) {
@@ -200,6 +224,7 @@ ScanPlan plan_scan(const ParquetTable& table, const ScanRequest& request, const 
       left.push_back({index, static_cast<int>(group)});
     }
   }
+  if (plan.threshold) put_best_first(left, table, plan.threshold->column, *request.threshold);
   for (const RowGroupPlace& place : left) add_units(plan, place, left.size(), request.first_need, limits, threads);
   return plan;
 }
@@ -220,6 +245,7 @@ std::vector<std::vector<size_t>> deal_units(const ScanPlan& plan, int ranks) {
   for (size_t rank = 0; rank < shares.size(); ++rank) {
     std::vector<size_t>& share = shares[rank];
     std::sort(share.begin(), share.end());
+    if (plan.threshold) continue;  // the best ones first
     // Each rank starts at a different part of the table, so that the first rows of all ranks are a sample even of a sorted table.
     std::rotate(share.begin(), share.begin() + static_cast<std::ptrdiff_t>(rank * share.size() / shares.size()), share.end());
   }

@@ -3,12 +3,14 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "data/column.h"
 #include "storage/parquet_table.h"
 #include "storage/range_filter.h"
+#include "storage/scan_threshold.h"
 
 namespace pistachio {
 
@@ -22,9 +24,17 @@ struct ScanRequest {
     std::vector<std::string> columns;
     RowTest passes;
   };
+  // Row groups are read in the order of this column, so that the threshold soon becomes strict. Not for partition columns.
+  struct Threshold {
+    std::string column;
+    bool descending = false;
+    bool nulls_first = false;
+    ThresholdSource current;
+  };
   std::vector<std::string> columns;  // empty: all readable columns
   std::vector<RangeFilter> filters;
   std::vector<Test> tests;
+  std::optional<Threshold> threshold;
   int64_t first_need = 0;  // priority of the scan's first unit among all scans of the query; see ReadPool::read
 };
 
@@ -47,6 +57,11 @@ struct ScanTest {
   RowTest passes;
 };
 
+struct ThresholdFilter {
+  size_t column = 0;  // of the table
+  ThresholdSource current;
+};
+
 struct ScanUnit {
   size_t file = 0;
   int row_group = 0;
@@ -62,12 +77,13 @@ struct ScanPlan {
   std::vector<size_t> output_columns;
   std::vector<ScanFilter> filters;
   std::vector<ScanTest> tests;
-  std::vector<ScanUnit> units;
+  std::optional<ThresholdFilter> threshold;
+  std::vector<ScanUnit> units;  // in reading order
   int64_t chunk_rows = 0;  // of its limits
   int64_t row_groups = 0;
   int64_t pruned_row_groups = 0;
 
-  bool selects_rows() const { return !filters.empty() || !tests.empty(); }
+  bool selects_rows() const { return !filters.empty() || !tests.empty() || threshold; }
   LogicalType output_type(size_t index) const { return table->columns[output_columns[index]].type; }
   const std::string& output_name(size_t index) const { return table->columns[output_columns[index]].name; }
 };

@@ -57,6 +57,7 @@ std::vector<size_t> UnitReader::filter_columns() const {
   };
   for (const ScanFilter& filter : plan_.filters) add(filter.column);
   for (const ScanTest& test : plan_.tests) std::for_each(test.columns.begin(), test.columns.end(), add);
+  if (plan_.threshold) add(plan_.threshold->column);
   return columns;
 }
 
@@ -89,29 +90,58 @@ Task<bool> UnitReader::bloom_filters_may_match() {
   co_return true;
 }
 
-// Rows of the pages whose bounds allow a match of every filter.
+// Rows of the pages that pass by their bounds; all rows if the bounds are unknown.
+Task<RowRanges> UnitReader::passing_pages(size_t column, const PageTest& passes) {
+  const RowRanges all({unit_.first_row, unit_.first_row + unit_.rows});
+  const int leaf = file().leaf_of_column[column];
+  Task<std::shared_ptr<const std::vector<PageRange>>> finding =
+      file().metadata->page_indexes->ranges(storage_.read_pool, file().file, unit_.row_group, leaf);
+  std::shared_ptr<const std::vector<PageRange>> ranges = co_await finding;
+  if (ranges == nullptr || ranges->size() < 2) co_return all;
+  Task<std::shared_ptr<const PageDirectory>> locating =
+      file().metadata->page_indexes->directory(storage_.read_pool, file().file, unit_.row_group, leaf);
+  std::shared_ptr<const PageDirectory> directory = co_await locating;
+  // Large directories are not cached: the file may have changed since the ranges were read.
+  if (directory == nullptr || directory->pages.size() != ranges->size()) co_return all;
+  RowRanges passing;
+  for (size_t i = 0; i < ranges->size(); ++i) {
+    if (passes((*ranges)[i])) passing.add(directory->pages[i].first_row, directory->pages[i].end_row());
+  }
+  co_return all.intersect(passing);
+}
+
+// Rows of the pages whose bounds allow a match of every filter, and of the threshold.
 Task<RowRanges> UnitReader::prune_pages() {
   RowRanges candidates({unit_.first_row, unit_.first_row + unit_.rows});
   for (const ScanFilter& filter : plan_.filters) {
-    int leaf = file().leaf_of_column[filter.column];
-    Task<std::shared_ptr<const std::vector<PageRange>>> finding =
-        file().metadata->page_indexes->ranges(storage_.read_pool, file().file, unit_.row_group, leaf);
-    std::shared_ptr<const std::vector<PageRange>> ranges = co_await finding;
-    if (ranges == nullptr || ranges->size() < 2) continue;
-    Task<std::shared_ptr<const PageDirectory>> locating =
-        file().metadata->page_indexes->directory(storage_.read_pool, file().file, unit_.row_group, leaf);
-    std::shared_ptr<const PageDirectory> directory = co_await locating;
-    // Large directories are not cached: the file may have changed since the ranges were read.
-    if (directory == nullptr || directory->pages.size() != ranges->size()) continue;
-    RowRanges passing;
-    for (size_t i = 0; i < ranges->size(); ++i) {
-      const PageRange& range = (*ranges)[i];
-      bool passes = !range.only_nulls && (!range.minimum || may_match(filter.filter, *range.minimum, *range.maximum, range.exact));
-      if (passes) passing.add(directory->pages[i].first_row, directory->pages[i].end_row());
-    }
+    const PageTest passes = [&](const PageRange& range) {
+      return !range.only_nulls && (!range.minimum || may_match(filter.filter, *range.minimum, *range.maximum, range.exact));
+    };
+    Task<RowRanges> finding = passing_pages(filter.column, passes);
+    const RowRanges passing = co_await finding;
+    candidates = candidates.intersect(passing);
+  }
+  if (const std::shared_ptr<const ScanThreshold> present = threshold(); present != nullptr) {
+    const size_t leaf = static_cast<size_t>(file().leaf_of_column[plan_.threshold->column]);
+    const PageTest passes = [&](const PageRange& range) {
+      return may_pass(*present, file().footer().columns[leaf], group().columns[leaf], range);
+    };
+    Task<RowRanges> finding = passing_pages(plan_.threshold->column, passes);
+    const RowRanges passing = co_await finding;
     candidates = candidates.intersect(passing);
   }
   co_return candidates;
+}
+
+std::shared_ptr<const ScanThreshold> UnitReader::threshold() const {
+  return plan_.threshold ? plan_.threshold->current() : nullptr;
+}
+
+bool UnitReader::row_group_may_pass_threshold() const {
+  const std::shared_ptr<const ScanThreshold> present = threshold();
+  if (present == nullptr) return true;
+  const size_t leaf = static_cast<size_t>(file().leaf_of_column[plan_.threshold->column]);
+  return may_pass(*present, file().footer().columns[leaf], group().columns[leaf]);
 }
 
 // Walks the page headers in the file up to the unit's last row: for chunks without an offset index that are too large to read at once.
@@ -367,9 +397,30 @@ void UnitReader::evaluate_filters(Strip& strip) {
     if (const at::Tensor mask = test.passes(columns); mask.defined()) keep_rows(strip, mask);
     if (strip.selected == 0) return;
   }
+  apply_threshold(strip);
+  if (strip.selected == 0) return;
   std::erase_if(strip.decoded, [&](const auto& column) {
     return std::find(plan_.output_columns.begin(), plan_.output_columns.end(), column.first) == plan_.output_columns.end();
   });
+}
+
+void UnitReader::apply_threshold(Strip& strip) {
+  const std::shared_ptr<const ScanThreshold> present = threshold();
+  if (present == nullptr) return;
+  const FilterOutcome outcome = evaluate_threshold(decoded_rows(strip, plan_.threshold->column), *present);
+  if (outcome.none) {
+    strip.selected = 0;
+    strip.decoded.clear();
+  } else if (!outcome.all) {
+    keep_rows(strip, outcome.mask);
+  }
+}
+
+void UnitReader::drop_strips_below_threshold() {
+  AddedTime filtering(counters_.nanoseconds);
+  if (!row_group_may_pass_threshold()) strips_.clear();
+  for (Strip& strip : strips_) apply_threshold(strip);
+  std::erase_if(strips_, [](const Strip& strip) { return strip.selected == 0; });
 }
 
 // The selected rows, rounded up to blocks; the whole row group if skipping would save less than a quarter of it.
@@ -404,8 +455,26 @@ Task<void> UnitReader::fetch() {
   } catch (const OutOfMemory& error) {
     rethrow_with_place(error, std::nullopt);
   }
-  give_back_memory();
+  if (deferred_.empty()) give_back_memory();
   if (storage_.settings.metadata_cache) storage_.metadata_cache.recount(file().file->path());
+}
+
+Task<void> UnitReader::complete() {
+  if (!plan_.threshold || finished_) co_return;
+  drop_strips_below_threshold();
+  if (strips_.empty()) {
+    finish();
+    co_return;
+  }
+  if (deferred_.empty()) co_return;
+  try {
+    const RowRanges selected = selected_ranges();
+    Task<void> loading = load_columns(std::move(deferred_), selected);
+    co_await loading;
+  } catch (const OutOfMemory& error) {
+    rethrow_with_place(error, std::nullopt);
+  }
+  give_back_memory();
 }
 
 Task<void> UnitReader::read_and_filter() {
@@ -413,9 +482,12 @@ Task<void> UnitReader::read_and_filter() {
     Task<void> reloading = reload_metadata();
     co_await reloading;
   }
-  if (!plan_.filters.empty()) {
-    Task<bool> asking = bloom_filters_may_match();
-    bool may_match = co_await asking;
+  if (!plan_.filters.empty() || plan_.threshold) {
+    bool may_match = row_group_may_pass_threshold();
+    if (may_match) {
+      Task<bool> asking = bloom_filters_may_match();
+      may_match = co_await asking;
+    }
     if (!may_match) {
       if (unit_.first_row == 0) ++counters_.row_groups_pruned;
       finish();
@@ -445,7 +517,9 @@ Task<void> UnitReader::read_and_filter() {
       if (strip.selected > 0) strips_.push_back(std::move(strip));
     }
   }
-  if (!others.empty() && !strips_.empty()) {
+  if (plan_.threshold && !strips_.empty()) {
+    deferred_ = std::move(others);
+  } else if (!others.empty() && !strips_.empty()) {
     RowRanges selected = selected_ranges();
     Task<void> loading = load_columns(std::move(others), selected);
     co_await loading;
@@ -518,11 +592,15 @@ UnitReader::Strip UnitReader::take_filtered_strip() {
 
 std::optional<Chunk> UnitReader::next() {
   AddedTime decoding(counters_.nanoseconds);
-  if (is_at_end()) {
-    finish();
-    return std::nullopt;
-  }
-  Strip strip = plan_.selects_rows() ? take_filtered_strip() : cut_strip(candidates_);
+  Strip strip;
+  do {
+    if (is_at_end()) {
+      finish();
+      return std::nullopt;
+    }
+    strip = plan_.selects_rows() ? take_filtered_strip() : cut_strip(candidates_);
+    apply_threshold(strip);
+  } while (plan_.threshold && strip.selected == 0);
   std::map<size_t, Column> by_column;  // decodes a column that is requested twice only once
   std::vector<Column> columns;
   columns.reserve(plan_.output_columns.size());

@@ -1,8 +1,10 @@
 // One unit of a scan. fetch() reads page indexes and filter columns, evaluates the filters and tests and reads the pages of the other columns that
-// still have rows; next() then decodes strip by strip into chunks. Used by one task at a time. Memory: covered by the reservation it owns
+// still have rows; next() then decodes strip by strip into chunks. With a threshold, complete() reads the other columns, when the unit's turn has
+// come: by then few rows still pass, often none. Used by one task at a time. Memory: covered by the reservation it owns
 // and shares with its chunks; released with the last chunk.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -40,7 +42,9 @@ class UnitReader {
 
   // Reads the unit's pages and, for decoding on the host, evaluates the filters. Throws DataError.
   Task<void> fetch();
-  // The next chunk, after fetch(); nullopt at the end. Throws DataError.
+  // After fetch(), once before next(): with a threshold, reads the other columns of the rows that pass now. Throws DataError.
+  Task<void> complete();
+  // The next chunk, after complete(); nullopt at the end. Throws DataError.
   std::optional<Chunk> next();
 
   // For decoding on a device, instead of next(): the whole unit. Nullopt if it has no rows. Throws DataError.
@@ -63,6 +67,8 @@ class UnitReader {
   Task<void> reload_metadata();
   Task<bool> bloom_filters_may_match();
   Task<RowRanges> prune_pages();
+  using PageTest = std::function<bool(const PageRange&)>;
+  Task<RowRanges> passing_pages(size_t column, const PageTest& passes);
   Task<void> load_columns(std::vector<size_t> columns, const RowRanges& wanted);
   bool may_be_mapped(const std::vector<size_t>& columns) const;
   Task<at::Tensor> map_columns(const std::vector<size_t>& columns);
@@ -74,6 +80,10 @@ class UnitReader {
   Strip cut_strip(const RowRanges& candidates);
   Strip take_filtered_strip();
   void evaluate_filters(Strip& strip);
+  std::shared_ptr<const ScanThreshold> threshold() const;
+  bool row_group_may_pass_threshold() const;
+  void apply_threshold(Strip& strip);
+  void drop_strips_below_threshold();
   const Column& decoded_rows(Strip& strip, size_t column);
   void keep_rows(Strip& strip, const at::Tensor& mask);
   RowRanges selected_ranges() const;
@@ -102,6 +112,7 @@ class UnitReader {
   // rows than there is memory for strips.
   std::vector<Strip> strips_;
   size_t next_strip_ = 0;
+  std::vector<size_t> deferred_;  // columns that complete() reads
   double needed_bytes_ = 0;  // by the pages loaded so far: their bytes and decoding them
   int64_t next_row_;         // first row of the next strip
   bool finished_ = false;

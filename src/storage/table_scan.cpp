@@ -15,6 +15,10 @@ Task<std::optional<ScannedChunk>> ScanLane::next() {
       Task<std::unique_ptr<UnitReader>> taking = scan_.take_unit();
       unit_ = co_await taking;
       if (unit_ == nullptr) co_return std::nullopt;
+      if (!scan_.stopped_) {
+        Task<void> completing = unit_->complete();
+        co_await completing;
+      }
     }
     std::optional<Chunk> chunk;
     if (!scan_.stopped_) chunk = unit_->next();

@@ -249,6 +249,47 @@ TEST(TableScan, FilterThatOnlyPrunesLeavesRowsToTests) {
   EXPECT_EQ(harness.scan({folder.file("a.parquet")}, request).rows, 2'500);
 }
 
+std::shared_ptr<const ScanThreshold> ids_below(int64_t id) {
+  return std::make_shared<const ScanThreshold>(
+      ScanThreshold{{ColumnFilter::Kind::Compare, Comparison::Less, ScalarValue::of_integer(TypeKind::BigInt, id)}, false});
+}
+
+TEST(TableScan, ThresholdPrunesRowGroupsAndRows) {
+  TemporaryFolder folder;
+  write_sample_file(folder.file("a.parquet"), SampleFile{.rows = 5'000, .row_group_rows = 1'000});
+  ScanHarness harness(scan_test_settings());
+  ScanRequest request;
+  request.threshold = ScanRequest::Threshold{"id", true, false, [] { return ids_below(1'500); }};
+  std::vector<int64_t> first_ids;
+  auto outcome = harness.scan({folder.file("a.parquet")}, request, [&](const ScanPlan& plan, const Chunk& chunk) {
+    EXPECT_EQ(plan.output_name(0), "id");
+    first_ids.push_back(decode_dictionary(chunk.column(0)).values()[0].item<int64_t>());
+  });
+  EXPECT_EQ(outcome.rows, 1'500);
+  // The row group with the greatest values comes first.
+  EXPECT_EQ(first_ids, (std::vector<int64_t>{1'000, 0}));
+}
+
+TEST(TableScan, ThresholdIsAppliedAgainBeforeDelivery) {
+  TemporaryFolder folder;
+  write_sample_file(folder.file("a.parquet"), SampleFile{.rows = 5'000, .row_group_rows = 5'000});
+  for (bool late : {true, false}) {
+    Settings settings = scan_test_settings();
+    settings.chunk_rows = 1'000;
+    settings.late_materialization = late;
+    ScanHarness harness(settings);
+    ScanRequest request;
+    std::shared_ptr<const ScanThreshold> threshold;
+    request.threshold = ScanRequest::Threshold{"id", false, false, [&] { return threshold; }};
+    int64_t chunks = 0;
+    auto outcome = harness.scan({folder.file("a.parquet")}, request, [&](const ScanPlan&, const Chunk& chunk) {
+      if (++chunks == 1) EXPECT_GE(chunk.rows(), 1'000);
+      threshold = ids_below(4'200);
+    });
+    EXPECT_EQ(outcome.rows, 4'200);
+  }
+}
+
 TEST(TableScan, SeveralFilesInOrder) {
   TemporaryFolder folder;
   FileSpec spec;

@@ -24,6 +24,7 @@ class JoinFilter;
 class OnPathChoice;
 class QueryExchanges;
 class QuerySpill;
+class TopFilter;
 
 // How the steps of a distributed query overlap. The defaults overlap most; the other schedules are slower and serve as a comparison.
 struct ExchangeSchedule {
@@ -57,6 +58,8 @@ struct RunContext {
   const std::map<size_t, std::unique_ptr<SharedBuckets>>* spreads = nullptr;
   // Join filters by their number.
   const std::map<size_t, std::unique_ptr<JoinFilter>>* filters = nullptr;
+  // What sorts with a limit tell the scans below them, by the number of the filter.
+  const std::vector<std::unique_ptr<TopFilter>>* top_filters = nullptr;
   // Whether partial results are merged on their host, by the number of the exchange that sends them to the merging rank.
   const std::map<size_t, std::unique_ptr<OnPathChoice>>* on_path = nullptr;
 

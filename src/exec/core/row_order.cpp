@@ -39,7 +39,11 @@ std::vector<at::Tensor> RowOrder::words_of(const Chunk& key_values, const at::Te
 }
 
 at::Tensor RowOrder::order_of(const Chunk& rows, const CancelToken& token) const {
-  return call_stoppable(token, [&](const at::Tensor& stop) { return kernels::sort_order(words_of(key_values(rows, token), stop), stop); });
+  return order_of_keys(key_values(rows, token), token);
+}
+
+at::Tensor RowOrder::order_of_keys(const Chunk& key_values, const CancelToken& token) const {
+  return call_stoppable(token, [&](const at::Tensor& stop) { return kernels::sort_order(words_of(key_values, stop), stop); });
 }
 
 }  // namespace pistachio

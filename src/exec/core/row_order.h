@@ -16,6 +16,9 @@ class RowOrder {
 
   // int64 [rows]: the row numbers in sorted order; the sort is stable. Throws Cancelled soon after the token is cancelled.
   at::Tensor order_of(const Chunk& rows, const CancelToken& token = {}) const;
+  // The same by the values of the keys.
+  at::Tensor order_of_keys(const Chunk& key_values, const CancelToken& token = {}) const;
+  const std::vector<SortKey>& keys() const { return keys_; }
   // The values of the sort keys, as a chunk.
   Chunk key_values(const Chunk& rows, const CancelToken& token = {}) const;
   // Words (int64 [rows] each, the most significant first) whose lexicographic order is the sort order. Comparable only within one call: the

@@ -6,6 +6,7 @@
 #include "columns/device_copy.h"
 #include "exec/adaptive/join_filter.h"
 #include "exec/core/fault_hook.h"
+#include "exec/core/top_filter.h"
 #include "network/exchange_hub.h"
 #include "storage/device_scan.h"
 #include "storage/table_scan.h"
@@ -26,6 +27,7 @@ ScanOperator::ScanOperator(std::vector<ColumnId> layout, const PhysicalScan& sca
       filters_(scan.filters),
       is_split_(scan.is_split),
       join_filters_(scan.join_filters),
+      top_filter_(scan.top_filter),
       number_(number),
       scans_of_files_(scans_of_files) {}
 
@@ -65,6 +67,13 @@ std::vector<ScanRequest::Test> ScanOperator::tests_of_joins(RunContext& context)
     for (size_t place : wanted.columns) test.columns.push_back(table_->columns()[sources_[place]].name);
   }
   return tests;
+}
+
+std::optional<ScanRequest::Threshold> ScanOperator::threshold_of_sort(RunContext& context) const {
+  if (!top_filter_) return std::nullopt;
+  const TopFilter* filter = context.top_filters->at(top_filter_->number).get();
+  return ScanRequest::Threshold{table_->columns()[sources_[top_filter_->column]].name, top_filter_->descending, top_filter_->nulls_first,
+                                [filter] { return filter->threshold(); }};
 }
 
 // Applies the join filters that storage does not test; it does so only on the host.
@@ -131,6 +140,7 @@ Task<void> ScanOperator::produce_files(RunContext& context, ChunkSink& sink) {
   if (!co_await waiting) co_return;
   // Set even if storage does not evaluate them here: ranks with and without a GPU must make the same plan.
   request.tests = tests_of_joins(context);
+  request.threshold = threshold_of_sort(context);
   for (size_t source : sources_) request.columns.push_back(table_->columns()[source].name);
   bool only_filters = sources_.empty();
   if (only_filters) request.columns.push_back(filters_[0].column);

@@ -30,6 +30,7 @@ class ScanOperator final : public Operator {
   // Whether storage can test rows for the filter before it decodes other columns.
   bool is_tested_by_storage(const ScanJoinFilter& filter) const;
   std::vector<ScanRequest::Test> tests_of_joins(RunContext& context);
+  std::optional<ScanRequest::Threshold> threshold_of_sort(RunContext& context) const;
   Chunk passing(RunContext& context, Chunk chunk);
 
   TablePtr table_;
@@ -37,6 +38,7 @@ class ScanOperator final : public Operator {
   std::vector<RangeFilter> filters_;
   bool is_split_;  // each rank reads a share of the files
   std::vector<ScanJoinFilter> join_filters_;
+  std::optional<ScanTopFilter> top_filter_;
   const uint32_t number_;
   const size_t scans_of_files_;
 };

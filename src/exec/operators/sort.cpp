@@ -7,17 +7,28 @@
 #include "columns/row_selection.h"
 #include "exec/core/fault_hook.h"
 #include "exec/core/row_collector.h"
+#include "exec/core/top_filter.h"
 #include "exec/operators/sortable_rows.h"
+#include "kernels/ops/compress.h"
+#include "physical/top_filters.h"
 
 namespace pistachio {
 
-SortOperator::SortOperator(OperatorPtr input, std::vector<SortKey> keys, std::optional<int64_t> limit, std::vector<LogicalType> types)
-    : Operator(input->layout()), input_(std::move(input)), order_(std::move(keys), layout_), limit_(limit), types_(std::move(types)) {}
+SortOperator::SortOperator(OperatorPtr input, const PhysicalSort& sort, std::vector<LogicalType> types)
+    : Operator(input->layout()),
+      input_(std::move(input)),
+      order_(sort.keys, layout_),
+      limit_(sort.limit),
+      has_threshold_(has_threshold(sort)),
+      filter_(sort.filter),
+      types_(std::move(types)) {}
 
 namespace {
 
 // With a LIMIT up to this, only the best rows are kept, in memory; with a larger one all rows are sorted.
 constexpr int64_t kMostKept = 1 << 20;
+// Rows that a lane adds to the best ones, at least, before it drops the others.
+constexpr int64_t kRowsBetweenChoices = 1 << 10;
 
 // Passes on the first rows only.
 class FirstRows final : public ChunkSink {
@@ -44,25 +55,54 @@ class FirstRows final : public ChunkSink {
 // Retains the best rows of each lane, and possibly more.
 class SortOperator::BestRows final : public RowCollector {
  public:
-  BestRows(SortOperator& owner, RunContext& context)
+  // `filter`: null if there is no threshold.
+  BestRows(SortOperator& owner, RunContext& context, TopFilter* filter)
       : RowCollector(context.memory.make_child("sort"), context.lanes),
         owner_(owner),
         device_(context.device),
-        most_(std::max<int64_t>(4 * *owner.limit_, context.chunk_rows())) {}
+        most_(4 * *owner.limit_ + kRowsBetweenChoices),
+        filter_(filter) {
+    if (filter_ != nullptr) filter_->begin(owner.order_.keys(), *owner.limit_, account_);
+  }
 
   Task<void> consume(int lane, Chunk chunk) override {
     const TaskContext& task = co_await current_context();
     WorkTimer timer(owner_.metrics_);
     HeldChunks& own = lanes_[static_cast<size_t>(lane)];
-    own.add(chunk);
+    const Chunk candidates = best_of(chunk, task.token);
+    if (candidates.rows() == 0) co_return;
+    own.add(candidates);
     auto best = [&](const Chunk& all) { return owner_.order_.order_of(all, task.token).slice(0, 0, *owner_.limit_); };
     if (own.rows() > most_) keep_only(own, owner_.types_, device_, task.token, best);
   }
 
  private:
+  // The rows of a chunk that may be among the first ones.
+  Chunk best_of(Chunk chunk, const CancelToken& token) {
+    const int64_t limit = *owner_.limit_;
+    Chunk keys = owner_.order_.key_values(chunk, token);
+    if (const auto threshold = filter_ == nullptr ? nullptr : filter_->threshold(); threshold != nullptr) {
+      const FilterOutcome passing = evaluate_threshold(keys.column(0), *threshold);
+      if (passing.none) return {};
+      if (!passing.all) {
+        const int64_t rows = kernels::count_true(passing.mask);
+        chunk = select_rows(chunk, passing.mask, rows);
+        keys = select_rows(keys, passing.mask, rows);
+      }
+    }
+    if (chunk.rows() > limit) {
+      const at::Tensor first = owner_.order_.order_of_keys(keys, token).slice(0, 0, limit);
+      chunk = take_rows(chunk, first);
+      keys = take_rows(keys, first);
+    }
+    if (filter_ != nullptr && chunk.rows() > 0) filter_->add(keys.column(0), token);
+    return chunk;
+  }
+
   SortOperator& owner_;
   at::Device device_;
   int64_t most_;
+  TopFilter* filter_;
 };
 
 Task<void> SortOperator::produce(RunContext& context, ChunkSink& sink) {
@@ -71,9 +111,13 @@ Task<void> SortOperator::produce(RunContext& context, ChunkSink& sink) {
 }
 
 Task<void> SortOperator::sort_best(RunContext& context, ChunkSink& sink) {
-  BestRows best(*this, context);
+  TopFilter own;
+  TopFilter* filter = filter_ ? context.top_filters->at(*filter_).get() : &own;
+  if (!has_threshold_ || !context.device.is_cpu() || !context.settings().top_filters) filter = nullptr;
+  BestRows best(*this, context, filter);
   Task<void> reading = input_->produce(context, best);
   co_await reading;
+  if (filter != nullptr) filter->end();
   metrics_.bytes = best.bytes();
   const TaskContext& task = co_await current_context();
   const RowCollector::Rows all = best.take_all(types_, context.device, task.token);

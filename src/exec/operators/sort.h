@@ -1,5 +1,6 @@
 // ORDER BY with or without LIMIT. Sort keys become words whose signed order is the requested one, and one kernel call sorts them. With a LIMIT each lane
-// retains only its best rows; without, rows that do not fit into memory are spilled as sorted runs.
+// retains only its best rows, and all lanes together drop rows beyond the best found so far (exec/core/top_filter.h); without, rows that do not fit
+// into memory are spilled as sorted runs.
 #pragma once
 
 #include <optional>
@@ -12,7 +13,7 @@ namespace pistachio {
 
 class SortOperator final : public Operator {
  public:
-  SortOperator(OperatorPtr input, std::vector<SortKey> keys, std::optional<int64_t> limit, std::vector<LogicalType> types);
+  SortOperator(OperatorPtr input, const PhysicalSort& sort, std::vector<LogicalType> types);
   Task<void> produce(RunContext& context, ChunkSink& sink) override;
 
  private:
@@ -27,6 +28,8 @@ class SortOperator final : public Operator {
   OperatorPtr input_;
   RowOrder order_;
   std::optional<int64_t> limit_;
+  const bool has_threshold_;
+  const std::optional<size_t> filter_;  // number of the filter that a scan below has
   std::vector<LogicalType> types_;
 };
 

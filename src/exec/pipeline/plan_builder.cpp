@@ -42,6 +42,7 @@ class PlanBuilder {
       if (shared) collect_filters(*shared);
     }
     made_.filter_numbers = plan_.filters;
+    made_.top_filters = plan_.top_filters;
     made_.root = build_if_here(*plan_.root);
     made_.root_reads = {reads_.begin(), reads_.end()};
     made_.root_makes_filters = {makes_filters_.begin(), makes_filters_.end()};
@@ -190,7 +191,7 @@ class PlanBuilder {
   }
 
   OperatorPtr build_node(const PhysicalNode& node, const PhysicalSort& sort) {
-    return std::make_unique<SortOperator>(input(node), sort.keys, sort.limit, plan_.types_of(node.layout));
+    return std::make_unique<SortOperator>(input(node), sort, plan_.types_of(node.layout));
   }
 
   OperatorPtr build_node(const PhysicalNode& node, const PhysicalLimit& limit) {

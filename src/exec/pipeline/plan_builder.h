@@ -41,6 +41,7 @@ struct ExecutablePlan {
   };
   std::vector<Filter> filters;
   size_t filter_numbers = 0;  // filter numbers are below this
+  size_t top_filters = 0;
 
   struct Step {
     const PhysicalNode* node;

@@ -9,6 +9,7 @@
 #include "exec/adaptive/join_filter.h"
 #include "exec/adaptive/on_path_choice.h"
 #include "exec/core/fault_hook.h"
+#include "exec/core/top_filter.h"
 #include "exec/exchange/exchange_write.h"
 #include "kernels/ops/key_filter.h"
 #include "memory/channel.h"
@@ -195,6 +196,9 @@ Task<void> run_stages(ExecutablePlan& plan, RunContext& context, ChunkSink& sink
     if (!filter.is_made_here) made.publish_nothing(true);
   }
   context.filters = &filters;
+  std::vector<std::unique_ptr<TopFilter>> top_filters;
+  for (size_t i = 0; i < plan.top_filters; ++i) top_filters.push_back(std::make_unique<TopFilter>());
+  context.top_filters = &top_filters;
   std::map<size_t, std::unique_ptr<OnPathChoice>> on_path;
   for (const ExecutablePlan::Stage& stage : plan.stages) {
     const auto& exchange = *stage.exchange->as<PhysicalExchange>();
