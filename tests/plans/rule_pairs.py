@@ -118,6 +118,11 @@ PAIRS = (
         only_without=("left hash join",),
         only_with=("right hash join",)),
     RulePair(
+        "answer_from_footers",
+        "SELECT min(o_orderdate), max(o_totalprice), count(o_custkey), count(*) FROM orders",
+        only_without=("aggregate", "scan orders"),
+        only_with=("values",)),
+    RulePair(
         "push_down_limits",
         "SELECT o_orderkey FROM orders ORDER BY o_totalprice DESC, o_orderkey LIMIT 5 OFFSET 2",
         only_without=("sort",),
