@@ -26,6 +26,7 @@ const std::vector<OptimizerRule>& optimizer_rules() {
       {"choose_partitions", "only files that can have rows of the result are opened; what follows knows their statistics", choose_partitions,
        true},
       {"answer_from_footers", "minima, maxima and counts of whole tables are in their footers", answer_from_footers, false, true},
+      {"share_shifted_sums", "sum(c + k) is sum(c) + k * count(c), and one sum serves all constants", share_shifted_sums, false, true},
       {"order_joins", "the join order determines the size of intermediate results", order_joins, false},
       {"push_down_filters_again", "conditions that the new order of joins lets through", push_down_filters, false},
       {"push_down_semi_joins", "rows without a match need not be joined with others first", push_down_semi_joins, false},

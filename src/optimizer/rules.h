@@ -15,6 +15,7 @@ void push_down_filters(LogicalPlan& plan, const CancelToken& token);
 void imply_conditions(LogicalPlan& plan, const CancelToken& token);
 void choose_partitions(LogicalPlan& plan, const CancelToken& token);
 void answer_from_footers(LogicalPlan& plan, const CancelToken& token);
+void share_shifted_sums(LogicalPlan& plan, const CancelToken& token);
 void order_joins(LogicalPlan& plan, const CancelToken& token);
 void push_down_semi_joins(LogicalPlan& plan, const CancelToken& token);
 void choose_build_sides(LogicalPlan& plan, const CancelToken& token);

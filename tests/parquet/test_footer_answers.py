@@ -1,5 +1,5 @@
-"""Results that come from footers: minima, maxima and counts of whole tables. DuckDB is the reference; plans show where the footers
-were used."""
+"""Results that come from footers: minima, maxima and counts of whole tables, and sums whose overflow the footers rule out. DuckDB is the
+reference; plans show where the footers were used."""
 
 import decimal
 import math
@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent))
 
 from tests.support import duckdb_oracle  # noqa: E402
-from tests.support.pistachio_session import PistachioSession  # noqa: E402
+from tests.support.pistachio_session import PistachioSession, StatementFailed  # noqa: E402
 
 ROWS = 3_000
 
@@ -105,6 +105,38 @@ class FooterAnswers(unittest.TestCase):
             with self.subTest(rest=rest):
                 self.assertTrue(self.reads_rows(f"SELECT max(number) {rest}"))
         self.judge(f"SELECT max(number), count(number) FROM {self.without_statistics}")
+
+    def test_shifted_sums(self):
+        sums = ["sum(number + 1)", "sum(number - 3)", "sum(7 + number)", "sum(number)", "sum(small + 1)", "sum(small + 100000)", "sum(tiny + 1)",
+                "sum(whole + 5)", "sum(money + 1)", "sum(money - 0.005)", "sum(1.25 + money)", "sum(number + 0.5)", "sum(nothing + 1)", "count(number)",
+                "avg(number)", "avg(number + 1)", "sum(number + 1) FILTER (WHERE id % 2 = 0)", "sum(number - 1) FILTER (WHERE id < 0)",
+                "sum(DISTINCT number + 1)", "sum(number + NULL)"]
+        for rest in (f"FROM {self.table}", f"FROM {self.table} WHERE id % 5 = 0", f"FROM {self.table} WHERE id < 0", f"FROM {self.empty}",
+                     f"FROM {self.without_statistics}", f"FROM {self.table} GROUP BY grouping_key",
+                     f"FROM {self.table} RIGHT JOIN (SELECT 5000 AS k UNION ALL SELECT 7) ON id = k"):
+            with self.subTest(rest=rest):
+                self.judge(f"SELECT {', '.join(sums)} {rest}")
+        types = ["sum(number + 1)", "sum(whole + 1)", "sum(small + 1)", "sum(money + 0.125)"]
+        statement = f"SELECT {', '.join(types)} FROM {self.table}"
+        shared = self.session.run(statement).csv
+        self.sql("SET disabled_rules = 'share_shifted_sums'")
+        self.assertEqual(self.session.run(statement).csv, shared)
+        self.sql("SET disabled_rules = ''")
+
+    def test_shifted_sums_share_one_sum(self):
+        plan = self.plan(f"SELECT {', '.join(f'sum(number + {k})' for k in range(1, 90))} FROM {self.table}")
+        calls = [line for line in plan if line.startswith("calls: ")]
+        self.assertEqual(len(calls), 1)
+        self.assertEqual((calls[0].count(" AS sum#"), calls[0].count(" AS count#")), (1, 1), calls)
+        for table in (self.table, self.without_statistics):
+            self.assertTrue(any("+ 1)" in line and "calls: " in line for line in self.plan(f"SELECT sum(extreme + 1) FROM {table}")))
+
+    def test_an_overflow_is_an_error(self):
+        for what in ("extreme + 1", "extreme - 1", "1 + extreme"):
+            with self.subTest(what=what), self.assertRaisesRegex(StatementFailed, "out of range|overflow"):
+                self.session.run(f"SELECT sum({what}) FROM {self.table}")
+        # No row gets there.
+        self.assertEqual(self.sql(f"SELECT sum(extreme + 1) FROM {self.table} WHERE extreme < 0 AND id < 2"), [(str(1 - 2**31),)])
 
 
 if __name__ == "__main__":

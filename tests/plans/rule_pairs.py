@@ -123,6 +123,11 @@ PAIRS = (
         only_without=("aggregate", "scan orders"),
         only_with=("values",)),
     RulePair(
+        "share_shifted_sums",
+        "SELECT sum(o_custkey + 1), sum(o_custkey - 20), sum(o_custkey) FROM orders",
+        only_without=("calls: sum((o_custkey + 1)) AS sum, sum((o_custkey - 20)) AS sum.2, sum(o_custkey) AS sum.3",),
+        only_with=("calls: sum(o_custkey) AS sum.4, count(o_custkey) AS count, sum(o_custkey) AS sum.3",)),
+    RulePair(
         "push_down_limits",
         "SELECT o_orderkey FROM orders ORDER BY o_totalprice DESC, o_orderkey LIMIT 5 OFFSET 2",
         only_without=("sort",),
