@@ -44,6 +44,7 @@ at::Tensor compare_columns(const Column& left, Comparison comparison, const Colu
 at::Tensor compare_with_constant(const Column& column, Comparison comparison, const ScalarValue& constant) {
   ENSURE(!constant.is_null);
   if (!column.is_dictionary()) return compare_plain(column, comparison, constant);
+  if (column.dictionary_column()->rows() > column.rows()) return compare_plain(decode_dictionary(column), comparison, constant);
   at::Tensor entries = compare_plain(*column.dictionary_column(), comparison, constant);
   return kernels::dictionary_gather(entries, column.codes());
 }

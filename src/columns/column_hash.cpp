@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "columns/decode_dictionary.h"
 #include "columns/order_words.h"
 #include "kernels/ops/dictionary_gather.h"
 #include "kernels/ops/hash64.h"
@@ -24,9 +25,24 @@ at::Tensor hash_values(const Column& column) {
   return kernels::hash64(column.values());
 }
 
+// Hashes the entries once for all chunks of the dictionary, and rows instead until there were as many of them as entries. On a GPU each lane has
+// a stream of its own, and none may use what another one is still computing.
+at::Tensor hash_coded(const Column& column) {
+  const Column& entries = *column.dictionary_column();
+  if (!column.device().is_cpu()) return kernels::dictionary_gather(hash_values(entries), column.codes());
+  EntryHashes& known = entries.entry_hashes();
+  at::Tensor hashes = known.get();
+  if (!hashes.defined()) {
+    const bool pays = column.rows() >= entries.rows() || known.add_rows(column.rows()) >= entries.rows();
+    if (!pays) return hash_values(decode_dictionary(column));
+    hashes = hash_values(entries);
+    known.set(hashes);
+  }
+  return kernels::dictionary_gather(hashes, column.codes());
+}
+
 at::Tensor hash_column(const Column& column) {
-  at::Tensor hashes =
-      column.is_dictionary() ? kernels::dictionary_gather(hash_values(*column.dictionary_column()), column.codes()) : hash_values(column);
+  at::Tensor hashes = column.is_dictionary() ? hash_coded(column) : hash_values(column);
   return column.has_validity() ? hashes.masked_fill(column.validity().logical_not(), kNullHash) : hashes;
 }
 
@@ -42,7 +58,7 @@ at::Tensor hash_rows(const std::vector<Column>& keys, const CancelToken& token) 
   ENSURE(!keys.empty());
   const int64_t rows = keys[0].rows();
   int64_t step = kRowsPerPoll;
-  // The entries of a dictionary are hashed once per strip.
+  // The entries of a dictionary may all be hashed in one strip.
   for (const Column& key : keys) step = std::max(step, key.is_dictionary() ? key.dictionary_column()->rows() : 0);
   if (rows <= step || !keys[0].device().is_cpu()) return hash_strip(keys);
   at::Tensor hashes = at::empty({rows}, at::kLong);

@@ -25,6 +25,7 @@ at::Tensor whole_days(const at::Tensor& months_and_days) {
 at::Tensor text_word(const Column& column, const at::Tensor& stop) {
   if (!column.is_dictionary()) return kernels::text_ranks(column.bytes(), column.begins(), column.ends(), stop);
   const Column& entries = *column.dictionary_column();
+  if (entries.rows() > column.rows()) return text_word(decode_dictionary(column), stop);
   return kernels::text_ranks(entries.bytes(), entries.begins(), entries.ends(), stop).index_select(0, column.codes());
 }
 

@@ -97,7 +97,7 @@ Column Column::slice(int64_t begin, int64_t count) const {
 }
 
 int64_t Column::memory_bytes() const {
-  int64_t total = 0;
+  int64_t total = entry_hashes_.memory_bytes();
   for (const at::Tensor& tensor : {main_, begins_, ends_, validity_}) {
     if (tensor.defined()) total += static_cast<int64_t>(tensor.nbytes());
   }

@@ -13,6 +13,7 @@
 #include <memory>
 #include <optional>
 
+#include "data/entry_hashes.h"
 #include "data/logical_type.h"
 
 namespace pistachio {
@@ -44,7 +45,9 @@ class Column {
 
   // Rows [begin, begin + count) without copying.
   Column slice(int64_t begin, int64_t count) const;
-  // Bytes of this column's tensors, without a shared dictionary.
+  // Of a dictionary: the hashes of its entries.
+  EntryHashes& entry_hashes() const { return entry_hashes_.get(); }
+  // Bytes of this column's tensors, and of the hashes of its entries, without a shared dictionary.
   int64_t memory_bytes() const;
 
  private:
@@ -57,6 +60,7 @@ class Column {
   at::Tensor ends_;
   at::Tensor validity_;
   std::shared_ptr<const Column> dictionary_;
+  EntryHashesSlot entry_hashes_;
 };
 
 }  // namespace pistachio

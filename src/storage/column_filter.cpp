@@ -15,21 +15,32 @@ FilterOutcome outcome_of_validity(const Column& column) {
   return {.mask = column.validity()};
 }
 
+// Evaluates the filter on the entries, if they are not more than the rows so far. False: on the rows instead.
+bool evaluate_entries(const Column& column, const ColumnFilter& filter, EntryOutcome& known) {
+  if (known.dictionary != column.dictionary_column()) known = {column.dictionary_column(), {}};
+  if (known.mask.defined()) return true;
+  known.rows_before += column.rows();
+  if (column.device().is_cpu() && known.rows_before < known.dictionary->rows()) return false;
+  known.mask = compare_with_constant(*known.dictionary, filter.comparison, filter.constant);
+  if (known.mask.is_cpu()) known.passing = kernels::count_true(known.mask);
+  return true;
+}
+
 }  // namespace
 
-FilterOutcome evaluate_filter(const Column& column, const ColumnFilter& filter) {
+FilterOutcome evaluate_filter(const Column& column, const ColumnFilter& filter, EntryOutcome* known) {
   if (filter.kind == ColumnFilter::Kind::Never) return {.none = true};
   if (filter.kind == ColumnFilter::Kind::NotNull) return outcome_of_validity(column);
   at::Tensor mask;
-  if (column.is_dictionary()) {
-    at::Tensor entries = compare_with_constant(*column.dictionary_column(), filter.comparison, filter.constant);
+  EntryOutcome own;
+  EntryOutcome& entries = known == nullptr ? own : *known;
+  if (column.is_dictionary() && evaluate_entries(column, filter, entries)) {
     // Not worth waiting for a GPU.
-    if (entries.is_cpu()) {
-      int64_t passing = kernels::count_true(entries);
-      if (passing == 0) return {.none = true};
-      if (passing == entries.numel()) return outcome_of_validity(column);
+    if (entries.mask.is_cpu()) {
+      if (entries.passing == 0) return {.none = true};
+      if (entries.passing == entries.mask.numel()) return outcome_of_validity(column);
     }
-    mask = kernels::dictionary_gather(entries, column.codes());
+    mask = kernels::dictionary_gather(entries.mask, column.codes());
   } else {
     mask = compare_with_constant(column, filter.comparison, filter.constant);
   }

@@ -305,7 +305,7 @@ void UnitReader::count_needs(size_t column, const PageDirectory& directory, cons
   size_t leaf = static_cast<size_t>(file().leaf_of_column[column]);
   const ColumnChunkInfo& chunk = group().columns[leaf];
   int64_t longest = 0;
-  int64_t bytes = directory.dictionary.length * 3;  // compressed, decompressed, decoded
+  int64_t bytes = directory.dictionary.length * 4;  // compressed, decompressed, decoded, hashed
   for (const PagePlace& page : directory.pages) {
     if (!wanted.overlaps(page.first_row, page.end_row())) continue;
     longest = std::max(longest, page.rows);
@@ -380,9 +380,11 @@ void UnitReader::keep_rows(Strip& strip, const at::Tensor& mask) {
 }
 
 void UnitReader::evaluate_filters(Strip& strip) {
-  for (const ScanFilter& filter : plan_.filters) {
+  entry_outcomes_.resize(plan_.filters.size());
+  for (size_t i = 0; i < plan_.filters.size(); ++i) {
+    const ScanFilter& filter = plan_.filters[i];
     if (filter.only_prunes) continue;
-    FilterOutcome outcome = evaluate_filter(decoded_rows(strip, filter.column), filter.filter);
+    FilterOutcome outcome = evaluate_filter(decoded_rows(strip, filter.column), filter.filter, &entry_outcomes_[i]);
     if (outcome.none) {
       strip.selected = 0;
       strip.decoded.clear();

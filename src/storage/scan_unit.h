@@ -13,6 +13,7 @@
 #include "base/task.h"
 #include "data/chunk.h"
 #include "memory/reservation.h"
+#include "storage/column_filter.h"
 #include "storage/column_reader.h"
 #include "storage/row_ranges.h"
 #include "storage/scan_plan.h"
@@ -112,6 +113,7 @@ class UnitReader {
   // rows than there is memory for strips.
   std::vector<Strip> strips_;
   size_t next_strip_ = 0;
+  std::vector<EntryOutcome> entry_outcomes_;  // one per filter of the plan
   std::vector<size_t> deferred_;  // columns that complete() reads
   double needed_bytes_ = 0;  // by the pages loaded so far: their bytes and decoding them
   int64_t next_row_;         // first row of the next strip
