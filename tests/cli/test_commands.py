@@ -530,6 +530,9 @@ class OtherCommands(WithFolder):
         version = pistachio.run("version")
         for word in ("PyTorch", "Arrow", "UCX", "PostgreSQL", "kernels"):
             self.assertIn(word, version.stdout)
+        timed = pistachio.run("version", "--timing")
+        self.assertRegex(timed.stdout, r"engine started +\d+\.\d +\d+\.\d\n(.*\n)*total ")
+        self.assertEqual(pistachio.run("version", "--time").returncode, 2)
         settings = pistachio.run("settings", "-s", "threads=3")
         self.assertRegex(settings.stdout, r"threads +3 ")
 

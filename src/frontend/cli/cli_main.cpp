@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include "frontend/cli/command_line.h"
+#include "frontend/cli/startup_times.h"
 
 namespace {
 
@@ -31,6 +32,7 @@ int leave(int status) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  pistachio::StartupTimes::note_main();
   occupy_standard_descriptors();
   return leave(pistachio::run_command_line(argc, argv));
 }
