@@ -29,6 +29,7 @@ struct ScanTopFilter {
   size_t column = 0;  // of the layout: the first sort key
   bool descending = false;
   bool nulls_first = false;
+  bool announces_rows = false;  // all rows of the scan reach the sort: it may count them before it reads their other columns
 };
 
 struct PhysicalScan {
@@ -40,6 +41,8 @@ struct PhysicalScan {
   std::vector<ExpressionPtr> conditions;  // the filters as expressions
   std::vector<ScanJoinFilter> join_filters;
   std::optional<ScanTopFilter> top_filter;
+  // Conditions that storage cannot evaluate itself, of rows that pass the filters: evaluated before other columns are decoded.
+  std::vector<ExpressionPtr> row_tests;
 };
 
 struct PhysicalValues {

@@ -93,6 +93,7 @@ class Explainer {
         Overloaded{[&](const PhysicalScan& scan) {
                      Described made{fmt::format("scan {}", scan.table->name()), {{"columns", show(node.layout)}}};
                      if (!scan.conditions.empty()) made.details.emplace_back("filters", show(scan.conditions));
+                     if (!scan.row_tests.empty()) made.details.emplace_back("row tests", show(scan.row_tests));
                      if (!scan.table->is_in_memory()) {
                        const ParquetTable& files = scan.table->files();
                        if (files.files.size() < files.listing->files.size())

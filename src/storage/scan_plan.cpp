@@ -203,7 +203,7 @@ ScanPlan plan_scan(const ParquetTable& table, const ScanRequest& request, const 
     for (size_t column : test.columns) check_files(table, column);
   }
   if (request.threshold) {
-    plan.threshold = ThresholdFilter{readable.find(request.threshold->column), request.threshold->current};
+    plan.threshold = ThresholdFilter{readable.find(request.threshold->column), request.threshold->current, request.threshold->add};
     check_files(table, plan.threshold->column);
   }
 

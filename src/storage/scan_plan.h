@@ -30,6 +30,7 @@ struct ScanRequest {
     bool descending = false;
     bool nulls_first = false;
     ThresholdSource current;
+    PassingValues add;  // may be empty
   };
   std::vector<std::string> columns;  // empty: all readable columns
   std::vector<RangeFilter> filters;
@@ -60,6 +61,7 @@ struct ScanTest {
 struct ThresholdFilter {
   size_t column = 0;  // of the table
   ThresholdSource current;
+  PassingValues add;
 };
 
 struct ScanUnit {

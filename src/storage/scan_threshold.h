@@ -18,6 +18,8 @@ struct ScanThreshold {
 
 // The present threshold; null: every row passes. Called by several threads at the same time.
 using ThresholdSource = std::function<std::shared_ptr<const ScanThreshold>()>;
+// Takes the values of rows that pass all filters and tests, each once, before the scan delivers the rows. Called likewise.
+using PassingValues = std::function<void(const Column&)>;
 
 FilterOutcome evaluate_threshold(const Column& column, const ScanThreshold& threshold);
 

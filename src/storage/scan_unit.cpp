@@ -393,14 +393,16 @@ void UnitReader::evaluate_filters(Strip& strip) {
     }
     if (strip.selected == 0) return;
   }
+  // Before the tests, which cost more.
+  apply_threshold(strip);
+  if (strip.selected == 0) return;
   for (const ScanTest& test : plan_.tests) {
     std::vector<Column> columns;
     for (size_t column : test.columns) columns.push_back(decoded_rows(strip, column));
     if (const at::Tensor mask = test.passes(columns); mask.defined()) keep_rows(strip, mask);
     if (strip.selected == 0) return;
   }
-  apply_threshold(strip);
-  if (strip.selected == 0) return;
+  if (plan_.threshold && plan_.threshold->add) plan_.threshold->add(decoded_rows(strip, plan_.threshold->column));
   std::erase_if(strip.decoded, [&](const auto& column) {
     return std::find(plan_.output_columns.begin(), plan_.output_columns.end(), column.first) == plan_.output_columns.end();
   });

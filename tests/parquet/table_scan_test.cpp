@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
+#include <atomic>
 #include <chrono>
 #include <cmath>
 #include <filesystem>
@@ -279,13 +280,11 @@ TEST(TableScan, ThresholdIsAppliedAgainBeforeDelivery) {
     settings.late_materialization = late;
     ScanHarness harness(settings);
     ScanRequest request;
-    std::shared_ptr<const ScanThreshold> threshold;
-    request.threshold = ScanRequest::Threshold{"id", false, false, [&] { return threshold; }};
-    int64_t chunks = 0;
-    auto outcome = harness.scan({folder.file("a.parquet")}, request, [&](const ScanPlan&, const Chunk& chunk) {
-      if (++chunks == 1) EXPECT_GE(chunk.rows(), 1'000);
-      threshold = ids_below(4'200);
-    });
+    // Stricter at each look: when the unit is fetched, when its turn comes, and before each chunk.
+    std::atomic<int64_t> looks = 0;
+    request.threshold = ScanRequest::Threshold{"id", false, false, [&] { return ids_below(std::max<int64_t>(4'200, 4'900 - 100 * looks++)); }};
+    auto outcome = harness.scan({folder.file("a.parquet")}, request);
+    EXPECT_GE(looks, 8);
     EXPECT_EQ(outcome.rows, 4'200);
   }
 }

@@ -1,7 +1,8 @@
 // ORDER BY with LIMIT n while its input is read: the first sort key of the worst of the n best rows so far, over all lanes. Rows beyond this
 // threshold cannot be among the first n, so that the sort drops them, and a scan below reads no more of them than this key. Rows equal to it
-// still pass if there are more keys. On several ranks each has its own. On the host only: a GPU would wait for each new threshold.
-// Thread-safe; used for one input at a time. Memory: the first keys of about 2n rows, charged to the sort.
+// still pass if there are more keys, and as long as the scan only announced the n rows. On several ranks each has its own. On the host only: a
+// GPU would wait for each new threshold.
+// Thread-safe between begin() and end(). Memory: the first keys of about 4n rows, charged to the sort.
 #pragma once
 
 #include <memory>
@@ -17,25 +18,40 @@ namespace pistachio {
 
 class TopFilter {
  public:
-  // Before the input is read; there is no threshold then. `keys` and `account` outlive the input.
+  // Before the input is read; there is no threshold then.
   void begin(const std::vector<SortKey>& keys, int64_t limit, const MemoryAccount& account);
-  // The first keys of rows that the sort retains, at most n of them.
-  void add(const Column& keys, const CancelToken& token);
+  // The first keys of rows that the sort retains, each once.
+  void add_retained(const Column& keys, const CancelToken& token);
+  // Of rows that a scan has found, all of which will reach the sort, each once.
+  void add_announced(const Column& keys, const CancelToken& token);
   // The input has been read: gives back the memory.
   void end();
   // Null: every row may be among the first n.
   std::shared_ptr<const ScanThreshold> threshold() const;
 
  private:
-  void keep_best(const CancelToken& token);
-  std::shared_ptr<const ScanThreshold> threshold_at(const ScalarValue& worst) const;
+  // The best of some rows, by their first keys.
+  struct BestKeys {
+    std::optional<HeldChunks> keys;  // of one column each
+    int64_t rows_at_last_choice = 0;
+    std::optional<ScalarValue> worst;  // once there are n
+  };
+  void add(BestKeys& best, const Column& keys, const CancelToken& token);
+  Column first_of(const Column& keys, const CancelToken& token) const;
+  void choose_threshold();
+  std::shared_ptr<const ScanThreshold> threshold_at(const ScalarValue& worst, bool passes_ties) const;
+  bool comes_before(const ScalarValue& left, const ScalarValue& right) const;
 
-  mutable std::mutex mutex_;  // guards everything below
-  const std::vector<SortKey>* keys_ = nullptr;
+  // Set by begin().
+  SortKey key_;
+  bool is_only_key_ = false;
   int64_t limit_ = 0;
   std::optional<MemoryAccount> account_;
-  std::optional<HeldChunks> best_;  // of one column each
-  int64_t rows_at_last_choice_ = 0;
+
+  mutable std::mutex mutex_;
+  // Guarded by mutex_.
+  BestKeys retained_;
+  BestKeys announced_;
   std::shared_ptr<const ScanThreshold> threshold_;
 };
 

@@ -4,6 +4,7 @@
 
 #include "base/check.h"
 #include "columns/device_copy.h"
+#include "columns/row_selection.h"
 #include "exec/adaptive/join_filter.h"
 #include "exec/core/fault_hook.h"
 #include "exec/core/top_filter.h"
@@ -29,7 +30,18 @@ ScanOperator::ScanOperator(std::vector<ColumnId> layout, const PhysicalScan& sca
       join_filters_(scan.join_filters),
       top_filter_(scan.top_filter),
       number_(number),
-      scans_of_files_(scans_of_files) {}
+      scans_of_files_(scans_of_files) {
+  if (scan.row_tests.empty()) return;
+  const ExpressionPtr condition = conjunction_of(scan.row_tests);
+  const ColumnSet used = columns_of(*condition);
+  std::vector<ColumnId> columns;
+  for (size_t place = 0; place < layout_.size(); ++place) {
+    if (!used.contains(layout_[place])) continue;
+    tested_.push_back(place);
+    columns.push_back(layout_[place]);
+  }
+  row_test_ = std::make_unique<const ExpressionEvaluator>(std::vector<ExpressionPtr>{condition}, columns);
+}
 
 Task<void> ScanOperator::produce(RunContext& context, ChunkSink& sink) {
   bool only_counts = sources_.empty() && filters_.empty() && !table_->is_in_memory();
@@ -69,17 +81,34 @@ std::vector<ScanRequest::Test> ScanOperator::tests_of_joins(RunContext& context)
   return tests;
 }
 
-std::optional<ScanRequest::Threshold> ScanOperator::threshold_of_sort(RunContext& context) const {
+std::optional<ScanRequest::Threshold> ScanOperator::threshold_of_sort(RunContext& context, const CancelToken& token) const {
   if (!top_filter_) return std::nullopt;
-  const TopFilter* filter = context.top_filters->at(top_filter_->number).get();
-  return ScanRequest::Threshold{table_->columns()[sources_[top_filter_->column]].name, top_filter_->descending, top_filter_->nulls_first,
-                                [filter] { return filter->threshold(); }};
+  TopFilter* filter = context.top_filters->at(top_filter_->number).get();
+  ScanRequest::Threshold made{table_->columns()[sources_[top_filter_->column]].name, top_filter_->descending, top_filter_->nulls_first,
+                              [filter] { return filter->threshold(); }, {}};
+  if (top_filter_->announces_rows) made.add = [filter, &token](const Column& keys) { filter->add_announced(keys, token); };
+  return made;
 }
 
-// Applies the join filters that storage does not test; it does so only on the host.
-Chunk ScanOperator::passing(RunContext& context, Chunk chunk) {
-  if (join_filters_.empty()) return chunk;
+ScanRequest::Test ScanOperator::test_of_rows(const CancelToken& token) const {
+  ScanRequest::Test test;
+  for (size_t place : tested_) test.columns.push_back(table_->columns()[sources_[place]].name);
+  test.passes = [this, &token](const std::vector<Column>& columns) {
+    return row_test_->evaluate_condition(Chunk(columns, columns[0].rows()), token);
+  };
+  return test;
+}
+
+// Applies the join filters and row tests that storage does not; it does so only on the host.
+Chunk ScanOperator::passing(RunContext& context, Chunk chunk, const CancelToken& token) {
+  const bool has_row_test = row_test_ != nullptr && !context.device.is_cpu();
+  if (join_filters_.empty() && !has_row_test) return chunk;
   WorkTimer timer(metrics_);
+  if (has_row_test) {
+    std::vector<Column> columns;
+    for (size_t place : tested_) columns.push_back(chunk.column(place));
+    chunk = select_rows(chunk, row_test_->evaluate_condition(Chunk(std::move(columns), chunk.rows()), token));
+  }
   for (const ScanJoinFilter& wanted : join_filters_) {
     if (context.device.is_cpu() && is_tested_by_storage(wanted)) continue;
     chunk = context.filters->at(wanted.number)->passing(chunk, wanted.columns);
@@ -140,7 +169,9 @@ Task<void> ScanOperator::produce_files(RunContext& context, ChunkSink& sink) {
   if (!co_await waiting) co_return;
   // Set even if storage does not evaluate them here: ranks with and without a GPU must make the same plan.
   request.tests = tests_of_joins(context);
-  request.threshold = threshold_of_sort(context);
+  const TaskContext& task = co_await current_context();
+  if (row_test_ != nullptr) request.tests.push_back(test_of_rows(task.token));
+  request.threshold = threshold_of_sort(context, task.token);
   for (size_t source : sources_) request.columns.push_back(table_->columns()[source].name);
   bool only_filters = sources_.empty();
   if (only_filters) request.columns.push_back(filters_[0].column);
@@ -157,7 +188,7 @@ Task<void> ScanOperator::produce_files(RunContext& context, ChunkSink& sink) {
     reach(context, FaultPoint::ScanChunk);
     Chunk chunk = only_filters ? Chunk({}, scanned.rows(), context.device) : scanned;
     metrics_.bytes += chunk.memory_bytes();
-    chunk = passing(context, std::move(chunk));
+    chunk = passing(context, std::move(chunk), task.token);
     return pass_on(metrics_, sink, lane, std::move(chunk));
   };
   if (context.device.is_cpu()) {
@@ -206,6 +237,7 @@ Task<void> ScanOperator::produce_chunks(RunContext& context, ChunkSink& sink) {
   for (const Chunk& chunk : table_->chunks()) {
     for (int64_t begin = 0; begin < chunk.rows(); begin += step) pieces.push_back({&chunk, begin});
   }
+  const TaskContext& task = co_await current_context();
   ChunkCopier copier(context.device);
   auto produce_one = [&](int lane, int64_t index) -> Task<void> {
     if (sink.is_full()) co_return;
@@ -213,7 +245,7 @@ Task<void> ScanOperator::produce_chunks(RunContext& context, ChunkSink& sink) {
     int64_t count = std::min(step, piece.chunk->rows() - piece.begin);
     std::vector<Column> columns;
     for (size_t source : sources_) columns.push_back(piece.chunk->column(source).slice(piece.begin, count));
-    Task<void> handing = pass_on(metrics_, sink, lane, passing(context, copier.copy(Chunk(std::move(columns), count))));
+    Task<void> handing = pass_on(metrics_, sink, lane, passing(context, copier.copy(Chunk(std::move(columns), count)), task.token));
     co_await handing;
   };
   Task<void> all = for_each_lane(context, static_cast<int64_t>(pieces.size()), produce_one);

@@ -4,6 +4,7 @@
 #include "catalog/table.h"
 #include "exec/core/operator.h"
 #include "exec/operators/shared_units.h"
+#include "expr/expression_evaluator.h"
 #include "physical/physical_node.h"
 #include "storage/scan_plan.h"
 
@@ -30,8 +31,9 @@ class ScanOperator final : public Operator {
   // Whether storage can test rows for the filter before it decodes other columns.
   bool is_tested_by_storage(const ScanJoinFilter& filter) const;
   std::vector<ScanRequest::Test> tests_of_joins(RunContext& context);
-  std::optional<ScanRequest::Threshold> threshold_of_sort(RunContext& context) const;
-  Chunk passing(RunContext& context, Chunk chunk);
+  std::optional<ScanRequest::Threshold> threshold_of_sort(RunContext& context, const CancelToken& token) const;
+  ScanRequest::Test test_of_rows(const CancelToken& token) const;
+  Chunk passing(RunContext& context, Chunk chunk, const CancelToken& token);
 
   TablePtr table_;
   std::vector<size_t> sources_;
@@ -39,6 +41,9 @@ class ScanOperator final : public Operator {
   bool is_split_;  // each rank reads a share of the files
   std::vector<ScanJoinFilter> join_filters_;
   std::optional<ScanTopFilter> top_filter_;
+  // A condition on these columns of the layout; null without row tests.
+  std::vector<size_t> tested_;
+  std::unique_ptr<const ExpressionEvaluator> row_test_;
   const uint32_t number_;
   const size_t scans_of_files_;
 };

@@ -95,7 +95,7 @@ class SortOperator::BestRows final : public RowCollector {
       chunk = take_rows(chunk, first);
       keys = take_rows(keys, first);
     }
-    if (filter_ != nullptr && chunk.rows() > 0) filter_->add(keys.column(0), token);
+    if (filter_ != nullptr && chunk.rows() > 0) filter_->add_retained(keys.column(0), token);
     return chunk;
   }
 
