@@ -34,34 +34,24 @@ double unit_nanos(LogicalType type) {
   return has_micros ? static_cast<double>(kMicroNanos) : 1;
 }
 
-// Visits minimum and maximum of the column in every row group. False if one has none, and for in-memory tables.
-template <typename Visit>
-bool visit_bounds(const Table& table, size_t column, const Visit& visit) {
-  if (table.is_in_memory()) return false;
+// From the statistics of all row groups; nullopt if one has none, and for text.
+std::optional<ValueRange> range_of(const Table& table, size_t column) {
+  if (table.is_in_memory() || table.columns()[column].type.is_text()) return std::nullopt;
+  std::optional<ValueRange> range;
   for (const TableFile& file : table.files().files) {
     int leaf = file.leaf_of_column[column];
-    if (leaf < 0) return false;
+    if (leaf < 0) return std::nullopt;
     for (const RowGroupInfo& group : file.footer().row_groups) {
       const ColumnChunkInfo& chunk = group.columns[static_cast<size_t>(leaf)];
-      if (!chunk.minimum || !chunk.maximum) return false;
-      visit(*chunk.minimum, *chunk.maximum);
+      if (!chunk.minimum || !chunk.maximum) return std::nullopt;
+      double least = as_number(*chunk.minimum);
+      double greatest = as_number(*chunk.maximum);
+      if (!range) range = ValueRange{least, greatest};
+      range->least = std::min(range->least, least);
+      range->greatest = std::max(range->greatest, greatest);
     }
   }
-  return true;
-}
-
-// Nullopt also for text.
-std::optional<ValueRange> range_of(const Table& table, size_t column) {
-  if (table.columns()[column].type.is_text()) return std::nullopt;
-  std::optional<ValueRange> range;
-  const bool is_known = visit_bounds(table, column, [&](const ScalarValue& minimum, const ScalarValue& maximum) {
-    double least = as_number(minimum);
-    double greatest = as_number(maximum);
-    if (!range) range = ValueRange{least, greatest};
-    range->least = std::min(range->least, least);
-    range->greatest = std::max(range->greatest, greatest);
-  });
-  return is_known ? range : std::nullopt;
+  return range;
 }
 
 // The combined filters on one column, as far as they can be estimated.
@@ -102,20 +92,6 @@ void add_filter(const Expression& condition, const LogicalScan& scan, const Scan
 }
 
 }  // namespace
-
-std::optional<ExactBounds> stored_bounds(const Table& table, size_t column) {
-  const LogicalType type = table.columns()[column].type;
-  if (!is_exact_number(type) || table.has_unopened_files()) return std::nullopt;
-  std::optional<ExactBounds> bounds;
-  bool has_other_type = false;
-  const bool is_known = visit_bounds(table, column, [&](const ScalarValue& minimum, const ScalarValue& maximum) {
-    has_other_type = has_other_type || minimum.type != type || maximum.type != type;
-    if (!bounds) bounds = ExactBounds{minimum.integer, maximum.integer};
-    bounds->least = std::min(bounds->least, minimum.integer);
-    bounds->greatest = std::max(bounds->greatest, maximum.integer);
-  });
-  return is_known && !has_other_type ? bounds : std::nullopt;
-}
 
 const ScanColumn* find_scan_column(const LogicalScan& scan, ColumnId id) {
   for (const std::vector<ScanColumn>* columns : {&scan.columns, &scan.hidden}) {

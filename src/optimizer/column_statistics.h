@@ -16,15 +16,6 @@ struct DistinctValues {
   bool is_bound = false;
 };
 
-// Bounds of integers, and of decimals in units of their last digit.
-struct ExactBounds {
-  Int128 least = 0;
-  Int128 greatest = 0;
-};
-
-// From the statistics of all row groups of all files; nullopt if one has none, for in-memory tables and for other types.
-std::optional<ExactBounds> stored_bounds(const Table& table, size_t column);
-
 // The scan's column with this id, including those used only by filters; null if there is none.
 const ScanColumn* find_scan_column(const LogicalScan& scan, ColumnId id);
 
