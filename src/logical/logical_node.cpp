@@ -51,7 +51,7 @@ std::vector<ColumnId> output_columns(const LogicalNode& node) {
                                  return columns;
                                },
                                [&](const LogicalWindow& window) {
-                                 std::vector<ColumnId> columns = output_columns(*node.children[0]);
+                                 std::vector<ColumnId> columns = window.kept ? *window.kept : output_columns(*node.children[0]);
                                  for (const WindowCall& call : window.calls) columns.push_back(call.id);
                                  return columns;
                                },
@@ -80,7 +80,7 @@ ColumnSet output_set(const LogicalNode& node, std::vector<ColumnSet> inputs) {
     return given;
   }
   if (const auto* window = node.as<LogicalWindow>()) {
-    ColumnSet given = std::move(inputs[0]);
+    ColumnSet given = window->kept ? ColumnSet(window->kept->begin(), window->kept->end()) : std::move(inputs[0]);
     for (const WindowCall& call : window->calls) given.insert(call.id);
     return given;
   }

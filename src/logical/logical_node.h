@@ -137,6 +137,8 @@ struct LogicalWindow {
   std::vector<ColumnId> partition;  // rows with equal values are one partition (NULL equals NULL); none: all rows
   std::vector<SortKey> order;
   std::vector<WindowCall> calls;
+  // The columns of the input that are passed on; unset: all.
+  std::optional<std::vector<ColumnId>> kept = std::nullopt;
 };
 
 // The columns of the children by position, under new ids.

@@ -65,7 +65,8 @@ size_t count_columns(const LogicalNode& node, const std::vector<ColumnSet>& inpu
   if (passes_on) return inputs[0].size();
   if (const auto* project = node.as<LogicalProject>(); project != nullptr && project->keeps_input)
     return inputs[0].size() + project->columns.size();
-  if (const auto* window = node.as<LogicalWindow>()) return inputs[0].size() + window->calls.size();
+  if (const auto* window = node.as<LogicalWindow>())
+    return (window->kept ? window->kept->size() : inputs[0].size()) + window->calls.size();
   const auto* join = node.as<LogicalJoin>();
   if (join == nullptr || !join->output.empty()) return output_columns(node).size();
   return (gives_left_columns(join->kind) ? inputs[0].size() : 0) + (gives_right_columns(join->kind) ? inputs[1].size() : 0) +
@@ -107,6 +108,7 @@ ColumnSet verify_node(const LogicalNode& node, const ColumnSet& outer, bool is_u
   }
   if (const auto* window = node.as<LogicalWindow>()) {
     for (ColumnId column : window->partition) ENSURE(is_available(column), "partition column #{} is not made below", column.value);
+    for (ColumnId column : window->kept.value_or(std::vector<ColumnId>())) ENSURE(is_available(column), "column #{} is not made below", column.value);
     for (const WindowCall& call : window->calls) ENSURE(call.order_keys <= window->order.size(), "a window call has too many order keys");
   }
   if (const auto* operation = node.as<LogicalSetOperation>()) {

@@ -195,8 +195,12 @@ TEST_F(PruneColumnsTest, WindowsWithoutUsedCallsAreDropped) {
 scan t(t.c)
 )");
   EXPECT_EQ(after("prune_columns", windowed(), {"n"}), R"(
-window by t.a order t.b: row_number() AS n
+window by t.a order t.b: row_number() AS n beside 
   scan t(t.a, t.b)
+)");
+  EXPECT_EQ(after("prune_columns", windowed(), {"n", "t.a", "t.c"}), R"(
+window by t.a order t.b: row_number() AS n beside t.a, t.c
+  scan t(t.a, t.b, t.c)
 )");
 }
 

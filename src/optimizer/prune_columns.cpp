@@ -36,6 +36,8 @@ class ColumnPruner {
         return prune(node, wanted);
       }
       for (const WindowCall& call : window->calls) below.erase({call.id});
+      window->kept = output_columns(*node->children[0]);
+      std::erase_if(*window->kept, [&](ColumnId column) { return !wanted.contains(column); });
       collect(*node, below);
       below.insert(window->partition.begin(), window->partition.end());
     } else if (auto* operation = node->as<LogicalSetOperation>()) {

@@ -128,11 +128,12 @@ struct PhysicalGroupLimit {
   int64_t offset = 0;
 };
 
-// The columns of its input, then the results of the calls. The order of each call is that of the first keys.
+// Columns of its input, then the results of the calls. The order of each call is that of the first keys.
 struct PhysicalWindow {
   std::vector<ColumnId> partition;  // none: all rows are one partition; NULL equals NULL
   std::vector<SortKey> order;
   std::vector<WindowCall> calls;
+  std::vector<size_t> kept;  // places in the input's layout of the columns that are passed on
 };
 
 // All rows of its inputs, with columns matched by position.

@@ -98,7 +98,11 @@ class Checker {
   }
 
   void check_window(const PhysicalNode& node, const PhysicalWindow& window) const {
-    std::vector<ColumnId> expected = node.children[0]->layout;
+    std::vector<ColumnId> expected;
+    for (size_t place : window.kept) {
+      ENSURE_LT(place, node.children[0]->layout.size());
+      expected.push_back(node.children[0]->layout[place]);
+    }
     check_contained(window.partition, set_of(*node.children[0]));
     for (const WindowCall& call : window.calls) {
       expected.push_back(call.id);

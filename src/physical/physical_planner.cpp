@@ -135,9 +135,12 @@ class PhysicalPlanner {
   }
 
   static void fill(PhysicalNode& planned, const LogicalWindow& window) {
-    planned.layout = planned.children[0]->layout;
+    PhysicalWindow made{window.partition, window.order, window.calls, {}};
+    const std::vector<ColumnId>& input = planned.children[0]->layout;
+    planned.layout = window.kept.value_or(input);
+    for (ColumnId column : planned.layout) made.kept.push_back(place_of(column, input));
     for (const WindowCall& call : window.calls) planned.layout.push_back(call.id);
-    planned.node = PhysicalWindow{window.partition, window.order, window.calls};
+    planned.node = std::move(made);
   }
 
   void fill(PhysicalNode& planned, const LogicalSetOperation& operation) const {

@@ -103,7 +103,7 @@ PISTACHIO_PARTS(PhysicalAggregate, s.groups, s.calls, s.stage, s.states, s.in_ha
 PISTACHIO_PARTS(PhysicalSort, s.keys, s.limit, s.on_each_rank, s.filter)
 PISTACHIO_PARTS(PhysicalLimit, s.limit, s.offset, s.on_each_rank)
 PISTACHIO_PARTS(PhysicalGroupLimit, s.groups, s.keys, s.limit, s.offset)
-PISTACHIO_PARTS(PhysicalWindow, s.partition, s.order, s.calls)
+PISTACHIO_PARTS(PhysicalWindow, s.partition, s.order, s.calls, s.kept)
 PISTACHIO_PARTS(PhysicalUnion)
 PISTACHIO_PARTS(PhysicalSharedRead, s.shared, s.places)
 PISTACHIO_PARTS(PhysicalRecursion, s.working_table, s.keeps_all)

@@ -99,10 +99,11 @@ class LogicalPlanText {
     std::string made = "window";
     if (!window.partition.empty()) made += fmt::format(" by {}", show(window.partition));
     if (!window.order.empty()) made += fmt::format(" order {}", show(window.order));
-    return made + ": " + joined(window.calls, ", ", [&](const WindowCall& call) {
+    made += ": " + joined(window.calls, ", ", [&](const WindowCall& call) {
       std::string keys = call.order_keys < window.order.size() ? fmt::format(" of {} keys", call.order_keys) : "";
       return fmt::format("{}{} AS {}", window_call_text(call, [&](ColumnId id) { return name(id); }), keys, name(call.id));
     });
+    return window.kept ? fmt::format("{} beside {}", made, show(*window.kept)) : made;
   }
 
   std::string line(const LogicalScan& scan) const {

@@ -69,6 +69,11 @@ class FrameAggregate {
   }
 
   at::Tensor counts() const { return count_in_frames(frames_, counted_); }
+  // Greater than 0 where the frame has a row that counts.
+  at::Tensor counts_or_any() const {
+    const bool is_plain = frames_.begins.size(0) == 1 && !counted_.defined();
+    return is_plain ? frames_.ends[0].gt(frames_.begins[0]) : counts();
+  }
 
   at::Tensor numbers_in_order() const {
     return kernels::gather_rows(decode_dictionary(window_.values(argument_)).values(), window_.order());
@@ -78,7 +83,8 @@ class FrameAggregate {
     const at::Tensor sums = stoppable([&](const at::Tensor& stop) {
       return kernels::range_sum(numbers_in_order(), counted_, frames_.begins, frames_.ends, stop);
     });
-    return exact_sum_result(call_.aggregate->kind, window_.values(argument_).type(), call_.type, sums, counts());
+    return exact_sum_result(call_.aggregate->kind, window_.values(argument_).type(), call_.type, sums,
+                            call_.aggregate->kind == AggregateKind::Average ? counts() : counts_or_any());
   }
 
   Column floating_sum() const {
@@ -142,7 +148,7 @@ class FrameAggregate {
     const at::Tensor made = stoppable([&](const at::Tensor& stop) {
       return kernels::range_bits(numbers.to(at::kLong), counted_, frames_.begins, frames_.ends, op, stop);
     });
-    return Column::fixed(call_.type, made.to(numbers.scalar_type()), counts().gt(0));
+    return Column::fixed(call_.type, made.to(numbers.scalar_type()), counts_or_any().gt(0));
   }
 
   // Exact, whichever function asks.

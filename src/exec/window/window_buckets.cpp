@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 #include "columns/concatenate_columns.h"
 #include "columns/own_column.h"
 #include "columns/row_selection.h"
-#include "exec/core/held_chunks.h"
 #include "exec/core/stoppable_call.h"
 #include "kernels/ops/hash64.h"
 #include "kernels/ops/partition_rows.h"
@@ -37,16 +37,21 @@ Chunk with_own_text(const Chunk& slice) {
 
 }  // namespace
 
-Chunk join_pieces(const std::vector<Chunk>& pieces, const WindowPlan& plan, at::Device device, const CancelToken& token) {
+Chunk join_pieces(std::vector<Chunk> pieces, const WindowPlan& plan, at::Device device, const CancelToken& token) {
   if (pieces.size() == 1) return pieces[0];
-  if (pieces.empty()) return concatenate_chunks(pieces, plan.types, device, token);
   int64_t rows = 0;
-  for (const Chunk& piece : pieces) rows += piece.rows();
+  std::vector<std::vector<Column>> parts(plan.types.size());
+  for (const Chunk& piece : pieces) {
+    rows += piece.rows();
+    for (size_t i = 0; i < parts.size(); ++i) parts[i].push_back(piece.column(i));
+  }
+  pieces.clear();
   std::vector<Column> columns;
-  for (size_t i = 0; i < plan.types.size(); ++i) {
-    std::vector<Column> parts;
-    for (const Chunk& piece : pieces) parts.push_back(piece.column(i));
-    columns.push_back(plan.types[i].is_text() ? concatenate_coded(parts) : concatenate_columns(parts, token));
+  for (size_t i = 0; i < parts.size(); ++i) {
+    const std::vector<Column> own = std::exchange(parts[i], {});
+    columns.push_back(own.empty()                ? empty_column(plan.types[i], device)
+                      : plan.types[i].is_text() ? concatenate_coded(own)
+                                                : concatenate_columns(own, token));
   }
   return Chunk(std::move(columns), rows, device);
 }
@@ -77,16 +82,15 @@ Task<void> WindowBuckets::divide(WindowRows::Pieces pieces, OperatorMetrics& met
   shards_.resize(groups.size());
   auto divide_group = [&](int, int64_t group) -> Task<void> {
     WorkTimer timer(metrics);
-    const std::vector<Chunk> own = std::move(groups[static_cast<size_t>(group)]);
-    shards_[static_cast<size_t>(group)] = make_shard(own, task.token);
+    shards_[static_cast<size_t>(group)] = make_shard(std::move(groups[static_cast<size_t>(group)]), task.token);
     co_return;
   };
   Task<void> dividing = for_each_lane(context_, static_cast<int64_t>(groups.size()), divide_group);
   co_await dividing;
 }
 
-WindowBuckets::Shard WindowBuckets::make_shard(const std::vector<Chunk>& pieces, const CancelToken& token) const {
-  Chunk rows = join_pieces(pieces, plan_, context_.device, token);
+WindowBuckets::Shard WindowBuckets::make_shard(std::vector<Chunk> pieces, const CancelToken& token) const {
+  Chunk rows = join_pieces(std::move(pieces), plan_, context_.device, token);
   if (bits_ == 0) {
     at::Tensor all = at::zeros({2}, at::kLong);
     all.mutable_data_ptr<int64_t>()[1] = rows.rows();
@@ -113,14 +117,18 @@ int64_t WindowBuckets::bytes_of(int64_t bucket) const {
   return bytes;
 }
 
-Chunk WindowBuckets::take(int64_t bucket, const CancelToken& token) const {
+Chunk WindowBuckets::take(int64_t bucket, const CancelToken& token) {
   std::vector<Chunk> parts;
+  if (bits_ == 0) {
+    for (Shard& shard : shards_) parts.push_back(std::exchange(shard.rows, {}));
+    return join_pieces(std::move(parts), plan_, context_.device, token);
+  }
   for (const Shard& shard : shards_) {
     const int64_t begin = shard.begin(bucket);
     const int64_t rows = shard.begin(bucket + 1) - begin;
     if (rows > 0) parts.push_back(with_own_text(shard.rows.slice(begin, rows)));
   }
-  return join_pieces(parts, plan_, context_.device, token);
+  return join_pieces(std::move(parts), plan_, context_.device, token);
 }
 
 }  // namespace pistachio

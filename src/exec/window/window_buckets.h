@@ -9,8 +9,8 @@
 
 namespace pistachio {
 
-// Chunks end to end. Text with several dictionaries stays coded where that is shorter.
-Chunk join_pieces(const std::vector<Chunk>& pieces, const WindowPlan& plan, at::Device device, const CancelToken& token);
+// Chunks end to end; they are released column by column. Text with several dictionaries stays coded where that is shorter.
+Chunk join_pieces(std::vector<Chunk> pieces, const WindowPlan& plan, at::Device device, const CancelToken& token);
 
 class WindowBuckets {
  public:
@@ -24,7 +24,8 @@ class WindowBuckets {
   // Bytes that the rows of a bucket take when they are put together, at most about.
   int64_t bytes_of(int64_t bucket) const;
   int64_t rows_of(int64_t bucket) const;
-  Chunk take(int64_t bucket, const CancelToken& token) const;
+  // Once for each bucket.
+  Chunk take(int64_t bucket, const CancelToken& token);
 
  private:
   // Rows that are in the order of their buckets.
@@ -33,7 +34,7 @@ class WindowBuckets {
     at::Tensor offsets;  // int64 [buckets + 1], on the host
     int64_t begin(int64_t bucket) const;
   };
-  Shard make_shard(const std::vector<Chunk>& pieces, const CancelToken& token) const;
+  Shard make_shard(std::vector<Chunk> pieces, const CancelToken& token) const;
 
   RunContext& context_;
   const WindowPlan& plan_;

@@ -16,10 +16,12 @@ WindowResults timed_results(const WindowPlan& plan, const Chunk& rows, const Can
   return evaluate_window(plan, rows, token);
 }
 
-// Rows [begin, begin + count) of the order, with the results.
-Chunk timed_part(const Chunk& rows, const WindowResults& results, int64_t begin, int64_t count, OperatorMetrics& metrics) {
+// Rows [begin, begin + count) of the order: what is passed on of them, and the results.
+Chunk timed_part(const WindowPlan& plan, const Chunk& rows, const WindowResults& results, int64_t begin, int64_t count, OperatorMetrics& metrics) {
   WorkTimer timer(metrics);
-  std::vector<Column> columns = take_rows(rows, results.order.slice(0, begin, begin + count)).columns();
+  const at::Tensor order = results.order.slice(0, begin, begin + count);
+  std::vector<Column> columns;
+  for (size_t place : plan.plan.kept) columns.push_back(take_rows(rows.column(place), order));
   for (const Column& result : results.columns) columns.push_back(result.slice(begin, count));
   return Chunk(std::move(columns), count, rows.device());
 }
@@ -35,7 +37,7 @@ Task<void> emit_window(RunContext& context, const WindowPlan& plan, const Chunk&
   const WindowResults results = timed_results(plan, rows, task.token, metrics);
   const int64_t step = context.chunk_rows();
   for (int64_t begin = 0; begin < rows.rows() && !sink.is_full(); begin += step) {
-    Chunk part = timed_part(rows, results, begin, std::min(step, rows.rows() - begin), metrics);
+    Chunk part = timed_part(plan, rows, results, begin, std::min(step, rows.rows() - begin), metrics);
     Task<void> passing = pass_on(metrics, sink, lane, std::move(part));
     co_await passing;
   }
