@@ -1,7 +1,7 @@
 // Binds one statement. QueryBinder owns what is known about the whole statement; three nested classes bind its larger parts:
 // SelectBinding (select_binder.cpp), FromBinding (from_clause_binder.cpp) and ExpressionBinding (expression_binding.h). The other methods
-// are in one file per topic: common_table_binder, aggregate_binder, window_binder, values_binder, set_operation_binder, filter_binder; query_binder.cpp
-// has what all queries share.
+// are in one file per topic: common_table_binder, aggregate_binder, window_binder, values_binder, set_operation_binder, filter_binder;
+// query_binder.cpp has what all queries share.
 #pragma once
 
 #include <functional>

@@ -73,6 +73,13 @@ PAIRS = (
         only_with=("build: inner hash join",),
         also_disabled=("push_down_implied_conditions", "push_down_filters_again")),
     RulePair(
+        "push_down_filters",  # a condition on the partitions of a window, but no other
+        """SELECT o_orderkey FROM (SELECT o_custkey, o_orderkey, row_number() OVER (PARTITION BY o_custkey ORDER BY o_orderkey) AS n
+           FROM orders) AS numbered WHERE o_custkey < 100 AND n = 1 AND o_orderkey > 7""",
+        only_without=("conditions: (o_custkey < 100) AND (row_number = 1) AND (o_orderkey > 7)",),
+        only_with=("conditions: (row_number = 1) AND (o_orderkey > 7)", "filters: (o_custkey < 100)"),
+        also_disabled=("push_down_implied_conditions", "push_down_filters_again")),
+    RulePair(
         "imply_conditions",
         "SELECT count(*) FROM orders JOIN lineitem ON o_orderkey = l_orderkey WHERE o_orderkey < 100",
         only_without=(),
