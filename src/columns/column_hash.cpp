@@ -25,7 +25,7 @@ at::Tensor hash_values(const Column& column) {
   return kernels::hash64(column.values());
 }
 
-// Hashes the entries once for all chunks of the dictionary, and rows instead until there were as many of them as entries. On a GPU each lane has
+// Hashes the entries once for all chunks of the dictionary, and rows instead until there were half as many of them as entries. On a GPU each lane has
 // a stream of its own, and none may use what another one is still computing.
 at::Tensor hash_coded(const Column& column) {
   const Column& entries = *column.dictionary_column();
@@ -33,7 +33,7 @@ at::Tensor hash_coded(const Column& column) {
   EntryHashes& known = entries.entry_hashes();
   at::Tensor hashes = known.get();
   if (!hashes.defined()) {
-    const bool pays = column.rows() >= entries.rows() || known.add_rows(column.rows()) >= entries.rows();
+    const bool pays = known.add_rows(column.rows()) >= entries.rows() / 2;
     if (!pays) return hash_values(decode_dictionary(column));
     hashes = hash_values(entries);
     known.set(hashes);

@@ -35,14 +35,15 @@ Column coded_text(int64_t first, int64_t rows, const std::shared_ptr<const Colum
 
 TEST(ColumnHash, EntriesAreHashedOnceTheyPay) {
   const at::Tensor numbers = at::arange(5'000, at::kLong);
-  const auto entries = std::make_shared<const Column>(Column::text(TypeKind::Varchar, numbers.view(at::kByte), numbers * 8, numbers * 8 + 8));
+  const auto entries =
+      std::make_shared<const Column>(Column::text(TypeKind::Varchar, numbers.view(at::kByte), numbers * 8, numbers * 8 + 8));
   const at::Tensor expected = hash_rows({*entries});
   const int64_t bytes = entries->memory_bytes();
-  for (int64_t first = 0; first < 4'000; first += 1'000) {
+  for (int64_t first = 0; first < 2'000; first += 1'000) {
     EXPECT_TRUE(at::equal(hash_rows({coded_text(first, 1'000, entries)}), expected.narrow(0, first, 1'000)));
     EXPECT_FALSE(entries->entry_hashes().get().defined());
   }
-  EXPECT_TRUE(at::equal(hash_rows({coded_text(4'000, 1'000, entries)}), expected.narrow(0, 4'000, 1'000)));
+  EXPECT_TRUE(at::equal(hash_rows({coded_text(2'000, 1'000, entries)}), expected.narrow(0, 2'000, 1'000)));
   EXPECT_TRUE(at::equal(entries->entry_hashes().get(), expected));
   EXPECT_EQ(entries->memory_bytes(), bytes + 5'000 * 8);
   EXPECT_TRUE(at::equal(hash_rows({coded_text(10, 20, entries)}), expected.narrow(0, 10, 20)));

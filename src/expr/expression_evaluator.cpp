@@ -168,11 +168,19 @@ Argument ExpressionEvaluator::evaluate_call(const Expression& expression, Frame&
     }
     if (strict && varying == 1 && function.is_stable && arguments[last_varying].column.is_dictionary()) {
       Column coded = arguments[last_varying].column;
-      std::optional<Column> result = on_entries(coded, function.can_raise, [&](const Column& entries) {
+      auto of_entries = [&](const Column& entries) {
         std::vector<Argument> own = arguments;
         own[last_varying].column = entries;
         return call_function(function, {own, entries.rows(), expression.type(), {}, &frame.token()});
-      });
+      };
+      std::optional<Column> result;
+      // On a GPU each lane has a stream of its own: none may use what another one is still computing.
+      if (!function.can_raise && !expression.type().is_text() && coded.device().is_cpu() && coded.dictionary_column()->rows() > 0) {
+        result = entry_results_->find(expression, coded.dictionary_column(), coded.rows(), of_entries);
+        if (result) result = spread_entries(*result, coded);
+      } else {
+        result = on_entries(coded, function.can_raise, of_entries);
+      }
       if (result) return {std::move(*result), false};
     }
     at::Tensor valid;

@@ -9,6 +9,7 @@
 
 #include "base/cancel_token.h"
 #include "data/chunk.h"
+#include "expr/entry_results.h"
 #include "expr/expression.h"
 #include "expr/function.h"
 
@@ -47,6 +48,7 @@ class ExpressionEvaluator {
   std::unordered_map<int32_t, size_t> positions_;
   // Subexpressions that occur more than once, mapped to a representative.
   std::unordered_map<const Expression*, const Expression*> shared_;
+  std::shared_ptr<EntryResults> entry_results_ = std::make_shared<EntryResults>();
 };
 
 // The value of an expression without columns.
