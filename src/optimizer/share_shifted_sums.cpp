@@ -86,15 +86,15 @@ class SumSharing {
     auto shifted = [](const AggregateCall& call) {
       return call.function->kind == AggregateKind::Sum && !call.distinct ? as_shifted_column(*call.argument) : std::nullopt;
     };
-    const bool has_any = std::any_of(aggregate->calls.begin(), aggregate->calls.end(), [&](const auto& call) { return shifted(call).has_value(); });
-    if (!has_any) return;
+    const std::vector<AggregateCall>& calls = aggregate->calls;
+    if (std::none_of(calls.begin(), calls.end(), [&](const AggregateCall& call) { return shifted(call).has_value(); })) return;
     StoredColumns stored;
     collect_stored_columns(*node->children[0], stored, token_);
     LogicalProject project;
     for (ColumnId group : aggregate->groups) project.columns.push_back({group, plan_.columns.reference(group)});
     LogicalAggregate made{aggregate->groups, {}};
     bool has_shared = false;
-    for (const AggregateCall& call : aggregate->calls) {
+    for (const AggregateCall& call : calls) {
       const std::optional<ShiftedColumn> parts = shifted(call);
       if (!parts || !stays_in_range(*parts, stored)) {
         project.columns.push_back({call.id, plan_.columns.reference(call.id)});

@@ -99,7 +99,8 @@ void visit_sorts(PhysicalPlan& plan, PhysicalNode& node, const CancelToken& toke
 
 bool has_threshold(const PhysicalSort& sort) {
   // Storage does not compare intervals with constants.
-  return sort.limit && *sort.limit > 0 && *sort.limit <= kMostFilteredRows && sort.keys.front().expression->type().kind() != TypeKind::Interval;
+  const bool is_comparable = sort.keys.front().expression->type().kind() != TypeKind::Interval;
+  return is_comparable && sort.limit && *sort.limit > 0 && *sort.limit <= kMostFilteredRows;
 }
 
 void place_top_filters(PhysicalPlan& plan, const CancelToken& token) {

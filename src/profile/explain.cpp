@@ -104,9 +104,10 @@ class Explainer {
                        for (size_t place : filter.columns) columns.push_back(node.layout[place]);
                        made.details.emplace_back("join filter", fmt::format("{} on {}", filter.number, show(columns)));
                      }
-                     if (scan.top_filter)
-                       made.details.emplace_back("top-n filter",
-                                                 fmt::format("{} on {}", scan.top_filter->number, show({node.layout[scan.top_filter->column]})));
+                     if (scan.top_filter) {
+                       const std::string key = name_of(node.layout[scan.top_filter->column]);
+                       made.details.emplace_back("top-n filter", fmt::format("{} on {}", scan.top_filter->number, key));
+                     }
                      return made;
                    },
                    [&](const PhysicalValues&) {

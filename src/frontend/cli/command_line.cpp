@@ -69,7 +69,8 @@ constexpr Command kCommands[] = {
      "      (limits that make storage and link, or the cores too, take equally long)",
      run_bench_command},
     {"settings", "settings", "every setting with its value and description", run_settings_command},
-    {"version", "version [--timing]", "versions of the engine and its libraries; --timing: how long each phase of its start took", run_version_command},
+    {"version", "version [--timing]", "versions of the engine and its libraries; --timing: how long each phase of its start took",
+     run_version_command},
     {"help", "help", "this text", run_help},
 };
 
