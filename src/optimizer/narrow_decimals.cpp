@@ -11,6 +11,7 @@
 #include "expr/function_table.h"
 #include "expr/type_rules.h"
 #include "optimizer/footer_facts.h"
+#include "optimizer/number_range.h"
 #include "optimizer/rules.h"
 
 namespace pistachio {
@@ -19,42 +20,23 @@ namespace {
 
 constexpr int kMostNarrowDigits = 18;  // of a decimal in 64 bits
 
-// Of integers, and of decimals in units of their last digit.
-struct Bounds {
-  Int128 least = 0;
-  Int128 greatest = 0;
-};
-
-int scale_of_number(LogicalType type) {
-  return type.kind() == TypeKind::Decimal ? type.scale() : 0;
-}
-
-bool fits_64_bits(const Bounds& bounds) {
+bool fits_64_bits(const NumberRange& bounds) {
   const Int128 limit = power_of_ten(kMostNarrowDigits) - 1;
   return bounds.least >= -limit && bounds.greatest <= limit;
 }
 
-int digits_of(const Bounds& bounds) {
+int digits_of(const NumberRange& bounds) {
   Int128 rest = std::max(bounds.greatest, -bounds.least);
   int digits = 1;
   for (rest /= 10; rest > 0; rest /= 10) ++digits;
   return digits;
 }
 
-LogicalType type_of(const Bounds& bounds, int scale) {
+LogicalType type_of(const NumberRange& bounds, int scale) {
   return LogicalType::decimal(std::max({digits_of(bounds), scale, 1}), scale);
 }
 
-Bounds bounds_of_type(LogicalType type) {
-  if (type.kind() == TypeKind::Decimal) {
-    const Int128 most = power_of_ten(type.precision()) - 1;
-    return {-most, most};
-  }
-  const Int128 most = (Int128{1} << (8 * type.value_bytes() - 1)) - 1;
-  return {-most - 1, most};
-}
-
-Bounds product_of(const Bounds& left, const Bounds& right) {
+NumberRange product_of(const NumberRange& left, const NumberRange& right) {
   const auto [least, greatest] = std::minmax(
       {left.least * right.least, left.least * right.greatest, left.greatest * right.least, left.greatest * right.greatest});
   return {least, greatest};
@@ -79,7 +61,7 @@ class DecimalNarrowing {
   // The same value and scale in a type of at most 18 digits.
   struct Narrow {
     ExpressionPtr expression;
-    Bounds bounds;
+    NumberRange bounds;
   };
 
   std::optional<Narrow> narrowed(const ExpressionPtr& expression);
@@ -88,7 +70,7 @@ class DecimalNarrowing {
   std::optional<Narrow> narrowed_cast(const Expression& expression);
   std::optional<Narrow> narrowed_call(const Expression& expression);
   std::optional<Narrow> narrowed_choice(const Expression& expression);
-  static std::optional<Narrow> made(const Expression& expression, std::vector<ExpressionPtr> operands, Bounds bounds);
+  static std::optional<Narrow> made(const Expression& expression, std::vector<ExpressionPtr> operands, NumberRange bounds);
 
   ExpressionPtr with_moved_columns(const ExpressionPtr& expression) const;
   void rewrite_project(LogicalProject& project);
@@ -98,7 +80,7 @@ class DecimalNarrowing {
   ColumnSet fixed_;                         // not to be replaced: used by id, not in expressions only
   ColumnSet computed_;                      // by projections
   std::map<ColumnId, ColumnId> moved_;      // computed columns that were replaced by narrower ones
-  std::map<ColumnId, Bounds> bounds_;  // of columns, as far as they were needed
+  std::map<ColumnId, NumberRange> bounds_;  // of columns, as far as they were needed
   std::map<ColumnId, std::pair<TablePtr, size_t>> stored_;
 };
 
@@ -123,7 +105,7 @@ void DecimalNarrowing::find_fixed(const LogicalNode& node) {
 }
 
 std::optional<DecimalNarrowing::Narrow> DecimalNarrowing::made(const Expression& expression, std::vector<ExpressionPtr> operands,
-                                                               Bounds bounds) {
+                                                               NumberRange bounds) {
   if (!fits_64_bits(bounds)) return std::nullopt;
   const LogicalType type = type_of(bounds, expression.type().scale());
   return Narrow{Expression::call(expression.function(), std::move(operands), type, expression.position()), bounds};
@@ -134,11 +116,11 @@ std::optional<DecimalNarrowing::Narrow> DecimalNarrowing::narrowed_column(const 
   if (expression->type().is_wide()) return std::nullopt;
   auto known = bounds_.find(id);
   if (known == bounds_.end()) {
-    Bounds bounds = bounds_of_type(expression->type());
+    NumberRange bounds = range_of_type(expression->type());
     auto stored = stored_.find(id);
     const std::optional<FooterBounds> exact =
         stored != stored_.end() ? exact_bounds(*stored->second.first, stored->second.second) : std::nullopt;
-    if (exact) bounds = exact->least ? Bounds{exact->least->integer, exact->greatest->integer} : Bounds{};
+    if (exact) bounds = exact->least ? NumberRange{exact->least->integer, exact->greatest->integer} : NumberRange{};
     known = bounds_.emplace(id, bounds).first;
   }
   if (!fits_64_bits(known->second)) return std::nullopt;
@@ -148,7 +130,7 @@ std::optional<DecimalNarrowing::Narrow> DecimalNarrowing::narrowed_column(const 
 std::optional<DecimalNarrowing::Narrow> DecimalNarrowing::narrowed_constant(const Expression& expression) const {
   const int scale = scale_of_number(expression.type());
   const Int128 value = expression.value().is_null ? 0 : expression.value().integer;
-  const Bounds bounds{value, value};
+  const NumberRange bounds{value, value};
   if (!fits_64_bits(bounds)) return std::nullopt;
   const LogicalType type = type_of(bounds, scale);
   ScalarValue constant = expression.value().is_null ? ScalarValue::null(type) : ScalarValue::of_integer(type, value);
@@ -163,7 +145,7 @@ std::optional<DecimalNarrowing::Narrow> DecimalNarrowing::narrowed_cast(const Ex
   std::optional<Narrow> value = narrowed(child);
   if (!value) return std::nullopt;
   const Int128 factor = power_of_ten(shift);
-  const Bounds bounds{value->bounds.least * factor, value->bounds.greatest * factor};
+  const NumberRange bounds{value->bounds.least * factor, value->bounds.greatest * factor};
   if (!fits_64_bits(bounds) || digits_of(bounds) > expression.type().precision()) return std::nullopt;
   if (is_integer(value->expression->type()))
     value->expression = Expression::cast(value->expression, LogicalType::decimal(kMostNarrowDigits, 0), expression.position());
@@ -179,7 +161,7 @@ std::optional<DecimalNarrowing::Narrow> DecimalNarrowing::narrowed_call(const Ex
   const std::string_view name = expression.function().name;
   if (name != "+" && name != "-" && name != "*") return std::nullopt;
   std::vector<ExpressionPtr> operands;
-  std::vector<Bounds> bounds;
+  std::vector<NumberRange> bounds;
   for (const ExpressionPtr& child : expression.children()) {
     if (child->type().kind() != TypeKind::Decimal) return std::nullopt;
     std::optional<Narrow> operand = narrowed(child);
@@ -188,7 +170,7 @@ std::optional<DecimalNarrowing::Narrow> DecimalNarrowing::narrowed_call(const Ex
     bounds.push_back(operand->bounds);
   }
   if (operands.size() == 1) {
-    const Bounds negated{-bounds[0].greatest, -bounds[0].least};
+    const NumberRange negated{-bounds[0].greatest, -bounds[0].least};
     return made(expression, std::move(operands), name == "-" ? negated : bounds[0]);
   }
   if (name == "*") return made(expression, std::move(operands), product_of(bounds[0], bounds[1]));
@@ -200,7 +182,7 @@ std::optional<DecimalNarrowing::Narrow> DecimalNarrowing::narrowed_call(const Ex
 // CASE and COALESCE.
 std::optional<DecimalNarrowing::Narrow> DecimalNarrowing::narrowed_choice(const Expression& expression) {
   std::vector<ExpressionPtr> children = expression.children();
-  std::optional<Bounds> bounds;
+  std::optional<NumberRange> bounds;
   int digits = 1;
   std::vector<size_t> results;
   for (size_t i = 0; i < children.size(); ++i) {
@@ -232,7 +214,7 @@ std::optional<DecimalNarrowing::Narrow> DecimalNarrowing::narrowed(const Express
     if (expression->kind() == ExpressionKind::Case || expression->kind() == ExpressionKind::Coalesce) found = narrowed_choice(*expression);
   }
   if (found || expression->type().is_wide()) return found;
-  const Bounds bounds = bounds_of_type(expression->type());
+  const NumberRange bounds = range_of_type(expression->type());
   if (!fits_64_bits(bounds)) return std::nullopt;
   return Narrow{expression, bounds};
 }

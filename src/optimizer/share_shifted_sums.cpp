@@ -8,6 +8,7 @@
 #include "expr/function_table.h"
 #include "expr/type_rules.h"
 #include "optimizer/footer_facts.h"
+#include "optimizer/number_range.h"
 #include "optimizer/rules.h"
 
 namespace pistachio {
@@ -61,21 +62,6 @@ std::optional<ShiftedColumn> as_shifted_column(const Expression& argument) {
   return std::nullopt;
 }
 
-int scale_of(LogicalType type) {
-  return type.kind() == TypeKind::Decimal ? type.scale() : 0;
-}
-
-// The least and greatest value of an exact number.
-std::pair<Int128, Int128> range_of_type(LogicalType type) {
-  switch (type.kind()) {
-    case TypeKind::TinyInt: return {INT8_MIN, INT8_MAX};
-    case TypeKind::SmallInt: return {INT16_MIN, INT16_MAX};
-    case TypeKind::Integer: return {INT32_MIN, INT32_MAX};
-    case TypeKind::BigInt: return {INT64_MIN, INT64_MAX};
-    default: return {1 - power_of_ten(type.precision()), power_of_ten(type.precision()) - 1};
-  }
-}
-
 class SumSharing {
  public:
   SumSharing(LogicalPlan& plan, const CancelToken& token) : plan_(plan), token_(token) {}
@@ -116,7 +102,7 @@ class SumSharing {
     const std::optional<FooterBounds> bounds = exact_bounds(*found->second.table, found->second.source);
     if (!bounds) return false;
     if (!bounds->least) return true;
-    const Int128 unit = power_of_ten(scale_of(parts.shift->type()) - scale_of(parts.column->type()));
+    const Int128 unit = power_of_ten(scale_of_number(parts.shift->type()) - scale_of_number(parts.column->type()));
     const Int128 shift = parts.is_negative ? -parts.shift->value().integer : parts.shift->value().integer;
     const auto [least, greatest] = range_of_type(parts.shift->type());
     return bounds->least->integer * unit + shift >= least && bounds->greatest->integer * unit + shift <= greatest;
@@ -140,7 +126,7 @@ class SumSharing {
 
   // sum(c) + k * count(c), in the type of the call; NULL without values, as sum(c) is.
   ExpressionPtr sum_of(const ShiftedColumn& parts, const AggregateCall& call, LogicalAggregate& made) {
-    const LogicalType sum_type = LogicalType::decimal(38, scale_of(parts.column->type()));
+    const LogicalType sum_type = LogicalType::decimal(38, scale_of_number(parts.column->type()));
     const ColumnId sum = shared_call("sum", sum_type, parts.column, call, made);
     const ColumnId count = shared_call("count", TypeKind::BigInt, parts.column, call, made);
     const int64_t position = call.argument->position();
