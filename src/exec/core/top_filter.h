@@ -1,7 +1,7 @@
-// ORDER BY with LIMIT n while its input is read: the first sort key of the worst of the n best rows so far, over all lanes. Rows beyond this
-// threshold cannot be among the first n, so that the sort drops them, and a scan below reads no more of them than this key. Rows equal to it
-// still pass if there are more keys, and as long as the scan only announced the n rows. On several ranks each has its own. On the host only: a
-// GPU would wait for each new threshold.
+// ORDER BY with LIMIT n while its input is read: the threshold is the first sort key of the worst of the n best rows so far, over all lanes. The
+// sort drops rows beyond it, and a scan below reads nothing but this key of them. Rows that tie with the threshold still pass if there are more
+// sort keys, or while a scan has only announced the n best rows and the sort does not retain them yet. On several ranks each has its own. On the
+// host only: a GPU would wait for each new threshold.
 // Thread-safe between begin() and end(). Memory: the first keys of about 4n rows, charged to the sort.
 #pragma once
 
