@@ -230,7 +230,7 @@ Call draw_key_places(Draw& draw) {
     at::Tensor drawn = (at::randint(values, {draw.rows}, at::kLong) + least).to(type);
     at::Tensor validity = optional_mask(draw, draw.rows);
     // Anything may be under a NULL.
-    if (validity.defined() && type == at::kLong) drawn = drawn.masked_fill(validity.logical_not(), Limits64::min());
+    if (validity.defined() && type == at::kLong) drawn = drawn.masked_fill(validity.logical_not().cpu(), Limits64::min());
     keys.push_back({disguise(draw, drawn), validity, least, values + 1});
     size *= values + 1;
   }
