@@ -1,4 +1,4 @@
-// Turns CUDA status codes into InternalError. No torch headers: .cu files include this too.
+// Turns CUDA status codes into InternalError, or OutOfMemory. No torch headers: .cu files include this too.
 #pragma once
 
 #include <cuda_runtime_api.h>

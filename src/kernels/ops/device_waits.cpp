@@ -16,13 +16,13 @@ thread_local DeviceWaits* current_place = nullptr;
 
 int64_t subscribe(at::Device device, DeviceWaits* total) {
   static const auto operation = find_operation<int64_t(const at::Tensor&, int64_t)>("pistachio::count_device_waits");
-  const at::Tensor like = at::empty({0}, at::TensorOptions(at::kByte).device(device));
+  const at::Tensor like = tensor_on(device);
   return operation.redispatch(dispatch_keys(like), like, static_cast<int64_t>(reinterpret_cast<intptr_t>(total)));
 }
 
 void unsubscribe(at::Device device, int64_t subscription) {
   static const auto operation = find_operation<void(const at::Tensor&, int64_t)>("pistachio::stop_counting_device_waits");
-  const at::Tensor like = at::empty({0}, at::TensorOptions(at::kByte).device(device));
+  const at::Tensor like = tensor_on(device);
   operation.redispatch(dispatch_keys(like), like, subscription);
 }
 

@@ -17,6 +17,9 @@ c10::TypedOperatorHandle<Signature> find_operation(const char* name) {
 // torch fills with the composite body. ATen calls inside that body dispatch by their tensors as usual.
 c10::DispatchKeySet dispatch_keys(const at::Tensor& input);
 
+// An empty tensor on the device, for operations without a tensor argument: the dispatcher chooses a body by the device of a tensor.
+at::Tensor tensor_on(at::Device device);
+
 // A dtype on the device of `input` (CPU if undefined), for the empty output of an empty page table.
 at::TensorOptions output_options(const at::Tensor& input, at::ScalarType type);
 

@@ -12,11 +12,6 @@ namespace pistachio::kernels {
 
 namespace {
 
-// The dispatcher chooses a body by the device of a tensor.
-at::Tensor tensor_on(at::Device device) {
-  return at::empty({0}, at::TensorOptions(at::kByte).device(device));
-}
-
 int64_t as_number(const void* address) {
   return static_cast<int64_t>(reinterpret_cast<intptr_t>(address));
 }

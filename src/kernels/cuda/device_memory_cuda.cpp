@@ -1,0 +1,75 @@
+// CUDA bodies of the operations on device memory, by way of PyTorch's caching allocator, which serves every tensor on the GPU.
+#include <c10/cuda/CUDACachingAllocator.h>
+#include <fmt/format.h>
+#include <torch/library.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <mutex>
+
+#include "base/error.h"
+#include "base/format_bytes.h"
+#include "kernels/cuda/cuda_status.h"
+#include "kernels/cuda/kernel_call.h"
+
+namespace pistachio::kernels::cuda {
+
+namespace {
+
+namespace Allocator = c10::cuda::CUDACachingAllocator;
+
+constexpr size_t kMostDevices = 64;
+// By device; 0: no limit. Process-wide, as the allocator is.
+std::array<std::atomic<int64_t>, kMostDevices> limits{};
+
+constexpr auto kAll = static_cast<size_t>(c10::CachingAllocator::StatType::AGGREGATE);
+
+// Called by the allocator when it has found no memory even after returning its cached blocks, without a lock of its own. The exception takes
+// the place of PyTorch's, whose text tells a user of SQL nothing.
+void refuse(int64_t device, size_t asked, size_t, size_t free) {
+  const auto counts = Allocator::getDeviceStats(static_cast<c10::DeviceIndex>(device));
+  const int64_t limit = limits[static_cast<size_t>(device)];
+  std::string text = fmt::format("out of memory on GPU {}: {} more than the {} in use", device, format_bytes(static_cast<int64_t>(asked)),
+                                 format_bytes(counts.allocated_bytes[kAll].current));
+  text += limit > 0 ? fmt::format(" do not fit into device_memory_limit, {}", format_bytes(limit)) : " do not fit";
+  text += fmt::format("; {} are free on the GPU; raise device_memory_limit or lower device_chunk_bytes", format_bytes(static_cast<int64_t>(free)));
+  throw OutOfMemory(std::move(text));
+}
+
+at::Tensor device_memory(const at::Tensor& like) {
+  const KernelCall call(like);
+  size_t free = 0;
+  size_t total = 0;
+  check_cuda(cudaMemGetInfo(&free, &total));
+  const auto counts = Allocator::getDeviceStats(like.device().index());
+  at::Tensor made = at::empty({5}, at::kLong);
+  int64_t* out = made.mutable_data_ptr<int64_t>();
+  out[0] = static_cast<int64_t>(total);
+  out[1] = static_cast<int64_t>(free);
+  out[2] = counts.allocated_bytes[kAll].current;
+  out[3] = counts.reserved_bytes[kAll].current;
+  out[4] = counts.allocated_bytes[kAll].peak;
+  return made;
+}
+
+void limit_device_memory(const at::Tensor& like, int64_t bytes) {
+  const KernelCall call(like);
+  static std::once_flag once;
+  std::call_once(once, [] { Allocator::attachOutOfMemoryObserver(refuse); });
+  size_t free = 0;
+  size_t total = 0;
+  check_cuda(cudaMemGetInfo(&free, &total));
+  const auto device = like.device().index();
+  limits.at(static_cast<size_t>(device)) = bytes;
+  Allocator::setMemoryFraction(std::min(1.0, static_cast<double>(bytes) / static_cast<double>(total)), device);
+}
+
+}  // namespace
+
+TORCH_LIBRARY_IMPL(pistachio, CUDA, library) {
+  library.impl("device_memory", TORCH_FN(device_memory));
+  library.impl("limit_device_memory", TORCH_FN(limit_device_memory));
+}
+
+}  // namespace pistachio::kernels::cuda
