@@ -8,8 +8,10 @@
 
 namespace pistachio {
 
-MemoryGovernor::MemoryGovernor(int64_t limit_bytes, std::function<int64_t()> tensor_bytes)
-    : tensor_bytes_(std::move(tensor_bytes)), process_account_(add_account(nullptr, "process", limit_bytes)) {
+MemoryGovernor::MemoryGovernor(int64_t limit_bytes, std::function<int64_t()> tensor_bytes, Names names)
+    : setting_(std::move(names.setting)),
+      tensor_bytes_(std::move(tensor_bytes)),
+      process_account_(add_account(nullptr, std::move(names.memory), limit_bytes)) {
   ENSURE_GE(limit_bytes, 0);
 }
 
@@ -78,7 +80,7 @@ int64_t MemoryGovernor::missing_bytes(const AccountNode& account, int64_t bytes)
 
 OutOfMemory MemoryGovernor::make_refusal(const AccountNode& account, int64_t bytes) const {
   std::vector<std::shared_ptr<AccountNode>> alive;  // outlives the lock: releasing the last owner of an account frees memory
-  MemoryRefusal refusal{.account = account.path(), .asked = bytes, .tensor_bytes = tensor_bytes()};
+  MemoryRefusal refusal{.setting = setting_, .account = account.path(), .asked = bytes, .tensor_bytes = tensor_bytes()};
   std::lock_guard lock(mutex_);
   const AccountNode* limited = &account;
   while (limited->parent && bytes <= limited->room()) limited = limited->parent.get();

@@ -1,8 +1,8 @@
-// The memory budget of the process. Memory that outlives a chunk is reserved, in an account of a tree (process -> query -> operator):
-// before it is allocated where its size is known, else when a chunk has been added (retained rows, group tables). A reservation that does
-// not fit suspends the task until others release memory, or is refused with OutOfMemory, which names the largest holders. The governor
-// counts reservations, the tensor allocator counts actual allocations and has the same limit, so that unreserved memory cannot exceed it
-// either. Owned by the process, outlives its accounts.
+// The memory budget of the process, or of a GPU. Memory that outlives a chunk is reserved, in an account of a tree (process -> query ->
+// operator): before it is allocated where its size is known, else when a chunk has been added (retained rows, group tables). A reservation
+// that does not fit suspends the task until others release memory, or is refused with OutOfMemory, which names the largest holders. The
+// governor counts reservations, the tensor allocator counts actual allocations and has the same limit, so that unreserved memory cannot
+// exceed it either. Owned by the process, outlives its accounts.
 // Thread-safe: one lock guards all counts (a reservation covers a chunk or a table, not a row); no callback runs under it.
 #pragma once
 
@@ -26,8 +26,15 @@ namespace pistachio {
 
 class MemoryGovernor {
  public:
+  // What error texts call the memory, and the setting that limits it.
+  struct Names {
+    std::string memory = "process";
+    std::string setting = "memory_limit";
+  };
   // `tensor_bytes`: returns the bytes mapped by the tensor allocator; called from any thread.
-  explicit MemoryGovernor(int64_t limit_bytes, std::function<int64_t()> tensor_bytes = {});
+  explicit MemoryGovernor(int64_t limit_bytes, std::function<int64_t()> tensor_bytes, Names names);
+  explicit MemoryGovernor(int64_t limit_bytes, std::function<int64_t()> tensor_bytes = {})
+      : MemoryGovernor(limit_bytes, std::move(tensor_bytes), Names()) {}
   MemoryGovernor(const MemoryGovernor&) = delete;
   MemoryGovernor& operator=(const MemoryGovernor&) = delete;
 
@@ -62,6 +69,7 @@ class MemoryGovernor {
   int64_t missing_bytes(const AccountNode& account, int64_t bytes) const;
   OutOfMemory make_refusal(const AccountNode& account, int64_t bytes) const;
 
+  const std::string setting_;
   const std::function<int64_t()> tensor_bytes_;
   mutable std::mutex mutex_;
   // Guarded by mutex_, with the counts of all accounts.

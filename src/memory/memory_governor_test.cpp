@@ -87,6 +87,14 @@ TEST(ReservationTest, RefusalNamesLimitAndHolders) {
     EXPECT_FALSE(contains(text, "operator 2")) << text;
     EXPECT_TRUE(contains(text, "raise memory_limit")) << text;
   }
+  const MemoryGovernor device(1'000, {}, {"GPU", "device_memory_limit"});
+  try {
+    Reservation refused = device.process_account().make_child("query 8").reserve_now(1'001, kHeld);
+    FAIL();
+  } catch (const OutOfMemory& error) {
+    EXPECT_TRUE(contains(error.message(), "GPU/query 8 asked for 1001 B, device_memory_limit is 1000 B")) << error.message();
+    EXPECT_TRUE(contains(error.message(), "raise device_memory_limit")) << error.message();
+  }
   try {
     Reservation refused = query.make_child("sort", 1'000).reserve_now(1'001, kHeld);
     FAIL();

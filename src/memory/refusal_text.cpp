@@ -17,7 +17,7 @@ constexpr size_t kHoldersNamed = 5;
 
 std::string describe_refusal(MemoryRefusal refusal) {
   std::string text = fmt::format("out of memory: {} asked for {}, ", refusal.account, format_bytes(refusal.asked));
-  text += refusal.is_process_limit ? fmt::format("memory_limit is {}", format_bytes(refusal.limit))
+  text += refusal.is_process_limit ? fmt::format("{} is {}", refusal.setting, format_bytes(refusal.limit))
                                    : fmt::format("the limit of {} is {}", refusal.limited_account, format_bytes(refusal.limit));
   text += fmt::format(" and {} is in use", format_bytes(refusal.used));
   if (refusal.tensor_bytes > 0) text += fmt::format(", tensors take {} in memory", format_bytes(refusal.tensor_bytes));
@@ -27,7 +27,7 @@ std::string describe_refusal(MemoryRefusal refusal) {
   for (size_t i = 0; i < refusal.holders.size(); ++i) {
     text += fmt::format("{}{} {}", i == 0 ? "; largest holders: " : ", ", refusal.holders[i].path, format_bytes(refusal.holders[i].bytes));
   }
-  return text + "; raise memory_limit";
+  return text + "; raise " + refusal.setting;
 }
 
 std::optional<int64_t> address_space_limit() {

@@ -14,6 +14,7 @@ struct MemoryHolder {
 };
 
 struct MemoryRefusal {
+  std::string setting = "memory_limit";  // limits the process
   std::string account;
   int64_t asked = 0;
   int64_t tensor_bytes = 0;  // mapped for tensors, reserved or not
