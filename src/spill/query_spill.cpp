@@ -6,22 +6,24 @@ namespace pistachio {
 
 namespace {
 
-// Share of memory_limit that retained rows may take.
-constexpr double kRetainedShare = 0.8;
 constexpr int kAttempts = 4;
+// A batch on a GPU is divided into partitions by a few kernel calls, which small batches would not be worth.
+constexpr int64_t kMostBatch = 32 << 20;
+constexpr int64_t kMostBatchOfDevice = 256 << 20;
 // With spill=always: a store spills at every kRequestsPerSpill-th request for memory, and kFewBytes of spilled rows fit into memory.
 constexpr int64_t kRequestsPerSpill = 2;
 constexpr int64_t kFewBytes = 4 << 10;
 
 }  // namespace
 
-QuerySpill::QuerySpill(SpillSpace& space, const MemoryGovernor& governor, const Settings& settings)
+QuerySpill::QuerySpill(SpillSpace& space, const MemoryGovernor& governor, const Settings& settings, SpillTiers tiers)
     : space_(space),
       governor_(governor),
       mode_(settings.spill),
       limits_{settings.temp_directory, settings.max_temp_size},
-      memory_limit_(static_cast<int64_t>(static_cast<double>(governor.limit()) * kRetainedShare)),
-      batch_bytes_(std::clamp<int64_t>(governor.limit() / 32, 256 << 10, 32 << 20)),
+      tiers_(std::move(tiers)),
+      memory_limit_(static_cast<int64_t>(static_cast<double>(governor.limit()) * tiers_.retained_share)),
+      batch_bytes_(std::clamp<int64_t>(governor.limit() / 32, 256 << 10, tiers_.host_memory ? kMostBatchOfDevice : kMostBatch)),
       least_bytes_(mode_ == SpillMode::Always ? 1 : batch_bytes_ / 4) {
   turn_.push(0, 1);
 }
@@ -64,7 +66,14 @@ bool QuerySpill::must_spill() {
 }
 
 Task<void> QuerySpill::make_room(int64_t bytes) {
-  bool must = must_spill();
+  return spill_until(bytes, must_spill());
+}
+
+Task<void> QuerySpill::relieve() {
+  return spill_until(0, true);
+}
+
+Task<void> QuerySpill::spill_until(int64_t bytes, bool must) {
   if (mode_ == SpillMode::Off || (!must && has_room(bytes))) co_return;
   // One task at a time: a second one would find little left to spill and had better wait for the first.
   Task<Turn> taking = take_turn();
@@ -106,7 +115,7 @@ Task<QuerySpill::Turn> QuerySpill::take_turn() {
 }
 
 std::shared_ptr<SpillFile> QuerySpill::make_file() {
-  return std::make_shared<SpillFile>(space_, limits_);
+  return std::make_shared<SpillFile>(space_, limits_, tiers_.host_memory);
 }
 
 }  // namespace pistachio

@@ -1,10 +1,12 @@
-// Keeps the rows that one query retains within memory_limit: when memory runs short, stores spill their rows to disk, the largest store
-// first. One per query and rank; outlives the operators. Thread-safe. About a fifth of memory_limit stays free for temporaries of kernels.
+// Keeps the rows that one query retains within a memory limit: when memory runs short, stores spill their rows, the largest store first:
+// from host memory to disk, from a GPU to host memory and then to disk. One per query and rank; outlives the operators. Thread-safe. The
+// rest of the limit stays free for temporaries of kernels.
 #pragma once
 
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -26,14 +28,23 @@ class SpillableStore {
   virtual Task<void> spill() = 0;
 };
 
+// What retained rows may take.
+struct SpillTiers {
+  double retained_share = 0.8;  // of the governor's limit
+  // Where spilled rows go before they go to disk; nullopt: nowhere.
+  std::optional<MemoryAccount> host_memory;
+};
+
 class QuerySpill {
  public:
-  // `space` and `governor` outlive it.
-  QuerySpill(SpillSpace& space, const MemoryGovernor& governor, const Settings& settings);
+  // `space` and `governor` outlive it. The governor is that of the memory where operators retain rows.
+  QuerySpill(SpillSpace& space, const MemoryGovernor& governor, const Settings& settings, SpillTiers tiers = {});
 
   void add(std::weak_ptr<SpillableStore> store);
   // Spills stores until `bytes` are free or no store has rows worth writing.
   Task<void> make_room(int64_t bytes);
+  // The same for a caller whose kernels found no memory although there seemed to be room: the largest store spills in any case.
+  Task<void> relieve();
   // Reserves bytes for retained rows. Throws OutOfMemory if there is no room even after everything has been spilled.
   Task<Reservation> reserve(MemoryAccount account, int64_t bytes);
   // The same for an upper bound that may not be needed in full; returns an empty reservation if there is no room.
@@ -68,11 +79,13 @@ class QuerySpill {
  private:
   std::shared_ptr<SpillableStore> largest_store();
   bool must_spill();
+  Task<void> spill_until(int64_t bytes, bool must);
 
   SpillSpace& space_;
   const MemoryGovernor& governor_;
   const SpillMode mode_;
   const SpillLimits limits_;
+  const SpillTiers tiers_;
   const int64_t memory_limit_;
   const int64_t batch_bytes_;
   const int64_t least_bytes_;  // a store with fewer bytes is not worth spilling

@@ -43,34 +43,66 @@ int open_unnamed(const std::string& folder) {
 
 }  // namespace
 
-SpillFile::SpillFile(SpillSpace& space, SpillLimits limits) : space_(space), limits_(std::move(limits)), file_(open_unnamed(limits_.folder)) {
-  if (file_ < 0) fail("create a file for rows that do not fit into memory", limits_.folder);
+SpillFile::SpillFile(SpillSpace& space, SpillLimits limits, std::optional<MemoryAccount> memory)
+    : space_(space), limits_(std::move(limits)), memory_(std::move(memory)) {
+  if (!memory_) open();
 }
 
 SpillFile::~SpillFile() {
-  ::close(file_);
+  if (file_ >= 0) ::close(file_);
   space_.give_back(held_);
+}
+
+void SpillFile::open() {
+  std::lock_guard lock(mutex_);
+  if (file_ >= 0) return;
+  file_ = open_unnamed(limits_.folder);
+  if (file_ < 0) fail("create a file for rows that do not fit into memory", limits_.folder);
+}
+
+std::optional<SpillPlace> SpillFile::keep(const at::Tensor& block) {
+  if (!memory_) return std::nullopt;
+  std::optional<Reservation> made = memory_->try_reserve_now(block.numel(), ReservationKind::Held);
+  if (!made) return std::nullopt;
+  std::lock_guard lock(mutex_);
+  const int64_t number = kept_count_++;
+  kept_.emplace(number, Kept{block, std::move(*made)});
+  return SpillPlace{number, block.numel(), /*is_in_memory=*/true};
 }
 
 Task<std::vector<SpillPlace>> SpillFile::write(std::vector<at::Tensor> blocks) {
   std::vector<SpillPlace> places;
-  int64_t bytes = 0;
+  int64_t bytes = 0;  // for the file
   for (const at::Tensor& block : blocks) {
+    if (const std::optional<SpillPlace> kept = keep(block)) {
+      places.push_back(*kept);
+      continue;
+    }
     places.push_back({bytes, block.numel()});
     bytes += rounded(block.numel());
   }
+  if (bytes == 0) co_return places;
+  open();
   space_.take(bytes, limits_);
   held_ += bytes;
   const int64_t begin = end_.fetch_add(bytes);
-  for (SpillPlace& place : places) place.offset += begin;
+  for (SpillPlace& place : places) {
+    if (!place.is_in_memory) place.offset += begin;
+  }
   auto writing = [&] {
-    for (size_t i = 0; i < blocks.size(); ++i) write_now(blocks[i], places[i].offset);
+    for (size_t i = 0; i < blocks.size(); ++i) {
+      if (!places[i].is_in_memory) write_now(blocks[i], places[i].offset);
+    }
   };
   co_await run_blocking(writing);
   co_return places;
 }
 
 Task<at::Tensor> SpillFile::read(SpillPlace place) {
+  if (place.is_in_memory) {
+    std::lock_guard lock(mutex_);
+    co_return kept_.at(place.offset).block;
+  }
   at::Tensor block = at::empty({place.bytes}, at::kByte);
   auto reading = [&] { read_now(block, place.offset); };
   co_await run_blocking(reading);
@@ -78,6 +110,11 @@ Task<at::Tensor> SpillFile::read(SpillPlace place) {
 }
 
 void SpillFile::release(SpillPlace place) noexcept {
+  if (place.is_in_memory) {
+    std::lock_guard lock(mutex_);
+    kept_.erase(place.offset);
+    return;
+  }
   const int64_t taken = rounded(place.bytes);
   // If the file system cannot punch holes, the space is freed when the file is closed.
   if (::fallocate(file_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, place.offset, taken) != 0) return;

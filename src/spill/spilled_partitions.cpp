@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "columns/chunk_packing.h"
+#include "columns/device_copy.h"
 #include "columns/row_selection.h"
 #include "kernels/ops/hash64.h"
 #include "kernels/ops/partition_rows.h"
@@ -28,7 +29,8 @@ SpilledPartitions::SpilledPartitions(std::shared_ptr<SpillFile> file, int64_t bi
 Task<int64_t> SpilledPartitions::add(Chunk rows, at::Tensor hashes) {
   auto [order, offsets] = kernels::partition_rows(kernels::hash64_combine(hashes, at::full({hashes.numel()}, kFirstSalt + level_, hashes.options())), bits_);
   const at::Tensor begins = offsets.to(at::kCPU);
-  rows = take_rows(rows, order);
+  // Leaves a GPU as a whole: one download per column, not per column and partition.
+  rows = to_device(take_rows(rows, order), at::kCPU);
   std::vector<Packed> packed;
   int64_t written = 0;
   int64_t waiting = 0;

@@ -61,6 +61,44 @@ TEST_F(SpillFileTest, CountsItsSpaceUntilItIsReleased) {
   EXPECT_EQ(space_.bytes(), 0);
 }
 
+TEST_F(SpillFileTest, KeepsBlocksInMemoryThatHasRoom) {
+  const MemoryGovernor governor(10'000);
+  const MemoryAccount& memory = governor.process_account();
+  {
+    SpillFile file(space_, kLimits, memory);
+    auto write_and_read = [&]() -> Task<void> {
+      // The first and the last fit into memory, the second does not.
+      std::vector<at::Tensor> blocks{block_of(6'000), block_of(9'000), block_of(4'000)};
+      Task<std::vector<SpillPlace>> writing = file.write(blocks);
+      const std::vector<SpillPlace> places = co_await writing;
+      EXPECT_EQ(memory.used(), 10'000);
+      EXPECT_EQ(space_.bytes(), 12'288);
+      for (size_t i = 0; i < blocks.size(); ++i) {
+        Task<at::Tensor> reading = file.read(places[i]);
+        const at::Tensor back = co_await reading;
+        EXPECT_TRUE(at::equal(back, blocks[i])) << i;
+      }
+      file.release(places[0]);
+      EXPECT_EQ(memory.used(), 4'000);
+    };
+    scheduler_.run(write_and_read());
+  }
+  EXPECT_EQ(memory.used(), 0);
+  EXPECT_EQ(space_.bytes(), 0);
+}
+
+TEST_F(SpillFileTest, NeedsNoFolderWhileBlocksFitIntoMemory) {
+  const MemoryGovernor governor(10'000);
+  SpillFile file(space_, {"/tmp/there is no such folder", 0}, governor.process_account());
+  auto write = [&](int64_t bytes) -> Task<void> {
+    std::vector<at::Tensor> blocks{block_of(bytes)};
+    Task<std::vector<SpillPlace>> writing = file.write(blocks);
+    co_await writing;
+  };
+  scheduler_.run(write(5'000));
+  EXPECT_THROW(scheduler_.run(write(9'000)), UserError);
+}
+
 TEST_F(SpillFileTest, ObeysTheLimitOfAllFiles) {
   const SpillLimits small{"/tmp", 20'000};
   SpillFile first(space_, small);
