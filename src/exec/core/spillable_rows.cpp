@@ -3,6 +3,7 @@
 #include <ATen/core/Tensor.h>
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 namespace pistachio {
@@ -11,6 +12,15 @@ namespace {
 
 // Rows are added in parts of this many QuerySpill::batch_bytes(); each reserves its memory at once, an eighth of memory_limit.
 constexpr int64_t kBatchesPerPart = 4;
+
+// Nullopt if there is no memory for a copy.
+std::optional<Chunk> try_copy(const Chunk& chunk) {
+  try {
+    return own_chunk(chunk);
+  } catch (const OutOfMemory&) {
+    return std::nullopt;
+  }
+}
 
 }  // namespace
 
@@ -29,7 +39,13 @@ Task<void> SpillableRows::add(Chunk chunk) {
 }
 
 Task<void> SpillableRows::add_part(Chunk chunk) {
-  Chunk own = own_chunk(chunk);
+  std::optional<Chunk> copied = try_copy(chunk);
+  if (!copied) {
+    Task<void> relieving = context_.spill.relieve();
+    co_await relieving;
+    copied = own_chunk(chunk);
+  }
+  const Chunk own = std::move(*copied);
   chunk = {};
   int64_t bytes = own.memory_bytes();
   {
@@ -40,7 +56,7 @@ Task<void> SpillableRows::add_part(Chunk chunk) {
   Reservation memory = co_await reserving;
   std::lock_guard lock(mutex_);
   reserved_bytes_ += memory.bytes();
-  held_.push_back({std::move(own), std::move(memory), bytes});
+  held_.push_back({own, std::move(memory), bytes});
   held_bytes_ += bytes;
 }
 

@@ -14,7 +14,7 @@ FilterOperator::FilterOperator(OperatorPtr input, std::vector<ExpressionPtr> con
 
 Task<void> FilterOperator::produce(RunContext& context, ChunkSink& sink) {
   const TaskContext& task = co_await current_context();
-  TransformSink filter(metrics_, sink, [this, &task](Chunk chunk) {
+  TransformSink filter(context, metrics_, sink, [this, &task](const Chunk& chunk) {
     at::Tensor mask = condition_.evaluate_condition(chunk, task.token);
     int64_t count = kernels::count_true(mask);
     return count == 0 ? Chunk() : select_rows(chunk, mask, count);
@@ -28,7 +28,7 @@ ProjectOperator::ProjectOperator(OperatorPtr input, std::vector<ColumnId> layout
 
 Task<void> ProjectOperator::produce(RunContext& context, ChunkSink& sink) {
   const TaskContext& task = co_await current_context();
-  TransformSink project(metrics_, sink, [this, &task](const Chunk& chunk) {
+  TransformSink project(context, metrics_, sink, [this, &task](const Chunk& chunk) {
     return Chunk(columns_.evaluate(chunk, task.token), chunk.rows(), chunk.device());
   });
   Task<void> producing = input_->produce(context, project);

@@ -32,7 +32,7 @@ Task<void> SharedRows::collect(RunContext& context) {
 
 Task<void> SharedReadOperator::produce(RunContext& context, ChunkSink& sink) {
   if (rows_->is_read_once()) {
-    TransformSink choose(metrics_, sink, [this](const Chunk& chunk) { return columns_at(chunk, places_); });
+    TransformSink choose(context, metrics_, sink, [this](const Chunk& chunk) { return columns_at(chunk, places_); });
     Task<void> producing = rows_->plan().produce(context, choose);
     co_await producing;
     co_return;

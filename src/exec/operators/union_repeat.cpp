@@ -10,7 +10,7 @@
 namespace pistachio {
 
 Task<void> UnionOperator::produce(RunContext& context, ChunkSink& sink) {
-  TransformSink pass(metrics_, sink, [](Chunk chunk) { return chunk; });
+  TransformSink pass(context, metrics_, sink, [](Chunk chunk) { return chunk; });
   for (OperatorPtr& input : inputs_) {
     if (sink.is_full()) co_return;
     Task<void> producing = input->produce(context, pass);
