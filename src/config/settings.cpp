@@ -211,6 +211,8 @@ std::string show_time(const Settings& settings) {
 }
 
 constexpr int64_t kLowestMemoryLimit = 16'000'000;
+// One row group of a typical file, with what it takes to decode it.
+constexpr int64_t kLowestDeviceMemoryLimit = 256'000'000;
 
 const SettingDescription& find_setting(std::string_view name) {
   std::string wanted = lower(name);
@@ -254,6 +256,9 @@ const std::vector<SettingDescription>& setting_descriptions() {
        assign_boolean<&S::device_decompression>, show_boolean<&S::device_decompression>},
       {"device_lanes", "integer", "chunks that operators process concurrently on a GPU", assign_integer<&S::device_lanes, 1, 64>,
        show_integer<&S::device_lanes>},
+      {"device_memory_limit", "size",
+       "limit of the GPU memory that the engine uses; 0: nine tenths of what is free at the start, shared by the ranks of this machine",
+       assign_size<&S::device_memory_limit, kLowestDeviceMemoryLimit>, show_integer<&S::device_memory_limit>},
       {"device_scan_lanes", "integer", "chunks of a scan that are copied to a GPU and decoded there concurrently",
        assign_integer<&S::device_scan_lanes, 1, 64>, show_integer<&S::device_scan_lanes>},
       {"direct_io", "boolean", "read local files with direct I/O, bypassing the page cache", assign_boolean<&S::direct_io>,

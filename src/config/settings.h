@@ -82,6 +82,7 @@ struct Settings {
   int64_t device_lanes = 1;
   int64_t device_scan_lanes = 3;
   int64_t device_chunk_bytes = 512 << 20;
+  int64_t device_memory_limit = 0;  // 0: nine tenths of what is free on the GPU, divided by the ranks of this machine
   bool device_decompression = true;
   bool pinned_memory = true;  // reads for a GPU are staged in pinned memory
   GpuReads gpu_reads = GpuReads::Auto;

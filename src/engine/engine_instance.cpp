@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "base/error.h"
+#include "kernels/ops/device_memory.h"
 #include "kernels/ops/kernel_mode.h"
 #include "memory/pooled_allocator.h"
 
@@ -22,6 +23,8 @@ Settings completed(Settings settings) {
   return settings;
 }
 
+}  // namespace
+
 at::Device choose_device(DeviceChoice choice) {
   if (choice == DeviceChoice::Cpu) return at::kCPU;
   // Asks the CUDA runtime only if PyTorch was built with it.
@@ -31,14 +34,31 @@ at::Device choose_device(DeviceChoice choice) {
   return has_cuda ? at::Device(at::kCUDA, 0) : at::Device(at::kCPU);
 }
 
-// Chunks in flight, and the temporaries of kernels on them, must fit into memory_limit however wide rows are.
-Settings with_fitting_chunks(Settings settings) {
+int64_t default_device_memory(at::Device device) {
+  return kernels::device_memory(device).free / 10 * 9;
+}
+
+namespace {
+
+// A scan has about five chunks in flight on a GPU, and those that it decompresses and decodes take three times their size: a third of the
+// limit. Two thirds remain for retained rows and temporaries.
+constexpr int64_t kDeviceChunksInLimit = 32;
+// Retained rows get less of a GPU's memory than of the host's, because chunks and so the temporaries of kernels are larger.
+constexpr double kRetainedShareOfHost = 0.8;
+constexpr double kRetainedShareOfDevice = 0.5;
+constexpr int64_t kLeastDeviceChunk = 1 << 20;
+
+// Chunks in flight, and the temporaries of kernels on them, must fit into memory_limit however wide rows are, and into device_memory_limit.
+Settings with_fitting_chunks(Settings settings, const std::optional<MemoryGovernor>& device) {
   constexpr int64_t kLeastRows = 1024;
   constexpr int64_t kBytesPerRow = 1024;
   const int64_t fitting = std::max(kLeastRows, settings.memory_limit / std::max<int64_t>(1, settings.threads) / kBytesPerRow);
   settings.chunk_rows = std::min(settings.chunk_rows, fitting);
+  if (device)
+    settings.device_chunk_bytes = std::min(settings.device_chunk_bytes, std::max(kLeastDeviceChunk, device->limit() / kDeviceChunksInLimit));
   return settings;
 }
+
 
 }  // namespace
 
@@ -51,6 +71,12 @@ EngineInstance::EngineInstance(Settings settings, const CoreSet& cores)
       mapped_files_(std::make_shared<MappedFiles>(
           governor_.process_account().make_child("registered files", settings_.gpu_registered_bytes), device_)) {
   allocator_->set_limit(settings_.memory_limit);
+  if (device_.is_cuda()) {
+    if (settings_.device_memory_limit == 0) settings_.device_memory_limit = std::max<int64_t>(1, default_device_memory(device_));
+    kernels::limit_device_memory(device_, settings_.device_memory_limit);
+    device_governor_.emplace(settings_.device_memory_limit, [device = device_] { return kernels::device_memory(device).tensors; },
+                             MemoryGovernor::Names{"GPU", "device_memory_limit"});
+  }
   mapped_pressure_ = governor_.add_pressure_callback([this](int64_t wanted) { mapped_files_->release(wanted); });
   metadata_pressure_ = governor_.add_pressure_callback([this](int64_t wanted) { metadata_cache_.release(wanted); });
   allocator_pressure_ = governor_.add_pressure_callback([this](int64_t) { allocator_->trim(); });
@@ -78,12 +104,23 @@ int64_t EngineInstance::peak_memory() const {
   return allocator_->statistics().peak_mapped_bytes;
 }
 
+bool EngineInstance::has_room_for_both_inputs(int64_t chunk_bytes) const {
+  return device_governor_ && chunk_bytes <= device_governor_->limit() / (2 * kDeviceChunksInLimit);
+}
+
+// Rows that a GPU has no room for go to host memory first, as far as scans, which need the other half, leave some.
+SpillTiers EngineInstance::spill_tiers(const EngineInstance& engine, const MemoryAccount& host, const Settings& settings) {
+  if (!engine.device_governor_) return {.retained_share = kRetainedShareOfHost};
+  return {.retained_share = kRetainedShareOfDevice, .host_memory = host.make_child("rows of the GPU", settings.memory_limit / 4)};
+}
+
 EngineInstance::QueryScope::QueryScope(EngineInstance& engine, Settings settings, Use use)
     : read_pool_({settings.storage_bandwidth_limit}),
-      operator_memory_(engine.governor_.process_account().make_child(fmt::format("query {}", ++engine.queries_))),
-      spill_(engine.spill_space_, engine.governor_, settings),
-      storage_{with_fitting_chunks(settings), engine.object_stores_, engine.metadata_cache_, read_pool_,
-               operator_memory_.make_child("scan", use == Use::Operators ? std::optional(settings.memory_limit / 2) : std::nullopt),
+      host_memory_(engine.governor_.process_account().make_child(fmt::format("query {}", ++engine.queries_))),
+      operator_memory_(engine.device_governor_ ? engine.device_governor_->process_account().make_child(host_memory_.name()) : host_memory_),
+      spill_(engine.spill_space_, engine.operator_governor(), settings, spill_tiers(engine, host_memory_, settings)),
+      storage_{with_fitting_chunks(settings, engine.device_governor_), engine.object_stores_, engine.metadata_cache_, read_pool_,
+               host_memory_.make_child("scan", use == Use::Operators ? std::optional(settings.memory_limit / 2) : std::nullopt),
                engine.lane_streams_,
                engine.mapped_files_} {}
 

@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "base/core_set.h"
@@ -22,6 +23,11 @@ namespace pistachio {
 
 class PooledAllocator;
 
+// The device that the setting chooses. Throws UserError if it does not exist.
+at::Device choose_device(DeviceChoice choice);
+// device_memory_limit if it is not set: nine tenths of what is free on the device, or 0 on the CPU.
+int64_t default_device_memory(at::Device device);
+
 class EngineInstance {
  public:
   // Fills in the settings that depend on the machine. Binds workers to `cores`, if any are given and bind_threads allows it. Throws
@@ -37,8 +43,10 @@ class EngineInstance {
   // The device that operators run on.
   at::Device device() const { return device_; }
 
-  // Peak memory of tensors so far.
+  // Peak memory of tensors in host memory so far.
   int64_t peak_memory() const;
+  // Whether joins may read both inputs at the same time, in chunks of this size: chunks of every scan of a query are then in GPU memory.
+  bool has_room_for_both_inputs(int64_t chunk_bytes) const;
 
   // One query's share of the engine. `settings` may differ from the engine's in settings that a query may change.
   class QueryScope {
@@ -47,12 +55,14 @@ class EngineInstance {
     QueryScope(EngineInstance& engine, Settings settings, Use use);
     StorageContext& storage() { return storage_; }
     const ReadPool& read_pool() const { return read_pool_; }
-    // For memory that operators hold. Scans are limited to half of the limit next to operators: read-ahead must not starve them.
+    // For memory that operators hold, on the device where they run. In host memory, scans are limited to half of the limit next to
+    // operators: read-ahead must not starve them.
     const MemoryAccount& operator_memory() const { return operator_memory_; }
     QuerySpill& spill() { return spill_; }
 
    private:
     ReadPool read_pool_;
+    MemoryAccount host_memory_;
     MemoryAccount operator_memory_;
     QuerySpill spill_;
     StorageContext storage_;
@@ -61,10 +71,15 @@ class EngineInstance {
  private:
   friend class QueryScope;
 
+  static SpillTiers spill_tiers(const EngineInstance& engine, const MemoryAccount& host, const Settings& settings);
+  // Of the memory that operators retain rows in.
+  const MemoryGovernor& operator_governor() const { return device_governor_ ? *device_governor_ : governor_; }
+
   Settings settings_;
   at::Device device_;
   PooledAllocator* allocator_;  // lives as long as the process
   MemoryGovernor governor_;
+  std::optional<MemoryGovernor> device_governor_;  // on a GPU
   SpillSpace spill_space_;
   ObjectStores object_stores_;
   MetadataCache metadata_cache_;

@@ -108,6 +108,7 @@ RankProfile PlanRun::run(EngineInstance& engine, EngineInstance::QueryScope& sco
                      .spill = scope.spill(),
                      .lanes = lanes,
                      .device = engine.device(),
+                     .reads_both_inputs = exchanges == nullptr && engine.has_room_for_both_inputs(scope.storage().settings.device_chunk_bytes),
                      .decoders = workers,
                      .schedule = ExchangeSchedule::of(scope.storage().settings),
                      .exchanges = exchanges,

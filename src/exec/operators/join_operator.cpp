@@ -47,10 +47,7 @@ JoinOperator::JoinOperator(OperatorPtr left, OperatorPtr right, const PhysicalJo
 Task<void> JoinOperator::produce(RunContext& context, ChunkSink& sink) {
   const auto rows = std::make_shared<PartitionedRows>(context, shape_, PartitionedRows::Side::Build, metrics_);
   context.spill.add(rows);
-  // A scan takes milliseconds to produce its first chunk, however small its table, and a GPU would idle meanwhile. A CPU is kept busy by
-  // one input at a time, and waiting rows would only take memory.
-  const bool reads_both = !context.device.is_cpu() && context.exchanges == nullptr;
-  Task<void> joining = reads_both ? join_while_building(context, *rows, sink) : join_after_building(context, *rows, sink);
+  Task<void> joining = context.reads_both_inputs ? join_while_building(context, *rows, sink) : join_after_building(context, *rows, sink);
   co_await joining;
 }
 

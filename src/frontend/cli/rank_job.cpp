@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "engine/engine_instance.h"
 #include "frontend/cli/standard_output.h"
 #include "memory/pooled_allocator.h"
 
@@ -30,6 +31,7 @@ void share_machine(Settings& settings, const MachineShare& share) {
     settings.memory_limit /= share.ranks;
     settings.metadata_cache_bytes = 0;
   }
+  if (settings.device_memory_limit == 0) settings.device_memory_limit = default_device_memory(choose_device(settings.device)) / share.ranks;
 }
 
 // Connections and shared memory take descriptors, and the libraries below abort the process if there are none.
