@@ -43,6 +43,13 @@ Task<std::optional<ExchangeInput::Rows>> ExchangeInput::receive() {
   }
 }
 
+std::optional<ExchangeInput::Rows> ExchangeInput::take() {
+  while (true) {
+    std::optional<Rows> rows = queue_.take();
+    if (!rows || !rows->is_end) return rows;
+  }
+}
+
 void ExchangeInput::release(const Rows& rows) {
   int64_t give_back = 0;
   {

@@ -37,7 +37,9 @@ class ExchangeInput {
 
   // Waits; nullopt after the end. Any number of lanes. Throws PeerError for malformed messages.
   Task<std::optional<Rows>> receive();
-  // The same, but also reports the end of each source: for a single lane that reads by source.
+  // Rows that have arrived already, if any. Never waits.
+  std::optional<Rows> take();
+  // Like receive(), but also reports the end of each source: for a single lane that reads by source.
   Task<std::optional<Rows>> receive_with_ends() { return queue_.receive(); }
   // Call on the consuming lane, right before use: queued rows stay packed. Keeps what release() needs. Throws PeerError for damaged rows.
   static Chunk unpack(Rows& rows);

@@ -2,21 +2,54 @@
 
 #include "base/check.h"
 #include "base/task_group.h"
+#include "columns/concatenate_columns.h"
 #include "columns/device_copy.h"
 #include "exec/core/fault_hook.h"
 #include "exec/core/held_chunks.h"
 
 namespace pistachio {
 
+namespace {
+
+Chunk one_chunk(std::vector<Chunk> pieces) {
+  if (pieces.size() == 1) return std::move(pieces[0]);
+  std::vector<Column> columns;
+  int64_t rows = 0;
+  for (const Chunk& piece : pieces) rows += piece.rows();
+  for (size_t place = 0; place < pieces[0].column_count(); ++place) {
+    std::vector<Column> parts;
+    for (const Chunk& piece : pieces) parts.push_back(piece.column(place));
+    columns.push_back(concatenate_coded(parts));
+  }
+  return Chunk(std::move(columns), rows, pieces[0].device());
+}
+
+}  // namespace
+
 Task<void> ExchangeReadOperator::produce(RunContext& context, ChunkSink& sink) {
   ENSURE(context.exchanges != nullptr);
   ExchangeInput& input = context.exchanges->input(number_);
   int64_t step = context.chunk_rows();
+  ChunkCopier copier(context.device);
   auto unpacked = [&](ExchangeInput::Rows& rows) {
     WorkTimer timer(metrics_);
     metrics_.bytes += rows.bytes;
     reach(context, FaultPoint::RowsUnpacked);
-    return to_device(ExchangeInput::unpack(rows), context.device);
+    return copier.copy(ExchangeInput::unpack(rows));
+  };
+  // A message is far too small to keep a GPU busy. Takes whatever arrived while the GPU worked on the last chunk, and returns the credit for
+  // it before it is processed: it is in GPU memory now.
+  auto gathered = [&](ExchangeInput::Rows first) {
+    std::vector<Chunk> pieces;
+    int64_t bytes = 0;
+    for (std::optional<ExchangeInput::Rows> rows = std::move(first); rows;) {
+      bytes += rows->bytes;
+      pieces.push_back(unpacked(*rows));
+      input.release(*rows);
+      rows = bytes < context.settings().device_chunk_bytes ? input.take() : std::nullopt;
+    }
+    WorkTimer timer(metrics_);
+    return one_chunk(std::move(pieces));
   };
   MemoryAccount account = context.memory.make_child("exchange");
   std::vector<HeldChunks> held;
@@ -41,6 +74,11 @@ Task<void> ExchangeReadOperator::produce(RunContext& context, ChunkSink& sink) {
       Task<std::optional<ExchangeInput::Rows>> receiving = input.receive();
       std::optional<ExchangeInput::Rows> rows = co_await receiving;
       if (!rows) co_return;
+      if (!context.device.is_cpu()) {
+        Task<void> passing = pass_on_in_steps(metrics_, sink, lane, gathered(std::move(*rows)), step);
+        co_await passing;
+        continue;
+      }
       Chunk chunk = unpacked(*rows);
       Task<void> passing = pass_on_in_steps(metrics_, sink, lane, std::move(chunk), step);
       co_await passing;
