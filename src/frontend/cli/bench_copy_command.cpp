@@ -10,8 +10,7 @@
 namespace pistachio {
 
 int run_bench_copy_command(int argc, char** argv, Settings settings, InterruptWatcher& interrupts) {
-  CommandArguments arguments(argc, argv, {{"--device", true}, {"--repeat", true}, {"--json", true}}, settings);
-  if (std::optional<std::string> device = arguments.value("--device")) assign_from_words(settings, "device=" + *device);
+  CommandArguments arguments(argc, argv, {{"--repeat", true}, {"--json", true}}, settings);
   if (arguments.positional().empty()) throw UsageError("bench copy needs the files to copy");
   const BenchOutput output(arguments);
   EngineInstance engine(settings);

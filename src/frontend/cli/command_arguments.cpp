@@ -32,7 +32,7 @@ CommandArguments::CommandArguments(int argc, char** argv, const std::vector<Opti
     size_t equals = word.starts_with("--") ? word.find('=') : std::string_view::npos;
     std::string_view name = word.substr(0, equals);
     auto known = std::find_if(options.begin(), options.end(), [&](const OptionDescription& option) { return option.name == name; });
-    bool is_setting = name == "-s";
+    bool is_setting = name == "-s" || name == "--device";
     if (known == options.end() && !is_setting) throw UsageError(fmt::format("unknown option {}", name));
     bool takes_value = is_setting || known->takes_value;
     std::string value;
@@ -44,7 +44,7 @@ CommandArguments::CommandArguments(int argc, char** argv, const std::vector<Opti
       value = argv[i];
     }
     if (is_setting) {
-      assign_from_words(settings, value);
+      assign_from_words(settings, name == "-s" ? value : "device=" + value);
       continue;
     }
     values_[std::string(name)].push_back(std::move(value));

@@ -25,7 +25,7 @@ struct OptionDescription {
 
 class CommandArguments {
  public:
-  // Every command accepts `-s name=value`, which goes to `settings`. Throws UsageError.
+  // Every command accepts `-s name=value` and `--device NAME`, which go to `settings`. Throws UsageError.
   CommandArguments(int argc, char** argv, const std::vector<OptionDescription>& options, Settings& settings);
 
   const std::vector<std::string>& positional() const { return positional_; }
