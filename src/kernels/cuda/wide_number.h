@@ -1,5 +1,5 @@
-// 64- and 128-bit arithmetic with overflow detection in device code, for .cu files: host compilers' overflow builtins are not available
-// there.
+// 64- and 128-bit arithmetic with overflow detection and sums of 192 bits in device code, for .cu files: host compilers' overflow builtins
+// are not available there.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -66,6 +66,39 @@ __host__ __device__ inline bool multiply_overflows(WideInt left, WideInt right, 
   const WideUnsigned most = (WideUnsigned{1} << 127) - (negative ? 0 : 1);
   result = static_cast<WideInt>(negative ? WideUnsigned{0} - magnitude : magnitude);
   return magnitude > most;
+}
+
+// Sums of two-word values that cannot overflow, two's complement.
+struct Int192 {
+  uint64_t low, middle, high;
+};
+
+__host__ __device__ inline Int192 widen(WideWords value) {
+  return {static_cast<uint64_t>(value.low), static_cast<uint64_t>(value.high), static_cast<uint64_t>(value.high >> 63)};
+}
+
+struct Add192 {
+  __host__ __device__ Int192 operator()(const Int192& left, const Int192& right) const {
+    Int192 sum;
+    sum.low = left.low + right.low;
+    const uint64_t low_carry = sum.low < left.low ? 1 : 0;
+    const uint64_t middle = left.middle + right.middle;
+    const uint64_t first_carry = middle < left.middle ? 1 : 0;
+    sum.middle = middle + low_carry;
+    const uint64_t second_carry = sum.middle < middle ? 1 : 0;
+    sum.high = left.high + right.high + first_carry + second_carry;
+    return sum;
+  }
+};
+
+// The remainder modulo 2^192: exact if a difference of sums is the sum of fewer values.
+__host__ __device__ inline Int192 difference(const Int192& left, const Int192& right) {
+  const Int192 complement{~right.low, ~right.middle, ~right.high};
+  return Add192()(Add192()(left, complement), {1, 0, 0});
+}
+
+__host__ __device__ inline bool fits_two_words(const Int192& number) {
+  return static_cast<int64_t>(number.high) == static_cast<int64_t>(number.middle) >> 63;
 }
 
 }  // namespace pistachio::kernels::cuda

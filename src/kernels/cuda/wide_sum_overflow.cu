@@ -28,28 +28,6 @@ __global__ void __launch_bounds__(threads_per_block)
   if (threadIdx.x % 32 == 0 && largest != 0) atomicMax(out, largest);
 }
 
-struct Int192 {
-  uint64_t low, middle, high;
-};
-
-struct Add192 {
-  __host__ __device__ Int192 operator()(const Int192& left, const Int192& right) const {
-    Int192 sum;
-    sum.low = left.low + right.low;
-    const uint64_t low_carry = sum.low < left.low ? 1 : 0;
-    const uint64_t middle = left.middle + right.middle;
-    const uint64_t first_carry = middle < left.middle ? 1 : 0;
-    sum.middle = middle + low_carry;
-    const uint64_t second_carry = sum.middle < middle ? 1 : 0;
-    sum.high = left.high + right.high + first_carry + second_carry;
-    return sum;
-  }
-};
-
-__host__ __device__ Int192 widen(WideWords value) {
-  return {static_cast<uint64_t>(value.low), static_cast<uint64_t>(value.high), static_cast<uint64_t>(value.high >> 63)};
-}
-
 struct KeyOfRow {
   const int64_t* ids;
   __device__ uint32_t operator()(int64_t row) const { return ids == nullptr ? 0 : static_cast<uint32_t>(ids[row]); }
@@ -73,7 +51,7 @@ struct CheckPrefix {
   unsigned long long* error_word;
   __device__ void operator()(int64_t place) const {
     const Int192 sum = Add192()(prefixes[place], widen(sums[keys[place]]));
-    if (static_cast<int64_t>(sum.high) != static_cast<int64_t>(sum.middle) >> 63) report_failure(error_word, order[place], 0);
+    if (!fits_two_words(sum)) report_failure(error_word, order[place], 0);
   }
 };
 
