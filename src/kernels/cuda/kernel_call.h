@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "base/check.h"
+#include "kernels/cuda/row_ranges.h"
 #include "kernels/cuda/value_kind.h"
 #include "kernels/ops/tensor_functions.h"
 
@@ -39,6 +40,10 @@ inline ValueKind value_kind_of(const at::Tensor& values) {
 
 inline const bool* mask_of(const std::optional<at::Tensor>& validity) {
   return validity ? validity->const_data_ptr<bool>() : nullptr;
+}
+
+inline RowRanges row_ranges(const at::Tensor& begins, const at::Tensor& ends) {
+  return {begins.const_data_ptr<int64_t>(), ends.const_data_ptr<int64_t>(), begins.size(0), begins.size(1)};
 }
 
 inline at::Tensor empty_like_rows(const at::Tensor& values, int64_t rows) {
