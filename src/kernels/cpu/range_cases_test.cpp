@@ -27,7 +27,7 @@ struct RangeDraw {
 // Bounds that move forward as those of frames do, with long and short ranges and some without rows; for few rows sometimes at random.
 RangeDraw draw_ranges(Draw& draw, int64_t rows, int64_t count) {
   const int64_t parts = uniform(draw.random, 1, 3);
-  const bool at_random = count <= 100 && uniform(draw.random, 0, 2) == 0;
+  const bool at_random = count <= 300 && uniform(draw.random, 0, 2) == 0;
   at::Tensor begins = at::empty({parts, count}, at::kLong), ends = at::empty({parts, count}, at::kLong);
   for (int64_t part = 0; part < parts; ++part) {
     const int64_t widths[] = {0, 1, 7, 300, rows};
@@ -98,7 +98,9 @@ Call draw_range_moments(Draw& draw) {
 
 Call draw_range_extreme(Draw& draw) {
   draw.rows = std::min(draw.rows, kMostRows);
-  const at::Tensor words = disguise(draw, small_numbers(draw, draw.rows, -5, uniform(draw.random, 0, 1) == 0 ? 5 : INT32_MAX));
+  const int64_t mosts[] = {5, INT32_MAX, INT64_MAX};
+  const int64_t most = mosts[draw.random() % 3];
+  const at::Tensor words = disguise(draw, small_numbers(draw, draw.rows, most == INT64_MAX ? INT64_MIN : -5, most));
   const at::Tensor validity = optional_mask(draw, draw.rows);
   const bool take_max = uniform(draw.random, 0, 1) == 1;
   const RangeDraw ranges = draw_ranges(draw, draw.rows, draw_range_count(draw));

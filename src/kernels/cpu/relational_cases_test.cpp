@@ -78,6 +78,12 @@ at::Tensor random_ids(Draw& draw, int64_t rows, int64_t groups) {
   });
 }
 
+// Sometimes nearly all rows in the first group.
+at::Tensor skewed_ids(Draw& draw, int64_t rows, int64_t groups) {
+  if (uniform(draw.random, 0, 2) > 0) return random_ids(draw, rows, groups);
+  return words(draw, rows, [&](int64_t) { return draw.random() % 16 == 0 ? random_below(draw.random, groups) : 0; });
+}
+
 Call draw_gather_rows(Draw& draw) {
   const int64_t sizes[] = {0, 1, 5, 1000, 3000000};
   const int64_t size = sizes[draw.random() % (draw.rows < 100000 ? 4 : 5)];
@@ -316,7 +322,7 @@ Call draw_segment_bits(Draw& draw) {
   at::Tensor values;
   do values = random_values(draw, draw.rows, false);
   while (!at::isIntegralType(values.scalar_type(), /*includeBool=*/false));
-  const at::Tensor ids = random_ids(draw, draw.rows, groups), validity = optional_mask(draw, draw.rows);
+  const at::Tensor ids = skewed_ids(draw, draw.rows, groups), validity = optional_mask(draw, draw.rows);
   const BitOp op = static_cast<BitOp>(uniform(draw.random, 0, 2));
   const at::Tensor already = random_mask(draw, groups);
   return [=]() -> std::vector<at::Tensor> {
@@ -331,7 +337,7 @@ Call draw_segment_bits(Draw& draw) {
 Call draw_segment_sketch(Draw& draw) {
   const int64_t sketches = uniform(draw.random, 1, 5), others = uniform(draw.random, 0, 12);
   const at::Tensor hashes = random_hashes(draw, draw.rows, draw_key_count(draw));
-  const at::Tensor ids = random_ids(draw, draw.rows, sketches), rows = random_ids(draw, others, sketches);
+  const at::Tensor ids = skewed_ids(draw, draw.rows, sketches), rows = random_ids(draw, others, sketches);
   return [=]() -> std::vector<at::Tensor> {
     at::Tensor registers = at::zeros({sketches, sketch_registers}, hashes.options().dtype(at::kByte));
     segment_sketch(registers, ids, hashes);
