@@ -8,6 +8,7 @@
 #include "base/check.h"
 #include "columns/decode_dictionary.h"
 #include "columns/device_copy.h"
+#include "kernels/ops/host_memory.h"
 #include "kernels/ops/tensor_functions.h"
 #include "kernels/ops/text_compact.h"
 
@@ -26,7 +27,7 @@ enum class Form : uint8_t { Fixed, Text, Dictionary, ApartDictionary };
 // Layout: descriptions of all columns with the lengths of their buffers, then the buffers.
 class Packer {
  public:
-  explicit Packer(ApartSizes apart) : apart_(apart) {}
+  Packer(ApartSizes apart, bool may_be_pinned) : apart_(apart), may_be_pinned_(may_be_pinned) {}
 
   PackedChunk pack(const Chunk& chunk) {
     description_.put<int64_t>(chunk.rows());
@@ -35,27 +36,29 @@ class Packer {
       if (std::optional<uint32_t> place = place_apart(column)) {
         add_apart(column, *place);
       } else {
-        add(to_device(column, at::kCPU));
+        add(column);
       }
     }
-    return {block(), std::move(dictionaries_)};
+    return {block(chunk.device()), std::move(dictionaries_)};
   }
 
  private:
-  at::Tensor block() {
+  at::Tensor block(at::Device device) {
     int64_t front = aligned(static_cast<int64_t>(sizeof(uint64_t) + description_.bytes().size()));
     int64_t total = front;
     for (const at::Tensor& buffer : buffers_) total += aligned(static_cast<int64_t>(buffer.nbytes()));
-    at::Tensor block = at::empty({total}, at::kByte);
+    at::Tensor block = at::empty({total}, at::TensorOptions(at::kByte).pinned_memory(may_be_pinned_ && !device.is_cpu()));
     auto* out = block.mutable_data_ptr<uint8_t>();
     uint64_t length = description_.bytes().size();
     std::memcpy(out, &length, sizeof length);
     std::memcpy(out + sizeof length, description_.bytes().data(), length);
+    std::vector<int64_t> places;
     int64_t place = front;
     for (const at::Tensor& buffer : buffers_) {
-      if (buffer.nbytes() > 0) std::memcpy(out + place, buffer.const_data_ptr(), buffer.nbytes());
+      places.push_back(place);
       place += aligned(static_cast<int64_t>(buffer.nbytes()));
     }
+    kernels::download_ranges(block, buffers_, places);
     return block;
   }
 
@@ -113,11 +116,12 @@ class Packer {
   }
 
   void add_buffer(const at::Tensor& buffer) {
-    buffers_.push_back(copied_to(buffer, at::kCPU).contiguous());
+    buffers_.push_back(buffer.contiguous());
     description_.put<uint64_t>(buffers_.back().nbytes());
   }
 
   const ApartSizes apart_;
+  const bool may_be_pinned_;
   ByteWriter description_;
   std::vector<at::Tensor> buffers_;
   SharedDictionaries dictionaries_;
@@ -125,8 +129,8 @@ class Packer {
 
 class Unpacker {
  public:
-  Unpacker(const at::Tensor& block, const SharedDictionaries& dictionaries)
-      : block_(block), dictionaries_(dictionaries), description_(description_of(block)) {
+  Unpacker(const at::Tensor& block, const SharedDictionaries& dictionaries, at::Device device)
+      : block_(block), dictionaries_(dictionaries), description_(description_of(block)), copy_(copied_to(block, device)) {
     place_ = aligned(static_cast<int64_t>(sizeof(uint64_t) + description_.left()));
   }
 
@@ -139,10 +143,16 @@ class Unpacker {
       columns.push_back(column(true));
       require(columns.back().rows() == rows);
     }
-    return Chunk(std::move(columns), rows);
+    return Chunk(std::move(columns), rows, copy_.device());
   }
 
  private:
+  // A buffer of the block, and the same on the device of the result.
+  struct Buffer {
+    at::Tensor host;
+    at::Tensor tensor;
+  };
+
   static std::string_view description_of(const at::Tensor& block) {
     require(block.dim() == 1 && block.scalar_type() == at::kByte && block.is_contiguous() && block.numel() >= kAlignment);
     const char* bytes = reinterpret_cast<const char*>(block.const_data_ptr<uint8_t>());
@@ -176,31 +186,31 @@ class Unpacker {
     bool has_validity = description_.get<uint8_t>() != 0;
     auto rows = description_.get<int64_t>();
     require(rows >= 0 && rows <= block_.numel());
-    at::Tensor validity = has_validity ? buffer(rows, at::kBool) : at::Tensor();
+    at::Tensor validity = has_validity ? buffer(rows, at::kBool).tensor : at::Tensor();
     switch (form) {
       case Form::Fixed: {
         require(!type.is_text());
-        at::Tensor values = buffer(type.is_wide() ? rows * 2 : rows, type.scalar_type());
+        at::Tensor values = buffer(type.is_wide() ? rows * 2 : rows, type.scalar_type()).tensor;
         return Column::fixed(type, type.is_wide() ? values.view({rows, 2}) : values, validity);
       }
       case Form::Text: {
         require(type.is_text());
-        at::Tensor offsets = buffer(rows + 1, at::kLong);
-        at::Tensor bytes = buffer(-1, at::kByte);
-        const int64_t* place = offsets.const_data_ptr<int64_t>();
+        const Buffer offsets = buffer(rows + 1, at::kLong);
+        const at::Tensor bytes = buffer(-1, at::kByte).tensor;
+        const int64_t* place = offsets.host.const_data_ptr<int64_t>();
         bool ascends = place[0] == 0 && place[rows] == bytes.numel();
         for (int64_t i = 0; i < rows; ++i) ascends &= place[i] <= place[i + 1];
         require(ascends);
-        return Column::text(type, bytes, offsets.slice(0, 0, rows), offsets.slice(0, 1), validity);
+        return Column::text(type, bytes, offsets.tensor.slice(0, 0, rows), offsets.tensor.slice(0, 1), validity);
       }
       case Form::Dictionary: {
         require(may_be_coded);
-        at::Tensor codes = buffer(rows, at::kInt);
+        const Buffer codes = buffer(rows, at::kInt);
         return coded(type, codes, std::make_shared<const Column>(column(false)), validity);
       }
       case Form::ApartDictionary: {
         require(may_be_coded);
-        at::Tensor codes = buffer(rows, at::kInt);
+        const Buffer codes = buffer(rows, at::kInt);
         auto place = description_.get<uint32_t>();
         require(place < dictionaries_.size());
         return coded(type, codes, dictionaries_[place], validity);
@@ -210,25 +220,25 @@ class Unpacker {
     fail_check(__FILE__, __LINE__, "not reached");
   }
 
-  static Column coded(LogicalType type, const at::Tensor& codes, std::shared_ptr<const Column> entries, const at::Tensor& validity) {
+  static Column coded(LogicalType type, const Buffer& codes, std::shared_ptr<const Column> entries, const at::Tensor& validity) {
     require(entries->type() == type);
-    const int32_t* code = codes.const_data_ptr<int32_t>();
+    const int32_t* code = codes.host.const_data_ptr<int32_t>();
     const int64_t most = entries->rows();
     bool inside = true;
-    for (int64_t i = 0; i < codes.numel(); ++i) inside &= code[i] >= 0 && code[i] < most;
+    for (int64_t i = 0; i < codes.host.numel(); ++i) inside &= code[i] >= 0 && code[i] < most;
     require(inside);
-    return Column::dictionary(codes, std::move(entries), validity);
+    return Column::dictionary(codes.tensor, std::move(entries), validity);
   }
 
   // -1: as many elements as the block states.
-  at::Tensor buffer(int64_t elements, at::ScalarType type) {
+  Buffer buffer(int64_t elements, at::ScalarType type) {
     auto bytes = description_.get<uint64_t>();
     require(place_ <= block_.numel() && bytes <= static_cast<uint64_t>(block_.numel() - place_));
     auto size = static_cast<int64_t>(c10::elementSize(type));
     require(elements < 0 || static_cast<int64_t>(bytes) == elements * size);
     at::Tensor raw = block_.narrow(0, place_, static_cast<int64_t>(bytes));
     if (type == at::kBool) require(are_booleans(raw));
-    at::Tensor made = raw.view(type);
+    Buffer made{raw.view(type), copy_.narrow(0, place_, static_cast<int64_t>(bytes)).view(type)};
     place_ += aligned(static_cast<int64_t>(bytes));
     return made;
   }
@@ -236,21 +246,22 @@ class Unpacker {
   const at::Tensor& block_;
   const SharedDictionaries& dictionaries_;
   ByteReader description_;
+  const at::Tensor copy_;  // the block itself on the CPU
   int64_t place_ = 0;
 };
 
 }  // namespace
 
 PackedChunk pack_chunk(const Chunk& chunk, ApartSizes apart) {
-  return Packer(apart).pack(chunk);
+  return Packer(apart, /*may_be_pinned=*/true).pack(chunk);
 }
 
 at::Tensor pack_chunk(const Chunk& chunk) {
-  return pack_chunk(chunk, {}).block;
+  return Packer({}, /*may_be_pinned=*/false).pack(chunk).block;
 }
 
-Chunk unpack_chunk(const at::Tensor& block, const SharedDictionaries& dictionaries) {
-  return Unpacker(block, dictionaries).unpack();
+Chunk unpack_chunk(const at::Tensor& block, const SharedDictionaries& dictionaries, at::Device device) {
+  return Unpacker(block, dictionaries, device).unpack();
 }
 
 }  // namespace pistachio

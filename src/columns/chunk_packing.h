@@ -20,19 +20,20 @@ struct ApartSizes {
 };
 
 struct PackedChunk {
-  at::Tensor block;                 // uint8 [bytes] in host memory
+  at::Tensor block;                 // uint8 [bytes] in host memory, pinned if the chunk is on a GPU
   SharedDictionaries dictionaries;  // dictionaries outside the block, which it refers to by index; on the chunk's device
 };
 
 // Most dictionaries that a chunk may refer to outside its block.
 constexpr size_t kMostApart = 256;
 
+// Columns on a GPU are compacted there and copied once.
 PackedChunk pack_chunk(const Chunk& chunk, ApartSizes apart);
-// With all dictionaries in the block.
+// With all dictionaries in the block, which is never pinned: it may be kept.
 at::Tensor pack_chunk(const Chunk& chunk);
 
-// The columns are views of the block. `dictionaries`: as returned by pack_chunk, in the same order, in host memory. Throws PeerError for
-// malformed blocks: every offset is checked.
-Chunk unpack_chunk(const at::Tensor& block, const SharedDictionaries& dictionaries = {});
+// The columns are views of the block, or of a copy of it on `device`. `dictionaries`: as returned by pack_chunk, in the same order, on
+// `device`. Throws PeerError for malformed blocks: every offset is checked.
+Chunk unpack_chunk(const at::Tensor& block, const SharedDictionaries& dictionaries = {}, at::Device device = at::kCPU);
 
 }  // namespace pistachio

@@ -50,6 +50,7 @@ Chunk ChunkCopier::copy(const Chunk& chunk) {
 }
 
 std::shared_ptr<const Column> ChunkCopier::dictionary_copy(const std::shared_ptr<const Column>& dictionary) {
+  if (dictionary->device() == device_) return dictionary;
   {
     std::lock_guard lock(mutex_);
     auto known = dictionaries_.find(dictionary.get());

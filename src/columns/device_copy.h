@@ -16,15 +16,15 @@ at::Tensor copied_to(const at::Tensor& tensor, at::Device device);
 Column to_device(const Column& column, at::Device device);
 Chunk to_device(const Chunk& chunk, at::Device device);
 
-// Thread-safe.
+// Copies chunks that share dictionaries, each of which it copies once. Thread-safe.
 class ChunkCopier {
  public:
   explicit ChunkCopier(at::Device device) : device_(device) {}
+  at::Device device() const { return device_; }
   Chunk copy(const Chunk& chunk);
-
- private:
   std::shared_ptr<const Column> dictionary_copy(const std::shared_ptr<const Column>& dictionary);
 
+ private:
   struct Copied {
     std::weak_ptr<const Column> source;  // detects an address that was reused
     std::shared_ptr<const Column> copy;

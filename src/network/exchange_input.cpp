@@ -23,13 +23,18 @@ ExchangeInput::ExchangeInput(QueryExchanges& owner, uint32_t number, ExchangeLim
     : owner_(owner), number_(number), limits_(limits), queue_(limits.window_bytes), sources_(static_cast<size_t>(owner.ranks())) {}
 
 Chunk ExchangeInput::unpack(Rows& rows) {
+  ChunkCopier copier(at::kCPU);
+  return unpack(rows, copier);
+}
+
+Chunk ExchangeInput::unpack(Rows& rows, ChunkCopier& copier) {
   at::Tensor block = std::exchange(rows.block, at::Tensor());
-  if (!block.defined()) return std::exchange(rows.chunk, {});
+  if (!block.defined()) return copier.copy(std::exchange(rows.chunk, {}));
   try {
     if (rows.is_compressed) block = decompress_block(block);
     SharedDictionaries columns;
-    for (const std::shared_ptr<ReceivedDictionary>& dictionary : rows.dictionaries) columns.push_back(dictionary->column());
-    return unpack_chunk(block, columns);
+    for (const std::shared_ptr<ReceivedDictionary>& dictionary : rows.dictionaries) columns.push_back(copier.dictionary_copy(dictionary->column()));
+    return unpack_chunk(block, columns, copier.device());
   } catch (const PeerError& error) {
     throw PeerError(rows.source, error.message());
   }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/task.h"
+#include "columns/device_copy.h"
 #include "data/chunk.h"
 #include "memory/channel.h"
 #include "network/block_compression.h"
@@ -42,6 +43,9 @@ class ExchangeInput {
   // Like receive(), but also reports the end of each source: for a single lane that reads by source.
   Task<std::optional<Rows>> receive_with_ends() { return queue_.receive(); }
   // Call on the consuming lane, right before use: queued rows stay packed. Keeps what release() needs. Throws PeerError for damaged rows.
+  // The chunk is on the copier's device.
+  static Chunk unpack(Rows& rows, ChunkCopier& copier);
+  // In host memory.
   static Chunk unpack(Rows& rows);
   // The rows were consumed: returns credit to their sender.
   void release(const Rows& rows);

@@ -2,7 +2,6 @@
 
 #include "base/error.h"
 #include "columns/chunk_packing.h"
-#include "columns/device_copy.h"
 
 namespace pistachio {
 
@@ -25,7 +24,7 @@ Task<Chunk> SpilledChunks::read(size_t piece, at::Device device) const {
   Task<at::Tensor> reading = file_->read(pieces_[piece].place);
   const at::Tensor block = co_await reading;
   try {
-    co_return to_device(unpack_chunk(block), device);
+    co_return unpack_chunk(block, {}, device);
   } catch (const PeerError&) {
     throw UserError("rows in temp_directory are damaged: something else has changed them; check the disk or set temp_directory to another one");
   }

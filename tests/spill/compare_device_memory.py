@@ -88,7 +88,7 @@ def main():
                 with PeakMemory() as memory:
                     try:
                         result = session.run(QUERIES[name])
-                        problem = duckdb_oracle.difference(duckdb_oracle.parse_csv(result.csv), expected[name], ordered=True)
+                        problem = duckdb_oracle.difference(duckdb_oracle.parse_csv(result.csv), expected[name])
                         text = f"{result.seconds * 1000:9.0f} ms"
                     except (StatementFailed, EngineDied) as error:
                         problem, text = str(error), "   FAILED"

@@ -35,7 +35,7 @@ Task<void> ExchangeReadOperator::produce(RunContext& context, ChunkSink& sink) {
     WorkTimer timer(metrics_);
     metrics_.bytes += rows.bytes;
     reach(context, FaultPoint::RowsUnpacked);
-    return copier.copy(ExchangeInput::unpack(rows));
+    return ExchangeInput::unpack(rows, copier);
   };
   // A message is far too small to keep a GPU busy. Takes whatever arrived while the GPU worked on the last chunk, and returns the credit for
   // it before it is processed: it is in GPU memory now.

@@ -1,12 +1,11 @@
 #include "exec/exchange/source_runs.h"
 
 #include "base/error.h"
-#include "columns/device_copy.h"
 
 namespace pistachio {
 
 SourceRuns::SourceRuns(ExchangeInput& input, int ranks, at::Device device, OperatorMetrics& metrics)
-    : input_(input), device_(device), metrics_(metrics), runs_(static_cast<size_t>(ranks)) {}
+    : input_(input), copier_(device), metrics_(metrics), runs_(static_cast<size_t>(ranks)) {}
 
 Task<std::optional<Chunk>> SourceRuns::next(int rank) {
   Run& run = runs_[static_cast<size_t>(rank)];
@@ -21,8 +20,7 @@ Task<std::optional<Chunk>> SourceRuns::next(int rank) {
   run.waiting.erase(found);
   WorkTimer timer(metrics_);
   metrics_.bytes += run.given->bytes;
-  Chunk rows = ExchangeInput::unpack(*run.given);
-  co_return to_device(rows, device_);
+  co_return ExchangeInput::unpack(*run.given, copier_);
 }
 
 void SourceRuns::release(int rank) {

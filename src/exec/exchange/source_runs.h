@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "columns/device_copy.h"
 #include "exec/core/operator.h"
 #include "network/exchange_hub.h"
 
@@ -31,7 +32,7 @@ class SourceRuns {
   Task<bool> receive_one();
 
   ExchangeInput& input_;
-  at::Device device_;
+  ChunkCopier copier_;
   OperatorMetrics& metrics_;
   std::vector<Run> runs_;
 };

@@ -21,6 +21,13 @@ at::Tensor download(const at::Tensor& tensor) {
   return tensor.to(at::kCPU, /*non_blocking=*/false, /*copy=*/true);
 }
 
+void download_ranges(const at::Tensor& target, at::TensorList sources, at::IntArrayRef offsets) {
+  for (size_t i = 0; i < sources.size(); ++i) {
+    const auto bytes = static_cast<int64_t>(sources[i].nbytes());
+    if (bytes > 0) target.narrow(0, offsets[i], bytes).copy_(sources[i].cpu().view({-1}).view(at::kByte));
+  }
+}
+
 void upload_ranges(const at::Tensor& target, const at::Tensor& copies) {
   auto rows = copies.accessor<int64_t, 2>();
   for (int64_t copy = 0; copy < rows.size(0); ++copy) {
@@ -37,6 +44,7 @@ TORCH_LIBRARY_IMPL(pistachio, CompositeExplicitAutograd, library) {
   library.impl("unregister_host_memory", TORCH_FN(unregister_host_memory));
   library.impl("upload", TORCH_FN(upload));
   library.impl("download", TORCH_FN(download));
+  library.impl("download_ranges", TORCH_FN(download_ranges));
   library.impl("upload_ranges", TORCH_FN(upload_ranges));
 }
 

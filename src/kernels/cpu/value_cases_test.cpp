@@ -72,6 +72,23 @@ Call draw_download(Draw& draw) {
   return [values]() -> std::vector<at::Tensor> { return {download(values)}; };
 }
 
+Call draw_download_ranges(Draw& draw) {
+  std::vector<at::Tensor> sources;
+  std::vector<int64_t> offsets;
+  int64_t bytes = 0;
+  for (int64_t count = uniform(draw.random, 1, 5); count > 0; --count) {
+    sources.push_back(random_values(draw, uniform(draw.random, 0, draw.rows), uniform(draw.random, 0, 1) == 0).contiguous());
+    offsets.push_back(bytes + uniform(draw.random, 0, 64));
+    bytes = offsets.back() + static_cast<int64_t>(sources.back().nbytes());
+  }
+  const bool is_pinned = draw.device.is_cuda() && uniform(draw.random, 0, 1) == 0;
+  return [=]() -> std::vector<at::Tensor> {
+    at::Tensor out = at::empty({bytes}, at::TensorOptions(at::kByte).pinned_memory(is_pinned)).zero_();
+    download_ranges(out, sources, offsets);
+    return {out};
+  };
+}
+
 Call draw_upload_ranges(Draw& draw) {
   const at::Tensor host = at::randint(256, {draw.rows + 1}, at::kByte);
   std::vector<int64_t> copies;
@@ -258,6 +275,7 @@ std::vector<Operation> value_operations() {
           {"magnitude_below_of_two_words", draw_wide_magnitude, {}},
           {"upload", draw_upload, {}},
           {"download", draw_download, {}},
+          {"download_ranges", draw_download_ranges, {}},
           {"upload_ranges", draw_upload_ranges, {}}};
 }
 

@@ -42,22 +42,41 @@ at::Tensor upload(const at::Tensor& like, const at::Tensor& host) {
   return copy;
 }
 
-at::Tensor download(const at::Tensor& tensor) {
+// To pageable memory.
+void download_in_pieces(void* host, const at::Tensor& tensor, cudaStream_t stream) {
   constexpr int64_t kPieceBytes = int64_t{8} << 20;  // bounds the pinned memory that large results take
-  const KernelCall call(tensor);
-  const at::Tensor host = at::empty(tensor.sizes(), at::TensorOptions(tensor.scalar_type()));
   const auto bytes = static_cast<int64_t>(tensor.nbytes());
-  if (bytes == 0) return host;
+  if (bytes == 0) return;
   const at::Tensor pinned = at::empty({std::min(bytes, kPieceBytes)}, at::TensorOptions(at::kByte).pinned_memory(true));
   const auto* source = static_cast<const uint8_t*>(tensor.const_data_ptr());
-  auto* target = static_cast<uint8_t*>(host.mutable_data_ptr());
+  auto* target = static_cast<uint8_t*>(host);
   for (int64_t begin = 0; begin < bytes; begin += kPieceBytes) {
     const auto piece = static_cast<size_t>(std::min(kPieceBytes, bytes - begin));
-    check_cuda(cudaMemcpyAsync(pinned.mutable_data_ptr(), source + begin, piece, cudaMemcpyDeviceToHost, call.stream()));
-    check_cuda(cudaStreamSynchronize(call.stream()));
+    check_cuda(cudaMemcpyAsync(pinned.mutable_data_ptr(), source + begin, piece, cudaMemcpyDeviceToHost, stream));
+    check_cuda(cudaStreamSynchronize(stream));
     std::memcpy(target + begin, pinned.const_data_ptr(), piece);
   }
+}
+
+at::Tensor download(const at::Tensor& tensor) {
+  const KernelCall call(tensor);
+  const at::Tensor host = at::empty(tensor.sizes(), at::TensorOptions(tensor.scalar_type()));
+  download_in_pieces(host.mutable_data_ptr(), tensor, call.stream());
   return host;
+}
+
+void download_ranges(const at::Tensor& target, at::TensorList sources, at::IntArrayRef offsets) {
+  const KernelCall call(sources[0]);
+  auto* out = target.mutable_data_ptr<uint8_t>();
+  const bool is_pinned = target.is_pinned();
+  for (size_t i = 0; i < sources.size(); ++i) {
+    if (!is_pinned) {
+      download_in_pieces(out + offsets[i], sources[i], call.stream());
+    } else if (sources[i].numel() > 0) {
+      check_cuda(cudaMemcpyAsync(out + offsets[i], sources[i].const_data_ptr(), sources[i].nbytes(), cudaMemcpyDeviceToHost, call.stream()));
+    }
+  }
+  if (is_pinned) check_cuda(cudaStreamSynchronize(call.stream()));
 }
 
 // One call for all copies: between two calls of cudaMemcpyAsync the copy engine idles for about 4 us, the time of 200 KB.
@@ -93,6 +112,7 @@ TORCH_LIBRARY_IMPL(pistachio, CUDA, library) {
   library.impl("unregister_host_memory", TORCH_FN(unregister_host_memory));
   library.impl("upload", TORCH_FN(upload));
   library.impl("download", TORCH_FN(download));
+  library.impl("download_ranges", TORCH_FN(download_ranges));
   library.impl("upload_ranges", TORCH_FN(upload_ranges));
 }
 

@@ -43,6 +43,20 @@ at::Tensor download(const at::Tensor& tensor) {
   return operation.redispatch(dispatch_keys(tensor), tensor);
 }
 
+void download_ranges(const at::Tensor& target, const std::vector<at::Tensor>& sources, const std::vector<int64_t>& offsets) {
+  check_bytes(target);
+  ENSURE(target.is_contiguous() && target.is_cpu());
+  ENSURE_EQ(sources.size(), offsets.size());
+  if (sources.empty()) return;
+  for (size_t i = 0; i < sources.size(); ++i) {
+    ENSURE(sources[i].is_contiguous() && sources[i].device() == sources[0].device());
+    ENSURE_GE(offsets[i], 0);
+    ENSURE_LE(static_cast<int64_t>(sources[i].nbytes()), target.numel() - offsets[i]);
+  }
+  static const auto operation = find_operation<void(const at::Tensor&, at::TensorList, at::IntArrayRef)>("pistachio::download_ranges");
+  operation.redispatch(dispatch_keys(sources[0]), target, sources, offsets);
+}
+
 void upload_ranges(const at::Tensor& target, const at::Tensor& copies) {
   if (is_empty_table(copies)) return;
   check_bytes(target);
@@ -61,6 +75,7 @@ TORCH_LIBRARY_FRAGMENT(pistachio, library) {
   library.def("unregister_host_memory(Tensor like, int address) -> ()");
   library.def("upload(Tensor like, Tensor host) -> Tensor");
   library.def("download(Tensor tensor) -> Tensor");
+  library.def("download_ranges(Tensor target, Tensor[] sources, int[] offsets) -> ()");
   library.def("upload_ranges(Tensor target, Tensor copies) -> ()");
 }
 

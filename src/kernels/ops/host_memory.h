@@ -1,10 +1,12 @@
-// Copies from host memory to a device, by address: for memory that no tensor owns, such as the page cache behind a mapped file. Registered
-// memory is copied at the full speed of the bus and without the CPU. On the CPU as device, registering does nothing and copies are memcpy.
+// Copies between host memory and a device. Those by address are for memory that no tensor owns, such as the page cache behind a mapped
+// file. Registered and pinned memory is copied at the full speed of the bus and without the CPU. On the CPU as device, registering does
+// nothing and copies are memcpy.
 #pragma once
 
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
+#include <vector>
 
 namespace pistachio::kernels {
 
@@ -21,6 +23,10 @@ constexpr int64_t kSmallUpload = 1 << 20;
 
 // A copy of a contiguous tensor on the host, which may use it at once. Goes through pinned memory: a copy to pageable memory is slower.
 at::Tensor download(const at::Tensor& tensor);
+
+// Copies contiguous tensors of one device, or of the host, to the given offsets of `target`, uint8 in host memory, which may be used at once.
+// Waits once for all of them if the target is pinned; else they go through pinned memory piece by piece.
+void download_ranges(const at::Tensor& target, const std::vector<at::Tensor>& sources, const std::vector<int64_t>& offsets);
 
 // Enqueues copies on the current stream and does not wait. `copies` is int64 CPU [n, 3], rows {address, bytes, offset in target}; `target` is
 // uint8 [..]. A copy must not cross the boundary of two registered ranges, and the memory must stay until the copies are done.
