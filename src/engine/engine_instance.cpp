@@ -40,12 +40,13 @@ int64_t default_device_memory(at::Device device) {
 
 namespace {
 
-// A scan has about five chunks in flight on a GPU, and those that it decompresses and decodes take three times their size: a third of the
-// limit. Two thirds remain for retained rows and temporaries.
-constexpr int64_t kDeviceChunksInLimit = 32;
-// Retained rows get less of a GPU's memory than of the host's, because chunks and so the temporaries of kernels are larger.
+// A scan has about five chunks in flight on a GPU, and those that it decompresses and decodes take three times their size: a fifth of the
+// limit.
+constexpr int64_t kDeviceChunksInLimit = 64;
+// Retained rows get less of a GPU's memory than of the host's: the temporaries of kernels are larger, since chunks are, and blocks that are
+// retained keep free memory between them from being used.
 constexpr double kRetainedShareOfHost = 0.8;
-constexpr double kRetainedShareOfDevice = 0.5;
+constexpr double kRetainedShareOfDevice = 0.4;
 constexpr int64_t kLeastDeviceChunk = 1 << 20;
 
 // Chunks in flight, and the temporaries of kernels on them, must fit into memory_limit however wide rows are, and into device_memory_limit.
