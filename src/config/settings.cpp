@@ -174,6 +174,11 @@ void assign_folder(Settings& settings, std::string_view name, std::string_view t
 }
 
 template <auto Member>
+void assign_text(Settings& settings, std::string_view, std::string_view text) {
+  settings.*Member = text;
+}
+
+template <auto Member>
 std::string show_text(const Settings& settings) {
   return settings.*Member;
 }
@@ -385,6 +390,10 @@ const std::vector<SettingDescription>& setting_descriptions() {
        "scans below ORDER BY with LIMIT read only the first sort key of rows that come after those found so far",
        assign_boolean<&S::top_filters>, show_boolean<&S::top_filters>},
       {"timer", "boolean", "print the engine's time for each statement", assign_boolean<&S::timer>, show_boolean<&S::timer>},
+      {"trace", "text",
+       "file for the trace of each query: what every thread of every rank worked on when, as JSON for ui.perfetto.dev; the next query "
+       "replaces it; empty: none",
+       assign_text<&S::trace>, show_text<&S::trace>},
       {"verify_checksums", "boolean", "verify the CRC of pages that have one", assign_boolean<&S::verify_checksums>,
        show_boolean<&S::verify_checksums>},
   };

@@ -121,6 +121,7 @@ struct Settings {
   bool restart_ranks = false;   // the launcher restarts lost ranks
   bool retry_queries = true;    // retry a query that failed because a rank was lost, once the rank is back
   bool allow_faults = false;    // for tests: fault_at may be set
+  std::string trace;            // file for the trace of each query; empty: none
   std::string fault_at;         // fault injection: where and how a rank fails
   int64_t query_timeout = 0;    // milliseconds; 0: no limit
 };

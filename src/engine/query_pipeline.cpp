@@ -115,11 +115,14 @@ RankProfile PlanRun::run(EngineInstance& engine, EngineInstance::QueryScope& sco
                      .message_bytes = peers == nullptr ? 0 : peers->message_bytes};
   std::optional<UseSampler> use;
   if (peers != nullptr && peers->samples_use) use.emplace(scope.read_pool(), peers->exchanges);
+  std::optional<SpanRecorder> spans;
+  if (!scope.storage().settings.trace.empty()) record_spans(plan_, executable_, spans.emplace());
   std::optional<kernels::DeviceWaitCounter> waits;
   if (scope.storage().settings.count_device_waits && engine.device().is_cuda()) waits.emplace(engine.device());
   engine.scheduler().run(run_and_deliver(executable_, context, receiver), token);
   RankProfile profile = profile_of(plan_, executable_, exchanges, scope.read_pool().statistics().bytes);
   if (use) profile.use = use->finish();
+  if (spans) profile.spans = spans->take();
   if (waits) {
     const kernels::DeviceWaits& total = waits->total();
     profile.device = DeviceFigures{waits->is_counting(), total.synchronizations, total.pageable_copies, total.nanoseconds};

@@ -40,6 +40,8 @@ class Explainer {
  public:
   Explainer(const PhysicalPlan& plan, const QueryProfile* profile) : plan_(plan), profile_(profile), numbers_(step_numbers(plan)) {}
 
+  std::string name(const PhysicalNode& node) { return describe(node).name; }
+
   void text(const PhysicalNode& node, int depth, std::vector<std::string>& lines) {
     Described described = describe(node);
     std::string indent(static_cast<size_t>(depth) * 2, ' ');
@@ -250,6 +252,14 @@ class Explainer {
 };
 
 }  // namespace
+
+std::vector<std::string> step_names(const PhysicalPlan& plan) {
+  Explainer explainer(plan, nullptr);
+  const std::map<const PhysicalNode*, uint32_t> numbers = step_numbers(plan);
+  std::vector<std::string> names(numbers.size());
+  for (const auto& [node, number] : numbers) names[number] = explainer.name(*node);
+  return names;
+}
 
 std::vector<std::string> explain_text(const PhysicalPlan& plan, const QueryProfile* profile) {
   Explainer explainer(plan, profile);

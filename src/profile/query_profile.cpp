@@ -88,6 +88,12 @@ std::map<const PhysicalNode*, uint32_t> step_numbers(const PhysicalPlan& plan) {
   return numbers;
 }
 
+void record_spans(const PhysicalPlan& plan, const ExecutablePlan& executable, SpanRecorder& recorder) {
+  const std::map<const PhysicalNode*, uint32_t> numbers = step_numbers(plan);
+  for (const ExecutablePlan::Step& one : executable.steps) one.op->metrics().spans = {&recorder, numbers.at(one.node)};
+  for (const ExecutablePlan::Stage& stage : executable.stages) stage.metrics->spans = {&recorder, numbers.at(stage.exchange)};
+}
+
 RankProfile profile_of(const PhysicalPlan& plan, const ExecutablePlan& executed, const QueryExchanges* exchanges, int64_t bytes_read) {
   RankProfile profile{.bytes_read = bytes_read, .steps = {}};
   std::map<const PhysicalNode*, uint32_t> numbers = step_numbers(plan);
@@ -127,6 +133,8 @@ void put_profile(ByteWriter& writer, const RankProfile& profile) {
   }
   writer.put<uint64_t>(profile.use.size());
   for (const UseSample& sample : profile.use) writer.put(sample);
+  writer.put<uint64_t>(profile.spans.size());
+  for (const Span& span : profile.spans) writer.put(span);
   writer.put<uint8_t>(profile.device ? 1 : 0);
   if (profile.device) put_device(writer, *profile.device);
 }
@@ -142,6 +150,8 @@ RankProfile get_profile(ByteReader& reader) {
   }
   size_t samples = reader.get_count(sizeof(UseSample));
   for (size_t i = 0; i < samples; ++i) profile.use.push_back(reader.get<UseSample>());
+  size_t spans = reader.get_count(sizeof(Span));
+  for (size_t i = 0; i < spans; ++i) profile.spans.push_back(reader.get<Span>());
   if (reader.get<uint8_t>() != 0) profile.device = get_device(reader);
   return profile;
 }

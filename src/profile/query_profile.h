@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/byte_stream.h"
+#include "base/span_recorder.h"
 #include "exec/pipeline/plan_builder.h"
 #include "network/exchange_hub.h"
 #include "physical/physical_node.h"
@@ -58,6 +59,7 @@ struct RankProfile {
   int64_t bytes_read = 0;
   std::map<uint32_t, StepFigures> steps;  // by step number; only those with a part on this rank
   std::vector<UseSample> use = {};        // over the time of the query; empty unless requested
+  std::vector<Span> spans = {};           // of work on steps; empty unless the query is traced
   std::optional<DeviceFigures> device = {};  // if count_device_waits is on and there is a GPU
 
   int64_t bytes_received() const;
@@ -66,6 +68,9 @@ struct RankProfile {
 
 // The number of each step: the same on all ranks, since they have the same plan.
 std::map<const PhysicalNode*, uint32_t> step_numbers(const PhysicalPlan& plan);
+
+// Call before the run: the spans of its steps go to the recorder, which outlives it.
+void record_spans(const PhysicalPlan& plan, const ExecutablePlan& executable, SpanRecorder& recorder);
 
 // Call after the run. Without exchanges the query ran on one rank alone.
 RankProfile profile_of(const PhysicalPlan& plan, const ExecutablePlan& executed, const QueryExchanges* exchanges, int64_t bytes_read);

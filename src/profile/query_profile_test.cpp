@@ -32,6 +32,7 @@ TEST(QueryProfileTest, ProfilesRoundTrip) {
   sent.steps[9].receivers_stalled = 6;
   sent.steps[3].synchronizations = 8;
   sent.use = {{0, 0, 0, 0}, {10, 20, 30, 40}};
+  sent.spans = {{.step = 3, .thread = 1, .begin = 50, .nanoseconds = 60}};
   sent.device = DeviceFigures{.are_known = true, .synchronizations = 11, .pageable_copies = 12, .waited = 13};
   ByteWriter writer;
   put_profile(writer, sent);
@@ -50,6 +51,11 @@ TEST(QueryProfileTest, ProfilesRoundTrip) {
   ASSERT_EQ(received.use.size(), 2u);
   EXPECT_EQ(received.use[1].bytes_received, 30);
   EXPECT_EQ(received.use[1].core_nanoseconds, 40);
+  ASSERT_EQ(received.spans.size(), 1u);
+  EXPECT_EQ(received.spans[0].step, 3u);
+  EXPECT_EQ(received.spans[0].thread, 1u);
+  EXPECT_EQ(received.spans[0].begin, 50);
+  EXPECT_EQ(received.spans[0].nanoseconds, 60);
   EXPECT_EQ(received.steps[3].synchronizations, 8);
   ASSERT_TRUE(received.device.has_value());
   EXPECT_TRUE(received.device->are_known);

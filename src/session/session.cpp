@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <fstream>
 #include <new>
 #include <set>
 
@@ -20,7 +21,9 @@
 #include "engine/query_pipeline.h"
 #include "memory/refusal_text.h"
 #include "optimizer/optimizer.h"
+#include "profile/explain.h"
 #include "profile/query_profile.h"
+#include "profile/trace_json.h"
 #include "session/late_begin.h"
 
 namespace pistachio {
@@ -292,6 +295,15 @@ void Session::run_once(const PlannedQuery& planned, ResultReceiver& receiver, co
   }
   profile.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   profile_ = std::make_shared<const QueryProfile>(std::move(profile));
+  if (!settings_.trace.empty()) write_trace(planned);
+}
+
+// The query has given its result: a trace that cannot be written is no error of it.
+void Session::write_trace(const PlannedQuery& planned) {
+  std::ofstream file(settings_.trace, std::ios::binary | std::ios::trunc);
+  file << trace_json(step_names(planned.plan), *profile_);
+  file.close();
+  if (!file) notes_.push_back(fmt::format("the trace could not be written to {}: {}", settings_.trace, std::strerror(errno)));
 }
 
 void Session::run(const std::shared_ptr<const ast::Statement>& statement, const ast::Set& node, ResultReceiver&) {

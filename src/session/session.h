@@ -75,6 +75,7 @@ class Session final : private TableResolver {
   // no row was delivered yet.
   void run_planned(const PlannedQuery& planned, ResultReceiver& receiver, bool watched = false);
   void run_once(const PlannedQuery& planned, ResultReceiver& receiver, const RankRunOptions& options);
+  void write_trace(const PlannedQuery& planned);
   PlannedQuery plan_now(const ast::Query& query, const BindOptions& options);
   // Plans a query to be run; `inserted` as in BindOptions.
   PlannedQuery plan(const ast::Query& query, std::vector<LogicalType> inserted = {});

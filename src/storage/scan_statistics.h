@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstdint>
 
+#include "base/span_recorder.h"
 #include "kernels/ops/device_waits.h"
 
 namespace pistachio {
@@ -18,6 +19,7 @@ struct ScanCounters {
   std::atomic<int64_t> pages_total = 0;        // in the columns and units that were read
   std::atomic<int64_t> pages_skipped = 0;      // not decoded, since they have no matching row
   kernels::DeviceWaits device_waits;           // if they are counted
+  SpanTarget spans;                            // of filtering and decoding; set before the scan starts
 };
 
 }  // namespace pistachio

@@ -421,7 +421,7 @@ void UnitReader::apply_threshold(Strip& strip) {
 }
 
 void UnitReader::drop_strips_below_threshold() {
-  AddedTime filtering(counters_.nanoseconds);
+  AddedTime filtering(counters_.nanoseconds, counters_.spans);
   if (!row_group_may_pass_threshold()) strips_.clear();
   for (Strip& strip : strips_) apply_threshold(strip);
   std::erase_if(strips_, [](const Strip& strip) { return strip.selected == 0; });
@@ -514,7 +514,7 @@ Task<void> UnitReader::read_and_filter() {
   if (staging_ != nullptr && candidates_.is_empty()) finish();
   if (staging_ != nullptr || !plan_.selects_rows()) co_return;
   {
-    AddedTime filtering(counters_.nanoseconds);
+    AddedTime filtering(counters_.nanoseconds, counters_.spans);
     while (next_row_ < unit_.first_row + unit_.rows) {
       Strip strip = cut_strip(candidates_);
       if (strip.selected > 0) evaluate_filters(strip);
@@ -595,7 +595,7 @@ UnitReader::Strip UnitReader::take_filtered_strip() {
 }
 
 std::optional<Chunk> UnitReader::next() {
-  AddedTime decoding(counters_.nanoseconds);
+  AddedTime decoding(counters_.nanoseconds, counters_.spans);
   Strip strip;
   do {
     if (is_at_end()) {
@@ -624,7 +624,7 @@ std::optional<Chunk> UnitReader::next() {
 }
 
 std::optional<UnitPages> UnitReader::take_pages() {
-  AddedTime preparing(counters_.nanoseconds);
+  AddedTime preparing(counters_.nanoseconds, counters_.spans);
   if (finished_) return std::nullopt;
   UnitPages taken;
   taken.rows = candidates_.rows();

@@ -90,6 +90,7 @@ struct OperatorMetrics {
   std::atomic<int64_t> spilled = 0;      // bytes written to disk
   std::atomic<int64_t> from_others = 0;  // scan: units taken over from other ranks; join: buckets taken over from them
   kernels::DeviceWaits device_waits;     // if they are counted
+  SpanTarget spans;                      // set before the run, if it is traced
   // Merging partial results in transit: rows that entered the tables, and how many of those were merged into others. If the ranks choose
   // (on_path = auto): whether merging was on at the end (1 or 0; -1: no choice), how often that changed, and the merged share in percent
   // that was expected and that was needed for merging to pay.
@@ -124,7 +125,7 @@ using OperatorPtr = std::unique_ptr<Operator>;
 // Adds the time until the end of the block to an operator's metrics, and this thread's waits for a GPU. Only for blocks without co_await.
 class WorkTimer {
  public:
-  explicit WorkTimer(OperatorMetrics& metrics) : added_(metrics.nanoseconds), place_(metrics.device_waits) {}
+  explicit WorkTimer(OperatorMetrics& metrics) : added_(metrics.nanoseconds, metrics.spans), place_(metrics.device_waits) {}
 
  private:
   AddedTime added_;

@@ -184,6 +184,7 @@ Task<void> ScanOperator::produce_files(RunContext& context, ChunkSink& sink) {
   ScanPlan plan = plan_within(limits, request, storage.settings.threads);
   std::unique_ptr<SharedUnits> units = share_units(context, plan);
   ScanCounters counters;
+  counters.spans = metrics_.spans;
   auto hand_on = [&](int lane, const Chunk& scanned) -> Task<void> {
     reach(context, FaultPoint::ScanChunk);
     Chunk chunk = only_filters ? Chunk({}, scanned.rows(), context.device) : scanned;
