@@ -64,20 +64,22 @@ OnPathRun on_path_run(const std::vector<std::string>& steps, const QueryProfile&
   OnPathRun run{.seconds = profile.seconds};
   run.stages.read = busiest(ranks, [&](size_t rank) { return scan.work(rank); });
   run.stages.local_dedupe = busiest(ranks, [&](size_t rank) { return partial.work(rank); });
-  run.stages.combine = busiest(ranks, [&](size_t rank) { return hand_over.work(rank) + combine.work(rank); });
+  // The sink combines nothing: the exchange to the combiners brings it only rows that are not merged on their way (on_path = auto).
+  run.stages.combine = busiest(ranks, [&](size_t rank) { return rank == 0 ? 0 : hand_over.work(rank) + combine.work(rank); });
   run.stages.send = busiest(ranks, [&](size_t rank) {
     if (rank == 0) return 0.0;
     const StepFigures own = gather.on(rank);
     // Both waits are for the same link: producers for room in the send queue, the queue for credit.
     return gather.work(rank) + gather.seconds(std::max(own.senders_stalled, own.credit_stalled));
   });
-  run.stages.receive = gather.work(0);
+  run.stages.receive = gather.work(0) + hand_over.work(0) + combine.work(0);
   run.stages.final_dedupe = final.work(0);
   run.wire_rows = gather.on(0).rows;
-  run.wire_bytes = gather.on(0).bytes_received;
-  run.host_bytes = hand_over.total().bytes_received;
-  run.combiner_rows = hand_over.total().rows;
-  run.combiner_seconds = combine.seconds(combine.total().nanoseconds);
+  const int64_t direct_bytes = hand_over.on(0).bytes_received;
+  run.wire_bytes = gather.on(0).bytes_received + direct_bytes;
+  run.host_bytes = hand_over.total().bytes_received - direct_bytes;
+  run.combiner_rows = combine.total().rows_to_merge;
+  run.combiner_seconds = combine.seconds(combine.total().nanoseconds - combine.on(0).nanoseconds);
   return run;
 }
 

@@ -48,7 +48,7 @@ struct OnPathRun {
   double seconds = 0;  // of the query
   OnPathStages stages;
   int64_t wire_rows = 0;        // that reach the sink
-  int64_t wire_bytes = 0;       // that the sink receives from other hosts
+  int64_t wire_bytes = 0;       // that the sink receives from other hosts, whichever exchange brings them
   int64_t host_bytes = 0;       // from rank to rank within hosts
   int64_t combiner_rows = 0;    // into the combiners of all hosts
   double combiner_seconds = 0;  // of their work, summed over the combiners

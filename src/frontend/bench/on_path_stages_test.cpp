@@ -20,7 +20,7 @@ QueryProfile example() {
   profile.ranks[0].steps[1].nanoseconds = 6 * kSecond;
   profile.ranks[0].steps[2] = {.gives_rows = true, .rows = 70, .nanoseconds = 4 * kSecond, .bytes_received = 280};
   profile.ranks[1].steps[2] = {.nanoseconds = 1 * kSecond, .senders_stalled = 2 * kSecond, .credit_stalled = 5 * kSecond};
-  profile.ranks[1].steps[3] = {.gives_rows = true, .rows = 70, .nanoseconds = 8 * kSecond};
+  profile.ranks[1].steps[3] = {.gives_rows = true, .rows = 70, .nanoseconds = 8 * kSecond, .rows_to_merge = 100};
   profile.ranks[1].steps[4] = {.gives_rows = true, .rows = 100, .nanoseconds = 2 * kSecond, .bytes_received = 200};
   profile.ranks[2].steps[4].nanoseconds = 1 * kSecond;
   profile.ranks[2].steps[5].nanoseconds = 12 * kSecond;
@@ -44,6 +44,18 @@ TEST(OnPathStagesTest, StageIsWorkOfBusiestRankPerThread) {
   EXPECT_EQ(run.wire_bytes, 280);
   EXPECT_EQ(run.host_bytes, 200);
   EXPECT_EQ(run.combiner_rate(), 25);  // 100 rows in 4 s
+}
+
+TEST(OnPathStagesTest, RowsThatBypassCombinersCrossTheWire) {
+  QueryProfile profile = example();
+  profile.ranks[0].steps[3] = {.gives_rows = true, .rows = 30, .nanoseconds = 1 * kSecond};
+  profile.ranks[0].steps[4] = {.gives_rows = true, .rows = 30, .nanoseconds = 1 * kSecond, .bytes_received = 120};
+  OnPathRun run = on_path_run(kSteps, profile, 2);
+  EXPECT_EQ(run.wire_bytes, 400);
+  EXPECT_EQ(run.host_bytes, 200);
+  EXPECT_EQ(run.combiner_rate(), 25);
+  EXPECT_EQ(run.stages.combine, 5);
+  EXPECT_EQ(run.stages.receive, 3);
 }
 
 TEST(OnPathStagesTest, PlanWithoutCombinerHasNoRate) {
