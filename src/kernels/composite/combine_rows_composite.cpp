@@ -1,4 +1,4 @@
-// Reference body of combine_rows and combine_flush: a scalar loop over host copies, slow and simple, on any device.
+// Reference body of combine_rows, combine_flush and turn_hashes: scalar loops over host copies, slow and simple, on any device.
 #include <torch/library.h>
 
 #include <algorithm>
@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "kernels/ops/combine_rows.h"
 #include "kernels/ops/int128.h"
 #include "kernels/ops/merge_op.h"
 #include "kernels/ops/tensor_functions.h"
@@ -51,14 +52,19 @@ void merge_state(MergeOp op, int64_t* older, const int64_t* newer) {
   }
 }
 
+// The bits of a hash that are the slot number.
+int64_t slot_bits_mask(const at::Tensor& table) {
+  return static_cast<int64_t>(~(~uint64_t{0} / static_cast<uint64_t>(table.size(0))));
+}
+
 std::tuple<at::Tensor, int64_t> combine_rows(at::Tensor& table, const at::Tensor& rows, int64_t key_words, at::IntArrayRef merges) {
   const at::Tensor host_table = table.cpu(), host_rows = rows.cpu();
-  const int64_t width = rows.size(1), slot_mask = table.size(0) - 1;
+  const int64_t width = rows.size(1), slot_mask = slot_bits_mask(table), shift = std::countr_zero(static_cast<uint64_t>(slot_mask));
   std::vector<int64_t> evicted;
   int64_t merged = 0;
   for (int64_t row = 0; row < rows.size(0); ++row) {
     const int64_t* newer = host_rows.const_data_ptr<int64_t>() + row * width;
-    const int64_t slot = newer[0] & slot_mask, tag = newer[0] | slot_mask;
+    const int64_t slot = static_cast<int64_t>(static_cast<uint64_t>(newer[0]) >> shift), tag = newer[0] | slot_mask;
     int64_t* older = host_table.mutable_data_ptr<int64_t>() + slot * width;
     if (older[0] == tag && std::equal(older + 1, older + 1 + key_words, newer + 1)) {
       int64_t word = 1 + key_words;
@@ -71,7 +77,7 @@ std::tuple<at::Tensor, int64_t> combine_rows(at::Tensor& table, const at::Tensor
       continue;
     }
     if (older[0] != 0) {
-      evicted.push_back((older[0] & ~slot_mask) | slot);
+      evicted.push_back((older[0] & ~slot_mask) | (newer[0] & slot_mask));
       evicted.insert(evicted.end(), older + 1, older + width);
     }
     std::copy(newer, newer + width, older);
@@ -81,13 +87,23 @@ std::tuple<at::Tensor, int64_t> combine_rows(at::Tensor& table, const at::Tensor
   return {at::tensor(evicted, at::kLong).view({-1, width}).to(rows.device()), merged};
 }
 
-at::Tensor combine_flush(at::Tensor& table) {
-  const int64_t slot_mask = table.size(0) - 1;
-  const at::Tensor slots = table.select(1, 0).ne(0).nonzero().view({-1});
-  const at::Tensor rows = table.index_select(0, slots);
-  rows.select(1, 0).bitwise_and_(~slot_mask).bitwise_or_(slots);
-  table.zero_();
+at::Tensor combine_flush(at::Tensor& table, int64_t begin, int64_t end, int64_t low_mask, int64_t value) {
+  const int64_t slot_mask = slot_bits_mask(table), shift = std::countr_zero(static_cast<uint64_t>(slot_mask));
+  const at::Tensor part = table.slice(0, begin, end);
+  const at::Tensor tags = part.select(1, 0);
+  const at::Tensor slots = tags.ne(0).logical_and_(tags.bitwise_and(low_mask).eq(value)).nonzero().view({-1});
+  const at::Tensor rows = part.index_select(0, slots);
+  rows.select(1, 0).bitwise_and_(~slot_mask).bitwise_or_(slots.add(begin).bitwise_left_shift(shift));
+  part.index_fill_(0, slots, 0);
   return rows;
+}
+
+void turn_hashes(at::Tensor& rows) {
+  constexpr int64_t half = kTurnedHalf, low = (int64_t{1} << half) - 1;
+  const at::Tensor hashes = rows.select(1, 0);
+  const at::Tensor upper = hashes.bitwise_right_shift(half).bitwise_and(low);
+  const at::Tensor top = hashes.bitwise_and(~((int64_t{1} << 2 * half) - 1));
+  hashes.copy_(top.bitwise_or_(hashes.bitwise_and(low).bitwise_left_shift(half)).bitwise_or_(upper));
 }
 
 }  // namespace
@@ -95,6 +111,7 @@ at::Tensor combine_flush(at::Tensor& table) {
 TORCH_LIBRARY_IMPL(pistachio, CompositeExplicitAutograd, library) {
   library.impl("combine_rows", TORCH_FN(combine_rows));
   library.impl("combine_flush", TORCH_FN(combine_flush));
+  library.impl("turn_hashes", TORCH_FN(turn_hashes));
 }
 
 }  // namespace pistachio::kernels::composite

@@ -1,10 +1,11 @@
-// CPU bodies of combine_rows and combine_flush.
+// CPU bodies of combine_rows, combine_flush and turn_hashes.
 #include <torch/library.h>
 
 #include <vector>
 
 #include "base/error.h"
 #include "kernels/cpu/combine_table.h"
+#include "kernels/ops/combine_rows.h"
 #include "kernels/ops/tensor_functions.h"
 
 namespace pistachio::kernels::cpu {
@@ -27,11 +28,20 @@ std::tuple<at::Tensor, int64_t> combine_rows(at::Tensor& table, const at::Tensor
   return {done.evicted < rows.size(0) / 8 ? part.clone() : part, done.merged};
 }
 
-at::Tensor combine_flush(at::Tensor& table) {
+at::Tensor combine_flush(at::Tensor& table, int64_t begin, int64_t end, int64_t low_mask, int64_t value) {
   const CombineTable entries{words_of(table), table.size(0)};
-  at::Tensor rows = at::empty({count_entries(entries, table.size(1)), table.size(1)}, at::kLong);
-  take_entries(entries, table.size(1), words_of(rows));
+  const EntryChoice chosen{begin, end, static_cast<uint64_t>(low_mask), static_cast<uint64_t>(value)};
+  at::Tensor rows = at::empty({count_entries(entries, table.size(1), chosen), table.size(1)}, at::kLong);
+  take_entries(entries, table.size(1), chosen, words_of(rows));
   return rows;
+}
+
+void turn_hashes(at::Tensor& rows) {
+  constexpr int half = kTurnedHalf;
+  constexpr uint64_t low = (uint64_t{1} << half) - 1, top = ~((uint64_t{1} << 2 * half) - 1);
+  uint64_t* hash = words_of(rows);
+  const int64_t width = rows.size(1), words = rows.numel();
+  for (int64_t at = 0; at < words; at += width) hash[at] = (hash[at] & top) | (hash[at] & low) << half | (hash[at] >> half & low);
 }
 
 }  // namespace
@@ -39,6 +49,7 @@ at::Tensor combine_flush(at::Tensor& table) {
 TORCH_LIBRARY_IMPL(pistachio, CPU, library) {
   library.impl("combine_rows", TORCH_FN(combine_rows));
   library.impl("combine_flush", TORCH_FN(combine_flush));
+  library.impl("turn_hashes", TORCH_FN(turn_hashes));
 }
 
 }  // namespace pistachio::kernels::cpu

@@ -254,11 +254,11 @@ TEST_P(CombineRows, EmptyInputChangesNothing) {
 
 TEST_P(CombineRows, SumsCarryPast64Bits) {
   at::Tensor table = at::zeros({2, 3}, at::kLong);
-  const std::vector<Row> rows{{4, highest, 0}, {4, highest, 0}, {4, 3, 0}, {5, lowest, -1}, {5, lowest, -1}};
+  const std::vector<Row> rows{{4, highest, 0}, {4, highest, 0}, {4, 3, 0}, {-5, lowest, -1}, {-5, lowest, -1}};
   const auto [evicted, merged] = combine_rows(table, to_tensor(rows, 3), 0, {MergeOp::AddInt128});
   EXPECT_EQ(evicted.size(0), 0);
   EXPECT_EQ(merged, 3);
-  EXPECT_EQ(to_rows(combine_flush(table)), (std::vector<Row>{{4, 1, 1}, {5, 0, -1}}));
+  EXPECT_EQ(to_rows(combine_flush(table)), (std::vector<Row>{{4, 1, 1}, {-5, 0, -1}}));
 }
 
 TEST_P(CombineRows, SumsPast128BitsAreErrors) {
@@ -290,16 +290,52 @@ TEST_P(CombineRows, NanIsTheGreatestNumber) {
   }
 }
 
+// A hash that belongs into a slot of a table of 4.
+int64_t hash_in(uint64_t slot, uint64_t rest) {
+  return static_cast<int64_t>(slot << 62 | rest);
+}
+
 TEST_P(CombineRows, EvictsTheOlderRow) {
   at::Tensor table = at::zeros({4, 2}, at::kLong);
-  const auto [evicted, merged] = combine_rows(table, to_tensor({{1, 10}, {2, 20}, {5, 50}, {5, 1}, {1, 11}}, 2), 0, {MergeOp::AddInt64});
-  EXPECT_EQ(to_rows(evicted), (std::vector<Row>{{1, 10}, {5, 51}}));
+  const int64_t first = hash_in(1, 1), other = hash_in(2, 1), rival = hash_in(1, 2);
+  const auto [evicted, merged] =
+      combine_rows(table, to_tensor({{first, 10}, {other, 20}, {rival, 50}, {rival, 1}, {first, 11}}, 2), 0, {MergeOp::AddInt64});
+  EXPECT_EQ(to_rows(evicted), (std::vector<Row>{{first, 10}, {rival, 51}}));
   EXPECT_EQ(merged, 1);
-  EXPECT_EQ(to_rows(combine_flush(table)), (std::vector<Row>{{1, 11}, {2, 20}}));
+  EXPECT_EQ(to_rows(combine_flush(table)), (std::vector<Row>{{first, 11}, {other, 20}}));
+}
+
+TEST_P(CombineRows, FlushOfSlotsLeavesTheOthers) {
+  at::Tensor table = at::zeros({4, 2}, at::kLong);
+  const std::vector<Row> rows{{hash_in(0, 7), 1}, {hash_in(1, 7), 2}, {hash_in(2, 7), 3}, {hash_in(3, 7), 4}};
+  combine_rows(table, to_tensor(rows, 2), 0, {MergeOp::AddInt64});
+  EXPECT_EQ(combine_flush(table, 2, 2).size(0), 0);
+  EXPECT_EQ(to_rows(combine_flush(table, 1, 3)), (std::vector<Row>{rows[1], rows[2]}));
+  EXPECT_EQ(combine_flush(table, 1, 3).size(0), 0);
+  EXPECT_EQ(to_rows(combine_flush(table)), (std::vector<Row>{rows[0], rows[3]}));
+  combine_rows(table, to_tensor({{hash_in(1, 6), 5}, {hash_in(2, 3), 6}, {hash_in(3, 4), 7}}, 2), 0, {MergeOp::AddInt64});
+  EXPECT_EQ(to_rows(combine_flush(table, 0, 4, 5, 4)), (std::vector<Row>{{hash_in(1, 6), 5}, {hash_in(3, 4), 7}}));
+  EXPECT_EQ(to_rows(combine_flush(table)), (std::vector<Row>{{hash_in(2, 3), 6}}));
+  EXPECT_THROW(combine_flush(table, 0, 4, 5, 2), InternalError);
+  EXPECT_THROW(combine_flush(table, 3, 2), InternalError);
+  EXPECT_THROW(combine_flush(table, 0, 5), InternalError);
+}
+
+TEST_P(CombineRows, TurnedHashesKeepTheirTopBitsAndTurnBack) {
+  const int64_t highest_bit = lowest, hash = 0x123456789abcdef0;
+  at::Tensor rows = to_tensor({{hash, 1}, {highest_bit, 2}, {-1, 3}, {1, 4}, {0, 5}}, 2);
+  const at::Tensor before = rows.clone();
+  turn_hashes(rows);
+  for (int64_t i = 0; i < rows.size(0); ++i) EXPECT_EQ(rows[i][0].item<int64_t>() >> 58, before[i][0].item<int64_t>() >> 58);
+  EXPECT_EQ(rows[0][0].item<int64_t>() & ((int64_t{1} << 29) - 1), hash >> 29 & ((int64_t{1} << 29) - 1));
+  EXPECT_EQ(rows[3][0].item<int64_t>(), int64_t{1} << 29);
+  EXPECT_TRUE(at::equal(rows.select(1, 1), before.select(1, 1)));
+  turn_hashes(rows);
+  EXPECT_TRUE(at::equal(rows, before));
 }
 
 TEST_P(CombineRows, TakesStridedRows) {
-  const at::Tensor rows = at::arange(64, at::kLong).view({8, 8});
+  const at::Tensor rows = at::arange(64, at::kLong).bitwise_left_shift(58).view({8, 8});  // each in a slot of its own
   for (const at::Tensor& view : {rows.slice(1, 3, 5), rows.slice(0, 0, 8, 2).slice(1, 0, 2), rows.t().slice(1, 0, 2)}) {
     at::Tensor table = at::zeros({64, 2}, at::kLong);
     combine_rows(table, view, 0, {MergeOp::AddInt64});

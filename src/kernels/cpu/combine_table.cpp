@@ -90,19 +90,30 @@ template <MergeOp op>
   __builtin_prefetch(first + bytes - sizeof(uint64_t), 1);
 }
 
+// The slot number of a row: the top bits of its hash.
+struct SlotBits {
+  int shift;
+  uint64_t mask;  // of these bits
+
+  explicit SlotBits(int64_t slots)
+      : shift(64 - std::countr_zero(static_cast<uint64_t>(slots))), mask(~uint64_t{0} << shift) {}
+};
+
 using CombineLoop = CombineProgress (*)(CombineTable table, const uint64_t* rows, int64_t count, uint64_t* evicted);
 
 template <int64_t key_words, MergeOp... ops>
 CombineProgress combine_layout(CombineTable table, const uint64_t* __restrict rows, int64_t count, uint64_t* __restrict evicted) {
   constexpr int64_t width = 1 + key_words + (merge_op_words(ops) + ... + 0);
   uint64_t* __restrict entries = table.entries;
-  const uint64_t slot_mask = static_cast<uint64_t>(table.slots) - 1;
+  const SlotBits slot(table.slots);
+  const uint64_t slot_mask = slot.mask;
+  const int shift = slot.shift;
   uint64_t* __restrict out = evicted;
   int64_t merged = 0;
   uint64_t overflow = 0;
   const auto combine_row = [&](const uint64_t* row) __attribute__((always_inline)) {
     const uint64_t hash = row[0], tag = hash | slot_mask;
-    uint64_t* entry = entries + (hash & slot_mask) * width;
+    uint64_t* entry = entries + (hash >> shift) * width;
     const uint64_t old_tag = entry[0];
     bool same = old_tag == tag;
     for (int64_t word = 1; word <= key_words; ++word) same &= entry[word] == row[word];
@@ -115,13 +126,13 @@ CombineProgress combine_layout(CombineTable table, const uint64_t* __restrict ro
     }
     [[maybe_unused]] int64_t word = 1 + key_words;
     ((overflow |= merge_state<ops>(entry + word, row + word, out + word, keep), word += merge_op_words(ops)), ...);
-    out += (old_tag & ~keep & 1) * width;
+    out += ((old_tag & ~keep) >> 63) * width;
     merged += same;
   };
   int64_t row = 0;
   if (table.slots * width * static_cast<int64_t>(sizeof(uint64_t)) > cached_table_bytes) {
     for (; row < count - prefetch_rows; ++row) {
-      prefetch_entry(entries + (rows[(row + prefetch_rows) * width] & slot_mask) * width, width);
+      prefetch_entry(entries + (rows[(row + prefetch_rows) * width] >> shift) * width, width);
       combine_row(rows + row * width);
     }
   }
@@ -133,7 +144,7 @@ CombineProgress combine_layout(CombineTable table, const uint64_t* __restrict ro
 class ColumnCombiner {
  public:
   ColumnCombiner(CombineTable table, int64_t key_words, std::span<const MergeOp> merges)
-      : entries_(table.entries), slot_mask_(static_cast<uint64_t>(table.slots) - 1), key_words_(key_words), merges_(merges) {
+      : entries_(table.entries), slot_(table.slots), key_words_(key_words), merges_(merges) {
     width_ = 1 + key_words;
     for (const MergeOp op : merges) width_ += merge_op_words(op);
     prefetch_ = table.slots * width_ * static_cast<int64_t>(sizeof(uint64_t)) > cached_table_bytes;
@@ -164,15 +175,16 @@ class ColumnCombiner {
   // Decides for each row between merging and replacing, and updates hash and key. Prefetches the entry of the row that is `ahead` words
   // further, unless 0. Members are copied to locals here and below: the compiler must assume that the stores change members.
   void match_keys(const uint64_t* __restrict row, int64_t count, int64_t ahead) {
-    const uint64_t slot_mask = slot_mask_, width = static_cast<uint64_t>(width_);
+    const uint64_t slot_mask = slot_.mask, width = static_cast<uint64_t>(width_);
+    const int shift = slot_.shift;
     const int64_t key_words = key_words_;
     uint64_t* __restrict entries = entries_;
     uint64_t* __restrict out = out_;
     Match* __restrict match = matches_;
     uint64_t merged = 0;
     for (int64_t i = 0; i < count; ++i, row += width) {
-      if (ahead != 0) prefetch_entry(entries + (row[ahead] & slot_mask) * width, static_cast<int64_t>(width));
-      uint64_t* entry = entries + (row[0] & slot_mask) * width;
+      if (ahead != 0) prefetch_entry(entries + (row[ahead] >> shift) * width, static_cast<int64_t>(width));
+      uint64_t* entry = entries + (row[0] >> shift) * width;
       const uint64_t old_tag = entry[0], tag = row[0] | slot_mask;
       uint64_t difference = old_tag ^ tag;
       out[0] = old_tag ^ (tag ^ row[0]);
@@ -185,7 +197,7 @@ class ColumnCombiner {
       }
       const uint64_t keep = opaque(ones_if(difference == 0));
       *match++ = {entry, out, keep};
-      out += (old_tag & ~keep & 1) * width;
+      out += ((old_tag & ~keep) >> 63) * width;
       merged -= keep;
     }
     out_ = out;
@@ -220,7 +232,7 @@ class ColumnCombiner {
   }
 
   uint64_t* entries_;
-  uint64_t slot_mask_;
+  SlotBits slot_;
   int64_t key_words_, width_;
   std::span<const MergeOp> merges_;
   bool prefetch_;
@@ -282,18 +294,21 @@ CombineProgress combine_into(CombineTable table, const uint64_t* rows, int64_t c
   return ColumnCombiner(table, key_words, merges).combine(rows, count, evicted);
 }
 
-int64_t count_entries(CombineTable table, int64_t width) {
+int64_t count_entries(CombineTable table, int64_t width, const EntryChoice& chosen) {
   int64_t entries = 0;
-  for (int64_t slot = 0; slot < table.slots; ++slot) entries += table.entries[slot * width] != 0;
+  for (int64_t slot = chosen.begin; slot < chosen.end; ++slot) {
+    const uint64_t tag = table.entries[slot * width];
+    entries += (tag != 0) & ((tag & chosen.low_mask) == chosen.value);
+  }
   return entries;
 }
 
-void take_entries(CombineTable table, int64_t width, uint64_t* rows) {
-  const uint64_t slot_mask = static_cast<uint64_t>(table.slots) - 1;
-  for (uint64_t slot = 0; slot <= slot_mask; ++slot) {
-    uint64_t* entry = table.entries + slot * static_cast<uint64_t>(width);
-    if (entry[0] == 0) continue;
-    rows[0] = (entry[0] & ~slot_mask) | slot;
+void take_entries(CombineTable table, int64_t width, const EntryChoice& chosen, uint64_t* rows) {
+  const SlotBits bits(table.slots);
+  for (int64_t slot = chosen.begin; slot < chosen.end; ++slot) {
+    uint64_t* entry = table.entries + slot * width;
+    if (entry[0] == 0 || (entry[0] & chosen.low_mask) != chosen.value) continue;
+    rows[0] = (entry[0] & ~bits.mask) | static_cast<uint64_t>(slot) << bits.shift;
     std::copy(entry + 1, entry + width, rows + 1);
     std::fill(entry, entry + width, uint64_t{0});
     rows += width;

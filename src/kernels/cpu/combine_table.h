@@ -22,8 +22,16 @@ struct CombineProgress {
 // `evicted` has room for all rows.
 CombineProgress combine_into(CombineTable table, const uint64_t* rows, int64_t count, int64_t key_words, std::span<const MergeOp> merges,
                              uint64_t* evicted);
-int64_t count_entries(CombineTable table, int64_t width);
-// Moves the rows out; `rows` has room for all of them.
-void take_entries(CombineTable table, int64_t width, uint64_t* rows);
+// The entries in the slots [begin, end) whose hashes have these low bits.
+struct EntryChoice {
+  int64_t begin;
+  int64_t end;
+  uint64_t low_mask;
+  uint64_t value;
+};
+
+int64_t count_entries(CombineTable table, int64_t width, const EntryChoice& chosen);
+// Moves these rows out; `rows` has room for all of them.
+void take_entries(CombineTable table, int64_t width, const EntryChoice& chosen, uint64_t* rows);
 
 }  // namespace pistachio::kernels::cpu

@@ -27,6 +27,22 @@ HWY_INLINE uint64_t mix(uint64_t word) {
   return word ^ (word >> 32);
 }
 
+// The inverse modulo 2^64: correct in 3 bits at first, and in twice as many after each step.
+constexpr uint64_t inverse_of(uint64_t odd) {
+  uint64_t inverse = odd;
+  for (int step = 0; step < 5; ++step) inverse *= 2 - odd * inverse;
+  return inverse;
+}
+
+HWY_INLINE uint64_t unmix(uint64_t word) {
+  constexpr uint64_t unmixer = inverse_of(mixer);
+  word ^= word >> 32;
+  word *= unmixer;
+  word ^= word >> 32;
+  word *= unmixer;
+  return word ^ (word >> 32);
+}
+
 HWY_INLINE uint64_t combine(uint64_t first, uint64_t second) {
   return mix(first * golden + second);
 }
@@ -57,6 +73,10 @@ void HashWide(const int64_t* HWY_RESTRICT values, int64_t rows, uint64_t* HWY_RE
     const uint64_t one_word = mix(static_cast<uint64_t>(low) + golden);
     out[row] = high == low >> 63 ? one_word : combine(one_word, static_cast<uint64_t>(high));
   }
+}
+
+void UnhashIntegers(const uint64_t* hashes, int64_t rows, uint64_t* out) {
+  for (int64_t row = 0; row < rows; ++row) out[row] = unmix(hashes[row]) - golden;
 }
 
 void HashCombine(const uint64_t* HWY_RESTRICT first, const uint64_t* HWY_RESTRICT second, int64_t rows, uint64_t* HWY_RESTRICT out) {
@@ -111,6 +131,7 @@ namespace pistachio::kernels::cpu {
 
 HWY_EXPORT(HashValues);
 HWY_EXPORT(HashWide);
+HWY_EXPORT(UnhashIntegers);
 HWY_EXPORT(HashCombine);
 HWY_EXPORT(HashText);
 
@@ -119,6 +140,9 @@ void hash_values(ValueKind kind, const void* values, int64_t rows, uint64_t* out
 }
 void hash_wide(const int64_t* values, int64_t rows, uint64_t* out) {
   HWY_DYNAMIC_DISPATCH(HashWide)(values, rows, out);
+}
+void unhash_integers(const uint64_t* hashes, int64_t rows, uint64_t* out) {
+  HWY_DYNAMIC_DISPATCH(UnhashIntegers)(hashes, rows, out);
 }
 void hash_combine(const uint64_t* first, const uint64_t* second, int64_t rows, uint64_t* out) {
   HWY_DYNAMIC_DISPATCH(HashCombine)(first, second, rows, out);

@@ -1,4 +1,4 @@
-// Schema and entry point of combine_rows and combine_flush.
+// Schema and entry point of combine_rows, combine_flush and turn_hashes.
 #include "kernels/ops/combine_rows.h"
 
 #include <ATen/core/Tensor.h>
@@ -14,7 +14,7 @@ namespace {
 
 void check_combine_table(const at::Tensor& table, int64_t width, const at::Tensor& other) {
   check_state(table, at::kLong, width, other);
-  ENSURE(is_power_of_two(table.size(0)) && table.size(0) >= 2, "{} slots", table.size(0));
+  ENSURE(is_power_of_two(table.size(0)) && table.size(0) >= 2 && table.size(0) <= int64_t{1} << 32, "{} slots", table.size(0));
 }
 
 }  // namespace
@@ -39,18 +39,35 @@ std::tuple<at::Tensor, int64_t> combine_rows(at::Tensor& table, const at::Tensor
   return operation.redispatch(dispatch_keys(rows), table, rows.contiguous(), key_words, codes);
 }
 
-at::Tensor combine_flush(at::Tensor& table) {
+at::Tensor combine_flush(at::Tensor& table, int64_t begin, int64_t end, int64_t low_mask, int64_t value) {
   ENSURE(table.defined());
   ENSURE_EQ(table.dim(), 2);
   ENSURE_GE(table.size(1), 1);
   check_combine_table(table, table.size(1), table);
-  static const auto operation = find_operation<at::Tensor(at::Tensor&)>("pistachio::combine_flush");
-  return operation.redispatch(dispatch_keys(table), table);
+  ENSURE(0 <= begin && begin <= end && end <= table.size(0), "slots {} to {} of {}", begin, end, table.size(0));
+  ENSURE(low_mask >= 0 && low_mask < int64_t{1} << 32 && (value & ~low_mask) == 0, "bits {} under the mask {}", value, low_mask);
+  static const auto operation = find_operation<at::Tensor(at::Tensor&, int64_t, int64_t, int64_t, int64_t)>("pistachio::combine_flush");
+  return operation.redispatch(dispatch_keys(table), table, begin, end, low_mask, value);
+}
+
+at::Tensor combine_flush(at::Tensor& table) {
+  ENSURE(table.defined() && table.dim() > 0);
+  return combine_flush(table, 0, table.size(0));
+}
+
+void turn_hashes(at::Tensor& rows) {
+  ENSURE(rows.defined() && rows.scalar_type() == at::kLong);
+  ENSURE_EQ(rows.dim(), 2);
+  ENSURE_GE(rows.size(1), 1);
+  ENSURE(rows.is_contiguous());
+  static const auto operation = find_operation<void(at::Tensor&)>("pistachio::turn_hashes");
+  operation.redispatch(dispatch_keys(rows), rows);
 }
 
 TORCH_LIBRARY_FRAGMENT(pistachio, library) {
   library.def("combine_rows(Tensor(a!) table, Tensor rows, int key_words, int[] merges) -> (Tensor evicted, int merged)");
-  library.def("combine_flush(Tensor(a!) table) -> Tensor");
+  library.def("combine_flush(Tensor(a!) table, int begin, int end, int low_mask, int value) -> Tensor");
+  library.def("turn_hashes(Tensor(a!) rows) -> ()");
 }
 
 }  // namespace pistachio::kernels
