@@ -105,7 +105,7 @@ struct Settings {
   bool on_path_arrival = false;            // partial results are merged by the ranks of the receiving host
   int64_t on_path_flush_time = 100;        // milliseconds without new rows
   int64_t on_path_helpers = 0;             // ranks of a host that merge; 0: all of them
-  int64_t on_path_table_bytes = 16 << 20;  // per lane
+  int64_t on_path_table_bytes = 32 << 20;  // per lane
   int64_t rows_before_help = 1 << 20;  // sent by a rank; exec/adaptive/bucket_help.h
   bool spread_keys = true;   // spread frequent keys of distributed joins over all ranks
   bool join_filters = true;  // filter probe-side scans by the keys of build sides

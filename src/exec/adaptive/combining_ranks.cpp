@@ -70,6 +70,11 @@ std::vector<int> destinations_of_buckets(const PhysicalExchange& exchange, int r
   return destinations;
 }
 
+std::vector<int> senders_in_hash_order(const CombiningTerms& terms, int rank) {
+  // What arrives from other hosts left tables there when slots collided.
+  return terms.on_arrival ? std::vector<int>() : ranks_on_host_of(rank, terms.hosts);
+}
+
 double combining_lanes(const CombiningTerms& terms, int sender, int lanes) {
   const std::vector<int> ranks = ranks_on_host_of(sender, terms.hosts);
   return static_cast<double>(lanes * helpers_among(ranks, terms.helpers)) / static_cast<double>(ranks.size());

@@ -20,6 +20,9 @@ std::vector<int> combiners_of_buckets(const PhysicalExchange& exchange, int send
 // For each bucket, the rank that its rows go to after merging, or without it.
 std::vector<int> destinations_of_buckets(const PhysicalExchange& exchange, int ranks);
 
+// The ranks whose rows `rank` merges, if all of them send their rows in hash order; else none.
+std::vector<int> senders_in_hash_order(const CombiningTerms& terms, int rank);
+
 // The sender's share of the lanes that merge on its host: `lanes` per helper, divided by the number of ranks on the host.
 double combining_lanes(const CombiningTerms& terms, int sender, int lanes);
 

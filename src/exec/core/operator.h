@@ -77,6 +77,8 @@ class ChunkSink {
   virtual ~ChunkSink() = default;
   // One call per lane at a time; lanes run concurrently.
   virtual Task<void> consume(int lane, Chunk chunk) = 0;
+  // The lane passes the rows of this message next, which may arrive out of order; readers of exchanges call it.
+  virtual void begin_message(int /*lane*/, int /*source*/, int64_t /*number*/) {}
   // The sink needs no more rows: producers may stop early.
   virtual bool is_full() const { return false; }
 };

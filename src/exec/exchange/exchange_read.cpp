@@ -80,6 +80,7 @@ Task<void> ExchangeReadOperator::produce(RunContext& context, ChunkSink& sink) {
         continue;
       }
       Chunk chunk = unpacked(*rows);
+      sink.begin_message(lane, rows->source, rows->number);
       Task<void> passing = pass_on_in_steps(metrics_, sink, lane, std::move(chunk), step);
       co_await passing;
       input.release(*rows);

@@ -43,7 +43,11 @@ class CombineOperator::Combiner final : public ChunkSink {
         next_(next),
         choice_(*context.on_path->at(owner.exchange_.number)),
         keys_(owner.exchange_.keys.empty() ? owner.exchange_.combining.groups : owner.exchange_.keys, owner.layout_),
-        tables_(make_combine_tables(owner.columns_, {context.lanes, context.settings().on_path_table_bytes * context.lanes, context.device},
+        tables_(make_combine_tables(owner.columns_,
+                                    {.lanes = context.lanes,
+                                     .bytes = context.settings().on_path_table_bytes * context.lanes,
+                                     .device = context.device,
+                                     .sources = senders_in_hash_order(owner.exchange_.combining, context.exchanges->rank())},
                                     context.memory.make_child("combine"))) {
     at::Tensor is_own = at::empty({kBuckets}, at::kBool);
     const std::vector<int> destinations = destinations_of_buckets(owner.exchange_, context.exchanges->ranks());
@@ -57,6 +61,8 @@ class CombineOperator::Combiner final : public ChunkSink {
 
   bool is_full() const override { return next_.is_full(); }
 
+  void begin_message(int lane, int source, int64_t number) override { tables_->begin_message(lane, source, number); }
+
   Task<void> consume(int lane, Chunk chunk) override {
     reach(context_, FaultPoint::AggregateUpdate);
     const TaskContext& task = co_await current_context();
@@ -64,9 +70,7 @@ class CombineOperator::Combiner final : public ChunkSink {
     {
       WorkTimer timer(owner_.metrics_);
       Chunk others = without_own_rows(std::move(chunk), leaving, task.token);
-      if (others.rows() > 0) {
-        for (Chunk& rows : tables_->add(others, task.token)) leaving.push_back(std::move(rows));
-      }
+      for (Chunk& rows : tables_->add(others, task.token, lane)) leaving.push_back(std::move(rows));
       owner_.metrics_.bytes = std::max<int64_t>(owner_.metrics_.bytes, tables_->bytes());
       choice_.observe(tables_->added(), tables_->merged(), tables_->evicted(), owner_.metrics_.nanoseconds);
     }

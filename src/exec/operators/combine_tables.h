@@ -27,14 +27,21 @@ struct CombineLimits {
   int lanes = 1;
   int64_t bytes = 0;  // of all tables together
   at::Device device = at::kCPU;
+  // Ranks whose rows are added, if each of them sends its rows in hash order. Rows that none of them can have any more leave the tables
+  // early, so that they are sent while later ones are merged.
+  std::vector<int> sources = {};
 };
 
 class CombineTables {
  public:
   virtual ~CombineTables() = default;
 
-  // Merges the rows into the tables; returns the evicted rows. Called by any lane. Throws UserError if a sum overflows.
-  virtual std::vector<Chunk> add(const Chunk& chunk, const CancelToken& token) = 0;
+  static constexpr int kAnyLane = -1;
+
+  // The rows that this lane adds next are from the message of this number (0, 1, ...) of this source.
+  virtual void begin_message(int /*lane*/, int /*source*/, int64_t /*number*/) {}
+  // Merges the rows into the tables; returns the rows that leave these. Called by any lane. Throws UserError if a sum overflows.
+  virtual std::vector<Chunk> add(const Chunk& chunk, const CancelToken& token, int lane = kAnyLane) = 0;
   // Empties the tables.
   std::vector<Chunk> flush() { return take_idle(SteadyTime::max()); }
   // Empties the tables that got no rows since the given time; lanes may add rows concurrently.

@@ -5,11 +5,13 @@
 #include <atomic>
 #include <chrono>
 #include <functional>
+#include <limits>
 #include <map>
 #include <thread>
 
 #include "base/error.h"
 #include "columns/decode_dictionary.h"
+#include "kernels/ops/hash64.h"
 #include "kernels/ops/tensor_functions.h"
 #include "memory/memory_governor.h"
 
@@ -313,10 +315,9 @@ TEST_F(Combining, OnlyIdleTablesAreFlushed) {
     EXPECT_EQ(std::make_pair(tables->held(), tables->evicted()), std::make_pair(int64_t{0}, int64_t{1'000}));
     EXPECT_EQ(tables->bytes(), 0);
     // They take rows again.
-    tables->add(chunk, {});
-    tables->add(chunk, {});
+    const int64_t evicted = rows_in(tables->add(chunk, {})) + rows_in(tables->add(chunk, {}));
     EXPECT_GT(tables->merged(), 900);
-    EXPECT_EQ(rows_in(tables->flush()), 2'000 - tables->merged());
+    EXPECT_EQ(evicted + rows_in(tables->flush()), 2'000 - tables->merged());
   }
 }
 
@@ -365,6 +366,76 @@ TEST_F(Combining, SumsThatOverflowAreErrorsAndInfinitiesAreNot) {
   tables->add(one_row(1e308), {});
   tables->add(one_row(1e308), {});
   EXPECT_THROW(tables->flush(), UserError);
+}
+
+// Keys in hash order, as partial aggregation emits them.
+Chunk in_hash_order(const at::Tensor& keys) {
+  const at::Tensor order = kernels::hash64(keys).bitwise_xor(std::numeric_limits<int64_t>::min()).argsort();
+  return Chunk({Column::fixed(TypeKind::BigInt, keys.index_select(0, order))}, keys.numel(), at::kCPU);
+}
+
+int64_t rows_of(const std::vector<Chunk>& chunks) {
+  int64_t rows = 0;
+  for (const Chunk& chunk : chunks) rows += chunk.rows();
+  return rows;
+}
+
+TEST_F(Combining, RowsLeaveOnceAllSourcesHavePassedThem) {
+  add_key(TypeKind::BigInt);
+  constexpr int64_t kKeys = 64'000, kStep = 1'000;
+  const Chunk rows = in_hash_order(at::arange(kKeys, at::kLong));
+  for (const int lanes : {1, 3}) {
+    SCOPED_TRACE(lanes);
+    const CombineLimits limits{lanes, kLarge, at::kCPU, {2, 5}};
+    std::unique_ptr<CombineTables> tables = make_word_combine_tables(columns_, limits, governor_.process_account());
+    std::vector<Chunk> left;
+    auto add = [&](int source, int64_t begin) {
+      tables->begin_message(0, source, begin / kStep);
+      std::vector<Chunk> more = tables->add(rows.slice(begin, kStep), {}, 0);
+      const int64_t count = rows_of(more);
+      for (Chunk& chunk : more) left.push_back(std::move(chunk));
+      return count;
+    };
+    // The other source may still have all of these keys.
+    for (int64_t begin = 0; begin < kKeys / 2; begin += kStep) EXPECT_LT(add(2, begin), kStep / 10);
+    for (int64_t begin = 0; begin < kKeys / 2; begin += kStep) add(5, begin);
+    // All but the last few partitions of 64.
+    EXPECT_GT(rows_of(left), kKeys * 26 / 64);
+    EXPECT_LT(tables->held(), kKeys * 6 / 64);
+    EXPECT_GT(tables->merged(), kKeys * 44 / 100);
+    for (int64_t begin = kKeys / 2; begin < kKeys; begin += kStep) add(2, begin), add(5, begin);
+    EXPECT_LT(tables->held(), kKeys * 6 / 64);
+    for (Chunk& chunk : tables->flush()) left.push_back(std::move(chunk));
+    EXPECT_EQ(rows_of(left), 2 * kKeys - tables->merged());
+    EXPECT_LT(rows_of(left), kKeys * 107 / 100);
+    EXPECT_EQ(merge(left), merge({rows}));
+  }
+}
+
+TEST_F(Combining, RowsWaitForEarlierMessages) {
+  add_key(TypeKind::BigInt);
+  constexpr int64_t kKeys = 64'000;
+  const Chunk rows = in_hash_order(at::arange(kKeys, at::kLong));
+  std::unique_ptr<CombineTables> tables = make_word_combine_tables(columns_, {2, kLarge, at::kCPU, {0}}, governor_.process_account());
+  // The second half overtakes the first one.
+  tables->begin_message(1, 0, 1);
+  EXPECT_LT(rows_of(tables->add(rows.slice(kKeys / 2, kKeys / 2), {}, 1)), kKeys / 20);
+  tables->begin_message(0, 0, 0);
+  EXPECT_GT(rows_of(tables->add(rows.slice(0, kKeys / 2), {}, 0)), kKeys * 25 / 64);
+}
+
+// A few early rows may be sent too soon, which costs their merging, but no more than these.
+TEST_F(Combining, SourcesInAnotherOrderMergeAsMuch) {
+  add_key(TypeKind::BigInt);
+  const CombineLimits limits{1, kLarge, at::kCPU, {0, 1}};
+  std::unique_ptr<CombineTables> tables = make_word_combine_tables(columns_, limits, governor_.process_account());
+  std::vector<Chunk> chunks;
+  for (int i = 0; i < 20; ++i) {
+    chunks.push_back(chunk_of({Column::fixed(TypeKind::BigInt, at::randint(0, 5'000, {2'000}, at::kLong))}));
+    tables->begin_message(0, i % 2, i / 2);
+    tables->add(chunks.back(), {}, 0);
+  }
+  EXPECT_GT(tables->merged(), 33'000);
 }
 
 TEST_F(Combining, StaysSmallWithoutMemory) {

@@ -81,8 +81,9 @@ class GroupCombineTables final : public CombineTables {
         most_bytes_(limits.bytes >> bits_),
         tables_(size_t{1} << bits_) {}
 
-  std::vector<Chunk> add(const Chunk& chunk, const CancelToken& token) override {
+  std::vector<Chunk> add(const Chunk& chunk, const CancelToken& token, int) override {
     std::vector<Chunk> leaving;
+    if (chunk.rows() == 0) return leaving;
     added_ += chunk.rows();
     if (bits_ == 0) {
       add_to(tables_[0], chunk, leaving, token);

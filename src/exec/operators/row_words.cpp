@@ -3,8 +3,6 @@
 #include "base/check.h"
 #include "base/error.h"
 #include "columns/decode_dictionary.h"
-#include "columns/row_selection.h"
-#include "kernels/ops/hash64.h"
 #include "kernels/ops/tensor_functions.h"
 
 namespace pistachio {
@@ -47,23 +45,6 @@ std::vector<MergeOp> merges_of(const AggregateCall& call) {
   fail_check(__FILE__, __LINE__, "unknown aggregate");
 }
 
-// Words per value: two for 128-bit types, else one; a text is represented by its number.
-int64_t words_in(LogicalType type) {
-  return type.is_wide() ? 2 : 1;
-}
-
-// int64 [rows] or [rows, 2]. Floating-point numbers become the bits of a double, which is exact for float too.
-at::Tensor words_from(const at::Tensor& values) {
-  if (values.is_floating_point()) return values.to(at::kDouble).contiguous().view(at::kLong);
-  return values.to(at::kLong);
-}
-
-at::Tensor values_from(const at::Tensor& words, LogicalType type) {
-  if (type.is_wide()) return words.contiguous();
-  const at::Tensor column = words.select(1, 0).contiguous();
-  return type.is_floating() ? column.view(at::kDouble).to(type.scalar_type()) : column.to(type.scalar_type());
-}
-
 at::Tensor either(const at::Tensor& one, const at::Tensor& other) {
   return one.defined() ? one.logical_or(other) : other;
 }
@@ -74,19 +55,28 @@ std::optional<RowWords> RowWords::of(const CombinedColumns& columns) {
   if (columns.keys.empty() || columns.keys.size() > kMostKeys) return std::nullopt;
   RowWords made;
   made.columns_ = columns.columns;
+  auto add_column = [&](LogicalType type) {
+    // A text is represented by its number.
+    made.word_columns_.push_back({type.is_text() ? at::kLong : type.scalar_type(), type.is_wide()});
+    made.width_ += type.is_wide() ? 2 : 1;
+  };
   for (size_t i = 0; i < columns.keys.size(); ++i) {
     Field& key = made.keys_.emplace_back();
     key.place = columns.keys[i];
     key.type = columns.key_types[i];
-    key.word = made.width_;
     if (key.type.is_text()) key.texts = std::make_unique<TextNumbers>(key.type);
-    made.width_ += words_in(key.type);
+    add_column(key.type);
   }
-  // The hash of a single word is exact, so the key itself need not be compared.
-  const bool is_one_word = made.width_ == 2;
-  if (is_one_word) made.merges_.push_back(MergeOp::KeepFirst);
+  // The hash of a single word is exact, so the key itself need not be compared. It is stored only if it cannot be computed from the hash:
+  // hashes do not distinguish zeros of different signs.
+  const LogicalType first = made.keys_[0].type;
+  const bool is_one_word = columns.keys.size() == 1 && !first.is_wide();
+  made.layout_ = {.keys = static_cast<int64_t>(columns.keys.size()), .keep_key = !is_one_word || first.is_floating(), .turn = kTurn};
+  if (!made.layout_.keep_key) made.width_ = 1;
+  if (is_one_word && made.layout_.keep_key) made.merges_.push_back(MergeOp::KeepFirst);
   // A single key gets no null word: its NULLs are few and pass through unmerged.
-  if (columns.keys.size() > 1) made.null_word_ = made.width_++;
+  made.has_null_word_ = columns.keys.size() > 1;
+  if (made.has_null_word_) add_column(TypeKind::BigInt);
   if (!is_one_word) made.key_words_ = made.width_ - 1;
   for (size_t i = 0; i < columns.calls.size(); ++i) {
     const std::vector<MergeOp> merges = merges_of(columns.calls[i]);
@@ -96,9 +86,8 @@ std::optional<RowWords> RowWords::of(const CombinedColumns& columns) {
       Field& state = made.states_.emplace_back();
       state.place = columns.states[i][j];
       state.type = types[j];
-      state.word = made.width_;
       state.merge = merges[j];
-      made.width_ += kernels::merge_op_words(merges[j]);
+      add_column(state.type);
       made.merges_.push_back(merges[j]);
     }
   }
@@ -111,7 +100,7 @@ at::Tensor RowWords::without_words(const Chunk& chunk) const {
     const Column& column = chunk.column(field.place);
     if (column.has_validity() && field.texts == nullptr) without = either(without, column.validity().logical_not());
   };
-  if (null_word_ == 0) add_nulls(keys_[0]);
+  if (!has_null_word_) add_nulls(keys_[0]);
   for (const Field& state : states_) {
     add_nulls(state);
     if (state.merge != MergeOp::AddDouble) continue;
@@ -124,73 +113,58 @@ at::Tensor RowWords::without_words(const Chunk& chunk) const {
 at::Tensor RowWords::key_of(const Field& field, const Column& column, const CancelToken& token) {
   if (field.texts != nullptr) return field.texts->numbers_of(column, token);
   const Column plain = decode_dictionary(column);
-  at::Tensor words = words_from(plain.values());
-  if (!plain.has_validity()) return words;
+  if (!plain.has_validity()) return plain.values();
   // The value stored beneath a NULL must not distinguish keys.
-  at::Tensor is_null = plain.validity().logical_not();
-  return words.masked_fill(words.dim() == 2 ? is_null.unsqueeze(1) : is_null, 0);
+  const at::Tensor is_null = plain.validity().logical_not();
+  return plain.values().masked_fill(plain.values().dim() == 2 ? is_null.unsqueeze(1) : is_null, 0);
 }
 
-at::Tensor RowWords::words_of(const Chunk& chunk, const CancelToken& token) {
-  at::Tensor words = at::empty({chunk.rows(), width_}, at::kLong);
-  auto put = [&](int64_t word, const at::Tensor& values) {
-    if (values.dim() == 2)
-      words.narrow(1, word, 2).copy_(values);
-    else
-      words.select(1, word).copy_(values);
-  };
-  at::Tensor hashes;
-  auto add_to_hash = [&](const at::Tensor& values) {
-    const at::Tensor own = kernels::hash64(values);
-    hashes = hashes.defined() ? kernels::hash64_combine(hashes, own) : own;
-  };
+at::Tensor RowWords::null_bits_of(const Chunk& chunk) const {
   at::Tensor nulls;
   for (size_t i = 0; i < keys_.size(); ++i) {
     const Column& column = chunk.column(keys_[i].place);
-    const at::Tensor key = key_of(keys_[i], column, token);
-    put(keys_[i].word, key);
-    add_to_hash(key);
-    if (null_word_ == 0 || !column.has_validity() || keys_[i].texts != nullptr) continue;
+    if (!column.has_validity() || keys_[i].texts != nullptr) continue;
     const at::Tensor bit = column.validity().logical_not().to(at::kLong).mul_(int64_t{1} << i);
     nulls = nulls.defined() ? nulls.bitwise_or_(bit) : bit;
   }
-  if (null_word_ != 0) {
-    if (nulls.defined())
-      put(null_word_, nulls);
-    else
-      words.select(1, null_word_).zero_();
-  }
-  if (nulls.defined()) add_to_hash(nulls);
-  put(0, hashes);
-  for (const Field& state : states_) put(state.word, words_from(decode_dictionary(chunk.column(state.place)).values()));
-  return words;
+  return nulls.defined() ? nulls : at::zeros({chunk.rows()}, at::kLong);
 }
 
-Chunk RowWords::chunk_of(const at::Tensor& words) {
-  std::vector<std::optional<Column>> placed(columns_);
+std::tuple<at::Tensor, at::Tensor> RowWords::words_of(const Chunk& chunk, int64_t bits, const CancelToken& token) {
+  std::vector<at::Tensor> columns;
+  columns.reserve(word_columns_.size());
+  for (const Field& key : keys_) columns.push_back(key_of(key, chunk.column(key.place), token));
+  if (has_null_word_) columns.push_back(null_bits_of(chunk));
+  for (const Field& state : states_) columns.push_back(decode_dictionary(chunk.column(state.place)).values());
+  return kernels::pack_words(columns, layout_, bits);
+}
+
+Chunk RowWords::chunk_of(const std::vector<at::Tensor>& pieces) {
+  std::vector<at::Tensor> values = kernels::unpack_words(pieces, word_columns_, layout_);
+  const int64_t rows = values[0].size(0);
   at::Tensor nulls;
-  if (null_word_ != 0) {
-    nulls = words.select(1, null_word_);
-    if (!nulls.any().item<bool>()) nulls = at::Tensor();
-  }
+  if (has_null_word_ && values[keys_.size()].any().item<bool>()) nulls = values[keys_.size()];
+  std::vector<std::optional<Column>> placed(columns_);
   for (size_t i = 0; i < keys_.size(); ++i) {
     const Field& key = keys_[i];
     if (key.texts != nullptr) {
-      placed[key.place] = key.texts->texts_of(words.select(1, key.word).contiguous());
+      placed[key.place] = key.texts->texts_of(values[i]);
       continue;
     }
     at::Tensor valid;
     if (nulls.defined()) valid = nulls.bitwise_and(int64_t{1} << i).eq(0);
-    placed[key.place] = Column::fixed(key.type, values_from(words.narrow(1, key.word, words_in(key.type)), key.type), valid);
+    placed[key.place] = Column::fixed(key.type, std::move(values[i]), valid);
   }
-  for (const Field& state : states_) {
-    at::Tensor values = values_from(words.narrow(1, state.word, kernels::merge_op_words(state.merge)), state.type);
-    if (state.merge == MergeOp::AddDouble && !values.isfinite().all().item<bool>()) throw UserError("sum out of range");
-    placed[state.place] = Column::fixed(state.type, std::move(values));
+  const size_t first_state = keys_.size() + (has_null_word_ ? 1 : 0);
+  for (size_t i = 0; i < states_.size(); ++i) {
+    const Field& state = states_[i];
+    at::Tensor& sums = values[first_state + i];
+    if (state.merge == MergeOp::AddDouble && !sums.isfinite().all().item<bool>()) throw UserError("sum out of range");
+    placed[state.place] = Column::fixed(state.type, std::move(sums));
   }
   std::vector<Column> columns;
   for (std::optional<Column>& column : placed) columns.push_back(std::move(column.value()));
-  return Chunk(std::move(columns), words.size(0), at::kCPU);
+  return Chunk(std::move(columns), rows, at::kCPU);
 }
 
 int64_t RowWords::text_bytes() const {

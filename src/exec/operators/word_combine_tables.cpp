@@ -1,14 +1,16 @@
 // Combine tables of words (kernels/ops/combine_rows.h): direct-mapped, at a fraction of the cost of a group table.
 #include <algorithm>
+#include <bit>
 #include <chrono>
+#include <map>
 #include <mutex>
 #include <shared_mutex>
+#include <utility>
 
 #include "columns/row_selection.h"
 #include "exec/core/growing_reservation.h"
 #include "exec/operators/row_words.h"
 #include "kernels/ops/combine_rows.h"
-#include "kernels/ops/partition_rows.h"
 #include "kernels/ops/tensor_functions.h"
 
 namespace pistachio {
@@ -16,18 +18,87 @@ namespace pistachio {
 namespace {
 
 constexpr int64_t kFirstSlots = 1 << 12;
-// A direct-mapped table evicts rows long before it is full, so it grows, up to its limit, once a quarter is in use. Evicted rows go to a
-// second table of half the size, indexed by other bits of the hash: two keys that keep evicting each other from the first table meet
-// different slots of the second and are merged there.
+// A direct-mapped table evicts rows long before it is full, so it grows, up to its limit, once a quarter of it is in use or it evicts much.
+// Evicted rows go to a second table of half the size, indexed by other bits of the hash: two keys that keep evicting each other from the
+// first table meet different slots of the second and are merged there.
 constexpr int64_t kSlotsPerRow = 4;
 constexpr int64_t kGrowth = 4;
 constexpr int64_t kSlotsPerSecondSlot = 2;
+constexpr int64_t kFewRowsPerEviction = 32;
 
-// Swaps the halves of the hashes, which turns words of the first table into words of the second, and back.
-void swap_tables(at::Tensor& words) {
-  at::Tensor hashes = words.select(1, 0);
-  hashes.copy_(hashes.bitwise_left_shift(32).bitwise_or_(hashes.bitwise_right_shift(32).bitwise_and_(0xffffffff)));
+// Ranks emit the groups of one partition of hashes after the other (hash_aggregate.cpp): top bits of the hash, of which RowWords turns the
+// first ones to the low end. The others select a region of the table, so that every kRegions-th partition has the same region, and more of
+// the table serves the few partitions that ranks are sending now.
+constexpr int kPartitionBits = 6;
+constexpr int64_t kPartitions = int64_t{1} << kPartitionBits;
+constexpr int64_t kRegions = kPartitions >> RowWords::kTurn;
+constexpr int64_t kTurnedMask = (int64_t{1} << RowWords::kTurn) - 1;
+// Rows inspected per chunk to see which partition its source has reached; and the partitions that a source's lanes may be apart.
+constexpr int64_t kInspectedRows = 32;
+constexpr int64_t kLanesApart = 2;
+
+int64_t partition_of(int64_t word) {
+  const auto hash = std::rotr(static_cast<uint64_t>(word), RowWords::kTurn);
+  return static_cast<int64_t>(hash >> (64 - kPartitionBits));
 }
+
+// How far the sources have come, by the messages that were added without a gap: messages arrive out of order, and lanes add them
+// concurrently. A wrong guess costs merged rows, nothing else. Thread-safe.
+class SourceProgress {
+ public:
+  SourceProgress(const std::vector<int>& sources, int lanes) : lanes_(static_cast<size_t>(lanes)) {
+    for (int source : sources) sources_[source] = {};
+  }
+
+  void begin_message(int lane, int source, int64_t number) {
+    if (sources_.contains(source)) lanes_[static_cast<size_t>(lane)] = {source, number};
+  }
+
+  // `words`: rows that the lane has added, in the order in which they were sent. Returns the partitions [first, last) whose rows have all
+  // arrived now and had not before.
+  std::pair<int64_t, int64_t> advance(int lane, const at::Tensor& words) {
+    if (lane < 0) return {0, 0};
+    const std::optional<Message> message = std::exchange(lanes_[static_cast<size_t>(lane)], std::nullopt);
+    if (!message) return {0, 0};
+    const int64_t lowest = words.size(0) == 0 ? 0 : lowest_partition(words);
+    std::lock_guard lock(mutex_);
+    Source& source = sources_.at(message->source);
+    source.added[message->number] = lowest;
+    while (!source.added.empty() && source.added.begin()->first == source.next) {
+      source.reached = std::max<int64_t>(source.reached, source.added.begin()->second - kLanesApart);
+      source.added.erase(source.added.begin());
+      ++source.next;
+    }
+    int64_t done = kPartitions;
+    for (const auto& [rank, one] : sources_) done = std::min(done, one.reached);
+    return {std::exchange(done_, done), done};
+  }
+
+ private:
+  struct Message {
+    int source = 0;
+    int64_t number = 0;
+  };
+  struct Source {
+    int64_t next = 0;                  // message; all before it were added
+    std::map<int64_t, int64_t> added;  // lowest partition of messages after it
+    int64_t reached = 0;               // partition
+  };
+
+  static int64_t lowest_partition(const at::Tensor& words) {
+    int64_t lowest = kPartitions;
+    const int64_t rows = words.size(0), width = words.size(1), step = std::max<int64_t>(1, rows / kInspectedRows);
+    const int64_t* word = words.const_data_ptr<int64_t>();
+    for (int64_t row = 0; row < rows; row += step) lowest = std::min(lowest, partition_of(word[row * width]));
+    return lowest;
+  }
+
+  std::vector<std::optional<Message>> lanes_;  // what each lane is adding; only touched by the lane
+  std::mutex mutex_;
+  // Guarded by mutex_; the keys never change.
+  std::map<int, Source> sources_;
+  int64_t done_ = 0;
+};
 
 class WordCombineTables final : public CombineTables {
  public:
@@ -37,23 +108,34 @@ class WordCombineTables final : public CombineTables {
         most_text_bytes_(limits.bytes / 2),
         account_(account),
         text_memory_(account),
+        progress_(limits.sources, limits.lanes),
         tables_(size_t{1} << bits_) {
     while (bytes_of(2 * most_slots_) <= limits.bytes >> bits_) most_slots_ *= 2;
   }
 
-  std::vector<Chunk> add(const Chunk& chunk, const CancelToken& token) override {
+  void begin_message(int lane, int source, int64_t number) override { progress_.begin_message(lane, source, number); }
+
+  std::vector<Chunk> add(const Chunk& chunk, const CancelToken& token, int lane) override {
     std::vector<Chunk> leaving;
     added_ += chunk.rows();
     bool has_too_many_texts = false;
     {
       std::shared_lock lock(texts_mutex_);
-      Chunk rows = chunk;
-      if (const at::Tensor without = words_.without_words(chunk); without.defined()) {
-        leaving.push_back(select_rows(chunk, without));
-        rows = select_rows(chunk, without.logical_not());
+      std::vector<at::Tensor> pieces;
+      at::Tensor words = at::empty({0, words_.width()}, at::kLong);
+      if (chunk.rows() > 0) {
+        Chunk rows = chunk;
+        if (const at::Tensor without = words_.without_words(chunk); without.defined()) {
+          leaving.push_back(select_rows(chunk, without));
+          rows = select_rows(chunk, without.logical_not());
+        }
+        at::Tensor offsets;
+        std::tie(words, offsets) = words_.words_of(rows, bits_, token);
+        add_words(words, offsets, pieces);
       }
-      if (std::vector<at::Tensor> evicted = add_words(words_.words_of(rows, token)); !evicted.empty())
-        leaving.push_back(words_.chunk_of(evicted.size() == 1 ? evicted[0] : kernels::concatenate_tensors(evicted)));
+      const auto [first, last] = progress_.advance(lane, words);
+      for (int64_t partition = first; partition < last; ++partition) take_partition(partition, pieces);
+      if (!pieces.empty()) leaving.push_back(words_.chunk_of(pieces));
       const int64_t text_bytes = words_.text_bytes();
       has_too_many_texts = text_bytes > most_text_bytes_;
       if (text_bytes > 0) {
@@ -76,10 +158,11 @@ class WordCombineTables final : public CombineTables {
     std::mutex mutex;
     // Guarded by mutex.
     at::Tensor entries;  // undefined: empty
-    at::Tensor second;   // takes what `entries` evicts
+    at::Tensor second;   // takes what `entries` evicts, with turned hashes
     Reservation memory;
     int64_t rows = 0;
     bool may_grow = true;
+    int64_t batch = 0;  // rows to add before it is checked whether the table must grow
     SteadyTime last_added;
   };
 
@@ -92,53 +175,71 @@ class WordCombineTables final : public CombineTables {
   std::vector<Chunk> take_idle_tables(SteadyTime since) {
     std::vector<Chunk> leaving;
     for (Table& table : tables_) {
-      std::vector<at::Tensor> rows;
+      std::vector<at::Tensor> pieces;
       {
         std::lock_guard lock(table.mutex);
         if (!table.entries.defined() || table.last_added >= since) continue;
+        take_slots(table, {}, pieces);
         for (at::Tensor* entries : {&table.entries, &table.second}) {
-          rows.push_back(kernels::combine_flush(*entries));
           bytes_ -= static_cast<int64_t>(entries->nbytes());
           *entries = at::Tensor();
         }
         table.memory.release();
         table.rows = 0;
       }
-      for (const at::Tensor& words : rows) leaving.push_back(words_.chunk_of(words));
+      if (!pieces.empty()) leaving.push_back(words_.chunk_of(pieces));
     }
     return leaving;
   }
 
-  std::vector<at::Tensor> add_words(const at::Tensor& words) {
-    std::vector<at::Tensor> evicted;
-    if (bits_ == 0) {
-      add_to(tables_[0], words, evicted);
-      return evicted;
+  // Moves the rows of a partition, or all rows, out of the table. Requires its mutex.
+  static void take_slots(Table& table, std::optional<int64_t> partition, std::vector<at::Tensor>& pieces) {
+    for (at::Tensor* entries : {&table.entries, &table.second}) {
+      at::Tensor rows;
+      if (partition) {
+        const int64_t slots = entries->size(0), region = *partition % kRegions;
+        const int low = entries == &table.second ? kernels::kTurnedHalf : 0;  // where the lowest bits of unturned hashes are
+        rows = kernels::combine_flush(*entries, slots * region / kRegions, slots * (region + 1) / kRegions, kTurnedMask << low,
+                                      *partition / kRegions << low);
+      } else {
+        rows = kernels::combine_flush(*entries);
+      }
+      if (rows.size(0) == 0) continue;
+      table.rows -= rows.size(0);
+      if (entries == &table.second) kernels::turn_hashes(rows);
+      pieces.push_back(std::move(rows));
     }
-    const auto [order, offsets] = kernels::partition_rows(words.select(1, 0).contiguous(), bits_);
-    const at::Tensor ordered = words.index_select(0, order);
+  }
+
+  void take_partition(int64_t partition, std::vector<at::Tensor>& pieces) {
+    for (Table& table : tables_) {
+      std::lock_guard lock(table.mutex);
+      if (table.entries.defined()) take_slots(table, partition, pieces);
+    }
+  }
+
+  // Tables locked by other lanes are visited last. Lanes start at different tables.
+  void add_words(const at::Tensor& words, const at::Tensor& offsets, std::vector<at::Tensor>& pieces) {
     const int64_t* offset = offsets.const_data_ptr<int64_t>();
-    // Tables locked by other lanes are visited last.
+    const size_t first = next_first_++;
     std::vector<size_t> busy;
     for (size_t i = 0; i < tables_.size(); ++i) {
-      if (offset[i] == offset[i + 1]) continue;
-      if (!tables_[i].mutex.try_lock()) {
-        busy.push_back(i);
+      const size_t at = (first + i) % tables_.size();
+      if (offset[at] == offset[at + 1]) continue;
+      if (!tables_[at].mutex.try_lock()) {
+        busy.push_back(at);
         continue;
       }
-      std::lock_guard lock(tables_[i].mutex, std::adopt_lock);
-      add_under_lock(tables_[i], ordered.slice(0, offset[i], offset[i + 1]), evicted);
+      std::lock_guard lock(tables_[at].mutex, std::adopt_lock);
+      add_under_lock(tables_[at], words.slice(0, offset[at], offset[at + 1]), pieces);
     }
-    for (size_t i : busy) add_to(tables_[i], ordered.slice(0, offset[i], offset[i + 1]), evicted);
-    return evicted;
+    for (size_t at : busy) {
+      std::lock_guard lock(tables_[at].mutex);
+      add_under_lock(tables_[at], words.slice(0, offset[at], offset[at + 1]), pieces);
+    }
   }
 
-  void add_to(Table& table, const at::Tensor& words, std::vector<at::Tensor>& evicted) {
-    std::lock_guard lock(table.mutex);
-    add_under_lock(table, words, evicted);
-  }
-
-  void add_under_lock(Table& table, const at::Tensor& words, std::vector<at::Tensor>& evicted) {
+  void add_under_lock(Table& table, const at::Tensor& words, std::vector<at::Tensor>& pieces) {
     table.last_added = std::chrono::steady_clock::now();
     if (!table.entries.defined()) {
       const int64_t slots = std::min(kFirstSlots, most_slots_);
@@ -146,27 +247,32 @@ class WordCombineTables final : public CombineTables {
       set_slots(table, slots);
     }
     for (int64_t begin = 0; begin < words.size(0);) {
-      // While the table can grow, rows are added in small batches, so that it grows before it evicts much.
       const int64_t slots = table.entries.size(0);
-      const int64_t count = std::min(words.size(0) - begin, table.may_grow ? slots / kSlotsPerRow : words.size(0));
-      combine(table, words.slice(0, begin, begin + count), evicted);
+      const int64_t count = std::min(words.size(0) - begin, table.may_grow ? table.batch : words.size(0));
+      const int64_t left = combine(table, words.slice(0, begin, begin + count), pieces);
       begin += count;
-      if (table.may_grow && table.rows * kSlotsPerRow > slots) grow(table, evicted);
+      table.batch = std::min(2 * table.batch, std::max<int64_t>(1, slots / kSlotsPerRow));
+      if (table.may_grow && (table.rows * kSlotsPerRow > slots || left * kFewRowsPerEviction > count)) grow(table, pieces);
     }
   }
 
-  void combine(Table& table, const at::Tensor& words, std::vector<at::Tensor>& evicted) {
+  // Returns the number of rows that left the table.
+  int64_t combine(Table& table, const at::Tensor& words, std::vector<at::Tensor>& pieces) {
     auto [displaced, merged] = kernels::combine_rows(table.entries, words, words_.key_words(), words_.merges());
     int64_t left = 0;
     if (displaced.size(0) > 0) {
-      swap_tables(displaced);
+      kernels::turn_hashes(displaced);
       auto [leaving, merged_later] = kernels::combine_rows(table.second, displaced, words_.key_words(), words_.merges());
       merged += merged_later;
       left = leaving.size(0);
-      if (left > 0) evicted.push_back(std::move(leaving));
+      if (left > 0) {
+        kernels::turn_hashes(leaving);
+        pieces.push_back(std::move(leaving));
+      }
     }
     merged_ += merged;
     table.rows += words.size(0) - merged - left;
+    return left;
   }
 
   // Bytes of both tables.
@@ -178,25 +284,25 @@ class WordCombineTables final : public CombineTables {
     table.entries = at::zeros({slots, words_.width()}, at::kLong);
     table.second = at::zeros({second_slots(slots), words_.width()}, at::kLong);
     table.may_grow = slots < most_slots_;
+    // Small at first, so that the table grows before it evicts much, even if all rows belong into one region.
+    table.batch = std::max<int64_t>(1, slots / kSlotsPerRow / kRegions);
     bytes_ += bytes_of(slots);
   }
 
   // Without memory for a larger table, this one stays.
-  void grow(Table& table, std::vector<at::Tensor>& evicted) {
+  void grow(Table& table, std::vector<at::Tensor>& pieces) {
     const int64_t slots = std::min(table.entries.size(0) * kGrowth, most_slots_);
     std::optional<Reservation> memory = account_.try_reserve(bytes_of(slots), ReservationKind::Held);
     if (!memory) {
       table.may_grow = false;
       return;
     }
-    at::Tensor of_second = kernels::combine_flush(table.second);
-    swap_tables(of_second);
-    const at::Tensor rows = kernels::concatenate_tensors({kernels::combine_flush(table.entries), of_second});
+    std::vector<at::Tensor> rows;
+    take_slots(table, {}, rows);
     bytes_ -= static_cast<int64_t>(table.entries.nbytes() + table.second.nbytes());
     set_slots(table, slots);
     table.memory = std::move(*memory);
-    table.rows = 0;
-    combine(table, rows, evicted);
+    for (const at::Tensor& words : rows) combine(table, words, pieces);
   }
 
   // Once there are too many texts, empties the tables and restarts the numbering.
@@ -219,6 +325,8 @@ class WordCombineTables final : public CombineTables {
   const MemoryAccount account_;
   std::mutex text_memory_mutex_;
   std::optional<GrowingReservation> text_memory_;  // guarded by it
+  SourceProgress progress_;
+  std::atomic<size_t> next_first_ = 0;
   std::vector<Table> tables_;
   std::atomic<int64_t> bytes_ = 0;
 };
