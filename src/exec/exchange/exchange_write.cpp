@@ -14,6 +14,11 @@ constexpr int64_t kMostKept = 32 << 20;
 // Larger messages are split: a message must fit into memory and into one send of the transport.
 constexpr int64_t kLargestMessage = 64 << 20;
 constexpr int64_t kLargestWholeMessage = 512 << 20;  // with schedule.one_message
+// Messages to a rank that merges rows, which is on the same host if it can be: shared memory needs no larger ones, and the shorter they
+// are, the closer together equal keys of several ranks arrive.
+constexpr int64_t kLargestToCombiner = 192 << 10;
+// Rows that stay on their rank are not copied into larger messages if they have at least these bytes.
+constexpr int64_t kLeastUncopied = 64 << 10;
 
 }  // namespace
 
@@ -122,11 +127,29 @@ Task<void> ExchangeSink::route(Chunk chunk) {
   for (int rank = 0; rank < static_cast<int>(parts.size()); ++rank) {
     const Chunk& part = parts[static_cast<size_t>(rank)];
     if (part.rows() == 0 || !output_.is_wanted(rank)) continue;
+    if (is_message(rank, part, chunk)) {
+      metrics_.bytes += part.memory_bytes();
+      Task<bool> passing = output_.send(rank, part);
+      co_await passing;
+      continue;
+    }
     std::vector<Chunk> full = add(rank, part);
     if (full.empty()) continue;
     Task<void> sending = send(rank, std::move(full));
     co_await sending;
   }
+}
+
+bool ExchangeSink::is_message(int rank, const Chunk& part, const Chunk& chunk) const {
+  return rank == context_.exchanges->rank() && part.rows() == chunk.rows() && !context_.schedule.hold_rows &&
+         part.memory_bytes() >= kLeastUncopied;
+}
+
+int64_t ExchangeSink::message_bytes(int rank) const {
+  if (exchange_.kind != PhysicalExchange::Kind::ToCombiner) return context_.message_bytes;
+  const std::vector<int64_t>& hosts = exchange_.combining.hosts;
+  const bool is_near = hosts[static_cast<size_t>(rank)] == hosts[static_cast<size_t>(context_.exchanges->rank())];
+  return is_near ? std::min(context_.message_bytes, kLargestToCombiner) : context_.message_bytes;
 }
 
 Task<void> ExchangeSink::flush() {
@@ -142,7 +165,7 @@ Task<void> ExchangeSink::flush() {
     for (size_t i = 0; i < rest.size(); ++i) {
       bytes += rest[i].memory_bytes();
       message.push_back(std::move(rest[i]));
-      bool is_full = !context_.schedule.one_message && bytes >= context_.message_bytes;
+      bool is_full = !context_.schedule.one_message && bytes >= message_bytes(rank);
       if (!is_full && i + 1 < rest.size()) continue;
       Task<void> sending = send(rank, std::exchange(message, {}));
       co_await sending;
@@ -170,7 +193,7 @@ std::vector<Chunk> ExchangeSink::add(int rank, const Chunk& piece) {
     buffer.memory.push_back(memory_.reserve_now(bytes, ReservationKind::Held));
     return {};
   }
-  if (buffer.bytes < context_.message_bytes) return {};
+  if (buffer.bytes < message_bytes(rank)) return {};
   buffer.bytes = 0;
   return std::exchange(buffer.pieces, {});
 }

@@ -49,6 +49,9 @@ class ExchangeSink final : public ChunkSink {
   std::vector<Chunk> parts_of(const Chunk& chunk, const CancelToken& token);
   // Appends the piece to the rank's buffer; returns and clears the buffer's contents once they fill a message.
   std::vector<Chunk> add(int rank, const Chunk& piece);
+  // Whether the part need not be buffered: it stays on this rank, is all of the chunk, and is large enough.
+  bool is_message(int rank, const Chunk& part, const Chunk& chunk) const;
+  int64_t message_bytes(int rank) const;
   Task<void> send(int rank, std::vector<Chunk> pieces);
 
   RunContext& context_;
