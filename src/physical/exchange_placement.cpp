@@ -26,9 +26,11 @@ using Place = Distribution::Kind;
 constexpr double kFewGroups = 10'000;
 // Ranks pre-aggregate if that reduces the bytes to less than this fraction.
 constexpr double kWorthwhileShare = 0.8;
-// With fewer rows per rank another exchange does not pay. Lower bound of the CPU time to merge a row.
+// With fewer rows per rank another exchange does not pay. Lower bound of the time to merge a row, on several cores.
 constexpr double kRowsToCombine = 1'000;
-constexpr double kCombineSeconds = 60e-9;
+constexpr double kCombineSeconds = 20e-9;
+// What the further exchange takes whatever the number of rows: it must be saved on the link.
+constexpr double kFurtherExchangeSeconds = 5e-3;
 // Cost of processing a byte relative to receiving it, if links are not measured; and the bytes per second that a rank processes.
 constexpr double kWorkShare = 0.25;
 constexpr double kWorkSpeed = 4e9;
@@ -307,7 +309,7 @@ class ExchangePlacement {
                          .helpers = options_.on_path_helpers,
                          .again_on_arrival = has_ranks_for_arrival(*partial, meeting),
                          .may_be_off = options_.on_path == OnPathMode::Auto,
-                         .link_seconds = options_.link_speed > 0 ? bytes_of(*input) / rows / options_.link_speed : 0};
+                         .link_seconds = options_.link_speed > 0 ? bytes_of(*input) / rows / options_.link_speed * senders_per_link(meeting) : 0};
     for (ColumnId group : partial->groups) terms.groups.push_back(plan_.columns.reference(group));
     if (combines_before_sending(terms, rows)) input = combined(std::move(input), meeting, terms);
     if (!terms.again_on_arrival) return input;
@@ -338,7 +340,7 @@ class ExchangePlacement {
     if (options_.on_path == OnPathMode::Off || !has_ranks_to_combine()) return false;
     // With local files the estimate covers the files of one rank only.
     const bool are_few = rows < kRowsToCombine * ranks_ && !options_.local_files;
-    return !terms.may_be_off || (!are_few && may_pay(terms));
+    return !terms.may_be_off || (!are_few && may_pay(terms, rows));
   }
 
   // Merging on arrival needs all groups on one rank: hashed groups already keep all ranks of the host busy, and a single group is just one
@@ -348,12 +350,20 @@ class ExchangePlacement {
     return !options_.hosts.empty() && std::count(options_.hosts.begin(), options_.hosts.end(), options_.hosts[0]) > 1;
   }
 
-  // In the best case, when all ranks of a host have the same groups: on a fast link even that does not save the cost of merging.
-  static bool may_pay(const CombiningTerms& terms) {
+  // On a fast link merging takes longer than sending all rows, even if all ranks of a host have the same groups.
+  bool may_pay(const CombiningTerms& terms, double rows) const {
     std::map<int64_t, double> ranks_of_host;
     double most_ranks = 0;
     for (int64_t host : terms.hosts) most_ranks = std::max(most_ranks, ++ranks_of_host[host]);
-    return terms.link_seconds * (1 - 1 / most_ranks) > kCombineSeconds;
+    const double saved_seconds = rows / ranks_ * terms.link_seconds * (1 - 1 / most_ranks);
+    return terms.link_seconds > kCombineSeconds && (saved_seconds > kFurtherExchangeSeconds || options_.local_files);
+  }
+
+  // The ranks whose rows share the link of a receiving rank and keep it busy longer than any of them its own link.
+  double senders_per_link(const Requirement& meeting) const {
+    if (meeting.kind != Requirement::Kind::Single || options_.hosts.empty()) return 1;
+    const std::vector<int64_t>& hosts = options_.hosts;
+    return std::max<double>(1, static_cast<double>(std::count_if(hosts.begin(), hosts.end(), [&](int64_t host) { return host != hosts[0]; })));
   }
 
   // There are several hosts, at least one of them with several ranks.

@@ -11,9 +11,14 @@ namespace pistachio {
 namespace {
 
 constexpr size_t kMostChosen = 4096;
-// CPU seconds per row: of merging, until it was measured; and of packing and routing a row once more, which merging entails.
-constexpr double kFirstRowSeconds = 50e-9;
-constexpr double kFurtherRowSeconds = 50e-9;
+// Seconds of a lane per row, until they were measured.
+constexpr double kFirstRowSeconds = 40e-9;
+// Moving a row to the merging rank takes about as long as merging it there; and on busy cores, both take longer.
+constexpr double kPathPerMerge = 2;
+// The part of this time that is not hidden behind the link, or taken from other work.
+constexpr double kShownShare = 0.3;
+// Before anything is known of the rows, merging is on if so small a share suffices.
+constexpr double kLikelyShare = 0.15;
 // Rows between two observations: enough to distinguish shares that differ by 0.01. Doubled after each change of the decision, so that it
 // does not oscillate.
 constexpr int64_t kRowsToObserve = 1 << 16;
@@ -83,10 +88,13 @@ double KeySample::mergeable_share(const std::vector<std::string>& notes) {
 }
 
 OnPathChoice::OnPathChoice(double link_seconds, double lanes, bool may_be_off)
-    : link_seconds_(link_seconds), lanes_(lanes), may_be_off_(may_be_off), row_seconds_(kFirstRowSeconds) {}
+    : link_seconds_(link_seconds), lanes_(lanes), may_be_off_(may_be_off), row_seconds_(kFirstRowSeconds) {
+  is_on_ = !may_be_off || least_share() <= kLikelyShare;
+}
 
 double OnPathChoice::least_share() const {
-  return link_seconds_ > 0 ? std::min(1.0, (row_seconds_ + kFurtherRowSeconds) / lanes_ / link_seconds_) : 1;
+  const double path_seconds = kPathPerMerge * row_seconds_ / lanes_;
+  return path_seconds < link_seconds_ ? kShownShare * path_seconds / link_seconds_ : 1;
 }
 
 void OnPathChoice::set(bool on) {

@@ -1,7 +1,8 @@
 // Decides for one exchange whether this rank's partial results are merged on its host before they are sent (on_path = auto). Merging trades
-// CPU time for link time; it pays if a large enough share of the rows disappears. That share is
-// 1. estimated before the first row is sent: every rank samples the keys of its first rows and shares the sample, so that each knows how
-//    many keys occur more than once on its host;
+// CPU time for link time, and both pass at once: it pays if a row is merged in less time than the link needs for it, and if a large enough
+// share of the rows disappears. That share is
+// 1. estimated: every rank samples the keys of its first rows and shares the sample, so that each knows how many keys occur more than once
+//    on its host. Until all samples are there, rows are merged if merging is cheap compared with the link;
 // 2. measured while the query runs, in the tables in which this rank merges rows of its host. When merging is off, the rows of a few
 //    buckets are merged nevertheless, to notice when merging starts to pay.
 // Ranks may decide differently: the final aggregation is correct whichever way a row takes.
@@ -44,7 +45,7 @@ class OnPathChoice {
 
   bool may_be_off() const { return may_be_off_; }
   bool is_on() const { return is_on_; }
-  // The share of the rows that must be merged for merging to pay, 0 to 1.
+  // The share of the rows that must be merged for merging to pay, 0 to 1; 1: it cannot pay.
   double least_share() const;
 
   void estimate(double share);
@@ -62,7 +63,7 @@ class OnPathChoice {
   const double lanes_;
   const bool may_be_off_;
   std::atomic<bool> is_on_ = true;
-  std::atomic<double> row_seconds_;  // cost of merging a row on one core
+  std::atomic<double> row_seconds_;  // time of a lane to merge a row
   std::atomic<double> estimated_share_ = -1;
   std::atomic<int64_t> changes_ = 0;
   std::atomic<bool> is_observing_ = false;

@@ -14,10 +14,10 @@ namespace pistachio {
 
 namespace {
 
-// Rows that each rank samples: enough for a good estimate, and few enough that ranks do not wait long for each other.
+// Rows that each rank samples: enough for a good estimate.
 constexpr int64_t kRowsOfSample = 1 << 17;
 // One bucket in this many is combined even while combining is off, to notice when it starts to pay.
-constexpr size_t kObservedBuckets = 16;
+constexpr size_t kObservedBuckets = 32;
 
 at::Tensor tensor_of(const std::vector<int>& ranks, at::Device device) {
   at::Tensor made = at::empty({static_cast<int64_t>(ranks.size())}, at::kLong);
@@ -45,6 +45,7 @@ class CombinerRouter final : public RowRouter {
   }
 
   bool must_settle() const override { return choice_.may_be_off(); }
+  bool may_route_before() const override { return true; }
 
   bool inspect(const Chunk& chunk) override {
     if (exchange_.combining.groups.empty()) return true;

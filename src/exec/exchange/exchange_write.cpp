@@ -32,6 +32,7 @@ ExchangeSink::ExchangeSink(RunContext& context, const PhysicalExchange& exchange
       output_(context.exchanges->output(exchange.number)),
       memory_(context.memory.make_child("exchange")),
       router_(make_row_router(context, exchange, layout)),
+      is_kept_(router_->must_settle() && !router_->may_route_before()),
       is_settled_(!router_->must_settle()),
       kept_(memory_),
       enough_seen_(0),
@@ -45,7 +46,9 @@ bool ExchangeSink::is_full() const {
 }
 
 Task<void> ExchangeSink::consume(int, Chunk chunk) {
-  if (!is_settled_ && keep(chunk)) {
+  if (!is_kept_) {
+    if (!is_settled_ && !has_inspected_enough_) inspect(chunk);
+  } else if (!is_settled_ && keep(chunk)) {
     if (!may_wait_ || !is_too_much_kept()) co_return;
     Task<std::optional<int>> waiting = settled_.receive();
     co_await waiting;
@@ -68,6 +71,12 @@ bool ExchangeSink::keep(const Chunk& chunk) {
   kept_.add(chunk);
   if (!has_inspected_enough_ && (router_->inspect(chunk) || kept_.bytes() > kMostKept)) end_inspection();
   return true;
+}
+
+void ExchangeSink::inspect(const Chunk& chunk) {
+  WorkTimer timer(metrics_);
+  std::lock_guard lock(kept_mutex_);
+  if (!has_inspected_enough_ && router_->inspect(chunk)) end_inspection();
 }
 
 void ExchangeSink::publish_filter(const BuildSideFilter& made) {

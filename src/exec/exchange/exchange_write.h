@@ -43,6 +43,8 @@ class ExchangeSink final : public ChunkSink {
   // Keeps the chunk if the router is not settled yet; false: it is.
   bool keep(const Chunk& chunk);
   bool is_too_much_kept();
+  // For a router that routes before it is settled.
+  void inspect(const Chunk& chunk);
   void end_inspection();  // requires kept_mutex_
   void publish_filter(const BuildSideFilter& made);
   Task<void> route(Chunk chunk);
@@ -64,10 +66,11 @@ class ExchangeSink final : public ChunkSink {
   std::unique_ptr<RowRouter> router_;
   std::vector<std::unique_ptr<Buffer>> buffers_;
 
+  const bool is_kept_;  // rows are, until the router is settled
   std::atomic<bool> is_settled_;
   std::mutex kept_mutex_;
   HeldChunks kept_;                    // until the router is settled; guarded by kept_mutex_
-  bool has_inspected_enough_ = false;  // guarded by kept_mutex_
+  std::atomic<bool> has_inspected_enough_ = false;  // changed under kept_mutex_
   Channel<int> enough_seen_;           // closed when the router can be settled
   const bool may_wait_;
   Channel<int> settled_{0};  // closed once the router is settled

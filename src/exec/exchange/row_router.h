@@ -19,7 +19,9 @@ class RowRouter {
 
   // Whether the router needs global knowledge, such as the distribution of all ranks' rows. The sender then keeps its rows until settle().
   virtual bool must_settle() const { return false; }
-  // Inspects a chunk of the kept rows; one call at a time. True: enough rows were inspected to decide.
+  // Rows may be routed before settle() nevertheless: the router then decides for later rows only, and nothing is kept.
+  virtual bool may_route_before() const { return false; }
+  // Inspects a chunk of the rows before settle(); one call at a time. True: enough rows were inspected to decide.
   virtual bool inspect(const Chunk&) { return true; }
   // Called once on every rank, when enough rows or all of them were inspected. Waits for the other ranks, which must not be waiting for
   // rows of this one.
