@@ -1,5 +1,5 @@
-// Scatters words to many append positions in an output larger than L2: buffers a cache line per partition and writes full lines with
-// non-temporal stores. Writing single words would cost a cache and a TLB miss almost every time; ordinary stores would read each line
+// Scatters values to many append positions in an output larger than L2: buffers a cache line per partition and writes full lines with
+// non-temporal stores. Writing single values would cost a cache and a TLB miss almost every time; ordinary stores would read each line
 // first. Raw memory, one thread.
 #pragma once
 
@@ -15,23 +15,25 @@
 
 namespace pistachio::kernels::cpu {
 
-class LineScatter {
+// T: 1, 2, 4, 8 or 16 bytes, and aligned to as many.
+template <typename T>
+class LineScatterOf {
  public:
-  // Outputs up to this many words (1 MiB) are faster to write word by word.
-  static constexpr int64_t cached_words = int64_t{1} << 17;
+  // Outputs up to this many values (1 MiB) are faster to write value by value.
+  static constexpr int64_t cached_words = (int64_t{1} << 20) / static_cast<int64_t>(sizeof(T));
 
   // Partition p is written from out[begins[p]].
-  LineScatter(uint64_t* out, std::vector<int64_t> begins) : begins_(std::move(begins)), lines_(begins_.size()) {
+  LineScatterOf(T* out, std::vector<int64_t> begins) : begins_(std::move(begins)), lines_(begins_.size()) {
     // Positions count from the start of a cache line.
-    const int64_t before = static_cast<int64_t>(reinterpret_cast<uintptr_t>(out) / sizeof(uint64_t) % line_words);
+    const int64_t before = static_cast<int64_t>(reinterpret_cast<uintptr_t>(out) / sizeof(T) % line_words);
     out_ = out - before;
     for (int64_t& begin : begins_) begin += before;
     cursors_ = begins_;
   }
 
-  void put(size_t part, uint64_t word) {
+  void put(size_t part, T value) {
     const int64_t at = cursors_[part]++, slot = at % line_words;
-    lines_[part].words[slot] = word;
+    lines_[part].words[slot] = value;
     if (slot == line_words - 1) write_line(part, at - slot);
   }
 
@@ -47,9 +49,9 @@ class LineScatter {
   }
 
  private:
-  static constexpr int64_t line_words = 8;
+  static constexpr int64_t line_words = 64 / sizeof(T);
   struct alignas(64) Line {
-    uint64_t words[line_words];
+    T words[line_words];
   };
 
   // A partition may start in the middle of its first line: the words before it belong to another partition.
@@ -69,9 +71,11 @@ class LineScatter {
 #endif
   }
 
-  uint64_t* out_;
+  T* out_;
   std::vector<int64_t> begins_, cursors_;
   std::vector<Line> lines_;
 };
+
+using LineScatter = LineScatterOf<uint64_t>;
 
 }  // namespace pistachio::kernels::cpu

@@ -15,6 +15,7 @@
 #include "kernels/ops/key_bitmap.h"
 #include "kernels/ops/key_filter.h"
 #include "kernels/ops/partition_rows.h"
+#include "kernels/ops/radix_scatter.h"
 #include "kernels/ops/route_rows.h"
 #include "kernels/ops/segment_bits.h"
 #include "kernels/ops/segment_extreme.h"
@@ -100,6 +101,24 @@ Call draw_partition(Draw& draw) {
   return [=]() -> std::vector<at::Tensor> {
     auto [order, offsets] = partition_rows(hashes, bits);
     return {order, offsets};
+  };
+}
+
+// Two chunks into the same output, as rows of one batch.
+Call draw_radix_scatter(Draw& draw) {
+  const at::Tensor hashes = random_hashes(draw, draw.rows, draw_key_count(draw));
+  const at::Tensor values = random_values(draw, draw.rows, true);
+  const int64_t parts = int64_t{1} << uniform(draw.random, 0, 12), middle = draw.rows / 3, rows = draw.rows;
+  return [=]() -> std::vector<at::Tensor> {
+    at::Tensor counts = at::zeros({parts}, at::TensorOptions(at::kLong).device(hashes.device()));
+    radix_count(counts, hashes.slice(0, 0, middle));
+    const at::Tensor first = counts.clone();
+    radix_count(counts, hashes.slice(0, middle));
+    const at::Tensor places = counts.cumsum(0) - counts;
+    at::Tensor out = at::zeros_like(values, at::MemoryFormat::Contiguous);
+    radix_scatter(out, values.slice(0, 0, middle), hashes.slice(0, 0, middle), places);
+    radix_scatter(out, values.slice(0, middle, rows), hashes.slice(0, middle), places + first);
+    return {counts, out};
   };
 }
 
@@ -468,6 +487,7 @@ Call draw_compare_text_columns(Draw& draw) {
 std::vector<Operation> relational_operations() {
   return {{"gather_rows", draw_gather_rows, {}},
           {"partition_rows", draw_partition, {}},
+          {"radix_scatter", draw_radix_scatter, {}},
           {"key_filter", draw_key_filter, {}},
           {"key_bitmap", draw_key_bitmap, {}},
           {"route_rows", draw_route, {}},
