@@ -5,9 +5,11 @@
 #include "base/check.h"
 #include "columns/column_compare.h"
 #include "columns/column_hash.h"
+#include "columns/decode_dictionary.h"
 #include "columns/row_selection.h"
 #include "exec/core/stoppable_call.h"
 #include "exec/operators/small_domain.h"
+#include "kernels/ops/compare_to_groups.h"
 #include "kernels/ops/compress.h"
 #include "kernels/ops/dictionary_gather.h"
 #include "kernels/ops/group_assign.h"
@@ -64,12 +66,12 @@ at::Tensor GroupTable::assign_all(const std::vector<Column>& keys, int64_t rows,
 
 at::Tensor GroupTable::assign_strip(const std::vector<Column>& keys, const at::Tensor& hashes, int attempt, const CancelToken& token) {
   ENSURE_LT(attempt, kMostAttempts);
+  const int64_t groups_before = groups_;
   at::Tensor ids = find_or_add(keys, hashes, token);
   // The hash is a permutation of the key values and thus exact, but the hash of NULL may collide with one of them.
   if (exact_ && !keys[0].has_validity() && !keys_[0].view().has_validity()) return ids;
   at::Tensor equal = at::ones({ids.numel()}, ids.options().dtype(at::kBool));
-  for (size_t i = 0; i < keys.size(); ++i) equal.logical_and_(same_rows(take_rows(keys_[i].view(), ids), keys[i]));
-  if (kernels::count_true(equal) == equal.numel()) return ids;
+  if (compare_keys(keys, ids, groups_before, equal)) return ids;
   at::Tensor others = equal.logical_not();
   std::vector<Column> other_keys;
   for (const Column& key : keys) other_keys.push_back(select_rows(key, others));
@@ -77,6 +79,26 @@ at::Tensor GroupTable::assign_strip(const std::vector<Column>& keys, const at::T
       kernels::hash64_combine(kernels::compress(hashes, others), at::full({kernels::count_true(others)}, attempt + 1, hashes.options()));
   ids.masked_scatter_(others, assign_strip(other_keys, other_hashes, attempt + 1, token));
   return ids;
+}
+
+bool GroupTable::compare_keys(const std::vector<Column>& keys, const at::Tensor& ids, int64_t first_new, at::Tensor& equal) const {
+  bool all = true;
+  for (size_t i = 0; i < keys.size(); ++i) {
+    const Column of_groups = keys_[i].view();
+    const bool has_nulls = of_groups.has_validity() || keys[i].has_validity();
+    if (has_nulls || !keys[i].device().is_cpu() || keys[i].type().kind() == TypeKind::Interval) {
+      equal.logical_and_(same_rows(take_rows(of_groups, ids), keys[i]));
+      all = false;
+      continue;
+    }
+    const Column of_rows = decode_dictionary(keys[i]);
+    const bool same = of_rows.type().is_text()
+                          ? kernels::compare_to_groups_text(equal, ids, first_new, {of_groups.bytes(), of_groups.begins(), of_groups.ends()},
+                                                            {of_rows.bytes(), of_rows.begins(), of_rows.ends()})
+                          : kernels::compare_to_groups(equal, ids, first_new, of_groups.values(), of_rows.values());
+    all = all && same;
+  }
+  return all || kernels::count_true(equal) == equal.numel();
 }
 
 at::Tensor GroupTable::find_or_add(const std::vector<Column>& keys, const at::Tensor& hashes, const CancelToken& token) {

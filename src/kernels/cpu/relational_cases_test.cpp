@@ -8,6 +8,7 @@
 #include "kernels/ops/argument_check.h"
 #include "kernels/ops/combine_rows.h"
 #include "kernels/ops/compare_columns.h"
+#include "kernels/ops/compare_to_groups.h"
 #include "kernels/ops/gather_rows.h"
 #include "kernels/ops/group_assign.h"
 #include "kernels/ops/join_build.h"
@@ -398,6 +399,33 @@ TextDraw draw_text(Draw& draw, int64_t rows) {
   return {bytes_tensor(draw, bytes), disguise(draw, begins), disguise(draw, ends)};
 }
 
+// Groups as group_assign numbers them: from first_new on, in order of their first rows, whose keys they have.
+Call draw_compare_to_groups(Draw& draw) {
+  const int64_t old_groups = uniform(draw.random, 1, 1 + draw.rows);
+  std::vector<int64_t> first_rows;
+  const at::Tensor numbers = at::empty({draw.rows}, at::kLong);
+  for (int64_t row = 0; row < draw.rows; ++row) {
+    const bool is_new = uniform(draw.random, 0, 2) == 0;
+    const int64_t groups = old_groups + static_cast<int64_t>(first_rows.size());
+    numbers.mutable_data_ptr<int64_t>()[row] = is_new ? groups : random_below(draw.random, groups);
+    if (is_new) first_rows.push_back(row);
+  }
+  const at::Tensor ids = disguise(draw, numbers), already = random_mask(draw, draw.rows);
+  const at::Tensor old_rows = random_ids(draw, old_groups, std::max<int64_t>(draw.rows, 1)).contiguous();
+  const at::Tensor rows_of_groups = kernels::concatenate_tensors({old_rows, at::tensor(first_rows, old_rows.options())});
+  at::Tensor values = random_values(draw, draw.rows, true);
+  if (uniform(draw.random, 0, 1) == 0) values = values.index_select(0, at::arange(draw.rows, old_rows.options()).remainder(3));
+  const TextDraw text = draw_text(draw, draw.rows);
+  return [=]() -> std::vector<at::Tensor> {
+    if (ids.numel() == 0) return {};
+    at::Tensor equal = already.clone(at::MemoryFormat::Contiguous), equal_texts = equal.clone();
+    const bool same = compare_to_groups(equal, ids, old_groups, values.index_select(0, rows_of_groups), values);
+    const at::Tensor begins = text.begins.index_select(0, rows_of_groups), ends = text.ends.index_select(0, rows_of_groups);
+    const bool same_texts = compare_to_groups_text(equal_texts, ids, old_groups, {text.bytes, begins, ends}, {text.bytes, text.begins, text.ends});
+    return {equal, equal_texts, at::tensor({int64_t{same}, int64_t{same_texts}}, at::kLong)};
+  };
+}
+
 Call draw_segment_extreme_text(Draw& draw) {
   const int64_t groups = draw_group_count(draw);
   const TextDraw text = draw_text(draw, draw.rows);
@@ -492,6 +520,7 @@ std::vector<Operation> relational_operations() {
           {"key_bitmap", draw_key_bitmap, {}},
           {"route_rows", draw_route, {}},
           {"group_assign", draw_group_assign, {}},
+          {"compare_to_groups", draw_compare_to_groups, {}},
           {"combine_rows", draw_combine_rows, {}},
           {"segment_count", draw_segment_count, {}},
           {"segment_sum", draw_segment_sum, {}},

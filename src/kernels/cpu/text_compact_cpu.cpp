@@ -27,7 +27,9 @@ std::tuple<at::Tensor, at::Tensor> text_compact(const at::Tensor& bytes, const a
   at::Tensor compacted = at::empty({total}, at::kByte);
   uint8_t* out = compacted.mutable_data_ptr<uint8_t>();
   const uint8_t* data = bytes.const_data_ptr<uint8_t>();
+  constexpr int64_t fetch_distance = 16;
   for (int64_t i = 0; i < count; ++i) {
+    if (i + fetch_distance < count) __builtin_prefetch(data + from[i + fetch_distance]);
     const int64_t length = to[i] - from[i];
     if (length <= 16 && from[i] + 16 <= size && offset[i] + 16 <= total) {
       std::memcpy(out + offset[i], data + from[i], 16);
