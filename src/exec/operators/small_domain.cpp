@@ -48,9 +48,8 @@ std::optional<SmallDomain> SmallDomain::of(const std::vector<Column>& keys, int6
 }
 
 Column SmallDomain::key_of(const Digit& digit, const at::Tensor& digits) {
-  const at::Tensor valid = digits.gt(0);
-  const at::Tensor validity = digit.key.has_validity() ? valid : at::Tensor();
-  const at::Tensor values = (digits - 1).clamp_min(0);
+  const at::Tensor validity = digit.key.has_validity() ? digits.gt(0) : at::Tensor();
+  const at::Tensor values = digit.key.has_validity() ? (digits - 1).clamp_min(0) : digits - 1;
   if (!digit.key.is_dictionary())
     return Column::fixed(digit.key.type(), (values + digit.least).to(digit.key.values().scalar_type()), validity);
   const Column entries = take_rows(*digit.key.dictionary_column(), values);
@@ -62,10 +61,11 @@ Column SmallDomain::key_of(const Digit& digit, const at::Tensor& digits) {
 std::vector<Column> SmallDomain::keys_at(const at::Tensor& places) const {
   std::vector<Column> keys;
   at::Tensor rest = places;
-  for (auto digit = digits_.rbegin(); digit != digits_.rend(); ++digit) {
-    keys.push_back(key_of(*digit, rest.remainder(digit->size)));
-    rest = rest.floor_divide(digit->size);
+  for (size_t i = digits_.size(); i-- > 1;) {
+    keys.push_back(key_of(digits_[i], rest.remainder(digits_[i].size)));
+    rest = rest.floor_divide(digits_[i].size);
   }
+  keys.push_back(key_of(digits_[0], rest));
   std::reverse(keys.begin(), keys.end());
   return keys;
 }
