@@ -18,13 +18,16 @@ namespace pistachio {
 namespace {
 
 constexpr int64_t kFirstSlots = 1 << 12;
-// A direct-mapped table evicts rows long before it is full, so it grows, up to its limit, once a quarter of it is in use or it evicts much.
+// A direct-mapped table evicts rows long before it is full, so it begins with room for a first chunk and grows, up to its limit, once a third
+// of it is in use or it evicts much. With the second table, one row in a hundred that come into a table so full evicts another.
 // Evicted rows go to a second table of half the size, indexed by other bits of the hash: two keys that keep evicting each other from the
 // first table meet different slots of the second and are merged there.
-constexpr int64_t kSlotsPerRow = 4;
+constexpr int64_t kFirstSlotsPerRow = 4;
+constexpr int64_t kSlotsPerRow = 3;
 constexpr int64_t kGrowth = 4;
 constexpr int64_t kSlotsPerSecondSlot = 2;
 constexpr int64_t kFewRowsPerEviction = 32;
+constexpr int64_t kSmallestBatch = 256;
 
 // Ranks emit the groups of one partition of hashes after the other (hash_aggregate.cpp): top bits of the hash, of which RowWords turns the
 // first ones to the low end. The others select a region of the table, so that every kRegions-th partition has the same region, and more of
@@ -241,17 +244,13 @@ class WordCombineTables final : public CombineTables {
 
   void add_under_lock(Table& table, const at::Tensor& words, std::vector<at::Tensor>& pieces) {
     table.last_added = std::chrono::steady_clock::now();
-    if (!table.entries.defined()) {
-      const int64_t slots = std::min(kFirstSlots, most_slots_);
-      table.memory = account_.reserve_now(bytes_of(slots), ReservationKind::Held);
-      set_slots(table, slots);
-    }
+    if (!table.entries.defined()) make_slots(table, words.size(0));
     for (int64_t begin = 0; begin < words.size(0);) {
       const int64_t slots = table.entries.size(0);
       const int64_t count = std::min(words.size(0) - begin, table.may_grow ? table.batch : words.size(0));
       const int64_t left = combine(table, words.slice(0, begin, begin + count), pieces);
       begin += count;
-      table.batch = std::min(2 * table.batch, std::max<int64_t>(1, slots / kSlotsPerRow));
+      table.batch = std::min(2 * table.batch, std::max(kSmallestBatch, slots / kRegions));
       if (table.may_grow && (table.rows * kSlotsPerRow > slots || left * kFewRowsPerEviction > count)) grow(table, pieces);
     }
   }
@@ -280,12 +279,25 @@ class WordCombineTables final : public CombineTables {
   static int64_t second_slots(int64_t slots) { return std::max<int64_t>(2, slots / kSlotsPerSecondSlot); }
   int64_t row_bytes() const { return words_.width() * static_cast<int64_t>(sizeof(int64_t)); }
 
+  // For so many rows, if there is memory.
+  void make_slots(Table& table, int64_t rows) {
+    const auto wanted = static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(rows * kFirstSlotsPerRow)));
+    int64_t slots = std::min(std::max(kFirstSlots, wanted), most_slots_);
+    std::optional<Reservation> memory = account_.try_reserve(bytes_of(slots), ReservationKind::Held);
+    if (!memory) {
+      slots = std::min(kFirstSlots, most_slots_);
+      memory = account_.reserve_now(bytes_of(slots), ReservationKind::Held);
+    }
+    table.memory = std::move(*memory);
+    set_slots(table, slots);
+  }
+
   void set_slots(Table& table, int64_t slots) {
     table.entries = at::zeros({slots, words_.width()}, at::kLong);
     table.second = at::zeros({second_slots(slots), words_.width()}, at::kLong);
     table.may_grow = slots < most_slots_;
     // Small at first, so that the table grows before it evicts much, even if all rows belong into one region.
-    table.batch = std::max<int64_t>(1, slots / kSlotsPerRow / kRegions);
+    table.batch = std::max(kSmallestBatch, slots / kSlotsPerRow / kRegions);
     bytes_ += bytes_of(slots);
   }
 

@@ -31,9 +31,11 @@ std::tuple<at::Tensor, int64_t> combine_rows(at::Tensor& table, const at::Tensor
 at::Tensor combine_flush(at::Tensor& table, int64_t begin, int64_t end, int64_t low_mask, int64_t value) {
   const CombineTable entries{words_of(table), table.size(0)};
   const EntryChoice chosen{begin, end, static_cast<uint64_t>(low_mask), static_cast<uint64_t>(value)};
-  at::Tensor rows = at::empty({count_entries(entries, table.size(1), chosen), table.size(1)}, at::kLong);
-  take_entries(entries, table.size(1), chosen, words_of(rows));
-  return rows;
+  const int64_t slots = end - begin;
+  const at::Tensor rows = at::empty({slots + 1, table.size(1)}, at::kLong);
+  const int64_t count = take_entries(entries, table.size(1), chosen, words_of(rows));
+  const at::Tensor part = rows.slice(0, 0, count);
+  return count < slots / 8 ? part.clone() : part;
 }
 
 void turn_hashes(at::Tensor& rows) {

@@ -294,24 +294,39 @@ CombineProgress combine_into(CombineTable table, const uint64_t* rows, int64_t c
   return ColumnCombiner(table, key_words, merges).combine(rows, count, evicted);
 }
 
-int64_t count_entries(CombineTable table, int64_t width, const EntryChoice& chosen) {
-  int64_t entries = 0;
-  for (int64_t slot = chosen.begin; slot < chosen.end; ++slot) {
-    const uint64_t tag = table.entries[slot * width];
-    entries += (tag != 0) & ((tag & chosen.low_mask) == chosen.value);
+namespace {
+
+// `words` 0: as many as `width` says. Whether a slot is taken is unpredictable, so every row is written, and the next one overwrites it
+// unless it was really taken.
+template <int64_t words>
+int64_t take_rows_of(CombineTable table, int64_t width, const EntryChoice& chosen, uint64_t* __restrict rows) {
+  const SlotBits bits(table.slots);
+  const int64_t count = words > 0 ? words : width;
+  uint64_t* __restrict entry = table.entries + chosen.begin * count;
+  uint64_t* out = rows;
+  for (int64_t slot = chosen.begin; slot < chosen.end; ++slot, entry += count) {
+    const uint64_t tag = entry[0];
+    const bool take = (tag != 0) & ((tag & chosen.low_mask) == chosen.value);
+    const uint64_t keep = opaque(ones_if(!take));
+    out[0] = (tag & ~bits.mask) | static_cast<uint64_t>(slot) << bits.shift;
+    entry[0] = tag & keep;
+    for (int64_t word = 1; word < count; ++word) {
+      out[word] = entry[word];
+      entry[word] &= keep;
+    }
+    out += (~keep & 1) * static_cast<uint64_t>(count);
   }
-  return entries;
+  return (out - rows) / count;
 }
 
-void take_entries(CombineTable table, int64_t width, const EntryChoice& chosen, uint64_t* rows) {
-  const SlotBits bits(table.slots);
-  for (int64_t slot = chosen.begin; slot < chosen.end; ++slot) {
-    uint64_t* entry = table.entries + slot * width;
-    if (entry[0] == 0 || (entry[0] & chosen.low_mask) != chosen.value) continue;
-    rows[0] = (entry[0] & ~bits.mask) | static_cast<uint64_t>(slot) << bits.shift;
-    std::copy(entry + 1, entry + width, rows + 1);
-    std::fill(entry, entry + width, uint64_t{0});
-    rows += width;
+}  // namespace
+
+int64_t take_entries(CombineTable table, int64_t width, const EntryChoice& chosen, uint64_t* rows) {
+  switch (width) {
+    case 1: return take_rows_of<1>(table, width, chosen, rows);
+    case 2: return take_rows_of<2>(table, width, chosen, rows);
+    case 4: return take_rows_of<4>(table, width, chosen, rows);
+    default: return take_rows_of<0>(table, width, chosen, rows);
   }
 }
 

@@ -30,8 +30,7 @@ struct EntryChoice {
   uint64_t value;
 };
 
-int64_t count_entries(CombineTable table, int64_t width, const EntryChoice& chosen);
-// Moves these rows out; `rows` has room for all of them.
-void take_entries(CombineTable table, int64_t width, const EntryChoice& chosen, uint64_t* rows);
+// Moves these rows out and returns their number; `rows` has room for one more row than there are chosen slots.
+int64_t take_entries(CombineTable table, int64_t width, const EntryChoice& chosen, uint64_t* rows);
 
 }  // namespace pistachio::kernels::cpu
