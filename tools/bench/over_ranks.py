@@ -1,7 +1,7 @@
 """Generates the data for `pistachio bench join|skew|overlap|alltoall|scaling|onpath` and runs it; passes on all options but --sf.
 
 Started by `scripts/bench join` and so on. overlap and scaling use TPC-H data of the scale factors of --sf unless --data names
-folders."""
+folders. onpath with --queries is on_path_queries.py."""
 
 import os
 import sys
@@ -27,6 +27,8 @@ def main():
     kind, *words = sys.argv[1:]
     binary = ROOT / "build/release/pistachio"
     given = {word.split("=", 1)[0] for word in words}
+    if kind == "onpath" and "--queries" in given:
+        os.execv(sys.executable, [sys.executable, str(Path(__file__).with_name("on_path_queries.py")), *words])
     if given & {"-h", "--help"}:
         os.execv(binary, [str(binary), "help"])
     if kind in ON_GENERATED_TABLES:
