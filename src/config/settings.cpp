@@ -285,6 +285,9 @@ const std::vector<SettingDescription>& setting_descriptions() {
       {"group_distribution", "auto, gather, repartition",
        "where the groups of GROUP BY and DISTINCT meet: all on rank 0, or spread over the ranks by hash; auto: on rank 0 if they are few",
        assign_choice<&S::group_distribution, kGroupDistributions>, show_choice<&S::group_distribution, kGroupDistributions>},
+      {"group_table_limit", "integer",
+       "groups per thread that GROUP BY looks up in one table; beyond that, groups or rows go to radix partitions, which are grouped one by one",
+       assign_integer<&S::group_table_limit, 1, 1 << 30>, show_integer<&S::group_table_limit>},
       {"io_threads", "integer", "concurrent reads", assign_integer<&S::io_threads, 1, 1024>, show_integer<&S::io_threads>},
       {"join_distribution", "auto, repartition, broadcast",
        "how a join over ranks is distributed: both sides are repartitioned by their keys, or the build side is broadcast to every "

@@ -67,6 +67,7 @@ struct Settings {
   std::string temp_directory = "/var/tmp";
   int64_t max_temp_size = 0;  // bytes; 0: no limit
   int64_t chunk_rows = 131072;
+  int64_t group_table_limit = 32768;  // such a table fits into the L2 cache
   int64_t io_threads = 8;
   ReaderMode reader = ReaderMode::Chunked;
   bool metadata_cache = true;

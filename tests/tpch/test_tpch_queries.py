@@ -36,6 +36,7 @@ SETTINGS = {
     "eight threads in chunks of 64 rows": ["threads=8", "chunk_rows=64"],
     "optimizer off": ["disabled_rules=all"],
     "join conditions as the only optimization": ["disabled_rules=" + ",".join(RULES_BESIDES_JOINS)],
+    "small group tables": ["group_table_limit=3", "chunk_rows=1024", "threads=2"],
     "no order of joins": ["disabled_rules=order_joins,choose_build_sides", "chunk_rows=1024", "threads=2"],
 }
 

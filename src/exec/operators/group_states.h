@@ -21,6 +21,8 @@ class GroupStates {
   // Groups [begin, begin + count): the keys, then the columns of the states of `calls`.
   Chunk rows_of(int64_t begin, int64_t count, const std::vector<size_t>& calls) const;
 
+  // Makes room in the hash table for this many groups.
+  void reserve(int64_t groups) { table_.reserve(groups); }
   int64_t groups() const { return table_.groups(); }
   size_t key_count() const { return table_.key_count(); }
   std::vector<Column> keys() const { return table_.keys(); }

@@ -1,6 +1,7 @@
 #include "exec/operators/group_table.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "base/check.h"
 #include "columns/column_compare.h"
@@ -47,6 +48,16 @@ at::Tensor GroupTable::assign(const std::vector<Column>& keys, int64_t rows, con
   at::Tensor id_of_place = at::empty({domain->size()}, slots_.options());
   id_of_place.index_copy_(0, present, assign_all(domain->keys_at(present), present.numel(), token));
   return kernels::dictionary_gather(id_of_place, domain->places());
+}
+
+void GroupTable::reserve(int64_t groups, const CancelToken& token) {
+  const auto capacity = static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(2 * groups)));
+  if (capacity > slots_.size(0)) grow_slots(capacity, token);
+}
+
+void GroupTable::grow_slots(int64_t capacity, const CancelToken& token) {
+  slots_ = groups_ == 0 ? at::zeros({capacity, 2}, slots_.options())
+                        : call_stoppable(token, [&](const at::Tensor& stop) { return kernels::group_rehash(slots_, capacity, stop); });
 }
 
 at::Tensor GroupTable::assign_all(const std::vector<Column>& keys, int64_t rows, const CancelToken& token) {
@@ -114,7 +125,7 @@ at::Tensor GroupTable::find_or_add(const std::vector<Column>& keys, const at::Te
     done += ids.numel();
     all_ids.push_back(std::move(ids));
     if (done >= hashes.numel()) break;
-    slots_ = call_stoppable(token, [&](const at::Tensor& stop) { return kernels::group_rehash(slots_, capacity * kGrowth, stop); });
+    grow_slots(capacity * kGrowth, token);
   }
   return all_ids.size() == 1 ? all_ids[0] : kernels::concatenate_tensors(all_ids);
 }

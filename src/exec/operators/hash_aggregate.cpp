@@ -50,21 +50,20 @@ class HashAggregateOperator::LaneSink final : public ChunkSink {
         context_(context),
         groups_(groups),
         next_(next),
-        inputs_(owner.make_inputs()),
-        evaluator_(inputs_.expressions(), owner.input_->layout()) {}
+        evaluator_(groups.plan().inputs.expressions(), owner.input_->layout()) {}
 
   Task<void> consume(int lane, Chunk chunk) override {
     reach(context_, FaultPoint::AggregateUpdate);
     const TaskContext& task = co_await current_context();
     if (owner_.may_send_early() && !groups_.has_room_for(lane, chunk.rows())) {
-      const std::unique_ptr<LaneGroups> full = groups_.take(lane);
-      Task<void> emitting = owner_.emit(context_, lane, full->group_states(), next_);
+      std::unique_ptr<GroupLane> full = groups_.take(lane);
+      Task<void> emitting = owner_.emit_full(context_, groups_, std::move(full), lane, next_);
       co_await emitting;
     }
     std::vector<Column> columns = timed_values(chunk, task.token);
     const int64_t rows = chunk.rows();
     chunk = {};
-    Task<void> adding = groups_.add(lane, inputs_, std::move(columns), rows, owner_.stage_ == AggregateStage::Final);
+    Task<void> adding = groups_.add(lane, std::move(columns), rows);
     co_await adding;
   }
 
@@ -78,7 +77,6 @@ class HashAggregateOperator::LaneSink final : public ChunkSink {
   RunContext& context_;
   SpillableGroups& groups_;
   ChunkSink& next_;
-  const AggregateInputs inputs_;
   const ExpressionEvaluator evaluator_;
 };
 
@@ -216,13 +214,17 @@ AggregateInputs HashAggregateOperator::make_inputs() const {
   return inputs;
 }
 
+GroupingPlan HashAggregateOperator::grouping_plan(const RunContext& context) const {
+  return {group_types_, running_, make_inputs(), stage_ == AggregateStage::Final, context.device, context.settings().group_table_limit};
+}
+
 // Partial results of a group may be sent more than once. Instead of spilling, a full table is sent and the lane starts with an empty one.
 bool HashAggregateOperator::may_send_early() const {
   return stage_ == AggregateStage::Partial && can_aggregate_in_stages(running_);
 }
 
 Task<void> HashAggregateOperator::produce(RunContext& context, ChunkSink& sink) {
-  const auto groups = std::make_shared<SpillableGroups>(context, group_types_, running_, metrics_);
+  const auto groups = std::make_shared<SpillableGroups>(context, grouping_plan(context), metrics_);
   if (!may_send_early()) context.spill.add(groups);
   LaneSink lane_sink(*this, context, *groups, sink);
   Task<void> reading = input_->produce(context, lane_sink);
@@ -241,8 +243,11 @@ Task<void> HashAggregateOperator::produce(RunContext& context, ChunkSink& sink) 
   if (lanes.empty()) {
     Task<void> emitting = emit_of_no_rows(context, sink);
     co_await emitting;
+  } else if (std::any_of(lanes.begin(), lanes.end(), [](const auto& lane) { return lane->has_passed_on(); })) {
+    Task<void> emitting = emit_partitions(context, *groups, lanes, sink);
+    co_await emitting;
   } else if (lanes.size() == 1) {
-    Task<void> emitting = emit_lane(context, *lanes[0], sink);
+    Task<void> emitting = emit_lane(context, lanes[0]->table(), sink);
     co_await emitting;
   } else {
     Task<void> merging = merge_lanes(context, groups->account(), lanes, sink);
@@ -253,6 +258,60 @@ Task<void> HashAggregateOperator::produce(RunContext& context, ChunkSink& sink) 
 Task<void> HashAggregateOperator::emit(RunContext& context, int lane, const GroupStates& groups, ChunkSink& sink) {
   const TaskContext& task = co_await current_context();
   Chunk rows = results(groups.keys(), groups.states(), groups.groups(), context.device, task.token);
+  Task<void> emitting = pass_on_in_steps(metrics_, sink, lane, std::move(rows), context.chunk_rows());
+  co_await emitting;
+}
+
+Task<void> HashAggregateOperator::emit_partitions(RunContext& context, const SpillableGroups& groups, const Lanes& lanes, ChunkSink& sink) {
+  const TaskContext& task = co_await current_context();
+  auto empty_table = [&](int, int64_t lane) -> Task<void> {
+    WorkTimer timer(metrics_);
+    lanes[static_cast<size_t>(lane)]->close(task.token);
+    co_return;
+  };
+  Task<void> emptying = for_each_lane(context, static_cast<int64_t>(lanes.size()), empty_table);
+  co_await emptying;
+  std::vector<const GroupLane*> all;
+  for (const auto& lane : lanes) all.push_back(lane.get());
+  const int64_t bits = radix_bits(all);
+  auto emit_one = [&](int lane, int64_t partition) -> Task<void> {
+    Task<void> emitting = emit_partition(context, groups, all, partition, bits, lane, sink);
+    co_await emitting;
+  };
+  Task<void> emitting = for_each_lane(context, int64_t{1} << bits, emit_one);
+  co_await emitting;
+}
+
+Task<void> HashAggregateOperator::emit_full(RunContext& context, const SpillableGroups& groups, std::unique_ptr<GroupLane> full, int lane,
+                                            ChunkSink& sink) {
+  const TaskContext& task = co_await current_context();
+  if (!full->has_passed_on()) {
+    Task<void> emitting = emit(context, lane, full->table().group_states(), sink);
+    co_await emitting;
+    co_return;
+  }
+  full->close(task.token);
+  const std::vector<const GroupLane*> only_this = {full.get()};
+  const int64_t bits = radix_bits(only_this);
+  for (int64_t partition = 0; partition < int64_t{1} << bits; ++partition) {
+    Task<void> emitting = emit_partition(context, groups, only_this, partition, bits, lane, sink);
+    co_await emitting;
+  }
+}
+
+Task<void> HashAggregateOperator::emit_partition(RunContext& context, const SpillableGroups& groups,
+                                                 const std::vector<const GroupLane*>& lanes, int64_t partition, int64_t bits, int lane,
+                                                 ChunkSink& sink) {
+  const TaskContext& task = co_await current_context();
+  GrowingReservation memory(groups.account());
+  Chunk rows;
+  {
+    WorkTimer timer(metrics_);
+    const LaneGroups merged = group_partition(groups.plan(), lanes, partition, bits, task.token);
+    memory.cover(merged.memory_bytes());
+    const GroupStates& states = merged.group_states();
+    rows = results(states.keys(), states.states(), states.groups(), context.device, task.token);
+  }
   Task<void> emitting = pass_on_in_steps(metrics_, sink, lane, std::move(rows), context.chunk_rows());
   co_await emitting;
 }
@@ -293,14 +352,14 @@ std::vector<HashAggregateOperator::LaneSplit> HashAggregateOperator::split_lanes
     WorkTimer timer(metrics_);
     LaneSplit& split = splits.emplace_back();
     const at::TensorOptions options = at::TensorOptions(at::kLong).device(device);
-    const at::Tensor hashes = groups_.empty() ? at::zeros({lane->groups()}, options) : hash_rows(lane->keys(), token);
+    const at::Tensor hashes = groups_.empty() ? at::zeros({lane->table().groups()}, options) : hash_rows(lane->table().keys(), token);
     split.groups = partition_by_group(hashes, bits, token);
     split.sets.resize(running_.size());
     for (size_t call = 0; call < running_.size(); ++call) {
-      const GroupTable* set = lane->distinct(call);
+      const GroupTable* set = lane->table().distinct(call);
       if (set == nullptr) continue;
       split.sets[call] = partition_by_group(hashes.index_select(0, set->keys()[0].values()), bits, token);
-      if (!split.merged_ids.defined()) split.merged_ids = at::empty({lane->groups()}, options);
+      if (!split.merged_ids.defined()) split.merged_ids = at::empty({lane->table().groups()}, options);
     }
   }
   return splits;
@@ -310,7 +369,7 @@ Chunk HashAggregateOperator::merge_partition(const RunContext& context, const Me
                                              const std::vector<LaneSplit>& splits, int64_t partition, const CancelToken& token) {
   WorkTimer timer(metrics_);
   Partition merged(*this, account, context.device);
-  for (size_t lane = 0; lane < lanes.size(); ++lane) merged.add(*lanes[lane], splits[lane], partition, token);
+  for (size_t lane = 0; lane < lanes.size(); ++lane) merged.add(lanes[lane]->table(), splits[lane], partition, token);
   return merged.finish(token);
 }
 
@@ -318,10 +377,10 @@ int64_t HashAggregateOperator::partition_bits(const Lanes& lanes) const {
   int64_t groups = 0;
   int64_t rows = 0;
   for (const auto& lane : lanes) {
-    groups += lane->groups();
-    int64_t largest = lane->groups();
+    groups += lane->table().groups();
+    int64_t largest = lane->table().groups();
     for (size_t call = 0; call < running_.size(); ++call) {
-      if (const GroupTable* set = lane->distinct(call)) largest = std::max(largest, set->groups());
+      if (const GroupTable* set = lane->table().distinct(call)) largest = std::max(largest, set->groups());
     }
     rows += largest;
   }

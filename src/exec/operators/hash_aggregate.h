@@ -1,11 +1,11 @@
-// Hash aggregation. Each lane first aggregates into its own table (partial aggregation); then the tables are merged by radix partition of the
-// group hash, all partitions in parallel and without locks. DISTINCT arguments are collected as sets of (group, argument) rows and counted after
+// Hash aggregation. Each lane first aggregates into its own table (partial aggregation) and, if there are too many groups for one table, into
+// radix partitions of the group hash (group_lane.h). Then the lanes are merged partition by partition, in parallel and without locks. DISTINCT arguments are collected as sets of (group, argument) rows and counted after
 // the sets of all lanes are merged. Tables that do not fit into memory are spilled (spillable_groups.h), or, if they are partial results for
 // other ranks, sent early. Without GROUP BY the result is exactly one row.
 #pragma once
 
 #include "exec/core/operator.h"
-#include "exec/operators/lane_groups.h"
+#include "exec/operators/spillable_groups.h"
 #include "physical/physical_node.h"
 
 namespace pistachio {
@@ -20,12 +20,19 @@ class HashAggregateOperator final : public Operator {
   class LaneSink;
   class Partition;
   struct LaneSplit;
-  using Lanes = std::vector<std::unique_ptr<LaneGroups>>;
+  using Lanes = std::vector<std::unique_ptr<GroupLane>>;
 
   AggregateInputs make_inputs() const;
+  GroupingPlan grouping_plan(const RunContext& context) const;
   bool may_send_early() const;
   // Emits the results of these groups.
   Task<void> emit(RunContext& context, int lane, const GroupStates& groups, ChunkSink& sink);
+  // Emits the groups of what lanes have passed on, partition by partition.
+  Task<void> emit_partitions(RunContext& context, const SpillableGroups& groups, const Lanes& lanes, ChunkSink& sink);
+  // Emits all groups of a lane that continues with an empty table.
+  Task<void> emit_full(RunContext& context, const SpillableGroups& groups, std::unique_ptr<GroupLane> full, int lane, ChunkSink& sink);
+  Task<void> emit_partition(RunContext& context, const SpillableGroups& groups, const std::vector<const GroupLane*>& lanes,
+                            int64_t partition, int64_t bits, int lane, ChunkSink& sink);
   // Emits the groups of the only table.
   Task<void> emit_lane(RunContext& context, LaneGroups& lane, ChunkSink& sink);
   // Emits the result of an empty input.

@@ -12,16 +12,16 @@ std::unique_ptr<GroupTable> make_distinct_set(const AggregateCall& call, at::Dev
   return std::make_unique<GroupTable>(std::vector<LogicalType>{TypeKind::BigInt, argument_type(call)}, device);
 }
 
-LaneGroups::LaneGroups(const std::vector<LogicalType>& key_types, const std::vector<AggregateCall>& calls, const MemoryAccount& account,
-                       at::Device device)
-    : device_(device), groups_(key_types, calls, device), memory_(account) {
-  for (const AggregateCall& call : calls) distinct_.push_back(make_distinct_set(call, device));
+LaneGroups::LaneGroups(const std::vector<LogicalType>& key_types, const std::vector<AggregateCall>& calls, at::Device device)
+    : device_(device), groups_(key_types, calls, device) {
+  for (const AggregateCall& call : calls) {
+    all_calls_.push_back(all_calls_.size());
+    distinct_.push_back(make_distinct_set(call, device));
+  }
 }
 
 void LaneGroups::add(const AggregateInputs& inputs, const std::vector<Column>& columns, int64_t rows, bool are_states,
-                     Reservation ahead, const CancelToken& token) {
-  const bool is_trimmed = ahead.bytes() > 0;
-  memory_.add(std::move(ahead));
+                     const CancelToken& token) {
   const std::vector<Column> keys(columns.begin(), columns.begin() + static_cast<std::ptrdiff_t>(groups_.key_count()));
   const at::Tensor ids = groups_.assign(keys, rows, token);
   if (are_states) {
@@ -29,16 +29,22 @@ void LaneGroups::add(const AggregateInputs& inputs, const std::vector<Column>& c
   } else {
     update_states(inputs, columns, ids, token);
   }
-  int64_t bytes = groups_.memory_bytes();
-  for (const auto& set : distinct_) bytes += set ? set->memory_bytes() : 0;
-  memory_.cover(bytes);
-  if (is_trimmed) memory_.trim_to(bytes);
 }
 
-int64_t LaneGroups::most_further_bytes(int64_t rows) const {
+void LaneGroups::merge(const Chunk& rows, const CancelToken& token) {
+  groups_.merge(rows, all_calls_, token);
+}
+
+int64_t LaneGroups::memory_bytes() const {
+  int64_t bytes = groups_.memory_bytes();
+  for (const auto& set : distinct_) bytes += set ? set->memory_bytes() : 0;
+  return bytes;
+}
+
+int64_t LaneGroups::most_bytes_with(int64_t rows) const {
   int64_t bytes = groups_.most_bytes_with(rows);
   for (const auto& set : distinct_) bytes += set ? set->most_bytes_with(rows) : 0;
-  return std::max<int64_t>(0, bytes - memory_.covered());
+  return bytes;
 }
 
 void LaneGroups::count_distinct(const CancelToken& token) {

@@ -7,46 +7,44 @@
 
 namespace pistachio {
 
-SpillableGroups::SpillableGroups(RunContext& context, std::vector<LogicalType> key_types, std::vector<AggregateCall> calls,
-                                 OperatorMetrics& metrics)
+SpillableGroups::SpillableGroups(RunContext& context, GroupingPlan plan, OperatorMetrics& metrics)
     : context_(context),
       account_(context.memory.make_child("aggregate")),
-      key_types_(std::move(key_types)),
-      calls_(std::move(calls)),
+      plan_(std::move(plan)),
       metrics_(metrics),
-      spilled_(context, account_, key_types_, calls_, metrics) {
+      spilled_(context, account_, plan_.key_types, plan_.calls, metrics) {
   for (int lane = 0; lane < context.lanes; ++lane) {
     lanes_.push_back(std::make_unique<Lane>());
     lanes_.back()->groups = make_groups();
   }
-  for (size_t call = 0; call < calls_.size(); ++call) {
+  for (size_t call = 0; call < plan_.calls.size(); ++call) {
     std::unique_ptr<SpilledGroups>& members = distinct_.emplace_back();
-    if (!calls_[call].distinct) {
+    if (!plan_.calls[call].distinct) {
       plain_calls_.push_back(call);
       continue;
     }
-    std::vector<LogicalType> types = key_types_;
-    types.push_back(argument_type(calls_[call]));
+    std::vector<LogicalType> types = plan_.key_types;
+    types.push_back(argument_type(plan_.calls[call]));
     members = std::make_unique<SpilledGroups>(context, account_, std::move(types), std::vector<AggregateCall>{}, metrics);
   }
 }
 
-std::unique_ptr<LaneGroups> SpillableGroups::make_groups() const {
-  return std::make_unique<LaneGroups>(key_types_, calls_, account_, context_.device);
+std::unique_ptr<GroupLane> SpillableGroups::make_groups() const {
+  return std::make_unique<GroupLane>(plan_, account_);
 }
 
 bool SpillableGroups::has_room_for(int lane, int64_t rows) const {
   const Lane& own = *lanes_[static_cast<size_t>(lane)];
-  return own.groups->groups() == 0 || context_.spill.fits(own.groups->most_further_bytes(rows));
+  return own.groups->is_empty() || context_.spill.fits(own.groups->most_further_bytes(rows));
 }
 
-std::unique_ptr<LaneGroups> SpillableGroups::take(int lane) {
+std::unique_ptr<GroupLane> SpillableGroups::take(int lane) {
   Lane& own = *lanes_[static_cast<size_t>(lane)];
   own.bytes = 0;
   return std::exchange(own.groups, make_groups());
 }
 
-Task<void> SpillableGroups::add(int lane, const AggregateInputs& inputs, std::vector<Column> columns, int64_t rows, bool are_states) {
+Task<void> SpillableGroups::add(int lane, std::vector<Column> columns, int64_t rows) {
   const TaskContext& task = co_await current_context();
   Lane& own = *lanes_[static_cast<size_t>(lane)];
   int64_t more = 0;
@@ -58,7 +56,7 @@ Task<void> SpillableGroups::add(int lane, const AggregateInputs& inputs, std::ve
   Reservation ahead = co_await reserving;
   WorkTimer timer(metrics_);
   std::lock_guard lock(own.mutex);
-  own.groups->add(inputs, columns, rows, are_states, std::move(ahead), task.token);
+  own.groups->add(columns, rows, std::move(ahead), task.token);
   own.bytes = own.groups->reserved_bytes();
 }
 
@@ -72,30 +70,47 @@ int64_t SpillableGroups::spillable_bytes() const {
   return is_closed_ ? 0 : bytes();
 }
 
-std::unique_ptr<LaneGroups> SpillableGroups::try_take(Lane& lane) {
+std::unique_ptr<GroupLane> SpillableGroups::try_take(Lane& lane) {
   std::unique_lock lock(lane.mutex, std::try_to_lock);
-  if (!lock.owns_lock() || lane.groups->groups() == 0) return nullptr;
+  if (!lock.owns_lock() || lane.groups->is_empty()) return nullptr;
   lane.bytes = 0;
   return std::exchange(lane.groups, make_groups());
 }
 
 Task<void> SpillableGroups::spill() {
   for (const auto& lane : lanes_) {
-    std::unique_ptr<LaneGroups> groups = try_take(*lane);
+    std::unique_ptr<GroupLane> groups = try_take(*lane);
     if (!groups) continue;
     Task<void> writing = write(std::move(groups));
     co_await writing;
   }
 }
 
-Task<void> SpillableGroups::write(std::unique_ptr<LaneGroups> groups) {
-  Task<void> adding = spilled_.add(groups->group_states(), plain_calls_);
+Task<void> SpillableGroups::write(std::unique_ptr<GroupLane> lane) {
+  const TaskContext& task = co_await current_context();
+  if (!lane->has_passed_on()) {
+    Task<void> writing = write_table(lane->table());
+    co_await writing;
+    co_return;
+  }
+  lane->close(task.token);
+  const std::vector<const GroupLane*> only_this = {lane.get()};
+  const int64_t bits = radix_bits(only_this);
+  for (int64_t partition = 0; partition < int64_t{1} << bits; ++partition) {
+    const LaneGroups merged = group_partition(plan_, only_this, partition, bits, task.token);
+    Task<void> writing = write_table(merged);
+    co_await writing;
+  }
+}
+
+Task<void> SpillableGroups::write_table(const LaneGroups& groups) {
+  Task<void> adding = spilled_.add(groups.group_states(), plain_calls_);
   co_await adding;
-  const std::vector<Column> keys = groups->keys();
+  const std::vector<Column> keys = groups.keys();
   const int64_t step = context_.chunk_rows();
-  for (size_t call = 0; call < calls_.size(); ++call) {
-    if (groups->distinct(call) == nullptr) continue;
-    const std::vector<Column> members = groups->distinct(call)->keys();
+  for (size_t call = 0; call < plan_.calls.size(); ++call) {
+    if (groups.distinct(call) == nullptr) continue;
+    const std::vector<Column> members = groups.distinct(call)->keys();
     for (int64_t begin = 0; begin < members[0].rows(); begin += step) {
       const int64_t count = std::min(step, members[0].rows() - begin);
       std::vector<Column> columns;
@@ -117,16 +132,16 @@ Task<void> SpillableGroups::close() {
   co_await spilling;
 }
 
-std::vector<std::unique_ptr<LaneGroups>> SpillableGroups::take_lanes() {
-  std::vector<std::unique_ptr<LaneGroups>> taken;
+std::vector<std::unique_ptr<GroupLane>> SpillableGroups::take_lanes() {
+  std::vector<std::unique_ptr<GroupLane>> taken;
   for (const auto& lane : lanes_) {
-    if (lane->groups->groups() > 0) taken.push_back(std::move(lane->groups));
+    if (!lane->groups->is_empty()) taken.push_back(std::move(lane->groups));
   }
   return taken;
 }
 
 Task<void> SpillableGroups::merge_spilled(const SpilledGroups::Emit& emit) {
-  for (size_t call = 0; call < calls_.size(); ++call) {
+  for (size_t call = 0; call < plan_.calls.size(); ++call) {
     if (distinct_[call] == nullptr) continue;
     const SpilledGroups::Emit count = [&](int, const GroupStates& members) { return count_distinct(call, members); };
     Task<void> counting = distinct_[call]->merge(count);
@@ -141,7 +156,7 @@ Task<void> SpillableGroups::count_distinct(size_t call, const GroupStates& membe
   std::vector<Column> keys = members.keys();
   const Column argument = keys.back();
   keys.pop_back();
-  GroupStates groups(key_types_, calls_, context_.device);
+  GroupStates groups(plan_.key_types, plan_.calls, context_.device);
   const at::Tensor ids = groups.assign(keys, members.groups(), task.token);
   groups.states()[call]->update({.ids = ids, .argument = &argument});
   GrowingReservation memory(account_);

@@ -7,21 +7,21 @@
 #include <mutex>
 #include <vector>
 
-#include "exec/operators/lane_groups.h"
+#include "exec/operators/group_lane.h"
 #include "exec/operators/spilled_groups.h"
 
 namespace pistachio {
 
 class SpillableGroups final : public SpillableStore {
  public:
-  SpillableGroups(RunContext& context, std::vector<LogicalType> key_types, std::vector<AggregateCall> calls, OperatorMetrics& metrics);
+  SpillableGroups(RunContext& context, GroupingPlan plan, OperatorMetrics& metrics);
 
-  // One call per lane at a time. `columns`: the values of inputs.expressions().
-  Task<void> add(int lane, const AggregateInputs& inputs, std::vector<Column> columns, int64_t rows, bool are_states);
+  // One call per lane at a time. `columns`: the values of plan().inputs.expressions().
+  Task<void> add(int lane, std::vector<Column> columns, int64_t rows);
   // Whether the lane can add this many rows without spilling.
   bool has_room_for(int lane, int64_t rows) const;
   // Empties the lane, which must not be adding rows, and returns its groups.
-  std::unique_ptr<LaneGroups> take(int lane);
+  std::unique_ptr<GroupLane> take(int lane);
 
   int64_t spillable_bytes() const override;
   Task<void> spill() override;
@@ -30,31 +30,32 @@ class SpillableGroups final : public SpillableStore {
   Task<void> close();
   bool has_spilled() const { return spilled_.has_rows(); }
   // After close(), if nothing was spilled: the groups of all lanes that have any.
-  std::vector<std::unique_ptr<LaneGroups>> take_lanes();
+  std::vector<std::unique_ptr<GroupLane>> take_lanes();
   // After close(), if groups were spilled: emits every group once.
   Task<void> merge_spilled(const SpilledGroups::Emit& emit);
 
+  const GroupingPlan& plan() const { return plan_; }
   const MemoryAccount& account() const { return account_; }
   int64_t bytes() const;
 
  private:
   struct Lane {
     std::mutex mutex;
-    std::unique_ptr<LaneGroups> groups;  // guarded by mutex
+    std::unique_ptr<GroupLane> groups;  // guarded by mutex
     std::atomic<int64_t> bytes = 0;
   };
 
-  std::unique_ptr<LaneGroups> make_groups() const;
+  std::unique_ptr<GroupLane> make_groups() const;
   // Null if the lane has no groups, or is adding rows.
-  std::unique_ptr<LaneGroups> try_take(Lane& lane);
-  Task<void> write(std::unique_ptr<LaneGroups> groups);
+  std::unique_ptr<GroupLane> try_take(Lane& lane);
+  Task<void> write(std::unique_ptr<GroupLane> lane);
+  Task<void> write_table(const LaneGroups& groups);
   // Computes the states of a DISTINCT call from its distinct arguments.
   Task<void> count_distinct(size_t call, const GroupStates& members);
 
   RunContext& context_;
   const MemoryAccount account_;
-  const std::vector<LogicalType> key_types_;
-  const std::vector<AggregateCall> calls_;
+  const GroupingPlan plan_;
   OperatorMetrics& metrics_;
   std::vector<size_t> plain_calls_;  // calls without DISTINCT
   std::vector<std::unique_ptr<Lane>> lanes_;
