@@ -19,6 +19,8 @@ constexpr int64_t kPartitionStates = 1 << 15;
 constexpr int64_t kPartitionRows = 1 << 17;
 // Enough for lanes to share the work evenly. Ranks that merge each other's groups in transit emit them in this order.
 constexpr int64_t kLeastPartitionBits = 6;
+// A text costs more to copy into a partition than to look up in a table that misses the L2 cache: larger tables pay.
+constexpr int64_t kTextFactor = 4;
 // Typical bytes of a value that is passed on.
 constexpr int64_t kValueBytes = 24;
 
@@ -27,6 +29,10 @@ std::vector<Column> slice_columns(const std::vector<Column>& columns, int64_t be
   sliced.reserve(columns.size());
   for (const Column& column : columns) sliced.push_back(column.slice(begin, count));
   return sliced;
+}
+
+bool has_text(const std::vector<LogicalType>& types) {
+  return std::any_of(types.begin(), types.end(), [](LogicalType type) { return type.is_text(); });
 }
 
 template <typename Body>
@@ -38,6 +44,7 @@ void for_each_strip_of(int64_t rows, const Body& body) {
 
 GroupLane::GroupLane(const GroupingPlan& plan, const MemoryAccount& account)
     : plan_(plan),
+      table_limit_(plan.table_limit * (has_text(plan.key_types) ? kTextFactor : 1)),
       table_(plan.key_types, plan.calls, plan.device),
       states_(plan.key_types.size()),
       rows_(plan.key_types.size()),
@@ -68,7 +75,7 @@ void GroupLane::add_strips(const std::vector<Column>& columns, int64_t rows, con
   for (int64_t begin = 0; begin < rows;) {
     const int64_t rest = rows - begin;
     if (passes_on_rows_) return rows_.add(Chunk(slice_columns(columns, begin, rest), rest), token);
-    const auto room = static_cast<double>(plan_.table_limit - table_.groups());
+    const auto room = static_cast<double>(table_limit_ - table_.groups());
     const int64_t count = new_groups_per_row_ * static_cast<double>(rest) <= room ? rest : std::min(rest, kStripRows);
     const int64_t groups_before = table_.groups();
     table_.add(plan_.inputs, slice_columns(columns, begin, count), count, plan_.inputs_are_states, token);
@@ -76,7 +83,7 @@ void GroupLane::add_strips(const std::vector<Column>& columns, int64_t rows, con
     table_rows_ += count;
     const auto added = static_cast<double>(table_.groups() - groups_before);
     new_groups_per_row_ = added / static_cast<double>(count);
-    if (static_cast<double>(table_.groups()) + added <= static_cast<double>(plan_.table_limit)) continue;
+    if (static_cast<double>(table_.groups()) + added <= static_cast<double>(table_limit_)) continue;
     passes_on_rows_ = static_cast<double>(table_rows_) < kLeastReduction * static_cast<double>(table_.groups());
     const int64_t groups = table_.groups();
     pass_on_table(token);
@@ -117,7 +124,7 @@ void GroupLane::close(const CancelToken& token) {
 }
 
 int64_t GroupLane::most_further_bytes(int64_t rows) const {
-  int64_t bytes = table_.most_bytes_with(may_pass_on() ? std::min(rows, plan_.table_limit) : rows);
+  int64_t bytes = table_.most_bytes_with(may_pass_on() ? std::min(rows, table_limit_) : rows);
   const auto values = static_cast<int64_t>(plan_.inputs.expressions().size());
   if (may_pass_on()) bytes += states_.memory_bytes() + rows_.memory_bytes() + rows * values * kValueBytes;
   return std::max<int64_t>(0, bytes - memory_.covered());

@@ -1,8 +1,8 @@
-// The groups of one lane while it adds rows. They are in one table as long as it stays small enough for the cache. A full table is passed on, as
-// partial states, to radix partitions by the hash of the keys, and the lane starts with an empty one; if the table hardly reduced its rows,
-// later rows are passed on as they are. In the end each partition is grouped once, in a table of its own. A lane that has passed on many rows of
-// few groups groups its partitions before, so that memory grows with the groups and not with the rows. Tables with DISTINCT calls, without keys or
-// on a GPU grow instead. Not thread-safe.
+// The groups of one lane while it adds rows. They are in one table as long as it stays small enough for the cache. A full table is passed on,
+// as partial states, to radix partitions by the hash of the keys, and the lane starts with an empty one; if the table hardly reduced its rows,
+// later rows are passed on as they are. In the end each partition is grouped once, in a table of its own. A lane that has passed on many rows
+// of few groups groups its partitions before, so that memory grows with the groups and not with the rows. Tables with DISTINCT calls, without
+// keys or on a GPU grow instead. Not thread-safe.
 #pragma once
 
 #include <vector>
@@ -55,6 +55,7 @@ class GroupLane {
   int64_t bytes() const { return table_.memory_bytes() + states_.memory_bytes() + rows_.memory_bytes(); }
 
   const GroupingPlan& plan_;
+  const int64_t table_limit_;  // groups
   std::vector<size_t> all_calls_;
   LaneGroups table_;
   int64_t table_rows_ = 0;         // added to the table since it was empty

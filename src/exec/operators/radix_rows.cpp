@@ -18,6 +18,12 @@ namespace {
 // Enough for slices of a partition that cost more to copy than to find.
 constexpr int64_t kBatchRows = 1 << 20;
 
+// Whether most bytes that the column keeps alive are of its rows: they will be copied when the batch is ordered and need not be before.
+bool is_compact_text(const Column& column) {
+  if (!column.type().is_text() || column.is_dictionary()) return false;
+  return column.bytes().numel() <= 2 * (column.ends() - column.begins()).sum().item<int64_t>();
+}
+
 // Where the rows of several chunks go when they are ordered by partition.
 class RadixOrder {
  public:
@@ -91,7 +97,7 @@ void RadixRows::add(const Chunk& rows, const CancelToken& token) {
   std::vector<Column> columns;
   for (const Column& column : rows.columns()) {
     token.throw_if_cancelled();
-    columns.push_back(own_column(column));
+    columns.push_back(is_compact_text(column) ? column : own_column(column));
   }
   waiting_.emplace_back(std::move(columns), rows.rows());
   bytes_ += waiting_.back().memory_bytes();

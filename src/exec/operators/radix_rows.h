@@ -1,5 +1,6 @@
-// Rows in memory in radix partitions by the top bits of the hashes of their keys. Chunks are collected until they have enough rows, then copied once,
-// in the order of their partitions: a partition is one range of rows of every batch. On a CPU. Not thread-safe while rows are added.
+// Rows in memory in radix partitions by the top bits of the hashes of their keys. Chunks are collected until they have enough rows, then
+// copied once, in the order of their partitions: a partition is one range of rows of every batch. On a CPU. Not thread-safe while rows are
+// added.
 #pragma once
 
 #include <vector>
@@ -41,7 +42,8 @@ class RadixRows {
   int64_t bytes_ = 0;
 };
 
-// The rows of partition `partition` of 2^bits (at most 2^kBits) of all stores, which are closed, as one chunk. Their columns have the same types.
+// The rows of partition `partition` of 2^bits (at most 2^kBits) of all stores, which are closed, as one chunk. Their columns have the same
+// types.
 Chunk partition_of(const std::vector<const RadixRows*>& stores, int64_t partition, int64_t bits, const CancelToken& token);
 
 }  // namespace pistachio

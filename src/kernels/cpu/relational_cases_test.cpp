@@ -421,7 +421,8 @@ Call draw_compare_to_groups(Draw& draw) {
     at::Tensor equal = already.clone(at::MemoryFormat::Contiguous), equal_texts = equal.clone();
     const bool same = compare_to_groups(equal, ids, old_groups, values.index_select(0, rows_of_groups), values);
     const at::Tensor begins = text.begins.index_select(0, rows_of_groups), ends = text.ends.index_select(0, rows_of_groups);
-    const bool same_texts = compare_to_groups_text(equal_texts, ids, old_groups, {text.bytes, begins, ends}, {text.bytes, text.begins, text.ends});
+    const bool same_texts =
+        compare_to_groups_text(equal_texts, ids, old_groups, {text.bytes, begins, ends}, {text.bytes, text.begins, text.ends});
     return {equal, equal_texts, at::tensor({int64_t{same}, int64_t{same_texts}}, at::kLong)};
   };
 }
