@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "binder/query_binder.h"
@@ -56,7 +57,9 @@ class FrameBinding {
     auto bound_at = [&](const ast::FrameBound& bound, const ExpressionPtr& offset) -> ExpressionPtr {
       if (!offset) return nullptr;
       const bool adds = (bound.kind == ast::FrameBound::Kind::Following) != key.descending;
-      ExpressionPtr value = make_call(adds ? "+" : "-", {typed, offset}, bound.offset->position);
+      ExpressionPtr value = offset->type().is_floating() || typed->type().is_floating()
+                                ? floating_bound(typed, offset, adds)
+                                : make_call(adds ? "+" : "-", {typed, offset}, bound.offset->position);
       type = type ? common_type(*type, value->type()) : value->type();
       return value;
     };
@@ -93,6 +96,27 @@ class FrameBinding {
     if (is_nan || evaluate_constant(make_call("<", {value, zero}), token_).integer != 0)
       refuse_at("the offset of a frame must not be negative", position);
     return value;
+  }
+
+  static ExpressionPtr floating(double value) {
+    return Expression::constant(ScalarValue::of_floating(TypeKind::Double, value));
+  }
+
+  // Bounds beyond all numbers are infinite, and an infinite offset reaches all numbers, even from the infinity at the other end. NaN stays
+  // NaN and NULL stays NULL.
+  static ExpressionPtr floating_bound(const ExpressionPtr& key, const ExpressionPtr& offset, bool adds) {
+    constexpr double kInfinity = std::numeric_limits<double>::infinity();
+    constexpr double kLargest = std::numeric_limits<double>::max();
+    const ExpressionPtr value = coerce(key, TypeKind::Double);
+    const ExpressionPtr step = coerce(offset, TypeKind::Double);
+    const ExpressionPtr is_number = make_call("<", {value, floating(std::numeric_limits<double>::quiet_NaN())});
+    const ExpressionPtr beyond = floating(adds ? kInfinity : -kInfinity);
+    const double length = evaluate_constant(step, {}).floating;
+    if (length == kInfinity) return Expression::conditional(ExpressionKind::Case, {is_number, beyond, value}, TypeKind::Double);
+    const ExpressionPtr overflows =
+        adds ? make_call(">", {value, floating(kLargest - length)}) : make_call("<", {value, floating(length - kLargest)});
+    const ExpressionPtr is_beyond = Expression::logical(ExpressionKind::And, {is_number, overflows});
+    return Expression::conditional(ExpressionKind::Case, {is_beyond, beyond, make_call(adds ? "+" : "-", {value, step})}, TypeKind::Double);
   }
 
   // A time of day starts anew at midnight: as intervals, times do not.
