@@ -72,10 +72,10 @@ ThreadCache* current_cache(BlockPool& pool) {
   return cache;
 }
 
-// Error text: why the page heap has no pages.
-std::string describe_shortage(int64_t bytes, int64_t limit, const PooledAllocatorStatistics& now) {
+// Error text. Other threads may have freed memory since, so that the figures need not show why the request was refused.
+std::string describe_shortage(int64_t bytes, int64_t limit, const PooledAllocatorStatistics& now, Shortage shortage) {
   const std::string text = fmt::format("out of memory: a block of {} does not fit", format_bytes(bytes));
-  if (bytes <= limit - now.mapped_bytes) {
+  if (shortage == Shortage::System) {
     if (std::optional<int64_t> limit_of_addresses = address_space_limit()) {
       return text + fmt::format(", the address space of this process is limited to {} (ulimit -v), and half of it is for tensors; "
                                 "raise that limit, memory_limit keeps memory bounded",
@@ -118,7 +118,7 @@ BlockPool::BlockPool(const PooledAllocatorOptions& options)
 
 void* BlockPool::allocate(size_t bytes) {
   if (bytes > kLargestClassBlock) {
-    if (bytes > Arena::kLargestBlock) throw OutOfMemory(describe_shortage(static_cast<int64_t>(bytes), heap_.limit(), statistics()));
+    if (bytes > Arena::kLargestBlock) throw OutOfMemory(describe_shortage(static_cast<int64_t>(bytes), heap_.limit(), statistics(), Shortage::Limit));
     const size_t rounded = (bytes + kLargeBlockStep - 1) / kLargeBlockStep * kLargeBlockStep;
     Span& span = allocate_span(static_cast<uint32_t>(rounded / kPageBytes), SpanState::Run, kNoSizeClass);
     void* block = span.arena->address(span.first_page);
@@ -156,13 +156,14 @@ void* BlockPool::allocate_slab_block(int size_class, ThreadCache* cache) {
 }
 
 Span& BlockPool::allocate_span(uint32_t pages, SpanState state, int size_class) {
-  if (Span* span = heap_.allocate(pages, state, size_class)) return *span;
+  Shortage shortage = Shortage::Limit;
+  if (Span* span = heap_.allocate(pages, state, size_class, shortage)) return *span;
   // The limit is reached: first empty the caches, so that free blocks merge into runs; then unmap free runs to map a longer one elsewhere.
   empty_caches();
-  if (Span* span = heap_.allocate(pages, state, size_class)) return *span;
+  if (Span* span = heap_.allocate(pages, state, size_class, shortage)) return *span;
   heap_.decommit_cached();
-  if (Span* span = heap_.allocate(pages, state, size_class)) return *span;
-  throw OutOfMemory(describe_shortage(int64_t{pages} * static_cast<int64_t>(kPageBytes), heap_.limit(), statistics()));
+  if (Span* span = heap_.allocate(pages, state, size_class, shortage)) return *span;
+  throw OutOfMemory(describe_shortage(int64_t{pages} * static_cast<int64_t>(kPageBytes), heap_.limit(), statistics(), shortage));
 }
 
 void BlockPool::free(void* block) {

@@ -26,11 +26,11 @@ PageHeap::~PageHeap() {
   decommit_cached();
 }
 
-Span* PageHeap::allocate(uint32_t pages, SpanState state, int size_class) {
+Span* PageHeap::allocate(uint32_t pages, SpanState state, int size_class, Shortage& shortage) {
   std::lock_guard lock(mutex_);
   Span* span = find_best(cached_, pages);
   if (span == nullptr) {
-    if (!map_more(pages)) return nullptr;
+    if (!map_more(pages, shortage)) return nullptr;
     span = find_best(cached_, pages);
   }
   cached_.erase(span);
@@ -91,8 +91,9 @@ Span* PageHeap::find_best(const FreeSpans& spans, uint32_t pages) {
   return found == spans.end() ? nullptr : *found;
 }
 
-bool PageHeap::map_more(uint32_t pages) {
+bool PageHeap::map_more(uint32_t pages, Shortage& shortage) {
   pages = round_up(pages, kCommitPages);
+  shortage = Shortage::System;
   Span* vacant = find_best(vacant_, pages);
   if (vacant == nullptr) {
     if (!add_arena()) return false;
@@ -100,6 +101,7 @@ bool PageHeap::map_more(uint32_t pages) {
     if (vacant == nullptr) return false;  // larger than an arena
   }
   const uint32_t committed = pages_to_commit(*vacant, pages);
+  if (committed == 0) shortage = Shortage::Limit;
   if (committed == 0 || !vacant->arena->commit(vacant->first_page, committed)) return false;
   vacant_.erase(vacant);
   if (Span* rest = split(*vacant, committed)) vacant_.insert(rest);

@@ -14,6 +14,9 @@
 
 namespace pistachio {
 
+// Why there are no pages: the heap's limit, or the operating system.
+enum class Shortage { Limit, System };
+
 class PageHeap {
  public:
   PageHeap(BlockPool& pool, int64_t limit_bytes) : pool_(pool), limit_bytes_(limit_bytes) {}
@@ -23,7 +26,8 @@ class PageHeap {
   PageHeap& operator=(const PageHeap&) = delete;
 
   // A Run or a Slab. Null if mapped bytes would exceed the limit, or the operating system has no more.
-  Span* allocate(uint32_t pages, SpanState state, int size_class);
+  // Null if there are no pages; `shortage` then says why.
+  Span* allocate(uint32_t pages, SpanState state, int size_class, Shortage& shortage);
   void free(Span& span);
   // Unmaps all cached runs.
   void decommit_cached();
@@ -43,7 +47,7 @@ class PageHeap {
 
   // All under mutex_.
   static Span* find_best(const FreeSpans& spans, uint32_t pages);
-  bool map_more(uint32_t pages);
+  bool map_more(uint32_t pages, Shortage& shortage);
   bool add_arena();
   uint32_t pages_to_commit(const Span& vacant, uint32_t pages) const;
   Span* new_span(Arena* arena, uint32_t first_page, uint32_t pages, SpanState state);
