@@ -29,8 +29,8 @@ constexpr double kWorthwhileShare = 0.8;
 // With fewer rows per rank another exchange does not pay. Lower bound of the time to merge a row, on several cores.
 constexpr double kRowsToCombine = 1'000;
 constexpr double kCombineSeconds = 20e-9;
-// What the further exchange takes whatever the number of rows: it must be saved on the link.
-constexpr double kFurtherExchangeSeconds = 5e-3;
+// What the further exchange and its tables take whatever the number of rows, measured on busy cores: it must be saved on the link.
+constexpr double kFurtherExchangeSeconds = 30e-3;
 // Cost of processing a byte relative to receiving it, if links are not measured; and the bytes per second that a rank processes.
 constexpr double kWorkShare = 0.25;
 constexpr double kWorkSpeed = 4e9;

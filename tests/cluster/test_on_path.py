@@ -103,7 +103,7 @@ class OnPath(unittest.TestCase):
         with PistachioSession(folder=self.folder) as alone:
             expected = {query: sorted(alone.run(query).csv.splitlines()) for query in (with_words, without_words)}
         groups = len(expected[with_words]) - 1
-        options = ("-s", "on_path_arrival=on", "-s", "group_distribution=gather", "-s", "partial_aggregation=on", "-s", "link_bandwidth_limit=50MB", *NEVER_IDLE)
+        options = ("-s", "on_path_arrival=on", "-s", "group_distribution=gather", "-s", "partial_aggregation=on", "-s", "link_bandwidth_limit=4MB", *NEVER_IDLE)
         # With the number of merging exchanges on the sending side.
         cases = (({"ranks": 4, "hosts": 2}, 2, {"off": 0, "on": 1, "auto": 1}), ({"ranks": 5, "hosts": "2,1,2"}, 2, {"on": 1}), ({"ranks": 3}, 3, {"on": 0}))
         for places, receiving, modes in cases:
