@@ -1,5 +1,5 @@
-// Adds the time until the end of the scope to a counter shared by several threads, and to the query's trace if there is one. Only for scopes
-// without co_await.
+// Adds the time until the end of the scope to a counter shared by several threads, and to the query's trace if there is one. Only for
+// scopes without co_await.
 #pragma once
 
 #include <atomic>

@@ -1,5 +1,5 @@
-// Spans of work of a query, by step and thread, for its trace (setting `trace`). One recorder per query and rank, only if a trace is wanted.
-// Thread-safe: a span covers a kernel call or more, never a row, so one lock will do. Memory: at most kMostSpans spans of 32 bytes.
+// Spans of work of a query, by step and thread, for its trace (setting `trace`). One recorder per query and rank, only if a trace is
+// wanted. Thread-safe: a span covers a kernel call or more, never a row, so one lock will do. Memory: at most kMostSpans spans of 32 bytes.
 #pragma once
 
 #include <chrono>

@@ -98,9 +98,7 @@ class FrameBinding {
     return value;
   }
 
-  static ExpressionPtr floating(double value) {
-    return Expression::constant(ScalarValue::of_floating(TypeKind::Double, value));
-  }
+  static ExpressionPtr floating(double value) { return Expression::constant(ScalarValue::of_floating(TypeKind::Double, value)); }
 
   // Bounds beyond all numbers are infinite, and an infinite offset reaches all numbers, even from the infinity at the other end. NaN stays
   // NaN and NULL stays NULL.

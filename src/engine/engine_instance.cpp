@@ -56,10 +56,10 @@ Settings with_fitting_chunks(Settings settings, const std::optional<MemoryGovern
   const int64_t fitting = std::max(kLeastRows, settings.memory_limit / std::max<int64_t>(1, settings.threads) / kBytesPerRow);
   settings.chunk_rows = std::min(settings.chunk_rows, fitting);
   if (device)
-    settings.device_chunk_bytes = std::min(settings.device_chunk_bytes, std::max(kLeastDeviceChunk, device->limit() / kDeviceChunksInLimit));
+    settings.device_chunk_bytes =
+        std::min(settings.device_chunk_bytes, std::max(kLeastDeviceChunk, device->limit() / kDeviceChunksInLimit));
   return settings;
 }
-
 
 }  // namespace
 
@@ -75,8 +75,9 @@ EngineInstance::EngineInstance(Settings settings, const CoreSet& cores)
   if (device_.is_cuda()) {
     if (settings_.device_memory_limit == 0) settings_.device_memory_limit = std::max<int64_t>(1, default_device_memory(device_));
     kernels::limit_device_memory(device_, settings_.device_memory_limit);
-    device_governor_.emplace(settings_.device_memory_limit, [device = device_] { return kernels::device_memory(device).tensors; },
-                             MemoryGovernor::Names{"GPU", "device_memory_limit"});
+    device_governor_.emplace(
+        settings_.device_memory_limit, [device = device_] { return kernels::device_memory(device).tensors; },
+        MemoryGovernor::Names{"GPU", "device_memory_limit"});
   }
   mapped_pressure_ = governor_.add_pressure_callback([this](int64_t wanted) { mapped_files_->release(wanted); });
   metadata_pressure_ = governor_.add_pressure_callback([this](int64_t wanted) { metadata_cache_.release(wanted); });
@@ -120,7 +121,10 @@ EngineInstance::QueryScope::QueryScope(EngineInstance& engine, Settings settings
       host_memory_(engine.governor_.process_account().make_child(fmt::format("query {}", ++engine.queries_))),
       operator_memory_(engine.device_governor_ ? engine.device_governor_->process_account().make_child(host_memory_.name()) : host_memory_),
       spill_(engine.spill_space_, engine.operator_governor(), settings, spill_tiers(engine, host_memory_, settings)),
-      storage_{with_fitting_chunks(settings, engine.device_governor_), engine.object_stores_, engine.metadata_cache_, read_pool_,
+      storage_{with_fitting_chunks(settings, engine.device_governor_),
+               engine.object_stores_,
+               engine.metadata_cache_,
+               read_pool_,
                host_memory_.make_child("scan", use == Use::Operators ? std::optional(settings.memory_limit / 2) : std::nullopt),
                engine.lane_streams_,
                engine.mapped_files_} {}

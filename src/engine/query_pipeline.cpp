@@ -103,16 +103,17 @@ RankProfile PlanRun::run(EngineInstance& engine, EngineInstance::QueryScope& sco
   const int workers = engine.scheduler().workers();
   const int lanes = engine.device().is_cpu() ? workers : std::min(workers, static_cast<int>(scope.storage().settings.device_lanes));
   QueryExchanges* exchanges = peers == nullptr ? nullptr : &peers->exchanges;
-  RunContext context{.storage = scope.storage(),
-                     .memory = scope.operator_memory(),
-                     .spill = scope.spill(),
-                     .lanes = lanes,
-                     .device = engine.device(),
-                     .reads_both_inputs = exchanges == nullptr && engine.has_room_for_both_inputs(scope.storage().settings.device_chunk_bytes),
-                     .decoders = workers,
-                     .schedule = ExchangeSchedule::of(scope.storage().settings),
-                     .exchanges = exchanges,
-                     .message_bytes = peers == nullptr ? 0 : peers->message_bytes};
+  RunContext context{
+      .storage = scope.storage(),
+      .memory = scope.operator_memory(),
+      .spill = scope.spill(),
+      .lanes = lanes,
+      .device = engine.device(),
+      .reads_both_inputs = exchanges == nullptr && engine.has_room_for_both_inputs(scope.storage().settings.device_chunk_bytes),
+      .decoders = workers,
+      .schedule = ExchangeSchedule::of(scope.storage().settings),
+      .exchanges = exchanges,
+      .message_bytes = peers == nullptr ? 0 : peers->message_bytes};
   std::optional<UseSampler> use;
   if (peers != nullptr && peers->samples_use) use.emplace(scope.read_pool(), peers->exchanges);
   std::optional<SpanRecorder> spans;

@@ -118,7 +118,8 @@ BlockPool::BlockPool(const PooledAllocatorOptions& options)
 
 void* BlockPool::allocate(size_t bytes) {
   if (bytes > kLargestClassBlock) {
-    if (bytes > Arena::kLargestBlock) throw OutOfMemory(describe_shortage(static_cast<int64_t>(bytes), heap_.limit(), statistics(), Shortage::Limit));
+    if (bytes > Arena::kLargestBlock)
+      throw OutOfMemory(describe_shortage(static_cast<int64_t>(bytes), heap_.limit(), statistics(), Shortage::Limit));
     const size_t rounded = (bytes + kLargeBlockStep - 1) / kLargeBlockStep * kLargeBlockStep;
     Span& span = allocate_span(static_cast<uint32_t>(rounded / kPageBytes), SpanState::Run, kNoSizeClass);
     void* block = span.arena->address(span.first_page);

@@ -33,7 +33,8 @@ Chunk ExchangeInput::unpack(Rows& rows, ChunkCopier& copier) {
   try {
     if (rows.is_compressed) block = decompress_block(block);
     SharedDictionaries columns;
-    for (const std::shared_ptr<ReceivedDictionary>& dictionary : rows.dictionaries) columns.push_back(copier.dictionary_copy(dictionary->column()));
+    for (const std::shared_ptr<ReceivedDictionary>& dictionary : rows.dictionaries)
+      columns.push_back(copier.dictionary_copy(dictionary->column()));
     return unpack_chunk(block, columns, copier.device());
   } catch (const PeerError& error) {
     throw PeerError(rows.source, error.message());

@@ -304,12 +304,13 @@ class ExchangePlacement {
     const auto* partial = input->as<PhysicalAggregate>();
     if (partial == nullptr || partial->stage != AggregateStage::Partial || satisfies(input->distribution, meeting)) return input;
     const double rows = std::max(1.0, input->estimated_rows);
-    CombiningTerms terms{.hosts = options_.hosts,
-                         .groups = {},
-                         .helpers = options_.on_path_helpers,
-                         .again_on_arrival = has_ranks_for_arrival(*partial, meeting),
-                         .may_be_off = options_.on_path == OnPathMode::Auto,
-                         .link_seconds = options_.link_speed > 0 ? bytes_of(*input) / rows / options_.link_speed * senders_per_link(meeting) : 0};
+    CombiningTerms terms{
+        .hosts = options_.hosts,
+        .groups = {},
+        .helpers = options_.on_path_helpers,
+        .again_on_arrival = has_ranks_for_arrival(*partial, meeting),
+        .may_be_off = options_.on_path == OnPathMode::Auto,
+        .link_seconds = options_.link_speed > 0 ? bytes_of(*input) / rows / options_.link_speed * senders_per_link(meeting) : 0};
     for (ColumnId group : partial->groups) terms.groups.push_back(plan_.columns.reference(group));
     if (combines_before_sending(terms, rows)) input = combined(std::move(input), meeting, terms);
     if (!terms.again_on_arrival) return input;
@@ -363,7 +364,8 @@ class ExchangePlacement {
   double senders_per_link(const Requirement& meeting) const {
     if (meeting.kind != Requirement::Kind::Single || options_.hosts.empty()) return 1;
     const std::vector<int64_t>& hosts = options_.hosts;
-    return std::max<double>(1, static_cast<double>(std::count_if(hosts.begin(), hosts.end(), [&](int64_t host) { return host != hosts[0]; })));
+    return std::max<double>(1,
+                            static_cast<double>(std::count_if(hosts.begin(), hosts.end(), [&](int64_t host) { return host != hosts[0]; })));
   }
 
   // There are several hosts, at least one of them with several ranks.

@@ -47,8 +47,8 @@ std::string trace_json(const std::vector<std::string>& steps, const QueryProfile
         events.add(R"({{"ph":"M","pid":{},"tid":{},"name":"thread_name","args":{{"name":"thread {}"}}}})", rank, span.thread, span.thread);
       const std::string_view name = span.step < names.size() ? std::string_view(names[span.step]) : std::string_view(R"("?")");
       events.add(R"({{"ph":"X","pid":{},"tid":{},"ts":{:.3f},"dur":{:.3f},"name":{},"args":{{"step":{}}}}})", rank, span.thread,
-                 static_cast<double>(span.begin) / kNanosecondsPerMicrosecond, static_cast<double>(span.nanoseconds) / kNanosecondsPerMicrosecond,
-                 name, span.step);
+                 static_cast<double>(span.begin) / kNanosecondsPerMicrosecond,
+                 static_cast<double>(span.nanoseconds) / kNanosecondsPerMicrosecond, name, span.step);
     }
   }
   return events.take();

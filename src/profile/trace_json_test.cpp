@@ -24,7 +24,8 @@ TEST(TraceJsonTest, RanksAreProcessesAndSpansEvents) {
   QueryProfile profile;
   profile.ranks.resize(2);
   profile.ranks[0].spans = {{.step = 1, .thread = 0, .begin = 1'500, .nanoseconds = 2'000}};
-  profile.ranks[1].spans = {{.step = 0, .thread = 3, .begin = 0, .nanoseconds = 10}, {.step = 1, .thread = 3, .begin = 10, .nanoseconds = 1}};
+  profile.ranks[1].spans = {{.step = 0, .thread = 3, .begin = 0, .nanoseconds = 10},
+                            {.step = 1, .thread = 3, .begin = 10, .nanoseconds = 1}};
   const std::string text = trace_json({"sort", "scan \"t\""}, profile);
   const std::vector<Json> spans = events_of(text, "X");
   ASSERT_EQ(spans.size(), 3u);

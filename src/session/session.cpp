@@ -31,10 +31,10 @@ namespace pistachio {
 namespace {
 
 // Settings of the engine, which is created once.
-constexpr std::string_view kEngineSettings[] = {"threads",           "memory_limit", "io_threads",           "metadata_cache_bytes",
-                                                "composite_kernels", "device",       "link_bandwidth_limit", "network_checksum",
-                                                "bind_threads",      "restart_ranks", "peer_timeout",         "allow_faults",
-                                                "gpu_registered_bytes", "device_memory_limit"};
+constexpr std::string_view kEngineSettings[] = {
+    "threads",      "memory_limit",         "io_threads",           "metadata_cache_bytes", "composite_kernels",
+    "device",       "link_bandwidth_limit", "network_checksum",     "bind_threads",         "restart_ranks",
+    "peer_timeout", "allow_faults",         "gpu_registered_bytes", "device_memory_limit"};
 
 // Of a partitioned table with more files than this, only those that a query needs are opened. Below, opening all files is quick, and every
 // schema is checked.

@@ -45,8 +45,8 @@ struct RunContext {
   // for the device.
   int lanes = 1;
   at::Device device = at::kCPU;  // where operators keep their tensors
-  // Whether joins read both inputs at the same time: a scan takes milliseconds to produce its first chunk on a GPU, however small its table,
-  // and the GPU would idle meanwhile. A CPU is kept busy by one input at a time, and waiting rows would only take memory.
+  // Whether joins read both inputs at the same time: a scan takes milliseconds to produce its first chunk on a GPU, however small its
+  // table, and the GPU would idle meanwhile. A CPU is kept busy by one input at a time, and waiting rows would only take memory.
   bool reads_both_inputs = false;
   // Tasks that read, decompress and decode files on the host concurrently.
   int decoders = 1;

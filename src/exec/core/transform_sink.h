@@ -1,5 +1,5 @@
-// Sink of stateless operators that turn one chunk into one chunk. If memory runs short meanwhile, retained rows are spilled and the chunk is
-// processed in halves.
+// Sink of stateless operators that turn one chunk into one chunk. If memory runs short meanwhile, retained rows are spilled and the chunk
+// is processed in halves.
 #pragma once
 
 #include <optional>

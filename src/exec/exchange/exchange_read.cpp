@@ -37,8 +37,8 @@ Task<void> ExchangeReadOperator::produce(RunContext& context, ChunkSink& sink) {
     reach(context, FaultPoint::RowsUnpacked);
     return ExchangeInput::unpack(rows, copier);
   };
-  // A message is far too small to keep a GPU busy. Takes whatever arrived while the GPU worked on the last chunk, and returns the credit for
-  // it before it is processed: it is in GPU memory now.
+  // A message is far too small to keep a GPU busy. Takes whatever arrived while the GPU worked on the last chunk, and returns the credit
+  // for it before it is processed: it is in GPU memory now.
   auto gathered = [&](ExchangeInput::Rows first) {
     std::vector<Chunk> pieces;
     int64_t bytes = 0;

@@ -4,7 +4,6 @@
 #include <bit>
 #include <utility>
 
-
 namespace pistachio {
 
 namespace {
@@ -13,8 +12,8 @@ namespace {
 constexpr int64_t kStripRows = 1 << 16;
 // A table with fewer rows per group than this does not pay.
 constexpr double kLeastReduction = 2;
-// Partitions are this large if they are not too many: with fewer rows, kernel calls would cost more than the rows. Most states are of different
-// groups, whose table should fit into the cache.
+// Partitions are this large if they are not too many: with fewer rows, kernel calls would cost more than the rows. Most states are of
+// different groups, whose table should fit into the cache.
 constexpr int64_t kPartitionStates = 1 << 15;
 constexpr int64_t kPartitionRows = 1 << 17;
 // Enough for lanes to share the work evenly. Ranks that merge each other's groups in transit emit them in this order.

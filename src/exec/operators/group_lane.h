@@ -1,8 +1,8 @@
-// The groups of one lane while it adds rows. They are in one table as long as it stays small enough for the cache. A full table is passed on,
-// as partial states, to radix partitions by the hash of the keys, and the lane starts with an empty one; if the table hardly reduced its rows,
-// later rows are passed on as they are. In the end each partition is grouped once, in a table of its own. A lane that has passed on many rows
-// of few groups groups its partitions before, so that memory grows with the groups and not with the rows. Tables with DISTINCT calls, without
-// keys or on a GPU grow instead. Not thread-safe.
+// The groups of one lane while it adds rows. They are in one table as long as it stays small enough for the cache. A full table is passed
+// on, as partial states, to radix partitions by the hash of the keys, and the lane starts with an empty one; if the table hardly reduced
+// its rows, later rows are passed on as they are. In the end each partition is grouped once, in a table of its own. A lane that has passed
+// on many rows of few groups groups its partitions before, so that memory grows with the groups and not with the rows. Tables with DISTINCT
+// calls, without keys or on a GPU grow instead. Not thread-safe.
 #pragma once
 
 #include <vector>
@@ -20,7 +20,7 @@ struct GroupingPlan {
   AggregateInputs inputs;
   bool inputs_are_states = false;
   at::Device device = at::kCPU;
-  int64_t table_limit = 0;              // groups
+  int64_t table_limit = 0;             // groups
   int64_t condense_bytes = 128 << 20;  // of what a lane has passed on
 };
 
@@ -61,8 +61,8 @@ class GroupLane {
   int64_t table_rows_ = 0;         // added to the table since it was empty
   double new_groups_per_row_ = 1;  // of the rows added last
   bool passes_on_rows_ = false;
-  RadixRows states_;  // keys followed by the states of all calls
-  RadixRows rows_;    // values of inputs.expressions()
+  RadixRows states_;     // keys followed by the states of all calls
+  RadixRows rows_;       // values of inputs.expressions()
   int64_t condense_at_;  // bytes passed on
   GrowingReservation memory_;
 };

@@ -103,10 +103,10 @@ bool GroupTable::compare_keys(const std::vector<Column>& keys, const at::Tensor&
       continue;
     }
     const Column of_rows = decode_dictionary(keys[i]);
-    const bool same = of_rows.type().is_text()
-                          ? kernels::compare_to_groups_text(equal, ids, first_new, {of_groups.bytes(), of_groups.begins(), of_groups.ends()},
-                                                            {of_rows.bytes(), of_rows.begins(), of_rows.ends()})
-                          : kernels::compare_to_groups(equal, ids, first_new, of_groups.values(), of_rows.values());
+    const bool same = of_rows.type().is_text() ? kernels::compare_to_groups_text(equal, ids, first_new,
+                                                                                 {of_groups.bytes(), of_groups.begins(), of_groups.ends()},
+                                                                                 {of_rows.bytes(), of_rows.begins(), of_rows.ends()})
+                                               : kernels::compare_to_groups(equal, ids, first_new, of_groups.values(), of_rows.values());
     all = all && same;
   }
   return all || kernels::count_true(equal) == equal.numel();

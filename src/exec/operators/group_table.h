@@ -27,8 +27,8 @@ class GroupTable {
  private:
   at::Tensor assign_all(const std::vector<Column>& keys, int64_t rows, const CancelToken& token);
   at::Tensor assign_strip(const std::vector<Column>& keys, const at::Tensor& hashes, int attempt, const CancelToken& token);
-  // Sets `equal` (bool [rows]) to false where row and group have different keys; returns whether none have. Groups from `first_new` on were made
-  // of these rows.
+  // Sets `equal` (bool [rows]) to false where row and group have different keys; returns whether none have. Groups from `first_new` on were
+  // made of these rows.
   bool compare_keys(const std::vector<Column>& keys, const at::Tensor& ids, int64_t first_new, at::Tensor& equal) const;
   void grow_slots(int64_t capacity, const CancelToken& token);
   at::Tensor find_or_add(const std::vector<Column>& keys, const at::Tensor& hashes, const CancelToken& token);

@@ -1,8 +1,8 @@
 // Hash aggregation. Each lane first aggregates into its own table (partial aggregation) and, if there are too many groups for one table,
 // into radix partitions of the group hash (group_lane.h). Then the lanes are merged partition by partition, in parallel and without locks.
 // DISTINCT arguments are collected as sets of (group, argument) rows and counted after the sets of all lanes are merged. Tables that do not
-// fit into memory are spilled (spillable_groups.h), or, if they are partial results for other ranks, sent early. Without GROUP BY the result
-// is exactly one row.
+// fit into memory are spilled (spillable_groups.h), or, if they are partial results for other ranks, sent early. Without GROUP BY the
+// result is exactly one row.
 #pragma once
 
 #include "exec/core/operator.h"

@@ -1,5 +1,5 @@
-// A table of groups with the states of their calls, and for each DISTINCT call the set of (group, argument). Memory is counted, not reserved.
-// Not thread-safe.
+// A table of groups with the states of their calls, and for each DISTINCT call the set of (group, argument). Memory is counted, not
+// reserved. Not thread-safe.
 #pragma once
 
 #include <memory>

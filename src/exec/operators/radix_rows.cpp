@@ -47,7 +47,9 @@ class RadixOrder {
   Column apply(const std::vector<Column>& pieces) const {
     const LogicalType type = pieces[0].type();
     const bool has_nulls = std::any_of(pieces.begin(), pieces.end(), [](const Column& piece) { return piece.has_validity(); });
-    const auto validity_of = [](const Column& piece) { return piece.has_validity() ? piece.validity() : at::ones({piece.rows()}, at::kBool); };
+    const auto validity_of = [](const Column& piece) {
+      return piece.has_validity() ? piece.validity() : at::ones({piece.rows()}, at::kBool);
+    };
     const at::Tensor validity = has_nulls ? scatter(pieces, validity_of) : at::Tensor();
     if (!type.is_text()) return Column::fixed(type, scatter(pieces, [](const Column& piece) { return piece.values(); }), validity);
     std::vector<at::Tensor> bytes;
@@ -88,7 +90,8 @@ Column own_rows(const Column& column, int64_t begin, int64_t count) {
   const Column part = column.slice(begin, count);
   if (!part.type().is_text()) return part;
   const int64_t first = part.begins().const_data_ptr<int64_t>()[0], last = part.ends().const_data_ptr<int64_t>()[count - 1];
-  return Column::text(part.type(), part.bytes().narrow(0, first, last - first), part.begins() - first, part.ends() - first, part.validity());
+  return Column::text(part.type(), part.bytes().narrow(0, first, last - first), part.begins() - first, part.ends() - first,
+                      part.validity());
 }
 
 }  // namespace

@@ -18,8 +18,8 @@ namespace pistachio {
 namespace {
 
 constexpr int64_t kFirstSlots = 1 << 12;
-// A direct-mapped table evicts rows long before it is full, so it begins with room for a first chunk and grows, up to its limit, once a third
-// of it is in use or it evicts much. With the second table, one row in a hundred that come into a table so full evicts another.
+// A direct-mapped table evicts rows long before it is full, so it begins with room for a first chunk and grows, up to its limit, once a
+// third of it is in use or it evicts much. With the second table, one row in a hundred that come into a table so full evicts another.
 // Evicted rows go to a second table of half the size, indexed by other bits of the hash: two keys that keep evicting each other from the
 // first table meet different slots of the second and are merged there.
 constexpr int64_t kFirstSlotsPerRow = 4;

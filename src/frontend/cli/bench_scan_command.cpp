@@ -335,7 +335,8 @@ int run_bench_scan(const CommandArguments& arguments, const Settings& base, cons
 
 int run_bench_scan_command(int argc, char** argv, Settings settings, InterruptWatcher& interrupts) {
   CommandArguments arguments(
-      argc, argv, {{"--columns", true}, {"--where", true}, {"--threads", true}, {"--repeat", true}, {"--json", true}, {"--rows", true}}, settings);
+      argc, argv, {{"--columns", true}, {"--where", true}, {"--threads", true}, {"--repeat", true}, {"--json", true}, {"--rows", true}},
+      settings);
   return run_bench_scan(arguments, settings, interrupts.token());
 }
 

@@ -22,8 +22,8 @@ bool compare_to_groups(at::Tensor& equal, const at::Tensor& ids, int64_t /*first
 bool compare_to_groups_text(at::Tensor& equal, const at::Tensor& ids, int64_t /*first_new*/, const at::Tensor& group_bytes,
                             const at::Tensor& group_begins, const at::Tensor& group_ends, const at::Tensor& row_bytes,
                             const at::Tensor& row_begins, const at::Tensor& row_ends) {
-  return note(equal, compare_text_columns(group_bytes, group_begins.index_select(0, ids), group_ends.index_select(0, ids), Comparison::Equal,
-                                          row_bytes, row_begins, row_ends));
+  return note(equal, compare_text_columns(group_bytes, group_begins.index_select(0, ids), group_ends.index_select(0, ids),
+                                          Comparison::Equal, row_bytes, row_begins, row_ends));
 }
 
 }  // namespace

@@ -95,8 +95,7 @@ struct SlotBits {
   int shift;
   uint64_t mask;  // of these bits
 
-  explicit SlotBits(int64_t slots)
-      : shift(64 - std::countr_zero(static_cast<uint64_t>(slots))), mask(~uint64_t{0} << shift) {}
+  explicit SlotBits(int64_t slots) : shift(64 - std::countr_zero(static_cast<uint64_t>(slots))), mask(~uint64_t{0} << shift) {}
 };
 
 using CombineLoop = CombineProgress (*)(CombineTable table, const uint64_t* rows, int64_t count, uint64_t* evicted);

@@ -1,4 +1,5 @@
-// CPU bodies of compare_to_groups and compare_to_groups_text. Groups are accessed at random, so blocks of rows fetch ahead what they compare.
+// CPU bodies of compare_to_groups and compare_to_groups_text. Groups are accessed at random, so blocks of rows fetch ahead what they
+// compare.
 #include <ATen/core/Tensor.h>
 #include <torch/library.h>
 

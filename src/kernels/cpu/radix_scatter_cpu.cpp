@@ -28,8 +28,7 @@ struct RadixOf {
 };
 
 void radix_count(at::Tensor& counts, const at::Tensor& hashes, const std::optional<at::Tensor>& stop) {
-  const std::vector<int64_t> more =
-      count_rows_of_parts(hashes.numel(), counts.numel(), RadixOf(hashes, counts.numel()), StopCheck(stop));
+  const std::vector<int64_t> more = count_rows_of_parts(hashes.numel(), counts.numel(), RadixOf(hashes, counts.numel()), StopCheck(stop));
   int64_t* sums = counts.mutable_data_ptr<int64_t>();
   for (size_t part = 0; part < more.size(); ++part) sums[part] += more[part];
 }

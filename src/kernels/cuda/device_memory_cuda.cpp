@@ -26,15 +26,16 @@ std::array<std::atomic<int64_t>, kMostDevices> limits{};
 
 constexpr auto kAll = static_cast<size_t>(c10::CachingAllocator::StatType::AGGREGATE);
 
-// Called by the allocator when it has found no memory even after returning its cached blocks, without a lock of its own. The exception takes
-// the place of PyTorch's, whose text tells a user of SQL nothing.
+// Called by the allocator when it has found no memory even after returning its cached blocks, without a lock of its own. The exception
+// takes the place of PyTorch's, whose text tells a user of SQL nothing.
 void refuse(int64_t device, size_t asked, size_t, size_t free) {
   const auto counts = Allocator::getDeviceStats(static_cast<c10::DeviceIndex>(device));
   const int64_t limit = limits[static_cast<size_t>(device)];
   std::string text = fmt::format("out of memory on GPU {}: {} more than the {} in use", device, format_bytes(static_cast<int64_t>(asked)),
                                  format_bytes(counts.allocated_bytes[kAll].current));
   text += limit > 0 ? fmt::format(" do not fit into device_memory_limit, {}", format_bytes(limit)) : " do not fit";
-  text += fmt::format("; {} are free on the GPU; raise device_memory_limit or lower device_chunk_bytes", format_bytes(static_cast<int64_t>(free)));
+  text += fmt::format("; {} are free on the GPU; raise device_memory_limit or lower device_chunk_bytes",
+                      format_bytes(static_cast<int64_t>(free)));
   throw OutOfMemory(std::move(text));
 }
 

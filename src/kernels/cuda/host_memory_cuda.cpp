@@ -73,7 +73,8 @@ void download_ranges(const at::Tensor& target, at::TensorList sources, at::IntAr
     if (!is_pinned) {
       download_in_pieces(out + offsets[i], sources[i], call.stream());
     } else if (sources[i].numel() > 0) {
-      check_cuda(cudaMemcpyAsync(out + offsets[i], sources[i].const_data_ptr(), sources[i].nbytes(), cudaMemcpyDeviceToHost, call.stream()));
+      check_cuda(
+          cudaMemcpyAsync(out + offsets[i], sources[i].const_data_ptr(), sources[i].nbytes(), cudaMemcpyDeviceToHost, call.stream()));
     }
   }
   if (is_pinned) check_cuda(cudaStreamSynchronize(call.stream()));

@@ -63,9 +63,7 @@ struct MomentFold {
   const bool* valid;
 
   __device__ static Value none() { return {0, 0, 0}; }
-  __device__ Value of(int64_t row) const {
-    return valid == nullptr || valid[row] ? Value{1, static_cast<double>(values[row]), 0} : none();
-  }
+  __device__ Value of(int64_t row) const { return valid == nullptr || valid[row] ? Value{1, static_cast<double>(values[row]), 0} : none(); }
   __device__ static Value combine(const Value& left, const Value& right) {
     if (left.count == 0) return right;
     if (right.count == 0) return left;

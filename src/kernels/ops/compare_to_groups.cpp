@@ -39,8 +39,8 @@ bool compare_to_groups_text(at::Tensor& equal, const at::Tensor& ids, int64_t fi
   check_text(rows.bytes, rows.begins, rows.ends);
   check_rows(equal, ids, first_new, rows.begins.size(0));
   static const auto operation =
-      find_operation<bool(at::Tensor&, const at::Tensor&, int64_t, const at::Tensor&, const at::Tensor&, const at::Tensor&, const at::Tensor&,
-                          const at::Tensor&, const at::Tensor&)>("pistachio::compare_to_groups_text");
+      find_operation<bool(at::Tensor&, const at::Tensor&, int64_t, const at::Tensor&, const at::Tensor&, const at::Tensor&,
+                          const at::Tensor&, const at::Tensor&, const at::Tensor&)>("pistachio::compare_to_groups_text");
   return operation.redispatch(dispatch_keys(rows.bytes), equal, ids.contiguous(), first_new, groups.bytes.contiguous(),
                               groups.begins.contiguous(), groups.ends.contiguous(), rows.bytes.contiguous(), rows.begins.contiguous(),
                               rows.ends.contiguous());

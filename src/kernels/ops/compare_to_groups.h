@@ -21,6 +21,7 @@ struct TextTensors {
   const at::Tensor& begins;
   const at::Tensor& ends;
 };
-bool compare_to_groups_text(at::Tensor& equal, const at::Tensor& ids, int64_t first_new, const TextTensors& groups, const TextTensors& rows);
+bool compare_to_groups_text(at::Tensor& equal, const at::Tensor& ids, int64_t first_new, const TextTensors& groups,
+                            const TextTensors& rows);
 
 }  // namespace pistachio::kernels

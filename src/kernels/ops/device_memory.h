@@ -1,5 +1,5 @@
-// The memory of a GPU: how much there is, how much of it tensors take, and a limit for them. On the CPU everything is 0 and nothing is limited;
-// memory/pooled_allocator.h does that there. Thread-safe.
+// The memory of a GPU: how much there is, how much of it tensors take, and a limit for them. On the CPU everything is 0 and nothing is
+// limited; memory/pooled_allocator.h does that there. Thread-safe.
 #pragma once
 
 #include <c10/core/Device.h>

@@ -24,8 +24,8 @@ constexpr int64_t kSmallUpload = 1 << 20;
 // A copy of a contiguous tensor on the host, which may use it at once. Goes through pinned memory: a copy to pageable memory is slower.
 at::Tensor download(const at::Tensor& tensor);
 
-// Copies contiguous tensors of one device, or of the host, to the given offsets of `target`, uint8 in host memory, which may be used at once.
-// Waits once for all of them if the target is pinned; else they go through pinned memory piece by piece.
+// Copies contiguous tensors of one device, or of the host, to the given offsets of `target`, uint8 in host memory, which may be used at
+// once. Waits once for all of them if the target is pinned; else they go through pinned memory piece by piece.
 void download_ranges(const at::Tensor& target, const std::vector<at::Tensor>& sources, const std::vector<int64_t>& offsets);
 
 // Enqueues copies on the current stream and does not wait. `copies` is int64 CPU [n, 3], rows {address, bytes, offset in target}; `target` is

@@ -32,6 +32,7 @@ struct WordColumn {
 
 std::tuple<at::Tensor, at::Tensor> pack_words(const std::vector<at::Tensor>& columns, const WordLayout& layout, int64_t bits);
 // `pieces`: rows that pack_words made, at least one piece.
-std::vector<at::Tensor> unpack_words(const std::vector<at::Tensor>& pieces, const std::vector<WordColumn>& columns, const WordLayout& layout);
+std::vector<at::Tensor> unpack_words(const std::vector<at::Tensor>& pieces, const std::vector<WordColumn>& columns,
+                                     const WordLayout& layout);
 
 }  // namespace pistachio::kernels

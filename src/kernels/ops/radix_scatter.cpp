@@ -38,8 +38,9 @@ void radix_scatter(at::Tensor& out, const at::Tensor& values, const at::Tensor& 
   check_state(out, values.scalar_type(), is_wide(values) ? 2 : 0, hashes);
   ENSURE_EQ(values.size(0), hashes.size(0));
   ENSURE_GE(out.size(0), values.size(0));
-  static const auto operation = find_operation<void(at::Tensor&, const at::Tensor&, const at::Tensor&, const at::Tensor&,
-                                                    const std::optional<at::Tensor>&)>("pistachio::radix_scatter");
+  static const auto operation =
+      find_operation<void(at::Tensor&, const at::Tensor&, const at::Tensor&, const at::Tensor&, const std::optional<at::Tensor>&)>(
+          "pistachio::radix_scatter");
   operation.redispatch(dispatch_keys(values), out, values.contiguous(), hashes.contiguous(), places.contiguous(), optional_stop(stop));
 }
 

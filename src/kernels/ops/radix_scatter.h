@@ -1,5 +1,5 @@
-// Copies rows of several chunks into radix partitions by the top bits of their hashes: radix_count counts the rows of each partition chunk by
-// chunk, then radix_scatter writes the columns of each chunk to where its rows of each partition go.
+// Copies rows of several chunks into radix partitions by the top bits of their hashes: radix_count counts the rows of each partition chunk
+// by chunk, then radix_scatter writes the columns of each chunk to where its rows of each partition go.
 //   hashes  int64 [n], from hash64
 //   counts  int64 [2^bits], modified: grows by the rows of each partition; bits in [0, 12]
 //   places  int64 [2^bits], not modified: the row of `out` for the chunk's first row of each partition; not checked
@@ -14,6 +14,7 @@
 namespace pistachio::kernels {
 
 void radix_count(at::Tensor& counts, const at::Tensor& hashes, const at::Tensor& stop = {});
-void radix_scatter(at::Tensor& out, const at::Tensor& values, const at::Tensor& hashes, const at::Tensor& places, const at::Tensor& stop = {});
+void radix_scatter(at::Tensor& out, const at::Tensor& values, const at::Tensor& hashes, const at::Tensor& places,
+                   const at::Tensor& stop = {});
 
 }  // namespace pistachio::kernels
