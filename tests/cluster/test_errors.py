@@ -100,7 +100,7 @@ class Errors(unittest.TestCase):
 
 class SmallMemory(unittest.TestCase):
     def test_too_little_memory(self):
-        with PistachioCluster(3, "-s", "memory_limit=64MiB", "-s", "spill=off", folder=ensure_tpch("0.1")) as cluster:
+        with PistachioCluster(3, "-s", "memory_limit=32MiB", "-s", "spill=off", folder=ensure_tpch("0.1")) as cluster:
             with self.assertRaisesRegex(StatementFailed, "memory_limit") as raised:
                 cluster.run("SELECT l_comment, l_orderkey, l_partkey, count(*) FROM lineitem GROUP BY 1, 2, 3 ORDER BY 4, 1")
             self.assertEqual(str(raised.exception).count("out of memory"), 1, raised.exception)
