@@ -17,7 +17,8 @@ at::Tensor words_of(const at::Tensor& values) {
 
 at::Tensor turned_left(const at::Tensor& words, int64_t bits) {
   if (bits == 0) return words;
-  const at::Tensor low = words.bitwise_right_shift(64 - bits).bitwise_and((int64_t{1} << bits) - 1);
+  const auto mask = static_cast<int64_t>((uint64_t{1} << bits) - 1);
+  const at::Tensor low = words.bitwise_right_shift(64 - bits).bitwise_and(mask);
   return words.bitwise_left_shift(bits).bitwise_or(low);
 }
 
