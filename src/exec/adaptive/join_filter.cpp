@@ -19,8 +19,6 @@ namespace pistachio {
 
 namespace {
 
-// The first byte of a published filter.
-enum class Published : uint8_t { NoRows, Anything, Keys };
 enum class KeySet : uint8_t { None, Bloom, Bitmap };
 
 // A bitmap is exact and cheaper to test than a Bloom filter, so it may be larger, within limits: at least 128 KiB, at most 8 MiB.
@@ -42,6 +40,10 @@ uint64_t word_of(int64_t value, int64_t base) {
 // The value of a bitmap's first bit: `least` rounded down to a multiple of 64, so that bitmaps with different bounds can be ORed by word.
 int64_t bitmap_base(int64_t least) {
   return least & ~int64_t{63};
+}
+
+int64_t bitmap_words(int64_t least, int64_t greatest) {
+  return static_cast<int64_t>(word_of(greatest, bitmap_base(least))) + 1;
 }
 
 at::Tensor values_in_bitmap(const at::Tensor& words, int64_t base) {
@@ -69,39 +71,25 @@ bool has_integer_bounds(const Column& key) {
 
 void JoinFilter::publish_local(const std::vector<Column>& keys, const CancelToken& token) {
   if (keys[0].rows() == 0) return publish_nothing(true);
-  ByteWriter note;
-  note.put(Published::Keys);
+  Local local{Published::Keys, std::nullopt, {}};
   at::Tensor values = has_integer_bounds(keys[0]) ? keys[0].values() : at::Tensor();
   if (values.defined() && keys[0].has_validity()) values = kernels::compress(values, keys[0].validity());
   // NULL keys never match, so a build side of NULLs alone needs no bounds.
-  bool has_bounds = values.defined() && values.numel() > 0;
-  note.put<bool>(has_bounds);
-  int64_t least = 0;
-  int64_t greatest = 0;
-  if (has_bounds) {
+  if (values.defined() && values.numel() > 0) {
     const auto [lowest, highest] = at::aminmax(values);
-    least = lowest.to(at::kLong).item<int64_t>();
-    greatest = highest.to(at::kLong).item<int64_t>();
-    note.put(least);
-    note.put(greatest);
+    const at::Tensor both = copied_to(at::stack({lowest, highest}).to(at::kLong), at::kCPU);
+    local.bounds = Bounds{both.const_data_ptr<int64_t>()[0], both.const_data_ptr<int64_t>()[1]};
   }
-  const bool is_bitmap = has_bounds && keys.size() == 1 && values.is_cpu() &&
-                         word_of(greatest, bitmap_base(least)) < static_cast<uint64_t>(most_bitmap_words());
-  const bool is_bloom = !is_bitmap && keys[0].rows() <= kMostKeysPerWord * words_count_;
-  note.put(is_bitmap ? KeySet::Bitmap : is_bloom ? KeySet::Bloom : KeySet::None);
-  std::string text = note.take();
-  at::Tensor words;
-  if (is_bitmap) {
-    words = at::zeros({static_cast<int64_t>(word_of(greatest, bitmap_base(least))) + 1}, at::kLong);
-    kernels::key_bitmap_add(words, values, bitmap_base(least));
-  } else if (is_bloom) {
-    at::Tensor hashes = hash_rows(keys, token);
-    words = at::zeros({words_count_}, hashes.options());
-    kernels::key_filter_add(words, hashes);
-    words = copied_to(words, at::kCPU);
+  const int64_t words = local.bounds ? bitmap_words(local.bounds->least, local.bounds->greatest) : 0;
+  if (local.bounds && keys.size() == 1 && words <= most_bitmap_words()) {
+    local.keys = {at::zeros({words}, values.options().dtype(at::kLong)), bitmap_base(local.bounds->least)};
+    kernels::key_bitmap_add(local.keys.words, values, *local.keys.base);
+  } else if (keys[0].rows() <= kMostKeysPerWord * words_count_) {
+    const at::Tensor hashes = hash_rows(keys, token);
+    local.keys.words = at::zeros({words_count_}, hashes.options());
+    kernels::key_filter_add(local.keys.words, hashes);
   }
-  if (words.defined()) text.append(reinterpret_cast<const char*>(words.const_data_ptr<int64_t>()), words.nbytes());
-  put_own(std::move(text));
+  publish(std::move(local));
 }
 
 int64_t JoinFilter::most_bitmap_words() const {
@@ -109,39 +97,65 @@ int64_t JoinFilter::most_bitmap_words() const {
 }
 
 void JoinFilter::publish_nothing(bool has_no_rows) {
-  ByteWriter note;
-  note.put(has_no_rows ? Published::NoRows : Published::Anything);
-  put_own(note.take());
+  publish({has_no_rows ? Published::NoRows : Published::Anything, std::nullopt, {}});
 }
 
-void JoinFilter::put_own(std::string note) {
+void JoinFilter::publish(Local local) {
   std::lock_guard lock(mutex_);
-  if (own_) return;
-  own_ = std::move(note);
+  if (local_) return;
+  local_ = std::move(local);
   is_published_.close();
 }
 
-Task<std::string> JoinFilter::own() {
+Task<void> JoinFilter::local() {
   Task<std::optional<int>> waiting = is_published_.receive();
   co_await waiting;
-  std::lock_guard lock(mutex_);
-  co_return own_.value_or("");
 }
 
-std::string JoinFilter::without_words(const std::string& note) {
-  ByteReader reader(note);
-  ByteWriter writer;
-  auto published = reader.get<Published>();
-  writer.put(published);
-  if (published != Published::Keys) return writer.take();
-  bool has_bounds = reader.get<bool>();
-  writer.put<bool>(has_bounds);
-  if (has_bounds) {
-    writer.put(reader.get<int64_t>());
-    writer.put(reader.get<int64_t>());
+void JoinFilter::use_local() {
+  is_empty_ = local_->published == Published::NoRows;
+  keys_ = local_->keys;
+  bounds_ = local_->bounds;
+  is_merged_.close();
+}
+
+// What kind of set follows is not part of it.
+ByteWriter JoinFilter::begin_note() const {
+  ByteWriter note;
+  note.put(local_->published);
+  if (local_->published != Published::Keys) return note;
+  note.put<bool>(local_->bounds.has_value());
+  if (local_->bounds) {
+    note.put(local_->bounds->least);
+    note.put(local_->bounds->greatest);
   }
-  writer.put(KeySet::None);
-  return writer.take();
+  return note;
+}
+
+std::string JoinFilter::note() const {
+  ByteWriter note = begin_note();
+  if (local_->published != Published::Keys) return note.take();
+  const Keys& keys = local_->keys;
+  note.put(!keys.words.defined() ? KeySet::None : keys.base ? KeySet::Bitmap : KeySet::Bloom);
+  std::string text = note.take();
+  if (!keys.words.defined()) return text;
+  const at::Tensor words = copied_to(keys.words, at::kCPU);
+  text.append(reinterpret_cast<const char*>(words.const_data_ptr<int64_t>()), words.nbytes());
+  return text;
+}
+
+std::string JoinFilter::note_of_bounds() const {
+  ByteWriter note = begin_note();
+  if (local_->published == Published::Keys) note.put(KeySet::None);
+  return note.take();
+}
+
+JoinFilter::Local JoinFilter::read_note(ByteReader& reader) {
+  Local read{reader.get<Published>(), std::nullopt, {}};
+  if (read.published != Published::Keys || !reader.get<bool>()) return read;
+  const auto least = reader.get<int64_t>();
+  read.bounds = Bounds{least, reader.get<int64_t>()};
+  return read;
 }
 
 // The words are the last part of a note.
@@ -150,25 +164,25 @@ JoinFilter::Keys JoinFilter::read_keys(ByteReader& reader, const std::string& no
   if (kind == KeySet::None) return {};
   const size_t left = reader.left();
   const bool is_bitmap = kind == KeySet::Bitmap && bounds && bounds->least <= bounds->greatest;
-  const uint64_t words = is_bitmap ? word_of(bounds->greatest, bitmap_base(bounds->least)) + 1 : static_cast<uint64_t>(words_count_);
-  if ((kind == KeySet::Bitmap && !is_bitmap) || left % 8 != 0 || left / 8 != words)
+  const int64_t words = is_bitmap ? bitmap_words(bounds->least, bounds->greatest) : words_count_;
+  if ((kind == KeySet::Bitmap && !is_bitmap) || left % 8 != 0 || left / 8 != static_cast<size_t>(words))
     throw PeerError("a rank published a join filter of another size");
   Keys keys;
-  keys.words = at::empty({static_cast<int64_t>(words)}, at::kLong);
+  keys.words = at::empty({words}, at::kLong);
   std::memcpy(keys.words.mutable_data_ptr<int64_t>(), note.data() + (note.size() - left), left);
   if (is_bitmap) keys.base = bitmap_base(bounds->least);
   return keys;
 }
 
-// The result is a bitmap if all parts are bitmaps, their common range fits the size limit and the filter is tested on a CPU. Otherwise it
-// is a Bloom filter, to which the values of the bitmaps are added.
-JoinFilter::Keys JoinFilter::unite(std::vector<Keys> parts, at::Device device) const {
-  bool are_bitmaps = device.is_cpu();
+// The result is a bitmap if all parts are bitmaps and their common range fits the size limit. Otherwise it is a Bloom filter, to which the
+// values of the bitmaps are added.
+JoinFilter::Keys JoinFilter::unite(std::vector<Keys> parts) const {
+  bool are_bitmaps = true;
   for (const Keys& part : parts) {
     if (!part.words.defined()) return {};
     are_bitmaps = are_bitmaps && part.base.has_value();
   }
-  if (parts.size() == 1 && (are_bitmaps || !parts[0].base)) return parts[0];
+  if (parts.size() == 1) return parts[0];
   if (are_bitmaps) {
     int64_t base = *parts[0].base;
     for (const Keys& part : parts) base = std::min(base, *part.base);
@@ -196,43 +210,38 @@ JoinFilter::Keys JoinFilter::unite(std::vector<Keys> parts, at::Device device) c
   return all;
 }
 
-void JoinFilter::merge(const std::vector<std::string>& notes, const std::string* own_words, at::Device device) {
+std::vector<JoinFilter::Keys> JoinFilter::merge_bounds(const std::vector<std::string>& notes, bool with_keys) {
   std::vector<Keys> parts;
   bool has_bounds = true;
-  bool any_rows = false;
-  // Leaves the reader at the key set.
-  auto read_bounds = [](ByteReader& reader) -> std::optional<Bounds> {
-    if (!reader.get<bool>()) return std::nullopt;
-    const auto least = reader.get<int64_t>();
-    return Bounds{least, reader.get<int64_t>()};
-  };
+  is_empty_ = true;
   for (const std::string& note : notes) {
     ByteReader reader(note);
-    auto published = reader.get<Published>();
-    if (published == Published::NoRows) continue;
-    any_rows = true;
-    if (published == Published::Anything) {
+    const Local read = read_note(reader);
+    if (read.published == Published::NoRows) continue;
+    is_empty_ = false;
+    has_bounds = has_bounds && read.bounds;
+    if (read.published == Published::Anything) {
       parts.emplace_back();
-      has_bounds = false;
       break;
     }
-    const std::optional<Bounds> bounds = read_bounds(reader);
-    has_bounds = has_bounds && bounds;
-    if (bounds) bounds_ = bounds_ ? Bounds{std::min(bounds_->least, bounds->least), std::max(bounds_->greatest, bounds->greatest)} : *bounds;
-    parts.push_back(read_keys(reader, note, bounds));
+    const std::optional<Bounds>& own = read.bounds;
+    if (own) bounds_ = bounds_ ? Bounds{std::min(bounds_->least, own->least), std::max(bounds_->greatest, own->greatest)} : *own;
+    if (with_keys) parts.push_back(read_keys(reader, note, own));
   }
-  if (own_words != nullptr) {
-    parts.clear();
-    ByteReader reader(*own_words);
-    if (reader.get<Published>() == Published::Keys) {
-      const std::optional<Bounds> bounds = read_bounds(reader);
-      parts.push_back(read_keys(reader, *own_words, bounds));
-    }
-  }
-  is_empty_ = !any_rows;
-  if (any_rows && !parts.empty()) keys_ = unite(std::move(parts), device);
-  if (keys_.words.defined()) keys_.words = copied_to(keys_.words, device);
   if (!has_bounds) bounds_.reset();
+  return parts;
+}
+
+void JoinFilter::merge(const std::vector<std::string>& notes, at::Device device) {
+  std::vector<Keys> parts = merge_bounds(notes, true);
+  if (!parts.empty()) keys_ = unite(std::move(parts));
+  if (keys_.words.defined()) keys_.words = copied_to(keys_.words, device);
+  is_merged_.close();
+}
+
+void JoinFilter::merge_bounds_only(const std::vector<std::string>& notes) {
+  merge_bounds(notes, false);
+  if (!is_empty_) keys_ = local_->keys;
   is_merged_.close();
 }
 

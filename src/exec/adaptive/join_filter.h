@@ -1,6 +1,7 @@
 // Run-time join filter: the set of a join's build keys and their min/max, used by scans of the probe side to skip row groups and drop rows that
 // cannot match. The set is a bitmap if the key is an integer of a limited range, which is exact and needs no hashing, else a Bloom filter.
-// Every rank builds it from its own build rows; merged over all ranks it is valid for every row.
+// Every rank builds it from its own build rows; merged over all ranks it is valid for every row. It stays on the device of the keys; only
+// ranks that exchange it serialize it.
 // One instance per filter of a plan and rank, alive for one run. Thread-safe as described.
 #pragma once
 
@@ -29,14 +30,20 @@ class JoinFilter {
   void publish_local(const std::vector<Column>& keys, const CancelToken& token = {});
   // Publishes that this rank has no filter: it has no build rows (`has_no_rows`), or its build side was not executed.
   void publish_nothing(bool has_no_rows);
-  // Waits for either of the above; returns the serialized local filter.
-  Task<std::string> own();
-  // Merges the published filters of all ranks; the set is copied to `device`, where test() uses it.
-  void merge(const std::vector<std::string>& notes, at::Device device) { merge(notes, nullptr, device); }
+  // Waits for either of the above.
+  Task<void> local();
+
+  // Once the local filter is published, one of these makes it, or all ranks' filters, valid for every row.
+  // For a single rank: its filter is the filter of all rows.
+  void use_local();
+  // The local filter for other ranks, with or without its set of keys.
+  std::string note() const;
+  std::string note_of_bounds() const;
+  // Merges the notes of all ranks; the set is copied to `device`, where test() uses it.
+  void merge(const std::vector<std::string>& notes, at::Device device);
   // For replicated build sides: every rank has all keys, so ranks exchange only the bounds. Scans are planned from the bounds, which must
   // therefore be the same on all ranks, including those whose join was not executed.
-  void merge_bounds_only(const std::vector<std::string>& notes, const std::string& own, at::Device device) { merge(notes, &own, device); }
-  static std::string without_words(const std::string& note);
+  void merge_bounds_only(const std::vector<std::string>& notes);
 
   // Waits for the merge. Everything below requires it.
   Task<void> wait();
@@ -57,17 +64,27 @@ class JoinFilter {
     at::Tensor words;             // undefined: every key may match
     std::optional<int64_t> base;  // value of a bitmap's first bit; nullopt: a Bloom filter
   };
-  void put_own(std::string note);
+  enum class Published : uint8_t { NoRows, Anything, Keys };  // the first byte of a note
+  struct Local {
+    Published published = Published::Anything;
+    std::optional<Bounds> bounds;  // of the keys
+    Keys keys;
+  };
+  void publish(Local local);
+  ByteWriter begin_note() const;
+  // Reads what begin_note() wrote.
+  static Local read_note(ByteReader& reader);
   Keys read_keys(ByteReader& reader, const std::string& note, const std::optional<Bounds>& bounds) const;
-  Keys unite(std::vector<Keys> parts, at::Device device) const;
+  // Returns the filters whose keys have to be merged.
+  std::vector<Keys> merge_bounds(const std::vector<std::string>& notes, bool with_keys);
+  Keys unite(std::vector<Keys> parts) const;
   int64_t most_bitmap_words() const;
-  void merge(const std::vector<std::string>& notes, const std::string* own_words, at::Device device);
 
   const int64_t words_count_;
   std::mutex mutex_;
-  std::optional<std::string> own_;  // guarded by mutex_
-  Channel<int> is_published_{0};    // closed once own_ is set
-  Channel<int> is_merged_{0};       // closed once the members below are set
+  std::optional<Local> local_;    // set once, under mutex_
+  Channel<int> is_published_{0};  // closed once local_ is set
+  Channel<int> is_merged_{0};     // closed once the members below are set
 
   Keys keys_;
   std::optional<Bounds> bounds_;

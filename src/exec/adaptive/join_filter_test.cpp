@@ -5,7 +5,6 @@
 #include <limits>
 
 #include "base/error.h"
-#include "base/scheduler.h"
 #include "kernels/ops/tensor_functions.h"
 
 namespace pistachio {
@@ -13,17 +12,6 @@ namespace {
 
 Column numbers(int64_t begin, int64_t end) {
   return Column::fixed(TypeKind::BigInt, at::arange(begin, end, at::kLong));
-}
-
-std::string note_of(JoinFilter& filter) {
-  Scheduler scheduler{SchedulerOptions{.workers = 1}};
-  std::string note;
-  auto take = [&]() -> Task<void> {
-    Task<std::string> telling = filter.own();
-    note = co_await telling;
-  };
-  scheduler.run(take(), CancelToken());
-  return note;
 }
 
 Chunk passing(JoinFilter& filter, int64_t begin, int64_t end) {
@@ -37,7 +25,7 @@ TEST(JoinFilterTest, HoldsTheKeysOfAllRanks) {
   one.publish_local({numbers(100, 150)});
   two.publish_local({numbers(300, 350)});
   three.publish_nothing(true);
-  std::vector<std::string> notes = {note_of(one), note_of(two), note_of(three)};
+  std::vector<std::string> notes = {one.note(), two.note(), three.note()};
   one.merge(notes, at::kCPU);
   EXPECT_EQ(passing(one, 100, 150).rows(), 50);
   EXPECT_EQ(passing(one, 300, 350).rows(), 50);
@@ -55,7 +43,7 @@ Column every_64th(int64_t begin, int64_t count) {
 TEST(JoinFilterTest, IntegersOfLimitedRangeAreExact) {
   JoinFilter one(64);
   one.publish_local({every_64th(-6400, 200)});
-  one.merge({note_of(one)}, at::kCPU);
+  one.merge({one.note()}, at::kCPU);
   EXPECT_EQ(passing(one, -10'000, 20'000).rows(), 200);
   EXPECT_EQ(passing(one, std::numeric_limits<int64_t>::max() - 100, std::numeric_limits<int64_t>::max()).rows(), 0);
   EXPECT_TRUE(one.bounds("k", TypeKind::BigInt)[0].only_prunes);
@@ -65,12 +53,30 @@ TEST(JoinFilterTest, IntegersOfLimitedRangeAreExact) {
   EXPECT_EQ(mask.sum().item<int64_t>(), 100);
 }
 
+TEST(JoinFilterTest, SingleRankUsesItsFilterAsItIs) {
+  JoinFilter some(64);
+  some.publish_local({every_64th(-6400, 200)});
+  some.use_local();
+  EXPECT_EQ(passing(some, -10'000, 20'000).rows(), 200);
+  EXPECT_EQ(some.bounds("k", TypeKind::BigInt)[0].constant, "-6400");
+  JoinFilter none(64);
+  none.publish_local({numbers(0, 0)});
+  none.use_local();
+  EXPECT_TRUE(none.is_empty());
+  EXPECT_EQ(passing(none, 0, 10).rows(), 0);
+  JoinFilter unknown(64);
+  unknown.publish_nothing(false);
+  unknown.use_local();
+  EXPECT_EQ(passing(unknown, 0, 10).rows(), 10);
+  EXPECT_TRUE(unknown.bounds("k", TypeKind::BigInt).empty());
+}
+
 TEST(JoinFilterTest, BitmapsWithDifferentBoundsMerge) {
   JoinFilter one(64);
   JoinFilter two(64);
   one.publish_local({every_64th(-1, 100)});
   two.publish_local({every_64th(100'003, 50)});
-  one.merge({note_of(one), note_of(two)}, at::kCPU);
+  one.merge({one.note(), two.note()}, at::kCPU);
   EXPECT_EQ(passing(one, -1'000, 200'000).rows(), 150);
 }
 
@@ -80,7 +86,7 @@ TEST(JoinFilterTest, BitmapsTooFarApartBecomeABloomFilter) {
   const int64_t far = int64_t{1} << 40;
   one.publish_local({every_64th(0, 50)});
   two.publish_local({every_64th(far, 50)});
-  one.merge({note_of(one), note_of(two)}, at::kCPU);
+  one.merge({one.note(), two.note()}, at::kCPU);
   EXPECT_GE(passing(one, 0, 50 * 64).rows(), 50);
   EXPECT_GE(passing(one, far, far + 50 * 64).rows(), 50);
   EXPECT_LT(passing(one, 10'000, 20'000).rows(), 500);
@@ -91,7 +97,7 @@ TEST(JoinFilterTest, KeysOfWideRangeAreABloomFilter) {
   JoinFilter two(64);
   one.publish_local({Column::fixed(TypeKind::BigInt, at::arange(100, at::kLong) * (int64_t{1} << 50))});
   two.publish_local({every_64th(0, 50)});  // a bitmap
-  one.merge({note_of(one), note_of(two)}, at::kCPU);
+  one.merge({one.note(), two.note()}, at::kCPU);
   EXPECT_EQ(one.test({Column::fixed(TypeKind::BigInt, at::arange(100, at::kLong) * (int64_t{1} << 50))}).sum().item<int64_t>(), 100);
   EXPECT_EQ(one.test({every_64th(0, 50)}).sum().item<int64_t>(), 50);
   EXPECT_LT(passing(one, 10'000, 20'000).rows(), 500);
@@ -100,7 +106,7 @@ TEST(JoinFilterTest, KeysOfWideRangeAreABloomFilter) {
 TEST(JoinFilterTest, DamagedNoteIsAPeerError) {
   JoinFilter one(64);
   one.publish_local({numbers(0, 500)});
-  std::string note = note_of(one);
+  std::string note = one.note();
   note.resize(note.size() - 8);
   EXPECT_THROW(one.merge({note}, at::kCPU), PeerError);
 }
@@ -111,7 +117,7 @@ TEST(JoinFilterTest, RankWithoutFilterPassesEverything) {
   one.publish_local({numbers(100, 150)});
   two.publish_nothing(false);
   two.publish_local({numbers(1, 2)});  // too late
-  one.merge({note_of(one), note_of(two)}, at::kCPU);
+  one.merge({one.note(), two.note()}, at::kCPU);
   EXPECT_EQ(passing(one, 0, 1000).rows(), 1000);
   EXPECT_TRUE(one.bounds("k", TypeKind::BigInt).empty());
   EXPECT_FALSE(one.is_empty());
@@ -125,15 +131,15 @@ TEST(JoinFilterTest, BoundsAgreeOnAllRanksWithoutBloomWords) {
   two.publish_local({numbers(100, 150)});
   three.publish_nothing(false);  // its join was not executed
   std::vector<std::string> notes;
-  for (JoinFilter* filter : {&one, &two, &three}) notes.push_back(JoinFilter::without_words(note_of(*filter)));
+  for (JoinFilter* filter : {&one, &two, &three}) notes.push_back(filter->note_of_bounds());
   EXPECT_LT(notes[0].size(), 32U);
-  one.merge_bounds_only({notes[0], notes[1]}, note_of(one), at::kCPU);
+  one.merge_bounds_only({notes[0], notes[1]});
   EXPECT_EQ(one.bounds("k", TypeKind::BigInt).size(), 2U);
   EXPECT_EQ(passing(one, 100, 150).rows(), 50);
   EXPECT_LT(passing(one, 10'000, 20'000).rows(), 500);
   // Bounds are merged over all ranks: one rank without bounds leaves none. The set stays the local one.
-  two.merge_bounds_only(notes, note_of(two), at::kCPU);
-  three.merge_bounds_only(notes, note_of(three), at::kCPU);
+  two.merge_bounds_only(notes);
+  three.merge_bounds_only(notes);
   for (JoinFilter* filter : {&two, &three}) {
     EXPECT_TRUE(filter->bounds("k", TypeKind::BigInt).empty());
     EXPECT_FALSE(filter->is_empty());
@@ -145,7 +151,7 @@ TEST(JoinFilterTest, BoundsAgreeOnAllRanksWithoutBloomWords) {
 TEST(JoinFilterTest, WithoutBuildRowsNothingPasses) {
   JoinFilter one(2);
   one.publish_local({numbers(0, 0)});
-  one.merge({note_of(one)}, at::kCPU);
+  one.merge({one.note()}, at::kCPU);
   EXPECT_TRUE(one.is_empty());
   EXPECT_EQ(passing(one, 0, 10).rows(), 0);
 }
@@ -153,7 +159,7 @@ TEST(JoinFilterTest, WithoutBuildRowsNothingPasses) {
 TEST(JoinFilterTest, TooManyKeysKeepOnlyBounds) {
   JoinFilter one(2);
   one.publish_local({Column::fixed(TypeKind::BigInt, at::arange(1000, at::kLong) * (int64_t{1} << 40) + 10)});
-  one.merge({note_of(one)}, at::kCPU);
+  one.merge({one.note()}, at::kCPU);
   EXPECT_EQ(passing(one, 5000, 6000).rows(), 1000);
   EXPECT_EQ(one.bounds("k", TypeKind::BigInt).size(), 2U);
 }

@@ -57,17 +57,17 @@ void publish_missing_filters(const std::vector<size_t>& filters, RunContext& con
 
 // Exchanges the local filters of all ranks and merges them; scans wait for the merged one.
 Task<void> merge_filter(JoinFilter& filter, uint32_t topic, bool is_same_everywhere, RunContext& context) {
-  Task<std::string> publishing = filter.own();
-  std::string own = co_await publishing;
+  Task<void> publishing = filter.local();
+  co_await publishing;
   if (context.exchanges == nullptr) {
-    filter.merge({own}, context.device);
+    filter.use_local();
     co_return;
   }
   Task<std::vector<std::string>> sharing =
-      context.exchanges->notes().share(topic, is_same_everywhere ? JoinFilter::without_words(own) : own);
+      context.exchanges->notes().share(topic, is_same_everywhere ? filter.note_of_bounds() : filter.note());
   std::vector<std::string> notes = co_await sharing;
   if (is_same_everywhere) {
-    filter.merge_bounds_only(notes, own, context.device);
+    filter.merge_bounds_only(notes);
   } else {
     filter.merge(notes, context.device);
   }
