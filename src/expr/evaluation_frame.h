@@ -44,19 +44,19 @@ class ExpressionEvaluator::Frame {
 };
 
 inline bool is_null_constant(const Argument& argument) {
+  if (argument.value != nullptr) return argument.value->is_null;
   return argument.is_constant && argument.column.has_validity() && !argument.column.validity().item<bool>();
 }
 
 struct Truth {
   at::Tensor is_true;
-  at::Tensor is_false;
-  bool may_be_null = false;
+  at::Tensor is_false;  // undefined: the opposite of is_true
 };
 
 inline Truth truth_of(const Argument& argument, int64_t rows) {
   Column column = decode_dictionary(argument.expanded(rows));
-  if (!column.has_validity()) return {column.values(), column.values().logical_not()};
-  return {column.values().logical_and(column.validity()), column.values().logical_not().logical_and_(column.validity()), true};
+  if (!column.has_validity()) return {column.values(), {}};
+  return {column.values().logical_and(column.validity()), column.values().logical_not().logical_and_(column.validity())};
 }
 
 }  // namespace pistachio

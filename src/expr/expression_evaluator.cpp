@@ -1,5 +1,7 @@
 #include "expr/expression_evaluator.h"
 
+#include <c10/core/impl/VirtualGuardImpl.h>
+
 #include <algorithm>
 #include <limits>
 #include <memory>
@@ -28,8 +30,8 @@ namespace {
   throw UserError(error.message(), expression.position());
 }
 
-Argument constant_argument(const ScalarValue& value, at::Device device) {
-  return {repeat_value(value, 1, device), true};
+Argument null_argument(LogicalType type, at::Device device) {
+  return {null_column(type, 1, device), true};
 }
 
 Column with_validity(Column column, const at::Tensor& valid) {
@@ -129,7 +131,7 @@ bool ExpressionEvaluator::may_raise(const Expression& whole, const Frame& frame)
 Argument ExpressionEvaluator::evaluate_node(const Expression& expression, Frame& frame) const {
   frame.token().throw_if_cancelled();
   switch (expression.kind()) {
-    case ExpressionKind::Constant: return constant_argument(expression.value(), frame.device());
+    case ExpressionKind::Constant: return constant_argument(expression, frame);
     case ExpressionKind::Column: {
       auto position = positions_.find(expression.column_id().value);
       ENSURE(position != positions_.end(), "column #{} is not in the chunk", expression.column_id().value);
@@ -143,6 +145,13 @@ Argument ExpressionEvaluator::evaluate_node(const Expression& expression, Frame&
     case ExpressionKind::Coalesce: return evaluate_coalesce(expression, frame);
   }
   fail_check(__FILE__, __LINE__, "unknown expression kind");
+}
+
+Argument ExpressionEvaluator::constant_argument(const Expression& constant, const Frame& frame) const {
+  const at::Device device = frame.device();
+  auto make = [&] { return Argument{repeat_value(constant.value(), 1, device), true, &constant.value()}; };
+  if (device.is_cpu()) return make();
+  return constants_->find(constant, c10::impl::VirtualGuardImpl(device.type()).getStream(device), make);
 }
 
 Argument ExpressionEvaluator::evaluate_call(const Expression& expression, Frame& frame) const {
@@ -159,7 +168,7 @@ Argument ExpressionEvaluator::evaluate_call(const Expression& expression, Frame&
   bool strict = function.null_rule == NullRule::Strict;
   if (strict) {
     for (const Argument& argument : arguments) {
-      if (is_null_constant(argument)) return constant_argument(ScalarValue::null(expression.type()), frame.device());
+      if (is_null_constant(argument)) return null_argument(expression.type(), frame.device());
     }
   }
   try {
@@ -222,32 +231,37 @@ Argument ExpressionEvaluator::evaluate_selected(const Expression& expression, Fr
 
 // AND is decided by false, OR by true: decided rows are skipped where a later operand may raise an error.
 Argument ExpressionEvaluator::evaluate_logical(const Expression& expression, Frame& frame) const {
-  bool is_and = expression.kind() == ExpressionKind::And;
-  at::Tensor settled;  // false for AND, true for OR
-  at::Tensor passed;   // all operands so far are true for AND, false for OR; other rows are NULL
-  bool may_be_null = false;
+  const bool is_and = expression.kind() == ExpressionKind::And;
+  at::Tensor hits;    // AND: all operands so far are true; OR: one is
+  at::Tensor misses;  // AND: one is false; OR: all are. Undefined: all rows but the hits, since no operand was NULL
   for (const ExpressionPtr& child : expression.children()) {
-    bool skips = settled.defined() && may_raise(*child, frame) && kernels::count_true(settled) > 0;
+    at::Tensor open;  // rows that are not decided; undefined: evaluates all
+    if (hits.defined() && may_raise(*child, frame)) open = !is_and ? hits.logical_not() : misses.defined() ? misses.logical_not() : hits;
+    const int64_t open_rows = open.defined() ? kernels::count_true(open) : frame.rows();
     Truth truth;
-    if (skips) {
-      at::Tensor open = settled.logical_not();
-      Argument part = evaluate_selected(*child, frame, open);
-      Truth some = truth_of(part, kernels::count_true(open));
-      truth = {kernels::spread(some.is_true.contiguous(), open), kernels::spread(some.is_false.contiguous(), open), some.may_be_null};
+    if (open_rows < frame.rows()) {
+      const Truth some = truth_of(evaluate_selected(*child, frame, open), open_rows);
+      truth.is_true = kernels::spread(some.is_true.contiguous(), open);
+      if (some.is_false.defined()) truth.is_false = kernels::spread(some.is_false.contiguous(), open);
     } else {
       truth = truth_of(evaluate(*child, frame), frame.rows());
     }
-    const at::Tensor& settles = is_and ? truth.is_false : truth.is_true;
-    const at::Tensor& passes = is_and ? truth.is_true : truth.is_false;
-    settled = settled.defined() ? settled.logical_or(settles) : settles;
-    passed = passed.defined() ? passed.logical_and(passes) : passes;
-    may_be_null = may_be_null || truth.may_be_null;
+    if (!hits.defined()) {
+      hits = truth.is_true;
+      misses = truth.is_false;
+      continue;
+    }
+    if (misses.defined() || truth.is_false.defined()) {
+      if (!misses.defined()) misses = hits.logical_not();
+      if (!truth.is_false.defined()) truth.is_false = truth.is_true.logical_not();
+      misses = is_and ? misses.logical_or(truth.is_false) : misses.logical_and(truth.is_false);
+    }
+    hits = is_and ? hits.logical_and(truth.is_true) : hits.logical_or(truth.is_true);
   }
-  if (!may_be_null) return {Column::fixed(TypeKind::Boolean, is_and ? passed : settled), false};
-  at::Tensor known = settled.logical_or(passed);
-  at::Tensor values = is_and ? settled.logical_not() : settled;
-  bool has_nulls = kernels::count_true(known) != frame.rows();
-  return {Column::fixed(TypeKind::Boolean, values, has_nulls ? known : at::Tensor()), false};
+  if (!misses.defined()) return {Column::fixed(TypeKind::Boolean, std::move(hits)), false};
+  at::Tensor known = hits.logical_or(misses);
+  const bool has_nulls = kernels::count_true(known) != frame.rows();
+  return {Column::fixed(TypeKind::Boolean, std::move(hits), has_nulls ? std::move(known) : at::Tensor()), false};
 }
 
 std::optional<ScalarValue> evaluate_short_constant(const ExpressionPtr& expression, int64_t longest_text, const CancelToken& token) {

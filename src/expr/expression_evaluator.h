@@ -9,6 +9,7 @@
 
 #include "base/cancel_token.h"
 #include "data/chunk.h"
+#include "expr/constant_arguments.h"
 #include "expr/entry_results.h"
 #include "expr/expression.h"
 #include "expr/function.h"
@@ -33,6 +34,7 @@ class ExpressionEvaluator {
 
   Argument evaluate(const Expression& expression, Frame& frame) const;
   Argument evaluate_node(const Expression& expression, Frame& frame) const;
+  Argument constant_argument(const Expression& constant, const Frame& frame) const;
   Argument evaluate_call(const Expression& expression, Frame& frame) const;
   Argument evaluate_cast(const Expression& expression, Frame& frame) const;
   Argument evaluate_logical(const Expression& expression, Frame& frame) const;
@@ -49,6 +51,7 @@ class ExpressionEvaluator {
   // Subexpressions that occur more than once, mapped to a representative.
   std::unordered_map<const Expression*, const Expression*> shared_;
   std::shared_ptr<EntryResults> entry_results_ = std::make_shared<EntryResults>();
+  std::shared_ptr<ConstantArguments> constants_ = std::make_shared<ConstantArguments>();
 };
 
 // The value of an expression without columns.

@@ -15,7 +15,11 @@ Column Argument::expanded(int64_t rows) const {
 
 ScalarValue Argument::constant() const {
   ENSURE(is_constant);
-  return value_at(column, 0);
+  return value != nullptr ? *value : value_at(column, 0);
+}
+
+Column Argument::on_host() const {
+  return value != nullptr ? repeat_value(*value, 1) : to_device(column, at::kCPU);
 }
 
 Column call_function(const Function& function, const FunctionCall& call) {
@@ -25,7 +29,7 @@ Column call_function(const Function& function, const FunctionCall& call) {
     if (std::optional<Column> result = function.evaluate_on_device(call)) return *result;
   }
   std::vector<Argument> arguments;
-  for (const Argument& argument : call.arguments) arguments.push_back({to_device(argument.column, at::kCPU), argument.is_constant});
+  for (const Argument& argument : call.arguments) arguments.push_back({argument.on_host(), argument.is_constant, argument.value});
   FunctionCall on_host{arguments, call.rows, call.result, copied_to(call.valid, at::kCPU), call.token};
   return to_device(function.evaluate(on_host), device);
 }

@@ -24,11 +24,13 @@ struct FunctionTypes {
 struct Argument {
   Column column;
   bool is_constant = false;
+  const ScalarValue* value = nullptr;  // of a constant that the statement contains, on the host; outlives the argument
 
   // The argument as a column of `rows` rows, repeating a constant.
   Column expanded(int64_t rows) const;
-  // The value of a constant.
+  // The value of a constant. Waits for the device if `value` is null.
   ScalarValue constant() const;
+  Column on_host() const;
 };
 
 struct FunctionCall {

@@ -2,29 +2,12 @@
 
 #include "base/check.h"
 #include "base/task_group.h"
-#include "columns/concatenate_columns.h"
 #include "columns/device_copy.h"
 #include "exec/core/fault_hook.h"
 #include "exec/core/held_chunks.h"
+#include "exec/core/small_chunks.h"
 
 namespace pistachio {
-
-namespace {
-
-Chunk one_chunk(std::vector<Chunk> pieces) {
-  if (pieces.size() == 1) return std::move(pieces[0]);
-  std::vector<Column> columns;
-  int64_t rows = 0;
-  for (const Chunk& piece : pieces) rows += piece.rows();
-  for (size_t place = 0; place < pieces[0].column_count(); ++place) {
-    std::vector<Column> parts;
-    for (const Chunk& piece : pieces) parts.push_back(piece.column(place));
-    columns.push_back(concatenate_coded(parts));
-  }
-  return Chunk(std::move(columns), rows, pieces[0].device());
-}
-
-}  // namespace
 
 Task<void> ExchangeReadOperator::produce(RunContext& context, ChunkSink& sink) {
   ENSURE(context.exchanges != nullptr);
@@ -49,7 +32,7 @@ Task<void> ExchangeReadOperator::produce(RunContext& context, ChunkSink& sink) {
       rows = bytes < context.settings().device_chunk_bytes ? input.take() : std::nullopt;
     }
     WorkTimer timer(metrics_);
-    return one_chunk(std::move(pieces));
+    return join_chunks(std::move(pieces));
   };
   MemoryAccount account = context.memory.make_child("exchange");
   std::vector<HeldChunks> held;

@@ -7,6 +7,7 @@
 #include "columns/row_selection.h"
 #include "exec/adaptive/join_filter.h"
 #include "exec/core/fault_hook.h"
+#include "exec/core/small_chunks.h"
 #include "exec/core/top_filter.h"
 #include "network/exchange_hub.h"
 #include "storage/device_scan.h"
@@ -18,6 +19,9 @@ namespace {
 
 // Smallest number of rows to decode together; shorter strips cost more than they save.
 constexpr int64_t kShortestStrip = 4096;
+
+// Chunks of a GPU scan are joined up to this fraction of device_chunk_bytes.
+constexpr int64_t kSmallChunksInLarge = 8;
 
 }  // namespace
 
@@ -185,12 +189,11 @@ Task<void> ScanOperator::produce_files(RunContext& context, ChunkSink& sink) {
   std::unique_ptr<SharedUnits> units = share_units(context, plan);
   ScanCounters counters;
   counters.spans = metrics_.spans;
-  auto hand_on = [&](int lane, const Chunk& scanned) -> Task<void> {
+  auto selected = [&](Chunk scanned) {
     reach(context, FaultPoint::ScanChunk);
-    Chunk chunk = only_filters ? Chunk({}, scanned.rows(), context.device) : scanned;
+    Chunk chunk = only_filters ? Chunk({}, scanned.rows(), context.device) : std::move(scanned);
     metrics_.bytes += chunk.memory_bytes();
-    chunk = passing(context, std::move(chunk), task.token);
-    return pass_on(metrics_, sink, lane, std::move(chunk));
+    return passing(context, std::move(chunk), task.token);
   };
   if (context.device.is_cpu()) {
     TableScan scan(storage, plan, counters, units.get());
@@ -202,22 +205,31 @@ Task<void> ScanOperator::produce_files(RunContext& context, ChunkSink& sink) {
         Task<std::optional<ScannedChunk>> taking = lane.next();
         std::optional<ScannedChunk> scanned = co_await taking;
         if (!scanned) co_return;
-        Task<void> handing = hand_on(number, scanned->chunk);
-        co_await handing;
+        Task<void> passing = pass_on(metrics_, sink, number, selected(std::move(scanned->chunk)));
+        co_await passing;
       }
     };
     Task<void> running = scan.run(context.lanes, consume);
     co_await running;
   } else {
     DeviceScan scan(storage, plan, counters, units.get(), context.device);
-    auto consume = [&](int lane, Chunk chunk) -> Task<void> {
+    std::vector<SmallChunks> small(static_cast<size_t>(context.lanes), SmallChunks(storage.settings.device_chunk_bytes / kSmallChunksInLarge));
+    auto consume = [&](int lane, Chunk scanned) -> Task<void> {
       if (sink.is_full()) scan.stop();
-      Task<void> handing = hand_on(lane, chunk);
-      co_await handing;
+      std::optional<Chunk> rows = small[static_cast<size_t>(lane)].add(selected(std::move(scanned)));
+      if (!rows) co_return;
+      Task<void> passing = pass_on(metrics_, sink, lane, std::move(*rows));
+      co_await passing;
     };
     const DeviceScan::Lanes lanes{context.decoders, static_cast<int>(storage.settings.device_scan_lanes), context.lanes};
     Task<void> running = scan.run(lanes, consume);
     co_await running;
+    for (int lane = 0; lane < context.lanes; ++lane) {
+      std::optional<Chunk> rows = small[static_cast<size_t>(lane)].take();
+      if (!rows) continue;
+      Task<void> passing = pass_on(metrics_, sink, lane, std::move(*rows));
+      co_await passing;
+    }
   }
   metrics_.nanoseconds += counters.nanoseconds;
   metrics_.device_waits.add(counters.device_waits);
