@@ -21,6 +21,11 @@ namespace pistachio {
 
 namespace {
 
+// A batch is copied, then decompressed and decoded. So that the copies of some overlap with the kernels of others, a scan is cut into
+// several batches per lane, unless they would be too small to keep the device busy.
+constexpr int64_t kBatchesPerLane = 3;
+constexpr int64_t kLeastBatchBytes = 48 << 20;
+
 const UnitPages::UnitColumn& column_of(const UnitPages& unit, size_t column) {
   auto found = std::find_if(unit.columns.begin(), unit.columns.end(), [&](const auto& own) { return own.column == column; });
   ENSURE(found != unit.columns.end());
@@ -86,6 +91,12 @@ int64_t DeviceScan::decoded_bytes(const UnitPages& unit) const {
   return row_bytes * unit.rows;
 }
 
+// `unit` is typical of the scan.
+int64_t DeviceScan::batch_bytes(const UnitPages& unit) const {
+  const int64_t all = decoded_bytes(unit) * static_cast<int64_t>(plan_.units.size());
+  return std::min(chunk_bytes_, std::max(kLeastBatchBytes, all / (kBatchesPerLane * decoders_)));
+}
+
 // Does not wait for the device.
 DeviceDecompression DeviceScan::upload(std::vector<UnitPages>& units) const {
   std::vector<ColumnPages*> pages;
@@ -122,10 +133,11 @@ Task<std::optional<Chunk>> DeviceScan::next_chunk(const LaneStream& stream) {
   if (!unit) co_return std::nullopt;
   // Take whatever arrived while the device was busy. A small batch means that the query is read-bound, so waiting for more would not help.
   std::vector<UnitPages> units;
+  const int64_t most_bytes = batch_bytes(*unit);
   for (int64_t bytes = 0; unit;) {
     bytes += decoded_bytes(*unit);
     units.push_back(std::move(*unit));
-    unit = bytes < chunk_bytes_ ? staged_.take() : std::nullopt;
+    unit = bytes < most_bytes ? staged_.take() : std::nullopt;
   }
   co_return decode(std::move(units), stream);
 }
@@ -240,6 +252,7 @@ Task<void> DeviceScan::run(Lanes lanes, std::function<Task<void>(int lane, Chunk
   };
   std::vector<Task<void>> tasks;
   if (overlaps_) {
+    decoders_ = lanes.decoders;
     decoding_ = lanes.decoders;
     tasks.push_back(read_all(lanes.readers));
     for (int lane = 0; lane < lanes.decoders; ++lane) tasks.push_back(decode_units());

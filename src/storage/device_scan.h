@@ -48,6 +48,7 @@ class DeviceScan {
   Chunk decode_uploaded(const std::vector<UnitPages>& units) const;
   Column decode_column(const std::vector<UnitPages>& units, size_t column) const;
   int64_t decoded_bytes(const UnitPages& unit) const;
+  int64_t batch_bytes(const UnitPages& unit) const;
 
   const ScanPlan& plan_;
   ScanCounters& counters_;
@@ -59,7 +60,8 @@ class DeviceScan {
   TableScan scan_;
   Channel<UnitPages> staged_;
   Channel<Chunk> decoded_;
-  std::atomic<int> decoding_ = 0;  // decoder lanes still running
+  int decoders_ = 1;               // decoder lanes
+  std::atomic<int> decoding_ = 0;  // those still running
 };
 
 }  // namespace pistachio
