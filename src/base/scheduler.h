@@ -45,7 +45,8 @@ class Scheduler {
 
   int workers() const;
 
-  // For awaitables. Woken tasks go first on the worker that woke them (their data is in its cache); requeued ones go last.
+  // For awaitables. Woken tasks go first on the worker that woke them (their data is in its cache); requeued ones go last, also behind
+  // those that other threads woke: network, timers, blocking calls.
   void schedule(std::coroutine_handle<> handle);
   void schedule_last(std::coroutine_handle<> handle);
   TimerQueue& timers() { return *timers_; }
@@ -61,7 +62,7 @@ class Scheduler {
   std::unique_ptr<BlockingPool> blocking_pool_;
 };
 
-// `co_await reschedule();` lets every other ready task of this worker run first.
+// `co_await reschedule();` lets the ready tasks of this worker and those woken by other threads run first.
 class Reschedule {
  public:
   bool await_ready() const noexcept { return false; }

@@ -102,6 +102,38 @@ TEST_P(SchedulerTest, RescheduleLetsOthersRun) {
   scheduler.run(with_task_group(body));
 }
 
+TEST(Reschedule, LetsTasksRunThatOtherThreadsWoke) {
+  Scheduler scheduler{SchedulerOptions{.workers = 1}};
+  std::coroutine_handle<> sleeper;
+  bool is_awake = false;
+  auto sleep_until_woken = [&]() -> Task<void> {
+    struct Sleep {
+      std::coroutine_handle<>* handle;
+      bool await_ready() { return false; }
+      bool await_suspend(SuspendedTask task) {
+        *handle = task.handle;
+        return true;
+      }
+      void await_resume() {}
+    };
+    Sleep sleep{&sleeper};
+    co_await sleep;
+    is_awake = true;
+  };
+  auto wake_from_outside = [&]() -> Task<void> {
+    while (!sleeper) co_await reschedule();
+    std::thread([&] { scheduler.schedule(sleeper); }).join();
+    co_await reschedule();
+    EXPECT_TRUE(is_awake);
+  };
+  auto body = [&](TaskGroup& group) -> Task<void> {
+    group.spawn(sleep_until_woken());
+    group.spawn(wake_from_outside());
+    co_return;
+  };
+  scheduler.run(with_task_group(body));
+}
+
 // Two tasks that keep waking each other occupy the front slot of the queue; a third one must still get its turn.
 TEST_P(SchedulerTest, TasksWakingEachOtherDoNotStarveOthers) {
   std::atomic<bool> third_ran = false;

@@ -69,9 +69,11 @@ void WorkerPool::schedule(std::coroutine_handle<> handle) {
 }
 
 void WorkerPool::schedule_last(std::coroutine_handle<> handle) {
-  Worker* worker = current_worker_;
-  (worker != nullptr && worker->pool == this ? worker->queue : injected_).push_last(handle);
-  wake_one();
+  injected_.push_last(handle);
+  const Worker* worker = current_worker_;
+  // This worker looks for its next task soon; another one is of use only if there is more than one.
+  const bool takes_it = worker != nullptr && worker->pool == this && worker->queue.empty();
+  if (!takes_it) wake_one();
 }
 
 void WorkerPool::run_worker(Worker& worker) {

@@ -1,5 +1,6 @@
 #include "exec/exchange/exchange_write.h"
 
+#include "base/scheduler.h"
 #include "exec/adaptive/join_filter.h"
 #include "exec/core/fault_hook.h"
 #include "exec/core/held_chunks.h"
@@ -216,6 +217,8 @@ Task<void> ExchangeSink::send(int rank, std::vector<Chunk> pieces) {
   if (parts <= 1) {
     Task<bool> sending = output_.send(rank, std::move(rows));
     co_await sending;
+    // The reader of this message, or of one that arrived here, comes first: it may be on the way to a link that idles meanwhile.
+    co_await reschedule();
     co_return;
   }
   for (int64_t part = 0; part < parts; ++part) {
