@@ -12,6 +12,10 @@ constexpr int64_t kSmallestWindow = 256 << 10;
 constexpr int64_t kSmallestMessage = 256 << 10;
 constexpr int64_t kLargestMessage = 8 << 20;
 constexpr int64_t kUnmeasuredMessage = 1 << 20;
+// Slow links get smaller messages: the receiver has no work while the first one is on its way, and the sender none for the link until it
+// is full.
+constexpr double kMessageSeconds = 0.004;
+constexpr int64_t kSmallestSlowMessage = 64 << 10;
 
 ExchangeLimits exchange_limits(const Settings& settings, size_t exchanges, int ranks) {
   // All exchanges of a query together leave most of the memory to operators.
@@ -20,18 +24,22 @@ ExchangeLimits exchange_limits(const Settings& settings, size_t exchanges, int r
   return {.window_bytes = window, .outgoing_bytes = std::max(kSmallestWindow, window / 4), .compress = false};
 }
 
-int64_t suitable_message_bytes(const std::vector<MeasuredLink>& links, const ExchangeLimits& limits) {
-  int64_t needed = message_bytes_for(links);
-  if (needed == 0) needed = kUnmeasuredMessage;
-  // Two fit into the window: one is in flight while another is consumed.
-  return std::min(std::clamp(needed, kSmallestMessage, kLargestMessage), limits.window_bytes / 2);
+// Bytes per second of the slowest link; 0: unknown.
+double link_speed(const std::vector<MeasuredLink>& links, const Settings& settings) {
+  const double measured = slowest_speed(links);
+  const auto limit = static_cast<double>(settings.link_bandwidth_limit);
+  if (limit <= 0) return measured;
+  return measured > 0 ? std::min(measured, limit) : limit;
 }
 
-bool is_compression_suitable(const std::vector<MeasuredLink>& links, const Settings& settings) {
-  double link = slowest_speed(links);
-  auto limit = static_cast<double>(settings.link_bandwidth_limit);
-  if (limit > 0) link = link > 0 ? std::min(link, limit) : limit;
-  return compression_pays(link);
+int64_t suitable_message_bytes(const std::vector<MeasuredLink>& links, const Settings& settings, const ExchangeLimits& limits) {
+  int64_t bytes = message_bytes_for(links);
+  if (bytes == 0) bytes = kUnmeasuredMessage;
+  bytes = std::clamp(bytes, kSmallestMessage, kLargestMessage);
+  if (const double speed = link_speed(links, settings); speed > 0)
+    bytes = std::min(bytes, std::max(kSmallestSlowMessage, static_cast<int64_t>(speed * kMessageSeconds)));
+  // Two fit into the window: one is in flight while another is consumed.
+  return std::min(bytes, limits.window_bytes / 2);
 }
 
 }  // namespace
@@ -39,10 +47,10 @@ bool is_compression_suitable(const std::vector<MeasuredLink>& links, const Setti
 ExchangeTuning tune_exchanges(const Settings& settings, const std::vector<MeasuredLink>& links, size_t exchanges, int ranks) {
   ExchangeTuning tuning;
   tuning.limits = exchange_limits(settings, exchanges, ranks);
-  tuning.limits.compress = settings.network_compression == NetworkCompression::Auto ? is_compression_suitable(links, settings)
+  tuning.limits.compress = settings.network_compression == NetworkCompression::Auto ? compression_pays(link_speed(links, settings))
                                                                                     : settings.network_compression == NetworkCompression::On;
   if (settings.dynamic_buffering)
-    tuning.buffered_bytes = settings.message_bytes == 0 ? suitable_message_bytes(links, tuning.limits) : settings.message_bytes;
+    tuning.buffered_bytes = settings.message_bytes == 0 ? suitable_message_bytes(links, settings, tuning.limits) : settings.message_bytes;
   return tuning;
 }
 

@@ -27,6 +27,16 @@ TEST(ExchangeTuningTest, UnmeasuredMessagesFitTwiceIntoTheWindow) {
   EXPECT_EQ(tune(settings_with(int64_t{64} << 30, 1 << 20)).buffered_bytes, 512 << 10);
 }
 
+TEST(ExchangeTuningTest, MessagesTakeMillisecondsOnSlowLinks) {
+  Settings settings = settings_with(int64_t{64} << 30, 64 << 20);
+  settings.link_bandwidth_limit = 50'000'000;
+  EXPECT_EQ(tune(settings).buffered_bytes, 200'000);
+  settings.link_bandwidth_limit = 1'000'000;
+  EXPECT_EQ(tune(settings).buffered_bytes, 64 << 10);
+  settings.link_bandwidth_limit = 10'000'000'000;
+  EXPECT_EQ(tune(settings).buffered_bytes, 1 << 20);
+}
+
 TEST(ExchangeTuningTest, RowsAreBufferedOnlyWithDynamicBuffering) {
   Settings settings;
   settings.message_bytes = 123;
