@@ -138,10 +138,15 @@ std::string StepProfile::merging_line() const {
   const double rows = std::max(1.0, static_cast<double>(total_.rows_to_merge));
   std::string line = fmt::format("on path: {} of {} rows merged ({:.0f} %), {:.0f} ns a row", total_.rows_merged, total_.rows_to_merge,
                                  100 * static_cast<double>(total_.rows_merged) / rows, static_cast<double>(total_.nanoseconds) / rows);
-  if (total_.ranks_that_decide == 0) return line;
-  return line + fmt::format("; {} of {} ranks merge: {} % expected, {} % needed to pay, {}", total_.ranks_that_merge, total_.ranks_that_decide,
-                            total_.expected_percent / total_.ranks_that_decide, total_.needed_percent / total_.ranks_that_decide,
-                            count(total_.merging_changes, "change"));
+  const int64_t ranks = total_.ranks_that_decide;
+  if (ranks == 0) return line;
+  line += fmt::format("; {} of {} ranks merge: {} % expected, ", total_.ranks_that_merge, ranks, total_.expected_percent / ranks);
+  // Averages; ranks of different hosts may differ.
+  const double to_merge = static_cast<double>(total_.picoseconds_to_merge) / 1e3 / static_cast<double>(ranks);
+  const double on_link = static_cast<double>(total_.picoseconds_on_link) / 1e3 / static_cast<double>(ranks);
+  line += to_merge < on_link ? fmt::format("{} % needed to pay", total_.needed_percent / ranks) : std::string("no share would pay");
+  return line + fmt::format(" (a row: {:.1f} ns to merge, {:.1f} ns on the link), {} % more expected on arrival, {}", to_merge, on_link,
+                            total_.arrival_percent / ranks, count(total_.merging_changes, "change"));
 }
 
 std::string StepProfile::exchange_line() const {
@@ -159,7 +164,10 @@ Json StepProfile::merging_json() const {
   made["ranks_that_decide"] = total_.ranks_that_decide;
   made["ranks_that_merge"] = total_.ranks_that_merge;
   made["expected_percent"] = total_.expected_percent / total_.ranks_that_decide;
+  made["arrival_percent"] = total_.arrival_percent / total_.ranks_that_decide;
   made["needed_percent"] = total_.needed_percent / total_.ranks_that_decide;
+  made["nanoseconds_to_merge"] = static_cast<double>(total_.picoseconds_to_merge) / 1e3 / static_cast<double>(total_.ranks_that_decide);
+  made["nanoseconds_on_link"] = static_cast<double>(total_.picoseconds_on_link) / 1e3 / static_cast<double>(total_.ranks_that_decide);
   made["changes"] = total_.merging_changes;
   return made;
 }

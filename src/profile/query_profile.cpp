@@ -28,7 +28,10 @@ constexpr int64_t StepFigures::*kFigures[] = {&StepFigures::rows,
                                               &StepFigures::ranks_that_merge,
                                               &StepFigures::merging_changes,
                                               &StepFigures::expected_percent,
+                                              &StepFigures::arrival_percent,
                                               &StepFigures::needed_percent,
+                                              &StepFigures::picoseconds_to_merge,
+                                              &StepFigures::picoseconds_on_link,
                                               &StepFigures::synchronizations,
                                               &StepFigures::pageable_copies,
                                               &StepFigures::device_waited};
@@ -111,7 +114,10 @@ RankProfile profile_of(const PhysicalPlan& plan, const ExecutablePlan& executed,
     step.ranks_that_merge = metrics.merging_is_on > 0 ? 1 : 0;
     step.merging_changes = metrics.merging_changes;
     step.expected_percent = metrics.expected_percent;
+    step.arrival_percent = metrics.arrival_percent;
     step.needed_percent = metrics.needed_percent;
+    step.picoseconds_to_merge = metrics.picoseconds_to_merge;
+    step.picoseconds_on_link = metrics.picoseconds_on_link;
     add_work(step, metrics);
   }
   for (const ExecutablePlan::Stage& stage : executed.stages) {

@@ -40,7 +40,10 @@ struct StepFigures {
   int64_t ranks_that_merge = 0;  // deciding ranks where merging was on at the end
   int64_t merging_changes = 0;
   int64_t expected_percent = 0;  // sums over the ranks that decide
+  int64_t arrival_percent = 0;
   int64_t needed_percent = 0;
+  int64_t picoseconds_to_merge = 0;
+  int64_t picoseconds_on_link = 0;
   // On a GPU, if counted (kernels/ops/device_waits.h).
   int64_t synchronizations = 0;
   int64_t pageable_copies = 0;

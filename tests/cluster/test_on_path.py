@@ -43,8 +43,9 @@ class Merging:
 
     def __init__(self, plan):
         self.merged, self.rows = map(int, re.search(r"on path: (\d+) of (\d+) rows merged", plan).groups())
-        decision = re.search(r"; (\d+) of (\d+) ranks merge: (\d+) % expected", plan)
-        self.ranks, self.deciding, self.expected = map(int, decision.groups()) if decision else (None, None, None)
+        decision = re.search(r"; (\d+) of (\d+) ranks merge: (\d+) % expected, (?:\d+ % needed to pay|no share would pay) "
+                             r"\(a row: ([\d.]+) ns to merge, ([\d.]+) ns on the link\), (\d+) % more expected on arrival", plan)
+        self.ranks, self.deciding, self.expected, self.to_merge, self.on_link, self.on_arrival = map(float, decision.groups()) if decision else [None] * 6
 
 
 class OnPath(unittest.TestCase):
@@ -162,6 +163,10 @@ class OnPath(unittest.TestCase):
                 self.assertEqual((merging.ranks, merging.deciding), (4, 4), plan)
                 self.assertAlmostEqual(merging.expected, 50, delta=5)
                 self.assertGreater(merging.merged, 0.4 * merging.rows)
+                # Both hosts have all parts. A row of at least 8 bytes takes 2 MB/s 4 us.
+                self.assertAlmostEqual(merging.on_arrival, 50, delta=5)
+                self.assertGreater(merging.on_link, 4000)
+                self.assertGreater(merging.to_merge, 0)
                 merging = Merging(session.run(f"EXPLAIN ANALYZE {apart}").csv)
                 self.assertEqual((merging.ranks, merging.deciding), (0, 4))
                 self.assertLess(merging.expected, 5)

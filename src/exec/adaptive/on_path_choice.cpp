@@ -1,6 +1,7 @@
 #include "exec/adaptive/on_path_choice.h"
 
 #include <algorithm>
+#include <map>
 #include <unordered_set>
 
 #include "base/byte_stream.h"
@@ -44,6 +45,22 @@ bool is_chosen(int64_t hash, int bits) {
   return (static_cast<uint64_t>(hash) & ((uint64_t{1} << bits) - 1)) == 0;
 }
 
+// The samples of several ranks, reduced to the keys that all of them would have selected.
+std::vector<SampleOfRank> comparable_samples(const std::vector<std::string>& notes) {
+  std::vector<SampleOfRank> samples;
+  int bits = 0;
+  for (const std::string& note : notes) {
+    SampleOfRank& sample = samples.emplace_back(read_note(note));
+    bits = std::max(bits, sample.bits);
+  }
+  for (SampleOfRank& sample : samples) std::erase_if(sample.chosen, [&](int64_t hash) { return !is_chosen(hash, bits); });
+  return samples;
+}
+
+double share_of_duplicates(size_t rows, size_t keys) {
+  return rows == 0 ? 0 : static_cast<double>(rows - keys) / static_cast<double>(rows);
+}
+
 }  // namespace
 
 void KeySample::add(const at::Tensor& hashes) {
@@ -69,22 +86,27 @@ std::string KeySample::note() const {
 }
 
 double KeySample::mergeable_share(const std::vector<std::string>& notes) {
-  std::vector<SampleOfRank> samples;
-  int bits = 0;
-  for (const std::string& note : notes) {
-    SampleOfRank& sample = samples.emplace_back(read_note(note));
-    bits = std::max(bits, sample.bits);
-  }
+  const std::vector<SampleOfRank> samples = comparable_samples(notes);
   std::unordered_set<int64_t> keys;
-  double chosen = 0;
+  size_t rows = 0;
   for (const SampleOfRank& sample : samples) {
-    for (int64_t hash : sample.chosen) {
-      if (!is_chosen(hash, bits)) continue;
-      chosen += 1;
-      keys.insert(hash);
-    }
+    rows += sample.chosen.size();
+    keys.insert(sample.chosen.begin(), sample.chosen.end());
   }
-  return chosen == 0 ? 0 : (chosen - static_cast<double>(keys.size())) / chosen;
+  return share_of_duplicates(rows, keys.size());
+}
+
+double KeySample::arrival_share(const std::vector<std::string>& notes, const std::vector<int64_t>& hosts) {
+  const std::vector<SampleOfRank> samples = comparable_samples(notes);
+  std::unordered_set<int64_t> keys;
+  std::map<int64_t, std::unordered_set<int64_t>> keys_of_hosts;
+  for (size_t rank = 0; rank < samples.size(); ++rank) {
+    keys.insert(samples[rank].chosen.begin(), samples[rank].chosen.end());
+    keys_of_hosts[hosts[rank]].insert(samples[rank].chosen.begin(), samples[rank].chosen.end());
+  }
+  size_t rows = 0;
+  for (const auto& [host, keys_of_host] : keys_of_hosts) rows += keys_of_host.size();
+  return share_of_duplicates(rows, keys.size());
 }
 
 OnPathChoice::OnPathChoice(double link_seconds, double lanes, bool may_be_off)
@@ -92,9 +114,13 @@ OnPathChoice::OnPathChoice(double link_seconds, double lanes, bool may_be_off)
   is_on_ = !may_be_off || least_share() <= kLikelyShare;
 }
 
+double OnPathChoice::path_seconds() const {
+  return kPathPerMerge * row_seconds_ / lanes_;
+}
+
 double OnPathChoice::least_share() const {
-  const double path_seconds = kPathPerMerge * row_seconds_ / lanes_;
-  return path_seconds < link_seconds_ ? kShownShare * path_seconds / link_seconds_ : 1;
+  const double path = path_seconds();
+  return path < link_seconds_ ? kShownShare * path / link_seconds_ : 1;
 }
 
 void OnPathChoice::set(bool on) {
@@ -103,8 +129,9 @@ void OnPathChoice::set(bool on) {
   ++changes_;
 }
 
-void OnPathChoice::estimate(double share) {
+void OnPathChoice::estimate(double share, double arrival_share) {
   estimated_share_ = share;
+  arrival_share_ = arrival_share;
   if (may_be_off_) is_on_ = share >= least_share();
 }
 

@@ -28,6 +28,8 @@ class KeySample {
   // The share of a host's rows that merging would remove, given the notes of its ranks; 0 without rows. Ranks send their rows in hash
   // order, so the first rows of different ranks cover the same part of the key space.
   static double mergeable_share(const std::vector<std::string>& notes);
+  // Likewise for the rows that leave the hosts, if each of them has merged its own and all meet on arrival. `hosts`: host of each note.
+  static double arrival_share(const std::vector<std::string>& notes, const std::vector<int64_t>& hosts);
 
  private:
   void thin();
@@ -48,13 +50,18 @@ class OnPathChoice {
   // The share of the rows that must be merged for merging to pay, 0 to 1; 1: it cannot pay.
   double least_share() const;
 
-  void estimate(double share);
+  // Of this rank's host, and of the rows that arrive (only for EXPLAIN ANALYZE).
+  void estimate(double share, double arrival_share);
   // Totals of the tables since the start, and the time spent on all lanes. Called by any lane.
   void observe(int64_t added, int64_t merged, int64_t evicted, int64_t nanoseconds);
 
   // For EXPLAIN ANALYZE.
   double estimated_share() const { return estimated_share_; }
+  double arrival_share() const { return arrival_share_; }
   int64_t changes() const { return changes_; }
+  // Time of a row on the way to its merging rank and in its tables, when all lanes share the work; and on the link.
+  double path_seconds() const;
+  double link_seconds() const { return link_seconds_; }
 
  private:
   void set(bool on);
@@ -65,6 +72,7 @@ class OnPathChoice {
   std::atomic<bool> is_on_ = true;
   std::atomic<double> row_seconds_;  // time of a lane to merge a row
   std::atomic<double> estimated_share_ = -1;
+  std::atomic<double> arrival_share_ = -1;
   std::atomic<int64_t> changes_ = 0;
   std::atomic<bool> is_observing_ = false;
   // Totals at the previous observation; only touched by the lane that holds is_observing_.

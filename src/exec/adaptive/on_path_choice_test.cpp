@@ -27,6 +27,15 @@ TEST(KeySample, SeesWhichKeysRanksShare) {
   EXPECT_EQ(KeySample::mergeable_share({note_of(0, 0), note_of(0, 0)}), 0);
 }
 
+TEST(KeySample, SeesWhatHostsLeaveToBeMergedOnArrival) {
+  constexpr int64_t kKeys = 100'000;
+  const std::string low = note_of(0, kKeys), high = note_of(kKeys, 2 * kKeys);
+  // Hosts that share all keys; hosts that share none; a host that merges everything itself.
+  EXPECT_NEAR(KeySample::arrival_share({low, high, low, high}, {0, 0, 1, 1}), 0.5, 0.01);
+  EXPECT_EQ(KeySample::arrival_share({low, low, high, high}, {0, 0, 1, 1}), 0);
+  EXPECT_EQ(KeySample::arrival_share({low, low, low}, {7, 7, 7}), 0);
+}
+
 TEST(KeySample, TakesRanksWithFewAndManyRows) {
   EXPECT_NEAR(KeySample::mergeable_share({note_of(0, 1'000'000), note_of(0, 200)}), 0, 0.01);
   EXPECT_NEAR(KeySample::mergeable_share({note_of(0, 50), note_of(0, 50)}), 0.5, 0.001);
@@ -36,20 +45,20 @@ TEST(OnPathChoice, ComparesSavedLinkTimeWithTheCostOfMerging) {
   // A microsecond per row on the link justifies a lot of merging.
   OnPathChoice slow_link(1e-6, 1, true);
   EXPECT_TRUE(slow_link.is_on());
-  slow_link.estimate(0.3);
+  slow_link.estimate(0.3, 0);
   EXPECT_TRUE(slow_link.is_on());
-  slow_link.estimate(0.01);
+  slow_link.estimate(0.01, 0);
   EXPECT_FALSE(slow_link.is_on());
   OnPathChoice fast_link(10e-9, 1, true);
   EXPECT_FALSE(fast_link.is_on());
-  fast_link.estimate(0.5);
+  fast_link.estimate(0.5, 0);
   EXPECT_FALSE(fast_link.is_on());
   // Several cores share the merging.
   OnPathChoice many_cores(100e-9, 16, true);
-  many_cores.estimate(0.3);
+  many_cores.estimate(0.3, 0);
   EXPECT_TRUE(many_cores.is_on());
   OnPathChoice always(10e-9, 1, false);
-  always.estimate(0);
+  always.estimate(0, 0);
   EXPECT_TRUE(always.is_on());
 }
 
@@ -75,7 +84,7 @@ TEST(OnPathChoice, MoreLanesThanCoresMakeRowsMoreExpensive) {
 
 TEST(OnPathChoice, FollowsObservedShare) {
   OnPathChoice choice(1e-6, 1, true);
-  choice.estimate(0.5);
+  choice.estimate(0.5, 0);
   constexpr int64_t kStep = 100'000;
   // Nothing is merged, but the tables still fill up.
   choice.observe(kStep, 0, 0, kStep * 50);

@@ -94,14 +94,17 @@ struct OperatorMetrics {
   kernels::DeviceWaits device_waits;     // if they are counted
   SpanTarget spans;                      // set before the run, if it is traced
   // Merging partial results in transit: rows that entered the tables, and how many of those were merged into others. If the ranks choose
-  // (on_path = auto): whether merging was on at the end (1 or 0; -1: no choice), how often that changed, and the merged share in percent
-  // that was expected and that was needed for merging to pay.
+  // (on_path = auto): whether merging was on at the end (1 or 0; -1: no choice), how often that changed, the merged share in percent
+  // that was expected here, on arrival, and that was needed for merging to pay, and the picoseconds of a row that this follows from.
   std::atomic<int64_t> rows_to_merge = 0;
   std::atomic<int64_t> rows_merged = 0;
   std::atomic<int64_t> merging_is_on = -1;
   std::atomic<int64_t> merging_changes = 0;
   std::atomic<int64_t> expected_percent = 0;
+  std::atomic<int64_t> arrival_percent = 0;
   std::atomic<int64_t> needed_percent = 0;
+  std::atomic<int64_t> picoseconds_to_merge = 0;
+  std::atomic<int64_t> picoseconds_on_link = 0;
 };
 
 class Operator {

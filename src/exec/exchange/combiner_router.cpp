@@ -61,7 +61,7 @@ class CombinerRouter final : public RowRouter {
     for (size_t rank = 0; rank < all.size(); ++rank) {
       if (hosts[rank] == hosts[static_cast<size_t>(own_)]) of_host.push_back(all[rank]);
     }
-    choice_.estimate(KeySample::mergeable_share(of_host));
+    choice_.estimate(KeySample::mergeable_share(of_host), KeySample::arrival_share(all, hosts));
   }
 
   std::vector<Chunk> parts_of(const Chunk& chunk, const CancelToken& token) override {

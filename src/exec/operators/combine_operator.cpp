@@ -125,7 +125,10 @@ class CombineOperator::Combiner final : public ChunkSink {
     metrics.merging_is_on = choice_.is_on() ? 1 : 0;
     metrics.merging_changes = choice_.changes();
     metrics.expected_percent = std::lround(100 * choice_.estimated_share());
+    metrics.arrival_percent = std::lround(100 * choice_.arrival_share());
     metrics.needed_percent = std::lround(100 * choice_.least_share());
+    metrics.picoseconds_to_merge = std::lround(1e12 * choice_.path_seconds());
+    metrics.picoseconds_on_link = std::lround(1e12 * choice_.link_seconds());
   }
 
  private:
