@@ -26,9 +26,12 @@ using Place = Distribution::Kind;
 constexpr double kFewGroups = 10'000;
 // Ranks pre-aggregate if that reduces the bytes to less than this fraction.
 constexpr double kWorthwhileShare = 0.8;
-// With fewer rows per rank another exchange does not pay. Lower bound of the time to merge a row, on several cores.
+// With fewer rows per rank another exchange does not pay.
 constexpr double kRowsToCombine = 1'000;
-constexpr double kCombineSeconds = 20e-9;
+// Seconds of a thread to hand over a row on its host and to merge it, measured for narrow rows (also what exec/adaptive/on_path_choice.cpp
+// assumes before it measures). The link must be slower by this factor: the rows must also be produced, with the same cores.
+constexpr double kCombineSeconds = 100e-9;
+constexpr double kSlowerLink = 2;
 // What the further exchange and its tables take whatever the number of rows, measured on busy cores: it must be saved on the link.
 constexpr double kFurtherExchangeSeconds = 30e-3;
 // Cost of processing a byte relative to receiving it, if links are not measured; and the bytes per second that a rank processes.
@@ -356,8 +359,10 @@ class ExchangePlacement {
     std::map<int64_t, double> ranks_of_host;
     double most_ranks = 0;
     for (int64_t host : terms.hosts) most_ranks = std::max(most_ranks, ++ranks_of_host[host]);
+    const double helpers = terms.helpers == 0 ? most_ranks : std::min(most_ranks, static_cast<double>(terms.helpers));
+    const double threads = static_cast<double>(std::max<int64_t>(1, options_.threads)) * helpers / most_ranks;
     const double saved_seconds = rows / ranks_ * terms.link_seconds * (1 - 1 / most_ranks);
-    return terms.link_seconds > kCombineSeconds && (saved_seconds > kFurtherExchangeSeconds || options_.local_files);
+    return terms.link_seconds > kSlowerLink * kCombineSeconds / threads && (saved_seconds > kFurtherExchangeSeconds || options_.local_files);
   }
 
   // The ranks whose rows share the link of a receiving rank and keep it busy longer than any of them its own link.

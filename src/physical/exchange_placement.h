@@ -24,6 +24,8 @@ struct PlacementOptions {
   OnPathMode on_path = OnPathMode::Off;
   bool on_path_arrival = false;
   int64_t on_path_helpers = 0;
+  // Of a rank, to merge with.
+  int64_t threads = 1;
   // Bandwidth of a link in bytes per second, weighed against processing costs; 0: unknown.
   double link_speed = 0;
 };

@@ -142,11 +142,12 @@ std::string StepProfile::merging_line() const {
   if (ranks == 0) return line;
   line += fmt::format("; {} of {} ranks merge: {} % expected, ", total_.ranks_that_merge, ranks, total_.expected_percent / ranks);
   // Averages; ranks of different hosts may differ.
-  const double to_merge = static_cast<double>(total_.picoseconds_to_merge) / 1e3 / static_cast<double>(ranks);
-  const double on_link = static_cast<double>(total_.picoseconds_on_link) / 1e3 / static_cast<double>(ranks);
-  line += to_merge < on_link ? fmt::format("{} % needed to pay", total_.needed_percent / ranks) : std::string("no share would pay");
-  return line + fmt::format(" (a row: {:.1f} ns to merge, {:.1f} ns on the link), {} % more expected on arrival, {}", to_merge, on_link,
-                            total_.arrival_percent / ranks, count(total_.merging_changes, "change"));
+  auto nanoseconds = [&](int64_t picoseconds) { return static_cast<double>(picoseconds) / 1e3 / static_cast<double>(ranks); };
+  const int64_t needed = total_.needed_percent / ranks;
+  line += needed < 100 ? fmt::format("{} % needed to pay", needed) : std::string("no share would pay");
+  return line + fmt::format(" (a row: {:.1f} ns to produce, {:.1f} ns to merge, {:.1f} ns on the link), {} % more expected on arrival, {}",
+                            nanoseconds(total_.picoseconds_to_produce), nanoseconds(total_.picoseconds_to_merge),
+                            nanoseconds(total_.picoseconds_on_link), total_.arrival_percent / ranks, count(total_.merging_changes, "change"));
 }
 
 std::string StepProfile::exchange_line() const {
@@ -166,8 +167,12 @@ Json StepProfile::merging_json() const {
   made["expected_percent"] = total_.expected_percent / total_.ranks_that_decide;
   made["arrival_percent"] = total_.arrival_percent / total_.ranks_that_decide;
   made["needed_percent"] = total_.needed_percent / total_.ranks_that_decide;
-  made["nanoseconds_to_merge"] = static_cast<double>(total_.picoseconds_to_merge) / 1e3 / static_cast<double>(total_.ranks_that_decide);
-  made["nanoseconds_on_link"] = static_cast<double>(total_.picoseconds_on_link) / 1e3 / static_cast<double>(total_.ranks_that_decide);
+  auto nanoseconds = [&](int64_t picoseconds) {
+    return static_cast<double>(picoseconds) / 1e3 / static_cast<double>(total_.ranks_that_decide);
+  };
+  made["nanoseconds_to_produce"] = nanoseconds(total_.picoseconds_to_produce);
+  made["nanoseconds_to_merge"] = nanoseconds(total_.picoseconds_to_merge);
+  made["nanoseconds_on_link"] = nanoseconds(total_.picoseconds_on_link);
   made["changes"] = total_.merging_changes;
   return made;
 }

@@ -30,6 +30,7 @@ constexpr int64_t StepFigures::*kFigures[] = {&StepFigures::rows,
                                               &StepFigures::expected_percent,
                                               &StepFigures::arrival_percent,
                                               &StepFigures::needed_percent,
+                                              &StepFigures::picoseconds_to_produce,
                                               &StepFigures::picoseconds_to_merge,
                                               &StepFigures::picoseconds_on_link,
                                               &StepFigures::synchronizations,
@@ -116,6 +117,7 @@ RankProfile profile_of(const PhysicalPlan& plan, const ExecutablePlan& executed,
     step.expected_percent = metrics.expected_percent;
     step.arrival_percent = metrics.arrival_percent;
     step.needed_percent = metrics.needed_percent;
+    step.picoseconds_to_produce = metrics.picoseconds_to_produce;
     step.picoseconds_to_merge = metrics.picoseconds_to_merge;
     step.picoseconds_on_link = metrics.picoseconds_on_link;
     add_work(step, metrics);

@@ -42,6 +42,7 @@ struct StepFigures {
   int64_t expected_percent = 0;  // sums over the ranks that decide
   int64_t arrival_percent = 0;
   int64_t needed_percent = 0;
+  int64_t picoseconds_to_produce = 0;
   int64_t picoseconds_to_merge = 0;
   int64_t picoseconds_on_link = 0;
   // On a GPU, if counted (kernels/ops/device_waits.h).

@@ -256,6 +256,7 @@ PlacementOptions Session::placement() const {
           .on_path = settings_.on_path,
           .on_path_arrival = settings_.on_path_arrival,
           .on_path_helpers = settings_.on_path_helpers,
+          .threads = settings_.threads,
           .link_speed = link_speed()};
 }
 

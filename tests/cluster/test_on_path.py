@@ -44,7 +44,7 @@ class Merging:
     def __init__(self, plan):
         self.merged, self.rows = map(int, re.search(r"on path: (\d+) of (\d+) rows merged", plan).groups())
         decision = re.search(r"; (\d+) of (\d+) ranks merge: (\d+) % expected, (?:\d+ % needed to pay|no share would pay) "
-                             r"\(a row: ([\d.]+) ns to merge, ([\d.]+) ns on the link\), (\d+) % more expected on arrival", plan)
+                             r"\(a row: [\d.]+ ns to produce, ([\d.]+) ns to merge, ([\d.]+) ns on the link\), (\d+) % more expected on arrival", plan)
         self.ranks, self.deciding, self.expected, self.to_merge, self.on_link, self.on_arrival = map(float, decision.groups()) if decision else [None] * 6
 
 

@@ -75,6 +75,10 @@ std::vector<int> senders_in_hash_order(const CombiningTerms& terms, int rank) {
   return terms.on_arrival ? std::vector<int>() : ranks_on_host_of(rank, terms.hosts);
 }
 
+double largest_shared_fraction(const CombiningTerms& terms, int sender) {
+  return 1 - 1 / static_cast<double>(ranks_on_host_of(sender, terms.hosts).size());
+}
+
 double combining_lanes(const CombiningTerms& terms, int sender, int lanes) {
   const std::vector<int> ranks = ranks_on_host_of(sender, terms.hosts);
   return static_cast<double>(lanes * helpers_among(ranks, terms.helpers)) / static_cast<double>(ranks.size());

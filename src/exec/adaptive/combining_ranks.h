@@ -23,6 +23,9 @@ std::vector<int> destinations_of_buckets(const PhysicalExchange& exchange, int r
 // The ranks whose rows `rank` merges, if all of them send their rows in hash order; else none.
 std::vector<int> senders_in_hash_order(const CombiningTerms& terms, int rank);
 
+// The fraction of its rows that the sender's host can merge if all of its ranks have the same groups.
+double largest_shared_fraction(const CombiningTerms& terms, int sender);
+
 // The sender's share of the lanes that merge on its host: `lanes` per helper, divided by the number of ranks on the host.
 double combining_lanes(const CombiningTerms& terms, int sender, int lanes);
 

@@ -12,20 +12,19 @@ namespace pistachio {
 namespace {
 
 constexpr size_t kMostChosen = 4096;
-// Seconds of a lane per row, until they were measured.
-constexpr double kFirstRowSeconds = 40e-9;
-// Moving a row to the merging rank takes about as long as merging it there; and on busy cores, both take longer.
-constexpr double kPathPerMerge = 2;
-// The part of this time that is not hidden behind the link, or taken from other work.
-constexpr double kShownShare = 0.3;
-// Before anything is known of the rows, merging is on if so small a share suffices.
-constexpr double kLikelyShare = 0.15;
+// Seconds of a lane to merge a row, until they were measured.
+constexpr double kFirstMergeSeconds = 40e-9;
+// Seconds of a lane to route, pack, unpack and route again a row that goes through a merging rank; measured for narrow rows.
+constexpr double kHandOverSeconds = 60e-9;
 // Rows between two observations: enough to distinguish shares that differ by 0.01. Doubled after each change of the decision, so that it
 // does not oscillate.
 constexpr int64_t kRowsToObserve = 1 << 16;
 constexpr int64_t kMostDoublings = 20;
-// Hysteresis: merging is turned on again only if the share exceeds the break-even point by this factor.
-constexpr double kClearlyMore = 1.2;
+// Rows after whose production their time is measured.
+constexpr int64_t kRowsToTime = 1 << 14;
+// Merging is turned off unless it shortens a row's time by this factor, and on again only by the second one.
+constexpr double kGain = 0.9;
+constexpr double kClearGain = 0.8;
 
 struct SampleOfRank {
   int bits = 0;
@@ -109,47 +108,71 @@ double KeySample::arrival_share(const std::vector<std::string>& notes, const std
   return share_of_duplicates(rows, keys.size());
 }
 
-OnPathChoice::OnPathChoice(double link_seconds, double lanes, bool may_be_off)
-    : link_seconds_(link_seconds), lanes_(lanes), may_be_off_(may_be_off), row_seconds_(kFirstRowSeconds) {
-  is_on_ = !may_be_off || least_share() <= kLikelyShare;
+OnPathChoice::OnPathChoice(double link_seconds, double lanes, double likely_share, bool may_be_off)
+    : link_seconds_(link_seconds), lanes_(lanes), may_be_off_(may_be_off), merge_seconds_(kFirstMergeSeconds), share_(likely_share) {
+  if (may_be_off_) is_on_ = with_merging(share_) < kGain * without_merging();
 }
 
 double OnPathChoice::path_seconds() const {
-  return kPathPerMerge * row_seconds_ / lanes_;
+  return (kHandOverSeconds + merge_seconds_) / lanes_;
+}
+
+double OnPathChoice::with_merging(double share) const {
+  return std::max(produce_seconds_ + path_seconds(), link_seconds_ * (1 - share));
 }
 
 double OnPathChoice::least_share() const {
-  const double path = path_seconds();
-  return path < link_seconds_ ? kShownShare * path / link_seconds_ : 1;
+  const double limit = kGain * without_merging();
+  if (with_merging(1) >= limit) return 1;
+  return std::clamp(1 - limit / link_seconds_, 0.0, 1.0);
 }
 
-void OnPathChoice::set(bool on) {
-  if (on == is_on_) return;
-  is_on_ = on;
+void OnPathChoice::decide() {
+  const bool is_better = with_merging(share_) < (is_on_ ? kGain : kClearGain) * without_merging();
+  if (is_better == is_on_) return;
+  is_on_ = is_better;
   ++changes_;
 }
 
 void OnPathChoice::estimate(double share, double arrival_share) {
   estimated_share_ = share;
   arrival_share_ = arrival_share;
-  if (may_be_off_) is_on_ = share >= least_share();
+  if (!may_be_off_) return;
+  std::lock_guard lock(mutex_);
+  share_ = share;
+  // The first decision that is based on anything needs no hysteresis.
+  is_on_ = with_merging(share) < kGain * without_merging();
 }
 
 void OnPathChoice::observe(int64_t added, int64_t merged, int64_t evicted, int64_t nanoseconds) {
-  if (!may_be_off_ || is_observing_.exchange(true)) return;
+  if (!may_be_off_) return;
+  const std::unique_lock lock(mutex_, std::try_to_lock);
+  if (!lock) return;
   const int64_t more_added = added - added_;
-  if (more_added >= kRowsToObserve << std::min<int64_t>(changes_, kMostDoublings)) {
-    const double share = static_cast<double>(merged - merged_) / static_cast<double>(more_added);
-    // A low share counts only once the table evicts: while it fills up, its rows may still merge with later ones.
-    const bool is_full = 2 * (evicted - evicted_) > more_added - (merged - merged_);
-    added_ = added;
-    merged_ = merged;
-    evicted_ = evicted;
-    row_seconds_ = static_cast<double>(nanoseconds) / 1e9 / static_cast<double>(added);
-    if (is_on_ && is_full && share < least_share()) set(false);
-    if (!is_on_ && share > kClearlyMore * least_share()) set(true);
-  }
-  is_observing_ = false;
+  if (more_added < kRowsToObserve << std::min<int64_t>(changes_, kMostDoublings)) return;
+  const double share = static_cast<double>(merged - merged_) / static_cast<double>(more_added);
+  // A low share counts only once the table evicts: while it fills up, its rows may still merge with later ones.
+  const bool is_full = 2 * (evicted - evicted_) > more_added - (merged - merged_);
+  added_ = added;
+  merged_ = merged;
+  evicted_ = evicted;
+  merge_seconds_ = static_cast<double>(nanoseconds) / 1e9 / static_cast<double>(added);
+  if (is_full || share > share_) share_ = share;
+  decide();
+}
+
+void OnPathChoice::produce(int64_t rows, double seconds) {
+  if (!may_be_off_) return;
+  const std::unique_lock lock(mutex_, std::try_to_lock);
+  if (!lock || rows - produced_ < kRowsToTime) return;
+  const double measured = std::max(0.0, seconds - produced_seconds_) / static_cast<double>(rows - produced_);
+  // While rows are merged, the same cores do both.
+  produce_seconds_ = is_on_ ? std::max(0.0, measured - path_seconds()) : measured;
+  const int64_t changes = changes_;
+  decide();
+  if (changes_ == changes) return;
+  produced_ = rows;
+  produced_seconds_ = seconds;
 }
 
 }  // namespace pistachio

@@ -1,15 +1,21 @@
 // Decides for one exchange whether this rank's partial results are merged on its host before they are sent (on_path = auto). Merging trades
-// CPU time for link time, and both pass at once: it pays if a row is merged in less time than the link needs for it, and if a large enough
-// share of the rows disappears. That share is
+// CPU time for link time, and both pass at once. So a row takes, by the clock of a rank,
+//   without merging  max(produce, link)
+//   with merging     max(produce + path, link * (1 - share))
+// where `produce` is the time to compute a row, `path` the time to hand it over to the merging rank and to merge it, `link` its time on the
+// link, and `share` the fraction of the rows that disappears. Merging is on while that is clearly less: never if the link is not the
+// bottleneck. The link's time is known from the plan; the others are
 // 1. estimated: every rank samples the keys of its first rows and shares the sample, so that each knows how many keys occur more than once
-//    on its host. Until all samples are there, rows are merged if merging is cheap compared with the link;
-// 2. measured while the query runs, in the tables in which this rank merges rows of its host. When merging is off, the rows of a few
-//    buckets are merged nevertheless, to notice when merging starts to pay.
+//    on its host;
+// 2. measured while the query runs: in the tables in which this rank merges rows of its host, and by the rows that it produces. When
+//    merging is off, the rows of a few buckets are merged nevertheless, to notice when it starts to pay.
 // Ranks may decide differently: the final aggregation is correct whichever way a row takes.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -41,9 +47,9 @@ class KeySample {
 
 class OnPathChoice {
  public:
-  // `link_seconds`: time of a row on the link. `lanes`: number of lanes that merge this rank's rows (combining_lanes); if they outnumber
-  // the cores, the measured time already includes the wait for a core. Without `may_be_off` merging is always on.
-  OnPathChoice(double link_seconds, double lanes, bool may_be_off);
+  // `link_seconds`: time of a row on the link. `lanes`: number of lanes that merge this rank's rows (combining_lanes). `likely_share`: of the
+  // rows that merging removes, until it is known. Without `may_be_off` merging is always on.
+  OnPathChoice(double link_seconds, double lanes, double likely_share, bool may_be_off);
 
   bool may_be_off() const { return may_be_off_; }
   bool is_on() const { return is_on_; }
@@ -54,31 +60,42 @@ class OnPathChoice {
   void estimate(double share, double arrival_share);
   // Totals of the tables since the start, and the time spent on all lanes. Called by any lane.
   void observe(int64_t added, int64_t merged, int64_t evicted, int64_t nanoseconds);
+  // Rows that this rank has produced since the start, and the seconds since the first of them without those in which it waited for the
+  // link. Called by any lane.
+  void produce(int64_t rows, double seconds);
 
   // For EXPLAIN ANALYZE.
   double estimated_share() const { return estimated_share_; }
   double arrival_share() const { return arrival_share_; }
   int64_t changes() const { return changes_; }
-  // Time of a row on the way to its merging rank and in its tables, when all lanes share the work; and on the link.
+  // Seconds of a row, as above.
+  double produce_seconds() const { return produce_seconds_; }
   double path_seconds() const;
   double link_seconds() const { return link_seconds_; }
 
  private:
-  void set(bool on);
+  // Seconds of a row.
+  double without_merging() const { return std::max<double>(produce_seconds_, link_seconds_); }
+  double with_merging(double share) const;
+  void decide();
 
   const double link_seconds_;
   const double lanes_;
   const bool may_be_off_;
   std::atomic<bool> is_on_ = true;
-  std::atomic<double> row_seconds_;  // time of a lane to merge a row
+  std::atomic<double> merge_seconds_;  // time of a lane to merge a row
+  std::atomic<double> produce_seconds_ = 0;
+  std::atomic<double> share_;
   std::atomic<double> estimated_share_ = -1;
   std::atomic<double> arrival_share_ = -1;
   std::atomic<int64_t> changes_ = 0;
-  std::atomic<bool> is_observing_ = false;
-  // Totals at the previous observation; only touched by the lane that holds is_observing_.
+  std::mutex mutex_;  // tried, never waited for: a missed observation is made up for by the next
+  // Guarded by mutex_: totals at the previous observation of the tables, and at the latest change of the decision.
   int64_t added_ = 0;
   int64_t merged_ = 0;
   int64_t evicted_ = 0;
+  int64_t produced_ = 0;
+  double produced_seconds_ = 0;
 };
 
 }  // namespace pistachio

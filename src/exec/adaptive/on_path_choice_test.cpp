@@ -41,49 +41,70 @@ TEST(KeySample, TakesRanksWithFewAndManyRows) {
   EXPECT_NEAR(KeySample::mergeable_share({note_of(0, 50), note_of(0, 50)}), 0.5, 0.001);
 }
 
-TEST(OnPathChoice, ComparesSavedLinkTimeWithTheCostOfMerging) {
+constexpr double kHalf = 0.5;  // what two ranks of a host can share
+constexpr int64_t kRows = 1'000'000;
+
+TEST(OnPathChoice, ComparesTheLinkWithTheCostOfMerging) {
   // A microsecond per row on the link justifies a lot of merging.
-  OnPathChoice slow_link(1e-6, 1, true);
+  OnPathChoice slow_link(1e-6, 1, kHalf, true);
   EXPECT_TRUE(slow_link.is_on());
   slow_link.estimate(0.3, 0);
   EXPECT_TRUE(slow_link.is_on());
   slow_link.estimate(0.01, 0);
   EXPECT_FALSE(slow_link.is_on());
-  OnPathChoice fast_link(10e-9, 1, true);
+  OnPathChoice fast_link(10e-9, 1, kHalf, true);
   EXPECT_FALSE(fast_link.is_on());
+  EXPECT_EQ(fast_link.least_share(), 1);
   fast_link.estimate(0.5, 0);
   EXPECT_FALSE(fast_link.is_on());
   // Several cores share the merging.
-  OnPathChoice many_cores(100e-9, 16, true);
+  OnPathChoice many_cores(100e-9, 16, kHalf, true);
   many_cores.estimate(0.3, 0);
   EXPECT_TRUE(many_cores.is_on());
-  OnPathChoice always(10e-9, 1, false);
+  EXPECT_NEAR(many_cores.least_share(), 0.1, 1e-6);
+  OnPathChoice always(10e-9, 1, kHalf, false);
   always.estimate(0, 0);
+  always.produce(kRows, 1);
   EXPECT_TRUE(always.is_on());
 }
 
-TEST(OnPathChoice, RanksThatShareAHelperNeedLargerSavings) {
+TEST(OnPathChoice, RanksThatShareAHelperNeedASlowerLink) {
   CombiningTerms terms{.hosts = {0, 1, 1, 1, 1}};
-  const OnPathChoice all_merge(1e-6, combining_lanes(terms, 2, 2), true);
+  EXPECT_EQ(combining_lanes(terms, 2, 2), 2);
+  EXPECT_DOUBLE_EQ(largest_shared_fraction(terms, 2), 0.75);
+  EXPECT_DOUBLE_EQ(largest_shared_fraction(terms, 0), 0);
+  const OnPathChoice all_merge(100e-9, combining_lanes(terms, 2, 2), 0.75, true);
+  EXPECT_TRUE(all_merge.is_on());
   terms.helpers = 1;
-  const OnPathChoice one_merges(1e-6, combining_lanes(terms, 2, 2), true);
-  EXPECT_DOUBLE_EQ(one_merges.least_share(), 4 * all_merge.least_share());
+  const OnPathChoice one_merges(100e-9, combining_lanes(terms, 2, 2), 0.75, true);
+  EXPECT_DOUBLE_EQ(one_merges.path_seconds(), 4 * all_merge.path_seconds());
+  EXPECT_FALSE(one_merges.is_on());
   terms.helpers = 1024;
   EXPECT_EQ(combining_lanes(terms, 2, 2), 2);
   EXPECT_EQ(combining_lanes(terms, 0, 2), 2);
 }
 
-// Work is measured by the clock: lanes that wait for each other's cores make a row more expensive.
-TEST(OnPathChoice, MoreLanesThanCoresMakeRowsMoreExpensive) {
-  constexpr int64_t kRows = 1'000'000, kNanoseconds = 80;
-  OnPathChoice enough_cores(1e-6, 2, true), half_of_them(1e-6, 4, true);
-  enough_cores.observe(kRows, kRows / 2, 0, kRows * kNanoseconds);
-  half_of_them.observe(kRows, kRows / 2, 0, 2 * kRows * kNanoseconds);
-  EXPECT_DOUBLE_EQ(half_of_them.least_share(), enough_cores.least_share());
+TEST(OnPathChoice, StopsWhenRowsAreProducedMoreSlowlyThanTheyAreSent) {
+  OnPathChoice choice(1e-6, 1, kHalf, true);
+  // Until enough rows were produced, their time says nothing.
+  choice.produce(100, 1);
+  EXPECT_TRUE(choice.is_on());
+  // Half a microsecond per row, merged: the link is the bottleneck without merging.
+  choice.produce(kRows, 0.5e-6 * kRows);
+  EXPECT_TRUE(choice.is_on());
+  EXPECT_NEAR(choice.produce_seconds() + choice.path_seconds(), 0.5e-6, 1e-9);
+  // Two microseconds: the link waits for the cores, which merging keeps busy in addition.
+  choice.produce(2 * kRows, 2e-6 * 2 * kRows);
+  EXPECT_FALSE(choice.is_on());
+  EXPECT_EQ(choice.least_share(), 1);
+  // Unmerged rows take half a microsecond again, counted from the decision on.
+  choice.produce(3 * kRows, 4.5e-6 * kRows);
+  EXPECT_TRUE(choice.is_on());
+  EXPECT_EQ(choice.changes(), 2);
 }
 
 TEST(OnPathChoice, FollowsObservedShare) {
-  OnPathChoice choice(1e-6, 1, true);
+  OnPathChoice choice(1e-6, 1, kHalf, true);
   choice.estimate(0.5, 0);
   constexpr int64_t kStep = 100'000;
   // Nothing is merged, but the tables still fill up.

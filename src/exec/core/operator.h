@@ -103,6 +103,7 @@ struct OperatorMetrics {
   std::atomic<int64_t> expected_percent = 0;
   std::atomic<int64_t> arrival_percent = 0;
   std::atomic<int64_t> needed_percent = 0;
+  std::atomic<int64_t> picoseconds_to_produce = 0;
   std::atomic<int64_t> picoseconds_to_merge = 0;
   std::atomic<int64_t> picoseconds_on_link = 0;
 };

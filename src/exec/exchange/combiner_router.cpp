@@ -1,6 +1,8 @@
 #include "exec/exchange/combiner_router.h"
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
 
 #include "columns/device_copy.h"
 #include "exec/adaptive/bucket_spread.h"
@@ -16,6 +18,8 @@ namespace {
 
 // Rows that each rank samples: enough for a good estimate.
 constexpr int64_t kRowsOfSample = 1 << 17;
+// The rate of rows is looked at again after so many.
+constexpr int64_t kRowsToReport = 1 << 14;
 // One bucket in this many is combined even while combining is off, to notice when it starts to pay.
 constexpr size_t kObservedBuckets = 32;
 
@@ -30,6 +34,8 @@ class CombinerRouter final : public RowRouter {
  public:
   CombinerRouter(RunContext& context, const PhysicalExchange& exchange, const std::vector<ColumnId>& layout)
       : exchange_(exchange),
+        exchanges_(*context.exchanges),
+        lanes_(context.lanes),
         notes_(context.exchanges->notes()),
         ranks_(context.exchanges->ranks()),
         own_(context.exchanges->rank()),
@@ -65,6 +71,7 @@ class CombinerRouter final : public RowRouter {
   }
 
   std::vector<Chunk> parts_of(const Chunk& chunk, const CancelToken& token) override {
+    if (choice_.may_be_off()) count(chunk.rows());
     const at::Tensor& targets = choice_.is_on() ? combiners_ : destinations_;
     const std::vector<Column> keys = keys_.evaluate(chunk, token);
     if (!keys.empty()) return parts_by_owner(chunk, routing_hashes(keys), targets, ranks_);
@@ -75,7 +82,25 @@ class CombinerRouter final : public RowRouter {
   }
 
  private:
+  using Clock = std::chrono::steady_clock;
+
+  void count(int64_t more) {
+    const Clock::rep now = Clock::now().time_since_epoch().count();
+    Clock::rep first = 0;
+    if (first_.compare_exchange_strong(first, now)) first = now;
+    const int64_t before = rows_.fetch_add(more);
+    if (before / kRowsToReport == (before + more) / kRowsToReport) return;
+    // All lanes wait for the link at once when it is slow.
+    const Clock::duration stalled = exchanges_.figures(exchange_.number).senders_stalled / lanes_;
+    // The chunk's own rows are not sent yet, but their time has passed.
+    choice_.produce(before + more, std::chrono::duration<double>(Clock::duration(now - first) - stalled).count());
+  }
+
   const PhysicalExchange& exchange_;
+  const QueryExchanges& exchanges_;
+  const int lanes_;
+  std::atomic<Clock::rep> first_ = 0;  // when the first rows came
+  std::atomic<int64_t> rows_ = 0;
   ControlExchange& notes_;
   const int ranks_;
   const int own_;

@@ -49,6 +49,7 @@ class CombineOperator::Combiner final : public ChunkSink {
                                      .device = context.device,
                                      .sources = senders_in_hash_order(owner.exchange_.combining, context.exchanges->rank())},
                                     context.memory.make_child("combine"))) {
+    has_only_own_rows_.resize(static_cast<size_t>(context.lanes));
     at::Tensor is_own = at::empty({kBuckets}, at::kBool);
     const std::vector<int> destinations = destinations_of_buckets(owner.exchange_, context.exchanges->ranks());
     for (size_t bucket = 0; bucket < destinations.size(); ++bucket) {
@@ -61,7 +62,13 @@ class CombineOperator::Combiner final : public ChunkSink {
 
   bool is_full() const override { return next_.is_full(); }
 
-  void begin_message(int lane, int source, int64_t number) override { tables_->begin_message(lane, source, number); }
+  void begin_message(int lane, int source, int64_t number) override {
+    const CombiningTerms& terms = owner_.exchange_.combining;
+    const int64_t host = terms.hosts[static_cast<size_t>(context_.exchanges->rank())];
+    // Before sending, a host merges its own rows: those of others come here to stay.
+    has_only_own_rows_[static_cast<size_t>(lane)] = !terms.on_arrival && terms.hosts[static_cast<size_t>(source)] != host;
+    tables_->begin_message(lane, source, number);
+  }
 
   Task<void> consume(int lane, Chunk chunk) override {
     reach(context_, FaultPoint::AggregateUpdate);
@@ -69,7 +76,11 @@ class CombineOperator::Combiner final : public ChunkSink {
     std::vector<Chunk> leaving;
     {
       WorkTimer timer(owner_.metrics_);
-      Chunk others = without_own_rows(std::move(chunk), leaving, task.token);
+      Chunk others;
+      if (has_only_own_rows_[static_cast<size_t>(lane)] != 0)
+        leaving.push_back(std::move(chunk));
+      else
+        others = without_own_rows(std::move(chunk), leaving, task.token);
       for (Chunk& rows : tables_->add(others, task.token, lane)) leaving.push_back(std::move(rows));
       owner_.metrics_.bytes = std::max<int64_t>(owner_.metrics_.bytes, tables_->bytes());
       choice_.observe(tables_->added(), tables_->merged(), tables_->evicted(), owner_.metrics_.nanoseconds);
@@ -127,6 +138,7 @@ class CombineOperator::Combiner final : public ChunkSink {
     metrics.expected_percent = std::lround(100 * choice_.estimated_share());
     metrics.arrival_percent = std::lround(100 * choice_.arrival_share());
     metrics.needed_percent = std::lround(100 * choice_.least_share());
+    metrics.picoseconds_to_produce = std::lround(1e12 * choice_.produce_seconds());
     metrics.picoseconds_to_merge = std::lround(1e12 * choice_.path_seconds());
     metrics.picoseconds_on_link = std::lround(1e12 * choice_.link_seconds());
   }
@@ -175,6 +187,7 @@ class CombineOperator::Combiner final : public ChunkSink {
   ExpressionEvaluator keys_;
   at::Tensor is_own_;  // bool by bucket: its final destination is this rank
   int64_t own_buckets_ = 0;
+  std::vector<char> has_only_own_rows_;  // by lane: its message does
   std::unique_ptr<CombineTables> tables_;
   std::atomic<int> sending_ = 0;  // lanes that are sending now
   Channel<Tick> ticks_{0};
