@@ -144,20 +144,21 @@ void OnPathChoice::estimate(double share, double arrival_share) {
   is_on_ = with_merging(share) < kGain * without_merging();
 }
 
-void OnPathChoice::observe(int64_t added, int64_t merged, int64_t evicted, int64_t nanoseconds) {
+void OnPathChoice::observe(int64_t added, int64_t merged, int64_t left, int64_t nanoseconds) {
   if (!may_be_off_) return;
   const std::unique_lock lock(mutex_, std::try_to_lock);
   if (!lock) return;
-  const int64_t more_added = added - added_;
-  if (more_added < kRowsToObserve << std::min<int64_t>(changes_, kMostDoublings)) return;
-  const double share = static_cast<double>(merged - merged_) / static_cast<double>(more_added);
-  // A low share counts only once the table evicts: while it fills up, its rows may still merge with later ones.
-  const bool is_full = 2 * (evicted - evicted_) > more_added - (merged - merged_);
+  // Rows that are still in a table may merge with later ones. Not counting them overestimates the share while tables fill up, counting
+  // them underestimates it; the decision is changed only if both agree.
+  const int64_t more_merged = merged - merged_;
+  const int64_t counted = is_on_ ? more_merged + left - left_ : added - added_;
+  if (counted < kRowsToObserve << std::min<int64_t>(changes_, kMostDoublings)) return;
+  // Averaged with what was known before: for a while, one rank may be far ahead of the others.
+  share_ = (share_ + static_cast<double>(more_merged) / static_cast<double>(counted)) / 2;
   added_ = added;
   merged_ = merged;
-  evicted_ = evicted;
+  left_ = left;
   merge_seconds_ = static_cast<double>(nanoseconds) / 1e9 / static_cast<double>(added);
-  if (is_full || share > share_) share_ = share;
   decide();
 }
 

@@ -58,8 +58,8 @@ class OnPathChoice {
 
   // Of this rank's host, and of the rows that arrive (only for EXPLAIN ANALYZE).
   void estimate(double share, double arrival_share);
-  // Totals of the tables since the start, and the time spent on all lanes. Called by any lane.
-  void observe(int64_t added, int64_t merged, int64_t evicted, int64_t nanoseconds);
+  // Totals of the tables since the start: rows added, merged into others, and sent on; and the time spent on all lanes. Called by any lane.
+  void observe(int64_t added, int64_t merged, int64_t left, int64_t nanoseconds);
   // Rows that this rank has produced since the start, and the seconds since the first of them without those in which it waited for the
   // link. Called by any lane.
   void produce(int64_t rows, double seconds);
@@ -93,7 +93,7 @@ class OnPathChoice {
   // Guarded by mutex_: totals at the previous observation of the tables, and at the latest change of the decision.
   int64_t added_ = 0;
   int64_t merged_ = 0;
-  int64_t evicted_ = 0;
+  int64_t left_ = 0;
   int64_t produced_ = 0;
   double produced_seconds_ = 0;
 };

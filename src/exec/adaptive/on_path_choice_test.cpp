@@ -107,21 +107,25 @@ TEST(OnPathChoice, FollowsObservedShare) {
   OnPathChoice choice(1e-6, 1, kHalf, true);
   choice.estimate(0.5, 0);
   constexpr int64_t kStep = 100'000;
-  // Nothing is merged, but the tables still fill up.
-  choice.observe(kStep, 0, 0, kStep * 50);
+  // Nothing is merged, but the tables still fill up: one rank may be ahead of the others.
+  choice.observe(5 * kStep, 0, 0, 5 * kStep * 50);
   EXPECT_TRUE(choice.is_on());
-  choice.observe(2 * kStep, 0, kStep, 2 * kStep * 50);
+  // Rows leave unmerged; the estimate counts less and less.
+  choice.observe(6 * kStep, 0, kStep, 6 * kStep * 50);
+  EXPECT_TRUE(choice.is_on());
+  choice.observe(7 * kStep, 0, 2 * kStep, 7 * kStep * 50);
+  choice.observe(8 * kStep, 0, 3 * kStep, 8 * kStep * 50);
   EXPECT_FALSE(choice.is_on());
   // Too few rows to tell.
-  choice.observe(2 * kStep + 100, 100, kStep, 2 * kStep * 50);
+  choice.observe(8 * kStep + 100, 100, 3 * kStep, 8 * kStep * 50);
   EXPECT_FALSE(choice.is_on());
-  choice.observe(4 * kStep, kStep, kStep, 4 * kStep * 50);
+  choice.observe(10 * kStep, 2 * kStep, 3 * kStep, 10 * kStep * 50);
   EXPECT_TRUE(choice.is_on());
   EXPECT_EQ(choice.changes(), 2);
   // Merging turns out slower than the link; each change doubles the rows needed before the next one.
-  choice.observe(5 * kStep, kStep, 2 * kStep, 5 * kStep * 5'000);
+  choice.observe(12 * kStep, 3 * kStep, 4 * kStep, 12 * kStep * 5'000);
   EXPECT_TRUE(choice.is_on());
-  choice.observe(8 * kStep, kStep, 4 * kStep, 8 * kStep * 5'000);
+  choice.observe(16 * kStep, 5 * kStep, 6 * kStep, 16 * kStep * 5'000);
   EXPECT_FALSE(choice.is_on());
 }
 
