@@ -48,6 +48,7 @@ std::vector<ColumnId> output_columns(const LogicalNode& node) {
                                [](const LogicalAggregate& aggregate) {
                                  std::vector<ColumnId> columns = aggregate.groups;
                                  for (const AggregateCall& call : aggregate.calls) columns.push_back(call.id);
+                                 if (!aggregate.sets.empty()) columns.push_back(aggregate.set_number);
                                  return columns;
                                },
                                [&](const LogicalWindow& window) {

@@ -109,6 +109,10 @@ struct LogicalJoin {
 struct LogicalAggregate {
   std::vector<ColumnId> groups;
   std::vector<AggregateCall> calls;
+  // GROUPING SETS: one grouping per set, by some of `groups`; the other group columns are NULL in its rows. The rule lower_grouping_sets
+  // replaces them, early.
+  std::vector<std::vector<ColumnId>> sets = {};
+  ColumnId set_number = {};  // the column with the place of the row's set in `sets`
 };
 
 struct SortKey {

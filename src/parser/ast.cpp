@@ -20,7 +20,9 @@ void take(Expressions& children, Expressions& taken) {
 
 void take_children(Literal&, Expressions&) {}
 void take_children(ColumnName&, Expressions&) {}
-void take_children(Star&, Expressions&) {}
+void take_children(Star& node, Expressions& taken) {
+  for (SelectItem& item : node.replaced) take(item.expression, taken);
+}
 void take_children(Operator& node, Expressions& taken) {
   take(node.operands, taken);
 }

@@ -54,9 +54,24 @@ struct ColumnName {
   std::vector<std::string> parts;
 };
 
-// * or t.* ; only in a select list and in count(*)
+struct SelectItem {
+  ExpressionPtr expression;
+  std::string alias;
+};
+
+// * or t.* in a select list, ALL in ORDER BY, and COLUMNS(...) in an expression, which stands for several.
 struct Star {
+  struct Renaming {
+    std::string from;
+    std::string to;
+  };
   std::vector<std::string> qualifier;
+  bool is_columns = false;                          // COLUMNS(...)
+  std::optional<std::string> pattern;               // COLUMNS('pattern'): names that contain a match
+  std::vector<std::string> names;                   // COLUMNS(['a', 'b'])
+  std::vector<std::vector<std::string>> excluded;   // EXCLUDE (a, t.b)
+  std::vector<SelectItem> replaced;                 // REPLACE (a + 1 AS a)
+  std::vector<Renaming> renamed;                    // RENAME (a AS b)
 };
 
 // One or two operands. Names: + - * / % ^ || = <> < <= > >= ~ ~* !~ !~* and the words "like", "not like", "ilike", "not ilike",
@@ -94,7 +109,7 @@ struct InList {
 
 struct OrderItem {
   enum class Nulls { Default, First, Last };
-  ExpressionPtr expression;
+  ExpressionPtr expression;  // Star: all columns of the result
   bool descending = false;
   Nulls nulls = Nulls::Default;
 };
@@ -216,11 +231,6 @@ struct TableReference {
 
 // ---- queries
 
-struct SelectItem {
-  ExpressionPtr expression;
-  std::string alias;
-};
-
 struct Select {
   bool distinct = false;
   std::vector<ExpressionPtr> distinct_on;
@@ -228,7 +238,11 @@ struct Select {
   std::vector<TableReferencePtr> from;  // the comma list
   ExpressionPtr where;
   std::vector<ExpressionPtr> group_by;
+  bool group_by_all = false;      // GROUP BY ALL: by all items of the select list without an aggregate
   bool group_by_nothing = false;  // GROUP BY (): one group, even without rows
+  // GROUPING SETS, ROLLUP and CUBE, multiplied out: each set as places in group_by.
+  std::optional<std::vector<std::vector<size_t>>> grouping_sets;
+  bool distinct_sets = false;  // GROUP BY DISTINCT: equal sets count once
   ExpressionPtr having;
   std::vector<WindowDefinition> windows;  // the WINDOW clause
   ExpressionPtr qualify;
@@ -261,6 +275,7 @@ struct Query {
   std::variant<Select, Values, SetOperation> body;
   std::vector<OrderItem> order_by;
   ExpressionPtr limit;  // null: none (LIMIT ALL too)
+  bool with_ties = false;  // FETCH ... WITH TIES
   ExpressionPtr offset;
   int64_t position = -1;
 };

@@ -54,6 +54,7 @@ class AstWriter {
   void write_node(const ast::Literal& node);
   void write_node(const ast::ColumnName& node) { write_names(node.parts, "."); }
   void write_node(const ast::Star& node);
+  void write_changes(const ast::Star& node);
   void write_node(const ast::Operator& node);
   void write_node(const ast::Logical& node);
   void write_node(const ast::Test& node);
@@ -143,8 +144,39 @@ void AstWriter::write_node(const ast::Literal& node) {
 }
 
 void AstWriter::write_node(const ast::Star& node) {
-  write_names(node.qualifier, ".");
-  add(node.qualifier.empty() ? "*" : ".*");
+  if (node.is_columns) add("COLUMNS(");
+  if (node.pattern) {
+    write_text(*node.pattern);
+  } else if (!node.names.empty()) {
+    add("[");
+    write_list(node.names, ", ", [this](const std::string& name) { write_text(name); });
+    add("]");
+  } else {
+    write_names(node.qualifier, ".");
+    add(node.qualifier.empty() ? "*" : ".*");
+    write_changes(node);
+  }
+  if (node.is_columns) add(")");
+}
+
+void AstWriter::write_changes(const ast::Star& node) {
+  auto write_section = [&](const char* word, const auto& items, auto write_item) {
+    if (items.empty()) return;
+    add(word);
+    write_list(items, ", ", write_item);
+    add(")");
+  };
+  write_section(" EXCLUDE (", node.excluded, [this](const std::vector<std::string>& parts) { write_names(parts, "."); });
+  write_section(" REPLACE (", node.replaced, [this](const ast::SelectItem& item) {
+    write(*item.expression);
+    add(" AS ");
+    write_name(item.alias);
+  });
+  write_section(" RENAME (", node.renamed, [this](const ast::Star::Renaming& item) {
+    write_name(item.from);
+    add(" AS ");
+    write_name(item.to);
+  });
 }
 
 // A loop along the left side: a chain of operators is as deep as it is long.
@@ -412,13 +444,18 @@ void AstWriter::write_query_end(const ast::Query& query) {
     add(" ORDER BY ");
     write_order(query.order_by);
   }
-  if (query.limit != nullptr) {
+  if (query.limit != nullptr && !query.with_ties) {
     add(" LIMIT ");
     write(*query.limit);
   }
   if (query.offset != nullptr) {
     add(" OFFSET ");
     write(*query.offset);
+  }
+  if (query.with_ties) {
+    add(" FETCH FIRST (");
+    write(*query.limit);
+    add(") ROWS WITH TIES");
   }
 }
 
@@ -442,7 +479,17 @@ void AstWriter::write_node(const ast::Select& node) {
     add(" WHERE ");
     write(*node.where);
   }
-  if (!node.group_by.empty()) {
+  if (node.group_by_all) {
+    add(" GROUP BY ALL");
+  } else if (node.grouping_sets) {
+    add(node.distinct_sets ? " GROUP BY DISTINCT GROUPING SETS (" : " GROUP BY GROUPING SETS (");
+    write_list(*node.grouping_sets, ", ", [&](const std::vector<size_t>& set) {
+      add("(");
+      write_list(set, ", ", [&](size_t place) { write(*node.group_by[place]); });
+      add(")");
+    });
+    add(")");
+  } else if (!node.group_by.empty()) {
     add(" GROUP BY ");
     write_expressions(node.group_by);
   } else if (node.group_by_nothing) {

@@ -20,6 +20,12 @@ std::string TreeConverter::function_name(const Json& body) const {
 }
 
 ast::ExpressionPtr TreeConverter::call(const Json& body) {
+  if (const Json& written = body.at("funcname"); written.size() == 1) {
+    const std::string_view function = text_field(body_of(written.front()), "sval");
+    const Marker* marker = rewritten_.find_marker(function);
+    if (marker != nullptr && marker->kind == Marker::Kind::StarChange) return changed_star(body);
+    if (function == "columns") return columns_call(body);
+  }
   if (flag(body, "func_variadic")) refuse("VARIADIC", position(body));
   if (flag(body, "agg_within_group")) refuse("WITHIN GROUP", position(body));
   ast::Call result;

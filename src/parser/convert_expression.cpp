@@ -23,11 +23,10 @@ constexpr std::array<std::pair<std::string_view, TestKind>, 6> boolean_tests = {
 constexpr std::array<std::string_view, 6> comparisons = {"=", "<>", "<", "<=", ">", ">="};
 
 // Unsupported kinds of expression, as the user knows them.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 8> refused_kinds = {
+constexpr std::array<std::pair<std::string_view, std::string_view>, 7> refused_kinds = {
     {{"A_ArrayExpr", "An array"},
      {"A_Indirection", "A subscript or field of a value"},
      {"NamedArgExpr", "A named argument"},
-     {"GroupingFunc", "GROUPING"},
      {"XmlExpr", "XML"},
      {"XmlSerialize", "XML"},
      {"SetToDefault", "DEFAULT as a value"},
@@ -53,6 +52,7 @@ ast::ExpressionPtr TreeConverter::expression(const Json& node) {
   if (kind == "CoalesceExpr") return call_of_list("coalesce", body);
   if (kind == "MinMaxExpr") return call_of_list(text_field(body, "op") == "IS_LEAST" ? "least" : "greatest", body);
   if (kind == "SQLValueFunction") return value_function(body);
+  if (kind == "GroupingFunc") return call_of_list("grouping", body);
   if (kind == "RowExpr") return row(body);
   if (kind == "CollateClause") return collate(body);
   if (kind == "ParamRef") refuse("A parameter ($1)", position(body));
@@ -86,6 +86,10 @@ ast::ExpressionPtr TreeConverter::star(const Json& body) {
 }
 
 ast::ExpressionPtr TreeConverter::column(const Json& body) {
+  if (const Json& field = body.at("fields").front(); kind_of(field) == "String") {
+    const Marker* marker = rewritten_.find_marker(text_field(body_of(field), "sval"));
+    if (marker != nullptr && marker->kind == Marker::Kind::All) return make(ast::Star{}, position(body));
+  }
   if (kind_of(body.at("fields").back()) == "A_Star") throw UserError("* can only stand in a select list and in count(*)", position(body));
   return make(ast::ColumnName{names(find_field(body, "fields"))}, position(body));
 }

@@ -55,9 +55,10 @@ std::string TreeConverter::integer_text(const Json& constant) const {
     const std::string_view sign = token_text(text_, token);
     ENSURE(sign == "(" || sign == "-", "a number was expected, not {}", sign);
   }
-  std::string_view digits = token_text(text_, token);
-  while (digits.starts_with('0')) digits.remove_prefix(1);
-  return digits.empty() ? "0" : "-" + std::string(digits);
+  std::string digits(token_text(text_, token));
+  std::erase(digits, '_');
+  digits.erase(0, std::min(digits.find_first_not_of('0'), digits.size()));
+  return digits.empty() ? "0" : "-" + digits;
 }
 
 ast::ExpressionPtr TreeConverter::literal(const Json& body) {

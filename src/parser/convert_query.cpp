@@ -102,23 +102,7 @@ ast::Select TreeConverter::select(const Json& body) {
     for (const Json& node : *from) result.from.push_back(table(node));
   }
   result.where = optional_expression(find_field(body, "whereClause"));
-  if (const Json* groups = find_field(body, "groupClause")) {
-    for (const Json& node : *groups) {
-      if (kind_of(node) == "GroupingSet") {
-        const std::string_view kind = text_field(body_of(node), "kind");
-        const int64_t at = position(body_of(node));
-        if (kind == "GROUPING_SET_ROLLUP") refuse("ROLLUP", at);
-        if (kind == "GROUPING_SET_CUBE") refuse("CUBE", at);
-        if (kind != "GROUPING_SET_EMPTY") refuse("GROUPING SETS", at);
-        result.group_by_nothing = true;
-      } else if (kind_of(node) == "RowExpr" && text_field(body_of(node), "row_format") == "COERCE_IMPLICIT_CAST") {
-        // GROUP BY (a, b) is GROUP BY a, b.
-        for (ast::ExpressionPtr& field : expressions(find_field(body_of(node), "args"))) result.group_by.push_back(std::move(field));
-      } else {
-        result.group_by.push_back(expression(node));
-      }
-    }
-  }
+  if (const Json* groups = find_field(body, "groupClause")) group_clause(*groups, flag(body, "groupDistinct"), result);
   result.having = optional_expression(find_field(body, "havingClause"));
   if (const Json* windows = find_field(body, "windowClause")) window_clause(*windows, result);
   return result;
@@ -141,13 +125,12 @@ ast::Values TreeConverter::values(const Json& body) {
 
 void TreeConverter::refuse_query_parts(const Json& body) {
   if (find_field(body, "intoClause") != nullptr) refuse("SELECT INTO", position_of({"into"}));
-  if (flag(body, "groupDistinct")) refuse_words({"group", "by", "distinct"});
 }
 
 void TreeConverter::query_clauses(const Json& body, ast::Query& result) {
   with_clause(body, result);
   result.order_by = order_items(find_field(body, "sortClause"));
-  if (text_field(body, "limitOption") == "LIMIT_OPTION_WITH_TIES") refuse_words({"with", "ties"});
+  result.with_ties = text_field(body, "limitOption") == "LIMIT_OPTION_WITH_TIES";
   result.limit = optional_expression(find_field(body, "limitCount"));
   // LIMIT ALL and LIMIT NULL
   if (result.limit != nullptr) {

@@ -85,12 +85,8 @@ void TreeConverter::window_clause(const Json& list, ast::Select& result) {
 }
 
 const Marker* TreeConverter::null_treatment(const Json& argument) const {
-  if (kind_of(argument) != "ColumnRef") return nullptr;
-  const Json& fields = body_of(argument).at("fields");
-  if (fields.size() != 1 || kind_of(fields[0]) != "String") return nullptr;
-  const Marker* marker = rewritten_.find_marker(text_field(body_of(fields[0]), "sval"));
-  const bool is_treatment = marker != nullptr && (marker->kind == Marker::Kind::IgnoreNulls || marker->kind == Marker::Kind::RespectNulls);
-  return is_treatment ? marker : nullptr;
+  const Marker* ignores = find_marker(argument, Marker::Kind::IgnoreNulls);
+  return ignores != nullptr ? ignores : find_marker(argument, Marker::Kind::RespectNulls);
 }
 
 }  // namespace pistachio

@@ -16,11 +16,24 @@ const PositionMap::Piece& PositionMap::piece_at(int64_t position) const {
 
 int64_t PositionMap::to_original(int64_t position) const {
   const Piece& piece = piece_at(position);
-  return piece.copied ? piece.old_begin + (position - piece.new_begin) : piece.old_begin;
+  const int64_t old = piece.copied ? piece.old_begin + (position - piece.new_begin) : piece.old_begin;
+  return first_ == nullptr ? old : first_->to_original(old);
 }
 
 bool PositionMap::is_replaced(int64_t position) const {
-  return !piece_at(position).copied;
+  const Piece& piece = piece_at(position);
+  if (!piece.copied || first_ == nullptr) return !piece.copied;
+  return first_->is_replaced(piece.old_begin + (position - piece.new_begin));
+}
+
+void PieceWriter::copy(std::string_view text, int64_t begin, int64_t end) {
+  map_.pieces_.push_back({static_cast<int64_t>(text_.size()), begin, true});
+  text_ += text.substr(static_cast<size_t>(begin), static_cast<size_t>(end - begin));
+}
+
+void PieceWriter::insert(std::string_view piece, int64_t position) {
+  map_.pieces_.push_back({static_cast<int64_t>(text_.size()), position, false});
+  text_ += piece;
 }
 
 std::string replace_pieces(std::string_view text, int64_t begin, int64_t end, const std::vector<Replacement>& replacements,

@@ -3,8 +3,10 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace pistachio {
@@ -17,12 +19,15 @@ struct Replacement {
 
 class PositionMap {
  public:
+  // For text that was rewritten twice: `first` maps the text that this map leads to.
+  void follow(PositionMap first) { first_ = std::make_shared<const PositionMap>(std::move(first)); }
   // The original position. All bytes of a replacement map to the start of what it replaced.
   int64_t to_original(int64_t position) const;
   // Whether the byte belongs to a replacement.
   bool is_replaced(int64_t position) const;
 
  private:
+  friend class PieceWriter;
   friend std::string replace_pieces(std::string_view text, int64_t begin, int64_t end, const std::vector<Replacement>& replacements,
                                     PositionMap& map);
   struct Piece {
@@ -33,6 +38,21 @@ class PositionMap {
   const Piece& piece_at(int64_t position) const;
 
   std::vector<Piece> pieces_;
+  std::shared_ptr<const PositionMap> first_;
+};
+
+// Writes a new text from pieces of the old one, in any order.
+class PieceWriter {
+ public:
+  void copy(std::string_view text, int64_t begin, int64_t end);
+  // `position`: of the old text, where errors in the new piece point to.
+  void insert(std::string_view piece, int64_t position);
+  std::string take_text() { return std::move(text_); }
+  PositionMap take_map() { return std::move(map_); }
+
+ private:
+  std::string text_;
+  PositionMap map_;
 };
 
 // [begin, end) of the text with the replacements applied, which must be sorted and disjoint.

@@ -166,11 +166,16 @@ bool SqlLexer::read_dollar(Token& token) {
   return true;
 }
 
+// Digits, also separated: 1_000.
+void SqlLexer::read_digits() {
+  while (is_digit(peek()) || (peek() == '_' && is_digit(peek(-1)) && is_digit(peek(1)))) ++at_;
+}
+
 void SqlLexer::read_number() {
-  while (is_digit(peek())) ++at_;
+  read_digits();
   if (peek() == '.' && peek(1) != '.') {
     ++at_;
-    while (is_digit(peek())) ++at_;
+    read_digits();
   }
   if (lower(peek()) == 'e') {
     const int64_t sign = peek(1) == '+' || peek(1) == '-' ? 1 : 0;

@@ -39,6 +39,7 @@ class SqlLexer {
   bool read_quoted_name(int64_t quote);
   bool read_dollar(Token& token);
   void read_number();
+  void read_digits();
   void read_operator();
   bool read_prefixed(Token& token);
   int64_t continued_text(int64_t after_quote) const;

@@ -8,6 +8,8 @@
 #include <charconv>
 
 #include "base/error.h"
+#include "parser/leading_from.h"
+#include "parser/shorthand_syntax.h"
 #include "parser/table_texts.h"
 #include "parser/window_syntax.h"
 
@@ -34,6 +36,11 @@ class StatementRewriter {
     mark_join_words();
     mark_qualify_clauses();
     mark_null_treatments();
+    mark_all_words();
+    mark_star_changes();
+    move_prefix_aliases();
+    drop_trailing_commas();
+    drop_digit_separators();
     mark_long_names();
     mark_lists();
     std::sort(replacements_.begin(), replacements_.end(), [](const auto& left, const auto& right) { return left.begin < right.begin; });
@@ -137,6 +144,61 @@ class StatementRewriter {
     }
   }
 
+  // GROUP BY ALL becomes GROUP BY <marker>.
+  void mark_all_words() {
+    for (size_t i : find_all_words(text_, tokens_)) mark(tokens_[i], Marker::Kind::All, "all");
+  }
+
+  // t.* EXCLUDE (a) REPLACE (b + 1 AS b) becomes <marker>(t.*, <marker>, a, <marker>, b + 1, b); without t, NULL is the first argument.
+  void mark_star_changes() {
+    for (const StarChange& change : find_star_changes(text_, tokens_)) {
+      const Token& first = tokens_[change.first];
+      if (change.first == change.star) {
+        replace(first, marker_name() + "(NULL");
+      } else {
+        replacements_.push_back({first.begin, first.begin, marker_name() + "("});
+      }
+      result_.markers.push_back({Marker::Kind::StarChange, "*", first.begin});
+      for (const StarChange::Section& section : change.sections) mark_star_section(section);
+      replacements_.push_back({tokens_[change.last].end, tokens_[change.last].end, ")"});
+    }
+  }
+
+  void mark_star_section(const StarChange::Section& section) {
+    const Token& word = tokens_[section.word];
+    replace(word, ", " + marker_name() + ", ");
+    const Marker::Kind kind = section.kind == StarChange::Kind::Exclude   ? Marker::Kind::StarExclude
+                              : section.kind == StarChange::Kind::Replace ? Marker::Kind::StarReplace
+                                                                          : Marker::Kind::StarRename;
+    result_.markers.push_back({kind, std::string(token_text(text_, word)), word.begin});
+    for (size_t i : section.as_words) replace(tokens_[i], ",");
+    if (!section.has_bracket) return;
+    replace(tokens_[section.first], "");
+    replace(tokens_[section.last], "");
+  }
+
+  // a: x becomes x AS a.
+  void move_prefix_aliases() {
+    for (const PrefixAlias& alias : find_prefix_aliases(text_, tokens_)) {
+      const Token& last = tokens_[alias.last];
+      replacements_.push_back({last.end, last.end, fmt::format(" AS {}", token_text(text_, tokens_[alias.name]))});
+      replace(Token{Token::Kind::Word, tokens_[alias.name].begin, tokens_[alias.colon].end}, "");
+    }
+  }
+
+  void drop_trailing_commas() {
+    for (size_t i : find_trailing_commas(text_, tokens_)) replace(tokens_[i], "");
+  }
+
+  // 1_000_000
+  void drop_digit_separators() {
+    for (size_t i = 0; i < std::min(end_of_names_, tokens_.size()); ++i) {
+      if (tokens_[i].kind != Token::Kind::Number) continue;
+      std::string digits(token_text(text_, tokens_[i]));
+      if (std::erase(digits, '_') > 0) replace(tokens_[i], std::move(digits));
+    }
+  }
+
   bool can_end_table(const Token& token) const { return can_end_operand(text_, token); }
 
   void mark_long_names() {
@@ -178,7 +240,20 @@ const Marker* RewrittenStatement::find_marker(std::string_view name) const {
 }
 
 RewrittenStatement rewrite_statement(std::string_view text, const std::vector<Token>& tokens) {
-  return StatementRewriter(text, tokens).rewrite();
+  const std::optional<ReorderedStatement> reordered = reorder_leading_from(text, tokens);
+  if (!reordered) return StatementRewriter(text, tokens).rewrite();
+  std::vector<Token> new_tokens;
+  SqlLexer lexer(reordered->sql);
+  for (Token token; lexer.next(token);) new_tokens.push_back(token);
+  try {
+    RewrittenStatement result = StatementRewriter(reordered->sql, new_tokens).rewrite();
+    for (Marker& marker : result.markers) marker.position = reordered->positions.to_original(marker.position);
+    result.positions.follow(reordered->positions);
+    return result;
+  } catch (const UserError& error) {
+    if (!error.position()) throw;
+    throw UserError(error.message(), reordered->positions.to_original(*error.position()));
+  }
 }
 
 }  // namespace pistachio

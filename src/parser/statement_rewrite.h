@@ -2,6 +2,8 @@
 //   - texts in place of a table, and names longer than PostgreSQL's 63 bytes, become short marker names;
 //   - QUALIFY becomes an entry of the WINDOW clause with a marker name, IGNORE NULLS an argument with one;
 //   - SEMI and ANTI before JOIN become a join with a marker name; a subquery in FROM without an alias gets a marker name as alias;
+//   - FROM before SELECT is moved behind it; ALL after GROUP BY and ORDER BY becomes a marker name; * EXCLUDE (a) becomes a call of one;
+//   - alias: x becomes x AS alias; trailing commas and the _ in 1_000 are dropped;
 //   - DESCRIBE x becomes a query; SET a = 4GB becomes SET a = '4GB'; f(['a', 'b']) becomes f(ARRAY['a', 'b']).
 // A pure function; the result owns its text and is read by one thread.
 #pragma once
@@ -18,7 +20,21 @@
 namespace pistachio {
 
 struct Marker {
-  enum class Kind { File, LongName, SemiJoin, AntiJoin, NoAlias, Qualify, IgnoreNulls, RespectNulls };
+  enum class Kind {
+    File,
+    LongName,
+    SemiJoin,
+    AntiJoin,
+    NoAlias,
+    Qualify,
+    IgnoreNulls,
+    RespectNulls,
+    All,
+    StarChange,
+    StarExclude,
+    StarReplace,
+    StarRename
+  };
   Kind kind = Kind::File;
   std::string value;
   int64_t position = 0;

@@ -39,6 +39,14 @@ std::string TreeConverter::name(std::string_view written) const {
   return marker->value;
 }
 
+const Marker* TreeConverter::find_marker(const Json& column, Marker::Kind kind) const {
+  if (kind_of(column) != "ColumnRef") return nullptr;
+  const Json& fields = body_of(column).at("fields");
+  if (fields.size() != 1 || kind_of(fields[0]) != "String") return nullptr;
+  const Marker* marker = rewritten_.find_marker(text_field(body_of(fields[0]), "sval"));
+  return marker != nullptr && marker->kind == kind ? marker : nullptr;
+}
+
 std::string TreeConverter::name_of_node(const Json& node) const {
   const std::string_view kind = kind_of(node);
   if (kind == "A_Star") refuse("* at this place", -1);

@@ -53,6 +53,10 @@ class TreeConverter {
   ast::OrderItem order_item(const Json& node);
   std::vector<ast::OrderItem> order_items(const Json* list);
   void refuse_query_parts(const Json& body);
+
+  // ---- convert_grouping.cpp
+  void group_clause(const Json& list, bool distinct, ast::Select& result);
+  std::vector<std::vector<size_t>> grouping_sets(const Json& node, ast::Select& result);
   int64_t query_position(const Json& body) const;
 
   // ---- convert_window.cpp
@@ -106,6 +110,11 @@ class TreeConverter {
   ast::ExpressionPtr value_function(const Json& body);
   std::string function_name(const Json& body) const;
 
+  // ---- convert_star.cpp
+  ast::ExpressionPtr changed_star(const Json& call);   // * EXCLUDE ...
+  ast::ExpressionPtr columns_call(const Json& call);   // COLUMNS(...)
+  std::string changed_column(const Json& argument) const;
+
   // ---- convert_literal.cpp
   ast::ExpressionPtr literal(const Json& body);
   std::string integer_text(const Json& constant) const;
@@ -116,6 +125,8 @@ class TreeConverter {
   // ---- tree_converter.cpp: names, positions, refusals
   std::string name(std::string_view written) const;
   std::string name_of_node(const Json& node) const;  // {"String": ...}
+  // The marker of this kind, if that is what a column's name stands for.
+  const Marker* find_marker(const Json& column, Marker::Kind kind) const;
   std::vector<std::string> names(const Json* list) const;
   int64_t position(const Json& body) const;  // of its "location"
   size_t token_at(int64_t position) const;   // the first token that ends after it
