@@ -25,6 +25,7 @@ pistachio_header_library(highway hwy/highway.h hwy)
 pistachio_header_library(pg_query pg_query.h pg_query)
 pistachio_header_library(json nlohmann/json.hpp)
 pistachio_header_library(unicode utf8proc.h utf8proc)
+pistachio_header_library(regular_expressions re2/re2.h re2)
 pistachio_header_library(sodium sodium.h sodium)
 find_package(Threads REQUIRED)
 

@@ -22,7 +22,7 @@ struct Table {
 
   Table() {
     for (std::span<const Function> family :
-         {arithmetic_functions(), comparison_functions(), number_functions(), text_functions(), date_functions()}) {
+         {arithmetic_functions(), comparison_functions(), number_functions(), text_functions(), pattern_functions(), date_functions()}) {
       for (const Function& function : family) {
         by_name[function.name].push_back(&function);
         sorted.push_back(&function);
@@ -46,8 +46,6 @@ std::string describe_arguments(const std::vector<ExpressionPtr>& arguments) {
 // Operators and special forms reach the function table under the parser's names: name the feature that the user wrote, not that name.
 std::string describe_missing(std::string_view name) {
   const bool is_operator = !std::isalpha(static_cast<unsigned char>(name.front())) || name.find(' ') != std::string_view::npos;
-  if (name.starts_with('~') || name.starts_with("!~") || name.ends_with("similar to"))
-    return fmt::format("regular expressions are not supported (operator {}); there are LIKE and ILIKE", name);
   if (is_operator) return fmt::format("the operator {} is not supported", name);
   if (name == "timezone") return "AT TIME ZONE is not supported: a TIMESTAMP WITH TIME ZONE is shown in UTC";
   return fmt::format("there is no function {}; SHOW FUNCTIONS lists what there is", name);
@@ -107,7 +105,6 @@ ExpressionPtr make_call(std::string_view name, std::vector<ExpressionPtr> argume
     for (size_t i = 0; i < arguments.size(); ++i) arguments[i] = coerce(std::move(arguments[i]), match->arguments[i]);
     return Expression::call(*function, std::move(arguments), match->result, position);
   }
-  if (name == "~" && arguments.size() == 2) throw UserError(describe_missing(name), where);  // the prefix operator reverses bits
   std::vector<std::string_view> candidates;
   for (const Function* function : overloads) candidates.push_back(function->signature);
   throw UserError(fmt::format("{} does not take ({}); candidates: {}", name, describe_arguments(arguments), fmt::join(candidates, "; ")),

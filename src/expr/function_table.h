@@ -23,6 +23,7 @@ std::span<const Function> arithmetic_functions();
 std::span<const Function> comparison_functions();
 std::span<const Function> number_functions();
 std::span<const Function> text_functions();
+std::span<const Function> pattern_functions();
 std::span<const Function> date_functions();
 
 }  // namespace pistachio

@@ -2,9 +2,11 @@
 // text_changes (new text), text_search (measure, search, match).
 #include <array>
 
+#include "base/error.h"
 #include "expr/argument_access.h"
 #include "expr/device_bodies.h"
 #include "expr/function_table.h"
+#include "expr/text_builder.h"
 #include "expr/text_changes.h"
 #include "expr/text_pieces.h"
 #include "expr/text_search.h"
@@ -34,10 +36,27 @@ std::optional<FunctionTypes> resolve_hexadecimal(Types types, Literals literals)
   return resolve_as<kText, kWhole>(types, literals);
 }
 
+// An untyped literal is a regular expression, as in PostgreSQL.
+std::optional<FunctionTypes> resolve_start(Types types, Literals literals) {
+  if (types.size() == 2 && literals[1]) return std::nullopt;
+  return resolve_as<kText, kText, kWhole>(types, literals);
+}
+
 constexpr std::string_view kLike =
     "Whether the whole text matches the pattern: % is any text, _ one character, \\ (or the escape) makes the next one literal";
 
+Column raise_error(const FunctionCall& call) {
+  ArgumentText text(call.arguments[0]);
+  return build_text(call, 0, [&](int64_t row, TextBuilder&) { throw UserError(std::string(text[row])); });
+}
+
 const std::array kTextFunctions = {
+    Function{.name = "error",
+             .resolve = resolve_as<kText, kText>,
+             .evaluate = raise_error,
+             .can_raise = true,
+             .signature = "error(message VARCHAR) -> VARCHAR",
+             .description = "Ends the query with this error"},
     Function{.name = "||",
              .resolve = resolve_join,
              .evaluate = join_texts,
@@ -158,7 +177,7 @@ const std::array kTextFunctions = {
              .signature = "text NOT ILIKE pattern ESCAPE escape -> BOOLEAN",
              .description = kLike},
     Function{.name = "substring",
-             .resolve = resolve_as<kText, kText, kWhole>,
+             .resolve = resolve_start,
              .evaluate = substring,
              .evaluate_on_device = substring_on_device,
              .signature = "substring(text VARCHAR, start BIGINT) -> VARCHAR",
