@@ -11,6 +11,7 @@ const std::vector<OptimizerRule>& optimizer_rules() {
   static const std::vector<OptimizerRule> rules = {
       {"inline_common_tables", "a common table that is read once needs no copy, and filters can go into it", inline_shared_plans,
        false},
+      {"lower_grouping_sets", "grouping sets become plain groupings of one shared input, which later rules know", lower_grouping_sets, true},
       {"fold_constants", "constants are computed once; later rules see literals", fold_constants, false},
       {"unnest_subqueries", "dependent joins would run a subquery for each row; after this all joins are plain", unnest_subqueries,
        true},

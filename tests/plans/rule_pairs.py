@@ -175,6 +175,13 @@ REQUIRED = (
                       WHERE (SELECT count(*) FROM supplier AS o WHERE o.s_nationkey = s.s_nationkey AND o.s_suppkey <= s.s_suppkey)
                             <= (SELECT count(*) FROM customer WHERE c_nationkey = s.s_nationkey)"""),
     RequiredRule(
+        "lower_grouping_sets",  # the shared plan groups first: sets combine groups
+        "SELECT c_nationkey, c_mktsegment, sum(c_acctbal) FROM customer GROUP BY ROLLUP (c_nationkey, c_mktsegment)",
+        lines=("common table 0:", "union all", "aggregate", "groups: c_nationkey, c_mktsegment"),
+        equivalent="""SELECT c_nationkey, c_mktsegment, sum(c_acctbal) FROM customer GROUP BY c_nationkey, c_mktsegment
+                      UNION ALL SELECT c_nationkey, NULL, sum(c_acctbal) FROM customer GROUP BY c_nationkey
+                      UNION ALL SELECT NULL, NULL, sum(c_acctbal) FROM customer"""),
+    RequiredRule(
         "choose_partitions",
         "SELECT n_name, p FROM nations_in_300_partitions WHERE p % 100 = 7",
         lines=("files: 4 of 300",),  # the first one has the schema
