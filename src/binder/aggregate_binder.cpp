@@ -1,13 +1,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
+#include <set>
 #include <utility>
 
 #include "base/error.h"
 #include "binder/grouping.h"
 #include "binder/name_match.h"
 #include "binder/syntax_walk.h"
+#include "expr/function_table.h"
 #include "expr/type_rules.h"
 #include "parser/ast_text.h"
 
@@ -32,6 +33,23 @@ struct ArgumentNames {
     });
   }
 };
+
+// Whether it contains an aggregate or a window function of its own query, which GROUP BY ALL does not group by.
+bool contains_aggregate(const ast::Expression& expression) {
+  if (const auto* call = std::get_if<ast::Call>(&expression.node)) {
+    if (call->over != nullptr || find_aggregate(call->name) != nullptr || is_grouping_call(*call)) return true;
+  }
+  bool found = false;
+  for_each_child(expression, [&](const ast::Expression& child) { found = found || contains_aggregate(child); });
+  return found;
+}
+
+// An INTEGER that is not negative.
+constexpr size_t kMostGroupingBits = 31;
+
+std::string group_name(const Expression& group, const ColumnRegistry& columns) {
+  return group.kind() == ExpressionKind::Column ? columns.name(group.column_id()) : "group";
+}
 
 const NameScope* enclosing_scope(const NameScope& scope, size_t levels) {
   const NameScope* found = &scope;
@@ -183,35 +201,14 @@ ExpressionPtr QueryBinder::bind_outer_aggregate(const ast::Call& call, int64_t p
   return columns_.reference(level.grouping->by_node.at(&call), position);
 }
 
-// The select list with each * expanded, as positions in GROUP BY count it.
-std::vector<QueryBinder::ListedColumn> QueryBinder::list_columns(const Grouping& grouping) const {
-  std::vector<ListedColumn> listed;
-  for (const ast::SelectItem* item : *grouping.items) {
-    const auto* star = std::get_if<ast::Star>(&item->expression->node);
-    if (star == nullptr) {
-      listed.push_back({.item = item});
-      continue;
-    }
-    std::optional<std::string> of_table;
-    if (!star->qualifier.empty()) {
-      of_table = grouping.scope->find_table(star->qualifier.back(), item->expression->position);
-      if (!of_table) refuse_at(fmt::format("there is no table {} in FROM", star->qualifier.back()), item->expression->position);
-    }
-    for (const ScopeColumn& column : grouping.scope->columns()) {
-      bool is_given = column.unsupported.empty() && (of_table ? column.table == *of_table : !column.needs_table);
-      if (is_given) listed.push_back({.column = &column});
-    }
-  }
-  return listed;
-}
-
 // The item of the select list with this alias, or null. An exact match wins. Several items with the same expression are not ambiguous.
 const ast::SelectItem* QueryBinder::find_alias(const Grouping& grouping, const std::string& alias, std::string_view clause,
                                                int64_t position) const {
   auto only = [&](const auto& matches) {
     const ast::SelectItem* found = nullptr;
-    for (const ast::SelectItem* item : *grouping.items) {
-      if (!matches(item->alias)) continue;
+    for (const ListedColumn& listed : *grouping.list) {
+      const ast::SelectItem* item = listed.item;
+      if (item == nullptr || item->alias.empty() || !matches(item->alias)) continue;
       if (found != nullptr && to_text(*found->expression) != to_text(*item->expression))
         refuse_at(fmt::format("{} {} is ambiguous", clause, alias), position);
       found = item;
@@ -224,41 +221,110 @@ const ast::SelectItem* QueryBinder::find_alias(const Grouping& grouping, const s
 }
 
 void QueryBinder::bind_groups(const ast::Select& select, Grouping& grouping) {
-  std::vector<ListedColumn> listed;  // filled by the first position
   ExpressionPlace place{.scope = grouping.scope, .input = grouping.input, .no_aggregate = "in GROUP BY", .is_group = true};
+  place.alias = [&](const ast::ColumnName& name, int64_t position) -> const ast::Expression* {
+    return aliased_expression(grouping, name, "GROUP BY", position);
+  };
   PlanColumns given(*grouping.input);
-  for (const ast::ExpressionPtr& item : select.group_by) {
-    const ast::Expression* expression = item.get();
-    const ScopeColumn* of_star = nullptr;
-    if (const auto* literal = std::get_if<ast::Literal>(&item->node); literal != nullptr && literal->kind == ast::Literal::Kind::Number) {
-      size_t place_in_list = 0;
-      const std::string& text = literal->text;
-      auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), place_in_list);
-      if (listed.empty()) listed = list_columns(grouping);
-      if (status != std::errc() || end != text.data() + text.size() || place_in_list < 1 || place_in_list > listed.size())
-        refuse_at(fmt::format("GROUP BY {}: the select list has {} columns", text, listed.size()), item->position);
-      of_star = listed[place_in_list - 1].column;
-      if (of_star == nullptr) expression = listed[place_in_list - 1].item->expression.get();
-    } else if (const auto* name = std::get_if<ast::ColumnName>(&item->node); name != nullptr && name->parts.size() == 1) {
-      // A column of the tables takes precedence over an alias of the select list.
-      if (grouping.scope->find_here(name->parts, item->position) == nullptr) {
-        const ast::SelectItem* aliased = find_alias(grouping, name->parts[0], "GROUP BY", item->position);
-        if (aliased != nullptr) expression = aliased->expression.get();
-      }
+  if (select.group_by_all) {
+    for (const ListedColumn& listed : *grouping.list) {
+      if (listed.column != nullptr || !contains_aggregate(*listed.item->expression)) bind_listed_group(select, listed, place, given, grouping);
     }
-    ExpressionPtr bound = of_star != nullptr ? columns_.reference(of_star->id, item->position) : bind_expression(*expression, place);
-    if (bound->is_untyped()) bound = coerce(std::move(bound), TypeKind::Varchar);
-    auto known = grouping.by_group.find(bound.get());
-    if (known != grouping.by_group.end()) {
-      grouping.by_item.emplace(expression, known->second);
+  }
+  std::vector<ColumnId> ids;  // by place in group_by
+  for (const ast::ExpressionPtr& item : select.group_by) {
+    const std::optional<size_t> number = ordinal_of(*item);
+    if (!number) {
+      // A column of the tables takes precedence over an alias of the select list.
+      const auto* name = std::get_if<ast::ColumnName>(&item->node);
+      const ast::Expression* aliased = name == nullptr ? nullptr : aliased_expression(grouping, *name, "GROUP BY", item->position);
+      const ast::Expression& expression = aliased != nullptr ? *aliased : *item;
+      ids.push_back(add_group(select, &expression, bind_expression(expression, place), given, grouping));
       continue;
     }
-    bool is_column = bound->kind() == ExpressionKind::Column && given.columns().contains(bound->column_id());
-    ColumnId id = is_column ? bound->column_id() : columns_.add("group", bound->type());
-    grouping.by_item.emplace(expression, id);
-    grouping.by_group.emplace(bound.get(), id);
-    grouping.groups.push_back({id, std::move(bound)});
+    if (*number < 1 || *number > grouping.list->size()) {
+      const std::string& text = std::get<ast::Literal>(item->node).text;
+      refuse_at(fmt::format("GROUP BY {}: the select list has {} columns", text, grouping.list->size()), item->position);
+    }
+    ids.push_back(bind_listed_group(select, (*grouping.list)[*number - 1], place, given, grouping));
   }
+  if (select.grouping_sets) add_grouping_sets(select, ids, grouping);
+}
+
+const ast::Expression* QueryBinder::aliased_expression(const Grouping& grouping, const ast::ColumnName& name, std::string_view clause,
+                                                       int64_t position) const {
+  if (name.parts.size() != 1 || grouping.scope->find_here(name.parts, position) != nullptr) return nullptr;
+  const ast::SelectItem* item = find_alias(grouping, name.parts[0], clause, position);
+  return item == nullptr ? nullptr : item->expression.get();
+}
+
+ColumnId QueryBinder::bind_listed_group(const ast::Select& select, const ListedColumn& listed, const ExpressionPlace& place, PlanColumns& given,
+                                        Grouping& grouping) {
+  if (listed.column == nullptr) {
+    const ast::Expression& expression = *listed.item->expression;
+    return add_group(select, &expression, bind_expression(expression, place), given, grouping);
+  }
+  ExpressionPtr column = columns_.reference(listed.column->id, listed.position);
+  return add_group(select, nullptr, std::move(column), given, grouping);
+}
+
+// The column that the aggregate outputs for the group. `written`: the expression behind it; null for a column of *.
+ColumnId QueryBinder::add_group(const ast::Select& select, const ast::Expression* written, ExpressionPtr bound, PlanColumns& given,
+                                Grouping& grouping) {
+  if (bound->is_untyped()) bound = coerce(std::move(bound), TypeKind::Varchar);
+  auto known = grouping.by_group.find(bound.get());
+  if (known != grouping.by_group.end()) {
+    if (written != nullptr) grouping.by_item.emplace(written, known->second);
+    return known->second;
+  }
+  // With grouping sets a group column can be NULL where the column of the table is not, so that it is another column.
+  const bool is_column = bound->kind() == ExpressionKind::Column && given.columns().contains(bound->column_id()) && !select.grouping_sets;
+  const ColumnId id = is_column ? bound->column_id() : columns_.add(group_name(*bound, columns_), bound->type());
+  if (written != nullptr) grouping.by_item.emplace(written, id);
+  grouping.by_group.emplace(bound.get(), id);
+  grouping.groups.push_back({id, std::move(bound)});
+  return id;
+}
+
+void QueryBinder::add_grouping_sets(const ast::Select& select, const std::vector<ColumnId>& ids, Grouping& grouping) {
+  std::set<std::vector<ColumnId>> known;
+  for (const std::vector<size_t>& places : *select.grouping_sets) {
+    std::vector<ColumnId> set;
+    for (size_t place : places) set.push_back(ids[place]);
+    std::sort(set.begin(), set.end());
+    set.erase(std::unique(set.begin(), set.end()), set.end());
+    if (!select.distinct_sets || known.insert(set).second) grouping.sets.push_back(std::move(set));
+  }
+  grouping.set_number = columns_.add("set", TypeKind::Integer);
+}
+
+// grouping(a, b): a bit for each argument, the last one the lowest: 1 if the row's grouping set does not group by it.
+ExpressionPtr QueryBinder::bind_grouping_call(const ast::Call& call, int64_t position, const ExpressionPlace& place) {
+  if (place.grouping == nullptr) refuse_at(fmt::format("{} needs GROUP BY and cannot be used here", call.name), position);
+  if (call.arguments.empty() || call.arguments.size() > kMostGroupingBits)
+    refuse_at(fmt::format("{} takes 1 to {} arguments", call.name, kMostGroupingBits), position);
+  const Grouping& grouping = *place.grouping;
+  std::vector<ColumnId> columns;
+  for (const ast::ExpressionPtr& argument : call.arguments) {
+    const ExpressionPtr bound = bind_expression(*argument, place);
+    auto group = grouping.by_group.find(bound.get());
+    if (group == grouping.by_group.end())
+      refuse_at(fmt::format("the arguments of {} must be expressions of GROUP BY", call.name), argument->position);
+    columns.push_back(group->second);
+  }
+  auto constant = [&](int64_t value) { return Expression::constant(ScalarValue::of_integer(TypeKind::Integer, value), position); };
+  if (grouping.sets.empty()) return constant(0);
+  std::vector<ExpressionPtr> children;
+  for (size_t i = 0; i < grouping.sets.size(); ++i) {
+    int64_t bits = 0;
+    for (ColumnId column : columns) bits = 2 * bits + (std::binary_search(grouping.sets[i].begin(), grouping.sets[i].end(), column) ? 0 : 1);
+    if (i + 1 < grouping.sets.size()) {
+      children.push_back(make_call("=", {columns_.reference(grouping.set_number), constant(static_cast<int64_t>(i))}, position));
+    }
+    children.push_back(constant(bits));
+  }
+  if (children.size() == 1) return children[0];
+  return Expression::conditional(ExpressionKind::Case, std::move(children), TypeKind::Integer, position);
 }
 
 // Replaces group expressions by columns of the aggregate; other columns of the tables are then an error.

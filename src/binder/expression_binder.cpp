@@ -6,6 +6,7 @@
 #include "base/check.h"
 #include "base/error.h"
 #include "binder/expression_binding.h"
+#include "binder/grouping.h"
 #include "data/decimal_text.h"
 #include "expr/cast.h"
 #include "expr/expression_evaluator.h"
@@ -231,6 +232,8 @@ ExpressionPtr QueryBinder::bind_condition(const ast::Expression& expression, con
 ExpressionPtr QueryBinder::ExpressionBinding::bind_condition(const ast::Expression& expression, std::string_view clause) {
   ExpressionPtr bound = bind(expression);
   if (bound->is_untyped()) return coerce(std::move(bound), TypeKind::Boolean);
+  // 0 is false, every other integer true.
+  if (is_integer(bound->type())) return coerce(std::move(bound), TypeKind::Boolean);
   if (bound->type().kind() != TypeKind::Boolean)
     refuse_at(fmt::format("{} needs a BOOLEAN, not {}", clause, bound->type().to_string()), expression.position);
   return bound;
@@ -262,10 +265,18 @@ ExpressionPtr QueryBinder::ExpressionBinding::bind(const ast::Expression& expres
 ExpressionPtr QueryBinder::ExpressionBinding::bind_column(const ast::ColumnName& node, int64_t position) {
   if (place_.alias) {
     if (const ast::Expression* item = place_.alias(node, position)) {
+      if (place_.grouping != nullptr) {
+        // Not bound again: a subquery in it would be joined twice, the second time above the grouping.
+        auto grouped = place_.grouping->by_item.find(item);
+        if (grouped != place_.grouping->by_item.end()) return binder_.columns_.reference(grouped->second, position);
+      }
       ExpressionPlace place = place_;
       place.alias = nullptr;  // an alias does not refer to others
       return binder_.bind_expression(*item, place);
     }
+  }
+  if (place_.earlier_column) {
+    if (ExpressionPtr earlier = place_.earlier_column(node, position)) return earlier;
   }
   const ScopeColumn& column = place_.scope->find(node.parts, position);
   if (binder_.trial_ != nullptr) binder_.trial_->columns.insert(column.id);
@@ -411,6 +422,7 @@ ExpressionPtr QueryBinder::ExpressionBinding::bind_call(const ast::Call& node, i
       return binder_.bind_outer_aggregate(node, position, *place_.scope, *owner);
     refuse_at(fmt::format("the aggregate {} cannot be used {}", node.name, place_.no_aggregate), position);
   }
+  if (is_grouping_call(node)) return binder_.bind_grouping_call(node, position, place_);
   if (node.star || node.distinct || node.filter || !node.order_by.empty())
     refuse_at(fmt::format("{} is not an aggregate: it takes no *, DISTINCT, FILTER or ORDER BY", node.name), position);
   std::vector<ExpressionPtr> arguments;

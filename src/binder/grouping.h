@@ -9,14 +9,22 @@
 
 namespace pistachio {
 
-struct QueryBinder::Grouping {
+// grouping(a, b), which shows the grouping set of a row.
+inline bool is_grouping_call(const ast::Call& call) {
+  return call.name == "grouping" || call.name == "grouping_id";
+}
+
+struct Grouping {
   const NameScope* scope = nullptr;
   LogicalPtr* input = nullptr;  // the plan to group
   // The select list, whose aliases and positions GROUP BY may refer to.
-  const std::vector<const ast::SelectItem*>* items = nullptr;
+  const std::vector<ListedColumn>* list = nullptr;
   bool is_grouped = false;
 
   std::vector<NamedExpression> groups;
+  // GROUPING SETS, as columns of `groups`; empty: a plain GROUP BY.
+  std::vector<std::vector<ColumnId>> sets;
+  ColumnId set_number;  // only with sets
   std::unordered_map<const Expression*, ColumnId, HashExpression, SameExpression> by_group;  // what `groups` computes
   std::vector<AggregateCall> calls;
   std::unordered_multimap<size_t, size_t> calls_by_hash;  // places in `calls`

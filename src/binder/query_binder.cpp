@@ -6,7 +6,6 @@
 #include <charconv>
 #include <utility>
 
-#include "expr/expression_evaluator.h"
 #include "expr/type_rules.h"
 
 namespace pistachio {
@@ -62,26 +61,6 @@ BoundQuery QueryBinder::bind_query(const ast::Query& query, const NameScope* out
   return bound;
 }
 
-std::optional<int64_t> QueryBinder::bind_row_count(const ast::ExpressionPtr& expression, std::string_view clause) {
-  if (!expression) return std::nullopt;
-  NameScope empty;
-  ExpressionPlace place{.scope = &empty, .no_subquery = "in LIMIT or OFFSET", .no_aggregate = "in LIMIT or OFFSET"};
-  ExpressionPtr bound = bind_expression(*expression, place);
-  if (!bound->is_untyped() && !is_exact_number(bound->type()))
-    refuse_at(fmt::format("{} needs a whole number", clause), expression->position);
-  ScalarValue value = evaluate_constant(coerce(std::move(bound), TypeKind::BigInt), options_.token);
-  if (value.is_null) return std::nullopt;
-  if (value.integer < 0) refuse_at(fmt::format("{} must not be negative", clause), expression->position);
-  return static_cast<int64_t>(value.integer);
-}
-
-void QueryBinder::limit_output(const ast::Query& query, BoundQuery& bound) {
-  std::optional<int64_t> limit = bind_row_count(query.limit, "LIMIT");
-  std::optional<int64_t> offset = bind_row_count(query.offset, "OFFSET");
-  if (!limit && offset.value_or(0) == 0) return;
-  bound.plan = make_node(LogicalLimit{limit, offset.value_or(0)}, std::move(bound.plan));
-}
-
 // ORDER BY of set operations and VALUES, which can only refer to output columns.
 void QueryBinder::order_output(const ast::Query& query, BoundQuery& bound) {
   if (query.order_by.empty()) return;
@@ -91,6 +70,10 @@ void QueryBinder::order_output(const ast::Query& query, BoundQuery& bound) {
   scope.set_columns(std::move(named));
   LogicalSort sort;
   for (const ast::OrderItem& item : query.order_by) {
+    if (std::holds_alternative<ast::Star>(item.expression->node)) {
+      for (const OutputColumn& column : bound.output) sort.keys.push_back({columns_.reference(column.id), item.descending, is_nulls_first(item)});
+      continue;
+    }
     ExpressionPtr key;
     if (std::optional<size_t> place = ordinal_of(*item.expression)) {
       if (*place < 1 || *place > bound.output.size())

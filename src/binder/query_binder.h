@@ -4,6 +4,7 @@
 // query_binder.cpp has what all queries share.
 #pragma once
 
+#include <deque>
 #include <functional>
 #include <map>
 #include <optional>
@@ -71,6 +72,16 @@ class PlanColumns {
   ColumnSet given_;
 };
 
+// A column of the select list, after * and COLUMNS are expanded: an item, or a column of the tables.
+struct ListedColumn {
+  const ast::SelectItem* item = nullptr;
+  const ScopeColumn* column = nullptr;
+  std::string name;  // of the column in the result
+  int64_t position = -1;
+};
+
+struct Grouping;
+
 // The context of an expression.
 struct ExpressionPlace {
   const NameScope* scope = nullptr;
@@ -85,11 +96,15 @@ struct ExpressionPlace {
   // Window calls that are already bound; if null, window functions are rejected, with `no_window` in the error, or `no_aggregate`.
   const std::map<const ast::Call*, ColumnId>* windows = nullptr;
   std::string_view no_window = "";
-  // QUALIFY: the select list's item behind a name that is no column of the tables; null if there is none.
+  // The select list's item behind a name that is no column of the tables; null if there is none.
   std::function<const ast::Expression*(const ast::ColumnName&, int64_t position)> alias;
   // Above GROUP BY: maps group expressions to columns of the aggregate and rejects other columns. Also applied to operands of subqueries,
   // which become part of joins. Empty without grouping.
   std::function<ExpressionPtr(ExpressionPtr)> regroup;
+  // The bound column of the select list behind a name, of those before the one that is being bound; null if there is none.
+  std::function<ExpressionPtr(const ast::ColumnName&, int64_t position)> earlier_column;
+  // Above GROUP BY: what grouping(...) refers to; null elsewhere.
+  const Grouping* grouping = nullptr;
   // In GROUP BY a long IN list stays an expression: as a join it would not match the same expression in the select list.
   bool is_group = false;
 
@@ -130,9 +145,19 @@ class QueryBinder {
   // The position that a whole-number operand of ORDER BY or DISTINCT ON names; 0 if it is none that a list can have.
   static std::optional<size_t> ordinal_of(const ast::Expression& expression);
   static bool is_nulls_first(const ast::OrderItem& item);
+  // LIMIT, OFFSET and FETCH (row_limit_binder.cpp).
   std::optional<int64_t> bind_row_count(const ast::ExpressionPtr& expression, std::string_view clause);
+  ExpressionPtr bind_computed_count(const ast::ExpressionPtr& expression, int64_t otherwise, std::string_view clause, LogicalPtr& plan);
+  void limit_by_number(const ast::Query& query, BoundQuery& bound);
   LogicalPtr project(LogicalPtr plan, std::vector<NamedExpression> columns) const;
   NamedExpression name_expression(ExpressionPtr expression, const std::string& name, const ColumnSet& input, ColumnSet& taken);
+
+  // * and COLUMNS (star_binder.cpp).
+  class StarExpansion;
+  std::vector<ListedColumn> expand_list(const ast::Select& select, const NameScope& scope, std::vector<LeftOutColumn>& left_out);
+  // The expression for each column that COLUMNS stands for; the expression itself if there is no COLUMNS in it.
+  std::vector<const ast::Expression*> expand_columns(const ast::Expression& expression, const NameScope& scope);
+  std::vector<ast::ExpressionPtr> copy_for_columns(const ast::Expression& expression, const NameScope& scope);
 
   // UNION, INTERSECT, EXCEPT (set_operation_binder.cpp).
   struct SetOperand {
@@ -165,7 +190,6 @@ class QueryBinder {
   BoundFrom bind_common_table_use(CommonTableEntry& entry, const std::string& alias);
 
   // Aggregates (aggregate_binder.cpp).
-  struct Grouping;
   // A SELECT whose expressions are being bound. Aggregates in its subqueries may belong to it.
   struct SelectLevel {
     const NameScope* scope = nullptr;
@@ -188,14 +212,15 @@ class QueryBinder {
   AggregateCall bind_aggregate_call(const ast::Call& call, int64_t position, const ExpressionPlace& place);
   // `scope`: where the call is written, which may be inside a subquery of the grouped query.
   void bind_aggregate(const ast::Call& call, int64_t position, const NameScope& scope, Grouping& grouping);
-  // A column of the select list: an item, or a column of a *.
-  struct ListedColumn {
-    const ast::SelectItem* item = nullptr;
-    const ScopeColumn* column = nullptr;
-  };
-  std::vector<ListedColumn> list_columns(const Grouping& grouping) const;
   const ast::SelectItem* find_alias(const Grouping& grouping, const std::string& alias, std::string_view clause, int64_t position) const;
+  // The item of the select list behind a name that is no column of the tables; null if there is none.
+  const ast::Expression* aliased_expression(const Grouping& grouping, const ast::ColumnName& name, std::string_view clause, int64_t position) const;
   void bind_groups(const ast::Select& select, Grouping& grouping);
+  ColumnId bind_listed_group(const ast::Select& select, const ListedColumn& listed, const ExpressionPlace& place, PlanColumns& given,
+                             Grouping& grouping);
+  ColumnId add_group(const ast::Select& select, const ast::Expression* written, ExpressionPtr bound, PlanColumns& given, Grouping& grouping);
+  void add_grouping_sets(const ast::Select& select, const std::vector<ColumnId>& ids, Grouping& grouping);
+  ExpressionPtr bind_grouping_call(const ast::Call& call, int64_t position, const ExpressionPlace& place);
   ExpressionPtr after_grouping(ExpressionPtr expression, const Grouping& grouping) const;
 
   // Window functions (window_binder.cpp).
@@ -222,6 +247,8 @@ class QueryBinder {
   std::vector<SelectLevel> levels_;  // the innermost last
   // SELECTs that must be bound as aggregations, because an aggregate in one of their subqueries belongs to them.
   std::set<const ast::Select*> grouped_by_subqueries_;
+  // What COLUMNS was expanded to. Other members refer to these nodes, so that they stay until the statement is bound.
+  std::deque<ast::SelectItem> made_items_;
   TrialBind* trial_ = nullptr;                         // null unless a trial is under way
   std::map<const ast::Call*, size_t> owner_levels_;  // by aggregates with subqueries: how many queries further out their owner is
   std::vector<std::string> open_views_;  // views being bound: a view must not contain itself

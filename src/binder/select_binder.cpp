@@ -34,6 +34,15 @@ std::string default_name(const ast::Expression& expression) {
   return "?column?";
 }
 
+// Aliases that refer to aliases double expressions: a + a AS b, b + b AS c, ...
+constexpr size_t kLargestAliased = 10'000;
+
+// Whether the expression has at most `left` nodes; subtracts them.
+bool is_smaller(const Expression& expression, size_t& left) {
+  if (left-- == 0) return false;
+  return std::all_of(expression.children().begin(), expression.children().end(), [&](const ExpressionPtr& child) { return is_smaller(*child, left); });
+}
+
 // Output columns by case-folded name, in order. Built by the first lookup, since few queries need it.
 class OutputNames {
  public:
@@ -56,9 +65,7 @@ class OutputNames {
 class QueryBinder::SelectBinding {
  public:
   SelectBinding(QueryBinder& binder, const ast::Query& query, const ast::Select& select, const NameScope* outer)
-      : binder_(binder), query_(query), select_(select), outer_(outer), scope_(outer) {
-    for (const ast::SelectItem& item : select.items) items_.push_back(&item);
-  }
+      : binder_(binder), query_(query), select_(select), outer_(outer), scope_(outer) {}
   SelectBinding(const SelectBinding&) = delete;
   SelectBinding& operator=(const SelectBinding&) = delete;
 
@@ -78,8 +85,13 @@ class QueryBinder::SelectBinding {
   bool is_distinct() const { return select_.distinct && select_.distinct_on.empty(); }
   void add_aggregate();
   ExpressionPtr bind_item(const ast::Expression& expression);
-  void add_star(const ast::Star& star, int64_t position);
+  void add_column(const ListedColumn& listed);
   void add_item(const ast::SelectItem& item);
+  // Looks up aliases of the select list in an expression of a clause.
+  std::function<const ast::Expression*(const ast::ColumnName&, int64_t)> aliases_for(std::string_view clause);
+  ExpressionPtr find_earlier(const ast::ColumnName& name, int64_t position) const;
+  bool is_outer_column(const ast::ColumnName& name, int64_t position) const;
+  void bind_order(const ast::OrderItem& item);
   // Operands of ORDER BY and DISTINCT ON: an output column by position or name, else an expression, which may become a hidden column.
   ColumnId bind_key(const ast::Expression& item, std::string_view clause);
   std::optional<ColumnId> find_output(const ast::ColumnName& column_name, int64_t position, std::string_view clause);
@@ -90,8 +102,9 @@ class QueryBinder::SelectBinding {
   const NameScope* const outer_;
   NameScope scope_;
   LogicalPtr plan_;
-  std::vector<const ast::SelectItem*> items_;
-  Grouping grouping_{.scope = &scope_, .input = &plan_, .items = &items_};
+  std::vector<ListedColumn> list_;  // the select list
+  size_t listed_ = 0;               // how many of its columns are bound
+  Grouping grouping_{.scope = &scope_, .input = &plan_, .list = &list_};
   Windows windows_;
   ExpressionPlace place_;  // of expressions above the grouping
   BoundQuery bound_;
@@ -132,16 +145,20 @@ void QueryBinder::SelectBinding::bind_from_and_where() {
   scope_.set_columns(from.columns);
   binder_.levels_.push_back({.scope = &scope_, .no_aggregate = "in WHERE"});
   plan_ = std::move(from.plan);
+  list_ = binder_.expand_list(select_, scope_, bound_.left_out);
   if (!select_.where) return;
   ExpressionPlace place{.scope = &scope_, .input = &plan_, .no_aggregate = "in WHERE: use HAVING", .no_window = "in WHERE: use QUALIFY"};
-  binder_.bind_filter(*select_.where, place, "WHERE");
+  place.alias = aliases_for("WHERE");
+  for (const ast::Expression* condition : binder_.expand_columns(*select_.where, scope_)) binder_.bind_filter(*condition, place, "WHERE");
 }
 
 void QueryBinder::SelectBinding::bind_grouping() {
   binder_.levels_.back().no_aggregate = "in GROUP BY";
   binder_.bind_groups(select_, grouping_);
   binder_.levels_.back().no_aggregate = "inside another aggregate";
-  for (const ast::SelectItem& item : select_.items) binder_.collect_aggregates(*item.expression, grouping_);
+  for (const ListedColumn& listed : list_) {
+    if (listed.column == nullptr) binder_.collect_aggregates(*listed.item->expression, grouping_);
+  }
   if (select_.having) binder_.collect_aggregates(*select_.having, grouping_);
   for (const ast::OrderItem& item : query_.order_by) binder_.collect_aggregates(*item.expression, grouping_);
   for (const ast::ExpressionPtr& item : select_.distinct_on) binder_.collect_aggregates(*item, grouping_);
@@ -150,12 +167,13 @@ void QueryBinder::SelectBinding::bind_grouping() {
     for (const ast::ExpressionPtr& item : window.partition_by) binder_.collect_aggregates(*item, grouping_);
     for (const ast::OrderItem& item : window.order_by) binder_.collect_aggregates(*item.expression, grouping_);
   }
-  grouping_.is_grouped = !select_.group_by.empty() || select_.group_by_nothing || !grouping_.calls.empty() || select_.having != nullptr ||
+  grouping_.is_grouped = !select_.group_by.empty() || select_.group_by_all || select_.group_by_nothing || select_.grouping_sets || !grouping_.calls.empty() || select_.having != nullptr ||
                          binder_.grouped_by_subqueries_.contains(&select_);
   if (grouping_.is_grouped) add_aggregate();
   binder_.levels_.back().grouping = &grouping_;
 
   place_ = {.scope = &scope_, .input = &plan_, .aggregates = &grouping_.by_node, .no_aggregate = "here"};
+  if (grouping_.is_grouped) place_.grouping = &grouping_;
   if (grouping_.is_grouped) place_.regroup = [this](ExpressionPtr value) { return binder_.after_grouping(std::move(value), grouping_); };
 }
 
@@ -175,6 +193,8 @@ void QueryBinder::SelectBinding::add_aggregate() {
   LogicalAggregate aggregate;
   for (const NamedExpression& group : grouping_.groups) aggregate.groups.push_back(group.id);
   aggregate.calls = grouping_.calls;
+  aggregate.sets = grouping_.sets;
+  aggregate.set_number = grouping_.set_number;
   plan_ = make_node(std::move(aggregate), std::move(plan_));
   grouping_.aggregate = plan_->as<LogicalAggregate>();
   grouping_.input = &plan_->children[0];
@@ -182,14 +202,19 @@ void QueryBinder::SelectBinding::add_aggregate() {
 
 void QueryBinder::SelectBinding::bind_having() {
   place_.no_window = "in HAVING: use QUALIFY";
-  if (select_.having) binder_.bind_filter(*select_.having, place_, "HAVING");
+  if (!select_.having) return;
+  ExpressionPlace place = place_;
+  place.alias = aliases_for("HAVING");
+  binder_.bind_filter(*select_.having, place, "HAVING");
 }
 
 // Above the grouping, below DISTINCT, ORDER BY and LIMIT.
 void QueryBinder::SelectBinding::bind_windows() {
   place_.no_window = "inside another window function";
   windows_.name_all(select_.windows);
-  for (const ast::SelectItem& item : select_.items) binder_.collect_windows(*item.expression, place_, windows_);
+  for (const ListedColumn& listed : list_) {
+    if (listed.column == nullptr) binder_.collect_windows(*listed.item->expression, place_, windows_);
+  }
   if (select_.qualify) binder_.collect_windows(*select_.qualify, place_, windows_);
   for (const ast::ExpressionPtr& item : select_.distinct_on) binder_.collect_windows(*item, place_, windows_);
   for (const ast::OrderItem& item : query_.order_by) binder_.collect_windows(*item.expression, place_, windows_);
@@ -201,19 +226,45 @@ void QueryBinder::SelectBinding::bind_qualify() {
   if (!select_.qualify) return;
   if (windows_.by_node.empty()) refuse_at("QUALIFY needs a window function in it or in the select list", select_.qualify->position);
   ExpressionPlace place = place_;
-  place.alias = [this](const ast::ColumnName& name, int64_t position) -> const ast::Expression* {
-    if (name.parts.size() != 1 || scope_.find_here(name.parts, position) != nullptr) return nullptr;
-    const ast::SelectItem* item = binder_.find_alias(grouping_, name.parts[0], "QUALIFY", position);
-    return item == nullptr ? nullptr : item->expression.get();
-  };
+  place.alias = aliases_for("QUALIFY");
   binder_.bind_filter(*select_.qualify, place, "QUALIFY");
+}
+
+// a + 1 AS b, b * 2: an alias of an earlier column of the select list, unless a table has a column of this name.
+ExpressionPtr QueryBinder::SelectBinding::find_earlier(const ast::ColumnName& name, int64_t position) const {
+  if (name.parts.size() != 1 || scope_.find_here(name.parts, position) != nullptr) return nullptr;
+  for (size_t i = 0; i < listed_; ++i) {
+    if (list_[i].item == nullptr || list_[i].item->alias != name.parts[0]) continue;
+    if (is_outer_column(name, position)) return nullptr;
+    size_t left = kLargestAliased;
+    if (!is_smaller(*columns_[i].expression, left)) refuse_at(fmt::format("the aliases in {} stand for too large an expression", name.parts[0]), position);
+    return columns_[i].expression;
+  }
+  return nullptr;
+}
+
+// A column of an enclosing query takes precedence over an alias, as in PostgreSQL.
+bool QueryBinder::SelectBinding::is_outer_column(const ast::ColumnName& name, int64_t position) const {
+  for (const NameScope* around = outer_; around != nullptr; around = around->parent()) {
+    if (around->find_here(name.parts, position) != nullptr) return true;
+  }
+  return false;
+}
+
+std::function<const ast::Expression*(const ast::ColumnName&, int64_t)> QueryBinder::SelectBinding::aliases_for(std::string_view clause) {
+  return [this, clause](const ast::ColumnName& name, int64_t position) -> const ast::Expression* {
+    const ast::Expression* aliased = binder_.aliased_expression(grouping_, name, clause, position);
+    return aliased == nullptr || is_outer_column(name, position) ? nullptr : aliased;
+  };
 }
 
 ExpressionPtr QueryBinder::SelectBinding::bind_item(const ast::Expression& expression) {
   // Not bound again: a subquery in it would be joined twice, the second time above the grouping.
   auto grouped = grouping_.by_item.find(&expression);
   if (grouped != grouping_.by_item.end()) return binder_.columns_.reference(grouped->second, expression.position);
-  ExpressionPtr bound = binder_.bind_expression(expression, place_);
+  ExpressionPlace place = place_;
+  place.earlier_column = [this](const ast::ColumnName& name, int64_t position) { return find_earlier(name, position); };
+  ExpressionPtr bound = binder_.bind_expression(expression, place);
   return grouping_.is_grouped ? binder_.after_grouping(std::move(bound), grouping_) : bound;
 }
 
@@ -221,35 +272,22 @@ void QueryBinder::SelectBinding::bind_list() {
   for (const NameScope* around = outer_; around != nullptr; around = around->parent()) {
     for (const ScopeColumn& column : around->columns()) taken_.insert(column.id);
   }
-  for (const ast::SelectItem& item : select_.items) {
-    if (const auto* star = std::get_if<ast::Star>(&item.expression->node)) {
-      add_star(*star, item.expression->position);
+  for (const ListedColumn& listed : list_) {
+    if (listed.column != nullptr) {
+      add_column(listed);
     } else {
-      add_item(item);
+      add_item(*listed.item);
     }
+    ++listed_;
   }
   visible_ = columns_.size();
 }
 
-void QueryBinder::SelectBinding::add_star(const ast::Star& star, int64_t position) {
-  std::optional<std::string> of_table;
-  if (!star.qualifier.empty()) {
-    of_table = scope_.find_table(star.qualifier.back(), position);
-    if (!of_table) refuse_at(fmt::format("there is no table {} in FROM", star.qualifier.back()), position);
-  }
-  if (star.qualifier.empty() && scope_.columns().empty()) refuse_at("SELECT * needs a FROM", position);
-  for (const ScopeColumn& column : scope_.columns()) {
-    bool wanted = of_table ? column.table == *of_table : !column.needs_table;
-    if (!wanted) continue;
-    if (!column.unsupported.empty()) {
-      bound_.left_out.push_back({column.name, column.unsupported, bound_.output.size()});
-      continue;
-    }
-    ExpressionPtr value = binder_.columns_.reference(column.id, position);
-    if (grouping_.is_grouped) value = binder_.after_grouping(std::move(value), grouping_);
-    columns_.push_back(binder_.name_expression(std::move(value), column.name, given_.columns(), taken_));
-    bound_.output.push_back({columns_.back().id, column.name});
-  }
+void QueryBinder::SelectBinding::add_column(const ListedColumn& listed) {
+  ExpressionPtr value = binder_.columns_.reference(listed.column->id, listed.position);
+  if (grouping_.is_grouped) value = binder_.after_grouping(std::move(value), grouping_);
+  columns_.push_back(binder_.name_expression(std::move(value), listed.name, given_.columns(), taken_));
+  bound_.output.push_back({columns_.back().id, listed.name});
 }
 
 void QueryBinder::SelectBinding::add_item(const ast::SelectItem& item) {
@@ -302,10 +340,13 @@ void QueryBinder::SelectBinding::bind_keys() {
     for (const NamedExpression& column : columns_) by_expression_.emplace(column.expression.get(), column.id);
   }
   for (const ast::ExpressionPtr& item : select_.distinct_on) first_of_each_.groups.push_back(bind_key(*item, "DISTINCT ON"));
-  for (const ast::OrderItem& item : query_.order_by) {
-    ColumnId key = bind_key(*item.expression, "ORDER BY");
-    sort_.keys.push_back({binder_.columns_.reference(key), item.descending, is_nulls_first(item)});
-  }
+  for (const ast::OrderItem& item : query_.order_by) bind_order(item);
+}
+
+void QueryBinder::SelectBinding::bind_order(const ast::OrderItem& item) {
+  auto add_key = [&](ColumnId key) { sort_.keys.push_back({binder_.columns_.reference(key), item.descending, is_nulls_first(item)}); };
+  if (!std::holds_alternative<ast::Star>(item.expression->node)) return add_key(bind_key(*item.expression, "ORDER BY"));
+  for (const OutputColumn& column : bound_.output) add_key(column.id);
 }
 
 // The plan above the grouping: select list, DISTINCT, ORDER BY, LIMIT; hidden columns are dropped last.

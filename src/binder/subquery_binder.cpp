@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 #include "base/error.h"
 #include "binder/expression_binding.h"
@@ -21,6 +22,27 @@ std::string_view negated_comparison(std::string_view name) {
   if (name == "<=") return ">";
   if (name == ">") return "<=";
   return "<";
+}
+
+// With grouping sets the columns of groups are not those of the tables.
+void rename_columns(LogicalNode& node, const std::map<ColumnId, ColumnId>& renamed, const ColumnRegistry& registry) {
+  auto rename = [&](ColumnId& column) {
+    auto found = renamed.find(column);
+    if (found != renamed.end()) column = found->second;
+  };
+  for_each_expression(node, [&](ExpressionPtr& expression) {
+    expression = replace_columns(expression, [&](ColumnId column) {
+      auto found = renamed.find(column);
+      return found == renamed.end() ? nullptr : registry.reference(found->second);
+    });
+  });
+  if (auto* aggregate = node.as<LogicalAggregate>()) {
+    std::for_each(aggregate->groups.begin(), aggregate->groups.end(), rename);
+    for (std::vector<ColumnId>& set : aggregate->sets) std::for_each(set.begin(), set.end(), rename);
+  }
+  if (auto* limit = node.as<LogicalLimit>()) std::for_each(limit->groups.begin(), limit->groups.end(), rename);
+  if (auto* window = node.as<LogicalWindow>()) std::for_each(window->partition.begin(), window->partition.end(), rename);
+  for (LogicalPtr& child : node.children) rename_columns(*child, renamed, registry);
 }
 
 bool uses_any(const ColumnSet& columns, const ColumnSet& of) {
@@ -88,7 +110,12 @@ ExpressionPtr QueryBinder::ExpressionBinding::bind_subquery(const ast::Subquery&
   BoundQuery bound = binder_.bind_query(*node.query, place_.scope);
   if (place_.regroup) {
     // Columns of this query that the subquery uses must be grouped, too.
-    for (ColumnId column : free_columns(*bound.plan)) place_.regroup(binder_.columns_.reference(column, position));
+    std::map<ColumnId, ColumnId> renamed;
+    for (ColumnId column : free_columns(*bound.plan)) {
+      const ExpressionPtr group = place_.regroup(binder_.columns_.reference(column, position));
+      if (group->column_id() != column) renamed.emplace(column, group->column_id());
+    }
+    if (!renamed.empty()) rename_columns(*bound.plan, renamed, binder_.columns_);
   }
   ColumnSet used = free_columns(*bound.plan);
   for (const ExpressionPtr& operand : operands) collect_columns(*operand, used);

@@ -20,7 +20,9 @@ struct ChildVisitor {
 
   void operator()(const ast::Literal&) {}
   void operator()(const ast::ColumnName&) {}
-  void operator()(const ast::Star&) {}
+  void operator()(const ast::Star& node) {
+    for (const ast::SelectItem& item : node.replaced) one(item.expression);
+  }
   void operator()(const ast::Operator& node) { all(node.operands); }
   void operator()(const ast::Logical& node) { all(node.operands); }
   void operator()(const ast::Test& node) { one(node.operand); }
@@ -70,7 +72,8 @@ class TableSearch {
     }
     bool in_order = std::any_of(query.order_by.begin(), query.order_by.end(),
                                 [&](const ast::OrderItem& item) { return in_expression(*item.expression); });
-    return in_order || std::visit([&](const auto& body) { return in_body(body); }, query.body);
+    const bool in_limit = (query.limit && in_expression(*query.limit)) || (query.offset && in_expression(*query.offset));
+    return in_order || in_limit || std::visit([&](const auto& body) { return in_body(body); }, query.body);
   }
 
  private:

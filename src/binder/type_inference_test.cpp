@@ -89,11 +89,12 @@ TEST_F(TypeInferenceTest, TextLiteralsTakeTheOtherType) {
 }
 
 TEST_F(TypeInferenceTest, ConditionsMustBeBoolean) {
-  EXPECT_NE(error_of("select 1 from t where a"), "no error");
-  EXPECT_NE(error_of("select 1 from t where not a"), "no error");
-  EXPECT_NE(error_of("select 1 from t where a = 1 and b"), "no error");
-  EXPECT_NE(error_of("select case when a then 1 end from t"), "no error");
-  EXPECT_NE(error_of("select 1 from t join u on t.a"), "no error");
+  EXPECT_NE(error_of("select 1 from t where a / 2.0"), "no error");
+  EXPECT_NE(error_of("select 1 from t where not 1.5"), "no error");
+  EXPECT_NE(error_of("select 1 from t where a = 1 and 1.5"), "no error");
+  EXPECT_NE(error_of("select case when 1.5 then 1 end from t"), "no error");
+  EXPECT_NE(error_of("select 1 from t join u on 1.5"), "no error");
+  EXPECT_EQ(error_of("select 1 from t where a and not b"), "no error");
   EXPECT_EQ(error_of("select 1 from t where null"), "no error");
   EXPECT_EQ(error_of("select 1 from t where 'true'"), "no error");
 }
