@@ -1,4 +1,5 @@
 #include "columns/concatenate_columns.h"
+#include "columns/column_assembly.h"
 #include "columns/decode_dictionary.h"
 
 #include <gtest/gtest.h>
@@ -97,6 +98,44 @@ TEST(ConcatenateColumnsTest, StopsWhenCancelled) {
   EXPECT_THROW(concatenate_columns({numbers, numbers}, source.token()), Cancelled);
   auto coded = Column::dictionary(at::zeros({20'000'000}, at::kInt), std::make_shared<const Column>(text_of({"red"})));
   EXPECT_THROW(concatenate_columns({coded, coded}, source.token()), Cancelled);
+}
+
+// Copies the pieces from the last to the first: their order must not matter.
+Column assembled(const std::vector<Column>& pieces) {
+  ColumnAssembly assembly(pieces);
+  for (size_t piece = pieces.size(); piece-- > 0;) assembly.copy(piece);
+  return assembly.finish();
+}
+
+TEST(ColumnAssemblyTest, PiecesOfOneDictionaryStayCoded) {
+  auto entries = std::make_shared<const Column>(text_of({"red", "green"}));
+  Column coded = Column::dictionary(at::tensor({1, 0}, at::kInt), entries);
+  Column joined = assembled({coded, coded.slice(1, 1)});
+  EXPECT_TRUE(joined.is_dictionary());
+  EXPECT_EQ(strings_of(joined), (std::vector<std::string>{"green", "red", "red"}));
+}
+
+TEST(ColumnAssemblyTest, SharedTextIsCopiedOnce) {
+  auto entries = std::make_shared<const Column>(text_of({"red", "green"}));
+  Column coded = Column::dictionary(at::tensor({1, 0, 1}, at::kInt), entries);
+  Column plain = text_of({"blue", "", "violet"});
+  Column joined = assembled({plain.slice(0, 2), plain.slice(2, 1), coded, plain.slice(1, 2), coded.slice(0, 1)});
+  EXPECT_EQ(strings_of(joined), (std::vector<std::string>{"blue", "", "violet", "green", "red", "green", "", "violet", "green"}));
+  EXPECT_EQ(joined.bytes().numel(), 2 * (10 + 8));
+}
+
+TEST(ColumnAssemblyTest, PiecesWithAndWithoutNullsMix) {
+  Column numbers = Column::fixed(TypeKind::BigInt, at::tensor({1, 2, 3}, at::kLong));
+  Column nulls = Column::fixed(TypeKind::BigInt, at::tensor({4, 5}, at::kLong), at::tensor({1, 0}, at::kInt).to(at::kBool));
+  Column joined = assembled({numbers, nulls, numbers.slice(1, 1)});
+  EXPECT_TRUE(at::equal(joined.values(), at::tensor({1, 2, 3, 4, 5, 2}, at::kLong)));
+  EXPECT_TRUE(at::equal(joined.validity(), at::tensor({1, 1, 1, 1, 0, 1}, at::kInt).to(at::kBool)));
+}
+
+TEST(ColumnAssemblyTest, WideValuesKeepBothWords) {
+  const at::Tensor words = at::arange(8, at::kLong).view({4, 2});
+  Column wide = Column::fixed(LogicalType::decimal(38, 2), words);
+  EXPECT_TRUE(at::equal(assembled({wide.slice(2, 2), wide.slice(0, 2)}).values(), words.roll(2, 0)));
 }
 
 }  // namespace

@@ -69,6 +69,8 @@ struct RunContext {
   const Settings& settings() const { return storage.settings; }
   // Upper bound on the rows of a chunk that an operator emits.
   int64_t chunk_rows() const;
+  // Whether work on this many retained rows is to be divided among the lanes. A GPU processes them in one call.
+  bool needs_all_lanes(int64_t rows) const { return device.is_cpu() && lanes > 1 && rows > chunk_rows(); }
   at::TensorOptions tensors_of(at::ScalarType type) const { return at::TensorOptions(type).device(device); }
 };
 

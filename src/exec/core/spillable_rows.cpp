@@ -6,6 +6,9 @@
 #include <optional>
 #include <utility>
 
+#include "columns/row_selection.h"
+#include "exec/core/lane_concatenation.h"
+
 namespace pistachio {
 
 namespace {
@@ -58,14 +61,42 @@ Task<void> SpillableRows::add_part(Chunk chunk) {
   reserved_bytes_ += memory.bytes();
   held_.push_back({own, std::move(memory), bytes});
   held_bytes_ += bytes;
+  held_rows_ += own.rows();
 }
 
 std::vector<SpillableRows::Held> SpillableRows::take_held() {
   std::lock_guard lock(mutex_);
+  return take_held_locked();
+}
+
+std::vector<SpillableRows::Held> SpillableRows::take_held_locked() {
   dictionaries_ = {};
   held_bytes_ = 0;
+  held_rows_ = 0;
   reserved_bytes_ = 0;
   return std::exchange(held_, {});
+}
+
+Task<void> SpillableRows::reduce(int64_t most, std::function<at::Tensor(const Chunk& rows)> choose) {
+  const TaskContext& task = co_await current_context();
+  std::vector<Held> held;
+  {
+    std::lock_guard lock(mutex_);
+    if (held_rows_ <= most) co_return;
+    held = take_held_locked();
+  }
+  Chunk kept;
+  {
+    WorkTimer timer(metrics_);
+    std::vector<Chunk> chunks;
+    for (Held& part : held) chunks.push_back(std::exchange(part.rows, {}));
+    const Chunk all = concatenate_chunks(chunks, types_, context_.device, task.token);
+    chunks.clear();
+    kept = own_chunk(take_rows(all, choose(all)));
+  }
+  held.clear();
+  Task<void> adding = add(std::move(kept));
+  co_await adding;
 }
 
 Task<void> SpillableRows::spill() {
@@ -77,7 +108,6 @@ Task<void> SpillableRows::spill() {
 }
 
 Task<void> SpillableRows::write_all(std::vector<Held> held) {
-  const TaskContext& task = co_await current_context();
   const int64_t most = bytes_per_write();
   for (size_t i = 0; i < held.size();) {
     std::vector<Chunk> chunks;
@@ -87,8 +117,8 @@ Task<void> SpillableRows::write_all(std::vector<Held> held) {
       chunks.push_back(std::exchange(held[i].rows, {}));
       memory.push_back(std::move(held[i].memory));
     }
-    Chunk rows = chunks.size() == 1 ? chunks[0] : concatenate_chunks(chunks, types_, context_.device, task.token);
-    chunks.clear();
+    Task<Chunk> concatenating = concatenate_on_lanes(context_, std::move(chunks), types_, metrics_);
+    const Chunk rows = co_await concatenating;
     // A single chunk may far exceed the limit.
     const int64_t bytes = rows.memory_bytes();
     const int64_t step = bytes <= most ? rows.rows() : std::max<int64_t>(1, rows.rows() * most / bytes);
@@ -124,16 +154,17 @@ SpillableRows::Pieces SpillableRows::take_pieces() {
   return pieces;
 }
 
-SpillableRows::Rows SpillableRows::take_all(const CancelToken& token) {
+Task<SpillableRows::Rows> SpillableRows::take_all() {
   // Pieces and result exist at the same time.
   const int64_t kept = bytes();
-  const Pieces pieces = take_pieces();
+  Pieces pieces = take_pieces();
   Rows all;
   all.memory.push_back(account_.reserve_now(kept, ReservationKind::Held));
-  all.chunk = concatenate_chunks(pieces.chunks, types_, context_.device, token);
+  Task<Chunk> concatenating = concatenate_on_lanes(context_, std::move(pieces.chunks), types_, metrics_);
+  all.chunk = co_await concatenating;
   // Columns with different dictionaries are decoded, which makes the result larger than the pieces.
   if (const int64_t more = all.chunk.memory_bytes() - kept; more > 0) all.memory.push_back(account_.reserve_now(more, ReservationKind::Held));
-  return all;
+  co_return all;
 }
 
 }  // namespace pistachio

@@ -2,6 +2,7 @@
 // meanwhile any task of the query may cause them to be spilled (spill/query_spill.h).
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -33,12 +34,12 @@ class SpillableRows : public SpillableStore {
   const MemoryAccount& account() const { return account_; }
 
   // After close(), if nothing was spilled: all rows as one chunk, with its reservations. Leaves the store empty and frees what was reserved
-  // to finish. Throws Cancelled soon after the token is cancelled.
+  // to finish.
   struct Rows {
     Chunk chunk;
     std::vector<Reservation> memory;
   };
-  Rows take_all(const CancelToken& token);
+  Task<Rows> take_all();
 
  protected:
   // The same, in the pieces that were added.
@@ -55,6 +56,10 @@ class SpillableRows : public SpillableStore {
   virtual Task<int64_t> write(Chunk rows) = 0;
   virtual int64_t bytes_per_write() const { return context_.spill.batch_bytes(); }
 
+  // If more than `most` rows are in memory, keeps only those that `choose` returns (int64), which are fewer. Any lane, while rows are
+  // added.
+  Task<void> reduce(int64_t most, std::function<at::Tensor(const Chunk& rows)> choose);
+
   const std::vector<LogicalType>& types() const { return types_; }
 
   RunContext& context_;
@@ -67,6 +72,7 @@ class SpillableRows : public SpillableStore {
   };
   Task<void> add_part(Chunk rows);
   std::vector<Held> take_held();
+  std::vector<Held> take_held_locked();
   Task<void> write_all(std::vector<Held> held);
 
   const MemoryAccount account_;
@@ -79,6 +85,7 @@ class SpillableRows : public SpillableStore {
   std::mutex mutex_;
   // Guarded by mutex_.
   std::vector<Held> held_;
+  int64_t held_rows_ = 0;
   CountedDictionaries dictionaries_;
 };
 

@@ -7,14 +7,25 @@
 
 namespace pistachio {
 
-void BuildSide::build(RunContext& context, Chunk rows, std::vector<Reservation> memory, const CancelToken& token) {
+void BuildSide::take(RunContext& context, Chunk rows, std::vector<Reservation> memory) {
   rows_ = std::move(rows);
   memory_ = std::move(memory);
   if (shape_.asks_for_matched_build_rows()) {
     memory_.push_back(account_.reserve_now(rows_.rows() * context.lanes, ReservationKind::Held));
     for (int lane = 0; lane < context.lanes; ++lane) matched_.push_back(at::zeros({rows_.rows()}, context.tensors_of(at::kBool)));
   }
+}
+
+void BuildSide::build(RunContext& context, Chunk rows, std::vector<Reservation> memory, const CancelToken& token) {
+  take(context, std::move(rows), std::move(memory));
   candidates_ = make_join_candidates(shape_.plan, shape_.left_layout, shape_.right_layout, rows_, account_, context.device, token);
+}
+
+Task<void> BuildSide::build_on_lanes(RunContext& context, Chunk rows, std::vector<Reservation> memory, OperatorMetrics& metrics) {
+  take(context, std::move(rows), std::move(memory));
+  Task<std::unique_ptr<JoinCandidates>> making =
+      make_join_candidates_on_lanes(context, shape_.plan, shape_.left_layout, shape_.right_layout, rows_, account_, metrics);
+  candidates_ = co_await making;
 }
 
 at::Tensor BuildSide::rows_by_match(bool wanted) const {

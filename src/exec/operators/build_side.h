@@ -16,6 +16,8 @@ class BuildSide {
 
   // `memory`: the reservations of the rows.
   void build(RunContext& context, Chunk rows, std::vector<Reservation> memory, const CancelToken& token);
+  // The same; builds a large hash table on all lanes.
+  Task<void> build_on_lanes(RunContext& context, Chunk rows, std::vector<Reservation> memory, OperatorMetrics& metrics);
 
   const Chunk& rows() const { return rows_; }
   const JoinCandidates& candidates() const { return *candidates_; }
@@ -25,6 +27,7 @@ class BuildSide {
   Task<void> produce_rows_by_match(RunContext& context, OperatorMetrics& metrics, ChunkSink& sink) const;
 
  private:
+  void take(RunContext& context, Chunk rows, std::vector<Reservation> memory);
   at::Tensor rows_by_match(bool wanted) const;
 
   const JoinShape& shape_;

@@ -36,17 +36,32 @@ bool asks_for_any_match(const PhysicalJoin& join) {
 
 class HashCandidates final : public JoinCandidates {
  public:
+  // One of the build functions must follow.
   HashCandidates(const PhysicalJoin& join, const std::vector<ColumnId>& left_layout, const std::vector<ColumnId>& right_layout,
                  const Chunk& build, const MemoryAccount& account, at::Device device, const CancelToken& token)
-      : left_(side_of(join.keys, &JoinKey::left), left_layout) {
-    std::vector<Column> keys = ExpressionEvaluator(side_of(join.keys, &JoinKey::right), right_layout).evaluate(build, token);
-    table_.emplace(join.keys, keys, account, token);
-    if (!asks_for_any_match(join) || table_->mean_candidates() < kManyCandidates) return;
-    KeyGroups groups = group_rows(keys, build.rows(), device, account, token);
-    memory_ = account.reserve_now(build.rows() * 8, ReservationKind::Held);
-    groups_ = std::move(groups.group_of);
-    for (Column& key : keys) key = take_rows(key, groups.row_of);
-    table_.emplace(join.keys, std::move(keys), account, token);
+      : join_(join),
+        account_(account),
+        device_(device),
+        left_(side_of(join.keys, &JoinKey::left), left_layout),
+        build_keys_(ExpressionEvaluator(side_of(join.keys, &JoinKey::right), right_layout).evaluate(build, token)) {
+    table_.emplace(join.keys, build_keys_, account);
+  }
+
+  void build(const CancelToken& token) {
+    table_->build(token);
+    if (must_group()) group(token).build(token);
+    build_keys_.clear();
+  }
+
+  Task<void> build_on_lanes(RunContext& context, OperatorMetrics& metrics) {
+    const TaskContext& task = co_await current_context();
+    Task<void> building = table_->build_on_lanes(context, metrics);
+    co_await building;
+    if (must_group()) {
+      Task<void> again = group(task.token).build_on_lanes(context, metrics);
+      co_await again;
+    }
+    build_keys_.clear();
   }
 
   std::unique_ptr<Search> search(const Chunk& left, const CancelToken& token) const override {
@@ -55,7 +70,23 @@ class HashCandidates final : public JoinCandidates {
   at::Tensor groups() const override { return groups_; }
 
  private:
+  bool must_group() const { return asks_for_any_match(join_) && table_->mean_candidates() >= kManyCandidates; }
+
+  // Groups the rows by their keys. Returns the table of the groups, to be built.
+  KeyTable& group(const CancelToken& token) {
+    const int64_t rows = build_keys_[0].rows();
+    KeyGroups groups = group_rows(build_keys_, rows, device_, account_, token);
+    memory_ = account_.reserve_now(rows * 8, ReservationKind::Held);
+    groups_ = std::move(groups.group_of);
+    for (Column& key : build_keys_) key = take_rows(key, groups.row_of);
+    return table_.emplace(join_.keys, build_keys_, account_);
+  }
+
+  const PhysicalJoin& join_;
+  const MemoryAccount account_;
+  const at::Device device_;
   ExpressionEvaluator left_;
+  std::vector<Column> build_keys_;  // until the table is built
   std::optional<KeyTable> table_;
   Reservation memory_;
   at::Tensor groups_;  // group of each build row; undefined: rows are not grouped
@@ -166,9 +197,28 @@ std::unique_ptr<JoinCandidates> make_join_candidates(const PhysicalJoin& join, c
   // With an empty build side nothing is compared, so compared values must not be evaluated: they could raise an error.
   if (!join.compared_keys.empty() && build.rows() > 0)
     return make_mark_candidates(join, left_layout, right_layout, build, account, device, token);
-  if (!join.keys.empty()) return std::make_unique<HashCandidates>(join, left_layout, right_layout, build, account, device, token);
+  if (!join.keys.empty()) {
+    auto made = std::make_unique<HashCandidates>(join, left_layout, right_layout, build, account, device, token);
+    made->build(token);
+    return made;
+  }
   if (!join.bounds.empty()) return std::make_unique<RangeCandidates>(join, left_layout, right_layout, build, account, token);
   return std::make_unique<AllCandidates>(build.rows(), device);
+}
+
+Task<std::unique_ptr<JoinCandidates>> make_join_candidates_on_lanes(RunContext& context, const PhysicalJoin& join,
+                                                                    const std::vector<ColumnId>& left_layout,
+                                                                    const std::vector<ColumnId>& right_layout, const Chunk& build,
+                                                                    const MemoryAccount& account, OperatorMetrics& metrics) {
+  const TaskContext& task = co_await current_context();
+  if (join.keys.empty() || !join.compared_keys.empty()) {
+    WorkTimer timer(metrics);
+    co_return make_join_candidates(join, left_layout, right_layout, build, account, context.device, task.token);
+  }
+  auto made = std::make_unique<HashCandidates>(join, left_layout, right_layout, build, account, context.device, task.token);
+  Task<void> building = made->build_on_lanes(context, metrics);
+  co_await building;
+  co_return made;
 }
 
 }  // namespace pistachio

@@ -42,5 +42,10 @@ std::unique_ptr<JoinCandidates::Search> search_all(int64_t left_rows, int64_t bu
 std::unique_ptr<JoinCandidates> make_join_candidates(const PhysicalJoin& join, const std::vector<ColumnId>& left_layout,
                                                      const std::vector<ColumnId>& right_layout, const Chunk& build,
                                                      const MemoryAccount& account, at::Device device, const CancelToken& token);
+// The same; builds a large hash table on all lanes. All arguments outlive the task.
+Task<std::unique_ptr<JoinCandidates>> make_join_candidates_on_lanes(RunContext& context, const PhysicalJoin& join,
+                                                                    const std::vector<ColumnId>& left_layout,
+                                                                    const std::vector<ColumnId>& right_layout, const Chunk& build,
+                                                                    const MemoryAccount& account, OperatorMetrics& metrics);
 
 }  // namespace pistachio

@@ -64,15 +64,18 @@ Task<void> JoinOperator::retain_build_rows(RunContext& context, PartitionedRows&
     context.filters->at(shape_.plan.filter->number)->publish_nothing(/*has_no_rows=*/false);
 }
 
-void JoinOperator::build_table(RunContext& context, PartitionedRows& rows, BuildSide& build, const CancelToken& token) {
-  WorkTimer timer(metrics_);
-  SpillableRows::Rows all = rows.take_all(token);
-  build.build(context, std::move(all.chunk), std::move(all.memory), token);
-  if (shape_.plan.filter && context.filters != nullptr) publish_filter(context, build, token);
+Task<void> JoinOperator::build_table(RunContext& context, PartitionedRows& rows, BuildSide& build) {
+  const TaskContext& task = co_await current_context();
+  Task<SpillableRows::Rows> taking = rows.take_all();
+  SpillableRows::Rows all = co_await taking;
+  Task<void> building = build.build_on_lanes(context, std::move(all.chunk), std::move(all.memory), metrics_);
+  co_await building;
+  if (shape_.plan.filter && context.filters != nullptr) publish_filter(context, build, task.token);
   reach(context, FaultPoint::BuildFinished);
 }
 
-void JoinOperator::publish_filter(RunContext& context, const BuildSide& build, const CancelToken& token) const {
+void JoinOperator::publish_filter(RunContext& context, const BuildSide& build, const CancelToken& token) {
+  WorkTimer timer(metrics_);
   std::vector<ExpressionPtr> keys;
   for (size_t key : shape_.plan.filter->keys) keys.push_back(shape_.plan.keys[key].right);
   JoinFilter& filter = *context.filters->at(shape_.plan.filter->number);
@@ -92,9 +95,9 @@ Task<void> JoinOperator::join_after_building(RunContext& context, PartitionedRow
     co_await joining;
     co_return;
   }
-  const TaskContext& task = co_await current_context();
   BuildSide build(shape_, rows.account());
-  build_table(context, rows, build, task.token);
+  Task<void> building = build_table(context, rows, build);
+  co_await building;
   if (shape_.wants_left_rows(build.rows().rows())) {
     Task<void> probing = probe(context, build, sink);
     co_await probing;
@@ -118,8 +121,8 @@ Task<void> JoinOperator::join_while_building(RunContext& context, PartitionedRow
       gate.open(&retaining_left);
       co_return;
     }
-    const TaskContext& task = co_await current_context();
-    build_table(context, rows, build, task.token);
+    Task<void> building = build_table(context, rows, build);
+    co_await building;
     gate.open(shape_.wants_left_rows(build.rows().rows()) ? &probe : nullptr);
   };
   auto both = [&](TaskGroup& group) -> Task<void> {

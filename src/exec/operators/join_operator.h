@@ -25,8 +25,8 @@ class JoinOperator final : public Operator {
   // Reads the right input.
   Task<void> retain_build_rows(RunContext& context, PartitionedRows& rows);
   // Builds the hash table; requires that all retained rows are in memory.
-  void build_table(RunContext& context, PartitionedRows& rows, BuildSide& build, const CancelToken& token);
-  void publish_filter(RunContext& context, const BuildSide& build, const CancelToken& token) const;
+  Task<void> build_table(RunContext& context, PartitionedRows& rows, BuildSide& build);
+  void publish_filter(RunContext& context, const BuildSide& build, const CancelToken& token);
 
   Task<void> join_after_building(RunContext& context, PartitionedRows& rows, ChunkSink& sink);
   // Reads both inputs concurrently; rows of the left one wait for the build side.

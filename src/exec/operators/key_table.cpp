@@ -8,9 +8,7 @@
 #include "columns/column_hash.h"
 #include "columns/decode_dictionary.h"
 #include "columns/row_selection.h"
-#include "exec/core/stoppable_call.h"
 #include "kernels/ops/compress.h"
-#include "kernels/ops/join_build.h"
 #include "kernels/ops/join_probe.h"
 
 namespace pistachio {
@@ -46,7 +44,7 @@ class KeyTable::KeySearch final : public JoinCandidates::Search {
     if (next_ >= rows_) return std::nullopt;
     RowPairs pairs;
     std::tie(pairs.left, pairs.right, next_) =
-        kernels::join_probe(owner_.offsets_, owner_.order_, owner_.hashes_, hashes_, valid_, next_, most);
+        kernels::join_probe(owner_.table_.offsets, owner_.table_.order, owner_.table_.hashes, hashes_, valid_, next_, most);
     if (exact_ || pairs.left.numel() == 0) return pairs;
     at::Tensor equal = verify(pairs);
     if (kernels::count_true(equal) == equal.numel()) return pairs;
@@ -74,9 +72,9 @@ class KeyTable::KeySearch final : public JoinCandidates::Search {
   int64_t next_ = 0;
 };
 
-KeyTable::KeyTable(std::vector<JoinKey> keys, std::vector<Column> build_keys, const MemoryAccount& account, const CancelToken& token)
+KeyTable::KeyTable(std::vector<JoinKey> keys, std::vector<Column> build_keys, const MemoryAccount& account)
     : keys_(std::move(keys)),
-      memory_(account.reserve_now(build_keys[0].rows() * 40, ReservationKind::Held)),  // hashes, order, buckets
+      memory_(account.reserve_now(build_keys[0].rows() * JoinTable::kBytesPerRow, ReservationKind::Held)),
       build_keys_(std::move(build_keys)) {
   exact_ = hashes_decide(build_keys_, keys_);
   int64_t key_bytes = 0;
@@ -85,9 +83,19 @@ KeyTable::KeyTable(std::vector<JoinKey> keys, std::vector<Column> build_keys, co
     if (!is_kept_anyway) key_bytes += build_keys_[i].memory_bytes();
   }
   key_memory_ = account.reserve_now(key_bytes, ReservationKind::Held);
-  std::tie(offsets_, order_, hashes_) = call_stoppable(token, [&](const at::Tensor& stop) {
-    return kernels::join_build(hash_rows(build_keys_, token), matchable(build_keys_, keys_), stop);
-  });
+}
+
+void KeyTable::build(const CancelToken& token) {
+  take(build_join_table(build_keys_, matchable(build_keys_, keys_), token));
+}
+
+Task<void> KeyTable::build_on_lanes(RunContext& context, OperatorMetrics& metrics) {
+  Task<JoinTable> building = build_join_table_on_lanes(context, build_keys_, matchable(build_keys_, keys_), metrics);
+  take(co_await building);
+}
+
+void KeyTable::take(JoinTable table) {
+  table_ = std::move(table);
   if (!exact_) std::transform(build_keys_.begin(), build_keys_.end(), build_keys_.begin(), decode_dictionary);
 }
 
@@ -96,9 +104,9 @@ std::unique_ptr<JoinCandidates::Search> KeyTable::search(std::vector<Column> lef
 }
 
 double KeyTable::mean_candidates() const {
-  int64_t rows = order_.numel();
+  int64_t rows = table_.order.numel();
   if (rows == 0) return 0;
-  at::Tensor counts = offsets_.diff().to(at::kDouble);
+  at::Tensor counts = table_.offsets.diff().to(at::kDouble);
   return counts.mul(counts).sum().item<double>() / static_cast<double>(rows);
 }
 

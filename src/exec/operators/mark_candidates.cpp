@@ -191,7 +191,8 @@ class MarkCandidates final : public JoinCandidates {
       made->count = first.numel();
       columns = take_rows(columns, first);
     }
-    made->by_keys.emplace(std::move(keys), std::move(columns), account_, token_);
+    made->by_keys.emplace(std::move(keys), std::move(columns), account_);
+    made->by_keys->build(token_);
     return made;
   }
 

@@ -1,6 +1,6 @@
 #include "exec/operators/partitioned_join.h"
 
-#include "exec/core/held_chunks.h"
+#include "exec/core/lane_concatenation.h"
 #include "kernels/ops/tensor_functions.h"
 
 namespace pistachio {
@@ -82,7 +82,6 @@ PartitionedJoin::Block PartitionedJoin::next_block(const SpilledChunks& build, s
 }
 
 Task<void> PartitionedJoin::load(const SpilledChunks& from, Block block, BuildSide& to) {
-  const TaskContext& task = co_await current_context();
   int64_t bytes = 0;
   for (size_t i = block.begin; i < block.end; ++i) bytes += from.pieces()[i].bytes();
   std::vector<Reservation> memory;
@@ -99,9 +98,10 @@ Task<void> PartitionedJoin::load(const SpilledChunks& from, Block block, BuildSi
   };
   Task<void> all = for_each_lane(context_, static_cast<int64_t>(chunks.size()), read_piece);
   co_await all;
-  WorkTimer timer(metrics_);
-  to.build(context_, concatenate_chunks(std::exchange(chunks, {}), shape_.right_types, context_.device, task.token), std::move(memory),
-           task.token);
+  Task<Chunk> concatenating = concatenate_on_lanes(context_, std::exchange(chunks, {}), shape_.right_types, metrics_);
+  Chunk rows = co_await concatenating;
+  Task<void> building = to.build_on_lanes(context_, std::move(rows), std::move(memory), metrics_);
+  co_await building;
 }
 
 Task<void> PartitionedJoin::join_by_blocks(const SpilledChunks& build, const SpilledChunks& left) {

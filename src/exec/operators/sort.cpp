@@ -141,8 +141,8 @@ Task<void> SortOperator::sort_all(RunContext& context, ChunkSink& sink) {
     co_await merging;
     co_return;
   }
-  const TaskContext& task = co_await current_context();
-  const SpillableRows::Rows all = rows->take_all(task.token);
+  Task<SpillableRows::Rows> taking = rows->take_all();
+  const SpillableRows::Rows all = co_await taking;
   Task<void> emitting = emit_sorted(context, all.chunk, rows->account(), sink);
   co_await emitting;
 }

@@ -1,4 +1,4 @@
-// Reference body of join_build: stock ATen calls or scalar loops, slow and simple, on any device.
+// Reference bodies of join_build and join_sort_part: stock ATen calls or scalar loops, slow and simple, on any device.
 #include <ATen/TensorIndexing.h>
 #include <torch/library.h>
 
@@ -33,10 +33,29 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor> join_build(const at::Tensor& hash
   return {offsets.to(hashes.device()), order.to(hashes.device()), ordered_hashes.to(hashes.device())};
 }
 
+void join_sort_part(at::Tensor& offsets, at::Tensor& order, at::Tensor& hashes, int64_t part_bits, int64_t part, int64_t begin,
+                    int64_t end) {
+  int64_t bits = 0;
+  while (int64_t{1} << bits < offsets.size(0) - 1) ++bits;
+  const int64_t buckets = int64_t{1} << (bits - part_bits);
+  const at::Tensor words = hashes.slice(0, begin, end), host = words.cpu();
+  at::Tensor bucket = at::empty({end - begin}, at::kLong);  // within the partition
+  for (int64_t i = 0; i < bucket.numel(); ++i) {
+    const auto hash = static_cast<uint64_t>(host.const_data_ptr<int64_t>()[i]);
+    bucket.mutable_data_ptr<int64_t>()[i] = static_cast<int64_t>(hash >> 1 >> (63 - bits)) & (buckets - 1);
+  }
+  const at::Tensor by_bucket = std::get<1>(at::sort(bucket, /*stable=*/true, /*dim=*/0, /*descending=*/false)).to(hashes.device());
+  words.copy_(words.index_select(0, by_bucket));
+  const at::Tensor rows = order.slice(0, begin, end);
+  rows.copy_(rows.index_select(0, by_bucket));
+  offsets.slice(0, 1 + part * buckets, 1 + (part + 1) * buckets).copy_(at::bincount(bucket, {}, buckets).cumsum(0) + begin);
+}
+
 }  // namespace
 
 TORCH_LIBRARY_IMPL(pistachio, CompositeExplicitAutograd, library) {
   library.impl("join_build", TORCH_FN(join_build));
+  library.impl("join_sort_part", TORCH_FN(join_sort_part));
 }
 
 }  // namespace pistachio::kernels::composite

@@ -1,9 +1,10 @@
-// CPU body of join_build: a counting sort by bucket. Large tables take two passes, first into partitions of the table that fit L2, then
-// each partition by bucket, so that scattered writes stay in cache. The first pass writes to the partition's final place and the second
-// copies it out first: a second buffer for all rows would cost more than the copy.
+// CPU bodies of join_build and join_sort_part: a counting sort by bucket. Large tables take two passes, first into partitions of the table
+// that fit L2, then each partition by bucket, so that scattered writes stay in cache. The first pass writes to the partition's final place
+// and the second copies it out first: a second buffer for all rows would cost more than the copy.
 #include <torch/library.h>
 
 #include <algorithm>
+#include <bit>
 #include <vector>
 
 #include "kernels/cpu/line_scatter.h"
@@ -17,7 +18,7 @@ namespace {
 // Up to this many buckets (about one row each: 1.5 MiB of offsets, rows and hashes) one pass is faster.
 constexpr int64_t one_pass_bits = 16;
 // Buckets of a partition: its offsets, rows and hashes take a quarter of a megabyte.
-constexpr int64_t part_bits = 13;
+constexpr int64_t bits_in_part = 13;
 // More partitions than this would thrash the TLB; the partitions grow beyond the cache instead.
 constexpr int64_t most_parts_bits = 11;
 
@@ -72,16 +73,31 @@ int64_t find_places(const Rows& source, TopBits bucket_of, int64_t place, int64_
 
 // Sorts rows by bucket into positions from `place`. offsets[1..] serve as cursors, which end up at the ends of their buckets.
 template <typename Rows>
-int64_t sort_buckets(const Rows& source, TopBits bucket_of, int64_t place, int64_t* offsets, int64_t* order, uint64_t* ordered_hashes) {
+void sort_buckets(const Rows& source, TopBits bucket_of, int64_t place, int64_t* offsets, int64_t* order, uint64_t* ordered_hashes) {
   int64_t* cursors = offsets + 1;
-  const int64_t end = find_places(source, bucket_of, place, cursors);
+  find_places(source, bucket_of, place, cursors);
   source.for_each([&](uint64_t hash, int64_t row) {
     const int64_t at = cursors[bucket_of(hash)]++;
     order[at] = row;
     ordered_hashes[at] = hash;
   });
-  return end;
 }
+
+// Sorts the rows [begin, end) of one partition by bucket. The vectors are scratch space.
+struct PartSorter {
+  int64_t* offsets;
+  int64_t* order;
+  uint64_t* hashes;
+  std::vector<uint64_t> part_hashes = {};
+  std::vector<int64_t> part_rows = {};
+
+  void sort(TopBits bucket_of, int64_t part, int64_t begin, int64_t end) {
+    part_hashes.assign(hashes + begin, hashes + end);
+    part_rows.assign(order + begin, order + end);
+    const PartRows source{part_hashes.data(), part_rows.data(), end - begin};
+    sort_buckets(source, bucket_of, begin, offsets + (part << bucket_of.bits), order, hashes);
+  }
+};
 
 std::tuple<at::Tensor, at::Tensor, at::Tensor> join_build(const at::Tensor& hashes, const std::optional<at::Tensor>& validity,
                                                           int64_t bits, const std::optional<at::Tensor>& stop) {
@@ -100,7 +116,7 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor> join_build(const at::Tensor& hash
     return {offsets, order, ordered_hashes};
   }
 
-  const TopBits part_of{0, std::min(bits - part_bits, most_parts_bits)};
+  const TopBits part_of{0, std::min(bits - bits_in_part, most_parts_bits)};
   const TopBits bucket_of{part_of.bits, bits - part_of.bits};
   std::vector<int64_t> begins(size_t{1} << part_of.bits);
   find_places(all, part_of, 0, begins.data());
@@ -112,24 +128,27 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor> join_build(const at::Tensor& hash
   });
   rows_by_part.finish();
   hashes_by_part.finish();
-  std::vector<uint64_t> part_hashes;
-  std::vector<int64_t> part_rows;
-  int64_t place = 0;
+  PartSorter sorter{offset_words, order_words, hash_words};
   for (size_t part = 0; part < begins.size(); ++part) {
     check();
-    const int64_t end = part + 1 < begins.size() ? begins[part + 1] : rows;
-    part_hashes.assign(hash_words + place, hash_words + end);
-    part_rows.assign(order_words + place, order_words + end);
-    const PartRows source{part_hashes.data(), part_rows.data(), end - place};
-    place = sort_buckets(source, bucket_of, place, offset_words + (static_cast<int64_t>(part) << bucket_of.bits), order_words, hash_words);
+    sorter.sort(bucket_of, static_cast<int64_t>(part), begins[part], part + 1 < begins.size() ? begins[part + 1] : rows);
   }
   return {offsets, order, ordered_hashes};
+}
+
+void join_sort_part(at::Tensor& offsets, at::Tensor& order, at::Tensor& hashes, int64_t part_bits, int64_t part, int64_t begin,
+                    int64_t end) {
+  const int64_t bits = std::countr_zero(static_cast<uint64_t>(offsets.numel() - 1));
+  PartSorter sorter{offsets.mutable_data_ptr<int64_t>(), order.mutable_data_ptr<int64_t>(),
+                    reinterpret_cast<uint64_t*>(hashes.mutable_data_ptr<int64_t>())};
+  sorter.sort(TopBits{part_bits, bits - part_bits}, part, begin, end);
 }
 
 }  // namespace
 
 TORCH_LIBRARY_IMPL(pistachio, CPU, library) {
   library.impl("join_build", TORCH_FN(join_build));
+  library.impl("join_sort_part", TORCH_FN(join_sort_part));
 }
 
 }  // namespace pistachio::kernels::cpu

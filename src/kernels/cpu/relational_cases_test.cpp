@@ -1,4 +1,6 @@
 // Random calls of the operations behind joins, aggregations and sorts. Calls modify their state, so it is copied first.
+#include <gtest/gtest.h>
+
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -6,6 +8,7 @@
 
 #include "kernels/cpu/kernel_cases.h"
 #include "kernels/ops/argument_check.h"
+#include "kernels/ops/bounds_below.h"
 #include "kernels/ops/combine_rows.h"
 #include "kernels/ops/compare_columns.h"
 #include "kernels/ops/compare_to_groups.h"
@@ -445,6 +448,27 @@ Call draw_join_build(Draw& draw) {
   };
 }
 
+// As join_build, in partitions.
+Call draw_join_sort_part(Draw& draw) {
+  const at::Tensor hashes = random_hashes(draw, draw.rows, draw_key_count(draw));
+  const int64_t bits = join_bucket_bits(draw.rows), part_bits = uniform(draw.random, 0, std::min<int64_t>(bits, 11));
+  const auto options = at::TensorOptions(at::kLong).device(draw.device);
+  return [=]() -> std::vector<at::Tensor> {
+    at::Tensor counts = at::zeros({int64_t{1} << part_bits}, options);
+    radix_count(counts, hashes);
+    const at::Tensor ends = counts.cumsum(0), places = ends - counts;
+    at::Tensor order = at::zeros({hashes.size(0)}, options), ordered_hashes = at::zeros_like(order);
+    radix_scatter(order, at::arange(hashes.size(0), options), hashes, places);
+    radix_scatter(ordered_hashes, hashes, hashes, places);
+    at::Tensor offsets = at::zeros({(int64_t{1} << bits) + 1}, options);
+    for (int64_t part = 0; part < int64_t{1} << part_bits; ++part)
+      join_sort_part(offsets, order, ordered_hashes, part_bits, part, places[part].item<int64_t>(), ends[part].item<int64_t>());
+    const auto [whole_offsets, whole_order, whole_hashes] = join_build(hashes);
+    EXPECT_TRUE(at::equal(offsets, whole_offsets) && at::equal(order, whole_order) && at::equal(ordered_hashes, whole_hashes));
+    return {offsets, order, ordered_hashes};
+  };
+}
+
 Call draw_join_probe(Draw& draw) {
   const int64_t build_sizes[] = {0, 1, draw.rows / 4, draw.rows};
   const int64_t build_rows = build_sizes[draw.random() % 4];
@@ -482,6 +506,15 @@ Call draw_sort(Draw& draw) {
   std::vector<at::Tensor> keys;
   for (int64_t count = uniform(draw.random, 1, 4); count > 0; --count) keys.push_back(random_sort_word(draw, draw.rows));
   return [=]() -> std::vector<at::Tensor> { return {sort_order(keys)}; };
+}
+
+// Bounds are rows, some of them equal in their first words.
+Call draw_bounds_below(Draw& draw) {
+  std::vector<at::Tensor> keys, bounds;
+  for (int64_t count = uniform(draw.random, 1, 3); count > 0; --count) keys.push_back(random_sort_word(draw, draw.rows));
+  const at::Tensor picked = sort_order(keys).slice(0, 0, draw.rows, uniform(draw.random, 1, 1 + draw.rows / 8));
+  for (const at::Tensor& key : keys) bounds.push_back(key.index_select(0, picked.slice(0, 0, 300)));
+  return [=]() -> std::vector<at::Tensor> { return {bounds_below(keys, bounds)}; };
 }
 
 Call draw_text_ranks(Draw& draw) {
@@ -532,8 +565,10 @@ std::vector<Operation> relational_operations() {
           {"segment_sketch", draw_segment_sketch, {}},
           {"segment_extreme_text", draw_segment_extreme_text, {}},
           {"join_build", draw_join_build, {}},
+          {"join_sort_part", draw_join_sort_part, {}},
           {"join_probe", draw_join_probe, {}},
           {"sort_order", draw_sort, {}},
+          {"bounds_below", draw_bounds_below, {}},
           {"text_ranks", draw_text_ranks, {}},
           {"compare_columns", draw_compare_columns, {}},
           {"compare_text_columns", draw_compare_text_columns, {}}};

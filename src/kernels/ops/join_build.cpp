@@ -4,6 +4,7 @@
 #include <ATen/core/Tensor.h>
 #include <torch/library.h>
 
+#include "base/check.h"
 #include "kernels/ops/dispatch.h"
 #include "kernels/ops/relational_check.h"
 #include "kernels/ops/stop_flag.h"
@@ -25,9 +26,23 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor> join_build(const at::Tensor& hash
   return operation.redispatch(dispatch_keys(hashes), hashes.contiguous(), mask, join_bucket_bits(hashes.size(0)), optional_stop(stop));
 }
 
+void join_sort_part(at::Tensor& offsets, at::Tensor& order, at::Tensor& hashes, int64_t part_bits, int64_t part, int64_t begin,
+                    int64_t end) {
+  for (const at::Tensor* state : {&offsets, &order, &hashes}) check_state(*state, at::kLong, 0, hashes);
+  const int64_t buckets = offsets.size(0) - 1;
+  ENSURE(is_power_of_two(buckets) && part_bits >= 0 && int64_t{1} << part_bits <= buckets, "{} buckets, {} bits", buckets, part_bits);
+  ENSURE(part >= 0 && part < int64_t{1} << part_bits, "partition {} of 2^{}", part, part_bits);
+  ENSURE_EQ(order.size(0), hashes.size(0));
+  ENSURE(begin >= 0 && begin <= end && end <= order.size(0), "rows [{}, {}) of {}", begin, end, order.size(0));
+  static const auto operation =
+      find_operation<void(at::Tensor&, at::Tensor&, at::Tensor&, int64_t, int64_t, int64_t, int64_t)>("pistachio::join_sort_part");
+  operation.redispatch(dispatch_keys(hashes), offsets, order, hashes, part_bits, part, begin, end);
+}
+
 TORCH_LIBRARY_FRAGMENT(pistachio, library) {
   library.def(
       "join_build(Tensor hashes, Tensor? validity, int bits, Tensor? stop) -> (Tensor offsets, Tensor order, Tensor ordered_hashes)");
+  library.def("join_sort_part(Tensor(a!) offsets, Tensor(b!) order, Tensor(c!) hashes, int part_bits, int part, int begin, int end) -> ()");
 }
 
 }  // namespace pistachio::kernels

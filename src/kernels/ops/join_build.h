@@ -19,4 +19,12 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor> join_build(const at::Tensor& hash
 // The smallest b with 2^b >= rows, at most 32.
 int64_t join_bucket_bits(int64_t rows);
 
+// The last step of building a table in radix partitions (radix_scatter.h with 2^part_bits partitions, part_bits <= b), which threads can
+// run for different partitions of the same table concurrently: sorts the rows of one partition into its buckets.
+//   offsets         int64 [2^b + 1], modified: the ends of the partition's buckets are written, offsets[0] is the caller's
+//   order, hashes   int64 [k], modified: rows and hashes of the table by partition
+//   begin, end      where the partition is in them
+void join_sort_part(at::Tensor& offsets, at::Tensor& order, at::Tensor& hashes, int64_t part_bits, int64_t part, int64_t begin,
+                    int64_t end);
+
 }  // namespace pistachio::kernels
