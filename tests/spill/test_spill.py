@@ -69,6 +69,7 @@ JOINS = {
 SORTS = {
     "without a LIMIT": f"{SORT.replace('lineitem', 'lineitem WHERE l_orderkey < 120000')}",
     "with a large LIMIT": "SELECT l_orderkey, l_linenumber, l_comment, l_shipinstruct FROM lineitem ORDER BY l_comment DESC, l_orderkey, l_linenumber LIMIT 1048577 OFFSET 590000",
+    "with a small LIMIT behind many rows": "SELECT l_orderkey, l_linenumber, l_comment, l_shipinstruct FROM lineitem ORDER BY l_comment DESC, l_orderkey, l_linenumber LIMIT 5 OFFSET 200000",
 }
 TWO_ROWS = "SELECT count(c) AS n FROM (SELECT (SELECT b.l_comment FROM lineitem b WHERE b.l_orderkey = a.l_orderkey) AS c FROM lineitem a) t"
 

@@ -14,6 +14,7 @@ struct SortedRuns {
   std::vector<LogicalType> types;
   // The next rows of a run, called once the previous ones were consumed; nullopt at its end.
   std::function<Task<std::optional<Chunk>>(size_t run)> next;
+  bool is_concurrent = false;  // next() may be called for different runs concurrently
 };
 
 // Passes the rows on in order, on lane 0, until the sink is full. All arguments outlive it.

@@ -2,6 +2,7 @@
 
 #include <ATen/core/Tensor.h>
 
+#include "base/error.h"
 #include "columns/row_selection.h"
 #include "columns/scalar_access.h"
 #include "exec/core/sort_words.h"
@@ -34,6 +35,15 @@ void TopFilter::add_announced(const Column& keys, const CancelToken& token) {
 void TopFilter::add(BestKeys& best, const Column& keys, const CancelToken& token) {
   const Column first = keys.rows() > limit_ ? first_of(keys, token) : keys;
   std::lock_guard lock(mutex_);
+  if (!best.keys) return;
+  try {
+    add_locked(best, first, token);
+  } catch (const OutOfMemory&) {
+    drop_keys();
+  }
+}
+
+void TopFilter::add_locked(BestKeys& best, const Column& first, const CancelToken& token) {
   best.keys->add(Chunk({first}, first.rows()));
   // Waits for a share of new rows, so that the cost per row does not grow with the limit.
   if (best.keys->rows() < (best.worst ? best.rows_at_last_choice + limit_ / 8 + 1 : limit_)) return;
@@ -82,6 +92,15 @@ std::shared_ptr<const ScanThreshold> TopFilter::threshold_at(const ScalarValue& 
     made.filter.kind = ColumnFilter::Kind::NotNull;
   }
   return std::make_shared<const ScanThreshold>(std::move(made));
+}
+
+void TopFilter::drop_keys() {
+  for (BestKeys* best : {&retained_, &announced_}) best->keys.reset();
+}
+
+void TopFilter::stop_counting() {
+  std::lock_guard lock(mutex_);
+  drop_keys();
 }
 
 void TopFilter::end() {

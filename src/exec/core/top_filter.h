@@ -24,6 +24,8 @@ class TopFilter {
   void add_retained(const Column& keys, const CancelToken& token);
   // Of rows that a scan has found, all of which will reach the sort, each once.
   void add_announced(const Column& keys, const CancelToken& token);
+  // Memory is short: gives it back. The threshold stays as it is.
+  void stop_counting();
   // The input has been read: gives back the memory.
   void end();
   // Null: every row may be among the first n.
@@ -32,11 +34,13 @@ class TopFilter {
  private:
   // The best of some rows, by their first keys.
   struct BestKeys {
-    std::optional<HeldChunks> keys;  // of one column each
+    std::optional<HeldChunks> keys;  // of one column each; nullopt after stop_counting()
     int64_t rows_at_last_choice = 0;
     std::optional<ScalarValue> worst;  // once there are n
   };
   void add(BestKeys& best, const Column& keys, const CancelToken& token);
+  void add_locked(BestKeys& best, const Column& first, const CancelToken& token);
+  void drop_keys();
   Column first_of(const Column& keys, const CancelToken& token) const;
   void choose_threshold();
   std::shared_ptr<const ScanThreshold> threshold_at(const ScalarValue& worst, bool passes_ties) const;

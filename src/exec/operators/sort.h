@@ -1,6 +1,6 @@
-// ORDER BY with or without LIMIT. Sort keys become words whose signed order is the requested one, and one kernel call sorts them. With a LIMIT each lane
-// retains only its best rows, and all lanes together drop rows beyond the best found so far (exec/core/top_filter.h); without, rows that do not fit
-// into memory are spilled as sorted runs.
+// ORDER BY with or without LIMIT. Sort keys become words whose signed order is the requested one, and kernels sort them, on all lanes if
+// there are many rows (exec/core/lane_sort.h). With a LIMIT only the best rows are retained, and all lanes together drop rows beyond the
+// best found so far (exec/core/top_filter.h). Rows that do not fit into memory are spilled as sorted runs.
 #pragma once
 
 #include <optional>
@@ -11,6 +11,8 @@
 
 namespace pistachio {
 
+class SortableRows;
+
 class SortOperator final : public Operator {
  public:
   SortOperator(OperatorPtr input, const PhysicalSort& sort, std::vector<LogicalType> types);
@@ -19,11 +21,9 @@ class SortOperator final : public Operator {
  private:
   class BestRows;
 
-  Task<void> sort_best(RunContext& context, ChunkSink& sink);
-  Task<void> sort_all(RunContext& context, ChunkSink& sink);
-  // Sorts and emits rows in memory.
-  Task<void> emit_sorted(RunContext& context, const Chunk& rows, const MemoryAccount& account, ChunkSink& sink);
-  at::Tensor timed_order_of(const Chunk& rows, const CancelToken& token);
+  Task<void> retain_all(RunContext& context, SortableRows& rows);
+  Task<void> retain_best(RunContext& context, SortableRows& rows);
+  Task<void> emit(RunContext& context, SortableRows& rows, ChunkSink& sink);
 
   OperatorPtr input_;
   RowOrder order_;

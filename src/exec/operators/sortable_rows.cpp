@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "columns/row_selection.h"
+#include "exec/core/lane_sort.h"
 #include "exec/core/sorted_merge.h"
 
 namespace pistachio {
@@ -12,6 +12,8 @@ namespace {
 // Pieces are as small as disks handle well, so that many runs can be merged at once.
 constexpr int64_t kPiecesPerBatch = 16;
 constexpr int64_t kLeastPieceBytes = 64 << 10;
+// Rows beyond the limit that are added, at least, before rows are dropped.
+constexpr int64_t kRowsBetweenChoices = 1 << 10;
 
 }  // namespace
 
@@ -31,8 +33,41 @@ class SortableRows::RunWriter final : public ChunkSink {
   OperatorMetrics& metrics_;
 };
 
-SortableRows::SortableRows(RunContext& context, const RowOrder& order, std::vector<LogicalType> types, OperatorMetrics& metrics)
-    : SpillableRows(context, context.memory.make_child("sort"), std::move(types), metrics), order_(order), metrics_(metrics) {}
+// Passes on the first rows only.
+class SortableRows::FirstRows final : public ChunkSink {
+ public:
+  FirstRows(ChunkSink& next, std::optional<int64_t> rows) : next_(next), left_(rows.value_or(INT64_MAX)) {}
+  bool is_full() const override { return left_ == 0 || next_.is_full(); }
+  Task<void> consume(int lane, Chunk chunk) override {
+    const int64_t rows = std::min(left_, chunk.rows());
+    left_ -= rows;
+    if (rows < chunk.rows()) chunk = chunk.slice(0, rows);
+    if (rows > 0) {
+      Task<void> passing = next_.consume(lane, std::move(chunk));
+      co_await passing;
+    }
+  }
+
+ private:
+  ChunkSink& next_;
+  int64_t left_;
+};
+
+SortableRows::SortableRows(RunContext& context, const RowOrder& order, std::optional<int64_t> limit, std::vector<LogicalType> types,
+                           OperatorMetrics& metrics)
+    : SpillableRows(context, context.memory.make_child("sort"), std::move(types), metrics),
+      order_(order),
+      limit_(limit),
+      metrics_(metrics) {}
+
+Task<void> SortableRows::keep_best() {
+  if (!limit_) co_return;
+  const TaskContext& task = co_await current_context();
+  auto choose = [&](const Chunk& rows) { return order_.order_of(rows, task.token).slice(0, 0, *limit_); };
+  // Sorting four times as many rows as are kept makes each row take part in few sorts.
+  Task<void> reducing = reduce(4 * *limit_ + kRowsBetweenChoices, choose);
+  co_await reducing;
+}
 
 int64_t SortableRows::bytes_per_piece() const {
   return std::max(kLeastPieceBytes, context_.spill.batch_bytes() / kPiecesPerBatch);
@@ -45,19 +80,15 @@ size_t SortableRows::runs_per_merge() const {
 }
 
 Task<int64_t> SortableRows::write(Chunk rows) {
-  const TaskContext& task = co_await current_context();
   if (!file_) file_ = context_.spill.make_file();
   auto run = std::make_unique<SpilledChunks>(file_);
-  at::Tensor order;
-  {
-    WorkTimer timer(metrics_);
-    order = order_.order_of(rows, task.token);
-  }
+  OperatorMetrics apart;  // not the operator's own: these rows do not leave it
+  RunWriter writer(*run, apart);
   const int64_t step = std::max<int64_t>(1, bytes_per_piece() * rows.rows() / std::max<int64_t>(1, rows.memory_bytes()));
-  for (int64_t begin = 0; begin < rows.rows(); begin += step) {
-    Task<void> adding = run->add(take_rows(rows, order.slice(0, begin, std::min(begin + step, rows.rows()))));
-    co_await adding;
-  }
+  const SortedOutput output{.step = step, .limit = limit_};
+  Task<void> writing = pass_on_sorted(context_, order_, rows, output, apart, writer);
+  co_await writing;
+  metrics_.nanoseconds += apart.nanoseconds;
   const int64_t written = run->bytes();
   runs_.push_back(std::move(run));
   co_return written;
@@ -71,13 +102,15 @@ Task<void> SortableRows::merge(ChunkSink& sink) {
     runs_.erase(runs_.begin(), end);
     auto longer = std::make_unique<SpilledChunks>(file_);
     RunWriter writer(*longer, metrics_);
+    FirstRows first(writer, limit_);
     OperatorMetrics apart;  // not the operator's own: these rows do not leave it
-    Task<void> merging = merge(merged, apart, writer);
+    Task<void> merging = merge(merged, apart, first);
     co_await merging;
     metrics_.nanoseconds += apart.nanoseconds;
     runs_.push_back(std::move(longer));
   }
-  Task<void> merging = merge(runs_, metrics_, sink);
+  FirstRows first(sink, limit_);
+  Task<void> merging = merge(runs_, metrics_, first);
   co_await merging;
 }
 
@@ -91,7 +124,7 @@ Task<void> SortableRows::merge(const std::vector<Run>& runs, OperatorMetrics& me
     runs[run]->release(piece);
     co_return rows;
   };
-  const SortedRuns sorted{runs.size(), types(), read_next};
+  const SortedRuns sorted{runs.size(), types(), read_next, /*is_concurrent=*/true};
   Task<void> merging = merge_sorted(context_, order_, sorted, account(), metrics, sink);
   co_await merging;
 }

@@ -1,7 +1,8 @@
-// Retained rows of a sort: in memory, or on disk as sorted runs.
+// Retained rows of a sort: in memory, or on disk as sorted runs. With a limit only the best rows of those added are kept.
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "exec/core/row_order.h"
@@ -12,9 +13,12 @@ namespace pistachio {
 
 class SortableRows final : public SpillableRows {
  public:
-  // `order` outlives it.
-  SortableRows(RunContext& context, const RowOrder& order, std::vector<LogicalType> types, OperatorMetrics& metrics);
+  // `order` outlives it. `limit`: the number of rows, in sorted order, that are needed.
+  SortableRows(RunContext& context, const RowOrder& order, std::optional<int64_t> limit, std::vector<LogicalType> types,
+               OperatorMetrics& metrics);
 
+  // Any lane, after add(): with a limit, drops rows that are not among the first ones, once there are enough of them.
+  Task<void> keep_best();
   // After close(), if rows were spilled: passes them on in order. If there are too many runs for one merge, merges them into longer ones
   // first.
   Task<void> merge(ChunkSink& sink);
@@ -22,6 +26,7 @@ class SortableRows final : public SpillableRows {
  private:
   using Run = std::unique_ptr<SpilledChunks>;
   class RunWriter;
+  class FirstRows;
 
   // The rows are concatenated, and have sort words.
   int64_t bytes_to_finish(int64_t bytes, int64_t rows) const override { return bytes + rows * order_.bytes_per_row(); }
@@ -34,6 +39,7 @@ class SortableRows final : public SpillableRows {
   Task<void> merge(const std::vector<Run>& runs, OperatorMetrics& metrics, ChunkSink& sink);
 
   const RowOrder& order_;
+  const std::optional<int64_t> limit_;
   OperatorMetrics& metrics_;
   std::shared_ptr<SpillFile> file_;  // once rows were written
   std::vector<Run> runs_;

@@ -8,6 +8,7 @@
 #include "kernels/ops/tensor_functions.h"
 #include "kernels/ops/text_compact.h"
 #include "kernels/ops/text_match.h"
+#include "kernels/ops/text_prefixes.h"
 #include "kernels/ops/text_substring.h"
 
 namespace pistachio::kernels::kernel_cases {
@@ -140,6 +141,19 @@ Call draw_substring(Draw& draw) {
   };
 }
 
+// The prefix is that of a value, and of one that may be followed by others.
+Call draw_text_prefixes(Draw& draw) {
+  const TextWithValues text = draw_text_with_values(draw, draw.rows);
+  std::string start;
+  if (draw.rows > 0) start = text.values[draw.random() % text.values.size()].substr(0, static_cast<size_t>(uniform(draw.random, 0, 12)));
+  at::Tensor prefix = at::empty({static_cast<int64_t>(start.size())}, at::kByte);
+  std::copy(start.begin(), start.end(), prefix.mutable_data_ptr<uint8_t>());
+  return [=]() -> std::vector<at::Tensor> {
+    auto [words, lengths] = text_prefixes(text.bytes, text.begins, text.ends, prefix);
+    return {words, lengths};
+  };
+}
+
 }  // namespace
 
 std::vector<Operation> text_operations() {
@@ -148,6 +162,7 @@ std::vector<Operation> text_operations() {
           {"hash64_text", draw_hash_text, {}},
           {"text_match", draw_match, {}},
           {"text_substring", draw_substring, {}},
+          {"text_prefixes", draw_text_prefixes, {}},
           {"summarize_text", draw_summarize_text, {}},
           {"summarize_text_dictionary", draw_summarize_text_dictionary, {}}};
 }
