@@ -67,27 +67,39 @@ bool has_integer_bounds(const Column& key) {
   }
 }
 
+// Undefined: not integers.
+at::Tensor non_null_integers(const Column& key) {
+  if (!has_integer_bounds(key)) return {};
+  return key.has_validity() ? kernels::compress(key.values(), key.validity()) : key.values();
+}
+
 }  // namespace
 
 void JoinFilter::publish_local(const std::vector<Column>& keys, const CancelToken& token) {
-  if (keys[0].rows() == 0) return publish_nothing(true);
-  Local local{Published::Keys, std::nullopt, {}};
-  at::Tensor values = has_integer_bounds(keys[0]) ? keys[0].values() : at::Tensor();
-  if (values.defined() && keys[0].has_validity()) values = kernels::compress(values, keys[0].validity());
-  // NULL keys never match, so a build side of NULLs alone needs no bounds.
-  if (values.defined() && values.numel() > 0) {
+  const int64_t rows = keys[0].rows();
+  if (rows == 0) return publish_nothing(true);
+  Local local{Published::Keys, {}, {}};
+  at::Tensor values;
+  for (const Column& key : keys) {
+    values = non_null_integers(key);
+    std::optional<Bounds>& bounds = local.bounds.emplace_back();
+    // NULL keys never match, so a build side of NULLs alone needs no bounds.
+    if (!values.defined() || values.numel() == 0) continue;
     const auto [lowest, highest] = at::aminmax(values);
     const at::Tensor both = copied_to(at::stack({lowest, highest}).to(at::kLong), at::kCPU);
-    local.bounds = Bounds{both.const_data_ptr<int64_t>()[0], both.const_data_ptr<int64_t>()[1]};
+    bounds = Bounds{both.const_data_ptr<int64_t>()[0], both.const_data_ptr<int64_t>()[1]};
   }
-  const int64_t words = local.bounds ? bitmap_words(local.bounds->least, local.bounds->greatest) : 0;
-  if (local.bounds && keys.size() == 1 && words <= most_bitmap_words()) {
-    local.keys = {at::zeros({words}, values.options().dtype(at::kLong)), bitmap_base(local.bounds->least)};
+  const std::optional<Bounds> only = keys.size() == 1 ? local.bounds[0] : std::nullopt;
+  if (only && bitmap_words(only->least, only->greatest) <= most_bitmap_words()) {
+    local.keys = {at::zeros({bitmap_words(only->least, only->greatest)}, values.options().dtype(at::kLong)), bitmap_base(only->least)};
     kernels::key_bitmap_add(local.keys.words, values, *local.keys.base);
-  } else if (keys[0].rows() <= kMostKeysPerWord * words_count_) {
-    const at::Tensor hashes = hash_rows(keys, token);
-    local.keys.words = at::zeros({words_count_}, hashes.options());
-    kernels::key_filter_add(local.keys.words, hashes);
+  } else {
+    const int64_t words = is_exchanged_ ? words_count_ : std::max(words_count_, kernels::key_filter_words(rows));
+    if (rows <= kMostKeysPerWord * words) {
+      const at::Tensor hashes = hash_rows(keys, token);
+      local.keys.words = at::zeros({words}, hashes.options());
+      kernels::key_filter_add(local.keys.words, hashes);
+    }
   }
   publish(std::move(local));
 }
@@ -97,7 +109,7 @@ int64_t JoinFilter::most_bitmap_words() const {
 }
 
 void JoinFilter::publish_nothing(bool has_no_rows) {
-  publish({has_no_rows ? Published::NoRows : Published::Anything, std::nullopt, {}});
+  publish({has_no_rows ? Published::NoRows : Published::Anything, {}, {}});
 }
 
 void JoinFilter::publish(Local local) {
@@ -124,10 +136,12 @@ ByteWriter JoinFilter::begin_note() const {
   ByteWriter note;
   note.put(local_->published);
   if (local_->published != Published::Keys) return note;
-  note.put<bool>(local_->bounds.has_value());
-  if (local_->bounds) {
-    note.put(local_->bounds->least);
-    note.put(local_->bounds->greatest);
+  note.put<uint64_t>(local_->bounds.size());
+  for (const std::optional<Bounds>& bounds : local_->bounds) {
+    note.put<bool>(bounds.has_value());
+    if (!bounds) continue;
+    note.put(bounds->least);
+    note.put(bounds->greatest);
   }
   return note;
 }
@@ -151,26 +165,32 @@ std::string JoinFilter::note_of_bounds() const {
 }
 
 JoinFilter::Local JoinFilter::read_note(ByteReader& reader) {
-  Local read{reader.get<Published>(), std::nullopt, {}};
-  if (read.published != Published::Keys || !reader.get<bool>()) return read;
-  const auto least = reader.get<int64_t>();
-  read.bounds = Bounds{least, reader.get<int64_t>()};
+  Local read{reader.get<Published>(), {}, {}};
+  if (read.published != Published::Keys) return read;
+  const size_t keys = reader.get_count(1);
+  for (size_t key = 0; key < keys; ++key) {
+    std::optional<Bounds>& bounds = read.bounds.emplace_back();
+    if (!reader.get<bool>()) continue;
+    const auto least = reader.get<int64_t>();
+    bounds = Bounds{least, reader.get<int64_t>()};
+  }
   return read;
 }
 
 // The words are the last part of a note.
-JoinFilter::Keys JoinFilter::read_keys(ByteReader& reader, const std::string& note, const std::optional<Bounds>& bounds) const {
+JoinFilter::Keys JoinFilter::read_keys(ByteReader& reader, const std::string& note, const std::vector<std::optional<Bounds>>& bounds) const {
   const auto kind = reader.get<KeySet>();
   if (kind == KeySet::None) return {};
   const size_t left = reader.left();
-  const bool is_bitmap = kind == KeySet::Bitmap && bounds && bounds->least <= bounds->greatest;
-  const int64_t words = is_bitmap ? bitmap_words(bounds->least, bounds->greatest) : words_count_;
+  const std::optional<Bounds> only = bounds.size() == 1 ? bounds[0] : std::nullopt;
+  const bool is_bitmap = kind == KeySet::Bitmap && only && only->least <= only->greatest;
+  const int64_t words = is_bitmap ? bitmap_words(only->least, only->greatest) : words_count_;
   if ((kind == KeySet::Bitmap && !is_bitmap) || left % 8 != 0 || left / 8 != static_cast<size_t>(words))
     throw PeerError("a rank published a join filter of another size");
   Keys keys;
   keys.words = at::empty({words}, at::kLong);
   std::memcpy(keys.words.mutable_data_ptr<int64_t>(), note.data() + (note.size() - left), left);
-  if (is_bitmap) keys.base = bitmap_base(bounds->least);
+  if (is_bitmap) keys.base = bitmap_base(only->least);
   return keys;
 }
 
@@ -212,24 +232,35 @@ JoinFilter::Keys JoinFilter::unite(std::vector<Keys> parts) const {
 
 std::vector<JoinFilter::Keys> JoinFilter::merge_bounds(const std::vector<std::string>& notes, bool with_keys) {
   std::vector<Keys> parts;
-  bool has_bounds = true;
   is_empty_ = true;
   for (const std::string& note : notes) {
     ByteReader reader(note);
     const Local read = read_note(reader);
     if (read.published == Published::NoRows) continue;
-    is_empty_ = false;
-    has_bounds = has_bounds && read.bounds;
     if (read.published == Published::Anything) {
+      is_empty_ = false;
+      bounds_.clear();
       parts.emplace_back();
-      break;
+      return parts;
     }
-    const std::optional<Bounds>& own = read.bounds;
-    if (own) bounds_ = bounds_ ? Bounds{std::min(bounds_->least, own->least), std::max(bounds_->greatest, own->greatest)} : *own;
-    if (with_keys) parts.push_back(read_keys(reader, note, own));
+    if (is_empty_)
+      bounds_ = read.bounds;
+    else
+      add_bounds(read.bounds);
+    is_empty_ = false;
+    if (with_keys) parts.push_back(read_keys(reader, note, read.bounds));
   }
-  if (!has_bounds) bounds_.reset();
   return parts;
+}
+
+// A key without bounds on one rank has none.
+void JoinFilter::add_bounds(const std::vector<std::optional<Bounds>>& bounds) {
+  if (bounds.size() != bounds_.size()) throw PeerError("a rank published a join filter of other keys");
+  for (size_t key = 0; key < bounds.size(); ++key) {
+    std::optional<Bounds>& all = bounds_[key];
+    const std::optional<Bounds>& more = bounds[key];
+    all = all && more ? std::optional(Bounds{std::min(all->least, more->least), std::max(all->greatest, more->greatest)}) : std::nullopt;
+  }
 }
 
 void JoinFilter::merge(const std::vector<std::string>& notes, at::Device device) {
@@ -250,12 +281,12 @@ Task<void> JoinFilter::wait() {
   co_await waiting;
 }
 
-std::vector<RangeFilter> JoinFilter::bounds(const std::string& column, LogicalType type) const {
-  if (is_empty_ || !bounds_) return {};
+std::vector<RangeFilter> JoinFilter::bounds(size_t key, const std::string& column, LogicalType type) const {
+  if (is_empty_ || key >= bounds_.size() || !bounds_[key]) return {};
   auto text = [&](int64_t value) { return ScalarValue::of_integer(type, value).to_string(); };
   const bool only_prunes = keys_.words.defined();
-  return {{column, Comparison::GreaterEqual, text(bounds_->least), only_prunes},
-          {column, Comparison::LessEqual, text(bounds_->greatest), only_prunes}};
+  return {{column, Comparison::GreaterEqual, text(bounds_[key]->least), only_prunes},
+          {column, Comparison::LessEqual, text(bounds_[key]->greatest), only_prunes}};
 }
 
 at::Tensor JoinFilter::test(const std::vector<Column>& keys) {

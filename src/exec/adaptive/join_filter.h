@@ -23,8 +23,8 @@ namespace pistachio {
 
 class JoinFilter {
  public:
-  // `words`: size of the Bloom filter in 64-bit words, the same on all ranks.
-  explicit JoinFilter(int64_t words) : words_count_(words) {}
+  // `words`: size of the Bloom filter in 64-bit words, the same on all ranks that exchange it. If they do not, it grows with the keys.
+  explicit JoinFilter(int64_t words, bool is_exchanged = true) : words_count_(words), is_exchanged_(is_exchanged) {}
 
   // Builds the local filter from the keys of all build rows of this rank. Only the first call has an effect.
   void publish_local(const std::vector<Column>& keys, const CancelToken& token = {});
@@ -48,8 +48,8 @@ class JoinFilter {
   // Waits for the merge. Everything below requires it.
   Task<void> wait();
   bool is_empty() const { return is_empty_; }
-  // Bounds of the first key, as filters on `column` of the given type. If test() checks rows anyway, they only prune row groups.
-  std::vector<RangeFilter> bounds(const std::string& column, LogicalType type) const;
+  // Bounds of a key, as filters on `column` of the given type. If test() checks rows anyway, they only prune row groups.
+  std::vector<RangeFilter> bounds(size_t key, const std::string& column, LogicalType type) const;
   // bool [rows]: whether rows with these keys may match. Undefined: all may, or the filter drops too few rows to be worth testing.
   at::Tensor test(const std::vector<Column>& keys);
   // Drops rows that cannot match; the key columns are at `places`.
@@ -67,27 +67,29 @@ class JoinFilter {
   enum class Published : uint8_t { NoRows, Anything, Keys };  // the first byte of a note
   struct Local {
     Published published = Published::Anything;
-    std::optional<Bounds> bounds;  // of the keys
+    std::vector<std::optional<Bounds>> bounds;  // of each key; empty without keys
     Keys keys;
   };
   void publish(Local local);
   ByteWriter begin_note() const;
   // Reads what begin_note() wrote.
   static Local read_note(ByteReader& reader);
-  Keys read_keys(ByteReader& reader, const std::string& note, const std::optional<Bounds>& bounds) const;
+  Keys read_keys(ByteReader& reader, const std::string& note, const std::vector<std::optional<Bounds>>& bounds) const;
+  void add_bounds(const std::vector<std::optional<Bounds>>& bounds);
   // Returns the filters whose keys have to be merged.
   std::vector<Keys> merge_bounds(const std::vector<std::string>& notes, bool with_keys);
   Keys unite(std::vector<Keys> parts) const;
   int64_t most_bitmap_words() const;
 
   const int64_t words_count_;
+  const bool is_exchanged_;
   std::mutex mutex_;
   std::optional<Local> local_;    // set once, under mutex_
   Channel<int> is_published_{0};  // closed once local_ is set
   Channel<int> is_merged_{0};     // closed once the members below are set
 
   Keys keys_;
-  std::optional<Bounds> bounds_;
+  std::vector<std::optional<Bounds>> bounds_;
   bool is_empty_ = false;  // no rank has build rows
   // Rows tested and passed so far: a filter that passes nearly all rows is switched off.
   std::atomic<int64_t> tested_ = 0;

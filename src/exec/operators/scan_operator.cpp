@@ -62,8 +62,10 @@ Task<bool> ScanOperator::wait_for_joins(RunContext& context, std::vector<RangeFi
     Task<void> waiting = filter.wait();
     co_await waiting;
     may_match = may_match && !filter.is_empty();
-    const TableColumnInfo& column = table_->columns()[sources_[wanted.columns[0]]];
-    for (RangeFilter& bound : filter.bounds(column.name, column.type)) bounds.push_back(std::move(bound));
+    for (size_t key = 0; key < wanted.columns.size(); ++key) {
+      const TableColumnInfo& column = table_->columns()[sources_[wanted.columns[key]]];
+      for (RangeFilter& bound : filter.bounds(key, column.name, column.type)) bounds.push_back(std::move(bound));
+    }
   }
   co_return may_match;
 }

@@ -191,8 +191,9 @@ Task<void> run_stages(ExecutablePlan& plan, RunContext& context, ChunkSink& sink
   JoinFilters filters;
   for (const ExecutablePlan::Filter& filter : plan.filters) {
     // Sized for twice the estimate, which may be low.
-    int64_t words = kernels::key_filter_words(2 * filter.expected_keys + 64);
-    JoinFilter& made = *filters.emplace(filter.number, std::make_unique<JoinFilter>(words)).first->second;
+    const int64_t words = kernels::key_filter_words(2 * filter.expected_keys + 64);
+    const bool is_exchanged = context.exchanges != nullptr && !filter.is_same_everywhere;
+    JoinFilter& made = *filters.emplace(filter.number, std::make_unique<JoinFilter>(words, is_exchanged)).first->second;
     if (!filter.is_made_here) made.publish_nothing(true);
   }
   context.filters = &filters;
