@@ -16,8 +16,6 @@ constexpr double kLeastReduction = 2;
 // different groups, whose table should fit into the cache.
 constexpr int64_t kPartitionStates = 1 << 15;
 constexpr int64_t kPartitionRows = 1 << 17;
-// Enough for lanes to share the work evenly. Ranks that merge each other's groups in transit emit them in this order.
-constexpr int64_t kLeastPartitionBits = 6;
 // A text costs more to copy into a partition than to look up in a table that misses the L2 cache: larger tables pay.
 constexpr int64_t kTextFactor = 4;
 // Typical bytes of a value that is passed on.
@@ -100,7 +98,7 @@ void GroupLane::condense(const CancelToken& token) {
   states_.close(token);
   rows_.close(token);
   const std::vector<const GroupLane*> only_this = {this};
-  const int64_t bits = radix_bits(only_this), rows_before = states_.rows() + rows_.rows();
+  const int64_t bits = radix_bits(plan_, only_this), rows_before = states_.rows() + rows_.rows();
   RadixRows condensed(plan_.key_types.size());
   for (int64_t partition = 0; partition < int64_t{1} << bits; ++partition) {
     const LaneGroups merged = group_partition(plan_, only_this, partition, bits, token);
@@ -129,10 +127,10 @@ int64_t GroupLane::most_further_bytes(int64_t rows) const {
   return std::max<int64_t>(0, bytes - memory_.covered());
 }
 
-int64_t radix_bits(const std::vector<const GroupLane*>& lanes) {
+int64_t radix_bits(const GroupingPlan& plan, const std::vector<const GroupLane*>& lanes) {
   int64_t partitions = 0;
   for (const GroupLane* lane : lanes) partitions += lane->states().rows() / kPartitionStates + lane->rows().rows() / kPartitionRows;
-  return std::clamp<int64_t>(std::bit_width(static_cast<uint64_t>(partitions)), kLeastPartitionBits, RadixRows::kBits);
+  return std::clamp<int64_t>(std::bit_width(static_cast<uint64_t>(partitions)), plan.least_partition_bits, RadixRows::kBits);
 }
 
 LaneGroups group_partition(const GroupingPlan& plan, const std::vector<const GroupLane*>& lanes, int64_t partition, int64_t bits,

@@ -22,6 +22,8 @@ struct GroupingPlan {
   at::Device device = at::kCPU;
   int64_t table_limit = 0;             // groups
   int64_t condense_bytes = 128 << 20;  // of what a lane has passed on
+  // Log2 of the least number of partitions in which lanes group what they have passed on.
+  int64_t least_partition_bits = 0;
 };
 
 class GroupLane {
@@ -68,7 +70,7 @@ class GroupLane {
 };
 
 // Log2 of the number of partitions in which to group what the lanes have passed on.
-int64_t radix_bits(const std::vector<const GroupLane*>& lanes);
+int64_t radix_bits(const GroupingPlan& plan, const std::vector<const GroupLane*>& lanes);
 // The groups of radix partition `partition` of 2^bits of all lanes, which are closed.
 LaneGroups group_partition(const GroupingPlan& plan, const std::vector<const GroupLane*>& lanes, int64_t partition, int64_t bits,
                            const CancelToken& token);

@@ -78,7 +78,7 @@ Sums group(int64_t table_limit, int64_t keys, int64_t condense_bytes = 1 << 30) 
   first.close({});
   second.close({});
   const std::vector<const GroupLane*> lanes = {&first, &second};
-  const int64_t bits = radix_bits(lanes);
+  const int64_t bits = radix_bits(plan, lanes);
   for (int64_t partition = 0; partition < int64_t{1} << bits; ++partition)
     add_results(group_partition(plan, lanes, partition, bits, {}).group_states(), plan, sums);
   return sums;

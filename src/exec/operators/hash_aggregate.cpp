@@ -22,6 +22,7 @@ namespace {
 // Fewer groups than this are merged without partitioning, which would not pay.
 constexpr int64_t kSmallMerge = 4096;
 constexpr int64_t kPartitionBits = 6;
+constexpr int64_t kPartitionsPerLane = 4;
 // Groups, or members of a DISTINCT set, per partition: with fewer, the kernel calls per partition cost more than its rows.
 constexpr int64_t kRowsPerPartition = 8192;
 // Row numbers ordered by the partition of their group's hash.
@@ -215,7 +216,11 @@ AggregateInputs HashAggregateOperator::make_inputs() const {
 }
 
 GroupingPlan HashAggregateOperator::grouping_plan(const RunContext& context) const {
-  return {group_types_, running_, make_inputs(), stage_ == AggregateStage::Final, context.device, context.settings().group_table_limit};
+  GroupingPlan plan{group_types_, running_, make_inputs(), stage_ == AggregateStage::Final, context.device, context.settings().group_table_limit};
+  // Kernel calls of a partition cost as much as hundreds of rows: no more partitions than lanes need to share the work evenly.
+  const auto partitions = static_cast<uint64_t>(kPartitionsPerLane * context.lanes - 1);
+  plan.least_partition_bits = in_hash_order_ ? kPartitionBits : std::min<int64_t>(std::bit_width(partitions), kPartitionBits);
+  return plan;
 }
 
 // Partial results of a group may be sent more than once. Instead of spilling, a full table is sent and the lane starts with an empty one.
@@ -273,7 +278,7 @@ Task<void> HashAggregateOperator::emit_partitions(RunContext& context, const Spi
   co_await emptying;
   std::vector<const GroupLane*> all;
   for (const auto& lane : lanes) all.push_back(lane.get());
-  const int64_t bits = radix_bits(all);
+  const int64_t bits = radix_bits(groups.plan(), all);
   auto emit_one = [&](int lane, int64_t partition) -> Task<void> {
     Task<void> emitting = emit_partition(context, groups, all, partition, bits, lane, sink);
     co_await emitting;
@@ -292,7 +297,7 @@ Task<void> HashAggregateOperator::emit_full(RunContext& context, const Spillable
   }
   full->close(task.token);
   const std::vector<const GroupLane*> only_this = {full.get()};
-  const int64_t bits = radix_bits(only_this);
+  const int64_t bits = radix_bits(groups.plan(), only_this);
   for (int64_t partition = 0; partition < int64_t{1} << bits; ++partition) {
     Task<void> emitting = emit_partition(context, groups, only_this, partition, bits, lane, sink);
     co_await emitting;

@@ -95,7 +95,7 @@ Task<void> SpillableGroups::write(std::unique_ptr<GroupLane> lane) {
   }
   lane->close(task.token);
   const std::vector<const GroupLane*> only_this = {lane.get()};
-  const int64_t bits = radix_bits(only_this);
+  const int64_t bits = radix_bits(plan_, only_this);
   for (int64_t partition = 0; partition < int64_t{1} << bits; ++partition) {
     const LaneGroups merged = group_partition(plan_, only_this, partition, bits, task.token);
     Task<void> writing = write_table(merged);
