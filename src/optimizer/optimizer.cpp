@@ -17,6 +17,8 @@ const std::vector<OptimizerRule>& optimizer_rules() {
        true},
       {"relax_correlated_joins", "joins of subqueries without a second match or NULL keys can be reordered and filtered like others",
        relax_correlated_joins, false},
+      {"sink_scalar_subqueries", "a condition on one input and the value of a subquery drops that input's rows before they are joined",
+       sink_scalar_subqueries, false},
       {"lower_set_operations", "INTERSECT and EXCEPT become grouping, which all ranks and devices can do", lower_set_operations,
        true},
       {"push_down_filters", "rows that are dropped early cost nothing later; scans skip row groups and pages", push_down_filters, false},

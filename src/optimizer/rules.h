@@ -11,6 +11,7 @@ void lower_grouping_sets(LogicalPlan& plan, const CancelToken& token);
 void fold_constants(LogicalPlan& plan, const CancelToken& token);
 void unnest_subqueries(LogicalPlan& plan, const CancelToken& token);
 void relax_correlated_joins(LogicalPlan& plan, const CancelToken& token);
+void sink_scalar_subqueries(LogicalPlan& plan, const CancelToken& token);
 void lower_set_operations(LogicalPlan& plan, const CancelToken& token);
 void push_down_filters(LogicalPlan& plan, const CancelToken& token);
 void imply_conditions(LogicalPlan& plan, const CancelToken& token);

@@ -109,6 +109,12 @@ PAIRS = (
         only_with=("filters: (l_orderkey < 100)",),
         also_disabled=("push_down_implied_conditions",)),
     RulePair(
+        "sink_scalar_subqueries",
+        """SELECT count(*) FROM customer, orders
+           WHERE o_custkey = c_custkey AND c_nationkey = (SELECT n_nationkey FROM nation WHERE n_name = 'FRANCE')""",
+        only_without=("probe: inner hash join", "build: scan customer"),
+        only_with=("build: filter", "probe: scan customer")),
+    RulePair(
         "push_down_semi_joins",
         """SELECT count(*) FROM orders JOIN lineitem ON o_orderkey = l_orderkey
            WHERE o_custkey IN (SELECT c_custkey FROM customer WHERE c_mktsegment = 'BUILDING')""",
