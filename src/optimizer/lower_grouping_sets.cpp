@@ -1,6 +1,7 @@
 // Lowers GROUPING SETS to one plain grouping per set, concatenated by UNION ALL. All read one shared plan, so that the input is computed
 // once and retained within memory_limit. If partial results of all aggregates can be combined, as those of sum and count, the shared plan
-// is already grouped by all columns that a set uses: ROLLUP and CUBE then retain groups instead of rows.
+// is already grouped by all columns that a set uses: ROLLUP and CUBE then retain groups instead of rows. The mean of numbers that are not
+// decimals is a sum and a count there (of decimals, the quotient would be rounded differently).
 // An input that refers to an outer query cannot be shared; it is computed again for each set.
 #include <algorithm>
 #include <map>
@@ -13,6 +14,10 @@
 namespace pistachio {
 
 namespace {
+
+bool is_split_average(const AggregateCall& call) {
+  return call.function->kind == AggregateKind::Average && !call.distinct && call.argument->type().kind() != TypeKind::Decimal;
+}
 
 // The aggregate that combines partial results of `function`; null if there is none.
 const AggregateFunction* combining_aggregate(const AggregateFunction& function) {
@@ -32,6 +37,15 @@ const AggregateFunction* combining_aggregate(const AggregateFunction& function) 
   }
 }
 
+// A result of the aggregate that is lowered.
+struct Output {
+  ColumnId id;
+  LogicalType type;
+  size_t call = 0;  // computes it; of an average: the sum, and the next one the count
+  bool is_count = false;
+  bool is_average = false;
+};
+
 class GroupingSets {
  public:
   explicit GroupingSets(LogicalPlan& plan) : plan_(plan) {}
@@ -42,7 +56,8 @@ class GroupingSets {
     const bool is_shared = aggregate->sets.size() > 1 && free_columns(*node).empty();
     LogicalAggregate whole = std::move(*aggregate);
     LogicalPtr input = std::move(node->children[0]);
-    results_ = {};
+    outputs_.clear();
+    for (size_t i = 0; i < whole.calls.size(); ++i) outputs_.push_back({whole.calls[i].id, whole.calls[i].type, i});
     if (is_shared && can_combine(whole)) input = group_first(whole, std::move(input));
     std::vector<LogicalPtr> groupings;
     if (is_shared) {
@@ -60,16 +75,16 @@ class GroupingSets {
   ExpressionPtr reference(ColumnId id) const { return plan_.columns.reference(id); }
   ColumnId copy_column(ColumnId id) { return plan_.columns.add(plan_.columns.name(id), plan_.columns.type(id)); }
 
-  static std::vector<ColumnId> output_of(const LogicalAggregate& whole) {
+  std::vector<ColumnId> output_of(const LogicalAggregate& whole) const {
     std::vector<ColumnId> columns = whole.groups;
-    for (const AggregateCall& call : whole.calls) columns.push_back(call.id);
+    for (const Output& output : outputs_) columns.push_back(output.id);
     columns.push_back(whole.set_number);
     return columns;
   }
 
   static bool can_combine(const LogicalAggregate& whole) {
     return std::all_of(whole.calls.begin(), whole.calls.end(), [](const AggregateCall& call) {
-      return combining_aggregate(*call.function) != nullptr && (!call.distinct || ignores_duplicates(*call.function));
+      return is_split_average(call) || (combining_aggregate(*call.function) != nullptr && (!call.distinct || ignores_duplicates(*call.function)));
     });
   }
 
@@ -77,20 +92,44 @@ class GroupingSets {
   LogicalPtr group_first(LogicalAggregate& whole, LogicalPtr input) {
     ColumnSet used;
     for (const std::vector<ColumnId>& set : whole.sets) used.insert(ColumnSet(set.begin(), set.end()));
-    LogicalAggregate partial{.groups = {used.begin(), used.end()}, .calls = whole.calls};
+    LogicalAggregate partial{.groups = {used.begin(), used.end()}, .calls = {}};
+    std::vector<AggregateCall> combining;
     for (size_t i = 0; i < whole.calls.size(); ++i) {
-      AggregateCall& call = whole.calls[i];
-      partial.calls[i].id = copy_column(call.id);
-      ExpressionPtr value = reference(partial.calls[i].id);
-      results_.push_back({call.type, is_count(*call.function)});
-      call.function = combining_aggregate(*call.function);
-      const auto types = call.function->resolve(value->type());
-      call.argument = coerce(std::move(value), types->first);
-      call.type = types->second;
-      call.filter = nullptr;
-      call.distinct = false;
+      const AggregateCall& call = whole.calls[i];
+      Output& output = outputs_[i];
+      output.call = combining.size();
+      output.is_average = is_split_average(call);
+      output.is_count = is_count(*call.function);
+      if (!output.is_average) {
+        add_partial(call, partial, combining);
+        continue;
+      }
+      AggregateCall part = call;
+      part.function = find_aggregate("sum");
+      // Wide enough for the sum of any integers.
+      part.type = call.argument->type().is_floating() ? LogicalType(TypeKind::Double) : LogicalType::decimal(38, 0);
+      add_partial(part, partial, combining);
+      part.function = find_aggregate("count");
+      part.type = TypeKind::BigInt;
+      add_partial(part, partial, combining);
     }
+    whole.calls = std::move(combining);
     return make_node(std::move(partial), std::move(input));
+  }
+
+  // Adds a call to the partial grouping, and the one that combines its results.
+  void add_partial(AggregateCall call, LogicalAggregate& partial, std::vector<AggregateCall>& combining) {
+    AggregateCall combined = call;
+    call.id = plan_.columns.add(plan_.columns.name(call.id), call.type);
+    ExpressionPtr value = reference(call.id);
+    combined.function = combining_aggregate(*call.function);
+    const auto types = combined.function->resolve(value->type());
+    combined.argument = coerce(std::move(value), types->first);
+    combined.type = types->second;
+    combined.filter = nullptr;
+    combined.distinct = false;
+    combining.push_back(std::move(combined));
+    partial.calls.push_back(std::move(call));
   }
 
   LogicalPtr group_shared(const LogicalAggregate& whole, size_t number, LogicalSharedRead read) {
@@ -119,27 +158,35 @@ class GroupingSets {
       const ColumnId id = copy_column(group);
       project.columns.push_back({id, is_in_set ? reference(own(group)) : Expression::constant(ScalarValue::null(plan_.columns.type(group)))});
     }
-    for (size_t i = 0; i < whole.calls.size(); ++i) {
-      AggregateCall call = whole.calls[i];
+    for (AggregateCall call : whole.calls) {
       call.id = plan_.columns.add(plan_.columns.name(call.id), call.type);
       if (call.argument) call.argument = own_values(call.argument);
       if (call.filter) call.filter = own_values(call.filter);
-      project.columns.push_back({copy_column(whole.calls[i].id), result_of(i, call.id)});
       grouping.calls.push_back(std::move(call));
     }
+    for (const Output& output : outputs_) project.columns.push_back({copy_column(output.id), result_of(output, grouping.calls)});
     const ColumnId id = copy_column(whole.set_number);
     project.columns.push_back({id, Expression::constant(ScalarValue::of_integer(TypeKind::Integer, static_cast<int64_t>(number)))});
     return make_node(std::move(project), make_node(std::move(grouping), std::move(input)));
   }
 
   // Combined results have the type of the call; a sum of counts of no groups is 0.
-  ExpressionPtr result_of(size_t call, ColumnId column) const {
-    ExpressionPtr value = reference(column);
-    if (results_.empty()) return value;
-    value = coerce(std::move(value), results_[call].type);
-    if (!results_[call].is_count) return value;
+  ExpressionPtr result_of(const Output& output, const std::vector<AggregateCall>& calls) const {
+    ExpressionPtr value = reference(calls[output.call].id);
+    if (output.is_average) return mean_of(std::move(value), reference(calls[output.call + 1].id));
+    value = coerce(std::move(value), output.type);
+    if (!output.is_count) return value;
     ExpressionPtr zero = Expression::constant(ScalarValue::of_integer(TypeKind::BigInt, 0));
     return Expression::conditional(ExpressionKind::Coalesce, {std::move(value), std::move(zero)}, TypeKind::BigInt);
+  }
+
+  // NULL if there are no values.
+  static ExpressionPtr mean_of(ExpressionPtr sum, const ExpressionPtr& count) {
+    ExpressionPtr zero = Expression::constant(ScalarValue::of_integer(TypeKind::BigInt, 0));
+    ExpressionPtr mean = make_call("/", {coerce(std::move(sum), TypeKind::Double), coerce(count, TypeKind::Double)});
+    ExpressionPtr nothing = Expression::constant(ScalarValue::null(TypeKind::Double));
+    return Expression::conditional(ExpressionKind::Case, {make_call(">", {count, std::move(zero)}), std::move(mean), std::move(nothing)},
+                                   TypeKind::Double);
   }
 
   // A balanced tree of UNION ALL, whose last step outputs `columns`.
@@ -165,13 +212,8 @@ class GroupingSets {
     return std::move(inputs[0]);
   }
 
-  struct Result {
-    LogicalType type;
-    bool is_count = false;
-  };
-
   LogicalPlan& plan_;
-  std::vector<Result> results_;  // of the calls, if they combine partial results
+  std::vector<Output> outputs_;  // of the aggregate that is lowered now
 };
 
 }  // namespace
