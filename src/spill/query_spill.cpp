@@ -10,9 +10,13 @@ constexpr int kAttempts = 4;
 // A batch on a GPU is divided into partitions by a few kernel calls, which small batches would not be worth.
 constexpr int64_t kMostBatch = 32 << 20;
 constexpr int64_t kMostBatchOfDevice = 256 << 20;
-// With spill=always: a store spills at every kRequestsPerSpill-th request for memory, and kFewBytes of spilled rows fit into memory.
+// With spill=always: a store spills at every kRequestsPerSpill-th request for memory, and of the spilled rows kFewBytes fit into memory, or a
+// kForcedShare-th of them: with less, the left rows of a join by blocks would be read too many times.
 constexpr int64_t kRequestsPerSpill = 2;
 constexpr int64_t kFewBytes = 4 << 10;
+constexpr int64_t kForcedShare = 64;
+// Room for scans and for rows of other operators beside what cannot be spilled, if that is less than half of what all may retain.
+constexpr int64_t kRoomForOthers = 256 << 20;
 
 }  // namespace
 
@@ -56,7 +60,16 @@ bool QuerySpill::has_room(int64_t bytes) const {
 }
 
 bool QuerySpill::fits(int64_t bytes) const {
-  return mode_ == SpillMode::Always ? bytes <= kFewBytes : has_room(bytes);
+  if (mode_ != SpillMode::Always) return has_room(bytes);
+  const int64_t spilled = space_.bytes() + (tiers_.host_memory ? tiers_.host_memory->used() : 0);
+  int64_t most = most_spilled_;
+  while (spilled > most && !most_spilled_.compare_exchange_weak(most, spilled)) {
+  }
+  return bytes <= std::max(kFewBytes, std::max(most, spilled) / kForcedShare);
+}
+
+bool QuerySpill::may_keep(int64_t bytes) const {
+  return mode_ == SpillMode::Off || has_room(bytes + std::min(memory_limit_ / 2, kRoomForOthers));
 }
 
 bool QuerySpill::must_spill() {

@@ -3,6 +3,7 @@
 // rest of the limit stays free for temporaries of kernels.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -50,9 +51,12 @@ class QuerySpill {
   // The same for an upper bound that may not be needed in full; returns an empty reservation if there is no room.
   Task<Reservation> try_reserve(MemoryAccount account, int64_t bytes);
   bool has_room(int64_t bytes) const;
-  // Whether an operator may read this many spilled bytes into memory at once. With spill=always the limit is tiny, so that tests cover what
-  // operators do beyond it.
+  // Whether an operator may read this many spilled bytes into memory at once. With spill=always the limit is a small share of the spilled
+  // bytes, so that tests cover what operators do beyond it.
   bool fits(int64_t bytes) const;
+  // Whether an operator may keep this many bytes, beside all that is reserved, in memory that it cannot spill any more, such as a hash table.
+  // Leaves room for the scans and other operators that run as long as it keeps them.
+  bool may_keep(int64_t bytes) const;
 
   // While it exists, stores spill only on behalf of its owner.
   class [[nodiscard]] Turn {
@@ -89,6 +93,7 @@ class QuerySpill {
   const int64_t memory_limit_;
   const int64_t batch_bytes_;
   const int64_t least_bytes_;  // a store with fewer bytes is not worth spilling
+  mutable std::atomic<int64_t> most_spilled_ = 0;  // bytes on disk and in host memory when fits() was called; spill=always only
   Channel<int> turn_{1};       // holds one item, which the spilling task takes out
   std::mutex mutex_;
   // Guarded by mutex_.
