@@ -10,8 +10,8 @@ constexpr int kAttempts = 4;
 // A batch on a GPU is divided into partitions by a few kernel calls, which small batches would not be worth.
 constexpr int64_t kMostBatch = 32 << 20;
 constexpr int64_t kMostBatchOfDevice = 256 << 20;
-// With spill=always: a store spills at every kRequestsPerSpill-th request for memory, and of the spilled rows kFewBytes fit into memory, or a
-// kForcedShare-th of them: with less, the left rows of a join by blocks would be read too many times.
+// With spill=always: a store spills at every kRequestsPerSpill-th request for memory, and of the spilled rows kFewBytes fit into memory, or
+// a kForcedShare-th of them: with less, the left rows of a join by blocks would be read too many times.
 constexpr int64_t kRequestsPerSpill = 2;
 constexpr int64_t kFewBytes = 4 << 10;
 constexpr int64_t kForcedShare = 64;

@@ -54,8 +54,8 @@ class QuerySpill {
   // Whether an operator may read this many spilled bytes into memory at once. With spill=always the limit is a small share of the spilled
   // bytes, so that tests cover what operators do beyond it.
   bool fits(int64_t bytes) const;
-  // Whether an operator may keep this many bytes, beside all that is reserved, in memory that it cannot spill any more, such as a hash table.
-  // Leaves room for the scans and other operators that run as long as it keeps them.
+  // Whether an operator may keep this many bytes, beside all that is reserved, in memory that it cannot spill any more, such as a hash
+  // table. Leaves room for the scans and other operators that run as long as it keeps them.
   bool may_keep(int64_t bytes) const;
 
   // While it exists, stores spill only on behalf of its owner.

@@ -183,6 +183,19 @@ class Answers(WithTempDirectory):
             limited.run(TWO_ROWS)
         self.assert_nothing_left(limited)
 
+    def test_groups_beside_a_join(self):
+        # The table of the join takes nearly half of the memory, and a row group, whose pages are as long as itself, as much.
+        rows = 300_000
+        texts = {"t": [f"key {n * 7919 % rows} some text" for n in range(rows)], "v": [f"value {n}{'x' * (n % 20)}" for n in range(rows)]}
+        pages = {"row_group_size": 122_880, "data_page_size": 64 * MEGABYTE, "use_dictionary": False}
+        pq.write_table(pa.table({"id": pa.array(range(rows), pa.int64()), **texts}), self.folder / "left.parquet", **pages)
+        pq.write_table(pa.table({"id": pa.array([n * 7 % rows for n in range(rows)], pa.int64())}), self.folder / "right.parquet", **pages)
+        tables = f"'{self.folder}/left.parquet' a JOIN '{self.folder}/right.parquet' b ON a.id = b.id"
+        query = f"SELECT count(*) AS n, sum(c) AS s, min(t) AS low, max(v) AS high FROM (SELECT a.t AS t, count(*) AS c, min(v) AS v FROM {tables} GROUP BY 1) g"
+        limited = self.session(*LIMIT, "-s", "threads=2", *AS_WRITTEN)
+        for _ in range(3):
+            self.assertEqual(limited.run(query).csv, f"n,s,low,high\n{rows},{rows},key 0 some text,value 9xxxxxxxxx\n")
+
     def test_frequent_key_joins_by_blocks(self):
         # With spill=always hardly anything fits, so that the build side is read in blocks.
         skewed = ("SELECT count(*) AS n, count(a.l_tax) AS a, count(b.l_comment) AS b FROM (SELECT l_linestatus, l_orderkey, l_tax FROM lineitem WHERE l_partkey < 3) a "

@@ -28,8 +28,9 @@ class SpillableRows : public SpillableStore {
   // The same, but spills all rows even if they fit into memory.
   Task<void> close_on_disk();
   bool has_spilled() const { return has_spilled_; }
-  // Bytes of the rows in memory.
+  // Of the rows in memory.
   int64_t bytes() const { return held_bytes_; }
+  int64_t rows() const { return held_rows_; }
 
   const MemoryAccount& account() const { return account_; }
 
@@ -79,13 +80,13 @@ class SpillableRows : public SpillableStore {
   const std::vector<LogicalType> types_;
   OperatorMetrics& metrics_;
   std::atomic<int64_t> held_bytes_ = 0;      // of rows
+  std::atomic<int64_t> held_rows_ = 0;
   std::atomic<int64_t> reserved_bytes_ = 0;  // including what is reserved to finish
   std::atomic<bool> has_spilled_ = false;
   std::atomic<bool> is_closed_ = false;
   std::mutex mutex_;
   // Guarded by mutex_.
   std::vector<Held> held_;
-  int64_t held_rows_ = 0;
   CountedDictionaries dictionaries_;
 };
 

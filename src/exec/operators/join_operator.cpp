@@ -56,7 +56,11 @@ Task<void> JoinOperator::retain_build_rows(RunContext& context, PartitionedRows&
   Task<void> producing = right_->produce(context, retaining);
   co_await producing;
   reach(context, FaultPoint::BuildCollected);
-  Task<void> closing = rows.close();
+  // Once there is a table, its memory is needed until the left input ends. If that would leave too little to the scans and operators that
+  // run meanwhile, the rows go to disk while they can.
+  const int64_t kept = shape_.bytes_kept(rows.bytes(), rows.rows());
+  const bool stays = kept <= context.spill.batch_bytes() || context.spill.may_keep(kept - rows.spillable_bytes());
+  Task<void> closing = stays ? rows.close() : rows.close_on_disk();
   co_await closing;
   metrics_.bytes = rows.bytes();
   // The rows are on disk now; a filter of them would have to be built while they arrive.

@@ -54,9 +54,17 @@ bool JoinShape::asks_for_any_match() const {
 }
 
 int64_t JoinShape::bytes_of_table(int64_t bytes, int64_t rows) const {
-  // Without keys and bounds, every row is a candidate.
-  if (plan.keys.empty() && plan.compared_keys.empty() && plan.bounds.empty()) return bytes;
+  if (!has_table()) return bytes;
   return std::max(bytes, rows * (asks_for_any_match() ? kGroupingBytesPerRow : kTableBytesPerRow));
+}
+
+int64_t JoinShape::bytes_kept(int64_t bytes, int64_t rows) const {
+  return bytes + (has_table() ? rows * kTableBytesPerRow : 0);
+}
+
+// Without keys and bounds, every row is a candidate.
+bool JoinShape::has_table() const {
+  return !plan.keys.empty() || !plan.compared_keys.empty() || !plan.bounds.empty();
 }
 
 bool JoinShape::wants_left_rows(int64_t build_rows) const {

@@ -19,6 +19,8 @@ struct JoinShape {
   bool asks_for_any_match() const;
   // Additional bytes that build rows need in memory: while they are concatenated, then for the hash table of their keys.
   int64_t bytes_of_table(int64_t bytes, int64_t rows) const;
+  // Bytes that these build rows take, with their table, once it is built.
+  int64_t bytes_kept(int64_t bytes, int64_t rows) const;
   // Whether rows of the left side matter if the build side has this many.
   bool wants_left_rows(int64_t build_rows) const;
 
@@ -31,6 +33,9 @@ struct JoinShape {
   std::vector<size_t> left_places;
   std::vector<size_t> right_places;
   bool gives_mark = false;
+
+ private:
+  bool has_table() const;
 };
 
 }  // namespace pistachio

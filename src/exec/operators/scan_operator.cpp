@@ -188,6 +188,13 @@ Task<void> ScanOperator::produce_files(RunContext& context, ChunkSink& sink) {
   if (std::optional<int64_t> whole = storage.memory.limit(); whole && shares > 1)
     storage.memory = storage.memory.make_child(table_->name(), *whole / shares);
   ScanPlan plan = plan_within(limits, request, storage.settings.threads);
+  // Reading ahead into more than half of the memory would keep other operators from retaining rows. A blocking reader has all units at
+  // once.
+  if (context.device.is_cpu() && storage.settings.reader != ReaderMode::Blocking) {
+    int64_t most = limits.memory_bytes / 2;
+    for (const ScanUnit& unit : plan.units) most = std::max(most, unit.memory_bytes);
+    storage.memory = storage.memory.make_child(table_->name(), most);
+  }
   std::unique_ptr<SharedUnits> units = share_units(context, plan);
   ScanCounters counters;
   counters.spans = metrics_.spans;
