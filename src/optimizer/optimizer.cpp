@@ -24,6 +24,7 @@ const std::vector<OptimizerRule>& optimizer_rules() {
       {"push_down_filters", "rows that are dropped early cost nothing later; scans skip row groups and pages", push_down_filters, false},
       {"imply_conditions", "what holds for a column holds for those equal to it: more scans are filtered, more joins connected",
        imply_conditions, false},
+      {"filter_common_tables", "rows of a common table that none of its readers wants are not computed", filter_common_tables, false},
       {"push_down_implied_conditions", "the new conditions reach the scans before joins are ordered by their rows", push_down_filters,
        false},
       {"choose_partitions", "only files that can have rows of the result are opened; what follows knows their statistics", choose_partitions,

@@ -15,6 +15,7 @@ void sink_scalar_subqueries(LogicalPlan& plan, const CancelToken& token);
 void lower_set_operations(LogicalPlan& plan, const CancelToken& token);
 void push_down_filters(LogicalPlan& plan, const CancelToken& token);
 void imply_conditions(LogicalPlan& plan, const CancelToken& token);
+void filter_common_tables(LogicalPlan& plan, const CancelToken& token);
 void choose_partitions(LogicalPlan& plan, const CancelToken& token);
 void answer_from_footers(LogicalPlan& plan, const CancelToken& token);
 void share_shifted_sums(LogicalPlan& plan, const CancelToken& token);

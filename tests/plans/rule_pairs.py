@@ -31,7 +31,8 @@ PAIRS = (
         """WITH late AS (SELECT o_orderkey, o_orderdate FROM orders)
            SELECT count(*) FROM late WHERE o_orderdate > DATE '1998-07-01'""",
         only_without=("common table 0:", "read common table 0", "filter"),
-        only_with=("filters: (o_orderdate > DATE '1998-07-01')",)),
+        only_with=("filters: (o_orderdate > DATE '1998-07-01')",),
+        also_disabled=("filter_common_tables",)),
     RulePair(
         "fold_constants",
         "SELECT count(*) FROM orders WHERE o_orderdate < DATE '1992-01-01' + INTERVAL '1 month' AND (1 = 1 OR o_custkey = 5)",
@@ -114,6 +115,12 @@ PAIRS = (
            WHERE o_custkey = c_custkey AND c_nationkey = (SELECT n_nationkey FROM nation WHERE n_name = 'FRANCE')""",
         only_without=("probe: inner hash join", "build: scan customer"),
         only_with=("build: filter", "probe: scan customer")),
+    RulePair(
+        "filter_common_tables",
+        """WITH years AS (SELECT EXTRACT(YEAR FROM o_orderdate) AS y, o_orderpriority AS p, sum(o_totalprice) AS total FROM orders GROUP BY 1, 2)
+           SELECT count(*) FROM years AS a, years AS b WHERE a.total < b.total AND a.y = 1995 AND b.y = 1996 AND a.p = b.p AND a.p = '1-URGENT'""",
+        only_without=(),
+        only_with=("filter", "conditions: ((extract year(o_orderdate) = 1995) OR (extract year(o_orderdate) = 1996))", "filters: (o_orderpriority = '1-URGENT')")),
     RulePair(
         "push_down_semi_joins",
         """SELECT count(*) FROM orders JOIN lineitem ON o_orderkey = l_orderkey
