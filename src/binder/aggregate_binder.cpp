@@ -76,17 +76,22 @@ void count_true_rows(AggregateCall& call) {
 }  // namespace
 
 AggregateCall QueryBinder::bind_aggregate_call(const ast::Call& call, int64_t position, const ExpressionPlace& place) {
-  if (!call.order_by.empty()) refuse_at(fmt::format("ORDER BY inside {} is not supported", call.name), position);
+  const AggregateFunction* named = find_aggregate(call.name);
+  const bool has_order = named->kind == AggregateKind::Ordered || (named->kind == AggregateKind::AnyValue && !call.order_by.empty());
+  if (has_order) return bind_ordered_call(call, position, place);
+  if (call.within_group) refuse_at(fmt::format("{} takes no WITHIN GROUP", call.name), position);
   auto bind_own = [&](const ast::Expression& expression) {
     ExpressionPtr bound = bind_expression(expression, place);
     return place.regroup ? place.regroup(std::move(bound)) : bound;
   };
+  // The order makes no difference to the others; its names are checked.
+  for (const ast::OrderItem& item : call.order_by) bind_own(*item.expression);
   AggregateCall bound;
   if (call.star) {
     if (call.name != "count") refuse_at(fmt::format("{}(*) does not exist; only count(*) does", call.name), position);
     bound.function = &count_rows_aggregate();
   } else {
-    bound.function = find_aggregate(call.name);
+    bound.function = named;
     if (call.arguments.size() != 1) refuse_at(fmt::format("{} takes one argument", call.name), position);
     ExpressionPtr argument = bind_own(*call.arguments[0]);
     if (argument->is_untyped()) argument = coerce(std::move(argument), TypeKind::Varchar);
@@ -111,12 +116,13 @@ void QueryBinder::bind_aggregate(const ast::Call& call, int64_t position, const 
     return (!left && !right) || (left && right && same_expression(*left, *right));
   };
   // Equal calls are computed once.
+  const bool is_plain = bound.function->kind != AggregateKind::Ordered;
   size_t hash = std::hash<const void*>()(bound.function) + (bound.argument ? bound.argument->hash() : 0) +
                 3 * (bound.filter ? bound.filter->hash() : 0);
   auto [first, last] = grouping.calls_by_hash.equal_range(hash);
   for (auto candidate = first; candidate != last; ++candidate) {
     const AggregateCall& other = grouping.calls[candidate->second];
-    if (other.function != bound.function || other.distinct != bound.distinct || !same(other.argument, bound.argument) ||
+    if (!is_plain || other.function != bound.function || other.distinct != bound.distinct || !same(other.argument, bound.argument) ||
         !same(other.filter, bound.filter))
       continue;
     grouping.by_node.emplace(&call, other.id);
@@ -164,6 +170,7 @@ const NameScope* QueryBinder::find_outer_owner(const ast::Call& call, const Name
   ArgumentNames names;
   for (const ast::ExpressionPtr& argument : call.arguments) names.collect(*argument);
   if (call.filter) names.collect(*call.filter);
+  for (const ast::OrderItem& item : call.order_by) names.collect(*item.expression);
   if (names.uses(scope)) return nullptr;
   auto known = owner_levels_.find(&call);
   if (known != owner_levels_.end()) return known->second == 0 ? nullptr : enclosing_scope(scope, known->second);

@@ -83,6 +83,7 @@ class ExpressionCopy {
     copied.filter = copy(node.filter);
     copied.order_by = copy(node.order_by);
     if (node.over) copied.over = std::make_unique<ast::WindowDefinition>(copy_window(*node.over));
+    copied.within_group = node.within_group;
     copied.ignore_nulls = node.ignore_nulls;
     return copied;
   }

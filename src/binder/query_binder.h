@@ -210,6 +210,8 @@ class QueryBinder {
   ExpressionPtr bind_outer_aggregate(const ast::Call& call, int64_t position, const NameScope& scope, const NameScope& owner);
   // Without an id.
   AggregateCall bind_aggregate_call(const ast::Call& call, int64_t position, const ExpressionPlace& place);
+  // Those of OrderedAggregate, and any_value with ORDER BY (ordered_aggregate_binder.cpp).
+  AggregateCall bind_ordered_call(const ast::Call& call, int64_t position, const ExpressionPlace& place);
   // `scope`: where the call is written, which may be inside a subquery of the grouped query.
   void bind_aggregate(const ast::Call& call, int64_t position, const NameScope& scope, Grouping& grouping);
   const ast::SelectItem* find_alias(const Grouping& grouping, const std::string& alias, std::string_view clause, int64_t position) const;

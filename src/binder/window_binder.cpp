@@ -164,6 +164,7 @@ class QueryBinder::WindowBinding {
 
   WindowCall bind_aggregate(const ast::Call& node, int64_t position) {
     AggregateCall bound = binder_.bind_aggregate_call(node, position, place_);
+    if (bound.function->kind == AggregateKind::Ordered) refuse_at(fmt::format("{} with OVER is not supported", node.name), position);
     const bool counts_values = bound.function->kind == AggregateKind::Count;
     if (bound.distinct && !counts_values) refuse_at(fmt::format("DISTINCT in {} with OVER is not supported, except in count", node.name), position);
     WindowCall call;

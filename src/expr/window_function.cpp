@@ -60,6 +60,7 @@ bool uses_frame(WindowKind kind) {
 
 std::string_view window_function_name(const WindowCall& call) {
   if (call.aggregate != nullptr) return call.aggregate->name;
+  if (call.kind == WindowKind::Concatenate) return "string_agg";
   for (const WindowFunction& function : kWindowFunctions) {
     if (function.kind == call.kind) return function.name;
   }

@@ -23,7 +23,8 @@ enum class WindowKind {
   FirstValue,
   LastValue,
   NthValue,
-  Aggregate  // of an AggregateFunction
+  Concatenate,  // of string_agg: the partition's texts at its first row, NULL at others
+  Aggregate     // of an AggregateFunction
 };
 
 struct WindowFunction {

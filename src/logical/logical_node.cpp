@@ -105,10 +105,7 @@ void for_each_expression(LogicalNode& node, const std::function<void(ExpressionP
                           std::for_each(join.comparisons.begin(), join.comparisons.end(), visit);
                         },
                         [&](LogicalAggregate& aggregate) {
-                          for (AggregateCall& call : aggregate.calls) {
-                            if (call.argument) visit(call.argument);
-                            if (call.filter) visit(call.filter);
-                          }
+                          for (AggregateCall& call : aggregate.calls) for_each_expression(call, visit);
                         },
                         [&](LogicalSort& sort) {
                           for (SortKey& key : sort.keys) visit(key.expression);

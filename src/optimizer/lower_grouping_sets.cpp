@@ -160,8 +160,7 @@ class GroupingSets {
     }
     for (AggregateCall call : whole.calls) {
       call.id = plan_.columns.add(plan_.columns.name(call.id), call.type);
-      if (call.argument) call.argument = own_values(call.argument);
-      if (call.filter) call.filter = own_values(call.filter);
+      for_each_expression(call, [&](ExpressionPtr& expression) { expression = own_values(expression); });
       grouping.calls.push_back(std::move(call));
     }
     for (const Output& output : outputs_) project.columns.push_back({copy_column(output.id), result_of(output, grouping.calls)});

@@ -8,6 +8,7 @@ namespace pistachio {
 
 void inline_shared_plans(LogicalPlan& plan, const CancelToken& token);
 void lower_grouping_sets(LogicalPlan& plan, const CancelToken& token);
+void lower_ordered_aggregates(LogicalPlan& plan, const CancelToken& token);
 void fold_constants(LogicalPlan& plan, const CancelToken& token);
 void unnest_subqueries(LogicalPlan& plan, const CancelToken& token);
 void relax_correlated_joins(LogicalPlan& plan, const CancelToken& token);

@@ -153,6 +153,7 @@ struct Call {
   ExpressionPtr filter;
   std::vector<OrderItem> order_by;
   std::unique_ptr<WindowDefinition> over;  // null: no window function
+  bool within_group = false;               // order_by is that of WITHIN GROUP
   bool ignore_nulls = false;               // IGNORE NULLS; RESPECT NULLS is the default
 };
 

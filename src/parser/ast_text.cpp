@@ -269,7 +269,7 @@ void AstWriter::write_node(const ast::Call& node) {
   if (node.star) add("*");
   write_expressions(node.arguments);
   if (!node.order_by.empty()) {
-    add(" ORDER BY ");
+    add(node.within_group ? ") WITHIN GROUP (ORDER BY " : " ORDER BY ");
     write_order(node.order_by);
   }
   if (node.ignore_nulls) add(" IGNORE NULLS");

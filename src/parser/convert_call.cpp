@@ -27,7 +27,6 @@ ast::ExpressionPtr TreeConverter::call(const Json& body) {
     if (function == "columns") return columns_call(body);
   }
   if (flag(body, "func_variadic")) refuse("VARIADIC", position(body));
-  if (flag(body, "agg_within_group")) refuse("WITHIN GROUP", position(body));
   ast::Call result;
   result.name = function_name(body);
   const Marker* treatment = nullptr;
@@ -44,6 +43,7 @@ ast::ExpressionPtr TreeConverter::call(const Json& body) {
   result.distinct = flag(body, "agg_distinct");
   result.filter = optional_expression(find_field(body, "agg_filter"));
   result.order_by = order_items(find_field(body, "agg_order"));
+  result.within_group = flag(body, "agg_within_group");
   if (const Json* over = find_field(body, "over")) {
     result.over = std::make_unique<ast::WindowDefinition>(window(*over));
     if (!result.over->name.empty()) {  // OVER name

@@ -83,6 +83,7 @@ std::vector<LogicalType> state_types(const AggregateCall& call) {
     case AggregateKind::StddevSample:
     case AggregateKind::StddevPopulation: return {TypeKind::Double, TypeKind::Double, TypeKind::Double};
     case AggregateKind::ApproxCountDistinct: return {TypeKind::Blob};
+    case AggregateKind::Ordered:         // the optimizer lowers it
     case AggregateKind::CountIf: break;  // the binder makes it a count
   }
   fail_check(__FILE__, __LINE__, "unknown aggregate");

@@ -195,6 +195,12 @@ REQUIRED = (
                       UNION ALL SELECT c_nationkey, NULL, sum(c_acctbal) FROM customer GROUP BY c_nationkey
                       UNION ALL SELECT NULL, NULL, sum(c_acctbal) FROM customer"""),
     RequiredRule(
+        "lower_ordered_aggregates",
+        "SELECT n_regionkey, arg_min(n_name, n_nationkey) FROM nation GROUP BY n_regionkey",
+        lines=("window", "aggregate", "groups: n_regionkey"),
+        equivalent="""SELECT n_regionkey, n_name FROM nation AS n
+                      WHERE n_nationkey = (SELECT min(n_nationkey) FROM nation AS o WHERE o.n_regionkey = n.n_regionkey)"""),
+    RequiredRule(
         "choose_partitions",
         "SELECT n_name, p FROM nations_in_300_partitions WHERE p % 100 = 7",
         lines=("files: 4 of 300",),  # the first one has the schema

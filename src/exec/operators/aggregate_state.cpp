@@ -349,6 +349,7 @@ std::unique_ptr<AggregateState> make_aggregate_state(const AggregateCall& call, 
     case AggregateKind::BitOr: return std::make_unique<BitState>(argument, kernels::BitOp::Or, device);
     case AggregateKind::BitXor: return std::make_unique<BitState>(argument, kernels::BitOp::Xor, device);
     case AggregateKind::ApproxCountDistinct: return std::make_unique<DistinctSketchState>(device);
+    case AggregateKind::Ordered:         // the optimizer lowers it
     case AggregateKind::CountIf: break;  // the binder makes it a count
   }
   fail_check(__FILE__, __LINE__, "unknown aggregate");

@@ -40,6 +40,7 @@ std::vector<MergeOp> merges_of(const AggregateCall& call) {
     case AggregateKind::StddevSample:
     case AggregateKind::StddevPopulation:
     case AggregateKind::ApproxCountDistinct: return {};
+    case AggregateKind::Ordered:         // the optimizer lowers it
     case AggregateKind::CountIf: break;  // the binder makes it a count
   }
   fail_check(__FILE__, __LINE__, "unknown aggregate");

@@ -55,6 +55,7 @@ class FrameAggregate {
       case AggregateKind::BitAnd: return bits(kernels::BitOp::And);
       case AggregateKind::BitOr: return bits(kernels::BitOp::Or);
       case AggregateKind::BitXor: return bits(kernels::BitOp::Xor);
+      case AggregateKind::Ordered:         // the optimizer lowers it
       case AggregateKind::CountIf: break;  // the binder makes it a count
     }
     fail_check(__FILE__, __LINE__, "unknown aggregate");

@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "exec/window/window_aggregates.h"
+#include "exec/window/window_concatenation.h"
 #include "exec/window/window_ranking.h"
 #include "exec/window/window_values.h"
 
@@ -56,6 +57,7 @@ Column evaluate_call(const WindowPlan& plan, size_t number, const OrderedWindow&
     case WindowKind::FirstValue:
     case WindowKind::LastValue:
     case WindowKind::NthValue: return value_in_frames(call, places, frames.of_call(number), window);
+    case WindowKind::Concatenate: return concatenate_partitions(call, places, window);
     case WindowKind::Lag:
     case WindowKind::Lead: return value_of_neighbours(call, places, window);
     default: return rank_places(call, places, window);
