@@ -26,6 +26,10 @@ class TableResolver {
   virtual TablePtr find_table(const std::string& name) = 0;
   virtual const ViewDefinition* find_view(const std::string& name) = 0;
   virtual TablePtr open_files(const std::vector<std::string>& patterns) = 0;
+  // Besides main and public.
+  virtual bool has_schema(const std::string&) { return false; }
+  // information_schema.tables and the like; null if there is none.
+  virtual TablePtr find_system_table(const std::vector<std::string>&) { return nullptr; }
   // For the error about an unknown name.
   virtual std::vector<std::string> table_names() = 0;
 };

@@ -112,6 +112,7 @@ class QueryBinder::FromBinding {
   // Tables, views and files.
   BoundFrom bind_named_table(const ast::TableReference& table, const ast::NamedTable& named);
   std::optional<BoundFrom> bind_table_of_name(const ast::TableReference& table, const ast::NamedTable& named, const std::string& name);
+  std::string table_name_of(const ast::NamedTable& named, int64_t position) const;
   std::string resolve_table_name(const ast::NamedTable& named, int64_t position);
   BoundFrom bind_view(const ViewDefinition& view, const std::string& name, const std::string& alias, int64_t position);
   BoundFrom bind_scan(const TablePtr& table, const std::string& alias);
@@ -165,10 +166,14 @@ BoundFrom QueryBinder::FromBinding::bind_table(const ast::TableReference& table,
       return from.bind_scan(opened, table.alias.empty() ? name_of_path(node.path) : table.alias);
     }
     BoundFrom operator()(const ast::TableFunction& node) {
+      if (is_series(node.name)) return binder.bind_series(node, table.alias, table.position);
       if (node.name != "read_parquet")
-        refuse_at(fmt::format("there is no table function {}; there is read_parquet", node.name), table.position);
+        refuse_at(fmt::format("there is no table function {}; there are read_parquet, generate_series and range", node.name), table.position);
       std::vector<std::string> paths;
       for (const ast::ExpressionPtr& argument : node.arguments) {
+        const auto* setting = std::get_if<ast::Operator>(&argument->node);
+        const auto* option = setting == nullptr || setting->name != "=" ? nullptr : std::get_if<ast::ColumnName>(&setting->operands[0]->node);
+        if (option != nullptr) refuse_at(fmt::format("read_parquet has no option {}", option->parts.back()), argument->position);
         ScalarValue path = bind_constant(*argument, binder.options_.token);
         if (path.is_null || path.type.kind() != TypeKind::Varchar) refuse_at("read_parquet takes paths as text", argument->position);
         paths.push_back(path.text);
@@ -203,8 +208,9 @@ void QueryBinder::FromBinding::count_table(const ast::TableReference& table) {
 }
 
 BoundFrom QueryBinder::FromBinding::bind_named_table(const ast::TableReference& table, const ast::NamedTable& named) {
-  if (std::optional<BoundFrom> bound = bind_table_of_name(table, named, named.parts.back())) return std::move(*bound);
-  const std::string& name = named.parts.back();
+  const std::string name = table_name_of(named, table.position);
+  if (std::optional<BoundFrom> bound = bind_table_of_name(table, named, name)) return std::move(*bound);
+  if (TablePtr system = binder_.tables_.find_system_table(named.parts)) return bind_scan(system, table.alias.empty() ? named.parts.back() : table.alias);
   std::string other = resolve_table_name(named, table.position);
   if (other != name) {
     if (std::optional<BoundFrom> bound = bind_table_of_name(table, named, other)) return std::move(*bound);
@@ -220,15 +226,22 @@ BoundFrom QueryBinder::FromBinding::bind_named_table(const ast::TableReference& 
             table.position);
 }
 
+// main.t and public.t are t; tables of other schemas have the schema in their name.
+std::string QueryBinder::FromBinding::table_name_of(const ast::NamedTable& named, int64_t position) const {
+  const std::vector<std::string>& parts = named.parts;
+  if (parts.size() > 2) refuse_at(fmt::format("there is no schema {}: names have at most two parts", parts[0]), position);
+  if (parts.size() == 1 || parts[0] == "main" || parts[0] == "public" || parts[0] == "temp") return parts.back();
+  if (!binder_.tables_.has_schema(parts[0])) refuse_at(fmt::format("there is no schema {}; CREATE SCHEMA makes one", parts[0]), position);
+  return parts[0] + "." + parts[1];
+}
+
 std::optional<BoundFrom> QueryBinder::FromBinding::bind_table_of_name(const ast::TableReference& table, const ast::NamedTable& named,
                                                                       const std::string& name) {
-  const std::string& alias = table.alias.empty() ? name : table.alias;
+  const std::string alias = table.alias.empty() ? name.substr(named.parts.size() == 1 ? 0 : name.find('.') + 1) : table.alias;
   if (named.parts.size() == 1) {
     for (size_t i = binder_.common_tables_.size(); i-- > 0;) {
       if (binder_.common_tables_[i].definition->name == name) return binder_.bind_common_table_use(binder_.common_tables_[i], alias);
     }
-  } else if (named.parts.size() > 2 || (named.parts[0] != "main" && named.parts[0] != "public")) {
-    refuse_at(fmt::format("there is no schema {}: tables have plain names", named.parts[0]), table.position);
   }
   if (const ViewDefinition* view = binder_.tables_.find_view(name)) return bind_view(*view, name, alias, table.position);
   TablePtr found = with_position(table.position, [&] { return binder_.tables_.find_table(name); });
@@ -238,7 +251,7 @@ std::optional<BoundFrom> QueryBinder::FromBinding::bind_table_of_name(const ast:
 
 // The unique case-insensitive match of an unquoted name among CTEs, views and tables.
 std::string QueryBinder::FromBinding::resolve_table_name(const ast::NamedTable& named, int64_t position) {
-  const std::string& name = named.parts.back();
+  const std::string name = table_name_of(named, position);
   std::vector<std::string> names = binder_.tables_.table_names();
   if (named.parts.size() == 1) {
     for (const CommonTableEntry& entry : binder_.common_tables_) names.push_back(entry.definition->name);

@@ -11,7 +11,7 @@ TEST_F(NameResolutionTest, UnknownNamesSuggestNearOnes) {
   EXPECT_EQ(error_of("select a"), "there is no column a; there is no FROM [a]");
   EXPECT_EQ(error_of("select 1 from v"), "there is no table v; there are Mixed, t, u [v]");
   EXPECT_EQ(error_of("select v.* from t"), "there is no table v in FROM [v.* from t]");
-  EXPECT_EQ(error_of("select 1 from other.t"), "there is no schema other: tables have plain names [other.t]");
+  EXPECT_EQ(error_of("select 1 from other.t"), "there is no schema other; CREATE SCHEMA makes one [other.t]");
 }
 
 TEST_F(NameResolutionTest, ColumnOfTwoTablesIsAmbiguous) {

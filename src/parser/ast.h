@@ -303,27 +303,113 @@ struct ColumnDefinition {
   std::string name;
   TypeName type;
   bool not_null = false;
+  ExpressionPtr default_value;  // may be null
   int64_t position = -1;
+};
+
+// What the rows of a table must fulfil.
+struct TableRules {
+  struct Check {
+    std::string name;
+    std::string condition;  // as SQL
+  };
+  struct Key {
+    std::string name;
+    std::vector<std::string> columns;
+    bool is_primary = false;  // not only unique but not NULL
+  };
+  std::vector<Check> checks;
+  std::vector<Key> keys;
 };
 
 // With a query or with column definitions.
 struct CreateTable {
   std::vector<std::string> name;
   std::vector<ColumnDefinition> columns;
+  TableRules rules;
   std::vector<std::string> column_aliases;  // of CREATE TABLE t(a, b) AS
   QueryPtr query;
   bool temporary = false;
   bool if_not_exists = false;
+  bool or_replace = false;
 };
 
 struct Insert {
   std::vector<std::string> table;
   std::vector<std::string> columns;
+  QueryPtr query;      // null: DEFAULT VALUES
+  QueryPtr returning;  // over the inserted rows under the table's name; may be null
+};
+
+struct Update {
+  std::vector<std::string> table;
+  std::vector<std::string> columns;
+  std::vector<bool> sets_default;  // by column: SET a = DEFAULT
+  // Each row of the table, whether it is changed, and the new value of each of `columns`, NULL for other rows.
   QueryPtr query;
+  QueryPtr returning;  // over the changed rows
+};
+
+struct Delete {
+  std::vector<std::string> table;
+  QueryPtr query;      // each row of the table, and whether it is deleted
+  QueryPtr returning;  // over the deleted rows
+};
+
+struct Truncate {
+  std::vector<std::vector<std::string>> tables;
+};
+
+// One change of ALTER TABLE.
+struct AlterTable {
+  enum class Kind {
+    AddColumn,
+    DropColumn,
+    RenameColumn,
+    RenameTable,
+    RenameView,
+    SetDefault,
+    DropDefault,
+    SetNotNull,
+    DropNotNull,
+    SetType,
+    AddConstraint,
+    DropConstraint
+  };
+  Kind kind = Kind::AddColumn;
+  std::vector<std::string> table;
+  bool if_exists = false;   // the table
+  bool missing_ok = false;  // the column: IF [NOT] EXISTS
+  std::string column;       // or the constraint
+  std::string new_name;
+  ColumnDefinition definition;  // AddColumn; SetDefault and SetType use a part of it
+  TableRules rules;             // AddConstraint
+};
+
+struct AlterTables {
+  std::vector<AlterTable> changes;
+};
+
+struct CreateIndex {
+  std::string name;
+  std::vector<std::string> table;
+  std::vector<std::string> columns;
+  bool is_unique = false;
+  bool if_not_exists = false;
+};
+
+struct CreateSchema {
+  std::string name;
+  bool if_not_exists = false;
+};
+
+struct Transaction {
+  enum class Kind { Begin, Commit, Rollback };
+  Kind kind = Kind::Begin;
 };
 
 struct Drop {
-  enum class Kind { Table, View };
+  enum class Kind { Table, View, Schema, Index };
   Kind kind = Kind::Table;
   std::vector<std::vector<std::string>> names;
   bool if_exists = false;
@@ -353,7 +439,9 @@ struct Describe {
 };
 
 struct Statement {
-  std::variant<SelectStatement, CreateView, CreateTable, Insert, Drop, Explain, Set, Show, Describe> node;
+  std::variant<SelectStatement, CreateView, CreateTable, Insert, Update, Delete, Truncate, AlterTables, CreateIndex, CreateSchema, Transaction,
+               Drop, Explain, Set, Show, Describe>
+      node;
   int64_t position = -1;
   std::string text;  // as written, without the semicolon
 };

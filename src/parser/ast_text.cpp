@@ -77,6 +77,7 @@ class AstWriter {
   void write_alias(const ast::TableReference& table);
 
   // ---- queries
+  void write(const ast::SelectItem& item);
   void write_node(const ast::Select& node);
   void write_node(const ast::Values& node);
   void write_node(const ast::SetOperation& node);
@@ -87,6 +88,14 @@ class AstWriter {
   void write_node(const ast::CreateView& node);
   void write_node(const ast::CreateTable& node);
   void write_node(const ast::Insert& node);
+  void write_returning(const ast::Query* returning);
+  void write_node(const ast::Update& node);
+  void write_node(const ast::Delete& node);
+  void write_node(const ast::Truncate& node);
+  void write_node(const ast::AlterTables& node);
+  void write_node(const ast::CreateIndex& node);
+  void write_node(const ast::CreateSchema& node);
+  void write_node(const ast::Transaction& node);
   void write_node(const ast::Drop& node);
   void write_node(const ast::Explain& node);
   void write_node(const ast::Set& node);
@@ -459,6 +468,13 @@ void AstWriter::write_query_end(const ast::Query& query) {
   }
 }
 
+void AstWriter::write(const ast::SelectItem& item) {
+  write(*item.expression);
+  if (item.alias.empty()) return;
+  add(" AS ");
+  write_name(item.alias);
+}
+
 void AstWriter::write_node(const ast::Select& node) {
   add("SELECT ");
   if (node.distinct) add("DISTINCT ");
@@ -467,12 +483,7 @@ void AstWriter::write_node(const ast::Select& node) {
     write_expressions(node.distinct_on);
     add(") ");
   }
-  write_list(node.items, ", ", [this](const ast::SelectItem& item) {
-    write(*item.expression);
-    if (item.alias.empty()) return;
-    add(" AS ");
-    write_name(item.alias);
-  });
+  write_list(node.items, ", ", [this](const ast::SelectItem& item) { write(item); });
   if (!node.from.empty()) add(" FROM ");
   write_list(node.from, ", ", [this](const ast::TableReferencePtr& table) { write(*table); });
   if (node.where != nullptr) {
@@ -565,8 +576,27 @@ void AstWriter::write_node(const ast::CreateTable& node) {
     add(" ");
     write(column.type);
     if (column.not_null) add(" NOT NULL");
+    if (column.default_value == nullptr) return;
+    add(" DEFAULT ");
+    write(*column.default_value);
   });
+  for (const ast::TableRules::Key& key : node.rules.keys) {
+    add(key.is_primary ? ", PRIMARY KEY" : ", UNIQUE");
+    write_aliases(key.columns);
+  }
+  for (const ast::TableRules::Check& check : node.rules.checks) {
+    add(", CHECK (");
+    add(check.condition);
+    add(")");
+  }
   add(")");
+}
+
+void AstWriter::write_returning(const ast::Query* returning) {
+  if (returning == nullptr) return;
+  add(" RETURNING ");
+  const auto& select = std::get<ast::Select>(returning->body);
+  write_list(select.items, ", ", [this](const ast::SelectItem& item) { write(item); });
 }
 
 void AstWriter::write_node(const ast::Insert& node) {
@@ -574,11 +604,66 @@ void AstWriter::write_node(const ast::Insert& node) {
   write_names(node.table, ".");
   write_aliases(node.columns);
   add(" ");
+  if (node.query == nullptr) {
+    add("DEFAULT VALUES");
+  } else {
+    write(*node.query);
+  }
+  write_returning(node.returning.get());
+}
+
+// Changes are shown as the queries that they run.
+void AstWriter::write_node(const ast::Update& node) {
+  add("UPDATE ");
+  write_names(node.table, ".");
+  add(" BY ");
   write(*node.query);
+  write_returning(node.returning.get());
+}
+
+void AstWriter::write_node(const ast::Delete& node) {
+  add("DELETE FROM ");
+  write_names(node.table, ".");
+  add(" BY ");
+  write(*node.query);
+  write_returning(node.returning.get());
+}
+
+void AstWriter::write_node(const ast::Truncate& node) {
+  add("TRUNCATE ");
+  write_list(node.tables, ", ", [this](const std::vector<std::string>& name) { write_names(name, "."); });
+}
+
+void AstWriter::write_node(const ast::AlterTables& node) {
+  for (const ast::AlterTable& change : node.changes) {
+    add("ALTER TABLE ");
+    write_names(change.table, ".");
+    add(" ");
+    write_name(change.column.empty() ? change.definition.name : change.column);
+  }
+}
+
+void AstWriter::write_node(const ast::CreateIndex& node) {
+  add(node.is_unique ? "CREATE UNIQUE INDEX " : "CREATE INDEX ");
+  write_name(node.name);
+  add(" ON ");
+  write_names(node.table, ".");
+  write_aliases(node.columns);
+}
+
+void AstWriter::write_node(const ast::CreateSchema& node) {
+  add("CREATE SCHEMA ");
+  write_name(node.name);
+}
+
+void AstWriter::write_node(const ast::Transaction& node) {
+  using Kind = ast::Transaction::Kind;
+  add(node.kind == Kind::Begin ? "BEGIN" : node.kind == Kind::Commit ? "COMMIT" : "ROLLBACK");
 }
 
 void AstWriter::write_node(const ast::Drop& node) {
-  add(node.kind == ast::Drop::Kind::Table ? "DROP TABLE " : "DROP VIEW ");
+  constexpr std::string_view kinds[] = {"DROP TABLE ", "DROP VIEW ", "DROP SCHEMA ", "DROP INDEX "};
+  add(kinds[static_cast<size_t>(node.kind)]);
   if (node.if_exists) add("IF EXISTS ");
   write_list(node.names, ", ", [this](const std::vector<std::string>& name) { write_names(name, "."); });
 }

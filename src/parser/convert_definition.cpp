@@ -20,14 +20,14 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 8> constrain
                                                                                             {"CONSTR_GENERATED", "A generated column"},
                                                                                             {"CONSTR_EXCLUSION", "EXCLUDE"}}};
 
-std::string_view constraint_name(const Json& constraint) {
+}  // namespace
+
+std::string_view TreeConverter::constraint_name_of(const Json& constraint) const {
   for (const auto& [kind, words] : constraint_words) {
     if (text_field(constraint, "contype") == kind) return words;
   }
   return "This constraint";
 }
-
-}  // namespace
 
 ast::CreateView TreeConverter::create_view(const Json& body) {
   const Json& view = body.at("view");
@@ -68,9 +68,13 @@ ast::CreateTable TreeConverter::create_table(const Json& body) {
   if (elements == nullptr) throw UserError("a table needs at least one column", at);
   for (const Json& node : *elements) {
     const std::string_view kind = kind_of(node);
-    if (kind == "Constraint") refuse(constraint_name(body_of(node)), position(body_of(node)));
+    if (kind == "Constraint") {
+      table_constraint(body_of(node), result.rules);
+      continue;
+    }
     if (kind != "ColumnDef") refuse("LIKE of another table", at);
     result.columns.push_back(column_definition(body_of(node)));
+    if (const Json* constraints = find_field(body_of(node), "constraints")) column_rules(*constraints, result.columns.back().name, result.rules);
   }
   return result;
 }
@@ -93,12 +97,25 @@ ast::ColumnDefinition TreeConverter::column_definition(const Json& body) {
       const std::string_view kind = text_field(constraint, "contype");
       if (kind == "CONSTR_NOTNULL") {
         result.not_null = true;
-      } else if (kind != "CONSTR_NULL") {
-        refuse(constraint_name(constraint), position(constraint));
+      } else if (kind == "CONSTR_DEFAULT") {
+        result.default_value = expression(constraint.at("raw_expr"));
+      } else if (kind != "CONSTR_NULL" && kind != "CONSTR_CHECK" && kind != "CONSTR_PRIMARY" && kind != "CONSTR_UNIQUE") {
+        refuse(constraint_name_of(constraint), position(constraint));
       }
     }
   }
   return result;
+}
+
+// PRIMARY KEY, UNIQUE and CHECK behind a column.
+void TreeConverter::column_rules(const Json& constraints, const std::string& column, ast::TableRules& rules) {
+  for (const Json& node : constraints) {
+    const Json& constraint = body_of(node);
+    const std::string_view kind = text_field(constraint, "contype");
+    const bool is_primary = kind == "CONSTR_PRIMARY";
+    if (is_primary || kind == "CONSTR_UNIQUE") rules.keys.push_back({name(text_field(constraint, "conname")), {column}, is_primary});
+    if (kind == "CONSTR_CHECK") table_constraint(constraint, rules);
+  }
 }
 
 ast::CreateTable TreeConverter::create_table_as(const Json& body) {
@@ -125,10 +142,8 @@ ast::Insert TreeConverter::insert(const Json& body) {
   const Json& relation = body.at("relation");
   if (find_field(body, "withClause") != nullptr) refuse("WITH before INSERT (write it after the table name)", position_of({"with"}));
   if (find_field(body, "onConflictClause") != nullptr) refuse("ON CONFLICT", position(body.at("onConflictClause")));
-  if (find_field(body, "returningList") != nullptr) refuse("RETURNING", position_of({"returning"}));
   if (text_field(body, "override") != "OVERRIDING_NOT_SET") refuse("OVERRIDING", position_of({"overriding"}));
   if (find_field(relation, "alias") != nullptr) refuse("An alias of the table in INSERT", position(relation));
-  if (find_field(body, "selectStmt") == nullptr) refuse("DEFAULT VALUES", position_of({"default", "values"}));
   ast::Insert result;
   result.table = table_name(relation);
   if (const Json* columns = find_field(body, "cols")) {
@@ -138,18 +153,23 @@ ast::Insert TreeConverter::insert(const Json& body) {
       result.columns.push_back(name(text_field(target, "name")));
     }
   }
-  result.query = query(body.at("selectStmt"));
+  if (const Json* rows = find_field(body, "selectStmt")) result.query = query(*rows);
+  result.returning = returning(body, relation);
   return result;
 }
 
 ast::Drop TreeConverter::drop(const Json& body) {
   const std::string_view kind = text_field(body, "removeType");
-  if (kind != "OBJECT_TABLE" && kind != "OBJECT_VIEW") refuse(statement_words(0), tokens_.front().begin);
+  using Kind = ast::Drop::Kind;
+  const bool is_schema = kind == "OBJECT_SCHEMA";
+  if (kind != "OBJECT_TABLE" && kind != "OBJECT_VIEW" && kind != "OBJECT_INDEX" && !is_schema) refuse(statement_words(0), tokens_.front().begin);
   if (text_field(body, "behavior") == "DROP_CASCADE") refuse("CASCADE", position_of({"cascade"}));
   ast::Drop result;
-  result.kind = kind == "OBJECT_TABLE" ? ast::Drop::Kind::Table : ast::Drop::Kind::View;
+  result.kind = kind == "OBJECT_TABLE" ? Kind::Table : kind == "OBJECT_VIEW" ? Kind::View : is_schema ? Kind::Schema : Kind::Index;
   result.if_exists = flag(body, "missing_ok");
-  for (const Json& node : body.at("objects")) result.names.push_back(names(find_field(body_of(node), "items")));
+  for (const Json& node : body.at("objects")) {
+    result.names.push_back(is_schema ? std::vector<std::string>{name_of_node(node)} : names(find_field(body_of(node), "items")));
+  }
   return result;
 }
 

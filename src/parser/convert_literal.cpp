@@ -87,7 +87,14 @@ ast::ExpressionPtr TreeConverter::cast(const Json& body) {
   result.operand = expression(body.at("arg"));
   result.type = type_name(body.at("typeName"));
   const int64_t at = position(body);
-  return make(std::move(result), at < 0 ? position(body.at("typeName")) : at);
+  const size_t token = at < 0 ? tokens_.size() : token_at(at);
+  const bool is_try = token < tokens_.size() && is_word(text_, tokens_[token], "try_cast");
+  ast::ExpressionPtr plain = make(std::move(result), at < 0 ? position(body.at("typeName")) : at);
+  if (!is_try) return plain;
+  ast::Call tried;
+  tried.name = "try_cast";
+  tried.arguments.push_back(std::move(plain));
+  return make(std::move(tried), at);
 }
 
 ast::TypeName TreeConverter::type_name(const Json& body) {

@@ -48,6 +48,24 @@ ast::Statement TreeConverter::statement(const Json& node, size_t first_token) {
     result.node = create_table_as(body);
   } else if (kind == "InsertStmt") {
     result.node = insert(body);
+  } else if (kind == "UpdateStmt") {
+    result.node = update(body);
+  } else if (kind == "DeleteStmt") {
+    result.node = delete_rows(body);
+  } else if (kind == "TruncateStmt") {
+    result.node = truncate(body);
+  } else if (kind == "AlterTableStmt") {
+    result.node = ast::AlterTables{alter_table(body)};
+  } else if (kind == "RenameStmt") {
+    ast::AlterTables changes;
+    changes.changes.push_back(rename(body));
+    result.node = std::move(changes);
+  } else if (kind == "IndexStmt") {
+    result.node = create_index(body);
+  } else if (kind == "CreateSchemaStmt") {
+    result.node = ast::CreateSchema{name(text_field(body, "schemaname")), flag(body, "if_not_exists")};
+  } else if (kind == "TransactionStmt") {
+    result.node = transaction(body);
   } else if (kind == "DropStmt") {
     result.node = drop(body);
   } else if (kind == "VariableSetStmt") {

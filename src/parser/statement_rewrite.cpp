@@ -41,6 +41,7 @@ class StatementRewriter {
     move_prefix_aliases();
     drop_trailing_commas();
     drop_digit_separators();
+    rewrite_try_casts();
     mark_long_names();
     mark_lists();
     std::sort(replacements_.begin(), replacements_.end(), [](const auto& left, const auto& right) { return left.begin < right.begin; });
@@ -188,6 +189,13 @@ class StatementRewriter {
 
   void drop_trailing_commas() {
     for (size_t i : find_trailing_commas(text_, tokens_)) replace(tokens_[i], "");
+  }
+
+  // TRY_CAST(x AS t) becomes CAST(x AS t): the tree has the position of the word.
+  void rewrite_try_casts() {
+    for (size_t i = 0; i + 1 < tokens_.size(); ++i) {
+      if (is_word(text_, tokens_[i], "try_cast") && is_sign(text_, tokens_[i + 1], "(")) replace(tokens_[i], "CAST");
+    }
   }
 
   // 1_000_000

@@ -37,7 +37,24 @@ class TreeConverter {
   ast::CreateTable create_table_as(const Json& body);
   ast::ColumnDefinition column_definition(const Json& body);
   ast::Insert insert(const Json& body);
+  void column_rules(const Json& constraints, const std::string& column, ast::TableRules& rules);
+  std::string_view constraint_name_of(const Json& constraint) const;
   ast::Drop drop(const Json& body);
+
+  // ---- convert_change.cpp
+  ast::QueryPtr select_from(ast::Select select, ast::TableReference from) const;
+  ast::QueryPtr returning(const Json& body, const Json& relation);
+  ast::QueryPtr marked_rows(const Json& relation, const Json* condition);
+  ast::Update update(const Json& body);
+  ast::Delete delete_rows(const Json& body);
+  ast::Truncate truncate(const Json& body);
+  ast::AlterTable rename(const Json& body);
+  std::vector<ast::AlterTable> alter_table(const Json& body);
+  ast::AlterTable alter_command(const Json& command);
+  ast::CreateIndex create_index(const Json& body);
+  ast::Transaction transaction(const Json& body) const;
+  void table_constraint(const Json& constraint, ast::TableRules& rules);
+
   std::string statement_words(size_t first_token) const;
 
   // ---- convert_query.cpp

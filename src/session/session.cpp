@@ -162,14 +162,18 @@ std::vector<ast::Statement> Session::parse(std::string_view text, const CancelTo
 void Session::execute(std::shared_ptr<const ast::Statement> statement, ResultReceiver& receiver, const CancelToken& token,
                       SteadyTime begin) {
   EngineInstance::QueryScope scope(engine_, settings_, EngineInstance::QueryScope::Use::Operators);
+  if (transaction_failed_ && !std::holds_alternative<ast::Transaction>(statement->node))
+    throw UserError("the transaction has failed: ROLLBACK ends it", statement->position);
   notes_.clear();
   whole_tables_.clear();
   scope_ = &scope;
   struct Forget {
     Session& session;
+    bool is_done = false;
     ~Forget() {
       session.scope_ = nullptr;
       session.token_ = {};
+      session.transaction_failed_ = session.before_transaction_ && (session.transaction_failed_ || !is_done);
     }
   } forget{*this};
   try {
@@ -185,6 +189,7 @@ void Session::execute(std::shared_ptr<const ast::Statement> statement, ResultRec
   } catch (const std::bad_alloc&) {
     throw OutOfMemory(failed_allocation_text());
   }
+  forget.is_done = true;
 }
 
 PlannedQuery Session::plan_now(const ast::Query& query, const BindOptions& options) {

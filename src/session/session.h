@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -15,6 +16,7 @@
 #include "engine/engine_instance.h"
 #include "engine/result_receiver.h"
 #include "parser/ast.h"
+#include "session/table_rules.h"
 
 namespace pistachio {
 
@@ -23,6 +25,12 @@ struct PlannedQuery;
 struct QueryProfile;
 class RankService;
 struct RankRunOptions;
+
+// The name of a table or view in a session: with its schema, unless that is main or public.
+std::string table_key(const std::vector<std::string>& parts);
+// In double quotes, for SQL.
+std::string quoted_name(std::string_view name);
+std::string quoted_table(const std::string& key);
 
 class Session final : private TableResolver {
  public:
@@ -50,12 +58,21 @@ class Session final : private TableResolver {
   TablePtr find_table(const std::string& name) override;
   const ViewDefinition* find_view(const std::string& name) override;
   TablePtr open_files(const std::vector<std::string>& patterns) override;
+  bool has_schema(const std::string& name) override;
+  TablePtr find_system_table(const std::vector<std::string>& parts) override;
   TablePtr open_table_of_files(const std::string& name, const std::vector<std::string>& patterns);
 
   void run(const std::shared_ptr<const ast::Statement>& statement, const ast::SelectStatement& node, ResultReceiver& receiver);
   void run(const std::shared_ptr<const ast::Statement>& statement, const ast::CreateView& node, ResultReceiver& receiver);
   void run(const std::shared_ptr<const ast::Statement>& statement, const ast::CreateTable& node, ResultReceiver& receiver);
   void run(const std::shared_ptr<const ast::Statement>& statement, const ast::Insert& node, ResultReceiver& receiver);
+  void run(const std::shared_ptr<const ast::Statement>& statement, const ast::Update& node, ResultReceiver& receiver);
+  void run(const std::shared_ptr<const ast::Statement>& statement, const ast::Delete& node, ResultReceiver& receiver);
+  void run(const std::shared_ptr<const ast::Statement>& statement, const ast::Truncate& node, ResultReceiver& receiver);
+  void run(const std::shared_ptr<const ast::Statement>& statement, const ast::AlterTables& node, ResultReceiver& receiver);
+  void run(const std::shared_ptr<const ast::Statement>& statement, const ast::CreateIndex& node, ResultReceiver& receiver);
+  void run(const std::shared_ptr<const ast::Statement>& statement, const ast::CreateSchema& node, ResultReceiver& receiver);
+  void run(const std::shared_ptr<const ast::Statement>& statement, const ast::Transaction& node, ResultReceiver& receiver);
   void run(const std::shared_ptr<const ast::Statement>& statement, const ast::Drop& node, ResultReceiver& receiver);
   void run(const std::shared_ptr<const ast::Statement>& statement, const ast::Explain& node, ResultReceiver& receiver);
   void run(const std::shared_ptr<const ast::Statement>& statement, const ast::Set& node, ResultReceiver& receiver);
@@ -80,6 +97,63 @@ class Session final : private TableResolver {
   // Plans a query to be run; `inserted` as in BindOptions.
   PlannedQuery plan(const ast::Query& query, std::vector<LogicalType> inserted = {});
   void refuse_taken(const std::string& name, int64_t position) const;
+  std::string new_table_key(const std::vector<std::string>& parts, int64_t position) const;
+
+  // Changes of rows (table_changes.cpp).
+  const Table& table_to_change(const std::vector<std::string>& parts, std::string_view statement, int64_t position);
+  Column default_column(const std::string& table, const TableColumnInfo& column, int64_t rows);
+  void refuse_null(const std::string& table, const TableColumnInfo& column, const Column& values, std::string_view statement,
+                   int64_t position) const;
+  void refuse_missing_values(const std::string& name, const Table& table, const std::vector<int>& places, int64_t position);
+  void replace_rows(const std::string& name, TablePtr table, const std::vector<Chunk>& changed, const ast::Query* returning,
+                    ResultReceiver& receiver, int64_t position);
+  void answer_changed_rows(const std::string& name, const std::vector<TableColumnInfo>& columns, const std::vector<Chunk>& changed,
+                           const ast::Query* returning, ResultReceiver& receiver);
+  void with_rows(const std::string& name, const std::vector<TableColumnInfo>& columns, const std::vector<Chunk>& rows,
+                 const std::function<void()>& body);
+  std::vector<std::vector<ScalarValue>> rows_of(const std::string& sql);
+  void check_keys(const std::string& name, int64_t position);
+  void check_conditions(const std::string& name, const std::vector<Chunk>& changed, int64_t position);
+
+  // Changes of columns (session_tables.cpp).
+  void set_default(TableRules& rules, const TableColumnInfo& column, std::shared_ptr<const ast::Expression> value);
+  void add_rules(const ast::TableRules& added, std::vector<TableColumnInfo>& columns, TableRules& rules, int64_t position);
+  bool drop_index(const std::string& name);
+  bool drop_schema(const std::string& name, int64_t position);
+  void alter(const std::shared_ptr<const ast::Statement>& statement, const ast::AlterTable& change);
+  void check_not_null(const std::string& name, const TableColumnInfo& column, int64_t position);
+  void rename_view(const ast::AlterTable& change, int64_t position);
+  void rename_table(const ast::AlterTable& change, int64_t position);
+  void add_column(const std::shared_ptr<const ast::Statement>& statement, const ast::AlterTable& change);
+  void drop_column(const std::string& name, size_t place, int64_t position);
+  void change_type(const std::string& name, size_t place, LogicalType type, int64_t position);
+  void rebuild(const std::string& name, std::vector<TableColumnInfo> columns, const std::function<std::vector<Column>(const Chunk&)>& change);
+
+  // information_schema and pg_catalog (system_tables.cpp).
+  struct Relation {
+    std::string schema;
+    std::string name;
+    std::string key;  // as in tables_ and views_
+    bool is_view = false;
+    std::string definition;  // of a view
+    std::vector<TableColumnInfo> columns;
+  };
+  std::vector<std::string> schema_names() const;
+  std::vector<Relation> relations();
+  TablePtr standard_table(const std::string& name);
+  TablePtr postgres_table(const std::string& name);
+  ScalarValue default_text(const std::string& table, const std::string& column) const;
+
+  // What a transaction can roll back. Tables are immutable: only pointers are copied.
+  struct State {
+    std::map<std::string, TablePtr> tables;
+    std::map<std::string, ViewDefinition> views;
+    std::map<std::string, TableRules> rules;
+    std::map<std::string, std::string> indexes;
+    std::set<std::string> schemas;
+  };
+  State state() const;
+  void restore(const State& before);
 
   EngineInstance& engine_;
   RankService* ranks_;
@@ -88,6 +162,12 @@ class Session final : private TableResolver {
   std::map<std::string, std::string> folder_tables_;  // name -> path
   std::map<std::string, TablePtr> tables_;
   std::map<std::string, ViewDefinition> views_;
+  std::map<std::string, TableRules> rules_;         // of tables in memory; none for those without
+  std::map<std::string, std::string> indexes_;      // name -> table
+  std::set<std::string> schemas_;                   // besides the one that is always there
+  std::optional<State> before_transaction_;         // set while one is open
+  bool lists_relations_ = false;                    // while relations() binds views
+  bool transaction_failed_ = false;                 // it can only be rolled back
   std::vector<std::string> notes_;
   std::shared_ptr<const QueryProfile> profile_;
   // Of the current statement.

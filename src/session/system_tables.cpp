@@ -1,0 +1,245 @@
+// information_schema and pg_catalog: tables that describe the session's tables and views, made when a statement reads them.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+
+#include "base/error.h"
+#include "columns/scalar_access.h"
+#include "parser/ast_text.h"
+#include "session/answer_rows.h"
+#include "session/session.h"
+
+namespace pistachio {
+
+namespace {
+
+constexpr const char* kCatalog = "pistachio";
+constexpr const char* kMainSchema = "main";
+
+ScalarValue whole_value(int64_t value) {
+  return ScalarValue::of_integer(TypeKind::BigInt, value);
+}
+
+ScalarValue truth_value(bool value) {
+  return ScalarValue::of_integer(TypeKind::Boolean, value ? 1 : 0);
+}
+
+ScalarValue no_text() {
+  return ScalarValue::null(TypeKind::Varchar);
+}
+
+// Rows of one of these tables while it is made.
+struct SystemRows {
+  std::vector<TableColumnInfo> columns;
+  std::vector<std::vector<ScalarValue>> rows;
+
+  void add_columns(LogicalType type, std::initializer_list<const char*> names) {
+    for (const char* name : names) columns.push_back({name, type, ""});
+  }
+
+  TablePtr as_table(const std::string& name) const {
+    std::vector<Column> made;
+    for (size_t i = 0; i < columns.size(); ++i) {
+      std::vector<ScalarValue> cells;
+      for (const std::vector<ScalarValue>& row : rows) cells.push_back(row[i]);
+      made.push_back(column_of_values(columns[i].type, cells));
+    }
+    std::vector<Chunk> chunks;
+    if (!rows.empty()) chunks.emplace_back(std::move(made), static_cast<int64_t>(rows.size()));
+    return Table::of_chunks(name, columns, std::move(chunks), {});
+  }
+};
+
+constexpr int64_t kFirstRelation = 16384;  // PostgreSQL's first id that is not its own
+
+int64_t namespace_id(const std::vector<std::string>& schemas, const std::string& schema) {
+  return std::find(schemas.begin(), schemas.end(), schema) - schemas.begin() + 1;
+}
+
+}  // namespace
+
+bool Session::has_schema(const std::string& name) {
+  return schemas_.contains(name) || name == "information_schema" || name == "pg_catalog";
+}
+
+std::vector<std::string> Session::schema_names() const {
+  std::vector<std::string> names = {kMainSchema, "information_schema", "pg_catalog"};
+  names.insert(names.end(), schemas_.begin(), schemas_.end());
+  return names;
+}
+
+// Tables first, then views, each by name. Columns of views are known by binding them; a view that reads these tables itself is left out then.
+std::vector<Session::Relation> Session::relations() {
+  std::vector<Relation> found;
+  auto add = [&](const std::string& key, bool is_view) -> Relation& {
+    const size_t point = key.find('.');
+    const bool has_schema = point != std::string::npos && schemas_.contains(key.substr(0, point));
+    Relation& relation = found.emplace_back();
+    relation.schema = has_schema ? key.substr(0, point) : kMainSchema;
+    relation.name = has_schema ? key.substr(point + 1) : key;
+    relation.key = key;
+    relation.is_view = is_view;
+    return relation;
+  };
+  for (const auto& [name, table] : tables_) add(name, false).columns = table->columns();
+  for (const auto& [name, path] : folder_tables_) {
+    if (!tables_.contains(name) && !views_.contains(name)) add(name, false).columns = find_table(name)->columns();
+  }
+  if (std::exchange(lists_relations_, true)) return found;
+  try {
+    for (const auto& [name, view] : views_) {
+      Relation& relation = add(name, true);
+      const LogicalPlan bound = bind_query(*view.query, *this, {.token = token_});
+      for (size_t i = 0; i < bound.output.size(); ++i) {
+        const bool is_renamed = i < view.column_aliases.size();
+        relation.columns.push_back({is_renamed ? view.column_aliases[i] : bound.output[i].name, bound.columns.type(bound.output[i].id), ""});
+      }
+      relation.definition = std::get<ast::CreateView>(view.statement->node).query_text;
+    }
+  } catch (...) {
+    lists_relations_ = false;
+    throw;
+  }
+  lists_relations_ = false;
+  return found;
+}
+
+TablePtr Session::find_system_table(const std::vector<std::string>& parts) {
+  const std::string& name = parts.back();
+  if (parts.size() == 2 && parts[0] == "information_schema") return standard_table(name);
+  const bool is_catalog = parts.size() == 2 ? parts[0] == "pg_catalog" : name.starts_with("pg_");
+  return is_catalog ? postgres_table(name) : nullptr;
+}
+
+TablePtr Session::standard_table(const std::string& name) {
+  SystemRows made;
+  if (name == "schemata") {
+    made.add_columns(TypeKind::Varchar, {"catalog_name", "schema_name", "schema_owner"});
+    for (const std::string& schema : schema_names()) made.rows.push_back({text_value(kCatalog), text_value(schema), text_value(kCatalog)});
+    return made.as_table(name);
+  }
+  if (name == "tables") {
+    made.add_columns(TypeKind::Varchar, {"table_catalog", "table_schema", "table_name", "table_type", "is_insertable_into"});
+    for (const Relation& relation : relations()) {
+      made.rows.push_back({text_value(kCatalog), text_value(relation.schema), text_value(relation.name),
+                           text_value(relation.is_view ? "VIEW" : "BASE TABLE"), text_value(tables_.contains(relation.key) ? "YES" : "NO")});
+    }
+    return made.as_table(name);
+  }
+  if (name == "views") {
+    made.add_columns(TypeKind::Varchar, {"table_catalog", "table_schema", "table_name", "view_definition"});
+    for (const Relation& relation : relations()) {
+      if (relation.is_view)
+        made.rows.push_back({text_value(kCatalog), text_value(relation.schema), text_value(relation.name), text_value(relation.definition)});
+    }
+    return made.as_table(name);
+  }
+  if (name == "columns") {
+    made.add_columns(TypeKind::Varchar, {"table_catalog", "table_schema", "table_name", "column_name"});
+    made.add_columns(TypeKind::BigInt, {"ordinal_position"});
+    made.add_columns(TypeKind::Varchar, {"column_default", "is_nullable", "data_type"});
+    for (const Relation& relation : relations()) {
+      for (size_t i = 0; i < relation.columns.size(); ++i) {
+        const TableColumnInfo& column = relation.columns[i];
+        made.rows.push_back({text_value(kCatalog), text_value(relation.schema), text_value(relation.name), text_value(column.name),
+                             whole_value(static_cast<int64_t>(i) + 1), default_text(relation.key, column.name),
+                             text_value(column.not_null ? "NO" : "YES"), text_value(column.type.to_string())});
+      }
+    }
+    return made.as_table(name);
+  }
+  if (name == "table_constraints") {
+    made.add_columns(TypeKind::Varchar, {"constraint_catalog", "constraint_name", "table_schema", "table_name", "constraint_type"});
+    for (const Relation& relation : relations()) {
+      auto rules = rules_.find(relation.key);
+      if (rules == rules_.end()) continue;
+      auto add = [&](const std::string& rule, const char* type) {
+        made.rows.push_back({text_value(kCatalog), rule.empty() ? no_text() : text_value(rule), text_value(relation.schema),
+                             text_value(relation.name), text_value(type)});
+      };
+      for (const ast::TableRules::Key& key : rules->second.keys) add(key.name, key.is_primary ? "PRIMARY KEY" : "UNIQUE");
+      for (const ast::TableRules::Check& check : rules->second.checks) add(check.name, "CHECK");
+    }
+    return made.as_table(name);
+  }
+  return nullptr;
+}
+
+ScalarValue Session::default_text(const std::string& table, const std::string& column) const {
+  auto rules = rules_.find(table);
+  if (rules == rules_.end()) return no_text();
+  auto value = rules->second.defaults.find(column);
+  return value == rules->second.defaults.end() ? no_text() : text_value(without_brackets(to_text(*value->second)));
+}
+
+TablePtr Session::postgres_table(const std::string& name) {
+  SystemRows made;
+  const std::vector<std::string> schemas = schema_names();
+  if (name == "pg_namespace") {
+    made.add_columns(TypeKind::BigInt, {"oid"});
+    made.add_columns(TypeKind::Varchar, {"nspname"});
+    for (const std::string& schema : schemas) made.rows.push_back({whole_value(namespace_id(schemas, schema)), text_value(schema)});
+    return made.as_table(name);
+  }
+  if (name == "pg_database") {
+    made.add_columns(TypeKind::BigInt, {"oid"});
+    made.add_columns(TypeKind::Varchar, {"datname"});
+    made.rows.push_back({whole_value(1), text_value(kCatalog)});
+    return made.as_table(name);
+  }
+  if (name == "pg_type") {
+    made.add_columns(TypeKind::BigInt, {"oid"});
+    made.add_columns(TypeKind::Varchar, {"typname"});
+    made.add_columns(TypeKind::BigInt, {"typnamespace"});
+    for (int64_t kind = 0; kind <= static_cast<int64_t>(TypeKind::Blob); ++kind) {
+      const bool is_decimal = kind == static_cast<int64_t>(TypeKind::Decimal);
+      const std::string type = is_decimal ? "DECIMAL" : LogicalType(static_cast<TypeKind>(kind)).to_string();
+      made.rows.push_back({whole_value(kind + 1), text_value(type), whole_value(namespace_id(schemas, "pg_catalog"))});
+    }
+    return made.as_table(name);
+  }
+  if (name == "pg_tables" || name == "pg_views") {
+    const bool views = name == "pg_views";
+    made.add_columns(TypeKind::Varchar, {"schemaname", views ? "viewname" : "tablename", views ? "viewowner" : "tableowner"});
+    if (views) made.add_columns(TypeKind::Varchar, {"definition"});
+    for (const Relation& relation : relations()) {
+      if (relation.is_view != views) continue;
+      made.rows.push_back({text_value(relation.schema), text_value(relation.name), text_value(kCatalog)});
+      if (views) made.rows.back().push_back(text_value(relation.definition));
+    }
+    return made.as_table(name);
+  }
+  if (name == "pg_class") {
+    made.add_columns(TypeKind::BigInt, {"oid"});
+    made.add_columns(TypeKind::Varchar, {"relname"});
+    made.add_columns(TypeKind::BigInt, {"relnamespace"});
+    made.add_columns(TypeKind::Varchar, {"relkind"});
+    int64_t id = kFirstRelation;
+    for (const Relation& relation : relations()) {
+      made.rows.push_back({whole_value(id++), text_value(relation.name), whole_value(namespace_id(schemas, relation.schema)),
+                           text_value(relation.is_view ? "v" : "r")});
+    }
+    return made.as_table(name);
+  }
+  if (name == "pg_attribute") {
+    made.add_columns(TypeKind::BigInt, {"attrelid"});
+    made.add_columns(TypeKind::Varchar, {"attname"});
+    made.add_columns(TypeKind::BigInt, {"atttypid", "attnum"});
+    made.add_columns(TypeKind::Boolean, {"attnotnull", "atthasdef", "attisdropped"});
+    int64_t id = kFirstRelation;
+    for (const Relation& relation : relations()) {
+      for (size_t i = 0; i < relation.columns.size(); ++i) {
+        const TableColumnInfo& column = relation.columns[i];
+        made.rows.push_back({whole_value(id), text_value(column.name), whole_value(static_cast<int64_t>(column.type.kind()) + 1),
+                             whole_value(static_cast<int64_t>(i) + 1), truth_value(column.not_null),
+                             truth_value(!default_text(relation.key, column.name).is_null), truth_value(false)});
+      }
+      ++id;
+    }
+    return made.as_table(name);
+  }
+  return nullptr;
+}
+
+}  // namespace pistachio
