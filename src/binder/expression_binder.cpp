@@ -423,10 +423,13 @@ ExpressionPtr QueryBinder::ExpressionBinding::bind_call(const ast::Call& node, i
     refuse_at(fmt::format("the aggregate {} cannot be used {}", node.name, place_.no_aggregate), position);
   }
   if (is_grouping_call(node)) return binder_.bind_grouping_call(node, position, place_);
+  if (node.name == "try_cast" && node.arguments.size() == 1 && std::holds_alternative<ast::Cast>(node.arguments[0]->node))
+    return bind_try_cast(std::get<ast::Cast>(node.arguments[0]->node), position);
   if (node.star || node.distinct || node.filter || !node.order_by.empty())
     refuse_at(fmt::format("{} is not an aggregate: it takes no *, DISTINCT, FILTER or ORDER BY", node.name), position);
   std::vector<ExpressionPtr> arguments;
   for (const ast::ExpressionPtr& argument : node.arguments) arguments.push_back(bind(*argument));
+  if (ExpressionPtr chosen = bind_choice(node, arguments, position)) return chosen;
   if (node.name == "coalesce" || node.name == "greatest" || node.name == "least" || node.name == "nullif") {
     size_t least = node.name == "nullif" ? 2 : 1;
     if (arguments.size() < least || (least == 2 && arguments.size() > 2))
@@ -445,6 +448,40 @@ ExpressionPtr QueryBinder::ExpressionBinding::bind_call(const ast::Call& node, i
     return Expression::call(*find_functions(node.name)[0], std::move(arguments), type, position);
   }
   return make_call(node.name, std::move(arguments), position);
+}
+
+// Functions that are other forms of CASE and COALESCE, and typeof; null for others.
+ExpressionPtr QueryBinder::ExpressionBinding::bind_choice(const ast::Call& node, const std::vector<ExpressionPtr>& arguments, int64_t position) {
+  auto take = [&](size_t count) {
+    if (arguments.size() != count) refuse_at(fmt::format("{} takes {} arguments", node.name, count), position);
+  };
+  if (node.name == "typeof" || node.name == "pg_typeof") {
+    take(1);
+    const std::string type = arguments[0]->is_untyped() && arguments[0]->is_null_constant() ? "\"NULL\"" : arguments[0]->type().to_string();
+    return Expression::constant(ScalarValue::of_text(TypeKind::Varchar, type), position);
+  }
+  if (node.name == "ifnull" || node.name == "nvl") {
+    take(2);
+    const LogicalType type = common_type_of(arguments, node.name, position);
+    return Expression::conditional(ExpressionKind::Coalesce, {coerce(arguments[0], type), coerce(arguments[1], type)}, type, position);
+  }
+  const bool tests_null = node.name == "nvl2";
+  if (node.name != "if" && node.name != "iif" && !tests_null) return nullptr;
+  take(3);
+  ExpressionPtr condition = tests_null ? make_call("is not null", {arguments[0]}, position) : bind_condition(*node.arguments[0], node.name);
+  const LogicalType type = common_type_of({arguments[1], arguments[2]}, node.name, position);
+  return Expression::conditional(ExpressionKind::Case, {std::move(condition), coerce(arguments[1], type), coerce(arguments[2], type)}, type, position);
+}
+
+// NULL where the value cannot be cast.
+ExpressionPtr QueryBinder::ExpressionBinding::bind_try_cast(const ast::Cast& node, int64_t position) {
+  const LogicalType type = resolve_type(node.type);
+  if (!node.type.modifiers.empty() && type.kind() != TypeKind::Decimal) refuse_at("TRY_CAST takes a type without a length", position);
+  ExpressionPtr operand = bind(*node.operand);
+  if (operand->is_untyped()) operand = coerce(std::move(operand), TypeKind::Varchar);
+  if (!can_cast(operand->type(), type))
+    refuse_at(fmt::format("{} cannot be cast to {}", operand->type().to_string(), type.to_string()), position);
+  return Expression::call(*find_functions("try_cast")[0], {std::move(operand)}, type, position);
 }
 
 // Window calls are bound before the expressions that contain them.

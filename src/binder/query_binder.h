@@ -183,6 +183,11 @@ class QueryBinder {
   BoundFrom from_query(BoundQuery bound, const std::string& alias);
   void add_left_out(const std::vector<LeftOutColumn>& left_out, const std::string& alias, BoundFrom& from);
 
+  // generate_series, range (series_binder.cpp).
+  static bool is_series(const std::string& name);
+  BoundFrom bind_series(const ast::TableFunction& function, const std::string& alias, int64_t position);
+  BoundFrom series_rows(int64_t first, int64_t step, int64_t rows, const std::string& name, const std::string& alias);
+
   // WITH (common_table_binder.cpp).
   void bind_common_tables(const ast::Query& query, const NameScope* outer);
   // Only for a CTE that reads itself.

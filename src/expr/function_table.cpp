@@ -4,13 +4,18 @@
 
 #include <algorithm>
 #include <cctype>
+#include <deque>
 #include <map>
 #include <memory>
 
 #include "base/error.h"
+#include "expr/aggregate_function.h"
 #include "expr/constant_comparison.h"
 #include "expr/date_fields.h"
+#include "expr/function_families.h"
+#include "expr/nearest_name.h"
 #include "expr/type_rules.h"
+#include "expr/window_function.h"
 
 namespace pistachio {
 
@@ -19,18 +24,38 @@ namespace {
 struct Table {
   std::map<std::string_view, std::vector<const Function*>> by_name;
   std::vector<const Function*> sorted;
+  std::deque<Function> copies;     // under other names
+  std::deque<std::string> texts;   // their signatures
 
+  void add_alias(const FunctionAlias& alias);
   Table() {
     for (std::span<const Function> family :
-         {arithmetic_functions(), comparison_functions(), number_functions(), text_functions(), pattern_functions(), date_functions()}) {
+         {arithmetic_functions(), comparison_functions(), number_functions(), text_functions(), pattern_functions(), checksum_functions(),
+          similarity_functions(), date_functions(), date_format_functions(), special_number_functions(), cast_functions()}) {
       for (const Function& function : family) {
         by_name[function.name].push_back(&function);
         sorted.push_back(&function);
       }
     }
+    for (const FunctionAlias& alias : function_aliases()) add_alias(alias);
     std::stable_sort(sorted.begin(), sorted.end(), [](const Function* left, const Function* right) { return left->name < right->name; });
   }
 };
+
+void Table::add_alias(const FunctionAlias& alias) {
+  const std::vector<const Function*> originals = by_name[alias.name];
+  for (const Function* original : originals) {
+    Function& copy = copies.emplace_back(*original);
+    copy.name = alias.alias;
+    // length(text VARCHAR) -> BIGINT becomes len(text VARCHAR) -> BIGINT; an operator has its operands between signs.
+    const std::string_view rest = original->signature;
+    const bool is_call = rest.starts_with(alias.name) && rest.substr(alias.name.size()).starts_with('(');
+    copy.signature = texts.emplace_back(is_call ? fmt::format("{}{}", alias.alias, rest.substr(alias.name.size()))
+                                                : fmt::format("{}(...), the same as {}", alias.alias, rest));
+    by_name[alias.alias].push_back(&copy);
+    sorted.push_back(&copy);
+  }
+}
 
 const Table& table() {
   static const Table functions;
@@ -48,6 +73,11 @@ std::string describe_missing(std::string_view name) {
   const bool is_operator = !std::isalpha(static_cast<unsigned char>(name.front())) || name.find(' ') != std::string_view::npos;
   if (is_operator) return fmt::format("the operator {} is not supported", name);
   if (name == "timezone") return "AT TIME ZONE is not supported: a TIMESTAMP WITH TIME ZONE is shown in UTC";
+  NearestName nearest(name);
+  for (const auto& [known, functions] : table().by_name) nearest.consider(known);
+  for (const AggregateFunction& aggregate : all_aggregates()) nearest.consider(aggregate.name);
+  for (const WindowFunction& window : all_window_functions()) nearest.consider(window.name);
+  if (!nearest.nearest().empty()) return fmt::format("there is no function {}; did you mean {}?", name, nearest.nearest());
   return fmt::format("there is no function {}; SHOW FUNCTIONS lists what there is", name);
 }
 
