@@ -451,7 +451,8 @@ ExpressionPtr QueryBinder::ExpressionBinding::bind_call(const ast::Call& node, i
 }
 
 // Functions that are other forms of CASE and COALESCE, and typeof; null for others.
-ExpressionPtr QueryBinder::ExpressionBinding::bind_choice(const ast::Call& node, const std::vector<ExpressionPtr>& arguments, int64_t position) {
+ExpressionPtr QueryBinder::ExpressionBinding::bind_choice(const ast::Call& node, const std::vector<ExpressionPtr>& arguments,
+                                                          int64_t position) {
   auto take = [&](size_t count) {
     if (arguments.size() != count) refuse_at(fmt::format("{} takes {} arguments", node.name, count), position);
   };
@@ -470,7 +471,8 @@ ExpressionPtr QueryBinder::ExpressionBinding::bind_choice(const ast::Call& node,
   take(3);
   ExpressionPtr condition = tests_null ? make_call("is not null", {arguments[0]}, position) : bind_condition(*node.arguments[0], node.name);
   const LogicalType type = common_type_of({arguments[1], arguments[2]}, node.name, position);
-  return Expression::conditional(ExpressionKind::Case, {std::move(condition), coerce(arguments[1], type), coerce(arguments[2], type)}, type, position);
+  return Expression::conditional(ExpressionKind::Case, {std::move(condition), coerce(arguments[1], type), coerce(arguments[2], type)}, type,
+                                 position);
 }
 
 // NULL where the value cannot be cast.

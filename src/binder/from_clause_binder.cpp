@@ -168,11 +168,13 @@ BoundFrom QueryBinder::FromBinding::bind_table(const ast::TableReference& table,
     BoundFrom operator()(const ast::TableFunction& node) {
       if (is_series(node.name)) return binder.bind_series(node, table.alias, table.position);
       if (node.name != "read_parquet")
-        refuse_at(fmt::format("there is no table function {}; there are read_parquet, generate_series and range", node.name), table.position);
+        refuse_at(fmt::format("there is no table function {}; there are read_parquet, generate_series and range", node.name),
+                  table.position);
       std::vector<std::string> paths;
       for (const ast::ExpressionPtr& argument : node.arguments) {
         const auto* setting = std::get_if<ast::Operator>(&argument->node);
-        const auto* option = setting == nullptr || setting->name != "=" ? nullptr : std::get_if<ast::ColumnName>(&setting->operands[0]->node);
+        const auto* option =
+            setting == nullptr || setting->name != "=" ? nullptr : std::get_if<ast::ColumnName>(&setting->operands[0]->node);
         if (option != nullptr) refuse_at(fmt::format("read_parquet has no option {}", option->parts.back()), argument->position);
         ScalarValue path = bind_constant(*argument, binder.options_.token);
         if (path.is_null || path.type.kind() != TypeKind::Varchar) refuse_at("read_parquet takes paths as text", argument->position);
@@ -210,7 +212,8 @@ void QueryBinder::FromBinding::count_table(const ast::TableReference& table) {
 BoundFrom QueryBinder::FromBinding::bind_named_table(const ast::TableReference& table, const ast::NamedTable& named) {
   const std::string name = table_name_of(named, table.position);
   if (std::optional<BoundFrom> bound = bind_table_of_name(table, named, name)) return std::move(*bound);
-  if (TablePtr system = binder_.tables_.find_system_table(named.parts)) return bind_scan(system, table.alias.empty() ? named.parts.back() : table.alias);
+  if (TablePtr system = binder_.tables_.find_system_table(named.parts))
+    return bind_scan(system, table.alias.empty() ? named.parts.back() : table.alias);
   std::string other = resolve_table_name(named, table.position);
   if (other != name) {
     if (std::optional<BoundFrom> bound = bind_table_of_name(table, named, other)) return std::move(*bound);

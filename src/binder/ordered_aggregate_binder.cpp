@@ -167,7 +167,7 @@ AggregateCall QueryBinder::bind_ordered_call(const ast::Call& call, int64_t posi
     return place.regroup ? place.regroup(std::move(bound)) : bound;
   };
   AggregateCall bound = OrderedCallBinding(call, position, bind_own, options_.token).bind();
-  if (bound.distinct && bound.function->ordered >= OrderedAggregate::CovariancePopulation)
+  if (bound.distinct && bound.function->ordered >= OrderedAggregate::Skewness)
     refuse_at(fmt::format("DISTINCT in {} is not supported", call.name), position);
   if (call.filter) {
     bound.filter = bind_condition(*call.filter, place, "FILTER");

@@ -39,6 +39,11 @@ NamedExpression QueryBinder::name_expression(ExpressionPtr expression, const std
   return {id, std::move(expression)};
 }
 
+void QueryBinder::refuse_changed_star(const ast::Star& star, int64_t position) {
+  const bool is_changed = star.is_columns || !star.excluded.empty() || !star.replaced.empty() || !star.renamed.empty() || !star.qualifier.empty();
+  if (is_changed) refuse_at("ORDER BY takes ALL or *, but not a part of the columns", position);
+}
+
 BoundQuery QueryBinder::bind_query(const ast::Query& query, const NameScope* outer) {
   if (open_queries_ >= kMostNestedQueries) {
     refuse_at(fmt::format("queries are nested more than {} deep; keep parts of the statement with CREATE TABLE AS", kMostNestedQueries),
@@ -70,7 +75,8 @@ void QueryBinder::order_output(const ast::Query& query, BoundQuery& bound) {
   scope.set_columns(std::move(named));
   LogicalSort sort;
   for (const ast::OrderItem& item : query.order_by) {
-    if (std::holds_alternative<ast::Star>(item.expression->node)) {
+    if (const auto* all = std::get_if<ast::Star>(&item.expression->node)) {
+      refuse_changed_star(*all, item.expression->position);
       for (const OutputColumn& column : bound.output) sort.keys.push_back({columns_.reference(column.id), item.descending, is_nulls_first(item)});
       continue;
     }

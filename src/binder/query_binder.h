@@ -145,6 +145,7 @@ class QueryBinder {
   // The position that a whole-number operand of ORDER BY or DISTINCT ON names; 0 if it is none that a list can have.
   static std::optional<size_t> ordinal_of(const ast::Expression& expression);
   static bool is_nulls_first(const ast::OrderItem& item);
+  static void refuse_changed_star(const ast::Star& star, int64_t position);
   // LIMIT, OFFSET and FETCH (row_limit_binder.cpp).
   std::optional<int64_t> bind_row_count(const ast::ExpressionPtr& expression, std::string_view clause);
   ExpressionPtr bind_computed_count(const ast::ExpressionPtr& expression, int64_t otherwise, std::string_view clause, LogicalPtr& plan);

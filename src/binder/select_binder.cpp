@@ -345,7 +345,9 @@ void QueryBinder::SelectBinding::bind_keys() {
 
 void QueryBinder::SelectBinding::bind_order(const ast::OrderItem& item) {
   auto add_key = [&](ColumnId key) { sort_.keys.push_back({binder_.columns_.reference(key), item.descending, is_nulls_first(item)}); };
-  if (!std::holds_alternative<ast::Star>(item.expression->node)) return add_key(bind_key(*item.expression, "ORDER BY"));
+  const auto* all = std::get_if<ast::Star>(&item.expression->node);
+  if (all == nullptr) return add_key(bind_key(*item.expression, "ORDER BY"));
+  refuse_changed_star(*all, item.expression->position);
   for (const OutputColumn& column : bound_.output) add_key(column.id);
 }
 

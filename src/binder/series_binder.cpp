@@ -42,7 +42,9 @@ BoundFrom QueryBinder::bind_series(const ast::TableFunction& function, const std
   const bool includes_last = function.name == "generate_series";
   const size_t count = function.arguments.size();
   if (count < (includes_last ? 2 : 1) || count > 3)
-    refuse_at(includes_last ? "generate_series takes first, last and perhaps a step" : "range takes an end, or first, end and perhaps a step", position);
+    refuse_at(
+        includes_last ? "generate_series takes first, last and perhaps a step" : "range takes an end, or first, end and perhaps a step",
+        position);
   std::vector<int64_t> numbers;
   for (const ast::ExpressionPtr& argument : function.arguments) {
     const ScalarValue value = bind_constant(*argument, options_.token);

@@ -1,5 +1,5 @@
-// Checksums and encodings of text and bytes: sha1, sha256, crc32, base64, hex, binary and URL encoding. Checksums are for comparison with other
-// systems, not for security.
+// Checksums and encodings of text and bytes: sha1, sha256, crc32, base64, hex, binary and URL encoding. Checksums are for comparison with
+// other systems, not for security.
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -200,7 +200,8 @@ Column encode_binary(const FunctionCall& call) {
   ArgumentValues<int64_t> values(call.arguments[0]);
   return build_text(call, call.rows * 8, [&](int64_t row, TextBuilder& builder) {
     const auto value = static_cast<uint64_t>(values[row]);
-    for (int bit = std::max(static_cast<int>(std::bit_width(value)), 1) - 1; bit >= 0; --bit) builder.append((value >> bit & 1) != 0 ? '1' : '0');
+    for (int bit = std::max(static_cast<int>(std::bit_width(value)), 1) - 1; bit >= 0; --bit)
+      builder.append((value >> bit & 1) != 0 ? '1' : '0');
   });
 }
 
@@ -239,25 +240,57 @@ Column bytes_of_text(const FunctionCall& call) {
 }
 
 const std::array kChecksumFunctions = {
-    Function{.name = "sha1", .resolve = resolve_bytes<kText>, .evaluate = sha1_of_text, .signature = "sha1(text VARCHAR | BLOB) -> VARCHAR",
+    Function{.name = "sha1",
+             .resolve = resolve_bytes<kText>,
+             .evaluate = sha1_of_text,
+             .signature = "sha1(text VARCHAR | BLOB) -> VARCHAR",
              .description = "SHA-1 checksum in hexadecimal"},
-    Function{.name = "sha256", .resolve = resolve_bytes<kText>, .evaluate = sha256_of_text, .signature = "sha256(text VARCHAR | BLOB) -> VARCHAR",
+    Function{.name = "sha256",
+             .resolve = resolve_bytes<kText>,
+             .evaluate = sha256_of_text,
+             .signature = "sha256(text VARCHAR | BLOB) -> VARCHAR",
              .description = "SHA-256 checksum in hexadecimal"},
-    Function{.name = "crc32", .resolve = resolve_bytes<kWhole>, .evaluate = crc32_of_text, .signature = "crc32(text VARCHAR | BLOB) -> BIGINT",
+    Function{.name = "crc32",
+             .resolve = resolve_bytes<kWhole>,
+             .evaluate = crc32_of_text,
+             .signature = "crc32(text VARCHAR | BLOB) -> BIGINT",
              .description = "CRC-32 checksum"},
-    Function{.name = "base64", .resolve = resolve_bytes<kText>, .evaluate = encode_base64, .signature = "base64(bytes BLOB | VARCHAR) -> VARCHAR",
+    Function{.name = "base64",
+             .resolve = resolve_bytes<kText>,
+             .evaluate = encode_base64,
+             .signature = "base64(bytes BLOB | VARCHAR) -> VARCHAR",
              .description = "The bytes in base64"},
-    Function{.name = "from_base64", .resolve = resolve_as<kBytes, kText>, .evaluate = decode_base64, .can_raise = true,
-             .signature = "from_base64(text VARCHAR) -> BLOB", .description = "The bytes behind base64"},
-    Function{.name = "hex", .resolve = resolve_bytes<kText>, .evaluate = encode_hexadecimal, .signature = "hex(bytes BLOB | VARCHAR) -> VARCHAR",
+    Function{.name = "from_base64",
+             .resolve = resolve_as<kBytes, kText>,
+             .evaluate = decode_base64,
+             .can_raise = true,
+             .signature = "from_base64(text VARCHAR) -> BLOB",
+             .description = "The bytes behind base64"},
+    Function{.name = "hex",
+             .resolve = resolve_bytes<kText>,
+             .evaluate = encode_hexadecimal,
+             .signature = "hex(bytes BLOB | VARCHAR) -> VARCHAR",
              .description = "The bytes in upper-case hexadecimal; numbers: to_hex"},
-    Function{.name = "unhex", .resolve = resolve_as<kBytes, kText>, .evaluate = decode_hexadecimal, .can_raise = true,
-             .signature = "unhex(text VARCHAR) -> BLOB", .description = "The bytes behind hexadecimal digits"},
-    Function{.name = "to_binary", .resolve = resolve_as<kText, kWhole>, .evaluate = encode_binary, .signature = "to_binary(number BIGINT) -> VARCHAR",
+    Function{.name = "unhex",
+             .resolve = resolve_as<kBytes, kText>,
+             .evaluate = decode_hexadecimal,
+             .can_raise = true,
+             .signature = "unhex(text VARCHAR) -> BLOB",
+             .description = "The bytes behind hexadecimal digits"},
+    Function{.name = "to_binary",
+             .resolve = resolve_as<kText, kWhole>,
+             .evaluate = encode_binary,
+             .signature = "to_binary(number BIGINT) -> VARCHAR",
              .description = "In binary digits; negative numbers as two's complement"},
-    Function{.name = "url_encode", .resolve = resolve_as<kText, kText>, .evaluate = encode_url, .signature = "url_encode(text VARCHAR) -> VARCHAR",
+    Function{.name = "url_encode",
+             .resolve = resolve_as<kText, kText>,
+             .evaluate = encode_url,
+             .signature = "url_encode(text VARCHAR) -> VARCHAR",
              .description = "With %XX for all bytes but letters, digits and -_.~"},
-    Function{.name = "encode", .resolve = resolve_as<kBytes, kText>, .evaluate = bytes_of_text, .signature = "encode(text VARCHAR) -> BLOB",
+    Function{.name = "encode",
+             .resolve = resolve_as<kBytes, kText>,
+             .evaluate = bytes_of_text,
+             .signature = "encode(text VARCHAR) -> BLOB",
              .description = "The bytes of the text in UTF-8"},
 };
 

@@ -26,7 +26,7 @@ constexpr std::array<std::string_view, 7> kDayNames = {"Sunday", "Monday", "Tues
 
 // A % specifier by its letter, or literal text.
 struct FormatPart {
-  char specifier = 0;  // 0: literal
+  char specifier = 0;    // 0: literal
   bool is_bare = false;  // %-d: without leading zeros
   std::string literal;
 };
@@ -51,14 +51,22 @@ std::vector<FormatPart> parse_percent_format(std::string_view format) {
     i += is_bare ? 2 : 1;
     if (i >= format.size()) throw UserError("the format ends with %");
     const char c = format[i];
-    if (c == '%') add_literal(parts, '%');
-    else if (c == 'n') add_literal(parts, '\n');
-    else if (c == 'x' || c == 'F') add_all("%Y-%m-%d");
-    else if (c == 'X' || c == 'T') add_all("%H:%M:%S");
-    else if (c == 'c') add_all("%Y-%m-%d %H:%M:%S");
-    else if (c == 'D') add_all("%m/%d/%y");
-    else if (known.find(c) != std::string_view::npos) parts.push_back({c, is_bare, ""});
-    else throw UserError(fmt::format("the format has an unknown specifier %{}", c));
+    if (c == '%')
+      add_literal(parts, '%');
+    else if (c == 'n')
+      add_literal(parts, '\n');
+    else if (c == 'x' || c == 'F')
+      add_all("%Y-%m-%d");
+    else if (c == 'X' || c == 'T')
+      add_all("%H:%M:%S");
+    else if (c == 'c')
+      add_all("%Y-%m-%d %H:%M:%S");
+    else if (c == 'D')
+      add_all("%m/%d/%y");
+    else if (known.find(c) != std::string_view::npos)
+      parts.push_back({c, is_bare, ""});
+    else
+      throw UserError(fmt::format("the format has an unknown specifier %{}", c));
   }
   return parts;
 }
@@ -74,13 +82,27 @@ bool starts_with_pattern(std::string_view text, std::string_view pattern) {
 
 std::vector<FormatPart> parse_postgres_format(std::string_view format) {
   // Longer patterns before their beginnings.
-  static constexpr std::array<std::pair<std::string_view, char>, 17> patterns = {{{"YYYY", 'Y'}, {"YY", 'y'}, {"MONTH", 'B'}, {"MON", 'b'}, {"MM", 'm'},
-                                                                                  {"MI", 'M'}, {"MS", 'f'}, {"US", 'f'}, {"DDD", 'j'}, {"DD", 'd'},
-                                                                                  {"HH24", 'H'}, {"HH12", 'I'}, {"HH", 'I'}, {"SS", 'S'}, {"AM", 'p'},
-                                                                                  {"PM", 'p'}, {"FM", 'n'}}};
+  static constexpr std::array<std::pair<std::string_view, char>, 17> patterns = {{{"YYYY", 'Y'},
+                                                                                  {"YY", 'y'},
+                                                                                  {"MONTH", 'B'},
+                                                                                  {"MON", 'b'},
+                                                                                  {"MM", 'm'},
+                                                                                  {"MI", 'M'},
+                                                                                  {"MS", 'f'},
+                                                                                  {"US", 'f'},
+                                                                                  {"DDD", 'j'},
+                                                                                  {"DD", 'd'},
+                                                                                  {"HH24", 'H'},
+                                                                                  {"HH12", 'I'},
+                                                                                  {"HH", 'I'},
+                                                                                  {"SS", 'S'},
+                                                                                  {"AM", 'p'},
+                                                                                  {"PM", 'p'},
+                                                                                  {"FM", 'n'}}};
   std::vector<FormatPart> parts;
   while (!format.empty()) {
-    auto found = std::find_if(patterns.begin(), patterns.end(), [&](const auto& pattern) { return starts_with_pattern(format, pattern.first); });
+    auto found =
+        std::find_if(patterns.begin(), patterns.end(), [&](const auto& pattern) { return starts_with_pattern(format, pattern.first); });
     if (found != patterns.end()) {
       if (found->second != 'n') parts.push_back({found->second, false, ""});
       format.remove_prefix(found->first.size());
@@ -196,7 +218,8 @@ class MomentReader {
     int64_t day = days_from_civil(year_, month_, day_);
     if (day_of_year_) day = days_from_civil(year_, 1, 1) + *day_of_year_ - 1;
     if (day < kFirstDay || day > kLastDay) fail();
-    __int128 micros = static_cast<__int128>(day) * kDayMicros + hour_ * kHourMicros + minute_ * kMinuteMicros + second_ * kSecondMicros + fraction_;
+    __int128 micros =
+        static_cast<__int128>(day) * kDayMicros + hour_ * kHourMicros + minute_ * kMinuteMicros + second_ * kSecondMicros + fraction_;
     micros -= static_cast<__int128>(zone_minutes_) * kMinuteMicros;
     if (micros < kFirstMicros || micros > std::numeric_limits<int64_t>::max() - 1) fail();
     return static_cast<int64_t>(micros);
@@ -212,7 +235,8 @@ class MomentReader {
   int64_t number(size_t most_digits) {
     int64_t value = 0;
     size_t digits = 0;
-    while (digits < most_digits && digits < text_.size() && text_[digits] >= '0' && text_[digits] <= '9') value = value * 10 + (text_[digits++] - '0');
+    while (digits < most_digits && digits < text_.size() && text_[digits] >= '0' && text_[digits] <= '9')
+      value = value * 10 + (text_[digits++] - '0');
     if (digits == 0) fail();
     text_.remove_prefix(digits);
     return value;
@@ -350,14 +374,17 @@ Column timestamp_of_milliseconds(const FunctionCall& call) {
   ArgumentValues<int64_t> milliseconds(call.arguments[0]);
   return fill_counted_rows<int64_t>(call, [&](int64_t row) {
     int64_t micros = 0;
-    if (__builtin_mul_overflow(milliseconds[row], int64_t{1000}, &micros) || micros < kFirstMicros) throw UserError("timestamp out of range");
+    if (__builtin_mul_overflow(milliseconds[row], int64_t{1000}, &micros) || micros < kFirstMicros)
+      throw UserError("timestamp out of range");
     return micros;
   });
 }
 
 Column julian_day(const FunctionCall& call) {
   ArgumentValues<int64_t> micros(call.arguments[0]);
-  return fill_rows<double>(call, [&](int64_t row) { return static_cast<double>(micros[row]) / static_cast<double>(kDayMicros) - static_cast<double>(kFirstDay); });
+  return fill_rows<double>(call, [&](int64_t row) {
+    return static_cast<double>(micros[row]) / static_cast<double>(kDayMicros) - static_cast<double>(kFirstDay);
+  });
 }
 
 Column make_time_of_day(const FunctionCall& call) {
@@ -367,14 +394,15 @@ Column make_time_of_day(const FunctionCall& call) {
   return fill_counted_rows<int64_t>(call, [&](int64_t row) {
     const bool fits = hour[row] >= 0 && hour[row] < 24 && minute[row] >= 0 && minute[row] < 60 && second[row] >= 0 && second[row] < 60;
     if (!fits) throw UserError("time out of range");
-    return hour[row] * kHourMicros + minute[row] * kMinuteMicros + static_cast<int64_t>(second[row] * static_cast<double>(kSecondMicros) + 0.5);
+    return hour[row] * kHourMicros + minute[row] * kMinuteMicros +
+           static_cast<int64_t>(second[row] * static_cast<double>(kSecondMicros) + 0.5);
   });
 }
 
 using Resolver = std::optional<FunctionTypes> (*)(Types, Literals);
 
-constexpr Function make_date_function(std::string_view name, Resolver resolve, Column (*evaluate)(const FunctionCall&), std::string_view signature,
-                                      std::string_view description) {
+constexpr Function make_date_function(std::string_view name, Resolver resolve, Column (*evaluate)(const FunctionCall&),
+                                      std::string_view signature, std::string_view description) {
   return {.name = name, .resolve = resolve, .evaluate = evaluate, .can_raise = true, .signature = signature, .description = description};
 }
 
@@ -382,33 +410,51 @@ constexpr TypeKind kMoment = TypeKind::Timestamp;
 constexpr TypeKind kSpan = TypeKind::Interval;
 
 const std::array kDateFormatFunctions = {
-    make_date_function("strftime", resolve_as<kText, kMoment, kText>, format_by_percents, "strftime(value TIMESTAMP, format VARCHAR) -> VARCHAR",
-                       "As text by a format: %Y year, %m month, %d day, %H hour, %M minute, %S second, %f microseconds, %a %A day, %b %B month, "
-                       "%j day of year, %p AM or PM; %-d without zeros"),
-    make_date_function("strptime", resolve_as<kMoment, kText, kText>, read_by_percents, "strptime(text VARCHAR, format VARCHAR) -> TIMESTAMP",
+    make_date_function(
+        "strftime", resolve_as<kText, kMoment, kText>, format_by_percents, "strftime(value TIMESTAMP, format VARCHAR) -> VARCHAR",
+        "As text by a format: %Y year, %m month, %d day, %H hour, %M minute, %S second, %f microseconds, %a %A day, %b %B month, "
+        "%j day of year, %p AM or PM; %-d without zeros"),
+    make_date_function("strptime", resolve_as<kMoment, kText, kText>, read_by_percents,
+                       "strptime(text VARCHAR, format VARCHAR) -> TIMESTAMP",
                        "The timestamp in a text of this format, which is that of strftime"),
-    make_date_function("to_date", resolve_as<TypeKind::Date, kText, kText>, read_date_by_patterns, "to_date(text VARCHAR, format VARCHAR) -> DATE",
+    make_date_function("to_date", resolve_as<TypeKind::Date, kText, kText>, read_date_by_patterns,
+                       "to_date(text VARCHAR, format VARCHAR) -> DATE",
                        "The date in a text of this format: YYYY, YY, MM, MON, MONTH, DD, DDD"),
     make_date_function("to_timestamp", resolve_as<TypeKind::TimestampTz, kText, kText>, read_by_patterns,
                        "to_timestamp(text VARCHAR, format VARCHAR) -> TIMESTAMP WITH TIME ZONE",
                        "The timestamp in a text of this format: YYYY, MM, MON, DD, HH24, HH12, MI, SS, MS, US, AM"),
-    make_date_function("to_centuries", resolve_as<kSpan, kWhole>, interval_of_number<1200, 0, 0>, "to_centuries(number BIGINT) -> INTERVAL", "That many centuries"),
-    make_date_function("to_decades", resolve_as<kSpan, kWhole>, interval_of_number<120, 0, 0>, "to_decades(number BIGINT) -> INTERVAL", "That many decades"),
-    make_date_function("to_years", resolve_as<kSpan, kWhole>, interval_of_number<12, 0, 0>, "to_years(number BIGINT) -> INTERVAL", "That many years"),
-    make_date_function("to_quarters", resolve_as<kSpan, kWhole>, interval_of_number<3, 0, 0>, "to_quarters(number BIGINT) -> INTERVAL", "That many quarters"),
-    make_date_function("to_months", resolve_as<kSpan, kWhole>, interval_of_number<1, 0, 0>, "to_months(number BIGINT) -> INTERVAL", "That many months"),
-    make_date_function("to_weeks", resolve_as<kSpan, kWhole>, interval_of_number<0, 7, 0>, "to_weeks(number BIGINT) -> INTERVAL", "That many weeks"),
-    make_date_function("to_days", resolve_as<kSpan, kWhole>, interval_of_number<0, 1, 0>, "to_days(number BIGINT) -> INTERVAL", "That many days"),
-    make_date_function("to_hours", resolve_as<kSpan, kWhole>, interval_of_number<0, 0, kHourMicros>, "to_hours(number BIGINT) -> INTERVAL", "That many hours"),
-    make_date_function("to_minutes", resolve_as<kSpan, kWhole>, interval_of_number<0, 0, kMinuteMicros>, "to_minutes(number BIGINT) -> INTERVAL", "That many minutes"),
-    make_date_function("to_seconds", resolve_as<kSpan, kWhole>, interval_of_number<0, 0, kSecondMicros>, "to_seconds(number BIGINT) -> INTERVAL", "That many seconds"),
-    make_date_function("to_milliseconds", resolve_as<kSpan, kWhole>, interval_of_number<0, 0, 1000>, "to_milliseconds(number BIGINT) -> INTERVAL", "That many milliseconds"),
-    make_date_function("to_microseconds", resolve_as<kSpan, kWhole>, interval_of_number<0, 0, 1>, "to_microseconds(number BIGINT) -> INTERVAL", "That many microseconds"),
+    make_date_function("to_centuries", resolve_as<kSpan, kWhole>, interval_of_number<1200, 0, 0>, "to_centuries(number BIGINT) -> INTERVAL",
+                       "That many centuries"),
+    make_date_function("to_decades", resolve_as<kSpan, kWhole>, interval_of_number<120, 0, 0>, "to_decades(number BIGINT) -> INTERVAL",
+                       "That many decades"),
+    make_date_function("to_years", resolve_as<kSpan, kWhole>, interval_of_number<12, 0, 0>, "to_years(number BIGINT) -> INTERVAL",
+                       "That many years"),
+    make_date_function("to_quarters", resolve_as<kSpan, kWhole>, interval_of_number<3, 0, 0>, "to_quarters(number BIGINT) -> INTERVAL",
+                       "That many quarters"),
+    make_date_function("to_months", resolve_as<kSpan, kWhole>, interval_of_number<1, 0, 0>, "to_months(number BIGINT) -> INTERVAL",
+                       "That many months"),
+    make_date_function("to_weeks", resolve_as<kSpan, kWhole>, interval_of_number<0, 7, 0>, "to_weeks(number BIGINT) -> INTERVAL",
+                       "That many weeks"),
+    make_date_function("to_days", resolve_as<kSpan, kWhole>, interval_of_number<0, 1, 0>, "to_days(number BIGINT) -> INTERVAL",
+                       "That many days"),
+    make_date_function("to_hours", resolve_as<kSpan, kWhole>, interval_of_number<0, 0, kHourMicros>, "to_hours(number BIGINT) -> INTERVAL",
+                       "That many hours"),
+    make_date_function("to_minutes", resolve_as<kSpan, kWhole>, interval_of_number<0, 0, kMinuteMicros>,
+                       "to_minutes(number BIGINT) -> INTERVAL", "That many minutes"),
+    make_date_function("to_seconds", resolve_as<kSpan, kWhole>, interval_of_number<0, 0, kSecondMicros>,
+                       "to_seconds(number BIGINT) -> INTERVAL", "That many seconds"),
+    make_date_function("to_milliseconds", resolve_as<kSpan, kWhole>, interval_of_number<0, 0, 1000>,
+                       "to_milliseconds(number BIGINT) -> INTERVAL", "That many milliseconds"),
+    make_date_function("to_microseconds", resolve_as<kSpan, kWhole>, interval_of_number<0, 0, 1>,
+                       "to_microseconds(number BIGINT) -> INTERVAL", "That many microseconds"),
     make_date_function("epoch_ms", resolve_as<kMoment, kWhole>, timestamp_of_milliseconds, "epoch_ms(milliseconds BIGINT) -> TIMESTAMP",
                        "The timestamp that many milliseconds after 1970-01-01 00:00:00"),
-    make_date_function("epoch_ms", resolve_as<kWhole, kMoment>, epoch_of_timestamp<1000>, "epoch_ms(value TIMESTAMP) -> BIGINT", "Milliseconds since 1970"),
-    make_date_function("epoch_us", resolve_as<kWhole, kMoment>, epoch_of_timestamp<1>, "epoch_us(value TIMESTAMP) -> BIGINT", "Microseconds since 1970"),
-    make_date_function("julian", resolve_as<kDouble, kMoment>, julian_day, "julian(value TIMESTAMP) -> DOUBLE", "Julian day number, from midnight on"),
+    make_date_function("epoch_ms", resolve_as<kWhole, kMoment>, epoch_of_timestamp<1000>, "epoch_ms(value TIMESTAMP) -> BIGINT",
+                       "Milliseconds since 1970"),
+    make_date_function("epoch_us", resolve_as<kWhole, kMoment>, epoch_of_timestamp<1>, "epoch_us(value TIMESTAMP) -> BIGINT",
+                       "Microseconds since 1970"),
+    make_date_function("julian", resolve_as<kDouble, kMoment>, julian_day, "julian(value TIMESTAMP) -> DOUBLE",
+                       "Julian day number, from midnight on"),
     make_date_function("make_time", resolve_as<TypeKind::Time, kWhole, kWhole, kDouble>, make_time_of_day,
                        "make_time(hour BIGINT, minute BIGINT, second DOUBLE) -> TIME", "A time of day from its parts"),
 };

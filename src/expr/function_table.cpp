@@ -24,8 +24,8 @@ namespace {
 struct Table {
   std::map<std::string_view, std::vector<const Function*>> by_name;
   std::vector<const Function*> sorted;
-  std::deque<Function> copies;     // under other names
-  std::deque<std::string> texts;   // their signatures
+  std::deque<Function> copies;    // under other names
+  std::deque<std::string> texts;  // their signatures
 
   void add_alias(const FunctionAlias& alias);
   Table() {

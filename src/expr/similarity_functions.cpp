@@ -1,5 +1,5 @@
-// How much two texts differ: edit distances, Jaccard and Jaro similarity. Work and memory are in proportion to the product, or for the others
-// to the sum, of the lengths, which are limited.
+// How much two texts differ: edit distances, Jaccard and Jaro similarity. Work and memory are in proportion to the product, or for the
+// others to the sum, of the lengths, which are limited.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -120,11 +120,17 @@ int64_t damerau_distance(Bytes left, Bytes right) {
 template <TypeKind result>
 constexpr Function make_comparison(std::string_view name, Column (*evaluate)(const FunctionCall&), std::string_view signature,
                                    std::string_view description) {
-  return {.name = name, .resolve = resolve_as<result, kText, kText>, .evaluate = evaluate, .can_raise = true, .signature = signature, .description = description};
+  return {.name = name,
+          .resolve = resolve_as<result, kText, kText>,
+          .evaluate = evaluate,
+          .can_raise = true,
+          .signature = signature,
+          .description = description};
 }
 
 const std::array kSimilarityFunctions = {
-    make_comparison<kWhole>("levenshtein", compare_rows_of_text<int64_t, levenshtein_distance>, "levenshtein(text VARCHAR, other VARCHAR) -> BIGINT",
+    make_comparison<kWhole>("levenshtein", compare_rows_of_text<int64_t, levenshtein_distance>,
+                            "levenshtein(text VARCHAR, other VARCHAR) -> BIGINT",
                             "Bytes to insert, delete or replace to turn one text into the other"),
     make_comparison<kWhole>("damerau_levenshtein", compare_rows_of_text<int64_t, damerau_distance>,
                             "damerau_levenshtein(text VARCHAR, other VARCHAR) -> BIGINT",
@@ -133,10 +139,11 @@ const std::array kSimilarityFunctions = {
                             "Number of places at which two texts of the same length differ"),
     make_comparison<kDouble>("jaccard", compare_rows_of_text<double, jaccard_similarity>, "jaccard(text VARCHAR, other VARCHAR) -> DOUBLE",
                              "Share of the bytes in either text that are in both"),
-    make_comparison<kDouble>("jaro_similarity", compare_rows_of_text<double, jaro_similarity>, "jaro_similarity(text VARCHAR, other VARCHAR) -> DOUBLE",
-                             "Jaro similarity, from 0 to 1"),
+    make_comparison<kDouble>("jaro_similarity", compare_rows_of_text<double, jaro_similarity>,
+                             "jaro_similarity(text VARCHAR, other VARCHAR) -> DOUBLE", "Jaro similarity, from 0 to 1"),
     make_comparison<kDouble>("jaro_winkler_similarity", compare_rows_of_text<double, jaro_winkler_similarity>,
-                             "jaro_winkler_similarity(text VARCHAR, other VARCHAR) -> DOUBLE", "Jaro similarity, raised for a common start"),
+                             "jaro_winkler_similarity(text VARCHAR, other VARCHAR) -> DOUBLE",
+                             "Jaro similarity, raised for a common start"),
 };
 
 }  // namespace

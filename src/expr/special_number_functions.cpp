@@ -113,8 +113,8 @@ std::optional<FunctionTypes> resolve_integer_bits(Types types, Literals literals
 
 using NumberResolver = std::optional<FunctionTypes> (*)(Types, Literals);
 
-constexpr Function make_number_function(std::string_view name, NumberResolver resolve, Column (*evaluate)(const FunctionCall&), std::string_view signature,
-                                        std::string_view description) {
+constexpr Function make_number_function(std::string_view name, NumberResolver resolve, Column (*evaluate)(const FunctionCall&),
+                                        std::string_view signature, std::string_view description) {
   return {.name = name, .resolve = resolve, .evaluate = evaluate, .can_raise = true, .signature = signature, .description = description};
 }
 
@@ -124,19 +124,26 @@ constexpr NumberResolver kTwoDoubles = resolve_as<kDouble, kDouble, kDouble>;
 const std::array kSpecialNumberFunctions = {
     make_number_function("asinh", kOneDouble, compute_doubles<inverse_sinh>, "asinh(number DOUBLE) -> DOUBLE", "Inverse hyperbolic sine"),
     make_number_function("acosh", kOneDouble, compute_doubles<inverse_cosh>, "acosh(number DOUBLE) -> DOUBLE", "Inverse hyperbolic cosine"),
-    make_number_function("atanh", kOneDouble, compute_doubles<inverse_tanh>, "atanh(number DOUBLE) -> DOUBLE", "Inverse hyperbolic tangent"),
-    make_number_function("gamma", kOneDouble, compute_doubles<gamma_of>, "gamma(number DOUBLE) -> DOUBLE", "The gamma function: gamma(n) is (n - 1)!"),
-    make_number_function("lgamma", kOneDouble, compute_doubles<log_gamma_of>, "lgamma(number DOUBLE) -> DOUBLE", "Logarithm of the gamma function"),
-    make_number_function("even", kOneDouble, compute_doubles<next_even>, "even(number DOUBLE) -> DOUBLE", "The next even whole number away from zero"),
+    make_number_function("atanh", kOneDouble, compute_doubles<inverse_tanh>, "atanh(number DOUBLE) -> DOUBLE",
+                         "Inverse hyperbolic tangent"),
+    make_number_function("gamma", kOneDouble, compute_doubles<gamma_of>, "gamma(number DOUBLE) -> DOUBLE",
+                         "The gamma function: gamma(n) is (n - 1)!"),
+    make_number_function("lgamma", kOneDouble, compute_doubles<log_gamma_of>, "lgamma(number DOUBLE) -> DOUBLE",
+                         "Logarithm of the gamma function"),
+    make_number_function("even", kOneDouble, compute_doubles<next_even>, "even(number DOUBLE) -> DOUBLE",
+                         "The next even whole number away from zero"),
     make_number_function("nextafter", kTwoDoubles, combine_doubles<neighbour>, "nextafter(number DOUBLE, towards DOUBLE) -> DOUBLE",
                          "The next DOUBLE in the direction of the other"),
-    make_number_function("fdiv", kTwoDoubles, combine_doubles<divide_floor>, "fdiv(number DOUBLE, divisor DOUBLE) -> DOUBLE", "The quotient, rounded down"),
+    make_number_function("fdiv", kTwoDoubles, combine_doubles<divide_floor>, "fdiv(number DOUBLE, divisor DOUBLE) -> DOUBLE",
+                         "The quotient, rounded down"),
     make_number_function("fmod", kTwoDoubles, combine_doubles<modulo_floor>, "fmod(number DOUBLE, divisor DOUBLE) -> DOUBLE",
                          "The rest of the division that fdiv does"),
-    make_number_function("signbit", resolve_as<kTruth, kDouble>, is_negative, "signbit(number DOUBLE) -> BOOLEAN", "Whether the sign is set, also that of -0.0"),
+    make_number_function("signbit", resolve_as<kTruth, kDouble>, is_negative, "signbit(number DOUBLE) -> BOOLEAN",
+                         "Whether the sign is set, also that of -0.0"),
     make_number_function("bit_count", resolve_integer_bits, count_integer_bits, "bit_count(integer) -> INTEGER",
                          "Number of bits that are set; negative numbers as two's complement"),
-    make_number_function("div", resolve_as<kWhole, kWhole, kWhole>, divide_whole, "div(number BIGINT, divisor BIGINT) -> BIGINT", "The quotient, rounded towards zero"),
+    make_number_function("div", resolve_as<kWhole, kWhole, kWhole>, divide_whole, "div(number BIGINT, divisor BIGINT) -> BIGINT",
+                         "The quotient, rounded towards zero"),
 };
 
 }  // namespace

@@ -40,7 +40,10 @@ std::optional<FunctionTypes> resolve_never(Types, Literals) {
 }
 
 const std::array kCastFunctions = {
-    Function{.name = "try_cast", .resolve = resolve_never, .evaluate = try_cast, .signature = "TRY_CAST(value AS type)",
+    Function{.name = "try_cast",
+             .resolve = resolve_never,
+             .evaluate = try_cast,
+             .signature = "TRY_CAST(value AS type)",
              .description = "The value in this type; NULL if it cannot be cast"},
 };
 

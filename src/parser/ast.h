@@ -439,8 +439,8 @@ struct Describe {
 };
 
 struct Statement {
-  std::variant<SelectStatement, CreateView, CreateTable, Insert, Update, Delete, Truncate, AlterTables, CreateIndex, CreateSchema, Transaction,
-               Drop, Explain, Set, Show, Describe>
+  std::variant<SelectStatement, CreateView, CreateTable, Insert, Update, Delete, Truncate, AlterTables, CreateIndex, CreateSchema,
+               Transaction, Drop, Explain, Set, Show, Describe>
       node;
   int64_t position = -1;
   std::string text;  // as written, without the semicolon

@@ -8,105 +8,26 @@
 #include <string_view>
 #include <utility>
 
+#include "parser/ast_writer.h"
+
 namespace pistachio {
 
 namespace {
-
-class AstWriter {
- public:
-  void write(const ast::Expression& expression) {
-    std::visit([this](const auto& node) { write_node(node); }, expression.node);
-  }
-  void write(const ast::TableReference& table);
-  void write(const ast::Query& query);
-  void write(const ast::Statement& statement) {
-    std::visit([this](const auto& node) { write_node(node); }, statement.node);
-  }
-  void write(const ast::TypeName& type);
-
-  std::string text;
-
- private:
-  // ---- pieces
-  void add(std::string_view piece) { text += piece; }
-  void write_name(std::string_view name);
-  void write_names(const std::vector<std::string>& names, std::string_view separator);
-  void write_text(std::string_view value);
-  void write_aliases(const std::vector<std::string>& aliases);
-  void write_order(const std::vector<ast::OrderItem>& items);
-  void write_window(const ast::WindowDefinition& window);
-  void write_frame(const ast::WindowFrame& frame);
-  void write_bound(const ast::FrameBound& bound);
-  template <typename Items, typename Write>
-  void write_list(const Items& items, std::string_view separator, Write write_item) {
-    bool first = true;
-    for (const auto& item : items) {
-      if (!first) add(separator);
-      first = false;
-      write_item(item);
-    }
-  }
-  void write_expressions(const std::vector<ast::ExpressionPtr>& list, std::string_view separator = ", ") {
-    write_list(list, separator, [this](const ast::ExpressionPtr& item) { write(*item); });
-  }
-
-  // ---- expressions
-  void write_node(const ast::Literal& node);
-  void write_node(const ast::ColumnName& node) { write_names(node.parts, "."); }
-  void write_node(const ast::Star& node);
-  void write_changes(const ast::Star& node);
-  void write_node(const ast::Operator& node);
-  void write_node(const ast::Logical& node);
-  void write_node(const ast::Test& node);
-  void write_node(const ast::Between& node);
-  void write_node(const ast::InList& node);
-  void write_node(const ast::Call& node);
-  void write_node(const ast::Cast& node);
-  void write_node(const ast::Case& node);
-  void write_node(const ast::Subquery& node);
-  void write_node(const ast::Row& node);
-  void write_operator_end(const ast::Operator& node);
-
-  // ---- tables
-  void write_node(const ast::NamedTable& node) { write_names(node.parts, "."); }
-  void write_node(const ast::FileTable& node) { write_text(node.path); }
-  void write_node(const ast::TableFunction& node);
-  void write_node(const ast::SubqueryTable& node);
-  void write_node(const ast::JoinTable& node);
-  void write_join_end(const ast::JoinTable& node);
-  void write_alias(const ast::TableReference& table);
-
-  // ---- queries
-  void write(const ast::SelectItem& item);
-  void write_node(const ast::Select& node);
-  void write_node(const ast::Values& node);
-  void write_node(const ast::SetOperation& node);
-  void write_query_end(const ast::Query& query);
-
-  // ---- statements
-  void write_node(const ast::SelectStatement& node) { write(*node.query); }
-  void write_node(const ast::CreateView& node);
-  void write_node(const ast::CreateTable& node);
-  void write_node(const ast::Insert& node);
-  void write_returning(const ast::Query* returning);
-  void write_node(const ast::Update& node);
-  void write_node(const ast::Delete& node);
-  void write_node(const ast::Truncate& node);
-  void write_node(const ast::AlterTables& node);
-  void write_node(const ast::CreateIndex& node);
-  void write_node(const ast::CreateSchema& node);
-  void write_node(const ast::Transaction& node);
-  void write_node(const ast::Drop& node);
-  void write_node(const ast::Explain& node);
-  void write_node(const ast::Set& node);
-  void write_node(const ast::Show& node);
-  void write_node(const ast::Describe& node);
-};
 
 bool is_plain_name(std::string_view name) {
   if (name.empty() || (name[0] >= '0' && name[0] <= '9')) return false;
   return std::all_of(name.begin(), name.end(), [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_'; });
 }
+
+// Functions that the grammar only accepts without parentheses.
+bool is_bare_function(std::string_view name) {
+  constexpr std::array<std::string_view, 11> bare = {"current_date",   "current_time",    "current_timestamp", "localtime",
+                                                     "localtimestamp", "current_role",    "current_user",      "user",
+                                                     "session_user",   "current_catalog", "current_schema"};
+  return std::find(bare.begin(), bare.end(), name) != bare.end();
+}
+
+}  // namespace
 
 void AstWriter::write_name(std::string_view name) {
   if (is_plain_name(name)) return add(name);
@@ -256,14 +177,6 @@ void AstWriter::write_node(const ast::InList& node) {
   add(node.negated ? " NOT IN (" : " IN (");
   write_expressions(node.list);
   add("))");
-}
-
-// Functions that the grammar only accepts without parentheses.
-bool is_bare_function(std::string_view name) {
-  constexpr std::array<std::string_view, 11> bare = {"current_date",   "current_time",    "current_timestamp", "localtime",
-                                                     "localtimestamp", "current_role",    "current_user",      "user",
-                                                     "session_user",   "current_catalog", "current_schema"};
-  return std::find(bare.begin(), bare.end(), name) != bare.end();
 }
 
 void AstWriter::write_node(const ast::Call& node) {
@@ -552,146 +465,7 @@ void AstWriter::write_node(const ast::SetOperation& node) {
   }
 }
 
-void AstWriter::write_node(const ast::CreateView& node) {
-  add(node.or_replace ? "CREATE OR REPLACE " : "CREATE ");
-  add(node.temporary ? "TEMP VIEW " : "VIEW ");
-  write_names(node.name, ".");
-  write_aliases(node.column_aliases);
-  add(" AS ");
-  write(*node.query);
-}
-
-void AstWriter::write_node(const ast::CreateTable& node) {
-  add(node.temporary ? "CREATE TEMP TABLE " : "CREATE TABLE ");
-  if (node.if_not_exists) add("IF NOT EXISTS ");
-  write_names(node.name, ".");
-  write_aliases(node.column_aliases);
-  if (node.query != nullptr) {
-    add(" AS ");
-    return write(*node.query);
-  }
-  add(" (");
-  write_list(node.columns, ", ", [this](const ast::ColumnDefinition& column) {
-    write_name(column.name);
-    add(" ");
-    write(column.type);
-    if (column.not_null) add(" NOT NULL");
-    if (column.default_value == nullptr) return;
-    add(" DEFAULT ");
-    write(*column.default_value);
-  });
-  for (const ast::TableRules::Key& key : node.rules.keys) {
-    add(key.is_primary ? ", PRIMARY KEY" : ", UNIQUE");
-    write_aliases(key.columns);
-  }
-  for (const ast::TableRules::Check& check : node.rules.checks) {
-    add(", CHECK (");
-    add(check.condition);
-    add(")");
-  }
-  add(")");
-}
-
-void AstWriter::write_returning(const ast::Query* returning) {
-  if (returning == nullptr) return;
-  add(" RETURNING ");
-  const auto& select = std::get<ast::Select>(returning->body);
-  write_list(select.items, ", ", [this](const ast::SelectItem& item) { write(item); });
-}
-
-void AstWriter::write_node(const ast::Insert& node) {
-  add("INSERT INTO ");
-  write_names(node.table, ".");
-  write_aliases(node.columns);
-  add(" ");
-  if (node.query == nullptr) {
-    add("DEFAULT VALUES");
-  } else {
-    write(*node.query);
-  }
-  write_returning(node.returning.get());
-}
-
-// Changes are shown as the queries that they run.
-void AstWriter::write_node(const ast::Update& node) {
-  add("UPDATE ");
-  write_names(node.table, ".");
-  add(" BY ");
-  write(*node.query);
-  write_returning(node.returning.get());
-}
-
-void AstWriter::write_node(const ast::Delete& node) {
-  add("DELETE FROM ");
-  write_names(node.table, ".");
-  add(" BY ");
-  write(*node.query);
-  write_returning(node.returning.get());
-}
-
-void AstWriter::write_node(const ast::Truncate& node) {
-  add("TRUNCATE ");
-  write_list(node.tables, ", ", [this](const std::vector<std::string>& name) { write_names(name, "."); });
-}
-
-void AstWriter::write_node(const ast::AlterTables& node) {
-  for (const ast::AlterTable& change : node.changes) {
-    add("ALTER TABLE ");
-    write_names(change.table, ".");
-    add(" ");
-    write_name(change.column.empty() ? change.definition.name : change.column);
-  }
-}
-
-void AstWriter::write_node(const ast::CreateIndex& node) {
-  add(node.is_unique ? "CREATE UNIQUE INDEX " : "CREATE INDEX ");
-  write_name(node.name);
-  add(" ON ");
-  write_names(node.table, ".");
-  write_aliases(node.columns);
-}
-
-void AstWriter::write_node(const ast::CreateSchema& node) {
-  add("CREATE SCHEMA ");
-  write_name(node.name);
-}
-
-void AstWriter::write_node(const ast::Transaction& node) {
-  using Kind = ast::Transaction::Kind;
-  add(node.kind == Kind::Begin ? "BEGIN" : node.kind == Kind::Commit ? "COMMIT" : "ROLLBACK");
-}
-
-void AstWriter::write_node(const ast::Drop& node) {
-  constexpr std::string_view kinds[] = {"DROP TABLE ", "DROP VIEW ", "DROP SCHEMA ", "DROP INDEX "};
-  add(kinds[static_cast<size_t>(node.kind)]);
-  if (node.if_exists) add("IF EXISTS ");
-  write_list(node.names, ", ", [this](const std::vector<std::string>& name) { write_names(name, "."); });
-}
-
-void AstWriter::write_node(const ast::Explain& node) {
-  add("EXPLAIN ");
-  const bool json = node.format == ast::Explain::Format::Json;
-  if (node.analyze || json) add(node.analyze && json ? "(ANALYZE, FORMAT JSON) " : json ? "(FORMAT JSON) " : "(ANALYZE) ");
-  write(*node.statement);
-}
-
-void AstWriter::write_node(const ast::Set& node) {
-  add(node.value ? "SET " : "RESET ");
-  add(node.name);
-  if (!node.value) return;
-  add(" = ");
-  write_text(*node.value);
-}
-
-void AstWriter::write_node(const ast::Show& node) {
-  add("SHOW ");
-  add(node.name);
-}
-
-void AstWriter::write_node(const ast::Describe& node) {
-  add("DESCRIBE ");
-  write(*node.query);
-}
+namespace {
 
 template <typename Node>
 std::string write_all(const Node& node) {

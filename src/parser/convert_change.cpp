@@ -1,6 +1,6 @@
 // Statements that change tables: UPDATE, DELETE, TRUNCATE, ALTER TABLE, RENAME; transactions, schemas and indexes. See tree_converter.h.
-// An UPDATE becomes a query that gives each row of the table, whether it is changed, and the values assigned to it; a DELETE the same without
-// values. RETURNING becomes a query of the changed rows under the table's name.
+// An UPDATE becomes a query that gives each row of the table, whether it is changed, and the values assigned to it; a DELETE the same
+// without values. RETURNING becomes a query of the changed rows under the table's name.
 #include <string_view>
 #include <utility>
 

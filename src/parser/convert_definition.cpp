@@ -74,7 +74,8 @@ ast::CreateTable TreeConverter::create_table(const Json& body) {
     }
     if (kind != "ColumnDef") refuse("LIKE of another table", at);
     result.columns.push_back(column_definition(body_of(node)));
-    if (const Json* constraints = find_field(body_of(node), "constraints")) column_rules(*constraints, result.columns.back().name, result.rules);
+    if (const Json* constraints = find_field(body_of(node), "constraints"))
+      column_rules(*constraints, result.columns.back().name, result.rules);
   }
   return result;
 }
@@ -162,7 +163,8 @@ ast::Drop TreeConverter::drop(const Json& body) {
   const std::string_view kind = text_field(body, "removeType");
   using Kind = ast::Drop::Kind;
   const bool is_schema = kind == "OBJECT_SCHEMA";
-  if (kind != "OBJECT_TABLE" && kind != "OBJECT_VIEW" && kind != "OBJECT_INDEX" && !is_schema) refuse(statement_words(0), tokens_.front().begin);
+  if (kind != "OBJECT_TABLE" && kind != "OBJECT_VIEW" && kind != "OBJECT_INDEX" && !is_schema)
+    refuse(statement_words(0), tokens_.front().begin);
   if (text_field(body, "behavior") == "DROP_CASCADE") refuse("CASCADE", position_of({"cascade"}));
   ast::Drop result;
   result.kind = kind == "OBJECT_TABLE" ? Kind::Table : kind == "OBJECT_VIEW" ? Kind::View : is_schema ? Kind::Schema : Kind::Index;

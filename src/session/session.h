@@ -127,7 +127,8 @@ class Session final : private TableResolver {
   void add_column(const std::shared_ptr<const ast::Statement>& statement, const ast::AlterTable& change);
   void drop_column(const std::string& name, size_t place, int64_t position);
   void change_type(const std::string& name, size_t place, LogicalType type, int64_t position);
-  void rebuild(const std::string& name, std::vector<TableColumnInfo> columns, const std::function<std::vector<Column>(const Chunk&)>& change);
+  void rebuild(const std::string& name, std::vector<TableColumnInfo> columns,
+               const std::function<std::vector<Column>(const Chunk&)>& change);
 
   // information_schema and pg_catalog (system_tables.cpp).
   struct Relation {
@@ -162,12 +163,12 @@ class Session final : private TableResolver {
   std::map<std::string, std::string> folder_tables_;  // name -> path
   std::map<std::string, TablePtr> tables_;
   std::map<std::string, ViewDefinition> views_;
-  std::map<std::string, TableRules> rules_;         // of tables in memory; none for those without
-  std::map<std::string, std::string> indexes_;      // name -> table
-  std::set<std::string> schemas_;                   // besides the one that is always there
-  std::optional<State> before_transaction_;         // set while one is open
-  bool lists_relations_ = false;                    // while relations() binds views
-  bool transaction_failed_ = false;                 // it can only be rolled back
+  std::map<std::string, TableRules> rules_;     // of tables in memory; none for those without
+  std::map<std::string, std::string> indexes_;  // name -> table
+  std::set<std::string> schemas_;               // besides the one that is always there
+  std::optional<State> before_transaction_;     // set while one is open
+  bool lists_relations_ = false;                // while relations() binds views
+  bool transaction_failed_ = false;             // it can only be rolled back
   std::vector<std::string> notes_;
   std::shared_ptr<const QueryProfile> profile_;
   // Of the current statement.

@@ -35,7 +35,8 @@ size_t place_of(const std::vector<TableColumnInfo>& columns, const std::string& 
 void refuse_repeated_columns(const std::vector<TableColumnInfo>& columns, int64_t position) {
   for (const TableColumnInfo& column : columns) {
     auto same = [&](const TableColumnInfo& other) { return other.name == column.name; };
-    if (std::count_if(columns.begin(), columns.end(), same) > 1) throw UserError(fmt::format("there are two columns {}", column.name), position);
+    if (std::count_if(columns.begin(), columns.end(), same) > 1)
+      throw UserError(fmt::format("there are two columns {}", column.name), position);
   }
 }
 
@@ -188,7 +189,8 @@ bool Session::drop_schema(const std::string& name, int64_t position) {
 }
 
 void Session::run(const std::shared_ptr<const ast::Statement>& statement, const ast::CreateSchema& node, ResultReceiver&) {
-  const bool is_taken = is_own_schema(node.name) || node.name == "information_schema" || node.name == "pg_catalog" || schemas_.contains(node.name);
+  const bool is_taken =
+      is_own_schema(node.name) || node.name == "information_schema" || node.name == "pg_catalog" || schemas_.contains(node.name);
   if (is_taken && !node.if_not_exists) throw UserError(fmt::format("there is a schema {} already", node.name), statement->position);
   if (node.name.find('.') != std::string::npos) throw UserError("the name of a schema must not contain a point", statement->position);
   if (!is_taken) schemas_.insert(node.name);
@@ -252,7 +254,8 @@ void Session::alter(const std::shared_ptr<const ast::Statement>& statement, cons
   if (change.kind == Kind::DropConstraint) {
     auto has_name = [&](const auto& rule) { return rule.name == change.column; };
     const size_t dropped = std::erase_if(rules.keys, has_name) + std::erase_if(rules.checks, has_name);
-    if (dropped == 0 && !change.missing_ok) throw UserError(fmt::format("the table {} has no constraint {}", name, change.column), position);
+    if (dropped == 0 && !change.missing_ok)
+      throw UserError(fmt::format("the table {} has no constraint {}", name, change.column), position);
     return;
   }
   if (change.kind == Kind::AddColumn) return add_column(statement, change);
@@ -269,12 +272,14 @@ void Session::alter(const std::shared_ptr<const ast::Statement>& statement, cons
     case Kind::DropDefault: rules.defaults.erase(change.column); return;
     case Kind::SetNotNull: column.not_null = true; break;
     case Kind::DropNotNull:
-      if (const auto* key = rules.primary_key(); key != nullptr && std::find(key->columns.begin(), key->columns.end(), change.column) != key->columns.end())
+      if (const auto* key = rules.primary_key();
+          key != nullptr && std::find(key->columns.begin(), key->columns.end(), change.column) != key->columns.end())
         throw UserError(fmt::format("column {} is part of the primary key", change.column), position);
       column.not_null = false;
       break;
     default:
-      if (place_of(columns, change.new_name) != columns.size()) throw UserError(fmt::format("there is a column {} already", change.new_name), position);
+      if (place_of(columns, change.new_name) != columns.size())
+        throw UserError(fmt::format("there is a column {} already", change.new_name), position);
       rules.rename_column(change.column, change.new_name);
       column.name = change.new_name;
   }
@@ -368,7 +373,8 @@ void Session::change_type(const std::string& name, size_t place, LogicalType typ
 }
 
 // The table with these columns; `change` gives those of each of its chunks.
-void Session::rebuild(const std::string& name, std::vector<TableColumnInfo> columns, const std::function<std::vector<Column>(const Chunk&)>& change) {
+void Session::rebuild(const std::string& name, std::vector<TableColumnInfo> columns,
+                      const std::function<std::vector<Column>(const Chunk&)>& change) {
   TableRows rows(engine_.governor().process_account().make_child(fmt::format("table {}", name)));
   for (const Chunk& chunk : tables_.at(name)->chunks()) rows.add(Chunk(change(chunk), chunk.rows()));
   tables_[name] = rows.as_table(name, std::move(columns));

@@ -69,7 +69,8 @@ std::vector<std::string> Session::schema_names() const {
   return names;
 }
 
-// Tables first, then views, each by name. Columns of views are known by binding them; a view that reads these tables itself is left out then.
+// Tables first, then views, each by name. Columns of views are known by binding them; a view that reads these tables itself is left out
+// then.
 std::vector<Session::Relation> Session::relations() {
   std::vector<Relation> found;
   auto add = [&](const std::string& key, bool is_view) -> Relation& {
@@ -93,7 +94,8 @@ std::vector<Session::Relation> Session::relations() {
       const LogicalPlan bound = bind_query(*view.query, *this, {.token = token_});
       for (size_t i = 0; i < bound.output.size(); ++i) {
         const bool is_renamed = i < view.column_aliases.size();
-        relation.columns.push_back({is_renamed ? view.column_aliases[i] : bound.output[i].name, bound.columns.type(bound.output[i].id), ""});
+        relation.columns.push_back(
+            {is_renamed ? view.column_aliases[i] : bound.output[i].name, bound.columns.type(bound.output[i].id), ""});
       }
       relation.definition = std::get<ast::CreateView>(view.statement->node).query_text;
     }
@@ -123,7 +125,8 @@ TablePtr Session::standard_table(const std::string& name) {
     made.add_columns(TypeKind::Varchar, {"table_catalog", "table_schema", "table_name", "table_type", "is_insertable_into"});
     for (const Relation& relation : relations()) {
       made.rows.push_back({text_value(kCatalog), text_value(relation.schema), text_value(relation.name),
-                           text_value(relation.is_view ? "VIEW" : "BASE TABLE"), text_value(tables_.contains(relation.key) ? "YES" : "NO")});
+                           text_value(relation.is_view ? "VIEW" : "BASE TABLE"),
+                           text_value(tables_.contains(relation.key) ? "YES" : "NO")});
     }
     return made.as_table(name);
   }
@@ -131,7 +134,8 @@ TablePtr Session::standard_table(const std::string& name) {
     made.add_columns(TypeKind::Varchar, {"table_catalog", "table_schema", "table_name", "view_definition"});
     for (const Relation& relation : relations()) {
       if (relation.is_view)
-        made.rows.push_back({text_value(kCatalog), text_value(relation.schema), text_value(relation.name), text_value(relation.definition)});
+        made.rows.push_back(
+            {text_value(kCatalog), text_value(relation.schema), text_value(relation.name), text_value(relation.definition)});
     }
     return made.as_table(name);
   }

@@ -1,5 +1,5 @@
-// Statements of a session that change the rows of tables in memory: INSERT, UPDATE, DELETE, TRUNCATE. A changed table is a new one, which takes
-// the place of the old one after all rules have been checked, so that a statement changes everything or nothing.
+// Statements of a session that change the rows of tables in memory: INSERT, UPDATE, DELETE, TRUNCATE. A changed table is a new one, which
+// takes the place of the old one after all rules have been checked, so that a statement changes everything or nothing.
 #include <ATen/core/Tensor.h>
 #include <fmt/format.h>
 
@@ -70,7 +70,8 @@ const Table& Session::table_to_change(const std::vector<std::string>& parts, std
   if (found != tables_.end()) return *found->second;
   const bool exists = folder_tables_.contains(name) || views_.contains(name);
   if (!exists && statement != "INSERT") throw UserError(fmt::format("there is no table {}", name), position);
-  throw UserError(fmt::format("{} needs a table in memory, which {} is not; CREATE TABLE {} ... makes one", statement, name, name), position);
+  throw UserError(fmt::format("{} needs a table in memory, which {} is not; CREATE TABLE {} ... makes one", statement, name, name),
+                  position);
 }
 
 // One value for each row; without a default NULL.
@@ -156,7 +157,8 @@ void Session::run(const std::shared_ptr<const ast::Statement>& statement, const 
     std::vector<Column> made(chunk.columns().begin(), chunk.columns().begin() + static_cast<std::ptrdiff_t>(mark));
     for (size_t i = 0; i < targets.size(); ++i) {
       const TableColumnInfo& column = columns[targets[i]];
-      const Column value = node.sets_default[i] ? default_column(name, column, chunk.rows()) : cast_column(chunk.column(mark + 1 + i), column.type, {});
+      const Column value =
+          node.sets_default[i] ? default_column(name, column, chunk.rows()) : cast_column(chunk.column(mark + 1 + i), column.type, {});
       made[targets[i]] = merge_values(made[targets[i]], value, mask);
       refuse_null(name, column, made[targets[i]], "UPDATE", position);
     }
@@ -268,8 +270,8 @@ void Session::check_keys(const std::string& name, int64_t position) {
     if (twice.empty()) continue;
     std::vector<std::string> values;
     for (const ScalarValue& value : twice[0]) values.push_back(value.to_string());
-    throw UserError(fmt::format("the table {} would have two rows with the same {} ({}): ({})", name, key.is_primary ? "primary key" : "unique key",
-                                fmt::join(key.columns, ", "), fmt::join(values, ", ")),
+    throw UserError(fmt::format("the table {} would have two rows with the same {} ({}): ({})", name,
+                                key.is_primary ? "primary key" : "unique key", fmt::join(key.columns, ", "), fmt::join(values, ", ")),
                     position);
   }
 }
