@@ -40,7 +40,8 @@ NamedExpression QueryBinder::name_expression(ExpressionPtr expression, const std
 }
 
 void QueryBinder::refuse_changed_star(const ast::Star& star, int64_t position) {
-  const bool is_changed = star.is_columns || !star.excluded.empty() || !star.replaced.empty() || !star.renamed.empty() || !star.qualifier.empty();
+  const bool is_changed =
+      star.is_columns || !star.excluded.empty() || !star.replaced.empty() || !star.renamed.empty() || !star.qualifier.empty();
   if (is_changed) refuse_at("ORDER BY takes ALL or *, but not a part of the columns", position);
 }
 

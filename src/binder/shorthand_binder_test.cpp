@@ -27,14 +27,18 @@ TEST_F(ShorthandBinderTest, AliasesOfTheSelectList) {
 }
 
 TEST_F(ShorthandBinderTest, GroupingSets) {
-  EXPECT_EQ(columns_of("select a, s, grouping(a, s), count(*) from t group by cube (a, s)"), "a INTEGER, s VARCHAR, grouping INTEGER, count BIGINT");
-  EXPECT_EQ(error_of("select grouping(b) from t group by rollup (a)"), "the arguments of grouping must be expressions of GROUP BY [b) from t group by rollup (a)]");
+  EXPECT_EQ(columns_of("select a, s, grouping(a, s), count(*) from t group by cube (a, s)"),
+            "a INTEGER, s VARCHAR, grouping INTEGER, count BIGINT");
+  EXPECT_EQ(error_of("select grouping(b) from t group by rollup (a)"),
+            "the arguments of grouping must be expressions of GROUP BY [b) from t group by rollup (a)]");
   EXPECT_EQ(error_of("select grouping(a) from t"), "grouping needs GROUP BY and cannot be used here [grouping(a) from t]");
 }
 
 TEST_F(ShorthandBinderTest, OrderedAggregates) {
-  EXPECT_EQ(columns_of("select median(a), quantile_disc(d, 0.5), mode(s), first(s order by a), string_agg(a, ','), corr(a, d), regr_count(a, b) from t"),
-            "median DOUBLE, quantile_disc DECIMAL(10,2), mode VARCHAR, first VARCHAR, string_agg VARCHAR, corr DOUBLE, regr_count BIGINT");
+  EXPECT_EQ(
+      columns_of(
+          "select median(a), quantile_disc(d, 0.5), mode(s), first(s order by a), string_agg(a, ','), corr(a, d), regr_count(a, b) from t"),
+      "median DOUBLE, quantile_disc DECIMAL(10,2), mode VARCHAR, first VARCHAR, string_agg VARCHAR, corr DOUBLE, regr_count BIGINT");
   EXPECT_EQ(error_of("select quantile_cont(a, 2) from t"), "the fraction of quantile_cont must be between 0 and 1 [2) from t]");
   EXPECT_EQ(error_of("select a, corr(s, a) from t group by a"), "corr does not take VARCHAR [corr(s, a) from t group by a]");
   EXPECT_EQ(error_of("select percentile_cont(0.5) from t"),

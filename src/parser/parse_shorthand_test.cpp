@@ -10,7 +10,8 @@ TEST(ParseShorthand, FromMayComeFirst) {
   EXPECT_EQ(canonical("from t"), "SELECT * FROM t");
   EXPECT_EQ(canonical("from t select a, b where c order by 1"), "SELECT a, b FROM t WHERE c ORDER BY 1");
   EXPECT_EQ(canonical("from t where a limit 2"), "SELECT * FROM t WHERE a LIMIT 2");
-  EXPECT_EQ(canonical("from (from t select a) select a union all from u"), canonical("select a from (select a from t) union all select * from u"));
+  EXPECT_EQ(canonical("from (from t select a) select a union all from u"),
+            canonical("select a from (select a from t) union all select * from u"));
   EXPECT_EQ(canonical("with q as (from t) from q select a"), canonical("with q as (select * from t) select a from q"));
   EXPECT_EQ(canonical("create table c as from t"), canonical("create table c as select * from t"));
   EXPECT_EQ(canonical("insert into c from t select a"), canonical("insert into c select a from t"));
@@ -57,10 +58,12 @@ TEST(ParseShorthand, TrailingCommasAndDigitSeparators) {
 
 TEST(ParseShorthand, GroupingSets) {
   EXPECT_EQ(canonical("select 1 from t group by rollup (a, b)"), "SELECT 1 FROM t GROUP BY GROUPING SETS ((), (a), (a, b))");
-  EXPECT_EQ(canonical("select 1 from t group by a, cube (b, c)"), "SELECT 1 FROM t GROUP BY GROUPING SETS ((a, b, c), (a, b), (a, c), (a))");
+  EXPECT_EQ(canonical("select 1 from t group by a, cube (b, c)"),
+            "SELECT 1 FROM t GROUP BY GROUPING SETS ((a, b, c), (a, b), (a, c), (a))");
   EXPECT_EQ(canonical("select 1 from t group by grouping sets ((a, b), rollup (c), ())"),
             "SELECT 1 FROM t GROUP BY GROUPING SETS ((a, b), (), (c), ())");
-  expect_failure_at_mark("select 1 from t group by ^cube (a, b, c, d, e, f, g, h, i, j, k, l, m)", "GROUP BY has more than 4096 grouping sets");
+  expect_failure_at_mark("select 1 from t group by ^cube (a, b, c, d, e, f, g, h, i, j, k, l, m)",
+                         "GROUP BY has more than 4096 grouping sets");
 }
 
 TEST(ParseShorthand, ChangesOfTables) {
