@@ -4,7 +4,6 @@
 #include <torch/library.h>
 
 #include <algorithm>
-#include <numeric>
 #include <vector>
 
 #include "kernels/ops/stop_flag.h"
@@ -31,7 +30,7 @@ class BoundSearch {
     const int64_t* low = first;
     for (int64_t left = count_; left > 1;) {
       const int64_t half = left / 2;
-      low = low[half - 1] < key ? low + half : low;
+      low += half * static_cast<int64_t>(low[half - 1] < key);  // arithmetic: compilers turn a choice into a branch
       left -= half;
     }
     const int64_t less = low - first + (*low < key);  // bounds with a lesser first word
