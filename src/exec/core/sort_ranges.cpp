@@ -7,7 +7,6 @@
 #include "exec/core/sort_words.h"
 #include "exec/core/stoppable_call.h"
 #include "kernels/ops/bounds_below.h"
-#include "kernels/ops/compress.h"
 #include "kernels/ops/sort_order.h"
 #include "kernels/ops/tensor_functions.h"
 #include "kernels/ops/text_prefixes.h"

@@ -15,6 +15,8 @@ namespace pistachio {
 
 namespace {
 
+constexpr int64_t kBucketsPerStrip = 1 << 18;
+
 // Rows whose keys can match: no NULL among the keys that are not null-safe. Undefined: all rows.
 at::Tensor matchable(const std::vector<Column>& columns, const std::vector<JoinKey>& keys) {
   at::Tensor valid;
@@ -106,8 +108,15 @@ std::unique_ptr<JoinCandidates::Search> KeyTable::search(std::vector<Column> lef
 double KeyTable::mean_candidates() const {
   int64_t rows = table_.order.numel();
   if (rows == 0) return 0;
-  at::Tensor counts = table_.offsets.diff().to(at::kDouble);
-  return counts.mul(counts).sum().item<double>() / static_cast<double>(rows);
+  const int64_t buckets = table_.offsets.numel() - 1;
+  // In strips on the host: temporary tensors for all buckets of a large table would take more memory than the table.
+  const int64_t step = table_.offsets.is_cpu() ? kBucketsPerStrip : buckets;
+  double candidates = 0;
+  for (int64_t begin = 0; begin < buckets; begin += step) {
+    const at::Tensor counts = table_.offsets.slice(0, begin, std::min(begin + step, buckets) + 1).diff().to(at::kDouble);
+    candidates += counts.mul(counts).sum().item<double>();
+  }
+  return candidates / static_cast<double>(rows);
 }
 
 }  // namespace pistachio
