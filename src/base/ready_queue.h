@@ -1,7 +1,7 @@
-// The ready tasks of one worker (or, as the injection queue, those that came from other threads or gave way to others). First in, first out, with a front slot
-// for the task woken last, whose data is still in this core's cache. The front slot is skipped after a few consecutive turns, so that
-// two tasks that keep waking each other do not starve the rest. Any thread may push and steal; guarded by a lock held for a few
-// instructions, which is short compared to tasks that process chunks.
+// The ready tasks of one worker (or, as the injection queue, those that came from other threads or gave way to others). First in, first
+// out, with a front slot for the task woken last, whose data is still in this core's cache. The front slot is skipped after a few
+// consecutive turns, so that two tasks that keep waking each other do not starve the rest. Any thread may push and steal; guarded by a lock
+// held for a few instructions, which is short compared to tasks that process chunks.
 #pragma once
 
 #include <coroutine>

@@ -235,7 +235,8 @@ void QueryBinder::bind_groups(const ast::Select& select, Grouping& grouping) {
   PlanColumns given(*grouping.input);
   if (select.group_by_all) {
     for (const ListedColumn& listed : *grouping.list) {
-      if (listed.column != nullptr || !contains_aggregate(*listed.item->expression)) bind_listed_group(select, listed, place, given, grouping);
+      if (listed.column != nullptr || !contains_aggregate(*listed.item->expression))
+        bind_listed_group(select, listed, place, given, grouping);
     }
   }
   std::vector<ColumnId> ids;  // by place in group_by
@@ -265,8 +266,8 @@ const ast::Expression* QueryBinder::aliased_expression(const Grouping& grouping,
   return item == nullptr ? nullptr : item->expression.get();
 }
 
-ColumnId QueryBinder::bind_listed_group(const ast::Select& select, const ListedColumn& listed, const ExpressionPlace& place, PlanColumns& given,
-                                        Grouping& grouping) {
+ColumnId QueryBinder::bind_listed_group(const ast::Select& select, const ListedColumn& listed, const ExpressionPlace& place,
+                                        PlanColumns& given, Grouping& grouping) {
   if (listed.column == nullptr) {
     const ast::Expression& expression = *listed.item->expression;
     return add_group(select, &expression, bind_expression(expression, place), given, grouping);
@@ -324,7 +325,8 @@ ExpressionPtr QueryBinder::bind_grouping_call(const ast::Call& call, int64_t pos
   std::vector<ExpressionPtr> children;
   for (size_t i = 0; i < grouping.sets.size(); ++i) {
     int64_t bits = 0;
-    for (ColumnId column : columns) bits = 2 * bits + (std::binary_search(grouping.sets[i].begin(), grouping.sets[i].end(), column) ? 0 : 1);
+    for (ColumnId column : columns)
+      bits = 2 * bits + (std::binary_search(grouping.sets[i].begin(), grouping.sets[i].end(), column) ? 0 : 1);
     if (i + 1 < grouping.sets.size()) {
       children.push_back(make_call("=", {columns_.reference(grouping.set_number), constant(static_cast<int64_t>(i))}, position));
     }

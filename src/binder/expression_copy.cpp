@@ -71,9 +71,7 @@ class ExpressionCopy {
     copied.otherwise = copy(node.otherwise);
     return copied;
   }
-  ast::Subquery copy_node(const ast::Subquery&) {
-    throw UserError("a subquery in an expression with COLUMNS is not supported", position_);
-  }
+  ast::Subquery copy_node(const ast::Subquery&) { throw UserError("a subquery in an expression with COLUMNS is not supported", position_); }
   ast::Call copy_node(const ast::Call& node) {
     ast::Call copied;
     copied.name = node.name;
@@ -112,7 +110,8 @@ class ExpressionCopy {
 
 }  // namespace
 
-ast::ExpressionPtr copy_expression(const ast::Expression& expression, const std::function<ast::ExpressionPtr(const ast::Star&, int64_t)>& replace) {
+ast::ExpressionPtr copy_expression(const ast::Expression& expression,
+                                   const std::function<ast::ExpressionPtr(const ast::Star&, int64_t)>& replace) {
   return ExpressionCopy(replace).copy(expression);
 }
 

@@ -8,6 +8,7 @@
 namespace pistachio {
 
 // A copy in which `replace` gives the expression for each COLUMNS(...). Throws UserError at a subquery.
-ast::ExpressionPtr copy_expression(const ast::Expression& expression, const std::function<ast::ExpressionPtr(const ast::Star&, int64_t position)>& replace);
+ast::ExpressionPtr copy_expression(const ast::Expression& expression,
+                                   const std::function<ast::ExpressionPtr(const ast::Star&, int64_t position)>& replace);
 
 }  // namespace pistachio

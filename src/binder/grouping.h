@@ -24,8 +24,10 @@ struct Grouping {
   std::vector<NamedExpression> groups;
   // GROUPING SETS, as columns of `groups`; empty: a plain GROUP BY.
   std::vector<std::vector<ColumnId>> sets;
-  ColumnId set_number;  // only with sets
-  std::unordered_map<const Expression*, ColumnId, HashExpression, SameExpression> by_group;  // what `groups` computes
+  // Only with sets.
+  ColumnId set_number;
+  // What `groups` computes.
+  std::unordered_map<const Expression*, ColumnId, HashExpression, SameExpression> by_group;
   std::vector<AggregateCall> calls;
   std::unordered_multimap<size_t, size_t> calls_by_hash;  // places in `calls`
   std::map<const ast::Call*, ColumnId> by_node;

@@ -78,7 +78,8 @@ void QueryBinder::order_output(const ast::Query& query, BoundQuery& bound) {
   for (const ast::OrderItem& item : query.order_by) {
     if (const auto* all = std::get_if<ast::Star>(&item.expression->node)) {
       refuse_changed_star(*all, item.expression->position);
-      for (const OutputColumn& column : bound.output) sort.keys.push_back({columns_.reference(column.id), item.descending, is_nulls_first(item)});
+      for (const OutputColumn& column : bound.output)
+        sort.keys.push_back({columns_.reference(column.id), item.descending, is_nulls_first(item)});
       continue;
     }
     ExpressionPtr key;

@@ -222,11 +222,13 @@ class QueryBinder {
   void bind_aggregate(const ast::Call& call, int64_t position, const NameScope& scope, Grouping& grouping);
   const ast::SelectItem* find_alias(const Grouping& grouping, const std::string& alias, std::string_view clause, int64_t position) const;
   // The item of the select list behind a name that is no column of the tables; null if there is none.
-  const ast::Expression* aliased_expression(const Grouping& grouping, const ast::ColumnName& name, std::string_view clause, int64_t position) const;
+  const ast::Expression* aliased_expression(const Grouping& grouping, const ast::ColumnName& name, std::string_view clause,
+                                            int64_t position) const;
   void bind_groups(const ast::Select& select, Grouping& grouping);
   ColumnId bind_listed_group(const ast::Select& select, const ListedColumn& listed, const ExpressionPlace& place, PlanColumns& given,
                              Grouping& grouping);
-  ColumnId add_group(const ast::Select& select, const ast::Expression* written, ExpressionPtr bound, PlanColumns& given, Grouping& grouping);
+  ColumnId add_group(const ast::Select& select, const ast::Expression* written, ExpressionPtr bound, PlanColumns& given,
+                     Grouping& grouping);
   void add_grouping_sets(const ast::Select& select, const std::vector<ColumnId>& ids, Grouping& grouping);
   ExpressionPtr bind_grouping_call(const ast::Call& call, int64_t position, const ExpressionPlace& place);
   ExpressionPtr after_grouping(ExpressionPtr expression, const Grouping& grouping) const;

@@ -1,5 +1,5 @@
-// LIMIT, OFFSET and FETCH. Constants become a plan node. Numbers that only the run knows, from a subquery, and WITH TIES compare the number or
-// the rank of each row instead.
+// LIMIT, OFFSET and FETCH. Constants become a plan node. Numbers that only the run knows, from a subquery, and WITH TIES compare the number
+// or the rank of each row instead.
 #include <fmt/format.h>
 
 #include <limits>
@@ -32,10 +32,12 @@ ExpressionPtr whole_number(int64_t value) {
 
 // An error that is raised when a row is compared with a negative number.
 ExpressionPtr refuse_negative(ExpressionPtr count, std::string_view clause, int64_t position) {
-  ExpressionPtr text = Expression::constant(ScalarValue::of_text(TypeKind::Varchar, fmt::format("{} must not be negative", clause)), position);
+  ExpressionPtr text =
+      Expression::constant(ScalarValue::of_text(TypeKind::Varchar, fmt::format("{} must not be negative", clause)), position);
   ExpressionPtr error = coerce(make_call("error", {std::move(text)}, position), TypeKind::BigInt);
   ExpressionPtr is_negative = make_call("<", {count, whole_number(0)}, position);
-  return Expression::conditional(ExpressionKind::Case, {std::move(is_negative), std::move(error), std::move(count)}, TypeKind::BigInt, position);
+  return Expression::conditional(ExpressionKind::Case, {std::move(is_negative), std::move(error), std::move(count)}, TypeKind::BigInt,
+                                 position);
 }
 
 }  // namespace

@@ -40,7 +40,8 @@ constexpr size_t kLargestAliased = 10'000;
 // Whether the expression has at most `left` nodes; subtracts them.
 bool is_smaller(const Expression& expression, size_t& left) {
   if (left-- == 0) return false;
-  return std::all_of(expression.children().begin(), expression.children().end(), [&](const ExpressionPtr& child) { return is_smaller(*child, left); });
+  return std::all_of(expression.children().begin(), expression.children().end(),
+                     [&](const ExpressionPtr& child) { return is_smaller(*child, left); });
 }
 
 // Output columns by case-folded name, in order. Built by the first lookup, since few queries need it.
@@ -167,8 +168,8 @@ void QueryBinder::SelectBinding::bind_grouping() {
     for (const ast::ExpressionPtr& item : window.partition_by) binder_.collect_aggregates(*item, grouping_);
     for (const ast::OrderItem& item : window.order_by) binder_.collect_aggregates(*item.expression, grouping_);
   }
-  grouping_.is_grouped = !select_.group_by.empty() || select_.group_by_all || select_.group_by_nothing || select_.grouping_sets || !grouping_.calls.empty() || select_.having != nullptr ||
-                         binder_.grouped_by_subqueries_.contains(&select_);
+  grouping_.is_grouped = !select_.group_by.empty() || select_.group_by_all || select_.group_by_nothing || select_.grouping_sets ||
+                         !grouping_.calls.empty() || select_.having != nullptr || binder_.grouped_by_subqueries_.contains(&select_);
   if (grouping_.is_grouped) add_aggregate();
   binder_.levels_.back().grouping = &grouping_;
 
@@ -237,7 +238,8 @@ ExpressionPtr QueryBinder::SelectBinding::find_earlier(const ast::ColumnName& na
     if (list_[i].item == nullptr || list_[i].item->alias != name.parts[0]) continue;
     if (is_outer_column(name, position)) return nullptr;
     size_t left = kLargestAliased;
-    if (!is_smaller(*columns_[i].expression, left)) refuse_at(fmt::format("the aliases in {} stand for too large an expression", name.parts[0]), position);
+    if (!is_smaller(*columns_[i].expression, left))
+      refuse_at(fmt::format("the aliases in {} stand for too large an expression", name.parts[0]), position);
     return columns_[i].expression;
   }
   return nullptr;

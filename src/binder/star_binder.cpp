@@ -135,12 +135,14 @@ class QueryBinder::StarExpansion {
   std::set<const std::string*> used_;
 };
 
-std::vector<ListedColumn> QueryBinder::expand_list(const ast::Select& select, const NameScope& scope, std::vector<LeftOutColumn>& left_out) {
+std::vector<ListedColumn> QueryBinder::expand_list(const ast::Select& select, const NameScope& scope,
+                                                   std::vector<LeftOutColumn>& left_out) {
   std::vector<ListedColumn> list;
   for (const ast::SelectItem& item : select.items) {
     const ast::Expression& expression = *item.expression;
     if (const auto* star = std::get_if<ast::Star>(&expression.node)) {
-      for (ListedColumn& listed : StarExpansion(*star, scope, expression.position).expand(list.size(), left_out)) list.push_back(std::move(listed));
+      for (ListedColumn& listed : StarExpansion(*star, scope, expression.position).expand(list.size(), left_out))
+        list.push_back(std::move(listed));
       continue;
     }
     if (find_columns(expression) == nullptr) {

@@ -47,8 +47,9 @@ int64_t suitable_message_bytes(const std::vector<MeasuredLink>& links, const Set
 ExchangeTuning tune_exchanges(const Settings& settings, const std::vector<MeasuredLink>& links, size_t exchanges, int ranks) {
   ExchangeTuning tuning;
   tuning.limits = exchange_limits(settings, exchanges, ranks);
-  tuning.limits.compress = settings.network_compression == NetworkCompression::Auto ? compression_pays(link_speed(links, settings))
-                                                                                    : settings.network_compression == NetworkCompression::On;
+  tuning.limits.compress = settings.network_compression == NetworkCompression::Auto
+                               ? compression_pays(link_speed(links, settings))
+                               : settings.network_compression == NetworkCompression::On;
   if (settings.dynamic_buffering)
     tuning.buffered_bytes = settings.message_bytes == 0 ? suitable_message_bytes(links, settings, tuning.limits) : settings.message_bytes;
   return tuning;

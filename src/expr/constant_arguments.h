@@ -1,5 +1,5 @@
-// The constants of an expression as columns of one row on a GPU, kept for later chunks: making one takes several kernel launches. Belongs to
-// one evaluator. Thread-safe. Memory: a few bytes and the text of each constant.
+// The constants of an expression as columns of one row on a GPU, kept for later chunks: making one takes several kernel launches. Belongs
+// to one evaluator. Thread-safe. Memory: a few bytes and the text of each constant.
 #pragma once
 
 #include <c10/core/Stream.h>

@@ -49,7 +49,8 @@ Column test_rows(const FunctionCall& call, const Test& test) {
   if (!any_row_counts(call)) return meaningless_rows(call);
   ArgumentText text(call.arguments[0]);
   CountedRows counted(call);
-  return fill_text_rows<bool>(call, [&](int64_t row, auto&) { return counted[row] && test(text[row], row); }, text);
+  return fill_text_rows<bool>(
+      call, [&](int64_t row, auto&) { return counted[row] && test(text[row], row); }, text);
 }
 
 // text ~ pattern and its relatives.
@@ -101,7 +102,8 @@ Column count_matches(const FunctionCall& call) {
   ArgumentText text(call.arguments[0]);
   RowPatterns patterns(call, 1, 2);
   CountedRows counted(call);
-  return fill_text_rows<int64_t>(call, [&](int64_t row, auto&) { return counted[row] ? patterns[row].count(text[row]) : 0; }, text);
+  return fill_text_rows<int64_t>(
+      call, [&](int64_t row, auto&) { return counted[row] ? patterns[row].count(text[row]) : 0; }, text);
 }
 
 // 1-based, in characters; 0 without a match.
@@ -205,13 +207,18 @@ std::optional<FunctionTypes> resolve_extract(Types types, Literals literals) {
 
 constexpr Function make_operator(std::string_view name, Column (*evaluate)(const FunctionCall&), std::string_view signature,
                                  std::string_view description) {
-  return {.name = name, .resolve = resolve_as<kTruth, kText, kText>, .evaluate = evaluate, .can_raise = true, .signature = signature, .description = description};
+  return {.name = name,
+          .resolve = resolve_as<kTruth, kText, kText>,
+          .evaluate = evaluate,
+          .can_raise = true,
+          .signature = signature,
+          .description = description};
 }
 
 using Resolve = std::optional<FunctionTypes> (*)(Types, Literals);
 
-constexpr Function make_function(std::string_view name, Resolve resolve, Column (*evaluate)(const FunctionCall&), std::string_view signature,
-                                 std::string_view description) {
+constexpr Function make_function(std::string_view name, Resolve resolve, Column (*evaluate)(const FunctionCall&),
+                                 std::string_view signature, std::string_view description) {
   return {.name = name, .resolve = resolve, .evaluate = evaluate, .can_raise = true, .signature = signature, .description = description};
 }
 
@@ -220,8 +227,10 @@ constexpr Resolve kCountTypes = resolve_with_options<kWhole, kText, kText>;
 constexpr Resolve kReplaceTypes = resolve_with_options<kText, kText, kText, kText>;
 
 const std::array kPatternFunctions = {
-    make_operator("~", match_operator<false, false>, "text ~ pattern -> BOOLEAN", "Whether the regular expression matches a part of the text"),
-    make_operator("!~", match_operator<true, false>, "text !~ pattern -> BOOLEAN", "Whether the regular expression matches no part of the text"),
+    make_operator("~", match_operator<false, false>, "text ~ pattern -> BOOLEAN",
+                  "Whether the regular expression matches a part of the text"),
+    make_operator("!~", match_operator<true, false>, "text !~ pattern -> BOOLEAN",
+                  "Whether the regular expression matches no part of the text"),
     make_operator("~*", match_operator<false, true>, "text ~* pattern -> BOOLEAN",
                   "Whether the regular expression matches a part of the text, ignoring case"),
     make_operator("!~*", match_operator<true, true>, "text !~* pattern -> BOOLEAN",
@@ -230,7 +239,8 @@ const std::array kPatternFunctions = {
                   "Whether the pattern matches the whole text: % and _ as in LIKE, | * + ? {n} ( ) [ ] as in regular expressions"),
     make_function("not similar to", resolve_similar, match_similar<true>, "text NOT SIMILAR TO pattern [ESCAPE escape] -> BOOLEAN",
                   "Whether the pattern does not match the whole text: % and _ as in LIKE, | * + ? {n} ( ) [ ] as in regular expressions"),
-    make_function("regexp_matches", kTestTypes, matches_part, "regexp_matches(text VARCHAR, pattern VARCHAR [, options VARCHAR]) -> BOOLEAN",
+    make_function("regexp_matches", kTestTypes, matches_part,
+                  "regexp_matches(text VARCHAR, pattern VARCHAR [, options VARCHAR]) -> BOOLEAN",
                   "Whether the regular expression matches a part of the text"),
     make_function("regexp_like", kTestTypes, matches_part, "regexp_like(text VARCHAR, pattern VARCHAR [, options VARCHAR]) -> BOOLEAN",
                   "Whether the regular expression matches a part of the text"),
@@ -239,17 +249,21 @@ const std::array kPatternFunctions = {
                   "Whether the regular expression matches the whole text"),
     make_function("regexp_count", kCountTypes, count_matches, "regexp_count(text VARCHAR, pattern VARCHAR [, options VARCHAR]) -> BIGINT",
                   "Number of matches without overlap"),
-    make_function("regexp_instr", kCountTypes, position_of_match, "regexp_instr(text VARCHAR, pattern VARCHAR [, options VARCHAR]) -> BIGINT",
+    make_function("regexp_instr", kCountTypes, position_of_match,
+                  "regexp_instr(text VARCHAR, pattern VARCHAR [, options VARCHAR]) -> BIGINT",
                   "Position of the first match in characters, from 1; 0 if there is none"),
-    make_function("regexp_replace", kReplaceTypes, replace_matches,
-                  "regexp_replace(text VARCHAR, pattern VARCHAR, replacement VARCHAR [, options VARCHAR]) -> VARCHAR",
-                  "The first match replaced, or all with the option g; \\1 to \\9 in the replacement are groups of the pattern, \\0 the match"),
+    make_function(
+        "regexp_replace", kReplaceTypes, replace_matches,
+        "regexp_replace(text VARCHAR, pattern VARCHAR, replacement VARCHAR [, options VARCHAR]) -> VARCHAR",
+        "The first match replaced, or all with the option g; \\1 to \\9 in the replacement are groups of the pattern, \\0 the match"),
     make_function("regexp_extract", resolve_extract, extract_match,
                   "regexp_extract(text VARCHAR, pattern VARCHAR [, group BIGINT [, options VARCHAR]]) -> VARCHAR",
                   "The first match, or what the group with this number matched in it; empty without a match"),
-    make_function("regexp_substr", resolve_as<kText, kText, kText>, substring_of_match, "regexp_substr(text VARCHAR, pattern VARCHAR) -> VARCHAR",
+    make_function("regexp_substr", resolve_as<kText, kText, kText>, substring_of_match,
+                  "regexp_substr(text VARCHAR, pattern VARCHAR) -> VARCHAR",
                   "The first match, or what the pattern's first group matched in it; NULL without a match"),
-    make_function("substring", resolve_as<kText, kText, kText>, substring_of_match, "substring(text VARCHAR FROM pattern VARCHAR) -> VARCHAR",
+    make_function("substring", resolve_as<kText, kText, kText>, substring_of_match,
+                  "substring(text VARCHAR FROM pattern VARCHAR) -> VARCHAR",
                   "The first match, or what the pattern's first group matched in it; NULL without a match"),
     make_function("regexp_split_part", resolve_with_options<kText, kText, kText, kWhole>, split_part_by_pattern,
                   "regexp_split_part(text VARCHAR, pattern VARCHAR, number BIGINT [, options VARCHAR]) -> VARCHAR",

@@ -18,10 +18,10 @@ class RegularExpression {
  public:
   struct Options {
     bool ignores_case = false;
-    bool is_literal = false;           // the pattern is plain text
+    bool is_literal = false;  // the pattern is plain text
     bool dot_matches_newline = false;
-    bool one_line = true;              // ^ and $ match at the ends of the text only
-    bool replaces_all = false;         // for replace()
+    bool one_line = true;       // ^ and $ match at the ends of the text only
+    bool replaces_all = false;  // for replace()
   };
 
   struct Match {

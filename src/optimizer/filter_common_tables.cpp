@@ -1,5 +1,5 @@
-// Filters common tables by what all of their readers require. If every read of a common table compares some column with constants, rows that
-// no reader wants need not be computed: WITH sales AS (... GROUP BY year, quarter) read for quarters 1 and 2 of 2000 is filtered by
+// Filters common tables by what all of their readers require. If every read of a common table compares some column with constants, rows
+// that no reader wants need not be computed: WITH sales AS (... GROUP BY year, quarter) read for quarters 1 and 2 of 2000 is filtered by
 // year = 2000 and by (quarter = 1 OR quarter = 2), which then move on to its scans. The readers keep their conditions.
 #include <algorithm>
 #include <map>
@@ -68,7 +68,8 @@ class CommonTableFilters {
     return wanted;
   }
 
-  void collect_readers(const LogicalNode& node, size_t shared, const LogicalFilter* filter, std::vector<ConditionsByColumn>& readers) const {
+  void collect_readers(const LogicalNode& node, size_t shared, const LogicalFilter* filter,
+                       std::vector<ConditionsByColumn>& readers) const {
     const auto* read = node.as<LogicalSharedRead>();
     if (read != nullptr && !read->is_working_table && read->shared == shared) readers.push_back(conditions_of(*read, filter));
     for (const LogicalPtr& child : node.children) collect_readers(*child, shared, node.as<LogicalFilter>(), readers);
@@ -96,7 +97,8 @@ class CommonTableFilters {
       const auto found = reader.find(column);
       if (found == reader.end()) return nullptr;
       ExpressionPtr all = Expression::logical(ExpressionKind::And, found->second);
-      const bool is_known = std::any_of(choices.begin(), choices.end(), [&](const ExpressionPtr& one) { return same_expression(*one, *all); });
+      const bool is_known =
+          std::any_of(choices.begin(), choices.end(), [&](const ExpressionPtr& one) { return same_expression(*one, *all); });
       if (!is_known) choices.push_back(std::move(all));
     }
     return Expression::logical(ExpressionKind::Or, std::move(choices));

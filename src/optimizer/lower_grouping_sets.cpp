@@ -84,7 +84,8 @@ class GroupingSets {
 
   static bool can_combine(const LogicalAggregate& whole) {
     return std::all_of(whole.calls.begin(), whole.calls.end(), [](const AggregateCall& call) {
-      return is_split_average(call) || (combining_aggregate(*call.function) != nullptr && (!call.distinct || ignores_duplicates(*call.function)));
+      return is_split_average(call) ||
+             (combining_aggregate(*call.function) != nullptr && (!call.distinct || ignores_duplicates(*call.function)));
     });
   }
 
@@ -156,7 +157,8 @@ class GroupingSets {
       const bool is_in_set = std::binary_search(whole.sets[number].begin(), whole.sets[number].end(), group);
       if (is_in_set) grouping.groups.push_back(own(group));
       const ColumnId id = copy_column(group);
-      project.columns.push_back({id, is_in_set ? reference(own(group)) : Expression::constant(ScalarValue::null(plan_.columns.type(group)))});
+      project.columns.push_back(
+          {id, is_in_set ? reference(own(group)) : Expression::constant(ScalarValue::null(plan_.columns.type(group)))});
     }
     for (AggregateCall call : whole.calls) {
       call.id = plan_.columns.add(plan_.columns.name(call.id), call.type);

@@ -66,12 +66,12 @@ struct Star {
     std::string to;
   };
   std::vector<std::string> qualifier;
-  bool is_columns = false;                          // COLUMNS(...)
-  std::optional<std::string> pattern;               // COLUMNS('pattern'): names that contain a match
-  std::vector<std::string> names;                   // COLUMNS(['a', 'b'])
-  std::vector<std::vector<std::string>> excluded;   // EXCLUDE (a, t.b)
-  std::vector<SelectItem> replaced;                 // REPLACE (a + 1 AS a)
-  std::vector<Renaming> renamed;                    // RENAME (a AS b)
+  bool is_columns = false;                         // COLUMNS(...)
+  std::optional<std::string> pattern;              // COLUMNS('pattern'): names that contain a match
+  std::vector<std::string> names;                  // COLUMNS(['a', 'b'])
+  std::vector<std::vector<std::string>> excluded;  // EXCLUDE (a, t.b)
+  std::vector<SelectItem> replaced;                // REPLACE (a + 1 AS a)
+  std::vector<Renaming> renamed;                   // RENAME (a AS b)
 };
 
 // One or two operands. Names: + - * / % ^ || = <> < <= > >= ~ ~* !~ !~* and the words "like", "not like", "ilike", "not ilike",

@@ -10,7 +10,8 @@ namespace pistachio {
 
 // The name of a column that RENAME or REPLACE changes.
 std::string TreeConverter::changed_column(const Json& argument) const {
-  if (kind_of(argument) != "ColumnRef") throw UserError("RENAME and REPLACE of * need names of columns behind AS", position(body_of(argument)));
+  if (kind_of(argument) != "ColumnRef")
+    throw UserError("RENAME and REPLACE of * need names of columns behind AS", position(body_of(argument)));
   return names(find_field(body_of(argument), "fields")).back();
 }
 
@@ -70,7 +71,9 @@ ast::ExpressionPtr TreeConverter::columns_call(const Json& call) {
         result.names.push_back(literal->text);
       }
     } else {
-      ast::ExpressionPtr changed = kind_of(argument) == "ColumnRef" ? star(body) : kind_of(argument) == "FuncCall" ? expression(argument) : nullptr;
+      ast::ExpressionPtr changed = kind_of(argument) == "ColumnRef"  ? star(body)
+                                   : kind_of(argument) == "FuncCall" ? expression(argument)
+                                                                     : nullptr;
       if (changed == nullptr || !std::holds_alternative<ast::Star>(changed->node)) throw UserError(std::string(usage), at);
       result = std::move(std::get<ast::Star>(changed->node));
     }

@@ -103,8 +103,9 @@ ast::Statement TreeConverter::describe(const Json& node) {
   if (rewritten_.describe == RewrittenStatement::Describe::Table) {
     const auto* select = std::get_if<ast::Select>(&described->body);
     const bool plain = select != nullptr && select->from.size() == 1 && !std::holds_alternative<ast::JoinTable>(select->from[0]->node) &&
-                       select->where == nullptr && select->group_by.empty() && !select->group_by_nothing && !select->grouping_sets && select->having == nullptr &&
-                       described->order_by.empty() && described->limit == nullptr && described->offset == nullptr;
+                       select->where == nullptr && select->group_by.empty() && !select->group_by_nothing && !select->grouping_sets &&
+                       select->having == nullptr && described->order_by.empty() && described->limit == nullptr &&
+                       described->offset == nullptr;
     if (!plain) throw UserError("DESCRIBE takes one table, one file or one query", result.position);
   }
   result.node = ast::Describe{std::move(described)};

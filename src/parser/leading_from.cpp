@@ -96,9 +96,8 @@ class LeadingFromFinder {
   // WITH, CREATE ... AS, EXPLAIN, DESCRIBE and INSERT are followed by a query on their own level.
   bool leads_to_query(const Level& level) const {
     static constexpr std::array<std::string_view, 6> leading = {"with", "create", "explain", "describe", "desc", "insert"};
-    return level.first < tokens_.size() && std::any_of(leading.begin(), leading.end(), [&](std::string_view word) {
-             return is_word(text_, tokens_[level.first], word);
-           });
+    return level.first < tokens_.size() &&
+           std::any_of(leading.begin(), leading.end(), [&](std::string_view word) { return is_word(text_, tokens_[level.first], word); });
   }
 
   void end_query(Level& level, size_t end) {

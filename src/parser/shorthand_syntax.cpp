@@ -63,7 +63,8 @@ StarChange::Section read_section(std::string_view text, const std::vector<Token>
   section.has_bracket = is_sign(text, tokens[section.first], "(");
   if (!section.has_bracket) {
     // EXCLUDE a, EXCLUDE t.a
-    while (section.last + 2 < tokens.size() && is_sign(text, tokens[section.last + 1], ".") && is_name_token(tokens[section.last + 2])) section.last += 2;
+    while (section.last + 2 < tokens.size() && is_sign(text, tokens[section.last + 1], ".") && is_name_token(tokens[section.last + 2]))
+      section.last += 2;
     return section;
   }
   section.last = behind_bracket(text, tokens, section.first) - 1;
@@ -89,7 +90,8 @@ std::vector<size_t> find_all_words(std::string_view text, const std::vector<Toke
     const bool groups = is_word(text, tokens[i - 2], "group");
     if (!groups && !is_word(text, tokens[i - 2], "order")) continue;
     if (!is_word(text, tokens[i], "all") && (groups || !is_sign(text, tokens[i], "*"))) continue;
-    bool ends = i + 1 == tokens.size() || closes(text, tokens[i + 1]) || begins_clause(text, tokens, i + 1) || is_qualify(text, tokens, i + 1);
+    bool ends =
+        i + 1 == tokens.size() || closes(text, tokens[i + 1]) || begins_clause(text, tokens, i + 1) || is_qualify(text, tokens, i + 1);
     for (std::string_view word : {"asc", "desc", "nulls"}) ends = ends || (!groups && is_word(text, tokens[i + 1], word));
     if (ends) found.push_back(i);
   }
@@ -120,14 +122,18 @@ std::vector<PrefixAlias> find_prefix_aliases(std::string_view text, const std::v
   for (size_t i = 1; i + 2 < tokens.size(); ++i) {
     if (!is_sign(text, tokens[i + 1], ":") || !is_name_token(tokens[i])) continue;
     bool begins_item = is_sign(text, tokens[i - 1], ",");
-    for (std::string_view word : {"select", "distinct", "all", "from", "join"}) begins_item = begins_item || is_word(text, tokens[i - 1], word);
+    for (std::string_view word : {"select", "distinct", "all", "from", "join"})
+      begins_item = begins_item || is_word(text, tokens[i - 1], word);
     if (!begins_item) continue;
     size_t depth = 0;
     size_t end = i + 2;
     for (; end < tokens.size(); ++end) {
       if (depth == 0 && (closes(text, tokens[end]) || is_sign(text, tokens[end], ","))) break;
-      const bool is_side = end + 1 < tokens.size() && (is_word(text, tokens[end], "left") || is_word(text, tokens[end], "right")) && !opens(text, tokens[end + 1]);
-      if (depth == 0 && (begins_clause(text, tokens, end) || is_listed(text, tokens[end], join_words) || is_side || is_qualify(text, tokens, end))) break;
+      const bool is_side = end + 1 < tokens.size() && (is_word(text, tokens[end], "left") || is_word(text, tokens[end], "right")) &&
+                           !opens(text, tokens[end + 1]);
+      if (depth == 0 &&
+          (begins_clause(text, tokens, end) || is_listed(text, tokens[end], join_words) || is_side || is_qualify(text, tokens, end)))
+        break;
       if (opens(text, tokens[end])) ++depth;
       if (closes(text, tokens[end])) --depth;
     }

@@ -128,8 +128,8 @@ class TreeConverter {
   std::string function_name(const Json& body) const;
 
   // ---- convert_star.cpp
-  ast::ExpressionPtr changed_star(const Json& call);   // * EXCLUDE ...
-  ast::ExpressionPtr columns_call(const Json& call);   // COLUMNS(...)
+  ast::ExpressionPtr changed_star(const Json& call);  // * EXCLUDE ...
+  ast::ExpressionPtr columns_call(const Json& call);  // COLUMNS(...)
   std::string changed_column(const Json& argument) const;
 
   // ---- convert_literal.cpp

@@ -147,7 +147,8 @@ std::string StepProfile::merging_line() const {
   line += needed < 100 ? fmt::format("{} % needed to pay", needed) : std::string("no share would pay");
   return line + fmt::format(" (a row: {:.1f} ns to produce, {:.1f} ns to merge, {:.1f} ns on the link), {} % more expected on arrival, {}",
                             nanoseconds(total_.picoseconds_to_produce), nanoseconds(total_.picoseconds_to_merge),
-                            nanoseconds(total_.picoseconds_on_link), total_.arrival_percent / ranks, count(total_.merging_changes, "change"));
+                            nanoseconds(total_.picoseconds_on_link), total_.arrival_percent / ranks,
+                            count(total_.merging_changes, "change"));
 }
 
 std::string StepProfile::exchange_line() const {

@@ -178,7 +178,8 @@ JoinFilter::Local JoinFilter::read_note(ByteReader& reader) {
 }
 
 // The words are the last part of a note.
-JoinFilter::Keys JoinFilter::read_keys(ByteReader& reader, const std::string& note, const std::vector<std::optional<Bounds>>& bounds) const {
+JoinFilter::Keys JoinFilter::read_keys(ByteReader& reader, const std::string& note,
+                                       const std::vector<std::optional<Bounds>>& bounds) const {
   const auto kind = reader.get<KeySet>();
   if (kind == KeySet::None) return {};
   const size_t left = reader.left();

@@ -1,8 +1,7 @@
-// Run-time join filter: the set of a join's build keys and their min/max, used by scans of the probe side to skip row groups and drop rows that
-// cannot match. The set is a bitmap if the key is an integer of a limited range, which is exact and needs no hashing, else a Bloom filter.
-// Every rank builds it from its own build rows; merged over all ranks it is valid for every row. It stays on the device of the keys; only
-// ranks that exchange it serialize it.
-// One instance per filter of a plan and rank, alive for one run. Thread-safe as described.
+// Run-time join filter: the set of a join's build keys and their min/max, used by scans of the probe side to skip row groups and drop rows
+// that cannot match. The set is a bitmap if the key is an integer of a limited range, which is exact and needs no hashing, else a Bloom
+// filter. Every rank builds it from its own build rows; merged over all ranks it is valid for every row. It stays on the device of the
+// keys; only ranks that exchange it serialize it. One instance per filter of a plan and rank, alive for one run. Thread-safe as described.
 #pragma once
 
 #include <atomic>

@@ -47,8 +47,8 @@ class KeySample {
 
 class OnPathChoice {
  public:
-  // `link_seconds`: time of a row on the link. `lanes`: number of lanes that merge this rank's rows (combining_lanes). `likely_share`: of the
-  // rows that merging removes, until it is known. Without `may_be_off` merging is always on.
+  // `link_seconds`: time of a row on the link. `lanes`: number of lanes that merge this rank's rows (combining_lanes). `likely_share`: of
+  // the rows that merging removes, until it is known. Without `may_be_off` merging is always on.
   OnPathChoice(double link_seconds, double lanes, double likely_share, bool may_be_off);
 
   bool may_be_off() const { return may_be_off_; }

@@ -216,7 +216,8 @@ AggregateInputs HashAggregateOperator::make_inputs() const {
 }
 
 GroupingPlan HashAggregateOperator::grouping_plan(const RunContext& context) const {
-  GroupingPlan plan{group_types_, running_, make_inputs(), stage_ == AggregateStage::Final, context.device, context.settings().group_table_limit};
+  GroupingPlan plan{
+      group_types_, running_, make_inputs(), stage_ == AggregateStage::Final, context.device, context.settings().group_table_limit};
   // Kernel calls of a partition cost as much as hundreds of rows: no more partitions than lanes need to share the work evenly.
   const auto partitions = static_cast<uint64_t>(kPartitionsPerLane * context.lanes - 1);
   plan.least_partition_bits = in_hash_order_ ? kPartitionBits : std::min<int64_t>(std::bit_width(partitions), kPartitionBits);

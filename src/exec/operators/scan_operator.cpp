@@ -222,7 +222,8 @@ Task<void> ScanOperator::produce_files(RunContext& context, ChunkSink& sink) {
     co_await running;
   } else {
     DeviceScan scan(storage, plan, counters, units.get(), context.device);
-    std::vector<SmallChunks> small(static_cast<size_t>(context.lanes), SmallChunks(storage.settings.device_chunk_bytes / kSmallChunksInLarge));
+    std::vector<SmallChunks> small(static_cast<size_t>(context.lanes),
+                                   SmallChunks(storage.settings.device_chunk_bytes / kSmallChunksInLarge));
     auto consume = [&](int lane, Chunk scanned) -> Task<void> {
       if (sink.is_full()) scan.stop();
       std::optional<Chunk> rows = small[static_cast<size_t>(lane)].add(selected(std::move(scanned)));
