@@ -148,7 +148,7 @@ class Editing(AtThePrompt):
     def test_completion_of_keywords_tables_functions_and_settings(self):
         session = self.session()
         session.ask("CREATE TABLE some_long_name(a INTEGER);")
-        session.ask(f"SEL{TAB}stddev_p{TAB}a) fr{TAB}some_{TAB};")
+        session.ask(f"SEL{TAB}stddev_p{TAB}a) fr{TAB} some_{TAB};")
         self.assertIn("off", session.ask(f"SHOW query_{TAB};"))
         self.assertEqual(self.history.read_text().splitlines()[1:], ["SELECT stddev_pop(a) from some_long_name ;", "SHOW query_timeout ;"])
         session.type("SET metadata" + TAB + TAB)

@@ -289,8 +289,11 @@ class Statements(unittest.TestCase):
 
     def test_memory_limit_ends_in_an_error(self):
         sql = "CREATE TABLE t AS SELECT a.n FROM (VALUES (1),(2),(3),(4),(5),(6),(7),(8),(9),(10)) a(n), (VALUES (1),(2),(3),(4),(5),(6),(7),(8),(9),(10)) b(n)"
-        cross = "SELECT count(*), sum(x.n) FROM (SELECT p.n FROM t p, t q, t r ORDER BY p.n) x"
-        done = pistachio.run("-c", f"{sql}; {cross}", "-s", "memory_limit=16MB")
+        # Sorted rows go to disk; those of a table in memory cannot.
+        done = pistachio.run("-c", f"{sql}; SELECT count(*), sum(x.n) FROM (SELECT p.n FROM t p, t q, t r ORDER BY p.n) x", "--format", "csv", "-s", "memory_limit=16MB")
+        self.assertEqual((done.returncode, done.stdout.splitlines()[-1]), (0, "1000000,5500000"))
+        table = "CREATE TABLE u AS SELECT CAST(p.n * 1000003 + q.n * 1009 + r.n AS VARCHAR) || 'a tail of 32 bytes, also retained' AS x FROM t p, t q, t r"
+        done = pistachio.run("-c", f"{sql}; {table}", "-s", "memory_limit=16MB")
         self.assertEqual(done.returncode, 1)
         self.assertIn("memory_limit", done.stderr)
 
