@@ -6,6 +6,7 @@
 #include <set>
 
 #include "expr/column_set.h"
+#include "expr/stability.h"
 #include "optimizer/rules.h"
 
 namespace pistachio {
@@ -80,8 +81,8 @@ class CommonTableFilters {
     if (filter == nullptr) return made;
     for (const ExpressionPtr& condition : filter->conditions) {
       const ColumnSet used = columns_of(*condition);
-      // A condition that can raise an error may be guarded by others.
-      if (used.size() != 1 || condition->can_raise()) continue;
+      // A condition that can raise an error may be guarded by others; an unstable one must be evaluated once.
+      if (used.size() != 1 || condition->can_raise() || !is_stable(*condition)) continue;
       const auto place = std::find(read.columns.begin(), read.columns.end(), *used.begin());
       if (place == read.columns.end()) continue;
       const ColumnId source = read.sources[static_cast<size_t>(place - read.columns.begin())];

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "expr/column_set.h"
+#include "expr/stability.h"
 #include "optimizer/rules.h"
 
 namespace pistachio {
@@ -34,6 +35,8 @@ LogicalPtr* input_with(const ColumnSet& columns, LogicalNode& node) {
 bool sink(LogicalFilter& filter, LogicalPtr& scalar) {
   const ColumnSet values = output_set(*scalar->children[1]), others = output_set(*scalar->children[0]);
   for (auto condition = filter.conditions.begin(); condition != filter.conditions.end(); ++condition) {
+    // Below, a condition that can raise an error may meet rows that others would drop, and an unstable one other rows.
+    if ((*condition)->can_raise() || !is_stable(**condition)) continue;
     const ColumnSet used = columns_of(**condition);
     const ColumnSet compared = intersection(used, others);
     if (compared.empty() || intersection(used, values).empty()) continue;
