@@ -1,6 +1,5 @@
 // Reference body of bounds_below: stock ATen calls, slow and simple, on any device.
-#include <torch/library.h>
-
+#include "kernels/ops/body_table.h"
 #include "kernels/ops/stop_flag.h"
 #include "kernels/ops/tensor_functions.h"
 
@@ -26,8 +25,6 @@ at::Tensor bounds_below(at::TensorList words, at::TensorList bounds, const std::
 
 }  // namespace
 
-TORCH_LIBRARY_IMPL(pistachio, CompositeExplicitAutograd, library) {
-  library.impl("bounds_below", TORCH_FN(bounds_below));
-}
+REGISTER_BODY(Composite, "bounds_below", bounds_below);
 
 }  // namespace pistachio::kernels::composite

@@ -1,9 +1,9 @@
 // Reference body of byte_stream_split_decode: stock ATen calls or scalar loops, slow and simple, on any device.
-#include <torch/library.h>
 
 #include <vector>
 
 #include "base/error.h"
+#include "kernels/ops/body_table.h"
 #include "kernels/ops/tensor_functions.h"
 
 namespace pistachio::kernels::composite {
@@ -24,8 +24,6 @@ at::Tensor byte_stream_split_decode(const at::Tensor& bytes, const at::Tensor& p
 
 }  // namespace
 
-TORCH_LIBRARY_IMPL(pistachio, CompositeExplicitAutograd, library) {
-  library.impl("byte_stream_split_decode", TORCH_FN(byte_stream_split_decode));
-}
+REGISTER_BODY(Composite, "byte_stream_split_decode", byte_stream_split_decode);
 
 }  // namespace pistachio::kernels::composite

@@ -1,7 +1,6 @@
 // Reference body of checked_arithmetic and wide_arithmetic: one scalar loop in a type wide enough for every result, on any device.
-#include <torch/library.h>
-
 #include "base/error.h"
+#include "kernels/ops/body_table.h"
 #include "kernels/ops/checked_arithmetic.h"
 #include "kernels/ops/int128.h"
 #include "kernels/ops/tensor_functions.h"
@@ -80,9 +79,7 @@ at::Tensor wide_arithmetic(const at::Tensor& left, int64_t operation, const at::
 
 }  // namespace
 
-TORCH_LIBRARY_IMPL(pistachio, CompositeExplicitAutograd, library) {
-  library.impl("checked_arithmetic", TORCH_FN(checked_arithmetic));
-  library.impl("wide_arithmetic", TORCH_FN(wide_arithmetic));
-}
+REGISTER_BODY(Composite, "checked_arithmetic", checked_arithmetic);
+REGISTER_BODY(Composite, "wide_arithmetic", wide_arithmetic);
 
 }  // namespace pistachio::kernels::composite

@@ -1,5 +1,4 @@
 // Reference body of combine_rows, combine_flush and turn_hashes: scalar loops over host copies, slow and simple, on any device.
-#include <torch/library.h>
 
 #include <algorithm>
 #include <bit>
@@ -7,6 +6,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "kernels/ops/body_table.h"
 #include "kernels/ops/combine_rows.h"
 #include "kernels/ops/int128.h"
 #include "kernels/ops/merge_op.h"
@@ -108,10 +108,8 @@ void turn_hashes(at::Tensor& rows) {
 
 }  // namespace
 
-TORCH_LIBRARY_IMPL(pistachio, CompositeExplicitAutograd, library) {
-  library.impl("combine_rows", TORCH_FN(combine_rows));
-  library.impl("combine_flush", TORCH_FN(combine_flush));
-  library.impl("turn_hashes", TORCH_FN(turn_hashes));
-}
+REGISTER_BODY(Composite, "combine_rows", combine_rows);
+REGISTER_BODY(Composite, "combine_flush", combine_flush);
+REGISTER_BODY(Composite, "turn_hashes", turn_hashes);
 
 }  // namespace pistachio::kernels::composite

@@ -1,11 +1,11 @@
 // Reference body of compare_columns and compare_text_columns: stock ATen calls or scalar loops, slow and simple, on any device.
-#include <torch/library.h>
 
 #include <limits>
 #include <string_view>
 
 #include "kernels/composite/comparison_answer.h"
 #include "kernels/ops/argument_check.h"
+#include "kernels/ops/body_table.h"
 #include "kernels/ops/tensor_functions.h"
 
 namespace pistachio::kernels::composite {
@@ -51,9 +51,7 @@ at::Tensor compare_text_columns(const at::Tensor& left_bytes, const at::Tensor& 
 
 }  // namespace
 
-TORCH_LIBRARY_IMPL(pistachio, CompositeExplicitAutograd, library) {
-  library.impl("compare_columns", TORCH_FN(compare_columns));
-  library.impl("compare_text_columns", TORCH_FN(compare_text_columns));
-}
+REGISTER_BODY(Composite, "compare_columns", compare_columns);
+REGISTER_BODY(Composite, "compare_text_columns", compare_text_columns);
 
 }  // namespace pistachio::kernels::composite

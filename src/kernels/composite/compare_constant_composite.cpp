@@ -1,11 +1,12 @@
 // Reference body of compare_constant and compare_wide_constant: stock ATen calls or scalar loops, slow and simple, on any device.
 #include <ATen/core/Tensor.h>
-#include <torch/library.h>
 
 #include <cmath>
 #include <limits>
 
 #include "kernels/composite/comparison_answer.h"
+
+#include "kernels/ops/body_table.h"
 
 namespace pistachio::kernels::composite {
 
@@ -33,9 +34,7 @@ at::Tensor compare_wide_constant(const at::Tensor& values, int64_t comparison, i
 
 }  // namespace
 
-TORCH_LIBRARY_IMPL(pistachio, CompositeExplicitAutograd, library) {
-  library.impl("compare_constant", TORCH_FN(compare_constant));
-  library.impl("compare_wide_constant", TORCH_FN(compare_wide_constant));
-}
+REGISTER_BODY(Composite, "compare_constant", compare_constant);
+REGISTER_BODY(Composite, "compare_wide_constant", compare_wide_constant);
 
 }  // namespace pistachio::kernels::composite

@@ -1,9 +1,9 @@
 // Reference body of compare_text_constant: stock ATen calls or scalar loops, slow and simple, on any device.
-#include <torch/library.h>
 
 #include <string_view>
 
 #include "base/error.h"
+#include "kernels/ops/body_table.h"
 #include "kernels/ops/comparison.h"
 #include "kernels/ops/tensor_functions.h"
 
@@ -40,8 +40,6 @@ at::Tensor compare_text_constant(const at::Tensor& bytes, const at::Tensor& begi
 
 }  // namespace
 
-TORCH_LIBRARY_IMPL(pistachio, CompositeExplicitAutograd, library) {
-  library.impl("compare_text_constant", TORCH_FN(compare_text_constant));
-}
+REGISTER_BODY(Composite, "compare_text_constant", compare_text_constant);
 
 }  // namespace pistachio::kernels::composite

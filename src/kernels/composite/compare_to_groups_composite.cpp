@@ -1,6 +1,5 @@
 // Reference body of compare_to_groups and compare_to_groups_text: compares every row, since the first row of a new group equals it.
-#include <torch/library.h>
-
+#include "kernels/ops/body_table.h"
 #include "kernels/ops/compare_columns.h"
 #include "kernels/ops/tensor_functions.h"
 
@@ -28,9 +27,7 @@ bool compare_to_groups_text(at::Tensor& equal, const at::Tensor& ids, int64_t /*
 
 }  // namespace
 
-TORCH_LIBRARY_IMPL(pistachio, CompositeExplicitAutograd, library) {
-  library.impl("compare_to_groups", TORCH_FN(compare_to_groups));
-  library.impl("compare_to_groups_text", TORCH_FN(compare_to_groups_text));
-}
+REGISTER_BODY(Composite, "compare_to_groups", compare_to_groups);
+REGISTER_BODY(Composite, "compare_to_groups_text", compare_to_groups_text);
 
 }  // namespace pistachio::kernels::composite

@@ -1,7 +1,8 @@
 // Reference body of compress and count_true: stock ATen calls or scalar loops, slow and simple, on any device.
 #include <ATen/TensorIndexing.h>
 #include <ATen/core/Tensor.h>
-#include <torch/library.h>
+
+#include "kernels/ops/body_table.h"
 
 namespace pistachio::kernels::composite {
 
@@ -17,9 +18,7 @@ int64_t count_true(const at::Tensor& mask) {
 
 }  // namespace
 
-TORCH_LIBRARY_IMPL(pistachio, CompositeExplicitAutograd, library) {
-  library.impl("compress", TORCH_FN(compress));
-  library.impl("count_true", TORCH_FN(count_true));
-}
+REGISTER_BODY(Composite, "compress", compress);
+REGISTER_BODY(Composite, "count_true", count_true);
 
 }  // namespace pistachio::kernels::composite

@@ -1,11 +1,11 @@
 // Reference body of definition_levels_decode: stock ATen calls or scalar loops, slow and simple, on any device.
-#include <torch/library.h>
 
 #include <fmt/format.h>
 #include <vector>
 
 #include "base/error.h"
 #include "kernels/composite/rle_reader.h"
+#include "kernels/ops/body_table.h"
 #include "kernels/ops/tensor_functions.h"
 
 namespace pistachio::kernels::composite {
@@ -40,8 +40,6 @@ std::tuple<at::Tensor, at::Tensor> definition_levels_decode(const at::Tensor& by
 
 }  // namespace
 
-TORCH_LIBRARY_IMPL(pistachio, CompositeExplicitAutograd, library) {
-  library.impl("definition_levels_decode", TORCH_FN(definition_levels_decode));
-}
+REGISTER_BODY(Composite, "definition_levels_decode", definition_levels_decode);
 
 }  // namespace pistachio::kernels::composite

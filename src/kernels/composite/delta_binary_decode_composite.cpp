@@ -1,5 +1,4 @@
 // Reference body of delta_binary_decode: stock ATen calls or scalar loops, slow and simple, on any device.
-#include <torch/library.h>
 
 #include <fmt/format.h>
 #include <algorithm>
@@ -7,6 +6,7 @@
 
 #include "base/error.h"
 #include "kernels/composite/rle_reader.h"
+#include "kernels/ops/body_table.h"
 #include "kernels/ops/tensor_functions.h"
 
 namespace pistachio::kernels::composite {
@@ -74,8 +74,6 @@ std::tuple<at::Tensor, at::Tensor> delta_binary_decode(const at::Tensor& bytes, 
 
 }  // namespace
 
-TORCH_LIBRARY_IMPL(pistachio, CompositeExplicitAutograd, library) {
-  library.impl("delta_binary_decode", TORCH_FN(delta_binary_decode));
-}
+REGISTER_BODY(Composite, "delta_binary_decode", delta_binary_decode);
 
 }  // namespace pistachio::kernels::composite

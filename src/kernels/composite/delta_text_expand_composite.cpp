@@ -1,5 +1,4 @@
 // Reference body of delta_text_expand: stock ATen calls or scalar loops, slow and simple, on any device.
-#include <torch/library.h>
 
 #include <fmt/format.h>
 #include <algorithm>
@@ -7,6 +6,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "kernels/ops/body_table.h"
 #include "kernels/ops/tensor_functions.h"
 
 namespace pistachio::kernels::composite {
@@ -46,8 +46,6 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor> delta_text_expand(const at::Tenso
 
 }  // namespace
 
-TORCH_LIBRARY_IMPL(pistachio, CompositeExplicitAutograd, library) {
-  library.impl("delta_text_expand", TORCH_FN(delta_text_expand));
-}
+REGISTER_BODY(Composite, "delta_text_expand", delta_text_expand);
 
 }  // namespace pistachio::kernels::composite

@@ -1,7 +1,7 @@
 // Bodies of the operations on device memory for the CPU, whose tensors are counted and limited by their own allocator.
-#include <torch/library.h>
-
 #include "kernels/ops/tensor_functions.h"
+
+#include "kernels/ops/body_table.h"
 
 namespace pistachio::kernels::composite {
 
@@ -15,9 +15,7 @@ void limit_device_memory(const at::Tensor&, int64_t) {}
 
 }  // namespace
 
-TORCH_LIBRARY_IMPL(pistachio, CompositeExplicitAutograd, library) {
-  library.impl("device_memory", TORCH_FN(device_memory));
-  library.impl("limit_device_memory", TORCH_FN(limit_device_memory));
-}
+REGISTER_BODY(Composite, "device_memory", device_memory);
+REGISTER_BODY(Composite, "limit_device_memory", limit_device_memory);
 
 }  // namespace pistachio::kernels::composite

@@ -1,7 +1,7 @@
 // Reference bodies of the operations that count waits for a device: there is nothing to wait for, so nothing is counted.
-#include <torch/library.h>
-
 #include "kernels/ops/tensor_functions.h"
+
+#include "kernels/ops/body_table.h"
 
 namespace pistachio::kernels::composite {
 
@@ -15,9 +15,7 @@ void stop_counting_no_waits(const at::Tensor&, int64_t) {}
 
 }  // namespace
 
-TORCH_LIBRARY_IMPL(pistachio, CompositeExplicitAutograd, library) {
-  library.impl("count_device_waits", TORCH_FN(count_no_waits));
-  library.impl("stop_counting_device_waits", TORCH_FN(stop_counting_no_waits));
-}
+REGISTER_BODY(Composite, "count_device_waits", count_no_waits);
+REGISTER_BODY(Composite, "stop_counting_device_waits", stop_counting_no_waits);
 
 }  // namespace pistachio::kernels::composite

@@ -1,6 +1,7 @@
 // Reference body of dictionary_gather: stock ATen calls or scalar loops, slow and simple, on any device.
 #include <ATen/core/Tensor.h>
-#include <torch/library.h>
+
+#include "kernels/ops/body_table.h"
 
 namespace pistachio::kernels::composite {
 
@@ -12,8 +13,6 @@ at::Tensor dictionary_gather(const at::Tensor& dictionary, const at::Tensor& cod
 
 }  // namespace
 
-TORCH_LIBRARY_IMPL(pistachio, CompositeExplicitAutograd, library) {
-  library.impl("dictionary_gather", TORCH_FN(dictionary_gather));
-}
+REGISTER_BODY(Composite, "dictionary_gather", dictionary_gather);
 
 }  // namespace pistachio::kernels::composite

@@ -1,7 +1,6 @@
 // Reference body of decimal_from_bytes, int96_to_micros and float16_to_float: stock ATen calls, slow and simple, on any device.
-#include <torch/library.h>
-
 #include "base/error.h"
+#include "kernels/ops/body_table.h"
 #include "kernels/ops/tensor_functions.h"
 
 namespace pistachio::kernels::composite {
@@ -60,10 +59,8 @@ at::Tensor float16_to_float(const at::Tensor& rows) {
 
 }  // namespace
 
-TORCH_LIBRARY_IMPL(pistachio, CompositeExplicitAutograd, library) {
-  library.impl("decimal_from_bytes", TORCH_FN(decimal_from_bytes));
-  library.impl("int96_to_micros", TORCH_FN(int96_to_micros));
-  library.impl("float16_to_float", TORCH_FN(float16_to_float));
-}
+REGISTER_BODY(Composite, "decimal_from_bytes", decimal_from_bytes);
+REGISTER_BODY(Composite, "int96_to_micros", int96_to_micros);
+REGISTER_BODY(Composite, "float16_to_float", float16_to_float);
 
 }  // namespace pistachio::kernels::composite

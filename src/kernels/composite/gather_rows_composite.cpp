@@ -1,8 +1,9 @@
 // Reference body of gather_rows: stock ATen calls or scalar loops, slow and simple, on any device.
 #include <ATen/core/Tensor.h>
-#include <torch/library.h>
 
 #include "kernels/ops/argument_check.h"
+
+#include "kernels/ops/body_table.h"
 
 namespace pistachio::kernels::composite {
 
@@ -17,8 +18,6 @@ at::Tensor gather_rows(const at::Tensor& values, const at::Tensor& rows) {
 
 }  // namespace
 
-TORCH_LIBRARY_IMPL(pistachio, CompositeExplicitAutograd, library) {
-  library.impl("gather_rows", TORCH_FN(gather_rows));
-}
+REGISTER_BODY(Composite, "gather_rows", gather_rows);
 
 }  // namespace pistachio::kernels::composite

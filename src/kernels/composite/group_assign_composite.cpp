@@ -1,8 +1,8 @@
 // Reference body of group_assign and group_rehash: stock ATen calls or scalar loops, slow and simple, on any device.
-#include <torch/library.h>
 
 #include <vector>
 
+#include "kernels/ops/body_table.h"
 #include "kernels/ops/stop_flag.h"
 #include "kernels/ops/tensor_functions.h"
 
@@ -54,9 +54,7 @@ at::Tensor group_rehash(const at::Tensor& slots, int64_t capacity, const std::op
 
 }  // namespace
 
-TORCH_LIBRARY_IMPL(pistachio, CompositeExplicitAutograd, library) {
-  library.impl("group_assign", TORCH_FN(group_assign));
-  library.impl("group_rehash", TORCH_FN(group_rehash));
-}
+REGISTER_BODY(Composite, "group_assign", group_assign);
+REGISTER_BODY(Composite, "group_rehash", group_rehash);
 
 }  // namespace pistachio::kernels::composite

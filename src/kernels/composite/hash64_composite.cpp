@@ -1,9 +1,9 @@
 // Reference body of hash64, hash64_text and hash64_combine: stock ATen calls or scalar loops, slow and simple, on any device.
-#include <torch/library.h>
 
 #include <algorithm>
 
 #include "kernels/ops/argument_check.h"
+#include "kernels/ops/body_table.h"
 #include "kernels/ops/tensor_functions.h"
 
 namespace pistachio::kernels::composite {
@@ -72,10 +72,8 @@ at::Tensor hash64_text(const at::Tensor& bytes, const at::Tensor& begins, const 
 
 }  // namespace
 
-TORCH_LIBRARY_IMPL(pistachio, CompositeExplicitAutograd, library) {
-  library.impl("hash64", TORCH_FN(hash64));
-  library.impl("hash64_text", TORCH_FN(hash64_text));
-  library.impl("hash64_combine", TORCH_FN(hash64_combine));
-}
+REGISTER_BODY(Composite, "hash64", hash64);
+REGISTER_BODY(Composite, "hash64_text", hash64_text);
+REGISTER_BODY(Composite, "hash64_combine", hash64_combine);
 
 }  // namespace pistachio::kernels::composite

@@ -1,9 +1,10 @@
 // Reference bodies of the host memory operations: nothing is registered, and ranges are copied as ordinary tensors.
-#include <torch/library.h>
 
 #include <cstring>
 
 #include "kernels/ops/tensor_functions.h"
+
+#include "kernels/ops/body_table.h"
 
 namespace pistachio::kernels::composite {
 
@@ -41,13 +42,11 @@ void upload_ranges(const at::Tensor& target, const at::Tensor& copies) {
 
 }  // namespace
 
-TORCH_LIBRARY_IMPL(pistachio, CompositeExplicitAutograd, library) {
-  library.impl("register_host_memory", TORCH_FN(register_host_memory));
-  library.impl("unregister_host_memory", TORCH_FN(unregister_host_memory));
-  library.impl("upload", TORCH_FN(upload));
-  library.impl("download", TORCH_FN(download));
-  library.impl("download_ranges", TORCH_FN(download_ranges));
-  library.impl("upload_ranges", TORCH_FN(upload_ranges));
-}
+REGISTER_BODY(Composite, "register_host_memory", register_host_memory);
+REGISTER_BODY(Composite, "unregister_host_memory", unregister_host_memory);
+REGISTER_BODY(Composite, "upload", upload);
+REGISTER_BODY(Composite, "download", download);
+REGISTER_BODY(Composite, "download_ranges", download_ranges);
+REGISTER_BODY(Composite, "upload_ranges", upload_ranges);
 
 }  // namespace pistachio::kernels::composite

@@ -1,11 +1,11 @@
 // Reference bodies of join_build and join_sort_part: stock ATen calls or scalar loops, slow and simple, on any device.
 #include <ATen/TensorIndexing.h>
-#include <torch/library.h>
 
 #include <algorithm>
 #include <numeric>
 #include <vector>
 
+#include "kernels/ops/body_table.h"
 #include "kernels/ops/stop_flag.h"
 #include "kernels/ops/tensor_functions.h"
 
@@ -53,9 +53,7 @@ void join_sort_part(at::Tensor& offsets, at::Tensor& order, at::Tensor& hashes, 
 
 }  // namespace
 
-TORCH_LIBRARY_IMPL(pistachio, CompositeExplicitAutograd, library) {
-  library.impl("join_build", TORCH_FN(join_build));
-  library.impl("join_sort_part", TORCH_FN(join_sort_part));
-}
+REGISTER_BODY(Composite, "join_build", join_build);
+REGISTER_BODY(Composite, "join_sort_part", join_sort_part);
 
 }  // namespace pistachio::kernels::composite

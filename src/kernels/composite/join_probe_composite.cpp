@@ -1,9 +1,10 @@
 // Reference body of join_probe: stock ATen calls or scalar loops, slow and simple, on any device.
-#include <torch/library.h>
 
 #include <vector>
 
 #include "kernels/ops/tensor_functions.h"
+
+#include "kernels/ops/body_table.h"
 
 namespace pistachio::kernels::composite {
 
@@ -54,8 +55,6 @@ std::tuple<at::Tensor, at::Tensor, int64_t> join_probe(const at::Tensor& offsets
 
 }  // namespace
 
-TORCH_LIBRARY_IMPL(pistachio, CompositeExplicitAutograd, library) {
-  library.impl("join_probe", TORCH_FN(join_probe));
-}
+REGISTER_BODY(Composite, "join_probe", join_probe);
 
 }  // namespace pistachio::kernels::composite

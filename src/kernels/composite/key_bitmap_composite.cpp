@@ -1,7 +1,7 @@
 // Reference body of key_bitmap_add and key_bitmap_test: stock ATen calls, on any device. One byte for each bit while adding.
-#include <torch/library.h>
-
 #include "kernels/ops/tensor_functions.h"
+
+#include "kernels/ops/body_table.h"
 
 namespace pistachio::kernels::composite {
 
@@ -32,9 +32,7 @@ at::Tensor key_bitmap_test(const at::Tensor& words, const at::Tensor& values, in
 
 }  // namespace
 
-TORCH_LIBRARY_IMPL(pistachio, CompositeExplicitAutograd, library) {
-  library.impl("key_bitmap_add", TORCH_FN(key_bitmap_add));
-  library.impl("key_bitmap_test", TORCH_FN(key_bitmap_test));
-}
+REGISTER_BODY(Composite, "key_bitmap_add", key_bitmap_add);
+REGISTER_BODY(Composite, "key_bitmap_test", key_bitmap_test);
 
 }  // namespace pistachio::kernels::composite

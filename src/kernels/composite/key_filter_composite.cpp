@@ -1,7 +1,7 @@
 // Reference body of key_filter_add and key_filter_test: stock ATen calls or scalar loops, slow and simple, on any device.
-#include <torch/library.h>
-
 #include "kernels/ops/tensor_functions.h"
+
+#include "kernels/ops/body_table.h"
 
 namespace pistachio::kernels::composite {
 
@@ -36,9 +36,7 @@ at::Tensor key_filter_test(const at::Tensor& words, const at::Tensor& hashes) {
 
 }  // namespace
 
-TORCH_LIBRARY_IMPL(pistachio, CompositeExplicitAutograd, library) {
-  library.impl("key_filter_add", TORCH_FN(key_filter_add));
-  library.impl("key_filter_test", TORCH_FN(key_filter_test));
-}
+REGISTER_BODY(Composite, "key_filter_add", key_filter_add);
+REGISTER_BODY(Composite, "key_filter_test", key_filter_test);
 
 }  // namespace pistachio::kernels::composite

@@ -1,7 +1,7 @@
 // Reference body of append_digit and present_places: stock ATen calls, on any device.
-#include <torch/library.h>
-
 #include "kernels/ops/tensor_functions.h"
+
+#include "kernels/ops/body_table.h"
 
 namespace pistachio::kernels::composite {
 
@@ -23,9 +23,7 @@ at::Tensor present_places(const at::Tensor& places, int64_t limit) {
 
 }  // namespace
 
-TORCH_LIBRARY_IMPL(pistachio, CompositeExplicitAutograd, library) {
-  library.impl("append_digit", TORCH_FN(append_digit));
-  library.impl("present_places", TORCH_FN(present_places));
-}
+REGISTER_BODY(Composite, "append_digit", append_digit);
+REGISTER_BODY(Composite, "present_places", present_places);
 
 }  // namespace pistachio::kernels::composite

@@ -1,8 +1,8 @@
 // Reference body of magnitude_below: a scalar loop, on any device.
 #include <ATen/TensorIndexing.h>
-#include <torch/library.h>
 
 #include "kernels/ops/argument_check.h"
+#include "kernels/ops/body_table.h"
 #include "kernels/ops/int128.h"
 #include "kernels/ops/tensor_functions.h"
 
@@ -23,8 +23,6 @@ bool magnitude_below(const at::Tensor& values, int64_t bound_low, int64_t bound_
 
 }  // namespace
 
-TORCH_LIBRARY_IMPL(pistachio, CompositeExplicitAutograd, library) {
-  library.impl("magnitude_below", TORCH_FN(magnitude_below));
-}
+REGISTER_BODY(Composite, "magnitude_below", magnitude_below);
 
 }  // namespace pistachio::kernels::composite

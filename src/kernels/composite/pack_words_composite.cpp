@@ -1,8 +1,8 @@
 // Reference body of pack_words and unpack_words: one tensor operation per column.
-#include <torch/library.h>
 
 #include <vector>
 
+#include "kernels/ops/body_table.h"
 #include "kernels/ops/hash64.h"
 #include "kernels/ops/tensor_functions.h"
 
@@ -70,9 +70,7 @@ std::vector<at::Tensor> unpack_words(at::TensorList pieces, at::IntArrayRef type
 
 }  // namespace
 
-TORCH_LIBRARY_IMPL(pistachio, CompositeExplicitAutograd, library) {
-  library.impl("pack_words", TORCH_FN(pack_words));
-  library.impl("unpack_words", TORCH_FN(unpack_words));
-}
+REGISTER_BODY(Composite, "pack_words", pack_words);
+REGISTER_BODY(Composite, "unpack_words", unpack_words);
 
 }  // namespace pistachio::kernels::composite

@@ -1,9 +1,9 @@
 // Reference body of partition_rows: stock ATen calls or scalar loops, slow and simple, on any device.
-#include <torch/library.h>
 
 #include <algorithm>
 #include <numeric>
 
+#include "kernels/ops/body_table.h"
 #include "kernels/ops/stop_flag.h"
 #include "kernels/ops/tensor_functions.h"
 
@@ -30,8 +30,6 @@ std::tuple<at::Tensor, at::Tensor> partition_rows(const at::Tensor& hashes, int6
 
 }  // namespace
 
-TORCH_LIBRARY_IMPL(pistachio, CompositeExplicitAutograd, library) {
-  library.impl("partition_rows", TORCH_FN(partition_rows));
-}
+REGISTER_BODY(Composite, "partition_rows", partition_rows);
 
 }  // namespace pistachio::kernels::composite

@@ -1,10 +1,10 @@
 // Reference body of plain_decode, plain_boolean_decode and plain_fixed_bytes_decode: stock ATen calls, slow and simple, on any device.
-#include <torch/library.h>
 
 #include <fmt/format.h>
 #include <vector>
 
 #include "base/error.h"
+#include "kernels/ops/body_table.h"
 #include "kernels/ops/tensor_functions.h"
 
 namespace pistachio::kernels::composite {
@@ -48,10 +48,8 @@ at::Tensor plain_boolean_decode(const at::Tensor& bytes, const at::Tensor& pages
 
 }  // namespace
 
-TORCH_LIBRARY_IMPL(pistachio, CompositeExplicitAutograd, library) {
-  library.impl("plain_fixed_bytes_decode", TORCH_FN(plain_fixed_bytes_decode));
-  library.impl("plain_decode", TORCH_FN(plain_decode));
-  library.impl("plain_boolean_decode", TORCH_FN(plain_boolean_decode));
-}
+REGISTER_BODY(Composite, "plain_fixed_bytes_decode", plain_fixed_bytes_decode);
+REGISTER_BODY(Composite, "plain_decode", plain_decode);
+REGISTER_BODY(Composite, "plain_boolean_decode", plain_boolean_decode);
 
 }  // namespace pistachio::kernels::composite

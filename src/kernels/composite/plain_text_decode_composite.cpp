@@ -1,9 +1,9 @@
 // Reference body of plain_text_decode: stock ATen calls or scalar loops, slow and simple, on any device.
-#include <torch/library.h>
 
 #include <vector>
 
 #include "base/error.h"
+#include "kernels/ops/body_table.h"
 #include "kernels/ops/tensor_functions.h"
 
 namespace pistachio::kernels::composite {
@@ -36,8 +36,6 @@ std::tuple<at::Tensor, at::Tensor> plain_text_decode(const at::Tensor& bytes, co
 
 }  // namespace
 
-TORCH_LIBRARY_IMPL(pistachio, CompositeExplicitAutograd, library) {
-  library.impl("plain_text_decode", TORCH_FN(plain_text_decode));
-}
+REGISTER_BODY(Composite, "plain_text_decode", plain_text_decode);
 
 }  // namespace pistachio::kernels::composite

@@ -1,8 +1,8 @@
 // Reference body of radix_count and radix_scatter: stock ATen calls, slow and simple, on any device.
-#include <torch/library.h>
 
 #include <bit>
 
+#include "kernels/ops/body_table.h"
 #include "kernels/ops/partition_rows.h"
 #include "kernels/ops/stop_flag.h"
 #include "kernels/ops/tensor_functions.h"
@@ -30,9 +30,7 @@ void radix_scatter(at::Tensor& out, const at::Tensor& values, const at::Tensor& 
 
 }  // namespace
 
-TORCH_LIBRARY_IMPL(pistachio, CompositeExplicitAutograd, library) {
-  library.impl("radix_count", TORCH_FN(radix_count));
-  library.impl("radix_scatter", TORCH_FN(radix_scatter));
-}
+REGISTER_BODY(Composite, "radix_count", radix_count);
+REGISTER_BODY(Composite, "radix_scatter", radix_scatter);
 
 }  // namespace pistachio::kernels::composite

@@ -1,7 +1,6 @@
 // Reference body of range_bits: stock ATen calls on any device.
-#include <torch/library.h>
-
 #include "kernels/composite/range_fold.h"
+#include "kernels/ops/body_table.h"
 #include "kernels/ops/range_bits.h"
 #include "kernels/ops/tensor_functions.h"
 
@@ -23,8 +22,6 @@ at::Tensor range_bits(const at::Tensor& values, const std::optional<at::Tensor>&
 
 }  // namespace
 
-TORCH_LIBRARY_IMPL(pistachio, CompositeExplicitAutograd, library) {
-  library.impl("range_bits", TORCH_FN(range_bits));
-}
+REGISTER_BODY(Composite, "range_bits", range_bits);
 
 }  // namespace pistachio::kernels::composite

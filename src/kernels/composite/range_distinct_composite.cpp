@@ -1,9 +1,9 @@
 // Reference body of range_distinct: a scalar loop on the host that counts the occurrences of each id, for any device. A range that does not
 // contain the one before it is counted anew.
-#include <torch/library.h>
 
 #include <map>
 
+#include "kernels/ops/body_table.h"
 #include "kernels/ops/stop_flag.h"
 #include "kernels/ops/tensor_functions.h"
 
@@ -65,8 +65,6 @@ at::Tensor range_distinct(const at::Tensor& ids, const std::optional<at::Tensor>
 
 }  // namespace
 
-TORCH_LIBRARY_IMPL(pistachio, CompositeExplicitAutograd, library) {
-  library.impl("range_distinct", TORCH_FN(range_distinct));
-}
+REGISTER_BODY(Composite, "range_distinct", range_distinct);
 
 }  // namespace pistachio::kernels::composite

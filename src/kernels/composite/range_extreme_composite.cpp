@@ -1,7 +1,6 @@
 // Reference body of range_extreme: stock ATen calls on any device.
-#include <torch/library.h>
-
 #include "kernels/composite/range_fold.h"
+#include "kernels/ops/body_table.h"
 #include "kernels/ops/tensor_functions.h"
 
 namespace pistachio::kernels::composite {
@@ -23,8 +22,6 @@ at::Tensor range_extreme(const at::Tensor& words, const std::optional<at::Tensor
 
 }  // namespace
 
-TORCH_LIBRARY_IMPL(pistachio, CompositeExplicitAutograd, library) {
-  library.impl("range_extreme", TORCH_FN(range_extreme));
-}
+REGISTER_BODY(Composite, "range_extreme", range_extreme);
 
 }  // namespace pistachio::kernels::composite

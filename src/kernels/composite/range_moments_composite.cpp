@@ -1,7 +1,6 @@
 // Reference body of range_moments: stock ATen calls on any device.
-#include <torch/library.h>
-
 #include "kernels/composite/range_fold.h"
+#include "kernels/ops/body_table.h"
 #include "kernels/ops/tensor_functions.h"
 
 namespace pistachio::kernels::composite {
@@ -28,8 +27,6 @@ at::Tensor range_moments(const at::Tensor& values, const std::optional<at::Tenso
 
 }  // namespace
 
-TORCH_LIBRARY_IMPL(pistachio, CompositeExplicitAutograd, library) {
-  library.impl("range_moments", TORCH_FN(range_moments));
-}
+REGISTER_BODY(Composite, "range_moments", range_moments);
 
 }  // namespace pistachio::kernels::composite

@@ -1,6 +1,5 @@
 // Reference body of range_search: all binary searches at once, by stock ATen calls on any device.
-#include <torch/library.h>
-
+#include "kernels/ops/body_table.h"
 #include "kernels/ops/stop_flag.h"
 #include "kernels/ops/tensor_functions.h"
 
@@ -27,8 +26,6 @@ at::Tensor range_search(const at::Tensor& keys, const at::Tensor& bounds, const 
 
 }  // namespace
 
-TORCH_LIBRARY_IMPL(pistachio, CompositeExplicitAutograd, library) {
-  library.impl("range_search", TORCH_FN(range_search));
-}
+REGISTER_BODY(Composite, "range_search", range_search);
 
 }  // namespace pistachio::kernels::composite

@@ -1,12 +1,12 @@
 // Reference bodies of range_sum and range_sum_float: stock ATen calls on any device. Exact sums are differences of running sums of 32-bit
 // digits, which cannot overflow.
-#include <torch/library.h>
 
 #include <vector>
 
 #include "base/error.h"
 #include "kernels/composite/range_fold.h"
 #include "kernels/ops/argument_check.h"
+#include "kernels/ops/body_table.h"
 #include "kernels/ops/tensor_functions.h"
 
 namespace pistachio::kernels::composite {
@@ -57,9 +57,7 @@ at::Tensor range_sum_float(const at::Tensor& values, const std::optional<at::Ten
 
 }  // namespace
 
-TORCH_LIBRARY_IMPL(pistachio, CompositeExplicitAutograd, library) {
-  library.impl("range_sum", TORCH_FN(range_sum));
-  library.impl("range_sum_float", TORCH_FN(range_sum_float));
-}
+REGISTER_BODY(Composite, "range_sum", range_sum);
+REGISTER_BODY(Composite, "range_sum_float", range_sum_float);
 
 }  // namespace pistachio::kernels::composite

@@ -1,11 +1,11 @@
 // Reference body of rle_decode: stock ATen calls or scalar loops, slow and simple, on any device.
-#include <torch/library.h>
 
 #include <fmt/format.h>
 #include <vector>
 
 #include "base/error.h"
 #include "kernels/composite/rle_reader.h"
+#include "kernels/ops/body_table.h"
 #include "kernels/ops/tensor_functions.h"
 
 namespace pistachio::kernels::composite {
@@ -34,8 +34,6 @@ at::Tensor rle_decode(const at::Tensor& bytes, const at::Tensor& pages) {
 
 }  // namespace
 
-TORCH_LIBRARY_IMPL(pistachio, CompositeExplicitAutograd, library) {
-  library.impl("rle_decode", TORCH_FN(rle_decode));
-}
+REGISTER_BODY(Composite, "rle_decode", rle_decode);
 
 }  // namespace pistachio::kernels::composite

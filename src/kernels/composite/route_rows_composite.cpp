@@ -1,7 +1,6 @@
 // Reference body of route_rows: stock ATen calls, slow and simple, on any device.
-#include <torch/library.h>
-
 #include "base/check.h"
+#include "kernels/ops/body_table.h"
 #include "kernels/ops/tensor_functions.h"
 
 namespace pistachio::kernels::composite {
@@ -23,8 +22,6 @@ std::tuple<at::Tensor, at::Tensor> route_rows(const at::Tensor& hashes, const at
 
 }  // namespace
 
-TORCH_LIBRARY_IMPL(pistachio, CompositeExplicitAutograd, library) {
-  library.impl("route_rows", TORCH_FN(route_rows));
-}
+REGISTER_BODY(Composite, "route_rows", route_rows);
 
 }  // namespace pistachio::kernels::composite

@@ -1,7 +1,6 @@
 // Reference body of segment_bits: stock ATen calls on any device. Rows are sorted by group; each then combines with the row 1, 2, 4, ...
 // places further in its group, so that the first row of a group ends up with all of them.
-#include <torch/library.h>
-
+#include "kernels/ops/body_table.h"
 #include "kernels/ops/segment_bits.h"
 #include "kernels/ops/tensor_functions.h"
 
@@ -42,8 +41,6 @@ void segment_bits(at::Tensor& bits, at::Tensor& seen, const at::Tensor& ids, con
 
 }  // namespace
 
-TORCH_LIBRARY_IMPL(pistachio, CompositeExplicitAutograd, library) {
-  library.impl("segment_bits", TORCH_FN(segment_bits));
-}
+REGISTER_BODY(Composite, "segment_bits", segment_bits);
 
 }  // namespace pistachio::kernels::composite

@@ -1,9 +1,10 @@
 // Reference body of segment_bounds: stock ATen calls on any device.
-#include <torch/library.h>
 
 #include <tuple>
 
 #include "kernels/ops/tensor_functions.h"
+
+#include "kernels/ops/body_table.h"
 
 namespace pistachio::kernels::composite {
 
@@ -23,8 +24,6 @@ std::tuple<at::Tensor, at::Tensor> segment_bounds(const at::Tensor& starts) {
 
 }  // namespace
 
-TORCH_LIBRARY_IMPL(pistachio, CompositeExplicitAutograd, library) {
-  library.impl("segment_bounds", TORCH_FN(segment_bounds));
-}
+REGISTER_BODY(Composite, "segment_bounds", segment_bounds);
 
 }  // namespace pistachio::kernels::composite

@@ -1,11 +1,11 @@
 // Reference body of segment_extreme and segment_extreme_text: stock ATen calls or scalar loops, slow and simple, on any device.
 #include <ATen/Dispatch.h>
-#include <torch/library.h>
 
 #include <algorithm>
 #include <string_view>
 
 #include "kernels/ops/argument_check.h"
+#include "kernels/ops/body_table.h"
 #include "kernels/ops/int128.h"
 #include "kernels/ops/tensor_functions.h"
 
@@ -96,9 +96,7 @@ at::Tensor segment_extreme_text(const at::Tensor& bytes, const at::Tensor& begin
 
 }  // namespace
 
-TORCH_LIBRARY_IMPL(pistachio, CompositeExplicitAutograd, library) {
-  library.impl("segment_extreme", TORCH_FN(segment_extreme));
-  library.impl("segment_extreme_text", TORCH_FN(segment_extreme_text));
-}
+REGISTER_BODY(Composite, "segment_extreme", segment_extreme);
+REGISTER_BODY(Composite, "segment_extreme_text", segment_extreme_text);
 
 }  // namespace pistachio::kernels::composite

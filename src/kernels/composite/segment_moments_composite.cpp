@@ -1,7 +1,8 @@
 // Reference body of segment_moments and moments_merge: stock ATen calls or scalar loops, slow and simple, on any device.
 #include <ATen/TensorIndexing.h>
 #include <ATen/core/Tensor.h>
-#include <torch/library.h>
+
+#include "kernels/ops/body_table.h"
 
 namespace pistachio::kernels::composite {
 
@@ -48,9 +49,7 @@ void moments_merge(at::Tensor& moments, const at::Tensor& ids, const at::Tensor&
 
 }  // namespace
 
-TORCH_LIBRARY_IMPL(pistachio, CompositeExplicitAutograd, library) {
-  library.impl("segment_moments", TORCH_FN(segment_moments));
-  library.impl("moments_merge", TORCH_FN(moments_merge));
-}
+REGISTER_BODY(Composite, "segment_moments", segment_moments);
+REGISTER_BODY(Composite, "moments_merge", moments_merge);
 
 }  // namespace pistachio::kernels::composite

@@ -1,6 +1,5 @@
 // Reference body of segment_sketch, sketch_merge and sketch_sums: stock ATen calls on any device.
-#include <torch/library.h>
-
+#include "kernels/ops/body_table.h"
 #include "kernels/ops/segment_sketch.h"
 #include "kernels/ops/tensor_functions.h"
 
@@ -63,10 +62,8 @@ at::Tensor sketch_sums(const at::Tensor& registers) {
 
 }  // namespace
 
-TORCH_LIBRARY_IMPL(pistachio, CompositeExplicitAutograd, library) {
-  library.impl("segment_sketch", TORCH_FN(segment_sketch));
-  library.impl("sketch_merge", TORCH_FN(sketch_merge));
-  library.impl("sketch_sums", TORCH_FN(sketch_sums));
-}
+REGISTER_BODY(Composite, "segment_sketch", segment_sketch);
+REGISTER_BODY(Composite, "sketch_merge", sketch_merge);
+REGISTER_BODY(Composite, "sketch_sums", sketch_sums);
 
 }  // namespace pistachio::kernels::composite

@@ -1,9 +1,9 @@
 // Reference body of segment_count, segment_sum, sums_fit and segment_sum_float: stock ATen calls or scalar loops, slow and simple, on any device.
 #include <ATen/TensorIndexing.h>
-#include <torch/library.h>
 
 #include "base/error.h"
 #include "kernels/ops/argument_check.h"
+#include "kernels/ops/body_table.h"
 #include "kernels/ops/int128.h"
 #include "kernels/ops/tensor_functions.h"
 
@@ -59,11 +59,9 @@ void segment_sum_float(at::Tensor& sums, const at::Tensor& ids, const at::Tensor
 
 }  // namespace
 
-TORCH_LIBRARY_IMPL(pistachio, CompositeExplicitAutograd, library) {
-  library.impl("segment_count", TORCH_FN(segment_count));
-  library.impl("segment_sum", TORCH_FN(segment_sum));
-  library.impl("sums_fit", TORCH_FN(sums_fit));
-  library.impl("segment_sum_float", TORCH_FN(segment_sum_float));
-}
+REGISTER_BODY(Composite, "segment_count", segment_count);
+REGISTER_BODY(Composite, "segment_sum", segment_sum);
+REGISTER_BODY(Composite, "sums_fit", sums_fit);
+REGISTER_BODY(Composite, "segment_sum_float", segment_sum_float);
 
 }  // namespace pistachio::kernels::composite

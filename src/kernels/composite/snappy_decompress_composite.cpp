@@ -1,10 +1,11 @@
 // Reference body of snappy_decompress: one element at a time, byte by byte, on the host.
-#include <torch/library.h>
 
 #include <optional>
 #include <vector>
 
 #include "kernels/ops/tensor_functions.h"
+
+#include "kernels/ops/body_table.h"
 
 namespace pistachio::kernels::composite {
 
@@ -98,8 +99,6 @@ std::tuple<at::Tensor, at::Tensor> snappy_decompress(const at::Tensor& bytes, co
 
 }  // namespace
 
-TORCH_LIBRARY_IMPL(pistachio, CompositeExplicitAutograd, library) {
-  library.impl("snappy_decompress", TORCH_FN(snappy_decompress));
-}
+REGISTER_BODY(Composite, "snappy_decompress", snappy_decompress);
 
 }  // namespace pistachio::kernels::composite

@@ -1,9 +1,9 @@
 // Reference body of sort_order: stock ATen calls or scalar loops, slow and simple, on any device.
-#include <torch/library.h>
 
 #include <algorithm>
 #include <vector>
 
+#include "kernels/ops/body_table.h"
 #include "kernels/ops/stop_flag.h"
 #include "kernels/ops/tensor_functions.h"
 
@@ -29,8 +29,6 @@ at::Tensor sort_order(at::TensorList words, const std::optional<at::Tensor>& sto
 
 }  // namespace
 
-TORCH_LIBRARY_IMPL(pistachio, CompositeExplicitAutograd, library) {
-  library.impl("sort_order", TORCH_FN(sort_order));
-}
+REGISTER_BODY(Composite, "sort_order", sort_order);
 
 }  // namespace pistachio::kernels::composite

@@ -1,7 +1,6 @@
 // Reference body of spread: stock ATen calls or scalar loops, slow and simple, on any device.
-#include <torch/library.h>
-
 #include "base/check.h"
+#include "kernels/ops/body_table.h"
 #include "kernels/ops/tensor_functions.h"
 
 namespace pistachio::kernels::composite {
@@ -13,14 +12,12 @@ at::Tensor spread(const at::Tensor& values, const at::Tensor& validity) {
   at::DimVector shape(values.sizes().begin(), values.sizes().end());
   shape[0] = validity.size(0);
   at::Tensor out = at::zeros(shape, values.options());
-  out.index_put_({validity}, values);
+  out.index_copy_(0, validity.nonzero().squeeze(1), values);
   return out;
 }
 
 }  // namespace
 
-TORCH_LIBRARY_IMPL(pistachio, CompositeExplicitAutograd, library) {
-  library.impl("spread", TORCH_FN(spread));
-}
+REGISTER_BODY(Composite, "spread", spread);
 
 }  // namespace pistachio::kernels::composite

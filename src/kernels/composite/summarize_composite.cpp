@@ -1,11 +1,11 @@
 // Reference body of summarize and summarize_dictionary: stock ATen calls or scalar loops, slow and simple, on any device.
 #include <ATen/TensorIndexing.h>
-#include <torch/library.h>
 
 #include <limits>
 
 #include "base/error.h"
 #include "kernels/ops/argument_check.h"
+#include "kernels/ops/body_table.h"
 #include "kernels/ops/int128.h"
 #include "kernels/ops/tensor_functions.h"
 
@@ -58,9 +58,7 @@ at::Tensor summarize_dictionary(const at::Tensor& dictionary, const at::Tensor& 
 
 }  // namespace
 
-TORCH_LIBRARY_IMPL(pistachio, CompositeExplicitAutograd, library) {
-  library.impl("summarize", TORCH_FN(summarize));
-  library.impl("summarize_dictionary", TORCH_FN(summarize_dictionary));
-}
+REGISTER_BODY(Composite, "summarize", summarize);
+REGISTER_BODY(Composite, "summarize_dictionary", summarize_dictionary);
 
 }  // namespace pistachio::kernels::composite

@@ -1,10 +1,11 @@
 // Reference body of summarize_text and summarize_text_dictionary: stock ATen calls or scalar loops, slow and simple, on any device.
 #include <ATen/TensorIndexing.h>
-#include <torch/library.h>
 
 #include <string_view>
 
 #include "kernels/ops/tensor_functions.h"
+
+#include "kernels/ops/body_table.h"
 
 namespace pistachio::kernels::composite {
 
@@ -44,9 +45,7 @@ at::Tensor summarize_text_dictionary(const at::Tensor& bytes, const at::Tensor& 
 
 }  // namespace
 
-TORCH_LIBRARY_IMPL(pistachio, CompositeExplicitAutograd, library) {
-  library.impl("summarize_text", TORCH_FN(summarize_text));
-  library.impl("summarize_text_dictionary", TORCH_FN(summarize_text_dictionary));
-}
+REGISTER_BODY(Composite, "summarize_text", summarize_text);
+REGISTER_BODY(Composite, "summarize_text_dictionary", summarize_text_dictionary);
 
 }  // namespace pistachio::kernels::composite

@@ -1,7 +1,7 @@
 // Reference body of text_compact: stock ATen calls or scalar loops, slow and simple, on any device.
-#include <torch/library.h>
-
 #include "kernels/ops/tensor_functions.h"
+
+#include "kernels/ops/body_table.h"
 
 namespace pistachio::kernels::composite {
 
@@ -18,8 +18,6 @@ std::tuple<at::Tensor, at::Tensor> text_compact(const at::Tensor& bytes, const a
 
 }  // namespace
 
-TORCH_LIBRARY_IMPL(pistachio, CompositeExplicitAutograd, library) {
-  library.impl("text_compact", TORCH_FN(text_compact));
-}
+REGISTER_BODY(Composite, "text_compact", text_compact);
 
 }  // namespace pistachio::kernels::composite

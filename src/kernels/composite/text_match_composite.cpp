@@ -1,10 +1,11 @@
 // Reference body of text_match: tracks all positions that the pattern can reach after each of its pieces; slow and simple, on any device.
-#include <torch/library.h>
 
 #include <string_view>
 #include <vector>
 
 #include "kernels/ops/tensor_functions.h"
+
+#include "kernels/ops/body_table.h"
 
 namespace pistachio::kernels::composite {
 
@@ -79,8 +80,6 @@ at::Tensor text_match(const at::Tensor& bytes, const at::Tensor& begins, const a
 
 }  // namespace
 
-TORCH_LIBRARY_IMPL(pistachio, CompositeExplicitAutograd, library) {
-  library.impl("text_match", TORCH_FN(text_match));
-}
+REGISTER_BODY(Composite, "text_match", text_match);
 
 }  // namespace pistachio::kernels::composite

@@ -1,11 +1,12 @@
 // Reference body of text_prefixes: scalar loops, slow and simple, on any device.
-#include <torch/library.h>
 
 #include <algorithm>
 #include <limits>
 #include <string_view>
 
 #include "kernels/ops/tensor_functions.h"
+
+#include "kernels/ops/body_table.h"
 
 namespace pistachio::kernels::composite {
 
@@ -39,8 +40,6 @@ std::tuple<at::Tensor, at::Tensor> text_prefixes(const at::Tensor& bytes, const 
 
 }  // namespace
 
-TORCH_LIBRARY_IMPL(pistachio, CompositeExplicitAutograd, library) {
-  library.impl("text_prefixes", TORCH_FN(text_prefixes));
-}
+REGISTER_BODY(Composite, "text_prefixes", text_prefixes);
 
 }  // namespace pistachio::kernels::composite

@@ -1,9 +1,9 @@
 // Reference body of text_ranks: stock ATen calls or scalar loops, slow and simple, on any device.
-#include <torch/library.h>
 
 #include <algorithm>
 #include <string_view>
 
+#include "kernels/ops/body_table.h"
 #include "kernels/ops/stop_flag.h"
 #include "kernels/ops/tensor_functions.h"
 
@@ -31,8 +31,6 @@ at::Tensor text_ranks(const at::Tensor& bytes, const at::Tensor& begins, const a
 
 }  // namespace
 
-TORCH_LIBRARY_IMPL(pistachio, CompositeExplicitAutograd, library) {
-  library.impl("text_ranks", TORCH_FN(text_ranks));
-}
+REGISTER_BODY(Composite, "text_ranks", text_ranks);
 
 }  // namespace pistachio::kernels::composite

@@ -1,10 +1,11 @@
 // Reference body of text_substring: a scalar loop over the characters of each text, on any device.
-#include <torch/library.h>
 
 #include <algorithm>
 #include <vector>
 
 #include "kernels/ops/tensor_functions.h"
+
+#include "kernels/ops/body_table.h"
 
 namespace pistachio::kernels::composite {
 
@@ -32,8 +33,6 @@ std::tuple<at::Tensor, at::Tensor> text_substring(const at::Tensor& bytes, const
 
 }  // namespace
 
-TORCH_LIBRARY_IMPL(pistachio, CompositeExplicitAutograd, library) {
-  library.impl("text_substring", TORCH_FN(text_substring));
-}
+REGISTER_BODY(Composite, "text_substring", text_substring);
 
 }  // namespace pistachio::kernels::composite

@@ -1,11 +1,11 @@
 // CPU body of bounds_below: a branchless binary search by the first word, whose steps overlap between rows, then a search by all words
 // among the bounds that have the same first one.
 #include <ATen/core/Tensor.h>
-#include <torch/library.h>
 
 #include <algorithm>
 #include <vector>
 
+#include "kernels/ops/body_table.h"
 #include "kernels/ops/stop_flag.h"
 #include "kernels/ops/tensor_functions.h"
 
@@ -81,8 +81,6 @@ at::Tensor bounds_below(at::TensorList words, at::TensorList bounds, const std::
 
 }  // namespace
 
-TORCH_LIBRARY_IMPL(pistachio, CPU, library) {
-  library.impl("bounds_below", TORCH_FN(bounds_below));
-}
+REGISTER_BODY(Cpu, "bounds_below", bounds_below);
 
 }  // namespace pistachio::kernels::cpu

@@ -1,10 +1,10 @@
 // CPU body of byte_stream_split_decode.
 #include <fmt/format.h>
-#include <torch/library.h>
 
 #include "base/error.h"
 #include "kernels/cpu/byte_stream_split_simd.h"
 #include "kernels/ops/argument_check.h"
+#include "kernels/ops/body_table.h"
 #include "kernels/ops/tensor_functions.h"
 
 namespace pistachio::kernels::cpu {
@@ -41,8 +41,6 @@ at::Tensor byte_stream_split_decode(const at::Tensor& bytes, const at::Tensor& p
 
 }  // namespace
 
-TORCH_LIBRARY_IMPL(pistachio, CPU, library) {
-  library.impl("byte_stream_split_decode", TORCH_FN(byte_stream_split_decode));
-}
+REGISTER_BODY(Cpu, "byte_stream_split_decode", byte_stream_split_decode);
 
 }  // namespace pistachio::kernels::cpu

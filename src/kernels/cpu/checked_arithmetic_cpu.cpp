@@ -1,6 +1,5 @@
 // CPU bodies of checked_arithmetic and wide_arithmetic: branch-free loops that accumulate errors in one flag. Only if it is set at the end,
 // a second pass finds out whether a valid row caused it.
-#include <torch/library.h>
 
 #include <limits>
 #include <type_traits>
@@ -8,6 +7,7 @@
 #include "base/check.h"
 #include "base/error.h"
 #include "kernels/ops/argument_check.h"
+#include "kernels/ops/body_table.h"
 #include "kernels/ops/checked_arithmetic.h"
 #include "kernels/ops/int128.h"
 #include "kernels/ops/tensor_functions.h"
@@ -185,9 +185,7 @@ at::Tensor wide_arithmetic(const at::Tensor& left, int64_t operation, const at::
 
 }  // namespace
 
-TORCH_LIBRARY_IMPL(pistachio, CPU, library) {
-  library.impl("checked_arithmetic", TORCH_FN(checked_arithmetic));
-  library.impl("wide_arithmetic", TORCH_FN(wide_arithmetic));
-}
+REGISTER_BODY(Cpu, "checked_arithmetic", checked_arithmetic);
+REGISTER_BODY(Cpu, "wide_arithmetic", wide_arithmetic);
 
 }  // namespace pistachio::kernels::cpu

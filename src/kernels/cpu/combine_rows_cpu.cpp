@@ -1,10 +1,10 @@
 // CPU bodies of combine_rows, combine_flush and turn_hashes.
-#include <torch/library.h>
 
 #include <vector>
 
 #include "base/error.h"
 #include "kernels/cpu/combine_table.h"
+#include "kernels/ops/body_table.h"
 #include "kernels/ops/combine_rows.h"
 #include "kernels/ops/tensor_functions.h"
 
@@ -48,10 +48,8 @@ void turn_hashes(at::Tensor& rows) {
 
 }  // namespace
 
-TORCH_LIBRARY_IMPL(pistachio, CPU, library) {
-  library.impl("combine_rows", TORCH_FN(combine_rows));
-  library.impl("combine_flush", TORCH_FN(combine_flush));
-  library.impl("turn_hashes", TORCH_FN(turn_hashes));
-}
+REGISTER_BODY(Cpu, "combine_rows", combine_rows);
+REGISTER_BODY(Cpu, "combine_flush", combine_flush);
+REGISTER_BODY(Cpu, "turn_hashes", turn_hashes);
 
 }  // namespace pistachio::kernels::cpu

@@ -1,11 +1,10 @@
 // CPU bodies of compare_columns and compare_text_columns.
-#include <torch/library.h>
-
 #include "base/check.h"
 #include "kernels/cpu/compare_columns_simd.h"
 #include "kernels/cpu/text_key.h"
 #include "kernels/cpu/value_kind_of.h"
 #include "kernels/ops/argument_check.h"
+#include "kernels/ops/body_table.h"
 #include "kernels/ops/comparison.h"
 #include "kernels/ops/tensor_functions.h"
 
@@ -92,9 +91,7 @@ at::Tensor compare_text_columns(const at::Tensor& left_bytes, const at::Tensor& 
 
 }  // namespace
 
-TORCH_LIBRARY_IMPL(pistachio, CPU, library) {
-  library.impl("compare_columns", TORCH_FN(compare_columns));
-  library.impl("compare_text_columns", TORCH_FN(compare_text_columns));
-}
+REGISTER_BODY(Cpu, "compare_columns", compare_columns);
+REGISTER_BODY(Cpu, "compare_text_columns", compare_text_columns);
 
 }  // namespace pistachio::kernels::cpu

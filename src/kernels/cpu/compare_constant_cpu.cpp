@@ -1,6 +1,5 @@
 // CPU bodies of compare_constant and compare_wide_constant. The constant is converted to the values' type first, so that the loops compare
 // narrow values without widening. A constant out of the type's range decides all rows; one between two floats is rounded.
-#include <torch/library.h>
 
 #include <algorithm>
 #include <cmath>
@@ -9,6 +8,7 @@
 #include "base/check.h"
 #include "kernels/cpu/compare_constant_simd.h"
 #include "kernels/cpu/value_kind_of.h"
+#include "kernels/ops/body_table.h"
 #include "kernels/ops/tensor_functions.h"
 
 namespace pistachio::kernels::cpu {
@@ -112,9 +112,7 @@ at::Tensor compare_wide_constant(const at::Tensor& values, int64_t comparison, i
 
 }  // namespace
 
-TORCH_LIBRARY_IMPL(pistachio, CPU, library) {
-  library.impl("compare_constant", TORCH_FN(compare_constant));
-  library.impl("compare_wide_constant", TORCH_FN(compare_wide_constant));
-}
+REGISTER_BODY(Cpu, "compare_constant", compare_constant);
+REGISTER_BODY(Cpu, "compare_wide_constant", compare_wide_constant);
 
 }  // namespace pistachio::kernels::cpu

@@ -1,10 +1,10 @@
 // CPU body of compare_text_constant: lengths decide most equality tests, eight-byte keys most others.
-#include <torch/library.h>
 
 #include <string_view>
 
 #include "base/check.h"
 #include "kernels/cpu/text_key.h"
+#include "kernels/ops/body_table.h"
 #include "kernels/ops/comparison.h"
 #include "kernels/ops/tensor_functions.h"
 
@@ -69,8 +69,6 @@ at::Tensor compare_text_constant(const at::Tensor& bytes, const at::Tensor& begi
 
 }  // namespace
 
-TORCH_LIBRARY_IMPL(pistachio, CPU, library) {
-  library.impl("compare_text_constant", TORCH_FN(compare_text_constant));
-}
+REGISTER_BODY(Cpu, "compare_text_constant", compare_text_constant);
 
 }  // namespace pistachio::kernels::cpu

@@ -1,7 +1,6 @@
 // CPU bodies of compare_to_groups and compare_to_groups_text. Groups are accessed at random, so blocks of rows fetch ahead what they
 // compare.
 #include <ATen/core/Tensor.h>
-#include <torch/library.h>
 
 #include <algorithm>
 #include <type_traits>
@@ -10,6 +9,7 @@
 #include "kernels/cpu/value16.h"
 #include "kernels/cpu/value_kind_of.h"
 #include "kernels/ops/argument_check.h"
+#include "kernels/ops/body_table.h"
 
 namespace pistachio::kernels::cpu {
 
@@ -112,9 +112,7 @@ bool compare_to_groups_text(at::Tensor& equal, const at::Tensor& ids, int64_t fi
 
 }  // namespace
 
-TORCH_LIBRARY_IMPL(pistachio, CPU, library) {
-  library.impl("compare_to_groups", TORCH_FN(compare_to_groups));
-  library.impl("compare_to_groups_text", TORCH_FN(compare_to_groups_text));
-}
+REGISTER_BODY(Cpu, "compare_to_groups", compare_to_groups);
+REGISTER_BODY(Cpu, "compare_to_groups_text", compare_to_groups_text);
 
 }  // namespace pistachio::kernels::cpu

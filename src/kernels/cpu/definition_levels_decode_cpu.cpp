@@ -1,11 +1,11 @@
 // CPU body of definition_levels_decode: allocates, walks the page table, turns problems into DataError.
 #include <fmt/format.h>
-#include <torch/library.h>
 
 #include "base/error.h"
 #include "kernels/cpu/boolean_decode_simd.h"
 #include "kernels/cpu/rle_problem.h"
 #include "kernels/ops/argument_check.h"
+#include "kernels/ops/body_table.h"
 #include "kernels/ops/tensor_functions.h"
 
 namespace pistachio::kernels::cpu {
@@ -46,8 +46,6 @@ std::tuple<at::Tensor, at::Tensor> definition_levels_decode(const at::Tensor& by
 
 }  // namespace
 
-TORCH_LIBRARY_IMPL(pistachio, CPU, library) {
-  library.impl("definition_levels_decode", TORCH_FN(definition_levels_decode));
-}
+REGISTER_BODY(Cpu, "definition_levels_decode", definition_levels_decode);
 
 }  // namespace pistachio::kernels::cpu

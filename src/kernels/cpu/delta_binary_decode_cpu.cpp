@@ -1,10 +1,9 @@
 // CPU body of delta_binary_decode: allocates, walks the page table, turns problems into DataError.
-#include <torch/library.h>
-
 #include "base/error.h"
 #include "kernels/cpu/delta_binary_simd.h"
 #include "kernels/cpu/rle_runs.h"
 #include "kernels/ops/argument_check.h"
+#include "kernels/ops/body_table.h"
 #include "kernels/ops/tensor_functions.h"
 
 namespace pistachio::kernels::cpu {
@@ -63,8 +62,6 @@ std::tuple<at::Tensor, at::Tensor> delta_binary_decode(const at::Tensor& bytes, 
 
 }  // namespace
 
-TORCH_LIBRARY_IMPL(pistachio, CPU, library) {
-  library.impl("delta_binary_decode", TORCH_FN(delta_binary_decode));
-}
+REGISTER_BODY(Cpu, "delta_binary_decode", delta_binary_decode);
 
 }  // namespace pistachio::kernels::cpu

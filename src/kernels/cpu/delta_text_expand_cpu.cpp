@@ -1,10 +1,10 @@
 // CPU body of delta_text_expand: the first pass checks and sums the lengths, the second copies into memory of the right size.
 #include <fmt/format.h>
-#include <torch/library.h>
 
 #include <cstring>
 
 #include "base/error.h"
+#include "kernels/ops/body_table.h"
 #include "kernels/ops/tensor_functions.h"
 
 namespace pistachio::kernels::cpu {
@@ -49,8 +49,6 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor> delta_text_expand(const at::Tenso
 
 }  // namespace
 
-TORCH_LIBRARY_IMPL(pistachio, CPU, library) {
-  library.impl("delta_text_expand", TORCH_FN(delta_text_expand));
-}
+REGISTER_BODY(Cpu, "delta_text_expand", delta_text_expand);
 
 }  // namespace pistachio::kernels::cpu

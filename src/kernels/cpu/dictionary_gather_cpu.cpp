@@ -1,7 +1,6 @@
 // CPU body of dictionary_gather.
-#include <torch/library.h>
-
 #include "kernels/cpu/dictionary_gather_simd.h"
+#include "kernels/ops/body_table.h"
 #include "kernels/ops/tensor_functions.h"
 
 namespace pistachio::kernels::cpu {
@@ -19,8 +18,6 @@ at::Tensor dictionary_gather(const at::Tensor& dictionary, const at::Tensor& cod
 
 }  // namespace
 
-TORCH_LIBRARY_IMPL(pistachio, CPU, library) {
-  library.impl("dictionary_gather", TORCH_FN(dictionary_gather));
-}
+REGISTER_BODY(Cpu, "dictionary_gather", dictionary_gather);
 
 }  // namespace pistachio::kernels::cpu

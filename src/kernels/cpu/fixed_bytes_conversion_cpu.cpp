@@ -1,9 +1,9 @@
 // CPU bodies of decimal_from_bytes, int96_to_micros and float16_to_float: scalar loops.
-#include <torch/library.h>
 
 #include <cstring>
 
 #include "base/error.h"
+#include "kernels/ops/body_table.h"
 #include "kernels/ops/int128.h"
 #include "kernels/ops/tensor_functions.h"
 
@@ -89,10 +89,8 @@ at::Tensor float16_to_float(const at::Tensor& rows) {
 
 }  // namespace
 
-TORCH_LIBRARY_IMPL(pistachio, CPU, library) {
-  library.impl("decimal_from_bytes", TORCH_FN(decimal_from_bytes));
-  library.impl("int96_to_micros", TORCH_FN(int96_to_micros));
-  library.impl("float16_to_float", TORCH_FN(float16_to_float));
-}
+REGISTER_BODY(Cpu, "decimal_from_bytes", decimal_from_bytes);
+REGISTER_BODY(Cpu, "int96_to_micros", int96_to_micros);
+REGISTER_BODY(Cpu, "float16_to_float", float16_to_float);
 
 }  // namespace pistachio::kernels::cpu

@@ -1,7 +1,6 @@
 // CPU body of gather_rows.
-#include <torch/library.h>
-
 #include "kernels/cpu/gather_rows_simd.h"
+#include "kernels/ops/body_table.h"
 #include "kernels/ops/tensor_functions.h"
 
 namespace pistachio::kernels::cpu {
@@ -19,8 +18,6 @@ at::Tensor gather_rows(const at::Tensor& values, const at::Tensor& rows) {
 
 }  // namespace
 
-TORCH_LIBRARY_IMPL(pistachio, CPU, library) {
-  library.impl("gather_rows", TORCH_FN(gather_rows));
-}
+REGISTER_BODY(Cpu, "gather_rows", gather_rows);
 
 }  // namespace pistachio::kernels::cpu

@@ -1,9 +1,9 @@
 // CPU bodies of group_assign and group_rehash.
-#include <torch/library.h>
 
 #include <algorithm>
 
 #include "kernels/cpu/group_table_simd.h"
+#include "kernels/ops/body_table.h"
 #include "kernels/ops/stop_flag.h"
 #include "kernels/ops/tensor_functions.h"
 
@@ -40,9 +40,7 @@ at::Tensor group_rehash(const at::Tensor& slots, int64_t capacity, const std::op
 
 }  // namespace
 
-TORCH_LIBRARY_IMPL(pistachio, CPU, library) {
-  library.impl("group_assign", TORCH_FN(group_assign));
-  library.impl("group_rehash", TORCH_FN(group_rehash));
-}
+REGISTER_BODY(Cpu, "group_assign", group_assign);
+REGISTER_BODY(Cpu, "group_rehash", group_rehash);
 
 }  // namespace pistachio::kernels::cpu

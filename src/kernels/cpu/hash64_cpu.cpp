@@ -1,9 +1,8 @@
 // CPU bodies of hash64, hash64_text and hash64_combine.
-#include <torch/library.h>
-
 #include "kernels/cpu/hash64_simd.h"
 #include "kernels/cpu/value_kind_of.h"
 #include "kernels/ops/argument_check.h"
+#include "kernels/ops/body_table.h"
 #include "kernels/ops/tensor_functions.h"
 
 namespace pistachio::kernels::cpu {
@@ -40,10 +39,8 @@ at::Tensor hash64_combine(const at::Tensor& first, const at::Tensor& second) {
 
 }  // namespace
 
-TORCH_LIBRARY_IMPL(pistachio, CPU, library) {
-  library.impl("hash64", TORCH_FN(hash64));
-  library.impl("hash64_text", TORCH_FN(hash64_text));
-  library.impl("hash64_combine", TORCH_FN(hash64_combine));
-}
+REGISTER_BODY(Cpu, "hash64", hash64);
+REGISTER_BODY(Cpu, "hash64_text", hash64_text);
+REGISTER_BODY(Cpu, "hash64_combine", hash64_combine);
 
 }  // namespace pistachio::kernels::cpu

@@ -1,13 +1,13 @@
 // CPU bodies of join_build and join_sort_part: a counting sort by bucket. Large tables take two passes, first into partitions of the table
 // that fit L2, then each partition by bucket, so that scattered writes stay in cache. The first pass writes to the partition's final place
 // and the second copies it out first: a second buffer for all rows would cost more than the copy.
-#include <torch/library.h>
 
 #include <algorithm>
 #include <bit>
 #include <vector>
 
 #include "kernels/cpu/line_scatter.h"
+#include "kernels/ops/body_table.h"
 #include "kernels/ops/stop_flag.h"
 #include "kernels/ops/tensor_functions.h"
 
@@ -146,9 +146,7 @@ void join_sort_part(at::Tensor& offsets, at::Tensor& order, at::Tensor& hashes, 
 
 }  // namespace
 
-TORCH_LIBRARY_IMPL(pistachio, CPU, library) {
-  library.impl("join_build", TORCH_FN(join_build));
-  library.impl("join_sort_part", TORCH_FN(join_sort_part));
-}
+REGISTER_BODY(Cpu, "join_build", join_build);
+REGISTER_BODY(Cpu, "join_sort_part", join_sort_part);
 
 }  // namespace pistachio::kernels::cpu

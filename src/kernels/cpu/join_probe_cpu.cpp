@@ -1,12 +1,12 @@
 // CPU body of join_probe: runs the inner loops on batches of rows, grows the memory for pairs, and handles what the inner loops do not:
 // buckets of many rows and tables of very few.
-#include <torch/library.h>
 
 #include <algorithm>
 #include <array>
 #include <bit>
 
 #include "kernels/cpu/join_table_simd.h"
+#include "kernels/ops/body_table.h"
 #include "kernels/ops/tensor_functions.h"
 
 namespace pistachio::kernels::cpu {
@@ -128,8 +128,6 @@ std::tuple<at::Tensor, at::Tensor, int64_t> join_probe(const at::Tensor& offsets
 
 }  // namespace
 
-TORCH_LIBRARY_IMPL(pistachio, CPU, library) {
-  library.impl("join_probe", TORCH_FN(join_probe));
-}
+REGISTER_BODY(Cpu, "join_probe", join_probe);
 
 }  // namespace pistachio::kernels::cpu

@@ -1,10 +1,10 @@
 // CPU body of key_bitmap_add and key_bitmap_test. Scalar loops without branches: rows are independent, and bits of neighbouring keys share
 // cache lines.
-#include <torch/library.h>
 
 #include <type_traits>
 
 #include "kernels/cpu/value_kind_of.h"
+#include "kernels/ops/body_table.h"
 #include "kernels/ops/tensor_functions.h"
 
 namespace pistachio::kernels::cpu {
@@ -54,9 +54,7 @@ at::Tensor key_bitmap_test(const at::Tensor& words, const at::Tensor& values, in
 
 }  // namespace
 
-TORCH_LIBRARY_IMPL(pistachio, CPU, library) {
-  library.impl("key_bitmap_add", TORCH_FN(key_bitmap_add));
-  library.impl("key_bitmap_test", TORCH_FN(key_bitmap_test));
-}
+REGISTER_BODY(Cpu, "key_bitmap_add", key_bitmap_add);
+REGISTER_BODY(Cpu, "key_bitmap_test", key_bitmap_test);
 
 }  // namespace pistachio::kernels::cpu

@@ -1,9 +1,10 @@
 // CPU bodies of key_filter_add and key_filter_test. Scalar loops: they are bound by memory latency, and rows are independent.
-#include <torch/library.h>
 
 #include <bit>
 
 #include "kernels/ops/tensor_functions.h"
+
+#include "kernels/ops/body_table.h"
 
 namespace pistachio::kernels::cpu {
 
@@ -36,9 +37,7 @@ at::Tensor key_filter_test(const at::Tensor& words, const at::Tensor& hashes) {
 
 }  // namespace
 
-TORCH_LIBRARY_IMPL(pistachio, CPU, library) {
-  library.impl("key_filter_add", TORCH_FN(key_filter_add));
-  library.impl("key_filter_test", TORCH_FN(key_filter_test));
-}
+REGISTER_BODY(Cpu, "key_filter_add", key_filter_add);
+REGISTER_BODY(Cpu, "key_filter_test", key_filter_test);
 
 }  // namespace pistachio::kernels::cpu

@@ -1,10 +1,10 @@
 // CPU body of append_digit and present_places.
-#include <torch/library.h>
 
 #include <algorithm>
 #include <type_traits>
 
 #include "kernels/cpu/value_kind_of.h"
+#include "kernels/ops/body_table.h"
 #include "kernels/ops/tensor_functions.h"
 
 namespace pistachio::kernels::cpu {
@@ -55,9 +55,7 @@ at::Tensor present_places(const at::Tensor& places, int64_t limit) {
 
 }  // namespace
 
-TORCH_LIBRARY_IMPL(pistachio, CPU, library) {
-  library.impl("append_digit", TORCH_FN(append_digit));
-  library.impl("present_places", TORCH_FN(present_places));
-}
+REGISTER_BODY(Cpu, "append_digit", append_digit);
+REGISTER_BODY(Cpu, "present_places", present_places);
 
 }  // namespace pistachio::kernels::cpu

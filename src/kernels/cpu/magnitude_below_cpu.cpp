@@ -1,13 +1,13 @@
 // CPU body of magnitude_below. First a pass that only ORs the magnitudes: it costs little more than reading the values and settles nearly
 // every column, whose values are far below the bound.
 #include <ATen/core/Tensor.h>
-#include <torch/library.h>
 
 #include <algorithm>
 #include <bit>
 #include <type_traits>
 
 #include "kernels/ops/argument_check.h"
+#include "kernels/ops/body_table.h"
 #include "kernels/ops/int128.h"
 
 namespace pistachio::kernels::cpu {
@@ -54,8 +54,6 @@ bool magnitude_below(const at::Tensor& values, int64_t bound_low, int64_t bound_
 
 }  // namespace
 
-TORCH_LIBRARY_IMPL(pistachio, CPU, library) {
-  library.impl("magnitude_below", TORCH_FN(magnitude_below));
-}
+REGISTER_BODY(Cpu, "magnitude_below", magnitude_below);
 
 }  // namespace pistachio::kernels::cpu

@@ -1,5 +1,4 @@
 // CPU bodies of pack_words and unpack_words. Rows are converted in blocks that stay in L1 while their columns are visited one by one.
-#include <torch/library.h>
 
 #include <algorithm>
 #include <bit>
@@ -9,6 +8,7 @@
 #include "kernels/cpu/hash64_simd.h"
 #include "kernels/cpu/value_kind_of.h"
 #include "kernels/ops/argument_check.h"
+#include "kernels/ops/body_table.h"
 #include "kernels/ops/tensor_functions.h"
 
 namespace pistachio::kernels::cpu {
@@ -191,9 +191,7 @@ std::vector<at::Tensor> unpack_words(at::TensorList pieces, at::IntArrayRef type
 
 }  // namespace
 
-TORCH_LIBRARY_IMPL(pistachio, CPU, library) {
-  library.impl("pack_words", TORCH_FN(pack_words));
-  library.impl("unpack_words", TORCH_FN(unpack_words));
-}
+REGISTER_BODY(Cpu, "pack_words", pack_words);
+REGISTER_BODY(Cpu, "unpack_words", unpack_words);
 
 }  // namespace pistachio::kernels::cpu

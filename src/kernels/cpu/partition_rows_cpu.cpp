@@ -1,7 +1,6 @@
 // CPU body of partition_rows: a counting sort.
-#include <torch/library.h>
-
 #include "kernels/cpu/counting_sort.h"
+#include "kernels/ops/body_table.h"
 #include "kernels/ops/tensor_functions.h"
 
 namespace pistachio::kernels::cpu {
@@ -18,8 +17,6 @@ std::tuple<at::Tensor, at::Tensor> partition_rows(const at::Tensor& hashes, int6
 
 }  // namespace
 
-TORCH_LIBRARY_IMPL(pistachio, CPU, library) {
-  library.impl("partition_rows", TORCH_FN(partition_rows));
-}
+REGISTER_BODY(Cpu, "partition_rows", partition_rows);
 
 }  // namespace pistachio::kernels::cpu

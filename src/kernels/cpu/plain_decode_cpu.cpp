@@ -1,13 +1,13 @@
 // CPU bodies of plain_decode, plain_fixed_bytes_decode (both copies) and plain_boolean_decode. All pages are checked before anything is
 // allocated: a bogus count is a DataError, not a lack of memory.
 #include <fmt/format.h>
-#include <torch/library.h>
 
 #include <cstring>
 
 #include "base/error.h"
 #include "kernels/cpu/boolean_decode_simd.h"
 #include "kernels/ops/argument_check.h"
+#include "kernels/ops/body_table.h"
 #include "kernels/ops/tensor_functions.h"
 
 namespace pistachio::kernels::cpu {
@@ -67,10 +67,8 @@ at::Tensor plain_boolean_decode(const at::Tensor& bytes, const at::Tensor& pages
 
 }  // namespace
 
-TORCH_LIBRARY_IMPL(pistachio, CPU, library) {
-  library.impl("plain_decode", TORCH_FN(plain_decode));
-  library.impl("plain_fixed_bytes_decode", TORCH_FN(plain_fixed_bytes_decode));
-  library.impl("plain_boolean_decode", TORCH_FN(plain_boolean_decode));
-}
+REGISTER_BODY(Cpu, "plain_decode", plain_decode);
+REGISTER_BODY(Cpu, "plain_fixed_bytes_decode", plain_fixed_bytes_decode);
+REGISTER_BODY(Cpu, "plain_boolean_decode", plain_boolean_decode);
 
 }  // namespace pistachio::kernels::cpu

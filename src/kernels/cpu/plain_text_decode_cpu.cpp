@@ -1,11 +1,11 @@
 // CPU body of plain_text_decode. The position of a length depends on the previous length, so the loop runs at the latency of a load plus an
 // add; bounds checks and stores are off that critical path.
-#include <torch/library.h>
 
 #include <cstring>
 
 #include "base/error.h"
 #include "kernels/ops/argument_check.h"
+#include "kernels/ops/body_table.h"
 #include "kernels/ops/tensor_functions.h"
 
 namespace pistachio::kernels::cpu {
@@ -67,8 +67,6 @@ std::tuple<at::Tensor, at::Tensor> plain_text_decode(const at::Tensor& bytes, co
 
 }  // namespace
 
-TORCH_LIBRARY_IMPL(pistachio, CPU, library) {
-  library.impl("plain_text_decode", TORCH_FN(plain_text_decode));
-}
+REGISTER_BODY(Cpu, "plain_text_decode", plain_text_decode);
 
 }  // namespace pistachio::kernels::cpu

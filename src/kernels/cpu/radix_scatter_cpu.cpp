@@ -1,6 +1,5 @@
 // CPU bodies of radix_count and radix_scatter.
 #include <ATen/core/Tensor.h>
-#include <torch/library.h>
 
 #include <bit>
 #include <vector>
@@ -9,6 +8,7 @@
 #include "kernels/cpu/line_scatter.h"
 #include "kernels/cpu/value16.h"
 #include "kernels/ops/argument_check.h"
+#include "kernels/ops/body_table.h"
 #include "kernels/ops/stop_flag.h"
 
 namespace pistachio::kernels::cpu {
@@ -60,9 +60,7 @@ void radix_scatter(at::Tensor& out, const at::Tensor& values, const at::Tensor& 
 
 }  // namespace
 
-TORCH_LIBRARY_IMPL(pistachio, CPU, library) {
-  library.impl("radix_count", TORCH_FN(radix_count));
-  library.impl("radix_scatter", TORCH_FN(radix_scatter));
-}
+REGISTER_BODY(Cpu, "radix_count", radix_count);
+REGISTER_BODY(Cpu, "radix_scatter", radix_scatter);
 
 }  // namespace pistachio::kernels::cpu

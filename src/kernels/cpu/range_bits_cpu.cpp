@@ -1,7 +1,6 @@
 // CPU body of range_bits.
-#include <torch/library.h>
-
 #include "kernels/cpu/sliding_range.h"
+#include "kernels/ops/body_table.h"
 #include "kernels/ops/range_bits.h"
 #include "kernels/ops/tensor_functions.h"
 
@@ -41,8 +40,6 @@ at::Tensor range_bits(const at::Tensor& values, const std::optional<at::Tensor>&
 
 }  // namespace
 
-TORCH_LIBRARY_IMPL(pistachio, CPU, library) {
-  library.impl("range_bits", TORCH_FN(range_bits));
-}
+REGISTER_BODY(Cpu, "range_bits", range_bits);
 
 }  // namespace pistachio::kernels::cpu

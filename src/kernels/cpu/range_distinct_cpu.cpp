@@ -1,9 +1,9 @@
 // CPU body of range_distinct: counts the occurrences of each id while rows enter and leave the ranges.
-#include <torch/library.h>
 
 #include <vector>
 
 #include "kernels/cpu/sliding_range.h"
+#include "kernels/ops/body_table.h"
 #include "kernels/ops/tensor_functions.h"
 
 namespace pistachio::kernels::cpu {
@@ -39,8 +39,6 @@ at::Tensor range_distinct(const at::Tensor& ids, const std::optional<at::Tensor>
 
 }  // namespace
 
-TORCH_LIBRARY_IMPL(pistachio, CPU, library) {
-  library.impl("range_distinct", TORCH_FN(range_distinct));
-}
+REGISTER_BODY(Cpu, "range_distinct", range_distinct);
 
 }  // namespace pistachio::kernels::cpu

@@ -1,7 +1,6 @@
 // CPU body of range_extreme.
-#include <torch/library.h>
-
 #include "kernels/cpu/sliding_range.h"
+#include "kernels/ops/body_table.h"
 #include "kernels/ops/tensor_functions.h"
 
 namespace pistachio::kernels::cpu {
@@ -42,8 +41,6 @@ at::Tensor range_extreme(const at::Tensor& words, const std::optional<at::Tensor
 
 }  // namespace
 
-TORCH_LIBRARY_IMPL(pistachio, CPU, library) {
-  library.impl("range_extreme", TORCH_FN(range_extreme));
-}
+REGISTER_BODY(Cpu, "range_extreme", range_extreme);
 
 }  // namespace pistachio::kernels::cpu

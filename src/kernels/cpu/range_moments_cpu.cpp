@@ -1,7 +1,6 @@
 // CPU body of range_moments.
-#include <torch/library.h>
-
 #include "kernels/cpu/sliding_range.h"
+#include "kernels/ops/body_table.h"
 #include "kernels/ops/tensor_functions.h"
 
 namespace pistachio::kernels::cpu {
@@ -47,8 +46,6 @@ at::Tensor range_moments(const at::Tensor& values, const std::optional<at::Tenso
 
 }  // namespace
 
-TORCH_LIBRARY_IMPL(pistachio, CPU, library) {
-  library.impl("range_moments", TORCH_FN(range_moments));
-}
+REGISTER_BODY(Cpu, "range_moments", range_moments);
 
 }  // namespace pistachio::kernels::cpu

@@ -1,9 +1,9 @@
-// CPU body of range_search. The bounds of a window frame grow from row to row: a search starts at the result of the one before it, and goes on
-// by a binary search if a few steps are not enough.
-#include <torch/library.h>
+// CPU body of range_search. The bounds of a window frame grow from row to row: a search starts at the result of the one before it, and goes
+// on by a binary search if a few steps are not enough.
 
 #include <algorithm>
 
+#include "kernels/ops/body_table.h"
 #include "kernels/ops/stop_flag.h"
 #include "kernels/ops/tensor_functions.h"
 
@@ -50,8 +50,6 @@ at::Tensor range_search(const at::Tensor& keys, const at::Tensor& bounds, const 
 
 }  // namespace
 
-TORCH_LIBRARY_IMPL(pistachio, CPU, library) {
-  library.impl("range_search", TORCH_FN(range_search));
-}
+REGISTER_BODY(Cpu, "range_search", range_search);
 
 }  // namespace pistachio::kernels::cpu

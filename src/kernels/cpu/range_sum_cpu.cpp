@@ -1,5 +1,4 @@
 // CPU bodies of range_sum and range_sum_float. Exact sums add the rows that enter a range and subtract those that leave it.
-#include <torch/library.h>
 
 #include <type_traits>
 
@@ -7,6 +6,7 @@
 #include "kernels/cpu/sliding_range.h"
 #include "kernels/cpu/value_kind_of.h"
 #include "kernels/ops/argument_check.h"
+#include "kernels/ops/body_table.h"
 #include "kernels/ops/int128.h"
 #include "kernels/ops/tensor_functions.h"
 
@@ -104,9 +104,7 @@ at::Tensor range_sum_float(const at::Tensor& values, const std::optional<at::Ten
 
 }  // namespace
 
-TORCH_LIBRARY_IMPL(pistachio, CPU, library) {
-  library.impl("range_sum", TORCH_FN(range_sum));
-  library.impl("range_sum_float", TORCH_FN(range_sum_float));
-}
+REGISTER_BODY(Cpu, "range_sum", range_sum);
+REGISTER_BODY(Cpu, "range_sum_float", range_sum_float);
 
 }  // namespace pistachio::kernels::cpu

@@ -1,11 +1,11 @@
 // CPU body of rle_decode: allocates, walks the page table, turns problems into DataError.
 #include <fmt/format.h>
-#include <torch/library.h>
 
 #include "base/error.h"
 #include "kernels/cpu/rle_decode_simd.h"
 #include "kernels/cpu/rle_problem.h"
 #include "kernels/ops/argument_check.h"
+#include "kernels/ops/body_table.h"
 #include "kernels/ops/tensor_functions.h"
 
 namespace pistachio::kernels::cpu {
@@ -40,8 +40,6 @@ at::Tensor rle_decode(const at::Tensor& bytes, const at::Tensor& pages) {
 
 }  // namespace
 
-TORCH_LIBRARY_IMPL(pistachio, CPU, library) {
-  library.impl("rle_decode", TORCH_FN(rle_decode));
-}
+REGISTER_BODY(Cpu, "rle_decode", rle_decode);
 
 }  // namespace pistachio::kernels::cpu

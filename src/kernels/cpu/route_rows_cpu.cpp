@@ -1,12 +1,12 @@
 // CPU body of route_rows: a counting sort over the table of owners.
 #include <ATen/core/Tensor.h>
-#include <torch/library.h>
 
 #include <bit>
 #include <vector>
 
 #include "base/check.h"
 #include "kernels/cpu/counting_sort.h"
+#include "kernels/ops/body_table.h"
 
 namespace pistachio::kernels::cpu {
 
@@ -36,8 +36,6 @@ std::tuple<at::Tensor, at::Tensor> route_rows(const at::Tensor& hashes, const at
 
 }  // namespace
 
-TORCH_LIBRARY_IMPL(pistachio, CPU, library) {
-  library.impl("route_rows", TORCH_FN(route_rows));
-}
+REGISTER_BODY(Cpu, "route_rows", route_rows);
 
 }  // namespace pistachio::kernels::cpu

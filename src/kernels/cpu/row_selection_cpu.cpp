@@ -1,8 +1,7 @@
 // CPU bodies of compress, count_true and spread.
-#include <torch/library.h>
-
 #include "base/check.h"
 #include "kernels/cpu/row_selection_simd.h"
+#include "kernels/ops/body_table.h"
 #include "kernels/ops/tensor_functions.h"
 
 namespace pistachio::kernels::cpu {
@@ -41,10 +40,8 @@ at::Tensor spread(const at::Tensor& values, const at::Tensor& validity) {
 
 }  // namespace
 
-TORCH_LIBRARY_IMPL(pistachio, CPU, library) {
-  library.impl("count_true", TORCH_FN(count_true));
-  library.impl("compress", TORCH_FN(compress));
-  library.impl("spread", TORCH_FN(spread));
-}
+REGISTER_BODY(Cpu, "count_true", count_true);
+REGISTER_BODY(Cpu, "compress", compress);
+REGISTER_BODY(Cpu, "spread", spread);
 
 }  // namespace pistachio::kernels::cpu

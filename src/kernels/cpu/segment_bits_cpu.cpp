@@ -1,9 +1,9 @@
 // CPU body of segment_bits. Nothing branches on a row: a NULL and a group without a value stand for the identity of the operation.
-#include <torch/library.h>
 
 #include <algorithm>
 
 #include "kernels/cpu/value_kind_of.h"
+#include "kernels/ops/body_table.h"
 #include "kernels/ops/segment_bits.h"
 #include "kernels/ops/tensor_functions.h"
 
@@ -86,8 +86,6 @@ void segment_bits(at::Tensor& bits, at::Tensor& seen, const at::Tensor& ids, con
 
 }  // namespace
 
-TORCH_LIBRARY_IMPL(pistachio, CPU, library) {
-  library.impl("segment_bits", TORCH_FN(segment_bits));
-}
+REGISTER_BODY(Cpu, "segment_bits", segment_bits);
 
 }  // namespace pistachio::kernels::cpu

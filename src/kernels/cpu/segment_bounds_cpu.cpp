@@ -1,11 +1,12 @@
 // CPU body of segment_bounds: one pass, which fills a segment when it has found its end.
-#include <torch/library.h>
 
 #include <algorithm>
 #include <cstring>
 #include <tuple>
 
 #include "kernels/ops/tensor_functions.h"
+
+#include "kernels/ops/body_table.h"
 
 namespace pistachio::kernels::cpu {
 
@@ -29,8 +30,6 @@ std::tuple<at::Tensor, at::Tensor> segment_bounds(const at::Tensor& starts) {
 
 }  // namespace
 
-TORCH_LIBRARY_IMPL(pistachio, CPU, library) {
-  library.impl("segment_bounds", TORCH_FN(segment_bounds));
-}
+REGISTER_BODY(Cpu, "segment_bounds", segment_bounds);
 
 }  // namespace pistachio::kernels::cpu

@@ -1,6 +1,5 @@
 // CPU bodies of segment_extreme and segment_extreme_text. With groups, a branch per row: it is rarely taken once a group has seen some
 // values, so rows do not wait for each other's stores.
-#include <torch/library.h>
 
 #include <type_traits>
 #include <vector>
@@ -8,6 +7,7 @@
 #include "kernels/cpu/text_key.h"
 #include "kernels/cpu/value_kind_of.h"
 #include "kernels/ops/argument_check.h"
+#include "kernels/ops/body_table.h"
 #include "kernels/ops/int128.h"
 #include "kernels/ops/tensor_functions.h"
 
@@ -137,9 +137,7 @@ at::Tensor segment_extreme_text(const at::Tensor& bytes, const at::Tensor& begin
 
 }  // namespace
 
-TORCH_LIBRARY_IMPL(pistachio, CPU, library) {
-  library.impl("segment_extreme", TORCH_FN(segment_extreme));
-  library.impl("segment_extreme_text", TORCH_FN(segment_extreme_text));
-}
+REGISTER_BODY(Cpu, "segment_extreme", segment_extreme);
+REGISTER_BODY(Cpu, "segment_extreme_text", segment_extreme_text);
 
 }  // namespace pistachio::kernels::cpu

@@ -2,7 +2,8 @@
 // last bits of the results would depend on the machine. The reciprocal of the count is independent of the mean, so the dependency chain
 // between rows of one group is one multiplication and two additions.
 #include <ATen/core/Tensor.h>
-#include <torch/library.h>
+
+#include "kernels/ops/body_table.h"
 
 namespace pistachio::kernels::cpu {
 
@@ -58,9 +59,7 @@ void moments_merge(at::Tensor& moments, const at::Tensor& ids, const at::Tensor&
 
 }  // namespace
 
-TORCH_LIBRARY_IMPL(pistachio, CPU, library) {
-  library.impl("segment_moments", TORCH_FN(segment_moments));
-  library.impl("moments_merge", TORCH_FN(moments_merge));
-}
+REGISTER_BODY(Cpu, "segment_moments", segment_moments);
+REGISTER_BODY(Cpu, "moments_merge", moments_merge);
 
 }  // namespace pistachio::kernels::cpu

@@ -1,9 +1,9 @@
 // CPU bodies of segment_sketch, sketch_merge and sketch_sums.
-#include <torch/library.h>
 
 #include <algorithm>
 #include <bit>
 
+#include "kernels/ops/body_table.h"
 #include "kernels/ops/segment_sketch.h"
 #include "kernels/ops/tensor_functions.h"
 
@@ -52,10 +52,8 @@ at::Tensor sketch_sums(const at::Tensor& registers) {
 
 }  // namespace
 
-TORCH_LIBRARY_IMPL(pistachio, CPU, library) {
-  library.impl("segment_sketch", TORCH_FN(segment_sketch));
-  library.impl("sketch_merge", TORCH_FN(sketch_merge));
-  library.impl("sketch_sums", TORCH_FN(sketch_sums));
-}
+REGISTER_BODY(Cpu, "segment_sketch", segment_sketch);
+REGISTER_BODY(Cpu, "sketch_merge", sketch_merge);
+REGISTER_BODY(Cpu, "sketch_sums", sketch_sums);
 
 }  // namespace pistachio::kernels::cpu

@@ -1,7 +1,6 @@
 // CPU bodies of segment_count, segment_sum and segment_sum_float. NULLs add zero instead of branching. Sums of 64-bit integers stay in 64
 // bits while they fit and spill to the 128-bit state when the next value would overflow.
 #include <ATen/core/Tensor.h>
-#include <torch/library.h>
 
 #include <algorithm>
 #include <bit>
@@ -11,6 +10,7 @@
 #include "kernels/cpu/segment_copies.h"
 #include "kernels/cpu/value_kind_of.h"
 #include "kernels/ops/argument_check.h"
+#include "kernels/ops/body_table.h"
 #include "kernels/ops/int128.h"
 
 namespace pistachio::kernels::cpu {
@@ -145,10 +145,8 @@ void segment_sum_float(at::Tensor& sums, const at::Tensor& ids, const at::Tensor
 
 }  // namespace
 
-TORCH_LIBRARY_IMPL(pistachio, CPU, library) {
-  library.impl("segment_count", TORCH_FN(segment_count));
-  library.impl("segment_sum", TORCH_FN(segment_sum));
-  library.impl("segment_sum_float", TORCH_FN(segment_sum_float));
-}
+REGISTER_BODY(Cpu, "segment_count", segment_count);
+REGISTER_BODY(Cpu, "segment_sum", segment_sum);
+REGISTER_BODY(Cpu, "segment_sum_float", segment_sum_float);
 
 }  // namespace pistachio::kernels::cpu

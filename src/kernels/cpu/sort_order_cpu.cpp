@@ -1,7 +1,6 @@
 // CPU body of sort_order. Keys of real columns span far fewer than 64 bits: as many leading bits of the words as fit are packed into one
 // number with the row's position, and the numbers are radix-sorted. If bits were left out, runs of equal rows are sorted by the rest in the
 // same way, short runs by comparison.
-#include <torch/library.h>
 
 #include <algorithm>
 #include <bit>
@@ -10,6 +9,7 @@
 
 #include "kernels/cpu/radix_sort.h"
 #include "kernels/cpu/sort_keys_simd.h"
+#include "kernels/ops/body_table.h"
 #include "kernels/ops/stop_flag.h"
 #include "kernels/ops/tensor_functions.h"
 
@@ -124,8 +124,6 @@ at::Tensor sort_order(at::TensorList words, const std::optional<at::Tensor>& sto
 
 }  // namespace
 
-TORCH_LIBRARY_IMPL(pistachio, CPU, library) {
-  library.impl("sort_order", TORCH_FN(sort_order));
-}
+REGISTER_BODY(Cpu, "sort_order", sort_order);
 
 }  // namespace pistachio::kernels::cpu

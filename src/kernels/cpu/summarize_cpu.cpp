@@ -1,10 +1,9 @@
 // CPU bodies of summarize and summarize_dictionary.
-#include <torch/library.h>
-
 #include "base/error.h"
 #include "kernels/cpu/summarize_simd.h"
 #include "kernels/cpu/value_kind_of.h"
 #include "kernels/ops/argument_check.h"
+#include "kernels/ops/body_table.h"
 #include "kernels/ops/tensor_functions.h"
 
 namespace pistachio::kernels::cpu {
@@ -51,9 +50,7 @@ at::Tensor summarize_dictionary(const at::Tensor& dictionary, const at::Tensor& 
 
 }  // namespace
 
-TORCH_LIBRARY_IMPL(pistachio, CPU, library) {
-  library.impl("summarize", TORCH_FN(summarize));
-  library.impl("summarize_dictionary", TORCH_FN(summarize_dictionary));
-}
+REGISTER_BODY(Cpu, "summarize", summarize);
+REGISTER_BODY(Cpu, "summarize_dictionary", summarize_dictionary);
 
 }  // namespace pistachio::kernels::cpu

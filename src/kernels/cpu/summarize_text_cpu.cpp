@@ -1,5 +1,4 @@
 // CPU bodies of summarize_text and summarize_text_dictionary.
-#include <torch/library.h>
 
 #include <algorithm>
 #include <cstring>
@@ -9,6 +8,7 @@
 #include "kernels/cpu/summarize_simd.h"
 #include "kernels/cpu/text_extremes.h"
 #include "kernels/cpu/text_length_simd.h"
+#include "kernels/ops/body_table.h"
 #include "kernels/ops/tensor_functions.h"
 
 namespace pistachio::kernels::cpu {
@@ -113,9 +113,7 @@ at::Tensor summarize_text_dictionary(const at::Tensor& bytes, const at::Tensor& 
 
 }  // namespace
 
-TORCH_LIBRARY_IMPL(pistachio, CPU, library) {
-  library.impl("summarize_text", TORCH_FN(summarize_text));
-  library.impl("summarize_text_dictionary", TORCH_FN(summarize_text_dictionary));
-}
+REGISTER_BODY(Cpu, "summarize_text", summarize_text);
+REGISTER_BODY(Cpu, "summarize_text_dictionary", summarize_text_dictionary);
 
 }  // namespace pistachio::kernels::cpu

@@ -1,10 +1,11 @@
 // CPU body of text_compact. Most values are short and copied with one 16-byte store, which may overrun into bytes that the next value
 // fills.
-#include <torch/library.h>
 
 #include <cstring>
 
 #include "kernels/ops/tensor_functions.h"
+
+#include "kernels/ops/body_table.h"
 
 namespace pistachio::kernels::cpu {
 
@@ -42,8 +43,6 @@ std::tuple<at::Tensor, at::Tensor> text_compact(const at::Tensor& bytes, const a
 
 }  // namespace
 
-TORCH_LIBRARY_IMPL(pistachio, CPU, library) {
-  library.impl("text_compact", TORCH_FN(text_compact));
-}
+REGISTER_BODY(Cpu, "text_compact", text_compact);
 
 }  // namespace pistachio::kernels::cpu

@@ -1,11 +1,11 @@
 // CPU body of text_prefixes.
 #include <ATen/core/Tensor.h>
-#include <torch/library.h>
 
 #include <algorithm>
 #include <limits>
 
 #include "kernels/cpu/text_key.h"
+#include "kernels/ops/body_table.h"
 #include "kernels/ops/tensor_functions.h"
 
 namespace pistachio::kernels::cpu {
@@ -42,8 +42,6 @@ std::tuple<at::Tensor, at::Tensor> text_prefixes(const at::Tensor& bytes, const 
 
 }  // namespace
 
-TORCH_LIBRARY_IMPL(pistachio, CPU, library) {
-  library.impl("text_prefixes", TORCH_FN(text_prefixes));
-}
+REGISTER_BODY(Cpu, "text_prefixes", text_prefixes);
 
 }  // namespace pistachio::kernels::cpu

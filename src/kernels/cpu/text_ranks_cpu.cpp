@@ -1,7 +1,6 @@
 // CPU body of text_ranks. Values are sorted by eight bytes at a time: the leading bits of those bytes and the value's position form a
 // number, and the numbers are radix-sorted. Runs of equal values continue with the next bytes, short runs by comparison. Bytes past a
 // value's end count as zeros, so values equal to the end may still differ in length, which is the last sort key.
-#include <torch/library.h>
 
 #include <algorithm>
 #include <bit>
@@ -11,6 +10,7 @@
 
 #include "kernels/cpu/radix_sort.h"
 #include "kernels/cpu/text_key.h"
+#include "kernels/ops/body_table.h"
 #include "kernels/ops/stop_flag.h"
 #include "kernels/ops/tensor_functions.h"
 
@@ -173,8 +173,6 @@ at::Tensor text_ranks(const at::Tensor& bytes, const at::Tensor& begins, const a
 
 }  // namespace
 
-TORCH_LIBRARY_IMPL(pistachio, CPU, library) {
-  library.impl("text_ranks", TORCH_FN(text_ranks));
-}
+REGISTER_BODY(Cpu, "text_ranks", text_ranks);
 
 }  // namespace pistachio::kernels::cpu

@@ -1,7 +1,6 @@
 // CUDA body of byte_stream_split_decode. The page table is enough to validate the pages, so nothing here synchronizes.
 #include <c10/cuda/CUDAGuard.h>
 #include <fmt/format.h>
-#include <torch/library.h>
 
 #include <algorithm>
 #include <vector>
@@ -10,6 +9,7 @@
 #include "kernels/cuda/byte_stream_split_decode_cuda.h"
 #include "kernels/cuda/decode_status.h"
 #include "kernels/ops/argument_check.h"
+#include "kernels/ops/body_table.h"
 #include "kernels/ops/tensor_functions.h"
 
 namespace pistachio::kernels::cuda {
@@ -58,8 +58,6 @@ at::Tensor byte_stream_split_decode(const at::Tensor& bytes, const at::Tensor& p
 
 }  // namespace
 
-TORCH_LIBRARY_IMPL(pistachio, CUDA, library) {
-  library.impl("byte_stream_split_decode", TORCH_FN(byte_stream_split_decode));
-}
+REGISTER_BODY(Cuda, "byte_stream_split_decode", byte_stream_split_decode);
 
 }  // namespace pistachio::kernels::cuda

@@ -2,10 +2,9 @@
 // error flag, unless checks are deferred.
 #include "kernels/cuda/checked_arithmetic_cuda.h"
 
-#include <torch/library.h>
-
 #include "base/error.h"
 #include "kernels/cuda/kernel_call.h"
+#include "kernels/ops/body_table.h"
 #include "kernels/ops/checked_arithmetic.h"
 
 namespace pistachio::kernels::cuda {
@@ -49,9 +48,7 @@ at::Tensor wide_arithmetic(const at::Tensor& left, int64_t operation, const at::
 
 }  // namespace
 
-TORCH_LIBRARY_IMPL(pistachio, CUDA, library) {
-  library.impl("checked_arithmetic", TORCH_FN(checked_arithmetic));
-  library.impl("wide_arithmetic", TORCH_FN(wide_arithmetic));
-}
+REGISTER_BODY(Cuda, "checked_arithmetic", checked_arithmetic);
+REGISTER_BODY(Cuda, "wide_arithmetic", wide_arithmetic);
 
 }  // namespace pistachio::kernels::cuda

@@ -2,14 +2,13 @@
 // current stream. No synchronization.
 #include "kernels/cuda/compare_cuda.h"
 
-#include <torch/library.h>
-
 #include <algorithm>
 #include <string_view>
 
 #include "kernels/cuda/decode_status.h"
 #include "kernels/cuda/kernel_call.h"
 #include "kernels/cuda/text_column.h"
+#include "kernels/ops/body_table.h"
 #include "kernels/ops/tensor_functions.h"
 
 namespace pistachio::kernels::cuda {
@@ -80,12 +79,10 @@ at::Tensor compare_text_columns(const at::Tensor& left_bytes, const at::Tensor& 
 
 }  // namespace
 
-TORCH_LIBRARY_IMPL(pistachio, CUDA, library) {
-  library.impl("compare_constant", TORCH_FN(compare_constant));
-  library.impl("compare_wide_constant", TORCH_FN(compare_wide_constant));
-  library.impl("compare_columns", TORCH_FN(compare_columns));
-  library.impl("compare_text_constant", TORCH_FN(compare_text_constant));
-  library.impl("compare_text_columns", TORCH_FN(compare_text_columns));
-}
+REGISTER_BODY(Cuda, "compare_constant", compare_constant);
+REGISTER_BODY(Cuda, "compare_wide_constant", compare_wide_constant);
+REGISTER_BODY(Cuda, "compare_columns", compare_columns);
+REGISTER_BODY(Cuda, "compare_text_constant", compare_text_constant);
+REGISTER_BODY(Cuda, "compare_text_columns", compare_text_columns);
 
 }  // namespace pistachio::kernels::cuda

@@ -1,12 +1,12 @@
 // CUDA body of definition_levels_decode: synchronizes once, for the counts and the page errors. Skipped levels are decoded too, because
 // they have to be counted and checked.
 #include <c10/cuda/CUDAGuard.h>
-#include <torch/library.h>
 
 #include <bit>
 
 #include "kernels/cuda/decode_status.h"
 #include "kernels/cuda/run_parts.h"
+#include "kernels/ops/body_table.h"
 #include "kernels/ops/tensor_functions.h"
 
 namespace pistachio::kernels::cuda {
@@ -45,8 +45,6 @@ std::tuple<at::Tensor, at::Tensor> definition_levels_decode(const at::Tensor& by
 
 }  // namespace
 
-TORCH_LIBRARY_IMPL(pistachio, CUDA, library) {
-  library.impl("definition_levels_decode", TORCH_FN(definition_levels_decode));
-}
+REGISTER_BODY(Cuda, "definition_levels_decode", definition_levels_decode);
 
 }  // namespace pistachio::kernels::cuda

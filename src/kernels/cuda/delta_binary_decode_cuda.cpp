@@ -1,11 +1,11 @@
 // CUDA body of delta_binary_decode: synchronizes once, for the stream ends and the page errors.
 #include <c10/cuda/CUDAGuard.h>
-#include <torch/library.h>
 
 #include <vector>
 
 #include "kernels/cuda/decode_status.h"
 #include "kernels/cuda/delta_binary_decode_cuda.h"
+#include "kernels/ops/body_table.h"
 #include "kernels/ops/tensor_functions.h"
 
 namespace pistachio::kernels::cuda {
@@ -55,8 +55,6 @@ std::tuple<at::Tensor, at::Tensor> delta_binary_decode(const at::Tensor& bytes, 
 
 }  // namespace
 
-TORCH_LIBRARY_IMPL(pistachio, CUDA, library) {
-  library.impl("delta_binary_decode", TORCH_FN(delta_binary_decode));
-}
+REGISTER_BODY(Cuda, "delta_binary_decode", delta_binary_decode);
 
 }  // namespace pistachio::kernels::cuda

@@ -1,11 +1,11 @@
 // CUDA body of delta_text_expand: synchronizes once, for errors and the size of the output.
 #include <c10/cuda/CUDAGuard.h>
 #include <fmt/format.h>
-#include <torch/library.h>
 
 #include "base/error.h"
 #include "kernels/cuda/decode_status.h"
 #include "kernels/cuda/delta_text_expand_cuda.h"
+#include "kernels/ops/body_table.h"
 #include "kernels/ops/tensor_functions.h"
 
 namespace pistachio::kernels::cuda {
@@ -47,8 +47,6 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor> delta_text_expand(const at::Tenso
 
 }  // namespace
 
-TORCH_LIBRARY_IMPL(pistachio, CUDA, library) {
-  library.impl("delta_text_expand", TORCH_FN(delta_text_expand));
-}
+REGISTER_BODY(Cuda, "delta_text_expand", delta_text_expand);
 
 }  // namespace pistachio::kernels::cuda

@@ -2,7 +2,6 @@
 #include <c10/cuda/CUDAAllocatorConfig.h>
 #include <c10/cuda/CUDACachingAllocator.h>
 #include <fmt/format.h>
-#include <torch/library.h>
 
 #include <algorithm>
 #include <array>
@@ -13,6 +12,7 @@
 #include "base/format_bytes.h"
 #include "kernels/cuda/cuda_status.h"
 #include "kernels/cuda/kernel_call.h"
+#include "kernels/ops/body_table.h"
 
 namespace pistachio::kernels::cuda {
 
@@ -73,9 +73,7 @@ void limit_device_memory(const at::Tensor& like, int64_t bytes) {
 
 }  // namespace
 
-TORCH_LIBRARY_IMPL(pistachio, CUDA, library) {
-  library.impl("device_memory", TORCH_FN(device_memory));
-  library.impl("limit_device_memory", TORCH_FN(limit_device_memory));
-}
+REGISTER_BODY(Cuda, "device_memory", device_memory);
+REGISTER_BODY(Cuda, "limit_device_memory", limit_device_memory);
 
 }  // namespace pistachio::kernels::cuda

@@ -1,8 +1,7 @@
 // CUDA bodies of the operations that count waits for a device. CUPTI calls us before and after the runtime calls in question, on the thread
 // that makes them. It is loaded when first used, since nothing else needs it; PyTorch usually has it in the process already.
-#include <torch/library.h>
-
 #include "kernels/cuda/kernel_call.h"
+#include "kernels/ops/body_table.h"
 #include "kernels/ops/device_waits.h"
 
 #if __has_include(<cupti.h>)
@@ -137,10 +136,8 @@ void stop_counting_device_waits(const at::Tensor&, int64_t subscription) {
 
 }  // namespace
 
-TORCH_LIBRARY_IMPL(pistachio, CUDA, library) {
-  library.impl("count_device_waits", TORCH_FN(count_device_waits));
-  library.impl("stop_counting_device_waits", TORCH_FN(stop_counting_device_waits));
-}
+REGISTER_BODY(Cuda, "count_device_waits", count_device_waits);
+REGISTER_BODY(Cuda, "stop_counting_device_waits", stop_counting_device_waits);
 
 }  // namespace pistachio::kernels::cuda
 

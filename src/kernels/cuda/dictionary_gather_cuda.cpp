@@ -1,10 +1,10 @@
 // CUDA body of dictionary_gather, on torch's current stream of the tensors' device. No synchronization.
 #include <c10/cuda/CUDAGuard.h>
 #include <c10/cuda/CUDAStream.h>
-#include <torch/library.h>
 
 #include "base/check.h"
 #include "kernels/cuda/dictionary_gather_cuda.h"
+#include "kernels/ops/body_table.h"
 #include "kernels/ops/tensor_functions.h"
 
 namespace pistachio::kernels::cuda {
@@ -27,8 +27,6 @@ at::Tensor dictionary_gather(const at::Tensor& dictionary, const at::Tensor& cod
 
 }  // namespace
 
-TORCH_LIBRARY_IMPL(pistachio, CUDA, library) {
-  library.impl("dictionary_gather", TORCH_FN(dictionary_gather));
-}
+REGISTER_BODY(Cuda, "dictionary_gather", dictionary_gather);
 
 }  // namespace pistachio::kernels::cuda

@@ -1,11 +1,11 @@
 // CUDA bodies of decimal_from_bytes, int96_to_micros and float16_to_float. They synchronize only if a value may be out of range:
 // timestamps, and decimals stored in more bytes than their type has; not even then if checks are deferred.
 #include <c10/cuda/CUDAGuard.h>
-#include <torch/library.h>
 
 #include "base/error.h"
 #include "kernels/cuda/decode_status.h"
 #include "kernels/cuda/fixed_bytes_conversion_cuda.h"
+#include "kernels/ops/body_table.h"
 #include "kernels/ops/tensor_functions.h"
 
 namespace pistachio::kernels::cuda {
@@ -52,10 +52,8 @@ at::Tensor float16_to_float(const at::Tensor& rows) {
 
 }  // namespace
 
-TORCH_LIBRARY_IMPL(pistachio, CUDA, library) {
-  library.impl("decimal_from_bytes", TORCH_FN(decimal_from_bytes));
-  library.impl("int96_to_micros", TORCH_FN(int96_to_micros));
-  library.impl("float16_to_float", TORCH_FN(float16_to_float));
-}
+REGISTER_BODY(Cuda, "decimal_from_bytes", decimal_from_bytes);
+REGISTER_BODY(Cuda, "int96_to_micros", int96_to_micros);
+REGISTER_BODY(Cuda, "float16_to_float", float16_to_float);
 
 }  // namespace pistachio::kernels::cuda

@@ -1,9 +1,8 @@
 // CUDA body of gather_rows, on torch's current stream. No synchronization.
 #include "kernels/cuda/gather_rows_cuda.h"
 
-#include <torch/library.h>
-
 #include "kernels/cuda/kernel_call.h"
+#include "kernels/ops/body_table.h"
 
 namespace pistachio::kernels::cuda {
 
@@ -19,8 +18,6 @@ at::Tensor gather_rows(const at::Tensor& values, const at::Tensor& rows) {
 
 }  // namespace
 
-TORCH_LIBRARY_IMPL(pistachio, CUDA, library) {
-  library.impl("gather_rows", TORCH_FN(gather_rows));
-}
+REGISTER_BODY(Cuda, "gather_rows", gather_rows);
 
 }  // namespace pistachio::kernels::cuda

@@ -2,12 +2,11 @@
 // never.
 #include "kernels/cuda/group_assign_cuda.h"
 
-#include <torch/library.h>
-
 #include <algorithm>
 #include <vector>
 
 #include "kernels/cuda/kernel_call.h"
+#include "kernels/ops/body_table.h"
 #include "kernels/ops/stop_flag.h"
 #include "kernels/ops/tensor_functions.h"
 
@@ -63,9 +62,7 @@ at::Tensor group_rehash(const at::Tensor& slots, int64_t capacity, const std::op
 
 }  // namespace
 
-TORCH_LIBRARY_IMPL(pistachio, CUDA, library) {
-  library.impl("group_assign", TORCH_FN(group_assign));
-  library.impl("group_rehash", TORCH_FN(group_rehash));
-}
+REGISTER_BODY(Cuda, "group_assign", group_assign);
+REGISTER_BODY(Cuda, "group_rehash", group_rehash);
 
 }  // namespace pistachio::kernels::cuda

@@ -1,10 +1,9 @@
 // CUDA bodies of hash64, hash64_text and hash64_combine, on torch's current stream. No synchronization.
 #include "kernels/cuda/hash64_cuda.h"
 
-#include <torch/library.h>
-
 #include "kernels/cuda/kernel_call.h"
 #include "kernels/cuda/text_column.h"
+#include "kernels/ops/body_table.h"
 
 namespace pistachio::kernels::cuda {
 
@@ -41,10 +40,8 @@ at::Tensor hash64_combine(const at::Tensor& first, const at::Tensor& second) {
 
 }  // namespace
 
-TORCH_LIBRARY_IMPL(pistachio, CUDA, library) {
-  library.impl("hash64", TORCH_FN(hash64));
-  library.impl("hash64_text", TORCH_FN(hash64_text));
-  library.impl("hash64_combine", TORCH_FN(hash64_combine));
-}
+REGISTER_BODY(Cuda, "hash64", hash64);
+REGISTER_BODY(Cuda, "hash64_text", hash64_text);
+REGISTER_BODY(Cuda, "hash64_combine", hash64_combine);
 
 }  // namespace pistachio::kernels::cuda

@@ -1,5 +1,4 @@
 // CUDA bodies of the host memory operations.
-#include <torch/library.h>
 
 #include <algorithm>
 #include <cstring>
@@ -8,6 +7,7 @@
 #include "kernels/cuda/cuda_status.h"
 #include "kernels/cuda/kernel_call.h"
 #include "kernels/cuda/pinned_upload.h"
+#include "kernels/ops/body_table.h"
 #include "kernels/ops/tensor_functions.h"
 
 namespace pistachio::kernels::cuda {
@@ -108,13 +108,11 @@ void upload_ranges(const at::Tensor& target, const at::Tensor& copies) {
 
 }  // namespace
 
-TORCH_LIBRARY_IMPL(pistachio, CUDA, library) {
-  library.impl("register_host_memory", TORCH_FN(register_host_memory));
-  library.impl("unregister_host_memory", TORCH_FN(unregister_host_memory));
-  library.impl("upload", TORCH_FN(upload));
-  library.impl("download", TORCH_FN(download));
-  library.impl("download_ranges", TORCH_FN(download_ranges));
-  library.impl("upload_ranges", TORCH_FN(upload_ranges));
-}
+REGISTER_BODY(Cuda, "register_host_memory", register_host_memory);
+REGISTER_BODY(Cuda, "unregister_host_memory", unregister_host_memory);
+REGISTER_BODY(Cuda, "upload", upload);
+REGISTER_BODY(Cuda, "download", download);
+REGISTER_BODY(Cuda, "download_ranges", download_ranges);
+REGISTER_BODY(Cuda, "upload_ranges", upload_ranges);
 
 }  // namespace pistachio::kernels::cuda

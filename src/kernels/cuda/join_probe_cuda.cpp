@@ -1,13 +1,12 @@
 // CUDA body of join_probe, on torch's current stream. It waits once per window of rows, mostly once.
 #include "kernels/cuda/join_probe_cuda.h"
 
-#include <torch/library.h>
-
 #include <algorithm>
 #include <bit>
 #include <vector>
 
 #include "kernels/cuda/kernel_call.h"
+#include "kernels/ops/body_table.h"
 #include "kernels/ops/tensor_functions.h"
 
 namespace pistachio::kernels::cuda {
@@ -60,8 +59,6 @@ std::tuple<at::Tensor, at::Tensor, int64_t> join_probe(const at::Tensor& offsets
 
 }  // namespace
 
-TORCH_LIBRARY_IMPL(pistachio, CUDA, library) {
-  library.impl("join_probe", TORCH_FN(join_probe));
-}
+REGISTER_BODY(Cuda, "join_probe", join_probe);
 
 }  // namespace pistachio::kernels::cuda

@@ -1,9 +1,8 @@
 // CUDA bodies of key_bitmap_add and key_bitmap_test, on torch's current stream. No synchronization.
 #include "kernels/cuda/key_bitmap_cuda.h"
 
-#include <torch/library.h>
-
 #include "kernels/cuda/kernel_call.h"
+#include "kernels/ops/body_table.h"
 
 namespace pistachio::kernels::cuda {
 
@@ -24,9 +23,7 @@ at::Tensor key_bitmap_test(const at::Tensor& words, const at::Tensor& values, in
 
 }  // namespace
 
-TORCH_LIBRARY_IMPL(pistachio, CUDA, library) {
-  library.impl("key_bitmap_add", TORCH_FN(key_bitmap_add));
-  library.impl("key_bitmap_test", TORCH_FN(key_bitmap_test));
-}
+REGISTER_BODY(Cuda, "key_bitmap_add", key_bitmap_add);
+REGISTER_BODY(Cuda, "key_bitmap_test", key_bitmap_test);
 
 }  // namespace pistachio::kernels::cuda

@@ -1,11 +1,10 @@
 // CUDA bodies of key_filter_add and key_filter_test, on torch's current stream. No synchronization.
 #include "kernels/cuda/key_filter_cuda.h"
 
-#include <torch/library.h>
-
 #include <bit>
 
 #include "kernels/cuda/kernel_call.h"
+#include "kernels/ops/body_table.h"
 
 namespace pistachio::kernels::cuda {
 
@@ -31,9 +30,7 @@ at::Tensor key_filter_test(const at::Tensor& words, const at::Tensor& hashes) {
 
 }  // namespace
 
-TORCH_LIBRARY_IMPL(pistachio, CUDA, library) {
-  library.impl("key_filter_add", TORCH_FN(key_filter_add));
-  library.impl("key_filter_test", TORCH_FN(key_filter_test));
-}
+REGISTER_BODY(Cuda, "key_filter_add", key_filter_add);
+REGISTER_BODY(Cuda, "key_filter_test", key_filter_test);
 
 }  // namespace pistachio::kernels::cuda

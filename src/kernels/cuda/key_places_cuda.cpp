@@ -2,12 +2,11 @@
 // the number of different places.
 #include "kernels/cuda/key_places_cuda.h"
 
-#include <torch/library.h>
-
 #include "kernels/cuda/cuda_status.h"
 #include "kernels/cuda/device_readback.h"
 #include "kernels/cuda/kernel_call.h"
 #include "kernels/cuda/row_selection_cuda.h"
+#include "kernels/ops/body_table.h"
 
 namespace pistachio::kernels::cuda {
 
@@ -39,9 +38,7 @@ at::Tensor present_places(const at::Tensor& places, int64_t limit) {
 
 }  // namespace
 
-TORCH_LIBRARY_IMPL(pistachio, CUDA, library) {
-  library.impl("append_digit", TORCH_FN(append_digit));
-  library.impl("present_places", TORCH_FN(present_places));
-}
+REGISTER_BODY(Cuda, "append_digit", append_digit);
+REGISTER_BODY(Cuda, "present_places", present_places);
 
 }  // namespace pistachio::kernels::cuda

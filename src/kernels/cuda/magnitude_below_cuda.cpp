@@ -1,9 +1,8 @@
 // CUDA body of magnitude_below, on torch's current stream. Synchronizes once, unless checks are deferred; then the answer is yes.
 #include "kernels/cuda/magnitude_below_cuda.h"
 
-#include <torch/library.h>
-
 #include "kernels/cuda/kernel_call.h"
+#include "kernels/ops/body_table.h"
 
 namespace pistachio::kernels::cuda {
 
@@ -19,8 +18,6 @@ bool magnitude_below(const at::Tensor& values, int64_t bound_low, int64_t bound_
 
 }  // namespace
 
-TORCH_LIBRARY_IMPL(pistachio, CUDA, library) {
-  library.impl("magnitude_below", TORCH_FN(magnitude_below));
-}
+REGISTER_BODY(Cuda, "magnitude_below", magnitude_below);
 
 }  // namespace pistachio::kernels::cuda

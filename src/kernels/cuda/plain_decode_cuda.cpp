@@ -3,7 +3,6 @@
 // memory.
 #include <c10/cuda/CUDAGuard.h>
 #include <fmt/format.h>
-#include <torch/library.h>
 
 #include <algorithm>
 #include <vector>
@@ -12,6 +11,7 @@
 #include "kernels/cuda/decode_status.h"
 #include "kernels/cuda/plain_decode_cuda.h"
 #include "kernels/ops/argument_check.h"
+#include "kernels/ops/body_table.h"
 #include "kernels/ops/tensor_functions.h"
 
 namespace pistachio::kernels::cuda {
@@ -81,10 +81,8 @@ at::Tensor plain_boolean_decode(const at::Tensor& bytes, const at::Tensor& pages
 
 }  // namespace
 
-TORCH_LIBRARY_IMPL(pistachio, CUDA, library) {
-  library.impl("plain_decode", TORCH_FN(plain_decode));
-  library.impl("plain_fixed_bytes_decode", TORCH_FN(plain_fixed_bytes_decode));
-  library.impl("plain_boolean_decode", TORCH_FN(plain_boolean_decode));
-}
+REGISTER_BODY(Cuda, "plain_decode", plain_decode);
+REGISTER_BODY(Cuda, "plain_fixed_bytes_decode", plain_fixed_bytes_decode);
+REGISTER_BODY(Cuda, "plain_boolean_decode", plain_boolean_decode);
 
 }  // namespace pistachio::kernels::cuda

@@ -1,6 +1,5 @@
 // CUDA body of plain_text_decode: synchronizes once, for the page errors, unless checks are deferred.
 #include <c10/cuda/CUDAGuard.h>
-#include <torch/library.h>
 
 #include <vector>
 
@@ -8,6 +7,7 @@
 #include "kernels/cuda/decode_status.h"
 #include "kernels/cuda/plain_text_decode_cuda.h"
 #include "kernels/ops/argument_check.h"
+#include "kernels/ops/body_table.h"
 #include "kernels/ops/tensor_functions.h"
 
 namespace pistachio::kernels::cuda {
@@ -57,8 +57,6 @@ std::tuple<at::Tensor, at::Tensor> plain_text_decode(const at::Tensor& bytes, co
 
 }  // namespace
 
-TORCH_LIBRARY_IMPL(pistachio, CUDA, library) {
-  library.impl("plain_text_decode", TORCH_FN(plain_text_decode));
-}
+REGISTER_BODY(Cuda, "plain_text_decode", plain_text_decode);
 
 }  // namespace pistachio::kernels::cuda

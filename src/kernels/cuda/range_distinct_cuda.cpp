@@ -2,10 +2,9 @@
 // frames with EXCLUDE have, go to the composite body on the host: a value in two parts counts once, which the wavelet matrix cannot tell.
 #include "kernels/ops/range_distinct.h"
 
-#include <torch/library.h>
-
 #include "kernels/cuda/kernel_call.h"
 #include "kernels/cuda/range_distinct_cuda.h"
+#include "kernels/ops/body_table.h"
 #include "kernels/ops/kernel_mode.h"
 #include "kernels/ops/stop_flag.h"
 
@@ -33,8 +32,6 @@ at::Tensor range_distinct(const at::Tensor& ids, const std::optional<at::Tensor>
 
 }  // namespace
 
-TORCH_LIBRARY_IMPL(pistachio, CUDA, library) {
-  library.impl("range_distinct", TORCH_FN(range_distinct));
-}
+REGISTER_BODY(Cuda, "range_distinct", range_distinct);
 
 }  // namespace pistachio::kernels::cuda

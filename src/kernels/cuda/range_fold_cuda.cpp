@@ -1,9 +1,8 @@
 // CUDA bodies of range_extreme, range_bits, range_sum_float and range_moments, on torch's current stream. No synchronization.
 #include "kernels/cuda/range_fold_cuda.h"
 
-#include <torch/library.h>
-
 #include "kernels/cuda/kernel_call.h"
+#include "kernels/ops/body_table.h"
 #include "kernels/ops/stop_flag.h"
 
 namespace pistachio::kernels::cuda {
@@ -56,11 +55,9 @@ at::Tensor range_moments(const at::Tensor& values, const std::optional<at::Tenso
 
 }  // namespace
 
-TORCH_LIBRARY_IMPL(pistachio, CUDA, library) {
-  library.impl("range_extreme", TORCH_FN(range_extreme));
-  library.impl("range_bits", TORCH_FN(range_bits));
-  library.impl("range_sum_float", TORCH_FN(range_sum_float));
-  library.impl("range_moments", TORCH_FN(range_moments));
-}
+REGISTER_BODY(Cuda, "range_extreme", range_extreme);
+REGISTER_BODY(Cuda, "range_bits", range_bits);
+REGISTER_BODY(Cuda, "range_sum_float", range_sum_float);
+REGISTER_BODY(Cuda, "range_moments", range_moments);
 
 }  // namespace pistachio::kernels::cuda

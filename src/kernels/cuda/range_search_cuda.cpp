@@ -1,9 +1,8 @@
 // CUDA body of range_search, on torch's current stream. No synchronization.
 #include "kernels/cuda/range_search_cuda.h"
 
-#include <torch/library.h>
-
 #include "kernels/cuda/kernel_call.h"
+#include "kernels/ops/body_table.h"
 #include "kernels/ops/stop_flag.h"
 
 namespace pistachio::kernels::cuda {
@@ -22,8 +21,6 @@ at::Tensor range_search(const at::Tensor& keys, const at::Tensor& bounds, const 
 
 }  // namespace
 
-TORCH_LIBRARY_IMPL(pistachio, CUDA, library) {
-  library.impl("range_search", TORCH_FN(range_search));
-}
+REGISTER_BODY(Cuda, "range_search", range_search);
 
 }  // namespace pistachio::kernels::cuda

@@ -2,10 +2,9 @@
 // even those if the caller defers checks.
 #include "kernels/cuda/range_sum_cuda.h"
 
-#include <torch/library.h>
-
 #include "base/error.h"
 #include "kernels/cuda/kernel_call.h"
+#include "kernels/ops/body_table.h"
 #include "kernels/ops/stop_flag.h"
 
 namespace pistachio::kernels::cuda {
@@ -37,8 +36,6 @@ at::Tensor range_sum(const at::Tensor& values, const std::optional<at::Tensor>& 
 
 }  // namespace
 
-TORCH_LIBRARY_IMPL(pistachio, CUDA, library) {
-  library.impl("range_sum", TORCH_FN(range_sum));
-}
+REGISTER_BODY(Cuda, "range_sum", range_sum);
 
 }  // namespace pistachio::kernels::cuda

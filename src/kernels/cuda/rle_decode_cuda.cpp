@@ -1,11 +1,11 @@
 // CUDA body of rle_decode: synchronizes once, for the page errors, unless checks are deferred.
 #include <c10/cuda/CUDAGuard.h>
-#include <torch/library.h>
 
 #include <limits>
 
 #include "kernels/cuda/decode_status.h"
 #include "kernels/cuda/run_parts.h"
+#include "kernels/ops/body_table.h"
 #include "kernels/ops/tensor_functions.h"
 
 namespace pistachio::kernels::cuda {
@@ -44,8 +44,6 @@ at::Tensor rle_decode(const at::Tensor& bytes, const at::Tensor& pages) {
 
 }  // namespace
 
-TORCH_LIBRARY_IMPL(pistachio, CUDA, library) {
-  library.impl("rle_decode", TORCH_FN(rle_decode));
-}
+REGISTER_BODY(Cuda, "rle_decode", rle_decode);
 
 }  // namespace pistachio::kernels::cuda

@@ -2,14 +2,13 @@
 // route_rows synchronizes once to check its owners, sort_order once for the bits that differ, join_build once for the number of valid rows.
 #include "kernels/cuda/row_order_cuda.h"
 
-#include <torch/library.h>
-
 #include <bit>
 
 #include "kernels/cuda/device_readback.h"
 #include "kernels/cuda/gather_rows_cuda.h"
 #include "kernels/cuda/kernel_call.h"
 #include "kernels/cuda/row_selection_cuda.h"
+#include "kernels/ops/body_table.h"
 #include "kernels/ops/stop_flag.h"
 
 namespace pistachio::kernels::cuda {
@@ -77,11 +76,9 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor> join_build(const at::Tensor& hash
 
 }  // namespace
 
-TORCH_LIBRARY_IMPL(pistachio, CUDA, library) {
-  library.impl("partition_rows", TORCH_FN(partition_rows));
-  library.impl("route_rows", TORCH_FN(route_rows));
-  library.impl("sort_order", TORCH_FN(sort_order));
-  library.impl("join_build", TORCH_FN(join_build));
-}
+REGISTER_BODY(Cuda, "partition_rows", partition_rows);
+REGISTER_BODY(Cuda, "route_rows", route_rows);
+REGISTER_BODY(Cuda, "sort_order", sort_order);
+REGISTER_BODY(Cuda, "join_build", join_build);
 
 }  // namespace pistachio::kernels::cuda

@@ -1,10 +1,9 @@
 // CUDA bodies of compress and count_true, on torch's current stream. The latter synchronizes, the former does not.
 #include "kernels/cuda/row_selection_cuda.h"
 
-#include <torch/library.h>
-
 #include "kernels/cuda/device_readback.h"
 #include "kernels/cuda/kernel_call.h"
+#include "kernels/ops/body_table.h"
 
 namespace pistachio::kernels::cuda {
 
@@ -31,9 +30,7 @@ int64_t count_true(const at::Tensor& mask) {
 
 }  // namespace
 
-TORCH_LIBRARY_IMPL(pistachio, CUDA, library) {
-  library.impl("compress", TORCH_FN(compress));
-  library.impl("count_true", TORCH_FN(count_true));
-}
+REGISTER_BODY(Cuda, "compress", compress);
+REGISTER_BODY(Cuda, "count_true", count_true);
 
 }  // namespace pistachio::kernels::cuda

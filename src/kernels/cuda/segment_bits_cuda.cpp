@@ -1,9 +1,8 @@
 // CUDA body of segment_bits, on torch's current stream. No synchronization.
 #include "kernels/cuda/segment_bits_cuda.h"
 
-#include <torch/library.h>
-
 #include "kernels/cuda/kernel_call.h"
+#include "kernels/ops/body_table.h"
 
 namespace pistachio::kernels::cuda {
 
@@ -19,8 +18,6 @@ void segment_bits(at::Tensor& bits, at::Tensor& seen, const at::Tensor& ids, con
 
 }  // namespace
 
-TORCH_LIBRARY_IMPL(pistachio, CUDA, library) {
-  library.impl("segment_bits", TORCH_FN(segment_bits));
-}
+REGISTER_BODY(Cuda, "segment_bits", segment_bits);
 
 }  // namespace pistachio::kernels::cuda

@@ -1,11 +1,10 @@
 // CUDA body of segment_bounds, on torch's current stream. No synchronization.
 #include "kernels/cuda/segment_bounds_cuda.h"
 
-#include <torch/library.h>
-
 #include <tuple>
 
 #include "kernels/cuda/kernel_call.h"
+#include "kernels/ops/body_table.h"
 
 namespace pistachio::kernels::cuda {
 
@@ -22,8 +21,6 @@ std::tuple<at::Tensor, at::Tensor> segment_bounds(const at::Tensor& starts) {
 
 }  // namespace
 
-TORCH_LIBRARY_IMPL(pistachio, CUDA, library) {
-  library.impl("segment_bounds", TORCH_FN(segment_bounds));
-}
+REGISTER_BODY(Cuda, "segment_bounds", segment_bounds);
 
 }  // namespace pistachio::kernels::cuda

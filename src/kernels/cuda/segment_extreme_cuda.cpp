@@ -1,9 +1,8 @@
 // CUDA body of segment_extreme, on torch's current stream. No synchronization.
 #include "kernels/cuda/segment_extreme_cuda.h"
 
-#include <torch/library.h>
-
 #include "kernels/cuda/kernel_call.h"
+#include "kernels/ops/body_table.h"
 
 namespace pistachio::kernels::cuda {
 
@@ -19,8 +18,6 @@ void segment_extreme(at::Tensor& best, at::Tensor& seen, const at::Tensor& ids, 
 
 }  // namespace
 
-TORCH_LIBRARY_IMPL(pistachio, CUDA, library) {
-  library.impl("segment_extreme", TORCH_FN(segment_extreme));
-}
+REGISTER_BODY(Cuda, "segment_extreme", segment_extreme);
 
 }  // namespace pistachio::kernels::cuda

@@ -1,9 +1,8 @@
 // CUDA bodies of segment_moments and moments_merge, on torch's current stream. No synchronization.
 #include "kernels/cuda/segment_moments_cuda.h"
 
-#include <torch/library.h>
-
 #include "kernels/cuda/kernel_call.h"
+#include "kernels/ops/body_table.h"
 
 namespace pistachio::kernels::cuda {
 
@@ -29,9 +28,7 @@ void moments_merge(at::Tensor& moments, const at::Tensor& ids, const at::Tensor&
 
 }  // namespace
 
-TORCH_LIBRARY_IMPL(pistachio, CUDA, library) {
-  library.impl("segment_moments", TORCH_FN(segment_moments));
-  library.impl("moments_merge", TORCH_FN(moments_merge));
-}
+REGISTER_BODY(Cuda, "segment_moments", segment_moments);
+REGISTER_BODY(Cuda, "moments_merge", moments_merge);
 
 }  // namespace pistachio::kernels::cuda

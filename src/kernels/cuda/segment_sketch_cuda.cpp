@@ -1,9 +1,8 @@
 // CUDA bodies of segment_sketch, sketch_merge and sketch_sums, on torch's current stream. No synchronization.
 #include "kernels/cuda/segment_sketch_cuda.h"
 
-#include <torch/library.h>
-
 #include "kernels/cuda/kernel_call.h"
+#include "kernels/ops/body_table.h"
 #include "kernels/ops/segment_sketch.h"
 
 namespace pistachio::kernels::cuda {
@@ -33,10 +32,8 @@ at::Tensor sketch_sums(const at::Tensor& registers) {
 
 }  // namespace
 
-TORCH_LIBRARY_IMPL(pistachio, CUDA, library) {
-  library.impl("segment_sketch", TORCH_FN(segment_sketch));
-  library.impl("sketch_merge", TORCH_FN(sketch_merge));
-  library.impl("sketch_sums", TORCH_FN(sketch_sums));
-}
+REGISTER_BODY(Cuda, "segment_sketch", segment_sketch);
+REGISTER_BODY(Cuda, "sketch_merge", sketch_merge);
+REGISTER_BODY(Cuda, "sketch_sums", sketch_sums);
 
 }  // namespace pistachio::kernels::cuda

@@ -2,11 +2,10 @@
 // synchronize, since they may overflow 128 bits; the state is then unchanged. Not even those if the caller knows that they fit.
 #include "kernels/cuda/segment_sum_cuda.h"
 
-#include <torch/library.h>
-
 #include "base/error.h"
 #include "kernels/cuda/kernel_call.h"
 #include "kernels/cuda/wide_sum_overflow.h"
+#include "kernels/ops/body_table.h"
 
 namespace pistachio::kernels::cuda {
 
@@ -53,11 +52,9 @@ void segment_sum_float(at::Tensor& sums, const at::Tensor& ids, const at::Tensor
 
 }  // namespace
 
-TORCH_LIBRARY_IMPL(pistachio, CUDA, library) {
-  library.impl("segment_count", TORCH_FN(segment_count));
-  library.impl("segment_sum", TORCH_FN(segment_sum));
-  library.impl("sums_fit", TORCH_FN(sums_fit));
-  library.impl("segment_sum_float", TORCH_FN(segment_sum_float));
-}
+REGISTER_BODY(Cuda, "segment_count", segment_count);
+REGISTER_BODY(Cuda, "segment_sum", segment_sum);
+REGISTER_BODY(Cuda, "sums_fit", sums_fit);
+REGISTER_BODY(Cuda, "segment_sum_float", segment_sum_float);
 
 }  // namespace pistachio::kernels::cuda

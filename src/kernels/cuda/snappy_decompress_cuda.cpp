@@ -1,13 +1,12 @@
 // CUDA body of snappy_decompress: does not synchronize.
 #include "kernels/cuda/snappy_decompress_cuda.h"
 
-#include <torch/library.h>
-
 #include <algorithm>
 #include <vector>
 
 #include "kernels/cuda/decode_status.h"
 #include "kernels/cuda/kernel_call.h"
+#include "kernels/ops/body_table.h"
 #include "kernels/ops/tensor_functions.h"
 
 namespace pistachio::kernels::cuda {
@@ -82,8 +81,6 @@ std::tuple<at::Tensor, at::Tensor> snappy_decompress(const at::Tensor& bytes, co
 
 }  // namespace
 
-TORCH_LIBRARY_IMPL(pistachio, CUDA, library) {
-  library.impl("snappy_decompress", TORCH_FN(snappy_decompress));
-}
+REGISTER_BODY(Cuda, "snappy_decompress", snappy_decompress);
 
 }  // namespace pistachio::kernels::cuda

@@ -1,10 +1,10 @@
 // CUDA body of spread: synchronizes once, to compare the number of values with the number of valid rows.
 #include <c10/cuda/CUDAGuard.h>
-#include <torch/library.h>
 
 #include "base/check.h"
 #include "kernels/cuda/decode_status.h"
 #include "kernels/cuda/spread_cuda.h"
+#include "kernels/ops/body_table.h"
 #include "kernels/ops/tensor_functions.h"
 
 namespace pistachio::kernels::cuda {
@@ -33,8 +33,6 @@ at::Tensor spread(const at::Tensor& values, const at::Tensor& validity) {
 
 }  // namespace
 
-TORCH_LIBRARY_IMPL(pistachio, CUDA, library) {
-  library.impl("spread", TORCH_FN(spread));
-}
+REGISTER_BODY(Cuda, "spread", spread);
 
 }  // namespace pistachio::kernels::cuda

@@ -2,14 +2,13 @@
 // once or twice more, to find out whether the sum overflows 128 bits.
 #include "kernels/cuda/summarize_cuda.h"
 
-#include <torch/library.h>
-
 #include <limits>
 
 #include "base/error.h"
 #include "kernels/cuda/cuda_status.h"
 #include "kernels/cuda/kernel_call.h"
 #include "kernels/cuda/wide_sum_overflow.h"
+#include "kernels/ops/body_table.h"
 #include "kernels/ops/tensor_functions.h"
 
 namespace pistachio::kernels::cuda {
@@ -71,9 +70,7 @@ at::Tensor summarize_dictionary(const at::Tensor& dictionary, const at::Tensor& 
 
 }  // namespace
 
-TORCH_LIBRARY_IMPL(pistachio, CUDA, library) {
-  library.impl("summarize", TORCH_FN(summarize));
-  library.impl("summarize_dictionary", TORCH_FN(summarize_dictionary));
-}
+REGISTER_BODY(Cuda, "summarize", summarize);
+REGISTER_BODY(Cuda, "summarize_dictionary", summarize_dictionary);
 
 }  // namespace pistachio::kernels::cuda

@@ -1,10 +1,10 @@
 // CUDA body of text_compact: synchronizes once, for the size of the output, unless the caller knows it.
 #include <c10/cuda/CUDAGuard.h>
-#include <torch/library.h>
 
 #include "kernels/cuda/decode_status.h"
 #include "kernels/cuda/device_readback.h"
 #include "kernels/cuda/text_compact_cuda.h"
+#include "kernels/ops/body_table.h"
 #include "kernels/ops/tensor_functions.h"
 
 namespace pistachio::kernels::cuda {
@@ -31,8 +31,6 @@ std::tuple<at::Tensor, at::Tensor> text_compact(const at::Tensor& bytes, const a
 
 }  // namespace
 
-TORCH_LIBRARY_IMPL(pistachio, CUDA, library) {
-  library.impl("text_compact", TORCH_FN(text_compact));
-}
+REGISTER_BODY(Cuda, "text_compact", text_compact);
 
 }  // namespace pistachio::kernels::cuda

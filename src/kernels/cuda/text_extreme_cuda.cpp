@@ -2,13 +2,12 @@
 // once, for their result; segment_extreme_text never.
 #include "kernels/cuda/text_extreme_cuda.h"
 
-#include <torch/library.h>
-
 #include "kernels/cuda/cuda_status.h"
 #include "kernels/cuda/device_readback.h"
 #include "kernels/cuda/kernel_call.h"
 #include "kernels/cuda/scratch_memory.h"
 #include "kernels/cuda/text_column.h"
+#include "kernels/ops/body_table.h"
 #include "kernels/ops/tensor_functions.h"
 
 namespace pistachio::kernels::cuda {
@@ -60,10 +59,8 @@ at::Tensor summarize_text_dictionary(const at::Tensor& bytes, const at::Tensor& 
 
 }  // namespace
 
-TORCH_LIBRARY_IMPL(pistachio, CUDA, library) {
-  library.impl("segment_extreme_text", TORCH_FN(segment_extreme_text));
-  library.impl("summarize_text", TORCH_FN(summarize_text));
-  library.impl("summarize_text_dictionary", TORCH_FN(summarize_text_dictionary));
-}
+REGISTER_BODY(Cuda, "segment_extreme_text", segment_extreme_text);
+REGISTER_BODY(Cuda, "summarize_text", summarize_text);
+REGISTER_BODY(Cuda, "summarize_text_dictionary", summarize_text_dictionary);
 
 }  // namespace pistachio::kernels::cuda

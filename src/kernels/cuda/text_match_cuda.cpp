@@ -1,8 +1,6 @@
 // CUDA bodies of text_match and text_substring, on torch's current stream. No synchronization.
 #include "kernels/cuda/text_match_cuda.h"
 
-#include <torch/library.h>
-
 #include <algorithm>
 #include <cstring>
 #include <vector>
@@ -10,6 +8,7 @@
 #include "kernels/cuda/decode_status.h"
 #include "kernels/cuda/kernel_call.h"
 #include "kernels/cuda/text_column.h"
+#include "kernels/ops/body_table.h"
 
 namespace pistachio::kernels::cuda {
 
@@ -54,9 +53,7 @@ std::tuple<at::Tensor, at::Tensor> text_substring(const at::Tensor& bytes, const
 
 }  // namespace
 
-TORCH_LIBRARY_IMPL(pistachio, CUDA, library) {
-  library.impl("text_match", TORCH_FN(text_match));
-  library.impl("text_substring", TORCH_FN(text_substring));
-}
+REGISTER_BODY(Cuda, "text_match", text_match);
+REGISTER_BODY(Cuda, "text_substring", text_substring);
 
 }  // namespace pistachio::kernels::cuda

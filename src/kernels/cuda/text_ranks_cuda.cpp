@@ -1,10 +1,9 @@
 // CUDA body of text_ranks, on torch's current stream. Synchronizes once.
 #include "kernels/cuda/text_ranks_cuda.h"
 
-#include <torch/library.h>
-
 #include "kernels/cuda/kernel_call.h"
 #include "kernels/cuda/text_column.h"
+#include "kernels/ops/body_table.h"
 #include "kernels/ops/stop_flag.h"
 
 namespace pistachio::kernels::cuda {
@@ -22,8 +21,6 @@ at::Tensor text_ranks(const at::Tensor& bytes, const at::Tensor& begins, const a
 
 }  // namespace
 
-TORCH_LIBRARY_IMPL(pistachio, CUDA, library) {
-  library.impl("text_ranks", TORCH_FN(text_ranks));
-}
+REGISTER_BODY(Cuda, "text_ranks", text_ranks);
 
 }  // namespace pistachio::kernels::cuda

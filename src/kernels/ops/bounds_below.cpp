@@ -1,8 +1,7 @@
-// Schema and entry point of bounds_below.
+// Entry point of bounds_below.
 #include "kernels/ops/bounds_below.h"
 
 #include <ATen/core/Tensor.h>
-#include <torch/library.h>
 
 #include <vector>
 
@@ -25,13 +24,8 @@ at::Tensor bounds_below(at::TensorList words, at::TensorList bounds, const at::T
     word_list.push_back(words[i].contiguous());
     bound_list.push_back(bounds[i].contiguous());
   }
-  static const auto operation =
-      find_operation<at::Tensor(at::TensorList, at::TensorList, const std::optional<at::Tensor>&)>("pistachio::bounds_below");
-  return operation.redispatch(dispatch_keys(words[0]), word_list, bound_list, optional_stop(stop));
-}
-
-TORCH_LIBRARY_FRAGMENT(pistachio, library) {
-  library.def("bounds_below(Tensor[] words, Tensor[] bounds, Tensor? stop) -> Tensor");
+  static const Operation<at::Tensor(at::TensorList, at::TensorList, const std::optional<at::Tensor>&)> operation("bounds_below");
+  return operation.on(words[0])(word_list, bound_list, optional_stop(stop));
 }
 
 }  // namespace pistachio::kernels

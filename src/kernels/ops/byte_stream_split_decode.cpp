@@ -1,7 +1,5 @@
-// Schema and entry point of byte_stream_split_decode.
+// Entry point of byte_stream_split_decode.
 #include "kernels/ops/byte_stream_split_decode.h"
-
-#include <torch/library.h>
 
 #include "base/check.h"
 #include "kernels/ops/argument_check.h"
@@ -15,13 +13,8 @@ at::Tensor byte_stream_split_decode(const at::Tensor& bytes, const at::Tensor& p
   ENSURE(width > 0 && width <= kLargestFixedWidth, "width {}", width);
   if (is_empty_table(pages)) return at::empty({0, width}, output_options(bytes, at::kByte));
   check_page_table(bytes, pages, 5);
-  static const auto operation =
-      find_operation<at::Tensor(const at::Tensor&, const at::Tensor&, int64_t)>("pistachio::byte_stream_split_decode");
-  return operation.redispatch(dispatch_keys(bytes), bytes.contiguous(), pages, width);
-}
-
-TORCH_LIBRARY_FRAGMENT(pistachio, library) {
-  library.def("byte_stream_split_decode(Tensor bytes, Tensor pages, int width) -> Tensor");
+  static const Operation<at::Tensor(const at::Tensor&, const at::Tensor&, int64_t)> operation("byte_stream_split_decode");
+  return operation.on(bytes)(bytes.contiguous(), pages, width);
 }
 
 }  // namespace pistachio::kernels

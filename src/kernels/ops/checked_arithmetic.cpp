@@ -1,7 +1,5 @@
-// Schema and entry point of checked_arithmetic and wide_arithmetic.
+// Entry point of checked_arithmetic and wide_arithmetic.
 #include "kernels/ops/checked_arithmetic.h"
-
-#include <torch/library.h>
 
 #include <algorithm>
 
@@ -37,9 +35,8 @@ std::optional<at::Tensor> optional_mask(const at::Tensor& valid) {
 at::Tensor checked_arithmetic(const at::Tensor& left, Arithmetic operation, const at::Tensor& right, const at::Tensor& valid) {
   check_sides(left, right, valid);
   ENSURE(left.dim() == 1 && right.dim() == 1 && left.scalar_type() != at::kBool);
-  static const auto dispatched = find_operation<Body>("pistachio::checked_arithmetic");
-  return dispatched.redispatch(dispatch_keys(left), left.contiguous(), static_cast<int64_t>(operation), right.contiguous(),
-                               optional_mask(valid));
+  static const Operation<Body> dispatched("checked_arithmetic");
+  return dispatched.on(left)(left.contiguous(), static_cast<int64_t>(operation), right.contiguous(), optional_mask(valid));
 }
 
 at::Tensor wide_arithmetic(const at::Tensor& left, Arithmetic operation, const at::Tensor& right, const at::Tensor& valid) {
@@ -48,14 +45,8 @@ at::Tensor wide_arithmetic(const at::Tensor& left, Arithmetic operation, const a
   // The bodies take 64-bit sides where that saves work.
   const bool divides = operation != Arithmetic::Add && operation != Arithmetic::Subtract && operation != Arithmetic::Multiply;
   const at::Tensor first = divides ? two_words(left) : left, second = divides ? two_words(right) : right;
-  static const auto dispatched = find_operation<Body>("pistachio::wide_arithmetic");
-  return dispatched.redispatch(dispatch_keys(left), first.contiguous(), static_cast<int64_t>(operation), second.contiguous(),
-                               optional_mask(valid));
-}
-
-TORCH_LIBRARY_FRAGMENT(pistachio, library) {
-  library.def("checked_arithmetic(Tensor left, int operation, Tensor right, Tensor? valid) -> Tensor");
-  library.def("wide_arithmetic(Tensor left, int operation, Tensor right, Tensor? valid) -> Tensor");
+  static const Operation<Body> dispatched("wide_arithmetic");
+  return dispatched.on(left)(first.contiguous(), static_cast<int64_t>(operation), second.contiguous(), optional_mask(valid));
 }
 
 }  // namespace pistachio::kernels

@@ -1,8 +1,7 @@
-// Schema and entry point of combine_rows, combine_flush and turn_hashes.
+// Entry point of combine_rows, combine_flush and turn_hashes.
 #include "kernels/ops/combine_rows.h"
 
 #include <ATen/core/Tensor.h>
-#include <torch/library.h>
 
 #include "base/check.h"
 #include "kernels/ops/dispatch.h"
@@ -34,9 +33,9 @@ std::tuple<at::Tensor, int64_t> combine_rows(at::Tensor& table, const at::Tensor
   }
   ENSURE_EQ(rows.size(1), width);
   check_combine_table(table, width, rows);
-  static const auto operation =
-      find_operation<std::tuple<at::Tensor, int64_t>(at::Tensor&, const at::Tensor&, int64_t, at::IntArrayRef)>("pistachio::combine_rows");
-  return operation.redispatch(dispatch_keys(rows), table, rows.contiguous(), key_words, codes);
+  static const Operation<std::tuple<at::Tensor, int64_t>(at::Tensor&, const at::Tensor&, int64_t, at::IntArrayRef)> operation(
+      "combine_rows");
+  return operation.on(rows)(table, rows.contiguous(), key_words, codes);
 }
 
 at::Tensor combine_flush(at::Tensor& table, int64_t begin, int64_t end, int64_t low_mask, int64_t value) {
@@ -46,8 +45,8 @@ at::Tensor combine_flush(at::Tensor& table, int64_t begin, int64_t end, int64_t 
   check_combine_table(table, table.size(1), table);
   ENSURE(0 <= begin && begin <= end && end <= table.size(0), "slots {} to {} of {}", begin, end, table.size(0));
   ENSURE(low_mask >= 0 && low_mask < int64_t{1} << 32 && (value & ~low_mask) == 0, "bits {} under the mask {}", value, low_mask);
-  static const auto operation = find_operation<at::Tensor(at::Tensor&, int64_t, int64_t, int64_t, int64_t)>("pistachio::combine_flush");
-  return operation.redispatch(dispatch_keys(table), table, begin, end, low_mask, value);
+  static const Operation<at::Tensor(at::Tensor&, int64_t, int64_t, int64_t, int64_t)> operation("combine_flush");
+  return operation.on(table)(table, begin, end, low_mask, value);
 }
 
 at::Tensor combine_flush(at::Tensor& table) {
@@ -60,14 +59,8 @@ void turn_hashes(at::Tensor& rows) {
   ENSURE_EQ(rows.dim(), 2);
   ENSURE_GE(rows.size(1), 1);
   ENSURE(rows.is_contiguous());
-  static const auto operation = find_operation<void(at::Tensor&)>("pistachio::turn_hashes");
-  operation.redispatch(dispatch_keys(rows), rows);
-}
-
-TORCH_LIBRARY_FRAGMENT(pistachio, library) {
-  library.def("combine_rows(Tensor(a!) table, Tensor rows, int key_words, int[] merges) -> (Tensor evicted, int merged)");
-  library.def("combine_flush(Tensor(a!) table, int begin, int end, int low_mask, int value) -> Tensor");
-  library.def("turn_hashes(Tensor(a!) rows) -> ()");
+  static const Operation<void(at::Tensor&)> operation("turn_hashes");
+  operation.on(rows)(rows);
 }
 
 }  // namespace pistachio::kernels

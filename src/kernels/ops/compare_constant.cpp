@@ -1,8 +1,7 @@
-// Schema and entry point of compare_constant and compare_wide_constant.
+// Entry point of compare_constant and compare_wide_constant.
 #include "kernels/ops/compare_constant.h"
 
 #include <ATen/core/Tensor.h>
-#include <torch/library.h>
 
 #include "base/check.h"
 #include "kernels/ops/argument_check.h"
@@ -14,22 +13,15 @@ at::Tensor compare_constant(const at::Tensor& values, Comparison comparison, con
   check_values(values);
   ENSURE(!is_wide(values), "two-word values go to compare_wide_constant");
   ENSURE(values.is_floating_point() || constant.isIntegral(true), "integers are compared with a fractional constant");
-  static const auto operation =
-      find_operation<at::Tensor(const at::Tensor&, int64_t, const at::Scalar&)>("pistachio::compare_constant");
-  return operation.redispatch(dispatch_keys(values), values.contiguous(), static_cast<int64_t>(comparison), constant);
+  static const Operation<at::Tensor(const at::Tensor&, int64_t, const at::Scalar&)> operation("compare_constant");
+  return operation.on(values)(values.contiguous(), static_cast<int64_t>(comparison), constant);
 }
 
 at::Tensor compare_wide_constant(const at::Tensor& values, Comparison comparison, int64_t low, int64_t high) {
   check_values(values);
   ENSURE(is_wide(values), "one-word values go to compare_constant");
-  static const auto operation =
-      find_operation<at::Tensor(const at::Tensor&, int64_t, int64_t, int64_t)>("pistachio::compare_wide_constant");
-  return operation.redispatch(dispatch_keys(values), values.contiguous(), static_cast<int64_t>(comparison), low, high);
-}
-
-TORCH_LIBRARY_FRAGMENT(pistachio, library) {
-  library.def("compare_constant(Tensor values, int comparison, Scalar constant) -> Tensor");
-  library.def("compare_wide_constant(Tensor values, int comparison, int low, int high) -> Tensor");
+  static const Operation<at::Tensor(const at::Tensor&, int64_t, int64_t, int64_t)> operation("compare_wide_constant");
+  return operation.on(values)(values.contiguous(), static_cast<int64_t>(comparison), low, high);
 }
 
 }  // namespace pistachio::kernels

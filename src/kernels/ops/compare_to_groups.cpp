@@ -1,8 +1,7 @@
-// Schema and entry point of compare_to_groups and compare_to_groups_text.
+// Entry point of compare_to_groups and compare_to_groups_text.
 #include "kernels/ops/compare_to_groups.h"
 
 #include <ATen/core/Tensor.h>
-#include <torch/library.h>
 
 #include "base/check.h"
 #include "kernels/ops/argument_check.h"
@@ -28,9 +27,9 @@ bool compare_to_groups(at::Tensor& equal, const at::Tensor& ids, int64_t first_n
   check_values(rows);
   check_rows(equal, ids, first_new, rows.size(0));
   ENSURE(groups.scalar_type() == rows.scalar_type() && groups.dim() == rows.dim());
-  static const auto operation =
-      find_operation<bool(at::Tensor&, const at::Tensor&, int64_t, const at::Tensor&, const at::Tensor&)>("pistachio::compare_to_groups");
-  return operation.redispatch(dispatch_keys(rows), equal, ids.contiguous(), first_new, groups.contiguous(), rows.contiguous());
+  static const Operation<bool(at::Tensor&, const at::Tensor&, int64_t, const at::Tensor&, const at::Tensor&)> operation(
+      "compare_to_groups");
+  return operation.on(rows)(equal, ids.contiguous(), first_new, groups.contiguous(), rows.contiguous());
 }
 
 bool compare_to_groups_text(at::Tensor& equal, const at::Tensor& ids, int64_t first_new, const TextTensors& groups,
@@ -38,19 +37,11 @@ bool compare_to_groups_text(at::Tensor& equal, const at::Tensor& ids, int64_t fi
   check_text(groups.bytes, groups.begins, groups.ends);
   check_text(rows.bytes, rows.begins, rows.ends);
   check_rows(equal, ids, first_new, rows.begins.size(0));
-  static const auto operation =
-      find_operation<bool(at::Tensor&, const at::Tensor&, int64_t, const at::Tensor&, const at::Tensor&, const at::Tensor&,
-                          const at::Tensor&, const at::Tensor&, const at::Tensor&)>("pistachio::compare_to_groups_text");
-  return operation.redispatch(dispatch_keys(rows.bytes), equal, ids.contiguous(), first_new, groups.bytes.contiguous(),
-                              groups.begins.contiguous(), groups.ends.contiguous(), rows.bytes.contiguous(), rows.begins.contiguous(),
-                              rows.ends.contiguous());
-}
-
-TORCH_LIBRARY_FRAGMENT(pistachio, library) {
-  library.def("compare_to_groups(Tensor(a!) equal, Tensor ids, int first_new, Tensor groups, Tensor rows) -> bool");
-  library.def(
-      "compare_to_groups_text(Tensor(a!) equal, Tensor ids, int first_new, Tensor group_bytes, Tensor group_begins, Tensor group_ends, "
-      "Tensor row_bytes, Tensor row_begins, Tensor row_ends) -> bool");
+  static const Operation<bool(at::Tensor&, const at::Tensor&, int64_t, const at::Tensor&, const at::Tensor&, const at::Tensor&,
+                              const at::Tensor&, const at::Tensor&, const at::Tensor&)>
+      operation("compare_to_groups_text");
+  return operation.on(rows.bytes)(equal, ids.contiguous(), first_new, groups.bytes.contiguous(), groups.begins.contiguous(),
+                                  groups.ends.contiguous(), rows.bytes.contiguous(), rows.begins.contiguous(), rows.ends.contiguous());
 }
 
 }  // namespace pistachio::kernels

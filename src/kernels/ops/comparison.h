@@ -1,4 +1,4 @@
-// The six comparisons of kernels. Passed through the dispatcher as int64.
+// The six comparisons of kernels. Bodies take it as int64.
 #pragma once
 
 #include <cstdint>

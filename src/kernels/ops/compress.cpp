@@ -1,8 +1,7 @@
-// Schema and entry point of compress and count_true.
+// Entry point of compress and count_true.
 #include "kernels/ops/compress.h"
 
 #include <ATen/core/Tensor.h>
-#include <torch/library.h>
 
 #include "base/check.h"
 #include "kernels/ops/argument_check.h"
@@ -19,20 +18,15 @@ at::Tensor compress(const at::Tensor& values, const at::Tensor& mask, int64_t se
   check_mask(mask, values.size(0), values);
   ENSURE(selected >= 0 && selected <= values.size(0));
   if (selected == values.size(0)) return values;
-  static const auto operation = find_operation<at::Tensor(const at::Tensor&, const at::Tensor&, int64_t)>("pistachio::compress");
-  return operation.redispatch(dispatch_keys(values), values.contiguous(), mask.contiguous(), selected);
+  static const Operation<at::Tensor(const at::Tensor&, const at::Tensor&, int64_t)> operation("compress");
+  return operation.on(values)(values.contiguous(), mask.contiguous(), selected);
 }
 
 int64_t count_true(const at::Tensor& mask) {
   ENSURE(mask.defined());
   check_mask(mask, mask.numel(), mask);
-  static const auto operation = find_operation<int64_t(const at::Tensor&)>("pistachio::count_true");
-  return operation.redispatch(dispatch_keys(mask), mask.contiguous());
-}
-
-TORCH_LIBRARY_FRAGMENT(pistachio, library) {
-  library.def("compress(Tensor values, Tensor mask, int selected) -> Tensor");
-  library.def("count_true(Tensor mask) -> int");
+  static const Operation<int64_t(const at::Tensor&)> operation("count_true");
+  return operation.on(mask)(mask.contiguous());
 }
 
 }  // namespace pistachio::kernels

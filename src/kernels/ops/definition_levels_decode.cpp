@@ -1,7 +1,5 @@
-// Schema and entry point of definition_levels_decode.
+// Entry point of definition_levels_decode.
 #include "kernels/ops/definition_levels_decode.h"
-
-#include <torch/library.h>
 
 #include "base/check.h"
 #include "kernels/ops/argument_check.h"
@@ -23,13 +21,8 @@ std::tuple<at::Tensor, at::Tensor> definition_levels_decode(const at::Tensor& by
   if (is_empty_table(pages)) return {at::empty({0}, output_options(bytes, at::kBool)), at::empty({0, 2}, at::kLong)};
   check_page_table(bytes, pages, 5);
   check_levels(pages);
-  static const auto operation =
-      find_operation<std::tuple<at::Tensor, at::Tensor>(const at::Tensor&, const at::Tensor&)>("pistachio::definition_levels_decode");
-  return operation.redispatch(dispatch_keys(bytes), bytes.contiguous(), pages);
-}
-
-TORCH_LIBRARY_FRAGMENT(pistachio, library) {
-  library.def("definition_levels_decode(Tensor bytes, Tensor pages) -> (Tensor validity, Tensor counts)");
+  static const Operation<std::tuple<at::Tensor, at::Tensor>(const at::Tensor&, const at::Tensor&)> operation("definition_levels_decode");
+  return operation.on(bytes)(bytes.contiguous(), pages);
 }
 
 }  // namespace pistachio::kernels

@@ -1,8 +1,7 @@
-// Schema and entry point of delta_text_expand.
+// Entry point of delta_text_expand.
 #include "kernels/ops/delta_text_expand.h"
 
 #include <ATen/core/Tensor.h>
-#include <torch/library.h>
 
 #include "base/check.h"
 #include "kernels/ops/argument_check.h"
@@ -17,17 +16,11 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor> delta_text_expand(const at::Tenso
   ENSURE(prefix_lengths.scalar_type() == at::kLong && prefix_lengths.dim() == 1 && prefix_lengths.device() == bytes.device());
   ENSURE_EQ(prefix_lengths.size(0), suffix_begins.size(0));
   ENSURE_GE(max_output_bytes, 0);
-  static const auto operation =
-      find_operation<std::tuple<at::Tensor, at::Tensor, at::Tensor>(const at::Tensor&, const at::Tensor&, const at::Tensor&,
-                                                                    const at::Tensor&, int64_t)>("pistachio::delta_text_expand");
-  return operation.redispatch(dispatch_keys(bytes), bytes.contiguous(), prefix_lengths.contiguous(), suffix_begins.contiguous(),
-                              suffix_ends.contiguous(), max_output_bytes);
-}
-
-TORCH_LIBRARY_FRAGMENT(pistachio, library) {
-  library.def(
-      "delta_text_expand(Tensor bytes, Tensor prefix_lengths, Tensor suffix_begins, Tensor suffix_ends, int max_output_bytes)"
-      " -> (Tensor bytes_out, Tensor begins, Tensor ends)");
+  static const Operation<std::tuple<at::Tensor, at::Tensor, at::Tensor>(const at::Tensor&, const at::Tensor&, const at::Tensor&,
+                                                                        const at::Tensor&, int64_t)>
+      operation("delta_text_expand");
+  return operation.on(bytes)(bytes.contiguous(), prefix_lengths.contiguous(), suffix_begins.contiguous(), suffix_ends.contiguous(),
+                             max_output_bytes);
 }
 
 }  // namespace pistachio::kernels

@@ -1,8 +1,7 @@
-// Schema and entry point of dictionary_gather.
+// Entry point of dictionary_gather.
 #include "kernels/ops/dictionary_gather.h"
 
 #include <ATen/core/Tensor.h>
-#include <torch/library.h>
 
 #include "base/check.h"
 #include "kernels/ops/argument_check.h"
@@ -14,12 +13,8 @@ at::Tensor dictionary_gather(const at::Tensor& dictionary, const at::Tensor& cod
   check_values(dictionary);
   check_codes(codes, dictionary);
   ENSURE(codes.numel() == 0 || dictionary.size(0) > 0, "{} codes for an empty dictionary", codes.numel());
-  static const auto operation = find_operation<at::Tensor(const at::Tensor&, const at::Tensor&)>("pistachio::dictionary_gather");
-  return operation.redispatch(dispatch_keys(dictionary), dictionary.contiguous(), codes.contiguous());
-}
-
-TORCH_LIBRARY_FRAGMENT(pistachio, library) {
-  library.def("dictionary_gather(Tensor dictionary, Tensor codes) -> Tensor");
+  static const Operation<at::Tensor(const at::Tensor&, const at::Tensor&)> operation("dictionary_gather");
+  return operation.on(dictionary)(dictionary.contiguous(), codes.contiguous());
 }
 
 }  // namespace pistachio::kernels

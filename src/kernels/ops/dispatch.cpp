@@ -5,9 +5,9 @@
 
 namespace pistachio::kernels {
 
-c10::DispatchKeySet dispatch_keys(const at::Tensor& input) {
-  if (kernel_mode() == KernelMode::Composite) return c10::DispatchKeySet(c10::DispatchKey::XLA);
-  return input.key_set() & c10::after_ADInplaceOrView_keyset;
+Backend backend_of(const at::Tensor& input) {
+  if (kernel_mode() == KernelMode::Composite) return Backend::Composite;
+  return input.is_cuda() ? Backend::Cuda : Backend::Cpu;
 }
 
 at::Tensor tensor_on(at::Device device) {

@@ -1,23 +1,35 @@
-// Calls the body of an operation through the torch dispatcher, entered below autograd (kernels have no gradients, and its
-// fallback would box every call). Only included by ops/*.cpp.
+// Selects the body of an operation by the device of a tensor. Only included by ops/*.cpp.
 #pragma once
 
 #include <ATen/core/Tensor.h>
-#include <ATen/core/dispatch/Dispatcher.h>
+
+#include "kernels/ops/body_table.h"
 
 namespace pistachio::kernels {
 
-// The handle of an operation registered by TORCH_LIBRARY_FRAGMENT(pistachio, m); callers keep it in a static.
+// The backend whose bodies serve `input` on this thread: its device's or, in composite mode, the composite one.
+Backend backend_of(const at::Tensor& input);
+
+// The bodies of one operation; callers keep it in a static.
 template <typename Signature>
-c10::TypedOperatorHandle<Signature> find_operation(const char* name) {
-  return c10::Dispatcher::singleton().findSchemaOrThrow(name, "").typed<Signature>();
-}
+class Operation {
+ public:
+  explicit Operation(const char* name) {
+    const AnyBody composite = find_body(Backend::Composite, name, typeid(Signature));
+    for (int backend = 0; backend < kBackends; ++backend) {
+      const AnyBody own = find_body(static_cast<Backend>(backend), name, typeid(Signature));
+      bodies_[backend] = reinterpret_cast<Signature*>(own.function ? own.function : composite.function);
+    }
+  }
 
-// The keys that select the body for `input`: its device's keys or, in composite mode, a backend without registered bodies, whose slot
-// torch fills with the composite body. ATen calls inside that body dispatch by their tensors as usual.
-c10::DispatchKeySet dispatch_keys(const at::Tensor& input);
+  // The body to call: the one of the tensor's device, or the composite one if there is none.
+  Signature* on(const at::Tensor& input) const { return bodies_[static_cast<int>(backend_of(input))]; }
 
-// An empty tensor on the device, for operations without a tensor argument: the dispatcher chooses a body by the device of a tensor.
+ private:
+  Signature* bodies_[kBackends];
+};
+
+// An empty tensor on the device, for operations without a tensor argument: a body is chosen by the device of a tensor.
 at::Tensor tensor_on(at::Device device);
 
 // A dtype on the device of `input` (CPU if undefined), for the empty output of an empty page table.

@@ -1,8 +1,7 @@
-// Schema and entry point of decimal_from_bytes, int96_to_micros and float16_to_float.
+// Entry point of decimal_from_bytes, int96_to_micros and float16_to_float.
 #include "kernels/ops/fixed_bytes_conversion.h"
 
 #include <ATen/core/Tensor.h>
-#include <torch/library.h>
 
 #include "base/check.h"
 #include "kernels/ops/argument_check.h"
@@ -23,28 +22,22 @@ void check_rows(const at::Tensor& rows) {
 at::Tensor decimal_from_bytes(const at::Tensor& rows, bool wide) {
   check_rows(rows);
   ENSURE_GE(rows.size(1), 1);
-  static const auto operation = find_operation<at::Tensor(const at::Tensor&, bool)>("pistachio::decimal_from_bytes");
-  return operation.redispatch(dispatch_keys(rows), rows.contiguous(), wide);
+  static const Operation<at::Tensor(const at::Tensor&, bool)> operation("decimal_from_bytes");
+  return operation.on(rows)(rows.contiguous(), wide);
 }
 
 at::Tensor int96_to_micros(const at::Tensor& rows) {
   check_rows(rows);
   ENSURE_EQ(rows.size(1), 12);
-  static const auto operation = find_operation<at::Tensor(const at::Tensor&)>("pistachio::int96_to_micros");
-  return operation.redispatch(dispatch_keys(rows), rows.contiguous());
+  static const Operation<at::Tensor(const at::Tensor&)> operation("int96_to_micros");
+  return operation.on(rows)(rows.contiguous());
 }
 
 at::Tensor float16_to_float(const at::Tensor& rows) {
   check_rows(rows);
   ENSURE_EQ(rows.size(1), 2);
-  static const auto operation = find_operation<at::Tensor(const at::Tensor&)>("pistachio::float16_to_float");
-  return operation.redispatch(dispatch_keys(rows), rows.contiguous());
-}
-
-TORCH_LIBRARY_FRAGMENT(pistachio, library) {
-  library.def("decimal_from_bytes(Tensor rows, bool wide) -> Tensor");
-  library.def("int96_to_micros(Tensor rows) -> Tensor");
-  library.def("float16_to_float(Tensor rows) -> Tensor");
+  static const Operation<at::Tensor(const at::Tensor&)> operation("float16_to_float");
+  return operation.on(rows)(rows.contiguous());
 }
 
 }  // namespace pistachio::kernels

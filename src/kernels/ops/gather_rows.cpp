@@ -1,7 +1,5 @@
-// Schema and entry point of gather_rows.
+// Entry point of gather_rows.
 #include "kernels/ops/gather_rows.h"
-
-#include <torch/library.h>
 
 #include "kernels/ops/argument_check.h"
 #include "kernels/ops/dispatch.h"
@@ -16,12 +14,8 @@ at::Tensor gather_rows(const at::Tensor& values, const at::Tensor& rows) {
   if (values.size(0) == 0) {  // every row is -1
     return is_wide(values) ? at::zeros({rows.size(0), 2}, values.options()) : at::zeros({rows.size(0)}, values.options());
   }
-  static const auto operation = find_operation<at::Tensor(const at::Tensor&, const at::Tensor&)>("pistachio::gather_rows");
-  return operation.redispatch(dispatch_keys(values), values.contiguous(), rows.contiguous());
-}
-
-TORCH_LIBRARY_FRAGMENT(pistachio, library) {
-  library.def("gather_rows(Tensor values, Tensor rows) -> Tensor");
+  static const Operation<at::Tensor(const at::Tensor&, const at::Tensor&)> operation("gather_rows");
+  return operation.on(values)(values.contiguous(), rows.contiguous());
 }
 
 }  // namespace pistachio::kernels

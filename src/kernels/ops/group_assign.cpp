@@ -1,8 +1,7 @@
-// Schema and entry point of group_assign and group_rehash.
+// Entry point of group_assign and group_rehash.
 #include "kernels/ops/group_assign.h"
 
 #include <ATen/core/Tensor.h>
-#include <torch/library.h>
 
 #include "base/check.h"
 #include "kernels/ops/dispatch.h"
@@ -19,10 +18,9 @@ std::tuple<at::Tensor, at::Tensor> group_assign(at::Tensor& slots, int64_t group
   ENSURE(groups >= 0 && groups <= most_groups, "{} groups of at most {}", groups, most_groups);
   ENSURE_LE(most_groups, slots.size(0) / 2);
   ENSURE(begin >= 0 && begin <= hashes.size(0), "row {} of {}", begin, hashes.size(0));
-  static const auto operation =
-      find_operation<std::tuple<at::Tensor, at::Tensor>(at::Tensor&, int64_t, int64_t, const at::Tensor&, int64_t)>(
-          "pistachio::group_assign");
-  return operation.redispatch(dispatch_keys(hashes), slots, groups, most_groups, hashes.contiguous(), begin);
+  static const Operation<std::tuple<at::Tensor, at::Tensor>(at::Tensor&, int64_t, int64_t, const at::Tensor&, int64_t)> operation(
+      "group_assign");
+  return operation.on(hashes)(slots, groups, most_groups, hashes.contiguous(), begin);
 }
 
 at::Tensor group_rehash(const at::Tensor& slots, int64_t capacity, const at::Tensor& stop) {
@@ -30,14 +28,8 @@ at::Tensor group_rehash(const at::Tensor& slots, int64_t capacity, const at::Ten
   check_state(slots, at::kLong, 2, slots);
   ENSURE(is_power_of_two(slots.size(0)) && is_power_of_two(capacity), "{} slots, now {}", slots.size(0), capacity);
   ENSURE_GE(capacity, slots.size(0));
-  static const auto operation =
-      find_operation<at::Tensor(const at::Tensor&, int64_t, const std::optional<at::Tensor>&)>("pistachio::group_rehash");
-  return operation.redispatch(dispatch_keys(slots), slots, capacity, optional_stop(stop));
-}
-
-TORCH_LIBRARY_FRAGMENT(pistachio, library) {
-  library.def("group_assign(Tensor(a!) slots, int groups, int most_groups, Tensor hashes, int begin) -> (Tensor ids, Tensor first_rows)");
-  library.def("group_rehash(Tensor slots, int capacity, Tensor? stop) -> Tensor");
+  static const Operation<at::Tensor(const at::Tensor&, int64_t, const std::optional<at::Tensor>&)> operation("group_rehash");
+  return operation.on(slots)(slots, capacity, optional_stop(stop));
 }
 
 }  // namespace pistachio::kernels

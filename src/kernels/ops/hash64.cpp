@@ -1,8 +1,7 @@
-// Schema and entry point of hash64, hash64_text and hash64_combine.
+// Entry point of hash64, hash64_text and hash64_combine.
 #include "kernels/ops/hash64.h"
 
 #include <ATen/core/Tensor.h>
-#include <torch/library.h>
 
 #include "base/check.h"
 #include "kernels/ops/argument_check.h"
@@ -12,15 +11,14 @@ namespace pistachio::kernels {
 
 at::Tensor hash64(const at::Tensor& values) {
   check_values(values);
-  static const auto operation = find_operation<at::Tensor(const at::Tensor&)>("pistachio::hash64");
-  return operation.redispatch(dispatch_keys(values), values.contiguous());
+  static const Operation<at::Tensor(const at::Tensor&)> operation("hash64");
+  return operation.on(values)(values.contiguous());
 }
 
 at::Tensor hash64_text(const at::Tensor& bytes, const at::Tensor& begins, const at::Tensor& ends) {
   check_text(bytes, begins, ends);
-  static const auto operation =
-      find_operation<at::Tensor(const at::Tensor&, const at::Tensor&, const at::Tensor&)>("pistachio::hash64_text");
-  return operation.redispatch(dispatch_keys(bytes), bytes.contiguous(), begins.contiguous(), ends.contiguous());
+  static const Operation<at::Tensor(const at::Tensor&, const at::Tensor&, const at::Tensor&)> operation("hash64_text");
+  return operation.on(bytes)(bytes.contiguous(), begins.contiguous(), ends.contiguous());
 }
 
 at::Tensor hash64_combine(const at::Tensor& first, const at::Tensor& second) {
@@ -28,14 +26,8 @@ at::Tensor hash64_combine(const at::Tensor& first, const at::Tensor& second) {
   ENSURE(first.dim() == 1 && second.dim() == 1);
   ENSURE_EQ(first.size(0), second.size(0));
   ENSURE(first.device() == second.device());
-  static const auto operation = find_operation<at::Tensor(const at::Tensor&, const at::Tensor&)>("pistachio::hash64_combine");
-  return operation.redispatch(dispatch_keys(first), first.contiguous(), second.contiguous());
-}
-
-TORCH_LIBRARY_FRAGMENT(pistachio, library) {
-  library.def("hash64(Tensor values) -> Tensor");
-  library.def("hash64_text(Tensor bytes, Tensor begins, Tensor ends) -> Tensor");
-  library.def("hash64_combine(Tensor first, Tensor second) -> Tensor");
+  static const Operation<at::Tensor(const at::Tensor&, const at::Tensor&)> operation("hash64_combine");
+  return operation.on(first)(first.contiguous(), second.contiguous());
 }
 
 }  // namespace pistachio::kernels

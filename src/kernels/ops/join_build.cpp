@@ -1,8 +1,7 @@
-// Schema and entry point of join_build.
+// Entry point of join_build.
 #include "kernels/ops/join_build.h"
 
 #include <ATen/core/Tensor.h>
-#include <torch/library.h>
 
 #include "base/check.h"
 #include "kernels/ops/dispatch.h"
@@ -20,10 +19,10 @@ int64_t join_bucket_bits(int64_t rows) {
 std::tuple<at::Tensor, at::Tensor, at::Tensor> join_build(const at::Tensor& hashes, const at::Tensor& validity, const at::Tensor& stop) {
   check_words(hashes, hashes);
   const std::optional<at::Tensor> mask = optional_validity(validity, hashes.size(0), hashes);
-  static const auto operation =
-      find_operation<std::tuple<at::Tensor, at::Tensor, at::Tensor>(const at::Tensor&, const std::optional<at::Tensor>&, int64_t,
-                                                                    const std::optional<at::Tensor>&)>("pistachio::join_build");
-  return operation.redispatch(dispatch_keys(hashes), hashes.contiguous(), mask, join_bucket_bits(hashes.size(0)), optional_stop(stop));
+  static const Operation<std::tuple<at::Tensor, at::Tensor, at::Tensor>(const at::Tensor&, const std::optional<at::Tensor>&, int64_t,
+                                                                        const std::optional<at::Tensor>&)>
+      operation("join_build");
+  return operation.on(hashes)(hashes.contiguous(), mask, join_bucket_bits(hashes.size(0)), optional_stop(stop));
 }
 
 void join_sort_part(at::Tensor& offsets, at::Tensor& order, at::Tensor& hashes, int64_t part_bits, int64_t part, int64_t begin,
@@ -34,15 +33,8 @@ void join_sort_part(at::Tensor& offsets, at::Tensor& order, at::Tensor& hashes, 
   ENSURE(part >= 0 && part < int64_t{1} << part_bits, "partition {} of 2^{}", part, part_bits);
   ENSURE_EQ(order.size(0), hashes.size(0));
   ENSURE(begin >= 0 && begin <= end && end <= order.size(0), "rows [{}, {}) of {}", begin, end, order.size(0));
-  static const auto operation =
-      find_operation<void(at::Tensor&, at::Tensor&, at::Tensor&, int64_t, int64_t, int64_t, int64_t)>("pistachio::join_sort_part");
-  operation.redispatch(dispatch_keys(hashes), offsets, order, hashes, part_bits, part, begin, end);
-}
-
-TORCH_LIBRARY_FRAGMENT(pistachio, library) {
-  library.def(
-      "join_build(Tensor hashes, Tensor? validity, int bits, Tensor? stop) -> (Tensor offsets, Tensor order, Tensor ordered_hashes)");
-  library.def("join_sort_part(Tensor(a!) offsets, Tensor(b!) order, Tensor(c!) hashes, int part_bits, int part, int begin, int end) -> ()");
+  static const Operation<void(at::Tensor&, at::Tensor&, at::Tensor&, int64_t, int64_t, int64_t, int64_t)> operation("join_sort_part");
+  operation.on(hashes)(offsets, order, hashes, part_bits, part, begin, end);
 }
 
 }  // namespace pistachio::kernels

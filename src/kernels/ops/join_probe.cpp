@@ -1,8 +1,7 @@
-// Schema and entry point of join_probe.
+// Entry point of join_probe.
 #include "kernels/ops/join_probe.h"
 
 #include <ATen/core/Tensor.h>
-#include <torch/library.h>
 
 #include "base/check.h"
 #include "kernels/ops/dispatch.h"
@@ -30,18 +29,11 @@ std::tuple<at::Tensor, at::Tensor, int64_t> join_probe(const at::Tensor& offsets
   const std::optional<at::Tensor> mask = optional_validity(probe_validity, probe_hashes.size(0), probe_hashes);
   ENSURE(begin >= 0 && begin <= probe_hashes.size(0), "row {} of {}", begin, probe_hashes.size(0));
   ENSURE_GE(most_pairs, 1);
-  static const auto operation = find_operation<std::tuple<at::Tensor, at::Tensor, int64_t>(
-      const at::Tensor&, const at::Tensor&, const at::Tensor&, const at::Tensor&, const std::optional<at::Tensor>&, int64_t, int64_t)>(
-      "pistachio::join_probe");
-  return operation.redispatch(dispatch_keys(probe_hashes), offsets.contiguous(), order.contiguous(), ordered_hashes.contiguous(),
-                              probe_hashes.contiguous(), mask, begin, most_pairs);
-}
-
-TORCH_LIBRARY_FRAGMENT(pistachio, library) {
-  library.def(
-      "join_probe(Tensor offsets, Tensor order, Tensor ordered_hashes, Tensor probe_hashes, Tensor? probe_validity, int begin, int "
-      "most_pairs) "
-      "-> (Tensor probe_rows, Tensor build_rows, int next)");
+  static const Operation<std::tuple<at::Tensor, at::Tensor, int64_t>(const at::Tensor&, const at::Tensor&, const at::Tensor&,
+                                                                     const at::Tensor&, const std::optional<at::Tensor>&, int64_t, int64_t)>
+      operation("join_probe");
+  return operation.on(probe_hashes)(offsets.contiguous(), order.contiguous(), ordered_hashes.contiguous(), probe_hashes.contiguous(), mask,
+                                    begin, most_pairs);
 }
 
 }  // namespace pistachio::kernels

@@ -1,7 +1,5 @@
-// Schema and entry point of key_bitmap_add and key_bitmap_test.
+// Entry point of key_bitmap_add and key_bitmap_test.
 #include "kernels/ops/key_bitmap.h"
-
-#include <torch/library.h>
 
 #include "base/check.h"
 #include "kernels/ops/argument_check.h"
@@ -22,20 +20,15 @@ void check_integers(const at::Tensor& values) {
 void key_bitmap_add(at::Tensor& words, const at::Tensor& values, int64_t least) {
   check_integers(values);
   check_state(words, at::kLong, 0, values);
-  static const auto operation = find_operation<void(at::Tensor&, const at::Tensor&, int64_t)>("pistachio::key_bitmap_add");
-  operation.redispatch(dispatch_keys(values), words, values.contiguous(), least);
+  static const Operation<void(at::Tensor&, const at::Tensor&, int64_t)> operation("key_bitmap_add");
+  operation.on(values)(words, values.contiguous(), least);
 }
 
 at::Tensor key_bitmap_test(const at::Tensor& words, const at::Tensor& values, int64_t least) {
   check_integers(values);
   check_words(words, values);
-  static const auto operation = find_operation<at::Tensor(const at::Tensor&, const at::Tensor&, int64_t)>("pistachio::key_bitmap_test");
-  return operation.redispatch(dispatch_keys(values), words.contiguous(), values.contiguous(), least);
-}
-
-TORCH_LIBRARY_FRAGMENT(pistachio, library) {
-  library.def("key_bitmap_add(Tensor(a!) words, Tensor values, int least) -> ()");
-  library.def("key_bitmap_test(Tensor words, Tensor values, int least) -> Tensor");
+  static const Operation<at::Tensor(const at::Tensor&, const at::Tensor&, int64_t)> operation("key_bitmap_test");
+  return operation.on(values)(words.contiguous(), values.contiguous(), least);
 }
 
 }  // namespace pistachio::kernels

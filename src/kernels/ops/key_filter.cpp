@@ -1,8 +1,7 @@
-// Schema and entry point of key_filter_add and key_filter_test.
+// Entry point of key_filter_add and key_filter_test.
 #include "kernels/ops/key_filter.h"
 
 #include <ATen/core/Tensor.h>
-#include <torch/library.h>
 
 #include "base/check.h"
 #include "kernels/ops/dispatch.h"
@@ -25,25 +24,20 @@ void check_filter(const at::Tensor& words, const at::Tensor& hashes) {
 
 void key_filter_add(at::Tensor& words, const at::Tensor& hashes) {
   check_filter(words, hashes);
-  static const auto operation = find_operation<void(at::Tensor&, const at::Tensor&)>("pistachio::key_filter_add");
-  operation.redispatch(dispatch_keys(hashes), words, hashes.contiguous());
+  static const Operation<void(at::Tensor&, const at::Tensor&)> operation("key_filter_add");
+  operation.on(hashes)(words, hashes.contiguous());
 }
 
 at::Tensor key_filter_test(const at::Tensor& words, const at::Tensor& hashes) {
   check_filter(words, hashes);
-  static const auto operation = find_operation<at::Tensor(const at::Tensor&, const at::Tensor&)>("pistachio::key_filter_test");
-  return operation.redispatch(dispatch_keys(hashes), words, hashes.contiguous());
+  static const Operation<at::Tensor(const at::Tensor&, const at::Tensor&)> operation("key_filter_test");
+  return operation.on(hashes)(words, hashes.contiguous());
 }
 
 int64_t key_filter_words(int64_t hashes) {
   int64_t words = 2;
   while (words < kMostWords && words * kHashesPerWord < hashes) words *= 2;
   return words;
-}
-
-TORCH_LIBRARY_FRAGMENT(pistachio, library) {
-  library.def("key_filter_add(Tensor(a!) words, Tensor hashes) -> ()");
-  library.def("key_filter_test(Tensor words, Tensor hashes) -> Tensor");
 }
 
 }  // namespace pistachio::kernels

@@ -1,7 +1,5 @@
-// Schema and entry point of append_digit and present_places.
+// Entry point of append_digit and present_places.
 #include "kernels/ops/key_places.h"
-
-#include <torch/library.h>
 
 #include <limits>
 
@@ -34,21 +32,17 @@ at::Tensor append_digit(const at::Tensor& places, const at::Tensor& values, int6
     before = places.contiguous();
   }
   const std::optional<at::Tensor> mask = optional_validity(validity, values.size(0), values);
-  static const auto operation = find_operation<at::Tensor(const std::optional<at::Tensor>&, const at::Tensor&, int64_t, int64_t,
-                                                          const std::optional<at::Tensor>&)>("pistachio::append_digit");
-  return operation.redispatch(dispatch_keys(values), before, values.contiguous(), least, size, mask);
+  static const Operation<at::Tensor(const std::optional<at::Tensor>&, const at::Tensor&, int64_t, int64_t,
+                                    const std::optional<at::Tensor>&)>
+      operation("append_digit");
+  return operation.on(values)(before, values.contiguous(), least, size, mask);
 }
 
 at::Tensor present_places(const at::Tensor& places, int64_t limit) {
   check_places(places, places);
   ENSURE(limit >= 0 && limit <= kMostPlaces);
-  static const auto operation = find_operation<at::Tensor(const at::Tensor&, int64_t)>("pistachio::present_places");
-  return operation.redispatch(dispatch_keys(places), places.contiguous(), limit);
-}
-
-TORCH_LIBRARY_FRAGMENT(pistachio, library) {
-  library.def("append_digit(Tensor? places, Tensor values, int least, int size, Tensor? validity) -> Tensor");
-  library.def("present_places(Tensor places, int limit) -> Tensor");
+  static const Operation<at::Tensor(const at::Tensor&, int64_t)> operation("present_places");
+  return operation.on(places)(places.contiguous(), limit);
 }
 
 }  // namespace pistachio::kernels

@@ -1,8 +1,7 @@
-// Schema and entry point of magnitude_below.
+// Entry point of magnitude_below.
 #include "kernels/ops/magnitude_below.h"
 
 #include <ATen/core/Tensor.h>
-#include <torch/library.h>
 
 #include "base/check.h"
 #include "kernels/ops/argument_check.h"
@@ -17,13 +16,8 @@ bool magnitude_below(const at::Tensor& values, Int128 bound, const at::Tensor& v
   ENSURE(bound > 0 && (is_wide(values) || high_word(bound) == 0));
   if (values.size(0) == 0) return true;
   const std::optional<at::Tensor> mask = optional_validity(validity, values.size(0), values);
-  static const auto operation =
-      find_operation<bool(const at::Tensor&, int64_t, int64_t, const std::optional<at::Tensor>&)>("pistachio::magnitude_below");
-  return operation.redispatch(dispatch_keys(values), values.contiguous(), low_word(bound), high_word(bound), mask);
-}
-
-TORCH_LIBRARY_FRAGMENT(pistachio, library) {
-  library.def("magnitude_below(Tensor values, int bound_low, int bound_high, Tensor? validity) -> bool");
+  static const Operation<bool(const at::Tensor&, int64_t, int64_t, const std::optional<at::Tensor>&)> operation("magnitude_below");
+  return operation.on(values)(values.contiguous(), low_word(bound), high_word(bound), mask);
 }
 
 }  // namespace pistachio::kernels

@@ -1,8 +1,7 @@
-// Schema and entry point of pack_words and unpack_words.
+// Entry point of pack_words and unpack_words.
 #include "kernels/ops/pack_words.h"
 
 #include <ATen/core/Tensor.h>
-#include <torch/library.h>
 
 #include "base/check.h"
 #include "kernels/ops/argument_check.h"
@@ -32,9 +31,8 @@ std::tuple<at::Tensor, at::Tensor> pack_words(const std::vector<at::Tensor>& col
     contiguous.push_back(column.contiguous());
   }
   ENSURE(layout.keep_key || (layout.keys == 1 && columns[0].dim() == 1 && !columns[0].is_floating_point()));
-  static const auto operation =
-      find_operation<std::tuple<at::Tensor, at::Tensor>(at::TensorList, int64_t, bool, int64_t, int64_t)>("pistachio::pack_words");
-  return operation.redispatch(dispatch_keys(columns[0]), contiguous, layout.keys, layout.keep_key, layout.turn, bits);
+  static const Operation<std::tuple<at::Tensor, at::Tensor>(at::TensorList, int64_t, bool, int64_t, int64_t)> operation("pack_words");
+  return operation.on(columns[0])(contiguous, layout.keys, layout.keep_key, layout.turn, bits);
 }
 
 std::vector<at::Tensor> unpack_words(const std::vector<at::Tensor>& pieces, const std::vector<WordColumn>& columns,
@@ -56,14 +54,9 @@ std::vector<at::Tensor> unpack_words(const std::vector<at::Tensor>& pieces, cons
     ENSURE_EQ(piece.size(1), width);
     contiguous.push_back(piece.contiguous());
   }
-  static const auto operation =
-      find_operation<std::vector<at::Tensor>(at::TensorList, at::IntArrayRef, at::IntArrayRef, bool, int64_t)>("pistachio::unpack_words");
-  return operation.redispatch(dispatch_keys(pieces[0]), contiguous, types, words, layout.keep_key, layout.turn);
-}
-
-TORCH_LIBRARY_FRAGMENT(pistachio, library) {
-  library.def("pack_words(Tensor[] columns, int keys, bool keep_key, int turn, int bits) -> (Tensor rows, Tensor offsets)");
-  library.def("unpack_words(Tensor[] pieces, int[] types, int[] words, bool keep_key, int turn) -> Tensor[]");
+  static const Operation<std::vector<at::Tensor>(at::TensorList, at::IntArrayRef, at::IntArrayRef, bool, int64_t)> operation(
+      "unpack_words");
+  return operation.on(pieces[0])(contiguous, types, words, layout.keep_key, layout.turn);
 }
 
 }  // namespace pistachio::kernels

@@ -1,8 +1,7 @@
-// Schema and entry point of partition_rows.
+// Entry point of partition_rows.
 #include "kernels/ops/partition_rows.h"
 
 #include <ATen/core/Tensor.h>
-#include <torch/library.h>
 
 #include "base/check.h"
 #include "kernels/ops/dispatch.h"
@@ -14,14 +13,9 @@ namespace pistachio::kernels {
 std::tuple<at::Tensor, at::Tensor> partition_rows(const at::Tensor& hashes, int64_t bits, const at::Tensor& stop) {
   check_words(hashes, hashes);
   ENSURE(bits >= 0 && bits <= 12, "{} bits", bits);
-  static const auto operation =
-      find_operation<std::tuple<at::Tensor, at::Tensor>(const at::Tensor&, int64_t, const std::optional<at::Tensor>&)>(
-          "pistachio::partition_rows");
-  return operation.redispatch(dispatch_keys(hashes), hashes.contiguous(), bits, optional_stop(stop));
-}
-
-TORCH_LIBRARY_FRAGMENT(pistachio, library) {
-  library.def("partition_rows(Tensor hashes, int bits, Tensor? stop) -> (Tensor order, Tensor offsets)");
+  static const Operation<std::tuple<at::Tensor, at::Tensor>(const at::Tensor&, int64_t, const std::optional<at::Tensor>&)> operation(
+      "partition_rows");
+  return operation.on(hashes)(hashes.contiguous(), bits, optional_stop(stop));
 }
 
 }  // namespace pistachio::kernels

@@ -1,7 +1,5 @@
-// Schema and entry point of plain_decode.
+// Entry point of plain_decode.
 #include "kernels/ops/plain_decode.h"
-
-#include <torch/library.h>
 
 #include "base/check.h"
 #include "kernels/ops/argument_check.h"
@@ -14,13 +12,8 @@ at::Tensor plain_decode(const at::Tensor& bytes, const at::Tensor& pages, c10::S
   ENSURE(type == at::kInt || type == at::kLong || type == at::kFloat || type == at::kDouble, "type {}", c10::toString(type));
   if (is_empty_table(pages)) return at::empty({0}, output_options(bytes, type));
   check_page_table(bytes, pages, 4);
-  static const auto operation =
-      find_operation<at::Tensor(const at::Tensor&, const at::Tensor&, c10::ScalarType)>("pistachio::plain_decode");
-  return operation.redispatch(dispatch_keys(bytes), bytes.contiguous(), pages, type);
-}
-
-TORCH_LIBRARY_FRAGMENT(pistachio, library) {
-  library.def("plain_decode(Tensor bytes, Tensor pages, ScalarType type) -> Tensor");
+  static const Operation<at::Tensor(const at::Tensor&, const at::Tensor&, c10::ScalarType)> operation("plain_decode");
+  return operation.on(bytes)(bytes.contiguous(), pages, type);
 }
 
 }  // namespace pistachio::kernels

@@ -1,7 +1,5 @@
-// Schema and entry point of plain_fixed_bytes_decode.
+// Entry point of plain_fixed_bytes_decode.
 #include "kernels/ops/plain_fixed_bytes_decode.h"
-
-#include <torch/library.h>
 
 #include "base/check.h"
 #include "kernels/ops/argument_check.h"
@@ -14,13 +12,8 @@ at::Tensor plain_fixed_bytes_decode(const at::Tensor& bytes, const at::Tensor& p
   ENSURE(width > 0 && width <= kLargestFixedWidth, "width {}", width);
   if (is_empty_table(pages)) return at::empty({0, width}, output_options(bytes, at::kByte));
   check_page_table(bytes, pages, 4);
-  static const auto operation =
-      find_operation<at::Tensor(const at::Tensor&, const at::Tensor&, int64_t)>("pistachio::plain_fixed_bytes_decode");
-  return operation.redispatch(dispatch_keys(bytes), bytes.contiguous(), pages, width);
-}
-
-TORCH_LIBRARY_FRAGMENT(pistachio, library) {
-  library.def("plain_fixed_bytes_decode(Tensor bytes, Tensor pages, int width) -> Tensor");
+  static const Operation<at::Tensor(const at::Tensor&, const at::Tensor&, int64_t)> operation("plain_fixed_bytes_decode");
+  return operation.on(bytes)(bytes.contiguous(), pages, width);
 }
 
 }  // namespace pistachio::kernels

@@ -1,7 +1,5 @@
-// Schema and entry point of plain_text_decode.
+// Entry point of plain_text_decode.
 #include "kernels/ops/plain_text_decode.h"
-
-#include <torch/library.h>
 
 #include "kernels/ops/argument_check.h"
 #include "kernels/ops/dispatch.h"
@@ -15,13 +13,8 @@ std::tuple<at::Tensor, at::Tensor> plain_text_decode(const at::Tensor& bytes, co
     return {at::empty({0}, options), at::empty({0}, options)};
   }
   check_page_table(bytes, pages, 4);
-  static const auto operation =
-      find_operation<std::tuple<at::Tensor, at::Tensor>(const at::Tensor&, const at::Tensor&)>("pistachio::plain_text_decode");
-  return operation.redispatch(dispatch_keys(bytes), bytes.contiguous(), pages);
-}
-
-TORCH_LIBRARY_FRAGMENT(pistachio, library) {
-  library.def("plain_text_decode(Tensor bytes, Tensor pages) -> (Tensor begins, Tensor ends)");
+  static const Operation<std::tuple<at::Tensor, at::Tensor>(const at::Tensor&, const at::Tensor&)> operation("plain_text_decode");
+  return operation.on(bytes)(bytes.contiguous(), pages);
 }
 
 }  // namespace pistachio::kernels

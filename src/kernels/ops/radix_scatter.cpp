@@ -1,8 +1,7 @@
-// Schema and entry point of radix_count and radix_scatter.
+// Entry point of radix_count and radix_scatter.
 #include "kernels/ops/radix_scatter.h"
 
 #include <ATen/core/Tensor.h>
-#include <torch/library.h>
 
 #include "base/check.h"
 #include "kernels/ops/argument_check.h"
@@ -27,9 +26,8 @@ void check_partitions(const at::Tensor& partitions, const at::Tensor& hashes) {
 void radix_count(at::Tensor& counts, const at::Tensor& hashes, const at::Tensor& stop) {
   check_partitions(counts, hashes);
   check_state(counts, at::kLong, 0, hashes);
-  static const auto operation =
-      find_operation<void(at::Tensor&, const at::Tensor&, const std::optional<at::Tensor>&)>("pistachio::radix_count");
-  operation.redispatch(dispatch_keys(hashes), counts, hashes.contiguous(), optional_stop(stop));
+  static const Operation<void(at::Tensor&, const at::Tensor&, const std::optional<at::Tensor>&)> operation("radix_count");
+  operation.on(hashes)(counts, hashes.contiguous(), optional_stop(stop));
 }
 
 void radix_scatter(at::Tensor& out, const at::Tensor& values, const at::Tensor& hashes, const at::Tensor& places, const at::Tensor& stop) {
@@ -38,15 +36,9 @@ void radix_scatter(at::Tensor& out, const at::Tensor& values, const at::Tensor& 
   check_state(out, values.scalar_type(), is_wide(values) ? 2 : 0, hashes);
   ENSURE_EQ(values.size(0), hashes.size(0));
   ENSURE_GE(out.size(0), values.size(0));
-  static const auto operation =
-      find_operation<void(at::Tensor&, const at::Tensor&, const at::Tensor&, const at::Tensor&, const std::optional<at::Tensor>&)>(
-          "pistachio::radix_scatter");
-  operation.redispatch(dispatch_keys(values), out, values.contiguous(), hashes.contiguous(), places.contiguous(), optional_stop(stop));
-}
-
-TORCH_LIBRARY_FRAGMENT(pistachio, library) {
-  library.def("radix_count(Tensor(a!) counts, Tensor hashes, Tensor? stop) -> ()");
-  library.def("radix_scatter(Tensor(a!) out, Tensor values, Tensor hashes, Tensor places, Tensor? stop) -> ()");
+  static const Operation<void(at::Tensor&, const at::Tensor&, const at::Tensor&, const at::Tensor&, const std::optional<at::Tensor>&)>
+      operation("radix_scatter");
+  operation.on(values)(out, values.contiguous(), hashes.contiguous(), places.contiguous(), optional_stop(stop));
 }
 
 }  // namespace pistachio::kernels

@@ -1,8 +1,7 @@
-// Schema and entry point of range_bits.
+// Entry point of range_bits.
 #include "kernels/ops/range_bits.h"
 
 #include <ATen/core/Tensor.h>
-#include <torch/library.h>
 
 #include "base/check.h"
 #include "kernels/ops/dispatch.h"
@@ -18,15 +17,10 @@ at::Tensor range_bits(const at::Tensor& values, const at::Tensor& validity, cons
   const auto code = static_cast<int64_t>(op);
   ENSURE(code >= 0 && code <= static_cast<int64_t>(BitOp::Xor), "operation {}", code);
   const std::optional<at::Tensor> mask = optional_validity(validity, values.size(0), values);
-  static const auto operation =
-      find_operation<at::Tensor(const at::Tensor&, const std::optional<at::Tensor>&, const at::Tensor&, const at::Tensor&, int64_t,
-                                const std::optional<at::Tensor>&)>("pistachio::range_bits");
-  return operation.redispatch(dispatch_keys(values), values.contiguous(), mask, begins.contiguous(), ends.contiguous(), code,
-                              optional_stop(stop));
-}
-
-TORCH_LIBRARY_FRAGMENT(pistachio, library) {
-  library.def("range_bits(Tensor values, Tensor? validity, Tensor begins, Tensor ends, int op, Tensor? stop) -> Tensor");
+  static const Operation<at::Tensor(const at::Tensor&, const std::optional<at::Tensor>&, const at::Tensor&, const at::Tensor&, int64_t,
+                                    const std::optional<at::Tensor>&)>
+      operation("range_bits");
+  return operation.on(values)(values.contiguous(), mask, begins.contiguous(), ends.contiguous(), code, optional_stop(stop));
 }
 
 }  // namespace pistachio::kernels

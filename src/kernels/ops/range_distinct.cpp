@@ -1,8 +1,7 @@
-// Schema and entry point of range_distinct.
+// Entry point of range_distinct.
 #include "kernels/ops/range_distinct.h"
 
 #include <ATen/core/Tensor.h>
-#include <torch/library.h>
 
 #include "base/check.h"
 #include "kernels/ops/dispatch.h"
@@ -17,14 +16,10 @@ at::Tensor range_distinct(const at::Tensor& ids, const at::Tensor& validity, con
   check_ranges(begins, ends, ids);
   ENSURE_GE(values, 0);
   const std::optional<at::Tensor> mask = optional_validity(validity, ids.size(0), ids);
-  static const auto operation =
-      find_operation<at::Tensor(const at::Tensor&, const std::optional<at::Tensor>&, const at::Tensor&, const at::Tensor&, int64_t,
-                                const std::optional<at::Tensor>&)>("pistachio::range_distinct");
-  return operation.redispatch(dispatch_keys(ids), ids.contiguous(), mask, begins.contiguous(), ends.contiguous(), values, optional_stop(stop));
-}
-
-TORCH_LIBRARY_FRAGMENT(pistachio, library) {
-  library.def("range_distinct(Tensor ids, Tensor? validity, Tensor begins, Tensor ends, int values, Tensor? stop) -> Tensor");
+  static const Operation<at::Tensor(const at::Tensor&, const std::optional<at::Tensor>&, const at::Tensor&, const at::Tensor&, int64_t,
+                                    const std::optional<at::Tensor>&)>
+      operation("range_distinct");
+  return operation.on(ids)(ids.contiguous(), mask, begins.contiguous(), ends.contiguous(), values, optional_stop(stop));
 }
 
 }  // namespace pistachio::kernels

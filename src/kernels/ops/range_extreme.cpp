@@ -1,8 +1,7 @@
-// Schema and entry point of range_extreme.
+// Entry point of range_extreme.
 #include "kernels/ops/range_extreme.h"
 
 #include <ATen/core/Tensor.h>
-#include <torch/library.h>
 
 #include "base/check.h"
 #include "kernels/ops/dispatch.h"
@@ -16,15 +15,10 @@ at::Tensor range_extreme(const at::Tensor& words, const at::Tensor& validity, co
   check_words(words, words);
   check_ranges(begins, ends, words);
   const std::optional<at::Tensor> mask = optional_validity(validity, words.size(0), words);
-  static const auto operation =
-      find_operation<at::Tensor(const at::Tensor&, const std::optional<at::Tensor>&, const at::Tensor&, const at::Tensor&, bool,
-                                const std::optional<at::Tensor>&)>("pistachio::range_extreme");
-  return operation.redispatch(dispatch_keys(words), words.contiguous(), mask, begins.contiguous(), ends.contiguous(), take_max,
-                              optional_stop(stop));
-}
-
-TORCH_LIBRARY_FRAGMENT(pistachio, library) {
-  library.def("range_extreme(Tensor words, Tensor? validity, Tensor begins, Tensor ends, bool take_max, Tensor? stop) -> Tensor");
+  static const Operation<at::Tensor(const at::Tensor&, const std::optional<at::Tensor>&, const at::Tensor&, const at::Tensor&, bool,
+                                    const std::optional<at::Tensor>&)>
+      operation("range_extreme");
+  return operation.on(words)(words.contiguous(), mask, begins.contiguous(), ends.contiguous(), take_max, optional_stop(stop));
 }
 
 }  // namespace pistachio::kernels

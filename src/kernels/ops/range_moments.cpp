@@ -1,8 +1,7 @@
-// Schema and entry point of range_moments.
+// Entry point of range_moments.
 #include "kernels/ops/range_moments.h"
 
 #include <ATen/core/Tensor.h>
-#include <torch/library.h>
 
 #include "base/check.h"
 #include "kernels/ops/argument_check.h"
@@ -18,14 +17,10 @@ at::Tensor range_moments(const at::Tensor& values, const at::Tensor& validity, c
   ENSURE(values.is_floating_point(), "values are {}", c10::toString(values.scalar_type()));
   check_ranges(begins, ends, values);
   const std::optional<at::Tensor> mask = optional_validity(validity, values.size(0), values);
-  static const auto operation =
-      find_operation<at::Tensor(const at::Tensor&, const std::optional<at::Tensor>&, const at::Tensor&, const at::Tensor&,
-                                const std::optional<at::Tensor>&)>("pistachio::range_moments");
-  return operation.redispatch(dispatch_keys(values), values.contiguous(), mask, begins.contiguous(), ends.contiguous(), optional_stop(stop));
-}
-
-TORCH_LIBRARY_FRAGMENT(pistachio, library) {
-  library.def("range_moments(Tensor values, Tensor? validity, Tensor begins, Tensor ends, Tensor? stop) -> Tensor");
+  static const Operation<at::Tensor(const at::Tensor&, const std::optional<at::Tensor>&, const at::Tensor&, const at::Tensor&,
+                                    const std::optional<at::Tensor>&)>
+      operation("range_moments");
+  return operation.on(values)(values.contiguous(), mask, begins.contiguous(), ends.contiguous(), optional_stop(stop));
 }
 
 }  // namespace pistachio::kernels

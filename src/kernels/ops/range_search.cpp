@@ -1,8 +1,7 @@
-// Schema and entry point of range_search.
+// Entry point of range_search.
 #include "kernels/ops/range_search.h"
 
 #include <ATen/core/Tensor.h>
-#include <torch/library.h>
 
 #include "base/check.h"
 #include "kernels/ops/dispatch.h"
@@ -18,14 +17,11 @@ at::Tensor range_search(const at::Tensor& keys, const at::Tensor& bounds, const 
     check_words(places, keys);
     ENSURE_EQ(places.size(0), bounds.size(0));
   }
-  static const auto operation = find_operation<at::Tensor(const at::Tensor&, const at::Tensor&, const at::Tensor&, const at::Tensor&, bool,
-                                                          const std::optional<at::Tensor>&)>("pistachio::range_search");
-  return operation.redispatch(dispatch_keys(keys), keys.contiguous(), bounds.contiguous(), begins.contiguous(), ends.contiguous(), after_equal,
-                              optional_stop(stop));
-}
-
-TORCH_LIBRARY_FRAGMENT(pistachio, library) {
-  library.def("range_search(Tensor keys, Tensor bounds, Tensor begins, Tensor ends, bool after_equal, Tensor? stop) -> Tensor");
+  static const Operation<at::Tensor(const at::Tensor&, const at::Tensor&, const at::Tensor&, const at::Tensor&, bool,
+                                    const std::optional<at::Tensor>&)>
+      operation("range_search");
+  return operation.on(keys)(keys.contiguous(), bounds.contiguous(), begins.contiguous(), ends.contiguous(), after_equal,
+                            optional_stop(stop));
 }
 
 }  // namespace pistachio::kernels

@@ -1,8 +1,7 @@
-// Schema and entry point of range_sum and range_sum_float.
+// Entry point of range_sum and range_sum_float.
 #include "kernels/ops/range_sum.h"
 
 #include <ATen/core/Tensor.h>
-#include <torch/library.h>
 
 #include "base/check.h"
 #include "kernels/ops/argument_check.h"
@@ -25,8 +24,8 @@ at::Tensor range_sum(const at::Tensor& values, const at::Tensor& validity, const
   ENSURE(!values.is_floating_point(), "floating-point values go to range_sum_float");
   check_ranges(begins, ends, values);
   const std::optional<at::Tensor> mask = optional_validity(validity, values.size(0), values);
-  static const auto operation = find_operation<Signature>("pistachio::range_sum");
-  return operation.redispatch(dispatch_keys(values), values.contiguous(), mask, begins.contiguous(), ends.contiguous(), optional_stop(stop));
+  static const Operation<Signature> operation("range_sum");
+  return operation.on(values)(values.contiguous(), mask, begins.contiguous(), ends.contiguous(), optional_stop(stop));
 }
 
 at::Tensor range_sum_float(const at::Tensor& values, const at::Tensor& validity, const at::Tensor& begins, const at::Tensor& ends,
@@ -35,13 +34,8 @@ at::Tensor range_sum_float(const at::Tensor& values, const at::Tensor& validity,
   ENSURE(values.is_floating_point(), "integers go to range_sum");
   check_ranges(begins, ends, values);
   const std::optional<at::Tensor> mask = optional_validity(validity, values.size(0), values);
-  static const auto operation = find_operation<Signature>("pistachio::range_sum_float");
-  return operation.redispatch(dispatch_keys(values), values.contiguous(), mask, begins.contiguous(), ends.contiguous(), optional_stop(stop));
-}
-
-TORCH_LIBRARY_FRAGMENT(pistachio, library) {
-  library.def("range_sum(Tensor values, Tensor? validity, Tensor begins, Tensor ends, Tensor? stop) -> Tensor");
-  library.def("range_sum_float(Tensor values, Tensor? validity, Tensor begins, Tensor ends, Tensor? stop) -> Tensor");
+  static const Operation<Signature> operation("range_sum_float");
+  return operation.on(values)(values.contiguous(), mask, begins.contiguous(), ends.contiguous(), optional_stop(stop));
 }
 
 }  // namespace pistachio::kernels

@@ -1,7 +1,5 @@
-// Schema and entry point of rle_decode.
+// Entry point of rle_decode.
 #include "kernels/ops/rle_decode.h"
-
-#include <torch/library.h>
 
 #include "base/check.h"
 #include "kernels/ops/argument_check.h"
@@ -27,12 +25,8 @@ at::Tensor rle_decode(const at::Tensor& bytes, const at::Tensor& pages) {
   if (is_empty_table(pages)) return at::empty({0}, output_options(bytes, at::kInt));
   check_page_table(bytes, pages, 7);
   check_bit_widths_and_limits(pages);
-  static const auto operation = find_operation<at::Tensor(const at::Tensor&, const at::Tensor&)>("pistachio::rle_decode");
-  return operation.redispatch(dispatch_keys(bytes), bytes.contiguous(), pages);
-}
-
-TORCH_LIBRARY_FRAGMENT(pistachio, library) {
-  library.def("rle_decode(Tensor bytes, Tensor pages) -> Tensor");
+  static const Operation<at::Tensor(const at::Tensor&, const at::Tensor&)> operation("rle_decode");
+  return operation.on(bytes)(bytes.contiguous(), pages);
 }
 
 }  // namespace pistachio::kernels

@@ -1,8 +1,7 @@
-// Schema and entry point of route_rows.
+// Entry point of route_rows.
 #include "kernels/ops/route_rows.h"
 
 #include <ATen/core/Tensor.h>
-#include <torch/library.h>
 
 #include "base/check.h"
 #include "kernels/ops/dispatch.h"
@@ -18,13 +17,8 @@ std::tuple<at::Tensor, at::Tensor> route_rows(const at::Tensor& hashes, const at
   ENSURE(is_power_of_two(owners.size(0)) && owners.size(0) <= int64_t{1} << 16, "{} buckets", owners.size(0));
   ENSURE(owners.device() == hashes.device());
   ENSURE(ranks >= 1 && ranks <= int64_t{1} << 16, "{} ranks", ranks);
-  static const auto operation =
-      find_operation<std::tuple<at::Tensor, at::Tensor>(const at::Tensor&, const at::Tensor&, int64_t)>("pistachio::route_rows");
-  return operation.redispatch(dispatch_keys(hashes), hashes.contiguous(), owners.to(at::kLong).contiguous(), ranks);
-}
-
-TORCH_LIBRARY_FRAGMENT(pistachio, library) {
-  library.def("route_rows(Tensor hashes, Tensor owners, int ranks) -> (Tensor order, Tensor offsets)");
+  static const Operation<std::tuple<at::Tensor, at::Tensor>(const at::Tensor&, const at::Tensor&, int64_t)> operation("route_rows");
+  return operation.on(hashes)(hashes.contiguous(), owners.to(at::kLong).contiguous(), ranks);
 }
 
 }  // namespace pistachio::kernels

@@ -1,8 +1,7 @@
-// Schema and entry point of segment_bits.
+// Entry point of segment_bits.
 #include "kernels/ops/segment_bits.h"
 
 #include <ATen/core/Tensor.h>
-#include <torch/library.h>
 
 #include "base/check.h"
 #include "kernels/ops/argument_check.h"
@@ -24,14 +23,9 @@ void segment_bits(at::Tensor& bits, at::Tensor& seen, const at::Tensor& ids, con
   const auto code = static_cast<int64_t>(op);
   ENSURE(code >= 0 && code <= static_cast<int64_t>(BitOp::Xor), "operation {}", code);
   const std::optional<at::Tensor> mask = optional_validity(validity, ids.size(0), ids);
-  static const auto operation =
-      find_operation<void(at::Tensor&, at::Tensor&, const at::Tensor&, const at::Tensor&, int64_t, const std::optional<at::Tensor>&)>(
-          "pistachio::segment_bits");
-  operation.redispatch(dispatch_keys(values), bits, seen, ids.contiguous(), values.contiguous(), code, mask);
-}
-
-TORCH_LIBRARY_FRAGMENT(pistachio, library) {
-  library.def("segment_bits(Tensor(a!) bits, Tensor(b!) seen, Tensor ids, Tensor values, int op, Tensor? validity) -> ()");
+  static const Operation<void(at::Tensor&, at::Tensor&, const at::Tensor&, const at::Tensor&, int64_t, const std::optional<at::Tensor>&)>
+      operation("segment_bits");
+  operation.on(values)(bits, seen, ids.contiguous(), values.contiguous(), code, mask);
 }
 
 }  // namespace pistachio::kernels

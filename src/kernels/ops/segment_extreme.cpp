@@ -1,8 +1,7 @@
-// Schema and entry point of segment_extreme and segment_extreme_text.
+// Entry point of segment_extreme and segment_extreme_text.
 #include "kernels/ops/segment_extreme.h"
 
 #include <ATen/core/Tensor.h>
-#include <torch/library.h>
 
 #include "base/check.h"
 #include "kernels/ops/argument_check.h"
@@ -20,10 +19,9 @@ void segment_extreme(at::Tensor& best, at::Tensor& seen, const at::Tensor& ids, 
   check_state(seen, at::kBool, 0, values);
   ENSURE_EQ(best.size(0), seen.size(0));
   const std::optional<at::Tensor> mask = optional_validity(validity, ids.size(0), ids);
-  static const auto operation =
-      find_operation<void(at::Tensor&, at::Tensor&, const at::Tensor&, const at::Tensor&, bool, const std::optional<at::Tensor>&)>(
-          "pistachio::segment_extreme");
-  operation.redispatch(dispatch_keys(values), best, seen, ids.contiguous(), values.contiguous(), take_max, mask);
+  static const Operation<void(at::Tensor&, at::Tensor&, const at::Tensor&, const at::Tensor&, bool, const std::optional<at::Tensor>&)>
+      operation("segment_extreme");
+  operation.on(values)(best, seen, ids.contiguous(), values.contiguous(), take_max, mask);
 }
 
 at::Tensor segment_extreme_text(const at::Tensor& bytes, const at::Tensor& begins, const at::Tensor& ends, const at::Tensor& ids,
@@ -33,17 +31,10 @@ at::Tensor segment_extreme_text(const at::Tensor& bytes, const at::Tensor& begin
   ENSURE_EQ(ids.size(0), begins.size(0));
   ENSURE_GE(groups, 0);
   const std::optional<at::Tensor> mask = optional_validity(validity, ids.size(0), ids);
-  static const auto operation =
-      find_operation<at::Tensor(const at::Tensor&, const at::Tensor&, const at::Tensor&, const at::Tensor&, int64_t, bool,
-                                const std::optional<at::Tensor>&)>("pistachio::segment_extreme_text");
-  return operation.redispatch(dispatch_keys(bytes), bytes.contiguous(), begins.contiguous(), ends.contiguous(), ids.contiguous(), groups,
-                              take_max, mask);
-}
-
-TORCH_LIBRARY_FRAGMENT(pistachio, library) {
-  library.def("segment_extreme(Tensor(a!) best, Tensor(b!) seen, Tensor ids, Tensor values, bool take_max, Tensor? validity) -> ()");
-  library.def(
-      "segment_extreme_text(Tensor bytes, Tensor begins, Tensor ends, Tensor ids, int groups, bool take_max, Tensor? validity) -> Tensor");
+  static const Operation<at::Tensor(const at::Tensor&, const at::Tensor&, const at::Tensor&, const at::Tensor&, int64_t, bool,
+                                    const std::optional<at::Tensor>&)>
+      operation("segment_extreme_text");
+  return operation.on(bytes)(bytes.contiguous(), begins.contiguous(), ends.contiguous(), ids.contiguous(), groups, take_max, mask);
 }
 
 }  // namespace pistachio::kernels

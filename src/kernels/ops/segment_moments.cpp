@@ -1,8 +1,7 @@
-// Schema and entry point of segment_moments and moments_merge.
+// Entry point of segment_moments and moments_merge.
 #include "kernels/ops/segment_moments.h"
 
 #include <ATen/core/Tensor.h>
-#include <torch/library.h>
 
 #include "base/check.h"
 #include "kernels/ops/argument_check.h"
@@ -18,9 +17,9 @@ void segment_moments(at::Tensor& moments, const at::Tensor& ids, const at::Tenso
   ENSURE_EQ(ids.size(0), values.size(0));
   check_state(moments, at::kDouble, 3, values);
   const std::optional<at::Tensor> mask = optional_validity(validity, ids.size(0), ids);
-  static const auto operation = find_operation<void(at::Tensor&, const at::Tensor&, const at::Tensor&, const std::optional<at::Tensor>&)>(
-      "pistachio::segment_moments");
-  operation.redispatch(dispatch_keys(values), moments, ids.contiguous(), values.contiguous(), mask);
+  static const Operation<void(at::Tensor&, const at::Tensor&, const at::Tensor&, const std::optional<at::Tensor>&)> operation(
+      "segment_moments");
+  operation.on(values)(moments, ids.contiguous(), values.contiguous(), mask);
 }
 
 void moments_merge(at::Tensor& moments, const at::Tensor& ids, const at::Tensor& other) {
@@ -30,13 +29,8 @@ void moments_merge(at::Tensor& moments, const at::Tensor& ids, const at::Tensor&
   check_words(ids, other);
   ENSURE_EQ(ids.size(0), other.size(0));
   check_state(moments, at::kDouble, 3, other);
-  static const auto operation = find_operation<void(at::Tensor&, const at::Tensor&, const at::Tensor&)>("pistachio::moments_merge");
-  operation.redispatch(dispatch_keys(other), moments, ids.contiguous(), other.contiguous());
-}
-
-TORCH_LIBRARY_FRAGMENT(pistachio, library) {
-  library.def("segment_moments(Tensor(a!) moments, Tensor ids, Tensor values, Tensor? validity) -> ()");
-  library.def("moments_merge(Tensor(a!) moments, Tensor ids, Tensor other) -> ()");
+  static const Operation<void(at::Tensor&, const at::Tensor&, const at::Tensor&)> operation("moments_merge");
+  operation.on(other)(moments, ids.contiguous(), other.contiguous());
 }
 
 }  // namespace pistachio::kernels

@@ -1,8 +1,7 @@
-// Schema and entry point of segment_count, segment_sum, sums_fit and segment_sum_float.
+// Entry point of segment_count, segment_sum, sums_fit and segment_sum_float.
 #include "kernels/ops/segment_sum.h"
 
 #include <ATen/core/Tensor.h>
-#include <torch/library.h>
 
 #include "base/check.h"
 #include "kernels/ops/argument_check.h"
@@ -15,9 +14,8 @@ void segment_count(at::Tensor& counts, const at::Tensor& ids, const at::Tensor& 
   check_words(ids, ids);
   check_state(counts, at::kLong, 0, ids);
   const std::optional<at::Tensor> mask = optional_validity(validity, ids.size(0), ids);
-  static const auto operation =
-      find_operation<void(at::Tensor&, const at::Tensor&, const std::optional<at::Tensor>&)>("pistachio::segment_count");
-  operation.redispatch(dispatch_keys(ids), counts, ids.contiguous(), mask);
+  static const Operation<void(at::Tensor&, const at::Tensor&, const std::optional<at::Tensor>&)> operation("segment_count");
+  operation.on(ids)(counts, ids.contiguous(), mask);
 }
 
 void segment_sum(at::Tensor& sums, const at::Tensor& ids, const at::Tensor& values, const at::Tensor& validity, bool fit) {
@@ -27,9 +25,9 @@ void segment_sum(at::Tensor& sums, const at::Tensor& ids, const at::Tensor& valu
   ENSURE_EQ(ids.size(0), values.size(0));
   check_state(sums, at::kLong, 2, values);
   const std::optional<at::Tensor> mask = optional_validity(validity, ids.size(0), ids);
-  static const auto operation =
-      find_operation<void(at::Tensor&, const at::Tensor&, const at::Tensor&, const std::optional<at::Tensor>&, bool)>("pistachio::segment_sum");
-  operation.redispatch(dispatch_keys(values), sums, ids.contiguous(), values.contiguous(), mask, fit);
+  static const Operation<void(at::Tensor&, const at::Tensor&, const at::Tensor&, const std::optional<at::Tensor>&, bool)> operation(
+      "segment_sum");
+  operation.on(values)(sums, ids.contiguous(), values.contiguous(), mask, fit);
 }
 
 bool sums_fit(const at::Tensor& sums, const at::Tensor& values, const at::Tensor& validity) {
@@ -37,9 +35,8 @@ bool sums_fit(const at::Tensor& sums, const at::Tensor& values, const at::Tensor
   check_state(sums, at::kLong, 2, values);
   if (!is_wide(values) || values.size(0) == 0) return true;
   const std::optional<at::Tensor> mask = optional_validity(validity, values.size(0), values);
-  static const auto operation =
-      find_operation<bool(const at::Tensor&, const at::Tensor&, const std::optional<at::Tensor>&)>("pistachio::sums_fit");
-  return operation.redispatch(dispatch_keys(values), sums, values.contiguous(), mask);
+  static const Operation<bool(const at::Tensor&, const at::Tensor&, const std::optional<at::Tensor>&)> operation("sums_fit");
+  return operation.on(values)(sums, values.contiguous(), mask);
 }
 
 void segment_sum_float(at::Tensor& sums, const at::Tensor& ids, const at::Tensor& values, const at::Tensor& validity) {
@@ -49,16 +46,9 @@ void segment_sum_float(at::Tensor& sums, const at::Tensor& ids, const at::Tensor
   ENSURE_EQ(ids.size(0), values.size(0));
   check_state(sums, at::kDouble, 0, values);
   const std::optional<at::Tensor> mask = optional_validity(validity, ids.size(0), ids);
-  static const auto operation = find_operation<void(at::Tensor&, const at::Tensor&, const at::Tensor&, const std::optional<at::Tensor>&)>(
-      "pistachio::segment_sum_float");
-  operation.redispatch(dispatch_keys(values), sums, ids.contiguous(), values.contiguous(), mask);
-}
-
-TORCH_LIBRARY_FRAGMENT(pistachio, library) {
-  library.def("segment_count(Tensor(a!) counts, Tensor ids, Tensor? validity) -> ()");
-  library.def("segment_sum(Tensor(a!) sums, Tensor ids, Tensor values, Tensor? validity, bool fit) -> ()");
-  library.def("sums_fit(Tensor sums, Tensor values, Tensor? validity) -> bool");
-  library.def("segment_sum_float(Tensor(a!) sums, Tensor ids, Tensor values, Tensor? validity) -> ()");
+  static const Operation<void(at::Tensor&, const at::Tensor&, const at::Tensor&, const std::optional<at::Tensor>&)> operation(
+      "segment_sum_float");
+  operation.on(values)(sums, ids.contiguous(), values.contiguous(), mask);
 }
 
 }  // namespace pistachio::kernels

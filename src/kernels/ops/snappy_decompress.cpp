@@ -1,7 +1,5 @@
-// Schema and entry point of snappy_decompress.
+// Entry point of snappy_decompress.
 #include "kernels/ops/snappy_decompress.h"
-
-#include <torch/library.h>
 
 #include "base/check.h"
 #include "kernels/ops/argument_check.h"
@@ -20,13 +18,8 @@ std::tuple<at::Tensor, at::Tensor> snappy_decompress(const at::Tensor& bytes, co
     ENSURE_LE(rows[page][1] - rows[page][0], INT32_MAX);  // as in page headers
     ENSURE_LE(rows[page][3], INT32_MAX);
   }
-  static const auto operation =
-      find_operation<std::tuple<at::Tensor, at::Tensor>(const at::Tensor&, const at::Tensor&)>("pistachio::snappy_decompress");
-  return operation.redispatch(dispatch_keys(bytes), bytes.contiguous(), pages);
-}
-
-TORCH_LIBRARY_FRAGMENT(pistachio, library) {
-  library.def("snappy_decompress(Tensor bytes, Tensor pages) -> (Tensor, Tensor)");
+  static const Operation<std::tuple<at::Tensor, at::Tensor>(const at::Tensor&, const at::Tensor&)> operation("snappy_decompress");
+  return operation.on(bytes)(bytes.contiguous(), pages);
 }
 
 }  // namespace pistachio::kernels

@@ -1,8 +1,7 @@
-// Schema and entry point of sort_order.
+// Entry point of sort_order.
 #include "kernels/ops/sort_order.h"
 
 #include <ATen/core/Tensor.h>
-#include <torch/library.h>
 
 #include <vector>
 
@@ -21,12 +20,8 @@ at::Tensor sort_order(at::TensorList words, const at::Tensor& stop) {
     ENSURE_EQ(word.size(0), words[0].size(0));
     contiguous.push_back(word.contiguous());
   }
-  static const auto operation = find_operation<at::Tensor(at::TensorList, const std::optional<at::Tensor>&)>("pistachio::sort_order");
-  return operation.redispatch(dispatch_keys(words[0]), contiguous, optional_stop(stop));
-}
-
-TORCH_LIBRARY_FRAGMENT(pistachio, library) {
-  library.def("sort_order(Tensor[] words, Tensor? stop) -> Tensor");
+  static const Operation<at::Tensor(at::TensorList, const std::optional<at::Tensor>&)> operation("sort_order");
+  return operation.on(words[0])(contiguous, optional_stop(stop));
 }
 
 }  // namespace pistachio::kernels

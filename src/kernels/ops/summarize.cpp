@@ -1,8 +1,7 @@
-// Schema and entry point of summarize and summarize_dictionary.
+// Entry point of summarize and summarize_dictionary.
 #include "kernels/ops/summarize.h"
 
 #include <ATen/core/Tensor.h>
-#include <torch/library.h>
 
 #include "base/check.h"
 #include "kernels/ops/argument_check.h"
@@ -17,9 +16,8 @@ ColumnSummary summarize(const at::Tensor& values, const at::Tensor& validity) {
     check_mask(validity, values.size(0), values);
     mask = validity.contiguous();
   }
-  static const auto operation =
-      find_operation<at::Tensor(const at::Tensor&, const std::optional<at::Tensor>&)>("pistachio::summarize");
-  return unpack_summary(operation.redispatch(dispatch_keys(values), values.contiguous(), mask));
+  static const Operation<at::Tensor(const at::Tensor&, const std::optional<at::Tensor>&)> operation("summarize");
+  return unpack_summary(operation.on(values)(values.contiguous(), mask));
 }
 
 ColumnSummary summarize_dictionary(const at::Tensor& dictionary, const at::Tensor& codes, const at::Tensor& validity) {
@@ -31,14 +29,9 @@ ColumnSummary summarize_dictionary(const at::Tensor& dictionary, const at::Tenso
     check_mask(validity, codes.size(0), codes);
     mask = validity.contiguous();
   }
-  static const auto operation = find_operation<at::Tensor(const at::Tensor&, const at::Tensor&, const std::optional<at::Tensor>&)>(
-      "pistachio::summarize_dictionary");
-  return unpack_summary(operation.redispatch(dispatch_keys(dictionary), dictionary.contiguous(), codes.contiguous(), mask));
-}
-
-TORCH_LIBRARY_FRAGMENT(pistachio, library) {
-  library.def("summarize(Tensor values, Tensor? validity) -> Tensor");
-  library.def("summarize_dictionary(Tensor dictionary, Tensor codes, Tensor? validity) -> Tensor");
+  static const Operation<at::Tensor(const at::Tensor&, const at::Tensor&, const std::optional<at::Tensor>&)> operation(
+      "summarize_dictionary");
+  return unpack_summary(operation.on(dictionary)(dictionary.contiguous(), codes.contiguous(), mask));
 }
 
 }  // namespace pistachio::kernels

@@ -1,8 +1,7 @@
-// Schema and entry point of summarize_text and summarize_text_dictionary.
+// Entry point of summarize_text and summarize_text_dictionary.
 #include "kernels/ops/summarize_text.h"
 
 #include <ATen/core/Tensor.h>
-#include <torch/library.h>
 
 #include "base/check.h"
 #include "kernels/ops/argument_check.h"
@@ -17,11 +16,9 @@ TextSummary summarize_text(const at::Tensor& bytes, const at::Tensor& begins, co
     check_mask(validity, begins.size(0), bytes);
     mask = validity.contiguous();
   }
-  static const auto operation =
-      find_operation<at::Tensor(const at::Tensor&, const at::Tensor&, const at::Tensor&, const std::optional<at::Tensor>&)>(
-          "pistachio::summarize_text");
-  return unpack_text_summary(
-      operation.redispatch(dispatch_keys(bytes), bytes.contiguous(), begins.contiguous(), ends.contiguous(), mask));
+  static const Operation<at::Tensor(const at::Tensor&, const at::Tensor&, const at::Tensor&, const std::optional<at::Tensor>&)> operation(
+      "summarize_text");
+  return unpack_text_summary(operation.on(bytes)(bytes.contiguous(), begins.contiguous(), ends.contiguous(), mask));
 }
 
 TextSummary summarize_text_dictionary(const at::Tensor& bytes, const at::Tensor& begins, const at::Tensor& ends, const at::Tensor& codes,
@@ -34,15 +31,10 @@ TextSummary summarize_text_dictionary(const at::Tensor& bytes, const at::Tensor&
     check_mask(validity, codes.size(0), codes);
     mask = validity.contiguous();
   }
-  static const auto operation = find_operation<at::Tensor(const at::Tensor&, const at::Tensor&, const at::Tensor&, const at::Tensor&,
-                                                           const std::optional<at::Tensor>&)>("pistachio::summarize_text_dictionary");
-  return unpack_text_summary(operation.redispatch(dispatch_keys(bytes), bytes.contiguous(), begins.contiguous(), ends.contiguous(),
-                                                  codes.contiguous(), mask));
-}
-
-TORCH_LIBRARY_FRAGMENT(pistachio, library) {
-  library.def("summarize_text(Tensor bytes, Tensor begins, Tensor ends, Tensor? validity) -> Tensor");
-  library.def("summarize_text_dictionary(Tensor bytes, Tensor begins, Tensor ends, Tensor codes, Tensor? validity) -> Tensor");
+  static const Operation<at::Tensor(const at::Tensor&, const at::Tensor&, const at::Tensor&, const at::Tensor&,
+                                    const std::optional<at::Tensor>&)>
+      operation("summarize_text_dictionary");
+  return unpack_text_summary(operation.on(bytes)(bytes.contiguous(), begins.contiguous(), ends.contiguous(), codes.contiguous(), mask));
 }
 
 }  // namespace pistachio::kernels

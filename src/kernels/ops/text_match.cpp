@@ -1,8 +1,7 @@
-// Schema and entry point of text_match.
+// Entry point of text_match.
 #include "kernels/ops/text_match.h"
 
 #include <ATen/core/Tensor.h>
-#include <torch/library.h>
 
 #include "base/check.h"
 #include "kernels/ops/argument_check.h"
@@ -31,14 +30,9 @@ at::Tensor text_match(const at::Tensor& bytes, const at::Tensor& begins, const a
                       int64_t segments) {
   check_text(bytes, begins, ends);
   check_pieces(pieces, literals, segments);
-  static const auto operation = find_operation<at::Tensor(const at::Tensor&, const at::Tensor&, const at::Tensor&, const at::Tensor&, std::string_view,
-                                                          int64_t)>("pistachio::text_match");
-  return operation.redispatch(dispatch_keys(bytes), bytes.contiguous(), begins.contiguous(), ends.contiguous(), pieces.contiguous(),
-                              literals, segments);
-}
-
-TORCH_LIBRARY_FRAGMENT(pistachio, library) {
-  library.def("text_match(Tensor bytes, Tensor begins, Tensor ends, Tensor pieces, str literals, int segments) -> Tensor");
+  static const Operation<at::Tensor(const at::Tensor&, const at::Tensor&, const at::Tensor&, const at::Tensor&, std::string_view, int64_t)>
+      operation("text_match");
+  return operation.on(bytes)(bytes.contiguous(), begins.contiguous(), ends.contiguous(), pieces.contiguous(), literals, segments);
 }
 
 }  // namespace pistachio::kernels

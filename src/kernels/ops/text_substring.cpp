@@ -1,8 +1,7 @@
-// Schema and entry point of text_substring.
+// Entry point of text_substring.
 #include "kernels/ops/text_substring.h"
 
 #include <ATen/core/Tensor.h>
-#include <torch/library.h>
 
 #include "base/check.h"
 #include "kernels/ops/argument_check.h"
@@ -15,14 +14,9 @@ std::tuple<at::Tensor, at::Tensor> text_substring(const at::Tensor& bytes, const
   check_text(bytes, begins, ends);
   ENSURE_GE(skipped, 0);
   ENSURE_GE(count, 0);
-  static const auto operation =
-      find_operation<std::tuple<at::Tensor, at::Tensor>(const at::Tensor&, const at::Tensor&, const at::Tensor&, int64_t, int64_t)>(
-          "pistachio::text_substring");
-  return operation.redispatch(dispatch_keys(bytes), bytes.contiguous(), begins.contiguous(), ends.contiguous(), skipped, count);
-}
-
-TORCH_LIBRARY_FRAGMENT(pistachio, library) {
-  library.def("text_substring(Tensor bytes, Tensor begins, Tensor ends, int skipped, int count) -> (Tensor begins_out, Tensor ends_out)");
+  static const Operation<std::tuple<at::Tensor, at::Tensor>(const at::Tensor&, const at::Tensor&, const at::Tensor&, int64_t, int64_t)>
+      operation("text_substring");
+  return operation.on(bytes)(bytes.contiguous(), begins.contiguous(), ends.contiguous(), skipped, count);
 }
 
 }  // namespace pistachio::kernels
