@@ -99,7 +99,12 @@ class KernelAgreement : public testing::TestWithParam<Operation> {
   static void SetUpTestSuite() { at::set_num_threads(1); }
 
   void compare_all(const std::function<Call(Draw&)>& draw_call, const std::vector<int64_t>& sizes, int seeds) {
-    for (const at::Device device : devices()) {
+    compare_on(devices(), draw_call, sizes, seeds);
+  }
+
+  void compare_on(const std::vector<at::Device>& devices, const std::function<Call(Draw&)>& draw_call, const std::vector<int64_t>& sizes,
+                  int seeds) {
+    for (const at::Device device : devices) {
       for (const int64_t rows : sizes) {
         for (int seed = 0; seed < seeds; ++seed) {
           SCOPED_TRACE(testing::Message() << device.str() << ", " << rows << " rows, seed " << seed);
@@ -135,6 +140,14 @@ TEST_P(KernelAgreement, OnMillionsOfRows) {
 TEST_P(KernelAgreement, OnDamagedBytes) {
   if (!GetParam().draw_bad) GTEST_SKIP() << "reads no bytes of files";
   compare_all(GetParam().draw_bad, {1, 5, 20, 100, 600}, 300);
+}
+
+// A short round for compute-sanitizer, which slows every kernel down a hundredfold: each body of a GPU with one row, with a warp and a
+// row, and with several blocks.
+TEST_P(KernelAgreement, OnGpuBriefly) {
+  if (!at::globalContext().hasCUDA()) GTEST_SKIP() << "no GPU";
+  compare_on({at::kCUDA}, GetParam().draw, {0, 1, 33, 3000}, 2);
+  if (GetParam().draw_bad && !HasFatalFailure()) compare_on({at::kCUDA}, GetParam().draw_bad, {5, 600}, 10);
 }
 
 INSTANTIATE_TEST_SUITE_P(Kernels, KernelAgreement, testing::ValuesIn(all_operations()),
