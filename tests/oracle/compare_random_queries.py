@@ -3,6 +3,7 @@
     tests/oracle/compare_random_queries.py --seeds 0:50 --queries 20 -s chunk_rows=7
     tests/oracle/compare_random_queries.py --ranks 3 -s spread_tables=on
     tests/oracle/compare_random_queries.py --ranks 4 --hosts 2 -s spread_tables=on -s on_path=on
+    TESTED_BINARY=build/cuda/pistachio tests/oracle/compare_random_queries.py --seeds 0:100 --shards 8 -s device=cuda
 
 Each seed makes its own tables (Parquet files that both engines read) and queries. Differences are printed with seed and index, which reduce_query.py takes;
 the exit status is 1. Queries that only DuckDB refuses are counted, and printed on demand."""
@@ -10,6 +11,7 @@ the exit status is 1. Queries that only DuckDB refuses are counted, and printed 
 import argparse
 import sys
 from collections import Counter
+from multiprocessing import get_context
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -43,6 +45,14 @@ def run_seed(seed, count, options, counts=None, shown=("rows", "error", "died"),
     return problems
 
 
+def problems_and_counts(task):
+    """run_seed() in a process of its own: queries are made in Python, which keeps one core busy."""
+    seed, arguments = task
+    options = [word for setting in arguments.settings for word in ("-s", setting)]
+    counts = Counter()
+    return run_seed(seed, arguments.queries, options, counts, arguments.show, ranks=arguments.ranks, hosts=arguments.hosts), counts
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seeds", default="0:20", help="FIRST:END")
@@ -50,14 +60,16 @@ def main():
     parser.add_argument("--show", action="append", default=["rows", "error", "died"], help="one more kind of verdict to print: accepted, refused, unsupported")
     parser.add_argument("--ranks", type=int, help="run on a cluster of this many processes")
     parser.add_argument("--hosts", type=int, help="with --ranks: simulate this many hosts")
+    parser.add_argument("--shards", type=int, default=1, help="processes that share the seeds")
     parser.add_argument("-s", dest="settings", action="append", default=[], metavar="name=value")
     arguments = parser.parse_args()
     first, end = map(int, arguments.seeds.split(":"))
-    options = [word for setting in arguments.settings for word in ("-s", setting)]
     counts = Counter()
-    for seed in range(first, end):
-        for problem in run_seed(seed, arguments.queries, options, counts, arguments.show, ranks=arguments.ranks, hosts=arguments.hosts):
-            print(problem, flush=True)
+    with get_context("spawn").Pool(arguments.shards) as pool:
+        for problems, own_counts in pool.imap_unordered(problems_and_counts, [(seed, arguments) for seed in range(first, end)]):
+            counts += own_counts
+            for problem in problems:
+                print(problem, flush=True)
     differences = counts["rows"] + counts["error"] + counts["died"]
     print(f"seeds {arguments.seeds}, {arguments.ranks or 'no'} ranks, settings {' '.join(arguments.settings) or 'default'}: {counts.total()} queries, {differences} differences "
           f"({', '.join(f'{number} {kind}' for kind, number in sorted(counts.items()))})")
