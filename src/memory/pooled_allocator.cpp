@@ -2,7 +2,9 @@
 
 #include <c10/core/CPUAllocator.h>
 
+#include "base/error.h"
 #include "memory/block_pool.h"
+#include "memory/refusable_call.h"
 
 namespace pistachio {
 
@@ -16,6 +18,8 @@ PooledAllocator::~PooledAllocator() {
 }
 
 c10::DataPtr PooledAllocator::allocate(size_t bytes) {
+  if (RefusableCall::refuses_allocation()) [[unlikely]]
+    throw OutOfMemory("out of memory: a test refused an allocation");
   void* block = bytes > 0 ? pool_->allocate(bytes) : nullptr;
   return {block, block, &BlockPool::free, c10::Device(c10::DeviceType::CPU)};
 }

@@ -73,6 +73,8 @@ class QuerySpill {
   };
   Task<Turn> take_turn();
 
+  // Whether rows may leave memory at all (not with spill=off).
+  bool is_allowed() const { return mode_ != SpillMode::Off; }
   // Whether stores spill even if all their rows fit (spill=always).
   bool is_forced() const { return mode_ == SpillMode::Always; }
 

@@ -2,6 +2,7 @@
 // too large is split again at the next level, by other bits. Written by any number of tasks.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -21,8 +22,10 @@ class SpilledPartitions {
   // 2^bits partitions.
   SpilledPartitions(std::shared_ptr<SpillFile> file, int64_t bits, int level);
 
-  // `hashes`: int64 [rows], as hash_rows() makes them. Returns the bytes written.
-  Task<int64_t> add(Chunk rows, at::Tensor hashes);
+  // int64 [rows], as hash_rows() makes them.
+  using Hash = std::function<at::Tensor(const Chunk& rows)>;
+  // Returns the bytes written. If there is no memory to order all rows by partition, fewer are at a time. `hash` outlives the task.
+  Task<int64_t> add(Chunk rows, const Hash& hash);
 
   size_t count() const { return partitions_.size(); }
   int level() const { return level_; }
@@ -35,7 +38,14 @@ class SpilledPartitions {
     int64_t rows = 0;
     at::Tensor block;
   };
-  Task<void> write(std::vector<Packed> packed);
+  // Rows in host memory, by partition.
+  struct Divided {
+    Chunk rows;
+    at::Tensor begins;  // int64 [partitions + 1]
+  };
+  Divided divide(const Chunk& rows, const Hash& hash) const;
+  Task<int64_t> write(Divided divided);
+  Task<void> write_packed(std::vector<Packed> packed);
 
   const std::shared_ptr<SpillFile> file_;
   const int64_t bits_;

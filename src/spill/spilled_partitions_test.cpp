@@ -128,8 +128,8 @@ TEST_F(SpillFileTest, EqualKeysMeetInOnePartition) {
     // Every number twice, by different calls.
     for (int64_t begin : {0, 500, 0, 500}) {
       Chunk rows = numbers(begin, 500);
-      at::Tensor hashes = hash_rows(rows.columns());
-      Task<int64_t> adding = partitions.add(std::move(rows), std::move(hashes));
+      const SpilledPartitions::Hash hash = [](const Chunk& part) { return hash_rows(part.columns()); };
+      Task<int64_t> adding = partitions.add(std::move(rows), hash);
       EXPECT_GT(co_await adding, 0);
     }
     std::map<int64_t, std::map<size_t, int>> seen;  // number -> partition -> times

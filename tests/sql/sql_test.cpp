@@ -10,6 +10,7 @@
 
 #include "columns/scalar_access.h"
 #include "frontend/bench/sample_file.h"
+#include "memory/refusable_call.h"
 #include "parser/parse.h"
 #include "session/session.h"
 #include "tests/sql/slt_file.h"
@@ -76,6 +77,22 @@ class RowCollector final : public ResultReceiver {
   std::vector<std::string> rows;
 };
 
+// Refuses allocations of operators, which must then spill, divide their work or repeat it.
+class RefusedMemory {
+ public:
+  explicit RefusedMemory(bool on) : on_(on), before_(RefusableCall::count()) { RefusableCall::refuse_all(on); }
+  ~RefusedMemory() {
+    RefusableCall::refuse_all(false);
+    if (on_) EXPECT_GT(RefusableCall::count(), before_) << "nothing was refused";
+  }
+  RefusedMemory(const RefusedMemory&) = delete;
+  RefusedMemory& operator=(const RefusedMemory&) = delete;
+
+ private:
+  const bool on_;
+  const int64_t before_;
+};
+
 class SqlTest : public testing::TestWithParam<Run> {
  protected:
   void run_case(Session& session, const SltCase& own) {
@@ -108,6 +125,7 @@ class SqlTest : public testing::TestWithParam<Run> {
 
 TEST_P(SqlTest, MatchesExpectedResults) {
   nlohmann::json described = read_config(GetParam().config);
+  const RefusedMemory refused(described.value("refuse_memory", false));
   Settings settings;
   settings.threads = 2;
   settings.memory_limit = int64_t{1} << 30;

@@ -13,6 +13,7 @@
 #include "kernels/ops/radix_scatter.h"
 #include "kernels/ops/tensor_functions.h"
 #include "memory/channel.h"
+#include "memory/fitting_ranges.h"
 
 namespace pistachio {
 
@@ -167,10 +168,21 @@ Task<void> pass_on_sorted(RunContext& context, const RowOrder& order, const Chun
     WorkTimer timer(metrics);
     sorted = order.order_of(rows, task.token);
   }
-  if (output.limit) sorted = sorted.slice(0, 0, *output.limit);
-  for (int64_t begin = 0; begin < sorted.numel() && !sink.is_full(); begin += output.step) {
-    const at::Tensor part = sorted.slice(0, begin, std::min(begin + output.step, sorted.numel()));
-    Task<void> passing = pass_on(metrics, sink, 0, take_rows(rows, part));
+  Task<void> passing = pass_on_in_order(rows, std::move(sorted), output, metrics, sink);
+  co_await passing;
+}
+
+Task<void> pass_on_in_order(const Chunk& rows, at::Tensor order, SortedOutput output, OperatorMetrics& metrics, ChunkSink& sink) {
+  if (output.limit) order = order.slice(0, 0, *output.limit);
+  auto gather = [&](int64_t begin, int64_t count) {
+    WorkTimer timer(metrics);
+    return take_rows(rows, order.narrow(0, begin, count));
+  };
+  FittingRanges ranges(order.numel(), output.step);
+  while (!ranges.is_done() && !sink.is_full()) {
+    std::optional<Chunk> next = ranges.try_next(gather);
+    if (!next) continue;
+    Task<void> passing = pass_on(metrics, sink, 0, std::move(*next));
     co_await passing;
   }
 }

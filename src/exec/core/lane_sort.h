@@ -19,4 +19,7 @@ struct SortedOutput {
 Task<void> pass_on_sorted(RunContext& context, const RowOrder& order, const Chunk& rows, SortedOutput output, OperatorMetrics& metrics,
                           ChunkSink& sink);
 
+// The same for rows whose order (int64, sorted row numbers) is known. If memory is short, chunks have fewer rows.
+Task<void> pass_on_in_order(const Chunk& rows, at::Tensor order, SortedOutput output, OperatorMetrics& metrics, ChunkSink& sink);
+
 }  // namespace pistachio

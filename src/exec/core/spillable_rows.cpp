@@ -8,6 +8,7 @@
 
 #include "columns/row_selection.h"
 #include "exec/core/lane_concatenation.h"
+#include "exec/core/memory_relief.h"
 
 namespace pistachio {
 
@@ -15,15 +16,6 @@ namespace {
 
 // Rows are added in parts of this many QuerySpill::batch_bytes(); each reserves its memory at once, an eighth of memory_limit.
 constexpr int64_t kBatchesPerPart = 4;
-
-// Nullopt if there is no memory for a copy.
-std::optional<Chunk> try_copy(const Chunk& chunk) {
-  try {
-    return own_chunk(chunk);
-  } catch (const OutOfMemory&) {
-    return std::nullopt;
-  }
-}
 
 }  // namespace
 
@@ -42,13 +34,9 @@ Task<void> SpillableRows::add(Chunk chunk) {
 }
 
 Task<void> SpillableRows::add_part(Chunk chunk) {
-  std::optional<Chunk> copied = try_copy(chunk);
-  if (!copied) {
-    Task<void> relieving = context_.spill.relieve();
-    co_await relieving;
-    copied = own_chunk(chunk);
-  }
-  const Chunk own = std::move(*copied);
+  auto copy = [&] { return own_chunk(chunk); };
+  Task<Chunk> copying = with_relief(context_, copy);
+  const Chunk own = co_await copying;
   chunk = {};
   int64_t bytes = own.memory_bytes();
   {
@@ -109,23 +97,39 @@ Task<void> SpillableRows::spill() {
 
 Task<void> SpillableRows::write_all(std::vector<Held> held) {
   const int64_t most = bytes_per_write();
-  for (size_t i = 0; i < held.size();) {
+  size_t pieces = held.size();  // at most, at a time
+  for (size_t begin = 0; begin < held.size();) {
+    size_t end = begin;
+    for (int64_t bytes = 0; end < held.size() && end - begin < pieces && (end == begin || bytes + held[end].bytes <= most); ++end)
+      bytes += held[end].bytes;
+    int64_t count = 0;
+    for (size_t i = begin; i < end; ++i) count += held[i].rows.rows();
+    const bool on_lanes = context_.needs_all_lanes(count);  // which free each piece once it is copied
     std::vector<Chunk> chunks;
-    std::vector<Reservation> memory;
-    for (int64_t bytes = 0; i < held.size() && (chunks.empty() || bytes + held[i].bytes <= most); ++i) {
-      bytes += held[i].bytes;
-      chunks.push_back(std::exchange(held[i].rows, {}));
-      memory.push_back(std::move(held[i].memory));
+    for (size_t i = begin; i < end; ++i) chunks.push_back(on_lanes ? std::exchange(held[i].rows, {}) : held[i].rows);
+    std::optional<Chunk> rows;
+    try {
+      Task<Chunk> concatenating = concatenate_on_lanes(context_, std::move(chunks), types_, metrics_);
+      rows = co_await concatenating;
+    } catch (const OutOfMemory&) {
+      if (end - begin == 1 || on_lanes) throw;  // a single piece is not copied
+      pieces = (end - begin) / 2;
     }
-    Task<Chunk> concatenating = concatenate_on_lanes(context_, std::move(chunks), types_, metrics_);
-    const Chunk rows = co_await concatenating;
-    // A single chunk may far exceed the limit.
-    const int64_t bytes = rows.memory_bytes();
-    const int64_t step = bytes <= most ? rows.rows() : std::max<int64_t>(1, rows.rows() * most / bytes);
-    for (int64_t begin = 0; begin < rows.rows(); begin += step) {
-      Task<int64_t> writing = write(rows.slice(begin, std::min(step, rows.rows() - begin)));
-      metrics_.spilled += co_await writing;
-    }
+    if (!rows) continue;
+    for (size_t i = begin; i < end; ++i) held[i].rows = {};
+    Task<void> writing = write_in_steps(std::move(*rows), most);
+    co_await writing;
+    for (; begin < end; ++begin) held[begin].memory.release();
+  }
+}
+
+Task<void> SpillableRows::write_in_steps(Chunk rows, int64_t most) {
+  // A single chunk may far exceed the limit.
+  const int64_t bytes = rows.memory_bytes();
+  const int64_t step = bytes <= most ? rows.rows() : std::max<int64_t>(1, rows.rows() * most / bytes);
+  for (int64_t begin = 0; begin < rows.rows(); begin += step) {
+    Task<int64_t> writing = write(rows.slice(begin, std::min(step, rows.rows() - begin)));
+    metrics_.spilled += co_await writing;
   }
 }
 
@@ -154,17 +158,58 @@ SpillableRows::Pieces SpillableRows::take_pieces() {
   return pieces;
 }
 
-Task<SpillableRows::Rows> SpillableRows::take_all() {
-  // Pieces and result exist at the same time.
+Task<std::optional<SpillableRows::Rows>> SpillableRows::take_all() {
   const int64_t kept = bytes();
-  Pieces pieces = take_pieces();
+  const bool on_lanes = context_.needs_all_lanes(rows());
   Rows all;
-  all.memory.push_back(account_.reserve_now(kept, ReservationKind::Held));
-  Task<Chunk> concatenating = concatenate_on_lanes(context_, std::move(pieces.chunks), types_, metrics_);
-  all.chunk = co_await concatenating;
-  // Columns with different dictionaries are decoded, which makes the result larger than the pieces.
-  if (const int64_t more = all.chunk.memory_bytes() - kept; more > 0) all.memory.push_back(account_.reserve_now(more, ReservationKind::Held));
+  bool fits = true;
+  try {
+    // Pieces and result exist at the same time.
+    all.memory.push_back(account_.reserve_now(kept, ReservationKind::Held));
+    Task<Chunk> concatenating = on_lanes ? take_on_lanes() : concatenate_held();
+    all.chunk = co_await concatenating;
+    // Columns with different dictionaries are decoded, which makes the result larger than the pieces.
+    if (const int64_t more = all.chunk.memory_bytes() - kept; more > 0) all.memory.push_back(account_.reserve_now(more, ReservationKind::Held));
+  } catch (const OutOfMemory&) {
+    if (!context_.spill.is_allowed() || held_rows_ == 0) throw;
+    fits = false;
+  }
+  if (!fits) co_return std::nullopt;
+  take_held();
   co_return all;
+}
+
+// Lanes free each piece once it is copied.
+Task<Chunk> SpillableRows::take_on_lanes() {
+  Pieces pieces = take_pieces();
+  Task<Chunk> concatenating = concatenate_on_lanes(context_, std::move(pieces.chunks), types_, metrics_);
+  Chunk all = co_await concatenating;
+  co_return all;
+}
+
+Task<Chunk> SpillableRows::concatenate_held() {
+  const TaskContext& task = co_await current_context();
+  std::vector<Chunk> chunks;
+  {
+    std::lock_guard lock(mutex_);
+    for (const Held& held : held_) chunks.push_back(held.rows);
+  }
+  auto concatenate = [&] {
+    WorkTimer timer(metrics_);
+    return concatenate_chunks(chunks, types_, context_.device, task.token);
+  };
+  Task<Chunk> concatenating = with_relief(context_, concatenate);
+  Chunk all = co_await concatenating;
+  co_return all;
+}
+
+Task<void> SpillableRows::spill_after_all(Rows rows) {
+  Task<QuerySpill::Turn> taking = context_.spill.take_turn();
+  const QuerySpill::Turn turn = co_await taking;
+  has_spilled_ = true;
+  // Smaller pieces than otherwise: there was no memory for all rows at once.
+  Task<void> writing = rows.chunk.rows() > 0 ? write_in_steps(std::move(rows.chunk), context_.spill.batch_bytes()) : write_all(take_held());
+  co_await writing;
 }
 
 }  // namespace pistachio

@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 #include "exec/core/held_chunks.h"
@@ -35,12 +36,15 @@ class SpillableRows : public SpillableStore {
   const MemoryAccount& account() const { return account_; }
 
   // After close(), if nothing was spilled: all rows as one chunk, with its reservations. Leaves the store empty and frees what was reserved
-  // to finish.
+  // to finish. Nullopt if there is no memory for that; the rows are still in the store then, and can be spilled.
   struct Rows {
     Chunk chunk;
     std::vector<Reservation> memory;
   };
-  Task<Rows> take_all();
+  Task<std::optional<Rows>> take_all();
+  // For rows that fit, but left too little memory to work on them: spills those in the store, or those that take_all() returned, as if there
+  // had been no room before.
+  Task<void> spill_after_all(Rows rows = {});
 
  protected:
   // The same, in the pieces that were added.
@@ -53,7 +57,8 @@ class SpillableRows : public SpillableStore {
   // Additional bytes needed to process this many retained rows in memory. They are reserved together with the rows, so that rows are
   // spilled in time.
   virtual int64_t bytes_to_finish(int64_t bytes, int64_t rows) const = 0;
-  // Writes rows to disk, about bytes_per_write() at a time; one call at a time. Returns the bytes written.
+  // Writes rows to disk, about bytes_per_write() at a time; one call at a time, by a task that has the turn to spill. Returns the bytes
+  // written. Divides the rows if memory is short.
   virtual Task<int64_t> write(Chunk rows) = 0;
   virtual int64_t bytes_per_write() const { return context_.spill.batch_bytes(); }
 
@@ -75,6 +80,9 @@ class SpillableRows : public SpillableStore {
   std::vector<Held> take_held();
   std::vector<Held> take_held_locked();
   Task<void> write_all(std::vector<Held> held);
+  Task<void> write_in_steps(Chunk rows, int64_t most);
+  Task<Chunk> take_on_lanes();
+  Task<Chunk> concatenate_held();
 
   const MemoryAccount account_;
   const std::vector<LogicalType> types_;

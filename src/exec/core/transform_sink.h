@@ -1,12 +1,12 @@
 // Sink of stateless operators that turn one chunk into one chunk. If memory runs short meanwhile, retained rows are spilled and the chunk
-// is processed in halves.
+// is processed in parts.
 #pragma once
 
 #include <optional>
 #include <utility>
-#include <vector>
 
 #include "exec/core/operator.h"
+#include "memory/fitting_ranges.h"
 #include "spill/query_spill.h"
 
 namespace pistachio {
@@ -19,21 +19,19 @@ class TransformSink final : public ChunkSink {
       : context_(context), metrics_(metrics), next_(next), transform_(std::move(transform)) {}
 
   Task<void> consume(int lane, Chunk chunk) override {
-    std::vector<Chunk> parts;  // the next one last
-    parts.push_back(std::move(chunk));
-    while (!parts.empty()) {
-      Chunk part = std::move(parts.back());
-      parts.pop_back();
-      std::optional<Chunk> made = try_transform(part);
+    FittingRanges ranges(chunk.rows());
+    auto transform = [&](int64_t begin, int64_t count) {
+      WorkTimer timer(metrics_);
+      return transform_(count == chunk.rows() ? chunk : chunk.slice(begin, count));
+    };
+    while (!ranges.is_done()) {
+      std::optional<Chunk> made = ranges.try_next(transform);
       if (!made) {
         Task<void> relieving = context_.spill.relieve();
         co_await relieving;
-        const int64_t half = part.rows() / 2;
-        parts.push_back(part.slice(half, part.rows() - half));
-        parts.push_back(part.slice(0, half));
         continue;
       }
-      part = {};
+      if (ranges.is_done()) chunk = {};
       Task<void> passing = pass_on(metrics_, next_, lane, std::move(*made));
       co_await passing;
     }
@@ -41,20 +39,6 @@ class TransformSink final : public ChunkSink {
   bool is_full() const override { return next_.is_full(); }
 
  private:
-  // With so few rows, something else takes the memory.
-  static constexpr int64_t kLeastRows = 1024;
-
-  // Nullopt if the chunk is too large for the memory that is left.
-  std::optional<Chunk> try_transform(const Chunk& chunk) {
-    WorkTimer timer(metrics_);
-    try {
-      return transform_(chunk);
-    } catch (const OutOfMemory&) {
-      if (chunk.rows() < 2 * kLeastRows) throw;
-      return std::nullopt;
-    }
-  }
-
   RunContext& context_;
   OperatorMetrics& metrics_;
   ChunkSink& next_;

@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "exec/core/spillable_rows.h"
 #include "exec/operators/join_candidates.h"
 #include "exec/operators/join_shape.h"
 
@@ -16,8 +17,11 @@ class BuildSide {
 
   // `memory`: the reservations of the rows.
   void build(RunContext& context, Chunk rows, std::vector<Reservation> memory, const CancelToken& token);
-  // The same; builds a large hash table on all lanes.
+  // The same; builds a large hash table on all lanes. If memory is short, spills retained rows and tries again.
   Task<void> build_on_lanes(RunContext& context, Chunk rows, std::vector<Reservation> memory, OperatorMetrics& metrics);
+
+  // Takes the rows and their reservations back, after a build function threw OutOfMemory.
+  SpillableRows::Rows give_back();
 
   const Chunk& rows() const { return rows_; }
   const JoinCandidates& candidates() const { return *candidates_; }
@@ -27,7 +31,7 @@ class BuildSide {
   Task<void> produce_rows_by_match(RunContext& context, OperatorMetrics& metrics, ChunkSink& sink) const;
 
  private:
-  void take(RunContext& context, Chunk rows, std::vector<Reservation> memory);
+  bool make_matched(RunContext& context);
   at::Tensor rows_by_match(bool wanted) const;
 
   const JoinShape& shape_;

@@ -9,6 +9,7 @@
 #include "columns/row_selection.h"
 #include "exec/core/fault_hook.h"
 #include "exec/core/growing_reservation.h"
+#include "exec/core/memory_relief.h"
 #include "exec/core/stoppable_call.h"
 #include "exec/operators/spillable_groups.h"
 #include "expr/expression_evaluator.h"
@@ -61,19 +62,29 @@ class HashAggregateOperator::LaneSink final : public ChunkSink {
       Task<void> emitting = owner_.emit_full(context_, groups_, std::move(full), lane, next_);
       co_await emitting;
     }
-    std::vector<Column> columns = timed_values(chunk, task.token);
-    const int64_t rows = chunk.rows();
-    chunk = {};
-    Task<void> adding = groups_.add(lane, std::move(columns), rows);
-    co_await adding;
+    struct Values {
+      std::vector<Column> columns;
+      int64_t rows = 0;
+    };
+    auto evaluate = [&](int64_t begin, int64_t count) {
+      WorkTimer timer(owner_.metrics_);
+      return Values{evaluator_.evaluate(count == chunk.rows() ? chunk : chunk.slice(begin, count), task.token), count};
+    };
+    FittingRanges ranges(chunk.rows());
+    while (!ranges.is_done()) {
+      std::optional<Values> values = ranges.try_next(evaluate);
+      if (!values) {
+        Task<void> relieving = context_.spill.relieve();
+        co_await relieving;
+        continue;
+      }
+      if (ranges.is_done()) chunk = {};
+      Task<void> adding = groups_.add(lane, std::move(values->columns), values->rows);
+      co_await adding;
+    }
   }
 
  private:
-  std::vector<Column> timed_values(const Chunk& chunk, const CancelToken& token) {
-    WorkTimer timer(owner_.metrics_);
-    return evaluator_.evaluate(chunk, token);
-  }
-
   HashAggregateOperator& owner_;
   RunContext& context_;
   SpillableGroups& groups_;
@@ -240,32 +251,49 @@ Task<void> HashAggregateOperator::produce(RunContext& context, ChunkSink& sink) 
   co_await closing;
   metrics_.bytes = std::max<int64_t>(metrics_.bytes, groups->bytes());
   if (groups->has_spilled()) {
-    const SpilledGroups::Emit emit_groups = [&](int lane, const GroupStates& merged) { return emit(context, lane, merged, sink); };
-    Task<void> merging = groups->merge_spilled(emit_groups);
+    Task<void> merging = merge_spilled(context, *groups, sink);
     co_await merging;
     co_return;
   }
-  const Lanes lanes = groups->take_lanes();
+  Lanes lanes = groups->take_lanes();
   if (lanes.empty()) {
     Task<void> emitting = emit_of_no_rows(context, sink);
     co_await emitting;
-  } else if (std::any_of(lanes.begin(), lanes.end(), [](const auto& lane) { return lane->has_passed_on(); })) {
+    co_return;
+  }
+  if (std::any_of(lanes.begin(), lanes.end(), [](const auto& lane) { return lane->has_passed_on(); })) {
     Task<void> emitting = emit_partitions(context, *groups, lanes, sink);
     co_await emitting;
-  } else if (lanes.size() == 1) {
-    Task<void> emitting = emit_lane(context, lanes[0]->table(), sink);
-    co_await emitting;
-  } else {
-    Task<void> merging = merge_lanes(context, groups->account(), lanes, sink);
-    co_await merging;
+    co_return;
   }
+  Task<bool> emitting = lanes.size() == 1 ? emit_lane(context, lanes[0]->table(), sink) : merge_lanes(context, groups->account(), lanes, sink);
+  const bool fits = co_await emitting;
+  if (fits) co_return;
+  Task<void> spilling = groups->spill_after_all(std::move(lanes));
+  co_await spilling;
+  Task<void> merging = merge_spilled(context, *groups, sink);
+  co_await merging;
+}
+
+Task<void> HashAggregateOperator::merge_spilled(RunContext& context, SpillableGroups& groups, ChunkSink& sink) {
+  const SpilledGroups::Emit emit_groups = [&](int lane, const GroupStates& merged) { return emit(context, lane, merged, sink); };
+  Task<void> merging = groups.merge_spilled(emit_groups);
+  co_await merging;
 }
 
 Task<void> HashAggregateOperator::emit(RunContext& context, int lane, const GroupStates& groups, ChunkSink& sink) {
-  const TaskContext& task = co_await current_context();
-  Chunk rows = results(groups.keys(), groups.states(), groups.groups(), context.device, task.token);
+  Task<Chunk> making = results_of(context, groups);
+  Chunk rows = co_await making;
   Task<void> emitting = pass_on_in_steps(metrics_, sink, lane, std::move(rows), context.chunk_rows());
   co_await emitting;
+}
+
+Task<Chunk> HashAggregateOperator::results_of(RunContext& context, const GroupStates& groups) {
+  const TaskContext& task = co_await current_context();
+  auto make = [&] { return results(groups.keys(), groups.states(), groups.groups(), context.device, task.token); };
+  Task<Chunk> making = with_relief(context, make);
+  Chunk rows = co_await making;
+  co_return rows;
 }
 
 Task<void> HashAggregateOperator::emit_partitions(RunContext& context, const SpillableGroups& groups, const Lanes& lanes, ChunkSink& sink) {
@@ -309,28 +337,43 @@ Task<void> HashAggregateOperator::emit_partition(RunContext& context, const Spil
                                                  const std::vector<const GroupLane*>& lanes, int64_t partition, int64_t bits, int lane,
                                                  ChunkSink& sink) {
   const TaskContext& task = co_await current_context();
-  GrowingReservation memory(groups.account());
-  Chunk rows;
-  {
+  struct Grouped {
+    Chunk rows;
+    GrowingReservation memory;
+  };
+  auto group = [&] {
     WorkTimer timer(metrics_);
+    Grouped grouped{{}, GrowingReservation(groups.account())};
     const LaneGroups merged = group_partition(groups.plan(), lanes, partition, bits, task.token);
-    memory.cover(merged.memory_bytes());
+    grouped.memory.cover(merged.memory_bytes());
     const GroupStates& states = merged.group_states();
-    rows = results(states.keys(), states.states(), states.groups(), context.device, task.token);
-  }
-  Task<void> emitting = pass_on_in_steps(metrics_, sink, lane, std::move(rows), context.chunk_rows());
+    grouped.rows = results(states.keys(), states.states(), states.groups(), context.device, task.token);
+    return grouped;
+  };
+  Task<Grouped> grouping = with_relief(context, group);
+  Grouped grouped = co_await grouping;
+  Task<void> emitting = pass_on_in_steps(metrics_, sink, lane, std::move(grouped.rows), context.chunk_rows());
   co_await emitting;
 }
 
-Task<void> HashAggregateOperator::emit_lane(RunContext& context, LaneGroups& lane, ChunkSink& sink) {
+Task<bool> HashAggregateOperator::emit_lane(RunContext& context, LaneGroups& lane, ChunkSink& sink) {
   const TaskContext& task = co_await current_context();
-  lane.count_distinct(task.token);
-  if (!in_hash_order_ || lane.groups() < kSmallMerge || groups_.empty() || !context.device.is_cpu()) {
-    Task<void> emitting = emit(context, 0, lane.group_states(), sink);
-    co_await emitting;
-    co_return;
+  Chunk rows;
+  bool fits = true;
+  try {
+    lane.count_distinct(task.token);
+    Task<Chunk> making = results_of(context, lane.group_states());
+    rows = co_await making;
+  } catch (const OutOfMemory&) {
+    if (!context.spill.is_allowed()) throw;
+    fits = false;
   }
-  const Chunk rows = results(lane.keys(), lane.group_states().states(), lane.groups(), context.device, task.token);
+  if (!fits) co_return false;
+  if (!in_hash_order_ || lane.groups() < kSmallMerge || groups_.empty() || !context.device.is_cpu()) {
+    Task<void> emitting = pass_on_in_steps(metrics_, sink, 0, std::move(rows), context.chunk_rows());
+    co_await emitting;
+    co_return true;
+  }
   // In the order in which merge_lanes would emit them.
   const std::vector<Column> keys(rows.columns().begin(), rows.columns().begin() + static_cast<int64_t>(groups_.size()));
   const auto [order, offsets] = kernels::partition_rows(hash_rows(keys, task.token), kPartitionBits);
@@ -340,6 +383,7 @@ Task<void> HashAggregateOperator::emit_lane(RunContext& context, LaneGroups& lan
     Task<void> emitting = pass_on_in_steps(metrics_, sink, 0, std::move(part), context.chunk_rows());
     co_await emitting;
   }
+  co_return true;
 }
 
 Task<void> HashAggregateOperator::emit_of_no_rows(RunContext& context, ChunkSink& sink) {
@@ -396,20 +440,38 @@ int64_t HashAggregateOperator::partition_bits(const Lanes& lanes) const {
   return std::clamp<int64_t>(std::bit_width(static_cast<uint64_t>(rows / kRowsPerPartition)), 1, kPartitionBits);
 }
 
-Task<void> HashAggregateOperator::merge_lanes(RunContext& context, const MemoryAccount& account, const Lanes& lanes, ChunkSink& sink) {
-  // A GPU merges all groups at once: partitions serve CPU parallelism and would cost thousands of kernel launches.
-  const int64_t bits = groups_.empty() || !context.device.is_cpu() ? 0 : partition_bits(lanes);
+Task<bool> HashAggregateOperator::merge_lanes(RunContext& context, const MemoryAccount& account, const Lanes& lanes, ChunkSink& sink) {
   const TaskContext& task = co_await current_context();
-  const CancelToken& token = task.token;
-  std::vector<LaneSplit> splits = split_lanes(lanes, bits, context.device, token);
+  // A GPU merges all groups at once: partitions serve CPU parallelism and would cost thousands of kernel launches.
+  if (groups_.empty() || !context.device.is_cpu()) {
+    auto merge_all = [&] { return merge_partition(context, account, lanes, split_lanes(lanes, 0, context.device, task.token), 0, task.token); };
+    std::optional<Chunk> merged;
+    try {
+      Task<Chunk> merging = with_relief(context, merge_all);
+      merged = co_await merging;
+    } catch (const OutOfMemory&) {
+      if (!context.spill.is_allowed()) throw;
+    }
+    if (!merged) co_return false;
+    Task<void> emitting = pass_on_in_steps(metrics_, sink, 0, std::move(*merged), context.chunk_rows());
+    co_await emitting;
+    co_return true;
+  }
+  const int64_t bits = partition_bits(lanes);
+  auto split = [&] { return split_lanes(lanes, bits, context.device, task.token); };
+  Task<std::vector<LaneSplit>> splitting = with_relief(context, split);
+  const std::vector<LaneSplit> splits = co_await splitting;
   int64_t step = context.chunk_rows();
   auto merge_and_emit = [&](int lane, int64_t partition) -> Task<void> {
-    Chunk merged = merge_partition(context, account, lanes, splits, partition, token);
+    auto merge = [&] { return merge_partition(context, account, lanes, splits, partition, task.token); };
+    Task<Chunk> merging = with_relief(context, merge);
+    Chunk merged = co_await merging;
     Task<void> emitting = pass_on_in_steps(metrics_, sink, lane, std::move(merged), step);
     co_await emitting;
   };
   Task<void> all = for_each_lane(context, int64_t{1} << bits, merge_and_emit);
   co_await all;
+  co_return true;
 }
 
 }  // namespace pistachio

@@ -26,6 +26,8 @@ class HashAggregateOperator final : public Operator {
   AggregateInputs make_inputs() const;
   GroupingPlan grouping_plan(const RunContext& context) const;
   bool may_send_early() const;
+  Task<void> merge_spilled(RunContext& context, SpillableGroups& groups, ChunkSink& sink);
+  Task<Chunk> results_of(RunContext& context, const GroupStates& groups);
   // Emits the results of these groups.
   Task<void> emit(RunContext& context, int lane, const GroupStates& groups, ChunkSink& sink);
   // Emits the groups of what lanes have passed on, partition by partition.
@@ -34,14 +36,14 @@ class HashAggregateOperator final : public Operator {
   Task<void> emit_full(RunContext& context, const SpillableGroups& groups, std::unique_ptr<GroupLane> full, int lane, ChunkSink& sink);
   Task<void> emit_partition(RunContext& context, const SpillableGroups& groups, const std::vector<const GroupLane*>& lanes,
                             int64_t partition, int64_t bits, int lane, ChunkSink& sink);
-  // Emits the groups of the only table.
-  Task<void> emit_lane(RunContext& context, LaneGroups& lane, ChunkSink& sink);
+  // Emits the groups of the only table. Returns false if there is no memory to do so; nothing was emitted then.
+  Task<bool> emit_lane(RunContext& context, LaneGroups& lane, ChunkSink& sink);
   // Emits the result of an empty input.
   Task<void> emit_of_no_rows(RunContext& context, ChunkSink& sink);
   // Log2 of the number of radix partitions in which the lanes are merged.
   int64_t partition_bits(const Lanes& lanes) const;
-  // Merges the tables of the lanes by partition and emits each partition.
-  Task<void> merge_lanes(RunContext& context, const MemoryAccount& account, const Lanes& lanes, ChunkSink& sink);
+  // Merges the tables of the lanes by partition and emits each partition. Returns false as emit_lane() does.
+  Task<bool> merge_lanes(RunContext& context, const MemoryAccount& account, const Lanes& lanes, ChunkSink& sink);
   std::vector<LaneSplit> split_lanes(const Lanes& lanes, int64_t bits, at::Device device, const CancelToken& token);
   Chunk merge_partition(const RunContext& context, const MemoryAccount& account, const Lanes& lanes, const std::vector<LaneSplit>& splits,
                         int64_t partition, const CancelToken& token);

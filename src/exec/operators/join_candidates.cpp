@@ -105,10 +105,11 @@ class SpanSearch final : public JoinCandidates::Search {
     if (next_ >= total_) return std::nullopt;
     int64_t end = total_ - next_ > most ? next_ + most : total_;
     at::Tensor numbers = at::arange(next_, end, ends_.options());
-    next_ = end;
     at::Tensor left = at::searchsorted(ends_, numbers, false, true);
     at::Tensor place = numbers - skipped_.index_select(0, left) + begins_.index_select(0, left);
-    return RowPairs{left, order_.defined() ? order_.index_select(0, place) : place};
+    if (order_.defined()) place = order_.index_select(0, place);
+    next_ = end;
+    return RowPairs{left, place};
   }
 
  private:

@@ -24,7 +24,7 @@ class JoinCandidates {
   class Search {
    public:
     virtual ~Search() = default;
-    // About `most` further pairs, possibly none; nullopt at the end.
+    // About `most` further pairs, possibly none; nullopt at the end. If it throws OutOfMemory, it may be called again for the same pairs.
     virtual std::optional<RowPairs> next(int64_t most) = 0;
   };
 

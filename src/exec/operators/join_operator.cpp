@@ -5,6 +5,7 @@
 #include "base/task_group.h"
 #include "exec/adaptive/join_filter.h"
 #include "exec/core/fault_hook.h"
+#include "exec/core/memory_relief.h"
 #include "exec/operators/partitioned_join.h"
 #include "memory/channel.h"
 
@@ -64,31 +65,67 @@ Task<void> JoinOperator::retain_build_rows(RunContext& context, PartitionedRows&
   co_await closing;
   metrics_.bytes = rows.bytes();
   // The rows are on disk now; a filter of them would have to be built while they arrive.
-  if (rows.has_spilled() && shape_.plan.filter && context.filters != nullptr)
-    context.filters->at(shape_.plan.filter->number)->publish_nothing(/*has_no_rows=*/false);
+  if (rows.has_spilled()) publish_no_filter(context);
 }
 
 Task<void> JoinOperator::build_table(RunContext& context, PartitionedRows& rows, BuildSide& build) {
-  const TaskContext& task = co_await current_context();
-  Task<SpillableRows::Rows> taking = rows.take_all();
-  SpillableRows::Rows all = co_await taking;
-  Task<void> building = build.build_on_lanes(context, std::move(all.chunk), std::move(all.memory), metrics_);
-  co_await building;
-  if (shape_.plan.filter && context.filters != nullptr) publish_filter(context, build, task.token);
+  Task<std::optional<SpillableRows::Rows>> taking = rows.take_all();
+  std::optional<SpillableRows::Rows> all = co_await taking;
+  bool fits = all.has_value();
+  if (all) {
+    try {
+      Task<void> building = build.build_on_lanes(context, std::move(all->chunk), std::move(all->memory), metrics_);
+      co_await building;
+    } catch (const OutOfMemory&) {
+      if (!context.spill.is_allowed()) throw;
+      fits = false;
+    }
+  }
+  if (!fits) {
+    // The rows fit, but their table does not: both inputs are joined by partitions after all.
+    Task<void> spilling = rows.spill_after_all(all ? build.give_back() : SpillableRows::Rows());
+    co_await spilling;
+    publish_no_filter(context);
+    co_return;
+  }
+  Task<void> publishing = publish_filter(context, build);
+  co_await publishing;
   reach(context, FaultPoint::BuildFinished);
 }
 
-void JoinOperator::publish_filter(RunContext& context, const BuildSide& build, const CancelToken& token) {
-  WorkTimer timer(metrics_);
+void JoinOperator::publish_no_filter(RunContext& context) {
+  if (shape_.plan.filter && context.filters != nullptr)
+    context.filters->at(shape_.plan.filter->number)->publish_nothing(/*has_no_rows=*/false);
+}
+
+Task<void> JoinOperator::publish_filter(RunContext& context, const BuildSide& build) {
+  if (!shape_.plan.filter || context.filters == nullptr) co_return;
+  const TaskContext& task = co_await current_context();
   std::vector<ExpressionPtr> keys;
   for (size_t key : shape_.plan.filter->keys) keys.push_back(shape_.plan.keys[key].right);
   JoinFilter& filter = *context.filters->at(shape_.plan.filter->number);
-  filter.publish_local(ExpressionEvaluator(keys, shape_.right_layout).evaluate(build.rows(), token), token);
+  auto publish = [&] {
+    WorkTimer timer(metrics_);
+    filter.publish_local(ExpressionEvaluator(keys, shape_.right_layout).evaluate(build.rows(), task.token), task.token);
+    return true;
+  };
+  bool is_published = false;
+  try {
+    Task<bool> publishing = with_relief(context, publish);
+    is_published = co_await publishing;
+  } catch (const OutOfMemory&) {  // the join does not depend on its filter
+  }
+  if (!is_published) publish_no_filter(context);
 }
 
 Task<void> JoinOperator::join_after_building(RunContext& context, PartitionedRows& rows, ChunkSink& sink) {
   Task<void> retaining = retain_build_rows(context, rows);
   co_await retaining;
+  BuildSide build(shape_, rows.account());
+  if (!rows.has_spilled()) {
+    Task<void> building = build_table(context, rows, build);
+    co_await building;
+  }
   if (rows.has_spilled()) {
     if (spread_) context.spreads->at(spread_->exchange)->help.join_ends();
     const std::shared_ptr<PartitionedRows> left = make_left_rows(context);
@@ -99,9 +136,6 @@ Task<void> JoinOperator::join_after_building(RunContext& context, PartitionedRow
     co_await joining;
     co_return;
   }
-  BuildSide build(shape_, rows.account());
-  Task<void> building = build_table(context, rows, build);
-  co_await building;
   if (shape_.wants_left_rows(build.rows().rows())) {
     Task<void> probing = probe(context, build, sink);
     co_await probing;
@@ -121,12 +155,14 @@ Task<void> JoinOperator::join_while_building(RunContext& context, PartitionedRow
   auto build_and_open = [&]() -> Task<void> {
     Task<void> retaining = retain_build_rows(context, rows);
     co_await retaining;
+    if (!rows.has_spilled()) {
+      Task<void> building = build_table(context, rows, build);
+      co_await building;
+    }
     if (rows.has_spilled()) {
       gate.open(&retaining_left);
       co_return;
     }
-    Task<void> building = build_table(context, rows, build);
-    co_await building;
     gate.open(shape_.wants_left_rows(build.rows().rows()) ? &probe : nullptr);
   };
   auto both = [&](TaskGroup& group) -> Task<void> {

@@ -24,9 +24,10 @@ class JoinOperator final : public Operator {
 
   // Reads the right input.
   Task<void> retain_build_rows(RunContext& context, PartitionedRows& rows);
-  // Builds the hash table; requires that all retained rows are in memory.
+  // Builds the hash table; requires that all retained rows are in memory. Spills them if there is no memory for the table.
   Task<void> build_table(RunContext& context, PartitionedRows& rows, BuildSide& build);
-  void publish_filter(RunContext& context, const BuildSide& build, const CancelToken& token);
+  Task<void> publish_filter(RunContext& context, const BuildSide& build);
+  void publish_no_filter(RunContext& context);
 
   Task<void> join_after_building(RunContext& context, PartitionedRows& rows, ChunkSink& sink);
   // Reads both inputs concurrently; rows of the left one wait for the build side.

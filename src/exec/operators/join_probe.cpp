@@ -8,6 +8,7 @@
 #include "columns/decode_dictionary.h"
 #include "columns/row_selection.h"
 #include "exec/core/fault_hook.h"
+#include "exec/core/memory_relief.h"
 #include "kernels/ops/compress.h"
 #include "kernels/ops/tensor_functions.h"
 
@@ -67,33 +68,91 @@ JoinProbe::LeftState JoinProbe::no_matches(int64_t rows) const {
 
 Task<void> JoinProbe::consume(int lane, Chunk chunk) {
   reach(context_, FaultPoint::ProbeChunk);
-  LeftState state = no_matches(chunk.rows());
-  Task<void> matching = match(lane, chunk, state);
-  co_await matching;
-  if (is_full()) co_return;
-  Task<void> finishing = finish(lane, chunk, state);
-  co_await finishing;
+  const TaskContext& task = co_await current_context();
+  struct Started {
+    Chunk rows;
+    LeftState state;
+    std::unique_ptr<JoinCandidates::Search> search;
+  };
+  auto begin = [&](int64_t first, int64_t count) {
+    Chunk rows = count == chunk.rows() ? chunk : chunk.slice(first, count);
+    LeftState state = no_matches(count);
+    std::unique_ptr<JoinCandidates::Search> search = start(rows, task.token);
+    return Started{std::move(rows), std::move(state), std::move(search)};
+  };
+  FittingRanges ranges(chunk.rows());
+  while (!ranges.is_done() && !is_full()) {
+    std::optional<Started> started = ranges.try_next(begin);
+    if (!started) {
+      Task<void> relieving = context_.spill.relieve();
+      co_await relieving;
+      continue;
+    }
+    Task<void> matching = match_found(lane, started->rows, *started->search, started->state);
+    co_await matching;
+    if (is_full()) co_return;
+    Task<void> finishing = finish(lane, started->rows, started->state);
+    co_await finishing;
+  }
 }
 
 Task<void> JoinProbe::match(int lane, const Chunk& chunk, LeftState& state) {
   const TaskContext& task = co_await current_context();
-  std::unique_ptr<JoinCandidates::Search> search = start(chunk, task.token);
-  while (true) {
-    std::optional<Pairs> pairs = next_pairs(chunk, *search, task.token);
-    if (!pairs) break;
-    note(*pairs, state, lane);
-    if (shape_.gives_pairs() && pairs->left.numel() > 0) {
-      Task<void> passing = pass_on(metrics_, next_, lane, pair_chunk(chunk, *pairs));
-      co_await passing;
-    }
-    if (is_full()) co_return;
+  auto begin = [&] { return start(chunk, task.token); };
+  Task<std::unique_ptr<JoinCandidates::Search>> starting = with_relief(context_, begin);
+  const std::unique_ptr<JoinCandidates::Search> search = co_await starting;
+  Task<void> matching = match_found(lane, chunk, *search, state);
+  co_await matching;
+}
+
+Task<void> JoinProbe::match_found(int lane, const Chunk& chunk, JoinCandidates::Search& search, LeftState& state) {
+  while (!is_full()) {
+    int64_t most = most_pairs_;
+    auto find = [&] {
+      WorkTimer timer(metrics_);
+      return search.next(std::exchange(most, std::max<int64_t>(1, most / 2)));  // fewer if it is called again
+    };
+    Task<std::optional<RowPairs>> finding = with_relief(context_, find);
+    const std::optional<RowPairs> found = co_await finding;
+    if (!found) co_return;
+    Task<void> using_found = use_pairs(lane, chunk, *found, state);
+    co_await using_found;
     // A chunk may have any number of candidates: yield to other tasks and poll for cancellation.
     co_await reschedule();
   }
 }
 
+Task<void> JoinProbe::use_pairs(int lane, const Chunk& chunk, const RowPairs& found, LeftState& state) {
+  const TaskContext& task = co_await current_context();
+  struct Tested {
+    Pairs pairs;
+    Chunk rows;
+  };
+  auto test_some = [&](int64_t begin, int64_t count) {
+    Tested tested{test(chunk, {found.left.narrow(0, begin, count), found.right.narrow(0, begin, count), found.is_unknown}, task.token), {}};
+    if (shape_.gives_pairs() && tested.pairs.left.numel() > 0) tested.rows = pair_chunk(chunk, tested.pairs);
+    return tested;
+  };
+  FittingRanges ranges(found.left.numel());
+  while (!ranges.is_done() && !is_full()) {
+    std::optional<Tested> tested = ranges.try_next(test_some);
+    if (!tested) {
+      Task<void> relieving = context_.spill.relieve();
+      co_await relieving;
+      continue;
+    }
+    auto note_pairs = [&] { return note(tested->pairs, state, lane); };
+    Task<bool> noting = with_relief(context_, note_pairs);
+    co_await noting;
+    Task<void> passing = pass_on(metrics_, next_, lane, std::move(tested->rows));
+    co_await passing;
+  }
+}
+
 Task<void> JoinProbe::finish(int lane, const Chunk& chunk, const LeftState& state) {
-  Chunk rest = rows_by_match(chunk, state);
+  auto choose = [&] { return rows_by_match(chunk, state); };
+  Task<Chunk> choosing = with_relief(context_, choose);
+  Chunk rest = co_await choosing;
   Task<void> passing = pass_on(metrics_, next_, lane, std::move(rest));
   co_await passing;
 }
@@ -103,12 +162,9 @@ std::unique_ptr<JoinCandidates::Search> JoinProbe::start(const Chunk& chunk, con
   return build_.candidates().search(chunk, token);
 }
 
-std::optional<JoinProbe::Pairs> JoinProbe::next_pairs(const Chunk& chunk, JoinCandidates::Search& search, const CancelToken& token) {
+JoinProbe::Pairs JoinProbe::test(const Chunk& chunk, RowPairs found, const CancelToken& token) const {
   WorkTimer timer(metrics_);
-  std::optional<RowPairs> found = search.next(most_pairs_);
-  if (!found) return std::nullopt;
-  Pairs pairs{std::move(*found), {}};
-  if (pairs.left.numel() == 0) return pairs;
+  Pairs pairs{std::move(found), {}};
   if (conditions_) keep(pairs, conditions_->evaluator.evaluate_condition(gather(chunk, pairs, conditions_->left, conditions_->right), token));
   if (comparisons_ && pairs.left.numel() > 0) compare(chunk, pairs, token);
   if (pairs.is_unknown) {
@@ -120,7 +176,7 @@ std::optional<JoinProbe::Pairs> JoinProbe::next_pairs(const Chunk& chunk, JoinCa
 }
 
 // Three-valued logic: keeps the pairs whose comparison is true and records the left rows of unknown ones.
-void JoinProbe::compare(const Chunk& chunk, Pairs& pairs, const CancelToken& token) {
+void JoinProbe::compare(const Chunk& chunk, Pairs& pairs, const CancelToken& token) const {
   Chunk gathered = gather(chunk, pairs, comparisons_->left, comparisons_->right);
   Column outcome = decode_dictionary(comparisons_->evaluator.evaluate(gathered, token)[0]);
   at::Tensor is_true = outcome.values();
@@ -153,13 +209,15 @@ std::vector<Column> JoinProbe::left_columns(const Chunk& chunk, const at::Tensor
   return columns;
 }
 
-void JoinProbe::note(const Pairs& pairs, LeftState& state, int lane) {
+bool JoinProbe::note(const Pairs& pairs, LeftState& state, int lane) {
   WorkTimer timer(metrics_);
   if (pairs.unknown_left.defined()) state.unknown.index_fill_(0, pairs.unknown_left, true);
-  if (pairs.left.numel() == 0) return;
-  if (shape_.plan.kind == JoinKind::Single) refuse_second_match(pairs, state.matched);
-  if (shape_.asks_for_left_matches()) state.matched.index_fill_(0, pairs.left, true);
+  if (pairs.left.numel() == 0) return true;
   if (build_.notes_matches()) build_.note_matches(lane, pairs.right);
+  if (shape_.plan.kind == JoinKind::Single) refuse_second_match(pairs, state.matched);
+  // The last step: a repeated call would take these matches for earlier ones.
+  if (shape_.asks_for_left_matches()) state.matched.index_fill_(0, pairs.left, true);
+  return true;
 }
 
 Chunk JoinProbe::rows_by_match(const Chunk& chunk, const LeftState& state) const {

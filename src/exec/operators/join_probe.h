@@ -42,12 +42,15 @@ class JoinProbe final : public ChunkSink {
 
   static std::optional<PairCondition> make_condition(const JoinShape& shape, const std::vector<ExpressionPtr>& conditions);
   std::unique_ptr<JoinCandidates::Search> start(const Chunk& chunk, const CancelToken& token) const;
-  std::optional<Pairs> next_pairs(const Chunk& chunk, JoinCandidates::Search& search, const CancelToken& token);
-  void compare(const Chunk& chunk, Pairs& pairs, const CancelToken& token);
+  Task<void> match_found(int lane, const Chunk& chunk, JoinCandidates::Search& search, LeftState& state);
+  Task<void> use_pairs(int lane, const Chunk& chunk, const RowPairs& found, LeftState& state);
+  Pairs test(const Chunk& chunk, RowPairs found, const CancelToken& token) const;
+  void compare(const Chunk& chunk, Pairs& pairs, const CancelToken& token) const;
   Chunk gather(const Chunk& chunk, const Pairs& pairs, const std::vector<size_t>& left, const std::vector<size_t>& right) const;
   Chunk pair_chunk(const Chunk& chunk, const Pairs& pairs) const;
   std::vector<Column> left_columns(const Chunk& chunk, const at::Tensor& mask) const;
-  void note(const Pairs& pairs, LeftState& state, int lane);
+  // Can be repeated if it throws OutOfMemory. Returns true.
+  bool note(const Pairs& pairs, LeftState& state, int lane);
   Chunk rows_by_match(const Chunk& chunk, const LeftState& state) const;
 
   const JoinShape& shape_;

@@ -45,12 +45,15 @@ class KeyTable::KeySearch final : public JoinCandidates::Search {
   std::optional<RowPairs> next(int64_t most) override {
     if (next_ >= rows_) return std::nullopt;
     RowPairs pairs;
-    std::tie(pairs.left, pairs.right, next_) =
+    int64_t after = 0;
+    std::tie(pairs.left, pairs.right, after) =
         kernels::join_probe(owner_.table_.offsets, owner_.table_.order, owner_.table_.hashes, hashes_, valid_, next_, most);
-    if (exact_ || pairs.left.numel() == 0) return pairs;
-    at::Tensor equal = verify(pairs);
-    if (kernels::count_true(equal) == equal.numel()) return pairs;
-    return RowPairs{kernels::compress(pairs.left, equal), kernels::compress(pairs.right, equal)};
+    if (!exact_ && pairs.left.numel() > 0) {
+      at::Tensor equal = verify(pairs);
+      if (kernels::count_true(equal) < equal.numel()) pairs = {kernels::compress(pairs.left, equal), kernels::compress(pairs.right, equal)};
+    }
+    next_ = after;
+    return pairs;
   }
 
  private:

@@ -108,10 +108,13 @@ class MarkCandidates final : public JoinCandidates {
       for (; next_part_ < parts_.size(); ++next_part_) {
         const Part& part = parts_[next_part_];
         if (!search_) search_ = start(part);
-        if (std::optional<RowPairs> pairs = search_->next(most)) {
-          if (part.rows.defined()) pairs->left = part.rows.index_select(0, pairs->left);
-          if (part.table->rows.defined()) pairs->right = part.table->rows.index_select(0, pairs->right);
-          pairs->is_unknown = part.table->is_unknown;
+        if (!found_) found_ = search_->next(most);
+        if (found_) {
+          RowPairs pairs = *found_;
+          if (part.rows.defined()) pairs.left = part.rows.index_select(0, pairs.left);
+          if (part.table->rows.defined()) pairs.right = part.table->rows.index_select(0, pairs.right);
+          pairs.is_unknown = part.table->is_unknown;
+          found_.reset();
           return pairs;
         }
         search_.reset();
@@ -138,6 +141,7 @@ class MarkCandidates final : public JoinCandidates {
     std::vector<Part> parts_;
     size_t next_part_ = 0;
     std::unique_ptr<Search> search_;
+    std::optional<RowPairs> found_;  // pairs of search_ that could not be returned
   };
 
   Pattern pattern_count() const { return Pattern{1} << (keys_.size() - compared_); }

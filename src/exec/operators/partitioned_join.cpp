@@ -60,8 +60,8 @@ Task<void> PartitionedJoin::split(const SpilledChunks& from, const ExpressionEva
     Task<Chunk> reading = from.read(static_cast<size_t>(piece), context_.device);
     Chunk rows = co_await reading;
     from.release(static_cast<size_t>(piece));
-    at::Tensor hashes = partition_hashes(keys, rows, task.token);
-    Task<int64_t> writing = to.add(std::move(rows), std::move(hashes));
+    const SpilledPartitions::Hash hash = [&](const Chunk& part) { return partition_hashes(keys, part, task.token); };
+    Task<int64_t> writing = to.add(std::move(rows), hash);
     metrics_.spilled += co_await writing;
   };
   Task<void> all = for_each_lane(context_, static_cast<int64_t>(from.pieces().size()), split_piece);

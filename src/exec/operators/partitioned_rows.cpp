@@ -35,8 +35,8 @@ const SpilledPartitions& PartitionedRows::partitions() {
 
 Task<int64_t> PartitionedRows::write(Chunk rows) {
   const TaskContext& task = co_await current_context();
-  at::Tensor hashes = partition_hashes(keys_, rows, task.token);
-  Task<int64_t> writing = made_partitions().add(std::move(rows), std::move(hashes));
+  const SpilledPartitions::Hash hash = [&](const Chunk& part) { return partition_hashes(keys_, part, task.token); };
+  Task<int64_t> writing = made_partitions().add(std::move(rows), hash);
   const int64_t written = co_await writing;
   co_return written;
 }

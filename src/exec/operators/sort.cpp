@@ -5,6 +5,7 @@
 #include "columns/row_selection.h"
 #include "exec/core/fault_hook.h"
 #include "exec/core/lane_sort.h"
+#include "exec/core/memory_relief.h"
 #include "exec/core/top_filter.h"
 #include "exec/operators/sortable_rows.h"
 #include "kernels/ops/compress.h"
@@ -113,14 +114,48 @@ Task<void> SortOperator::emit(RunContext& context, SortableRows& rows, ChunkSink
     co_await merging;
     co_return;
   }
-  Task<SpillableRows::Rows> taking = rows.take_all();
-  const SpillableRows::Rows all = co_await taking;
-  if (all.chunk.rows() == 0) co_return;
+  Task<std::optional<SpillableRows::Rows>> taking = rows.take_all();
+  std::optional<SpillableRows::Rows> all = co_await taking;
+  std::optional<at::Tensor> order;
+  Reservation words;
+  if (all) {
+    Task<std::optional<at::Tensor>> sorting = sort(context, rows.account(), all->chunk, words);
+    order = co_await sorting;
+  }
+  if (!order) {
+    Task<void> spilling = rows.spill_after_all(all ? std::move(*all) : SpillableRows::Rows());
+    co_await spilling;
+    Task<void> merging = rows.merge(sink);
+    co_await merging;
+    co_return;
+  }
+  if (all->chunk.rows() == 0) co_return;
   reach(context, FaultPoint::SortRows);
-  const Reservation words = rows.account().reserve_now(all.chunk.rows() * order_.bytes_per_row(), ReservationKind::Held);
   const SortedOutput output{.step = context.chunk_rows(), .limit = limit_};
-  Task<void> passing = pass_on_sorted(context, order_, all.chunk, output, metrics_, sink);
+  Task<void> passing = order->defined() ? pass_on_in_order(all->chunk, *order, output, metrics_, sink)
+                                        : pass_on_sorted(context, order_, all->chunk, output, metrics_, sink);
   co_await passing;
+}
+
+// The order of the rows, and in `words` the reservation for sorting them. Nullopt if there is no memory. An undefined order if there are so
+// many rows that all lanes sort them while they are passed on.
+Task<std::optional<at::Tensor>> SortOperator::sort(RunContext& context, const MemoryAccount& account, const Chunk& rows, Reservation& words) {
+  const TaskContext& task = co_await current_context();
+  std::optional<at::Tensor> order;
+  auto find_order = [&] {
+    WorkTimer timer(metrics_);
+    return order_.order_of(rows, task.token);
+  };
+  try {
+    words = account.reserve_now(rows.rows() * order_.bytes_per_row(), ReservationKind::Held);
+    if (context.needs_all_lanes(rows.rows()) || rows.rows() == 0) co_return at::Tensor();
+    Task<at::Tensor> sorting = with_relief(context, find_order);
+    order = co_await sorting;
+  } catch (const OutOfMemory&) {
+    if (!context.spill.is_allowed()) throw;
+    words.release();
+  }
+  co_return order;
 }
 
 }  // namespace pistachio

@@ -24,6 +24,7 @@ class SortOperator final : public Operator {
   Task<void> retain_all(RunContext& context, SortableRows& rows);
   Task<void> retain_best(RunContext& context, SortableRows& rows);
   Task<void> emit(RunContext& context, SortableRows& rows, ChunkSink& sink);
+  Task<std::optional<at::Tensor>> sort(RunContext& context, const MemoryAccount& account, const Chunk& rows, Reservation& words);
 
   OperatorPtr input_;
   RowOrder order_;

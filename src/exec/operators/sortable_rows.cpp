@@ -4,6 +4,7 @@
 
 #include "exec/core/lane_sort.h"
 #include "exec/core/sorted_merge.h"
+#include "memory/fitting_ranges.h"
 
 namespace pistachio {
 
@@ -80,13 +81,42 @@ size_t SortableRows::runs_per_merge() const {
 }
 
 Task<int64_t> SortableRows::write(Chunk rows) {
+  if (context_.needs_all_lanes(rows.rows())) {
+    Task<int64_t> writing = write_run(rows, at::Tensor());
+    const int64_t written = co_await writing;
+    co_return written;
+  }
+  const TaskContext& task = co_await current_context();
+  struct Sorted {
+    Chunk rows;
+    at::Tensor order;
+  };
+  auto sort = [&](int64_t begin, int64_t count) {
+    WorkTimer timer(metrics_);
+    Chunk part = rows.slice(begin, count);
+    at::Tensor order = order_.order_of(part, task.token);
+    return Sorted{std::move(part), std::move(order)};
+  };
+  int64_t written = 0;
+  FittingRanges ranges(rows.rows());
+  while (!ranges.is_done()) {
+    const std::optional<Sorted> sorted = ranges.try_next(sort);
+    if (!sorted) continue;
+    Task<int64_t> writing = write_run(sorted->rows, sorted->order);
+    written += co_await writing;
+  }
+  co_return written;
+}
+
+Task<int64_t> SortableRows::write_run(const Chunk& rows, at::Tensor order) {
   if (!file_) file_ = context_.spill.make_file();
   auto run = std::make_unique<SpilledChunks>(file_);
   OperatorMetrics apart;  // not the operator's own: these rows do not leave it
   RunWriter writer(*run, apart);
   const int64_t step = std::max<int64_t>(1, bytes_per_piece() * rows.rows() / std::max<int64_t>(1, rows.memory_bytes()));
   const SortedOutput output{.step = step, .limit = limit_};
-  Task<void> writing = pass_on_sorted(context_, order_, rows, output, apart, writer);
+  Task<void> writing = order.defined() ? pass_on_in_order(rows, order, output, apart, writer)
+                                       : pass_on_sorted(context_, order_, rows, output, apart, writer);
   co_await writing;
   metrics_.nanoseconds += apart.nanoseconds;
   const int64_t written = run->bytes();

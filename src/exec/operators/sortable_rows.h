@@ -33,6 +33,8 @@ class SortableRows final : public SpillableRows {
   // Writes all rows at once: longer runs mean fewer runs to merge.
   int64_t bytes_per_write() const override { return INT64_MAX; }
   Task<int64_t> write(Chunk rows) override;
+  // `order`: of the rows; undefined: they are sorted on all lanes.
+  Task<int64_t> write_run(const Chunk& rows, at::Tensor order);
   int64_t bytes_per_piece() const;
   size_t runs_per_merge() const;
   // `metrics`: counts the rows passed on.

@@ -4,8 +4,23 @@
 #include <utility>
 
 #include "columns/row_selection.h"
+#include "exec/core/memory_relief.h"
 
 namespace pistachio {
+
+namespace {
+
+// Kernels that add rows to groups need copies of the rows in the order of their groups, and words to sort them by.
+constexpr int64_t kCopiesOfValues = 3;
+constexpr int64_t kWordBytesPerRow = 96;
+
+int64_t bytes_of_temporaries(const std::vector<Column>& columns, int64_t rows) {
+  int64_t bytes = rows * kWordBytesPerRow;
+  for (const Column& column : columns) bytes += kCopiesOfValues * column.memory_bytes();
+  return bytes;
+}
+
+}  // namespace
 
 SpillableGroups::SpillableGroups(RunContext& context, GroupingPlan plan, OperatorMetrics& metrics)
     : context_(context),
@@ -44,20 +59,46 @@ std::unique_ptr<GroupLane> SpillableGroups::take(int lane) {
   return std::exchange(own.groups, make_groups());
 }
 
+// The tables of a lane cannot be rolled back, so memory is sought before rows are added.
 Task<void> SpillableGroups::add(int lane, std::vector<Column> columns, int64_t rows) {
-  const TaskContext& task = co_await current_context();
   Lane& own = *lanes_[static_cast<size_t>(lane)];
+  struct Part {
+    std::vector<Column> columns;
+    int64_t rows = 0;
+  };
+  auto choose = [&](int64_t begin, int64_t count) {
+    Part part{{}, count};
+    for (const Column& column : columns) part.columns.push_back(count == rows ? column : column.slice(begin, count));
+    std::lock_guard lock(own.mutex);
+    ensure_free_memory(context_, own.groups->most_further_bytes(count) + bytes_of_temporaries(part.columns, count));
+    return part;
+  };
+  FittingRanges ranges(rows);
+  while (!ranges.is_done()) {
+    const std::optional<Part> part = ranges.try_next(choose);
+    if (!part) {
+      Task<void> relieving = context_.spill.relieve();
+      co_await relieving;
+      continue;
+    }
+    Task<void> adding = add_part(own, part->columns, part->rows);
+    co_await adding;
+  }
+}
+
+Task<void> SpillableGroups::add_part(Lane& lane, const std::vector<Column>& columns, int64_t rows) {
+  const TaskContext& task = co_await current_context();
   int64_t more = 0;
   {
-    std::lock_guard lock(own.mutex);
-    more = own.groups->most_further_bytes(rows);
+    std::lock_guard lock(lane.mutex);
+    more = lane.groups->most_further_bytes(rows);
   }
   Task<Reservation> reserving = context_.spill.try_reserve(account_, more);
   Reservation ahead = co_await reserving;
   WorkTimer timer(metrics_);
-  std::lock_guard lock(own.mutex);
-  own.groups->add(columns, rows, std::move(ahead), task.token);
-  own.bytes = own.groups->reserved_bytes();
+  std::lock_guard lock(lane.mutex);
+  lane.groups->add(columns, rows, std::move(ahead), task.token);
+  lane.bytes = lane.groups->reserved_bytes();
 }
 
 int64_t SpillableGroups::bytes() const {
@@ -140,6 +181,15 @@ std::vector<std::unique_ptr<GroupLane>> SpillableGroups::take_lanes() {
   return taken;
 }
 
+Task<void> SpillableGroups::spill_after_all(std::vector<std::unique_ptr<GroupLane>> lanes) {
+  Task<QuerySpill::Turn> taking = context_.spill.take_turn();
+  const QuerySpill::Turn turn = co_await taking;
+  for (std::unique_ptr<GroupLane>& lane : lanes) {
+    Task<void> writing = write(std::move(lane));
+    co_await writing;
+  }
+}
+
 Task<void> SpillableGroups::merge_spilled(const SpilledGroups::Emit& emit) {
   for (size_t call = 0; call < plan_.calls.size(); ++call) {
     if (distinct_[call] == nullptr) continue;
@@ -156,9 +206,14 @@ Task<void> SpillableGroups::count_distinct(size_t call, const GroupStates& membe
   std::vector<Column> keys = members.keys();
   const Column argument = keys.back();
   keys.pop_back();
-  GroupStates groups(plan_.key_types, plan_.calls, context_.device);
-  const at::Tensor ids = groups.assign(keys, members.groups(), task.token);
-  groups.states()[call]->update({.ids = ids, .argument = &argument});
+  auto count = [&] {
+    GroupStates counted(plan_.key_types, plan_.calls, context_.device);
+    const at::Tensor ids = counted.assign(keys, members.groups(), task.token);
+    counted.states()[call]->update({.ids = ids, .argument = &argument});
+    return counted;
+  };
+  Task<GroupStates> counting = with_relief(context_, count);
+  const GroupStates groups = co_await counting;
   GrowingReservation memory(account_);
   memory.cover(groups.memory_bytes());
   const std::vector<size_t> only_this = {call};

@@ -16,7 +16,7 @@ class SpillableGroups final : public SpillableStore {
  public:
   SpillableGroups(RunContext& context, GroupingPlan plan, OperatorMetrics& metrics);
 
-  // One call per lane at a time. `columns`: the values of plan().inputs.expressions().
+  // One call per lane at a time. `columns`: the values of plan().inputs.expressions(). If memory is short, adds the rows in parts.
   Task<void> add(int lane, std::vector<Column> columns, int64_t rows);
   // Whether the lane can add this many rows without spilling.
   bool has_room_for(int lane, int64_t rows) const;
@@ -31,6 +31,8 @@ class SpillableGroups final : public SpillableStore {
   bool has_spilled() const { return spilled_.has_rows(); }
   // After close(), if nothing was spilled: the groups of all lanes that have any.
   std::vector<std::unique_ptr<GroupLane>> take_lanes();
+  // For groups that fit, but left too little memory to output them: spills what take_lanes() returned. DISTINCT calls may have been counted.
+  Task<void> spill_after_all(std::vector<std::unique_ptr<GroupLane>> lanes);
   // After close(), if groups were spilled: emits every group once.
   Task<void> merge_spilled(const SpilledGroups::Emit& emit);
 
@@ -46,6 +48,7 @@ class SpillableGroups final : public SpillableStore {
   };
 
   std::unique_ptr<GroupLane> make_groups() const;
+  Task<void> add_part(Lane& lane, const std::vector<Column>& columns, int64_t rows);
   // Null if the lane has no groups, or is adding rows.
   std::unique_ptr<GroupLane> try_take(Lane& lane);
   Task<void> write(std::unique_ptr<GroupLane> lane);

@@ -4,9 +4,18 @@
 
 #include "columns/column_hash.h"
 #include "exec/core/growing_reservation.h"
+#include "exec/core/memory_relief.h"
 #include "kernels/ops/tensor_functions.h"
+#include "memory/fitting_ranges.h"
 
 namespace pistachio {
+
+namespace {
+
+// Kernels that merge states need copies of them in the order of their groups.
+constexpr int64_t kCopiesOfRows = 4;
+
+}  // namespace
 
 SpilledGroups::SpilledGroups(RunContext& context, MemoryAccount account, std::vector<LogicalType> key_types, std::vector<AggregateCall> calls,
                              OperatorMetrics& metrics)
@@ -34,8 +43,8 @@ Task<void> SpilledGroups::add(const GroupStates& groups, std::vector<size_t> cal
 
 Task<void> SpilledGroups::add(Chunk rows, std::vector<size_t> calls) {
   const TaskContext& task = co_await current_context();
-  at::Tensor hashes = hashes_of(rows, task.token);
-  Task<int64_t> writing = part_of(parts_, calls, SpilledPartitions::kFirstBits, 0).add(std::move(rows), std::move(hashes));
+  const SpilledPartitions::Hash hash = [&](const Chunk& part) { return hashes_of(part, task.token); };
+  Task<int64_t> writing = part_of(parts_, calls, SpilledPartitions::kFirstBits, 0).add(std::move(rows), hash);
   metrics_.spilled += co_await writing;
 }
 
@@ -43,10 +52,13 @@ Task<void> SpilledGroups::write(const GroupStates& groups, const std::vector<siz
   const TaskContext& task = co_await current_context();
   const int64_t bytes_per_group = groups.memory_bytes() / std::max<int64_t>(1, groups.groups()) + 1;
   const int64_t step = std::max<int64_t>(1, context_.spill.batch_bytes() / bytes_per_group);
-  for (int64_t begin = 0; begin < groups.groups(); begin += step) {
-    Chunk rows = groups.rows_of(begin, std::min(step, groups.groups() - begin), calls);
-    at::Tensor hashes = hashes_of(rows, task.token);
-    Task<int64_t> writing = to.add(std::move(rows), std::move(hashes));
+  auto take = [&](int64_t begin, int64_t count) { return groups.rows_of(begin, count, calls); };
+  const SpilledPartitions::Hash hash = [&](const Chunk& part) { return hashes_of(part, task.token); };
+  FittingRanges ranges(groups.groups(), step);
+  while (!ranges.is_done()) {
+    std::optional<Chunk> rows = ranges.try_next(take);
+    if (!rows) continue;
+    Task<int64_t> writing = to.add(std::move(*rows), hash);
     metrics_.spilled += co_await writing;
   }
 }
@@ -69,7 +81,8 @@ Task<void> SpilledGroups::merge_partition(int lane, const Parts& parts, size_t p
       const int64_t more = groups.most_bytes_with(rows.pieces()[piece].rows) - memory.covered() + rows.pieces()[piece].bytes();
       Task<Reservation> reserving = context_.spill.try_reserve(account_, std::max<int64_t>(0, more));
       Reservation ahead = co_await reserving;
-      const bool fits = ahead.bytes() >= more && (!context_.spill.is_forced() || context_.spill.fits(more));
+      const bool fits = ahead.bytes() >= more && (!context_.spill.is_forced() || context_.spill.fits(more)) &&
+                        finds_free_memory(context_, more + kCopiesOfRows * rows.pieces()[piece].bytes());
       if (groups.groups() > 0 && level <= SpilledPartitions::kMostLevels && !fits) {
         ahead.release();
         Parts split_parts;
@@ -110,8 +123,8 @@ Task<void> SpilledGroups::split(const GroupStates& merged, const Parts& parts, s
       Task<Chunk> reading = rows.read(piece, context_.device);
       Chunk chunk = co_await reading;
       rows.release(piece);
-      at::Tensor hashes = hashes_of(chunk, task.token);
-      Task<int64_t> adding = target.add(std::move(chunk), std::move(hashes));
+      const SpilledPartitions::Hash hash = [&](const Chunk& rows_of_part) { return hashes_of(rows_of_part, task.token); };
+      Task<int64_t> adding = target.add(std::move(chunk), hash);
       metrics_.spilled += co_await adding;
     }
   }

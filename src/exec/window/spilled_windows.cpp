@@ -84,8 +84,8 @@ Task<void> SpilledWindows::split(const SpilledChunks& from, SpilledPartitions& t
     Task<Chunk> reading = from.read(piece, context_.device);
     Chunk rows = co_await reading;
     from.release(piece);
-    at::Tensor hashes = plan_.partition_hashes(rows, task.token);
-    Task<int64_t> writing = to.add(std::move(rows), std::move(hashes));
+    const SpilledPartitions::Hash hash = [&](const Chunk& part) { return plan_.partition_hashes(part, task.token); };
+    Task<int64_t> writing = to.add(std::move(rows), hash);
     metrics_.spilled += co_await writing;
   };
   Task<void> all = for_each_lane(context_, static_cast<int64_t>(from.pieces().size()), split_piece);

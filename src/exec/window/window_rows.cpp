@@ -16,8 +16,8 @@ SpilledPartitions& WindowRows::made_partitions() {
 
 Task<int64_t> WindowRows::write(Chunk rows) {
   const TaskContext& task = co_await current_context();
-  at::Tensor hashes = plan_.partition_hashes(rows, task.token);
-  Task<int64_t> writing = made_partitions().add(std::move(rows), std::move(hashes));
+  const SpilledPartitions::Hash hash = [&](const Chunk& part) { return plan_.partition_hashes(part, task.token); };
+  Task<int64_t> writing = made_partitions().add(std::move(rows), hash);
   const int64_t written = co_await writing;
   co_return written;
 }

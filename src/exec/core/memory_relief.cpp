@@ -1,0 +1,24 @@
+#include "exec/core/memory_relief.h"
+
+#include "kernels/ops/tensor_functions.h"
+
+namespace pistachio {
+
+void ensure_free_memory(const RunContext& context, int64_t bytes) {
+  // As long as operators may retain as much, kernels have more than that.
+  if (context.spill.has_room(bytes) && !RefusableCall::are_refused()) return;
+  // The allocator keeps the block for the tensors that follow.
+  at::empty({context.device.is_cpu() ? 1 : bytes}, context.tensors_of(at::kByte));
+}
+
+bool finds_free_memory(const RunContext& context, int64_t bytes) {
+  try {
+    const RefusableCall call(true);
+    ensure_free_memory(context, bytes);
+    return true;
+  } catch (const OutOfMemory&) {
+    return false;
+  }
+}
+
+}  // namespace pistachio

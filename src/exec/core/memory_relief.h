@@ -1,0 +1,57 @@
+// Calls of kernels whose temporaries found no memory, although the rows that operators retain are within their share: retained rows are
+// spilled, and the call is repeated.
+#pragma once
+
+#include <optional>
+#include <type_traits>
+
+#include "base/error.h"
+#include "exec/core/operator.h"
+#include "memory/fitting_ranges.h"
+#include "spill/query_spill.h"
+
+namespace pistachio {
+
+// Throws OutOfMemory unless so many bytes can be allocated at this moment; for calls that cannot be repeated. Checks only the memory of a
+// GPU: on the host, lanes work on small chunks, and kernels have a fifth of the limit.
+void ensure_free_memory(const RunContext& context, int64_t bytes);
+bool finds_free_memory(const RunContext& context, int64_t bytes);
+
+// The result of body(), which has no effect if it throws OutOfMemory and waits for nothing. Not for callers that hold the query's turn to
+// spill. Throws OutOfMemory if spilling does not help.
+template <typename Body>
+Task<std::invoke_result_t<const Body&>> with_relief(const RunContext& context, const Body& body) {
+  FittingRanges once(1);
+  auto call = [&](int64_t, int64_t) { return body(); };
+  std::optional<std::invoke_result_t<const Body&>> made = once.try_next(call);
+  while (!made) {
+    Task<void> relieving = context.spill.relieve();
+    co_await relieving;
+    made = once.try_next(call);
+  }
+  co_return std::move(*made);
+}
+
+// Passes on `rows` rows as make(begin, count) returns them, at most `step` at a time, until the sink is full. `make` is called as `body`
+// above.
+template <typename Make>
+Task<void> make_and_pass_on(const RunContext& context, OperatorMetrics& metrics, ChunkSink& sink, int lane, int64_t rows, int64_t step,
+                            const Make& make) {
+  FittingRanges ranges(rows, step);
+  auto timed = [&](int64_t begin, int64_t count) {
+    WorkTimer timer(metrics);
+    return make(begin, count);
+  };
+  while (!ranges.is_done() && !sink.is_full()) {
+    std::optional<Chunk> made = ranges.try_next(timed);
+    if (!made) {
+      Task<void> relieving = context.spill.relieve();
+      co_await relieving;
+      continue;
+    }
+    Task<void> passing = pass_on(metrics, sink, lane, std::move(*made));
+    co_await passing;
+  }
+}
+
+}  // namespace pistachio
