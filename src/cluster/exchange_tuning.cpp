@@ -21,7 +21,7 @@ ExchangeLimits exchange_limits(const Settings& settings, size_t exchanges, int r
   // All exchanges of a query together leave most of the memory to operators.
   int64_t share = settings.memory_limit / 4 / static_cast<int64_t>(std::max<size_t>(1, exchanges));
   int64_t window = std::max(kSmallestWindow, std::min(settings.queue_limit, share) / ranks);
-  return {.window_bytes = window, .outgoing_bytes = std::max(kSmallestWindow, window / 4), .compress = false};
+  return {.window_bytes = window, .outgoing_bytes = std::max(kSmallestWindow, window / 4)};
 }
 
 // Bytes per second of the slowest link; 0: unknown.
@@ -42,14 +42,19 @@ int64_t suitable_message_bytes(const std::vector<MeasuredLink>& links, const Set
   return std::min(bytes, limits.window_bytes / 2);
 }
 
+// Shared memory within a host is faster than the codec, however slow the links between hosts are.
+RowCompression compression(const Settings& settings, double speed) {
+  if (settings.network_compression == NetworkCompression::On) return RowCompression::Everywhere;
+  const bool pays = settings.network_compression == NetworkCompression::Auto && compression_pays(speed);
+  return pays ? RowCompression::AcrossNetwork : RowCompression::None;
+}
+
 }  // namespace
 
 ExchangeTuning tune_exchanges(const Settings& settings, const std::vector<MeasuredLink>& links, size_t exchanges, int ranks) {
   ExchangeTuning tuning;
   tuning.limits = exchange_limits(settings, exchanges, ranks);
-  tuning.limits.compress = settings.network_compression == NetworkCompression::Auto
-                               ? compression_pays(link_speed(links, settings))
-                               : settings.network_compression == NetworkCompression::On;
+  tuning.limits.compress = compression(settings, link_speed(links, settings));
   if (settings.dynamic_buffering)
     tuning.buffered_bytes = settings.message_bytes == 0 ? suitable_message_bytes(links, settings, tuning.limits) : settings.message_bytes;
   return tuning;

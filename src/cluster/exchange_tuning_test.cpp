@@ -52,12 +52,14 @@ TEST(ExchangeTuningTest, SlowLinksAreCompressedUnlessTheSettingDecides) {
   Settings settings;
   settings.network_compression = NetworkCompression::Auto;
   settings.link_bandwidth_limit = 1 << 20;
-  EXPECT_TRUE(tune(settings).limits.compress);
+  EXPECT_EQ(tune(settings).limits.compress, RowCompression::AcrossNetwork);
   settings.network_compression = NetworkCompression::Off;
-  EXPECT_FALSE(tune(settings).limits.compress);
+  EXPECT_EQ(tune(settings).limits.compress, RowCompression::None);
   settings.link_bandwidth_limit = 0;
   settings.network_compression = NetworkCompression::On;
-  EXPECT_TRUE(tune(settings).limits.compress);
+  EXPECT_EQ(tune(settings).limits.compress, RowCompression::Everywhere);
+  settings.network_compression = NetworkCompression::Auto;
+  EXPECT_EQ(tune(settings).limits.compress, RowCompression::None);
 }
 
 }  // namespace

@@ -31,7 +31,7 @@ Settings get_settings(ByteReader& reader) {
 void put_tuning(ByteWriter& writer, const ExchangeTuning& tuning) {
   writer.put(tuning.limits.window_bytes);
   writer.put(tuning.limits.outgoing_bytes);
-  writer.put<uint8_t>(tuning.limits.compress ? 1 : 0);
+  writer.put(tuning.limits.compress);
   writer.put(tuning.buffered_bytes);
 }
 
@@ -39,8 +39,9 @@ ExchangeTuning get_tuning(ByteReader& reader) {
   ExchangeTuning tuning;
   tuning.limits.window_bytes = reader.get<int64_t>();
   tuning.limits.outgoing_bytes = reader.get<int64_t>();
-  tuning.limits.compress = reader.get<uint8_t>() != 0;
+  tuning.limits.compress = reader.get<RowCompression>();
   tuning.buffered_bytes = reader.get<int64_t>();
+  if (tuning.limits.compress > RowCompression::Everywhere) throw PeerError("a plan came with an unknown kind of compression");
   if (tuning.limits.window_bytes <= 0 || tuning.limits.outgoing_bytes <= 0 || tuning.buffered_bytes < 0)
     throw PeerError("a plan came with impossible sizes of its exchanges");
   return tuning;

@@ -52,7 +52,7 @@ RankService::RankService(EngineInstance& engine, Transport& transport, RankServi
       transport_(transport),
       options_(std::move(options)),
       membership_(transport.ranks(), options_.ranks_return, options_.patience),
-      hub_(transport),
+      hub_(transport, options_.links.hosts),
       links_(transport, options_.links),
       memory_(transport, engine.governor(), options_.host) {
   hub_.begin_at(options_.first_query);

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <functional>
 #include <string_view>
 
 #include "base/byte_stream.h"
@@ -61,6 +63,11 @@ bool is_of_exchanges(MessageKind kind) {
 }
 
 }  // namespace
+
+bool ExchangeHub::crosses_network(int rank) const {
+  const bool is_one_host = std::adjacent_find(hosts_.begin(), hosts_.end(), std::not_equal_to<>()) == hosts_.end();
+  return is_one_host || hosts_[static_cast<size_t>(rank)] != hosts_[static_cast<size_t>(transport_.rank())];
+}
 
 bool ExchangeHub::take(int source, Message& message) {
   auto kind = static_cast<MessageKind>(message.kind);

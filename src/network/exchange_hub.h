@@ -31,9 +31,12 @@ class QueryExchanges;
 
 class ExchangeHub {
  public:
-  explicit ExchangeHub(Transport& transport) : transport_(transport) {}
+  // `hosts`: of each rank; empty: unknown.
+  explicit ExchangeHub(Transport& transport, std::vector<int> hosts = {}) : transport_(transport), hosts_(std::move(hosts)) {}
 
   Transport& transport() { return transport_; }
+  // Whether messages to the rank go to another host. In a job on one host, or on unknown ones, they count as if they did.
+  bool crosses_network(int rank) const;
   // Whether the message belonged to an exchange. Called on the transport's thread.
   bool take(int source, Message& message);
   // Drops all messages of the query, past and future: it has ended here or never begins.
@@ -53,6 +56,7 @@ class ExchangeHub {
   void answer_none(int source, const Message& question);
 
   Transport& transport_;
+  const std::vector<int> hosts_;
   std::mutex mutex_;
   // Guarded by mutex_.
   std::map<int64_t, QueryExchanges*> open_;
@@ -72,6 +76,7 @@ class QueryExchanges {
 
   int rank() const { return hub_.transport().rank(); }
   int ranks() const { return hub_.transport().ranks(); }
+  bool crosses_network(int rank) const { return hub_.crosses_network(rank); }
   ExchangeInput& input(size_t number) { return *inputs_[number]; }
   ExchangeOutput& output(size_t number) { return *outputs_[number]; }
   size_t count() const { return inputs_.size(); }

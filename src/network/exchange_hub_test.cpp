@@ -28,7 +28,8 @@ Chunk numbers(int64_t rows) {
 
 class ExchangeHubTest : public testing::Test {
  protected:
-  explicit ExchangeHubTest(LoopbackOptions options = {}) : network_(2, options) {}
+  explicit ExchangeHubTest(LoopbackOptions options = {}, std::vector<int> hosts = {})
+      : network_(2, options), first_(network_.transport(0), hosts), second_(network_.transport(1), hosts) {}
   ~ExchangeHubTest() override {
     for (int rank = 0; rank < 2; ++rank) network_.transport(rank).stop();
   }
@@ -81,7 +82,7 @@ class ExchangeHubTest : public testing::Test {
   }
 
   // The same for chunks of these sizes.
-  std::vector<int64_t> move_rows(const std::vector<int64_t>& sizes, bool compress = false) {
+  std::vector<int64_t> move_rows(const std::vector<int64_t>& sizes, RowCompression compress = RowCompression::None) {
     std::vector<Chunk> chunks;
     for (int64_t size : sizes) chunks.push_back(numbers(size));
     std::vector<int64_t> rows;
@@ -113,8 +114,8 @@ class ExchangeHubTest : public testing::Test {
 
   Scheduler scheduler_{SchedulerOptions{.workers = 2}};
   LoopbackNetwork network_;
-  HubReceiver first_{network_.transport(0)};
-  HubReceiver second_{network_.transport(1)};
+  HubReceiver first_;
+  HubReceiver second_;
   ExchangeFigures sent_, received_;  // of the latest move_chunks
   int64_t next_query_ = 1;
 };
@@ -123,6 +124,12 @@ class ExchangeHubTest : public testing::Test {
 class DisorderedExchangeHubTest : public ExchangeHubTest {
  protected:
   DisorderedExchangeHubTest() : ExchangeHubTest({.largest_delay = std::chrono::milliseconds(2)}) {}
+};
+
+// Both ranks are on the first of two hosts.
+class SharedHostExchangeHubTest : public ExchangeHubTest {
+ protected:
+  SharedHostExchangeHubTest() : ExchangeHubTest({}, {0, 0, 1}) {}
 };
 
 TEST_F(ExchangeHubTest, RowsArriveUntilAllSendersHaveEnded) {
@@ -146,11 +153,21 @@ TEST_F(ExchangeHubTest, CompressedRowsArriveAndCountWireBytes) {
   std::vector<int64_t> sizes(30, 3 * kWindow / 8);
   EXPECT_EQ(move_rows(sizes), sizes);
   int64_t raw_bytes = sent_.bytes_sent;
-  EXPECT_EQ(move_rows(sizes, true), sizes);
+  EXPECT_EQ(move_rows(sizes, RowCompression::AcrossNetwork), sizes);
   EXPECT_GT(sent_.bytes_sent, 0);
   EXPECT_LT(sent_.bytes_sent, raw_bytes * 9 / 10);
   EXPECT_EQ(sent_.bytes_sent, received_.bytes_received);
   EXPECT_EQ(sent_.messages_sent, 30);
+}
+
+TEST_F(SharedHostExchangeHubTest, RowsWithinAHostAreNotCompressedForTheNetwork) {
+  const std::vector<int64_t> sizes(30, 3 * kWindow / 8);
+  EXPECT_EQ(move_rows(sizes), sizes);
+  const int64_t raw_bytes = sent_.bytes_sent;
+  EXPECT_EQ(move_rows(sizes, RowCompression::AcrossNetwork), sizes);
+  EXPECT_EQ(sent_.bytes_sent, raw_bytes);
+  EXPECT_EQ(move_rows(sizes, RowCompression::Everywhere), sizes);
+  EXPECT_LT(sent_.bytes_sent, raw_bytes * 9 / 10);
 }
 
 TEST_F(ExchangeHubTest, DamagedMessagesAreErrorsOfTheirSender) {
@@ -210,7 +227,7 @@ TEST_F(ExchangeHubTest, DictionaryIsSentOnce) {
   auto dictionary = dictionary_of(entries, 5);
   std::vector<Chunk> chunks;
   for (int64_t i = 0; i < 40; ++i) chunks.push_back(coded_chunk(i, dictionary));
-  for (bool compress : {false, true}) {
+  for (RowCompression compress : {RowCompression::None, RowCompression::Everywhere}) {
     std::vector<Chunk> received = move_chunks(chunks, {.window_bytes = kWindow, .outgoing_bytes = kWindow, .compress = compress});
     expect_same_chunks(received, chunks);
     for (const Chunk& chunk : received) EXPECT_EQ(chunk.column(1).dictionary_column(), received[0].column(1).dictionary_column());
@@ -228,7 +245,7 @@ TEST_F(DisorderedExchangeHubTest, DictionariesComeAndGo) {
   for (int64_t i = 0; i < 12; ++i) dictionaries.push_back(dictionary_of(600 + 50 * i, 1000 * i));
   std::vector<Chunk> chunks;
   for (int64_t i = 0; i < 300; ++i) chunks.push_back(coded_chunk(i, dictionaries[static_cast<size_t>(i * i / 50 % 12)]));
-  for (bool compress : {false, true}) {
+  for (RowCompression compress : {RowCompression::None, RowCompression::Everywhere}) {
     std::vector<Chunk> received = move_chunks(chunks, {.window_bytes = kWindow, .outgoing_bytes = kWindow, .compress = compress});
     expect_same_chunks(received, chunks);
     EXPECT_GT(sent_.messages_sent, 312);  // some were retired and sent again

@@ -6,10 +6,13 @@
 
 namespace pistachio {
 
+// Which rows are compressed if that makes them smaller; all byte counts are on the wire.
+enum class RowCompression : uint8_t { None, AcrossNetwork, Everywhere };
+
 struct ExchangeLimits {
   int64_t window_bytes = 8 << 20;    // in flight from one rank to another, plus at most one message; the same on all ranks
   int64_t outgoing_bytes = 2 << 20;  // packed and waiting to be sent to one rank
-  bool compress = false;             // compress rows if that makes them smaller; all byte counts are on the wire
+  RowCompression compress = RowCompression::None;
 };
 
 // Traffic of an exchange between this rank and others, and how long tasks of this rank waited for it (sums over tasks).

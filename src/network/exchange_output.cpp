@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
 
 #include "base/byte_stream.h"
@@ -29,12 +30,13 @@ std::string count_to_bytes(int64_t count) {
 }  // namespace
 
 ExchangeOutput::ExchangeOutput(QueryExchanges& owner, uint32_t number, ExchangeLimits limits)
-    : owner_(owner), number_(number), limits_(limits), compressor_(limits.compress) {
+    : owner_(owner), number_(number), limits_(limits), compressor_(limits.compress != RowCompression::None) {
   int64_t dictionary_bytes = limits.window_bytes / kDictionaryShare;
-  for (int rank = 0; rank < owner.ranks(); ++rank) peers_.push_back(std::make_unique<Peer>(limits.outgoing_bytes, dictionary_bytes));
+  for (int rank = 0; rank < owner.ranks(); ++rank)
+    peers_.push_back(std::make_unique<Peer>(limits.outgoing_bytes, dictionary_bytes, owner.crosses_network(rank)));
 }
 
-Task<bool> ExchangeOutput::send(int rank, Chunk chunk) {
+Task<bool> ExchangeOutput::send(int rank, Chunk chunk, std::atomic<int64_t>* waited_nanoseconds) {
   if (!is_wanted(rank)) co_return false;
   Outgoing rows;
   if (rank == owner_.rank()) {
@@ -42,19 +44,30 @@ Task<bool> ExchangeOutput::send(int rank, Chunk chunk) {
     rows.chunk = std::move(chunk);
   } else {
     PackedChunk packed = pack_chunk(chunk, {.least = kSmallDictionary, .most = limits_.window_bytes / kDictionaryShare});
-    rows.block = compressor_.wire_form(std::move(packed.block));
+    rows.block = wire_form(rank, std::move(packed.block));
     rows.dictionaries = std::move(packed.dictionaries);
     rows.bytes = rows.block.bytes.numel();
+    if (peers_[static_cast<size_t>(rank)]->crosses_network) {
+      network_rows_ += chunk.rows();
+      network_bytes_ += rows.bytes;
+    }
   }
   owner_.reach(FaultPoint::BlockPacked);
   int64_t bytes = rows.bytes;
   Task<void> sending = peers_[static_cast<size_t>(rank)]->waiting.send(std::move(rows), bytes);
+  const auto begun = std::chrono::steady_clock::now();
   try {
     co_await sending;
   } catch (const ReceiverClosed&) {
     co_return false;
   }
+  if (waited_nanoseconds != nullptr) *waited_nanoseconds += (std::chrono::steady_clock::now() - begun).count();
   co_return true;
+}
+
+WireBlock ExchangeOutput::wire_form(int rank, at::Tensor block) {
+  const bool is_left = limits_.compress == RowCompression::AcrossNetwork && !peers_[static_cast<size_t>(rank)]->crosses_network;
+  return is_left ? WireBlock{std::move(block), false} : compressor_.wire_form(std::move(block));
 }
 
 bool ExchangeOutput::is_wanted_anywhere() const {
@@ -62,6 +75,7 @@ bool ExchangeOutput::is_wanted_anywhere() const {
 }
 
 void ExchangeOutput::finish() {
+  if (--senders_ > 0) return;
   for (const std::unique_ptr<Peer>& peer : peers_) peer->waiting.close();
 }
 
@@ -126,7 +140,7 @@ int64_t ExchangeOutput::hand_over(int rank, Outgoing rows, int64_t number) {
   for (const std::shared_ptr<const Column>& dictionary : rows.dictionaries) {
     std::optional<DictionaryNumber> known = sent.refer(dictionary);
     if (!known) {
-      WireBlock block = compressor_.wire_form(pack_dictionary(*dictionary));
+      WireBlock block = wire_form(rank, pack_dictionary(*dictionary));
       SentDictionaries::Added added = sent.add(dictionary, block.bytes.numel());
       MessageKind kind = block.is_compressed ? MessageKind::CompressedDictionary : MessageKind::Dictionary;
       bytes += dispatch(rank, kind, added.number, std::move(block.bytes), retired_to_bytes(added.retired));

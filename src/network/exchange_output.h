@@ -23,17 +23,22 @@ class ExchangeOutput {
  public:
   ExchangeOutput(QueryExchanges& owner, uint32_t number, ExchangeLimits limits);
 
-  // Waits while there is no room. False if that rank needs no more rows.
-  Task<bool> send(int rank, Chunk chunk);
+  // One more caller of finish(). Call before the first send.
+  void add_sender() { ++senders_; }
+  // Waits while there is no room; adds that time to `waited_nanoseconds`. False if that rank needs no more rows.
+  Task<bool> send(int rank, Chunk chunk, std::atomic<int64_t>* waited_nanoseconds = nullptr);
   bool is_wanted(int rank) const { return !peers_[static_cast<size_t>(rank)]->enough; }
   bool is_wanted_anywhere() const;
   // Priority of its rows over those of other exchanges (Message::urgency). Call before the first send.
   void set_urgency(int urgency) { urgency_ = urgency; }
-  // No more calls of send().
+  // A sender makes no more calls of send().
   void finish();
-  // Sends the queued rows to the other ranks, until finish(). Run it concurrently with the senders.
+  // Sends the queued rows to the other ranks, until all senders have finished. Run it concurrently with the senders.
   Task<void> carry();
   void add_figures(ExchangeFigures& figures) const;
+  // Rows packed for ranks of other hosts so far, and their bytes on the wire, without dictionaries that are sent apart.
+  int64_t network_rows() const { return network_rows_; }
+  int64_t network_bytes() const { return network_bytes_; }
   std::string describe() const;
 
   void on_credit(int rank, int64_t bytes);
@@ -48,7 +53,9 @@ class ExchangeOutput {
     int64_t bytes = 0;
   };
   struct Peer {
-    Peer(int64_t outgoing_bytes, int64_t dictionary_bytes) : waiting(outgoing_bytes), credit(0), dictionaries(dictionary_bytes) {}
+    Peer(int64_t outgoing_bytes, int64_t dictionary_bytes, bool across_network)
+        : crosses_network(across_network), waiting(outgoing_bytes), credit(0), dictionaries(dictionary_bytes) {}
+    const bool crosses_network;
     Channel<Outgoing> waiting;
     Channel<int64_t> credit;
     std::atomic<bool> enough = false;
@@ -60,6 +67,7 @@ class ExchangeOutput {
     std::atomic<bool> ended = false;
   };
   Task<void> carry_to(int rank);
+  WireBlock wire_form(int rank, at::Tensor block);
   // Both return the bytes put in flight.
   int64_t hand_over(int rank, Outgoing rows, int64_t number);
   int64_t dispatch(int rank, MessageKind kind, int64_t value, at::Tensor payload, const std::string& more);
@@ -69,9 +77,12 @@ class ExchangeOutput {
   const ExchangeLimits limits_;
   BlockCompressor compressor_;
   int urgency_ = 0;
+  std::atomic<int> senders_ = 1;
   std::vector<std::unique_ptr<Peer>> peers_;
   std::atomic<int64_t> bytes_sent_ = 0;
   std::atomic<int64_t> messages_sent_ = 0;
+  std::atomic<int64_t> network_rows_ = 0;
+  std::atomic<int64_t> network_bytes_ = 0;
 };
 
 }  // namespace pistachio
