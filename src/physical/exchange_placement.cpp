@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/stop_if_cancelled.h"
 #include "physical/aggregate_stages.h"
+#include "physical/combining_costs.h"
 #include "physical/physical_plan_checker.h"
 #include "physical/small_tables.h"
 #include "physical/spread_keys.h"
@@ -28,9 +29,7 @@ constexpr double kFewGroups = 10'000;
 constexpr double kWorthwhileShare = 0.8;
 // With fewer rows per rank another exchange does not pay.
 constexpr double kRowsToCombine = 1'000;
-// Seconds of a thread to hand over a row on its host and to merge it, measured for narrow rows (also what exec/adaptive/on_path_choice.cpp
-// assumes before it measures). The link must be slower by this factor: the rows must also be produced, with the same cores.
-constexpr double kCombineSeconds = 100e-9;
+// The link must be slower than merging by this factor: the rows must also be produced, with the same cores.
 constexpr double kSlowerLink = 2;
 // What the further exchange and its tables take whatever the number of rows, measured on busy cores: it must be saved on the link.
 constexpr double kFurtherExchangeSeconds = 30e-3;
@@ -306,14 +305,14 @@ class ExchangePlacement {
   PhysicalPtr combined_on_path(PhysicalPtr input, const Requirement& meeting) {
     const auto* partial = input->as<PhysicalAggregate>();
     if (partial == nullptr || partial->stage != AggregateStage::Partial || satisfies(input->distribution, meeting)) return input;
-    const double rows = std::max(1.0, input->estimated_rows);
-    CombiningTerms terms{
-        .hosts = options_.hosts,
-        .groups = {},
-        .helpers = options_.on_path_helpers,
-        .again_on_arrival = has_ranks_for_arrival(*partial, meeting),
-        .may_be_off = options_.on_path == OnPathMode::Auto,
-        .link_seconds = options_.link_speed > 0 ? bytes_of(*input) / rows / options_.link_speed * senders_per_link(meeting) : 0};
+    const double rows = std::max(1.0, input->estimated_rows), row_bytes = bytes_of(*input) / rows;
+    CombiningTerms terms{.hosts = options_.hosts,
+                         .groups = {},
+                         .helpers = options_.on_path_helpers,
+                         .again_on_arrival = has_ranks_for_arrival(*partial, meeting),
+                         .may_be_off = options_.on_path == OnPathMode::Auto,
+                         .link_seconds = options_.link_speed > 0 ? row_bytes / options_.link_speed * senders_per_link(meeting) : 0,
+                         .row_bytes = row_bytes};
     for (ColumnId group : partial->groups) terms.groups.push_back(plan_.columns.reference(group));
     if (combines_before_sending(terms, rows)) input = combined(std::move(input), meeting, terms);
     if (!terms.again_on_arrival) return input;
@@ -362,7 +361,7 @@ class ExchangePlacement {
     const double helpers = terms.helpers == 0 ? most_ranks : std::min(most_ranks, static_cast<double>(terms.helpers));
     const double threads = static_cast<double>(std::max<int64_t>(1, options_.threads)) * helpers / most_ranks;
     const double saved_seconds = rows / ranks_ * terms.link_seconds * (1 - 1 / most_ranks);
-    return terms.link_seconds > kSlowerLink * kCombineSeconds / threads &&
+    return terms.link_seconds > kSlowerLink * (kHandOverSeconds + kMergeSeconds) / threads &&
            (saved_seconds > kFurtherExchangeSeconds || options_.local_files);
   }
 

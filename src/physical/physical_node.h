@@ -168,8 +168,9 @@ struct CombiningTerms {
   int64_t helpers = 0;                // ranks of a host that combine; 0: all of them
   bool on_arrival = false;            // ranks of the destination's host combine instead of the sender's
   bool again_on_arrival = false;      // an exchange with on_arrival follows: rows go to its combiners
-  bool may_be_off = false;     // the ranks decide while the query runs whether rows are combined (exec/adaptive/on_path_choice.h)
-  double link_seconds = 0;     // a row's time on the link; 0: unknown
+  bool may_be_off = false;            // the ranks decide while the query runs whether rows are combined (exec/adaptive/on_path_choice.h)
+  double link_seconds = 0;            // a row's time on the link; 0: unknown
+  double row_bytes = 0;               // that this follows from
 };
 
 // Moves rows between ranks.

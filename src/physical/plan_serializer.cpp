@@ -110,7 +110,7 @@ PISTACHIO_PARTS(PhysicalSharedRead, s.shared, s.places)
 PISTACHIO_PARTS(PhysicalRecursion, s.working_table, s.keeps_all)
 PISTACHIO_PARTS(PhysicalWorkingRead, s.working_table, s.places)
 PISTACHIO_PARTS(PhysicalRepeat, s.times)
-PISTACHIO_PARTS(CombiningTerms, s.hosts, s.groups, s.helpers, s.on_arrival, s.again_on_arrival, s.may_be_off, s.link_seconds)
+PISTACHIO_PARTS(CombiningTerms, s.hosts, s.groups, s.helpers, s.on_arrival, s.again_on_arrival, s.may_be_off, s.link_seconds, s.row_bytes)
 PISTACHIO_PARTS(PhysicalExchange, s.kind, s.keys, s.number, s.order, s.spreads, s.partner, s.combining, s.filter)
 
 #undef PISTACHIO_PARTS

@@ -2,6 +2,7 @@
 named point of the query or at a random moment.
 
     tests/cluster/fault_matrix.py --seeds 0:200
+    tests/cluster/fault_matrix.py --seeds 0:200 --on-path
 
 Each run must end within the watchdog's time with the right rows or with one error that names the rank or what it lacked; then the
 next query must be right on all ranks, and every rank must have released its memory. Otherwise the exit status is 1. Outcomes are
@@ -32,6 +33,14 @@ OPTIONS = ("-s", "peer_timeout=2s")
 # Many small messages and windows that fill up, so that there are many points to fail at.
 POINT_OPTIONS = (*OPTIONS, "-s", "allow_faults=on", "-s", "restart_ranks=on", "-s", "message_bytes=16KiB", "-s", "queue_limit=64KiB", "-s", "chunk_rows=4096",
                  "-s", "join_distribution=repartition")
+# Partial results that are merged between two simulated hosts of two ranks. Few rows of a rank have the same key, but all ranks have all keys.
+ON_PATH_QUERY = ("SELECT l_partkey, l_shipmode, count(*) AS lines, sum(l_extendedprice) AS price, min(l_comment) AS first, max(l_shipdate) AS latest "
+                 "FROM lineitem WHERE l_partkey < 4000 GROUP BY 1, 2 ORDER BY 1, 2 LIMIT 5000")
+ON_PATH_PLACES = {"ranks": 4, "hosts": 2}
+ON_PATH_OPTIONS = ("-s", "on_path=on", "-s", "partial_aggregation=on", "-s", "group_distribution=repartition")
+# Points that this query reaches on every rank.
+ON_PATH_POINTS = ("stage_begun", "scan_chunk", "rows_partitioned", "block_packed", "credit_awaited", "rows_sent", "rows_received", "rows_unpacked", "credit_sent",
+                  "credit_received", "end_sent", "end_received", "aggregate_update", "aggregate_merge", "stage_ended")
 WATCHDOG_SECONDS = 60
 LOSSES = ("kill", "stop", "cut")
 # Points that only the first rank reaches, or only the others.
@@ -206,6 +215,28 @@ class FaultPoints:
         return outcome
 
 
+def on_path_faults(folder):
+    """Faults while partial results are merged between hosts."""
+    with PistachioSession(folder=folder) as alone:
+        expected = alone.run(ON_PATH_QUERY).csv
+    return FaultPoints(ON_PATH_PLACES["ranks"], folder, expected, *ON_PATH_OPTIONS, query=ON_PATH_QUERY, hosts=ON_PATH_PLACES["hosts"])
+
+
+def run_on_path_seeds(seeds, scale, report):
+    counts, problems = Counter(), []
+    faults = on_path_faults(ensure_tpch(scale))
+    try:
+        for seed in seeds:
+            fault, outcome = faults.run(random.Random(seed), ON_PATH_POINTS)
+            counts[outcome.kind] += 1
+            if outcome.is_wrong:
+                problems.append(f"seed {seed}, {fault}: {outcome.kind} {outcome.text}")
+            report(f"seed {seed}, {fault}: {outcome.kind} {outcome.text.splitlines()[0] if outcome.text else ''}")
+    finally:
+        faults.close()
+    return counts, problems
+
+
 def run_seeds(seeds, ranks, scale, report):
     """The number of runs per outcome, and the problems."""
     folder = ensure_tpch(scale)
@@ -241,14 +272,18 @@ def main():
     parser.add_argument("--seeds", default="0:20", help="FIRST:END")
     parser.add_argument("--ranks", type=int, default=3)
     parser.add_argument("--sf", default="0.1", help="scale factor")
+    parser.add_argument("--on-path", action="store_true", help="merge partial results on the way, on two simulated hosts of two ranks")
     parser.add_argument("--quiet", action="store_true", help="print no line for each run")
     arguments = parser.parse_args()
     first, end = map(int, arguments.seeds.split(":"))
     report = (lambda text: None) if arguments.quiet else (lambda text: print(text, flush=True))
-    counts, problems = run_seeds(range(first, end), arguments.ranks, arguments.sf, report)
+    if arguments.on_path:
+        counts, problems = run_on_path_seeds(range(first, end), arguments.sf, report)
+    else:
+        counts, problems = run_seeds(range(first, end), arguments.ranks, arguments.sf, report)
     for problem in problems:
         print(problem)
-    print(f"{counts.total()} runs on {arguments.ranks} ranks, {len(problems)} problems ({', '.join(f'{number} {kind}' for kind, number in counts.items())})")
+    print(f"{counts.total()} runs, {len(problems)} problems ({', '.join(f'{number} {kind}' for kind, number in counts.items())})")
     return 1 if problems else 0
 
 

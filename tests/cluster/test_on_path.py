@@ -8,6 +8,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent))
 
+from tests.cluster.fault_matrix import ON_PATH_PLACES as PLACES
+from tests.cluster.fault_matrix import ON_PATH_QUERY as GROUPED
 from tests.cluster.fault_matrix import FaultPoints
 from tests.support import duckdb_oracle
 from tests.support.pistachio_session import PistachioSession
@@ -15,13 +17,9 @@ from tests.tpch.compare_variants import compare, variant_texts
 from tools.tpch_data import ensure_tpch
 
 SCALE = "0.1"
-PLACES = {"ranks": 4, "hosts": 2}
 ON = ("-s", "on_path=on")
 # Which rows meet in a table does not depend on how busy the machine is.
 NEVER_IDLE = ("-s", "on_path_flush_time=off")
-# Few rows of a rank have the same key, but all ranks have all keys.
-GROUPED = ("SELECT l_partkey, l_shipmode, count(*) AS lines, sum(l_extendedprice) AS price, min(l_comment) AS first, max(l_shipdate) AS latest "
-           "FROM lineitem WHERE l_partkey < 4000 GROUP BY 1, 2 ORDER BY 1, 2 LIMIT 5000")
 # Ranks 2 and 1 merge, before sending and on arrival: a hundred chunks are more than they aggregate first.
 FAULTS = ("aggregate_update:2:100=kill", "aggregate_update:1:100=nomemory", "block_packed:3:2=cut", "rows_sent:0:1=nomemory", "rows_unpacked:2:1=delay")
 HELPERS = ("-s", "partial_aggregation=on", "-s", "group_distribution=gather", "-s", "on_path_arrival=on", "-s", "on_path_helpers=1")
@@ -35,6 +33,12 @@ def rows_of(plan, step):
 def rows_of_ranks(plan, step):
     """The rows of each rank in the first step of that name."""
     shares = re.search(rf'^"? *{step}  \(rows (?:.*\n)*?"? *ranks: rows ([^ ,]+)', plan, re.MULTILINE)[1]
+    return [0 if rows == "-" else int(rows) for rows in shares.split("/")]
+
+
+def rows_sent(plan, step):
+    """The rows that each rank sent through the first exchange of that name."""
+    shares = re.search(rf'^"? *{step}  \(rows (?:.*\n)*?"? *moved: rows ([^ ,]+)', plan, re.MULTILINE)[1]
     return [0 if rows == "-" else int(rows) for rows in shares.split("/")]
 
 
@@ -70,12 +74,17 @@ class OnPath(unittest.TestCase):
             self.assertGreater(partial, 3.8 * 20000)
             self.assertAlmostEqual(merging.rows, partial / 2, delta=partial / 20)
             self.assertGreater(merging.merged, 0.4 * merging.rows)
-            self.assertEqual(rows_of(plan, "combining aggregate")[0], partial - merging.merged)
+            # The other half skips the combiners.
+            self.assertEqual(rows_of(plan, "to combiner")[0], merging.rows)
+            self.assertEqual(rows_of(plan, "combining aggregate")[0], merging.rows - merging.merged)
+            self.assertEqual(rows_of(plan, "repartition")[0], partial - merging.merged)
+            self.assertEqual(sum(rows_sent(plan, "to combiner")), merging.rows)
+            self.assertEqual(sum(rows_sent(plan, "repartition")), partial - merging.merged)
             # A table without room merges hardly anything but the rows of a chunk.
             session.run("SET on_path_table_bytes = 1")
             session.run("SET chunk_rows = 100")
             plan = session.run(f"EXPLAIN ANALYZE {query}").csv
-            self.assertGreater(rows_of(plan, "combining aggregate")[0], 0.9 * rows_of(plan, "partial aggregate")[0])
+            self.assertGreater(rows_of(plan, "combining aggregate")[0], 0.9 * rows_of(plan, "to combiner")[0])
 
     def test_helpers_merge_for_their_host(self):
         query = "SELECT l_partkey, count(*) AS lines FROM lineitem GROUP BY 1"
@@ -85,14 +94,14 @@ class OnPath(unittest.TestCase):
             self.assertEqual(sorted(session.run(query).csv.splitlines()), expected)
             rows = rows_of_ranks(session.run(f"EXPLAIN ANALYZE {query}").csv, "combining aggregate")
             # Host 0 has the destination itself; on host 1 only rank 2 merges.
-            self.assertEqual(rows[1::2], [0, 0])
-            self.assertGreater(min(rows[::2]), 0)
+            self.assertEqual((rows[0], rows[1], rows[3]), (0, 0, 0))
+            self.assertGreater(rows[2], 0)
             session.run("SET group_distribution = repartition")
-            for helpers, share in ((1, 1 / 3), (1024, 1)):
+            for helpers, share in ((1, 0), (1024, 1)):
                 with self.subTest(helpers=helpers):
                     session.run(f"SET on_path_helpers = {helpers}")
                     self.assertEqual(sorted(session.run(query).csv.splitlines()), expected)
-                    # Each rank receives its host's rows for itself: a quarter. A helper also receives those that leave the host.
+                    # The helpers receive the rows that leave their host.
                     rows = rows_of_ranks(session.run(f"EXPLAIN ANALYZE {query}").csv, "to combiner")
                     self.assertAlmostEqual(rows[1] / rows[0], share, delta=0.05)
                     self.assertAlmostEqual(rows[3] / rows[2], share, delta=0.05)
@@ -117,12 +126,13 @@ class OnPath(unittest.TestCase):
                     with self.subTest(places=places, mode=mode):
                         plan = session.run(f"EXPLAIN ANALYZE {with_words}").csv
                         self.assertEqual(len(rows_of(plan, "to combiner")), sending)
-                        # The ranks of the first host share what arrives.
+                        # The ranks of the first host share what arrives; the share of rank 0 goes straight to the final aggregation.
                         arrived = rows_of_ranks(plan, "to combiner on arrival")
                         self.assertEqual(arrived[receiving:], [0] * (len(arrived) - receiving))
-                        self.assertGreater(min(arrived[:receiving]), 0.8 * sum(arrived) / receiving)
-                        # Rank 0 leaves its share to the final aggregation; the others have each of their groups once, but for misses of the tables.
-                        merged = sum(rows_of_ranks(plan, "combining aggregate")[1:])
+                        self.assertEqual(arrived[0], 0)
+                        self.assertGreater(min(arrived[1:receiving]), 0.8 * sum(arrived) / (receiving - 1))
+                        # Each of their groups is left once, but for misses of the tables.
+                        merged = sum(rows_of_ranks(plan, "combining aggregate"))
                         self.assertLess(merged, 1.2 * groups * (receiving - 1) / receiving)
 
     def test_idle_tables_do_not_wait_for_a_late_rank(self):

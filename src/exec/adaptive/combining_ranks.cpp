@@ -70,9 +70,38 @@ std::vector<int> destinations_of_buckets(const PhysicalExchange& exchange, int r
   return destinations;
 }
 
+std::vector<NextStop> next_stops(const std::vector<const PhysicalExchange*>& chain, int sender, int ranks, bool merges) {
+  const std::vector<int> combiners = combiners_of_buckets(*chain[0], sender, ranks);
+  std::vector<std::vector<int>> destinations;  // by exchange and bucket
+  for (const PhysicalExchange* exchange : chain) {
+    if (exchange != chain.back()) destinations.push_back(destinations_of_buckets(*exchange, ranks));
+  }
+  std::vector<NextStop> stops;
+  for (size_t bucket = 0; bucket < combiners.size(); ++bucket) {
+    const int first = destinations[0][bucket];
+    if (merges && combiners[bucket] != first) {
+      stops.push_back({0, combiners[bucket]});
+      continue;
+    }
+    // The destination of an exchange is the combiner of the next one.
+    size_t exchange = 1;
+    while (exchange + 1 < chain.size() && destinations[exchange][bucket] == first) ++exchange;
+    stops.push_back({exchange, first});
+  }
+  return stops;
+}
+
 std::vector<int> senders_in_hash_order(const CombiningTerms& terms, int rank) {
   // What arrives from other hosts left tables there when slots collided.
   return terms.on_arrival ? std::vector<int>() : ranks_on_host_of(rank, terms.hosts);
+}
+
+double combined_fraction(const PhysicalExchange& exchange, int sender, int ranks) {
+  const std::vector<int> combiners = combiners_of_buckets(exchange, sender, ranks);
+  const std::vector<int> destinations = destinations_of_buckets(exchange, ranks);
+  int64_t combined = 0;
+  for (size_t bucket = 0; bucket < combiners.size(); ++bucket) combined += combiners[bucket] != destinations[bucket] ? 1 : 0;
+  return static_cast<double>(combined) / static_cast<double>(combiners.size());
 }
 
 double largest_shared_fraction(const CombiningTerms& terms, int sender) {

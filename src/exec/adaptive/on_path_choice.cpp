@@ -6,16 +6,13 @@
 
 #include "base/byte_stream.h"
 #include "kernels/ops/tensor_functions.h"
+#include "physical/combining_costs.h"
 
 namespace pistachio {
 
 namespace {
 
 constexpr size_t kMostChosen = 4096;
-// Seconds of a lane to merge a row, until they were measured.
-constexpr double kFirstMergeSeconds = 40e-9;
-// Seconds of a lane to route, pack, unpack and route again a row that goes through a merging rank; measured for narrow rows.
-constexpr double kHandOverSeconds = 60e-9;
 // Rows between two observations: enough to distinguish shares that differ by 0.01. Doubled after each change of the decision, so that it
 // does not oscillate.
 constexpr int64_t kRowsToObserve = 1 << 16;
@@ -109,7 +106,7 @@ double KeySample::arrival_share(const std::vector<std::string>& notes, const std
 }
 
 OnPathChoice::OnPathChoice(double link_seconds, double lanes, double likely_share, bool may_be_off)
-    : link_seconds_(link_seconds), lanes_(lanes), may_be_off_(may_be_off), merge_seconds_(kFirstMergeSeconds), share_(likely_share) {
+    : link_seconds_(link_seconds), lanes_(lanes), may_be_off_(may_be_off), merge_seconds_(kMergeSeconds), share_(likely_share) {
   if (may_be_off_) is_on_ = with_merging(share_) < kGain * without_merging();
 }
 
@@ -118,13 +115,13 @@ double OnPathChoice::path_seconds() const {
 }
 
 double OnPathChoice::with_merging(double share) const {
-  return std::max(produce_seconds_ + path_seconds(), link_seconds_ * (1 - share));
+  return std::max<double>(produce_seconds_ + path_seconds(), link_seconds_ * (1 - share));
 }
 
 double OnPathChoice::least_share() const {
   const double limit = kGain * without_merging();
   if (with_merging(1) >= limit) return 1;
-  return std::clamp(1 - limit / link_seconds_, 0.0, 1.0);
+  return std::clamp<double>(1 - limit / link_seconds_, 0.0, 1.0);
 }
 
 void OnPathChoice::decide() {

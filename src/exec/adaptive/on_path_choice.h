@@ -1,10 +1,11 @@
 // Decides for one exchange whether this rank's partial results are merged on its host before they are sent (on_path = auto). Merging trades
-// CPU time for link time, and both pass at once. So a row takes, by the clock of a rank,
+// CPU time for link time, and both pass at once. So a row that leaves the host takes, by the clock of a rank,
 //   without merging  max(produce, link)
 //   with merging     max(produce + path, link * (1 - share))
-// where `produce` is the time to compute a row, `path` the time to hand it over to the merging rank and to merge it, `link` its time on the
-// link, and `share` the fraction of the rows that disappears. Merging is on while that is clearly less: never if the link is not the
-// bottleneck. The link's time is known from the plan; the others are
+// where `produce` is the time to compute it and the rows for this host in between, `path` the time to hand it over to the merging rank and
+// to merge it, `link` its time on the link, and `share` the fraction of these rows that disappears. Merging is on while that is clearly
+// less: never if the link is not the bottleneck. The link's time is known from the plan, until the first rows show how large they are on
+// the wire; the others are
 // 1. estimated: every rank samples the keys of its first rows and shares the sample, so that each knows how many keys occur more than once
 //    on its host;
 // 2. measured while the query runs: in the tables in which this rank merges rows of its host, and by the rows that it produces. When
@@ -60,9 +61,11 @@ class OnPathChoice {
   void estimate(double share, double arrival_share);
   // Totals of the tables since the start: rows added, merged into others, and sent on; and the time spent on all lanes. Called by any lane.
   void observe(int64_t added, int64_t merged, int64_t left, int64_t nanoseconds);
-  // Rows that this rank has produced since the start, and the seconds since the first of them without those in which it waited for the
-  // link. Called by any lane.
+  // Rows for other hosts that this rank has produced since the start, and the seconds since the first of them without those in which it
+  // waited for the link. Called by any lane.
   void produce(int64_t rows, double seconds);
+  // The time of a row on the link, by the bytes of those that were sent. Called by any lane.
+  void set_link_seconds(double seconds) { link_seconds_ = seconds; }
 
   // For EXPLAIN ANALYZE.
   double estimated_share() const { return estimated_share_; }
@@ -79,7 +82,7 @@ class OnPathChoice {
   double with_merging(double share) const;
   void decide();
 
-  const double link_seconds_;
+  std::atomic<double> link_seconds_;
   const double lanes_;
   const bool may_be_off_;
   std::atomic<bool> is_on_ = true;

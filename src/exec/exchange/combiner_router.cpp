@@ -23,31 +23,29 @@ constexpr int64_t kRowsToReport = 1 << 14;
 // One bucket in this many is combined even while combining is off, to notice when it starts to pay.
 constexpr size_t kObservedBuckets = 32;
 
-at::Tensor tensor_of(const std::vector<int>& ranks, at::Device device) {
-  at::Tensor made = at::empty({static_cast<int64_t>(ranks.size())}, at::kLong);
-  std::copy(ranks.begin(), ranks.end(), made.mutable_data_ptr<int64_t>());
-  return copied_to(made, device);
-}
-
 // Rows have the same destinations as with HashRouter; without keys all go to rank 0, and the hash of the group selects the combiner.
 class CombinerRouter final : public RowRouter {
  public:
-  CombinerRouter(RunContext& context, const PhysicalExchange& exchange, const std::vector<ColumnId>& layout)
-      : exchange_(exchange),
-        exchanges_(*context.exchanges),
+  CombinerRouter(RunContext& context, const std::vector<const PhysicalExchange*>& chain, const std::vector<ColumnId>& layout,
+                 const std::atomic<int64_t>& waited_nanoseconds)
+      : exchange_(*chain.front()),
+        next_(context.exchanges->output(chain[1]->number)),
+        waited_nanoseconds_(waited_nanoseconds),
         lanes_(context.lanes),
         notes_(context.exchanges->notes()),
         ranks_(context.exchanges->ranks()),
+        parts_(ranks_ * static_cast<int>(chain.size())),
         own_(context.exchanges->rank()),
-        choice_(*context.on_path->at(exchange.number)),
-        keys_(exchange.keys.empty() ? exchange.combining.groups : exchange.keys, layout),
-        groups_(exchange.combining.groups, layout) {
-    const std::vector<int> combiners = combiners_of_buckets(exchange, own_, ranks_);
-    std::vector<int> destinations = destinations_of_buckets(exchange, ranks_);
-    for (size_t bucket = 0; bucket < destinations.size(); bucket += kObservedBuckets) destinations[bucket] = combiners[bucket];
-    combiners_ = tensor_of(combiners, context.device);
-    destinations_ = tensor_of(destinations, context.device);
-    only_combiner_ = combiners[0];
+        choice_(*context.on_path->at(exchange_.number)),
+        combined_fraction_(combined_fraction(exchange_, own_, ranks_)),
+        keys_(exchange_.keys.empty() ? exchange_.combining.groups : exchange_.keys, layout),
+        groups_(exchange_.combining.groups, layout) {
+    const std::vector<NextStop> merging = next_stops(chain, own_, ranks_, true);
+    std::vector<NextStop> passing = next_stops(chain, own_, ranks_, false);
+    for (size_t bucket = 0; bucket < passing.size(); bucket += kObservedBuckets) passing[bucket] = merging[bucket];
+    stops_when_on_ = places_of(merging, context.device);
+    stops_when_off_ = places_of(passing, context.device);
+    only_stop_ = static_cast<size_t>(place_of(merging[0]));
   }
 
   bool must_settle() const override { return choice_.may_be_off(); }
@@ -72,17 +70,26 @@ class CombinerRouter final : public RowRouter {
 
   std::vector<Chunk> parts_of(const Chunk& chunk, const CancelToken& token) override {
     if (choice_.may_be_off()) count(chunk.rows());
-    const at::Tensor& targets = choice_.is_on() ? combiners_ : destinations_;
+    const at::Tensor& stops = choice_.is_on() ? stops_when_on_ : stops_when_off_;
     const std::vector<Column> keys = keys_.evaluate(chunk, token);
-    if (!keys.empty()) return parts_by_owner(chunk, routing_hashes(keys), targets, ranks_);
+    if (!keys.empty()) return parts_by_owner(chunk, routing_hashes(keys), stops, parts_);
     // Neither keys nor groups: an aggregation with a single group.
-    std::vector<Chunk> parts(static_cast<size_t>(ranks_));
-    parts[static_cast<size_t>(only_combiner_)] = chunk;
+    std::vector<Chunk> parts(static_cast<size_t>(parts_));
+    parts[only_stop_] = chunk;
     return parts;
   }
 
  private:
   using Clock = std::chrono::steady_clock;
+
+  // Index of the rows of a stop among the parts of a chunk.
+  int64_t place_of(const NextStop& stop) const { return static_cast<int64_t>(stop.exchange) * ranks_ + stop.rank; }
+
+  at::Tensor places_of(const std::vector<NextStop>& stops, at::Device device) const {
+    at::Tensor made = at::empty({static_cast<int64_t>(stops.size())}, at::kLong);
+    std::transform(stops.begin(), stops.end(), made.mutable_data_ptr<int64_t>(), [&](const NextStop& stop) { return place_of(stop); });
+    return copied_to(made, device);
+  }
 
   void count(int64_t more) {
     const Clock::rep now = Clock::now().time_since_epoch().count();
@@ -90,33 +97,43 @@ class CombinerRouter final : public RowRouter {
     if (first_.compare_exchange_strong(first, now)) first = now;
     const int64_t before = rows_.fetch_add(more);
     if (before / kRowsToReport == (before + more) / kRowsToReport) return;
+    const auto leaving = static_cast<int64_t>(static_cast<double>(before + more) * combined_fraction_);
+    if (const int64_t rows = next_.network_rows(); rows >= kRowsToReport) {
+      const double row_bytes = static_cast<double>(next_.network_bytes()) / static_cast<double>(rows);
+      choice_.set_link_seconds(exchange_.combining.link_seconds * row_bytes / exchange_.combining.row_bytes);
+    }
     // All lanes wait for the link at once when it is slow.
-    const Clock::duration stalled = exchanges_.figures(exchange_.number).senders_stalled / lanes_;
+    const std::chrono::nanoseconds stalled(waited_nanoseconds_ / lanes_);
     // The chunk's own rows are not sent yet, but their time has passed.
-    choice_.produce(before + more, std::chrono::duration<double>(Clock::duration(now - first) - stalled).count());
+    choice_.produce(leaving, std::chrono::duration<double>(Clock::duration(now - first) - stalled).count());
   }
 
   const PhysicalExchange& exchange_;
-  const QueryExchanges& exchanges_;
+  const ExchangeOutput& next_;  // sends rows to other hosts
+  const std::atomic<int64_t>& waited_nanoseconds_;
   const int lanes_;
   std::atomic<Clock::rep> first_ = 0;  // when the first rows came
   std::atomic<int64_t> rows_ = 0;
   ControlExchange& notes_;
   const int ranks_;
+  const int parts_;
   const int own_;
   OnPathChoice& choice_;
+  const double combined_fraction_;
   ExpressionEvaluator keys_;
   ExpressionEvaluator groups_;
   KeySample sample_;
-  at::Tensor combiners_;     // by bucket: targets while combining is on
-  at::Tensor destinations_;  // by bucket: targets while it is off; the observed buckets still go to their combiners
-  int only_combiner_ = 0;    // target of a single group
+  // Places, by bucket, of the rows of a chunk among its parts.
+  at::Tensor stops_when_on_;
+  at::Tensor stops_when_off_;  // the observed buckets still go to their combiners
+  size_t only_stop_ = 0;       // of a single group
 };
 
 }  // namespace
 
-std::unique_ptr<RowRouter> make_combiner_router(RunContext& context, const PhysicalExchange& exchange, const std::vector<ColumnId>& layout) {
-  return std::make_unique<CombinerRouter>(context, exchange, layout);
+std::unique_ptr<RowRouter> make_combiner_router(RunContext& context, const std::vector<const PhysicalExchange*>& chain,
+                                                const std::vector<ColumnId>& layout, const std::atomic<int64_t>& waited_nanoseconds) {
+  return std::make_unique<CombinerRouter>(context, chain, layout, waited_nanoseconds);
 }
 
 }  // namespace pistachio

@@ -21,29 +21,45 @@ constexpr int64_t kLargestToCombiner = 192 << 10;
 // Rows that stay on their rank are not copied into larger messages if they have at least these bytes.
 constexpr int64_t kLeastUncopied = 64 << 10;
 
+std::vector<const PhysicalExchange*> exchanges_of(const std::vector<SendingEnd>& chain) {
+  std::vector<const PhysicalExchange*> exchanges;
+  for (const SendingEnd& end : chain) exchanges.push_back(&end.exchange);
+  return exchanges;
+}
+
 }  // namespace
 
-ExchangeSink::ExchangeSink(RunContext& context, const PhysicalExchange& exchange, const std::vector<ColumnId>& layout,
-                           std::vector<LogicalType> types, OperatorMetrics& metrics, bool may_wait)
+ExchangeSink::ExchangeSink(RunContext& context, std::vector<SendingEnd> chain, const std::vector<ColumnId>& layout,
+                           std::vector<LogicalType> types, bool may_wait)
     : context_(context),
-      exchange_(exchange),
+      exchange_(chain.front().exchange),
       layout_(layout),
       types_(std::move(types)),
-      metrics_(metrics),
-      output_(context.exchanges->output(exchange.number)),
+      metrics_(chain.front().metrics),
+      chain_(std::move(chain)),
       memory_(context.memory.make_child("exchange")),
-      router_(make_row_router(context, exchange, layout)),
+      router_(make_row_router(context, exchanges_of(chain_), layout, waited_nanoseconds_)),
       is_kept_(router_->must_settle() && !router_->may_route_before()),
       is_settled_(!router_->must_settle()),
       kept_(memory_),
       enough_seen_(0),
       may_wait_(may_wait),
       dictionaries_(layout.size()) {
-  for (int rank = 0; rank < context.exchanges->ranks(); ++rank) buffers_.push_back(std::make_unique<Buffer>());
+  for (const SendingEnd& end : chain_) {
+    for (int rank = 0; rank < context.exchanges->ranks(); ++rank) {
+      Buffer& buffer = *buffers_.emplace_back(std::make_unique<Buffer>());
+      buffer.output = &context.exchanges->output(end.exchange.number);
+      buffer.rank = rank;
+      buffer.message_bytes = message_bytes(end.exchange, rank);
+    }
+  }
 }
 
 bool ExchangeSink::is_full() const {
-  return goes_to_first_rank(exchange_.kind) ? !output_.is_wanted(0) : !output_.is_wanted_anywhere();
+  return std::all_of(chain_.begin(), chain_.end(), [&](const SendingEnd& end) {
+    const ExchangeOutput& output = context_.exchanges->output(end.exchange.number);
+    return goes_to_first_rank(end.exchange.kind) ? !output.is_wanted(0) : !output.is_wanted_anywhere();
+  });
 }
 
 Task<void> ExchangeSink::consume(int, Chunk chunk) {
@@ -134,68 +150,78 @@ Task<void> ExchangeSink::route(Chunk chunk) {
   const TaskContext& task = co_await current_context();
   std::vector<Chunk> parts = parts_of(chunk, task.token);
   reach(context_, FaultPoint::RowsPartitioned);
-  for (int rank = 0; rank < static_cast<int>(parts.size()); ++rank) {
-    const Chunk& part = parts[static_cast<size_t>(rank)];
-    if (part.rows() == 0 || !output_.is_wanted(rank)) continue;
-    if (is_message(rank, part, chunk)) {
+  for (size_t i = 0; i < parts.size(); ++i) {
+    const Chunk& part = parts[i];
+    Buffer& buffer = *buffers_[i];
+    if (part.rows() == 0 || !buffer.output->is_wanted(buffer.rank)) continue;
+    if (is_message(buffer, part, chunk)) {
       metrics_.bytes += part.memory_bytes();
-      Task<bool> passing = output_.send(rank, part);
+      Task<void> passing = send_message(buffer, part);
       co_await passing;
       continue;
     }
-    std::vector<Chunk> full = add(rank, part);
+    std::vector<Chunk> full = add(buffer, part);
     if (full.empty()) continue;
-    Task<void> sending = send(rank, std::move(full));
+    Task<void> sending = send(buffer, std::move(full));
     co_await sending;
   }
 }
 
-bool ExchangeSink::is_message(int rank, const Chunk& part, const Chunk& chunk) const {
-  return rank == context_.exchanges->rank() && part.rows() == chunk.rows() && !context_.schedule.hold_rows &&
+bool ExchangeSink::is_message(const Buffer& buffer, const Chunk& part, const Chunk& chunk) const {
+  return buffer.rank == context_.exchanges->rank() && part.rows() == chunk.rows() && !context_.schedule.hold_rows &&
          part.memory_bytes() >= kLeastUncopied;
 }
 
-int64_t ExchangeSink::message_bytes(int rank) const {
-  if (exchange_.kind != PhysicalExchange::Kind::ToCombiner) return context_.message_bytes;
-  const std::vector<int64_t>& hosts = exchange_.combining.hosts;
+int64_t ExchangeSink::message_bytes(const PhysicalExchange& exchange, int rank) const {
+  if (exchange.kind != PhysicalExchange::Kind::ToCombiner) return context_.message_bytes;
+  const std::vector<int64_t>& hosts = exchange.combining.hosts;
   const bool is_near = hosts[static_cast<size_t>(rank)] == hosts[static_cast<size_t>(context_.exchanges->rank())];
   return is_near ? std::min(context_.message_bytes, kLargestToCombiner) : context_.message_bytes;
 }
 
 Task<void> ExchangeSink::flush() {
-  for (int rank = 0; rank < static_cast<int>(buffers_.size()); ++rank) {
-    Buffer& buffer = *buffers_[static_cast<size_t>(rank)];
+  for (const std::unique_ptr<Buffer>& buffer : buffers_) {
     std::vector<Chunk> rest;
     {
-      std::lock_guard lock(buffer.mutex);
-      rest = std::move(buffer.pieces);
+      std::lock_guard lock(buffer->mutex);
+      rest = std::move(buffer->pieces);
     }
     std::vector<Chunk> message;
     int64_t bytes = 0;
     for (size_t i = 0; i < rest.size(); ++i) {
       bytes += rest[i].memory_bytes();
       message.push_back(std::move(rest[i]));
-      bool is_full = !context_.schedule.one_message && bytes >= message_bytes(rank);
+      bool is_full = !context_.schedule.one_message && bytes >= buffer->message_bytes;
       if (!is_full && i + 1 < rest.size()) continue;
-      Task<void> sending = send(rank, std::exchange(message, {}));
+      Task<void> sending = send(*buffer, std::exchange(message, {}));
       co_await sending;
       bytes = 0;
     }
   }
 }
 
-std::vector<Chunk> ExchangeSink::parts_of(const Chunk& chunk, const CancelToken& token) {
-  WorkTimer timer(metrics_);
-  metrics_.rows += chunk.rows();
-  metrics_.chunks += 1;
-  return router_->parts_of(chunk, token);
+void ExchangeSink::finish() {
+  for (const SendingEnd& end : chain_) context_.exchanges->output(end.exchange.number).finish();
 }
 
-std::vector<Chunk> ExchangeSink::add(int rank, const Chunk& piece) {
+// The rows of a chunk for each buffer.
+std::vector<Chunk> ExchangeSink::parts_of(const Chunk& chunk, const CancelToken& token) {
+  WorkTimer timer(metrics_);
+  std::vector<Chunk> parts = router_->parts_of(chunk, token);
+  metrics_.rows += chunk.rows();
+  metrics_.chunks += 1;
+  const auto ranks = static_cast<size_t>(context_.exchanges->ranks());
+  for (size_t i = ranks; i < parts.size(); ++i) {
+    metrics_.rows -= parts[i].rows();
+    chain_[i / ranks].metrics.rows += parts[i].rows();
+  }
+  return parts;
+}
+
+std::vector<Chunk> ExchangeSink::add(Buffer& buffer, const Chunk& piece) {
   WorkTimer timer(metrics_);
   Chunk own = own_chunk(piece);
   int64_t bytes = std::max<int64_t>(1, own.memory_bytes());
-  Buffer& buffer = *buffers_[static_cast<size_t>(rank)];
   std::lock_guard lock(buffer.mutex);
   buffer.pieces.push_back(std::move(own));
   buffer.bytes += bytes;
@@ -203,19 +229,19 @@ std::vector<Chunk> ExchangeSink::add(int rank, const Chunk& piece) {
     buffer.memory.push_back(memory_.reserve_now(bytes, ReservationKind::Held));
     return {};
   }
-  if (buffer.bytes < message_bytes(rank)) return {};
+  if (buffer.bytes < buffer.message_bytes) return {};
   buffer.bytes = 0;
   return std::exchange(buffer.pieces, {});
 }
 
-Task<void> ExchangeSink::send(int rank, std::vector<Chunk> pieces) {
+Task<void> ExchangeSink::send(Buffer& buffer, std::vector<Chunk> pieces) {
   Chunk rows = concatenate_chunks(dictionaries_.merge(pieces), types_, context_.device);
   int64_t bytes = rows.memory_bytes();
   metrics_.bytes += bytes;
   int64_t limit = context_.schedule.one_message ? kLargestWholeMessage : std::max(context_.message_bytes, kLargestMessage);
   int64_t parts = std::min(rows.rows(), bytes / limit + 1);
   if (parts <= 1) {
-    Task<bool> sending = output_.send(rank, std::move(rows));
+    Task<void> sending = send_message(buffer, std::move(rows));
     co_await sending;
     // The reader of this message, or of one that arrived here, comes first: it may be on the way to a link that idles meanwhile.
     co_await reschedule();
@@ -224,9 +250,14 @@ Task<void> ExchangeSink::send(int rank, std::vector<Chunk> pieces) {
   for (int64_t part = 0; part < parts; ++part) {
     int64_t begin = rows.rows() * part / parts;
     int64_t end = rows.rows() * (part + 1) / parts;
-    Task<bool> sending = output_.send(rank, own_chunk(rows.slice(begin, end - begin)));
+    Task<void> sending = send_message(buffer, own_chunk(rows.slice(begin, end - begin)));
     co_await sending;
   }
+}
+
+Task<void> ExchangeSink::send_message(Buffer& buffer, Chunk rows) {
+  Task<bool> sending = buffer.output->send(buffer.rank, std::move(rows), &waited_nanoseconds_);
+  co_await sending;
 }
 
 }  // namespace pistachio

@@ -15,11 +15,18 @@
 
 namespace pistachio {
 
+// The sending end of an exchange on this rank.
+struct SendingEnd {
+  const PhysicalExchange& exchange;
+  OperatorMetrics& metrics;
+};
+
 class ExchangeSink final : public ChunkSink {
  public:
-  // `may_wait`: the input depends on no other rank, so producers may be blocked until the router is settled.
-  ExchangeSink(RunContext& context, const PhysicalExchange& exchange, const std::vector<ColumnId>& layout, std::vector<LogicalType> types,
-               OperatorMetrics& metrics, bool may_wait = false);
+  // Sends through the first of `chain`; rows that are not merged in transit skip to a later one (combining_ranks.h), of which this is then
+  // a further sender. `may_wait`: the input depends on no other rank, so producers may be blocked until the router is settled.
+  ExchangeSink(RunContext& context, std::vector<SendingEnd> chain, const std::vector<ColumnId>& layout, std::vector<LogicalType> types,
+               bool may_wait = false);
 
   Task<void> consume(int lane, Chunk chunk) override;
   // No rank accepts more rows.
@@ -30,10 +37,15 @@ class ExchangeSink final : public ChunkSink {
   void end_input();
   // After both: sends the buffered rows; with schedule.hold_rows these are all rows.
   Task<void> flush();
+  // After that: no more rows come.
+  void finish();
 
  private:
-  // Rows for one rank; copies that share no memory with the chunks they came from.
+  // Rows for one rank through one exchange; copies that share no memory with the chunks they came from.
   struct Buffer {
+    ExchangeOutput* output = nullptr;
+    int rank = 0;
+    int64_t message_bytes = 0;  // the buffer is sent once it has so many
     std::mutex mutex;
     std::vector<Chunk> pieces;        // guarded by mutex
     int64_t bytes = 0;                // of the pieces; guarded by mutex
@@ -49,22 +61,24 @@ class ExchangeSink final : public ChunkSink {
   void publish_filter(const BuildSideFilter& made);
   Task<void> route(Chunk chunk);
   std::vector<Chunk> parts_of(const Chunk& chunk, const CancelToken& token);
-  // Appends the piece to the rank's buffer; returns and clears the buffer's contents once they fill a message.
-  std::vector<Chunk> add(int rank, const Chunk& piece);
+  // Appends the piece to the buffer; returns and clears the buffer's contents once they fill a message.
+  std::vector<Chunk> add(Buffer& buffer, const Chunk& piece);
   // Whether the part need not be buffered: it stays on this rank, is all of the chunk, and is large enough.
-  bool is_message(int rank, const Chunk& part, const Chunk& chunk) const;
-  int64_t message_bytes(int rank) const;
-  Task<void> send(int rank, std::vector<Chunk> pieces);
+  bool is_message(const Buffer& buffer, const Chunk& part, const Chunk& chunk) const;
+  int64_t message_bytes(const PhysicalExchange& exchange, int rank) const;
+  Task<void> send(Buffer& buffer, std::vector<Chunk> pieces);
+  Task<void> send_message(Buffer& buffer, Chunk rows);
 
   RunContext& context_;
   const PhysicalExchange& exchange_;
   const std::vector<ColumnId>& layout_;
   std::vector<LogicalType> types_;
   OperatorMetrics& metrics_;
-  ExchangeOutput& output_;
+  const std::vector<SendingEnd> chain_;
   MemoryAccount memory_;
   std::unique_ptr<RowRouter> router_;
-  std::vector<std::unique_ptr<Buffer>> buffers_;
+  std::vector<std::unique_ptr<Buffer>> buffers_;  // by exchange of the chain and rank
+  std::atomic<int64_t> waited_nanoseconds_ = 0;   // of all lanes, for room to send
 
   const bool is_kept_;  // rows are, until the router is settled
   std::atomic<bool> is_settled_;

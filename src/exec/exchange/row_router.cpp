@@ -56,16 +56,18 @@ Task<void> RowRouter::settle() {
   co_return;
 }
 
-std::vector<Chunk> parts_by_owner(const Chunk& chunk, const at::Tensor& hashes, const at::Tensor& owners, int ranks) {
-  auto [order, offsets] = kernels::route_rows(hashes, owners, ranks);
+std::vector<Chunk> parts_by_owner(const Chunk& chunk, const at::Tensor& hashes, const at::Tensor& owners, int count) {
+  auto [order, offsets] = kernels::route_rows(hashes, owners, count);
   at::Tensor places = copied_to(offsets, at::kCPU);
   const int64_t* place = places.const_data_ptr<int64_t>();
   std::vector<Chunk> parts;
-  for (int rank = 0; rank < ranks; ++rank) parts.push_back(take_rows(chunk, order.slice(0, place[rank], place[rank + 1])));
+  for (int owner = 0; owner < count; ++owner) parts.push_back(take_rows(chunk, order.slice(0, place[owner], place[owner + 1])));
   return parts;
 }
 
-std::unique_ptr<RowRouter> make_row_router(RunContext& context, const PhysicalExchange& exchange, const std::vector<ColumnId>& layout) {
+std::unique_ptr<RowRouter> make_row_router(RunContext& context, const std::vector<const PhysicalExchange*>& chain,
+                                           const std::vector<ColumnId>& layout, const std::atomic<int64_t>& waited_nanoseconds) {
+  const PhysicalExchange& exchange = *chain.front();
   int ranks = context.exchanges->ranks();
   switch (exchange.kind) {
     case PhysicalExchange::Kind::Gather:
@@ -74,7 +76,7 @@ std::unique_ptr<RowRouter> make_row_router(RunContext& context, const PhysicalEx
     case PhysicalExchange::Kind::Broadcast: return std::make_unique<ToAllRanks>(ranks);
     case PhysicalExchange::Kind::Scatter: return std::make_unique<EvenRouter>(ranks);
     case PhysicalExchange::Kind::Repartition: return make_hash_router(context, exchange, layout);
-    case PhysicalExchange::Kind::ToCombiner: return make_combiner_router(context, exchange, layout);
+    case PhysicalExchange::Kind::ToCombiner: return make_combiner_router(context, chain, layout, waited_nanoseconds);
     case PhysicalExchange::Kind::SpreadBuild: return make_spread_build_router(context, exchange, layout);
     case PhysicalExchange::Kind::Range: return make_range_router(context, exchange, layout);
   }

@@ -1,6 +1,7 @@
 // Chooses the destination rank of each row of an exchange.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <vector>
 
@@ -13,8 +14,8 @@ class RowRouter {
  public:
   virtual ~RowRouter() = default;
 
-  // The chunk's rows for each rank; they may share memory with the chunk. Called by any lane. Throws Cancelled soon after the token is
-  // cancelled.
+  // The chunk's rows for each rank, for each exchange of the chain; they may share memory with the chunk. Called by any lane. Throws
+  // Cancelled soon after the token is cancelled.
   virtual std::vector<Chunk> parts_of(const Chunk& chunk, const CancelToken& token) = 0;
 
   // Whether the router needs global knowledge, such as the distribution of all ranks' rows. The sender then keeps its rows until settle().
@@ -30,9 +31,11 @@ class RowRouter {
   virtual void end_of_rows() {}
 };
 
-// The rows for each rank, where owners[bucket of the hash] is the rank of a row.
-std::vector<Chunk> parts_by_owner(const Chunk& chunk, const at::Tensor& hashes, const at::Tensor& owners, int ranks);
+// The rows for each owner, where owners[bucket of the hash] is that of a row.
+std::vector<Chunk> parts_by_owner(const Chunk& chunk, const at::Tensor& hashes, const at::Tensor& owners, int count);
 
-std::unique_ptr<RowRouter> make_row_router(RunContext& context, const PhysicalExchange& exchange, const std::vector<ColumnId>& layout);
+// The router of the first exchange of `chain` (exchange_write.h). `waited_nanoseconds`: how long its lanes have waited for room to send.
+std::unique_ptr<RowRouter> make_row_router(RunContext& context, const std::vector<const PhysicalExchange*>& chain,
+                                           const std::vector<ColumnId>& layout, const std::atomic<int64_t>& waited_nanoseconds);
 
 }  // namespace pistachio

@@ -11,15 +11,9 @@
 #include "base/task_context.h"
 #include "base/task_group.h"
 #include "base/timer_queue.h"
-#include "columns/device_copy.h"
-#include "columns/row_selection.h"
-#include "exec/adaptive/bucket_spread.h"
 #include "exec/adaptive/combining_ranks.h"
 #include "exec/adaptive/on_path_choice.h"
 #include "exec/core/fault_hook.h"
-#include "expr/expression_evaluator.h"
-#include "kernels/ops/compress.h"
-#include "kernels/ops/tensor_functions.h"
 #include "memory/channel.h"
 #include "network/exchange_hub.h"
 
@@ -42,33 +36,16 @@ class CombineOperator::Combiner final : public ChunkSink {
         context_(context),
         next_(next),
         choice_(*context.on_path->at(owner.exchange_.number)),
-        keys_(owner.exchange_.keys.empty() ? owner.exchange_.combining.groups : owner.exchange_.keys, owner.layout_),
         tables_(make_combine_tables(owner.columns_,
                                     {.lanes = context.lanes,
                                      .bytes = context.settings().on_path_table_bytes * context.lanes,
                                      .device = context.device,
                                      .sources = senders_in_hash_order(owner.exchange_.combining, context.exchanges->rank())},
-                                    context.memory.make_child("combine"))) {
-    has_only_own_rows_.resize(static_cast<size_t>(context.lanes));
-    at::Tensor is_own = at::empty({kBuckets}, at::kBool);
-    const std::vector<int> destinations = destinations_of_buckets(owner.exchange_, context.exchanges->ranks());
-    for (size_t bucket = 0; bucket < destinations.size(); ++bucket) {
-      const bool is_here = destinations[bucket] == context.exchanges->rank();
-      is_own.mutable_data_ptr<bool>()[bucket] = is_here;
-      own_buckets_ += is_here ? 1 : 0;
-    }
-    is_own_ = copied_to(is_own, context.device);
-  }
+                                    context.memory.make_child("combine"))) {}
 
   bool is_full() const override { return next_.is_full(); }
 
-  void begin_message(int lane, int source, int64_t number) override {
-    const CombiningTerms& terms = owner_.exchange_.combining;
-    const int64_t host = terms.hosts[static_cast<size_t>(context_.exchanges->rank())];
-    // Before sending, a host merges its own rows: those of others come here to stay.
-    has_only_own_rows_[static_cast<size_t>(lane)] = !terms.on_arrival && terms.hosts[static_cast<size_t>(source)] != host;
-    tables_->begin_message(lane, source, number);
-  }
+  void begin_message(int lane, int source, int64_t number) override { tables_->begin_message(lane, source, number); }
 
   Task<void> consume(int lane, Chunk chunk) override {
     reach(context_, FaultPoint::AggregateUpdate);
@@ -76,12 +53,8 @@ class CombineOperator::Combiner final : public ChunkSink {
     std::vector<Chunk> leaving;
     {
       WorkTimer timer(owner_.metrics_);
-      Chunk others;
-      if (has_only_own_rows_[static_cast<size_t>(lane)] != 0)
-        leaving.push_back(std::move(chunk));
-      else
-        others = without_own_rows(std::move(chunk), leaving, task.token);
-      for (Chunk& rows : tables_->add(others, task.token, lane)) leaving.push_back(std::move(rows));
+      leaving = tables_->add(chunk, task.token, lane);
+      chunk = {};
       owner_.metrics_.bytes = std::max<int64_t>(owner_.metrics_.bytes, tables_->bytes());
       choice_.observe(tables_->added(), tables_->merged(), tables_->evicted(), owner_.metrics_.nanoseconds);
     }
@@ -153,24 +126,6 @@ class CombineOperator::Combiner final : public ChunkSink {
     return std::max(least, std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::duration<double>(link_seconds)));
   }
 
-  // Rows whose final destination is this rank bypass the tables: the final aggregation merges them.
-  Chunk without_own_rows(Chunk chunk, std::vector<Chunk>& leaving, const CancelToken& token) {
-    if (own_buckets_ == 0) return chunk;
-    if (own_buckets_ == kBuckets) {
-      leaving.push_back(std::move(chunk));
-      return {};
-    }
-    const at::Tensor own = is_own_.index_select(0, buckets_of(routing_hashes(keys_.evaluate(chunk, token))));
-    const int64_t count = kernels::count_true(own);
-    if (count == 0) return chunk;
-    if (count == chunk.rows()) {
-      leaving.push_back(std::move(chunk));
-      return {};
-    }
-    leaving.push_back(select_rows(chunk, own, count));
-    return select_rows(chunk, own.logical_not(), chunk.rows() - count);
-  }
-
   Task<void> pass_on_all(int lane, std::vector<Chunk> chunks) {
     ++sending_;
     for (Chunk& chunk : chunks) {
@@ -184,10 +139,6 @@ class CombineOperator::Combiner final : public ChunkSink {
   RunContext& context_;
   ChunkSink& next_;
   OnPathChoice& choice_;
-  ExpressionEvaluator keys_;
-  at::Tensor is_own_;  // bool by bucket: its final destination is this rank
-  int64_t own_buckets_ = 0;
-  std::vector<char> has_only_own_rows_;  // by lane: its message does
   std::unique_ptr<CombineTables> tables_;
   std::atomic<int> sending_ = 0;  // lanes that are sending now
   Channel<Tick> ticks_{0};

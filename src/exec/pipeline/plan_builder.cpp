@@ -117,6 +117,18 @@ class PlanBuilder {
     makes_filters_ = std::move(outer_filters);
     stage.is_shared = in_shared_;
     made_.stages.push_back(std::move(stage));
+    for (const PhysicalNode* below = combined_exchange(node); below != nullptr; below = combined_exchange(*below))
+      stage_of(*below).later_senders.push_back(made_.stages.size() - 1);
+  }
+
+  // The exchange whose rows are merged before they are sent through `exchange`; null: they are not.
+  static const PhysicalNode* combined_exchange(const PhysicalNode& exchange) {
+    const auto* aggregate = exchange.children[0]->as<PhysicalAggregate>();
+    return aggregate != nullptr && aggregate->stage == AggregateStage::Combine ? exchange.children[0]->children[0].get() : nullptr;
+  }
+
+  ExecutablePlan::Stage& stage_of(const PhysicalNode& exchange) {
+    return *std::find_if(made_.stages.begin(), made_.stages.end(), [&](const auto& stage) { return stage.exchange == &exchange; });
   }
 
   OperatorPtr build_node(const PhysicalNode& node, const PhysicalExchange& exchange) {

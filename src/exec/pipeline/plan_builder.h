@@ -27,6 +27,9 @@ struct ExecutablePlan {
     std::vector<size_t> build_sides;
     bool is_shared = false;  // below a common table, whose rows other stages may need at any time
     std::vector<size_t> makes_filters;
+    // If rows are merged in transit: the stages (indexes into `stages`) that send what this one's readers have merged, in order. Rows that
+    // are not merged are sent by this stage through the exchanges of those.
+    std::vector<size_t> later_senders;
     std::unique_ptr<OperatorMetrics> metrics = std::make_unique<OperatorMetrics>();
   };
   std::vector<Stage> stages;

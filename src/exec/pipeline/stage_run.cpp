@@ -83,10 +83,13 @@ Task<void> produce_rows(ExecutablePlan::Stage& stage, RunContext& context, Reade
   publish_missing_filters(stage.makes_filters, context);
 }
 
-Task<void> send_rows(ExecutablePlan::Stage& stage, RunContext& context, Readers& readers) {
-  const auto& exchange = *stage.exchange->as<PhysicalExchange>();
+Task<void> send_rows(ExecutablePlan& plan, size_t number, RunContext& context, Readers& readers) {
+  ExecutablePlan::Stage& stage = plan.stages[number];
   bool may_wait = stage.reads.empty();
-  ExchangeSink sink(context, exchange, stage.exchange->layout, stage.types, *stage.metrics, may_wait);
+  std::vector<SendingEnd> chain = {{*stage.exchange->as<PhysicalExchange>(), *stage.metrics}};
+  for (size_t later : stage.later_senders)
+    chain.push_back({*plan.stages[later].exchange->as<PhysicalExchange>(), *plan.stages[later].metrics});
+  ExchangeSink sink(context, std::move(chain), stage.exchange->layout, stage.types, may_wait);
   // settle() runs even if this rank has no rows: the other ranks wait for its note.
   std::vector<Task<void>> both;
   both.push_back(produce_rows(stage, context, readers, sink));
@@ -95,7 +98,7 @@ Task<void> send_rows(ExecutablePlan::Stage& stage, RunContext& context, Readers&
   co_await producing;
   Task<void> flushing = sink.flush();
   co_await flushing;
-  context.exchanges->output(exchange.number).finish();
+  sink.finish();
 }
 
 // Waits until a stage has sent everything.
@@ -122,16 +125,25 @@ Task<void> run_stage(ExecutablePlan& plan, size_t number, RunContext& context, R
     Task<void> waiting = ends.wait(stage.build_sides);
     co_await waiting;
   }
-  // Build rows are sent first: probe rows can only wait until the build side is complete.
-  context.exchanges->output(stage.exchange->as<PhysicalExchange>()->number).set_urgency(-static_cast<int>(stage.build_sides.size()));
   reach(context, FaultPoint::StageBegun);
   std::vector<Task<void>> both;
-  both.push_back(send_rows(stage, context, readers));
+  both.push_back(send_rows(plan, number, context, readers));
   both.push_back(context.exchanges->output(stage.exchange->as<PhysicalExchange>()->number).carry());
   Task<void> running = when_all(std::move(both));
   co_await running;
   reach(context, FaultPoint::StageEnded);
   ends.set(number);
+}
+
+// Before any stage runs: a stage may send through the exchanges of others.
+void prepare_outputs(const ExecutablePlan& plan, RunContext& context) {
+  for (const ExecutablePlan::Stage& stage : plan.stages) {
+    // Build rows are sent first: probe rows can only wait until the build side is complete.
+    ExchangeOutput& output = context.exchanges->output(stage.exchange->as<PhysicalExchange>()->number);
+    output.set_urgency(-static_cast<int>(stage.build_sides.size()));
+    for (size_t later : stage.later_senders)
+      context.exchanges->output(plan.stages[later].exchange->as<PhysicalExchange>()->number).add_sender();
+  }
 }
 
 using SpreadJoins = std::map<size_t, std::unique_ptr<SharedBuckets>>;
@@ -210,6 +222,7 @@ Task<void> run_stages(ExecutablePlan& plan, RunContext& context, ChunkSink& sink
     on_path.emplace(exchange.number, std::make_unique<OnPathChoice>(terms.link_seconds, lanes, share, terms.may_be_off));
   }
   context.on_path = &on_path;
+  prepare_outputs(plan, context);
   std::vector<Task<void>> all;
   RunningStages running_stages(plan.stages.size() + (plan.root ? 1 : 0), spreads);
   for (size_t stage : build_sides_first(plan)) all.push_back(run_and_count(run_stage(plan, stage, context, readers, ends), running_stages));
