@@ -3,7 +3,8 @@
 The short round (the default): the layer check, every GoogleTest binary of the release build with the SQL files under the
 configurations that take other paths through the engine, every tests/**/test_*.py, then the memory-critical suites under
 AddressSanitizer. --full runs all SQL configurations, all suites under AddressSanitizer and the multi-threaded ones under
-ThreadSanitizer. Suites run in parallel, one more than there are cores, the longest first. A failed build, a binary that crashes or
+ThreadSanitizer. Suites run in parallel, one more than there are cores, the longest first; while the release suites run and leave cores idle
+(they wait for time-outs and other processes), the sanitizer build goes on at low priority. A failed build, a binary that crashes or
 hangs and a suite without a single test each count as one failure. scripts/test calls this after scripts/setup."""
 
 import argparse
@@ -131,7 +132,7 @@ class Report:
                 print(f"  {line}")
         print("\nwhere the minutes went:")
         for what, seconds in self.steps:
-            print(f"  {what:32}{seconds / 60:6.1f} min")
+            print(f"  {what:36}{seconds / 60:6.1f} min")
         print(f"\n{self.passed} passed, {len(self.failed)} failed", flush=True)
         return 1 if self.failed else 0
 
@@ -172,22 +173,23 @@ def is_configured(preset, definitions=()):
     return all(cached.get(name) == value for name, value in (word.removeprefix("-D").split("=") for word in definitions))
 
 
-def build(preset, report, targets=None):
-    """Configures and builds; returns whether it worked. Only a failure counts as a test."""
+def build(preset, report, targets=None, beside=""):
+    """Configures and builds; returns whether it worked. Only a failure counts as a test. `beside` names what runs at the same time and has
+    priority."""
     began = time.perf_counter()
     print(f"build  {preset}", flush=True)
     commands = [] if is_configured(preset) else [configure_command(preset)]
     commands.append(["cmake", "--build", "--preset", preset] + (["--target", *targets] if targets else []))
     for command in commands:
-        status, output, _ = run_command(command, limit=3600)
+        status, output, _ = run_command((["nice", "-n", "19"] if beside else []) + command, limit=3600)
         if status != 0:
             result = SuiteResult(f"build {preset}", seconds=time.perf_counter() - began)
             result.fail(" ".join(command), output)
             report.add(result)
             return False
     seconds = time.perf_counter() - began
-    report.steps.append((f"build {preset}", seconds))
-    print(f"       done in {seconds:.1f} s", flush=True)
+    report.steps.append((f"build {preset}{beside and ', beside ' + beside}", seconds))
+    print(f"       {preset} done in {seconds:.1f} s", flush=True)
     return True
 
 
@@ -396,41 +398,49 @@ def sanitizer_environment(kind, suite, full):
     }
 
 
-def run_release(report, pattern, options):
+def release_runs(pattern, options):
+    """(name, function) pairs: the suites of the release build, if there is one, and the Python files."""
     runs = []
     environment, python_environment = (None, None) if options.full else (SHORT_ENVIRONMENT, SHORT_PYTHON_ENVIRONMENT)
-    if build("release", report):
-        for name in suites_of(registered_tests("release")):
-            if options.quick and name in LONG_SUITES:
-                continue
-            chosen = pattern
-            if name == "sql_test" and not options.full and pattern is None:
-                chosen = re.compile(short_sql_pattern())
-            is_sample = pattern is None and not options.full
-            runs.append((name, lambda n=name, c=chosen, s=is_sample: run_google_test(n, "release", environment, c, s)))
+    for name in suites_of(registered_tests("release")):
+        if options.quick and name in LONG_SUITES:
+            continue
+        chosen = pattern
+        if name == "sql_test" and not options.full and pattern is None:
+            chosen = re.compile(short_sql_pattern())
+        is_sample = pattern is None and not options.full
+        runs.append((name, lambda n=name, c=chosen, s=is_sample: run_google_test(n, "release", environment, c, s)))
     for path in sorted((ROOT / "tests").rglob("test_*.py")):
         runs.append((path.relative_to(ROOT).as_posix(), lambda p=path: run_python_test(p, pattern, python_environment)))
-    run_side_by_side("release suites", runs, report)
+    return runs
 
 
-def run_sanitizer(kind, report, pattern, full):
+def sanitized_suites(kind, report, pattern, full):
+    """Configures the build and names its suites of today."""
     definitions = [f"-DPISTACHIO_FULL_UBSAN={'ON' if full else 'OFF'}"] if kind == "asan" else []
     if not configure(kind, report, definitions):
-        return
+        return []
     names = suites_of(registered_tests(kind))
-    sanitized = SANITIZED_TESTS if full else SHORT_SANITIZED_TESTS
     if kind == "tsan":
-        is_arm = platform.machine() == "aarch64"
-        if is_arm:
-            sanitized = sanitized | {("tsan", "memory_test"): ARM_TSAN_MEMORY_TESTS}
+        if platform.machine() == "aarch64":
             print(f"       tsan runs only {' and '.join(ARM_TSAN_SUITES)} on 64-bit ARM (see tools/run_tests.py)", flush=True)
-        names = [name for name in (ARM_TSAN_SUITES if is_arm else TSAN_SUITES) if name in names]
-    elif not full:
+            return [name for name in ARM_TSAN_SUITES if name in names]
+        return [name for name in TSAN_SUITES if name in names]
+    if not full:
         chosen_today = SHORT_ASAN_DAYS[DAY % len(SHORT_ASAN_DAYS)]
         names = [name for name in SHORT_ASAN_SUITES if name in names and (name in chosen_today or pattern is not None)]
         print(f"       asan today: {', '.join(names)}", flush=True)
-    if not build(kind, report, sorted({binary_of(name) for name in names})):
-        return
+    return names
+
+
+def build_sanitized(kind, report, names, beside=""):
+    return bool(names) and build(kind, report, sorted({binary_of(name) for name in names}), beside)
+
+
+def run_sanitized(kind, report, names, pattern, full):
+    sanitized = SANITIZED_TESTS if full else SHORT_SANITIZED_TESTS
+    if kind == "tsan" and platform.machine() == "aarch64":
+        sanitized = sanitized | {("tsan", "memory_test"): ARM_TSAN_MEMORY_TESTS}
     runs = []
     for name in names:
         chosen = pattern or (re.compile(sanitized[kind, name]) if (kind, name) in sanitized else None)
@@ -438,6 +448,23 @@ def run_sanitizer(kind, report, pattern, full):
         is_sample = pattern is None and not full
         runs.append((name, lambda n=name, e=environment, c=chosen, s=is_sample: run_google_test(n, kind, e, c, s)))
     run_side_by_side(f"{kind} suites", runs, report)
+
+
+def run_suites(report, pattern, options, sanitizers):
+    """Release build; release suites beside the first sanitizer build; sanitizer suites, and builds and suites of further sanitizers."""
+    is_built = build("release", report)
+    first, *others = sanitizers or [None]
+    names = sanitized_suites(first, report, pattern, options.full) if first else []
+    with ThreadPoolExecutor(max_workers=1) as pool:
+        first_build = pool.submit(build_sanitized, first, report, names, "release suites")
+        if is_built:
+            run_side_by_side("release suites", release_runs(pattern, options), report)
+    if first_build.result():
+        run_sanitized(first, report, names, pattern, options.full)
+    for kind in others:
+        names = sanitized_suites(kind, report, pattern, options.full)
+        if build_sanitized(kind, report, names):
+            run_sanitized(kind, report, names, pattern, options.full)
 
 
 def main():
@@ -460,10 +487,7 @@ def main():
     report = Report()
     if pattern is None or pattern.search("layers"):
         report.add(run_layer_check())
-    run_release(report, pattern, options)
-    if sanitizers:
-        for kind in ("asan", "tsan") if options.full else ("asan",):
-            run_sanitizer(kind, report, pattern, options.full)
+    run_suites(report, pattern, options, (("asan", "tsan") if options.full else ("asan",)) if sanitizers else ())
     return report.finish()
 
 
