@@ -60,7 +60,7 @@ SHORT_ENVIRONMENT = {"PISTACHIO_MUTATIONS": "60", "PISTACHIO_FIRST_MUTATION": st
 # Of the tests that match, the short round takes every n-th, different ones each day.
 SHORT_SAMPLES = {
     ("release", "kernels_cpu_test"): ("OnMillionsOfRows", 3),
-    ("asan", "kernels_cpu_test"): ("OnManyRows|OnLongPages", 2),
+    ("asan", "kernels_cpu_test"): ("OnManyRows|OnLongPages", 3),
     ("asan", "network_test"): ("NetworkProcessTest", 3),
     ("asan", "table_scan_test"): ("TableScanFilters|TableScanRegistered", 3),
 }

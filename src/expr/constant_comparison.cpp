@@ -11,8 +11,6 @@ namespace pistachio {
 
 namespace {
 
-constexpr int kMostDigits = 38;
-
 bool is_number_constant(const Expression& expression) {
   return expression.is_constant() && !expression.is_untyped() && !expression.value().is_null && is_exact_number(expression.type());
 }

@@ -18,9 +18,9 @@ namespace pistachio {
 
 namespace {
 
-constexpr std::array<std::string_view, 12> kMonths = {"January", "February", "March",     "April",   "May",      "June",
+constexpr std::array<std::string_view, 12> kMonthNames = {"January", "February", "March",     "April",   "May",      "June",
                                                       "July",    "August",   "September", "October", "November", "December"};
-constexpr std::array<std::string_view, 7> kDays = {"Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"};
+constexpr std::array<std::string_view, 7> kDayNames = {"Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"};
 
 constexpr std::array<std::string_view, 12> kRomanMonths = {"I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX", "X", "XI", "XII"};
 
@@ -288,8 +288,8 @@ void append_pattern(TextBuilder& builder, const Token& token, const Moment& mome
     if (token.is_ordinal) append_ordinal_ending(builder, value, token.is_upper_ordinal);
   };
   auto name = [&](std::string_view text, size_t width) { append_name(builder, text, token, width); };
-  std::string_view month = kMonths[static_cast<size_t>(moment.date.month - 1)];
-  std::string_view day = kDays[static_cast<size_t>(weekday_of(moment.days))];
+  std::string_view month = kMonthNames[static_cast<size_t>(moment.date.month - 1)];
+  std::string_view day = kDayNames[static_cast<size_t>(weekday_of(moment.days))];
   // AM and BC follow the case of the pattern; a capital first letter means upper case.
   Token marker = token;
   if (marker.name_case == NameCase::AsWritten) marker.name_case = NameCase::Upper;
@@ -352,11 +352,11 @@ void append_pattern(TextBuilder& builder, const Token& token, const Moment& mome
 }  // namespace
 
 Column name_of_month(const FunctionCall& call) {
-  return coded_names(call, kMonths, [](int64_t days) { return civil_from_days(days).month - 1; });
+  return coded_names(call, kMonthNames, [](int64_t days) { return civil_from_days(days).month - 1; });
 }
 
 Column name_of_day(const FunctionCall& call) {
-  return coded_names(call, kDays, [](int64_t days) { return weekday_of(days); });
+  return coded_names(call, kDayNames, [](int64_t days) { return weekday_of(days); });
 }
 
 Column format_dates(const FunctionCall& call) {

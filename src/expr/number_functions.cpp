@@ -36,7 +36,7 @@ std::optional<FunctionTypes> resolve_whole(Types types, Literals literals) {
   return FunctionTypes{{types[0]}, LogicalType::decimal(std::max(1, digits), 0)};
 }
 
-std::optional<FunctionTypes> resolve_sign(Types types, Literals literals) {
+std::optional<FunctionTypes> resolve_signum(Types types, Literals literals) {
   if (types.size() == 1 && is_decimal(types[0], literals[0])) return FunctionTypes{{types[0]}, LogicalType::decimal(1, 0)};
   return resolve_as<kDouble, kDouble>(types, literals);
 }
@@ -88,7 +88,7 @@ const std::array kNumberFunctions = {
              .signature = "abs(number)",
              .description = "Absolute value; keeps the type"},
     Function{.name = "sign",
-             .resolve = resolve_sign,
+             .resolve = resolve_signum,
              .evaluate = sign_of_number,
              .signature = "sign(number)",
              .description = "-1, 0 or 1, as DECIMAL(1,0) of decimals and else as DOUBLE"},

@@ -200,7 +200,7 @@ std::optional<FunctionTypes> resolve_similar(Types types, Literals literals) {
   return resolve_with_options<kTruth, kText, kText>(types, literals);
 }
 
-std::optional<FunctionTypes> resolve_extract(Types types, Literals literals) {
+std::optional<FunctionTypes> resolve_regexp_extract(Types types, Literals literals) {
   if (types.size() == 2) return resolve_as<kText, kText, kText>(types, literals);
   return resolve_with_options<kText, kText, kText, kWhole>(types, literals);
 }
@@ -256,7 +256,7 @@ const std::array kPatternFunctions = {
         "regexp_replace", kReplaceTypes, replace_matches,
         "regexp_replace(text VARCHAR, pattern VARCHAR, replacement VARCHAR [, options VARCHAR]) -> VARCHAR",
         "The first match replaced, or all with the option g; \\1 to \\9 in the replacement are groups of the pattern, \\0 the match"),
-    make_function("regexp_extract", resolve_extract, extract_match,
+    make_function("regexp_extract", resolve_regexp_extract, extract_match,
                   "regexp_extract(text VARCHAR, pattern VARCHAR [, group BIGINT [, options VARCHAR]]) -> VARCHAR",
                   "The first match, or what the group with this number matched in it; empty without a match"),
     make_function("regexp_substr", resolve_as<kText, kText, kText>, substring_of_match,

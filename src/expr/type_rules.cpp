@@ -11,8 +11,6 @@ namespace pistachio {
 
 namespace {
 
-constexpr int kMostDigits = 38;
-
 int integer_rank(LogicalType type) {
   switch (type.kind()) {
     case TypeKind::TinyInt: return 1;

@@ -7,6 +7,8 @@
 
 namespace pistachio {
 
+constexpr int kMostDigits = 38;  // of a decimal
+
 bool is_integer(LogicalType type);
 bool is_exact_number(LogicalType type);  // integers and decimals
 bool is_number(LogicalType type);

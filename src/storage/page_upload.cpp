@@ -16,7 +16,7 @@ namespace {
 // In a mapped file they may contain other columns; copying 64 KB takes as long as the overhead of a separate copy.
 constexpr int64_t kLargestGap = 16 << 10;
 constexpr int64_t kLargestMappedGap = 64 << 10;
-constexpr int64_t kAlignment = 64;
+constexpr int64_t kUploadAlignment = 64;
 
 // A range of a slab, or of a mapped file, to be replaced by its device copy.
 struct Piece {
@@ -96,7 +96,7 @@ void upload_pages(std::span<ColumnPages* const> pages, at::Device device) {
     } else {
       copies.push_back({begin.tensor->as_strided({end - begin.begin}, {1}, begin.begin), total});
     }
-    total += (end - begin.begin + kAlignment - 1) / kAlignment * kAlignment;
+    total += (end - begin.begin + kUploadAlignment - 1) / kUploadAlignment * kUploadAlignment;
     first = last;
   }
   const at::Tensor buffer = at::empty({total}, at::TensorOptions(at::kByte).device(device));

@@ -10,7 +10,7 @@ namespace {
 
 // Large enough for a copy to reach full PCIe bandwidth, and for several row groups.
 constexpr int64_t kSlabBytes = int64_t{32} << 20;
-constexpr int64_t kAlignment = 16;
+constexpr int64_t kSlabAlignment = 16;
 
 }  // namespace
 
@@ -21,7 +21,7 @@ at::Tensor StagingArea::allocate(int64_t bytes) {
     used_ = 0;
   }
   at::Tensor part = slab_.narrow(0, used_, bytes);
-  used_ = std::min((used_ + bytes + kAlignment - 1) / kAlignment * kAlignment, slab_.numel());
+  used_ = std::min((used_ + bytes + kSlabAlignment - 1) / kSlabAlignment * kSlabAlignment, slab_.numel());
   return part;
 }
 

@@ -24,7 +24,7 @@ constexpr int64_t kFirstSlots = 1 << 12;
 // first table meet different slots of the second and are merged there.
 constexpr int64_t kFirstSlotsPerRow = 4;
 constexpr int64_t kSlotsPerRow = 3;
-constexpr int64_t kGrowth = 4;
+constexpr int64_t kTableGrowth = 4;
 constexpr int64_t kSlotsPerSecondSlot = 2;
 constexpr int64_t kFewRowsPerEviction = 32;
 constexpr int64_t kSmallestBatch = 256;
@@ -32,8 +32,8 @@ constexpr int64_t kSmallestBatch = 256;
 // Ranks emit the groups of one partition of hashes after the other (hash_aggregate.cpp): top bits of the hash, of which RowWords turns the
 // first ones to the low end. The others select a region of the table, so that every kRegions-th partition has the same region, and more of
 // the table serves the few partitions that ranks are sending now.
-constexpr int kPartitionBits = 6;
-constexpr int64_t kPartitions = int64_t{1} << kPartitionBits;
+constexpr int kTablePartitionBits = 6;
+constexpr int64_t kPartitions = int64_t{1} << kTablePartitionBits;
 constexpr int64_t kRegions = kPartitions >> RowWords::kTurn;
 constexpr int64_t kTurnedMask = (int64_t{1} << RowWords::kTurn) - 1;
 // Rows inspected per chunk to see which partition its source has reached; and the partitions that a source's lanes may be apart.
@@ -42,7 +42,7 @@ constexpr int64_t kLanesApart = 2;
 
 int64_t partition_of(int64_t word) {
   const auto hash = std::rotr(static_cast<uint64_t>(word), RowWords::kTurn);
-  return static_cast<int64_t>(hash >> (64 - kPartitionBits));
+  return static_cast<int64_t>(hash >> (64 - kTablePartitionBits));
 }
 
 // How far the sources have come, by the messages that were added without a gap: messages arrive out of order, and lanes add them
@@ -303,7 +303,7 @@ class WordCombineTables final : public CombineTables {
 
   // Without memory for a larger table, this one stays.
   void grow(Table& table, std::vector<at::Tensor>& pieces) {
-    const int64_t slots = std::min(table.entries.size(0) * kGrowth, most_slots_);
+    const int64_t slots = std::min(table.entries.size(0) * kTableGrowth, most_slots_);
     std::optional<Reservation> memory = account_.try_reserve(bytes_of(slots), ReservationKind::Held);
     if (!memory) {
       table.may_grow = false;

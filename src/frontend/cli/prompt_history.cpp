@@ -24,7 +24,7 @@ bool write_all(int descriptor, std::string_view text) {
 
 // Creates the folders of a file, for its owner only. POSIX calls, not std::filesystem: CUDA builds of libtorch export functions of that
 // name that crash when others call them.
-bool make_folders(const std::string& file) {
+bool make_history_folder(const std::string& file) {
   struct stat facts {};
   for (size_t end = file.find('/', 1); end != std::string::npos; end = file.find('/', end + 1)) {
     std::string folder = file.substr(0, end);
@@ -55,7 +55,7 @@ PromptHistory::PromptHistory(std::string path, Logger logger) : path_(std::move(
 
 void PromptHistory::load() {
   if (path_.empty()) return;
-  if (!make_folders(path_)) return give_up("make the folder of");
+  if (!make_history_folder(path_)) return give_up("make the folder of");
   std::ifstream file(path_, std::ios::binary);
   for (std::string line; std::getline(file, line);) {
     if (!line.empty() && line.size() <= kLongestLine) lines_.push_back(std::move(line));
