@@ -67,13 +67,17 @@ SHORT_SAMPLES = {
 # The program warns of PISTACHIO_* variables that it does not know.
 SHORT_PYTHON_ENVIRONMENT = {"TEST_QUERY_SAMPLE": str(DAY % 4)}
 # Approximate seconds of the longest suites: they start first, so that none runs alone at the end.
-LONG_RUNS = {"sql_test": 90, "network_test": 60, "parquet_mutation_test": 50, "tests/cli/test_long_statements.py": 50, "table_scan_test": 45,
-             "tests/cli/test_commands.py": 40, "kernels_cpu_test": 40, "tests/tpch/test_tpch_queries.py": 40, "tests/cluster/test_movement.py": 35,
-             "tests/joins/test_joins.py": 35, "tests/oracle/test_random_queries.py": 25, "tests/cluster/test_fault_matrix.py": 25,
-             "tests/cluster/test_start.py": 25, "tests/spill/test_spill.py": 25, "session_test": 22, "parquet_matrix_test": 20, "tests/cluster/test_bench.py": 20,
-             "tests/oracle/test_reduce_query.py": 20, "tests/cluster/test_launchers.py": 20, "tests/cluster/test_profile.py": 16,
-             "tests/cluster/test_cancel.py": 15, "tests/cluster/test_restart.py": 15, "tests/cluster/test_lost_ranks.py": 15,
-             "tests/oracle/test_postgres_expressions.py": 15, "parser_test": 15, "tests/parquet/test_partitions.py": 15}
+LONG_RUNS = {"sql_test": 332, "tests/cli/test_long_statements.py": 124, "kernels_cpu_test": 121, "tests/tpch/test_tpch_queries.py": 107,
+             "tests/spill/test_spill.py": 85, "tests/cli/test_commands.py": 76, "network_test": 70, "parquet_matrix_test": 63,
+             "tests/joins/test_joins.py": 62, "tests/cluster/test_on_path.py": 62, "tests/cluster/test_movement.py": 61,
+             "tests/cluster/test_fault_matrix.py": 60, "tests/cluster/test_launchers.py": 51, "table_scan_test": 48,
+             "tests/oracle/test_random_queries.py": 47, "tests/cluster/test_on_path_bench.py": 47, "parser_test": 47,
+             "tests/oracle/test_reduce_query.py": 45, "tests/cluster/test_start.py": 34, "tests/parquet/test_writer_errors.py": 31,
+             "tests/cluster/test_bench.py": 28, "tests/cluster/test_profile.py": 27, "tests/cluster/test_restart.py": 20,
+             "tests/parquet/test_partitions.py": 20, "tests/storage/test_object_store.py": 20, "tests/cluster/test_trust.py": 18,
+             "tests/cli/test_sql.py": 17, "exec_operators_test": 17, "tests/parquet/test_nanoseconds.py": 16, "parquet_test": 16,
+             "parquet_mutation_test": 16, "tests/cli/test_binary_formats.py": 16, "tests/cluster/test_cancel.py": 15,
+             "tests/cluster/test_lost_ranks.py": 15}
 # Detecting use of a stack frame after its return pays off where coroutines are. In suites of plain functions, many of them deep or called
 # per row, it took nearly all of the time (every call searches for a free frame: kernels_cpu_test 1000 s instead of 90), and in sql_test
 # too: there the suites of the lower layers check for it.

@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "data/calendar.h"
 #include "expr/argument_access.h"
+#include "expr/calendar_names.h"
 #include "expr/function_families.h"
 #include "expr/interval_value.h"
 #include "expr/text_builder.h"
@@ -19,10 +20,6 @@
 namespace pistachio {
 
 namespace {
-
-constexpr std::array<std::string_view, 12> kMonthNames = {"January", "February", "March",     "April",   "May",      "June",
-                                                          "July",    "August",   "September", "October", "November", "December"};
-constexpr std::array<std::string_view, 7> kDayNames = {"Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"};
 
 // A % specifier by its letter, or literal text.
 struct FormatPart {
@@ -158,8 +155,8 @@ void append_part(const FormatPart& part, int64_t micros, std::string& out) {
   auto number = [&](int64_t value, int width) { out += part.is_bare ? fmt::format("{}", value) : fmt::format("{:0{}}", value, width); };
   switch (part.specifier) {
     case 0: out += part.literal; break;
-    case 'a': out += kDayNames[static_cast<size_t>(weekday)].substr(0, 3); break;
-    case 'A': out += kDayNames[static_cast<size_t>(weekday)]; break;
+    case 'a': out += kDaysFromSunday[static_cast<size_t>(weekday)].substr(0, 3); break;
+    case 'A': out += kDaysFromSunday[static_cast<size_t>(weekday)]; break;
     case 'b': out += kMonthNames[static_cast<size_t>(date.month - 1)].substr(0, 3); break;
     case 'B': out += kMonthNames[static_cast<size_t>(date.month - 1)]; break;
     case 'd': number(date.day, 2); break;
@@ -295,7 +292,7 @@ class MomentReader {
       case 'g': read_fraction(); break;
       case 'p': is_afternoon_ = name(std::array<std::string_view, 2>{"AM", "PM"}, 2) == 1; break;
       case 'a':
-      case 'A': name(kDayNames, 3); break;
+      case 'A': name(kDaysFromSunday, 3); break;
       case 'z': read_zone(); break;
       default: throw UserError(fmt::format("%{} cannot be read from text", part.specifier));
     }

@@ -10,6 +10,7 @@
 #include "columns/scalar_access.h"
 #include "data/calendar.h"
 #include "expr/argument_access.h"
+#include "expr/calendar_names.h"
 #include "expr/date_fields.h"
 #include "expr/text_builder.h"
 #include "kernels/ops/tensor_functions.h"
@@ -17,10 +18,6 @@
 namespace pistachio {
 
 namespace {
-
-constexpr std::array<std::string_view, 12> kMonthNames = {"January", "February", "March",     "April",   "May",      "June",
-                                                      "July",    "August",   "September", "October", "November", "December"};
-constexpr std::array<std::string_view, 7> kDayNames = {"Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"};
 
 constexpr std::array<std::string_view, 12> kRomanMonths = {"I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX", "X", "XI", "XII"};
 
@@ -289,7 +286,7 @@ void append_pattern(TextBuilder& builder, const Token& token, const Moment& mome
   };
   auto name = [&](std::string_view text, size_t width) { append_name(builder, text, token, width); };
   std::string_view month = kMonthNames[static_cast<size_t>(moment.date.month - 1)];
-  std::string_view day = kDayNames[static_cast<size_t>(weekday_of(moment.days))];
+  std::string_view day = kDaysFromMonday[static_cast<size_t>(weekday_of(moment.days))];
   // AM and BC follow the case of the pattern; a capital first letter means upper case.
   Token marker = token;
   if (marker.name_case == NameCase::AsWritten) marker.name_case = NameCase::Upper;
@@ -356,7 +353,7 @@ Column name_of_month(const FunctionCall& call) {
 }
 
 Column name_of_day(const FunctionCall& call) {
-  return coded_names(call, kDayNames, [](int64_t days) { return weekday_of(days); });
+  return coded_names(call, kDaysFromMonday, [](int64_t days) { return weekday_of(days); });
 }
 
 Column format_dates(const FunctionCall& call) {
