@@ -25,8 +25,8 @@ struct Head {
 // round outputs the rows up to the bound, the earliest last row of an open head, and consumes at least that head.
 class MergeRound {
  public:
-  MergeRound(const RowOrder& order, const std::vector<LogicalType>& types, at::Device device, const CancelToken& token)
-      : order_(order), types_(types), device_(device), token_(token) {}
+  MergeRound(const RowOrder& order, at::Device device, const CancelToken& token)
+      : order_(order), device_(device), token_(token) {}
 
   void choose_bound(const std::vector<Head>& heads) {
     std::vector<Chunk> lasts;
@@ -72,7 +72,6 @@ class MergeRound {
   static int64_t place_of(const at::Tensor& order, int64_t row) { return order.eq(row).nonzero().item<int64_t>(); }
 
   const RowOrder& order_;
-  const std::vector<LogicalType>& types_;
   const at::Device device_;
   const CancelToken& token_;
   Chunk bound_;  // the keys of a row; no rows: all rows are output
@@ -106,7 +105,7 @@ Task<void> read_heads(RunContext& context, const SortedRuns& runs, std::vector<H
 Task<std::vector<Chunk>> take_round(RunContext& context, const RowOrder& order, const SortedRuns& runs, OperatorMetrics& metrics,
                                     std::vector<Head>& heads) {
   const TaskContext& task = co_await current_context();
-  MergeRound round(order, runs.types, context.device, task.token);
+  MergeRound round(order, context.device, task.token);
   {
     WorkTimer timer(metrics);
     round.choose_bound(heads);
