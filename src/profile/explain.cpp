@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/overloaded.h"
+#include "physical/host_work.h"
 #include "profile/profile_text.h"
 
 namespace pistachio {
@@ -38,9 +39,10 @@ std::string_view join_name(JoinKind kind) {
 
 class Explainer {
  public:
-  Explainer(const PhysicalPlan& plan, const QueryProfile* profile) : plan_(plan), profile_(profile), numbers_(step_numbers(plan)) {}
+  Explainer(const PhysicalPlan& plan, const ExplainOptions& options)
+      : plan_(plan), profile_(options.profile), runs_on_gpu_(options.runs_on_gpu), numbers_(step_numbers(plan)) {}
 
-  std::string name(const PhysicalNode& node) { return describe(node).name; }
+  std::string name(const PhysicalNode& node) { return describe_work(node).name; }
 
   void text(const PhysicalNode& node, int depth, std::vector<std::string>& lines) {
     Described described = describe(node);
@@ -91,6 +93,14 @@ class Explainer {
   }
 
   Described describe(const PhysicalNode& node) const {
+    Described made = describe_work(node);
+    if (!runs_on_gpu_) return made;
+    const std::set<std::string> names = host_work(node);
+    if (!names.empty()) made.details.emplace_back("on the host", fmt::format("{}", fmt::join(names, ", ")));
+    return made;
+  }
+
+  Described describe_work(const PhysicalNode& node) const {
     return std::visit(
         Overloaded{[&](const PhysicalScan& scan) {
                      Described made{fmt::format("scan {}", scan.table->name()), {{"columns", show(node.layout)}}};
@@ -248,21 +258,22 @@ class Explainer {
 
   const PhysicalPlan& plan_;
   const QueryProfile* profile_;
+  const bool runs_on_gpu_;
   std::map<const PhysicalNode*, uint32_t> numbers_;
 };
 
 }  // namespace
 
 std::vector<std::string> step_names(const PhysicalPlan& plan) {
-  Explainer explainer(plan, nullptr);
+  Explainer explainer(plan, {});
   const std::map<const PhysicalNode*, uint32_t> numbers = step_numbers(plan);
   std::vector<std::string> names(numbers.size());
   for (const auto& [node, number] : numbers) names[number] = explainer.name(*node);
   return names;
 }
 
-std::vector<std::string> explain_text(const PhysicalPlan& plan, const QueryProfile* profile) {
-  Explainer explainer(plan, profile);
+std::vector<std::string> explain_text(const PhysicalPlan& plan, const ExplainOptions& options) {
+  Explainer explainer(plan, options);
   std::vector<std::string> lines;
   for (size_t i = 0; i < plan.shared.size(); ++i) {
     if (!plan.shared[i]) continue;
@@ -270,22 +281,22 @@ std::vector<std::string> explain_text(const PhysicalPlan& plan, const QueryProfi
     explainer.text(*plan.shared[i], 1, lines);
   }
   explainer.text(*plan.root, 0, lines);
-  if (profile != nullptr) {
-    add_query_text(*profile, lines);
-    add_timeline_text(*profile, lines);
+  if (options.profile != nullptr) {
+    add_query_text(*options.profile, lines);
+    add_timeline_text(*options.profile, lines);
   }
   return lines;
 }
 
-std::string explain_json(const PhysicalPlan& plan, const QueryProfile* profile) {
-  Explainer explainer(plan, profile);
+std::string explain_json(const PhysicalPlan& plan, const ExplainOptions& options) {
+  Explainer explainer(plan, options);
   Json made;
   made["plan"] = explainer.json(*plan.root);
   made["common_tables"] = Json::array();
   for (const PhysicalPtr& shared : plan.shared) {
     if (shared) made["common_tables"].push_back(explainer.json(*shared));
   }
-  if (profile != nullptr) add_query_json(*profile, made);
+  if (options.profile != nullptr) add_query_json(*options.profile, made);
   return made.dump(2);
 }
 

@@ -11,8 +11,11 @@ namespace pistachio {
 
 // The name of each step, by its number.
 std::vector<std::string> step_names(const PhysicalPlan& plan);
-// With a profile: includes the actual figures of each rank.
-std::vector<std::string> explain_text(const PhysicalPlan& plan, const QueryProfile* profile);
-std::string explain_json(const PhysicalPlan& plan, const QueryProfile* profile);
+struct ExplainOptions {
+  const QueryProfile* profile = nullptr;  // null: no actual figures of each rank
+  bool runs_on_gpu = false;               // names what each step does on the host all the same
+};
+std::vector<std::string> explain_text(const PhysicalPlan& plan, const ExplainOptions& options);
+std::string explain_json(const PhysicalPlan& plan, const ExplainOptions& options);
 
 }  // namespace pistachio
