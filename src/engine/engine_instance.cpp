@@ -48,6 +48,8 @@ constexpr int64_t kDeviceChunksInLimit = 64;
 constexpr double kRetainedShareOfHost = 0.8;
 constexpr double kRetainedShareOfDevice = 0.4;
 constexpr int64_t kLeastDeviceChunk = 1 << 20;
+// Every stream has blocks of its own, in pages of 20 MB; those that a lane uses and those that are partly free take several.
+constexpr int64_t kLimitPerScanLane = int64_t{256} << 20;
 
 // Chunks in flight, and the temporaries of kernels on them, must fit into memory_limit however wide rows are, and into device_memory_limit.
 Settings with_fitting_chunks(Settings settings, const std::optional<MemoryGovernor>& device) {
@@ -55,9 +57,11 @@ Settings with_fitting_chunks(Settings settings, const std::optional<MemoryGovern
   constexpr int64_t kBytesPerRow = 1024;
   const int64_t fitting = std::max(kLeastRows, settings.memory_limit / std::max<int64_t>(1, settings.threads) / kBytesPerRow);
   settings.chunk_rows = std::min(settings.chunk_rows, fitting);
-  if (device)
+  if (device) {
     settings.device_chunk_bytes =
         std::min(settings.device_chunk_bytes, std::max(kLeastDeviceChunk, device->limit() / kDeviceChunksInLimit));
+    settings.device_scan_lanes = std::min(settings.device_scan_lanes, std::max<int64_t>(1, device->limit() / kLimitPerScanLane));
+  }
   return settings;
 }
 
@@ -127,6 +131,7 @@ EngineInstance::QueryScope::QueryScope(EngineInstance& engine, Settings settings
                read_pool_,
                host_memory_.make_child("scan", use == Use::Operators ? std::optional(settings.memory_limit / 2) : std::nullopt),
                engine.lane_streams_,
-               engine.mapped_files_} {}
+               engine.mapped_files_,
+               {[this](int64_t bytes) { return spill_.has_room(bytes); }, [this] { return spill_.relieve(); }}} {}
 
 }  // namespace pistachio

@@ -25,6 +25,10 @@ namespace {
 // several batches per lane, unless they would be too small to keep the device busy.
 constexpr int64_t kBatchesPerLane = 3;
 constexpr int64_t kLeastBatchBytes = 48 << 20;
+// Compressed and decompressed pages, decoded columns, and the rows that pass the filters.
+constexpr int64_t kBytesPerDecodedByte = 3;
+// If operators may retain as many times what a batch needs, there is enough even if free memory is scattered over many blocks.
+constexpr int64_t kAmple = 4;
 
 const UnitPages::UnitColumn& column_of(const UnitPages& unit, size_t column) {
   auto found = std::find_if(unit.columns.begin(), unit.columns.end(), [&](const auto& own) { return own.column == column; });
@@ -79,11 +83,11 @@ DeviceScan::DeviceScan(StorageContext& storage, const ScanPlan& plan, ScanCounte
       chunk_bytes_(storage.settings.device_chunk_bytes),
       overlaps_(storage.settings.overlap),
       streams_(storage.lane_streams),
+      relief_(storage.device_relief),
       staging_(device, storage.settings.pinned_memory ? StagingArea::Memory::Pinned : StagingArea::Memory::Pageable),
       scan_(storage, plan, counters, source, &staging_),
       staged_(2 * chunk_bytes_),
-      decoded_(chunk_bytes_) {
-}
+      decoded_(chunk_bytes_) {}
 
 int64_t DeviceScan::decoded_bytes(const UnitPages& unit) const {
   int64_t row_bytes = 1;
@@ -127,19 +131,58 @@ Task<void> DeviceScan::read_all(int readers) {
   staged_.close();
 }
 
-Task<std::optional<Chunk>> DeviceScan::next_chunk(const LaneStream& stream) {
+// None at the end.
+Task<std::vector<UnitPages>> DeviceScan::next_units() {
+  std::vector<UnitPages> units;
   Task<std::optional<UnitPages>> receiving = staged_.receive();
   std::optional<UnitPages> unit = co_await receiving;
-  if (!unit) co_return std::nullopt;
+  if (!unit) co_return units;
   // Take whatever arrived while the device was busy. A small batch means that the query is read-bound, so waiting for more would not help.
-  std::vector<UnitPages> units;
   const int64_t most_bytes = batch_bytes(*unit);
   for (int64_t bytes = 0; unit;) {
     bytes += decoded_bytes(*unit);
     units.push_back(std::move(*unit));
     unit = bytes < most_bytes ? staged_.take() : std::nullopt;
   }
-  co_return decode(std::move(units), stream);
+  co_return units;
+}
+
+// Throws OutOfMemory if there is not enough memory to decode the units.
+void DeviceScan::ensure_free_memory(std::span<const UnitPages> units, const LaneStream& stream) const {
+  int64_t bytes = 0;
+  for (const UnitPages& unit : units) bytes += kBytesPerDecodedByte * decoded_bytes(unit);
+  if (!relief_.has_room || relief_.has_room(kAmple * bytes)) return;
+  const OnLaneStream on_stream(stream);
+  // The allocator keeps the block for the tensors that follow.
+  at::empty({bytes}, at::TensorOptions(at::kByte).device(device_));
+}
+
+// All units at once if memory suffices.
+Task<void> DeviceScan::decode_in_parts(std::vector<UnitPages> units, const LaneStream& stream) {
+  size_t most = units.size();
+  for (size_t begin = 0; begin < units.size();) {
+    const size_t count = std::min(most, units.size() - begin);
+    bool fits = true;
+    try {
+      ensure_free_memory(std::span(units).subspan(begin, count), stream);
+    } catch (const OutOfMemory&) {
+      fits = false;
+    }
+    if (!fits) {
+      Task<void> relieving = relief_.relieve();
+      co_await relieving;
+      most = (count + 1) / 2;
+      // A single unit may need less than expected.
+      if (count > 1) continue;
+    }
+    const auto first = units.begin() + static_cast<std::ptrdiff_t>(begin);
+    std::vector<UnitPages> part(std::make_move_iterator(first), std::make_move_iterator(first + static_cast<std::ptrdiff_t>(count)));
+    begin += count;
+    Chunk chunk = decode(std::move(part), stream);
+    if (chunk.rows() == 0) continue;
+    Task<void> sending = decoded_.send(std::move(chunk), chunk_bytes_);
+    co_await sending;
+  }
 }
 
 Column DeviceScan::decode_column(const std::vector<UnitPages>& units, size_t column) const {
@@ -208,12 +251,11 @@ Chunk DeviceScan::decode_uploaded(const std::vector<UnitPages>& units) const {
 Task<void> DeviceScan::decode_units() {
   const LaneStream stream(streams_, device_);
   while (true) {
-    Task<std::optional<Chunk>> taking = next_chunk(stream);
-    std::optional<Chunk> chunk = co_await taking;
-    if (!chunk) break;
-    if (chunk->rows() == 0) continue;
-    Task<void> sending = decoded_.send(std::move(*chunk), chunk_bytes_);
-    co_await sending;
+    Task<std::vector<UnitPages>> taking = next_units();
+    std::vector<UnitPages> units = co_await taking;
+    if (units.empty()) break;
+    Task<void> decoding = decode_in_parts(std::move(units), stream);
+    co_await decoding;
   }
   if (--decoding_ == 0) decoded_.close();
 }

@@ -42,7 +42,9 @@ class DeviceScan {
   Task<void> decode_units();
   Task<void> read_and_decode_units(ScanLane& lane);
   Task<void> read_and_decode_all(int lanes);
-  Task<std::optional<Chunk>> next_chunk(const LaneStream& stream);
+  Task<std::vector<UnitPages>> next_units();
+  Task<void> decode_in_parts(std::vector<UnitPages> units, const LaneStream& stream);
+  void ensure_free_memory(std::span<const UnitPages> units, const LaneStream& stream) const;
   DeviceDecompression upload(std::vector<UnitPages>& units) const;
   Chunk decode(std::vector<UnitPages> units, const LaneStream& stream);
   Chunk decode_uploaded(const std::vector<UnitPages>& units) const;
@@ -56,6 +58,7 @@ class DeviceScan {
   const int64_t chunk_bytes_;
   const bool overlaps_;
   const std::shared_ptr<LaneStreams> streams_;
+  const DeviceRelief relief_;
   StagingArea staging_;
   TableScan scan_;
   Channel<UnitPages> staged_;

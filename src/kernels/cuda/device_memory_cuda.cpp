@@ -31,8 +31,10 @@ constexpr auto kAll = static_cast<size_t>(c10::CachingAllocator::StatType::AGGRE
 void refuse(int64_t device, size_t asked, size_t, size_t free) {
   const auto counts = Allocator::getDeviceStats(static_cast<c10::DeviceIndex>(device));
   const int64_t limit = limits[static_cast<size_t>(device)];
-  std::string text = fmt::format("out of memory on GPU {}: {} more than the {} in use", device, format_bytes(static_cast<int64_t>(asked)),
-                                 format_bytes(counts.allocated_bytes[kAll].current));
+  // What is free between blocks in use cannot be returned to the device.
+  const int64_t used = counts.allocated_bytes[kAll].current, scattered = counts.reserved_bytes[kAll].current - used;
+  std::string text = fmt::format("out of memory on GPU {}: {} more than the {} in use and {} free between them", device,
+                                 format_bytes(static_cast<int64_t>(asked)), format_bytes(used), format_bytes(scattered));
   text += limit > 0 ? fmt::format(" do not fit into device_memory_limit, {}", format_bytes(limit)) : " do not fit";
   text += fmt::format("; {} are free on the GPU; raise device_memory_limit or lower device_chunk_bytes",
                       format_bytes(static_cast<int64_t>(free)));
