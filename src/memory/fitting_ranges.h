@@ -22,16 +22,19 @@ namespace pistachio {
 class FittingRanges {
  public:
   // `step`: rows at a time to begin with.
-  explicit FittingRanges(int64_t rows, int64_t step = std::numeric_limits<int64_t>::max()) : rows_(rows), step_(std::max<int64_t>(1, step)) {}
+  explicit FittingRanges(int64_t rows, int64_t step = std::numeric_limits<int64_t>::max())
+      : rows_(rows), step_(std::max<int64_t>(1, step)) {}
 
   bool is_done() const { return begin_ >= rows_; }
+  // For how many rows try_next() will call `make`.
+  int64_t next_rows() const { return std::min(step_, rows_ - begin_); }
 
   // make(begin, count) for the next rows; it has no effect if it throws OutOfMemory. Nullopt if it did: the next call is for fewer rows.
   // Throws OutOfMemory if there are too few rows to be the reason.
   template <typename Make>
   auto try_next(const Make& make) {
     std::optional<std::invoke_result_t<const Make&, int64_t, int64_t>> made;
-    const int64_t count = std::min(step_, rows_ - begin_);
+    const int64_t count = next_rows();
     try {
       const RefusableCall call(attempts_ == 0);
       made.emplace(make(begin_, count));

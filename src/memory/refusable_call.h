@@ -13,9 +13,12 @@ class RefusableCall {
   explicit RefusableCall(bool may_refuse) {
     if (may_refuse && are_refused()) begin();
   }
-  ~RefusableCall() { allocations_left_ = 0; }
+  ~RefusableCall() { end(); }
   RefusableCall(const RefusableCall&) = delete;
   RefusableCall& operator=(const RefusableCall&) = delete;
+
+  // From here on the marked call of this thread has an effect even if it throws.
+  static void end() { allocations_left_ = 0; }
 
   // For tests: from now on some allocation of most refusable calls of the process is refused, a different one each time.
   static void refuse_all(bool on);

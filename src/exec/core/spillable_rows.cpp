@@ -169,7 +169,8 @@ Task<std::optional<SpillableRows::Rows>> SpillableRows::take_all() {
     Task<Chunk> concatenating = on_lanes ? take_on_lanes() : concatenate_held();
     all.chunk = co_await concatenating;
     // Columns with different dictionaries are decoded, which makes the result larger than the pieces.
-    if (const int64_t more = all.chunk.memory_bytes() - kept; more > 0) all.memory.push_back(account_.reserve_now(more, ReservationKind::Held));
+    if (const int64_t more = all.chunk.memory_bytes() - kept; more > 0)
+      all.memory.push_back(account_.reserve_now(more, ReservationKind::Held));
   } catch (const OutOfMemory&) {
     if (!context_.spill.is_allowed() || held_rows_ == 0) throw;
     fits = false;

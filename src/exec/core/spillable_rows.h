@@ -42,8 +42,8 @@ class SpillableRows : public SpillableStore {
     std::vector<Reservation> memory;
   };
   Task<std::optional<Rows>> take_all();
-  // For rows that fit, but left too little memory to work on them: spills those in the store, or those that take_all() returned, as if there
-  // had been no room before.
+  // For rows that fit, but left too little memory to work on them: spills those in the store, or those that take_all() returned, as if
+  // there had been no room before.
   Task<void> spill_after_all(Rows rows = {});
 
  protected:

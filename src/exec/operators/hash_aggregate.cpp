@@ -266,7 +266,8 @@ Task<void> HashAggregateOperator::produce(RunContext& context, ChunkSink& sink) 
     co_await emitting;
     co_return;
   }
-  Task<bool> emitting = lanes.size() == 1 ? emit_lane(context, lanes[0]->table(), sink) : merge_lanes(context, groups->account(), lanes, sink);
+  Task<bool> emitting =
+      lanes.size() == 1 ? emit_lane(context, lanes[0]->table(), sink) : merge_lanes(context, groups->account(), lanes, sink);
   const bool fits = co_await emitting;
   if (fits) co_return;
   Task<void> spilling = groups->spill_after_all(std::move(lanes));
@@ -444,7 +445,9 @@ Task<bool> HashAggregateOperator::merge_lanes(RunContext& context, const MemoryA
   const TaskContext& task = co_await current_context();
   // A GPU merges all groups at once: partitions serve CPU parallelism and would cost thousands of kernel launches.
   if (groups_.empty() || !context.device.is_cpu()) {
-    auto merge_all = [&] { return merge_partition(context, account, lanes, split_lanes(lanes, 0, context.device, task.token), 0, task.token); };
+    auto merge_all = [&] {
+      return merge_partition(context, account, lanes, split_lanes(lanes, 0, context.device, task.token), 0, task.token);
+    };
     std::optional<Chunk> merged;
     try {
       Task<Chunk> merging = with_relief(context, merge_all);

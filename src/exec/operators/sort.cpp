@@ -139,7 +139,8 @@ Task<void> SortOperator::emit(RunContext& context, SortableRows& rows, ChunkSink
 
 // The order of the rows, and in `words` the reservation for sorting them. Nullopt if there is no memory. An undefined order if there are so
 // many rows that all lanes sort them while they are passed on.
-Task<std::optional<at::Tensor>> SortOperator::sort(RunContext& context, const MemoryAccount& account, const Chunk& rows, Reservation& words) {
+Task<std::optional<at::Tensor>> SortOperator::sort(RunContext& context, const MemoryAccount& account, const Chunk& rows,
+                                                   Reservation& words) {
   const TaskContext& task = co_await current_context();
   std::optional<at::Tensor> order;
   auto find_order = [&] {

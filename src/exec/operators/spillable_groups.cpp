@@ -1,6 +1,7 @@
 #include "exec/operators/spillable_groups.h"
 
 #include <algorithm>
+#include <exception>
 #include <utility>
 
 #include "columns/row_selection.h"
@@ -59,46 +60,68 @@ std::unique_ptr<GroupLane> SpillableGroups::take(int lane) {
   return std::exchange(own.groups, make_groups());
 }
 
-// The tables of a lane cannot be rolled back, so memory is sought before rows are added.
 Task<void> SpillableGroups::add(int lane, std::vector<Column> columns, int64_t rows) {
+  const TaskContext& task = co_await current_context();
   Lane& own = *lanes_[static_cast<size_t>(lane)];
-  struct Part {
-    std::vector<Column> columns;
-    int64_t rows = 0;
-  };
-  auto choose = [&](int64_t begin, int64_t count) {
-    Part part{{}, count};
-    for (const Column& column : columns) part.columns.push_back(count == rows ? column : column.slice(begin, count));
-    std::lock_guard lock(own.mutex);
-    ensure_free_memory(context_, own.groups->most_further_bytes(count) + bytes_of_temporaries(part.columns, count));
-    return part;
+  Reservation ahead;
+  std::exception_ptr lost;
+  auto add_some = [&](int64_t begin, int64_t count) {
+    std::vector<Column> some;
+    for (const Column& column : columns) some.push_back(count == rows ? column : column.slice(begin, count));
+    lost = add_now(own, some, count, std::exchange(ahead, {}), task.token);
+    return true;
   };
   FittingRanges ranges(rows);
   while (!ranges.is_done()) {
-    const std::optional<Part> part = ranges.try_next(choose);
-    if (!part) {
-      Task<void> relieving = context_.spill.relieve();
-      co_await relieving;
-      continue;
+    int64_t more = 0;
+    {
+      std::lock_guard lock(own.mutex);
+      more = own.groups->most_further_bytes(ranges.next_rows());
     }
-    Task<void> adding = add_part(own, part->columns, part->rows);
-    co_await adding;
+    Task<Reservation> reserving = context_.spill.try_reserve(account_, more);
+    ahead = co_await reserving;
+    const std::optional<bool> added = ranges.try_next(add_some);
+    if (lost) std::rethrow_exception(lost);
+    if (added) continue;
+    Task<void> relieving = context_.spill.relieve();
+    co_await relieving;
+    // Rows can be added to an empty lane again and again.
+    Task<void> spilling = spill_lane(own);
+    co_await spilling;
   }
 }
 
-Task<void> SpillableGroups::add_part(Lane& lane, const std::vector<Column>& columns, int64_t rows) {
-  const TaskContext& task = co_await current_context();
-  int64_t more = 0;
-  {
-    std::lock_guard lock(lane.mutex);
-    more = lane.groups->most_further_bytes(rows);
-  }
-  Task<Reservation> reserving = context_.spill.try_reserve(account_, more);
-  Reservation ahead = co_await reserving;
+// Has no effect if it throws OutOfMemory. The tables of a lane cannot be rolled back: rows are only added to them once there seems to be enough
+// memory. Returns the error if there was not, and the groups are lost.
+std::exception_ptr SpillableGroups::add_now(Lane& lane, const std::vector<Column>& columns, int64_t rows, Reservation ahead,
+                                            const CancelToken& token) {
   WorkTimer timer(metrics_);
   std::lock_guard lock(lane.mutex);
-  lane.groups->add(columns, rows, std::move(ahead), task.token);
+  const bool was_empty = lane.groups->is_empty();
+  if (!was_empty) {
+    if (context_.spill.is_allowed()) ensure_free_memory(context_, lane.groups->most_further_bytes(rows) + bytes_of_temporaries(columns, rows));
+    RefusableCall::end();
+  }
+  try {
+    lane.groups->add(columns, rows, std::move(ahead), token);
+  } catch (const OutOfMemory&) {
+    if (!was_empty) return std::current_exception();
+    lane.groups = make_groups();
+    lane.bytes = 0;
+    throw;
+  }
   lane.bytes = lane.groups->reserved_bytes();
+  return nullptr;
+}
+
+Task<void> SpillableGroups::spill_lane(Lane& lane) {
+  if (!context_.spill.is_allowed()) co_return;
+  Task<QuerySpill::Turn> taking = context_.spill.take_turn();
+  const QuerySpill::Turn turn = co_await taking;
+  std::unique_ptr<GroupLane> groups = try_take(lane);
+  if (!groups) co_return;
+  Task<void> writing = write(std::move(groups));
+  co_await writing;
 }
 
 int64_t SpillableGroups::bytes() const {

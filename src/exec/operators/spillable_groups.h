@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <exception>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -31,7 +32,8 @@ class SpillableGroups final : public SpillableStore {
   bool has_spilled() const { return spilled_.has_rows(); }
   // After close(), if nothing was spilled: the groups of all lanes that have any.
   std::vector<std::unique_ptr<GroupLane>> take_lanes();
-  // For groups that fit, but left too little memory to output them: spills what take_lanes() returned. DISTINCT calls may have been counted.
+  // For groups that fit, but left too little memory to output them: spills what take_lanes() returned. DISTINCT calls may have been
+  // counted.
   Task<void> spill_after_all(std::vector<std::unique_ptr<GroupLane>> lanes);
   // After close(), if groups were spilled: emits every group once.
   Task<void> merge_spilled(const SpilledGroups::Emit& emit);
@@ -48,7 +50,8 @@ class SpillableGroups final : public SpillableStore {
   };
 
   std::unique_ptr<GroupLane> make_groups() const;
-  Task<void> add_part(Lane& lane, const std::vector<Column>& columns, int64_t rows);
+  std::exception_ptr add_now(Lane& lane, const std::vector<Column>& columns, int64_t rows, Reservation ahead, const CancelToken& token);
+  Task<void> spill_lane(Lane& lane);
   // Null if the lane has no groups, or is adding rows.
   std::unique_ptr<GroupLane> try_take(Lane& lane);
   Task<void> write(std::unique_ptr<GroupLane> lane);
