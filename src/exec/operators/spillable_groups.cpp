@@ -91,15 +91,16 @@ Task<void> SpillableGroups::add(int lane, std::vector<Column> columns, int64_t r
   }
 }
 
-// Has no effect if it throws OutOfMemory. The tables of a lane cannot be rolled back: rows are only added to them once there seems to be enough
-// memory. Returns the error if there was not, and the groups are lost.
+// Has no effect if it throws OutOfMemory. The tables of a lane cannot be rolled back: rows are only added to them once there seems to be
+// enough memory. Returns the error if there was not, and the groups are lost.
 std::exception_ptr SpillableGroups::add_now(Lane& lane, const std::vector<Column>& columns, int64_t rows, Reservation ahead,
                                             const CancelToken& token) {
   WorkTimer timer(metrics_);
   std::lock_guard lock(lane.mutex);
   const bool was_empty = lane.groups->is_empty();
   if (!was_empty) {
-    if (context_.spill.is_allowed()) ensure_free_memory(context_, lane.groups->most_further_bytes(rows) + bytes_of_temporaries(columns, rows));
+    if (context_.spill.is_allowed())
+      ensure_free_memory(context_, lane.groups->most_further_bytes(rows) + bytes_of_temporaries(columns, rows));
     RefusableCall::end();
   }
   try {
