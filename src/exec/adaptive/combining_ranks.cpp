@@ -104,10 +104,6 @@ double combined_fraction(const PhysicalExchange& exchange, int sender, int ranks
   return static_cast<double>(combined) / static_cast<double>(combiners.size());
 }
 
-double largest_shared_fraction(const CombiningTerms& terms, int sender) {
-  return 1 - 1 / static_cast<double>(ranks_on_host_of(sender, terms.hosts).size());
-}
-
 double combining_lanes(const CombiningTerms& terms, int sender, int lanes) {
   const std::vector<int> ranks = ranks_on_host_of(sender, terms.hosts);
   return static_cast<double>(lanes * helpers_among(ranks, terms.helpers)) / static_cast<double>(ranks.size());

@@ -39,9 +39,6 @@ std::vector<int> senders_in_hash_order(const CombiningTerms& terms, int rank);
 // The fraction of the sender's rows that combiners get while merging is on: those that leave its host.
 double combined_fraction(const PhysicalExchange& exchange, int sender, int ranks);
 
-// The fraction of its rows that the sender's host can merge if all of its ranks have the same groups.
-double largest_shared_fraction(const CombiningTerms& terms, int sender);
-
 // The sender's share of the lanes that merge on its host: `lanes` per helper, divided by the number of ranks on the host.
 double combining_lanes(const CombiningTerms& terms, int sender, int lanes);
 

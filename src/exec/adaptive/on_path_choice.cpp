@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <map>
-#include <unordered_set>
 
 #include "base/byte_stream.h"
 #include "kernels/ops/tensor_functions.h"
@@ -19,6 +18,8 @@ constexpr int64_t kRowsToObserve = 1 << 16;
 constexpr int64_t kMostDoublings = 20;
 // Rows after whose production their time is measured.
 constexpr int64_t kRowsToTime = 1 << 14;
+// A link this many times as slow as merging hides it.
+constexpr double kVerySlowLink = 16;
 // Merging is turned off unless it shortens a row's time by this factor, and on again only by the second one.
 constexpr double kGain = 0.9;
 constexpr double kClearGain = 0.8;
@@ -53,6 +54,11 @@ std::vector<SampleOfRank> comparable_samples(const std::vector<std::string>& not
   return samples;
 }
 
+size_t count_distinct(std::vector<int64_t> hashes) {
+  std::sort(hashes.begin(), hashes.end());
+  return static_cast<size_t>(std::unique(hashes.begin(), hashes.end()) - hashes.begin());
+}
+
 double share_of_duplicates(size_t rows, size_t keys) {
   return rows == 0 ? 0 : static_cast<double>(rows - keys) / static_cast<double>(rows);
 }
@@ -82,32 +88,28 @@ std::string KeySample::note() const {
 }
 
 double KeySample::mergeable_share(const std::vector<std::string>& notes) {
-  const std::vector<SampleOfRank> samples = comparable_samples(notes);
-  std::unordered_set<int64_t> keys;
-  size_t rows = 0;
-  for (const SampleOfRank& sample : samples) {
-    rows += sample.chosen.size();
-    keys.insert(sample.chosen.begin(), sample.chosen.end());
-  }
-  return share_of_duplicates(rows, keys.size());
+  std::vector<int64_t> all;
+  for (const SampleOfRank& sample : comparable_samples(notes)) all.insert(all.end(), sample.chosen.begin(), sample.chosen.end());
+  return share_of_duplicates(all.size(), count_distinct(all));
 }
 
 double KeySample::arrival_share(const std::vector<std::string>& notes, const std::vector<int64_t>& hosts) {
   const std::vector<SampleOfRank> samples = comparable_samples(notes);
-  std::unordered_set<int64_t> keys;
-  std::map<int64_t, std::unordered_set<int64_t>> keys_of_hosts;
+  std::vector<int64_t> all;
+  std::map<int64_t, std::vector<int64_t>> of_hosts;
   for (size_t rank = 0; rank < samples.size(); ++rank) {
-    keys.insert(samples[rank].chosen.begin(), samples[rank].chosen.end());
-    keys_of_hosts[hosts[rank]].insert(samples[rank].chosen.begin(), samples[rank].chosen.end());
+    const std::vector<int64_t>& chosen = samples[rank].chosen;
+    all.insert(all.end(), chosen.begin(), chosen.end());
+    of_hosts[hosts[rank]].insert(of_hosts[hosts[rank]].end(), chosen.begin(), chosen.end());
   }
   size_t rows = 0;
-  for (const auto& [host, keys_of_host] : keys_of_hosts) rows += keys_of_host.size();
-  return share_of_duplicates(rows, keys.size());
+  for (const auto& [host, of_host] : of_hosts) rows += count_distinct(of_host);
+  return share_of_duplicates(rows, count_distinct(all));
 }
 
-OnPathChoice::OnPathChoice(double link_seconds, double lanes, double likely_share, bool may_be_off)
-    : link_seconds_(link_seconds), lanes_(lanes), may_be_off_(may_be_off), merge_seconds_(kMergeSeconds), share_(likely_share) {
-  if (may_be_off_) is_on_ = with_merging(share_) < kGain * without_merging();
+OnPathChoice::OnPathChoice(double link_seconds, double lanes, bool may_be_off)
+    : link_seconds_(link_seconds), lanes_(lanes), may_be_off_(may_be_off), merge_seconds_(kMergeSeconds) {
+  is_on_ = !may_be_off_ || link_seconds > kVerySlowLink * path_seconds();
 }
 
 double OnPathChoice::path_seconds() const {
@@ -125,8 +127,10 @@ double OnPathChoice::least_share() const {
 }
 
 void OnPathChoice::decide() {
-  const bool is_better = with_merging(share_) < (is_on_ ? kGain : kClearGain) * without_merging();
-  if (is_better == is_on_) return;
+  // The first decision needs no hysteresis.
+  const double gain = is_on_ || changes_ == 0 ? kGain : kClearGain;
+  const bool is_better = with_merging(share_) < gain * without_merging();
+  if (is_better == is_on_ || (is_better && !has_timed_)) return;
   is_on_ = is_better;
   ++changes_;
 }
@@ -137,14 +141,13 @@ void OnPathChoice::estimate(double share, double arrival_share) {
   if (!may_be_off_) return;
   std::lock_guard lock(mutex_);
   share_ = share;
-  // The first decision that is based on anything needs no hysteresis.
-  is_on_ = with_merging(share) < kGain * without_merging();
+  decide();
 }
 
 void OnPathChoice::observe(int64_t added, int64_t merged, int64_t left, int64_t nanoseconds) {
   if (!may_be_off_) return;
   const std::unique_lock lock(mutex_, std::try_to_lock);
-  if (!lock) return;
+  if (!lock || estimated_share_ < 0) return;
   // Rows that are still in a table may merge with later ones. Not counting them overestimates the share while tables fill up, counting
   // them underestimates it; the decision is changed only if both agree.
   const int64_t more_merged = merged - merged_;
@@ -152,10 +155,12 @@ void OnPathChoice::observe(int64_t added, int64_t merged, int64_t left, int64_t 
   if (counted < kRowsToObserve << std::min<int64_t>(changes_, kMostDoublings)) return;
   // Averaged with what was known before: for a while, one rank may be far ahead of the others.
   share_ = (share_ + static_cast<double>(more_merged) / static_cast<double>(counted)) / 2;
+  // While merging is off, most of the time is that of calls for few rows.
+  if (is_on_) merge_seconds_ = static_cast<double>(nanoseconds - nanoseconds_) / 1e9 / static_cast<double>(added - added_);
   added_ = added;
   merged_ = merged;
   left_ = left;
-  merge_seconds_ = static_cast<double>(nanoseconds) / 1e9 / static_cast<double>(added);
+  nanoseconds_ = nanoseconds;
   decide();
 }
 
@@ -166,6 +171,8 @@ void OnPathChoice::produce(int64_t rows, double seconds) {
   const double measured = std::max(0.0, seconds - produced_seconds_) / static_cast<double>(rows - produced_);
   // While rows are merged, the same cores do both.
   produce_seconds_ = is_on_ ? std::max(0.0, measured - path_seconds()) : measured;
+  has_timed_ = true;
+  if (estimated_share_ < 0) return;
   const int64_t changes = changes_;
   decide();
   if (changes_ == changes) return;

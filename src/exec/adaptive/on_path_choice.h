@@ -9,7 +9,9 @@
 // 1. estimated: every rank samples the keys of its first rows and shares the sample, so that each knows how many keys occur more than once
 //    on its host;
 // 2. measured while the query runs: in the tables in which this rank merges rows of its host, and by the rows that it produces. When
-//    merging is off, the rows of a few buckets are merged nevertheless, to notice when it starts to pay.
+//    merging is off, but a larger share would pay, the rows of a few buckets are merged nevertheless, to notice when it does.
+// Merging begins once both are known, since a wrong trial costs more time than the first rows could save; only a link that is very slow
+// begins with merging, which hides behind it.
 // Ranks may decide differently: the final aggregation is correct whichever way a row takes.
 #pragma once
 
@@ -48,14 +50,16 @@ class KeySample {
 
 class OnPathChoice {
  public:
-  // `link_seconds`: time of a row on the link. `lanes`: number of lanes that merge this rank's rows (combining_lanes). `likely_share`: of
-  // the rows that merging removes, until it is known. Without `may_be_off` merging is always on.
-  OnPathChoice(double link_seconds, double lanes, double likely_share, bool may_be_off);
+  // `link_seconds`: time of a row on the link. `lanes`: number of lanes that merge this rank's rows (combining_lanes). Without `may_be_off`
+  // merging is always on.
+  OnPathChoice(double link_seconds, double lanes, bool may_be_off);
 
   bool may_be_off() const { return may_be_off_; }
   bool is_on() const { return is_on_; }
   // The share of the rows that must be merged for merging to pay, 0 to 1; 1: it cannot pay.
   double least_share() const;
+  // Merging is off, but would pay if more rows could be merged.
+  bool may_begin() const { return has_timed_ && !is_on_ && least_share() < 1; }
 
   // Of this rank's host, and of the rows that arrive (only for EXPLAIN ANALYZE).
   void estimate(double share, double arrival_share);
@@ -85,10 +89,11 @@ class OnPathChoice {
   std::atomic<double> link_seconds_;
   const double lanes_;
   const bool may_be_off_;
-  std::atomic<bool> is_on_ = true;
+  std::atomic<bool> is_on_;
   std::atomic<double> merge_seconds_;  // time of a lane to merge a row
+  std::atomic<bool> has_timed_ = false;  // produce_seconds_ is measured
   std::atomic<double> produce_seconds_ = 0;
-  std::atomic<double> share_;
+  std::atomic<double> share_ = 0;
   std::atomic<double> estimated_share_ = -1;
   std::atomic<double> arrival_share_ = -1;
   std::atomic<int64_t> changes_ = 0;
@@ -97,6 +102,7 @@ class OnPathChoice {
   int64_t added_ = 0;
   int64_t merged_ = 0;
   int64_t left_ = 0;
+  int64_t nanoseconds_ = 0;
   int64_t produced_ = 0;
   double produced_seconds_ = 0;
 };

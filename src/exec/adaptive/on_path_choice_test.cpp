@@ -5,6 +5,7 @@
 #include "exec/adaptive/combining_ranks.h"
 #include "kernels/ops/hash64.h"
 #include "kernels/ops/tensor_functions.h"
+#include "physical/combining_costs.h"
 
 namespace pistachio {
 namespace {
@@ -41,42 +42,82 @@ TEST(KeySample, TakesRanksWithFewAndManyRows) {
   EXPECT_NEAR(KeySample::mergeable_share({note_of(0, 50), note_of(0, 50)}), 0.5, 0.001);
 }
 
-constexpr double kHalf = 0.5;  // what two ranks of a host can share
 constexpr int64_t kRows = 1'000'000;
+constexpr double kMergeAndHandOver = kHandOverSeconds + kMergeSeconds;
+
+// A choice that knows the share, and that rows are produced faster than they are sent.
+struct InformedChoice : OnPathChoice {
+  InformedChoice(double link_seconds, double lanes, double share) : OnPathChoice(link_seconds, lanes, true) {
+    produce(kRows, 0);
+    estimate(share, 0);
+  }
+};
 
 TEST(OnPathChoice, ComparesTheLinkWithTheCostOfMerging) {
   // A microsecond per row on the link justifies a lot of merging.
-  OnPathChoice slow_link(1e-6, 1, kHalf, true);
-  EXPECT_TRUE(slow_link.is_on());
-  slow_link.estimate(0.3, 0);
-  EXPECT_TRUE(slow_link.is_on());
-  slow_link.estimate(0.01, 0);
-  EXPECT_FALSE(slow_link.is_on());
-  OnPathChoice fast_link(10e-9, 1, kHalf, true);
+  EXPECT_TRUE(InformedChoice(1e-6, 1, 0.3).is_on());
+  EXPECT_FALSE(InformedChoice(1e-6, 1, 0.01).is_on());
+  const InformedChoice fast_link(10e-9, 1, 0.5);
   EXPECT_FALSE(fast_link.is_on());
   EXPECT_EQ(fast_link.least_share(), 1);
-  fast_link.estimate(0.5, 0);
-  EXPECT_FALSE(fast_link.is_on());
   // Several cores share the merging.
-  OnPathChoice many_cores(100e-9, 16, kHalf, true);
-  many_cores.estimate(0.3, 0);
+  const InformedChoice many_cores(100e-9, 16, 0.3);
   EXPECT_TRUE(many_cores.is_on());
   EXPECT_NEAR(many_cores.least_share(), 0.1, 1e-6);
-  OnPathChoice always(10e-9, 1, kHalf, false);
+  OnPathChoice always(10e-9, 1, false);
   always.estimate(0, 0);
   always.produce(kRows, 1);
   EXPECT_TRUE(always.is_on());
 }
 
+TEST(OnPathChoice, BeginsOnceShareAndTimeOfRowsAreKnown) {
+  OnPathChoice choice(1e-6, 1, true);
+  EXPECT_FALSE(choice.is_on());
+  choice.estimate(0.5, 0);
+  EXPECT_FALSE(choice.is_on());
+  EXPECT_FALSE(choice.may_begin());
+  choice.produce(kRows, 0.1e-6 * kRows);
+  EXPECT_TRUE(choice.is_on());
+  OnPathChoice other(1e-6, 1, true);
+  other.produce(kRows, 0.1e-6 * kRows);
+  EXPECT_TRUE(other.may_begin());
+  other.observe(kRows, kRows / 2, kRows / 2, 100);  // one rank may be ahead of the others: only the samples are comparable
+  EXPECT_FALSE(other.is_on());
+  other.estimate(0.5, 0);
+  EXPECT_TRUE(other.is_on());
+}
+
+TEST(OnPathChoice, VerySlowLinkBeginsWithMerging) {
+  OnPathChoice choice(20 * kMergeAndHandOver, 1, true);
+  EXPECT_TRUE(choice.is_on());
+  choice.estimate(0.2, 0);
+  EXPECT_TRUE(choice.is_on());
+  choice.estimate(0.01, 0);
+  EXPECT_FALSE(choice.is_on());
+  // Rows that take long to produce, unlike those on the link, turn it off as well.
+  OnPathChoice slow_rows(20 * kMergeAndHandOver, 1, true);
+  slow_rows.estimate(0.5, 0);
+  slow_rows.produce(kRows, 40 * kMergeAndHandOver * kRows);
+  EXPECT_FALSE(slow_rows.is_on());
+  EXPECT_FALSE(slow_rows.may_begin());
+}
+
+TEST(OnPathChoice, SmallRowsOnTheWireNeedNoMerging) {
+  OnPathChoice choice(1e-6, 1, true);
+  choice.estimate(0.5, 0);
+  choice.set_link_seconds(0.1e-6);  // compressed well
+  choice.produce(kRows, 0.05e-6 * kRows);
+  EXPECT_FALSE(choice.is_on());
+}
+
 TEST(OnPathChoice, RanksThatShareAHelperNeedASlowerLink) {
   CombiningTerms terms{.hosts = {0, 1, 1, 1, 1}};
   EXPECT_EQ(combining_lanes(terms, 2, 2), 2);
-  EXPECT_DOUBLE_EQ(largest_shared_fraction(terms, 2), 0.75);
-  EXPECT_DOUBLE_EQ(largest_shared_fraction(terms, 0), 0);
-  const OnPathChoice all_merge(100e-9, combining_lanes(terms, 2, 2), 0.75, true);
+  const double link_seconds = 0.9 * kMergeAndHandOver;
+  const InformedChoice all_merge(link_seconds, combining_lanes(terms, 2, 2), 0.75);
   EXPECT_TRUE(all_merge.is_on());
   terms.helpers = 1;
-  const OnPathChoice one_merges(100e-9, combining_lanes(terms, 2, 2), 0.75, true);
+  const InformedChoice one_merges(link_seconds, combining_lanes(terms, 2, 2), 0.75);
   EXPECT_DOUBLE_EQ(one_merges.path_seconds(), 4 * all_merge.path_seconds());
   EXPECT_FALSE(one_merges.is_on());
   terms.helpers = 1024;
@@ -85,28 +126,29 @@ TEST(OnPathChoice, RanksThatShareAHelperNeedASlowerLink) {
 }
 
 TEST(OnPathChoice, StopsWhenRowsAreProducedMoreSlowlyThanTheyAreSent) {
-  OnPathChoice choice(1e-6, 1, kHalf, true);
+  OnPathChoice choice(1e-6, 1, true);
+  choice.estimate(0.5, 0);
   // Until enough rows were produced, their time says nothing.
-  choice.produce(100, 1);
-  EXPECT_TRUE(choice.is_on());
-  // Half a microsecond per row, merged: the link is the bottleneck without merging.
+  choice.produce(100, 0);
+  EXPECT_FALSE(choice.is_on());
+  // Half a microsecond per row: the link is the bottleneck without merging.
   choice.produce(kRows, 0.5e-6 * kRows);
   EXPECT_TRUE(choice.is_on());
-  EXPECT_NEAR(choice.produce_seconds() + choice.path_seconds(), 0.5e-6, 1e-9);
+  EXPECT_NEAR(choice.produce_seconds(), 0.5e-6, 1e-9);
   // Two microseconds: the link waits for the cores, which merging keeps busy in addition.
-  choice.produce(2 * kRows, 2e-6 * 2 * kRows);
+  choice.produce(2 * kRows, 2.5e-6 * kRows);
   EXPECT_FALSE(choice.is_on());
+  EXPECT_NEAR(choice.produce_seconds() + choice.path_seconds(), 2e-6, 1e-9);
   EXPECT_EQ(choice.least_share(), 1);
   // Unmerged rows take half a microsecond again, counted from the decision on.
-  choice.produce(3 * kRows, 4.5e-6 * kRows);
+  choice.produce(3 * kRows, 3e-6 * kRows);
   EXPECT_TRUE(choice.is_on());
-  EXPECT_EQ(choice.changes(), 2);
+  EXPECT_EQ(choice.changes(), 3);
 }
 
 TEST(OnPathChoice, FollowsObservedShare) {
-  OnPathChoice choice(1e-6, 1, kHalf, true);
-  choice.estimate(0.5, 0);
-  constexpr int64_t kStep = 100'000;
+  InformedChoice choice(1e-6, 1, 0.5);
+  constexpr int64_t kStep = 200'000;
   // Nothing is merged, but the tables still fill up: one rank may be ahead of the others.
   choice.observe(5 * kStep, 0, 0, 5 * kStep * 50);
   EXPECT_TRUE(choice.is_on());
@@ -119,13 +161,14 @@ TEST(OnPathChoice, FollowsObservedShare) {
   // Too few rows to tell.
   choice.observe(8 * kStep + 100, 100, 3 * kStep, 8 * kStep * 50);
   EXPECT_FALSE(choice.is_on());
-  choice.observe(10 * kStep, 2 * kStep, 3 * kStep, 10 * kStep * 50);
+  // The few rows that are merged while merging is off take long.
+  choice.observe(10 * kStep, 2 * kStep, 3 * kStep, 10 * kStep * 1'000);
   EXPECT_TRUE(choice.is_on());
-  EXPECT_EQ(choice.changes(), 2);
+  EXPECT_EQ(choice.changes(), 3);
   // Merging turns out slower than the link; each change doubles the rows needed before the next one.
-  choice.observe(12 * kStep, 3 * kStep, 4 * kStep, 12 * kStep * 5'000);
+  choice.observe(11 * kStep, 3 * kStep, 4 * kStep, 50 * kStep * 1'000);
   EXPECT_TRUE(choice.is_on());
-  choice.observe(16 * kStep, 5 * kStep, 6 * kStep, 16 * kStep * 5'000);
+  choice.observe(14 * kStep, 4 * kStep, 6 * kStep, 50 * kStep * 1'000);
   EXPECT_FALSE(choice.is_on());
 }
 

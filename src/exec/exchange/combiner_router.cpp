@@ -20,7 +20,7 @@ namespace {
 constexpr int64_t kRowsOfSample = 1 << 17;
 // The rate of rows is looked at again after so many.
 constexpr int64_t kRowsToReport = 1 << 14;
-// One bucket in this many is combined even while combining is off, to notice when it starts to pay.
+// One bucket in this many is combined even while combining is off, to notice when it starts to pay, if any share of merged rows would.
 constexpr size_t kObservedBuckets = 32;
 
 // Rows have the same destinations as with HashRouter; without keys all go to rank 0, and the hash of the group selects the combiner.
@@ -42,9 +42,10 @@ class CombinerRouter final : public RowRouter {
         groups_(exchange_.combining.groups, layout) {
     const std::vector<NextStop> merging = next_stops(chain, own_, ranks_, true);
     std::vector<NextStop> passing = next_stops(chain, own_, ranks_, false);
-    for (size_t bucket = 0; bucket < passing.size(); bucket += kObservedBuckets) passing[bucket] = merging[bucket];
     stops_when_on_ = places_of(merging, context.device);
     stops_when_off_ = places_of(passing, context.device);
+    for (size_t bucket = 0; bucket < passing.size(); bucket += kObservedBuckets) passing[bucket] = merging[bucket];
+    stops_to_observe_ = places_of(passing, context.device);
     only_stop_ = static_cast<size_t>(place_of(merging[0]));
   }
 
@@ -70,7 +71,7 @@ class CombinerRouter final : public RowRouter {
 
   std::vector<Chunk> parts_of(const Chunk& chunk, const CancelToken& token) override {
     if (choice_.may_be_off()) count(chunk.rows());
-    const at::Tensor& stops = choice_.is_on() ? stops_when_on_ : stops_when_off_;
+    const at::Tensor& stops = choice_.is_on() ? stops_when_on_ : choice_.may_begin() ? stops_to_observe_ : stops_when_off_;
     const std::vector<Column> keys = keys_.evaluate(chunk, token);
     if (!keys.empty()) return parts_by_owner(chunk, routing_hashes(keys), stops, parts_);
     // Neither keys nor groups: an aggregation with a single group.
@@ -93,8 +94,12 @@ class CombinerRouter final : public RowRouter {
 
   void count(int64_t more) {
     const Clock::rep now = Clock::now().time_since_epoch().count();
-    Clock::rep first = 0;
-    if (first_.compare_exchange_strong(first, now)) first = now;
+    // The first chunks of the lanes come all at once, after the time that each of them took.
+    if (chunks_.fetch_add(1) < lanes_) {
+      first_ = now;
+      return;
+    }
+    const Clock::rep first = first_;
     const int64_t before = rows_.fetch_add(more);
     if (before / kRowsToReport == (before + more) / kRowsToReport) return;
     const auto leaving = static_cast<int64_t>(static_cast<double>(before + more) * combined_fraction_);
@@ -112,7 +117,8 @@ class CombinerRouter final : public RowRouter {
   const ExchangeOutput& next_;  // sends rows to other hosts
   const std::atomic<int64_t>& waited_nanoseconds_;
   const int lanes_;
-  std::atomic<Clock::rep> first_ = 0;  // when the first rows came
+  std::atomic<int64_t> chunks_ = 0;
+  std::atomic<Clock::rep> first_ = 0;  // when the last of the first chunks came; later rows are counted
   std::atomic<int64_t> rows_ = 0;
   ControlExchange& notes_;
   const int ranks_;
@@ -125,7 +131,8 @@ class CombinerRouter final : public RowRouter {
   KeySample sample_;
   // Places, by bucket, of the rows of a chunk among its parts.
   at::Tensor stops_when_on_;
-  at::Tensor stops_when_off_;  // the observed buckets still go to their combiners
+  at::Tensor stops_to_observe_;  // while it is off: some buckets still go to their combiners
+  at::Tensor stops_when_off_;    // while no share of merged rows would pay
   size_t only_stop_ = 0;       // of a single group
 };
 

@@ -39,6 +39,8 @@ constexpr int64_t kTurnedMask = (int64_t{1} << RowWords::kTurn) - 1;
 // Rows inspected per chunk to see which partition its source has reached; and the partitions that a source's lanes may be apart.
 constexpr int64_t kInspectedRows = 32;
 constexpr int64_t kLanesApart = 2;
+// Looking for the rows of a partition costs more than waiting for more of them, if there are fewer rows in all tables.
+constexpr int64_t kRowsWorthSending = 4096;
 
 int64_t partition_of(int64_t word) {
   const auto hash = std::rotr(static_cast<uint64_t>(word), RowWords::kTurn);
@@ -58,8 +60,8 @@ class SourceProgress {
   }
 
   // `words`: rows that the lane has added, in the order in which they were sent. Returns the partitions [first, last) whose rows have all
-  // arrived now and had not before.
-  std::pair<int64_t, int64_t> advance(int lane, const at::Tensor& words) {
+  // arrived and that were not returned before; without `are_wanted` none, and these the next time.
+  std::pair<int64_t, int64_t> advance(int lane, const at::Tensor& words, bool are_wanted) {
     if (lane < 0) return {0, 0};
     const std::optional<Message> message = std::exchange(lanes_[static_cast<size_t>(lane)], std::nullopt);
     if (!message) return {0, 0};
@@ -72,6 +74,7 @@ class SourceProgress {
       source.added.erase(source.added.begin());
       ++source.next;
     }
+    if (!are_wanted) return {0, 0};
     int64_t done = kPartitions;
     for (const auto& [rank, one] : sources_) done = std::min(done, one.reached);
     return {std::exchange(done_, done), done};
@@ -136,7 +139,7 @@ class WordCombineTables final : public CombineTables {
         std::tie(words, offsets) = words_.words_of(rows, bits_, token);
         add_words(words, offsets, pieces);
       }
-      const auto [first, last] = progress_.advance(lane, words);
+      const auto [first, last] = progress_.advance(lane, words, held() >= kRowsWorthSending);
       for (int64_t partition = first; partition < last; ++partition) take_partition(partition, pieces);
       if (!pieces.empty()) leaving.push_back(words_.chunk_of(pieces));
       const int64_t text_bytes = words_.text_bytes();
