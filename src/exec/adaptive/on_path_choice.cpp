@@ -19,7 +19,7 @@ constexpr int64_t kMostDoublings = 20;
 // Rows after whose production their time is measured.
 constexpr int64_t kRowsToTime = 1 << 14;
 // A link this many times as slow as merging hides it.
-constexpr double kVerySlowLink = 16;
+constexpr double kVerySlowLink = 32;
 // Merging is turned off unless it shortens a row's time by this factor, and on again only by the second one.
 constexpr double kGain = 0.9;
 constexpr double kClearGain = 0.8;

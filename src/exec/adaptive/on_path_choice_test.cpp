@@ -88,16 +88,16 @@ TEST(OnPathChoice, BeginsOnceShareAndTimeOfRowsAreKnown) {
 }
 
 TEST(OnPathChoice, VerySlowLinkBeginsWithMerging) {
-  OnPathChoice choice(20 * kMergeAndHandOver, 1, true);
+  OnPathChoice choice(40 * kMergeAndHandOver, 1, true);
   EXPECT_TRUE(choice.is_on());
   choice.estimate(0.2, 0);
   EXPECT_TRUE(choice.is_on());
   choice.estimate(0.01, 0);
   EXPECT_FALSE(choice.is_on());
   // Rows that take long to produce, unlike those on the link, turn it off as well.
-  OnPathChoice slow_rows(20 * kMergeAndHandOver, 1, true);
+  OnPathChoice slow_rows(40 * kMergeAndHandOver, 1, true);
   slow_rows.estimate(0.5, 0);
-  slow_rows.produce(kRows, 40 * kMergeAndHandOver * kRows);
+  slow_rows.produce(kRows, 80 * kMergeAndHandOver * kRows);
   EXPECT_FALSE(slow_rows.is_on());
   EXPECT_FALSE(slow_rows.may_begin());
 }
