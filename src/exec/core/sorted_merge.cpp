@@ -102,7 +102,7 @@ Task<void> read_heads(RunContext& context, const SortedRuns& runs, std::vector<H
 }
 
 // Removes the rows of a round from the heads.
-Task<std::vector<Chunk>> take_round(RunContext& context, const RowOrder& order, const SortedRuns& runs, OperatorMetrics& metrics,
+Task<std::vector<Chunk>> take_round(RunContext& context, const RowOrder& order, OperatorMetrics& metrics,
                                     std::vector<Head>& heads) {
   const TaskContext& task = co_await current_context();
   MergeRound round(order, context.device, task.token);
@@ -144,7 +144,7 @@ Task<void> merge_sorted(RunContext& context, const RowOrder& order, const Sorted
     if (rows == 0) co_return;
     // The concatenated rows, the words of their keys, and the order.
     const Reservation memory = account.reserve_now(bytes + rows * (order.bytes_per_row() + 16), ReservationKind::Held);
-    Task<std::vector<Chunk>> taking = take_round(context, order, runs, metrics, heads);
+    Task<std::vector<Chunk>> taking = take_round(context, order, metrics, heads);
     std::vector<Chunk> taken = co_await taking;
     Task<Chunk> concatenating = concatenate_on_lanes(context, std::move(taken), runs.types, metrics);
     const Chunk together = co_await concatenating;
