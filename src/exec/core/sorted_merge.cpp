@@ -25,8 +25,7 @@ struct Head {
 // round outputs the rows up to the bound, the earliest last row of an open head, and consumes at least that head.
 class MergeRound {
  public:
-  MergeRound(const RowOrder& order, at::Device device, const CancelToken& token)
-      : order_(order), device_(device), token_(token) {}
+  MergeRound(const RowOrder& order, at::Device device, const CancelToken& token) : order_(order), device_(device), token_(token) {}
 
   void choose_bound(const std::vector<Head>& heads) {
     std::vector<Chunk> lasts;
@@ -102,8 +101,7 @@ Task<void> read_heads(RunContext& context, const SortedRuns& runs, std::vector<H
 }
 
 // Removes the rows of a round from the heads.
-Task<std::vector<Chunk>> take_round(RunContext& context, const RowOrder& order, OperatorMetrics& metrics,
-                                    std::vector<Head>& heads) {
+Task<std::vector<Chunk>> take_round(RunContext& context, const RowOrder& order, OperatorMetrics& metrics, std::vector<Head>& heads) {
   const TaskContext& task = co_await current_context();
   MergeRound round(order, context.device, task.token);
   {

@@ -133,7 +133,7 @@ class CombinerRouter final : public RowRouter {
   at::Tensor stops_when_on_;
   at::Tensor stops_to_observe_;  // while it is off: some buckets still go to their combiners
   at::Tensor stops_when_off_;    // while no share of merged rows would pay
-  size_t only_stop_ = 0;       // of a single group
+  size_t only_stop_ = 0;         // of a single group
 };
 
 }  // namespace
