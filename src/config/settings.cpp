@@ -320,7 +320,7 @@ const std::vector<SettingDescription>& setting_descriptions() {
        assign_size<&S::metadata_cache_bytes, 1>, show_integer<&S::metadata_cache_bytes>},
       {"network_checksum", "boolean", "verify a checksum of the payload of every message between ranks",
        assign_boolean<&S::network_checksum>, show_boolean<&S::network_checksum>},
-      {"network_compression", "auto, on, off", "compress rows sent between ranks; auto: if the link is slower than the codec",
+      {"network_compression", "auto, on, off", "compress rows sent between ranks; auto: over links slower than the codec, but not within one of several hosts",
        assign_choice<&S::network_compression, kCompressions>, show_choice<&S::network_compression, kCompressions>},
       {"on_error", "stop, continue", "continue: print an error in place of the result and run the next statement",
        assign_choice<&S::continue_on_error, kErrorRules>, show_choice<&S::continue_on_error, kErrorRules>},
