@@ -3,6 +3,7 @@
 
 #include <ATen/core/Tensor.h>
 
+#include "base/check.h"
 #include "kernels/ops/body_table.h"
 
 namespace pistachio::kernels {
@@ -16,6 +17,7 @@ class Operation {
  public:
   explicit Operation(const char* name) {
     const AnyBody composite = find_body(Backend::Composite, name, typeid(Signature));
+    ENSURE(composite.function != nullptr, "the kernel {} has no composite body", name);
     for (int backend = 0; backend < kBackends; ++backend) {
       const AnyBody own = find_body(static_cast<Backend>(backend), name, typeid(Signature));
       bodies_[backend] = reinterpret_cast<Signature*>(own.function ? own.function : composite.function);
