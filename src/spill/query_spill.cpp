@@ -1,6 +1,9 @@
 #include "spill/query_spill.h"
 
 #include <algorithm>
+#include <string>
+
+#include "base/error.h"
 
 namespace pistachio {
 
@@ -88,18 +91,29 @@ Task<void> QuerySpill::relieve() {
 
 Task<void> QuerySpill::spill_until(int64_t bytes, bool must) {
   if (mode_ == SpillMode::Off || (!must && has_room(bytes))) co_return;
+  const int64_t seen = freed_;
   // One task at a time: a second one would find little left to spill and had better wait for the first.
   Task<Turn> taking = take_turn();
   const Turn turn = co_await taking;
+  // What another task spilled meanwhile may be enough for this one too.
+  if (freed_ != seen && mode_ != SpillMode::Always) must = false;
   while (must || !has_room(bytes)) {
     must = false;
     const std::shared_ptr<SpillableStore> store = largest_store();
     if (!store) co_return;
     const int64_t before = governor_.used();
-    Task<void> spilling = store->spill();
-    co_await spilling;
+    std::optional<std::string> failure;
+    try {
+      Task<void> spilling = store->spill();
+      co_await spilling;
+    } catch (const OutOfMemory& problem) {
+      failure = problem.message();
+    }
+    // The rows of another operator are lost. Callers recover from an OutOfMemory of their own work: this must not look like one.
+    if (failure) throw UserError(*failure);
     // The store released nothing, perhaps because its lanes are using its memory: gives up instead of looping.
     if (governor_.used() >= before) co_return;
+    ++freed_;
   }
 }
 

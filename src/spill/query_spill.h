@@ -42,7 +42,8 @@ class QuerySpill {
   QuerySpill(SpillSpace& space, const MemoryGovernor& governor, const Settings& settings, SpillTiers tiers = {});
 
   void add(std::weak_ptr<SpillableStore> store);
-  // Spills stores until `bytes` are free or no store has rows worth writing.
+  // Spills stores until `bytes` are free or no store has rows worth writing. These four throw a UserError if a store finds no memory to spill
+  // in: its rows are lost then, and the query must end.
   Task<void> make_room(int64_t bytes);
   // The same for a caller whose kernels found no memory although there seemed to be room: the largest store spills in any case.
   Task<void> relieve();
@@ -95,6 +96,7 @@ class QuerySpill {
   const int64_t memory_limit_;
   const int64_t batch_bytes_;
   const int64_t least_bytes_;  // a store with fewer bytes is not worth spilling
+  std::atomic<int64_t> freed_ = 0;  // times that a store released memory
   mutable std::atomic<int64_t> most_spilled_ = 0;  // bytes on disk and in host memory when fits() was called; spill=always only
   Channel<int> turn_{1};       // holds one item, which the spilling task takes out
   std::mutex mutex_;

@@ -161,6 +161,7 @@ SpillableRows::Pieces SpillableRows::take_pieces() {
 Task<std::optional<SpillableRows::Rows>> SpillableRows::take_all() {
   const int64_t kept = bytes();
   const bool on_lanes = context_.needs_all_lanes(rows());
+  release_what_finishing_takes();
   Rows all;
   bool fits = true;
   try {
@@ -178,6 +179,13 @@ Task<std::optional<SpillableRows::Rows>> SpillableRows::take_all() {
   if (!fits) co_return std::nullopt;
   take_held();
   co_return all;
+}
+
+// Callers reserve what they need from now on.
+void SpillableRows::release_what_finishing_takes() {
+  std::lock_guard lock(mutex_);
+  for (Held& held : held_) held.memory.shrink_to(held.bytes);
+  reserved_bytes_ = held_bytes_.load();
 }
 
 // Lanes free each piece once it is copied.

@@ -81,6 +81,7 @@ class SpillableRows : public SpillableStore {
   std::vector<Held> take_held_locked();
   Task<void> write_all(std::vector<Held> held);
   Task<void> write_in_steps(Chunk rows, int64_t most);
+  void release_what_finishing_takes();
   Task<Chunk> take_on_lanes();
   Task<Chunk> concatenate_held();
 

@@ -103,13 +103,17 @@ std::exception_ptr SpillableGroups::add_now(Lane& lane, const std::vector<Column
       ensure_free_memory(context_, lane.groups->most_further_bytes(rows) + bytes_of_temporaries(columns, rows));
     RefusableCall::end();
   }
-  try {
-    lane.groups->add(columns, rows, std::move(ahead), token);
-  } catch (const OutOfMemory&) {
-    if (!was_empty) return std::current_exception();
-    lane.groups = make_groups();
-    lane.bytes = 0;
-    throw;
+  if (was_empty) {
+    // Into new tables, which are dropped if it fails.
+    std::unique_ptr<GroupLane> groups = make_groups();
+    groups->add(columns, rows, std::move(ahead), token);
+    lane.groups = std::move(groups);
+  } else {
+    try {
+      lane.groups->add(columns, rows, std::move(ahead), token);
+    } catch (const OutOfMemory&) {
+      return std::current_exception();
+    }
   }
   lane.bytes = lane.groups->reserved_bytes();
   return nullptr;
@@ -138,8 +142,9 @@ int64_t SpillableGroups::spillable_bytes() const {
 std::unique_ptr<GroupLane> SpillableGroups::try_take(Lane& lane) {
   std::unique_lock lock(lane.mutex, std::try_to_lock);
   if (!lock.owns_lock() || lane.groups->is_empty()) return nullptr;
+  std::unique_ptr<GroupLane> taken = std::exchange(lane.groups, make_groups());
   lane.bytes = 0;
-  return std::exchange(lane.groups, make_groups());
+  return taken;
 }
 
 Task<void> SpillableGroups::spill() {
