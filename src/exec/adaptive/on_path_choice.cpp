@@ -148,6 +148,11 @@ void OnPathChoice::observe(int64_t added, int64_t merged, int64_t left, int64_t 
   if (!may_be_off_) return;
   const std::unique_lock lock(mutex_, std::try_to_lock);
   if (!lock || estimated_share_ < 0) return;
+  // While merging is off, most of the time is that of calls for few rows.
+  if (!is_on_) {
+    timed_rows_ = added;
+    timed_nanoseconds_ = nanoseconds;
+  }
   // Rows that are still in a table may merge with later ones. Not counting them overestimates the share while tables fill up, counting
   // them underestimates it; the decision is changed only if both agree.
   const int64_t more_merged = merged - merged_;
@@ -155,12 +160,15 @@ void OnPathChoice::observe(int64_t added, int64_t merged, int64_t left, int64_t 
   if (counted < kRowsToObserve << std::min<int64_t>(changes_, kMostDoublings)) return;
   // Averaged with what was known before: for a while, one rank may be far ahead of the others.
   share_ = (share_ + static_cast<double>(more_merged) / static_cast<double>(counted)) / 2;
-  // While merging is off, most of the time is that of calls for few rows.
-  if (is_on_) merge_seconds_ = static_cast<double>(nanoseconds - nanoseconds_) / 1e9 / static_cast<double>(added - added_);
+  // Of the rows that came, or that left: the time includes that of emptying tables.
+  if (const int64_t rows = std::max(added - timed_rows_, counted); is_on_ && added - timed_rows_ >= kRowsToTime) {
+    merge_seconds_ = static_cast<double>(nanoseconds - timed_nanoseconds_) / 1e9 / static_cast<double>(rows);
+    timed_rows_ = added;
+    timed_nanoseconds_ = nanoseconds;
+  }
   added_ = added;
   merged_ = merged;
   left_ = left;
-  nanoseconds_ = nanoseconds;
   decide();
 }
 

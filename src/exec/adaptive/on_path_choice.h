@@ -102,7 +102,9 @@ class OnPathChoice {
   int64_t added_ = 0;
   int64_t merged_ = 0;
   int64_t left_ = 0;
-  int64_t nanoseconds_ = 0;
+  // Totals at the last measurement of merge_seconds_, or at the last observation while merging was off.
+  int64_t timed_rows_ = 0;
+  int64_t timed_nanoseconds_ = 0;
   int64_t produced_ = 0;
   double produced_seconds_ = 0;
 };
