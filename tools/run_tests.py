@@ -47,13 +47,13 @@ SHORT_ASAN_DAYS = (
 # Sanitizers run only some tests of these suites: those with many threads, or with configurations that use memory differently.
 SANITIZED_TESTS = {
     ("tsan", "sql_test"): "eight_threads|ranks_3$|spill$",
-    ("asan", "sql_test"): "_default|chunks_of_seven|eight_threads|ranks_7$|spill$",
+    ("asan", "sql_test"): "_default|chunks_of_seven|eight_threads|ranks_7$|spill$|refused_memory$",
 }
 # The short round takes fewer damaged files, and fewer SQL files under sanitizers; the selection changes daily, and a failure names its seed.
 DAY = time.time_ns() // (86_400 * 10**9)
 SQL_FILES_OF_THE_DAY = sorted(path.stem for path in (ROOT / "tests" / "sql").glob("*.slt"))[DAY % 3::3]
 SHORT_SANITIZED_TESTS = {
-    ("asan", "sql_test"): f"_default$|/(?:{'|'.join(SQL_FILES_OF_THE_DAY)})_(?:ranks_3|spill)$",
+    ("asan", "sql_test"): f"_default$|/(?:{'|'.join(SQL_FILES_OF_THE_DAY)})_(?:ranks_3|spill|refused_memory)$",
     ("asan", "kernels_cpu_test"): "^(?!.*OnMillionsOfRows)",
 }
 SHORT_ENVIRONMENT = {"PISTACHIO_MUTATIONS": "60", "PISTACHIO_FIRST_MUTATION": str(1 + DAY % 10_000 * 60), "PISTACHIO_MATRIX_THIRD": str(DAY % 3)}
@@ -425,6 +425,11 @@ def sanitized_suites(kind, report, pattern, full):
     if not configure(kind, report, definitions):
         return []
     names = suites_of(registered_tests(kind))
+    if not names:
+        result = SuiteResult(f"{kind} suites")
+        result.fail("the build registers no tests")
+        report.add(result)
+        return []
     if kind == "tsan":
         if platform.machine() == "aarch64":
             print(f"       tsan runs only {' and '.join(ARM_TSAN_SUITES)} on 64-bit ARM (see tools/run_tests.py)", flush=True)
