@@ -17,19 +17,27 @@ namespace pistachio {
 void ensure_free_memory(const RunContext& context, int64_t bytes);
 bool finds_free_memory(const RunContext& context, int64_t bytes);
 
+// What make(begin, count) returns for the next rows of `ranges`; after a call that found no memory, retained rows are spilled and it is
+// called for fewer rows. `make` is called as `body` below.
+template <typename Make>
+Task<std::invoke_result_t<const Make&, int64_t, int64_t>> make_next(const RunContext& context, FittingRanges& ranges, const Make& make) {
+  std::optional<std::invoke_result_t<const Make&, int64_t, int64_t>> made = ranges.try_next(make);
+  while (!made) {
+    Task<void> relieving = context.spill.relieve();
+    co_await relieving;
+    made = ranges.try_next(make);
+  }
+  co_return std::move(*made);
+}
+
 // The result of body(), which has no effect if it throws OutOfMemory and waits for nothing. Not for callers that hold the query's turn to
 // spill. Throws OutOfMemory if spilling does not help.
 template <typename Body>
 Task<std::invoke_result_t<const Body&>> with_relief(const RunContext& context, const Body& body) {
   FittingRanges once(1);
   auto call = [&](int64_t, int64_t) { return body(); };
-  std::optional<std::invoke_result_t<const Body&>> made = once.try_next(call);
-  while (!made) {
-    Task<void> relieving = context.spill.relieve();
-    co_await relieving;
-    made = once.try_next(call);
-  }
-  co_return std::move(*made);
+  Task<std::invoke_result_t<const Body&>> making = make_next(context, once, call);
+  co_return co_await making;
 }
 
 // Passes on `rows` rows as make(begin, count) returns them, at most `step` at a time, until the sink is full. `make` is called as `body`
@@ -43,13 +51,9 @@ Task<void> make_and_pass_on(const RunContext& context, OperatorMetrics& metrics,
     return make(begin, count);
   };
   while (!ranges.is_done() && !sink.is_full()) {
-    std::optional<Chunk> made = ranges.try_next(timed);
-    if (!made) {
-      Task<void> relieving = context.spill.relieve();
-      co_await relieving;
-      continue;
-    }
-    Task<void> passing = pass_on(metrics, sink, lane, std::move(*made));
+    Task<Chunk> making = make_next(context, ranges, timed);
+    Chunk made = co_await making;
+    Task<void> passing = pass_on(metrics, sink, lane, std::move(made));
     co_await passing;
   }
 }

@@ -2,12 +2,10 @@
 // is processed in parts.
 #pragma once
 
-#include <optional>
 #include <utility>
 
+#include "exec/core/memory_relief.h"
 #include "exec/core/operator.h"
-#include "memory/fitting_ranges.h"
-#include "spill/query_spill.h"
 
 namespace pistachio {
 
@@ -25,14 +23,10 @@ class TransformSink final : public ChunkSink {
       return transform_(count == chunk.rows() ? chunk : chunk.slice(begin, count));
     };
     while (!ranges.is_done()) {
-      std::optional<Chunk> made = ranges.try_next(transform);
-      if (!made) {
-        Task<void> relieving = context_.spill.relieve();
-        co_await relieving;
-        continue;
-      }
+      Task<Chunk> making = make_next(context_, ranges, transform);
+      Chunk made = co_await making;
       if (ranges.is_done()) chunk = {};
-      Task<void> passing = pass_on(metrics_, next_, lane, std::move(*made));
+      Task<void> passing = pass_on(metrics_, next_, lane, std::move(made));
       co_await passing;
     }
   }

@@ -72,14 +72,10 @@ class HashAggregateOperator::LaneSink final : public ChunkSink {
     };
     FittingRanges ranges(chunk.rows());
     while (!ranges.is_done()) {
-      std::optional<Values> values = ranges.try_next(evaluate);
-      if (!values) {
-        Task<void> relieving = context_.spill.relieve();
-        co_await relieving;
-        continue;
-      }
+      Task<Values> evaluating = make_next(context_, ranges, evaluate);
+      Values values = co_await evaluating;
       if (ranges.is_done()) chunk = {};
-      Task<void> adding = groups_.add(lane, std::move(values->columns), values->rows);
+      Task<void> adding = groups_.add(lane, std::move(values.columns), values.rows);
       co_await adding;
     }
   }

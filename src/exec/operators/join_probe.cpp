@@ -82,16 +82,12 @@ Task<void> JoinProbe::consume(int lane, Chunk chunk) {
   };
   FittingRanges ranges(chunk.rows());
   while (!ranges.is_done() && !is_full()) {
-    std::optional<Started> started = ranges.try_next(begin);
-    if (!started) {
-      Task<void> relieving = context_.spill.relieve();
-      co_await relieving;
-      continue;
-    }
-    Task<void> matching = match_found(lane, started->rows, *started->search, started->state);
+    Task<Started> starting = make_next(context_, ranges, begin);
+    Started started = co_await starting;
+    Task<void> matching = match_found(lane, started.rows, *started.search, started.state);
     co_await matching;
     if (is_full()) co_return;
-    Task<void> finishing = finish(lane, started->rows, started->state);
+    Task<void> finishing = finish(lane, started.rows, started.state);
     co_await finishing;
   }
 }
@@ -135,16 +131,12 @@ Task<void> JoinProbe::use_pairs(int lane, const Chunk& chunk, const RowPairs& fo
   };
   FittingRanges ranges(found.left.numel());
   while (!ranges.is_done() && !is_full()) {
-    std::optional<Tested> tested = ranges.try_next(test_some);
-    if (!tested) {
-      Task<void> relieving = context_.spill.relieve();
-      co_await relieving;
-      continue;
-    }
-    auto note_pairs = [&] { return note(tested->pairs, state, lane); };
+    Task<Tested> testing = make_next(context_, ranges, test_some);
+    Tested tested = co_await testing;
+    auto note_pairs = [&] { return note(tested.pairs, state, lane); };
     Task<bool> noting = with_relief(context_, note_pairs);
     co_await noting;
-    Task<void> passing = pass_on(metrics_, next_, lane, std::move(tested->rows));
+    Task<void> passing = pass_on(metrics_, next_, lane, std::move(tested.rows));
     co_await passing;
   }
 }
