@@ -20,6 +20,11 @@ set(PISTACHIO_BUSY_FOLDERS base data kernels_cpu kernels_cuda columns expr memor
 # Folders of loops over rows and bytes.
 set(PISTACHIO_LOOP_FOLDERS kernels_composite kernels_cpu)
 
+# A sanitizer build of some folders only: the libraries of the others are those of an existing build without sanitizers, which saves compiling
+# them. Both kinds of code work together: the sanitizer owns all memory, and checks what the code compiled with it does.
+set(PISTACHIO_PLAIN_FOLDERS "" CACHE STRING "Folders whose libraries are taken from PISTACHIO_PLAIN_BUILD (any but data, which makes the precompiled header)")
+set(PISTACHIO_PLAIN_BUILD "${CMAKE_SOURCE_DIR}/build/release" CACHE PATH "A build of the same source without sanitizers")
+
 # Flags below are appended to those of the whole build, so that the precompiled header still fits.
 function(pistachio_without_ubsan target)
   if(PISTACHIO_SANITIZE STREQUAL "address")
@@ -60,6 +65,19 @@ function(pistachio_reuse_precompiled target)
   endif()
 endfunction()
 
+# The folder's library as PISTACHIO_PLAIN_BUILD made it.
+function(pistachio_plain_library target libraries)
+  file(RELATIVE_PATH folder ${CMAKE_BINARY_DIR} ${CMAKE_CURRENT_BINARY_DIR})
+  set(archive ${PISTACHIO_PLAIN_BUILD}/${folder}/lib${target}.a)
+  if(NOT EXISTS ${archive})
+    message(FATAL_ERROR "${archive} is missing. PISTACHIO_PLAIN_FOLDERS needs the libraries of a build without sanitizers: build the preset 'release' first, or name another build folder in PISTACHIO_PLAIN_BUILD.")
+  endif()
+  add_library(${target} STATIC IMPORTED GLOBAL)
+  set_target_properties(${target} PROPERTIES IMPORTED_LOCATION ${archive} IMPORTED_NO_SYSTEM ON)
+  target_include_directories(${target} INTERFACE ${CMAKE_SOURCE_DIR}/src)
+  target_link_libraries(${target} INTERFACE ${libraries})
+endfunction()
+
 function(pistachio_folder)
   cmake_parse_arguments(FOLDER "TENSORS;OPTIMIZE_HARD;WHOLE" "NAME" "USES;LIBRARIES" ${ARGN})
   set(target pistachio_${FOLDER_NAME})
@@ -80,7 +98,9 @@ function(pistachio_folder)
     list(APPEND uses pistachio_${used})
   endforeach()
 
-  if(sources)
+  if(sources AND FOLDER_NAME IN_LIST PISTACHIO_PLAIN_FOLDERS)
+    pistachio_plain_library(${target}_objects "pistachio_flags;Threads::Threads;${uses};${FOLDER_LIBRARIES}")
+  elseif(sources)
     add_library(${target}_objects STATIC ${sources})
     target_include_directories(${target}_objects PUBLIC ${CMAKE_SOURCE_DIR}/src)
     target_link_libraries(${target}_objects PUBLIC pistachio_flags Threads::Threads ${uses} ${FOLDER_LIBRARIES})
@@ -103,6 +123,9 @@ function(pistachio_folder)
       pistachio_without_ubsan(${target}_objects)
     endif()
     pistachio_compile_together(${target}_objects)
+  endif()
+
+  if(sources)
     add_library(${target} INTERFACE)
     if(FOLDER_WHOLE)
       target_link_libraries(${target} INTERFACE "$<LINK_LIBRARY:WHOLE_ARCHIVE,${target}_objects>")
@@ -139,6 +162,10 @@ endfunction()
 
 # Compiles four files of inner loops at a time (cmake/simd_batch.cpp.in). Each alone costs 3 to 4 s for Highway's headers.
 function(pistachio_simd_together target)
+  get_target_property(is_plain ${target} IMPORTED)
+  if(is_plain)
+    return()
+  endif()
   set_source_files_properties(${ARGN} PROPERTIES HEADER_FILE_ONLY ON)
   target_include_directories(${target} PRIVATE ${CMAKE_CURRENT_BINARY_DIR})
   set(number 0)

@@ -1,7 +1,7 @@
 """Runs the test suites and prints `N passed, M failed` as the last line; the exit status is 0 only if nothing failed.
 
 The short round (the default): the layer check, every GoogleTest binary of the release build with the SQL files under the
-configurations that take other paths through the engine, every tests/**/test_*.py, then the memory-critical suites under
+configurations that take other paths through the engine, every tests/**/test_*.py, then a third of the folders with their suites under
 AddressSanitizer. --full runs all SQL configurations, all suites under AddressSanitizer and the multi-threaded ones under
 ThreadSanitizer. Suites run in parallel, one more than there are cores, the longest first; while the release suites run and leave cores idle
 (they wait for time-outs and other processes), the sanitizer build goes on at low priority. A failed build, a binary that crashes or
@@ -34,16 +34,18 @@ SHARED_BINARIES = {
 }
 # ThreadSanitizer pays off where threads interact; kernels and types are single-threaded code.
 TSAN_SUITES = ("base_test", "memory_test", "spill_test", "storage_test", "network_test", "cluster_test", "session_test", "table_scan_test", "sql_test")
-# AddressSanitizer in the short round: where bytes of files and messages are parsed, memory is pooled, or coroutines end early.
-SHORT_ASAN_SUITES = ("base_test", "memory_test", "columns_test", "kernels_cpu_test", "storage_test", "network_test", "exec_adaptive_test",
-                     "exec_operators_test", "exec_pipeline_test", "cluster_test", "session_test", "parquet_mutation_test", "table_scan_test",
-                     "spill_test", "sql_test")
-# Half of them are built and run on a day of the short round, the other half on the next; sql_test, which goes through all layers, every day.
+# AddressSanitizer in the short round: a third of the folders each day. Only these are compiled with it, and their suites run; all others come
+# from the release build. sql_test, which goes through all layers, runs every day.
 SHORT_ASAN_DAYS = (
-    {"sql_test", "kernels_cpu_test", "columns_test", "memory_test", "storage_test", "spill_test", "exec_operators_test"},
-    {"sql_test", "base_test", "network_test", "exec_adaptive_test", "exec_pipeline_test", "cluster_test", "session_test", "parquet_mutation_test",
-     "table_scan_test"},
+    ({"kernels_ops", "kernels_composite", "kernels_cpu", "columns", "expr"},
+     {"kernels_cpu_test", "columns_test", "expr_test"}),
+    ({"base", "config", "memory", "spill", "storage", "network", "catalog"},
+     {"base_test", "memory_test", "spill_test", "storage_test", "network_test", "table_scan_test", "parquet_mutation_test"}),
+    ({"exec_core", "exec_adaptive", "exec_exchange", "exec_operators", "exec_window", "exec_pipeline", "engine", "cluster", "session", "profile",
+      "parser", "logical", "binder", "optimizer", "physical"},
+     {"exec_core_test", "exec_adaptive_test", "exec_operators_test", "exec_pipeline_test", "cluster_test", "session_test", "parser_test", "binder_test"}),
 )
+SHORT_ASAN_EVERY_DAY = {"sql_test"}
 # Sanitizers run only some tests of these suites: those with many threads, or with configurations that use memory differently.
 SANITIZED_TESTS = {
     ("tsan", "sql_test"): "eight_threads|ranks_3$|spill$",
@@ -90,6 +92,11 @@ ARM_LEAK_CHECK_RUNS = 2
 ARM_TSAN_SUITES = ("base_test", "memory_test")
 ARM_TSAN_MEMORY_TESTS = "^(?!.*PooledAllocator)"
 SUITE_LIMIT_SECONDS = 2400  # a watchdog: sanitizers on a slow machine are slow
+
+
+def today(parts):
+    """The part that is due today."""
+    return parts[DAY % len(parts)]
 
 
 @dataclass
@@ -374,7 +381,7 @@ def short_sql_pattern():
 def is_checked_for_leaks(suite, full):
     if full or platform.machine() != "aarch64":
         return True
-    return (SHORT_ASAN_SUITES.index(suite) + DAY // len(SHORT_ASAN_DAYS)) % ARM_LEAK_CHECK_RUNS == 0
+    return (len(suite) + DAY // len(SHORT_ASAN_DAYS)) % ARM_LEAK_CHECK_RUNS == 0
 
 
 def sanitizer_environment(kind, suite, full):
@@ -419,9 +426,15 @@ def release_runs(pattern, options):
     return runs
 
 
+def plain_folders_of_the_day():
+    """The folders that the short round compiles with AddressSanitizer on other days."""
+    return sorted(set().union(*(folders for folders, _ in SHORT_ASAN_DAYS)) - today(SHORT_ASAN_DAYS)[0])
+
+
 def sanitized_suites(kind, report, pattern, full):
     """Configures the build and names its suites of today."""
-    definitions = [f"-DPISTACHIO_FULL_UBSAN={'ON' if full else 'OFF'}"] if kind == "asan" else []
+    plain = ";".join(plain_folders_of_the_day()) if pattern is None and not full else ""
+    definitions = [f"-DPISTACHIO_FULL_UBSAN={'ON' if full else 'OFF'}", f"-DPISTACHIO_PLAIN_FOLDERS={plain}"] if kind == "asan" else []
     if not configure(kind, report, definitions):
         return []
     names = suites_of(registered_tests(kind))
@@ -436,8 +449,8 @@ def sanitized_suites(kind, report, pattern, full):
             return [name for name in ARM_TSAN_SUITES if name in names]
         return [name for name in TSAN_SUITES if name in names]
     if not full:
-        chosen_today = SHORT_ASAN_DAYS[DAY % len(SHORT_ASAN_DAYS)]
-        names = [name for name in SHORT_ASAN_SUITES if name in names and (name in chosen_today or pattern is not None)]
+        chosen = SHORT_ASAN_EVERY_DAY.union(*(suites for _, suites in (SHORT_ASAN_DAYS if pattern else [today(SHORT_ASAN_DAYS)])))
+        names = [name for name in names if name in chosen]
         print(f"       asan today: {', '.join(names)}", flush=True)
     return names
 
@@ -461,13 +474,13 @@ def run_sanitized(kind, report, names, pattern, full):
 
 def run_suites(report, pattern, options, sanitizers):
     """Release build; release suites beside the first sanitizer build; sanitizer suites, and builds and suites of further sanitizers."""
-    is_built = build("release", report)
+    if not build("release", report):
+        return
     first, *others = sanitizers or [None]
     names = sanitized_suites(first, report, pattern, options.full) if first else []
     with ThreadPoolExecutor(max_workers=1) as pool:
         first_build = pool.submit(build_sanitized, first, report, names, "release suites")
-        if is_built:
-            run_side_by_side("release suites", release_runs(pattern, options), report)
+        run_side_by_side("release suites", release_runs(pattern, options), report)
     if first_build.result():
         run_sanitized(first, report, names, pattern, options.full)
     for kind in others:
