@@ -1,10 +1,10 @@
 // Snappy on the GPU: one warp per fragment of a page. A page whose fragments turn out to depend on each other, or that is damaged, is
-// decompressed again as a whole by one warp. Both chains of the format are followed in parallel: 1. From tag to tag in the input, in rows of
-// 32 bytes. Every thread reads its byte as if it were a tag, which gives the place of the next one; pointer doubling by shuffles tells which
-// bytes are tags, and what the elements before each of them yield. 2. From a copy to the bytes that it repeats. The output is made in windows
-// of a word per thread: each thread finds the elements of its four bytes and takes these from the input or from earlier output. Bytes that
-// repeat others of the same window follow pointers by shuffles. Long literals are copied by themselves. Warps share nothing but a table, so
-// that nothing waits for a block. nvCOMP is no alternative: its behaviour on damaged blocks is undefined.
+// decompressed again as a whole by one warp. Both chains of the format are followed in parallel: 1. From tag to tag in the input, in rows
+// of 32 bytes. Every thread reads its byte as if it were a tag, which gives the place of the next one; pointer doubling by shuffles tells
+// which bytes are tags, and what the elements before each of them yield. 2. From a copy to the bytes that it repeats. The output is made in
+// windows of a word per thread: each thread finds the elements of its four bytes and takes these from the input or from earlier output.
+// Bytes that repeat others of the same window follow pointers by shuffles. Long literals are copied by themselves. Warps share nothing but
+// a table, so that nothing waits for a block. nvCOMP is no alternative: its behaviour on damaged blocks is undefined.
 #include "kernels/cuda/copy_bytes.cuh"
 #include "kernels/cuda/page_tile.cuh"
 #include "kernels/cuda/snappy_decompress_cuda.h"
@@ -24,8 +24,8 @@ constexpr uint32_t blocks_per_processor = 8;
 constexpr uint32_t word_bytes = 4;
 constexpr uint32_t window_bytes = warp_threads * word_bytes;  // of the output, aligned to as many
 constexpr uint32_t window_words = window_bytes / 32;          // a bit per byte
-// Elements are listed until they fill a window. Before a row, less than one is pending; a row has at most 15 copies of 64 bytes and a listed
-// literal. An element yields a byte at least.
+// Elements are listed until they fill a window. Before a row, less than one is pending; a row has at most 15 copies of 64 bytes and a
+// listed literal. An element yields a byte at least.
 constexpr uint32_t pending_windows = 16;
 constexpr uint32_t pending_elements = 256;
 constexpr uint32_t longest_listed_literal = 224;  // longer ones are copied by themselves
@@ -124,8 +124,7 @@ class WarpDecoder {
   __device__ void hold_row() {
     if (position_ + row_input <= tile_end_ || tile_end_ == in_size_) return;
     __syncwarp();
-    const TileWindow window =
-        memory_.tile.load(in_, in_size_, position_, static_cast<int>(lane_number()), static_cast<int>(warp_threads));
+    const TileWindow window = memory_.tile.load(in_, in_size_, position_, static_cast<int>(lane_number()), static_cast<int>(warp_threads));
     tile_origin_ = static_cast<int32_t>(window.origin);
     tile_end_ = static_cast<uint32_t>(window.limit);
     __syncwarp();
@@ -230,8 +229,7 @@ class WarpDecoder {
   }
 
   __device__ void leave_window(uint32_t next, uint32_t next_element) {
-    if (lane_number() < window_words)
-      memory_.starts[window_ / 32 % (pending_windows * window_words) + lane_number()] = 0;
+    if (lane_number() < window_words) memory_.starts[window_ / 32 % (pending_windows * window_words) + lane_number()] = 0;
     window_ = next;
     window_element_ = next_element;
   }
@@ -296,15 +294,15 @@ class WarpDecoder {
   const uint32_t base_;  // of the output
   uint8_t* const out_;
   const uint32_t out_end_;
-  const uint32_t begin_, end_;    // of the task
+  const uint32_t begin_, end_;  // of the task
   int32_t tile_origin_ = 0;
   uint32_t tile_end_ = 0;
-  uint32_t position_ = 0;         // of the next tag
-  uint32_t made_ = 0;             // the position that its output has
-  uint32_t listed_ = 0;           // elements so far
-  uint32_t window_;               // position of the window that is made next
-  uint32_t window_element_ = 0;   // number of elements that start before it
-  uint32_t written_;              // position of the output that is not written yet
+  uint32_t position_ = 0;        // of the next tag
+  uint32_t made_ = 0;            // the position that its output has
+  uint32_t listed_ = 0;          // elements so far
+  uint32_t window_;              // position of the window that is made next
+  uint32_t window_element_ = 0;  // number of elements that start before it
+  uint32_t written_;             // position of the output that is not written yet
 };
 
 __device__ Task task_of(const uint8_t* bytes, const SnappyPage& page, uint8_t* out) {
@@ -335,8 +333,7 @@ __global__ void __launch_bounds__(block_threads, blocks_per_processor)
   if (index >= fragment_count) return;
   const SnappyFragment fragment = fragments[index];
   const SnappyPage page = pages[fragment.page];
-  if (fragment.number == 0)
-    copy_bytes(out + page.target, bytes + page.begin, page.plain, static_cast<int>(lane_number()), warp_threads);
+  if (fragment.number == 0) copy_bytes(out + page.target, bytes + page.begin, page.plain, static_cast<int>(lane_number()), warp_threads);
   const bool is_plain = page.plain == page.bytes && page.plain == page.size;
   // Other warps may set it: one thread reads it for all.
   if (__any_sync(whole_warp, lane_number() == 0 && (is_plain || redo[fragment.page] != 0))) return;
@@ -378,7 +375,7 @@ cudaError_t decompress_snappy(const uint8_t* bytes, const SnappyBatch& batch, ui
   decompress_fragments_kernel<<<blocks_of_warps(batch.fragment_count), block_threads, 0, stream>>>(
       bytes, batch.pages, batch.fragments, batch.fragment_count, batch.starts, batch.redo, out);
   decompress_pages_kernel<<<blocks_of_warps(batch.page_count), block_threads, 0, stream>>>(bytes, batch.pages, batch.page_count, batch.redo,
-                                                                                          out, first_damaged);
+                                                                                           out, first_damaged);
   return cudaGetLastError();
 }
 
