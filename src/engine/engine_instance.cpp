@@ -48,7 +48,7 @@ constexpr int64_t kDeviceChunksInLimit = 64;
 constexpr double kRetainedShareOfHost = 0.8;
 constexpr double kRetainedShareOfDevice = 0.4;
 constexpr int64_t kLeastDeviceChunk = 1 << 20;
-// Every stream has blocks of its own, in pages of 20 MB; those that a lane uses and those that are partly free take several.
+// Every stream has blocks of its own, in pages of 12 to 20 MB; those that a lane uses and those that are partly free take several.
 constexpr int64_t kLimitPerScanLane = int64_t{256} << 20;
 
 // Chunks in flight, and the temporaries of kernels on them, must fit into memory_limit however wide rows are, and into device_memory_limit.

@@ -287,13 +287,14 @@ int run_bench_scan(const CommandArguments& arguments, const Settings& base, cons
   request.scan.columns = split_list(arguments.value("--columns").value_or(""));
   for (const std::string& filter : arguments.values("--where")) request.scan.filters.push_back(parse_range_filter(filter));
   int64_t repeat = arguments.count("--repeat", 3);
+  const size_t steps = ladder.variants.size(), last = static_cast<size_t>(arguments.count("--last", static_cast<int64_t>(steps)));
 
   const Bound bound = measure_bound(*engines.back(), paths, token);
   const double bandwidth = bound.bandwidth;
   const bool can_register = !bound.copies || bound.copies->registered;
   std::vector<Case> cases;
   for (const std::unique_ptr<EngineInstance>& engine : engines) {
-    for (const Variant& variant : ladder.variants) {
+    for (const Variant& variant : ladder.variants.last(std::min(last, steps))) {
       Settings own = engine->settings();
       variant.apply(own);
       // The blocking reader is single-threaded; on a GPU other threads of the engine have work, too.
@@ -334,9 +335,15 @@ int run_bench_scan(const CommandArguments& arguments, const Settings& base, cons
 }  // namespace
 
 int run_bench_scan_command(int argc, char** argv, Settings settings, InterruptWatcher& interrupts) {
-  CommandArguments arguments(
-      argc, argv, {{"--columns", true}, {"--where", true}, {"--threads", true}, {"--repeat", true}, {"--json", true}, {"--rows", true}},
-      settings);
+  CommandArguments arguments(argc, argv,
+                             {{"--columns", true},
+                              {"--where", true},
+                              {"--threads", true},
+                              {"--repeat", true},
+                              {"--last", true},
+                              {"--json", true},
+                              {"--rows", true}},
+                             settings);
   return run_bench_scan(arguments, settings, interrupts.token());
 }
 

@@ -53,7 +53,7 @@ constexpr Command kCommands[] = {
      run_scan_command},
     {"schema", "schema FILE...", "columns, types, encodings and sizes of Parquet files", run_schema_command},
     {"bench",
-     "bench scan [PATH...] [--columns a,b] [--threads 1,2,4,8] [--device cpu|cuda] [--repeat N] [--rows N] [--json FILE]\n"
+     "bench scan [PATH...] [--columns a,b] [--threads 1,2,4,8] [--device cpu|cuda] [--repeat N] [--last N] [--rows N] [--json FILE]\n"
      "  pistachio bench copy PATH... --device cuda [--repeat N] [--json FILE]\n"
      "  pistachio bench join|skew [--ranks 2] [--columns 1,4,8] [--build N] [--probe N] [--hit 0.5] [--skew 0.5] [--cache DIR]\n"
      "  pistachio bench overlap --data DIR [--ranks 2] [FILE.sql...] [--queries 3,5] [--query-folder DIR]\n"

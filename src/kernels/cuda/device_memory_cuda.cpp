@@ -7,6 +7,7 @@
 #include <array>
 #include <atomic>
 #include <mutex>
+#include <string>
 
 #include "base/error.h"
 #include "base/format_bytes.h"
@@ -21,6 +22,8 @@ namespace {
 namespace Allocator = c10::cuda::CUDACachingAllocator;
 
 constexpr size_t kMostDevices = 64;
+// Below this limit a page of the allocator, of which every stream has some that are partly free, would be a large part of it.
+constexpr int64_t kLeastLimitOfLargePages = int64_t{2} << 30;
 // By device; 0: no limit. Process-wide, as the allocator is.
 std::array<std::atomic<int64_t>, kMostDevices> limits{};
 
@@ -60,10 +63,12 @@ at::Tensor device_memory(const at::Tensor& like) {
 void limit_device_memory(const at::Tensor& like, int64_t bytes) {
   const KernelCall call(like);
   static std::once_flag once;
-  std::call_once(once, [] {
+  std::call_once(once, [bytes] {
     Allocator::attachOutOfMemoryObserver(refuse);
-    // Blocks of fixed segments fragment: near the limit a quarter of it was free and of no use.
-    Allocator::setAllocatorSettings("expandable_segments:True");
+    // Blocks of fixed segments fragment: near the limit a quarter of it was free and of no use. Pages have 20 MB; less than 11 is refused.
+    std::string settings = "expandable_segments:True";
+    if (bytes < kLeastLimitOfLargePages) settings += ",large_segment_size_mb:12";
+    Allocator::setAllocatorSettings(settings);
   });
   size_t free = 0;
   size_t total = 0;

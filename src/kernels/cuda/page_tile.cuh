@@ -22,9 +22,13 @@ class PageTile {
   // Called by all threads of the block with the same arguments, 0 <= from <= page_bytes. The window then holds at least kBytes - 15 bytes
   // from `from`, or the rest of the page. The caller synchronizes before and after.
   __device__ TileWindow load(const uint8_t* page, int64_t page_bytes, int64_t from) {
+    return load(page, page_bytes, from, static_cast<int>(threadIdx.x), static_cast<int>(blockDim.x));
+  }
+  // The same by `threads` threads, of which the caller is number `thread`.
+  __device__ TileWindow load(const uint8_t* page, int64_t page_bytes, int64_t from, int thread, int threads) {
     const int64_t origin = from - static_cast<int64_t>(reinterpret_cast<uintptr_t>(page + from) & 15);
     uint8_t* bytes = reinterpret_cast<uint8_t*>(words_);
-    for (int unit = static_cast<int>(threadIdx.x); unit < kBytes / 16; unit += static_cast<int>(blockDim.x)) {
+    for (int unit = thread; unit < kBytes / 16; unit += threads) {
       const int64_t first = origin + unit * 16;
       if (first >= page_bytes) break;
       if (first >= 0 && first + 16 <= page_bytes) {

@@ -28,11 +28,10 @@ __device__ void combine_atomically(Word* cell, Word bits) {
   }
 }
 
-// Rows of a group only set `any`, so plain stores do.
 template <typename Word>
 struct BitCell {
   Word bits;
-  Word any;  // 0: no value yet
+  Word32 any;  // 0: no value yet
 };
 
 template <BitFoldOp op, typename T>
@@ -69,10 +68,7 @@ struct SegmentBitFold {
   }
 
  private:
-  __device__ static void mark(Cell* cell) {
-    volatile Word* any = &cell->any;
-    if (*any == 0) *any = 1;
-  }
+  __device__ static void mark(Cell* cell) { combine_atomically<BitFoldOp::Or>(&cell->any, Word32{1}); }
 };
 
 template <BitFoldOp op, typename T>

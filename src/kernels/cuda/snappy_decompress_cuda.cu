@@ -1,13 +1,10 @@
-// Snappy on the GPU: one block per fragment of a page, processed tile by tile. A page whose fragments turn out to depend on each other, or
-// that is damaged, is decompressed again as a whole by one block. Both chains of the format are followed in parallel: 1. From tag to tag in
-// the input. Every thread reads its bytes as if they were tags, which gives the places of the next ones; pointer doubling by shuffles
-// gives, for each entry into a row of 32 bytes, the tags that are met, what they yield, and where the chain leaves. One thread hops from
-// row to row, then every thread lists those of its bytes that are tags. 2. From a copy to the bytes that it repeats. The output is produced
-// in rows of one byte per thread: each thread finds the element of its byte and takes it from the input or from earlier output. Bytes that
-// repeat others of the same row follow pointers in shared memory. Long literals are copied by all threads. nvCOMP is no alternative: its
-// behaviour on damaged blocks is undefined.
-#include <cub/block/block_scan.cuh>
-
+// Snappy on the GPU: one warp per fragment of a page. A page whose fragments turn out to depend on each other, or that is damaged, is
+// decompressed again as a whole by one warp. Both chains of the format are followed in parallel: 1. From tag to tag in the input, in rows
+// of 32 bytes. Every thread reads its byte as if it were a tag, which gives the place of the next one; pointer doubling by shuffles tells
+// which bytes are tags, and what the elements before each of them yield. 2. From a copy to the bytes that it repeats. The output is made in
+// windows of a word per thread: each thread finds the elements of its four bytes and takes these from the input or from earlier output.
+// Bytes that repeat others of the same window follow pointers by shuffles. Long literals are copied by themselves. Warps share nothing but
+// a table, so that nothing waits for a block. nvCOMP is no alternative: its behaviour on damaged blocks is undefined.
 #include "kernels/cuda/copy_bytes.cuh"
 #include "kernels/cuda/page_tile.cuh"
 #include "kernels/cuda/snappy_decompress_cuda.h"
@@ -20,48 +17,41 @@ namespace pistachio::kernels::cuda {
 namespace {
 
 constexpr uint32_t warp_threads = 32;
-constexpr uint32_t block_threads = 128;
-constexpr uint32_t thread_bytes = 8;
-constexpr uint32_t tile_bytes = thread_bytes * block_threads;
-constexpr uint32_t tile_rows = tile_bytes / warp_threads;
+constexpr uint32_t whole_warp = ~0u;
+constexpr uint32_t block_warps = 4;
+constexpr uint32_t block_threads = block_warps * warp_threads;
+constexpr uint32_t blocks_per_processor = 8;
+constexpr uint32_t word_bytes = 4;
+constexpr uint32_t window_bytes = warp_threads * word_bytes;  // of the output, aligned to as many
+constexpr uint32_t window_words = window_bytes / 32;          // a bit per byte
+// Elements are listed until they fill a window. Before a row, less than one is pending; a row has at most 15 copies of 64 bytes and a
+// listed literal. An element yields a byte at least.
+constexpr uint32_t pending_windows = 16;
+constexpr uint32_t pending_elements = 256;
 constexpr uint32_t longest_listed_literal = 224;  // longer ones are copied by themselves
-constexpr uint32_t longest_element = 5 + longest_listed_literal;
-constexpr uint32_t window_bytes = block_threads * 32;  // of the output of a batch; a bit per byte is a word per thread
-constexpr uint32_t recent_bytes = 8192;
-constexpr uint32_t follow_steps = 4;
-constexpr uint8_t no_entry = 0xff;
+constexpr uint32_t byte_length_tag = 60 << 2;     // a literal whose length less one is the byte behind the tag
+constexpr uint32_t row_input = 32 + 5;            // bytes that a row looks at: tags and what belongs to them
 constexpr uint32_t literal_mark = 1u << 31;
 
-static_assert((recent_bytes & (recent_bytes - 1)) == 0 && recent_bytes > block_threads);
+static_assert(window_bytes + 15 * 64 + longest_listed_literal <= (pending_windows - 1) * window_bytes);
+static_assert(window_bytes + 16 + 1 <= pending_elements);
 
-using Tile = PageTile<(tile_bytes + longest_element + 16 + 15) / 16 * 16>;
-using StartSum = cub::BlockScan<uint32_t, block_threads>;
+using Tile = PageTile<1024>;
 
-struct ListedElement {
-  uint32_t start;   // in the window
-  uint32_t source;  // a copy's offset; a literal: literal_mark plus the place of its bytes in the tile, less `start`, modulo 2^16
+struct WarpMemory {
+  Tile tile;
+  alignas(16) uint32_t starts[pending_windows * window_words];  // a bit per byte of the output, modulo the size: an element starts here
+  // By element, modulo the size: where its bytes come from. A copy: its offset. A literal: literal_mark and the place of its bytes in the
+  // input less that in the output.
+  uint32_t sources[pending_elements];
 };
 
 struct BlockMemory {
-  Tile tile;
-  union {
-    SnappyRowExit exits[tile_bytes];           // until the rows are entered
-    ListedElement elements[tile_bytes / 2];    // then
-  };
-  uint8_t entries[tile_rows];  // by row: where the chain of tags enters it
-  uint16_t row_starts[tile_rows];   // then: its elements' place in the window
-  uint16_t row_elements[tile_rows]; // and the number of elements before them
-  uint32_t starts[window_bytes / warp_threads];           // a bit per byte of the window: an element starts here
-  uint16_t elements_before[window_bytes / warp_threads];  // for each word of them
-  uint8_t recent[recent_bytes];                           // the latest output, at its position modulo the size
-  uint8_t values[block_threads];
-  uint16_t repeats[2][block_threads];
-  typename StartSum::TempStorage sum;
-  uint32_t stop;      // where the batch ends, in the tile
-  uint32_t produced;  // bytes of the output
+  uint32_t tags[256];  // SnappyRowExit of an element by its tag, for lane 0; 0: its length is behind the tag
+  WarpMemory warps[block_warps];
 };
 
-// A block of compressed bytes, and the part of its output that one thread block makes.
+// A block of compressed bytes, and the part of its output that one warp makes.
 struct Task {
   const uint8_t* in;
   uint32_t in_size;
@@ -70,231 +60,249 @@ struct Task {
   uint32_t begin, end;  // of the output
 };
 
-class BlockDecoder {
+__device__ uint32_t lane_number() {
+  return threadIdx.x % warp_threads;
+}
+
+__device__ uint8_t byte_of(uint32_t word, uint32_t number) {
+  return static_cast<uint8_t>(word >> (8 * number));
+}
+
+// Positions in the output count from the 128-byte boundary before it, so that windows are aligned in memory.
+class WarpDecoder {
  public:
-  __device__ BlockDecoder(const Task& task, BlockMemory& memory) : task_(task), memory_(memory) {}
+  __device__ WarpDecoder(const Task& task, const uint32_t* tags, WarpMemory& memory)
+      : memory_(memory),
+        tags_(tags),
+        in_(task.in),
+        in_size_(task.in_size),
+        base_(static_cast<uint32_t>(reinterpret_cast<uintptr_t>(task.out) % window_bytes)),
+        out_(task.out - base_),
+        out_end_(base_ + task.out_size),
+        begin_(base_ + task.begin),
+        end_(base_ + task.end),
+        window_(begin_ / window_bytes * window_bytes),
+        written_(begin_) {}
 
   // `start` is a tag at or before the task's output, or the beginning of the block. False if the block is malformed, has another size, or
-  // an element of the output reaches beyond it. Called by the whole block; the same in all threads.
+  // an element of the output reaches beyond it. Called by the whole warp; the same in all threads.
   __device__ bool run(SnappyStart start) {
     position_ = start.position;
-    made_ = start.made;
+    made_ = base_ + start.made;
+    for (uint32_t word = lane_number(); word < pending_windows * window_words; word += warp_threads) memory_.starts[word] = 0;
     if (position_ == 0 && !read_size()) return false;
-    while (position_ < task_.in_size && made_ < task_.end) {
-      load_tile();
-      if (!list_elements()) return false;
-      if (made_ + memory_.produced > task_.begin) make_window();
-      const uint32_t place = memory_.stop;
-      position_ += place;
-      made_ += memory_.produced;
-      if (place < tile_bytes && position_ < task_.in_size && made_ < task_.end && !copy_long_literal(place)) return false;
-      __syncthreads();
+    while (is_unfinished()) {
+      hold_row();
+      const Row row = list_row();
+      if (row == Row::Damaged) return false;
+      const bool is_last = row == Row::LongLiteral || !is_unfinished();
+      while (made_ >= window_ + window_bytes || (is_last && written_ < made_)) write_window();
+      if (row == Row::LongLiteral && !copy_long_literal()) return false;
     }
-    return made_ == task_.end && (made_ < task_.out_size || position_ == task_.in_size);
+    return made_ == end_ && (made_ < out_end_ || position_ == in_size_);
   }
 
  private:
-  __device__ static uint32_t lane() { return threadIdx.x % warp_threads; }
+  enum class Row : uint8_t { Listed, LongLiteral, Damaged };
+
+  __device__ bool is_unfinished() const { return position_ < in_size_ && made_ < end_; }
 
   __device__ bool read_size() {
     uint64_t size = 0;
-    for (uint32_t byte = 0; byte < 5 && byte < task_.in_size; ++byte) {
-      const uint32_t bits = task_.in[byte];
+    for (uint32_t byte = 0; byte < 5 && byte < in_size_; ++byte) {
+      const uint32_t bits = in_[byte];
       size |= static_cast<uint64_t>(bits & 127) << (7 * byte);
       if (bits < 128) {
         position_ = byte + 1;
-        return size == task_.out_size;
+        return size == out_end_ - base_;
       }
     }
     return false;
   }
 
-  // The tile starts at position_.
-  __device__ void load_tile() {
-    const TileWindow window = memory_.tile.load(task_.in, task_.in_size, position_);
-    origin_ = static_cast<uint32_t>(static_cast<int64_t>(position_) - window.origin);
-    memory_.starts[threadIdx.x] = 0;
-    for (uint32_t row = threadIdx.x; row < tile_rows; row += block_threads) memory_.entries[row] = no_entry;
-    __syncthreads();
+  // Has the row at position_ in the tile.
+  __device__ void hold_row() {
+    if (position_ + row_input <= tile_end_ || tile_end_ == in_size_) return;
+    __syncwarp();
+    const TileWindow window = memory_.tile.load(in_, in_size_, position_, static_cast<int>(lane_number()), static_cast<int>(warp_threads));
+    tile_origin_ = static_cast<int32_t>(window.origin);
+    tile_end_ = static_cast<uint32_t>(window.limit);
+    __syncwarp();
   }
 
-  // The element at `place` of the tile, which is long only if it is too long to be listed.
-  __device__ SnappyElement element_at(uint32_t place) const {
-    SnappyElement element = parse_snappy(memory_.tile, origin_ + place);
-    if (element.is_long && element.length == 61) {
-      element.length = memory_.tile.byte(origin_ + place + 1) + 1u;
-      element.header = 2;
-      element.is_long = element.length > longest_listed_literal;
-    }
-    return element;
-  }
+  __device__ uint32_t place_of(uint32_t position) const { return position - static_cast<uint32_t>(tile_origin_); }
 
-  // The i-th place of this thread. Rows are not split between warps.
-  __device__ static uint32_t place_of(uint32_t i) {
-    return threadIdx.x / warp_threads * (warp_threads * thread_bytes) + i * warp_threads + lane();
-  }
-
-  __device__ bool list_elements() {
-    SnappyRowExit exits[thread_bytes];
-    uint32_t met[thread_bytes];  // the tags of the row that a chain from here meets
-    const uint32_t left = task_.in_size - position_;
-#pragma unroll
-    for (uint32_t i = 0; i < thread_bytes; ++i) {
-      const uint32_t place = place_of(i);
-      const SnappyElement element = element_at(place);
-      const bool ends_chain = element.is_long || place >= left || element.input_bytes() > left - place;
-      exits[i] = ends_chain ? SnappyRowExit::end(lane()) : SnappyRowExit::after(lane(), element);
-      met[i] = ends_chain ? 0 : 1u << lane();
-    }
+  // Lists the elements of the row that starts with the tag at position_.
+  __device__ Row list_row() {
+    const uint32_t lane = lane_number(), left = in_size_ - position_;
+    const uint32_t place = place_of(position_) + (lane < left ? lane : 0), word = memory_.tile.bits32(place * 8);
+    const SnappyRowExit element = element_of(word);
+    const uint32_t length = element.made();
+    const bool ends_chain = length == 0 || static_cast<int32_t>(element.next()) > static_cast<int32_t>(left) - static_cast<int32_t>(lane);
+    SnappyRowExit exit = ends_chain ? SnappyRowExit::end(lane) : SnappyRowExit{element.packed + lane};
+    uint32_t met = ends_chain ? 0 : 1u << lane;  // the tags of the row that a chain from here meets
 #pragma unroll
     for (uint32_t round = 0; round < SnappyRowExit::doubling_rounds; ++round) {
+      const uint32_t next = exit.next(), next_met = __shfl_sync(whole_warp, met, next % warp_threads);
+      if (next < warp_threads) met |= next_met;
+      exit.follow_in_row();
+    }
+    const uint32_t chain = __shfl_sync(whole_warp, met, 0);
+    const SnappyRowExit row{__shfl_sync(whole_warp, exit.packed, 0)};
+    if (row.next() == 0) return Row::LongLiteral;
+    const uint32_t start = made_ + row.made() - exit.made();
+    const bool is_made = (chain >> lane & 1) != 0 && start < end_, is_listed = is_made && start >= begin_;
+    const uint32_t listed = __ballot_sync(whole_warp, is_listed);
+    const uint32_t offset = offset_of(word, place);
+    if (__any_sync(whole_warp, is_made && reaches_beyond(start, length, offset, (word & 3) == 0))) return Row::Damaged;
+    if (is_listed) {
+      const uint32_t header = (word & 255) == byte_length_tag ? 2 : 1;
+      const uint32_t source = (word & 3) == 0 ? literal_mark | (position_ + lane + header - start) : offset;
+      memory_.sources[(listed_ + __popc(listed & ((1u << lane) - 1))) % pending_elements] = source;
+      atomicOr(&memory_.starts[start / 32 % (pending_windows * window_words)], 1u << (start % 32));
+    }
+    listed_ += static_cast<uint32_t>(__popc(listed));
+    position_ += row.next();
+    made_ += row.made();
+    if (made_ > end_) {
+      if (end_ == out_end_) return Row::Damaged;
+      made_ = end_;
+    }
+    return Row::Listed;
+  }
+
+  // `word`: a tag and the bytes behind it. Of length 0 if the element is a long literal.
+  __device__ SnappyRowExit element_of(uint32_t word) const {
+    const uint32_t tag = word & 255, length = (word >> 8 & 255) + 1;
+    if (tag == byte_length_tag && length <= longest_listed_literal) return SnappyRowExit::after(0, {2, length, 0, true, false});
+    return {tags_[tag]};
+  }
+
+  __device__ uint32_t offset_of(uint32_t word, uint32_t place) const {
+    const uint32_t kind = word & 3;
+    if (kind == 3) return memory_.tile.bits32((place + 1) * 8);
+    return kind == 1 ? (word & 0xe0) << 3 | (word >> 8 & 255) : word >> 8 & 0xffff;
+  }
+
+  __device__ bool reaches_beyond(uint32_t start, uint32_t length, uint32_t offset, bool is_literal) const {
+    const uint32_t end = start + length;
+    if (end > end_ || (start < begin_ && end > begin_)) return true;
+    return !is_literal && (offset == 0 || offset > start - (start < begin_ ? base_ : begin_));
+  }
+
+  // Writes what is pending of the window.
+  __device__ void write_window() {
+    __syncwarp();
+    const uint32_t lane = lane_number(), group = lane / (32 / word_bytes), shift = lane * word_bytes % 32;
+    const uint32_t begin = window_ + lane * word_bytes, count = min(made_, window_ + window_bytes) - written_;
+    const uint4 bits = reinterpret_cast<const uint4*>(memory_.starts)[window_ / window_bytes % pending_windows];
+    const uint32_t first = static_cast<uint32_t>(__popc(bits.x)), second = first + static_cast<uint32_t>(__popc(bits.y)),
+                   third = second + static_cast<uint32_t>(__popc(bits.z)), all = third + static_cast<uint32_t>(__popc(bits.w));
+    const uint32_t own = group == 0 ? bits.x : group == 1 ? bits.y : group == 2 ? bits.z : bits.w;
+    const uint32_t before = group == 0 ? 0 : group == 1 ? first : group == 2 ? second : third;
+    // The element that reaches into the word from before it; then those that start in it.
+    uint32_t element = window_element_ + before + static_cast<uint32_t>(__popc(own & ((1u << shift) - 1))) - 1;
+    uint32_t source = memory_.sources[element % pending_elements];
+    const uint32_t itself = lane * word_bytes * 0x01010101 + 0x03020100;
+    uint32_t word = 0, repeated = itself;  // by byte: the byte of the window that has the value
 #pragma unroll
-      for (uint32_t i = 0; i < thread_bytes; ++i) {
-        const uint32_t next = exits[i].next();
-        const uint32_t next_met = __shfl_sync(~0u, met[i], next % warp_threads);
-        if (next < warp_threads) met[i] |= next_met;
-        exits[i].follow_in_row();
+    for (uint32_t byte = 0; byte < word_bytes; ++byte) {
+      if (own >> (shift + byte) & 1) source = memory_.sources[++element % pending_elements];
+      const uint32_t position = begin + byte;
+      const bool is_literal = (source & literal_mark) != 0;
+      const uint32_t from = is_literal ? (position + source) & ~literal_mark : position - source;
+      if (position - written_ >= count) continue;
+      if (is_literal || from < written_) {
+        word |= static_cast<uint32_t>((is_literal ? in_ : out_)[from]) << (8 * byte);
+      } else {
+        repeated = __byte_perm(repeated, from - window_, byte == 0 ? 0x3214 : byte == 1 ? 0x3240 : byte == 2 ? 0x3410 : 0x4210);
       }
     }
+    if (__any_sync(whole_warp, repeated != itself)) word = follow_repeats(word, repeated);
+    store_word(begin, count, word);
+    written_ += count;
+    if (written_ == window_ + window_bytes) {
+      __syncwarp();
+      leave_window(window_ + window_bytes, window_element_ + all);
+    }
+    __syncwarp();
+  }
+
+  __device__ void leave_window(uint32_t next, uint32_t next_element) {
+    if (lane_number() < window_words) memory_.starts[window_ / 32 % (pending_windows * window_words) + lane_number()] = 0;
+    window_ = next;
+    window_element_ = next_element;
+  }
+
+  // For each byte of the window: the byte of the `values` of all threads that its pointer of `places` leads to.
+  __device__ static uint32_t look_up(uint32_t values, uint32_t places) {
+    uint32_t found = 0;
 #pragma unroll
-    for (uint32_t i = 0; i < thread_bytes; ++i) memory_.exits[place_of(i)] = exits[i];
-    __syncthreads();
-    if (threadIdx.x == 0) enter_rows();
-    __syncthreads();
-    bool is_damaged = false;
-#pragma unroll
-    for (uint32_t i = 0; i < thread_bytes; ++i) {
-      const uint32_t row = place_of(i) / warp_threads, entry = memory_.entries[row];
-      if (entry == no_entry) continue;
-      const uint32_t tags = __shfl_sync(~0u, met[i], entry), row_made = __shfl_sync(~0u, exits[i].made(), entry);
-      const uint32_t start = memory_.row_starts[row] + row_made - exits[i].made();
-      if (!(tags >> lane() & 1) || made_ + start >= task_.end) continue;
-      const SnappyElement element = element_at(place_of(i));
-      is_damaged |= reaches_beyond(element, start);
-      const uint32_t bytes = origin_ + place_of(i) + element.header;
-      memory_.elements[memory_.row_elements[row] + __popc(tags & ((1u << lane()) - 1))] = {
-          start, element.is_literal ? literal_mark | ((bytes - start) & 0xffff) : element.offset};
-      atomicOr(&memory_.starts[start / warp_threads], 1u << (start % warp_threads));
+    for (uint32_t byte = 0; byte < word_bytes; ++byte) {
+      const uint32_t place = byte_of(places, byte), word = __shfl_sync(whole_warp, values, place / word_bytes);
+      found |= static_cast<uint32_t>(byte_of(word, place % word_bytes)) << (8 * byte);
     }
-    if (__syncthreads_or(is_damaged)) return false;
-    if (made_ + memory_.produced > task_.end) {
-      if (task_.end == task_.out_size) return false;
-      __syncthreads();
-      if (threadIdx.x == 0) memory_.produced = task_.end - made_;
-      __syncthreads();
-    }
-    return true;
+    return found;
   }
 
-  // Hops from row to row while the window has room for their output.
-  __device__ void enter_rows() {
-    uint32_t place = 0, produced = 0, count = 0;
-    while (place < tile_bytes) {
-      const SnappyRowExit exit = memory_.exits[place];
-      if (produced + exit.made() > window_bytes) break;
-      const uint32_t row = place / warp_threads;
-      memory_.entries[row] = static_cast<uint8_t>(place % warp_threads);
-      memory_.row_starts[row] = static_cast<uint16_t>(produced);
-      memory_.row_elements[row] = static_cast<uint16_t>(count);
-      produced += exit.made();
-      count += exit.elements();
-      place = row * warp_threads + exit.next();
-      if (exit.next() < warp_threads) break;
+  // Pointers lead to earlier bytes, in the end to one that repeats no other.
+  __device__ static uint32_t follow_repeats(uint32_t word, uint32_t repeated) {
+    while (true) {
+      const uint32_t later = look_up(repeated, repeated);
+      const bool is_unfinished = later != repeated;
+      repeated = later;
+      if (!__any_sync(whole_warp, is_unfinished)) break;
     }
-    memory_.stop = place;
-    memory_.produced = produced;
+    return look_up(word, repeated);
   }
 
-  __device__ bool reaches_beyond(const SnappyElement& element, uint32_t start) const {
-    const uint32_t begin = made_ + start, end = begin + element.length;
-    if (end > task_.end || (begin < task_.begin && end > task_.begin)) return true;
-    if (element.is_literal) return false;
-    return element.offset == 0 || element.offset > (begin < task_.begin ? begin : begin - task_.begin);
-  }
-
-  __device__ void make_window() {
-    uint32_t before = 0;
-    StartSum(memory_.sum).ExclusiveSum(static_cast<uint32_t>(__popc(memory_.starts[threadIdx.x])), before);
-    memory_.elements_before[threadIdx.x] = static_cast<uint16_t>(before);
-    __syncthreads();
-    for (uint32_t first = 0; first < memory_.produced; first += block_threads) {
-      const uint32_t position = made_ + first + threadIdx.x;
-      const bool is_stored = first + threadIdx.x < memory_.produced && position >= task_.begin;
-      WindowByte byte{0, threadIdx.x};
-      if (is_stored) byte = find_byte(first);
-      if (__syncthreads_or(byte.repeated != threadIdx.x)) follow_repeats(byte);
-      if (is_stored) {
-        memory_.recent[position % recent_bytes] = byte.value;
-        task_.out[position] = byte.value;
-      }
-      __syncthreads();
+  // The `count` bytes from written_ belong to the task, the others to its neighbours.
+  __device__ void store_word(uint32_t begin, uint32_t count, uint32_t word) const {
+    if (begin >= written_ && begin + word_bytes <= written_ + count) {
+      *reinterpret_cast<uint32_t*>(out_ + begin) = word;
+      return;
+    }
+    for (uint32_t byte = 0; byte < word_bytes; ++byte) {
+      if (begin + byte - written_ < count) out_[begin + byte] = byte_of(word, byte);
     }
   }
 
-  struct WindowByte {
-    uint8_t value;
-    uint32_t repeated;  // the thread that has the value
-  };
-
-  // Produces the thread's byte of the row that starts at `first` in the window; earlier rows are complete.
-  __device__ WindowByte find_byte(uint32_t first) const {
-    const uint32_t i = first + threadIdx.x, starts = memory_.starts[i / warp_threads];
-    const ListedElement element = memory_.elements[memory_.elements_before[i / warp_threads] + __popc(starts & (~0u >> (31 - lane()))) - 1];
-    if (element.source & literal_mark) return {memory_.tile.byte((element.source + i) & 0xffff), threadIdx.x};
-    const uint32_t done = i - element.start;
-    uint32_t back = element.source;
-    if (done >= back) back += done / back * back;  // a copy may reach its own bytes: it repeats the last ones before itself
-    if (back <= threadIdx.x) return {0, threadIdx.x - back};
-    const uint32_t from = made_ + i - back;
-    const bool is_recent = from >= recent_begin_ && back - threadIdx.x <= recent_bytes - block_threads;
-    return {is_recent ? memory_.recent[from % recent_bytes] : task_.out[from], threadIdx.x};
-  }
-
-  // Resolves every thread's pointer to a byte that repeats no other. A thread follows pointers for a few steps, then waits for the others,
-  // whose results shorten the rest of the way.
-  __device__ void follow_repeats(WindowByte& byte) {
-    memory_.values[threadIdx.x] = byte.value;
-    memory_.repeats[0][threadIdx.x] = static_cast<uint16_t>(byte.repeated);
-    __syncthreads();
-    uint32_t place = byte.repeated;
-    for (uint32_t round = 0;; ++round) {
-      const uint16_t* const repeats = memory_.repeats[round % 2];
-      uint32_t later = repeats[place];
-      for (uint32_t step = 1; step < follow_steps && later != place; ++step) {
-        place = later;
-        later = repeats[place];
-      }
-      const bool is_unfinished = later != place;
-      place = later;
-      memory_.repeats[(round + 1) % 2][threadIdx.x] = static_cast<uint16_t>(place);
-      if (!__syncthreads_or(is_unfinished)) break;
-    }
-    byte.value = memory_.values[place];
-  }
-
-  // The elements ended at `place` of the tile: because the window was full, because one is cut short, or at a long literal. Afterwards
-  // position_ is past the latter.
-  __device__ bool copy_long_literal(uint32_t place) {
-    if (!element_at(place).is_long) return memory_.produced > 0;
-    const uint32_t length_bytes = parse_snappy(memory_.tile, origin_ + place).length - 60, left = task_.in_size - position_;
-    const uint32_t last = long_literal_last(memory_.tile, origin_ + place, length_bytes);
-    if (left <= 1 + length_bytes || left - 1 - length_bytes <= last || task_.end - made_ <= last) return false;
-    if (made_ < task_.begin && task_.begin - made_ <= last) return false;
+  // The element at position_ is a long literal, or cut short; nothing is pending. Afterwards position_ is past it.
+  __device__ bool copy_long_literal() {
+    const SnappyElement element = parse_snappy(memory_.tile, place_of(position_));
+    if (!element.is_long) return false;
+    const uint32_t length_bytes = element.length - 60, left = in_size_ - position_;
+    const uint32_t last = long_literal_last(memory_.tile, place_of(position_), length_bytes);
+    if (left <= 1 + length_bytes || left - 1 - length_bytes <= last || end_ - made_ <= last) return false;
+    if (made_ < begin_ && begin_ - made_ <= last) return false;
     position_ += 1 + length_bytes;
-    if (made_ >= task_.begin)
-      copy_bytes(task_.out + made_, task_.in + position_, static_cast<int64_t>(last) + 1, static_cast<int>(threadIdx.x), block_threads);
+    if (made_ >= begin_) {
+      copy_bytes(out_ + made_, in_ + position_, static_cast<int64_t>(last) + 1, static_cast<int>(lane_number()), warp_threads);
+      written_ = made_ + last + 1;
+      if (written_ / window_bytes * window_bytes != window_) leave_window(written_ / window_bytes * window_bytes, listed_);
+      __syncwarp();
+    }
     position_ += last + 1;
     made_ += last + 1;
-    recent_begin_ = made_;
     return true;
   }
 
-  const Task& task_;
-  BlockMemory& memory_;
-  uint32_t origin_ = 0;        // of position_ in the tile
-  uint32_t position_ = 0;      // of the next tag
-  uint32_t made_ = 0;          // bytes of the output before it
-  uint32_t recent_begin_ = 0;  // the output from here on is in `recent`, as far as there is room
+  WarpMemory& memory_;
+  const uint32_t* const tags_;
+  const uint8_t* const in_;
+  const uint32_t in_size_;
+  const uint32_t base_;  // of the output
+  uint8_t* const out_;
+  const uint32_t out_end_;
+  const uint32_t begin_, end_;  // of the task
+  int32_t tile_origin_ = 0;
+  uint32_t tile_end_ = 0;
+  uint32_t position_ = 0;        // of the next tag
+  uint32_t made_ = 0;            // the position that its output has
+  uint32_t listed_ = 0;          // elements so far
+  uint32_t window_;              // position of the window that is made next
+  uint32_t window_element_ = 0;  // number of elements that start before it
+  uint32_t written_;             // position of the output that is not written yet
 };
 
 __device__ Task task_of(const uint8_t* bytes, const SnappyPage& page, uint8_t* out) {
@@ -302,29 +310,58 @@ __device__ Task task_of(const uint8_t* bytes, const SnappyPage& page, uint8_t* o
   return {bytes + page.begin + page.plain, page.bytes - page.plain, out + page.target + page.plain, size, 0, size};
 }
 
-__global__ void __launch_bounds__(block_threads, 10)
-    decompress_fragments_kernel(const uint8_t* bytes, const SnappyPage* pages, const SnappyFragment* fragments, const SnappyStart* starts,
-                                uint32_t* redo, uint8_t* out) {
+struct NoBytes {
+  __device__ uint32_t bits32(uint32_t) const { return 0; }
+};
+
+// Called by the whole block.
+__device__ void fill_tags(uint32_t* tags) {
+  for (uint32_t tag = threadIdx.x; tag < 256; tag += block_threads) {
+    const SnappyElement element = parse_snappy(NoBytes(), 0, tag);
+    tags[tag] = element.is_long ? 0 : SnappyRowExit::after(0, element).packed;
+  }
+  __syncthreads();
+}
+
+__global__ void __launch_bounds__(block_threads, blocks_per_processor)
+    decompress_fragments_kernel(const uint8_t* bytes, const SnappyPage* pages, const SnappyFragment* fragments, int64_t fragment_count,
+                                const SnappyStart* starts, uint32_t* redo, uint8_t* out) {
   __shared__ BlockMemory memory;
-  const SnappyFragment fragment = fragments[blockIdx.x];
+  fill_tags(memory.tags);
+  const uint32_t warp = threadIdx.x / warp_threads;
+  const int64_t index = static_cast<int64_t>(blockIdx.x) * block_warps + warp;
+  if (index >= fragment_count) return;
+  const SnappyFragment fragment = fragments[index];
   const SnappyPage page = pages[fragment.page];
-  if (fragment.number == 0) copy_bytes(out + page.target, bytes + page.begin, page.plain, static_cast<int>(threadIdx.x), block_threads);
+  if (fragment.number == 0) copy_bytes(out + page.target, bytes + page.begin, page.plain, static_cast<int>(lane_number()), warp_threads);
   const bool is_plain = page.plain == page.bytes && page.plain == page.size;
-  // Other blocks may set it: one thread reads it for all.
-  if (__syncthreads_or(threadIdx.x == 0 && (is_plain || redo[fragment.page] != 0))) return;
+  // Other warps may set it: one thread reads it for all.
+  if (__any_sync(whole_warp, lane_number() == 0 && (is_plain || redo[fragment.page] != 0))) return;
   Task task = task_of(bytes, page, out);
   task.begin = fragment.number * kSnappyFragmentBytes;
   task.end = min(task.begin + kSnappyFragmentBytes, task.out_size);
-  if (!BlockDecoder(task, memory).run(starts[page.first_fragment + fragment.number]) && threadIdx.x == 0) redo[fragment.page] = 1;
+  const SnappyStart start = starts[page.first_fragment + fragment.number];
+  if (!WarpDecoder(task, memory.tags, memory.warps[warp]).run(start) && lane_number() == 0) redo[fragment.page] = 1;
 }
 
-__global__ void __launch_bounds__(block_threads, 10) decompress_pages_kernel(const uint8_t* bytes, const SnappyPage* pages, const uint32_t* redo,
-                                                                         uint8_t* out, unsigned long long* first_damaged) {
-  if (redo[blockIdx.x] == 0) return;
+__global__ void __launch_bounds__(block_threads, blocks_per_processor)
+    decompress_pages_kernel(const uint8_t* bytes, const SnappyPage* pages, int64_t page_count, const uint32_t* redo, uint8_t* out,
+                            unsigned long long* first_damaged) {
   __shared__ BlockMemory memory;
-  const SnappyPage page = pages[blockIdx.x];
+  const uint32_t warp = threadIdx.x / warp_threads;
+  const int64_t index = static_cast<int64_t>(blockIdx.x) * block_warps + warp;
+  const bool is_wanted = index < page_count && redo[index] != 0;
+  if (!__syncthreads_or(is_wanted)) return;
+  fill_tags(memory.tags);
+  if (!is_wanted) return;
+  const SnappyPage page = pages[index];
   const Task task = task_of(bytes, page, out);
-  if (!BlockDecoder(task, memory).run({0, 0}) && threadIdx.x == 0) atomicMax(first_damaged, ~static_cast<unsigned long long>(page.page));
+  if (!WarpDecoder(task, memory.tags, memory.warps[warp]).run({0, 0}) && lane_number() == 0)
+    atomicMax(first_damaged, ~static_cast<unsigned long long>(page.page));
+}
+
+unsigned blocks_of_warps(int64_t warps) {
+  return static_cast<unsigned>((warps + block_warps - 1) / block_warps);
 }
 
 }  // namespace
@@ -335,10 +372,10 @@ cudaError_t decompress_snappy(const uint8_t* bytes, const SnappyBatch& batch, ui
   const cudaError_t found = find_snappy_fragments(bytes, batch.pages, batch.page_count, batch.tiles, batch.tile_count, batch.hops,
                                                   batch.starts, batch.redo, stream);
   if (found != cudaSuccess) return found;
-  decompress_fragments_kernel<<<static_cast<unsigned>(batch.fragment_count), block_threads, 0, stream>>>(
-      bytes, batch.pages, batch.fragments, batch.starts, batch.redo, out);
-  decompress_pages_kernel<<<static_cast<unsigned>(batch.page_count), block_threads, 0, stream>>>(bytes, batch.pages, batch.redo, out,
-                                                                                                first_damaged);
+  decompress_fragments_kernel<<<blocks_of_warps(batch.fragment_count), block_threads, 0, stream>>>(
+      bytes, batch.pages, batch.fragments, batch.fragment_count, batch.starts, batch.redo, out);
+  decompress_pages_kernel<<<blocks_of_warps(batch.page_count), block_threads, 0, stream>>>(bytes, batch.pages, batch.page_count, batch.redo,
+                                                                                           out, first_damaged);
   return cudaGetLastError();
 }
 
