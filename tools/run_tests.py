@@ -1,6 +1,6 @@
 """Runs the test suites and prints `N passed, M failed` as the last line; the exit status is 0 only if nothing failed.
 
-The short round (the default): the layer check, every GoogleTest binary of the release build with the SQL files under the
+The short round (the default): the layer check, the GoogleTest binaries of the release build with the SQL files under the
 configurations that take other paths through the engine, every tests/**/test_*.py, then a third of the folders with their suites under
 AddressSanitizer. --full runs all SQL configurations, all suites under AddressSanitizer and the multi-threaded ones under
 ThreadSanitizer. Suites run in parallel, one more than there are cores, the longest first; while the release suites run and leave cores idle
@@ -52,8 +52,9 @@ SANITIZED_TESTS = {
     ("asan", "sql_test"): "_default|chunks_of_seven|eight_threads|ranks_7$|spill$|refused_memory$",
 }
 # The short round takes fewer damaged files, and fewer SQL files under sanitizers; the selection changes daily, and a failure names its seed.
-DAY = time.time_ns() // (86_400 * 10**9)
-SQL_FILES_OF_THE_DAY = sorted(path.stem for path in (ROOT / "tests" / "sql").glob("*.slt"))[DAY % 3::3]
+# TEST_DAY=N repeats the selection of a day, which the round prints.
+DAY = int(os.environ.get("TEST_DAY", time.time_ns() // (86_400 * 10**9)))
+SQL_FILES_OF_THE_DAY = sorted(path.stem for path in (ROOT / "tests" / "sql").glob("*.slt"))[DAY % 4::4]
 SHORT_SANITIZED_TESTS = {
     ("asan", "sql_test"): f"_default$|/(?:{'|'.join(SQL_FILES_OF_THE_DAY)})_(?:ranks_3|spill|refused_memory)$",
     ("asan", "kernels_cpu_test"): "^(?!.*OnMillionsOfRows)",
@@ -409,12 +410,27 @@ def sanitizer_environment(kind, suite, full):
     }
 
 
+def only_sanitized_today(pattern, options):
+    """The suites that the short round neither builds nor runs without AddressSanitizer today, because all of their tests run with it."""
+    if pattern is not None or options.full or options.quick or options.sanitizers is False:
+        return set()
+    return {suite for suite in today(SHORT_ASAN_DAYS)[1]
+            if suite not in SHARED_BINARIES and ("asan", suite) not in SHORT_SAMPLES and ("asan", suite) not in SHORT_SANITIZED_TESTS}
+
+
+def build_release(report, pattern, options):
+    left_out = only_sanitized_today(pattern, options)
+    targets = ["pistachio", "fork_server", *(name for name in registered_tests("release") if name not in left_out)]
+    return build("release", report, targets if left_out else None)
+
+
 def release_runs(pattern, options):
     """(name, function) pairs: the suites of the release build, if there is one, and the Python files."""
     runs = []
     environment, python_environment = (None, None) if options.full else (SHORT_ENVIRONMENT, SHORT_PYTHON_ENVIRONMENT)
+    left_out = only_sanitized_today(pattern, options) | (LONG_SUITES if options.quick else set())
     for name in suites_of(registered_tests("release")):
-        if options.quick and name in LONG_SUITES:
+        if name in left_out:
             continue
         chosen = pattern
         if name == "sql_test" and not options.full and pattern is None:
@@ -451,7 +467,7 @@ def sanitized_suites(kind, report, pattern, full):
     if not full:
         chosen = SHORT_ASAN_EVERY_DAY.union(*(suites for _, suites in (SHORT_ASAN_DAYS if pattern else [today(SHORT_ASAN_DAYS)])))
         names = [name for name in names if name in chosen]
-        print(f"       asan today: {', '.join(names)}", flush=True)
+        print(f"       asan on day {DAY}: {', '.join(names)}", flush=True)
     return names
 
 
@@ -474,7 +490,7 @@ def run_sanitized(kind, report, names, pattern, full):
 
 def run_suites(report, pattern, options, sanitizers):
     """Release build; release suites beside the first sanitizer build; sanitizer suites, and builds and suites of further sanitizers."""
-    if not build("release", report):
+    if not configure("release", report) or not build_release(report, pattern, options):
         return
     first, *others = sanitizers or [None]
     names = sanitized_suites(first, report, pattern, options.full) if first else []
