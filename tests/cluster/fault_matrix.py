@@ -222,29 +222,40 @@ def on_path_faults(folder):
     return FaultPoints(ON_PATH_PLACES["ranks"], folder, expected, *ON_PATH_OPTIONS, query=ON_PATH_QUERY, hosts=ON_PATH_PLACES["hosts"])
 
 
+class Tally:
+    """The number of runs per outcome, and the problems; reports each run."""
+
+    def __init__(self, report):
+        self.counts, self.problems, self._report = Counter(), [], report
+
+    def add(self, seed, fault, outcome, began):
+        self.counts[outcome.kind] += 1
+        if outcome.is_wrong:
+            self.problems.append(f"seed {seed}, {fault}: {outcome.kind} {outcome.text}")
+        first_line = outcome.text.splitlines()[0] if outcome.text else ""
+        self._report(f"seed {seed}, {fault}: {outcome.kind} after {time.monotonic() - began:.1f} s {first_line}")
+
+
 def run_on_path_seeds(seeds, scale, report):
-    counts, problems = Counter(), []
+    tally = Tally(report)
     faults = on_path_faults(ensure_tpch(scale))
     try:
         for seed in seeds:
+            began = time.monotonic()
             fault, outcome = faults.run(random.Random(seed), ON_PATH_POINTS)
-            counts[outcome.kind] += 1
-            if outcome.is_wrong:
-                problems.append(f"seed {seed}, {fault}: {outcome.kind} {outcome.text}")
-            report(f"seed {seed}, {fault}: {outcome.kind} {outcome.text.splitlines()[0] if outcome.text else ''}")
+            tally.add(seed, fault, outcome, began)
     finally:
         faults.close()
-    return counts, problems
+    return tally.counts, tally.problems
 
 
 def run_seeds(seeds, ranks, scale, report):
-    """The number of runs per outcome, and the problems."""
     folder = ensure_tpch(scale)
     with PistachioSession(folder=folder) as alone:
         expected = alone.run(QUERY).csv
     with PistachioSession(*OPTIONS, folder=folder, ranks=ranks) as healthy:
         seconds = min(healthy.run(QUERY).seconds for _ in range(3))
-    counts, problems = Counter(), []
+    tally = Tally(report)
     faults = FaultPoints(ranks, folder, expected)
     points = faults.points()
     try:
@@ -253,18 +264,15 @@ def run_seeds(seeds, ranks, scale, report):
             where = randomness.random()
             began = time.monotonic()
             if where < 0.1:
-                title, outcome = fault_at_start(randomness, ranks, folder, expected)
+                fault, outcome = fault_at_start(randomness, ranks, folder, expected)
             elif where < 0.25:
-                title, outcome = fault_in_query(randomness, ranks, folder, expected, seconds)
+                fault, outcome = fault_in_query(randomness, ranks, folder, expected, seconds)
             else:
-                title, outcome = faults.run(randomness, points)
-            counts[outcome.kind] += 1
-            if outcome.is_wrong:
-                problems.append(f"seed {seed}, {title}: {outcome.kind} {outcome.text}")
-            report(f"seed {seed}, {title}: {outcome.kind} after {time.monotonic() - began:.1f} s {outcome.text.splitlines()[0] if outcome.text else ''}")
+                fault, outcome = faults.run(randomness, points)
+            tally.add(seed, fault, outcome, began)
     finally:
         faults.close()
-    return counts, problems
+    return tally.counts, tally.problems
 
 
 def main():
