@@ -22,4 +22,12 @@ bool finds_free_memory(const RunContext& context, int64_t bytes) {
   }
 }
 
+Task<void> prepare_memory(const RunContext& context, int64_t bytes) {
+  constexpr int kMostAttempts = 3;
+  for (int attempt = 0; attempt < kMostAttempts && !finds_free_memory(context, bytes); ++attempt) {
+    Task<void> relieving = context.spill.relieve();
+    co_await relieving;
+  }
+}
+
 }  // namespace pistachio

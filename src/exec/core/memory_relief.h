@@ -16,6 +16,9 @@ namespace pistachio {
 // GPU: on the host, lanes work on small chunks, and kernels have a fifth of the limit.
 void ensure_free_memory(const RunContext& context, int64_t bytes);
 bool finds_free_memory(const RunContext& context, int64_t bytes);
+// Before a call that cannot be repeated and may need so many bytes: spills retained rows until they can be allocated, or nothing more can
+// be spilled. The call may need less.
+Task<void> prepare_memory(const RunContext& context, int64_t bytes);
 
 // What make(begin, count) returns for the next rows of `ranges`; after a call that found no memory, retained rows are spilled and it is
 // called for fewer rows. `make` is called as `body` below.

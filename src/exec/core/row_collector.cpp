@@ -19,10 +19,13 @@ int64_t RowCollector::bytes() const {
   return bytes;
 }
 
-void RowCollector::keep_only(HeldChunks& lane, const std::vector<LogicalType>& types, at::Device device, const CancelToken& token,
-                             const std::function<at::Tensor(const Chunk&)>& choose) {
-  Chunk all = concatenate_chunks(lane.chunks(), types, device, token);
-  Chunk kept = take_rows(all, choose(all));
+Chunk RowCollector::chosen_rows(const HeldChunks& lane, const std::vector<LogicalType>& types, at::Device device, const CancelToken& token,
+                                const std::function<at::Tensor(const Chunk&)>& choose) {
+  const Chunk all = concatenate_chunks(lane.chunks(), types, device, token);
+  return take_rows(all, choose(all));
+}
+
+void RowCollector::keep_only(HeldChunks& lane, const Chunk& kept) {
   lane = HeldChunks(account_);
   lane.add(kept);
 }

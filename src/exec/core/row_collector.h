@@ -25,9 +25,11 @@ class RowCollector : public ChunkSink {
   Rows take_all(const std::vector<LogicalType>& types, at::Device device, const CancelToken& token);
 
  protected:
-  // Reduces the lane's rows to those that `choose` returns (int64).
-  void keep_only(HeldChunks& lane, const std::vector<LogicalType>& types, at::Device device, const CancelToken& token,
-                 const std::function<at::Tensor(const Chunk&)>& choose);
+  // The lane's rows that `choose` returns (int64).
+  static Chunk chosen_rows(const HeldChunks& lane, const std::vector<LogicalType>& types, at::Device device, const CancelToken& token,
+                           const std::function<at::Tensor(const Chunk&)>& choose);
+  // Retains these rows of the lane only.
+  void keep_only(HeldChunks& lane, const Chunk& kept);
 
   MemoryAccount account_;
   std::vector<HeldChunks> lanes_;

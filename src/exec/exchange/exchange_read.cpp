@@ -5,6 +5,7 @@
 #include "columns/device_copy.h"
 #include "exec/core/fault_hook.h"
 #include "exec/core/held_chunks.h"
+#include "exec/core/memory_relief.h"
 #include "exec/core/small_chunks.h"
 
 namespace pistachio {
@@ -22,7 +23,7 @@ Task<void> ExchangeReadOperator::produce(RunContext& context, ChunkSink& sink) {
   };
   // A message is far too small to keep a GPU busy. Takes whatever arrived while the GPU worked on the last chunk, and returns the credit
   // for it before it is processed: it is in GPU memory now.
-  auto gathered = [&](ExchangeInput::Rows first) {
+  auto gathered = [&](ExchangeInput::Rows first) -> Task<Chunk> {
     std::vector<Chunk> pieces;
     int64_t bytes = 0;
     for (std::optional<ExchangeInput::Rows> rows = std::move(first); rows;) {
@@ -31,8 +32,12 @@ Task<void> ExchangeReadOperator::produce(RunContext& context, ChunkSink& sink) {
       input.release(*rows);
       rows = bytes < context.settings().device_chunk_bytes ? input.take() : std::nullopt;
     }
-    WorkTimer timer(metrics_);
-    return join_chunks(std::move(pieces));
+    auto join = [&] {
+      WorkTimer timer(metrics_);
+      return join_chunks(pieces);
+    };
+    Task<Chunk> joining = with_relief(context, join);
+    co_return co_await joining;
   };
   MemoryAccount account = context.memory.make_child("exchange");
   std::vector<HeldChunks> held;
@@ -58,7 +63,9 @@ Task<void> ExchangeReadOperator::produce(RunContext& context, ChunkSink& sink) {
       std::optional<ExchangeInput::Rows> rows = co_await receiving;
       if (!rows) co_return;
       if (!context.device.is_cpu()) {
-        Task<void> passing = pass_on_in_steps(metrics_, sink, lane, gathered(std::move(*rows)), step);
+        Task<Chunk> gathering = gathered(std::move(*rows));
+        Chunk chunk = co_await gathering;
+        Task<void> passing = pass_on_in_steps(metrics_, sink, lane, std::move(chunk), step);
         co_await passing;
         continue;
       }

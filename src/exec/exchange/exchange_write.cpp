@@ -4,6 +4,7 @@
 #include "exec/adaptive/join_filter.h"
 #include "exec/core/fault_hook.h"
 #include "exec/core/held_chunks.h"
+#include "exec/core/memory_relief.h"
 #include "expr/expression_evaluator.h"
 
 namespace pistachio {
@@ -20,6 +21,8 @@ constexpr int64_t kLargestWholeMessage = 512 << 20;  // with schedule.one_messag
 constexpr int64_t kLargestToCombiner = 192 << 10;
 // Rows that stay on their rank are not copied into larger messages if they have at least these bytes.
 constexpr int64_t kLeastUncopied = 64 << 10;
+// Memory to route a chunk: hashes, places and the rows by rank.
+constexpr int64_t kRoutedBytesPerByte = 2;
 
 std::vector<const PhysicalExchange*> exchanges_of(const std::vector<SendingEnd>& chain) {
   std::vector<const PhysicalExchange*> exchanges;
@@ -148,6 +151,9 @@ Task<void> ExchangeSink::settle() {
 
 Task<void> ExchangeSink::route(Chunk chunk) {
   const TaskContext& task = co_await current_context();
+  // Routers count what they route, so this call is not repeated.
+  Task<void> preparing = prepare_memory(context_, kRoutedBytesPerByte * chunk.memory_bytes());
+  co_await preparing;
   std::vector<Chunk> parts = parts_of(chunk, task.token);
   reach(context_, FaultPoint::RowsPartitioned);
   for (size_t i = 0; i < parts.size(); ++i) {
@@ -160,7 +166,13 @@ Task<void> ExchangeSink::route(Chunk chunk) {
       co_await passing;
       continue;
     }
-    std::vector<Chunk> full = add(buffer, part);
+    auto copy = [&] {
+      WorkTimer timer(metrics_);
+      return own_chunk(part);
+    };
+    Task<Chunk> copying = with_relief(context_, copy);
+    Chunk own = co_await copying;
+    std::vector<Chunk> full = add(buffer, std::move(own));
     if (full.empty()) continue;
     Task<void> sending = send(buffer, std::move(full));
     co_await sending;
@@ -218,12 +230,10 @@ std::vector<Chunk> ExchangeSink::parts_of(const Chunk& chunk, const CancelToken&
   return parts;
 }
 
-std::vector<Chunk> ExchangeSink::add(Buffer& buffer, const Chunk& piece) {
-  WorkTimer timer(metrics_);
-  Chunk own = own_chunk(piece);
-  int64_t bytes = std::max<int64_t>(1, own.memory_bytes());
+std::vector<Chunk> ExchangeSink::add(Buffer& buffer, Chunk piece) {
+  int64_t bytes = std::max<int64_t>(1, piece.memory_bytes());
   std::lock_guard lock(buffer.mutex);
-  buffer.pieces.push_back(std::move(own));
+  buffer.pieces.push_back(std::move(piece));
   buffer.bytes += bytes;
   if (context_.schedule.hold_rows) {
     buffer.memory.push_back(memory_.reserve_now(bytes, ReservationKind::Held));
@@ -235,7 +245,10 @@ std::vector<Chunk> ExchangeSink::add(Buffer& buffer, const Chunk& piece) {
 }
 
 Task<void> ExchangeSink::send(Buffer& buffer, std::vector<Chunk> pieces) {
-  Chunk rows = concatenate_chunks(dictionaries_.merge(pieces), types_, context_.device);
+  auto concatenate = [&] { return concatenate_chunks(dictionaries_.merge(pieces), types_, context_.device); };
+  Task<Chunk> concatenating = with_relief(context_, concatenate);
+  Chunk rows = co_await concatenating;
+  pieces.clear();
   int64_t bytes = rows.memory_bytes();
   metrics_.bytes += bytes;
   int64_t limit = context_.schedule.one_message ? kLargestWholeMessage : std::max(context_.message_bytes, kLargestMessage);

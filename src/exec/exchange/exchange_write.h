@@ -61,8 +61,9 @@ class ExchangeSink final : public ChunkSink {
   void publish_filter(const BuildSideFilter& made);
   Task<void> route(Chunk chunk);
   std::vector<Chunk> parts_of(const Chunk& chunk, const CancelToken& token);
-  // Appends the piece to the buffer; returns and clears the buffer's contents once they fill a message.
-  std::vector<Chunk> add(Buffer& buffer, const Chunk& piece);
+  // Appends the piece, which shares no memory with others, to the buffer; returns and clears the buffer's contents once they fill a
+  // message.
+  std::vector<Chunk> add(Buffer& buffer, Chunk piece);
   // Whether the part need not be buffered: it stays on this rank, is all of the chunk, and is large enough.
   bool is_message(const Buffer& buffer, const Chunk& part, const Chunk& chunk) const;
   int64_t message_bytes(const PhysicalExchange& exchange, int rank) const;
@@ -83,9 +84,9 @@ class ExchangeSink final : public ChunkSink {
   const bool is_kept_;  // rows are, until the router is settled
   std::atomic<bool> is_settled_;
   std::mutex kept_mutex_;
-  HeldChunks kept_;                    // until the router is settled; guarded by kept_mutex_
+  HeldChunks kept_;                                 // until the router is settled; guarded by kept_mutex_
   std::atomic<bool> has_inspected_enough_ = false;  // changed under kept_mutex_
-  Channel<int> enough_seen_;           // closed when the router can be settled
+  Channel<int> enough_seen_;                        // closed when the router can be settled
   const bool may_wait_;
   Channel<int> settled_{0};  // closed once the router is settled
   ChunkDictionaryMerger dictionaries_;

@@ -5,6 +5,7 @@
 
 #include "base/check.h"
 #include "columns/row_selection.h"
+#include "exec/core/memory_relief.h"
 #include "exec/core/row_collector.h"
 #include "exec/core/row_order.h"
 #include "exec/core/sort_words.h"
@@ -37,7 +38,7 @@ class GroupLimitOperator::Collector final : public RowCollector {
   Collector(GroupLimitOperator& owner, RunContext& context)
       : RowCollector(context.memory.make_child("group limit"), context.lanes),
         owner_(owner),
-        device_(context.device),
+        context_(context),
         least_(4 * context.chunk_rows()),
         most_(static_cast<size_t>(context.lanes), least_) {
     const PhysicalGroupLimit& plan = owner.plan_;
@@ -45,21 +46,28 @@ class GroupLimitOperator::Collector final : public RowCollector {
   }
 
   Task<void> consume(int lane, Chunk chunk) override {
-    const TaskContext& task = co_await current_context();
-    WorkTimer timer(owner_.metrics_);
     size_t own = static_cast<size_t>(lane);
-    lanes_[own].add(chunk);
-    if (wanted_ && lanes_[own].rows() > most_[own]) {
-      auto best = [&](const Chunk& all) { return owner_.rows_at(all, 0, wanted_, task.token); };
-      keep_only(lanes_[own], owner_.types_, device_, task.token, best);
-      // Drops again once the rows have doubled, which keeps the total work linear in the input.
-      most_[own] = std::max(least_, 2 * lanes_[own].rows());
+    {
+      WorkTimer timer(owner_.metrics_);
+      lanes_[own].add(chunk);
     }
+    if (!wanted_ || lanes_[own].rows() <= most_[own]) co_return;
+    const TaskContext& task = co_await current_context();
+    auto choose = [&] {
+      WorkTimer timer(owner_.metrics_);
+      auto best = [&](const Chunk& all) { return owner_.rows_at(all, 0, wanted_, task.token); };
+      return chosen_rows(lanes_[own], owner_.types_, context_.device, task.token, best);
+    };
+    Task<Chunk> choosing = with_relief(context_, choose);
+    const Chunk kept = co_await choosing;
+    keep_only(lanes_[own], kept);
+    // Drops again once the rows have doubled, which keeps the total work linear in the input.
+    most_[own] = std::max(least_, 2 * lanes_[own].rows());
   }
 
  private:
   GroupLimitOperator& owner_;
-  at::Device device_;
+  RunContext& context_;
   int64_t least_;
   std::vector<int64_t> most_;  // per lane: number of rows beyond which rows are dropped
   std::optional<int64_t> wanted_;
@@ -103,13 +111,12 @@ Task<void> GroupLimitOperator::produce(RunContext& context, ChunkSink& sink) {
   if (all.chunk.rows() == 0) co_return;
   int64_t words = static_cast<int64_t>(plan_.groups.size() + plan_.keys.size() + 2);
   Reservation for_words = collector.account().reserve_now(all.chunk.rows() * 16 * words, ReservationKind::Held);
-  at::Tensor rows = rows_at(all.chunk, plan_.offset, plan_.limit, task.token);
-  int64_t step = context.chunk_rows();
-  for (int64_t begin = 0; begin < rows.numel() && !sink.is_full(); begin += step) {
-    at::Tensor part = rows.slice(0, begin, std::min(begin + step, rows.numel()));
-    Task<void> passing = pass_on(metrics_, sink, 0, take_rows(all.chunk, part));
-    co_await passing;
-  }
+  auto choose = [&] { return rows_at(all.chunk, plan_.offset, plan_.limit, task.token); };
+  Task<at::Tensor> choosing = with_relief(context, choose);
+  const at::Tensor rows = co_await choosing;
+  auto make = [&](int64_t begin, int64_t count) { return take_rows(all.chunk, rows.slice(0, begin, begin + count)); };
+  Task<void> passing = make_and_pass_on(context, metrics_, sink, 0, rows.numel(), context.chunk_rows(), make);
+  co_await passing;
 }
 
 }  // namespace pistachio

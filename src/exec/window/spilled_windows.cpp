@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "exec/core/memory_relief.h"
 #include "exec/window/window_buckets.h"
 #include "exec/window/window_operator.h"
 
@@ -61,8 +62,8 @@ Task<void> SpilledWindows::compute_alone(const SpilledChunks& rows, int level, i
     try {
       memory = account_.reserve_now(wanted, ReservationKind::Held);
     } catch (const OutOfMemory& error) {
-      throw OutOfMemory(fmt::format("{} (window functions keep the rows of a partition in memory: the largest has up to {} rows)", error.message(),
-                                    rows.rows()));
+      throw OutOfMemory(fmt::format("{} (window functions keep the rows of a partition in memory: the largest has up to {} rows)",
+                                    error.message(), rows.rows()));
     }
     Task<void> computing = compute(0, rows, std::move(memory));
     co_await computing;
@@ -101,6 +102,8 @@ Task<void> SpilledWindows::compute(int lane, const SpilledChunks& rows, Reservat
     pieces.push_back(std::move(piece));
     rows.release(i);
   }
+  Task<void> preparing = prepare_memory(context_, rows.bytes());
+  co_await preparing;
   Chunk all;
   {
     WorkTimer timer(metrics_);

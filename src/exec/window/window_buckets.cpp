@@ -7,6 +7,7 @@
 #include "columns/concatenate_columns.h"
 #include "columns/own_column.h"
 #include "columns/row_selection.h"
+#include "exec/core/memory_relief.h"
 #include "exec/core/stoppable_call.h"
 #include "kernels/ops/hash64.h"
 #include "kernels/ops/partition_rows.h"
@@ -49,7 +50,7 @@ Chunk join_pieces(std::vector<Chunk> pieces, const WindowPlan& plan, at::Device 
   std::vector<Column> columns;
   for (size_t i = 0; i < parts.size(); ++i) {
     const std::vector<Column> own = std::exchange(parts[i], {});
-    columns.push_back(own.empty()                ? empty_column(plan.types[i], device)
+    columns.push_back(own.empty()               ? empty_column(plan.types[i], device)
                       : plan.types[i].is_text() ? concatenate_coded(own)
                                                 : concatenate_columns(own, token));
   }
@@ -81,9 +82,13 @@ Task<void> WindowBuckets::divide(WindowRows::Pieces pieces, OperatorMetrics& met
     bits_ = std::min<int64_t>(kMostBucketBits, std::bit_width(static_cast<uint64_t>(rows / rows_per_bucket)));
   shards_.resize(groups.size());
   auto divide_group = [&](int, int64_t group) -> Task<void> {
+    std::vector<Chunk>& chunks = groups[static_cast<size_t>(group)];
+    int64_t bytes = 0;
+    for (const Chunk& chunk : chunks) bytes += chunk.memory_bytes();
+    Task<void> preparing = prepare_memory(context_, bytes);
+    co_await preparing;
     WorkTimer timer(metrics);
-    shards_[static_cast<size_t>(group)] = make_shard(std::move(groups[static_cast<size_t>(group)]), task.token);
-    co_return;
+    shards_[static_cast<size_t>(group)] = make_shard(std::move(chunks), task.token);
   };
   Task<void> dividing = for_each_lane(context_, static_cast<int64_t>(groups.size()), divide_group);
   co_await dividing;

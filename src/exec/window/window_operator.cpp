@@ -1,8 +1,7 @@
 #include "exec/window/window_operator.h"
 
-#include <algorithm>
-
 #include "columns/row_selection.h"
+#include "exec/core/memory_relief.h"
 #include "exec/window/spilled_windows.h"
 #include "exec/window/window_buckets.h"
 #include "exec/window/window_results.h"
@@ -17,8 +16,7 @@ WindowResults timed_results(const WindowPlan& plan, const Chunk& rows, const Can
 }
 
 // Rows [begin, begin + count) of the order: what is passed on of them, and the results.
-Chunk timed_part(const WindowPlan& plan, const Chunk& rows, const WindowResults& results, int64_t begin, int64_t count, OperatorMetrics& metrics) {
-  WorkTimer timer(metrics);
+Chunk part_of(const WindowPlan& plan, const Chunk& rows, const WindowResults& results, int64_t begin, int64_t count) {
   const at::Tensor order = results.order.slice(0, begin, begin + count);
   std::vector<Column> columns;
   for (size_t place : plan.plan.kept) columns.push_back(take_rows(rows.column(place), order));
@@ -31,16 +29,16 @@ Chunk timed_part(const WindowPlan& plan, const Chunk& rows, const WindowResults&
 WindowOperator::WindowOperator(OperatorPtr input, std::vector<ColumnId> layout, PhysicalWindow plan, std::vector<LogicalType> types)
     : Operator(std::move(layout)), input_(std::move(input)), plan_(std::move(plan), input_->layout(), std::move(types)) {}
 
-Task<void> emit_window(RunContext& context, const WindowPlan& plan, const Chunk& rows, int lane, OperatorMetrics& metrics, ChunkSink& sink) {
+Task<void> emit_window(RunContext& context, const WindowPlan& plan, const Chunk& rows, int lane, OperatorMetrics& metrics,
+                       ChunkSink& sink) {
   if (rows.rows() == 0) co_return;
   const TaskContext& task = co_await current_context();
-  const WindowResults results = timed_results(plan, rows, task.token, metrics);
-  const int64_t step = context.chunk_rows();
-  for (int64_t begin = 0; begin < rows.rows() && !sink.is_full(); begin += step) {
-    Chunk part = timed_part(plan, rows, results, begin, std::min(step, rows.rows() - begin), metrics);
-    Task<void> passing = pass_on(metrics, sink, lane, std::move(part));
-    co_await passing;
-  }
+  auto evaluate = [&] { return timed_results(plan, rows, task.token, metrics); };
+  Task<WindowResults> evaluating = with_relief(context, evaluate);
+  const WindowResults results = co_await evaluating;
+  auto make = [&](int64_t begin, int64_t count) { return part_of(plan, rows, results, begin, count); };
+  Task<void> passing = make_and_pass_on(context, metrics, sink, lane, rows.rows(), context.chunk_rows(), make);
+  co_await passing;
 }
 
 Task<void> WindowOperator::produce(RunContext& context, ChunkSink& sink) {
@@ -67,6 +65,8 @@ Task<void> WindowOperator::produce(RunContext& context, ChunkSink& sink) {
     if (count == 0 || sink.is_full()) co_return;
     const int64_t bytes = buckets.bytes_of(bucket) + count * plan_.bytes_per_row();
     const Reservation memory = rows->account().reserve_now(bytes, ReservationKind::Held);
+    Task<void> preparing = prepare_memory(context, bytes);
+    co_await preparing;
     const Chunk own = buckets.take(bucket, task.token);
     Task<void> emitting = emit_window(context, plan_, own, lane, metrics_, sink);
     co_await emitting;

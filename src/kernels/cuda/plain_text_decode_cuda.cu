@@ -1,6 +1,7 @@
 // PLAIN text on the GPU. Each length determines the position of the next, so a page is a chain. It is cut into pieces in three steps:
 //   1. For each tile of a page and each byte where the chain might enter it: how many values begin in the tile, and where the last one
-//      does. For all bytes of a tile at once, by pointer doubling, although the chain enters at one of them only.
+//      does. For all bytes of a tile at once, by pointer doubling, although the chain enters at one of them only. Chains from most bytes
+//      break off at once, since what would be a length there is too large; only the others are followed.
 //   2. One thread per page hops from tile to tile along the real chain. Now every tile's entry and output row are known.
 //   3. One block per tile lists the values of its piece of the chain and writes them.
 #include "kernels/cuda/page_tile.cuh"
@@ -57,11 +58,23 @@ __device__ const TextPage& page_of_tile(const TextPages& pages, int64_t tile) {
   return pages.table[low];
 }
 
+// Appends `entry` to a list in shared memory; called by whole warps.
+__device__ void append_if(bool is_wanted, uint32_t entry, uint16_t* list, uint32_t& count) {
+  const uint32_t lane = threadIdx.x % 32, wanted = __ballot_sync(~0u, is_wanted);
+  uint32_t first = 0;
+  if (lane == 0 && wanted != 0) first = atomicAdd(&count, static_cast<uint32_t>(__popc(wanted)));
+  first = __shfl_sync(~0u, first, 0);
+  if (is_wanted) list[first + __popc(wanted & ((1u << lane) - 1))] = static_cast<uint16_t>(entry);
+}
+
 __global__ void __launch_bounds__(entry_threads)
     follow_entries_kernel(const uint8_t* __restrict__ bytes, const TextPages pages, ChainPart* __restrict__ parts) {
   __shared__ Tile tile;
   __shared__ uint32_t words[tile_bytes];
+  __shared__ uint16_t followed[tile_bytes];  // entries
+  __shared__ uint32_t followed_count;
   ChainPart* const shared = reinterpret_cast<ChainPart*>(words);
+  if (threadIdx.x == 0) followed_count = 0;
   const TextPage page = page_of_tile(pages, blockIdx.x);
   const int64_t tile_begin = (blockIdx.x - page.first_tile) * text_tile_bytes;
   const int64_t page_bytes = page.end - page.begin;
@@ -78,20 +91,30 @@ __global__ void __launch_bounds__(entry_threads)
       if (next < tile_bytes && tile_begin + static_cast<int64_t>(next) < page_bytes) part = ChainPart(static_cast<uint32_t>(next), 1);
     }
     shared[entry] = part;
+    append_if(part.before() > 0, entry, followed, followed_count);
   }
   __syncthreads();
+  const uint32_t count = followed_count;
   bool changed = true;
   while (changed) {
     uint32_t doubled[entries_per_thread];
     changed = false;
+#pragma unroll
     for (int i = 0; i < entries_per_thread; ++i) {
-      const ChainPart part = shared[threadIdx.x + i * entry_threads];
+      const uint32_t place = threadIdx.x + i * entry_threads;
+      if (place >= count) break;
+      const ChainPart part = shared[followed[place]];
       const ChainPart longer = part.then(shared[part.last()]);
       changed = changed || longer != part;
       doubled[i] = longer.before() << 16 | longer.last();
     }
     changed = __syncthreads_or(changed);
-    for (int i = 0; i < entries_per_thread; ++i) words[threadIdx.x + i * entry_threads] = doubled[i];
+#pragma unroll
+    for (int i = 0; i < entries_per_thread; ++i) {
+      const uint32_t place = threadIdx.x + i * entry_threads;
+      if (place >= count) break;
+      words[followed[place]] = doubled[i];
+    }
     __syncthreads();
   }
   ChainPart* const out = parts + static_cast<int64_t>(blockIdx.x) * tile_bytes;
@@ -248,8 +271,7 @@ cudaError_t find_text(const uint8_t* bytes, const TextPages& pages, int64_t* beg
   ScratchMemory scratch;
   auto* parts = static_cast<ChainPart*>(scratch.take_bytes(static_cast<size_t>(pages.tiles * text_tile_bytes) * sizeof(ChainPart)));
   auto* pieces = scratch.take<TextPiece>(pages.tiles + pages.count);
-  if (pages.tiles > 0)
-    follow_entries_kernel<<<static_cast<unsigned>(pages.tiles), entry_threads, 0, stream>>>(bytes, pages, parts);
+  if (pages.tiles > 0) follow_entries_kernel<<<static_cast<unsigned>(pages.tiles), entry_threads, 0, stream>>>(bytes, pages, parts);
   constexpr int cut_threads = 32;
   const int64_t cut_blocks = (pages.count + cut_threads - 1) / cut_threads;
   cut_pages_kernel<<<static_cast<unsigned>(cut_blocks), cut_threads, 0, stream>>>(bytes, pages, parts, pieces);

@@ -11,6 +11,7 @@
 #include "kernels/cuda/snappy_element.cuh"
 #include "kernels/cuda/snappy_fragments_cuda.h"
 #include "kernels/cuda/snappy_row_exit.cuh"
+#include "kernels/cuda/snappy_tags.cuh"
 
 namespace pistachio::kernels::cuda {
 
@@ -47,7 +48,7 @@ struct WarpMemory {
 };
 
 struct BlockMemory {
-  uint32_t tags[256];  // SnappyRowExit of an element by its tag, for lane 0; 0: its length is behind the tag
+  SnappyTags tags;
   WarpMemory warps[block_warps];
 };
 
@@ -71,7 +72,7 @@ __device__ uint8_t byte_of(uint32_t word, uint32_t number) {
 // Positions in the output count from the 128-byte boundary before it, so that windows are aligned in memory.
 class WarpDecoder {
  public:
-  __device__ WarpDecoder(const Task& task, const uint32_t* tags, WarpMemory& memory)
+  __device__ WarpDecoder(const Task& task, const SnappyTags& tags, WarpMemory& memory)
       : memory_(memory),
         tags_(tags),
         in_(task.in),
@@ -175,7 +176,7 @@ class WarpDecoder {
   __device__ SnappyRowExit element_of(uint32_t word) const {
     const uint32_t tag = word & 255, length = (word >> 8 & 255) + 1;
     if (tag == byte_length_tag && length <= longest_listed_literal) return SnappyRowExit::after(0, {2, length, 0, true, false});
-    return {tags_[tag]};
+    return tags_.exit_of(tag);
   }
 
   __device__ uint32_t offset_of(uint32_t word, uint32_t place) const {
@@ -288,7 +289,7 @@ class WarpDecoder {
   }
 
   WarpMemory& memory_;
-  const uint32_t* const tags_;
+  const SnappyTags& tags_;
   const uint8_t* const in_;
   const uint32_t in_size_;
   const uint32_t base_;  // of the output
@@ -310,24 +311,12 @@ __device__ Task task_of(const uint8_t* bytes, const SnappyPage& page, uint8_t* o
   return {bytes + page.begin + page.plain, page.bytes - page.plain, out + page.target + page.plain, size, 0, size};
 }
 
-struct NoBytes {
-  __device__ uint32_t bits32(uint32_t) const { return 0; }
-};
-
-// Called by the whole block.
-__device__ void fill_tags(uint32_t* tags) {
-  for (uint32_t tag = threadIdx.x; tag < 256; tag += block_threads) {
-    const SnappyElement element = parse_snappy(NoBytes(), 0, tag);
-    tags[tag] = element.is_long ? 0 : SnappyRowExit::after(0, element).packed;
-  }
-  __syncthreads();
-}
-
 __global__ void __launch_bounds__(block_threads, blocks_per_processor)
     decompress_fragments_kernel(const uint8_t* bytes, const SnappyPage* pages, const SnappyFragment* fragments, int64_t fragment_count,
                                 const SnappyStart* starts, uint32_t* redo, uint8_t* out) {
   __shared__ BlockMemory memory;
-  fill_tags(memory.tags);
+  memory.tags.fill();
+  __syncthreads();
   const uint32_t warp = threadIdx.x / warp_threads;
   const int64_t index = static_cast<int64_t>(blockIdx.x) * block_warps + warp;
   if (index >= fragment_count) return;
@@ -352,7 +341,8 @@ __global__ void __launch_bounds__(block_threads, blocks_per_processor)
   const int64_t index = static_cast<int64_t>(blockIdx.x) * block_warps + warp;
   const bool is_wanted = index < page_count && redo[index] != 0;
   if (!__syncthreads_or(is_wanted)) return;
-  fill_tags(memory.tags);
+  memory.tags.fill();
+  __syncthreads();
   if (!is_wanted) return;
   const SnappyPage page = pages[index];
   const Task task = task_of(bytes, page, out);

@@ -5,6 +5,7 @@
 #include "kernels/cuda/snappy_element.cuh"
 #include "kernels/cuda/snappy_fragments_cuda.h"
 #include "kernels/cuda/snappy_row_exit.cuh"
+#include "kernels/cuda/snappy_tags.cuh"
 
 namespace pistachio::kernels::cuda {
 
@@ -35,9 +36,10 @@ __device__ SnappyHop step(const Tile& tile, uint32_t place, uint32_t position, u
 
 struct IndexMemory {
   Tile tile;
+  SnappyTags tags;
   SnappyRowExit exits[kSnappyTileBytes];  // out of the section, if in its first row
-  uint32_t common;  // where the chain of the first entry is after a few sections
-  SnappyHop rest;   // of the tile, from there
+  uint32_t common;                        // where the chain of the first entry is after a few sections
+  SnappyHop rest;                         // of the tile, from there
 };
 
 // Each thread holds one byte of each of its warp's 32-byte rows. Pointer doubling inside the rows, then from the first row of a section to
@@ -48,8 +50,8 @@ __device__ void find_exits(IndexMemory& memory, uint32_t origin, uint32_t left) 
 #pragma unroll
   for (uint32_t row = 0; row < thread_bytes; ++row) {
     const uint32_t place = warp_begin + row * warp_threads + lane;
-    const SnappyElement element = parse_snappy(memory.tile, origin + place);
-    exits[row] = element.is_long || place >= left ? SnappyRowExit::end(lane) : SnappyRowExit::after(lane, element);
+    const SnappyRowExit element = memory.tags.exit_of(memory.tile.byte(origin + place));
+    exits[row] = element.made() == 0 || place >= left ? SnappyRowExit::end(lane) : SnappyRowExit{element.packed + lane};
   }
 #pragma unroll
   for (uint32_t round = 0; round < SnappyRowExit::doubling_rounds; ++round) {
@@ -90,6 +92,7 @@ __global__ void __launch_bounds__(block_threads)
   const uint32_t in_size = page.bytes - page.plain, begin = tile.number * kSnappyTileBytes;
   const TileWindow window = memory.tile.load(block_of(bytes, page), in_size, begin);
   const uint32_t origin = static_cast<uint32_t>(begin - window.origin);
+  memory.tags.fill();
   __syncthreads();
   find_exits(memory, origin, in_size - begin);
   __syncthreads();
@@ -118,8 +121,8 @@ __device__ uint32_t first_tag(const uint8_t* in, uint32_t in_size) {
   return nowhere;
 }
 
-// Follows the tags from `position` to the end of its tile one by one, for a chain that enters the tile behind the entries that were indexed:
-// after a long literal. Called by the whole warp.
+// Follows the tags from `position` to the end of its tile one by one, for a chain that enters the tile behind the entries that were
+// indexed: after a long literal. Called by the whole warp.
 __device__ SnappyHop walk_tile(Tile& tile, const uint8_t* in, uint32_t in_size, uint32_t position) {
   const uint32_t begin = position / kSnappyTileBytes * kSnappyTileBytes, end = min(begin + kSnappyTileBytes, in_size);
   __syncwarp();
