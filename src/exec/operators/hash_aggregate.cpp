@@ -11,6 +11,7 @@
 #include "exec/core/growing_reservation.h"
 #include "exec/core/memory_relief.h"
 #include "exec/core/stoppable_call.h"
+#include "exec/operators/partition_order.h"
 #include "exec/operators/spillable_groups.h"
 #include "expr/expression_evaluator.h"
 #include "kernels/ops/partition_rows.h"
@@ -22,7 +23,7 @@ namespace {
 
 // Fewer groups than this are merged without partitioning, which would not pay.
 constexpr int64_t kSmallMerge = 4096;
-constexpr int64_t kPartitionBits = 6;
+constexpr int64_t kPartitionBits = kOrderedPartitionBits;
 constexpr int64_t kPartitionsPerLane = 4;
 // Groups, or members of a DISTINCT set, per partition: with fewer, the kernel calls per partition cost more than its rows.
 constexpr int64_t kRowsPerPartition = 8192;
@@ -305,8 +306,8 @@ Task<void> HashAggregateOperator::emit_partitions(RunContext& context, const Spi
   std::vector<const GroupLane*> all;
   for (const auto& lane : lanes) all.push_back(lane.get());
   const int64_t bits = radix_bits(groups.plan(), all);
-  auto emit_one = [&](int lane, int64_t partition) -> Task<void> {
-    Task<void> emitting = emit_partition(context, groups, all, partition, bits, lane, sink);
+  auto emit_one = [&](int lane, int64_t place) -> Task<void> {
+    Task<void> emitting = emit_partition(context, groups, all, partition_at(place, bits), bits, lane, sink);
     co_await emitting;
   };
   Task<void> emitting = for_each_lane(context, int64_t{1} << bits, emit_one);
@@ -324,8 +325,8 @@ Task<void> HashAggregateOperator::emit_full(RunContext& context, const Spillable
   full->close(task.token);
   const std::vector<const GroupLane*> only_this = {full.get()};
   const int64_t bits = radix_bits(groups.plan(), only_this);
-  for (int64_t partition = 0; partition < int64_t{1} << bits; ++partition) {
-    Task<void> emitting = emit_partition(context, groups, only_this, partition, bits, lane, sink);
+  for (int64_t place = 0; place < int64_t{1} << bits; ++place) {
+    Task<void> emitting = emit_partition(context, groups, only_this, partition_at(place, bits), bits, lane, sink);
     co_await emitting;
   }
 }
@@ -375,7 +376,8 @@ Task<bool> HashAggregateOperator::emit_lane(RunContext& context, LaneGroups& lan
   const std::vector<Column> keys(rows.columns().begin(), rows.columns().begin() + static_cast<int64_t>(groups_.size()));
   const auto [order, offsets] = kernels::partition_rows(hash_rows(keys, task.token), kPartitionBits);
   const int64_t* offset = offsets.const_data_ptr<int64_t>();
-  for (int64_t partition = 0; partition < int64_t{1} << kPartitionBits; ++partition) {
+  for (int64_t place = 0; place < int64_t{1} << kPartitionBits; ++place) {
+    const int64_t partition = partition_at(place, kPartitionBits);
     Chunk part = take_rows(rows, order.slice(0, offset[partition], offset[partition + 1]));
     Task<void> emitting = pass_on_in_steps(metrics_, sink, 0, std::move(part), context.chunk_rows());
     co_await emitting;
@@ -461,8 +463,8 @@ Task<bool> HashAggregateOperator::merge_lanes(RunContext& context, const MemoryA
   Task<std::vector<LaneSplit>> splitting = with_relief(context, split);
   const std::vector<LaneSplit> splits = co_await splitting;
   int64_t step = context.chunk_rows();
-  auto merge_and_emit = [&](int lane, int64_t partition) -> Task<void> {
-    auto merge = [&] { return merge_partition(context, account, lanes, splits, partition, task.token); };
+  auto merge_and_emit = [&](int lane, int64_t place) -> Task<void> {
+    auto merge = [&] { return merge_partition(context, account, lanes, splits, partition_at(place, bits), task.token); };
     Task<Chunk> merging = with_relief(context, merge);
     Chunk merged = co_await merging;
     Task<void> emitting = pass_on_in_steps(metrics_, sink, lane, std::move(merged), step);
