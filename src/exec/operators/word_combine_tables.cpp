@@ -30,10 +30,11 @@ constexpr int64_t kSlotsPerSecondSlot = 2;
 constexpr int64_t kFewRowsPerEviction = 32;
 constexpr int64_t kSmallestBatch = 256;
 
-// Ranks emit the groups of one partition of hashes after the other (partition_order.h): top bits of the hash, of which RowWords turns the
-// first ones to the low end. The others select a region of the table. Of kRegions partitions that are sent in succession each has its own,
-// so that more of the table serves the few partitions that ranks are sending now.
-constexpr int64_t kPartitions = kOrderedPartitions;
+// Ranks emit the groups of one partition of hashes after the other (partition_order.h), in partitions of any size; this is that of those
+// that are taken out of a table. RowWords turns the first bits of the hash to the low end; the next ones select a region of the table. So
+// several partitions have the same region, and more of the table serves the few partitions that ranks are sending now.
+constexpr int64_t kTrackedBits = 6;
+constexpr int64_t kPartitions = int64_t{1} << kTrackedBits;
 constexpr int64_t kRegions = kPartitions >> RowWords::kTurn;
 constexpr int64_t kTurnedMask = (int64_t{1} << RowWords::kTurn) - 1;
 // Rows inspected per chunk to see which place its source has reached; and the places that a source's lanes may be apart.
@@ -44,7 +45,7 @@ constexpr int64_t kRowsWorthSending = 4096;
 
 int64_t partition_of(int64_t word) {
   const auto hash = std::rotr(static_cast<uint64_t>(word), RowWords::kTurn);
-  return static_cast<int64_t>(hash >> (64 - kOrderedPartitionBits));
+  return static_cast<int64_t>(hash >> (64 - kTrackedBits));
 }
 
 // How far the sources have come, by the messages that were added without a gap: messages arrive out of order, and lanes add them
@@ -81,7 +82,7 @@ class SourceProgress {
     for (const auto& [rank, one] : sources_) done = std::min(done, one.reached);
     std::vector<int64_t> partitions;
     for (; done_ < done; ++done_) {
-      if ((places_ >> done_ & 1) != 0) partitions.push_back(partition_at(done_, kOrderedPartitionBits));
+      if ((places_ >> done_ & 1) != 0) partitions.push_back(partition_at(done_, kTrackedBits));
     }
     return partitions;
   }
@@ -102,7 +103,8 @@ class SourceProgress {
     uint64_t places = 0;
     const int64_t rows = words.size(0), width = words.size(1), step = std::max<int64_t>(1, rows / kInspectedRows);
     const int64_t* word = words.const_data_ptr<int64_t>();
-    for (int64_t row = 0; row < rows; row += step) places |= uint64_t{1} << place_of_partition(partition_of(word[row * width]));
+    for (int64_t row = 0; row < rows; row += step)
+      places |= uint64_t{1} << place_of_partition(partition_of(word[row * width]), kTrackedBits);
     return places;
   }
 
