@@ -6,6 +6,7 @@
 
 #include "base/byte_stream.h"
 #include "base/check.h"
+#include "columns/concatenate_columns.h"
 #include "columns/decode_dictionary.h"
 #include "columns/device_copy.h"
 #include "kernels/ops/host_memory.h"
@@ -29,38 +30,58 @@ class Packer {
  public:
   Packer(ApartSizes apart, bool may_be_pinned) : apart_(apart), may_be_pinned_(may_be_pinned) {}
 
-  PackedChunk pack(const Chunk& chunk) {
-    description_.put<int64_t>(chunk.rows());
-    description_.put<uint64_t>(chunk.column_count());
-    for (const Column& column : chunk.columns()) {
-      if (std::optional<uint32_t> place = place_apart(column)) {
-        add_apart(column, *place);
+  PackedChunk pack(const std::vector<Chunk>& chunks) {
+    ENSURE(!chunks.empty());
+    int64_t rows = 0;
+    for (const Chunk& chunk : chunks) rows += chunk.rows();
+    description_.put<int64_t>(rows);
+    description_.put<uint64_t>(chunks[0].column_count());
+    for (size_t i = 0; i < chunks[0].column_count(); ++i) {
+      std::vector<Column> pieces;
+      pieces.reserve(chunks.size());
+      for (const Chunk& chunk : chunks) pieces.push_back(chunk.column(i));
+      if (std::all_of(pieces.begin(), pieces.end(), is_fixed)) {
+        add_fixed(pieces, rows);
       } else {
-        add(column);
+        add_or_put_apart(concatenate_columns(pieces));
       }
     }
-    return {block(chunk.device()), std::move(dictionaries_)};
+    return {block(chunks[0].device()), std::move(dictionaries_)};
   }
 
  private:
+  // Consecutive bytes of the block.
+  struct Buffer {
+    std::vector<at::Tensor> parts;
+    int64_t bytes = 0;
+  };
+
   at::Tensor block(at::Device device) {
     int64_t front = aligned(static_cast<int64_t>(sizeof(uint64_t) + description_.bytes().size()));
     int64_t total = front;
-    for (const at::Tensor& buffer : buffers_) total += aligned(static_cast<int64_t>(buffer.nbytes()));
+    for (const Buffer& buffer : buffers_) total += aligned(buffer.bytes);
     at::Tensor block = at::empty({total}, at::TensorOptions(at::kByte).pinned_memory(may_be_pinned_ && !device.is_cpu()));
     auto* out = block.mutable_data_ptr<uint8_t>();
     uint64_t length = description_.bytes().size();
     std::memcpy(out, &length, sizeof length);
     std::memcpy(out + sizeof length, description_.bytes().data(), length);
+    std::vector<at::Tensor> parts;
     std::vector<int64_t> places;
-    int64_t place = front;
-    for (const at::Tensor& buffer : buffers_) {
-      places.push_back(place);
-      place += aligned(static_cast<int64_t>(buffer.nbytes()));
+    int64_t begin = front;
+    for (Buffer& buffer : buffers_) {
+      int64_t place = begin;
+      for (at::Tensor& part : buffer.parts) {
+        places.push_back(place);
+        place += static_cast<int64_t>(part.nbytes());
+        parts.push_back(std::move(part));
+      }
+      begin += aligned(buffer.bytes);
     }
-    kernels::download_ranges(block, buffers_, places);
+    kernels::download_ranges(block, parts, places);
     return block;
   }
+
+  static bool is_fixed(const Column& column) { return !column.is_dictionary() && !column.type().is_text(); }
 
   static bool is_sparse(const Column& column) { return column.dictionary_column()->rows() > column.rows(); }
 
@@ -78,20 +99,46 @@ class Packer {
     return static_cast<uint32_t>(found - dictionaries_.begin());
   }
 
-  void describe(const Column& column, Form form) {
-    LogicalType type = column.type();
+  void describe(LogicalType type, Form form, int64_t rows, bool has_validity) {
     description_.put(static_cast<uint8_t>(type.kind()));
     description_.put(static_cast<uint8_t>(type.precision()));
     description_.put(static_cast<uint8_t>(type.scale()));
     description_.put(form);
-    description_.put<uint8_t>(column.has_validity() ? 1 : 0);
-    description_.put<int64_t>(column.rows());
-    if (column.has_validity()) add_buffer(column.validity());
+    description_.put<uint8_t>(has_validity ? 1 : 0);
+    description_.put<int64_t>(rows);
+  }
+
+  void describe(const Column& column, Form form) {
+    describe(column.type(), form, column.rows(), column.has_validity());
+    if (column.has_validity()) add_buffer({column.validity()});
+  }
+
+  // Copied straight into the block.
+  void add_fixed(const std::vector<Column>& pieces, int64_t rows) {
+    const bool has_validity = std::any_of(pieces.begin(), pieces.end(), [](const Column& piece) { return piece.has_validity(); });
+    describe(pieces[0].type(), Form::Fixed, rows, has_validity);
+    std::vector<at::Tensor> validity, values;
+    for (const Column& piece : pieces) {
+      values.push_back(piece.values());
+      if (!has_validity) continue;
+      const at::TensorOptions options = at::TensorOptions(at::kBool).device(piece.device());
+      validity.push_back(piece.has_validity() ? piece.validity() : at::ones({piece.rows()}, options));
+    }
+    if (has_validity) add_buffer(std::move(validity));
+    add_buffer(std::move(values));
+  }
+
+  void add_or_put_apart(const Column& column) {
+    if (std::optional<uint32_t> place = place_apart(column)) {
+      add_apart(column, *place);
+    } else {
+      add(column);
+    }
   }
 
   void add_apart(const Column& column, uint32_t place) {
     describe(column, Form::ApartDictionary);
-    add_buffer(column.codes());
+    add_buffer({column.codes()});
     description_.put(place);
   }
 
@@ -100,30 +147,34 @@ class Packer {
     Form form = column.is_dictionary() ? Form::Dictionary : column.type().is_text() ? Form::Text : Form::Fixed;
     describe(column, form);
     switch (form) {
-      case Form::Fixed: add_buffer(column.values()); break;
+      case Form::Fixed: add_buffer({column.values()}); break;
       case Form::Text: {
         auto [bytes, offsets] = kernels::text_compact(column.bytes(), column.begins(), column.ends());
-        add_buffer(offsets);
-        add_buffer(bytes);
+        add_buffer({offsets});
+        add_buffer({bytes});
         break;
       }
       case Form::Dictionary:
-        add_buffer(column.codes());
+        add_buffer({column.codes()});
         add(*column.dictionary_column());
         break;
       case Form::ApartDictionary: break;  // never requested here
     }
   }
 
-  void add_buffer(const at::Tensor& buffer) {
-    buffers_.push_back(buffer.contiguous());
-    description_.put<uint64_t>(buffers_.back().nbytes());
+  void add_buffer(std::vector<at::Tensor> parts) {
+    Buffer& buffer = buffers_.emplace_back(Buffer{std::move(parts), 0});
+    for (at::Tensor& part : buffer.parts) {
+      part = part.contiguous();
+      buffer.bytes += static_cast<int64_t>(part.nbytes());
+    }
+    description_.put<uint64_t>(static_cast<uint64_t>(buffer.bytes));
   }
 
   const ApartSizes apart_;
   const bool may_be_pinned_;
   ByteWriter description_;
-  std::vector<at::Tensor> buffers_;
+  std::vector<Buffer> buffers_;
   SharedDictionaries dictionaries_;
 };
 
@@ -252,12 +303,16 @@ class Unpacker {
 
 }  // namespace
 
+PackedChunk pack_chunks(const std::vector<Chunk>& chunks, ApartSizes apart) {
+  return Packer(apart, /*may_be_pinned=*/true).pack(chunks);
+}
+
 PackedChunk pack_chunk(const Chunk& chunk, ApartSizes apart) {
-  return Packer(apart, /*may_be_pinned=*/true).pack(chunk);
+  return pack_chunks({chunk}, apart);
 }
 
 at::Tensor pack_chunk(const Chunk& chunk) {
-  return Packer({}, /*may_be_pinned=*/false).pack(chunk).block;
+  return Packer({}, /*may_be_pinned=*/false).pack({chunk}).block;
 }
 
 Chunk unpack_chunk(const at::Tensor& block, const SharedDictionaries& dictionaries, at::Device device) {

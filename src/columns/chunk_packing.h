@@ -1,4 +1,4 @@
-// Serializes a chunk into one block of bytes: columns back to back, each buffer aligned, no row encoding. Text is compacted to the bytes of
+// Serializes chunks into one block of bytes: columns back to back, each buffer aligned, no row encoding. Text is compacted to the bytes of
 // its rows; a dictionary is included if it has no more entries than there are rows, else the column is decoded. Dictionaries shared by
 // many chunks can be sent separately, once.
 #pragma once
@@ -27,7 +27,8 @@ struct PackedChunk {
 // Most dictionaries that a chunk may refer to outside its block.
 constexpr size_t kMostApart = 256;
 
-// Columns on a GPU are compacted there and copied once.
+// The rows of all chunks, at least one, whose columns have the same types. Columns on a GPU are compacted there and copied once.
+PackedChunk pack_chunks(const std::vector<Chunk>& chunks, ApartSizes apart);
 PackedChunk pack_chunk(const Chunk& chunk, ApartSizes apart);
 // With all dictionaries in the block, which is never pinned: it may be kept.
 at::Tensor pack_chunk(const Chunk& chunk);

@@ -5,6 +5,7 @@
 #include <random>
 
 #include "base/error.h"
+#include "columns/concatenate_columns.h"
 #include "columns/scalar_access.h"
 #include "kernels/ops/tensor_functions.h"
 
@@ -46,6 +47,22 @@ TEST(ChunkPacking, RoundTripKeepsRows) {
   expect_same(unpack_chunk(pack_chunk(chunk.slice(1, 3))), chunk.slice(1, 3));
   expect_same(unpack_chunk(pack_chunk(chunk.slice(2, 0))), chunk.slice(2, 0));
   EXPECT_EQ(unpack_chunk(pack_chunk(Chunk({}, 1000))).rows(), 1000);
+}
+
+TEST(ChunkPacking, PiecesMakeOneBlock) {
+  const Chunk chunk = sample_chunk();
+  std::vector<Column> without_nulls = chunk.columns();
+  without_nulls[0] = Column::fixed(TypeKind::BigInt, at::arange(7, 12, at::kLong));
+  const std::vector<Chunk> pieces = {Chunk(without_nulls, 5), chunk.slice(3, 0), chunk, chunk.slice(1, 3)};
+  std::vector<Column> columns;
+  for (size_t i = 0; i < chunk.column_count(); ++i) {
+    std::vector<Column> of_pieces;
+    for (const Chunk& piece : pieces) of_pieces.push_back(piece.column(i));
+    columns.push_back(concatenate_columns(of_pieces));
+  }
+  const at::Tensor block = pack_chunks(pieces, {}).block;
+  expect_same(unpack_chunk(block), Chunk(columns, 13));
+  EXPECT_EQ(block.numel(), pack_chunk(Chunk(columns, 13)).numel());
 }
 
 TEST(ChunkPacking, KeepsSmallDictionaries) {

@@ -51,7 +51,7 @@ class ExchangeHubTest : public testing::Test {
     std::atomic<int> sending_tasks = 2;
     auto send = [&]() -> Task<void> {
       for (size_t i = next++; i < chunks.size(); i = next++) {
-        Task<bool> one = sending.output(0).send(0, chunks[i]);
+        Task<bool> one = sending.output(0).send(0, std::vector<Chunk>(1, chunks[i]));
         co_await one;
       }
       if (--sending_tasks == 0) sending.output(0).finish();
@@ -275,7 +275,7 @@ TEST_F(ExchangeHubTest, ClosedInputStopsSenders) {
   receiving.input(0).close();
   auto send = [&]() -> Task<void> {
     while (true) {
-      Task<bool> one = sending.output(0).send(0, numbers(1000));
+      Task<bool> one = sending.output(0).send(0, std::vector<Chunk>(1, numbers(1000)));
       bool is_wanted = co_await one;
       if (!is_wanted) break;
     }
@@ -296,7 +296,7 @@ TEST_F(ExchangeHubTest, LocalRowsRespectTheWindow) {
   std::atomic<int> sent = 0;
   auto send = [&]() -> Task<void> {
     for (int i = 0; i < 100; ++i) {
-      Task<bool> one = own.output(0).send(0, numbers(1000));
+      Task<bool> one = own.output(0).send(0, std::vector<Chunk>(1, numbers(1000)));
       co_await one;
       ++sent;
     }

@@ -18,6 +18,7 @@ struct ExchangeLimits {
 // Traffic of an exchange between this rank and others, and how long tasks of this rank waited for it (sums over tasks).
 struct ExchangeFigures {
   int64_t bytes_sent = 0;
+  int64_t bytes_across_network = 0;  // of those sent: to other hosts (ExchangeHub::crosses_network)
   int64_t messages_sent = 0;
   int64_t bytes_received = 0;
   int64_t messages_received = 0;

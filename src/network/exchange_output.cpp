@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/byte_stream.h"
+#include "base/check.h"
 #include "base/format_bytes.h"
 #include "base/task_group.h"
 #include "network/exchange_hub.h"
@@ -36,19 +37,20 @@ ExchangeOutput::ExchangeOutput(QueryExchanges& owner, uint32_t number, ExchangeL
     peers_.push_back(std::make_unique<Peer>(limits.outgoing_bytes, dictionary_bytes, owner.crosses_network(rank)));
 }
 
-Task<bool> ExchangeOutput::send(int rank, Chunk chunk, std::atomic<int64_t>* waited_nanoseconds) {
+Task<bool> ExchangeOutput::send(int rank, std::vector<Chunk> chunks, std::atomic<int64_t>* waited_nanoseconds) {
   if (!is_wanted(rank)) co_return false;
   Outgoing rows;
   if (rank == owner_.rank()) {
-    rows.bytes = std::max<int64_t>(1, chunk.memory_bytes());
-    rows.chunk = std::move(chunk);
+    ENSURE_EQ(chunks.size(), size_t{1});
+    rows.bytes = std::max<int64_t>(1, chunks[0].memory_bytes());
+    rows.chunk = std::move(chunks[0]);
   } else {
-    PackedChunk packed = pack_chunk(chunk, {.least = kSmallDictionary, .most = limits_.window_bytes / kDictionaryShare});
+    PackedChunk packed = pack_chunks(chunks, {.least = kSmallDictionary, .most = limits_.window_bytes / kDictionaryShare});
     rows.block = wire_form(rank, std::move(packed.block));
     rows.dictionaries = std::move(packed.dictionaries);
     rows.bytes = rows.block.bytes.numel();
     if (peers_[static_cast<size_t>(rank)]->crosses_network) {
-      network_rows_ += chunk.rows();
+      for (const Chunk& chunk : chunks) network_rows_ += chunk.rows();
       network_bytes_ += rows.bytes;
     }
   }
@@ -156,6 +158,7 @@ int64_t ExchangeOutput::hand_over(int rank, Outgoing rows, int64_t number) {
 int64_t ExchangeOutput::dispatch(int rank, MessageKind kind, int64_t value, at::Tensor payload, const std::string& more) {
   int64_t bytes = payload.numel();
   bytes_sent_ += bytes;
+  if (peers_[static_cast<size_t>(rank)]->crosses_network) bytes_across_network_ += bytes;
   ++messages_sent_;
   owner_.send(rank, kind, number_, value, std::move(payload), more, urgency_);
   return bytes;
@@ -163,6 +166,7 @@ int64_t ExchangeOutput::dispatch(int rank, MessageKind kind, int64_t value, at::
 
 void ExchangeOutput::add_figures(ExchangeFigures& figures) const {
   figures.bytes_sent += bytes_sent_;
+  figures.bytes_across_network += bytes_across_network_;
   figures.messages_sent += messages_sent_;
   for (const std::unique_ptr<Peer>& peer : peers_) {
     figures.senders_stalled += peer->waiting.statistics().senders_stalled;

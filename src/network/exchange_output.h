@@ -25,8 +25,9 @@ class ExchangeOutput {
 
   // One more caller of finish(). Call before the first send.
   void add_sender() { ++senders_; }
-  // Waits while there is no room; adds that time to `waited_nanoseconds`. False if that rank needs no more rows.
-  Task<bool> send(int rank, Chunk chunk, std::atomic<int64_t>* waited_nanoseconds = nullptr);
+  // Sends the rows of the chunks as one message: to this rank exactly one chunk, to others at least one. Waits while there is no room; adds
+  // that time to `waited_nanoseconds`. False if that rank needs no more rows.
+  Task<bool> send(int rank, std::vector<Chunk> chunks, std::atomic<int64_t>* waited_nanoseconds = nullptr);
   bool is_wanted(int rank) const { return !peers_[static_cast<size_t>(rank)]->enough; }
   bool is_wanted_anywhere() const;
   // Priority of its rows over those of other exchanges (Message::urgency). Call before the first send.
@@ -80,6 +81,7 @@ class ExchangeOutput {
   std::atomic<int> senders_ = 1;
   std::vector<std::unique_ptr<Peer>> peers_;
   std::atomic<int64_t> bytes_sent_ = 0;
+  std::atomic<int64_t> bytes_across_network_ = 0;
   std::atomic<int64_t> messages_sent_ = 0;
   std::atomic<int64_t> network_rows_ = 0;
   std::atomic<int64_t> network_bytes_ = 0;

@@ -211,6 +211,7 @@ void StepProfile::add_to(Json& made) const {
     ranks["rows_sent"] = arrays(is_there, [](const StepFigures& step) { return step.rows_sent; });
     ranks["imbalance_sent"] = imbalance(shares_of(ranks_, is_there, &StepFigures::rows_sent));
     ranks["bytes_sent"] = arrays(is_there, [](const StepFigures& step) { return step.bytes_sent; });
+    ranks["bytes_across_network"] = arrays(is_there, [](const StepFigures& step) { return step.bytes_across_network; });
     ranks["messages_sent"] = arrays(is_there, [](const StepFigures& step) { return step.messages_sent; });
     ranks["bytes_received"] = arrays(is_there, [](const StepFigures& step) { return step.bytes_received; });
     ranks["messages_received"] = arrays(is_there, [](const StepFigures& step) { return step.messages_received; });

@@ -16,6 +16,7 @@ constexpr int64_t StepFigures::*kFigures[] = {&StepFigures::rows,
                                               &StepFigures::from_others,
                                               &StepFigures::rows_sent,
                                               &StepFigures::bytes_sent,
+                                              &StepFigures::bytes_across_network,
                                               &StepFigures::messages_sent,
                                               &StepFigures::bytes_received,
                                               &StepFigures::messages_received,
@@ -52,6 +53,7 @@ void add_work(StepFigures& step, const OperatorMetrics& metrics) {
 
 void add_exchange(StepFigures& step, const ExchangeFigures& figures) {
   step.bytes_sent = figures.bytes_sent;
+  step.bytes_across_network = figures.bytes_across_network;
   step.messages_sent = figures.messages_sent;
   step.bytes_received = figures.bytes_received;
   step.messages_received = figures.messages_received;

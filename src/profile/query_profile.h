@@ -27,6 +27,7 @@ struct StepFigures {
   // Exchanges.
   int64_t rows_sent = 0;  // input rows, including those that stay on this rank
   int64_t bytes_sent = 0;
+  int64_t bytes_across_network = 0;  // of those: to other hosts
   int64_t messages_sent = 0;
   int64_t bytes_received = 0;
   int64_t messages_received = 0;

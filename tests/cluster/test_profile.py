@@ -60,11 +60,13 @@ class ProfileOfRanks(unittest.TestCase):
         received = [0] * RANKS
         for exchange in exchanges:
             figures = exchange["ranks"]
-            for name in ("rows", "milliseconds", "bytes", "bytes_sent", "bytes_received", "messages_sent", "messages_received",
+            for name in ("rows", "milliseconds", "bytes", "bytes_sent", "bytes_across_network", "bytes_received", "messages_sent", "messages_received",
                          "milliseconds_stalled_sending", "milliseconds_stalled_for_credit", "milliseconds_stalled_receiving"):
                 self.assertEqual(len(figures[name]), RANKS, name)
             # Nothing is lost in transit, and every received row was sent.
             self.assertEqual(sum(figures["bytes_sent"]), sum(figures["bytes_received"]))
+            # All ranks are on one host: the network is taken to be between them.
+            self.assertEqual(figures["bytes_across_network"], figures["bytes_sent"])
             self.assertEqual(sum(figures["messages_sent"]), sum(figures["messages_received"]))
             self.assertEqual(sum(figures["rows_sent"]), sum(rows or 0 for rows in figures["rows"]))
             self.assertGreater(sum(figures["bytes_sent"]), 0)

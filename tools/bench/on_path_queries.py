@@ -77,10 +77,9 @@ def steps_of(plan):
 
 
 def moved_bytes(plan):
-    """The most bytes that a rank receives through exchanges other than those to merging ranks, nearly all of which come from its own host."""
-    received = [step["ranks"]["bytes_received"] for step in steps_of(plan)
-                if "bytes_received" in step.get("ranks", {}) and not step["operator"].startswith("to combiner")]
-    return max((sum(filter(None, of_rank)) for of_rank in zip(*received)), default=0)
+    """The most bytes that a rank sends to other hosts."""
+    sent = [step["ranks"]["bytes_across_network"] for step in steps_of(plan) if "bytes_across_network" in step.get("ranks", {})]
+    return max((sum(filter(None, of_rank)) for of_rank in zip(*sent)), default=0)
 
 
 def merging(plan):

@@ -1,10 +1,11 @@
 // Decides for one exchange whether this rank's partial results are merged on its host before they are sent (on_path = auto). Merging trades
-// CPU time for link time, and both pass at once. So a row that leaves the host takes, by the clock of a rank,
-//   without merging  max(produce, link)
-//   with merging     max(produce + path, link * (1 - share))
+// CPU time for link time, and both pass at once, but not entirely: the link idles before the first rows and the cores after the last ones.
+// So a row that leaves the host takes, by the clock of a rank, max(work, link) + kExposed * min(work, link), with
+//   without merging  work = produce, link
+//   with merging     work = produce + path, link * (1 - share)
 // where `produce` is the time to compute it and the rows for this host in between, `path` the time to hand it over to the merging rank and
 // to merge it, `link` its time on the link, and `share` the fraction of these rows that disappears. Merging is on while that is clearly
-// less: never if the link is not the bottleneck. The link's time is known from the plan, until the first rows show how large they are on
+// less. The link's time is known from the plan, until the first rows show how large they are on
 // the wire; the others are
 // 1. estimated: every rank samples the keys of its first rows and shares the sample, so that each knows how many keys occur more than once
 //    on its host;
@@ -82,7 +83,7 @@ class OnPathChoice {
 
  private:
   // Seconds of a row.
-  double without_merging() const { return std::max<double>(produce_seconds_, link_seconds_); }
+  double without_merging() const;
   double with_merging(double share) const;
   void decide();
 

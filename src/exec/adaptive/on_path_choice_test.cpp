@@ -63,7 +63,8 @@ TEST(OnPathChoice, ComparesTheLinkWithTheCostOfMerging) {
   // Several cores share the merging.
   const InformedChoice many_cores(100e-9, 16, 0.3);
   EXPECT_TRUE(many_cores.is_on());
-  EXPECT_NEAR(many_cores.least_share(), 0.1, 1e-6);
+  const double path = kMergeAndHandOver / 16;
+  EXPECT_NEAR(many_cores.least_share(), 1 - (0.95 * 100e-9 - 0.3 * path) / 100e-9, 1e-6);
   OnPathChoice always(10e-9, 1, false);
   always.estimate(0, 0);
   always.produce(kRows, 1);
@@ -97,7 +98,7 @@ TEST(OnPathChoice, VerySlowLinkBeginsWithMerging) {
   // Rows that take long to produce, unlike those on the link, turn it off as well.
   OnPathChoice slow_rows(40 * kMergeAndHandOver, 1, true);
   slow_rows.estimate(0.5, 0);
-  slow_rows.produce(kRows, 80 * kMergeAndHandOver * kRows);
+  slow_rows.produce(kRows, 800 * kMergeAndHandOver * kRows);
   EXPECT_FALSE(slow_rows.is_on());
   EXPECT_FALSE(slow_rows.may_begin());
 }
@@ -108,6 +109,24 @@ TEST(OnPathChoice, SmallRowsOnTheWireNeedNoMerging) {
   choice.set_link_seconds(0.1e-6);  // compressed well
   choice.produce(kRows, 0.05e-6 * kRows);
   EXPECT_FALSE(choice.is_on());
+}
+
+TEST(OnPathChoice, CountsWorkAndLinkThatDoNotOverlap) {
+  // The link is the bottleneck, and merging would relieve it by a tenth; but the cores are busy as well, and would be more so.
+  OnPathChoice busy(1e-6, 1, true);
+  busy.produce(kRows, 0.7e-6 * kRows);
+  busy.estimate(0.1, 0);
+  EXPECT_FALSE(busy.is_on());
+  OnPathChoice idle(1e-6, 16, true);
+  idle.produce(kRows, 0.1e-6 * kRows);
+  idle.estimate(0.1, 0);
+  EXPECT_TRUE(idle.is_on());
+  // Exactly the least share pays, whether work or the link takes longer then.
+  for (const double link_seconds : {200e-9, 1e-6}) {
+    const double least = InformedChoice(link_seconds, 1, 0).least_share();
+    EXPECT_FALSE(InformedChoice(link_seconds, 1, least - 0.01).is_on());
+    EXPECT_TRUE(InformedChoice(link_seconds, 1, least + 0.01).is_on());
+  }
 }
 
 TEST(OnPathChoice, RanksThatShareAHelperNeedASlowerLink) {
@@ -135,13 +154,13 @@ TEST(OnPathChoice, StopsWhenRowsAreProducedMoreSlowlyThanTheyAreSent) {
   choice.produce(kRows, 0.5e-6 * kRows);
   EXPECT_TRUE(choice.is_on());
   EXPECT_NEAR(choice.produce_seconds(), 0.5e-6, 1e-9);
-  // Two microseconds: the link waits for the cores, which merging keeps busy in addition.
-  choice.produce(2 * kRows, 2.5e-6 * kRows);
+  // Ten microseconds: the link waits for the cores, which merging keeps busy in addition.
+  choice.produce(2 * kRows, 10.5e-6 * kRows);
   EXPECT_FALSE(choice.is_on());
-  EXPECT_NEAR(choice.produce_seconds() + choice.path_seconds(), 2e-6, 1e-9);
+  EXPECT_NEAR(choice.produce_seconds() + choice.path_seconds(), 10e-6, 1e-9);
   EXPECT_EQ(choice.least_share(), 1);
   // Unmerged rows take half a microsecond again, counted from the decision on.
-  choice.produce(3 * kRows, 3e-6 * kRows);
+  choice.produce(3 * kRows, 11e-6 * kRows);
   EXPECT_TRUE(choice.is_on());
   EXPECT_EQ(choice.changes(), 3);
 }

@@ -162,7 +162,7 @@ Task<void> ExchangeSink::route(Chunk chunk) {
     if (part.rows() == 0 || !buffer.output->is_wanted(buffer.rank)) continue;
     if (is_message(buffer, part, chunk)) {
       metrics_.bytes += part.memory_bytes();
-      Task<void> passing = send_message(buffer, part);
+      Task<void> passing = send_message(buffer, std::vector<Chunk>(1, part));
       co_await passing;
       continue;
     }
@@ -245,31 +245,41 @@ std::vector<Chunk> ExchangeSink::add(Buffer& buffer, Chunk piece) {
 }
 
 Task<void> ExchangeSink::send(Buffer& buffer, std::vector<Chunk> pieces) {
-  auto concatenate = [&] { return concatenate_chunks(dictionaries_.merge(pieces), types_, context_.device); };
-  Task<Chunk> concatenating = with_relief(context_, concatenate);
-  Chunk rows = co_await concatenating;
-  pieces.clear();
-  int64_t bytes = rows.memory_bytes();
+  auto merge = [&] { return dictionaries_.merge(pieces); };
+  Task<std::vector<Chunk>> merging = with_relief(context_, merge);
+  pieces = co_await merging;
+  int64_t bytes = 0;
+  for (const Chunk& piece : pieces) bytes += piece.memory_bytes();
   metrics_.bytes += bytes;
-  int64_t limit = context_.schedule.one_message ? kLargestWholeMessage : std::max(context_.message_bytes, kLargestMessage);
-  int64_t parts = std::min(rows.rows(), bytes / limit + 1);
-  if (parts <= 1) {
-    Task<void> sending = send_message(buffer, std::move(rows));
+  const int64_t limit = context_.schedule.one_message ? kLargestWholeMessage : std::max(context_.message_bytes, kLargestMessage);
+  auto concatenate = [&] { return concatenate_chunks(pieces, types_, context_.device); };
+  if (bytes < limit) {
+    // Pieces for other ranks are copied once, into the message.
+    if (buffer.rank == context_.exchanges->rank() && pieces.size() > 1) {
+      Task<Chunk> concatenating = with_relief(context_, concatenate);
+      Chunk rows = co_await concatenating;
+      pieces.assign(1, std::move(rows));
+    }
+    Task<void> sending = send_message(buffer, std::move(pieces));
     co_await sending;
     // The reader of this message, or of one that arrived here, comes first: it may be on the way to a link that idles meanwhile.
     co_await reschedule();
     co_return;
   }
+  Task<Chunk> concatenating = with_relief(context_, concatenate);
+  const Chunk rows = co_await concatenating;
+  pieces.clear();
+  const int64_t parts = std::min(rows.rows(), rows.memory_bytes() / limit + 1);
   for (int64_t part = 0; part < parts; ++part) {
     int64_t begin = rows.rows() * part / parts;
     int64_t end = rows.rows() * (part + 1) / parts;
-    Task<void> sending = send_message(buffer, own_chunk(rows.slice(begin, end - begin)));
+    Task<void> sending = send_message(buffer, std::vector<Chunk>(1, own_chunk(rows.slice(begin, end - begin))));
     co_await sending;
   }
 }
 
-Task<void> ExchangeSink::send_message(Buffer& buffer, Chunk rows) {
-  Task<bool> sending = buffer.output->send(buffer.rank, std::move(rows), &waited_nanoseconds_);
+Task<void> ExchangeSink::send_message(Buffer& buffer, std::vector<Chunk> pieces) {
+  Task<bool> sending = buffer.output->send(buffer.rank, std::move(pieces), &waited_nanoseconds_);
   co_await sending;
 }
 

@@ -68,7 +68,7 @@ class ExchangeSink final : public ChunkSink {
   bool is_message(const Buffer& buffer, const Chunk& part, const Chunk& chunk) const;
   int64_t message_bytes(const PhysicalExchange& exchange, int rank) const;
   Task<void> send(Buffer& buffer, std::vector<Chunk> pieces);
-  Task<void> send_message(Buffer& buffer, Chunk rows);
+  Task<void> send_message(Buffer& buffer, std::vector<Chunk> pieces);
 
   RunContext& context_;
   const PhysicalExchange& exchange_;

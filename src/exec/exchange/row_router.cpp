@@ -60,8 +60,14 @@ std::vector<Chunk> parts_by_owner(const Chunk& chunk, const at::Tensor& hashes, 
   auto [order, offsets] = kernels::route_rows(hashes, owners, count);
   at::Tensor places = copied_to(offsets, at::kCPU);
   const int64_t* place = places.const_data_ptr<int64_t>();
-  std::vector<Chunk> parts;
-  for (int owner = 0; owner < count; ++owner) parts.push_back(take_rows(chunk, order.slice(0, place[owner], place[owner + 1])));
+  std::vector<Chunk> parts(static_cast<size_t>(count));
+  for (int owner = 0; owner < count; ++owner) {
+    const int64_t begin = place[owner], end = place[owner + 1];
+    if (begin == end) continue;
+    Chunk& part = parts[static_cast<size_t>(owner)];
+    // Partial results in hash order often have a single owner.
+    part = end - begin == chunk.rows() ? chunk : take_rows(chunk, order.slice(0, begin, end));
+  }
   return parts;
 }
 

@@ -13,7 +13,7 @@ using kernels::MergeOp;
 
 constexpr size_t kMostKeys = 63;  // bits in the null word
 
-// One per state column; empty if the state cannot be encoded as words.
+// Of the words of the state columns; empty if the state cannot be encoded as words.
 std::vector<MergeOp> merges_of(const AggregateCall& call) {
   const LogicalType type = argument_type(call);
   switch (call.function->kind) {
@@ -38,12 +38,17 @@ std::vector<MergeOp> merges_of(const AggregateCall& call) {
     case AggregateKind::VarianceSample:
     case AggregateKind::VariancePopulation:
     case AggregateKind::StddevSample:
-    case AggregateKind::StddevPopulation:
+    case AggregateKind::StddevPopulation: return {MergeOp::AddMoments};
     case AggregateKind::ApproxCountDistinct: return {};
     case AggregateKind::Ordered:         // the optimizer lowers it
     case AggregateKind::CountIf: break;  // the binder makes it a count
   }
   fail_check(__FILE__, __LINE__, "unknown aggregate");
+}
+
+// Whether merging may yield a non-finite number, an error, which a row with one must not look like.
+bool adds_doubles(MergeOp merge) {
+  return merge == MergeOp::AddDouble || merge == MergeOp::AddMoments;
 }
 
 at::Tensor either(const at::Tensor& one, const at::Tensor& other) {
@@ -83,13 +88,17 @@ std::optional<RowWords> RowWords::of(const CombinedColumns& columns) {
     const std::vector<MergeOp> merges = merges_of(columns.calls[i]);
     if (merges.empty()) return std::nullopt;
     const std::vector<LogicalType> types = state_types(columns.calls[i]);
-    for (size_t j = 0; j < merges.size(); ++j) {
-      Field& state = made.states_.emplace_back();
-      state.place = columns.states[i][j];
-      state.type = types[j];
-      state.merge = merges[j];
-      add_column(state.type);
-      made.merges_.push_back(merges[j]);
+    size_t column = 0;
+    for (const MergeOp merge : merges) {
+      made.merges_.push_back(merge);
+      for (int64_t words = kernels::merge_op_words(merge); words > 0; ++column) {
+        Field& state = made.states_.emplace_back();
+        state.place = columns.states[i][column];
+        state.type = types[column];
+        state.merge = merge;
+        add_column(state.type);
+        words -= state.type.is_wide() ? 2 : 1;
+      }
     }
   }
   return made;
@@ -104,7 +113,7 @@ at::Tensor RowWords::without_words(const Chunk& chunk) const {
   if (!has_null_word_) add_nulls(keys_[0]);
   for (const Field& state : states_) {
     add_nulls(state);
-    if (state.merge != MergeOp::AddDouble) continue;
+    if (!adds_doubles(state.merge)) continue;
     const at::Tensor& sums = decode_dictionary(chunk.column(state.place)).values();
     without = either(without, sums.isfinite().logical_not());
   }
@@ -160,7 +169,8 @@ Chunk RowWords::chunk_of(const std::vector<at::Tensor>& pieces) {
   for (size_t i = 0; i < states_.size(); ++i) {
     const Field& state = states_[i];
     at::Tensor& sums = values[first_state + i];
-    if (state.merge == MergeOp::AddDouble && !sums.isfinite().all().item<bool>()) throw UserError("sum out of range");
+    if (adds_doubles(state.merge) && !sums.isfinite().all().item<bool>())
+      throw UserError(state.merge == MergeOp::AddMoments ? "variance out of range" : "sum out of range");
     placed[state.place] = Column::fixed(state.type, std::move(sums));
   }
   std::vector<Column> columns;

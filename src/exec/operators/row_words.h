@@ -16,10 +16,10 @@ namespace pistachio {
 class RowWords {
  public:
   // Word 0 is the key's hash turned left by this many bits.
-  static constexpr int kTurn = 2;
+  static constexpr int kTurn = 3;
 
-  // Nullopt if there is no key or more than 63, or if a state cannot be encoded as words: moments, sketches, and min, max or any_value of
-  // text and of two-word values.
+  // Nullopt if there is no key or more than 63, or if a state cannot be encoded as words: sketches, and min, max or any_value of text and
+  // of two-word values.
   static std::optional<RowWords> of(const CombinedColumns& columns);
 
   int64_t width() const { return width_; }

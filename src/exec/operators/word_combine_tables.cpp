@@ -9,6 +9,7 @@
 
 #include "columns/row_selection.h"
 #include "exec/core/growing_reservation.h"
+#include "exec/operators/partition_order.h"
 #include "exec/operators/row_words.h"
 #include "kernels/ops/combine_rows.h"
 #include "kernels/ops/tensor_functions.h"
@@ -24,27 +25,27 @@ constexpr int64_t kFirstSlots = 1 << 12;
 // first table meet different slots of the second and are merged there.
 constexpr int64_t kFirstSlotsPerRow = 4;
 constexpr int64_t kSlotsPerRow = 3;
-constexpr int64_t kTableGrowth = 4;
+constexpr int64_t kTableGrowth = 2;
 constexpr int64_t kSlotsPerSecondSlot = 2;
 constexpr int64_t kFewRowsPerEviction = 32;
 constexpr int64_t kSmallestBatch = 256;
 
-// Ranks emit the groups of one partition of hashes after the other (hash_aggregate.cpp): top bits of the hash, of which RowWords turns the
-// first ones to the low end. The others select a region of the table, so that every kRegions-th partition has the same region, and more of
-// the table serves the few partitions that ranks are sending now.
-constexpr int kTablePartitionBits = 6;
-constexpr int64_t kPartitions = int64_t{1} << kTablePartitionBits;
+// Ranks emit the groups of one partition of hashes after the other (partition_order.h), in partitions of any size; this is that of those
+// that are taken out of a table. RowWords turns the first bits of the hash to the low end; the next ones select a region of the table. So
+// several partitions have the same region, and more of the table serves the few partitions that ranks are sending now.
+constexpr int64_t kTrackedBits = 6;
+constexpr int64_t kPartitions = int64_t{1} << kTrackedBits;
 constexpr int64_t kRegions = kPartitions >> RowWords::kTurn;
 constexpr int64_t kTurnedMask = (int64_t{1} << RowWords::kTurn) - 1;
-// Rows inspected per chunk to see which partition its source has reached; and the partitions that a source's lanes may be apart.
-constexpr int64_t kInspectedRows = 32;
+// Rows inspected per chunk to see which place its source has reached; and the places that a source's lanes may be apart.
+constexpr int64_t kInspectedRows = 512;
 constexpr int64_t kLanesApart = 2;
 // Looking for the rows of a partition costs more than waiting for more of them, if there are fewer rows in all tables.
 constexpr int64_t kRowsWorthSending = 4096;
 
 int64_t partition_of(int64_t word) {
   const auto hash = std::rotr(static_cast<uint64_t>(word), RowWords::kTurn);
-  return static_cast<int64_t>(hash >> (64 - kTablePartitionBits));
+  return static_cast<int64_t>(hash >> (64 - kTrackedBits));
 }
 
 // How far the sources have come, by the messages that were added without a gap: messages arrive out of order, and lanes add them
@@ -59,25 +60,31 @@ class SourceProgress {
     if (sources_.contains(source)) lanes_[static_cast<size_t>(lane)] = {source, number};
   }
 
-  // `words`: rows that the lane has added, in the order in which they were sent. Returns the partitions [first, last) whose rows have all
-  // arrived and that were not returned before; without `are_wanted` none, and these the next time.
-  std::pair<int64_t, int64_t> advance(int lane, const at::Tensor& words, bool are_wanted) {
-    if (lane < 0) return {0, 0};
+  // `words`: rows that the lane has added, in the order in which they were sent. Returns the partitions whose rows have all arrived and
+  // that were not returned before; without `are_wanted` none, and these the next time. Partitions of which few rows were added may be left
+  // out: most have no rows for this rank.
+  std::vector<int64_t> advance(int lane, const at::Tensor& words, bool are_wanted) {
+    if (lane < 0) return {};
     const std::optional<Message> message = std::exchange(lanes_[static_cast<size_t>(lane)], std::nullopt);
-    if (!message) return {0, 0};
-    const int64_t lowest = words.size(0) == 0 ? 0 : lowest_partition(words);
+    if (!message) return {};
+    const uint64_t places = places_of(words);
     std::lock_guard lock(mutex_);
+    places_ |= places;
     Source& source = sources_.at(message->source);
-    source.added[message->number] = lowest;
+    source.added[message->number] = places == 0 ? 0 : std::countr_zero(places);
     while (!source.added.empty() && source.added.begin()->first == source.next) {
       source.reached = std::max<int64_t>(source.reached, source.added.begin()->second - kLanesApart);
       source.added.erase(source.added.begin());
       ++source.next;
     }
-    if (!are_wanted) return {0, 0};
+    if (!are_wanted) return {};
     int64_t done = kPartitions;
     for (const auto& [rank, one] : sources_) done = std::min(done, one.reached);
-    return {std::exchange(done_, done), done};
+    std::vector<int64_t> partitions;
+    for (; done_ < done; ++done_) {
+      if ((places_ >> done_ & 1) != 0) partitions.push_back(partition_at(done_, kTrackedBits));
+    }
+    return partitions;
   }
 
  private:
@@ -87,23 +94,26 @@ class SourceProgress {
   };
   struct Source {
     int64_t next = 0;                  // message; all before it were added
-    std::map<int64_t, int64_t> added;  // lowest partition of messages after it
-    int64_t reached = 0;               // partition
+    std::map<int64_t, int64_t> added;  // first place of messages after it
+    int64_t reached = 0;               // place
   };
 
-  static int64_t lowest_partition(const at::Tensor& words) {
-    int64_t lowest = kPartitions;
+  // A bit for the place of each partition that occurs in a sample of the rows.
+  static uint64_t places_of(const at::Tensor& words) {
+    uint64_t places = 0;
     const int64_t rows = words.size(0), width = words.size(1), step = std::max<int64_t>(1, rows / kInspectedRows);
     const int64_t* word = words.const_data_ptr<int64_t>();
-    for (int64_t row = 0; row < rows; row += step) lowest = std::min(lowest, partition_of(word[row * width]));
-    return lowest;
+    for (int64_t row = 0; row < rows; row += step)
+      places |= uint64_t{1} << place_of_partition(partition_of(word[row * width]), kTrackedBits);
+    return places;
   }
 
   std::vector<std::optional<Message>> lanes_;  // what each lane is adding; only touched by the lane
   std::mutex mutex_;
   // Guarded by mutex_; the keys never change.
   std::map<int, Source> sources_;
-  int64_t done_ = 0;
+  uint64_t places_ = 0;  // of all rows so far
+  int64_t done_ = 0;     // place
 };
 
 class WordCombineTables final : public CombineTables {
@@ -139,8 +149,7 @@ class WordCombineTables final : public CombineTables {
         std::tie(words, offsets) = words_.words_of(rows, bits_, token);
         add_words(words, offsets, pieces);
       }
-      const auto [first, last] = progress_.advance(lane, words, held() >= kRowsWorthSending);
-      for (int64_t partition = first; partition < last; ++partition) take_partition(partition, pieces);
+      for (const int64_t partition : progress_.advance(lane, words, held() >= kRowsWorthSending)) take_partition(partition, pieces);
       if (!pieces.empty()) leaving.push_back(words_.chunk_of(pieces));
       const int64_t text_bytes = words_.text_bytes();
       has_too_many_texts = text_bytes > most_text_bytes_;

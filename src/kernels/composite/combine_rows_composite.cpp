@@ -21,6 +21,20 @@ bool is_less_in_sql(double left, double right) {
   return std::isnan(right) || left < right;
 }
 
+void merge_moments(int64_t* older, const int64_t* newer) {
+  const double count = std::bit_cast<double>(newer[0]), older_count = std::bit_cast<double>(older[0]);
+  if (count == 0 && older_count != 0) return;
+  if (older_count == 0) {
+    std::copy(newer, newer + 3, older);
+    return;
+  }
+  const double total = older_count + count, mean = std::bit_cast<double>(older[1]), distance = std::bit_cast<double>(newer[1]) - mean;
+  const double apart = distance * distance * (older_count * count / total);
+  older[0] = std::bit_cast<int64_t>(total);
+  older[1] = std::bit_cast<int64_t>(mean + distance * (count / total));
+  older[2] = std::bit_cast<int64_t>(std::bit_cast<double>(older[2]) + (std::bit_cast<double>(newer[2]) + apart));
+}
+
 void merge_state(MergeOp op, int64_t* older, const int64_t* newer) {
   const double left = std::bit_cast<double>(*older), right = std::bit_cast<double>(*newer);
   switch (op) {
@@ -49,6 +63,7 @@ void merge_state(MergeOp op, int64_t* older, const int64_t* newer) {
     case MergeOp::Or: *older |= *newer; break;
     case MergeOp::Xor: *older ^= *newer; break;
     case MergeOp::KeepFirst: break;
+    case MergeOp::AddMoments: merge_moments(older, newer); break;
   }
 }
 
@@ -94,7 +109,7 @@ at::Tensor combine_flush(at::Tensor& table, int64_t begin, int64_t end, int64_t 
   const at::Tensor slots = tags.ne(0).logical_and_(tags.bitwise_and(low_mask).eq(value)).nonzero().view({-1});
   const at::Tensor rows = part.index_select(0, slots);
   rows.select(1, 0).bitwise_and_(~slot_mask).bitwise_or_(slots.add(begin).bitwise_left_shift(shift));
-  part.index_fill_(0, slots, 0);
+  part.select(1, 0).index_fill_(0, slots, 0);
   return rows;
 }
 

@@ -86,6 +86,8 @@ std::map<Row, Row> merge_exactly(const std::vector<Row>& rows, int64_t key_words
         const Int128 sum = int128_from_words(older[0], older[1]) + int128_from_words(newer[word], newer[word + 1]);
         older[0] = low_word(sum);
         older[1] = high_word(sum);
+      } else if (op == MergeOp::AddMoments) {
+        for (const size_t moment : {0, 2}) older[moment] = exact_merge(MergeOp::AddDouble, older[moment], newer[word + moment]);
       } else {
         older[0] = exact_merge(op, older[0], newer[word]);
       }
@@ -116,7 +118,7 @@ class CombineRows : public testing::TestWithParam<KernelMode> {
     for (Row& row : to_rows(rest)) output.push_back(std::move(row));
     EXPECT_EQ(static_cast<int64_t>(output.size()) + merged, static_cast<int64_t>(rows.size()));
     EXPECT_TRUE(merge_exactly(output, key_words, merges) == merge_exactly(rows, key_words, merges));
-    EXPECT_TRUE(at::equal(table, at::zeros_like(table))) << "the table is not empty";
+    EXPECT_EQ(table.select(1, 0).ne(0).sum().item<int64_t>(), 0) << "the table is not empty";
     EXPECT_EQ(combine_flush(table).size(0), 0);
     return merged;
   }
@@ -149,6 +151,11 @@ std::vector<Row> rows_with_keys(int64_t count, int64_t key_words, const std::vec
         case MergeOp::AddDouble:
         case MergeOp::MinDouble:
         case MergeOp::MaxDouble: row.push_back(bits_of(static_cast<double>(value))); break;
+        case MergeOp::AddMoments:
+          // The mean is the same in all rows of a key: any order of merging is exact.
+          for (const double moment : {std::abs(static_cast<double>(value)) + 1, static_cast<double>(key % 17), 3.0})
+            row.push_back(bits_of(moment));
+          break;
         default: row.push_back(value);
       }
     }
@@ -195,7 +202,7 @@ TEST_P(CombineRows, RowsOfUpTo12WordsAreExact) {
 TEST_P(CombineRows, CommonLayoutsAreExact) {
   const MergeOp count = MergeOp::AddInt64;
   const std::vector<MergeOp> layouts[] = {
-      {}, {count}, {count, count}, {MergeOp::AddInt128}, {MergeOp::AddInt128, count}, {MergeOp::AddDouble, count}};
+      {}, {count}, {count, count}, {MergeOp::AddInt128}, {MergeOp::AddInt128, count}, {MergeOp::AddDouble, count}, {MergeOp::AddMoments}};
   for (const std::vector<MergeOp>& merges : layouts) {
     for (const int64_t key_words : {0, 1, 2}) {
       SCOPED_TRACE(testing::Message() << width_of(key_words, merges) << " words, " << key_words << " of the key");
@@ -274,6 +281,21 @@ TEST_P(CombineRows, SumsPast128BitsAreErrors) {
     combine_rows(table, to_tensor({large, negative}, width), 0, merges);
     EXPECT_EQ(to_rows(combine_flush(table))[0][2], -1);
   }
+}
+
+TEST_P(CombineRows, MomentsOfRowsAndOfNone) {
+  const auto moments = [](double count, double mean, double m2) { return Row{0, bits_of(count), bits_of(mean), bits_of(m2)}; };
+  const auto merged = [](const std::vector<Row>& rows) {
+    at::Tensor table = at::zeros({2, 4}, at::kLong);
+    combine_rows(table, to_tensor(rows, 4), 0, {MergeOp::AddMoments});
+    return to_rows(combine_flush(table));
+  };
+  // Of {1, 3} and {8}: the mean is 4, the squared distances are 9, 1 and 16.
+  EXPECT_EQ(merged({moments(2, 2, 2), moments(1, 8, 0)}), (std::vector<Row>{moments(3, 4, 26)}));
+  const Row none = moments(0, 0, 0), extreme = moments(2, 1e300, 5);
+  EXPECT_EQ(merged({none, none}), (std::vector<Row>{none}));
+  EXPECT_EQ(merged({none, extreme}), (std::vector<Row>{extreme}));
+  EXPECT_EQ(merged({extreme, none, none}), (std::vector<Row>{extreme}));
 }
 
 TEST_P(CombineRows, NanIsTheGreatestNumber) {

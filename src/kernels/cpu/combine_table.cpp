@@ -59,6 +59,23 @@ template <MergeOp op>
   if constexpr (op == MergeOp::KeepFirst) return blend(keep, older, newer);
 }
 
+// {count, mean, m2}; a state without rows changes nothing.
+[[gnu::always_inline]] inline void merge_moments(uint64_t* __restrict entry, const uint64_t* __restrict row, uint64_t* __restrict evicted,
+                                                 uint64_t keep) {
+  const uint64_t older[3] = {entry[0], entry[1], entry[2]};
+  const double older_count = std::bit_cast<double>(older[0]), count = std::bit_cast<double>(row[0]);
+  const double mean = std::bit_cast<double>(older[1]), distance = std::bit_cast<double>(row[1]) - mean;
+  const double total = older_count + count;
+  const double apart = distance * distance * (older_count * count / total);
+  const double merged[3] = {total, mean + distance * (count / total),
+                            std::bit_cast<double>(older[2]) + (std::bit_cast<double>(row[2]) + apart)};
+  const uint64_t has_older = keep & ones_if(older_count != 0), has_both = has_older & ones_if(count != 0);
+  for (int word = 0; word < 3; ++word) {
+    evicted[word] = older[word];
+    entry[word] = blend(has_both, std::bit_cast<uint64_t>(merged[word]), blend(has_older, older[word], row[word]));
+  }
+}
+
 // Moves the old state to `evicted` and, if `keep`, merges it with the row's state, else replaces it. The top bit of the result is set if a
 // sum overflows.
 template <MergeOp op>
@@ -66,7 +83,10 @@ template <MergeOp op>
                                                    uint64_t keep) {
   const uint64_t older = entry[0];
   evicted[0] = older;
-  if constexpr (op == MergeOp::AddInt128) {
+  if constexpr (op == MergeOp::AddMoments) {
+    merge_moments(entry, row, evicted, keep);
+    return 0;
+  } else if constexpr (op == MergeOp::AddInt128) {
     const uint64_t older_high = entry[1];
     evicted[1] = older_high;
     uint64_t low = 0;
@@ -227,6 +247,7 @@ class ColumnCombiner {
       case MergeOp::Or: return merge_one_column<MergeOp::Or>(row, count, word);
       case MergeOp::Xor: return merge_one_column<MergeOp::Xor>(row, count, word);
       case MergeOp::KeepFirst: return merge_one_column<MergeOp::KeepFirst>(row, count, word);
+      case MergeOp::AddMoments: return merge_one_column<MergeOp::AddMoments>(row, count, word);
     }
   }
 
@@ -258,7 +279,8 @@ constexpr CommonLayout common_layout() {
 }
 
 constexpr MergeOp counted = MergeOp::AddInt64;  // or a sum known to fit
-// DISTINCT, COUNT, SUM and AVG of integers and doubles, MIN and MAX; by a key that the hash identifies and by a key of one word.
+// DISTINCT, COUNT, SUM and AVG of integers and doubles, MIN and MAX, STDDEV and VARIANCE; by a key that the hash identifies and by a key of
+// one word.
 constexpr CommonLayout common_layouts[] = {
     common_layout<0>(),
     common_layout<1>(),
@@ -273,6 +295,8 @@ constexpr CommonLayout common_layouts[] = {
     common_layout<1, MergeOp::AddInt128, counted>(),
     common_layout<0, MergeOp::AddDouble, counted>(),
     common_layout<1, MergeOp::AddDouble, counted>(),
+    common_layout<0, MergeOp::AddMoments>(),
+    common_layout<1, MergeOp::AddMoments>(),
     common_layout<0, MergeOp::MinInt64>(),
     common_layout<1, MergeOp::MinInt64>(),
     common_layout<0, MergeOp::MaxInt64>(),
@@ -295,25 +319,32 @@ CombineProgress combine_into(CombineTable table, const uint64_t* rows, int64_t c
 
 namespace {
 
-// `words` 0: as many as `width` says. Whether a slot is taken is unpredictable, so every row is written, and the next one overwrites it
-// unless it was really taken.
+// Slots inspected before the chosen ones are copied: few enough for their entries to stay in L1.
+constexpr int64_t take_block_slots = 256;
+
+// `words` 0: as many as `width` says. Whether a slot is taken is unpredictable, so the numbers of all are written, and the next one
+// overwrites those that are not. Only the tag is cleared: the rest of an empty slot is never read.
 template <int64_t words>
 int64_t take_rows_of(CombineTable table, int64_t width, const EntryChoice& chosen, uint64_t* __restrict rows) {
   const SlotBits bits(table.slots);
   const int64_t count = words > 0 ? words : width;
-  uint64_t* __restrict entry = table.entries + chosen.begin * count;
   uint64_t* out = rows;
-  for (int64_t slot = chosen.begin; slot < chosen.end; ++slot, entry += count) {
-    const uint64_t tag = entry[0];
-    const bool take = (tag != 0) & ((tag & chosen.low_mask) == chosen.value);
-    const uint64_t keep = opaque(ones_if(!take));
-    out[0] = (tag & ~bits.mask) | static_cast<uint64_t>(slot) << bits.shift;
-    entry[0] = tag & keep;
-    for (int64_t word = 1; word < count; ++word) {
-      out[word] = entry[word];
-      entry[word] &= keep;
+  uint16_t taken[take_block_slots];
+  for (int64_t first = chosen.begin; first < chosen.end; first += take_block_slots) {
+    const int64_t slots = std::min(take_block_slots, chosen.end - first);
+    uint64_t* __restrict block = table.entries + first * count;
+    int64_t takes = 0;
+    for (int64_t slot = 0; slot < slots; ++slot) {
+      const uint64_t tag = block[slot * count];
+      taken[takes] = static_cast<uint16_t>(slot);
+      takes += (tag != 0) & ((tag & chosen.low_mask) == chosen.value);
     }
-    out += (~keep & 1) * static_cast<uint64_t>(count);
+    for (int64_t i = 0; i < takes; ++i, out += count) {
+      uint64_t* entry = block + taken[i] * count;
+      out[0] = (entry[0] & ~bits.mask) | static_cast<uint64_t>(first + taken[i]) << bits.shift;
+      entry[0] = 0;
+      for (int64_t word = 1; word < count; ++word) out[word] = entry[word];
+    }
   }
   return (out - rows) / count;
 }

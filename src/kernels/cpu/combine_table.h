@@ -30,7 +30,7 @@ struct EntryChoice {
   uint64_t value;
 };
 
-// Moves these rows out and returns their number; `rows` has room for one more row than there are chosen slots.
+// Moves these rows out and returns their number; `rows` has room for all chosen slots.
 int64_t take_entries(CombineTable table, int64_t width, const EntryChoice& chosen, uint64_t* rows);
 
 }  // namespace pistachio::kernels::cpu

@@ -207,7 +207,8 @@ std::vector<MergeOp> random_merges(Draw& draw) {
                                          {MergeOp::AddInt64, MergeOp::AddInt64},
                                          {MergeOp::AddInt128},
                                          {MergeOp::AddInt128, MergeOp::AddInt64},
-                                         {MergeOp::AddDouble, MergeOp::AddInt64}};
+                                         {MergeOp::AddDouble, MergeOp::AddInt64},
+                                         {MergeOp::AddMoments}};
   if (uniform(draw.random, 0, 1) == 0) return common[draw.random() % std::size(common)];
   std::vector<MergeOp> merges(draw.random() % 5);
   for (MergeOp& op : merges) op = static_cast<MergeOp>(random_below(draw.random, merge_op_count));
@@ -225,6 +226,14 @@ int64_t random_state_word(Draw& draw, bool only_doubles) {
   }
 }
 
+// Finite ones: which NaN a body computes is unspecified.
+int64_t* random_moments(Draw& draw, int64_t* out) {
+  const int64_t count = uniform(draw.random, 0, 3);
+  for (const int64_t eighths : {8 * count, uniform(draw.random, -100, 100), uniform(draw.random, 0, 100)})
+    *out++ = std::bit_cast<int64_t>(count == 0 ? 0.0 : static_cast<double>(eighths) / 8);
+  return out;
+}
+
 // Two batches through one table, then the rest of it. Keys are determined by their hash, or several share one. Sums of 128 bits may
 // overflow, which is an error.
 Call draw_combine_rows(Draw& draw) {
@@ -240,6 +249,10 @@ Call draw_combine_rows(Draw& draw) {
     *out++ = hashes.const_data_ptr<int64_t>()[row];
     for (int64_t word = 0; word < key_words; ++word) *out++ = random_below(draw.random, keys_per_hash);
     for (const MergeOp op : merges) {
+      if (op == MergeOp::AddMoments) {
+        out = random_moments(draw, out);
+        continue;
+      }
       *out++ = random_state_word(draw, op == MergeOp::AddDouble);
       if (op == MergeOp::AddInt128) *out++ = small_sums ? uniform(draw.random, -2, 2) : random_state_word(draw, false);
     }

@@ -4,7 +4,7 @@
 //   rows       int64 [n, width], width = 1 + key_words + the words of the merges. Word 0 is a hash, any value, with well-mixed high bits;
 //              then the key, then the state. key_words is 0 where equal hashes mean equal keys, as with hash64 of an integer
 //   merges     one per state value. A minimum or maximum without a value yet holds a value that any other replaces
-//   table      int64 [slots, width], contiguous, slots = 2^b, b in [1, 32]; all zeros is an empty table. Direct-mapped: the slot of a row
+//   table      int64 [slots, width], contiguous, slots = 2^b, b in [1, 32]; empty if words 0 are all 0. Direct-mapped: the slot of a row
 //              is the top b bits of its hash, so that rows in order of their hashes use one part of the table after the other, and it
 //              stays in the cache. Word 0 of a slot is the hash with these bits set, which is never 0, or 0 if the slot is empty; the
 //              slot number provides the overwritten bits
@@ -12,7 +12,7 @@
 // the entry that was there. Returns (evicted int64 [m, width], m <= n, in order of eviction; number of rows that were merged).
 // UserError, after which the table may be partly updated: an AddInt128 overflows.
 // combine_flush returns the rows of the slots [begin, end) whose hashes have the low bits `value` under the mask `low_mask`, which is
-// less than 2^32, in order of their slots, and empties these.
+// less than 2^32, in order of their slots, and empties these: their words 0 become 0.
 // turn_hashes rearranges word 0 so that rows that share a slot of one table rarely share one of another: the top kUnturnedBits stay, the
 // halves of the others change places. Turning twice restores the hashes.
 // There is no CUDA body on purpose: rows are combined in host memory, between the devices of a host and its network.

@@ -17,12 +17,13 @@ enum class MergeOp : int64_t {
   And,
   Or,
   Xor,
-  KeepFirst,  // the older
+  KeepFirst,   // the older
+  AddMoments,  // three doubles: count, mean and m2, as moments_merge (segment_moments.h) merges them
 };
-inline constexpr int64_t merge_op_count = 11;
+inline constexpr int64_t merge_op_count = 12;
 
 constexpr int64_t merge_op_words(MergeOp op) {
-  return op == MergeOp::AddInt128 ? 2 : 1;
+  return op == MergeOp::AddMoments ? 3 : op == MergeOp::AddInt128 ? 2 : 1;
 }
 
 }  // namespace pistachio::kernels
