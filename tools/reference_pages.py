@@ -39,7 +39,7 @@ def table(headings, rows):
 
 def functions_page():
     functions = rows_of("SHOW FUNCTIONS")
-    parts = [f"# Functions\n\n{ORIGIN}\n\n`SHOW FUNCTIONS` gives the same list. \"Nulls\" says what becomes of NULLs among the arguments.\n"]
+    parts = [f"# Functions\n\n{ORIGIN}\n\n`SHOW FUNCTIONS` gives the same list. \"Nulls\" says how NULL arguments are treated.\n"]
     for kind, title in (("function", "Functions"), ("operator", "Operators"), ("aggregate", "Aggregates"), ("window", "Window functions")):
         rows = [(code(own["signature"]), own["nulls"], cell(own["description"])) for own in functions if own["kind"] == kind]
         parts.append(f"## {title}\n\n{table((kind, 'nulls', 'meaning'), rows)}")

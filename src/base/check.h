@@ -3,7 +3,6 @@
 #pragma once
 
 #include <fmt/format.h>
-#include <fmt/ostream.h>
 
 #include <string>
 

@@ -43,7 +43,7 @@ ExchangeTuning get_tuning(ByteReader& reader) {
   tuning.buffered_bytes = reader.get<int64_t>();
   if (tuning.limits.compress > RowCompression::Everywhere) throw PeerError("a plan came with an unknown kind of compression");
   if (tuning.limits.window_bytes <= 0 || tuning.limits.outgoing_bytes <= 0 || tuning.buffered_bytes < 0)
-    throw PeerError("a plan came with impossible sizes of its exchanges");
+    throw PeerError("a plan arrived with invalid exchange sizes");
   return tuning;
 }
 

@@ -306,7 +306,7 @@ std::optional<DateField> find_date_field(std::string_view name) {
 DateField parse_date_field(std::string_view name) {
   std::optional<DateField> field = find_date_field(name);
   if (!field)
-    throw UserError(fmt::format("'{}' is no field of dates: year, quarter, month, week, day, hour, minute, second, epoch, ...", name));
+    throw UserError(fmt::format("'{}' is not a date field: year, quarter, month, week, day, hour, minute, second, epoch, ...", name));
   return *field;
 }
 

@@ -215,7 +215,7 @@ void QueryExchanges::dispatch(int source, Message message) {
         break;
       case MessageKind::Credit:
         reach(FaultPoint::CreditReceived);
-        if (head.value < 0) throw PeerError("a message is damaged: it takes credit back");
+        if (head.value < 0) throw PeerError("a message is damaged: its credit is negative");
         output.on_credit(source, head.value);
         break;
       case MessageKind::Enough:

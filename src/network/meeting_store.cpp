@@ -371,7 +371,7 @@ MeetingClient::MeetingClient(const std::string& host, int port, const JobSecret&
     if (socket_ >= 0) ::close(socket_);
     socket_ = -1;
     if (outcome == Outcome::SecretMismatch)
-      throw UserError(fmt::format("the process at {}:{} has another secret: {} must be the same for all ranks, and each job needs a MASTER_PORT of "
+      throw UserError(fmt::format("the process at {}:{} has a different secret: {} must be the same for all ranks, and each job needs a MASTER_PORT of "
                                   "its own",
                                   host, port, kSecretVariable));
     if (outcome == Outcome::ProtocolMismatch) throw UserError(fmt::format("the process at {}:{} is not a rank 0 of this version", host, port));

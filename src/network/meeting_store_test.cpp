@@ -93,7 +93,7 @@ TEST_F(MeetingStoreTest, WrongSecretIsRefused) {
     MeetingClient wrong("127.0.0.1", server_.port(), JobSecret::random(), soon());
     FAIL() << "it was let in";
   } catch (const UserError& error) {
-    EXPECT_NE(error.message().find("has another secret"), std::string::npos) << error.message();
+    EXPECT_NE(error.message().find("has a different secret"), std::string::npos) << error.message();
   }
   expect_service();
 }

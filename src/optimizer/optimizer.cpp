@@ -36,7 +36,7 @@ const std::vector<OptimizerRule>& optimizer_rules() {
       {"push_down_semi_joins", "rows without a match need not be joined with others first", push_down_semi_joins, false},
       {"choose_build_sides", "the smaller side of a join goes into the hash table", choose_build_sides, false},
       {"push_down_limits", "ORDER BY with LIMIT keeps the first rows only", push_down_limits, false},
-      {"narrow_decimals", "sums of decimals whose values fit into 64 bits need no 128 for their products", narrow_decimals, false, true},
+      {"narrow_decimals", "sums of decimals whose values fit into 64 bits avoid 128-bit products", narrow_decimals, false, true},
       {"prune_columns", "unused columns are not read, gathered or kept", prune_columns, false},
   };
   return rules;

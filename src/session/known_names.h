@@ -12,7 +12,7 @@ struct FunctionFacts {
   std::string_view name;
   std::string_view kind;  // operator, function, aggregate or window
   std::string_view signature;
-  std::string_view nulls;  // what becomes of NULLs
+  std::string_view nulls;  // how NULL arguments are treated
   std::string_view description;
 };
 

@@ -213,7 +213,7 @@ TEST_F(ReturningRanksTest, StatementIsNotRetriedAfterReturningRows) {
   } catch (const PeerError& error) {
     message = error.message();
   }
-  EXPECT_EQ(message, "rank 2 was lost; rows of the result were given already, so it was not run again");
+  EXPECT_EQ(message, "rank 2 was lost; part of the result was already returned, so the query was not retried");
   restart(2);
   EXPECT_EQ(run(kJoin), 8);
 }

@@ -277,7 +277,7 @@ void Session::run_planned(const PlannedQuery& planned, ResultReceiver& receiver,
   } catch (const PeerError& error) {
     bool was_loss = membership.losses() != losses && membership.expects_returns();
     if (!was_loss || !settings_.retry_queries) throw;
-    if (witness.saw_rows()) throw PeerError(error.message() + "; rows of the result were given already, so it was not run again");
+    if (witness.saw_rows()) throw PeerError(error.message() + "; part of the result was already returned, so the query was not retried");
     runs_again = true;
   }
   if (runs_again) {

@@ -279,7 +279,7 @@ void Session::alter(const std::shared_ptr<const ast::Statement>& statement, cons
       break;
     default:
       if (place_of(columns, change.new_name) != columns.size())
-        throw UserError(fmt::format("there is a column {} already", change.new_name), position);
+        throw UserError(fmt::format("column {} already exists", change.new_name), position);
       rules.rename_column(change.column, change.new_name);
       column.name = change.new_name;
   }
@@ -331,7 +331,7 @@ void Session::add_column(const std::shared_ptr<const ast::Statement>& statement,
   std::vector<TableColumnInfo> columns = table->columns();
   if (place_of(columns, change.definition.name) != columns.size()) {
     if (change.missing_ok) return;
-    throw UserError(fmt::format("there is a column {} already", change.definition.name), statement->position);
+    throw UserError(fmt::format("column {} already exists", change.definition.name), statement->position);
   }
   columns.push_back({change.definition.name, resolve_type(change.definition.type), "", change.definition.not_null});
   if (change.definition.default_value) set_default(rules_[name], columns.back(), {statement, change.definition.default_value.get()});
@@ -395,7 +395,7 @@ void Session::restore(const State& before) {
 void Session::run(const std::shared_ptr<const ast::Statement>& statement, const ast::Transaction& node, ResultReceiver&) {
   using Kind = ast::Transaction::Kind;
   if (node.kind == Kind::Begin) {
-    if (before_transaction_) throw UserError("a transaction has begun already", statement->position);
+    if (before_transaction_) throw UserError("a transaction is already in progress", statement->position);
     before_transaction_ = state();
     transaction_failed_ = false;
     return;

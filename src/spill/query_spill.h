@@ -42,7 +42,7 @@ class QuerySpill {
   QuerySpill(SpillSpace& space, const MemoryGovernor& governor, const Settings& settings, SpillTiers tiers = {});
 
   void add(std::weak_ptr<SpillableStore> store);
-  // Spills stores until `bytes` are free or no store has rows worth writing. These four throw a UserError if a store finds no memory to spill
+  // Spills stores until `bytes` are free or no store has rows worth writing. These four throw a UserError if a store has no memory to spill
   // in: its rows are lost then, and the query must end.
   Task<void> make_room(int64_t bytes);
   // The same for a caller whose kernels found no memory although there seemed to be room: the largest store spills in any case.

@@ -16,7 +16,7 @@ namespace pistachio {
 
 // How a scan gets memory on a GPU when there is little.
 struct DeviceRelief {
-  std::function<bool(int64_t bytes)> has_room;  // whether so many bytes, and the temporaries of kernels, fit without doubt
+  std::function<bool(int64_t bytes)> has_room;  // whether `bytes` and the temporaries of kernels certainly fit
   std::function<Task<void>()> relieve;          // makes operators spill retained rows
 };
 

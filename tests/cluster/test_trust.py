@@ -61,7 +61,7 @@ class Secrets(unittest.TestCase):
     def test_rank_with_wrong_secret_is_rejected(self):
         _, (status, output, errors) = self.run_two({"PISTACHIO_JOB_SECRET": "a" * 32}, {"PISTACHIO_JOB_SECRET": "b" * 32})
         self.assertEqual((status, output), (1, ""))
-        self.assertIn("has another secret: PISTACHIO_JOB_SECRET must be the same for all ranks", errors)
+        self.assertIn("has a different secret: PISTACHIO_JOB_SECRET must be the same for all ranks", errors)
 
     def test_secret_from_file(self):
         with tempfile.TemporaryDirectory(prefix="pistachio_trust_") as name:

@@ -12,11 +12,11 @@
 
 namespace pistachio {
 
-// Throws OutOfMemory unless so many bytes can be allocated at this moment; for calls that cannot be repeated. Checks only the memory of a
+// Throws OutOfMemory unless `bytes` can be allocated at this moment; for calls that cannot be repeated. Checks only the memory of a
 // GPU: on the host, lanes work on small chunks, and kernels have a fifth of the limit.
 void ensure_free_memory(const RunContext& context, int64_t bytes);
 bool finds_free_memory(const RunContext& context, int64_t bytes);
-// Before a call that cannot be repeated and may need so many bytes: spills retained rows until they can be allocated, or nothing more can
+// Before a call that cannot be repeated and may need `bytes`: spills retained rows until they can be allocated, or nothing more can
 // be spilled. The call may need less.
 Task<void> prepare_memory(const RunContext& context, int64_t bytes);
 

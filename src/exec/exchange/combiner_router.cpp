@@ -18,7 +18,7 @@ namespace {
 
 // Rows that each rank samples: enough for a good estimate.
 constexpr int64_t kRowsOfSample = 1 << 17;
-// The rate of rows is looked at again after so many.
+// Rows after which the rate is checked again.
 constexpr int64_t kRowsToReport = 1 << 14;
 // One bucket in this many is combined even while combining is off, to notice when it starts to pay, if any share of merged rows would.
 constexpr size_t kObservedBuckets = 32;

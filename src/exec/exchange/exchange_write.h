@@ -45,7 +45,7 @@ class ExchangeSink final : public ChunkSink {
   struct Buffer {
     ExchangeOutput* output = nullptr;
     int rank = 0;
-    int64_t message_bytes = 0;  // the buffer is sent once it has so many
+    int64_t message_bytes = 0;  // the buffer is sent once it holds this many bytes
     std::mutex mutex;
     std::vector<Chunk> pieces;        // guarded by mutex
     int64_t bytes = 0;                // of the pieces; guarded by mutex

@@ -291,7 +291,7 @@ class WordCombineTables final : public CombineTables {
   static int64_t second_slots(int64_t slots) { return std::max<int64_t>(2, slots / kSlotsPerSecondSlot); }
   int64_t row_bytes() const { return words_.width() * static_cast<int64_t>(sizeof(int64_t)); }
 
-  // For so many rows, if there is memory.
+  // For `rows` rows, if there is memory.
   void make_slots(Table& table, int64_t rows) {
     const auto wanted = static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(rows * kFirstSlotsPerRow)));
     int64_t slots = std::min(std::max(kFirstSlots, wanted), most_slots_);

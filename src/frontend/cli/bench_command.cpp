@@ -35,7 +35,7 @@ int run_bench_command(int argc, char** argv, Settings settings, InterruptWatcher
     if (argc > 0 && benchmark.name == argv[0]) return benchmark.run(argc - 1, argv + 1, std::move(settings), interrupts);
     names += fmt::format("{}{}", names.empty() ? "" : ", ", benchmark.name);
   }
-  if (argc == 0) throw UsageError(fmt::format("bench needs a word that says what: {}", names));
+  if (argc == 0) throw UsageError(fmt::format("bench needs the name of a benchmark: {}", names));
   throw UsageError(fmt::format("there is no benchmark '{}'; there are {}", argv[0], names));
 }
 

@@ -2,7 +2,7 @@
 //   columns   [n] of any column dtype, or int64 [n, 2], of equal length, on the host; the first `keys` of them are the key. A value takes
 //             one word (integers and booleans as int64, floating-point numbers as the bits of a double), or two
 //   keep_key  false: the words of the key are left out, since its hash determines it: the key is one column of integers
-//   turn      in [0, 63]: word 0 of a row is the hash of its key, as hash64 and hash64_combine compute it, rotated left by so many bits
+//   turn      in [0, 63]: word 0 of a row is the hash of its key, as hash64 and hash64_combine compute it, rotated left by `turn` bits
 //   bits      in [0, 12]: the rows are divided into 2^bits parts by the lowest bits of these hashes
 // pack_words returns (rows int64 [n, width], offsets int64 [2^bits + 1]): part p holds the rows [offsets[p], offsets[p + 1]), in the order
 // of their columns.
