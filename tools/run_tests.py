@@ -62,7 +62,7 @@ SHORT_SANITIZED_TESTS = {
 SHORT_ENVIRONMENT = {"PISTACHIO_MUTATIONS": "60", "PISTACHIO_FIRST_MUTATION": str(1 + DAY % 10_000 * 60), "PISTACHIO_MATRIX_THIRD": str(DAY % 3)}
 # Of the tests that match, the short round takes every n-th, different ones each day.
 SHORT_SAMPLES = {
-    ("release", "kernels_cpu_test"): ("OnMillionsOfRows", 3),
+    ("release", "kernels_cpu_test"): ("OnMillionsOfRows", 5),
     ("asan", "kernels_cpu_test"): ("OnManyRows|OnLongPages", 3),
     ("asan", "network_test"): ("NetworkProcessTest", 3),
     ("asan", "table_scan_test"): ("TableScanFilters|TableScanRegistered", 3),

@@ -357,49 +357,63 @@ void QueryBinder::FromBinding::bind_join(const ast::TableReference& table, const
   plan = make_node(LogicalProject{.columns = std::move(coalesced), .keeps_input = true}, std::move(plan));
 }
 
+namespace {
+
+// A pair of columns that USING or NATURAL joins. The columns are known for NATURAL only; USING looks them up by name.
+struct SharedColumn {
+  std::string name;
+  const ScopeColumn* left = nullptr;
+  const ScopeColumn* right = nullptr;
+};
+
+std::vector<SharedColumn> named_by_using(const std::vector<std::string>& names, int64_t position) {
+  std::vector<SharedColumn> shared;
+  std::set<std::string_view> named;
+  for (const std::string& name : names) {
+    if (!named.insert(name).second) refuse_at(fmt::format("USING names {} twice", name), position);
+    shared.push_back({name});
+  }
+  return shared;
+}
+
+// Names match like an unquoted name in USING: exactly, or, if no name does, with the only one that differs in case.
+std::vector<SharedColumn> shared_by_both(const NameScope& left, const NameScope& right) {
+  auto is_joined = [](const ScopeColumn& own) { return !own.needs_table && own.unsupported.empty(); };
+  std::set<std::string_view> in_right;
+  std::map<std::string, std::vector<const ScopeColumn*>> alike_left;
+  std::map<std::string, std::vector<const ScopeColumn*>> alike_right;
+  for (const ScopeColumn& column : right.columns()) {
+    if (!is_joined(column)) continue;
+    in_right.insert(column.name);
+    alike_right[fold_name(column.name)].push_back(&column);
+  }
+  for (const ScopeColumn& column : left.columns()) {
+    if (is_joined(column)) alike_left[fold_name(column.name)].push_back(&column);
+  }
+  std::vector<SharedColumn> shared;
+  for (const ScopeColumn& column : left.columns()) {
+    if (!is_joined(column)) continue;
+    const std::string folded = fold_name(column.name);
+    const std::vector<const ScopeColumn*>& right_alike = alike_right[folded];
+    if (in_right.contains(column.name)) {
+      shared.push_back({column.name});
+    } else if (right_alike.size() == 1 && alike_left[folded].size() == 1) {
+      shared.push_back({column.name, &column, right_alike[0]});
+    }
+  }
+  return shared;
+}
+
+}  // namespace
+
 // USING and NATURAL: adds the join conditions, and one merged column per pair before the columns of both sides, which then need their
 // table's name. Returns the expressions of the merged columns of a FULL JOIN.
 std::vector<NamedExpression> QueryBinder::FromBinding::merge_columns(const ast::TableReference& table, const ast::JoinTable& join,
                                                                      std::vector<ScopeColumn> right, NameScope& scope, LogicalJoin& node) {
   NameScope right_scope(scope.parent());
   right_scope.set_columns(std::move(right));
-  // Columns of a pair are known for NATURAL only; USING looks them up by name.
-  struct Shared {
-    std::string name;
-    const ScopeColumn* left = nullptr;
-    const ScopeColumn* right = nullptr;
-  };
-  std::vector<Shared> shared;
-  for (const std::string& name : join.using_columns) shared.push_back({name});
-  std::set<std::string_view> named;
-  for (const std::string& name : join.using_columns) {
-    if (!named.insert(name).second) refuse_at(fmt::format("USING names {} twice", name), table.position);
-  }
-  if (join.natural) {
-    auto is_joined = [](const ScopeColumn& own) { return !own.needs_table && own.unsupported.empty(); };
-    std::set<std::string_view> in_right;
-    std::map<std::string, std::vector<const ScopeColumn*>> alike_left;
-    std::map<std::string, std::vector<const ScopeColumn*>> alike_right;
-    for (const ScopeColumn& column : right_scope.columns()) {
-      if (!is_joined(column)) continue;
-      in_right.insert(column.name);
-      alike_right[fold_name(column.name)].push_back(&column);
-    }
-    for (const ScopeColumn& column : scope.columns()) {
-      if (is_joined(column)) alike_left[fold_name(column.name)].push_back(&column);
-    }
-    for (const ScopeColumn& column : scope.columns()) {
-      if (!is_joined(column)) continue;
-      // Like an unquoted name in USING: without an exact match, the only one that differs in case.
-      const std::string folded = fold_name(column.name);
-      const std::vector<const ScopeColumn*>& right_alike = alike_right[folded];
-      if (in_right.contains(column.name)) {
-        shared.push_back({column.name});
-      } else if (right_alike.size() == 1 && alike_left[folded].size() == 1) {
-        shared.push_back({column.name, &column, right_alike[0]});
-      }
-    }
-  }
+  const std::vector<SharedColumn> shared =
+      join.natural ? shared_by_both(scope, right_scope) : named_by_using(join.using_columns, table.position);
   const bool keeps_left = node.kind == JoinKind::Semi || node.kind == JoinKind::Anti;
   std::vector<ScopeColumn> merged;
   std::vector<NamedExpression> coalesced;
@@ -461,8 +475,8 @@ LogicalPtr QueryBinder::FromBinding::bind_outer_join(const ast::JoinTable& join,
 }
 
 // Kept in the scope, so that an error can say why the column cannot be read.
-void QueryBinder::add_left_out(const std::vector<LeftOutColumn>& left_out, const std::string& alias, BoundFrom& from) {
-  for (const LeftOutColumn& column : left_out)
+void QueryBinder::add_left_out(const std::vector<OmittedColumn>& left_out, const std::string& alias, BoundFrom& from) {
+  for (const OmittedColumn& column : left_out)
     from.columns.push_back({alias, column.name, columns_.add(column.name, TypeKind::Varchar), false, column.reason});
 }
 

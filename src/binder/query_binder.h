@@ -27,7 +27,7 @@ struct BoundQuery {
   // Output columns that are just a text literal or NULL. They are VARCHAR, but in a set operation they take the other side's type.
   ColumnSet untyped_texts;
   ColumnSet untyped_nulls;
-  std::vector<LeftOutColumn> left_out;
+  std::vector<OmittedColumn> left_out;
 
   bool is_untyped(ColumnId id) const { return untyped_texts.contains(id) || untyped_nulls.contains(id); }
   void note_untyped(ColumnId id, bool is_null) { (is_null ? untyped_nulls : untyped_texts).insert(id); }
@@ -129,7 +129,7 @@ class QueryBinder {
     // Inside a recursive CTE, the table itself: `shared` is the number of its working table.
     bool is_working_table = false;
     std::vector<OutputColumn> output;
-    std::vector<LeftOutColumn> left_out;
+    std::vector<OmittedColumn> left_out;
     // A CTE that refers to an outer query is bound again at each use.
     bool correlated = false;
     const NameScope* scope = nullptr;
@@ -155,7 +155,7 @@ class QueryBinder {
 
   // * and COLUMNS (star_binder.cpp).
   class StarExpansion;
-  std::vector<ListedColumn> expand_list(const ast::Select& select, const NameScope& scope, std::vector<LeftOutColumn>& left_out);
+  std::vector<ListedColumn> expand_list(const ast::Select& select, const NameScope& scope, std::vector<OmittedColumn>& left_out);
   // The expression for each column that COLUMNS stands for; the expression itself if there is no COLUMNS in it.
   std::vector<const ast::Expression*> expand_columns(const ast::Expression& expression, const NameScope& scope);
   std::vector<ast::ExpressionPtr> copy_for_columns(const ast::Expression& expression, const NameScope& scope);
@@ -182,7 +182,7 @@ class QueryBinder {
   class FromBinding;
   BoundFrom bind_from(const std::vector<ast::TableReferencePtr>& tables, const NameScope* outer);
   BoundFrom from_query(BoundQuery bound, const std::string& alias);
-  void add_left_out(const std::vector<LeftOutColumn>& left_out, const std::string& alias, BoundFrom& from);
+  void add_left_out(const std::vector<OmittedColumn>& left_out, const std::string& alias, BoundFrom& from);
 
   // generate_series, range (series_binder.cpp).
   static bool is_series(const std::string& name);

@@ -68,16 +68,17 @@ struct ColumnTypes {
 };
 
 // Unreadable columns of all operands, without duplicates.
-std::vector<LeftOutColumn> merge_left_out(std::vector<BoundQuery>& operands) {
-  std::vector<LeftOutColumn> merged = std::move(operands.front().left_out);
+std::vector<OmittedColumn> merge_left_out(std::vector<BoundQuery>& operands) {
+  std::vector<OmittedColumn> merged = std::move(operands.front().left_out);
   for (size_t i = 1; i < operands.size(); ++i) {
-    for (LeftOutColumn& column : operands[i].left_out) {
+    for (OmittedColumn& column : operands[i].left_out) {
       bool is_known = std::any_of(merged.begin(), merged.end(),
-                                  [&](const LeftOutColumn& own) { return own.name == column.name && own.place == column.place; });
+                                  [&](const OmittedColumn& own) { return own.name == column.name && own.place == column.place; });
       if (!is_known) merged.push_back(std::move(column));
     }
   }
-  std::stable_sort(merged.begin(), merged.end(), [](const LeftOutColumn& one, const LeftOutColumn& other) { return one.place < other.place; });
+  std::stable_sort(merged.begin(), merged.end(),
+                   [](const OmittedColumn& one, const OmittedColumn& other) { return one.place < other.place; });
   return merged;
 }
 

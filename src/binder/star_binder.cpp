@@ -46,7 +46,7 @@ class QueryBinder::StarExpansion {
   StarExpansion(const ast::Star& star, const NameScope& scope, int64_t position) : star_(star), scope_(scope), position_(position) {}
 
   // The columns it stands for. Those that cannot be read go to `left_out`.
-  std::vector<ListedColumn> expand(size_t place, std::vector<LeftOutColumn>& left_out) {
+  std::vector<ListedColumn> expand(size_t place, std::vector<OmittedColumn>& left_out) {
     std::optional<std::string> of_table;
     if (!star_.qualifier.empty()) {
       of_table = scope_.find_table(star_.qualifier.back(), position_);
@@ -136,7 +136,7 @@ class QueryBinder::StarExpansion {
 };
 
 std::vector<ListedColumn> QueryBinder::expand_list(const ast::Select& select, const NameScope& scope,
-                                                   std::vector<LeftOutColumn>& left_out) {
+                                                   std::vector<OmittedColumn>& left_out) {
   std::vector<ListedColumn> list;
   for (const ast::SelectItem& item : select.items) {
     const ast::Expression& expression = *item.expression;
@@ -170,7 +170,7 @@ std::vector<const ast::Expression*> QueryBinder::expand_columns(const ast::Expre
 // A copy of the expression for each column that its COLUMNS stands for.
 std::vector<ast::ExpressionPtr> QueryBinder::copy_for_columns(const ast::Expression& expression, const NameScope& scope) {
   const ast::Star& columns = *find_columns(expression);
-  std::vector<LeftOutColumn> unreadable;
+  std::vector<OmittedColumn> unreadable;
   std::vector<ast::ExpressionPtr> copies;
   for (const ListedColumn& listed : StarExpansion(columns, scope, expression.position).expand(0, unreadable)) {
     if (listed.item != nullptr) refuse_at("REPLACE inside COLUMNS is not supported in an expression", expression.position);

@@ -5,7 +5,7 @@ namespace {
 
 using WindowBinderTest = BindTest;
 
-TEST_F(WindowBinderTest, CallsShareANodeIfOneOrderContinuesTheOther) {
+TEST_F(WindowBinderTest, CallsWithCompatibleOrdersShareANode) {
   EXPECT_EQ(plan_of("select rank() over (partition by a order by b), sum(b) over (partition by a), rank() over (partition by a order by b, s) from t"), R"(
 project rank, sum, rank.2
   window by a order b, s: rank() of 1 keys AS rank, sum(b) of 0 keys AS sum, rank() AS rank.2
@@ -19,7 +19,7 @@ project rank, rank.2
 )");
 }
 
-TEST_F(WindowBinderTest, FewerPartitionColumnsAreBelowAndNoneAreOnTop) {
+TEST_F(WindowBinderTest, NodesAreStackedByPartitionColumns) {
   EXPECT_EQ(plan_of("select count(*) over (), count(*) over (partition by a, c), count(*) over (partition by c) from u"), R"(
 project count, count.2, count.3
   window: count(*) AS count

@@ -33,7 +33,7 @@ std::shared_ptr<const Table> Table::open_partitions(std::vector<size_t> places) 
                          [](const TableColumnInfo& left, const TableColumnInfo& right) {
                            return left.name == right.name && left.type == right.type && left.unsupported == right.unsupported;
                          });
-  if (!same) throw ColumnsDiffer(files_->listing->patterns);
+  if (!same) throw SchemaMismatch(files_->listing->patterns);
   return opened;
 }
 

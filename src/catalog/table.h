@@ -23,8 +23,8 @@ struct TableColumnInfo {
 };
 
 // Files opened later have other columns than those that the query was bound to: it must be bound again, with all files of the table open.
-struct ColumnsDiffer : std::exception {
-  explicit ColumnsDiffer(std::vector<std::string> of) : patterns(std::move(of)) {}
+struct SchemaMismatch : std::exception {
+  explicit SchemaMismatch(std::vector<std::string> of) : patterns(std::move(of)) {}
   std::vector<std::string> patterns;  // of the table
 };
 
@@ -47,7 +47,7 @@ class Table {
   const ParquetTable& files() const { return *files_; }
   // Made by of_partitions: all files are to be found in the listing of `files()`.
   bool has_unopened_files() const { return open_ != nullptr; }
-  // The table with the files at these places open, and the first one, which has the schema. Throws ColumnsDiffer.
+  // The table with the files at these places open, and the first one, which has the schema. Throws SchemaMismatch.
   std::shared_ptr<const Table> open_partitions(std::vector<size_t> places) const;
   // Estimated number of distinct values of a text column in files; nullopt if unknown, and for other columns.
   std::optional<double> distinct_texts(size_t column) const { return distinct_texts_.empty() ? std::nullopt : distinct_texts_[column]; }

@@ -98,7 +98,7 @@ std::vector<RankProfile> RankService::run(const PhysicalPlan& plan, EngineInstan
 }
 
 void RankService::wait_for_others(LedQuery& led, std::unique_lock<std::mutex>& lock, bool has_failed, const CancelToken& token,
-                                  std::chrono::milliseconds patience) {
+                                  std::chrono::milliseconds timeout) {
   RunningQuery& query = led.query();
   auto all_ended = [&] { return query.running.empty(); };
   // A cancellation has to reach ranks that are still busy.
@@ -112,7 +112,7 @@ void RankService::wait_for_others(LedQuery& led, std::unique_lock<std::mutex>& l
       lock.unlock();
       cancel_everywhere(led.number(), reason, *query.faults);
       lock.lock();
-      if (!changed_.wait_for(lock, patience, all_ended)) break;
+      if (!changed_.wait_for(lock, timeout, all_ended)) break;
     } else {
       changed_.wait_for(lock, std::chrono::milliseconds(50));
     }
@@ -166,7 +166,7 @@ void RankService::note_finished(int64_t number, int rank, const std::string& byt
     } catch (const std::exception&) {
       // Out of memory for the message: the rank is lost here all the same, and its process stays until someone ends it.
     }
-    note_loss(*unknown_loss, why, Membership::Witness::Launcher);
+    note_loss(*unknown_loss, why, Membership::LossSource::Launcher);
   }
   faults->reach(FaultPoint::FinishedReceived);
 }

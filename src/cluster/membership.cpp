@@ -23,11 +23,11 @@ const LostRank* Membership::find(int rank) const {
   return found == lost_.end() ? nullptr : &*found;
 }
 
-void Membership::lose(int rank, const std::string& why, Witness witness) {
+void Membership::lose(int rank, const std::string& why, LossSource witness) {
   std::lock_guard lock(mutex_);
   bool is_returning = return_ && return_->rank == rank;
   // Until this rank has connected to the new process, its network reports on the old one.
-  if (is_returning && witness == Witness::Network && return_->awaited.contains(0)) return;
+  if (is_returning && witness == LossSource::Network && return_->awaited.contains(0)) return;
   if (is_returning) return_.reset();
   auto found = std::find_if(lost_.begin(), lost_.end(), [&](const LostRank& lost) { return lost.rank == rank; });
   if (found == lost_.end()) {
@@ -70,7 +70,7 @@ void Membership::restore(int rank) {
   changed_.notify_all();
 }
 
-void Membership::begin_return(int rank, int incarnation) {
+void Membership::begin_rejoin(int rank, int incarnation) {
   std::lock_guard lock(mutex_);
   ENSURE(!return_, "rank {} is coming back already", return_->rank);
   ENSURE(find(rank) != nullptr, "rank {} is not lost", rank);
@@ -80,7 +80,7 @@ void Membership::begin_return(int rank, int incarnation) {
   }
 }
 
-void Membership::note_met(int rank, int incarnation, int by) {
+void Membership::note_connected(int rank, int incarnation, int by) {
   std::lock_guard lock(mutex_);
   if (!return_ || return_->rank != rank || return_->incarnation != incarnation) return;
   return_->awaited.erase(by);
@@ -132,7 +132,7 @@ void Membership::require_all() const {
 
 void Membership::wait_for_all(const CancelToken& token) const {
   using Clock = std::chrono::steady_clock;
-  Clock::time_point end = Clock::now() + patience_;
+  Clock::time_point end = Clock::now() + timeout_;
   while (true) {
     if (!returns_) return require_all();
     std::unique_lock lock(mutex_);
@@ -141,12 +141,12 @@ void Membership::wait_for_all(const CancelToken& token) const {
     if (token.deadline() && Clock::now() >= *token.deadline()) token.expire();
     token.throw_if_cancelled();
     if (Clock::now() >= end)
-      throw_lost(lost_.front(), fmt::format("it has not come back for {:.1f} s", std::chrono::duration<double>(patience_).count()));
+      throw_lost(lost_.front(), fmt::format("it has not come back for {:.1f} s", std::chrono::duration<double>(timeout_).count()));
     changed_.wait_for(lock, kMembershipPoll);
   }
 }
 
-std::vector<std::string> Membership::take_news() {
+std::vector<std::string> Membership::take_restored() {
   std::lock_guard lock(mutex_);
   return std::exchange(news_, {});
 }

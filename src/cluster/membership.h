@@ -24,14 +24,14 @@ struct LostRank {
 
 class Membership {
  public:
-  // `returns`: lost ranks are expected to be restarted; `patience` is how long statements wait for that.
-  Membership(int ranks, bool returns, std::chrono::milliseconds patience) : ranks_(ranks), returns_(returns), patience_(patience) {}
+  // `returns`: lost ranks are expected to be restarted; `timeout` is how long statements wait for that.
+  Membership(int ranks, bool returns, std::chrono::milliseconds timeout) : ranks_(ranks), returns_(returns), timeout_(timeout) {}
 
   bool expects_returns() const { return returns_; }
 
   // The network may report the old process as lost after the new one was started; the launcher always reports on the newest process.
-  enum class Witness { Network, Launcher };
-  void lose(int rank, const std::string& why, Witness witness = Witness::Network);
+  enum class LossSource { Network, Launcher };
+  void lose(int rank, const std::string& why, LossSource witness = LossSource::Network);
   bool is_lost(int rank) const;
   std::string why_lost(int rank) const;  // empty: it is not lost
   // Ordered by time of loss: the first loss may have caused the others.
@@ -43,9 +43,9 @@ class Membership {
   void restore(int rank);
 
   // On rank 0: the rank has a new process, and every live rank, including rank 0 and the new one, must connect. One return at a time.
-  void begin_return(int rank, int incarnation);
+  void begin_rejoin(int rank, int incarnation);
   // `by` has connected to the new process of `rank`.
-  void note_met(int rank, int incarnation, int by);
+  void note_connected(int rank, int incarnation, int by);
   std::optional<int> returning() const;
   // The rank will not be restarted.
   void give_up(int rank, std::string why);
@@ -55,10 +55,11 @@ class Membership {
 
   // Throws PeerError if a rank is lost.
   void require_all() const;
-  // Blocks until no rank is lost. Throws PeerError that names a lost rank, at once if it will not return, else after the patience; Cancelled.
+  // Blocks until no rank is lost. Throws PeerError that names a lost rank, at once if it will not return, else after the timeout;
+  // Cancelled.
   void wait_for_all(const CancelToken& token) const;
   // Ranks that were lost and came back since the last call, one sentence each.
-  std::vector<std::string> take_news();
+  std::vector<std::string> take_restored();
 
  private:
   struct Return {
@@ -74,7 +75,7 @@ class Membership {
 
   const int ranks_;
   const bool returns_;
-  const std::chrono::milliseconds patience_;
+  const std::chrono::milliseconds timeout_;
   mutable std::mutex mutex_;
   mutable std::condition_variable changed_;
   // Guarded by mutex_.

@@ -10,7 +10,7 @@ namespace pistachio {
 namespace {
 
 using namespace std::chrono_literals;
-using Witness = Membership::Witness;
+using LossSource = Membership::LossSource;
 
 constexpr int kRanks = 4;
 
@@ -36,32 +36,32 @@ TEST(MembershipTest, WithoutRestartsLossIsFinal) {
 TEST(MembershipTest, RankReturnsOnceAllLiveRanksMetIt) {
   Membership membership(kRanks, true, 60s);
   membership.lose(2, "it was killed");
-  membership.begin_return(2, 1);
+  membership.begin_rejoin(2, 1);
   EXPECT_EQ(membership.returning(), 2);
   for (int by : {0, 1, 2}) {
-    membership.note_met(2, 1, by);
+    membership.note_connected(2, 1, by);
     EXPECT_TRUE(membership.is_lost(2)) << by;
   }
-  membership.note_met(2, 0, 3);  // of an older process
+  membership.note_connected(2, 0, 3);  // of an older process
   EXPECT_TRUE(membership.is_lost(2));
   std::thread last([&] {
     std::this_thread::sleep_for(20ms);
-    membership.note_met(2, 1, 3);
+    membership.note_connected(2, 1, 3);
   });
   EXPECT_EQ(error_of(membership), "");
   last.join();
   EXPECT_FALSE(membership.is_lost(2));
   EXPECT_FALSE(membership.returning());
-  EXPECT_EQ(membership.take_news(), std::vector<std::string>{"rank 2 was lost (it was killed) and started again"});
-  EXPECT_TRUE(membership.take_news().empty());
+  EXPECT_EQ(membership.take_restored(), std::vector<std::string>{"rank 2 was lost (it was killed) and started again"});
+  EXPECT_TRUE(membership.take_restored().empty());
 }
 
 TEST(MembershipTest, LostRanksAreNotAwaited) {
   Membership membership(kRanks, true, 60s);
   membership.lose(2, "it was killed");
   membership.lose(3, "it was killed too");
-  membership.begin_return(2, 1);
-  for (int by : {0, 2}) membership.note_met(2, 1, by);
+  membership.begin_rejoin(2, 1);
+  for (int by : {0, 2}) membership.note_connected(2, 1, by);
   EXPECT_TRUE(membership.is_lost(2));
   membership.lose(1, "it has followed");  // and will not connect
   EXPECT_FALSE(membership.is_lost(2));
@@ -71,16 +71,16 @@ TEST(MembershipTest, LostRanksAreNotAwaited) {
 
 TEST(MembershipTest, LossOfOldProcessDoesNotAbortReturn) {
   Membership membership(kRanks, true, 60s);
-  membership.lose(2, "it was killed", Witness::Launcher);
-  membership.begin_return(2, 1);
+  membership.lose(2, "it was killed", LossSource::Launcher);
+  membership.begin_rejoin(2, 1);
   membership.lose(2, "the connection broke");  // the network notices now
   EXPECT_EQ(membership.returning(), 2);
-  membership.note_met(2, 1, 0);
+  membership.note_connected(2, 1, 0);
   membership.lose(2, "the connection broke again");  // this is the new one
   EXPECT_FALSE(membership.returning());
   EXPECT_TRUE(membership.is_lost(2));
-  membership.begin_return(2, 2);
-  membership.lose(2, "it was killed again", Witness::Launcher);
+  membership.begin_rejoin(2, 2);
+  membership.lose(2, "it was killed again", LossSource::Launcher);
   EXPECT_FALSE(membership.returning());
   EXPECT_EQ(membership.why_lost(2), "it was killed again");
   EXPECT_EQ(membership.losses(), 1u);

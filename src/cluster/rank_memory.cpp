@@ -32,8 +32,8 @@ RankMemory::RankMemory(Transport& transport, const MemoryGovernor& governor, std
     : transport_(transport), governor_(governor), host_(host.empty() ? name_of_this_host() : std::move(host)) {}
 
 std::vector<std::optional<MemoryFigures>> RankMemory::ask(const CancelToken& token, const std::vector<int>& lost,
-                                                          std::chrono::milliseconds patience) {
-  auto end = std::chrono::steady_clock::now() + patience;
+                                                          std::chrono::milliseconds timeout) {
+  auto end = std::chrono::steady_clock::now() + timeout;
   std::vector<std::optional<MemoryFigures>> figures(static_cast<size_t>(transport_.ranks()));
   std::unique_lock lock(mutex_);
   int64_t number = next_number_++;

@@ -32,7 +32,7 @@ class RankMemory {
   RankMemory(Transport& transport, const MemoryGovernor& governor, std::string host);
 
   // By rank; nullopt for ranks that are lost or do not answer in time. Throws Cancelled.
-  std::vector<std::optional<MemoryFigures>> ask(const CancelToken& token, const std::vector<int>& lost, std::chrono::milliseconds patience);
+  std::vector<std::optional<MemoryFigures>> ask(const CancelToken& token, const std::vector<int>& lost, std::chrono::milliseconds timeout);
 
   // Whether the message belonged to this exchange.
   bool take(int source, const Message& message);

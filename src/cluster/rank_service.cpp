@@ -51,7 +51,7 @@ RankService::RankService(EngineInstance& engine, Transport& transport, RankServi
     : engine_(engine),
       transport_(transport),
       options_(std::move(options)),
-      membership_(transport.ranks(), options_.ranks_return, options_.patience),
+      membership_(transport.ranks(), options_.ranks_return, options_.timeout),
       hub_(transport, options_.links.hosts),
       links_(transport, options_.links),
       memory_(transport, engine.governor(), options_.host) {
@@ -117,9 +117,9 @@ std::vector<std::optional<MemoryFigures>> RankService::memory(const CancelToken&
   return memory_.ask(token, lost, std::chrono::milliseconds(settings.peer_timeout));
 }
 
-void RankService::begin_return(const RankInfo& info) {
+void RankService::begin_rejoin(const RankInfo& info) {
   std::vector<LostRank> lost = membership_.lost();
-  membership_.begin_return(info.rank, info.incarnation);
+  membership_.begin_rejoin(info.rank, info.incarnation);
   transport_.replace(info);
   std::string body = pack_rank(info);
   for (int other = 1; other < ranks(); ++other) {
@@ -181,7 +181,7 @@ void RankService::dispatch(int source, Message& message) {
       break;
     case MessageKind::Replaced: note_replaced(source, text_of(message.payload)); break;
     case MessageKind::Met:
-      membership_.note_met(static_cast<int>(number), unpack_incarnation(text_of(message.payload)), source);
+      membership_.note_connected(static_cast<int>(number), unpack_incarnation(text_of(message.payload)), source);
       break;
     case MessageKind::GivenUp:
       if (source == 0) note_given_up(text_of(message.payload));
@@ -196,7 +196,7 @@ void RankService::note_cancel(int64_t number, const std::string& reason) {
     std::lock_guard lock(mutex_);
     auto found = queries_.find(number);
     if (found == queries_.end()) {
-      early_news_.add_cancel(number);
+      early_outcomes_.add_cancel(number);
       hub_.forget(number);  // its plan may never come, and rows of other ranks have
       return;
     }
@@ -223,7 +223,7 @@ void RankService::note_replaced(int source, const std::string& bytes) {
 void RankService::on_peer_replaced(const RankInfo& peer) noexcept {
   try {
     links_.on_peer_replaced(peer);
-    if (rank() == 0) return membership_.note_met(peer.rank, peer.incarnation, 0);
+    if (rank() == 0) return membership_.note_connected(peer.rank, peer.incarnation, 0);
     membership_.restore(peer.rank);
     send(0, MessageKind::Met, peer.rank, pack_incarnation(peer.incarnation));
   } catch (const std::exception&) {
@@ -241,9 +241,9 @@ void RankService::start_query(int64_t number, const Message& message) {
   }
   try {
     auto query = std::make_unique<RunningQuery>(CancelToken());
-    if (early_news_.take_cancel(number)) query->source.cancel("the query was cancelled");
+    if (early_outcomes_.take_cancel(number)) query->source.cancel("the query was cancelled");
     for (const LostRank& lost : membership_.lost()) query->fail(loss_of(lost.rank, lost.why));
-    if (std::optional<RemoteError> early = early_news_.take_failure(number)) query->fail(std::move(*early));
+    if (std::optional<RemoteError> early = early_outcomes_.take_failure(number)) query->fail(std::move(*early));
     auto part = [this, number, bytes = text_of(message.payload), token = query->source.token()] { run_part(number, bytes, token); };
     // Its thread finds the query there, and nothing may fail once it runs.
     RunningQuery& kept = *queries_.emplace(number, std::move(query)).first->second;
@@ -351,10 +351,10 @@ void RankService::fail_query(int64_t number, RemoteError error) noexcept {
   std::lock_guard lock(mutex_);
   auto found = queries_.find(number);
   if (found != queries_.end()) return found->second->fail(std::move(error));
-  early_news_.add_failure(number, std::move(error));  // its plan may still come
+  early_outcomes_.add_failure(number, std::move(error));  // its plan may still come
 }
 
-void RankService::note_loss(int peer, const std::string& why, Membership::Witness witness) noexcept {
+void RankService::note_loss(int peer, const std::string& why, Membership::LossSource witness) noexcept {
   try {
     links_.on_peer_lost(peer, why);
     memory_.on_peer_lost(peer);

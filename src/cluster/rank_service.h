@@ -35,7 +35,7 @@ struct RankServiceOptions {
   std::string host = {};      // host name to report; empty: the machine's name
   bool ranks_return = false;  // lost ranks are restarted
   // How long a statement waits for a lost rank to return.
-  std::chrono::milliseconds patience{30'000};
+  std::chrono::milliseconds timeout{30'000};
   // For a restarted rank: its incarnation, and the first query that it takes part in.
   int incarnation = 0;
   int64_t first_query = 0;
@@ -73,12 +73,12 @@ class RankService final : private MessageReceiver {
   std::string wait(const CancelToken& token);
 
   // As if the transport had lost the rank: for callers that learn of it sooner.
-  void lose(int rank, const std::string& why) noexcept { note_loss(rank, why, Membership::Witness::Launcher); }
+  void lose(int rank, const std::string& why) noexcept { note_loss(rank, why, Membership::LossSource::Launcher); }
   // On the first rank, statements wait for all ranks with membership().wait_for_all().
   Membership& membership() { return membership_; }
   const Membership& membership() const { return membership_; }
   // On the first rank: the lost rank has this new process. It is back when membership() says so.
-  void begin_return(const RankInfo& info);
+  void begin_rejoin(const RankInfo& info);
   // The number of the next query.
   int64_t next_query() const;
 
@@ -89,10 +89,10 @@ class RankService final : private MessageReceiver {
   class LedQuery;
 
   void on_message(int source, Message message) noexcept override;
-  void on_peer_lost(int peer, std::string why) noexcept override { note_loss(peer, why, Membership::Witness::Network); }
+  void on_peer_lost(int peer, std::string why) noexcept override { note_loss(peer, why, Membership::LossSource::Network); }
   void on_peer_replaced(const RankInfo& peer) noexcept override;
   void dispatch(int source, Message& message);
-  void note_loss(int peer, const std::string& why, Membership::Witness witness) noexcept;
+  void note_loss(int peer, const std::string& why, Membership::LossSource witness) noexcept;
   void note_cancel(int64_t number, const std::string& reason);
   void note_replaced(int source, const std::string& bytes);
   void note_given_up(std::string why);
@@ -109,7 +109,7 @@ class RankService final : private MessageReceiver {
   // On rank 0: waits for the ends of the other ranks, and makes them end if the query is cancelled or this rank has failed.
   // Called and returns with mutex_ locked by `lock`.
   void wait_for_others(LedQuery& led, std::unique_lock<std::mutex>& lock, bool has_failed, const CancelToken& token,
-                       std::chrono::milliseconds patience);
+                       std::chrono::milliseconds timeout);
   // The error of a query that has ended on all ranks, if there is one: this rank's own or the first of another.
   void raise_errors(const std::exception_ptr& own_error, std::optional<RemoteError> remote, const std::string& progress) const;
   void cancel_everywhere(int64_t number, const std::string& reason, FaultPlan& faults);
@@ -129,7 +129,7 @@ class RankService final : private MessageReceiver {
   std::condition_variable changed_;
   // Guarded by mutex_.
   std::map<int64_t, std::unique_ptr<RunningQuery>> queries_;
-  EarlyNews early_news_;
+  EarlyOutcomes early_outcomes_;
   std::string given_up_;  // why rank 0 has dropped this rank
   int64_t next_number_ = 1;
   bool is_stopping_ = false;

@@ -26,29 +26,29 @@ void RunningQuery::fail(RemoteError failure) noexcept {
   source.cancel(std::move(reason));
 }
 
-EarlyNews::EarlyNews() {
+EarlyOutcomes::EarlyOutcomes() {
   cancelled_.reserve(kRememberedQueries);
   failed_.reserve(kRememberedQueries);
 }
 
-void EarlyNews::add_cancel(int64_t query) noexcept {
+void EarlyOutcomes::add_cancel(int64_t query) noexcept {
   if (std::find(cancelled_.begin(), cancelled_.end(), query) != cancelled_.end()) return;
   if (cancelled_.size() == kRememberedQueries) cancelled_.erase(std::min_element(cancelled_.begin(), cancelled_.end()));
   cancelled_.push_back(query);
 }
 
-void EarlyNews::add_failure(int64_t query, RemoteError error) noexcept {
+void EarlyOutcomes::add_failure(int64_t query, RemoteError error) noexcept {
   if (std::any_of(failed_.begin(), failed_.end(), [&](const Failed& one) { return one.query == query; })) return;
   auto is_older = [](const Failed& left, const Failed& right) { return left.query < right.query; };
   if (failed_.size() == kRememberedQueries) failed_.erase(std::min_element(failed_.begin(), failed_.end(), is_older));
   failed_.push_back({query, std::move(error)});
 }
 
-bool EarlyNews::take_cancel(int64_t query) noexcept {
+bool EarlyOutcomes::take_cancel(int64_t query) noexcept {
   return std::erase(cancelled_, query) > 0;
 }
 
-std::optional<RemoteError> EarlyNews::take_failure(int64_t query) noexcept {
+std::optional<RemoteError> EarlyOutcomes::take_failure(int64_t query) noexcept {
   auto found = std::find_if(failed_.begin(), failed_.end(), [&](const Failed& one) { return one.query == query; });
   if (found == failed_.end()) return std::nullopt;
   RemoteError error = std::move(found->error);

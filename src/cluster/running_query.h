@@ -36,9 +36,9 @@ struct RunningQuery {
 
 // Cancellations and failures of queries whose plan has not arrived yet; the oldest are forgotten. Allocates only when it is constructed: a
 // failure may have to be noted because memory has run out.
-class EarlyNews {
+class EarlyOutcomes {
  public:
-  EarlyNews();
+  EarlyOutcomes();
   void add_cancel(int64_t query) noexcept;
   void add_failure(int64_t query, RemoteError error) noexcept;
   // True if the query was cancelled.

@@ -19,8 +19,8 @@ TEST(RunningQueryTest, RealErrorReplacesACancellation) {
   EXPECT_EQ(query.error->rank, 2);
 }
 
-TEST(EarlyNewsTest, NewsIsTakenOnce) {
-  EarlyNews news;
+TEST(EarlyOutcomesTest, IsTakenOnce) {
+  EarlyOutcomes news;
   news.add_cancel(5);
   news.add_failure(6, failure_of(RemoteError::Kind::Peer, 3));
   EXPECT_FALSE(news.take_cancel(6));
@@ -31,8 +31,8 @@ TEST(EarlyNewsTest, NewsIsTakenOnce) {
   EXPECT_FALSE(news.take_failure(6).has_value());
 }
 
-TEST(EarlyNewsTest, OldestNewsIsForgotten) {
-  EarlyNews news;
+TEST(EarlyOutcomesTest, OldestIsForgotten) {
+  EarlyOutcomes news;
   for (int64_t query = 0; query < 100; ++query) news.add_cancel(query);
   EXPECT_FALSE(news.take_cancel(0));
   EXPECT_TRUE(news.take_cancel(99));

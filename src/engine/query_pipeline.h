@@ -25,7 +25,7 @@ std::vector<ast::Statement> parse_sql(std::string_view text, const CancelToken& 
 struct PlannedQuery {
   PhysicalPlan plan;
   std::vector<ResultColumn> columns;
-  std::vector<LeftOutColumn> left_out;
+  std::vector<OmittedColumn> left_out;
   double planning_seconds = 0;
 };
 

@@ -104,7 +104,7 @@ inline bool any_row_counts(const FunctionCall& call) {
 }
 
 // The result of a body if no row counts.
-inline Column meaningless_rows(const FunctionCall& call) {
+inline Column placeholder_rows(const FunctionCall& call) {
   return Column::fixed(call.result,
                        call.result.is_wide() ? at::zeros({call.rows, 2}, at::kLong) : at::zeros({call.rows}, call.result.scalar_type()));
 }

@@ -312,7 +312,7 @@ Column age_between(const FunctionCall& call) {
 }
 
 Column count_borders(const FunctionCall& call) {
-  if (!any_row_counts(call)) return meaningless_rows(call);
+  if (!any_row_counts(call)) return placeholder_rows(call);
   ArgumentText units(call.arguments[0]);
   ArgumentValues<int64_t> from(in_whole_microseconds(call.arguments[1]));
   ArgumentValues<int64_t> to(in_whole_microseconds(call.arguments[2]));

@@ -377,7 +377,7 @@ Column extract_field(DateField field, const Argument& argument, int64_t rows) {
 }
 
 Column truncate_date(const FunctionCall& call) {
-  if (!any_row_counts(call)) return meaningless_rows(call);
+  if (!any_row_counts(call)) return placeholder_rows(call);
   ArgumentText units(call.arguments[0]);
   LogicalType type = call.result;
   auto run = [&](auto with_unit) -> Column {

@@ -164,7 +164,7 @@ Column as_double(const Column& column) {
 
 // The field is usually a constant; otherwise each field that occurs is extracted for all rows.
 Column extract(const FunctionCall& call) {
-  if (!any_row_counts(call)) return meaningless_rows(call);
+  if (!any_row_counts(call)) return placeholder_rows(call);
   ArgumentText names(call.arguments[0]);
   const Argument& value = call.arguments[1];
   if (call.arguments[0].is_constant) return as_double(extract_field(parse_date_field(names[0]), value, call.rows));

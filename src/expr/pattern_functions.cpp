@@ -46,7 +46,7 @@ class RowPatterns {
 
 template <typename Test>
 Column test_rows(const FunctionCall& call, const Test& test) {
-  if (!any_row_counts(call)) return meaningless_rows(call);
+  if (!any_row_counts(call)) return placeholder_rows(call);
   ArgumentText text(call.arguments[0]);
   CountedRows counted(call);
   return fill_text_rows<bool>(
@@ -98,7 +98,7 @@ Column matches_whole(const FunctionCall& call) {
 }
 
 Column count_matches(const FunctionCall& call) {
-  if (!any_row_counts(call)) return meaningless_rows(call);
+  if (!any_row_counts(call)) return placeholder_rows(call);
   ArgumentText text(call.arguments[0]);
   RowPatterns patterns(call, 1, 2);
   CountedRows counted(call);
@@ -108,7 +108,7 @@ Column count_matches(const FunctionCall& call) {
 
 // 1-based, in characters; 0 without a match.
 Column position_of_match(const FunctionCall& call) {
-  if (!any_row_counts(call)) return meaningless_rows(call);
+  if (!any_row_counts(call)) return placeholder_rows(call);
   ArgumentText text(call.arguments[0]);
   RowPatterns patterns(call, 1, 2);
   CountedRows counted(call);

@@ -79,7 +79,7 @@ Argument lower_argument(const Argument& argument, const CancelToken* token) {
 template <bool negated, bool ignores_case>
 Column match(const FunctionCall& call) {
   // A bad pattern is not an error if no row counts.
-  if (!any_row_counts(call)) return meaningless_rows(call);
+  if (!any_row_counts(call)) return placeholder_rows(call);
   ArgumentText text(ignores_case ? lower_argument(call.arguments[0], call.token) : call.arguments[0]);
   ArgumentText pattern(call.arguments[1]);
   std::optional<ArgumentText> escapes;

@@ -216,7 +216,7 @@ struct OutputColumn {
 };
 
 // A column that * omits because it cannot be read.
-struct LeftOutColumn {
+struct OmittedColumn {
   std::string name;
   std::string reason;
   size_t place = 0;  // number of output columns before it
@@ -225,7 +225,7 @@ struct LeftOutColumn {
 struct LogicalPlan {
   LogicalPtr root;
   std::vector<OutputColumn> output;
-  std::vector<LeftOutColumn> left_out;
+  std::vector<OmittedColumn> left_out;
   ColumnRegistry columns;
   // Plans read by LogicalSharedRead; they may read each other, without cycles.
   std::vector<LogicalPtr> shared;

@@ -38,7 +38,7 @@ class BlockPool : public std::enable_shared_from_this<BlockPool> {
   // The allocator was destroyed: threads should release the pool.
   void close() { closed_.store(true, std::memory_order_relaxed); }
   bool is_closed() const { return closed_.load(std::memory_order_relaxed); }
-  void keep_for_ever() { self_ = shared_from_this(); }
+  void leak() { self_ = shared_from_this(); }
 
  private:
   class Returns;

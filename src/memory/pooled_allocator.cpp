@@ -14,7 +14,7 @@ PooledAllocator::~PooledAllocator() {
   pool_->close();
   pool_->trim();
   // Live blocks find the pool by their address, so it must outlive them, and there is no bound on that.
-  if (pool_->statistics().mapped_bytes > 0) pool_->keep_for_ever();
+  if (pool_->statistics().mapped_bytes > 0) pool_->leak();
 }
 
 c10::DataPtr PooledAllocator::allocate(size_t bytes) {

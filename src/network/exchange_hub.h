@@ -1,12 +1,11 @@
-// Dispatches the messages of exchanges on a rank and creates their two ends: an ExchangeInput returns rows sent to this rank, an ExchangeOutput accepts
-// rows for any rank.
+// Dispatches the messages of exchanges on a rank and creates their two ends: an ExchangeInput returns rows sent to this rank, an
+// ExchangeOutput accepts rows for any rank.
 //
-// Flow control is by credit: per exchange and pair of ranks, a sender has at most `window` bytes in flight and gets credit back as the receiver
-// consumes them. A slow receiver slows its senders and never fills memory, and exchanges do not block each other. Local rows take the same path,
-// unpacked.
-// Message order is not relied on: the end marker carries the number of messages, and messages are numbered for readers that need the order.
-// A dictionary is sent once per rank (travelling_dictionaries.h); rows that arrive before it are set aside.
-// The hub lives as long as the rank; QueryExchanges is one query's part of it. Thread-safe.
+// Flow control is by credit: per exchange and pair of ranks, a sender has at most `window` bytes in flight and gets credit back as the
+// receiver consumes them. A slow receiver slows its senders and never fills memory, and exchanges do not block each other. Local rows take
+// the same path, unpacked. Message order is not relied on: the end marker carries the number of messages, and messages are numbered for
+// readers that need the order. A dictionary is sent once per rank (exchange_dictionaries.h); rows that arrive before it are set aside. The
+// hub lives as long as the rank; QueryExchanges is one query's part of it. Thread-safe.
 #pragma once
 
 #include <map>

@@ -160,7 +160,7 @@ TEST_F(ExchangeHubTest, CompressedRowsArriveAndCountWireBytes) {
   EXPECT_EQ(sent_.messages_sent, 30);
 }
 
-TEST_F(SharedHostExchangeHubTest, RowsWithinAHostAreNotCompressedForTheNetwork) {
+TEST_F(SharedHostExchangeHubTest, RowsWithinAHostAreNotCompressed) {
   const std::vector<int64_t> sizes(30, 3 * kWindow / 8);
   EXPECT_EQ(move_rows(sizes), sizes);
   const int64_t raw_bytes = sent_.bytes_sent;

@@ -11,8 +11,8 @@
 #include "data/chunk.h"
 #include "memory/channel.h"
 #include "network/block_compression.h"
+#include "network/exchange_dictionaries.h"
 #include "network/exchange_limits.h"
-#include "network/travelling_dictionaries.h"
 
 namespace pistachio {
 

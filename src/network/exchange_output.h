@@ -11,9 +11,9 @@
 #include "data/chunk.h"
 #include "memory/channel.h"
 #include "network/block_compression.h"
+#include "network/exchange_dictionaries.h"
 #include "network/exchange_limits.h"
 #include "network/message_kind.h"
-#include "network/travelling_dictionaries.h"
 
 namespace pistachio {
 

@@ -12,9 +12,9 @@
 #include <string>
 
 #include "base/bandwidth_limit.h"
+#include "network/fair_queues.h"
 #include "network/message_trace.h"
 #include "network/transport.h"
-#include "network/turn_queues.h"
 
 namespace pistachio {
 
@@ -68,7 +68,7 @@ class IncomingDelivery {
   MessageTrace& trace_;
   MessageReceiver* receiver_ = nullptr;
   std::deque<Event> kept_;  // until there is a receiver
-  TurnQueues<Event> held_;  // by the limit
+  FairQueues<Event> held_;  // by the limit
   std::atomic<int64_t> messages_ = 0;
   std::atomic<int64_t> bytes_ = 0;
 };

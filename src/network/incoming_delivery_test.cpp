@@ -20,7 +20,7 @@ class EventNotes final : public MessageReceiver {
   std::vector<std::string> notes;
 };
 
-TEST(IncomingDeliveryTest, EventsAreKeptInOrderUntilThereIsAReceiver) {
+TEST(IncomingDeliveryTest, EventsWaitInOrderForAReceiver) {
   MessageTrace trace;
   IncomingDelivery delivery(/*own_rank=*/0, /*bandwidth_limit=*/0, trace);
   const auto now = std::chrono::steady_clock::now();

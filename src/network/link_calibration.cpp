@@ -57,14 +57,14 @@ int64_t smallest_fast_size(const std::vector<LinkSpeed>& table, double share) {
   return smallest;
 }
 
-std::vector<LinkSpeed> LinkCalibrator::measure(int peer, int64_t largest, std::chrono::milliseconds patience) {
+std::vector<LinkSpeed> LinkCalibrator::measure(int peer, int64_t largest, std::chrono::milliseconds timeout) {
   at::Tensor payload = at::zeros({std::max(largest, kSmallestMessage)}, at::kByte);
   time_batch(peer, payload.slice(0, 0, kSmallestMessage), 1);  // establishes the connection
   std::vector<LinkSpeed> table;
   for (int64_t bytes = kSmallestMessage; bytes <= payload.numel(); bytes *= 4) {
     at::Tensor part = payload.slice(0, 0, bytes);
     double seconds = time_batch(peer, part, 1);
-    bool is_slow = seconds > std::chrono::duration<double>(patience).count();
+    bool is_slow = seconds > std::chrono::duration<double>(timeout).count();
     int messages = 1;
     if (seconds < kSecondsPerSize) {
       messages = static_cast<int>(std::clamp(2 * kSecondsPerSize / std::max(seconds, 1e-6), 2.0, kMostMessagesPerSize));

@@ -38,8 +38,8 @@ class LinkCalibrator : public MessageReceiver {
   static bool handles(uint16_t kind) { return kind == kDataKind || kind == kAnswerKind; }
 
   // Measures sizes from kSmallestMessage to `largest`, each four times the previous, for a few milliseconds each; stops after a size whose
-  // single message takes longer than `patience`. One call at a time. Throws PeerError if the peer is lost or does not answer.
-  std::vector<LinkSpeed> measure(int peer, int64_t largest = kLargestMessage, std::chrono::milliseconds patience = std::chrono::hours(1));
+  // single message takes longer than `timeout`. One call at a time. Throws PeerError if the peer is lost or does not answer.
+  std::vector<LinkSpeed> measure(int peer, int64_t largest = kLargestMessage, std::chrono::milliseconds timeout = std::chrono::hours(1));
 
   void on_message(int source, Message message) noexcept override;
   void on_peer_lost(int peer, std::string why) noexcept override;

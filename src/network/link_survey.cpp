@@ -207,7 +207,7 @@ void LinkSurvey::serve() {
 LinkSurvey::Answer LinkSurvey::measure_from_here(int to) {
   Answer answer;
   try {
-    answer.link.speeds = calibrator_.measure(to, options_.largest_message, options_.patience);
+    answer.link.speeds = calibrator_.measure(to, options_.largest_message, options_.timeout);
     if (options_.route) answer.link.route = options_.route(to);
   } catch (const Error& error) {
     answer.error = error.message();

@@ -26,7 +26,7 @@ struct LinkSurveyOptions {
   std::vector<int> hosts;                      // host index of each rank; empty: nothing is measured
   std::function<std::string(int rank)> route;  // transport that messages to a rank use; may be empty
   int64_t largest_message = int64_t{16} << 20;
-  std::chrono::milliseconds patience{50};  // as in LinkCalibrator::measure
+  std::chrono::milliseconds timeout{50};  // as in LinkCalibrator::measure
 };
 
 struct MeasuredLink {

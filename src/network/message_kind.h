@@ -14,7 +14,7 @@ enum class MessageKind : uint16_t {
   Enough = 4,          // the receiver needs no more rows
   Note = 5,            // a rank's contribution to an all-gather (control_exchange.h)
   CompressedRows = 6,  // like Rows, with a compressed payload (block_compression.h)
-  Dictionary = 7,      // a dictionary that row messages refer to by number (travelling_dictionaries.h)
+  Dictionary = 7,      // a dictionary that row messages refer to by number (exchange_dictionaries.h)
   CompressedDictionary = 8,
   AskUnit = 9,    // the sender has read its share of a scan and asks for more (scan_shares.h)
   GiveUnit = 10,  // the answer

@@ -218,7 +218,7 @@ RankCard Rendezvous::own_card(const std::string& address, int incarnation) const
   return card;
 }
 
-Meeting Rendezvous::meet_again(const std::string& address, int incarnation) {
+Meeting Rendezvous::rejoin(const std::string& address, int incarnation) {
   int rank = identity_.rank;
   store_->put(return_key(rank, incarnation), pack_card(own_card(address, incarnation)));
   std::string key = answer_key(rank, incarnation);
@@ -275,7 +275,7 @@ Meeting Rendezvous::meet(const std::string& address) {
   int64_t claims = store_->count(fmt::format("claim/{}", rank));
   if (claims > 1 && rank != 0 && options_.may_return && store_->has("all_met")) {
     compare_sizes();
-    return meet_again(address, static_cast<int>(claims) - 1);
+    return rejoin(address, static_cast<int>(claims) - 1);
   }
   if (claims > 1) {
     std::string why = fmt::format("two processes say they are rank {}: each must have a RANK of its own, and each job a MASTER_PORT (here {})",

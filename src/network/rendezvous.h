@@ -67,7 +67,7 @@ class Rendezvous {
   void compare_sizes();
   std::vector<int> missing_ranks();
   RankCard own_card(const std::string& address, int incarnation) const;
-  Meeting meet_again(const std::string& address, int incarnation);
+  Meeting rejoin(const std::string& address, int incarnation);
 
   JobIdentity identity_;
   RendezvousOptions options_;

@@ -200,8 +200,8 @@ void UcxProgress::replace_peer(const RankInfo& info) {
 }
 
 void UcxProgress::wind_up() {
-  auto progress_until = [&](auto patience, auto done) {
-    TimePoint deadline = Clock::now() + patience;
+  auto progress_until = [&](auto timeout, auto done) {
+    TimePoint deadline = Clock::now() + timeout;
     while (!done() && Clock::now() < deadline) {
       if (!worker_.progress()) std::this_thread::yield();
       lose_broken_peers();

@@ -13,11 +13,11 @@
 #include <vector>
 
 #include "base/bandwidth_limit.h"
+#include "network/fair_queues.h"
 #include "network/incoming_delivery.h"
 #include "network/job_secret.h"
 #include "network/outgoing_completion.h"
 #include "network/outgoing_message.h"
-#include "network/turn_queues.h"
 #include "network/ucx_loop_state.h"
 #include "network/ucx_peers.h"
 #include "network/ucx_transport.h"
@@ -59,7 +59,7 @@ class UcxSending {
     UcxPeer& peer;
     uint64_t tag = 0;                                      // of frames to the peer
     bool is_limited = false;                               // by the bandwidth limit
-    TurnQueues<std::shared_ptr<OutgoingMessage>> waiting;  // not handed to UCX yet or only in part
+    FairQueues<std::shared_ptr<OutgoingMessage>> waiting;  // not handed to UCX yet or only in part
     int pieces_under_way = 0;
     int64_t bytes_under_way = 0;
     int controls_under_way = 0;  // heartbeats and goodbyes

@@ -163,7 +163,7 @@ inner join on (t.a = u.a) -> t.b
 )");
 }
 
-TEST_F(PruneColumnsTest, KeptInputIsListedAsFarAsItIsUsed) {
+TEST_F(PruneColumnsTest, UnusedInputColumnsAreDropped) {
   auto extended = [&] {
     plan_ = {};
     LogicalPtr joined = join(JoinKind::Full, {}, scan("t", {"a", "b"}), scan("u", {"a", "b"}));

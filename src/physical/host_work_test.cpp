@@ -36,7 +36,7 @@ TEST(HostWorkTest, OmitsConstantCalls) {
   EXPECT_EQ(host_work_of(make_call("upper", {text("a")})), Names{});
 }
 
-TEST(HostWorkTest, LikeRunsOnTheGpuIfItsPatternIsConstant) {
+TEST(HostWorkTest, LikeWithConstantPatternRunsOnTheGpu) {
   EXPECT_EQ(host_work_of(make_call("like", {column(1, TypeKind::Varchar), text("a%")})), Names{});
   EXPECT_EQ(host_work_of(make_call("like", {column(1, TypeKind::Varchar), column(2, TypeKind::Varchar)})).size(), 1u);
 }

@@ -102,26 +102,7 @@ class Explainer {
 
   Described describe_work(const PhysicalNode& node) const {
     return std::visit(
-        Overloaded{[&](const PhysicalScan& scan) {
-                     Described made{fmt::format("scan {}", scan.table->name()), {{"columns", show(node.layout)}}};
-                     if (!scan.conditions.empty()) made.details.emplace_back("filters", show(scan.conditions));
-                     if (!scan.row_tests.empty()) made.details.emplace_back("row tests", show(scan.row_tests));
-                     if (!scan.table->is_in_memory()) {
-                       const ParquetTable& files = scan.table->files();
-                       if (files.files.size() < files.listing->files.size())
-                         made.details.emplace_back("files", fmt::format("{} of {}", files.files.size(), files.listing->files.size()));
-                     }
-                     for (const ScanJoinFilter& filter : scan.join_filters) {
-                       std::vector<ColumnId> columns;
-                       for (size_t place : filter.columns) columns.push_back(node.layout[place]);
-                       made.details.emplace_back("join filter", fmt::format("{} on {}", filter.number, show(columns)));
-                     }
-                     if (scan.top_filter) {
-                       const std::string key = name_of(node.layout[scan.top_filter->column]);
-                       made.details.emplace_back("top-n filter", fmt::format("{} on {}", scan.top_filter->number, key));
-                     }
-                     return made;
-                   },
+        Overloaded{[&](const PhysicalScan& scan) { return describe_scan(node, scan); },
                    [&](const PhysicalValues&) {
                      return Described{"values", {{"columns", show(node.layout)}}};
                    },
@@ -131,26 +112,14 @@ class Explainer {
                    [&](const PhysicalProject& project) { return describe_project(node, project); },
                    [&](const PhysicalJoin& join) { return describe_join(join); },
                    [&](const PhysicalAggregate& aggregate) { return describe_aggregate(aggregate); },
-                   [&](const PhysicalSort& sort) {
-                     std::string name = sort.limit ? fmt::format("top {}", *sort.limit) : "sort";
-                     if (sort.on_each_rank) name += " of each rank";
-                     Described made{name, {{"keys", show(sort.keys)}}};
-                     if (sort.filter) made.details.emplace_back("gives top-n filter", fmt::format("{}", *sort.filter));
-                     return made;
-                   },
+                   [&](const PhysicalSort& sort) { return describe_sort(sort); },
                    [&](const PhysicalLimit& limit) {
                      std::string name = limit.limit ? fmt::format("limit {}", *limit.limit) : "limit";
                      if (limit.offset > 0) name += fmt::format(" offset {}", limit.offset);
                      if (limit.on_each_rank) name += " of each rank";
                      return Described{name, {}};
                    },
-                   [&](const PhysicalGroupLimit& limit) {
-                     std::string name = limit.limit ? fmt::format("limit {} of each group", *limit.limit) : "limit of each group";
-                     if (limit.offset > 0) name += fmt::format(" offset {}", limit.offset);
-                     Described made{name, {{"groups", show(limit.groups)}}};
-                     if (!limit.keys.empty()) made.details.emplace_back("keys", show(limit.keys));
-                     return made;
-                   },
+                   [&](const PhysicalGroupLimit& limit) { return describe_group_limit(limit); },
                    [&](const PhysicalWindow& window) { return describe_window(window); },
                    [&](const PhysicalUnion&) {
                      return Described{"union all", {}};
@@ -167,19 +136,58 @@ class Explainer {
                    [&](const PhysicalRepeat& repeat) {
                      return Described{"repeat", {{"times", name_of(repeat.times)}}};
                    },
-                   [&](const PhysicalExchange& exchange) {
-                     std::string name(exchange_name(exchange.kind));
-                     if (exchange.combining.on_arrival) name += " on arrival";
-                     if (exchange.spreads) name += ", frequent keys stay";
-                     Described made{name, {}};
-                     std::vector<std::string> keys;
-                     for (const ExpressionPtr& key : exchange.keys) keys.push_back(show(*key));
-                     if (!keys.empty()) made.details.emplace_back("keys", fmt::format("{}", fmt::join(keys, ", ")));
-                     if (exchange.filter) made.details.emplace_back("gives join filter", fmt::format("{}", exchange.filter->number));
-                     if (!exchange.order.empty()) made.details.emplace_back("keys", show(exchange.order));
-                     return made;
-                   }},
+                   [&](const PhysicalExchange& exchange) { return describe_exchange(exchange); }},
         node.node);
+  }
+
+  Described describe_scan(const PhysicalNode& node, const PhysicalScan& scan) const {
+    Described made{fmt::format("scan {}", scan.table->name()), {{"columns", show(node.layout)}}};
+    if (!scan.conditions.empty()) made.details.emplace_back("filters", show(scan.conditions));
+    if (!scan.row_tests.empty()) made.details.emplace_back("row tests", show(scan.row_tests));
+    if (!scan.table->is_in_memory()) {
+      const ParquetTable& files = scan.table->files();
+      if (files.files.size() < files.listing->files.size())
+        made.details.emplace_back("files", fmt::format("{} of {}", files.files.size(), files.listing->files.size()));
+    }
+    for (const ScanJoinFilter& filter : scan.join_filters) {
+      std::vector<ColumnId> columns;
+      for (size_t place : filter.columns) columns.push_back(node.layout[place]);
+      made.details.emplace_back("join filter", fmt::format("{} on {}", filter.number, show(columns)));
+    }
+    if (scan.top_filter) {
+      const std::string key = name_of(node.layout[scan.top_filter->column]);
+      made.details.emplace_back("top-n filter", fmt::format("{} on {}", scan.top_filter->number, key));
+    }
+    return made;
+  }
+
+  Described describe_sort(const PhysicalSort& sort) const {
+    std::string name = sort.limit ? fmt::format("top {}", *sort.limit) : "sort";
+    if (sort.on_each_rank) name += " of each rank";
+    Described made{name, {{"keys", show(sort.keys)}}};
+    if (sort.filter) made.details.emplace_back("gives top-n filter", fmt::format("{}", *sort.filter));
+    return made;
+  }
+
+  Described describe_group_limit(const PhysicalGroupLimit& limit) const {
+    std::string name = limit.limit ? fmt::format("limit {} of each group", *limit.limit) : "limit of each group";
+    if (limit.offset > 0) name += fmt::format(" offset {}", limit.offset);
+    Described made{name, {{"groups", show(limit.groups)}}};
+    if (!limit.keys.empty()) made.details.emplace_back("keys", show(limit.keys));
+    return made;
+  }
+
+  Described describe_exchange(const PhysicalExchange& exchange) const {
+    std::string name(exchange_name(exchange.kind));
+    if (exchange.combining.on_arrival) name += " on arrival";
+    if (exchange.spreads) name += ", frequent keys stay";
+    Described made{name, {}};
+    std::vector<std::string> keys;
+    for (const ExpressionPtr& key : exchange.keys) keys.push_back(show(*key));
+    if (!keys.empty()) made.details.emplace_back("keys", fmt::format("{}", fmt::join(keys, ", ")));
+    if (exchange.filter) made.details.emplace_back("gives join filter", fmt::format("{}", exchange.filter->number));
+    if (!exchange.order.empty()) made.details.emplace_back("keys", show(exchange.order));
+    return made;
   }
 
   Described describe_project(const PhysicalNode& node, const PhysicalProject& project) const {

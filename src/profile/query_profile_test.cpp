@@ -231,7 +231,7 @@ TEST(ProfileTextTest, QueryShowsWaitsOfAllRanks) {
   EXPECT_EQ(made["device"]["pageable_copies"], 0);
 }
 
-TEST(ProfileTextTest, WaitsThatWereNotCountedAreNotShownAsNone) {
+TEST(ProfileTextTest, UncountedWaitsAreHidden) {
   QueryProfile profile;
   profile.ranks.resize(1);
   profile.ranks[0].device = DeviceFigures{};

@@ -151,7 +151,7 @@ class ReturningRanksTest : public RankServiceTest {
     auto place = static_cast<size_t>(rank);
     services_[place].reset();
     RankInfo info = network_.restart(rank);
-    services_[0]->begin_return(info);
+    services_[0]->begin_rejoin(info);
     RankServiceOptions options{.ranks_return = true, .incarnation = info.incarnation, .first_query = services_[0]->next_query()};
     services_[place] = std::make_unique<RankService>(engine_, network_.transport(rank), options);
   }

@@ -196,7 +196,7 @@ PlannedQuery Session::plan_now(const ast::Query& query, const BindOptions& optio
   while (true) {
     try {
       return plan_query(query, *this, settings_, options, placement());
-    } catch (const ColumnsDiffer& table) {
+    } catch (const SchemaMismatch& table) {
       // A column has nanoseconds in only some partitions, or the first file was replaced. The binder must know, so all files are opened.
       ENSURE(whole_tables_.insert(table.patterns).second);
     }
@@ -213,7 +213,7 @@ PlannedQuery Session::plan(const ast::Query& query, std::vector<LogicalType> ins
   }
   if (!planned.left_out.empty()) {
     std::set<std::string_view> names;
-    for (const LeftOutColumn& column : planned.left_out) names.insert(column.name);
+    for (const OmittedColumn& column : planned.left_out) names.insert(column.name);
     notes_.push_back(fmt::format("* leaves out columns that cannot be read: {} (DESCRIBE says why)", fmt::join(names, ", ")));
   }
   return planned;
@@ -222,7 +222,7 @@ PlannedQuery Session::plan(const ast::Query& query, std::vector<LogicalType> ins
 void Session::run(const std::shared_ptr<const ast::Statement>&, const ast::SelectStatement& node, ResultReceiver& receiver) {
   PlannedQuery planned = plan(*node.query);
   if (!planned.left_out.empty() && receiver.needs_every_column()) {
-    const LeftOutColumn& first = planned.left_out.front();
+    const OmittedColumn& first = planned.left_out.front();
     throw UserError(fmt::format("column {} cannot be written, since it cannot be read: {}; name the columns to write instead of *",
                                 first.name, first.reason));
   }
@@ -284,7 +284,7 @@ void Session::run_planned(const PlannedQuery& planned, ResultReceiver& receiver,
     membership.wait_for_all(token_);
     run_once(planned, witness, {.watched = watched, .is_retry = true});
   }
-  for (const std::string& news : membership.take_news()) notes_.push_back(runs_again ? news + "; the query was run again" : news);
+  for (const std::string& news : membership.take_restored()) notes_.push_back(runs_again ? news + "; the query was run again" : news);
 }
 
 void Session::run_once(const PlannedQuery& planned, ResultReceiver& receiver, const RankRunOptions& options) {

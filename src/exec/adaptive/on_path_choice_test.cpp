@@ -28,7 +28,7 @@ TEST(KeySample, SeesWhichKeysRanksShare) {
   EXPECT_EQ(KeySample::mergeable_share({note_of(0, 0), note_of(0, 0)}), 0);
 }
 
-TEST(KeySample, SeesWhatHostsLeaveToBeMergedOnArrival) {
+TEST(KeySample, SeesWhatIsLeftToMergeOnArrival) {
   constexpr int64_t kKeys = 100'000;
   const std::string low = note_of(0, kKeys), high = note_of(kKeys, 2 * kKeys);
   // Hosts that share all keys; hosts that share none; a host that merges everything itself.
@@ -144,7 +144,7 @@ TEST(OnPathChoice, RanksThatShareAHelperNeedASlowerLink) {
   EXPECT_EQ(combining_lanes(terms, 0, 2), 2);
 }
 
-TEST(OnPathChoice, StopsWhenRowsAreProducedMoreSlowlyThanTheyAreSent) {
+TEST(OnPathChoice, StopsWhenProducingIsTheBottleneck) {
   OnPathChoice choice(1e-6, 1, true);
   choice.estimate(0.5, 0);
   // Until enough rows were produced, their time says nothing.

@@ -161,7 +161,7 @@ SpillableRows::Pieces SpillableRows::take_pieces() {
 Task<std::optional<SpillableRows::Rows>> SpillableRows::take_all() {
   const int64_t kept = bytes();
   const bool on_lanes = context_.needs_all_lanes(rows());
-  release_what_finishing_takes();
+  release_finish_reserve();
   Rows all;
   bool fits = true;
   try {
@@ -182,7 +182,7 @@ Task<std::optional<SpillableRows::Rows>> SpillableRows::take_all() {
 }
 
 // Callers reserve what they need from now on.
-void SpillableRows::release_what_finishing_takes() {
+void SpillableRows::release_finish_reserve() {
   std::lock_guard lock(mutex_);
   for (Held& held : held_) held.memory.shrink_to(held.bytes);
   reserved_bytes_ = held_bytes_.load();
@@ -212,7 +212,7 @@ Task<Chunk> SpillableRows::concatenate_held() {
   co_return all;
 }
 
-Task<void> SpillableRows::spill_after_all(Rows rows) {
+Task<void> SpillableRows::spill_unconditionally(Rows rows) {
   Task<QuerySpill::Turn> taking = context_.spill.take_turn();
   const QuerySpill::Turn turn = co_await taking;
   has_spilled_ = true;

@@ -44,7 +44,7 @@ class SpillableRows : public SpillableStore {
   Task<std::optional<Rows>> take_all();
   // For rows that fit, but left too little memory to work on them: spills those in the store, or those that take_all() returned, as if
   // there had been no room before.
-  Task<void> spill_after_all(Rows rows = {});
+  Task<void> spill_unconditionally(Rows rows = {});
 
  protected:
   // The same, in the pieces that were added.
@@ -81,7 +81,7 @@ class SpillableRows : public SpillableStore {
   std::vector<Held> take_held_locked();
   Task<void> write_all(std::vector<Held> held);
   Task<void> write_in_steps(Chunk rows, int64_t most);
-  void release_what_finishing_takes();
+  void release_finish_reserve();
   Task<Chunk> take_on_lanes();
   Task<Chunk> concatenate_held();
 

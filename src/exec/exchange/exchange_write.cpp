@@ -69,7 +69,7 @@ Task<void> ExchangeSink::consume(int, Chunk chunk) {
   if (!is_kept_) {
     if (!is_settled_ && !has_inspected_enough_) inspect(chunk);
   } else if (!is_settled_ && keep(chunk)) {
-    if (!may_wait_ || !is_too_much_kept()) co_return;
+    if (!may_wait_ || !exceeds_buffer()) co_return;
     Task<std::optional<int>> waiting = settled_.receive();
     co_await waiting;
     co_return;
@@ -78,7 +78,7 @@ Task<void> ExchangeSink::consume(int, Chunk chunk) {
   co_await routing;
 }
 
-bool ExchangeSink::is_too_much_kept() {
+bool ExchangeSink::exceeds_buffer() {
   std::lock_guard lock(kept_mutex_);
   return !is_settled_ && kept_.bytes() > kMostKept;
 }

@@ -54,7 +54,7 @@ class ExchangeSink final : public ChunkSink {
 
   // Keeps the chunk if the router is not settled yet; false: it is.
   bool keep(const Chunk& chunk);
-  bool is_too_much_kept();
+  bool exceeds_buffer();
   // For a router that routes before it is settled.
   void inspect(const Chunk& chunk);
   void end_inspection();  // requires kept_mutex_

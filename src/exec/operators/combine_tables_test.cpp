@@ -368,7 +368,7 @@ TEST_F(Combining, IdleTablesAreFlushedWhileLanesAdd) {
   }
 }
 
-TEST_F(Combining, SumsThatOverflowAreErrorsAndInfinitiesAreNot) {
+TEST_F(Combining, OverflowingSumsAreErrors) {
   add_key(TypeKind::BigInt);
   add_call(call("sum", TypeKind::Double));
   auto one_row = [](double sum) {
@@ -384,7 +384,7 @@ TEST_F(Combining, SumsThatOverflowAreErrorsAndInfinitiesAreNot) {
   EXPECT_THROW(tables->flush(), UserError);
 }
 
-TEST_F(Combining, VariancesThatOverflowAreErrorsAndInfinitiesAreNot) {
+TEST_F(Combining, OverflowingVariancesAreErrors) {
   add_key(TypeKind::BigInt);
   add_call(call("var_pop", TypeKind::Double));
   auto one_row = [](double mean) {

@@ -272,7 +272,7 @@ Task<void> HashAggregateOperator::produce(RunContext& context, ChunkSink& sink) 
       lanes.size() == 1 ? emit_lane(context, lanes[0]->table(), sink) : merge_lanes(context, groups->account(), lanes, sink);
   const bool fits = co_await emitting;
   if (fits) co_return;
-  Task<void> spilling = groups->spill_after_all(std::move(lanes));
+  Task<void> spilling = groups->spill_unconditionally(std::move(lanes));
   co_await spilling;
   Task<void> merging = merge_spilled(context, *groups, sink);
   co_await merging;

@@ -83,7 +83,7 @@ Task<void> JoinOperator::build_table(RunContext& context, PartitionedRows& rows,
   }
   if (!fits) {
     // The rows fit, but their table does not: both inputs are joined by partitions after all.
-    Task<void> spilling = rows.spill_after_all(all ? build.give_back() : SpillableRows::Rows());
+    Task<void> spilling = rows.spill_unconditionally(all ? build.give_back() : SpillableRows::Rows());
     co_await spilling;
     publish_no_filter(context);
     co_return;

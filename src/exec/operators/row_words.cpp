@@ -70,7 +70,7 @@ std::optional<RowWords> RowWords::of(const CombinedColumns& columns) {
     Field& key = made.keys_.emplace_back();
     key.place = columns.keys[i];
     key.type = columns.key_types[i];
-    if (key.type.is_text()) key.texts = std::make_unique<TextNumbers>(key.type);
+    if (key.type.is_text()) key.texts = std::make_unique<TextInterner>(key.type);
     add_column(key.type);
   }
   // The hash of a single word is exact, so the key itself need not be compared. It is stored only if it cannot be computed from the hash:
@@ -186,7 +186,7 @@ int64_t RowWords::text_bytes() const {
 
 void RowWords::forget_texts() {
   for (Field& key : keys_) {
-    if (key.texts != nullptr) key.texts = std::make_unique<TextNumbers>(key.type);
+    if (key.texts != nullptr) key.texts = std::make_unique<TextInterner>(key.type);
   }
 }
 

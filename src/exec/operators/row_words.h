@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "exec/operators/combine_tables.h"
-#include "exec/operators/text_numbers.h"
+#include "exec/operators/text_interner.h"
 #include "kernels/ops/merge_op.h"
 #include "kernels/ops/pack_words.h"
 
@@ -44,7 +44,7 @@ class RowWords {
   struct Field {
     size_t place = 0;  // column in the chunk
     LogicalType type = TypeKind::BigInt;
-    std::unique_ptr<TextNumbers> texts;                    // of a text
+    std::unique_ptr<TextInterner> texts;                   // of a text
     kernels::MergeOp merge = kernels::MergeOp::KeepFirst;  // of a state
   };
 

@@ -123,7 +123,7 @@ Task<void> SortOperator::emit(RunContext& context, SortableRows& rows, ChunkSink
     order = co_await sorting;
   }
   if (!order) {
-    Task<void> spilling = rows.spill_after_all(all ? std::move(*all) : SpillableRows::Rows());
+    Task<void> spilling = rows.spill_unconditionally(all ? std::move(*all) : SpillableRows::Rows());
     co_await spilling;
     Task<void> merging = rows.merge(sink);
     co_await merging;

@@ -210,7 +210,7 @@ std::vector<std::unique_ptr<GroupLane>> SpillableGroups::take_lanes() {
   return taken;
 }
 
-Task<void> SpillableGroups::spill_after_all(std::vector<std::unique_ptr<GroupLane>> lanes) {
+Task<void> SpillableGroups::spill_unconditionally(std::vector<std::unique_ptr<GroupLane>> lanes) {
   Task<QuerySpill::Turn> taking = context_.spill.take_turn();
   const QuerySpill::Turn turn = co_await taking;
   for (std::unique_ptr<GroupLane>& lane : lanes) {

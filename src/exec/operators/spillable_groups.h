@@ -34,7 +34,7 @@ class SpillableGroups final : public SpillableStore {
   std::vector<std::unique_ptr<GroupLane>> take_lanes();
   // For groups that fit, but left too little memory to output them: spills what take_lanes() returned. DISTINCT calls may have been
   // counted.
-  Task<void> spill_after_all(std::vector<std::unique_ptr<GroupLane>> lanes);
+  Task<void> spill_unconditionally(std::vector<std::unique_ptr<GroupLane>> lanes);
   // After close(), if groups were spilled: emits every group once.
   Task<void> merge_spilled(const SpilledGroups::Emit& emit);
 

@@ -140,7 +140,7 @@ class FrameAggregate {
   }
 
   Column any_value() const {
-    const FoundPlaces found = first_in_frames(frames_, counted_);
+    const FoundRows found = first_in_frames(frames_, counted_);
     return values_at(argument_, found.places, found.valid, window_);
   }
 

@@ -44,7 +44,7 @@ at::Tensor counted_rows(const WindowCall& call, int argument, const OrderedWindo
 }
 
 // The places that are `offset` counted places away (int64: a number or one for each place).
-FoundPlaces neighbours(const at::Tensor& offset, const CountedPlaces& counted, const OrderedWindow& window) {
+FoundRows neighbours(const at::Tensor& offset, const CountedPlaces& counted, const OrderedWindow& window) {
   const at::Tensor& places = window.places();
   const at::Tensor ahead = counted.numbers_before(places + 1) + offset - 1;
   const at::Tensor number = at::where(offset.gt(0), ahead, counted.numbers_before(places) + offset);
@@ -56,7 +56,7 @@ FoundPlaces neighbours(const at::Tensor& offset, const CountedPlaces& counted, c
 }
 
 // Fills in the value of the default where a row has no neighbour.
-Column with_default(int value, int otherwise, const FoundPlaces& found, const OrderedWindow& window) {
+Column with_default(int value, int otherwise, const FoundRows& found, const OrderedWindow& window) {
   const Column both = concatenate_columns({decode_dictionary(window.values(value)), decode_dictionary(window.values(otherwise))}, window.token());
   const at::Tensor own = window.order() + window.rows();
   const at::Tensor places = found.places.clamp(0, window.rows() - 1);
@@ -68,10 +68,10 @@ at::Tensor frame_sizes(const FrameRanges& frames, const CountedPlaces& counted) 
 }
 
 // The counted place with this number in each frame, from 0.
-FoundPlaces nth_in_frames(const FrameRanges& frames, at::Tensor number, const CountedPlaces& counted) {
+FoundRows nth_in_frames(const FrameRanges& frames, at::Tensor number, const CountedPlaces& counted) {
   const at::Tensor sizes = frame_sizes(frames, counted);
   const at::Tensor begins = counted.numbers_before(frames.begins);
-  FoundPlaces found{at::zeros_like(begins[0]), at::zeros_like(begins[0], begins.options().dtype(at::kBool))};
+  FoundRows found{at::zeros_like(begins[0]), at::zeros_like(begins[0], begins.options().dtype(at::kBool))};
   for (int64_t part = 0; part < sizes.size(0); ++part) {
     const at::Tensor is_here = number.ge(0).logical_and(number.lt(sizes[part])).logical_and(found.valid.logical_not());
     found.places = at::where(is_here, counted.place_of(begins[part] + number), found.places);
@@ -81,7 +81,7 @@ FoundPlaces nth_in_frames(const FrameRanges& frames, at::Tensor number, const Co
   return found;
 }
 
-FoundPlaces last_in_frames(const FrameRanges& frames, const CountedPlaces& counted) {
+FoundRows last_in_frames(const FrameRanges& frames, const CountedPlaces& counted) {
   const at::Tensor last = frame_sizes(frames, counted).sum(0) - 1;
   return nth_in_frames(frames, last, counted);
 }
@@ -94,7 +94,7 @@ Column values_at(int expression, const at::Tensor& places, const at::Tensor& val
   return take_rows_or_null(window.values(expression), rows, valid);
 }
 
-FoundPlaces first_in_frames(const FrameRanges& frames, const at::Tensor& counted) {
+FoundRows first_in_frames(const FrameRanges& frames, const at::Tensor& counted) {
   const CountedPlaces places(counted);
   return nth_in_frames(frames, at::zeros({1}, frames.begins.options()), places);
 }
@@ -110,7 +110,7 @@ Column value_of_neighbours(const WindowCall& call, const WindowPlan::CallPlaces&
   }
   if (call.kind == WindowKind::Lag) offset = offset.neg();
   const int value = places.arguments[0];
-  FoundPlaces found = neighbours(offset, CountedPlaces(counted_rows(call, value, window)), window);
+  FoundRows found = neighbours(offset, CountedPlaces(counted_rows(call, value, window)), window);
   if (places.arguments.size() < 3) {
     if (has_offset.defined()) found.valid = found.valid.logical_and(has_offset);
     return values_at(value, found.places, found.valid, window);
@@ -124,7 +124,7 @@ Column value_of_neighbours(const WindowCall& call, const WindowPlan::CallPlaces&
 Column value_in_frames(const WindowCall& call, const WindowPlan::CallPlaces& places, const FrameRanges& frames, const OrderedWindow& window) {
   const int value = places.arguments[0];
   const CountedPlaces counted(counted_rows(call, value, window));
-  FoundPlaces found;
+  FoundRows found;
   if (call.kind == WindowKind::LastValue) {
     found = last_in_frames(frames, counted);
   } else if (call.kind == WindowKind::FirstValue) {

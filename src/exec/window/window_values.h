@@ -13,10 +13,10 @@ Column value_in_frames(const WindowCall& call, const WindowPlan::CallPlaces& pla
 // The values of an expression at places (int64), NULL where `valid` (bool) is false; then the place is arbitrary.
 Column values_at(int expression, const at::Tensor& places, const at::Tensor& valid, const OrderedWindow& window);
 // The first place in each frame for which `counted` (bool [rows]) is true, and whether there is one.
-struct FoundPlaces {
+struct FoundRows {
   at::Tensor places;
   at::Tensor valid;
 };
-FoundPlaces first_in_frames(const FrameRanges& frames, const at::Tensor& counted);
+FoundRows first_in_frames(const FrameRanges& frames, const at::Tensor& counted);
 
 }  // namespace pistachio

@@ -129,7 +129,7 @@ int run_command(const Command& command, int argc, char** argv, InterruptWatcher&
     int code = command.run(argc, argv, settings, interrupts);
     flush_standard_output();
     return code;
-  } catch (const ReaderGone&) {
+  } catch (const OutputClosed&) {
     return kReaderGoneExitCode;
   } catch (const UsageError& error) {
     print_to_standard_error("error: {}\nusage: pistachio {}\n", error.message(), command.usage);

@@ -27,9 +27,9 @@ sigset_t watched_signals() {
 // Gives the cancelled command a few seconds to clean up and exit by itself; a second signal ends the process at once. Library calls, above
 // all to object stores, cannot be cancelled, so the wait is bounded.
 void end_soon(const CancelToken& token) {
-  constexpr timespec patience{3, 0};
+  constexpr timespec timeout{3, 0};
   sigset_t waited = watched_signals();
-  int signal = sigtimedwait(&waited, nullptr, &patience);
+  int signal = sigtimedwait(&waited, nullptr, &timeout);
   if (signal == SIGUSR2) return;
   if (signal < 0) std::fprintf(stderr, "error: %s\n", token.reason().c_str());
   std::_Exit(exit_code_of(token));

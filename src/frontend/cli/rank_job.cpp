@@ -136,7 +136,7 @@ RankJob::RankJob(Options options, const Settings& settings, InterruptWatcher& in
     network.new_payload = [device](int64_t bytes) { return kernels::transfer_memory(bytes, device); };
   transport_ = std::make_unique<UcxTransport>(network);
   meeting_ = rendezvous_->meet(transport_->address());
-  if (processes_) processes_->have_met();
+  if (processes_) processes_->ranks_connected();
 }
 
 void RankJob::choose_devices(const Settings& settings, UcxOptions& network) const {

@@ -64,7 +64,7 @@ void RankKeeper::note_ends() {
   for (size_t i = 1; i < ranks_.size(); ++i) {
     Rank& rank = ranks_[i];
     if (rank.end_reported) continue;
-    std::string how = processes_->how_it_ended(rank.info.rank);
+    std::string how = processes_->exit_description(rank.info.rank);
     if (how.empty()) continue;
     rank.end_reported = true;
     rank.info.pid = processes_->process(rank.info.rank);
@@ -95,7 +95,7 @@ void RankKeeper::note_losses(const std::vector<LostRank>& lost) {
 void RankKeeper::restart(const LostRank& lost) {
   Rank& rank = ranks_[static_cast<size_t>(lost.rank)];
   if (!lost.given_up.empty() || lost.rank == 0) return;
-  if (rank.started && Clock::now() - *rank.started < options_.patience) return;
+  if (rank.started && Clock::now() - *rank.started < options_.timeout) return;
   if (rank.started) {
     rank.started.reset();
     rank.losses.push_back(Clock::now());
@@ -119,7 +119,7 @@ void RankKeeper::readmit(const std::vector<LostRank>& lost) {
   if (std::optional<int> returning = service_.membership().returning()) {
     Rank& rank = ranks_[static_cast<size_t>(*returning)];
     if (rank.waits_for_answer && !service_.membership().awaits(0)) answer(rank, lost);
-    bool is_late = processes_ == nullptr && rank.started && Clock::now() - *rank.started > options_.patience;
+    bool is_late = processes_ == nullptr && rank.started && Clock::now() - *rank.started > options_.timeout;
     if (!is_late) return;
     rank.started.reset();
     service_.lose(*returning, fmt::format("{} was started again but did not come", rank.info.to_string()));
@@ -139,7 +139,7 @@ void RankKeeper::readmit(const std::vector<LostRank>& lost) {
     }
     rank.waits_for_answer = std::move(card);
     if (processes_ == nullptr) rank.started = Clock::now();
-    return service_.begin_return(rank.info);
+    return service_.begin_rejoin(rank.info);
   }
 }
 

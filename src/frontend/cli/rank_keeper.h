@@ -25,7 +25,7 @@ class RankKeeper {
     size_t most_losses = 5;
     std::chrono::milliseconds losses_within{60'000};
     // How long a new process may take to appear, and the others to connect to it.
-    std::chrono::milliseconds patience{60'000};
+    std::chrono::milliseconds timeout{60'000};
   };
 
   // `processes` is null in a job that another launcher started. All arguments must outlive the keeper.

@@ -92,7 +92,7 @@ RankProcesses::~RankProcesses() {
 
 void RankProcesses::end_all() {
   std::vector<pid_t> left = processes_;
-  auto deadline = std::chrono::steady_clock::now() + patience_;
+  auto deadline = std::chrono::steady_clock::now() + timeout_;
   while (!left.empty()) {
     bool is_late = std::chrono::steady_clock::now() > deadline;
     std::erase_if(left, [&](pid_t process) {
@@ -107,7 +107,7 @@ void RankProcesses::end_all() {
   }
 }
 
-std::string RankProcesses::how_it_ended(int rank) const {
+std::string RankProcesses::exit_description(int rank) const {
   siginfo_t facts{};
   pid_t process = processes_[static_cast<size_t>(rank) - 1];
   // WNOWAIT keeps the zombie: its pid must not be reused before the end.
@@ -118,7 +118,7 @@ std::string RankProcesses::how_it_ended(int rank) const {
 
 void RankProcesses::require_all() const {
   for (int rank = 1; rank <= static_cast<int>(processes_.size()); ++rank) {
-    std::string how = how_it_ended(rank);
+    std::string how = exit_description(rank);
     if (how.empty()) continue;
     throw UserError(fmt::format("rank {} (process {}) {} before the ranks had met; its own error, if any, is above", rank,
                                 processes_[static_cast<size_t>(rank) - 1], how));

@@ -23,10 +23,10 @@ class RankProcesses {
 
   // Throws UserError naming a process that has ended.
   void require_all() const;
-  void have_met() { patience_ = std::chrono::seconds(5); }
+  void ranks_connected() { timeout_ = std::chrono::seconds(5); }
 
   // How the process of a rank ended; empty while it runs.
-  std::string how_it_ended(int rank) const;
+  std::string exit_description(int rank) const;
   pid_t process(int rank) const { return processes_[static_cast<size_t>(rank) - 1]; }
   // Kills the rank's process if it still runs and starts a new one, which dies with the calling thread. Throws UserError.
   void restart(int rank);
@@ -40,7 +40,7 @@ class RankProcesses {
   const JobSecret secret_;
   std::vector<std::string> arguments_;
   std::vector<pid_t> processes_;  // of rank 1 and up
-  std::chrono::milliseconds patience_{0};
+  std::chrono::milliseconds timeout_{0};
 };
 
 // Called in a process that RankProcesses started: it is killed when its parent dies, even while it is stopped.

@@ -23,7 +23,7 @@ class ResultOutput {
   void set_token(CancelToken token) { token_ = std::move(token); }
 
   // Throws Cancelled if it would have to block and may not, or has written a megabyte under a cancelled token: the bytes are then partly
-  // written. Throws ReaderGone and UserError as write_result_bytes does.
+  // written. Throws OutputClosed and UserError as write_result_bytes does.
   void write(std::string_view bytes);
   // Whether the last byte written was not a newline: a write may have been cut short.
   bool is_inside_line() const { return is_inside_line_; }

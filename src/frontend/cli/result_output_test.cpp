@@ -97,7 +97,7 @@ TEST_P(ResultOutputTest, CancelledWriteUsesFreeRoom) {
 
 TEST_P(ResultOutputTest, ClosedReaderThrowsReaderGone) {
   close_reader();
-  EXPECT_THROW(output_->write("x"), ReaderGone);
+  EXPECT_THROW(output_->write("x"), OutputClosed);
 }
 
 INSTANTIATE_TEST_SUITE_P(Readers, ResultOutputTest, testing::Bool(),

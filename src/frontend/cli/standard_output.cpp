@@ -10,7 +10,7 @@
 namespace pistachio {
 
 void throw_write_error(std::string_view what) {
-  if (errno == EPIPE) throw ReaderGone();
+  if (errno == EPIPE) throw OutputClosed();
   throw UserError(fmt::format("cannot write {}: {}", what, std::strerror(errno)));
 }
 

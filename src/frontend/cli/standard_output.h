@@ -15,12 +15,12 @@ namespace pistachio {
 constexpr int kReaderGoneExitCode = 141;
 
 // The reader is gone: the command ends silently. Not an Error, so that nothing reports it and no script continues after it.
-class ReaderGone final : public std::exception {
+class OutputClosed final : public std::exception {
  public:
   const char* what() const noexcept override { return "nobody reads the output"; }
 };
 
-// Throws according to errno after a failed write: ReaderGone, or UserError saying that `what` could not be written.
+// Throws according to errno after a failed write: OutputClosed, or UserError saying that `what` could not be written.
 [[noreturn]] void throw_write_error(std::string_view what);
 
 // Both throw as throw_write_error does.

@@ -19,7 +19,7 @@ class StatementRunner {
       : session_(session), printer_(printer), output_(output), results_are_text_(results_are_text) {}
 
   // False after an error that ends the run. `first_line` is the text's first line in its script, for line numbers in errors. Throws
-  // Cancelled, ReaderGone.
+  // Cancelled, OutputClosed.
   bool run_text(std::string_view text, const CancelToken& token, size_t first_line = 1);
 
   bool failed() const { return failed_; }

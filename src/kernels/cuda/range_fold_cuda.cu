@@ -100,7 +100,7 @@ void fold_all(const Fold& fold, int64_t rows, const RowRanges& ranges, Out* out,
   Value* level = nodes;
   if (rows >= short_range) map_rows(rows >> node_bits, level, NodeOfRows<Fold>{fold}, stream);
   for (int64_t count = rows >> node_bits; count >= short_range; count >>= node_bits) {
-    map_rows(count >> node_bits, level + count, NodeOfNodes<Fold>{level}, stream);
+    map_rows(count >> node_bits, level + count, InnerNode<Fold>{level}, stream);
     level += count;
   }
   for_rows(ranges.count, FoldOfRange<Fold, Out>{{fold, nodes, rows}, ranges, out}, stream);

@@ -35,7 +35,7 @@ struct NodeOfRows {
 
 // A node of the levels above.
 template <typename Fold>
-struct NodeOfNodes {
+struct InnerNode {
   const typename Fold::Value* nodes;  // the level below
   __device__ typename Fold::Value operator()(int64_t node) const {
     const int64_t first = node * node_children;

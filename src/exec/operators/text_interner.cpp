@@ -1,4 +1,4 @@
-#include "exec/operators/text_numbers.h"
+#include "exec/operators/text_interner.h"
 
 #include "columns/own_column.h"
 #include "columns/row_selection.h"
@@ -13,9 +13,9 @@ constexpr size_t kMostDictionaries = 256;
 
 }  // namespace
 
-TextNumbers::TextNumbers(LogicalType type) : texts_({type}, at::kCPU) {}
+TextInterner::TextInterner(LogicalType type) : texts_({type}, at::kCPU) {}
 
-at::Tensor TextNumbers::numbers_of(const Column& texts, const CancelToken& token) {
+at::Tensor TextInterner::numbers_of(const Column& texts, const CancelToken& token) {
   std::lock_guard lock(mutex_);
   // A dictionary with more entries than rows may have many texts that do not occur.
   const bool by_entries = texts.is_dictionary() && !texts.has_validity() && texts.dictionary_column()->rows() <= texts.rows();
@@ -24,7 +24,7 @@ at::Tensor TextNumbers::numbers_of(const Column& texts, const CancelToken& token
   return numbers_of_entries(texts.dictionary_column(), token).index_select(0, texts.codes());
 }
 
-const at::Tensor& TextNumbers::numbers_of_entries(const std::shared_ptr<const Column>& dictionary, const CancelToken& token) {
+const at::Tensor& TextInterner::numbers_of_entries(const std::shared_ptr<const Column>& dictionary, const CancelToken& token) {
   auto found = known_.find(dictionary.get());
   if (found != known_.end() && found->second.dictionary.lock() == dictionary) return found->second.numbers;
   if (known_.size() >= kMostDictionaries) {
@@ -37,7 +37,7 @@ const at::Tensor& TextNumbers::numbers_of_entries(const std::shared_ptr<const Co
   return known.numbers;
 }
 
-Column TextNumbers::texts_of(const at::Tensor& numbers) {
+Column TextInterner::texts_of(const at::Tensor& numbers) {
   std::lock_guard lock(mutex_);
   const Column texts = texts_.keys()[0];
   // A dictionary pays if it is much smaller than the rows. Either way copies: the view of texts_ is invalidated by the next text.
@@ -45,7 +45,7 @@ Column TextNumbers::texts_of(const at::Tensor& numbers) {
   return Column::dictionary(numbers.to(at::kInt), std::make_shared<Column>(own_column(texts)));
 }
 
-int64_t TextNumbers::memory_bytes() {
+int64_t TextInterner::memory_bytes() {
   std::lock_guard lock(mutex_);
   return texts_.memory_bytes() + known_bytes_;
 }

@@ -1,4 +1,4 @@
-#include "network/turn_queues.h"
+#include "network/fair_queues.h"
 
 #include <gtest/gtest.h>
 
@@ -7,10 +7,10 @@
 namespace pistachio {
 namespace {
 
-constexpr int64_t kSmall = TurnQueues<int>::kSmallMessage;
+constexpr int64_t kSmall = FairQueues<int>::kSmallMessage;
 constexpr int64_t kLarge = kSmall + 1;
 
-std::vector<int> drain(TurnQueues<int>& queues) {
+std::vector<int> drain(FairQueues<int>& queues) {
   std::vector<int> order;
   while (!queues.empty()) {
     order.push_back(queues.front());
@@ -19,15 +19,15 @@ std::vector<int> drain(TurnQueues<int>& queues) {
   return order;
 }
 
-TEST(TurnQueuesTest, SmallAndLargeAlternate) {
-  TurnQueues<int> queues;
+TEST(FairQueuesTest, SmallAndLargeAlternate) {
+  FairQueues<int> queues;
   for (int i : {1, 2, 3}) queues.queue_for(kSmall).push_back(i);
   for (int i : {11, 12, 13, 14}) queues.queue_for(kLarge).push_back(i);
   EXPECT_EQ(drain(queues), (std::vector<int>{1, 11, 2, 12, 3, 13, 14}));
 }
 
-TEST(TurnQueuesTest, UnfinishedMessageKeepsItsPlace) {
-  TurnQueues<int> queues;
+TEST(FairQueuesTest, UnfinishedMessageKeepsItsPlace) {
+  FairQueues<int> queues;
   queues.queue_for(kLarge).push_back(11);
   EXPECT_EQ(queues.front(), 11);
   queues.end_turn(/*is_done=*/false);
@@ -35,8 +35,8 @@ TEST(TurnQueuesTest, UnfinishedMessageKeepsItsPlace) {
   EXPECT_EQ(drain(queues), (std::vector<int>{1, 11}));
 }
 
-TEST(TurnQueuesTest, EraseAndTakeAllReachBothQueues) {
-  TurnQueues<int> queues;
+TEST(FairQueuesTest, EraseAndTakeAllReachBothQueues) {
+  FairQueues<int> queues;
   for (int i : {1, 2}) queues.queue_for(0).push_back(i);
   for (int i : {11, 12}) queues.queue_for(kLarge).push_back(i);
   queues.erase_if([](int item) { return item % 2 == 0; });

@@ -9,7 +9,7 @@
 namespace pistachio {
 
 template <typename T>
-class TurnQueues {
+class FairQueues {
  public:
   // Up to this size, in bytes of payload, a message is small.
   static constexpr int64_t kSmallMessage = 64 << 10;
@@ -21,7 +21,7 @@ class TurnQueues {
   T& front() { return turn().front(); }
   // Ends the turn of that queue; its first message is done, or keeps its place.
   void end_turn(bool is_done) {
-    bool large = is_turn_of_large();
+    bool large = serves_large();
     if (is_done) turn().pop_front();
     large_has_turn_ = !large;
   }
@@ -40,8 +40,8 @@ class TurnQueues {
   void reset_turn() { large_has_turn_ = false; }
 
  private:
-  bool is_turn_of_large() const { return small_.empty() || (large_has_turn_ && !large_.empty()); }
-  std::deque<T>& turn() { return is_turn_of_large() ? large_ : small_; }
+  bool serves_large() const { return small_.empty() || (large_has_turn_ && !large_.empty()); }
+  std::deque<T>& turn() { return serves_large() ? large_ : small_; }
 
   std::deque<T> small_;
   std::deque<T> large_;

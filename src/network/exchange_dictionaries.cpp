@@ -1,4 +1,4 @@
-#include "network/travelling_dictionaries.h"
+#include "network/exchange_dictionaries.h"
 
 #include <ATen/core/Tensor.h>
 

@@ -1,8 +1,7 @@
-// Dictionaries that are sent to a rank once and used by many messages of an exchange. The sender numbers them; a message of rows lists the ones it needs,
-// and waits on the receiver until they have arrived (exchange_hub).
-// The sender bounds the receiver's memory: it retires old dictionaries, together with the number of messages that referred to each, and the
-// receiver drops a retired one when it has consumed that many messages. So message order does not matter. Both ends count a dictionary against the
-// window until the receiver has dropped it.
+// Dictionaries that are sent to a rank once and used by many messages of an exchange. The sender numbers them; a message of rows lists the
+// ones it needs, and waits on the receiver until they have arrived (exchange_hub). The sender bounds the receiver's memory: it retires old
+// dictionaries, together with the number of messages that referred to each, and the receiver drops a retired one when it has consumed that
+// many messages. So message order does not matter. Both ends count a dictionary against the window until the receiver has dropped it.
 #pragma once
 
 #include <cstdint>

@@ -10,9 +10,9 @@
 
 namespace pistachio {
 
-class TextNumbers {
+class TextInterner {
  public:
-  explicit TextNumbers(LogicalType type);
+  explicit TextInterner(LogicalType type);
 
   // int64 [rows]
   at::Tensor numbers_of(const Column& texts, const CancelToken& token);

@@ -1,4 +1,4 @@
-#include "network/travelling_dictionaries.h"
+#include "network/exchange_dictionaries.h"
 
 #include <gtest/gtest.h>
 
@@ -34,7 +34,8 @@ TEST(SentDictionaries, DictionaryIsSentOnce) {
 
 TEST(SentDictionaries, LeastRecentlyUsedIsRetired) {
   SentDictionaries sent(300);
-  auto first = number_dictionary(1), second = number_dictionary(1), third = number_dictionary(1), fourth = number_dictionary(1), large = number_dictionary(1);
+  auto first = number_dictionary(1), second = number_dictionary(1), third = number_dictionary(1), fourth = number_dictionary(1),
+       large = number_dictionary(1);
   for (const auto& one : {first, second, third}) EXPECT_TRUE(sent.add(one, 100).retired.empty());
   EXPECT_EQ(sent.refer(first), 0U);
   SentDictionaries::Added added = sent.add(fourth, 150);
