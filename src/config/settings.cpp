@@ -253,8 +253,8 @@ const std::vector<SettingDescription>& setting_descriptions() {
        "EXPLAIN ANALYZE shows how often the CPU waited for a GPU and copied pageable memory, per operator and in total; each such call "
        "then takes a microsecond longer",
        assign_boolean<&S::count_device_waits>, show_boolean<&S::count_device_waits>},
-      {"device", "cpu, cuda, auto", "where operators run; auto: on a GPU if there is one", assign_choice<&S::device, kDevices>,
-       show_choice<&S::device, kDevices>},
+      {"device", "cpu, cuda, auto", "where operators run; auto: on a GPU if there is one and the query scans enough",
+       assign_choice<&S::device, kDevices>, show_choice<&S::device, kDevices>},
       {"device_chunk_bytes", "size", "approximate bytes per chunk on a GPU: its operators process many row groups together",
        assign_size<&S::device_chunk_bytes, 1>, show_integer<&S::device_chunk_bytes>},
       {"device_decompression", "boolean", "a GPU decompresses Snappy pages itself; otherwise the CPU does, as for the other codecs",

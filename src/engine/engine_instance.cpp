@@ -52,12 +52,12 @@ constexpr int64_t kLeastDeviceChunk = 1 << 20;
 constexpr int64_t kLimitPerScanLane = int64_t{256} << 20;
 
 // Chunks in flight, and the temporaries of kernels on them, must fit into memory_limit however wide rows are, and into device_memory_limit.
-Settings with_fitting_chunks(Settings settings, const std::optional<MemoryGovernor>& device) {
+Settings with_fitting_chunks(Settings settings, const MemoryGovernor* device) {
   constexpr int64_t kLeastRows = 1024;
   constexpr int64_t kBytesPerRow = 1024;
   const int64_t fitting = std::max(kLeastRows, settings.memory_limit / std::max<int64_t>(1, settings.threads) / kBytesPerRow);
   settings.chunk_rows = std::min(settings.chunk_rows, fitting);
-  if (device) {
+  if (device != nullptr) {
     settings.device_chunk_bytes =
         std::min(settings.device_chunk_bytes, std::max(kLeastDeviceChunk, device->limit() / kDeviceChunksInLimit));
     settings.device_scan_lanes = std::min(settings.device_scan_lanes, std::max<int64_t>(1, device->limit() / kLimitPerScanLane));
@@ -115,17 +115,18 @@ bool EngineInstance::has_room_for_both_inputs(int64_t chunk_bytes) const {
 }
 
 // Rows that a GPU has no room for go to host memory first, as far as scans, which need the other half, leave some.
-SpillTiers EngineInstance::spill_tiers(const EngineInstance& engine, const MemoryAccount& host, const Settings& settings) {
-  if (!engine.device_governor_) return {.retained_share = kRetainedShareOfHost};
+SpillTiers EngineInstance::spill_tiers(at::Device device, const MemoryAccount& host, const Settings& settings) {
+  if (device.is_cpu()) return {.retained_share = kRetainedShareOfHost};
   return {.retained_share = kRetainedShareOfDevice, .host_memory = host.make_child("rows of the GPU", settings.memory_limit / 4)};
 }
 
-EngineInstance::QueryScope::QueryScope(EngineInstance& engine, Settings settings, Use use)
-    : read_pool_({settings.storage_bandwidth_limit}),
+EngineInstance::QueryScope::QueryScope(EngineInstance& engine, Settings settings, Use use, at::Device device)
+    : device_(device),
+      read_pool_({settings.storage_bandwidth_limit}),
       host_memory_(engine.governor_.process_account().make_child(fmt::format("query {}", ++engine.queries_))),
-      operator_memory_(engine.device_governor_ ? engine.device_governor_->process_account().make_child(host_memory_.name()) : host_memory_),
-      spill_(engine.spill_space_, engine.operator_governor(), settings, spill_tiers(engine, host_memory_, settings)),
-      storage_{with_fitting_chunks(settings, engine.device_governor_),
+      operator_memory_(device.is_cpu() ? host_memory_ : engine.device_governor_->process_account().make_child(host_memory_.name())),
+      spill_(engine.spill_space_, engine.governor_of(device), settings, spill_tiers(device, host_memory_, settings)),
+      storage_{with_fitting_chunks(settings, device.is_cpu() ? nullptr : &*engine.device_governor_),
                engine.object_stores_,
                engine.metadata_cache_,
                read_pool_,

@@ -1,5 +1,5 @@
-// The engine as one object: scheduler, memory governor, allocator and caches, created from settings. Nothing is global except c10's CPU allocator, of
-// which a process has only one. Thread-safe; must outlive everything that runs on it.
+// The engine as one object: scheduler, memory governor, allocator and caches, created from settings. Nothing is global except c10's CPU
+// allocator, of which a process has only one. Thread-safe; must outlive everything that runs on it.
 #pragma once
 
 #include <c10/core/Device.h>
@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "base/core_set.h"
 #include "base/scheduler.h"
@@ -40,7 +41,7 @@ class EngineInstance {
   MemoryGovernor& governor() { return governor_; }
   MetadataCache& metadata_cache() { return metadata_cache_; }
 
-  // The device that operators run on.
+  // The device that operators run on, unless their query has chosen the host.
   at::Device device() const { return device_; }
 
   // Peak memory of tensors in host memory so far.
@@ -52,7 +53,11 @@ class EngineInstance {
   class QueryScope {
    public:
     enum class Use { ScanOnly, Operators };
-    QueryScope(EngineInstance& engine, Settings settings, Use use);
+    QueryScope(EngineInstance& engine, Settings settings, Use use) : QueryScope(engine, std::move(settings), use, engine.device()) {}
+    // For a query that runs on the host although the engine has a GPU, or on the engine's device.
+    QueryScope(EngineInstance& engine, Settings settings, Use use, at::Device device);
+    // Where the query runs.
+    at::Device device() const { return device_; }
     StorageContext& storage() { return storage_; }
     const ReadPool& read_pool() const { return read_pool_; }
     // For memory that operators hold, on the device where they run. In host memory, scans are limited to half of the limit next to
@@ -61,6 +66,7 @@ class EngineInstance {
     QuerySpill& spill() { return spill_; }
 
    private:
+    const at::Device device_;
     ReadPool read_pool_;
     MemoryAccount host_memory_;
     MemoryAccount operator_memory_;
@@ -71,9 +77,9 @@ class EngineInstance {
  private:
   friend class QueryScope;
 
-  static SpillTiers spill_tiers(const EngineInstance& engine, const MemoryAccount& host, const Settings& settings);
-  // Of the memory that operators retain rows in.
-  const MemoryGovernor& operator_governor() const { return device_governor_ ? *device_governor_ : governor_; }
+  static SpillTiers spill_tiers(at::Device device, const MemoryAccount& host, const Settings& settings);
+  // Of the memory of a device, which is the engine's or the host.
+  const MemoryGovernor& governor_of(at::Device device) const { return device.is_cpu() ? governor_ : *device_governor_; }
 
   Settings settings_;
   at::Device device_;

@@ -101,25 +101,26 @@ PlanRun::PlanRun(const PhysicalPlan& plan, const CancelToken& token, int rank)
 RankProfile PlanRun::run(EngineInstance& engine, EngineInstance::QueryScope& scope, ResultReceiver* receiver, const CancelToken& token,
                          const RunPeers* peers) {
   const int workers = engine.scheduler().workers();
-  const int lanes = engine.device().is_cpu() ? workers : std::min(workers, static_cast<int>(scope.storage().settings.device_lanes));
+  const at::Device device = scope.device();
+  const int lanes = device.is_cpu() ? workers : std::min(workers, static_cast<int>(scope.storage().settings.device_lanes));
   QueryExchanges* exchanges = peers == nullptr ? nullptr : &peers->exchanges;
-  RunContext context{
-      .storage = scope.storage(),
-      .memory = scope.operator_memory(),
-      .spill = scope.spill(),
-      .lanes = lanes,
-      .device = engine.device(),
-      .reads_both_inputs = exchanges == nullptr && engine.has_room_for_both_inputs(scope.storage().settings.device_chunk_bytes),
-      .decoders = workers,
-      .schedule = ExchangeSchedule::of(scope.storage().settings),
-      .exchanges = exchanges,
-      .message_bytes = peers == nullptr ? 0 : peers->message_bytes};
+  RunContext context{.storage = scope.storage(),
+                     .memory = scope.operator_memory(),
+                     .spill = scope.spill(),
+                     .lanes = lanes,
+                     .device = device,
+                     .reads_both_inputs = exchanges == nullptr && device.is_cuda() &&
+                                          engine.has_room_for_both_inputs(scope.storage().settings.device_chunk_bytes),
+                     .decoders = workers,
+                     .schedule = ExchangeSchedule::of(scope.storage().settings),
+                     .exchanges = exchanges,
+                     .message_bytes = peers == nullptr ? 0 : peers->message_bytes};
   std::optional<UseSampler> use;
   if (peers != nullptr && peers->samples_use) use.emplace(scope.read_pool(), peers->exchanges);
   std::optional<SpanRecorder> spans;
   if (!scope.storage().settings.trace.empty()) record_spans(plan_, executable_, spans.emplace());
   std::optional<kernels::DeviceWaitCounter> waits;
-  if (scope.storage().settings.count_device_waits && engine.device().is_cuda()) waits.emplace(engine.device());
+  if (scope.storage().settings.count_device_waits && device.is_cuda()) waits.emplace(device);
   engine.scheduler().run(run_and_deliver(executable_, context, receiver), token);
   RankProfile profile = profile_of(plan_, executable_, exchanges, scope.read_pool().statistics().bytes);
   if (use) profile.use = use->finish();

@@ -20,7 +20,7 @@ void UcxReceiving::register_handlers() {
 void UcxReceiving::add_peers(const JobSecret& key) {
   expected_.self = options_.rank;
   for (const UcxPeer& peer : peers_) expected_.tags.push_back(frame_tag(key, peer.info.rank, options_.rank));
-  assemblies_.assign(expected_.tags.size(), new_assembly());
+  assemblies_.resize(expected_.tags.size());
 }
 
 ucs_status_t UcxReceiving::on_message_frame(void* argument, const void* header, size_t header_length, void* data, size_t length,
@@ -153,11 +153,7 @@ void UcxReceiving::abandon_pieces(int peer) {
 }
 
 void UcxReceiving::drop_incomplete(int peer) {
-  assemblies_[peer] = new_assembly();
-}
-
-MessageAssembly UcxReceiving::new_assembly() const {
-  return options_.new_payload ? MessageAssembly(options_.new_payload) : MessageAssembly();
+  assemblies_[peer] = {};
 }
 
 }  // namespace pistachio

@@ -61,7 +61,6 @@ class UcxReceiving {
   static ucs_status_t on_goodbye_frame(void* argument, const void* header, size_t header_length, void* data, size_t length,
                                        const ucp_am_recv_param_t* parameters);
   static void on_piece_received(void* request, ucs_status_t status, size_t length, void* argument);
-  MessageAssembly new_assembly() const;
   std::optional<Frame> accept_frame(const void* header, size_t header_length, size_t length);
   void refuse(const FrameRefusal& refusal);
   ucs_status_t receive_piece(Frame& frame, void* data, bool announced_only);

@@ -1,7 +1,7 @@
-// Messages between the ranks of a job over UCX: RDMA, TCP, or shared memory within a host, whichever UCX prefers for each pair. Large
-// payloads travel in pieces directly into the receiver's memory. A peer that dies or goes silent is detected within seconds. Threads: one,
-// the only user of UCX after connect(); send() queues and wakes it. UCX has another thread of its own. Memory: payloads until they are
-// sent, incomplete messages, and UCX's connection state.
+// Messages between the ranks of a job over UCX: RDMA, TCP, or shared memory within a host, whichever UCX prefers for each pair. Large payloads
+// travel in pieces directly into the receiver's memory. A peer that dies or goes silent is detected within seconds.
+// Threads: one, the only user of UCX after connect(); send() queues and wakes it. UCX has another thread of its own.
+// Memory: payloads until they are sent, incomplete messages, and UCX's connection state.
 //   UcxTransport transport(options);
 //   ... exchange transport.address() with the others (rendezvous.h) ...
 //   transport.connect(job, key);
@@ -17,7 +17,6 @@
 
 #include "base/log.h"
 #include "network/job_secret.h"
-#include "network/message_assembly.h"
 #include "network/rank_info.h"
 #include "network/transport.h"
 
@@ -35,8 +34,6 @@ struct UcxOptions {
   // hosts, messages within a host do not count.
   int64_t link_bandwidth_limit = 0;
   bool checksum = false;
-  // Allocates the payload of a message that arrives; throws if it cannot. Empty: ordinary memory.
-  MessageAssembly::NewPayload new_payload;
   // Largest piece of a payload: small enough to pass in far less than peer_timeout, large enough for full bandwidth.
   int64_t piece_bytes = int64_t{4} << 20;
   // UCX settings by name without the prefix UCX_; they override its environment variables.

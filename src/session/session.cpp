@@ -11,6 +11,7 @@
 #include <cstring>
 #include <fstream>
 #include <new>
+#include <optional>
 #include <set>
 
 #include "base/check.h"
@@ -21,6 +22,7 @@
 #include "engine/query_pipeline.h"
 #include "memory/refusal_text.h"
 #include "optimizer/optimizer.h"
+#include "physical/device_choice.h"
 #include "profile/explain.h"
 #include "profile/query_profile.h"
 #include "profile/trace_json.h"
@@ -127,8 +129,8 @@ TablePtr Session::open_table_of_files(const std::string& name, const std::vector
     return engine_.scheduler().run(open_table(scope_->storage(), listing, std::move(places)), token_);
   };
   // With local_files the files of other ranks are not in this listing.
-  const bool chooses = !listing->keys.empty() && listing->files.size() > kManyFiles && !settings_.local_files &&
-                       !whole_tables_.contains(patterns);
+  const bool chooses =
+      !listing->keys.empty() && listing->files.size() > kManyFiles && !settings_.local_files && !whole_tables_.contains(patterns);
   return chooses ? Table::of_partitions(name, open({0}), open) : Table::of_files(name, open(all_places(*listing)));
 }
 
@@ -287,6 +289,11 @@ void Session::run_planned(const PlannedQuery& planned, ResultReceiver& receiver,
   for (const std::string& news : membership.take_restored()) notes_.push_back(runs_again ? news + "; the query was run again" : news);
 }
 
+at::Device Session::device_for(const PhysicalPlan& plan) const {
+  const bool chooses = engine_.settings().device == DeviceChoice::Auto && plan.exchanges == 0;
+  return chooses && !is_faster_on_gpu(scanned_bytes(plan), settings_.threads) ? at::Device(at::kCPU) : engine_.device();
+}
+
 void Session::run_once(const PlannedQuery& planned, ResultReceiver& receiver, const RankRunOptions& options) {
   // Not part of the query's time; usually done already, before planning.
   if (planned.plan.exchanges > 0) ranks_->prepare_links(settings_, token_);
@@ -294,7 +301,10 @@ void Session::run_once(const PlannedQuery& planned, ResultReceiver& receiver, co
   QueryProfile profile;
   profile.bandwidths.storage = static_cast<double>(settings_.storage_bandwidth_limit);
   if (planned.plan.exchanges == 0) {
-    profile.ranks.push_back(PlanRun(planned.plan, token_).run(engine_, *scope_, &receiver, token_));
+    std::optional<EngineInstance::QueryScope> on_host;
+    if (device_for(planned.plan) != engine_.device())
+      on_host.emplace(engine_, settings_, EngineInstance::QueryScope::Use::Operators, at::kCPU);
+    profile.ranks.push_back(PlanRun(planned.plan, token_).run(engine_, on_host ? *on_host : *scope_, &receiver, token_));
   } else {
     profile.ranks = ranks_->run(planned.plan, *scope_, receiver, token_, options);
     profile.bandwidths.link = link_speed();

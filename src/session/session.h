@@ -1,5 +1,5 @@
-// One connection: its own settings, views and in-memory tables, on an engine shared by many sessions. Statements run one at a time. Not thread-safe;
-// cancel through the token.
+// One connection: its own settings, views and in-memory tables, on an engine shared by many sessions. Statements run one at a time. Not
+// thread-safe; cancel through the token.
 #pragma once
 
 #include <chrono>
@@ -20,6 +20,7 @@
 
 namespace pistachio {
 
+struct PhysicalPlan;
 struct PlacementOptions;
 struct PlannedQuery;
 struct QueryProfile;
@@ -91,6 +92,8 @@ class Session final : private TableResolver {
   // Builds, runs and delivers. `watched`: the profile shows use over time. Runs the query a second time if a rank was lost and is back, and
   // no row was delivered yet.
   void run_planned(const PlannedQuery& planned, ResultReceiver& receiver, bool watched = false);
+  // Where a plan runs: with device=auto, small inputs stay on the host.
+  at::Device device_for(const PhysicalPlan& plan) const;
   void run_once(const PlannedQuery& planned, ResultReceiver& receiver, const RankRunOptions& options);
   void write_trace(const PlannedQuery& planned);
   PlannedQuery plan_now(const ast::Query& query, const BindOptions& options);

@@ -10,7 +10,6 @@
 
 #include "engine/engine_instance.h"
 #include "frontend/cli/standard_output.h"
-#include "kernels/ops/host_memory.h"
 #include "memory/pooled_allocator.h"
 
 namespace pistachio {
@@ -132,8 +131,6 @@ RankJob::RankJob(Options options, const Settings& settings, InterruptWatcher& in
   network.link_bandwidth_limit = settings.link_bandwidth_limit;
   network.checksum = settings.network_checksum;
   choose_devices(settings, network);
-  if (const at::Device device = choose_device(settings.device); device.is_cuda())
-    network.new_payload = [device](int64_t bytes) { return kernels::transfer_memory(bytes, device); };
   transport_ = std::make_unique<UcxTransport>(network);
   meeting_ = rendezvous_->meet(transport_->address());
   if (processes_) processes_->ranks_connected();

@@ -8,7 +8,6 @@
 #include "kernels/cuda/kernel_call.h"
 #include "kernels/cuda/pinned_upload.h"
 #include "kernels/ops/body_table.h"
-#include "kernels/ops/host_memory.h"
 #include "kernels/ops/tensor_functions.h"
 
 namespace pistachio::kernels::cuda {
@@ -39,12 +38,7 @@ void unregister_host_memory(const at::Tensor& like, int64_t address) {
 at::Tensor upload(const at::Tensor& like, const at::Tensor& host) {
   const KernelCall call(like);
   const at::Tensor copy = at::empty(host.sizes(), like.options().dtype(host.scalar_type()));
-  const auto bytes = static_cast<int64_t>(host.nbytes());
-  if (bytes >= kLeastPinned && host.is_pinned()) {
-    upload_pinned(copy, host);
-  } else {
-    upload_to(copy, host.const_data_ptr(), bytes);
-  }
+  upload_to(copy, host.const_data_ptr(), static_cast<int64_t>(host.nbytes()));
   return copy;
 }
 

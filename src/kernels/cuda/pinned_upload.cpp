@@ -16,21 +16,14 @@ void upload_to(const at::Tensor& target, const void* source, int64_t bytes) {
   if (bytes == 0) return;
   const at::Tensor pinned = at::empty({bytes}, at::TensorOptions(at::kByte).pinned_memory(true));
   std::memcpy(pinned.mutable_data_ptr(), source, static_cast<size_t>(bytes));
-  upload_pinned(target, pinned);
-}
-
-void upload_pinned(const at::Tensor& target, const at::Tensor& pinned) {
-  const auto bytes = static_cast<int64_t>(pinned.nbytes());
   const c10::cuda::CUDAStream stream = c10::cuda::getCurrentCUDAStream(target.device().index());
   if (bytes <= kSmallUpload) {
     check_cuda(copy_pinned(pinned.const_data_ptr(), target.mutable_data_ptr(), bytes, stream));
   } else {
-    check_cuda(
-        cudaMemcpyAsync(target.mutable_data_ptr(), pinned.const_data_ptr(), static_cast<size_t>(bytes), cudaMemcpyHostToDevice, stream));
+    check_cuda(cudaMemcpyAsync(target.mutable_data_ptr(), pinned.const_data_ptr(), static_cast<size_t>(bytes), cudaMemcpyHostToDevice, stream));
   }
   // The pool does not reuse the block before the stream is done with it.
-  const c10::DataPtr& block = pinned.storage().data_ptr();
-  at::getHostAllocator(at::kCUDA)->record_event(block.get(), block.get_context(), stream.unwrap());
+  at::getHostAllocator(at::kCUDA)->record_event(pinned.mutable_data_ptr(), pinned.storage().data_ptr().get_context(), stream.unwrap());
 }
 
 }  // namespace pistachio::kernels::cuda

@@ -10,7 +10,4 @@ namespace pistachio::kernels::cuda {
 // Copies `bytes` bytes to `target`, which has at least as many, on the current stream of its device. Does not wait.
 void upload_to(const at::Tensor& target, const void* source, int64_t bytes);
 
-// The same from pinned memory of torch's pool, which keeps it until the copy is done.
-void upload_pinned(const at::Tensor& target, const at::Tensor& pinned);
-
 }  // namespace pistachio::kernels::cuda

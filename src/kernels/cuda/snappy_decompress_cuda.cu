@@ -1,10 +1,10 @@
 // Snappy on the GPU: one warp per fragment of a page. A page whose fragments turn out to depend on each other, or that is damaged, is
 // decompressed again as a whole by one warp. Both chains of the format are followed in parallel: 1. From tag to tag in the input, in rows
-// of 32 bytes. Every thread reads its byte as if it were a tag, which gives the place of the next one; pointer doubling by shuffles tells
-// which bytes are tags, and what the elements before each of them yield. 2. From a copy to the bytes that it repeats. The output is made in
-// windows of a word per thread: each thread finds the elements of its four bytes and takes these from the input or from earlier output.
-// Bytes that repeat others of the same window follow pointers by shuffles. Long literals are copied by themselves. Warps share nothing but
-// a table, so that nothing waits for a block. nvCOMP is no alternative: its behaviour on damaged blocks is undefined.
+// of 32 bytes, four at a time. Every thread reads its byte as if it were a tag, which gives the place of the next one; pointer doubling by
+// shuffles tells which bytes are tags, and what the elements before each of them yield. 2. From a copy to the bytes that it repeats. The
+// output is made in windows of a word per thread: each thread finds the elements of its four bytes and takes these from the input or from
+// earlier output. Bytes that repeat others of the same window follow pointers by shuffles. Long literals are copied by themselves. Warps
+// share nothing but a table, so that nothing waits for a block. nvCOMP is no alternative: its behaviour on damaged blocks is undefined.
 #include "kernels/cuda/copy_bytes.cuh"
 #include "kernels/cuda/page_tile.cuh"
 #include "kernels/cuda/snappy_decompress_cuda.h"
@@ -25,19 +25,41 @@ constexpr uint32_t blocks_per_processor = 8;
 constexpr uint32_t word_bytes = 4;
 constexpr uint32_t window_bytes = warp_threads * word_bytes;  // of the output, aligned to as many
 constexpr uint32_t window_words = window_bytes / 32;          // a bit per byte
-// Elements are listed until they fill a window. Before a row, less than one is pending; a row has at most 15 copies of 64 bytes and a
-// listed literal. An element yields a byte at least.
-constexpr uint32_t pending_windows = 16;
+constexpr uint32_t step_rows = 4;                             // of the input, at a time
+constexpr uint32_t step_bytes = step_rows * warp_threads;
+// Elements are listed until they fill a window. Before a step, less than one is pending. A copy takes two bytes at least and yields 64 at
+// most; literals yield less than they take, but the last one may reach beyond the step. An element yields a byte at least.
+constexpr uint32_t pending_windows = 64;
 constexpr uint32_t pending_elements = 256;
 constexpr uint32_t longest_listed_literal = 224;  // longer ones are copied by themselves
 constexpr uint32_t byte_length_tag = 60 << 2;     // a literal whose length less one is the byte behind the tag
-constexpr uint32_t row_input = 32 + 5;            // bytes that a row looks at: tags and what belongs to them
+constexpr uint32_t step_input = step_bytes + 5;   // bytes that a step looks at: tags and what belongs to them
 constexpr uint32_t literal_mark = 1u << 31;
 
-static_assert(window_bytes + 15 * 64 + longest_listed_literal <= (pending_windows - 1) * window_bytes);
-static_assert(window_bytes + 16 + 1 <= pending_elements);
+static_assert(window_bytes + (step_bytes / 2 - 1) * 64 + longest_listed_literal <= (pending_windows - 1) * window_bytes);
+static_assert(window_bytes + step_bytes / 2 + 1 <= pending_elements);
 
 using Tile = PageTile<1024>;
+
+// The chain of tags from a thread's byte of a row to the last one in the row, and the bytes that the elements before that one yield. Packed
+// into one register, so that one shuffle moves it.
+struct RowPath {
+  uint32_t packed;
+
+  // To the next tag; to the byte itself if that is the last one.
+  __device__ static RowPath first(SnappyRowExit element) {
+    const uint32_t lane = threadIdx.x % warp_threads, next = lane + element.next();
+    return {next < warp_threads ? next | element.made() << 5 : lane};
+  }
+
+  __device__ uint32_t end() const { return packed % warp_threads; }
+  __device__ uint32_t made() const { return packed >> 5; }
+
+  // The value of the thread at the end of the path. Called by the whole warp. Shuffles take the number of a thread modulo the warp's size.
+  __device__ uint32_t at_end(uint32_t value) const { return __shfl_sync(whole_warp, value, static_cast<int>(packed)); }
+  // Doubles the path, unless it leads to the last tag already.
+  __device__ void follow() { packed = (packed & ~(warp_threads - 1)) + at_end(packed); }
+};
 
 struct WarpMemory {
   Tile tile;
@@ -93,18 +115,18 @@ class WarpDecoder {
     for (uint32_t word = lane_number(); word < pending_windows * window_words; word += warp_threads) memory_.starts[word] = 0;
     if (position_ == 0 && !read_size()) return false;
     while (is_unfinished()) {
-      hold_row();
-      const Row row = list_row();
-      if (row == Row::Damaged) return false;
-      const bool is_last = row == Row::LongLiteral || !is_unfinished();
+      hold_rows();
+      const Step step = list_rows();
+      if (step == Step::Damaged) return false;
+      const bool is_last = step == Step::LongLiteral || !is_unfinished();
       while (made_ >= window_ + window_bytes || (is_last && written_ < made_)) write_window();
-      if (row == Row::LongLiteral && !copy_long_literal()) return false;
+      if (step == Step::LongLiteral && !copy_long_literal()) return false;
     }
     return made_ == end_ && (made_ < out_end_ || position_ == in_size_);
   }
 
  private:
-  enum class Row : uint8_t { Listed, LongLiteral, Damaged };
+  enum class Step : uint8_t { Listed, LongLiteral, Damaged };
 
   __device__ bool is_unfinished() const { return position_ < in_size_ && made_ < end_; }
 
@@ -121,9 +143,9 @@ class WarpDecoder {
     return false;
   }
 
-  // Has the row at position_ in the tile.
-  __device__ void hold_row() {
-    if (position_ + row_input <= tile_end_ || tile_end_ == in_size_) return;
+  // Has the rows from position_ on in the tile.
+  __device__ void hold_rows() {
+    if (position_ + step_input <= tile_end_ || tile_end_ == in_size_) return;
     __syncwarp();
     const TileWindow window = memory_.tile.load(in_, in_size_, position_, static_cast<int>(lane_number()), static_cast<int>(warp_threads));
     tile_origin_ = static_cast<int32_t>(window.origin);
@@ -133,43 +155,64 @@ class WarpDecoder {
 
   __device__ uint32_t place_of(uint32_t position) const { return position - static_cast<uint32_t>(tile_origin_); }
 
-  // Lists the elements of the row that starts with the tag at position_.
-  __device__ Row list_row() {
-    const uint32_t lane = lane_number(), left = in_size_ - position_;
-    const uint32_t place = place_of(position_) + (lane < left ? lane : 0), word = memory_.tile.bits32(place * 8);
-    const SnappyRowExit element = element_of(word);
-    const uint32_t length = element.made();
-    const bool ends_chain = length == 0 || static_cast<int32_t>(element.next()) > static_cast<int32_t>(left) - static_cast<int32_t>(lane);
-    SnappyRowExit exit = ends_chain ? SnappyRowExit::end(lane) : SnappyRowExit{element.packed + lane};
-    uint32_t met = ends_chain ? 0 : 1u << lane;  // the tags of the row that a chain from here meets
+  // Lists the elements of the rows from the tag at position_ on.
+  __device__ Step list_rows() {
+    const uint32_t lane = lane_number(), left = in_size_ - position_, first = place_of(position_);
+    uint32_t words[step_rows];          // the byte and those behind it
+    SnappyRowExit elements[step_rows];  // if it is a tag; 0 where the chain ends
+    RowPath paths[step_rows];
+    uint32_t met[step_rows];  // the tags that the path meets, its last one included
+#pragma unroll
+    for (uint32_t row = 0; row < step_rows; ++row) {
+      const uint32_t offset = row * warp_threads + lane;
+      words[row] = memory_.tile.bits32((first + (offset < left ? offset : 0)) * 8);
+      const SnappyRowExit element = element_of(words[row]);
+      const bool ends_chain =
+          element.made() == 0 || static_cast<int32_t>(element.next()) > static_cast<int32_t>(left) - static_cast<int32_t>(offset);
+      elements[row] = {ends_chain ? 0 : element.packed};
+      paths[row] = RowPath::first(elements[row]);
+      met[row] = ends_chain ? 0 : 1u << lane;
+    }
 #pragma unroll
     for (uint32_t round = 0; round < SnappyRowExit::doubling_rounds; ++round) {
-      const uint32_t next = exit.next(), next_met = __shfl_sync(whole_warp, met, next % warp_threads);
-      if (next < warp_threads) met |= next_met;
-      exit.follow_in_row();
+#pragma unroll
+      for (uint32_t row = 0; row < step_rows; ++row) {
+        met[row] |= paths[row].at_end(met[row]);
+        paths[row].follow();
+      }
     }
-    const uint32_t chain = __shfl_sync(whole_warp, met, 0);
-    const SnappyRowExit row{__shfl_sync(whole_warp, exit.packed, 0)};
-    if (row.next() == 0) return Row::LongLiteral;
-    const uint32_t start = made_ + row.made() - exit.made();
-    const bool is_made = (chain >> lane & 1) != 0 && start < end_, is_listed = is_made && start >= begin_;
-    const uint32_t listed = __ballot_sync(whole_warp, is_listed);
-    const uint32_t offset = offset_of(word, place);
-    if (__any_sync(whole_warp, is_made && reaches_beyond(start, length, offset, (word & 3) == 0))) return Row::Damaged;
-    if (is_listed) {
-      const uint32_t header = (word & 255) == byte_length_tag ? 2 : 1;
-      const uint32_t source = (word & 3) == 0 ? literal_mark | (position_ + lane + header - start) : offset;
-      memory_.sources[(listed_ + __popc(listed & ((1u << lane) - 1))) % pending_elements] = source;
-      atomicOr(&memory_.starts[start / 32 % (pending_windows * window_words)], 1u << (start % 32));
+    uint32_t place = 0, made = 0;
+    bool is_damaged = false;
+#pragma unroll
+    for (uint32_t row = 0; row < step_rows; ++row) {
+      if (place / warp_threads != row) continue;  // an element reaches beyond the row, or the chain ended before it
+      const uint32_t entry = place % warp_threads, chain = __shfl_sync(whole_warp, met[row], entry);
+      const RowPath path{__shfl_sync(whole_warp, paths[row].packed, entry)};
+      const SnappyRowExit last{path.at_end(elements[row].packed)};
+      const uint32_t start = made_ + made + path.made() - paths[row].made();
+      made += path.made() + last.made();
+      place = row * warp_threads + path.end() + last.next();
+      const bool is_made = (chain >> lane & 1) != 0 && start < end_, is_listed = is_made && start >= begin_;
+      const uint32_t listed = __ballot_sync(whole_warp, is_listed);
+      const uint32_t word = words[row], at = row * warp_threads + lane, offset = offset_of(word, first + at);
+      is_damaged |= is_made && reaches_beyond(start, elements[row].made(), offset, (word & 3) == 0);
+      if (is_listed) {
+        const uint32_t header = (word & 255) == byte_length_tag ? 2 : 1;
+        const uint32_t source = (word & 3) == 0 ? literal_mark | (position_ + at + header - start) : offset;
+        memory_.sources[(listed_ + __popc(listed & ((1u << lane) - 1))) % pending_elements] = source;
+        atomicOr(&memory_.starts[start / 32 % (pending_windows * window_words)], 1u << (start % 32));
+      }
+      listed_ += static_cast<uint32_t>(__popc(listed));
     }
-    listed_ += static_cast<uint32_t>(__popc(listed));
-    position_ += row.next();
-    made_ += row.made();
+    if (__any_sync(whole_warp, is_damaged)) return Step::Damaged;
+    if (place == 0) return Step::LongLiteral;
+    position_ += place;
+    made_ += made;
     if (made_ > end_) {
-      if (end_ == out_end_) return Row::Damaged;
+      if (end_ == out_end_) return Step::Damaged;
       made_ = end_;
     }
-    return Row::Listed;
+    return Step::Listed;
   }
 
   // `word`: a tag and the bytes behind it. Of length 0 if the element is a long literal.

@@ -7,8 +7,8 @@
 
 namespace pistachio::kernels::cuda {
 
-// For the chain that enters the row at the thread's byte: where it leaves, relative to the row, the number of elements on its way and the
-// bytes they yield. If it leaves at a byte of the row, it ends there. Packed into one register, so that one shuffle moves it.
+// For the chain that enters the row at the thread's byte: where it leaves, relative to the row, and the bytes that the elements on its way
+// yield. If it leaves at a byte of the row, it ends there. Packed into one register, so that one shuffle moves it.
 struct SnappyRowExit {
   static constexpr uint32_t doubling_rounds = 4;  // an element takes at least two bytes
 
@@ -16,12 +16,11 @@ struct SnappyRowExit {
 
   // A chain of one element; its input must end within the next 500 bytes.
   __device__ static SnappyRowExit after(uint32_t lane, const SnappyElement& element) {
-    return {(lane + element.input_bytes()) | 1u << 9 | element.length << 16};
+    return {(lane + element.input_bytes()) | element.length << 16};
   }
   __device__ static SnappyRowExit end(uint32_t lane) { return {lane}; }
 
   __device__ uint32_t next() const { return packed & 0x1ff; }
-  __device__ uint32_t elements() const { return packed >> 9 & 0x7f; }
   __device__ uint32_t made() const { return packed >> 16; }
 
   // Adds what follows from the place where the chain leaves; `shift` is the distance between the rows.

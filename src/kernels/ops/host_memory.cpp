@@ -28,10 +28,6 @@ void unregister_host_memory(at::Device device, const void* address) {
   operation.on(like)(like, as_number(address));
 }
 
-at::Tensor transfer_memory(int64_t bytes, at::Device device) {
-  return at::empty({bytes}, at::TensorOptions(at::kByte).pinned_memory(!device.is_cpu() && bytes >= kLeastPinned));
-}
-
 at::Tensor upload(const at::Tensor& host, at::Device device) {
   ENSURE(host.is_cpu() && host.is_contiguous());
   static const Operation<at::Tensor(const at::Tensor&, const at::Tensor&)> operation("upload");

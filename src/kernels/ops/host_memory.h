@@ -16,13 +16,8 @@ bool register_host_memory(at::Device device, const void* address, int64_t bytes)
 // Waits for the device, since copies from the range may be under way.
 void unregister_host_memory(at::Device device, const void* address);
 
-// uint8 [bytes] in host memory, pinned and from a pool if there are enough for a copy to `device` to gain from it.
-at::Tensor transfer_memory(int64_t bytes, at::Device device);
-constexpr int64_t kLeastPinned = 64 << 10;
-
-// A copy of a contiguous host tensor on the device: directly if it is pinned, else by way of pinned memory. Does not wait. Copies of up to
-// kSmallUpload bytes bypass the copy engine, where they would queue behind large copies of other streams: decoding a chunk would then wait
-// until the next chunks have arrived.
+// A copy of a contiguous host tensor on the device. Does not wait. Copies of up to kSmallUpload bytes bypass the copy engine, where they
+// would queue behind large copies of other streams: decoding a chunk would then wait until the next chunks have arrived.
 at::Tensor upload(const at::Tensor& host, at::Device device);
 constexpr int64_t kSmallUpload = 1 << 20;
 
@@ -33,8 +28,8 @@ at::Tensor download(const at::Tensor& tensor);
 // once. Waits once for all of them if the target is pinned; else they go through pinned memory piece by piece.
 void download_ranges(const at::Tensor& target, const std::vector<at::Tensor>& sources, const std::vector<int64_t>& offsets);
 
-// Enqueues copies on the current stream and does not wait. `copies` is int64 CPU [n, 3], rows {address, bytes, offset in target}; `target`
-// is uint8 [..]. A copy must not cross the boundary of two registered ranges, and the memory must stay until the copies are done.
+// Enqueues copies on the current stream and does not wait. `copies` is int64 CPU [n, 3], rows {address, bytes, offset in target}; `target` is
+// uint8 [..]. A copy must not cross the boundary of two registered ranges, and the memory must stay until the copies are done.
 void upload_ranges(const at::Tensor& target, const at::Tensor& copies);
 
 }  // namespace pistachio::kernels
