@@ -1,6 +1,6 @@
-// Combine tables of words (kernels/ops/combine_rows.h), at a fraction of the cost of a group table. Rows wait, as words, in partitions by
-// the top bits of their hashes. A partition is merged once all sources have sent its rows, or when it has its share of the memory: in a
-// table made for it, which is filled and emptied while it is in the cache.
+// Combine tables of words (kernels/ops/combine_rows.h), at a fraction of the cost of a group table. Rows wait, as words, in partitions by the
+// top bits of their hashes. A partition is merged once all sources have sent its rows, or when memory is full: in a table made for it, which
+// is filled and emptied while it is in the cache.
 #include <algorithm>
 #include <bit>
 #include <chrono>
@@ -29,7 +29,7 @@ constexpr int64_t kPartitions = int64_t{1} << kPartitionBits;
 constexpr int64_t kSlotsPerRow = 2;
 constexpr int64_t kSlotsPerSecondSlot = 2;
 constexpr int64_t kFewestSlots = 64;
-// A partition that was merged because it had its share of the memory stays if that made it smaller by this factor.
+// A partition that was merged because memory was full stays if that made it smaller by this factor.
 constexpr int64_t kWorthKeeping = 2;
 // Rows of a chunk in hash order are cut at the boundaries of partitions; with shorter runs of a partition than this, they are sorted.
 constexpr int64_t kRowsPerRun = 256;
@@ -106,7 +106,7 @@ class WordCombineTables final : public CombineTables {
  public:
   WordCombineTables(RowWords words, const CombineLimits& limits, const MemoryAccount& account)
       : words_(std::move(words)),
-        most_bytes_(limits.bytes / kPartitions),
+        most_bytes_(limits.bytes),
         most_text_bytes_(limits.bytes / 2),
         account_(account),
         text_memory_(account),
@@ -206,10 +206,10 @@ class WordCombineTables final : public CombineTables {
     const std::vector<int64_t> begins = begins_of_runs(words);
     if (static_cast<int64_t>(begins.size()) > 1 + words.size(0) / kRowsPerRun + kPartitions) {
       const auto [order, offsets] = kernels::partition_rows(words.select(1, 0).bitwise_left_shift(64 - kPartitionBits), kPartitionBits);
-      const at::Tensor sorted = words.index_select(0, order);
       const int64_t* offset = offsets.const_data_ptr<int64_t>();
+      // Copied one by one: a partition that is emptied early must not wait for the memory of the others.
       for (int64_t partition = 0; partition < kPartitions; ++partition)
-        add(partition, sorted.slice(0, offset[partition], offset[partition + 1]));
+        add(partition, words.index_select(0, order.slice(0, offset[partition], offset[partition + 1])));
       return;
     }
     const int64_t* word = words.const_data_ptr<int64_t>();
@@ -240,13 +240,13 @@ class WordCombineTables final : public CombineTables {
       partition.rows += piece.words.size(0);
       bytes_ += static_cast<int64_t>(piece.words.nbytes());
       partition.pieces.push_back(std::move(piece));
-      if (partition.rows * row_bytes() <= most_bytes_) return;
+      if (bytes_ <= most_bytes_ || !has_its_share(partition.rows)) return;
       full = take_pieces(partition);
     }
     const int64_t rows_before = rows_of(full);
     at::Tensor rows = merged(joined(std::move(full)));
     const auto row_count = rows.size(0);
-    if (row_count * kWorthKeeping > rows_before || row_count * row_bytes() * kWorthKeeping > most_bytes_) {
+    if (row_count * kWorthKeeping > rows_before || has_its_share(row_count * kWorthKeeping)) {
       pieces.push_back(std::move(rows));
       return;
     }
@@ -260,6 +260,8 @@ class WordCombineTables final : public CombineTables {
     bytes_ += static_cast<int64_t>(rows.nbytes());
     partition.pieces.push_back({std::move(rows), std::make_shared<const Reservation>(std::move(*memory))});
   }
+
+  bool has_its_share(int64_t rows) const { return rows * row_bytes() > most_bytes_ / kPartitions; }
 
   // Requires the mutex of the partition.
   std::vector<Piece> take_pieces(Partition& partition) {
@@ -291,7 +293,9 @@ class WordCombineTables final : public CombineTables {
 
   // The rows, of which those with equal keys are merged, but for a few.
   at::Tensor merged(const at::Tensor& words) {
-    const auto slots = static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(std::max(kFewestSlots, words.size(0) * kSlotsPerRow))));
+    const int64_t most_slots = std::max(kFewestSlots, most_bytes_ / row_bytes());
+    const int64_t wanted = std::clamp(words.size(0) * kSlotsPerRow, kFewestSlots, most_slots);
+    const auto slots = static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(wanted)));
     Table first = make_table(slots);
     at::Tensor displaced = combine(first, words);
     std::vector<at::Tensor> rows;
@@ -339,7 +343,7 @@ class WordCombineTables final : public CombineTables {
 
   mutable std::shared_mutex texts_mutex_;  // exclusive while the text numbering is cleared, which invalidates words
   RowWords words_;
-  const int64_t most_bytes_;  // of a partition
+  const int64_t most_bytes_;  // of all partitions; each may have its share even if others have more
   const int64_t most_text_bytes_;
   const MemoryAccount account_;
   std::mutex text_memory_mutex_;
