@@ -103,7 +103,7 @@ struct PhysicalAggregate {
   AggregateStage stage = AggregateStage::Whole;
   // The columns of each state of calls_with_state(calls), output by Partial and Combine, and read by Combine and Final, after the groups.
   std::vector<std::vector<ColumnId>> states;
-  bool in_hash_order = false;  // Partial: groups are output by hash in the same order on all ranks, so that equal ones meet in a combiner
+  bool in_hash_order = false;  // Partial: groups are output in hash order, so that equal groups of several ranks meet in a combiner
 };
 
 // With a limit, outputs only the first rows.

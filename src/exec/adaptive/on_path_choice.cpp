@@ -19,7 +19,7 @@ constexpr int64_t kMostDoublings = 20;
 // Rows after whose production their time is measured.
 constexpr int64_t kRowsToTime = 1 << 14;
 // A link this many times as slow as merging hides it.
-constexpr double kVerySlowLink = 32;
+constexpr double kVerySlowLink = 16;
 // The part of the shorter one of work and link time that does not pass while the longer one does: measured for queries with links from 0.5
 // to 10 Gbit/s, with and without merging (docs/performance.md).
 constexpr double kExposed = 0.3;

@@ -65,7 +65,6 @@ std::vector<Chunk> parts_by_owner(const Chunk& chunk, const at::Tensor& hashes, 
     const int64_t begin = place[owner], end = place[owner + 1];
     if (begin == end) continue;
     Chunk& part = parts[static_cast<size_t>(owner)];
-    // Partial results in hash order often have a single owner.
     part = end - begin == chunk.rows() ? chunk : take_rows(chunk, order.slice(0, begin, end));
   }
   return parts;

@@ -11,7 +11,6 @@
 #include "exec/core/growing_reservation.h"
 #include "exec/core/memory_relief.h"
 #include "exec/core/stoppable_call.h"
-#include "exec/operators/partition_order.h"
 #include "exec/operators/spillable_groups.h"
 #include "expr/expression_evaluator.h"
 #include "kernels/ops/partition_rows.h"
@@ -24,6 +23,8 @@ namespace {
 // Fewer groups than this are merged without partitioning, which would not pay.
 constexpr int64_t kSmallMerge = 4096;
 constexpr int64_t kMostPartitionBits = 6;
+// With in_hash_order, so that no partition is much of all rows.
+constexpr int64_t kLeastOrderedBits = 4;
 constexpr int64_t kPartitionsPerLane = 4;
 // Groups, or members of a DISTINCT set, per partition: with fewer, the kernel calls per partition cost more than its rows.
 constexpr int64_t kRowsPerPartition = 8192;
@@ -233,7 +234,7 @@ GroupingPlan HashAggregateOperator::grouping_plan(const RunContext& context) con
       group_types_, running_, make_inputs(), stage_ == AggregateStage::Final, context.device, context.settings().group_table_limit};
   // Kernel calls of a partition cost as much as hundreds of rows: no more partitions than lanes need to share the work evenly.
   const auto partitions = static_cast<uint64_t>(kPartitionsPerLane * context.lanes - 1);
-  plan.least_partition_bits = std::clamp<int64_t>(std::bit_width(partitions), in_hash_order_ ? kSectionBits : 0, kMostPartitionBits);
+  plan.least_partition_bits = std::clamp<int64_t>(std::bit_width(partitions), in_hash_order_ ? kLeastOrderedBits : 0, kMostPartitionBits);
   return plan;
 }
 
@@ -311,8 +312,8 @@ Task<void> HashAggregateOperator::emit_partitions(RunContext& context, const Spi
   std::vector<const GroupLane*> all;
   for (const auto& lane : lanes) all.push_back(lane.get());
   const int64_t bits = radix_bits(groups.plan(), all);
-  auto emit_one = [&](int lane, int64_t place) -> Task<void> {
-    Task<void> emitting = emit_partition(context, groups, all, partition_at(place, bits), bits, lane, sink);
+  auto emit_one = [&](int lane, int64_t partition) -> Task<void> {
+    Task<void> emitting = emit_partition(context, groups, all, partition, bits, lane, sink);
     co_await emitting;
   };
   Task<void> emitting = for_each_lane(context, int64_t{1} << bits, emit_one);
@@ -330,8 +331,8 @@ Task<void> HashAggregateOperator::emit_full(RunContext& context, const Spillable
   full->close(task.token);
   const std::vector<const GroupLane*> only_this = {full.get()};
   const int64_t bits = radix_bits(groups.plan(), only_this);
-  for (int64_t place = 0; place < int64_t{1} << bits; ++place) {
-    Task<void> emitting = emit_partition(context, groups, only_this, partition_at(place, bits), bits, lane, sink);
+  for (int64_t partition = 0; partition < int64_t{1} << bits; ++partition) {
+    Task<void> emitting = emit_partition(context, groups, only_this, partition, bits, lane, sink);
     co_await emitting;
   }
 }
@@ -378,12 +379,11 @@ Task<bool> HashAggregateOperator::emit_lane(RunContext& context, LaneGroups& lan
     co_return true;
   }
   // In the order in which merge_lanes would emit them.
-  const int64_t bits = bits_for_rows(lane.groups(), kSectionBits);
+  const int64_t bits = bits_for_rows(lane.groups(), kLeastOrderedBits);
   const std::vector<Column> keys(rows.columns().begin(), rows.columns().begin() + static_cast<int64_t>(groups_.size()));
   const auto [order, offsets] = kernels::partition_rows(hash_rows(keys, task.token), bits);
   const int64_t* offset = offsets.const_data_ptr<int64_t>();
-  for (int64_t place = 0; place < int64_t{1} << bits; ++place) {
-    const int64_t partition = partition_at(place, bits);
+  for (int64_t partition = 0; partition < int64_t{1} << bits; ++partition) {
     Chunk part = take_rows(rows, order.slice(0, offset[partition], offset[partition + 1]));
     Task<void> emitting = pass_on_in_steps(metrics_, sink, 0, std::move(part), context.chunk_rows());
     co_await emitting;
@@ -440,7 +440,7 @@ int64_t HashAggregateOperator::partition_bits(const Lanes& lanes) const {
     rows += largest;
   }
   if (groups < kSmallMerge) return 0;
-  return bits_for_rows(rows, in_hash_order_ ? kSectionBits : 1);
+  return bits_for_rows(rows, in_hash_order_ ? kLeastOrderedBits : 1);
 }
 
 Task<bool> HashAggregateOperator::merge_lanes(RunContext& context, const MemoryAccount& account, const Lanes& lanes, ChunkSink& sink) {
@@ -467,8 +467,8 @@ Task<bool> HashAggregateOperator::merge_lanes(RunContext& context, const MemoryA
   Task<std::vector<LaneSplit>> splitting = with_relief(context, split);
   const std::vector<LaneSplit> splits = co_await splitting;
   int64_t step = context.chunk_rows();
-  auto merge_and_emit = [&](int lane, int64_t place) -> Task<void> {
-    auto merge = [&] { return merge_partition(context, account, lanes, splits, partition_at(place, bits), task.token); };
+  auto merge_and_emit = [&](int lane, int64_t partition) -> Task<void> {
+    auto merge = [&] { return merge_partition(context, account, lanes, splits, partition, task.token); };
     Task<Chunk> merging = with_relief(context, merge);
     Chunk merged = co_await merging;
     Task<void> emitting = pass_on_in_steps(metrics_, sink, lane, std::move(merged), step);

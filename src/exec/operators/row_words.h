@@ -16,7 +16,7 @@ namespace pistachio {
 class RowWords {
  public:
   // Word 0 is the key's hash turned left by this many bits.
-  static constexpr int kTurn = 3;
+  static constexpr int kTurn = 6;
 
   // Nullopt if there is no key or more than 63, or if a state cannot be encoded as words: sketches, and min, max or any_value of text and
   // of two-word values.

@@ -114,11 +114,9 @@ at::Tensor combine_flush(at::Tensor& table, int64_t begin, int64_t end, int64_t 
 }
 
 void turn_hashes(at::Tensor& rows) {
-  constexpr int64_t half = kTurnedHalf, low = (int64_t{1} << half) - 1;
   const at::Tensor hashes = rows.select(1, 0);
-  const at::Tensor upper = hashes.bitwise_right_shift(half).bitwise_and(low);
-  const at::Tensor top = hashes.bitwise_and(~((int64_t{1} << 2 * half) - 1));
-  hashes.copy_(top.bitwise_or_(hashes.bitwise_and(low).bitwise_left_shift(half)).bitwise_or_(upper));
+  const at::Tensor upper = hashes.bitwise_right_shift(32).bitwise_and((int64_t{1} << 32) - 1);
+  hashes.copy_(hashes.bitwise_left_shift(32).bitwise_or_(upper));
 }
 
 }  // namespace

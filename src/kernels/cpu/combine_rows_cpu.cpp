@@ -1,5 +1,6 @@
 // CPU bodies of combine_rows, combine_flush and turn_hashes.
 
+#include <bit>
 #include <vector>
 
 #include "base/error.h"
@@ -39,11 +40,9 @@ at::Tensor combine_flush(at::Tensor& table, int64_t begin, int64_t end, int64_t 
 }
 
 void turn_hashes(at::Tensor& rows) {
-  constexpr int half = kTurnedHalf;
-  constexpr uint64_t low = (uint64_t{1} << half) - 1, top = ~((uint64_t{1} << 2 * half) - 1);
   uint64_t* hash = words_of(rows);
   const int64_t width = rows.size(1), words = rows.numel();
-  for (int64_t at = 0; at < words; at += width) hash[at] = (hash[at] & top) | (hash[at] & low) << half | (hash[at] >> half & low);
+  for (int64_t at = 0; at < words; at += width) hash[at] = std::rotl(hash[at], 32);
 }
 
 }  // namespace

@@ -13,8 +13,8 @@
 // UserError, after which the table may be partly updated: an AddInt128 overflows.
 // combine_flush returns the rows of the slots [begin, end) whose hashes have the low bits `value` under the mask `low_mask`, which is
 // less than 2^32, in order of their slots, and empties these: their words 0 become 0.
-// turn_hashes rearranges word 0 so that rows that share a slot of one table rarely share one of another: the top kUnturnedBits stay, the
-// halves of the others change places. Turning twice restores the hashes.
+// turn_hashes swaps the halves of word 0, so that rows that share a slot of one table rarely share one of another. Turning twice restores
+// the hashes.
 // There is no CUDA body on purpose: rows are combined in host memory, between the devices of a host and its network.
 #pragma once
 
@@ -33,8 +33,6 @@ std::tuple<at::Tensor, int64_t> combine_rows(at::Tensor& table, const at::Tensor
 at::Tensor combine_flush(at::Tensor& table, int64_t begin, int64_t end, int64_t low_mask = 0, int64_t value = 0);
 at::Tensor combine_flush(at::Tensor& table);  // all of it
 
-inline constexpr int kUnturnedBits = 6;
-inline constexpr int kTurnedHalf = (64 - kUnturnedBits) / 2;
 void turn_hashes(at::Tensor& rows);
 
 }  // namespace pistachio::kernels
