@@ -1,4 +1,4 @@
-"""GROUP BY queries on two simulated hosts of two ranks, with on_path = off, on and auto by turns; medians. Started by
+"""GROUP BY queries on two simulated hosts of two ranks, with on_path = off, on and auto interleaved; medians. Started by
 `scripts/bench onpath --queries`.
 
 Results are compared before anything is timed. Rows leave a host through links of --limits Gbit/s, scaled to this machine as by

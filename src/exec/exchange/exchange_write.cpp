@@ -254,8 +254,8 @@ Task<void> ExchangeSink::send(Buffer& buffer, std::vector<Chunk> pieces) {
   const int64_t limit = context_.schedule.one_message ? kLargestWholeMessage : std::max(context_.message_bytes, kLargestMessage);
   auto concatenate = [&] { return concatenate_chunks(pieces, types_, context_.device); };
   if (bytes < limit) {
-    // Pieces for other ranks are copied once, into the message.
-    if (buffer.rank == context_.exchanges->rank() && pieces.size() > 1) {
+    // Pieces for other ranks are copied once, into the message; from a GPU, together.
+    if (pieces.size() > 1 && (buffer.rank == context_.exchanges->rank() || !context_.device.is_cpu())) {
       Task<Chunk> concatenating = with_relief(context_, concatenate);
       Chunk rows = co_await concatenating;
       pieces.assign(1, std::move(rows));
