@@ -44,13 +44,13 @@ std::vector<Column> DictionaryMerger::merge(std::vector<Column> pieces) {
   std::lock_guard lock(mutex_);
   if (!is_mergeable(pieces)) return pieces;
   std::erase_if(merged_, [](const auto& known) { return known.second.source.expired(); });
-  size_t entries_before = ends_.size();
   for (const Column& piece : pieces) {
     if (add(piece.dictionary_column())) continue;
     give_up();
     return pieces;
   }
-  if (dictionary_ == nullptr || ends_.size() > entries_before) dictionary_ = made_dictionary(pieces[0].type());
+  // Also if an earlier call added values and then ran out of memory.
+  if (dictionary_ == nullptr || dictionary_->rows() < static_cast<int64_t>(ends_.size())) dictionary_ = made_dictionary(pieces[0].type());
   for (Column& piece : pieces) {
     const Merged& known = merged_.at(piece.dictionary_column().get());
     piece = Column::dictionary(kernels::dictionary_gather(known.codes, piece.codes()), dictionary_, piece.validity());

@@ -1,8 +1,11 @@
 #include "columns/merge_dictionaries.h"
 
+#include <c10/core/Allocator.h>
+#include <c10/core/CPUAllocator.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <new>
 
 #include "columns/concatenate_columns.h"
 #include "columns/scalar_access.h"
@@ -125,6 +128,49 @@ TEST(MergeDictionaries, ChunksKeepTheirOtherColumns) {
   for (size_t i = 0; i < 2; ++i) expect_same_rows(merged[i].columns(), pieces[i].columns());
   EXPECT_TRUE(have_one_dictionary({merged[0].column(1), merged[1].column(1)}));
   EXPECT_EQ(ChunkDictionaryMerger(0).merge({Chunk({}, 7)})[0].rows(), 7);
+}
+
+// Tensors' memory in this test: refuses one allocation.
+class RefusingAllocator final : public c10::Allocator {
+ public:
+  RefusingAllocator() : usual_(c10::GetCPUAllocator()) { c10::SetCPUAllocator(this, 255); }
+  ~RefusingAllocator() override { c10::SetCPUAllocator(usual_, 255); }
+  RefusingAllocator(const RefusingAllocator&) = delete;
+
+  c10::DataPtr allocate(size_t bytes) override {
+    if (refused_ >= 0 && refused_-- == 0) throw std::bad_alloc();
+    return usual_->allocate(bytes);
+  }
+  void copy_data(void* to, const void* from, std::size_t bytes) const override { usual_->copy_data(to, from, bytes); }
+  void refuse(int number) { refused_ = number; }
+  bool has_refused() const { return refused_ < 0; }
+
+ private:
+  c10::Allocator* usual_;
+  int refused_ = -1;
+};
+
+TEST(MergeDictionaries, CallThatRanOutOfMemoryCanBeRepeated) {
+  const std::vector<Column> first{coded(words({"left", "right"}), {0, 1, 1}), coded(words({"right", "up"}), {1, 0})};
+  const std::vector<Column> pieces{coded(words({"down", "left", "in"}), {2, 0, 1}), coded(words({"out", "right"}), {0, 1, 0})};
+  RefusingAllocator allocator;
+  int refusals = 0;
+  for (bool has_refused = true; has_refused; ++refusals) {
+    DictionaryMerger merger;
+    merger.merge(first);
+    allocator.refuse(refusals);
+    try {
+      merger.merge(pieces);
+    } catch (const std::exception&) {
+    }
+    has_refused = allocator.has_refused();
+    allocator.refuse(-1);
+    const std::vector<Column> merged = merger.merge(pieces);
+    expect_same_rows(merged, pieces);
+    EXPECT_TRUE(have_one_dictionary(merged));
+    EXPECT_EQ(merged[0].dictionary_column()->rows(), 6);
+  }
+  EXPECT_GT(refusals, 3);
 }
 
 }  // namespace

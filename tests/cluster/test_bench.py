@@ -135,7 +135,7 @@ class BenchOfRanks(unittest.TestCase):
     def test_wrong_input_is_refused_at_once(self):
         data = ensure_tpch("0.01")
         for words, status, text in (
-                ([], 2, "bench needs a word"), (["speed"], 2, "there is no benchmark 'speed'"),
+                ([], 2, "bench needs the name of a benchmark"), (["speed"], 2, "there is no benchmark 'speed'"),
                 (["join", "--ranks", 0], 2, "--ranks takes a whole number of at least 1"),
                 (["join", "--ranks", 100_000], 2, "at most 256"),
                 (["join", "--columns", "1,x"], 2, "--columns takes whole numbers"),

@@ -24,6 +24,7 @@ bool finds_free_memory(const RunContext& context, int64_t bytes) {
 
 Task<void> prepare_memory(const RunContext& context, int64_t bytes) {
   constexpr int kMostAttempts = 3;
+  if (!context.spill.is_allowed()) co_return;
   for (int attempt = 0; attempt < kMostAttempts && !finds_free_memory(context, bytes); ++attempt) {
     Task<void> relieving = context.spill.relieve();
     co_await relieving;

@@ -1,5 +1,7 @@
 #include "exec/exchange/exchange_write.h"
 
+#include <algorithm>
+
 #include "base/scheduler.h"
 #include "exec/adaptive/join_filter.h"
 #include "exec/core/fault_hook.h"
@@ -23,6 +25,17 @@ constexpr int64_t kLargestToCombiner = 192 << 10;
 constexpr int64_t kLeastUncopied = 64 << 10;
 // Memory to route a chunk: hashes, places and the rows by rank.
 constexpr int64_t kRoutedBytesPerByte = 2;
+
+// Whether concatenating the pieces decodes no column: then it takes the bytes that they have.
+bool keep_their_codes(const std::vector<Chunk>& pieces) {
+  auto dictionary_of = [](const Column& column) { return column.is_dictionary() ? column.dictionary_column().get() : nullptr; };
+  return std::all_of(pieces.begin(), pieces.end(), [&](const Chunk& piece) {
+    for (size_t i = 0; i < piece.column_count(); ++i) {
+      if (dictionary_of(piece.column(i)) != dictionary_of(pieces[0].column(i))) return false;
+    }
+    return true;
+  });
+}
 
 std::vector<const PhysicalExchange*> exchanges_of(const std::vector<SendingEnd>& chain) {
   std::vector<const PhysicalExchange*> exchanges;
@@ -248,27 +261,31 @@ Task<void> ExchangeSink::send(Buffer& buffer, std::vector<Chunk> pieces) {
   auto merge = [&] { return dictionaries_.merge(pieces); };
   Task<std::vector<Chunk>> merging = with_relief(context_, merge);
   pieces = co_await merging;
+  auto concatenate = [&] { return concatenate_chunks(pieces, types_, context_.device); };
+  // Pieces for other ranks are copied once, into the message; from a GPU, together.
+  const bool stays_in_pieces = buffer.rank != context_.exchanges->rank() && context_.device.is_cpu() && keep_their_codes(pieces);
+  if (pieces.size() > 1 && !stays_in_pieces) {
+    Task<Chunk> concatenating = with_relief(context_, concatenate);
+    Chunk rows = co_await concatenating;
+    pieces.assign(1, std::move(rows));
+  }
   int64_t bytes = 0;
   for (const Chunk& piece : pieces) bytes += piece.memory_bytes();
   metrics_.bytes += bytes;
   const int64_t limit = context_.schedule.one_message ? kLargestWholeMessage : std::max(context_.message_bytes, kLargestMessage);
-  auto concatenate = [&] { return concatenate_chunks(pieces, types_, context_.device); };
   if (bytes < limit) {
-    // Pieces for other ranks are copied once, into the message; from a GPU, together.
-    if (pieces.size() > 1 && (buffer.rank == context_.exchanges->rank() || !context_.device.is_cpu())) {
-      Task<Chunk> concatenating = with_relief(context_, concatenate);
-      Chunk rows = co_await concatenating;
-      pieces.assign(1, std::move(rows));
-    }
     Task<void> sending = send_message(buffer, std::move(pieces));
     co_await sending;
     // The reader of this message, or of one that arrived here, comes first: it may be on the way to a link that idles meanwhile.
     co_await reschedule();
     co_return;
   }
-  Task<Chunk> concatenating = with_relief(context_, concatenate);
-  const Chunk rows = co_await concatenating;
-  pieces.clear();
+  if (pieces.size() > 1) {
+    Task<Chunk> concatenating = with_relief(context_, concatenate);
+    Chunk rows = co_await concatenating;
+    pieces.assign(1, std::move(rows));
+  }
+  const Chunk rows = std::move(pieces[0]);
   const int64_t parts = std::min(rows.rows(), rows.memory_bytes() / limit + 1);
   for (int64_t part = 0; part < parts; ++part) {
     int64_t begin = rows.rows() * part / parts;
