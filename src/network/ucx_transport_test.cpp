@@ -286,8 +286,10 @@ TEST(UcxTransportTest, UrgentMessagesOvertakeQueuedOnes) {
   MessageCollector receiver;
   JobOfTransports job(ranks_with_limit(2, 20'000'000));
   job[1].start(receiver);
-  for (int i = 0; i < 4; ++i) job[0].send(1, {7, std::to_string(i), numbered_bytes(2'000'000)});
-  job[0].send(1, {8, "", numbered_bytes(1'000'000), 1});
+  // Made first: a slow machine takes as long for one as the link does.
+  const at::Tensor large = numbered_bytes(2'000'000), urgent = numbered_bytes(1'000'000);
+  for (int i = 0; i < 4; ++i) job[0].send(1, {7, std::to_string(i), large});
+  job[0].send(1, {8, "", urgent, 1});
   std::vector<std::string> order;
   for (const auto& [source, message] : receiver.wait_for_messages(5)) {
     EXPECT_TRUE(message.payload.equal(numbered_bytes(message.payload.numel())));
