@@ -89,16 +89,21 @@ class CombineOperator::Combiner final : public ChunkSink {
     }
   }
 
-  // Flushes all tables, or only those that got no rows since the given time.
-  Task<void> flush(std::optional<SteadyTime> since = std::nullopt) {
-    std::vector<Chunk> leaving;
-    {
-      WorkTimer timer(owner_.metrics_);
-      leaving = since ? tables_->flush_idle(*since) : tables_->flush();
-    }
-    // Lane 0 may be in use at the same time, which is allowed here: the next operator is an exchange, whose sink accepts concurrent calls.
-    Task<void> passing = pass_on_all(0, std::move(leaving));
-    co_await passing;
+  // Flushes the tables that got no rows since the given time; part by part, so that rows are sent while others are merged.
+  Task<void> flush(SteadyTime since = SteadyTime::max()) {
+    auto empty = [this, since](int lane, int64_t part) -> Task<void> {
+      std::vector<Chunk> leaving;
+      {
+        WorkTimer timer(owner_.metrics_);
+        leaving = tables_->flush_part(part, since);
+      }
+      // The lane may be adding rows at the same time, which is allowed here: the next operator is an exchange, whose sink accepts
+      // concurrent calls.
+      Task<void> passing = pass_on_all(lane, std::move(leaving));
+      co_await passing;
+    };
+    Task<void> emptying = for_each_lane(context_, tables_->parts(), empty);
+    co_await emptying;
   }
 
   void record_metrics() {

@@ -42,10 +42,13 @@ class CombineTables {
   virtual void begin_message(int /*lane*/, int /*source*/, int64_t /*number*/) {}
   // Merges the rows into the tables; returns the rows that leave these. Called by any lane. Throws UserError if a sum overflows.
   virtual std::vector<Chunk> add(const Chunk& chunk, const CancelToken& token, int lane = kAnyLane) = 0;
-  // Empties the tables.
-  std::vector<Chunk> flush() { return take_idle(SteadyTime::max()); }
-  // Empties the tables that got no rows since the given time; lanes may add rows concurrently.
+  // The tables are emptied in parts; other lanes may empty other parts or add rows meanwhile.
+  virtual int64_t parts() const = 0;
+  // Empties one part if it got no rows since the given time.
+  std::vector<Chunk> flush_part(int64_t part, SteadyTime since);
+  // Empties all parts that got no rows since the given time.
   std::vector<Chunk> flush_idle(SteadyTime since);
+  std::vector<Chunk> flush() { return flush_idle(SteadyTime::max()); }
   virtual int64_t bytes() const = 0;
 
   int64_t added() const { return added_; }
@@ -55,7 +58,7 @@ class CombineTables {
   int64_t held() const { return added_ - merged_ - evicted_; }
 
  protected:
-  virtual std::vector<Chunk> take_idle(SteadyTime since) = 0;
+  virtual std::vector<Chunk> take_part(int64_t part, SteadyTime since) = 0;
 
   // Rows so far: added, merged into others, evicted before flush().
   std::atomic<int64_t> added_ = 0;

@@ -470,6 +470,20 @@ TEST_F(Combining, SourcesInAnotherOrderMergeAsMuch) {
   EXPECT_GT(tables->merged(), 33'000);
 }
 
+TEST_F(Combining, EmptiedPartsReturnTheirMemory) {
+  add_key(TypeKind::BigInt);
+  const CombineLimits limits{1, kLarge, at::kCPU};
+  std::unique_ptr<CombineTables> tables = make_word_combine_tables(columns_, limits, governor_.process_account());
+  const int64_t before = governor_.used();
+  tables->add(chunk_of({Column::fixed(TypeKind::BigInt, at::randperm(100'000, at::kLong))}), {});
+  const int64_t full = governor_.used() - before;
+  EXPECT_GE(full, tables->bytes());
+  for (int64_t part = 0; part < tables->parts() / 2; ++part) tables->flush_part(part, SteadyTime::max());
+  EXPECT_LT(governor_.used() - before, full * 6 / 10);
+  tables->flush();
+  EXPECT_EQ(governor_.used(), before);
+}
+
 TEST_F(Combining, StaysSmallWithoutMemory) {
   add_key(TypeKind::BigInt);
   MemoryGovernor governor(200'000);

@@ -99,6 +99,7 @@ class GroupCombineTables final : public CombineTables {
     return leaving;
   }
 
+  int64_t parts() const override { return static_cast<int64_t>(tables_.size()); }
   int64_t bytes() const override { return bytes_; }
 
  private:
@@ -109,19 +110,16 @@ class GroupCombineTables final : public CombineTables {
     SteadyTime last_added;
   };
 
-  std::vector<Chunk> take_idle(SteadyTime since) override {
-    std::vector<Chunk> leaving;
-    for (Table& table : tables_) {
-      std::unique_ptr<CombinedGroups> groups;
-      {
-        std::lock_guard lock(table.mutex);
-        if (table.groups == nullptr || table.last_added >= since) continue;
-        groups = std::move(table.groups);
-      }
-      leaving.push_back(groups->rows());
-      bytes_ -= groups->bytes();
+  std::vector<Chunk> take_part(int64_t part, SteadyTime since) override {
+    Table& table = tables_[static_cast<size_t>(part)];
+    std::unique_ptr<CombinedGroups> groups;
+    {
+      std::lock_guard lock(table.mutex);
+      if (table.groups == nullptr || table.last_added >= since) return {};
+      groups = std::move(table.groups);
     }
-    return leaving;
+    bytes_ -= groups->bytes();
+    return {groups->rows()};
   }
 
   void add_to(Table& table, const Chunk& rows, std::vector<Chunk>& leaving, const CancelToken& token) {
@@ -164,9 +162,17 @@ std::unique_ptr<CombineTables> make_combine_tables(const CombinedColumns& column
   return make_group_combine_tables(columns, limits, account);
 }
 
-std::vector<Chunk> CombineTables::flush_idle(SteadyTime since) {
-  std::vector<Chunk> leaving = take_idle(since);
+std::vector<Chunk> CombineTables::flush_part(int64_t part, SteadyTime since) {
+  std::vector<Chunk> leaving = take_part(part, since);
   for (const Chunk& rows : leaving) evicted_ += rows.rows();
+  return leaving;
+}
+
+std::vector<Chunk> CombineTables::flush_idle(SteadyTime since) {
+  std::vector<Chunk> leaving;
+  for (int64_t part = 0; part < parts(); ++part) {
+    for (Chunk& rows : flush_part(part, since)) leaving.push_back(std::move(rows));
+  }
   return leaving;
 }
 

@@ -133,7 +133,10 @@ class WordCombineTables final : public CombineTables {
         add_words(words, pieces);
       }
       const auto [first, last] = progress_.advance(lane, words, held() >= kRowsWorthSending);
-      for (int64_t partition = first; partition < last; ++partition) empty(partitions_[static_cast<size_t>(partition)], pieces);
+      for (int64_t partition = first; partition < last; ++partition) {
+        token.throw_if_cancelled();
+        empty(partitions_[static_cast<size_t>(partition)], pieces);
+      }
       if (!pieces.empty()) leaving.push_back(words_.chunk_of(pieces));
       const int64_t text_bytes = words_.text_bytes();
       has_too_many_texts = text_bytes > most_text_bytes_;
@@ -147,13 +150,15 @@ class WordCombineTables final : public CombineTables {
     return leaving;
   }
 
+  int64_t parts() const override { return kPartitions; }
+
   int64_t bytes() const override {
     std::shared_lock lock(texts_mutex_);
     return bytes_ + words_.text_bytes();
   }
 
  private:
-  // Rows of one chunk; those of several partitions share their memory.
+  // Rows that wait. Those of one chunk in hash order share their memory.
   struct Piece {
     at::Tensor words;
     std::shared_ptr<const Reservation> memory;
@@ -172,49 +177,58 @@ class WordCombineTables final : public CombineTables {
     SteadyTime last_added;
   };
 
-  std::vector<Chunk> take_idle(SteadyTime since) override {
+  std::vector<Chunk> take_part(int64_t part, SteadyTime since) override {
     std::shared_lock lock(texts_mutex_);
-    return take_idle_partitions(since);
+    return take_partition(partitions_[static_cast<size_t>(part)], since);
   }
 
   // Requires texts_mutex_.
-  std::vector<Chunk> take_idle_partitions(SteadyTime since) {
-    std::vector<Chunk> leaving;
-    for (Partition& partition : partitions_) {
-      std::vector<at::Tensor> pieces;
-      {
-        std::lock_guard lock(partition.mutex);
-        if (partition.rows == 0 || partition.last_added >= since) continue;
-      }
-      empty(partition, pieces);
-      if (!pieces.empty()) leaving.push_back(words_.chunk_of(pieces));
+  std::vector<Chunk> take_partition(Partition& partition, SteadyTime since) {
+    {
+      std::lock_guard lock(partition.mutex);
+      if (partition.rows == 0 || partition.last_added >= since) return {};
     }
-    return leaving;
+    std::vector<at::Tensor> pieces;
+    empty(partition, pieces);
+    if (pieces.empty()) return {};
+    return {words_.chunk_of(pieces)};
   }
 
   // Rows that have no room, or that have none in their partition, end up in `pieces`.
   void add_words(const at::Tensor& words, std::vector<at::Tensor>& pieces) {
-    std::optional<Reservation> memory = account_.try_reserve(static_cast<int64_t>(words.nbytes()), ReservationKind::Held);
-    if (!memory) {
-      pieces.push_back(merged(words));
-      return;
-    }
-    const auto shared = std::make_shared<const Reservation>(std::move(*memory));
-    auto add = [&](int64_t partition, at::Tensor rows) {
-      if (rows.size(0) > 0) add_rows(partitions_[static_cast<size_t>(partition)], {std::move(rows), shared}, pieces);
+    auto add = [&](int64_t partition, at::Tensor rows, std::shared_ptr<const Reservation> memory) {
+      add_rows(partitions_[static_cast<size_t>(partition)], {std::move(rows), std::move(memory)}, pieces);
     };
     const std::vector<int64_t> begins = begins_of_runs(words);
     if (static_cast<int64_t>(begins.size()) > 1 + words.size(0) / kRowsPerRun + kPartitions) {
       const auto [order, offsets] = kernels::partition_rows(words.select(1, 0).bitwise_left_shift(64 - kPartitionBits), kPartitionBits);
       const int64_t* offset = offsets.const_data_ptr<int64_t>();
       // Copied one by one: a partition that is emptied early must not wait for the memory of the others.
-      for (int64_t partition = 0; partition < kPartitions; ++partition)
-        add(partition, words.index_select(0, order.slice(0, offset[partition], offset[partition + 1])));
+      for (int64_t partition = 0; partition < kPartitions; ++partition) {
+        if (offset[partition] == offset[partition + 1]) continue;
+        at::Tensor rows = words.index_select(0, order.slice(0, offset[partition], offset[partition + 1]));
+        std::shared_ptr<const Reservation> memory = reserve(rows);
+        if (memory != nullptr)
+          add(partition, std::move(rows), std::move(memory));
+        else
+          pieces.push_back(merged(rows));
+      }
+      return;
+    }
+    const std::shared_ptr<const Reservation> memory = reserve(words);
+    if (memory == nullptr) {
+      pieces.push_back(merged(words));
       return;
     }
     const int64_t* word = words.const_data_ptr<int64_t>();
     for (size_t i = 0; i + 1 < begins.size(); ++i)
-      add(partition_of(word[begins[i] * words.size(1)]), words.slice(0, begins[i], begins[i + 1]));
+      add(partition_of(word[begins[i] * words.size(1)]), words.slice(0, begins[i], begins[i + 1]), memory);
+  }
+
+  // Null if there is no memory.
+  std::shared_ptr<const Reservation> reserve(const at::Tensor& words) const {
+    std::optional<Reservation> memory = account_.try_reserve(static_cast<int64_t>(words.nbytes()), ReservationKind::Held);
+    return memory ? std::make_shared<const Reservation>(std::move(*memory)) : nullptr;
   }
 
   // Where rows of another partition begin, and the end.
@@ -250,15 +264,15 @@ class WordCombineTables final : public CombineTables {
       pieces.push_back(std::move(rows));
       return;
     }
-    std::optional<Reservation> memory = account_.try_reserve(static_cast<int64_t>(rows.nbytes()), ReservationKind::Held);
-    if (!memory) {
+    std::shared_ptr<const Reservation> memory = reserve(rows);
+    if (memory == nullptr) {
       pieces.push_back(std::move(rows));
       return;
     }
     std::lock_guard lock(partition.mutex);
     partition.rows += row_count;
     bytes_ += static_cast<int64_t>(rows.nbytes());
-    partition.pieces.push_back({std::move(rows), std::make_shared<const Reservation>(std::move(*memory))});
+    partition.pieces.push_back({std::move(rows), std::move(memory)});
   }
 
   bool has_its_share(int64_t rows) const { return rows * row_bytes() > most_bytes_ / kPartitions; }
@@ -333,9 +347,11 @@ class WordCombineTables final : public CombineTables {
   void renew_texts(std::vector<Chunk>& leaving) {
     std::lock_guard lock(texts_mutex_);
     if (words_.text_bytes() <= most_text_bytes_) return;
-    for (Chunk& rows : take_idle_partitions(SteadyTime::max())) {
-      evicted_ += rows.rows();
-      leaving.push_back(std::move(rows));
+    for (Partition& partition : partitions_) {
+      for (Chunk& rows : take_partition(partition, SteadyTime::max())) {
+        evicted_ += rows.rows();
+        leaving.push_back(std::move(rows));
+      }
     }
     words_.forget_texts();
     text_memory_.emplace(account_);
