@@ -194,7 +194,7 @@ class WarpDecoder {
       place = row * warp_threads + path.end() + last.next();
       const bool is_made = (chain >> lane & 1) != 0 && start < end_, is_listed = is_made && start >= begin_;
       const uint32_t listed = __ballot_sync(whole_warp, is_listed);
-      const uint32_t word = words[row], at = row * warp_threads + lane, offset = offset_of(word, first + at);
+      const uint32_t word = words[row], at = row * warp_threads + lane, offset = offset_of(word, first + (at < left ? at : 0));
       is_damaged |= is_made && reaches_beyond(start, elements[row].made(), offset, (word & 3) == 0);
       if (is_listed) {
         const uint32_t header = (word & 255) == byte_length_tag ? 2 : 1;
