@@ -5,8 +5,7 @@
 //   with merging     work = produce + path, link * (1 - share)
 // where `produce` is the time to compute it and the rows for this host in between, `path` the time to hand it over to the merging rank and
 // to merge it, `link` its time on the link, and `share` the fraction of these rows that disappears. Merging is on while that is clearly
-// less. The link's time is known from the plan, until the first rows show how large they are on
-// the wire; the others are
+// less. The link's time is known from the plan until the first rows show how large they are on the wire; the others are
 // 1. estimated: every rank samples the keys of its first rows and shares the sample, so that each knows how many keys occur more than once
 //    on its host;
 // 2. measured while the query runs: in the tables in which this rank merges rows of its host, and by the rows that it produces. When

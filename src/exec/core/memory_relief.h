@@ -20,7 +20,7 @@ bool finds_free_memory(const RunContext& context, int64_t bytes);
 // be spilled. The call may need less.
 Task<void> prepare_memory(const RunContext& context, int64_t bytes);
 
-// What make(begin, count) returns for the next rows of `ranges`; after a call that found no memory, retained rows are spilled and it is
+// What make(begin, count) returns for the next rows of `ranges`; after a call that ran out of memory, retained rows are spilled and it is
 // called for fewer rows. `make` is called as `body` below.
 template <typename Make>
 Task<std::invoke_result_t<const Make&, int64_t, int64_t>> make_next(const RunContext& context, FittingRanges& ranges, const Make& make) {

@@ -133,7 +133,7 @@ RankJob::RankJob(Options options, const Settings& settings, InterruptWatcher& in
   choose_devices(settings, network);
   transport_ = std::make_unique<UcxTransport>(network);
   meeting_ = rendezvous_->meet(transport_->address());
-  if (processes_) processes_->ranks_connected();
+  if (processes_) processes_->note_connected();
 }
 
 void RankJob::choose_devices(const Settings& settings, UcxOptions& network) const {

@@ -23,7 +23,7 @@ class RankProcesses {
 
   // Throws UserError naming a process that has ended.
   void require_all() const;
-  void ranks_connected() { timeout_ = std::chrono::seconds(5); }
+  void note_connected() { timeout_ = std::chrono::seconds(5); }
 
   // How the process of a rank ended; empty while it runs.
   std::string exit_description(int rank) const;
