@@ -5,6 +5,7 @@
 
 #include "base/check.h"
 #include "base/error.h"
+#include "binder/aggregate_owners.h"
 #include "binder/expression_binding.h"
 #include "binder/grouping.h"
 #include "data/decimal_text.h"
@@ -279,7 +280,7 @@ ExpressionPtr QueryBinder::ExpressionBinding::bind_column(const ast::ColumnName&
     if (ExpressionPtr earlier = place_.earlier_column(node, position)) return earlier;
   }
   const ScopeColumn& column = place_.scope->find(node.parts, position);
-  if (binder_.trial_ != nullptr) binder_.trial_->columns.insert(column.id);
+  binder_.owners_->note_column(column.id);
   return binder_.columns_.reference(column.id, position);
 }
 
@@ -418,11 +419,11 @@ ExpressionPtr QueryBinder::ExpressionBinding::bind_call(const ast::Call& node, i
   }
   if (node.over != nullptr || find_window_function(node.name) != nullptr) return bind_window_call(node, position);
   if (find_aggregate(node.name) != nullptr) {
-    if (const NameScope* owner = binder_.find_outer_owner(node, *place_.scope))
-      return binder_.bind_outer_aggregate(node, position, *place_.scope, *owner);
+    if (const NameScope* owner = binder_.owners_->find_outer_owner(node, *place_.scope))
+      return binder_.owners_->bind_outer_aggregate(node, position, *place_.scope, *owner);
     refuse_at(fmt::format("the aggregate {} cannot be used {}", node.name, place_.no_aggregate), position);
   }
-  if (is_grouping_call(node)) return binder_.bind_grouping_call(node, position, place_);
+  if (is_grouping_call(node)) return bind_grouping_call(node, position);
   if (node.name == "try_cast" && node.arguments.size() == 1 && std::holds_alternative<ast::Cast>(node.arguments[0]->node))
     return bind_try_cast(std::get<ast::Cast>(node.arguments[0]->node), position);
   if (node.star || node.distinct || node.filter || !node.order_by.empty())

@@ -28,6 +28,8 @@ class QueryBinder::ExpressionBinding {
   ExpressionPtr bind_in_list(const ast::InList& node, int64_t position);
   ExpressionPtr bind_call(const ast::Call& node, int64_t position);
   ExpressionPtr bind_window_call(const ast::Call& node, int64_t position);
+  // group_by_binder.cpp
+  ExpressionPtr bind_grouping_call(const ast::Call& call, int64_t position);
   ExpressionPtr bind_choice(const ast::Call& node, const std::vector<ExpressionPtr>& arguments, int64_t position);
   ExpressionPtr bind_try_cast(const ast::Cast& node, int64_t position);
   ExpressionPtr bind_cast(const ast::Cast& node, int64_t position);

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "binder/common_tables.h"
 #include "binder/name_match.h"
 #include "binder/query_binder.h"
 #include "expr/function_table.h"
@@ -242,9 +243,8 @@ std::optional<BoundFrom> QueryBinder::FromBinding::bind_table_of_name(const ast:
                                                                       const std::string& name) {
   const std::string alias = table.alias.empty() ? name.substr(named.parts.size() == 1 ? 0 : name.find('.') + 1) : table.alias;
   if (named.parts.size() == 1) {
-    for (size_t i = binder_.common_tables_.size(); i-- > 0;) {
-      if (binder_.common_tables_[i].definition->name == name) return binder_.bind_common_table_use(binder_.common_tables_[i], alias);
-    }
+    std::optional<BoundFrom> common = binder_.common_tables_->use(name, alias);
+    if (common) return common;
   }
   if (const ViewDefinition* view = binder_.tables_.find_view(name)) return bind_view(*view, name, alias, table.position);
   TablePtr found = with_position(table.position, [&] { return binder_.tables_.find_table(name); });
@@ -256,9 +256,7 @@ std::optional<BoundFrom> QueryBinder::FromBinding::bind_table_of_name(const ast:
 std::string QueryBinder::FromBinding::resolve_table_name(const ast::NamedTable& named, int64_t position) {
   const std::string name = table_name_of(named, position);
   std::vector<std::string> names = binder_.tables_.table_names();
-  if (named.parts.size() == 1) {
-    for (const CommonTableEntry& entry : binder_.common_tables_) names.push_back(entry.definition->name);
-  }
+  if (named.parts.size() == 1) binder_.common_tables_->add_names(names);
   if (!may_be_unquoted(name)) return name;
   std::sort(names.begin(), names.end());
   names.erase(std::unique(names.begin(), names.end()), names.end());
@@ -275,11 +273,9 @@ BoundFrom QueryBinder::FromBinding::bind_view(const ViewDefinition& view, const 
     refuse_at(fmt::format("the view {} contains itself", name), position);
   binder_.open_views_.push_back(name);
   // A view sees tables and views, but not the CTEs of the query that uses it.
-  std::vector<CommonTableEntry> around;
-  std::swap(around, binder_.common_tables_);
   BoundQuery bound = with_position(position, [&] {
     try {
-      return binder_.bind_query(*view.query, nullptr);
+      return binder_.common_tables_->without_tables([&] { return binder_.bind_query(*view.query, nullptr); });
     } catch (const UserError& error) {
       // The error names the innermost view, except for limits, which concern the whole statement.
       bool is_limit = binder_.bound_tables_ > kMostTables || binder_.open_queries_ >= kMostNestedQueries;
@@ -287,7 +283,6 @@ BoundFrom QueryBinder::FromBinding::bind_view(const ViewDefinition& view, const 
       throw UserError(is_named ? error.message() : fmt::format("view {}: {}", name, error.message()));
     }
   });
-  std::swap(around, binder_.common_tables_);
   binder_.open_views_.pop_back();
   for (size_t i = 0; i < view.column_aliases.size() && i < bound.output.size(); ++i) bound.output[i].name = view.column_aliases[i];
   return binder_.from_query(std::move(bound), alias);

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <map>
+#include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -35,6 +37,14 @@ struct Grouping {
   LogicalAggregate* aggregate = nullptr;
   // Items of the select list that GROUP BY refers to by position or alias.
   std::map<const ast::Expression*, ColumnId> by_item;
+
+  // The item of the select list behind a name that is no column of the tables; null if there is none.
+  const ast::Expression* aliased_expression(const ast::ColumnName& name, std::string_view clause, int64_t position) const;
+  // Replaces group expressions by columns of the aggregate; other columns of the tables are then an error.
+  ExpressionPtr above(ExpressionPtr expression, const ColumnRegistry& columns) const;
+
+ private:
+  const ast::SelectItem* find_alias(const std::string& alias, std::string_view clause, int64_t position) const;
 };
 
 }  // namespace pistachio

@@ -6,9 +6,19 @@
 #include <charconv>
 #include <utility>
 
+#include "binder/aggregate_owners.h"
+#include "binder/common_tables.h"
 #include "expr/type_rules.h"
 
 namespace pistachio {
+
+QueryBinder::QueryBinder(TableResolver& tables, BindOptions options)
+    : tables_(tables),
+      options_(std::move(options)),
+      common_tables_(std::make_unique<CommonTables>(*this)),
+      owners_(std::make_unique<AggregateOwners>(*this)) {}
+
+QueryBinder::~QueryBinder() = default;
 
 std::optional<size_t> QueryBinder::ordinal_of(const ast::Expression& expression) {
   const auto* literal = std::get_if<ast::Literal>(&expression.node);
@@ -51,8 +61,8 @@ BoundQuery QueryBinder::bind_query(const ast::Query& query, const NameScope* out
               query.position);
   }
   ++open_queries_;
-  size_t visible = common_tables_.size();
-  bind_common_tables(query, outer);
+  size_t visible = common_tables_->visible();
+  common_tables_->bind(query, outer);
   struct Visitor {
     QueryBinder& binder;
     const ast::Query& query;
@@ -62,7 +72,7 @@ BoundQuery QueryBinder::bind_query(const ast::Query& query, const NameScope* out
     BoundQuery operator()(const ast::SetOperation& operation) { return binder.bind_set_operation(query, operation, outer); }
   };
   BoundQuery bound = std::visit(Visitor{*this, query, outer}, query.body);
-  common_tables_.resize(visible);
+  common_tables_->hide_after(visible);
   --open_queries_;
   return bound;
 }

@@ -1,15 +1,13 @@
-// Binds one statement. QueryBinder owns what is known about the whole statement; three nested classes bind its larger parts:
-// SelectBinding (select_binder.cpp), FromBinding (from_clause_binder.cpp) and ExpressionBinding (expression_binding.h). The other methods
-// are in one file per topic: common_table_binder, aggregate_binder, window_binder, values_binder, set_operation_binder, filter_binder;
-// query_binder.cpp has what all queries share.
+// Binds one statement. QueryBinder owns what is known about the whole statement and leads to the nested classes that bind its parts, one
+// file each: SelectBinding, FromBinding, GroupBinding, SetOperationBinding, ValuesBinding, LimitBinding, WindowBinding, StarExpansion and
+// ExpressionBinding. CommonTables and AggregateOwners know what spans queries. query_binder.cpp has what all queries share.
 #pragma once
 
 #include <deque>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
-#include <set>
-#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -117,39 +115,27 @@ constexpr size_t kMostNestedQueries = 500;
 
 class QueryBinder {
  public:
-  explicit QueryBinder(TableResolver& tables, BindOptions options = {}) : tables_(tables), options_(std::move(options)) {}
+  explicit QueryBinder(TableResolver& tables, BindOptions options = {});
+  ~QueryBinder();
+  QueryBinder(const QueryBinder&) = delete;
+  QueryBinder& operator=(const QueryBinder&) = delete;
 
   LogicalPlan bind(const ast::Query& query);
   ExpressionPtr bind_expression(const ast::Expression& expression, const ExpressionPlace& place);
 
  private:
-  struct CommonTableEntry {
-    const ast::CommonTable* definition = nullptr;
-    size_t shared = 0;
-    // Inside a recursive CTE, the table itself: `shared` is the number of its working table.
-    bool is_working_table = false;
-    std::vector<OutputColumn> output;
-    std::vector<OmittedColumn> left_out;
-    // A CTE that refers to an outer query is bound again at each use.
-    bool correlated = false;
-    const NameScope* scope = nullptr;
-    size_t visible = 0;  // number of entries visible inside it
-  };
-
   // Queries (query_binder.cpp), SELECT (select_binder.cpp).
   class SelectBinding;
   BoundQuery bind_query(const ast::Query& query, const NameScope* outer);
   BoundQuery bind_select(const ast::Query& query, const ast::Select& select, const NameScope* outer);
   void order_output(const ast::Query& query, BoundQuery& bound);
+  // row_limit_binder.cpp
+  class LimitBinding;
   void limit_output(const ast::Query& query, BoundQuery& bound);
   // The position that a whole-number operand of ORDER BY or DISTINCT ON names; 0 if it is none that a list can have.
   static std::optional<size_t> ordinal_of(const ast::Expression& expression);
   static bool is_nulls_first(const ast::OrderItem& item);
   static void refuse_changed_star(const ast::Star& star, int64_t position);
-  // LIMIT, OFFSET and FETCH (row_limit_binder.cpp).
-  std::optional<int64_t> bind_row_count(const ast::ExpressionPtr& expression, std::string_view clause);
-  ExpressionPtr bind_computed_count(const ast::ExpressionPtr& expression, int64_t otherwise, std::string_view clause, LogicalPtr& plan);
-  void limit_by_number(const ast::Query& query, BoundQuery& bound);
   LogicalPtr project(LogicalPtr plan, std::vector<NamedExpression> columns) const;
   NamedExpression name_expression(ExpressionPtr expression, const std::string& name, const ColumnSet& input, ColumnSet& taken);
 
@@ -161,22 +147,12 @@ class QueryBinder {
   std::vector<ast::ExpressionPtr> copy_for_columns(const ast::Expression& expression, const NameScope& scope);
 
   // UNION, INTERSECT, EXCEPT (set_operation_binder.cpp).
-  struct SetOperand {
-    LogicalPtr plan;
-    std::vector<ColumnId> columns;
-  };
+  class SetOperationBinding;
   BoundQuery bind_set_operation(const ast::Query& query, const ast::SetOperation& operation, const NameScope* outer);
-  SetOperand combine_operands(LogicalSetOperation::Kind kind, bool all, std::vector<SetOperand> operands);
-  SetOperand combine_two(LogicalSetOperation::Kind kind, bool all, SetOperand left, SetOperand right);
 
   // VALUES (values_binder.cpp).
-  struct ValuesPiece {
-    LogicalPtr plan;
-    std::vector<ColumnId> columns;
-  };
+  class ValuesBinding;
   BoundQuery bind_values(const ast::Query& query, const ast::Values& values, const NameScope* outer);
-  LogicalType type_of_values(const std::vector<ExpressionPtr>& column, std::optional<LogicalType> inserted, int64_t position) const;
-  ValuesPiece unite_values(std::span<ValuesPiece> pieces);
 
   // FROM (from_clause_binder.cpp).
   class FromBinding;
@@ -189,49 +165,23 @@ class QueryBinder {
   BoundFrom bind_series(const ast::TableFunction& function, const std::string& alias, int64_t position);
   BoundFrom series_rows(int64_t first, int64_t step, int64_t rows, const std::string& name, const std::string& alias);
 
-  // WITH (common_table_binder.cpp).
-  void bind_common_tables(const ast::Query& query, const NameScope* outer);
-  // Only for a CTE that reads itself.
-  BoundQuery bind_recursive_table(const ast::CommonTable& table, const NameScope* outer);
-  BoundFrom bind_common_table_use(CommonTableEntry& entry, const std::string& alias);
+  // WITH (common_tables.h).
+  class CommonTables;
 
   // Aggregates (aggregate_binder.cpp).
-  // A SELECT whose expressions are being bound. Aggregates in its subqueries may belong to it.
-  struct SelectLevel {
-    const NameScope* scope = nullptr;
-    Grouping* grouping = nullptr;  // null: aggregates are not allowed here, with `no_aggregate` in the error
-    std::string_view no_aggregate;
-  };
+  class AggregateOwners;
+  // Binds the aggregate calls of this query level. Those inside subqueries are handled when the subqueries are bound.
   void collect_aggregates(const ast::Expression& expression, Grouping& grouping);
-  // What subqueries in an aggregate's argument refer to in the queries around them.
-  struct TrialBind {
-    size_t levels = 0;  // of levels_ when it started; their groupings do not change
-    ColumnSet columns;
-    std::set<const NameScope*> aggregate_owners;
-
-    bool uses(const NameScope& scope) const;
-  };
-  void try_bind(const ast::Query& query, const NameScope& scope, TrialBind& trial);
-  const NameScope* find_outer_owner(const ast::Call& call, const NameScope& scope);
-  ExpressionPtr bind_outer_aggregate(const ast::Call& call, int64_t position, const NameScope& scope, const NameScope& owner);
+  // `scope`: where the call is written, which may be inside a subquery of the grouped query.
+  void bind_aggregate(const ast::Call& call, int64_t position, const NameScope& scope, Grouping& grouping);
   // Without an id.
   AggregateCall bind_aggregate_call(const ast::Call& call, int64_t position, const ExpressionPlace& place);
   // Those of OrderedAggregate, and any_value with ORDER BY (ordered_aggregate_binder.cpp).
   AggregateCall bind_ordered_call(const ast::Call& call, int64_t position, const ExpressionPlace& place);
-  // `scope`: where the call is written, which may be inside a subquery of the grouped query.
-  void bind_aggregate(const ast::Call& call, int64_t position, const NameScope& scope, Grouping& grouping);
-  const ast::SelectItem* find_alias(const Grouping& grouping, const std::string& alias, std::string_view clause, int64_t position) const;
-  // The item of the select list behind a name that is no column of the tables; null if there is none.
-  const ast::Expression* aliased_expression(const Grouping& grouping, const ast::ColumnName& name, std::string_view clause,
-                                            int64_t position) const;
+
+  // GROUP BY (group_by_binder.cpp).
+  class GroupBinding;
   void bind_groups(const ast::Select& select, Grouping& grouping);
-  ColumnId bind_listed_group(const ast::Select& select, const ListedColumn& listed, const ExpressionPlace& place, PlanColumns& given,
-                             Grouping& grouping);
-  ColumnId add_group(const ast::Select& select, const ast::Expression* written, ExpressionPtr bound, PlanColumns& given,
-                     Grouping& grouping);
-  void add_grouping_sets(const ast::Select& select, const std::vector<ColumnId>& ids, Grouping& grouping);
-  ExpressionPtr bind_grouping_call(const ast::Call& call, int64_t position, const ExpressionPlace& place);
-  ExpressionPtr after_grouping(ExpressionPtr expression, const Grouping& grouping) const;
 
   // Window functions (window_binder.cpp).
   struct Windows;
@@ -252,15 +202,10 @@ class QueryBinder {
   BindOptions options_;
   ColumnRegistry columns_;
   std::vector<LogicalPtr> shared_;
-  std::vector<CommonTableEntry> common_tables_;
-  std::set<size_t> read_working_tables_;
-  std::vector<SelectLevel> levels_;  // the innermost last
-  // SELECTs that must be bound as aggregations, because an aggregate in one of their subqueries belongs to them.
-  std::set<const ast::Select*> grouped_by_subqueries_;
+  std::unique_ptr<CommonTables> common_tables_;
+  std::unique_ptr<AggregateOwners> owners_;
   // What COLUMNS was expanded to. Other members refer to these nodes, so that they stay until the statement is bound.
   std::deque<ast::SelectItem> made_items_;
-  TrialBind* trial_ = nullptr;                         // null unless a trial is under way
-  std::map<const ast::Call*, size_t> owner_levels_;  // by aggregates with subqueries: how many queries further out their owner is
   std::vector<std::string> open_views_;  // views being bound: a view must not contain itself
   size_t bound_tables_ = 0;
   size_t open_queries_ = 0;  // nesting depth of the queries being bound

@@ -5,6 +5,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "binder/aggregate_owners.h"
 #include "binder/grouping.h"
 #include "binder/name_match.h"
 #include "binder/windows.h"
@@ -85,6 +86,7 @@ class QueryBinder::SelectBinding {
  private:
   bool is_distinct() const { return select_.distinct && select_.distinct_on.empty(); }
   void add_aggregate();
+  ExpressionPtr above_grouping(ExpressionPtr value) const { return grouping_.above(std::move(value), binder_.columns_); }
   ExpressionPtr bind_item(const ast::Expression& expression);
   void add_column(const ListedColumn& listed);
   void add_item(const ast::SelectItem& item);
@@ -131,10 +133,10 @@ BoundQuery QueryBinder::bind_select(const ast::Query& query, const ast::Select& 
   binding.bind_qualify();
   binding.bind_list();
   binding.bind_keys();
-  levels_.pop_back();
+  owners_->close_level();
   // Only now it is known that an aggregate in a subquery belongs to this query: bind it again, as an aggregation.
   if (binding.must_be_grouped()) {
-    grouped_by_subqueries_.insert(&select);
+    owners_->require_grouping(select);
     shared_.resize(shared_around);
     return bind_select(query, select, outer);
   }
@@ -144,7 +146,7 @@ BoundQuery QueryBinder::bind_select(const ast::Query& query, const ast::Select& 
 void QueryBinder::SelectBinding::bind_from_and_where() {
   BoundFrom from = binder_.bind_from(select_.from, outer_);
   scope_.set_columns(from.columns);
-  binder_.levels_.push_back({.scope = &scope_, .no_aggregate = "in WHERE"});
+  binder_.owners_->open_level(scope_, "in WHERE");
   plan_ = std::move(from.plan);
   list_ = binder_.expand_list(select_, scope_, bound_.left_out);
   if (!select_.where) return;
@@ -154,9 +156,9 @@ void QueryBinder::SelectBinding::bind_from_and_where() {
 }
 
 void QueryBinder::SelectBinding::bind_grouping() {
-  binder_.levels_.back().no_aggregate = "in GROUP BY";
+  binder_.owners_->innermost().no_aggregate = "in GROUP BY";
   binder_.bind_groups(select_, grouping_);
-  binder_.levels_.back().no_aggregate = "inside another aggregate";
+  binder_.owners_->innermost().no_aggregate = "inside another aggregate";
   for (const ListedColumn& listed : list_) {
     if (listed.column == nullptr) binder_.collect_aggregates(*listed.item->expression, grouping_);
   }
@@ -169,13 +171,13 @@ void QueryBinder::SelectBinding::bind_grouping() {
     for (const ast::OrderItem& item : window.order_by) binder_.collect_aggregates(*item.expression, grouping_);
   }
   grouping_.is_grouped = !select_.group_by.empty() || select_.group_by_all || select_.group_by_nothing || select_.grouping_sets ||
-                         !grouping_.calls.empty() || select_.having != nullptr || binder_.grouped_by_subqueries_.contains(&select_);
+                         !grouping_.calls.empty() || select_.having != nullptr || binder_.owners_->requires_grouping(select_);
   if (grouping_.is_grouped) add_aggregate();
-  binder_.levels_.back().grouping = &grouping_;
+  binder_.owners_->innermost().grouping = &grouping_;
 
   place_ = {.scope = &scope_, .input = &plan_, .aggregates = &grouping_.by_node, .no_aggregate = "here"};
   if (grouping_.is_grouped) place_.grouping = &grouping_;
-  if (grouping_.is_grouped) place_.regroup = [this](ExpressionPtr value) { return binder_.after_grouping(std::move(value), grouping_); };
+  if (grouping_.is_grouped) place_.regroup = [this](ExpressionPtr value) { return above_grouping(std::move(value)); };
 }
 
 void QueryBinder::SelectBinding::add_aggregate() {
@@ -255,7 +257,7 @@ bool QueryBinder::SelectBinding::is_outer_column(const ast::ColumnName& name, in
 
 std::function<const ast::Expression*(const ast::ColumnName&, int64_t)> QueryBinder::SelectBinding::aliases_for(std::string_view clause) {
   return [this, clause](const ast::ColumnName& name, int64_t position) -> const ast::Expression* {
-    const ast::Expression* aliased = binder_.aliased_expression(grouping_, name, clause, position);
+    const ast::Expression* aliased = grouping_.aliased_expression(name, clause, position);
     return aliased == nullptr || is_outer_column(name, position) ? nullptr : aliased;
   };
 }
@@ -267,7 +269,7 @@ ExpressionPtr QueryBinder::SelectBinding::bind_item(const ast::Expression& expre
   ExpressionPlace place = place_;
   place.earlier_column = [this](const ast::ColumnName& name, int64_t position) { return find_earlier(name, position); };
   ExpressionPtr bound = binder_.bind_expression(expression, place);
-  return grouping_.is_grouped ? binder_.after_grouping(std::move(bound), grouping_) : bound;
+  return grouping_.is_grouped ? above_grouping(std::move(bound)) : bound;
 }
 
 void QueryBinder::SelectBinding::bind_list() {
@@ -287,7 +289,7 @@ void QueryBinder::SelectBinding::bind_list() {
 
 void QueryBinder::SelectBinding::add_column(const ListedColumn& listed) {
   ExpressionPtr value = binder_.columns_.reference(listed.column->id, listed.position);
-  if (grouping_.is_grouped) value = binder_.after_grouping(std::move(value), grouping_);
+  if (grouping_.is_grouped) value = above_grouping(std::move(value));
   columns_.push_back(binder_.name_expression(std::move(value), listed.name, given_.columns(), taken_));
   bound_.output.push_back({columns_.back().id, listed.name});
 }

@@ -84,101 +84,131 @@ std::vector<OmittedColumn> merge_left_out(std::vector<BoundQuery>& operands) {
 
 }  // namespace
 
+class QueryBinder::SetOperationBinding {
+ public:
+  SetOperationBinding(QueryBinder& binder, const ast::Query& query, const ast::SetOperation& operation)
+      : binder_(binder), query_(query), kind_(kind_of(operation)), is_all_(operation.all) {}
+
+  BoundQuery bind(const std::vector<const ast::Query*>& operands, const NameScope* outer) {
+    for (const ast::Query* operand : operands) {
+      stop_if_cancelled(binder_.options_.token);
+      operands_.push_back(binder_.bind_query(*operand, outer));
+    }
+    choose_types();
+    Operand whole = combine(kind_, is_all_, coerced_operands());
+    BoundQuery bound;
+    bound.plan = std::move(whole.plan);
+    for (size_t column = 0; column < types_.size(); ++column) {
+      bound.output.push_back({whole.columns[column], operands_[0].output[column].name});
+      if (types_[column].is_null) bound.note_untyped(whole.columns[column], true);
+    }
+    bound.left_out = merge_left_out(operands_);
+    return bound;
+  }
+
+ private:
+  struct Operand {
+    LogicalPtr plan;
+    std::vector<ColumnId> columns;
+  };
+
+  void choose_types() {
+    const BoundQuery& first = operands_[0];
+    for (const OutputColumn& column : first.output) {
+      types_.push_back({.type = binder_.columns_.type(column.id),
+                        .is_open = first.is_untyped(column.id),
+                        .is_null = first.untyped_nulls.contains(column.id)});
+    }
+    for (size_t operand = 1; operand < operands_.size(); ++operand) {
+      const size_t width = operands_[operand].output.size();
+      if (width != types_.size()) refuse_at(fmt::format("{} of {} and {} columns", name_of(kind_), types_.size(), width), query_.position);
+      for (size_t column = 0; column < width; ++column) add_type(operand, column);
+    }
+  }
+
+  void add_type(size_t operand, size_t column) {
+    ColumnTypes& own = types_[column];
+    const BoundQuery& next = operands_[operand];
+    const ColumnId id = next.output[column].id;
+    const LogicalType second = binder_.columns_.type(id);
+    std::optional<LogicalType> type = column_type(own.type, second);
+    if (own.is_open != next.is_untyped(id)) type = own.is_open ? second : own.type;
+    if (!type) {
+      refuse_at(fmt::format("{}: column {} is {} on the left and {} on the right", name_of(kind_), column + 1, own.type.to_string(),
+                            second.to_string()),
+                query_.position);
+    }
+    // NULL UNION NULL is still open; two literals are text.
+    own.is_null = own.is_null && next.untyped_nulls.contains(id);
+    own.is_open = own.is_null;
+    own.type = *type;
+    if (own.changes.empty() || own.changes.back().type != *type) {
+      own.changes.push_back({operand, *type});
+    } else {
+      own.changes.back().operand = operand;
+    }
+  }
+
+  std::vector<Operand> coerced_operands() {
+    std::vector<Operand> inputs;
+    for (size_t i = 0; i < operands_.size(); ++i) {
+      std::vector<NamedExpression> columns;
+      Operand input;
+      for (size_t column = 0; column < types_.size(); ++column) {
+        const ColumnId id = binder_.columns_.add(operands_[0].output[column].name, types_[column].type);
+        ExpressionPtr value = binder_.columns_.reference(operands_[i].output[column].id);
+        columns.push_back({id, types_[column].coerce_operand(std::move(value), i)});
+        input.columns.push_back(id);
+      }
+      input.plan = binder_.project(std::move(operands_[i].plan), std::move(columns));
+      inputs.push_back(std::move(input));
+    }
+    return inputs;
+  }
+
+  // UNION and INTERSECT are associative. A UNION without ALL needs to remove duplicates only in the last step. The right operands of
+  // several EXCEPTs are combined by UNION ALL, since their row counts are subtracted one after the other.
+  Operand combine(SetKind kind, bool all, std::vector<Operand> operands) {
+    if (kind == SetKind::Except && operands.size() > 2) {
+      Operand first = std::move(operands.front());
+      operands.erase(operands.begin());
+      return combine_two(kind, all, std::move(first), combine(SetKind::Union, true, std::move(operands)));
+    }
+    const bool inner_all = all || kind == SetKind::Union;
+    while (operands.size() > 2) {
+      std::vector<Operand> halved;
+      for (size_t i = 0; i + 1 < operands.size(); i += 2)
+        halved.push_back(combine_two(kind, inner_all, std::move(operands[i]), std::move(operands[i + 1])));
+      if (operands.size() % 2 == 1) halved.push_back(std::move(operands.back()));
+      operands = std::move(halved);
+    }
+    if (operands.size() == 1) return std::move(operands[0]);
+    return combine_two(kind, all, std::move(operands[0]), std::move(operands[1]));
+  }
+
+  Operand combine_two(SetKind kind, bool all, Operand left, Operand right) {
+    LogicalSetOperation node{.kind = kind, .all = all};
+    for (ColumnId id : left.columns) node.columns.push_back(binder_.columns_.add(binder_.columns_.name(id), binder_.columns_.type(id)));
+    Operand combined{nullptr, node.columns};
+    node.left_columns = std::move(left.columns);
+    node.right_columns = std::move(right.columns);
+    combined.plan = make_node(std::move(node), std::move(left.plan), std::move(right.plan));
+    return combined;
+  }
+
+  QueryBinder& binder_;
+  const ast::Query& query_;
+  const SetKind kind_;
+  const bool is_all_;
+  std::vector<BoundQuery> operands_;
+  std::vector<ColumnTypes> types_;  // by column
+};
+
 BoundQuery QueryBinder::bind_set_operation(const ast::Query& query, const ast::SetOperation& operation, const NameScope* outer) {
-  SetKind kind = kind_of(operation);
-  std::vector<BoundQuery> operands;
-  for (const ast::Query* operand : operands_of(operation)) {
-    stop_if_cancelled(options_.token);
-    operands.push_back(bind_query(*operand, outer));
-  }
-  const size_t width = operands[0].output.size();
-  std::vector<ColumnTypes> types(width);
-  for (size_t column = 0; column < width; ++column) {
-    ColumnId id = operands[0].output[column].id;
-    types[column].type = columns_.type(id);
-    types[column].is_open = operands[0].is_untyped(id);
-    types[column].is_null = operands[0].untyped_nulls.contains(id);
-  }
-  for (size_t i = 1; i < operands.size(); ++i) {
-    const BoundQuery& next = operands[i];
-    if (next.output.size() != width)
-      refuse_at(fmt::format("{} of {} and {} columns", name_of(kind), width, next.output.size()), query.position);
-    for (size_t column = 0; column < width; ++column) {
-      ColumnTypes& own = types[column];
-      ColumnId id = next.output[column].id;
-      LogicalType second = columns_.type(id);
-      std::optional<LogicalType> type = column_type(own.type, second);
-      if (own.is_open != next.is_untyped(id)) type = own.is_open ? second : own.type;
-      if (!type) {
-        refuse_at(fmt::format("{}: column {} is {} on the left and {} on the right", name_of(kind), column + 1, own.type.to_string(),
-                              second.to_string()),
-                  query.position);
-      }
-      // NULL UNION NULL is still open; two literals are text.
-      own.is_null = own.is_null && next.untyped_nulls.contains(id);
-      own.is_open = own.is_null;
-      own.type = *type;
-      if (own.changes.empty() || own.changes.back().type != *type) {
-        own.changes.push_back({i, *type});
-      } else {
-        own.changes.back().operand = i;
-      }
-    }
-  }
-
-  std::vector<SetOperand> inputs;
-  for (size_t i = 0; i < operands.size(); ++i) {
-    std::vector<NamedExpression> columns;
-    SetOperand input;
-    for (size_t column = 0; column < width; ++column) {
-      input.columns.push_back(columns_.add(operands[0].output[column].name, types[column].type));
-      columns.push_back({input.columns.back(), types[column].coerce_operand(columns_.reference(operands[i].output[column].id), i)});
-    }
-    input.plan = project(std::move(operands[i].plan), std::move(columns));
-    inputs.push_back(std::move(input));
-  }
-  SetOperand whole = combine_operands(kind, operation.all, std::move(inputs));
-
-  BoundQuery bound;
-  bound.plan = std::move(whole.plan);
-  for (size_t column = 0; column < width; ++column) {
-    bound.output.push_back({whole.columns[column], operands[0].output[column].name});
-    if (types[column].is_null) bound.note_untyped(whole.columns[column], true);
-  }
-  bound.left_out = merge_left_out(operands);
+  BoundQuery bound = SetOperationBinding(*this, query, operation).bind(operands_of(operation), outer);
   order_output(query, bound);
   limit_output(query, bound);
   return bound;
-}
-
-QueryBinder::SetOperand QueryBinder::combine_two(LogicalSetOperation::Kind kind, bool all, SetOperand left, SetOperand right) {
-  LogicalSetOperation node{.kind = kind, .all = all};
-  for (ColumnId id : left.columns) node.columns.push_back(columns_.add(columns_.name(id), columns_.type(id)));
-  SetOperand combined{nullptr, node.columns};
-  node.left_columns = std::move(left.columns);
-  node.right_columns = std::move(right.columns);
-  combined.plan = make_node(std::move(node), std::move(left.plan), std::move(right.plan));
-  return combined;
-}
-
-// UNION and INTERSECT are associative. A UNION without ALL needs to remove duplicates only in the last step. The right operands of several
-// EXCEPTs are combined by UNION ALL, since their row counts are subtracted one after the other.
-QueryBinder::SetOperand QueryBinder::combine_operands(LogicalSetOperation::Kind kind, bool all, std::vector<SetOperand> operands) {
-  if (kind == SetKind::Except && operands.size() > 2) {
-    SetOperand first = std::move(operands.front());
-    operands.erase(operands.begin());
-    return combine_two(kind, all, std::move(first), combine_operands(SetKind::Union, true, std::move(operands)));
-  }
-  const bool inner_all = all || kind == SetKind::Union;
-  while (operands.size() > 2) {
-    std::vector<SetOperand> halved;
-    for (size_t i = 0; i + 1 < operands.size(); i += 2)
-      halved.push_back(combine_two(kind, inner_all, std::move(operands[i]), std::move(operands[i + 1])));
-    if (operands.size() % 2 == 1) halved.push_back(std::move(operands.back()));
-    operands = std::move(halved);
-  }
-  if (operands.size() == 1) return std::move(operands[0]);
-  return combine_two(kind, all, std::move(operands[0]), std::move(operands[1]));
 }
 
 }  // namespace pistachio
